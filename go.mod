@@ -1,0 +1,3 @@
+module signpost
+
+go 1.26

@@ -1,0 +1,120 @@
+package signpost
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+)
+
+// Modifier advertises an optional query parameter, for which the studio shows editors a control.
+// [Text], [Number], [Boolean] and [Select] build one with a single param.
+type Modifier struct {
+	ID     string  `json:"id"`
+	Name   string  `json:"name"`
+	Params []Param `json:"params"`
+}
+
+// Param is one query parameter of a modifier.
+type Param struct {
+	Key    string `json:"key"`
+	UI     UI     `json:"ui"`
+	Schema Schema `json:"schema"`
+}
+
+// UI says how the studio presents a param. Options make it a dropdown.
+type UI struct {
+	Label       string   `json:"label"`
+	Placeholder string   `json:"placeholder,omitempty"`
+	Options     []Option `json:"options,omitempty"`
+}
+
+// Option is one choice of a dropdown.
+type Option struct {
+	Value string `json:"value"`
+	Label string `json:"label"`
+}
+
+// Schema says which values a param takes.
+type Schema struct {
+	Type string `json:"type"` // TypeString, TypeNumber or TypeBoolean
+
+	// Default is the value filled in beforehand: a string, a bool, or a number of any Go type; a
+	// json.Number is written just as it is. Nil means that there is none; 0, false and "" are defaults.
+	Default any `json:"default,omitempty"`
+
+	Enum []string `json:"enum,omitempty"`
+}
+
+// The types of a param's value.
+const (
+	TypeString  = "string"
+	TypeNumber  = "number"
+	TypeBoolean = "boolean"
+)
+
+// UnmarshalJSON keeps a numeric default in the form in which it is written.
+func (s *Schema) UnmarshalJSON(data []byte) error {
+	type plain Schema // without this method
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	return dec.Decode((*plain)(s))
+}
+
+// The kinds of modifier, each with its own control in the studio.
+const (
+	KindText    = "text"    // a text input
+	KindNumber  = "number"  // a number input
+	KindBoolean = "boolean" // a toggle
+	KindSelect  = "select"  // a dropdown
+)
+
+// ModifierInput is what a modifier of any kind is built from.
+type ModifierInput struct {
+	ID           string
+	Name         string
+	Key          string // the name of the query parameter
+	Label        string
+	DefaultValue any // see Schema.Default
+	Placeholder  string
+	Options      []Option // for Select, and no other kind
+}
+
+// Text returns a modifier with a text input.
+func Text(in ModifierInput) Modifier { return in.build(TypeString) }
+
+// Number returns a modifier with a number input.
+func Number(in ModifierInput) Modifier { return in.build(TypeNumber) }
+
+// Boolean returns a modifier with a toggle.
+func Boolean(in ModifierInput) Modifier { return in.build(TypeBoolean) }
+
+// Select returns a modifier with a dropdown of the options. Their values become schema.enum.
+func Select(in ModifierInput) Modifier {
+	m := in.build(TypeString)
+	p := &m.Params[0]
+	p.UI.Options = append([]Option{}, in.Options...) // never nil: a select without options is a mistake to report
+	p.Schema.Enum = optionValues(*p)
+	return m
+}
+
+func (in ModifierInput) build(valueType string) Modifier {
+	return Modifier{
+		ID:   in.ID,
+		Name: in.Name,
+		Params: []Param{{
+			Key:    in.Key,
+			UI:     UI{Label: in.Label, Placeholder: in.Placeholder, Options: slices.Clone(in.Options)},
+			Schema: Schema{Type: valueType, Default: in.DefaultValue},
+		}},
+	}
+}
+
+func (m Modifier) clone() Modifier {
+	m.Params = slices.Clone(m.Params)
+	for i := range m.Params {
+		p := &m.Params[i]
+		p.UI.Options = slices.Clone(p.UI.Options)
+		p.Schema.Enum = slices.Clone(p.Schema.Enum)
+	}
+	return m
+}

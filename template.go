@@ -1,0 +1,180 @@
+package signpost
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Template is a manifest that is ready to be served: features applied, JSON written, only the host open.
+// It never changes and may be used by many goroutines at once.
+type Template struct {
+	manifest Manifest
+	revision string
+
+	// literals is the document cut at every {{host}} of a URL. Joined by the host it is the response.
+	literals [][]byte
+	size     int // bytes in literals
+
+	// meeting holds the endpoints, by index, that may become the same URL for some host.
+	meeting [][]int
+}
+
+// revisionBytes is how much of a SHA-256 makes a revision: enough that two never meet, short enough to read.
+const revisionBytes = 16
+
+// Compile checks the manifest, applies the features that the deployment has, and prepares everything
+// that does not depend on the host. It copies what it is given. The error is an [*InvalidError].
+func Compile(m Manifest, features ...Feature) (*Template, error) {
+	findings := m.Validate()
+	for _, f := range features {
+		findings = append(findings, f.Validate()...)
+	}
+	if findings = errorsOnly(findings); len(findings) > 0 {
+		return nil, &InvalidError{findings}
+	}
+
+	t := &Template{manifest: NewManifest(m.Endpoints...)}
+	for _, f := range order(features) {
+		for i := range t.manifest.Endpoints {
+			f.apply(&t.manifest.Endpoints[i])
+		}
+	}
+	if err := t.write(); err != nil {
+		return nil, fmt.Errorf("compile manifest: %w", err) // a defect: Validate should have said so
+	}
+	t.findMeeting()
+	return t, nil
+}
+
+// write fills literals and what follows from them. Only the URLs are cut: a name that mentions {{host}}
+// is text like any other.
+func (t *Template) write() error {
+	literal := []byte(`{"endpoints":{`)
+	for i, e := range t.manifest.Endpoints {
+		key, err := marshal(e.URL)
+		if err != nil {
+			return err
+		}
+		value, err := e.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			literal = append(literal, ',')
+		}
+		for j, part := range bytes.Split(key, []byte(HostPlaceholder)) {
+			if j > 0 {
+				t.literals = append(t.literals, literal)
+				literal = nil
+			}
+			literal = append(literal, part...)
+		}
+		literal = append(literal, ':')
+		literal = append(literal, value...)
+	}
+	t.literals = append(t.literals, append(literal, "}}\n"...))
+
+	hash := sha256.New()
+	for i, l := range t.literals {
+		if i > 0 {
+			io.WriteString(hash, HostPlaceholder)
+		}
+		hash.Write(l)
+		t.size += len(l)
+	}
+	t.revision = hex.EncodeToString(hash.Sum(nil)[:revisionBytes])
+	return nil
+}
+
+// findMeeting fills meeting. A host cannot hold a slash, so only URLs with the same scheme and the same
+// text after the authority can become one.
+func (t *Template) findMeeting() {
+	groups := make(map[endpointURL][]int)
+	for i, e := range t.manifest.Endpoints {
+		u, _ := parseURL(e.URL) // valid: Compile checked it
+		u.authority = ""
+		groups[u] = append(groups[u], i)
+	}
+	for _, group := range groups {
+		if len(group) > 1 {
+			t.meeting = append(t.meeting, group)
+		}
+	}
+}
+
+// Revision identifies the manifest before the host goes in. It is the same on every replica.
+func (t *Template) Revision() string { return t.revision }
+
+// Manifest returns a copy of the manifest with features applied and {{host}} still in it.
+func (t *Template) Manifest() Manifest { return NewManifest(t.manifest.Endpoints...) }
+
+// Render returns the manifest for a host, as JSON on one line that ends in a newline. The host carries no
+// port. It is put in as it is given, so anything but a host name or an IP literal (IPv6 in brackets)
+// is refused.
+func (t *Template) Render(host string) ([]byte, error) {
+	if !plausibleHost(host) {
+		return nil, fmt.Errorf("%q is not a host name or an IP address", host)
+	}
+	if t.meets(host) {
+		doc, err := t.resolve(host).MarshalJSON()
+		return append(doc, '\n'), err
+	}
+	out := make([]byte, 0, t.size+len(host)*(len(t.literals)-1))
+	for i, l := range t.literals {
+		if i > 0 {
+			out = append(out, host...)
+		}
+		out = append(out, l...)
+	}
+	return out, nil
+}
+
+// plausibleHost lets through only what can neither leave the JSON string nor the authority of the URL.
+func plausibleHost(host string) bool {
+	letters := "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+	if inner, ok := strings.CutPrefix(host, "["); ok {
+		host, ok = strings.CutSuffix(inner, "]")
+		if !ok {
+			return false
+		}
+		letters = "abcdefABCDEF0123456789:."
+	}
+	return host != "" && strings.Trim(host, letters) == ""
+}
+
+// meets reports whether two URLs become one for this host.
+func (t *Template) meets(host string) bool {
+	for _, group := range t.meeting {
+		seen := make(map[string]bool, len(group))
+		for _, i := range group {
+			url := strings.ReplaceAll(t.manifest.Endpoints[i].URL, HostPlaceholder, host)
+			if seen[url] {
+				return true
+			}
+			seen[url] = true
+		}
+	}
+	return false
+}
+
+// resolve returns the manifest with the host in its URLs. Of two URLs that become one, the later wins,
+// in the place of the first.
+func (t *Template) resolve(host string) Manifest {
+	var out Manifest
+	place := make(map[string]int, len(t.manifest.Endpoints))
+	for _, e := range t.manifest.Endpoints {
+		e = e.clone()
+		e.URL = strings.ReplaceAll(e.URL, HostPlaceholder, host)
+		if i, ok := place[e.URL]; ok {
+			out.Endpoints[i] = e
+			continue
+		}
+		place[e.URL] = len(out.Endpoints)
+		out.Endpoints = append(out.Endpoints, e)
+	}
+	return out
+}

@@ -1,0 +1,313 @@
+package signpost
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"mime"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// The rules about the manifest itself. Package definition adds those about the file around it.
+const (
+	RuleDuplicateKey         = "duplicate-key"
+	RuleRequiredField        = "required-field"
+	RuleWrongType            = "wrong-type"
+	RuleMethod               = "method"
+	RuleMIMEType             = "mime-type"
+	RuleURL                  = "url"
+	RuleContextType          = "context-type"
+	RuleContextDuplicate     = "context-duplicate"
+	RuleModifierIDDuplicate  = "modifier-id-duplicate"
+	RuleModifierKeyDuplicate = "modifier-key-duplicate"
+	RuleModifierKeyReserved  = "modifier-key-reserved"
+	RuleModifierDefault      = "modifier-default"
+	RuleSelectOptions        = "select-options"
+	RuleEnumMismatch         = "enum-mismatch"
+)
+
+// reservedKey is the query parameter in which clients send context, so no modifier may have it.
+const reservedKey = "ctx"
+
+// Validate returns everything that is wrong with the manifest, in the order of its endpoints.
+func (m Manifest) Validate() []Finding {
+	var v validator
+	seen := make(map[string]bool, len(m.Endpoints))
+	for _, e := range m.Endpoints {
+		v.base = Path{e.URL}
+		if seen[e.URL] {
+			v.add(RuleDuplicateKey, "", Path{}, "endpoint %q is in the manifest twice", e.URL)
+		}
+		seen[e.URL] = true
+		v.endpoint(e)
+	}
+	return v.findings
+}
+
+// Validate returns everything that is wrong with the feature. The paths start at the feature.
+func (f Feature) Validate() []Finding {
+	var v validator
+	v.required(f.Name, "feature", Path{"name"})
+	v.contextItems(f.ContextObj)
+	return v.findings
+}
+
+// Validate returns everything that is wrong with the modifier alone. The paths start at the modifier.
+func (m Modifier) Validate() []Finding {
+	var v validator
+	v.modifier(m, Path{}, make(map[string]bool))
+	return v.findings
+}
+
+func errorsOnly(findings []Finding) []Finding {
+	return slices.DeleteFunc(findings, func(f Finding) bool { return f.Severity != SeverityError })
+}
+
+// validator collects findings. Paths are given to it relative to base.
+type validator struct {
+	base     Path
+	findings []Finding
+}
+
+func (v *validator) add(rule, hint string, path Path, format string, args ...any) {
+	v.findings = append(v.findings, Finding{
+		Rule: rule, Severity: SeverityError, Message: fmt.Sprintf(format, args...), Hint: hint,
+		Path: slices.Concat(v.base, path),
+	})
+}
+
+// required reports a text that is not there. The last step of the path names it.
+func (v *validator) required(text, owner string, path Path) {
+	if text == "" {
+		field := path[len(path)-1]
+		v.add(RuleRequiredField, "", path, "%s has no %s", owner, field)
+	}
+}
+
+func (v *validator) endpoint(e Endpoint) {
+	if _, err := parseURL(e.URL); err != nil {
+		v.add(RuleURL, err.hint, nil, "%s", err.message)
+	}
+	v.required(e.Name, "endpoint", Path{"name"})
+	switch lower := strings.ToLower(e.Method); {
+	case e.Method == "":
+		v.required(e.Method, "endpoint", Path{"method"})
+	case e.Method == MethodGet || e.Method == MethodPost:
+	case lower == MethodGet || lower == MethodPost:
+		v.add(RuleMethod, "write it in lower case: "+lower, Path{"method"}, `method %q is not "get" or "post"`, e.Method)
+	default:
+		v.add(RuleMethod, "", Path{"method"}, `method %q is not "get" or "post"`, e.Method)
+	}
+	switch {
+	case e.MIMEType == "":
+		v.required(e.MIMEType, "endpoint", Path{"mime_type"})
+	case !validMIMEType(e.MIMEType):
+		v.add(RuleMIMEType, "the usual one is application/json", Path{"mime_type"},
+			"mime_type %q is not a media type, which is type/subtype", e.MIMEType)
+	}
+	v.contextItems(e.ContextObj)
+
+	ids, keys := make(map[string]bool), make(map[string]bool)
+	for i, m := range e.Modifiers {
+		path := Path{"modifiers", i}
+		if m.ID != "" && ids[m.ID] {
+			v.add(RuleModifierIDDuplicate, "the studio stores an editor's value under the id: give each its own",
+				append(path, "id"), "modifier id %q is used twice in this endpoint", m.ID)
+		}
+		ids[m.ID] = true
+		v.modifier(m, path, keys)
+	}
+}
+
+func validMIMEType(s string) bool {
+	mediaType, _, err := mime.ParseMediaType(s)
+	return err == nil && strings.Count(mediaType, "/") == 1
+}
+
+func (v *validator) contextItems(items []ContextItem) {
+	keys, sentAs := make(map[string]bool), make(map[string]string)
+	for i, c := range items {
+		path := Path{"context_obj", i}
+		v.required(c.Key, "context item", append(path, "key"))
+		switch c.Type {
+		case ContextCtx, ContextBodyParam:
+		case "":
+			v.required(c.Type, "context item", append(path, "type"))
+		default:
+			v.add(RuleContextType, "", append(path, "type"), `context type %q is not "ctx" or "bodyParam"`, c.Type)
+		}
+		if c.Key == "" {
+			continue
+		}
+		if keys[c.Key] {
+			v.add(RuleContextDuplicate, "", append(path, "key"), "context key %q is declared twice", c.Key)
+			continue
+		}
+		keys[c.Key] = true
+		name, field := c.Key, "key"
+		if c.Mapper != "" {
+			name, field = c.Mapper, "mapper"
+		}
+		if other, taken := sentAs[c.Type+" "+name]; taken {
+			v.add(RuleContextDuplicate, "one value would overwrite the other: give one of them another mapper",
+				append(path, field), "context keys %q and %q are both sent as %q", other, c.Key, name)
+		}
+		sentAs[c.Type+" "+name] = c.Key
+	}
+}
+
+// modifier checks one modifier. keys holds the query parameters of the modifiers before it.
+func (v *validator) modifier(m Modifier, path Path, keys map[string]bool) {
+	path = slices.Clip(path)
+	v.required(m.ID, "modifier", append(path, "id"))
+	v.required(m.Name, "modifier", append(path, "name"))
+	if len(m.Params) == 0 {
+		v.add(RuleRequiredField, "", append(path, "params"), "modifier has no params")
+	}
+	for i, p := range m.Params {
+		v.param(p, slices.Clip(append(path, "params", i)), keys)
+	}
+}
+
+func (v *validator) param(p Param, path Path, keys map[string]bool) {
+	keyPath := append(path, "key")
+	switch {
+	case p.Key == "":
+		v.required(p.Key, "modifier", keyPath)
+	case p.Key == reservedKey:
+		v.add(RuleModifierKeyReserved, "choose another parameter name", keyPath,
+			`modifier key "ctx" is reserved: clients send context keys in that parameter`)
+	case keys[p.Key]:
+		v.add(RuleModifierKeyDuplicate, "both controls would set the same parameter", keyPath,
+			"modifier key %q is used twice in this endpoint", p.Key)
+	}
+	keys[p.Key] = true
+	v.required(p.UI.Label, "modifier", append(path, "ui", "label"))
+
+	typePath := append(path, "schema", "type")
+	switch p.Schema.Type {
+	case TypeString, TypeNumber, TypeBoolean:
+	case "":
+		v.required(p.Schema.Type, "modifier schema", typePath)
+		return
+	default:
+		v.add(RuleWrongType, "", typePath, `schema.type %q is not "string", "number" or "boolean"`, p.Schema.Type)
+		return
+	}
+	v.options(p, path)
+	v.defaultValue(p, path)
+}
+
+// options checks what makes a dropdown: ui.options and schema.enum. nil means that it is not one.
+func (v *validator) options(p Param, path Path) {
+	optionsPath := slices.Clip(append(path, "ui", "options"))
+	enumPath := append(path, "schema", "enum")
+	isSelect := p.UI.Options != nil || p.Schema.Enum != nil
+	if isSelect && p.Schema.Type != TypeString {
+		where := optionsPath
+		if p.UI.Options == nil {
+			where = enumPath
+		}
+		v.add(RuleSelectOptions, "options belong to a select, whose values are text", where,
+			"a %s modifier has options", p.Schema.Type)
+		return
+	}
+	if p.UI.Options != nil && len(p.UI.Options) == 0 {
+		v.add(RuleSelectOptions, "list each value with its label", optionsPath, "a select has no options")
+		return
+	}
+	seen := make(map[string]bool)
+	for i, o := range p.UI.Options {
+		valuePath := append(optionsPath, i, "value")
+		switch {
+		case o.Value == "":
+			v.add(RuleSelectOptions, "an empty value cannot be told from no choice", valuePath, "an option has an empty value")
+		case seen[o.Value]:
+			v.add(RuleSelectOptions, "", valuePath, "option value %q is there twice", o.Value)
+		}
+		seen[o.Value] = true
+		v.required(o.Label, "option", append(optionsPath, i, "label"))
+	}
+	if p.UI.Options != nil && p.Schema.Enum != nil && !sameSet(p.Schema.Enum, optionValues(p)) {
+		v.add(RuleEnumMismatch, "make it "+quotedList(optionValues(p)), enumPath,
+			"schema.enum is not the values of ui.options: %s", quotedList(p.Schema.Enum))
+	}
+}
+
+// defaultValue checks schema.default against the type and the options.
+func (v *validator) defaultValue(p Param, path Path) {
+	d := p.Schema.Default
+	if d == nil {
+		return
+	}
+	path = append(path, "schema", "default")
+	if typeOf(d) != p.Schema.Type {
+		v.add(RuleModifierDefault, "", path, "default %s is not a %s", literal(d), p.Schema.Type)
+		return
+	}
+	allowed := optionValues(p)
+	if len(allowed) == 0 {
+		allowed = p.Schema.Enum
+	}
+	if len(allowed) > 0 && !slices.Contains(allowed, d.(string)) {
+		hint := ""
+		if near := Nearest(d.(string), allowed); near != "" {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		v.add(RuleModifierDefault, hint, path, "default %q is not one of the options: %s", d, quotedList(allowed))
+	}
+}
+
+// typeOf returns the schema type of a default, or "" for what JSON schemas here do not know.
+func typeOf(d any) string {
+	switch d := d.(type) {
+	case string:
+		return TypeString
+	case bool:
+		return TypeBoolean
+	case json.Number:
+		f, err := d.Float64()
+		if _, bad := json.Marshal(d); bad != nil || err != nil || math.IsInf(f, 0) {
+			return ""
+		}
+		return TypeNumber
+	case float32, float64:
+		if f := reflect.ValueOf(d).Float(); math.IsNaN(f) || math.IsInf(f, 0) {
+			return ""
+		}
+		return TypeNumber
+	case int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64:
+		return TypeNumber
+	}
+	return ""
+}
+
+// literal returns a default as a reader of the definition would write it.
+func literal(d any) string {
+	if s, ok := d.(string); ok {
+		return fmt.Sprintf("%q", s)
+	}
+	return fmt.Sprint(d)
+}
+
+func optionValues(p Param) []string {
+	values := make([]string, len(p.UI.Options))
+	for i, o := range p.UI.Options {
+		values[i] = o.Value
+	}
+	return values
+}
+
+func sameSet(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+func quotedList(values []string) string {
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = fmt.Sprintf("%q", v)
+	}
+	return strings.Join(quoted, ", ")
+}

@@ -1,0 +1,32 @@
+package signpost
+
+import "strings"
+
+// ValidVersion reports whether name names an API version: v and a number, such as v1.
+func ValidVersion(name string) bool {
+	digits, ok := strings.CutPrefix(name, "v")
+	if !ok || digits == "" || len(digits) > 1 && digits[0] == '0' {
+		return false
+	}
+	return strings.Trim(digits, "0123456789") == ""
+}
+
+// ForeignVersion returns the path segment of an endpoint's URL that names one of the service's other
+// versions, or "". A manifest lists the URLs of its own version only; a URL without {{host}} belongs to
+// somebody else, whose versions are none of the service's.
+func ForeignVersion(endpointURL, version string, declared []string) string {
+	u, err := parseURL(endpointURL)
+	if err != nil || !strings.Contains(u.authority, HostPlaceholder) {
+		return ""
+	}
+	path, _, _ := strings.Cut(u.rest, "#")
+	path, _, _ = strings.Cut(path, "?")
+	for segment := range strings.SplitSeq(path, "/") {
+		for _, other := range declared {
+			if segment == other && other != version {
+				return other
+			}
+		}
+	}
+	return ""
+}
