@@ -81,9 +81,24 @@ func (v *validator) add(rule, hint string, path Path, format string, args ...any
 // required reports a text that is not there. The last step of the path names it.
 func (v *validator) required(text, owner string, path Path) {
 	if text == "" {
-		field := path[len(path)-1]
-		v.add(RuleRequiredField, "", path, "%s has no %s", owner, field)
+		field := path[len(path)-1].(string)
+		v.add(RuleRequiredField, requiredHints[owner+" "+field], path, "%s has no %s", owner, field)
 	}
+}
+
+// requiredHints says what belongs into a field that is missing.
+var requiredHints = map[string]string{
+	"endpoint name":        "the label that editors see in the studio",
+	"endpoint method":      "get or post",
+	"endpoint mime_type":   "the content type of the answer, usually application/json",
+	"context item key":     "the name of a built-in context key, or of one that a plugin supplies",
+	"context item type":    "ctx or bodyParam",
+	"modifier id":          "unique in the endpoint and never changed: the studio stores an editor's value under it",
+	"modifier name":        "the name that editors see in the studio",
+	"modifier key":         "the name of the query parameter",
+	"modifier label":       "a short label for the control",
+	"modifier schema type": "string, number or boolean",
+	"option label":         "what editors see in the dropdown",
 }
 
 func (v *validator) endpoint(e Endpoint) {
@@ -214,7 +229,7 @@ func (v *validator) options(p Param, path Path) {
 			"a %s modifier has options", p.Schema.Type)
 		return
 	}
-	if p.UI.Options != nil && len(p.UI.Options) == 0 {
+	if isSelect && len(p.UI.Options) == 0 && (p.UI.Options != nil || len(p.Schema.Enum) == 0) {
 		v.add(RuleSelectOptions, "list each value with its label", optionsPath, "a select has no options")
 		return
 	}
@@ -244,7 +259,12 @@ func (v *validator) defaultValue(p Param, path Path) {
 	}
 	path = append(path, "schema", "default")
 	if typeOf(d) != p.Schema.Type {
-		v.add(RuleModifierDefault, "", path, "default %s is not a %s", literal(d), p.Schema.Type)
+		hint := map[string]string{
+			TypeString:  "put it in quotes",
+			TypeNumber:  "write a number, without quotes",
+			TypeBoolean: "write true or false, without quotes",
+		}[p.Schema.Type]
+		v.add(RuleModifierDefault, hint, path, "default %s is not a %s", literal(d), p.Schema.Type)
 		return
 	}
 	allowed := optionValues(p)

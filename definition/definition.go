@@ -1,0 +1,136 @@
+// Package definition reads the definition file of a service: the endpoints of each API version, shared
+// modifiers, and features, in YAML or JSON.
+//
+// [Parse] a file, look at what [Lint] finds, and [File.Compile] it into a template per version.
+package definition
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"signpost"
+)
+
+// File is a definition file that was read, with everything that is wrong with it.
+type File struct {
+	Name     string // as given to Parse
+	Service  string // the title; may be empty
+	BasePath string // starts with a slash and, but for "/", does not end in one
+
+	basePathAt *node // for a clash between files
+	enable     []string
+	features   []signpost.Feature // the built-in ones and the declared ones, in the order of application
+	versions   []version
+	parser     *parser
+}
+
+// version is one API version with the places of its endpoints.
+type version struct {
+	name      string
+	manifest  signpost.Manifest
+	endpoints map[string]field // by URL
+}
+
+// Parse reads a definition. The name tells the format by its extension and stands in the findings; the
+// file is not opened. Whatever is wrong with the text becomes a finding, so Parse itself cannot fail.
+func Parse(name string, text []byte) *File {
+	f := &File{Name: name, BasePath: "/", parser: &parser{name: name, source: source{text: text}}}
+	if root := f.parser.tree(); root != nil {
+		d := decoder{parser: f.parser, file: f}
+		d.definition(root)
+		d.lint()
+	}
+	slices.SortStableFunc(f.parser.findings, func(a, b signpost.Finding) int {
+		return cmp.Or(a.Line-b.Line, a.Column-b.Column)
+	})
+	f.parser.findings = slices.CompactFunc(f.parser.findings, func(a, b signpost.Finding) bool {
+		return a.Line == b.Line && a.Column == b.Column && a.Rule == b.Rule && a.Message == b.Message
+	})
+	return f
+}
+
+// Lint returns the findings of files that are to be served together, file by file and sorted by place.
+func Lint(files ...*File) []signpost.Finding {
+	findings := []signpost.Finding{}
+	owners := make(map[string]*File)
+	for _, f := range files {
+		own := slices.Clone(f.parser.findings)
+		if f.basePathAt == nil { // not even an object
+		} else if other := owners[f.BasePath]; other != nil {
+			clash := parser{name: f.Name, source: f.parser.source}
+			clash.add(ruleBasePath, "give each service a base_path of its own", f.basePathAt,
+				"base_path %q is taken by %s", f.BasePath, other.Name)
+			at, _ := slices.BinarySearchFunc(own, clash.findings[0], func(a, b signpost.Finding) int {
+				return cmp.Or(a.Line-b.Line, a.Column-b.Column)
+			})
+			own = slices.Insert(own, at, clash.findings[0])
+		} else {
+			owners[f.BasePath] = f
+		}
+		findings = append(findings, own...)
+	}
+	return findings
+}
+
+// Line returns a line of the file, counted from 1, to show with a finding.
+func (f *File) Line(number int) string { return string(f.parser.source.line(number)) }
+
+// Features returns the names of the features that can be enabled.
+func (f *File) Features() []string {
+	var names []string
+	for _, feature := range f.features {
+		names = append(names, feature.Name)
+	}
+	return names
+}
+
+// Versions returns the names of the API versions, in the order of the file.
+func (f *File) Versions() []string {
+	var names []string
+	for _, v := range f.versions {
+		names = append(names, v.name)
+	}
+	return names
+}
+
+// Compile returns a template for each version, with the given features enabled. Nil features means the
+// ones that the file enables itself. If the file has errors, they are returned as a [*signpost.InvalidError].
+func (f *File) Compile(features []string) (map[string]*signpost.Template, error) {
+	var errors []signpost.Finding
+	for _, finding := range f.parser.findings {
+		if finding.Severity == signpost.SeverityError {
+			errors = append(errors, finding)
+		}
+	}
+	if len(errors) > 0 {
+		return nil, &signpost.InvalidError{Findings: errors}
+	}
+	if features == nil {
+		features = f.enable
+	}
+	known := make(map[string]bool)
+	var enabled []signpost.Feature
+	for _, feature := range f.features {
+		known[feature.Name] = true
+		if slices.Contains(features, feature.Name) {
+			enabled = append(enabled, feature)
+		}
+	}
+	for _, name := range features {
+		if !known[name] {
+			return nil, fmt.Errorf("feature %q is not one of %s", name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		}
+	}
+	templates := make(map[string]*signpost.Template, len(f.versions))
+	for _, v := range f.versions {
+		t, err := signpost.Compile(v.manifest, enabled...)
+		if err != nil {
+			return nil, fmt.Errorf("version %s: %w", v.name, err)
+		}
+		templates[v.name] = t
+	}
+	return templates, nil
+}
