@@ -35,8 +35,20 @@ func GeoRestriction() Feature {
 	}
 }
 
-// order returns the features in the order in which they are applied: authentication, geo-restriction,
-// then the others as given.
+// WithFeatures returns a copy of the manifest in which the features are applied: their context items are
+// appended to the endpoints that they are about. Authentication comes first, then geo-restriction, then the
+// others as given. An item whose key an endpoint declares already is left out: the declared one stands.
+func (m Manifest) WithFeatures(features ...Feature) Manifest {
+	m = NewManifest(m.Endpoints...)
+	for _, f := range order(features) {
+		for i := range m.Endpoints {
+			f.apply(&m.Endpoints[i])
+		}
+	}
+	return m
+}
+
+// order returns the features in the order in which they are applied.
 func order(features []Feature) []Feature {
 	rank := func(f Feature) int {
 		switch f.Name {
@@ -52,8 +64,7 @@ func order(features []Feature) []Feature {
 	return features
 }
 
-// apply appends the feature's items to the endpoint if it is one that the feature is about.
-// An item whose key the endpoint declares already is left out: the declared one stands.
+// apply appends the feature's items to the endpoint, if it is one that the feature is about.
 func (f Feature) apply(e *Endpoint) {
 	if !strings.HasSuffix(e.URL, f.URLSuffix) {
 		return

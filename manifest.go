@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 )
 
 // Manifest maps endpoint URLs to endpoint descriptors, in the order in which they were written.
@@ -95,6 +96,9 @@ func (m Manifest) MarshalJSON() ([]byte, error) {
 	for i, e := range m.Endpoints {
 		if seen[e.URL] {
 			return nil, fmt.Errorf("endpoint %q is in the manifest twice", e.URL)
+		}
+		if !utf8.ValidString(e.URL) { // two of them could become the same key
+			return nil, fmt.Errorf("URL %q is not UTF-8 text", e.URL)
 		}
 		seen[e.URL] = true
 		if i > 0 {

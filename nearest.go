@@ -2,7 +2,7 @@ package signpost
 
 // Nearest returns the candidate that name is most likely a misspelling of, or "" if none is close.
 func Nearest(name string, candidates []string) string {
-	best, bestDistance := "", len([]rune(name))/3+2 // a third of the letters wrong, and one more
+	best, bestDistance := "", max(1, len([]rune(name))/3)+1 // at most a third of the letters wrong, or one
 	for _, c := range candidates {
 		if d := distance([]rune(name), []rune(c)); d < bestDistance && d < len([]rune(c)) {
 			best, bestDistance = c, d

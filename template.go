@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -19,6 +20,9 @@ type Template struct {
 	literals [][]byte
 	size     int // bytes in literals
 
+	// composed holds the authorities of which {{host}} is only a part. An IP address does not fit into them.
+	composed []string
+
 	// meeting holds the endpoints, by index, that may become the same URL for some host.
 	meeting [][]int
 }
@@ -30,23 +34,23 @@ const revisionBytes = 16
 // that does not depend on the host. It copies what it is given. The error is an [*InvalidError].
 func Compile(m Manifest, features ...Feature) (*Template, error) {
 	findings := m.Validate()
-	for _, f := range features {
-		findings = append(findings, f.Validate()...)
+	for _, feature := range features {
+		for _, f := range feature.Validate() {
+			f.Path = append(Path{"feature " + feature.Name}, f.Path...)
+			findings = append(findings, f)
+		}
+	}
+	t := &Template{manifest: m.WithFeatures(features...)}
+	if len(errorsOnly(findings)) == 0 {
+		findings = t.manifest.Validate() // a feature may send a key under a name that is taken
 	}
 	if findings = errorsOnly(findings); len(findings) > 0 {
 		return nil, &InvalidError{findings}
 	}
-
-	t := &Template{manifest: NewManifest(m.Endpoints...)}
-	for _, f := range order(features) {
-		for i := range t.manifest.Endpoints {
-			f.apply(&t.manifest.Endpoints[i])
-		}
-	}
 	if err := t.write(); err != nil {
 		return nil, fmt.Errorf("compile manifest: %w", err) // a defect: Validate should have said so
 	}
-	t.findMeeting()
+	t.lookAtURLs()
 	return t, nil
 }
 
@@ -90,12 +94,16 @@ func (t *Template) write() error {
 	return nil
 }
 
-// findMeeting fills meeting. A host cannot hold a slash, so only URLs with the same scheme and the same
-// text after the authority can become one.
-func (t *Template) findMeeting() {
+// lookAtURLs fills composed and meeting. A host cannot hold a slash, so only URLs with the same scheme and
+// the same text after the authority can become one.
+func (t *Template) lookAtURLs() {
 	groups := make(map[endpointURL][]int)
 	for i, e := range t.manifest.Endpoints {
 		u, _ := parseURL(e.URL) // valid: Compile checked it
+		name, _ := cutPort(u.authority)
+		if strings.Contains(name, HostPlaceholder) && name != HostPlaceholder {
+			t.composed = append(t.composed, u.authority)
+		}
 		u.authority = ""
 		groups[u] = append(groups[u], i)
 	}
@@ -119,9 +127,20 @@ func (t *Template) Render(host string) ([]byte, error) {
 	if !plausibleHost(host) {
 		return nil, fmt.Errorf("%q is not a host name or an IP address", host)
 	}
+	if len(t.literals) == 0 {
+		return nil, errors.New("the template is empty: use one that Compile returned")
+	}
+	for _, authority := range t.composed {
+		if name, _ := cutPort(strings.ReplaceAll(authority, HostPlaceholder, host)); !validURLHost(name) {
+			return nil, fmt.Errorf("%q is not a host for https://%s", host, authority)
+		}
+	}
 	if t.meets(host) {
 		doc, err := t.resolve(host).MarshalJSON()
-		return append(doc, '\n'), err
+		if err != nil {
+			return nil, err
+		}
+		return append(doc, '\n'), nil
 	}
 	out := make([]byte, 0, t.size+len(host)*(len(t.literals)-1))
 	for i, l := range t.literals {
@@ -133,17 +152,13 @@ func (t *Template) Render(host string) ([]byte, error) {
 	return out, nil
 }
 
-// plausibleHost lets through only what can neither leave the JSON string nor the authority of the URL.
+// plausibleHost lets through only what can leave neither the JSON string nor the authority of the URL.
 func plausibleHost(host string) bool {
-	letters := "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
-	if inner, ok := strings.CutPrefix(host, "["); ok {
-		host, ok = strings.CutSuffix(inner, "]")
-		if !ok {
-			return false
-		}
-		letters = "abcdefABCDEF0123456789:."
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+	if strings.HasPrefix(host, "[") {
+		return validURLHost(host)
 	}
-	return host != "" && strings.Trim(host, letters) == ""
+	return strings.Trim(host, letters) == "" && validURLHost(host)
 }
 
 // meets reports whether two URLs become one for this host.

@@ -138,7 +138,7 @@ func (v *validator) endpoint(e Endpoint) {
 
 func validMIMEType(s string) bool {
 	mediaType, _, err := mime.ParseMediaType(s)
-	return err == nil && strings.Count(mediaType, "/") == 1
+	return err == nil && strings.Count(mediaType, "/") == 1 && !strings.Contains(mediaType, "*") && s == strings.TrimSpace(s)
 }
 
 func (v *validator) contextItems(items []ContextItem) {
@@ -151,7 +151,11 @@ func (v *validator) contextItems(items []ContextItem) {
 		case "":
 			v.required(c.Type, "context item", append(path, "type"))
 		default:
-			v.add(RuleContextType, "", append(path, "type"), `context type %q is not "ctx" or "bodyParam"`, c.Type)
+			hint := ""
+			if strings.EqualFold(c.Type, ContextBodyParam) || strings.EqualFold(c.Type, ContextCtx) {
+				hint = "mind the capitals"
+			}
+			v.add(RuleContextType, hint, append(path, "type"), `context type %q is not "ctx" or "bodyParam"`, c.Type)
 		}
 		if c.Key == "" {
 			continue
@@ -234,16 +238,23 @@ func (v *validator) options(p Param, path Path) {
 		return
 	}
 	seen := make(map[string]bool)
-	for i, o := range p.UI.Options {
-		valuePath := append(optionsPath, i, "value")
+	value := func(value string, path Path) {
 		switch {
-		case o.Value == "":
-			v.add(RuleSelectOptions, "an empty value cannot be told from no choice", valuePath, "an option has an empty value")
-		case seen[o.Value]:
-			v.add(RuleSelectOptions, "", valuePath, "option value %q is there twice", o.Value)
+		case value == "":
+			v.add(RuleSelectOptions, "an empty value cannot be told from no choice", path, "an option has an empty value")
+		case seen[value]:
+			v.add(RuleSelectOptions, "", path, "option value %q is there twice", value)
 		}
-		seen[o.Value] = true
+		seen[value] = true
+	}
+	for i, o := range p.UI.Options {
+		value(o.Value, append(optionsPath, i, "value"))
 		v.required(o.Label, "option", append(optionsPath, i, "label"))
+	}
+	for i, e := range p.Schema.Enum {
+		if p.UI.Options == nil {
+			value(e, append(slices.Clip(enumPath), i))
+		}
 	}
 	if p.UI.Options != nil && p.Schema.Enum != nil && !sameSet(p.Schema.Enum, optionValues(p)) {
 		v.add(RuleEnumMismatch, "make it "+quotedList(optionValues(p)), enumPath,
@@ -271,34 +282,29 @@ func (v *validator) defaultValue(p Param, path Path) {
 	if len(allowed) == 0 {
 		allowed = p.Schema.Enum
 	}
-	if len(allowed) > 0 && !slices.Contains(allowed, d.(string)) {
+	if text := fmt.Sprint(d); p.Schema.Type == TypeString && len(allowed) > 0 && !slices.Contains(allowed, text) {
 		hint := ""
-		if near := Nearest(d.(string), allowed); near != "" {
+		if near := Nearest(text, allowed); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		v.add(RuleModifierDefault, hint, path, "default %q is not one of the options: %s", d, quotedList(allowed))
+		v.add(RuleModifierDefault, hint, path, "default %q is not one of the options: %s", text, quotedList(allowed))
 	}
 }
 
-// typeOf returns the schema type of a default, or "" for what JSON schemas here do not know.
+// typeOf returns the schema type of a default, or "" for what is none of them.
 func typeOf(d any) string {
-	switch d := d.(type) {
-	case string:
+	if n, ok := d.(json.Number); ok {
+		if f, err := n.Float64(); err == nil && !math.IsInf(f, 0) && json.Valid([]byte(n)) {
+			return TypeNumber
+		}
+		return ""
+	}
+	switch v := reflect.ValueOf(d); {
+	case v.Kind() == reflect.String:
 		return TypeString
-	case bool:
+	case v.Kind() == reflect.Bool:
 		return TypeBoolean
-	case json.Number:
-		f, err := d.Float64()
-		if _, bad := json.Marshal(d); bad != nil || err != nil || math.IsInf(f, 0) {
-			return ""
-		}
-		return TypeNumber
-	case float32, float64:
-		if f := reflect.ValueOf(d).Float(); math.IsNaN(f) || math.IsInf(f, 0) {
-			return ""
-		}
-		return TypeNumber
-	case int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64:
+	case v.CanInt(), v.CanUint(), v.CanFloat() && !math.IsNaN(v.Float()) && !math.IsInf(v.Float(), 0):
 		return TypeNumber
 	}
 	return ""

@@ -185,31 +185,12 @@ func (d *decoder) basePath(n *node) {
 	if !d.is(n, "base_path", kindString) {
 		return
 	}
-	path, err := CleanBasePath(n.text)
+	path, err := signpost.CleanBasePath(n.text)
 	if err != nil {
 		d.add(ruleBasePath, "such as / or /feeds", n, "%v", err)
 		return
 	}
 	d.file.BasePath = path
-}
-
-// CleanBasePath checks the path under which a service's manifests are, and drops a slash at its end.
-func CleanBasePath(path string) (string, error) {
-	if path == "/" {
-		return path, nil
-	}
-	path = strings.TrimSuffix(path, "/")
-	segments := strings.Split(path, "/")
-	bad := len(segments) < 2 || segments[0] != ""
-	for _, s := range segments[1:] {
-		bad = bad || s == "" || s == "." || s == ".." || strings.ContainsFunc(s, func(r rune) bool {
-			return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~", r)
-		})
-	}
-	if bad {
-		return "", fmt.Errorf("base_path %q is not a path of plain segments that starts with a slash", path)
-	}
-	return path, nil
 }
 
 // readFeatures fills in the features of the file: the built-in ones, as overridden, then the declared ones.

@@ -5,9 +5,7 @@
 package definition
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -43,12 +41,7 @@ func Parse(name string, text []byte) *File {
 		d.definition(root)
 		d.lint()
 	}
-	slices.SortStableFunc(f.parser.findings, func(a, b signpost.Finding) int {
-		return cmp.Or(a.Line-b.Line, a.Column-b.Column)
-	})
-	f.parser.findings = slices.CompactFunc(f.parser.findings, func(a, b signpost.Finding) bool {
-		return a.Line == b.Line && a.Column == b.Column && a.Rule == b.Rule && a.Message == b.Message
-	})
+	f.parser.sortFindings()
 	return f
 }
 
@@ -60,13 +53,11 @@ func Lint(files ...*File) []signpost.Finding {
 		own := slices.Clone(f.parser.findings)
 		if f.basePathAt == nil { // not even an object
 		} else if other := owners[f.BasePath]; other != nil {
-			clash := parser{name: f.Name, source: f.parser.source}
-			clash.add(ruleBasePath, "give each service a base_path of its own", f.basePathAt,
+			p := parser{name: f.Name, source: f.parser.source, findings: own}
+			p.add(ruleBasePath, "give each service a base_path of its own", f.basePathAt,
 				"base_path %q is taken by %s", f.BasePath, other.Name)
-			at, _ := slices.BinarySearchFunc(own, clash.findings[0], func(a, b signpost.Finding) int {
-				return cmp.Or(a.Line-b.Line, a.Column-b.Column)
-			})
-			own = slices.Insert(own, at, clash.findings[0])
+			p.sortFindings()
+			own = p.findings
 		} else {
 			owners[f.BasePath] = f
 		}
@@ -85,6 +76,13 @@ func (f *File) Features() []string {
 		names = append(names, feature.Name)
 	}
 	return names
+}
+
+// named returns the features with the given names.
+func (f *File) named(names []string) []signpost.Feature {
+	return slices.DeleteFunc(slices.Clone(f.features), func(feature signpost.Feature) bool {
+		return !slices.Contains(names, feature.Name)
+	})
 }
 
 // Versions returns the names of the API versions, in the order of the file.
@@ -111,22 +109,14 @@ func (f *File) Compile(features []string) (map[string]*signpost.Template, error)
 	if features == nil {
 		features = f.enable
 	}
-	known := make(map[string]bool)
-	var enabled []signpost.Feature
-	for _, feature := range f.features {
-		known[feature.Name] = true
-		if slices.Contains(features, feature.Name) {
-			enabled = append(enabled, feature)
-		}
-	}
 	for _, name := range features {
-		if !known[name] {
-			return nil, fmt.Errorf("feature %q is not one of %s", name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		if !slices.Contains(f.Features(), name) {
+			return nil, fmt.Errorf("feature %q is not one of %s", name, strings.Join(f.Features(), ", "))
 		}
 	}
 	templates := make(map[string]*signpost.Template, len(f.versions))
 	for _, v := range f.versions {
-		t, err := signpost.Compile(v.manifest, enabled...)
+		t, err := signpost.Compile(v.manifest, f.named(features)...)
 		if err != nil {
 			return nil, fmt.Errorf("version %s: %w", v.name, err)
 		}

@@ -26,7 +26,11 @@ func (p *parser) parseJSON() *node {
 			}
 			r.advance(at)
 		}
-		p.add(ruleSyntax, "", &node{line: r.line, column: r.column}, "%s", message)
+		hint := ""
+		if before := bytes.TrimSpace(p.source.text[:r.offset]); bytes.HasSuffix(before, []byte(",")) {
+			hint = "JSON has no comma after the last item"
+		}
+		p.add(ruleSyntax, hint, &node{line: r.line, column: r.column}, "%s", message)
 		return nil
 	}
 	return r.value(0)

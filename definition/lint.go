@@ -16,8 +16,9 @@ func (d *decoder) lint() {
 			d.reportAt(f, shared.field, f.Path)
 		}
 	}
+	enabled := d.file.named(d.file.enable)
 	for _, v := range d.file.versions {
-		for _, f := range v.manifest.Validate() {
+		for _, f := range v.manifest.WithFeatures(enabled...).Validate() {
 			d.reportEndpoint(f, v.endpoints[f.Path[0].(string)])
 		}
 		for _, e := range v.manifest.Endpoints {

@@ -2,8 +2,10 @@ package definition
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -34,6 +36,20 @@ func (p *parser) add(rule, hint string, at *node, format string, args ...any) {
 func (p *parser) report(f signpost.Finding, at *node) {
 	f.File, f.Line, f.Column, f.Width = p.name, at.line, at.column, p.source.width(at)
 	p.findings = append(p.findings, f)
+}
+
+// sortFindings puts the findings in the order of their places and drops those that were said before: what
+// is wrong with an aliased value is found in each place that it is used in.
+func (p *parser) sortFindings() {
+	seen := make(map[string]bool)
+	p.findings = slices.DeleteFunc(p.findings, func(f signpost.Finding) bool {
+		said := seen[f.String()]
+		seen[f.String()] = true
+		return said
+	})
+	slices.SortStableFunc(p.findings, func(a, b signpost.Finding) int {
+		return cmp.Or(a.Line-b.Line, a.Column-b.Column)
+	})
 }
 
 // tree returns the values of the file, or nil with findings where there are none to look at.

@@ -1,6 +1,9 @@
 package signpost
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // ValidVersion reports whether name names an API version: v and a number, such as v1.
 func ValidVersion(name string) bool {
@@ -29,4 +32,29 @@ func ForeignVersion(endpointURL, version string, declared []string) string {
 		}
 	}
 	return ""
+}
+
+// CleanBasePath checks the path under which the manifests of a service are, and returns it without a slash
+// at its end; the root is "/".
+func CleanBasePath(path string) (string, error) {
+	base := strings.TrimSuffix(path, "/")
+	if path == "/" || path == "" {
+		return "/", nil
+	}
+	segments := strings.Split(base, "/")
+	if segments[0] != "" {
+		return "", fmt.Errorf("base path %q does not start with a slash: write %q", path, "/"+path)
+	}
+	for _, segment := range segments[1:] {
+		if segment == "" || segment == "." || segment == ".." || strings.ContainsFunc(segment, notUnreserved) {
+			return "", fmt.Errorf(`base path %q has the segment %q: write it with letters, digits, "-", ".", "_" and "~"`, path, segment)
+		}
+	}
+	return base, nil
+}
+
+// notUnreserved reports whether a URL might carry the character percent-encoded.
+func notUnreserved(r rune) bool {
+	letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+	return !letter && (r < '0' || r > '9') && !strings.ContainsRune("-._~", r)
 }

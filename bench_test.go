@@ -1,0 +1,93 @@
+package signpost_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"signpost"
+)
+
+var benchmarkSizes = []int{10, 1000} // endpoints
+
+func benchmarkManifest(endpoints int) signpost.Manifest {
+	var m signpost.Manifest
+	for i := range endpoints {
+		e := goodEndpoint()
+		e.URL = fmt.Sprintf("https://{{host}}/v1/feeds/%d/{{id}}", i)
+		m.Endpoints = append(m.Endpoints, e)
+	}
+	return m
+}
+
+func BenchmarkCompile(b *testing.B) {
+	for _, size := range benchmarkSizes {
+		m := benchmarkManifest(size)
+		b.Run(fmt.Sprintf("endpoints=%d", size), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := signpost.Compile(m, signpost.Authentication(), signpost.GeoRestriction()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkRender compares a template with what a handler does without one: write the JSON and replace
+// the placeholder in all of it, for each request. "meeting" is a host for which two URLs become one.
+func BenchmarkRender(b *testing.B) {
+	for _, size := range benchmarkSizes {
+		m := benchmarkManifest(size)
+		template := compile(b, m)
+		other := feed("https://meeting.example.com/v1/feeds/0/{{id}}")
+		meeting := compile(b, signpost.NewManifest(append(m.Endpoints, other)...))
+		ways := []struct {
+			name   string
+			render func() ([]byte, error)
+		}{
+			{"template", func() ([]byte, error) { return template.Render("api.example.com") }},
+			{"meeting", func() ([]byte, error) { return meeting.Render("meeting.example.com") }},
+			{"naive", func() ([]byte, error) { return naiveRender(m, "api.example.com") }},
+		}
+		for _, way := range ways {
+			b.Run(fmt.Sprintf("%s/endpoints=%d", way.name, size), func(b *testing.B) {
+				doc, err := way.render()
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.SetBytes(int64(len(doc)))
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := way.render(); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func naiveRender(m signpost.Manifest, host string) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(m); err != nil {
+		return nil, err
+	}
+	return []byte(strings.ReplaceAll(out.String(), "{{host}}", host)), nil
+}
+
+// The two ways are worth comparing only while they give the same.
+func TestNaiveRenderGivesTheSame(t *testing.T) {
+	m := benchmarkManifest(10)
+	naive, err := naiveRender(m, "api.example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := render(t, "api.example.com", m); got != string(naive) {
+		t.Errorf("template:\n%s\nnaive:\n%s", got, naive)
+	}
+}

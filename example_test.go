@@ -1,0 +1,163 @@
+package signpost_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"signpost"
+)
+
+func Example() {
+	limit := signpost.Number(signpost.ModifierInput{
+		ID: "limit", Name: "Page size", Key: "limit", Label: "Limit", DefaultValue: 20, Placeholder: "1 to 100",
+	})
+	manifest := signpost.NewManifest(
+		signpost.Endpoint{
+			URL: "https://{{host}}/v1/feeds", Name: "Collections",
+			Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON,
+			Modifiers: []signpost.Modifier{limit},
+		},
+		signpost.Endpoint{
+			URL: "https://{{host}}/v1/feeds/media", Name: "Media",
+			Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON,
+		},
+	)
+	template, err := signpost.Compile(manifest, signpost.Authentication())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	response, err := template.Render("api.example.com")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	os.Stdout.Write(response)
+	// Output:
+	// {"endpoints":{"https://api.example.com/v1/feeds":{"name":"Collections","method":"get","mime_type":"application/json","context_obj":[],"modifiers":[{"id":"limit","name":"Page size","params":[{"key":"limit","ui":{"label":"Limit","placeholder":"1 to 100"},"schema":{"type":"number","default":20}}]}]},"https://api.example.com/v1/feeds/media":{"name":"Media","method":"get","mime_type":"application/json","context_obj":[{"key":"plugin-login-flow.access_token","type":"ctx","required":true}]}}}
+}
+
+func ExampleNumber() {
+	limit := signpost.Number(signpost.ModifierInput{
+		ID:           "limit",
+		Name:         "Page size",
+		Key:          "limit",
+		Label:        "Limit",
+		DefaultValue: 20,
+		Placeholder:  "1 to 100",
+	})
+	show(limit)
+	// Output:
+	// {
+	//   "id": "limit",
+	//   "name": "Page size",
+	//   "params": [
+	//     {
+	//       "key": "limit",
+	//       "ui": {
+	//         "label": "Limit",
+	//         "placeholder": "1 to 100"
+	//       },
+	//       "schema": {
+	//         "type": "number",
+	//         "default": 20
+	//       }
+	//     }
+	//   ]
+	// }
+}
+
+func ExampleSelect() {
+	order := signpost.Select(signpost.ModifierInput{
+		ID:           "sort",
+		Name:         "Sort order",
+		Key:          "sort",
+		Label:        "Sort by",
+		DefaultValue: "newest",
+		Options: []signpost.Option{
+			{Value: "newest", Label: "Newest first"},
+			{Value: "title", Label: "Title"},
+		},
+	})
+	show(order.Params[0])
+	// Output:
+	// {
+	//   "key": "sort",
+	//   "ui": {
+	//     "label": "Sort by",
+	//     "options": [
+	//       {
+	//         "value": "newest",
+	//         "label": "Newest first"
+	//       },
+	//       {
+	//         "value": "title",
+	//         "label": "Title"
+	//       }
+	//     ]
+	//   },
+	//   "schema": {
+	//     "type": "string",
+	//     "default": "newest",
+	//     "enum": [
+	//       "newest",
+	//       "title"
+	//     ]
+	//   }
+	// }
+}
+
+// A manifest that cannot be published comes back with everything that is wrong with it.
+func ExampleCompile() {
+	manifest := signpost.NewManifest(signpost.Endpoint{
+		URL: "https://{{host}}/v1/feeds", Name: "Collections", Method: "GET", MIMEType: "json",
+	})
+	_, err := signpost.Compile(manifest)
+	var invalid *signpost.InvalidError
+	if errors.As(err, &invalid) {
+		for _, finding := range invalid.Findings {
+			fmt.Println(finding)
+			fmt.Println("  hint:", finding.Hint)
+		}
+	}
+	// Output:
+	// https://{{host}}/v1/feeds.method: error: method "GET" is not "get" or "post" [method]
+	//   hint: write it in lower case: get
+	// https://{{host}}/v1/feeds.mime_type: error: mime_type "json" is not a media type, which is type/subtype [mime-type]
+	//   hint: the usual one is application/json
+}
+
+// A deployment with other features compiles the same manifest to another template.
+func ExampleCompile_features() {
+	manifest := signpost.NewManifest(
+		signpost.Endpoint{URL: "https://{{host}}/v1/feeds", Name: "Collections", Method: "get", MIMEType: "application/json"},
+		signpost.Endpoint{URL: "https://{{host}}/v1/media", Name: "Media", Method: "get", MIMEType: "application/json"},
+	)
+	template, err := signpost.Compile(manifest, signpost.GeoRestriction(), signpost.Authentication())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, endpoint := range template.Manifest().Endpoints {
+		fmt.Println(endpoint.Name)
+		for _, item := range endpoint.ContextObj {
+			fmt.Println("  ", item.Key)
+		}
+	}
+	// Output:
+	// Collections
+	//    signedDeviceInfoToken
+	// Media
+	//    plugin-login-flow.access_token
+	//    signedDeviceInfoToken
+}
+
+func show(value any) {
+	out := json.NewEncoder(os.Stdout)
+	out.SetIndent("", "  ")
+	if err := out.Encode(value); err != nil {
+		fmt.Println(err)
+	}
+}

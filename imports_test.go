@@ -1,0 +1,56 @@
+package signpost_test
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestImportRule keeps the layers apart: cmd, then internal/cli, then the packages that do not know each
+// other, then the contract. See CONTRIBUTING.md.
+func TestImportRule(t *testing.T) {
+	allowed := map[string][]string{
+		"signpost":                {},
+		"signpost/definition":     {"signpost", "go.yaml.in/yaml/v4"},
+		"signpost/server":         {"signpost", "golang.org/x/net/idna"},
+		"signpost/internal/cli":   {"signpost", "signpost/definition", "signpost/server", "github.com/spf13/cobra", "github.com/spf13/pflag"},
+		"signpost/cmd/signpost":   {"signpost/internal/cli"},
+		"signpost/examples/embed": {"signpost", "signpost/server"},
+	}
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}:{{range .Imports}} {{.}}{{end}}`, "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for line := range strings.Lines(string(out)) {
+		name, imports, _ := strings.Cut(strings.TrimSpace(line), ":")
+		may, known := allowed[name]
+		if !known {
+			t.Errorf("package %s is not in the list of this test: say there what it may import", name)
+			continue
+		}
+		for _, path := range strings.Fields(imports) {
+			first, _, _ := strings.Cut(path, "/")
+			outside := first == "signpost" || strings.Contains(first, ".") // not the standard library
+			if outside && !slices.Contains(may, path) {
+				t.Errorf("%s imports %s", name, path)
+			}
+		}
+	}
+
+	// The contract is pure, and embedding the server pulls in nothing that a service did not ask for.
+	for name, forbidden := range map[string][]string{
+		"signpost":        {"os/exec", "net/http", "go.yaml.in/yaml/v4"},
+		"signpost/server": {"go.yaml.in/yaml/v4", "github.com/spf13/cobra", "github.com/prometheus/client_golang/prometheus"},
+	} {
+		out, err := exec.Command("go", "list", "-deps", name).Output()
+		if err != nil {
+			t.Fatalf("go list: %v", err)
+		}
+		for dep := range strings.Lines(string(out)) {
+			if slices.Contains(forbidden, strings.TrimSpace(dep)) {
+				t.Errorf("%s depends on %s", name, dep)
+			}
+		}
+	}
+}

@@ -1,0 +1,272 @@
+package signpost_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"signpost"
+)
+
+// Section 2.5, the independence rule. Each test keeps what it got, scribbles over everything that can be
+// reached from somewhere else, and looks whether what it kept has changed. The values come from
+// fullEndpoint, in which every field is set, so that a field added later takes part.
+
+// fullEndpoint returns an endpoint with a value in every field, made anew for each call.
+func fullEndpoint(url string) signpost.Endpoint {
+	return signpost.Endpoint{
+		URL: url, Name: "Feed", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON,
+		ContextObj: []signpost.ContextItem{{Key: "profile", Type: signpost.ContextCtx, Required: true, Mapper: "user"}},
+		Modifiers: []signpost.Modifier{{ID: "sort", Name: "Sort order", Params: []signpost.Param{{
+			Key:    "sort",
+			UI:     signpost.UI{Label: "Sort by", Placeholder: "choose", Options: []signpost.Option{{Value: "newest", Label: "Newest"}}},
+			Schema: signpost.Schema{Type: signpost.TypeString, Default: "newest", Enum: []string{"newest"}},
+		}}}},
+	}
+}
+
+func fullFeature() signpost.Feature {
+	return signpost.Feature{
+		Name: "kids", URLSuffix: "/kids",
+		ContextObj: []signpost.ContextItem{{Key: "age", Type: signpost.ContextCtx, Required: true, Mapper: "years"}},
+	}
+}
+
+func fullInput() signpost.ModifierInput {
+	return signpost.ModifierInput{
+		ID: "sort", Name: "Sort order", Key: "sort", Label: "Sort by", DefaultValue: "newest", Placeholder: "choose",
+		Options: []signpost.Option{{Value: "newest", Label: "Newest"}},
+	}
+}
+
+func TestSpec2_5FullValuesAreFull(t *testing.T) {
+	for _, value := range []any{fullEndpoint("https://{{host}}/kids"), fullFeature(), fullInput()} {
+		wantNoZero(t, reflect.ValueOf(value), reflect.TypeOf(value).Name())
+	}
+}
+
+func TestSpec2_5InputsStayApart(t *testing.T) {
+	// Two endpoints and the feature share their lists, and each list has room to grow into.
+	inputs := func() ([]signpost.Endpoint, []signpost.Feature) {
+		first, second := fullEndpoint("https://{{host}}/kids"), fullEndpoint("https://{{host}}/more/kids")
+		first.ContextObj = append(make([]signpost.ContextItem, 0, 8), first.ContextObj...)
+		second.ContextObj, second.Modifiers = first.ContextObj, first.Modifiers
+		return []signpost.Endpoint{first, second}, []signpost.Feature{fullFeature(), signpost.Authentication(), signpost.GeoRestriction()}
+	}
+	tests := []struct {
+		name  string
+		build func([]signpost.Endpoint, []signpost.Feature) (look func() any)
+	}{
+		{"NewManifest", func(endpoints []signpost.Endpoint, _ []signpost.Feature) func() any {
+			m := signpost.NewManifest(endpoints...)
+			return func() any { return m }
+		}},
+		{"Template.Manifest", func(endpoints []signpost.Endpoint, features []signpost.Feature) func() any {
+			template := compile(t, signpost.Manifest{Endpoints: endpoints}, features...)
+			return func() any { return template.Manifest() }
+		}},
+		{"Template.Render", func(endpoints []signpost.Endpoint, features []signpost.Feature) func() any {
+			template := compile(t, signpost.Manifest{Endpoints: endpoints}, features...)
+			return func() any { return rendered(t, template, "api.example.com") }
+		}},
+		{"Template.Render where URLs meet", func(endpoints []signpost.Endpoint, features []signpost.Feature) func() any {
+			endpoints = append(endpoints, fullEndpoint("https://api.example.com/kids"))
+			template := compile(t, signpost.Manifest{Endpoints: endpoints}, features...)
+			return func() any { return rendered(t, template, "api.example.com") }
+		}},
+	}
+	for _, test := range tests {
+		endpoints, features := inputs()
+		look := test.build(endpoints, features)
+		wantEndpoints, wantFeatures := inputs()
+		if diff := cmp.Diff(wantEndpoints, endpoints); diff != "" {
+			t.Errorf("%s changed the endpoints it was given (-want +got):\n%s", test.name, diff)
+		}
+		if diff := cmp.Diff(wantFeatures, features); diff != "" {
+			t.Errorf("%s changed the features it was given (-want +got):\n%s", test.name, diff)
+		}
+
+		scribble(reflect.ValueOf(&endpoints))
+		scribble(reflect.ValueOf(&features))
+		want := test.build(inputs())()
+		if diff := cmp.Diff(want, look()); diff != "" {
+			t.Errorf("%s: a change of the input shows (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
+
+// The lists that two endpoints share in the input, or get from one feature, are two in the result.
+func TestSpec2_5EndpointsStayApart(t *testing.T) {
+	shared := fullEndpoint("https://{{host}}/kids")
+	other := shared
+	other.URL = "https://{{host}}/more/kids"
+	manifests := map[string]func() signpost.Manifest{
+		"NewManifest": func() signpost.Manifest { return signpost.NewManifest(shared, other) },
+		"Template.Manifest": func() signpost.Manifest {
+			return compile(t, signpost.NewManifest(shared, other), fullFeature(), signpost.GeoRestriction()).Manifest()
+		},
+	}
+	for name, build := range manifests {
+		m := build()
+		scribble(reflect.ValueOf(&m.Endpoints[0]))
+		if diff := cmp.Diff(build().Endpoints[1], m.Endpoints[1]); diff != "" {
+			t.Errorf("%s: a change of the first endpoint shows in the second (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestSpec2_5OutputsStayApart(t *testing.T) {
+	template := compile(t, signpost.NewManifest(fullEndpoint("https://{{host}}/kids"), fullEndpoint("https://api.example.com/kids")), fullFeature())
+	hostless := compile(t, signpost.NewManifest(fullEndpoint("https://api.example.com/kids")))
+	in := fullInput()
+	m := signpost.NewManifest(fullEndpoint("https://{{host}}/kids"))
+	bad := signpost.NewManifest(signpost.Endpoint{URL: "https://{{host}}/kids", Modifiers: []signpost.Modifier{{}}})
+	results := map[string]func() any{
+		"Template.Manifest":               func() any { return new(template.Manifest()) },
+		"Template.Render":                 func() any { return new(rendered(t, template, "other.example.com")) },
+		"Template.Render where URLs meet": func() any { return new(rendered(t, template, "api.example.com")) },
+		"Template.Render without a host":  func() any { return new(rendered(t, hostless, "api.example.com")) },
+		"NewManifest":                     func() any { return new(signpost.NewManifest(m.Endpoints...)) },
+		"Validate":                        func() any { return new(bad.Validate()) },
+		"Text":                            func() any { return new(signpost.Text(in)) },
+		"Number":                          func() any { return new(signpost.Number(in)) },
+		"Boolean":                         func() any { return new(signpost.Boolean(in)) },
+		"Select":                          func() any { return new(signpost.Select(in)) },
+		"Authentication":                  func() any { return new(signpost.Authentication()) },
+		"GeoRestriction":                  func() any { return new(signpost.GeoRestriction()) },
+	}
+	for name, result := range results {
+		first, second, want := result(), result(), result()
+		scribble(reflect.ValueOf(first))
+		if cmp.Equal(first, want) {
+			t.Errorf("%s: nothing was scribbled over", name)
+		}
+		if diff := cmp.Diff(want, second); diff != "" {
+			t.Errorf("%s: a change of one result shows in another (-want +got):\n%s", name, diff)
+		}
+		if diff := cmp.Diff(want, result()); diff != "" {
+			t.Errorf("%s: a change of one result shows in the next (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// The findings of one Validate share no path.
+func TestSpec2_5FindingsStayApart(t *testing.T) {
+	bad := signpost.NewManifest(signpost.Endpoint{Modifiers: []signpost.Modifier{{Params: []signpost.Param{{}, {}}}}})
+	want, got := bad.Validate(), bad.Validate()
+	for i := range got {
+		scribble(reflect.ValueOf(&got[i].Path))
+		if diff := cmp.Diff(want[i+1:], got[i+1:]); diff != "" {
+			t.Fatalf("a change of finding %d shows in a later one (-want +got):\n%s", i, diff)
+		}
+	}
+}
+
+func TestSpec2_5BuildersCopyTheirInput(t *testing.T) {
+	for name, build := range map[string]func(signpost.ModifierInput) signpost.Modifier{
+		"Text": signpost.Text, "Number": signpost.Number, "Boolean": signpost.Boolean, "Select": signpost.Select,
+	} {
+		in := fullInput()
+		got := build(in)
+		scribble(reflect.ValueOf(&in))
+		if diff := cmp.Diff(build(fullInput()), got); diff != "" {
+			t.Errorf("%s: a change of the input shows (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestSpec2_5UnmarshalCopiesItsInput(t *testing.T) {
+	data, err := json.Marshal(signpost.NewManifest(fullEndpoint("https://{{host}}/kids")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := parse(t, string(data))
+	var got signpost.Manifest
+	if err := got.UnmarshalJSON(data); err != nil {
+		t.Fatal(err)
+	}
+	scribble(reflect.ValueOf(&data))
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("a change of the bytes shows (-want +got):\n%s", diff)
+	}
+}
+
+func rendered(t testing.TB, template *signpost.Template, host string) []byte {
+	t.Helper()
+	doc, err := template.Render(host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// scribble changes every value that can be reached from v, also what lies in the spare room of a slice,
+// where an append of somebody else would write.
+func scribble(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		scribble(v.Elem())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			scribble(v.Field(i))
+		}
+	case reflect.Slice:
+		all := v.Slice(0, v.Cap())
+		for i := range all.Len() {
+			scribble(all.Index(i))
+		}
+	case reflect.String:
+		v.SetString("scribbled")
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
+	case reflect.Int:
+		v.SetInt(-1)
+	case reflect.Uint8:
+		v.SetUint('#')
+	case reflect.Interface:
+		v.Set(reflect.ValueOf("scribbled"))
+	default:
+		panic("scribble cannot change a " + v.Kind().String() + " yet")
+	}
+}
+
+// wantNoZero fails for a field below v that is not set.
+func wantNoZero(t *testing.T, v reflect.Value, path string) {
+	t.Helper()
+	if v.IsZero() {
+		t.Errorf("%s is not set: give it a value, so that the tests here cover it", path)
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			wantNoZero(t, v.Field(i), path+"."+v.Type().Field(i).Name)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			wantNoZero(t, v.Index(i), path+"[]")
+		}
+	}
+}
+
+// The helper itself: it reaches a value at every depth, and the room behind a slice.
+func TestScribble(t *testing.T) {
+	room := append(make([]string, 0, 2), "a")
+	e := fullEndpoint("https://{{host}}/kids")
+	scribble(reflect.ValueOf(&e))
+	scribble(reflect.ValueOf(&room))
+	doc, err := json.Marshal(signpost.NewManifest(e))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, old := range []string{"host", "profile", "newest", "choose", "true"} {
+		if bytes.Contains(doc, []byte(old)) {
+			t.Errorf("%q is still there: %s", old, doc)
+		}
+	}
+	if room[:2][1] != "scribbled" {
+		t.Error("the room behind the slice is as it was")
+	}
+}

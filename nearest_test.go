@@ -1,0 +1,44 @@
+package signpost_test
+
+import (
+	"testing"
+
+	"signpost"
+)
+
+func TestNearest(t *testing.T) {
+	fields := []string{"name", "method", "mime_type", "context_obj", "modifiers"}
+	tests := []struct {
+		name       string
+		candidates []string
+		want       string
+	}{
+		{"method", fields, "method"},
+		{"metod", fields, "method"},        // one left out
+		{"methood", fields, "method"},      // one too many
+		{"mathod", fields, "method"},       // one wrong
+		{"mehtod", fields, "method"},       // two swapped
+		{"Method", fields, "method"},       // in capitals
+		{"mimetype", fields, "mime_type"},  // joined
+		{"mime-type", fields, "mime_type"}, // another separator
+		{"modifier", fields, "modifiers"},
+		{"contextObj", fields, "context_obj"},
+		{"nmae", fields, "name"},
+		{"colour", fields, ""}, // like none of them
+		{"x", fields, ""},
+		{"", fields, ""},
+		{"", []string{"a"}, ""},
+		{"ab", []string{"cd"}, ""},   // nothing in common
+		{"di", []string{"id"}, "id"}, // a swap is one mistake, not two
+		{"method", nil, ""},
+		{"cat", []string{"bat", "hat"}, "bat"},    // as near: the first
+		{"catt", []string{"cart", "cat"}, "cart"}, // as near, of another length: the first
+		{"newst", []string{"new", "newest"}, "newest"},
+		{"größe", []string{"grösse", "große"}, "große"}, // letters, not bytes
+	}
+	for _, test := range tests {
+		if got := signpost.Nearest(test.name, test.candidates); got != test.want {
+			t.Errorf("Nearest(%q, %q) = %q, want %q", test.name, test.candidates, got, test.want)
+		}
+	}
+}

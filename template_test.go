@@ -1,0 +1,135 @@
+package signpost_test
+
+import (
+	"errors"
+	"regexp"
+	"sync"
+	"testing"
+
+	"signpost"
+)
+
+func TestRenderHosts(t *testing.T) {
+	template := compile(t, signpost.NewManifest(feed("https://{{host}}/v1/feeds")))
+	good := []string{"api.example.com", "localhost", "a", "my-host_1.internal", "xn--bcher-kva.example", "API.Example.COM",
+		"192.0.2.7", "[::1]", "[2001:db8::1]", "[::ffff:192.0.2.7]"}
+	for _, host := range good {
+		if got := urls(t, string(rendered(t, template, host))); got[0] != "https://"+host+"/v1/feeds" {
+			t.Errorf("Render(%q) gave %q", host, got)
+		}
+	}
+	bad := []string{"", " ", "a b", "a\n", "a\x00", "a:80", "::1", "[::1]:80", "[", "]", "[]", "[::1", "::1]", "[[::1]]",
+		"[::1%25eth0]", "[zz]", "a/b", "a?b", "a#b", "a@b", `a"b`, `a\b`, "a%2fb", "a,b", "a<b", "a&b", "{{host}}", "bücher.example", "a\xff",
+		// In brackets stands an IPv6 address, and nothing else is one.
+		"[abc]", "[:]", "[.]", "[1.2.3.4]", "[1:2]", "[::1::2]",
+		// A host name has no empty label.
+		".", "..", "a..b", ".a"}
+	for _, host := range bad {
+		if doc, err := template.Render(host); err == nil {
+			t.Errorf("Render(%q) gave %s, want it refused", host, doc)
+		} else if doc != nil {
+			t.Errorf("Render(%q) gave an error and also %s", host, doc)
+		}
+	}
+	_, err := template.Render("a:80")
+	if want := `"a:80" is not a host name or an IP address`; err == nil || err.Error() != want {
+		t.Errorf("got error %v, want %s", err, want)
+	}
+}
+
+// A manifest without {{host}} is the same for every host.
+func TestRenderWithoutAPlaceholder(t *testing.T) {
+	template := compile(t, signpost.NewManifest(feed("https://partner.example.net/x")))
+	a, b := rendered(t, template, "a"), rendered(t, template, "b")
+	if string(a) != string(b) {
+		t.Errorf("for a %s, for b %s", a, b)
+	}
+}
+
+func TestRevision(t *testing.T) {
+	base := func() signpost.Manifest {
+		return signpost.NewManifest(feed("https://{{host}}/a"), fullEndpoint("https://{{host}}/b"))
+	}
+	revision := func(m signpost.Manifest, features ...signpost.Feature) string {
+		return compile(t, m, features...).Revision()
+	}
+	want := revision(base())
+	if !regexp.MustCompile(`^[0-9a-f]{32}$`).MatchString(want) {
+		t.Errorf("revision %q is not 32 hexadecimal digits", want)
+	}
+	if got := revision(base()); got != want {
+		t.Errorf("compiled again: got %s, want %s", got, want)
+	}
+
+	edit := func(change func(*signpost.Manifest)) signpost.Manifest {
+		m := base()
+		change(&m)
+		return m
+	}
+	others := map[string]string{
+		"another name":     revision(edit(func(m *signpost.Manifest) { m.Endpoints[0].Name = "Other" })),
+		"another URL":      revision(edit(func(m *signpost.Manifest) { m.Endpoints[0].URL = "https://{{host}}/c" })),
+		"the host written": revision(edit(func(m *signpost.Manifest) { m.Endpoints[0].URL = "https://host/a" })),
+		"another order":    revision(edit(func(m *signpost.Manifest) { m.Endpoints[0], m.Endpoints[1] = m.Endpoints[1], m.Endpoints[0] })),
+		"one less":         revision(edit(func(m *signpost.Manifest) { m.Endpoints = m.Endpoints[:1] })),
+		"a feature":        revision(base(), signpost.GeoRestriction()),
+	}
+	seen := map[string]string{want: "the manifest itself"}
+	for name, got := range others {
+		if first, ok := seen[got]; ok {
+			t.Errorf("%s has the revision of %s", name, first)
+		}
+		seen[got] = name
+	}
+	// A feature that changes nothing is no other revision, nor is the order in which features are enabled.
+	if got := revision(base(), signpost.Authentication()); got != want {
+		t.Errorf("with a feature that matches nothing: got %s, want %s", got, want)
+	}
+	if a, b := revision(base(), signpost.Authentication(), signpost.GeoRestriction()), revision(base(), signpost.GeoRestriction(), signpost.Authentication()); a != b {
+		t.Errorf("the order of the built-in features shows: %s and %s", a, b)
+	}
+}
+
+func TestCompileSaysEverythingAtOnce(t *testing.T) {
+	bad := feed("https://{{host}}/a")
+	bad.Name, bad.Method = "", "put"
+	template, err := signpost.Compile(signpost.NewManifest(bad), signpost.Feature{Name: "kids", ContextObj: []signpost.ContextItem{{Key: "age"}}})
+	if template != nil {
+		t.Error("there is a template beside the error")
+	}
+	var invalid *signpost.InvalidError
+	if !errors.As(err, &invalid) {
+		t.Fatalf("got %v, want an *InvalidError", err)
+	}
+	const want = `https://{{host}}/a.name: error: endpoint has no name [required-field]
+https://{{host}}/a.method: error: method "put" is not "get" or "post" [method]
+feature kids.context_obj[0].type: error: context item has no type [required-field]`
+	if invalid.Error() != want {
+		t.Errorf("got\n%s\nwant\n%s", invalid, want)
+	}
+}
+
+// The race detector watches this one.
+func TestTemplateIsSafeForManyGoroutines(t *testing.T) {
+	template := compile(t, signpost.NewManifest(fullEndpoint("https://{{host}}/a"), feed("https://b.example.com/a")), signpost.GeoRestriction())
+	hosts := []string{"a.example.com", "b.example.com", "c.example.com"}
+	want := make(map[string]string)
+	for _, host := range hosts {
+		want[host] = string(rendered(t, template, host))
+	}
+	var group sync.WaitGroup
+	for _, host := range hosts {
+		for range 4 {
+			group.Go(func() {
+				for range 50 {
+					if doc, err := template.Render(host); err != nil || string(doc) != want[host] {
+						t.Errorf("for %s: got %s, %v, want %s", host, doc, err, want[host])
+						return
+					}
+					template.Manifest().Endpoints[0].ContextObj[0].Key = "mine"
+				}
+			})
+		}
+	}
+	group.Wait()
+}

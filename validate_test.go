@@ -1,0 +1,559 @@
+package signpost_test
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"signpost"
+)
+
+// said is a finding as a reader sees it. The paths of endpoint findings start after the URL.
+type said struct{ rule, path, message, hint string }
+
+const goodURL = "https://{{host}}/v1/feeds"
+
+// goodEndpoint returns an endpoint with a modifier of every kind, in this order: text, number, boolean, select.
+func goodEndpoint() signpost.Endpoint {
+	input := func(name string) signpost.ModifierInput {
+		return signpost.ModifierInput{ID: name, Name: name, Key: name, Label: name}
+	}
+	order := input("sort")
+	order.Options = []signpost.Option{{Value: "newest", Label: "Newest"}, {Value: "title", Label: "Title"}}
+	e := feed(goodURL)
+	e.ContextObj = []signpost.ContextItem{{Key: "locale", Type: "ctx"}, {Key: "token", Type: "ctx", Required: true}}
+	e.Modifiers = []signpost.Modifier{
+		signpost.Text(input("search")), signpost.Number(input("limit")), signpost.Boolean(input("live")), signpost.Select(order),
+	}
+	return e
+}
+
+const (
+	hintString  = "put it in quotes"
+	hintNumber  = "write a number, without quotes"
+	hintBoolean = "write true or false, without quotes"
+)
+
+// The modifiers of goodEndpoint, by what they are.
+const text, number, boolean, dropdown = 0, 1, 2, 3
+
+var validateTests = []struct {
+	name string
+	edit func(*signpost.Endpoint)
+	want []said
+}{
+	{"nothing wrong", func(e *signpost.Endpoint) {}, nil},
+
+	// duplicate-key is in TestValidateDuplicateURL, url in TestValidateURL.
+
+	{"no name", func(e *signpost.Endpoint) { e.Name = "" },
+		[]said{missing("name", "endpoint has no name")}},
+	{"no method", func(e *signpost.Endpoint) { e.Method = "" },
+		[]said{missing("method", "endpoint has no method")}},
+	{"no mime_type", func(e *signpost.Endpoint) { e.MIMEType = "" },
+		[]said{missing("mime_type", "endpoint has no mime_type")}},
+	{"no context key", func(e *signpost.Endpoint) { e.ContextObj[1].Key = "" },
+		[]said{missing("context_obj[1].key", "context item has no key")}},
+	{"no context type", func(e *signpost.Endpoint) { e.ContextObj[1].Type = "" },
+		[]said{missing("context_obj[1].type", "context item has no type")}},
+	{"no modifier id", func(e *signpost.Endpoint) { e.Modifiers[text].ID = "" },
+		[]said{missing("modifiers[0].id", "modifier has no id")}},
+	{"no modifier name", func(e *signpost.Endpoint) { e.Modifiers[number].Name = "" },
+		[]said{missing("modifiers[1].name", "modifier has no name")}},
+	{"no params", func(e *signpost.Endpoint) { e.Modifiers[number].Params = []signpost.Param{} },
+		[]said{missing("modifiers[1].params", "modifier has no params")}},
+	{"no param key", func(e *signpost.Endpoint) { e.Modifiers[number].Params[0].Key = "" },
+		[]said{missing("modifiers[1].params[0].key", "modifier has no key")}},
+	{"no label", func(e *signpost.Endpoint) { e.Modifiers[number].Params[0].UI.Label = "" },
+		[]said{missing("modifiers[1].params[0].ui.label", "modifier has no label")}},
+	{"no schema type", func(e *signpost.Endpoint) { e.Modifiers[number].Params[0].Schema.Type = "" },
+		[]said{missing("modifiers[1].params[0].schema.type", "modifier schema has no type")}},
+	{"no option label", func(e *signpost.Endpoint) { e.Modifiers[dropdown].Params[0].UI.Options[1].Label = "" },
+		[]said{missing("modifiers[3].params[0].ui.options[1].label", "option has no label")}},
+
+	{"schema type unknown", func(e *signpost.Endpoint) { e.Modifiers[number].Params[0].Schema.Type = "integer" },
+		[]said{{signpost.RuleWrongType, "modifiers[1].params[0].schema.type",
+			`schema.type "integer" is not "string", "number" or "boolean"`, ""}}},
+
+	{"method unknown", func(e *signpost.Endpoint) { e.Method = "put" },
+		[]said{{signpost.RuleMethod, "method", `method "put" is not "get" or "post"`, ""}}},
+	{"method in capitals", func(e *signpost.Endpoint) { e.Method = "POST" },
+		[]said{{signpost.RuleMethod, "method", `method "POST" is not "get" or "post"`, "write it in lower case: post"}}},
+
+	{"media type", func(e *signpost.Endpoint) { e.MIMEType = "json" },
+		[]said{{signpost.RuleMIMEType, "mime_type", `mime_type "json" is not a media type, which is type/subtype`,
+			"the usual one is application/json"}}},
+	{"two media types", func(e *signpost.Endpoint) { e.MIMEType = "application/json, text/xml" },
+		[]said{{signpost.RuleMIMEType, "mime_type", `mime_type "application/json, text/xml" is not a media type, which is type/subtype`,
+			"the usual one is application/json"}}},
+	{"media type with a parameter", func(e *signpost.Endpoint) { e.MIMEType = "application/json; charset=utf-8" }, nil},
+
+	{"context type unknown", func(e *signpost.Endpoint) { e.ContextObj[0].Type = "header" },
+		[]said{{signpost.RuleContextType, "context_obj[0].type", `context type "header" is not "ctx" or "bodyParam"`, ""}}},
+
+	{"context type in another case", func(e *signpost.Endpoint) { e.ContextObj[0].Type = "bodyparam" },
+		[]said{{signpost.RuleContextType, "context_obj[0].type", `context type "bodyparam" is not "ctx" or "bodyParam"`, "mind the capitals"}}},
+
+	{"context key twice", func(e *signpost.Endpoint) { e.ContextObj[1].Key = "locale" },
+		[]said{{signpost.RuleContextDuplicate, "context_obj[1].key", `context key "locale" is declared twice`, ""}}},
+	{"a mapper that is another key", func(e *signpost.Endpoint) { e.ContextObj[1].Mapper = "locale" },
+		[]said{{signpost.RuleContextDuplicate, "context_obj[1].mapper", `context keys "locale" and "token" are both sent as "locale"`,
+			"one value would overwrite the other: give one of them another mapper"}}},
+	{"a key that is another mapper", func(e *signpost.Endpoint) { e.ContextObj[0].Mapper = "token" },
+		[]said{{signpost.RuleContextDuplicate, "context_obj[1].key", `context keys "locale" and "token" are both sent as "token"`,
+			"one value would overwrite the other: give one of them another mapper"}}},
+	{"the same name in ctx and in the body", func(e *signpost.Endpoint) {
+		e.ContextObj[1].Mapper, e.ContextObj[1].Type = "locale", "bodyParam"
+	}, nil},
+	{"a mapper that is the key itself", func(e *signpost.Endpoint) { e.ContextObj[0].Mapper = "locale" }, nil},
+
+	{"modifier id twice", func(e *signpost.Endpoint) { e.Modifiers[number].ID = "search" },
+		[]said{{signpost.RuleModifierIDDuplicate, "modifiers[1].id", `modifier id "search" is used twice in this endpoint`,
+			"the studio stores an editor's value under the id: give each its own"}}},
+
+	{"modifier key twice", func(e *signpost.Endpoint) { e.Modifiers[number].Params[0].Key = "search" },
+		[]said{{signpost.RuleModifierKeyDuplicate, "modifiers[1].params[0].key", `modifier key "search" is used twice in this endpoint`,
+			"both controls would set the same parameter"}}},
+	{"modifier key twice in one modifier", func(e *signpost.Endpoint) {
+		e.Modifiers[text].Params = append(e.Modifiers[text].Params, e.Modifiers[text].Params[0])
+	}, []said{{signpost.RuleModifierKeyDuplicate, "modifiers[0].params[1].key", `modifier key "search" is used twice in this endpoint`,
+		"both controls would set the same parameter"}}},
+
+	{"modifier key reserved", func(e *signpost.Endpoint) { e.Modifiers[number].Params[0].Key = "ctx" },
+		[]said{{signpost.RuleModifierKeyReserved, "modifiers[1].params[0].key",
+			`modifier key "ctx" is reserved: clients send context keys in that parameter`, "choose another parameter name"}}},
+
+	{"default is text for a number", setDefault(number, "20"), []said{badDefault(1, `default "20" is not a number`, hintNumber)}},
+	{"default is a number for text", setDefault(text, 20), []said{badDefault(0, `default 20 is not a string`, hintString)}},
+	{"default is a number for a boolean", setDefault(boolean, json.Number("1")), []said{badDefault(2, `default 1 is not a boolean`, hintBoolean)}},
+	{"default is a boolean for a number", setDefault(number, true), []said{badDefault(1, `default true is not a number`, hintNumber)}},
+	{"default is a number for a select", setDefault(dropdown, 1), []said{badDefault(3, `default 1 is not a string`, hintString)}},
+	{"default is no JSON number", setDefault(number, json.Number("0x10")), []said{badDefault(1, `default 0x10 is not a number`, hintNumber)}},
+	{"default is a number, but not in JSON", setDefault(number, json.Number(".5")), []said{badDefault(1, `default .5 is not a number`, hintNumber)}},
+	{"default is no number at all", setDefault(number, json.Number("")), []said{badDefault(1, `default  is not a number`, hintNumber)}},
+	{"default is too large", setDefault(number, json.Number("1e400")), []said{badDefault(1, `default 1e400 is not a number`, hintNumber)}},
+	{"default is not finite", setDefault(number, math.Inf(1)), []said{badDefault(1, `default +Inf is not a number`, hintNumber)}},
+	{"default is not a number", setDefault(number, math.NaN()), []said{badDefault(1, `default NaN is not a number`, hintNumber)}},
+	{"default is a list", setDefault(number, []any{1}), []said{badDefault(1, `default [1] is not a number`, hintNumber)}},
+	{"default is not an option", setDefault(dropdown, "random"),
+		[]said{badDefault(3, `default "random" is not one of the options: "newest", "title"`, "")}},
+	{"default is almost an option", setDefault(dropdown, "newst"),
+		[]said{badDefault(3, `default "newst" is not one of the options: "newest", "title"`, `did you mean "newest"?`)}},
+	{"default is empty and not an option", setDefault(dropdown, ""),
+		[]said{badDefault(3, `default "" is not one of the options: "newest", "title"`, "")}},
+	{"default is not in an enum without options", func(e *signpost.Endpoint) {
+		e.Modifiers[text].Params[0].Schema.Enum = []string{"a", "b"}
+		e.Modifiers[text].Params[0].Schema.Default = "c"
+	}, []said{badDefault(0, `default "c" is not one of the options: "a", "b"`, "")}},
+	{"default is an option", setDefault(dropdown, "title"), nil},
+	{"default is 0", setDefault(number, 0), nil},
+	{"default is false", setDefault(boolean, false), nil},
+	{"default is empty text", setDefault(text, ""), nil},
+
+	{"no options", func(e *signpost.Endpoint) { e.Modifiers[dropdown].Params[0].UI.Options = []signpost.Option{} },
+		[]said{{signpost.RuleSelectOptions, "modifiers[3].params[0].ui.options", "a select has no options", "list each value with its label"}}},
+	{"an empty option", func(e *signpost.Endpoint) { setOption(e, 1, "") },
+		[]said{{signpost.RuleSelectOptions, "modifiers[3].params[0].ui.options[1].value", "an option has an empty value",
+			"an empty value cannot be told from no choice"}}},
+	{"an option twice", func(e *signpost.Endpoint) { setOption(e, 1, "newest") },
+		[]said{{signpost.RuleSelectOptions, "modifiers[3].params[0].ui.options[1].value", `option value "newest" is there twice`, ""}}},
+	{"options on a number", func(e *signpost.Endpoint) {
+		e.Modifiers[number].Params[0].UI.Options = []signpost.Option{{Value: "1", Label: "One"}}
+	}, []said{{signpost.RuleSelectOptions, "modifiers[1].params[0].ui.options", "a number modifier has options",
+		"options belong to a select, whose values are text"}}},
+	{"an enum on a boolean", func(e *signpost.Endpoint) { e.Modifiers[boolean].Params[0].Schema.Enum = []string{"true"} },
+		[]said{{signpost.RuleSelectOptions, "modifiers[2].params[0].schema.enum", "a boolean modifier has options",
+			"options belong to a select, whose values are text"}}},
+	{"options and a default on a number", func(e *signpost.Endpoint) {
+		e.Modifiers[number].Params[0].UI.Options = []signpost.Option{{Value: "1", Label: "One"}}
+		e.Modifiers[number].Params[0].Schema.Default = 2
+	}, []said{{signpost.RuleSelectOptions, "modifiers[1].params[0].ui.options", "a number modifier has options",
+		"options belong to a select, whose values are text"}}},
+	{"an enum and a default on a boolean", func(e *signpost.Endpoint) {
+		e.Modifiers[boolean].Params[0].Schema = signpost.Schema{Type: "boolean", Default: false, Enum: []string{"true"}}
+	}, []said{{signpost.RuleSelectOptions, "modifiers[2].params[0].schema.enum", "a boolean modifier has options",
+		"options belong to a select, whose values are text"}}},
+
+	{"enum has another value", func(e *signpost.Endpoint) {
+		e.Modifiers[dropdown].Params[0].Schema.Enum = []string{"newest", "oldest"}
+	}, []said{{signpost.RuleEnumMismatch, "modifiers[3].params[0].schema.enum",
+		`schema.enum is not the values of ui.options: "newest", "oldest"`, `make it "newest", "title"`}}},
+	{"enum has one less", func(e *signpost.Endpoint) { e.Modifiers[dropdown].Params[0].Schema.Enum = []string{"title"} },
+		[]said{{signpost.RuleEnumMismatch, "modifiers[3].params[0].schema.enum",
+			`schema.enum is not the values of ui.options: "title"`, `make it "newest", "title"`}}},
+	{"enum in another order", func(e *signpost.Endpoint) {
+		e.Modifiers[dropdown].Params[0].Schema.Enum = []string{"title", "newest"}
+	}, nil},
+	{"options without an enum", func(e *signpost.Endpoint) { e.Modifiers[dropdown].Params[0].Schema.Enum = nil }, nil},
+
+	{"everything at once, in order", func(e *signpost.Endpoint) {
+		e.Name, e.Method, e.MIMEType = "", "GET", ""
+		e.ContextObj[0].Type = "header"
+		e.Modifiers[text].ID = ""
+		e.Modifiers[number].Params[0].Key = "ctx"
+		e.Modifiers[number].Params[0].Schema.Default = "many"
+	}, []said{
+		missing("name", "endpoint has no name"),
+		{signpost.RuleMethod, "method", `method "GET" is not "get" or "post"`, "write it in lower case: get"},
+		missing("mime_type", "endpoint has no mime_type"),
+		{signpost.RuleContextType, "context_obj[0].type", `context type "header" is not "ctx" or "bodyParam"`, ""},
+		missing("modifiers[0].id", "modifier has no id"),
+		{signpost.RuleModifierKeyReserved, "modifiers[1].params[0].key",
+			`modifier key "ctx" is reserved: clients send context keys in that parameter`, "choose another parameter name"},
+		badDefault(1, `default "many" is not a number`, hintNumber),
+	}},
+	{"nothing there", func(e *signpost.Endpoint) {
+		*e = signpost.Endpoint{
+			URL: e.URL, ContextObj: []signpost.ContextItem{{}},
+			Modifiers: []signpost.Modifier{{Params: []signpost.Param{{}}}},
+		}
+	}, []said{
+		missing("name", "endpoint has no name"),
+		missing("method", "endpoint has no method"),
+		missing("mime_type", "endpoint has no mime_type"),
+		missing("context_obj[0].key", "context item has no key"),
+		missing("context_obj[0].type", "context item has no type"),
+		missing("modifiers[0].id", "modifier has no id"),
+		missing("modifiers[0].name", "modifier has no name"),
+		missing("modifiers[0].params[0].key", "modifier has no key"),
+		missing("modifiers[0].params[0].ui.label", "modifier has no label"),
+		missing("modifiers[0].params[0].schema.type", "modifier schema has no type"),
+	}},
+}
+
+// missing is the finding for a required field. Its hint says what belongs there.
+func missing(path, message string) said {
+	return said{signpost.RuleRequiredField, path, message, map[string]string{
+		"endpoint has no name":        "the label that editors see in the studio",
+		"endpoint has no method":      "get or post",
+		"endpoint has no mime_type":   "the content type of the answer, usually application/json",
+		"context item has no key":     "the name of a built-in context key, or of one that a plugin supplies",
+		"context item has no type":    "ctx or bodyParam",
+		"modifier has no id":          "unique in the endpoint and never changed: the studio stores an editor's value under it",
+		"modifier has no name":        "the name that editors see in the studio",
+		"modifier has no key":         "the name of the query parameter",
+		"modifier has no label":       "a short label for the control",
+		"modifier schema has no type": "string, number or boolean",
+		"option has no label":         "what editors see in the dropdown",
+	}[message]}
+}
+
+func setDefault(modifier int, value any) func(*signpost.Endpoint) {
+	return func(e *signpost.Endpoint) { e.Modifiers[modifier].Params[0].Schema.Default = value }
+}
+
+// setOption changes the value of an option and of the enum beside it.
+func setOption(e *signpost.Endpoint, option int, value string) {
+	p := &e.Modifiers[dropdown].Params[0]
+	p.UI.Options[option].Value, p.Schema.Enum[option] = value, value
+}
+
+func badDefault(modifier int, message, hint string) said {
+	return said{signpost.RuleModifierDefault, "modifiers[" + strconv.Itoa(modifier) + "].params[0].schema.default", message, hint}
+}
+
+func TestValidate(t *testing.T) {
+	for _, test := range validateTests {
+		t.Run(test.name, func(t *testing.T) {
+			defer reportPanic(t)
+			e := goodEndpoint()
+			test.edit(&e)
+			wantFindings(t, goodURL, signpost.NewManifest(e).Validate(), test.want)
+		})
+	}
+}
+
+var duplicateURL = said{signpost.RuleDuplicateKey, "", `endpoint "` + goodURL + `" is in the manifest twice`, ""}
+
+func TestValidateDuplicateURL(t *testing.T) {
+	again := goodEndpoint()
+	again.Name = ""
+	m := signpost.NewManifest(goodEndpoint(), feed("https://{{host}}/v1/other"), again)
+	wantFindings(t, goodURL, m.Validate(), []said{
+		duplicateURL,
+		missing("name", "endpoint has no name"),
+	})
+}
+
+// The same ids, keys and context keys in different endpoints do not disturb each other.
+func TestValidateEndpointsAreIndependent(t *testing.T) {
+	other := goodEndpoint()
+	other.URL = "https://{{host}}/v1/other"
+	wantFindings(t, goodURL, signpost.NewManifest(goodEndpoint(), other).Validate(), nil)
+}
+
+func TestValidateKeepsTheOrderOfTheEndpoints(t *testing.T) {
+	m := signpost.NewManifest(named("https://{{host}}/z", ""), named("https://{{host}}/a", ""), named("/m", ""))
+	var got []string
+	for _, f := range m.Validate() {
+		got = append(got, f.Path.String()+" "+f.Rule)
+	}
+	want := []string{"https://{{host}}/z.name required-field", "https://{{host}}/a.name required-field", "/m url", "/m.name required-field"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}
+
+func TestValidateAnEmptyManifest(t *testing.T) {
+	wantFindings(t, "", signpost.Manifest{}.Validate(), nil)
+}
+
+const (
+	hintAbsolute    = "start it with https://, such as https://{{host}}/v1/feeds"
+	hintScheme      = "start it with https://"
+	hintPlaceholder = "a placeholder is a name in two pairs of braces, such as {{series_id}}"
+	hintSpace       = "write it percent-encoded, such as %20 for a space"
+	hintOutside     = "it stands for the hostname alone: https://{{host}}/…"
+	hintUserInfo    = "leave out what stands before the @: every studio and every client would see it"
+	hintNoHost      = "put {{host}} or a hostname after ://"
+	hintPort        = "a port is a number from 1 to 65535"
+	hintHost        = "a hostname has letters, digits, hyphens, underscores and dots"
+	hintPercent     = "a percent sign itself is written %25"
+	hintLowerCase   = "write {{host}} in lower case"
+)
+
+// In a message, URL stands for the quoted URL. No message means that the URL is good.
+var urlTests = []struct{ url, message, hint string }{
+	{"https://{{host}}/v1/feeds", "", ""},
+	{"https://{{host}}", "", ""},
+	{"https://{{host}}/", "", ""},
+	{"https://{{host}}?a=b", "", ""},
+	{"https://{{host}}#a", "", ""},
+	{"https://{{host}}:8443/v1/feeds", "", ""},
+	{"https://{{host}}:1/a", "", ""},
+	{"https://{{host}}:65535/a", "", ""},
+	{"https://{{host}}.example.com/a", "", ""},
+	{"https://cdn.{{host}}/a", "", ""},
+	{"https://{{host}}.{{host}}/a", "", ""},
+	{"https://{{host}}/series/{{series_id}}/episodes", "", ""},
+	{"https://{{host}}/{{a}}{{b}}?c={{d}}&e=%20#{{f}}", "", ""},
+	{"https://{{tenant}}.example.com/a", "", ""},
+	{"https://{{host}}/{{hostname}}/{{hosts}}", "", ""},
+	{"https://api.example.com/v1/feeds", "", ""},
+	{"http://api.example.com/v1/feeds", "", ""},
+	{"HTTPS://API.example.com/V1", "", ""},
+	{"https://192.0.2.7:8443/a", "", ""},
+	{"https://[2001:db8::1]/a", "", ""},
+	{"https://[2001:db8::1]:8443/a", "", ""},
+	{"https://bücher.example/übersicht", "", ""},
+	{"https://api.example.com/user@example.com", "", ""}, // an @ in the path is no user info
+	{"https://api.example.com/a:b://c", "", ""},
+
+	{"", `URL is not absolute`, hintAbsolute},
+	{"v1/feeds", `URL is not absolute`, hintAbsolute},
+	{"/v1/feeds", `URL is not absolute`, hintAbsolute},
+	{"//{{host}}/v1/feeds", `URL is not absolute`, hintAbsolute},
+	{"{{host}}/v1/feeds", `URL is not absolute`, hintAbsolute},
+	{"https:/api.example.com/a", `URL is not absolute`, hintAbsolute},
+	{"https:api.example.com/a", `URL is not absolute`, hintAbsolute},
+
+	{"ftp://api.example.com/a", `URL has scheme "ftp"`, hintScheme},
+	{"javascript://api.example.com/a", `URL has scheme "javascript"`, hintScheme},
+	{"{{host}}://api.example.com", `URL has scheme "{{host}}"`, hintScheme},
+	{" https://api.example.com/a", `URL has scheme " https"`, hintScheme},
+	{"://api.example.com/a", `URL has scheme ""`, hintScheme},
+
+	{"https://", `URL has no host`, hintNoHost},
+	{"https:///v1/feeds", `URL has no host`, hintNoHost},
+	{"https://:443/v1/feeds", `URL has no host`, hintNoHost},
+	{"https://?a=b", `URL has no host`, hintNoHost},
+	{"https://#a", `URL has no host`, hintNoHost},
+
+	{"https://user@api.example.com/a", `URL has user info before its host`, hintUserInfo},
+	{"https://user:secret@{{host}}/a", `URL has user info before its host`, hintUserInfo},
+	{"https://{{host}}@api.example.com/a", `URL has user info before its host`, hintUserInfo},
+	{"https://user:{{host}}@api.example.com/a", `URL has user info before its host`, hintUserInfo},
+	{"https://@api.example.com/a", `URL has user info before its host`, hintUserInfo},
+
+	{"https://api.example.com/{{host}}", `URL has {{host}} outside the host`, hintOutside},
+	{"https://{{host}}/a/{{host}}/b", `URL has {{host}} outside the host`, hintOutside},
+	{"https://api.example.com/a?from={{host}}", `URL has {{host}} outside the host`, hintOutside},
+	{"https://api.example.com/a#{{host}}", `URL has {{host}} outside the host`, hintOutside},
+	{"https://api.example.com:{{host}}/a", `URL has {{host}} outside the host`, hintOutside},
+	{"https://{{host}}:{{host}}/a", `URL has {{host}} outside the host`, hintOutside},
+
+	{"https://{{ host }}/a", `URL has a malformed placeholder: "{{ host }}"`, hintPlaceholder},
+	{"https://{{host }}/a", `URL has a malformed placeholder: "{{host }}"`, hintPlaceholder},
+	{"https://{{host}}/{{}}", `URL has a malformed placeholder: "{{}}"`, hintPlaceholder},
+	{"https://{{host}}/{{{id}}}", `URL has a malformed placeholder: "{{{id}}"`, hintPlaceholder},
+	{"https://{{{host}}}/a", `URL has a malformed placeholder: "{{{host}}"`, hintPlaceholder},
+	{"https://{{host}}/{{id}}}", `URL has a malformed placeholder: "{{id}}"`, hintPlaceholder},
+	{"https://{{host}}/{{a{{b}}c}}", `URL has a malformed placeholder: "{{a{{b}}"`, hintPlaceholder},
+	{"https://{{host}}/{{a/b}}", `URL has a malformed placeholder: "{{a/b}}"`, hintPlaceholder},
+	{"https://{{host}}/{{a\"b}}", `URL has a malformed placeholder: "{{a\"b}}"`, hintPlaceholder},
+	{"https://{{Host}}/a", `URL has {{Host}}, which is not {{host}}`, hintLowerCase},
+	{"https://{{HOST}}/a", `URL has {{HOST}}, which is not {{host}}`, hintLowerCase},
+	{"https://{{host}}/{id}", `URL has a stray "{"`, hintPlaceholder},
+	{"https://{host}/a", `URL has a stray "{"`, hintPlaceholder},
+	{"https://{{host}}/id}", `URL has a stray "}"`, hintPlaceholder},
+	{"https://{{host}}/id}}", `URL has a stray "}"`, hintPlaceholder},
+	{"https://{{host/a", `URL has a placeholder that is not closed: "{{host"`, hintPlaceholder},
+	{"https://{{host}/a", `URL has a placeholder that is not closed: "{{host}"`, hintPlaceholder},
+	{"https://{{host}}/{{id", `URL has a placeholder that is not closed: "{{id"`, hintPlaceholder},
+	{"https://{{host}}/{{id}", `URL has a placeholder that is not closed: "{{id}"`, hintPlaceholder},
+
+	{"https://{{host}}/a b", `URL has white space in it`, hintSpace},
+	{"https://{{host}}/a ", `URL has white space in it`, hintSpace},
+	{"https://api example.com/a", `URL has white space in it`, hintSpace},
+	{"https://{{host}}/a\tb", `URL has white space in it`, hintSpace},
+	{"https://{{host}}/a\n", `URL has white space in it`, hintSpace},
+	{"https://{{host}}/a\u00a0b", `URL has white space in it`, hintSpace},
+
+	{"https://{{host}}:0/a", `URL has port "0"`, hintPort},
+	{"https://{{host}}:99999/a", `URL has port "99999"`, hintPort},
+	{"https://{{host}}:65536/a", `URL has port "65536"`, hintPort},
+	{"https://{{host}}:99999999999999999999/a", `URL has port "99999999999999999999"`, hintPort},
+	{"https://{{host}}:-1/a", `URL has port "-1"`, hintPort},
+	{"https://{{host}}:+80/a", `URL has port "+80"`, hintPort},
+	{"https://{{host}}:http/a", `URL has port "http"`, hintPort},
+	{"https://{{host}}:{{port}}/a", `URL has port "{{port}}"`, hintPort},
+	{"https://{{host}}:/a", `URL has port ""`, hintPort},
+
+	{`https://{{host}}\a`, `URL has something other than a hostname after ://`, hintHost},
+	{`https://api.example.com\@{{host}}/a`, `URL has user info before its host`, hintUserInfo},
+	{"https://a..b/c", `URL has something other than a hostname after ://`, hintHost},
+	{"https://*.example.com/a", `URL has something other than a hostname after ://`, hintHost},
+	{"https://a,b/c", `URL has something other than a hostname after ://`, hintHost},
+	{"https://a%2fb/c", `URL has something other than a hostname after ://`, hintHost},
+	{"https://2001:db8::1/a", `URL has something other than a hostname after ://`, hintHost},
+	{"https://[2001:db8::1/a", `URL has something other than a hostname after ://`, hintHost},
+	{"https://[192.0.2.7]/a", `URL has something other than a hostname after ://`, hintHost},
+	{"https://[{{host}}]/a", `URL has something other than a hostname after ://`, hintHost},
+	{"https://{{host}}[::1]/a", `URL has something other than a hostname after ://`, hintHost},
+
+	{"https://{{host}}/%zz", `URL has a percent sign without two hexadecimal digits`, hintPercent},
+	{"https://{{host}}/a%2", `URL has a percent sign without two hexadecimal digits`, hintPercent},
+	{"https://{{host}}/100%", `URL has a percent sign without two hexadecimal digits`, hintPercent},
+	{"https://{{host}}/%{{id}}", `URL has a percent sign without two hexadecimal digits`, hintPercent},
+	{"https://{{host}}/%4{{id}}", `URL has a percent sign without two hexadecimal digits`, hintPercent},
+	{"https://{{host}}/a?b=%", `URL has a percent sign without two hexadecimal digits`, hintPercent},
+	{"https://{{host}}/%25%20%c3%A9", "", ""},
+}
+
+func TestValidateURL(t *testing.T) {
+	for _, test := range urlTests {
+		t.Run(test.url, func(t *testing.T) {
+			var want []said
+			if test.message != "" {
+				message := strings.Replace(test.message, "URL", "URL "+strconv.Quote(test.url), 1)
+				want = []said{{signpost.RuleURL, "", message, test.hint}}
+			}
+			wantFindings(t, test.url, signpost.NewManifest(feed(test.url)).Validate(), want)
+		})
+	}
+}
+
+// What a message quotes is in the URL: nobody has to guess where it comes from.
+func TestValidateURLQuotesWhatWasWritten(t *testing.T) {
+	quoted := regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+	for _, test := range urlTests {
+		for _, f := range signpost.NewManifest(feed(test.url)).Validate() {
+			for _, q := range quoted.FindAllString(f.Message, -1) {
+				if text, err := strconv.Unquote(q); err != nil || !strings.Contains(test.url, text) {
+					t.Errorf("%s: the message quotes %s, which is not in the URL: %s", test.url, q, f.Message)
+				}
+			}
+		}
+	}
+}
+
+func TestValidateFeature(t *testing.T) {
+	tests := []struct {
+		name    string
+		feature signpost.Feature
+		want    []said
+	}{
+		{"authentication", signpost.Authentication(), nil},
+		{"geo-restriction", signpost.GeoRestriction(), nil},
+		{"no items", signpost.Feature{Name: "kids"}, nil},
+		{"no name", signpost.Feature{}, []said{missing("name", "feature has no name")}},
+		{"items", signpost.Feature{Name: "kids", ContextObj: []signpost.ContextItem{{Key: "a", Type: "ctx"}, {Key: "a", Type: "ctx"}, {Type: "x"}}}, []said{
+			{signpost.RuleContextDuplicate, "context_obj[1].key", `context key "a" is declared twice`, ""},
+			missing("context_obj[2].key", "context item has no key"),
+			{signpost.RuleContextType, "context_obj[2].type", `context type "x" is not "ctx" or "bodyParam"`, ""},
+		}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) { wantFindings(t, "", test.feature.Validate(), test.want) })
+	}
+}
+
+func TestValidateModifier(t *testing.T) {
+	for _, m := range goodEndpoint().Modifiers {
+		wantFindings(t, "", m.Validate(), nil)
+	}
+	m := signpost.Select(signpost.ModifierInput{Name: "Sort", Key: "ctx", DefaultValue: true})
+	wantFindings(t, "", m.Validate(), []said{
+		missing("id", "modifier has no id"),
+		{signpost.RuleModifierKeyReserved, "params[0].key",
+			`modifier key "ctx" is reserved: clients send context keys in that parameter`, "choose another parameter name"},
+		missing("params[0].ui.label", "modifier has no label"),
+		{signpost.RuleSelectOptions, "params[0].ui.options", "a select has no options", "list each value with its label"},
+		{signpost.RuleModifierDefault, "params[0].schema.default", "default true is not a string", hintString},
+	})
+}
+
+// Every rule of validate.go has a case above.
+func TestValidateHasACaseForEveryRule(t *testing.T) {
+	covered := map[string]bool{signpost.RuleURL: len(urlTests) > 0, duplicateURL.rule: true}
+	for _, test := range validateTests {
+		for _, finding := range test.want {
+			covered[finding.rule] = true
+		}
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), "validate.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || !strings.HasPrefix(spec.Names[0].Name, "Rule") {
+			return true
+		}
+		rules++
+		rule, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !covered[rule] {
+			t.Errorf("%s (%s) has no case", spec.Names[0].Name, rule)
+		}
+		return true
+	})
+	if rules == 0 {
+		t.Error("validate.go has no rules")
+	}
+}
+
+// wantFindings compares findings, whose paths start with base. All of them are errors without a place in a file.
+func wantFindings(t *testing.T, base string, findings []signpost.Finding, want []said) {
+	t.Helper()
+	var got []said
+	for _, f := range findings {
+		path := strings.TrimPrefix(strings.TrimPrefix(f.Path.String(), base), ".")
+		got = append(got, said{f.Rule, path, f.Message, f.Hint})
+		if f.Severity != signpost.SeverityError || f.File != "" || f.Line != 0 || f.Column != 0 {
+			t.Errorf("not an error without a place: %+v", f)
+		}
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(said{})); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}
+
+// reportPanic makes a panic one failed case instead of the end of the run.
+func reportPanic(t *testing.T) {
+	t.Helper()
+	if r := recover(); r != nil {
+		t.Errorf("panic: %v", r)
+	}
+}
