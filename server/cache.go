@@ -1,0 +1,154 @@
+package server
+
+import (
+	"bytes"
+	"compress/gzip"
+	"container/list"
+	"crypto/sha256"
+	"encoding/hex"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// representation is a manifest as it is sent: resolved for a host, and compressed or not.
+type representation struct {
+	body []byte
+	hash string // of the plain body
+	gzip bool
+
+	etag, length []string // as header values
+}
+
+// key says what a representation is of.
+type key struct {
+	route *route
+	host  string
+	gzip  bool
+}
+
+// entryOverhead is counted for every entry beside its body and host: the structs, their header values
+// and the slots in map and list, rounded up.
+const entryOverhead = 1 << 10
+
+// hashBytes is how much of a SHA-256 makes an ETag.
+const hashBytes = 16
+
+// cache keeps representations, as many as fit into its limit. Those that were asked for again since
+// they were last considered stay longer, so that a stream of made-up hosts drives out only itself.
+type cache struct {
+	limit int64
+	zip   compressor
+
+	mu      sync.RWMutex
+	entries map[key]*entry // including those still being made, which are neither in queue nor in bytes
+	queue   list.List      // of *entry, the next to consider in front
+	bytes   int64
+}
+
+type entry struct {
+	key
+	load  func() (*representation, error) // makes it once, whoever asks first
+	size  int64
+	again atomic.Bool // asked for since it was made or last considered
+}
+
+func newCache(limit int64, zip compressor) *cache {
+	return &cache{limit: limit, zip: zip, entries: make(map[key]*entry)}
+}
+
+func (c *cache) get(k key) (*representation, error) {
+	c.mu.RLock()
+	e := c.entries[k]
+	if e != nil && !e.again.Load() { // not stored every time: cores would fight over it
+		e.again.Store(true)
+	}
+	c.mu.RUnlock()
+	if e == nil {
+		e = c.add(k)
+	}
+	return e.load()
+}
+
+func (c *cache) add(k key) *entry {
+	k.host = strings.Clone(k.host) // it is a piece of a request, which must not live on
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.entries[k]; e != nil {
+		return e
+	}
+	e := &entry{key: k}
+	e.load = sync.OnceValues(func() (rep *representation, err error) {
+		defer func() { c.settle(e, rep) }()
+		return c.render(k)
+	})
+	c.entries[k] = e
+	return e
+}
+
+// settle makes room for an entry that has been made, or drops it if it failed or could never fit.
+func (c *cache) settle(e *entry, rep *representation) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if rep != nil {
+		e.size = int64(cap(rep.body) + len(e.host) + entryOverhead)
+	}
+	if rep == nil || e.size > c.limit {
+		delete(c.entries, e.key)
+		return
+	}
+	for c.bytes+e.size > c.limit {
+		front := c.queue.Front()
+		old := front.Value.(*entry)
+		if old.again.Swap(false) {
+			c.queue.MoveToBack(front)
+			continue
+		}
+		c.queue.Remove(front)
+		delete(c.entries, old.key)
+		c.bytes -= old.size
+	}
+	c.queue.PushBack(e)
+	c.bytes += e.size
+}
+
+func (c *cache) render(k key) (*representation, error) {
+	body, err := k.route.template.Render(k.host)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(body)
+	rep := &representation{body: body, hash: hex.EncodeToString(sum[:hashBytes]), gzip: k.gzip}
+	tag := rep.hash
+	if k.gzip {
+		tag += gzipTagSuffix
+		rep.body = c.zip.compress(body)
+	}
+	rep.etag = []string{`"` + tag + `"`}
+	rep.length = []string{strconv.Itoa(len(rep.body))}
+	return rep, nil
+}
+
+// compressor holds as many gzip writers as there are cores. One takes a megabyte, so that many misses at
+// once wait for a writer and do not get their own.
+type compressor chan *gzip.Writer
+
+func newCompressor() compressor {
+	z := make(compressor, runtime.GOMAXPROCS(0))
+	for range cap(z) {
+		z <- gzip.NewWriter(nil)
+	}
+	return z
+}
+
+func (z compressor) compress(body []byte) []byte {
+	writer := <-z
+	defer func() { z <- writer }()
+	var out bytes.Buffer
+	writer.Reset(&out)
+	writer.Write(body) // a Buffer takes everything
+	writer.Close()
+	return bytes.Clone(out.Bytes()) // without the room to grow
+}

@@ -1,0 +1,222 @@
+package server
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"signpost"
+)
+
+// checkCache compares the cache's counter with what it holds.
+func checkCache(t testing.TB, c *cache) {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	sum := int64(0)
+	for e := c.queue.Front(); e != nil; e = e.Next() {
+		sum += e.Value.(*entry).size
+	}
+	if c.bytes != sum || c.bytes > c.limit || len(c.entries) != c.queue.Len() {
+		t.Fatalf("cache counts %d bytes of %d allowed; it holds %d in %d entries, %d of them in the queue",
+			c.bytes, c.limit, sum, len(c.entries), c.queue.Len())
+	}
+}
+
+func TestCacheIsBounded(t *testing.T) {
+	const limit = 1 << 20
+	h := newHandler(t, Options{CacheBytes: limit}, v1(compile(t, "a")))
+	c := h.table.Load().cache
+	route := h.table.Load().routes[manifestPath]
+	hot := key{route, "hot.example.com", false}
+	before, err := c.get(hot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	heap := heapInUse()
+	for i := range 10_000 {
+		// The host is a piece of something larger, as it is in a request.
+		host := fmt.Sprintf("h%d.example.com%s", rand.Uint64(), strings.Repeat(" ", 16<<10))
+		if _, err := c.get(key{route, strings.TrimRight(host, " "), i%20 == 0}); err != nil {
+			t.Fatal(err)
+		}
+		if i%100 == 0 {
+			checkCache(t, c)
+			c.get(hot)
+		}
+	}
+	checkCache(t, c)
+	if len(c.entries) < 100 || c.bytes < limit/2 {
+		t.Errorf("%d entries in %d bytes: the cache does not keep what it could", len(c.entries), c.bytes)
+	}
+	if after, _ := c.get(hot); after != before {
+		t.Error("hosts that were asked for once drove out one that is asked for again and again")
+	}
+	// One compressor is outside the bound for every core.
+	if grown, most := heapInUse()-heap, int64(limit+runtime.GOMAXPROCS(0)<<20); grown > most {
+		t.Errorf("the heap grew by %d bytes, want at most %d", grown, most)
+	}
+	runtime.KeepAlive(h)
+}
+
+func heapInUse() int64 {
+	runtime.GC()
+	runtime.GC() // the second one frees what the first one finalised
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc)
+}
+
+func TestCacheForgetsTheUnused(t *testing.T) {
+	h := newHandler(t, Options{CacheBytes: 64 << 10}, v1(compile(t, "a")))
+	c := h.table.Load().cache
+	k := key{h.table.Load().routes[manifestPath], "once-hot.example.com", false}
+	c.get(k)
+	c.get(k)
+	for i := range 1000 {
+		c.get(key{k.route, fmt.Sprintf("h%d.example.com", i), false})
+	}
+	if c.entries[k] != nil {
+		t.Error("a host stays for ever because it was asked for twice")
+	}
+}
+
+func TestBodyLargerThanCache(t *testing.T) {
+	template := compile(t, "a")
+	h := newHandler(t, Options{CacheBytes: 1}, v1(template))
+	address := listen(t, h)
+	for range 2 {
+		wantManifest(t, send(t, address, "GET", manifestPath, "Host: feeds.example.com"), template, "feeds.example.com")
+	}
+	c := h.table.Load().cache
+	checkCache(t, c)
+	if len(c.entries) != 0 {
+		t.Errorf("%d entries in a cache without room", len(c.entries))
+	}
+}
+
+func TestRenderedOnce(t *testing.T) {
+	h := newHandler(t, Options{}, v1(compile(t, "a")))
+	c, route := h.table.Load().cache, h.table.Load().routes[manifestPath]
+	both := key{route, "both.example.com", false} // missed by two at the same time
+	if c.add(both) != c.add(both) {
+		t.Error("two that missed do not share the entry")
+	}
+	for round := range 50 {
+		k := key{route, fmt.Sprintf("h%d.example.com", round), round%2 == 0}
+		var got [16]*representation
+		var all sync.WaitGroup
+		start := make(chan struct{})
+		for i := range got {
+			all.Go(func() {
+				<-start
+				got[i], _ = c.get(k)
+			})
+		}
+		close(start)
+		all.Wait()
+		for _, rep := range got {
+			if rep == nil || rep != got[0] {
+				t.Fatalf("%s was rendered more than once", k.host)
+			}
+		}
+	}
+}
+
+func TestRenderingFails(t *testing.T) {
+	h := newHandler(t, Options{}, v1(compile(t, "a")))
+	h.hosts.public = "not a host" // which New does not let through
+	a := send(t, listen(t, h), "GET", manifestPath, "Host: feeds.example.com")
+	wantStatus(t, a, http.StatusInternalServerError)
+	if strings.Contains(string(a.raw), "not a host") {
+		t.Errorf("the answer tells what is inside: %q", a.raw)
+	}
+	checkCache(t, h.table.Load().cache)
+}
+
+// fetch asks for a manifest over a connection that is kept, and returns the response with its body.
+func fetch(t *testing.T, client *http.Client, address, host string, gzip bool) answer {
+	r, err := http.NewRequest("GET", "http://"+address+manifestPath, nil)
+	if err != nil {
+		t.Error(err)
+		return answer{}
+	}
+	r.Host = host
+	if gzip {
+		r.Header.Set("Accept-Encoding", "gzip")
+	}
+	response, err := client.Do(r)
+	if err != nil {
+		t.Error(err)
+		return answer{}
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	return answer{Response: response, body: body}
+}
+
+// TestManyAtOnce sends requests for many hosts, with hardly any cache, while the manifest is replaced
+// again and again. Every response must be all of one manifest and all of its own host.
+func TestManyAtOnce(t *testing.T) {
+	templates := map[string]*signpost.Template{}
+	var services []Service
+	for _, name := range []string{"old", "new"} {
+		template := compile(t, name)
+		templates[template.Revision()] = template
+		services = append(services, v1(template))
+	}
+	for name, bytes := range map[string]int64{"small cache": 16 << 10, "usual cache": 0} {
+		t.Run(name, func(t *testing.T) {
+			h := newHandler(t, Options{CacheBytes: bytes}, services[0])
+			address := listen(t, h)
+			client := &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 8}}
+			defer client.CloseIdleConnections()
+
+			var all sync.WaitGroup
+			for range 8 {
+				all.Go(func() {
+					for range 100 {
+						host := fmt.Sprintf("h%d.example.com", rand.IntN(40))
+						a := fetch(t, client, address, host, rand.IntN(2) == 0)
+						if a.Response == nil {
+							return
+						}
+						template := templates[a.Header.Get("Signpost-Revision")]
+						if template == nil {
+							t.Errorf("status %d with no known revision", a.StatusCode)
+							return
+						}
+						checkAnswer(t, a)
+						want, _ := template.Render(host)
+						if got := a.plain(t); string(got) != string(want) {
+							t.Errorf("manifest for %s is\n%s\nwant\n%s", host, got, want)
+						}
+					}
+				})
+			}
+			done := make(chan struct{})
+			go func() { all.Wait(); close(done) }()
+			for i := 1; ; i++ {
+				if err := h.Publish(services[i%2]); err != nil {
+					t.Error(err)
+				}
+				select {
+				case <-done:
+					checkCache(t, h.table.Load().cache)
+					return
+				default:
+					time.Sleep(time.Millisecond)
+				}
+			}
+		})
+	}
+}

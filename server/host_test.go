@@ -1,0 +1,331 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+)
+
+var (
+	loopback  = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+	elsewhere = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}
+)
+
+func TestParseHost(t *testing.T) {
+	label63 := strings.Repeat("a", 63)
+	name253 := strings.Repeat(label63+".", 3) + strings.Repeat("b", 61)
+	for in, want := range map[string]string{
+		"feeds.example.com":       "feeds.example.com",
+		"feeds.example.com:8080":  "feeds.example.com",
+		"feeds.example.com:":      "feeds.example.com",
+		"feeds.example.com:0":     "feeds.example.com",
+		"feeds.example.com:65535": "feeds.example.com",
+		"FEEDS.Example.COM":       "feeds.example.com",
+		"feeds.example.com.":      "feeds.example.com",
+		"feeds.example.com.:80":   "feeds.example.com",
+		"localhost":               "localhost",
+		"a_b.example.com":         "a_b.example.com",
+		"r3---sn.example.com":     "r3---sn.example.com",
+		"1.example":               "1.example",
+		"192.0.2.1":               "192.0.2.1",
+		"192.0.2.1:80":            "192.0.2.1",
+		"192.0.2.1.":              "192.0.2.1",
+		"１９２.0.2.1":               "192.0.2.1",
+		"[::1]":                   "[::1]",
+		"[::1]:8080":              "[::1]",
+		"[::1]:":                  "[::1]",
+		"[2001:DB8:0:0::1]":       "[2001:db8::1]",
+		"[::ffff:192.0.2.1]":      "[::ffff:192.0.2.1]",
+		"bücher.example":          "xn--bcher-kva.example",
+		"BÜCHER.example:80":       "xn--bcher-kva.example",
+		"xn--bcher-kva.example":   "xn--bcher-kva.example",
+		"straße.example":          "xn--strae-oqa.example",
+		"example。com":             "example.com",
+		"example.com。":            "example.com",
+		"ｅｘａｍｐｌｅ.com":             "example.com",
+		label63 + ".example":      label63 + ".example",
+		name253:                   name253,
+		name253 + ".:443":         name253,
+	} {
+		got, err := ParseHost(in)
+		if err != nil || got != want {
+			t.Errorf("ParseHost(%q) = %q, %v, want %q", in, got, err, want)
+		}
+	}
+	for _, in := range []string{
+		"", ".", "..", ":80", "[]", "[", "]", "[::1", "::1]", "a..b", ".example.com", "example.com..", "a.\u00ad.b", "\u00ad",
+		"1.2.3.256", "127.1", "1.2.3.4.5", "0177.0.0.1", "2130706433", "example.123", "1.2.3.4.example.5", "１２７.1",
+		"::1", "2001:db8::1", "1:2", "[::1]80", "[::1]x:80", "x[::1]", "[::1%eth0]", "[fe80::1%25eth0]", "[192.0.2.1]", "[v1.a]", "[[::1]]",
+		"example.com:80:80", "example.com:-1", "example.com:+1", "example.com:65536", "example.com:http", "example.com: 80", "example.com:８０",
+		"https://example.com", "example.com/", "user@example.com", "user:password@example.com", "example.com?a", "example.com#a", `example.com\a`,
+		"exam ple.com", " example.com", "example.com ", "example.com\t", "example.com\r\nEvil: 1", "example\x00.com", "a,b", "a;b", `a"b`, "a'b", "a<b", "a%41b", "%", "{{host}}", "a*b", "*",
+		"example.com／evil", "example.com：80", "user＠example.com", "example．com？a", "a％41b", "℀.example", "exa\u200bmple\u3000.com", "\xff.example", "\ufffd.example", "xn--a.bücher", "\u202eexample",
+		strings.Repeat("a", 64) + ".example", strings.Repeat("a.", 127) + "a", strings.Repeat("a", 300), strings.Repeat("ü", 300), strings.Repeat("a", 1<<20), strings.Repeat("ü", 1<<20), strings.Repeat("@", 1<<20),
+	} {
+		got, err := ParseHost(in)
+		if err == nil {
+			t.Errorf("ParseHost(%.80q) = %q, want an error", in, got)
+			continue
+		}
+		if got != "" {
+			t.Errorf("ParseHost(%.80q) = %q beside error %v", in, got, err)
+		}
+		checkMessage(t, err)
+		if len(err.Error()) > 10*maxAuthority {
+			t.Errorf("ParseHost(%.80q) has an error of %d bytes", in, len(err.Error()))
+		}
+	}
+}
+
+func FuzzParseHost(f *testing.F) {
+	for _, seed := range []string{
+		"feeds.example.com", "FEEDS.example.com.:8080", "[2001:DB8::1]:443", "[::ffff:192.0.2.1]", "192.0.2.1", "127.1",
+		"bücher.example", "xn--bcher-kva", "example。com", "a.\u00ad.b", "℀", "example.com：80", "fe80::1%eth0", "ß", "\u200d", "1.２.3.4",
+	} {
+		f.Add(seed)
+	}
+	template := compile(f, "a")
+	f.Fuzz(func(t *testing.T, in string) {
+		host, err := ParseHost(in)
+		if err != nil {
+			if host != "" {
+				t.Fatalf("%q beside error %v", host, err)
+			}
+			return
+		}
+		letters, inner := "abcdefghijklmnopqrstuvwxyz0123456789-_.", host
+		if strings.HasPrefix(host, "[") {
+			letters, inner = "abcdef0123456789:.", strings.TrimSuffix(host[1:], "]")
+			if addr, err := netip.ParseAddr(inner); err != nil || !addr.Is6() || addr.Zone() != "" {
+				t.Fatalf("%q is not an IPv6 address", host)
+			}
+		}
+		if inner == "" || strings.Trim(inner, letters) != "" || len(host) > maxName {
+			t.Fatalf("ParseHost(%q) = %q, which is not a host", in, host)
+		}
+		for _, again := range []string{host, host + ":443", strings.ToUpper(host)} {
+			if got, err := ParseHost(again); err != nil || got != host {
+				t.Fatalf("ParseHost(%q) = %q, %v, want %q", again, got, err, host)
+			}
+		}
+		body, err := template.Render(host)
+		if err != nil || !json.Valid(body) {
+			t.Fatalf("Render(%q) = %q, %v", host, body, err)
+		}
+	})
+}
+
+// TestHostPolicy sends bytes that no client library would send. A case either gets a manifest for the
+// host in want, or is refused and must not find anything of evil in the answer.
+func TestHostPolicy(t *testing.T) {
+	template := compile(t, "a")
+	open := Options{}
+	limited := Options{AllowedHosts: []string{"feeds.example.com", "*.Tenants.example.com", "[::1]"}}
+	proxied := Options{TrustedProxies: loopback}
+	limitedProxied := Options{TrustedProxies: loopback, AllowedHosts: limited.AllowedHosts}
+	deaf := Options{TrustedProxies: elsewhere}
+	public := Options{PublicHost: "Public.Example.com:443", TrustedProxies: loopback}
+	long := strings.Repeat("evil.", 60) + "example"
+	const good = "Host: feeds.example.com"
+
+	for _, c := range []struct {
+		name   string
+		opts   Options
+		target string // the manifest's path where empty
+		lines  []string
+		status int    // 200 where zero
+		want   string // the host in the manifest
+	}{
+		{"plain", open, "", []string{"Host: feeds.example.com"}, 0, "feeds.example.com"},
+		{"port", open, "", []string{"Host: feeds.example.com:8080"}, 0, "feeds.example.com"},
+		{"empty port", open, "", []string{"Host: feeds.example.com:"}, 0, "feeds.example.com"},
+		{"bad port", open, "", []string{"Host: evil.example:99999"}, 400, ""},
+		{"port that is not a number", open, "", []string{"Host: evil.example:evil"}, 400, ""},
+		{"upper case", open, "", []string{"Host: FEEDS.Example.COM"}, 0, "feeds.example.com"},
+		{"trailing dot", open, "", []string{"Host: feeds.example.com."}, 0, "feeds.example.com"},
+		{"two trailing dots", open, "", []string{"Host: evil.example.."}, 400, ""},
+		{"IPv4", open, "", []string{"Host: 192.0.2.1:80"}, 0, "192.0.2.1"},
+		{"bad IPv4", open, "", []string{"Host: 666.666.666.666"}, 400, ""},
+		{"short IPv4", open, "", []string{"Host: 127.1"}, 400, ""},
+		{"IPv6", open, "", []string{"Host: [2001:DB8::0:1]:80"}, 0, "[2001:db8::1]"},
+		{"IPv6 with zone", open, "", []string{"Host: [fe80::1%25evil]"}, 400, ""},
+		{"IPv6 without brackets", open, "", []string{"Host: 2001:db8::1"}, 400, ""},
+		{"IDN in ASCII", open, "", []string{"Host: xn--bcher-kva.example"}, 0, "xn--bcher-kva.example"},
+		{"underscore", open, "", []string{"Host: a_b.example.com"}, 0, "a_b.example.com"},
+		{"list", open, "", []string{"Host: evil.example,feeds.example.com"}, 400, ""},
+		{"percent", open, "", []string{"Host: evil%2eexample"}, 400, ""},
+		{"empty", open, "", []string{"Host:"}, 400, ""},
+		{"only a port", open, "", []string{"Host: :80"}, 400, ""},
+		{"sub-delimiters", open, "", []string{"Host: evil'(*).example"}, 400, ""},
+		{"long", open, "", []string{"Host: " + long}, 400, ""},
+		{"long label", open, "", []string{"Host: " + strings.Repeat("evil", 16) + ".example"}, 400, ""},
+		{"very long", open, "", []string{"Host: " + strings.Repeat("evil.", 20_000)}, 400, ""},
+
+		{"absolute form", open, "http://feeds.example.com" + manifestPath, []string{"Host: evil.example"}, 0, "feeds.example.com"},
+		{"absolute form, IDN", open, "http://bücher.example:80" + manifestPath, []string{"Host: evil.example"}, 0, "xn--bcher-kva.example"},
+		{"absolute form, IDN encoded", open, "http://b%C3%BCcher.example" + manifestPath, []string{"Host: evil.example"}, 0, "xn--bcher-kva.example"},
+		{"absolute form, quote", open, `http://evil".example` + manifestPath, []string{good}, 400, ""},
+		{"absolute form, user info", open, "http://evil@feeds.example.com" + manifestPath, []string{good}, 400, ""},
+		{"absolute form, empty user info", open, "http://@feeds.example.com" + manifestPath, []string{good}, 400, ""},
+		{"absolute form, mapped slash", open, "http://evil.example／a" + manifestPath, []string{good}, 400, ""},
+		{"absolute form, angle brackets", open, "http://<evil>" + manifestPath, []string{good}, 400, ""},
+		{"absolute form, semicolon", open, "http://evil;a" + manifestPath, []string{good}, 400, ""},
+
+		{"allowed", limited, "", []string{"Host: Feeds.example.com:80"}, 0, "feeds.example.com"},
+		{"allowed below", limited, "", []string{"Host: a.tenants.example.com"}, 0, "a.tenants.example.com"},
+		{"allowed far below", limited, "", []string{"Host: a.b.tenants.example.com"}, 0, "a.b.tenants.example.com"},
+		{"allowed IPv6", limited, "", []string{"Host: [0::1]"}, 0, "[::1]"},
+		{"not allowed", limited, "", []string{"Host: evil.example"}, 421, ""},
+		{"not allowed below an exact one", limited, "", []string{"Host: evil.feeds.example.com"}, 421, ""},
+		{"not allowed with the name in front", limited, "", []string{"Host: feeds.example.com.evil.example"}, 421, ""},
+		{"the suffix itself", limited, "", []string{"Host: tenants.example.com"}, 421, ""},
+		{"the suffix without its dot", limited, "", []string{"Host: eviltenants.example.com"}, 421, ""},
+		{"bad before not allowed", limited, "", []string{"Host: evil..example"}, 400, ""},
+
+		{"forwarded by nobody trusted", open, "", []string{good, "X-Forwarded-Host: evil.example", "Forwarded: host=evil.example"}, 0, "feeds.example.com"},
+		{"forwarded by somebody else", deaf, "", []string{good, "X-Forwarded-Host: evil.example", "Forwarded: host=evil.example"}, 0, "feeds.example.com"},
+		{"malformed from nobody trusted", open, "", []string{good, `X-Forwarded-Host: "evil`, `Forwarded: host="evil`}, 0, "feeds.example.com"},
+		{"trusted, nothing forwarded", proxied, "", []string{good}, 0, "feeds.example.com"},
+		{"X-Forwarded-Host", proxied, "", []string{"Host: evil.internal", "X-Forwarded-Host: Feeds.example.com:443"}, 0, "feeds.example.com"},
+		{"X-Forwarded-Host, IDN", proxied, "", []string{"Host: evil.internal", "X-Forwarded-Host: bücher.example"}, 0, "xn--bcher-kva.example"},
+		{"X-Forwarded-Host over a bad Host", proxied, "", []string{"Host:", "X-Forwarded-Host: feeds.example.com"}, 0, "feeds.example.com"},
+		{"X-Forwarded-Host, agreeing", proxied, "", []string{"Host: evil.internal", "X-Forwarded-Host: feeds.example.com, FEEDS.example.com.:443"}, 0, "feeds.example.com"},
+		{"X-Forwarded-Host, agreeing lines", proxied, "", []string{"Host: evil.internal", "X-Forwarded-Host: feeds.example.com", "X-Forwarded-Host:feeds.example.com"}, 0, "feeds.example.com"},
+		{"X-Forwarded-Host, disagreeing", proxied, "", []string{good, "X-Forwarded-Host: evil.example, feeds.example.com"}, 400, ""},
+		{"X-Forwarded-Host, disagreeing lines", proxied, "", []string{good, "X-Forwarded-Host: evil.example", "X-Forwarded-Host: feeds.example.com"}, 400, ""},
+		{"X-Forwarded-Host, empty", proxied, "", []string{good, "X-Forwarded-Host:"}, 400, ""},
+		{"X-Forwarded-Host, empty member", proxied, "", []string{good, "X-Forwarded-Host: feeds.example.com,"}, 400, ""},
+		{"X-Forwarded-Host, malformed", proxied, "", []string{good, `X-Forwarded-Host: evil".example`}, 400, ""},
+		{"X-Forwarded-Host, user info", proxied, "", []string{good, "X-Forwarded-Host: evil@feeds.example.com"}, 400, ""},
+		{"X-Forwarded-Host, script", proxied, "", []string{good, "X-Forwarded-Host: <script>evil</script>"}, 400, ""},
+		{"X-Forwarded-Host, long", proxied, "", []string{good, "X-Forwarded-Host: " + long}, 400, ""},
+		{"X-Forwarded-Host, not allowed", limitedProxied, "", []string{good, "X-Forwarded-Host: evil.example"}, 421, ""},
+		{"X-Forwarded-Host, allowed", limitedProxied, "", []string{"Host: evil.internal", "X-Forwarded-Host: a.tenants.example.com"}, 0, "a.tenants.example.com"},
+
+		{"Forwarded", proxied, "", []string{"Host: evil.internal", "Forwarded: for=192.0.2.43;host=feeds.example.com;proto=https"}, 0, "feeds.example.com"},
+		{"Forwarded, quoted", proxied, "", []string{"Host: evil.internal", `Forwarded: For="[2001:db8::1]:47011" ; HOST="feeds.\example.com:443"`}, 0, "feeds.example.com"},
+		{"Forwarded, separators quoted", proxied, "", []string{"Host: evil.internal", `Forwarded: for="a,host=evil.example;\"b";host=feeds.example.com`}, 0, "feeds.example.com"},
+		{"Forwarded, IPv6", proxied, "", []string{"Host: evil.internal", `Forwarded: host="[2001:DB8::1]:443"`}, 0, "[2001:db8::1]"},
+		{"Forwarded, port without quotes", proxied, "", []string{"Host: evil.internal", "Forwarded: host=feeds.example.com:443"}, 0, "feeds.example.com"},
+		{"Forwarded, element without host", proxied, "", []string{"Host: evil.internal", "Forwarded: for=192.0.2.43, host=feeds.example.com, , for=192.0.2.44;;"}, 0, "feeds.example.com"},
+		{"Forwarded, no host at all", proxied, "", []string{good, "Forwarded: for=192.0.2.43"}, 0, "feeds.example.com"},
+		{"Forwarded, no host, then the other", proxied, "", []string{"Host: evil.internal", "Forwarded: for=192.0.2.43", "X-Forwarded-Host: feeds.example.com"}, 0, "feeds.example.com"},
+		{"Forwarded first", proxied, "", []string{"Host: evil.internal", "Forwarded: host=feeds.example.com", "X-Forwarded-Host: evil.example"}, 0, "feeds.example.com"},
+		{"Forwarded, agreeing lines", proxied, "", []string{"Host: evil.internal", "Forwarded: host=feeds.example.com", "Forwarded: host=FEEDS.example.com:443"}, 0, "feeds.example.com"},
+		{"Forwarded, disagreeing", proxied, "", []string{good, "Forwarded: host=evil.example, host=feeds.example.com"}, 400, ""},
+		{"Forwarded, disagreeing lines", proxied, "", []string{good, "Forwarded: host=feeds.example.com", "Forwarded: host=evil.example"}, 400, ""},
+		{"Forwarded, disagreeing in an element", proxied, "", []string{good, "Forwarded: host=feeds.example.com;host=evil.example"}, 400, ""},
+		{"Forwarded, empty host", proxied, "", []string{good, "Forwarded: host="}, 400, ""},
+		{"Forwarded, empty quoted host", proxied, "", []string{good, `Forwarded: host=""`, "X-Forwarded-Host: feeds.example.com"}, 400, ""},
+		{"Forwarded, open quote", proxied, "", []string{good, `Forwarded: host="evil.example`}, 400, ""},
+		{"Forwarded, after the quote", proxied, "", []string{good, `Forwarded: host="feeds.example.com"evil`}, 400, ""},
+		{"Forwarded, no separator", proxied, "", []string{good, `Forwarded: host="feeds.example.com"for=evil`}, 400, ""},
+		{"Forwarded, no value", proxied, "", []string{good, "Forwarded: evil"}, 400, ""},
+		{"Forwarded, no name", proxied, "", []string{good, "Forwarded: =evil"}, 400, ""},
+		{"Forwarded, space in value", proxied, "", []string{good, "Forwarded: host=evil example"}, 400, ""},
+		{"Forwarded, escaped quote", proxied, "", []string{good, `Forwarded: host="evil\".example"`}, 400, ""},
+		{"Forwarded, malformed after a host", proxied, "", []string{good, "Forwarded: host=feeds.example.com, evil"}, 400, ""},
+		{"Forwarded, not allowed", limitedProxied, "", []string{good, "Forwarded: host=evil.example"}, 421, ""},
+
+		{"public", public, "", []string{"Host: evil.example", "X-Forwarded-Host: evil.example"}, 0, "public.example.com"},
+		{"public, bad host", public, "", []string{"Host: evil,example"}, 0, "public.example.com"},
+		{"public, absolute form", public, "http://evil.example" + manifestPath, []string{"Host: evil.example"}, 0, "public.example.com"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			address := listen(t, newHandler(t, c.opts, v1(template)))
+			target, status := c.target, c.status
+			if target == "" {
+				target = manifestPath
+			}
+			if status == 0 {
+				status = http.StatusOK
+			}
+			a := send(t, address, "GET", target, c.lines...)
+			wantStatus(t, a, status)
+			if status == http.StatusOK {
+				wantManifest(t, a, template, c.want)
+			}
+			if bytes.Contains(bytes.ToLower(a.raw), []byte("evil")) {
+				t.Errorf("the answer repeats the request: %q", a.raw)
+			}
+			wantVary := "Accept-Encoding"
+			if c.opts.TrustedProxies != nil && c.opts.PublicHost == "" {
+				wantVary += ", Forwarded, X-Forwarded-Host"
+			}
+			if got := a.Header.Get("Vary"); status == http.StatusOK && got != wantVary {
+				t.Errorf("Vary is %q, want %q", got, wantVary)
+			}
+		})
+	}
+}
+
+// HTTP/1.0 knows requests without a Host.
+func TestHostOfHTTP10(t *testing.T) {
+	template := compile(t, "a")
+	address := listen(t, newHandler(t, Options{}, v1(template)))
+	a := exchange(t, address, "GET", "GET "+manifestPath+" HTTP/1.0\r\n\r\n")
+	checkAnswer(t, a)
+	wantStatus(t, a, http.StatusBadRequest)
+	a = exchange(t, address, "GET", "GET "+manifestPath+" HTTP/1.0\r\nHost: feeds.example.com\r\n\r\n")
+	checkAnswer(t, a)
+	wantManifest(t, a, template, "feeds.example.com")
+}
+
+// These never reach a handler: net/http itself answers them, in plain text.
+func TestRefusedByNetHTTP(t *testing.T) {
+	address := listen(t, newHandler(t, Options{}, v1(compile(t, "a"))))
+	for name, head := range map[string]string{
+		"no Host":             "GET " + manifestPath + " HTTP/1.1\r\n",
+		"two Hosts":           "GET " + manifestPath + " HTTP/1.1\r\nHost: evil.example\r\nHost: feeds.example.com\r\n",
+		"user info":           "GET " + manifestPath + " HTTP/1.1\r\nHost: evil@feeds.example.com\r\n",
+		"quote":               "GET " + manifestPath + " HTTP/1.1\r\nHost: evil\"\r\n",
+		"raw UTF-8":           "GET " + manifestPath + " HTTP/1.1\r\nHost: evil.bücher.example\r\n",
+		"space":               "GET " + manifestPath + " HTTP/1.1\r\nHost: evil example\r\n",
+		"port of the target":  "GET http://evil.example:evil" + manifestPath + " HTTP/1.1\r\nHost: feeds.example.com\r\n",
+		"percent of a target": "GET http://evil%2eexample" + manifestPath + " HTTP/1.1\r\nHost: feeds.example.com\r\n",
+	} {
+		a := exchange(t, address, "GET", head+"Connection: close\r\n\r\n")
+		if a.StatusCode != http.StatusBadRequest || a.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
+			t.Errorf("%s: %q", name, a.raw)
+		}
+		if bytes.Contains(a.raw, []byte("evil")) {
+			t.Errorf("%s: the answer repeats the request: %q", name, a.raw)
+		}
+	}
+}
+
+func TestTrustedPeers(t *testing.T) {
+	h := newHandler(t, Options{TrustedProxies: []netip.Prefix{
+		netip.MustParsePrefix("10.1.2.3/8"), netip.MustParsePrefix("fe80::/10"), netip.MustParsePrefix("2001:db8::1/128"),
+	}}, v1(compile(t, "a")))
+	for peer, trusted := range map[string]bool{
+		"10.9.9.9:1":          true,
+		"[::ffff:10.9.9.9]:1": true,
+		"[fe80::1%eth0]:1":    true,
+		"[2001:db8::1]:1":     true,
+		"11.0.0.1:1":          false,
+		"[::ffff:11.0.0.1]:1": false,
+		"[2001:db8::2]:1":     false,
+		"[::10.9.9.9]:1":      false,
+		"10.9.9.9":            false, // not what net/http writes
+		"@":                   false, // a Unix socket
+		"":                    false,
+	} {
+		r := httptest.NewRequest("GET", manifestPath, nil)
+		r.Host, r.RemoteAddr = "own.example", peer
+		r.Header.Set("X-Forwarded-Host", "forwarded.example")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		want := "https://own.example/"
+		if trusted {
+			want = "https://forwarded.example/"
+		}
+		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("peer %q: %d %s, want %s", peer, w.Code, w.Body, want)
+		}
+	}
+}
