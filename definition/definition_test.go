@@ -1,0 +1,345 @@
+package definition
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"signpost"
+)
+
+// minimal is a definition that is fine, for tests that add one thing to it.
+const minimal = `
+versions:
+  v1:
+    endpoints:
+      https://{{host}}/v1/feeds: {name: Feeds, method: get, mime_type: application/json}
+      https://{{host}}/v1/media: {name: Media, method: get, mime_type: application/json}
+`
+
+// render compiles a text that must be fine and returns its first version for a host.
+func render(t *testing.T, name, text, host string, features []string) string {
+	t.Helper()
+	f := Parse(name, []byte(text))
+	templates, err := f.Compile(features)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := templates[f.Versions()[0]].Render(host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// A JSON text is a YAML text too, so both parsers must find the same things in the same places.
+func TestJSONAndYAMLGiveTheSamePlaces(t *testing.T) {
+	text := `{
+  "sérvice": "é",
+  "base_path": 7,
+  "enable": ["authentification", "geo-restriction"],
+  "features": {"x": {"context_obj": [{"key": "k", "type": "cookie", "bogus": null}]}},
+  "modifiers": {"limit": {"kind": "number", "id": "l", "name": "Ü", "key": "ctx", "label": "L", "defaultValue": "x"}},
+  "versions": {
+    "v1": {
+      "endpoints": {
+        "https://{{host}}/ü": {"name": "é", "method": "GET", "mime_type": "json", "modifiers": ["limit", "limt", 5]},
+        "https://{{host}}/v2/x": {"name": "", "name": "again", "method": "get", "mime_type": "application/json"}
+      }
+    },
+    "v2": {}
+  }
+}`
+	fromJSON, fromYAML := Lint(Parse("f.json", []byte(text))), Lint(Parse("f.yaml", []byte(text)))
+	for i := range fromYAML {
+		fromYAML[i].File = "f.json"
+	}
+	if diff := cmp.Diff(fromJSON, fromYAML); diff != "" {
+		t.Errorf("JSON and YAML differ (-json +yaml):\n%s", diff)
+	}
+	if len(fromJSON) < 12 {
+		t.Errorf("only %d findings: %v", len(fromJSON), fromJSON)
+	}
+	for _, f := range fromJSON { // the place holds what the message quotes
+		line := []rune(strings.Split(text, "\n")[f.Line-1])
+		at := string(line[f.Column-1 : f.Column-1+f.Width])
+		if f.Rule == "method" && at != `"GET"` || f.Rule == "unknown-modifier" && at != `"limt"` {
+			t.Errorf("%v points at %s", f, at)
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	deep := strings.Repeat("[", maxDepth+2) + strings.Repeat("]", maxDepth+2)
+	for _, test := range []struct{ name, file, text, want string }{
+		{"size", "f.yaml", strings.Repeat("#", MaxSize+1), "f.yaml:1:1: error: the file is larger than 64 MiB [syntax]"},
+		{"deep YAML", "f.yaml", deep, "f.yaml:1:34: error: nested more than 32 levels deep [syntax]"},
+		{"deep JSON", "f.json", deep, "f.json:1:34: error: nested more than 32 levels deep [syntax]"},
+		{"very deep YAML", "f.yaml", strings.Repeat("[", 200_000), "f.yaml:1:10001: error: while increasing flow level: exceeded max depth of 10000 [syntax]"},
+		{"very deep JSON", "f.json", strings.Repeat("[", 200_000), "f.json:1:10001: error: invalid character '[' exceeded max depth [syntax]"},
+		{"alias cycle", "f.yaml", "a: &a [*a]\n", "f.yaml:1:8: error: alias *a stands inside the value that it names [syntax]"},
+		{"alias in itself, as a merge", "f.yaml", "a: &a {<<: *a}\n", "f.yaml:1:12: error: alias *a stands inside the value that it names [syntax]"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			findings := Lint(Parse(test.file, []byte(test.text)))
+			if len(findings) != 1 || findings[0].String() != test.want {
+				t.Errorf("got  %v\nwant [%s]", findings, test.want)
+			}
+		})
+	}
+}
+
+func TestFormatIsToldByNameThenByText(t *testing.T) {
+	yamlOnly := "{versions: {v1: {endpoints: {}}}} # a comment"
+	jsonOnly := `{"versions": {"v1": {"endpoints": {"https:\/\/{{host}}\/a": {"name": "\ud83d\ude00", "method": "get", "mime_type": "application/json"}}}}}`
+	for _, test := range []struct {
+		name, text string
+		fine       bool
+	}{
+		{"f.yaml", yamlOnly, true},
+		{"f.json", yamlOnly, false},
+		{"<stdin>", yamlOnly, true},
+		{"f.json", jsonOnly, true},
+		{"<stdin>", jsonOnly, true},
+		{"F.JSON", "\ufeff" + jsonOnly, true},
+		{"f.yml", "\ufeff" + yamlOnly, true},
+	} {
+		if findings := Lint(Parse(test.name, []byte(test.text))); (len(findings) == 0) != test.fine {
+			t.Errorf("%s %.20q: %v", test.name, test.text, findings)
+		}
+	}
+}
+
+func TestCompileAppliesFeatures(t *testing.T) {
+	text := "enable: [authentication]\nfeatures: {kids: {url_suffix: /feeds, context_obj: [{key: profile, type: ctx}]}}" + minimal
+	const token, device, profile = "plugin-login-flow.access_token", "signedDeviceInfoToken", "profile"
+	for _, test := range []struct {
+		features []string
+		want     map[string]int
+	}{
+		{nil, map[string]int{token: 1, device: 0, profile: 0}},
+		{[]string{}, map[string]int{token: 0, device: 0, profile: 0}},
+		{[]string{"geo-restriction"}, map[string]int{token: 0, device: 2, profile: 0}},
+		{[]string{"kids", "geo-restriction", "authentication"}, map[string]int{token: 1, device: 2, profile: 1}},
+	} {
+		out := render(t, "f.yaml", text, "h.example", test.features)
+		for key, want := range test.want {
+			if got := strings.Count(out, `"`+key+`"`); got != want {
+				t.Errorf("features %v: %q is there %d times, not %d", test.features, key, got, want)
+			}
+		}
+	}
+	if _, err := Parse("f.yaml", []byte(text)).Compile([]string{"watermarks"}); err == nil || !strings.Contains(err.Error(), `"watermarks"`) {
+		t.Errorf("an unknown feature gives %v", err)
+	}
+}
+
+// An override that leaves the suffix out must not send the token to more endpoints than before.
+func TestOverriddenFeatureKeepsWhatItLeavesOut(t *testing.T) {
+	text := "enable: [authentication]\nfeatures: {authentication: {context_obj: [{key: other.token, type: ctx, required: true}]}}" + minimal
+	out := render(t, "f.yaml", text, "h.example", nil)
+	if n := strings.Count(out, "other.token"); n != 1 || strings.Contains(out, "plugin-login-flow") {
+		t.Errorf("the other token is there %d times:\n%s", n, out)
+	}
+	text = "enable: [authentication]\nfeatures: {authentication: {url_suffix: ''}}" + minimal
+	if n := strings.Count(render(t, "f.yaml", text, "h.example", nil), "plugin-login-flow"); n != 2 {
+		t.Errorf("with an empty suffix the token is on %d endpoints, not 2", n)
+	}
+}
+
+func TestCompileRefusesErrors(t *testing.T) {
+	templates, err := Parse("f.yaml", []byte("service: 5\nversions: {v1: {}}")).Compile(nil)
+	if templates != nil || err == nil {
+		t.Fatalf("got %v, %v", templates, err)
+	}
+	want := "f.yaml:1:10: error: service must be text, not a number [wrong-type]\n" +
+		"f.yaml:2:12: error: version v1 has no endpoints [required-field]"
+	if err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+}
+
+// Spec section 2.5: a modifier that endpoints share is a copy in each.
+func TestSharedModifiersAreIndependent(t *testing.T) {
+	text := `
+modifiers:
+  sort: {kind: select, id: sort, name: Sort, key: sort, label: Sort, options: [{value: a, label: A}]}
+versions:
+  v1:
+    endpoints:
+      https://{{host}}/a: &feed {name: A, method: get, mime_type: application/json, modifiers: [sort]}
+      https://{{host}}/b: *feed
+`
+	f := Parse("f.yaml", []byte(text))
+	templates, err := f.Compile(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _ := templates["v1"].Render("h.example")
+	m := templates["v1"].Manifest()
+	m.Endpoints[0].Modifiers[0].Params[0].UI.Options[0].Value = "changed"
+	m.Endpoints[0].Modifiers[0].Params[0].Schema.Enum[0] = "changed"
+	if got := m.Endpoints[1].Modifiers[0].Params[0]; got.UI.Options[0].Value != "a" || got.Schema.Enum[0] != "a" {
+		t.Errorf("the change shows in another endpoint: %+v", got)
+	}
+	again, err := f.Compile(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, templates := range []map[string]*signpost.Template{templates, again} {
+		if after, _ := templates["v1"].Render("h.example"); !bytes.Equal(before, after) {
+			t.Errorf("the change shows in a template:\n%s", after)
+		}
+	}
+}
+
+func TestLintOfFilesTogether(t *testing.T) {
+	at := func(name, base string) *File { return Parse(name, []byte("base_path: "+base+minimal)) }
+	findings := Lint(at("a.yaml", "/feeds"), at("b.yaml", "/other"), at("c.yaml", "/feeds/"))
+	if len(findings) != 1 || findings[0].String() != `c.yaml:1:12: error: base_path "/feeds" is taken by a.yaml [base-path]` {
+		t.Errorf("got %v", findings)
+	}
+	if findings := Lint(at("a.yaml", "/a"), at("b.yaml", "/a/b")); len(findings) != 0 {
+		t.Errorf("a path below another is a path of its own: %v", findings)
+	}
+}
+
+// seeds adds the golden corpus to a fuzz target.
+func seeds(f *testing.F, extensions ...string) {
+	for _, folder := range []string{"ok", "err"} {
+		for _, ext := range extensions {
+			paths, err := filepath.Glob("../testdata/" + folder + "/*" + ext)
+			if err != nil || len(paths) == 0 {
+				f.Fatalf("no seeds in testdata/%s: %v", folder, err)
+			}
+			for _, path := range paths {
+				text, err := os.ReadFile(path)
+				if err != nil {
+					f.Fatal(err)
+				}
+				f.Add(text)
+			}
+		}
+	}
+}
+
+func FuzzParseYAML(f *testing.F) {
+	seeds(f, ".yaml", ".json")
+	f.Fuzz(func(t *testing.T, text []byte) { checkParse(t, "fuzz.yaml", text) })
+}
+
+func FuzzParseJSON(f *testing.F) {
+	seeds(f, ".json")
+	f.Fuzz(func(t *testing.T, text []byte) { checkParse(t, "fuzz.json", text) })
+}
+
+// checkParse holds a file against what is true of every file: findings have a place in it and come in
+// order; with an error there is nothing to serve; without one, what is served is valid, and pasted back
+// as a definition it gives the same manifest.
+func checkParse(t *testing.T, name string, text []byte) {
+	file := Parse(name, text)
+	findings := Lint(file)
+	lines := bytes.Count(text, []byte("\n")) + 1
+	refused := false
+	for i, f := range findings {
+		if f.Line < 1 || f.Line > lines+1 || f.Column < 1 || f.Width < 1 || f.Rule == "" || f.Message == "" {
+			t.Errorf("finding without a place or a text: %#v", f)
+		}
+		if i > 0 && (f.Line < findings[i-1].Line || f.Line == findings[i-1].Line && f.Column < findings[i-1].Column) {
+			t.Errorf("findings are not in order: %v, then %v", findings[i-1], f)
+		}
+		refused = refused || f.Severity == signpost.SeverityError
+	}
+	templates, err := file.Compile(nil)
+	if refused {
+		if templates != nil || err == nil {
+			t.Fatalf("a file with errors was compiled: %v", findings)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatalf("a file without errors was not compiled: %v", err)
+	}
+	for version, template := range templates {
+		for _, host := range []string{"feeds.example.com", "[2001:db8::1]"} {
+			out, err := template.Render(host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkManifest(t, template.Manifest(), out, host)
+			pasted := fmt.Sprintf(`{"versions": {%q: %s}}`, version, out)
+			back := Parse("pasted.json", []byte(pasted))
+			templates, err := back.Compile(nil)
+			if err != nil {
+				t.Fatalf("the manifest cannot be pasted back: %v\n%s", err, pasted)
+			}
+			if again, _ := templates[version].Render("other.example.com"); !bytes.Equal(out, again) {
+				t.Errorf("pasted back, the manifest is another one\n%s\n%s", out, again)
+			}
+		}
+	}
+}
+
+// checkManifest holds a rendered manifest against its template's: valid JSON, no key twice, the host in
+// place of {{host}} and every other placeholder where it was.
+func checkManifest(t *testing.T, before signpost.Manifest, out []byte, host string) {
+	t.Helper()
+	if !json.Valid(out) {
+		t.Fatalf("not JSON: %s", out)
+	}
+	var after signpost.Manifest
+	if err := json.Unmarshal(out, &after); err != nil { // refuses an endpoint that is there twice
+		t.Fatal(err)
+	}
+	want := make(map[string]bool)
+	for _, e := range before.Endpoints {
+		want[strings.ReplaceAll(e.URL, "{{host}}", host)] = true
+	}
+	for _, e := range after.Endpoints {
+		if !want[e.URL] || strings.Contains(e.URL, "{{host}}") {
+			t.Errorf("URL %q is not one of the definition's", e.URL)
+		}
+		delete(want, e.URL)
+	}
+	if len(want) > 0 {
+		t.Errorf("URLs are missing: %v", want)
+	}
+}
+
+// large returns a definition of n endpoints with two modifiers each.
+func large(n int) []byte {
+	var out bytes.Buffer
+	out.WriteString("modifiers:\n  limit: {kind: number, id: limit, name: Page size, key: limit, label: Limit, defaultValue: 20}\nversions:\n  v1:\n    endpoints:\n")
+	for i := range n {
+		fmt.Fprintf(&out, `      https://{{host}}/v1/feeds/%d/{{id}}:
+        name: Feed %d
+        method: get
+        mime_type: application/json
+        modifiers:
+          - limit
+          - {kind: select, id: sort, name: Sort order, key: sort, label: Sort by, options: [{value: a, label: A}, {value: b, label: B}]}
+`, i, i)
+	}
+	return out.Bytes()
+}
+
+func BenchmarkParse(b *testing.B) {
+	for _, n := range []int{10, 1000, 10_000} {
+		text := large(n)
+		b.Run(fmt.Sprint(n, "-endpoints"), func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				if findings := Lint(Parse("large.yaml", text)); len(findings) > 0 {
+					b.Fatal(findings)
+				}
+			}
+		})
+	}
+}
