@@ -1,0 +1,153 @@
+// Package cli is the command line of Signpost. Each subcommand has a file of its own, named after it, and
+// is a short composition of the other packages; flags, environment, files, signals and exit codes are here
+// and nowhere else.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// The exit codes. A script can tell a finding from a failure.
+const (
+	exitFine     = 0
+	exitFindings = 1 // the work is done and something was found: lint errors, for example
+	exitUsage    = 2
+	exitFailure  = 3 // the work could not be done
+)
+
+// CLI is the command line with everything that it takes from its surroundings.
+type CLI struct {
+	Stdin     io.Reader
+	Stdout    io.Writer // results
+	Stderr    io.Writer // everything else
+	LookupEnv func(name string) (string, bool)
+}
+
+// exitError is an error with an exit code. A nil err means that all has been said already.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string { return fmt.Sprint(e.err) }
+
+// foundSomething ends a command whose findings have been printed.
+var foundSomething = &exitError{code: exitFindings}
+
+func usageErrorf(format string, args ...any) error {
+	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// Main runs one command line and returns its exit code.
+func (c *CLI) Main(args []string) int {
+	root := c.rootCommand()
+	root.SetArgs(args)
+	cmd, err := root.ExecuteC()
+	if err == nil {
+		return exitFine
+	}
+	var exit *exitError
+	if !errors.As(err, &exit) {
+		exit = &exitError{exitUsage, err} // cobra's own: a command, flag or argument that it does not know
+	}
+	if exit.err != nil {
+		fmt.Fprintf(c.Stderr, "signpost: %v\n", exit.err)
+	}
+	if exit.code == exitUsage {
+		fmt.Fprintf(c.Stderr, "See '%s --help'.\n", cmd.CommandPath())
+	}
+	return exit.code
+}
+
+func (c *CLI) rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "signpost",
+		Short: "Publish the endpoints of a data-source service to a configuration studio",
+		Long: `Signpost publishes the manifest from which a configuration studio fills in the endpoints of a
+data-source service, and helps to get it right.
+
+Every flag can also be set in the environment: --public-host is SIGNPOST_PUBLIC_HOST, and a flag that
+takes several values takes them there separated by commas. A flag that is given wins.
+
+Exit codes: 0 fine, 1 findings, 2 wrong usage, 3 it could not do its work.`,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return c.flagsFromEnv(cmd.Flags()) },
+	}
+	root.SetIn(c.Stdin)
+	root.SetOut(c.Stdout)
+	root.SetErr(c.Stderr)
+	root.SetHelpCommand(helpCommand(root))
+	root.AddCommand(
+		c.serveCommand(),
+		c.lintCommand(),
+		c.renderCommand(),
+		c.initCommand(),
+		c.versionCommand(),
+	)
+	return root
+}
+
+// helpCommand is cobra's, except that a topic which does not exist is wrong usage.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Explain a command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, _, err := root.Find(args)
+			if err != nil {
+				return err
+			}
+			return cmd.Help()
+		},
+	}
+}
+
+// run adapts the body of a command: an error without an exit code is one that kept it from its work.
+func run(body func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		err := body(cmd, args)
+		var exit *exitError
+		if err != nil && !errors.As(err, &exit) {
+			return &exitError{exitFailure, err}
+		}
+		return err
+	}
+}
+
+// usageArgs makes a wrong number of arguments say what the command takes.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return fmt.Errorf("%w: %s", err, cmd.UseLine())
+		}
+		return nil
+	}
+}
+
+// flagsFromEnv sets the flags that were not given from the environment. An empty variable counts as unset.
+func (c *CLI) flagsFromEnv(flags *pflag.FlagSet) error {
+	var err error
+	flags.VisitAll(func(f *pflag.Flag) {
+		name := envName(f.Name)
+		value, ok := c.LookupEnv(name)
+		if f.Changed || f.Name == "help" || !ok || value == "" || err != nil {
+			return
+		}
+		if setErr := flags.Set(f.Name, value); setErr != nil {
+			err = usageErrorf("environment variable %s: %w", name, setErr)
+		}
+	})
+	return err
+}
+
+func envName(flag string) string {
+	return "SIGNPOST_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}

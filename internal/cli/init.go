@@ -1,0 +1,62 @@
+package cli
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+)
+
+//go:embed starter.yaml
+var starter []byte
+
+// defaultDefinition is what init writes when it is not told otherwise.
+const defaultDefinition = "signpost.yaml"
+
+func (c *CLI) initCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "init [FILE]",
+		Short: "Write a commented definition to start from",
+		Long: `Init writes a commented definition to FILE, or to ` + defaultDefinition + `, and never over a file that is there. With -
+it goes to standard output.`,
+		Example: `  signpost init feeds.yaml`,
+		Args:    usageArgs(cobra.MaximumNArgs(1)),
+		RunE: run(func(_ *cobra.Command, args []string) error {
+			path := defaultDefinition
+			if len(args) > 0 {
+				path = args[0]
+			}
+			return c.init(path)
+		}),
+	}
+}
+
+func (c *CLI) init(path string) error {
+	if path == stdinName {
+		_, err := c.Stdout.Write(starter)
+		return err
+	}
+	if ext := filepath.Ext(path); ext != ".yaml" && ext != ".yml" {
+		return usageErrorf("init writes YAML, so %q should end in .yaml", path)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("write definition %q: the file exists; name another, or remove it first", path)
+	}
+	if err != nil {
+		return fmt.Errorf("write definition: %w", err)
+	}
+	if _, err := f.Write(starter); err != nil {
+		f.Close()
+		return fmt.Errorf("write definition: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("write definition: %w", err)
+	}
+	fmt.Fprintf(c.Stderr, "Wrote %s. Next:\n  signpost lint %s\n  signpost serve %s\n", path, path, path)
+	return nil
+}

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"sort"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"signpost": func() {
+			c := CLI{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, LookupEnv: os.LookupEnv}
+			os.Exit(c.Main(os.Args[1:]))
+		},
+	})
+}
+
+// TestScript runs the scripts of testdata/script: each reads like a user's terminal.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			addr, err := freeAddress()
+			env.Setenv("ADDR", addr)
+			return err
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"http":      httpCommand,
+			"exit":      exitCommand,
+			"terminate": terminateCommand,
+		},
+	})
+}
+
+// freeAddress returns a loopback address that nobody listens on.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// exitCommand is "exit CODE COMMAND...": the command must exit with just that code.
+func exitCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exit CODE COMMAND...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	code := "0"
+	if err != nil {
+		code = strings.TrimPrefix(err.Error(), "exit status ")
+	}
+	if code != args[0] {
+		ts.Fatalf("exit code %s, not %s", code, args[0])
+	}
+}
+
+// terminateCommand sends SIGTERM to the programs in the background.
+func terminateCommand(ts *testscript.TestScript, _ bool, _ []string) {
+	for _, cmd := range ts.BackgroundCmds() {
+		ts.Check(cmd.Process.Signal(syscall.SIGTERM))
+	}
+}
+
+// httpCommand is "http METHOD URL [Header: value ...]". It waits for the server to come up, and prints
+// status, headers in order and body.
+func httpCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: http METHOD URL [Header: value ...]")
+	}
+	req, err := http.NewRequest(args[0], args[1], nil)
+	ts.Check(err)
+	for _, h := range args[2:] {
+		name, value, _ := strings.Cut(h, ": ")
+		if name == "Host" {
+			req.Host = value
+		}
+		req.Header.Set(name, value)
+	}
+	var res *http.Response
+	for range 100 {
+		if res, err = http.DefaultTransport.RoundTrip(req); err == nil {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	ts.Check(err)
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	ts.Check(err)
+	var lines []string
+	for name, values := range res.Header {
+		lines = append(lines, name+": "+strings.Join(values, ", "))
+	}
+	sort.Strings(lines)
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "%d\n%s\n\n%s", res.StatusCode, strings.Join(lines, "\n"), body)
+	_, err = ts.Stdout().Write(out.Bytes())
+	ts.Check(err)
+}
