@@ -105,7 +105,7 @@ func TestRenderedOnce(t *testing.T) {
 	h := newHandler(t, Options{}, v1(compile(t, "a")))
 	c, route := h.table.Load().cache, h.table.Load().routes[manifestPath]
 	both := key{route, "both.example.com", false} // missed by two at the same time
-	if c.add(both) != c.add(both) {
+	if first, second := c.add(both), c.add(both); first != second {
 		t.Error("two that missed do not share the entry")
 	}
 	for round := range 50 {
