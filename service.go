@@ -5,6 +5,12 @@ import (
 	"strings"
 )
 
+// Version is the manifest of one API version of a service.
+type Version struct {
+	Name     string // such as v1; empty where it is not known
+	Manifest Manifest
+}
+
 // ValidVersion reports whether name names an API version: v and a number, such as v1.
 func ValidVersion(name string) bool {
 	digits, ok := strings.CutPrefix(name, "v")
