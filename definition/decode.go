@@ -15,6 +15,7 @@ import (
 type decoder struct {
 	*parser
 	file      *File
+	served    bool // it is a manifest: nothing is shared or short in it
 	modifiers []sharedModifier
 	features  []declaredFeature
 	enable    []*node
@@ -228,21 +229,30 @@ func (d *decoder) readVersions(n *node) {
 			d.add(ruleUnknownField, "such as v1", f.key, "%q is not a version: a version is v and a number", f.key.text)
 			continue
 		}
-		v := version{name: f.key.text, endpoints: make(map[string]field)}
-		ok := d.object(f.value, "version", reader{"endpoints", func(n *node) {
-			if !d.is(n, "endpoints", kindObject) {
-				return
-			}
-			for _, e := range n.fields {
-				v.endpoints[e.key.text] = e
-				v.manifest.Endpoints = append(v.manifest.Endpoints, d.endpoint(e))
-			}
-		}})
-		if key, _ := f.value.field("endpoints"); ok && key == nil {
-			d.add(signpost.RuleRequiredField, "", f.key, "version %s has no endpoints", v.name)
-		}
-		d.file.versions = append(d.file.versions, v)
+		d.manifest(f, f.key.text)
 	}
+}
+
+// manifest reads the value of a field as the manifest of a version. It has one field, endpoints.
+func (d *decoder) manifest(f field, name string) {
+	v := version{name: name, endpoints: make(map[string]field)}
+	what := "version " + name
+	if name == "" {
+		what = "the manifest"
+	}
+	ok := d.object(f.value, what, reader{"endpoints", func(n *node) {
+		if !d.is(n, "endpoints", kindObject) {
+			return
+		}
+		for _, e := range n.fields {
+			v.endpoints[e.key.text] = e
+			v.manifest.Endpoints = append(v.manifest.Endpoints, d.endpoint(e))
+		}
+	}})
+	if key, _ := f.value.field("endpoints"); ok && key == nil {
+		d.add(signpost.RuleRequiredField, "", f.key, "%s has no endpoints", what)
+	}
+	d.file.versions = append(d.file.versions, v)
 }
 
 func (d *decoder) endpoint(f field) signpost.Endpoint {
@@ -287,7 +297,7 @@ func (d *decoder) contextItems(n *node) []signpost.ContextItem {
 
 // modifierOrName reads an item of an endpoint's modifiers: the name of a shared one, or one of its own.
 func (d *decoder) modifierOrName(n *node) signpost.Modifier {
-	if n.kind != kindString {
+	if n.kind != kindString || d.served {
 		return d.modifier(n)
 	}
 	var names []string
@@ -307,7 +317,7 @@ func (d *decoder) modifier(n *node) signpost.Modifier {
 	if !d.is(n, "modifier", kindObject) {
 		return signpost.Modifier{}
 	}
-	if key, _ := n.field("params"); key != nil {
+	if key, _ := n.field("params"); key != nil || d.served {
 		return d.fullModifier(n)
 	}
 	var in signpost.ModifierInput

@@ -45,6 +45,19 @@ func Parse(name string, text []byte) *File {
 	return f
 }
 
+// ParseManifest reads a manifest as a service sends it, or as it was saved: JSON whose one field is endpoints.
+// The file that it returns has one version, without a name. The rules are those of a definition.
+func ParseManifest(name string, text []byte) *File {
+	f := &File{Name: name, BasePath: "/", parser: &parser{name: name, source: source{text: text}, json: true}}
+	if root := f.parser.tree(); root != nil {
+		d := decoder{parser: f.parser, file: f, served: true}
+		d.manifest(field{root, root}, "")
+		d.lint()
+	}
+	f.parser.sortFindings()
+	return f
+}
+
 // Lint returns the findings of files that are to be served together, file by file and sorted by place.
 func Lint(files ...*File) []signpost.Finding {
 	findings := []signpost.Finding{}
@@ -94,9 +107,10 @@ func (f *File) Versions() []string {
 	return names
 }
 
-// Compile returns a template for each version, with the given features enabled. Nil features means the
-// ones that the file enables itself. If the file has errors, they are returned as a [*signpost.InvalidError].
-func (f *File) Compile(features []string) (map[string]*signpost.Template, error) {
+// Manifests returns the manifest of each version, in the order of the file, with the given features applied
+// and {{host}} still in it. Nil features means the ones that the file enables itself. If the file has errors,
+// they are returned as a [*signpost.InvalidError].
+func (f *File) Manifests(features []string) ([]signpost.Version, error) {
 	var errors []signpost.Finding
 	for _, finding := range f.parser.findings {
 		if finding.Severity == signpost.SeverityError {
@@ -114,13 +128,26 @@ func (f *File) Compile(features []string) (map[string]*signpost.Template, error)
 			return nil, fmt.Errorf("feature %q is not one of %s", name, strings.Join(f.Features(), ", "))
 		}
 	}
-	templates := make(map[string]*signpost.Template, len(f.versions))
+	var versions []signpost.Version
 	for _, v := range f.versions {
-		t, err := signpost.Compile(v.manifest, f.named(features)...)
+		versions = append(versions, signpost.Version{Name: v.name, Manifest: v.manifest.WithFeatures(f.named(features)...)})
+	}
+	return versions, nil
+}
+
+// Compile returns a template for each version: what [File.Manifests] returns, ready to be served.
+func (f *File) Compile(features []string) (map[string]*signpost.Template, error) {
+	versions, err := f.Manifests(features)
+	if err != nil {
+		return nil, err
+	}
+	templates := make(map[string]*signpost.Template, len(versions))
+	for _, v := range versions {
+		t, err := signpost.Compile(v.Manifest)
 		if err != nil {
-			return nil, fmt.Errorf("version %s: %w", v.name, err)
+			return nil, fmt.Errorf("version %s: %w", v.Name, err)
 		}
-		templates[v.name] = t
+		templates[v.Name] = t
 	}
 	return templates, nil
 }

@@ -210,6 +210,23 @@ func TestLintOfFilesTogether(t *testing.T) {
 	}
 }
 
+func TestParseManifest(t *testing.T) {
+	const endpoint = `"https://a.example/v1/feeds": {"name": "Feeds", "method": "get", "mime_type": "application/json"`
+	for _, test := range []struct{ text, want string }{
+		{`{"endpoints": {` + endpoint + `}}}`, "[]"},
+		{`{"endpoints": {` + endpoint + `, "modifiers": [{"id": "a", "name": "A", "params": [{"key": "a", "ui": {"label": "A"}, "schema": {"type": "string"}}]}]}}}`, "[]"},
+		{`{}`, `[m:1:1: error: the manifest has no endpoints [required-field]]`},
+		{`[]`, `[m:1:1: error: the manifest must be an object, not a list [wrong-type]]`},
+		{`{"endpoints": {}, "version": 1}`, `[m:1:19: error: unknown field "version" in the manifest [unknown-field]]`},
+		{`{"endpoints": {` + endpoint + `, "modifiers": ["limit"]}}}`, `[m:1:118: error: modifier must be an object, not text [wrong-type]]`},
+		{`endpoints: {}`, `[m:1:1: error: invalid character 'e' looking for beginning of value [syntax]]`},
+	} {
+		if got := fmt.Sprint(Lint(ParseManifest("m", []byte(test.text)))); got != test.want {
+			t.Errorf("%s\ngot  %s\nwant %s", test.text, got, test.want)
+		}
+	}
+}
+
 // seeds adds the golden corpus to a fuzz target.
 func seeds(f *testing.F, extensions ...string) {
 	for _, folder := range []string{"ok", "err"} {

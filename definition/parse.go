@@ -21,6 +21,7 @@ const maxDepth = 32
 // parser holds one file while it is read, and what was found wrong with it.
 type parser struct {
 	name     string
+	json     bool // whatever the name says
 	source   source
 	findings []signpost.Finding
 }
@@ -67,7 +68,7 @@ func (p *parser) tree() *node {
 	p.source.text = bytes.TrimPrefix(p.source.text, []byte("\ufeff"))
 
 	var root *node
-	if isJSON(p.name, p.source.text) {
+	if p.json || isJSON(p.name, p.source.text) {
 		root = p.parseJSON()
 	} else {
 		root = p.parseYAML()
