@@ -218,7 +218,7 @@ func TestParseManifest(t *testing.T) {
 		{`{}`, `[m:1:1: error: the manifest has no endpoints [required-field]]`},
 		{`[]`, `[m:1:1: error: the manifest must be an object, not a list [wrong-type]]`},
 		{`{"endpoints": {}, "version": 1}`, `[m:1:19: error: unknown field "version" in the manifest [unknown-field]]`},
-		{`{"endpoints": {` + endpoint + `, "modifiers": ["limit"]}}}`, `[m:1:118: error: modifier must be an object, not text [wrong-type]]`},
+		{`{"endpoints": {` + endpoint + `, "modifiers": ["limit"]}}}`, `[m:1:128: error: modifier must be an object, not text [wrong-type]]`},
 		{`endpoints: {}`, `[m:1:1: error: invalid character 'e' looking for beginning of value [syntax]]`},
 	} {
 		if got := fmt.Sprint(Lint(ParseManifest("m", []byte(test.text)))); got != test.want {
