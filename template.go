@@ -41,10 +41,10 @@ func Compile(m Manifest, features ...Feature) (*Template, error) {
 		}
 	}
 	t := &Template{manifest: m.WithFeatures(features...)}
-	if len(errorsOnly(findings)) == 0 {
+	if len(findings) == 0 {
 		findings = t.manifest.Validate() // a feature may send a key under a name that is taken
 	}
-	if findings = errorsOnly(findings); len(findings) > 0 {
+	if len(findings) > 0 {
 		return nil, &InvalidError{findings}
 	}
 	if err := t.write(); err != nil {

@@ -33,7 +33,7 @@ const reservedKey = "ctx"
 
 // Validate returns everything that is wrong with the manifest, in the order of its endpoints.
 func (m Manifest) Validate() []Finding {
-	var v validator
+	v := validator{severity: SeverityError}
 	seen := make(map[string]bool, len(m.Endpoints))
 	for _, e := range m.Endpoints {
 		v.base = Path{e.URL}
@@ -48,7 +48,7 @@ func (m Manifest) Validate() []Finding {
 
 // Validate returns everything that is wrong with the feature. The paths start at the feature.
 func (f Feature) Validate() []Finding {
-	var v validator
+	v := validator{severity: SeverityError}
 	v.required(f.Name, "feature", Path{"name"})
 	v.contextItems(f.ContextObj)
 	return v.findings
@@ -56,24 +56,21 @@ func (f Feature) Validate() []Finding {
 
 // Validate returns everything that is wrong with the modifier alone. The paths start at the modifier.
 func (m Modifier) Validate() []Finding {
-	var v validator
+	v := validator{severity: SeverityError}
 	v.modifier(m, Path{}, make(map[string]bool))
 	return v.findings
 }
 
-func errorsOnly(findings []Finding) []Finding {
-	return slices.DeleteFunc(findings, func(f Finding) bool { return f.Severity != SeverityError })
-}
-
 // validator collects findings. Paths are given to it relative to base.
 type validator struct {
+	severity Severity
 	base     Path
 	findings []Finding
 }
 
 func (v *validator) add(rule, hint string, path Path, format string, args ...any) {
 	v.findings = append(v.findings, Finding{
-		Rule: rule, Severity: SeverityError, Message: fmt.Sprintf(format, args...), Hint: hint,
+		Rule: rule, Severity: v.severity, Message: fmt.Sprintf(format, args...), Hint: hint,
 		Path: slices.Concat(v.base, path),
 	})
 }

@@ -19,6 +19,8 @@ type decoder struct {
 	modifiers []sharedModifier
 	features  []declaredFeature
 	enable    []*node
+
+	allowances []*allowance
 }
 
 type sharedModifier struct {
@@ -148,6 +150,7 @@ func (d *decoder) definition(root *node) {
 	ok := d.object(root, "the definition",
 		reader{"$schema", func(n *node) { d.is(n, "$schema", kindString) }}, // for editors
 		d.text("service", &f.Service),
+		d.allowField(nil),
 		reader{"base_path", d.basePath},
 		reader{"enable", func(n *node) {
 			for _, item := range d.list(n, "enable") {
@@ -257,7 +260,7 @@ func (d *decoder) manifest(f field, name string) {
 
 func (d *decoder) endpoint(f field) signpost.Endpoint {
 	e := signpost.Endpoint{URL: f.key.text}
-	d.object(f.value, "endpoint",
+	readers := []reader{
 		d.text("name", &e.Name),
 		d.text("method", &e.Method),
 		d.text("mime_type", &e.MIMEType),
@@ -267,7 +270,11 @@ func (d *decoder) endpoint(f field) signpost.Endpoint {
 				e.Modifiers = append(e.Modifiers, d.modifierOrName(item))
 			}
 		}},
-	)
+	}
+	if !d.served {
+		readers = append(readers, d.allowField(f.value))
+	}
+	d.object(f.value, "endpoint", readers...)
 	return e
 }
 
@@ -307,6 +314,10 @@ func (d *decoder) modifierOrName(n *node) signpost.Modifier {
 			return shared.modifier
 		}
 		names = append(names, shared.key.text)
+	}
+	near := signpost.Nearest(n.text, names)
+	for i := range d.modifiers { // a misspelt name is not another modifier left unused
+		d.modifiers[i].used = d.modifiers[i].used || d.modifiers[i].key.text == near
 	}
 	d.unknown(ruleUnknownModifier, n, names, fmt.Sprintf("there is no shared modifier %q", n.text))
 	return signpost.Modifier{}

@@ -3,6 +3,7 @@ package definition
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"signpost"
 )
@@ -10,6 +11,9 @@ import (
 // lint reports what is wrong with the values that were read. The rules about manifests, modifiers and
 // features are the contract's own; here they get their place in the file.
 func (d *decoder) lint() {
+	if !d.fromJSON() {
+		d.allowances = append(d.allowances, d.allowComments()...)
+	}
 	d.lintFeatures()
 	for _, shared := range d.modifiers {
 		for _, f := range shared.modifier.Validate() {
@@ -18,14 +22,44 @@ func (d *decoder) lint() {
 	}
 	enabled := d.file.named(d.file.enable)
 	for _, v := range d.file.versions {
-		for _, f := range v.manifest.WithFeatures(enabled...).Validate() {
+		manifest := v.manifest.WithFeatures(enabled...)
+		for _, f := range manifest.Validate() {
 			d.reportEndpoint(f, v.endpoints[f.Path[0].(string)])
+		}
+		for _, f := range manifest.Warnings() {
+			at := v.endpoints[f.Path[0].(string)]
+			d.warn(f, at, d.inEndpoint(f, at), at.value)
 		}
 		for _, e := range v.manifest.Endpoints {
 			if other := signpost.ForeignVersion(e.URL, v.name, d.file.Versions()); other != "" {
 				d.add(ruleVersionMismatch, fmt.Sprintf("a manifest lists the URLs of its own version: move it to %s, or correct the URL", other),
 					v.endpoints[e.URL].key, "URL %q of version %s names version %s", e.URL, v.name, other)
 			}
+		}
+	}
+	d.warnUnused(enabled)
+	d.unusedAllowances()
+}
+
+// warnUnused reports shared modifiers that no endpoint uses, and features that apply to none.
+func (d *decoder) warnUnused(enabled []signpost.Feature) {
+	for _, shared := range d.modifiers {
+		if !shared.used {
+			d.warn(signpost.Finding{
+				Rule: ruleUnusedModifier, Severity: signpost.SeverityWarning, Hint: "remove it, or name it in an endpoint's modifiers",
+				Message: fmt.Sprintf("no endpoint uses the shared modifier %q", shared.key.text),
+			}, shared.field, nil, nil)
+		}
+	}
+	for _, feature := range enabled {
+		applies := slices.ContainsFunc(d.file.versions, func(v version) bool {
+			return slices.ContainsFunc(v.manifest.Endpoints, func(e signpost.Endpoint) bool { return strings.HasSuffix(e.URL, feature.URLSuffix) })
+		})
+		if i := slices.IndexFunc(d.enable, func(n *node) bool { return n.text == feature.Name }); !applies && i >= 0 {
+			d.warn(signpost.Finding{
+				Rule: ruleFeatureMatchesNothing, Severity: signpost.SeverityWarning, Hint: "correct the URLs or the suffix, or do not enable it",
+				Message: fmt.Sprintf("feature %q applies to no endpoint: no URL ends in %q", feature.Name, feature.URLSuffix),
+			}, field{d.enable[i], d.enable[i]}, nil, nil)
 		}
 	}
 }
@@ -55,20 +89,35 @@ func (d *decoder) lintFeatures() {
 // reportEndpoint reports a finding about an endpoint. What is wrong with a shared modifier itself is said
 // once, where it is declared; what is wrong with using it here is said here.
 func (d *decoder) reportEndpoint(f signpost.Finding, at field) {
-	path := f.Path[1:]
-	if len(path) > 1 && path[0] == "modifiers" {
-		_, modifiers := at.value.field("modifiers")
-		if item := modifiers.items[path[1].(int)]; item.kind == kindString {
-			for _, shared := range d.modifiers {
-				alone := func(own signpost.Finding) bool { return own.Rule == f.Rule && own.Message == f.Message }
-				if shared.key.text == item.text && slices.ContainsFunc(shared.modifier.Validate(), alone) {
-					return
-				}
+	if name := d.reference(f, at); name != "" {
+		alone := func(own signpost.Finding) bool { return own.Rule == f.Rule && own.Message == f.Message }
+		for _, shared := range d.modifiers {
+			if shared.key.text == name && slices.ContainsFunc(shared.modifier.Validate(), alone) {
+				return
 			}
-			path = path[:2]
 		}
 	}
-	d.reportAt(f, at, path)
+	d.reportAt(f, at, d.inEndpoint(f, at))
+}
+
+// inEndpoint returns the path of a finding inside its endpoint. It ends at the name of a shared modifier.
+func (d *decoder) inEndpoint(f signpost.Finding, at field) signpost.Path {
+	if d.reference(f, at) != "" {
+		return f.Path[1:3]
+	}
+	return f.Path[1:]
+}
+
+// reference returns the name of the shared modifier that a finding is inside of, or "".
+func (d *decoder) reference(f signpost.Finding, at field) string {
+	if len(f.Path) < 3 || f.Path[1] != "modifiers" {
+		return ""
+	}
+	_, modifiers := at.value.field("modifiers")
+	if item := modifiers.items[f.Path[2].(int)]; item.kind == kindString {
+		return item.text
+	}
+	return ""
 }
 
 // reportAt reports a finding at the value that the path leads to from a field. Where the path leads

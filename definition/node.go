@@ -46,12 +46,17 @@ type source struct {
 	lines [][]byte // cut when first asked for
 }
 
-// line returns a line, counted from 1, without its end.
-func (s *source) line(number int) []byte {
+// count returns the number of lines.
+func (s *source) count() int {
 	if s.lines == nil {
 		s.lines = bytes.Split(s.text, []byte("\n"))
 	}
-	if number < 1 || number > len(s.lines) {
+	return len(s.lines)
+}
+
+// line returns a line, counted from 1, without its end.
+func (s *source) line(number int) []byte {
+	if number < 1 || number > s.count() {
 		return nil
 	}
 	return bytes.TrimSuffix(s.lines[number-1], []byte("\r"))

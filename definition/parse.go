@@ -68,7 +68,7 @@ func (p *parser) tree() *node {
 	p.source.text = bytes.TrimPrefix(p.source.text, []byte("\ufeff"))
 
 	var root *node
-	if p.json || isJSON(p.name, p.source.text) {
+	if p.fromJSON() {
 		root = p.parseJSON()
 	} else {
 		root = p.parseYAML()
@@ -100,15 +100,15 @@ func invalidUTF8(text []byte) *node {
 	}
 }
 
-// isJSON tells the format by the name of the file and, where that does not say, by how the text begins.
-func isJSON(name string, text []byte) bool {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".json":
+// fromJSON tells the format by the name of the file and, where that does not say, by how the text begins.
+func (p *parser) fromJSON() bool {
+	switch ext := strings.ToLower(filepath.Ext(p.name)); {
+	case p.json || ext == ".json":
 		return true
-	case ".yaml", ".yml":
+	case ext == ".yaml" || ext == ".yml":
 		return false
 	}
-	rest, object := bytes.CutPrefix(bytes.TrimSpace(text), []byte("{"))
+	rest, object := bytes.CutPrefix(bytes.TrimSpace(p.source.text), []byte("{"))
 	rest = bytes.TrimSpace(rest)
 	return object && (bytes.HasPrefix(rest, []byte(`"`)) || bytes.HasPrefix(rest, []byte("}")))
 }

@@ -1,11 +1,83 @@
 package definition
 
+import (
+	"slices"
+
+	"signpost"
+)
+
 // The rules about the file. Those about what it says are the contract's: see package signpost.
 const (
-	ruleSyntax          = "syntax"
-	ruleUnknownField    = "unknown-field"
-	ruleVersionMismatch = "version-mismatch"
-	ruleUnknownModifier = "unknown-modifier"
-	ruleUnknownFeature  = "unknown-feature"
-	ruleBasePath        = "base-path"
+	ruleSyntax                = "syntax"
+	ruleUnknownField          = "unknown-field"
+	ruleVersionMismatch       = "version-mismatch"
+	ruleUnknownModifier       = "unknown-modifier"
+	ruleUnknownFeature        = "unknown-feature"
+	ruleBasePath              = "base-path"
+	ruleUnusedModifier        = "unused-modifier"
+	ruleFeatureMatchesNothing = "feature-matches-nothing"
+	ruleUnusedAllow           = "unused-allow"
 )
+
+// Rule is something that Lint looks for.
+type Rule struct {
+	Name     string
+	Severity signpost.Severity
+	Summary  string // in one sentence, without a full stop
+}
+
+// Rules returns every rule, the errors first. docs/rules.md explains each.
+func Rules() []Rule {
+	const e, w = signpost.SeverityError, signpost.SeverityWarning
+	return []Rule{
+		{ruleSyntax, e, "the file is YAML or JSON that can be read"},
+		{signpost.RuleDuplicateKey, e, "no key stands in an object twice"},
+		{ruleUnknownField, e, "every field is one that the format has"},
+		{signpost.RuleRequiredField, e, "what must be there is there"},
+		{signpost.RuleWrongType, e, "every value is of the type that its field takes"},
+		{signpost.RuleMethod, e, "a method is get or post"},
+		{signpost.RuleMIMEType, e, "a mime_type is a media type"},
+		{signpost.RuleURL, e, "a URL is absolute, and its placeholders are well formed"},
+		{ruleVersionMismatch, e, "a version lists its own URLs only"},
+		{signpost.RuleContextType, e, "a context type is ctx or bodyParam"},
+		{signpost.RuleContextDuplicate, e, "no context key is declared or sent twice"},
+		{signpost.RuleModifierIDDuplicate, e, "the ids of an endpoint's modifiers differ"},
+		{signpost.RuleModifierKeyDuplicate, e, "the parameters of an endpoint's modifiers differ"},
+		{signpost.RuleModifierKeyReserved, e, "no modifier sets the ctx parameter"},
+		{signpost.RuleModifierDefault, e, "a default is a value that the control can have"},
+		{signpost.RuleSelectOptions, e, "a select, and nothing else, has options"},
+		{signpost.RuleEnumMismatch, e, "schema.enum has the values of ui.options"},
+		{ruleUnknownModifier, e, "a modifier that is used by name exists"},
+		{ruleUnknownFeature, e, "a feature that is enabled exists"},
+		{ruleBasePath, e, "every service has a base_path of its own"},
+
+		{signpost.RuleBodyParamOnGet, w, "a get request carries no body parameter"},
+		{signpost.RulePlainHTTP, w, "URLs are https"},
+		{signpost.RuleEndpointTooWide, w, "an endpoint has a path"},
+		{signpost.RuleOverlapDropsContext, w, "a nested endpoint has the context keys of the one around it"},
+		{signpost.RuleOverlapInsideSegment, w, "no URL begins another in the middle of a path segment"},
+		{signpost.RuleResolvedURLCollision, w, "no host makes two URLs the same"},
+		{signpost.RuleQueryInURL, w, "a modifier's parameter is not in the URL already"},
+		{ruleUnusedModifier, w, "a shared modifier is used"},
+		{ruleFeatureMatchesNothing, w, "an enabled feature applies to an endpoint"},
+		{signpost.RuleTokenToThirdParty, w, "required keys go to the service's own URLs"},
+		{signpost.RulePlaceholderOutside, w, "placeholders stand in the path"},
+		{signpost.RuleDuplicateName, w, "the names of endpoints differ"},
+		{ruleUnusedAllow, w, "what is allowed would otherwise be reported"},
+	}
+}
+
+// warnings returns the names of the rules that can be allowed.
+func warnings() []string {
+	var names []string
+	for _, r := range Rules() {
+		if r.Severity == signpost.SeverityWarning && r.Name != ruleUnusedAllow {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
+func isRule(name string) bool {
+	return slices.ContainsFunc(Rules(), func(r Rule) bool { return r.Name == name })
+}
