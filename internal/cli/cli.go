@@ -90,6 +90,7 @@ Exit codes: 0 fine, 1 findings, 2 wrong usage, 3 it could not do its work.`,
 		c.lintCommand(),
 		c.renderCommand(),
 		c.initCommand(),
+		c.schemaCommand(),
 		c.versionCommand(),
 	)
 	return root

@@ -11,43 +11,46 @@ import (
 )
 
 // printFindings writes findings for people: each with its line of the file and a caret under the place.
-func printFindings(w io.Writer, files []*definition.File, findings []signpost.Finding) {
+func printFindings(w io.Writer, p palette, files []*definition.File, findings []signpost.Finding) {
 	byName := make(map[string]*definition.File, len(files))
 	for _, f := range files {
 		byName[f.Name] = f
 	}
 	for _, f := range findings {
-		fmt.Fprintln(w, f)
+		fmt.Fprintf(w, "%s %s %s %s\n", p.bold(fmt.Sprintf("%s:%d:%d:", f.File, f.Line, f.Column)), p.severity(f.Severity),
+			p.bold(f.Message), p.dim("["+f.Rule+"]"))
 		if line := byName[f.File].Line(f.Line); line != "" {
-			printPlace(w, f, line)
+			printPlace(w, p, f, line)
 		}
 		if f.Hint != "" {
-			fmt.Fprintf(w, "%*s = hint: %s\n", len(fmt.Sprint(f.Line)), "", f.Hint)
+			fmt.Fprintf(w, "%*s %s %s\n", len(fmt.Sprint(f.Line)), "", p.dim("= hint:"), f.Hint)
 		}
 	}
 }
 
-// maxContext is how many characters of a line are shown on either side of a place. A definition on one
-// long line is still readable then.
-const maxContext = 100
+// maxLine is how many characters of a line are shown; of a longer one, the part around the place. A definition
+// that is all on one line is still readable then.
+const maxLine = 160
 
-func printPlace(w io.Writer, f signpost.Finding, line string) {
+func printPlace(w io.Writer, p palette, f signpost.Finding, line string) {
 	runes := []rune(strings.ReplaceAll(line, "\t", " ")) // as wide as the column counts it
 	at := min(f.Column-1, len(runes))
-	from, to := max(0, at-maxContext), min(len(runes), at+maxContext)
+	from := max(0, min(at-maxLine/2, len(runes)-maxLine))
+	to := min(len(runes), from+maxLine)
 	number := fmt.Sprint(f.Line)
 	gutter := strings.Repeat(" ", len(number))
 	width := max(1, min(f.Width, to-at))
-	fmt.Fprintf(w, "%s |\n", gutter)
-	fmt.Fprintf(w, "%s | %s\n", number, string(runes[from:to]))
-	fmt.Fprintf(w, "%s | %s^%s\n", gutter, strings.Repeat(" ", at-from), strings.Repeat("~", width-1))
+	fmt.Fprintln(w, p.dim(gutter+" |"))
+	fmt.Fprintln(w, p.dim(number+" |"), string(runes[from:to]))
+	fmt.Fprintln(w, p.dim(gutter+" |"), strings.Repeat(" ", at-from)+p.mark(f.Severity, "^"+strings.Repeat("~", width-1)))
 }
 
-func printFindingsJSON(w io.Writer, findings []signpost.Finding) error {
+// printJSON writes a result for programs.
+func printJSON(w io.Writer, result any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(findings)
+	return enc.Encode(result)
 }
 
 func hasErrors(findings []signpost.Finding) bool {

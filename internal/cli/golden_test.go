@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"signpost"
 	"signpost/definition"
 )
 
@@ -65,7 +66,7 @@ func runCLI(stdin string, args ...string) (stdout, stderr string, code int) {
 func TestGoldenOK(t *testing.T) {
 	for _, input := range corpus(t, "ok") {
 		t.Run(filepath.Base(input), func(t *testing.T) {
-			if out, errOut, code := runCLI("", "lint", input); code != exitFine {
+			if out, errOut, code := runCLI("", "lint", "--strict", input); code != exitFine {
 				t.Fatalf("lint exited with %d:\n%s%s", code, out, errOut)
 			}
 			text, err := os.ReadFile(input)
@@ -90,24 +91,54 @@ func TestGoldenOK(t *testing.T) {
 func TestGoldenErr(t *testing.T) {
 	for _, input := range corpus(t, "err") {
 		t.Run(filepath.Base(input), func(t *testing.T) {
-			out, errOut, code := runCLI("", "lint", input)
-			if code != exitFindings {
-				t.Errorf("lint exited with %d, not %d:\n%s%s", code, exitFindings, out, errOut)
-			}
-			rule, _, _ := strings.Cut(filepath.Base(input), ".")
-			for !strings.Contains(out, "["+rule+"]") {
-				i := strings.LastIndex(rule, "-")
-				if i < 0 {
-					t.Fatalf("no finding of the rule that the file is named after:\n%s", out)
-				}
-				rule = rule[:i]
-			}
-			golden(t, input, strings.ReplaceAll(out, filepath.Dir(input)+"/", ""))
+			goldenFindings(t, input, exitFindings)
 
 			// A definition that lint refuses is refused everywhere, and nothing is printed for it.
 			if out, _, code := runCLI("", "render", input); code != exitFindings || out != "" {
 				t.Errorf("render exited with %d and printed %q", code, out)
 			}
 		})
+	}
+}
+
+func TestGoldenWarn(t *testing.T) {
+	for _, input := range corpus(t, "warn") {
+		t.Run(filepath.Base(input), func(t *testing.T) {
+			goldenFindings(t, input, exitFine)
+			if _, _, code := runCLI("", "lint", "--strict", input); code != exitFindings {
+				t.Errorf("with --strict lint exited with %d", code)
+			}
+			if _, errOut, code := runCLI("", "render", input); code != exitFine {
+				t.Errorf("render exited with %d: %s", code, errOut)
+			}
+		})
+	}
+}
+
+// goldenFindings lints an input, which must have a finding of the rule that it is named after.
+func goldenFindings(t *testing.T, input string, wantCode int) {
+	t.Helper()
+	out, errOut, code := runCLI("", "lint", input)
+	if code != wantCode {
+		t.Errorf("lint exited with %d, not %d:\n%s%s", code, wantCode, out, errOut)
+	}
+	rule, _, _ := strings.Cut(filepath.Base(input), ".")
+	for !strings.Contains(out, "["+rule+"]") { // duplicate-key-2.yaml is about duplicate-key
+		i := strings.LastIndex(rule, "-")
+		if i < 0 {
+			t.Fatalf("no finding of the rule that the file is named after:\n%s", out)
+		}
+		rule = rule[:i]
+	}
+	golden(t, input, strings.ReplaceAll(out, filepath.Dir(input)+"/", ""))
+}
+
+// TestEveryRuleHasAFile holds the corpus against the list of rules.
+func TestEveryRuleHasAFile(t *testing.T) {
+	for _, rule := range definition.Rules() {
+		folder := map[signpost.Severity]string{signpost.SeverityError: "err", signpost.SeverityWarning: "warn"}[rule.Severity]
+		if matches, _ := filepath.Glob(filepath.Join(repo, "testdata", folder, rule.Name+".*")); len(matches) == 0 {
+			t.Errorf("testdata/%s has no file for %s", folder, rule.Name)
+		}
 	}
 }

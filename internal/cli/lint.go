@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -10,7 +12,8 @@ import (
 )
 
 func (c *CLI) lintCommand() *cobra.Command {
-	format := enum{value: "text", allowed: []string{"text", "json"}}
+	format := enum{value: "text", allowed: []string{"text", "json", "sarif", "github"}}
+	var strict bool
 	cmd := &cobra.Command{
 		Use:   "lint [FILE|DIR|- ...]",
 		Short: "Find what is wrong with definitions, with file, line and column",
@@ -19,32 +22,49 @@ summary to standard error. A folder stands for the .yaml, .yml and .json files i
 Without an argument it reads the folder that it is run in.
 
 Files that are given together are checked as services of one server, so two with the same base_path are an
-error. The exit code is 1 if there is an error.`,
+error. The exit code is 1 if there is an error.
+
+A warning does not keep a definition from being served. Where it is meant, say so in a comment on its line or
+above it, or in the field allow of the endpoint:
+
+  # signpost: allow overlap-drops-context because these feeds are public`,
 		Example: `  signpost lint feeds.yaml
-  signpost lint --format json services/`,
+  signpost lint --strict --format github services/`,
 		RunE: run(func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				args = []string{"."}
 			}
-			return c.lint(args, format.value)
+			return c.lint(args, format.value, strict)
 		}),
 	}
 	format.addTo(cmd, "format", "how to print the findings")
+	cmd.Flags().BoolVar(&strict, "strict", false, "take warnings for errors")
 	return cmd
 }
 
-func (c *CLI) lint(args []string, format string) error {
+func (c *CLI) lint(args []string, format string, strict bool) error {
 	files, err := c.load(args)
 	if err != nil {
 		return err
 	}
 	findings := definition.Lint(files...)
-	if format == "json" {
-		if err := printFindingsJSON(c.Stdout, findings); err != nil {
-			return fmt.Errorf("print findings: %w", err)
+	if strict {
+		for i := range findings {
+			findings[i].Severity = signpost.SeverityError
 		}
-	} else {
-		printFindings(c.Stdout, files, findings)
+	}
+	switch format {
+	case "json":
+		err = printJSON(c.Stdout, findings)
+	case "sarif":
+		err = printJSON(c.Stdout, newSARIF(findings))
+	case "github":
+		printGitHub(c.Stdout, findings)
+	default:
+		printFindings(c.Stdout, c.palette(c.Stdout), files, findings)
+	}
+	if err != nil {
+		return fmt.Errorf("print findings: %w", err)
 	}
 	fmt.Fprintf(c.Stderr, "%s: %s, %s\n", plural(len(files), "file"),
 		plural(count(findings, signpost.SeverityError), "error"), plural(count(findings, signpost.SeverityWarning), "warning"))
@@ -52,4 +72,18 @@ func (c *CLI) lint(args []string, format string) error {
 		return foundSomething
 	}
 	return nil
+}
+
+// printGitHub writes findings as workflow commands, which GitHub shows beside the lines of a pull request.
+func printGitHub(w io.Writer, findings []signpost.Finding) {
+	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	for _, f := range findings {
+		message := f.Message
+		if f.Hint != "" {
+			message += "\n" + f.Hint
+		}
+		fmt.Fprintf(w, "::%s file=%s,line=%d,col=%d,endColumn=%d,title=%s::%s\n",
+			f.Severity, property.Replace(f.File), f.Line, f.Column, f.Column+f.Width, property.Replace(f.Rule), data.Replace(message))
+	}
 }

@@ -68,7 +68,7 @@ func (c *CLI) render(path, host, version string, features []string) ([]byte, err
 	}
 	files := []*definition.File{file}
 	if findings := definition.Lint(file); hasErrors(findings) {
-		printFindings(c.Stderr, files, findings)
+		printFindings(c.Stderr, c.palette(c.Stderr), files, findings)
 		return nil, foundSomething
 	}
 	templates, err := compile(files, features)

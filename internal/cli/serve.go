@@ -166,7 +166,7 @@ func (c *CLI) services(args []string, f serveFlags) ([]server.Service, error) {
 		files[0].BasePath = path
 	}
 	findings := definition.Lint(files...)
-	printFindings(c.Stderr, files, findings)
+	printFindings(c.Stderr, c.palette(c.Stderr), files, findings)
 	if hasErrors(findings) {
 		return nil, foundSomething
 	}

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"signpost"
+	"signpost/definition"
+)
+
+// TestRulesPage runs the examples of docs/rules.md, and holds its sections against the list of rules.
+func TestRulesPage(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(repo, "docs", "rules.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	severity := map[string]signpost.Severity{}
+	for _, rule := range definition.Rules() {
+		severity[rule.Name] = rule.Severity
+	}
+	heading := ""
+	examples := regexp.MustCompile("(?s)Fails:\n\n```(\\w+)\n(.*?)```\n\nPasses:\n\n```\\w+\n(.*?)```")
+	for section := range strings.SplitSeq("\n"+string(text), "\n## ") {
+		name, body, _ := strings.Cut(section, "\n")
+		want, known := severity[name]
+		if known {
+			delete(severity, name)
+			t.Run(name, func(t *testing.T) {
+				found := examples.FindStringSubmatch(body)
+				if found == nil {
+					t.Fatal("no failing and passing example")
+				}
+				if heading != "Errors" && want == signpost.SeverityError || heading != "Warnings" && want == signpost.SeverityWarning {
+					t.Errorf("a rule of severity %s stands under %s", want, heading)
+				}
+				findings := lintJSON(t, found[1], found[2])
+				if len(findings) != 1 || findings[0].Rule != name || findings[0].Severity != want {
+					t.Errorf("the failing example gives %v", findings)
+				}
+				if findings := lintJSON(t, found[1], found[3]); len(findings) > 0 {
+					t.Errorf("the passing example gives %v", findings)
+				}
+			})
+		} else if examples.MatchString(body) {
+			t.Errorf("the page has a rule %q, and Signpost has not", name)
+		}
+		if i := strings.LastIndex(section, "\n# "); i >= 0 {
+			heading = strings.TrimSpace(section[i+len("\n# "):])
+		}
+	}
+	for name := range severity {
+		t.Errorf("the page has no section about %s", name)
+	}
+}
+
+// lintJSON lints a text and returns its findings as a program would get them.
+func lintJSON(t *testing.T, extension, text string) []signpost.Finding {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "example."+extension)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, _, _ := runCLI("", "lint", "--format", "json", path)
+	var findings []signpost.Finding
+	if err := json.Unmarshal([]byte(out), &findings); err != nil {
+		t.Fatal(err)
+	}
+	return findings
+}
+
+// TestSARIF checks what the schema of SARIF 2.1.0 requires, and that the parts refer to each other.
+func TestSARIF(t *testing.T) {
+	out, _, code := runCLI("", "lint", "--format", "sarif", filepath.Join(repo, "testdata", "warn"), filepath.Join(repo, "testdata", "err", "url.yaml"))
+	if code != exitFindings {
+		t.Errorf("exit code %d", code)
+	}
+	var log struct {
+		Schema  string `json:"$schema"`
+		Version string
+		Runs    []struct {
+			Tool struct {
+				Driver struct {
+					Name  string
+					Rules []struct {
+						ID               string
+						ShortDescription struct{ Text string }
+					}
+				}
+			}
+			ColumnKind string
+			Results    []struct {
+				RuleID    string
+				RuleIndex int
+				Level     string
+				Message   struct{ Text string }
+				Locations []struct {
+					PhysicalLocation struct {
+						ArtifactLocation struct{ URI string }
+						Region           struct{ StartLine, StartColumn, EndColumn int }
+					}
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &log); err != nil {
+		t.Fatal(err)
+	}
+	if log.Version != "2.1.0" || len(log.Runs) != 1 || log.Runs[0].Tool.Driver.Name != "signpost" || log.Runs[0].ColumnKind != "unicodeCodePoints" {
+		t.Fatalf("not a SARIF log of one run: %s", out)
+	}
+	run := log.Runs[0]
+	if len(run.Results) < 20 {
+		t.Errorf("only %d results", len(run.Results))
+	}
+	for _, rule := range run.Tool.Driver.Rules {
+		if rule.ID == "" || rule.ShortDescription.Text == "" {
+			t.Errorf("a rule without id or description: %+v", rule)
+		}
+	}
+	for _, r := range run.Results {
+		if r.RuleIndex < 0 || r.RuleIndex >= len(run.Tool.Driver.Rules) || run.Tool.Driver.Rules[r.RuleIndex].ID != r.RuleID {
+			t.Errorf("result %q does not refer to its rule", r.RuleID)
+		}
+		if r.Message.Text == "" || r.Level != "error" && r.Level != "warning" || len(r.Locations) != 1 {
+			t.Errorf("an incomplete result: %+v", r)
+			continue
+		}
+		place := r.Locations[0].PhysicalLocation
+		if place.ArtifactLocation.URI == "" || place.Region.StartLine < 1 || place.Region.StartColumn < 1 || place.Region.EndColumn <= place.Region.StartColumn {
+			t.Errorf("a result without a place: %+v", place)
+		}
+	}
+	if out, _, code := runCLI("", "lint", "--format", "sarif", filepath.Join(repo, "testdata", "ok", "order.yaml")); code != exitFine || !strings.Contains(out, `"results": []`) {
+		t.Errorf("a clean file gives %d and\n%s", code, out)
+	}
+}
