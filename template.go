@@ -120,6 +120,17 @@ func (t *Template) Revision() string { return t.revision }
 // Manifest returns a copy of the manifest with features applied and {{host}} still in it.
 func (t *Template) Manifest() Manifest { return NewManifest(t.manifest.Endpoints...) }
 
+// ForeignVersion returns the first URL of the template that names another of the declared versions, and
+// that version; or "" if there is none.
+func (t *Template) ForeignVersion(version string, declared []string) (url, other string) {
+	for _, e := range t.manifest.Endpoints {
+		if other := ForeignVersion(e.URL, version, declared); other != "" {
+			return e.URL, other
+		}
+	}
+	return "", ""
+}
+
 // Render returns the manifest for a host, as JSON on one line that ends in a newline. The host carries no
 // port. It is put in as it is given, so anything but a host name or an IP literal (IPv6 in brackets)
 // is refused.

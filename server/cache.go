@@ -59,17 +59,26 @@ func newCache(limit int64, zip compressor) *cache {
 	return &cache{limit: limit, zip: zip, entries: make(map[key]*entry)}
 }
 
-func (c *cache) get(k key) (*representation, error) {
+// get returns a representation, and whether it was there before.
+func (c *cache) get(k key) (rep *representation, hit bool, err error) {
 	c.mu.RLock()
 	e := c.entries[k]
 	if e != nil && !e.again.Load() { // not stored every time: cores would fight over it
 		e.again.Store(true)
 	}
 	c.mu.RUnlock()
-	if e == nil {
+	hit = e != nil
+	if !hit {
 		e = c.add(k)
 	}
-	return e.load()
+	rep, err = e.load()
+	return rep, hit, err
+}
+
+func (c *cache) size() (entries int, bytes int64) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.queue.Len(), c.bytes
 }
 
 func (c *cache) add(k key) *entry {

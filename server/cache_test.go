@@ -35,7 +35,7 @@ func TestCacheIsBounded(t *testing.T) {
 	c := h.table.Load().cache
 	route := h.table.Load().routes[manifestPath]
 	hot := key{route, "hot.example.com", false}
-	before, err := c.get(hot)
+	before, _, err := c.get(hot)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestCacheIsBounded(t *testing.T) {
 	for i := range 10_000 {
 		// The host is a piece of something larger, as it is in a request.
 		host := fmt.Sprintf("h%d.example.com%s", rand.Uint64(), strings.Repeat(" ", 16<<10))
-		if _, err := c.get(key{route, strings.TrimRight(host, " "), i%20 == 0}); err != nil {
+		if _, _, err := c.get(key{route, strings.TrimRight(host, " "), i%20 == 0}); err != nil {
 			t.Fatal(err)
 		}
 		if i%100 == 0 {
@@ -55,7 +55,7 @@ func TestCacheIsBounded(t *testing.T) {
 	if len(c.entries) < 100 || c.bytes < limit/2 {
 		t.Errorf("%d entries in %d bytes: the cache does not keep what it could", len(c.entries), c.bytes)
 	}
-	if after, _ := c.get(hot); after != before {
+	if after, _, _ := c.get(hot); after != before {
 		t.Error("hosts that were asked for once drove out one that is asked for again and again")
 	}
 	// One compressor is outside the bound for every core.
@@ -116,7 +116,7 @@ func TestRenderedOnce(t *testing.T) {
 		for i := range got {
 			all.Go(func() {
 				<-start
-				got[i], _ = c.get(k)
+				got[i], _, _ = c.get(k)
 			})
 		}
 		close(start)

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 	"unicode"
 
 	"signpost"
@@ -42,7 +43,35 @@ type Options struct {
 	// CacheBytes bounds the memory for manifests kept with their host in them. 0 means DefaultCacheBytes.
 	// A manifest that does not fit is served all the same.
 	CacheBytes int64
+
+	// MaxBodyBytes is how large the body of a request may be. 0 means none: a manifest is asked for without.
+	MaxBodyBytes int64
+
+	// Observe, if set, is called for every request when it has been answered. It must be fast, and safe
+	// for use by many goroutines at once.
+	Observe func(*http.Request, Event)
 }
+
+// Event says how a request was answered. Nothing in it comes from the request, so that all of it can be
+// the label of a metric.
+type Event struct {
+	Version  string // the version that was asked for, or "" where there is no manifest
+	Status   int
+	Bytes    int    // of the body
+	Cache    string // CacheHit or CacheMiss for a manifest, else ""
+	Refused  string // why the host was refused: one of the Refused constants, or ""
+	Duration time.Duration
+}
+
+// What an Event says about the cache, and about a host that was refused.
+const (
+	CacheHit  = "hit"
+	CacheMiss = "miss"
+
+	RefusedMalformed  = "malformed"   // not a host
+	RefusedForwarded  = "forwarded"   // forwarded headers that are malformed or disagree
+	RefusedNotAllowed = "not-allowed" // none of the allowed hosts
+)
 
 const (
 	// CORSNone as Options.CORSOrigin switches CORS headers off.
@@ -68,6 +97,8 @@ type Handler struct {
 	hosts      hostPolicy
 	cacheBytes int64
 	zip        compressor
+	maxBody    int64
+	observe    func(*http.Request, Event)
 	table      atomic.Pointer[table]
 
 	// Header values, as below.
@@ -85,6 +116,8 @@ var (
 	preflightAge  = []string{"86400"} // seconds; browsers cap it lower
 	jsonType      = []string{"application/json"}
 	gzipCoding    = []string{"gzip"}
+
+	closeConnection = []string{"close"}
 )
 
 // New returns a handler for the services. Without any it answers 404 until something is published.
@@ -99,6 +132,8 @@ func New(opts Options, services ...Service) (*Handler, error) {
 	h := &Handler{
 		hosts:        hosts,
 		cacheBytes:   cmp.Or(opts.CacheBytes, DefaultCacheBytes),
+		maxBody:      opts.MaxBodyBytes,
+		observe:      opts.Observe,
 		zip:          newCompressor(),
 		origin:       []string{cmp.Or(opts.CORSOrigin, defaultCORSOrigin)},
 		cacheControl: []string{cmp.Or(opts.CacheControl, defaultCacheControl)},
@@ -119,6 +154,8 @@ func New(opts Options, services ...Service) (*Handler, error) {
 // check looks at everything but the hosts, which newHostPolicy reads.
 func (o Options) check() error {
 	switch {
+	case o.MaxBodyBytes < 0:
+		return fmt.Errorf("a body of %d bytes: give a size, or 0 for none", o.MaxBodyBytes)
 	case o.CacheBytes < 0:
 		return fmt.Errorf("cache of %d bytes: give a size, or 0 for the default", o.CacheBytes)
 	case strings.ContainsFunc(o.CacheControl, unicode.IsControl):
@@ -161,8 +198,23 @@ func (h *Handler) Routes() []string {
 	return slices.Clone(h.table.Load().paths)
 }
 
+// CacheSize returns how many manifests are kept with their host in them, and the bytes that they take.
+func (h *Handler) CacheSize() (entries int, bytes int64) { return h.table.Load().cache.size() }
+
 // ServeHTTP answers for a manifest at its path, and with 404 at every other one.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h.observe == nil {
+		h.answer(w, r)
+		return
+	}
+	start := time.Now()
+	event := h.answer(w, r)
+	event.Duration = time.Since(start)
+	h.observe(r, event)
+}
+
+// answer answers a request and says how. The duration is left to the caller.
+func (h *Handler) answer(w http.ResponseWriter, r *http.Request) Event {
 	header := w.Header()
 	header["X-Content-Type-Options"] = nosniff
 	if h.origin != nil {
@@ -172,12 +224,16 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t := h.table.Load() // once, so that the response is all of one table
 	route := t.routes[r.URL.Path]
 	if route == nil {
-		t.notFound.write(w, r)
-		return
+		return t.notFound.write(w, r, Event{})
+	}
+	event := Event{Version: route.version}
+	if r.ContentLength > h.maxBody || r.ContentLength < 0 {
+		header["Connection"] = closeConnection // what else it sends is not worth reading
+		return bodyTooLarge.write(w, r, event)
 	}
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
-		h.serveManifest(w, r, t, route)
+		return h.serveManifest(w, r, t, route, event)
 	case http.MethodOptions:
 		header["Allow"] = allow
 		if h.origin != nil {
@@ -186,22 +242,26 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			header["Access-Control-Max-Age"] = preflightAge
 		}
 		w.WriteHeader(http.StatusNoContent)
+		event.Status = http.StatusNoContent
+		return event
 	default:
 		header["Allow"] = allow
-		methodNotAllowed.write(w, r)
+		return methodNotAllowed.write(w, r, event)
 	}
 }
 
-func (h *Handler) serveManifest(w http.ResponseWriter, r *http.Request, t *table, route *route) {
+func (h *Handler) serveManifest(w http.ResponseWriter, r *http.Request, t *table, route *route, event Event) Event {
 	host, refused := h.hosts.host(r)
 	if refused != nil {
-		refused.write(w, r)
-		return
+		return refused.write(w, r, event)
 	}
-	rep, err := t.cache.get(key{route, host, acceptsGzip(r.Header["Accept-Encoding"])})
+	rep, hit, err := t.cache.get(key{route, host, acceptsGzip(r.Header["Accept-Encoding"])})
 	if err != nil {
-		internalError.write(w, r)
-		return
+		return internalError.write(w, r, event)
+	}
+	event.Cache = CacheMiss
+	if hit {
+		event.Cache = CacheHit
 	}
 	header := w.Header()
 	header["Cache-Control"] = h.cacheControl
@@ -210,14 +270,17 @@ func (h *Handler) serveManifest(w http.ResponseWriter, r *http.Request, t *table
 	header["Vary"] = h.vary
 	if matchesTag(r.Header["If-None-Match"], rep.hash) {
 		w.WriteHeader(http.StatusNotModified)
-		return
+		event.Status = http.StatusNotModified
+		return event
 	}
 	if rep.gzip {
 		header["Content-Encoding"] = gzipCoding
 	}
 	header["Content-Type"] = jsonType
 	header["Content-Length"] = rep.length
+	event.Status = http.StatusOK
 	if r.Method == http.MethodGet {
-		w.Write(rep.body)
+		event.Bytes, _ = w.Write(rep.body) // a client that is gone needs no answer
 	}
+	return event
 }

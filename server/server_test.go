@@ -567,3 +567,74 @@ func TestRoutesAreACopy(t *testing.T) {
 		t.Error("a caller can change the routes")
 	}
 }
+
+func TestBodyIsRefused(t *testing.T) {
+	for _, test := range []struct {
+		limit   int64
+		request string
+		status  int
+	}{
+		{0, "Content-Length: 0\r\n\r\n", 200},
+		{0, "Content-Length: 1\r\n\r\nx", 413},
+		{0, "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 413},
+		{4, "Content-Length: 4\r\n\r\nbody", 200},
+		{4, "Content-Length: 5\r\n\r\nbody!", 413},
+	} {
+		address := listen(t, newHandler(t, Options{MaxBodyBytes: test.limit}, v1(compile(t, "a"))))
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: feeds.example.com\r\n%s", manifestPath, test.request)
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.StatusCode != test.status {
+			t.Errorf("limit %d, %q: %d, not %d", test.limit, test.request, res.StatusCode, test.status)
+		}
+		if test.status == 413 && (res.Header.Get("Content-Type") != "application/problem+json" || !res.Close) {
+			t.Errorf("%q: answered with %v", test.request, res.Header)
+		}
+	}
+}
+
+// What is observed holds nothing of a request, and each kind of answer is told apart.
+func TestObserve(t *testing.T) {
+	events := make(chan Event, 1)
+	h := newHandler(t, Options{AllowedHosts: []string{"feeds.example.com"}, Observe: func(_ *http.Request, e Event) {
+		if e.Duration <= 0 {
+			t.Errorf("no duration: %+v", e)
+		}
+		e.Duration = 0
+		events <- e
+	}}, v1(compile(t, "a")))
+	address := listen(t, h)
+	rendered, err := compile(t, "a").Render("feeds.example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := len(rendered)
+	for _, test := range []struct {
+		method, path, host string
+		want               Event
+	}{
+		{"GET", manifestPath, "feeds.example.com", Event{Version: "v1", Status: 200, Bytes: body, Cache: CacheMiss}},
+		{"GET", manifestPath, "feeds.example.com", Event{Version: "v1", Status: 200, Bytes: body, Cache: CacheHit}},
+		{"HEAD", manifestPath, "feeds.example.com", Event{Version: "v1", Status: 200, Cache: CacheHit}},
+		{"OPTIONS", manifestPath, "feeds.example.com", Event{Version: "v1", Status: 204}},
+		{"POST", manifestPath, "feeds.example.com", Event{Version: "v1", Status: 405, Bytes: len(methodNotAllowed.body)}},
+		{"GET", manifestPath, "other.example.com", Event{Version: "v1", Status: 421, Bytes: len(hostNotAllowed.body), Refused: RefusedNotAllowed}},
+		{"GET", manifestPath, "a..b", Event{Version: "v1", Status: 400, Bytes: len(badHost.body), Refused: RefusedMalformed}},
+		{"GET", "/", "feeds.example.com", Event{Status: 404, Bytes: len(h.table.Load().notFound.body)}},
+	} {
+		send(t, address, test.method, test.path, "Host: "+test.host)
+		if got := <-events; got != test.want {
+			t.Errorf("%s %s for %s: %+v, not %+v", test.method, test.path, test.host, got, test.want)
+		}
+	}
+	if entries, bytes := h.CacheSize(); entries != 1 || bytes < int64(body) {
+		t.Errorf("the cache holds %d entries of %d bytes", entries, bytes)
+	}
+}

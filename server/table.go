@@ -21,6 +21,7 @@ type table struct {
 
 // route is one manifest.
 type route struct {
+	version  string
 	template *signpost.Template
 	revision []string // as a header value
 }
@@ -58,13 +59,11 @@ func (t *table) add(base string, versions map[string]*signpost.Template) error {
 		if template == nil || template.Revision() == "" {
 			return fmt.Errorf("version %s has no template: use one that signpost.Compile returned", name)
 		}
-		for _, e := range template.Manifest().Endpoints {
-			if other := signpost.ForeignVersion(e.URL, name, names); other != "" {
-				return fmt.Errorf("version %s lists %q: move it to %s, or leave it out", name, e.URL, other)
-			}
+		if url, other := template.ForeignVersion(name, names); other != "" {
+			return fmt.Errorf("version %s lists %q: move it to %s, or leave it out", name, url, other)
 		}
 		path := strings.TrimSuffix(base, "/") + "/" + name + "/endpoints-manifest"
-		t.routes[path] = &route{template: template, revision: []string{template.Revision()}}
+		t.routes[path] = &route{version: name, template: template, revision: []string{template.Revision()}}
 		t.paths = append(t.paths, path)
 	}
 	return nil
