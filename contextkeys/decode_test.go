@@ -1,0 +1,139 @@
+package contextkeys_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"signpost"
+	"signpost/contextkeys"
+)
+
+// b64 is what a client makes of a text.
+func b64(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+
+// all returns everything that came, by the names that were sent.
+func all(v contextkeys.Values) map[string]any { return maps.Collect(v.All()) }
+
+func TestDecode(t *testing.T) {
+	// Its base64 has a + and a / in the standard alphabet, and needs padding.
+	const text = `{"token":"~~~???>>>","n":20.0,"big":123456789012345678901234567890,"on":true,"off":false,"none":null,"é\n":"\u00e9&"}`
+	want := map[string]any{
+		"token": "~~~???>>>", "n": json.Number("20.0"), "big": json.Number("123456789012345678901234567890"),
+		"on": true, "off": false, "none": nil, "é\n": "é&",
+	}
+	std, padded := base64.RawStdEncoding.EncodeToString([]byte(text)), base64.StdEncoding.EncodeToString([]byte(text))
+	if !strings.Contains(std, "+") || !strings.Contains(std, "/") || padded == std {
+		t.Fatalf("%s does not need the standard alphabet and padding", padded)
+	}
+	for name, ctx := range map[string]string{
+		"base64url":                          b64(text),
+		"padded":                             base64.URLEncoding.EncodeToString([]byte(text)),
+		"standard alphabet":                  std,
+		"standard alphabet, padded":          padded,
+		"a + that came as a space":           strings.ReplaceAll(padded, "+", " "),
+		"percent-encoded":                    url.QueryEscape(padded),
+		"percent-encoded twice":              url.QueryEscape(url.QueryEscape(padded)),
+		"percent-encoded in lower case":      strings.NewReplacer("+", "%2b", "/", "%2f", "=", "%3d").Replace(padded),
+		"every character percent-encoded":    fmt.Sprintf("%%%X", b64(text)[:1]) + b64(text)[1:],
+		"a + as an escaped space":            strings.ReplaceAll(padded, "+", "%20"),
+		"only the padding percent-encoded":   strings.ReplaceAll(padded, "=", "%3D"),
+		"white space around and in the JSON": b64(" " + strings.ReplaceAll(text, ",", ",\n ") + "\r\n"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			v, err := contextkeys.Decode(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, all(v)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+	for _, ctx := range []string{"", b64("{}")} {
+		if v, err := contextkeys.Decode(ctx); err != nil || len(all(v)) != 0 {
+			t.Errorf("Decode(%q) = %v, %v, want no keys", ctx, v, err)
+		}
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	keys := func(n int) string {
+		var fields []string
+		for i := range n {
+			fields = append(fields, fmt.Sprintf(`"k%d":%d`, i, i))
+		}
+		return b64("{" + strings.Join(fields, ",") + "}")
+	}
+	if v, err := contextkeys.Decode(keys(contextkeys.MaxKeys)); err != nil || len(all(v)) != contextkeys.MaxKeys {
+		t.Errorf("as many keys as may be: %v", err)
+	}
+	long := b64(`{"k":"` + strings.Repeat("s", contextkeys.MaxCtx*3/4-8) + `"}`)
+	if v, err := contextkeys.Decode(long); err != nil || len(long) != contextkeys.MaxCtx {
+		t.Errorf("%d bytes: %v, %v", len(long), v, err)
+	}
+
+	ok := b64(`{"k":1}`) // ten characters
+	for _, test := range []struct {
+		name, ctx, key, reason string
+	}{
+		{"JSON", `{"k":"sesame"}`, "", "is JSON as it is, not base64url of it"},
+		{"escaped JSON", url.QueryEscape(`{"k":"sesame"}`), "", "is JSON as it is, not base64url of it"},
+		{"an escape cut off", ok + "%3", "", "has a % without two hexadecimal digits after it"},
+		{"no escape", "%zz", "", "has a % without two hexadecimal digits after it"},
+		{"percent-encoded three times", ok + "%25253D%25253D", "", "is not base64url: it goes wrong at byte 11 of 16"},
+		{"another character", ok[:3] + "." + ok[3:], "", "is not base64url: it goes wrong at byte 4 of 11"},
+		{"a line break", ok[:4] + "\n" + ok[4:], "", "is not base64url: it goes wrong at byte 5 of 11"},
+		{"a line break at the end", ok + "%0D%0A", "", "is not base64url: it goes wrong at byte 11 of 12"},
+		{"one = of two", ok + "=", "", "is not base64url: it goes wrong at byte 11 of 11"},
+		{"three =", ok + "===", "", "is not base64url: it goes wrong at byte 13 of 13"},
+		{"= inside", ok[:4] + "=" + ok[4:], "", "is not base64url: it goes wrong at byte 5 of 11"},
+		{"nothing but =", "==", "", "is not base64url: it goes wrong at byte 1 of 2"},
+		{"cut inside a byte", ok[:9], "", "is not base64url: it goes wrong at byte 9 of 9"},
+		{"bits left over", ok[:9] + "R", "", "is not base64url: it goes wrong at byte 9 of 10"},
+		{"not ASCII", "é" + ok, "", "is not base64url: it goes wrong at byte 1 of 12"},
+		{"not UTF-8", b64("{\"k\":\"\xff\"}"), "", "is not UTF-8 text"},
+		{"no JSON", b64(`{"k":sesame}`), "", "is not JSON: it goes wrong at byte 6 of 12"},
+		{"JSON cut off", b64(`{"k":"sesame`), "", "is not JSON: it goes wrong at byte 12 of 12"},
+		{"more after the object", b64(`{"k":1}{}`), "", "is not JSON: it goes wrong at byte 8 of 9"},
+		{"a comma too many", b64(`{"k":1,}`), "", "is not JSON: it goes wrong at byte 8 of 8"},
+		{"a number with a leading zero", b64(`{"k":01}`), "", "is not JSON: it goes wrong at byte 7 of 8"},
+		{"an array", b64(`["sesame"]`), "", "is JSON, but not an object of keys and values"},
+		{"a string", b64(`"sesame"`), "", "is JSON, but not an object of keys and values"},
+		{"null", b64(`null`), "", "is JSON, but not an object of keys and values"},
+		{"an object in the object", b64(`{"k":{"l":"sesame"}}`), "k", "is an object or an array: send a string, a number, a boolean or null"},
+		{"an array in the object", b64(`{"k":["sesame"]}`), "k", "is an object or an array: send a string, a number, a boolean or null"},
+		{"a key twice", b64(`{"k":"sesame","k":"sesame"}`), "k", "is there twice"},
+		{"a key twice, once as null", b64(`{"k":null,"k":"sesame"}`), "k", "is there twice"},
+		{"a key twice, once in escapes", b64(`{"k":"sesame","\u006b":null}`), "k", "is there twice"},
+		{"a long key", b64(`{"` + strings.Repeat("é", 99) + `":[]}`), strings.Repeat("é", 64), "is an object or an array: send a string, a number, a boolean or null"},
+		{"too many keys", keys(contextkeys.MaxKeys + 1), "", "has more than 256 keys"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			v, err := contextkeys.Decode(test.ctx)
+			got, _ := errors.AsType[*contextkeys.MalformedError](err)
+			want := &contextkeys.MalformedError{Status: http.StatusBadRequest, Type: signpost.ContextCtx, Key: test.key, Reason: test.reason}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if len(all(v)) != 0 {
+				t.Errorf("it has an error, and yet %v", v)
+			}
+			if strings.Contains(err.Error(), "sesame") {
+				t.Errorf("%q quotes a value", err)
+			}
+		})
+	}
+	_, err := contextkeys.Decode(long + "A")
+	if got, _ := errors.AsType[*contextkeys.MalformedError](err); got == nil || got.Status != http.StatusRequestURITooLong {
+		t.Errorf("too long: %v", err)
+	}
+}
