@@ -1,0 +1,301 @@
+package openapi_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"signpost"
+	"signpost/definition"
+	"signpost/openapi"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected outputs under testdata")
+
+// corpus is what the golden files hold: a document, and what is asked of it.
+var corpus = []struct {
+	input, golden string
+	opts          openapi.Options
+}{
+	{"video-3.0.yaml", "video-3.0.golden", openapi.Options{}},
+	{"video-3.0.yaml", "video-3.0.all.golden", openapi.Options{Post: true, Deprecated: true, Version: "v7"}},
+	{"video-3.0.yaml", "video-3.0.third-party.golden", openapi.Options{ThirdParty: true}},
+	{"video-3.0.yaml", "video-3.0.chosen.golden", openapi.Options{Tags: []string{"Catalogue", "sports"}, Paths: []string{"/shows", "*/episodes", "/nowhere*"}}},
+	{"video-3.1.json", "video-3.1.golden", openapi.Options{Post: true}},
+	{"servers.yaml", "servers.golden", openapi.Options{}},
+	{"servers.yaml", "servers.third-party.golden", openapi.Options{ThirdParty: true}},
+	{"third.json", "third.golden", openapi.Options{ThirdParty: true}},
+	{"files/api.yaml", "files.golden", openapi.Options{}},
+}
+
+func TestGolden(t *testing.T) {
+	inputs, err := filepath.Glob("testdata/*.[yj]*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range corpus {
+		t.Run(c.golden, func(t *testing.T) {
+			path := filepath.Join("testdata", c.input)
+			inputs = slices.DeleteFunc(inputs, func(name string) bool { return name == path })
+			result := importFile(t, path, c.opts)
+			if again := importFile(t, path, c.opts); !cmp.Equal(result, again) {
+				t.Errorf("a second run gives something else:\n%s", cmp.Diff(result, again))
+			}
+			wantNothingLost(t, result)
+			for _, f := range lint(t, result) {
+				if f.Rule != "plain-http" { // what a third party has, it has
+					t.Errorf("lint finds something: %v", f)
+				}
+			}
+
+			got := string(result.Definition) + "\nNotes:\n"
+			for _, n := range result.Notes {
+				got += n.String() + "\n"
+			}
+			golden := filepath.Join("testdata", c.golden)
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatalf("%v; run go test -update to make it", err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("output changed (-want +got); if that is right, run go test -update:\n%s", diff)
+			}
+		})
+	}
+	if len(inputs) > 0 {
+		t.Errorf("no test imports %q", inputs)
+	}
+}
+
+func importFile(t *testing.T, path string, opts openapi.Options) *openapi.Result {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts.Files = os.DirFS(filepath.Dir(path))
+	result, err := openapi.Import(path, text, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func importText(t *testing.T, text string, opts openapi.Options) *openapi.Result {
+	t.Helper()
+	result, err := openapi.Import("api.yaml", []byte(text), opts)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	return result
+}
+
+// lint returns what is found in the definition, which has no errors and can be served.
+func lint(t *testing.T, r *openapi.Result) []signpost.Finding {
+	t.Helper()
+	endpoints(t, r)
+	return definition.Lint(definition.Parse("feeds.yaml", r.Definition))
+}
+
+// endpoints returns the endpoints of all versions of the definition.
+func endpoints(t *testing.T, r *openapi.Result) []signpost.Endpoint {
+	t.Helper()
+	file := definition.Parse("feeds.yaml", r.Definition)
+	templates, err := file.Compile(nil)
+	if err != nil {
+		t.Fatalf("the definition is refused: %v\n%s", err, r.Definition)
+	}
+	var all []signpost.Endpoint
+	for _, version := range file.Versions() {
+		if _, err := templates[version].Render("feeds.example.com"); err != nil {
+			t.Fatalf("version %s cannot be rendered: %v\n%s", version, err, r.Definition)
+		}
+		all = append(all, templates[version].Manifest().Endpoints...)
+	}
+	if len(all) != r.Endpoints {
+		t.Errorf("the definition has %d endpoints, not %d:\n%s", len(all), r.Endpoints, r.Definition)
+	}
+	return all
+}
+
+// wantNothingLost sees to it that each note is a line on its own, and a comment in the definition too.
+func wantNothingLost(t *testing.T, r *openapi.Result) {
+	t.Helper()
+	for _, n := range r.Notes {
+		if line := n.String(); strings.ContainsAny(line, "\n\r\x1b") || n.Line < 1 {
+			t.Errorf("note %q is not one line with a place", line)
+		}
+		if message := strings.TrimPrefix(n.Message, "left out: "); !strings.Contains(string(r.Definition), message) {
+			t.Errorf("note %q is not in the definition:\n%s", message, r.Definition)
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                  "the file is empty",
+		"# nothing":                         "the file is empty",
+		"just text":                         `it has no "openapi" field`,
+		"[]":                                `it has no "openapi" field`,
+		"null":                              `it has no "openapi" field`,
+		"versions: {v1: {endpoints: {}}}":   `it has no "openapi" field`,
+		"openapi: {}":                       `it has no "openapi" field`,
+		`{"swagger": "2.0"}`:                "Swagger 2",
+		"openapi: 4.0.0":                    "OpenAPI 4.0.0 is not supported, only 3.0 and 3.1",
+		"openapi: 31":                       "OpenAPI 31 is not supported",
+		"openapi: 3.0.0\npaths: {\n":        "line 3: ",
+		"openapi: 3.0.0\n---\nopenapi: 3.1": "document",
+		"openapi: \xff":                     "UTF-8",
+	} {
+		result, err := openapi.Import("api.yaml", []byte(text), openapi.Options{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Import(%q) gives the error %v, want %q", text, err, want)
+		}
+		if result != nil {
+			t.Errorf("Import(%q) gives an error and also a result", text)
+		}
+	}
+	if _, err := openapi.Import("api.yaml", []byte("openapi: 3.0.0"), openapi.Options{Version: "1"}); err == nil {
+		t.Error("version 1 is taken, where v1 is one")
+	}
+}
+
+func TestLimits(t *testing.T) {
+	large := "openapi: 3.0.0\n# " + strings.Repeat("x", openapi.MaxSize)
+	if _, err := openapi.Import("api.yaml", []byte(large), openapi.Options{}); err == nil || !strings.Contains(err.Error(), "larger than 64 MiB") {
+		t.Errorf("a document that is too large gives %v", err)
+	}
+
+	// YAML takes no key that is longer.
+	long := importText(t, "openapi: 3.0.0\npaths:\n  ? /"+strings.Repeat("x", 1000)+"\n  : {get: {}}", openapi.Options{})
+	if len(endpoints(t, long)) > 0 || !strings.Contains(long.Notes[0].Message, "its URL is longer than 1000 characters") {
+		t.Errorf("a long path gives %v", long.Notes)
+	}
+
+	// One long list, named again and again, could fill any memory.
+	var doc strings.Builder
+	doc.WriteString("openapi: 3.0.0\nx-many: &many {get: {parameters: [")
+	for i := range 5000 {
+		fmt.Fprintf(&doc, "{name: h%d, in: header}, ", i)
+	}
+	doc.WriteString("]}}\npaths:\n")
+	for i := range 101 {
+		fmt.Fprintf(&doc, "  /p%d: *many\n", i)
+	}
+	if _, err := openapi.Import("api.yaml", []byte(doc.String()), openapi.Options{}); err == nil || !strings.Contains(err.Error(), "more than 500000") {
+		t.Errorf("a document that expands to too much gives %v", err)
+	}
+}
+
+// TestEmpty imports documents without a single endpoint: the definition is one that lint accepts all the same.
+func TestEmpty(t *testing.T) {
+	for _, text := range []string{
+		"openapi: 3.1.0", "openapi: 3.0", "openapi: '3'", "openapi: 3.0.0\npaths:", "openapi: 3.0.0\npaths: []",
+		"openapi: 3.0.0\npaths: {/a: {get: null, put: 5}}", `{"openapi": "3.1.0", "webhooks": {}}`,
+	} {
+		result := importText(t, text, openapi.Options{Version: "v2"})
+		if all := endpoints(t, result); len(all) > 0 {
+			t.Errorf("%q gives %v", text, all)
+		}
+		if !strings.Contains(string(result.Definition), "\nversions:\n  v2:\n") {
+			t.Errorf("%q gives another version than v2:\n%s", text, result.Definition)
+		}
+	}
+}
+
+func TestVersions(t *testing.T) {
+	const answer = "{get: {responses: {'200': {content: {application/json: {}}}}}}"
+	for _, c := range []struct {
+		server string
+		paths  []string
+		opts   openapi.Options
+		want   string // the versions
+	}{
+		{"/", []string{"/a"}, openapi.Options{}, "v1"},
+		{"/v2", []string{"/a"}, openapi.Options{}, "v2"},
+		{"/", []string{"/v2/a", "/b"}, openapi.Options{}, "v2"},
+		{"/", []string{"/v10/a", "/v2/a"}, openapi.Options{}, "v2 v10"},
+		{"/", []string{"/v3/a", "/v2/a", "/b"}, openapi.Options{}, "v1 v2 v3"},
+		{"/", []string{"/v2/v3", "/v2/a"}, openapi.Options{}, "v2"},
+		{"/", []string{"/v01/a", "/vx/b"}, openapi.Options{}, "v1"},
+		{"/", []string{"/v1/a", "/v2/a"}, openapi.Options{Version: "v9"}, "v9"},
+		{"https://api.example.com/v4", []string{"/a"}, openapi.Options{ThirdParty: true}, "v1"},
+		{"https://api.example.com/v4", []string{"/a"}, openapi.Options{ThirdParty: true, Version: "v4"}, "v4"},
+	} {
+		text := "openapi: 3.0.0\nservers: [{url: '" + c.server + "'}]\npaths:\n"
+		for _, p := range c.paths {
+			text += "  " + p + ": " + answer + "\n"
+		}
+		result := importText(t, text, c.opts)
+		if all := endpoints(t, result); len(all) != len(c.paths) {
+			t.Errorf("%q gives %d endpoints: %v", c.paths, len(all), result.Notes)
+		}
+		if got := strings.Join(definition.Parse("feeds.yaml", result.Definition).Versions(), " "); got != c.want {
+			t.Errorf("%s and %q give the versions %s, want %s", c.server, c.paths, got, c.want)
+		}
+	}
+}
+
+// TestFiles: a reference leads to files in the folder of the document, and nowhere else.
+func TestFiles(t *testing.T) {
+	root := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("secret.yaml", "{name: secret, in: query, schema: {type: string}}")
+	write("docs/beside.yaml", "{name: beside, in: query, schema: {type: string}}")
+	write("docs/empty.yaml", "")
+	if err := os.Symlink("../secret.yaml", filepath.Join(root, "docs", "link.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	folder, err := os.OpenRoot(filepath.Join(root, "docs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	for _, ref := range []string{
+		"../secret.yaml", "beside/../../secret.yaml", filepath.Join(root, "secret.yaml"), "file://" + root + "/secret.yaml", "link.yaml",
+		"http://127.0.0.1:1/secret.yaml", "https://example.com/secret.yaml", "//example.com/secret.yaml", "empty.yaml", ".", "beside.yaml#/x",
+		"beside.yaml", "./beside.yaml", "beside.yaml#", "%62eside.yaml",
+	} {
+		text := "openapi: 3.1.0\npaths: {/a: {get: {parameters: [{$ref: '" + ref + "'}]}}}"
+		result, err := openapi.Import("docs/api.yaml", []byte(text), openapi.Options{Files: folder.FS()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := len(endpoints(t, result)[0].Modifiers) > 0
+		if want := strings.Contains(ref, "eside.yaml") && !strings.HasSuffix(ref, "#/x"); found != want {
+			t.Errorf("reference %q: found is %v, notes %v", ref, found, result.Notes)
+		}
+		if !found && !strings.Contains(result.Notes[len(result.Notes)-1].Message, `reference "`+ref) {
+			t.Errorf("reference %q is not in the notes: %v", ref, result.Notes)
+		}
+
+		withoutFolder, err := openapi.Import("<stdin>", []byte(text), openapi.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(endpoints(t, withoutFolder)[0].Modifiers) > 0 {
+			t.Errorf("reference %q is followed without a folder", ref)
+		}
+	}
+}

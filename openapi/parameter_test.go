@@ -1,0 +1,105 @@
+package openapi_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"signpost/openapi"
+)
+
+// TestParameter imports one query parameter: its schema, the modifier without id, name, key and label, and
+// what is noted. An empty modifier means that there is none.
+func TestParameter(t *testing.T) {
+	for _, c := range []struct{ schema, modifier, note string }{
+		{"{type: string}", "{kind: text}", ""},
+		{"{type: integer}", "{kind: number}", ""},
+		{"{type: number, format: float}", "{kind: number}", ""},
+		{"{type: boolean}", "{kind: boolean}", ""},
+		{"{type: string, enum: [b_c, a]}", "{kind: select, options: [{value: b_c, label: b_c}, {value: a, label: a}]}", ""},
+
+		// What null means: nothing.
+		{"{type: string, nullable: true}", "{kind: text}", ""},
+		{"{type: [integer, 'null']}", "{kind: number}", ""},
+		{"{type: [integer, null]}", "{kind: number}", ""},
+		{"{anyOf: [{type: integer}, {type: 'null'}], default: 20}", "{kind: number, defaultValue: 20}", ""},
+		{"{oneOf: [{type: null}, {type: boolean, default: true}]}", "{kind: boolean, defaultValue: true}", ""},
+		{"{anyOf: [{type: string, enum: [en]}, {type: 'null'}]}", "{kind: select, options: [{value: en, label: en}]}", ""},
+		{"{type: string, enum: [en, null], default: null}", "{kind: select, options: [{value: en, label: en}]}", ""},
+		{"{type: 'null'}", "{kind: text}", "its type is not declared"},
+
+		// Schemas in schemas.
+		{"{allOf: [{$ref: '#/components/schemas/Size'}]}", "{kind: number, defaultValue: 20, placeholder: \"5\"}", ""},
+		{"{allOf: [{$ref: '#/components/schemas/Size'}], default: 10, example: 6}", "{kind: number, defaultValue: 10, placeholder: \"6\"}", ""},
+		{"{$ref: '#/components/schemas/Size', default: 30}", "{kind: number, defaultValue: 30, placeholder: \"5\"}", ""},
+		{"{allOf: [{type: string}, {enum: [a1]}]}", "{kind: select, options: [{value: a1, label: a1}]}", ""},
+		{"{oneOf: [{const: a, title: Ah}, {const: b, title: Be}]}", "{kind: select, options: [{value: a, label: Ah}, {value: b, label: Be}]}", ""},
+		{"{title: Order, enum: [a, b]}", "{kind: select, options: [{value: a, label: a}, {value: b, label: b}]}", ""},
+		{"{anyOf: [{enum: [a]}, {enum: [b]}]}", "{kind: select, options: [{value: a, label: a}, {value: b, label: b}]}", ""},
+		{"{anyOf: [{type: string, enum: [a]}, {type: string}]}", "{kind: text}", ""},
+		{"{anyOf: [{type: integer}, {type: number}]}", "{kind: number}", ""},
+		{"{anyOf: [{type: integer}, {type: string}]}", "{kind: text}", "taken as text: its type is integer or string"},
+		{"{anyOf: [{type: string}, {type: array}]}", "{kind: text}", "taken as text: its type is string or array"},
+		{"{$ref: '#/components/schemas/Loop'}", "", "its schema leads back to itself"},
+		{"{$ref: '#/components/schemas/Twice'}", "", "its schema leads back to itself"},
+		{"{$ref: '#/components/schemas/Gone'}", "", `reference "#/components/schemas/Gone" points to nothing: there is no "Gone"`},
+		{"{anyOf: [{$ref: 'gone.yaml'}, {type: string}]}", "", `reference "gone.yaml" leads to a file that cannot be read`},
+
+		// Values.
+		{"{type: integer, enum: [1, 2], default: 2}", `{kind: select, defaultValue: "2", options: [{value: "1", label: "1"}, {value: "2", label: "2"}]}`, "its numbers are text in a dropdown"},
+		{"{enum: [true, false]}", "{kind: boolean}", ""},
+		{"{const: all}", "{kind: select, options: [{value: all, label: All}]}", ""},
+		{"{enum: [yes, no]}", `{kind: select, options: [{value: "yes", label: "Yes"}, {value: "no", label: "no"}]}`, ""},
+		{"{enum: [sd, sd, '', {}]}", "{kind: select, options: [{value: sd, label: sd}]}", `value "sd" is left out: a dropdown has each value once, and no empty one`},
+		{"{enum: ['']}", "", "a select has no options"},
+		{"{type: string, enum: []}", "{kind: text}", ""},
+
+		// Defaults.
+		{"{type: integer, default: '20'}", "{kind: number, defaultValue: 20}", ""},
+		{"{type: integer, default: 0}", "{kind: number, defaultValue: 0}", ""},
+		{"{type: integer, default: 12345678901234567890}", "{kind: number, defaultValue: 12345678901234567890}", ""},
+		{"{type: number, default: 1e400}", "{kind: number}", `the default "1e400" is left out: it is not a number`},
+		{"{type: integer, default: 0x10}", "{kind: number}", `the default "0x10" is left out: it is not a number`},
+		{"{type: integer, default: many}", "{kind: number}", `the default "many" is left out: it is not a number`},
+		{"{type: boolean, default: 'False'}", "{kind: boolean, defaultValue: false}", ""},
+		{"{type: boolean, default: 1}", "{kind: boolean}", `the default "1" is left out: it is not a boolean`},
+		{"{type: string, default: ''}", `{kind: text, defaultValue: ""}`, ""},
+		{"{type: string, default: 2024-01-01}", `{kind: text, defaultValue: "2024-01-01"}`, ""},
+		{"{type: string, default: [a]}", "{kind: text}", `the default "a list" is left out`},
+		{"{type: string, enum: [a, b], default: c}", "{kind: select, options: [{value: a, label: a}, {value: b, label: b}]}", `the default "c" is left out: it is not one of the values`},
+
+		// What a modifier is not, and what is not a type.
+		{"{type: array, items: {type: string}}", "", "a modifier has one value, and this is an array"},
+		{"{items: {type: string}}", "", "a modifier has one value, and this is an array"},
+		{"{type: object}", "", "a modifier has one value, and this is an object"},
+		{"{properties: {}}", "", "a modifier has one value, and this is an object"},
+		{"{type: date}", "{kind: text}", "taken as text: its type is date"},
+		{"{type: int}", "{kind: number}", ""},
+		{"{}", "{kind: text}", "its type is not declared"},
+		{"true", "{kind: text}", "its type is not declared"},
+		{"[]", "{kind: text}", "its type is not declared"},
+		{"{type: string, defualt: a}", "{kind: text}", `field "defualt" is left out: did you mean "default"?`},
+		{"{type: string, examples: [a, b]}", "{kind: text, placeholder: a}", ""},
+	} {
+		result := importText(t, `
+openapi: 3.1.0
+paths: {/a: {get: {parameters: [{name: p, in: query, schema: `+c.schema+`}], responses: {'200': {content: {application/json: {}}}}}}}
+components:
+  schemas:
+    Size: {type: integer, default: 20, example: 5}
+    Loop: {allOf: [{$ref: '#/components/schemas/Loop'}]}
+    Twice: {anyOf: [{$ref: '#/components/schemas/Twice'}, {$ref: '#/components/schemas/Twice'}]}
+`, openapi.Options{})
+		if all := endpoints(t, result); len(all) != 1 {
+			t.Errorf("%s gives %d endpoints", c.schema, len(all))
+		}
+		_, modifier, _ := strings.Cut(string(result.Definition), "        modifiers:\n          - ")
+		modifier = strings.ReplaceAll(modifier, ", id: p, name: P, key: p, label: P", "")
+		if modifier = strings.NewReplacer("[\n              ", "[", ",\n              ", ", ", "\n", "").Replace(modifier); modifier != c.modifier {
+			t.Errorf("%s becomes %s, want %s", c.schema, modifier, c.modifier)
+		}
+		if notes := fmt.Sprint(result.Notes); !strings.Contains(notes, c.note) || c.note == "" && len(result.Notes) > 0 {
+			t.Errorf("%s is noted %s, want %q", c.schema, notes, c.note)
+		}
+	}
+}

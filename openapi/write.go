@@ -1,0 +1,149 @@
+package openapi
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"signpost"
+)
+
+// maxKey bounds the URL of an endpoint: YAML takes no more than 1024 characters before a colon.
+const maxKey = 1000
+
+// maxSharedName bounds the name of a shared modifier, which stands before a colon too.
+const maxSharedName = 100
+
+// write returns the definition as YAML. A comment stands with what it is about; what was left out altogether
+// comes at the end.
+func (im *importer) write(versions []string) []byte {
+	var out strings.Builder
+	fmt.Fprintf(&out, "# Imported from %s by signpost import.\n", oneLine(im.root.file.path))
+	for _, n := range im.notes {
+		fmt.Fprintf(&out, "# %s\n", n.Message)
+	}
+	if title := im.root.get("info").get("title").string(); title != "" {
+		fmt.Fprintf(&out, "\nservice: %s\n", scalar(title))
+	}
+	shared, order := im.sharedModifiers()
+	if len(order) > 0 {
+		out.WriteString("\nmodifiers:\n")
+	}
+	for _, m := range order {
+		fmt.Fprintf(&out, "  %s: %s\n", scalar(m.ID), m.yaml("      "))
+	}
+	out.WriteString("\nversions:\n")
+	for _, version := range versions {
+		fmt.Fprintf(&out, "  %s:\n    endpoints:\n", version)
+		empty := true
+		for _, op := range im.operations {
+			if op.url != "" && op.version == version {
+				empty = false
+				op.write(&out, shared)
+			}
+		}
+		if empty {
+			out.WriteString("      {}\n")
+		}
+	}
+	heading := "\n# Left out:\n"
+	for _, op := range im.operations {
+		for _, n := range op.notes {
+			if op.url == "" {
+				fmt.Fprintf(&out, "%s# %s: %s\n", heading, n.Operation, strings.TrimPrefix(n.Message, "left out: "))
+				heading = ""
+			}
+		}
+	}
+	return []byte(out.String())
+}
+
+func (op *operation) write(out *strings.Builder, shared map[string]bool) {
+	fmt.Fprintf(out, "      %s:\n", urlKey(op.url))
+	for _, n := range op.notes {
+		fmt.Fprintf(out, "        # %s\n", n.Message)
+	}
+	fmt.Fprintf(out, "        name: %s\n        method: %s\n        mime_type: %s\n        context_obj: []\n",
+		scalar(op.name), op.method, scalar(op.mimeType))
+	if len(op.modifiers) > 0 {
+		out.WriteString("        modifiers:\n")
+	}
+	for _, m := range op.modifiers {
+		item := m.yaml("              ")
+		if shared[m.yaml("")] {
+			item = scalar(m.ID)
+		}
+		fmt.Fprintf(out, "          - %s\n", item)
+	}
+}
+
+// sharedModifiers returns the modifiers that several endpoints have alike: by their YAML, and in order.
+// Where two such have the same id, which is the name of a shared one, the first is shared.
+func (im *importer) sharedModifiers() (shared map[string]bool, order []modifier) {
+	shared = make(map[string]bool)
+	seen, named := make(map[string]bool), make(map[string]bool)
+	for _, op := range im.operations {
+		if op.url == "" {
+			continue
+		}
+		for _, m := range op.modifiers {
+			yaml := m.yaml("")
+			if seen[yaml] && !named[m.ID] && len(m.ID) <= maxSharedName {
+				shared[yaml], named[m.ID] = true, true
+				order = append(order, m)
+			}
+			seen[yaml] = true
+		}
+	}
+	return shared, order
+}
+
+// yaml returns the modifier in flow style. Options go on lines of their own, behind the indent.
+func (m modifier) yaml(indent string) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "{kind: %s, id: %s, name: %s, key: %s, label: %s", m.kind, scalar(m.ID), scalar(m.Name), scalar(m.Key), scalar(m.Label))
+	if m.DefaultValue != nil {
+		value := fmt.Sprint(m.DefaultValue) // a number or a truth value, as it stands
+		if text, ok := m.DefaultValue.(string); ok {
+			value = scalar(text)
+		}
+		fmt.Fprintf(&out, ", defaultValue: %s", value)
+	}
+	if m.Placeholder != "" {
+		fmt.Fprintf(&out, ", placeholder: %s", scalar(m.Placeholder))
+	}
+	for i, o := range m.Options {
+		before := ", options: [\n"
+		if i > 0 {
+			before = ",\n"
+		}
+		fmt.Fprintf(&out, "%s%s{value: %s, label: %s}", before, indent, scalar(o.Value), scalar(o.Label))
+	}
+	if m.kind == signpost.KindSelect {
+		out.WriteByte(']')
+	}
+	return out.String() + "}"
+}
+
+var (
+	plainText = regexp.MustCompile(`^[A-Za-z][\w./+-]*( [\w./+-]+)*$`)
+	plainURL  = regexp.MustCompile(`^https?://[\w{}/.~%?=&+-]+$`)
+	reserved  = regexp.MustCompile(`(?i)^(true|false|null|yes|no|on|off|y|n)$`)
+)
+
+// scalar returns text as a YAML scalar, in quotes wherever YAML could take it for something else.
+func scalar(s string) string {
+	if plainText.MatchString(s) && !reserved.MatchString(s) {
+		return s
+	}
+	return strconv.Quote(s) // which escapes as YAML does
+}
+
+// urlKey returns the URL of an endpoint as a YAML key.
+func urlKey(url string) string {
+	if plainURL.MatchString(url) {
+		return url
+	}
+	return strconv.Quote(url)
+}
