@@ -3,6 +3,7 @@ package signpost
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -159,3 +160,20 @@ func validPlaceholder(name string) bool {
 }
 
 func isSpace(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+
+// Placeholders returns the names of the placeholders in the URL of an endpoint, each once, in order. {{host}}
+// is not among them: it is the manifest's to resolve, and the others are the feed locator's.
+func Placeholders(endpointURL string) []string {
+	var names []string
+	for {
+		text, after, found := cutPlaceholder(endpointURL)
+		if !found {
+			return names
+		}
+		name := strings.TrimSuffix(strings.TrimPrefix(endpointURL[len(text):len(endpointURL)-len(after)], "{{"), "}}")
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		endpointURL = after
+	}
+}

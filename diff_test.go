@@ -1,0 +1,569 @@
+package signpost_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"signpost"
+)
+
+func v1(endpoints ...signpost.Endpoint) []signpost.Version {
+	return []signpost.Version{{Name: "v1", Manifest: signpost.NewManifest(endpoints...)}}
+}
+
+// diffCase is a change to a service, and what Diff says about it: "rule: message: old: new" for each, old and
+// new as JSON.
+type diffCase struct {
+	name     string
+	old, new []signpost.Version
+	want     []string
+}
+
+// changed is a case in which one endpoint changes. The endpoint to start from has something of everything.
+func changed(name string, change func(*signpost.Endpoint), want ...string) diffCase {
+	const url = "https://{{host}}/v1/feeds"
+	from := func() signpost.Endpoint {
+		e := goodEndpoint()
+		e.URL, e.Name = url, "Feeds"
+		e.ContextObj = []signpost.ContextItem{
+			{Key: "token", Type: signpost.ContextCtx, Required: true},
+			{Key: "profile", Type: signpost.ContextCtx, Mapper: "user"},
+		}
+		e.Modifiers = []signpost.Modifier{
+			signpost.Text(signpost.ModifierInput{ID: "q", Name: "Query", Key: "q", Label: "Search for"}),
+			signpost.Number(signpost.ModifierInput{ID: "limit", Name: "Page size", Key: "limit", Label: "Limit", DefaultValue: 20}),
+			signpost.Select(signpost.ModifierInput{ID: "sort", Name: "Sort order", Key: "sort", Label: "Sort by", Placeholder: "choose",
+				Options: []signpost.Option{{Value: "newest", Label: "Newest first"}, {Value: "title", Label: "Title"}}}),
+			{ID: "released", Name: "Year of release", Params: []signpost.Param{
+				{Key: "from", UI: signpost.UI{Label: "From"}, Schema: signpost.Schema{Type: signpost.TypeNumber}},
+				{Key: "to", UI: signpost.UI{Label: "To"}, Schema: signpost.Schema{Type: signpost.TypeNumber}},
+			}},
+		}
+		return e
+	}
+	old, new := from(), from()
+	change(&new)
+	return diffCase{name, v1(old), v1(new), want}
+}
+
+// change is a case in which the endpoints of a manifest change.
+func change(name string, old, new []signpost.Version, want ...string) diffCase {
+	return diffCase{name, old, new, want}
+}
+
+func keyed(url string, keys ...string) signpost.Endpoint {
+	e := feed(url)
+	e.ContextObj = ctx(keys...)
+	return e
+}
+
+func diffCases() []diffCase {
+	const (
+		feeds   = "https://{{host}}/v1/feeds"
+		media   = feeds + "/media"
+		feedDoc = `{"name":"Feed","method":"get","mime_type":"application/json","context_obj":[]}`
+	)
+	const limit, query, sort, released = 1, 0, 2, 3
+	param := func(e *signpost.Endpoint, modifier int) *signpost.Param { return &e.Modifiers[modifier].Params[0] }
+	return []diffCase{
+		change("version removed", append(v1(), signpost.Version{Name: "v2", Manifest: signpost.NewManifest(feed(feeds))}), v1(),
+			`version-removed: version removed, with all of its endpoints: {"endpoints":{"`+feeds+`":`+feedDoc+`}}: null`),
+		change("version added", nil, v1(), `version-added: version added: null: {"endpoints":{}}`),
+		change("order of versions", []signpost.Version{{Name: "v1"}, {Name: "v2"}}, []signpost.Version{{Name: "v2"}, {Name: "v1"}}),
+		change("version renamed", []signpost.Version{{Name: "v1"}}, []signpost.Version{{Name: "v2"}},
+			`version-removed: version removed, with all of its endpoints: {"endpoints":{}}: null`,
+			`version-added: version added: null: {"endpoints":{}}`),
+
+		change("endpoint removed", v1(feed(feeds)), v1(), `endpoint-removed: endpoint "Feed" removed: `+feedDoc+`: null`),
+		change("endpoint moved", v1(feed(feeds)), v1(feed(feeds+"s")),
+			`endpoint-removed: endpoint "Feed" removed; perhaps moved to "`+feeds+`s", which has the same name: `+feedDoc+`: null`,
+			`endpoint-added: endpoint "Feed" added: null: `+feedDoc),
+		change("endpoint moved, who knows where", v1(feed(feeds)), v1(feed(feeds+"a"), feed(feeds+"b")),
+			`endpoint-removed: endpoint "Feed" removed: `+feedDoc+`: null`,
+			`endpoint-added: endpoint "Feed" added: null: `+feedDoc,
+			`endpoint-added: endpoint "Feed" added: null: `+feedDoc),
+		change("endpoint added", v1(), v1(feed(feeds)), `endpoint-added: endpoint "Feed" added: null: `+feedDoc),
+		change("order of endpoints", v1(feed(feeds), feed(media)), v1(feed(media), feed(feeds)),
+			`order-changed: endpoints are in another order: ["`+feeds+`","`+media+`"]: ["`+media+`","`+feeds+`"]`),
+
+		change("overlap that loses keys", v1(keyed(feeds, "a", "b")), v1(keyed(feeds, "a", "b"), keyed(media, "b")),
+			`endpoint-added: endpoint "Feed" added: null: `+strings.Replace(feedDoc, "[]", `[{"key":"b","type":"ctx","required":false}]`, 1),
+			`context-shadowed: takes feeds over from "`+feeds+`"; lost context keys: "a": {"endpoint":"`+feeds+`","lost_keys":["a"]}: null`),
+		change("overlap by a placeholder", v1(keyed("https://{{host}}/{{kind}}", "a")),
+			v1(keyed("https://{{host}}/{{kind}}", "a"), feed("https://{{host}}/films/{{id}}")),
+			`endpoint-added: endpoint "Feed" added: null: `+feedDoc,
+			`context-shadowed: takes feeds over from "https://{{host}}/{{kind}}"; lost context keys: "a": {"endpoint":"https://{{host}}/{{kind}}","lost_keys":["a"]}: null`),
+		change("overlap that keeps the keys", v1(feed(feeds)), v1(feed(feeds), feed(media)), `endpoint-added: endpoint "Feed" added: null: `+feedDoc),
+		change("overlap with keys that are new too", v1(feed(feeds)), v1(keyed(feeds, "a"), feed(media)),
+			`context-added: context key "a" added, optional: null: {"key":"a","type":"ctx","required":false}`,
+			`endpoint-added: endpoint "Feed" added: null: `+feedDoc),
+		change("overlap with keys that are gone anyway", v1(keyed(feeds, "a")), v1(feed(feeds), feed(media)),
+			`context-removed: context key "a" removed: {"key":"a","type":"ctx","required":false}: null`,
+			`endpoint-added: endpoint "Feed" added: null: `+feedDoc),
+		change("overlap below an endpoint that did not have the keys either", v1(keyed(feeds, "a"), feed(media)), v1(keyed(feeds, "a"), feed(media+"/hd")),
+			`endpoint-removed: endpoint "Feed" removed; perhaps moved to "`+media+`/hd", which has the same name: `+feedDoc+`: null`,
+			`endpoint-added: endpoint "Feed" added: null: `+feedDoc),
+
+		changed("nothing", func(*signpost.Endpoint) {}),
+		changed("name", func(e *signpost.Endpoint) { e.Name = "All feeds" }, `name-changed: name changed from "Feeds" to "All feeds": "Feeds": "All feeds"`),
+		changed("method", func(e *signpost.Endpoint) { e.Method = "post" }, `method-changed: method changed from "get" to "post": "get": "post"`),
+		changed("mime type", func(e *signpost.Endpoint) { e.MIMEType = signpost.MIMEFeed },
+			`mime-type-changed: mime_type changed from "application/json" to "application/vnd+vendor.feed+json": "application/json": "application/vnd+vendor.feed+json"`),
+
+		changed("required key added", func(e *signpost.Endpoint) {
+			e.ContextObj = append(e.ContextObj, signpost.ContextItem{Key: "age", Type: "ctx", Required: true})
+		}, `context-required: context key "age" added, and required: null: {"key":"age","type":"ctx","required":true}`),
+		changed("key made required", func(e *signpost.Endpoint) { e.ContextObj[1].Required = true },
+			`context-required: context key "profile" is now required: {"key":"profile","type":"ctx","required":false,"mapper":"user"}: {"key":"profile","type":"ctx","required":true,"mapper":"user"}`),
+		changed("optional key added", func(e *signpost.Endpoint) {
+			e.ContextObj = append(e.ContextObj, signpost.ContextItem{Key: "age", Type: "ctx"})
+		}, `context-added: context key "age" added, optional: null: {"key":"age","type":"ctx","required":false}`),
+		changed("key removed", func(e *signpost.Endpoint) { e.ContextObj = e.ContextObj[1:] },
+			`context-removed: context key "token" removed: {"key":"token","type":"ctx","required":true}: null`),
+		changed("key made optional", func(e *signpost.Endpoint) { e.ContextObj[0].Required = false },
+			`context-removed: context key "token" is no longer required: {"key":"token","type":"ctx","required":true}: {"key":"token","type":"ctx","required":false}`),
+		changed("context type", func(e *signpost.Endpoint) { e.ContextObj[0].Type = "bodyParam" },
+			`context-type-changed: context key "token": type changed from "ctx" to "bodyParam": "ctx": "bodyParam"`),
+		changed("mapper", func(e *signpost.Endpoint) { e.ContextObj[0].Mapper, e.ContextObj[1].Mapper = "t", "" },
+			`context-mapper-changed: context key "token": mapper "t" added: null: "t"`,
+			`context-mapper-changed: context key "profile": mapper "user" removed: "user": null`),
+		changed("order of keys", func(e *signpost.Endpoint) { slices.Reverse(e.ContextObj) },
+			`order-changed: context keys are in another order: ["token","profile"]: ["profile","token"]`),
+
+		changed("modifier removed", func(e *signpost.Endpoint) { e.Modifiers = e.Modifiers[1:] },
+			`modifier-removed: modifier "q" removed: {"id":"q","name":"Query","params":[{"key":"q","ui":{"label":"Search for"},"schema":{"type":"string"}}]}: null`),
+		changed("modifier added", func(e *signpost.Endpoint) {
+			e.Modifiers = append(e.Modifiers, signpost.Boolean(signpost.ModifierInput{ID: "hd", Name: "HD", Key: "hd", Label: "HD only"}))
+		}, `modifier-added: modifier "hd" added: null: {"id":"hd","name":"HD","params":[{"key":"hd","ui":{"label":"HD only"},"schema":{"type":"boolean"}}]}`),
+		changed("modifier renamed and relabelled", func(e *signpost.Endpoint) {
+			e.Modifiers[sort].Name, param(e, sort).UI.Label, param(e, sort).UI.Placeholder = "Order", "Order by", ""
+		},
+			`modifier-changed: modifier "sort": name changed from "Sort order" to "Order": "Sort order": "Order"`,
+			`modifier-changed: modifier "sort": label changed from "Sort by" to "Order by": "Sort by": "Order by"`,
+			`modifier-changed: modifier "sort": placeholder "choose" removed: "choose": null`),
+		changed("order of modifiers", func(e *signpost.Endpoint) { slices.Reverse(e.Modifiers) },
+			`modifier-changed: modifiers are in another order: ["q","limit","sort","released"]: ["released","sort","limit","q"]`),
+
+		changed("param key", func(e *signpost.Endpoint) { param(e, query).Key = "query" },
+			`param-key-changed: modifier "q": key changed from "q" to "query": "q": "query"`),
+		changed("key of one param of two", func(e *signpost.Endpoint) { e.Modifiers[released].Params[1].Key = "until" },
+			`param-key-changed: modifier "released", param "to": key changed from "to" to "until": "to": "until"`),
+		changed("param removed", func(e *signpost.Endpoint) { e.Modifiers[released].Params = e.Modifiers[released].Params[1:] },
+			`param-key-changed: modifier "released": param "from" removed: "from": null`),
+		changed("param added", func(e *signpost.Endpoint) {
+			e.Modifiers[query].Params = append(e.Modifiers[query].Params, e.Modifiers[released].Params[0])
+		}, `modifier-changed: modifier "q": param "from" added: null: "from"`),
+		changed("order of params", func(e *signpost.Endpoint) { slices.Reverse(e.Modifiers[released].Params) },
+			`modifier-changed: modifier "released": params are in another order: ["from","to"]: ["to","from"]`),
+
+		changed("number becomes text", func(e *signpost.Endpoint) { param(e, limit).Schema = signpost.Schema{Type: "string", Default: "20"} },
+			`param-type-changed: modifier "limit": kind changed from number to text: "number": "text"`,
+			`default-changed: modifier "limit": default changed from 20 to "20": 20: "20"`),
+		changed("text becomes select", func(e *signpost.Endpoint) { *param(e, query) = *param(e, sort); param(e, query).Key = "q" },
+			`modifier-changed: modifier "q": label changed from "Search for" to "Sort by": "Search for": "Sort by"`,
+			`modifier-changed: modifier "q": placeholder "choose" added: null: "choose"`,
+			`param-type-changed: modifier "q": kind changed from text to select: "text": "select"`),
+		changed("select becomes text", func(e *signpost.Endpoint) { param(e, sort).UI.Options, param(e, sort).Schema.Enum = nil, nil },
+			`modifier-changed: modifier "sort": kind changed from select to text, which takes every value that an option had: "select": "text"`),
+		changed("select becomes boolean", func(e *signpost.Endpoint) {
+			param(e, sort).UI.Options, param(e, sort).Schema = nil, signpost.Schema{Type: "boolean"}
+		}, `param-type-changed: modifier "sort": kind changed from select to boolean: "select": "boolean"`),
+
+		changed("default changed", func(e *signpost.Endpoint) { param(e, limit).Schema.Default = 50 },
+			`default-changed: modifier "limit": default changed from 20 to 50: 20: 50`),
+		changed("default written in another form", func(e *signpost.Endpoint) { param(e, limit).Schema.Default = json.Number("20.0") },
+			`default-changed: modifier "limit": default changed from 20 to 20.0: 20: 20.0`),
+		changed("default of another Go type", func(e *signpost.Endpoint) { param(e, limit).Schema.Default = json.Number("20") }),
+		changed("default removed, and one that is empty added", func(e *signpost.Endpoint) {
+			param(e, limit).Schema.Default, param(e, query).Schema.Default = nil, ""
+		},
+			`default-changed: modifier "q": default "" added: null: ""`,
+			`default-changed: modifier "limit": default 20 removed: 20: null`),
+
+		changed("option removed", func(e *signpost.Endpoint) {
+			param(e, sort).UI.Options, param(e, sort).Schema.Enum = param(e, sort).UI.Options[1:], []string{"title"}
+		}, `option-removed: modifier "sort": option "newest" removed: {"value":"newest","label":"Newest first"}: null`),
+		changed("option added", func(e *signpost.Endpoint) {
+			p := param(e, sort)
+			p.UI.Options, p.Schema.Enum = append(p.UI.Options, signpost.Option{Value: "rating", Label: "Rating"}), append(p.Schema.Enum, "rating")
+		}, `option-added: modifier "sort": option "rating" added: null: {"value":"rating","label":"Rating"}`),
+		changed("option relabelled", func(e *signpost.Endpoint) { param(e, sort).UI.Options[0].Label = "New" },
+			`modifier-changed: modifier "sort": option "newest": label changed from "Newest first" to "New": "Newest first": "New"`),
+		changed("order of options", func(e *signpost.Endpoint) {
+			slices.Reverse(param(e, sort).UI.Options)
+			slices.Reverse(param(e, sort).Schema.Enum)
+		}, `modifier-changed: modifier "sort": options are in another order: ["newest","title"]: ["title","newest"]`),
+		changed("enum removed", func(e *signpost.Endpoint) { param(e, sort).Schema.Enum = nil },
+			`modifier-changed: modifier "sort": schema.enum changed from ["newest", "title"] to []: ["newest","title"]: null`),
+		changed("labels removed", func(e *signpost.Endpoint) { param(e, sort).UI.Options = nil },
+			`modifier-changed: modifier "sort": option "newest": label "Newest first" removed: "Newest first": null`,
+			`modifier-changed: modifier "sort": option "title": label "Title" removed: "Title": null`),
+		changed("lists that are empty or not there", func(e *signpost.Endpoint) {
+			param(e, query).UI.Options, param(e, query).Schema.Enum = []signpost.Option{}, []string{}
+		}),
+	}
+}
+
+func TestDiff(t *testing.T) {
+	for _, test := range diffCases() {
+		t.Run(test.name, func(t *testing.T) {
+			var got []string
+			for _, c := range signpost.Diff(test.old, test.new) {
+				if c.Level != signpost.ChangeRules()[c.Rule] || c.Level == "" {
+					t.Errorf("%s has level %q", c.Rule, c.Level)
+				}
+				got = append(got, fmt.Sprintf("%s: %s: %s: %s", c.Rule, c.Message, jsonOf(t, c.Old), jsonOf(t, c.New)))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("changes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// jsonOf writes a value without escaping, as the command line does.
+func jsonOf(t testing.TB, value any) string {
+	t.Helper()
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// Every rule that diff.go names has a level and a case above.
+func TestDiffRules(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "diff.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var named []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if ok && strings.HasPrefix(spec.Names[0].Name, "Change") && len(spec.Values) == 1 {
+			rule, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			named = append(named, rule)
+		}
+		return true
+	})
+	slices.Sort(named)
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(signpost.ChangeRules())), named); diff != "" {
+		t.Errorf("rules with a level, and rules that are named (-level +named):\n%s", diff)
+	}
+	seen := make(map[string]bool)
+	for _, test := range diffCases() {
+		for _, c := range signpost.Diff(test.old, test.new) {
+			seen[c.Rule] = true
+		}
+	}
+	for _, rule := range named {
+		if !seen[rule] {
+			t.Errorf("no case has a change of rule %s", rule)
+		}
+	}
+}
+
+// The order is that of the versions, then of the old endpoints, then of those that are new.
+func TestDiffOrder(t *testing.T) {
+	version := func(name string, names ...string) signpost.Version {
+		m := signpost.Manifest{}
+		for _, n := range names {
+			url, label, _ := strings.Cut(n, "=")
+			e := feed("https://{{host}}/" + url)
+			e.Name = label
+			m.Endpoints = append(m.Endpoints, e)
+		}
+		return signpost.Version{Name: name, Manifest: m}
+	}
+	old := []signpost.Version{version("v2", "c=1", "b=1", "a=1"), version("v1", "x=1"), version("v3")}
+	new := []signpost.Version{version("v0"), version("v1", "x=2", "w=1"), version("v2", "d=2", "a=2", "c=2")}
+	var got []string
+	for _, c := range signpost.Diff(old, new) {
+		got = append(got, c.Rule+" "+c.Version+" "+strings.TrimPrefix(c.Endpoint, "https://{{host}}/"))
+	}
+	want := []string{
+		"name-changed v2 c", "endpoint-removed v2 b", "name-changed v2 a", "endpoint-added v2 d", "order-changed v2 ",
+		"name-changed v1 x", "endpoint-added v1 w", "version-removed v3 ", "version-added v0 ",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+}
+
+func TestDiffJSON(t *testing.T) {
+	changes := signpost.Diff(v1(feed("https://a.example/?a&b")), v1(named("https://a.example/?a&b", "<b>")))
+	const want = `[{"rule":"name-changed","level":"notable","version":"v1","endpoint":"https://a.example/?a&b",` +
+		`"message":"name changed from \"Feed\" to \"<b>\"","old":"Feed","new":"<b>"}]`
+	if got := jsonOf(t, changes); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got := jsonOf(t, signpost.Diff(nil, nil)); got != "[]" {
+		t.Errorf("no changes: %s", got)
+	}
+}
+
+// What is done to the changes does not show in the manifests, as the spec asks of every copy.
+func TestDiffCopies(t *testing.T) {
+	for _, test := range diffCases() {
+		before := jsonOf(t, []any{test.old, test.new})
+		changes := signpost.Diff(test.old, test.new)
+		for i := range changes {
+			for _, value := range []any{changes[i].Old, changes[i].New} {
+				if value != nil {
+					settable := reflect.New(reflect.TypeOf(value))
+					settable.Elem().Set(reflect.ValueOf(value))
+					scribble(settable)
+				}
+			}
+		}
+		if diff := cmp.Diff(before, jsonOf(t, []any{test.old, test.new})); diff != "" {
+			t.Errorf("%s: scribbling on the changes shows (-before +after):\n%s", test.name, diff)
+		}
+	}
+}
+
+// mutations returns ways to change a value: each field to something else, each list by one item less, more or
+// elsewhere. A field that is added to the manifest later takes part.
+func mutations(v reflect.Value) []func() {
+	var all []func()
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			all = append(all, mutations(v.Field(i))...)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			all = append(all, mutations(v.Index(i))...)
+			all = append(all, func() { v.Set(reflect.AppendSlice(v.Slice3(0, i, i), v.Slice(i+1, v.Len()))) })
+			for j := range i {
+				all = append(all, func() { reflect.Swapper(v.Interface())(i, j) })
+			}
+		}
+		all = append(all, func() { v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem()))) })
+	case reflect.String:
+		for _, text := range []string{"", v.String() + "x", signpost.TypeString, signpost.TypeNumber} {
+			all = append(all, func() { v.SetString(text) })
+		}
+	case reflect.Bool:
+		all = append(all, func() { v.SetBool(!v.Bool()) })
+	case reflect.Interface: // a default
+		for _, value := range []any{nil, "x", json.Number("7"), 7.5, false} {
+			all = append(all, func() {
+				v.SetZero()
+				if value != nil {
+					v.Set(reflect.ValueOf(value))
+				}
+			})
+		}
+	default:
+		panic("a manifest has a " + v.Kind().String() + ": say how to change it")
+	}
+	return all
+}
+
+// documents returns what the service would send, by version; false if it would send nothing.
+func documents(versions []signpost.Version) (map[string]string, bool) {
+	docs := make(map[string]string)
+	for _, v := range versions {
+		doc, err := v.Manifest.MarshalJSON()
+		if _, twice := docs[v.Name]; err != nil || twice {
+			return nil, false
+		}
+		docs[v.Name] = string(doc)
+	}
+	return docs, true
+}
+
+// wantDiff checks the property: there are changes if, and only if, a document changes.
+func wantDiff(t testing.TB, old, new []signpost.Version) (changed bool) {
+	t.Helper()
+	before, ok := documents(old)
+	after, ok2 := documents(new)
+	if !ok || !ok2 {
+		return false
+	}
+	for _, pair := range [][2][]signpost.Version{{old, new}, {new, old}} {
+		changes := signpost.Diff(pair[0], pair[1])
+		if same := maps.Equal(before, after); same != (len(changes) == 0) {
+			t.Fatalf("same documents: %v, and changes %s of\n%s\nto\n%s", same, jsonOf(t, changes), before, after)
+		}
+		for _, c := range changes {
+			if c.Message == "" || signpost.ChangeRules()[c.Rule] != c.Level {
+				t.Fatalf("change %+v", c)
+			}
+		}
+		jsonOf(t, changes)
+	}
+	if changes := signpost.Diff(new, new); len(changes) > 0 {
+		t.Fatalf("of a manifest to itself: %s", jsonOf(t, changes))
+	}
+	return !maps.Equal(before, after)
+}
+
+// Every single mutation of an endpoint in which every field is set.
+func TestDiffSeesEveryField(t *testing.T) {
+	build := func() []signpost.Version {
+		first, second := fullEndpoint("https://{{host}}/a"), fullEndpoint("https://{{host}}/b")
+		for _, e := range []*signpost.Endpoint{&first, &second} { // something to swap in every list
+			e.ContextObj = append(e.ContextObj, signpost.ContextItem{Key: "age", Type: signpost.ContextBodyParam})
+			p := &e.Modifiers[0].Params[0]
+			p.UI.Options = append(p.UI.Options, signpost.Option{Value: "title", Label: "Title"})
+			p.Schema.Enum = append(p.Schema.Enum, "title")
+			e.Modifiers[0].Params = append(e.Modifiers[0].Params, signpost.Number(fullInput()).Params[0])
+			e.Modifiers[0].Params[1].Key = "limit"
+			e.Modifiers = append(e.Modifiers, signpost.Text(signpost.ModifierInput{ID: "q"}))
+		}
+		return append(v1(first, second), signpost.Version{Name: "v2"})
+	}
+	seen := 0
+	base := build()
+	for i := range mutations(reflect.ValueOf(&base).Elem()) {
+		mutated := build()
+		mutations(reflect.ValueOf(&mutated).Elem())[i]()
+		if wantDiff(t, build(), mutated) {
+			seen++
+		}
+	}
+	if seen < 200 {
+		t.Errorf("only %d mutations changed anything", seen)
+	}
+}
+
+// Random services, and random mutations of them, one after the other.
+func TestDiffOfRandomMutations(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	seen := 0
+	for range 300 {
+		old := randomVersions(random)
+		if findings := old[0].Manifest.Validate(); len(findings) > 0 {
+			t.Fatalf("not a manifest to start from: %v", findings)
+		}
+		wantDiff(t, old, old)
+		new := cloneVersions(old)
+		for range 1 + random.IntN(4) {
+			ways := mutations(reflect.ValueOf(&new).Elem())
+			ways[random.IntN(len(ways))]()
+			if wantDiff(t, old, new) {
+				seen++
+			}
+		}
+	}
+	if seen < 300 {
+		t.Errorf("only %d mutations changed anything", seen)
+	}
+}
+
+func cloneVersions(versions []signpost.Version) []signpost.Version {
+	clone := slices.Clone(versions)
+	for i := range clone {
+		clone[i].Manifest = signpost.NewManifest(clone[i].Manifest.Endpoints...)
+	}
+	return clone
+}
+
+// randomVersions returns a service with one to three versions.
+func randomVersions(random *rand.Rand) []signpost.Version {
+	pick := func(words ...string) string { return words[random.IntN(len(words))] }
+	some := func(n int) int { return random.IntN(n + 1) }
+	modifier := func(id string) signpost.Modifier {
+		in := signpost.ModifierInput{ID: id, Name: pick("Page", "Sort"), Key: id, Label: pick("A", "B"), Placeholder: pick("", "", "choose")}
+		switch random.IntN(4) {
+		case 0:
+			return signpost.Text(in)
+		case 1:
+			in.DefaultValue = random.IntN(3)
+			return signpost.Number(in)
+		case 2:
+			in.DefaultValue = random.IntN(2) == 0
+			return signpost.Boolean(in)
+		}
+		for i := range 1 + some(3) {
+			in.Options = append(in.Options, signpost.Option{Value: fmt.Sprint("o", i), Label: pick("X", "Y")})
+		}
+		return signpost.Select(in)
+	}
+	var versions []signpost.Version
+	for v := range 1 + some(2) {
+		var m signpost.Manifest
+		for i := range some(4) {
+			e := signpost.Endpoint{URL: fmt.Sprintf("https://{{host}}/v%d/%s%d", v+1, pick("feeds", "feeds/"), i), Name: pick("Feeds", "Media"),
+				Method: pick("get", "post"), MIMEType: pick(signpost.MIMEJSON, signpost.MIMEForm)}
+			for c := range some(3) {
+				e.ContextObj = append(e.ContextObj, signpost.ContextItem{
+					Key: fmt.Sprint("k", c), Type: pick("ctx", "bodyParam"), Required: random.IntN(2) == 0, Mapper: pick("", fmt.Sprint("m", c)),
+				})
+			}
+			for c := range some(3) {
+				e.Modifiers = append(e.Modifiers, modifier(fmt.Sprint("m", c)))
+			}
+			m.Endpoints = append(m.Endpoints, e)
+		}
+		versions = append(versions, signpost.Version{Name: fmt.Sprint("v", v+1), Manifest: m})
+	}
+	return versions
+}
+
+// For any two manifests, valid or not: there are changes if, and only if, they are not the same document.
+func FuzzDiff(f *testing.F) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 20 {
+		old := randomVersions(random)[:1]
+		new := cloneVersions(old)
+		ways := mutations(reflect.ValueOf(&new[0].Manifest).Elem())
+		ways[random.IntN(len(ways))]()
+		f.Add([]byte(jsonOf(f, old[0].Manifest)), []byte(jsonOf(f, new[0].Manifest)))
+	}
+	f.Add([]byte(withSchema(`{"type":"string","enum":["a"]}`)), []byte(withSchema(`{"type":"number","enum":["a","a"]}`)))
+	f.Add([]byte(`{"endpoints":{"https://a/{{x}}":{"context_obj":[{"key":"a"},{"key":"a"}]}}}`), []byte(`{"endpoints":{"https://a/b":null}}`))
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		old, new := signpost.Version{Name: "v1"}, signpost.Version{Name: "v1"}
+		if json.Unmarshal(a, &old.Manifest) != nil || json.Unmarshal(b, &new.Manifest) != nil {
+			return
+		}
+		wantDiff(t, []signpost.Version{old}, []signpost.Version{new})
+	})
+}
+
+// BenchmarkDiff compares manifests without a change, with a change in every endpoint, and with all of them new.
+func BenchmarkDiff(b *testing.B) {
+	for _, size := range []int{10, 1000, 10_000} {
+		old := []signpost.Version{{Name: "v1", Manifest: benchmarkManifest(size)}}
+		changed, moved := cloneVersions(old), cloneVersions(old)
+		for i := range size {
+			changed[0].Manifest.Endpoints[i].Name += "!"
+			moved[0].Manifest.Endpoints[i].URL += "/more"
+		}
+		for _, way := range []struct {
+			name    string
+			new     []signpost.Version
+			changes int
+		}{{"same", old, 0}, {"changed", changed, size}, {"moved", moved, 2 * size}} {
+			b.Run(fmt.Sprintf("%s/endpoints=%d", way.name, size), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if n := len(signpost.Diff(old, way.new)); n < way.changes {
+						b.Fatalf("%d changes", n)
+					}
+				}
+			})
+		}
+	}
+}
