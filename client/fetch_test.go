@@ -1,0 +1,138 @@
+package client_test
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"signpost/client"
+)
+
+func TestFetch(t *testing.T) {
+	const doc = `{"endpoints":{}}`
+	mux := http.NewServeMux()
+	mux.HandleFunc("/plain", func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet || r.Header.Get("User-Agent") != "signpost" || r.Header.Get("Accept") != "application/json" {
+			t.Errorf("request %s with %v", r.Method, r.Header)
+		}
+		io.WriteString(w, doc)
+	})
+	mux.HandleFunc("/gzip", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		zw := gzip.NewWriter(w)
+		io.WriteString(zw, doc)
+		zw.Close()
+	})
+	mux.HandleFunc("/moved", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/plain", http.StatusMovedPermanently)
+	})
+	mux.HandleFunc("/choices", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusMultipleChoices) })
+	mux.HandleFunc("/made", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", "/plain")
+		w.WriteHeader(http.StatusCreated)
+	})
+	mux.HandleFunc("/cut", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "1000")
+		io.WriteString(w, doc)
+	})
+	mux.HandleFunc("/huge", func(w http.ResponseWriter, _ *http.Request) {
+		megabyte := make([]byte, 1<<20)
+		for range client.MaxSize>>20 + 1 {
+			if _, err := w.Write(megabyte); err != nil {
+				return
+			}
+		}
+	})
+	mux.HandleFunc("/slow", func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-r.Context().Done():
+		case <-time.After(10 * time.Second):
+		}
+	})
+	server := httptest.NewServer(mux)
+	defer server.Close()
+
+	for _, test := range []struct{ path, err string }{ // without an error, the body is doc
+		{"/plain", ""},
+		{"/gzip", ""},
+		{"/moved", `: it redirects to "` + server.URL + `/plain": the studio stores the address that it is given, so give that one`},
+		{"/choices", ": the answer is 300 Multiple Choices, not 200 OK"},
+		{"/made", ": the answer is 201 Created, not 200 OK"},
+		{"/gone", ": the answer is 404 Not Found, not 200 OK"},
+		{"/cut", ": unexpected EOF"},
+		{"/huge", ": the answer is larger than 64 MiB"},
+		{"/slow", ": no answer in time: "},
+	} {
+		t.Run(test.path, func(t *testing.T) {
+			opts := client.Options{}
+			if test.path == "/slow" {
+				opts.Timeout = 50 * time.Millisecond
+			}
+			address := server.URL + test.path
+			body, err := client.Fetch(t.Context(), address, opts)
+			if test.err == "" {
+				if string(body) != doc || err != nil {
+					t.Errorf("got %s, %v", body, err)
+				}
+				return
+			}
+			if want := `fetch "` + address + `"` + test.err; body != nil || err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("got %d bytes and error %v, want %s", len(body), err, want)
+			}
+			if strings.Count(err.Error(), address) != 1 && test.path != "/moved" {
+				t.Errorf("the address is not there once: %v", err)
+			}
+		})
+	}
+}
+
+func TestFetchIsCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := client.Fetch(ctx, "http://127.0.0.1:9/v1/endpoints-manifest", client.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFetchVerifiesCertificates(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "{}") }))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // the handshake is meant to fail
+	server.StartTLS()
+	defer server.Close()
+	if _, err := client.Fetch(t.Context(), server.URL+"/v1/endpoints-manifest", client.Options{}); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("got %v", err)
+	}
+	if body, err := client.Fetch(t.Context(), server.URL+"/v1/endpoints-manifest", client.Options{Transport: server.Client().Transport}); string(body) != "{}" || err != nil {
+		t.Errorf("of one that is trusted: %s, %v", body, err)
+	}
+}
+
+func TestParseAddress(t *testing.T) {
+	for _, test := range []struct{ address, err string }{
+		{"https://feeds.example.com/v1/endpoints-manifest", ""},
+		{"HTTP://[::1]:8080/manifest.json?x=1", ""},
+		{"feeds.example.com/v1/endpoints-manifest", `address "feeds.example.com/v1/endpoints-manifest" does not start with https:// or http://`},
+		{"ftp://feeds.example.com/x", `address "ftp://feeds.example.com/x" does not start with https:// or http://`},
+		{"https:///v1/endpoints-manifest", `address "https:///v1/endpoints-manifest" has no host`},
+		{"https://:8080/v1/endpoints-manifest", `address "https://:8080/v1/endpoints-manifest" has no host`},
+		{"https://me:secret@feeds.example.com/x", `address "https://me:xxxxx@feeds.example.com/x" has user info before its host, which a studio does not send`},
+		{"https://a b/x", `address "https://a b/x" is not a URL: invalid character " " in host name`},
+		{"https://feeds.example.com", `address "https://feeds.example.com" has no path: give the full address of the manifest, such as https://feeds.example.com/v1/endpoints-manifest`},
+		{"https://feeds.example.com/", `address "https://feeds.example.com/" has no path: give the full address of the manifest, such as https://feeds.example.com/v1/endpoints-manifest`},
+	} {
+		u, err := client.ParseAddress(test.address)
+		switch {
+		case test.err == "" && (err != nil || u.Host == ""):
+			t.Errorf("%s: %v", test.address, err)
+		case test.err != "" && (err == nil || err.Error() != test.err):
+			t.Errorf("%s:\n got %v\nwant %s", test.address, err, test.err)
+		}
+	}
+}
