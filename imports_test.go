@@ -11,12 +11,25 @@ import (
 // other, then the contract. See CONTRIBUTING.md.
 func TestImportRule(t *testing.T) {
 	allowed := map[string][]string{
-		"signpost":                {},
-		"signpost/definition":     {"signpost", "go.yaml.in/yaml/v4"},
-		"signpost/server":         {"signpost", "golang.org/x/net/idna"},
-		"signpost/internal/cli":   {"signpost", "signpost/definition", "signpost/server", "github.com/spf13/cobra", "github.com/spf13/pflag"},
-		"signpost/cmd/signpost":   {"signpost/internal/cli"},
-		"signpost/examples/embed": {"signpost", "signpost/server"},
+		"signpost":             {},
+		"signpost/client":      {"signpost", "signpost/contextkeys"},
+		"signpost/contextkeys": {"signpost"},
+		"signpost/definition":  {"signpost", "go.yaml.in/yaml/v4"},
+		"signpost/openapi":     {"signpost", "go.yaml.in/yaml/v4"},
+		"signpost/server":      {"signpost", "golang.org/x/net/idna"},
+		"signpost/studio":      {"signpost", "signpost/client", "signpost/contextkeys", "signpost/definition"},
+		"signpost/internal/cli": {
+			"signpost", "signpost/client", "signpost/definition", "signpost/openapi", "signpost/server", "signpost/studio",
+			"github.com/spf13/cobra", "github.com/spf13/pflag",
+			"github.com/fsnotify/fsnotify",
+			"github.com/prometheus/client_golang/prometheus",
+			"github.com/prometheus/client_golang/prometheus/collectors",
+			"github.com/prometheus/client_golang/prometheus/promhttp",
+			"golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "golang.org/x/net/netutil",
+		},
+		"signpost/cmd/signpost":         {"signpost/internal/cli"},
+		"signpost/examples/embed":       {"signpost", "signpost/server"},
+		"signpost/examples/feedservice": {"signpost", "signpost/contextkeys", "signpost/server"},
 	}
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}:{{range .Imports}} {{.}}{{end}}`, "./...").Output()
 	if err != nil {

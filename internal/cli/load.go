@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,18 +34,17 @@ func (c *CLI) load(args []string) ([]*definition.File, error) {
 }
 
 func (c *CLI) read(path string) (*definition.File, error) {
-	in, name := c.Stdin, "<stdin>"
-	if path != stdinName {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, readError(path, err)
-		}
-		defer f.Close()
-		in, name = f, path
+	name := path
+	var text []byte
+	var err error
+	if path == stdinName {
+		name = "<stdin>"
+		text, err = readLimited(c.Stdin)
+	} else {
+		text, err = readFile(path)
 	}
-	text, err := io.ReadAll(io.LimitReader(in, definition.MaxSize+1)) // Parse reports one byte too many
 	if err != nil {
-		return nil, readError(path, err)
+		return nil, err
 	}
 	return definition.Parse(name, text), nil
 }

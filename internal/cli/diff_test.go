@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"signpost"
+)
+
+// TestGoldenDiff runs diff on the archives of testdata/diff. Each is named after a rule that it has a change of,
+// and holds old.yaml, new.yaml and what diff prints for them in each format.
+func TestGoldenDiff(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, path := range corpus(t, "diff") {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			archive, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := make(map[string]string)
+			for _, f := range archive.Files {
+				want[f.Name] = string(f.Data)
+			}
+			dir := t.TempDir()
+			old, new := filepath.Join(dir, "old.yaml"), filepath.Join(dir, "new.yaml")
+			for _, file := range []string{old, new} {
+				if err := os.WriteFile(file, []byte(want[filepath.Base(file)]), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			archive.Files = archive.Files[:2]
+			var changes []signpost.Change
+			for _, format := range []string{"text", "json", "markdown"} {
+				out, errOut, code := runCLI("", "diff", old, new, "--format", format)
+				archive.Files = append(archive.Files, txtar.File{Name: format, Data: []byte(out)})
+				if diff := cmp.Diff(want[format], out); diff != "" && !*update {
+					t.Errorf("%s changed (-want +got); if that is right, run go test -update:\n%s", format, diff)
+				}
+				if format == "json" {
+					if err := json.Unmarshal([]byte(out), &changes); err != nil {
+						t.Fatalf("%v in %s%s", err, out, errOut)
+					}
+				}
+				breaking := strings.Contains(out, string(signpost.LevelBreaking))
+				if wantCode := map[bool]int{true: exitFindings, false: exitFine}[breaking]; code != wantCode && format == "text" {
+					t.Errorf("exited with %d, not %d:\n%s%s", code, wantCode, out, errOut)
+				}
+			}
+			if *update {
+				if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			rule := strings.TrimSuffix(filepath.Base(path), ".txtar")
+			for !slices.ContainsFunc(changes, func(c signpost.Change) bool { return c.Rule == rule }) {
+				i := strings.LastIndex(rule, "-")
+				if i < 0 {
+					t.Fatalf("no change of the rule that the file is named after: %+v", changes)
+				}
+				rule = rule[:i]
+			}
+			seen[rule] = true
+			if out, _, code := runCLI("", "diff", new, new, "--fail-on", "compatible", "--format", "json"); out != "[]\n" || code != exitFine {
+				t.Errorf("a definition and itself: %d, %s", code, out)
+			}
+		})
+	}
+	for rule := range signpost.ChangeRules() {
+		if !seen[rule] {
+			t.Errorf("testdata/diff has no file for %s", rule)
+		}
+	}
+}
+
+// TestDiffPage keeps the table of rules in docs/diff.md in step with the program.
+func TestDiffPage(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(repo, "docs", "diff.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := make(map[string]signpost.Level)
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| (breaking|notable|compatible) \\|").FindAllStringSubmatch(string(text), -1) {
+		have[row[1]] = signpost.Level(row[2])
+	}
+	if diff := cmp.Diff(signpost.ChangeRules(), have); diff != "" {
+		t.Errorf("rules in docs/diff.md (-want +page):\n%s", diff)
+	}
+}
+
+func TestCutRevision(t *testing.T) {
+	tests := map[string][2]string{
+		"HEAD:feeds.yaml":              {"HEAD", "feeds.yaml"},
+		"origin/main:a/b:c.yaml":       {"origin/main", "a/b:c.yaml"},
+		":feeds.yaml":                  {"", "feeds.yaml"},
+		"main@{2026-01-01 10:00}:a.js": {"main@{2026-01-01 10:00}", "a.js"},
+		"HEAD:":                        {"HEAD", ""},
+	}
+	for _, name := range slices.Sorted(maps.Keys(tests)) {
+		revision, path := cutRevision(name)
+		if got := [2]string{revision, path}; got != tests[name] {
+			t.Errorf("%s: got %q, want %q", name, got, tests[name])
+		}
+	}
+}
+
+// TestRevisionWithoutGit: the error says what is missing.
+func TestRevisionWithoutGit(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	_, errOut, code := runCLI("", "match", "HEAD:feeds.yaml", "https://a.example/")
+	if code != exitFailure || !strings.HasSuffix(errOut, ": git is not installed\n") {
+		t.Errorf("exited with %d: %s", code, errOut)
+	}
+}
+
+func TestMarkdownEscapes(t *testing.T) {
+	if got, want := markdownText("a|b `c` <d>\n*e* @f #1 \\"), "a\\|b \\`c\\` \\<d\\> \\*e\\* @&#8203;f #&#8203;1 \\\\"; got != want {
+		t.Errorf("text: got %s, want %s", got, want)
+	}
+	if got, want := markdownCode("a|`b``c"), "```a\\|`b``c```"; got != want {
+		t.Errorf("code: got %s, want %s", got, want)
+	}
+}
