@@ -1,7 +1,8 @@
-// Package client does what a studio does with the address of a manifest: it fetches the document and takes
-// no other answer for it.
+// Package client does what a studio and its apps do with a manifest: fetch it, call its endpoints, and see
+// whether all of that works.
 //
-// [Fetch] returns the bytes; package signpost/definition or json.Unmarshal into a [signpost.Manifest] reads them.
+// [Fetch] returns the bytes of a manifest. [NewRequest] builds the request that an app sends to one of its
+// endpoints, and [Send] sends it. [Check] tries everything that a studio would stumble over.
 package client
 
 import (

@@ -1,0 +1,303 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"signpost"
+)
+
+const (
+	// DefaultConcurrency is how many endpoints are called side by side: enough that one slow endpoint holds up
+	// nobody, and few enough that a small service does not notice.
+	DefaultConcurrency = 8
+
+	// maxProbes bounds how many endpoints are called. A check is for people who wait for it.
+	maxProbes = 1000
+)
+
+// probe is the call of one endpoint. The result is there from the beginning if it cannot be called.
+type probe struct {
+	endpoint signpost.Endpoint
+	req      *http.Request
+	sent     map[string]any // context values that are in the request
+	result   Result
+}
+
+// checkProbes calls the endpoints that can be called without changing anything.
+func (c *checker) checkProbes(ctx context.Context) bool {
+	switch {
+	case c.opts.SkipProbes:
+		c.add(CheckProbe, Skipped, "", "the endpoints are not called, as --probe=false says")
+		return true
+	case c.manifest == nil || len(c.manifest.Endpoints) == 0:
+		c.add(CheckProbe, Skipped, "", "there are no endpoints to call")
+		return true
+	}
+	c.warnOfUnusedValues()
+	probes := make([]*probe, 0, len(c.manifest.Endpoints))
+	var calls []*probe
+	left := 0
+	for _, e := range c.manifest.Endpoints {
+		p := c.plan(ctx, e)
+		if p.req != nil && len(calls) == maxProbes {
+			left++
+			continue
+		}
+		if p.req != nil {
+			calls = append(calls, p)
+		}
+		probes = append(probes, p)
+	}
+	c.call(calls)
+	for _, p := range probes {
+		c.results = append(c.results, p.result)
+	}
+	if left > 0 {
+		c.add(CheckProbe, Skipped, "", "%s: only %d are called", count(left, "more endpoint"), maxProbes)
+	}
+	return true
+}
+
+// call sends the requests side by side, so many at a time, and judges the answers.
+func (c *checker) call(calls []*probe) {
+	progress := c.opts.Progress
+	if progress == nil {
+		progress = func(int, int) {}
+	}
+	progress(0, len(calls))
+	var (
+		queue = make(chan *probe)
+		mu    sync.Mutex
+		done  int
+		wg    sync.WaitGroup
+	)
+	for range min(max(1, cmp.Or(c.opts.Concurrency, DefaultConcurrency)), len(calls)) {
+		wg.Go(func() {
+			for p := range queue {
+				answer, err := Send(p.req, c.opts.Options)
+				c.judge(p, answer, err)
+				mu.Lock()
+				done++
+				progress(done, len(calls))
+				mu.Unlock()
+			}
+		})
+	}
+	for _, p := range calls {
+		queue <- p
+	}
+	close(queue)
+	wg.Wait()
+}
+
+// warnOfUnusedValues reports values that no endpoint has a use for: they have probably been given for one.
+func (c *checker) warnOfUnusedValues() {
+	var params, keys []string
+	for _, e := range c.manifest.Endpoints {
+		params = append(params, signpost.Placeholders(e.URL)...)
+		for _, item := range e.ContextObj {
+			keys = append(keys, item.Key)
+		}
+	}
+	warn := func(known []string, name, format string) {
+		hint := "leave it out, or correct it"
+		if near := signpost.Nearest(name, known); near != "" {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		c.add(CheckProbe, Warned, hint, format, name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.opts.Params)) {
+		if !slices.Contains(params, name) {
+			warn(params, name, "no endpoint has the placeholder {{%s}}, which --param gives a value")
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(c.opts.Context)) {
+		if !slices.Contains(keys, key) {
+			warn(keys, key, "no endpoint declares the context key %q, which --context gives a value")
+		}
+	}
+}
+
+// plan prepares the call of an endpoint, or says why there will be none.
+func (c *checker) plan(ctx context.Context, e signpost.Endpoint) *probe {
+	p := &probe{endpoint: e, sent: make(map[string]any), result: Result{Check: CheckProbe, Endpoint: e.URL}}
+	call := Call{Params: make(map[string]string), Modifiers: Defaults(e), Context: p.sent}
+	var open, flags []string
+	for _, name := range signpost.Placeholders(e.URL) {
+		if c.opts.Params[name] == "" {
+			open = append(open, "{{"+name+"}}")
+			flags = append(flags, "--param "+name+"=VALUE")
+			continue
+		}
+		call.Params[name] = c.opts.Params[name]
+	}
+	refusal := c.contextRefusal(e)
+	var required, missing []string
+	for _, item := range e.ContextObj {
+		value := c.opts.Context[item.Key]
+		switch {
+		case item.Type != signpost.ContextCtx: // NewRequest says what is wrong with it
+		case item.Required && refusal != "":
+			required = append(required, item.Key)
+		case value != "" && refusal == "":
+			p.sent[item.Key] = value
+		case item.Required:
+			missing = append(missing, item.Key)
+			flags = append(flags, "--context "+item.Key+"=VALUE")
+		}
+	}
+	skip := func(hint, format string, args ...any) *probe {
+		p.result.Status, p.result.Message, p.result.Hint = Skipped, fmt.Sprintf(format, args...), hint
+		return p
+	}
+	again := "try again with " + strings.Join(flags, " ")
+	switch {
+	case e.Method == signpost.MethodPost:
+		return skip("", "a post endpoint is not called: that might change something")
+	case strings.Contains(e.URL, signpost.HostPlaceholder):
+		return skip("", "{{host}} is left in its URL")
+	case len(open) > 0:
+		return skip(again, "it has %s open", strings.Join(open, ", "))
+	case len(required) > 0:
+		return skip("", "it requires %s, which is not sent: %s", strings.Join(required, ", "), refusal)
+	case len(missing) > 0:
+		return skip(again, "it requires %s", strings.Join(missing, ", "))
+	}
+	req, err := NewRequest(ctx, e, call)
+	if err != nil {
+		p.result.Status, p.result.Message = Failed, fmt.Sprintf("it cannot be called: %v", err)
+		p.result.Hint = "correct the definition, or the value given with --param"
+		return p
+	}
+	p.req = req
+	return p
+}
+
+// contextRefusal says why an endpoint gets no context values, or "" if it does: they are meant for the service
+// whose address was given, and the manifest is only what that service says.
+func (c *checker) contextRefusal(e signpost.Endpoint) string {
+	u, err := url.Parse(e.URL)
+	switch {
+	case err != nil || !c.owns(e.URL):
+		return "it is not on " + c.address.Hostname()
+	case u.Scheme != "https" && !isLoopback(u.Hostname()):
+		return "it is plain http"
+	}
+	return ""
+}
+
+// judge fills in the result of a call. A service may repeat what it gets in any part of its answer, so of an
+// answer to context values the result tells nothing in the service's own words.
+func (c *checker) judge(p *probe, answer *Answer, err error) {
+	set := func(status Status, hint, format string, args ...any) {
+		p.result.Status, p.result.Message, p.result.Hint = status, fmt.Sprintf(format, args...), hint
+	}
+	if err != nil {
+		problem := explain(errors.Unwrap(err), c.opts.Timeout)
+		if problem.quotes && len(p.sent) > 0 {
+			problem.message = "the request failed, or the answer is not HTTP"
+		}
+		if port := c.address.Port(); port != "" && p.req.URL.Port() == "" && c.owns(p.endpoint.URL) {
+			problem.hint += "; the address has port " + port + ", but {{host}} carries none"
+		}
+		set(Failed, problem.hint, "%s", problem.message)
+		return
+	}
+	declared, got := mediaType(p.endpoint.MIMEType), mediaType(answer.Header.Get("Content-Type"))
+	status, told := statusText(answer.Status), c.tellType(p, got)
+	switch {
+	case answer.Status/100 == 3:
+		set(Failed, "put the URL that it redirects to into the definition: clients do not send context keys after a redirect",
+			"the answer is %s%s", status, p.tellRedirect(answer))
+	case answer.Status/100 != 2:
+		set(Failed, p.statusHint(answer.Status), "the answer is %s", status)
+	case declared == signpost.MIMEForm:
+		set(Warned, "give the type of the answer", "%s, with %s; mime_type is %q, which no get endpoint answers with", status, told, declared)
+	case got == "":
+		set(Failed, "send Content-Type: "+declared, "%s, but without a Content-Type: it should be %q", status, declared)
+	case got != declared && isJSON(got) && isJSON(declared):
+		set(Warned, "both are JSON, but clients may go by the type: make them the same", "%s, with %s and not %q", status, told, declared)
+	case got != declared:
+		set(Failed, "send what mime_type says, or correct mime_type", "%s, with %s and not %q", status, told, declared)
+	case isJSON(got) && looksLikeHTML(answer.Body):
+		set(Failed, "see what it sends in place of the feed", "%s, with %s, but the body is HTML", status, told)
+	case isJSON(got) && !answer.Truncated && !json.Valid(answer.Body):
+		set(Failed, "see what it sends in place of the feed", "%s, with %s, but the body is not JSON", status, told)
+	default:
+		set(Passed, "", "%s, %s", status, declared)
+	}
+}
+
+// commonTypes are those that services answer with by mistake.
+var commonTypes = []string{
+	signpost.MIMEJSON, signpost.MIMEFeed, "application/problem+json", "application/octet-stream", "application/xml",
+	"text/html", "text/plain", "text/xml",
+}
+
+// tellType returns a Content-Type for a result.
+func (c *checker) tellType(p *probe, got string) string {
+	declared := func(e signpost.Endpoint) bool { return mediaType(e.MIMEType) == got }
+	switch {
+	case got == "":
+		return "no Content-Type"
+	case len(p.sent) == 0 || slices.Contains(commonTypes, got) || slices.ContainsFunc(c.manifest.Endpoints, declared):
+		return fmt.Sprintf("Content-Type %q", got)
+	}
+	return "another Content-Type"
+}
+
+// tellRedirect returns where an answer leads to for a result.
+func (p *probe) tellRedirect(answer *Answer) string {
+	target, err := url.Parse(answer.Redirect)
+	switch {
+	case err != nil || answer.Redirect == "":
+		return ""
+	case len(p.sent) == 0:
+		return fmt.Sprintf(", to %q", answer.Redirect)
+	case sameHost(target.Hostname(), p.req.URL.Hostname()):
+		return ", to another URL on the same host"
+	}
+	return ", to another host"
+}
+
+// statusHint says what to do about an answer that is not 2xx.
+func (p *probe) statusHint(status int) string {
+	var unsent []string
+	for _, item := range p.endpoint.ContextObj {
+		if p.sent[item.Key] == nil && item.Type == signpost.ContextCtx {
+			unsent = append(unsent, "--context "+item.Key+"=VALUE")
+		}
+	}
+	refused := status == http.StatusUnauthorized || status == http.StatusForbidden
+	switch {
+	case refused && len(unsent) > 0:
+		return "it may need what the manifest has as optional: try " + strings.Join(unsent, " ")
+	case refused && len(p.sent) > 0:
+		return "see whether the value given with --context is still good, and is the one that this endpoint takes"
+	case refused:
+		return "apps would get this too: declare the context key that it needs, as the feature authentication does, or let everybody read it"
+	case status == http.StatusBadRequest || status == http.StatusUnprocessableEntity:
+		return "see whether it needs a parameter that the manifest does not declare, or refuses a default of its modifiers"
+	case status == http.StatusNotFound || status == http.StatusGone:
+		return "correct the URL in the definition, or the value given with --param"
+	case status == http.StatusMethodNotAllowed:
+		return "see whether it is a post endpoint: then declare method post"
+	case status == http.StatusNotAcceptable:
+		return "see whether mime_type is the type that it has"
+	case status == http.StatusTooManyRequests:
+		return "try again later"
+	case status >= 500:
+		return "the log of the service may say why"
+	}
+	return "see what the service means by it"
+}

@@ -1,0 +1,400 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"signpost"
+	"signpost/contextkeys"
+)
+
+// quiet takes what servers have to say about handlers that break off, which these tests mean.
+var quiet = log.New(io.Discard, "", 0)
+
+// service is a service on loopback, in plain http, with a manifest of the endpoints that the test adds.
+type service struct {
+	*httptest.Server
+	mux       *http.ServeMux
+	endpoints []signpost.Endpoint
+}
+
+func newService(t *testing.T) *service {
+	s := &service{mux: http.NewServeMux()}
+	s.Server = serveHTTP(t, s.mux)
+	s.mux.HandleFunc("/v1/endpoints-manifest", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(signpost.Manifest{Endpoints: s.endpoints})
+	})
+	return s
+}
+
+func (s *service) address() string { return s.URL + "/v1/endpoints-manifest" }
+
+// add adds an endpoint, at a path of this service or at a URL, and returns its URL.
+func (s *service) add(path string, change ...func(*signpost.Endpoint)) string {
+	if strings.HasPrefix(path, "/") {
+		path = s.URL + path
+	}
+	s.endpoints = append(s.endpoints, endpoint(path, append(change, func(e *signpost.Endpoint) { e.Name = path })...))
+	return path
+}
+
+// probeOf returns the result of calling an endpoint.
+func probeOf(t *testing.T, report Report, endpoint string) Result {
+	t.Helper()
+	for _, r := range report.Results {
+		if r.Check == CheckProbe && r.Endpoint == endpoint {
+			return r
+		}
+	}
+	t.Fatalf("no result for %s: %+v", endpoint, report.Results)
+	return Result{}
+}
+
+var tokenItem = signpost.ContextItem{Key: "token", Type: signpost.ContextCtx, Required: true}
+
+func TestProbe(t *testing.T) {
+	closed := serveHTTP(t, answer(200, ""))
+	gone := closed.URL
+	closed.Close()
+	for _, test := range []struct {
+		name       string
+		handler    http.HandlerFunc
+		change     func(*signpost.Endpoint)
+		want, hint string
+	}{
+		{"fine", answer(200, "{}", jsonType+"; charset=utf-8"), nil, "passed: 200 OK, application/json", ""},
+		{"feed", answer(200, "{}", "Content-Type: application/vnd+vendor.feed+json"), mimeType(signpost.MIMEFeed), "passed: 200 OK, application/vnd+vendor.feed+json", ""},
+		{"declared with parameters", answer(200, "{}", jsonType), mimeType("Application/JSON; charset=utf-8"), "passed: ", ""},
+		{"not JSON, and meant so", answer(200, "a,b", "Content-Type: text/csv"), mimeType("text/csv"), "passed: 200 OK, text/csv", ""},
+		{"no content", answer(204, ""), nil, `failed: 204 No Content, but without a Content-Type: it should be "application/json"`, "Content-Type: application/json"},
+		{"another JSON", answer(200, "{}", jsonType), mimeType(signpost.MIMEFeed),
+			`warned: 200 OK, with Content-Type "application/json" and not "application/vnd+vendor.feed+json"`, "the same"},
+		{"another type", answer(200, "<x/>", "Content-Type: text/xml"), nil, `failed: 200 OK, with Content-Type "text/xml" and not "application/json"`, "correct mime_type"},
+		{"HTML that says JSON", answer(200, "<html>", jsonType), nil, `failed: 200 OK, with Content-Type "application/json", but the body is HTML`, "in place of the feed"},
+		{"nothing that says JSON", answer(200, "", jsonType), nil, "failed: but the body is not JSON", "in place of the feed"},
+		{"form", answer(200, "{}", jsonType), mimeType(signpost.MIMEForm), `warned: 200 OK, with Content-Type "application/json"; mime_type is "application/x-www-form-urlencoded", which no get endpoint answers with`, "type of the answer"},
+		{"401", answer(401, "{}", jsonType), nil, "failed: the answer is 401 Unauthorized", "the feature authentication"},
+		{"401, optional key", answer(401, "{}", jsonType), items(signpost.ContextItem{Key: "device", Type: signpost.ContextCtx}), "failed: 401", "try --context device=VALUE"},
+		{"403", answer(403, "{}", jsonType), nil, "failed: the answer is 403 Forbidden", "let everybody read it"},
+		{"400", answer(400, "{}", jsonType), nil, "failed: 400", "parameter that the manifest does not declare"},
+		{"404", answer(404, "", ""), nil, "failed: the answer is 404 Not Found", "correct the URL"},
+		{"405", answer(405, "", ""), nil, "failed: 405", "method post"},
+		{"406", answer(406, "", ""), nil, "failed: 406", "mime_type"},
+		{"429", answer(429, "", ""), nil, "failed: 429", "later"},
+		{"503", answer(503, "", ""), nil, "failed: the answer is 503 Service Unavailable", "log of the service"},
+		{"418", answer(418, "", ""), nil, "failed: 418", "means by it"},
+		{"redirect", answer(302, "", "Location: /sign-in?next=x"), nil, `failed: the answer is 302 Found, to "http://`, "that it redirects to"},
+		{"slow", func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, nil, "failed: there is no answer within 1.5s", "--timeout"},
+		{"truncated", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			io.WriteString(w, "{")
+		}, nil, "failed: the answer breaks off", "cuts answers short"},
+		{"endless", endless, nil, "passed: 200 OK", ""},
+		{"post", func(http.ResponseWriter, *http.Request) { t.Error("a post endpoint was called") }, post, "skipped: a post endpoint is not called", ""},
+		{"gone", nil, func(e *signpost.Endpoint) { e.URL = gone + "/x" }, "failed: nothing listens at", "start the service"},
+		{"no port", nil, func(e *signpost.Endpoint) { e.URL = "https://127.0.0.1/x" }, "failed: ", "but {{host}} carries none"},
+		{"open host", nil, func(e *signpost.Endpoint) { e.URL = "https://{{host}}/x" }, "skipped: {{host}} is left", ""},
+		{"method", nil, func(e *signpost.Endpoint) { e.Method = "GET" }, `failed: it cannot be called: endpoint `, "correct the definition"},
+		{"required in the body", nil, items(signpost.ContextItem{Key: "token", Type: signpost.ContextBodyParam, Required: true}), "failed: it cannot be called: ", "correct the definition"},
+		{"default", nil, modifiers(signpost.Number(input("limit", "x"))), `failed: it cannot be called: modifier "limit" takes a number, not "x"`, "correct the definition"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t)
+			if test.handler != nil {
+				s.mux.HandleFunc("GET /x", test.handler)
+			}
+			change := test.change
+			if change == nil {
+				change = func(*signpost.Endpoint) {}
+			}
+			s.add("/x", change)
+			opts := CheckOptions{Options: Options{Timeout: 20 * time.Second}}
+			if test.name == "slow" {
+				opts.Timeout = 1500 * time.Millisecond
+			}
+			got := one(t, check(t, s.address(), opts), CheckProbe)
+			expect(t, got, test.want, test.hint)
+			if test.name == "gone" && strings.Contains(got.Hint, "carries none") {
+				t.Errorf("the URL has a port, but %+v", got)
+			}
+		})
+	}
+}
+
+func TestProbeSkipsAll(t *testing.T) {
+	s := newService(t)
+	s.mux.HandleFunc("/x", func(http.ResponseWriter, *http.Request) { t.Error("an endpoint was called") })
+	s.add("/x")
+	expect(t, one(t, check(t, s.address(), CheckOptions{SkipProbes: true}), CheckProbe), "skipped: the endpoints are not called, as --probe=false says", "")
+}
+
+// TestProbeRequest looks at what the endpoints get: defaults, parameters and, where they may, context.
+func TestProbeRequest(t *testing.T) {
+	got := make(chan *http.Request, 10)
+	record := func(w http.ResponseWriter, r *http.Request) {
+		got <- r
+		answer(200, "{}", jsonType)(w, r)
+	}
+	partner := serveHTTP(t, http.HandlerFunc(record))
+	partnerURL := strings.Replace(partner.URL, "127.0.0.1", "localhost", 1) // another host
+
+	optional := signpost.ContextItem{Key: "device", Type: signpost.ContextCtx}
+	s := newService(t)
+	s.mux.HandleFunc("/series/", record)
+	own := s.add("/series/{{id}}/episodes", items(tokenItem, optional), modifiers(signpost.Number(input("limit", 20)), signpost.Text(input("q", nil))))
+	theirs := s.add(partnerURL+"/optional", items(optional))
+	refused := s.add(partnerURL+"/required", items(tokenItem))
+	asUser := s.add(strings.Replace(partnerURL, "localhost", "127.0.0.1@localhost", 1)+"/user", items(tokenItem))
+	clear := s.add("http://feeds.example.com/x", items(tokenItem))
+
+	opts := CheckOptions{}
+	report := check(t, s.address(), opts)
+	expect(t, probeOf(t, report, own), "skipped: it has {{id}} open", "try again with --param id=VALUE --context token=VALUE")
+	opts.Params = map[string]string{"id": "a/7"}
+	report = check(t, s.address(), opts)
+	expect(t, probeOf(t, report, own), "skipped: it requires token", "try again with --context token=VALUE")
+	for len(got) > 0 {
+		<-got
+	}
+
+	opts.Context = map[string]string{"token": secret, "device": "d"}
+	report = check(t, s.address(), opts)
+	expect(t, probeOf(t, report, own), "passed: ", "")
+	expect(t, probeOf(t, report, theirs), "passed: ", "")
+	expect(t, probeOf(t, report, refused), "skipped: it requires token, which is not sent: it is not on 127.0.0.1", "")
+	expect(t, probeOf(t, report, asUser), "skipped: it requires token, which is not sent: it is not on 127.0.0.1", "")
+	expect(t, probeOf(t, report, clear), "skipped: it requires token, which is not sent", "")
+	close(got)
+	for r := range got {
+		switch r.URL.Path {
+		case "/series/a/7/episodes":
+			values, err := contextkeys.Decode(r.URL.Query().Get("ctx"))
+			token, _ := values.String("token")
+			if err != nil || token != secret || r.URL.Query().Get("limit") != "20" || r.URL.Query().Has("q") || r.URL.EscapedPath() != "/series/a%2F7/episodes" {
+				t.Errorf("%s, %v", r.URL, err)
+			}
+		case "/optional":
+			if r.URL.RawQuery != "" {
+				t.Errorf("the partner got %s", r.URL)
+			}
+		default:
+			t.Errorf("%s was called", r.URL)
+		}
+	}
+}
+
+// TestProbePlainHTTP: no context over plain http, but on this machine.
+func TestProbePlainHTTP(t *testing.T) {
+	s := serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("ctx") {
+			t.Errorf("%s has context in it", r.URL)
+		}
+		body, _ := json.Marshal(signpost.Manifest{Endpoints: []signpost.Endpoint{endpoint("http://feeds.example.com/x", items(tokenItem))}})
+		answer(200, string(body), jsonType)(w, r)
+	}))
+	opts := CheckOptions{Context: map[string]string{"token": secret}}
+	opts.Transport = network(t, nil, map[string]*httptest.Server{asked + ":80": s})
+	report := check(t, "http://feeds.example.com/v1/endpoints-manifest", opts)
+	expect(t, one(t, report, CheckProbe), "skipped: it requires token, which is not sent: it is plain http", "")
+}
+
+func TestProbeUnusedValues(t *testing.T) {
+	s := newService(t)
+	s.add("/series/{{series_id}}", items(tokenItem))
+	report := check(t, s.address(), CheckOptions{Params: map[string]string{"serie_id": "7"}, Context: map[string]string{"xyz": secret, "tokn": secret}})
+	var results []Result
+	for _, r := range report.Results {
+		if r.Check == CheckProbe && r.Endpoint == "" {
+			results = append(results, r)
+		}
+	}
+	if len(results) != 3 {
+		t.Fatalf("%+v", results)
+	}
+	expect(t, results[0], "warned: no endpoint has the placeholder {{serie_id}}, which --param gives a value", `did you mean "series_id"?`)
+	expect(t, results[1], `warned: no endpoint declares the context key "tokn", which --context gives a value`, `did you mean "token"?`)
+	expect(t, results[2], `warned: no endpoint declares the context key "xyz"`, "leave it out")
+}
+
+// TestProbeKeepsSecrets has services that repeat the context in every part of an answer that a result may tell of.
+func TestProbeKeepsSecrets(t *testing.T) {
+	const value = `S3cr3t/t"ken é`
+	s := newService(t)
+	echo := map[string]func(w http.ResponseWriter, r *http.Request){
+		"/query": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/elsewhere?"+r.URL.RawQuery, http.StatusFound)
+		},
+		"/path": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/"+url.PathEscape(value), http.StatusFound)
+		},
+		"/ctx": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/"+r.URL.Query().Get("ctx"), http.StatusFound)
+		},
+		"/user": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Location", "http://"+url.PathEscape(value)+"@localhost/")
+			w.WriteHeader(302)
+		},
+		"/type": func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Content-Type", "text/"+value) },
+		"/json": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", value+"+json")
+			io.WriteString(w, "{}")
+		},
+		"/html": func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Content-Type", "text/html") },
+		"/broken": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Location", "http://a b/"+value)
+			w.WriteHeader(302)
+		},
+		"/401": func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(401); io.WriteString(w, value) },
+		"/malformed": func(w http.ResponseWriter, r *http.Request) {
+			conn, _, err := w.(http.Hijacker).Hijack()
+			if err == nil {
+				fmt.Fprintf(conn, "HTTP/1.1 %s %s\r\n\r\n", value, r.URL.Query().Get("ctx"))
+				conn.Close()
+			}
+		},
+		"/reason": func(w http.ResponseWriter, r *http.Request) {
+			conn, _, err := w.(http.Hijacker).Hijack()
+			if err == nil {
+				fmt.Fprintf(conn, "HTTP/1.1 500 %s\r\nContent-Length: 0\r\n\r\n", value)
+				conn.Close()
+			}
+		},
+	}
+	for path, handler := range echo {
+		s.mux.HandleFunc(path, handler)
+		s.add(path, items(tokenItem))
+	}
+	s.add("http://127.0.0.1:1/refused", items(tokenItem))
+	s.add(s.URL+"/required", items(tokenItem, signpost.ContextItem{Key: "body", Type: signpost.ContextBodyParam, Required: true}))
+	report := check(t, s.address(), CheckOptions{Context: map[string]string{"token": value, "unused": value}})
+	encoded, err := contextkeys.Encode([]signpost.ContextItem{tokenItem}, map[string]any{"token": value})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, r := range report.Results {
+		if r.Check != CheckProbe {
+			continue
+		}
+		seen++
+		text := strings.ToLower(r.Endpoint + r.Message + r.Hint)
+		for _, form := range []string{"s3cr3t", encoded, "ctx="} {
+			if strings.Contains(text, strings.ToLower(form)) {
+				t.Errorf("a result shows the secret: %+v", r)
+			}
+		}
+		if r.Status == Passed {
+			t.Errorf("%+v", r)
+		}
+	}
+	expect(t, probeOf(t, report, s.URL+"/query"), "failed: the answer is 302 Found, to another URL on the same host", "")
+	expect(t, probeOf(t, report, s.URL+"/user"), "failed: the answer is 302 Found, to another host", "")
+	expect(t, probeOf(t, report, s.URL+"/type"), `failed: 200 OK, with another Content-Type and not "application/json"`, "")
+	expect(t, probeOf(t, report, s.URL+"/html"), `failed: 200 OK, with Content-Type "text/html" and not "application/json"`, "")
+	expect(t, probeOf(t, report, s.URL+"/401"), "failed: the answer is 401 Unauthorized", "the value given with --context is still good")
+	if seen != len(echo)+3 {
+		t.Errorf("%d results", seen)
+	}
+}
+
+// TestProbeSideBySide: some at a time and no more, and one that is slow does not hold up the others.
+func TestProbeSideBySide(t *testing.T) {
+	const limit, all = 4, 12
+	var running, most atomic.Int32
+	together := make(chan struct{}) // closed when as many run as may
+	var once sync.Once
+	s := newService(t)
+	s.mux.HandleFunc("/x/", func(w http.ResponseWriter, r *http.Request) {
+		n := running.Add(1)
+		defer running.Add(-1)
+		for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+		}
+		if n == limit {
+			once.Do(func() { close(together) })
+		}
+		select {
+		case <-together:
+		case <-time.After(5 * time.Second):
+			t.Error("the endpoints are called one after the other")
+		}
+		answer(200, "{}", jsonType)(w, r)
+	})
+	var urls []string
+	for i := range all {
+		urls = append(urls, s.add(fmt.Sprintf("/x/%d", i)))
+	}
+	var progress []int
+	report := check(t, s.address(), CheckOptions{Concurrency: limit, Progress: func(done, total int) {
+		if total != all {
+			t.Errorf("%d in all", total)
+		}
+		progress = append(progress, done)
+	}})
+	if got := most.Load(); got != limit {
+		t.Errorf("%d at a time, not %d", got, limit)
+	}
+	for i, done := range progress {
+		if done != i {
+			t.Errorf("progress %v", progress)
+			break
+		}
+	}
+	if len(progress) != all+1 {
+		t.Errorf("progress %v", progress)
+	}
+	probes := report.Results[len(report.Results)-all:]
+	for i, r := range probes {
+		if r.Endpoint != urls[i] || r.Status != Passed {
+			t.Errorf("result %d is %+v", i, r)
+		}
+	}
+}
+
+func TestProbeLimit(t *testing.T) {
+	var calls atomic.Int32
+	s := newService(t)
+	s.mux.HandleFunc("/x/", func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		answer(200, "{}", jsonType)(w, r)
+	})
+	for i := range maxProbes + 3 {
+		s.add(fmt.Sprintf("/x/%d/", i))
+	}
+	report := check(t, s.address(), CheckOptions{Lint: func([]byte) []signpost.Finding { return nil }})
+	if calls.Load() != maxProbes {
+		t.Errorf("%d calls", calls.Load())
+	}
+	expect(t, report.Results[len(report.Results)-1], "skipped: 3 more endpoints: only 1000 are called", "")
+}
+
+// TestProbeStop: a check that is stopped ends soon, whatever the endpoints do.
+func TestProbeStop(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := newService(t)
+	s.mux.HandleFunc("/x/", func(w http.ResponseWriter, r *http.Request) {
+		cancel()
+		<-r.Context().Done()
+	})
+	for i := range 50 {
+		s.add(fmt.Sprintf("/x/%d", i))
+	}
+	begin := time.Now()
+	report, err := Check(ctx, s.address(), CheckOptions{})
+	if err != nil || report.OK || time.Since(begin) > 5*time.Second {
+		t.Errorf("%v after %v", err, time.Since(begin))
+	}
+	expect(t, report.Results[len(report.Results)-1], "failed: the check was stopped", "")
+}
