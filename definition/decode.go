@@ -144,7 +144,7 @@ func (d *decoder) scalar(name string, to *any) reader {
 func (d *decoder) definition(root *node) {
 	f := d.file
 	if root.kind == kindObject {
-		f.basePathAt = root
+		f.basePathAt = &node{line: root.line, column: root.column} // without all that is below it
 	}
 	var modifiers, features, versions *node
 	ok := d.object(root, "the definition",

@@ -39,6 +39,9 @@ func (d *decoder) lint() {
 	}
 	d.warnUnused(enabled)
 	d.unusedAllowances()
+	for i := range d.file.versions {
+		d.file.versions[i].endpoints = nil // a server keeps the file, and needs no places
+	}
 }
 
 // warnUnused reports shared modifiers that no endpoint uses, and features that apply to none.
