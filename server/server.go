@@ -216,11 +216,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answer answers a request and says how. The duration is left to the caller.
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request) Event {
 	header := w.Header()
-	header["X-Content-Type-Options"] = nosniff
-	if h.origin != nil {
-		header["Access-Control-Allow-Origin"] = h.origin
-		header["Access-Control-Expose-Headers"] = exposed
-	}
+	h.commonHeaders(header)
 	t := h.table.Load() // once, so that the response is all of one table
 	route := t.routes[r.URL.Path]
 	if route == nil {
@@ -247,6 +243,15 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request) Event {
 	default:
 		header["Allow"] = allow
 		return methodNotAllowed.write(w, r, event)
+	}
+}
+
+// commonHeaders sets what every answer has.
+func (h *Handler) commonHeaders(header http.Header) {
+	header["X-Content-Type-Options"] = nosniff
+	if h.origin != nil {
+		header["Access-Control-Allow-Origin"] = h.origin
+		header["Access-Control-Expose-Headers"] = exposed
 	}
 }
 
