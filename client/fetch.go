@@ -6,11 +6,9 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -33,11 +31,10 @@ type Options struct {
 	Transport http.RoundTripper // http.DefaultTransport if nil; it verifies certificates
 }
 
-// client follows no redirects.
+// client follows no redirects. The time limit is the request's: see exchange.
 func (o Options) client() *http.Client {
 	return &http.Client{
 		Transport:     o.Transport,
-		Timeout:       cmp.Or(o.Timeout, DefaultTimeout),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
@@ -77,18 +74,16 @@ func Fetch(ctx context.Context, address string, opts Options) ([]byte, error) {
 	}
 	req.Header.Set("User-Agent", userAgent)
 	req.Header.Set("Accept", "application/json")
-	res, err := opts.client().Do(req)
-	if err != nil {
+	res, body, err := exchange(req, opts, MaxSize)
+	if res == nil {
 		return nil, fetchError(address, err)
 	}
-	defer res.Body.Close()
 	if target, err := res.Location(); err == nil && res.StatusCode/100 == 3 {
 		return nil, fmt.Errorf("fetch %q: it redirects to %q: the studio stores the address that it is given, so give that one", address, target)
 	}
 	if res.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("fetch %q: the answer is %s, not 200 OK", address, res.Status)
 	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, MaxSize+1))
 	if err != nil {
 		return nil, fetchError(address, err)
 	}

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -291,12 +292,17 @@ func Send(req *http.Request, opts Options) (*Answer, error) {
 // exchange sends a request and reads the answer, up to one byte more than limit. If there is an answer but not
 // all of it can be read, both it and the error are returned.
 func exchange(req *http.Request, opts Options, limit int64) (*http.Response, []byte, error) {
-	res, err := opts.client().Do(req)
+	ctx, cancel := context.WithTimeout(req.Context(), cmp.Or(opts.Timeout, DefaultTimeout))
+	defer cancel()
+	res, err := opts.client().Do(req.WithContext(ctx))
 	if err != nil {
 		return nil, nil, withoutURL(err)
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, limit+1))
+	if err == nil {
+		err = ctx.Err() // a server that sees the connection end may end its answer properly, but not with all of it
+	}
 	return res, body, err
 }
 

@@ -4,36 +4,57 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"signpost"
 	"signpost/definition"
 	"signpost/server"
 )
 
 func (c *CLI) renderCommand() *cobra.Command {
-	var host, version string
-	var features []string
+	var hosts, features []string
+	var version, dir string
 	var compact bool
 	cmd := &cobra.Command{
 		Use:   "render FILE",
-		Short: "Print the manifest as the service would send it",
+		Short: "Print the manifest as the service would send it, or write all of them as static files",
 		Long: `Render prints the manifest of one version, with the host in its URLs and the context keys of the enabled
-features, indented for reading. FILE can be - for standard input.`,
+features, indented for reading. FILE can be - for standard input.
+
+With --all it writes the manifests of every version of every definition, for each host, to
+DIR/{host}/{base_path}/{version}/endpoints-manifest, byte for byte as the service would send them: for a store
+that serves files, where nothing is to run. FILE can then be given more than once, and be a folder. The store
+has to send Content-Type: application/json, since the names of the files do not tell.`,
 		Example: `  signpost render feeds.yaml --host feeds.example.com
-  signpost render feeds.yaml --api-version v2 --feature authentication --compact`,
-		Args: usageArgs(cobra.ExactArgs(1)),
+  signpost render feeds.yaml --api-version v2 --feature authentication --compact
+  signpost render services/ --all public --host feeds.example.com --host feeds.example.org`,
+		Args: usageArgs(func(cmd *cobra.Command, args []string) error {
+			if dir != "" {
+				return cobra.MinimumNArgs(1)(cmd, args)
+			}
+			return cobra.ExactArgs(1)(cmd, args)
+		}),
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			resolved, err := server.ParseHost(host)
+			resolved, err := parseHosts(hosts)
 			if err != nil {
-				return usageErrorf("--host: %w", err)
+				return err
 			}
 			if !cmd.Flags().Changed("feature") {
 				features = nil
 			}
-			body, err := c.render(args[0], resolved, version, features)
+			switch {
+			case dir != "" && version != "":
+				return usageErrorf("--all writes every version: leave out --api-version")
+			case dir != "":
+				return c.renderAll(args, dir, resolved, features)
+			case len(resolved) > 1:
+				return usageErrorf("--host: one manifest has one host, not %d: give --all to write several", len(resolved))
+			}
+			body, err := c.render(args[0], resolved[0], version, features)
 			if err != nil {
 				return err
 			}
@@ -48,11 +69,30 @@ features, indented for reading. FILE can be - for standard input.`,
 			return err
 		}),
 	}
-	cmd.Flags().StringVar(&host, "host", "localhost", "the hostname for {{host}}")
+	cmd.Flags().StringSliceVar(&hosts, "host", []string{"localhost"}, "the hostname for {{host}} (repeatable with --all)")
 	cmd.Flags().StringVar(&version, "api-version", "", "the API version (default: the first in the file)")
 	addFeatureFlag(cmd, &features)
 	cmd.Flags().BoolVar(&compact, "compact", false, "on one line: byte for byte what the service sends")
+	cmd.Flags().StringVar(&dir, "all", "", "write all manifests to this folder, compact")
 	return cmd
+}
+
+// parseHosts returns the hosts as they go into manifests, each once.
+func parseHosts(names []string) ([]string, error) {
+	if len(names) == 0 {
+		names = []string{""} // --host= is not a host, and gets its message
+	}
+	var hosts []string
+	for _, name := range names {
+		host, err := server.ParseHost(name)
+		if err != nil {
+			return nil, usageErrorf("--host: %w", err)
+		}
+		if !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts, nil
 }
 
 // addFeatureFlag adds --feature. Given empty it enables none, where not given the definition decides.
@@ -71,51 +111,77 @@ func (c *CLI) render(path, host, version string, features []string) ([]byte, err
 		printFindings(c.Stderr, c.palette(c.Stderr), files, findings)
 		return nil, foundSomething
 	}
-	templates, err := compile(files, features)
+	if err := checkFeatures(files, features); err != nil {
+		return nil, err
+	}
+	templates, err := file.Compile(features)
 	if err != nil {
 		return nil, err
 	}
 	if version == "" {
 		version = file.Versions()[0]
 	}
-	t, ok := templates[0][version]
+	t, ok := templates[version]
 	if !ok {
 		return nil, usageErrorf("--api-version: %s has no version %q, only %s", file.Name, version, strings.Join(file.Versions(), ", "))
 	}
 	return t.Render(host)
 }
 
-// compile returns the templates of each file. Nil features means those that each file enables itself;
-// otherwise each name must be a feature of at least one file.
-func compile(files []*definition.File, features []string) ([]map[string]*signpost.Template, error) {
-	known := make(map[string]bool)
+// renderAll writes the manifests of all definitions for all hosts. Nothing is written unless all can be.
+func (c *CLI) renderAll(args []string, dir string, hosts, features []string) error {
+	files, err := c.load(args)
+	if err != nil {
+		return err
+	}
+	if findings := definition.Lint(files...); hasErrors(findings) {
+		printFindings(c.Stderr, c.palette(c.Stderr), files, findings)
+		return foundSomething
+	}
+	if err := checkFeatures(files, features); err != nil {
+		return err
+	}
+	var paths []string
+	bodies := make(map[string][]byte) // by path
+	for _, file := range files {
+		templates, err := file.Compile(ownFeatures(file, features))
+		if err != nil {
+			return err
+		}
+		for _, version := range file.Versions() {
+			for _, host := range hosts {
+				path := filepath.Join(dir, host, file.BasePath, version, "endpoints-manifest")
+				if bodies[path], err = templates[version].Render(host); err != nil {
+					return err
+				}
+				paths = append(paths, path)
+			}
+		}
+	}
+	for _, path := range paths {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return fmt.Errorf("write manifest: %w", err)
+		}
+		if err := writeFileAtomic(path, bodies[path], 0o644); err != nil {
+			return fmt.Errorf("write manifest: %w", err)
+		}
+		fmt.Fprintf(c.Stderr, "wrote %s\n", path)
+	}
+	fmt.Fprintln(c.Stderr, "Have the store send Content-Type: application/json with them.")
+	return nil
+}
+
+// checkFeatures reports a feature on the command line that none of the files has.
+func checkFeatures(files []*definition.File, features []string) error {
 	var names []string
 	for _, f := range files {
 		for _, name := range f.Features() {
-			if !known[name] {
+			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}
-			known[name] = true
 		}
 	}
-	for _, name := range features {
-		if !known[name] {
-			hint := "known: " + strings.Join(names, ", ")
-			if near := signpost.Nearest(name, names); near != "" {
-				hint = fmt.Sprintf("did you mean %q?", near)
-			}
-			return nil, usageErrorf("--feature: there is no feature %q; %s", name, hint)
-		}
-	}
-	all := make([]map[string]*signpost.Template, len(files))
-	for i, f := range files {
-		templates, err := f.Compile(ownFeatures(f, features))
-		if err != nil {
-			return nil, fmt.Errorf("compile definition %q: %w", f.Name, err)
-		}
-		all[i] = templates
-	}
-	return all, nil
+	return checkNames("--feature", "feature", features, names)
 }
 
 // ownFeatures keeps the features that a file knows, of those that were asked for.
@@ -123,14 +189,5 @@ func ownFeatures(f *definition.File, features []string) []string {
 	if features == nil {
 		return nil
 	}
-	own := []string{}
-	for _, known := range f.Features() {
-		for _, name := range features {
-			if name == known {
-				own = append(own, name)
-				break
-			}
-		}
-	}
-	return own
+	return slices.DeleteFunc(f.Features(), func(known string) bool { return !slices.Contains(features, known) })
 }

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestACME gets certificates from Pebble, the test server of Let's Encrypt, which runs beside the test and
+// connects to Signpost as any authority would: in one case to the https listener (tls-alpn-01), in the other to
+// the plain one (http-01).
+func TestACME(t *testing.T) {
+	t.Parallel()
+	pebble := startPebble(t)
+	serve := func(domain, cache string, args ...string) *process {
+		t.Helper()
+		args = append([]string{"serve", "--log-format", "json", "--acme-domain", domain, "--acme-cache", cache, "--acme-directory", pebble.directory}, args...)
+		cmd := exec.Command("signpost", args...)
+		cmd.Env = append(os.Environ(), "SSL_CERT_FILE="+pebble.apiRoot)
+		return startCommand(t, cmd)
+	}
+	ready := func(p *process) {
+		t.Helper()
+		waitFor(t, "a certificate", func() bool { return len(p.logged("certificate ready")) > 0 })
+	}
+	const domain = "feeds.example.com"
+	cache := filepath.Join(t.TempDir(), "acme")
+
+	p := serve(domain, cache, "--listen", pebble.tlsAddr)
+	ready(p)
+	client := httpsClient(domain, pebble.root(t))
+	r, err := fetch(client, p.url+manifestV1, domain)
+	if err != nil || r.StatusCode != http.StatusOK || r.ProtoMajor != 2 {
+		t.Fatalf("with a certificate of Pebble's: %v %v", r.Response, err)
+	}
+	first := r.TLS.PeerCertificates[0].SerialNumber
+	if _, err := fetch(httpsClient("other.example.com", pebble.root(t)), p.url+manifestV1, domain); err == nil {
+		t.Error("it has a certificate for a domain that is not its own")
+	}
+	if n := len(p.logged("no certificate")); n > 0 {
+		t.Errorf("it complains %d times", n)
+	}
+	if code := p.stop(t); code != exitFine {
+		t.Errorf("serve exited with %d", code)
+	}
+
+	// With the https listener elsewhere, the plain one has to do.
+	p = serve("series.example.com", cache, "--listen", "127.0.0.1:0", "--redirect-listen", pebble.httpAddr)
+	ready(p)
+	if r, err := fetch(httpsClient("series.example.com", pebble.root(t)), p.url+manifestV1, ""); err != nil || r.StatusCode != http.StatusOK {
+		t.Errorf("with a certificate by way of plain http: %v %v", r.Response, err)
+	}
+	if !strings.Contains(pebble.log.String(), "validate w/ HTTP") {
+		t.Error("Pebble did not ask over plain http")
+	}
+	p.stop(t)
+
+	// Without the directory: from the cache, and what is not there is complained of.
+	root := pebble.root(t)
+	pebble.stop()
+	p = serve(domain, cache, "--listen", "127.0.0.1:0", "--acme-domain", "new.example.com")
+	ready(p)
+	r, err = fetch(httpsClient(domain, root), p.url+manifestV1, domain)
+	if err != nil || r.TLS.PeerCertificates[0].SerialNumber.Cmp(first) != 0 {
+		t.Errorf("the certificate is not the one from the cache: %v", err)
+	}
+	waitFor(t, "a complaint", func() bool { return len(p.logged("no certificate")) > 0 })
+	for range 3 {
+		if _, err := fetch(httpsClient("new.example.com", root), p.url+manifestV1, ""); err == nil {
+			t.Error("there is a certificate without a directory")
+		}
+	}
+	lines := p.logged("no certificate")
+	if len(lines) != 1 || lines[0]["level"] != "ERROR" || lines[0]["domain"] != "new.example.com" {
+		t.Errorf("it complains with %v", lines)
+	}
+}
+
+// pebbleServer is Pebble, with a name server that has 127.0.0.1 for every name.
+type pebbleServer struct {
+	directory         string // its address
+	apiRoot           string // file of the certificate that its API is signed with
+	tlsAddr, httpAddr string // where it looks for challenges
+	management        string
+	client            *http.Client
+	log               output
+	stop              func()
+}
+
+func startPebble(t *testing.T) *pebbleServer {
+	t.Helper()
+	dir := t.TempDir()
+	const tools = "github.com/letsencrypt/pebble/v2/cmd/"
+	build := exec.Command("go", "-C", filepath.Join(repo, "tools", "pebble"), "build", "-o", dir+"/", tools+"pebble", tools+"pebble-challtestsrv")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("Pebble cannot be built, so ACME is not tested: %v\n%s", err, out)
+	}
+	ca := newAuthority(t)
+	cert, key := ca.issue(t, 2, "localhost")
+	s := &pebbleServer{apiRoot: filepath.Join(dir, "root.pem"), tlsAddr: quietAddress(t), httpAddr: quietAddress(t), client: httpsClient("localhost", ca.pem)}
+	write(t, s.apiRoot, ca.pem)
+	write(t, filepath.Join(dir, "cert.pem"), cert)
+	write(t, filepath.Join(dir, "key.pem"), key)
+	api, management, dns := quietAddress(t), quietAddress(t), quietAddress(t)
+	s.directory = "https://" + strings.Replace(api, "127.0.0.1", "localhost", 1) + "/dir"
+	s.management = "https://" + management
+	config, err := json.Marshal(map[string]any{"pebble": map[string]any{
+		"listenAddress": api, "managementListenAddress": management,
+		"certificate": filepath.Join(dir, "cert.pem"), "privateKey": filepath.Join(dir, "key.pem"),
+		"tlsPort": port(s.tlsAddr), "httpPort": port(s.httpAddr),
+		"keyAlgorithm": "ecdsa", "retryAfter": map[string]int{"authz": 1, "order": 1},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "config.json"), string(config))
+
+	run := func(name string, args ...string) func() {
+		cmd := exec.Command(filepath.Join(dir, name), args...)
+		cmd.Env = append(os.Environ(), "PEBBLE_VA_NOSLEEP=1")
+		cmd.Stdout, cmd.Stderr = &s.log, &s.log
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return func() {
+			cmd.Process.Kill()
+			cmd.Wait()
+		}
+	}
+	t.Cleanup(run("pebble-challtestsrv", "-dnsserver", dns, "-management", quietAddress(t), "-defaultIPv6", "", "-http01", "", "-https01", "", "-tlsalpn01", "", "-doh", ""))
+	s.stop = run("pebble", "-config", filepath.Join(dir, "config.json"), "-dnsserver", dns, "-strict")
+	t.Cleanup(func() {
+		s.stop()
+		if t.Failed() {
+			t.Logf("the log of Pebble:\n%s", tail(s.log.String()))
+		}
+	})
+	waitFor(t, "Pebble", func() bool { _, err := fetch(s.client, s.directory, ""); return err == nil })
+	return s
+}
+
+// root returns the certificate that Pebble signs with. It is another one each time that it starts.
+func (s *pebbleServer) root(t *testing.T) string {
+	t.Helper()
+	r, err := fetch(s.client, s.management+"/roots/0", "")
+	if err != nil || r.StatusCode != http.StatusOK {
+		t.Fatalf("the root of Pebble: %v", err)
+	}
+	return r.body
+}
+
+func port(address string) int {
+	_, text, _ := net.SplitHostPort(address)
+	var n int
+	fmt.Sscan(text, &n)
+	return n
+}
+
+// quietAddress returns an address that nobody listens on, with a port that the system gives to nobody by itself.
+func quietAddress(t *testing.T) string {
+	t.Helper()
+	for range 1000 {
+		address := fmt.Sprintf("127.0.0.1:%d", 20_000+rand.IntN(12_000))
+		if l, err := net.Listen("tcp", address); err == nil {
+			l.Close()
+			return address
+		}
+	}
+	t.Fatal("there is no free port")
+	return ""
+}

@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"signpost"
+	"signpost/server"
+)
+
+// metrics is what the admin listener tells about a running server. No label comes from a request.
+type metrics struct {
+	registry *prometheus.Registry
+
+	requests *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	bytes    *prometheus.CounterVec
+	cache    *prometheus.CounterVec
+	refused  *prometheus.CounterVec
+	reloads  *prometheus.CounterVec
+	loadedAt prometheus.Gauge
+	loadedOK prometheus.Gauge
+	findings *prometheus.GaugeVec
+	revision *prometheus.GaugeVec
+
+	// kinds has the metrics of each kind of answer, since to look them up by their labels would take longer
+	// than the answer itself. The map is replaced where one is added, by whoever has mu.
+	kinds atomic.Pointer[map[answerKind]answerMetrics]
+	mu    sync.Mutex
+}
+
+// answerKind is all of an event that is a label: the versions of the definitions, times a handful of outcomes.
+type answerKind struct {
+	version string
+	status  int
+	cache   string
+	refused string
+}
+
+type answerMetrics struct {
+	requests, bytes prometheus.Counter
+	duration        prometheus.Observer
+	more            []prometheus.Counter // of the cache and of refused hosts, where the answer has to do with them
+}
+
+func newMetrics() *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "signpost_requests_total", Help: "Requests answered, by API version and status. The version is empty where there is no manifest.",
+		}, []string{"version", "status"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "signpost_request_duration_seconds", Help: "Time to answer a request.",
+			Buckets: []float64{.00001, .0001, .001, .01, .1, 1, 10}, // a look-up takes microseconds; the rest is the network
+		}, []string{"version"}),
+		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "signpost_response_bytes_total", Help: "Bytes of response bodies.",
+		}, []string{"version"}),
+		cache: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "signpost_cache_requests_total", Help: "Look-ups of a manifest with its host in it, by result: hit or miss.",
+		}, []string{"result"}),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "signpost_refused_hosts_total", Help: "Requests whose host was refused, by reason: malformed, forwarded or not-allowed.",
+		}, []string{"reason"}),
+		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "signpost_reloads_total", Help: "Times that changed definitions were taken over, by result: success or failure.",
+		}, []string{"result"}),
+		loadedAt: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "signpost_last_reload_success_timestamp_seconds", Help: "When definitions were last taken over without an error.",
+		}),
+		loadedOK: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "signpost_last_reload_successful", Help: "Whether all definitions could be read and had no error when last looked at.",
+		}),
+		findings: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "signpost_definition_findings", Help: "Findings in the definitions as they were last read, by severity.",
+		}, []string{"severity"}),
+		revision: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "signpost_manifest_info", Help: "1 for each manifest that is published, with its revision.",
+		}, []string{"base_path", "version", "revision"}),
+	}
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "signpost_build_info", Help: "1, with the version of Signpost and of Go.",
+		ConstLabels: prometheus.Labels{"version": buildVersion(), "go_version": runtime.Version()},
+	})
+	build.Set(1)
+	m.kinds.Store(&map[answerKind]answerMetrics{})
+	m.registry.MustRegister(m.requests, m.duration, m.bytes, m.cache, m.refused, m.reloads, m.loadedAt, m.loadedOK, m.findings, m.revision,
+		build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// watchCache adds the size of a handler's cache.
+func (m *metrics) watchCache(h *server.Handler) {
+	m.registry.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signpost_cache_entries", Help: "Manifests kept with their host in them."},
+			func() float64 { n, _ := h.CacheSize(); return float64(n) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signpost_cache_bytes", Help: "Bytes that they take."},
+			func() float64 { _, n := h.CacheSize(); return float64(n) }),
+	)
+}
+
+// observe counts a request.
+func (m *metrics) observe(e server.Event) {
+	a := m.of(answerKind{e.Version, e.Status, e.Cache, e.Refused})
+	a.requests.Inc()
+	a.bytes.Add(float64(e.Bytes))
+	a.duration.Observe(e.Duration.Seconds())
+	for _, counter := range a.more {
+		counter.Inc()
+	}
+}
+
+// of returns the metrics of a kind of answer. The first of its kind makes them.
+func (m *metrics) of(kind answerKind) answerMetrics {
+	if known, ok := (*m.kinds.Load())[kind]; ok {
+		return known
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	a := answerMetrics{
+		requests: m.requests.WithLabelValues(kind.version, strconv.Itoa(kind.status)),
+		bytes:    m.bytes.WithLabelValues(kind.version),
+		duration: m.duration.WithLabelValues(kind.version),
+	}
+	if kind.cache != "" {
+		a.more = append(a.more, m.cache.WithLabelValues(kind.cache))
+	}
+	if kind.refused != "" {
+		a.more = append(a.more, m.refused.WithLabelValues(kind.refused))
+	}
+	kinds := maps.Clone(*m.kinds.Load())
+	kinds[kind] = a
+	m.kinds.Store(&kinds)
+	return a
+}
+
+// reloaded counts an attempt to take over definitions.
+func (m *metrics) reloaded(ok bool) {
+	if ok {
+		m.reloads.WithLabelValues("success").Inc()
+		m.loadedAt.SetToCurrentTime()
+	} else {
+		m.reloads.WithLabelValues("failure").Inc()
+	}
+}
+
+// healthy tells whether everything could be read and was good when it was last looked at.
+func (m *metrics) healthy(ok bool) {
+	m.loadedOK.Set(0)
+	if ok {
+		m.loadedOK.Set(1)
+	}
+}
+
+// definitions tells what is published now.
+func (m *metrics) definitions(served []*servedDefinition, findings []signpost.Finding) {
+	for _, severity := range []signpost.Severity{signpost.SeverityError, signpost.SeverityWarning} {
+		m.findings.WithLabelValues(string(severity)).Set(float64(count(findings, severity)))
+	}
+	m.revision.Reset()
+	for _, s := range served {
+		for version, template := range s.service.Versions {
+			m.revision.WithLabelValues(s.service.BasePath, version, template.Revision()).Set(1)
+		}
+	}
+}
+
+// adminHandler answers for the health of the program and its metrics, and for nothing else.
+func adminHandler(m *metrics, ready func() bool) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if !ready() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			fmt.Fprintln(w, "not ready: no definition has been published, or the server is shutting down")
+			return
+		}
+		fmt.Fprintln(w, "ready")
+	})
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry, Timeout: 10 * time.Second}))
+	return mux
+}

@@ -1,0 +1,251 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"signpost/server"
+)
+
+// send writes a request as it is, and returns all that comes back until the server closes the connection.
+func send(t *testing.T, p *process, request string) string {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(patience))
+	if _, err := io.WriteString(conn, request); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(conn)
+	if err != nil && !strings.Contains(err.Error(), "connection reset") { // it does not read what it refuses
+		t.Fatal(err)
+	}
+	return string(answer)
+}
+
+// hostile are requests with as much of a client's own as fits into one.
+func hostile(i int) string {
+	const end = "Connection: close\r\n\r\n"
+	switch i % 5 {
+	case 0:
+		return fmt.Sprintf("GET %s HTTP/1.1\r\nHost: mark%d.example.com\r\n%s", manifestV1, i, end)
+	case 1:
+		return fmt.Sprintf("GET /mark%d/v1/endpoints-manifest?mark=%d HTTP/1.1\r\nHost: a.example.com\r\n%s", i, i, end)
+	case 2:
+		return fmt.Sprintf("MARK%d %s HTTP/1.1\r\nHost: a.example.com\r\n%s", i, manifestV1, end)
+	case 3:
+		return fmt.Sprintf("GET %s HTTP/1.1\r\nHost: mark..%d\r\n%s", manifestV1, i, end)
+	default:
+		return fmt.Sprintf("GET %s HTTP/1.1\r\nHost: mark%d.example.net\r\nUser-Agent: mark\r\nX-Request-Id: mark\r\n%s", manifestV1, i, end)
+	}
+}
+
+// series returns the names and labels of the metrics, without their values.
+func series(t *testing.T, p *process) []string {
+	t.Helper()
+	var all []string
+	scanner := bufio.NewScanner(strings.NewReader(mustFetch(t, p.admin+"/metrics").body))
+	for scanner.Scan() {
+		if name, _, ok := strings.Cut(scanner.Text(), " "); ok && name != "#" {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "feeds.json")
+	write(t, path, feeds("one", 3))
+	p := startServe(t, path, "--allowed-host", "*.example.com", "--allowed-host", "127.0.0.1")
+	revision := p.get(t, manifestV1).Header.Get("Signpost-Revision")
+	for i := range 10 {
+		send(t, p, hostile(i%5))
+	}
+	before := series(t, p)
+	for i := range 200 {
+		send(t, p, hostile(i))
+	}
+	if after := series(t, p); len(after) != len(before) {
+		t.Errorf("after more requests there are %d series, not %d", len(after), len(before))
+	}
+	if text := strings.ToLower(mustFetch(t, p.admin+"/metrics").body); strings.Contains(text, "mark") {
+		t.Errorf("the metrics repeat what a request said:\n%s", regexp.MustCompile(`.*mark.*`).FindString(text))
+	}
+	for name, want := range map[string]float64{
+		`signpost_requests_total{status="200",version="v1"}`:                                      43,
+		`signpost_requests_total{status="405",version="v1"}`:                                      42,
+		`signpost_requests_total{status="400",version="v1"}`:                                      42,
+		`signpost_requests_total{status="421",version="v1"}`:                                      42,
+		`signpost_request_duration_seconds_count{version="v1"}`:                                   169,
+		`signpost_cache_requests_total{result="miss"}`:                                            41, // as many as hosts
+		`signpost_cache_requests_total{result="hit"}`:                                             2,
+		`signpost_cache_entries`:                                                                  41,
+		`signpost_refused_hosts_total{reason="malformed"}`:                                        42,
+		`signpost_refused_hosts_total{reason="not-allowed"}`:                                      42,
+		`signpost_reloads_total{result="success"}`:                                                1,
+		`signpost_last_reload_successful`:                                                         1,
+		`signpost_definition_findings{severity="error"}`:                                          0,
+		`signpost_definition_findings{severity="warning"}`:                                        0,
+		fmt.Sprintf(`signpost_manifest_info{base_path="/",revision="%s",version="v1"}`, revision): 1,
+	} {
+		if got := p.metric(t, name); got != want {
+			t.Errorf("%s is %v, not %v", name, got, want)
+		}
+	}
+	for _, name := range []string{`signpost_response_bytes_total{version="v1"}`, `signpost_cache_bytes`, `signpost_last_reload_success_timestamp_seconds`} {
+		if p.metric(t, name) == 0 {
+			t.Errorf("%s is nothing", name)
+		}
+	}
+
+	// A reload that changes the revision, and one that fails.
+	replace(t, path, strings.Replace(feeds("two", 3), "https:", "http:", 1))
+	p.signal(t, syscall.SIGHUP)
+	waitFor(t, "another revision", func() bool {
+		revision := p.get(t, manifestV1).Header.Get("Signpost-Revision")
+		return p.metric(t, fmt.Sprintf(`signpost_manifest_info{base_path="/",revision="%s",version="v1"}`, revision)) == 1 &&
+			p.metric(t, `signpost_definition_findings{severity="warning"}`) == 1
+	})
+	replace(t, path, "{}")
+	p.signal(t, syscall.SIGHUP)
+	waitFor(t, "a failed reload", func() bool {
+		return p.metric(t, `signpost_reloads_total{result="failure"}`) == 1 && p.metric(t, "signpost_last_reload_successful") == 0 &&
+			p.metric(t, `signpost_definition_findings{severity="error"}`) > 0
+	})
+}
+
+// TestReady looks at /readyz over the life of a server.
+func TestReady(t *testing.T) {
+	t.Parallel()
+	source := newSource(t)
+	source.set("", http.StatusServiceUnavailable)
+	p := startServe(t, source.URL, "--poll-interval", "50ms", "--shutdown-delay", "1s")
+	is := func(path string, status int) bool { return mustFetch(t, p.admin+path).StatusCode == status }
+	if !is("/healthz", 200) || !is("/readyz", 503) || p.get(t, manifestV1).StatusCode != http.StatusNotFound {
+		t.Error("without a definition it is not healthy, or ready")
+	}
+	source.set("{}", http.StatusOK)
+	waitFor(t, "a bad definition to be refused", func() bool { return len(p.logged("definition refused: the last good one stays")) > 0 })
+	if !is("/readyz", 503) {
+		t.Error("it is ready with a bad definition")
+	}
+	source.set(feeds("one", 2), http.StatusOK)
+	waitFor(t, "to be ready", func() bool { return is("/readyz", 200) })
+	if !p.serves(t, manifestV1, "one") {
+		t.Error("it is ready without a manifest")
+	}
+
+	// While it goes on for the delay, it serves and is not ready.
+	p.signal(t, syscall.SIGTERM)
+	waitFor(t, "to be shutting down", func() bool { return len(p.logged("shutting down")) > 0 })
+	if !is("/readyz", 503) || !is("/healthz", 200) || !p.serves(t, manifestV1, "one") {
+		t.Error("while shutting down it is ready, or not healthy, or does not serve")
+	}
+	<-p.ended
+	if code := p.stop(t); code != exitFine {
+		t.Errorf("serve exited with %d", code)
+	}
+}
+
+// TestRequestLog sends what tries to get into the log.
+func TestRequestLog(t *testing.T) {
+	t.Parallel()
+	const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	for format, start := range map[string]func(*testing.T, ...string) *process{"json": startServe, "text": startText} {
+		p := start(t, "--log-level", "debug")
+		get := func(path string, headers ...string) {
+			t.Helper()
+			before := strings.Count(p.log.String(), "request")
+			send(t, p, "GET "+path+" HTTP/1.1\r\nHost: feeds.example.com\r\nConnection: close\r\n"+strings.Join(append(headers, ""), "\r\n")+"\r\n")
+			waitFor(t, "a line", func() bool { return strings.Count(p.log.String(), "request") > before })
+		}
+		get(manifestV1, "Traceparent: "+trace, "X-Request-Id: abc-123")
+		get("/%0alevel=ERROR%20msg=forged%1b[31m", "Traceparent: forged", "X-Request-Id: a\"b forged")
+		get("/"+strings.Repeat("long", 1000), "X-Request-Id: "+strings.Repeat("i", 1000))
+		for _, want := range []string{trace, "abc-123", manifestV1, "feeds.example.com"} {
+			if !strings.Contains(p.log.String(), want) {
+				t.Errorf("%s: %q is not in the log", format, want)
+			}
+		}
+		for line := range strings.Lines(p.log.String()) {
+			if len(line) > 1000 {
+				t.Errorf("%s: a line of %d bytes: %s", format, len(line), line)
+			}
+			if strings.HasPrefix(line, "level=ERROR") || strings.Contains(line, "\x1b") {
+				t.Errorf("%s: a request wrote %q", format, line)
+			}
+			if strings.Contains(line, `b forged`) || strings.Contains(line, "traceparent") && strings.Contains(line, "=forged") {
+				t.Errorf("%s: what is no id is logged as one: %q", format, line)
+			}
+		}
+	}
+	quiet := startServe(t)
+	send(t, quiet, hostile(0))
+	quiet.stop(t)
+	if strings.Contains(quiet.log.String(), "mark") {
+		t.Error("a request is logged where debug is off")
+	}
+}
+
+// TestObserveDoesNotAllocate holds what runs after every answer, with metrics on and debug off.
+func TestObserveDoesNotAllocate(t *testing.T) {
+	observe, r := observer()
+	for _, e := range []server.Event{
+		{Version: "v1", Status: 200, Bytes: 1000, Cache: server.CacheHit, Duration: time.Millisecond},
+		{Version: "v1", Status: 304, Cache: server.CacheMiss},
+		{Version: "v1", Status: 421, Bytes: 300, Refused: server.RefusedNotAllowed},
+		{Status: 404, Bytes: 300},
+	} {
+		if n := testing.AllocsPerRun(1000, func() { observe(r, e) }); n != 0 {
+			t.Errorf("%+v: %v allocations", e, n)
+		}
+	}
+}
+
+func BenchmarkObserve(b *testing.B) {
+	observe, r := observer()
+	e := server.Event{Version: "v1", Status: 200, Bytes: 1000, Cache: server.CacheHit, Duration: time.Millisecond}
+	b.ReportAllocs()
+	for b.Loop() {
+		observe(r, e)
+	}
+}
+
+func observer() (func(*http.Request, server.Event), *http.Request) {
+	log, metrics := newLogger(io.Discard, "text", "info"), newMetrics()
+	r := httptest.NewRequest("GET", manifestV1, nil)
+	r.Header.Set("X-Request-Id", "abc")
+	return newObserver(log, metrics), r
+}
+
+// TestServerLog tells what net/http says about clients from what it says about us.
+func TestServerLog(t *testing.T) {
+	var out output
+	log := serverLog{newLogger(&out, "text", "info")}
+	for _, line := range []string{"http: TLS handshake error from 192.0.2.1:1: EOF\n", "http: Accept error: accept tcp: too many open files; retrying in 5ms\n"} {
+		fmt.Fprint(log, line)
+	}
+	if got := out.String(); strings.Contains(got, "handshake") || !strings.Contains(got, "level=ERROR") || !strings.Contains(got, "too many open files") {
+		t.Errorf("the log is %s", got)
+	}
+	log = serverLog{slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	fmt.Fprint(log, "http: TLS handshake error from 192.0.2.1:1: unsupported protocols "+strings.Repeat("x", 10_000)+"\n")
+	if got := out.String(); !strings.Contains(got, "handshake") || len(got) > 1000 {
+		t.Errorf("the log has %d bytes: %.1000s", len(got), got)
+	}
+}

@@ -1,0 +1,279 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// dial connects with small buffers, so that what is not read is soon not sent.
+func dial(t *testing.T, p *process) net.Conn {
+	t.Helper()
+	dialer := net.Dialer{Control: func(_, _ string, c syscall.RawConn) error {
+		var err error
+		controlErr := c.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) })
+		return errors.Join(controlErr, err)
+	}}
+	conn, err := dialer.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	conn.SetDeadline(time.Now().Add(patience))
+	return conn
+}
+
+// large is a definition whose manifest, of some 20 MB, is more than the buffers of such a connection take: the one
+// for sending grows to several.
+func large(t *testing.T) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "large.json")
+	write(t, path, feeds(strings.Repeat("long", 250_000), 20))
+	return path
+}
+
+// TestSlowClients has clients that hold on to connections in every way there is. They are cut off, each by its
+// own limit, and others are answered.
+func TestSlowClients(t *testing.T) {
+	t.Parallel()
+	const connections = 8
+	small := filepath.Join(t.TempDir(), "feeds.json")
+	write(t, small, feeds("one", 2))
+	for _, test := range []struct {
+		flag       string
+		definition string
+		start      string
+		drip       string // sent again and again
+	}{
+		{"--read-header-timeout", small, "GET " + manifestV1 + " HTTP/1.1\r\nHost: a.example.com\r\n", "X-Slow: 1\r\n"},
+		{"--idle-timeout", small, "GET " + manifestV1 + " HTTP/1.1\r\nHost: a.example.com\r\n\r\n", ""},
+		{"--write-timeout", large(t), "GET " + manifestV1 + " HTTP/1.1\r\nHost: a.example.com\r\n\r\n", ""},
+		{"--read-timeout", small, "POST /nowhere HTTP/1.1\r\nHost: a.example.com\r\nContent-Length: 1000\r\n\r\n", "x"},
+	} {
+		t.Run(strings.TrimPrefix(test.flag, "--"), func(t *testing.T) {
+			t.Parallel()
+			p := startServe(t, test.definition, test.flag, "300ms", "--max-connections", strconv.Itoa(connections))
+			var slow sync.WaitGroup
+			for range connections { // all that it takes at once
+				conn := dial(t, p)
+				slow.Go(func() {
+					defer conn.Close()
+					io.WriteString(conn, test.start)
+					for test.drip != "" {
+						time.Sleep(20 * time.Millisecond)
+						if _, err := io.WriteString(conn, test.drip); err != nil {
+							return
+						}
+					}
+					// Whoever reads nothing gets nothing more, and then an end.
+					time.Sleep(time.Second)
+					if _, err := io.Copy(io.Discard, conn); err != nil && strings.Contains(err.Error(), "timeout") {
+						t.Error("a slow client was not cut off")
+					}
+				})
+			}
+			r, err := fetch(&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}, p.url+"/", "")
+			if err != nil || r.StatusCode != http.StatusNotFound {
+				t.Errorf("another client is answered with %v, %v", r.Response, err)
+			}
+			slow.Wait()
+		})
+	}
+}
+
+// TestMaxConnections holds all connections open. The next client waits, and is served when one closes.
+func TestMaxConnections(t *testing.T) {
+	t.Parallel()
+	p := startServe(t, "--max-connections", "2")
+	request := "HEAD " + manifestV1 + " HTTP/1.1\r\nHost: a.example.com\r\n\r\n"
+	answered := func(conn net.Conn) bool {
+		line, err := bufio.NewReader(conn).ReadString('\n')
+		return err == nil && strings.HasPrefix(line, "HTTP/1.1 200")
+	}
+	first, second, third := dial(t, p), dial(t, p), dial(t, p)
+	for i, conn := range []net.Conn{first, second, third} {
+		io.WriteString(conn, request)
+		if i == 2 {
+			conn.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
+		}
+		if got := answered(conn); got != (i < 2) {
+			t.Errorf("connection %d is answered: %v", i, got)
+		}
+	}
+	first.Close()
+	third.SetReadDeadline(time.Now().Add(patience))
+	if !answered(third) {
+		t.Error("when there is room again, the one that waited is not answered")
+	}
+	if mustFetch(t, p.admin+"/healthz").StatusCode != http.StatusOK {
+		t.Error("the admin listener has no room")
+	}
+}
+
+// TestTooMuch sends headers and bodies that are too large.
+func TestTooMuch(t *testing.T) {
+	t.Parallel()
+	p := startServe(t, "--max-header-bytes", "1000", "--max-body-bytes", "10", "--read-timeout", "300ms")
+	const slack = 4096 // that net/http adds
+	for _, test := range []struct {
+		name, method, headers, body, want string
+	}{
+		{"as it should be", "GET", "", "", "200"},
+		{"large header", "GET", "X-Large: " + strings.Repeat("x", 900) + "\r\n", "", "200"},
+		{"larger header", "GET", "X-Large: " + strings.Repeat("x", 1000+slack) + "\r\n", "", "431"},
+		{"many headers", "GET", strings.Repeat("X-Many: x\r\n", (1000+slack)/10), "", "431"},
+		{"small body", "GET", "Content-Length: 10\r\n", "0123456789", "200"},
+		{"body", "GET", "Content-Length: 11\r\n", "0123456789a", "413"},
+		{"body that does not come", "POST", "Content-Length: 1000000000000\r\n", "", "413"},
+		{"endless body", "PUT", "Transfer-Encoding: chunked\r\n", "5\r\n01234\r\n", "413"},
+		{"two lengths", "GET", "Content-Length: 1\r\nContent-Length: 2\r\n", "x", "400"},
+		{"no host", "GET", "Host: b\r\n", "", "400"},
+	} {
+		answer := send(t, p, test.method+" "+manifestV1+" HTTP/1.1\r\nHost: a.example.com\r\nConnection: close\r\n"+test.headers+"\r\n"+test.body)
+		if !strings.HasPrefix(answer, "HTTP/1.1 "+test.want) {
+			t.Errorf("%s: the answer is %.100q, not %s", test.name, answer, test.want)
+		}
+	}
+	if got := p.metric(t, `signpost_requests_total{status="413",version="v1"}`); got != 3 {
+		t.Errorf("%v bodies were refused, not 3", got)
+	}
+}
+
+// TestShutdownUnderLoad sends SIGTERM while clients ask without pause. They stop when the server is no longer
+// ready, as a load balancer does, and every request until then is answered.
+func TestShutdownUnderLoad(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "feeds.json")
+	write(t, path, feeds("one", 200))
+	p := startServe(t, path, "--shutdown-delay", "700ms")
+	var requests atomic.Int64
+	var clients sync.WaitGroup
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	for i := range 4 {
+		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: i%2 == 0}}
+		clients.Go(func() {
+			for ctx.Err() == nil {
+				r, err := fetch(client, p.url+manifestV1, "")
+				if _, n, jsonErr := names(r.body); err != nil || r.StatusCode != http.StatusOK || jsonErr != nil || n != 200 {
+					t.Errorf("a request was lost: %v, %v, %v", r.Response, err, jsonErr)
+					return
+				}
+				requests.Add(1)
+			}
+		})
+	}
+	waitFor(t, "load", func() bool { return requests.Load() > 100 })
+	p.signal(t, syscall.SIGTERM)
+	waitFor(t, "to be not ready", func() bool { return mustFetch(t, p.admin+"/readyz").StatusCode == http.StatusServiceUnavailable })
+	seen := requests.Load()
+	waitFor(t, "requests in the delay", func() bool { return requests.Load() > seen+10 })
+	stop()
+	clients.Wait()
+	<-p.ended
+	if code := p.stop(t); code != exitFine {
+		t.Errorf("serve exited with %d", code)
+	}
+}
+
+// TestShutdownFinishes sends SIGTERM while an answer is on its way to a client that reads slowly.
+func TestShutdownFinishes(t *testing.T) {
+	t.Parallel()
+	path := large(t)
+	for _, test := range []struct {
+		timeout string
+		code    int
+	}{{"30s", exitFine}, {"100ms", exitFailure}} {
+		p := startServe(t, path, "--shutdown-timeout", test.timeout)
+		conn := dial(t, p)
+		io.WriteString(conn, "GET "+manifestV1+" HTTP/1.1\r\nHost: a.example.com\r\n\r\n")
+		res, err := http.ReadResponse(bufio.NewReaderSize(conn, 1024), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.signal(t, syscall.SIGTERM)
+		waitFor(t, "the listener to be closed", func() bool {
+			c, err := net.Dial("tcp", conn.RemoteAddr().String())
+			if err == nil {
+				c.Close()
+			}
+			return err != nil
+		})
+		if test.code == exitFailure {
+			<-p.ended // it has waited long enough
+		}
+		body, err := io.ReadAll(res.Body)
+		if whole := err == nil && int64(len(body)) == res.ContentLength; whole != (test.code == exitFine) {
+			t.Errorf("%s: %d of %d bytes, %v", test.timeout, len(body), res.ContentLength, err)
+		}
+		conn.Close()
+		<-p.ended
+		if code := p.stop(t); code != test.code {
+			t.Errorf("%s: serve exited with %d, not %d", test.timeout, code, test.code)
+		}
+	}
+}
+
+// TestMadeUpHosts asks for many hosts that nobody has. Memory does not grow. SIGNPOST_SOAK_HOSTS says how many;
+// make soak takes a million.
+func TestMadeUpHosts(t *testing.T) {
+	t.Parallel()
+	hosts, endpoints := 4000, 400
+	if raceEnabled {
+		hosts = 1600
+	}
+	if s := os.Getenv("SIGNPOST_SOAK_HOSTS"); s != "" {
+		var err error
+		if hosts, err = strconv.Atoi(s); err != nil {
+			t.Fatal(err)
+		}
+		endpoints = 100 // takes less time, and more hosts to fill the cache
+	}
+	path := filepath.Join(t.TempDir(), "feeds.json")
+	write(t, path, feeds("one", endpoints)) // a hundred are some 10 kB
+	p := startServe(t, path)
+	ask := func(from, to int) {
+		var clients sync.WaitGroup
+		for c := range 4 {
+			clients.Go(func() {
+				client := &http.Client{Transport: &http.Transport{DisableCompression: c%2 == 0 || raceEnabled}}
+				defer client.CloseIdleConnections()
+				for i := from + c; i < to && !t.Failed(); i += 4 {
+					host := fmt.Sprintf("host-%d.example.com", i)
+					r, err := fetch(client, p.url+manifestV1, host)
+					if err != nil || r.StatusCode != http.StatusOK || !strings.Contains(r.body, `"https://`+host+`/v1/`) {
+						t.Errorf("for %s the answer is %v, %v", host, r.Response, err)
+					}
+				}
+			})
+		}
+		clients.Wait()
+	}
+	start := time.Now()
+	ask(0, hosts/2)
+	before := residentMB(t, p)
+	ask(hosts/2, hosts)
+	after := residentMB(t, p)
+	entries, bytes := p.metric(t, "signpost_cache_entries"), p.metric(t, "signpost_cache_bytes")
+	t.Logf("%d hosts in %v: %d MB after half of them, %d MB after all; the cache has %v manifests in %.1f MB",
+		hosts, time.Since(start).Round(time.Millisecond), before, after, entries, bytes/(1<<20))
+	if bytes > 32<<20 || bytes < 31<<20 {
+		t.Errorf("the cache has %v bytes, and should be full", bytes)
+	}
+	if after > before+before/4+16 && !raceEnabled { // the race detector has a memory of its own
+		t.Errorf("memory grew from %d MB to %d MB", before, after)
+	}
+}

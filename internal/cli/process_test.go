@@ -1,0 +1,285 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience is how long tests wait for what must happen. It is not a measure of anything.
+const patience = 60 * time.Second
+
+// waitFor waits until something holds.
+func waitFor(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain for: %s", what)
+		}
+	}
+}
+
+// process is a signpost serve that runs beside a test: this test's binary, which testscript.Main has put on
+// the path. With the race detector on, it is on there too.
+type process struct {
+	cmd    *exec.Cmd
+	log    output // JSON, a line for each
+	ended  chan struct{}
+	url    string // of the manifests
+	admin  string
+	moved  string // where plain http is redirected
+	manual bool   // the test itself ends it
+}
+
+// startServe starts signpost serve and waits until it serves. If it still runs when the test ends, it has to
+// end well on SIGTERM.
+func startServe(t *testing.T, args ...string) *process {
+	t.Helper()
+	return startCommand(t, exec.Command("signpost", serveArgs(args)...))
+}
+
+func serveArgs(args []string) []string {
+	return append([]string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json"}, args...)
+}
+
+func startCommand(t *testing.T, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{cmd: cmd}
+	p.start(t, func() bool { return len(p.logged("serving")) > 0 })
+	line := p.logged("serving")[0]
+	p.url = line["scheme"].(string) + "://" + line["listen"].(string)
+	for msg, to := range map[string]*string{"serving health and metrics": &p.admin, "redirecting to https": &p.moved} {
+		if lines := p.logged(msg); len(lines) > 0 {
+			*to = "http://" + lines[0]["listen"].(string)
+		}
+	}
+	return p
+}
+
+func (p *process) start(t *testing.T, serves func() bool) {
+	t.Helper()
+	p.ended = make(chan struct{})
+	p.cmd.Stderr = &p.log
+	if p.cmd.Dir == "" {
+		p.cmd.Dir = t.TempDir()
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		p.cmd.Wait()
+		close(p.ended)
+	}()
+	t.Cleanup(func() {
+		if !p.manual {
+			if code := p.stop(t); code != exitFine {
+				t.Errorf("serve exited with %d", code)
+			}
+		}
+		if t.Failed() || strings.Contains(p.log.String(), "DATA RACE") || strings.Contains(p.log.String(), "panic") {
+			t.Errorf("the log of %s:\n%s", p.cmd, tail(p.log.String()))
+		}
+	})
+	waitFor(t, "serving", func() bool {
+		select {
+		case <-p.ended:
+			t.Fatalf("%s ended:\n%s", p.cmd, p.log.String())
+		default:
+		}
+		return serves()
+	})
+}
+
+func tail(s string) string {
+	const most = 8000
+	return s[max(0, len(s)-most):]
+}
+
+// logged returns the lines of the log that have this message, or any of these.
+func (p *process) logged(msgs ...string) []map[string]any {
+	var found []map[string]any
+	for line := range strings.Lines(p.log.String()) {
+		for _, msg := range msgs {
+			var entry map[string]any
+			// A look at the start spares the reading of most lines.
+			if strings.Contains(line, fmt.Sprintf(`"msg":%q`, msg)) && json.Unmarshal([]byte(line), &entry) == nil {
+				found = append(found, entry)
+			}
+		}
+	}
+	return found
+}
+
+func (p *process) signal(t *testing.T, s os.Signal) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// stop ends the process and returns its exit code.
+func (p *process) stop(t *testing.T) int {
+	t.Helper()
+	p.manual = true
+	p.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.ended:
+	case <-time.After(patience):
+		p.cmd.Process.Kill()
+		t.Error("serve did not end on SIGTERM")
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// kill ends the process as a lack of memory or power does.
+func (p *process) kill() {
+	p.manual = true
+	p.cmd.Process.Kill()
+	<-p.ended
+}
+
+// reply is an answer to a request.
+type reply struct {
+	*http.Response
+	body string
+}
+
+// fetch sends a GET request for a host, or whatever the address names.
+func fetch(client *http.Client, address, host string) (reply, error) {
+	req, err := http.NewRequest(http.MethodGet, address, nil)
+	if err != nil {
+		return reply{}, err
+	}
+	req.Host = host
+	res, err := client.Do(req)
+	if err != nil {
+		return reply{}, err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	return reply{res, string(body)}, err
+}
+
+// get returns the answer at a path of the manifests' listener.
+func (p *process) get(t *testing.T, path string) reply {
+	t.Helper()
+	return mustFetch(t, p.url+path)
+}
+
+func mustFetch(t *testing.T, address string) reply {
+	t.Helper()
+	r, err := fetch(http.DefaultClient, address, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// metric returns the value of a metric, whose labels are written as in the text format.
+func (p *process) metric(t *testing.T, name string) float64 {
+	t.Helper()
+	text := mustFetch(t, p.admin+"/metrics").body
+	match := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` (\S+)$`).FindStringSubmatch(text)
+	if match == nil {
+		return 0
+	}
+	var value float64
+	if _, err := fmt.Sscan(match[1], &value); err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// feeds is a definition whose endpoints all have its name and a number, so that a mixture shows. JSON, so that every part
+// of it that is cut off leaves something malformed.
+func feeds(name string, endpoints int) string {
+	return service("/", name, endpoints)
+}
+
+func service(basePath, name string, endpoints int) string {
+	var text bytes.Buffer
+	fmt.Fprintf(&text, `{"base_path": %q, "versions": {"v1": {"endpoints": {`, basePath)
+	for i := range endpoints {
+		if i > 0 {
+			text.WriteByte(',')
+		}
+		fmt.Fprintf(&text, "\n"+`"https://{{host}}/v1/feeds/%[1]d/list": {"name": "%[2]s #%[1]d", "method": "get", "mime_type": "application/json"}`, i, name)
+	}
+	text.WriteString("}}}}\n")
+	return text.String()
+}
+
+// names returns the names of the definitions that a manifest is from, and how many endpoints it has.
+func names(manifest string) (distinct []string, endpoints int, err error) {
+	var m struct {
+		Endpoints map[string]struct{ Name string }
+	}
+	if err := json.Unmarshal([]byte(manifest), &m); err != nil {
+		return nil, 0, err
+	}
+	seen := make(map[string]bool)
+	for _, e := range m.Endpoints {
+		name, _, _ := strings.Cut(e.Name, " #")
+		if !seen[name] {
+			distinct = append(distinct, name)
+		}
+		seen[name] = true
+	}
+	return distinct, len(m.Endpoints), nil
+}
+
+// serves reports whether a path has the manifest of the definition with this name.
+func (p *process) serves(t *testing.T, path, name string) bool {
+	t.Helper()
+	r := p.get(t, path)
+	got, _, err := names(r.body)
+	return r.StatusCode == http.StatusOK && err == nil && len(got) == 1 && got[0] == name
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// replace is write in one step.
+func replace(t *testing.T, path, text string) {
+	t.Helper()
+	write(t, path+".new", text)
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// raceEnabled says that the race detector is on, which makes everything slow and large.
+var raceEnabled bool
+
+// residentMB returns the memory that a process has.
+func residentMB(t *testing.T, p *process) int {
+	t.Helper()
+	return int(p.metric(t, "process_resident_memory_bytes")) >> 20
+}
+
+// startText is startServe with a log for people.
+func startText(t *testing.T, args ...string) *process {
+	t.Helper()
+	address, err := freeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{cmd: exec.Command("signpost", append([]string{"serve", "--listen", address}, args...)...), url: "http://" + address}
+	p.start(t, func() bool { return strings.Contains(p.log.String(), "msg=serving") })
+	return p
+}

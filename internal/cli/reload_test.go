@@ -1,0 +1,291 @@
+package cli
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const manifestV1 = "/v1/endpoints-manifest"
+
+// TestReloadUnderLoad asks without pause while the definition is replaced 200 times, by good and bad ones. Every
+// answer must be whole, and of one definition.
+func TestReloadUnderLoad(t *testing.T) {
+	t.Parallel()
+	const reloads, endpoints = 200, 20
+	path := filepath.Join(t.TempDir(), "feeds.json")
+	good := func(i int) string { return feeds(fmt.Sprintf("generation %d", i), endpoints) }
+	write(t, path, good(0))
+	p := startServe(t, path)
+
+	stop := make(chan struct{})
+	var clients sync.WaitGroup
+	var mu sync.Mutex
+	revisions := make(map[string]string) // of each generation, as first seen
+	requests := 0
+	check := func(r reply, err error) error {
+		if err != nil {
+			return err
+		}
+		got, n, err := names(r.body)
+		if r.StatusCode != http.StatusOK || err != nil || len(got) != 1 || n != endpoints {
+			return fmt.Errorf("status %d, generations %q, %d endpoints, %v", r.StatusCode, got, n, err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		requests++
+		revision := r.Header.Get("Signpost-Revision")
+		if known := revisions[got[0]]; known != "" && known != revision {
+			return fmt.Errorf("%s has the revisions %s and %s", got[0], known, revision)
+		}
+		revisions[got[0]] = revision
+		return nil
+	}
+	for i := range 3 {
+		clients.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if err := check(fetch(http.DefaultClient, p.url+manifestV1, fmt.Sprintf("h%d.example.com", i))); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	bad := func() int {
+		return len(p.logged("definition refused: the last good one stays", "source cannot be read: what was read before stays"))
+	}
+	for i := 1; i <= reloads && !t.Failed(); i++ {
+		before, text := bad(), good(i)
+		switch i % 8 {
+		case 1:
+			replace(t, path, fmt.Sprintf(`{"versions": %d}`, i)) // broken
+		case 3:
+			write(t, path, "")
+		case 5:
+			write(t, path, text[:len(text)*2/3])
+		case 7:
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		case 0, 2:
+			replace(t, path, text)
+		default:
+			write(t, path, text) // while it may be read
+		}
+		p.signal(t, syscall.SIGHUP)
+		if i%2 == 1 {
+			waitFor(t, "a bad definition to be refused", func() bool { return bad() > before })
+		} else {
+			waitFor(t, "a good definition to be served", func() bool { return p.serves(t, manifestV1, fmt.Sprintf("generation %d", i)) })
+		}
+	}
+	close(stop)
+	clients.Wait()
+	if len(revisions) < reloads/2 {
+		t.Errorf("%d definitions were seen, of %d good ones", len(revisions), reloads/2)
+	}
+	if got := p.metric(t, `signpost_reloads_total{result="failure"}`); got < reloads/2 {
+		t.Errorf("%v failed reloads are counted, of %d", got, reloads/2)
+	}
+	if p.metric(t, "signpost_last_reload_successful") != 1 {
+		t.Error("the last reload does not count as successful")
+	}
+	t.Logf("%d requests over %d reloads", requests, reloads)
+}
+
+// TestReloadLinks swaps the links of a mounted ConfigMap: the new file has the size and the time of the old one.
+func TestReloadLinks(t *testing.T) {
+	t.Parallel()
+	dir, then := t.TempDir(), time.Now().Add(-time.Hour)
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	mount := func(generation string) {
+		write(t, filepath.Join(dir, "..."+generation, "feeds.json"), feeds(generation, 2))
+		must(os.Chtimes(filepath.Join(dir, "..."+generation, "feeds.json"), then, then))
+		must(os.Symlink("..."+generation, filepath.Join(dir, "..data_tmp")))
+		must(os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")))
+	}
+	mount("one")
+	must(os.Symlink("..data/feeds.json", filepath.Join(dir, "feeds.json")))
+	far := filepath.Join(t.TempDir(), "far.json") // a link into a folder that nobody watches
+	must(os.Symlink(far, filepath.Join(dir, "far.json")))
+	write(t, far, service("/far", "one", 2))
+
+	folder, file := startServe(t, dir), startServe(t, filepath.Join(dir, "feeds.json"))
+	for _, generation := range []string{"two", "six", "ten"} {
+		mount(generation)
+		for _, p := range []*process{folder, file} {
+			waitFor(t, "the new definition", func() bool { return p.serves(t, manifestV1, generation) })
+		}
+	}
+	info, err := os.Stat(far)
+	must(err)
+	write(t, far, service("/far", "two", 2))
+	must(os.Chtimes(far, info.ModTime(), info.ModTime()))
+	waitFor(t, "a change that no event tells", func() bool { return folder.serves(t, "/far"+manifestV1, "two") })
+}
+
+// TestReloadFolder adds and removes files, and the folder itself.
+func TestReloadFolder(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "services")
+	write(t, filepath.Join(dir, "a.json"), service("/a", "a", 2))
+	p := startServe(t, dir)
+	status := func(path string, want int) {
+		t.Helper()
+		waitFor(t, fmt.Sprintf("%d at %s", want, path), func() bool { return p.get(t, path).StatusCode == want })
+	}
+	status("/a"+manifestV1, 200)
+	status("/b"+manifestV1, 404)
+
+	write(t, filepath.Join(dir, "b.json"), service("/b", "b", 2))
+	status("/b"+manifestV1, 200)
+	os.Remove(filepath.Join(dir, "a.json"))
+	status("/a"+manifestV1, 404)
+	waitFor(t, "the log", func() bool { return len(p.logged("withdrawn")) == 1 })
+
+	// One that cannot be read, or is bad, keeps nobody else from changing.
+	write(t, filepath.Join(dir, "b.json"), "{")
+	write(t, filepath.Join(dir, "c.json"), service("/c", "c", 2))
+	status("/c"+manifestV1, 200)
+	status("/b"+manifestV1, 200)
+	if err := os.Symlink("/proc/self/mem", filepath.Join(dir, "unreadable.json")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "c.json"), service("/c", "c again", 2))
+	waitFor(t, "c to change", func() bool { return p.serves(t, "/c"+manifestV1, "c again") })
+	if p.metric(t, "signpost_last_reload_successful") != 0 {
+		t.Error("all is well, says the metric")
+	}
+
+	// The folder goes, and what it had stays. It comes again, and so do changes.
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	p.signal(t, syscall.SIGHUP)
+	waitFor(t, "the loss of the folder to be noticed", func() bool {
+		for _, line := range p.logged("source cannot be read: what was read before stays") {
+			if strings.Contains(line["error"].(string), "no such file or directory") {
+				return true
+			}
+		}
+		return false
+	})
+	status("/c"+manifestV1, 200)
+	for _, name := range []string{"d", "e"} {
+		write(t, filepath.Join(dir, name+".json"), service("/"+name, name, 2))
+		status("/"+name+manifestV1, 200)
+	}
+	status("/c"+manifestV1, 404)
+	waitFor(t, "all to be well", func() bool { return p.metric(t, "signpost_last_reload_successful") == 1 })
+	if n := len(p.logged("all sources can be read again")); n == 0 {
+		t.Error("the log does not say that the folder is back")
+	}
+}
+
+// TestReloadClash moves a service to the base path of another one. The one that was there keeps it, and nobody
+// else is held up.
+func TestReloadClash(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name+".json") }
+	for _, name := range []string{"a", "b", "c"} {
+		write(t, file(name), service("/"+name, name, 2))
+	}
+	p := startServe(t, "--watch=false", file("a"), file("b"), file("c"))
+	reload := func() {
+		t.Helper()
+		before := p.metric(t, `signpost_reloads_total{result="success"}`) + p.metric(t, `signpost_reloads_total{result="failure"}`)
+		p.signal(t, syscall.SIGHUP)
+		waitFor(t, "a reload", func() bool {
+			return p.metric(t, `signpost_reloads_total{result="success"}`)+p.metric(t, `signpost_reloads_total{result="failure"}`) > before
+		})
+	}
+	check := func(want ...string) {
+		t.Helper()
+		for i, path := range []string{"/a", "/b", "/c"} {
+			if !p.serves(t, path+manifestV1, want[i]) {
+				t.Errorf("%s has %s, not %q", path, p.get(t, path+manifestV1).body, want[i])
+			}
+		}
+	}
+	replace(t, file("a"), service("/b", "a on b", 2))
+	reload()
+	check("a", "b", "c")
+	found := false
+	for _, line := range p.logged(`base_path "/b" is taken by ` + file("b")) {
+		found = found || line["definition"] == file("a") && line["rule"] == "base-path"
+	}
+	if !found {
+		t.Error("the log does not say that the base path is taken")
+	}
+	replace(t, file("b"), "{") // even by one that has become bad
+	replace(t, file("c"), service("/c", "c again", 2))
+	reload()
+	check("a", "b", "c again")
+	replace(t, file("b"), service("/a", "b on a", 2)) // the two change places
+	reload()
+	check("b on a", "a on b", "c again")
+}
+
+// TestReloadOnlyOnSignal changes a definition with watching off.
+func TestReloadOnlyOnSignal(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "feeds.json")
+	write(t, path, feeds("one", 2))
+	p := startServe(t, "--watch=false", path)
+	write(t, path, feeds("two", 2))
+	time.Sleep(lookInterval + settleTime) // in which a watch would have looked
+	if !p.serves(t, manifestV1, "one") {
+		t.Error("a change was taken over with watching off")
+	}
+	p.signal(t, syscall.SIGHUP)
+	waitFor(t, "the new definition", func() bool { return p.serves(t, manifestV1, "two") })
+}
+
+// TestManyServices serves a thousand services and changes some of them, one by one.
+func TestManyServices(t *testing.T) {
+	t.Parallel()
+	services, endpoints, changes := 1000, 100, 20
+	if raceEnabled {
+		services, endpoints = 200, 20 // many times as slow there
+	}
+	dir := t.TempDir()
+	file := func(i int) string { return filepath.Join(dir, fmt.Sprintf("s%d.json", i)) }
+	for i := range services {
+		write(t, file(i), service(fmt.Sprintf("/s%d", i), "before", endpoints))
+	}
+	start := time.Now()
+	p := startServe(t, dir)
+	t.Logf("%d services of %d endpoints serve after %v, with %d MB", services, endpoints, time.Since(start), residentMB(t, p))
+	if got := p.logged("serving")[0]["manifests"]; got != float64(services) {
+		t.Fatalf("%v manifests are served", got)
+	}
+	start = time.Now()
+	for i := range changes {
+		replace(t, file(i), service(fmt.Sprintf("/s%d", i), "after", endpoints))
+		p.signal(t, syscall.SIGHUP)
+		path := fmt.Sprintf("/s%d", i) + manifestV1
+		waitFor(t, "a service to change", func() bool { return p.serves(t, path, "after") })
+		if other := fmt.Sprintf("/s%d", i+1) + manifestV1; !p.serves(t, other, "before") {
+			t.Errorf("%s has changed too", other)
+		}
+	}
+	t.Logf("a reload takes %v", time.Since(start)/time.Duration(changes))
+	waitFor(t, "the log of the last one", func() bool { return len(p.logged("published")) == services+changes })
+}

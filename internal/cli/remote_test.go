@@ -1,0 +1,359 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// definitionSource is where a definition comes from: an HTTP server that a test can make fail.
+type definitionSource struct {
+	*httptest.Server
+	mu                    sync.Mutex
+	text                  string
+	status                int
+	requests, notModified int
+	hang                  chan struct{} // if set, answers wait for it to be closed
+}
+
+func newSource(t *testing.T) *definitionSource {
+	s := &definitionSource{status: http.StatusOK}
+	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *definitionSource) set(text string, status int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text, s.status = text, status
+}
+
+func (s *definitionSource) serve(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	s.requests++
+	text, status, hang := s.text, s.status, s.hang
+	tag := fmt.Sprintf(`"%x"`, sha256.Sum256([]byte(text)))
+	if status == http.StatusOK && r.Header.Get("If-None-Match") == tag {
+		s.notModified++
+		status = http.StatusNotModified
+	}
+	s.mu.Unlock()
+	if hang != nil {
+		select {
+		case <-hang:
+		case <-r.Context().Done():
+			return
+		}
+	}
+	w.Header().Set("ETag", tag)
+	w.WriteHeader(status)
+	if status == http.StatusOK {
+		io.WriteString(w, text)
+	}
+}
+
+// failures returns the errors of sources that were logged and have something in them.
+func failures(p *process, about string) (n int) {
+	for _, line := range p.logged("source cannot be read: what was read before stays") {
+		if strings.Contains(line["error"].(string), about) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestRemote follows a definition at an address through changes and outages.
+func TestRemote(t *testing.T) {
+	t.Parallel()
+	source := newSource(t)
+	source.set(feeds("one", 2), http.StatusOK)
+	p := startServe(t, strings.Replace(source.URL, "http://", "http://user:secret@", 1)+"/feeds.json", "--poll-interval", "20ms")
+	served := func(name string) {
+		t.Helper()
+		waitFor(t, name+" to be served", func() bool { return p.serves(t, manifestV1, name) })
+	}
+	well := func(want float64) {
+		t.Helper()
+		waitFor(t, "the metric to tell", func() bool { return p.metric(t, "signpost_last_reload_successful") == want })
+	}
+	served("one")
+	waitFor(t, "questions whether it has changed", func() bool {
+		source.mu.Lock()
+		defer source.mu.Unlock()
+		return source.notModified >= 3 && source.requests == source.notModified+1
+	})
+	source.set(feeds("two", 2), http.StatusOK)
+	served("two")
+
+	// What is bad, or an error, or cannot be reached, changes nothing. Each is said once.
+	source.set(feeds("three", 2), http.StatusInternalServerError)
+	waitFor(t, "a word about the status", func() bool { return failures(p, "the answer has status 500") == 1 })
+	well(0)
+	source.set(feeds("two", 2), http.StatusOK)
+	waitFor(t, "a word about its return", func() bool { return len(p.logged("all sources can be read again")) == 1 })
+	well(1)
+	source.set("<html>", http.StatusOK)
+	waitFor(t, "the bad definition to be refused", func() bool { return len(p.logged("definition refused: the last good one stays")) == 1 })
+	well(0)
+	source.set("", http.StatusOK)
+	waitFor(t, "the empty definition to be refused", func() bool { return len(p.logged("definition refused: the last good one stays")) == 2 })
+	address := source.Listener.Addr().String()
+	source.Close()
+	waitFor(t, "a word about the outage", func() bool { return failures(p, "connection refused") == 1 })
+	served("two")
+
+	// It comes back.
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source.set(feeds("four", 2), http.StatusOK)
+	go http.Serve(listener, http.HandlerFunc(source.serve))
+	defer listener.Close()
+	served("four")
+	well(1)
+	if n := failures(p, ""); n != 2 {
+		t.Errorf("%d failures are logged, not 2", n)
+	}
+	if strings.Contains(p.log.String(), "secret") {
+		t.Error("the log has the password of the address")
+	}
+}
+
+// TestRemoteHangs has a source that takes requests and does not answer. Everything else goes on.
+func TestRemoteHangs(t *testing.T) {
+	t.Parallel()
+	source := newSource(t)
+	source.set(service("/remote", "one", 2), http.StatusOK)
+	file := filepath.Join(t.TempDir(), "feeds.json")
+	write(t, file, feeds("one", 2))
+	p := startServe(t, file, source.URL, "--poll-interval", "10ms")
+	source.mu.Lock()
+	source.hang = make(chan struct{})
+	before := source.requests
+	source.mu.Unlock()
+	t.Cleanup(func() { close(source.hang) }) // before the server is closed, which waits for its requests
+	waitFor(t, "a request that hangs", func() bool {
+		source.mu.Lock()
+		defer source.mu.Unlock()
+		return source.requests > before
+	})
+	replace(t, file, feeds("two", 2))
+	p.signal(t, syscall.SIGHUP)
+	waitFor(t, "the file to be taken over", func() bool { return p.serves(t, manifestV1, "two") })
+	if n := failures(p, ""); n > 0 {
+		t.Error("the source was given up in the meantime, so this shows nothing")
+	}
+	if !p.serves(t, "/remote"+manifestV1, "one") {
+		t.Error("what the source gave before is not served")
+	}
+}
+
+// TestRemoteBounds has sources that answer with too much, or with somewhere else.
+func TestRemoteBounds(t *testing.T) {
+	t.Parallel()
+	ca := newAuthority(t)
+	cert, key := ca.issue(t, 5, "localhost")
+	pair, err := tls.X509KeyPair([]byte(cert), []byte(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := newSource(t)
+	plain.set(service("/moved", "moved", 2), http.StatusOK)
+	mux := http.NewServeMux()
+	mux.HandleFunc("/endless", func(w http.ResponseWriter, r *http.Request) {
+		for block := make([]byte, 1<<20); ; {
+			if _, err := w.Write(block); err != nil {
+				return
+			}
+		}
+	})
+	mux.Handle("/loop", http.RedirectHandler("/loop", http.StatusFound))
+	mux.Handle("/downgrade", http.RedirectHandler(plain.URL, http.StatusFound))
+	secure := httptest.NewUnstartedServer(mux)
+	secure.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	moving := httptest.NewServer(http.RedirectHandler(plain.URL+"/feeds.json", http.StatusFound))
+	t.Cleanup(moving.Close)
+
+	base := strings.Replace(secure.URL, "127.0.0.1", "localhost", 1)
+	root := filepath.Join(t.TempDir(), "root.pem")
+	write(t, root, ca.pem)
+	sources := []string{base + "/loop", base + "/downgrade", moving.URL}
+	if !raceEnabled { // which makes 64 MiB some hundreds
+		sources = append(sources, base+"/endless")
+	}
+	cmd := exec.Command("signpost", serveArgs(sources)...)
+	cmd.Env = append(os.Environ(), "SSL_CERT_FILE="+root)
+	p := startCommand(t, cmd)
+	if !p.serves(t, "/moved"+manifestV1, "moved") {
+		t.Error("a redirect from http to http is not followed")
+	}
+	if failures(p, "more than 5 redirects") != 1 || failures(p, "redirected from https to http") != 1 {
+		t.Error("a loop, or a redirect to plain http, is not refused")
+	}
+	if raceEnabled {
+		return
+	}
+	if !strings.Contains(p.log.String(), "larger than") || len(p.logged("definition refused: the last good one stays")) != 1 {
+		t.Error("an endless definition is not refused")
+	}
+	t.Logf("%d MB after an endless definition", residentMB(t, p))
+}
+
+// TestDefinitionCache starts without the source.
+func TestDefinitionCache(t *testing.T) {
+	t.Parallel()
+	source, cache := newSource(t), filepath.Join(t.TempDir(), "made", "cache")
+	source.set(service("/remote", "one", 2), http.StatusOK)
+	args := []string{source.URL, "--poll-interval", "20ms", "--definition-cache", cache}
+	startServe(t, args...).stop(t)
+
+	// It is down.
+	source.set("", http.StatusServiceUnavailable)
+	p := startServe(t, args...)
+	if !p.serves(t, "/remote"+manifestV1, "one") || mustFetch(t, p.admin+"/readyz").StatusCode != http.StatusOK {
+		t.Error("what was kept is not served")
+	}
+	if len(p.logged("the source of a definition is down or bad: taking what was kept of it")) != 1 || failures(p, "503") != 1 {
+		t.Error("the log does not say so")
+	}
+	source.set(service("/remote", "two", 2), http.StatusOK)
+	waitFor(t, "the source to be used again", func() bool { return p.serves(t, "/remote"+manifestV1, "two") })
+	p.stop(t)
+
+	// It has something bad.
+	source.set(`{"versions": 1}`, http.StatusOK)
+	p = startServe(t, args...)
+	if !p.serves(t, "/remote"+manifestV1, "two") {
+		t.Error("what was kept is not served in place of something bad")
+	}
+	if !strings.Contains(p.log.String(), "[wrong-type]") {
+		t.Error("the findings of the bad one are not said")
+	}
+	p.stop(t)
+
+	// A feature that only the definition knows which is missing; another source, with nothing kept.
+	source.set("", http.StatusNotFound)
+	p = startServe(t, append(args, source.URL+"/other", "--feature", "parental-control")...)
+	if p.get(t, "/v1/endpoints-manifest").StatusCode != http.StatusNotFound || !p.serves(t, "/remote"+manifestV1, "two") {
+		t.Error("one source that is down and has nothing kept keeps the other from being served")
+	}
+
+	// A file with an error is one all the same.
+	file := filepath.Join(t.TempDir(), "bad.json")
+	write(t, file, "{}")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "signpost", append([]string{"serve", "--listen", "127.0.0.1:0", file}, args...)...).CombinedOutput()
+	if exit := (&exec.ExitError{}); !errors.As(err, &exit) || exit.ExitCode() != exitFindings {
+		t.Errorf("with a bad file it ends with %v:\n%s", err, out)
+	}
+}
+
+// TestCacheKilled kills the server while it writes a definition to keep, again and again. What is kept is whole
+// each time.
+func TestCacheKilled(t *testing.T) {
+	t.Parallel()
+	source, cache := newSource(t), t.TempDir()
+	args := []string{source.URL, "--poll-interval", "1ms", "--definition-cache", cache}
+	long := strings.Repeat(" long", 4000)
+	texts := []string{feeds("one"+long, 50), feeds("two"+long, 50)} // a megabyte each
+	source.set(texts[0], http.StatusOK)
+	startServe(t, args...).stop(t)
+	files, err := filepath.Glob(filepath.Join(cache, "*.definition"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("in the cache there is %v, %v", files, err)
+	}
+	writing := func() bool {
+		entries, err := os.ReadDir(cache)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(files[0])
+		return len(entries) > 1 || err != nil || info.Size() != int64(len(texts[0]))
+	}
+	kills, amid := 10, 0
+	if raceEnabled {
+		kills = 4
+	}
+	for i := range kills {
+		for _, left := range leftovers(t, cache) {
+			os.Remove(left)
+		}
+		p := startServe(t, args...)
+		waitFor(t, "the definition to be published", func() bool { return len(p.logged("published")) > 0 })
+		next, changed := i, time.Now().Add(-time.Hour)
+		for !writing() { // asked without a pause, since it takes no time to write
+			if time.Since(changed) > 200*time.Millisecond { // it was missed
+				next, changed = next+1, time.Now()
+				source.set(texts[next%2], http.StatusOK)
+			}
+		}
+		p.kill()
+		amid += len(leftovers(t, cache))
+		if text, err := os.ReadFile(files[0]); err != nil || !slices.Contains(texts, string(text)) {
+			t.Fatalf("after it was killed for the %d. time, %d bytes are kept, not %d; %v", i+1, len(text), len(texts[0]), err)
+		}
+	}
+	t.Logf("of %d times, it was killed %d times amid writing", kills, amid)
+
+	source.set("", http.StatusBadGateway)
+	p := startServe(t, args...)
+	if r := p.get(t, manifestV1); r.StatusCode != http.StatusOK {
+		t.Errorf("what was kept is answered with %d", r.StatusCode)
+	}
+	waitFor(t, "what was left to be removed", func() bool { return len(leftovers(t, cache)) == 0 })
+}
+
+// leftovers returns the files that were not written to the end.
+func leftovers(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*"+temporary))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// TestCacheDiskFull lets every write to a file fail with "file too large", which needs no small disk and no
+// rights. It is logged, and serving goes on.
+func TestCacheDiskFull(t *testing.T) {
+	t.Parallel()
+	source, cache := newSource(t), t.TempDir()
+	source.set(feeds("one", 2), http.StatusOK)
+	args := serveArgs([]string{source.URL, "--poll-interval", "20ms", "--definition-cache", cache})
+	p := startCommand(t, exec.Command("bash", append([]string{"-c", `ulimit -f 0; exec signpost "$@"`, "signpost"}, args...)...))
+	full := func() (n int) {
+		for _, line := range p.logged("definition is not kept for the next start") {
+			if strings.Contains(line["error"].(string), "file too large") {
+				n++
+			}
+		}
+		return n
+	}
+	waitFor(t, "a word about the disk", func() bool { return full() == 1 })
+	source.set(feeds("two", 2), http.StatusOK)
+	waitFor(t, "the next definition", func() bool { return p.serves(t, manifestV1, "two") && full() == 2 })
+	files, err := os.ReadDir(cache)
+	if err != nil || len(files) > 0 {
+		t.Errorf("on the full disk there is %v, %v", files, err)
+	}
+}

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"log/slog"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"signpost/server"
+)
+
+// maxLogged bounds what of a request goes into a line of the log. slog escapes it.
+const maxLogged = 200
+
+var (
+	traceparent = regexp.MustCompile(`^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
+	requestID   = regexp.MustCompile(`^[A-Za-z0-9._:/+=@-]{1,128}$`)
+)
+
+// newObserver returns what is called after every answer.
+func newObserver(log *slog.Logger, m *metrics) func(*http.Request, server.Event) {
+	return func(r *http.Request, e server.Event) {
+		m.observe(e)
+		logRequest(log, r, e)
+	}
+}
+
+// logRequest writes a line about a request, at debug. A trace or request id that it carries is passed on.
+func logRequest(log *slog.Logger, r *http.Request, e server.Event) {
+	if !log.Enabled(r.Context(), slog.LevelDebug) {
+		return
+	}
+	args := []any{"method", bounded(r.Method), "path", bounded(r.URL.Path), "host", bounded(r.Host), "peer", r.RemoteAddr,
+		"status", e.Status, "bytes", e.Bytes, "duration", e.Duration}
+	if id := r.Header.Get("Traceparent"); traceparent.MatchString(id) {
+		args = append(args, "traceparent", id)
+	}
+	if id := r.Header.Get("X-Request-Id"); requestID.MatchString(id) {
+		args = append(args, "request_id", id)
+	}
+	log.Debug("request", args...)
+}
+
+// serverLog takes what net/http has to say. Most is what clients get wrong, such as a TLS handshake, with words
+// of theirs in it; a panic and a lack of file descriptors are about the program.
+type serverLog struct{ *slog.Logger }
+
+func (l serverLog) Write(line []byte) (int, error) {
+	message := strings.TrimSuffix(string(line), "\n")
+	for _, ours := range []string{"http: panic serving", "http2: panic serving", "http: Accept error"} {
+		if strings.HasPrefix(message, ours) {
+			l.Error(message)
+			return len(line), nil
+		}
+	}
+	l.Debug(bounded(message))
+	return len(line), nil
+}
+
+func bounded(s string) string {
+	if len(s) > maxLogged {
+		return s[:maxLogged] + "…"
+	}
+	return s
+}

@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// authority issues certificates for a test.
+type authority struct {
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+	pem  string
+}
+
+func newAuthority(t *testing.T) *authority {
+	t.Helper()
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageCertSign,
+	}
+	a := &authority{}
+	var der []byte
+	a.key, der = sign(t, template, nil)
+	var err error
+	if a.cert, err = x509.ParseCertificate(der); err != nil {
+		t.Fatal(err)
+	}
+	a.pem = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	return a
+}
+
+// sign makes a key and a certificate for it, signed by an authority or, without one, by itself.
+func sign(t *testing.T, template *x509.Certificate, by *authority) (*ecdsa.PrivateKey, []byte) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent, signer := template, key
+	if by != nil {
+		parent, signer = by.cert, by.key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key, der
+}
+
+// issue returns a certificate with a serial number, and its key.
+func (a *authority) issue(t *testing.T, serial int64, names ...string) (cert, key string) {
+	t.Helper()
+	private, der := sign(t, &x509.Certificate{
+		SerialNumber: big.NewInt(serial), DNSNames: names, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}, a)
+	keyDER, err := x509.MarshalECPrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
+		string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: keyDER}))
+}
+
+// httpsClient trusts these roots alone, and connects anew for every request.
+func httpsClient(serverName string, roots ...string) *http.Client {
+	pool := x509.NewCertPool()
+	for _, root := range roots {
+		pool.AppendCertsFromPEM([]byte(root))
+	}
+	return &http.Client{Transport: &http.Transport{
+		TLSClientConfig:   &tls.Config{RootCAs: pool, ServerName: serverName},
+		ForceAttemptHTTP2: true, DisableKeepAlives: true,
+	}}
+}
+
+// serial returns the serial number of the certificate that a server shows.
+func serial(t *testing.T, client *http.Client, address string) int64 {
+	t.Helper()
+	r, err := fetch(client, address, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.TLS.PeerCertificates[0].SerialNumber.Int64()
+}
+
+func TestHTTPS(t *testing.T) {
+	t.Parallel()
+	dir, ca := t.TempDir(), newAuthority(t)
+	certFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
+	cert, key := ca.issue(t, 101, "feeds.example.com")
+	write(t, certFile, cert)
+	write(t, keyFile, key)
+	p := startServe(t, "--tls-cert", certFile, "--tls-key", keyFile, "--redirect-listen", "127.0.0.1:0", "--allowed-host", "feeds.example.com")
+	if !strings.HasPrefix(p.url, "https://") {
+		t.Fatalf("it serves at %s", p.url)
+	}
+	client := httpsClient("feeds.example.com", ca.pem)
+	r, err := fetch(client, p.url+manifestV1, "feeds.example.com")
+	if err != nil || r.StatusCode != http.StatusOK || r.ProtoMajor != 2 || !strings.Contains(r.body, `"https://feeds.example.com/`) {
+		t.Fatalf("over https: %v %v, %s", r.Response, err, r.body)
+	}
+
+	// Nothing older than TLS 1.2, and HTTP/1.1 for those who cannot do better.
+	limited := func(version uint16) *http.Client {
+		client := httpsClient("feeds.example.com", ca.pem)
+		transport := client.Transport.(*http.Transport)
+		transport.TLSClientConfig.MinVersion, transport.TLSClientConfig.MaxVersion = version, version
+		transport.ForceAttemptHTTP2 = false
+		return client
+	}
+	if _, err := fetch(limited(tls.VersionTLS11), p.url+manifestV1, "feeds.example.com"); err == nil {
+		t.Error("TLS 1.1 is good enough for it")
+	}
+	if r, err := fetch(limited(tls.VersionTLS12), p.url+manifestV1, "feeds.example.com"); err != nil || r.ProtoMajor != 1 || r.StatusCode != http.StatusOK {
+		t.Errorf("over TLS 1.2 and HTTP/1.1: %v %v", r.Response, err)
+	}
+
+	// Plain http is redirected, to a host that is ours.
+	once := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	r, err = fetch(once, p.moved+manifestV1+"?a=b", "feeds.example.com")
+	want := strings.Replace(p.url, "127.0.0.1", "feeds.example.com", 1) + manifestV1 + "?a=b"
+	if err != nil || r.StatusCode != http.StatusPermanentRedirect || r.Header.Get("Location") != want {
+		t.Errorf("plain http is redirected to %v, %v, not %s", r.Header, err, want)
+	}
+	if r, err := fetch(once, p.moved+manifestV1, "evil.example"); err != nil || r.StatusCode != http.StatusMisdirectedRequest {
+		t.Errorf("a host of somebody else: %v %v", r.Response, err)
+	}
+	if r, err := fetch(once, strings.Replace(p.url, "https", "http", 1), "feeds.example.com"); err == nil && r.StatusCode < 400 {
+		t.Errorf("plain http to the https listener: %v", r.Response)
+	}
+}
+
+// TestCertificateReload replaces the certificate: one file after the other, both in one step, and badly.
+func TestCertificateReload(t *testing.T) {
+	t.Parallel()
+	dir, ca := t.TempDir(), newAuthority(t)
+	certFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
+	// A mounted secret: the links of both files go through one that is swapped.
+	mount := func(generation, cert, key string) {
+		t.Helper()
+		write(t, filepath.Join(dir, "..."+generation, "tls.crt"), cert)
+		write(t, filepath.Join(dir, "..."+generation, "tls.key"), key)
+		os.Symlink("..."+generation, filepath.Join(dir, "..data_tmp"))
+		if err := os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cert, key := ca.issue(t, 101, "feeds.example.com")
+	mount("one", cert, key)
+	for _, file := range []string{certFile, keyFile} {
+		if err := os.Symlink("..data/"+filepath.Base(file), file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := startServe(t, "--tls-cert", certFile, "--tls-key", keyFile)
+	client := httpsClient("feeds.example.com", ca.pem)
+	shows := func(want int64) {
+		t.Helper()
+		waitFor(t, "another certificate", func() bool { return serial(t, client, p.url+manifestV1) == want })
+	}
+	shows(101)
+	cert, key = ca.issue(t, 102, "feeds.example.com")
+	mount("two", cert, key)
+	shows(102)
+
+	// A pair that does not belong together, and one that is not there: the old one stays, and each is said once.
+	other, _ := ca.issue(t, 103, "feeds.example.com")
+	complaints := func(about string) (n int) {
+		for _, line := range p.logged("certificate not replaced: the old one stays") {
+			if strings.Contains(line["error"].(string), about) {
+				n++
+			}
+		}
+		return n
+	}
+	mount("mismatch", other, key)
+	waitFor(t, "a word about the mismatch", func() bool { return complaints("private key does not match public key") == 1 })
+	shows(102)
+	if err := os.Remove(keyFile); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "a word about the missing key", func() bool { return complaints("no such file or directory") == 1 })
+	shows(102)
+	time.Sleep(lookInterval + settleTime) // in which it looks again
+	if n := len(p.logged("certificate not replaced: the old one stays")); n != 2 {
+		t.Errorf("it complained %d times about two mistakes", n)
+	}
+
+	// In place, one file after the other.
+	cert, key = ca.issue(t, 104, "feeds.example.com")
+	write(t, keyFile, key)
+	if err := os.Remove(certFile); err != nil {
+		t.Fatal(err)
+	}
+	write(t, certFile, cert)
+	shows(104)
+	if len(p.logged("certificate replaced")) < 2 {
+		t.Error("the log does not say that the certificate was replaced")
+	}
+}
