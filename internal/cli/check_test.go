@@ -1,0 +1,335 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"signpost"
+	"signpost/client"
+	"signpost/server"
+)
+
+// publish starts a service on loopback with a manifest and with feeds, some of which are broken.
+func publish(t *testing.T, start func(*httptest.Server), opts server.Options, endpoints ...signpost.Endpoint) *httptest.Server {
+	t.Helper()
+	mux := http.NewServeMux()
+	s := httptest.NewUnstartedServer(mux)
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // handshakes that are meant to fail
+	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
+	for i := range endpoints {
+		e := &endpoints[i]
+		e.URL = strings.ReplaceAll(e.URL, "PORT", port)
+		e.Name, e.Method, e.MIMEType = e.URL, signpost.MethodGet, signpost.MIMEJSON
+	}
+	template, err := signpost.Compile(signpost.NewManifest(endpoints...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := server.New(opts, server.Service{Versions: map[string]*signpost.Template{"v1": template}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux.Handle("/v1/endpoints-manifest", handler)
+	mux.HandleFunc("/v1/feeds", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"entries": []}`)
+	})
+	mux.HandleFunc("/v1/media", func(w http.ResponseWriter, r *http.Request) { // tells what it was sent
+		http.Redirect(w, r, "/sign-in?"+r.URL.RawQuery, http.StatusFound)
+	})
+	start(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func TestCheckWithAuthority(t *testing.T) {
+	s := publish(t, (*httptest.Server).StartTLS, server.Options{}, signpost.Endpoint{URL: "https://{{host}}:PORT/v1/feeds"})
+	address := s.URL + "/v1/endpoints-manifest"
+	out, errOut, code := runCLI("", "check", address)
+	if code != exitFindings || !strings.Contains(out, "failed   certificate  the certificate is signed by ") || !strings.Contains(out, "--ca-file") {
+		t.Errorf("an authority that is not known: %d\n%s%s", code, out, errOut)
+	}
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+	if err := os.WriteFile(file, block, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, errOut, code = runCLI("", "check", address, "--ca-file", file)
+	if code != exitFine || errOut != "11 results: 11 passed, 0 failed, 0 warned, 0 skipped\n" {
+		t.Errorf("%d\n%s%s", code, out, errOut)
+	}
+	for line := range strings.Lines(out) {
+		if !strings.HasPrefix(line, "passed   ") {
+			t.Error(line)
+		}
+	}
+}
+
+// TestCheckKeepsContext: a value of --context is in no output, whatever comes of it.
+func TestCheckKeepsContext(t *testing.T) {
+	token := []signpost.ContextItem{{Key: "token", Type: signpost.ContextCtx, Required: true}}
+	s := publish(t, (*httptest.Server).Start, server.Options{},
+		signpost.Endpoint{URL: "http://{{host}}:PORT/v1/media", ContextObj: token},
+		signpost.Endpoint{URL: "http://{{host}}:PORT/v1/feeds", ContextObj: token},
+		signpost.Endpoint{URL: "http://localhost:PORT/v1/feeds", ContextObj: token})
+	address := s.URL + "/v1/endpoints-manifest"
+	const secret = "opensesame"
+	for _, args := range [][]string{
+		{"--context", "token=" + secret},
+		{"--context", "token=" + secret, "--format", "json"},
+		{"--context", "other=" + secret},
+		{"--context", `"token=` + secret + `,"`},
+		{"--context", `token="` + secret},
+		{"--context", secret},
+		{"--context", "=" + secret},
+		{"--context", "token=a," + secret},
+		{"--context", "token=" + secret, "--context", "token=" + secret + "2"},
+		{"--context", "token=" + secret, "--timeout", "-1s"},
+		{"--context", "token=" + secret, "--ca-file", "nowhere.pem"},
+		{"--context=token=" + secret, "--nonsense"},
+		{"--context", "token=" + secret, "--help"},
+	} {
+		out, errOut, code := runCLI("", append([]string{"check", address}, args...)...)
+		if strings.Contains(out+errOut, secret) || strings.Contains(out+errOut, "ctx=") {
+			t.Errorf("%q shows the value (exit code %d):\n%s%s", args, code, out, errOut)
+		}
+	}
+	out, _, _ := runCLI("", "check", address, "--context", "token="+secret, "--format", "json")
+	var report client.Report
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range report.Results {
+		if r.Check == client.CheckProbe {
+			got = append(got, fmt.Sprintf("%s: %s", r.Status, r.Message))
+		}
+	}
+	want := []string{
+		"failed: the answer is 302 Found, to another URL on the same host",
+		"passed: 200 OK, application/json",
+		"skipped: it requires token, which is not sent: it is not on 127.0.0.1",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestCheckOnATerminal(t *testing.T) {
+	s := publish(t, (*httptest.Server).Start, server.Options{}, signpost.Endpoint{URL: "http://{{host}}:PORT/v1/feeds"}, signpost.Endpoint{URL: "http://{{host}}:PORT/v1/media"})
+	address := s.URL + "/v1/endpoints-manifest"
+	control, tty := openTerminal(t)
+	read := func(last string) string { // what is on the terminal, up to its last words
+		t.Helper()
+		all := make(chan string, 1)
+		go func() {
+			text, buf := "", make([]byte, 4096)
+			for !strings.Contains(text, last) {
+				n, err := control.Read(buf)
+				if err != nil {
+					break
+				}
+				text += string(buf[:n])
+			}
+			all <- text
+		}()
+		select {
+		case text := <-all:
+			return text
+		case <-time.After(10 * time.Second):
+			t.Fatalf("nothing on the terminal ends in %q", last)
+			return ""
+		}
+	}
+	main := func(stdout, stderr io.Writer, env map[string]string) {
+		t.Helper()
+		c := CLI{Stdout: stdout, Stderr: stderr, LookupEnv: func(name string) (string, bool) { value, ok := env[name]; return value, ok }}
+		if code := c.Main([]string{"check", address}); code != exitFindings {
+			t.Errorf("exit code %d", code)
+		}
+	}
+
+	// Progress on standard error, one line that is gone when the summary comes.
+	var plain bytes.Buffer
+	main(&plain, tty, nil)
+	const begin, end = "\r\x1b[K0 of 2 endpoints called\r\x1b[K1 of 2 endpoints called\r\x1b[K2 of 2 endpoints called", "\r\x1b[K13 results: 8 passed, 1 failed, 3 warned, 1 skipped\r\n"
+	if got := read("skipped\r\n"); got != begin+end {
+		t.Errorf("standard error is %q", got)
+	}
+	if strings.Contains(plain.String(), "\x1b") {
+		t.Errorf("no terminal, but colour: %q", plain.String())
+	}
+
+	// Colour on standard output, and no progress elsewhere.
+	var errOut bytes.Buffer
+	main(tty, &errOut, nil)
+	if got := read("after a redirect"); !strings.Contains(got, "\x1b[32mpassed \x1b[0m  json") || !strings.Contains(got, "\x1b[31mfailed \x1b[0m  probe") {
+		t.Errorf("no colour: %q", got)
+	}
+	if strings.ContainsAny(errOut.String(), "\r\x1b") {
+		t.Errorf("no terminal, but progress: %q", errOut.String())
+	}
+	main(tty, io.Discard, map[string]string{"NO_COLOR": "1"})
+	if got := read("after a redirect"); strings.Contains(got, "\x1b") {
+		t.Errorf("NO_COLOR, but colour: %q", got)
+	}
+}
+
+// TestCheckText: what a service sends can do nothing to the terminal.
+func TestCheckText(t *testing.T) {
+	var out bytes.Buffer
+	err := printReport(&out, false, client.Report{Results: []client.Result{
+		{Check: "probe", Status: client.Failed, Endpoint: "https://a/\x1b[2J", Message: "no\r\nanswer", Hint: "one\ntwo\x07"},
+		{Check: "manifest", Status: client.Warned, Endpoint: "https://a/b", Message: `"https://a/b" is odd`},
+	}})
+	const want = "failed   probe        https://a/\ufffd[2J: no\ufffd\ufffdanswer\n        = hint: one\n                two\ufffd\nwarned   manifest     \"https://a/b\" is odd\n"
+	if err != nil || out.String() != want {
+		t.Errorf("%v\n%q\n%q", err, out.String(), want)
+	}
+}
+
+func TestCheckInternationalHost(t *testing.T) {
+	for given, want := range map[string]string{
+		"https://bücher.example:8443/v1/m?x=1": "https://xn--bcher-kva.example:8443/v1/m?x=1",
+		"https://Bücher.example/v1/m":          "https://xn--bcher-kva.example/v1/m",
+		"https://Feeds.Example.com./v1/m":      "https://Feeds.Example.com./v1/m",
+		"https://[::1]:8443/v1/m":              "https://[::1]:8443/v1/m",
+	} {
+		if got, err := asciiAddress(given); err != nil || got != want {
+			t.Errorf("%s becomes %q, %v", given, got, err)
+		}
+	}
+}
+
+// TestCheckPage: docs/check.md shows what check says about a wrong host, which its transcripts cannot have.
+func TestCheckPage(t *testing.T) {
+	s := publish(t, (*httptest.Server).Start, server.Options{PublicHost: "backend.internal"},
+		signpost.Endpoint{URL: "https://{{host}}/a"}, signpost.Endpoint{URL: "https://{{host}}/b"}, signpost.Endpoint{URL: "https://{{host}}/c"})
+	out, _, _ := runCLI("", "check", s.URL+"/v1/endpoints-manifest", "--probe=false")
+	_, failed, _ := strings.Cut(out, "failed ")
+	failed, _, _ = strings.Cut(failed, "passed ")
+	failed = "failed " + strings.ReplaceAll(failed, "127.0.0.1", "feeds.example.com")
+	page, err := os.ReadFile(filepath.Join(repo, "docs", "check.md"))
+	if err != nil || !strings.Contains(string(page), "```text\n"+failed+"```\n") {
+		t.Errorf("docs/check.md does not show, %v\n%s", err, failed)
+	}
+}
+
+// TestCheckRemedies puts real proxies before a service, so that its manifest has the wrong host, and does what
+// check says then.
+func TestCheckRemedies(t *testing.T) {
+	endpoint := signpost.Endpoint{URL: "https://{{host}}/v1/feeds"}
+	direct := publish(t, (*httptest.Server).Start, server.Options{}, endpoint).Listener.Addr().String()
+	trusting := publish(t, (*httptest.Server).Start, server.Options{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}, endpoint).Listener.Addr().String()
+
+	t.Run("nginx", func(t *testing.T) {
+		config := func(dir, addr, backend, line string) string {
+			return fmt.Sprintf(`daemon off; master_process off; pid %[1]s/pid; error_log %[1]s/log;
+events {}
+http {
+	access_log off;
+	client_body_temp_path %[1]s; proxy_temp_path %[1]s; fastcgi_temp_path %[1]s; uwsgi_temp_path %[1]s; scgi_temp_path %[1]s;
+	server { listen %[2]s; location / { proxy_pass http://%[3]s; %[4]s } }
+}`, dir, addr, backend, line)
+		}
+		run := func(t *testing.T, backend, line string) string {
+			dir, addr := t.TempDir(), mustFreeAddress(t)
+			return checkBehind(t, addr, config(dir, addr, backend, line), "nginx", "-p", dir, "-c")
+		}
+		broken := run(t, direct, "")
+		wantHost(t, broken, "failed   host         no URL is on localhost, and 1 of 1 URL on 127.0.0.1")
+		wantHost(t, run(t, direct, remedy(t, broken, "nginx, beside proxy_pass:")), "passed   host         the URLs are on localhost")
+		wantHost(t, run(t, trusting, "proxy_set_header X-Forwarded-Host $host;"), "passed   host         the URLs are on localhost")
+	})
+
+	t.Run("Caddy", func(t *testing.T) {
+		run := func(t *testing.T, backend, line string) string {
+			dir, addr := t.TempDir(), mustFreeAddress(t)
+			for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"} { // where it keeps its state
+				t.Setenv(name, dir)
+			}
+			_, port, _ := net.SplitHostPort(addr)
+			config := fmt.Sprintf("{\n\tadmin off\n\tauto_https off\n}\nhttp://localhost:%s {\n\treverse_proxy %s {\n\t\t%s\n\t}\n}\n", port, backend, line)
+			return checkBehind(t, addr, config, "caddy", "run", "--adapter", "caddyfile", "--config")
+		}
+		broken := run(t, direct, "header_up Host {upstream_hostport}")
+		wantHost(t, broken, "failed   host         no URL is on localhost, and 1 of 1 URL on 127.0.0.1")
+		wantHost(t, run(t, direct, remedy(t, broken, "Caddy, inside reverse_proxy:")), "passed   host         the URLs are on localhost")
+		wantHost(t, run(t, trusting, "header_up Host {upstream_hostport}"), "passed   host         the URLs are on localhost") // it sends X-Forwarded-Host
+	})
+}
+
+func mustFreeAddress(t *testing.T) string {
+	t.Helper()
+	addr, err := freeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return addr
+}
+
+// checkBehind runs a proxy, the last argument of whose command is the file of its configuration, and returns what
+// check prints about the service behind it.
+func checkBehind(t *testing.T, addr, config, program string, args ...string) string {
+	t.Helper()
+	if _, err := exec.LookPath(program); err != nil {
+		t.Skip(err)
+	}
+	file := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, append(args, file)...)
+	var said output
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	_, port, _ := net.SplitHostPort(addr)
+	for range 200 { // ten seconds to come up
+		conn, err := net.Dial("tcp", addr)
+		if err == nil {
+			conn.Close()
+			out, _, _ := runCLI("", "check", "http://localhost:"+port+"/v1/endpoints-manifest", "--probe=false")
+			return out
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("%s does not come up: %s", program, said.String())
+	return ""
+}
+
+// remedy returns what a hint has behind a label.
+func remedy(t *testing.T, out, label string) string {
+	t.Helper()
+	for line := range strings.Lines(out) {
+		if _, after, found := strings.Cut(line, label); found {
+			return strings.TrimSpace(after)
+		}
+	}
+	t.Fatalf("no hint with %q in\n%s", label, out)
+	return ""
+}
+
+func wantHost(t *testing.T, out, want string) {
+	t.Helper()
+	if !strings.Contains(out, want) {
+		t.Errorf("want %s in\n%s", want, out)
+	}
+}
