@@ -1,0 +1,256 @@
+package studio_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"signpost/internal/cli"
+)
+
+// waitTime is how long the page may take for anything. It is far more than it needs, for machines that are busy.
+const waitTime = 20 * time.Second
+
+// chromium is started once for all tests: it takes longer to start than most of them run.
+var chromium struct {
+	once  sync.Once
+	ctx   context.Context
+	close func()
+	err   error
+}
+
+// runProgram, set in the environment, makes this test the real program.
+const runProgram = "SIGNPOST_STUDIO_TEST_RUN_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(runProgram) != "" {
+		c := cli.CLI{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, LookupEnv: os.LookupEnv}
+		os.Exit(c.Main(os.Args[1:]))
+	}
+	code := m.Run()
+	if chromium.close != nil {
+		chromium.close()
+	}
+	os.Exit(code)
+}
+
+// rebound is a name of another site that leads to loopback.
+const rebound = "rebound.example"
+
+// findChromium returns the browser of this machine, or "".
+func findChromium() string {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	const mac = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+	if _, err := os.Stat(mac); err == nil {
+		return mac
+	}
+	return ""
+}
+
+func startChromium(path string) {
+	dir, err := os.MkdirTemp("", "signpost-chromium-*")
+	if err != nil {
+		chromium.err = err
+		return
+	}
+	flags := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.UserDataDir(dir), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("headless", "new"), chromedp.Flag("hide-scrollbars", true),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("host-resolver-rules", "MAP "+rebound+" 127.0.0.1"),
+		chromedp.WSURLReadTimeout(time.Minute))
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), flags...)
+	ctx, cancel := chromedp.NewContext(allocator)
+	chromium.ctx = ctx
+	chromium.close = func() {
+		cancel()
+		stop()
+		os.RemoveAll(dir)
+	}
+	chromium.err = chromedp.Do(ctx)
+}
+
+// tab is a page in a real browser.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+
+	mu       sync.Mutex
+	failures []string // exceptions, and what the browser has refused
+	expected string   // in what is no failure
+}
+
+// openTab opens a page. Without a browser the test is skipped, and says so.
+func openTab(t *testing.T, address string) *tab {
+	t.Helper()
+	path := findChromium()
+	if path == "" {
+		t.Skip("BROWSER TESTS DID NOT RUN: there is no Chromium on this machine. Install it (Debian: apt-get install chromium), or run make test, which does.")
+	}
+	chromium.once.Do(func() { startChromium(path) })
+	if chromium.err != nil {
+		t.Fatalf("start %s: %v", path, chromium.err)
+	}
+	ctx, cancel := chromedp.NewContext(chromium.ctx)
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx); err != nil { // the tab lives as long as the context of this call
+		t.Fatal(err)
+	}
+	p := &tab{t: t, ctx: ctx}
+	go p.listen(chromedp.Console(ctx))
+	p.do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate(address))
+	t.Cleanup(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, failure := range p.failures {
+			t.Errorf("the browser reports: %s", failure)
+		}
+	})
+	return p
+}
+
+// listen notes exceptions, and scripts and styles that the browser refuses. That the server refuses something is part of
+// the tests.
+func (p *tab) listen(messages iter.Seq2[chromedp.ConsoleMessage, error]) {
+	for m, err := range messages {
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		bad := m.IsException() || m.Source == "security" || strings.Contains(m.Text, "Content Security Policy")
+		if bad && (p.expected == "" || !strings.Contains(m.Text, p.expected)) {
+			p.failures = append(p.failures, m.String())
+		}
+		p.mu.Unlock()
+	}
+}
+
+func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, waitTime)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// eval returns the value of an expression of JavaScript.
+func (p *tab) eval(expression string) any {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, waitTime)
+	defer cancel()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[any](expression))
+	if err != nil {
+		p.t.Fatalf("%s: %v", expression, err)
+	}
+	return value
+}
+
+// wait waits for an expression to be true.
+func (p *tab) wait(expression string) {
+	p.t.Helper()
+	deadline := time.Now().Add(waitTime)
+	for {
+		if p.eval("Boolean("+expression+")") == true {
+			return
+		}
+		if time.Now().After(deadline) {
+			p.t.Fatalf("waited in vain for %s; the page says:\n%v", expression, p.eval("document.body.innerText.replace(/very-long-/g, \"\").slice(0, 3000)"))
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// waitText waits for an element to have a text in it.
+func (p *tab) waitText(selector, text string) {
+	p.t.Helper()
+	p.wait(fmt.Sprintf("document.querySelector(%s)?.textContent.includes(%s)", quoteJS(selector), quoteJS(text)))
+}
+
+func (p *tab) text(selector string) string {
+	p.t.Helper()
+	return fmt.Sprint(p.eval(fmt.Sprintf("document.querySelector(%s).textContent", quoteJS(selector))))
+}
+
+func quoteJS(text string) string {
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		panic(err)
+	}
+	return string(quoted)
+}
+
+// field is an expression for the input with a label.
+func field(label string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll("label")].find((l) => l.textContent === %s)?.control`, quoteJS(label))
+}
+
+// focus puts the focus on the element that an expression gives.
+func (p *tab) focus(expression string) {
+	p.t.Helper()
+	p.wait(expression)
+	p.eval(fmt.Sprintf("(%s).focus()", expression))
+}
+
+// typeInto replaces the text of the input that an expression gives, key by key.
+func (p *tab) typeInto(expression, text string) {
+	p.t.Helper()
+	p.focus(expression)
+	p.eval(fmt.Sprintf("(%s).select?.()", expression))
+	p.do(chromedp.KeyEvent(kb.Backspace))
+	if text != "" {
+		ctx, cancel := context.WithTimeout(p.ctx, waitTime)
+		defer cancel()
+		if _, err := chromedp.Call(ctx, input.InsertText, input.InsertTextParams{Text: text}); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+// press presses keys, wherever the focus is.
+func (p *tab) press(keys string, options ...chromedp.KeyOption) {
+	p.t.Helper()
+	p.do(chromedp.KeyEvent(keys, options...))
+}
+
+// click clicks, with the mouse, on the element that an expression gives.
+func (p *tab) click(expression string) {
+	p.t.Helper()
+	p.wait(expression)
+	p.eval(fmt.Sprintf("(%s).scrollIntoView({block: 'center', behavior: 'instant'})", expression))
+	at, _ := p.eval(fmt.Sprintf("(() => { const r = (%s).getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()", expression)).([]any)
+	p.do(chromedp.MouseClickXY(at[0].(float64), at[1].(float64)))
+}
+
+// button is an expression for the button with a text.
+func button(text string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll("button")].find((b) => b.checkVisibility() && b.textContent.includes(%s))`, quoteJS(text))
+}
+
+// waitURL waits until the feed URL is the one that is given.
+func (p *tab) waitURL(url string) {
+	p.t.Helper()
+	p.wait(fmt.Sprintf("document.querySelector('#feed-url').textContent === %s", quoteJS(url)))
+}
+
+// expect says that the browser will refuse something, and report it with this text in it.
+func (p *tab) expect(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.expected = text
+}

@@ -1,0 +1,63 @@
+package studio
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// policy lets the page load what this server serves, and nothing else. Not even its own scripts can turn text
+// into markup.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+	"require-trusted-types-for 'script'; trusted-types 'none'"
+
+// ownOrigins returns the origins that a page of this server can have: the address, and localhost for it.
+func ownOrigins(listen netip.AddrPort) map[string]bool {
+	origins := make(map[string]bool)
+	for _, host := range []string{listen.Addr().String(), "localhost"} {
+		port := strconv.Itoa(int(listen.Port()))
+		origins["http://"+net.JoinHostPort(host, port)] = true
+		if port == "80" { // which browsers leave out
+			origins["http://"+strings.TrimSuffix(net.JoinHostPort(host, ""), ":")] = true
+		}
+	}
+	return origins
+}
+
+// guard refuses every request that is not the user's own. Another site can make the browser send requests here: by
+// a form or a script, which Origin and Sec-Fetch-Site tell, or by a name of its own that it lets lead to loopback,
+// which Host tells.
+func (s *Studio) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+
+		origin := r.Header.Values("Origin")
+		site := r.Header.Values("Sec-Fetch-Site")
+		switch {
+		case !s.origins["http://"+strings.ToLower(r.Host)]:
+			refuse(w, problem{
+				Status: http.StatusMisdirectedRequest,
+				Detail: "The studio does not answer for this host.",
+				Hint:   "Open the address that signpost studio has printed.",
+			})
+		case len(origin) > 1 || len(origin) == 1 && !s.origins[strings.ToLower(origin[0])],
+			len(site) > 1 || len(site) == 1 && site[0] != "same-origin" && site[0] != "none": // none is the user, who typed it
+			refuse(w, problem{
+				Status: http.StatusForbidden,
+				Detail: "The studio does not answer to other sites.",
+				Hint:   "Type the address into the browser, or open it from the terminal.",
+			})
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}

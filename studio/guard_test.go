@@ -1,0 +1,206 @@
+package studio_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"signpost/definition"
+	"signpost/studio"
+)
+
+// newStudio returns a studio that believes to be at an address, with a file.
+func newStudio(t *testing.T, listen string) *studio.Studio {
+	t.Helper()
+	s, err := studio.New(studio.Options{Listen: netip.MustParseAddrPort(listen)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.SetFile(definition.Parse("feeds.yaml", []byte(feedsYAML)))
+	return s
+}
+
+// TestGuard sends what browsers send on behalf of other sites, to every route.
+func TestGuard(t *testing.T) {
+	s := newStudio(t, "127.0.0.1:8079")
+	over, cancel := context.WithCancel(t.Context())
+	cancel() // the stream of events ends at once
+	routes := map[string]string{
+		"/": "GET", "/studio.js": "GET", "/api/state": "GET", "/api/events": "GET", "/films/v1/endpoints-manifest": "GET", "/nowhere": "GET",
+		"/api/register": "POST", "/api/update": "POST", "/api/remove": "POST", "/api/host": "POST", "/api/compose": "POST",
+		"/api/send": "POST", "/api/match": "POST",
+	}
+	for _, test := range []struct {
+		name   string
+		host   string
+		header http.Header
+		status int
+	}{
+		{"another name that leads here", "evil.example:8079", nil, 421},
+		{"a name that only begins alike", "127.0.0.1.evil.example:8079", nil, 421},
+		{"a name that only ends alike", "evil.localhost:8079", nil, 421},
+		{"another port", "127.0.0.1:8080", nil, 421},
+		{"no port", "127.0.0.1", nil, 421},
+		{"another loopback address", "127.0.0.2:8079", nil, 421},
+		{"IPv6", "[::1]:8079", nil, 421},
+		{"no host", "", nil, 421},
+		{"user info", "a@127.0.0.1:8079", nil, 421},
+		{"another site", "127.0.0.1:8079", http.Header{"Origin": {"https://evil.example"}}, 403},
+		{"another port of this machine", "localhost:8079", http.Header{"Origin": {"http://localhost:3000"}}, 403},
+		{"https", "localhost:8079", http.Header{"Origin": {"https://localhost:8079"}}, 403},
+		{"a sandboxed frame", "localhost:8079", http.Header{"Origin": {"null"}}, 403},
+		{"an empty origin", "localhost:8079", http.Header{"Origin": {""}}, 403},
+		{"two origins", "localhost:8079", http.Header{"Origin": {"http://localhost:8079", "https://evil.example"}}, 403},
+		{"a cross-site request without an origin", "localhost:8079", http.Header{"Sec-Fetch-Site": {"cross-site"}}, 403},
+		{"a same-site request", "localhost:8079", http.Header{"Sec-Fetch-Site": {"same-site"}}, 403},
+		{"two sites", "localhost:8079", http.Header{"Sec-Fetch-Site": {"same-origin", "cross-site"}}, 403},
+	} {
+		for path, method := range routes {
+			r := httptest.NewRequestWithContext(over, method, path, strings.NewReader("{}"))
+			r.Host = test.host
+			if test.header != nil {
+				r.Header = test.header.Clone()
+			}
+			r.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r)
+			if w.Code != test.status {
+				t.Errorf("%s: %s %s: status %d, not %d", test.name, method, path, w.Code, test.status)
+			}
+			checkHeaders(t, w.Header())
+			if w.Header().Get("Access-Control-Allow-Origin") != "" {
+				t.Errorf("%s: the answer may be read by others", test.name)
+			}
+		}
+	}
+}
+
+func TestGuardLetsTheUserIn(t *testing.T) {
+	for _, test := range []struct {
+		listen, host string
+		header       http.Header
+	}{
+		{"127.0.0.1:8079", "127.0.0.1:8079", nil},
+		{"127.0.0.1:8079", "localhost:8079", nil},
+		{"127.0.0.1:8079", "LocalHost:8079", http.Header{"Origin": {"http://localhost:8079"}, "Sec-Fetch-Site": {"same-origin"}}},
+		{"127.0.0.1:8079", "127.0.0.1:8079", http.Header{"Sec-Fetch-Site": {"none"}}},
+		{"[::1]:8079", "[::1]:8079", http.Header{"Origin": {"http://[::1]:8079"}}},
+		{"[::1]:80", "[::1]", nil},
+		{"127.0.0.1:80", "localhost", http.Header{"Origin": {"http://localhost"}}},
+		{"127.0.0.1:80", "127.0.0.1:80", nil},
+	} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Host = test.host
+		if test.header != nil {
+			r.Header = test.header
+		}
+		w := httptest.NewRecorder()
+		newStudio(t, test.listen).ServeHTTP(w, r)
+		if w.Code != http.StatusOK {
+			t.Errorf("%s at %s with %v: status %d", test.host, test.listen, test.header, w.Code)
+		}
+		checkHeaders(t, w.Header())
+	}
+}
+
+func checkHeaders(t *testing.T, h http.Header) {
+	t.Helper()
+	for _, directive := range []string{"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'", "require-trusted-types-for 'script'"} {
+		if !strings.Contains(h.Get("Content-Security-Policy"), directive) {
+			t.Errorf("the Content-Security-Policy has no %s: %q", directive, h.Get("Content-Security-Policy"))
+		}
+	}
+	if strings.Contains(h.Get("Content-Security-Policy"), "unsafe") {
+		t.Error("the Content-Security-Policy is unsafe")
+	}
+	for name, want := range map[string]string{
+		"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
+		"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
+	} {
+		if h.Get(name) != want {
+			t.Errorf("%s is %q, not %q", name, h.Get(name), want)
+		}
+	}
+}
+
+// TestBodies sends what is not the page's JSON, such as what a form of another site can send.
+func TestBodies(t *testing.T) {
+	s := newStudio(t, "127.0.0.1:8079")
+	for _, test := range []struct {
+		name, contentType, body string
+		status                  int
+	}{
+		{"a form", "application/x-www-form-urlencoded", "host=evil.example", 415},
+		{"a form that looks like JSON", "text/plain", `{"host":"evil.example"}`, 415},
+		{"a multipart form", "multipart/form-data; boundary=a", "--a--", 415},
+		{"no type", "", `{"host":"evil.example"}`, 415},
+		{"a type that only begins alike", "application/json-patch+json", `{"host":"evil.example"}`, 415},
+		{"no JSON", "application/json", "host", 400},
+		{"another field", "application/json", `{"hosts":""}`, 400},
+		{"another type of value", "application/json", `{"host":1}`, 400},
+		{"nothing", "application/json", "", 400},
+		{"too much", "application/json", `{"host":"` + strings.Repeat("a", 300<<10) + `"}`, 413},
+		{"JSON", "application/json; charset=utf-8", `{"host":"fine.example"}`, 200},
+	} {
+		r := httptest.NewRequest("POST", "/api/host", strings.NewReader(test.body))
+		r.Host = "127.0.0.1:8079"
+		r.Header.Set("Content-Type", test.contentType)
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		if w.Code != test.status {
+			t.Errorf("%s: status %d, not %d: %s", test.name, w.Code, test.status, w.Body)
+		}
+		if strings.Contains(w.Body.String(), "evil.example") {
+			t.Errorf("%s has an effect", test.name)
+		}
+	}
+}
+
+func TestAssets(t *testing.T) {
+	s := newStudio(t, "127.0.0.1:8079")
+	do := func(method, path, etag string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(method, path, nil)
+		r.Host = "127.0.0.1:8079"
+		r.Header.Set("If-None-Match", etag)
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		return w
+	}
+	types := map[string]string{
+		".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+	}
+	files, err := filepath.Glob("assets/*")
+	if err != nil || len(files) < 5 {
+		t.Fatalf("assets %v: %v", files, err)
+	}
+	for _, file := range files {
+		path, contentType := "/"+strings.TrimSuffix(filepath.Base(file), "index.html"), types[filepath.Ext(file)]
+		w := do("GET", path, "")
+		if w.Code != 200 || w.Header().Get("Content-Type") != contentType || w.Body.Len() == 0 {
+			t.Errorf("%s: status %d, type %q, %d bytes", path, w.Code, w.Header().Get("Content-Type"), w.Body.Len())
+		}
+		if w := do("GET", path, w.Header().Get("ETag")); w.Code != http.StatusNotModified || w.Body.Len() > 0 {
+			t.Errorf("%s again: status %d", path, w.Code)
+		}
+		body := do("GET", path, "").Body.String()
+		for _, outside := range []string{"http://", "https://", "innerHTML", "insertAdjacentHTML", "document.write", "eval("} {
+			for line := range strings.Lines(body) {
+				if strings.Contains(line, outside) && !strings.Contains(line, "placeholder=") && !strings.Contains(line, "xmlns=") {
+					t.Errorf("%s has %s: %s", path, outside, strings.TrimSpace(line))
+				}
+			}
+		}
+	}
+	for _, path := range []string{"/index.html", "/assets/", "/assets/studio.js", "/../studio.go", "/api/", "/api/register"} {
+		if w := do("GET", path, ""); w.Code != http.StatusNotFound && w.Code != http.StatusTemporaryRedirect && w.Code != http.StatusMovedPermanently {
+			t.Errorf("%s: status %d", path, w.Code)
+		}
+	}
+	if w := do("PUT", "/", ""); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") == "" {
+		t.Errorf("PUT: status %d", w.Code)
+	}
+}

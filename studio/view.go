@@ -1,0 +1,154 @@
+package studio
+
+import (
+	"net/url"
+	"strings"
+
+	"signpost"
+	"signpost/client"
+	"signpost/definition"
+)
+
+// endpoint is an endpoint as the page shows it.
+type endpoint struct {
+	URL          string         `json:"url"`
+	Name         string         `json:"name"`
+	Method       string         `json:"method"`
+	MIMEType     string         `json:"mime_type"`
+	Foreign      bool           `json:"foreign"` // on another host than the manifest
+	Placeholders []string       `json:"placeholders"`
+	Context      []contextField `json:"context"`
+	Modifiers    []modifier     `json:"modifiers"`
+}
+
+type contextField struct {
+	Key      string `json:"key"`
+	Type     string `json:"type"`
+	Required bool   `json:"required"`
+	SentAs   string `json:"sent_as"`
+	Sent     bool   `json:"sent"` // a get request has no body for it
+}
+
+type modifier struct {
+	ID     string  `json:"id"`
+	Name   string  `json:"name"`
+	Params []param `json:"params"`
+}
+
+// param is one control.
+type param struct {
+	Key         string            `json:"key"`
+	Label       string            `json:"label"`
+	Placeholder string            `json:"placeholder"`
+	Control     string            `json:"control"` // one of the controls below
+	Options     []signpost.Option `json:"options"`
+	Default     *string           `json:"default"` // as it stands in a URL; nil if there is none
+}
+
+// The controls.
+const (
+	controlText   = "text"
+	controlNumber = "number"
+	controlToggle = "toggle"
+	controlSelect = "select"
+)
+
+// endpoints returns the endpoints of a manifest that was served for a host; empty means that the host is not known.
+func endpoints(m signpost.Manifest, host string) []endpoint {
+	all := []endpoint{}
+	for _, e := range m.Endpoints {
+		defaults := client.Defaults(e)
+		view := endpoint{
+			URL: e.URL, Name: e.Name, Method: e.Method, MIMEType: e.MIMEType, Foreign: host != "" && !onHost(e.URL, host),
+			Placeholders: append([]string{}, signpost.Placeholders(e.URL)...), Context: []contextField{}, Modifiers: []modifier{},
+		}
+		for _, item := range e.ContextObj {
+			view.Context = append(view.Context, contextField{item.Key, item.Type, item.Required, sentAs(item), sendable(e, item)})
+		}
+		for _, m := range e.Modifiers {
+			params := []param{}
+			for _, p := range m.Params {
+				params = append(params, control(p, defaults))
+			}
+			view.Modifiers = append(view.Modifiers, modifier{m.ID, m.Name, params})
+		}
+		all = append(all, view)
+	}
+	return all
+}
+
+// control chooses the control of a param: a dropdown where there are options, else by the type of the value.
+func control(p signpost.Param, defaults map[string]string) param {
+	view := param{Key: p.Key, Label: p.UI.Label, Placeholder: p.UI.Placeholder, Control: controlText, Options: p.UI.Options}
+	if len(view.Options) == 0 {
+		view.Options = []signpost.Option{}
+		for _, value := range p.Schema.Enum {
+			view.Options = append(view.Options, signpost.Option{Value: value, Label: value})
+		}
+	}
+	switch {
+	case len(view.Options) > 0:
+		view.Control = controlSelect
+	case p.Schema.Type == signpost.TypeNumber:
+		view.Control = controlNumber
+	case p.Schema.Type == signpost.TypeBoolean:
+		view.Control = controlToggle
+	}
+	switch p.Schema.Default.(type) {
+	case nil, map[string]any, []any: // not a value that a control can have
+	default:
+		value := defaults[p.Key]
+		view.Default = &value
+	}
+	return view
+}
+
+func sentAs(item signpost.ContextItem) string {
+	if item.Mapper != "" {
+		return item.Mapper
+	}
+	return item.Key
+}
+
+// sendable reports whether a request to the endpoint has a place for a context item.
+func sendable(e signpost.Endpoint, item signpost.ContextItem) bool {
+	return item.Type == signpost.ContextCtx || item.Type == signpost.ContextBodyParam && e.Method == signpost.MethodPost
+}
+
+// onHost reports whether a URL, which may have placeholders, is on a host.
+func onHost(endpointURL, host string) bool {
+	_, after, _ := strings.Cut(endpointURL, "://")
+	authority, _, _ := strings.Cut(strings.NewReplacer("?", "/", "#", "/").Replace(after), "/")
+	u := url.URL{Host: authority}
+	return strings.EqualFold(u.Hostname(), strings.Trim(host, "[]"))
+}
+
+// finding is a finding with the part of the line that it is about.
+type finding struct {
+	signpost.Finding
+	Text  string `json:"text"`
+	At    int    `json:"at"`    // where in the text the place is, in characters from 0
+	Width int    `json:"width"` // how many characters it has
+}
+
+// maxLine is how many characters of a line are shown. A manifest is mostly one line, and not a short one.
+const maxLine = 100
+
+func findings(f *definition.File) []finding {
+	all := []finding{}
+	for _, found := range definition.Lint(f) {
+		view := finding{Finding: found}
+		line := []rune(strings.ReplaceAll(f.Line(found.Line), "\t", " "))
+		at := max(0, min(found.Column-1, len(line)))
+		from := max(0, min(at-maxLine/3, len(line)-maxLine))
+		to := min(len(line), from+maxLine)
+		indent := 0
+		for from == 0 && indent < at && line[indent] == ' ' {
+			indent++
+		}
+		view.Text, view.At = string(line[from+indent:to]), at-from-indent
+		view.Width = max(1, min(found.Width, to-at))
+		all = append(all, view)
+	}
+	return all
+}
