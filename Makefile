@@ -2,16 +2,24 @@
 
 GO ?= go
 FUZZTIME ?= 20s
+ENGINE ?= docker
+IMAGE ?= signpost
 
-.PHONY: test lint bench fuzz build setup
+.PHONY: test lint bench fuzz measure build image screenshot setup programs browser
 
-test: setup lint
+# The files in deploy have a module of their own. Its tests say at the end what they could not run here, which go
+# test shows only where it is given no package.
+test: setup programs browser lint
 	$(GO) test -race ./...
+	cd deploy/test && $(GO) test
+	@$(find_browser) || printf '\n*** THE BROWSER TESTS DID NOT RUN: there is no Chromium here, and it could not be installed. ***\n'
 
 lint:
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; test -z "$$unformatted" || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
 	$(GO) vet ./...
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
+	$(GO) -C deploy/test vet ./...
+	$(GO) -C deploy/test tool -modfile=../../tools/go.mod staticcheck ./...
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
@@ -21,12 +29,25 @@ fuzz:
 	@for package in $$($(GO) list ./...); do \
 		for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz'); do \
 			echo "$$package $$target"; \
-			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
+			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x $$package || exit 1; \
 		done; \
 	done
 
+# The figures in docs/operate.md. It takes some minutes, and wrk for the load.
+measure:
+	$(GO) -C deploy/test run ./measure
+
 build:
-	$(GO) build -trimpath -o bin/signpost ./cmd/signpost
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/signpost ./cmd/signpost
+
+# Needs a container engine: make image IMAGE=name:tag ENGINE=podman
+image:
+	$(ENGINE) build -f deploy/Dockerfile -t $(IMAGE) .
+
+# The picture of the studio page in README and docs, from the page itself.
+screenshot: browser
+	@pictures="$$(mktemp -d)" && $(GO) test ./studio -run '^TestScreenshot$$' -count 1 -screenshots "$$pictures" && \
+		cp "$$pictures/studio.png" docs/studio.png && echo "docs/studio.png is made; light and dark, wide and narrow are in $$pictures"
 
 # The race detector needs a C compiler; the transcripts in the docs use curl and git.
 setup:
@@ -37,3 +58,29 @@ setup:
 		if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
 		$$sudo apt-get update -qq && $$sudo apt-get install -y -qq --no-install-recommends $$missing libc6-dev ca-certificates; \
 	}
+
+# The servers and tools that the deploy files are for. They are unpacked and not installed, since an installed server
+# starts and takes a port. Where one cannot be had, the tests say that they did not run.
+programs:
+	@for program in nginx/usr/sbin/nginx caddy/usr/bin/caddy prometheus/usr/bin/promtool; do \
+		package=$${program%%/*}; path=$${program#*/}; \
+		test -x /$$path || test -x bin/programs/$$path || command -v $${path##*/} >/dev/null && continue; \
+		echo "unpacking $$package into bin/programs"; \
+		if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
+		( mkdir -p bin/programs && cd bin/programs && \
+			download="apt-get -qq -o APT::Sandbox::User=root download $$package" && \
+			{ $$download 2>/dev/null || { $$sudo apt-get update -qq && $$download; }; } && \
+			dpkg-deb -x $${package}_*.deb . && rm $${package}_*.deb \
+		) || echo "$$package cannot be had here"; \
+	done
+
+# The studio page is tested in a real browser: studio/browser_test.go looks for the same names.
+find_browser = ( for name in chromium chromium-browser google-chrome-stable google-chrome chrome \
+	"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"; do command -v "$$name" >/dev/null && exit 0; done; exit 1 )
+
+browser:
+	@$(find_browser) || { \
+		echo "installing chromium"; \
+		if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
+		$$sudo apt-get update -qq && $$sudo apt-get install -y -qq --no-install-recommends chromium fonts-liberation; \
+	} || echo "chromium cannot be had here"

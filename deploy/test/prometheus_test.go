@@ -1,0 +1,102 @@
+package deploy
+
+import (
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+var prometheusDir = filepath.Join(deployDir, "prometheus")
+
+// rulesFile is what Prometheus reads from a file of alert rules.
+type rulesFile struct {
+	Groups []struct {
+		Name  string `json:"name"`
+		Rules []struct {
+			Alert       string            `json:"alert"`
+			Expr        string            `json:"expr"`
+			For         string            `json:"for"`
+			Labels      map[string]string `json:"labels"`
+			Annotations map[string]string `json:"annotations"`
+		} `json:"rules"`
+	} `json:"groups"`
+}
+
+// TestAlerts checks that the alerts ask for metrics that Signpost has, and that each is tested and in the docs.
+func TestAlerts(t *testing.T) {
+	var file rulesFile
+	if err := yaml.UnmarshalStrict([]byte(readFile(t, prometheusDir, "alerts.yml")), &file); err != nil {
+		t.Fatal(err)
+	}
+	exposed := exposedMetrics(t)
+	tests, page := readFile(t, prometheusDir, "alerts_test.yml"), readFile(t, repoDir, "docs", "operate.md")
+	count := 0
+	for _, group := range file.Groups {
+		for _, rule := range group.Rules {
+			count++
+			if rule.Alert == "" || rule.Annotations["summary"] == "" || rule.Annotations["description"] == "" || rule.Labels["severity"] == "" {
+				t.Errorf("%s has no name, summary, description or severity", rule.Alert)
+			}
+			for _, name := range regexp.MustCompile(`\b(signpost|process|go)_[a-z_]+`).FindAllString(rule.Expr, -1) {
+				if !slices.Contains(exposed, strings.TrimSuffix(name, "_bucket")) {
+					t.Errorf("%s asks for %s, which Signpost does not have", rule.Alert, name)
+				}
+			}
+			fires := regexp.MustCompile(`alertname: ` + rule.Alert + `\n +exp_alerts:`)
+			quiet := "alertname: " + rule.Alert + "}"
+			if !fires.MatchString(tests) || !strings.Contains(tests, quiet) {
+				t.Errorf("alerts_test.yml does not show that %s fires, and that it does not", rule.Alert)
+			}
+			if !strings.Contains(page, "`"+rule.Alert+"`") {
+				t.Errorf("docs/operate.md does not say what to do about %s", rule.Alert)
+			}
+		}
+	}
+	if count == 0 {
+		t.Error("there are no alerts")
+	}
+}
+
+// TestAlertsWithPromtool has the tool of Prometheus check the rules and run their tests.
+func TestAlertsWithPromtool(t *testing.T) {
+	promtool := program(t, "promtool")
+	for _, args := range [][]string{{"check", "rules", "alerts.yml"}, {"test", "rules", "alerts_test.yml"}} {
+		cmd := exec.Command(promtool, args...)
+		cmd.Dir = prometheusDir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+}
+
+// exposedMetrics returns the names of all metrics of a server to which everything has happened that is counted.
+func exposedMetrics(t *testing.T) []string {
+	t.Helper()
+	dir := t.TempDir()
+	definition := filepath.Join(dir, "feeds.yaml")
+	writeFile(t, definition, feeds("One"))
+	listen, admin, p := startSignpost(t, nil, dir)
+	get(t, "http://"+listen+manifestPath)                 // a miss
+	get(t, "http://"+listen+manifestPath)                 // a hit
+	get(t, "http://"+listen+manifestPath, "Host", "a..b") // refused
+	writeFile(t, definition, strings.Replace(feeds("Two"), "get", "GET", 1))
+	if err := p.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a failed reload", func() bool {
+		_, text := get(t, "http://"+admin+"/metrics")
+		return strings.Contains(text, `signpost_reloads_total{result="failure"}`)
+	})
+	_, text := get(t, "http://"+admin+"/metrics")
+	var names []string
+	for _, m := range regexp.MustCompile(`(?m)^# TYPE (\S+) `).FindAllStringSubmatch(text, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
