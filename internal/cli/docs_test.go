@@ -209,3 +209,41 @@ func TestDocsNameOnlyFlagsThatExist(t *testing.T) {
 		}
 	}
 }
+
+// TestDocsLinks follows every relative link of README and docs, to a file and, in a page, to its heading.
+func TestDocsLinks(t *testing.T) {
+	pages, _ := filepath.Glob(filepath.Join(repo, "docs", "*.md"))
+	for _, page := range append(pages, filepath.Join(repo, "README.md"), filepath.Join(repo, "CONTRIBUTING.md")) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, link := range regexp.MustCompile(`\]\(([^)\s]+)\)`).FindAllStringSubmatch(fence.ReplaceAllString(string(text), ""), -1) {
+			target, heading, _ := strings.Cut(link[1], "#")
+			if strings.Contains(target, "://") {
+				continue
+			}
+			path := filepath.Join(filepath.Dir(page), target)
+			if target == "" {
+				path = page
+			}
+			linked, err := os.ReadFile(path)
+			if info, statErr := os.Stat(path); err != nil && (statErr != nil || !info.IsDir()) {
+				t.Errorf("%s links to %s: %v", filepath.Base(page), link[1], err)
+			}
+			if heading != "" && !strings.Contains(headings(string(linked)), "\n"+heading+"\n") {
+				t.Errorf("%s links to %s, and there is no such heading", filepath.Base(page), link[1])
+			}
+		}
+	}
+}
+
+// headings returns the headings of a page as links name them, each on a line.
+func headings(page string) string {
+	names := "\n"
+	for _, h := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(fence.ReplaceAllString(page, ""), -1) {
+		name := strings.ToLower(strings.ReplaceAll(h[1], " ", "-"))
+		names += regexp.MustCompile(`[^a-z0-9_-]`).ReplaceAllString(name, "") + "\n"
+	}
+	return names
+}
