@@ -5,7 +5,7 @@ FUZZTIME ?= 20s
 ENGINE ?= docker
 IMAGE ?= signpost
 
-.PHONY: test lint bench fuzz measure build image screenshot setup programs browser
+.PHONY: test lint bench fuzz soak measure build image screenshot setup programs browser
 
 # The files in deploy have a module of their own. Its tests say at the end what they could not run here, which go
 # test shows only where it is given no package.
@@ -32,6 +32,10 @@ fuzz:
 			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x $$package || exit 1; \
 		done; \
 	done
+
+# A million made-up hosts against a real process, with memory flat. The short form is in make test.
+soak:
+	SIGNPOST_SOAK_HOSTS=1000000 $(GO) test ./internal/cli -run '^TestMadeUpHosts$$' -count 1 -v -timeout 60m
 
 # The figures in docs/operate.md. It takes some minutes, and wrk for the load.
 measure:

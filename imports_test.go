@@ -28,6 +28,7 @@ func TestImportRule(t *testing.T) {
 			"golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "golang.org/x/net/netutil",
 		},
 		"signpost/cmd/signpost":         {"signpost/internal/cli"},
+		"signpost/bench":                {},
 		"signpost/examples/embed":       {"signpost", "signpost/server"},
 		"signpost/examples/feedservice": {"signpost", "signpost/contextkeys", "signpost/server"},
 	}
