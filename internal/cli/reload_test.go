@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -288,4 +289,52 @@ func TestManyServices(t *testing.T) {
 	}
 	t.Logf("a reload takes %v", time.Since(start)/time.Duration(changes))
 	waitFor(t, "the log of the last one", func() bool { return len(p.logged("published")) == services+changes })
+}
+
+// TestReadAtRest reads a file that is written over all the time. What is read in pieces is of one time all the
+// same, or not read at all.
+func TestReadAtRest(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "feeds.json")
+	text := func(i int) string { return feeds(fmt.Sprintf("generation %07d", i), 100) }
+	write(t, path, text(0))
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	stop := make(chan struct{})
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		for i := 1; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if _, err := f.WriteAt([]byte(text(i)), 0); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	origin, seen := pathOrigin{path: path}, make(map[string]bool)
+	for range 2000 {
+		texts, err := origin.read()
+		if err != nil && !strings.Contains(err.Error(), "it is being written to") {
+			t.Fatal(err)
+		}
+		for _, read := range texts {
+			first := regexp.MustCompile(`generation (\d+)`).FindStringSubmatch(string(read.text))[1]
+			if n := strings.Count(string(read.text), "generation "+first); n != 100 {
+				t.Fatalf("of 100 endpoints %d are of generation %s", n, first)
+			}
+			seen[first] = true
+		}
+	}
+	close(stop)
+	writer.Wait()
+	if len(seen) < 2 {
+		t.Error("it was never written to")
+	}
 }

@@ -327,6 +327,7 @@ func (c *CLI) printAddresses(scheme string, addr net.Addr, routes []string, isEx
 Try next:
 
   curl %s%s
+  signpost studio               see what editors will see
   signpost init feeds.yaml      write a definition of your own
   signpost lint feeds.yaml      see what is wrong with it
   signpost serve feeds.yaml     publish it
