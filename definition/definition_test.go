@@ -75,6 +75,18 @@ func TestJSONAndYAMLGiveTheSamePlaces(t *testing.T) {
 	}
 }
 
+// YAML ends a line in more ways than editors do. The line that is shown is the one that is meant.
+func TestLineBreaks(t *testing.T) {
+	for _, end := range []string{"\n", "\r\n", "\r", "\u0085", "\u2028", "\u2029"} {
+		text := strings.Join([]string{"# one", "service: 5", "versions: {v1: {endpoints: {}}}", ""}, end)
+		f := Parse("f.yaml", []byte(text))
+		findings := Lint(f)
+		if len(findings) != 1 || findings[0].Line != 2 || findings[0].Column != 10 || f.Line(2) != "service: 5" {
+			t.Errorf("lines that end in %q: %v, %q", end, findings, f.Line(2))
+		}
+	}
+}
+
 func TestLimits(t *testing.T) {
 	deep := strings.Repeat("[", maxDepth+2) + strings.Repeat("]", maxDepth+2)
 	for _, test := range []struct{ name, file, text, want string }{
@@ -262,7 +274,7 @@ func FuzzParseJSON(f *testing.F) {
 func checkParse(t *testing.T, name string, text []byte) {
 	file := Parse(name, text)
 	findings := Lint(file)
-	lines := bytes.Count(text, []byte("\n")) + 1
+	lines := file.parser.source.count()
 	refused := false
 	for i, f := range findings {
 		if f.Line < 1 || f.Line > lines+1 || f.Column < 1 || f.Width < 1 || f.Rule == "" || f.Message == "" {

@@ -2,6 +2,7 @@ package definition
 
 import (
 	"bytes"
+	"regexp"
 	"unicode/utf8"
 )
 
@@ -43,12 +44,23 @@ func (n *node) field(name string) (key, value *node) {
 // source is the text of a file, for showing the place of a finding.
 type source struct {
 	text  []byte
+	yaml  bool
 	lines [][]byte // cut when first asked for
 }
 
+// yamlBreak is what ends a line in YAML. In JSON it is the line feed alone.
+var yamlBreak = regexp.MustCompile("\r\n|[\r\n\u0085\u2028\u2029]")
+
 // count returns the number of lines.
 func (s *source) count() int {
-	if s.lines == nil {
+	if s.lines == nil && s.yaml {
+		from := 0
+		for _, at := range yamlBreak.FindAllIndex(s.text, -1) {
+			s.lines = append(s.lines, s.text[from:at[0]])
+			from = at[1]
+		}
+		s.lines = append(s.lines, s.text[from:])
+	} else if s.lines == nil {
 		s.lines = bytes.Split(s.text, []byte("\n"))
 	}
 	return len(s.lines)

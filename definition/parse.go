@@ -66,6 +66,7 @@ func (p *parser) tree() *node {
 		return nil
 	}
 	p.source.text = bytes.TrimPrefix(p.source.text, []byte("\ufeff"))
+	p.source.yaml = !p.fromJSON()
 
 	var root *node
 	if p.fromJSON() {
