@@ -40,8 +40,11 @@ func dial(t *testing.T, p *process) net.Conn {
 // for sending grows to several.
 func large(t *testing.T) (path string) {
 	t.Helper()
+	text := strings.ReplaceAll(feeds("large", 100), `"method"`, `"modifiers": ["long"], "method"`)
+	text = strings.Replace(text, `"versions"`, `"modifiers": {"long": {"kind": "text", "id": "a", "key": "a", "label": "a", "name": "`+
+		strings.Repeat("long", 50_000)+`"}}, "versions"`, 1) // 20 MB in the manifest, and 200 kB here
 	path = filepath.Join(t.TempDir(), "large.json")
-	write(t, path, feeds(strings.Repeat("long", 250_000), 20))
+	write(t, path, text)
 	return path
 }
 

@@ -70,6 +70,33 @@ type pathOrigin struct {
 }
 
 func (o *pathOrigin) read() ([]definitionText, error) {
+	texts, err := atRest(o.last, o.readOnce)
+	o.last = texts
+	return texts, err
+}
+
+// restTime is how long files must stay the same to be taken. It is longer than it takes to write one.
+const restTime = 10 * time.Millisecond
+
+// atRest reads files that somebody may be writing to. Other texts than the last ones have to be the same twice:
+// what is read while it is written over can be part old and part new, and well-formed.
+func atRest(last []definitionText, read func() ([]definitionText, error)) ([]definitionText, error) {
+	const attempts = 10
+	same := func(a, b definitionText) bool { return a.name == b.name && bytes.Equal(a.text, b.text) }
+	before := last
+	for range attempts {
+		now, err := read()
+		if slices.EqualFunc(now, before, same) {
+			return now, err
+		}
+		before = now
+		time.Sleep(restTime)
+	}
+	return last, errors.New("read definitions: they are being written to all the time")
+}
+
+// readOnce returns what is there. In place of what cannot be read it has what was there before.
+func (o *pathOrigin) readOnce() ([]definitionText, error) {
 	paths, err := definitionsIn(o.path)
 	if err != nil {
 		return o.last, err
@@ -81,7 +108,7 @@ func (o *pathOrigin) read() ([]definitionText, error) {
 	var texts []definitionText
 	var errs []error
 	for _, path := range paths {
-		text, err := readAtRest(path, last[path])
+		text, err := readFile(path)
 		if errors.Is(err, fs.ErrNotExist) && path != o.path {
 			continue // gone since the folder was listed
 		}
@@ -93,23 +120,7 @@ func (o *pathOrigin) read() ([]definitionText, error) {
 			texts = append(texts, definitionText{path, text})
 		}
 	}
-	o.last = texts
 	return texts, errors.Join(errs...)
-}
-
-// readAtRest reads a file that somebody may be writing to. A text other than the last one has to be the same
-// twice: what is read while it is written over can be part old and part new, and well-formed.
-func readAtRest(path string, last []byte) ([]byte, error) {
-	const attempts = 10
-	text, err := readFile(path)
-	for range attempts {
-		if err != nil || bytes.Equal(text, last) {
-			return text, err
-		}
-		last = text
-		text, err = readFile(path)
-	}
-	return nil, fmt.Errorf("read definition %q: it is being written to", path)
 }
 
 // remoteOrigin is a definition at an address, asked for again and again.

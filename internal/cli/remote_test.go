@@ -274,8 +274,8 @@ func TestCacheKilled(t *testing.T) {
 	t.Parallel()
 	source, cache := newSource(t), t.TempDir()
 	args := []string{source.URL, "--poll-interval", "1ms", "--definition-cache", cache}
-	long := strings.Repeat(" long", 4000)
-	texts := []string{feeds("one"+long, 50), feeds("two"+long, 50)} // a megabyte each
+	long := strings.Repeat(" long", 1000)
+	texts := []string{feeds("one"+long, 50), feeds("two"+long, 50)} // a quarter of a megabyte each
 	source.set(texts[0], http.StatusOK)
 	startServe(t, args...).stop(t)
 	files, err := filepath.Glob(filepath.Join(cache, "*.definition"))
