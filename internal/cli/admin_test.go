@@ -134,7 +134,7 @@ func TestReady(t *testing.T) {
 	t.Parallel()
 	source := newSource(t)
 	source.set("", http.StatusServiceUnavailable)
-	p := startServe(t, source.URL, "--poll-interval", "50ms", "--shutdown-delay", "1s")
+	p := startServe(t, source.URL, "--poll-interval", "50ms", "--shutdown-delay", "2s")
 	is := func(path string, status int) bool { return mustFetch(t, p.admin+path).StatusCode == status }
 	if !is("/healthz", 200) || !is("/readyz", 503) || p.get(t, manifestV1).StatusCode != http.StatusNotFound {
 		t.Error("without a definition it is not healthy, or ready")

@@ -161,7 +161,7 @@ func TestShutdownUnderLoad(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "feeds.json")
 	write(t, path, feeds("one", 200))
-	p := startServe(t, path, "--shutdown-delay", "700ms")
+	p := startServe(t, path, "--shutdown-delay", "2s")
 	var requests atomic.Int64
 	var clients sync.WaitGroup
 	ctx, stop := context.WithCancel(t.Context())

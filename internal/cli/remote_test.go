@@ -237,6 +237,14 @@ func TestDefinitionCache(t *testing.T) {
 	}
 	source.set(service("/remote", "two", 2), http.StatusOK)
 	waitFor(t, "the source to be used again", func() bool { return p.serves(t, "/remote"+manifestV1, "two") })
+	waitFor(t, "what it has to be kept", func() bool {
+		files, err := filepath.Glob(filepath.Join(cache, "*.definition"))
+		if err != nil || len(files) != 1 {
+			t.Fatalf("in the cache there is %v, %v", files, err)
+		}
+		text, err := os.ReadFile(files[0])
+		return err == nil && string(text) == service("/remote", "two", 2)
+	})
 	p.stop(t)
 
 	// It has something bad.
