@@ -217,18 +217,21 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request) Event {
 	header := w.Header()
 	h.commonHeaders(header)
+	tooLarge := r.ContentLength > h.maxBody || r.ContentLength < 0
+	if tooLarge {
+		header["Connection"] = closeConnection // what else it sends is not worth reading
+	}
 	t := h.table.Load() // once, so that the response is all of one table
 	route := t.routes[r.URL.Path]
 	if route == nil {
 		return t.notFound.write(w, r, Event{})
 	}
 	event := Event{Version: route.version}
-	if r.ContentLength > h.maxBody || r.ContentLength < 0 {
-		header["Connection"] = closeConnection // what else it sends is not worth reading
-		return bodyTooLarge.write(w, r, event)
-	}
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
+		if tooLarge {
+			return bodyTooLarge.write(w, r, event)
+		}
 		return h.serveManifest(w, r, t, route, event)
 	case http.MethodOptions:
 		header["Allow"] = allow

@@ -571,14 +571,18 @@ func TestRoutesAreACopy(t *testing.T) {
 func TestBodyIsRefused(t *testing.T) {
 	for _, test := range []struct {
 		limit   int64
+		method  string
+		path    string
 		request string
 		status  int
 	}{
-		{0, "Content-Length: 0\r\n\r\n", 200},
-		{0, "Content-Length: 1\r\n\r\nx", 413},
-		{0, "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 413},
-		{4, "Content-Length: 4\r\n\r\nbody", 200},
-		{4, "Content-Length: 5\r\n\r\nbody!", 413},
+		{0, "GET", manifestPath, "Content-Length: 0\r\n\r\n", 200},
+		{0, "GET", manifestPath, "Content-Length: 1\r\n\r\nx", 413},
+		{0, "GET", manifestPath, "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 413},
+		{4, "GET", manifestPath, "Content-Length: 4\r\n\r\nbody", 200},
+		{4, "GET", manifestPath, "Content-Length: 5\r\n\r\nbody!", 413},
+		{0, "POST", manifestPath, "Content-Length: 1000\r\n\r\n", 405}, // at once: the body never comes
+		{0, "GET", "/nowhere", "Content-Length: 1000\r\n\r\n", 404},
 	} {
 		address := listen(t, newHandler(t, Options{MaxBodyBytes: test.limit}, v1(compile(t, "a"))))
 		conn, err := net.Dial("tcp", address)
@@ -586,7 +590,7 @@ func TestBodyIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: feeds.example.com\r\n%s", manifestPath, test.request)
+		fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: feeds.example.com\r\n%s", test.method, test.path, test.request)
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -594,7 +598,7 @@ func TestBodyIsRefused(t *testing.T) {
 		if res.StatusCode != test.status {
 			t.Errorf("limit %d, %q: %d, not %d", test.limit, test.request, res.StatusCode, test.status)
 		}
-		if test.status == 413 && (res.Header.Get("Content-Type") != "application/problem+json" || !res.Close) {
+		if test.status >= 400 && (res.Header.Get("Content-Type") != "application/problem+json" || !res.Close) {
 			t.Errorf("%q: answered with %v", test.request, res.Header)
 		}
 	}

@@ -140,8 +140,9 @@ func TestTooMuch(t *testing.T) {
 		{"many headers", "GET", strings.Repeat("X-Many: x\r\n", (1000+slack)/10), "", "431"},
 		{"small body", "GET", "Content-Length: 10\r\n", "0123456789", "200"},
 		{"body", "GET", "Content-Length: 11\r\n", "0123456789a", "413"},
-		{"body that does not come", "POST", "Content-Length: 1000000000000\r\n", "", "413"},
-		{"endless body", "PUT", "Transfer-Encoding: chunked\r\n", "5\r\n01234\r\n", "413"},
+		{"body that does not come", "GET", "Content-Length: 1000000000000\r\n", "", "413"},
+		{"endless body", "GET", "Transfer-Encoding: chunked\r\n", "5\r\n01234\r\n", "413"},
+		{"body with another method", "POST", "Content-Length: 1000000000000\r\n", "", "405"},
 		{"two lengths", "GET", "Content-Length: 1\r\nContent-Length: 2\r\n", "x", "400"},
 		{"no host", "GET", "Host: b\r\n", "", "400"},
 	} {
