@@ -68,7 +68,7 @@ func skipLoudly(t *testing.T, why string) {
 	t.Skip(why)
 }
 
-// program finds a program on the path, or where "make setup" has put it.
+// program finds a program on the path, or where make programs has put it.
 func program(t *testing.T, name string) string {
 	t.Helper()
 	unpacked, err := filepath.Abs(filepath.Join(repoDir, "bin", "programs", "usr"))

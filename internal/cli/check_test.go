@@ -283,13 +283,23 @@ func mustFreeAddress(t *testing.T) string {
 	return addr
 }
 
+// findProgram returns the path of a server that is installed, or that make test has unpacked into bin/programs.
+func findProgram(t *testing.T, name string) string {
+	t.Helper()
+	for _, dir := range []string{"", "/usr/sbin", repo + "/bin/programs/usr/sbin", repo + "/bin/programs/usr/bin"} {
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return path
+		}
+	}
+	t.Skipf("THE REMEDY FOR %s DID NOT RUN: it is not on this machine. Install it, or run make test, which unpacks it.", strings.ToUpper(name))
+	return ""
+}
+
 // checkBehind runs a proxy, the last argument of whose command is the file of its configuration, and returns what
 // check prints about the service behind it.
 func checkBehind(t *testing.T, addr, config, program string, args ...string) string {
 	t.Helper()
-	if _, err := exec.LookPath(program); err != nil {
-		t.Skip(err)
-	}
+	program = findProgram(t, program)
 	file := filepath.Join(t.TempDir(), "config")
 	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
 		t.Fatal(err)
