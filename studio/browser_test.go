@@ -228,13 +228,25 @@ func (p *tab) press(keys string, options ...chromedp.KeyOption) {
 	p.do(chromedp.KeyEvent(keys, options...))
 }
 
-// click clicks, with the mouse, on the element that an expression gives.
+// click clicks, with the mouse, on the element that an expression gives, once it is at rest there.
 func (p *tab) click(expression string) {
 	p.t.Helper()
 	p.wait(expression)
-	p.eval(fmt.Sprintf("(%s).scrollIntoView({block: 'center', behavior: 'instant'})", expression))
-	at, _ := p.eval(fmt.Sprintf("(() => { const r = (%s).getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()", expression)).([]any)
-	p.do(chromedp.MouseClickXY(at[0].(float64), at[1].(float64)))
+	var last, at [2]float64
+	for rests := 0; rests < 3; last = at {
+		where, _ := p.eval(fmt.Sprintf(`(() => {
+  const e = %s;
+  e.scrollIntoView({block: "center", behavior: "instant"});
+  const r = e.getBoundingClientRect();
+  return [r.x + r.width / 2, r.y + r.height / 2];
+})()`, expression)).([]any)
+		at = [2]float64{where[0].(float64), where[1].(float64)}
+		if rests++; at != last {
+			rests = 0
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	p.do(chromedp.MouseClickXY(at[0], at[1]))
 }
 
 // button is an expression for the button with a text.

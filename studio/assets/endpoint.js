@@ -51,6 +51,7 @@ export function showEndpoint(source, version, endpoint) {
   fill(byId("context"), endpoint.context.map((item) => contextField(item, values.context)));
   show(byId("context-blank"), endpoint.context.length === 0);
   draft = null;
+  byId("feed-problem").textContent = "";
   previous = new Map();
   fill(byId("feed-url"), ...urlTokens(endpoint.url, null));
   if (focused) restoreFocus(focused);
@@ -287,7 +288,8 @@ function answerIsOld() {
 
 async function send() {
   if (!shown) return;
-  const first = draft && draft.problems[0];
+  if (!draft) await compose();
+  const first = draft?.problems[0];
   if (first) {
     const field = fields.get(first.field);
     if (field) field.input.focus();
