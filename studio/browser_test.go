@@ -228,25 +228,28 @@ func (p *tab) press(keys string, options ...chromedp.KeyOption) {
 	p.do(chromedp.KeyEvent(keys, options...))
 }
 
-// click clicks, with the mouse, on the element that an expression gives, once it is at rest there.
+// click clicks, with the mouse, on the element that an expression gives. An element may have moved by the time that
+// the mouse is there, as it may for people: then it is tried again.
 func (p *tab) click(expression string) {
 	p.t.Helper()
 	p.wait(expression)
-	var last, at [2]float64
-	for rests := 0; rests < 3; last = at {
-		where, _ := p.eval(fmt.Sprintf(`(() => {
+	for deadline := time.Now().Add(waitTime); ; {
+		at, _ := p.eval(fmt.Sprintf(`(() => {
   const e = %s;
+  window.clicked = false;
+  e.addEventListener("click", () => { window.clicked = true; }, {once: true, capture: true});
   e.scrollIntoView({block: "center", behavior: "instant"});
   const r = e.getBoundingClientRect();
   return [r.x + r.width / 2, r.y + r.height / 2];
 })()`, expression)).([]any)
-		at = [2]float64{where[0].(float64), where[1].(float64)}
-		if rests++; at != last {
-			rests = 0
+		p.do(chromedp.MouseClickXY(at[0].(float64), at[1].(float64)))
+		if p.eval("window.clicked") == true {
+			return
 		}
-		time.Sleep(10 * time.Millisecond)
+		if time.Now().After(deadline) {
+			p.t.Fatalf("no click reaches %s", expression)
+		}
 	}
-	p.do(chromedp.MouseClickXY(at[0], at[1]))
 }
 
 // button is an expression for the button with a text.
