@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"signpost/internal/wire"
 )
 
 // sink is a ResponseWriter that costs nothing, so that what is measured is the handler.
@@ -56,11 +58,19 @@ func hits(h *Handler) map[string]*http.Request {
 	}
 }
 
+// wired returns a request that came in on a connection as serve has them.
+func wired(r *http.Request) *http.Request {
+	return r.WithContext(wire.Context(r.Context(), new(wire.Conn)))
+}
+
 func TestHitsDoNotAllocate(t *testing.T) {
 	h := newHandler(t, Options{AllowedHosts: []string{"192.0.2.1", "*.example.net", "feeds.example.com"}}, v1(compile(t, "a")))
 	trusting := newHandler(t, Options{TrustedProxies: loopback}, v1(compile(t, "a"))) // though not the peer of these requests
 	for name, r := range hits(h) {
-		for _, h := range []*Handler{h, trusting} {
+		for i, h := range []*Handler{h, trusting, h} {
+			if i == 2 {
+				r = wired(r)
+			}
 			w := &sink{header: make(http.Header)}
 			if n := testing.AllocsPerRun(1000, func() {
 				w.reset()
@@ -84,22 +94,23 @@ func BenchmarkServe(b *testing.B) {
 	h := newHandler(b, Options{}, v1(compile(b, "a")))
 	requests := hits(h)
 	for _, name := range []string{"plain", "gzip", "304"} {
-		b.Run("hit "+name, func(b *testing.B) { serve(b, h, requests[name]) })
+		b.Run("hit "+name, func(b *testing.B) { serve(b, h, wired(requests[name])) })
 	}
+	b.Run("hit embedded", func(b *testing.B) { serve(b, h, requests["plain"]) })
 	b.Run("hit parallel", func(b *testing.B) {
 		b.ReportAllocs()
 		b.RunParallel(func(pb *testing.PB) {
-			w := &sink{header: make(http.Header)}
+			r, w := wired(requests["plain"]), &sink{header: make(http.Header)}
 			for pb.Next() {
 				w.reset()
-				h.ServeHTTP(w, requests["plain"])
+				h.ServeHTTP(w, r)
 			}
 		})
 	})
 	for _, name := range []string{"plain", "gzip"} {
 		b.Run("miss "+name, func(b *testing.B) {
 			b.ReportAllocs()
-			r := requests[name].Clone(b.Context())
+			r := wired(requests[name])
 			w := &sink{header: make(http.Header)}
 			for i := 0; b.Loop(); i++ {
 				r.Host = fmt.Sprintf("h%d.example.com", i)
@@ -113,7 +124,7 @@ func BenchmarkServe(b *testing.B) {
 	body := recorder.Body.Bytes()
 	b.Run("bare", func(b *testing.B) {
 		serve(b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			w.Header()["Content-Type"] = jsonType
+			jsonType.set(w.Header())
 			w.Write(body)
 		}), requests["plain"])
 	})

@@ -15,11 +15,9 @@ import (
 
 // representation is a manifest as it is sent: resolved for a host, and compressed or not.
 type representation struct {
-	body []byte
-	hash string // of the plain body
-	gzip bool
-
-	etag, length []string // as header values
+	body              []byte
+	hash              string // of the plain body
+	full, notModified head
 }
 
 // key says what a representation is of.
@@ -29,9 +27,9 @@ type key struct {
 	gzip  bool
 }
 
-// entryOverhead is counted for every entry beside its body and host: the structs, their header values
-// and the slots in map and list, rounded up.
-const entryOverhead = 1 << 10
+// entryOverhead is counted for every entry beside its body and host: the structs, their headers and the
+// slots in map and list, rounded up.
+const entryOverhead = 2 << 10
 
 // hashBytes is how much of a SHA-256 makes an ETag.
 const hashBytes = 16
@@ -41,6 +39,7 @@ const hashBytes = 16
 type cache struct {
 	limit int64
 	zip   compressor
+	head  head // of every representation
 
 	mu      sync.RWMutex
 	entries map[key]*entry // including those still being made, which are neither in queue nor in bytes
@@ -55,8 +54,8 @@ type entry struct {
 	again atomic.Bool // asked for since it was made or last considered
 }
 
-func newCache(limit int64, zip compressor) *cache {
-	return &cache{limit: limit, zip: zip, entries: make(map[key]*entry)}
+func newCache(limit int64, zip compressor, head head) *cache {
+	return &cache{limit: limit, zip: zip, head: head, entries: make(map[key]*entry)}
 }
 
 // get returns a representation, and whether it was there before.
@@ -129,14 +128,17 @@ func (c *cache) render(k key) (*representation, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256(body)
-	rep := &representation{body: body, hash: hex.EncodeToString(sum[:hashBytes]), gzip: k.gzip}
+	rep := &representation{body: body, hash: hex.EncodeToString(sum[:hashBytes])}
 	tag := rep.hash
 	if k.gzip {
 		tag += gzipTagSuffix
 		rep.body = c.zip.compress(body)
 	}
-	rep.etag = []string{`"` + tag + `"`}
-	rep.length = []string{strconv.Itoa(len(rep.body))}
+	rep.notModified = c.head.with(newField("Etag", `"`+tag+`"`), k.route.revision)
+	rep.full = rep.notModified.with(jsonType, newField("Content-Length", strconv.Itoa(len(rep.body))))
+	if k.gzip {
+		rep.full = rep.full.with(gzipCoding)
+	}
 	return rep, nil
 }
 

@@ -11,7 +11,7 @@ import (
 func (h *Handler) Redirect(httpsPort string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
-		h.commonHeaders(header)
+		h.setCommon(header)
 		host, refused := h.hosts.host(r)
 		if refused != nil {
 			refused.write(w, r, Event{})
@@ -25,7 +25,7 @@ func (h *Handler) Redirect(httpsPort string) http.Handler {
 			target += "?" + r.URL.RawQuery
 		}
 		header["Location"] = []string{target}
-		header["Connection"] = closeConnection
+		closeConnection.set(header)
 		header["Content-Length"] = []string{"0"}
 		w.WriteHeader(http.StatusPermanentRedirect)
 	})

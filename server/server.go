@@ -99,25 +99,24 @@ type Handler struct {
 	zip        compressor
 	maxBody    int64
 	observe    func(*http.Request, Event)
+	cors       bool
 	table      atomic.Pointer[table]
 
-	// Header values, as below.
-	origin       []string // nil: no CORS
-	cacheControl []string
-	vary         []string
+	common   head // of every answer
+	manifest head // of every manifest
 }
 
-// Header values are made once, put into every response as they are, and never written to.
 var (
-	nosniff       = []string{"nosniff"}
-	exposed       = []string{"ETag, Signpost-Revision"}
-	allow         = []string{"GET, HEAD, OPTIONS"}
-	allowedFields = []string{"If-None-Match"}
-	preflightAge  = []string{"86400"} // seconds; browsers cap it lower
-	jsonType      = []string{"application/json"}
-	gzipCoding    = []string{"gzip"}
+	allow           = newField("Allow", "GET, HEAD, OPTIONS")
+	closeConnection = newField("Connection", "close")
+	gzipCoding      = newField("Content-Encoding", "gzip")
+	jsonType        = newField("Content-Type", "application/json")
 
-	closeConnection = []string{"close"}
+	preflight = []field{
+		newField("Access-Control-Allow-Methods", allow.values[0]),
+		newField("Access-Control-Allow-Headers", "If-None-Match"),
+		newField("Access-Control-Max-Age", "86400"), // seconds; browsers cap it lower
+	}
 )
 
 // New returns a handler for the services. Without any it answers 404 until something is published.
@@ -130,21 +129,24 @@ func New(opts Options, services ...Service) (*Handler, error) {
 		return nil, err
 	}
 	h := &Handler{
-		hosts:        hosts,
-		cacheBytes:   cmp.Or(opts.CacheBytes, DefaultCacheBytes),
-		maxBody:      opts.MaxBodyBytes,
-		observe:      opts.Observe,
-		zip:          newCompressor(),
-		origin:       []string{cmp.Or(opts.CORSOrigin, defaultCORSOrigin)},
-		cacheControl: []string{cmp.Or(opts.CacheControl, defaultCacheControl)},
-		vary:         []string{"Accept-Encoding"},
+		hosts:      hosts,
+		cacheBytes: cmp.Or(opts.CacheBytes, DefaultCacheBytes),
+		maxBody:    opts.MaxBodyBytes,
+		observe:    opts.Observe,
+		zip:        newCompressor(),
+		common:     head{}.with(newField("X-Content-Type-Options", "nosniff")),
 	}
-	if opts.CORSOrigin == CORSNone {
-		h.origin = nil
+	if opts.CORSOrigin != CORSNone {
+		h.cors = true
+		h.common = h.common.with(
+			newField("Access-Control-Allow-Origin", cmp.Or(opts.CORSOrigin, defaultCORSOrigin)),
+			newField("Access-Control-Expose-Headers", "ETag, Signpost-Revision"))
 	}
+	vary := "Accept-Encoding"
 	if hosts.public == "" && len(hosts.trusted) > 0 {
-		h.vary = []string{"Accept-Encoding, Forwarded, X-Forwarded-Host"}
+		vary += ", Forwarded, X-Forwarded-Host"
 	}
+	h.manifest = h.common.with(newField("Cache-Control", cmp.Or(opts.CacheControl, defaultCacheControl)), newField("Vary", vary))
 	if err := h.Publish(services...); err != nil {
 		return nil, err
 	}
@@ -185,7 +187,7 @@ func validOrigin(s string) bool {
 // Publish replaces all services. If it returns an error, the ones before stay. Requests that are being
 // answered are answered from the old ones.
 func (h *Handler) Publish(services ...Service) error {
-	t, err := newTable(services, newCache(h.cacheBytes, h.zip))
+	t, err := newTable(services, newCache(h.cacheBytes, h.zip, h.manifest))
 	if err != nil {
 		return err
 	}
@@ -215,80 +217,77 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // answer answers a request and says how. The duration is left to the caller.
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request) Event {
-	header := w.Header()
-	h.commonHeaders(header)
-	tooLarge := r.ContentLength > h.maxBody || r.ContentLength < 0
-	if tooLarge {
-		header["Connection"] = closeConnection // what else it sends is not worth reading
-	}
 	t := h.table.Load() // once, so that the response is all of one table
 	route := t.routes[r.URL.Path]
+	tooLarge := r.ContentLength > h.maxBody || r.ContentLength < 0
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if route != nil && reads && !tooLarge {
+		return h.serveManifest(w, r, t, route)
+	}
+
+	header := w.Header()
+	if tooLarge {
+		closeConnection.set(header) // what else it sends is not worth reading
+	}
 	if route == nil {
-		return t.notFound.write(w, r, Event{})
+		return h.refuse(w, r, t.notFound, Event{})
 	}
 	event := Event{Version: route.version}
-	switch r.Method {
-	case http.MethodGet, http.MethodHead:
-		if tooLarge {
-			return bodyTooLarge.write(w, r, event)
-		}
-		return h.serveManifest(w, r, t, route, event)
-	case http.MethodOptions:
-		header["Allow"] = allow
-		if h.origin != nil {
-			header["Access-Control-Allow-Methods"] = allow
-			header["Access-Control-Allow-Headers"] = allowedFields
-			header["Access-Control-Max-Age"] = preflightAge
+	switch {
+	case reads:
+		return h.refuse(w, r, bodyTooLarge, event)
+	case r.Method == http.MethodOptions:
+		h.setCommon(header)
+		allow.set(header)
+		if h.cors {
+			for _, f := range preflight {
+				f.set(header)
+			}
 		}
 		w.WriteHeader(http.StatusNoContent)
 		event.Status = http.StatusNoContent
 		return event
 	default:
-		header["Allow"] = allow
-		return methodNotAllowed.write(w, r, event)
+		allow.set(header)
+		return h.refuse(w, r, methodNotAllowed, event)
 	}
 }
 
-// commonHeaders sets what every answer has.
-func (h *Handler) commonHeaders(header http.Header) {
-	header["X-Content-Type-Options"] = nosniff
-	if h.origin != nil {
-		header["Access-Control-Allow-Origin"] = h.origin
-		header["Access-Control-Expose-Headers"] = exposed
+// setCommon sets what every answer has.
+func (h *Handler) setCommon(header http.Header) {
+	for _, f := range h.common.fields {
+		f.set(header)
 	}
 }
 
-func (h *Handler) serveManifest(w http.ResponseWriter, r *http.Request, t *table, route *route, event Event) Event {
+// refuse answers with a problem.
+func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, p *problem, event Event) Event {
+	h.setCommon(w.Header())
+	return p.write(w, r, event)
+}
+
+func (h *Handler) serveManifest(w http.ResponseWriter, r *http.Request, t *table, route *route) Event {
+	event := Event{Version: route.version, Status: http.StatusOK, Cache: CacheMiss}
 	host, refused := h.hosts.host(r)
 	if refused != nil {
-		return refused.write(w, r, event)
+		return h.refuse(w, r, refused, Event{Version: route.version})
 	}
 	rep, hit, err := t.cache.get(key{route, host, acceptsGzip(r.Header["Accept-Encoding"])})
 	if err != nil {
-		return internalError.write(w, r, event)
+		return h.refuse(w, r, internalError, Event{Version: route.version})
 	}
-	event.Cache = CacheMiss
 	if hit {
 		event.Cache = CacheHit
 	}
-	header := w.Header()
-	header["Cache-Control"] = h.cacheControl
-	header["Etag"] = rep.etag
-	header["Signpost-Revision"] = route.revision
-	header["Vary"] = h.vary
-	if matchesTag(r.Header["If-None-Match"], rep.hash) {
-		w.WriteHeader(http.StatusNotModified)
+	switch {
+	case matchesTag(r.Header["If-None-Match"], rep.hash):
 		event.Status = http.StatusNotModified
-		return event
-	}
-	if rep.gzip {
-		header["Content-Encoding"] = gzipCoding
-	}
-	header["Content-Type"] = jsonType
-	header["Content-Length"] = rep.length
-	event.Status = http.StatusOK
-	if r.Method == http.MethodGet {
-		event.Bytes, _ = w.Write(rep.body) // a client that is gone needs no answer
+		rep.notModified.write(w, r, event.Status, nil)
+	case r.Method == http.MethodHead:
+		rep.full.write(w, r, event.Status, nil)
+	default:
+		event.Bytes = len(rep.body)
+		rep.full.write(w, r, event.Status, rep.body)
 	}
 	return event
 }

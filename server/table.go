@@ -23,7 +23,7 @@ type table struct {
 type route struct {
 	version  string
 	template *signpost.Template
-	revision []string // as a header value
+	revision field
 }
 
 func newTable(services []Service, cache *cache) (*table, error) {
@@ -63,7 +63,7 @@ func (t *table) add(base string, versions map[string]*signpost.Template) error {
 			return fmt.Errorf("version %s lists %q: move it to %s, or leave it out", name, url, other)
 		}
 		path := strings.TrimSuffix(base, "/") + "/" + name + "/endpoints-manifest"
-		t.routes[path] = &route{version: name, template: template, revision: []string{template.Revision()}}
+		t.routes[path] = &route{version: name, template: template, revision: newField("Signpost-Revision", template.Revision())}
 		t.paths = append(t.paths, path)
 	}
 	return nil

@@ -12,8 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/net/netutil"
-
+	"signpost/internal/wire"
 	"signpost/server"
 )
 
@@ -40,15 +39,15 @@ func (s *servers) start(handler *server.Handler, m *metrics) error {
 	if s.flags.redirectListen != "" && !s.tls {
 		return usageErrorf("--redirect-listen redirects to https: give --tls-cert and --tls-key, or --acme-domain")
 	}
-	listener, err := listen(s.flags.listen)
+	listener, err := listen(s.flags.listen, s.flags.maxConnections)
 	if err != nil {
 		return err
 	}
 	s.addr = listener.Addr()
-	s.serve(s.limited(listener), handler, config)
+	s.serve(listener, handler, config)
 
 	if s.flags.redirectListen != "" {
-		listener, err := listen(s.flags.redirectListen)
+		listener, err := listen(s.flags.redirectListen, s.flags.maxConnections)
 		if err != nil {
 			return err
 		}
@@ -57,11 +56,11 @@ func (s *servers) start(handler *server.Handler, m *metrics) error {
 		if manager != nil {
 			redirect = manager.HTTPHandler(redirect) // which also answers the challenges of the directory
 		}
-		s.serve(s.limited(listener), redirect, nil)
+		s.serve(listener, redirect, nil)
 		s.log.Info("redirecting to https", "listen", listener.Addr().String())
 	}
 	if s.flags.adminListen != "" {
-		listener, err := listen(s.flags.adminListen)
+		listener, err := listen(s.flags.adminListen, 0)
 		if err != nil {
 			return err
 		}
@@ -75,20 +74,13 @@ func (s *servers) start(handler *server.Handler, m *metrics) error {
 	return nil
 }
 
-// limited makes a listener for everybody wait while it has its number of connections.
-func (s *servers) limited(listener net.Listener) net.Listener {
-	if s.flags.maxConnections <= 0 {
-		return listener
-	}
-	return netutil.LimitListener(listener, s.flags.maxConnections)
-}
-
-func listen(address string) (net.Listener, error) {
+// listen opens a listener for up to max connections, or for any number if that is 0; others wait.
+func listen(address string, max int) (net.Listener, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %q: %w", address, errors.Unwrap(err))
 	}
-	return listener, nil
+	return wire.NewListener(listener.(*net.TCPListener), max), nil
 }
 
 // tlsConfig returns what https is served with; nil means plain http.
@@ -119,6 +111,7 @@ func (s *servers) tlsConfig() (*tls.Config, *acmeManager, error) {
 func (s *servers) serve(listener net.Listener, handler http.Handler, config *tls.Config) {
 	srv := &http.Server{
 		Handler:           handler,
+		ConnContext:       wire.Context,
 		TLSConfig:         config,
 		ReadHeaderTimeout: s.flags.readHeaderTimeout,
 		ReadTimeout:       s.flags.readTimeout,

@@ -196,7 +196,7 @@ func listenLoopback(address string) (net.Listener, error) {
 	if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) {
 		return nil, usageErrorf("--listen: %q is not on loopback; %s", address, allowed)
 	}
-	listener, err := listen(address)
+	listener, err := listen(address, 0)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("%w; is another studio running? --listen 127.0.0.1:0 takes a port that is free", err)
 	}
