@@ -93,7 +93,8 @@ func checkName(name string) error {
 		last = label
 	}
 	// Clients take a name that ends in a number for an IPv4 address, however it is written.
-	if strings.Trim(last, "0123456789") == "" {
+	hex, isHex := strings.CutPrefix(last, "0x")
+	if strings.Trim(last, "0123456789") == "" || isHex && strings.Trim(hex, "0123456789abcdef") == "" {
 		if _, err := netip.ParseAddr(name); err != nil {
 			return fmt.Errorf("host %q is not an IPv4 address: write four numbers from 0 to 255, such as 192.0.2.1", name)
 		}
