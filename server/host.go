@@ -29,6 +29,9 @@ var idn = idna.New(idna.MapForLookup(), idna.StrictDomainName(false), idna.Check
 // ParseHost returns the host of an authority such as "Feeds.Example.com:8080" in the one form that goes
 // into manifests: no port, lower case, IDNA in ASCII, no dot at the end, IPv6 in brackets.
 func ParseHost(s string) (string, error) {
+	if isName(s) { // as most are
+		return s, nil
+	}
 	if len(s) > maxAuthority {
 		return "", fmt.Errorf("host of %d bytes is too long: a host name has at most %d characters", len(s), maxName)
 	}
@@ -72,6 +75,26 @@ func parseIPv6(s string) (string, error) {
 		return "", fmt.Errorf("host %q is not an IPv6 address in brackets: write it like [2001:db8::1], without a zone", s)
 	}
 	return "[" + addr.String() + "]", nil
+}
+
+// isName reports whether s is a host name in lower case that no client takes for an address: its last part starts with a
+// letter. checkName says of all others what they are.
+func isName(s string) bool {
+	label := 0 // characters since the last dot
+	letter := false
+	for i := range len(s) {
+		c := s[i]
+		if label++; label == 1 {
+			letter = c >= 'a' && c <= 'z'
+		}
+		switch {
+		case c == '.' && label > 1:
+			label = 0
+		case c == '.' || label > maxLabel || notInName(rune(c)):
+			return false
+		}
+	}
+	return letter && label > 0 && len(s) <= maxName
 }
 
 // checkName reports why a name in lower case is neither a host name nor an IPv4 address.
