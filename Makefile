@@ -5,11 +5,11 @@ FUZZTIME ?= 20s
 ENGINE ?= docker
 IMAGE ?= signpost
 
-.PHONY: test lint bench fuzz soak measure build image screenshot setup programs browser
+.PHONY: test lint bench benchstat baseline fuzz soak build image screenshot setup programs load browser
 
 # The files in deploy have a module of their own. Its tests say at the end what they could not run here, which go
 # test shows only where it is given no package.
-test: setup programs browser lint
+test: setup programs load browser lint
 	$(GO) test -race ./...
 	cd deploy/test && $(GO) test
 	@$(find_browser) || printf '\n*** THE BROWSER TESTS DID NOT RUN: there is no Chromium here, and it could not be installed. ***\n'
@@ -21,8 +21,18 @@ lint:
 	$(GO) -C deploy/test vet ./...
 	$(GO) -C deploy/test tool -modfile=../../tools/go.mod staticcheck ./...
 
-bench:
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+# The tables and plots of docs/performance.md and docs/operate.md. It takes about twenty minutes, on a quiet machine.
+bench: programs load
+	$(GO) run ./bench
+
+# The benchmarks of single operations against those of another day.
+benchstat:
+	$(GO) run ./bench -count 10 -pages=false micro
+	$(GO) tool -modfile=tools/go.mod benchstat bench/baseline.txt bin/bench/benchmarks.txt
+
+baseline:
+	$(GO) run ./bench -count 10 -pages=false micro
+	cp bin/bench/benchmarks.txt bench/baseline.txt
 
 # go test takes one fuzz target at a time.
 fuzz:
@@ -36,10 +46,6 @@ fuzz:
 # A million made-up hosts against a real process, with memory flat. The short form is in make test.
 soak:
 	SIGNPOST_SOAK_HOSTS=1000000 $(GO) test ./internal/cli -run '^TestMadeUpHosts$$' -count 1 -v -timeout 60m
-
-# The figures in docs/operate.md. It takes some minutes, and wrk for the load.
-measure:
-	$(GO) -C deploy/test run ./measure
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/signpost ./cmd/signpost
@@ -77,6 +83,14 @@ programs:
 			dpkg-deb -x $${package}_*.deb . && rm $${package}_*.deb \
 		) || echo "$$package cannot be had here"; \
 	done
+
+# For the load of make bench, and for the test that tries it.
+load:
+	@command -v wrk >/dev/null || { \
+		echo "installing wrk"; \
+		if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
+		$$sudo apt-get update -qq && $$sudo apt-get install -y -qq --no-install-recommends wrk; \
+	} || echo "wrk cannot be had here"
 
 # The studio page is tested in a real browser: studio/browser_test.go looks for the same names.
 find_browser = ( for name in chromium chromium-browser google-chrome-stable google-chrome chrome \

@@ -29,7 +29,7 @@ func TestImportRule(t *testing.T) {
 			"golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert",
 		},
 		"signpost/cmd/signpost":         {"signpost/internal/cli"},
-		"signpost/bench":                {},
+		"signpost/bench":                {"signpost", "signpost/definition"},
 		"signpost/bench/bare":           {},
 		"signpost/examples/embed":       {"signpost", "signpost/server"},
 		"signpost/examples/feedservice": {"signpost", "signpost/contextkeys", "signpost/server"},

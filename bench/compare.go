@@ -1,0 +1,209 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+const (
+	rounds = 40 // for those that are near each other
+	seldom = 4  // the others take part in every fourth
+	tries  = 5  // for a slice that the machine disturbs
+	starts = 5
+)
+
+// variant is a contender and what it is asked for. Its rate is given as a ratio to that of another variant in the same round.
+type variant struct {
+	contender string
+	what      string // "", "gzip" or "304"
+	wrk       []string
+	against   string
+	near      bool
+}
+
+func (v variant) name() string {
+	if v.what == "" {
+		return v.contender
+	}
+	return v.contender + ", " + v.what
+}
+
+var (
+	gzipAsked  = []string{"-H", "Accept-Encoding: gzip"}
+	knownAsked = []string{"-H", "If-None-Match: *"}
+	bareGzip   = bare + ", gzip"
+)
+
+var variants = []variant{
+	{contender: bare, against: bare, near: true},
+	{contender: ours, against: bare, near: true},
+	{contender: ours, what: "304", wrk: knownAsked, against: bare, near: true},
+	{contender: bare, what: "gzip", wrk: gzipAsked, against: bareGzip, near: true},
+	{contender: ours, what: "gzip", wrk: gzipAsked, against: bareGzip, near: true},
+	{contender: nginxTuned, against: bare},
+	{contender: nginxTuned, what: "gzip", wrk: gzipAsked, against: bareGzip},
+	{contender: nginxDefault, against: bare},
+	{contender: nginxDefault, what: "gzip", wrk: gzipAsked, against: bareGzip},
+	{contender: caddy, against: bare},
+	{contender: fastify, against: bare},
+	{contender: express, against: bare},
+}
+
+// comparison is what came out for one size of manifest.
+type comparison struct {
+	endpoints, bytes, zipped int
+	results                  map[string]*result // by name of the variant
+	memory                   map[string]int     // the most, by contender
+	thrown, slices           int
+}
+
+type result struct {
+	rates  map[int]float64 // by round
+	ratios []float64
+	p50    []float64 // seconds
+	p99    []float64
+}
+
+func (r *result) ratio() estimate { return estimateOf(r.ratios) }
+
+// compare measures all contenders with a manifest of a size.
+func (b *bench) compare(endpoints int) (*comparison, error) {
+	s, err := newSite(b, endpoints)
+	if err != nil {
+		return nil, err
+	}
+	c := &comparison{endpoints: endpoints, bytes: len(s.bodies[loadHost]), results: make(map[string]*result), memory: make(map[string]int)}
+	running := make(map[string]*process)
+	defer func() {
+		for _, p := range running {
+			p.stop()
+		}
+	}()
+	for _, contender := range contenders {
+		if b.missing[contender.name] != nil {
+			continue
+		}
+		p, err := b.startContender(contender, s, serverCore)
+		if err != nil {
+			b.leaveOut(contender.name, err)
+			continue
+		}
+		running[contender.name] = p
+		if err := checkBodies(contender, s, p.url); err != nil {
+			return nil, fmt.Errorf("%s: %w", contender.name, err)
+		}
+	}
+	if running[bare] == nil || running[ours] == nil {
+		return nil, fmt.Errorf("nothing to compare: %v", b.missing)
+	}
+	a, err := get(running[bare].url, loadHost, "gzip")
+	if err != nil {
+		return nil, err
+	}
+	c.zipped = len(a.body)
+
+	for round := range b.rounds {
+		b.progress("%d endpoints: round %d of %d", endpoints, round+1, b.rounds)
+		order := slices.Clone(variants)
+		if round%2 == 1 {
+			slices.Reverse(order) // so that what gets better or worse with time favours nobody
+		}
+		for _, v := range order {
+			p := running[v.contender]
+			if p == nil || !v.near && round%seldom != 0 {
+				continue
+			}
+			if err := c.measure(v, p, round); err != nil {
+				return nil, fmt.Errorf("%s: %w", v.name(), err)
+			}
+		}
+	}
+	for name, p := range running {
+		c.memory[name] = p.peak()
+	}
+	for _, v := range variants {
+		r, reference := c.results[v.name()], c.results[v.against]
+		if r == nil || reference == nil {
+			continue
+		}
+		for round, rate := range r.rates {
+			if base, ok := reference.rates[round]; ok {
+				r.ratios = append(r.ratios, rate/base)
+			}
+		}
+	}
+	b.progress("")
+	return c, nil
+}
+
+// measure takes a slice, and another one where the machine was busy with something else.
+func (c *comparison) measure(v variant, p *process, round int) error {
+	for range tries {
+		s, err := runSlice(p, sliceTime, append([]string{"-H", "Host: " + loadHost}, v.wrk...)...)
+		if err != nil {
+			return err
+		}
+		if s.failed != "" {
+			return errors.New(s.failed)
+		}
+		c.slices++
+		if s.disturbed > maxDisturbed {
+			c.thrown++
+			time.Sleep(sliceTime) // it may pass
+			continue
+		}
+		r := c.results[v.name()]
+		if r == nil {
+			r = &result{rates: make(map[int]float64)}
+			c.results[v.name()] = r
+		}
+		r.rates[round] = s.rate
+		r.p50 = append(r.p50, s.p50.Seconds())
+		r.p99 = append(r.p99, s.p99.Seconds())
+		return nil
+	}
+	return nil // the round is without it
+}
+
+func (b *bench) startContender(c contender, s *site, core int) (*process, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	command, err := c.command(b, s, address)
+	if err != nil {
+		return nil, err
+	}
+	return start(core, "http://"+address+manifestPath, command...)
+}
+
+// startUps measures how long each contender takes to its first answer, with a manifest of 10 endpoints.
+func (b *bench) startUps() (map[string]time.Duration, error) {
+	s, err := newSite(b, 10)
+	if err != nil {
+		return nil, err
+	}
+	times := make(map[string]time.Duration)
+	for _, contender := range contenders {
+		if b.missing[contender.name] != nil {
+			continue
+		}
+		var all []time.Duration
+		for range starts {
+			p, err := b.startContender(contender, s, serverCore)
+			if err != nil {
+				b.leaveOut(contender.name, err)
+				break
+			}
+			all = append(all, p.startUp)
+			p.stop()
+		}
+		if len(all) > 0 {
+			slices.Sort(all)
+			times[contender.name] = all[len(all)/2]
+		}
+	}
+	return times, nil
+}

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// contender is a server that publishes a manifest.
+type contender struct {
+	name     string
+	constant bool // answers for loadHost alone
+	version  []string
+	// command returns what starts it, with the files of a site. An error says why it cannot take part.
+	command func(b *bench, s *site, address string) ([]string, error)
+}
+
+// site is the files of one manifest.
+type site struct {
+	dir       string
+	endpoints int
+	bodies    map[string][]byte // by host, as they should be
+}
+
+func (s *site) path(name string) string { return filepath.Join(s.dir, name) }
+
+// hosts are those that all contenders are asked for first.
+var hosts = []string{loadHost, "b.example.org:8443", "192.0.2.7"}
+
+// newSite writes the files of a manifest: its definition, the constant bytes, templates of it as others take them, and its
+// endpoints without host and features.
+func newSite(b *bench, endpoints int) (*site, error) {
+	s := &site{endpoints: endpoints, bodies: make(map[string][]byte)}
+	var err error
+	if s.dir, err = os.MkdirTemp(b.dir, "site-"); err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(s.dir, 0o755); err != nil { // nginx reads it as another user
+		return nil, err
+	}
+	if err := os.WriteFile(s.path("service.yaml"), service(0, endpoints), 0o644); err != nil {
+		return nil, err
+	}
+	for _, host := range hosts {
+		name, _, _ := strings.Cut(host, ":")
+		body, err := exec.Command(b.signpost, "render", "--compact", "--host", name, s.path("service.yaml")).Output()
+		if err != nil {
+			return nil, fmt.Errorf("signpost render: %w", err)
+		}
+		s.bodies[host] = body
+	}
+	constant := s.bodies[loadHost]
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	w.Write(constant)
+	w.Close()
+	template := func(placeholder string) []byte {
+		return bytes.ReplaceAll(constant, []byte(loadHost), []byte(placeholder))
+	}
+	without, err := exec.Command(b.signpost, "render", "--compact", "--host", loadHost, "--feature", "", s.path("service.yaml")).Output()
+	if err != nil {
+		return nil, fmt.Errorf("signpost render: %w", err)
+	}
+	for name, text := range map[string][]byte{
+		"constant.json":    constant,
+		"constant.json.gz": zipped.Bytes(),
+		"template.json":    template("{{host}}"),
+		"caddy.json":       template("<<.Host>>"),
+		"endpoints.json":   bytes.ReplaceAll(without, []byte(loadHost), []byte("{{host}}")),
+	} {
+		if err := os.WriteFile(s.path(name), text, 0o644); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+const (
+	bare         = "bare net/http"
+	ours         = "Signpost"
+	express      = "Express"
+	fastify      = "Fastify"
+	caddy        = "Caddy, templates"
+	nginxDefault = "nginx, sub_filter"
+	nginxTuned   = "nginx, sub_filter, tuned"
+)
+
+var contenders = []contender{
+	{name: bare, constant: true, version: []string{"go", "version"}, command: func(b *bench, s *site, address string) ([]string, error) {
+		return []string{b.bare, address, s.path("constant.json"), s.path("constant.json.gz")}, nil
+	}},
+	{name: ours, command: func(b *bench, s *site, address string) ([]string, error) {
+		return []string{b.signpost, "serve", "--listen", address, s.path("service.yaml")}, nil
+	}},
+	{name: express, version: []string{"node", "--version"}, command: nodeCommand("express.js")},
+	{name: fastify, version: []string{"node", "--version"}, command: nodeCommand("fastify.js")},
+	{name: caddy, version: []string{"caddy", "version"}, command: caddyCommand},
+	{name: nginxDefault, version: []string{"nginx", "-v"}, command: nginxCommand("access_log access.log;")},
+	{name: nginxTuned, version: []string{"nginx", "-v"}, command: nginxCommand("access_log off; output_buffers 1 4m; keepalive_requests 1000000;")},
+}
+
+func nodeCommand(script string) func(*bench, *site, string) ([]string, error) {
+	return func(b *bench, s *site, address string) ([]string, error) {
+		dir, err := b.nodeModules()
+		if err != nil {
+			return nil, err
+		}
+		_, port, _ := net.SplitHostPort(address)
+		return []string{"node", filepath.Join(dir, script), port, s.path("endpoints.json")}, nil
+	}
+}
+
+// nodeModules installs the packages of the two servers, once, and returns the folder with them.
+func (b *bench) nodeModules() (string, error) {
+	const installed = "node_modules/fastify/package.json"
+	dir := filepath.Join("bin", "bench", "node")
+	if err := os.CopyFS(dir, os.DirFS("bench/node")); err != nil && !errors.Is(err, os.ErrExist) {
+		return "", err
+	}
+	if _, err := os.Stat(filepath.Join(dir, installed)); err == nil {
+		return dir, nil
+	}
+	b.say("installing Express and Fastify into %s", dir)
+	cmd := exec.Command("npm", "install", "--no-audit", "--no-fund", "--no-package-lock")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("npm install: %v %s", err, bytes.TrimSpace(out))
+	}
+	return dir, nil
+}
+
+func caddyCommand(b *bench, s *site, address string) ([]string, error) {
+	program, err := findProgram("caddy", "usr/bin/caddy")
+	if err != nil {
+		return nil, err
+	}
+	_, port, _ := net.SplitHostPort(address)
+	config := fmt.Sprintf(`{
+	admin off
+	auto_https off
+	log {
+		level ERROR
+	}
+}
+http://:%s {
+	bind 127.0.0.1
+	root * %s
+	rewrite %s /caddy.json
+	templates {
+		mime application/json
+		between << >>
+	}
+	file_server
+}
+`, port, s.dir, manifestPath)
+	if err := os.WriteFile(s.path("Caddyfile"), []byte(config), 0o644); err != nil {
+		return nil, err
+	}
+	return []string{"env", "XDG_CONFIG_HOME=" + s.dir, "XDG_DATA_HOME=" + s.dir, program, "run", "--config", s.path("Caddyfile"), "--adapter", "caddyfile"}, nil
+}
+
+func nginxCommand(setting string) func(*bench, *site, string) ([]string, error) {
+	return func(b *bench, s *site, address string) ([]string, error) {
+		program, err := findProgram("nginx", "usr/sbin/nginx")
+		if err != nil {
+			return nil, err
+		}
+		_, port, _ := net.SplitHostPort(address)
+		dir := s.path("nginx-" + port)
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			return nil, err
+		}
+		config := fmt.Sprintf(`daemon off;
+worker_processes 1;
+pid %[1]s/pid;
+error_log stderr;
+events {}
+http {
+	%[5]s
+	default_type application/json;
+	client_body_temp_path %[1]s/body;
+	proxy_temp_path %[1]s/proxy;
+	fastcgi_temp_path %[1]s/fastcgi;
+	uwsgi_temp_path %[1]s/uwsgi;
+	scgi_temp_path %[1]s/scgi;
+	server {
+		listen %[2]s;
+		location = %[3]s {
+			alias %[4]s;
+			sub_filter '{{host}}' '$host';
+			sub_filter_once off;
+			sub_filter_types application/json;
+			gzip on;
+			gzip_types application/json;
+		}
+	}
+}
+`, dir, address, manifestPath, s.path("template.json"), setting)
+		file := filepath.Join(dir, "nginx.conf")
+		if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
+			return nil, err
+		}
+		return []string{program, "-c", file, "-p", dir, "-e", "stderr"}, nil
+	}
+}
+
+// findProgram looks where make programs unpacks what is not installed.
+func findProgram(name, unpacked string) (string, error) {
+	if path, err := exec.LookPath(name); err == nil {
+		return path, nil
+	}
+	for _, path := range []string{"/" + unpacked, filepath.Join("bin/programs", unpacked)} {
+		if _, err := os.Stat(path); err == nil {
+			return filepath.Abs(path)
+		}
+	}
+	return "", fmt.Errorf("%s is not installed", name)
+}
+
+// checkBodies asks a contender for several hosts, plain and compressed: only those that say the same can be compared.
+func checkBodies(c contender, s *site, url string) error {
+	for _, host := range hosts {
+		if c.constant && host != loadHost {
+			continue
+		}
+		for _, coding := range []string{"", "gzip"} {
+			a, err := get(url, host, coding)
+			if err != nil {
+				return err
+			}
+			body := a.body
+			if a.header.Get("Content-Encoding") == "gzip" {
+				r, err := gzip.NewReader(bytes.NewReader(body))
+				if err != nil {
+					return err
+				}
+				if body, err = io.ReadAll(r); err != nil {
+					return err
+				}
+			}
+			if !bytes.Equal(body, s.bodies[host]) {
+				return fmt.Errorf("for %s it answers with another body: %d bytes and not %d, starting %.100q", host, len(body), len(s.bodies[host]), body)
+			}
+			if kind := a.header.Get("Content-Type"); !strings.HasPrefix(kind, "application/json") {
+				return fmt.Errorf("for %s its Content-Type is %q", host, kind)
+			}
+		}
+	}
+	return nil
+}

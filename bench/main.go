@@ -1,0 +1,175 @@
+// Command bench measures how fast Signpost is, against what a team would use instead, and how it grows. It writes what it
+// finds into docs/performance.md and docs/operate.md.
+//
+//	go run ./bench [flags] [compare | growth | sizing | micro]...
+//
+// Without a part all of them are run, which takes about twenty minutes and wants a machine that does nothing else. It
+// needs Linux, two cores, taskset and wrk; contenders that are not installed are left out, and it says so.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+type bench struct {
+	dir            string // for files of a run
+	signpost, bare string // the programs
+	missing        map[string]error
+
+	rounds    int
+	count     int // of each benchmark of an operation
+	benchTime string
+	quick     bool
+}
+
+var parts = []string{"compare", "growth", "sizing", "micro"}
+
+func main() {
+	b := &bench{missing: make(map[string]error)}
+	pages := flag.Bool("pages", true, "write the results into the pages of docs")
+	flag.IntVar(&b.rounds, "rounds", rounds, "how often contenders are measured in turn")
+	flag.IntVar(&b.count, "count", 6, "how often the benchmark of an operation is run")
+	flag.StringVar(&b.benchTime, "benchtime", "1s", "how long that takes each time, as for go test")
+	flag.BoolVar(&b.quick, "quick", false, "only the smallest size of everything, to see whether it works")
+	flag.Parse()
+	chosen := flag.Args()
+	if len(chosen) == 0 {
+		chosen = parts
+	}
+	if err := b.run(chosen, *pages); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func (b *bench) run(chosen []string, pages bool) error {
+	for _, part := range chosen {
+		if !slices.Contains(parts, part) {
+			return fmt.Errorf("there is no part %q: use %s", part, strings.Join(parts, ", "))
+		}
+	}
+	if err := b.prepare(chosen); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.dir)
+	for _, part := range chosen {
+		page, section, text, pictures, err := b.part(part)
+		if err != nil {
+			return err
+		}
+		fmt.Println(text)
+		if !pages {
+			continue
+		}
+		for name, picture := range pictures {
+			if err := os.WriteFile(name, picture, 0o644); err != nil {
+				return err
+			}
+		}
+		if err := refresh(page, section, text); err != nil {
+			return err
+		}
+		b.say("%s is up to date", page)
+	}
+	return nil
+}
+
+// part measures something, and returns where it belongs, what came out, and the pictures of it.
+func (b *bench) part(name string) (page, section, text string, pictures map[string][]byte, err error) {
+	const performance = "docs/performance.md"
+	switch name {
+	case "compare":
+		text, pictures, err = b.runCompare()
+		return performance, name, text, pictures, err
+	case "growth":
+		text, pictures, err = b.runGrowth()
+		return performance, name, text, pictures, err
+	case "sizing":
+		text, err = b.runSizing()
+		return "docs/operate.md", name, text, nil, err
+	default:
+		results, err := b.runMicro()
+		return performance, name, microTable(results), nil, err
+	}
+}
+
+// prepare builds the programs, and makes sure that a run is possible.
+func (b *bench) prepare(chosen []string) (err error) {
+	if _, err := os.Stat("bench/bare/main.go"); err != nil {
+		return errors.New("run it in the root of the repository: go run ./bench")
+	}
+	if b.dir, err = os.MkdirTemp("", "signpost-bench-"); err != nil {
+		return err
+	}
+	if err := os.Chmod(b.dir, 0o755); err != nil {
+		return err
+	}
+	if slices.Equal(chosen, []string{"micro"}) {
+		return nil
+	}
+	if runtime.NumCPU() < 2 {
+		return errors.New("it needs two cores: one for the server, one for the load")
+	}
+	for _, program := range []string{"taskset", "wrk"} {
+		if _, err := exec.LookPath(program); err != nil {
+			return fmt.Errorf("%s is not installed: on Debian, apt-get install util-linux wrk", program)
+		}
+	}
+	b.signpost, b.bare = filepath.Join(b.dir, "signpost"), filepath.Join(b.dir, "bare")
+	for program, source := range map[string]string{b.signpost: "./cmd/signpost", b.bare: "./bench/bare"} {
+		cmd := exec.Command("go", "build", "-trimpath", "-o", program, source)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("go build %s: %v\n%s", source, err, out)
+		}
+	}
+	return nil
+}
+
+// serve starts Signpost with an admin listener too, and waits for its first answer.
+func (b *bench) serve(core int, path string, args ...string) (*process, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	scheme := "http://"
+	if slices.Contains(args, "--tls-cert") {
+		scheme = "https://"
+	}
+	return start(core, scheme+address+path, append([]string{b.signpost, "serve", "--listen", address, "--admin-listen", "127.0.0.1:0"}, args...)...)
+}
+
+// growTo returns the sizes to measure.
+func (b *bench) growTo(sizes []int) []int {
+	if b.quick {
+		return sizes[:2]
+	}
+	return sizes
+}
+
+// leaveOut says once that a contender does not take part, and why.
+func (b *bench) leaveOut(name string, err error) {
+	if b.missing[name] == nil {
+		b.say("%s is left out: %v", name, err)
+	}
+	b.missing[name] = err
+}
+
+func (b *bench) say(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, format+"\n", args...)
+}
+
+// progress rewrites a line of a terminal. Without text it removes it.
+func (b *bench) progress(format string, args ...any) {
+	if info, err := os.Stderr.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		fmt.Fprintf(os.Stderr, "\r\x1b[K"+format, args...)
+	}
+}

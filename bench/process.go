@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// The server has a core for itself, and the load another one.
+const (
+	serverCore = 0
+	loadCore   = 1
+	anyCore    = -1
+)
+
+const manifestPath = "/v1/endpoints-manifest"
+
+// process is a server that is measured.
+type process struct {
+	cmd     *exec.Cmd
+	url     string        // of the manifest
+	startUp time.Duration // to the first answer
+	output  bytes.Buffer  // complete when it has ended
+	ended   chan struct{}
+}
+
+// start runs a server and waits for its first answer.
+func start(core int, url string, args ...string) (*process, error) {
+	if core != anyCore {
+		args = append([]string{"taskset", "-c", strconv.Itoa(core)}, args...)
+	}
+	p := &process{cmd: exec.Command(args[0], args[1:]...), url: url, ended: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = &p.output, &p.output
+	p.cmd.Env = append(os.Environ(), "NODE_ENV=production")
+	began := time.Now()
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		p.cmd.Wait()
+		close(p.ended)
+	}()
+	for time.Since(began) < 3*time.Minute {
+		if _, err := get(url, loadHost, ""); err == nil {
+			p.startUp = time.Since(began)
+			return p, nil
+		}
+		select {
+		case <-p.ended:
+			return nil, fmt.Errorf("%s: %v\n%s", strings.Join(args, " "), p.cmd.ProcessState, p.output.Bytes())
+		case <-time.After(500 * time.Microsecond):
+		}
+	}
+	p.stop()
+	return nil, fmt.Errorf("%s: it does not answer\n%s", strings.Join(args, " "), p.output.Bytes())
+}
+
+// stop ends a server, and waits for that.
+func (p *process) stop() {
+	p.cmd.Process.Signal(syscall.SIGTERM)
+	late := time.AfterFunc(10*time.Second, func() { p.cmd.Process.Kill() })
+	defer late.Stop()
+	<-p.ended
+}
+
+// freeAddress returns one on loopback that nobody listens on.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
+}
+
+// plainClient does nothing by itself, and believes the certificates of a run.
+var plainClient = &http.Client{Timeout: time.Minute, Transport: &http.Transport{
+	DisableCompression: true, DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+
+// get returns a whole answer, which must be 200. Its body is read.
+func get(url, host, acceptEncoding string) (*answer, error) {
+	req, err := http.NewRequest("GET", url, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Host = host
+	if acceptEncoding != "" {
+		req.Header.Set("Accept-Encoding", acceptEncoding)
+	}
+	res, err := plainClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s: %s", url, res.Status)
+	}
+	return &answer{res.Header, body}, nil
+}
+
+type answer struct {
+	header http.Header
+	body   []byte
+}
+
+// pids are the process and its children: nginx has a worker.
+func (p *process) pids() []int {
+	pids := []int{p.cmd.Process.Pid}
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, name := range stats {
+		fields := statFields(name)
+		if len(fields) > 1 && fields[1] == strconv.Itoa(pids[0]) {
+			pid, _ := strconv.Atoi(strings.Split(name, "/")[2])
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// statFields returns what follows the name in a /proc/*/stat: the state, the parent and so on.
+func statFields(name string) []string {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil // it has ended
+	}
+	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+}
+
+// tick is the unit of processor time on all Linux systems that Go runs on.
+const tick = 10 * time.Millisecond
+
+// processorTime is what the server has used so far.
+func (p *process) processorTime() (sum time.Duration) {
+	for _, pid := range p.pids() {
+		if fields := statFields(fmt.Sprintf("/proc/%d/stat", pid)); len(fields) > 12 {
+			user, _ := strconv.Atoi(fields[11])
+			system, _ := strconv.Atoi(fields[12])
+			sum += time.Duration(user+system) * tick
+		}
+	}
+	return sum
+}
+
+// memory is what is resident, in bytes; peak is the most that ever was.
+func (p *process) memory() int { return p.status("VmRSS") }
+func (p *process) peak() int   { return p.status("VmHWM") }
+
+func (p *process) status(name string) (sum int) {
+	for _, pid := range p.pids() {
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		if match := regexp.MustCompile(name + `:\s+(\d+) kB`).FindSubmatch(text); match != nil {
+			kb, _ := strconv.Atoi(string(match[1]))
+			sum += kb << 10
+		}
+	}
+	return sum
+}
+
+// machine says what all of it ran on.
+func machine() string {
+	model := runtime.GOARCH
+	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		if match := regexp.MustCompile(`model name\s*: (.*)`).FindSubmatch(text); match != nil {
+			model = string(match[1])
+		}
+	}
+	release, _ := os.ReadFile("/proc/sys/kernel/osrelease")
+	kernel, _, _ := strings.Cut(strings.TrimSpace(string(release)), "-")
+	return fmt.Sprintf("%d cores of %s, Linux %s", runtime.NumCPU(), model, kernel)
+}
