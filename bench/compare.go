@@ -66,7 +66,13 @@ type result struct {
 	p99    []float64
 }
 
-func (r *result) ratio() estimate { return estimateOf(r.ratios) }
+// ratio is that of all rounds, or of none where nothing was measured.
+func (r *result) ratio() estimate {
+	if r == nil {
+		return estimateOf(nil)
+	}
+	return estimateOf(r.ratios)
+}
 
 // compare measures all contenders with a manifest of a size.
 func (b *bench) compare(endpoints int) (*comparison, error) {
@@ -115,7 +121,7 @@ func (b *bench) compare(endpoints int) (*comparison, error) {
 			if p == nil || !v.near && round%seldom != 0 {
 				continue
 			}
-			if err := c.measure(v, p, round); err != nil {
+			if err := c.measure(v, p, round, b.maxDisturbed); err != nil {
 				return nil, fmt.Errorf("%s: %w", v.name(), err)
 			}
 		}
@@ -135,11 +141,14 @@ func (b *bench) compare(endpoints int) (*comparison, error) {
 		}
 	}
 	b.progress("")
+	if c.results[ours].ratio().n == 0 {
+		return nil, fmt.Errorf("the machine is too busy: of %d slices, %d were thrown away", c.slices, c.thrown)
+	}
 	return c, nil
 }
 
 // measure takes a slice, and another one where the machine was busy with something else.
-func (c *comparison) measure(v variant, p *process, round int) error {
+func (c *comparison) measure(v variant, p *process, round int, maxDisturbed float64) error {
 	for range tries {
 		s, err := runSlice(p, sliceTime, append([]string{"-H", "Host: " + loadHost}, v.wrk...)...)
 		if err != nil {

@@ -24,16 +24,17 @@ type bench struct {
 	signpost, bare string // the programs
 	missing        map[string]error
 
-	rounds    int
-	count     int // of each benchmark of an operation
-	benchTime string
-	quick     bool
+	rounds       int
+	maxDisturbed float64
+	count        int // of each benchmark of an operation
+	benchTime    string
+	quick        bool
 }
 
 var parts = []string{"compare", "growth", "sizing", "micro"}
 
 func main() {
-	b := &bench{missing: make(map[string]error)}
+	b := &bench{missing: make(map[string]error), maxDisturbed: maxDisturbed}
 	pages := flag.Bool("pages", true, "write the results into the pages of docs")
 	flag.IntVar(&b.rounds, "rounds", rounds, "how often contenders are measured in turn")
 	flag.IntVar(&b.count, "count", 6, "how often the benchmark of an operation is run")

@@ -47,14 +47,18 @@ func medianRank(n int) int {
 
 func (e estimate) String() string {
 	if e.n == 0 {
-		return "–"
+		return notMeasured
 	}
 	return fmt.Sprintf("%s (%s–%s)", ratio(e.median), ratio(e.low), ratio(e.high))
 }
 
+const notMeasured = "–"
+
 // ratio writes a ratio with the digits that mean something.
 func ratio(r float64) string {
 	switch {
+	case math.IsNaN(r):
+		return notMeasured
 	case r < 0.1:
 		return fmt.Sprintf("%.3f", r)
 	case r < 10:
