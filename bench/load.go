@@ -40,7 +40,7 @@ var (
 // runSlice puts load on a server. Args are further ones for wrk.
 func runSlice(p *process, duration time.Duration, args ...string) (slice, error) {
 	args = append([]string{"-c", strconv.Itoa(loadCore), "wrk", "-t1", "-c", strconv.Itoa(connections),
-		"-d", strconv.Itoa(int(duration.Seconds())), "--latency"}, args...)
+		"-d", strconv.Itoa(int(duration.Seconds())), "--latency", "--timeout", "10"}, args...)
 	cmd := exec.Command("taskset", append(args, p.url)...)
 	usedBefore, busyBefore, began := p.processorTime(), busyTime(), time.Now()
 	out, err := cmd.CombinedOutput()

@@ -139,7 +139,7 @@ func TestWireAnswersAsNetHTTPDoes(t *testing.T) {
 
 // TestWireSendsOnePiece reads an answer that is larger than net/http's buffer with the first read, as its client would.
 func TestWireSendsOnePiece(t *testing.T) {
-	wired, _ := startPair(t, newHandler(t, Options{}, v1(compile(t, strings.Repeat("a", 6000)))))
+	wired, _ := startPair(t, newHandler(t, Options{}, v1(compile(t, strings.Repeat("a", 1500)))))
 	conn, err := net.Dial("tcp", wired)
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func TestWireSendsOnePiece(t *testing.T) {
 // TestWireToSlowAndGoneClients sends more than the buffers of a socket take, to a client that reads late and to one that
 // does not read at all.
 func TestWireToSlowAndGoneClients(t *testing.T) {
-	wired, _ := startPair(t, newHandler(t, Options{}, v1(compile(t, strings.Repeat("a", 12<<20)))))
+	wired, _ := startPair(t, newHandler(t, Options{}, v1(compile(t, strings.Repeat("a", 4<<20)))))
 	text := fmt.Sprintf("GET %s HTTP/1.1\r\nHost: feeds.example.com\r\nConnection: close\r\n\r\n", manifestPath)
 	gone, err := net.Dial("tcp", wired)
 	if err != nil {
