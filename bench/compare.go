@@ -53,10 +53,10 @@ var variants = []variant{
 
 // comparison is what came out for one size of manifest.
 type comparison struct {
-	endpoints, bytes, zipped int
-	results                  map[string]*result // by name of the variant
-	memory                   map[string]int     // the most, by contender
-	thrown, slices           int
+	endpoints, bytes int
+	results          map[string]*result // by name of the variant
+	memory           map[string]int     // the most, by contender
+	thrown, slices   int
 }
 
 type result struct {
@@ -104,11 +104,6 @@ func (b *bench) compare(endpoints int) (*comparison, error) {
 	if running[bare] == nil || running[ours] == nil {
 		return nil, fmt.Errorf("nothing to compare: %v", b.missing)
 	}
-	a, err := get(running[bare].url, loadHost, "gzip")
-	if err != nil {
-		return nil, err
-	}
-	c.zipped = len(a.body)
 
 	for round := range b.rounds {
 		b.progress("%d endpoints: round %d of %d", endpoints, round+1, b.rounds)

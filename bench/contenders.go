@@ -24,9 +24,8 @@ type contender struct {
 
 // site is the files of one manifest.
 type site struct {
-	dir       string
-	endpoints int
-	bodies    map[string][]byte // by host, as they should be
+	dir    string
+	bodies map[string][]byte // by host, as they should be
 }
 
 func (s *site) path(name string) string { return filepath.Join(s.dir, name) }
@@ -37,7 +36,7 @@ var hosts = []string{loadHost, "b.example.org:8443", "192.0.2.7"}
 // newSite writes the files of a manifest: its definition, the constant bytes, templates of it as others take them, and its
 // endpoints without host and features.
 func newSite(b *bench, endpoints int) (*site, error) {
-	s := &site{endpoints: endpoints, bodies: make(map[string][]byte)}
+	s := &site{bodies: make(map[string][]byte)}
 	var err error
 	if s.dir, err = os.MkdirTemp(b.dir, "site-"); err != nil {
 		return nil, err

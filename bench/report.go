@@ -157,14 +157,14 @@ func memoryTable(all []*comparison, startUps map[string]time.Duration) string {
 
 // versions says what ran.
 func (b *bench) versions() []string {
-	found := []string{"wrk " + firstLine("wrk", "-v")}
+	found := []string{"wrk " + versionOf("wrk", "-v")}
 	for _, c := range contenders {
 		if c.version == nil || b.missing[c.name] != nil {
 			continue
 		}
 		program := c.version[0]
 		if path, err := findProgram(program, map[string]string{"nginx": "usr/sbin/nginx", "caddy": "usr/bin/caddy"}[program]); err == nil {
-			if text := program + " " + firstLine(path, c.version[1:]...); !slices.Contains(found, text) {
+			if text := program + " " + versionOf(path, c.version[1:]...); !slices.Contains(found, text) {
 				found = append(found, text)
 			}
 		}
@@ -172,8 +172,8 @@ func (b *bench) versions() []string {
 	return found
 }
 
-// firstLine returns the version in what a program says of itself.
-func firstLine(program string, args ...string) string {
+// versionOf finds the version in what a program says of itself.
+func versionOf(program string, args ...string) string {
 	out, _ := exec.Command(program, args...).CombinedOutput() // wrk -v exits with 1
 	for _, word := range strings.FieldsFunc(string(out), func(r rune) bool { return strings.ContainsRune(" \n/", r) }) {
 		if version := strings.TrimPrefix(strings.TrimPrefix(word, "go"), "v"); version != "" && version[0] >= '0' && version[0] <= '9' {
