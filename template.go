@@ -120,6 +120,23 @@ func (t *Template) Revision() string { return t.revision }
 // Manifest returns a copy of the manifest with features applied and {{host}} still in it.
 func (t *Template) Manifest() Manifest { return NewManifest(t.manifest.Endpoints...) }
 
+// Endpoint returns a copy of the endpoint with a URL, written as in the manifest that was compiled, {{host}}
+// included. Its context items are those that the served manifest declares, with those of the features: give them to
+// contextkeys.Middleware, and one list serves the manifest and the handler.
+func (t *Template) Endpoint(url string) (Endpoint, error) {
+	urls := make([]string, len(t.manifest.Endpoints))
+	for i, e := range t.manifest.Endpoints {
+		if e.URL == url {
+			return e.clone(), nil
+		}
+		urls[i] = e.URL
+	}
+	if near := Nearest(url, urls); near != "" {
+		return Endpoint{}, fmt.Errorf("manifest has no endpoint %q: did you mean %q?", url, near)
+	}
+	return Endpoint{}, fmt.Errorf("manifest has no endpoint %q", url)
+}
+
 // ForeignVersion returns the first URL of the template that names another of the declared versions, and
 // that version; or "" if there is none.
 func (t *Template) ForeignVersion(version string, declared []string) (url, other string) {

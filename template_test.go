@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"signpost"
 )
 
@@ -87,6 +89,29 @@ func TestRevision(t *testing.T) {
 	}
 	if a, b := revision(base(), signpost.Authentication(), signpost.GeoRestriction()), revision(base(), signpost.GeoRestriction(), signpost.Authentication()); a != b {
 		t.Errorf("the order of the built-in features shows: %s and %s", a, b)
+	}
+}
+
+// The context items of an endpoint are those that the manifest declares for it, with those of the features.
+func TestTemplateEndpoint(t *testing.T) {
+	template := compile(t, signpost.NewManifest(fullEndpoint("https://{{host}}/v1/media"), feed("https://{{host}}/v1/feeds")),
+		signpost.Authentication(), signpost.GeoRestriction())
+	for _, want := range template.Manifest().Endpoints {
+		got, err := template.Endpoint(want.URL)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+		got.ContextObj[0].Key = "other"
+		if again, _ := template.Endpoint(want.URL); again.ContextObj[0].Key == "other" {
+			t.Error("the template hands out its own items")
+		}
+	}
+	_, err := template.Endpoint("https://{{host}}/v1/medai")
+	if want := `manifest has no endpoint "https://{{host}}/v1/medai": did you mean "https://{{host}}/v1/media"?`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if _, err := template.Endpoint("/media"); err == nil || err.Error() != `manifest has no endpoint "/media"` {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -182,7 +182,7 @@ func TestProbeRequest(t *testing.T) {
 		switch r.URL.Path {
 		case "/series/a/7/episodes":
 			values, err := contextkeys.Decode(r.URL.Query().Get("ctx"))
-			token, _ := values.String("token")
+			token, _ := values.Text("token")
 			if err != nil || token != secret || r.URL.Query().Get("limit") != "20" || r.URL.Query().Has("q") || r.URL.EscapedPath() != "/series/a%2F7/episodes" {
 				t.Errorf("%s, %v", r.URL, err)
 			}

@@ -203,7 +203,7 @@ func TestNewRequestContext(t *testing.T) {
 			server := httptest.NewServer(contextkeys.Middleware(e.ContextObj)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				got := make(map[string]string)
 				for key := range values {
-					if value, ok := contextkeys.FromContext(r.Context()).String(key); ok {
+					if value, ok := contextkeys.FromContext(r.Context()).Text(key); ok {
 						got[key] = value
 					}
 				}

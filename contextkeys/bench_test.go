@@ -24,7 +24,7 @@ func BenchmarkDecode(b *testing.B) {
 
 func BenchmarkMiddleware(b *testing.B) {
 	handler := contextkeys.Middleware(items[:3])(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, ok := contextkeys.FromContext(r.Context()).String(tokenKey); !ok {
+		if _, ok := contextkeys.FromContext(r.Context()).Text(tokenKey); !ok {
 			b.Fatal("no token")
 		}
 	}))

@@ -27,24 +27,28 @@ const (
 	maxEscapes = 2
 )
 
-// Decode reads the value of a ctx parameter, as it stands in a URL or unescaped: base64url of one flat JSON object.
-// Padding, the standard alphabet and percent-encoding are accepted too, and a space for a + that a query's unescaping
-// took away. An empty parameter holds no keys. Look-ups in the Values are by name as sent.
+// Decode reads the value of a ctx parameter, escaped or not: base64url of one JSON object. Padding, the standard
+// alphabet and percent-encoding are accepted too, as is a space for a + that unescaping the query turned into one. An
+// empty parameter holds no keys. Look-ups in the Values are by name as sent.
 //
 // The error is a [*MalformedError].
 func Decode(ctx string) (Values, error) {
-	if ctx == "" {
-		return Values{}, nil
-	}
-	data, err := decodeBase64(ctx)
-	if err != nil {
-		return Values{}, err
-	}
-	params, err := decodeObject(data, badCtx, func(string) bool { return true })
+	params, err := decodeCtx(ctx, func(string) bool { return true })
 	if err != nil {
 		return Values{}, err
 	}
 	return Values{ctx: params}, nil
+}
+
+func decodeCtx(ctx string, unique func(name string) bool) (map[string]any, error) {
+	if ctx == "" {
+		return nil, nil
+	}
+	data, err := decodeBase64(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return decodeObject(data, badCtx, unique)
 }
 
 // toURL turns the standard alphabet into that of base64url. Line breaks become something that is in neither, because
@@ -76,9 +80,9 @@ func decodeBase64(text string) ([]byte, error) {
 	return data, err
 }
 
-// decodeObject reads one JSON object into its names and values. A value that is an object or an array is an error
-// where flat says so of its name, and as good as null elsewhere. bad makes the errors.
-func decodeObject(data []byte, bad func(key, reason string, args ...any) error, flat func(name string) bool) (map[string]any, error) {
+// decodeObject reads one JSON object into its names and values. A name that occurs twice is an error where unique
+// reports true for it, and has no value elsewhere. bad makes the errors.
+func decodeObject(data []byte, bad func(key, reason string, args ...any) error, unique func(name string) bool) (map[string]any, error) {
 	if !utf8.Valid(data) {
 		return nil, bad("", "is not UTF-8 text")
 	}
@@ -90,44 +94,45 @@ func decodeObject(data []byte, bad func(key, reason string, args ...any) error, 
 		return nil, bad("", "is not JSON: it goes wrong at byte %d of %d", offset, len(data))
 	}
 	dec := json.NewDecoder(bytes.NewReader(data)) // the text is valid, so every token is there
-	dec.UseNumber()
 	if start, _ := dec.Token(); start != json.Delim('{') {
 		return nil, bad("", "is JSON, but not an object of keys and values")
 	}
 	params := make(map[string]any)
 	for dec.More() {
-		key, _ := dec.Token()
-		name, _ := key.(string)
-		value, _ := dec.Token()
-		_, nested := value.(json.Delim)
+		token, _ := dec.Token()
+		name, _ := token.(string)
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return nil, bad("", "is not JSON: it goes wrong at byte %d of %d", dec.InputOffset(), len(data))
+		}
 		_, twice := params[name]
 		switch {
-		case nested && flat(name):
-			return nil, bad(name, "is an object or an array: send a string, a number, a boolean or null")
-		case twice:
+		case twice && unique(name):
 			return nil, bad(name, "is there twice")
+		case twice:
+			params[name] = nil
 		case len(params) == MaxKeys:
 			return nil, bad("", "has more than %d keys", MaxKeys)
-		case nested:
-			value = nil
-			skipNested(dec)
+		default:
+			params[name] = decodeValue(raw)
 		}
-		params[name] = value
 	}
 	return params, nil
 }
 
-// skipNested reads on to the end of the object or array that has begun.
-func skipNested(dec *json.Decoder) {
-	for depth := 1; depth > 0; {
-		token, err := dec.Token()
-		switch {
-		case err != nil:
-			return
-		case token == json.Delim('{'), token == json.Delim('['):
-			depth++
-		case token == json.Delim('}'), token == json.Delim(']'):
-			depth--
-		}
+// decodeValue returns a JSON value in the form in which [Values] holds it.
+func decodeValue(raw json.RawMessage) any {
+	switch raw[0] {
+	case '{', '[':
+		return raw
+	case '"':
+		var text string
+		json.Unmarshal(raw, &text) // valid, so there is no error
+		return text
+	case 't', 'f':
+		return raw[0] == 't'
+	case 'n':
+		return nil
 	}
+	return json.Number(raw)
 }

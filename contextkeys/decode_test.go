@@ -25,10 +25,10 @@ func all(v contextkeys.Values) map[string]any { return maps.Collect(v.All()) }
 
 func TestDecode(t *testing.T) {
 	// Its base64 has a + and a / in the standard alphabet, and needs padding.
-	const text = `{"token":"~~~???>>>","n":20.0,"big":123456789012345678901234567890,"on":true,"off":false,"none":null,"é\n":"\u00e9&"}`
+	const text = `{"token":"~~~???>>>","n":20.0,"big":123456789012345678901234567890,"on":true,"off":false,"none":null,"é\n":"\u00e9&","list":["~",2.0],"map":{"a":[{}]}}`
 	want := map[string]any{
 		"token": "~~~???>>>", "n": json.Number("20.0"), "big": json.Number("123456789012345678901234567890"),
-		"on": true, "off": false, "none": nil, "é\n": "é&",
+		"on": true, "off": false, "none": nil, "é\n": "é&", "list": json.RawMessage(`["~",2.0]`), "map": json.RawMessage(`{"a":[{}]}`),
 	}
 	std, padded := base64.RawStdEncoding.EncodeToString([]byte(text)), base64.StdEncoding.EncodeToString([]byte(text))
 	if !strings.Contains(std, "+") || !strings.Contains(std, "/") || padded == std {
@@ -46,7 +46,7 @@ func TestDecode(t *testing.T) {
 		"every character percent-encoded":    fmt.Sprintf("%%%X", b64(text)[:1]) + b64(text)[1:],
 		"a + as an escaped space":            strings.ReplaceAll(padded, "+", "%20"),
 		"only the padding percent-encoded":   strings.ReplaceAll(padded, "=", "%3D"),
-		"white space around and in the JSON": b64(" " + strings.ReplaceAll(text, ",", ",\n ") + "\r\n"),
+		"white space around and in the JSON": b64(" " + strings.ReplaceAll(text, `,"`, ",\n \"") + "\r\n"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			v, err := contextkeys.Decode(ctx)
@@ -109,12 +109,11 @@ func TestDecodeRefuses(t *testing.T) {
 		{"an array", b64(`["sesame"]`), "", "is JSON, but not an object of keys and values"},
 		{"a string", b64(`"sesame"`), "", "is JSON, but not an object of keys and values"},
 		{"null", b64(`null`), "", "is JSON, but not an object of keys and values"},
-		{"an object in the object", b64(`{"k":{"l":"sesame"}}`), "k", "is an object or an array: send a string, a number, a boolean or null"},
-		{"an array in the object", b64(`{"k":["sesame"]}`), "k", "is an object or an array: send a string, a number, a boolean or null"},
 		{"a key twice", b64(`{"k":"sesame","k":"sesame"}`), "k", "is there twice"},
 		{"a key twice, once as null", b64(`{"k":null,"k":"sesame"}`), "k", "is there twice"},
+		{"a key twice, once as an array", b64(`{"k":["sesame"],"k":null}`), "k", "is there twice"},
 		{"a key twice, once in escapes", b64(`{"k":"sesame","\u006b":null}`), "k", "is there twice"},
-		{"a long key", b64(`{"` + strings.Repeat("é", 99) + `":[]}`), strings.Repeat("é", 64), "is an object or an array: send a string, a number, a boolean or null"},
+		{"a long key", b64(`{"` + strings.Repeat("é", 99) + `":[],"` + strings.Repeat("é", 99) + `":1}`), strings.Repeat("é", 64), "is there twice"},
 		{"too many keys", keys(contextkeys.MaxKeys + 1), "", "has more than 256 keys"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -11,12 +11,14 @@ import (
 	"signpost"
 )
 
-// Encode returns the value of the ctx parameter for an endpoint: base64url without padding of one JSON object, its
-// keys sorted, which needs no escaping in a URL. Of the values, which go by key, it takes those that the items send in
-// ctx, under the names of their mappers. A value is a string, a number or a boolean; nil is as good as none.
+// Encode returns the value of the ctx parameter for an endpoint: base64url without padding of one JSON object with
+// sorted keys, which needs no escaping in a URL. It takes the values, which are by key, of the items that are sent in
+// ctx, and writes them under the names that their mappers give. Other values are left out. A value is a string, a
+// number or a boolean; nil counts as absent.
 //
-// With nothing to send it returns "": leave the parameter out. Without a required value the error is a
-// [*MissingError], and no request should be sent. No error quotes a value.
+// With nothing to send it returns "": leave the parameter out. If a required value is missing, or is one of the
+// strings that services count as missing (see [FromRequest]), the error is a [*MissingError] and no request should be
+// sent. No error quotes another value.
 func Encode(items []signpost.ContextItem, values map[string]any) (string, error) {
 	params, err := gather(signpost.ContextCtx, items, values)
 	if err != nil || len(params) == 0 {
@@ -33,9 +35,9 @@ func Encode(items []signpost.ContextItem, values map[string]any) (string, error)
 	return ctx, nil
 }
 
-// EncodeBody returns the body, and its Content-Type, for a post endpoint: a form if mimeType, the mime_type of the
+// EncodeBody returns the body and its Content-Type for a post endpoint: a form if mimeType, the mime_type of the
 // endpoint's descriptor, is signpost.MIMEForm, and a JSON object otherwise. It takes the items that are sent in the
-// body, and in all else does as [Encode] does. With nothing to send it returns no body and no type.
+// body, and works like [Encode] in all other respects. With nothing to send it returns no body and no type.
 func EncodeBody(items []signpost.ContextItem, values map[string]any, mimeType string) (body []byte, contentType string, err error) {
 	params, err := gather(signpost.ContextBodyParam, items, values)
 	if err != nil || len(params) == 0 {
@@ -68,12 +70,12 @@ func gather(kind string, items []signpost.ContextItem, values map[string]any) (m
 		value, name := values[item.Key], sentAs(item)
 		if value == nil {
 			if item.Required {
-				return nil, &MissingError{item}
+				return nil, &MissingError{Item: item}
 			}
 			continue
 		}
 		if params[name] != nil {
-			return nil, fmt.Errorf("context key %q is sent as %q, and so is another", item.Key, name)
+			return nil, fmt.Errorf("context key %q and another one are both sent as %q", item.Key, name)
 		}
 		if text, ok := value.(string); ok && !utf8.ValidString(text) { // json.Marshal would send another text
 			return nil, fmt.Errorf("value of context key %q is not UTF-8 text", item.Key)
@@ -81,6 +83,9 @@ func gather(kind string, items []signpost.ContextItem, values map[string]any) (m
 		raw, err := json.Marshal(value)
 		if err != nil || raw[0] == '{' || raw[0] == '[' || raw[0] == 'n' { // the error may quote the value
 			return nil, fmt.Errorf("value of context key %q is a %T: give a string, a number or a boolean", item.Key, value)
+		}
+		if item.Required && noValue(decodeValue(raw)) {
+			return nil, &MissingError{Item: item, Sent: string(raw)}
 		}
 		params[name] = raw
 	}

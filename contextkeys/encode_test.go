@@ -35,7 +35,11 @@ func TestEncode(t *testing.T) {
 		},
 		"required alone": {map[string]any{tokenKey: "t", "device": named("a")}, `{"` + tokenKey + `":"t"}`, `{"d":"a"}`, "d=a"},
 		"optional as nil": {
-			map[string]any{tokenKey: "", "user_account.profile": nil, "device": true, "limit": nil}, `{"` + tokenKey + `":""}`, `{"d":true}`, "d=true",
+			map[string]any{tokenKey: "t", "user_account.profile": nil, "device": true, "limit": nil}, `{"` + tokenKey + `":"t"}`, `{"d":true}`, "d=true",
+		},
+		"optional, and not a value to some": {
+			map[string]any{tokenKey: "t", "user_account.profile": "", "signedDeviceInfoToken": "undefined", "device": true, "limit": "null"},
+			`{"` + tokenKey + `":"t","profile":"","signedDeviceInfoToken":"undefined"}`, `{"d":true,"limit":"null"}`, "d=true&limit=null",
 		},
 		"not declared, or by an alias": {
 			map[string]any{tokenKey: 1.5, "password": "sesame", "profile": "sesame", "device": false, "d": "sesame"},
@@ -79,6 +83,7 @@ func TestEncodeNothing(t *testing.T) {
 
 func TestEncodeRefuses(t *testing.T) {
 	aliases := []signpost.ContextItem{{Key: "a", Type: signpost.ContextCtx, Mapper: "x"}, {Key: "x", Type: signpost.ContextCtx}}
+	type named string
 	var none *string
 	for _, test := range []struct {
 		name   string
@@ -90,7 +95,13 @@ func TestEncodeRefuses(t *testing.T) {
 			`required context key "plugin-login-flow.access_token" is missing: it goes into the ctx query parameter`},
 		{"a required key is nil", items, map[string]any{tokenKey: nil},
 			`required context key "plugin-login-flow.access_token" is missing: it goes into the ctx query parameter`},
-		{"two under one name", aliases, map[string]any{"a": "sesame", "x": "sesame"}, `context key "x" is sent as "x", and so is another`},
+		{"a required key is empty", items, map[string]any{tokenKey: ""},
+			`required context key "plugin-login-flow.access_token" is missing: an empty string counts as no value; send one in the ctx query parameter`},
+		{"a required key is undefined", items, map[string]any{tokenKey: "undefined"},
+			`required context key "plugin-login-flow.access_token" is missing: the string "undefined" counts as no value; send one in the ctx query parameter`},
+		{"a required key is null as text", items, map[string]any{tokenKey: named("null")},
+			`required context key "plugin-login-flow.access_token" is missing: the string "null" counts as no value; send one in the ctx query parameter`},
+		{"two under one name", aliases, map[string]any{"a": "sesame", "x": "sesame"}, `context key "x" and another one are both sent as "x"`},
 		{"an object", aliases, map[string]any{"a": map[string]any{"b": "sesame"}}, `value of context key "a" is a map[string]interface {}: give a string, a number or a boolean`},
 		{"an array", aliases, map[string]any{"a": []string{"sesame"}}, `value of context key "a" is a []string: give a string, a number or a boolean`},
 		{"a nil pointer", aliases, map[string]any{"a": none}, `value of context key "a" is a *string: give a string, a number or a boolean`},

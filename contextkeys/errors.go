@@ -7,13 +7,28 @@ import (
 	"signpost"
 )
 
-// MissingError says that a required key is not there.
+// MissingError says that a required key has no value.
 type MissingError struct {
 	Item signpost.ContextItem // as declared
+
+	// Sent is the JSON of what was sent instead of a value: "undefined", "null" or "" as a string, or null. It is
+	// empty if nothing was sent.
+	Sent string
 }
 
 func (e *MissingError) Error() string {
-	text := fmt.Sprintf("required context key %q is missing: it goes into the %s", e.Item.Key, place(e.Item.Type))
+	text := fmt.Sprintf("required context key %q is missing: ", e.Item.Key)
+	switch e.Sent {
+	case "":
+		text += "it goes into the "
+	case `""`:
+		text += "an empty string counts as no value; send one in the "
+	case "null":
+		text += "null counts as no value; send one in the "
+	default:
+		text += fmt.Sprintf("the string %s counts as no value; send one in the ", e.Sent)
+	}
+	text += place(e.Item.Type)
 	if name := sentAs(e.Item); name != e.Item.Key {
 		text += fmt.Sprintf(" as %q", name)
 	}

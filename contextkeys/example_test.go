@@ -1,6 +1,7 @@
 package contextkeys_test
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -12,18 +13,23 @@ import (
 	"signpost/contextkeys"
 )
 
-// A feed service: the endpoint whose keys the manifest declares, with the same items around its handler.
+// A feed service: the manifest and the middleware share one list of context items, those of features included.
 func ExampleMiddleware() {
-	media := signpost.Endpoint{
-		URL: "https://{{host}}/v1/media", Name: "Media", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON,
-		ContextObj: []signpost.ContextItem{
-			{Key: "plugin-login-flow.access_token", Type: signpost.ContextCtx, Required: true},
-			{Key: "user_account.profile", Type: signpost.ContextCtx, Mapper: "profile"},
-		},
+	const mediaURL = "https://{{host}}/v1/media"
+	manifest, err := signpost.Compile(signpost.NewManifest(signpost.Endpoint{
+		URL: mediaURL, Name: "Media", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON,
+		ContextObj: []signpost.ContextItem{{Key: "user_account.profile", Type: signpost.ContextCtx, Mapper: "profile"}},
+	}), signpost.Authentication())
+	if err != nil {
+		log.Fatal(err)
+	}
+	media, err := manifest.Endpoint(mediaURL)
+	if err != nil {
+		log.Fatal(err)
 	}
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		keys := contextkeys.FromContext(r.Context())
-		token, _ := keys.String("plugin-login-flow.access_token") // required, so it is there
+		token, _ := keys.Text("plugin-login-flow.access_token") // required, so it is there
 		profile, ok := keys.Int64("user_account.profile")
 		fmt.Fprintf(w, "token of %d bytes, profile %d %v\n", len(token), profile, ok)
 	})
@@ -37,7 +43,7 @@ func ExampleMiddleware() {
 	}
 	service := httptest.NewServer(mux)
 	defer service.Close()
-	for _, query := range []string{"?ctx=" + ctx, ""} {
+	for _, query := range []string{"?ctx=" + ctx, "?ctx=" + base64.RawURLEncoding.EncodeToString([]byte(`{"plugin-login-flow.access_token":"undefined"}`))} {
 		response, err := http.Get(service.URL + "/v1/media" + query)
 		if err != nil {
 			log.Fatal(err)
@@ -51,7 +57,7 @@ func ExampleMiddleware() {
 	// 200 OK text/plain; charset=utf-8
 	// token of 6 bytes, profile 7 true
 	// 400 Bad Request application/problem+json
-	// {"type":"about:blank","title":"Bad Request","status":400,"detail":"The required context key \"plugin-login-flow.access_token\" is missing: it goes into the ctx query parameter.","key":"plugin-login-flow.access_token"}
+	// {"type":"about:blank","title":"Bad Request","status":400,"detail":"The required context key \"plugin-login-flow.access_token\" is missing: the string \"undefined\" counts as no value; send one in the ctx query parameter.","key":"plugin-login-flow.access_token"}
 }
 
 // A service whose apps log in on 401 gives its own answer to a missing key.
@@ -77,6 +83,27 @@ func ExampleFromRequest() {
 
 	// Output:
 	// 401 log in first
+}
+
+func ExampleEncode() {
+	items := []signpost.ContextItem{
+		{Key: "plugin-login-flow.access_token", Type: signpost.ContextCtx, Required: true},
+		{Key: "user_account.profile", Type: signpost.ContextCtx, Mapper: "profile"},
+	}
+	ctx, err := contextkeys.Encode(items, map[string]any{"plugin-login-flow.access_token": "s3cr3t", "user_account.profile": 7, "undeclared": true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	object, _ := base64.RawURLEncoding.DecodeString(ctx)
+	fmt.Printf("?ctx=%s\n%s\n", ctx, object)
+
+	_, err = contextkeys.Encode(items, map[string]any{"plugin-login-flow.access_token": ""})
+	fmt.Println(err)
+
+	// Output:
+	// ?ctx=eyJwbHVnaW4tbG9naW4tZmxvdy5hY2Nlc3NfdG9rZW4iOiJzM2NyM3QiLCJwcm9maWxlIjo3fQ
+	// {"plugin-login-flow.access_token":"s3cr3t","profile":7}
+	// required context key "plugin-login-flow.access_token" is missing: an empty string counts as no value; send one in the ctx query parameter
 }
 
 func ExampleDecode() {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -24,6 +25,7 @@ func FuzzRoundTrip(f *testing.F) {
 	f.Add("user_account.profile", "profile", "~~~???>>>", -1e300, false)
 	f.Add("k", "é\n\"\\", "\x00\u2028&=+%20 ", 0.1, true)
 	f.Add("number", "x", "", 5e-324, false)
+	f.Add("k", "x", "undefined", 5e-324, false)
 	f.Add("", "", "\xff", math.Inf(1), false)
 	f.Fuzz(func(t *testing.T, key, mapper, text string, number float64, flag bool) {
 		declare := func(kind string) []signpost.ContextItem {
@@ -42,7 +44,11 @@ func FuzzRoundTrip(f *testing.F) {
 		}
 		values := map[string]any{key: text, "number": number, "flag": flag}
 		ctx, err := contextkeys.Encode(declare(signpost.ContextCtx), values)
-		sendable := utf8.ValidString(text) && !math.IsInf(number, 0) && !math.IsNaN(number)
+		_, missing := errors.AsType[*contextkeys.MissingError](err)
+		if missing != (text == "" || text == "undefined" || text == "null") {
+			t.Fatalf("Encode of %q: %v", text, err)
+		}
+		sendable := !missing && utf8.ValidString(text) && !math.IsInf(number, 0) && !math.IsNaN(number)
 		if (err == nil) != (sendable && len(ctx) <= contextkeys.MaxCtx) {
 			t.Fatalf("Encode: %v", err)
 		}
@@ -59,14 +65,14 @@ func FuzzRoundTrip(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			gotText, _ := v.String(key)
+			gotText, _ := v.Text(key)
 			gotNumber, _ := v.Number("number")
 			gotFlag, isFlag := v.Bool("flag")
 			n, err := gotNumber.Float64()
 			if gotText != text || err != nil || n != number || gotFlag != flag || !isFlag {
 				t.Fatalf("got %q, %v, %v, %v", gotText, gotNumber, gotFlag, isFlag)
 			}
-			if _, ok := v.String("absent"); ok {
+			if _, ok := v.Text("absent"); ok {
 				t.Error("a key that was not sent is there")
 			}
 		}
@@ -125,14 +131,15 @@ func FuzzDecode(f *testing.F) {
 		for _, ctx := range []string{b64(text), text, base64.StdEncoding.EncodeToString([]byte(text))} {
 			v, err := contextkeys.Decode(ctx)
 			if err == nil && ctx != text {
-				want := make(map[string]any)
-				dec := json.NewDecoder(strings.NewReader(text))
-				dec.UseNumber()
-				if err := dec.Decode(&want); err != nil {
-					t.Fatalf("Decode took %q: %v", text, err)
-				}
-				if diff := cmp.Diff(want, all(v)); diff != "" {
+				if diff := cmp.Diff(parse(t, text), parse(t, marshalled(t, all(v)))); diff != "" {
 					t.Errorf("%q (-json +Decode):\n%s", text, diff)
+				}
+				for name := range v.All() {
+					raw, _ := v.JSON(name)
+					asText, isText := v.Text(name)
+					if nested := raw != nil && (raw[0] == '{' || raw[0] == '['); nested && (isText || asText != "") {
+						t.Errorf("%q: %q is an object or an array, and yet the text %q", text, name, asText)
+					}
 				}
 			}
 			if err == nil {
@@ -149,6 +156,78 @@ func FuzzDecode(f *testing.F) {
 			}
 			if utf8.RuneCountInString(malformed.Key) > 64 || len(malformed.Reason) > 100 {
 				t.Errorf("Decode(%q): %q is long", ctx, err)
+			}
+		}
+	})
+}
+
+// parse reads a JSON object with the standard library.
+func parse(t *testing.T, text string) map[string]any {
+	t.Helper()
+	object := make(map[string]any)
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber()
+	if err := dec.Decode(&object); err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+	return object
+}
+
+func marshalled(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// Whatever a client sends besides the declared keys does not keep a request from the handler, and what it sends for a
+// required key reaches the handler unless it stands for no value.
+func FuzzUndeclaredKeys(f *testing.F) {
+	f.Add(`{"a":[1],"b":{"c":null}}`, `"t"`)
+	f.Add(`{"a":1,"a":[[]],"profile":"x"}`, `["t"]`)
+	f.Add(`{}`, `"undefined"`)
+	f.Add(`{"":""}`, `""`)
+	f.Add(`{"x":null}`, `null`)
+	f.Add(`{"x":0}`, ` "null" `)
+	f.Add(`{"x":0}`, `-0.0e1`)
+	f.Fuzz(func(t *testing.T, others, value string) {
+		if !utf8.ValidString(others+value) || !json.Valid([]byte(others)) || !json.Valid([]byte(value)) || len(others)+len(value) > 10000 {
+			return
+		}
+		rest, ok := strings.CutPrefix(strings.TrimSpace(others), "{")
+		if !ok || strings.Count(others, ":") >= contextkeys.MaxKeys {
+			return
+		}
+		if _, taken := parse(t, others)["token"]; taken {
+			return
+		}
+		text := `{"token":` + value
+		if strings.TrimSpace(rest) != "}" {
+			text += ","
+		}
+		text += rest
+		requests := map[string]*http.Request{
+			signpost.ContextCtx:       httptest.NewRequest("GET", "/?ctx="+b64(text), nil),
+			signpost.ContextBodyParam: httptest.NewRequest("POST", "/", strings.NewReader(text)),
+		}
+		for kind, r := range requests {
+			r.Header.Set("Content-Type", signpost.MIMEJSON)
+			v, err := contextkeys.FromRequest(r, []signpost.ContextItem{{Key: "login.token", Type: kind, Required: true, Mapper: "token"}})
+			missing, isMissing := errors.AsType[*contextkeys.MissingError](err)
+			switch want := parse(t, `{"v":`+value+`}`)["v"]; want {
+			case nil, "", "undefined", "null":
+				if !isMissing || missing.Sent != marshalled(t, want) {
+					t.Errorf("%s %s: got %v, want it missing", kind, text, err)
+				}
+			default:
+				raw, ok := v.JSON("login.token")
+				if err != nil || !ok {
+					t.Errorf("%s %s: %v, %v", kind, text, ok, err)
+				} else if diff := cmp.Diff(want, parse(t, `{"v":`+string(raw)+`}`)["v"]); diff != "" {
+					t.Errorf("%s %s (-want +got):\n%s", kind, text, diff)
+				}
 			}
 		}
 	})

@@ -11,15 +11,16 @@ import (
 	"signpost"
 )
 
-// Middleware reads the context keys of each request, as [FromRequest] does, and hands them to the handler in the
-// request's context: see [FromContext]. The handler runs only if every required key is there.
+// Middleware reads the context keys of each request, as [FromRequest] does, and passes them to the handler in the
+// request's context: see [FromContext]. The handler runs only if every required key has a value. Take the items from
+// [signpost.Template.Endpoint], which has those that features add.
 //
-// Otherwise the answer is application/problem+json with the status 400, or 413, 414 or 415 where [MalformedError] says
-// so, and names the key in its member "key". It is not 401, since clients do not send a request without a required
-// key; and a 401 has to say by which HTTP authentication scheme to try again, which ctx is not. A service that wants
-// one all the same calls FromRequest. A token that is there and not good is for the handler to refuse.
+// Otherwise the response is application/problem+json with status 400, or 413, 414 or 415 where [MalformedError] says
+// so, and its member "key" names the key. It is not 401: conforming clients never omit a required key, so the request
+// is malformed, and a 401 must name an HTTP authentication scheme to retry with, which ctx is not. A service that
+// needs 401 all the same calls FromRequest. Rejecting a token that is present but invalid is up to the handler.
 //
-// Every method is checked. Put what answers CORS preflights around the middleware, not inside it.
+// Every method is checked. Put the handler of CORS preflights around the middleware, not inside it.
 func Middleware(items []signpost.ContextItem) func(http.Handler) http.Handler {
 	items = slices.Clone(items)
 	return func(next http.Handler) http.Handler {

@@ -24,7 +24,7 @@ import (
 func echo(keys ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, key := range keys {
-			text, ok := contextkeys.FromContext(r.Context()).String(key)
+			text, ok := contextkeys.FromContext(r.Context()).Text(key)
 			fmt.Fprintf(w, "%s=%s %v\n", key, text, ok)
 		}
 		io.Copy(w, r.Body)
@@ -101,12 +101,16 @@ func TestMiddlewareCtx(t *testing.T) {
 	const none = "\nuser_account.profile= false\nprofile= false\nextra= false\n"
 	token := func(value string) string { return b64(`{"` + tokenKey + `":"` + value + `"}`) }
 	for name, test := range map[string]struct{ query, want string }{
-		"token alone":       {"ctx=" + token("t"), tokenKey + "=t true" + none},
-		"empty token":       {"ctx=" + token(""), tokenKey + "= true" + none},
-		"an alias":          {"ctx=" + b64(`{"profile":7,"`+tokenKey+`":"t"}`), tokenKey + "=t true\nuser_account.profile=7 true\nprofile=7 true\nextra= false\n"},
-		"an alias not used": {"ctx=" + b64(`{"user_account.profile":7,"`+tokenKey+`":"t"}`), tokenKey + "=t true" + none},
-		"one not declared":  {"ctx=" + b64(`{"extra":true,"`+tokenKey+`":"t"}`), tokenKey + "=t true\nuser_account.profile= false\nprofile= false\nextra=true true\n"},
-		"among others":      {"limit=20&%63tx=" + token("t") + "&q=50%&a;b", tokenKey + "=t true" + none},
+		"token alone":                       {"ctx=" + token("t"), tokenKey + "=t true" + none},
+		"undefined as one of several words": {"ctx=" + token("undefined "), tokenKey + "=undefined  true" + none},
+		"optional, not a value to some":     {"ctx=" + b64(`{"profile":"undefined","`+tokenKey+`":"t"}`), tokenKey + "=t true\nuser_account.profile=undefined true\nprofile=undefined true\nextra= false\n"},
+		"an object, not declared":           {"ctx=" + b64(`{"extra":{"a":["sesame"]},"`+tokenKey+`":"t"}`), tokenKey + "=t true" + none},
+		"an array, not declared, twice":     {"ctx=" + b64(`{"extra":[1],"extra":"x","`+tokenKey+`":"t"}`), tokenKey + "=t true" + none},
+		"an array, declared":                {"ctx=" + b64(`{"profile":[7],"`+tokenKey+`":"t"}`), tokenKey + "=t true" + none},
+		"an alias":                          {"ctx=" + b64(`{"profile":7,"`+tokenKey+`":"t"}`), tokenKey + "=t true\nuser_account.profile=7 true\nprofile=7 true\nextra= false\n"},
+		"an alias not used":                 {"ctx=" + b64(`{"user_account.profile":7,"`+tokenKey+`":"t"}`), tokenKey + "=t true" + none},
+		"one not declared":                  {"ctx=" + b64(`{"extra":true,"`+tokenKey+`":"t"}`), tokenKey + "=t true\nuser_account.profile= false\nprofile= false\nextra=true true\n"},
+		"among others":                      {"limit=20&%63tx=" + token("t") + "&q=50%&a;b", tokenKey + "=t true" + none},
 		"+ and / as they are": {"ctx=" + strings.NewReplacer("-", "+", "_", "/").Replace(token("~~~???>>>")),
 			tokenKey + "=~~~???>>> true" + none},
 		"+ and / escaped": {"ctx=" + strings.NewReplacer("-", "%2B", "_", "%2F").Replace(token("~~~???>>>")),
@@ -124,7 +128,10 @@ func TestMiddlewareCtx(t *testing.T) {
 		})
 	}
 
-	const missing = `The required context key "plugin-login-flow.access_token" is missing: it goes into the ctx query parameter.`
+	const (
+		missing = `The required context key "plugin-login-flow.access_token" is missing: it goes into the ctx query parameter.`
+		noValue = `The required context key "plugin-login-flow.access_token" is missing: %s counts as no value; send one in the ctx query parameter.`
+	)
 	for name, test := range map[string]struct {
 		query string
 		want  refusal
@@ -134,11 +141,14 @@ func TestMiddlewareCtx(t *testing.T) {
 		"empty ctx":        {"ctx=", refusal{400, tokenKey, missing}},
 		"bare ctx":         {"ctx", refusal{400, tokenKey, missing}},
 		"other keys":       {"ctx=" + b64(`{"profile":"sesame"}`), refusal{400, tokenKey, missing}},
-		"null":             {"ctx=" + b64(`{"`+tokenKey+`":null}`), refusal{400, tokenKey, missing}},
+		"null":             {"ctx=" + b64(`{"`+tokenKey+`":null}`), refusal{400, tokenKey, fmt.Sprintf(noValue, "null")}},
+		"null as text":     {"ctx=" + token("null"), refusal{400, tokenKey, fmt.Sprintf(noValue, `the string "null"`)}},
+		"undefined":        {"ctx=" + token("undefined"), refusal{400, tokenKey, fmt.Sprintf(noValue, `the string "undefined"`)}},
+		"empty":            {"ctx=" + token(""), refusal{400, tokenKey, fmt.Sprintf(noValue, "an empty string")}},
 		"token as a query": {tokenKey + "=sesame", refusal{400, tokenKey, missing}},
 		"two ctx":          {"ctx=" + token("sesame") + "&ctx=" + token("t"), refusal{400, "", "The ctx query parameter is there 2 times."}},
 		"badly escaped":    {"ctx=" + token("sesame") + "%", refusal{400, "", "The ctx query parameter has a % without two hexadecimal digits after it."}},
-		"nested":           {"ctx=" + b64(`{"profile":["sesame"]}`), refusal{400, "profile", `The key "profile" of the ctx query parameter is an object or an array: send a string, a number, a boolean or null.`}},
+		"twice":            {"ctx=" + b64(`{"profile":["sesame"],"profile":1}`), refusal{400, "profile", `The key "profile" of the ctx query parameter is there twice.`}},
 		"too long":         {"ctx=" + strings.Repeat("A", 40000), refusal{414, "", "The ctx query parameter is longer than 32768 bytes."}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,11 +166,13 @@ func TestMiddlewareBody(t *testing.T) {
 	const form, object = "application/x-www-form-urlencoded", "application/json"
 	for name, test := range map[string]struct{ contentType, body, want string }{
 		"form":                 {form, "d=a%26+b&limit=20", "device=a& b true\nlimit=20 true\nextra= false\nlist= false\n"},
-		"form, charset":        {form + "; charset=UTF-8", "d=", "device= true\nlimit= false\nextra= false\nlist= false\n"},
+		"form, charset":        {form + "; charset=UTF-8", "d=a&limit=", "device=a true\nlimit= true\nextra= false\nlist= false\n"},
 		"form, more in it":     {form, "list=1&list=2&extra=x&d=a", "device=a true\nlimit= false\nextra=x true\nlist= false\n"},
 		"JSON":                 {object, `{"limit":20.0,"d":"a"}`, "device=a true\nlimit=20.0 true\nextra= false\nlist= false\n"},
 		"JSON, charset":        {"Application/JSON;charset=utf-8", ` {"d":true} `, "device=true true\nlimit= false\nextra= false\nlist= false\n"},
 		"JSON of another name": {signpost.MIMEFeed, `{"d":"a"}`, "device=a true\nlimit= false\nextra= false\nlist= false\n"},
+		"JSON, nested":         {object, `{"d":{"a":1}}`, "device= false\nlimit= false\nextra= false\nlist= false\n"},
+		"JSON, another twice":  {object, `{"extra":[],"extra":"x","d":"a"}`, "device=a true\nlimit= false\nextra= false\nlist= false\n"},
 		"JSON, more in it":     {object, `{"list":[{"d":"b"}],"extra":"x","d":"a"}`, "device=a true\nlimit= false\nextra=x true\nlist= false\n"},
 		"as much as may be":    {object, `{"d":"a"}` + strings.Repeat(" ", contextkeys.MaxBody-9), "device=a true\nlimit= false\nextra= false\nlist= false\n"},
 	} {
@@ -172,7 +184,10 @@ func TestMiddlewareBody(t *testing.T) {
 		})
 	}
 
-	const missing = `The required context key "device" is missing: it goes into the request body as "d".`
+	const (
+		missing = `The required context key "device" is missing: it goes into the request body as "d".`
+		noValue = `The required context key "device" is missing: %s counts as no value; send one in the request body as "d".`
+	)
 	fields := func(n int) string { return "d=sesame" + strings.Repeat("&a=b", n-1) }
 	for name, test := range map[string]struct {
 		contentType, body string
@@ -182,14 +197,16 @@ func TestMiddlewareBody(t *testing.T) {
 		"empty form":         {form, "", refusal{400, "device", missing}},
 		"form without it":    {form, "device=sesame", refusal{400, "device", missing}},
 		"JSON without it":    {object, `{"device":"sesame"}`, refusal{400, "device", missing}},
-		"null":               {object, `{"d":null}`, refusal{400, "device", missing}},
+		"null":               {object, `{"d":null}`, refusal{400, "device", fmt.Sprintf(noValue, "null")}},
+		"null as text":       {form, `d=null`, refusal{400, "device", fmt.Sprintf(noValue, `the string "null"`)}},
+		"undefined":          {form, `d=undefined`, refusal{400, "device", fmt.Sprintf(noValue, `the string "undefined"`)}},
+		"undefined in JSON":  {object, `{"d":"undefined"}`, refusal{400, "device", fmt.Sprintf(noValue, `the string "undefined"`)}},
+		"empty":              {form, `d=&limit=1`, refusal{400, "device", fmt.Sprintf(noValue, "an empty string")}},
 		"no Content-Type":    {"", `{"d":"sesame"}`, refusal{415, "", "The request body needs a Content-Type of application/json or application/x-www-form-urlencoded."}},
 		"another type":       {"text/plain", `{"d":"sesame"}`, refusal{415, "", "The request body needs a Content-Type of application/json or application/x-www-form-urlencoded."}},
 		"no type":            {"sesame; =", `{"d":"sesame"}`, refusal{415, "", "The request body needs a Content-Type of application/json or application/x-www-form-urlencoded."}},
 		"JSON as a form":     {object, "d=sesame", refusal{400, "", "The request body is not JSON: it goes wrong at byte 1 of 8."}},
-		"nested":             {object, `{"d":{"a":"sesame"}}`, refusal{400, "d", `The key "d" of the request body is an object or an array: send a string, a number, a boolean or null.`}},
 		"twice in JSON":      {object, `{"d":"sesame","d":"t"}`, refusal{400, "d", `The key "d" of the request body is there twice.`}},
-		"another twice":      {object, `{"x":[],"x":"sesame"}`, refusal{400, "x", `The key "x" of the request body is there twice.`}},
 		"twice in a form":    {form, "d=sesame&d=sesame", refusal{400, "d", `The key "d" of the request body is there 2 times.`}},
 		"badly escaped":      {form, "d=%sesame", refusal{400, "", "The request body is not a form: it is not percent-encoded as one is."}},
 		"a form, not UTF-8":  {form, "d=sesame%ff", refusal{400, "d", `The key "d" of the request body is not UTF-8 text.`}},
@@ -265,7 +282,7 @@ func TestMiddlewareCopiesItems(t *testing.T) {
 	mine[0] = signpost.ContextItem{Key: "a", Type: signpost.ContextCtx, Mapper: "x"}
 	v, err := contextkeys.FromRequest(r, mine)
 	mine[0].Mapper = ""
-	if text, ok := v.String("a"); err != nil || text != "1" || !ok {
+	if text, ok := v.Text("a"); err != nil || text != "1" || !ok {
 		t.Errorf("got %q, %v, %v", text, ok, err)
 	}
 }
@@ -314,7 +331,7 @@ func TestFromRequestBody(t *testing.T) {
 			t.Fatal(err)
 		}
 		v, err := contextkeys.FromRequest(r, items[3:])
-		if text, _ := v.String("device"); err != nil || text != "a" {
+		if text, _ := v.Text("device"); err != nil || text != "a" {
 			t.Errorf("got %q, %v", text, err)
 		}
 	})
@@ -352,11 +369,11 @@ func TestFromRequestBody(t *testing.T) {
 }
 
 func TestContext(t *testing.T) {
-	if _, ok := contextkeys.FromContext(context.Background()).String("k"); ok {
+	if _, ok := contextkeys.FromContext(context.Background()).Text("k"); ok {
 		t.Error("a context without values has one")
 	}
 	ctx := contextkeys.NewContext(context.Background(), decode(t, `{"k":"v"}`))
-	if text, ok := contextkeys.FromContext(ctx).String("k"); text != "v" || !ok {
+	if text, ok := contextkeys.FromContext(ctx).Text("k"); text != "v" || !ok {
 		t.Errorf("got %q, %v", text, ok)
 	}
 }

@@ -2,6 +2,7 @@ package contextkeys
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -18,11 +19,13 @@ import (
 // else the handler takes.
 const MaxBody = 1 << 20
 
-// FromRequest reads the context keys of a request and checks that those which the items require are there, not null.
+// FromRequest reads the context keys of a request and checks that the required ones have a value.
 //
-// It reads the body only if an item is sent in one, as a form or as a JSON object, as the Content-Type says. The body
-// can be read again afterwards, also after an error. Nothing in ctx may be nested; in a body, only the items may not,
-// and other fields that are lists or objects read as null.
+// Some clients send the strings "undefined" and "null", or an empty one, in place of a value that they do not have.
+// For a required key these count as missing, and so does null. Keys that no item declares may hold anything.
+//
+// The body is read only if an item is sent in it, as a form or as a JSON object according to the Content-Type. It can
+// be read again afterwards, also after an error.
 //
 // The error is a [*MissingError] or a [*MalformedError].
 func FromRequest(r *http.Request, items []signpost.ContextItem) (Values, error) {
@@ -30,18 +33,24 @@ func FromRequest(r *http.Request, items []signpost.ContextItem) (Values, error) 
 	if err != nil {
 		return Values{}, err
 	}
-	v, err := Decode(ctx)
-	if err != nil {
+	v := Values{items: slices.Clone(items)}
+	if v.ctx, err = decodeCtx(ctx, sentIn(signpost.ContextCtx, items)); err != nil {
 		return Values{}, err
 	}
-	v.items = slices.Clone(items)
 	if v.body, err = bodyParameters(r, items); err != nil {
 		return Values{}, err
 	}
 	for _, item := range items {
-		if item.Required && v.sent(item) == nil {
-			return Values{}, &MissingError{item}
+		value, sent := v.sent(item)
+		if !item.Required || !noValue(value) {
+			continue
 		}
+		missing := &MissingError{Item: item}
+		if sent {
+			raw, _ := json.Marshal(value) // null or a short string
+			missing.Sent = string(raw)
+		}
+		return Values{}, missing
 	}
 	return v, nil
 }
@@ -62,17 +71,19 @@ func ctxParameter(query string) (ctx string, err error) {
 	return ctx, nil
 }
 
+// sentIn returns a function that reports whether an item is sent under a name in one part of a request.
+func sentIn(kind string, items []signpost.ContextItem) func(name string) bool {
+	return func(name string) bool {
+		return slices.ContainsFunc(items, func(item signpost.ContextItem) bool { return item.Type == kind && sentAs(item) == name })
+	}
+}
+
 // bodyParameters reads the fields of the body, if any item is sent in it.
 func bodyParameters(r *http.Request, items []signpost.ContextItem) (map[string]any, error) {
-	var declared []string // the names that must have one value, which is not nested
-	for _, item := range items {
-		if item.Type == signpost.ContextBodyParam {
-			declared = append(declared, sentAs(item))
-		}
-	}
-	if len(declared) == 0 {
+	if !slices.ContainsFunc(items, func(item signpost.ContextItem) bool { return item.Type == signpost.ContextBodyParam }) {
 		return nil, nil
 	}
+	declared := sentIn(signpost.ContextBodyParam, items)
 	data, err := readBody(r)
 	if err != nil {
 		return nil, err
@@ -92,20 +103,20 @@ func bodyParameters(r *http.Request, items []signpost.ContextItem) (map[string]a
 		}
 		return formParameters(form, declared)
 	case media == signpost.MIMEJSON, strings.HasSuffix(media, "+json"):
-		return decodeObject(data, badBody, func(name string) bool { return slices.Contains(declared, name) })
+		return decodeObject(data, badBody, declared)
 	}
 	return nil, malformed(http.StatusUnsupportedMediaType, signpost.ContextBodyParam, "",
 		"needs a Content-Type of %s or %s", signpost.MIMEJSON, signpost.MIMEForm)
 }
 
-func formParameters(form url.Values, declared []string) (map[string]any, error) {
+func formParameters(form url.Values, declared func(name string) bool) (map[string]any, error) {
 	params := make(map[string]any, len(form))
 	for name, texts := range form {
 		valid := utf8.ValidString(texts[0])
 		switch {
 		case len(texts) == 1 && valid:
 			params[name] = texts[0]
-		case !slices.Contains(declared, name):
+		case !declared(name):
 		case !valid:
 			return nil, badBody(name, "is not UTF-8 text")
 		default:

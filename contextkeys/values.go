@@ -1,13 +1,14 @@
 // Package contextkeys reads the context keys that clients send to a feed service, and encodes them for clients.
 //
-// A feed service puts [Middleware] around the handler of an endpoint, with the endpoint's context items, and looks
-// the keys up in [FromContext]. A client sends what [Encode] and [EncodeBody] return.
+// A feed service wraps the handler of an endpoint in [Middleware], with the endpoint's context items, and looks the
+// keys up in [FromContext]. A client sends what [Encode] and [EncodeBody] return.
 //
-// The keys are access tokens and the like. Errors name keys and places, never values; and [Values] print the names
-// that they hold, and nothing else.
+// Context keys are access tokens and the like. Errors name keys and places, never values that a client sent, and
+// [Values] print only the names that they hold.
 package contextkeys
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -20,18 +21,19 @@ import (
 
 // Values are the context keys of one request. The zero value holds none.
 //
-// A key that a context item declares is found under its key, however the item's mapper renames it, and only where
-// the item says that it is sent: in ctx or in the body. Any other name is found as it was sent, in ctx or else in
-// the body. A null is as good as nothing.
+// A key that a context item declares is found under its key, whatever name the item's mapper gives it, and only in
+// the part of the request that the item names: ctx or the body. Any other name is found as it was sent, in ctx or
+// else in the body. null counts as absent.
 //
-// A form carries nothing but text, so look-ups do not tell 20 from "20" or true from "true".
+// A form carries only text, so look-ups do not distinguish 20 from "20" or true from "true". An object or an array
+// is neither text nor number nor boolean: Text, Number, Int64 and Bool report false for it, and [Values.JSON] returns it.
 type Values struct {
 	items     []signpost.ContextItem
-	ctx, body map[string]any // as sent: string, json.Number, bool or nil
+	ctx, body map[string]any // as sent: string, json.Number, bool, nil, or json.RawMessage for an object or array
 }
 
-// String returns the text of a key: a string, or a number or boolean as it was written.
-func (v Values) String(key string) (string, bool) {
+// Text returns the value of a key that is a string, a number or a boolean, as it was written.
+func (v Values) Text(key string) (string, bool) {
 	switch value := v.lookup(key).(type) {
 	case string:
 		return value, true
@@ -43,15 +45,29 @@ func (v Values) String(key string) (string, bool) {
 	return "", false
 }
 
+// JSON returns the value of a key of any type as JSON: an object or an array as it was written, and the text of a
+// form as a string.
+func (v Values) JSON(key string) (json.RawMessage, bool) {
+	value := v.lookup(key)
+	if value == nil {
+		return nil, false
+	}
+	if raw, ok := value.(json.RawMessage); ok {
+		return bytes.Clone(raw), true
+	}
+	raw, err := json.Marshal(value)
+	return raw, err == nil
+}
+
 // Bool returns the value of a key that is true or false.
 func (v Values) Bool(key string) (value, ok bool) {
-	text, _ := v.String(key)
+	text, _ := v.Text(key)
 	return text == "true", text == "true" || text == "false"
 }
 
 // Number returns the value of a key that is a number, in the form in which it was written.
 func (v Values) Number(key string) (json.Number, bool) {
-	text, _ := v.String(key)
+	text, _ := v.Text(key)
 	if !isNumber(text) {
 		return "", false
 	}
@@ -69,7 +85,7 @@ func (v Values) Int64(key string) (int64, bool) {
 }
 
 // All yields the names and values as they were sent, first those of ctx, then those of the body, each sorted by name.
-// A value is a string, a json.Number, a bool or nil.
+// A value is a string, a json.Number, a bool, nil, or a json.RawMessage that holds an object or an array.
 func (v Values) All() iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		for _, part := range []map[string]any{v.ctx, v.body} {
@@ -94,7 +110,8 @@ func (v Values) Format(state fmt.State, _ rune) {
 func (v Values) lookup(key string) any {
 	for _, item := range v.items {
 		if item.Key == key {
-			return v.sent(item)
+			value, _ := v.sent(item)
+			return value
 		}
 	}
 	if value, ok := v.ctx[key]; ok {
@@ -103,12 +120,21 @@ func (v Values) lookup(key string) any {
 	return v.body[key]
 }
 
-// sent returns what came for an item, nil if nothing did.
-func (v Values) sent(item signpost.ContextItem) any {
+// sent returns the value that was sent for an item, and whether one was; null is one.
+func (v Values) sent(item signpost.ContextItem) (value any, ok bool) {
+	part := v.ctx
 	if item.Type == signpost.ContextBodyParam {
-		return v.body[sentAs(item)]
+		part = v.body
 	}
-	return v.ctx[sentAs(item)]
+	value, ok = part[sentAs(item)]
+	return value, ok
+}
+
+// noValue reports whether a value is one that clients send in place of a value that they do not have. JavaScript
+// turns undefined and null into these strings where it builds text.
+func noValue(value any) bool {
+	text, isText := value.(string)
+	return value == nil || isText && (text == "" || text == "undefined" || text == "null")
 }
 
 // sentAs returns the name that a client sends an item under.

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 
+	"signpost"
 	"signpost/contextkeys"
 )
 
@@ -23,6 +25,7 @@ func decode(t testing.TB, text string) contextkeys.Values {
 
 func TestLookups(t *testing.T) {
 	type row struct {
+		json   string // if it is not what was sent
 		text   string
 		is     bool
 		on     bool
@@ -32,7 +35,10 @@ func TestLookups(t *testing.T) {
 		isInt  bool
 	}
 	for value, want := range map[string]row{
-		`null`:                 {},
+		`null`:                 {json: "none"},
+		`[1, {"a": "b"}]`:      {},
+		`{"a": 20}`:            {},
+		`[]`:                   {},
 		`""`:                   {is: true},
 		`"a"`:                  {text: "a", is: true},
 		`"True"`:               {text: "True", is: true},
@@ -57,21 +63,40 @@ func TestLookups(t *testing.T) {
 			v := decode(t, `{"k":`+value+`}`)
 			var got row
 			var isNumber bool
-			got.text, got.is = v.String("k")
+			got.text, got.is = v.Text("k")
 			got.on, got.isBool = v.Bool("k")
 			got.number, isNumber = v.Number("k")
 			got.n, got.isInt = v.Int64("k")
 			if !got.isInt {
 				got.n = 0 // whatever came with it
 			}
+			if raw, ok := v.JSON("k"); string(raw) != value && want.json != "none" || ok == (want.json == "none") {
+				t.Errorf("JSON gives %s, %v", raw, ok)
+			}
+			want.json = ""
 			if got != want || isNumber != (want.number != "") {
 				t.Errorf("got %+v, %v, want %+v", got, isNumber, want)
 			}
 		})
 	}
 	v := contextkeys.Values{}
-	if _, ok := v.String("k"); ok {
+	if _, ok := v.Text("k"); ok {
 		t.Error("the zero value has a key")
+	}
+}
+
+// What JSON returns is the caller's.
+func TestJSONIsACopy(t *testing.T) {
+	v := decode(t, `{"k":[1]}`)
+	raw, _ := v.JSON("k")
+	raw[1] = '2'
+	if again, _ := v.JSON("k"); string(again) != "[1]" {
+		t.Errorf("got %s", again)
+	}
+	v, err := contextkeys.FromRequest(httptest.NewRequest("GET", "/?ctx="+b64(`{"p":{"id": 7}}`), nil),
+		[]signpost.ContextItem{{Key: "profile", Type: signpost.ContextCtx, Mapper: "p", Required: true}})
+	if raw, ok := v.JSON("profile"); err != nil || !ok || string(raw) != `{"id": 7}` {
+		t.Errorf("got %s, %v, %v", raw, ok, err)
 	}
 }
 

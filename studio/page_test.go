@@ -31,7 +31,7 @@ func serveFeeds(t *testing.T) (port string) {
 	t.Helper()
 	items := []signpost.ContextItem{{Key: "login.token", Type: signpost.ContextCtx, Required: true, Mapper: "token"}}
 	echo := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		token, _ := contextkeys.FromContext(r.Context()).String("login.token")
+		token, _ := contextkeys.FromContext(r.Context()).Text("login.token")
 		query := r.URL.Query()
 		query.Del("ctx")
 		w.Header().Set("Content-Type", "application/json")

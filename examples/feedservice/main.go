@@ -1,5 +1,5 @@
-// Command feedservice is a whole feed service: it publishes its manifest, and reads the context keys that the manifest
-// makes clients send.
+// Command feedservice is a complete feed service: it publishes its manifest and reads the context keys that the
+// manifest tells clients to send.
 package main
 
 import (
@@ -15,21 +15,21 @@ import (
 	"signpost/server"
 )
 
-// One list says what the manifest asks for and what the handler gets.
-var mediaKeys = []signpost.ContextItem{
-	{Key: "plugin-login-flow.access_token", Type: signpost.ContextCtx, Required: true},
-	{Key: "user_account.profile", Type: signpost.ContextCtx, Mapper: "profile"},
-}
+const (
+	mediaURL   = "https://{{host}}/v1/media"
+	tokenKey   = "plugin-login-flow.access_token" // added by the feature authentication
+	profileKey = "user_account.profile"
+)
 
 func media(w http.ResponseWriter, r *http.Request) {
 	keys := contextkeys.FromContext(r.Context())
-	token, _ := keys.String("plugin-login-flow.access_token") // required, so it is there
-	if token != "s3cr3t" {                                    // ask whoever issued it
+	token, _ := keys.Text(tokenKey) // required, so it is there
+	if token != "s3cr3t" {          // ask the issuer
 		w.Header().Set("WWW-Authenticate", `Bearer error="invalid_token"`)
-		http.Error(w, "this token is not good any more", http.StatusUnauthorized)
+		http.Error(w, "invalid token", http.StatusUnauthorized)
 		return
 	}
-	profile, ok := keys.Int64("user_account.profile") // found by its key, though sent as "profile"
+	profile, ok := keys.Int64(profileKey) // found by its key, although it is sent as "profile"
 	if !ok {
 		profile = 1
 	}
@@ -43,9 +43,9 @@ func main() {
 	flag.Parse()
 
 	v1, err := signpost.Compile(signpost.NewManifest(signpost.Endpoint{
-		URL: "https://{{host}}/v1/media", Name: "Media", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON,
-		ContextObj: mediaKeys,
-	}))
+		URL: mediaURL, Name: "Media", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON,
+		ContextObj: []signpost.ContextItem{{Key: profileKey, Type: signpost.ContextCtx, Mapper: "profile"}},
+	}), signpost.Authentication())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -53,9 +53,13 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	endpoint, err := v1.Endpoint(mediaURL) // with the keys that features add
+	if err != nil {
+		log.Fatal(err)
+	}
 	mux := http.NewServeMux()
 	mux.Handle("/v1/endpoints-manifest", manifest)
-	mux.Handle("GET /v1/media", contextkeys.Middleware(mediaKeys)(http.HandlerFunc(media)))
+	mux.Handle("GET /v1/media", contextkeys.Middleware(endpoint.ContextObj)(http.HandlerFunc(media)))
 
 	listener, err := net.Listen("tcp", *listen)
 	if err != nil {
