@@ -45,7 +45,7 @@ fuzz:
 
 # A million made-up hosts against a real process, with memory flat. The short form is in make test.
 soak:
-	SIGNPOST_SOAK_HOSTS=1000000 $(GO) test ./internal/cli -run '^TestMadeUpHosts$$' -count 1 -v -timeout 60m
+	SIGNPOST_SOAK_HOSTS=1000000 $(GO) test ./internal/daemon -run '^TestMadeUpHosts$$' -count 1 -v -timeout 60m
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/signpost ./cmd/signpost

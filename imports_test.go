@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// TestImportRule keeps the layers apart: cmd, then internal/cli, then the packages that do not know each
-// other, then the contract. See CONTRIBUTING.md.
+// TestImportRule keeps the layers apart: cmd, then internal/cli, then internal/daemon and studio, then
+// internal/source, then definition, server and client, which do not know each other, then the contract. See
+// CONTRIBUTING.md.
 func TestImportRule(t *testing.T) {
 	allowed := map[string][]string{
 		"signpost":               {},
@@ -19,14 +20,21 @@ func TestImportRule(t *testing.T) {
 		"signpost/server":        {"signpost", "signpost/internal/wire", "golang.org/x/net/idna"},
 		"signpost/internal/wire": {},
 		"signpost/studio":        {"signpost", "signpost/client", "signpost/contextkeys", "signpost/definition"},
-		"signpost/internal/cli": {
-			"signpost", "signpost/client", "signpost/definition", "signpost/internal/wire", "signpost/openapi", "signpost/server", "signpost/studio",
-			"github.com/spf13/cobra", "github.com/spf13/pflag",
+		"signpost/internal/source": {
+			"signpost", "signpost/client", "signpost/definition", "signpost/server",
 			"github.com/fsnotify/fsnotify",
+		},
+		"signpost/internal/daemon": {
+			"signpost", "signpost/definition", "signpost/internal/source", "signpost/internal/wire", "signpost/server",
 			"github.com/prometheus/client_golang/prometheus",
 			"github.com/prometheus/client_golang/prometheus/collectors",
 			"github.com/prometheus/client_golang/prometheus/promhttp",
 			"golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert",
+		},
+		"signpost/internal/cli": {
+			"signpost", "signpost/client", "signpost/definition", "signpost/internal/daemon", "signpost/internal/source", "signpost/openapi",
+			"signpost/server", "signpost/studio",
+			"github.com/spf13/cobra", "github.com/spf13/pflag",
 		},
 		"signpost/cmd/signpost":         {"signpost/internal/cli"},
 		"signpost/bench":                {"signpost", "signpost/definition"},

@@ -39,7 +39,7 @@ type microResult struct {
 func (b *bench) runMicro() (map[string]microResult, error) {
 	b.say("running the benchmarks of single operations")
 	cmd := exec.Command("go", "test", "-run", "^$", "-bench", "^Benchmark(Serve|Observe|Render|Match|Decode)$", "-benchmem",
-		"-benchtime", b.benchTime, "-count", strconv.Itoa(b.count), ".", "./server", "./contextkeys", "./internal/cli")
+		"-benchtime", b.benchTime, "-count", strconv.Itoa(b.count), ".", "./server", "./contextkeys", "./internal/daemon")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

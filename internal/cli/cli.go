@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"signpost/internal/source"
 )
 
 // The exit codes. A script can tell a finding from a failure.
@@ -121,10 +123,14 @@ func run(body func(cmd *cobra.Command, args []string) error) func(*cobra.Command
 	return func(cmd *cobra.Command, args []string) error {
 		err := body(cmd, args)
 		var exit *exitError
-		if err != nil && !errors.As(err, &exit) {
-			return &exitError{exitFailure, err}
+		var argument *source.ArgumentError
+		switch {
+		case err == nil || errors.As(err, &exit):
+			return err
+		case errors.As(err, &argument):
+			return &exitError{exitUsage, err}
 		}
-		return err
+		return &exitError{exitFailure, err}
 	}
 }
 

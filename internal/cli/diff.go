@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"signpost"
+	"signpost/internal/source"
 )
 
 // levels are the weights of changes, the heaviest first.
@@ -51,14 +52,6 @@ The changes go to standard output, a summary to standard error. The exit code is
   signpost diff feeds.yaml feeds.yaml --new-feature authentication --ignore name-changed`,
 		Args: usageArgs(cobra.ExactArgs(2)),
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			if !cmd.Flags().Changed("feature") {
-				f.features = nil
-			}
-			for i, flag := range ownFeatureFlags {
-				if !cmd.Flags().Changed(flag) {
-					f.own[i] = nil
-				}
-			}
 			return c.diff(cmd, args, f)
 		}),
 	}
@@ -79,7 +72,7 @@ func (c *CLI) diff(cmd *cobra.Command, args []string, f diffFlags) error {
 	if err := checkNames("--ignore", "rule", f.ignore, slices.Sorted(maps.Keys(signpost.ChangeRules()))); err != nil {
 		return err
 	}
-	sides, err := c.openSources(cmd.Context(), args...)
+	sides, err := c.openServices(cmd.Context(), args...)
 	if err != nil {
 		return err
 	}
@@ -92,11 +85,11 @@ func (c *CLI) diff(cmd *cobra.Command, args []string, f diffFlags) error {
 	}
 	c.alignVersions(old, new)
 	c.alignVersions(new, old)
-	if was, is := old.file.BasePath, new.file.BasePath; was != is && !old.served && !new.served {
+	if was, is := old.File.BasePath, new.File.BasePath; was != is && !old.Served && !new.Served {
 		fmt.Fprintf(c.Stderr, "base_path changed from %s to %s: the manifests have new addresses, which must be registered\n", was, is)
 	}
 
-	all := signpost.Diff(old.versions, new.versions)
+	all := signpost.Diff(old.Versions, new.Versions)
 	changes := slices.DeleteFunc(slices.Clone(all), func(change signpost.Change) bool {
 		return slices.Contains(f.ignore, change.Rule)
 	})
@@ -124,12 +117,12 @@ func (c *CLI) diff(cmd *cobra.Command, args []string, f diffFlags) error {
 }
 
 // loadSides loads OLD and NEW, each with the features that were asked for.
-func loadSides(sides []*source, f diffFlags) error {
+func loadSides(sides []*source.Service, f diffFlags) error {
 	var known []string
 	for _, s := range sides {
-		known = append(known, s.file.Features()...)
+		known = append(known, s.File.Features()...)
 	}
-	if f.features != nil && sides[0].served && sides[1].served {
+	if f.features != nil && sides[0].Served && sides[1].Served {
 		return usageErrorf("--feature: neither OLD nor NEW is a definition; a manifest has its features in it already")
 	}
 	if err := checkNames("--feature", "feature", f.features, known); err != nil {
@@ -139,15 +132,15 @@ func loadSides(sides []*source, f diffFlags) error {
 		features := f.features
 		if own := f.own[i]; own != nil {
 			flag := "--" + ownFeatureFlags[i]
-			if s.served {
-				return usageErrorf("%s: %s is a manifest, which has its features in it already", flag, s.name)
+			if s.Served {
+				return usageErrorf("%s: %s is a manifest, which has its features in it already", flag, s.Name)
 			}
-			if err := checkNames(flag, "feature", own, s.file.Features()); err != nil {
+			if err := checkNames(flag, "feature", own, s.File.Features()); err != nil {
 				return err
 			}
 			features = own
 		}
-		if err := s.load(features); err != nil {
+		if err := s.Load(features); err != nil {
 			return err
 		}
 	}
@@ -155,40 +148,39 @@ func loadSides(sides []*source, f diffFlags) error {
 }
 
 // alignHosts makes URLs comparable. Between definitions {{host}} stays; a manifest gives its host to the other.
-func (c *CLI) alignHosts(old, new *source) error {
-	if old.host == new.host {
+func (c *CLI) alignHosts(old, new *source.Service) error {
+	if old.Host == new.Host {
 		return nil
 	}
-	if old.host == signpost.HostPlaceholder {
+	if old.Host == signpost.HostPlaceholder {
 		old, new = new, old // the one that is open takes the host of the other
 	}
-	if new.host == signpost.HostPlaceholder {
-		fmt.Fprintf(c.Stderr, "%s is compared as it is served for %s\n", new.name, old.host)
+	if new.Host == signpost.HostPlaceholder {
+		fmt.Fprintf(c.Stderr, "%s is compared as it is served for %s\n", new.Name, old.Host)
 	} else {
-		fmt.Fprintf(c.Stderr, "%s is for %s: compared as if it were for %s\n", new.name, new.host, old.host)
-		new.reopen()
+		fmt.Fprintf(c.Stderr, "%s is for %s: compared as if it were for %s\n", new.Name, new.Host, old.Host)
 	}
-	return new.resolve(old.host)
+	return new.ServeFor(old.Host)
 }
 
 // alignVersions leaves only one version in the other source, if one is a manifest: the version that it is of or,
 // where that is not known, the one with the most URLs in common.
-func (c *CLI) alignVersions(one, other *source) {
-	if !one.served {
+func (c *CLI) alignVersions(one, other *source.Service) {
+	if !one.Served {
 		return
 	}
-	v := &one.versions[0]
-	i := slices.IndexFunc(other.versions, func(o signpost.Version) bool { return o.Name == v.Name })
+	v := &one.Versions[0]
+	i := slices.IndexFunc(other.Versions, func(o signpost.Version) bool { return o.Name == v.Name })
 	if i < 0 && v.Name != "" {
 		return // a version that the other does not have: that is a change
 	}
 	if i < 0 {
-		i = mostInCommon(v.Manifest, other.versions)
-		v.Name = other.versions[i].Name
+		i = mostInCommon(v.Manifest, other.Versions)
+		v.Name = other.Versions[i].Name
 	}
-	if len(other.versions) > 1 {
-		fmt.Fprintf(c.Stderr, "%s is the manifest of one version: only %s of %s is compared\n", one.name, v.Name, other.name)
-		other.versions = other.versions[i : i+1]
+	if len(other.Versions) > 1 {
+		fmt.Fprintf(c.Stderr, "%s is the manifest of one version: only %s of %s is compared\n", one.Name, v.Name, other.Name)
+		other.Versions = other.Versions[i : i+1]
 	}
 }
 

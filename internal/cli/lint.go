@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -30,11 +31,11 @@ above it, or in the field allow of the endpoint:
   # signpost: allow overlap-drops-context because these feeds are public`,
 		Example: `  signpost lint feeds.yaml
   signpost lint --strict --format github services/`,
-		RunE: run(func(_ *cobra.Command, args []string) error {
+		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				args = []string{"."}
 			}
-			return c.lint(args, format.value, strict)
+			return c.lint(cmd.Context(), args, format.value, strict)
 		}),
 	}
 	format.addTo(cmd, "format", "how to print the findings")
@@ -42,8 +43,8 @@ above it, or in the field allow of the endpoint:
 	return cmd
 }
 
-func (c *CLI) lint(args []string, format string, strict bool) error {
-	files, err := c.load(args)
+func (c *CLI) lint(ctx context.Context, args []string, format string, strict bool) error {
+	files, err := c.load(ctx, args...)
 	if err != nil {
 		return err
 	}

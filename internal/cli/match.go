@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"signpost"
+	"signpost/internal/source"
 	"signpost/server"
 )
 
@@ -33,9 +34,6 @@ if no endpoint answers.`,
   signpost match https://feeds.example.com/v1/endpoints-manifest https://feeds.example.com/v1/feeds --format json`,
 		Args: usageArgs(cobra.ExactArgs(2)),
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			if !cmd.Flags().Changed("feature") {
-				features = nil
-			}
 			return c.match(cmd, args[0], args[1], host, features, format.value)
 		}),
 	}
@@ -50,37 +48,37 @@ func (c *CLI) match(cmd *cobra.Command, name, feed, host string, features []stri
 	if err != nil {
 		return err
 	}
-	sources, err := c.openSources(cmd.Context(), name)
+	services, err := c.openServices(cmd.Context(), name)
 	if err != nil {
 		return err
 	}
-	s := sources[0]
-	if s.served && features != nil {
-		return usageErrorf("--feature: %s is a manifest, which has its features in it already", s.name)
+	s := services[0]
+	if s.Served && features != nil {
+		return usageErrorf("--feature: %s is a manifest, which has its features in it already", s.Name)
 	}
-	if err := checkNames("--feature", "feature", features, s.file.Features()); err != nil {
+	if err := checkNames("--feature", "feature", features, s.File.Features()); err != nil {
 		return err
 	}
-	if err := s.load(features); err != nil {
+	if err := s.Load(features); err != nil {
 		return err
 	}
 	given := cmd.Flags().Changed("host")
 	if !given {
 		host = feedHost
 	}
-	switch open := s.host == signpost.HostPlaceholder; {
+	switch open := s.Host == signpost.HostPlaceholder; {
 	case open:
 		resolved, err := server.ParseHost(host)
 		if err != nil {
 			return usageErrorf("--host: %w", err)
 		}
-		if err := s.resolve(resolved); err != nil {
+		if err := s.ServeFor(resolved); err != nil {
 			return err
 		}
 	case given:
-		return usageErrorf("--host: %s is a manifest, which has its host in it already", s.name)
+		return usageErrorf("--host: %s is a manifest, which has its host in it already", s.Name)
 	}
-	m, ok := signpost.NewIndex(s.versions...).Match(feed)
+	m, ok := signpost.NewIndex(s.Versions...).Match(feed)
 	switch {
 	case format == "json" && ok:
 		err = printJSON(c.Stdout, m)
@@ -93,14 +91,14 @@ func (c *CLI) match(cmd *cobra.Command, name, feed, host string, features []stri
 		return fmt.Errorf("print match: %w", err)
 	}
 	if !ok {
-		return &exitError{exitFindings, noMatch(s.versions, feed)}
+		return &exitError{exitFindings, noMatch(s.Versions, feed)}
 	}
 	return nil
 }
 
 // parseFeed returns the hostname of a feed's URL.
 func parseFeed(feed string) (string, error) {
-	if !isAddress(feed) {
+	if !source.IsAddress(feed) {
 		return "", usageErrorf("feed URL %q does not start with https:// or http://", feed)
 	}
 	_, host, _ := cutHost(feed)
@@ -213,4 +211,17 @@ func commonPrefix(a, b string) int {
 		n++
 	}
 	return n
+}
+
+// cutHost cuts a URL around its hostname.
+func cutHost(endpoint string) (before, host, after string) {
+	from := strings.Index(endpoint, "://") + len("://")
+	authority := endpoint[from:]
+	if i := strings.IndexAny(authority, "/?#"); i >= 0 {
+		authority = authority[:i]
+	}
+	if i := strings.LastIndexByte(authority, ':'); i > strings.LastIndexByte(authority, ']') {
+		authority = authority[:i]
+	}
+	return endpoint[:from], authority, endpoint[from+len(authority):]
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"signpost/definition"
+	"signpost/internal/source"
 	"signpost/server"
 )
 
@@ -43,18 +45,15 @@ has to send Content-Type: application/json, since the names of the files do not 
 			if err != nil {
 				return err
 			}
-			if !cmd.Flags().Changed("feature") {
-				features = nil
-			}
 			switch {
 			case dir != "" && version != "":
 				return usageErrorf("--all writes every version: leave out --api-version")
 			case dir != "":
-				return c.renderAll(args, dir, resolved, features)
+				return c.renderAll(cmd.Context(), args, dir, resolved, features)
 			case len(resolved) > 1:
 				return usageErrorf("--host: one manifest has one host, not %d: give --all to write several", len(resolved))
 			}
-			body, err := c.render(args[0], resolved[0], version, features)
+			body, err := c.render(cmd.Context(), args[0], resolved[0], version, features)
 			if err != nil {
 				return err
 			}
@@ -101,11 +100,12 @@ func addFeatureFlag(cmd *cobra.Command, features *[]string) {
 }
 
 // render returns the manifest of a version of a definition; an empty version is the first.
-func (c *CLI) render(path, host, version string, features []string) ([]byte, error) {
-	file, err := c.read(path)
+func (c *CLI) render(ctx context.Context, path, host, version string, features []string) ([]byte, error) {
+	document, err := c.reader().Read(ctx, path)
 	if err != nil {
 		return nil, err
 	}
+	file := definition.Parse(document.Name, document.Text)
 	files := []*definition.File{file}
 	if findings := definition.Lint(file); hasErrors(findings) {
 		printFindings(c.Stderr, c.palette(c.Stderr), files, findings)
@@ -129,8 +129,8 @@ func (c *CLI) render(path, host, version string, features []string) ([]byte, err
 }
 
 // renderAll writes the manifests of all definitions for all hosts. Nothing is written unless all can be.
-func (c *CLI) renderAll(args []string, dir string, hosts, features []string) error {
-	files, err := c.load(args)
+func (c *CLI) renderAll(ctx context.Context, args []string, dir string, hosts, features []string) error {
+	files, err := c.load(ctx, args...)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (c *CLI) renderAll(args []string, dir string, hosts, features []string) err
 	var paths []string
 	bodies := make(map[string][]byte) // by path
 	for _, file := range files {
-		templates, err := file.Compile(ownFeatures(file, features))
+		templates, err := file.Compile(source.KnownFeatures(file, features))
 		if err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func (c *CLI) renderAll(args []string, dir string, hosts, features []string) err
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return fmt.Errorf("write manifest: %w", err)
 		}
-		if err := writeFileAtomic(path, bodies[path], 0o644); err != nil {
+		if err := source.WriteFile(path, bodies[path], 0o644); err != nil {
 			return fmt.Errorf("write manifest: %w", err)
 		}
 		fmt.Fprintf(c.Stderr, "wrote %s\n", path)
@@ -182,12 +182,4 @@ func checkFeatures(files []*definition.File, features []string) error {
 		}
 	}
 	return checkNames("--feature", "feature", features, names)
-}
-
-// ownFeatures keeps the features that a file knows, of those that were asked for.
-func ownFeatures(f *definition.File, features []string) []string {
-	if features == nil {
-		return nil
-	}
-	return slices.DeleteFunc(f.Features(), func(known string) bool { return !slices.Contains(features, known) })
 }

@@ -5,22 +5,21 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
 	"log/slog"
 	"net"
 	"net/netip"
 	"os"
 	"os/signal"
-	"slices"
-	"sync"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/crypto/acme/autocert"
 
 	"signpost"
+	"signpost/internal/daemon"
+	"signpost/internal/source"
 	"signpost/server"
 )
 
@@ -29,23 +28,6 @@ var example []byte
 
 // exampleName stands for the built-in example in messages.
 const exampleName = "example.yaml"
-
-// The defaults of the limits. A manifest request is a few hundred bytes in and some kilobytes out, so these
-// leave room for a slow network and none for a client that holds connections on purpose.
-const (
-	defaultReadHeaderTimeout = 5 * time.Second
-	defaultReadTimeout       = 10 * time.Second
-	defaultWriteTimeout      = 30 * time.Second
-	defaultIdleTimeout       = 2 * time.Minute
-	defaultMaxHeaderBytes    = 16 << 10
-	defaultMaxConnections    = 10_000 // some 200 MB of buffers, if all are busy
-
-	// defaultShutdownTimeout is shorter than the 30 seconds that Kubernetes waits before it kills.
-	defaultShutdownTimeout = 10 * time.Second
-
-	// defaultPollInterval is a compromise between a new manifest soon and few requests to its source.
-	defaultPollInterval = 30 * time.Second
-)
 
 // serveFlags are the flags of serve.
 type serveFlags struct {
@@ -96,14 +78,11 @@ if it does not pass the Host header on.`,
   signpost serve services/ --listen 127.0.0.1:8080 --trusted-proxy 127.0.0.1/32
   signpost serve feeds.yaml --listen :443 --acme-domain feeds.example.com --acme-cache /var/lib/signpost`,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			if !cmd.Flags().Changed("feature") {
-				f.features = nil
-			}
 			return c.serve(cmd.Context(), args, f)
 		}),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.listen, "listen", ":8080", "address to listen on")
+	flags.StringVar(&f.listen, "listen", daemon.DefaultListen, "address to listen on")
 	flags.StringVar(&f.redirectListen, "redirect-listen", "", "address to listen on for plain http, which is redirected to https")
 	flags.StringVar(&f.adminListen, "admin-listen", "", "address for /healthz, /readyz and /metrics")
 	flags.StringVar(&f.basePath, "base-path", "", "publish under this path, in place of the definition's own")
@@ -117,173 +96,184 @@ if it does not pass the Host header on.`,
 	flags.StringVar(&f.tlsKey, "tls-key", "", "the key of the certificate")
 	flags.StringSliceVar(&f.acmeDomains, "acme-domain", nil, "serve https with a certificate for this domain from an ACME directory (repeatable)")
 	flags.StringVar(&f.acmeCache, "acme-cache", "", "folder to keep ACME certificates in")
-	flags.StringVar(&f.acmeDirectory, "acme-directory", autocert.DefaultACMEDirectory, "the ACME directory")
+	flags.StringVar(&f.acmeDirectory, "acme-directory", daemon.DefaultACMEDirectory, "the ACME directory")
 	flags.BoolVar(&f.watch, "watch", true, "take over definitions and certificates when they change")
-	flags.DurationVar(&f.pollInterval, "poll-interval", defaultPollInterval, "how often to ask for a definition at an address")
+	flags.DurationVar(&f.pollInterval, "poll-interval", daemon.DefaultPollInterval, "how often to ask for a definition at an address")
 	flags.StringVar(&f.definitionCache, "definition-cache", "", "folder to keep definitions from addresses in, for a start without their source")
 	f.logFormat.addTo(cmd, "log-format", "how to log")
 	f.logLevel.addTo(cmd, "log-level", "the least of what to log; debug has a line for each request")
-	flags.DurationVar(&f.readHeaderTimeout, "read-header-timeout", defaultReadHeaderTimeout, "how long a client may take to send the headers")
-	flags.DurationVar(&f.readTimeout, "read-timeout", defaultReadTimeout, "how long it may take to send the whole request")
-	flags.DurationVar(&f.writeTimeout, "write-timeout", defaultWriteTimeout, "how long it may take to receive the answer")
-	flags.DurationVar(&f.idleTimeout, "idle-timeout", defaultIdleTimeout, "how long a connection may be idle")
-	flags.IntVar(&f.maxHeaderBytes, "max-header-bytes", defaultMaxHeaderBytes, "how large the headers of a request may be")
+	flags.DurationVar(&f.readHeaderTimeout, "read-header-timeout", daemon.DefaultReadHeaderTimeout, "how long a client may take to send the headers")
+	flags.DurationVar(&f.readTimeout, "read-timeout", daemon.DefaultReadTimeout, "how long it may take to send the whole request")
+	flags.DurationVar(&f.writeTimeout, "write-timeout", daemon.DefaultWriteTimeout, "how long it may take to receive the answer")
+	flags.DurationVar(&f.idleTimeout, "idle-timeout", daemon.DefaultIdleTimeout, "how long a connection may be idle")
+	flags.IntVar(&f.maxHeaderBytes, "max-header-bytes", daemon.DefaultMaxHeaderBytes, "how large the headers of a request may be")
 	flags.Int64Var(&f.maxBodyBytes, "max-body-bytes", 0, "how large the body of a request may be")
-	flags.IntVar(&f.maxConnections, "max-connections", defaultMaxConnections, "how many connections may be open; others wait")
+	flags.IntVar(&f.maxConnections, "max-connections", daemon.DefaultMaxConnections, "how many connections may be open; others wait")
 	flags.DurationVar(&f.shutdownDelay, "shutdown-delay", 0, "how long to go on after SIGTERM, not ready, so that load balancers turn away")
-	flags.DurationVar(&f.shutdownTimeout, "shutdown-timeout", defaultShutdownTimeout, "how long to wait for open requests after that")
+	flags.DurationVar(&f.shutdownTimeout, "shutdown-timeout", daemon.DefaultShutdownTimeout, "how long to wait for open requests after that")
 	return cmd
 }
 
 func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGHUP) // from the start: it would end the program
-	defer signal.Stop(signals)
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, syscall.SIGHUP) // from the start: it would end the program
+	defer signal.Stop(reload)
 
-	log := newLogger(c.Stderr, f.logFormat.value, f.logLevel.value)
-	metrics := newMetrics()
-	opts, err := f.options()
+	config, err := f.config(args)
 	if err != nil {
 		return err
 	}
-	opts.Observe = newObserver(log, metrics)
-	handler, err := server.New(opts)
+	config.Log = newLogger(c.Stderr, f.logFormat.value, f.logLevel.value)
+	d, err := daemon.New(config)
 	if err != nil {
 		return usageErrorf("%w", err)
 	}
-	metrics.watchCache(handler)
-	origins, err := newOrigins(args, f.pollInterval, f.definitionCache)
-	if err != nil {
+	if err := c.loadFirst(ctx, d, f); err != nil {
 		return err
 	}
-	p := &publisher{handler: handler, log: log, metrics: metrics, origins: origins, features: f.features, seed: maphash.MakeSeed()}
-	p.revision.Store("")
-	first, err := c.publishFirst(ctx, p, f.basePath)
-	if err != nil {
-		return err
-	}
-
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	s := servers{flags: f, log: log, failed: make(chan error, 3)}
-	if err := s.start(handler, metrics); err != nil {
-		s.close()
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	if err := d.Start(); err != nil {
 		return err
 	}
-	scheme := "http"
-	if s.tls {
-		scheme = "https"
-	}
-	c.printAddresses(scheme, s.addr, handler.Routes(), len(args) == 0)
-	log.Info("serving", "listen", s.addr.String(), "scheme", scheme, "manifests", len(handler.Routes()),
-		"revision", p.revision.Load(), "version", buildVersion())
-	p.logOutcome(first)
+	scheme, addr := d.Address()
+	c.printAddresses(scheme, addr, d.Routes(), len(args) == 0)
+	return d.Run(ctx, reload)
+}
 
-	arrivals := make(chan struct{}, 1)
-	for _, remote := range p.remotes() {
-		go remote.poll(ctx, f.watch, arrivals)
-	}
-	go watch(ctx, f.watch, f.watchedPaths(args), signals, arrivals, func(force bool) {
-		if s.certificate != nil {
-			s.certificate.reload()
+// loadFirst loads the definitions for the first time. Their findings go to standard error; an error in a file keeps
+// all from being served. A remote source may come later.
+func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags) error {
+	missing := false
+	for _, loaded := range d.Load(ctx) {
+		if n := len(loaded.Files); f.basePath != "" && n > 1 {
+			return usageErrorf("--base-path is for one definition, not for %d: set base_path in each", n)
 		}
-		if force {
-			for _, remote := range p.remotes() {
-				remote.askNow()
+		for _, err := range loaded.Errors {
+			if failed := (daemon.SourceError{}); !errors.As(err, &failed) || !failed.Remote {
+				return err
 			}
+			missing = true
 		}
-		p.reload(ctx)
-	})
-	select {
-	case err := <-s.failed:
-		s.close()
-		return fmt.Errorf("serve: %w", err)
-	case <-ctx.Done():
-	}
-	stop() // a second signal ends the program at once
-	return s.shutDown(context.WithoutCancel(ctx), p.revision.Load())
-}
-
-// watchedPaths returns the files and folders whose changes matter.
-func (f serveFlags) watchedPaths(args []string) []string {
-	paths := slices.DeleteFunc(slices.Clone(args), isAddress)
-	if f.tlsCert != "" {
-		paths = append(paths, f.tlsCert, f.tlsKey)
-	}
-	return paths
-}
-
-// publishFirst loads the definitions for the first time. Their findings go to standard error; an error in
-// a file keeps all from being served. A source at an address may come later.
-func (c *CLI) publishFirst(ctx context.Context, p *publisher, basePath string) (outcome, error) {
-	if basePath != "" {
-		path, err := signpost.CleanBasePath(basePath)
-		if err != nil {
-			return outcome{}, usageErrorf("--base-path: %w", err)
-		}
-		p.basePath = path
-	}
-	var wg sync.WaitGroup
-	for _, remote := range p.remotes() {
-		wg.Go(func() { remote.fetch(ctx) })
-	}
-	wg.Wait()
-	out := p.update()
-	if n := len(p.served); basePath != "" && n > 1 {
-		return out, usageErrorf("--base-path is for one definition, not for %d: set base_path in each", n)
-	}
-	for _, err := range out.errs {
-		if remote := (remoteError{}); !errors.As(err, &remote) {
-			return out, err
-		}
-	}
-	if err := c.printFirst(p, out); err != nil {
-		return out, err
-	}
-	if p.restore() {
-		restored := p.update()
-		if err := c.printFirst(p, restored); err != nil {
-			return out, err
-		}
-		out.changed = append(out.changed, restored.changed...)
-	}
-	if len(out.errs) > 0 {
-		return out, nil // the features may be those of a definition that is to come
-	}
-	return out, checkFeatures(p.files(), p.features)
-}
-
-// printFirst prints the findings of definitions that are loaded for the first time, and ends with an error if
-// one in a file is an error.
-func (c *CLI) printFirst(p *publisher, out outcome) error {
-	printFindings(c.Stderr, c.palette(c.Stderr), p.files(), out.findings)
-	for _, f := range out.findings {
-		if f.Severity == signpost.SeverityError && !isAddress(f.File) {
+		printFindings(c.Stderr, c.palette(c.Stderr), loaded.Files, loaded.Findings)
+		if loaded.Broken {
 			return foundSomething
 		}
 	}
-	return nil
+	if missing {
+		return nil // the features may be those of a definition that is to come
+	}
+	return checkFeatures(d.Files(), f.features)
 }
 
-func (f serveFlags) options() (server.Options, error) {
-	opts := server.Options{
-		PublicHost:   f.publicHost,
-		AllowedHosts: f.allowedHosts,
-		CORSOrigin:   f.corsOrigin,
-		CacheControl: f.cacheControl,
-		MaxBodyBytes: f.maxBodyBytes,
+// config translates the flags.
+func (f serveFlags) config(args []string) (daemon.Config, error) {
+	config := daemon.Config{
+		NoWatch:      !f.watch,
+		PollInterval: f.pollInterval,
+		Features:     f.features,
+		Handler: server.Options{
+			PublicHost:   f.publicHost,
+			AllowedHosts: f.allowedHosts,
+			CORSOrigin:   f.corsOrigin,
+			CacheControl: f.cacheControl,
+			MaxBodyBytes: f.maxBodyBytes,
+		},
+		Listen:            f.listen,
+		RedirectListen:    f.redirectListen,
+		AdminListen:       f.adminListen,
+		Certificate:       daemon.CertificateFiles{Cert: f.tlsCert, Key: f.tlsKey},
+		ACME:              daemon.ACME{CacheDir: f.acmeCache, Directory: f.acmeDirectory},
+		ReadHeaderTimeout: limit(f.readHeaderTimeout),
+		ReadTimeout:       limit(f.readTimeout),
+		WriteTimeout:      limit(f.writeTimeout),
+		IdleTimeout:       limit(f.idleTimeout),
+		MaxHeaderBytes:    limit(f.maxHeaderBytes),
+		MaxConnections:    limit(f.maxConnections),
+		ShutdownDelay:     f.shutdownDelay,
+		ShutdownTimeout:   limit(f.shutdownTimeout),
+		Version:           buildVersion(),
 	}
-	for _, s := range f.trustedProxies {
+	var err error
+	if config.Handler.TrustedProxies, err = parseProxies(f.trustedProxies); err != nil {
+		return config, err
+	}
+	if err := f.checkTLS(); err != nil {
+		return config, err
+	}
+	if config.ACME.Domains, err = parseDomains(f.acmeDomains); err != nil {
+		return config, err
+	}
+	if f.basePath != "" {
+		if config.BasePath, err = signpost.CleanBasePath(f.basePath); err != nil {
+			return config, usageErrorf("--base-path: %w", err)
+		}
+	}
+	if len(args) == 0 {
+		config.Sources = []source.Source{source.Fixed{{Name: exampleName, Text: example}}}
+		return config, nil
+	}
+	if f.pollInterval <= 0 {
+		return config, usageErrorf("--poll-interval: %v is not a time to wait: give one such as %v", f.pollInterval, daemon.DefaultPollInterval)
+	}
+	config.Sources, err = source.Follow(args, source.Options{CacheDir: f.definitionCache, UserAgent: "signpost/" + buildVersion()})
+	return config, err
+}
+
+// limit returns the limit that a flag sets. There, 0 is no limit; in a config it is the default.
+func limit[T int | time.Duration](value T) T {
+	if value == 0 {
+		return -1
+	}
+	return value
+}
+
+func parseProxies(ranges []string) ([]netip.Prefix, error) {
+	var all []netip.Prefix
+	for _, s := range ranges {
 		prefix, err := netip.ParsePrefix(s)
 		if addr, addrErr := netip.ParseAddr(s); addrErr == nil {
 			prefix, err = netip.PrefixFrom(addr, addr.BitLen()), nil
 		}
 		if err != nil {
-			return opts, usageErrorf("--trusted-proxy: %q is not an address range, such as 10.0.0.0/8", s)
+			return nil, usageErrorf("--trusted-proxy: %q is not an address range, such as 10.0.0.0/8", s)
 		}
-		opts.TrustedProxies = append(opts.TrustedProxies, prefix)
+		all = append(all, prefix)
 	}
-	return opts, nil
+	return all, nil
+}
+
+// checkTLS checks that the flags about certificates go together.
+func (f serveFlags) checkTLS() error {
+	tls := f.tlsCert != "" || len(f.acmeDomains) > 0
+	switch {
+	case len(f.acmeDomains) > 0 && f.tlsCert != "":
+		return usageErrorf("--tls-cert and --acme-domain exclude each other: choose one way to get a certificate")
+	case (f.tlsCert == "") != (f.tlsKey == ""):
+		return usageErrorf("--tls-cert and --tls-key go together")
+	case len(f.acmeDomains) > 0 && f.acmeCache == "":
+		return usageErrorf("--acme-domain needs --acme-cache, a folder for the certificates: directories limit how many they issue")
+	case f.redirectListen != "" && !tls:
+		return usageErrorf("--redirect-listen redirects to https: give --tls-cert and --tls-key, or --acme-domain")
+	}
+	return nil
+}
+
+// parseDomains checks that a certificate can be for each of the domains.
+func parseDomains(domains []string) ([]string, error) {
+	var all []string
+	for _, domain := range domains {
+		host, err := server.ParseHost(domain)
+		if err != nil {
+			return nil, usageErrorf("--acme-domain: %w", err)
+		}
+		if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil || !strings.Contains(host, ".") {
+			return nil, usageErrorf("--acme-domain: %q is not a domain that a certificate can be for: give one such as feeds.example.com", domain)
+		}
+		all = append(all, host)
+	}
+	return all, nil
 }
 
 func newLogger(w io.Writer, format, level string) *slog.Logger {

@@ -20,6 +20,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"signpost/definition"
+	"signpost/internal/daemon"
+	"signpost/internal/source"
 	"signpost/server"
 	"signpost/studio"
 )
@@ -64,9 +66,6 @@ other sites.`,
   signpost studio https://feeds.example.com/v1/endpoints-manifest`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			if !cmd.Flags().Changed("feature") {
-				f.features = nil
-			}
 			argument := ""
 			if len(args) > 0 {
 				argument = args[0]
@@ -93,11 +92,11 @@ func (c *CLI) studio(ctx context.Context, argument string, f studioFlags) error 
 		return err
 	}
 	var file *definition.File
-	var text []byte
-	watched := argument != "" && argument != stdinName && !isAddress(argument)
+	var document source.Document
+	watched := argument != "" && argument != source.Stdin && !source.IsAddress(argument)
 	hint := "This is the built-in example. To see a definition of yours: signpost studio feeds.yaml"
 	switch {
-	case isAddress(argument):
+	case source.IsAddress(argument):
 		if opts.Address, err = asciiAddress(argument); err != nil {
 			return usageErrorf("%w", err)
 		}
@@ -105,10 +104,13 @@ func (c *CLI) studio(ctx context.Context, argument string, f studioFlags) error 
 	case argument == "":
 		file = definition.Parse(exampleName, example)
 	default:
-		if text, err = c.readStudioFile(argument); err != nil {
+		if info, err := os.Stat(argument); err == nil && info.IsDir() {
+			return usageErrorf("%q is a folder: the studio shows one file of it at a time", argument)
+		}
+		if document, err = c.reader().Read(ctx, argument); err != nil {
 			return err
 		}
-		file = parseStudioFile(argument, text)
+		file = document.Parse()
 		if hint = "Showing " + file.Name; watched {
 			hint += ", and again whenever it is saved"
 		}
@@ -136,7 +138,7 @@ func (c *CLI) studio(ctx context.Context, argument string, f studioFlags) error 
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	if watched {
-		go watchStudioFile(ctx, page, argument, text)
+		go c.watchStudioFile(ctx, page, document)
 	}
 
 	address := "http://" + listener.Addr().String() + "/"
@@ -148,40 +150,19 @@ func (c *CLI) studio(ctx context.Context, argument string, f studioFlags) error 
 	return serveStudio(ctx, listener, page)
 }
 
-// readStudioFile reads what the argument names.
-func (c *CLI) readStudioFile(path string) ([]byte, error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, usageErrorf("%q is a folder: the studio shows one file of it at a time", path)
-	}
-	if path == stdinName {
-		return readLimited(c.Stdin)
-	}
-	return readFile(path)
-}
-
-// parseStudioFile reads a definition, or a manifest that was saved.
-func parseStudioFile(path string, text []byte) *definition.File {
-	if path == stdinName {
-		path = "<stdin>"
-	}
-	if isManifest(text) {
-		return definition.ParseManifest(path, text)
-	}
-	return definition.Parse(path, text)
-}
-
 // watchStudioFile shows the file again whenever its text has changed.
-func watchStudioFile(ctx context.Context, page *studio.Studio, path string, text []byte) {
+func (c *CLI) watchStudioFile(ctx context.Context, page *studio.Studio, shown source.Document) {
 	failure := ""
-	watch(ctx, true, []string{path}, nil, nil, func(bool) {
-		now, err := readFile(path)
+	watcher := source.Watcher{Paths: []string{shown.Name}}
+	watcher.Run(ctx, func(bool) {
+		now, err := c.reader().Read(ctx, shown.Name)
 		switch {
 		case err != nil && err.Error() != failure:
 			failure = err.Error()
 			page.SetFileError(err)
-		case err == nil && (failure != "" || !bytes.Equal(now, text)):
-			failure, text = "", now
-			page.SetFile(parseStudioFile(path, text))
+		case err == nil && (failure != "" || !bytes.Equal(now.Text, shown.Text)):
+			failure, shown = "", now
+			page.SetFile(now.Parse())
 		}
 	})
 }
@@ -196,7 +177,7 @@ func listenLoopback(address string) (net.Listener, error) {
 	if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) {
 		return nil, usageErrorf("--listen: %q is not on loopback; %s", address, allowed)
 	}
-	listener, err := listen(address, 0)
+	listener, err := daemon.Listen(address, 0)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("%w; is another studio running? --listen 127.0.0.1:0 takes a port that is free", err)
 	}

@@ -1,18 +1,14 @@
-package cli
+package daemon
 
 import (
-	"fmt"
 	"maps"
-	"net/http"
 	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"signpost"
 	"signpost/server"
@@ -53,7 +49,7 @@ type answerMetrics struct {
 	more            []prometheus.Counter // of the cache and of refused hosts, where the answer has to do with them
 }
 
-func newMetrics() *metrics {
+func newMetrics(version string) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -90,7 +86,7 @@ func newMetrics() *metrics {
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "signpost_build_info", Help: "1, with the version of Signpost and of Go.",
-		ConstLabels: prometheus.Labels{"version": buildVersion(), "go_version": runtime.Version()},
+		ConstLabels: prometheus.Labels{"version": version, "go_version": runtime.Version()},
 	})
 	build.Set(1)
 	m.kinds.Store(&map[answerKind]answerMetrics{})
@@ -173,20 +169,4 @@ func (m *metrics) definitions(served []*servedDefinition, findings []signpost.Fi
 			m.revision.WithLabelValues(s.service.BasePath, version, template.Revision()).Set(1)
 		}
 	}
-}
-
-// adminHandler answers for the health of the program and its metrics, and for nothing else.
-func adminHandler(m *metrics, ready func() bool) http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if !ready() {
-			w.WriteHeader(http.StatusServiceUnavailable)
-			fmt.Fprintln(w, "not ready: no definition has been published, or the server is shutting down")
-			return
-		}
-		fmt.Fprintln(w, "ready")
-	})
-	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry, Timeout: 10 * time.Second}))
-	return mux
 }

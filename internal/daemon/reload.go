@@ -1,4 +1,4 @@
-package cli
+package daemon
 
 import (
 	"cmp"
@@ -14,6 +14,7 @@ import (
 
 	"signpost"
 	"signpost/definition"
+	"signpost/internal/source"
 	"signpost/server"
 )
 
@@ -23,7 +24,7 @@ type publisher struct {
 	handler  *server.Handler
 	log      *slog.Logger
 	metrics  *metrics
-	origins  []origin
+	sources  []source.Source
 	features []string // nil: those that each definition enables
 	basePath string   // in place of the definition's own, if it is set
 
@@ -36,7 +37,7 @@ type publisher struct {
 // servedDefinition is a definition, as it was last read and as it was last good.
 type servedDefinition struct {
 	name    string
-	text    []byte
+	source  source.Source
 	hash    uint64
 	file    *definition.File // as it was last read
 	good    *definition.File // as it was last good; nil if it never was
@@ -46,54 +47,66 @@ type servedDefinition struct {
 // waiting reports whether the definition, as it is now, has not been accepted.
 func (s *servedDefinition) waiting() bool { return s.file != s.good }
 
-// outcome is what an update came to.
-type outcome struct {
+// Loaded is the result of reading all definitions.
+type Loaded struct {
+	Files    []*definition.File // all, as they are now
+	Findings []signpost.Finding // of those that have changed
+	Broken   bool               // one of those that have changed is on this machine and has an error
+	Errors   []error            // of sources that cannot be read, mostly a SourceError
+
 	changed   []*servedDefinition // read for the first time, or not as they were
 	withdrawn []string
-	findings  []signpost.Finding // of those that have changed
-	errs      []error            // of origins that could not be read
+}
+
+// document is a document with the source that it comes from.
+type document struct {
+	source.Document
+	source source.Source
 }
 
 // update reads every definition and, if something has changed, publishes all services anew in one step.
-func (p *publisher) update() outcome {
-	var out outcome
-	var texts []definitionText
-	for _, o := range p.origins {
-		found, err := o.read()
-		texts = append(texts, found...)
-		if err != nil {
-			out.errs = append(out.errs, err)
+func (p *publisher) update() Loaded {
+	var out Loaded
+	var documents []document
+	for _, s := range p.sources {
+		found, err := s.Read()
+		for _, d := range found {
+			documents = append(documents, document{d, s})
+		}
+		if _, remote := s.(source.Remote); err != nil {
+			out.Errors = append(out.Errors, SourceError{err, remote})
 		}
 	}
 	before := make(map[string]*servedDefinition, len(p.served))
 	for _, s := range p.served {
 		before[s.name] = s
 	}
-	next, news := p.parse(texts, before)
+	next, news := p.parse(documents, before)
 	if news || len(next) != len(before) {
 		findings, refused := review(next)
 		if err := p.publish(next, refused); err != nil {
-			out.errs = append(out.errs, err) // a defect: nothing has changed for anybody
+			out.Errors = append(out.Errors, err) // a defect: nothing has changed for anybody
 			return out
 		}
 		out.compare(before, next, findings)
 		p.served = next
 		p.metrics.definitions(next, findings)
 	}
-	p.metrics.healthy(len(out.errs) == 0 && !slices.ContainsFunc(next, (*servedDefinition).waiting))
+	p.metrics.healthy(len(out.Errors) == 0 && !slices.ContainsFunc(next, (*servedDefinition).waiting))
 	return out
 }
 
-// parse returns the definitions of the texts, and whether one of them is not as it was before.
-func (p *publisher) parse(texts []definitionText, before map[string]*servedDefinition) (next []*servedDefinition, news bool) {
-	for _, t := range texts {
-		s := &servedDefinition{name: t.name}
-		if known := before[t.name]; known != nil {
+// parse returns the definitions of the documents, and whether one of them is not as it was before.
+func (p *publisher) parse(documents []document, before map[string]*servedDefinition) (next []*servedDefinition, news bool) {
+	for _, d := range documents {
+		s := &servedDefinition{name: d.Name}
+		if known := before[d.Name]; known != nil {
 			*s = *known
 		}
-		if hash := maphash.Bytes(p.seed, t.text); s.file == nil || hash != s.hash {
+		s.source = d.source
+		if hash := maphash.Bytes(p.seed, d.Text); s.file == nil || hash != s.hash {
 			news = true
-			s.text, s.hash, s.file = t.text, hash, definition.Parse(t.name, t.text)
+			s.hash, s.file = hash, definition.Parse(d.Name, d.Text)
 			if p.basePath != "" {
 				s.file.BasePath = p.basePath
 			}
@@ -144,7 +157,7 @@ func (p *publisher) publish(next []*servedDefinition, refused map[string]bool) e
 	var services []server.Service
 	for _, s := range next {
 		if s.waiting() && !refused[s.name] {
-			versions, err := s.file.Compile(ownFeatures(s.file, p.features))
+			versions, err := s.file.Compile(source.KnownFeatures(s.file, p.features))
 			if err != nil {
 				return fmt.Errorf("compile definition %q: %w", s.name, err)
 			}
@@ -179,14 +192,17 @@ func revisionOf(services []server.Service) string {
 }
 
 // compare fills in what is different from before.
-func (out *outcome) compare(before map[string]*servedDefinition, next []*servedDefinition, findings []signpost.Finding) {
+func (out *Loaded) compare(before map[string]*servedDefinition, next []*servedDefinition, findings []signpost.Finding) {
 	changed, present := make(map[string]bool), make(map[string]bool)
 	for _, s := range next {
 		present[s.name] = true
 		if known := before[s.name]; known == nil || known.file != s.file || known.good != s.good {
 			changed[s.name] = true
 			out.changed = append(out.changed, s)
+			_, remote := s.source.(source.Remote)
+			out.Broken = out.Broken || s.waiting() && !remote
 		}
+		out.Files = append(out.Files, s.file)
 	}
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		if !present[name] {
@@ -195,25 +211,25 @@ func (out *outcome) compare(before map[string]*servedDefinition, next []*servedD
 	}
 	for _, f := range findings {
 		if changed[f.File] {
-			out.findings = append(out.findings, f)
+			out.Findings = append(out.Findings, f)
 		}
 	}
 }
 
-// restore takes definitions at addresses, where there is no good one, from what an earlier run has kept. It
-// reports whether there were any.
+// restore takes the definitions of remote sources, where there is no good one, from what an earlier run has kept.
+// It reports whether there were any.
 func (p *publisher) restore() bool {
 	restored := false
 	for _, remote := range p.remotes() {
-		if slices.ContainsFunc(p.served, func(s *servedDefinition) bool { return s.name == remote.name && s.good != nil }) {
+		if slices.ContainsFunc(p.served, func(s *servedDefinition) bool { return s.source == remote && s.good != nil }) {
 			continue
 		}
-		found, err := remote.restore()
+		found, err := remote.Restore()
 		if err != nil {
 			p.log.Error("what was kept of a definition cannot be read", "error", err)
 		}
 		if found {
-			p.log.Warn("the source of a definition is down or bad: taking what was kept of it", "definition", remote.name)
+			p.log.Warn("the source of a definition is down or bad: taking what was kept of it", "definition", remote.Name())
 		}
 		restored = restored || found
 	}
@@ -229,11 +245,11 @@ func (p *publisher) files() []*definition.File {
 	return files
 }
 
-// remotes returns the origins that are addresses.
-func (p *publisher) remotes() []*remoteOrigin {
-	var all []*remoteOrigin
-	for _, o := range p.origins {
-		if remote, ok := o.(*remoteOrigin); ok {
+// remotes returns the sources that are on other machines.
+func (p *publisher) remotes() []source.Remote {
+	var all []source.Remote
+	for _, s := range p.sources {
+		if remote, ok := s.(source.Remote); ok {
 			all = append(all, remote)
 		}
 	}
@@ -243,7 +259,7 @@ func (p *publisher) remotes() []*remoteOrigin {
 // reload is update for a server that is running: all that it comes to is logged.
 func (p *publisher) reload(ctx context.Context) {
 	out := p.update()
-	for _, f := range out.findings {
+	for _, f := range out.Findings {
 		level := slog.LevelWarn
 		if f.Severity == signpost.SeverityError {
 			level = slog.LevelError
@@ -255,10 +271,10 @@ func (p *publisher) reload(ctx context.Context) {
 
 // logOutcome logs and counts what an update came to, but for the findings. What is good of definitions from
 // addresses is kept.
-func (p *publisher) logOutcome(out outcome) {
+func (p *publisher) logOutcome(out Loaded) {
 	ok := true
 	failures := make(map[string]bool)
-	for _, err := range out.errs {
+	for _, err := range out.Errors {
 		failures[err.Error()] = true
 		if !p.failures[err.Error()] { // else it was said
 			ok = false
@@ -290,14 +306,34 @@ func (p *publisher) logOutcome(out outcome) {
 	}
 }
 
-// keep keeps a good definition from an address for the next start.
+// keep keeps a good definition of a remote source for the next start.
 func (p *publisher) keep(s *servedDefinition) {
-	for _, remote := range p.remotes() {
-		if remote.name != s.name {
-			continue
-		}
-		if err := remote.keep(s.text); err != nil {
-			p.log.Error("definition is not kept for the next start", "definition", s.name, "error", err)
+	remote, ok := s.source.(source.Remote)
+	if !ok {
+		return
+	}
+	if err := remote.Keep(); err != nil {
+		p.log.Error("definition is not kept for the next start", "definition", s.name, "error", err)
+	}
+}
+
+// SourceError is the failure of a source. A remote one may come back.
+type SourceError struct {
+	error
+	Remote bool
+}
+
+// Unwrap returns the failure itself.
+func (e SourceError) Unwrap() error { return e.error }
+
+func hasErrors(findings []signpost.Finding) bool { return count(findings, signpost.SeverityError) > 0 }
+
+func count(findings []signpost.Finding, severity signpost.Severity) int {
+	n := 0
+	for _, f := range findings {
+		if f.Severity == severity {
+			n++
 		}
 	}
+	return n
 }

@@ -1,4 +1,4 @@
-package cli
+package source
 
 import (
 	"errors"
@@ -7,46 +7,19 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"signpost/definition"
 )
 
-// stdinName stands for standard input on the command line; findings call it <stdin>.
-const stdinName = "-"
-
-// load reads the definitions that the arguments name: files, folders and standard input.
-func (c *CLI) load(args []string) ([]*definition.File, error) {
-	var files []*definition.File
-	for _, arg := range args {
-		paths, err := definitionsIn(arg)
-		if err != nil {
-			return nil, err
-		}
-		for _, path := range paths {
-			file, err := c.read(path)
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, file)
-		}
-	}
-	return files, nil
-}
-
-func (c *CLI) read(path string) (*definition.File, error) {
-	name := path
-	var text []byte
-	var err error
-	if path == stdinName {
-		name = "<stdin>"
-		text, err = readLimited(c.Stdin)
-	} else {
-		text, err = readFile(path)
-	}
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, readError(path, err)
 	}
-	return definition.Parse(name, text), nil
+	defer f.Close()
+	text, err := readLimited(f)
+	if err != nil {
+		return nil, readError(path, err)
+	}
+	return text, nil
 }
 
 // readError names the path once: the errors of package os have it too.
@@ -58,10 +31,10 @@ func readError(path string, err error) error {
 	return fmt.Errorf("read definition %q: %w", path, err)
 }
 
-// definitionsIn returns the path itself or, for a folder, the definitions directly in it, sorted by name.
-// Hidden files are left out, as a mounted Kubernetes ConfigMap has some, and so are JSON schemas.
+// definitionsIn returns the path itself or, for a directory, the definitions directly in it, sorted by name.
+// Hidden files are skipped, as a mounted Kubernetes ConfigMap has some, and so are JSON schemas.
 func definitionsIn(path string) ([]string, error) {
-	if path == stdinName {
+	if path == Stdin {
 		return []string{path}, nil
 	}
 	info, err := os.Stat(path)

@@ -1,4 +1,4 @@
-package cli
+package daemon_test
 
 import (
 	"bytes"
@@ -6,16 +6,41 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"signpost/internal/cli"
 )
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"signpost": func() {
+			c := cli.CLI{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, LookupEnv: os.LookupEnv}
+			os.Exit(c.Main(os.Args[1:]))
+		},
+	})
+}
+
+// The exit codes of the command.
+const (
+	exitFine     = 0
+	exitFindings = 1
+	exitFailure  = 3
+)
+
+// repo is the root of the repository, seen from this package.
+const repo = "../.."
 
 // patience is how long tests wait for what must happen. It is not a measure of anything.
 const patience = 60 * time.Second
@@ -282,4 +307,31 @@ func startText(t *testing.T, args ...string) *process {
 	p := &process{cmd: exec.Command("signpost", append([]string{"serve", "--listen", address}, args...)...), url: "http://" + address}
 	p.start(t, func() bool { return strings.Contains(p.log.String(), "msg=serving") })
 	return p
+}
+
+// freeAddress returns a loopback address that nobody listens on.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// output is a buffer that can be read while a program writes to it.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
 }

@@ -1,4 +1,4 @@
-package cli
+package daemon_test
 
 import (
 	"context"
@@ -334,7 +334,7 @@ func TestCacheKilled(t *testing.T) {
 // leftovers returns the files that were not written to the end.
 func leftovers(t *testing.T, dir string) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*"+temporary))
+	files, err := filepath.Glob(filepath.Join(dir, "*.tmp"))
 	if err != nil {
 		t.Fatal(err)
 	}

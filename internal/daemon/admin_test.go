@@ -1,21 +1,17 @@
-package cli
+package daemon_test
 
 import (
 	"bufio"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"signpost/server"
 )
 
 // send writes a request as it is, and returns all that comes back until the server closes the connection.
@@ -199,53 +195,5 @@ func TestRequestLog(t *testing.T) {
 	quiet.stop(t)
 	if strings.Contains(quiet.log.String(), "mark") {
 		t.Error("a request is logged where debug is off")
-	}
-}
-
-// TestObserveDoesNotAllocate holds what runs after every answer, with metrics on and debug off.
-func TestObserveDoesNotAllocate(t *testing.T) {
-	observe, r := observer()
-	for _, e := range []server.Event{
-		{Version: "v1", Status: 200, Bytes: 1000, Cache: server.CacheHit, Duration: time.Millisecond},
-		{Version: "v1", Status: 304, Cache: server.CacheMiss},
-		{Version: "v1", Status: 421, Bytes: 300, Refused: server.RefusedNotAllowed},
-		{Status: 404, Bytes: 300},
-	} {
-		if n := testing.AllocsPerRun(1000, func() { observe(r, e) }); n != 0 {
-			t.Errorf("%+v: %v allocations", e, n)
-		}
-	}
-}
-
-func BenchmarkObserve(b *testing.B) {
-	observe, r := observer()
-	e := server.Event{Version: "v1", Status: 200, Bytes: 1000, Cache: server.CacheHit, Duration: time.Millisecond}
-	b.ReportAllocs()
-	for b.Loop() {
-		observe(r, e)
-	}
-}
-
-func observer() (func(*http.Request, server.Event), *http.Request) {
-	log, metrics := newLogger(io.Discard, "text", "info"), newMetrics()
-	r := httptest.NewRequest("GET", manifestV1, nil)
-	r.Header.Set("X-Request-Id", "abc")
-	return newObserver(log, metrics), r
-}
-
-// TestServerLog tells what net/http says about clients from what it says about us.
-func TestServerLog(t *testing.T) {
-	var out output
-	log := serverLog{newLogger(&out, "text", "info")}
-	for _, line := range []string{"http: TLS handshake error from 192.0.2.1:1: EOF\n", "http: Accept error: accept tcp: too many open files; retrying in 5ms\n"} {
-		fmt.Fprint(log, line)
-	}
-	if got := out.String(); strings.Contains(got, "handshake") || !strings.Contains(got, "level=ERROR") || !strings.Contains(got, "too many open files") {
-		t.Errorf("the log is %s", got)
-	}
-	log = serverLog{slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))}
-	fmt.Fprint(log, "http: TLS handshake error from 192.0.2.1:1: unsupported protocols "+strings.Repeat("x", 10_000)+"\n")
-	if got := out.String(); !strings.Contains(got, "handshake") || len(got) > 1000 {
-		t.Errorf("the log has %d bytes: %.1000s", len(got), got)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package daemon_test
 
 import (
 	"crypto/ecdsa"
@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"signpost/internal/source"
 )
 
 // authority issues certificates for a test.
@@ -194,7 +196,7 @@ func TestCertificateReload(t *testing.T) {
 	}
 	waitFor(t, "a word about the missing key", func() bool { return complaints("no such file or directory") == 1 })
 	shows(102)
-	time.Sleep(lookInterval + settleTime) // in which it looks again
+	time.Sleep(source.LookInterval + 100*time.Millisecond) // in which it looks again
 	if n := len(p.logged("certificate not replaced: the old one stays")); n != 2 {
 		t.Errorf("it complained %d times about two mistakes", n)
 	}

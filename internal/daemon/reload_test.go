@@ -1,4 +1,4 @@
-package cli
+package daemon_test
 
 import (
 	"errors"
@@ -6,12 +6,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"reflect"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"signpost/internal/source"
 )
 
 const manifestV1 = "/v1/endpoints-manifest"
@@ -248,7 +248,7 @@ func TestReloadOnlyOnSignal(t *testing.T) {
 	write(t, path, feeds("one", 2))
 	p := startServe(t, "--watch=false", path)
 	write(t, path, feeds("two", 2))
-	time.Sleep(lookInterval + settleTime) // in which a watch would have looked
+	time.Sleep(source.LookInterval + 100*time.Millisecond) // in which a watch would have looked
 	if !p.serves(t, manifestV1, "one") {
 		t.Error("a change was taken over with watching off")
 	}
@@ -286,39 +286,4 @@ func TestManyServices(t *testing.T) {
 	}
 	t.Logf("a reload takes %v", time.Since(start)/time.Duration(changes))
 	waitFor(t, "the log of the last one", func() bool { return len(p.logged("published")) == services+changes })
-}
-
-// TestAtRest reads texts while they are being written.
-func TestAtRest(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		last  string
-		reads string // one after the other; the last one again and again
-		want  string
-		times int
-	}{
-		{"old", "old", "old", 1},
-		{"old", "new", "new", 2},
-		{"", "new", "new", 2},
-		{"", "", "", 1},
-		{"old", "ned new", "new", 3}, // part old, part new
-		{"old", "n ne new", "new", 4},
-		{"old", "new old", "old", 3},
-		{"old", "1 2 3 4 5 6 7 8 9 0", "old", 10}, // it does not come to rest
-	} {
-		texts := func(s string) []definitionText {
-			if s == "" {
-				return nil
-			}
-			return []definitionText{{"feeds.yaml", []byte(s)}}
-		}
-		reads, times := strings.Split(test.reads, " "), 0
-		got, err := atRest(texts(test.last), func() ([]definitionText, error) {
-			times++
-			return texts(reads[min(times, len(reads))-1]), nil
-		})
-		if !reflect.DeepEqual(got, texts(test.want)) || times != test.times || (err != nil) != (test.times == 10) {
-			t.Errorf("%q after %q: %q after %d reads, %v", test.reads, test.last, got, times, err)
-		}
-	}
 }

@@ -1,0 +1,98 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/crypto/acme"
+	"golang.org/x/crypto/acme/autocert"
+)
+
+// DefaultACMEDirectory is that of Let's Encrypt.
+const DefaultACMEDirectory = autocert.DefaultACMEDirectory
+
+// ACME says how certificates are obtained from an ACME directory.
+type ACME struct {
+	Domains   []string // host names, as server.ParseHost returns them; none means no ACME
+	CacheDir  string   // where certificates are kept: directories limit how many they issue
+	Directory string   // DefaultACMEDirectory if empty
+}
+
+// acmeManager gets certificates for its domains from an ACME directory.
+type acmeManager struct {
+	autocert.Manager
+	domains []string
+	log     *slog.Logger
+
+	mu   sync.Mutex
+	said map[string]time.Time // when it was last logged that a domain has no certificate
+}
+
+// acmeSilence is how long a failure is not logged again. For as long autocert does not try again either, and
+// says no more than that there is no certificate.
+const acmeSilence = time.Minute
+
+func newACME(config ACME, version string, log *slog.Logger) (*acmeManager, error) {
+	m := &acmeManager{domains: config.Domains, log: log, said: make(map[string]time.Time)}
+	if err := os.MkdirAll(config.CacheDir, 0o700); err != nil {
+		return nil, fmt.Errorf("make folder for certificates: %w", err)
+	}
+	ours := autocert.HostWhitelist(m.domains...)
+	m.Manager = autocert.Manager{
+		Prompt: autocert.AcceptTOS,
+		HostPolicy: func(ctx context.Context, host string) error {
+			if name, _, err := net.SplitHostPort(host); err == nil { // a challenge at a port other than 80
+				host = name
+			}
+			return ours(ctx, host)
+		},
+		Cache:  autocert.DirCache(config.CacheDir),
+		Client: &acme.Client{DirectoryURL: cmp.Or(config.Directory, DefaultACMEDirectory), UserAgent: "signpost/" + version},
+	}
+	return m, nil
+}
+
+func (m *acmeManager) config() *tls.Config {
+	config := m.TLSConfig()
+	config.MinVersion = tls.VersionTLS12
+	config.GetCertificate = m.GetCertificate
+	return config
+}
+
+// obtain gets the certificates now, so that what is in the way shows at the start and not when the studio comes.
+func (m *acmeManager) obtain() {
+	for _, domain := range m.domains {
+		cert, err := m.GetCertificate(&tls.ClientHelloInfo{
+			ServerName:       domain,
+			SignatureSchemes: []tls.SignatureScheme{tls.ECDSAWithP256AndSHA256}, // what all clients of today take
+			SupportedCurves:  []tls.CurveID{tls.CurveP256},
+			CipherSuites:     []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256},
+		})
+		if err == nil {
+			m.log.Info("certificate ready", "domain", domain, "not_after", cert.Leaf.NotAfter)
+		}
+	}
+}
+
+// GetCertificate is the manager's, and logs what keeps a domain of ours from its certificate.
+func (m *acmeManager) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	cert, err := m.Manager.GetCertificate(hello)
+	if err == nil || !slices.Contains(m.domains, hello.ServerName) || slices.Contains(hello.SupportedProtos, acme.ALPNProto) {
+		return cert, err // or else the mistake of a client, or a challenge
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if time.Since(m.said[hello.ServerName]) > acmeSilence {
+		m.said[hello.ServerName] = time.Now()
+		m.log.Error("no certificate", "domain", hello.ServerName, "error", err)
+	}
+	return nil, err
+}

@@ -1,0 +1,206 @@
+// Package daemon runs a server of manifests: listeners, TLS, reload, metrics, health and shutdown.
+//
+// [New] checks a [Config], [Daemon.Load] reads the definitions, [Daemon.Start] opens the listeners, and
+// [Daemon.Run] serves until its context ends.
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/maphash"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"signpost/definition"
+	"signpost/internal/source"
+	"signpost/server"
+)
+
+// The defaults. A manifest request is a few hundred bytes in and some kilobytes out, so these leave room for a slow
+// network and none for a client that holds connections on purpose.
+const (
+	DefaultListen            = ":8080"
+	DefaultReadHeaderTimeout = 5 * time.Second
+	DefaultReadTimeout       = 10 * time.Second
+	DefaultWriteTimeout      = 30 * time.Second
+	DefaultIdleTimeout       = 2 * time.Minute
+	DefaultMaxHeaderBytes    = 16 << 10
+	DefaultMaxConnections    = 10_000 // some 200 MB of buffers, if all are busy
+
+	// DefaultShutdownTimeout is shorter than the 30 seconds that Kubernetes waits before it kills.
+	DefaultShutdownTimeout = 10 * time.Second
+
+	// DefaultPollInterval is a compromise between a new manifest soon and few requests to its source.
+	DefaultPollInterval = 30 * time.Second
+)
+
+// Config says what a daemon serves, and how. The zero value serves nothing, over plain http. Of the limits, zero means
+// the default of that name, and less than zero means no limit.
+type Config struct {
+	Sources      []source.Source // of the definitions that are served, and followed for changes
+	NoWatch      bool            // reload only on demand
+	PollInterval time.Duration   // between two requests to a remote source; DefaultPollInterval if zero
+
+	Features []string // enabled in place of those that each definition enables itself; nil leaves it to them
+	BasePath string   // in place of the definition's own; empty leaves it to the definition
+
+	Handler server.Options // how manifests are served; Observe is the daemon's own
+
+	Listen         string // address of the manifests; DefaultListen if empty
+	RedirectListen string // address of plain http that is redirected to https; empty for none
+	AdminListen    string // address of health and metrics; empty for none
+
+	Certificate CertificateFiles // serves https, unless it is empty
+	ACME        ACME             // serves https, unless it has no domains
+
+	ReadHeaderTimeout time.Duration
+	ReadTimeout       time.Duration
+	WriteTimeout      time.Duration
+	IdleTimeout       time.Duration
+	MaxHeaderBytes    int
+	MaxConnections    int           // further connections wait in the kernel's accept queue
+	ShutdownDelay     time.Duration // how long it keeps serving, not ready, after it was told to end
+	ShutdownTimeout   time.Duration // how long it waits for open requests after that
+
+	Log     *slog.Logger // nil logs nothing
+	Version string       // of the program, for logs, metrics and requests
+
+	Ticks <-chan time.Time // replaces the ticker of source.LookInterval in tests
+}
+
+// withDefaults fills in what was left out.
+func (c Config) withDefaults() Config {
+	c.PollInterval = cmp.Or(c.PollInterval, DefaultPollInterval)
+	c.Listen = cmp.Or(c.Listen, DefaultListen)
+	c.ReadHeaderTimeout = cmp.Or(c.ReadHeaderTimeout, DefaultReadHeaderTimeout)
+	c.ReadTimeout = cmp.Or(c.ReadTimeout, DefaultReadTimeout)
+	c.WriteTimeout = cmp.Or(c.WriteTimeout, DefaultWriteTimeout)
+	c.IdleTimeout = cmp.Or(c.IdleTimeout, DefaultIdleTimeout)
+	c.MaxHeaderBytes = cmp.Or(c.MaxHeaderBytes, DefaultMaxHeaderBytes)
+	c.MaxConnections = cmp.Or(c.MaxConnections, DefaultMaxConnections)
+	c.ShutdownTimeout = cmp.Or(c.ShutdownTimeout, DefaultShutdownTimeout)
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// Daemon is a server of manifests. Make one with [New].
+type Daemon struct {
+	config    Config
+	handler   *server.Handler
+	metrics   *metrics
+	publisher *publisher
+	first     Loaded
+
+	failed   chan error  // of a listener that ended by itself
+	draining atomic.Bool // shutting down
+
+	servers     []*http.Server // the one with the manifests first
+	addr        net.Addr       // of the manifests
+	certificate *certificate   // nil without one in files
+	tls         bool
+}
+
+// New returns a daemon that does nothing yet. The error is about the config.
+func New(config Config) (*Daemon, error) {
+	d := &Daemon{config: config.withDefaults(), failed: make(chan error, 3)}
+	d.metrics = newMetrics(d.config.Version)
+	opts := d.config.Handler
+	opts.Observe = newObserver(d.config.Log, d.metrics)
+	var err error
+	if d.handler, err = server.New(opts); err != nil {
+		return nil, err
+	}
+	d.metrics.watchCache(d.handler)
+	d.publisher = &publisher{
+		handler: d.handler, log: d.config.Log, metrics: d.metrics, sources: d.config.Sources,
+		features: d.config.Features, basePath: d.config.BasePath, seed: maphash.MakeSeed(),
+	}
+	d.publisher.revision.Store("")
+	return d, nil
+}
+
+// Load reads the definitions and publishes those that are good. Where a remote source has nothing good now, and kept
+// something at an earlier run, that is published too, and comes second in the result.
+func (d *Daemon) Load(ctx context.Context) []Loaded {
+	var wg sync.WaitGroup
+	for _, remote := range d.publisher.remotes() {
+		wg.Go(func() { remote.Fetch(ctx) })
+	}
+	wg.Wait()
+	d.first = d.publisher.update()
+	results := []Loaded{d.first}
+	if d.publisher.restore() {
+		restored := d.publisher.update()
+		results = append(results, restored)
+		d.first.changed = append(d.first.changed, restored.changed...)
+	}
+	return results
+}
+
+// Files returns the definitions as they were last read.
+func (d *Daemon) Files() []*definition.File { return d.publisher.files() }
+
+// Routes returns the paths of the manifests that are published.
+func (d *Daemon) Routes() []string { return d.handler.Routes() }
+
+// Address returns where the manifests are served, once Start has returned.
+func (d *Daemon) Address() (scheme string, addr net.Addr) {
+	if d.tls {
+		return "https", d.addr
+	}
+	return "http", d.addr
+}
+
+// Run serves until ctx ends or a listener fails, and reloads what changes meanwhile. On a signal from reload it
+// looks at once. When ctx has ended it finishes open requests.
+func (d *Daemon) Run(ctx context.Context, reload <-chan os.Signal) error {
+	scheme, addr := d.Address()
+	d.config.Log.Info("serving", "listen", addr.String(), "scheme", scheme, "manifests", len(d.Routes()),
+		"revision", d.publisher.revision.Load(), "version", d.config.Version)
+	d.publisher.logOutcome(d.first)
+
+	work, stop := context.WithCancel(ctx)
+	defer stop()
+	interval := d.config.PollInterval
+	if d.config.NoWatch {
+		interval = 0
+	}
+	arrivals := make(chan struct{}, 1)
+	var pollers []*source.Poller
+	for _, remote := range d.publisher.remotes() {
+		poller := source.NewPoller(interval)
+		pollers = append(pollers, poller)
+		go poller.Run(work, remote, arrivals)
+	}
+	watcher := source.Watcher{
+		Paths: append(source.Paths(d.config.Sources), d.config.Certificate.paths()...),
+		Off:   d.config.NoWatch, Demands: reload, Arrivals: arrivals, Ticks: d.config.Ticks,
+	}
+	go watcher.Run(work, func(demanded bool) {
+		if d.certificate != nil {
+			d.certificate.reload()
+		}
+		if demanded {
+			for _, poller := range pollers {
+				poller.Hurry()
+			}
+		}
+		d.publisher.reload(work)
+	})
+	select {
+	case err := <-d.failed:
+		d.Close()
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	stop()
+	return d.shutDown(context.WithoutCancel(ctx))
+}

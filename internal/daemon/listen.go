@@ -1,0 +1,139 @@
+package daemon
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"time"
+
+	"signpost/internal/wire"
+)
+
+// Start opens all listeners and serves on them. If it returns an error, none of them is open.
+func (d *Daemon) Start() (err error) {
+	defer func() {
+		if err != nil {
+			d.Close()
+		}
+	}()
+	config, manager, err := d.tlsConfig()
+	if err != nil {
+		return err
+	}
+	d.tls = config != nil
+	listener, err := Listen(d.config.Listen, d.config.MaxConnections)
+	if err != nil {
+		return err
+	}
+	d.addr = listener.Addr()
+	d.serve(listener, d.handler, config)
+
+	if d.config.RedirectListen != "" {
+		listener, err := Listen(d.config.RedirectListen, d.config.MaxConnections)
+		if err != nil {
+			return err
+		}
+		_, port, _ := net.SplitHostPort(d.addr.String()) // a TCP listener always has both
+		redirect := d.handler.Redirect(port)
+		if manager != nil {
+			redirect = manager.HTTPHandler(redirect) // which also answers the challenges of the directory
+		}
+		d.serve(listener, redirect, nil)
+		d.config.Log.Info("redirecting to https", "listen", listener.Addr().String())
+	}
+	if d.config.AdminListen != "" {
+		listener, err := Listen(d.config.AdminListen, 0)
+		if err != nil {
+			return err
+		}
+		ready := func() bool { return !d.draining.Load() && len(d.handler.Routes()) > 0 }
+		d.serve(listener, adminHandler(d.metrics, ready), nil)
+		d.config.Log.Info("serving health and metrics", "listen", listener.Addr().String())
+	}
+	if manager != nil {
+		go manager.obtain()
+	}
+	return nil
+}
+
+// Listen opens a listener for up to max connections, or for any number if that is 0; others wait.
+func Listen(address string, max int) (net.Listener, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %q: %w", address, errors.Unwrap(err))
+	}
+	return wire.NewListener(listener.(*net.TCPListener), max), nil
+}
+
+// tlsConfig returns what https is served with; nil means plain http.
+func (d *Daemon) tlsConfig() (*tls.Config, *acmeManager, error) {
+	switch {
+	case d.config.Certificate.Cert != "":
+		certificate, err := newCertificate(d.config.Certificate, d.config.Log)
+		if err != nil {
+			return nil, nil, err
+		}
+		d.certificate = certificate
+		return certificate.config(), nil, nil
+	case len(d.config.ACME.Domains) > 0:
+		manager, err := newACME(d.config.ACME, d.config.Version, d.config.Log)
+		if err != nil {
+			return nil, nil, err
+		}
+		return manager.config(), manager, nil
+	}
+	return nil, nil, nil
+}
+
+func (d *Daemon) serve(listener net.Listener, handler http.Handler, config *tls.Config) {
+	srv := &http.Server{
+		Handler:           handler,
+		ConnContext:       wire.Context,
+		TLSConfig:         config,
+		ReadHeaderTimeout: d.config.ReadHeaderTimeout,
+		ReadTimeout:       d.config.ReadTimeout,
+		WriteTimeout:      d.config.WriteTimeout,
+		IdleTimeout:       d.config.IdleTimeout,
+		MaxHeaderBytes:    d.config.MaxHeaderBytes,
+		ErrorLog:          log.New(serverLog{d.config.Log}, "", 0),
+	}
+	d.servers = append(d.servers, srv)
+	go func() {
+		serve := srv.Serve
+		if config != nil {
+			serve = func(l net.Listener) error { return srv.ServeTLS(l, "", "") }
+		}
+		if err := serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			d.failed <- err
+		}
+	}()
+}
+
+// shutDown says that it is not ready, goes on for the delay, and then finishes open requests. The admin
+// listener goes last, so that whoever asks sees that it is shutting down.
+func (d *Daemon) shutDown(ctx context.Context) error {
+	d.draining.Store(true)
+	d.config.Log.Info("shutting down", "delay", d.config.ShutdownDelay, "timeout", d.config.ShutdownTimeout, "revision", d.publisher.revision.Load())
+	time.Sleep(d.config.ShutdownDelay)
+	ctx, cancel := context.WithTimeout(ctx, d.config.ShutdownTimeout)
+	defer cancel()
+	for _, srv := range d.servers {
+		if err := srv.Shutdown(ctx); err != nil {
+			d.Close()
+			return fmt.Errorf("shut down: open requests were cut off after %v", d.config.ShutdownTimeout)
+		}
+	}
+	d.config.Log.Info("stopped")
+	return nil
+}
+
+// Close ends everything at once.
+func (d *Daemon) Close() {
+	for _, srv := range d.servers {
+		srv.Close()
+	}
+}

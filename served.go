@@ -1,0 +1,72 @@
+package signpost
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ServedHost returns the host that a served manifest was rendered for: own, the host of the address that it was
+// fetched from, if some URL has it, and otherwise the host that most URLs have. It returns [HostPlaceholder] if
+// a URL still contains {{host}}, or if there is no URL to tell by.
+//
+// With [Manifest.ForHost] and [Manifest.Reopen] it makes a served manifest and a definition comparable by [Diff].
+func (m Manifest) ServedHost(own string) string {
+	counts, most := make(map[string]int), ""
+	for _, e := range m.Endpoints {
+		_, host, _ := cutHost(e.URL)
+		if strings.Contains(host, HostPlaceholder) {
+			return HostPlaceholder
+		}
+		counts[host]++
+	}
+	for _, e := range m.Endpoints { // in order, so that the first of equals wins
+		if _, host, _ := cutHost(e.URL); counts[host] > counts[most] && !strings.Contains(host, "{{") {
+			most = host
+		}
+	}
+	switch {
+	case own != "" && (counts[own] > 0 || most == ""):
+		return own
+	case most != "":
+		return most
+	}
+	return HostPlaceholder
+}
+
+// ForHost returns a copy of the manifest as the service sends it to host, with {{host}} replaced in every URL.
+// Unlike [Template.Render] it does not require the manifest to be valid.
+func (m Manifest) ForHost(host string) (Manifest, error) {
+	if !plausibleHost(host) {
+		return Manifest{}, fmt.Errorf("%q is not a host name or an IP address", host)
+	}
+	for _, e := range m.Endpoints {
+		_, name, _ := cutHost(e.URL)
+		if resolved := strings.ReplaceAll(name, HostPlaceholder, host); resolved != name && !validURLHost(resolved) {
+			return Manifest{}, fmt.Errorf("%q is not a host for https://%s", host, name)
+		}
+	}
+	return (&Template{manifest: m}).resolve(host), nil
+}
+
+// Reopen returns a copy of the manifest with {{host}} in place of host: what the service may have before it
+// renders the manifest for host.
+func (m Manifest) Reopen(host string) Manifest {
+	m = NewManifest(m.Endpoints...)
+	for i, e := range m.Endpoints {
+		if before, name, after := cutHost(e.URL); name == host {
+			m.Endpoints[i].URL = before + HostPlaceholder + after
+		}
+	}
+	return m
+}
+
+// cutHost cuts the URL of an endpoint around its hostname.
+func cutHost(endpoint string) (before, host, after string) {
+	from := strings.Index(endpoint, "://") + len("://")
+	authority := endpoint[from:]
+	if i := strings.IndexAny(authority, "/?#"); i >= 0 {
+		authority = authority[:i]
+	}
+	host, _ = cutPort(authority)
+	return endpoint[:from], host, endpoint[from+len(host):]
+}
