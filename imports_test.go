@@ -12,16 +12,20 @@ import (
 // CONTRIBUTING.md.
 func TestImportRule(t *testing.T) {
 	allowed := map[string][]string{
-		"signpost":               {},
-		"signpost/client":        {"signpost", "signpost/contextkeys"},
-		"signpost/contextkeys":   {"signpost"},
-		"signpost/definition":    {"signpost", "go.yaml.in/yaml/v4"},
-		"signpost/openapi":       {"signpost", "go.yaml.in/yaml/v4"},
-		"signpost/server":        {"signpost", "signpost/internal/wire", "golang.org/x/net/idna"},
-		"signpost/internal/wire": {},
-		"signpost/studio":        {"signpost", "signpost/client", "signpost/contextkeys", "signpost/definition"},
+		"signpost":                   {"signpost/internal/hostname", "signpost/internal/spell"},
+		"signpost/client":            {"signpost", "signpost/contextkeys", "signpost/host", "signpost/internal/routes", "signpost/internal/spell"},
+		"signpost/contextkeys":       {"signpost"},
+		"signpost/definition":        {"signpost", "signpost/host", "signpost/internal/routes", "signpost/internal/spell", "go.yaml.in/yaml/v4"},
+		"signpost/host":              {"signpost/internal/hostname", "golang.org/x/net/idna"},
+		"signpost/internal/hostname": {},
+		"signpost/internal/routes":   {"signpost"},
+		"signpost/internal/spell":    {},
+		"signpost/internal/wire":     {},
+		"signpost/openapi":           {"signpost", "signpost/internal/routes", "signpost/internal/spell", "go.yaml.in/yaml/v4"},
+		"signpost/server":            {"signpost", "signpost/host", "signpost/internal/routes", "signpost/internal/wire"},
+		"signpost/studio":            {"signpost", "signpost/client", "signpost/contextkeys", "signpost/definition", "signpost/host", "signpost/internal/routes"},
 		"signpost/internal/source": {
-			"signpost", "signpost/client", "signpost/definition", "signpost/server",
+			"signpost", "signpost/client", "signpost/definition", "signpost/host", "signpost/internal/routes", "signpost/server",
 			"github.com/fsnotify/fsnotify",
 		},
 		"signpost/internal/daemon": {
@@ -32,7 +36,7 @@ func TestImportRule(t *testing.T) {
 			"golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert",
 		},
 		"signpost/internal/cli": {
-			"signpost", "signpost/client", "signpost/definition", "signpost/internal/daemon", "signpost/internal/source", "signpost/openapi",
+			"signpost", "signpost/client", "signpost/definition", "signpost/host", "signpost/internal/daemon", "signpost/internal/routes", "signpost/internal/source", "signpost/internal/spell", "signpost/openapi",
 			"signpost/server", "signpost/studio",
 			"github.com/spf13/cobra", "github.com/spf13/pflag",
 		},
@@ -64,7 +68,7 @@ func TestImportRule(t *testing.T) {
 
 	// The contract is pure, and embedding the server pulls in nothing that a service did not ask for.
 	for name, forbidden := range map[string][]string{
-		"signpost":        {"os/exec", "net/http", "go.yaml.in/yaml/v4"},
+		"signpost":        {"os/exec", "net/http", "go.yaml.in/yaml/v4", "golang.org/x/net/idna"},
 		"signpost/server": {"go.yaml.in/yaml/v4", "github.com/spf13/cobra", "github.com/prometheus/client_golang/prometheus"},
 	} {
 		out, err := exec.Command("go", "list", "-deps", name).Output()

@@ -8,6 +8,7 @@ package signpost
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -52,6 +53,9 @@ type ContextItem struct {
 	Required bool   `json:"required"`
 	Mapper   string `json:"mapper,omitempty"` // the name it is sent under, where that is not Key
 }
+
+// SentAs returns the name under which a client sends the item.
+func (c ContextItem) SentAs() string { return cmp.Or(c.Mapper, c.Key) }
 
 // The ways in which a client sends a context key.
 const (

@@ -66,9 +66,9 @@ func NewIndex(versions ...Version) *Index {
 }
 
 func (x *Index) add(e Endpoint, version string) {
-	n, rest := x.root, canonical(e.URL)
+	n, rest := x.root, CutURL(e.URL).canonical()
 	for {
-		text, after, placeholder := cutPlaceholder(rest)
+		text, _, after, placeholder := cutPlaceholder(rest)
 		t := n.text(text)
 		if !placeholder {
 			t.ends = append(t.ends, len(x.endpoints))
@@ -98,44 +98,10 @@ func (n *indexNode) text(text string) *indexText {
 	return t
 }
 
-// authorityEnd stands behind the authority in canonical URLs, so that no endpoint is a prefix of a feed
-// on another host whose name only begins alike.
-const authorityEnd = "\x00"
-
-// canonical returns a URL in the form that is compared: scheme and authority in lower case, the rest as is.
-func canonical(url string) string {
-	scheme, after, _ := strings.Cut(url, "://")
-	authority, rest := after, ""
-	if i := strings.IndexAny(after, "/?#"); i >= 0 {
-		authority, rest = after[:i], after[i:]
-	}
-	return strings.ToLower(scheme+"://"+authority) + authorityEnd + rest
-}
-
-// cutPlaceholder cuts a URL at its first placeholder. {{host}} is none here but text like any other.
-func cutPlaceholder(url string) (text, after string, found bool) {
-	from := 0
-	for {
-		i := strings.Index(url[from:], "{{")
-		if i < 0 {
-			return url, "", false
-		}
-		i += from
-		if from = i + len(HostPlaceholder); strings.HasPrefix(url[i:], HostPlaceholder) {
-			continue
-		}
-		_, after, found := strings.Cut(url[i:], "}}")
-		if !found {
-			return url, "", false
-		}
-		return url[:i], after, true
-	}
-}
-
 func literalLength(url string) int {
 	n := 0
 	for {
-		text, after, found := cutPlaceholder(url)
+		text, _, after, found := cutPlaceholder(url)
 		n += len(text)
 		if !found {
 			return n
@@ -198,7 +164,7 @@ func (x *Index) hits(feed string) []hit {
 
 // Match returns the endpoint that answers for a feed, or false if none does.
 func (x *Index) Match(feed string) (Match, bool) {
-	feed = canonical(feed)
+	feed = CutURL(feed).canonical()
 	hits := x.hits(feed)
 	if len(hits) == 0 {
 		return Match{}, false

@@ -13,14 +13,14 @@ import (
 func (m Manifest) ServedHost(own string) string {
 	counts, most := make(map[string]int), ""
 	for _, e := range m.Endpoints {
-		_, host, _ := cutHost(e.URL)
-		if strings.Contains(host, HostPlaceholder) {
+		u := CutURL(e.URL)
+		if u.HasHostPlaceholder() {
 			return HostPlaceholder
 		}
-		counts[host]++
+		counts[u.Hostname()]++
 	}
 	for _, e := range m.Endpoints { // in order, so that the first of equals wins
-		if _, host, _ := cutHost(e.URL); counts[host] > counts[most] && !strings.Contains(host, "{{") {
+		if host := CutURL(e.URL).Hostname(); counts[host] > counts[most] && !strings.Contains(host, "{{") {
 			most = host
 		}
 	}
@@ -40,8 +40,8 @@ func (m Manifest) ForHost(host string) (Manifest, error) {
 		return Manifest{}, fmt.Errorf("%q is not a host name or an IP address", host)
 	}
 	for _, e := range m.Endpoints {
-		_, name, _ := cutHost(e.URL)
-		if resolved := strings.ReplaceAll(name, HostPlaceholder, host); resolved != name && !validURLHost(resolved) {
+		name := CutURL(e.URL).Hostname()
+		if resolved := strings.ReplaceAll(name, HostPlaceholder, host); resolved != name && checkHost(resolved) != nil {
 			return Manifest{}, fmt.Errorf("%q is not a host for https://%s", host, name)
 		}
 	}
@@ -53,20 +53,7 @@ func (m Manifest) ForHost(host string) (Manifest, error) {
 func (m Manifest) Reopen(host string) Manifest {
 	m = NewManifest(m.Endpoints...)
 	for i, e := range m.Endpoints {
-		if before, name, after := cutHost(e.URL); name == host {
-			m.Endpoints[i].URL = before + HostPlaceholder + after
-		}
+		m.Endpoints[i].URL = CutURL(e.URL).Unresolve(host).String()
 	}
 	return m
-}
-
-// cutHost cuts the URL of an endpoint around its hostname.
-func cutHost(endpoint string) (before, host, after string) {
-	from := strings.Index(endpoint, "://") + len("://")
-	authority := endpoint[from:]
-	if i := strings.IndexAny(authority, "/?#"); i >= 0 {
-		authority = authority[:i]
-	}
-	host, _ = cutPort(authority)
-	return endpoint[:from], host, endpoint[from+len(host):]
 }

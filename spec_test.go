@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"signpost"
+	"signpost/internal/routes"
 )
 
 // One test for each rule of the specification that shows without HTTP. TestSpec1_2 is section 1, rule 2;
@@ -514,11 +515,11 @@ func TestSpec9_2ManifestsOfVersionsAreSeparate(t *testing.T) {
 
 // Section 9, rule 3.
 func TestSpec9_3OnlyURLsOfTheVersion(t *testing.T) {
-	declared := []string{"v1", "v2"}
-	if got := signpost.ForeignVersion("https://{{host}}/v1/feeds", "v1", declared); got != "" {
+	declared := map[string]bool{"v1": true, "v2": true}
+	if got := routes.OtherVersion(signpost.CutURL("https://{{host}}/v1/feeds"), "v1", declared); got != "" {
 		t.Errorf("the URL of v1 is foreign to v1: %q", got)
 	}
-	if got := signpost.ForeignVersion("https://{{host}}/v2/feeds", "v1", declared); got != "v2" {
+	if got := routes.OtherVersion(signpost.CutURL("https://{{host}}/v2/feeds"), "v1", declared); got != "v2" {
 		t.Errorf("got %q for a URL of v2 in v1, want v2", got)
 	}
 }

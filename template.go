@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"signpost/internal/spell"
 )
 
 // Template is a manifest that is ready to be served: features applied, JSON written, only the host open.
@@ -97,15 +99,14 @@ func (t *Template) write() error {
 // lookAtURLs fills composed and meeting. A host cannot hold a slash, so only URLs with the same scheme and
 // the same text after the authority can become one.
 func (t *Template) lookAtURLs() {
-	groups := make(map[endpointURL][]int)
+	groups := make(map[string][]int)
 	for i, e := range t.manifest.Endpoints {
-		u, _ := parseURL(e.URL) // valid: Compile checked it
-		name, _ := cutPort(u.authority)
-		if strings.Contains(name, HostPlaceholder) && name != HostPlaceholder {
-			t.composed = append(t.composed, u.authority)
+		u := CutURL(e.URL)
+		if name := u.Hostname(); u.HasHostPlaceholder() && name != HostPlaceholder {
+			t.composed = append(t.composed, name)
 		}
-		u.authority = ""
-		groups[u] = append(groups[u], i)
+		key := u.scheme + "://" + u.rest()
+		groups[key] = append(groups[key], i)
 	}
 	for _, group := range groups {
 		if len(group) > 1 {
@@ -131,21 +132,19 @@ func (t *Template) Endpoint(url string) (Endpoint, error) {
 		}
 		urls[i] = e.URL
 	}
-	if near := Nearest(url, urls); near != "" {
+	if near := spell.Nearest(url, urls); near != "" {
 		return Endpoint{}, fmt.Errorf("manifest has no endpoint %q: did you mean %q?", url, near)
 	}
 	return Endpoint{}, fmt.Errorf("manifest has no endpoint %q", url)
 }
 
-// ForeignVersion returns the first URL of the template that names another of the declared versions, and
-// that version; or "" if there is none.
-func (t *Template) ForeignVersion(version string, declared []string) (url, other string) {
-	for _, e := range t.manifest.Endpoints {
-		if other := ForeignVersion(e.URL, version, declared); other != "" {
-			return e.URL, other
-		}
+// URLs returns the URLs of the endpoints, in their order, with {{host}} still in them.
+func (t *Template) URLs() []URL {
+	urls := make([]URL, len(t.manifest.Endpoints))
+	for i, e := range t.manifest.Endpoints {
+		urls[i] = CutURL(e.URL)
 	}
-	return "", ""
+	return urls
 }
 
 // Render returns the manifest for a host, as JSON on one line that ends in a newline. The host carries no
@@ -158,9 +157,9 @@ func (t *Template) Render(host string) ([]byte, error) {
 	if len(t.literals) == 0 {
 		return nil, errors.New("the template is empty: use one that Compile returned")
 	}
-	for _, authority := range t.composed {
-		if name, _ := cutPort(strings.ReplaceAll(authority, HostPlaceholder, host)); !validURLHost(name) {
-			return nil, fmt.Errorf("%q is not a host for https://%s", host, authority)
+	for _, name := range t.composed {
+		if checkHost(strings.ReplaceAll(name, HostPlaceholder, host)) != nil {
+			return nil, fmt.Errorf("%q is not a host for https://%s", host, name)
 		}
 	}
 	if t.meets(host) {
@@ -182,11 +181,7 @@ func (t *Template) Render(host string) ([]byte, error) {
 
 // plausibleHost lets through only what can leave neither the JSON string nor the authority of the URL.
 func plausibleHost(host string) bool {
-	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
-	if strings.HasPrefix(host, "[") {
-		return validURLHost(host)
-	}
-	return strings.Trim(host, letters) == "" && validURLHost(host)
+	return isASCII(host) && checkHost(host) == nil
 }
 
 // meets reports whether two URLs become one for this host.

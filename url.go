@@ -2,178 +2,201 @@ package signpost
 
 import (
 	"fmt"
-	"net/netip"
+	"maps"
+	"net/url"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"signpost/internal/hostname"
 )
 
 // HostPlaceholder stands for the hostname of the manifest request in the URL of an endpoint.
 const HostPlaceholder = "{{host}}"
 
-// endpointURL is the URL of an endpoint, cut where {{host}} may and may not be.
-type endpointURL struct {
-	scheme    string // "https" or "http", as written
-	authority string // what stands between :// and the path; may hold {{host}}
-	rest      string // path, query and fragment, as written
+// URL is the URL of an endpoint, which may have placeholders, or of a feed. It keeps the spelling in which it was
+// written. [ParseURL] checks what it is given; [CutURL] takes what others wrote as it is.
+type URL struct {
+	raw       string
+	scheme    string // without ://
+	authority string // between :// and the path
+	path      string
+	query     string // with its question mark
+	fragment  string // with its number sign
 }
 
-// urlError says what is wrong with a URL and, in hint, what would be right.
-type urlError struct{ message, hint string }
-
-func (e *urlError) Error() string { return e.message }
-
-// parseURL checks the URL of an endpoint and cuts it into its parts.
-func parseURL(raw string) (endpointURL, *urlError) {
-	bad := func(hint, format string, args ...any) (endpointURL, *urlError) {
-		return endpointURL{}, &urlError{fmt.Sprintf(format, args...), hint}
-	}
-	if !utf8.ValidString(raw) {
-		return bad("save it as UTF-8", "URL %q is not UTF-8 text", raw)
-	}
-	scheme, after, ok := strings.Cut(raw, "://")
-	if !ok || strings.ContainsAny(scheme, "/?#") {
-		return bad("start it with https://, such as https://{{host}}/v1/feeds", "URL %q is not absolute", raw)
-	}
-	if lower := strings.ToLower(scheme); lower != "https" && lower != "http" {
-		return bad("start it with https://", "URL %q has scheme %q", raw, scheme)
-	}
-	u := endpointURL{scheme: scheme, authority: after}
-	if i := strings.IndexAny(after, "/?#"); i >= 0 {
-		u.authority, u.rest = after[:i], after[i:]
-	}
-
-	// What follows looks at the parts with a plain letter in place of each placeholder.
-	authority, err := replacePlaceholders(u.authority, raw)
-	if err != nil {
-		return endpointURL{}, err
-	}
-	rest, err := replacePlaceholders(u.rest, raw)
-	if err != nil {
-		return endpointURL{}, err
-	}
-	host, port := cutPort(authority)
-	_, rawPort := cutPort(u.authority)
-	switch {
-	case strings.ContainsFunc(raw, isSpace):
-		return bad("write it percent-encoded, such as %20 for a space", "URL %q has white space in it", raw)
-	case strings.Contains(u.authority, "@"):
-		return bad("leave out what stands before the @: every studio and every client would see it",
-			"URL %q has user info before its host", raw)
-	case strings.Contains(rawPort+u.rest, HostPlaceholder):
-		return bad("it stands for the hostname alone: https://{{host}}/…", "URL %q has {{host}} outside the host", raw)
-	case host == "":
-		return bad("put {{host}} or a hostname after ://", "URL %q has no host", raw)
-	case !validURLHost(host):
-		return bad("a hostname has letters, digits, hyphens, underscores and dots", "URL %q has something other than a hostname after ://", raw)
-	case !validPort(port):
-		return bad("a port is a number from 1 to 65535", "URL %q has port %q", raw, strings.TrimPrefix(rawPort, ":"))
-	case strings.ContainsAny(rest, "\"<>\\^`|"):
-		return bad("write it percent-encoded, such as %22 for a quote", "URL %q has a character that no URL has", raw)
-	case !validEscapes(rest):
-		return bad("a percent sign itself is written %25", "URL %q has a percent sign without two hexadecimal digits", raw)
-	}
-	return u, nil
-}
-
-// cutPort cuts an authority into the host and the port with its colon, if there is one.
-func cutPort(authority string) (host, port string) {
-	if i := strings.LastIndexByte(authority, ':'); i > strings.LastIndexByte(authority, ']') {
-		return authority[:i], authority[i:]
-	}
-	return authority, ""
-}
-
-// validURLHost takes host names, international ones included, IPv4 addresses, and IPv6 ones in brackets.
-func validURLHost(host string) bool {
-	if inner, ok := strings.CutPrefix(host, "["); ok {
-		inner, closed := strings.CutSuffix(inner, "]")
-		addr, err := netip.ParseAddr(inner)
-		return closed && err == nil && addr.Is6() && addr.Zone() == ""
-	}
-	for label := range strings.SplitSeq(strings.TrimSuffix(host, "."), ".") {
-		if label == "" || strings.ContainsFunc(label, func(r rune) bool {
-			return r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r)
-		}) {
-			return false
+// CutURL cuts a URL into its parts without checking it.
+func CutURL(raw string) URL {
+	u := URL{raw: raw}
+	rest := raw
+	if scheme, after, ok := strings.Cut(raw, "://"); ok && !strings.ContainsAny(scheme, "/?#") {
+		u.scheme, u.authority, rest = scheme, after, ""
+		if i := strings.IndexAny(after, "/?#"); i >= 0 {
+			u.authority, rest = after[:i], after[i:]
 		}
 	}
-	return true
-}
-
-// validPort takes no port, or a colon and a number.
-func validPort(port string) bool {
-	if port == "" {
-		return true
+	if i := strings.IndexByte(rest, '#'); i >= 0 {
+		rest, u.fragment = rest[:i], rest[i:]
 	}
-	n, err := strconv.ParseUint(port[1:], 10, 16)
-	return err == nil && n > 0
+	if i := strings.IndexByte(rest, '?'); i >= 0 {
+		rest, u.query = rest[:i], rest[i:]
+	}
+	u.path = rest
+	return u
 }
 
-func validEscapes(s string) bool {
-	for {
-		_, after, found := strings.Cut(s, "%")
-		if !found {
+// String returns the URL as it was written.
+func (u URL) String() string { return u.raw }
+
+// Scheme returns the scheme in lower case.
+func (u URL) Scheme() string { return strings.ToLower(u.scheme) }
+
+// Hostname returns the host without its port, as it was written; an IPv6 address has its brackets.
+func (u URL) Hostname() string {
+	host, _ := hostname.CutPort(u.authority)
+	return host
+}
+
+// Port returns the port, or "" if there is none.
+func (u URL) Port() string {
+	_, port := hostname.CutPort(u.authority)
+	return strings.TrimPrefix(port, ":")
+}
+
+// Path returns the path as it was written, percent-encoding and placeholders included.
+func (u URL) Path() string { return u.path }
+
+// Query returns the query as it was written, without the question mark.
+func (u URL) Query() string { return strings.TrimPrefix(u.query, "?") }
+
+// rest returns all of the URL that follows the authority.
+func (u URL) rest() string { return u.raw[len(u.raw)-len(u.path)-len(u.query)-len(u.fragment):] }
+
+// HasHostPlaceholder reports whether {{host}} stands in the authority, so that the URL is one of the service's own
+// and still has to be resolved.
+func (u URL) HasHostPlaceholder() bool { return strings.Contains(u.authority, HostPlaceholder) }
+
+// Placeholders returns the names of the placeholders, each once, in order. {{host}} is not among them: the manifest
+// resolves it, and the app fills in the others.
+func (u URL) Placeholders() []string { return placeholders(u.raw) }
+
+// Equal reports whether two URLs are the same to a client: scheme and authority are compared without regard to case,
+// the rest as text.
+func (u URL) Equal(other URL) bool { return u.SameOrigin(other) && u.rest() == other.rest() }
+
+// SameOrigin reports whether two URLs have the same scheme and the same authority.
+func (u URL) SameOrigin(other URL) bool {
+	return strings.EqualFold(u.scheme, other.scheme) && strings.EqualFold(u.authority, other.authority)
+}
+
+// Resolve returns the URL with a host in place of every {{host}} in its authority.
+func (u URL) Resolve(host string) URL {
+	return u.withAuthority(strings.ReplaceAll(u.authority, HostPlaceholder, host))
+}
+
+// Unresolve returns the URL with {{host}} in place of its hostname, if that is host, and the URL as it is otherwise.
+func (u URL) Unresolve(host string) URL {
+	name, port := hostname.CutPort(u.authority)
+	if !strings.EqualFold(name, host) {
+		return u
+	}
+	return u.withAuthority(HostPlaceholder + port)
+}
+
+func (u URL) withAuthority(authority string) URL {
+	if u.authority == authority {
+		return u
+	}
+	return CutURL(u.scheme + "://" + authority + u.rest())
+}
+
+// Bind returns the URL with its placeholders filled in. Each needs a value, and each value a placeholder. A value
+// stays inside its path segment or query parameter, and none chooses the host: context keys go where the URL leads.
+func (u URL) Bind(values map[string]string) (URL, error) {
+	names := u.Placeholders()
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if !slices.Contains(names, name) {
+			return URL{}, fmt.Errorf("endpoint %q has no placeholder {{%s}}", u, name)
+		}
+	}
+	var inPath, inQuery, missing []string // each placeholder, followed by its value
+	for _, name := range names {
+		placeholder, value := "{{"+name+"}}", values[name]
+		if value == "" {
+			missing = append(missing, placeholder)
+		}
+		inPath = append(inPath, placeholder, url.PathEscape(value))
+		inQuery = append(inQuery, placeholder, escapeQuery(value))
+	}
+	switch {
+	case len(placeholders(u.authority)) > 0:
+		return URL{}, fmt.Errorf("endpoint %q has a placeholder in its host: only those of its path are filled in", u)
+	case len(missing) > 0:
+		return URL{}, fmt.Errorf("endpoint %q needs a value for %s", u, strings.Join(missing, ", "))
+	case len(names) == 0:
+		return u, nil
+	}
+	path := strings.NewReplacer(inPath...).Replace(u.path)
+	if hasDotSegment(path) {
+		return URL{}, fmt.Errorf("endpoint %q would get the path %q, which leads elsewhere", u, path)
+	}
+	return CutURL(u.scheme + "://" + u.authority + path + strings.NewReplacer(inQuery...).Replace(u.query+u.fragment)), nil
+}
+
+// escapeQuery escapes a query component with %20 for a space, which every server reads alike.
+func escapeQuery(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
+
+// hasDotSegment reports whether a client would shorten the path before it asks for it.
+func hasDotSegment(path string) bool {
+	for segment := range strings.SplitSeq(path, "/") {
+		if segment == "." || segment == ".." {
 			return true
 		}
-		if len(after) < 2 || strings.Trim(after[:2], "0123456789abcdefABCDEF") != "" {
-			return false
-		}
-		s = after
 	}
+	return false
 }
 
-// replacePlaceholders returns s with the letter x for every {{name}}. Braces anywhere else are an error.
-func replacePlaceholders(s, raw string) (string, *urlError) {
-	const hint = "a placeholder is a name in two pairs of braces, such as {{series_id}}"
-	var out strings.Builder
+// authorityEnd follows the authority in canonical URLs, so that no endpoint is a prefix of a feed on another host
+// whose name only begins alike.
+const authorityEnd = "\x00"
+
+// canonical returns the URL in the form that is compared: scheme and authority in lower case, the rest as it is.
+func (u URL) canonical() string {
+	return strings.ToLower(u.scheme) + "://" + strings.ToLower(u.authority) + authorityEnd + u.rest()
+}
+
+// cutPlaceholder cuts a URL around its first placeholder. {{host}} is treated as literal text.
+func cutPlaceholder(url string) (text, name, after string, found bool) {
+	from := 0
 	for {
-		i := strings.IndexAny(s, "{}")
+		i := strings.Index(url[from:], "{{")
 		if i < 0 {
-			out.WriteString(s)
-			return out.String(), nil
+			return url, "", "", false
 		}
-		out.WriteString(s[:i])
-		s = s[i:]
-		if !strings.HasPrefix(s, "{{") {
-			return "", &urlError{fmt.Sprintf("URL %q has a stray %q", raw, s[:1]), hint}
+		i += from
+		if from = i + len(HostPlaceholder); strings.HasPrefix(url[i:], HostPlaceholder) {
+			continue
 		}
-		name, after, closed := strings.Cut(s[2:], "}}")
-		switch {
-		case !closed:
-			return "", &urlError{fmt.Sprintf("URL %q has a placeholder that is not closed: %q", raw, s), hint}
-		case !validPlaceholder(name) || strings.HasPrefix(after, "}"):
-			return "", &urlError{fmt.Sprintf("URL %q has a malformed placeholder: %q", raw, s[:len(s)-len(after)]), hint}
-		case name != "host" && strings.EqualFold(name, "host"):
-			return "", &urlError{fmt.Sprintf("URL %q has {{%s}}, which is not {{host}}", raw, name), "write {{host}} in lower case"}
+		name, after, found := strings.Cut(url[i+len("{{"):], "}}")
+		if !found {
+			return url, "", "", false
 		}
-		out.WriteByte('x')
-		s = after
+		return url[:i], name, after, true
 	}
 }
 
-// validPlaceholder reports whether name can name a field of an entry: no braces, quotes or delimiters.
-func validPlaceholder(name string) bool {
-	return name != "" && !strings.ContainsAny(name, "{}/?#\"\\<>&%@:") && !strings.ContainsFunc(name, isSpace)
-}
-
-func isSpace(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
-
-// Placeholders returns the names of the placeholders in the URL of an endpoint, each once, in order. {{host}}
-// is not among them: it is the manifest's to resolve, and the others are the feed locator's.
-func Placeholders(endpointURL string) []string {
+// placeholders returns the names of the placeholders in a URL or a part of one, each once, in order.
+func placeholders(url string) []string {
 	var names []string
+	seen := make(map[string]bool)
 	for {
-		text, after, found := cutPlaceholder(endpointURL)
+		_, name, after, found := cutPlaceholder(url)
 		if !found {
 			return names
 		}
-		name := strings.TrimSuffix(strings.TrimPrefix(endpointURL[len(text):len(endpointURL)-len(after)], "{{"), "}}")
-		if !slices.Contains(names, name) {
+		if !seen[name] {
+			seen[name] = true
 			names = append(names, name)
 		}
-		endpointURL = after
+		url = after
 	}
 }

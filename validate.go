@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"signpost/internal/spell"
 )
 
 // The rules about the manifest itself. Package definition adds those about the file around it.
@@ -99,7 +101,7 @@ var requiredHints = map[string]string{
 }
 
 func (v *validator) endpoint(e Endpoint) {
-	if _, err := parseURL(e.URL); err != nil {
+	if err := CutURL(e.URL).check(); err != nil {
 		v.add(RuleURL, err.hint, nil, "%s", err.message)
 	}
 	v.required(e.Name, "endpoint", Path{"name"})
@@ -162,9 +164,9 @@ func (v *validator) contextItems(items []ContextItem) {
 			continue
 		}
 		keys[c.Key] = true
-		name, field := c.Key, "key"
+		name, field := c.SentAs(), "key"
 		if c.Mapper != "" {
-			name, field = c.Mapper, "mapper"
+			field = "mapper"
 		}
 		if other, taken := sentAs[c.Type+" "+name]; taken {
 			v.add(RuleContextDuplicate, "one value would overwrite the other: give one of them another mapper",
@@ -281,7 +283,7 @@ func (v *validator) defaultValue(p Param, path Path) {
 	}
 	if text := fmt.Sprint(d); p.Schema.Type == TypeString && len(allowed) > 0 && !slices.Contains(allowed, text) {
 		hint := ""
-		if near := Nearest(text, allowed); near != "" {
+		if near := spell.Nearest(text, allowed); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		v.add(RuleModifierDefault, hint, path, "default %q is not one of the options: %s", text, quotedList(allowed))

@@ -315,7 +315,11 @@ const (
 	hintUserInfo    = "leave out what stands before the @: every studio and every client would see it"
 	hintNoHost      = "put {{host}} or a hostname after ://"
 	hintPort        = "a port is a number from 1 to 65535"
-	hintHost        = "a hostname has letters, digits, hyphens, underscores and dots"
+	hintAuthority   = "write {{host}}, or the hostname itself: nothing else is filled in there"
+	hintHost        = `use letters, digits, "-", "_" and "."`
+	hintLabel       = "each part between two dots has 1 to 63 characters"
+	hintIPv4        = "write four numbers from 0 to 255, such as 192.0.2.1"
+	hintIPv6        = "write it like [2001:db8::1], without a zone"
 	hintPercent     = "a percent sign itself is written %25"
 	hintLowerCase   = "write {{host}} in lower case"
 )
@@ -335,7 +339,9 @@ var urlTests = []struct{ url, message, hint string }{
 	{"https://{{host}}.{{host}}/a", "", ""},
 	{"https://{{host}}/series/{{series_id}}/episodes", "", ""},
 	{"https://{{host}}/{{a}}{{b}}?c={{d}}&e=%20#{{f}}", "", ""},
-	{"https://{{tenant}}.example.com/a", "", ""},
+	{"https://{{tenant}}.example.com/a", `URL has {{tenant}} in its host`, hintAuthority},
+	{"https://{{hostname}}/a", `URL has {{hostname}} in its host`, hintAuthority},
+	{"https://{{region}}.{{host}}/a", `URL has {{region}} in its host`, hintAuthority},
 	{"https://{{host}}/{{hostname}}/{{hosts}}", "", ""},
 	{"https://api.example.com/v1/feeds", "", ""},
 	{"http://api.example.com/v1/feeds", "", ""},
@@ -417,17 +423,34 @@ var urlTests = []struct{ url, message, hint string }{
 	{"https://{{host}}:{{port}}/a", `URL has port "{{port}}"`, hintPort},
 	{"https://{{host}}:/a", `URL has port ""`, hintPort},
 
-	{`https://{{host}}\a`, `URL has something other than a hostname after ://`, hintHost},
+	{`https://{{host}}\a`, `URL: host "{{host}}\\a" contains '\\'`, hintHost},
 	{`https://api.example.com\@{{host}}/a`, `URL has user info before its host`, hintUserInfo},
-	{"https://a..b/c", `URL has something other than a hostname after ://`, hintHost},
-	{"https://*.example.com/a", `URL has something other than a hostname after ://`, hintHost},
-	{"https://a,b/c", `URL has something other than a hostname after ://`, hintHost},
-	{"https://a%2fb/c", `URL has something other than a hostname after ://`, hintHost},
-	{"https://2001:db8::1/a", `URL has something other than a hostname after ://`, hintHost},
-	{"https://[2001:db8::1/a", `URL has something other than a hostname after ://`, hintHost},
-	{"https://[192.0.2.7]/a", `URL has something other than a hostname after ://`, hintHost},
-	{"https://[{{host}}]/a", `URL has something other than a hostname after ://`, hintHost},
-	{"https://{{host}}[::1]/a", `URL has something other than a hostname after ://`, hintHost},
+	{"https://a..b/c", `URL: host "a..b" has nothing between two dots`, hintLabel},
+	{"https://*.example.com/a", `URL: host "*.example.com" contains '*'`, hintHost},
+	{"https://a,b/c", `URL: host "a,b" contains ','`, hintHost},
+	{"https://a%2fb/c", `URL: host "a%2fb" contains '%'`, hintHost},
+	{"https://2001:db8::1/a", `URL: host "2001:db8:" contains ':'`, hintHost},
+	{"https://[2001:db8::1/a", `URL: host "[2001:db8:" is not an IPv6 address in brackets`, hintIPv6},
+	{"https://[192.0.2.7]/a", `URL: host "[192.0.2.7]" is not an IPv6 address in brackets`, hintIPv6},
+	{"https://[{{host}}]/a", `URL: host "[{{host}}]" is not an IPv6 address in brackets`, hintIPv6},
+	{"https://{{host}}[::1]/a", `URL: host "{{host}}[::1]" contains '['`, hintHost},
+
+	// The hosts of URLs are held against the rules for the hosts of requests.
+	{"https://300.1.1.1/a", `URL: host "300.1.1.1" is not an IPv4 address`, hintIPv4},
+	{"https://1.2.3/a", `URL: host "1.2.3" is not an IPv4 address`, hintIPv4},
+	{"https://0x7f.1/a", `URL: host "0x7f.1" is not an IPv4 address`, hintIPv4},
+	{"https://127.0x1/a", `URL: host "127.0x1" is not an IPv4 address`, hintIPv4},
+	{"https://{{host}}.1/a", `URL: host "{{host}}.1" is not an IPv4 address`, hintIPv4},
+	{"https://-/a", `URL: host "-" has a hyphen at the beginning or end of "-"`, "put a letter or a digit there"},
+	{"https://a-.example/a", `URL: host "a-.example" has a hyphen at the beginning or end of "a-"`, "put a letter or a digit there"},
+	{"https://" + strings.Repeat("a", 70) + ".example/a", `URL: host "` + strings.Repeat("a", 70) + `.example" has a part of 70 characters`, hintLabel},
+	{"https://" + strings.Repeat("ä", 70) + ".example/a", `URL: host "` + strings.Repeat("ä", 70) + `.example" has a part of 70 characters`, hintLabel},
+	{"https://" + strings.Repeat("a.", 127) + "a/b", `URL: host "` + strings.Repeat("a.", 127) + `a" has 255 characters`, "at most 253 are allowed"},
+	{"https://bücher..example/a", `URL: host "bücher..example" has nothing between two dots`, hintLabel},
+	{"https://bü*cher.example/a", `URL: host "bü*cher.example" contains '*'`, hintHost},
+	{"https://192.0.2.1/a", "", ""},
+	{"https://Feeds.Example.com./a", "", ""},
+	{"https://a_b.example/a", "", ""},
 
 	{"https://{{host}}/%zz", `URL has a percent sign without two hexadecimal digits`, hintPercent},
 	{"https://{{host}}/a%2", `URL has a percent sign without two hexadecimal digits`, hintPercent},

@@ -30,15 +30,14 @@ func (m Manifest) Warnings() []Finding {
 	collisions := make(map[string][]Endpoint) // by all of the URL but its authority
 	for i, e := range m.Endpoints {
 		v.base = Path{e.URL}
-		u, err := parseURL(e.URL)
-		if err == nil {
+		if u, err := ParseURL(e.URL); err == nil {
 			v.urlWarnings(e, u)
 			v.overlap(index, i)
 			if others := inside[i]; len(others) > 0 {
 				v.add(RuleOverlapInsideSegment, "an endpoint answers for every URL that begins like its own: rename one of the two", nil,
 					"%q is also the beginning of %q", e.URL, others[0])
 			}
-			rest := u.scheme + "://" + u.rest
+			rest := u.scheme + "://" + u.rest()
 			for _, before := range collisions[rest] {
 				v.collision(before, e)
 			}
@@ -56,13 +55,11 @@ func (m Manifest) Warnings() []Finding {
 }
 
 // urlWarnings looks at the URL alone, and at the modifiers that are appended to it.
-func (v *validator) urlWarnings(e Endpoint, u endpointURL) {
-	if strings.EqualFold(u.scheme, "http") {
+func (v *validator) urlWarnings(e Endpoint, u URL) {
+	if u.Scheme() == "http" {
 		v.add(RulePlainHTTP, "use https", nil, "%q is plain http: context keys travel in the clear", e.URL)
 	}
-	rest, _, _ := strings.Cut(u.rest, "#")
-	path, query, _ := strings.Cut(rest, "?")
-	switch path {
+	switch u.path {
 	case "":
 		v.add(RuleEndpointTooWide, "give the path that all its feeds begin with", nil,
 			"%q has no path: it answers for every feed of the host, and begins the names of other hosts too", e.URL)
@@ -70,14 +67,10 @@ func (v *validator) urlWarnings(e Endpoint, u endpointURL) {
 		v.add(RuleEndpointTooWide, "give the path that all its feeds begin with", nil,
 			"%q has no path: it answers for every feed of the host", e.URL)
 	}
-	for _, part := range []string{u.authority, strings.TrimPrefix(u.rest, path)} {
-		if _, after, found := cutPlaceholder(part); found {
-			text, _, _ := cutPlaceholder(part)
-			name := part[len(text) : len(part)-len(after)]
-			v.add(RulePlaceholderOutside, "entries fill in segments of the path only", nil, "%q has %s outside its path", e.URL, name)
-		}
+	if _, name, _, found := cutPlaceholder(u.query + u.fragment); found {
+		v.add(RulePlaceholderOutside, "entries fill in segments of the path only", nil, "%q has {{%s}} outside its path", e.URL, name)
 	}
-	used, _ := url.ParseQuery(query) // what cannot be parsed is no key
+	used, _ := url.ParseQuery(u.Query()) // what cannot be parsed is no key
 	for i, m := range e.Modifiers {
 		for j, p := range m.Params {
 			if used.Has(p.Key) {
@@ -105,7 +98,7 @@ func (v *validator) contextWarnings(e Endpoint) {
 // overlap reports the context keys that the feeds of an endpoint do not get, though those around it do.
 func (v *validator) overlap(x *Index, i int) {
 	e := x.endpoints[i]
-	feed := canonical(e.URL)
+	feed := CutURL(e.URL).canonical()
 	for _, h := range x.hits(feed) {
 		around := x.endpoints[h.endpoint]
 		if h.endpoint == i || insideSegment(feed, h.length) || h.length == len(feed) && around.literals >= e.literals {
@@ -124,7 +117,7 @@ func (v *validator) overlap(x *Index, i int) {
 func insideOverlaps(x *Index) map[int][]string {
 	inside := make(map[int][]string)
 	for i, e := range x.endpoints {
-		feed := canonical(e.URL)
+		feed := CutURL(e.URL).canonical()
 		for _, h := range x.hits(feed) {
 			if h.endpoint != i && insideSegment(feed, h.length) {
 				inside[h.endpoint] = append(inside[h.endpoint], e.URL)

@@ -85,8 +85,8 @@ const (
 	expiresSoon = 14 * 24 * time.Hour
 )
 
-// Check finds out what a studio would find at the address of a manifest, whose host is in ASCII, and what an app
-// would find at the endpoints. What is wrong is in the report; the error is for an address that is none.
+// Check finds out what a studio would find at the address of a manifest, and what an app would find at the
+// endpoints. What is wrong is in the report; the error is for an address that is none.
 func Check(ctx context.Context, address string, opts CheckOptions) (Report, error) {
 	u, err := ParseAddress(address)
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
-	"net/netip"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"signpost"
+	"signpost/host"
+	"signpost/internal/routes"
 )
 
 // The checks follow in the order of their run. Each says what it found, and reports whether there is a point in going on.
@@ -25,7 +25,7 @@ func (c *checker) checkHTTPS(context.Context) bool {
 	switch {
 	case c.address.Scheme == "https":
 		c.add(CheckHTTPS, Passed, "", "the address is https")
-	case isLoopback(c.address.Hostname()):
+	case host.IsLoopback(c.address.Host):
 		c.add(CheckHTTPS, Warned, hint, "the address is plain http, which will do on this machine only: the studio takes https")
 	default:
 		c.add(CheckHTTPS, Failed, hint, "the address is plain http: the studio takes https")
@@ -205,14 +205,13 @@ func (c *checker) addFinding(f signpost.Finding) {
 // warnOfVersions looks for URLs of another API version than that of the address. Which versions the service has
 // is not known here, so this is a warning.
 func (c *checker) warnOfVersions(m signpost.Manifest) {
-	version := path.Base(path.Dir(c.address.Path))
-	if !signpost.ValidVersion(version) {
+	_, version, ok := routes.Parse(c.address.Path)
+	if !ok {
 		return
 	}
 	for _, e := range m.Endpoints {
-		_, urlPath, _ := cutURL(e.URL)
-		segments := strings.Split(urlPath, "/")
-		i := slices.IndexFunc(segments, signpost.ValidVersion)
+		segments := strings.Split(signpost.CutURL(e.URL).Path(), "/")
+		i := slices.IndexFunc(segments, routes.ValidVersion)
 		if i >= 0 && c.owns(e.URL) && !slices.Contains(segments, version) {
 			c.results = append(c.results, Result{Check: CheckManifest, Status: Warned, Endpoint: e.URL,
 				Message: fmt.Sprintf("%q is of version %s, and the address of version %s [version-mismatch]", e.URL, segments[i], version),
@@ -224,7 +223,7 @@ func (c *checker) warnOfVersions(m signpost.Manifest) {
 // owns reports whether the URL of an endpoint is on the host of the address.
 func (c *checker) owns(endpointURL string) bool {
 	u, err := url.Parse(endpointURL)
-	return err == nil && u.User == nil && sameHost(u.Hostname(), c.address.Hostname())
+	return err == nil && u.User == nil && host.Equal(u.Host, c.address.Host)
 }
 
 func (c *checker) checkHost(context.Context) bool {
@@ -232,7 +231,7 @@ func (c *checker) checkHost(context.Context) bool {
 		c.add(CheckHost, Skipped, "", "there are no URLs to look at")
 		return true
 	}
-	asked := normalHost(c.address.Hostname())
+	asked, _ := host.Parse(c.address.Host) // ParseAddress has checked it
 	var open []string
 	counts, most := make(map[string]int), ""
 	ours, all := 0, len(c.manifest.Endpoints)
@@ -241,16 +240,15 @@ func (c *checker) checkHost(context.Context) bool {
 			open = append(open, e.URL)
 			continue
 		}
-		u, err := url.Parse(e.URL)
+		name, err := host.Parse(signpost.CutURL(e.URL).Hostname())
 		if err != nil {
 			continue // the finding about it says what is wrong
 		}
-		host := normalHost(u.Hostname())
-		if host == asked || strings.HasSuffix(host, "."+asked) { // as of https://media.{{host}}/
+		if name == asked || strings.HasSuffix(name, "."+asked) { // as of https://media.{{host}}/
 			ours++
 		}
-		if counts[host]++; counts[host] > counts[most] {
-			most = host
+		if counts[name]++; counts[name] > counts[most] {
+			most = name
 		}
 	}
 	switch {
@@ -407,22 +405,4 @@ func count(n int, word string) string {
 		return "1 " + word
 	}
 	return fmt.Sprintf("%d %ss", n, word)
-}
-
-// normalHost returns a hostname in the form that is compared.
-func normalHost(host string) string {
-	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	if addr, err := netip.ParseAddr(host); err == nil {
-		return addr.String()
-	}
-	return host
-}
-
-func sameHost(a, b string) bool { return normalHost(a) == normalHost(b) }
-
-// isLoopback reports whether a host is this machine.
-func isLoopback(host string) bool {
-	host = normalHost(host)
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.IsLoopback() || host == "localhost" || strings.HasSuffix(host, ".localhost")
 }

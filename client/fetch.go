@@ -13,6 +13,9 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
+
+	"signpost/host"
 )
 
 const (
@@ -39,7 +42,7 @@ func (o Options) client() *http.Client {
 	}
 }
 
-// ParseAddress checks the address of a manifest: an http or https URL in full.
+// ParseAddress checks the address of a manifest: an http or https URL in full. The host of the result is in ASCII.
 func ParseAddress(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	switch {
@@ -57,6 +60,16 @@ func ParseAddress(address string) (*url.URL, error) {
 		return nil, fmt.Errorf("address %q has no host", address)
 	case strings.Trim(u.Path, "/") == "":
 		return nil, fmt.Errorf("address %q has no path: give the full address of the manifest, such as %s://%s/v1/endpoints-manifest", address, u.Scheme, u.Host)
+	}
+	name, err := host.Parse(u.Host)
+	if err != nil {
+		return nil, fmt.Errorf("address %q: %w", address, err)
+	}
+	if strings.ContainsFunc(u.Host, func(r rune) bool { return r > unicode.MaxASCII }) {
+		_, port, _ := strings.Cut(u.Host, ":")
+		if u.Host = name; port != "" {
+			u.Host += ":" + port
+		}
 	}
 	return u, nil
 }

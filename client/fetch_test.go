@@ -136,3 +136,16 @@ func TestParseAddress(t *testing.T) {
 		}
 	}
 }
+
+func TestParseAddressInternationalHost(t *testing.T) {
+	for given, want := range map[string]string{
+		"https://bücher.example:8443/v1/m?x=1": "https://xn--bcher-kva.example:8443/v1/m?x=1",
+		"https://Bücher.example/v1/m":          "https://xn--bcher-kva.example/v1/m",
+		"https://Feeds.Example.com./v1/m":      "https://Feeds.Example.com./v1/m",
+		"https://[::1]:8443/v1/m":              "https://[::1]:8443/v1/m",
+	} {
+		if got, err := client.ParseAddress(given); err != nil || got.String() != want {
+			t.Errorf("%s becomes %v, %v", given, got, err)
+		}
+	}
+}

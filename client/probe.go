@@ -14,6 +14,8 @@ import (
 	"sync"
 
 	"signpost"
+	"signpost/host"
+	"signpost/internal/spell"
 )
 
 const (
@@ -104,14 +106,14 @@ func (c *checker) call(calls []*probe) {
 func (c *checker) warnOfUnusedValues() {
 	var params, keys []string
 	for _, e := range c.manifest.Endpoints {
-		params = append(params, signpost.Placeholders(e.URL)...)
+		params = append(params, signpost.CutURL(e.URL).Placeholders()...)
 		for _, item := range e.ContextObj {
 			keys = append(keys, item.Key)
 		}
 	}
 	warn := func(known []string, name, format string) {
 		hint := "leave it out, or correct it"
-		if near := signpost.Nearest(name, known); near != "" {
+		if near := spell.Nearest(name, known); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		c.add(CheckProbe, Warned, hint, format, name)
@@ -133,7 +135,7 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint) *probe {
 	p := &probe{endpoint: e, sent: make(map[string]any), result: Result{Check: CheckProbe, Endpoint: e.URL}}
 	call := Call{Params: make(map[string]string), Modifiers: Defaults(e), Context: p.sent}
 	var open, flags []string
-	for _, name := range signpost.Placeholders(e.URL) {
+	for _, name := range signpost.CutURL(e.URL).Placeholders() {
 		if c.opts.Params[name] == "" {
 			open = append(open, "{{"+name+"}}")
 			flags = append(flags, "--param "+name+"=VALUE")
@@ -190,7 +192,7 @@ func (c *checker) contextRefusal(e signpost.Endpoint) string {
 	switch {
 	case err != nil || !c.owns(e.URL):
 		return "it is not on " + c.address.Hostname()
-	case u.Scheme != "https" && !isLoopback(u.Hostname()):
+	case u.Scheme != "https" && !host.IsLoopback(u.Host):
 		return "it is plain http"
 	}
 	return ""
@@ -264,7 +266,7 @@ func (p *probe) tellRedirect(answer *Answer) string {
 		return ""
 	case len(p.sent) == 0:
 		return fmt.Sprintf(", to %q", answer.Redirect)
-	case sameHost(target.Hostname(), p.req.URL.Hostname()):
+	case host.Equal(target.Host, p.req.URL.Host):
 		return ", to another URL on the same host"
 	}
 	return ", to another host"

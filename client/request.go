@@ -101,76 +101,17 @@ func NewRequest(ctx context.Context, e signpost.Endpoint, call Call) (*http.Requ
 
 // feedURL returns what a call asks for, before anything is appended to it.
 func feedURL(e signpost.Endpoint, call Call) (string, error) {
+	endpoint, feed := signpost.CutURL(e.URL), signpost.CutURL(call.Feed)
 	switch {
 	case call.Feed == "":
-		return bind(e.URL, call.Params)
-	case len(signpost.Placeholders(call.Feed)) > 0 || strings.Contains(call.Feed, signpost.HostPlaceholder):
+		bound, err := endpoint.Bind(call.Params)
+		return bound.String(), err
+	case len(feed.Placeholders()) > 0 || strings.Contains(call.Feed, signpost.HostPlaceholder):
 		return "", fmt.Errorf("feed %q has placeholders left in it: fill them in", call.Feed)
-	case !sameAuthority(call.Feed, e.URL):
+	case !feed.SameOrigin(endpoint):
 		return "", fmt.Errorf("feed %q is not on the host of endpoint %q: it gets no context of it", call.Feed, e.URL)
 	}
 	return call.Feed, nil
-}
-
-// bind fills in the placeholders of a URL. Each needs a value, and each value a placeholder. A value stays inside
-// its path segment or query parameter, and none chooses the host: context keys are sent to where the URL leads.
-func bind(endpointURL string, params map[string]string) (string, error) {
-	names := signpost.Placeholders(endpointURL)
-	for _, name := range slices.Sorted(maps.Keys(params)) {
-		if !slices.Contains(names, name) {
-			return "", fmt.Errorf("endpoint %q has no placeholder {{%s}}", endpointURL, name)
-		}
-	}
-	var inPath, inQuery, missing []string // each placeholder with its value
-	for _, name := range names {
-		placeholder, value := "{{"+name+"}}", params[name]
-		if value == "" {
-			missing = append(missing, placeholder)
-		}
-		inPath = append(inPath, placeholder, url.PathEscape(value))
-		inQuery = append(inQuery, placeholder, escape(value))
-	}
-	authority, path, query := cutURL(endpointURL)
-	switch {
-	case len(signpost.Placeholders(authority)) > 0:
-		return "", fmt.Errorf("endpoint %q has a placeholder in its host: only those of its path are filled in", endpointURL)
-	case len(missing) > 0:
-		return "", fmt.Errorf("endpoint %q needs a value for %s", endpointURL, strings.Join(missing, ", "))
-	case len(names) == 0:
-		return endpointURL, nil
-	}
-	path = strings.NewReplacer(inPath...).Replace(path)
-	for segment := range strings.SplitSeq(path, "/") {
-		if segment == "." || segment == ".." {
-			return "", fmt.Errorf("endpoint %q would get the path %q, which leads elsewhere", endpointURL, path)
-		}
-	}
-	return authority + path + strings.NewReplacer(inQuery...).Replace(query), nil
-}
-
-// cutURL cuts a URL, which may have placeholders and so need not parse, before its path and before its query.
-func cutURL(s string) (authority, path, query string) {
-	from := 0
-	if i := strings.Index(s, "://"); i >= 0 {
-		from = i + len("://")
-	}
-	authority = s
-	if i := strings.IndexAny(s[from:], "/?#"); i >= 0 {
-		authority, path = s[:from+i], s[from+i:]
-	}
-	if i := strings.IndexAny(path, "?#"); i >= 0 {
-		path, query = path[:i], path[i:]
-	}
-	return authority, path, query
-}
-
-func sameAuthority(a, b string) bool {
-	first, err := url.Parse(a)
-	if err != nil {
-		return false
-	}
-	authority, _, _ := cutURL(b)
-	return first.User == nil && strings.EqualFold(first.Scheme+"://"+first.Host, authority)
 }
 
 // modifierQuery returns key=value for each modifier that has a value, in the order of the manifest.

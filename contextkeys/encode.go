@@ -67,7 +67,7 @@ func gather(kind string, items []signpost.ContextItem, values map[string]any) (m
 		if item.Type != kind {
 			continue
 		}
-		value, name := values[item.Key], sentAs(item)
+		value, name := values[item.Key], item.SentAs()
 		if value == nil {
 			if item.Required {
 				return nil, &MissingError{Item: item}

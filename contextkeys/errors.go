@@ -29,7 +29,7 @@ func (e *MissingError) Error() string {
 		text += fmt.Sprintf("the string %s counts as no value; send one in the ", e.Sent)
 	}
 	text += place(e.Item.Type)
-	if name := sentAs(e.Item); name != e.Item.Key {
+	if name := e.Item.SentAs(); name != e.Item.Key {
 		text += fmt.Sprintf(" as %q", name)
 	}
 	return text

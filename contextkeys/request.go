@@ -74,7 +74,7 @@ func ctxParameter(query string) (ctx string, err error) {
 // sentIn returns a function that reports whether an item is sent under a name in one part of a request.
 func sentIn(kind string, items []signpost.ContextItem) func(name string) bool {
 	return func(name string) bool {
-		return slices.ContainsFunc(items, func(item signpost.ContextItem) bool { return item.Type == kind && sentAs(item) == name })
+		return slices.ContainsFunc(items, func(item signpost.ContextItem) bool { return item.Type == kind && item.SentAs() == name })
 	}
 }
 

@@ -126,7 +126,7 @@ func (v Values) sent(item signpost.ContextItem) (value any, ok bool) {
 	if item.Type == signpost.ContextBodyParam {
 		part = v.body
 	}
-	value, ok = part[sentAs(item)]
+	value, ok = part[item.SentAs()]
 	return value, ok
 }
 
@@ -135,14 +135,6 @@ func (v Values) sent(item signpost.ContextItem) (value any, ok bool) {
 func noValue(value any) bool {
 	text, isText := value.(string)
 	return value == nil || isText && (text == "" || text == "undefined" || text == "null")
-}
-
-// sentAs returns the name that a client sends an item under.
-func sentAs(item signpost.ContextItem) string {
-	if item.Mapper != "" {
-		return item.Mapper
-	}
-	return item.Key
 }
 
 // isNumber reports whether the text is a JSON number and no more: a valid text without a digit at an end has a

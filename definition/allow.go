@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"signpost"
+	"signpost/internal/spell"
 )
 
 // allowance is a warning that the author means: a comment on its line or above it, or an entry of the
@@ -97,7 +98,7 @@ func (d *decoder) unusedAllowances() {
 		message, hint := fmt.Sprintf("nothing here is reported as %s", a.rule), "remove it"
 		if !slices.Contains(warnings(), a.rule) {
 			message = fmt.Sprintf("there is no warning %q to allow", a.rule)
-			switch near := signpost.Nearest(a.rule, warnings()); {
+			switch near := spell.Nearest(a.rule, warnings()); {
 			case isRule(a.rule):
 				message, hint = fmt.Sprintf("%s cannot be allowed", a.rule), "only warnings can"
 			case near != "":

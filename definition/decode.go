@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"signpost"
+	"signpost/internal/routes"
+	"signpost/internal/spell"
 )
 
 // decoder turns the tree into the values of a [File]. It reports fields that do not belong and values of
@@ -63,7 +65,7 @@ func (d *decoder) object(n *node, what string, readers ...reader) bool {
 // unknown reports a name that is not one of the known ones, with the nearest of them.
 func (d *decoder) unknown(rule string, at *node, known []string, message string) {
 	hint := ""
-	if near := signpost.Nearest(at.text, known); near != "" {
+	if near := spell.Nearest(at.text, known); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	} else if len(known) > 0 {
 		hint = "known: " + strings.Join(known, ", ")
@@ -189,7 +191,7 @@ func (d *decoder) basePath(n *node) {
 	if !d.is(n, "base_path", kindString) {
 		return
 	}
-	path, err := signpost.CleanBasePath(n.text)
+	path, err := routes.CleanBasePath(n.text)
 	if err != nil {
 		d.add(ruleBasePath, "such as / or /feeds", n, "%v", err)
 		return
@@ -228,7 +230,7 @@ func (d *decoder) readVersions(n *node) {
 		return
 	}
 	for _, f := range n.fields {
-		if !signpost.ValidVersion(f.key.text) {
+		if !routes.ValidVersion(f.key.text) {
 			d.add(ruleUnknownField, "such as v1", f.key, "%q is not a version: a version is v and a number", f.key.text)
 			continue
 		}
@@ -315,7 +317,7 @@ func (d *decoder) modifierOrName(n *node) signpost.Modifier {
 		}
 		names = append(names, shared.key.text)
 	}
-	near := signpost.Nearest(n.text, names)
+	near := spell.Nearest(n.text, names)
 	for i := range d.modifiers { // a misspelt name is not another modifier left unused
 		d.modifiers[i].used = d.modifiers[i].used || d.modifiers[i].key.text == near
 	}

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"signpost"
+	"signpost/host"
+	"signpost/internal/routes"
 )
 
 // lint reports what is wrong with the values that were read. The rules about manifests, modifiers and
@@ -21,6 +24,10 @@ func (d *decoder) lint() {
 		}
 	}
 	enabled := d.file.named(d.file.enable)
+	declared := make(map[string]bool)
+	for _, v := range d.file.versions {
+		declared[v.name] = true
+	}
 	for _, v := range d.file.versions {
 		manifest := v.manifest.WithFeatures(enabled...)
 		for _, f := range manifest.Validate() {
@@ -31,7 +38,12 @@ func (d *decoder) lint() {
 			d.warn(f, at, d.inEndpoint(f, at), at.value)
 		}
 		for _, e := range v.manifest.Endpoints {
-			if other := signpost.ForeignVersion(e.URL, v.name, d.file.Versions()); other != "" {
+			u, err := signpost.ParseURL(e.URL)
+			if err != nil {
+				continue
+			}
+			d.lintInternationalHost(u, v.endpoints[e.URL].key)
+			if other := routes.OtherVersion(u, v.name, declared); other != "" {
 				d.add(ruleVersionMismatch, fmt.Sprintf("a manifest lists the URLs of its own version: move it to %s, or correct the URL", other),
 					v.endpoints[e.URL].key, "URL %q of version %s names version %s", e.URL, v.name, other)
 			}
@@ -41,6 +53,17 @@ func (d *decoder) lint() {
 	d.unusedAllowances()
 	for i := range d.file.versions {
 		d.file.versions[i].endpoints = nil // a server keeps the file, and needs no places
+	}
+}
+
+// lintInternationalHost checks a host that is not all ASCII, which the contract cannot judge by itself.
+func (d *decoder) lintInternationalHost(u signpost.URL, at *node) {
+	name := strings.ReplaceAll(u.Hostname(), signpost.HostPlaceholder, "x")
+	if !strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return
+	}
+	if _, err := host.Parse(name); err != nil {
+		d.add(signpost.RuleURL, "", at, "URL %q: %v", u, err)
 	}
 }
 

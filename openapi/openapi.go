@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"signpost"
+	"signpost/internal/routes"
 )
 
 // Options say what to import. The zero value imports all GET operations that are not deprecated.
@@ -80,7 +81,7 @@ type importer struct {
 // Import returns the definition for a document. The name is for the notes; nothing is opened but what
 // opts.Files holds. The error says why there is no definition: the text cannot be read, or is not OpenAPI 3.
 func Import(name string, content []byte, opts Options) (*Result, error) {
-	if opts.Version != "" && !signpost.ValidVersion(opts.Version) {
+	if opts.Version != "" && !routes.ValidVersion(opts.Version) {
 		return nil, fmt.Errorf("%q is not a version, such as v1", opts.Version)
 	}
 	doc := &file{path: path.Base(filepath.ToSlash(name)), name: name}
@@ -189,7 +190,7 @@ func (im *importer) result() (*Result, error) {
 	})
 	r := &Result{Notes: im.notes, Operations: len(im.operations)}
 	for _, op := range im.operations {
-		if other := signpost.ForeignVersion(op.url, op.version, versions); other != "" {
+		if other := routes.OtherVersion(signpost.CutURL(op.url), op.version, im.versions); other != "" {
 			op.leaveOut(fmt.Errorf("its URL names two versions, %s and %s", op.version, other))
 		}
 		if op.url != "" {

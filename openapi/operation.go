@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"signpost"
+	"signpost/internal/routes"
+	"signpost/internal/spell"
 )
 
 // methods are the operations that a path can have. Of two with the same URL the first becomes the endpoint,
@@ -92,7 +94,7 @@ func (im *importer) endpoint(op *operation) (err error) {
 	op.version = im.opts.Version
 	if op.version == "" && !im.opts.ThirdParty { // the versions of others are none of ours
 		segments := strings.Split(op.url, "/")
-		if i := slices.IndexFunc(segments, signpost.ValidVersion); i >= 0 {
+		if i := slices.IndexFunc(segments, routes.ValidVersion); i >= 0 {
 			op.version = segments[i]
 		}
 	}
@@ -283,7 +285,7 @@ func misspelt(note func(*node, string, ...any), n *node, what string) {
 		if slices.Contains(fieldsOf[what], key) || strings.HasPrefix(key, "x-") || len(key) > maxField {
 			continue
 		}
-		near := cmp.Or(signpost.Nearest(key, fieldsOf[what]), signpost.Nearest(strings.ToLower(key), fieldsOf[what]))
+		near := cmp.Or(spell.Nearest(key, fieldsOf[what]), spell.Nearest(strings.ToLower(key), fieldsOf[what]))
 		if near != "" {
 			note(n.get(key), "field %q is left out: did you mean %q?", key, near)
 		}

@@ -1,133 +1,17 @@
 package server
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
-	"golang.org/x/net/idna"
+	"signpost/host"
 )
 
-const (
-	maxName  = 253 // characters of a host name, and
-	maxLabel = 63  // of each part between its dots: RFC 1035
-
-	// maxAuthority bounds the work on a name that cannot be one: four bytes of UTF-8 for every
-	// character, and a port.
-	maxAuthority = 4*maxName + len(":65535")
-)
-
-// idn maps names as browsers do. It lets some ASCII through that is in no host name, so what it returns
-// is checked like any other name.
-var idn = idna.New(idna.MapForLookup(), idna.StrictDomainName(false), idna.CheckHyphens(false), idna.BidiRule())
-
-// ParseHost returns the host of an authority such as "Feeds.Example.com:8080" in the one form that goes
-// into manifests: no port, lower case, IDNA in ASCII, no dot at the end, IPv6 in brackets.
-func ParseHost(s string) (string, error) {
-	if isName(s) { // as most are
-		return s, nil
-	}
-	if len(s) > maxAuthority {
-		return "", fmt.Errorf("host of %d bytes is too long: a host name has at most %d characters", len(s), maxName)
-	}
-	if strings.ContainsAny(s, `/\?#@`) {
-		return "", fmt.Errorf("host %q is more than a host: leave out scheme, user info and path", s)
-	}
-	host, port := s, ""
-	if i := strings.LastIndexByte(s, ':'); i > strings.LastIndexByte(s, ']') {
-		host, port = s[:i], s[i+1:]
-	}
-	bracketed := strings.HasPrefix(host, "[")
-	if !bracketed && strings.Contains(host, ":") {
-		return "", fmt.Errorf("host %q has too many colons: an IPv6 address goes in brackets, such as [::1]", s)
-	}
-	if port != "" {
-		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-			return "", fmt.Errorf("host %q has port %q: a port is a number from 0 to 65535", s, port)
-		}
-	}
-	if bracketed {
-		return parseIPv6(host)
-	}
-	if strings.ContainsFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) {
-		mapped, err := idn.ToASCII(host)
-		if err != nil || !utf8.ValidString(host) { // which idna replaces and then takes for a letter
-			return "", fmt.Errorf("host %q is not an internationalised name: give it in ASCII, such as xn--bcher-kva.example", s)
-		}
-		host = mapped
-	}
-	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	if err := checkName(host); err != nil {
-		return "", err
-	}
-	return host, nil
-}
-
-func parseIPv6(s string) (string, error) {
-	inner, closed := strings.CutSuffix(s[1:], "]")
-	addr, err := netip.ParseAddr(inner)
-	if !closed || err != nil || !addr.Is6() || addr.Zone() != "" {
-		return "", fmt.Errorf("host %q is not an IPv6 address in brackets: write it like [2001:db8::1], without a zone", s)
-	}
-	return "[" + addr.String() + "]", nil
-}
-
-// isName reports whether s is a host name in lower case that no client takes for an address: its last part starts with a
-// letter. checkName says of all others what they are.
-func isName(s string) bool {
-	label := 0 // characters since the last dot
-	letter := false
-	for i := range len(s) {
-		c := s[i]
-		if label++; label == 1 {
-			letter = c >= 'a' && c <= 'z'
-		}
-		switch {
-		case c == '.' && label > 1:
-			label = 0
-		case c == '.' || label > maxLabel || notInName(rune(c)):
-			return false
-		}
-	}
-	return letter && label > 0 && len(s) <= maxName
-}
-
-// checkName reports why a name in lower case is neither a host name nor an IPv4 address.
-func checkName(name string) error {
-	if name == "" {
-		return errors.New("host is empty: give a name such as feeds.example.com")
-	}
-	if len(name) > maxName {
-		return fmt.Errorf("host name has %d characters: at most %d are allowed", len(name), maxName)
-	}
-	if i := strings.IndexFunc(name, notInName); i >= 0 {
-		return fmt.Errorf(`host name %q has %q in it: use letters, digits, "-", "_" and "."`, name, name[i])
-	}
-	last := ""
-	for label := range strings.SplitSeq(name, ".") {
-		if label == "" || len(label) > maxLabel {
-			return fmt.Errorf("host name %q has %d characters between two dots: 1 to %d are allowed", name, len(label), maxLabel)
-		}
-		last = label
-	}
-	// Clients take a name that ends in a number for an IPv4 address, however it is written.
-	hex, isHex := strings.CutPrefix(last, "0x")
-	if strings.Trim(last, "0123456789") == "" || isHex && strings.Trim(hex, "0123456789abcdef") == "" {
-		if _, err := netip.ParseAddr(name); err != nil {
-			return fmt.Errorf("host %q is not an IPv4 address: write four numbers from 0 to 255, such as 192.0.2.1", name)
-		}
-	}
-	return nil
-}
-
-func notInName(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
-}
+// ParseHost returns the host of an authority in the form that goes into manifests: see [host.Parse].
+func ParseHost(authority string) (string, error) { return host.Parse(authority) }
 
 // hostPolicy decides which host a manifest is for, and whether the service answers for it.
 type hostPolicy struct {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"signpost"
+	"signpost/internal/routes"
 )
 
 // table is everything that one Publish puts in place. It does not change, but for its cache.
@@ -30,7 +30,7 @@ func newTable(services []Service, cache *cache) (*table, error) {
 	t := &table{routes: make(map[string]*route), cache: cache}
 	taken := make(map[string]bool)
 	for _, s := range services {
-		base, err := signpost.CleanBasePath(s.BasePath)
+		base, err := routes.CleanBasePath(s.BasePath)
 		if err != nil {
 			return nil, err
 		}
@@ -51,18 +51,24 @@ func (t *table) add(base string, versions map[string]*signpost.Template) error {
 		return errors.New("it has no versions: add at least v1")
 	}
 	names := slices.SortedFunc(maps.Keys(versions), compareVersions)
+	declared := make(map[string]bool, len(names))
+	for _, name := range names {
+		declared[name] = true
+	}
 	for _, name := range names {
 		template := versions[name]
-		if !signpost.ValidVersion(name) {
+		if !routes.ValidVersion(name) {
 			return fmt.Errorf("version %q is not a version: write v and a number, such as v1", name)
 		}
 		if template == nil || template.Revision() == "" {
 			return fmt.Errorf("version %s has no template: use one that signpost.Compile returned", name)
 		}
-		if url, other := template.ForeignVersion(name, names); other != "" {
-			return fmt.Errorf("version %s lists %q: move it to %s, or leave it out", name, url, other)
+		for _, u := range template.URLs() {
+			if other := routes.OtherVersion(u, name, declared); other != "" {
+				return fmt.Errorf("version %s lists %q: move it to %s, or leave it out", name, u, other)
+			}
 		}
-		path := strings.TrimSuffix(base, "/") + "/" + name + "/endpoints-manifest"
+		path := routes.Path(base, name)
 		t.routes[path] = &route{version: name, template: template, revision: newField("Signpost-Revision", template.Revision())}
 		t.paths = append(t.paths, path)
 	}

@@ -130,7 +130,7 @@ func (d *draft) usable(e signpost.Endpoint, in filled) (call client.Call, open [
 	problem := func(field, format string, args ...any) {
 		d.Problems = append(d.Problems, missing{field, fmt.Sprintf(format, args...)})
 	}
-	for _, name := range signpost.Placeholders(e.URL) {
+	for _, name := range signpost.CutURL(e.URL).Placeholders() {
 		if call.Params[name] = in.Params[name]; in.Params[name] == "" {
 			call.Params[name] = "{{" + name + "}}"
 			open = append(open, call.Params[name])

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,8 @@ import (
 	"signpost"
 	"signpost/client"
 	"signpost/definition"
+	"signpost/host"
+	"signpost/internal/routes"
 )
 
 // source is something that the page shows: the file, or a manifest at an address. It does not change.
@@ -134,7 +135,7 @@ func (c *compiled) resolve(host string) (versions []version, open bool, err erro
 		t := c.templates[name]
 		v := version{Name: name, Revision: t.Revision()}
 		if name != "" {
-			v.Route = strings.TrimSuffix(c.file.BasePath, "/") + "/" + name + "/endpoints-manifest"
+			v.Route = routes.Path(c.file.BasePath, name)
 		}
 		if v.body, err = t.Render(host); err != nil {
 			return []version{}, true, err
@@ -188,7 +189,8 @@ func (s *Studio) fetch(ctx context.Context, address string) (*source, *problem) 
 		Versions: []version{}, Findings: findings(file), Changes: []signpost.Change{}, Notes: []string{},
 	}
 	// Whoever wrote it may have made mistakes, which are among the findings: what can be read is shown.
-	v := version{Name: addressVersion(u), Revision: revision.value, Endpoints: []endpoint{}, body: text}
+	_, name, _ := routes.Parse(u.Path)
+	v := version{Name: name, Revision: revision.value, Endpoints: []endpoint{}, body: text}
 	if err := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &v.manifest); err != nil {
 		return nil, &problem{
 			Status: http.StatusBadGateway, Detail: "The answer is not a manifest: " + err.Error() + ".",
@@ -196,7 +198,7 @@ func (s *Studio) fetch(ctx context.Context, address string) (*source, *problem) 
 			Findings: src.Findings,
 		}
 	}
-	v.Endpoints = endpoints(v.manifest, u.Hostname())
+	v.Endpoints = endpoints(v.manifest, u.Host)
 	src.Versions = []version{v}
 	if u.Scheme != "https" {
 		src.Notes = append(src.Notes, "This address is good for trying out. A studio registers manifests over https only.")
@@ -228,15 +230,6 @@ func (t *revisionReader) RoundTrip(req *http.Request) (*http.Response, error) {
 		t.value = res.Header.Get("Signpost-Revision")
 	}
 	return res, err
-}
-
-// addressVersion returns the version that the address of a manifest names: v1 for /feeds/v1/endpoints-manifest.
-func addressVersion(address *url.URL) string {
-	segments := strings.Split(strings.Trim(address.Path, "/"), "/")
-	if n := len(segments); n > 1 && segments[n-1] == "endpoints-manifest" && signpost.ValidVersion(segments[n-2]) {
-		return segments[n-2]
-	}
-	return ""
 }
 
 // register fetches a manifest and keeps it. An address that is registered already is updated.
@@ -345,12 +338,12 @@ func (s *Studio) serveHost(w http.ResponseWriter, r *http.Request) {
 	if !read(w, r, &in) {
 		return
 	}
-	host, err := s.parseHost(strings.TrimSpace(in.Host))
+	name, err := host.ParseName(strings.TrimSpace(in.Host))
 	if err != nil {
 		refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: sentence(err), Hint: "Enter a hostname, such as feeds.example.com, without a port."})
 		return
 	}
-	src, failed := s.setHost(host)
+	src, failed := s.setHost(name)
 	if failed != nil {
 		refuse(w, *failed)
 		return

@@ -23,6 +23,7 @@ import (
 
 	"signpost/client"
 	"signpost/definition"
+	"signpost/host"
 )
 
 // DefaultHost is what {{host}} becomes where nothing else is said.
@@ -36,9 +37,6 @@ type Options struct {
 	// Host is what {{host}} becomes in the manifests of the file, until the page is told otherwise. Empty means
 	// DefaultHost.
 	Host string
-
-	// ParseHost, if set, brings a host into the form in which the service would put it into manifests.
-	ParseHost func(string) (string, error)
 
 	// Features, if not nil, are enabled in place of those that the file enables itself. What it does not know
 	// is passed over.
@@ -75,11 +73,10 @@ func New(opts Options) (*Studio, error) {
 		return nil, fmt.Errorf("listen address %q is not on loopback", opts.Listen)
 	}
 	s := &Studio{opts: opts, origins: ownOrigins(opts.Listen), changed: make(chan struct{})}
-	host, err := s.parseHost(opts.Host)
-	if err != nil {
+	var err error
+	if s.file.host, err = host.ParseName(opts.Host); err != nil {
 		return nil, err
 	}
-	s.file.host = host
 	if s.assets, err = loadAssets(); err != nil {
 		return nil, err
 	}
@@ -107,13 +104,6 @@ func (s *Studio) routes() http.Handler {
 		refuse(w, problem{Status: http.StatusMethodNotAllowed, Detail: "This address is only read, with GET."})
 	})
 	return mux
-}
-
-func (s *Studio) parseHost(host string) (string, error) {
-	if s.opts.ParseHost == nil {
-		return host, nil
-	}
-	return s.opts.ParseHost(host)
 }
 
 // SetFile shows a definition, or a manifest that was saved, in place of the one before. Where it has errors the

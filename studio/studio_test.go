@@ -166,8 +166,7 @@ func TestNewRefuses(t *testing.T) {
 	if _, err := studio.New(studio.Options{}); err == nil {
 		t.Error("a studio without an address is made")
 	}
-	refuse := func(string) (string, error) { return "", fmt.Errorf("not a host") }
-	if _, err := studio.New(studio.Options{Listen: netip.MustParseAddrPort("127.0.0.1:1"), ParseHost: refuse}); err == nil {
+	if _, err := studio.New(studio.Options{Listen: netip.MustParseAddrPort("127.0.0.1:1"), Host: "a b"}); err == nil {
 		t.Error("a studio with a bad host is made")
 	}
 }
@@ -294,13 +293,7 @@ func TestFeatures(t *testing.T) {
 }
 
 func TestHost(t *testing.T) {
-	parse := func(host string) (string, error) {
-		if strings.Contains(host, " ") {
-			return "", fmt.Errorf("%q is not a host", host)
-		}
-		return strings.ToLower(host), nil
-	}
-	s, address := serve(t, studio.Options{ParseHost: parse})
+	s, address := serve(t, studio.Options{})
 	if status, _ := ask(t, address+"/api/host", object{"host": "a"}); status != 404 {
 		t.Errorf("status %d without a file", status)
 	}

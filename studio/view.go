@@ -1,12 +1,12 @@
 package studio
 
 import (
-	"net/url"
 	"strings"
 
 	"signpost"
 	"signpost/client"
 	"signpost/definition"
+	"signpost/host"
 )
 
 // endpoint is an endpoint as the page shows it.
@@ -54,16 +54,17 @@ const (
 )
 
 // endpoints returns the endpoints of a manifest that was served for a host; empty means that the host is not known.
-func endpoints(m signpost.Manifest, host string) []endpoint {
+func endpoints(m signpost.Manifest, own string) []endpoint {
 	all := []endpoint{}
 	for _, e := range m.Endpoints {
 		defaults := client.Defaults(e)
+		u := signpost.CutURL(e.URL)
 		view := endpoint{
-			URL: e.URL, Name: e.Name, Method: e.Method, MIMEType: e.MIMEType, Foreign: host != "" && !onHost(e.URL, host),
-			Placeholders: append([]string{}, signpost.Placeholders(e.URL)...), Context: []contextField{}, Modifiers: []modifier{},
+			URL: e.URL, Name: e.Name, Method: e.Method, MIMEType: e.MIMEType, Foreign: own != "" && !host.Equal(u.Hostname(), own),
+			Placeholders: append([]string{}, u.Placeholders()...), Context: []contextField{}, Modifiers: []modifier{},
 		}
 		for _, item := range e.ContextObj {
-			view.Context = append(view.Context, contextField{item.Key, item.Type, item.Required, sentAs(item), sendable(e, item)})
+			view.Context = append(view.Context, contextField{item.Key, item.Type, item.Required, item.SentAs(), sendable(e, item)})
 		}
 		for _, m := range e.Modifiers {
 			params := []param{}
@@ -103,24 +104,9 @@ func control(p signpost.Param, defaults map[string]string) param {
 	return view
 }
 
-func sentAs(item signpost.ContextItem) string {
-	if item.Mapper != "" {
-		return item.Mapper
-	}
-	return item.Key
-}
-
 // sendable reports whether a request to the endpoint has a place for a context item.
 func sendable(e signpost.Endpoint, item signpost.ContextItem) bool {
 	return item.Type == signpost.ContextCtx || item.Type == signpost.ContextBodyParam && e.Method == signpost.MethodPost
-}
-
-// onHost reports whether a URL, which may have placeholders, is on a host.
-func onHost(endpointURL, host string) bool {
-	_, after, _ := strings.Cut(endpointURL, "://")
-	authority, _, _ := strings.Cut(strings.NewReplacer("?", "/", "#", "/").Replace(after), "/")
-	u := url.URL{Host: authority}
-	return strings.EqualFold(u.Hostname(), strings.Trim(host, "[]"))
 }
 
 // finding is a finding with the part of the line that it is about.

@@ -10,14 +10,12 @@ import (
 	"os"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"signpost"
 	"signpost/client"
 	"signpost/definition"
-	"signpost/server"
 )
 
 // defaultCheckTimeout bounds each request of a check. A service that apps wait for answers sooner.
@@ -70,10 +68,11 @@ The results go to standard output, a summary to standard error. The exit code is
 }
 
 func (c *CLI) check(cmd *cobra.Command, address string, f checkFlags) error {
-	address, err := asciiAddress(address)
+	u, err := client.ParseAddress(address)
 	if err != nil {
 		return usageErrorf("%w", err)
 	}
+	address = u.String()
 	if f.timeout <= 0 {
 		return usageErrorf("--timeout: %v is not a time to wait: give one such as 10s", f.timeout)
 	}
@@ -118,26 +117,6 @@ func (c *CLI) check(cmd *cobra.Command, address string, f checkFlags) error {
 		return foundSomething
 	}
 	return nil
-}
-
-// asciiAddress checks an address, and writes an international host in it as manifests do.
-func asciiAddress(address string) (string, error) {
-	u, err := client.ParseAddress(address)
-	if err != nil {
-		return "", err
-	}
-	host, err := server.ParseHost(u.Host)
-	if err != nil {
-		return "", fmt.Errorf("address %q: %w", address, err)
-	}
-	if strings.ContainsFunc(u.Host, func(r rune) bool { return r > unicode.MaxASCII }) {
-		if port := u.Port(); port != "" {
-			host += ":" + port
-		}
-		u.Host = host
-		return u.String(), nil
-	}
-	return address, nil
 }
 
 // checkTransport returns the usual transport, which trusts the authorities in a file besides those of the system.

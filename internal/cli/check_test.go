@@ -203,19 +203,6 @@ func TestCheckText(t *testing.T) {
 	}
 }
 
-func TestCheckInternationalHost(t *testing.T) {
-	for given, want := range map[string]string{
-		"https://bücher.example:8443/v1/m?x=1": "https://xn--bcher-kva.example:8443/v1/m?x=1",
-		"https://Bücher.example/v1/m":          "https://xn--bcher-kva.example/v1/m",
-		"https://Feeds.Example.com./v1/m":      "https://Feeds.Example.com./v1/m",
-		"https://[::1]:8443/v1/m":              "https://[::1]:8443/v1/m",
-	} {
-		if got, err := asciiAddress(given); err != nil || got != want {
-			t.Errorf("%s becomes %q, %v", given, got, err)
-		}
-	}
-}
-
 // TestCheckPage: docs/check.md shows what check says about a wrong host, which its transcripts cannot have.
 func TestCheckPage(t *testing.T) {
 	s := publish(t, (*httptest.Server).Start, server.Options{PublicHost: "backend.internal"},

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"signpost"
+	"signpost/internal/routes"
 	"signpost/openapi"
 )
 
@@ -29,7 +29,7 @@ for standard input, which has no folder. The exit code is 3 if there is not one 
   signpost import partner.json --third-party --api-version v2`,
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: run(func(_ *cobra.Command, args []string) error {
-			if opts.Version != "" && !signpost.ValidVersion(opts.Version) {
+			if opts.Version != "" && !routes.ValidVersion(opts.Version) {
 				return usageErrorf("--api-version: %q is not a version, such as v1", opts.Version)
 			}
 			return c.importOpenAPI(args[0], opts)

@@ -12,13 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"signpost"
+	"signpost/host"
 	"signpost/internal/source"
-	"signpost/server"
 )
 
 func (c *CLI) matchCommand() *cobra.Command {
 	format := enum{value: "text", allowed: []string{"text", "json"}}
-	var host string
+	var name string
 	var features []string
 	cmd := &cobra.Command{
 		Use:   "match SOURCE FEED-URL",
@@ -34,21 +34,21 @@ if no endpoint answers.`,
   signpost match https://feeds.example.com/v1/endpoints-manifest https://feeds.example.com/v1/feeds --format json`,
 		Args: usageArgs(cobra.ExactArgs(2)),
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			return c.match(cmd, args[0], args[1], host, features, format.value)
+			return c.match(cmd, args[0], args[1], name, features, format.value)
 		}),
 	}
 	format.addTo(cmd, "format", "how to print the match")
-	cmd.Flags().StringVar(&host, "host", "", "the hostname for {{host}} (default: that of the feed)")
+	cmd.Flags().StringVar(&name, "host", "", "the hostname for {{host}} (default: that of the feed)")
 	addFeatureFlag(cmd, &features)
 	return cmd
 }
 
-func (c *CLI) match(cmd *cobra.Command, name, feed, host string, features []string, format string) error {
+func (c *CLI) match(cmd *cobra.Command, source, feed, name string, features []string, format string) error {
 	feedHost, err := parseFeed(feed)
 	if err != nil {
 		return err
 	}
-	services, err := c.openServices(cmd.Context(), name)
+	services, err := c.openServices(cmd.Context(), source)
 	if err != nil {
 		return err
 	}
@@ -64,11 +64,11 @@ func (c *CLI) match(cmd *cobra.Command, name, feed, host string, features []stri
 	}
 	given := cmd.Flags().Changed("host")
 	if !given {
-		host = feedHost
+		name = feedHost
 	}
 	switch open := s.Host == signpost.HostPlaceholder; {
 	case open:
-		resolved, err := server.ParseHost(host)
+		resolved, err := host.ParseName(name)
 		if err != nil {
 			return usageErrorf("--host: %w", err)
 		}
@@ -101,12 +101,12 @@ func parseFeed(feed string) (string, error) {
 	if !source.IsAddress(feed) {
 		return "", usageErrorf("feed URL %q does not start with https:// or http://", feed)
 	}
-	_, host, _ := cutHost(feed)
-	resolved, err := server.ParseHost(host)
+	name := signpost.CutURL(feed).Hostname()
+	resolved, err := host.Parse(name)
 	switch {
 	case err != nil:
 		return "", usageErrorf("feed URL %q: %w", feed, err)
-	case resolved != strings.ToLower(host):
+	case resolved != strings.ToLower(name):
 		return "", usageErrorf("feed URL %q: write its host as manifests have it: %s", feed, resolved)
 	case strings.ContainsAny(feed, " \t\r\n"):
 		return "", usageErrorf("feed URL %q has white space in it", feed)
@@ -171,7 +171,7 @@ func delivery(item signpost.ContextItem) string {
 		how = "in the request body"
 	}
 	if item.Mapper != "" {
-		how += ", as " + printable(item.Mapper)
+		how += ", as " + printable(item.SentAs())
 	}
 	return how
 }
@@ -181,28 +181,28 @@ const maxNearest = 3
 
 // noMatch says that no endpoint answers for a feed, and which ones come near.
 func noMatch(versions []signpost.Version, feed string) error {
-	_, host, path := cutHost(feed)
+	u := signpost.CutURL(feed)
 	type candidate struct {
 		url    string
-		common int // characters behind the host that it shares with the feed
+		common int // characters of the path that it shares with the feed
 	}
 	var near []candidate
 	for _, v := range versions {
 		for _, e := range v.Manifest.Endpoints {
-			if _, other, after := cutHost(e.URL); strings.EqualFold(other, host) {
-				near = append(near, candidate{e.URL, commonPrefix(after, path)})
+			if other := signpost.CutURL(e.URL); strings.EqualFold(other.Hostname(), u.Hostname()) {
+				near = append(near, candidate{e.URL, commonPrefix(other.Path(), u.Path())})
 			}
 		}
 	}
 	if len(near) == 0 {
-		return fmt.Errorf("no endpoint answers for %q: none is on host %s", feed, host)
+		return fmt.Errorf("no endpoint answers for %q: none is on host %s", feed, u.Hostname())
 	}
 	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(b.common, a.common) })
 	var urls strings.Builder
 	for _, n := range near[:min(maxNearest, len(near))] {
 		fmt.Fprintf(&urls, "\n  %s", n.url)
 	}
-	return fmt.Errorf("no endpoint answers for %q; the nearest on host %s:%s", feed, host, urls.String())
+	return fmt.Errorf("no endpoint answers for %q; the nearest on host %s:%s", feed, u.Hostname(), urls.String())
 }
 
 func commonPrefix(a, b string) int {
@@ -211,17 +211,4 @@ func commonPrefix(a, b string) int {
 		n++
 	}
 	return n
-}
-
-// cutHost cuts a URL around its hostname.
-func cutHost(endpoint string) (before, host, after string) {
-	from := strings.Index(endpoint, "://") + len("://")
-	authority := endpoint[from:]
-	if i := strings.IndexAny(authority, "/?#"); i >= 0 {
-		authority = authority[:i]
-	}
-	if i := strings.LastIndexByte(authority, ':'); i > strings.LastIndexByte(authority, ']') {
-		authority = authority[:i]
-	}
-	return endpoint[:from], authority, endpoint[from+len(authority):]
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"signpost/definition"
+	"signpost/host"
+	"signpost/internal/routes"
 	"signpost/internal/source"
-	"signpost/server"
 )
 
 func (c *CLI) renderCommand() *cobra.Command {
@@ -83,7 +84,7 @@ func parseHosts(names []string) ([]string, error) {
 	}
 	var hosts []string
 	for _, name := range names {
-		host, err := server.ParseHost(name)
+		host, err := host.ParseName(name)
 		if err != nil {
 			return nil, usageErrorf("--host: %w", err)
 		}
@@ -150,7 +151,7 @@ func (c *CLI) renderAll(ctx context.Context, args []string, dir string, hosts, f
 		}
 		for _, version := range file.Versions() {
 			for _, host := range hosts {
-				path := filepath.Join(dir, host, file.BasePath, version, "endpoints-manifest")
+				path := filepath.Join(dir, host, routes.Path(file.BasePath, version))
 				if bodies[path], err = templates[version].Render(host); err != nil {
 					return err
 				}

@@ -17,8 +17,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"signpost"
+	"signpost/host"
 	"signpost/internal/daemon"
+	"signpost/internal/routes"
 	"signpost/internal/source"
 	"signpost/server"
 )
@@ -206,7 +207,7 @@ func (f serveFlags) config(args []string) (daemon.Config, error) {
 		return config, err
 	}
 	if f.basePath != "" {
-		if config.BasePath, err = signpost.CleanBasePath(f.basePath); err != nil {
+		if config.BasePath, err = routes.CleanBasePath(f.basePath); err != nil {
 			return config, usageErrorf("--base-path: %w", err)
 		}
 	}
@@ -264,14 +265,14 @@ func (f serveFlags) checkTLS() error {
 func parseDomains(domains []string) ([]string, error) {
 	var all []string
 	for _, domain := range domains {
-		host, err := server.ParseHost(domain)
+		name, err := host.Parse(domain)
 		if err != nil {
 			return nil, usageErrorf("--acme-domain: %w", err)
 		}
-		if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil || !strings.Contains(host, ".") {
+		if host.IsIP(name) || !strings.Contains(name, ".") {
 			return nil, usageErrorf("--acme-domain: %q is not a domain that a certificate can be for: give one such as feeds.example.com", domain)
 		}
-		all = append(all, host)
+		all = append(all, name)
 	}
 	return all, nil
 }

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"signpost"
 	"signpost/definition"
 	"signpost/internal/source"
+	"signpost/internal/spell"
 )
 
 // stdinName stands for standard input on the command line, and for standard output where a file is written.
@@ -58,7 +58,7 @@ func checkNames(flag, what string, names, known []string) error {
 	for _, name := range names {
 		if !slices.Contains(known, name) {
 			hint := "known: " + strings.Join(known, ", ")
-			if near := signpost.Nearest(name, known); near != "" {
+			if near := spell.Nearest(name, known); near != "" {
 				hint = fmt.Sprintf("did you mean %q?", near)
 			}
 			return usageErrorf("%s: there is no %s %q; %s", flag, what, name, hint)

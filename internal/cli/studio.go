@@ -19,10 +19,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signpost/client"
 	"signpost/definition"
+	"signpost/host"
 	"signpost/internal/daemon"
 	"signpost/internal/source"
-	"signpost/server"
 	"signpost/studio"
 )
 
@@ -83,8 +84,8 @@ other sites.`,
 }
 
 func (c *CLI) studio(ctx context.Context, argument string, f studioFlags) error {
-	opts := studio.Options{Host: f.host, ParseHost: server.ParseHost, Features: f.features, Example: argument == ""}
-	if _, err := server.ParseHost(f.host); err != nil {
+	opts := studio.Options{Host: f.host, Features: f.features, Example: argument == ""}
+	if _, err := host.ParseName(f.host); err != nil {
 		return usageErrorf("--host: %w", err)
 	}
 	var err error
@@ -97,9 +98,11 @@ func (c *CLI) studio(ctx context.Context, argument string, f studioFlags) error 
 	hint := "This is the built-in example. To see a definition of yours: signpost studio feeds.yaml"
 	switch {
 	case source.IsAddress(argument):
-		if opts.Address, err = asciiAddress(argument); err != nil {
+		address, err := client.ParseAddress(argument)
+		if err != nil {
 			return usageErrorf("%w", err)
 		}
+		opts.Address = address.String()
 		hint = fmt.Sprintf("The page registers %s.", opts.Address)
 	case argument == "":
 		file = definition.Parse(exampleName, example)

@@ -21,7 +21,7 @@ const DefaultACMEDirectory = autocert.DefaultACMEDirectory
 
 // ACME says how certificates are obtained from an ACME directory.
 type ACME struct {
-	Domains   []string // host names, as server.ParseHost returns them; none means no ACME
+	Domains   []string // host names, as host.Parse returns them; none means no ACME
 	CacheDir  string   // where certificates are kept: directories limit how many they issue
 	Directory string   // DefaultACMEDirectory if empty
 }

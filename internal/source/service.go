@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strings"
 
 	"signpost"
 	"signpost/definition"
-	"signpost/server"
+	"signpost/host"
+	"signpost/internal/routes"
 )
 
 // Service is what a document says, in the form that [signpost.Diff] and [signpost.NewIndex] take. Its fields stay
@@ -44,8 +44,8 @@ func (s *Service) Load(features []string) error {
 	}
 	own := ""
 	if s.Address != nil {
-		own, _ = server.ParseHost(s.Address.Host)
-		s.Versions[0].Name = addressVersion(s.Address)
+		own, _ = host.Parse(s.Address.Host)
+		_, s.Versions[0].Name, _ = routes.Parse(s.Address.Path)
 	}
 	s.Host = s.Versions[0].Manifest.ServedHost(own)
 	return nil
@@ -57,15 +57,6 @@ func KnownFeatures(f *definition.File, features []string) []string {
 		return nil
 	}
 	return slices.DeleteFunc(f.Features(), func(known string) bool { return !slices.Contains(features, known) })
-}
-
-// addressVersion returns the version that the address of a manifest names: v1 for /feeds/v1/endpoints-manifest.
-func addressVersion(address *url.URL) string {
-	path := strings.Split(strings.Trim(address.Path, "/"), "/")
-	if n := len(path); n > 1 && path[n-1] == "endpoints-manifest" && signpost.ValidVersion(path[n-2]) {
-		return path[n-2]
-	}
-	return ""
 }
 
 // ServeFor makes the versions what the service sends to host. A manifest that was served for another host is

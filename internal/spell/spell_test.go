@@ -1,9 +1,9 @@
-package signpost_test
+package spell_test
 
 import (
 	"testing"
 
-	"signpost"
+	"signpost/internal/spell"
 )
 
 func TestNearest(t *testing.T) {
@@ -37,7 +37,7 @@ func TestNearest(t *testing.T) {
 		{"größe", []string{"grösse", "große"}, "große"}, // letters, not bytes
 	}
 	for _, test := range tests {
-		if got := signpost.Nearest(test.name, test.candidates); got != test.want {
+		if got := spell.Nearest(test.name, test.candidates); got != test.want {
 			t.Errorf("Nearest(%q, %q) = %q, want %q", test.name, test.candidates, got, test.want)
 		}
 	}

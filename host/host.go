@@ -1,0 +1,102 @@
+// Package host reads the host of an authority, such as the Host header of a request, and brings it into the one
+// form that goes into manifests.
+//
+// [Parse] is for authorities from outside. The other functions take hosts in any spelling that Parse accepts.
+package host
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+
+	"signpost/internal/hostname"
+)
+
+// maxAuthority bounds the work on a name that cannot be one: four bytes of UTF-8 for every character, and a port.
+const maxAuthority = 4*hostname.MaxName + len(":65535")
+
+// idn maps names as browsers do. It lets some ASCII through that is in no host name, so its result is checked like
+// any other name.
+var idn = idna.New(idna.MapForLookup(), idna.StrictDomainName(false), idna.CheckHyphens(false), idna.BidiRule())
+
+// Parse returns the host of an authority such as "Feeds.Example.com:8080" in normal form: no port, lower case, IDNA
+// in ASCII, no trailing dot, IPv6 in brackets.
+func Parse(authority string) (string, error) {
+	if hostname.IsName(authority) { // as most are
+		return authority, nil
+	}
+	if len(authority) > maxAuthority {
+		return "", fmt.Errorf("host of %d bytes is too long: a host name has at most %d characters", len(authority), hostname.MaxName)
+	}
+	if strings.ContainsAny(authority, `/\?#@`) {
+		return "", fmt.Errorf("host %q is more than a host: leave out scheme, user info and path", authority)
+	}
+	host, port := hostname.CutPort(authority)
+	if !strings.HasPrefix(host, "[") && strings.Contains(host, ":") {
+		return "", fmt.Errorf("host %q has too many colons: an IPv6 address goes in brackets, such as [::1]", authority)
+	}
+	if len(port) > 1 {
+		if _, err := strconv.ParseUint(port[1:], 10, 16); err != nil {
+			return "", fmt.Errorf("host %q has port %q: a port is a number from 0 to 65535", authority, port[1:])
+		}
+	}
+	if !isASCII(host) {
+		mapped, err := idn.ToASCII(host)
+		if err != nil || !utf8.ValidString(host) { // which idna replaces and then takes for a letter
+			return "", fmt.Errorf("host %q is not an internationalised name: give it in ASCII, such as xn--bcher-kva.example", authority)
+		}
+		host = mapped
+	}
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	if err := hostname.Check(host); err != nil {
+		return "", err
+	}
+	if strings.HasPrefix(host, "[") {
+		addr, _ := hostname.Addr(host)
+		return "[" + addr.String() + "]", nil
+	}
+	return host, nil
+}
+
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
+// Equal reports whether two hosts are the same. What is not a host equals nothing.
+func Equal(a, b string) bool {
+	first, err := Parse(a)
+	if err != nil {
+		return false
+	}
+	second, err := Parse(b)
+	return err == nil && first == second
+}
+
+// IsIP reports whether a host is an IP address.
+func IsIP(host string) bool {
+	host, err := Parse(host)
+	_, ok := hostname.Addr(host)
+	return err == nil && ok
+}
+
+// IsLoopback reports whether a host is the machine itself: localhost, a name below it, or a loopback address.
+func IsLoopback(host string) bool {
+	host, err := Parse(host)
+	return err == nil && hostname.IsLoopback(host)
+}
+
+// ParseName is [Parse] for a host that somebody typed where a port means nothing, such as what {{host}} is to become:
+// a port is an error, since it would be lost.
+func ParseName(name string) (string, error) {
+	host, err := Parse(name)
+	if err != nil {
+		return "", err
+	}
+	if _, port := hostname.CutPort(name); port != "" {
+		return "", fmt.Errorf("host %q has a port: leave it out, {{host}} carries none; write a port into the URLs, such as https://{{host}}%s/", name, port)
+	}
+	return host, nil
+}

@@ -1,0 +1,168 @@
+// Package hostname holds the rules for host names and IP addresses in their normal form: ASCII, lower case, IPv6
+// in brackets. Endpoint URLs and requests are held against the same rules; package host puts IDNA on top of them.
+package hostname
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The limits of RFC 1035, in characters.
+const (
+	MaxName  = 253 // a whole name
+	MaxLabel = 63  // a label, which is what stands between two dots
+)
+
+// Error says what is wrong with a host and what would be right.
+type Error struct {
+	Host    string
+	Problem string // what follows the host in a message, such as "is not an IPv4 address"
+	Remedy  string
+}
+
+func (e *Error) Error() string {
+	if e.Host == "" {
+		return "host is empty: " + e.Remedy
+	}
+	return fmt.Sprintf("host %q %s: %s", e.Host, e.Problem, e.Remedy)
+}
+
+// CutPort cuts an authority before the colon of its port. The port is empty where there is none, and ":" where
+// nothing follows the colon.
+func CutPort(authority string) (host, port string) {
+	if i := strings.LastIndexByte(authority, ':'); i > strings.LastIndexByte(authority, ']') {
+		return authority[:i], authority[i:]
+	}
+	return authority, ""
+}
+
+// Check reports why a host is not a host name, an IPv4 address or an IPv6 address in brackets, or nil.
+func Check(host string) *Error {
+	switch {
+	case IsName(host):
+		return nil
+	case strings.HasPrefix(host, "["):
+		if _, ok := Addr(host); !ok {
+			return &Error{host, "is not an IPv6 address in brackets", "write it like [2001:db8::1], without a zone"}
+		}
+		return nil
+	}
+	return checkName(host)
+}
+
+// IsName reports whether host is a name that no client takes for an address: its last label starts with a letter.
+// This is the fast path for the usual host; Check judges all others.
+func IsName(host string) bool {
+	label := 0 // characters since the last dot
+	letter := false
+	last := byte('.')
+	for i := range len(host) {
+		c := host[i]
+		if label++; label == 1 {
+			letter = c >= 'a' && c <= 'z'
+		}
+		switch {
+		case c == '.' && (label == 1 || last == '-'), c == '-' && last == '.', label > MaxLabel && c != '.', notInName(rune(c)):
+			return false
+		case c == '.':
+			label = 0
+		}
+		last = c
+	}
+	return letter && label > 0 && last != '-' && len(host) <= MaxName
+}
+
+const (
+	allowedCharacters = `use letters, digits, "-", "_" and "."`
+	labelRemedy       = "each part between two dots has 1 to 63 characters"
+)
+
+func labelProblem(label string) string {
+	if label == "" {
+		return "has nothing between two dots"
+	}
+	return fmt.Sprintf("has a part of %d characters", utf8.RuneCountInString(label))
+}
+
+func checkName(name string) *Error {
+	if name == "" {
+		return &Error{name, "is empty", "give a name such as feeds.example.com"}
+	}
+	if len(name) > MaxName {
+		return &Error{name, fmt.Sprintf("has %d characters", len(name)), fmt.Sprintf("at most %d are allowed", MaxName)}
+	}
+	if i := strings.IndexFunc(name, notInName); i >= 0 {
+		r, _ := utf8.DecodeRuneInString(name[i:])
+		return &Error{name, fmt.Sprintf("contains %q", r), allowedCharacters}
+	}
+	last := ""
+	for label := range strings.SplitSeq(name, ".") {
+		switch {
+		case label == "" || len(label) > MaxLabel:
+			return &Error{name, labelProblem(label), labelRemedy}
+		case strings.HasPrefix(label, "-") || strings.HasSuffix(label, "-"):
+			return &Error{name, fmt.Sprintf("has a hyphen at the beginning or end of %q", label), "put a letter or a digit there"}
+		}
+		last = label
+	}
+	if isNumber(last) { // clients take such a name for an IPv4 address, however it is written
+		if _, err := netip.ParseAddr(name); err != nil {
+			return &Error{name, "is not an IPv4 address", "write four numbers from 0 to 255, such as 192.0.2.1"}
+		}
+	}
+	return nil
+}
+
+// isNumber reports whether a label is a decimal or hexadecimal number.
+func isNumber(label string) bool {
+	hex, isHex := strings.CutPrefix(label, "0x")
+	return strings.Trim(label, "0123456789") == "" || isHex && strings.Trim(hex, "0123456789abcdef") == ""
+}
+
+func notInName(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
+}
+
+// CheckInternational checks a name that is not all ASCII as far as the standard library can. What it accepts may
+// still have no form in ASCII: only package host can tell.
+func CheckInternational(name string) *Error {
+	for label := range strings.SplitSeq(name, ".") {
+		if n := utf8.RuneCountInString(label); n == 0 || n > MaxLabel {
+			return &Error{name, labelProblem(label), labelRemedy}
+		}
+		if i := strings.IndexFunc(label, notInInternational); i >= 0 {
+			r, _ := utf8.DecodeRuneInString(label[i:])
+			return &Error{name, fmt.Sprintf("contains %q", r), allowedCharacters}
+		}
+	}
+	return nil
+}
+
+func notInInternational(r rune) bool {
+	return r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r)
+}
+
+// Addr returns the IP address that a host is, if it is one.
+func Addr(host string) (netip.Addr, bool) {
+	inner, bracketed := strings.CutPrefix(host, "[")
+	if bracketed {
+		var closed bool
+		if inner, closed = strings.CutSuffix(inner, "]"); !closed {
+			return netip.Addr{}, false
+		}
+	}
+	addr, err := netip.ParseAddr(inner)
+	if err != nil || addr.Is6() != bracketed || addr.Zone() != "" {
+		return netip.Addr{}, false
+	}
+	return addr, true
+}
+
+// IsLoopback reports whether a host is the machine itself: localhost, a name below it, or a loopback address.
+func IsLoopback(host string) bool {
+	addr, _ := Addr(host)
+	return addr.IsLoopback() || host == "localhost" || strings.HasSuffix(host, ".localhost")
+}

@@ -1,0 +1,78 @@
+// Package routes knows where the manifests of a service are: at {base path}/{version}/endpoints-manifest.
+package routes
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"signpost"
+)
+
+// name is the last segment of every manifest's path.
+const name = "endpoints-manifest"
+
+// Path returns the path of a version's manifest. The base path is one that [CleanBasePath] returned.
+func Path(basePath, version string) string {
+	return strings.TrimSuffix(basePath, "/") + "/" + version + "/" + name
+}
+
+// Parse returns the base path and the version of a manifest's path, such as /feeds/v1/endpoints-manifest, or false
+// if the path is not one.
+func Parse(path string) (basePath, version string, ok bool) {
+	rest, ok := strings.CutSuffix(strings.TrimSuffix(path, "/"), "/"+name)
+	i := strings.LastIndexByte(rest, '/')
+	if !ok || i < 0 || !ValidVersion(rest[i+1:]) {
+		return "", "", false
+	}
+	return cmp.Or(rest[:i], "/"), rest[i+1:], true
+}
+
+// ValidVersion reports whether a name is that of an API version: v and a number, such as v1.
+func ValidVersion(name string) bool {
+	digits, ok := strings.CutPrefix(name, "v")
+	if !ok || digits == "" || len(digits) > 1 && digits[0] == '0' {
+		return false
+	}
+	return strings.Trim(digits, "0123456789") == ""
+}
+
+// OtherVersion returns the path segment of an endpoint's URL that names one of the service's other versions, or "".
+// A manifest lists the URLs of its own version only. A URL without {{host}} belongs to somebody else, whose
+// versions are none of the service's.
+func OtherVersion(u signpost.URL, version string, declared map[string]bool) string {
+	if !u.HasHostPlaceholder() {
+		return ""
+	}
+	for segment := range strings.SplitSeq(u.Path(), "/") {
+		if segment != version && declared[segment] {
+			return segment
+		}
+	}
+	return ""
+}
+
+// CleanBasePath checks the path under which the manifests of a service are and returns it without a trailing slash;
+// the root is "/".
+func CleanBasePath(path string) (string, error) {
+	base := strings.TrimSuffix(path, "/")
+	if path == "/" || path == "" {
+		return "/", nil
+	}
+	segments := strings.Split(base, "/")
+	if segments[0] != "" {
+		return "", fmt.Errorf("base path %q does not start with a slash: write %q", path, "/"+path)
+	}
+	for _, segment := range segments[1:] {
+		if segment == "" || segment == "." || segment == ".." || strings.ContainsFunc(segment, notUnreserved) {
+			return "", fmt.Errorf(`base path %q has the segment %q: write it with letters, digits, "-", ".", "_" and "~"`, path, segment)
+		}
+	}
+	return base, nil
+}
+
+// notUnreserved reports whether a URL might carry the character percent-encoded.
+func notUnreserved(r rune) bool {
+	letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+	return !letter && (r < '0' || r > '9') && !strings.ContainsRune("-._~", r)
+}

@@ -1,0 +1,52 @@
+// Package spell guesses which known name a misspelt one was meant to be.
+package spell
+
+import "unicode/utf8"
+
+// maxLength is the longest name, in characters, that is worth a guess: names of fields, rules, features and options
+// are far shorter, and the work grows with the product of two lengths.
+const maxLength = 64
+
+// Nearest returns the candidate that name is most likely a misspelling of, or "" if none is close.
+func Nearest(name string, candidates []string) string {
+	if utf8.RuneCountInString(name) > maxLength {
+		return ""
+	}
+	from := []rune(name)
+	best, bestDistance := "", max(1, len(from)/3)+1 // at most a third of the letters wrong, or one
+	for _, c := range candidates {
+		n := utf8.RuneCountInString(c)
+		if n-len(from) >= bestDistance || len(from)-n >= bestDistance {
+			continue // too long or too short, and this includes what is longer than maxLength
+		}
+		if d := distance(from, []rune(c)); d < bestDistance && d < n {
+			best, bestDistance = c, d
+		}
+	}
+	return best
+}
+
+// distance counts the letters to insert, remove, replace or swap with their neighbour to turn a into b.
+func distance(a, b []rune) int {
+	before := make([]int, len(b)+1) // the row before the last one
+	last := make([]int, len(b)+1)
+	row := make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}

@@ -1,0 +1,153 @@
+package signpost
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"signpost/internal/hostname"
+)
+
+// urlError says what is wrong with a URL and, in hint, what would be right.
+type urlError struct{ message, hint string }
+
+func (e *urlError) Error() string { return e.message }
+
+func badURL(hint, format string, args ...any) *urlError {
+	return &urlError{fmt.Sprintf(format, args...), hint}
+}
+
+// ParseURL cuts the URL of an endpoint into its parts and checks it: it must be one that a manifest can have.
+func ParseURL(raw string) (URL, error) {
+	u := CutURL(raw)
+	if err := u.check(); err != nil {
+		return URL{}, err
+	}
+	return u, nil
+}
+
+// check reports why a manifest cannot have the URL, or nil.
+func (u URL) check() *urlError {
+	raw := u.raw
+	if !utf8.ValidString(raw) {
+		return badURL("save it as UTF-8", "URL %q is not UTF-8 text", raw)
+	}
+	if u.scheme == "" && !strings.HasPrefix(raw, "://") {
+		return badURL("start it with https://, such as https://{{host}}/v1/feeds", "URL %q is not absolute", raw)
+	}
+	if scheme := u.Scheme(); scheme != "https" && scheme != "http" {
+		return badURL("start it with https://", "URL %q has scheme %q", raw, u.scheme)
+	}
+
+	// What follows looks at the parts with a plain letter in place of each placeholder.
+	authority, err := replacePlaceholders(u.authority, raw)
+	if err != nil {
+		return err
+	}
+	rest, err := replacePlaceholders(u.rest(), raw)
+	if err != nil {
+		return err
+	}
+	host, port := hostname.CutPort(authority)
+	_, rawPort := hostname.CutPort(u.authority)
+	switch {
+	case strings.ContainsFunc(raw, isSpace):
+		return badURL("write it percent-encoded, such as %20 for a space", "URL %q has white space in it", raw)
+	case strings.Contains(u.authority, "@"):
+		return badURL("leave out what stands before the @: every studio and every client would see it",
+			"URL %q has user info before its host", raw)
+	case strings.Contains(rawPort+u.rest(), HostPlaceholder):
+		return badURL("it stands for the hostname alone: https://{{host}}/…", "URL %q has {{host}} outside the host", raw)
+	case len(placeholders(u.Hostname())) > 0:
+		return badURL("write {{host}}, or the hostname itself: nothing else is filled in there",
+			"URL %q has {{%s}} in its host", raw, placeholders(u.Hostname())[0])
+	case host == "":
+		return badURL("put {{host}} or a hostname after ://", "URL %q has no host", raw)
+	}
+	if err := checkHost(host); err != nil {
+		return badURL(err.Remedy, "URL %q: host %q %s", raw, u.Hostname(), err.Problem)
+	}
+	switch {
+	case !validPort(port):
+		return badURL("a port is a number from 1 to 65535", "URL %q has port %q", raw, strings.TrimPrefix(rawPort, ":"))
+	case strings.ContainsAny(rest, "\"<>\\^`|"):
+		return badURL("write it percent-encoded, such as %22 for a quote", "URL %q has a character that no URL has", raw)
+	case !validEscapes(rest):
+		return badURL("a percent sign itself is written %25", "URL %q has a percent sign without two hexadecimal digits", raw)
+	}
+	return nil
+}
+
+// checkHost checks the host of a URL by the rules for the hosts of requests. Of an international name it knows only
+// which characters it may have.
+func checkHost(host string) *hostname.Error {
+	host = strings.TrimSuffix(host, ".")
+	if !isASCII(host) {
+		return hostname.CheckInternational(host)
+	}
+	return hostname.Check(strings.ToLower(host))
+}
+
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
+// validPort takes no port, or a colon and a number.
+func validPort(port string) bool {
+	if port == "" {
+		return true
+	}
+	n, err := strconv.ParseUint(port[1:], 10, 16)
+	return err == nil && n > 0
+}
+
+func validEscapes(s string) bool {
+	for {
+		_, after, found := strings.Cut(s, "%")
+		if !found {
+			return true
+		}
+		if len(after) < 2 || strings.Trim(after[:2], "0123456789abcdefABCDEF") != "" {
+			return false
+		}
+		s = after
+	}
+}
+
+// replacePlaceholders returns s with the letter x for every {{name}}. Braces anywhere else are an error.
+func replacePlaceholders(s, raw string) (string, *urlError) {
+	const hint = "a placeholder is a name in two pairs of braces, such as {{series_id}}"
+	var out strings.Builder
+	for {
+		i := strings.IndexAny(s, "{}")
+		if i < 0 {
+			out.WriteString(s)
+			return out.String(), nil
+		}
+		out.WriteString(s[:i])
+		s = s[i:]
+		if !strings.HasPrefix(s, "{{") {
+			return "", badURL(hint, "URL %q has a stray %q", raw, s[:1])
+		}
+		name, after, closed := strings.Cut(s[2:], "}}")
+		switch {
+		case !closed:
+			return "", badURL(hint, "URL %q has a placeholder that is not closed: %q", raw, s)
+		case !validPlaceholder(name) || strings.HasPrefix(after, "}"):
+			return "", badURL(hint, "URL %q has a malformed placeholder: %q", raw, s[:len(s)-len(after)])
+		case name != "host" && strings.EqualFold(name, "host"):
+			return "", badURL("write {{host}} in lower case", "URL %q has {{%s}}, which is not {{host}}", raw, name)
+		}
+		out.WriteByte('x')
+		s = after
+	}
+}
+
+// validPlaceholder reports whether name can name a field of an entry: no braces, quotes or delimiters.
+func validPlaceholder(name string) bool {
+	return name != "" && !strings.ContainsAny(name, "{}/?#\"\\<>&%@:") && !strings.ContainsFunc(name, isSpace)
+}
+
+func isSpace(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
