@@ -38,7 +38,7 @@ func TestImportRule(t *testing.T) {
 		"signpost/internal/cli": {
 			"signpost", "signpost/client", "signpost/definition", "signpost/host", "signpost/internal/daemon", "signpost/internal/routes", "signpost/internal/source", "signpost/internal/spell", "signpost/openapi",
 			"signpost/server", "signpost/studio",
-			"github.com/spf13/cobra", "github.com/spf13/pflag",
+			"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys/unix",
 		},
 		"signpost/cmd/signpost":         {"signpost/internal/cli"},
 		"signpost/bench":                {"signpost", "signpost/definition"},

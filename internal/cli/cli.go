@@ -48,14 +48,21 @@ func usageErrorf(format string, args ...any) error {
 
 // Main runs one command line and returns its exit code.
 func (c *CLI) Main(args []string) int {
+	surroundings := *c
+	c = &surroundings
+	out := &results{Writer: c.Stdout}
+	c.Stdout = out
+
 	root := c.rootCommand()
 	root.SetArgs(args)
 	cmd, err := root.ExecuteC()
-	if err == nil {
-		return exitFine
-	}
 	var exit *exitError
-	if !errors.As(err, &exit) {
+	switch {
+	case out.err != nil:
+		exit = &exitError{exitFailure, out.err} // whatever else was found, not all of it was printed
+	case err == nil:
+		return exitFine
+	case !errors.As(err, &exit):
 		exit = &exitError{exitUsage, err} // cobra's own: a command, flag or argument that it does not know
 	}
 	if exit.err != nil {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"io"
-	"os"
 
 	"signpost"
 )
@@ -16,15 +15,6 @@ func (c *CLI) palette(w io.Writer) palette {
 		return false
 	}
 	return palette(isTerminal(w))
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 func (p palette) wrap(code, text string) string {

@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestLostResults: a command whose results cannot be written has failed, whatever else it found.
+func TestLostResults(t *testing.T) {
+	bad := filepath.Join(repo, "testdata", "err", "method.yaml")
+	good := filepath.Join(t.TempDir(), "good.yaml")
+	if err := os.WriteFile(good, starter, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	old := filepath.Join(t.TempDir(), "old.yaml")
+	if err := os.WriteFile(old, bytes.Replace(starter, []byte("name: Collections"), []byte("name: Renamed"), 1), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	spec, err := filepath.Glob(filepath.Join(repo, "openapi", "testdata", "*.yaml"))
+	if err != nil || len(spec) == 0 {
+		t.Fatalf("no OpenAPI document: %v", err)
+	}
+	for _, args := range [][]string{
+		{"lint", bad},
+		{"lint", bad, "--format", "json"},
+		{"lint", bad, "--format", "github"},
+		{"lint", good, "--format", "sarif"},
+		{"render", good},
+		{"diff", old, good},
+		{"diff", old, good, "--format", "markdown"},
+		{"match", good, "https://feeds.example.com/v1/collections"},
+		{"import", spec[0]},
+		{"init", "-"},
+		{"schema"},
+		{"version"},
+		{"help"},
+		{"lint", "--help"},
+		{"completion", "bash"},
+	} {
+		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+		if err != nil {
+			t.Skip(err)
+		}
+		var errOut bytes.Buffer
+		c := CLI{Stdin: strings.NewReader(""), Stdout: full, Stderr: &errOut, LookupEnv: func(string) (string, bool) { return "", false }}
+		code := c.Main(args)
+		if code != exitFailure || !strings.HasSuffix(errOut.String(), "signpost: write to standard output: no space left on device\n") {
+			t.Errorf("%v exited with %d: %s", args, code, errOut.String())
+		}
+		full.Close()
+	}
+}
+
+func TestNullIsNoTerminal(t *testing.T) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	if isTerminal(null) || isTerminal(&results{Writer: null}) {
+		t.Errorf("%s is taken for a terminal", os.DevNull)
+	}
+	if _, tty := openTerminal(t); !isTerminal(tty) || !isTerminal(&results{Writer: tty}) {
+		t.Error("a terminal is not taken for one")
+	}
+}
+
+// TestStudioPanic: a defect in a handler of the page leaves a trace.
+func TestStudioPanic(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var errOut output
+	c := CLI{Stderr: &errOut}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		ended <- c.serveStudio(ctx, listener, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("a defect") }))
+	}()
+	if _, err := http.Get("http://" + listener.Addr().String()); err == nil {
+		t.Error("a request is answered by a panic")
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if got := errOut.String(); !strings.Contains(got, "a defect") || !strings.Contains(got, "results_test.go") {
+		t.Errorf("the log is %q", got)
+	}
+}
+
+// TestPairsOnLines: what follows a line break is another pair, and never lost.
+func TestPairsOnLines(t *testing.T) {
+	for text, want := range map[string]map[string]string{
+		"id=7":                     {"id": "7"},
+		"id=7\n":                   {"id": "7"},
+		"id=7\nname=x,y=z\n":       {"id": "7", "name": "x", "y": "z"},
+		"\"key=two\nlines\",id=7":  {"key": "two\nlines", "id": "7"},
+		"id=7\nis not a pair here": nil,
+	} {
+		var p pairs
+		p.Set(text)
+		got, err := p.parse("--param")
+		if !maps.Equal(got, want) || (err == nil) != (want != nil) {
+			t.Errorf("%q gives %q, %v", text, got, err)
+		}
+	}
+}
