@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -189,7 +190,7 @@ func reportSummary(report client.Report) string {
 	return plural(len(report.Results), "result") + ": " + strings.Join(parts, ", ")
 }
 
-// pairs is a flag that takes key=value, more than once or separated by commas. It takes everything and is parsed
+// pairs is a flag that takes key=value, more than once or separated by commas or line breaks. It takes everything and is parsed
 // later, since an error of Set is printed with the value, and that may be a secret.
 type pairs struct {
 	form  string // as in the help
@@ -200,11 +201,13 @@ func (p *pairs) String() string { return "" }
 func (p *pairs) Type() string   { return p.form }
 
 func (p *pairs) Set(text string) error {
-	fields, err := csv.NewReader(strings.NewReader(text)).Read()
+	reader := csv.NewReader(strings.NewReader(text))
+	reader.FieldsPerRecord = -1
+	lines, err := reader.ReadAll()
 	if err != nil { // quotes inside a value: it is one then
-		fields = []string{text}
+		lines = [][]string{{text}}
 	}
-	p.given = append(p.given, fields...)
+	p.given = append(p.given, slices.Concat(lines...)...)
 	return nil
 }
 
@@ -216,7 +219,7 @@ func (p *pairs) parse(flag string) (map[string]string, error) {
 		_, taken := values[key]
 		switch {
 		case !ok:
-			return nil, usageErrorf(`%s takes %s, and one has no "=" in it; a value with a comma goes in double quotes: %[1]s '"key=a,b"'`, flag, p.form)
+			return nil, usageErrorf(`%s takes %s, and one has no "=" in it; a value with a comma or a line break goes in double quotes: %[1]s '"key=a,b"'`, flag, p.form)
 		case key == "":
 			return nil, usageErrorf(`%s takes %s, and one has nothing before the "="`, flag, p.form)
 		case value == "":

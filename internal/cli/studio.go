@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"net"
 	"net/http"
 	"net/netip"
@@ -150,7 +148,7 @@ func (c *CLI) studio(ctx context.Context, argument string, f studioFlags) error 
 	if f.open && isTerminal(c.Stdout) {
 		openBrowser(address)
 	}
-	return serveStudio(ctx, listener, page)
+	return c.serveStudio(ctx, listener, page)
 }
 
 // watchStudioFile shows the file again whenever its text has changed.
@@ -188,7 +186,7 @@ func listenLoopback(address string) (net.Listener, error) {
 }
 
 // serveStudio serves until the context ends, which also ends the streams to open pages.
-func serveStudio(ctx context.Context, listener net.Listener, page http.Handler) error {
+func (c *CLI) serveStudio(ctx context.Context, listener net.Listener, page http.Handler) error {
 	srv := &http.Server{
 		Handler:           page,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
@@ -196,7 +194,7 @@ func serveStudio(ctx context.Context, listener net.Listener, page http.Handler) 
 		WriteTimeout:      studioWriteTimeout,
 		IdleTimeout:       studioIdleTimeout,
 		MaxHeaderBytes:    studioMaxHeaderBytes,
-		ErrorLog:          log.New(io.Discard, "", 0), // what a browser breaks off is no news
+		ErrorLog:          daemon.ErrorLog(newLogger(c.Stderr, "text", "info")), // a panic; what a browser breaks off is no news
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(listener) }()

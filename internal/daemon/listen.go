@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"log"
 	"net"
 	"net/http"
 	"time"
@@ -99,7 +98,7 @@ func (d *Daemon) serve(listener net.Listener, handler http.Handler, config *tls.
 		WriteTimeout:      d.config.WriteTimeout,
 		IdleTimeout:       d.config.IdleTimeout,
 		MaxHeaderBytes:    d.config.MaxHeaderBytes,
-		ErrorLog:          log.New(serverLog{d.config.Log}, "", 0),
+		ErrorLog:          ErrorLog(d.config.Log),
 	}
 	d.servers = append(d.servers, srv)
 	go func() {

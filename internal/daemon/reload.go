@@ -68,10 +68,14 @@ type document struct {
 func (p *publisher) update() Loaded {
 	var out Loaded
 	var documents []document
+	seen := make(map[string]bool) // a file can be named by itself and by its directory
 	for _, s := range p.sources {
 		found, err := s.Read()
 		for _, d := range found {
-			documents = append(documents, document{d, s})
+			if id := d.ID(); !seen[id] {
+				seen[id] = true
+				documents = append(documents, document{d, s})
+			}
 		}
 		if _, remote := s.(source.Remote); err != nil {
 			out.Errors = append(out.Errors, SourceError{err, remote})

@@ -287,3 +287,18 @@ func TestManyServices(t *testing.T) {
 	t.Logf("a reload takes %v", time.Since(start)/time.Duration(changes))
 	waitFor(t, "the log of the last one", func() bool { return len(p.logged("published")) == services+changes })
 }
+
+// TestNamedTwice serves a file that is named by itself and by its directory.
+func TestNamedTwice(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "feeds.json")
+	write(t, path, feeds("one", 2))
+	p := startServe(t, dir, path, dir+"/./feeds.json")
+	if !p.serves(t, manifestV1, "one") {
+		t.Error("the file clashes with itself")
+	}
+	replace(t, path, feeds("two", 2))
+	p.signal(t, syscall.SIGHUP)
+	waitFor(t, "the change", func() bool { return p.serves(t, manifestV1, "two") })
+}

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	stdlog "log"
 	"log/slog"
 	"net/http"
 	"regexp"
@@ -40,6 +41,9 @@ func logRequest(log *slog.Logger, r *http.Request, e server.Event) {
 	}
 	log.Debug("request", args...)
 }
+
+// ErrorLog returns the ErrorLog of an http.Server whose messages go to log.
+func ErrorLog(log *slog.Logger) *stdlog.Logger { return stdlog.New(serverLog{log}, "", 0) }
 
 // serverLog takes what net/http has to say. Most is what clients get wrong, such as a TLS handshake, with words
 // of theirs in it; a panic and a lack of file descriptors are about the program.

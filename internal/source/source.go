@@ -13,6 +13,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"signpost/client"
@@ -44,6 +45,9 @@ func (d Document) Manifest() bool {
 	}
 	return top["endpoints"] != nil && top["versions"] == nil
 }
+
+// ID identifies the document among others, whatever name it was read by.
+func (d Document) ID() string { return identity(d.Name) }
 
 // Parse parses the document as what it is, a manifest or a definition.
 func (d Document) Parse() *definition.File {
@@ -96,15 +100,22 @@ func (r *Reader) Read(ctx context.Context, arg string) (Document, error) {
 	return d, err
 }
 
-// ReadAll returns the documents that the arguments name. A directory stands for the definitions in it, by name.
+// ReadAll returns the documents that the arguments name. A directory stands for the definitions in it, by name. A file
+// that is named twice, by itself and by its directory, is read once.
 func (r *Reader) ReadAll(ctx context.Context, args ...string) ([]Document, error) {
 	var all []Document
+	seen := make(map[string]bool)
 	for _, arg := range args {
 		paths, err := definitionsIn(arg)
 		if err != nil {
 			return nil, err
 		}
 		for _, path := range paths {
+			id := identity(path)
+			if seen[id] && path != Stdin {
+				continue
+			}
+			seen[id] = true
 			d, err := r.Read(ctx, path)
 			if err != nil {
 				return nil, err
@@ -113,6 +124,17 @@ func (r *Reader) ReadAll(ctx context.Context, args ...string) ([]Document, error
 		}
 	}
 	return all, nil
+}
+
+// identity returns the same text for all names of a file: its absolute path.
+func identity(name string) string {
+	if IsAddress(name) {
+		return name
+	}
+	if full, err := filepath.Abs(name); err == nil {
+		return full
+	}
+	return name
 }
 
 // IsAddress reports whether an argument is an http or https address.
