@@ -2,6 +2,7 @@ package signpost
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -41,20 +42,44 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s: %s [%s]", place, f.Severity, f.Message, f.Rule)
 }
 
-// Path leads to a value in a manifest. An int is an index, a string a field or, first, an endpoint's URL.
-type Path []any
+// Path leads to a value in a manifest. The first step is the endpoint's URL.
+type Path []Step
+
+// Step is one step of a [Path]: a [Field] or an [Item].
+type Step interface{ isStep() }
+
+// Field is the step to a field of an object or, first in a path, to the endpoint with that URL.
+type Field string
+
+// Item is the step to an item of a list, counted from 0.
+type Item int
+
+func (Field) isStep() {}
+func (Item) isStep()  {}
+
+// Endpoint returns the URL of the endpoint that the path leads into, or "" if it leads into none.
+func (p Path) Endpoint() string {
+	if len(p) == 0 {
+		return ""
+	}
+	url, _ := p[0].(Field)
+	return string(url)
+}
+
+// then returns a copy of the path with more steps.
+func (p Path) then(steps ...Step) Path { return slices.Concat(p, steps) }
 
 func (p Path) String() string {
 	var out strings.Builder
 	for i, step := range p {
 		switch step := step.(type) {
-		case int:
+		case Item:
 			fmt.Fprintf(&out, "[%d]", step)
-		default:
+		case Field:
 			if i > 0 {
 				out.WriteByte('.')
 			}
-			fmt.Fprint(&out, step)
+			out.WriteString(string(step))
 		}
 	}
 	return out.String()

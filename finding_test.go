@@ -10,7 +10,7 @@ import (
 func TestFindingString(t *testing.T) {
 	f := signpost.Finding{
 		Rule: signpost.RuleMethod, Severity: signpost.SeverityWarning, Message: `method "put"`,
-		Path: signpost.Path{"https://{{host}}/a", "method"},
+		Path: signpost.Path{signpost.Field("https://{{host}}/a"), signpost.Field("method")},
 	}
 	if got, want := f.String(), `https://{{host}}/a.method: warning: method "put" [method]`; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -24,7 +24,7 @@ func TestFindingString(t *testing.T) {
 func TestFindingJSON(t *testing.T) {
 	got, err := json.Marshal(signpost.Finding{
 		Rule: "method", Severity: signpost.SeverityError, Message: "m", File: "feeds.yaml", Line: 14, Column: 17, Hint: "h",
-		Path: signpost.Path{"a"}, Width: 5,
+		Path: signpost.Path{signpost.Field("a")}, Width: 5,
 	})
 	const want = `{"rule":"method","severity":"error","message":"m","file":"feeds.yaml","line":14,"column":17,"hint":"h"}`
 	if err != nil || string(got) != want {
@@ -38,9 +38,9 @@ func TestPathString(t *testing.T) {
 		want string
 	}{
 		{nil, ""},
-		{signpost.Path{"name"}, "name"},
-		{signpost.Path{"https://{{host}}/a", "modifiers", 0, "params", 12, "ui", "label"}, "https://{{host}}/a.modifiers[0].params[12].ui.label"},
-		{signpost.Path{"a", 1, 2}, "a[1][2]"},
+		{signpost.Path{signpost.Field("name")}, "name"},
+		{signpost.Path{signpost.Field("https://{{host}}/a"), signpost.Field("modifiers"), signpost.Item(0), signpost.Field("params"), signpost.Item(12), signpost.Field("ui"), signpost.Field("label")}, "https://{{host}}/a.modifiers[0].params[12].ui.label"},
+		{signpost.Path{signpost.Field("a"), signpost.Item(1), signpost.Item(2)}, "a[1][2]"},
 	}
 	for _, test := range tests {
 		if got := test.path.String(); got != test.want {
@@ -51,8 +51,8 @@ func TestPathString(t *testing.T) {
 
 func TestInvalidError(t *testing.T) {
 	err := &signpost.InvalidError{Findings: []signpost.Finding{
-		{Rule: "url", Severity: "error", Message: "one", Path: signpost.Path{"a"}},
-		{Rule: "method", Severity: "error", Message: "two", Path: signpost.Path{"b", "method"}},
+		{Rule: "url", Severity: "error", Message: "one", Path: signpost.Path{signpost.Field("a")}},
+		{Rule: "method", Severity: "error", Message: "two", Path: signpost.Path{signpost.Field("b"), signpost.Field("method")}},
 	}}
 	if got, want := err.Error(), "a: error: one [url]\nb.method: error: two [method]"; got != want {
 		t.Errorf("got %s, want %s", got, want)

@@ -227,7 +227,11 @@ func scribble(v reflect.Value) {
 	case reflect.Uint8:
 		v.SetUint('#')
 	case reflect.Interface:
-		v.Set(reflect.ValueOf("scribbled"))
+		if value := reflect.ValueOf("scribbled"); value.Type().AssignableTo(v.Type()) {
+			v.Set(value)
+		} else {
+			v.Set(reflect.ValueOf(signpost.Field("scribbled")))
+		}
 	default:
 		panic("scribble cannot change a " + v.Kind().String() + " yet")
 	}

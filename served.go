@@ -34,15 +34,15 @@ func (m Manifest) ServedHost(own string) string {
 }
 
 // ForHost returns a copy of the manifest as the service sends it to host, with {{host}} replaced in every URL.
-// Unlike [Template.Render] it does not require the manifest to be valid.
+// The error is a [*HostError] if
+// the manifest exists for other hosts only. Unlike [Template.Render], ForHost does not require a valid manifest.
 func (m Manifest) ForHost(host string) (Manifest, error) {
 	if !plausibleHost(host) {
 		return Manifest{}, fmt.Errorf("%q is not a host name or an IP address", host)
 	}
 	for _, e := range m.Endpoints {
-		name := CutURL(e.URL).Hostname()
-		if resolved := strings.ReplaceAll(name, HostPlaceholder, host); resolved != name && checkHost(resolved) != nil {
-			return Manifest{}, fmt.Errorf("%q is not a host for https://%s", host, name)
+		if u := CutURL(e.URL); u.HasHostPlaceholder() && u.Hostname() != HostPlaceholder && !u.fits(host) {
+			return Manifest{}, &HostError{host, u}
 		}
 	}
 	return (&Template{manifest: m}).resolve(host), nil

@@ -22,8 +22,8 @@ type Template struct {
 	literals [][]byte
 	size     int // bytes in literals
 
-	// composed holds the authorities of which {{host}} is only a part. An IP address does not fit into them.
-	composed []string
+	// composed has a URL for each host of which {{host}} is only a part. Not every host fits into them.
+	composed []URL
 
 	// meeting holds the endpoints, by index, that may become the same URL for some host.
 	meeting [][]int
@@ -38,7 +38,7 @@ func Compile(m Manifest, features ...Feature) (*Template, error) {
 	findings := m.Validate()
 	for _, feature := range features {
 		for _, f := range feature.Validate() {
-			f.Path = append(Path{"feature " + feature.Name}, f.Path...)
+			f.Path = Path{Field("feature " + feature.Name)}.then(f.Path...)
 			findings = append(findings, f)
 		}
 	}
@@ -100,10 +100,12 @@ func (t *Template) write() error {
 // the same text after the authority can become one.
 func (t *Template) lookAtURLs() {
 	groups := make(map[string][]int)
+	composed := make(map[string]bool)
 	for i, e := range t.manifest.Endpoints {
 		u := CutURL(e.URL)
-		if name := u.Hostname(); u.HasHostPlaceholder() && name != HostPlaceholder {
-			t.composed = append(t.composed, name)
+		if name := u.Hostname(); u.HasHostPlaceholder() && name != HostPlaceholder && !composed[name] {
+			composed[name] = true
+			t.composed = append(t.composed, u)
 		}
 		key := u.scheme + "://" + u.rest()
 		groups[key] = append(groups[key], i)
@@ -147,9 +149,20 @@ func (t *Template) URLs() []URL {
 	return urls
 }
 
+// HostError says that a URL of a manifest does not exist for a host: {{host}} is only a part of the URL's host, and
+// the two together are not a host name. An IP address never fits.
+type HostError struct {
+	Host string
+	URL  URL // with {{host}} in it
+}
+
+func (e *HostError) Error() string {
+	return fmt.Sprintf("host %q does not fit into %q", e.Host, e.URL)
+}
+
 // Render returns the manifest for a host, as JSON on one line that ends in a newline. The host carries no
 // port. It is put in as it is given, so anything but a host name or an IP literal (IPv6 in brackets)
-// is refused.
+// is rejected. The error is a [*HostError] if the manifest exists for other hosts only.
 func (t *Template) Render(host string) ([]byte, error) {
 	if !plausibleHost(host) {
 		return nil, fmt.Errorf("%q is not a host name or an IP address", host)
@@ -157,9 +170,9 @@ func (t *Template) Render(host string) ([]byte, error) {
 	if len(t.literals) == 0 {
 		return nil, errors.New("the template is empty: use one that Compile returned")
 	}
-	for _, name := range t.composed {
-		if checkHost(strings.ReplaceAll(name, HostPlaceholder, host)) != nil {
-			return nil, fmt.Errorf("%q is not a host for https://%s", host, name)
+	for _, u := range t.composed {
+		if !u.fits(host) {
+			return nil, &HostError{host, u}
 		}
 	}
 	if t.meets(host) {

@@ -2,7 +2,9 @@ package signpost_test
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 
@@ -36,6 +38,44 @@ func TestRenderHosts(t *testing.T) {
 	_, err := template.Render("a:80")
 	if want := `"a:80" is not a host name or an IP address`; err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %s", err, want)
+	}
+}
+
+// Where {{host}} is only a part of a host, not every host makes a name of it.
+func TestRenderHostThatDoesNotFit(t *testing.T) {
+	long := strings.Repeat("a.", 123) + "example" // 253 characters
+	for url, hosts := range map[string][]string{
+		"https://media.{{host}}/a":      {"192.0.2.1", "[::1]", "192.0.2.1.", long},
+		"https://{{host}}.example/a":    {"192.0.2.1", "[2001:db8::1]", long},
+		"https://{{host}}./a":           {"192.0.2.1"},
+		"https://x{{host}}/a":           {"192.0.2.1", strings.Repeat("a", 63)},
+		"https://0x{{host}}/a":          {"f"},
+		"https://{{host}}.{{host}}:8/a": {"192.0.2.1", "[::1]", long},
+	} {
+		m := signpost.NewManifest(feed("https://{{host}}/b"), feed(url))
+		template := compile(t, m)
+		for _, host := range hosts {
+			doc, err := template.Render(host)
+			misfit := new(signpost.HostError)
+			if doc != nil || !errors.As(err, &misfit) || misfit.Host != host || misfit.URL.String() != url {
+				t.Errorf("%s for %q: %s, %v", url, host, doc, err)
+			} else if want := fmt.Sprintf("host %q does not fit into %q", host, url); err.Error() != want {
+				t.Errorf("got %q, want %q", err, want)
+			}
+			if _, err := m.ForHost(host); !errors.As(err, &misfit) {
+				t.Errorf("ForHost of %s for %q: %v", url, host, err)
+			}
+		}
+		if _, err := template.Render("b.example"); err != nil {
+			t.Errorf("%s: %v", url, err)
+		}
+		if _, err := template.Render("a b"); errors.As(err, new(*signpost.HostError)) {
+			t.Errorf("what is not a host at all is %v", err)
+		}
+	}
+	// An address fits where {{host}} is the whole host.
+	for _, host := range []string{"192.0.2.1", "[::1]", long} {
+		rendered(t, compile(t, signpost.NewManifest(feed("https://{{host}}:8443/a"))), host)
 	}
 }
 

@@ -93,6 +93,12 @@ func (u URL) Resolve(host string) URL {
 	return u.withAuthority(strings.ReplaceAll(u.authority, HostPlaceholder, host))
 }
 
+// fits reports whether the URL, whose {{host}} is only a part of its host, is one for a host too.
+func (u URL) fits(host string) bool {
+	_, isIP := hostname.Addr(strings.TrimSuffix(host, "."))
+	return !isIP && checkHost(u.Resolve(host).Hostname()) == nil
+}
+
 // Unresolve returns the URL with {{host}} in place of its hostname, if that is host, and the URL as it is otherwise.
 func (u URL) Unresolve(host string) URL {
 	name, port := hostname.CutPort(u.authority)

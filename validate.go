@@ -38,7 +38,7 @@ func (m Manifest) Validate() []Finding {
 	v := validator{severity: SeverityError}
 	seen := make(map[string]bool, len(m.Endpoints))
 	for _, e := range m.Endpoints {
-		v.base = Path{e.URL}
+		v.base = Path{Field(e.URL)}
 		if seen[e.URL] {
 			v.add(RuleDuplicateKey, "", Path{}, "endpoint %q is in the manifest twice", e.URL)
 		}
@@ -51,7 +51,7 @@ func (m Manifest) Validate() []Finding {
 // Validate returns everything that is wrong with the feature. The paths start at the feature.
 func (f Feature) Validate() []Finding {
 	v := validator{severity: SeverityError}
-	v.required(f.Name, "feature", Path{"name"})
+	v.required(f.Name, "feature", Path{Field("name")})
 	v.contextItems(f.ContextObj)
 	return v.findings
 }
@@ -73,15 +73,15 @@ type validator struct {
 func (v *validator) add(rule, hint string, path Path, format string, args ...any) {
 	v.findings = append(v.findings, Finding{
 		Rule: rule, Severity: v.severity, Message: fmt.Sprintf(format, args...), Hint: hint,
-		Path: slices.Concat(v.base, path),
+		Path: v.base.then(path...),
 	})
 }
 
 // required reports a text that is not there. The last step of the path names it.
 func (v *validator) required(text, owner string, path Path) {
 	if text == "" {
-		field := path[len(path)-1].(string)
-		v.add(RuleRequiredField, requiredHints[owner+" "+field], path, "%s has no %s", owner, field)
+		field := path[len(path)-1].(Field)
+		v.add(RuleRequiredField, requiredHints[owner+" "+string(field)], path, "%s has no %s", owner, field)
 	}
 }
 
@@ -104,31 +104,31 @@ func (v *validator) endpoint(e Endpoint) {
 	if err := CutURL(e.URL).check(); err != nil {
 		v.add(RuleURL, err.hint, nil, "%s", err.message)
 	}
-	v.required(e.Name, "endpoint", Path{"name"})
+	v.required(e.Name, "endpoint", Path{Field("name")})
 	switch lower := strings.ToLower(e.Method); {
 	case e.Method == "":
-		v.required(e.Method, "endpoint", Path{"method"})
+		v.required(e.Method, "endpoint", Path{Field("method")})
 	case e.Method == MethodGet || e.Method == MethodPost:
 	case lower == MethodGet || lower == MethodPost:
-		v.add(RuleMethod, "write it in lower case: "+lower, Path{"method"}, `method %q is not "get" or "post"`, e.Method)
+		v.add(RuleMethod, "write it in lower case: "+lower, Path{Field("method")}, `method %q is not "get" or "post"`, e.Method)
 	default:
-		v.add(RuleMethod, "", Path{"method"}, `method %q is not "get" or "post"`, e.Method)
+		v.add(RuleMethod, "", Path{Field("method")}, `method %q is not "get" or "post"`, e.Method)
 	}
 	switch {
 	case e.MIMEType == "":
-		v.required(e.MIMEType, "endpoint", Path{"mime_type"})
+		v.required(e.MIMEType, "endpoint", Path{Field("mime_type")})
 	case !validMIMEType(e.MIMEType):
-		v.add(RuleMIMEType, "the usual one is application/json", Path{"mime_type"},
+		v.add(RuleMIMEType, "the usual one is application/json", Path{Field("mime_type")},
 			"mime_type %q is not a media type, which is type/subtype", e.MIMEType)
 	}
 	v.contextItems(e.ContextObj)
 
 	ids, keys := make(map[string]bool), make(map[string]bool)
 	for i, m := range e.Modifiers {
-		path := Path{"modifiers", i}
+		path := Path{Field("modifiers"), Item(i)}
 		if m.ID != "" && ids[m.ID] {
 			v.add(RuleModifierIDDuplicate, "the studio stores an editor's value under the id: give each its own",
-				append(path, "id"), "modifier id %q is used twice in this endpoint", m.ID)
+				path.then(Field("id")), "modifier id %q is used twice in this endpoint", m.ID)
 		}
 		ids[m.ID] = true
 		v.modifier(m, path, keys)
@@ -143,34 +143,34 @@ func validMIMEType(s string) bool {
 func (v *validator) contextItems(items []ContextItem) {
 	keys, sentAs := make(map[string]bool), make(map[string]string)
 	for i, c := range items {
-		path := Path{"context_obj", i}
-		v.required(c.Key, "context item", append(path, "key"))
+		path := Path{Field("context_obj"), Item(i)}
+		v.required(c.Key, "context item", path.then(Field("key")))
 		switch c.Type {
 		case ContextCtx, ContextBodyParam:
 		case "":
-			v.required(c.Type, "context item", append(path, "type"))
+			v.required(c.Type, "context item", path.then(Field("type")))
 		default:
 			hint := ""
 			if strings.EqualFold(c.Type, ContextBodyParam) || strings.EqualFold(c.Type, ContextCtx) {
 				hint = "mind the capitals"
 			}
-			v.add(RuleContextType, hint, append(path, "type"), `context type %q is not "ctx" or "bodyParam"`, c.Type)
+			v.add(RuleContextType, hint, path.then(Field("type")), `context type %q is not "ctx" or "bodyParam"`, c.Type)
 		}
 		if c.Key == "" {
 			continue
 		}
 		if keys[c.Key] {
-			v.add(RuleContextDuplicate, "", append(path, "key"), "context key %q is declared twice", c.Key)
+			v.add(RuleContextDuplicate, "", path.then(Field("key")), "context key %q is declared twice", c.Key)
 			continue
 		}
 		keys[c.Key] = true
-		name, field := c.SentAs(), "key"
+		name, field := c.SentAs(), Field("key")
 		if c.Mapper != "" {
 			field = "mapper"
 		}
 		if other, taken := sentAs[c.Type+" "+name]; taken {
 			v.add(RuleContextDuplicate, "one value would overwrite the other: give one of them another mapper",
-				append(path, field), "context keys %q and %q are both sent as %q", other, c.Key, name)
+				path.then(field), "context keys %q and %q are both sent as %q", other, c.Key, name)
 		}
 		sentAs[c.Type+" "+name] = c.Key
 	}
@@ -178,19 +178,18 @@ func (v *validator) contextItems(items []ContextItem) {
 
 // modifier checks one modifier. keys holds the query parameters of the modifiers before it.
 func (v *validator) modifier(m Modifier, path Path, keys map[string]bool) {
-	path = slices.Clip(path)
-	v.required(m.ID, "modifier", append(path, "id"))
-	v.required(m.Name, "modifier", append(path, "name"))
+	v.required(m.ID, "modifier", path.then(Field("id")))
+	v.required(m.Name, "modifier", path.then(Field("name")))
 	if len(m.Params) == 0 {
-		v.add(RuleRequiredField, "", append(path, "params"), "modifier has no params")
+		v.add(RuleRequiredField, "", path.then(Field("params")), "modifier has no params")
 	}
 	for i, p := range m.Params {
-		v.param(p, slices.Clip(append(path, "params", i)), keys)
+		v.param(p, path.then(Field("params"), Item(i)), keys)
 	}
 }
 
 func (v *validator) param(p Param, path Path, keys map[string]bool) {
-	keyPath := append(path, "key")
+	keyPath := path.then(Field("key"))
 	switch {
 	case p.Key == "":
 		v.required(p.Key, "modifier", keyPath)
@@ -202,9 +201,9 @@ func (v *validator) param(p Param, path Path, keys map[string]bool) {
 			"modifier key %q is used twice in this endpoint", p.Key)
 	}
 	keys[p.Key] = true
-	v.required(p.UI.Label, "modifier", append(path, "ui", "label"))
+	v.required(p.UI.Label, "modifier", path.then(Field("ui"), Field("label")))
 
-	typePath := append(path, "schema", "type")
+	typePath := path.then(Field("schema"), Field("type"))
 	switch p.Schema.Type {
 	case TypeString, TypeNumber, TypeBoolean:
 	case "":
@@ -220,8 +219,8 @@ func (v *validator) param(p Param, path Path, keys map[string]bool) {
 
 // options checks what makes a dropdown: ui.options and schema.enum. nil means that it is not one.
 func (v *validator) options(p Param, path Path) {
-	optionsPath := slices.Clip(append(path, "ui", "options"))
-	enumPath := append(path, "schema", "enum")
+	optionsPath := path.then(Field("ui"), Field("options"))
+	enumPath := path.then(Field("schema"), Field("enum"))
 	isSelect := p.UI.Options != nil || p.Schema.Enum != nil
 	if isSelect && p.Schema.Type != TypeString {
 		where := optionsPath
@@ -247,12 +246,12 @@ func (v *validator) options(p Param, path Path) {
 		seen[value] = true
 	}
 	for i, o := range p.UI.Options {
-		value(o.Value, append(optionsPath, i, "value"))
-		v.required(o.Label, "option", append(optionsPath, i, "label"))
+		value(o.Value, optionsPath.then(Item(i), Field("value")))
+		v.required(o.Label, "option", optionsPath.then(Item(i), Field("label")))
 	}
 	for i, e := range p.Schema.Enum {
 		if p.UI.Options == nil {
-			value(e, append(slices.Clip(enumPath), i))
+			value(e, enumPath.then(Item(i)))
 		}
 	}
 	if p.UI.Options != nil && p.Schema.Enum != nil && !sameSet(p.Schema.Enum, optionValues(p)) {
@@ -267,7 +266,7 @@ func (v *validator) defaultValue(p Param, path Path) {
 	if d == nil {
 		return
 	}
-	path = append(path, "schema", "default")
+	path = path.then(Field("schema"), Field("default"))
 	if typeOf(d) != p.Schema.Type {
 		hint := map[string]string{
 			TypeString:  "put it in quotes",

@@ -29,7 +29,7 @@ func (m Manifest) Warnings() []Finding {
 	names := make(map[string]string)
 	collisions := make(map[string][]Endpoint) // by all of the URL but its authority
 	for i, e := range m.Endpoints {
-		v.base = Path{e.URL}
+		v.base = Path{Field(e.URL)}
 		if u, err := ParseURL(e.URL); err == nil {
 			v.urlWarnings(e, u)
 			v.overlap(index, i)
@@ -45,7 +45,7 @@ func (m Manifest) Warnings() []Finding {
 		}
 		v.contextWarnings(e)
 		if first, taken := names[e.Name]; taken && e.Name != "" {
-			v.add(RuleDuplicateName, "editors see the name alone: make it tell the endpoints apart", Path{"name"},
+			v.add(RuleDuplicateName, "editors see the name alone: make it tell the endpoints apart", Path{Field("name")},
 				"name %q is that of %s too", e.Name, first)
 		} else {
 			names[e.Name] = e.URL
@@ -75,7 +75,7 @@ func (v *validator) urlWarnings(e Endpoint, u URL) {
 		for j, p := range m.Params {
 			if used.Has(p.Key) {
 				v.add(RuleQueryInURL, "the feed URL would have it twice: leave it out of one of the two",
-					Path{"modifiers", i, "params", j, "key"}, "parameter %q is in the URL already", p.Key)
+					Path{Field("modifiers"), Item(i), Field("params"), Item(j), Field("key")}, "parameter %q is in the URL already", p.Key)
 			}
 		}
 	}
@@ -85,11 +85,11 @@ func (v *validator) contextWarnings(e Endpoint) {
 	ours := strings.Contains(e.URL, HostPlaceholder)
 	for i, c := range e.ContextObj {
 		if c.Type == ContextBodyParam && e.Method == MethodGet {
-			v.add(RuleBodyParamOnGet, "send it as ctx, or use method post", Path{"context_obj", i, "type"},
+			v.add(RuleBodyParamOnGet, "send it as ctx, or use method post", Path{Field("context_obj"), Item(i), Field("type")},
 				"context key %q goes into the body, and a get request has none", c.Key)
 		}
 		if c.Required && !ours {
-			v.add(RuleTokenToThirdParty, "make sure that its owner is meant to have it", Path{"context_obj", i, "key"},
+			v.add(RuleTokenToThirdParty, "make sure that its owner is meant to have it", Path{Field("context_obj"), Item(i), Field("key")},
 				"context key %q is sent to %q, which is not a URL of this service", c.Key, e.URL)
 		}
 	}

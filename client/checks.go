@@ -187,9 +187,7 @@ func (c *checker) checkManifest(context.Context) bool {
 func (c *checker) addFinding(f signpost.Finding) {
 	r := Result{Check: CheckManifest, Status: Warned, Message: f.Message + " [" + f.Rule + "]",
 		Hint: cmp.Or(f.Hint, "docs/rules.md explains the rule "+f.Rule)}
-	if len(f.Path) > 0 {
-		r.Endpoint, _ = f.Path[0].(string)
-	}
+	r.Endpoint = f.Path.Endpoint()
 	if f.Rule == signpost.RuleTokenToThirdParty && c.owns(r.Endpoint) {
 		return
 	}

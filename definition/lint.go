@@ -31,10 +31,10 @@ func (d *decoder) lint() {
 	for _, v := range d.file.versions {
 		manifest := v.manifest.WithFeatures(enabled...)
 		for _, f := range manifest.Validate() {
-			d.reportEndpoint(f, v.endpoints[f.Path[0].(string)])
+			d.reportEndpoint(f, v.endpoints[f.Path.Endpoint()])
 		}
 		for _, f := range manifest.Warnings() {
-			at := v.endpoints[f.Path[0].(string)]
+			at := v.endpoints[f.Path.Endpoint()]
 			d.warn(f, at, d.inEndpoint(f, at), at.value)
 		}
 		for _, e := range v.manifest.Endpoints {
@@ -136,11 +136,11 @@ func (d *decoder) inEndpoint(f signpost.Finding, at field) signpost.Path {
 
 // reference returns the name of the shared modifier that a finding is inside of, or "".
 func (d *decoder) reference(f signpost.Finding, at field) string {
-	if len(f.Path) < 3 || f.Path[1] != "modifiers" {
+	if len(f.Path) < 3 || f.Path[1] != signpost.Field("modifiers") {
 		return ""
 	}
 	_, modifiers := at.value.field("modifiers")
-	if item := modifiers.items[f.Path[2].(int)]; item.kind == kindString {
+	if item := modifiers.items[f.Path[2].(signpost.Item)]; item.kind == kindString {
 		return item.text
 	}
 	return ""
@@ -154,14 +154,14 @@ func (d *decoder) reportAt(f signpost.Finding, from field, path signpost.Path) {
 	for len(path) > 0 && !n.broken {
 		var next *node
 		switch step := path[0].(type) {
-		case int:
-			if step < len(n.items) {
+		case signpost.Item:
+			if int(step) < len(n.items) {
 				next = n.items[step]
 			}
 			path = path[1:]
-		case string:
+		case signpost.Field:
 			step, path = shortForm(n, step, path)
-			_, next = n.field(step)
+			_, next = n.field(string(step))
 		}
 		if next == nil {
 			break
@@ -175,7 +175,7 @@ func (d *decoder) reportAt(f signpost.Finding, from field, path signpost.Path) {
 
 // shortForm translates a step into a modifier that is written with a kind: its fields are those of the
 // builders, where a path speaks of the manifest.
-func shortForm(n *node, step string, path signpost.Path) (string, signpost.Path) {
+func shortForm(n *node, step signpost.Field, path signpost.Path) (signpost.Field, signpost.Path) {
 	if key, _ := n.field("kind"); key == nil || step != "params" || len(path) < 3 {
 		return step, path[1:]
 	}
@@ -193,5 +193,5 @@ func shortForm(n *node, step string, path signpost.Path) (string, signpost.Path)
 	case "schema.enum":
 		return "options", nil
 	}
-	return path[2].(string), path[3:]
+	return path[2].(signpost.Field), path[3:]
 }
