@@ -8,7 +8,6 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strconv"
@@ -70,12 +69,41 @@ func keyed(url string, keys ...string) signpost.Endpoint {
 	return e
 }
 
+func requiring(url string, keys ...string) signpost.Endpoint {
+	e := keyed(url, keys...)
+	for i := range e.ContextObj {
+		e.ContextObj[i].Required = true
+	}
+	return e
+}
+
+func inBody(url, key, mapper string) signpost.Endpoint {
+	e := feed(url)
+	e.ContextObj = []signpost.ContextItem{{Key: key, Type: signpost.ContextBodyParam, Mapper: mapper}}
+	return e
+}
+
+func formPost(url string) signpost.Endpoint {
+	e := feed(url)
+	e.Method, e.MIMEType = signpost.MethodPost, signpost.MIMEForm
+	return e
+}
+
 func diffCases() []diffCase {
 	const (
 		feeds   = "https://{{host}}/v1/feeds"
 		media   = feeds + "/media"
 		feedDoc = `{"name":"Feed","method":"get","mime_type":"application/json","context_obj":[]}`
+		formDoc = `{"name":"Feed","method":"post","mime_type":"application/x-www-form-urlencoded","context_obj":[]}`
 	)
+	settings := func(url, doc string) string { return strings.Replace(doc, `"name":"Feed"`, `"endpoint":"`+url+`"`, 1) }
+	contextDoc := func(required bool, keys ...string) string {
+		var items []string
+		for _, key := range keys {
+			items = append(items, fmt.Sprintf(`{"key":%q,"type":"ctx","required":%v}`, key, required))
+		}
+		return strings.Replace(feedDoc, "[]", "["+strings.Join(items, ",")+"]", 1)
+	}
 	const limit, query, sort, released = 1, 0, 2, 3
 	param := func(e *signpost.Endpoint, modifier int) *signpost.Param { return &e.Modifiers[modifier].Params[0] }
 	return []diffCase{
@@ -117,6 +145,54 @@ func diffCases() []diffCase {
 			`endpoint-removed: endpoint "Feed" removed; perhaps moved to "`+media+`/hd", which has the same name: `+feedDoc+`: null`,
 			`endpoint-added: endpoint "Feed" added: null: `+feedDoc),
 
+		change("feeds get another method and type", v1(feed(feeds)), v1(feed(feeds), formPost(media)),
+			`endpoint-added: endpoint "Feed" added: null: `+formDoc,
+			`feeds-taken-over: takes feeds over from "`+feeds+`": method "post" instead of "get"; mime_type "application/x-www-form-urlencoded" instead of "application/json": `+
+				settings(feeds, feedDoc)+": "+settings(media, formDoc)),
+		change("feeds need a required key", v1(keyed(feeds, "a", "b")), v1(keyed(feeds, "a", "b"), requiring(media, "a", "b", "c")),
+			`endpoint-added: endpoint "Feed" added: null: `+contextDoc(true, "a", "b", "c"),
+			`feeds-taken-over: takes feeds over from "`+feeds+`": context key "a" is required; context key "b" is required; context key "c" is required: `+
+				settings(feeds, contextDoc(false, "a", "b"))+": "+settings(media, contextDoc(true, "a", "b", "c"))),
+		change("feeds send a key in another way", v1(keyed(feeds, "a")), v1(keyed(feeds, "a"), inBody(media, "a", "alias")),
+			`endpoint-added: endpoint "Feed" added: null: `+strings.Replace(feedDoc, "[]", `[{"key":"a","type":"bodyParam","required":false,"mapper":"alias"}]`, 1),
+			`feeds-taken-over: takes feeds over from "`+feeds+`": context key "a" is sent as bodyParam instead of ctx; context key "a" is sent under the name "alias" instead of "a": `+
+				settings(feeds, contextDoc(false, "a"))+": "+settings(media, strings.Replace(feedDoc, "[]", `[{"key":"a","type":"bodyParam","required":false,"mapper":"alias"}]`, 1))),
+		change("feeds inside a segment", v1(feed(media)), v1(feed(media), formPost(media+"-archive")),
+			`endpoint-added: endpoint "Feed" added: null: `+formDoc,
+			`feeds-taken-over: takes feeds over from "`+media+`": method "post" instead of "get"; mime_type "application/x-www-form-urlencoded" instead of "application/json": `+
+				settings(media, feedDoc)+": "+settings(media+"-archive", formDoc)),
+		change("feeds of endpoints beside a placeholder", v1(feed(feeds+"/top"), feed(feeds+"/new"), feed("https://{{host}}/v2/top")),
+			v1(feed(feeds+"/top"), feed(feeds+"/new"), feed("https://{{host}}/v2/top"), formPost(feeds+"/{{id}}")),
+			`endpoint-added: endpoint "Feed" added: null: `+formDoc,
+			`feeds-taken-over: takes feeds over from "`+feeds+`/top" and 1 other endpoint, such as "`+feeds+`/top…": method "post" instead of "get"; mime_type "application/x-www-form-urlencoded" instead of "application/json": `+
+				settings(feeds+"/top", feedDoc)+": "+settings(feeds+"/{{id}}", formDoc)),
+		change("feeds of a more literal endpoint", v1(feed("https://{{host}}/films/{{id}}")), v1(feed("https://{{host}}/films/{{id}}"), formPost("https://{{host}}/{{kind}}/top")),
+			`endpoint-added: endpoint "Feed" added: null: `+formDoc),
+		change("feeds below a more literal endpoint", v1(feed("https://{{host}}/films/{{id}}")), v1(feed("https://{{host}}/films/{{id}}"), formPost("https://{{host}}/{{kind}}/top/{{n}}")),
+			`endpoint-added: endpoint "Feed" added: null: `+formDoc,
+			`feeds-taken-over: takes feeds over from "https://{{host}}/films/{{id}}", such as "https://{{host}}/films/top/…": method "post" instead of "get"; mime_type "application/x-www-form-urlencoded" instead of "application/json": `+
+				settings("https://{{host}}/films/{{id}}", feedDoc)+": "+settings("https://{{host}}/{{kind}}/top/{{n}}", formDoc)),
+		change("a tie goes to the endpoint in front", v1(feed(feeds+"/{{a}}")), v1(formPost(feeds+"/{{b}}"), feed(feeds+"/{{a}}")),
+			`endpoint-added: endpoint "Feed" added: null: `+formDoc,
+			`feeds-taken-over: takes feeds over from "`+feeds+`/{{a}}": method "post" instead of "get"; mime_type "application/x-www-form-urlencoded" instead of "application/json": `+
+				settings(feeds+"/{{a}}", feedDoc)+": "+settings(feeds+"/{{b}}", formDoc)),
+		change("a tie that stays", v1(feed(feeds+"/{{a}}")), v1(feed(feeds+"/{{a}}"), formPost(feeds+"/{{b}}")),
+			`endpoint-added: endpoint "Feed" added: null: `+formDoc),
+		change("a tie that the order decides", v1(feed(feeds+"/{{a}}"), formPost(feeds+"/{{b}}")), v1(formPost(feeds+"/{{b}}"), feed(feeds+"/{{a}}")),
+			`feeds-taken-over: takes feeds over from "`+feeds+`/{{a}}": method "post" instead of "get"; mime_type "application/x-www-form-urlencoded" instead of "application/json": `+
+				settings(feeds+"/{{a}}", feedDoc)+": "+settings(feeds+"/{{b}}", formDoc),
+			`order-changed: endpoints are in another order: ["`+feeds+`/{{a}}","`+feeds+`/{{b}}"]: ["`+feeds+`/{{b}}","`+feeds+`/{{a}}"]`),
+		change("feeds of a removed endpoint", v1(feed(feeds), formPost(media)), v1(feed(feeds)),
+			`endpoint-removed: endpoint "Feed" removed: `+formDoc+`: null`),
+		change("what the endpoint itself does too", v1(feed(feeds)), v1(formPost(feeds), formPost(media)),
+			`method-changed: method changed from "get" to "post": "get": "post"`,
+			`mime-type-changed: mime_type changed from "application/json" to "application/x-www-form-urlencoded": "application/json": "application/x-www-form-urlencoded"`,
+			`endpoint-added: endpoint "Feed" added: null: `+formDoc),
+		change("a new version that takes feeds over", v1(feed(feeds)), append(v1(feed(feeds)), signpost.Version{Name: "v2", Manifest: signpost.NewManifest(formPost(media))}),
+			`version-added: version added: null: {"endpoints":{"`+media+`":`+formDoc+`}}`,
+			`feeds-taken-over: takes feeds over from "`+feeds+`" (v1): method "post" instead of "get"; mime_type "application/x-www-form-urlencoded" instead of "application/json": `+
+				settings(feeds, feedDoc)+": "+settings(media, formDoc)),
+
 		changed("nothing", func(*signpost.Endpoint) {}),
 		changed("name", func(e *signpost.Endpoint) { e.Name = "All feeds" }, `name-changed: name changed from "Feeds" to "All feeds": "Feeds": "All feeds"`),
 		changed("method", func(e *signpost.Endpoint) { e.Method = "post" }, `method-changed: method changed from "get" to "post": "get": "post"`),
@@ -148,6 +224,18 @@ func diffCases() []diffCase {
 		changed("modifier added", func(e *signpost.Endpoint) {
 			e.Modifiers = append(e.Modifiers, signpost.Boolean(signpost.ModifierInput{ID: "hd", Name: "HD", Key: "hd", Label: "HD only"}))
 		}, `modifier-added: modifier "hd" added: null: {"id":"hd","name":"HD","params":[{"key":"hd","ui":{"label":"HD only"},"schema":{"type":"boolean"}}]}`),
+		changed("modifier with another id", func(e *signpost.Endpoint) { e.Modifiers[query].ID = "query" },
+			`modifier-removed: modifier "q" renamed to "query": values saved under the old id are lost: `+
+				`{"id":"q","name":"Query","params":[{"key":"q","ui":{"label":"Search for"},"schema":{"type":"string"}}]}: `+
+				`{"id":"query","name":"Query","params":[{"key":"q","ui":{"label":"Search for"},"schema":{"type":"string"}}]}`),
+		changed("modifier with another id and name", func(e *signpost.Endpoint) { e.Modifiers[released].ID, e.Modifiers[released].Name = "year", "Year" },
+			`modifier-removed: modifier "released" renamed to "year": values saved under the old id are lost: `+
+				`{"id":"released","name":"Year of release","params":[{"key":"from","ui":{"label":"From"},"schema":{"type":"number"}},{"key":"to","ui":{"label":"To"},"schema":{"type":"number"}}]}: `+
+				`{"id":"year","name":"Year","params":[{"key":"from","ui":{"label":"From"},"schema":{"type":"number"}},{"key":"to","ui":{"label":"To"},"schema":{"type":"number"}}]}`,
+			`modifier-changed: modifier "released": name changed from "Year of release" to "Year": "Year of release": "Year"`),
+		changed("modifier with another id and key", func(e *signpost.Endpoint) { e.Modifiers[query].ID, param(e, query).Key = "query", "query" },
+			`modifier-removed: modifier "q" removed: {"id":"q","name":"Query","params":[{"key":"q","ui":{"label":"Search for"},"schema":{"type":"string"}}]}: null`,
+			`modifier-added: modifier "query" added: null: {"id":"query","name":"Query","params":[{"key":"query","ui":{"label":"Search for"},"schema":{"type":"string"}}]}`),
 		changed("modifier renamed and relabelled", func(e *signpost.Endpoint) {
 			e.Modifiers[sort].Name, param(e, sort).UI.Label, param(e, sort).UI.Placeholder = "Order", "Order by", ""
 		},
@@ -246,9 +334,9 @@ func jsonOf(t testing.TB, value any) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// Every rule that diff.go names has a level and a case above.
+// Every rule that change.go names has a level and a case above.
 func TestDiffRules(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "diff.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "change.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,6 +361,14 @@ func TestDiffRules(t *testing.T) {
 		for _, c := range signpost.Diff(test.old, test.new) {
 			seen[c.Rule] = true
 		}
+	}
+	for _, test := range serviceCases() {
+		for _, c := range signpost.DiffServices(test.old, test.new) {
+			seen[c.Rule] = true
+		}
+	}
+	for _, c := range signpost.DiffService(signpost.Service{BasePath: "/"}, signpost.Service{BasePath: "/feeds"}) {
+		seen[c.Rule] = true
 	}
 	for _, rule := range named {
 		if !seen[rule] {
@@ -311,7 +407,7 @@ func TestDiffOrder(t *testing.T) {
 func TestDiffJSON(t *testing.T) {
 	changes := signpost.Diff(v1(feed("https://a.example/?a&b")), v1(named("https://a.example/?a&b", "<b>")))
 	const want = `[{"rule":"name-changed","level":"notable","version":"v1","endpoint":"https://a.example/?a&b",` +
-		`"message":"name changed from \"Feed\" to \"<b>\"","old":"Feed","new":"<b>"}]`
+		`"message":"name changed from \"Feed\" to \"<b>\"","old":"Feed","new":"<b>","fingerprint":"b4d01d4d7e0e"}]`
 	if got := jsonOf(t, changes); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -338,208 +434,6 @@ func TestDiffCopies(t *testing.T) {
 			t.Errorf("%s: scribbling on the changes shows (-before +after):\n%s", test.name, diff)
 		}
 	}
-}
-
-// mutations returns ways to change a value: each field to something else, each list by one item less, more or
-// elsewhere. A field that is added to the manifest later takes part.
-func mutations(v reflect.Value) []func() {
-	var all []func()
-	switch v.Kind() {
-	case reflect.Struct:
-		for i := range v.NumField() {
-			all = append(all, mutations(v.Field(i))...)
-		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			all = append(all, mutations(v.Index(i))...)
-			all = append(all, func() { v.Set(reflect.AppendSlice(v.Slice3(0, i, i), v.Slice(i+1, v.Len()))) })
-			for j := range i {
-				all = append(all, func() { reflect.Swapper(v.Interface())(i, j) })
-			}
-		}
-		all = append(all, func() { v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem()))) })
-	case reflect.String:
-		for _, text := range []string{"", v.String() + "x", signpost.TypeString, signpost.TypeNumber} {
-			all = append(all, func() { v.SetString(text) })
-		}
-	case reflect.Bool:
-		all = append(all, func() { v.SetBool(!v.Bool()) })
-	case reflect.Interface: // a default
-		for _, value := range []any{nil, "x", json.Number("7"), 7.5, false} {
-			all = append(all, func() {
-				v.SetZero()
-				if value != nil {
-					v.Set(reflect.ValueOf(value))
-				}
-			})
-		}
-	default:
-		panic("a manifest has a " + v.Kind().String() + ": say how to change it")
-	}
-	return all
-}
-
-// documents returns what the service would send, by version; false if it would send nothing.
-func documents(versions []signpost.Version) (map[string]string, bool) {
-	docs := make(map[string]string)
-	for _, v := range versions {
-		doc, err := v.Manifest.MarshalJSON()
-		if _, twice := docs[v.Name]; err != nil || twice {
-			return nil, false
-		}
-		docs[v.Name] = string(doc)
-	}
-	return docs, true
-}
-
-// wantDiff checks the property: there are changes if, and only if, a document changes.
-func wantDiff(t testing.TB, old, new []signpost.Version) (changed bool) {
-	t.Helper()
-	before, ok := documents(old)
-	after, ok2 := documents(new)
-	if !ok || !ok2 {
-		return false
-	}
-	for _, pair := range [][2][]signpost.Version{{old, new}, {new, old}} {
-		changes := signpost.Diff(pair[0], pair[1])
-		if same := maps.Equal(before, after); same != (len(changes) == 0) {
-			t.Fatalf("same documents: %v, and changes %s of\n%s\nto\n%s", same, jsonOf(t, changes), before, after)
-		}
-		for _, c := range changes {
-			if c.Message == "" || signpost.ChangeRules()[c.Rule] != c.Level {
-				t.Fatalf("change %+v", c)
-			}
-		}
-		jsonOf(t, changes)
-	}
-	if changes := signpost.Diff(new, new); len(changes) > 0 {
-		t.Fatalf("of a manifest to itself: %s", jsonOf(t, changes))
-	}
-	return !maps.Equal(before, after)
-}
-
-// Every single mutation of an endpoint in which every field is set.
-func TestDiffSeesEveryField(t *testing.T) {
-	build := func() []signpost.Version {
-		first, second := fullEndpoint("https://{{host}}/a"), fullEndpoint("https://{{host}}/b")
-		for _, e := range []*signpost.Endpoint{&first, &second} { // something to swap in every list
-			e.ContextObj = append(e.ContextObj, signpost.ContextItem{Key: "age", Type: signpost.ContextBodyParam})
-			p := &e.Modifiers[0].Params[0]
-			p.UI.Options = append(p.UI.Options, signpost.Option{Value: "title", Label: "Title"})
-			p.Schema.Enum = append(p.Schema.Enum, "title")
-			e.Modifiers[0].Params = append(e.Modifiers[0].Params, signpost.Number(fullInput()).Params[0])
-			e.Modifiers[0].Params[1].Key = "limit"
-			e.Modifiers = append(e.Modifiers, signpost.Text(signpost.ModifierInput{ID: "q"}))
-		}
-		return append(v1(first, second), signpost.Version{Name: "v2"})
-	}
-	seen := 0
-	base := build()
-	for i := range mutations(reflect.ValueOf(&base).Elem()) {
-		mutated := build()
-		mutations(reflect.ValueOf(&mutated).Elem())[i]()
-		if wantDiff(t, build(), mutated) {
-			seen++
-		}
-	}
-	if seen < 200 {
-		t.Errorf("only %d mutations changed anything", seen)
-	}
-}
-
-// Random services, and random mutations of them, one after the other.
-func TestDiffOfRandomMutations(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	seen := 0
-	for range 300 {
-		old := randomVersions(random)
-		if findings := old[0].Manifest.Validate(); len(findings) > 0 {
-			t.Fatalf("not a manifest to start from: %v", findings)
-		}
-		wantDiff(t, old, old)
-		new := cloneVersions(old)
-		for range 1 + random.IntN(4) {
-			ways := mutations(reflect.ValueOf(&new).Elem())
-			ways[random.IntN(len(ways))]()
-			if wantDiff(t, old, new) {
-				seen++
-			}
-		}
-	}
-	if seen < 300 {
-		t.Errorf("only %d mutations changed anything", seen)
-	}
-}
-
-func cloneVersions(versions []signpost.Version) []signpost.Version {
-	clone := slices.Clone(versions)
-	for i := range clone {
-		clone[i].Manifest = signpost.NewManifest(clone[i].Manifest.Endpoints...)
-	}
-	return clone
-}
-
-// randomVersions returns a service with one to three versions.
-func randomVersions(random *rand.Rand) []signpost.Version {
-	pick := func(words ...string) string { return words[random.IntN(len(words))] }
-	some := func(n int) int { return random.IntN(n + 1) }
-	modifier := func(id string) signpost.Modifier {
-		in := signpost.ModifierInput{ID: id, Name: pick("Page", "Sort"), Key: id, Label: pick("A", "B"), Placeholder: pick("", "", "choose")}
-		switch random.IntN(4) {
-		case 0:
-			return signpost.Text(in)
-		case 1:
-			in.DefaultValue = random.IntN(3)
-			return signpost.Number(in)
-		case 2:
-			in.DefaultValue = random.IntN(2) == 0
-			return signpost.Boolean(in)
-		}
-		for i := range 1 + some(3) {
-			in.Options = append(in.Options, signpost.Option{Value: fmt.Sprint("o", i), Label: pick("X", "Y")})
-		}
-		return signpost.Select(in)
-	}
-	var versions []signpost.Version
-	for v := range 1 + some(2) {
-		var m signpost.Manifest
-		for i := range some(4) {
-			e := signpost.Endpoint{URL: fmt.Sprintf("https://{{host}}/v%d/%s%d", v+1, pick("feeds", "feeds/"), i), Name: pick("Feeds", "Media"),
-				Method: pick("get", "post"), MIMEType: pick(signpost.MIMEJSON, signpost.MIMEForm)}
-			for c := range some(3) {
-				e.ContextObj = append(e.ContextObj, signpost.ContextItem{
-					Key: fmt.Sprint("k", c), Type: pick("ctx", "bodyParam"), Required: random.IntN(2) == 0, Mapper: pick("", fmt.Sprint("m", c)),
-				})
-			}
-			for c := range some(3) {
-				e.Modifiers = append(e.Modifiers, modifier(fmt.Sprint("m", c)))
-			}
-			m.Endpoints = append(m.Endpoints, e)
-		}
-		versions = append(versions, signpost.Version{Name: fmt.Sprint("v", v+1), Manifest: m})
-	}
-	return versions
-}
-
-// For any two manifests, valid or not: there are changes if, and only if, they are not the same document.
-func FuzzDiff(f *testing.F) {
-	random := rand.New(rand.NewPCG(3, 4))
-	for range 20 {
-		old := randomVersions(random)[:1]
-		new := cloneVersions(old)
-		ways := mutations(reflect.ValueOf(&new[0].Manifest).Elem())
-		ways[random.IntN(len(ways))]()
-		f.Add([]byte(jsonOf(f, old[0].Manifest)), []byte(jsonOf(f, new[0].Manifest)))
-	}
-	f.Add([]byte(withSchema(`{"type":"string","enum":["a"]}`)), []byte(withSchema(`{"type":"number","enum":["a","a"]}`)))
-	f.Add([]byte(`{"endpoints":{"https://a/{{x}}":{"context_obj":[{"key":"a"},{"key":"a"}]}}}`), []byte(`{"endpoints":{"https://a/b":null}}`))
-	f.Fuzz(func(t *testing.T, a, b []byte) {
-		old, new := signpost.Version{Name: "v1"}, signpost.Version{Name: "v1"}
-		if json.Unmarshal(a, &old.Manifest) != nil || json.Unmarshal(b, &new.Manifest) != nil {
-			return
-		}
-		wantDiff(t, []signpost.Version{old}, []signpost.Version{new})
-	})
 }
 
 // BenchmarkDiff compares manifests without a change, with a change in every endpoint, and with all of them new.

@@ -85,11 +85,7 @@ func (c *CLI) diff(cmd *cobra.Command, args []string, f diffFlags) error {
 	}
 	c.alignVersions(old, new)
 	c.alignVersions(new, old)
-	if was, is := old.File.BasePath, new.File.BasePath; was != is && !old.Served && !new.Served {
-		fmt.Fprintf(c.Stderr, "base_path changed from %s to %s: the manifests have new addresses, which must be registered\n", was, is)
-	}
-
-	all := signpost.Diff(old.Versions, new.Versions)
+	all := signpost.DiffService(old.State(), new.State())
 	changes := slices.DeleteFunc(slices.Clone(all), func(change signpost.Change) bool {
 		return slices.Contains(f.ignore, change.Rule)
 	})

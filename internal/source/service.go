@@ -51,6 +51,15 @@ func (s *Service) Load(features []string) error {
 	return nil
 }
 
+// State returns the versions with their base path, which a manifest by itself does not tell.
+func (s *Service) State() signpost.Service {
+	state := signpost.Service{Versions: s.Versions}
+	if !s.Served {
+		state.BasePath = s.File.BasePath
+	}
+	return state
+}
+
 // KnownFeatures keeps the features that a file has, of those that were asked for; nil stays nil.
 func KnownFeatures(f *definition.File, features []string) []string {
 	if features == nil {

@@ -1,0 +1,135 @@
+package signpost
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"reflect"
+)
+
+// Change is one difference between two states of a service, judged from the point of view of a studio that
+// registered the old one: its feeds, the values that editors saved under modifier ids, and the requests of apps.
+type Change struct {
+	Rule    string `json:"rule"`
+	Level   Level  `json:"level"`
+	Service string `json:"service,omitempty"` // the base path; empty unless several services are compared
+	Version string `json:"version"`           // empty where it is not known, or the change is about a service as a whole
+
+	// Endpoint is the URL of an endpoint. It is empty where the change is about a service or a version as a whole.
+	Endpoint string `json:"endpoint"`
+
+	Message string `json:"message"`
+
+	// Old and New hold what changed, as the manifest has it: a text, an option, a whole endpoint. Nil means
+	// absent.
+	Old any `json:"old"`
+	New any `json:"new"`
+
+	// Fingerprint identifies the change: it stays the same when endpoints, keys or modifiers are reordered and
+	// when something else is edited.
+	Fingerprint string `json:"fingerprint"`
+}
+
+// Level is the weight of a change.
+type Level string
+
+// A breaking change loses feeds, saved values or requests. A notable change is visible to editors or to the
+// service. A compatible change only adds something that nobody uses yet.
+const (
+	LevelBreaking   Level = "breaking"
+	LevelNotable    Level = "notable"
+	LevelCompatible Level = "compatible"
+)
+
+// The rules of changes.
+const (
+	ChangeServiceRemoved  = "service-removed"
+	ChangeServiceAdded    = "service-added"
+	ChangeBasePath        = "base-path-changed"
+	ChangeVersionRemoved  = "version-removed"
+	ChangeVersionAdded    = "version-added"
+	ChangeEndpointRemoved = "endpoint-removed"
+	ChangeEndpointAdded   = "endpoint-added"
+	ChangeFeedsTakenOver  = "feeds-taken-over"
+	ChangeMethod          = "method-changed"
+	ChangeMIMEType        = "mime-type-changed"
+	ChangeName            = "name-changed"
+	ChangeContextRequired = "context-required"
+	ChangeContextAdded    = "context-added"
+	ChangeContextRemoved  = "context-removed"
+	ChangeContextType     = "context-type-changed"
+	ChangeContextMapper   = "context-mapper-changed"
+	ChangeContextShadowed = "context-shadowed"
+	ChangeModifierRemoved = "modifier-removed"
+	ChangeModifierAdded   = "modifier-added"
+	ChangeModifier        = "modifier-changed"
+	ChangeParamKey        = "param-key-changed"
+	ChangeParamType       = "param-type-changed"
+	ChangeDefault         = "default-changed"
+	ChangeOptionRemoved   = "option-removed"
+	ChangeOptionAdded     = "option-added"
+	ChangeOrder           = "order-changed"
+)
+
+var changeLevels = map[string]Level{
+	ChangeServiceRemoved:  LevelBreaking,
+	ChangeServiceAdded:    LevelCompatible,
+	ChangeBasePath:        LevelBreaking,
+	ChangeVersionRemoved:  LevelBreaking,
+	ChangeVersionAdded:    LevelCompatible,
+	ChangeEndpointRemoved: LevelBreaking,
+	ChangeEndpointAdded:   LevelCompatible,
+	ChangeFeedsTakenOver:  LevelBreaking,
+	ChangeMethod:          LevelBreaking,
+	ChangeMIMEType:        LevelBreaking,
+	ChangeName:            LevelNotable,
+	ChangeContextRequired: LevelBreaking,
+	ChangeContextAdded:    LevelCompatible,
+	ChangeContextRemoved:  LevelNotable,
+	ChangeContextType:     LevelBreaking,
+	ChangeContextMapper:   LevelBreaking,
+	ChangeContextShadowed: LevelBreaking,
+	ChangeModifierRemoved: LevelBreaking,
+	ChangeModifierAdded:   LevelCompatible,
+	ChangeModifier:        LevelNotable,
+	ChangeParamKey:        LevelBreaking,
+	ChangeParamType:       LevelBreaking,
+	ChangeDefault:         LevelNotable,
+	ChangeOptionRemoved:   LevelBreaking,
+	ChangeOptionAdded:     LevelNotable,
+	ChangeOrder:           LevelNotable,
+}
+
+// ChangeRules returns the rules that a change can have, each with its level.
+func ChangeRules() map[string]Level { return maps.Clone(changeLevels) }
+
+// fingerprintLength is the number of hexadecimal digits in a fingerprint. 48 bits keep the thousands of changes
+// of a large comparison apart and are still short enough to copy by hand.
+const fingerprintLength = 12
+
+// fingerprint hashes what a change is about: its rule, its place, the path to its subject inside the endpoint,
+// and plain values before and after. It leaves out lists and whole descriptors, which change with unrelated edits,
+// and the message, so that rewording one keeps fingerprints.
+func (c *Change) fingerprint(subject []string) string {
+	h := sha256.New()
+	write := func(parts ...string) {
+		for _, part := range parts {
+			h.Write([]byte(part))
+			h.Write([]byte{0})
+		}
+		h.Write([]byte{1})
+	}
+	write(c.Rule, c.Service, c.Version, c.Endpoint)
+	write(subject...)
+	write(plainText(c.Old), plainText(c.New))
+	return hex.EncodeToString(h.Sum(nil))[:fingerprintLength]
+}
+
+// plainText returns a plain value as JSON, and "" for a list, a descriptor or nil.
+func plainText(value any) string {
+	switch reflect.ValueOf(value).Kind() {
+	case reflect.Invalid, reflect.Struct, reflect.Slice, reflect.Map:
+		return ""
+	}
+	return jsonText(value)
+}

@@ -1,0 +1,245 @@
+package signpost
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+func (d *differ) descriptor(old, new Endpoint) {
+	d.text(ChangeName, place{}, "name", old.Name, new.Name)
+	d.text(ChangeMethod, place{}, "method", old.Method, new.Method)
+	d.text(ChangeMIMEType, place{}, "mime_type", old.MIMEType, new.MIMEType)
+
+	key := func(c *ContextItem) string { return c.Key }
+	items, moved := pairUp(old.ContextObj, new.ContextObj, key)
+	for _, p := range items {
+		d.contextItem(p)
+	}
+	if moved {
+		d.add(ChangeOrder, place{subject: []string{"context"}}, keysOf(old.ContextObj, key), keysOf(new.ContextObj, key),
+			"context keys are in another order")
+	}
+
+	id := func(m *Modifier) string { return m.ID }
+	modifiers, moved := pairUp(old.Modifiers, new.Modifiers, id)
+	for _, p := range pairRenamed(modifiers) {
+		switch {
+		case p.new == nil:
+			d.add(ChangeModifierRemoved, modifierPlace(p.old.ID), p.old.clone(), nil, "removed")
+		case p.old == nil:
+			d.add(ChangeModifierAdded, modifierPlace(p.new.ID), nil, p.new.clone(), "added")
+		default:
+			if p.old.ID != p.new.ID {
+				d.add(ChangeModifierRemoved, modifierPlace(p.old.ID).sub("renamed", p.new.ID), p.old.clone(), p.new.clone(),
+					"renamed to %q: values saved under the old id are lost", p.new.ID)
+			}
+			d.modifier(*p.old, *p.new)
+		}
+	}
+	if moved {
+		d.add(ChangeModifier, place{subject: []string{"modifiers"}}, keysOf(old.Modifiers, id), keysOf(new.Modifiers, id),
+			"modifiers are in another order")
+	}
+}
+
+// modifierPlace is the place of a modifier as a whole.
+func modifierPlace(id string) place {
+	return place{prefix: fmt.Sprintf("modifier %q ", id), subject: []string{"modifier", id}}
+}
+
+// pairRenamed pairs a modifier that was removed with one that was added if they have the same query parameters and
+// no other modifier that was removed or added has them: its id changed.
+func pairRenamed(pairs []pair[Modifier]) []pair[Modifier] {
+	keys := func(m *Modifier) string { return strings.Join(keysOf(m.Params, paramKey), "\x00") }
+	type candidates struct{ removed, added []int }
+	byKeys := make(map[string]*candidates)
+	for i, p := range pairs {
+		m := p.old
+		if m == nil {
+			m = p.new
+		}
+		if p.old != nil && p.new != nil || len(m.Params) == 0 {
+			continue
+		}
+		c := byKeys[keys(m)]
+		if c == nil {
+			c = &candidates{}
+			byKeys[keys(m)] = c
+		}
+		if p.new == nil {
+			c.removed = append(c.removed, i)
+		} else {
+			c.added = append(c.added, i)
+		}
+	}
+	gone := make(map[int]bool)
+	for _, c := range byKeys {
+		if len(c.removed) == 1 && len(c.added) == 1 {
+			pairs[c.removed[0]].new = pairs[c.added[0]].new
+			gone[c.added[0]] = true
+		}
+	}
+	var all []pair[Modifier]
+	for i, p := range pairs {
+		if !gone[i] {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func (d *differ) contextItem(p pair[ContextItem]) {
+	at := func(key string) place {
+		return place{prefix: fmt.Sprintf("context key %q ", key), subject: []string{"context", key}}
+	}
+	switch {
+	case p.new == nil:
+		d.add(ChangeContextRemoved, at(p.old.Key), *p.old, nil, "removed")
+		return
+	case p.old == nil && p.new.Required:
+		d.add(ChangeContextRequired, at(p.new.Key), nil, *p.new, "added, and required")
+		return
+	case p.old == nil:
+		d.add(ChangeContextAdded, at(p.new.Key), nil, *p.new, "added, optional")
+		return
+	}
+	old, new := *p.old, *p.new
+	switch {
+	case !old.Required && new.Required:
+		d.add(ChangeContextRequired, at(old.Key), old, new, "is now required")
+	case old.Required && !new.Required:
+		d.add(ChangeContextRemoved, at(old.Key).sub("required"), old, new, "is no longer required")
+	}
+	inside := place{prefix: fmt.Sprintf("context key %q: ", old.Key), subject: []string{"context", old.Key}}
+	d.text(ChangeContextType, inside, "type", old.Type, new.Type)
+	d.text(ChangeContextMapper, inside, "mapper", old.Mapper, new.Mapper)
+}
+
+// modifier compares two states of a modifier, apart from its id.
+func (d *differ) modifier(old, new Modifier) {
+	at := place{prefix: fmt.Sprintf("modifier %q: ", old.ID), subject: []string{"modifier", old.ID}}
+	d.text(ChangeModifier, at, "name", old.Name, new.Name)
+
+	params, moved := pairParams(old.Params, new.Params)
+	for _, p := range params {
+		switch {
+		case p.new == nil:
+			d.add(ChangeParamKey, at.sub("param"), p.old.Key, nil, "param %q removed", p.old.Key)
+		case p.old == nil:
+			d.add(ChangeModifier, at.sub("param"), nil, p.new.Key, "param %q added", p.new.Key)
+		default:
+			in := at.sub("param", p.old.Key)
+			if len(params) > 1 {
+				in.prefix = fmt.Sprintf("modifier %q, param %q: ", old.ID, p.old.Key)
+			}
+			d.param(in, *p.old, *p.new)
+		}
+	}
+	if moved {
+		d.add(ChangeModifier, at.sub("params"), keysOf(old.Params, paramKey), keysOf(new.Params, paramKey), "params are in another order")
+	}
+}
+
+func paramKey(p *Param) string { return p.Key }
+
+// pairParams pairs params with the same key, then the remaining ones in order: their key has changed.
+func pairParams(old, new []Param) (pairs []pair[Param], moved bool) {
+	pairs, moved = pairUp(old, new, paramKey)
+	kept, added := pairs[:len(old)], pairs[len(old):]
+	for i := range kept {
+		if kept[i].new == nil && len(added) > 0 {
+			kept[i].new, added = added[0].new, added[1:]
+		}
+	}
+	return append(kept, added...), moved
+}
+
+func (d *differ) param(at place, old, new Param) {
+	d.text(ChangeParamKey, at, "key", old.Key, new.Key)
+	d.text(ChangeModifier, at, "label", old.UI.Label, new.UI.Label)
+	d.text(ChangeModifier, at, "placeholder", old.UI.Placeholder, new.UI.Placeholder)
+
+	was, is := kind(old), kind(new)
+	switch {
+	case old.Schema.Type == new.Schema.Type && was == KindSelect && is == KindText:
+		d.add(ChangeModifier, at.sub("kind"), was, is, "kind changed from select to text, which takes every value that an option had")
+	case old.Schema.Type != new.Schema.Type || was != is:
+		d.add(ChangeParamType, at.sub("kind"), was, is, "kind changed from %s to %s", was, is)
+	default:
+		d.options(at, old, new)
+	}
+
+	before, after := jsonText(old.Schema.Default), jsonText(new.Schema.Default)
+	in := at.sub("default")
+	switch {
+	case before == after:
+	case old.Schema.Default == nil:
+		d.add(ChangeDefault, in, nil, new.Schema.Default, "default %s added", after)
+	case new.Schema.Default == nil:
+		d.add(ChangeDefault, in, old.Schema.Default, nil, "default %s removed", before)
+	default:
+		d.add(ChangeDefault, in, old.Schema.Default, new.Schema.Default, "default changed from %s to %s", before, after)
+	}
+}
+
+// kind returns the kind of modifier that has such a param. A param that no builder makes is known by its type.
+func kind(p Param) string {
+	switch {
+	case p.Schema.Type != TypeString:
+		return p.Schema.Type
+	case len(p.UI.Options) > 0 || len(p.Schema.Enum) > 0:
+		return KindSelect
+	}
+	return KindText
+}
+
+// jsonText returns a value as the manifest has it: 20 and json.Number("20") are the same there.
+func jsonText(value any) string {
+	text, err := marshal(value)
+	if err != nil {
+		return fmt.Sprint(value) // Validate rejects it
+	}
+	return string(text)
+}
+
+// options compares the choices of a dropdown, by their value.
+func (d *differ) options(at place, old, new Param) {
+	reported := len(d.changes)
+	value := func(o *Option) string { return o.Value }
+	was, is := choices(old), choices(new)
+	pairs, moved := pairUp(was, is, value)
+	for _, p := range pairs {
+		switch {
+		case p.new == nil:
+			d.add(ChangeOptionRemoved, at.sub("option", p.old.Value), *p.old, nil, "option %q removed", p.old.Value)
+		case p.old == nil:
+			d.add(ChangeOptionAdded, at.sub("option", p.new.Value), nil, *p.new, "option %q added", p.new.Value)
+		default:
+			in := at.sub("option", p.old.Value)
+			in.prefix += fmt.Sprintf("option %q: ", p.old.Value)
+			d.text(ChangeModifier, in, "label", p.old.Label, p.new.Label)
+		}
+	}
+	if moved {
+		d.add(ChangeModifier, at.sub("options"), keysOf(was, value), keysOf(is, value), "options are in another order")
+	}
+	// The enum mirrors the options; report it only if it changed on its own.
+	same := slices.Equal(old.Schema.Enum, new.Schema.Enum) && len(old.UI.Options) == len(new.UI.Options)
+	if len(d.changes) == reported && !same {
+		d.add(ChangeModifier, at.sub("enum"), slices.Clone(old.Schema.Enum), slices.Clone(new.Schema.Enum),
+			"schema.enum changed from [%s] to [%s]", quotedList(old.Schema.Enum), quotedList(new.Schema.Enum))
+	}
+}
+
+// choices returns the options or, where there is only an enum, options without a label.
+func choices(p Param) []Option {
+	if len(p.UI.Options) > 0 {
+		return p.UI.Options
+	}
+	options := make([]Option, len(p.Schema.Enum))
+	for i, value := range p.Schema.Enum {
+		options[i].Value = value
+	}
+	return options
+}

@@ -1,0 +1,379 @@
+package signpost
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// overlap answers which feeds of the old state get another endpoint in the new one. Everything that is registered
+// together takes part: all versions, all services, and what is registered besides.
+type overlap struct {
+	slots  []*slot
+	number map[*slot]int // its index in slots, which is the name of its version in the indexes
+
+	// Built when the first question comes: most comparisons have none.
+	before, after    *Index
+	oldOnes, newOnes map[owner]*Endpoint
+	kept             *segmentNode // the old endpoints that are still there
+	workLeft         int
+}
+
+// owner identifies an endpoint across both states.
+type owner struct {
+	slot int
+	url  string
+}
+
+// workPerEndpoint bounds the search for taken-over feeds, in comparisons of URL segments for each endpoint on average.
+// Real services need a handful; a manifest full of URLs such as /{{a}}-1, /{{a}}-2 would need the square of their
+// number.
+const workPerEndpoint = 1000
+
+// workPerFeed is what it costs to find out which endpoint answers for a feed, in comparisons of URL segments.
+const workPerFeed = 100
+
+// newOverlap registers the slots together. Among endpoints that match a feed equally well the first one answers, so
+// what is registered besides comes first, and the slots are in the same order in both states.
+func newOverlap(slots []*slot, others []Version) *overlap {
+	o := &overlap{number: make(map[*slot]int)}
+	for i := range others {
+		o.slots = append(o.slots, &slot{version: others[i].Name, pair: pair[Version]{&others[i], &others[i]}})
+	}
+	o.slots = append(o.slots, slots...)
+	for i, s := range o.slots {
+		o.number[s] = i
+	}
+	return o
+}
+
+// build indexes both states by their URLs.
+func (o *overlap) build() {
+	var before, after []Version
+	collect := func(v *Version, slot int, into map[owner]*Endpoint) Version {
+		bare := Version{Name: strconv.Itoa(slot)}
+		if v == nil {
+			return bare
+		}
+		for i := range v.Manifest.Endpoints {
+			e := &v.Manifest.Endpoints[i]
+			if id := (owner{slot, e.URL}); into[id] == nil {
+				into[id] = e
+				bare.Manifest.Endpoints = append(bare.Manifest.Endpoints, Endpoint{URL: e.URL})
+			}
+		}
+		return bare
+	}
+	o.oldOnes, o.newOnes = make(map[owner]*Endpoint), make(map[owner]*Endpoint)
+	for i, s := range o.slots {
+		before = append(before, collect(s.old, i, o.oldOnes))
+		after = append(after, collect(s.new, i, o.newOnes))
+	}
+	o.before, o.after = NewIndex(before...), NewIndex(after...)
+	o.kept = &segmentNode{}
+	for i, v := range before {
+		for _, e := range v.Manifest.Endpoints {
+			if id := (owner{i, e.URL}); o.newOnes[id] != nil {
+				o.kept.add(segments(e.URL), id)
+			}
+		}
+	}
+	o.workLeft = workPerEndpoint * (len(o.oldOnes) + len(o.newOnes))
+}
+
+// handover says that an endpoint answers for feeds of another one, which is still there.
+type handover struct {
+	from owner
+	feed string // such a feed; empty where any feed of the new endpoint is one
+}
+
+// handovers returns the endpoints whose feeds an endpoint of the new state has taken. Only those are looked at for
+// which matters is true. It returns false if the search was given up.
+func (o *overlap) handovers(at *slot, url string, matters func(from owner) bool) ([]handover, bool) {
+	if o.before == nil {
+		o.build()
+	}
+	to := owner{o.number[at], url}
+	var found []handover
+	seen := map[owner]bool{to: true}
+	try := func(from owner, feed string) bool {
+		if before, ok := ownerOf(o.before, feed); !ok || before != from {
+			return false
+		}
+		after, ok := ownerOf(o.after, feed)
+		return ok && after == to
+	}
+
+	// With a value in place of each placeholder that no URL has in it, the endpoint's own URL is the most general feed.
+	parts := segments(url)
+	general := feedOf(parts, nil)
+	if from, ok := ownerOf(o.before, general); ok && !seen[from] && o.newOnes[from] != nil {
+		seen[from] = true
+		if matters(from) && try(from, general) {
+			found = append(found, handover{from: from})
+		}
+	}
+	if !slices.ContainsFunc(parts, func(s segment) bool { return !s.literal() }) {
+		return found, true // it is the only feed, apart from longer ones that go to the same endpoint
+	}
+
+	// Other endpoints have text where this one has a placeholder.
+	work := func() bool { o.workLeft--; return o.workLeft > 0 }
+	search := intersection{parts: parts, work: work, visit: func(from owner, words [][]string) {
+		if seen[from] || !matters(from) {
+			return
+		}
+		for choice := range choicesOf(words) {
+			if o.workLeft -= workPerFeed + len(parts); o.workLeft <= 0 {
+				return
+			}
+			if feed := feedOf(parts, choice); try(from, feed) {
+				seen[from] = true
+				found = append(found, handover{from, strings.ReplaceAll(feed, anyValue, "…")})
+				return
+			}
+		}
+	}}
+	return found, search.walk(o.kept, 0)
+}
+
+// ownerOf returns the endpoint that answers for a feed.
+func ownerOf(x *Index, feed string) (owner, bool) {
+	m, ok := x.Match(feed)
+	if !ok {
+		return owner{}, false
+	}
+	slot, err := strconv.Atoi(m.Version)
+	return owner{slot, m.Endpoint}, err == nil
+}
+
+// choicesOf yields combinations of words, one from each list: the first ones, then those that differ from them in
+// one place. Their number is linear in that of the words; not all combinations are worth their time.
+func choicesOf(words [][]string) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		choice := make([]string, len(words))
+		for i, options := range words {
+			choice[i] = options[0]
+		}
+		if !yield(choice) {
+			return
+		}
+		for i, options := range words {
+			for _, choice[i] = range options[1:] {
+				if !yield(choice) {
+					return
+				}
+			}
+			choice[i] = options[0]
+		}
+	}
+}
+
+// feedSettings is what a feed gets from the endpoint that answers for it.
+type feedSettings struct {
+	Endpoint   string        `json:"endpoint"`
+	Method     string        `json:"method"`
+	MIMEType   string        `json:"mime_type"`
+	ContextObj []ContextItem `json:"context_obj"`
+}
+
+func settingsOf(e Endpoint) feedSettings {
+	return feedSettings{e.URL, e.Method, e.MIMEType, append([]ContextItem{}, e.ContextObj...)}
+}
+
+// lostKeys says which context keys feeds lost.
+type lostKeys struct {
+	Endpoint string   `json:"endpoint"`
+	LostKeys []string `json:"lost_keys"`
+}
+
+// takenOverBy reports the feeds that each of the endpoints, which are all new, takes over.
+func (d *differ) takenOverBy(at *slot, endpoints []Endpoint) {
+	d.version = at.version
+	for _, e := range endpoints {
+		d.endpoint = e.URL
+		d.takenOver(at, e)
+	}
+	d.endpoint = ""
+}
+
+// takenOver reports that an endpoint answers for feeds of another one in a way that is not theirs.
+func (d *differ) takenOver(at *slot, to Endpoint) {
+	o := d.overlap
+	harm := func(from owner) []difference { return differences(o.oldOnes[from], o.newOnes[from], &to) }
+	found, complete := o.handovers(at, to.URL, func(from owner) bool { return len(harm(from)) > 0 })
+	if !complete {
+		d.add(ChangeFeedsTakenOver, place{subject: []string{"incomplete"}}, nil, settingsOf(to),
+			"may take feeds over from other endpoints: too many URLs with placeholders overlap to compare them all")
+		return
+	}
+
+	// Feeds that change in the same way are reported together.
+	var groups []*handoverGroup
+	byHarm := make(map[string]*handoverGroup)
+	for _, h := range found {
+		for _, lost := range []bool{false, true} {
+			some := slices.DeleteFunc(harm(h.from), func(d difference) bool { return (d.what == keyLost) != lost })
+			id := fmt.Sprint(some)
+			switch {
+			case len(some) == 0:
+				continue
+			case byHarm[id] == nil:
+				byHarm[id] = &handoverGroup{lost: lost, harm: some}
+				groups = append(groups, byHarm[id])
+			}
+			byHarm[id].from = append(byHarm[id].from, h)
+		}
+	}
+	for _, g := range groups {
+		first := g.from[0].from
+		var texts []string
+		for _, one := range g.harm {
+			texts = append(texts, one.String())
+		}
+		if g.lost {
+			d.add(ChangeContextShadowed, o.subject(g), lostKeys{first.url, texts}, nil,
+				"takes feeds over from %s; lost context keys: %s", o.describe(at, g.from), quotedList(texts))
+		} else {
+			d.add(ChangeFeedsTakenOver, o.subject(g), settingsOf(*o.oldOnes[first]), settingsOf(to),
+				"takes feeds over from %s: %s", o.describe(at, g.from), strings.Join(texts, "; "))
+		}
+	}
+}
+
+// handoverGroup is feeds of several endpoints to which the same happens.
+type handoverGroup struct {
+	lost bool // they lose keys; otherwise something else happens
+	harm []difference
+	from []handover
+}
+
+// subject identifies a takeover by the endpoints that lose feeds and what that means for them.
+func (o *overlap) subject(g *handoverGroup) place {
+	var parts []string
+	for _, h := range g.from {
+		s := o.slots[h.from.slot]
+		parts = append(parts, strings.Join([]string{"from", s.service, s.version, h.from.url}, " "))
+	}
+	for _, d := range g.harm {
+		parts = append(parts, fmt.Sprintf("harm %d %q %q %q", d.what, d.key, d.old, d.new))
+	}
+	slices.Sort(parts)
+	return place{subject: parts}
+}
+
+// describe names the first endpoint that loses feeds, and counts the others.
+func (o *overlap) describe(at *slot, from []handover) string {
+	first := from[0]
+	text := strconv.Quote(first.from.url)
+	if s := o.slots[first.from.slot]; s != at && s.version != "" {
+		if s.service != at.service && s.service != "" {
+			text += fmt.Sprintf(" (%s of %s)", s.version, s.service)
+		} else {
+			text += fmt.Sprintf(" (%s)", s.version)
+		}
+	}
+	switch others := len(from) - 1; {
+	case others == 1:
+		text += " and 1 other endpoint"
+	case others > 1:
+		text += fmt.Sprintf(" and %d other endpoints", others)
+	}
+	if first.feed != "" {
+		text += fmt.Sprintf(", such as %q", first.feed)
+	}
+	return text
+}
+
+// difference is one thing that breaks for feeds when another endpoint answers for them.
+type difference struct {
+	what     differenceKind
+	key      string // the context key, if it is about one
+	old, new string
+}
+
+type differenceKind int
+
+// Fingerprints depend on these numbers: add new ones at the end.
+const (
+	otherMethod differenceKind = iota
+	otherMIMEType
+	keyRequired
+	otherKeyType
+	otherKeyName
+	keyLost
+)
+
+func (d difference) String() string {
+	switch d.what {
+	case otherMethod:
+		return fmt.Sprintf("method %q instead of %q", d.new, d.old)
+	case otherMIMEType:
+		return fmt.Sprintf("mime_type %q instead of %q", d.new, d.old)
+	case keyRequired:
+		return fmt.Sprintf("context key %q is required", d.key)
+	case otherKeyType:
+		return fmt.Sprintf("context key %q is sent as %s instead of %s", d.key, d.new, d.old)
+	case otherKeyName:
+		return fmt.Sprintf("context key %q is sent under the name %q instead of %q", d.key, d.new, d.old)
+	}
+	return d.key
+}
+
+// differences returns what breaks for the feeds of an endpoint, which was and is, when another one answers for them.
+// What the endpoint itself has changed in the same way is reported there.
+func differences(was, is, to *Endpoint) []difference {
+	var all []difference
+	if to.Method != was.Method && to.Method != is.Method {
+		all = append(all, difference{otherMethod, "", was.Method, to.Method})
+	}
+	if to.MIMEType != was.MIMEType && to.MIMEType != is.MIMEType {
+		all = append(all, difference{otherMIMEType, "", was.MIMEType, to.MIMEType})
+	}
+	before, now, then := contextByKey(was), contextByKey(is), contextByKey(to)
+	for _, c := range to.ContextObj {
+		had, has := before[c.Key], now[c.Key]
+		if c.Required && (had == nil || !had.Required) && (has == nil || !has.Required) {
+			all = append(all, difference{keyRequired, c.Key, "", ""})
+		}
+		if had == nil {
+			continue
+		}
+		if c.Type != had.Type && (has == nil || c.Type != has.Type) {
+			all = append(all, difference{otherKeyType, c.Key, had.Type, c.Type})
+		}
+		if sentAs(c) != sentAs(*had) && (has == nil || sentAs(c) != sentAs(*has)) {
+			all = append(all, difference{otherKeyName, c.Key, sentAs(*had), sentAs(c)})
+		}
+	}
+	for _, c := range was.ContextObj {
+		if then[c.Key] == nil && now[c.Key] != nil {
+			all = append(all, difference{keyLost, c.Key, "", ""})
+		}
+	}
+	return all
+}
+
+// contextByKey returns the context items of an endpoint by their key, the first of each.
+func contextByKey(e *Endpoint) map[string]*ContextItem {
+	if len(e.ContextObj) == 0 {
+		return nil
+	}
+	byKey := make(map[string]*ContextItem, len(e.ContextObj))
+	for i := range e.ContextObj {
+		if c := &e.ContextObj[i]; byKey[c.Key] == nil {
+			byKey[c.Key] = c
+		}
+	}
+	return byKey
+}
+
+// sentAs returns the name under which a context key is sent.
+func sentAs(c ContextItem) string {
+	if c.Mapper != "" {
+		return c.Mapper
+	}
+	return c.Key
+}

@@ -1,0 +1,271 @@
+package signpost_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"signpost"
+)
+
+// registered is an endpoint as a plain matcher sees it: no index, and no knowledge of how Diff works.
+type registered struct {
+	signpost.Endpoint
+	version  string
+	pattern  *regexp.Regexp
+	literals int
+}
+
+var placeholder = regexp.MustCompile(`\{\{[a-z]+\}\}`)
+
+// register lists the endpoints of versions in the order in which ties are decided.
+func register(versions []signpost.Version) []registered {
+	var all []registered
+	for _, v := range versions {
+		for _, e := range v.Manifest.Endpoints {
+			text := placeholder.Split(e.URL, -1)
+			for i := range text {
+				text[i] = regexp.QuoteMeta(text[i])
+			}
+			pattern := regexp.MustCompile("^" + strings.Join(text, "[^/?#]+"))
+			pattern.Longest()
+			all = append(all, registered{e, v.Name, pattern, len(placeholder.ReplaceAllString(e.URL, ""))})
+		}
+	}
+	return all
+}
+
+// answers returns the endpoint that answers for a feed: the longest match, then the most literal text, then the
+// first one.
+func answers(all []registered, feed string) *registered {
+	var best *registered
+	longest := 0
+	for i := range all {
+		e := &all[i]
+		at := e.pattern.FindStringIndex(feed)
+		if at == nil {
+			continue
+		}
+		if best == nil || at[1] > longest || at[1] == longest && e.literals > best.literals {
+			best, longest = e, at[1]
+		}
+	}
+	return best
+}
+
+// broken returns what the owner of a feed in the new state means to it, "" if nothing breaks.
+func broken(old, new *registered, after []registered) string {
+	if new == nil {
+		return "no endpoint"
+	}
+	if old.Method != new.Method || old.MIMEType != new.MIMEType {
+		return "method or type"
+	}
+	find := func(e signpost.Endpoint, key string) *signpost.ContextItem {
+		for i, c := range e.ContextObj {
+			if c.Key == key {
+				return &e.ContextObj[i]
+			}
+		}
+		return nil
+	}
+	for _, c := range new.ContextObj {
+		if had := find(old.Endpoint, c.Key); c.Required && (had == nil || !had.Required) {
+			return "required key " + c.Key
+		}
+	}
+	for _, c := range old.ContextObj {
+		if find(new.Endpoint, c.Key) != nil {
+			continue
+		}
+		// A key that the endpoint itself no longer declares is context-removed, which is notable.
+		dropped := slices.ContainsFunc(after, func(e registered) bool {
+			return e.version == old.version && e.URL == old.URL && find(e.Endpoint, c.Key) == nil
+		})
+		if !dropped {
+			return "lost key " + c.Key
+		}
+	}
+	return ""
+}
+
+// overlapping returns random versions whose URLs overlap in every way: prefixes, ends inside of segments, placeholders
+// against text, and ties.
+func overlapping(random *rand.Rand) []signpost.Version {
+	var versions []signpost.Version
+	for v := range 1 + random.IntN(2) {
+		m := signpost.Manifest{}
+		for range 1 + random.IntN(4) {
+			addOverlapping(random, &m)
+		}
+		versions = append(versions, signpost.Version{Name: fmt.Sprint("v", v+1), Manifest: m})
+	}
+	return versions
+}
+
+func addOverlapping(random *rand.Rand, m *signpost.Manifest) {
+	e := signpost.Endpoint{URL: "https://h.example", Name: "Feed", Method: "get", MIMEType: signpost.MIMEJSON}
+	words := []string{"a", "b", "ab", "a-b", "{{x}}", "{{y}}", "a{{x}}", "{{x}}b", "a-{{x}}", "{{x}}-b", "{{x}}-{{y}}", ""}
+	for range 1 + random.IntN(3) {
+		e.URL += "/" + words[random.IntN(len(words))]
+	}
+	if slices.ContainsFunc(m.Endpoints, func(other signpost.Endpoint) bool { return other.URL == e.URL }) {
+		return
+	}
+	describe(random, &e)
+	at := random.IntN(len(m.Endpoints) + 1)
+	m.Endpoints = slices.Insert(m.Endpoints, at, e)
+}
+
+// describe gives an endpoint a random descriptor out of few, so that many are alike.
+func describe(random *rand.Rand, e *signpost.Endpoint) {
+	e.ContextObj = nil
+	switch random.IntN(6) {
+	case 0:
+		e.Method = signpost.MethodPost
+	case 1:
+		e.MIMEType = signpost.MIMEFeed
+	case 2:
+		e.ContextObj = append(e.ContextObj, signpost.ContextItem{Key: "k", Type: signpost.ContextCtx, Required: random.IntN(2) == 0})
+	}
+}
+
+// edit makes one random edit.
+func edit(random *rand.Rand, versions []signpost.Version) []signpost.Version {
+	if random.IntN(10) == 0 {
+		name := fmt.Sprint("v", len(versions)+1)
+		v := signpost.Version{Name: name}
+		addOverlapping(random, &v.Manifest)
+		return append(versions, v)
+	}
+	m := &versions[random.IntN(len(versions))].Manifest
+	if len(m.Endpoints) == 0 {
+		addOverlapping(random, m)
+		return versions
+	}
+	i := random.IntN(len(m.Endpoints))
+	switch random.IntN(6) {
+	case 0:
+		m.Endpoints = slices.Delete(m.Endpoints, i, i+1)
+	case 1:
+		random.Shuffle(len(m.Endpoints), func(i, j int) { m.Endpoints[i], m.Endpoints[j] = m.Endpoints[j], m.Endpoints[i] })
+	case 2:
+		describe(random, &m.Endpoints[i])
+	default:
+		addOverlapping(random, m)
+	}
+	return versions
+}
+
+// feedsOf returns feeds for the endpoints: placeholders filled in with text of other URLs or none, and followed by
+// something or nothing.
+func feedsOf(all []registered) []string {
+	values := []string{"z", "a", "b", "ab", "a-b", "az", "zb", "a-z", "z-b", "a-z-b", "z-z", "abz"}
+	suffixes := []string{"", "z", "b", "/", "/a", "/z", "?q=1", "-b"}
+	seen := make(map[string]bool)
+	var feeds []string
+	add := func(feed string) {
+		if !seen[feed] {
+			seen[feed] = true
+			feeds = append(feeds, feed)
+		}
+	}
+	for _, e := range all {
+		for _, first := range values {
+			for _, second := range []string{first, "z", "a"} {
+				n := 0
+				feed := placeholder.ReplaceAllStringFunc(e.URL, func(string) string {
+					n++
+					if n == 1 {
+						return first
+					}
+					return second
+				})
+				for _, suffix := range suffixes {
+					add(feed + suffix)
+				}
+			}
+		}
+	}
+	return feeds
+}
+
+var suchAs = regexp.MustCompile(`such as "([^"]*)"`)
+
+// wantBreaking checks the promise of Diff: whenever a feed of the old state gets another method, type or required
+// key, or loses a key to another endpoint, a breaking change names its old or its new endpoint. And where a change says that
+// feeds are taken over, there is such a feed.
+func wantBreaking(t testing.TB, old, new []signpost.Version) (brokenFeeds int) {
+	t.Helper()
+	before, after := register(old), register(new)
+	changes := signpost.Diff(old, new)
+	about := func(version, url string) bool {
+		return slices.ContainsFunc(changes, func(c signpost.Change) bool {
+			return c.Level == signpost.LevelBreaking && c.Version == version && (c.Endpoint == url || c.Rule == signpost.ChangeVersionRemoved)
+		})
+	}
+	for _, feed := range feedsOf(append(slices.Clone(before), after...)) {
+		was := answers(before, feed)
+		if was == nil {
+			continue
+		}
+		is := answers(after, feed)
+		what := broken(was, is, after)
+		if what == "" {
+			continue
+		}
+		brokenFeeds++
+		if !about(was.version, was.URL) && (is == nil || !about(is.version, is.URL)) {
+			t.Fatalf("%s: %s, and no breaking change says so\nfrom %s\nto   %s\n%s", feed, what, jsonOf(t, old), jsonOf(t, new), jsonOf(t, changes))
+		}
+	}
+	for _, c := range changes {
+		if c.Rule != signpost.ChangeFeedsTakenOver && c.Rule != signpost.ChangeContextShadowed {
+			continue
+		}
+		feed := c.Endpoint
+		if example := suchAs.FindStringSubmatch(c.Message); example != nil {
+			feed = example[1]
+		}
+		feed = placeholder.ReplaceAllString(strings.ReplaceAll(feed, "…", "7"), "7")
+		was, is := answers(before, feed), answers(after, feed)
+		if was == nil || is == nil || is.URL != c.Endpoint || is.version != c.Version || broken(was, is, after) == "" {
+			t.Fatalf("%s: %s, which is not so for %s\nfrom %s\nto   %s", c.Endpoint, c.Message, feed, jsonOf(t, old), jsonOf(t, new))
+		}
+	}
+	return brokenFeeds
+}
+
+func TestDiffKeepsItsPromise(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	brokenFeeds, taken := 0, 0
+	for range 600 {
+		old := overlapping(random)
+		new := cloneVersions(old)
+		for range 1 + random.IntN(3) {
+			new = edit(random, new)
+		}
+		brokenFeeds += wantBreaking(t, old, new)
+		for _, c := range signpost.Diff(old, new) {
+			if c.Rule == signpost.ChangeFeedsTakenOver {
+				taken++
+			}
+		}
+	}
+	if brokenFeeds < 10_000 || taken < 100 {
+		t.Errorf("only %d feeds broke, and %d times feeds were taken over", brokenFeeds, taken)
+	}
+}
+
+// FuzzDiffKeepsItsPromise looks for services and edits that the test above does not come across.
+func FuzzDiffKeepsItsPromise(f *testing.F) {
+	f.Add(uint64(1), uint64(2))
+	f.Fuzz(func(t *testing.T, a, b uint64) {
+		random := rand.New(rand.NewPCG(a, b))
+		old := overlapping(random)
+		wantBreaking(t, old, edit(random, edit(random, cloneVersions(old))))
+	})
+}

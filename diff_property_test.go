@@ -1,0 +1,215 @@
+package signpost_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"signpost"
+)
+
+// mutations returns ways to change a value: each field to something else, each list by one item less, more or
+// elsewhere. A field that is added to the manifest later takes part.
+func mutations(v reflect.Value) []func() {
+	var all []func()
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			all = append(all, mutations(v.Field(i))...)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			all = append(all, mutations(v.Index(i))...)
+			all = append(all, func() { v.Set(reflect.AppendSlice(v.Slice3(0, i, i), v.Slice(i+1, v.Len()))) })
+			for j := range i {
+				all = append(all, func() { reflect.Swapper(v.Interface())(i, j) })
+			}
+		}
+		all = append(all, func() { v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem()))) })
+	case reflect.String:
+		for _, text := range []string{"", v.String() + "x", signpost.TypeString, signpost.TypeNumber} {
+			all = append(all, func() { v.SetString(text) })
+		}
+	case reflect.Bool:
+		all = append(all, func() { v.SetBool(!v.Bool()) })
+	case reflect.Interface: // a default
+		for _, value := range []any{nil, "x", json.Number("7"), 7.5, false} {
+			all = append(all, func() {
+				v.SetZero()
+				if value != nil {
+					v.Set(reflect.ValueOf(value))
+				}
+			})
+		}
+	default:
+		panic("a manifest has a " + v.Kind().String() + ": say how to change it")
+	}
+	return all
+}
+
+// documents returns what the service would send, by version; false if it would send nothing.
+func documents(versions []signpost.Version) (map[string]string, bool) {
+	docs := make(map[string]string)
+	for _, v := range versions {
+		doc, err := v.Manifest.MarshalJSON()
+		if _, twice := docs[v.Name]; err != nil || twice {
+			return nil, false
+		}
+		docs[v.Name] = string(doc)
+	}
+	return docs, true
+}
+
+// wantDiff checks the property: there are changes if, and only if, a document changes.
+func wantDiff(t testing.TB, old, new []signpost.Version) (changed bool) {
+	t.Helper()
+	before, ok := documents(old)
+	after, ok2 := documents(new)
+	if !ok || !ok2 {
+		return false
+	}
+	for _, pair := range [][2][]signpost.Version{{old, new}, {new, old}} {
+		changes := signpost.Diff(pair[0], pair[1])
+		if same := maps.Equal(before, after); same != (len(changes) == 0) {
+			t.Fatalf("same documents: %v, and changes %s of\n%s\nto\n%s", same, jsonOf(t, changes), before, after)
+		}
+		for _, c := range changes {
+			if c.Message == "" || signpost.ChangeRules()[c.Rule] != c.Level {
+				t.Fatalf("change %+v", c)
+			}
+		}
+		jsonOf(t, changes)
+	}
+	if changes := signpost.Diff(new, new); len(changes) > 0 {
+		t.Fatalf("of a manifest to itself: %s", jsonOf(t, changes))
+	}
+	return !maps.Equal(before, after)
+}
+
+// Every single mutation of an endpoint in which every field is set.
+func TestDiffSeesEveryField(t *testing.T) {
+	build := func() []signpost.Version {
+		first, second := fullEndpoint("https://{{host}}/a"), fullEndpoint("https://{{host}}/b")
+		for _, e := range []*signpost.Endpoint{&first, &second} { // something to swap in every list
+			e.ContextObj = append(e.ContextObj, signpost.ContextItem{Key: "age", Type: signpost.ContextBodyParam})
+			p := &e.Modifiers[0].Params[0]
+			p.UI.Options = append(p.UI.Options, signpost.Option{Value: "title", Label: "Title"})
+			p.Schema.Enum = append(p.Schema.Enum, "title")
+			e.Modifiers[0].Params = append(e.Modifiers[0].Params, signpost.Number(fullInput()).Params[0])
+			e.Modifiers[0].Params[1].Key = "limit"
+			e.Modifiers = append(e.Modifiers, signpost.Text(signpost.ModifierInput{ID: "q"}))
+		}
+		return append(v1(first, second), signpost.Version{Name: "v2"})
+	}
+	seen := 0
+	base := build()
+	for i := range mutations(reflect.ValueOf(&base).Elem()) {
+		mutated := build()
+		mutations(reflect.ValueOf(&mutated).Elem())[i]()
+		if wantDiff(t, build(), mutated) {
+			seen++
+		}
+	}
+	if seen < 200 {
+		t.Errorf("only %d mutations changed anything", seen)
+	}
+}
+
+// Random services, and random mutations of them, one after the other.
+func TestDiffOfRandomMutations(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	seen := 0
+	for range 300 {
+		old := randomVersions(random)
+		if findings := old[0].Manifest.Validate(); len(findings) > 0 {
+			t.Fatalf("not a manifest to start from: %v", findings)
+		}
+		wantDiff(t, old, old)
+		new := cloneVersions(old)
+		for range 1 + random.IntN(4) {
+			ways := mutations(reflect.ValueOf(&new).Elem())
+			ways[random.IntN(len(ways))]()
+			if wantDiff(t, old, new) {
+				seen++
+			}
+		}
+	}
+	if seen < 300 {
+		t.Errorf("only %d mutations changed anything", seen)
+	}
+}
+
+func cloneVersions(versions []signpost.Version) []signpost.Version {
+	clone := slices.Clone(versions)
+	for i := range clone {
+		clone[i].Manifest = signpost.NewManifest(clone[i].Manifest.Endpoints...)
+	}
+	return clone
+}
+
+// randomVersions returns a service with one to three versions.
+func randomVersions(random *rand.Rand) []signpost.Version {
+	pick := func(words ...string) string { return words[random.IntN(len(words))] }
+	some := func(n int) int { return random.IntN(n + 1) }
+	modifier := func(id string) signpost.Modifier {
+		in := signpost.ModifierInput{ID: id, Name: pick("Page", "Sort"), Key: id, Label: pick("A", "B"), Placeholder: pick("", "", "choose")}
+		switch random.IntN(4) {
+		case 0:
+			return signpost.Text(in)
+		case 1:
+			in.DefaultValue = random.IntN(3)
+			return signpost.Number(in)
+		case 2:
+			in.DefaultValue = random.IntN(2) == 0
+			return signpost.Boolean(in)
+		}
+		for i := range 1 + some(3) {
+			in.Options = append(in.Options, signpost.Option{Value: fmt.Sprint("o", i), Label: pick("X", "Y")})
+		}
+		return signpost.Select(in)
+	}
+	var versions []signpost.Version
+	for v := range 1 + some(2) {
+		var m signpost.Manifest
+		for i := range some(4) {
+			e := signpost.Endpoint{URL: fmt.Sprintf("https://{{host}}/v%d/%s%d", v+1, pick("feeds", "feeds/"), i), Name: pick("Feeds", "Media"),
+				Method: pick("get", "post"), MIMEType: pick(signpost.MIMEJSON, signpost.MIMEForm)}
+			for c := range some(3) {
+				e.ContextObj = append(e.ContextObj, signpost.ContextItem{
+					Key: fmt.Sprint("k", c), Type: pick("ctx", "bodyParam"), Required: random.IntN(2) == 0, Mapper: pick("", fmt.Sprint("m", c)),
+				})
+			}
+			for c := range some(3) {
+				e.Modifiers = append(e.Modifiers, modifier(fmt.Sprint("m", c)))
+			}
+			m.Endpoints = append(m.Endpoints, e)
+		}
+		versions = append(versions, signpost.Version{Name: fmt.Sprint("v", v+1), Manifest: m})
+	}
+	return versions
+}
+
+// For any two manifests, valid or not: there are changes if, and only if, they are not the same document.
+func FuzzDiff(f *testing.F) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 20 {
+		old := randomVersions(random)[:1]
+		new := cloneVersions(old)
+		ways := mutations(reflect.ValueOf(&new[0].Manifest).Elem())
+		ways[random.IntN(len(ways))]()
+		f.Add([]byte(jsonOf(f, old[0].Manifest)), []byte(jsonOf(f, new[0].Manifest)))
+	}
+	f.Add([]byte(withSchema(`{"type":"string","enum":["a"]}`)), []byte(withSchema(`{"type":"number","enum":["a","a"]}`)))
+	f.Add([]byte(`{"endpoints":{"https://a/{{x}}":{"context_obj":[{"key":"a"},{"key":"a"}]}}}`), []byte(`{"endpoints":{"https://a/b":null}}`))
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		old, new := signpost.Version{Name: "v1"}, signpost.Version{Name: "v1"}
+		if json.Unmarshal(a, &old.Manifest) != nil || json.Unmarshal(b, &new.Manifest) != nil {
+			return
+		}
+		wantDiff(t, []signpost.Version{old}, []signpost.Version{new})
+	})
+}

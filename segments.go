@@ -1,0 +1,212 @@
+package signpost
+
+import (
+	"slices"
+	"strings"
+)
+
+// anyValue stands for a value of a placeholder that no URL has in it.
+const anyValue = "\x01"
+
+// segment is a piece of a canonical URL that begins with a delimiter and has no other one. It holds the texts around
+// its placeholders, so it has one placeholder less than texts.
+type segment []string
+
+func (s segment) literal() bool { return len(s) == 1 }
+
+// general returns the segment with a value of its own in place of each placeholder.
+func (s segment) general() string { return strings.Join(s, anyValue) }
+
+// segments cuts the URL of an endpoint into its segments.
+func segments(url string) []segment {
+	var all []segment
+	current := segment{""}
+	rest := CutURL(url).canonical()
+	for {
+		text, _, after, placeholder := cutPlaceholder(rest)
+		for {
+			i := strings.IndexAny(text, "/?#"+authorityEnd)
+			if i < 0 {
+				break
+			}
+			current[len(current)-1] += text[:i]
+			all = append(all, current)
+			current = segment{text[i : i+1]}
+			text = text[i+1:]
+		}
+		current[len(current)-1] += text
+		if !placeholder {
+			return append(all, current)
+		}
+		current = append(current, "")
+		rest = after
+	}
+}
+
+// feedOf returns the feed whose first segments are the given words and whose others are general.
+func feedOf(parts []segment, words []string) string {
+	var feed strings.Builder
+	for i, s := range parts {
+		if i < len(words) {
+			feed.WriteString(words[i])
+		} else {
+			feed.WriteString(s.general())
+		}
+	}
+	return strings.Replace(feed.String(), authorityEnd, "", 1)
+}
+
+// matches reports whether a word is the segment with a value of at least one character for each placeholder.
+func (s segment) matches(word string) bool {
+	if s.literal() {
+		return word == s[0]
+	}
+	rest, ok := strings.CutPrefix(word, s[0])
+	for _, text := range s[1 : len(s)-1] {
+		if !ok || rest == "" {
+			return false
+		}
+		i := strings.Index(rest[1:], text) // the first one leaves the most for the others
+		if i < 0 {
+			return false
+		}
+		rest = rest[1+i+len(text):]
+	}
+	rest, found := strings.CutSuffix(rest, s[len(s)-1])
+	return ok && found && rest != ""
+}
+
+// common returns words that both segments match, the most general one first, or none.
+func common(a, b segment) []string {
+	switch {
+	case a.literal():
+		if b.matches(a[0]) {
+			return []string{a[0]}
+		}
+		return nil
+	case b.literal():
+		return common(b, a)
+	}
+	prefix, suffix := a[0], a[len(a)-1]
+	if len(b[0]) > len(prefix) {
+		prefix = b[0]
+	}
+	if last := b[len(b)-1]; len(last) > len(suffix) {
+		suffix = last
+	}
+	if !strings.HasPrefix(prefix, a[0]) || !strings.HasPrefix(prefix, b[0]) ||
+		!strings.HasSuffix(suffix, a[len(a)-1]) || !strings.HasSuffix(suffix, b[len(b)-1]) {
+		return nil
+	}
+	inner := slices.Concat(segment{prefix}, a[1:len(a)-1], b[1:len(b)-1], segment{suffix})
+	words := []string{inner.general()}
+	// The end of the prefix can be the beginning of the suffix: y-x is both y-{{a}} and {{b}}-x.
+	for shared := 0; len(inner) == 2 && shared <= min(len(prefix), len(suffix)); shared++ {
+		word := prefix + suffix[shared:]
+		if strings.HasSuffix(prefix, suffix[:shared]) && a.matches(word) && b.matches(word) {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// open returns the segment with a placeholder after it, for feeds that go on inside of it.
+func (s segment) open() segment { return append(slices.Clone(s), "") }
+
+// segmentNode is a place between segments in a tree of endpoint URLs.
+type segmentNode struct {
+	children []*segmentChild // in the order in which they were added
+	patterns []*segmentChild // those with placeholders
+	byText   map[string]*segmentChild
+}
+
+type segmentChild struct {
+	segment segment
+	ends    []owner // the endpoints whose URL ends here
+	next    *segmentNode
+}
+
+func (n *segmentNode) add(parts []segment, id owner) {
+	for {
+		child := n.child(parts[0])
+		if len(parts) == 1 {
+			child.ends = append(child.ends, id)
+			return
+		}
+		if child.next == nil {
+			child.next = &segmentNode{}
+		}
+		n, parts = child.next, parts[1:]
+	}
+}
+
+// child returns the child for a segment, creating it if needed. The names of placeholders do not matter.
+func (n *segmentNode) child(s segment) *segmentChild {
+	child := n.byText[s.general()]
+	if child == nil {
+		child = &segmentChild{segment: s}
+		if n.byText == nil {
+			n.byText = make(map[string]*segmentChild)
+		}
+		n.byText[s.general()] = child
+		n.children = append(n.children, child)
+		if !s.literal() {
+			n.patterns = append(n.patterns, child)
+		}
+	}
+	return child
+}
+
+// intersection searches a tree for endpoints that overlap a URL: those that answer for a feed that the URL answers
+// for too, and have no more segments.
+type intersection struct {
+	parts []segment  // of the URL
+	words [][]string // of such a feed, so far: for each segment, some that both match
+	work  func() bool
+	visit func(owner, [][]string)
+}
+
+// walk searches the tree below n, whose children are compared with the segment at depth. It returns false if work
+// did, which ends the search.
+func (x *intersection) walk(n *segmentNode, depth int) bool {
+	s := x.parts[depth]
+	if !s.literal() {
+		for _, child := range n.children {
+			if !x.step(child, depth) {
+				return false
+			}
+		}
+		return true
+	}
+	for _, child := range n.patterns {
+		if !x.step(child, depth) {
+			return false
+		}
+	}
+	for end := range len(s[0]) + 1 { // its own text, and every text that it begins with
+		if child := n.byText[s[0][:end]]; child != nil && child.segment.literal() && !x.step(child, depth) {
+			return false
+		}
+	}
+	return true
+}
+
+func (x *intersection) step(child *segmentChild, depth int) bool {
+	if !x.work() {
+		return false
+	}
+	exact := common(x.parts[depth], child.segment)
+	if len(child.ends) > 0 {
+		if options := slices.Concat(exact, common(x.parts[depth], child.segment.open())); len(options) > 0 {
+			x.words = append(x.words[:depth], options)
+			for _, id := range child.ends {
+				x.visit(id, x.words)
+			}
+		}
+	}
+	if child.next == nil || len(exact) == 0 || depth+1 == len(x.parts) {
+		return true
+	}
+	x.words = append(x.words[:depth], exact)
+	return x.walk(child.next, depth+1)
+}
