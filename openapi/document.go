@@ -312,10 +312,10 @@ func (l *loader) open(path string) *file {
 
 func (l *loader) read(path string) ([]byte, error) {
 	if l.files == nil {
-		return nil, errors.New("the document came without its folder")
+		return nil, errors.New("the document came without its directory")
 	}
 	if !fs.ValidPath(path) {
-		return nil, errors.New("it is not in the folder of the document")
+		return nil, errors.New("it is outside the directory within which references are followed (--root)")
 	}
 	in, err := l.files.Open(path)
 	if err == nil {

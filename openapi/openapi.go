@@ -22,14 +22,36 @@ import (
 
 // Options say what to import. The zero value imports all GET operations that are not deprecated.
 type Options struct {
-	Files fs.FS // the folder of the document, for references to other files; nil refuses them
+	Files fs.FS  // the directory of the document, for references to other files; nil rejects them
+	Path  string // of the document in Files; empty means that it is at the top, under the name it is given
 
-	ThirdParty bool     // keep the URLs of the servers, in place of {{host}}
-	Post       bool     // POST operations too
-	Deprecated bool     // deprecated operations and parameters too
-	Tags       []string // only operations with one of these tags
-	Paths      []string // only these paths; * stands for any text
-	Version    string   // the API version of every endpoint; empty takes it from the URLs
+	ThirdParty bool              // keep the URLs of the servers, in place of {{host}}
+	Post       bool              // POST operations too
+	Deprecated bool              // deprecated operations and parameters too
+	Tags       []string          // only operations with one of these tags
+	Paths      []string          // only these paths; * stands for any text
+	Version    string            // the API version of every endpoint; empty takes it from the URLs
+	MIMEType   string            // of endpoints whose responses declare none; empty means application/json, with a note
+	Context    map[string]string // security schemes that become context keys
+}
+
+// Validate returns what is wrong with the options.
+func (o Options) Validate() error {
+	if o.Version != "" && !routes.ValidVersion(o.Version) {
+		return fmt.Errorf("%q is not a version, such as v1", o.Version)
+	}
+	if o.MIMEType != "" {
+		e := signpost.Endpoint{URL: "https://" + signpost.HostPlaceholder + "/", Name: "any", Method: signpost.MethodGet, MIMEType: o.MIMEType}
+		if len(signpost.NewManifest(e).Validate()) > 0 {
+			return fmt.Errorf("%q is not a media type, such as %s", o.MIMEType, signpost.MIMEJSON)
+		}
+	}
+	for scheme, key := range o.Context {
+		if scheme == "" || key == "" {
+			return fmt.Errorf("%q is not a security scheme and its context key, such as bearerAuth=access_token", scheme+"="+key)
+		}
+	}
+	return nil
 }
 
 // Result is a definition, and what to know about it.
@@ -40,29 +62,12 @@ type Result struct {
 	Operations int    // in the document, of those that were chosen
 }
 
-// Note says what was left out of a definition, or what to look at, and why.
-type Note struct {
-	File      string // the document, or a file that it refers to
-	Line      int
-	Operation string // such as GET /shows; empty for the document as a whole
-	Message   string
-}
-
-// String returns the note as one line.
-func (n Note) String() string {
-	operation := n.Operation
-	if operation != "" {
-		operation += ": "
-	}
-	return fmt.Sprintf("%s:%d: %s%s", n.File, n.Line, operation, n.Message)
-}
-
 // defaultVersion is the version of endpoints whose URLs name none.
 const defaultVersion = "v1"
 
-// maxExpanded bounds the parameters of all operations and their values together. Large services have some
-// ten thousand; a document that refers to one long list again and again could ask for any number.
-const maxExpanded = 500_000
+// maxWork bounds the parameters of all operations with their values, content types, servers and security. Large
+// services have some ten thousand; a document that refers to one long list again and again could ask for any number.
+const maxWork = 500_000
 
 // importer is one document on its way to a definition.
 type importer struct {
@@ -73,24 +78,47 @@ type importer struct {
 	operations []*operation
 	urls       map[string]*operation
 	versions   map[string]bool
-	chosen     map[string]bool // of Options.Tags and Options.Paths, those that chose something
-	expanded   int             // parameters and values so far
-	serverSeen bool            // the servers of the document have their notes
+	work       int    // of maxWork
+	ownHost    string // that {{host}} stands for; empty if the document does not say
+
+	paths       []*regexp.Regexp // of Options.Paths
+	chosen      map[string]bool  // of Options.Tags and Options.Paths, those that chose something
+	schemes     []string         // of Options.Context, sorted
+	asked       map[string]bool  // of the schemes, those that an operation asks for
+	credentials map[string]bool  // query parameters that security schemes declare
+
+	shapes    map[*node]*shapeResult
+	nesting   int // of the schema that is being read
+	headlines map[headlineKey]string
+}
+
+type headlineKey struct {
+	description *node
+	limit       int
 }
 
 // Import returns the definition for a document. The name is for the notes; nothing is opened but what
 // opts.Files holds. The error says why there is no definition: the text cannot be read, or is not OpenAPI 3.
 func Import(name string, content []byte, opts Options) (*Result, error) {
-	if opts.Version != "" && !routes.ValidVersion(opts.Version) {
-		return nil, fmt.Errorf("%q is not a version, such as v1", opts.Version)
+	if err := opts.Validate(); err != nil {
+		return nil, err
 	}
-	doc := &file{path: path.Base(filepath.ToSlash(name)), name: name}
+	doc := &file{path: cmp.Or(opts.Path, path.Base(filepath.ToSlash(name))), name: name}
 	im := &importer{
-		loader:   loader{files: opts.Files, folder: filepath.Dir(name), loaded: map[string]*file{doc.path: doc}},
+		loader:   loader{files: opts.Files, folder: topOf(name, doc.path), loaded: map[string]*file{doc.path: doc}},
 		opts:     opts,
 		urls:     make(map[string]*operation),
 		versions: make(map[string]bool),
-		chosen:   make(map[string]bool),
+
+		chosen:      make(map[string]bool),
+		schemes:     slices.Sorted(maps.Keys(opts.Context)),
+		asked:       make(map[string]bool),
+		credentials: make(map[string]bool),
+		shapes:      make(map[*node]*shapeResult),
+		headlines:   make(map[headlineKey]string),
+	}
+	for _, choice := range opts.Paths {
+		im.paths = append(im.paths, pathPattern(choice))
 	}
 	var err error
 	if doc.root, err = im.parse(doc, content); err != nil {
@@ -100,27 +128,58 @@ func Import(name string, content []byte, opts Options) (*Result, error) {
 	if err := im.checkDocument(); err != nil {
 		return nil, err
 	}
-	paths := im.root.get("paths")
-	for _, key := range paths.names() {
-		if !strings.HasPrefix(key, "x-") {
-			im.pathItem(key, paths.get(key))
-		}
-		if im.expanded > maxExpanded {
-			return nil, fmt.Errorf("the operations have more than %d parameters and values", maxExpanded)
-		}
+	if err := im.endpoints(); err != nil {
+		return nil, err
 	}
 	for _, choice := range slices.Concat(opts.Tags, opts.Paths) {
 		if !im.chosen[choice] {
 			im.note(im.root, "no operation has the tag or the path %q", choice)
 		}
 	}
+	im.noteUnknownSchemes()
 	for _, key := range im.repeats {
-		im.note(key, "%q is there twice: the first counts", key.text)
+		im.note(key, "%q is duplicated; using the first", key.text)
 	}
 	return im.result()
 }
 
-// checkDocument refuses what is not OpenAPI 3, and notes what is said for all operations.
+// topOf returns the directory in which a file with the name has the path.
+func topOf(name, path string) string {
+	top := filepath.Dir(name)
+	for range strings.Count(path, "/") {
+		top = filepath.Join(top, "..")
+	}
+	return top
+}
+
+// endpoints turns the operations that are asked for into endpoints.
+func (im *importer) endpoints() error {
+	paths := im.follow(im.root.get("paths"))
+	for _, key := range paths.names() {
+		if !strings.HasPrefix(key, "x-") {
+			im.collect(key, paths.get(key))
+		}
+	}
+	im.findCredentials()
+	im.findOwnHost()
+	for _, op := range im.operations {
+		if err := im.endpoint(op); err != nil {
+			op.leaveOut(err)
+			continue
+		}
+		im.work += len(op.notes)
+		if im.work > maxWork {
+			return fmt.Errorf("the operations have more than %d parameters and values", maxWork)
+		}
+		im.urls[op.url] = op
+		if op.version != "" {
+			im.versions[op.version] = true
+		}
+	}
+	return nil
+}
+
+// checkDocument rejects what is not OpenAPI 3, and notes what is said for all operations.
 func (im *importer) checkDocument() error {
 	version := im.root.get("openapi").string()
 	switch {
@@ -129,16 +188,17 @@ func (im *importer) checkDocument() error {
 	case version == "":
 		return errors.New(`this is not an OpenAPI document: it has no "openapi" field, such as openapi: 3.1.0`)
 	case !strings.HasPrefix(version+".", "3."):
-		return fmt.Errorf("OpenAPI %s is not supported, only 3.0 and 3.1", version)
+		return fmt.Errorf("OpenAPI %s is not supported, only 3.0, 3.1 and 3.2", version)
 	}
 	misspelt(im.note, im.root, "document")
-	if paths := im.root.get("paths"); paths != nil && !paths.is(object) {
+	if paths := im.follow(im.root.get("paths")); paths != nil && !paths.is(object) {
 		im.note(paths, "paths is %s, not an object", paths.kind)
 	}
 	if hooks := im.root.get("webhooks"); hooks != nil {
-		im.note(hooks, "webhooks are left out: a manifest has what clients call")
+		im.note(hooks, "webhooks are left out: clients do not call them")
 	}
-	noteSecurity(im.note, im.root)
+	noteServers(im.note, im.list(im.root.get("servers")))
+	im.noteSecurity(im.note, im.root)
 	return nil
 }
 
@@ -147,29 +207,28 @@ func (im *importer) note(at *node, format string, args ...any) {
 	im.notes = append(im.notes, newNote(at, "", format, args...))
 }
 
-func newNote(at *node, operation, format string, args ...any) Note {
-	return Note{at.file.name, at.line, operation, oneLine(fmt.Sprintf(format, args...))}
+// follow returns what a reference points to, or the node itself if it is none. A reference that leads nowhere
+// is like a field that is not there.
+func (im *importer) follow(n *node) *node {
+	target, err := im.deref(n)
+	if err != nil {
+		return nil
+	}
+	return target
 }
 
-// isChosen reports whether an operation is among those asked for.
-func (im *importer) isChosen(op *operation) bool {
-	match := func(choices []string, is func(choice string) bool) bool {
-		found := len(choices) == 0
-		for _, choice := range choices {
-			if is(choice) {
-				found, im.chosen[choice] = true, true
-			}
-		}
-		return found
+// list returns the items of a list, which can be a reference to one.
+func (im *importer) list(n *node) []*node { return im.follow(n).list() }
+
+// headline returns the name that a description gives, and keeps it for the next time.
+func (im *importer) headline(description *node, limit int) string {
+	key := headlineKey{description, limit}
+	name, known := im.headlines[key]
+	if !known {
+		name = headline(description, limit)
+		im.headlines[key] = name
 	}
-	byPath := match(im.opts.Paths, func(choice string) bool {
-		pattern := strings.ReplaceAll(regexp.QuoteMeta(choice), `\*`, ".*")
-		return regexp.MustCompile("(?s)^" + pattern + "$").MatchString(op.path)
-	})
-	byTag := match(im.opts.Tags, func(choice string) bool {
-		return slices.ContainsFunc(op.node.get("tags").list(), func(tag *node) bool { return strings.EqualFold(tag.string(), choice) })
-	})
-	return byPath && byTag
+	return name
 }
 
 // result sorts the endpoints into versions and writes the definition. An endpoint whose URL names no version
@@ -180,29 +239,43 @@ func (im *importer) result() (*Result, error) {
 		for fallback = range im.versions {
 		}
 	}
+	var unversioned []*operation // on the document's own server
+	mixed := len(im.versions) > 0 && im.opts.Version == ""
 	for _, op := range im.operations {
-		if op.url != "" && op.version == "" {
-			op.version, im.versions[fallback] = fallback, true
+		if op.url == "" || op.version != "" {
+			continue
+		}
+		op.version, im.versions[fallback] = fallback, true
+		if strings.Contains(op.url, signpost.HostPlaceholder) {
+			unversioned = append(unversioned, op)
 		}
 	}
-	versions := slices.SortedFunc(maps.Keys(im.versions), func(a, b string) int {
-		return cmp.Or(len(a)-len(b), strings.Compare(a, b)) // v2 before v10
-	})
-	r := &Result{Notes: im.notes, Operations: len(im.operations)}
+	if mixed && len(unversioned) > 0 {
+		im.note(unversioned[0].node, "endpoints without a version in their URLs (%d) go into %s; --api-version puts all into one", len(unversioned), fallback)
+	}
+	var used []*operation
 	for _, op := range im.operations {
 		if other := routes.OtherVersion(signpost.CutURL(op.url), op.version, im.versions); other != "" {
 			op.leaveOut(fmt.Errorf("its URL names two versions, %s and %s", op.version, other))
 		}
 		if op.url != "" {
-			r.Endpoints++
+			used = append(used, op)
 		}
-		r.Notes = append(r.Notes, op.notes...)
 	}
+	setNames(used)
+	versions := slices.SortedFunc(maps.Keys(im.versions), func(a, b string) int {
+		return cmp.Or(len(a)-len(b), strings.Compare(a, b)) // v2 before v10
+	})
 	if len(versions) == 0 {
 		versions = []string{fallback}
 	}
-	if r.Definition = im.write(versions); len(r.Definition) > MaxSize {
-		return nil, fmt.Errorf("the definition would be larger than %d MiB", MaxSize>>20)
+	slices.SortStableFunc(im.notes, func(a, b Note) int { return a.Line - b.Line })
+	operationNotes := groupNotes(im.operations)
+	r := &Result{Notes: slices.Concat(im.notes, operationNotes), Endpoints: len(used), Operations: len(im.operations)}
+	var err error
+	r.Definition, err = im.write(versions, operationNotes)
+	if err != nil {
+		return nil, err
 	}
 	return r, nil
 }

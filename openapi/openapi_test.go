@@ -32,6 +32,14 @@ var corpus = []struct {
 	{"servers.yaml", "servers.third-party.golden", openapi.Options{ThirdParty: true}},
 	{"third.json", "third.golden", openapi.Options{ThirdParty: true}},
 	{"files/api.yaml", "files.golden", openapi.Options{}},
+	{"parts/api/api.yaml", "parts.golden", openapi.Options{Files: os.DirFS("testdata/parts"), Path: "api/api.yaml"}},
+	{"hosts.yaml", "hosts.golden", openapi.Options{}},
+	{"one-host.yaml", "one-host.golden", openapi.Options{}},
+	{"names.yaml", "names.golden", openapi.Options{}},
+	{"security.yaml", "security.golden", openapi.Options{}},
+	{"security.yaml", "security.context.golden", openapi.Options{Context: map[string]string{"bearerAuth": "plugin-login-flow.access_token", "queryKey": "plugin-login-flow.access_token", "devise": "device"}}},
+	{"media.yaml", "media.golden", openapi.Options{}},
+	{"media.yaml", "media.type.golden", openapi.Options{MIMEType: signpost.MIMEFeed}},
 }
 
 func TestGolden(t *testing.T) {
@@ -85,7 +93,9 @@ func importFile(t *testing.T, path string, opts openapi.Options) *openapi.Result
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts.Files = os.DirFS(filepath.Dir(path))
+	if opts.Files == nil {
+		opts.Files = os.DirFS(filepath.Dir(path))
+	}
 	result, err := openapi.Import(path, text, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +163,7 @@ func TestRefused(t *testing.T) {
 		"versions: {v1: {endpoints: {}}}":   `it has no "openapi" field`,
 		"openapi: {}":                       `it has no "openapi" field`,
 		`{"swagger": "2.0"}`:                "Swagger 2",
-		"openapi: 4.0.0":                    "OpenAPI 4.0.0 is not supported, only 3.0 and 3.1",
+		"openapi: 4.0.0":                    "OpenAPI 4.0.0 is not supported, only 3.0, 3.1 and 3.2",
 		"openapi: 31":                       "OpenAPI 31 is not supported",
 		"openapi: 3.0.0\npaths: {\n":        "line 3: ",
 		"openapi: 3.0.0\n---\nopenapi: 3.1": "document",

@@ -38,19 +38,19 @@ func TestParameter(t *testing.T) {
 		{"{anyOf: [{enum: [a]}, {enum: [b]}]}", "{kind: select, options: [{value: a, label: a}, {value: b, label: b}]}", ""},
 		{"{anyOf: [{type: string, enum: [a]}, {type: string}]}", "{kind: text}", ""},
 		{"{anyOf: [{type: integer}, {type: number}]}", "{kind: number}", ""},
-		{"{anyOf: [{type: integer}, {type: string}]}", "{kind: text}", "taken as text: its type is integer or string"},
-		{"{anyOf: [{type: string}, {type: array}]}", "{kind: text}", "taken as text: its type is string or array"},
+		{"{anyOf: [{type: integer}, {type: string}]}", "{kind: text}", "imported as text: its type is integer or string"},
+		{"{anyOf: [{type: string}, {type: array}]}", "{kind: text}", "it also takes several values; the control sets one"},
 		{"{$ref: '#/components/schemas/Loop'}", "", "its schema leads back to itself"},
 		{"{$ref: '#/components/schemas/Twice'}", "", "its schema leads back to itself"},
 		{"{$ref: '#/components/schemas/Gone'}", "", `reference "#/components/schemas/Gone" points to nothing: there is no "Gone"`},
 		{"{anyOf: [{$ref: 'gone.yaml'}, {type: string}]}", "", `reference "gone.yaml" leads to a file that cannot be read`},
 
 		// Values.
-		{"{type: integer, enum: [1, 2], default: 2}", `{kind: select, defaultValue: "2", options: [{value: "1", label: "1"}, {value: "2", label: "2"}]}`, "its numbers are text in a dropdown"},
+		{"{type: integer, enum: [1, 2], default: 2}", `{kind: select, defaultValue: "2", options: [{value: "1", label: "1"}, {value: "2", label: "2"}]}`, "its numbers become text: the values of options are strings"},
 		{"{enum: [true, false]}", "{kind: boolean}", ""},
 		{"{const: all}", "{kind: select, options: [{value: all, label: All}]}", ""},
 		{"{enum: [yes, no]}", `{kind: select, options: [{value: "yes", label: "Yes"}, {value: "no", label: "no"}]}`, ""},
-		{"{enum: [sd, sd, '', {}]}", "{kind: select, options: [{value: sd, label: sd}]}", `value "sd" is left out: a dropdown has each value once, and no empty one`},
+		{"{enum: [sd, sd, '', {}]}", "{kind: select, options: [{value: sd, label: sd}]}", `value "sd" is left out: options need distinct, non-empty values`},
 		{"{enum: ['']}", "", "a select has no options"},
 		{"{type: string, enum: []}", "{kind: text}", ""},
 
@@ -68,17 +68,45 @@ func TestParameter(t *testing.T) {
 		{"{type: string, default: [a]}", "{kind: text}", `the default "a list" is left out`},
 		{"{type: string, enum: [a, b], default: c}", "{kind: select, options: [{value: a, label: a}, {value: b, label: b}]}", `the default "c" is left out: it is not one of the values`},
 
+		// Of an array, a control sets one value, if that makes sense.
+		{"{type: array, items: {type: string, enum: [a, b]}}", "{kind: select, options: [{value: a, label: a}, {value: b, label: b}]}", "it takes several values; the control sets one"},
+		{"{type: array, items: {type: string, enum: [a, b]}, default: [b]}", "{kind: select, defaultValue: b, options: [{value: a, label: a}, {value: b, label: b}]}", "it takes several values"},
+		{"{type: array, items: {type: string, enum: [a, b]}, default: [a, b]}", "{kind: select, options: [{value: a, label: a}, {value: b, label: b}]}", `the default "a list" is left out: a modifier has one value`},
+		{"{type: array, items: {$ref: '#/components/schemas/Order'}}", "{kind: select, options: [{value: a, label: a}]}", "it takes several values"},
+		{"{type: array, enum: [a, b], items: {type: string}}", "{kind: select, options: [{value: a, label: a}, {value: b, label: b}]}", "it takes several values"},
+		{"{type: array, enum: [[a], [b]], items: {type: string}}", "", "a modifier has one value, and this is an array"},
+		{"{type: array, items: {type: array, items: {enum: [a]}}}", "", "this is an array of type array"},
+		{"{type: array, items: {$ref: '#/components/schemas/Gone'}}", "", "points to nothing"},
+		{"{type: array, items: {type: string}}, required: true, x: {}", "{kind: text}", "it takes several values; the control sets one"},
+		{"{type: array, items: {type: integer, default: 5}}, required: true, x: {}", "{kind: number, defaultValue: 5}", "it takes several values; the control sets one"},
+		{"{type: array}, required: true, x: {}", "{kind: text}", "its type is not declared"},
+		{"{type: array, items: {type: object}}, required: true, x: {}", "", "this is an array of type object"},
+		{"{type: array, items: {type: string}, default: [a, b]}, explode: false, x: {}", `{kind: text, defaultValue: "a,b"}`, "it takes several values, separated by commas"},
+		{"{type: array, items: {type: integer}, default: [1]}, style: form, explode: false, x: {}", "{kind: number, defaultValue: 1}", "it takes several values; the control sets one"},
+		{"{type: array, items: {type: string}, default: []}, explode: false, x: {}", "{kind: text}", "it takes several values, separated by commas"},
+		{"{type: array, items: {type: string}}, style: pipeDelimited, explode: false, x: {}", "", "a modifier has one value, and this is an array"},
+		{"{type: array, items: {type: string}}, explode: true, x: {}", "", "a modifier has one value, and this is an array"},
+		{"{type: array, items: {$ref: '#/components/schemas/Filter'}}, required: true, x: {}", "{kind: text}", "it takes several values"},
+		{"{anyOf: [{type: integer}, {type: array, items: {type: integer}}]}", "{kind: number}", "it also takes several values; the control sets one"},
+		{"{type: [integer, array], items: {type: integer}}", "{kind: number}", "it also takes several values; the control sets one"},
+		{"{oneOf: [{type: string, enum: [a, b]}, {type: array, items: {type: string, enum: [a, b]}}]}", "{kind: select, options: [{value: a, label: a}, {value: b, label: b}]}", "it also takes several values"},
+
+		// What an alternative says is about this alternative, unless there is no other.
+		{"{oneOf: [{const: a, description: The first.}, {const: b, description: The second.}]}", "{kind: select, options: [{value: a, label: The first}, {value: b, label: The second}]}", ""},
+		{"{oneOf: [{type: integer, description: A number}, {type: number, description: Another}]}", "{kind: number}", ""},
+		{"{anyOf: [{type: integer, description: P}, {type: 'null'}]}", "{kind: number}", ""},
+
 		// What a modifier is not, and what is not a type.
 		{"{type: array, items: {type: string}}", "", "a modifier has one value, and this is an array"},
 		{"{items: {type: string}}", "", "a modifier has one value, and this is an array"},
 		{"{type: object}", "", "a modifier has one value, and this is an object"},
 		{"{properties: {}}", "", "a modifier has one value, and this is an object"},
-		{"{type: date}", "{kind: text}", "taken as text: its type is date"},
+		{"{type: date}", "{kind: text}", "imported as text: its type is date"},
 		{"{type: int}", "{kind: number}", ""},
 		{"{}", "{kind: text}", "its type is not declared"},
 		{"true", "{kind: text}", "its type is not declared"},
 		{"[]", "{kind: text}", "its type is not declared"},
-		{"{type: string, defualt: a}", "{kind: text}", `field "defualt" is left out: did you mean "default"?`},
+		{"{type: string, defualt: a}", "{kind: text}", `unknown field "defualt" is ignored: did you mean "default"?`},
 		{"{type: string, examples: [a, b]}", "{kind: text, placeholder: a}", ""},
 	} {
 		result := importText(t, `
@@ -88,6 +116,8 @@ components:
   schemas:
     Size: {type: integer, default: 20, example: 5}
     Loop: {allOf: [{$ref: '#/components/schemas/Loop'}]}
+    Order: {type: string, enum: [a]}
+    Filter: {anyOf: [{type: string}, {type: array, items: {$ref: '#/components/schemas/Filter'}}]}
     Twice: {anyOf: [{$ref: '#/components/schemas/Twice'}, {$ref: '#/components/schemas/Twice'}]}
 `, openapi.Options{})
 		if all := endpoints(t, result); len(all) != 1 {

@@ -1,56 +1,166 @@
 package openapi
 
 import (
+	"html"
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 var (
-	camelCase   = regexp.MustCompile(`([\p{Ll}\p{N}])(\p{Lu})`)
-	separators  = regexp.MustCompile(`[^\p{L}\p{M}\p{N}]+`)
-	sentenceEnd = regexp.MustCompile(`[.!?] +\p{Lu}`) // the point of "e.g. 5" ends nothing
-	markdown    = regexp.MustCompile("\\[([^\\]]*)\\]\\([^)]*\\)|`|\\*\\*")
+	camelCase  = regexp.MustCompile(`([\p{Ll}\p{N}])(\p{Lu})`)
+	acronymEnd = regexp.MustCompile(`(\p{Lu})(\p{Lu}\p{Ll}{2})`) // of TLSVerify, but not of IDs
+	separators = regexp.MustCompile(`[^\p{L}\p{M}\p{N}]+`)
+	constant   = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$|^[A-Z]{5,}$`) // NEWEST_FIRST or NEWEST, but not UHD
 )
 
-// humanise turns a name of the document into words: sort_by and sortBy become "Sort by".
+// humanise turns an identifier into words: sort_by, sortBy and SORT_BY become "Sort by".
 func humanise(name string) string {
-	words := strings.Fields(separators.ReplaceAllString(camelCase.ReplaceAllString(name, "$1 $2"), " "))
+	if constant.MatchString(name) {
+		name = strings.ToLower(name)
+	}
+	name = acronymEnd.ReplaceAllString(camelCase.ReplaceAllString(name, "$1 $2"), "$1 $2")
+	words := strings.Fields(separators.ReplaceAllString(name, " "))
 	for i, word := range words {
-		if word != strings.ToUpper(word) { // an acronym stays
+		if word != strings.ToUpper(word) { // acronyms keep their capitals
 			word = strings.ToLower(word)
 		}
-		if first := []rune(word); i == 0 {
-			first[0] = unicode.ToUpper(first[0])
-			word = string(first)
+		if i == 0 {
+			word = capitalise(word)
 		}
 		words[i] = word
 	}
 	return strings.Join(words, " ")
 }
 
-// maxHeadline is how long the name of a modifier gets, in characters.
-const maxHeadline = 60
+func capitalise(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	if size == 0 {
+		return s
+	}
+	return string(unicode.ToUpper(first)) + s[size:]
+}
 
-// headline returns the first sentence of a description, cut to the length of a name.
-func headline(description *node) string {
+const (
+	// maxHeadline is the longest name that a description gives, in characters. A control with a longer one
+	// is called by its label.
+	maxHeadline = 60
+
+	// maxSummary is the longest name that a summary gives, in characters. OpenAPI 2 asked for summaries
+	// shorter than this.
+	maxSummary = 120
+
+	// maxDescription is how much of a description is read, in bytes: enough for a first sentence that is
+	// short enough for a name, with the links in it and the lead-ins before it.
+	maxDescription = 1024
+)
+
+// headline returns the first sentence of a description or summary as a name: without Markdown, without
+// lead-ins such as "Optional.", and without a full stop. It returns "" if that sentence has more than limit
+// characters, because half a sentence is no name.
+func headline(description *node, limit int) string {
 	if !description.isScalar() {
 		return ""
 	}
-	paragraph, _, _ := strings.Cut(strings.TrimSpace(description.text), "\n\n")
-	sentence := oneLine(markdown.ReplaceAllString(paragraph, "$1"))
-	if end := sentenceEnd.FindStringIndex(sentence); end != nil {
-		sentence = sentence[:end[0]]
+	text := description.text
+	if len(text) > maxDescription {
+		text = text[:maxDescription]
 	}
-	sentence = strings.TrimRight(sentence, ".:; ")
-	if runes := []rune(sentence); len(runes) > maxHeadline {
-		sentence = string(runes[:maxHeadline])
-		if i := strings.LastIndexByte(sentence, ' '); i > 0 {
-			sentence = sentence[:i]
+	for block := range strings.SplitSeq(withoutMarkdown(text), "\n\n") {
+		block = trimLeadIns(oneLine(block))
+		sentence := strings.TrimRight(firstSentence(block), ".:;,。 ")
+		if separators.ReplaceAllString(sentence, "") == "" {
+			continue
 		}
-		sentence = strings.TrimRight(sentence, ",.:; ") + "…"
+		if utf8.RuneCountInString(sentence) > limit {
+			return ""
+		}
+		return sentence
 	}
-	return sentence
+	return ""
+}
+
+// The words that tell how a parameter is used, rather than what it is for. Alone in front of a description
+// they are no name for anything.
+const leadInWords = `(?:this (?:parameter|field) is )?(?:optional|required|mandatory|deprecated|output only|input only|read[ -]only|immutable|beta|experimental|preview)` +
+	`(?: (?:query )?(?:parameter|param|field|argument|value))?`
+
+var (
+	leadIn = regexp.MustCompile(`(?i)^(?:[(\[]\s*` + leadInWords + `\s*[)\]][.:,]?|` + leadInWords + `\s*(?:[.:;!]|[-–—]+ |$))\s*`)
+	aside  = regexp.MustCompile(`(?i)\s*[(\[]\s*` + leadInWords + `\s*[)\]]$`)
+)
+
+// trimLeadIns removes "Optional.", "(required)", "Deprecated:" and the like from the beginning, and the
+// bracketed ones from the end.
+func trimLeadIns(s string) string {
+	rest := s
+	for {
+		loc := leadIn.FindStringIndex(rest)
+		if loc == nil || loc[1] == 0 {
+			break
+		}
+		rest = rest[loc[1]:]
+	}
+	if rest != s {
+		rest = capitalise(rest)
+	}
+	return aside.ReplaceAllString(strings.TrimRight(rest, ". "), "")
+}
+
+var (
+	sentenceEnd  = regexp.MustCompile(`[.!?] +\p{Lu}|。`)
+	abbreviation = regexp.MustCompile(`(?i)(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|approx|incl|no|\p{L})$`)
+)
+
+// firstSentence returns text up to its first full stop. That of "e.g. Drama" ends nothing.
+func firstSentence(s string) string {
+	for _, end := range sentenceEnd.FindAllStringIndex(s, -1) {
+		if !abbreviation.MatchString(s[:end[0]]) {
+			return s[:end[0]]
+		}
+	}
+	return s
+}
+
+// Markdown and HTML, as descriptions have it. Block elements become empty lines, so that a heading, a list or
+// a table ends the sentence before it.
+var (
+	fence      = regexp.MustCompile("(?s)(?:```|~~~).*?(?:```|~~~|$)")
+	comment    = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)`)
+	blockTag   = regexp.MustCompile(`(?i)</?(?:p|br|div|ul|ol|li|h[1-6]|pre|table|tr|td|th|hr|details|summary|blockquote)\b[^>]*>`)
+	inlineTag  = regexp.MustCompile(`(?i)</?(?:a|b|i|u|em|strong|code|span|sub|sup|small|kbd|tt|font|img)\b[^>]*>`)
+	autolink   = regexp.MustCompile(`<(https?://[^>\s]*)>`)
+	blockStart = regexp.MustCompile(`(?m)^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|\d+[.)][ \t]+|\|)`)
+	heading    = regexp.MustCompile(`(?m)^[ \t]*#{1,6}[ \t]+(.*?)[ \t#]*$`)
+	image      = regexp.MustCompile(`!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])`)
+	link       = regexp.MustCompile(`\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])`)
+	strong     = regexp.MustCompile("\\*\\*|~~|`")
+	underline  = regexp.MustCompile(`(^|[\s(])__?([^_\s](?:[^_]*[^_\s])?)__?($|[\s.,;:!?)])`)
+	emphasis   = regexp.MustCompile(`(^|[\s(])\*([^*\s](?:[^*]*[^*\s])?)\*($|[\s.,;:!?)])`)
+	escape     = regexp.MustCompile("\\\\([\\\\`*_{}\\[\\]()#+.!|<>~-])")
+)
+
+// withoutMarkdown returns Markdown as plain text, with an empty line between its blocks.
+func withoutMarkdown(s string) string {
+	if !strings.ContainsAny(s, "\r\n<>#*+_[]`|~\\&") {
+		return s
+	}
+	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
+	s = fence.ReplaceAllString(s, "\n\n")
+	s = comment.ReplaceAllString(s, "")
+	s = blockTag.ReplaceAllString(s, "\n\n")
+	s = inlineTag.ReplaceAllString(s, "")
+	s = autolink.ReplaceAllString(s, "$1")
+	s = heading.ReplaceAllString(s, "\n\n$1\n\n")
+	s = blockStart.ReplaceAllString(s, "\n\n")
+	s = image.ReplaceAllString(s, "")
+	s = link.ReplaceAllString(s, "$1")
+	s = strong.ReplaceAllString(s, "")
+	s = underline.ReplaceAllString(s, "$1$2$3")
+	s = emphasis.ReplaceAllString(s, "$1$2$3")
+	s = escape.ReplaceAllString(s, "$1")
+	return html.UnescapeString(s)
 }
 
 // oneLine returns text without line breaks, and without what a terminal or a YAML comment cannot show.

@@ -17,6 +17,11 @@ func TestHumanise(t *testing.T) {
 		"$top":           "Top",
 		"q":              "Q",
 		"v2Only":         "V2 only",
+		"NEWEST_FIRST":   "Newest first",
+		"NEWEST":         "Newest",
+		"UHD":            "UHD",
+		"skipTLSVerify":  "Skip TLS verify",
+		"showIDs":        "Show ids",
 		"größe":          "Größe",
 		"élan_vital":     "Élan vital",
 		"---":            "",
@@ -39,15 +44,50 @@ func TestHeadline(t *testing.T) {
 		"**Quality**":                                     "Quality",
 		"Ready? Say so":                                   "Ready",
 		" . ":                                             "",
-		strings.Repeat("word ", 12) + "end":               strings.Repeat("word ", 11) + "word…",
-		strings.Repeat("é", 61):                           strings.Repeat("é", 60) + "…",
+		strings.Repeat("word ", 12) + "end":               "", // half a sentence is no name
+		strings.Repeat("é", 60):                           strings.Repeat("é", 60),
+		strings.Repeat("é", 61):                           "",
+		"Short. Long " + strings.Repeat("word ", 1000):    "Short",
+		"Optional":                                        "",
+		"Optional.":                                       "",
+		"(Required)":                                      "",
+		"Optional. Page size.":                            "Page size",
+		"OPTIONAL: page size":                             "Page size",
+		"Optional - page size":                            "Page size",
+		"[optional] page size":                            "Page size",
+		"Required. Deprecated. Page size":                 "Page size",
+		"Optional parameter. Page size":                   "Page size",
+		"**Optional.** Page size":                         "Page size",
+		"Optional page size":                              "Optional page size",
+		"Required if limit is set":                        "Required if limit is set",
+		"Page size (optional).":                           "Page size",
+		"Output only. ID":                                 "ID",
+		"Genre, e.g. Drama. Any will do.":                 "Genre, e.g. Drama",
+		"Version no. 5 or 6":                              "Version no. 5 or 6",
+		"Really? Yes":                                     "Really",
+		"*Emphasis* and _stress_ and __more__":            "Emphasis and stress and more",
+		"show_id and __typename and a*b*c":                "show_id and __typename and a*b*c",
+		"## Heading\nText":                                "Heading",
+		"> Quoted":                                        "Quoted",
+		"- newest\n- title":                               "newest",
+		"1. newest\n2. title":                             "newest",
+		"~~Old~~ New":                                     "Old New",
+		"![Logo](https://example.com/a.png) Show":         "Show",
+		"See [the docs][1]":                               "See the docs",
+		"See <https://example.com/x>":                     "See https://example.com/x",
+		"<p>One</p><p>Two</p>":                            "One",
+		"The <id> of the show":                            "The <id> of the show",
+		"Less &lt; more &amp; all":                        "Less < more & all",
+		"a \\* b":                                         "a * b",
+		"```json\n{}\n```\nText":                          "Text",
+		"<!-- hidden -->Text":                             "Text",
 		"a\x1b[31mb\u200bc":                               "a[31mbc",
 	} {
-		if got := headline(&node{kind: text, text: description}); got != want {
+		if got := headline(&node{kind: text, text: description}, maxHeadline); got != want {
 			t.Errorf("headline(%q) is %q, want %q", description, got, want)
 		}
 	}
-	if got := headline(&node{kind: list}); got != "" {
+	if got := headline(&node{kind: list}, maxHeadline); got != "" {
 		t.Errorf("the headline of a list is %q", got)
 	}
 }

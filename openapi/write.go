@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -15,13 +16,25 @@ const maxKey = 1000
 // maxSharedName bounds the name of a shared modifier, which stands before a colon too.
 const maxSharedName = 100
 
-// write returns the definition as YAML. A comment stands with what it is about; what was left out altogether
-// comes at the end.
-func (im *importer) write(versions []string) []byte {
+// write returns the definition as YAML. A comment stands with what it is about; what concerns several endpoints
+// comes first, and what was left out altogether at the end.
+func (im *importer) write(versions []string, notes []Note) ([]byte, error) {
 	var out strings.Builder
-	fmt.Fprintf(&out, "# Imported from %s by signpost import.\n", oneLine(im.root.file.path))
+	fmt.Fprintf(&out, "# Imported from %s by signpost import.\n", oneLine(path.Base(im.root.file.path)))
 	for _, n := range im.notes {
 		fmt.Fprintf(&out, "# %s\n", n.Message)
+	}
+	var leftOut []Note
+	own := make(map[string][]Note) // notes about one endpoint alone, by its operation
+	for _, n := range notes {
+		switch {
+		case strings.HasPrefix(n.Message, leftOutPrefix):
+			leftOut = append(leftOut, n)
+		case n.More > 0:
+			fmt.Fprintf(&out, "# %s: %s\n", n.subject(), n.Message)
+		default:
+			own[n.Operation] = append(own[n.Operation], n)
+		}
 	}
 	if title := im.root.get("info").get("title").string(); title != "" {
 		fmt.Fprintf(&out, "\nservice: %s\n", scalar(title))
@@ -33,46 +46,54 @@ func (im *importer) write(versions []string) []byte {
 	for _, m := range order {
 		fmt.Fprintf(&out, "  %s: %s\n", scalar(m.ID), m.yaml("      "))
 	}
+	byVersion := make(map[string][]*operation)
+	for _, op := range im.operations {
+		if op.url != "" {
+			byVersion[op.version] = append(byVersion[op.version], op)
+		}
+	}
 	out.WriteString("\nversions:\n")
 	for _, version := range versions {
 		fmt.Fprintf(&out, "  %s:\n    endpoints:\n", version)
-		empty := true
-		for _, op := range im.operations {
-			if op.url != "" && op.version == version {
-				empty = false
-				op.write(&out, shared)
+		for _, op := range byVersion[version] {
+			if op.write(&out, own[op.label], shared); out.Len() > MaxSize {
+				return nil, fmt.Errorf("the definition would be larger than %d MiB", MaxSize>>20)
 			}
 		}
-		if empty {
+		if len(byVersion[version]) == 0 {
 			out.WriteString("      {}\n")
 		}
 	}
-	heading := "\n# Left out:\n"
-	for _, op := range im.operations {
-		for _, n := range op.notes {
-			if op.url == "" {
-				fmt.Fprintf(&out, "%s# %s: %s\n", heading, n.Operation, strings.TrimPrefix(n.Message, "left out: "))
-				heading = ""
-			}
+	for i, n := range leftOut {
+		if i == 0 {
+			out.WriteString("\n# Left out:\n")
 		}
+		fmt.Fprintf(&out, "# %s: %s\n", n.subject(), strings.TrimPrefix(n.Message, leftOutPrefix))
 	}
-	return []byte(out.String())
+	return []byte(out.String()), nil
 }
 
-func (op *operation) write(out *strings.Builder, shared map[string]bool) {
+func (op *operation) write(out *strings.Builder, notes []Note, shared map[string]bool) {
 	fmt.Fprintf(out, "      %s:\n", urlKey(op.url))
-	for _, n := range op.notes {
+	for _, n := range notes {
 		fmt.Fprintf(out, "        # %s\n", n.Message)
 	}
-	fmt.Fprintf(out, "        name: %s\n        method: %s\n        mime_type: %s\n        context_obj: []\n",
-		scalar(op.name), op.method, scalar(op.mimeType))
+	fmt.Fprintf(out, "        name: %s\n        method: %s\n        mime_type: %s\n", scalar(op.names[op.name]), op.method, scalar(op.mimeType))
+	if len(op.context) == 0 {
+		out.WriteString("        context_obj: []\n")
+	} else {
+		out.WriteString("        context_obj:\n")
+	}
+	for _, c := range op.context {
+		fmt.Fprintf(out, "          - {key: %s, type: %s, required: %t}\n", scalar(c.Key), c.Type, c.Required)
+	}
 	if len(op.modifiers) > 0 {
 		out.WriteString("        modifiers:\n")
 	}
 	for _, m := range op.modifiers {
-		item := m.yaml("              ")
-		if shared[m.yaml("")] {
-			item = scalar(m.ID)
+		item := scalar(m.ID)
+		if !shared[m.key] {
+			item = m.yaml("              ")
 		}
 		fmt.Fprintf(out, "          - %s\n", item)
 	}
@@ -88,12 +109,11 @@ func (im *importer) sharedModifiers() (shared map[string]bool, order []modifier)
 			continue
 		}
 		for _, m := range op.modifiers {
-			yaml := m.yaml("")
-			if seen[yaml] && !named[m.ID] && len(m.ID) <= maxSharedName {
-				shared[yaml], named[m.ID] = true, true
+			if seen[m.key] && !named[m.ID] && len(m.ID) <= maxSharedName {
+				shared[m.key], named[m.ID] = true, true
 				order = append(order, m)
 			}
-			seen[yaml] = true
+			seen[m.key] = true
 		}
 	}
 	return shared, order

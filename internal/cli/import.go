@@ -4,61 +4,85 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"signpost/internal/routes"
+	"signpost/internal/source"
 	"signpost/openapi"
 )
 
 func (c *CLI) importCommand() *cobra.Command {
 	var opts openapi.Options
+	var rootDir string
+	context := pairs{form: "scheme=key"}
 	cmd := &cobra.Command{
 		Use:   "import OPENAPI",
 		Short: "Make a definition from an OpenAPI 3.0 or 3.1 document",
 		Long: `Import reads an OpenAPI 3.0 or 3.1 document, in YAML or JSON, and prints a definition: an endpoint for each
-GET operation, with its query parameters as modifiers. What it leaves out, and why, goes to standard error and,
-as comments, into the definition.
+GET operation, with its query parameters as modifiers. Anything that could not be imported is reported on
+standard error and as a comment in the definition.
 
-References to other files are followed within the folder of the document; nothing is fetched. OPENAPI can be -
-for standard input, which has no folder. The exit code is 3 if there is not one endpoint.`,
+The document's own server becomes {{host}}; operations on other hosts keep their absolute URLs. References to
+other files are followed within the directory of the document, or within --root. Nothing is fetched: pipe a
+document from an address to signpost import -. The exit code is 3 if the definition would have no endpoint.`,
 		Example: `  signpost import api.yaml > feeds.yaml
   signpost import api.yaml --tag catalogue --path '/shows*' --post
-  signpost import partner.json --third-party --api-version v2`,
+  signpost import api.yaml --context bearerAuth=plugin-login-flow.access_token
+  signpost import partner.json --third-party --api-version v2
+  curl -fsSL https://example.com/openapi.json | signpost import -`,
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: run(func(_ *cobra.Command, args []string) error {
 			if opts.Version != "" && !routes.ValidVersion(opts.Version) {
 				return usageErrorf("--api-version: %q is not a version, such as v1", opts.Version)
 			}
-			return c.importOpenAPI(args[0], opts)
+			var err error
+			if opts.Context, err = context.parse("--context"); err != nil {
+				return err
+			}
+			if err := opts.Validate(); err != nil {
+				return usageErrorf("--mime-type: %w", err) // the one thing that is left to be wrong
+			}
+			return c.importOpenAPI(args[0], rootDir, opts)
 		}),
 	}
-	cmd.Flags().StringSliceVar(&opts.Tags, "tag", nil, "import only operations with this tag (repeatable)")
-	cmd.Flags().StringSliceVar(&opts.Paths, "path", nil, "import only this path; * stands for any text (repeatable)")
-	cmd.Flags().BoolVar(&opts.Post, "post", false, "import POST operations too")
-	cmd.Flags().BoolVar(&opts.Deprecated, "deprecated", false, "import deprecated operations and parameters too")
-	cmd.Flags().BoolVar(&opts.ThirdParty, "third-party", false, "keep the URLs of the servers, in place of {{host}}")
-	cmd.Flags().StringVar(&opts.Version, "api-version", "", "the API version of all endpoints (default: what their URLs say, else v1)")
+	flags := cmd.Flags()
+	flags.StringSliceVar(&opts.Tags, "tag", nil, "import only operations with this tag (repeatable)")
+	flags.StringSliceVar(&opts.Paths, "path", nil, "import only this path; * matches any text (repeatable)")
+	flags.BoolVar(&opts.Post, "post", false, "also import POST operations")
+	flags.BoolVar(&opts.Deprecated, "deprecated", false, "also import deprecated operations and parameters")
+	flags.BoolVar(&opts.ThirdParty, "third-party", false, "keep the URLs of the servers instead of using {{host}}")
+	flags.StringVar(&opts.Version, "api-version", "", "API version of all endpoints (default: the version in their URLs, else v1)")
+	flags.Var(&context, "context", "map a security scheme to a context key, on the operations that use the scheme (repeatable)")
+	flags.StringVar(&opts.MIMEType, "mime-type", "", "content type of endpoints whose responses declare none (default: application/json)")
+	flags.StringVar(&rootDir, "root", "", "directory within which references are followed (default: the directory of the document)")
 	return cmd
 }
 
 // importOpenAPI prints the definition for a document to standard output and the notes to standard error.
-func (c *CLI) importOpenAPI(path string, opts openapi.Options) error {
+func (c *CLI) importOpenAPI(path, rootDir string, opts openapi.Options) error {
+	if source.IsAddress(path) {
+		return usageErrorf("import %q: nothing is fetched; pipe the document in: curl -fsSL %s | signpost import -", path, path)
+	}
 	in, name := c.Stdin, "<stdin>"
-	if path != stdinName {
+	if path != source.Stdin {
 		f, err := os.Open(path)
 		if err != nil {
 			return importError(path, err)
 		}
 		defer f.Close()
-		root, err := os.OpenRoot(filepath.Dir(path)) // no reference and no link leads out of it
+		in, name = f, path
+	}
+	if rootDir != "" || path != source.Stdin {
+		root, within, err := openImportRoot(path, rootDir)
 		if err != nil {
-			return importError(path, err)
+			return err
 		}
 		defer root.Close()
-		in, name, opts.Files = f, path, root.FS()
+		opts.Files, opts.Path = root.FS(), within
 	}
 	text, err := io.ReadAll(io.LimitReader(in, openapi.MaxSize+1)) // Import reports one byte too many
 	if err != nil {
@@ -72,12 +96,49 @@ func (c *CLI) importOpenAPI(path string, opts openapi.Options) error {
 		fmt.Fprintln(c.Stderr, note)
 	}
 	if result.Endpoints == 0 {
-		return importError(path, fmt.Errorf("no endpoint comes out of %s", plural(result.Operations, "operation")))
+		return importError(path, fmt.Errorf("none of %s can be an endpoint", plural(result.Operations, "operation")))
 	}
 	fmt.Fprintf(c.Stderr, "%s: %s from %s, %s\n", name,
 		plural(result.Endpoints, "endpoint"), plural(result.Operations, "operation"), plural(len(result.Notes), "note"))
 	_, err = c.Stdout.Write(result.Definition)
 	return err
+}
+
+// openImportRoot opens the directory in which references are followed, and returns the path of the document in it.
+// No reference and no link leads out of the directory.
+func openImportRoot(path, rootDir string) (root *os.Root, within string, err error) {
+	dir := filepath.Dir(path)
+	within = filepath.Base(path)
+	switch {
+	case path == source.Stdin:
+		dir, within = rootDir, ""
+	case rootDir != "":
+		dir = rootDir
+		if within, err = relative(rootDir, path); err != nil {
+			return nil, "", importError(path, err)
+		}
+		if !fs.ValidPath(within) {
+			return nil, "", usageErrorf("--root: %q is not in the directory %q", path, rootDir)
+		}
+	}
+	root, err = os.OpenRoot(dir)
+	if err != nil {
+		return nil, "", importError(path, fmt.Errorf("open the directory %q: %w", dir, err))
+	}
+	return root, within, nil
+}
+
+// relative returns the path of a file in a directory, with slashes.
+func relative(dir, file string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	if file, err = filepath.Abs(file); err != nil {
+		return "", err
+	}
+	within, err := filepath.Rel(dir, file)
+	return filepath.ToSlash(within), err
 }
 
 // importError names the path once: the errors of package os have it too.

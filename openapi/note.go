@@ -1,0 +1,72 @@
+package openapi
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// Note says what was left out of a definition, or what to look at, and why.
+type Note struct {
+	File      string // the document, or a file that it refers to
+	Line      int
+	Operation string // such as GET /shows; empty for the document as a whole
+	More      int    // how many other operations the note is about as well
+	Message   string
+}
+
+// String returns the note as one line.
+func (n Note) String() string {
+	operation := n.subject()
+	if operation != "" {
+		operation += ": "
+	}
+	return fmt.Sprintf("%s:%d: %s%s", n.File, n.Line, operation, n.Message)
+}
+
+// subject names the operations that the note is about.
+func (n Note) subject() string {
+	if n.More == 0 {
+		return n.Operation
+	}
+	return fmt.Sprintf("%s and %d more", n.Operation, n.More)
+}
+
+// maxNote bounds a note, in bytes. Names and values of the document are quoted in notes, however long they are.
+const maxNote = 500
+
+// newNote returns a note with its message on one line.
+func newNote(at *node, operation, format string, args ...any) Note {
+	message := fmt.Sprintf(format, args...)
+	if len(message) > maxNote {
+		cut := maxNote
+		for !utf8.RuneStart(message[cut]) {
+			cut--
+		}
+		message = message[:cut] + "…"
+	}
+	return Note{File: at.file.name, Line: at.line, Operation: operation, Message: oneLine(message)}
+}
+
+// groupNotes returns the notes of all operations. What is said of several operations is said once, where it
+// comes first, with their number.
+func groupNotes(operations []*operation) []Note {
+	type group struct {
+		index int
+		last  *operation // so that two parameters of one operation count once
+	}
+	var notes []Note
+	groups := make(map[string]*group)
+	for _, op := range operations {
+		for _, n := range op.notes {
+			g := groups[n.Message]
+			if g == nil {
+				groups[n.Message] = &group{len(notes), op}
+				notes = append(notes, n)
+			} else if g.last != op {
+				g.last = op
+				notes[g.index].More++
+			}
+		}
+	}
+	return notes
+}

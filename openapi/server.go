@@ -1,0 +1,185 @@
+package openapi
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+
+	"signpost"
+)
+
+var (
+	parameterName   = regexp.MustCompile(`^[\w.-]+$`)
+	parameterInPath = regexp.MustCompile(`\{\{([\w.-]+)\}\}|\{([\w.-]+)\}`) // the contract rejects any other brace
+	serverVariable  = regexp.MustCompile(`\{([^{}]*)\}`)
+)
+
+// url returns the URL of an operation: its server, then its path with {id} and :id as {{id}}.
+func (im *importer) url(op *operation) (string, error) {
+	base, err := im.base(op)
+	if err != nil {
+		return "", err
+	}
+	if !strings.HasPrefix(op.path, "/") {
+		op.note(op.node, "the path does not start with a slash; using %q", "/"+op.path)
+	}
+	segments := strings.Split(strings.TrimPrefix(op.path, "/"), "/")
+	for i, s := range segments {
+		name, colon := strings.CutPrefix(s, ":")
+		switch {
+		case colon && name == "": // a segment that is a colon and nothing else is just that
+		case colon && parameterName.MatchString(name):
+			segments[i] = "{{" + name + "}}"
+		case colon:
+			return "", fmt.Errorf("path segment %q is not a parameter, such as {id}", s)
+		default:
+			segments[i] = parameterInPath.ReplaceAllString(s, "{{$1$2}}")
+		}
+	}
+	return base + "/" + strings.Join(segments, "/"), nil
+}
+
+// server is a server of the document, with the defaults of its variables filled in.
+type server struct {
+	node              *node
+	scheme, authority string // without an authority, the URL is relative to the document
+	path              string // without a slash at its end
+}
+
+func newServer(n *node) server {
+	raw := serverVariable.ReplaceAllStringFunc(n.get("url").string(), func(braces string) string {
+		d := n.get("variables").get(strings.Trim(braces, "{}")).get("default")
+		if !d.isScalar() {
+			return braces
+		}
+		return d.string()
+	})
+	scheme, rest, absolute := strings.Cut(raw, "://")
+	if !absolute {
+		scheme = "https"
+		rest, absolute = strings.CutPrefix(raw, "//")
+		if !absolute {
+			rest = raw
+		}
+	}
+	rest, _, _ = strings.Cut(rest, "#")
+	rest, _, _ = strings.Cut(rest, "?")
+	s := server{node: n, scheme: scheme}
+	if absolute {
+		s.authority, rest, _ = strings.Cut(rest, "/")
+	}
+	s.path = strings.TrimSuffix(path.Join("/", rest), "/")
+	return s
+}
+
+// hostport returns the authority without user info.
+func (s server) hostport() string {
+	return s.authority[strings.LastIndexByte(s.authority, '@')+1:]
+}
+
+// host returns the host and port of the server in the form in which two can be compared. Whether it is asked
+// over http or https does not make it another one.
+func (s server) host() string {
+	return strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(s.hostport()), ":443"), ":80")
+}
+
+// origin returns the server without its path, and without a password that somebody left in it.
+func (s server) origin() string {
+	if s.authority == "" {
+		return ""
+	}
+	return s.scheme + "://" + s.hostport()
+}
+
+// serversOf returns the servers that an operation has, and what they belong to: the innermost ones count.
+func (im *importer) serversOf(op *operation) (owner *node, servers []*node) {
+	for _, owner = range []*node{op.node, op.item, im.root} {
+		if servers := im.list(owner.get("servers")); len(servers) > 0 {
+			return owner, servers
+		}
+	}
+	return im.root, nil
+}
+
+// findOwnHost finds the host that {{host}} stands for: that of the document's first absolute server. A document
+// without servers has such a host if all its operations are on the same one.
+func (im *importer) findOwnHost() {
+	if im.opts.ThirdParty {
+		return
+	}
+	for _, n := range im.list(im.root.get("servers")) {
+		if s := newServer(n); s.authority != "" {
+			im.setOwnHost(s)
+			return
+		}
+	}
+	if im.root.get("servers") != nil {
+		return
+	}
+	var own server
+	for i, op := range im.operations {
+		_, servers := im.serversOf(op)
+		if len(servers) == 0 {
+			return
+		}
+		s := newServer(servers[0])
+		if i == 0 {
+			own = s
+		}
+		if s.host() != own.host() || s.authority == "" {
+			return
+		}
+	}
+	if own.authority != "" {
+		im.setOwnHost(own)
+	}
+}
+
+func (im *importer) setOwnHost(s server) {
+	im.ownHost = s.host()
+	im.note(s.node, "https://%s stands for %s", signpost.HostPlaceholder, s.origin())
+}
+
+// base returns the beginning of an operation's URL, without a slash at its end. The first of its servers counts.
+func (im *importer) base(op *operation) (string, error) {
+	owner, servers := im.serversOf(op)
+	s := newServer(nil)
+	if len(servers) > 0 {
+		s = newServer(servers[0])
+	}
+	own := !im.opts.ThirdParty && (s.authority == "" || s.host() == im.ownHost)
+	if owner != im.root {
+		noteServers(op.note, servers)
+		im.work += len(servers)
+	}
+	switch {
+	case own:
+		s.scheme, s.authority = "https", ""
+	case s.authority == "":
+		return "", fmt.Errorf("its server %q is not an absolute URL, which --third-party needs", cmp.Or(s.node.get("url").string(), "/"))
+	case s.authority != s.hostport():
+		return "", errors.New("its server has user info before its host")
+	case !im.opts.ThirdParty:
+		op.note(s.node, "%s is not the document's own server: the URL stays absolute", s.origin())
+	}
+	if open := serverVariable.FindString(s.authority + s.path); open != "" {
+		return "", fmt.Errorf("server variable %s has no default", open)
+	}
+	return s.scheme + "://" + cmp.Or(s.authority, signpost.HostPlaceholder) + s.path, nil
+}
+
+// noteServers notes the servers that are not used.
+func noteServers(note func(*node, string, ...any), servers []*node) {
+	var used server
+	for i, n := range servers {
+		s := newServer(n)
+		if i == 0 {
+			used = s
+		} else if s.origin() != used.origin() || s.path != used.path { // variables can make two of one
+			note(n, "server %q is left out; using the first", cmp.Or(s.origin()+s.path, "/"))
+		}
+	}
+}
