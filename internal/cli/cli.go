@@ -7,10 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"signpost/internal/source"
 )
@@ -29,6 +27,9 @@ type CLI struct {
 	Stdout    io.Writer // results
 	Stderr    io.Writer // everything else
 	LookupEnv func(name string) (string, bool)
+	Environ   func() []string // as NAME=value, to find misspelt variables; nil means that none are looked for
+
+	warnings []string // about the environment
 }
 
 // exitError is an error with an exit code. A nil err means that all has been said already.
@@ -82,14 +83,18 @@ func (c *CLI) rootCommand() *cobra.Command {
 data-source service, and helps to get it right.
 
 Every flag can also be set in the environment: --public-host is SIGNPOST_PUBLIC_HOST, and a flag that
-takes several values takes them there separated by commas. A flag that is given wins.
+takes several values takes them there separated by commas. A flag on the command line wins. A command
+ignores a variable whose value only another command can use, such as SIGNPOST_FORMAT=sarif, and warns of
+a SIGNPOST_ variable that belongs to no flag.
 
 Exit codes: 0 fine, 1 findings, 2 wrong usage, 3 it could not do its work.`,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors:     true,
 		SilenceUsage:      true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return c.flagsFromEnv(cmd.Flags()) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return c.readEnvironment(cmd) },
+		Version:           buildVersion(),
 	}
+	root.SetVersionTemplate(versionLine())
 	root.SetIn(c.Stdin)
 	root.SetOut(c.Stdout)
 	root.SetErr(c.Stderr)
@@ -149,24 +154,4 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 		}
 		return nil
 	}
-}
-
-// flagsFromEnv sets the flags that were not given from the environment. An empty variable counts as unset.
-func (c *CLI) flagsFromEnv(flags *pflag.FlagSet) error {
-	var err error
-	flags.VisitAll(func(f *pflag.Flag) {
-		name := envName(f.Name)
-		value, ok := c.LookupEnv(name)
-		if f.Changed || f.Name == "help" || !ok || value == "" || err != nil {
-			return
-		}
-		if setErr := flags.Set(f.Name, value); setErr != nil {
-			err = usageErrorf("environment variable %s: %w", name, setErr)
-		}
-	})
-	return err
-}
-
-func envName(flag string) string {
-	return "SIGNPOST_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }

@@ -102,7 +102,7 @@ func addFeatureFlag(cmd *cobra.Command, features *[]string) {
 
 // render returns the manifest of a version of a definition; an empty version is the first.
 func (c *CLI) render(ctx context.Context, path, host, version string, features []string) ([]byte, error) {
-	document, err := c.reader().Read(ctx, path)
+	document, err := c.reader().ReadOne(ctx, path)
 	if err != nil {
 		return nil, err
 	}

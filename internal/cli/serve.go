@@ -65,8 +65,8 @@ func (c *CLI) serveCommand() *cobra.Command {
 		Use:   "serve [FILE|DIR|ADDRESS ...]",
 		Short: "Publish manifests over HTTP",
 		Long: `Serve publishes the manifest of every version of every definition, at {base_path}/v1/endpoints-manifest and
-so on. A folder stands for the .yaml, .yml and .json files in it; an http or https address is asked for
-again and again. Without an argument it publishes a built-in example.
+so on. A directory stands for the definitions in it and below; an http(s) URL is polled. Without an argument
+it publishes a built-in example.
 
 When definitions change they are taken over in one step; one with an error is logged, and the last good one
 stays. SIGHUP looks at once, SIGTERM finishes open requests and ends.
@@ -120,11 +120,14 @@ func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 	signal.Notify(reload, syscall.SIGHUP) // from the start: it would end the program
 	defer signal.Stop(reload)
 
-	config, err := f.config(args)
+	log := newLogger(c.Stderr, f.logFormat.value, f.logLevel.value)
+	for _, warning := range c.warnings {
+		log.Warn(warning)
+	}
+	config, err := f.config(args, log)
 	if err != nil {
 		return err
 	}
-	config.Log = newLogger(c.Stderr, f.logFormat.value, f.logLevel.value)
 	d, err := daemon.New(config)
 	if err != nil {
 		return usageErrorf("%w", err)
@@ -169,7 +172,7 @@ func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags) err
 }
 
 // config translates the flags.
-func (f serveFlags) config(args []string) (daemon.Config, error) {
+func (f serveFlags) config(args []string, log *slog.Logger) (daemon.Config, error) {
 	config := daemon.Config{
 		NoWatch:      !f.watch,
 		PollInterval: f.pollInterval,
@@ -194,6 +197,7 @@ func (f serveFlags) config(args []string) (daemon.Config, error) {
 		MaxConnections:    limit(f.maxConnections),
 		ShutdownDelay:     f.shutdownDelay,
 		ShutdownTimeout:   limit(f.shutdownTimeout),
+		Log:               log,
 		Version:           buildVersion(),
 	}
 	var err error
@@ -218,7 +222,10 @@ func (f serveFlags) config(args []string) (daemon.Config, error) {
 	if f.pollInterval <= 0 {
 		return config, usageErrorf("--poll-interval: %v is not a time to wait: give one such as %v", f.pollInterval, daemon.DefaultPollInterval)
 	}
-	config.Sources, err = source.Follow(args, source.Options{CacheDir: f.definitionCache, UserAgent: "signpost/" + buildVersion()})
+	config.Sources, err = source.Follow(args, source.Options{
+		CacheDir: f.definitionCache, UserAgent: "signpost/" + buildVersion(),
+		Note: func(message string) { log.Info(message) },
+	})
 	return config, err
 }
 

@@ -15,19 +15,17 @@ import (
 const stdinName = source.Stdin
 
 // reader returns what reads the sources of one command.
-func (c *CLI) reader() *source.Reader { return &source.Reader{Stdin: c.Stdin} }
+func (c *CLI) reader() *source.Reader {
+	return &source.Reader{Stdin: c.Stdin, Note: func(message string) { fmt.Fprintln(c.Stderr, message) }}
+}
 
-// load parses the definitions that the arguments name: files, directories and standard input.
+// load parses the definitions that the arguments name.
 func (c *CLI) load(ctx context.Context, args ...string) ([]*definition.File, error) {
-	documents, err := c.reader().ReadAll(ctx, args...)
+	documents, err := c.reader().Read(ctx, args...)
 	if err != nil {
 		return nil, err
 	}
-	var files []*definition.File
-	for _, d := range documents {
-		files = append(files, definition.Parse(d.Name, d.Text))
-	}
-	return files, nil
+	return source.ParseDefinitions(documents), nil
 }
 
 // openServices reads what the arguments name: definitions, or manifests as they are served. If one has errors, the
@@ -36,7 +34,7 @@ func (c *CLI) openServices(ctx context.Context, args ...string) ([]*source.Servi
 	var services []*source.Service
 	reader, bad := c.reader(), false
 	for _, arg := range args {
-		document, err := reader.Read(ctx, arg)
+		document, err := reader.ReadOne(ctx, arg)
 		if err != nil {
 			return nil, err
 		}

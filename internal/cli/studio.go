@@ -3,11 +3,9 @@ package cli
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -40,9 +38,10 @@ const (
 
 // studioFlags are the flags of studio.
 type studioFlags struct {
-	listen, host, caFile string
-	open                 bool
-	features             []string
+	listen       loopback
+	host, caFile string
+	open         bool
+	features     []string
 }
 
 func (c *CLI) studioCommand() *cobra.Command {
@@ -73,7 +72,8 @@ other sites.`,
 		}),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.listen, "listen", defaultStudioListen, "address to listen on, on loopback")
+	f.listen.value = defaultStudioListen
+	flags.Var(&f.listen, "listen", "address to listen on, on loopback")
 	flags.StringVar(&f.host, "host", studio.DefaultHost, "the hostname for {{host}}, until the page changes it")
 	addFeatureFlag(cmd, &f.features)
 	flags.StringVar(&f.caFile, "ca-file", "", "trust the authorities in this PEM file too")
@@ -108,7 +108,7 @@ func (c *CLI) studio(ctx context.Context, argument string, f studioFlags) error 
 		if info, err := os.Stat(argument); err == nil && info.IsDir() {
 			return usageErrorf("%q is a folder: the studio shows one file of it at a time", argument)
 		}
-		if document, err = c.reader().Read(ctx, argument); err != nil {
+		if document, err = c.reader().ReadOne(ctx, argument); err != nil {
 			return err
 		}
 		file = document.Parse()
@@ -123,7 +123,7 @@ func (c *CLI) studio(ctx context.Context, argument string, f studioFlags) error 
 		}
 	}
 
-	listener, err := listenLoopback(f.listen)
+	listener, err := f.listen.open()
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (c *CLI) watchStudioFile(ctx context.Context, page *studio.Studio, shown so
 	failure := ""
 	watcher := source.Watcher{Paths: []string{shown.Name}}
 	watcher.Run(ctx, func(bool) {
-		now, err := c.reader().Read(ctx, shown.Name)
+		now, err := c.reader().ReadOne(ctx, shown.Name)
 		switch {
 		case err != nil && err.Error() != failure:
 			failure = err.Error()
@@ -166,23 +166,6 @@ func (c *CLI) watchStudioFile(ctx context.Context, page *studio.Studio, shown so
 			page.SetFile(now.Parse())
 		}
 	})
-}
-
-// listenLoopback listens where only this machine can reach it.
-func listenLoopback(address string) (net.Listener, error) {
-	const allowed = "the studio is for this machine alone: use 127.0.0.1, [::1] or localhost, and a port"
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, usageErrorf("--listen: %q is not an address with a port; %s", address, allowed)
-	}
-	if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) {
-		return nil, usageErrorf("--listen: %q is not on loopback; %s", address, allowed)
-	}
-	listener, err := daemon.Listen(address, 0)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%w; is another studio running? --listen 127.0.0.1:0 takes a port that is free", err)
-	}
-	return listener, err
 }
 
 // serveStudio serves until the context ends, which also ends the streams to open pages.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -14,10 +15,14 @@ func (c *CLI) versionCommand() *cobra.Command {
 		Short: "Print the version of Signpost",
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: run(func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(c.Stdout, "signpost %s %s %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := io.WriteString(c.Stdout, versionLine())
 			return err
 		}),
 	}
+}
+
+func versionLine() string {
+	return fmt.Sprintf("signpost %s %s %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // buildVersion returns the module version that the Go toolchain recorded, or "(devel)" with the commit.

@@ -2,6 +2,7 @@ package source
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -24,7 +25,7 @@ func (c cache) restore(address string) ([]byte, error) {
 	if c.dir == "" {
 		return nil, nil
 	}
-	text, err := readFile(c.path(address))
+	text, err := readFile(context.Background(), c.path(address))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -1,69 +1,141 @@
 package source
 
 import (
-	"errors"
+	"context"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, readError(path, err)
-	}
-	defer f.Close()
-	text, err := readLimited(f)
-	if err != nil {
-		return nil, readError(path, err)
-	}
-	return text, nil
+// file is a file in a directory that may be a definition.
+type file struct {
+	name string // the path of the directory, as given, and below it
+	path string // below the directory, with slashes
+	info fs.FileInfo
 }
 
-// readError names the path once: the errors of package os have it too.
-func readError(path string, err error) error {
-	var pathErr *os.PathError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err
+// noDefinitions reports a directory in which nothing was found among a number of files.
+func noDefinitions(dir string, files int) error {
+	if files == 0 {
+		return fmt.Errorf("read definitions in %q: the directory holds no .yaml, .yml or .json file", dir)
 	}
-	return fmt.Errorf("read definition %q: %w", path, err)
+	return fmt.Errorf("read definitions in %q: none of the .yaml, .yml and .json files in the directory is a definition", dir)
 }
 
-// definitionsIn returns the path itself or, for a directory, the definitions directly in it, sorted by name.
-// Hidden files are skipped, as a mounted Kubernetes ConfigMap has some, and so are JSON schemas.
-func definitionsIn(path string) ([]string, error) {
-	if path == Stdin {
-		return []string{path}, nil
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, readError(path, err)
-	}
-	if !info.IsDir() {
-		return []string{path}, nil
-	}
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return nil, readError(path, err)
-	}
-	var paths []string
-	for _, e := range entries {
-		name := e.Name()
-		wanted := slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)) &&
-			!strings.HasPrefix(name, ".") && !strings.HasSuffix(name, ".schema.json")
-		if !wanted {
-			continue
+// candidate reports whether a file below a directory may be a definition by its path. Hidden files and directories are
+// skipped, as a mounted Kubernetes ConfigMap has some, and so are packages of Node.js and JSON schemas.
+func candidate(below string) bool {
+	for segment := range strings.SplitSeq(below, "/") {
+		if skipped(segment) {
+			return false
 		}
-		full := filepath.Join(path, name)
-		if info, err := os.Stat(full); err == nil && info.IsDir() { // a link is followed
-			continue
-		}
-		paths = append(paths, full)
 	}
-	if len(paths) == 0 {
-		return nil, fmt.Errorf("read definitions in %q: the folder holds no .yaml, .yml or .json file", path)
-	}
-	return paths, nil
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(below)) && !strings.HasSuffix(below, ".schema.json")
 }
+
+// skipped reports whether a file or directory of this name is passed over, with everything in it.
+func skipped(name string) bool { return strings.HasPrefix(name, ".") || name == "node_modules" }
+
+// listDirectory returns the files in a directory and below that may be definitions, sorted by path, and all
+// directories that it looked into. Links are followed, since Kubernetes mounts by links; no directory is
+// looked into twice.
+func listDirectory(dir string) (files []file, directories []string, err error) {
+	visited := make(map[string]bool)
+	var visit func(name, below string) error
+	visit = func(name, below string) error {
+		real, err := filepath.EvalSymlinks(name)
+		if err != nil || visited[real] {
+			return err
+		}
+		visited[real] = true
+		directories = append(directories, name)
+		entries, err := os.ReadDir(name)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			f := file{name: filepath.Join(name, e.Name()), path: path.Join(below, e.Name())}
+			if skipped(e.Name()) {
+				continue
+			}
+			if f.info, err = os.Stat(f.name); os.IsNotExist(err) {
+				continue // gone since the directory was listed, or a link to nowhere
+			}
+			switch {
+			case err != nil:
+				return err
+			case f.info.IsDir():
+				if err := visit(f.name, f.path); err != nil {
+					return err
+				}
+			case candidate(f.path):
+				files = append(files, f)
+			}
+		}
+		return nil
+	}
+	if err := visit(dir, ""); err != nil {
+		return nil, nil, readError(dir, err)
+	}
+	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
+	return files, directories, nil
+}
+
+// read reads a file of a directory. Unlike one that was named, it must be a regular file.
+func (f file) read(ctx context.Context) (Document, error) {
+	if mode := f.info.Mode(); !mode.IsRegular() {
+		return Document{}, readError(f.name, fmt.Errorf("it is a %s, not a regular file", kindOf(mode)))
+	}
+	text, err := readFile(ctx, f.name)
+	return Document{Name: f.name, Path: f.path, Text: text}, err
+}
+
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeNamedPipe != 0:
+		return "named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "socket"
+	}
+	return "device"
+}
+
+// readDirectory reads the definitions in a directory and below.
+func (r *Reader) readDirectory(ctx context.Context, dir string) ([]Document, error) {
+	files, _, err := listDirectory(dir)
+	if err != nil {
+		return nil, err
+	}
+	documents, errs := make([]Document, len(files)), make([]error, len(files))
+	inParallel(len(files), func(i int) { documents[i], errs[i] = files[i].read(ctx) })
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return r.keepDefinitions(dir, documents)
+}
+
+// keepDefinitions drops the documents of a directory that are something else, with a note for each.
+func (r *Reader) keepDefinitions(dir string, documents []Document) ([]Document, error) {
+	files := len(documents)
+	documents = slices.DeleteFunc(documents, func(d Document) bool {
+		if isDefinition(d) || r.Manifests && isManifest(d.Text) {
+			return false
+		}
+		if r.Note != nil {
+			r.Note(skippedNote(d.Name))
+		}
+		return true
+	})
+	if len(documents) == 0 {
+		return nil, noDefinitions(dir, files)
+	}
+	return documents, nil
+}
+
+func skippedNote(name string) string { return fmt.Sprintf("skipped %s: not a definition", name) }

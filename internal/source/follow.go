@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 )
@@ -40,6 +43,9 @@ type Remote interface {
 type Options struct {
 	CacheDir  string // where remote sources keep the last good state for the next start; empty for nowhere
 	UserAgent string // of requests to remote sources; empty means "signpost"
+
+	// Note is told, once each, of files in a directory that are skipped since they are no definitions. Nil means nobody.
+	Note func(message string)
 }
 
 // Follow returns the sources that the arguments name: files, directories and addresses of definitions.
@@ -55,7 +61,7 @@ func Follow(args []string, opts Options) ([]Source, error) {
 			}
 			all = append(all, &address{name: u.Redacted(), address: arg, opts: opts})
 		default:
-			all = append(all, &path{path: arg})
+			all = append(all, &local{path: arg, opts: opts})
 		}
 	}
 	return all, nil
@@ -71,22 +77,26 @@ func (f Fixed) Read() ([]Document, error) { return f, nil }
 func Paths(sources []Source) []string {
 	var paths []string
 	for _, s := range sources {
-		if p, ok := s.(*path); ok {
+		if p, ok := s.(*local); ok {
 			paths = append(paths, p.path)
 		}
 	}
 	return paths
 }
 
-// path is a file, or a directory of them.
-type path struct {
+// local is a file, or a directory of them.
+type local struct {
 	path string
+	opts Options
 	last []Document
+	// known has the files that were definitions, and false for those that were skipped. One that was a definition
+	// remains one when it is cut off, so that it is rejected and not withdrawn.
+	known map[string]bool
 }
 
-func (p *path) Read() ([]Document, error) {
-	documents, err := atRest(p.last, p.readOnce)
-	p.last = documents
+func (l *local) Read() ([]Document, error) {
+	documents, err := atRest(l.last, l.readOnce)
+	l.last = documents
 	return documents, err
 }
 
@@ -111,29 +121,52 @@ func atRest(last []Document, read func() ([]Document, error)) ([]Document, error
 }
 
 // readOnce returns what is there. In place of what cannot be read it returns what was there before.
-func (p *path) readOnce() ([]Document, error) {
-	paths, err := definitionsIn(p.path)
+func (l *local) readOnce() ([]Document, error) {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), DefaultTimeout, fmt.Errorf("not read within %v", DefaultTimeout))
+	defer cancel()
+	info, err := os.Stat(l.path)
 	if err != nil {
-		return p.last, err
+		return l.last, readError(l.path, err)
 	}
-	last := make(map[string][]byte, len(p.last))
-	for _, d := range p.last {
-		last[d.Name] = d.Text
+	if !info.IsDir() {
+		text, err := readFile(ctx, l.path)
+		if err != nil {
+			return l.last, err
+		}
+		return []Document{{Name: l.path, Path: filepath.Base(l.path), Text: text}}, nil
+	}
+	files, _, err := listDirectory(l.path)
+	if err != nil {
+		return l.last, err
+	}
+	last := make(map[string]Document, len(l.last))
+	for _, d := range l.last {
+		last[d.Name] = d
 	}
 	var documents []Document
 	var errs []error
-	for _, path := range paths {
-		text, err := readFile(path)
-		if errors.Is(err, fs.ErrNotExist) && path != p.path {
+	known := make(map[string]bool, len(files))
+	for _, f := range files {
+		d, err := f.read(ctx)
+		if errors.Is(err, fs.ErrNotExist) {
 			continue // gone since the directory was listed
 		}
 		if err != nil {
 			errs = append(errs, err)
-			text = last[path]
+			var readable bool
+			if d, readable = last[f.name]; !readable {
+				continue
+			}
 		}
-		if text != nil {
-			documents = append(documents, Document{Name: path, Text: text})
+		if known[f.name] = l.known[f.name] || isDefinition(d); known[f.name] {
+			documents = append(documents, d)
+		} else if _, said := l.known[f.name]; !said && l.opts.Note != nil {
+			l.opts.Note(skippedNote(f.name))
 		}
+	}
+	l.known = known
+	if len(documents)+len(errs) == 0 {
+		return l.last, noDefinitions(l.path, len(files))
 	}
 	return documents, errors.Join(errs...)
 }

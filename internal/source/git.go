@@ -1,44 +1,152 @@
 package source
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"strings"
 
 	"signpost/definition"
 )
 
-// readRevision reads REV:path, a file at a git revision. The path is relative to the current directory, as those
-// of other files are. Without a revision it is the file as it is staged.
-func readRevision(ctx context.Context, name string) ([]byte, error) {
-	revision, path := cutRevision(name)
+// readRevision reads REV:path, a file or a directory at a git revision. The path is relative to the current directory,
+// as those of other files are. Without a revision it is what is staged.
+func (r *Reader) readRevision(ctx context.Context, name string) ([]Document, error) {
+	revision, below := cutRevision(name)
 	switch {
 	case strings.HasPrefix(revision, "-"):
 		return nil, argumentErrorf(`%q is not a file, and not REV:path either: a git revision does not begin with "-"`, name)
-	case path == "":
+	case below == "":
 		return nil, argumentErrorf("%q is not a file, and not REV:path either: it has no path", name)
 	}
+	repository := gitFiles{name: name, revision: revision, path: "./" + below}
+	entries, err := repository.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if entries == nil {
+		text, err := repository.git(ctx, nil, "cat-file", "blob", repository.object())
+		return []Document{{Name: name, Path: path.Base(below), Text: text}}, err
+	}
+	documents, err := repository.read(ctx, entries)
+	if err != nil {
+		return nil, err
+	}
+	return r.keepDefinitions(name, documents)
+}
+
+// gitFiles is a file or a directory at a revision.
+type gitFiles struct{ name, revision, path string }
+
+func (g gitFiles) object() string { return g.revision + ":" + g.path }
+
+// gitEntry is a file below a directory at a revision.
+type gitEntry struct{ path, object string }
+
+// list returns the files of a directory that may be definitions, in the order of git, which is by path. For a file it
+// returns nil. Links and submodules are skipped: what they point to is not part of the revision.
+func (g gitFiles) list(ctx context.Context) ([]gitEntry, error) {
+	if g.revision == "" { // the index has no directories, only files
+		return g.listStaged(ctx)
+	}
+	kind, err := g.git(ctx, nil, "cat-file", "-t", g.object())
+	if err != nil || string(bytes.TrimSpace(kind)) != "tree" {
+		return nil, err
+	}
+	out, err := g.git(ctx, nil, "ls-tree", "-r", "-z", "--full-tree", g.object())
+	if err != nil {
+		return nil, err
+	}
+	entries := []gitEntry{}
+	for line := range strings.SplitSeq(string(out), "\x00") { // MODE TYPE OBJECT, a tab, PATH
+		meta, below, _ := strings.Cut(line, "\t")
+		if fields := strings.Fields(meta); len(fields) == 3 && strings.HasPrefix(fields[0], "100") && candidate(below) {
+			entries = append(entries, gitEntry{below, fields[2]})
+		}
+	}
+	return entries, nil
+}
+
+func (g gitFiles) listStaged(ctx context.Context) ([]gitEntry, error) {
+	out, err := g.git(ctx, nil, "ls-files", "-s", "-z", "--", g.path)
+	if err != nil {
+		return nil, err
+	}
+	dir := path.Clean(g.path) + "/"
+	entries := []gitEntry{}
+	for line := range strings.SplitSeq(string(out), "\x00") { // MODE OBJECT STAGE, a tab, PATH
+		meta, file, _ := strings.Cut(line, "\t")
+		if file == path.Clean(g.path) {
+			return nil, nil
+		}
+		below := strings.TrimPrefix(file, dir)
+		if fields := strings.Fields(meta); len(fields) == 3 && strings.HasPrefix(fields[0], "100") && candidate(below) {
+			entries = append(entries, gitEntry{below, fields[1]})
+		}
+	}
+	if len(entries) == 0 {
+		return nil, nil // git says why it is not there
+	}
+	return entries, nil
+}
+
+// read reads the files with one process.
+func (g gitFiles) read(ctx context.Context, entries []gitEntry) ([]Document, error) {
+	var objects bytes.Buffer
+	for _, e := range entries {
+		fmt.Fprintln(&objects, e.object)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	cmd, said := g.command(ctx, "cat-file", "--batch")
+	cmd.Stdin = &objects
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, g.failed(err, said)
+	}
+	defer func() { cancel(); cmd.Wait() }()
+	out := bufio.NewReader(pipe)
+	documents := make([]Document, 0, len(entries))
+	for _, e := range entries {
+		var object, kind string
+		var size int64
+		if _, err := fmt.Fscanf(out, "%s %s %d\n", &object, &kind, &size); err != nil {
+			return nil, g.failed(errors.Join(err, context.Cause(ctx)), said)
+		}
+		text, err := readLimited(io.LimitReader(out, size))
+		if rest := size - int64(len(text)); err == nil && rest >= 0 {
+			_, err = io.CopyN(io.Discard, out, rest+1) // and the line break behind it
+		}
+		if err != nil {
+			return nil, g.failed(errors.Join(err, context.Cause(ctx)), said)
+		}
+		documents = append(documents, Document{Name: strings.TrimSuffix(g.name, "/") + "/" + e.path, Path: e.path, Text: text})
+	}
+	return documents, nil
+}
+
+// git runs git and returns what it prints, but no more than one byte more than a definition may have.
+func (g gitFiles) git(ctx context.Context, in io.Reader, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends git where it has more to say than is read
-	cmd := exec.CommandContext(ctx, "git", "cat-file", "blob", revision+":./"+path)
-	cmd.Env = append(os.Environ(), "LC_ALL=C")
-	var said bytes.Buffer
-	cmd.Stderr = &said
+	cmd, said := g.command(ctx, args...)
+	cmd.Stdin = in
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
-	failed := func(why string) error {
-		return fmt.Errorf("read definition %q: there is no such file, and git has none: %s", name, why)
-	}
-	if err := cmd.Start(); errors.Is(err, exec.ErrNotFound) {
-		return nil, failed("git is not installed")
-	} else if err != nil {
-		return nil, failed(err.Error())
+	if err := cmd.Start(); err != nil {
+		return nil, g.failed(err, said)
 	}
 	text, err := readLimited(out)
 	if err == nil && len(text) > definition.MaxSize {
@@ -47,14 +155,42 @@ func readRevision(ctx context.Context, name string) ([]byte, error) {
 		return text, nil
 	}
 	if waitErr := cmd.Wait(); waitErr != nil || err != nil {
-		why := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(said.String()), "fatal: "), ".")
-		if why == "" {
-			why = fmt.Sprint(errors.Join(err, waitErr))
+		if ctx.Err() != nil {
+			err, waitErr = context.Cause(ctx), nil
 		}
-		return nil, failed(why)
+		return nil, g.failed(errors.Join(err, waitErr), said)
 	}
 	return text, nil
 }
+
+func (g gitFiles) command(ctx context.Context, args ...string) (cmd *exec.Cmd, said *bytes.Buffer) {
+	cmd = exec.CommandContext(ctx, "git", args...)
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	said = new(bytes.Buffer)
+	cmd.Stderr = said
+	return cmd, said
+}
+
+// failed says why git could not do what it was asked for. Where the revision has no such path, the error is
+// fs.ErrNotExist.
+func (g gitFiles) failed(err error, said *bytes.Buffer) error {
+	why := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(said.String()), "fatal: "), ".")
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		why = "git is not installed"
+	case why == "":
+		why = err.Error()
+	case strings.Contains(why, "does not exist in '"), strings.Contains(why, "exists on disk, but not in '"):
+		return &missingError{fmt.Sprintf("read definition %q: there is no such file, and git has none: %s", g.name, why)}
+	}
+	return fmt.Errorf("read definition %q: there is no such file, and git has none: %s", g.name, why)
+}
+
+// missingError is an fs.ErrNotExist in the words of git.
+type missingError struct{ message string }
+
+func (e *missingError) Error() string { return e.message }
+func (e *missingError) Unwrap() error { return fs.ErrNotExist }
 
 // cutRevision cuts REV:path at the first colon that is not in the braces of a revision such as HEAD@{10:00}.
 func cutRevision(name string) (revision, path string) {

@@ -6,15 +6,16 @@
 package source
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
+	"time"
 
 	"signpost/client"
 	"signpost/definition"
@@ -28,26 +29,26 @@ const (
 
 // Document is a definition or a manifest that was read and not parsed yet.
 type Document struct {
-	Name    string   // stands in findings: a path, an address, <stdin>
+	Name    string   // stands in findings: a path, an address, REV:path, <stdin>
+	Path    string   // within its source, with slashes: feeds.yaml for services/feeds.yaml of services/
 	Text    []byte   // at most one byte more than definition.MaxSize, which Parse reports
 	Address *url.URL // where a manifest was fetched; nil if it comes from elsewhere
 }
 
-// Manifest reports whether the document is a manifest, rather than a definition: fetched from an address, or a
-// JSON object with endpoints and without versions.
-func (d Document) Manifest() bool {
-	if d.Address != nil {
-		return true
+// ID identifies the document among others, whatever name it was read by.
+func (d Document) ID() string {
+	if IsAddress(d.Name) {
+		return d.Name
 	}
-	var top map[string]json.RawMessage
-	if err := json.Unmarshal(bytes.TrimPrefix(d.Text, []byte("\ufeff")), &top); err != nil {
-		return false
+	if full, err := filepath.Abs(d.Name); err == nil {
+		return full
 	}
-	return top["endpoints"] != nil && top["versions"] == nil
+	return d.Name
 }
 
-// ID identifies the document among others, whatever name it was read by.
-func (d Document) ID() string { return identity(d.Name) }
+// Manifest reports whether the document is a manifest, rather than a definition: fetched from an address, or a
+// JSON object with endpoints and without versions.
+func (d Document) Manifest() bool { return d.Address != nil || isManifest(d.Text) }
 
 // Parse parses the document as what it is, a manifest or a definition.
 func (d Document) Parse() *definition.File {
@@ -55,6 +56,31 @@ func (d Document) Parse() *definition.File {
 		return definition.ParseManifest(d.Name, d.Text)
 	}
 	return definition.Parse(d.Name, d.Text)
+}
+
+// ParseDefinitions parses the documents as definitions, on all cores.
+func ParseDefinitions(documents []Document) []*definition.File {
+	files := make([]*definition.File, len(documents))
+	inParallel(len(documents), func(i int) { files[i] = definition.Parse(documents[i].Name, documents[i].Text) })
+	return files
+}
+
+// inParallel calls work for each number below n, on all cores, and returns when all calls have.
+func inParallel(n int, work func(i int)) {
+	numbers := make(chan int)
+	var workers sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		workers.Go(func() {
+			for i := range numbers {
+				work(i)
+			}
+		})
+	}
+	for i := range n {
+		numbers <- i
+	}
+	close(numbers)
+	workers.Wait()
 }
 
 // ArgumentError reports an argument that names no source, whatever there is on the disk and in the network.
@@ -66,75 +92,102 @@ func argumentErrorf(format string, args ...any) error {
 	return &ArgumentError{fmt.Sprintf(format, args...)}
 }
 
-// Reader reads sources once.
+// DefaultTimeout bounds how long reading one source may take. What hangs, such as a pipe that nobody writes to or a
+// network volume that is gone, is then an error.
+const DefaultTimeout = 30 * time.Second
+
+// Reader reads sources once. Its zero value reads everything but standard input.
 type Reader struct {
-	Stdin  io.Reader      // what "-" stands for; it can be named once
-	Client client.Options // how manifests are fetched; the zero value is right for a studio
+	Stdin   io.Reader      // what "-" stands for; it can be named once. Nil means that it is empty
+	Client  client.Options // how manifests are fetched; the zero value is right for a studio
+	Timeout time.Duration  // of reading one source other than standard input; DefaultTimeout if zero
+
+	// Manifests says that a directory stands for the manifests in it, too, and not for the definitions alone.
+	Manifests bool
+
+	// Note is told of files in a directory that are skipped since they are no definitions. Nil means nobody.
+	Note func(message string)
 
 	stdinRead bool
 }
 
-// Read returns the document that an argument names: a file, "-" for standard input, the http(s) address of a
-// manifest, or REV:path for a file at a git revision.
-func (r *Reader) Read(ctx context.Context, arg string) (Document, error) {
-	d := Document{Name: arg}
-	var err error
-	switch _, missing := os.Stat(arg); {
-	case arg == Stdin:
-		d.Name = StdinName
-		if r.stdinRead {
-			return d, argumentErrorf("standard input can be read once: name a file in place of one of the -")
-		}
-		r.stdinRead = true
-		d.Text, err = readLimited(r.Stdin)
-	case IsAddress(arg):
-		if d.Address, err = client.ParseAddress(arg); err != nil {
-			return d, argumentErrorf("%v", err)
-		}
-		d.Text, err = client.Fetch(ctx, arg, r.Client)
-	case missing != nil && strings.Contains(arg, ":"):
-		d.Text, err = readRevision(ctx, arg)
-	default:
-		d.Text, err = readFile(arg)
-	}
-	return d, err
-}
-
-// ReadAll returns the documents that the arguments name. A directory stands for the definitions in it, by name. A file
-// that is named twice, by itself and by its directory, is read once.
-func (r *Reader) ReadAll(ctx context.Context, args ...string) ([]Document, error) {
+// Read returns the documents that the arguments name, in order: a file, a directory, "-" for standard input, the
+// http(s) address of a manifest, or REV:path for a file or a directory at a git revision. A directory stands for the
+// definitions in it and below, by path. A file that is named twice, as by itself and by its directory, is read once.
+func (r *Reader) Read(ctx context.Context, args ...string) ([]Document, error) {
 	var all []Document
 	seen := make(map[string]bool)
 	for _, arg := range args {
-		paths, err := definitionsIn(arg)
+		documents, err := r.read(ctx, arg)
 		if err != nil {
 			return nil, err
 		}
-		for _, path := range paths {
-			id := identity(path)
-			if seen[id] && path != Stdin {
-				continue
+		for _, d := range documents {
+			if id := d.ID(); !seen[id] {
+				seen[id] = true
+				all = append(all, d)
 			}
-			seen[id] = true
-			d, err := r.Read(ctx, path)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, d)
 		}
 	}
 	return all, nil
 }
 
-// identity returns the same text for all names of a file: its absolute path.
-func identity(name string) string {
-	if IsAddress(name) {
-		return name
+// ReadOne returns the one document that an argument names.
+func (r *Reader) ReadOne(ctx context.Context, arg string) (Document, error) {
+	documents, err := r.read(ctx, arg)
+	if err != nil {
+		return Document{}, err
 	}
-	if full, err := filepath.Abs(name); err == nil {
-		return full
+	if n := len(documents); n > 1 {
+		return Document{}, argumentErrorf("%q holds %d definitions: name one of them, such as %s", arg, n, documents[0].Name)
 	}
-	return name
+	return documents[0], nil
+}
+
+func (r *Reader) read(ctx context.Context, arg string) ([]Document, error) {
+	if arg == Stdin {
+		return r.readStdin(ctx)
+	}
+	timeout := r.Timeout
+	if timeout == 0 {
+		timeout = DefaultTimeout
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("not read within %v", timeout))
+	defer cancel()
+	if IsAddress(arg) {
+		address, err := client.ParseAddress(arg)
+		if err != nil {
+			return nil, argumentErrorf("%v", err)
+		}
+		text, err := client.Fetch(ctx, arg, r.Client)
+		return []Document{{Name: arg, Path: filepath.Base(arg), Text: text, Address: address}}, err
+	}
+	info, err := os.Stat(arg)
+	switch {
+	case err == nil && info.IsDir():
+		return r.readDirectory(ctx, arg)
+	case err != nil && strings.Contains(arg, ":"):
+		return r.readRevision(ctx, arg)
+	}
+	text, err := readFile(ctx, arg)
+	return []Document{{Name: arg, Path: filepath.Base(arg), Text: text}}, err
+}
+
+// readStdin has no time limit: somebody may be typing.
+func (r *Reader) readStdin(ctx context.Context) ([]Document, error) {
+	if r.stdinRead {
+		return nil, argumentErrorf("standard input can be read once: name a file in place of one of the -")
+	}
+	r.stdinRead = true
+	in := r.Stdin
+	if in == nil {
+		in = strings.NewReader("")
+	}
+	text, err := within(ctx, func() ([]byte, error) { return readLimited(in) })
+	if err != nil {
+		return nil, readError(StdinName, err)
+	}
+	return []Document{{Name: StdinName, Path: "stdin", Text: text}}, nil
 }
 
 // IsAddress reports whether an argument is an http or https address.

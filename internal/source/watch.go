@@ -85,13 +85,14 @@ func (w Watcher) Run(ctx context.Context, look func(demanded bool)) {
 	}
 }
 
-// directoriesOf returns the directories to watch: of a file the one that it is in, since a watch on the file goes
-// deaf when it is replaced.
+// directoriesOf returns the directories to watch: those of a directory, with all below it, and of a file the one that
+// it is in, since a watch on the file goes deaf when it is replaced.
 func directoriesOf(paths []string) []string {
 	var dirs []string
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			dirs = append(dirs, path)
+			_, below, _ := listDirectory(path) // what cannot be listed has no events, and the ticker finds it
+			dirs = append(dirs, below...)
 		} else {
 			dirs = append(dirs, filepath.Dir(path))
 		}

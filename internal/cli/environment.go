@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"signpost/internal/spell"
+)
+
+// envPrefix begins the name of every environment variable that sets a flag.
+const envPrefix = "SIGNPOST_"
+
+// readEnvironment sets the flags of a command that were not given from the environment, and warns of variables that
+// set none of any command.
+func (c *CLI) readEnvironment(cmd *cobra.Command) error {
+	c.warnings = c.unknownVariables(cmd.Root())
+	if cmd.Name() != "serve" { // which logs them
+		for _, warning := range c.warnings {
+			fmt.Fprintln(c.Stderr, "warning:", warning)
+		}
+	}
+	return c.flagsFromEnv(cmd)
+}
+
+// flagsFromEnv sets the flags that were not given. An empty variable counts as unset. A value that this command cannot
+// use, and another command with a flag of that name can, is meant for that one.
+func (c *CLI) flagsFromEnv(cmd *cobra.Command) error {
+	var err error
+	flags := cmd.Flags()
+	flags.VisitAll(func(f *pflag.Flag) {
+		name := envName(f.Name)
+		value, ok := c.LookupEnv(name)
+		if f.Changed || !fromEnvironment(f) || !ok || value == "" || err != nil {
+			return
+		}
+		if setErr := flags.Set(f.Name, value); setErr != nil && !usedElsewhere(cmd, f.Name, value) {
+			err = usageErrorf("environment variable %s: %w", name, setErr)
+		}
+	})
+	return err
+}
+
+// usedElsewhere reports whether another command has this flag and takes this value for it.
+func usedElsewhere(cmd *cobra.Command, flag, value string) bool {
+	return slices.ContainsFunc(cmd.Root().Commands(), func(other *cobra.Command) bool {
+		f := other.Flags().Lookup(flag)
+		return other != cmd && f != nil && f.Value.Set(value) == nil // it does not run, so that changes nothing
+	})
+}
+
+// fromEnvironment reports whether a flag can be set in the environment.
+func fromEnvironment(f *pflag.Flag) bool { return f.Name != "help" && f.Name != "version" }
+
+func envName(flag string) string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// serviceLink matches the variables that Kubernetes sets in every pod for a service called signpost, or signpost-admin.
+var serviceLink = regexp.MustCompile(`^SIGNPOST_(.+_)?(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
+
+// unknownVariables says of each variable that belongs to no flag of any command which one may have been meant. A misspelt
+// SIGNPOST_ALLOWED_HOST would otherwise be an open server.
+func (c *CLI) unknownVariables(root *cobra.Command) []string {
+	if c.Environ == nil {
+		return nil
+	}
+	var known []string
+	for _, cmd := range root.Commands() {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if fromEnvironment(f) {
+				known = append(known, strings.TrimPrefix(envName(f.Name), envPrefix))
+			}
+		})
+	}
+	var warnings []string
+	for _, variable := range c.Environ() {
+		name, value, _ := strings.Cut(variable, "=")
+		flag, ours := strings.CutPrefix(name, envPrefix)
+		if !ours || value == "" || slices.Contains(known, flag) || serviceLink.MatchString(name) {
+			continue
+		}
+		warning := fmt.Sprintf("environment variable %s belongs to no flag and is ignored", name)
+		if near := spell.Nearest(flag, known); near != "" {
+			warning += "; did you mean " + envPrefix + near + "?"
+		}
+		warnings = append(warnings, warning)
+	}
+	slices.Sort(warnings)
+	return warnings
+}

@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"signpost"
+	"signpost/definition"
+	"signpost/internal/source"
+)
+
+// addRegisteredFlag adds --registered, for commands that ask which endpoint answers for a feed.
+func addRegisteredFlag(cmd *cobra.Command, sources *[]string) {
+	cmd.Flags().StringSliceVar(sources, "registered", nil, "a source that is registered in the same studio: it takes part in overlap and is not judged (repeatable)")
+}
+
+// readRegistered reads what --registered names: all that is registered in the studio besides what the command is about.
+// The services are loaded, with the features that each enables itself. One with errors cannot take part, so it is an
+// error here.
+func (c *CLI) readRegistered(ctx context.Context, reader *source.Reader, sources []string) ([]*source.Service, error) {
+	reader.Manifests = true
+	documents, err := reader.Read(ctx, sources...)
+	if err != nil {
+		return nil, fmt.Errorf("--registered: %w", err)
+	}
+	var services []*source.Service
+	for _, d := range documents {
+		s := source.NewService(d)
+		if n := count(definition.Lint(s.File), signpost.SeverityError); n > 0 {
+			return nil, fmt.Errorf("--registered: %s has %s: signpost lint shows them", s.Name, plural(n, "error"))
+		}
+		if err := s.Load(nil); err != nil {
+			return nil, fmt.Errorf("--registered: %w", err)
+		}
+		services = append(services, s)
+	}
+	return services, nil
+}
