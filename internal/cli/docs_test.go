@@ -1,16 +1,12 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
@@ -20,14 +16,14 @@ import (
 // repo is the root of the repository, seen from this package.
 const repo = "../.."
 
-// TestDocs runs what README and docs show. A fenced block is
+// TestDocs runs what README and docs show, just as it stands there. A fenced block is
 //
 //	console             commands after "$ " and what they print; "…" stands for any text, a line of it for any lines
 //	yaml feeds.yaml     a file, for the commands that follow; json and other formats likewise
 //	go examples/x.go    the contents of that file of the repository
 //
-// and of blocks without a file name, only yaml and text need no more than to be there. The commands of a
-// page run one after the other in one folder, with localhost:8080 at a port that is free.
+// and of blocks without a file name, only yaml and text need no more than to be there. The commands of a page are typed
+// into one shell: see terminal.
 func TestDocs(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join(repo, "docs", "*.md"))
 	if err != nil || len(pages) == 0 {
@@ -35,7 +31,9 @@ func TestDocs(t *testing.T) {
 	}
 	for _, page := range append(pages, filepath.Join(repo, "README.md"), filepath.Join(repo, "CONTRIBUTING.md")) {
 		t.Run(filepath.Base(page), func(t *testing.T) {
-			t.Parallel()
+			if canIsolate() {
+				t.Parallel() // every page has port 8080 for itself
+			}
 			text, err := os.ReadFile(page)
 			if err != nil {
 				t.Fatal(err)
@@ -45,17 +43,26 @@ func TestDocs(t *testing.T) {
 	}
 }
 
+// buildsSomething finds pages whose commands are for a clone of the repository.
+var buildsSomething = regexp.MustCompile(`(?m)^\$ .*\b(go|make) `)
+
 var fence = regexp.MustCompile("(?ms)^```([^\n]*)\n(.*?)^```$")
 
 func runPage(t *testing.T, text string) {
-	terminal := newTerminal(t)
+	var term *terminal
+	open := func() *terminal {
+		if term == nil {
+			term = newTerminal(t, buildsSomething.MatchString(text))
+		}
+		return term
+	}
 	for _, block := range fence.FindAllStringSubmatch(text, -1) {
 		language, file, _ := strings.Cut(block[1], " ")
 		switch {
 		case language == "console":
 			for _, step := range strings.Split("\n"+block[2], "\n$ ")[1:] {
 				command, want, _ := strings.Cut(step, "\n")
-				terminal.run(t, command, strings.TrimSuffix(want, "\n"))
+				open().run(t, command, strings.TrimSuffix(want, "\n"))
 			}
 		case language == "go":
 			source, err := os.ReadFile(filepath.Join(repo, file))
@@ -66,96 +73,17 @@ func runPage(t *testing.T, text string) {
 				t.Errorf("%s is not what the page shows (-file +page):\n%s", file, diff)
 			}
 		case file != "":
-			if err := os.WriteFile(filepath.Join(terminal.dir, file), []byte(block[2]), 0o644); err != nil {
+			path := filepath.Join(open().dir, file)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(block[2]), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		case language != "text" && language != "yaml":
 			t.Errorf("a block of %q is not tested: name its file, or make it console", block[1])
 		}
 	}
-}
-
-// terminal runs the commands of a page with this test's binary as signpost.
-type terminal struct {
-	repo, dir, addr string
-	env             []string
-}
-
-func newTerminal(t *testing.T) *terminal {
-	t.Helper()
-	addr, err := freeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
-	root, err := filepath.Abs(repo)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// testscript.Main put a signpost command on the path.
-	return &terminal{repo: root, dir: t.TempDir(), addr: addr, env: append(os.Environ(), "SIGNPOST_LISTEN="+addr)}
-}
-
-// run runs a command and compares what it prints. A command that ends in & stays until the test ends.
-func (term *terminal) run(t *testing.T, command, want string) {
-	t.Helper()
-	shell, background := strings.CutSuffix(command, " &")
-	shell = strings.ReplaceAll(shell, "localhost:8080", term.addr)
-	shell = strings.ReplaceAll(shell, "go run ./cmd/signpost", "signpost")
-	shell = strings.ReplaceAll(shell, "go build -o ", "go -C "+term.repo+" build -o "+term.dir+"/")
-	if background {
-		shell = "exec " + shell // so that the shell does not stand between it and the signal that ends it
-	}
-	cmd := exec.CommandContext(t.Context(), "bash", "-c", "exec 2>&1; "+shell)
-	cmd.Dir, cmd.Env = term.dir, term.env
-	var out output
-	cmd.Stdout = &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	printed := func() string {
-		text := strings.ReplaceAll(out.String(), "\r", "")
-		return strings.ReplaceAll(strings.TrimSuffix(text, "\n"), term.addr, "localhost:8080")
-	}
-	if background {
-		t.Cleanup(func() { cmd.Process.Signal(os.Interrupt); cmd.Wait() })
-		for range 200 { // five seconds for a server to come up
-			if matches(want, printed()) {
-				return
-			}
-			time.Sleep(25 * time.Millisecond)
-		}
-	} else {
-		cmd.Wait() // a finding has an exit code of its own: what is printed tells
-	}
-	if got := printed(); !matches(want, got) {
-		t.Errorf("$ %s\nprints\n%s\nbut the page shows\n%s", command, got, want)
-	}
-}
-
-// output is a buffer that can be read while a program writes to it.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.String()
-}
-
-// matches compares an output with what a page shows of it.
-func matches(want, got string) bool {
-	pattern := regexp.QuoteMeta(want)
-	pattern = regexp.MustCompile(`(?m)^…$`).ReplaceAllString(pattern, `(?s:.*)`)
-	pattern = strings.ReplaceAll(pattern, "…", ".*")
-	return regexp.MustCompile(`\A` + pattern + `\z`).MatchString(got)
 }
 
 // TestCommandsPage keeps docs/commands.md, the help of every command, in step with the program.

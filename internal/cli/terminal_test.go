@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// terminal is a shell into which the commands of a page are typed, word for word, as a reader would. It starts in an
+// empty directory or, for a page that builds Signpost, in a clone of the repository. Where the system allows it, the
+// shell has a network of its own with nothing but loopback, so that port 8080 is free whatever runs on the machine.
+type terminal struct {
+	dir   string
+	shell *exec.Cmd
+	in    io.Writer
+	done  *bufio.Reader // a line for each command that has ended
+	count int
+}
+
+// canIsolate reports whether a process can be given a network of its own here.
+var canIsolate = sync.OnceValue(func() bool {
+	cmd := exec.Command("sh", "-c", "ip link set lo up")
+	cmd.SysProcAttr = isolated()
+	return cmd.Run() == nil
+})
+
+// isolated starts a process in a network namespace, and in a user namespace so that it needs no privilege.
+func isolated() *syscall.SysProcAttr {
+	self := func(id int) []syscall.SysProcIDMap {
+		return []syscall.SysProcIDMap{{ContainerID: 0, HostID: id, Size: 1}}
+	}
+	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
+	if os.Getuid() != 0 {
+		attr.Cloneflags |= syscall.CLONE_NEWUSER
+		attr.UidMappings, attr.GidMappings = self(os.Getuid()), self(os.Getgid())
+	}
+	return attr
+}
+
+func newTerminal(t *testing.T, inClone bool) *terminal {
+	t.Helper()
+	term := &terminal{dir: t.TempDir()}
+	if inClone {
+		cloneInto(t, term.dir)
+	}
+	// testscript.Main put a signpost command on the path. Job control gives each command in the background a process
+	// group of its own, as in a terminal.
+	term.shell = exec.Command("bash", "--noprofile", "--norc", "-m")
+	term.shell.Dir = term.dir
+	if canIsolate() {
+		term.shell.SysProcAttr = isolated()
+	}
+	in, err := term.shell.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	term.in, term.done = in, bufio.NewReader(reader)
+	term.shell.ExtraFiles = []*os.File{writer} // descriptor 3 of the shell
+	if err := term.shell.Start(); err != nil {
+		t.Fatal(err)
+	}
+	writer.Close()
+	t.Cleanup(func() {
+		fmt.Fprintln(in, "kill $(jobs -p) 2>/dev/null; wait; exit")
+		in.Close()
+		timer := time.AfterFunc(20*time.Second, func() { term.shell.Process.Kill() })
+		term.shell.Wait()
+		timer.Stop()
+		reader.Close()
+	})
+	if canIsolate() {
+		fmt.Fprintln(in, "ip link set lo up")
+	}
+	return term
+}
+
+// cloneInto copies the repository as it is in the working tree, without what git ignores.
+func cloneInto(t *testing.T, dir string) {
+	t.Helper()
+	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	list.Dir = repo
+	names, err := list.Output()
+	if err != nil {
+		t.Fatalf("git ls-files: %v", err)
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(names), "\x00"), "\x00") {
+		text, err := os.ReadFile(filepath.Join(repo, name))
+		if err != nil {
+			continue // removed, and not committed yet
+		}
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, text, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// run types a command and compares what it prints, on both streams. A command that ends in & has some seconds to print what
+// the page shows; it goes on until the page ends.
+func (term *terminal) run(t *testing.T, command, want string) {
+	t.Helper()
+	term.count++
+	out := filepath.Join(t.TempDir(), fmt.Sprint("out", term.count))
+	fmt.Fprintf(term.in, "exec >%s 2>&1\n%s\nexec >/dev/null 2>&1; echo done >&3\n", out, command)
+	if _, err := term.done.ReadString('\n'); err != nil {
+		t.Fatalf("$ %s\nended the shell: %v", command, err)
+	}
+	printed := func() string {
+		text, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(bytes.TrimSuffix(bytes.ReplaceAll(text, []byte("\r"), nil), []byte("\n")))
+	}
+	if strings.HasSuffix(command, "&") {
+		for range 1200 { // half a minute: go run builds first
+			if matches(want, printed()) {
+				return
+			}
+			time.Sleep(25 * time.Millisecond)
+		}
+	}
+	if got := printed(); !matches(want, got) {
+		t.Errorf("$ %s\nprints\n%s\nbut the page shows\n%s", command, got, want)
+	}
+}
+
+// matches compares an output with what a page shows of it.
+func matches(want, got string) bool {
+	pattern := regexp.QuoteMeta(want)
+	pattern = regexp.MustCompile(`(?m)^…$`).ReplaceAllString(pattern, `(?s:.*)`)
+	pattern = strings.ReplaceAll(pattern, "…", ".*")
+	return regexp.MustCompile(`\A` + pattern + `\z`).MatchString(got)
+}
