@@ -75,7 +75,8 @@ func newTerminal(t *testing.T, inClone bool) *terminal {
 	}
 	writer.Close()
 	t.Cleanup(func() {
-		fmt.Fprintln(in, "kill $(jobs -p) 2>/dev/null; wait; exit")
+		// A job is a process group: go run, for one, is two processes.
+		fmt.Fprintln(in, "for job in $(jobs -p); do kill -- -$job; done; wait; exit")
 		in.Close()
 		timer := time.AfterFunc(20*time.Second, func() { term.shell.Process.Kill() })
 		term.shell.Wait()
