@@ -55,7 +55,7 @@ func newTerminal(t *testing.T, inClone bool) *terminal {
 	}
 	// testscript.Main put a signpost command on the path. Job control gives each command in the background a process
 	// group of its own, as in a terminal.
-	term.shell = exec.Command("bash", "--noprofile", "--norc", "-m")
+	term.shell = exec.Command("bash", "--noprofile", "--norc")
 	term.shell.Dir = term.dir
 	if canIsolate() {
 		term.shell.SysProcAttr = isolated()
@@ -83,6 +83,7 @@ func newTerminal(t *testing.T, inClone bool) *terminal {
 		timer.Stop()
 		reader.Close()
 	})
+	fmt.Fprintln(in, "set -m")
 	if canIsolate() {
 		fmt.Fprintln(in, "ip link set lo up")
 	}
