@@ -141,6 +141,10 @@ func TestReadPipes(t *testing.T) {
 	if _, err := (&Reader{Stdin: endless}).Read(ctx, Stdin); !errors.Is(err, context.Canceled) {
 		t.Errorf("standard input after the end of its context: %v", err)
 	}
+	pipe = filepath.Join(dir, "another.yaml") // those who were left behind still read the first one
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	go os.WriteFile(pipe, []byte(definitionText), 0)
 	documents, err := new(Reader).Read(t.Context(), pipe)
 	if err != nil || len(documents) != 1 || string(documents[0].Text) != definitionText {
