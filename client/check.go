@@ -50,7 +50,13 @@ type Result struct {
 	Status   Status `json:"status"`
 	Endpoint string `json:"endpoint"` // its URL, where the result is about one
 	Message  string `json:"message"`
-	Hint     string `json:"hint"` // what to do; may have several lines
+	Hint     string `json:"hint"` // what to do
+
+	// The facts behind message and hint, for callers that word them for their users. They are not part of the JSON.
+	Cause       Cause    `json:"-"`
+	Rule        string   `json:"-"` // of a finding about the manifest
+	Params      []string `json:"-"` // names of placeholders
+	ContextKeys []string `json:"-"`
 }
 
 // CheckOptions say how to check. The zero value calls the endpoints that need nothing to be filled in.
@@ -121,11 +127,11 @@ func (c *checker) run(ctx context.Context) {
 		blocked string                     // if there is not, why
 	}{
 		{CheckHTTPS, c.checkHTTPS, ""},
-		{CheckReachable, c.checkReachable, "there is no answer"},
-		{CheckCertificate, c.checkCertificate, "there is no secure connection"},
+		{CheckReachable, c.checkReachable, "no response"},
+		{CheckCertificate, c.checkCertificate, "no secure connection"},
 		{CheckRedirect, c.checkRedirect, "the address redirects"},
-		{CheckStatus, c.checkStatus, "the answer is not a manifest"},
-		{CheckJSON, c.checkJSON, "the answer is not JSON"},
+		{CheckStatus, c.checkStatus, "the response is not a manifest"},
+		{CheckJSON, c.checkJSON, "the response is not JSON"},
 		{CheckManifest, c.checkManifest, ""},
 		{CheckHost, c.checkHost, ""},
 		{CheckCORS, c.checkCORS, ""},
@@ -140,18 +146,23 @@ func (c *checker) run(ctx context.Context) {
 	}
 }
 
-func (c *checker) add(check string, status Status, hint, format string, args ...any) {
+// add adds a result. The pointer is good until the next one is added.
+func (c *checker) add(check string, status Status, hint, format string, args ...any) *Result {
 	c.results = append(c.results, Result{Check: check, Status: status, Message: fmt.Sprintf(format, args...), Hint: hint})
+	return &c.results[len(c.results)-1]
+}
+
+// addProblem adds a failure that has been explained.
+func (c *checker) addProblem(check, prefix string, p Problem) {
+	c.add(check, Failed, p.Hint, "%s%s", prefix, p.Message).Cause = p.Cause
 }
 
 // get asks for the manifest as a studio does.
 func (c *checker) get(ctx context.Context, header map[string]string) (*http.Response, []byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.address.String(), nil)
+	req, err := newGet(ctx, c.address)
 	if err != nil {
 		return nil, nil, err
 	}
-	req.Header.Set("User-Agent", userAgent)
-	req.Header.Set("Accept", "application/json")
 	for name, value := range header {
 		req.Header.Set(name, value)
 	}

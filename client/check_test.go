@@ -262,14 +262,14 @@ func TestCheckCertificate(t *testing.T) {
 		{name: "valid", cert: ca.issue(t, asked, now.AddDate(0, -1, 0), now.AddDate(0, 2, 0)), roots: ca.pool, goesOn: true,
 			want: "passed: it is valid until " + now.AddDate(0, 2, 0).UTC().Format(time.DateOnly)},
 		{name: "valid for days", cert: ca.issue(t, asked, now.AddDate(0, 0, -3), now.AddDate(0, 0, 3)), roots: ca.pool, goesOn: true, want: "passed: it is valid until"},
-		{name: "soon", cert: ca.issue(t, asked, now.AddDate(-1, 0, 0), now.AddDate(0, 0, 9)), roots: ca.pool, goesOn: true, want: "warned: it is valid until", hint: "renew it"},
+		{name: "soon", cert: ca.issue(t, asked, now.AddDate(-1, 0, 0), now.AddDate(0, 0, 9)), roots: ca.pool, goesOn: true, want: "warned: it expires soon, on ", hint: "renew it"},
 		{name: "expired", cert: ca.issue(t, asked, now.AddDate(0, -2, 0), now.Add(-time.Hour)), roots: ca.pool,
 			want: "failed: the certificate expired on " + now.Add(-time.Hour).UTC().Format("2006-01-02 15:"), hint: "renew it"},
-		{name: "not yet valid", cert: ca.issue(t, asked, now.Add(time.Hour), now.AddDate(0, 2, 0)), roots: ca.pool, want: "failed: the certificate is valid from", hint: "clocks"},
+		{name: "not yet valid", cert: ca.issue(t, asked, now.Add(time.Hour), now.AddDate(0, 2, 0)), roots: ca.pool, want: "failed: the certificate is not valid before", hint: "clocks"},
 		{name: "another name", cert: ca.issue(t, "other.example.com", now.AddDate(0, -1, 0), now.AddDate(0, 2, 0)), roots: ca.pool,
-			want: `failed: the certificate is for ["other.example.com"], and not for "feeds.example.com"`, hint: "with that name"},
+			want: `failed: the certificate is for ["other.example.com"], not for "feeds.example.com"`, hint: "includes this name"},
 		{name: "unknown authority", cert: ca.issue(t, asked, now.AddDate(0, -1, 0), now.AddDate(0, 2, 0)), roots: x509.NewCertPool(),
-			want: `failed: the certificate is signed by "CN=Test authority", whom clients do not trust`, hint: "--ca-file"},
+			want: `failed: the certificate is from the authority "CN=Test authority", which clients do not trust`, hint: "the whole chain"},
 		{name: "no TLS", plainServer: true, want: "failed: the server does not speak TLS", hint: "another port"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -286,7 +286,7 @@ func TestCheckCertificate(t *testing.T) {
 			if test.goesOn {
 				expect(t, one(t, report, CheckStatus), "passed: 200 OK", "")
 			} else {
-				expect(t, one(t, report, CheckRedirect), "skipped: there is no secure connection", "")
+				expect(t, one(t, report, CheckRedirect), "skipped: no secure connection", "")
 			}
 		})
 	}
@@ -298,7 +298,7 @@ func TestCheckCertificate(t *testing.T) {
 		s.Start()
 		defer s.Close()
 		report := check(t, address, CheckOptions{Options: Options{Transport: network(t, ca.pool, map[string]*httptest.Server{asked + ":443": s})}})
-		expect(t, one(t, report, CheckCertificate), "failed: the server breaks off the TLS handshake", "certificate for this host")
+		expect(t, one(t, report, CheckCertificate), "failed: the server aborts the TLS handshake", "certificate for this host")
 	})
 }
 
@@ -314,50 +314,50 @@ func TestCheckAnswer(t *testing.T) {
 		skipped string // the check behind it, if it is skipped
 	}{
 		{"redirect", answer(308, "", "Location: https://www.example.com/v1/endpoints-manifest"), CheckRedirect,
-			`failed: the address redirects to "https://www.example.com/v1/endpoints-manifest"`, "give it https://www.example.com/v1/endpoints-manifest", CheckStatus},
-		{"redirect to nowhere", answer(302, ""), CheckRedirect, "failed: the answer is 302 Found, and does not say where to", "", CheckStatus},
-		{"not found", answer(404, "<h1>", "Content-Type: text/html"), CheckStatus, "failed: the answer is 404 Not Found, not 200 OK", "{base_url}/v1/endpoints-manifest", CheckJSON},
+			`failed: the address redirects to "https://www.example.com/v1/endpoints-manifest"`, "register https://www.example.com/v1/endpoints-manifest", CheckStatus},
+		{"redirect to nowhere", answer(302, ""), CheckRedirect, "failed: the response is 302 Found, without a Location", "", CheckStatus},
+		{"not found", answer(404, "<h1>", "Content-Type: text/html"), CheckStatus, "failed: the response is 404 Not Found, not 200 OK", "{base_url}/v1/endpoints-manifest", CheckJSON},
 		{"not found by signpost", answer(404, `{"manifests": ["/a/v1/endpoints-manifest"]}`), CheckStatus, "failed: 404", "are at: /a/v1/endpoints-manifest", CheckJSON},
-		{"bad request", answer(400, ""), CheckStatus, "failed: 400", "called as feeds.example.com", CheckJSON},
+		{"bad request", answer(400, ""), CheckStatus, "failed: 400", "called by this host", CheckJSON},
 		{"sign in", answer(401, ""), CheckStatus, "failed: 401 Unauthorized", "no credentials", CheckJSON},
 		{"forbidden", answer(403, ""), CheckStatus, "failed: 403", "no credentials", CheckJSON},
-		{"misdirected", answer(421, ""), CheckStatus, "failed: 421", "--allowed-host feeds.example.com", CheckJSON},
-		{"error", answer(500, ""), CheckStatus, "failed: 500", "log of the service", CheckJSON},
+		{"misdirected", answer(421, ""), CheckStatus, "failed: 421", "answer for this host", CheckJSON},
+		{"error", answer(500, ""), CheckStatus, "failed: 500", "service's log", CheckJSON},
 		{"proxy", answer(502, ""), CheckStatus, "failed: 502", "in front of it", CheckJSON},
 		{"teapot", answer(418, ""), CheckStatus, "failed: 418", "GET", CheckJSON},
-		{"unknown status", answer(599, ""), CheckStatus, "failed: the answer is 599, not 200 OK", "log", CheckJSON},
+		{"unknown status", answer(599, ""), CheckStatus, "failed: the response is 599, not 200 OK", "log", CheckJSON},
 		{"created", answer(201, good, jsonType), CheckStatus, "failed: 201", "", CheckJSON},
-		{"empty", answer(200, "", jsonType), CheckJSON, "failed: the answer is empty", "what the service sends", CheckManifest},
+		{"empty", answer(200, "", jsonType), CheckJSON, "failed: the response is empty", "what the service sends", CheckManifest},
 		{"HTML", answer(200, "\n<!doctype html>", "Content-Type: text/html; charset=utf-8"), CheckJSON,
-			`failed: the answer is HTML, and not JSON; its Content-Type is "text/html"`, "address", CheckManifest},
-		{"HTML that says JSON", answer(200, "<html>", jsonType), CheckJSON, `failed: the answer is HTML, and not JSON; its Content-Type is "application/json"`, "sign-in", CheckManifest},
-		{"YAML", answer(200, "endpoints: {}", "Content-Type: application/yaml"), CheckJSON, `failed: the answer is not JSON: invalid character 'e'`, "", CheckManifest},
-		{"two documents", answer(200, good+good, jsonType), CheckJSON, `failed: the answer is not JSON: invalid character '{' after top-level value`, "", CheckManifest},
+			`failed: the response is HTML, not JSON; its Content-Type is "text/html"`, "address", CheckManifest},
+		{"HTML that says JSON", answer(200, "<html>", jsonType), CheckJSON, `failed: the response is HTML, not JSON; its Content-Type is "application/json"`, "sign-in", CheckManifest},
+		{"YAML", answer(200, "endpoints: {}", "Content-Type: application/yaml"), CheckJSON, `failed: the response is not JSON: invalid character 'e'`, "", CheckManifest},
+		{"two documents", answer(200, good+good, jsonType), CheckJSON, `failed: the response is not JSON: invalid character '{' after top-level value`, "", CheckManifest},
 		{"JSON that says HTML", answer(200, good, "Content-Type: text/html"), CheckJSON,
-			`failed: the answer is JSON, but its Content-Type says "text/html": clients that go by it refuse it`, "Content-Type: application/json", ""},
+			`failed: the response is JSON, but its Content-Type is "text/html": clients that rely on it reject the manifest`, "Content-Type: application/json", ""},
 		{"JSON of another kind", answer(200, good, "Content-Type: application/vnd.x+json"), CheckJSON, "passed: application/vnd.x+json", "", ""},
 		{"odd parameters", answer(200, good, "Content-Type: Application/JSON; charset"), CheckJSON, "passed: application/json", "", ""},
 		{"no type", func(w http.ResponseWriter, r *http.Request) {
 			w.Header()["Content-Type"] = nil // the server would guess one
 			io.WriteString(w, good)
-		}, CheckJSON, "warned: the answer has no Content-Type", "Content-Type: application/json", ""},
-		{"byte order mark", answer(200, "\ufeff"+good, jsonType), CheckJSON, "failed: the answer begins with a byte order mark", "save it without", CheckManifest},
+		}, CheckJSON, "warned: the response has no Content-Type", "Content-Type: application/json", ""},
+		{"byte order mark", answer(200, "\ufeff"+good, jsonType), CheckJSON, "failed: the response begins with a byte order mark", "remove it", CheckManifest},
 		{"truncated", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(good)))
 			io.WriteString(w, good[:20])
 			w.(http.Flusher).Flush()
 			panic(http.ErrAbortHandler)
-		}, CheckJSON, "failed: the answer breaks off, after 20 bytes", "cuts answers short", CheckManifest},
+		}, CheckJSON, "failed: the response is cut off, after 20 bytes", "limits of a proxy", CheckManifest},
 		{"slow", func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-			CheckReachable, "failed: there is no answer within", "--timeout", CheckCertificate},
+			CheckReachable, "failed: no response within", "allow more time", CheckCertificate},
 		{"slow body", func(w http.ResponseWriter, r *http.Request) {
 			io.WriteString(w, good[:20])
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
-		}, CheckJSON, "failed: the answer has not ended within", "--timeout", CheckManifest},
+		}, CheckJSON, "failed: the response did not end within", "allow more time", CheckManifest},
 		{"nothing", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, CheckReachable, "failed: ", "", CheckCertificate},
-		{"a list", answer(200, "[]", jsonType), CheckManifest, "failed: the answer is not a manifest: ", "signpost render", CheckHost},
-		{"an object", answer(200, `{"error": "no"}`, jsonType), CheckManifest, `failed: the answer is not a manifest: manifest has no "endpoints" object`, "", CheckHost},
+		{"a list", answer(200, "[]", jsonType), CheckManifest, "failed: the manifest must be a JSON object, not an array", "meant to publish", CheckHost},
+		{"an object", answer(200, `{"error": "no"}`, jsonType), CheckManifest, `failed: the response is not a manifest: manifest has no "endpoints" object`, "", CheckHost},
 		{"no endpoints", answer(200, `{"endpoints": {}}`, jsonType), CheckManifest, "warned: it has no endpoints", "definition", CheckHost},
 	} {
 		for _, http2 := range []bool{false, true} {
@@ -381,8 +381,8 @@ func TestCheckAnswer(t *testing.T) {
 func TestCheckEndless(t *testing.T) {
 	s := serveHTTP(t, http.HandlerFunc(endless))
 	report := check(t, s.URL+"/v1/endpoints-manifest", CheckOptions{Options: Options{Timeout: time.Minute}})
-	expect(t, one(t, report, CheckJSON), "failed: the answer is larger than 64 MiB, and may have no end", "what the service sends")
-	expect(t, one(t, report, CheckManifest), "skipped: the answer is not JSON", "")
+	expect(t, one(t, report, CheckJSON), "failed: the response is larger than 64 MiB, and may be endless", "what the service sends")
+	expect(t, one(t, report, CheckManifest), "skipped: the response is not JSON", "")
 }
 
 func TestCheckUnreachable(t *testing.T) {
@@ -392,7 +392,7 @@ func TestCheckUnreachable(t *testing.T) {
 	report := check(t, "http://"+addr+"/v1/endpoints-manifest", CheckOptions{})
 	expect(t, one(t, report, CheckReachable), "failed: nothing listens at "+addr, "start the service")
 	report = check(t, address, CheckOptions{Options: Options{Transport: network(t, nil, nil)}})
-	expect(t, one(t, report, CheckReachable), `failed: the name "feeds.example.com" cannot be looked up: no such host`, "DNS")
+	expect(t, one(t, report, CheckReachable), `failed: cannot resolve the host "feeds.example.com": no such host`, "DNS")
 
 	hangsUp, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -410,7 +410,7 @@ func TestCheckUnreachable(t *testing.T) {
 		}
 	}()
 	report = check(t, "http://"+hangsUp.Addr().String()+"/v1/endpoints-manifest", CheckOptions{})
-	expect(t, one(t, report, CheckReachable), "failed: the connection was closed without an answer", "log")
+	expect(t, one(t, report, CheckReachable), "failed: the connection was closed without a response", "log")
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -418,23 +418,23 @@ func TestCheckUnreachable(t *testing.T) {
 	if err != nil || report.OK {
 		t.Errorf("stopped: %+v, %v", report, err)
 	}
-	expect(t, one(t, report, CheckReachable), "failed: the check was stopped", "")
+	expect(t, one(t, report, CheckReachable), "failed: the request was canceled", "")
 }
 
 func TestCheckPlainHTTP(t *testing.T) {
 	s := serveHTTP(t, answer(200, manifestOf("https://feeds.example.com/v1/feeds"), jsonType))
 	opts := CheckOptions{SkipProbes: true, Options: Options{Transport: network(t, nil, map[string]*httptest.Server{asked + ":80": s, "localhost:80": s, "[::1]:80": s})}}
 	for host, want := range map[string]string{
-		asked:           "failed: the address is plain http: the studio takes https",
-		"localhost":     "warned: the address is plain http, which will do on this machine only",
+		asked:           "failed: the address is plain http: studios require https",
+		"localhost":     "warned: the address is plain http, which only works on this machine",
 		"[::1]":         "warned: ",
 		"a.localhost":   "warned: ",
 		"localhost.com": "failed: ",
 	} {
 		report := check(t, "http://"+host+"/v1/endpoints-manifest", opts)
-		expect(t, one(t, report, CheckHTTPS), want, "--acme-domain")
+		expect(t, one(t, report, CheckHTTPS), want, "terminate TLS")
 		if host == asked {
-			expect(t, one(t, report, CheckCertificate), "skipped: plain http has none", "")
+			expect(t, one(t, report, CheckCertificate), "skipped: plain http has no certificate", "")
 			expect(t, one(t, report, CheckHost), "passed: ", "")
 		}
 	}
@@ -486,13 +486,13 @@ func TestCheckHost(t *testing.T) {
 		{"some", address, []string{"https://feeds.example.com/a", "https://cdn.example.net/a", "https://cdn.example.net/b"}, "passed: 1 of 3 URLs are on feeds.example.com", ""},
 		{"with placeholders", address, []string{"https://feeds.example.com/{{a}}"}, "passed: the URLs", ""},
 		{"another", address, []string{"https://10.0.0.7/a", "https://10.0.0.7/b", "https://cdn.example.net/a"},
-			"failed: no URL is on feeds.example.com, and 2 of 3 URLs on 10.0.0.7: apps would call that", "proxy_set_header Host $host;"},
-		{"spread", address, []string{"https://a.example.net/", "https://b.example.net/"}, "warned: no URL is on feeds.example.com", "header_up Host {host}"},
-		{"not below", address, []string{"https://evilfeeds.example.com/a"}, "failed: no URL is on feeds.example.com, and 1 of 1 URL on evilfeeds.example.com", "--trusted-proxy"},
-		{"open", address, []string{"https://{{host}}/a", "https://feeds.example.com/b"}, `failed: {{host}} is left in 1 URL, such as "https://{{host}}/a"`, "signpost serve"},
+			"failed: no URL is on feeds.example.com, but 2 of 3 URLs on 10.0.0.7: apps would call that host", "pass the Host header on"},
+		{"spread", address, []string{"https://a.example.net/", "https://b.example.net/"}, "warned: no URL is on feeds.example.com", "pass the Host header on"},
+		{"not below", address, []string{"https://evilfeeds.example.com/a"}, "failed: no URL is on feeds.example.com, but 1 of 1 URL on evilfeeds.example.com", "pass the Host header on"},
+		{"open", address, []string{"https://{{host}}/a", "https://feeds.example.com/b"}, `failed: {{host}} is not replaced in 1 URL, such as "https://{{host}}/a"`, "signpost serve"},
 		{"port", "https://feeds.example.com:8443/v1/endpoints-manifest", []string{"https://feeds.example.com/a"}, "passed: the URLs are on feeds.example.com, without the port 8443 of the address", ""},
 		{"same port", "https://feeds.example.com:8443/v1/endpoints-manifest", []string{"https://feeds.example.com:8443/a"}, "passed: the URLs are on feeds.example.com", ""},
-		{"public host", "https://feeds.example.com:8443/v1/endpoints-manifest", []string{"https://a.example.net/"}, "failed: ", "signpost serve --public-host feeds.example.com"},
+		{"public host", "https://feeds.example.com:8443/v1/endpoints-manifest", []string{"https://a.example.net/"}, "failed: ", "pass the Host header on"},
 		{"nothing that parses", address, []string{"https://a b/"}, "warned: no URL is on", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -523,21 +523,21 @@ func TestCheckCORS(t *testing.T) {
 		handler    http.HandlerFunc
 		want, hint string
 	}{
-		{"every origin", answer(200, manifestOf(), jsonType, header+"*"), "passed: pages of every origin may read it", ""},
-		{"one origin", answer(200, manifestOf(), jsonType, header+"https://studio.example.com"), `passed: pages of "https://studio.example.com" may read it`, ""},
-		{"reflected", reflect("Vary: Accept-Encoding, origin"), "passed: pages of every origin may read it", ""},
-		{"reflected without Vary", reflect(), "warned: a cache would hand it to others", "Vary: Origin"},
-		{"reflected with credentials", reflect("Access-Control-Allow-Credentials: true", "Vary: Origin"), "warned: with the credentials", "leave"},
-		{"every origin with credentials", answer(200, manifestOf(), jsonType, header+"*", "Access-Control-Allow-Credentials: true"), "warned: which browsers refuse", "leave"},
-		{"none", answer(200, manifestOf(), jsonType), "warned: there is no Access-Control-Allow-Origin", "Access-Control-Allow-Origin: *"},
-		{"two", answer(200, manifestOf(), jsonType, header+"*", header+"*"), `failed: browsers refuse: "*, *"`, "only one of proxy and service"},
+		{"every origin", answer(200, manifestOf(), jsonType, header+"*"), "passed: pages of every origin can read it", ""},
+		{"one origin", answer(200, manifestOf(), jsonType, header+"https://studio.example.com"), `passed: pages of "https://studio.example.com" can read it`, ""},
+		{"reflected", reflect("Vary: Accept-Encoding, origin"), "passed: pages of every origin can read it", ""},
+		{"reflected without Vary", reflect(), "warned: a cache would send it to other origins", "Vary: Origin"},
+		{"reflected with credentials", reflect("Access-Control-Allow-Credentials: true", "Vary: Origin"), "warned: with the visitor's credentials", "remove"},
+		{"every origin with credentials", answer(200, manifestOf(), jsonType, header+"*", "Access-Control-Allow-Credentials: true"), "warned: which browsers reject", "remove"},
+		{"none", answer(200, manifestOf(), jsonType), "warned: no Access-Control-Allow-Origin", "Access-Control-Allow-Origin: *"},
+		{"two", answer(200, manifestOf(), jsonType, header+"*", header+"*"), `failed: browsers reject: "*, *"`, "only one of proxy and service"},
 		{"refused", func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Origin") != "" {
 				answer(403, "")(w, r)
 				return
 			}
 			answer(200, manifestOf(), jsonType)(w, r)
-		}, "failed: with an Origin header, the answer is 403 Forbidden", "as any other"},
+		}, "failed: with an Origin header, the response is 403 Forbidden", "like any other"},
 		{"cut off", func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Origin") != "" {
 				panic(http.ErrAbortHandler)
@@ -583,11 +583,11 @@ func TestCheckETag(t *testing.T) {
 			}
 			full(w, match, tag)
 		}), "passed: If-None-Match with the current ETag gets 304", ""},
-		{"none", answer(200, manifestOf(), jsonType), "warned: there is no ETag", "answer 304"},
+		{"none", answer(200, manifestOf(), jsonType), "warned: no ETag header", "answer 304"},
 		{"ignored", conditional(fixed, full), "warned: If-None-Match with the current ETag gets 200 OK", "answer 304"},
 		{"changes", conditional(rising, full), `warned: the ETag was "\"`, "on every replica"},
-		{"always 304", conditional(fixed, status(304)), "failed: If-None-Match with another ETag gets 304", "never see a change"},
-		{"error", conditional(fixed, status(500)), "failed: with If-None-Match, the answer is 500", "answer 304"},
+		{"always 304", conditional(fixed, status(304)), "failed: If-None-Match with another ETag gets 304", "never sees a change"},
+		{"error", conditional(fixed, status(500)), "failed: with If-None-Match, the response is 500", "answer 304"},
 		{"cut off", conditional(fixed, func(http.ResponseWriter, string, string) { panic(http.ErrAbortHandler) }), "failed: with If-None-Match: ", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -21,21 +21,21 @@ import (
 // The checks follow in the order of their run. Each says what it found, and reports whether there is a point in going on.
 
 func (c *checker) checkHTTPS(context.Context) bool {
-	const hint = "signpost serve speaks https with --tls-cert and --tls-key or with --acme-domain; or put a server in front that does"
+	const hint = "terminate TLS in the service, or in a reverse proxy in front of it"
 	switch {
 	case c.address.Scheme == "https":
 		c.add(CheckHTTPS, Passed, "", "the address is https")
 	case host.IsLoopback(c.address.Host):
-		c.add(CheckHTTPS, Warned, hint, "the address is plain http, which will do on this machine only: the studio takes https")
+		c.add(CheckHTTPS, Warned, hint, "the address is plain http, which only works on this machine: studios require https").Cause = CausePlainHTTP
 	default:
-		c.add(CheckHTTPS, Failed, hint, "the address is plain http: the studio takes https")
+		c.add(CheckHTTPS, Failed, hint, "the address is plain http: studios require https").Cause = CausePlainHTTP
 	}
 	return true
 }
 
 func (c *checker) checkReachable(context.Context) bool {
-	if p := explain(c.err, c.opts.Timeout); c.res == nil && !p.tls {
-		c.add(CheckReachable, Failed, p.hint, "%s", p.message)
+	if p := Explain(c.err); c.res == nil && !p.TLS {
+		c.addProblem(CheckReachable, "", p)
 		return false
 	}
 	c.add(CheckReachable, Passed, "", "%s answers", c.address.Host)
@@ -45,18 +45,17 @@ func (c *checker) checkReachable(context.Context) bool {
 func (c *checker) checkCertificate(context.Context) bool {
 	switch {
 	case c.res == nil:
-		p := explain(c.err, c.opts.Timeout)
-		c.add(CheckCertificate, Failed, p.hint, "%s", p.message)
+		c.addProblem(CheckCertificate, "", Explain(c.err))
 		return false
 	case c.address.Scheme == "http":
-		c.add(CheckCertificate, Skipped, "", "plain http has none")
+		c.add(CheckCertificate, Skipped, "", "plain http has no certificate")
 	case c.res.TLS == nil || len(c.res.TLS.PeerCertificates) == 0: // a Transport that does not tell
 		c.add(CheckCertificate, Passed, "", "it is trusted")
 	default:
 		leaf := c.res.TLS.PeerCertificates[0]
 		until := leaf.NotAfter.UTC().Format(time.DateOnly)
 		if time.Until(leaf.NotAfter) < min(expiresSoon, leaf.NotAfter.Sub(leaf.NotBefore)/10) {
-			c.add(CheckCertificate, Warned, "renew it, and see why that has not been done", "it is valid until %s only", until)
+			c.add(CheckCertificate, Warned, "renew it, and find out why that has not happened yet", "it expires soon, on %s", until)
 		} else {
 			c.add(CheckCertificate, Passed, "", "it is valid until %s", until)
 		}
@@ -66,15 +65,15 @@ func (c *checker) checkCertificate(context.Context) bool {
 
 func (c *checker) checkRedirect(context.Context) bool {
 	if c.res.StatusCode/100 != 3 {
-		c.add(CheckRedirect, Passed, "", "there is none")
+		c.add(CheckRedirect, Passed, "", "no redirect")
 		return true
 	}
 	target, err := c.res.Location()
 	if err != nil {
-		c.add(CheckRedirect, Failed, "send the manifest itself", "the answer is %s, and does not say where to", statusText(c.res.StatusCode))
+		c.add(CheckRedirect, Failed, "send the manifest itself", "the response is %s, without a Location", statusText(c.res.StatusCode))
 		return false
 	}
-	c.add(CheckRedirect, Failed, fmt.Sprintf("the studio stores the address that it is given: give it %s, if that is the right one", target),
+	c.add(CheckRedirect, Failed, fmt.Sprintf("studios store the address that they are given: register %s, if that is the right one", target),
 		"the address redirects to %q", target)
 	return false
 }
@@ -84,81 +83,91 @@ func (c *checker) checkStatus(context.Context) bool {
 		c.add(CheckStatus, Passed, "", "200 OK")
 		return true
 	}
-	c.add(CheckStatus, Failed, c.statusHint(), "the answer is %s, not 200 OK", statusText(c.res.StatusCode))
+	r := c.add(CheckStatus, Failed, c.statusHint(), "the response is %s, not 200 OK", statusText(c.res.StatusCode))
+	if c.res.StatusCode == http.StatusMisdirectedRequest {
+		r.Cause = CauseHostNotAllowed
+	}
 	return false
 }
 
-// statusHint says what to do about an answer that is not 200. Signpost itself says where its manifests are.
+// statusHint says what to do about a response that is not 200. Signpost itself says where its manifests are.
 func (c *checker) statusHint() string {
 	var problem struct {
 		Manifests []string `json:"manifests"`
 	}
-	switch code := c.res.StatusCode; {
-	case code == http.StatusNotFound && json.Unmarshal(c.body, &problem) == nil && len(problem.Manifests) > 0:
+	code := c.res.StatusCode
+	if code == http.StatusNotFound && json.Unmarshal(c.body, &problem) == nil && len(problem.Manifests) > 0 {
 		return "the manifests of this server are at: " + strings.Join(problem.Manifests[:min(maxNames, len(problem.Manifests))], ", ")
-	case code == http.StatusNotFound:
-		return "a manifest is at {base_url}/v1/endpoints-manifest: correct the path"
-	case code == http.StatusBadRequest:
-		return fmt.Sprintf("see whether the service is meant to be called as %s, and whether its port speaks https or plain http", c.address.Host)
-	case code == http.StatusUnauthorized || code == http.StatusForbidden:
-		return "the studio sends no credentials: let everybody read the manifest"
-	case code == http.StatusMisdirectedRequest:
-		return fmt.Sprintf("let the service answer for this host: signpost serve --allowed-host %s", c.address.Hostname())
-	case code == http.StatusBadGateway || code == http.StatusServiceUnavailable || code == http.StatusGatewayTimeout:
-		return "see whether the service runs, and whether what stands in front of it finds it"
-	case code >= 500:
-		return "the log of the service may say why"
 	}
-	return "the manifest must be there for everyone who asks with GET"
+	return manifestHint(code)
+}
+
+// manifestHint says what to do about the status of a response to a request for a manifest.
+func manifestHint(code int) string {
+	switch {
+	case code == http.StatusNotFound:
+		return "correct the path: a manifest is at {base_url}/v1/endpoints-manifest"
+	case code == http.StatusBadRequest:
+		return "check that the service is meant to be called by this host, and that its port speaks https or plain http as the address says"
+	case code == http.StatusUnauthorized || code == http.StatusForbidden:
+		return "studios send no credentials: make the manifest public"
+	case code == http.StatusMisdirectedRequest:
+		return "configure the service to answer for this host"
+	case code == http.StatusBadGateway || code == http.StatusServiceUnavailable || code == http.StatusGatewayTimeout:
+		return "check that the service runs, and that the proxy in front of it reaches it"
+	case code >= 500:
+		return "look at the service's log"
+	}
+	return "send the manifest to everyone who asks for it with GET"
 }
 
 func (c *checker) checkJSON(context.Context) bool {
 	const (
-		wrongPlace = "make sure that the address is that of the manifest, and not of a page or a sign-in in front of it"
+		wrongPlace = "make sure that this is the address of the manifest, not of a web page or a sign-in in front of it"
 		sendJSON   = "send Content-Type: application/json"
 	)
 	declared := mediaType(c.res.Header.Get("Content-Type"))
-	if message, hint := c.unreadable(); message != "" {
-		c.add(CheckJSON, Failed, hint, "%s", message)
+	if p := c.unreadable(); p.Message != "" {
+		c.addProblem(CheckJSON, "", p)
 		return false
 	}
 	switch err := json.Unmarshal(c.body, new(json.RawMessage)); {
 	case err != nil && looksLikeHTML(c.body):
-		c.add(CheckJSON, Failed, wrongPlace, "the answer is HTML, and not JSON; its Content-Type is %s", quoteOrNone(declared))
+		c.add(CheckJSON, Failed, wrongPlace, "the response is HTML, not JSON; its Content-Type is %s", quoteOrNone(declared))
 		return false
 	case err != nil:
-		c.add(CheckJSON, Failed, wrongPlace, "the answer is not JSON: %v; its Content-Type is %s", err, quoteOrNone(declared))
+		c.add(CheckJSON, Failed, wrongPlace, "the response is not JSON: %v; its Content-Type is %s", err, quoteOrNone(declared))
 		return false
 	case declared == "":
-		c.add(CheckJSON, Warned, sendJSON, "the answer has no Content-Type: clients have to guess that it is JSON")
+		c.add(CheckJSON, Warned, sendJSON, "the response has no Content-Type: clients have to guess that it is JSON")
 	case !isJSON(declared):
-		c.add(CheckJSON, Failed, sendJSON, "the answer is JSON, but its Content-Type says %q: clients that go by it refuse it", declared)
+		c.add(CheckJSON, Failed, sendJSON, "the response is JSON, but its Content-Type is %q: clients that rely on it reject the manifest", declared)
 	default:
 		c.add(CheckJSON, Passed, "", "%s, %d bytes", declared, len(c.body))
 	}
 	return true
 }
 
-// unreadable says why the answer need not even be parsed, and what to do, or "".
-func (c *checker) unreadable() (message, hint string) {
-	const check = "see what the service sends at this address"
-	switch p := explain(c.err, c.opts.Timeout); {
+// unreadable says why the response need not even be parsed.
+func (c *checker) unreadable() Problem {
+	const look = "look at what the service sends at this address"
+	switch p := Explain(c.err); {
 	case c.err != nil:
-		return fmt.Sprintf("%s, after %d bytes", p.cutOff, len(c.body)), p.hint
+		p.Message += fmt.Sprintf(", after %d bytes", len(c.body))
+		return p
 	case len(c.body) > MaxSize:
-		return fmt.Sprintf("the answer is larger than %d MiB, and may have no end", MaxSize>>20), check
+		return Problem{Message: fmt.Sprintf("the response is larger than %d MiB, and may be endless", MaxSize>>20), Hint: look}
 	case len(bytes.TrimSpace(c.body)) == 0:
-		return "the answer is empty", check
+		return Problem{Message: "the response is empty", Hint: look}
 	case bytes.HasPrefix(c.body, []byte("\ufeff")):
-		return "the answer begins with a byte order mark", "save it without: JSON has none"
+		return Problem{Message: "the response begins with a byte order mark", Hint: "remove it: JSON has none"}
 	}
-	return "", ""
+	return Problem{}
 }
 
 func (c *checker) checkManifest(context.Context) bool {
 	before := len(c.results)
-	var m signpost.Manifest
-	err := json.Unmarshal(c.body, &m)
+	m, err := ReadManifest(c.body)
 	if err == nil {
 		c.manifest = &m
 	}
@@ -173,11 +182,11 @@ func (c *checker) checkManifest(context.Context) bool {
 	failed := slices.ContainsFunc(c.results[before:], func(r Result) bool { return r.Status == Failed })
 	switch {
 	case err != nil && !failed:
-		c.add(CheckManifest, Failed, "see what the service sends: signpost render prints what it should be", "the answer is not a manifest: %v", err)
+		c.add(CheckManifest, Failed, "compare it with what the service is meant to publish", "%v", err)
 	case err == nil && len(m.Endpoints) == 0:
-		c.add(CheckManifest, Warned, "see whether the right definition is published", "it has no endpoints: the studio would fill in nothing")
+		c.add(CheckManifest, Warned, "check that the right definition is published", "it has no endpoints: a studio would fill in nothing")
 	case len(c.results) == before:
-		c.add(CheckManifest, Passed, "", "%s, without findings", count(len(m.Endpoints), "endpoint"))
+		c.add(CheckManifest, Passed, "", "%s, no findings", count(len(m.Endpoints), "endpoint"))
 	}
 	return true
 }
@@ -186,7 +195,7 @@ func (c *checker) checkManifest(context.Context) bool {
 // it is absolute, so the rule about other people's URLs takes the service's own for one.
 func (c *checker) addFinding(f signpost.Finding) {
 	r := Result{Check: CheckManifest, Status: Warned, Message: f.Message + " [" + f.Rule + "]",
-		Hint: cmp.Or(f.Hint, "docs/rules.md explains the rule "+f.Rule)}
+		Hint: cmp.Or(f.Hint, "docs/rules.md explains the rule "+f.Rule), Rule: f.Rule}
 	r.Endpoint = f.Path.Endpoint()
 	if f.Rule == signpost.RuleTokenToThirdParty && c.owns(r.Endpoint) {
 		return
@@ -194,7 +203,7 @@ func (c *checker) addFinding(f signpost.Finding) {
 	if f.Severity == signpost.SeverityError {
 		r.Status = Failed
 	}
-	if f.Line > 0 {
+	if f.Line > 0 && r.Endpoint == "" { // a manifest is one long line: the endpoint is the better place
 		r.Message = fmt.Sprintf("line %d, column %d: %s", f.Line, f.Column, r.Message)
 	}
 	c.results = append(c.results, r)
@@ -251,16 +260,16 @@ func (c *checker) checkHost(context.Context) bool {
 	}
 	switch {
 	case len(open) > 0:
-		c.add(CheckHost, Failed, "the definition is served as it stands: publish it with signpost serve, or render it for each request",
-			"{{host}} is left in %s, such as %q", count(len(open), "URL"), open[0])
+		c.add(CheckHost, Failed, "the definition itself is served: replace {{host}} with the host of each request, as signpost serve does",
+			"{{host}} is not replaced in %s, such as %q", count(len(open), "URL"), open[0])
 	case ours == all:
 		c.add(CheckHost, Passed, "", "the URLs are on %s%s", asked, c.portNote())
 	case ours > 0:
 		c.add(CheckHost, Passed, "", "%d of %s are on %s%s", ours, count(all, "URL"), asked, c.portNote())
 	case counts[most]*2 > all:
-		c.add(CheckHost, Failed, c.hostHint(), "no URL is on %s, and %d of %s on %s: apps would call that", asked, counts[most], count(all, "URL"), most)
+		c.add(CheckHost, Failed, hostHint, "no URL is on %s, but %d of %s on %s: apps would call that host", asked, counts[most], count(all, "URL"), most).Cause = CauseWrongHost
 	default:
-		c.add(CheckHost, Warned, c.hostHint(), "no URL is on %s", asked)
+		c.add(CheckHost, Warned, hostHint, "no URL is on %s", asked).Cause = CauseWrongHost
 	}
 	return true
 }
@@ -277,27 +286,17 @@ func (c *checker) portNote() string {
 	return fmt.Sprintf(", without the port %s of the address", c.address.Port())
 }
 
-// hostHint says how the host that clients ask for gets to the service. Caddy passes it on if not told otherwise.
-func (c *checker) hostHint() string {
-	host := c.address.Hostname()
-	return strings.Join([]string{
-		"the service does not see the host that it was asked for. If a proxy stands in front of it, one of these helps:",
-		"nginx, beside proxy_pass:      proxy_set_header Host $host;",
-		"Caddy, inside reverse_proxy:   header_up Host {host}",
-		"a proxy that cannot, but sends X-Forwarded-Host:   signpost serve --trusted-proxy ADDRESS-RANGE-OF-THE-PROXY",
-		"a service with one host:   signpost serve --public-host " + host,
-	}, "\n")
-}
+// hostHint is the remedy for a manifest with another host: almost always there is a proxy in front of the service.
+const hostHint = "the service does not see the host that it is called by: make the proxy in front of it pass the Host header on"
 
 func (c *checker) checkCORS(ctx context.Context) bool {
 	const (
-		onlyBrowsers = "a studio in a browser cannot read the manifest; others can"
+		onlyBrowsers = "a studio that runs in a browser cannot read the manifest; others can"
 		hint         = "send Access-Control-Allow-Origin: *, as signpost serve does"
 	)
 	res, _, err := c.get(ctx, map[string]string{"Origin": studioOrigin})
 	if err != nil {
-		p := explain(err, c.opts.Timeout)
-		c.add(CheckCORS, Failed, p.hint, "with an Origin header: %s", p.message)
+		c.addProblem(CheckCORS, "with an Origin header: ", Explain(err))
 		return true
 	}
 	origins := res.Header.Values("Access-Control-Allow-Origin")
@@ -306,24 +305,24 @@ func (c *checker) checkCORS(ctx context.Context) bool {
 	reflected := allowed == studioOrigin
 	switch {
 	case res.StatusCode != http.StatusOK:
-		c.add(CheckCORS, Failed, "answer requests with an Origin header as any other", "with an Origin header, the answer is %s", statusText(res.StatusCode))
+		c.add(CheckCORS, Failed, "answer requests with an Origin header like any other", "with an Origin header, the response is %s", statusText(res.StatusCode))
 	case len(origins) == 0:
-		c.add(CheckCORS, Warned, hint, "there is no Access-Control-Allow-Origin: %s", onlyBrowsers)
+		c.add(CheckCORS, Warned, hint, "no Access-Control-Allow-Origin header: %s", onlyBrowsers)
 	case strings.ContainsAny(allowed, ", "):
-		c.add(CheckCORS, Failed, "see to it that only one of proxy and service sets the header",
-			"Access-Control-Allow-Origin has more than one value, which browsers refuse: %q", allowed)
+		c.add(CheckCORS, Failed, "make sure that only one of proxy and service sets the header",
+			"Access-Control-Allow-Origin has more than one value, which browsers reject: %q", allowed)
 	case credentials && allowed == "*":
-		c.add(CheckCORS, Warned, "leave Access-Control-Allow-Credentials out", "credentials are allowed to every origin, which browsers refuse")
+		c.add(CheckCORS, Warned, "remove Access-Control-Allow-Credentials", "credentials are allowed for every origin, which browsers reject")
 	case credentials && reflected:
-		c.add(CheckCORS, Warned, "leave Access-Control-Allow-Credentials out: a manifest needs none",
-			"pages of every origin may read it, with the credentials of whoever looks at them")
+		c.add(CheckCORS, Warned, "remove Access-Control-Allow-Credentials: a manifest needs none",
+			"pages of every origin can read it with the visitor's credentials")
 	case reflected && !variesByOrigin(res.Header):
 		c.add(CheckCORS, Warned, "send Vary: Origin or, simpler, Access-Control-Allow-Origin: *",
-			"the allowed origin is the one that asks, and there is no Vary: Origin: a cache would hand it to others")
+			"the allowed origin is that of the request, without Vary: Origin: a cache would send it to other origins")
 	case allowed == "*" || reflected:
-		c.add(CheckCORS, Passed, "", "pages of every origin may read it")
+		c.add(CheckCORS, Passed, "", "pages of every origin can read it")
 	default:
-		c.add(CheckCORS, Passed, "", "pages of %q may read it", allowed)
+		c.add(CheckCORS, Passed, "", "pages of %q can read it", allowed)
 	}
 	return true
 }
@@ -338,31 +337,30 @@ func variesByOrigin(h http.Header) bool {
 }
 
 func (c *checker) checkETag(ctx context.Context) bool {
-	const hint = "answer 304 when If-None-Match names the current ETag, as signpost serve does"
+	const hint = "answer 304 when If-None-Match has the current ETag, as signpost serve does"
 	tag := c.res.Header.Get("ETag")
 	if tag == "" {
-		c.add(CheckETag, Warned, hint, "there is no ETag: the manifest is sent in full each time")
+		c.add(CheckETag, Warned, hint, "no ETag header: the manifest is sent in full each time")
 		return true
 	}
 	for _, ask := range []string{tag, otherTag} {
 		res, _, err := c.get(ctx, map[string]string{"If-None-Match": ask})
 		switch {
 		case err != nil:
-			p := explain(err, c.opts.Timeout)
-			c.add(CheckETag, Failed, p.hint, "with If-None-Match: %s", p.message)
+			c.addProblem(CheckETag, "with If-None-Match: ", Explain(err))
 		case ask == tag && res.StatusCode == http.StatusNotModified:
 			continue
 		case ask == tag && res.StatusCode == http.StatusOK && res.Header.Get("ETag") != tag:
-			c.add(CheckETag, Warned, "make it a hash of the manifest, so that it is the same on every replica and changes with the manifest only",
+			c.add(CheckETag, Warned, "make it a hash of the manifest, so that it is the same on every replica and changes only with the manifest",
 				"the ETag was %s and is %s now", quoteOrNone(tag), quoteOrNone(res.Header.Get("ETag")))
 		case ask == tag && res.StatusCode == http.StatusOK:
-			c.add(CheckETag, Warned, hint, "If-None-Match with the current ETag gets 200 OK, and the manifest in full")
+			c.add(CheckETag, Warned, hint, "If-None-Match with the current ETag gets 200 OK and the manifest in full")
 		case ask == otherTag && res.StatusCode == http.StatusOK:
 			c.add(CheckETag, Passed, "", "If-None-Match with the current ETag gets 304")
 		case res.StatusCode == http.StatusNotModified:
-			c.add(CheckETag, Failed, "compare If-None-Match with the ETag: a studio would never see a change", "If-None-Match with another ETag gets 304")
+			c.add(CheckETag, Failed, "compare If-None-Match with the ETag: otherwise a studio never sees a change", "If-None-Match with another ETag gets 304")
 		default:
-			c.add(CheckETag, Failed, hint, "with If-None-Match, the answer is %s", statusText(res.StatusCode))
+			c.add(CheckETag, Failed, hint, "with If-None-Match, the response is %s", statusText(res.StatusCode))
 		}
 		return true
 	}

@@ -1,20 +1,26 @@
-// Package client does what a studio and its apps do with a manifest: fetch it, call its endpoints, and see
-// whether all of that works.
+// Package client does what a studio and its apps do with a manifest: fetch it, call its endpoints, and check that all
+// of it works.
 //
-// [Fetch] returns the bytes of a manifest. [NewRequest] builds the request that an app sends to one of its
-// endpoints, and [Send] sends it. [Check] tries everything that a studio would stumble over.
+// [FetchManifest] reads a manifest from its address; [Fetch] returns it as it was sent. [NewRequest] builds the request
+// that an app sends to one of its endpoints, and [Send] sends it. [Check] tries everything that a studio and its apps
+// would come across. [Explain] puts an error of any of them into words.
 package client
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"time"
 	"unicode"
 
+	"signpost"
 	"signpost/host"
 )
 
@@ -74,46 +80,132 @@ func ParseAddress(address string) (*url.URL, error) {
 	return u, nil
 }
 
-// Fetch returns the body of the answer to a GET request, which must be 200. A redirect is an error, since the
-// studio stores the address that it was given.
-func Fetch(ctx context.Context, address string, opts Options) ([]byte, error) {
+// StatusError says that an address answers with something other than 200 OK.
+type StatusError struct {
+	Address  string
+	Status   int
+	Redirect string // the target, if the response is a redirect
+}
+
+func (e *StatusError) Error() string {
+	if e.Redirect != "" {
+		return fmt.Sprintf("fetch %q: it redirects to %q: studios store the address that they are given, so use that one", e.Address, e.Redirect)
+	}
+	return fmt.Sprintf("fetch %q: the response is %s, not 200 OK", e.Address, statusText(e.Status))
+}
+
+// Fetch asks for the manifest at an address and returns the response, which is 200 OK and complete. For any other
+// status, redirects included, the error is a [*StatusError].
+func Fetch(ctx context.Context, address string, opts Options) (*Answer, error) {
 	u, err := ParseAddress(address)
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	req, err := newGet(ctx, u)
 	if err != nil {
 		return nil, fmt.Errorf("fetch %q: %w", address, err)
 	}
-	req.Header.Set("User-Agent", userAgent)
-	req.Header.Set("Accept", "application/json")
 	res, body, err := exchange(req, opts, MaxSize)
 	if res == nil {
 		return nil, fetchError(address, err)
 	}
-	if target, err := res.Location(); err == nil && res.StatusCode/100 == 3 {
-		return nil, fmt.Errorf("fetch %q: it redirects to %q: the studio stores the address that it is given, so give that one", address, target)
-	}
-	if res.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("fetch %q: the answer is %s, not 200 OK", address, res.Status)
-	}
-	if err != nil {
+	answer := newAnswer(res, body, MaxSize)
+	switch {
+	case answer.Status != http.StatusOK:
+		return nil, &StatusError{address, answer.Status, answer.Redirect}
+	case err != nil:
 		return nil, fetchError(address, err)
+	case answer.Truncated:
+		return nil, fmt.Errorf("fetch %q: the response is larger than %d MiB", address, MaxSize>>20)
 	}
-	if len(body) > MaxSize {
-		return nil, fmt.Errorf("fetch %q: the answer is larger than %d MiB", address, MaxSize>>20)
-	}
-	return body, nil
+	return answer, nil
 }
 
-// fetchError names the address once: the errors of package net/http have it too.
-func fetchError(address string, err error) error {
-	var request *url.Error
-	if errors.As(err, &request) {
-		err = request.Err
+// FetchManifest reads the manifest at an address. It accepts whatever [signpost.Manifest.UnmarshalJSON] does: call
+// Validate to judge it. Its errors are those of [Fetch], and an error for a body that is not a manifest.
+func FetchManifest(ctx context.Context, address string, opts Options) (signpost.Manifest, error) {
+	answer, err := Fetch(ctx, address, opts)
+	if err != nil {
+		return signpost.Manifest{}, err
 	}
+	m, err := ReadManifest(answer.Body)
+	if err != nil {
+		return signpost.Manifest{}, fmt.Errorf("fetch %q: %w", address, err)
+	}
+	return m, nil
+}
+
+// ReadManifest reads the body of a response as a manifest. The error says in plain words what else it is.
+func ReadManifest(body []byte) (signpost.Manifest, error) {
+	var m signpost.Manifest
+	text := bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
+	switch {
+	case len(text) == 0:
+		return m, errors.New("the response is empty")
+	case text[0] == '<':
+		return m, errors.New("the response is HTML, not a manifest")
+	case !json.Valid(text):
+		return m, errors.New("the response is not JSON")
+	case text[0] != '{':
+		return m, fmt.Errorf("the manifest must be a JSON object, not %s", jsonKind(text))
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, fmt.Errorf("the response is not a manifest: %w", withoutGoTypes(err))
+	}
+	return m, nil
+}
+
+// jsonKind names the type of a JSON text.
+func jsonKind(text []byte) string {
+	switch text[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case '"':
+		return "a string"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	}
+	return "a number"
+}
+
+// withoutGoTypes rewrites an error of package json, which names the types of this program.
+func withoutGoTypes(err error) error {
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
+		return err
+	}
+	prefix, _, _ := strings.Cut(err.Error(), wrong.Error()) // which endpoint
+	want := map[reflect.Kind]string{
+		reflect.String: "a string", reflect.Bool: "a boolean", reflect.Slice: "an array", reflect.Struct: "an object",
+	}[wrong.Type.Kind()]
+	got, _, _ := strings.Cut(wrong.Value, " ") // "number 5"
+	field := "the descriptor"
+	if wrong.Field != "" {
+		field = fmt.Sprintf("%q", wrong.Field)
+	}
+	return fmt.Errorf("%s%s must be %s, not %s", prefix, field, cmp.Or(want, "of another type"), cmp.Or(jsonNames[got], got))
+}
+
+var jsonNames = map[string]string{"array": "an array", "object": "an object", "string": "a string", "number": "a number", "bool": "a boolean"}
+
+// newGet returns the request for a manifest.
+func newGet(ctx context.Context, u *url.URL) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("User-Agent", userAgent)
+	req.Header.Set("Accept", "application/json")
+	return req, nil
+}
+
+func fetchError(address string, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("fetch %q: no answer in time: %w", address, err)
+		return fmt.Errorf("fetch %q: no response in time: %w", address, err)
 	}
 	return fmt.Errorf("fetch %q: %w", address, err)
 }

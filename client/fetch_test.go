@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
@@ -22,9 +23,11 @@ func TestFetch(t *testing.T) {
 		if r.Method != http.MethodGet || r.Header.Get("User-Agent") != "signpost" || r.Header.Get("Accept") != "application/json" {
 			t.Errorf("request %s with %v", r.Method, r.Header)
 		}
+		w.Header().Set("Signpost-Revision", "abc")
 		io.WriteString(w, doc)
 	})
 	mux.HandleFunc("/gzip", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Signpost-Revision", "abc")
 		w.Header().Set("Content-Encoding", "gzip")
 		zw := gzip.NewWriter(w)
 		io.WriteString(zw, doc)
@@ -62,13 +65,13 @@ func TestFetch(t *testing.T) {
 	for _, test := range []struct{ path, err string }{ // without an error, the body is doc
 		{"/plain", ""},
 		{"/gzip", ""},
-		{"/moved", `: it redirects to "` + server.URL + `/plain": the studio stores the address that it is given, so give that one`},
-		{"/choices", ": the answer is 300 Multiple Choices, not 200 OK"},
-		{"/made", ": the answer is 201 Created, not 200 OK"},
-		{"/gone", ": the answer is 404 Not Found, not 200 OK"},
+		{"/moved", `: it redirects to "` + server.URL + `/plain": studios store the address that they are given, so use that one`},
+		{"/choices", ": the response is 300 Multiple Choices, not 200 OK"},
+		{"/made", ": the response is 201 Created, not 200 OK"},
+		{"/gone", ": the response is 404 Not Found, not 200 OK"},
 		{"/cut", ": unexpected EOF"},
-		{"/huge", ": the answer is larger than 64 MiB"},
-		{"/slow", ": no answer in time: "},
+		{"/huge", ": the response is larger than 64 MiB"},
+		{"/slow", ": no response in time: "},
 	} {
 		t.Run(test.path, func(t *testing.T) {
 			opts := client.Options{}
@@ -76,20 +79,65 @@ func TestFetch(t *testing.T) {
 				opts.Timeout = 50 * time.Millisecond
 			}
 			address := server.URL + test.path
-			body, err := client.Fetch(t.Context(), address, opts)
+			answer, err := client.Fetch(t.Context(), address, opts)
 			if test.err == "" {
-				if string(body) != doc || err != nil {
-					t.Errorf("got %s, %v", body, err)
+				if err != nil || string(answer.Body) != doc || answer.Header.Get("Signpost-Revision") != "abc" || answer.Status != http.StatusOK {
+					t.Errorf("got %+v, %v", answer, err)
 				}
 				return
 			}
-			if want := `fetch "` + address + `"` + test.err; body != nil || err == nil || !strings.HasPrefix(err.Error(), want) {
-				t.Errorf("got %d bytes and error %v, want %s", len(body), err, want)
+			if want := `fetch "` + address + `"` + test.err; answer != nil || err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("got %v and error %v, want %s", answer, err, want)
 			}
 			if strings.Count(err.Error(), address) != 1 && test.path != "/moved" {
 				t.Errorf("the address is not there once: %v", err)
 			}
 		})
+	}
+}
+
+func TestFetchManifest(t *testing.T) {
+	const object = `{"endpoints":{"https://feeds.example.com/v1/feeds":{"name":"Feeds","method":"get","mime_type":"application/json",` +
+		`"context_obj":[{"key":"a","type":"header","required":true,"mapper":null,"x":1}],"new_field":{}}}}`
+	for _, test := range []struct {
+		status    int
+		body, err string
+	}{
+		{200, object, ""}, // read leniently: what others add is no error
+		{200, "\ufeff" + object, ""},
+		{200, "", "the response is empty"},
+		{200, "<!doctype html>", "the response is HTML, not a manifest"},
+		{200, "endpoints: {}", "the response is not JSON"},
+		{200, "[]", "the manifest must be a JSON object, not an array"},
+		{200, `"ok"`, "the manifest must be a JSON object, not a string"},
+		{200, "null", "the manifest must be a JSON object, not null"},
+		{200, "7", "the manifest must be a JSON object, not a number"},
+		{200, "true", "the manifest must be a JSON object, not a boolean"},
+		{200, "{}", `the response is not a manifest: manifest has no "endpoints" object`},
+		{200, `{"endpoints":{"https://a.example/":{"name":5}}}`, `the response is not a manifest: endpoint "https://a.example/": "name" must be a string, not a number`},
+		{200, `{"endpoints":{"https://a.example/":{"context_obj":{}}}}`, `the response is not a manifest: endpoint "https://a.example/": "context_obj" must be an array, not an object`},
+		{200, `{"endpoints":{"https://a.example/":[]}}`, `the response is not a manifest: endpoint "https://a.example/": the descriptor must be an object, not an array`},
+		{503, object, "the response is 503 Service Unavailable, not 200 OK"},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(test.status)
+			io.WriteString(w, test.body)
+		}))
+		address := server.URL + "/v1/endpoints-manifest"
+		m, err := client.FetchManifest(t.Context(), address, client.Options{})
+		server.Close()
+		if test.err == "" {
+			if err != nil || len(m.Endpoints) != 1 || m.Endpoints[0].ContextObj[0].Type != "header" {
+				t.Errorf("%s: %+v, %v", test.body, m, err)
+			}
+			continue
+		}
+		if want := fmt.Sprintf("fetch %q: %s", address, test.err); err == nil || err.Error() != want {
+			t.Errorf("%s:\n got %v\nwant %s", test.body, err, want)
+		}
+		if status, ok := errors.AsType[*client.StatusError](err); ok != (test.status != 200) || ok && status.Status != test.status {
+			t.Errorf("%s: the status is %+v", test.body, status)
+		}
 	}
 }
 
@@ -109,8 +157,9 @@ func TestFetchVerifiesCertificates(t *testing.T) {
 	if _, err := client.Fetch(t.Context(), server.URL+"/v1/endpoints-manifest", client.Options{}); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("got %v", err)
 	}
-	if body, err := client.Fetch(t.Context(), server.URL+"/v1/endpoints-manifest", client.Options{Transport: server.Client().Transport}); string(body) != "{}" || err != nil {
-		t.Errorf("of one that is trusted: %s, %v", body, err)
+	answer, err := client.Fetch(t.Context(), server.URL+"/v1/endpoints-manifest", client.Options{Transport: server.Client().Transport})
+	if err != nil || string(answer.Body) != "{}" {
+		t.Errorf("of one that is trusted: %+v, %v", answer, err)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -39,7 +38,7 @@ type probe struct {
 func (c *checker) checkProbes(ctx context.Context) bool {
 	switch {
 	case c.opts.SkipProbes:
-		c.add(CheckProbe, Skipped, "", "the endpoints are not called, as --probe=false says")
+		c.add(CheckProbe, Skipped, "", "the endpoints are not called").Cause = CauseNotCalled
 		return true
 	case c.manifest == nil || len(c.manifest.Endpoints) == 0:
 		c.add(CheckProbe, Skipped, "", "there are no endpoints to call")
@@ -111,21 +110,23 @@ func (c *checker) warnOfUnusedValues() {
 			keys = append(keys, item.Key)
 		}
 	}
-	warn := func(known []string, name, format string) {
-		hint := "leave it out, or correct it"
+	warn := func(known []string, name, format string) *Result {
+		hint := "remove it, or correct it"
 		if near := spell.Nearest(name, known); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		c.add(CheckProbe, Warned, hint, format, name)
+		r := c.add(CheckProbe, Warned, hint, format, name)
+		r.Cause = CauseUnusedValue
+		return r
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.opts.Params)) {
 		if !slices.Contains(params, name) {
-			warn(params, name, "no endpoint has the placeholder {{%s}}, which --param gives a value")
+			warn(params, name, "a value is given for the placeholder {{%s}}, which no endpoint has").Params = []string{name}
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.opts.Context)) {
 		if !slices.Contains(keys, key) {
-			warn(keys, key, "no endpoint declares the context key %q, which --context gives a value")
+			warn(keys, key, "a value is given for the context key %q, which no endpoint declares").ContextKeys = []string{key}
 		}
 	}
 }
@@ -134,11 +135,11 @@ func (c *checker) warnOfUnusedValues() {
 func (c *checker) plan(ctx context.Context, e signpost.Endpoint) *probe {
 	p := &probe{endpoint: e, sent: make(map[string]any), result: Result{Check: CheckProbe, Endpoint: e.URL}}
 	call := Call{Params: make(map[string]string), Modifiers: Defaults(e), Context: p.sent}
-	var open, flags []string
+	var open []string
 	for _, name := range signpost.CutURL(e.URL).Placeholders() {
 		if c.opts.Params[name] == "" {
 			open = append(open, "{{"+name+"}}")
-			flags = append(flags, "--param "+name+"=VALUE")
+			p.result.Params = append(p.result.Params, name)
 			continue
 		}
 		call.Params[name] = c.opts.Params[name]
@@ -155,30 +156,29 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint) *probe {
 			p.sent[item.Key] = value
 		case item.Required:
 			missing = append(missing, item.Key)
-			flags = append(flags, "--context "+item.Key+"=VALUE")
 		}
 	}
-	skip := func(hint, format string, args ...any) *probe {
-		p.result.Status, p.result.Message, p.result.Hint = Skipped, fmt.Sprintf(format, args...), hint
+	skip := func(format string, args ...any) *probe {
+		p.result.Status, p.result.Message = Skipped, fmt.Sprintf(format, args...)
 		return p
 	}
-	again := "try again with " + strings.Join(flags, " ")
 	switch {
 	case e.Method == signpost.MethodPost:
-		return skip("", "a post endpoint is not called: that might change something")
+		return skip("post endpoints are not called: that might change something")
 	case strings.Contains(e.URL, signpost.HostPlaceholder):
-		return skip("", "{{host}} is left in its URL")
-	case len(open) > 0:
-		return skip(again, "it has %s open", strings.Join(open, ", "))
+		return skip("{{host}} is not replaced in its URL")
+	case len(open) > 0 || len(missing) > 0:
+		p.result.Cause, p.result.ContextKeys = CauseMissingValues, missing
+		needs := slices.Concat(open, missing)
+		p.result.Hint = "give a value for " + strings.Join(needs, " and ")
+		return skip("it needs a value for %s", strings.Join(needs, ", "))
 	case len(required) > 0:
-		return skip("", "it requires %s, which is not sent: %s", strings.Join(required, ", "), refusal)
-	case len(missing) > 0:
-		return skip(again, "it requires %s", strings.Join(missing, ", "))
+		return skip("it requires %s, which is not sent because %s", strings.Join(required, ", "), refusal)
 	}
 	req, err := NewRequest(ctx, e, call)
 	if err != nil {
 		p.result.Status, p.result.Message = Failed, fmt.Sprintf("it cannot be called: %v", err)
-		p.result.Hint = "correct the definition, or the value given with --param"
+		p.result.Hint, p.result.Cause = "correct the definition, or the value of the placeholder", CauseUnusableValues
 		return p
 	}
 	p.req = req
@@ -205,14 +205,15 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 		p.result.Status, p.result.Message, p.result.Hint = status, fmt.Sprintf(format, args...), hint
 	}
 	if err != nil {
-		problem := explain(errors.Unwrap(err), c.opts.Timeout)
-		if problem.quotes && len(p.sent) > 0 {
-			problem.message = "the request failed, or the answer is not HTTP"
+		problem := Explain(err)
+		if problem.Quotes && len(p.sent) > 0 {
+			problem.Message = "the request failed, or the response is not HTTP"
 		}
 		if port := c.address.Port(); port != "" && p.req.URL.Port() == "" && c.owns(p.endpoint.URL) {
-			problem.hint += "; the address has port " + port + ", but {{host}} carries none"
+			problem.Hint += "; the address has port " + port + ", but {{host}} carries none"
 		}
-		set(Failed, problem.hint, "%s", problem.message)
+		set(Failed, problem.Hint, "%s", problem.Message)
+		p.result.Cause = problem.Cause
 		return
 	}
 	declared, got := mediaType(p.endpoint.MIMEType), mediaType(answer.Header.Get("Content-Type"))
@@ -220,21 +221,21 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 	switch {
 	case answer.Status/100 == 3:
 		set(Failed, "put the URL that it redirects to into the definition: clients do not send context keys after a redirect",
-			"the answer is %s%s", status, p.tellRedirect(answer))
+			"the response is %s%s", status, p.tellRedirect(answer))
 	case answer.Status/100 != 2:
-		set(Failed, p.statusHint(answer.Status), "the answer is %s", status)
+		set(Failed, p.statusHint(answer.Status), "the response is %s", status)
 	case declared == signpost.MIMEForm:
-		set(Warned, "give the type of the answer", "%s, with %s; mime_type is %q, which no get endpoint answers with", status, told, declared)
+		set(Warned, "declare the type of the response", "%s with %s; mime_type is %q, which no response to a get request has", status, told, declared)
 	case got == "":
-		set(Failed, "send Content-Type: "+declared, "%s, but without a Content-Type: it should be %q", status, declared)
+		set(Failed, "send Content-Type: "+declared, "%s without a Content-Type: it should be %q", status, declared)
 	case got != declared && isJSON(got) && isJSON(declared):
-		set(Warned, "both are JSON, but clients may go by the type: make them the same", "%s, with %s and not %q", status, told, declared)
+		set(Warned, "both are JSON, but clients may rely on the type: make them the same", "%s with %s, not %q", status, told, declared)
 	case got != declared:
-		set(Failed, "send what mime_type says, or correct mime_type", "%s, with %s and not %q", status, told, declared)
+		set(Failed, "send the type that mime_type declares, or correct mime_type", "%s with %s, not %q", status, told, declared)
 	case isJSON(got) && looksLikeHTML(answer.Body):
-		set(Failed, "see what it sends in place of the feed", "%s, with %s, but the body is HTML", status, told)
+		set(Failed, "look at what it sends instead of the feed", "%s with %s, but the body is HTML", status, told)
 	case isJSON(got) && !answer.Truncated && !json.Valid(answer.Body):
-		set(Failed, "see what it sends in place of the feed", "%s, with %s, but the body is not JSON", status, told)
+		set(Failed, "look at what it sends instead of the feed", "%s with %s, but the body is not JSON", status, told)
 	default:
 		set(Passed, "", "%s, %s", status, declared)
 	}
@@ -272,34 +273,43 @@ func (p *probe) tellRedirect(answer *Answer) string {
 	return ", to another host"
 }
 
-// statusHint says what to do about an answer that is not 2xx.
+// statusHint says what to do about a response that is not 2xx.
 func (p *probe) statusHint(status int) string {
-	var unsent []string
+	var sent, unsent []string
 	for _, item := range p.endpoint.ContextObj {
-		if p.sent[item.Key] == nil && item.Type == signpost.ContextCtx {
-			unsent = append(unsent, "--context "+item.Key+"=VALUE")
+		switch {
+		case p.sent[item.Key] != nil:
+			sent = append(sent, item.Key)
+		case item.Type == signpost.ContextCtx:
+			unsent = append(unsent, item.Key)
 		}
 	}
 	refused := status == http.StatusUnauthorized || status == http.StatusForbidden
 	switch {
 	case refused && len(unsent) > 0:
-		return "it may need what the manifest has as optional: try " + strings.Join(unsent, " ")
-	case refused && len(p.sent) > 0:
-		return "see whether the value given with --context is still good, and is the one that this endpoint takes"
+		p.result.Cause, p.result.ContextKeys = CauseOptionalValues, unsent
+		return "it may need a key that the manifest declares as optional: " + strings.Join(unsent, ", ")
+	case refused && len(sent) > 0:
+		p.result.Cause, p.result.ContextKeys = CauseRejectedValues, sent
+		return "check that the value for " + strings.Join(sent, ", ") + " is still valid, and is the one that this endpoint expects"
 	case refused:
-		return "apps would get this too: declare the context key that it needs, as the feature authentication does, or let everybody read it"
+		return "apps would get this, too: declare the context key that it needs, as the feature authentication does, or make it public"
 	case status == http.StatusBadRequest || status == http.StatusUnprocessableEntity:
-		return "see whether it needs a parameter that the manifest does not declare, or refuses a default of its modifiers"
+		return "check whether it needs a parameter that the manifest does not declare, or rejects a default of its modifiers"
 	case status == http.StatusNotFound || status == http.StatusGone:
-		return "correct the URL in the definition, or the value given with --param"
+		if params := signpost.CutURL(p.endpoint.URL).Placeholders(); len(params) > 0 {
+			p.result.Cause, p.result.Params = CauseNotFound, params
+			return "correct the URL in the definition, or the value for " + strings.Join(params, ", ")
+		}
+		return "correct the URL in the definition"
 	case status == http.StatusMethodNotAllowed:
-		return "see whether it is a post endpoint: then declare method post"
+		return "check whether it is a post endpoint, and declare method post then"
 	case status == http.StatusNotAcceptable:
-		return "see whether mime_type is the type that it has"
+		return "check that mime_type is a type that it offers"
 	case status == http.StatusTooManyRequests:
 		return "try again later"
 	case status >= 500:
-		return "the log of the service may say why"
+		return "look at the service's log"
 	}
-	return "see what the service means by it"
+	return "find out what the service means by it"
 }

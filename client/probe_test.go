@@ -78,34 +78,34 @@ func TestProbe(t *testing.T) {
 		{"feed", answer(200, "{}", "Content-Type: application/vnd+vendor.feed+json"), mimeType(signpost.MIMEFeed), "passed: 200 OK, application/vnd+vendor.feed+json", ""},
 		{"declared with parameters", answer(200, "{}", jsonType), mimeType("Application/JSON; charset=utf-8"), "passed: ", ""},
 		{"not JSON, and meant so", answer(200, "a,b", "Content-Type: text/csv"), mimeType("text/csv"), "passed: 200 OK, text/csv", ""},
-		{"no content", answer(204, ""), nil, `failed: 204 No Content, but without a Content-Type: it should be "application/json"`, "Content-Type: application/json"},
+		{"no content", answer(204, ""), nil, `failed: 204 No Content without a Content-Type: it should be "application/json"`, "Content-Type: application/json"},
 		{"another JSON", answer(200, "{}", jsonType), mimeType(signpost.MIMEFeed),
-			`warned: 200 OK, with Content-Type "application/json" and not "application/vnd+vendor.feed+json"`, "the same"},
-		{"another type", answer(200, "<x/>", "Content-Type: text/xml"), nil, `failed: 200 OK, with Content-Type "text/xml" and not "application/json"`, "correct mime_type"},
-		{"HTML that says JSON", answer(200, "<html>", jsonType), nil, `failed: 200 OK, with Content-Type "application/json", but the body is HTML`, "in place of the feed"},
-		{"nothing that says JSON", answer(200, "", jsonType), nil, "failed: but the body is not JSON", "in place of the feed"},
-		{"form", answer(200, "{}", jsonType), mimeType(signpost.MIMEForm), `warned: 200 OK, with Content-Type "application/json"; mime_type is "application/x-www-form-urlencoded", which no get endpoint answers with`, "type of the answer"},
-		{"401", answer(401, "{}", jsonType), nil, "failed: the answer is 401 Unauthorized", "the feature authentication"},
-		{"401, optional key", answer(401, "{}", jsonType), items(signpost.ContextItem{Key: "device", Type: signpost.ContextCtx}), "failed: 401", "try --context device=VALUE"},
-		{"403", answer(403, "{}", jsonType), nil, "failed: the answer is 403 Forbidden", "let everybody read it"},
+			`warned: 200 OK with Content-Type "application/json", not "application/vnd+vendor.feed+json"`, "the same"},
+		{"another type", answer(200, "<x/>", "Content-Type: text/xml"), nil, `failed: 200 OK with Content-Type "text/xml", not "application/json"`, "correct mime_type"},
+		{"HTML that says JSON", answer(200, "<html>", jsonType), nil, `failed: 200 OK with Content-Type "application/json", but the body is HTML`, "instead of the feed"},
+		{"nothing that says JSON", answer(200, "", jsonType), nil, "failed: but the body is not JSON", "instead of the feed"},
+		{"form", answer(200, "{}", jsonType), mimeType(signpost.MIMEForm), `warned: 200 OK with Content-Type "application/json"; mime_type is "application/x-www-form-urlencoded", which no response to a get request has`, "type of the response"},
+		{"401", answer(401, "{}", jsonType), nil, "failed: the response is 401 Unauthorized", "the feature authentication"},
+		{"401, optional key", answer(401, "{}", jsonType), items(signpost.ContextItem{Key: "device", Type: signpost.ContextCtx}), "failed: 401", "declares as optional: device"},
+		{"403", answer(403, "{}", jsonType), nil, "failed: the response is 403 Forbidden", "make it public"},
 		{"400", answer(400, "{}", jsonType), nil, "failed: 400", "parameter that the manifest does not declare"},
-		{"404", answer(404, "", ""), nil, "failed: the answer is 404 Not Found", "correct the URL"},
+		{"404", answer(404, "", ""), nil, "failed: the response is 404 Not Found", "correct the URL"},
 		{"405", answer(405, "", ""), nil, "failed: 405", "method post"},
 		{"406", answer(406, "", ""), nil, "failed: 406", "mime_type"},
 		{"429", answer(429, "", ""), nil, "failed: 429", "later"},
-		{"503", answer(503, "", ""), nil, "failed: the answer is 503 Service Unavailable", "log of the service"},
+		{"503", answer(503, "", ""), nil, "failed: the response is 503 Service Unavailable", "service's log"},
 		{"418", answer(418, "", ""), nil, "failed: 418", "means by it"},
-		{"redirect", answer(302, "", "Location: /sign-in?next=x"), nil, `failed: the answer is 302 Found, to "http://`, "that it redirects to"},
-		{"slow", func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, nil, "failed: there is no answer within 1.5s", "--timeout"},
+		{"redirect", answer(302, "", "Location: /sign-in?next=x"), nil, `failed: the response is 302 Found, to "http://`, "that it redirects to"},
+		{"slow", func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, nil, "failed: no response within 1.5s", "allow more time"},
 		{"truncated", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			io.WriteString(w, "{")
-		}, nil, "failed: the answer breaks off", "cuts answers short"},
+		}, nil, "failed: the response is cut off", "limits of a proxy"},
 		{"endless", endless, nil, "passed: 200 OK", ""},
-		{"post", func(http.ResponseWriter, *http.Request) { t.Error("a post endpoint was called") }, post, "skipped: a post endpoint is not called", ""},
+		{"post", func(http.ResponseWriter, *http.Request) { t.Error("a post endpoint was called") }, post, "skipped: post endpoints are not called", ""},
 		{"gone", nil, func(e *signpost.Endpoint) { e.URL = gone + "/x" }, "failed: nothing listens at", "start the service"},
 		{"no port", nil, func(e *signpost.Endpoint) { e.URL = "https://127.0.0.1/x" }, "failed: ", "but {{host}} carries none"},
-		{"open host", nil, func(e *signpost.Endpoint) { e.URL = "https://{{host}}/x" }, "skipped: {{host}} is left", ""},
+		{"open host", nil, func(e *signpost.Endpoint) { e.URL = "https://{{host}}/x" }, "skipped: {{host}} is not replaced", ""},
 		{"method", nil, func(e *signpost.Endpoint) { e.Method = "GET" }, `failed: it cannot be called: endpoint `, "correct the definition"},
 		{"required in the body", nil, items(signpost.ContextItem{Key: "token", Type: signpost.ContextBodyParam, Required: true}), "failed: it cannot be called: ", "correct the definition"},
 		{"default", nil, modifiers(signpost.Number(input("limit", "x"))), `failed: it cannot be called: modifier "limit" takes a number, not "x"`, "correct the definition"},
@@ -138,7 +138,7 @@ func TestProbeSkipsAll(t *testing.T) {
 	s := newService(t)
 	s.mux.HandleFunc("/x", func(http.ResponseWriter, *http.Request) { t.Error("an endpoint was called") })
 	s.add("/x")
-	expect(t, one(t, check(t, s.address(), CheckOptions{SkipProbes: true}), CheckProbe), "skipped: the endpoints are not called, as --probe=false says", "")
+	expect(t, one(t, check(t, s.address(), CheckOptions{SkipProbes: true}), CheckProbe), "skipped: the endpoints are not called", "")
 }
 
 // TestProbeRequest looks at what the endpoints get: defaults, parameters and, where they may, context.
@@ -158,14 +158,15 @@ func TestProbeRequest(t *testing.T) {
 	theirs := s.add(partnerURL+"/optional", items(optional))
 	refused := s.add(partnerURL+"/required", items(tokenItem))
 	asUser := s.add(strings.Replace(partnerURL, "localhost", "127.0.0.1@localhost", 1)+"/user", items(tokenItem))
+	withUser := s.add(strings.Replace(s.URL, "127.0.0.1", "me@127.0.0.1", 1)+"/user", items(tokenItem))
 	clear := s.add("http://feeds.example.com/x", items(tokenItem))
 
 	opts := CheckOptions{}
 	report := check(t, s.address(), opts)
-	expect(t, probeOf(t, report, own), "skipped: it has {{id}} open", "try again with --param id=VALUE --context token=VALUE")
+	expect(t, probeOf(t, report, own), "skipped: it needs a value for {{id}}, token", "give a value for {{id}} and token")
 	opts.Params = map[string]string{"id": "a/7"}
 	report = check(t, s.address(), opts)
-	expect(t, probeOf(t, report, own), "skipped: it requires token", "try again with --context token=VALUE")
+	expect(t, probeOf(t, report, own), "skipped: it needs a value for token", "give a value for token")
 	for len(got) > 0 {
 		<-got
 	}
@@ -174,8 +175,9 @@ func TestProbeRequest(t *testing.T) {
 	report = check(t, s.address(), opts)
 	expect(t, probeOf(t, report, own), "passed: ", "")
 	expect(t, probeOf(t, report, theirs), "passed: ", "")
-	expect(t, probeOf(t, report, refused), "skipped: it requires token, which is not sent: it is not on 127.0.0.1", "")
-	expect(t, probeOf(t, report, asUser), "skipped: it requires token, which is not sent: it is not on 127.0.0.1", "")
+	expect(t, probeOf(t, report, refused), "skipped: it requires token, which is not sent because it is not on 127.0.0.1", "")
+	expect(t, probeOf(t, report, asUser), "skipped: it requires token, which is not sent because it is not on 127.0.0.1", "")
+	expect(t, probeOf(t, report, withUser), "skipped: it requires token, which is not sent because it is not on 127.0.0.1", "")
 	expect(t, probeOf(t, report, clear), "skipped: it requires token, which is not sent", "")
 	close(got)
 	for r := range got {
@@ -196,19 +198,34 @@ func TestProbeRequest(t *testing.T) {
 	}
 }
 
-// TestProbePlainHTTP: no context over plain http, but on this machine.
+// TestProbePlainHTTP: context values go over plain http to this machine only, whatever else looks like it.
 func TestProbePlainHTTP(t *testing.T) {
-	s := serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Has("ctx") {
-			t.Errorf("%s has context in it", r.URL)
-		}
-		body, _ := json.Marshal(signpost.Manifest{Endpoints: []signpost.Endpoint{endpoint("http://feeds.example.com/x", items(tokenItem))}})
-		answer(200, string(body), jsonType)(w, r)
-	}))
-	opts := CheckOptions{Context: map[string]string{"token": secret}}
-	opts.Transport = network(t, nil, map[string]*httptest.Server{asked + ":80": s})
-	report := check(t, "http://feeds.example.com/v1/endpoints-manifest", opts)
-	expect(t, one(t, report, CheckProbe), "skipped: it requires token, which is not sent: it is plain http", "")
+	for host, sent := range map[string]bool{
+		"feeds.example.com": false, "192.0.2.7": false, "10.0.0.1": false, "[2001:db8::1]": false, "localhost.example.com": false, "127.example.com": false,
+		"127.0.0.1": true, "127.8.9.10": true, "[::1]": true, "localhost": true, "feeds.localhost": true,
+	} {
+		t.Run(host, func(t *testing.T) {
+			got := make(chan bool, 1)
+			s := serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/x" {
+					got <- r.URL.Query().Has("ctx")
+				}
+				body, _ := json.Marshal(signpost.Manifest{Endpoints: []signpost.Endpoint{endpoint("http://"+host+"/x", items(tokenItem))}})
+				answer(200, string(body), jsonType)(w, r)
+			}))
+			opts := CheckOptions{Context: map[string]string{"token": secret}}
+			opts.Transport = network(t, nil, map[string]*httptest.Server{host + ":80": s})
+			report := check(t, "http://"+host+"/v1/endpoints-manifest", opts)
+			if sent {
+				expect(t, one(t, report, CheckProbe), "passed: ", "")
+			} else {
+				expect(t, one(t, report, CheckProbe), "skipped: it requires token, which is not sent because it is plain http", "")
+			}
+			if called := len(got) > 0; called != sent || called && !<-got {
+				t.Errorf("called %v", called)
+			}
+		})
+	}
 }
 
 func TestProbeUnusedValues(t *testing.T) {
@@ -224,9 +241,9 @@ func TestProbeUnusedValues(t *testing.T) {
 	if len(results) != 3 {
 		t.Fatalf("%+v", results)
 	}
-	expect(t, results[0], "warned: no endpoint has the placeholder {{serie_id}}, which --param gives a value", `did you mean "series_id"?`)
-	expect(t, results[1], `warned: no endpoint declares the context key "tokn", which --context gives a value`, `did you mean "token"?`)
-	expect(t, results[2], `warned: no endpoint declares the context key "xyz"`, "leave it out")
+	expect(t, results[0], "warned: a value is given for the placeholder {{serie_id}}, which no endpoint has", `did you mean "series_id"?`)
+	expect(t, results[1], `warned: a value is given for the context key "tokn", which no endpoint declares`, `did you mean "token"?`)
+	expect(t, results[2], `warned: a value is given for the context key "xyz"`, "remove it")
 }
 
 // TestProbeKeepsSecrets has services that repeat the context in every part of an answer that a result may tell of.
@@ -300,11 +317,11 @@ func TestProbeKeepsSecrets(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	expect(t, probeOf(t, report, s.URL+"/query"), "failed: the answer is 302 Found, to another URL on the same host", "")
-	expect(t, probeOf(t, report, s.URL+"/user"), "failed: the answer is 302 Found, to another host", "")
-	expect(t, probeOf(t, report, s.URL+"/type"), `failed: 200 OK, with another Content-Type and not "application/json"`, "")
-	expect(t, probeOf(t, report, s.URL+"/html"), `failed: 200 OK, with Content-Type "text/html" and not "application/json"`, "")
-	expect(t, probeOf(t, report, s.URL+"/401"), "failed: the answer is 401 Unauthorized", "the value given with --context is still good")
+	expect(t, probeOf(t, report, s.URL+"/query"), "failed: the response is 302 Found, to another URL on the same host", "")
+	expect(t, probeOf(t, report, s.URL+"/user"), "failed: the response is 302 Found, to another host", "")
+	expect(t, probeOf(t, report, s.URL+"/type"), `failed: 200 OK with another Content-Type, not "application/json"`, "")
+	expect(t, probeOf(t, report, s.URL+"/html"), `failed: 200 OK with Content-Type "text/html", not "application/json"`, "")
+	expect(t, probeOf(t, report, s.URL+"/401"), "failed: the response is 401 Unauthorized", "the value for token is still valid")
 	if seen != len(echo)+3 {
 		t.Errorf("%d results", seen)
 	}
@@ -396,5 +413,5 @@ func TestProbeStop(t *testing.T) {
 	if err != nil || report.OK || time.Since(begin) > 5*time.Second {
 		t.Errorf("%v after %v", err, time.Since(begin))
 	}
-	expect(t, report.Results[len(report.Results)-1], "failed: the check was stopped", "")
+	expect(t, report.Results[len(report.Results)-1], "failed: the request was canceled", "")
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -83,6 +84,11 @@ func TestNewRequestURL(t *testing.T) {
 		{"an empty query", "https://feeds.example.com/v1?", Call{Modifiers: map[string]string{"limit": "5"}}, "https://feeds.example.com/v1?limit=5"},
 		{"an open query", "https://feeds.example.com/v1?a=1&", Call{Modifiers: map[string]string{"limit": "5"}}, "https://feeds.example.com/v1?a=1&limit=5"},
 		{"before the fragment", "https://feeds.example.com/v1#a?b", Call{Modifiers: map[string]string{"limit": "5"}}, "https://feeds.example.com/v1?limit=5#a?b"},
+		{"a parameter of the feed is replaced", "https://feeds.example.com/v1",
+			Call{Feed: "https://feeds.example.com/v1?limit=10&a=1&%6Cimit=30&limit", Modifiers: map[string]string{"limit": "5"}}, "https://feeds.example.com/v1?limit=5&a=1"},
+		{"unless nothing is chosen", "https://feeds.example.com/v1", Call{Feed: "https://feeds.example.com/v1?limit=10", Modifiers: map[string]string{"limit": ""}}, "https://feeds.example.com/v1?limit=10"},
+		{"and the rest is as written", "https://feeds.example.com/v1?a=%zz&B=1;2&q=x", Call{Modifiers: map[string]string{"q": "5"}}, "https://feeds.example.com/v1?a=%zz&B=1;2&q=5"},
+		{"undeclared context is left out", "https://feeds.example.com/v1", Call{Context: map[string]any{"token": secret}}, "https://feeds.example.com/v1"},
 		{"a placeholder", "https://feeds.example.com/series/{{id}}/episodes", Call{Params: map[string]string{"id": "7"}}, "https://feeds.example.com/series/7/episodes"},
 		{"a value stays in its segment", "https://feeds.example.com/series/{{id}}/e", Call{Params: map[string]string{"id": "../a/b?c#d e%2F"}},
 			"https://feeds.example.com/series/..%2Fa%2Fb%3Fc%23d%20e%252F/e"},
@@ -120,7 +126,7 @@ func TestNewRequestErrors(t *testing.T) {
 		call Call
 		want string
 	}{
-		{"host", endpoint("https://{{host}}/v1"), Call{}, "has {{host}} in it: resolve the manifest first"},
+		{"host", endpoint("https://{{host}}/v1"), Call{}, "still contains {{host}}: resolve the manifest first"},
 		{"method", endpoint(base, func(e *signpost.Endpoint) { e.Method = "delete" }), Call{}, `has method "delete", which is not "get" or "post"`},
 		{"no value", endpoint(base + "/{{a}}/{{b}}"), Call{Params: map[string]string{"a": ""}}, "needs a value for {{a}}, {{b}}"},
 		{"no placeholder", endpoint(base + "/{{a}}"), Call{Params: map[string]string{"a": "1", "z": "1", "c": "1"}}, "has no placeholder {{c}}"},
@@ -133,7 +139,7 @@ func TestNewRequestErrors(t *testing.T) {
 		{"user info", endpoint(base), Call{Feed: "https://feeds.example.com@evil.example.net/v1"}, "is not on the host of endpoint"},
 		{"our host as user", endpoint(base), Call{Feed: "https://a@feeds.example.com/v1"}, "is not on the host of endpoint"},
 		{"backslash", endpoint(base), Call{Feed: `https://feeds.example.com\@evil.example.net/v1`}, "is not on the host of endpoint"},
-		{"an open feed", endpoint(base), Call{Feed: base + "/{{a}}"}, "has placeholders left in it"},
+		{"an open feed", endpoint(base), Call{Feed: base + "/{{a}}"}, "still has placeholders"},
 		{"no URL", endpoint("x"), Call{Feed: base}, "is not on the host of endpoint"},
 		{"number", endpoint(base, modifiers(signpost.Number(input("limit", nil)))), Call{Modifiers: map[string]string{"limit": " 5"}}, `modifier "limit" takes a number, not " 5"`},
 		{"not a JSON number", endpoint(base, modifiers(signpost.Number(input("limit", nil)))), Call{Modifiers: map[string]string{"limit": "Inf"}}, `takes a number, not "Inf"`},
@@ -148,9 +154,8 @@ func TestNewRequestErrors(t *testing.T) {
 		}())), Call{Modifiers: map[string]string{"sort": "x"}}, `takes one of ["newest"]`},
 		{"no modifier", endpoint(base), Call{Modifiers: map[string]string{"z": "", "b": "1"}}, `has no modifier with the key "b"`},
 		{"required context", endpoint(base, items(token)), Call{}, `endpoint "https://feeds.example.com/v1": required context key "token" is missing`},
-		{"undeclared context", endpoint(base), Call{Context: values}, `does not declare the context key "token"`},
-		{"body of a get", endpoint(base, items(body)), Call{Context: values}, `context key "token" goes into the body, and a get request has none`},
-		{"required in the body of a get", endpoint(base, items(requiredBody)), Call{}, `context key "token" goes into the body, and a get request has none`},
+		{"body of a get", endpoint(base, items(body)), Call{Context: values}, `context key "token" goes into the body, but a get request has none`},
+		{"required in the body of a get", endpoint(base, items(requiredBody)), Call{}, `context key "token" goes into the body, but a get request has none`},
 		{"required in a body", endpoint(base, items(requiredBody), post), Call{}, `required context key "token" is missing`},
 		{"nested context", endpoint(base, items(token)), Call{Context: map[string]any{"token": []string{secret}}}, `value of context key "token"`},
 		{"not a URL, with ctx in it", endpoint("https://feeds.example.com:port/v1", items(token)), Call{Context: values}, "build request to endpoint"},
@@ -234,6 +239,58 @@ func TestNewRequestContext(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestNewRequestAccept(t *testing.T) {
+	for declared, want := range map[string]string{
+		signpost.MIMEJSON:                    "application/json, */*;q=0.1",
+		signpost.MIMEFeed:                    "application/vnd+vendor.feed+json, */*;q=0.1",
+		signpost.MIMEForm:                    "*/*",
+		"Application/X-WWW-Form-Urlencoded;": "*/*",
+		"":                                   "*/*",
+	} {
+		for _, change := range []func(*signpost.Endpoint){post, func(*signpost.Endpoint) {}} {
+			req, err := NewRequest(t.Context(), endpoint("https://feeds.example.com/v1", mimeType(declared), change), Call{})
+			if err != nil || req.Header.Get("Accept") != want || req.Header.Get("User-Agent") != "signpost" {
+				t.Errorf("%q: %v, %v, want %s", declared, req.Header, err, want)
+			}
+		}
+	}
+}
+
+// FuzzSetQuery: the parameters have the values that they were given, once, and all others are as they were.
+func FuzzSetQuery(f *testing.F) {
+	f.Add("limit=1&a=2", "limit", "5")
+	f.Add("%6cimit=1&limit&limit=2&b", "limit", "a&b=c")
+	f.Add("", "", "")
+	f.Add("a=%zz&&x;y#q", "é", "+ %")
+	f.Fuzz(func(t *testing.T, query, key, value string) {
+		target, fragment, _ := strings.Cut("https://feeds.example.com/v1?"+query, "#")
+		got := setQuery("https://feeds.example.com/v1?"+query, []parameter{{key, value}})
+		base, gotFragment, _ := strings.Cut(got, "#")
+		_, before, _ := strings.Cut(target, "?")
+		_, after, ok := strings.Cut(base, "?")
+		if !ok || gotFragment != fragment {
+			t.Fatalf("%q becomes %q", query, got)
+		}
+		others := func(query string) (pairs []string, values []string) {
+			for pair := range strings.SplitSeq(query, "&") {
+				name, value, _ := strings.Cut(pair, "=")
+				if unescaped, err := url.QueryUnescape(name); err == nil && unescaped == key && pair != "" {
+					value, _ = url.QueryUnescape(value)
+					values = append(values, value)
+				} else if pair != "" {
+					pairs = append(pairs, pair)
+				}
+			}
+			return pairs, values
+		}
+		kept, _ := others(before)
+		left, values := others(after)
+		if diff := cmp.Diff(kept, left); diff != "" || len(values) != 1 || values[0] != value {
+			t.Errorf("%q becomes %q: %q %s", query, got, values, diff)
+		}
+	})
 }
 
 func TestSend(t *testing.T) {

@@ -168,7 +168,7 @@ func TestPageSaysWhatFails(t *testing.T) {
 	p := openTab(t, address)
 
 	// The address that the studio was started with does not answer.
-	p.waitText("#register-failure", "Nothing listens there")
+	p.waitText("#register-failure", "Nothing listens at")
 	p.waitText("#empty", "Nothing is registered yet")
 	p.wait(`!document.querySelector("#empty").hidden && document.querySelector("#workspace").hidden && document.querySelector("#address").value.includes("127.0.0.1:1")`)
 	for address, says := range map[string]string{
@@ -191,7 +191,7 @@ func TestPageSaysWhatFails(t *testing.T) {
 	s.SetFile(definition.Parse("feeds.yaml", []byte("versions: {v1: {endpoints: {http://127.0.0.1:1/x: {name: X, method: get, mime_type: application/json}}}}")))
 	p.waitURL("http://127.0.0.1:1/x")
 	p.click(button("Send"))
-	p.waitText("#answer", "Nothing listens there: start the service")
+	p.waitText("#answer", "Nothing listens at")
 
 	// No endpoint for a feed, and what is no feed.
 	p.typeInto(`document.querySelector("#feed")`, "https://nobody.example/")

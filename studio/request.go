@@ -3,18 +3,14 @@ package studio
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
-	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -140,7 +136,7 @@ func (d *draft) usable(e signpost.Endpoint, in filled) (call client.Call, open [
 	for _, m := range e.Modifiers {
 		for _, p := range m.Params {
 			value := in.Modifiers[p.Key]
-			if err := checkValue(p, value); err != nil {
+			if err := client.CheckValue(p, value); err != nil {
 				problem("modifier:"+p.Key, "%s", sentence(err))
 				continue
 			}
@@ -158,15 +154,6 @@ func (d *draft) usable(e signpost.Endpoint, in filled) (call client.Call, open [
 		}
 	}
 	return call, open
-}
-
-// checkValue asks package client whether a control can have a value.
-func checkValue(p signpost.Param, value string) error {
-	alone := signpost.Endpoint{
-		URL: "https://localhost/", Method: signpost.MethodGet, Modifiers: []signpost.Modifier{{Params: []signpost.Param{p}}},
-	}
-	_, err := client.NewRequest(context.Background(), alone, client.Call{Modifiers: map[string]string{p.Key: value}})
-	return err
 }
 
 // checkTarget reports a URL that nothing is sent to, whatever a manifest says.
@@ -269,7 +256,7 @@ func (s *Studio) serveSend(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	a, err := client.Send(req, opts)
 	if err != nil {
-		refuse(w, problem{Status: http.StatusBadGateway, Detail: sentence(err), Hint: advice(err)})
+		refuse(w, *explained(err))
 		return
 	}
 	reply(w, describe(a, e, src.Kind == kindExample, time.Since(start)))
@@ -324,25 +311,11 @@ func orNone(contentType string) string {
 	return contentType
 }
 
-// advice says what to do about a request that failed, or nothing.
-func advice(err error) string {
-	var dns *net.DNSError
-	var certificate *tls.CertificateVerificationError
-	var timeout net.Error
-	switch {
-	case errors.As(err, &dns):
-		return "There is no such host as seen from here: check its name and your network."
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return "Nothing listens there: start the service, or correct host and port."
-	case errors.As(err, &certificate):
-		if unknown := new(x509.UnknownAuthorityError); errors.As(err, unknown) {
-			return "The certificate is from an authority that this computer does not know: start the studio with --ca-file and the authority's certificate."
-		}
-		return "A studio would refuse this certificate too: mend it first."
-	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
-		return "The service speaks plain http there: write http://, or put TLS in front of it."
-	case errors.As(err, &timeout) && timeout.Timeout():
-		return "The service took too long: see whether it is up, and try again."
+// explained returns the problem of a request that failed.
+func explained(err error) *problem {
+	why := client.Explain(err)
+	if why.Cause == client.CauseUnknownAuthority {
+		why.Hint = "for an authority of your own, start the studio with --ca-file and its certificate"
 	}
-	return ""
+	return &problem{Status: http.StatusBadGateway, Detail: sentence(errors.New(why.Message)), Hint: sentence(errors.New(why.Hint))}
 }

@@ -1,7 +1,6 @@
 package studio
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -174,12 +173,11 @@ func (s *Studio) fetch(ctx context.Context, address string) (*source, *problem) 
 	if err != nil {
 		return nil, &problem{Status: http.StatusUnprocessableEntity, Detail: sentence(err)}
 	}
-	opts, revision := s.clientOptions(), &revisionReader{}
-	revision.base, opts.Transport = opts.Transport, revision
-	text, err := client.Fetch(ctx, address, opts)
+	answer, err := client.Fetch(ctx, address, s.clientOptions())
 	if err != nil {
-		return nil, &problem{Status: http.StatusBadGateway, Detail: sentence(err), Hint: advice(err)}
+		return nil, explained(err)
 	}
+	text := answer.Body
 	if len(text) > maxManifest {
 		return nil, &problem{Status: http.StatusBadGateway, Detail: fmt.Sprintf("The manifest is larger than %d MiB, which is more than this page shows.", maxManifest>>20)}
 	}
@@ -190,10 +188,10 @@ func (s *Studio) fetch(ctx context.Context, address string) (*source, *problem) 
 	}
 	// Whoever wrote it may have made mistakes, which are among the findings: what can be read is shown.
 	_, name, _ := routes.Parse(u.Path)
-	v := version{Name: name, Revision: revision.value, Endpoints: []endpoint{}, body: text}
-	if err := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &v.manifest); err != nil {
+	v := version{Name: name, Revision: answer.Header.Get("Signpost-Revision"), Endpoints: []endpoint{}, body: text}
+	if v.manifest, err = client.ReadManifest(text); err != nil {
 		return nil, &problem{
-			Status: http.StatusBadGateway, Detail: "The answer is not a manifest: " + err.Error() + ".",
+			Status: http.StatusBadGateway, Detail: sentence(err),
 			Hint:     "The address should end in a version and endpoints-manifest, such as https://feeds.example.com/v1/endpoints-manifest.",
 			Findings: src.Findings,
 		}
@@ -212,24 +210,6 @@ func (s *Studio) clientOptions() client.Options {
 		opts.Timeout = fetchTimeout
 	}
 	return opts
-}
-
-// revisionReader notes the revision that a Signpost server names with a manifest. Other services have none.
-type revisionReader struct {
-	base  http.RoundTripper
-	value string
-}
-
-func (t *revisionReader) RoundTrip(req *http.Request) (*http.Response, error) {
-	base := t.base
-	if base == nil {
-		base = http.DefaultTransport
-	}
-	res, err := base.RoundTrip(req)
-	if err == nil {
-		t.value = res.Header.Get("Signpost-Revision")
-	}
-	return res, err
 }
 
 // register fetches a manifest and keeps it. An address that is registered already is updated.

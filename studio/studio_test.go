@@ -385,7 +385,7 @@ func TestRegisterRefuses(t *testing.T) {
 	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	t.Cleanup(slow.Close)
 	_, hasty := serve(t, studio.Options{Client: client.Options{Timeout: 100 * time.Millisecond}})
-	if status, problem := ask(t, hasty+"/api/register", object{"address": slow.URL + "/v1/endpoints-manifest"}); status != 502 || !strings.Contains(fmt.Sprint(problem["hint"]), "took too long") {
+	if status, problem := ask(t, hasty+"/api/register", object{"address": slow.URL + "/v1/endpoints-manifest"}); status != 502 || !strings.Contains(fmt.Sprint(problem["hint"]), "takes so long") {
 		t.Errorf("a service that hangs: status %d, %v", status, problem)
 	}
 	_, address := serve(t, studio.Options{})
@@ -402,10 +402,10 @@ func TestRegisterRefuses(t *testing.T) {
 		{"https://a.example", 422, "no path"},
 		{moved.URL + "/v1/endpoints-manifest", 502, "redirects"},
 		{plain.URL + "/v1/endpoints-manifest", 502, "404"},
-		{"http://127.0.0.1:1/v1/endpoints-manifest", 502, "Nothing listens there"},
+		{"http://127.0.0.1:1/v1/endpoints-manifest", 502, "Nothing listens at"},
 		{"https://nowhere.invalid/v1/endpoints-manifest", 502, ""},
 		{private.URL + "/v1/endpoints-manifest", 502, "--ca-file"},
-		{strings.Replace(plain.URL, "http:", "https:", 1) + "/v1/endpoints-manifest", 502, "plain http"},
+		{strings.Replace(plain.URL, "http:", "https:", 1) + "/v1/endpoints-manifest", 502, "does not speak TLS"},
 		{serveText(t, "<html>"), 502, "not a manifest"},
 		{serveText(t, `{"endpoints":[]}`), 502, "not a manifest"},
 		{serveText(t, strings.Repeat(" ", 17<<20)), 502, "larger than 16 MiB"},

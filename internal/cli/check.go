@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -104,6 +105,11 @@ func (c *CLI) check(cmd *cobra.Command, address string, f checkFlags) error {
 	}
 	if err != nil {
 		return usageErrorf("%w", err)
+	}
+	if u, err := url.Parse(address); err == nil {
+		for i, r := range report.Results {
+			report.Results[i] = withFlags(r, u.Hostname())
+		}
 	}
 	if f.format.value == "json" {
 		err = printJSON(c.Stdout, report)

@@ -62,7 +62,7 @@ func TestCheckWithAuthority(t *testing.T) {
 	s := publish(t, (*httptest.Server).StartTLS, server.Options{}, signpost.Endpoint{URL: "https://{{host}}:PORT/v1/feeds"})
 	address := s.URL + "/v1/endpoints-manifest"
 	out, errOut, code := runCLI("", "check", address)
-	if code != exitFindings || !strings.Contains(out, "failed   certificate  the certificate is signed by ") || !strings.Contains(out, "--ca-file") {
+	if code != exitFindings || !strings.Contains(out, "failed   certificate  the certificate is self-signed") || !strings.Contains(out, "--ca-file") {
 		t.Errorf("an authority that is not known: %d\n%s%s", code, out, errOut)
 	}
 	file := filepath.Join(t.TempDir(), "ca.pem")
@@ -122,9 +122,9 @@ func TestCheckKeepsContext(t *testing.T) {
 		}
 	}
 	want := []string{
-		"failed: the answer is 302 Found, to another URL on the same host",
+		"failed: the response is 302 Found, to another URL on the same host",
 		"passed: 200 OK, application/json",
-		"skipped: it requires token, which is not sent: it is not on 127.0.0.1",
+		"skipped: it requires token, which is not sent because it is not on 127.0.0.1",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
@@ -240,8 +240,8 @@ http {
 			return checkBehind(t, addr, config(dir, addr, backend, line), "nginx", "-p", dir, "-c")
 		}
 		broken := run(t, direct, "")
-		wantHost(t, broken, "failed   host         no URL is on localhost, and 1 of 1 URL on 127.0.0.1")
-		wantHost(t, run(t, direct, remedy(t, broken, "nginx, beside proxy_pass:")), "passed   host         the URLs are on localhost")
+		wantHost(t, broken, "failed   host         no URL is on localhost, but 1 of 1 URL on 127.0.0.1")
+		wantHost(t, run(t, direct, remedy(t, broken, "nginx, next to proxy_pass:")), "passed   host         the URLs are on localhost")
 		wantHost(t, run(t, trusting, "proxy_set_header X-Forwarded-Host $host;"), "passed   host         the URLs are on localhost")
 	})
 
@@ -256,7 +256,7 @@ http {
 			return checkBehind(t, addr, config, "caddy", "run", "--adapter", "caddyfile", "--config")
 		}
 		broken := run(t, direct, "header_up Host {upstream_hostport}")
-		wantHost(t, broken, "failed   host         no URL is on localhost, and 1 of 1 URL on 127.0.0.1")
+		wantHost(t, broken, "failed   host         no URL is on localhost, but 1 of 1 URL on 127.0.0.1")
 		wantHost(t, run(t, direct, remedy(t, broken, "Caddy, inside reverse_proxy:")), "passed   host         the URLs are on localhost")
 		wantHost(t, run(t, trusting, "header_up Host {upstream_hostport}"), "passed   host         the URLs are on localhost") // it sends X-Forwarded-Host
 	})

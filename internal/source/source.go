@@ -159,8 +159,11 @@ func (r *Reader) read(ctx context.Context, arg string) ([]Document, error) {
 		if err != nil {
 			return nil, argumentErrorf("%v", err)
 		}
-		text, err := client.Fetch(ctx, arg, r.Client)
-		return []Document{{Name: arg, Path: filepath.Base(arg), Text: text, Address: address}}, err
+		answer, err := client.Fetch(ctx, arg, r.Client)
+		if err != nil {
+			return nil, err
+		}
+		return []Document{{Name: arg, Path: filepath.Base(arg), Text: answer.Body, Address: address}}, nil
 	}
 	info, err := os.Stat(arg)
 	switch {

@@ -1,0 +1,151 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Cause is the reason for a result or a problem, for callers that word their own hints.
+type Cause string
+
+// The causes that a caller can do something about with options of its own. Other results have none.
+const (
+	CauseTimeout          Cause = "timeout"           // no response, or not all of it, within Options.Timeout
+	CauseCanceled         Cause = "canceled"          // the context was canceled
+	CauseUnknownAuthority Cause = "unknown-authority" // the certificate's authority is not trusted
+	CausePlainHTTP        Cause = "plain-http"        // the address is not https
+	CauseHostNotAllowed   Cause = "host-not-allowed"  // the service does not answer for the host of the address
+	CauseWrongHost        Cause = "wrong-host"        // the manifest's URLs do not carry the host of the address
+	CauseMissingValues    Cause = "missing-values"    // Result.Params and Result.ContextKeys have no value
+	CauseUnusedValue      Cause = "unused-value"      // no endpoint uses the one in Result.Params or Result.ContextKeys
+	CauseRejectedValues   Cause = "rejected-values"   // the service rejects the values of Result.ContextKeys
+	CauseOptionalValues   Cause = "optional-values"   // the service rejects a request without the optional Result.ContextKeys
+	CauseUnusableValues   Cause = "unusable-values"   // no request can be built from the values of Result.Params
+	CauseNotFound         Cause = "not-found"         // Result.Params, or the URL itself, may be wrong
+	CauseNotCalled        Cause = "not-called"        // CheckOptions.SkipProbes
+)
+
+// Problem says in words why a request has no response, or not all of it.
+type Problem struct {
+	Cause   Cause
+	Message string
+	Hint    string // what to do about it
+	TLS     bool   // a server answers, but the connection to it is not secure
+
+	// Quotes reports that the message contains text that the server sent. It may repeat a context key that was sent
+	// to it.
+	Quotes bool
+}
+
+// Explain puts an error of [Fetch] or [Send] into words.
+func Explain(err error) Problem {
+	var (
+		hostname x509.HostnameError
+		invalid  x509.CertificateInvalidError
+		unknown  x509.UnknownAuthorityError
+		verify   *tls.CertificateVerificationError
+		record   tls.RecordHeaderError
+		dns      *net.DNSError
+		op       *net.OpError
+		timed    net.Error
+		status   *StatusError
+		request  = &requestError{} // stays as it is for an error of another kind
+	)
+	isRequest := errors.As(err, &request)
+	switch {
+	case err == nil:
+		return Problem{}
+	case errors.As(err, &status) && status.Redirect != "":
+		return Problem{Message: fmt.Sprintf("the address redirects to %q", status.Redirect), Hint: "studios store the address that they are given: use the target, if it is the right one"}
+	case errors.As(err, &status):
+		return Problem{Message: fmt.Sprintf("the response is %s, not 200 OK", statusText(status.Status)), Hint: manifestHint(status.Status)}
+	case errors.As(err, &hostname):
+		return Problem{TLS: true, Message: fmt.Sprintf("the certificate is for %s, not for %q", certificateNames(hostname.Certificate), hostname.Host),
+			Hint: "get a certificate that includes this name"}
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired && time.Now().Before(invalid.Cert.NotBefore):
+		return Problem{TLS: true, Message: "the certificate is not valid before " + invalid.Cert.NotBefore.UTC().Format(time.DateTime) + " UTC",
+			Hint: "check the clocks"}
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return Problem{TLS: true, Message: "the certificate expired on " + invalid.Cert.NotAfter.UTC().Format(time.DateTime) + " UTC",
+			Hint: "renew it, and make sure that the server has loaded the new one"}
+	case errors.As(err, &unknown):
+		return untrusted(unknown.Cert)
+	case errors.As(err, &verify):
+		return Problem{TLS: true, Message: fmt.Sprintf("the certificate is not trusted: %v", verify.Err), Hint: "get another certificate"}
+	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
+		return Problem{TLS: true, Message: "the server does not speak TLS on this port", Hint: "find out whether https is on another port, or not set up yet"}
+	case errors.As(err, &op) && op.Op == "remote error": // a TLS alert
+		return Problem{TLS: true, Message: fmt.Sprintf("the server aborts the TLS handshake: %v", op.Err),
+			Hint: "make sure that it has a certificate for this host and speaks TLS 1.2 or newer"}
+	case errors.Is(err, context.Canceled):
+		return Problem{Cause: CauseCanceled, Message: "the request was canceled", Hint: "run it again"}
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timed) && timed.Timeout():
+		p := Problem{Cause: CauseTimeout, Message: "no response in time", Hint: "find out why it takes so long, or allow more time"}
+		if request.timeout > 0 {
+			p.Message = fmt.Sprintf("no response within %v", request.timeout)
+		}
+		if request.begun {
+			p.Message = fmt.Sprintf("the response did not end within %v", request.timeout)
+		}
+		return p
+	case errors.As(err, &dns):
+		return Problem{Message: fmt.Sprintf("cannot resolve the host %q: %s", dns.Name, dns.Err), Hint: "correct the host, or its DNS record"}
+	case errors.Is(err, syscall.ECONNREFUSED) && errors.As(err, &op) && op.Addr != nil:
+		return Problem{Message: fmt.Sprintf("nothing listens at %s", op.Addr), Hint: "start the service, or correct host and port"}
+	case errors.Is(err, io.ErrUnexpectedEOF), strings.Contains(err.Error(), "stream error"): // the latter is HTTP/2's
+		return Problem{Message: "the response is cut off",
+			Hint: "look at the service's log, and at the limits of a proxy in front of it"}
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
+		p := Problem{Message: "the connection was closed without a response", Hint: "look at the log of the service and of a proxy in front of it"}
+		if request.begun {
+			p.Message = "the connection was closed before the end of the response"
+		}
+		return p
+	}
+	const hint = "check that the address is right, and what answers there"
+	if !isRequest {
+		return Problem{Message: err.Error(), Quotes: true, Hint: hint}
+	}
+	return Problem{Message: fmt.Sprintf("the request failed: %v", request.err), Quotes: true, Hint: hint}
+}
+
+// untrusted explains a certificate that no trusted authority has signed.
+func untrusted(c *x509.Certificate) Problem {
+	p := Problem{TLS: true, Cause: CauseUnknownAuthority}
+	switch {
+	case c == nil:
+		p.Message, p.Hint = "the certificate is not from an authority that clients trust", "get a certificate from an authority that clients trust"
+	case c.Issuer.String() == c.Subject.String():
+		p.Message, p.Hint = "the certificate is self-signed; clients will not trust it", "get a certificate from an authority that clients trust"
+	default:
+		p.Message = fmt.Sprintf("the certificate is from the authority %q, which clients do not trust", c.Issuer.String())
+		p.Hint = "make the server send the whole chain, with the intermediate certificates"
+	}
+	return p
+}
+
+// maxNames bounds how many names of a list that a server sends, such as those in a certificate, a message quotes.
+const maxNames = 5
+
+func certificateNames(c *x509.Certificate) string {
+	names := append([]string{}, c.DNSNames...)
+	for _, ip := range c.IPAddresses {
+		names = append(names, ip.String())
+	}
+	switch {
+	case len(names) == 0:
+		return "no name"
+	case len(names) > maxNames:
+		return fmt.Sprintf("%q and %d more", names[:maxNames], len(names)-maxNames)
+	}
+	return fmt.Sprintf("%q", names)
+}

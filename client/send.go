@@ -1,0 +1,85 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Answer is the response to a request, with its body read.
+type Answer struct {
+	Status    int
+	Header    http.Header
+	Body      []byte
+	Truncated bool   // there is more than MaxAnswer
+	Redirect  string // the target of a redirect, which was not followed; services repeat the query in it, ctx included
+}
+
+// MaxAnswer bounds how much of a response body [Send] reads: enough to see what it is.
+const MaxAnswer = 1 << 20
+
+// Send sends a request and reads the response, bounded in time and size. It does not follow redirects: context keys
+// must not reach another host. [Explain] explains its error, which holds no part of the URL.
+func Send(req *http.Request, opts Options) (*Answer, error) {
+	res, body, err := exchange(req, opts, MaxAnswer)
+	if err != nil {
+		return nil, fmt.Errorf("send request: %w", err)
+	}
+	return newAnswer(res, body, MaxAnswer), nil
+}
+
+func newAnswer(res *http.Response, body []byte, limit int) *Answer {
+	answer := &Answer{Status: res.StatusCode, Header: res.Header, Body: body}
+	if len(body) > limit {
+		answer.Body, answer.Truncated = body[:limit], true
+	}
+	if target, err := res.Location(); err == nil && res.StatusCode/100 == 3 {
+		answer.Redirect = target.String()
+	}
+	return answer
+}
+
+// exchange sends a request and reads the response body up to one byte more than limit. If there is a response but
+// not all of it can be read, it returns both the response and the error, which is a *requestError.
+func exchange(req *http.Request, opts Options, limit int64) (*http.Response, []byte, error) {
+	timeout := cmp.Or(opts.Timeout, DefaultTimeout)
+	ctx, cancel := context.WithTimeout(req.Context(), timeout)
+	defer cancel()
+	res, err := opts.client().Do(req.WithContext(ctx))
+	if err != nil {
+		return nil, nil, &requestError{err: withoutURL(err), timeout: timeout}
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, limit+1))
+	if err == nil {
+		err = ctx.Err() // a server that sees the connection end may end its response properly, but not with all of it
+	}
+	if err != nil {
+		return res, body, &requestError{err: err, timeout: timeout, begun: true}
+	}
+	return res, body, nil
+}
+
+// requestError is the reason why there is no response, or not all of it.
+type requestError struct {
+	err     error
+	timeout time.Duration // the limit of the request
+	begun   bool          // part of the response was read
+}
+
+func (e *requestError) Error() string { return e.err.Error() }
+func (e *requestError) Unwrap() error { return e.err }
+
+// withoutURL strips the URL from an error, since it has context keys in it.
+func withoutURL(err error) error {
+	var withURL *url.Error
+	if errors.As(err, &withURL) {
+		return withURL.Err
+	}
+	return err
+}

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"signpost/client"
+)
+
+// withFlags words the hint of a result for users of the command line: which flag of check or of serve helps.
+func withFlags(r client.Result, host string) client.Result {
+	var values []string
+	for _, name := range r.Params {
+		values = append(values, "--param "+name+"=VALUE")
+	}
+	for _, key := range r.ContextKeys {
+		values = append(values, "--context "+key+"=VALUE")
+	}
+	switch r.Cause {
+	case client.CausePlainHTTP:
+		r.Hint = "use --tls-cert and --tls-key or --acme-domain of signpost serve, or put a reverse proxy in front that terminates TLS"
+	case client.CauseTimeout:
+		r.Hint = "find out why it takes so long, or allow more time with --timeout"
+	case client.CauseUnknownAuthority:
+		r.Hint += "; for an authority of your own, --ca-file makes this check trust it, but not the studio"
+	case client.CauseHostNotAllowed:
+		r.Hint += ": signpost serve --allowed-host " + host
+	case client.CauseWrongHost:
+		r.Hint = hostRemedies(host)
+	case client.CauseNotCalled:
+		r.Message += " because of --probe=false"
+	case client.CauseMissingValues:
+		r.Hint = "try again with " + strings.Join(values, " ")
+	case client.CauseOptionalValues:
+		r.Hint = "it may need what the manifest declares as optional: try " + strings.Join(values, " ")
+	case client.CauseNotFound:
+		r.Hint = "correct the URL in the definition, or the value of " + strings.Join(values, " ")
+	}
+	return r
+}
+
+// hostRemedies lists what makes the host that clients ask for reach the service. Caddy passes it on unless it is told
+// otherwise.
+func hostRemedies(host string) string {
+	return strings.Join([]string{
+		"the service does not see the host that it is called by. If a reverse proxy is in front of it, one of these helps:",
+		"nginx, next to proxy_pass:     proxy_set_header Host $host;",
+		"Caddy, inside reverse_proxy:   header_up Host {host}",
+		"a proxy that sends X-Forwarded-Host instead:   signpost serve --trusted-proxy ADDRESS-RANGE-OF-THE-PROXY",
+		"  (the proxy must strip the Forwarded and X-Forwarded-Host headers that clients send)",
+		fmt.Sprintf("a service with a single host:   signpost serve --public-host %s", host),
+	}, "\n")
+}
