@@ -1,0 +1,97 @@
+package signpost
+
+// Repaired returns old without what [Manifest.Validate] rejects in it, so that an old state with errors can be compared:
+// nobody could register such a part, so repairing it breaks nothing. If new has the endpoint, and in it the item with the
+// same identity, the part is taken from there; otherwise it is dropped.
+func Repaired(old, new []Version) []Version {
+	pairs, _ := pairUp(old, new, func(v *Version) string { return v.Name })
+	repaired := make([]Version, len(old))
+	for i, p := range pairs[:len(old)] {
+		repaired[i] = *p.old
+		if findings := p.old.Manifest.Validate(); len(findings) > 0 {
+			var manifest Manifest
+			if p.new != nil {
+				manifest = p.new.Manifest
+			}
+			repaired[i].Manifest = repair(p.old.Manifest, manifest, findings)
+		}
+	}
+	return repaired
+}
+
+func repair(old, new Manifest, findings []Finding) Manifest {
+	wrong := make(map[string][]Path) // by URL
+	for _, f := range findings {
+		wrong[f.Path.Endpoint()] = append(wrong[f.Path.Endpoint()], f.Path[1:])
+	}
+	current := make(map[string]*Endpoint, len(new.Endpoints))
+	for i := range new.Endpoints {
+		current[new.Endpoints[i].URL] = &new.Endpoints[i]
+	}
+	var repaired Manifest
+	seen := make(map[string]bool)
+	for _, e := range old.Endpoints {
+		if _, err := ParseURL(e.URL); err != nil || seen[e.URL] {
+			continue
+		}
+		seen[e.URL] = true
+		if len(wrong[e.URL]) > 0 {
+			e = e.clone()
+			e.repair(wrong[e.URL], current[e.URL])
+		}
+		repaired.Endpoints = append(repaired.Endpoints, e)
+	}
+	return repaired
+}
+
+// repair replaces what the paths lead to by what the endpoint is now, nil if it is gone.
+func (e *Endpoint) repair(wrong []Path, now *Endpoint) {
+	if now == nil {
+		now = &Endpoint{Name: e.Name, Method: e.Method, MIMEType: e.MIMEType}
+	}
+	items, modifiers := make(map[int]bool), make(map[int]bool)
+	for _, path := range wrong {
+		if len(path) == 0 {
+			continue
+		}
+		switch field, _ := path[0].(Field); field {
+		case "name":
+			e.Name = now.Name
+		case "method":
+			e.Method = now.Method
+		case "mime_type":
+			e.MIMEType = now.MIMEType
+		case "context_obj":
+			if i, ok := path[1].(Item); ok {
+				items[int(i)] = true
+			}
+		case "modifiers":
+			if i, ok := path[1].(Item); ok {
+				modifiers[int(i)] = true
+			}
+		}
+	}
+	e.ContextObj = replaceItems(e.ContextObj, now.ContextObj, items, func(c *ContextItem) string { return c.Key })
+	e.Modifiers = replaceItems(e.Modifiers, now.Modifiers, modifiers, func(m *Modifier) string { return m.ID })
+}
+
+// replaceItems replaces the wrong items by those of now with the same key, or drops them. No key is there twice.
+func replaceItems[T any](old, now []T, wrong map[int]bool, key func(*T) string) []T {
+	current := make(map[string]*T, len(now))
+	for i := range now {
+		current[key(&now[i])] = &now[i]
+	}
+	var items []T
+	seen := make(map[string]bool)
+	for i := range old {
+		item := &old[i]
+		if wrong[i] {
+			item = current[key(item)]
+		}
+		if item != nil && !seen[key(item)] {
+			seen[key(item)] = true
+			items = append(items, *item)
+		}
+	}
+	return items
+}

@@ -1,0 +1,60 @@
+package signpost_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"signpost"
+)
+
+// Repairing an old state that has errors is no change to anybody; what else is done to it is.
+func TestDiffOfRepairs(t *testing.T) {
+	const url = "https://{{host}}/v1/feeds"
+	good := func() signpost.Endpoint {
+		e := fullEndpoint(url)
+		e.ContextObj = append(e.ContextObj, signpost.ContextItem{Key: "age", Type: signpost.ContextCtx, Required: true})
+		return e
+	}
+	for name, spoil := range map[string]func(*signpost.Endpoint){
+		"method":              func(e *signpost.Endpoint) { e.Method = "GET" },
+		"no method":           func(e *signpost.Endpoint) { e.Method = "" },
+		"mime type":           func(e *signpost.Endpoint) { e.MIMEType = "json" },
+		"no name":             func(e *signpost.Endpoint) { e.Name = "" },
+		"context type":        func(e *signpost.Endpoint) { e.ContextObj[1].Type = "CTX" },
+		"context key twice":   func(e *signpost.Endpoint) { e.ContextObj = append(e.ContextObj, e.ContextObj[1]) },
+		"modifier type":       func(e *signpost.Endpoint) { e.Modifiers[0].Params[0].Schema.Type = "text" },
+		"modifier key":        func(e *signpost.Endpoint) { e.Modifiers[0].Params[0].Key = "ctx" },
+		"modifier twice":      func(e *signpost.Endpoint) { e.Modifiers = append(e.Modifiers, e.Modifiers[0]) },
+		"modifier without id": func(e *signpost.Endpoint) { e.Modifiers = append(e.Modifiers, signpost.Modifier{Name: "x"}) },
+	} {
+		e := good()
+		spoil(&e)
+		old, new := v1(e), v1(good())
+		if len(old[0].Manifest.Validate()) == 0 {
+			t.Errorf("%s: nothing is wrong with it", name)
+		}
+		before := jsonOf(t, old)
+		if changes := signpost.Diff(signpost.Repaired(old, new), new); len(changes) > 0 {
+			t.Errorf("%s: %s", name, jsonOf(t, changes))
+		}
+		if diff := cmp.Diff(before, jsonOf(t, old)); diff != "" {
+			t.Errorf("%s: the old state itself has changed:\n%s", name, diff)
+		}
+		new[0].Manifest.Endpoints[0].ContextObj = append(new[0].Manifest.Endpoints[0].ContextObj, signpost.ContextItem{Key: "new", Type: "ctx", Required: true})
+		if changes := signpost.Diff(signpost.Repaired(old, new), new); len(changes) != 1 || changes[0].Rule != signpost.ChangeContextRequired {
+			t.Errorf("%s, and something else: %s", name, jsonOf(t, changes))
+		}
+	}
+
+	// A URL that cannot be registered is not missed. An endpoint that is gone is, whatever was wrong with it.
+	bad, gone := feed("feeds"), feed(url)
+	gone.Method = "GET"
+	changes := signpost.Diff(signpost.Repaired(v1(bad, gone), v1()), v1())
+	if len(changes) != 1 || changes[0].Rule != signpost.ChangeEndpointRemoved || changes[0].Endpoint != url {
+		t.Errorf("endpoints that are gone: %s", jsonOf(t, changes))
+	}
+	if changes := signpost.Diff(signpost.Repaired(v1(gone), nil), nil); len(changes) != 1 || changes[0].Rule != signpost.ChangeVersionRemoved {
+		t.Errorf("a version that is gone: %s", jsonOf(t, changes))
+	}
+}
