@@ -6,7 +6,7 @@ import (
 
 // Service is one state of a service: the manifests of its versions and where they are.
 type Service struct {
-	// BasePath is the path above the versions, as [CleanBasePath] returns it. Empty means unknown.
+	// BasePath is the path above the versions, which begins with a slash and does not end in one. Empty means unknown.
 	BasePath string
 	Versions []Version
 }

@@ -344,8 +344,8 @@ func differences(was, is, to *Endpoint) []difference {
 		if c.Type != had.Type && (has == nil || c.Type != has.Type) {
 			all = append(all, difference{otherKeyType, c.Key, had.Type, c.Type})
 		}
-		if sentAs(c) != sentAs(*had) && (has == nil || sentAs(c) != sentAs(*has)) {
-			all = append(all, difference{otherKeyName, c.Key, sentAs(*had), sentAs(c)})
+		if c.SentAs() != had.SentAs() && (has == nil || c.SentAs() != has.SentAs()) {
+			all = append(all, difference{otherKeyName, c.Key, had.SentAs(), c.SentAs()})
 		}
 	}
 	for _, c := range was.ContextObj {
@@ -368,12 +368,4 @@ func contextByKey(e *Endpoint) map[string]*ContextItem {
 		}
 	}
 	return byKey
-}
-
-// sentAs returns the name under which a context key is sent.
-func sentAs(c ContextItem) string {
-	if c.Mapper != "" {
-		return c.Mapper
-	}
-	return c.Key
 }

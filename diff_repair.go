@@ -54,21 +54,23 @@ func (e *Endpoint) repair(wrong []Path, now *Endpoint) {
 		if len(path) == 0 {
 			continue
 		}
-		switch field, _ := path[0].(Field); field {
-		case "name":
+		item := -1
+		if len(path) > 1 {
+			if i, ok := path[1].(Item); ok {
+				item = int(i)
+			}
+		}
+		switch path[0] {
+		case Field("name"):
 			e.Name = now.Name
-		case "method":
+		case Field("method"):
 			e.Method = now.Method
-		case "mime_type":
+		case Field("mime_type"):
 			e.MIMEType = now.MIMEType
-		case "context_obj":
-			if i, ok := path[1].(Item); ok {
-				items[int(i)] = true
-			}
-		case "modifiers":
-			if i, ok := path[1].(Item); ok {
-				modifiers[int(i)] = true
-			}
+		case Field("context_obj"):
+			items[item] = true
+		case Field("modifiers"):
+			modifiers[item] = true
 		}
 	}
 	e.ContextObj = replaceItems(e.ContextObj, now.ContextObj, items, func(c *ContextItem) string { return c.Key })

@@ -1,9 +1,10 @@
 package cli
 
 import (
-	"cmp"
+	"context"
+	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"signpost"
+	"signpost/definition"
 	"signpost/internal/source"
 )
 
@@ -36,23 +38,36 @@ func (c *CLI) diffCommand() *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",
-		Short: "Tell what changed for those who registered OLD",
-		Long: `Diff compares two states of a service and prints what changed for someone who registered the old one: for
+		Short: "Report what changed for studios that registered OLD",
+		Long: `Diff compares two states of a service and reports what changed for studios that registered the old one: for
 their feeds, for the values that editors saved, and for the requests that apps send. Each change is breaking,
 notable or compatible, and has a rule, such as option-removed.
 
-OLD and NEW are each a definition, a manifest in JSON, the http(s) address of a manifest, - for standard input,
-or REV:path for a file at a git revision. Where one of them is a manifest, the other is compared as it is
-served for the same host; of two manifests, NEW as if it were served for the host of OLD.
+OLD and NEW are each a definition, a directory of definitions, a manifest in JSON, the http(s) address of a
+manifest, - for standard input, or REV:path for a file or directory at a git revision. A path that does not exist
+at the revision of OLD is new as a whole. In directories, services are paired by their base path.
+
+If one side is a manifest, the other is compared as it is served for the same host; of two manifests, NEW as if it
+were served for the host of OLD. If OLD has errors, it is compared as far as it can be read. NEW must be free of
+errors.
 
 The changes go to standard output, a summary to standard error. The exit code is 1 if a change is as heavy as
 --fail-on says, or heavier.`,
 		Example: `  signpost diff origin/main:feeds.yaml feeds.yaml
+  signpost diff origin/main:services services
   signpost diff https://feeds.example.com/v1/endpoints-manifest feeds.yaml --format markdown
   signpost diff feeds.yaml feeds.yaml --new-feature authentication --ignore name-changed`,
 		Args: usageArgs(cobra.ExactArgs(2)),
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			return c.diff(cmd, args, f)
+			if !cmd.Flags().Changed("feature") {
+				f.features = nil
+			}
+			for i, flag := range ownFeatureFlags {
+				if !cmd.Flags().Changed(flag) {
+					f.own[i] = nil
+				}
+			}
+			return c.diff(cmd.Context(), args, f)
 		}),
 	}
 	f.format.addTo(cmd, "format", "how to print the changes")
@@ -68,24 +83,23 @@ The changes go to standard output, a summary to standard error. The exit code is
 	return cmd
 }
 
-func (c *CLI) diff(cmd *cobra.Command, args []string, f diffFlags) error {
+func (c *CLI) diff(ctx context.Context, args []string, f diffFlags) error {
 	if err := checkNames("--ignore", "rule", f.ignore, slices.Sorted(maps.Keys(signpost.ChangeRules()))); err != nil {
 		return err
 	}
-	sides, err := c.openServices(cmd.Context(), args...)
+	all, remarks, err := c.compare(ctx, args, f)
 	if err != nil {
+		if f.format.value == "markdown" {
+			if err := printFailureMarkdown(c.Stdout, err); err != nil {
+				return fmt.Errorf("print changes: %w", err)
+			}
+		}
+		if invalid := (*invalidError)(nil); errors.As(err, &invalid) {
+			fmt.Fprintf(c.Stderr, "%s: nothing is compared\n", invalid)
+			return foundSomething
+		}
 		return err
 	}
-	if err := loadSides(sides, f); err != nil {
-		return err
-	}
-	old, new := sides[0], sides[1]
-	if err := c.alignHosts(old, new); err != nil {
-		return err
-	}
-	c.alignVersions(old, new)
-	c.alignVersions(new, old)
-	all := signpost.DiffService(old.State(), new.State())
 	changes := slices.DeleteFunc(slices.Clone(all), func(change signpost.Change) bool {
 		return slices.Contains(f.ignore, change.Rule)
 	})
@@ -93,7 +107,7 @@ func (c *CLI) diff(cmd *cobra.Command, args []string, f diffFlags) error {
 	case "json":
 		err = printJSON(c.Stdout, changes)
 	case "markdown":
-		err = printChangesMarkdown(c.Stdout, changes)
+		err = printChangesMarkdown(c.Stdout, changes, remarks)
 	default:
 		err = printChanges(c.Stdout, c.palette(c.Stdout), changes)
 	}
@@ -112,189 +126,221 @@ func (c *CLI) diff(cmd *cobra.Command, args []string, f diffFlags) error {
 	return nil
 }
 
-// loadSides loads OLD and NEW, each with the features that were asked for.
-func loadSides(sides []*source.Service, f diffFlags) error {
-	var known []string
-	for _, s := range sides {
-		known = append(known, s.File.Features()...)
+// diffSide is OLD or NEW.
+type diffSide struct {
+	name      string
+	directory bool
+	services  []*source.Service
+	broken    map[*source.Service]bool // have errors, and are compared as far as they can be read
+	remarks   []string
+}
+
+// invalidError says that NEW has errors. They are printed already.
+type invalidError struct {
+	name     string
+	findings []signpost.Finding
+}
+
+func (e *invalidError) Error() string {
+	return fmt.Sprintf("%s has %s", e.name, plural(count(e.findings, signpost.SeverityError), "error"))
+}
+
+// compare returns what changed between OLD and NEW, and remarks that are worth a line in a comment.
+func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes []signpost.Change, remarks []string, err error) {
+	reader := c.reader()
+	old, err := c.readOld(ctx, reader, args[0])
+	if err != nil {
+		return nil, nil, err
 	}
-	if f.features != nil && sides[0].Served && sides[1].Served {
+	new, err := c.readNew(ctx, reader, args[1])
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := loadSides(old, new, f); err != nil {
+		return nil, nil, err
+	}
+	if err := c.pickServed(old, new); err != nil {
+		return nil, nil, err
+	}
+	if old.directory || new.directory {
+		return compareDirectories(old, new), old.remarks, nil
+	}
+	changes, err = c.compareServices(old, new)
+	return changes, old.remarks, err
+}
+
+// compareDirectories compares the services of both sides, by their base paths.
+func compareDirectories(old, new *diffSide) []signpost.Change {
+	before, after := old.states(), new.states()
+	for i, s := range old.services {
+		if old.broken[s] {
+			for _, is := range after {
+				if is.BasePath == before[i].BasePath {
+					before[i].Versions = signpost.Repaired(before[i].Versions, is.Versions)
+				}
+			}
+		}
+	}
+	return signpost.DiffServices(before, after)
+}
+
+func (s *diffSide) states() []signpost.Service {
+	var all []signpost.Service
+	for _, service := range s.services {
+		all = append(all, service.State())
+	}
+	return all
+}
+
+// compareServices compares one service with itself, or with nothing if it is new.
+func (c *CLI) compareServices(old, new *diffSide) ([]signpost.Change, error) {
+	is := new.services[0]
+	if len(old.services) == 0 {
+		return signpost.DiffService(signpost.Service{}, is.State()), nil
+	}
+	was := old.services[0]
+	notes, err := source.Align(was, is)
+	if err != nil {
+		return nil, err
+	}
+	for _, note := range notes {
+		fmt.Fprintln(c.Stderr, note)
+	}
+	before := was.State()
+	if old.broken[was] {
+		before.Versions = signpost.Repaired(before.Versions, is.Versions)
+	}
+	return signpost.DiffService(before, is.State()), nil
+}
+
+// readOld reads OLD. Its errors go to standard error and do not keep it from being compared. A path that does not
+// exist at its git revision is no service at all.
+func (c *CLI) readOld(ctx context.Context, reader *source.Reader, arg string) (*diffSide, error) {
+	documents, err := reader.Read(ctx, arg)
+	if errors.Is(err, fs.ErrNotExist) && strings.Contains(arg, ":") {
+		side := &diffSide{name: arg}
+		c.remark(side, "%s does not exist: everything is new", arg)
+		return side, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	side := newDiffSide(arg, documents)
+	findings := definition.Lint(side.files()...)
+	if !hasErrors(findings) {
+		return side, nil
+	}
+	errors := onlyErrors(findings)
+	printFindings(c.Stderr, c.palette(c.Stderr), side.files(), errors)
+	c.remark(side, "%s has %s: it is compared as far as it can be read", side.name, plural(len(errors), "error"))
+	for _, s := range side.services {
+		side.broken[s] = slices.ContainsFunc(errors, func(f signpost.Finding) bool { return f.File == s.File.Name })
+	}
+	return side, nil
+}
+
+// remark says something about a side on standard error, and in a comment.
+func (c *CLI) remark(side *diffSide, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	fmt.Fprintln(c.Stderr, text)
+	side.remarks = append(side.remarks, text)
+}
+
+// readNew reads NEW, which must not have errors.
+func (c *CLI) readNew(ctx context.Context, reader *source.Reader, arg string) (*diffSide, error) {
+	documents, err := reader.Read(ctx, arg)
+	if err != nil {
+		return nil, err
+	}
+	side := newDiffSide(arg, documents)
+	if findings := definition.Lint(side.files()...); hasErrors(findings) {
+		printFindings(c.Stderr, c.palette(c.Stderr), side.files(), findings)
+		return nil, &invalidError{side.name, onlyErrors(findings)}
+	}
+	return side, nil
+}
+
+func newDiffSide(arg string, documents []source.Document) *diffSide {
+	side := &diffSide{name: arg, broken: make(map[*source.Service]bool)}
+	if arg == stdinName {
+		side.name = source.StdinName
+	}
+	side.directory = len(documents) != 1 || documents[0].Name != side.name
+	for _, d := range documents {
+		side.services = append(side.services, source.NewService(d))
+	}
+	return side
+}
+
+func (s *diffSide) files() []*definition.File {
+	var files []*definition.File
+	for _, service := range s.services {
+		files = append(files, service.File)
+	}
+	return files
+}
+
+// served reports whether the side is one manifest, as it is served.
+func (s *diffSide) served() bool { return len(s.services) == 1 && s.services[0].Served }
+
+func onlyErrors(findings []signpost.Finding) []signpost.Finding {
+	return slices.DeleteFunc(slices.Clone(findings), func(f signpost.Finding) bool { return f.Severity != signpost.SeverityError })
+}
+
+// loadSides loads OLD and NEW, each with the features that were asked for.
+func loadSides(old, new *diffSide, f diffFlags) error {
+	sides := []*diffSide{old, new}
+	var known [2][]string
+	for i, side := range sides {
+		for _, s := range side.services {
+			known[i] = append(known[i], s.File.Features()...)
+		}
+		slices.Sort(known[i])
+		known[i] = slices.Compact(known[i])
+	}
+	if f.features != nil && old.served() && new.served() {
 		return usageErrorf("--feature: neither OLD nor NEW is a definition; a manifest has its features in it already")
 	}
-	if err := checkNames("--feature", "feature", f.features, known); err != nil {
+	if err := checkNames("--feature", "feature", f.features, slices.Concat(known[:]...)); err != nil {
 		return err
 	}
-	for i, s := range sides {
+	for i, side := range sides {
 		features := f.features
-		if own := f.own[i]; own != nil {
+		if own := f.own[i]; own != nil && len(side.services) > 0 {
 			flag := "--" + ownFeatureFlags[i]
-			if s.Served {
-				return usageErrorf("%s: %s is a manifest, which has its features in it already", flag, s.Name)
+			if side.served() {
+				return usageErrorf("%s: %s is a manifest, which has its features in it already", flag, side.name)
 			}
-			if err := checkNames(flag, "feature", own, s.File.Features()); err != nil {
+			if err := checkNames(flag, "feature", own, known[i]); err != nil {
 				return err
 			}
 			features = own
 		}
-		if err := s.Load(features); err != nil {
-			return err
+		for _, s := range side.services {
+			if side.broken[s] {
+				s.LoadReadable(features)
+			} else if err := s.Load(features); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// alignHosts makes URLs comparable. Between definitions {{host}} stays; a manifest gives its host to the other.
-func (c *CLI) alignHosts(old, new *source.Service) error {
-	if old.Host == new.Host {
+// pickServed leaves one service of a directory if the other side is a manifest that was served: the one that it is of.
+func (c *CLI) pickServed(old, new *diffSide) error {
+	one, other := old, new
+	if !one.served() {
+		one, other = new, old
+	}
+	if !one.served() || !other.directory {
 		return nil
 	}
-	if old.Host == signpost.HostPlaceholder {
-		old, new = new, old // the one that is open takes the host of the other
+	service := source.ServedBy(one.services[0], other.services)
+	if service == nil {
+		return usageErrorf("%s has no service that %s could be of", other.name, one.name)
 	}
-	if new.Host == signpost.HostPlaceholder {
-		fmt.Fprintf(c.Stderr, "%s is compared as it is served for %s\n", new.Name, old.Host)
-	} else {
-		fmt.Fprintf(c.Stderr, "%s is for %s: compared as if it were for %s\n", new.Name, new.Host, old.Host)
-	}
-	return new.ServeFor(old.Host)
-}
-
-// alignVersions leaves only one version in the other source, if one is a manifest: the version that it is of or,
-// where that is not known, the one with the most URLs in common.
-func (c *CLI) alignVersions(one, other *source.Service) {
-	if !one.Served {
-		return
-	}
-	v := &one.Versions[0]
-	i := slices.IndexFunc(other.Versions, func(o signpost.Version) bool { return o.Name == v.Name })
-	if i < 0 && v.Name != "" {
-		return // a version that the other does not have: that is a change
-	}
-	if i < 0 {
-		i = mostInCommon(v.Manifest, other.Versions)
-		v.Name = other.Versions[i].Name
-	}
-	if len(other.Versions) > 1 {
-		fmt.Fprintf(c.Stderr, "%s is the manifest of one version: only %s of %s is compared\n", one.Name, v.Name, other.Name)
-		other.Versions = other.Versions[i : i+1]
-	}
-}
-
-// mostInCommon returns which of the versions has the most URLs of a manifest, the first among equals.
-func mostInCommon(m signpost.Manifest, versions []signpost.Version) int {
-	urls := make(map[string]bool, len(m.Endpoints))
-	for _, e := range m.Endpoints {
-		urls[e.URL] = true
-	}
-	best, most := 0, 0
-	for i, v := range versions {
-		n := 0
-		for _, e := range v.Manifest.Endpoints {
-			if urls[e.URL] {
-				n++
-			}
-		}
-		if n > most {
-			best, most = i, n
-		}
-	}
-	return best
-}
-
-// summary counts the changes by level.
-func summary(changes []signpost.Change) string {
-	if len(changes) == 0 {
-		return "no changes"
-	}
-	var parts []string
-	for _, level := range levels {
-		n := 0
-		for _, change := range changes {
-			if change.Level == level {
-				n++
-			}
-		}
-		parts = append(parts, fmt.Sprintf("%d %s", n, level))
-	}
-	return plural(len(changes), "change") + ": " + strings.Join(parts, ", ")
-}
-
-// byLevel returns the changes with the heaviest first.
-func byLevel(changes []signpost.Change) []signpost.Change {
-	return slices.SortedStableFunc(slices.Values(changes), func(a, b signpost.Change) int {
-		return cmp.Compare(slices.Index(levels, a.Level), slices.Index(levels, b.Level))
-	})
-}
-
-// printChanges writes changes for people, one on a line.
-func printChanges(w io.Writer, p palette, changes []signpost.Change) error {
-	var out strings.Builder
-	for _, change := range byLevel(changes) {
-		level := string(change.Level) + ":"
-		switch change.Level {
-		case signpost.LevelBreaking:
-			level = p.mark(signpost.SeverityError, level)
-		case signpost.LevelNotable:
-			level = p.mark(signpost.SeverityWarning, level)
-		}
-		place := strings.TrimSpace(change.Version + " " + change.Endpoint)
-		if place != "" {
-			place = p.bold(place+":") + " "
-		}
-		fmt.Fprintf(&out, "%s %s%s %s\n", level, place, change.Message, p.dim("["+change.Rule+"]"))
-	}
-	_, err := io.WriteString(w, out.String())
-	return err
-}
-
-// printChangesMarkdown writes changes for a comment on a pull request.
-func printChangesMarkdown(w io.Writer, changes []signpost.Change) error {
-	var out strings.Builder
-	out.WriteString("### Changes to the endpoints manifest\n\n")
-	if len(changes) == 0 {
-		out.WriteString("No changes.\n")
-	} else {
-		fmt.Fprintf(&out, "%s\n\n| level | version | endpoint | change | rule |\n|---|---|---|---|---|\n", summary(changes))
-	}
-	for _, change := range byLevel(changes) {
-		level := string(change.Level)
-		if change.Level == signpost.LevelBreaking {
-			level = "**" + level + "**"
-		}
-		fmt.Fprintf(&out, "| %s | %s | %s | %s | `%s` |\n", level, change.Version, markdownCode(change.Endpoint), markdownText(change.Message), change.Rule)
-	}
-	_, err := io.WriteString(w, out.String())
-	return err
-}
-
-// markdownText escapes what would be markup, a new cell or a new row in a table. A space without a width keeps
-// @name and #1 from being a mention and a reference, which nothing else does on GitHub.
-func markdownText(text string) string {
-	var out strings.Builder
-	for _, r := range text {
-		switch {
-		case r == '@' || r == '#':
-			out.WriteRune(r)
-			out.WriteString("&#8203;")
-			continue
-		case r < ' ':
-			r = ' '
-		case strings.ContainsRune("\\`*_[]<>|~&", r):
-			out.WriteByte('\\')
-		}
-		out.WriteRune(r)
-	}
-	return out.String()
-}
-
-// markdownCode returns text as it is, in a code span that can stand in a table.
-func markdownCode(text string) string {
-	if text == "" {
-		return ""
-	}
-	fence := "`"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	return fence + strings.NewReplacer("|", `\|`, "\n", " ", "\r", " ").Replace(text) + fence
+	fmt.Fprintf(c.Stderr, "%s is the manifest of one service: only %s is compared\n", one.name, service.Name)
+	other.services, other.directory = []*source.Service{service}, false
+	return nil
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,7 +17,7 @@ import (
 )
 
 // TestGoldenDiff runs diff on the archives of testdata/diff. Each is named after a rule that it has a change of,
-// and holds old.yaml, new.yaml and what diff prints for them in each format.
+// and holds old.yaml and new.yaml, or the directories old and new, and what diff prints for them in each format.
 func TestGoldenDiff(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, path := range corpus(t, "diff") {
@@ -25,18 +26,25 @@ func TestGoldenDiff(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := make(map[string]string)
-			for _, f := range archive.Files {
-				want[f.Name] = string(f.Data)
-			}
 			dir := t.TempDir()
 			old, new := filepath.Join(dir, "old.yaml"), filepath.Join(dir, "new.yaml")
-			for _, file := range []string{old, new} {
-				if err := os.WriteFile(file, []byte(want[filepath.Base(file)]), 0o644); err != nil {
+			want := make(map[string]string)
+			inputs := 0
+			for _, f := range archive.Files {
+				if filepath.Ext(f.Name) != ".yaml" {
+					want[f.Name] = string(f.Data)
+					continue
+				}
+				inputs++
+				if strings.Contains(f.Name, "/") {
+					old, new = filepath.Join(dir, "old"), filepath.Join(dir, "new")
+				}
+				file := filepath.Join(dir, f.Name)
+				if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, f.Data, 0o644)); err != nil {
 					t.Fatal(err)
 				}
 			}
-			archive.Files = archive.Files[:2]
+			archive.Files = archive.Files[:inputs]
 			var changes []signpost.Change
 			for _, format := range []string{"text", "json", "markdown"} {
 				out, errOut, code := runCLI("", "diff", old, new, "--format", format)
@@ -74,7 +82,7 @@ func TestGoldenDiff(t *testing.T) {
 		})
 	}
 	for rule := range signpost.ChangeRules() {
-		if !seen[rule] && !strings.HasPrefix(rule, "service-") { // directories are not compared yet
+		if !seen[rule] {
 			t.Errorf("testdata/diff has no file for %s", rule)
 		}
 	}

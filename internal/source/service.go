@@ -39,8 +39,16 @@ func (s *Service) Load(features []string) error {
 		return fmt.Errorf("compile definition %q: %w", s.Name, err)
 	}
 	s.Versions, s.Host = versions, signpost.HostPlaceholder
-	if !s.Served {
-		return nil
+	if s.Served {
+		s.settleServed()
+	}
+	return nil
+}
+
+// settleServed gives a served manifest its version and its host, as far as they are known.
+func (s *Service) settleServed() {
+	if len(s.Versions) == 0 {
+		return
 	}
 	own := ""
 	if s.Address != nil {
@@ -48,7 +56,6 @@ func (s *Service) Load(features []string) error {
 		_, s.Versions[0].Name, _ = routes.Parse(s.Address.Path)
 	}
 	s.Host = s.Versions[0].Manifest.ServedHost(own)
-	return nil
 }
 
 // State returns the versions with their base path, which a manifest by itself does not tell.

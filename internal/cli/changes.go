@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"signpost"
+)
+
+// summary counts the changes by level.
+func summary(changes []signpost.Change) string {
+	if len(changes) == 0 {
+		return "no changes"
+	}
+	var parts []string
+	for _, level := range levels {
+		n := 0
+		for _, change := range changes {
+			if change.Level == level {
+				n++
+			}
+		}
+		parts = append(parts, fmt.Sprintf("%d %s", n, level))
+	}
+	return plural(len(changes), "change") + ": " + strings.Join(parts, ", ")
+}
+
+// changeGroup is the same change to several endpoints of a service, such as that of a shared modifier.
+type changeGroup struct {
+	signpost.Change          // the first one
+	versions        []string // of all of them
+	others          int
+}
+
+// groupChanges groups the changes, the heaviest first and otherwise in their order.
+func groupChanges(changes []signpost.Change) []*changeGroup {
+	type identity struct{ rule, service, message string }
+	var groups []*changeGroup
+	known := make(map[identity]*changeGroup)
+	for _, change := range changes {
+		id := identity{change.Rule, change.Service, change.Message}
+		g := known[id]
+		if g == nil || change.Endpoint == "" {
+			g = &changeGroup{Change: change}
+			groups = append(groups, g)
+			if change.Endpoint != "" {
+				known[id] = g
+			}
+		} else {
+			g.others++
+		}
+		if change.Version != "" && !slices.Contains(g.versions, change.Version) {
+			g.versions = append(g.versions, change.Version)
+		}
+	}
+	slices.SortStableFunc(groups, func(a, b *changeGroup) int {
+		return cmp.Compare(slices.Index(levels, a.Level), slices.Index(levels, b.Level))
+	})
+	return groups
+}
+
+// more counts the endpoints of the group after the first.
+func (g *changeGroup) more() string {
+	if g.others == 0 {
+		return ""
+	}
+	return " and " + plural(g.others, "other endpoint")
+}
+
+// printChanges writes changes for people, one or one group on a line.
+func printChanges(w io.Writer, p palette, changes []signpost.Change) error {
+	var out strings.Builder
+	for _, g := range groupChanges(changes) {
+		level := string(g.Level) + ":"
+		switch g.Level {
+		case signpost.LevelBreaking:
+			level = p.mark(signpost.SeverityError, level)
+		case signpost.LevelNotable:
+			level = p.mark(signpost.SeverityWarning, level)
+		}
+		place := strings.Join(slices.DeleteFunc([]string{g.Service, strings.Join(g.versions, ", "), g.Endpoint + g.more()},
+			func(part string) bool { return part == "" }), " ")
+		if place != "" {
+			place = p.bold(printable(place)+":") + " "
+		}
+		fmt.Fprintf(&out, "%s %s%s %s\n", level, place, printable(g.Message), p.dim("["+g.Rule+"]"))
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// markdownTitle heads every comment, so that a later one finds and replaces it.
+const markdownTitle = "### Changes to the endpoints manifest\n\n"
+
+// printChangesMarkdown writes changes for a comment on a pull request. There always is a text: a comment without one
+// could not be posted.
+func printChangesMarkdown(w io.Writer, changes []signpost.Change, remarks []string) error {
+	var out strings.Builder
+	out.WriteString(markdownTitle)
+	for _, remark := range remarks {
+		fmt.Fprintf(&out, "%s\n\n", markdownText(remark))
+	}
+	if len(changes) == 0 {
+		out.WriteString("No changes.\n")
+		_, err := io.WriteString(w, out.String())
+		return err
+	}
+	services := slices.ContainsFunc(changes, func(c signpost.Change) bool { return c.Service != "" })
+	row := func(service string, cells ...string) {
+		if services {
+			cells = slices.Insert(cells, 1, service)
+		}
+		fmt.Fprintf(&out, "| %s |\n", strings.Join(cells, " | "))
+	}
+	fmt.Fprintf(&out, "%s\n\n", summary(changes))
+	row("service", "level", "version", "endpoint", "change", "rule")
+	out.WriteString(strings.Repeat("|---", 5) + map[bool]string{true: "|---"}[services] + "|\n")
+	for _, g := range groupChanges(changes) {
+		level := string(g.Level)
+		if g.Level == signpost.LevelBreaking {
+			level = "**" + level + "**"
+		}
+		row(markdownCode(g.Service), level, strings.Join(g.versions, ", "), markdownCode(g.Endpoint)+g.more(), markdownText(g.Message), "`"+g.Rule+"`")
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// printFailureMarkdown writes a comment about a comparison that could not be made: NEW has errors, or something
+// could not be read.
+func printFailureMarkdown(w io.Writer, failure error) error {
+	var out strings.Builder
+	out.WriteString(markdownTitle)
+	invalid := (*invalidError)(nil)
+	if errors.As(failure, &invalid) {
+		fmt.Fprintf(&out, "%s, so nothing was compared.\n\n| place | error | rule |\n|---|---|---|\n", markdownText(invalid.Error()))
+		for _, f := range invalid.findings {
+			message := markdownText(f.Message)
+			if f.Hint != "" {
+				message += "<br>" + markdownText(f.Hint)
+			}
+			fmt.Fprintf(&out, "| %s | %s | `%s` |\n", markdownCode(fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)), message, f.Rule)
+		}
+	} else {
+		fmt.Fprintf(&out, "The comparison failed: %s\n", markdownText(failure.Error()))
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// markdownText escapes what would be markup, a new cell or a new row in a table. A space without a width keeps
+// @name and #1 from being a mention and a reference, which nothing else does on GitHub.
+func markdownText(text string) string {
+	var out strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '@' || r == '#':
+			out.WriteRune(r)
+			out.WriteString("&#8203;")
+			continue
+		case r < ' ':
+			r = ' '
+		case strings.ContainsRune("\\`*_[]<>|~&", r):
+			out.WriteByte('\\')
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}
+
+// markdownCode returns text as it is, in a code span that can stand in a table.
+func markdownCode(text string) string {
+	if text == "" {
+		return ""
+	}
+	fence := "`"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + strings.NewReplacer("|", `\|`, "\n", " ", "\r", " ").Replace(text) + fence
+}

@@ -1,0 +1,140 @@
+package source
+
+import (
+	"fmt"
+	"slices"
+
+	"signpost"
+	"signpost/internal/routes"
+)
+
+// LoadReadable fills in the versions of a service that has errors, as far as they could be read. It leaves out
+// endpoints of other versions, which are an error of the file and not of a manifest.
+func (s *Service) LoadReadable(features []string) {
+	s.Host = signpost.HostPlaceholder
+	declared := make(map[string]bool)
+	for _, name := range s.File.Versions() {
+		declared[name] = true
+	}
+	s.Versions = s.File.Readable(KnownFeatures(s.File, features))
+	for i, v := range s.Versions {
+		s.Versions[i].Manifest.Endpoints = slices.DeleteFunc(v.Manifest.Endpoints, func(e signpost.Endpoint) bool {
+			return routes.OtherVersion(signpost.CutURL(e.URL), v.Name, declared) != ""
+		})
+	}
+	if s.Served {
+		s.settleServed()
+	}
+}
+
+// Align makes two services comparable by [signpost.DiffService], and returns notes about what it did.
+//
+// Between definitions {{host}} stays. A manifest that was served gives its host to a definition; of two manifests,
+// new is compared as if it had been served for the host of old. A served manifest is one version, so only that
+// version of the other side is compared.
+func Align(old, new *Service) (notes []string, err error) {
+	notes, err = alignHosts(old, new)
+	if err != nil {
+		return nil, err
+	}
+	for _, pair := range [][2]*Service{{old, new}, {new, old}} {
+		if note := alignVersions(pair[0], pair[1]); note != "" {
+			notes = append(notes, note)
+		}
+	}
+	return notes, nil
+}
+
+func alignHosts(old, new *Service) (notes []string, err error) {
+	if old.Host == new.Host {
+		return nil, nil
+	}
+	if old.Host == signpost.HostPlaceholder {
+		old, new = new, old // the one that is open takes the host of the other
+	}
+	if new.Host == signpost.HostPlaceholder {
+		notes = append(notes, fmt.Sprintf("%s is compared as it is served for %s", new.Name, old.Host))
+	} else {
+		notes = append(notes, fmt.Sprintf("%s is for %s: compared as if it were for %s", new.Name, new.Host, old.Host))
+	}
+	return notes, new.ServeFor(old.Host)
+}
+
+// alignVersions leaves one version in other if one is a manifest: the version that it is of or, if that is not known,
+// the one with the most URLs in common.
+func alignVersions(one, other *Service) (note string) {
+	if !one.Served || len(one.Versions) == 0 || len(other.Versions) == 0 {
+		return ""
+	}
+	v := &one.Versions[0]
+	i := slices.IndexFunc(other.Versions, func(o signpost.Version) bool { return o.Name == v.Name })
+	if i < 0 && v.Name != "" {
+		return "" // a version that the other does not have: that is a change
+	}
+	if i < 0 {
+		i = mostInCommon(v.Manifest, other.Versions)
+		v.Name = other.Versions[i].Name
+	}
+	if len(other.Versions) > 1 {
+		note = fmt.Sprintf("%s is the manifest of one version: only %s of %s is compared", one.Name, v.Name, other.Name)
+		other.Versions = other.Versions[i : i+1]
+	}
+	return note
+}
+
+// mostInCommon returns which of the versions has the most URLs of a manifest, the first among equals.
+func mostInCommon(m signpost.Manifest, versions []signpost.Version) int {
+	urls := make(map[string]bool, len(m.Endpoints))
+	for _, e := range m.Endpoints {
+		urls[e.URL] = true
+	}
+	best, most := 0, 0
+	for i, v := range versions {
+		n := 0
+		for _, e := range v.Manifest.Endpoints {
+			if urls[e.URL] {
+				n++
+			}
+		}
+		if n > most {
+			best, most = i, n
+		}
+	}
+	return best
+}
+
+// ServedBy returns the service that a served manifest is of: by the base path that its address names or, if that is
+// not known, the one with the most URLs in common. It returns nil if there is none.
+func ServedBy(served *Service, services []*Service) *Service {
+	if served.Address != nil {
+		if base, _, ok := routes.Parse(served.Address.Path); ok {
+			i := slices.IndexFunc(services, func(s *Service) bool { return s.File.BasePath == base })
+			if i < 0 {
+				return nil
+			}
+			return services[i]
+		}
+	}
+	urls := make(map[string]bool)
+	for _, v := range served.Versions {
+		for _, e := range v.Manifest.Reopen(served.Host).Endpoints {
+			urls[e.URL] = true
+		}
+	}
+	var best *Service
+	most := 0
+	for _, s := range services {
+		n := 0
+		for _, v := range s.Versions {
+			for _, e := range v.Manifest.Endpoints {
+				if urls[e.URL] {
+					n++
+				}
+			}
+		}
+		if n > most {
+			best, most = s, n
+		}
+	}
+	return best
+}
