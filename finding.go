@@ -19,9 +19,30 @@ type Finding struct {
 	Column int    `json:"column"`
 
 	Hint string `json:"hint"` // what would be right, where that can be said
+	Fix  *Fix   `json:"fix"`  // nil where nothing is certain to be right
 
 	Path  Path `json:"-"` // the place in the manifest
 	Width int  `json:"-"` // how many characters of the line the finding is about
+
+	// Replacement is the value that certainly belongs at Path instead of the one there: a string, json.Number
+	// or bool. For a Path that ends at an endpoint it is the URL. Package definition, which knows how the value
+	// is written, makes a Fix of it.
+	Replacement any `json:"-"`
+}
+
+// Fix is a change to a definition file that settles a finding without a decision of the author's.
+type Fix struct {
+	Message string `json:"message"` // what the fix does, such as: write "get"
+	Edits   []Edit `json:"edits"`   // in the order of the file, none overlapping
+}
+
+// Edit replaces the text between two places of a file, counted like those of a finding. The end is exclusive.
+type Edit struct {
+	Line      int    `json:"line"`
+	Column    int    `json:"column"`
+	EndLine   int    `json:"end_line"`
+	EndColumn int    `json:"end_column"`
+	Text      string `json:"text"`
 }
 
 // Severity is the weight of a finding.

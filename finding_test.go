@@ -2,6 +2,7 @@ package signpost_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"signpost"
@@ -24,10 +25,20 @@ func TestFindingString(t *testing.T) {
 func TestFindingJSON(t *testing.T) {
 	got, err := json.Marshal(signpost.Finding{
 		Rule: "method", Severity: signpost.SeverityError, Message: "m", File: "feeds.yaml", Line: 14, Column: 17, Hint: "h",
-		Path: signpost.Path{signpost.Field("a")}, Width: 5,
+		Path: signpost.Path{signpost.Field("a")}, Width: 5, Replacement: "get",
 	})
-	const want = `{"rule":"method","severity":"error","message":"m","file":"feeds.yaml","line":14,"column":17,"hint":"h"}`
+	const want = `{"rule":"method","severity":"error","message":"m","file":"feeds.yaml","line":14,"column":17,"hint":"h","fix":null}`
 	if err != nil || string(got) != want {
+		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+}
+
+func TestFixJSON(t *testing.T) {
+	got, err := json.Marshal(signpost.Finding{Fix: &signpost.Fix{Message: "write get", Edits: []signpost.Edit{
+		{Line: 14, Column: 17, EndLine: 14, EndColumn: 20, Text: "get"},
+	}}})
+	const want = `"fix":{"message":"write get","edits":[{"line":14,"column":17,"end_line":14,"end_column":20,"text":"get"}]}}`
+	if err != nil || !strings.HasSuffix(string(got), want) {
 		t.Errorf("got %s, %v, want %s", got, err, want)
 	}
 }

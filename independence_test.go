@@ -208,7 +208,9 @@ func rendered(t testing.TB, template *signpost.Template, host string) []byte {
 func scribble(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
-		scribble(v.Elem())
+		if !v.IsNil() {
+			scribble(v.Elem())
+		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			scribble(v.Field(i))

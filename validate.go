@@ -77,6 +77,9 @@ func (v *validator) add(rule, hint string, path Path, format string, args ...any
 	})
 }
 
+// replace suggests the value that certainly belongs at the place of the last finding.
+func (v *validator) replace(value any) { v.findings[len(v.findings)-1].Replacement = value }
+
 // required reports a text that is not there. The last step of the path names it.
 func (v *validator) required(text, owner string, path Path) {
 	if text == "" {
@@ -111,6 +114,7 @@ func (v *validator) endpoint(e Endpoint) {
 	case e.Method == MethodGet || e.Method == MethodPost:
 	case lower == MethodGet || lower == MethodPost:
 		v.add(RuleMethod, "write it in lower case: "+lower, Path{Field("method")}, `method %q is not "get" or "post"`, e.Method)
+		v.replace(lower)
 	default:
 		v.add(RuleMethod, "", Path{Field("method")}, `method %q is not "get" or "post"`, e.Method)
 	}

@@ -6,19 +6,19 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"signpost"
 	"signpost/internal/spell"
+	"signpost/internal/tree"
 )
 
 // allowance is a warning that the author means: a comment on its line or above it, or an entry of the
 // allow field of its endpoint or of the file.
 type allowance struct {
 	rule string
-	at   *node // the name of the rule, in the comment or the field
-	line int   // the line that a comment is about; 0 for a field
-	in   *node // the endpoint that a field is in; nil for the file
+	at   *tree.Node // the name of the rule, in the comment or the field
+	line int        // the line that a comment is about; 0 for a field
+	in   *tree.Node // the endpoint that a field is in; nil for the file
 	used bool
 }
 
@@ -28,24 +28,24 @@ var allowComment = regexp.MustCompile(`(?:^|[ \t])#[ \t]*signpost:[ \t]*allow[ \
 // allowComments returns the allowances in the comments of a YAML file.
 func (p *parser) allowComments() []*allowance {
 	var all []*allowance
-	if !bytes.Contains(p.source.text, []byte("signpost:")) {
+	if !bytes.Contains(p.doc.Text, []byte("signpost:")) {
 		return nil
 	}
-	for number := 1; number <= p.source.count(); number++ {
-		line := p.source.line(number)
+	about := p.doc.Lines() // from the last line up, the next one that is not a comment alone
+	for number := p.doc.Lines(); number >= 1; number-- {
+		line := p.doc.Line(number)
+		if !bytes.HasPrefix(bytes.TrimSpace(line), []byte("#")) {
+			about = number
+		}
 		found := allowComment.FindSubmatchIndex(line)
 		if found == nil {
 			continue
 		}
-		about := number
-		for about < p.source.count() && bytes.HasPrefix(bytes.TrimSpace(p.source.line(about)), []byte("#")) {
-			about++ // a comment on lines of its own is about the next that is not one
-		}
-		start := found[2]
+		start := p.doc.Offset(number, 1) + found[2]
 		for rule := range strings.SplitSeq(string(line[found[2]:found[3]]), ",") {
 			name := strings.TrimSpace(rule)
-			column := utf8.RuneCount(line[:start]) + strings.Index(rule, name) + 1
-			all = append(all, &allowance{rule: name, line: about, at: &node{kind: kindString, text: name, line: number, column: column}})
+			at := start + strings.Index(rule, name)
+			all = append(all, &allowance{rule: name, line: about, at: p.doc.NodeAt(at, at+len(name))})
 			start += len(rule) + len(",")
 		}
 	}
@@ -54,23 +54,23 @@ func (p *parser) allowComments() []*allowance {
 
 // allowField returns a reader of an allow field: rules, each with the reason why it is allowed. endpoint is nil
 // for the field of the file.
-func (d *decoder) allowField(endpoint *node) reader {
-	return reader{"allow", func(n *node) {
-		if !d.is(n, "allow", kindObject) {
+func (d *decoder) allowField(endpoint *tree.Node) reader {
+	return reader{"allow", func(n *tree.Node) {
+		if !d.is(n, "allow", tree.Object) {
 			return
 		}
-		for _, f := range n.fields {
-			if d.is(f.value, "the reason to allow "+f.key.text, kindString) && f.value.text == "" {
-				d.add(signpost.RuleRequiredField, "say why it is meant", f.value, "allow gives no reason")
+		for _, f := range n.Fields {
+			if d.is(f.Value, "the reason to allow "+f.Key.Text, tree.String) && f.Value.Text == "" {
+				d.add(signpost.RuleRequiredField, "say why it is meant", f.Value, "allow gives no reason")
 			}
-			d.allowances = append(d.allowances, &allowance{rule: f.key.text, at: f.key, in: endpoint})
+			d.allowances = append(d.allowances, &allowance{rule: f.Key.Text, at: f.Key, in: endpoint})
 		}
 	}}
 }
 
 // warn reports a warning at the value that a path leads to from a field, unless it is allowed there.
 // endpoint is nil for a warning that is not about an endpoint.
-func (d *decoder) warn(f signpost.Finding, from field, path signpost.Path, endpoint *node) {
+func (d *decoder) warn(f signpost.Finding, from tree.Field, path signpost.Path, endpoint *tree.Node) {
 	before := len(d.findings)
 	d.reportAt(f, from, path)
 	if len(d.findings) == before {
@@ -78,14 +78,29 @@ func (d *decoder) warn(f signpost.Finding, from field, path signpost.Path, endpo
 	}
 	line := d.findings[before].Line
 	allowed := false
-	for _, a := range d.allowances {
-		here := a.line == line || a.line == 0 && (a.in == nil || a.in == endpoint)
-		if a.rule == f.Rule && here {
+	for _, place := range []allowKey{{rule: f.Rule}, {rule: f.Rule, in: endpoint}, {rule: f.Rule, line: line}} {
+		for _, a := range d.allowed[place] {
 			a.used, allowed = true, true
 		}
 	}
 	if allowed {
 		d.findings = d.findings[:before]
+	}
+}
+
+// allowKey is where an allowance holds: on a line, in an endpoint or, with neither, in the whole file.
+type allowKey struct {
+	rule string
+	line int
+	in   *tree.Node
+}
+
+// indexAllowances makes the allowances known to warn.
+func (d *decoder) indexAllowances() {
+	d.allowed = make(map[allowKey][]*allowance, len(d.allowances))
+	for _, a := range d.allowances {
+		key := allowKey{a.rule, a.line, a.in}
+		d.allowed[key] = append(d.allowed[key], a)
 	}
 }
 

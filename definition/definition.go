@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"signpost"
+	"signpost/internal/tree"
 )
 
 // File is a definition file that was read, with everything that is wrong with it.
@@ -18,7 +19,7 @@ type File struct {
 	Service  string // the title; may be empty
 	BasePath string // starts with a slash and, but for "/", does not end in one
 
-	basePathAt *node // for a clash between files
+	basePathAt *tree.Node // for a clash between files
 	enable     []string
 	features   []signpost.Feature // the built-in ones and the declared ones, in the order of application
 	versions   []version
@@ -29,14 +30,14 @@ type File struct {
 type version struct {
 	name      string
 	manifest  signpost.Manifest
-	endpoints map[string]field // by URL
+	endpoints map[string]tree.Field // by URL
 }
 
 // Parse reads a definition. The name tells the format by its extension and stands in the findings; the
 // file is not opened. Whatever is wrong with the text becomes a finding, so Parse itself cannot fail.
 func Parse(name string, text []byte) *File {
-	f := &File{Name: name, BasePath: "/", parser: &parser{name: name, source: source{text: text}}}
-	if root := f.parser.tree(); root != nil {
+	f := &File{Name: name, BasePath: "/", parser: newParser(name, text, false)}
+	if root := f.parser.doc.Root; root != nil {
 		d := decoder{parser: f.parser, file: f}
 		d.definition(root)
 		d.lint()
@@ -48,10 +49,10 @@ func Parse(name string, text []byte) *File {
 // ParseManifest reads a manifest as a service sends it, or as it was saved: JSON whose one field is endpoints.
 // The file that it returns has one version, without a name. The rules are those of a definition.
 func ParseManifest(name string, text []byte) *File {
-	f := &File{Name: name, BasePath: "/", parser: &parser{name: name, source: source{text: text}, json: true}}
-	if root := f.parser.tree(); root != nil {
+	f := &File{Name: name, BasePath: "/", parser: newParser(name, text, true)}
+	if root := f.parser.doc.Root; root != nil {
 		d := decoder{parser: f.parser, file: f, served: true}
-		d.manifest(field{root, root}, "")
+		d.manifest(tree.Field{Key: root, Value: root}, "")
 		d.lint()
 	}
 	f.parser.sortFindings()
@@ -66,7 +67,7 @@ func Lint(files ...*File) []signpost.Finding {
 		own := slices.Clone(f.parser.findings)
 		if f.basePathAt == nil { // not even an object
 		} else if other := owners[f.BasePath]; other != nil {
-			p := parser{name: f.Name, source: f.parser.source, findings: own}
+			p := parser{name: f.Name, doc: f.parser.doc, findings: own}
 			p.add(ruleBasePath, "give each service a base_path of its own", f.basePathAt,
 				"base_path %q is taken by %s", f.BasePath, other.Name)
 			p.sortFindings()
@@ -80,7 +81,13 @@ func Lint(files ...*File) []signpost.Finding {
 }
 
 // Line returns a line of the file, counted from 1, to show with a finding.
-func (f *File) Line(number int) string { return string(f.parser.source.line(number)) }
+func (f *File) Line(number int) string { return string(f.parser.doc.Line(number)) }
+
+// Snippet returns at most width characters of a line around a column, and the column of the first of them. It
+// takes the same time for a line of any length.
+func (f *File) Snippet(line, column, width int) (text string, first int) {
+	return f.parser.doc.Snippet(line, column, width)
+}
 
 // Features returns the names of the features that can be enabled.
 func (f *File) Features() []string {

@@ -9,18 +9,21 @@ import (
 	"signpost"
 	"signpost/host"
 	"signpost/internal/routes"
+	"signpost/internal/tree"
 )
 
 // lint reports what is wrong with the values that were read. The rules about manifests, modifiers and
 // features are the contract's own; here they get their place in the file.
 func (d *decoder) lint() {
-	if !d.fromJSON() {
+	if !d.doc.JSON {
 		d.allowances = append(d.allowances, d.allowComments()...)
 	}
+	d.indexAllowances()
 	d.lintFeatures()
 	for _, shared := range d.modifiers {
-		for _, f := range shared.modifier.Validate() {
-			d.reportAt(f, shared.field, f.Path)
+		shared.findings = shared.modifier.Validate()
+		for _, f := range shared.findings {
+			d.reportAt(f, shared.Field, f.Path)
 		}
 	}
 	enabled := d.file.named(d.file.enable)
@@ -35,17 +38,18 @@ func (d *decoder) lint() {
 		}
 		for _, f := range manifest.Warnings() {
 			at := v.endpoints[f.Path.Endpoint()]
-			d.warn(f, at, d.inEndpoint(f, at), at.value)
+			path := d.inEndpoint(&f, at)
+			d.warn(f, at, path, at.Value)
 		}
 		for _, e := range v.manifest.Endpoints {
 			u, err := signpost.ParseURL(e.URL)
 			if err != nil {
 				continue
 			}
-			d.lintInternationalHost(u, v.endpoints[e.URL].key)
+			d.lintInternationalHost(u, v.endpoints[e.URL].Key)
 			if other := routes.OtherVersion(u, v.name, declared); other != "" {
 				d.add(ruleVersionMismatch, fmt.Sprintf("a manifest lists the URLs of its own version: move it to %s, or correct the URL", other),
-					v.endpoints[e.URL].key, "URL %q of version %s names version %s", e.URL, v.name, other)
+					v.endpoints[e.URL].Key, "URL %q of version %s names version %s", e.URL, v.name, other)
 			}
 		}
 	}
@@ -57,7 +61,7 @@ func (d *decoder) lint() {
 }
 
 // lintInternationalHost checks a host that is not all ASCII, which the contract cannot judge by itself.
-func (d *decoder) lintInternationalHost(u signpost.URL, at *node) {
+func (d *decoder) lintInternationalHost(u signpost.URL, at *tree.Node) {
 	name := strings.ReplaceAll(u.Hostname(), signpost.HostPlaceholder, "x")
 	if !strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
 		return
@@ -73,19 +77,19 @@ func (d *decoder) warnUnused(enabled []signpost.Feature) {
 		if !shared.used {
 			d.warn(signpost.Finding{
 				Rule: ruleUnusedModifier, Severity: signpost.SeverityWarning, Hint: "remove it, or name it in an endpoint's modifiers",
-				Message: fmt.Sprintf("no endpoint uses the shared modifier %q", shared.key.text),
-			}, shared.field, nil, nil)
+				Message: fmt.Sprintf("no endpoint uses the shared modifier %q", shared.Key.Text),
+			}, shared.Field, nil, nil)
 		}
 	}
 	for _, feature := range enabled {
 		applies := slices.ContainsFunc(d.file.versions, func(v version) bool {
 			return slices.ContainsFunc(v.manifest.Endpoints, func(e signpost.Endpoint) bool { return strings.HasSuffix(e.URL, feature.URLSuffix) })
 		})
-		if i := slices.IndexFunc(d.enable, func(n *node) bool { return n.text == feature.Name }); !applies && i >= 0 {
+		if i := slices.IndexFunc(d.enable, func(n *tree.Node) bool { return n.Text == feature.Name }); !applies && i >= 0 {
 			d.warn(signpost.Finding{
 				Rule: ruleFeatureMatchesNothing, Severity: signpost.SeverityWarning, Hint: "correct the URLs or the suffix, or do not enable it",
 				Message: fmt.Sprintf("feature %q applies to no endpoint: no URL ends in %q", feature.Name, feature.URLSuffix),
-			}, field{d.enable[i], d.enable[i]}, nil, nil)
+			}, tree.Field{Key: d.enable[i], Value: d.enable[i]}, nil, nil)
 		}
 	}
 }
@@ -93,55 +97,55 @@ func (d *decoder) warnUnused(enabled []signpost.Feature) {
 func (d *decoder) lintFeatures() {
 	for _, declared := range d.features {
 		for _, f := range declared.feature.Validate() {
-			d.reportAt(f, declared.field, f.Path)
+			d.reportAt(f, declared.Field, f.Path)
 		}
-		if len(declared.feature.ContextObj) == 0 && !declared.value.broken {
-			d.add(signpost.RuleRequiredField, "", declared.key, "feature %q has no context_obj", declared.key.text)
+		if len(declared.feature.ContextObj) == 0 && !d.broken[declared.Value] {
+			d.add(signpost.RuleRequiredField, "", declared.Key, "feature %q has no context_obj", declared.Key.Text)
 		}
 	}
 	known := d.file.Features()
 	for i, n := range d.enable {
 		switch {
-		case !slices.Contains(known, n.text):
-			d.unknown(ruleUnknownFeature, n, known, fmt.Sprintf("there is no feature %q", n.text))
-		case slices.ContainsFunc(d.enable[:i], func(before *node) bool { return before.text == n.text }):
-			d.add(signpost.RuleDuplicateKey, "name it once", n, "feature %q is enabled twice", n.text)
+		case !slices.Contains(known, n.Text):
+			d.unknown(ruleUnknownFeature, n, known, fmt.Sprintf("there is no feature %q", n.Text))
+		case slices.ContainsFunc(d.enable[:i], func(before *tree.Node) bool { return before.Text == n.Text }):
+			d.add(signpost.RuleDuplicateKey, "name it once", n, "feature %q is enabled twice", n.Text)
 		default:
-			d.file.enable = append(d.file.enable, n.text)
+			d.file.enable = append(d.file.enable, n.Text)
 		}
 	}
 }
 
 // reportEndpoint reports a finding about an endpoint. What is wrong with a shared modifier itself is said
 // once, where it is declared; what is wrong with using it here is said here.
-func (d *decoder) reportEndpoint(f signpost.Finding, at field) {
+func (d *decoder) reportEndpoint(f signpost.Finding, at tree.Field) {
 	if name := d.reference(f, at); name != "" {
 		alone := func(own signpost.Finding) bool { return own.Rule == f.Rule && own.Message == f.Message }
-		for _, shared := range d.modifiers {
-			if shared.key.text == name && slices.ContainsFunc(shared.modifier.Validate(), alone) {
-				return
-			}
+		if shared := d.shared[name]; shared != nil && slices.ContainsFunc(shared.findings, alone) {
+			return
 		}
 	}
-	d.reportAt(f, at, d.inEndpoint(f, at))
+	path := d.inEndpoint(&f, at)
+	d.reportAt(f, at, path)
 }
 
 // inEndpoint returns the path of a finding inside its endpoint. It ends at the name of a shared modifier.
-func (d *decoder) inEndpoint(f signpost.Finding, at field) signpost.Path {
-	if d.reference(f, at) != "" {
+func (d *decoder) inEndpoint(f *signpost.Finding, at tree.Field) signpost.Path {
+	if d.reference(*f, at) != "" {
+		f.Replacement = nil // it is for the shared modifier, not for its name
 		return f.Path[1:3]
 	}
 	return f.Path[1:]
 }
 
 // reference returns the name of the shared modifier that a finding is inside of, or "".
-func (d *decoder) reference(f signpost.Finding, at field) string {
+func (d *decoder) reference(f signpost.Finding, at tree.Field) string {
 	if len(f.Path) < 3 || f.Path[1] != signpost.Field("modifiers") {
 		return ""
 	}
-	_, modifiers := at.value.field("modifiers")
-	if item := modifiers.items[f.Path[2].(signpost.Item)]; item.kind == kindString {
-		return item.text
+	_, modifiers := at.Value.Field("modifiers")
+	if item := modifiers.Items[f.Path[2].(signpost.Item)]; item.Kind == tree.String {
+		return item.Text
 	}
 	return ""
 }
@@ -149,34 +153,37 @@ func (d *decoder) reference(f signpost.Finding, at field) string {
 // reportAt reports a finding at the value that the path leads to from a field. Where the path leads
 // nowhere, something is missing: then it is reported at the innermost value that is there. Nothing is
 // reported inside a value that was found to be broken.
-func (d *decoder) reportAt(f signpost.Finding, from field, path signpost.Path) {
-	at, n := from.key, from.value
-	for len(path) > 0 && !n.broken {
-		var next *node
+func (d *decoder) reportAt(f signpost.Finding, from tree.Field, path signpost.Path) {
+	at, n, missing := from.Key, from.Value, false
+	for len(path) > 0 && !d.broken[n] && !missing {
+		var next *tree.Node
 		switch step := path[0].(type) {
 		case signpost.Item:
-			if int(step) < len(n.items) {
-				next = n.items[step]
+			if int(step) < len(n.Items) {
+				next = n.Items[step]
 			}
 			path = path[1:]
 		case signpost.Field:
 			step, path = shortForm(n, step, path)
-			_, next = n.field(string(step))
+			_, next = n.Field(string(step))
 		}
-		if next == nil {
-			break
+		if missing = next == nil; !missing {
+			at, n = next, next
 		}
-		at, n = next, next
 	}
-	if !n.broken {
-		d.report(f, at)
+	if d.broken[n] {
+		return
 	}
+	if f.Replacement != nil && !missing {
+		f.Fix = d.replacement(at, f.Replacement)
+	}
+	d.report(f, at)
 }
 
 // shortForm translates a step into a modifier that is written with a kind: its fields are those of the
 // builders, where a path speaks of the manifest.
-func shortForm(n *node, step signpost.Field, path signpost.Path) (signpost.Field, signpost.Path) {
-	if key, _ := n.field("kind"); key == nil || step != "params" || len(path) < 3 {
+func shortForm(n *tree.Node, step signpost.Field, path signpost.Path) (signpost.Field, signpost.Path) {
+	if key, _ := n.Field("kind"); key == nil || step != "params" || len(path) < 3 {
 		return step, path[1:]
 	}
 	switch path[2:min(4, len(path))].String() {

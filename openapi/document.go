@@ -13,11 +13,11 @@ import (
 	"strconv"
 	"strings"
 
-	"go.yaml.in/yaml/v4"
+	"signpost/internal/tree"
 )
 
 // MaxSize bounds a document, together with the files that it refers to, in bytes.
-const MaxSize = 64 << 20
+const MaxSize = tree.MaxSize
 
 // maxDepth bounds how far references lead to references, and schemas to schemas.
 const maxDepth = 32
@@ -30,7 +30,7 @@ type file struct {
 	err  error // why there is no root
 }
 
-// node is a value of a YAML or JSON file. Reading checks nothing and resolves nothing: the importer looks at
+// node is a value of a YAML or JSON file. Reading resolves no references: the importer looks at
 // the little that it needs, so that a mistake anywhere else does no harm. All methods take a nil node.
 type node struct {
 	kind   kind
@@ -111,133 +111,50 @@ func (l *loader) parse(f *file, content []byte) (*node, error) {
 	if l.size += len(content); l.size > MaxSize {
 		return nil, fmt.Errorf("the document is larger than %d MiB", MaxSize>>20)
 	}
-	content = bytes.TrimPrefix(content, []byte("\ufeff"))
-	if json.Valid(content) { // YAML parsers read JSON only roughly
-		r := jsonReader{l, f, content, json.NewDecoder(bytes.NewReader(content)), 0, 1}
-		r.dec.UseNumber()
-		return r.value(), nil
-	}
-	var doc yaml.Node
-	if err := yaml.Load(content, &doc); err != nil {
-		var one *yaml.LoadError
-		switch {
-		case strings.Contains(err.Error(), "no documents in stream"):
-			return nil, errors.New("the file is empty")
-		case errors.As(err, &one) && one.Mark.Line > 0:
-			return nil, fmt.Errorf("line %d: %s", one.Mark.Line, one.Message)
+	doc := tree.Parse(content, tree.Options{JSON: json.Valid(bytes.TrimPrefix(content, []byte(tree.ByteOrderMark)))})
+	for _, p := range doc.Problems {
+		switch p.Kind {
+		case tree.Syntax:
+			return nil, fmt.Errorf("line %d: %s", p.At.Line(), p.Message)
+		case tree.DuplicateKey:
+			l.repeats = append(l.repeats, &node{text: p.At.Text, line: p.At.Line(), file: f})
 		}
-		return nil, errors.New(oneLine(err.Error()))
 	}
-	c := yamlConverter{l, f, make(map[*yaml.Node]*node)}
-	return c.value(doc.Content[0]), nil
-}
-
-// set adds a field to an object. Of a key that is there twice, the first counts.
-func (l *loader) set(n *node, key string, value *node) {
-	if n.fields[key] != nil {
-		l.repeats = append(l.repeats, &node{text: key, line: value.line, file: n.file})
-		return
+	if doc.Root == nil {
+		return nil, errors.New("the file is empty")
 	}
-	n.keys = append(n.keys, key)
-	n.fields[key] = value
+	c := converter{f, make(map[*tree.Node]*node)}
+	return c.convert(doc.Root, doc.Root.Line()), nil
 }
 
-// jsonReader reads a document that is known to be valid.
-type jsonReader struct {
-	*loader
-	file    *file
-	content []byte
-	dec     *json.Decoder
-	offset  int64
-	line    int // at the offset
-}
-
-func (r *jsonReader) value() *node {
-	token, _ := r.dec.Token()
-	r.line += bytes.Count(r.content[r.offset:r.dec.InputOffset()], []byte("\n"))
-	r.offset = r.dec.InputOffset()
-	n := &node{kind: null, line: r.line, file: r.file}
-	switch token := token.(type) {
-	case json.Delim:
-		n.kind = list
-		if token == '{' {
-			n.kind, n.fields = object, make(map[string]*node)
-		}
-		for r.dec.More() {
-			item := r.value()
-			if n.kind == list {
-				n.items = append(n.items, item)
-			} else {
-				r.set(n, item.text, r.value())
-			}
-		}
-		r.dec.Token() // the closing bracket
-	case string:
-		n.kind, n.text = text, token
-	case json.Number:
-		n.kind, n.text = number, token.String()
-	case bool:
-		n.kind, n.text = truth, strconv.FormatBool(token)
-	}
-	return n
-}
-
-// yamlConverter turns the nodes of the library into ours. An alias becomes the very node that it names, so
-// that nothing is expanded.
-type yamlConverter struct {
-	*loader
+// converter turns the nodes of a file's tree into ours. An aliased node stays one node, so that nothing is
+// expanded.
+type converter struct {
 	file *file
-	done map[*yaml.Node]*node
+	done map[*tree.Node]*node // collections only: only they can be aliased at a cost
 }
 
-func (c *yamlConverter) value(y *yaml.Node) *node {
-	if y.Kind == yaml.AliasNode {
-		y = y.Alias
-	}
-	if n := c.done[y]; n != nil {
+// convert returns the node of a value whose key, or which itself, is on a line.
+func (c converter) convert(t *tree.Node, line int) *node {
+	if n := c.done[t]; n != nil {
 		return n
 	}
-	n := &node{kind: text, text: y.Value, line: y.Line, file: c.file}
-	c.done[y] = n
-	switch y.ShortTag() {
-	case "!!seq":
-		n.kind = list
-		for _, item := range y.Content {
-			n.items = append(n.items, c.value(item))
+	n := &node{kind: kind(t.Kind.String()), text: t.Text, line: line, file: c.file}
+	switch t.Kind {
+	case tree.List:
+		c.done[t] = n
+		for _, item := range t.Items {
+			n.items = append(n.items, c.convert(item, item.Line()))
 		}
-	case "!!map":
-		n.kind, n.fields = object, make(map[string]*node)
-		c.fields(n, y)
-	case "!!null":
-		n.kind = null
-	case "!!bool":
-		n.kind = truth
-	case "!!int", "!!float":
-		n.kind = number
+	case tree.Object:
+		c.done[t] = n
+		n.fields = make(map[string]*node, len(t.Fields))
+		for _, f := range t.Fields {
+			n.keys = append(n.keys, f.Key.Text)
+			n.fields[f.Key.Text] = c.convert(f.Value, f.Key.Line()) // where people look for it
+		}
 	}
 	return n
-}
-
-func (c *yamlConverter) fields(n *node, y *yaml.Node) {
-	var merged []*node
-	for i := 0; i+1 < len(y.Content); i += 2 {
-		key, value := y.Content[i], c.value(y.Content[i+1])
-		if y.Content[i+1].Kind != yaml.AliasNode {
-			value.line = key.Line // where people look for it
-		}
-		if key.ShortTag() == "!!merge" {
-			merged = append(append(merged, value), value.items...)
-		} else {
-			c.set(n, c.value(key).text, value)
-		}
-	}
-	for _, m := range merged { // its own fields win, then those of the first that is merged
-		for _, key := range m.keys {
-			if n.fields[key] == nil {
-				c.set(n, key, m.fields[key])
-			}
-		}
-	}
 }
 
 // deref follows a reference, if the node is one, to what it stands for.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"signpost"
 	"signpost/definition"
@@ -19,8 +20,8 @@ func printFindings(w io.Writer, p palette, files []*definition.File, findings []
 	for _, f := range findings {
 		fmt.Fprintf(w, "%s %s %s %s\n", p.bold(fmt.Sprintf("%s:%d:%d:", f.File, f.Line, f.Column)), p.severity(f.Severity),
 			p.bold(f.Message), p.dim("["+f.Rule+"]"))
-		if line := byName[f.File].Line(f.Line); line != "" {
-			printPlace(w, p, f, line)
+		if line, from := byName[f.File].Snippet(f.Line, f.Column, maxLine); line != "" {
+			printPlace(w, p, f, line, from)
 		}
 		if f.Hint != "" {
 			fmt.Fprintf(w, "%*s %s %s\n", len(fmt.Sprint(f.Line)), "", p.dim("= hint:"), f.Hint)
@@ -32,17 +33,15 @@ func printFindings(w io.Writer, p palette, files []*definition.File, findings []
 // that is all on one line is still readable then.
 const maxLine = 160
 
-func printPlace(w io.Writer, p palette, f signpost.Finding, line string) {
-	runes := []rune(strings.ReplaceAll(line, "\t", " ")) // as wide as the column counts it
-	at := min(f.Column-1, len(runes))
-	from := max(0, min(at-maxLine/2, len(runes)-maxLine))
-	to := min(len(runes), from+maxLine)
+// printPlace writes a part of a line, which starts at a column, and marks the place below it.
+func printPlace(w io.Writer, p palette, f signpost.Finding, line string, from int) {
+	line = strings.ReplaceAll(line, "\t", " ") // as wide as the column counts it
 	number := fmt.Sprint(f.Line)
 	gutter := strings.Repeat(" ", len(number))
-	width := max(1, min(f.Width, to-at))
+	width := max(1, min(f.Width, from+utf8.RuneCountInString(line)-f.Column))
 	fmt.Fprintln(w, p.dim(gutter+" |"))
-	fmt.Fprintln(w, p.dim(number+" |"), string(runes[from:to]))
-	fmt.Fprintln(w, p.dim(gutter+" |"), strings.Repeat(" ", at-from)+p.mark(f.Severity, "^"+strings.Repeat("~", width-1)))
+	fmt.Fprintln(w, p.dim(number+" |"), line)
+	fmt.Fprintln(w, p.dim(gutter+" |"), strings.Repeat(" ", f.Column-from)+p.mark(f.Severity, "^"+strings.Repeat("~", width-1)))
 }
 
 // printJSON writes a result for programs.

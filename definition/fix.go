@@ -1,0 +1,69 @@
+package definition
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"signpost"
+	"signpost/internal/tree"
+)
+
+// replacement returns the fix that writes another value in place of a scalar, in the style of the old one.
+func (p *parser) replacement(at *tree.Node, value any) *signpost.Fix {
+	text, ok := p.encode(at, value)
+	if !ok {
+		return nil
+	}
+	return &signpost.Fix{Message: "write " + text, Edits: []signpost.Edit{p.edit(at.Start(), at.End(), text)}}
+}
+
+// edit returns the edit that replaces the bytes between two offsets.
+func (p *parser) edit(start, end int, text string) signpost.Edit {
+	e := signpost.Edit{Text: text}
+	e.Line, e.Column = p.doc.Position(start)
+	e.EndLine, e.EndColumn = p.doc.Position(end)
+	return e
+}
+
+// encode returns a value as it is written in the file in place of a node. It refuses where that would take
+// more than a few characters on one line.
+func (p *parser) encode(at *tree.Node, value any) (string, bool) {
+	if at.Kind >= tree.List || at.Style == tree.BlockText || at.Start() == at.End() || strings.ContainsAny(at.Text, "\r\n") {
+		return "", false
+	}
+	text, isText := value.(string)
+	switch {
+	case !isText:
+		return fmt.Sprint(value), true
+	case p.doc.JSON || at.Style == tree.DoubleQuoted || at.Kind != tree.String:
+		return quote(text), true
+	case at.Style == tree.SingleQuoted:
+		return "'" + strings.ReplaceAll(text, "'", "''") + "'", true
+	case p.isPlain(text):
+		return text, true
+	}
+	return quote(text), true
+}
+
+// quote returns text in double quotes, which YAML and JSON read alike.
+func quote(text string) string {
+	var out strings.Builder
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.Encode(text) // a string can always be encoded
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// isPlain reports whether YAML reads the text as itself when it is written without quotes, in brackets too.
+func (p *parser) isPlain(text string) bool {
+	if text == "" || strings.ContainsAny(text, ",[]{}#&*!|>'\"%@`\\\r\n\t") && !strings.HasPrefix(text, "http") {
+		return false
+	}
+	doc := tree.Parse([]byte("[? "+text+" : "+text+"]"), tree.Options{})
+	if doc.Root == nil || len(doc.Problems) > 0 || len(doc.Root.Items) != 1 || len(doc.Root.Items[0].Fields) != 1 {
+		return false
+	}
+	f := doc.Root.Items[0].Fields[0]
+	return f.Key.Text == text && f.Value.Kind == tree.String && f.Value.Text == text
+}

@@ -1,0 +1,158 @@
+package tree
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// parseJSON returns the root of a JSON document, or nil with problems. The standard library's token stream is
+// used because it gives the offset of every token; YAML parsers read JSON only roughly.
+func (d *Document) parseJSON(maxDepth int) *Node {
+	if len(bytes.TrimSpace(d.Text)) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(d.Text, new(ignored)); err != nil {
+		d.jsonError(err)
+		return nil
+	}
+	r := jsonReader{Document: d, dec: json.NewDecoder(bytes.NewReader(d.Text)), maxDepth: maxDepth, left: maxNodes(len(d.Text))}
+	r.dec.UseNumber()
+	root := r.value(0)
+	if d.Failed() {
+		return nil
+	}
+	return root
+}
+
+// ignored takes any JSON, so that decoding into it checks the syntax alone.
+type ignored struct{}
+
+func (*ignored) UnmarshalJSON([]byte) error { return nil }
+
+func (d *Document) jsonError(err error) {
+	message, hint, at := err.Error(), "", 0
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		at = int(syntax.Offset)
+		if at < len(d.Text) || message != "unexpected end of JSON input" {
+			at-- // the offset is behind the character that is wrong
+		}
+	}
+	at = max(at, 0)
+	if before := bytes.TrimSpace(d.Text[:at]); bytes.HasSuffix(before, []byte(",")) {
+		hint = "JSON has no comma after the last item"
+	}
+	d.syntax(hint, at, at+1, "%s", message)
+}
+
+// jsonReader reads the tokens of a document that is known to be valid.
+type jsonReader struct {
+	*Document
+	dec      *json.Decoder
+	maxDepth int
+	left     int // how many more nodes there may be
+}
+
+// token returns the next token and a node with its position.
+func (r *jsonReader) token() (json.Token, *Node) {
+	start := int(r.dec.InputOffset())
+	for start < len(r.Text) && strings.IndexByte(" \t\r\n,:", r.Text[start]) >= 0 {
+		start++
+	}
+	token, _ := r.dec.Token()
+	r.left--
+	return token, &Node{start: int32(start), end: int32(r.dec.InputOffset()), doc: r.Document}
+}
+
+// value returns nil where the document is too deep or too large to go on.
+func (r *jsonReader) value(depth int) *Node {
+	token, n := r.token()
+	switch {
+	case depth > r.maxDepth:
+		r.tooDeep(n.Start(), r.maxDepth)
+		return nil
+	case r.left < 0:
+		r.tooMany(n.Start())
+		return nil
+	}
+	switch token := token.(type) {
+	case json.Delim:
+		n.Style = Flow
+		if token == '{' {
+			return r.object(n, depth)
+		}
+		n.Kind = List
+		for r.dec.More() {
+			item := r.value(depth + 1)
+			if item == nil {
+				return nil
+			}
+			n.Items = append(n.Items, item)
+		}
+		r.close(n)
+	case string:
+		n.Kind, n.Style, n.Text = String, DoubleQuoted, token
+	case json.Number:
+		n.Kind, n.Text = Number, token.String()
+		r.checkNumber(n)
+	case bool:
+		n.Kind, n.Text = Bool, strconv.FormatBool(token)
+	}
+	return n
+}
+
+func (r *jsonReader) object(n *Node, depth int) *Node {
+	n.Kind = Object
+	for r.dec.More() {
+		token, key := r.token()
+		key.Kind, key.Style, key.Text = String, DoubleQuoted, token.(string) // a key of a JSON object is always a string
+		value := r.value(depth + 1)
+		if value == nil {
+			return nil
+		}
+		r.addField(n, Field{key, value})
+	}
+	r.close(n)
+	return n
+}
+
+// close reads the closing bracket of a collection.
+func (r *jsonReader) close(n *Node) {
+	r.dec.Token()
+	n.end = int32(r.dec.InputOffset())
+}
+
+// addField adds a field to an object, or reports that it repeats a key.
+func (d *Document) addField(n *Node, f Field) {
+	if n.add(f) {
+		return
+	}
+	first, _ := n.Field(f.Key.Text)
+	line, column := d.Position(first.Start())
+	d.problem(DuplicateKey, f.Key, "keep one of the two", "%q is there already, in line %d, column %d", f.Key.Text, line, column)
+}
+
+func (d *Document) tooDeep(at, limit int) {
+	d.syntax("a definition is never that deep", at, at+1, "nested more than %d levels deep", limit)
+}
+
+func (d *Document) tooMany(at int) {
+	d.syntax("split it into several files", at, at+1, "too many values for a file of this size")
+}
+
+// jsonNumber is the form in which a number may be written, in YAML too: it is served as it stands.
+var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+
+// checkNumber reports a number that would not be served as the number that it looks like.
+func (d *Document) checkNumber(n *Node) {
+	f, err := strconv.ParseFloat(n.Text, 64)
+	if jsonNumber.MatchString(n.Text) && err == nil && !math.IsInf(f, 0) {
+		return
+	}
+	d.problem(BadValue, n, "put it in quotes if it is text; if it is a number, write it in plain digits", "%s is not a plain number", n.Text)
+}

@@ -1,0 +1,229 @@
+package tree
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// written lists the keys and values of a tree, each as it stands in the text.
+func written(n *Node) []string {
+	var all []string
+	var walk func(*Node)
+	walk = func(n *Node) {
+		all = append(all, string(n.doc.Text[n.start:n.end]))
+		for _, f := range n.Fields {
+			all = append(all, string(n.doc.Text[f.Key.start:f.Key.end]))
+			walk(f.Value)
+		}
+		for _, item := range n.Items {
+			walk(item)
+		}
+	}
+	walk(n)
+	return all
+}
+
+func TestExtents(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		json       bool
+		want       []string // the root left out
+	}{
+		{"JSON", `{"a": [1, -2.5e3, true, null, "x\"y"], "b" :{ } }`, true,
+			[]string{`"a"`, `[1, -2.5e3, true, null, "x\"y"]`, "1", "-2.5e3", "true", "null", `"x\"y"`, `"b"`, "{ }"}},
+		{"plain", "a: b c # d\n'e f':   g\n", false, []string{"a", "b c", "'e f'", "g"}},
+		{"quoted", `{a: "x \" y", b: 'it''s', "c": ''}`, false, []string{"a", `"x \" y"`, "b", "'it''s'", `"c"`, "''"}},
+		{"over lines", "a: one\n  two\n\n  three  \nb: \"x\n  y\"\n", false, []string{"a", "one\n  two\n\n  three", "b", "\"x\n  y\""}},
+		{"spaces inside", "a: x   y\tz\n", false, []string{"a", "x   y\tz"}},
+		{"flow", "a: [x, {y: z,\n  # why\n  w: [] }, ]\n", false, []string{"a", "[x, {y: z,\n  # why\n  w: [] }, ]", "x", "{y: z,\n  # why\n  w: [] }", "y", "z", "w", "[]"}},
+		{"block list", "a:\n  - x\n  - y: z\n", false, []string{"a", "- x\n  - y: z", "x", "y: z", "y", "z"}},
+		{"nothing", "a:\nb: x\n", false, []string{"a", "", "b", "x"}},
+		{"properties", "a: &n !!str x\nb: *n\n", false, []string{"a", "x", "b", "x"}},
+		{"properties of a list", "a: &n [x]\n", false, []string{"a", "&n [x]", "x"}},
+		{"literal", "a: |\n  x\n   y\n\n  z\n\nb: c\n", false, []string{"a", "|\n  x\n   y\n\n  z", "b", "c"}},
+		{"literal, indented", "a: |2\n    x\n  y\nb: >-\n  z\n", false, []string{"a", "|2\n    x\n  y", "b", ">-\n  z"}},
+		{"not ASCII", "ä: {ö: über, 😀: x}\n", false, []string{"ä", "{ö: über, 😀: x}", "ö", "über", "😀", "x"}},
+		{"alias as a key", "a: &k x\n*k : y\n", false, []string{"a", "x", "*k", "y"}},
+		{"alias at the end of a list", "a: &k x\nb: [*k ]\n", false, []string{"a", "x", "b", "[*k ]", "x"}},
+		{"complex", "? a\n: b\n", false, []string{"a", "b"}},
+		{"URL", "https://{{host}}/a: {x: https://h/b}\n", false, []string{"https://{{host}}/a", "{x: https://h/b}", "x", "https://h/b"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for _, text := range []string{test.text, ByteOrderMark + test.text, strings.ReplaceAll(test.text, "\n", "\r\n")} {
+				doc := Parse([]byte(text), Options{JSON: test.json})
+				if len(doc.Problems) > 0 {
+					t.Fatalf("%q: %+v", text, doc.Problems)
+				}
+				got := written(doc.Root)[1:]
+				for i := range got {
+					got[i] = strings.ReplaceAll(got[i], "\r\n", "\n")
+				}
+				if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", test.want) {
+					t.Errorf("%q:\ngot  %q\nwant %q", text, got, test.want)
+				}
+			}
+		})
+	}
+}
+
+func TestPositions(t *testing.T) {
+	long := strings.Repeat("é", 3*blockSize)
+	doc := Parse([]byte("a: x\n"+`b: ["`+long+`", y]`+"\nc: z"), Options{})
+	for _, test := range []struct {
+		at           string
+		line, column int
+	}{{"x", 1, 4}, {`"é`, 2, 5}, {"y", 2, 5 + 3*blockSize + 4}, {"z", 3, 4}} {
+		offset := bytes.Index(doc.Text, []byte(test.at))
+		if line, column := doc.Position(offset); line != test.line || column != test.column {
+			t.Errorf("%q is at %d:%d, not %d:%d", test.at, line, column, test.line, test.column)
+		}
+		if got := doc.Offset(test.line, test.column); got != offset {
+			t.Errorf("%d:%d is offset %d, not %d", test.line, test.column, got, offset)
+		}
+	}
+	if line, column := doc.Position(len(doc.Text) + 5); line != 3 || column != 5 {
+		t.Errorf("the end is at %d:%d", line, column)
+	}
+	for _, test := range []struct{ line, column, want int }{{0, 1, 0}, {1, 99, 4}, {9, 1, len(doc.Text)}} {
+		if got := doc.Offset(test.line, test.column); got != test.want {
+			t.Errorf("%d:%d is offset %d, not %d", test.line, test.column, got, test.want)
+		}
+	}
+	if got := string(doc.Line(1)); got != "a: x" {
+		t.Errorf("line 1 is %q", got)
+	}
+	if doc.Line(0) != nil || doc.Line(4) != nil {
+		t.Error("there are lines before the first or behind the last")
+	}
+	if text, first := doc.Snippet(2, 2000, 10); text != strings.Repeat("é", 10) || first != 1995 {
+		t.Errorf("got %q from %d", text, first)
+	}
+	if text, first := doc.Snippet(1, 2, 10); text != "a: x" || first != 1 {
+		t.Errorf("got %q from %d", text, first)
+	}
+	if text, first := doc.Snippet(7, 1, 10); text != "" || first != 1 {
+		t.Errorf("got %q from %d", text, first)
+	}
+}
+
+func TestObjects(t *testing.T) {
+	for _, size := range []int{1, smallObject, smallObject + 1, 100} {
+		var text strings.Builder
+		for i := range size {
+			fmt.Fprintf(&text, "k%d: v%d\n", i, i)
+		}
+		text.WriteString("k0: again\n")
+		doc := Parse([]byte(text.String()), Options{})
+		if len(doc.Root.Fields) != size {
+			t.Errorf("%d fields, not %d", len(doc.Root.Fields), size)
+		}
+		for i := range size {
+			if _, value := doc.Root.Field(fmt.Sprintf("k%d", i)); value == nil || value.Text != fmt.Sprintf("v%d", i) {
+				t.Errorf("of %d fields, k%d is %v", size, i, value)
+			}
+		}
+		if key, _ := doc.Root.Field("none"); key != nil {
+			t.Error("there is a field that nobody wrote")
+		}
+		if len(doc.Problems) != 1 || doc.Problems[0].Kind != DuplicateKey || doc.Problems[0].At.Line() != size+1 ||
+			doc.Problems[0].Message != `"k0" is there already, in line 1, column 1` {
+			t.Errorf("problems: %+v", doc.Problems)
+		}
+	}
+}
+
+func TestMerge(t *testing.T) {
+	doc := Parse([]byte("a: &a {x: 1, y: 1}\nb: &b {y: 2, z: 2}\nc: {z: 3, <<: [*a, *b]}\nd: {<<: *a, y: 4}\n"), Options{})
+	for name, want := range map[string]string{"c": "z3 x1 y1", "d": "y4 x1"} {
+		_, object := doc.Root.Field(name)
+		var got []string
+		for _, f := range object.Fields {
+			got = append(got, f.Key.Text+f.Value.Text)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s has %v, not %s", name, got, want)
+		}
+	}
+	if bad := Parse([]byte("a: {<<: 5}"), Options{}); len(bad.Problems) != 1 || bad.Problems[0].Message != "<< cannot merge a number" {
+		t.Errorf("problems: %+v", bad.Problems)
+	}
+}
+
+// TestMemory reads texts of about 1 MB that are made of as many nodes as possible. What reading allocates in
+// all is a stable measure; garbage is collected meanwhile, so the process holds about two thirds of it at a time.
+func TestMemory(t *testing.T) {
+	const size = 1 << 20
+	var merge strings.Builder
+	merge.WriteString("a: &a {")
+	for i := range 2000 {
+		fmt.Fprintf(&merge, "k%d: 1, ", i)
+	}
+	merge.WriteString("}\nb: [" + strings.Repeat("{<<: *a}, ", 50_000) + "]")
+	for name, text := range map[string]string{
+		"numbers":         "[" + strings.Repeat("1,", size/2) + "1]",
+		"keys alone":      "{" + strings.Repeat("a,", size/2) + "}",
+		"lists":           "[" + strings.Repeat("[],", size/3) + "1]",
+		"block list":      strings.Repeat("-\n", size/2),
+		"block objects":   strings.Repeat("- a:\n", size/5),
+		"just enough":     "[" + strings.Repeat("1,", freeSeparators+size/bytesPerSeparator-10) + "1]" + strings.Repeat("\n", size),
+		"a merge bomb":    merge.String(),
+		"comments":        strings.Repeat("#\n", size/2) + "a: 1",
+		"open brackets":   strings.Repeat("[", size),
+		"repeated keys":   "{" + strings.Repeat(`"a":1,`, size/6) + `"a":1}`,
+		"empty documents": strings.Repeat("---\n", size/4),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, json := range []bool{false, true} {
+				var before, after runtime.MemStats
+				runtime.GC()
+				runtime.ReadMemStats(&before)
+				doc := Parse([]byte(text[:min(size, len(text))]), Options{JSON: json, ExpandAliases: true})
+				runtime.ReadMemStats(&after)
+				if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 320 {
+					t.Errorf("JSON %v: reading allocated %d MiB; problems: %d", json, took, len(doc.Problems))
+				}
+			}
+		})
+	}
+}
+
+func TestFailures(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		json       bool
+		want       string
+	}{
+		{"too many values", "[" + strings.Repeat("1,", 300_000) + "1]", true, "too many values for a file of this size"},
+		{"too many values", "[" + strings.Repeat("1,", 300_000) + "1]", false, "too many values for a file of this size"},
+		{"too deep", strings.Repeat("[", 1002) + strings.Repeat("]", 1002), true, "nested more than 1000 levels deep"},
+		{"too deep", strings.Repeat("[", 1002) + strings.Repeat("]", 1002), false, "nested more than 1000 levels deep"},
+		{"not UTF-8", "a: \xff", false, "the file is not UTF-8 text"},
+		{"alias in itself", "a: &a [*a]", false, "alias *a is inside the value that it names"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			doc := Parse([]byte(test.text), Options{JSON: test.json})
+			if doc.Root != nil || len(doc.Problems) != 1 || !strings.HasPrefix(doc.Problems[0].Message, test.want) {
+				t.Errorf("got %v, %+v", doc.Root, doc.Problems)
+			}
+		})
+	}
+	// An alias is deep where what it stands for is.
+	nested := "a: &a [[[x]]]\nb: [[*a]]\n"
+	if doc := Parse([]byte(nested), Options{MaxDepth: 6}); doc.Failed() {
+		t.Errorf("problems: %+v", doc.Problems)
+	}
+	if doc := Parse([]byte(nested), Options{MaxDepth: 5}); !doc.Failed() || doc.Problems[0].At.Line() != 2 {
+		t.Errorf("problems: %+v", doc.Problems)
+	}
+	// What an alias stands for counts each time, if it is asked for.
+	bomb := "a: &a [" + strings.Repeat("x,", 1000) + "]\nb: [" + strings.Repeat("*a,", 200) + "]\n"
+	if doc := Parse([]byte(bomb), Options{}); doc.Failed() {
+		t.Errorf("problems: %+v", doc.Problems)
+	}
+	if doc := Parse([]byte(bomb), Options{ExpandAliases: true}); !doc.Failed() {
+		t.Error("the aliases are not counted")
+	}
+}

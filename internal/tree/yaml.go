@@ -1,0 +1,295 @@
+package tree
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// parseYAML returns the root of a YAML document, or nil with problems.
+func (d *Document) parseYAML(opts Options) *Node {
+	if at := crowded(d.Text); at >= 0 {
+		d.tooMany(at)
+		return nil
+	}
+	var doc yaml.Node
+	if err := yaml.Load(d.Text, &doc, yaml.WithPlugin(depthLimit(opts.MaxDepth))); err != nil {
+		d.yamlError(err, opts.MaxDepth)
+		return nil
+	}
+	if len(doc.Content) == 0 {
+		return nil
+	}
+	c := yamlConverter{Document: d, opts: opts, left: maxNodes(len(d.Text)), anchors: make(map[*yaml.Node]*anchor)}
+	root, _ := c.convert(doc.Content[0], 0)
+	if d.Failed() {
+		return nil
+	}
+	return root
+}
+
+// depthLimit stops the library where brackets alone, or indentation alone, nest too deep. The converter looks
+// at both together.
+type depthLimit int
+
+var errTooDeep = errors.New("nested too deep")
+
+func (limit depthLimit) CheckDepth(depth int, _ *yaml.DepthContext) error {
+	if depth > int(limit)+1 {
+		return errTooDeep
+	}
+	return nil
+}
+
+func (depthLimit) CheckAlias(int, int) error { return nil }
+
+// The library takes about a kilobyte for each node, most of it for tokens: it reads a collection in brackets to
+// its end before it makes nodes of it. So the characters that separate nodes are counted beforehand: a text may
+// have freeSeparators of them and one more for every bytesPerSeparator bytes. A text of 1 MB then takes 200 MB
+// at most. A line of YAML with a key and a value has one separator and about 20 bytes.
+const (
+	freeSeparators    = 20_000
+	bytesPerSeparator = 8
+)
+
+// crowded returns the offset at which a text has too many separators, or -1.
+func crowded(text []byte) int {
+	count, limit := 0, freeSeparators+len(text)/bytesPerSeparator
+	for i, c := range text {
+		switch c {
+		case ',', '[', '{':
+			count++
+		case '-', '?':
+			if i+1 == len(text) || isBlank(text[i+1]) {
+				count++
+			}
+		case ':':
+			if i+1 == len(text) || isBlank(text[i+1]) || strings.IndexByte(",[]{}", text[i+1]) >= 0 ||
+				i > 0 && (text[i-1] == '"' || text[i-1] == '\'') {
+				count++
+			}
+		}
+		if count > limit {
+			return i
+		}
+	}
+	return -1
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// anchor is a node that aliases can name.
+type anchor struct {
+	node   *Node // nil while it is being converted
+	nodes  int   // with aliases expanded
+	height int   // how many levels there are below it
+}
+
+// yamlConverter turns the library's nodes into ours, resolving aliases and merge keys.
+type yamlConverter struct {
+	*Document
+	opts    Options
+	left    int // how many more nodes there may be, with aliases expanded
+	anchors map[*yaml.Node]*anchor
+	cursor  cursor
+	failed  bool
+}
+
+// convert returns a node and the number of levels below it. It returns nil, having reported why, where the
+// document is too deep or too large to go on.
+func (c *yamlConverter) convert(y *yaml.Node, depth int) (*Node, int) {
+	if y.Kind == yaml.AliasNode {
+		return c.alias(y, depth)
+	}
+	start := c.offset(y.Line, y.Column)
+	before := c.left
+	c.left--
+	switch {
+	case depth > c.opts.MaxDepth:
+		c.tooDeep(start, c.opts.MaxDepth)
+		c.failed = true
+	case c.left < 0:
+		c.tooMany(start)
+		c.failed = true
+	}
+	if c.failed {
+		return nil, 0
+	}
+	var a *anchor
+	if y.Anchor != "" {
+		a = &anchor{}
+		c.anchors[y] = a
+	}
+	n := &Node{start: int32(start), end: int32(start), doc: c.Document}
+	height := 0
+	switch y.Kind {
+	case yaml.SequenceNode:
+		height = c.list(n, y, depth)
+	case yaml.MappingNode:
+		height = c.object(n, y, depth)
+	default:
+		c.scalar(n, y)
+	}
+	if c.failed {
+		return nil, 0
+	}
+	if a != nil {
+		*a = anchor{n, before - c.left, height}
+	}
+	return n, height
+}
+
+// alias returns the node that an alias stands for, having counted it once more.
+func (c *yamlConverter) alias(y *yaml.Node, depth int) (*Node, int) {
+	start := c.offset(y.Line, y.Column)
+	a := c.anchors[y.Alias]
+	if a == nil || a.node == nil {
+		c.failed = true
+		c.syntax("", start, start+1+len(y.Value), "alias *%s is inside the value that it names", y.Value)
+		return nil, 0
+	}
+	if c.opts.ExpandAliases {
+		c.left -= a.nodes
+	}
+	switch {
+	case depth+a.height > c.opts.MaxDepth:
+		c.failed = true
+		c.tooDeep(start, c.opts.MaxDepth)
+	case c.left < 0:
+		c.tooExpanded(start)
+	}
+	if c.failed {
+		return nil, 0
+	}
+	return a.node, a.height
+}
+
+func (c *yamlConverter) tooExpanded(at int) {
+	c.failed = true
+	c.syntax("repeat less, or split the file", at, at+1, "aliases expand to more values than a file of this size may have")
+}
+
+func (c *yamlConverter) list(n *Node, y *yaml.Node, depth int) (height int) {
+	n.Kind = List
+	for _, child := range y.Content {
+		item, below := c.convert(child, depth+1)
+		if c.failed {
+			return 0
+		}
+		n.Items = append(n.Items, item)
+		height = max(height, below+1)
+		n.end = max(n.end, int32(c.endOf(child, item)))
+	}
+	if y.Style&yaml.FlowStyle != 0 {
+		n.Style = Flow
+		n.end = int32(c.closing(max(n.End(), c.skipProperties(n.Start())+1), ']'))
+	}
+	return height
+}
+
+func (c *yamlConverter) object(n *Node, y *yaml.Node, depth int) (height int) {
+	n.Kind = Object
+	var merged []*Node
+	for i := 0; i+1 < len(y.Content); i += 2 {
+		key := c.key(y.Content[i])
+		value, below := c.convert(y.Content[i+1], depth+1)
+		if c.failed {
+			return 0
+		}
+		height = max(height, below+1)
+		n.end = max(n.end, key.end, int32(c.endOf(y.Content[i+1], value)))
+		switch {
+		case key.Kind != String:
+			c.problem(BadKey, key, "", "a key must be text, not %s", key.Kind)
+		case isMerge(y.Content[i]) && value.Kind == List:
+			merged = append(merged, value.Items...)
+		case isMerge(y.Content[i]):
+			merged = append(merged, value)
+		default:
+			c.addField(n, Field{key, value})
+		}
+	}
+	if y.Style&yaml.FlowStyle != 0 {
+		n.Style = Flow
+		n.end = int32(c.closing(max(n.End(), c.skipProperties(n.Start())+1), '}'))
+	}
+	// What an object says itself wins over what it merges; of several merged ones the first wins.
+	for _, m := range merged {
+		if m.Kind != Object {
+			c.problem(BadValue, m, "<< takes an alias of an object, such as <<: *defaults", "<< cannot merge %s", m.Kind)
+			continue
+		}
+		if c.left -= 2 * len(m.Fields); c.left < 0 {
+			c.tooExpanded(n.Start())
+			return 0
+		}
+		for _, f := range m.Fields {
+			n.add(f)
+		}
+	}
+	return height
+}
+
+// key returns the node of a key, at its own position where it is an alias. A key that is not a scalar has the
+// kind of what it is.
+func (c *yamlConverter) key(y *yaml.Node) *Node {
+	c.left--
+	start := c.offset(y.Line, y.Column)
+	n := &Node{Kind: String, start: int32(start), end: int32(start + 1), doc: c.Document}
+	target := y
+	if y.Kind == yaml.AliasNode {
+		target = y.Alias
+		n.end = int32(start + 1 + len(y.Value))
+	}
+	switch target.Kind {
+	case yaml.SequenceNode:
+		n.Kind = List
+	case yaml.MappingNode:
+		n.Kind = Object
+	default:
+		n.Text = target.Value
+		if target == y {
+			c.extent(n, y)
+		}
+	}
+	return n
+}
+
+func isMerge(key *yaml.Node) bool {
+	if key.Kind == yaml.AliasNode {
+		key = key.Alias
+	}
+	return key.ShortTag() == "!!merge"
+}
+
+func (c *yamlConverter) scalar(n *Node, y *yaml.Node) {
+	start := n.Start()
+	n.Kind, n.Text = String, y.Value
+	c.extent(n, y)
+	switch tag := y.ShortTag(); tag {
+	case "!!null":
+		n.Kind = Null
+	case "!!bool":
+		n.Kind, n.Text = Bool, strings.ToLower(y.Value)
+	case "!!int", "!!float":
+		n.Kind = Number
+		c.checkNumber(n)
+	case "!!str":
+		// YAML reads a number that is too large as text, unless it was told to.
+		if n.Style == Plain && y.Style&yaml.TaggedStyle == 0 && jsonNumber.MatchString(y.Value) {
+			n.Kind = Number
+			c.checkNumber(n)
+		}
+	case "!!timestamp":
+		c.problem(BadValue, n, "put it in quotes", "%s is a date to YAML, not text", y.Value)
+	case "!!merge": // a value that happens to be <<
+	default:
+		c.problem(BadValue, n, "leave the tag out", "tag %s is not supported", tag)
+		if i := bytes.IndexByte(c.Text[start:n.start], '!'); i >= 0 {
+			written := bytes.TrimRight(c.Text[start+i:n.start], " \t\r\n")
+			c.Problems[len(c.Problems)-1].At = c.NodeAt(start+i, start+i+len(written))
+		}
+	}
+}
