@@ -26,6 +26,8 @@ func (s *sink) Write(p []byte) (int, error) {
 
 func (s *sink) WriteHeader(status int) { s.status = status }
 
+func (s *sink) Flush() {}
+
 func (s *sink) reset() {
 	clear(s.header)
 	s.status, s.bytes = 0, 0
@@ -58,19 +60,33 @@ func hits(h *Handler) map[string]*http.Request {
 	}
 }
 
-// wired returns a request that came in on a connection as serve has them.
-func wired(r *http.Request) *http.Request {
-	return r.WithContext(wire.Context(r.Context(), new(wire.Conn)))
+// wired returns a handler whose responses go to connections as serve has them, though without a system call.
+func wired(t testing.TB, opts Options, services ...Service) *Handler {
+	h := newHandler(t, opts, services...)
+	h.conn = func(http.ResponseWriter, *http.Request) announcer { return instantConn{} }
+	return h
+}
+
+// instantConn is a connection to which everything is written at once.
+type instantConn struct{}
+
+func (instantConn) Announce(r wire.Response, o wire.Observer) {
+	if o != nil {
+		o.Written(len(r.Body), nil)
+	}
 }
 
 func TestHitsDoNotAllocate(t *testing.T) {
-	h := newHandler(t, Options{AllowedHosts: []string{"192.0.2.1", "*.example.net", "feeds.example.com"}}, v1(compile(t, "a")))
-	trusting := newHandler(t, Options{TrustedProxies: loopback}, v1(compile(t, "a"))) // though not the peer of these requests
+	template := compile(t, "a")
+	limited := Options{AllowedHosts: []string{"192.0.2.1", "*.example.net", "feeds.example.com"}, Observe: func(*http.Request, Event) {}}
+	h := newHandler(t, limited, v1(template))
+	handlers := []*Handler{
+		h,
+		newHandler(t, Options{TrustedProxies: loopback}, v1(template)), // though not the peer of these requests
+		wired(t, limited, v1(template)),
+	}
 	for name, r := range hits(h) {
-		for i, h := range []*Handler{h, trusting, h} {
-			if i == 2 {
-				r = wired(r)
-			}
+		for _, h := range handlers {
 			w := &sink{header: make(http.Header)}
 			if n := testing.AllocsPerRun(1000, func() {
 				w.reset()
@@ -91,16 +107,19 @@ func TestHitsDoNotAllocate(t *testing.T) {
 }
 
 func BenchmarkServe(b *testing.B) {
-	h := newHandler(b, Options{}, v1(compile(b, "a")))
-	requests := hits(h)
-	for _, name := range []string{"plain", "gzip", "304"} {
-		b.Run("hit "+name, func(b *testing.B) { serve(b, h, wired(requests[name])) })
+	embedded := newHandler(b, Options{}, v1(compile(b, "a")))
+	requests := hits(embedded)
+	h := wired(b, Options{}, v1(compile(b, "a")))
+	for _, name := range []string{"plain", "gzip", "304", "421", "405"} {
+		b.Run("hit "+name, func(b *testing.B) { serve(b, h, requests[name]) })
 	}
-	b.Run("hit embedded", func(b *testing.B) { serve(b, h, requests["plain"]) })
+	b.Run("hit embedded", func(b *testing.B) { serve(b, embedded, requests["plain"]) })
+	observed := wired(b, Options{Observe: func(*http.Request, Event) {}}, v1(compile(b, "a")))
+	b.Run("hit observed", func(b *testing.B) { serve(b, observed, requests["plain"]) })
 	b.Run("hit parallel", func(b *testing.B) {
 		b.ReportAllocs()
 		b.RunParallel(func(pb *testing.PB) {
-			r, w := wired(requests["plain"]), &sink{header: make(http.Header)}
+			r, w := requests["plain"], &sink{header: make(http.Header)}
 			for pb.Next() {
 				w.reset()
 				h.ServeHTTP(w, r)
@@ -110,7 +129,7 @@ func BenchmarkServe(b *testing.B) {
 	for _, name := range []string{"plain", "gzip"} {
 		b.Run("miss "+name, func(b *testing.B) {
 			b.ReportAllocs()
-			r := wired(requests[name])
+			r := requests[name]
 			w := &sink{header: make(http.Header)}
 			for i := 0; b.Loop(); i++ {
 				r.Host = fmt.Sprintf("h%d.example.com", i)
@@ -120,7 +139,7 @@ func BenchmarkServe(b *testing.B) {
 		})
 	}
 	recorder := httptest.NewRecorder()
-	h.ServeHTTP(recorder, requests["plain"])
+	embedded.ServeHTTP(recorder, requests["plain"])
 	body := recorder.Body.Bytes()
 	b.Run("bare", func(b *testing.B) {
 		serve(b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -6,8 +6,9 @@ import (
 	"container/list"
 	"crypto/sha256"
 	"encoding/hex"
+	"net/http"
 	"runtime"
-	"strconv"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,9 +16,9 @@ import (
 
 // representation is a manifest as it is sent: resolved for a host, and compressed or not.
 type representation struct {
-	body              []byte
+	host              string
 	hash              string // of the plain body
-	full, notModified head
+	full, notModified response
 }
 
 // key says what a representation is of.
@@ -101,9 +102,9 @@ func (c *cache) settle(e *entry, rep *representation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if rep != nil {
-		e.size = int64(cap(rep.body) + len(e.host) + entryOverhead)
+		e.size = int64(cap(rep.full.body) + len(e.host) + entryOverhead)
 	}
-	if rep == nil || e.size > c.limit {
+	if rep == nil || e.size > c.limit || e.route.retired.Load() {
 		delete(c.entries, e.key)
 		return
 	}
@@ -114,12 +115,36 @@ func (c *cache) settle(e *entry, rep *representation) {
 			c.queue.MoveToBack(front)
 			continue
 		}
-		c.queue.Remove(front)
-		delete(c.entries, old.key)
-		c.bytes -= old.size
+		c.remove(front)
 	}
 	c.queue.PushBack(e)
 	c.bytes += e.size
+}
+
+// remove takes an entry out. The caller holds the lock.
+func (c *cache) remove(place *list.Element) {
+	e := c.queue.Remove(place).(*entry)
+	delete(c.entries, e.key)
+	c.bytes -= e.size
+}
+
+// drop forgets what was made of routes that are no longer published, and what is still being made of them.
+func (c *cache) drop(routes []*route) {
+	if len(routes) == 0 {
+		return
+	}
+	for _, route := range routes {
+		route.retired.Store(true)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for place := c.queue.Front(); place != nil; {
+		next := place.Next()
+		if place.Value.(*entry).route.retired.Load() {
+			c.remove(place)
+		}
+		place = next
+	}
 }
 
 func (c *cache) render(k key) (*representation, error) {
@@ -128,17 +153,19 @@ func (c *cache) render(k key) (*representation, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256(body)
-	rep := &representation{body: body, hash: hex.EncodeToString(sum[:hashBytes])}
+	rep := &representation{host: k.host, hash: hex.EncodeToString(sum[:hashBytes])}
 	tag := rep.hash
 	if k.gzip {
 		tag += gzipTagSuffix
-		rep.body = c.zip.compress(body)
+		body = c.zip.compress(body)
 	}
-	rep.notModified = c.head.with(newField("Etag", `"`+tag+`"`), k.route.revision)
-	rep.full = rep.notModified.with(jsonType, newField("Content-Length", strconv.Itoa(len(rep.body))))
-	if k.gzip {
-		rep.full = rep.full.with(gzipCoding)
+	head := c.head.with(slices.Concat([]field{newField("Etag", `"`+tag+`"`)}, k.route.fields)...)
+	rep.notModified = response{status: http.StatusNotModified, head: head}
+	of := []field{jsonType, lengthOf(body), gzipCoding}
+	if !k.gzip {
+		of = of[:2]
 	}
+	rep.full = response{http.StatusOK, head.with(of...), body}
 	return rep, nil
 }
 

@@ -32,7 +32,7 @@ func checkCache(t testing.TB, c *cache) {
 func TestCacheIsBounded(t *testing.T) {
 	const limit = 1 << 20
 	h := newHandler(t, Options{CacheBytes: limit}, v1(compile(t, "a")))
-	c := h.table.Load().cache
+	c := h.cache
 	route := h.table.Load().routes[manifestPath]
 	hot := key{route, "hot.example.com", false}
 	before, _, err := c.get(hot)
@@ -75,7 +75,7 @@ func heapInUse() int64 {
 
 func TestCacheForgetsTheUnused(t *testing.T) {
 	h := newHandler(t, Options{CacheBytes: 64 << 10}, v1(compile(t, "a")))
-	c := h.table.Load().cache
+	c := h.cache
 	k := key{h.table.Load().routes[manifestPath], "once-hot.example.com", false}
 	c.get(k)
 	c.get(k)
@@ -94,7 +94,7 @@ func TestBodyLargerThanCache(t *testing.T) {
 	for range 2 {
 		wantManifest(t, send(t, address, "GET", manifestPath, "Host: feeds.example.com"), template, "feeds.example.com")
 	}
-	c := h.table.Load().cache
+	c := h.cache
 	checkCache(t, c)
 	if len(c.entries) != 0 {
 		t.Errorf("%d entries in a cache without room", len(c.entries))
@@ -103,7 +103,7 @@ func TestBodyLargerThanCache(t *testing.T) {
 
 func TestRenderedOnce(t *testing.T) {
 	h := newHandler(t, Options{}, v1(compile(t, "a")))
-	c, route := h.table.Load().cache, h.table.Load().routes[manifestPath]
+	c, route := h.cache, h.table.Load().routes[manifestPath]
 	both := key{route, "both.example.com", false} // missed by two at the same time
 	if first, second := c.add(both), c.add(both); first != second {
 		t.Error("two that missed do not share the entry")
@@ -137,7 +137,7 @@ func TestRenderingFails(t *testing.T) {
 	if strings.Contains(string(a.raw), "not a host") {
 		t.Errorf("the answer tells what is inside: %q", a.raw)
 	}
-	checkCache(t, h.table.Load().cache)
+	checkCache(t, h.cache)
 }
 
 // fetch asks for a manifest over a connection that is kept, and returns the response with its body.
@@ -211,7 +211,7 @@ func TestManyAtOnce(t *testing.T) {
 				}
 				select {
 				case <-done:
-					checkCache(t, h.table.Load().cache)
+					checkCache(t, h.cache)
 					return
 				default:
 					time.Sleep(time.Millisecond)

@@ -3,21 +3,49 @@ package server
 import (
 	"net/http"
 	"slices"
-
-	"signpost/internal/wire"
 )
 
-// field is a header with its values as net/http takes them. It is put into every response as it is, and never written to.
+// field is a header field with its values as net/http takes them. The values are shared by all responses and never
+// written to.
 type field struct {
 	name   string // canonical
 	values []string
+	merge  merge
 }
 
-func newField(name, value string) field { return field{name, []string{value}} }
+// merge says what becomes of a field that something around the handler has set before.
+type merge int
 
-func (f field) set(header http.Header) { header[f.name] = f.values }
+const (
+	replace merge = iota // the field describes the response itself: its body, status or connection
+	extend               // the field is a list: the handler's value is added, and the stricter one counts
+	keep                 // the field is a policy: the one of the outer handler counts
+)
 
-// head is the headers of an answer, made once: for net/http, and as they are sent.
+var merges = map[string]merge{
+	"Vary":                          extend,
+	"Cache-Control":                 extend,
+	"Access-Control-Expose-Headers": extend,
+	"Access-Control-Allow-Origin":   keep,
+	"Access-Control-Allow-Methods":  keep,
+	"Access-Control-Allow-Headers":  keep,
+	"Access-Control-Max-Age":        keep,
+	"X-Content-Type-Options":        keep,
+}
+
+func newField(name, value string) field { return field{name, []string{value}, merges[name]} }
+
+func (f field) set(header http.Header) {
+	before, ok := header[f.name]
+	switch {
+	case !ok || f.merge == replace:
+		header[f.name] = f.values
+	case f.merge == extend && !slices.Contains(before, f.values[0]):
+		header[f.name] = slices.Concat(before, f.values)
+	}
+}
+
+// head holds the precomputed header of a response: for net/http, and as it is sent.
 type head struct {
 	fields []field
 	lines  []byte
@@ -26,24 +54,22 @@ type head struct {
 // with returns a head that has more fields.
 func (h head) with(fields ...field) head {
 	h.fields = slices.Concat(h.fields, fields)
-	h.lines = slices.Clip(h.lines)
+	h.lines = slices.Clip(h.lines) // else two heads that are made from this one would share memory
 	for _, f := range fields {
 		h.lines = append(h.lines, f.name+": "+f.values[0]+"\r\n"...)
 	}
 	return h
 }
 
-// write answers, in one piece where the connection can do that.
-func (h *head) write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
-	if conn := wire.FromContext(r.Context()); conn != nil {
-		conn.Announce(h.lines, body)
-		w.WriteHeader(status)
+// addTo puts the fields into the header of a response.
+func (h *head) addTo(header http.Header) {
+	if len(header) == 0 { // as it is in most cases
+		for _, f := range h.fields {
+			header[f.name] = f.values
+		}
 		return
 	}
-	header := w.Header()
 	for _, f := range h.fields {
 		f.set(header)
 	}
-	w.WriteHeader(status)
-	w.Write(body) // a client that is gone needs no answer
 }

@@ -4,18 +4,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
 )
 
 // problem is an error response (RFC 9457), written beforehand: nothing of a request can be in it.
 type problem struct {
 	status  int
 	body    []byte
-	length  []string // as a header value
-	refused string   // why a host was refused, if that is the problem
+	more    []field // of its header
+	refused string  // why a host was refused, if that is the problem
 }
 
-// Everything that can go wrong, and its status. The one that is missing is newNotFound, which lists routes.
+// The problems that do not depend on what is published. The one that does is newNotFound.
 var (
 	badHost = newProblem(http.StatusBadRequest,
 		"The host of this request is not a host name or an IP address. "+
@@ -26,17 +25,14 @@ var (
 	bodyTooLarge = newProblem(http.StatusRequestEntityTooLarge,
 		"A manifest is asked for without a body. Leave the body out.")
 	methodNotAllowed = newProblem(http.StatusMethodNotAllowed,
-		"A manifest can only be read. Use GET or HEAD.")
+		"A manifest can only be read. Use GET or HEAD.").with(allow)
 	hostNotAllowed = newProblem(http.StatusMisdirectedRequest,
 		"This service does not answer for the host of this request. "+
 			"Use the host that the manifest is published under, or add this one to the allowed hosts of the service.").refusing(RefusedNotAllowed)
 	internalError = newProblem(http.StatusInternalServerError,
 		"The manifest could not be written for this host. Report it to those who run the service.")
-)
 
-var (
-	noStore     = []string{"no-store"}
-	problemType = []string{"application/problem+json"}
+	problems = []*problem{badHost, badForwarded, bodyTooLarge, methodNotAllowed, hostNotAllowed, internalError}
 )
 
 // maxListed bounds the manifests listed in a 404: enough to find a misspelt one, few enough to read.
@@ -65,8 +61,7 @@ func newProblem(status int, detail string, manifests ...string) *problem {
 	if err != nil {
 		panic(err) // strings and numbers always marshal
 	}
-	body = append(body, '\n')
-	return &problem{status: status, body: body, length: []string{strconv.Itoa(len(body))}}
+	return &problem{status: status, body: append(body, '\n')}
 }
 
 // refusing says why a host is refused with the problem.
@@ -75,17 +70,13 @@ func (p *problem) refusing(why string) *problem {
 	return p
 }
 
-// write answers with the problem, and notes that in the event.
-func (p *problem) write(w http.ResponseWriter, r *http.Request, event Event) Event {
-	header := w.Header()
-	header["Cache-Control"] = noStore
-	header["Content-Type"] = problemType
-	header["Content-Length"] = p.length
-	w.WriteHeader(p.status)
-	event.Status = p.status
-	event.Refused = p.refused
-	if r.Method != http.MethodHead {
-		event.Bytes, _ = w.Write(p.body)
-	}
-	return event
+// with adds fields to the header.
+func (p *problem) with(fields ...field) *problem {
+	p.more = append(p.more, fields...)
+	return p
+}
+
+// response returns the problem with the fields of every response in front.
+func (p *problem) response(common head) *response {
+	return newResponse(p.status, common.with(p.more...).with(noStore, problemType), p.body)
 }

@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// Redirect returns a handler for plain http that sends every request to the same address over https, at the
-// given port. Its host is held against the same policy, so that nobody is sent to a host of a client's choice.
+// Redirect returns a handler for plain http that redirects every request to the same address over https, at the
+// given port. The host must pass the same policy, so that nobody is sent to a host of a client's choice.
 func (h *Handler) Redirect(httpsPort string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		header := w.Header()
-		h.setCommon(header)
 		host, refused := h.hosts.host(r)
 		if refused != nil {
-			refused.write(w, r, Event{})
+			h.send(w, r, h.problems[refused], nil)
 			return
 		}
 		if httpsPort != "443" {
 			host = net.JoinHostPort(strings.Trim(host, "[]"), httpsPort)
 		}
-		target := "https://" + host + r.URL.EscapedPath()
+		path := r.URL.EscapedPath()
+		if !strings.HasPrefix(path, "/") {
+			path = "/" // the target was *
+		}
+		target := "https://" + host + path
 		if r.URL.RawQuery != "" {
 			target += "?" + r.URL.RawQuery
 		}
-		header["Location"] = []string{target}
-		closeConnection.set(header)
-		header["Content-Length"] = []string{"0"}
-		w.WriteHeader(http.StatusPermanentRedirect)
+		closeConnection.set(w.Header()) // it has nothing else to get here
+		h.send(w, r, newResponse(http.StatusPermanentRedirect, h.common.with(newField("Location", target)), nil), nil)
 	})
 }

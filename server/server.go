@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unicode"
@@ -47,19 +48,27 @@ type Options struct {
 	// MaxBodyBytes is how large the body of a request may be. 0 means none: a manifest is asked for without.
 	MaxBodyBytes int64
 
-	// Observe, if set, is called for every request when it has been answered. It must be fast, and safe
-	// for use by many goroutines at once.
+	// Observe, if set, is called once for every request, when its response was written to the connection or could
+	// not be. That may be after the handler has returned. It must be fast, and safe for use by many goroutines at once.
 	Observe func(*http.Request, Event)
 }
 
-// Event says how a request was answered. Nothing in it comes from the request, so that all of it can be
-// the label of a metric.
+// Event says how a request was answered. All of it but Host and Err is bounded by what is published, and can be the
+// label of a metric.
 type Event struct {
-	Version  string // the version that was asked for, or "" where there is no manifest
+	BasePath string // of the service that was asked for, or "" where there is no manifest
+	Version  string // that was asked for, or "" where there is no manifest
+	Host     string // that went into the manifest, or "" where none did
 	Status   int
-	Bytes    int    // of the body
+	Bytes    int    // of the body, as far as they were written
 	Cache    string // CacheHit or CacheMiss for a manifest, else ""
 	Refused  string // why the host was refused: one of the Refused constants, or ""
+
+	// Err is the cause of status 500 or, with another status, why the response could not be written, such as a
+	// client that is gone.
+	Err error
+
+	// Duration is the time from the call of the handler until the response was written to the connection.
 	Duration time.Duration
 }
 
@@ -94,16 +103,18 @@ type Service struct {
 
 // Handler serves the manifests of its services. Make one with [New].
 type Handler struct {
-	hosts      hostPolicy
-	cacheBytes int64
-	zip        compressor
-	maxBody    int64
-	observe    func(*http.Request, Event)
-	cors       bool
-	table      atomic.Pointer[table]
+	hosts   hostPolicy
+	maxBody int64
+	observe func(*http.Request, Event)
+	conn    func(http.ResponseWriter, *http.Request) announcer // connOf, but for tests
+	table   atomic.Pointer[table]
+	cache   *cache
 
-	common   head // of every answer
-	manifest head // of every manifest
+	publishing sync.Mutex
+
+	common    head // of every response
+	preflight *response
+	problems  map[*problem]*response
 }
 
 var (
@@ -111,6 +122,8 @@ var (
 	closeConnection = newField("Connection", "close")
 	gzipCoding      = newField("Content-Encoding", "gzip")
 	jsonType        = newField("Content-Type", "application/json")
+	noStore         = newField("Cache-Control", "no-store")
+	problemType     = newField("Content-Type", "application/problem+json")
 
 	preflight = []field{
 		newField("Access-Control-Allow-Methods", allow.values[0]),
@@ -129,24 +142,33 @@ func New(opts Options, services ...Service) (*Handler, error) {
 		return nil, err
 	}
 	h := &Handler{
-		hosts:      hosts,
-		cacheBytes: cmp.Or(opts.CacheBytes, DefaultCacheBytes),
-		maxBody:    opts.MaxBodyBytes,
-		observe:    opts.Observe,
-		zip:        newCompressor(),
-		common:     head{}.with(newField("X-Content-Type-Options", "nosniff")),
+		hosts:    hosts,
+		maxBody:  opts.MaxBodyBytes,
+		observe:  opts.Observe,
+		conn:     connOf,
+		common:   head{}.with(newField("X-Content-Type-Options", "nosniff")),
+		problems: make(map[*problem]*response),
 	}
-	if opts.CORSOrigin != CORSNone {
-		h.cors = true
+	cors := opts.CORSOrigin != CORSNone
+	if cors {
 		h.common = h.common.with(
 			newField("Access-Control-Allow-Origin", cmp.Or(opts.CORSOrigin, defaultCORSOrigin)),
 			newField("Access-Control-Expose-Headers", "ETag, Signpost-Revision"))
+	}
+	for _, p := range problems {
+		h.problems[p] = p.response(h.common)
+	}
+	h.preflight = &response{status: http.StatusNoContent, head: h.common.with(allow)}
+	if cors {
+		h.preflight.head = h.preflight.head.with(preflight...)
 	}
 	vary := "Accept-Encoding"
 	if hosts.public == "" && len(hosts.trusted) > 0 {
 		vary += ", Forwarded, X-Forwarded-Host"
 	}
-	h.manifest = h.common.with(newField("Cache-Control", cmp.Or(opts.CacheControl, defaultCacheControl)), newField("Vary", vary))
+	manifest := h.common.with(newField("Cache-Control", cmp.Or(opts.CacheControl, defaultCacheControl)), newField("Vary", vary))
+	h.cache = newCache(cmp.Or(opts.CacheBytes, DefaultCacheBytes), newCompressor(), manifest)
+	h.table.Store(new(table))
 	if err := h.Publish(services...); err != nil {
 		return nil, err
 	}
@@ -185,13 +207,17 @@ func validOrigin(s string) bool {
 }
 
 // Publish replaces all services. If it returns an error, the ones before stay. Requests that are being
-// answered are answered from the old ones.
+// answered are answered from the old ones. A manifest that has not changed stays in the cache.
 func (h *Handler) Publish(services ...Service) error {
-	t, err := newTable(services, newCache(h.cacheBytes, h.zip, h.manifest))
+	h.publishing.Lock()
+	defer h.publishing.Unlock()
+	before := h.table.Load()
+	t, err := newTable(services, before, h.common)
 	if err != nil {
 		return err
 	}
 	h.table.Store(t)
+	h.cache.drop(before.routesWithout(t))
 	return nil
 }
 
@@ -201,93 +227,68 @@ func (h *Handler) Routes() []string {
 }
 
 // CacheSize returns how many manifests are kept with their host in them, and the bytes that they take.
-func (h *Handler) CacheSize() (entries int, bytes int64) { return h.table.Load().cache.size() }
+func (h *Handler) CacheSize() (entries int, bytes int64) { return h.cache.size() }
 
-// ServeHTTP answers for a manifest at its path, and with 404 at every other one.
+// ServeHTTP answers for a manifest at its path, and with 404 at every other one. Headers that a handler around it has
+// set are kept, apart from those that describe the body; Vary, Cache-Control and Access-Control-Expose-Headers are
+// extended.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h.observe == nil {
-		h.answer(w, r)
+		var event Event
+		h.send(w, r, h.answer(w, r, &event), nil)
 		return
 	}
-	start := time.Now()
-	event := h.answer(w, r)
-	event.Duration = time.Since(start)
-	h.observe(r, event)
+	d := deliveries.Get().(*delivery)
+	*d = delivery{handler: h, request: r, start: time.Now()}
+	res := h.answer(w, r, &d.event)
+	d.event.Status = res.status
+	h.send(w, r, res, d)
 }
 
-// answer answers a request and says how. The duration is left to the caller.
-func (h *Handler) answer(w http.ResponseWriter, r *http.Request) Event {
+// answer returns the response to a request, and notes in the event how it came about.
+func (h *Handler) answer(w http.ResponseWriter, r *http.Request, event *Event) *response {
 	t := h.table.Load() // once, so that the response is all of one table
 	route := t.routes[r.URL.Path]
 	tooLarge := r.ContentLength > h.maxBody || r.ContentLength < 0
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
-	if route != nil && reads && !tooLarge {
-		return h.serveManifest(w, r, t, route)
-	}
-
-	header := w.Header()
 	if tooLarge {
-		closeConnection.set(header) // what else it sends is not worth reading
+		closeConnection.set(w.Header()) // what else it sends is not worth reading
 	}
 	if route == nil {
-		return h.refuse(w, r, t.notFound, Event{})
+		return t.notFound
 	}
-	event := Event{Version: route.version}
+	event.BasePath, event.Version = route.basePath, route.version
 	switch {
+	case reads && !tooLarge:
+		return h.manifest(r, route, event)
 	case reads:
-		return h.refuse(w, r, bodyTooLarge, event)
+		return h.problems[bodyTooLarge]
 	case r.Method == http.MethodOptions:
-		h.setCommon(header)
-		allow.set(header)
-		if h.cors {
-			for _, f := range preflight {
-				f.set(header)
-			}
-		}
-		w.WriteHeader(http.StatusNoContent)
-		event.Status = http.StatusNoContent
-		return event
+		return h.preflight
 	default:
-		allow.set(header)
-		return h.refuse(w, r, methodNotAllowed, event)
+		return h.problems[methodNotAllowed]
 	}
 }
 
-// setCommon sets what every answer has.
-func (h *Handler) setCommon(header http.Header) {
-	for _, f := range h.common.fields {
-		f.set(header)
-	}
-}
-
-// refuse answers with a problem.
-func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, p *problem, event Event) Event {
-	h.setCommon(w.Header())
-	return p.write(w, r, event)
-}
-
-func (h *Handler) serveManifest(w http.ResponseWriter, r *http.Request, t *table, route *route) Event {
-	event := Event{Version: route.version, Status: http.StatusOK, Cache: CacheMiss}
+// manifest returns the response to a request for a manifest.
+func (h *Handler) manifest(r *http.Request, route *route, event *Event) *response {
 	host, refused := h.hosts.host(r)
 	if refused != nil {
-		return h.refuse(w, r, refused, Event{Version: route.version})
+		event.Refused = refused.refused
+		return h.problems[refused]
 	}
-	rep, hit, err := t.cache.get(key{route, host, acceptsGzip(r.Header["Accept-Encoding"])})
+	rep, hit, err := h.cache.get(key{route, host, acceptsGzip(r.Header["Accept-Encoding"])})
 	if err != nil {
-		return h.refuse(w, r, internalError, Event{Version: route.version})
+		event.Err = err
+		return h.problems[internalError]
 	}
+	event.Host = rep.host
+	event.Cache = CacheMiss
 	if hit {
 		event.Cache = CacheHit
 	}
-	switch {
-	case matchesTag(r.Header["If-None-Match"], rep.hash):
-		event.Status = http.StatusNotModified
-		rep.notModified.write(w, r, event.Status, nil)
-	case r.Method == http.MethodHead:
-		rep.full.write(w, r, event.Status, nil)
-	default:
-		event.Bytes = len(rep.body)
-		rep.full.write(w, r, event.Status, rep.body)
+	if matchesTag(r.Header["If-None-Match"], rep.hash) {
+		return &rep.notModified
 	}
-	return event
+	return &rep.full
 }

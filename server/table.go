@@ -6,28 +6,30 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 
 	"signpost"
 	"signpost/internal/routes"
 )
 
-// table is everything that one Publish puts in place. It does not change, but for its cache.
+// table is everything that one Publish puts in place. It does not change.
 type table struct {
 	routes   map[string]*route // by path
 	paths    []string
-	notFound *problem
-	cache    *cache
+	notFound *response
 }
 
-// route is one manifest.
+// route is one manifest. Tables share it as long as its manifest stays the same, and with it what is in the cache.
 type route struct {
-	version  string
-	template *signpost.Template
-	revision field
+	basePath, version string
+	template          *signpost.Template
+	fields            []field     // of its responses
+	retired           atomic.Bool // no longer published
 }
 
-func newTable(services []Service, cache *cache) (*table, error) {
-	t := &table{routes: make(map[string]*route), cache: cache}
+// newTable returns the table for the services, with those routes of the table before that have not changed.
+func newTable(services []Service, before *table, common head) (*table, error) {
+	t := &table{routes: make(map[string]*route)}
 	taken := make(map[string]bool)
 	for _, s := range services {
 		base, err := routes.CleanBasePath(s.BasePath)
@@ -38,15 +40,15 @@ func newTable(services []Service, cache *cache) (*table, error) {
 			return nil, fmt.Errorf("base path %q is used by two services: give each its own", base)
 		}
 		taken[base] = true
-		if err := t.add(base, s.Versions); err != nil {
+		if err := t.add(base, s.Versions, before); err != nil {
 			return nil, fmt.Errorf("service at %q: %w", base, err)
 		}
 	}
-	t.notFound = newNotFound(t.paths)
+	t.notFound = newNotFound(t.paths).response(common)
 	return t, nil
 }
 
-func (t *table) add(base string, versions map[string]*signpost.Template) error {
+func (t *table) add(base string, versions map[string]*signpost.Template, before *table) error {
 	if len(versions) == 0 {
 		return errors.New("it has no versions: add at least v1")
 	}
@@ -69,10 +71,25 @@ func (t *table) add(base string, versions map[string]*signpost.Template) error {
 			}
 		}
 		path := routes.Path(base, name)
-		t.routes[path] = &route{version: name, template: template, revision: newField("Signpost-Revision", template.Revision())}
+		r := before.routes[path]
+		if r == nil || r.template.Revision() != template.Revision() {
+			r = &route{basePath: base, version: name, template: template, fields: []field{newField("Signpost-Revision", template.Revision())}}
+		}
+		t.routes[path] = r
 		t.paths = append(t.paths, path)
 	}
 	return nil
+}
+
+// routesWithout returns the routes that another table does not have.
+func (t *table) routesWithout(other *table) []*route {
+	var gone []*route
+	for path, r := range t.routes {
+		if other.routes[path] != r {
+			gone = append(gone, r)
+		}
+	}
+	return gone
 }
 
 // compareVersions puts v2 before v10. Versions have no leading zeros, so the shorter number is smaller.

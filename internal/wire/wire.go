@@ -1,125 +1,46 @@
-// Package wire sends an answer of HTTP/1.1 in one piece that was made beforehand.
+// Package wire writes precomputed HTTP/1 responses with a single system call.
 //
-// net/http copies the headers of an answer from one map into another, sorts them, and sends the head apart from a body
-// of more than 4 KB. For a manifest, all of that is a third of the time of an answer. So a handler can give its answer to
-// the connection, with the headers written out, and leave it empty towards net/http. When net/http then writes the head
-// of an empty answer, the connection completes it, and sends it in one system call. Status line, Date and Connection
-// are those of net/http, as are all decisions about what becomes of the connection.
+// net/http copies the header of a response from one map into another, sorts it, and writes the head separately from a
+// body of more than 4 kB. For a manifest that is a third of the time of a response. Instead, a handler that finds its
+// connection with [Of] announces the complete response to it and writes only the status to net/http. When net/http then
+// writes the head of what it takes for an empty response, the connection completes that head and sends everything at
+// once. The status line, Date and Connection are those of net/http, as are all decisions about keeping the connection.
+//
+// The package fails closed. Bytes that are not exactly the head of the announced response, or that belong to another
+// request, are not sent: the connection is closed and the caller gets an error.
 package wire
 
 import (
-	"bytes"
 	"context"
 	"net"
-	"sync"
+	"net/http"
+	"reflect"
 )
-
-// Conn is a connection of a [Listener]. It is a plain one as long as no answer is announced.
-type Conn struct {
-	*net.TCPConn
-	release func() // its slot at the listener
-
-	announced   bool
-	lines, body []byte // of the answer that is announced
-
-	pieces  [4][]byte
-	buffers net.Buffers // of pieces; here, so that it is not made anew for each answer
-}
-
-// Announce gives the headers of the answer that is next, as lines that end in CRLF each, and its body. The handler then
-// writes the status, and neither headers nor a body. What is announced must not change until it is sent.
-func (c *Conn) Announce(lines, body []byte) {
-	c.announced, c.lines, c.body = true, lines, body
-}
-
-var (
-	lineEnd = []byte("\r\n")
-	empty   = []byte("Content-Length: 0\r\n")
-)
-
-// Write is called by net/http, for an announced answer with its head. Where that says that it is empty, the answer goes;
-// for HEAD and with 304 it says nothing of a length.
-func (c *Conn) Write(p []byte) (int, error) {
-	if !c.announced {
-		return c.TCPConn.Write(p)
-	}
-	from := bytes.Index(p, empty)
-	to := from + len(empty)
-	if from < 0 {
-		from = bytes.Index(p, lineEnd) + len(lineEnd) // after the status line
-		to = from
-	}
-	c.pieces = [4][]byte{p[:from], c.lines, p[to:], c.body}
-	c.announced, c.lines, c.body = false, nil, nil
-	c.buffers = c.pieces[:]
-	if _, err := c.buffers.WriteTo(c.TCPConn); err != nil {
-		return 0, err
-	}
-	return len(p), nil
-}
-
-// Close closes the connection, and lets another one in.
-func (c *Conn) Close() error {
-	err := c.TCPConn.Close()
-	c.release()
-	return err
-}
-
-// Listener accepts connections of this package, and no more than a number of them at a time.
-type Listener struct {
-	*net.TCPListener
-	slots  chan struct{} // nil: any number
-	closed chan struct{}
-	close  func() error
-}
-
-// NewListener returns a listener for up to max connections. 0 means any number.
-func NewListener(l *net.TCPListener, max int) *Listener {
-	wrapped := &Listener{TCPListener: l, closed: make(chan struct{})}
-	if max > 0 {
-		wrapped.slots = make(chan struct{}, max)
-	}
-	wrapped.close = sync.OnceValue(func() error {
-		close(wrapped.closed)
-		return l.Close()
-	})
-	return wrapped
-}
-
-// Accept waits for a slot, and then for a connection.
-func (l *Listener) Accept() (net.Conn, error) {
-	release := func() {}
-	if l.slots != nil {
-		select {
-		case l.slots <- struct{}{}:
-		case <-l.closed:
-			return nil, net.ErrClosed
-		}
-		release = sync.OnceFunc(func() { <-l.slots })
-	}
-	c, err := l.AcceptTCP()
-	if err != nil {
-		release()
-		return nil, err
-	}
-	return &Conn{TCPConn: c, release: release}, nil
-}
-
-// Close closes the listener. Connections stay open.
-func (l *Listener) Close() error { return l.close() }
 
 type connKey struct{}
 
-// Context is for [http.Server.ConnContext]: it makes a connection known to [FromContext].
+// Context is for [http.Server.ConnContext]: it makes a connection known to [Of]. Connections under TLS are left to
+// net/http, since responses are cut into records there anyway.
 func Context(ctx context.Context, c net.Conn) context.Context {
 	if c, ok := c.(*Conn); ok {
 		return context.WithValue(ctx, connKey{}, c)
 	}
-	return ctx // under TLS, answers are cut into records anyway
+	return ctx
 }
 
-// FromContext returns the connection of a request, or nil if it is none of this package.
-func FromContext(ctx context.Context) *Conn {
-	c, _ := ctx.Value(connKey{}).(*Conn)
+// Of returns the connection to which the response to r can be announced. It returns nil where the response must be
+// written to w as usual: the connection is not one of this package, the request came over HTTP/2, w is not net/http's
+// own, so that something stands between it and the connection, or something around the handler has set headers.
+func Of(w http.ResponseWriter, r *http.Request) *Conn {
+	c, _ := r.Context().Value(connKey{}).(*Conn)
+	if c == nil || r.ProtoMajor != 1 || r.RemoteAddr != c.peer || !fromNetHTTP(w) || len(w.Header()) > 0 {
+		return nil
+	}
 	return c
+}
+
+// fromNetHTTP reports whether w is what net/http gives to the handler of an HTTP/1 request.
+func fromNetHTTP(w http.ResponseWriter) bool {
+	t := reflect.TypeOf(w)
+	return t.String() == "*http.response" && t.Elem().PkgPath() == "net/http"
 }

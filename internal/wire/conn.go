@@ -1,0 +1,205 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Conn is a connection of a [Listener]. It is a plain TCP connection until a response is announced to it.
+type Conn struct {
+	*net.TCPConn
+	peer    string
+	release func() // frees its slot at the listener
+
+	mu      sync.Mutex
+	pending *announcement // nil or &next
+	next    announcement
+
+	pieces  [4][]byte
+	buffers net.Buffers // of pieces; a field, so that a response does not allocate it
+}
+
+// Response is a response to announce. Nothing in it may change until it was written.
+type Response struct {
+	Status int
+	Header []byte // lines that end in CRLF each, Content-Length included; not Date, Connection or Transfer-Encoding
+	Body   []byte // empty for a response to HEAD
+	Head   bool   // responds to HEAD
+}
+
+// Observer is told when an announced response was written.
+type Observer interface {
+	// Written is called exactly once, with the number of bytes of the body that were written. An error means that
+	// the connection is gone, or that the response was never sent.
+	Written(body int, err error)
+}
+
+type announcement struct {
+	Response
+	observer Observer
+}
+
+// Announce gives the connection the response to the request that it serves. The handler then writes the status, and
+// neither headers nor a body, and returns. The observer may be nil.
+func (c *Conn) Announce(r Response, observer Observer) {
+	c.mu.Lock()
+	taken := c.pending != nil
+	if !taken {
+		c.next = announcement{r, observer}
+		c.pending = &c.next
+	}
+	c.mu.Unlock()
+	if taken {
+		err := errors.New("wire: response not sent: the one before it is still pending")
+		c.abandon(err)
+		announcement{r, observer}.written(0, err)
+	}
+}
+
+// take returns the response that is pending, which is then no longer pending.
+func (c *Conn) take() (a announcement, ok bool) {
+	c.mu.Lock()
+	if c.pending != nil {
+		a, ok = c.next, true
+		c.pending, c.next = nil, announcement{} // nothing is kept while the connection is idle
+	}
+	c.mu.Unlock()
+	return a, ok
+}
+
+// abandon closes the connection if a response is pending, which can then not be sent, and reports whether it did.
+func (c *Conn) abandon(err error) bool {
+	a, ok := c.take()
+	if ok {
+		c.TCPConn.Close()
+		a.written(0, err)
+	}
+	return ok
+}
+
+func (a announcement) written(body int, err error) {
+	if a.observer != nil {
+		a.observer.Written(body, err)
+	}
+}
+
+// Write is called by net/http. While a response is pending, p must be its head as net/http writes it: whole, with the
+// announced status, and saying that there is no body.
+func (c *Conn) Write(p []byte) (int, error) {
+	a, ok := c.take()
+	if !ok {
+		return c.TCPConn.Write(p)
+	}
+	before, after, err := a.cut(p)
+	if err != nil {
+		c.TCPConn.Close()
+		a.written(0, err)
+		return 0, err
+	}
+	c.pieces = [4][]byte{before, a.Header, after, a.Body}
+	c.buffers = c.pieces[:]
+	n, err := c.buffers.WriteTo(c.TCPConn)
+	c.pieces = [4][]byte{}
+	a.written(max(0, int(n)-len(before)-len(a.Header)-len(after)), err)
+	if err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+var (
+	errReplaced = errors.New("wire: response not sent: another one is written in its place")
+	errSkipped  = errors.New("wire: response not sent: the request ended without it")
+)
+
+// ReadFrom would send a file past Write.
+func (c *Conn) ReadFrom(r io.Reader) (int64, error) {
+	if c.abandon(errReplaced) {
+		return 0, errReplaced
+	}
+	return c.TCPConn.ReadFrom(r)
+}
+
+// SetWriteDeadline is called by net/http before it reads a request and after it has finished one, but not in between.
+// A response that is still pending then was never written and must not be sent with the next one.
+func (c *Conn) SetWriteDeadline(t time.Time) error {
+	if c.abandon(errSkipped) {
+		return errSkipped
+	}
+	return c.TCPConn.SetWriteDeadline(t)
+}
+
+// Close closes the connection and frees its slot.
+func (c *Conn) Close() error {
+	err := c.TCPConn.Close()
+	c.release()
+	c.abandon(net.ErrClosed)
+	return err
+}
+
+var (
+	headEnd = []byte("\r\n\r\n")
+	empty   = []byte("\r\nContent-Length: 0\r\n")
+
+	// own are the header fields that net/http adds to a response without any.
+	own = [][]byte{[]byte("Date: "), []byte("Connection: ")}
+)
+
+// cut checks the head of an empty response and returns what is sent before and after the announced header.
+func (a *announcement) cut(p []byte) (before, after []byte, err error) {
+	bad := func(why string) ([]byte, []byte, error) {
+		return nil, nil, fmt.Errorf("wire: response not sent: net/http's head %s: %.60q", why, p)
+	}
+	first := cutLine(p) // the status line
+	if !isStatusLine(first, a.Status) {
+		return bad(fmt.Sprintf("does not have status %d of HTTP/1", a.Status))
+	}
+	if bytes.Index(p, headEnd) != len(p)-len(headEnd) {
+		return bad("is not whole, or is not alone")
+	}
+	from, to := len(first), len(first)
+	if noLength := a.Head || a.Status == http.StatusNotModified || a.Status == http.StatusNoContent; !noLength {
+		i := bytes.Index(p, empty)
+		if i < 0 {
+			return bad("does not say that the body is empty")
+		}
+		from, to = i+len("\r\n"), i+len(empty)
+	}
+	if !onlyOwn(p[len(first):from]) || !onlyOwn(p[to:len(p)-len("\r\n")]) {
+		return bad("has more header fields than Date and Connection")
+	}
+	return p[:from], p[to:], nil
+}
+
+// cutLine returns the first line of p with its CRLF, or nil.
+func cutLine(p []byte) []byte {
+	if i := bytes.IndexByte(p, '\n'); i > 0 && p[i-1] == '\r' {
+		return p[:i+1]
+	}
+	return nil
+}
+
+// isStatusLine reports whether a line is the status line of HTTP/1 with this status.
+func isStatusLine(line []byte, status int) bool {
+	const example = "HTTP/1.1 200 "
+	return len(line) > len(example) && string(line[:7]) == example[:7] && (line[7] == '0' || line[7] == '1') && line[8] == ' ' && line[12] == ' ' &&
+		int(line[9]-'0')*100+int(line[10]-'0')*10+int(line[11]-'0') == status
+}
+
+// onlyOwn reports whether all lines are fields that net/http adds by itself.
+func onlyOwn(lines []byte) bool {
+	for len(lines) > 0 {
+		line := cutLine(lines)
+		if !bytes.HasPrefix(line, own[0]) && !bytes.HasPrefix(line, own[1]) {
+			return false
+		}
+		lines = lines[len(line):]
+	}
+	return true
+}

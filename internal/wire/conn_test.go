@@ -1,0 +1,413 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// patience is how long tests wait for what must happen. It is not a measure of anything.
+const patience = 20 * time.Second
+
+// start serves the handler on connections of this package and returns the address.
+func start(t testing.TB, h http.HandlerFunc) string {
+	return startServer(t, &http.Server{Handler: h}, 0)
+}
+
+func startServer(t testing.TB, srv *http.Server, max int) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv.ConnContext = Context
+	go srv.Serve(NewListener(l.(*net.TCPListener), max))
+	t.Cleanup(func() { srv.Close() })
+	return l.Addr().String()
+}
+
+func dial(t testing.TB, address string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	conn.SetDeadline(time.Now().Add(patience))
+	return conn
+}
+
+// connOf returns the connection of a request, whatever Of thinks of it.
+func connOf(r *http.Request) *Conn { return r.Context().Value(connKey{}).(*Conn) }
+
+// outcome is what an observer was told.
+type outcome struct {
+	body int
+	err  error
+}
+
+type observer chan outcome
+
+func (o observer) Written(body int, err error) { o <- outcome{body, err} }
+
+func (o observer) wait(t testing.TB) outcome {
+	t.Helper()
+	select {
+	case got := <-o:
+		return got
+	case <-time.After(patience):
+		t.Fatal("the observer was not told")
+		return outcome{}
+	}
+}
+
+// response returns a response to r with a body.
+func response(r *http.Request, status int, body string) Response {
+	res := Response{Status: status, Header: fmt.Appendf(nil, "X-Test: yes\r\nContent-Length: %d\r\n", len(body)), Head: r.Method == "HEAD"}
+	if !res.Head && status != http.StatusNotModified {
+		res.Body = []byte(body)
+	}
+	return res
+}
+
+func TestAnnounce(t *testing.T) {
+	body := strings.Repeat("body ", 10_000) // more than a buffer of net/http
+	observed := make(observer, 1)
+	address := start(t, func(w http.ResponseWriter, r *http.Request) {
+		conn, status := Of(w, r), http.StatusOK
+		if conn == nil {
+			t.Errorf("%s %s cannot be announced", r.Method, r.Proto)
+			return
+		}
+		fmt.Sscan(r.URL.Query().Get("status"), &status)
+		conn.Announce(response(r, status, body), observed)
+		w.WriteHeader(status)
+	})
+	conn := dial(t, address)
+	in := bufio.NewReader(conn)
+	for _, test := range []struct {
+		request string
+		status  int
+		length  int64
+		close   bool
+	}{
+		{"GET / HTTP/1.1", 200, int64(len(body)), false},
+		{"HEAD / HTTP/1.1", 200, int64(len(body)), false},
+		{"GET /?status=304 HTTP/1.1", 304, 0, false},
+		{"HEAD /?status=304 HTTP/1.1", 304, int64(len(body)), false},
+		{"GET /?status=421 HTTP/1.1", 421, int64(len(body)), false},
+		{"GET / HTTP/1.0\r\nConnection: keep-alive", 200, int64(len(body)), false},
+		{"GET / HTTP/1.1\r\nConnection: close", 200, int64(len(body)), true},
+	} {
+		fmt.Fprintf(conn, "%s\r\nHost: a\r\n\r\n", test.request)
+		method, _, _ := strings.Cut(test.request, " ")
+		res, err := http.ReadResponse(in, &http.Request{Method: method})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := body
+		if method == "HEAD" || test.status == 304 {
+			want = ""
+		}
+		if res.StatusCode != test.status || res.ContentLength != test.length || res.Close != test.close || string(got) != want {
+			t.Errorf("%q: status %d, length %d, close %v, body of %d bytes", test.request, res.StatusCode, res.ContentLength, res.Close, len(got))
+		}
+		if res.Header.Get("X-Test") != "yes" || res.Header.Get("Date") == "" {
+			t.Errorf("%q: header %v", test.request, res.Header)
+		}
+		if told := observed.wait(t); told.err != nil || told.body != len(want) {
+			t.Errorf("%q: the observer was told of %d bytes, %v", test.request, told.body, told.err)
+		}
+	}
+	if rest, err := io.ReadAll(in); len(rest) > 0 || err != nil {
+		t.Errorf("after the responses there is %q, %v", rest, err)
+	}
+}
+
+// TestFailsClosed has handlers that do not keep to what they announced. Of lets none of them near the connection; here
+// they have it all the same. The client must get nothing, and the observer an error.
+func TestFailsClosed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, []byte("a file"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	announce := func(r *http.Request, o Observer) { connOf(r).Announce(response(r, http.StatusOK, "announced"), o) }
+	for name, handler := range map[string]func(http.ResponseWriter, *http.Request, Observer){
+		"another status": func(w http.ResponseWriter, r *http.Request, o Observer) {
+			announce(r, o)
+			w.WriteHeader(http.StatusAccepted)
+		},
+		"an error in its place": func(w http.ResponseWriter, r *http.Request, o Observer) {
+			announce(r, o)
+			http.Error(w, "too late", http.StatusServiceUnavailable)
+		},
+		"a body of its own": func(w http.ResponseWriter, r *http.Request, o Observer) {
+			announce(r, o)
+			io.WriteString(w, "written")
+		},
+		"a long body of its own": func(w http.ResponseWriter, r *http.Request, o Observer) {
+			announce(r, o)
+			io.WriteString(w, strings.Repeat("written", 10_000))
+		},
+		"a header of its own": func(w http.ResponseWriter, r *http.Request, o Observer) {
+			announce(r, o)
+			w.Header().Set("X-Own", "1")
+			w.WriteHeader(http.StatusOK)
+		},
+		"a type of its own": func(w http.ResponseWriter, r *http.Request, o Observer) {
+			announce(r, o)
+			w.Header().Set("Content-Type", "text/plain")
+			w.WriteHeader(http.StatusOK)
+		},
+		"a length of its own": func(w http.ResponseWriter, r *http.Request, o Observer) {
+			announce(r, o)
+			w.Header().Set("Content-Length", "9")
+			w.WriteHeader(http.StatusOK)
+		},
+		"a head of 8 kB": func(w http.ResponseWriter, r *http.Request, o Observer) {
+			announce(r, o)
+			w.Header().Set("Connection", strings.Repeat("a", 8<<10)) // a field that may be there
+			w.WriteHeader(http.StatusOK)
+		},
+		"flushed": func(w http.ResponseWriter, r *http.Request, o Observer) {
+			announce(r, o)
+			w.(http.Flusher).Flush() // chunked, since the length is not known yet
+		},
+		"a file": func(w http.ResponseWriter, r *http.Request, o Observer) {
+			f, err := os.Open(file)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer f.Close()
+			conn := connOf(r)
+			announce(r, o)
+			conn.ReadFrom(f)
+		},
+		"hijacked": func(w http.ResponseWriter, r *http.Request, o Observer) {
+			announce(r, o)
+			conn, buffered, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer conn.Close()
+			buffered.WriteString("anything")
+			buffered.Flush()
+		},
+		"informational": func(w http.ResponseWriter, r *http.Request, o Observer) {
+			announce(r, o)
+			w.WriteHeader(http.StatusEarlyHints)
+			w.WriteHeader(http.StatusOK)
+		},
+		"announced twice": func(w http.ResponseWriter, r *http.Request, o Observer) {
+			announce(r, nil)
+			announce(r, o)
+			w.WriteHeader(http.StatusOK)
+		},
+		"aborted": func(w http.ResponseWriter, r *http.Request, o Observer) {
+			announce(r, o)
+			panic(http.ErrAbortHandler)
+		},
+		"HEAD announced for GET": func(w http.ResponseWriter, r *http.Request, o Observer) {
+			res := response(r, http.StatusOK, "announced")
+			res.Head = true
+			connOf(r).Announce(res, o)
+			w.WriteHeader(http.StatusOK)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			observed := make(observer, 2)
+			conn := dial(t, start(t, func(w http.ResponseWriter, r *http.Request) { handler(w, r, observed) }))
+			fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+			if got, _ := io.ReadAll(conn); len(got) > 0 { // a reset is as good as an end
+				t.Errorf("%q was sent", got)
+			}
+			if told := observed.wait(t); told.err == nil || told.body != 0 {
+				t.Errorf("the observer was told of %d bytes, %v", told.body, told.err)
+			}
+			if len(observed) > 0 {
+				t.Error("the observer was told twice")
+			}
+		})
+	}
+}
+
+// A response that was announced and never written must not go out with the next request on the connection, even where
+// that looks just like it.
+func TestWriteByAnotherRequest(t *testing.T) {
+	observed := make(observer, 1)
+	conn := dial(t, start(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/first" {
+			secret := connOf(r)
+			// As net/http would, a handler around this one writes an empty response; but it takes its time.
+			w.WriteHeader(http.StatusOK)
+			w.(http.Flusher).Flush()
+			secret.Announce(response(r, http.StatusOK, "secret"), observed)
+		}
+	}))
+	fmt.Fprintf(conn, "HEAD /first HTTP/1.1\r\nHost: a\r\n\r\nGET /second HTTP/1.1\r\nHost: a\r\n\r\n")
+	got, _ := io.ReadAll(conn)
+	if bytes.Contains(got, []byte("secret")) || bytes.Contains(got, []byte("X-Test")) || bytes.Count(got, []byte("HTTP/1.1")) != 1 {
+		t.Errorf("%q was sent", got)
+	}
+	if told := observed.wait(t); !errors.Is(told.err, errSkipped) {
+		t.Errorf("the observer was told %v", told.err)
+	}
+}
+
+// Without encryption, HTTP/2 has the same connections, and frames in place of heads.
+func TestUnencryptedHTTP2(t *testing.T) {
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
+	observed := make(observer, 1)
+	address := startServer(t, &http.Server{Protocols: &protocols, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if conn := Of(w, r); conn != nil {
+			t.Error("a response to HTTP/2 could be announced")
+		}
+		if r.URL.Path == "/forced" {
+			connOf(r).Announce(response(r, http.StatusOK, "announced"), observed)
+		}
+	})}, 0)
+	transport := &http.Transport{Protocols: new(http.Protocols)}
+	transport.Protocols.SetUnencryptedHTTP2(true)
+	client := &http.Client{Transport: transport, Timeout: patience}
+	res, err := client.Get("http://" + address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if res.ProtoMajor != 2 {
+		t.Fatal(res.Proto)
+	}
+	if res, err := client.Get("http://" + address + "/forced"); err == nil {
+		res.Body.Close()
+		t.Errorf("status %d with header %v", res.StatusCode, res.Header)
+	}
+	if told := observed.wait(t); told.err == nil {
+		t.Error("the observer was told that it was written")
+	}
+}
+
+// flagged is a ResponseWriter that is not net/http's.
+type flagged struct{ http.ResponseWriter }
+
+func TestOf(t *testing.T) {
+	for name, test := range map[string]struct {
+		of   func(http.ResponseWriter, *http.Request) *Conn
+		want bool
+	}{
+		"as it is":        {Of, true},
+		"another context": {func(w http.ResponseWriter, r *http.Request) *Conn { return Of(w, r.WithContext(context.Background())) }, false},
+		"a context around": {func(w http.ResponseWriter, r *http.Request) *Conn {
+			return Of(w, r.WithContext(context.WithValue(r.Context(), t, 1)))
+		}, true},
+		"behind a buffer":  {func(w http.ResponseWriter, r *http.Request) *Conn { return Of(flagged{w}, r) }, false},
+		"behind a pointer": {func(w http.ResponseWriter, r *http.Request) *Conn { return Of(&flagged{w}, r) }, false},
+		"a header is set": {func(w http.ResponseWriter, r *http.Request) *Conn {
+			w.Header().Set("Vary", "Origin")
+			return Of(w, r)
+		}, false},
+		"another peer": {func(w http.ResponseWriter, r *http.Request) *Conn {
+			r.RemoteAddr = "192.0.2.1:1234"
+			return Of(w, r)
+		}, false},
+	} {
+		var got *Conn
+		address := start(t, func(w http.ResponseWriter, r *http.Request) { got = test.of(w, r) })
+		res, err := http.Get("http://" + address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if (got != nil) != test.want {
+			t.Errorf("%s: %v", name, got != nil)
+		}
+	}
+}
+
+// TestManyConnections announces responses on many connections at once, each with its own number in header and body.
+func TestManyConnections(t *testing.T) {
+	address := start(t, func(w http.ResponseWriter, r *http.Request) {
+		n := strings.TrimPrefix(r.URL.Path, "/")
+		body := strings.Repeat(n+" ", 2000)
+		Of(w, r).Announce(Response{Status: 200, Header: fmt.Appendf(nil, "X-N: %s\r\nContent-Length: %d\r\n", n, len(body)), Body: []byte(body)}, nil)
+		w.WriteHeader(200)
+	})
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() {
+			transport := &http.Transport{}
+			defer transport.CloseIdleConnections()
+			client := &http.Client{Transport: transport, Timeout: patience}
+			for j := range 50 {
+				n := fmt.Sprint(i*1000 + j)
+				res, err := client.Get("http://" + address + "/" + n)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				body, err := io.ReadAll(res.Body)
+				res.Body.Close()
+				if err != nil || res.Header.Get("X-N") != n || string(body) != strings.Repeat(n+" ", 2000) {
+					t.Errorf("request %s got %s, %v", n, res.Header.Get("X-N"), err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// FuzzCut holds the check of heads against a reading by net/http: what passes is a response that is empty, has the
+// announced status, and nothing that a handler set.
+func FuzzCut(f *testing.F) {
+	for _, head := range []string{
+		"HTTP/1.1 200 OK\r\nDate: Mon, 01 Jan 2024 00:00:00 GMT\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.0 200 OK\r\nDate: x\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n",
+		"HTTP/1.1 304 Not Modified\r\nDate: x\r\nConnection: close\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+		"HTTP/2.0 200 OK\r\nContent-Length: 0\r\n\r\n",
+		"\x00\x00\x04\x01\x05\x00\x00\x00\x01", "", "HTTP/1.1 200 \r\n\r\n", "HTTP/1.1 200 \r\n",
+	} {
+		f.Add([]byte(head), 200, false)
+		f.Add([]byte(head), 304, false)
+		f.Add([]byte(head), 200, true)
+	}
+	f.Fuzz(func(t *testing.T, p []byte, status int, head bool) {
+		a := announcement{Response: Response{Status: status, Header: []byte("X-Announced: 1\r\n"), Head: head}}
+		before, after, err := a.cut(p)
+		if err != nil {
+			return
+		}
+		res, err := http.ReadResponse(bufio.NewReader(io.MultiReader(bytes.NewReader(before), bytes.NewReader(a.Header), bytes.NewReader(after))), nil)
+		if err != nil {
+			t.Skip() // Date and Connection can be anything here
+		}
+		defer res.Body.Close()
+		if res.StatusCode != status || res.ProtoMajor != 1 || res.Header.Get("X-Announced") != "1" {
+			t.Errorf("%q becomes status %d with %v", p, res.StatusCode, res.Header)
+		}
+		for name := range res.Header {
+			if name != "Date" && name != "Connection" && name != "X-Announced" {
+				t.Errorf("%q has %s", p, name)
+			}
+		}
+	})
+}

@@ -1,0 +1,172 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"signpost"
+)
+
+// Nothing that a handler around this one has set may be lost, whatever the response and the connection.
+func TestHeadersAroundTheHandlerAreKept(t *testing.T) {
+	h := newHandler(t, Options{AllowedHosts: []string{"feeds.example.com"}}, v1(compile(t, "a")))
+	around := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := w.Header()
+		header.Set("Vary", "Origin")
+		header.Set("Cache-Control", "private")
+		header.Set("X-Request-Id", "42")
+		header.Set("Access-Control-Allow-Origin", "https://studio.example.com")
+		header.Set("Access-Control-Expose-Headers", "X-Request-Id")
+		header.Set("Content-Type", "text/plain") // which is the handler's business
+		h.ServeHTTP(w, r)
+	})
+	wired, plain := startPair(t, around)
+	for _, address := range []string{wired, plain} {
+		for _, request := range []struct {
+			method, path, host, more string
+			status                   int
+			cacheControl, vary, kind string
+		}{
+			{"GET", manifestPath, "feeds.example.com", "", 200, "private | no-cache", "Origin | Accept-Encoding", "application/json"},
+			{"HEAD", manifestPath, "feeds.example.com", "", 200, "private | no-cache", "Origin | Accept-Encoding", "application/json"},
+			{"GET", manifestPath, "feeds.example.com", "If-None-Match: *", 304, "private | no-cache", "Origin | Accept-Encoding", ""},
+			{"GET", manifestPath, "other.example.com", "", 421, "private | no-store", "Origin", "application/problem+json"},
+			{"POST", manifestPath, "feeds.example.com", "", 405, "private | no-store", "Origin", "application/problem+json"},
+			{"GET", "/", "feeds.example.com", "", 404, "private | no-store", "Origin", "application/problem+json"},
+			{"OPTIONS", manifestPath, "feeds.example.com", "", 204, "private", "Origin", "text/plain"},
+		} {
+			text := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n%s\r\n\r\n", request.method, request.path, request.host, request.more)
+			text = strings.Replace(text, "\r\n\r\n\r\n", "\r\n\r\n", 1)
+			a := exchange(t, address, request.method, text)
+			wantStatus(t, a, request.status)
+			wantHeaders(t, a, map[string]string{
+				"Vary": request.vary, "Cache-Control": request.cacheControl, "Content-Type": request.kind, "X-Request-Id": "42",
+				"Access-Control-Allow-Origin":   "https://studio.example.com",
+				"Access-Control-Expose-Headers": "X-Request-Id | ETag, Signpost-Revision",
+			})
+		}
+	}
+}
+
+// The values of the handler are shared by all responses: one that is extended must not reach the next.
+func TestExtendedHeadersAreNotShared(t *testing.T) {
+	f := newField("Vary", "Accept-Encoding")
+	theirs := make([]string, 1, 4)
+	theirs[0] = "Origin"
+	first, second := http.Header{"Vary": theirs}, http.Header{}
+	f.set(first)
+	f.set(second)
+	second.Add("Vary", "Cookie")
+	f.set(second) // a value that is there already
+	want := []http.Header{{"Vary": {"Origin", "Accept-Encoding"}}, {"Vary": {"Accept-Encoding", "Cookie"}}}
+	if diff := cmp.Diff(want, []http.Header{first, second}); diff != "" || len(f.values) != 1 || theirs[:2][1] != "" {
+		t.Errorf("headers (-want +got):\n%s, and the field has %q", diff, f.values)
+	}
+}
+
+// Heads are made from one another while others are sent. The header of each response must be its own: the lengths of
+// Cache-Control leave room behind the common part, in which heads that share memory would meet.
+func TestHeadsDoNotShareMemory(t *testing.T) {
+	const hosts = 12
+	for _, length := range []int{10, 100, 500, 1000, 2000} {
+		h := newHandler(t, Options{CacheControl: "max-age=60, x=" + strings.Repeat("a", length)}, v1(compile(t, "a")))
+		address, _ := startPair(t, h)
+		// A length that is not its own may keep the client waiting.
+		client := &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: hosts}, Timeout: patience / 4}
+		defer client.CloseIdleConnections()
+		for range 2 { // made, and then from the cache
+			var all sync.WaitGroup
+			for i := range hosts {
+				all.Go(func() {
+					for _, gzip := range []bool{false, true} {
+						if a := fetch(t, client, address, fmt.Sprintf("h%d.example.com", i), gzip); a.Response != nil {
+							checkAnswer(t, a) // that ETag, length and encoding are those of the body
+						}
+					}
+				})
+			}
+			all.Wait()
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// Two manifests whose text is the same but for the place of {{host}} have different revisions.
+func TestRevisionTellsWhereTheHostGoes(t *testing.T) {
+	revisions := make(map[string]string)
+	for _, url := range []string{"https://a{{host}}/v1", "https://{{host}}a/v1", "https://a.{{host}}/v1", "https://{{host}}.a/v1", "https://a/v1"} {
+		h := newHandler(t, Options{}, v1(compileURL(t, url)))
+		a := send(t, listen(t, h), "GET", manifestPath, "Host: feeds.example.com")
+		revision := a.Header.Get("Signpost-Revision")
+		if other, taken := revisions[revision]; taken || revision == "" {
+			t.Errorf("%s and %s have revision %q", url, other, revision)
+		}
+		revisions[revision] = url
+	}
+}
+
+// What is rendered for services that stay the same survives a change of others.
+func TestUnchangedManifestsStayInTheCache(t *testing.T) {
+	events := make(chan Event, 1)
+	h := newHandler(t, Options{Observe: func(_ *http.Request, e Event) { events <- e }})
+	service := func(path, name string) Service {
+		return Service{BasePath: path, Versions: map[string]*signpost.Template{"v1": compile(t, name)}}
+	}
+	address := listen(t, h)
+	get := func(path, name, cache string) {
+		t.Helper()
+		a := send(t, address, "GET", path+manifestPath, "Host: feeds.example.com")
+		wantManifest(t, a, compile(t, name), "feeds.example.com")
+		if e := nextEvent(t, events); e.Cache != cache {
+			t.Errorf("%s is a %s, want a %s", path, e.Cache, cache)
+		}
+	}
+	publish := func(services ...Service) {
+		t.Helper()
+		if err := h.Publish(services...); err != nil {
+			t.Fatal(err)
+		}
+		checkCache(t, h.cache)
+	}
+	publish(service("/a", "a"), service("/b", "b"), service("/c", "c"))
+	get("/a", "a", CacheMiss)
+	get("/b", "b", CacheMiss)
+	get("/c", "c", CacheMiss)
+	publish(service("/a", "a"), service("/b", "changed"), service("/d", "c")) // compiled anew, as a reload does
+	if entries, _ := h.CacheSize(); entries != 1 {
+		t.Errorf("%d entries, want that of /a alone", entries)
+	}
+	get("/a", "a", CacheHit)
+	get("/b", "changed", CacheMiss)
+	get("/d", "c", CacheMiss)
+	publish(service("/a", "c"), service("/b", "b"))
+	get("/a", "c", CacheMiss)
+	get("/b", "b", CacheMiss)
+	publish()
+	if entries, bytes := h.CacheSize(); entries != 0 || bytes != 0 {
+		t.Errorf("%d entries of %d bytes are left of services that are gone", entries, bytes)
+	}
+}
+
+// A request that is answered while its service is replaced leaves nothing behind.
+func TestRetiredManifestsAreNotKept(t *testing.T) {
+	h := newHandler(t, Options{}, v1(compile(t, "old")))
+	old := h.table.Load().routes[manifestPath]
+	if err := h.Publish(v1(compile(t, "new"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := h.cache.get(key{old, "feeds.example.com", false}); err != nil {
+		t.Fatal(err)
+	}
+	checkCache(t, h.cache)
+	if entries, _ := h.CacheSize(); entries != 0 {
+		t.Errorf("%d entries of a manifest that is no longer published", entries)
+	}
+}

@@ -1,0 +1,248 @@
+package server
+
+import (
+	"bufio"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"signpost/internal/wire"
+)
+
+// patience is how long tests wait for what must happen. It is not a measure of anything.
+const patience = 20 * time.Second
+
+// transports serves a handler in the three ways in which serve can, and returns the addresses.
+func transports(t *testing.T, h http.Handler) map[string]string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := &http.Server{Handler: h, ConnContext: wire.Context}
+	go plain.Serve(wire.NewListener(l.(*net.TCPListener), 100))
+	t.Cleanup(func() { plain.Close() })
+	addresses := map[string]string{"http": "http://" + l.Addr().String()}
+	for _, name := range []string{"https", "http2"} {
+		s := httptest.NewUnstartedServer(h)
+		s.EnableHTTP2 = name == "http2"
+		s.StartTLS()
+		t.Cleanup(s.Close)
+		addresses[name] = s.URL
+	}
+	return addresses
+}
+
+// anyCertificate is a client for all of transports.
+func anyCertificate(t *testing.T) *http.Client {
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true, DisableCompression: true}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport, Timeout: patience}
+}
+
+func nextEvent(t *testing.T, events <-chan Event) Event {
+	t.Helper()
+	select {
+	case e := <-events:
+		return e
+	case <-time.After(patience):
+		t.Fatal("nothing was observed")
+		return Event{}
+	}
+}
+
+// Every kind of response is observed, over every transport alike.
+func TestObserve(t *testing.T) {
+	events := make(chan Event, 1)
+	template := compile(t, "a")
+	h := newHandler(t, Options{AllowedHosts: []string{"feeds.example.com"}, Observe: func(_ *http.Request, e Event) {
+		if e.Duration <= 0 {
+			t.Errorf("no duration: %+v", e)
+		}
+		e.Duration = 0
+		events <- e
+	}}, Service{BasePath: "/a", Versions: v1(template).Versions})
+	rendered, err := template.Render("feeds.example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := len(rendered)
+	const path, host = "/a" + manifestPath, "feeds.example.com"
+	client := anyCertificate(t)
+	for name, address := range transports(t, h) {
+		h.cache.drop([]*route{h.table.Load().routes[path]}) // so that the first one is a miss
+		h.table.Load().routes[path].retired.Store(false)
+		for _, test := range []struct {
+			method, path, host string
+			want               Event
+		}{
+			{"GET", path, host, Event{Host: host, Status: 200, Bytes: body, Cache: CacheMiss}},
+			{"GET", path, host, Event{Host: host, Status: 200, Bytes: body, Cache: CacheHit}},
+			{"HEAD", path, host, Event{Host: host, Status: 200, Cache: CacheHit}},
+			{"OPTIONS", path, host, Event{Status: 204}},
+			{"POST", path, host, Event{Status: 405, Bytes: len(methodNotAllowed.body)}},
+			{"GET", path, "other.example.com", Event{Status: 421, Bytes: len(hostNotAllowed.body), Refused: RefusedNotAllowed}},
+			{"GET", path, "a..b", Event{Status: 400, Bytes: len(badHost.body), Refused: RefusedMalformed}},
+			{"GET", "/", host, Event{Status: 404, Bytes: len(h.table.Load().notFound.body)}},
+		} {
+			r, err := http.NewRequest(test.method, address+test.path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Host = test.host
+			response, err := client.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			io.Copy(io.Discard, response.Body)
+			response.Body.Close()
+			if test.path == path {
+				test.want.BasePath, test.want.Version = "/a", "v1"
+			}
+			if got := nextEvent(t, events); got != test.want {
+				t.Errorf("%s: %s %s for %s: %+v, want %+v", name, test.method, test.path, test.host, got, test.want)
+			}
+		}
+	}
+	if entries, bytes := h.CacheSize(); entries != 1 || bytes < int64(body) {
+		t.Errorf("the cache holds %d entries of %d bytes", entries, bytes)
+	}
+}
+
+// When a response is observed, the client has it: Observe waits here until the client has read all of it.
+func TestObservedWhenWritten(t *testing.T) {
+	read := make(chan struct{})
+	done := make(chan error, 1)
+	h := newHandler(t, Options{Observe: func(*http.Request, Event) {
+		select {
+		case <-read:
+			done <- nil
+		case <-time.After(patience):
+			done <- errors.New("observed before the response was written")
+		}
+	}}, v1(compile(t, "a")))
+	for name, address := range transports(t, h) {
+		for _, method := range []string{"GET", "HEAD", "DELETE"} {
+			r, err := http.NewRequest(method, address+manifestPath, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			response, err := anyCertificate(t).Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			length := response.ContentLength
+			if method == "HEAD" {
+				length = 0
+			}
+			// As many bytes as there are: the end of an HTTP/2 stream comes later.
+			if n, err := io.CopyN(io.Discard, response.Body, length); err != nil {
+				t.Fatalf("%s: %d bytes of %d, %v", name, n, length, err)
+			}
+			read <- struct{}{}
+			if err := <-done; err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			response.Body.Close()
+		}
+	}
+}
+
+// The duration includes the time that a client takes to read what does not fit into the buffers of its connection.
+func TestSlowReadersAreObserved(t *testing.T) {
+	const wait = 300 * time.Millisecond
+	events := make(chan Event, 1)
+	h := newHandler(t, Options{Observe: func(_ *http.Request, e Event) { events <- e }}, v1(compile(t, strings.Repeat("a", 8<<20))))
+	for name, address := range transports(t, h) {
+		response, err := anyCertificate(t).Get(address + manifestPath)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(wait)
+		io.Copy(io.Discard, response.Body)
+		response.Body.Close()
+		if e := nextEvent(t, events); e.Duration < wait || e.Err != nil || int64(e.Bytes) != response.ContentLength {
+			t.Errorf("%s: %+v for a client that waited for %v", name, e, wait)
+		}
+	}
+}
+
+// A client that goes away is observed as such.
+func TestGoneClientsAreObserved(t *testing.T) {
+	events := make(chan Event, 1)
+	h := newHandler(t, Options{Observe: func(_ *http.Request, e Event) { events <- e }}, v1(compile(t, strings.Repeat("a", 8<<20))))
+	for name, address := range transports(t, h) {
+		response, err := anyCertificate(t).Get(address + manifestPath)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close() // which ends the connection, or the stream
+		if e := nextEvent(t, events); e.Err == nil || e.Status != http.StatusOK || int64(e.Bytes) >= response.ContentLength {
+			t.Errorf("%s: status %d, %d bytes of %d, error %v", name, e.Status, e.Bytes, response.ContentLength, e.Err)
+		}
+	}
+}
+
+func TestErrorsAreObserved(t *testing.T) {
+	events := make(chan Event, 1)
+	h := newHandler(t, Options{Observe: func(_ *http.Request, e Event) { events <- e }}, v1(compile(t, "a")))
+	h.hosts.public = "not a host" // which New does not let through
+	for name, address := range transports(t, h) {
+		response, err := anyCertificate(t).Get(address + manifestPath)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		e := nextEvent(t, events)
+		if e.Status != http.StatusInternalServerError || e.Err == nil || !strings.Contains(e.Err.Error(), "not a host") || e.Version != "v1" {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+}
+
+// A handler around this one may hold the response back. It is observed all the same, and once.
+func TestObservedBehindABuffer(t *testing.T) {
+	events := make(chan Event, 2)
+	h := newHandler(t, Options{Observe: func(_ *http.Request, e Event) { events <- e }}, v1(compile(t, "a")))
+	for name, address := range transports(t, http.TimeoutHandler(h, patience, "too late")) {
+		response, err := anyCertificate(t).Get(address + manifestPath)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if e := nextEvent(t, events); err != nil || e.Status != 200 || e.Err != nil || e.Bytes != len(body) || len(events) > 0 {
+			t.Errorf("%s: %+v, %v", name, e, err)
+		}
+	}
+}
+
+// A response that a handler around this one drops is observed as never written, and never sent with another request.
+func TestDroppedResponsesAreObserved(t *testing.T) {
+	events := make(chan Event, 1)
+	h := newHandler(t, Options{Observe: func(_ *http.Request, e Event) { events <- e }}, v1(compile(t, "a")))
+	address := transports(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r)
+		panic(http.ErrAbortHandler)
+	}))["http"]
+	conn, err := net.Dial("tcp", strings.TrimPrefix(address, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(patience))
+	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: a.example\r\n\r\nGET %[1]s HTTP/1.1\r\nHost: b.example\r\n\r\n", manifestPath)
+	if answer, err := io.ReadAll(bufio.NewReader(conn)); len(answer) > 0 {
+		t.Errorf("%q was sent, %v", answer, err)
+	}
+	if e := nextEvent(t, events); e.Err == nil || e.Bytes != 0 {
+		t.Errorf("%+v", e)
+	}
+}
