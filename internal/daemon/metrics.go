@@ -56,7 +56,7 @@ func newMetrics(version string) *metrics {
 			Name: "signpost_requests_total", Help: "Requests answered, by API version and status. The version is empty where there is no manifest.",
 		}, []string{"version", "status"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "signpost_request_duration_seconds", Help: "Time to answer a request.",
+			Name: "signpost_request_duration_seconds", Help: "Time from a request until its response was written to the connection.",
 			Buckets: []float64{.00001, .0001, .001, .01, .1, 1, 10}, // a look-up takes microseconds; the rest is the network
 		}, []string{"version"}),
 		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{

@@ -18,10 +18,13 @@ var (
 	requestID   = regexp.MustCompile(`^[A-Za-z0-9._:/+=@-]{1,128}$`)
 )
 
-// newObserver returns what is called after every answer.
+// newObserver returns what is called for every response.
 func newObserver(log *slog.Logger, m *metrics) func(*http.Request, server.Event) {
 	return func(r *http.Request, e server.Event) {
 		m.observe(e)
+		if e.Status >= http.StatusInternalServerError && e.Err != nil {
+			log.Error("request failed", "status", e.Status, "base_path", e.BasePath, "version", e.Version, "host", bounded(r.Host), "error", bounded(e.Err.Error()))
+		}
 		logRequest(log, r, e)
 	}
 }
@@ -33,6 +36,9 @@ func logRequest(log *slog.Logger, r *http.Request, e server.Event) {
 	}
 	args := []any{"method", bounded(r.Method), "path", bounded(r.URL.Path), "host", bounded(r.Host), "peer", r.RemoteAddr,
 		"status", e.Status, "bytes", e.Bytes, "duration", e.Duration}
+	if e.Err != nil {
+		args = append(args, "error", bounded(e.Err.Error()))
+	}
 	if id := r.Header.Get("Traceparent"); traceparent.MatchString(id) {
 		args = append(args, "traceparent", id)
 	}

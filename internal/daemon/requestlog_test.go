@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -59,5 +60,20 @@ func TestServerLog(t *testing.T) {
 	fmt.Fprint(log, "http: TLS handshake error from 192.0.2.1:1: unsupported protocols "+strings.Repeat("x", 10_000)+"\n")
 	if got := out.String(); !strings.Contains(got, "handshake") || len(got) > 1000 {
 		t.Errorf("the log has %d bytes: %.1000s", len(got), got)
+	}
+}
+
+// TestFailuresAreLogged has a line with the cause for every status of 500 and above, and none for clients that go away.
+func TestFailuresAreLogged(t *testing.T) {
+	var out bytes.Buffer
+	observe := newObserver(slog.New(slog.NewTextHandler(&out, nil)), newMetrics("test"))
+	r := httptest.NewRequest("GET", "/v1/endpoints-manifest", nil)
+	observe(r, server.Event{BasePath: "/", Version: "v1", Status: 200, Err: errors.New("broken pipe")})
+	if out.Len() > 0 {
+		t.Errorf("a client that is gone is logged: %s", out.String())
+	}
+	observe(r, server.Event{BasePath: "/", Version: "v1", Status: 500, Err: errors.New("the cause")})
+	if got := out.String(); !strings.Contains(got, "level=ERROR") || !strings.Contains(got, `error="the cause"`) || !strings.Contains(got, "version=v1") {
+		t.Errorf("the log is %s", got)
 	}
 }
