@@ -69,10 +69,10 @@ setup:
 		$$sudo apt-get update -qq && $$sudo apt-get install -y -qq --no-install-recommends $$missing libc6-dev ca-certificates; \
 	}
 
-# The servers and tools that the deploy files are for. They are unpacked and not installed, since an installed server
-# starts and takes a port. Where one cannot be had, the tests say that they did not run.
+# The servers and tools that the deploy files are for, and a registry for tests. They are unpacked and not installed,
+# since an installed server starts and takes a port. Where one cannot be had, the tests say that they did not run.
 programs:
-	@for program in nginx/usr/sbin/nginx caddy/usr/bin/caddy prometheus/usr/bin/promtool; do \
+	@for program in nginx/usr/sbin/nginx caddy/usr/bin/caddy prometheus/usr/bin/promtool docker-registry/usr/bin/docker-registry; do \
 		package=$${program%%/*}; path=$${program#*/}; \
 		test -x /$$path || test -x bin/programs/$$path || command -v $${path##*/} >/dev/null && continue; \
 		echo "unpacking $$package into bin/programs"; \

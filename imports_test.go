@@ -28,7 +28,12 @@ func TestImportRule(t *testing.T) {
 		"signpost/internal/source": {
 			"signpost", "signpost/client", "signpost/definition", "signpost/host", "signpost/internal/routes", "signpost/server",
 			"github.com/fsnotify/fsnotify",
+			"github.com/opencontainers/go-digest", "github.com/opencontainers/image-spec/specs-go", "github.com/opencontainers/image-spec/specs-go/v1",
+			"oras.land/oras-go/v2/content", "oras.land/oras-go/v2/errdef", "oras.land/oras-go/v2/registry", "oras.land/oras-go/v2/registry/remote",
+			"oras.land/oras-go/v2/registry/remote/auth", "oras.land/oras-go/v2/registry/remote/credentials",
+			"oras.land/oras-go/v2/registry/remote/errcode", "oras.land/oras-go/v2/registry/remote/retry",
 		},
+		"signpost/internal/registrytest": {"golang.org/x/crypto/bcrypt"}, // for tests only
 		"signpost/internal/daemon": {
 			"signpost", "signpost/definition", "signpost/internal/source", "signpost/internal/wire", "signpost/server",
 			"github.com/prometheus/client_golang/prometheus",

@@ -1,14 +1,11 @@
 package cli
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/csv"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -126,25 +123,12 @@ func (c *CLI) check(cmd *cobra.Command, address string, f checkFlags) error {
 	return nil
 }
 
-// checkTransport returns the usual transport, which trusts the authorities in a file besides those of the system.
+// checkTransport returns a transport of its own, which trusts the authorities in a file too, if one is given.
 func checkTransport(caFile string) (http.RoundTripper, error) {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
 	if caFile == "" {
-		return transport, nil
+		return http.DefaultTransport.(*http.Transport).Clone(), nil
 	}
-	pem, err := os.ReadFile(caFile)
-	if err != nil {
-		return nil, fmt.Errorf("read --ca-file: %w", err)
-	}
-	pool, err := x509.SystemCertPool()
-	if err != nil {
-		pool = x509.NewCertPool()
-	}
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("read --ca-file: %q holds no certificate in PEM form", caFile)
-	}
-	transport.TLSClientConfig = &tls.Config{RootCAs: pool}
-	return transport, nil
+	return trustingTransport(caFile)
 }
 
 // checkStatuses are the statuses of results, with their colours.

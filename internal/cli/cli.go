@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -30,6 +31,7 @@ type CLI struct {
 	Environ   func() []string // as NAME=value, to find misspelt variables; nil means that none are looked for
 
 	warnings []string // about the environment
+	network  network
 }
 
 // exitError is an error with an exit code. A nil err means that all has been said already.
@@ -91,7 +93,7 @@ Exit codes: 0 fine, 1 findings, 2 wrong usage, 3 it could not do its work.`,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors:     true,
 		SilenceUsage:      true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return c.readEnvironment(cmd) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return c.prepare(cmd) },
 		Version:           buildVersion(),
 	}
 	root.SetVersionTemplate(versionLine())
@@ -108,11 +110,25 @@ Exit codes: 0 fine, 1 findings, 2 wrong usage, 3 it could not do its work.`,
 		c.matchCommand(),
 		c.importCommand(),
 		c.studioCommand(),
+		c.pushCommand(),
 		c.initCommand(),
 		c.schemaCommand(),
 		c.versionCommand(),
 	)
+	for _, cmd := range root.Commands() {
+		if slices.Contains([]string{"serve", "lint", "render", "diff", "match", "studio", "push"}, cmd.Name()) {
+			c.addNetworkFlags(cmd)
+		}
+	}
 	return root
+}
+
+// prepare does what every command needs before it runs.
+func (c *CLI) prepare(cmd *cobra.Command) error {
+	if err := c.readEnvironment(cmd); err != nil {
+		return err
+	}
+	return c.openNetwork(cmd)
 }
 
 // helpCommand is cobra's, except that a topic which does not exist is wrong usage.

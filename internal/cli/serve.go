@@ -124,7 +124,7 @@ func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 	for _, warning := range c.warnings {
 		log.Warn(warning)
 	}
-	config, err := f.config(args, log)
+	config, err := f.config(args, log, c.network)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags) err
 }
 
 // config translates the flags.
-func (f serveFlags) config(args []string, log *slog.Logger) (daemon.Config, error) {
+func (f serveFlags) config(args []string, log *slog.Logger, net network) (daemon.Config, error) {
 	config := daemon.Config{
 		NoWatch:      !f.watch,
 		PollInterval: f.pollInterval,
@@ -223,7 +223,7 @@ func (f serveFlags) config(args []string, log *slog.Logger) (daemon.Config, erro
 		return config, usageErrorf("--poll-interval: %v is not a time to wait: give one such as %v", f.pollInterval, daemon.DefaultPollInterval)
 	}
 	config.Sources, err = source.Follow(args, source.Options{
-		CacheDir: f.definitionCache, UserAgent: "signpost/" + buildVersion(),
+		CacheDir: f.definitionCache, UserAgent: userAgent(), Transport: net.transport, PlainHTTP: net.plainHTTP,
 		Note: func(message string) { log.Info(message) },
 	})
 	return config, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"signpost/client"
 	"signpost/definition"
 	"signpost/internal/source"
 	"signpost/internal/spell"
@@ -16,7 +17,10 @@ const stdinName = source.Stdin
 
 // reader returns what reads the sources of one command.
 func (c *CLI) reader() *source.Reader {
-	return &source.Reader{Stdin: c.Stdin, Note: func(message string) { fmt.Fprintln(c.Stderr, message) }}
+	return &source.Reader{
+		Stdin: c.Stdin, Client: client.Options{Transport: c.network.transport}, Registry: c.registry(),
+		Note: func(message string) { fmt.Fprintln(c.Stderr, message) },
+	}
 }
 
 // load parses the definitions that the arguments name.

@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"hash/maphash"
 	"log/slog"
 	"net"
 	"net/http"
@@ -121,7 +120,7 @@ func New(config Config) (*Daemon, error) {
 	d.metrics.watchCache(d.handler)
 	d.publisher = &publisher{
 		handler: d.handler, log: d.config.Log, metrics: d.metrics, sources: d.config.Sources,
-		features: d.config.Features, basePath: d.config.BasePath, seed: maphash.MakeSeed(),
+		features: d.config.Features, basePath: d.config.BasePath,
 	}
 	d.publisher.revision.Store("")
 	return d, nil

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"hash/maphash"
 	"log/slog"
 	"maps"
 	"slices"
@@ -28,7 +27,6 @@ type publisher struct {
 	features []string // nil: those that each definition enables
 	basePath string   // in place of the definition's own, if it is set
 
-	seed     maphash.Seed
 	served   []*servedDefinition
 	failures map[string]bool // what went wrong and was said already
 	revision atomic.Value    // the revision of all that is published, a string
@@ -38,7 +36,7 @@ type publisher struct {
 type servedDefinition struct {
 	name    string
 	source  source.Source
-	hash    uint64
+	sum     source.Sum
 	file    *definition.File // as it was last read
 	good    *definition.File // as it was last good; nil if it never was
 	service server.Service   // of the good one
@@ -55,7 +53,7 @@ type Loaded struct {
 	Errors   []error            // of sources that cannot be read, mostly a SourceError
 
 	changed   []*servedDefinition // read for the first time, or not as they were
-	withdrawn []string
+	withdrawn []*servedDefinition
 }
 
 // document is a document with the source that it comes from.
@@ -108,9 +106,9 @@ func (p *publisher) parse(documents []document, before map[string]*servedDefinit
 			*s = *known
 		}
 		s.source = d.source
-		if hash := maphash.Bytes(p.seed, d.Text); s.file == nil || hash != s.hash {
+		if s.file == nil || d.Sum != s.sum {
 			news = true
-			s.hash, s.file = hash, definition.Parse(d.Name, d.Text)
+			s.sum, s.file = d.Sum, definition.Parse(d.Name, d.Text)
 			if p.basePath != "" {
 				s.file.BasePath = p.basePath
 			}
@@ -210,7 +208,7 @@ func (out *Loaded) compare(before map[string]*servedDefinition, next []*servedDe
 	}
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		if !present[name] {
-			out.withdrawn = append(out.withdrawn, name)
+			out.withdrawn = append(out.withdrawn, before[name])
 		}
 	}
 	for _, f := range findings {
@@ -289,8 +287,8 @@ func (p *publisher) logOutcome(out Loaded) {
 		p.log.Info("all sources can be read again")
 	}
 	p.failures = failures
-	for _, name := range out.withdrawn {
-		p.log.Info("withdrawn", "definition", name)
+	for _, s := range out.withdrawn {
+		p.log.Info("withdrawn", "definition", s.name)
 	}
 	for _, s := range out.changed {
 		if s.waiting() {
@@ -303,21 +301,23 @@ func (p *publisher) logOutcome(out Loaded) {
 			args = append(args, version, s.service.Versions[version].Revision())
 		}
 		p.log.Info("published", args...)
-		p.keep(s)
 	}
+	p.keep(append(out.changed, out.withdrawn...))
 	if !ok || len(out.changed)+len(out.withdrawn) > 0 {
 		p.metrics.reloaded(ok)
 	}
 }
 
-// keep keeps a good definition of a remote source for the next start.
-func (p *publisher) keep(s *servedDefinition) {
-	remote, ok := s.source.(source.Remote)
-	if !ok {
-		return
-	}
-	if err := remote.Keep(); err != nil {
-		p.log.Error("definition is not kept for the next start", "definition", s.name, "error", err)
+// keep keeps the definitions of remote sources for the next start, where one has changed and all are good.
+func (p *publisher) keep(changed []*servedDefinition) {
+	for _, remote := range p.remotes() {
+		of := func(s *servedDefinition) bool { return s.source == remote }
+		if !slices.ContainsFunc(changed, of) || slices.ContainsFunc(p.served, func(s *servedDefinition) bool { return of(s) && s.waiting() }) {
+			continue
+		}
+		if err := remote.Keep(); err != nil {
+			p.log.Error("definition is not kept for the next start", "definition", remote.Name(), "error", err)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -15,41 +16,29 @@ import (
 
 // Source is where definitions come from that a server follows for changes.
 type Source interface {
-	// Read returns the definitions as they are now. With an error it returns all that can still be served: for
-	// what cannot be read, what was read before. It never waits for the network.
+	// Read returns the definitions as they are now, with their sums. With an error it returns all that can still be
+	// served: for what cannot be read, what was read before. A document that is the same as at the last call can
+	// come without its text. Read never waits for the network.
 	Read() ([]Document, error)
-}
-
-// Remote is a source on another machine. Read returns what Fetch last brought.
-type Remote interface {
-	Source
-
-	// Name names the source in messages, without its password.
-	Name() string
-
-	// Fetch asks once for what is new, and reports whether Read has something new to say, a new error included.
-	// It returns in bounded time, and at the latest when ctx ends.
-	Fetch(ctx context.Context) bool
-
-	// Keep stores what Read returns for a later Restore. When it returns without an error, the copy is durable;
-	// until then the one before is intact. Without a cache it does nothing.
-	Keep() error
-
-	// Restore makes Read return what was kept, and reports whether there was something.
-	Restore() (bool, error)
 }
 
 // Options say how sources are followed.
 type Options struct {
-	CacheDir  string // where remote sources keep the last good state for the next start; empty for nowhere
-	UserAgent string // of requests to remote sources; empty means "signpost"
+	CacheDir  string            // where remote sources keep the last good state for the next start; empty for nowhere
+	UserAgent string            // of requests to remote sources; empty means "signpost"
+	Transport http.RoundTripper // of these requests; nil means http.DefaultTransport
+	PlainHTTP bool              // ask OCI registries over http, which must be on this machine
 
 	// Note is told, once each, of files in a directory that are skipped since they are no definitions. Nil means nobody.
 	Note func(message string)
 }
 
-// Follow returns the sources that the arguments name: files, directories and addresses of definitions.
+// Follow returns the sources that the arguments name: files, directories, addresses of definitions, and artifacts in OCI
+// registries.
 func Follow(args []string, opts Options) ([]Source, error) {
+	if opts.Note == nil {
+		opts.Note = func(string) {}
+	}
 	var all []Source
 	for i, arg := range args {
 		switch {
@@ -59,7 +48,15 @@ func Follow(args []string, opts Options) ([]Source, error) {
 			if err != nil || u.Host == "" {
 				return nil, argumentErrorf("%q is not the address of a definition, such as https://config.example.com/feeds.yaml", arg)
 			}
-			all = append(all, &address{name: u.Redacted(), address: arg, opts: opts})
+			origin := addressOrigin{name: u.Redacted(), address: arg, opts: opts}
+			all = append(all, &polled{name: origin.name, key: arg, cache: cache{opts.CacheDir}, origin: origin})
+		case IsRegistry(arg):
+			registry := Registry{Transport: opts.Transport, PlainHTTP: opts.PlainHTTP, UserAgent: opts.UserAgent}
+			a, err := registry.artifact(arg, false)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, &polled{name: arg, key: arg, cache: cache{opts.CacheDir}, origin: registryOrigin{a, opts.Note}})
 		default:
 			all = append(all, &local{path: arg, opts: opts})
 		}
@@ -133,7 +130,7 @@ func (l *local) readOnce() ([]Document, error) {
 		if err != nil {
 			return l.last, err
 		}
-		return []Document{{Name: l.path, Path: filepath.Base(l.path), Text: text}}, nil
+		return []Document{{Name: l.path, Path: filepath.Base(l.path), Text: text, Sum: sumOf(text)}}, nil
 	}
 	files, _, err := listDirectory(l.path)
 	if err != nil {
@@ -159,8 +156,9 @@ func (l *local) readOnce() ([]Document, error) {
 			}
 		}
 		if known[f.name] = l.known[f.name] || isDefinition(d); known[f.name] {
+			d.Sum = sumOf(d.Text)
 			documents = append(documents, d)
-		} else if _, said := l.known[f.name]; !said && l.opts.Note != nil {
+		} else if _, said := l.known[f.name]; !said {
 			l.opts.Note(skippedNote(f.name))
 		}
 	}

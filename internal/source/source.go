@@ -1,11 +1,12 @@
-// Package source finds and reads definitions and manifests: in files, directories, standard input, git revisions
-// and at http addresses.
+// Package source finds and reads definitions and manifests: in files, directories, standard input, git revisions,
+// OCI registries and at http addresses.
 //
 // A [Reader] reads what the arguments of a command name, once. [Follow] returns sources that a server reads again
 // whenever a [Watcher] says that they may have changed.
 package source
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -16,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/opencontainers/go-digest"
 
 	"signpost/client"
 	"signpost/definition"
@@ -33,11 +36,23 @@ type Document struct {
 	Path    string   // within its source, with slashes: feeds.yaml for services/feeds.yaml of services/
 	Text    []byte   // at most one byte more than definition.MaxSize, which Parse reports
 	Address *url.URL // where a manifest was fetched; nil if it comes from elsewhere
+	Sum     Sum      // of the text, where the document is followed for changes
+}
+
+// Sum identifies a text by its digest, in the form that OCI registries use: sha256:….
+type Sum string
+
+func sumOf(text []byte) Sum { return Sum(digest.FromBytes(text)) }
+
+// of reports whether the sum is that of a text.
+func (s Sum) of(text []byte) bool {
+	d := digest.Digest(s)
+	return d.Validate() == nil && d.Algorithm().FromBytes(text) == d
 }
 
 // ID identifies the document among others, whatever name it was read by.
 func (d Document) ID() string {
-	if IsAddress(d.Name) {
+	if IsAddress(d.Name) || IsRegistry(d.Name) {
 		return d.Name
 	}
 	if full, err := filepath.Abs(d.Name); err == nil {
@@ -98,9 +113,10 @@ const DefaultTimeout = 30 * time.Second
 
 // Reader reads sources once. Its zero value reads everything but standard input.
 type Reader struct {
-	Stdin   io.Reader      // what "-" stands for; it can be named once. Nil means that it is empty
-	Client  client.Options // how manifests are fetched; the zero value is right for a studio
-	Timeout time.Duration  // of reading one source other than standard input; DefaultTimeout if zero
+	Stdin    io.Reader      // what "-" stands for; it can be named once. Nil means that it is empty
+	Client   client.Options // how manifests are fetched; the zero value is right for a studio
+	Registry Registry       // how OCI registries are reached
+	Timeout  time.Duration  // of reading one source other than standard input; DefaultTimeout if zero
 
 	// Manifests says that a directory stands for the manifests in it, too, and not for the definitions alone.
 	Manifests bool
@@ -112,8 +128,8 @@ type Reader struct {
 }
 
 // Read returns the documents that the arguments name, in order: a file, a directory, "-" for standard input, the
-// http(s) address of a manifest, or REV:path for a file or a directory at a git revision. A directory stands for the
-// definitions in it and below, by path. A file that is named twice, as by itself and by its directory, is read once.
+// http(s) address of a manifest, REV:path for a file or a directory at a git revision, or oci://host/repository:tag for
+// an artifact in a registry. A directory or an artifact stands for the definitions in it and below, by path. A file that is named twice, as by itself and by its directory, is read once.
 func (r *Reader) Read(ctx context.Context, args ...string) ([]Document, error) {
 	var all []Document
 	seen := make(map[string]bool)
@@ -165,6 +181,9 @@ func (r *Reader) read(ctx context.Context, arg string) ([]Document, error) {
 		}
 		return []Document{{Name: arg, Path: filepath.Base(arg), Text: answer.Body, Address: address}}, nil
 	}
+	if IsRegistry(arg) {
+		return r.readRegistry(ctx, arg)
+	}
 	info, err := os.Stat(arg)
 	switch {
 	case err == nil && info.IsDir():
@@ -190,7 +209,15 @@ func (r *Reader) readStdin(ctx context.Context) ([]Document, error) {
 	if err != nil {
 		return nil, readError(StdinName, err)
 	}
-	return []Document{{Name: StdinName, Path: "stdin", Text: text}}, nil
+	return []Document{{Name: StdinName, Path: stdinPath(text), Text: text}}, nil
+}
+
+// stdinPath is what the file is called that standard input would be.
+func stdinPath(text []byte) string {
+	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		return "stdin.json"
+	}
+	return "stdin.yaml"
 }
 
 // IsAddress reports whether an argument is an http or https address.

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net/http"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"signpost/internal/source"
+)
+
+// network says how a command reaches other machines.
+type network struct {
+	transport http.RoundTripper // nil means the usual one
+	plainHTTP bool
+}
+
+// addNetworkFlags adds --ca-file and --plain-http to the commands that read or write sources in registries.
+func (c *CLI) addNetworkFlags(commands ...*cobra.Command) {
+	for _, cmd := range commands {
+		if cmd.Flags().Lookup("ca-file") == nil {
+			cmd.Flags().String("ca-file", "", "PEM file of certificate authorities to trust besides the system's")
+		}
+		cmd.Flags().BoolVar(&c.network.plainHTTP, "plain-http", false, "use http for oci:// registries, which must be on this machine")
+	}
+}
+
+// openNetwork reads the file of --ca-file, if the command has it.
+func (c *CLI) openNetwork(cmd *cobra.Command) error {
+	f := cmd.Flags().Lookup("ca-file")
+	if f == nil || f.Value.String() == "" {
+		return nil
+	}
+	transport, err := trustingTransport(f.Value.String())
+	if err != nil {
+		return &exitError{exitFailure, err}
+	}
+	c.network.transport = transport
+	return nil
+}
+
+// registry returns how the command reaches OCI registries.
+func (c *CLI) registry() source.Registry {
+	return source.Registry{Transport: c.network.transport, PlainHTTP: c.network.plainHTTP, UserAgent: userAgent()}
+}
+
+// userAgent is what Signpost calls itself in requests.
+func userAgent() string { return "signpost/" + buildVersion() }
+
+// trustingTransport returns the usual transport, which trusts the authorities in a file besides those of the system.
+func trustingTransport(caFile string) (http.RoundTripper, error) {
+	pem, err := os.ReadFile(caFile)
+	if err != nil {
+		return nil, fmt.Errorf("read --ca-file: %w", err)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("read --ca-file: %q holds no certificate in PEM form", caFile)
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = &tls.Config{RootCAs: pool}
+	return transport, nil
+}

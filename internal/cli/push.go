@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"signpost"
+	"signpost/definition"
+	"signpost/internal/source"
+)
+
+func (c *CLI) pushCommand() *cobra.Command {
+	var strict bool
+	cmd := &cobra.Command{
+		Use:   "push SOURCE... oci://HOST/REPOSITORY:TAG",
+		Short: "Publish definitions to an OCI registry",
+		Long: `Push stores definitions as one artifact in an OCI registry, from which signpost serve follows them: each file is
+a layer with its path as title, so that oras pull gives the files back and an update moves only what changed.
+SOURCE is a file, a directory, REV:path for either at a git revision, - for standard input, or another artifact.
+
+Definitions are linted first, as lint does. Those with errors are not pushed; with --strict, neither are those
+with warnings.
+
+Push prints the artifact with its digest. The same files always give the same digest, and a digest never changes:
+serve it, or diff against it, to pin a state. To roll back, move the tag to an older digest:
+
+  signpost push oci://oci.example.com/feeds@sha256:… oci://oci.example.com/feeds:prod
+
+Credentials come from the Docker configuration and its helpers, where docker login puts them.`,
+		Example: `  signpost push services/ oci://oci.example.com/feeds:prod
+  signpost diff oci://oci.example.com/feeds:prod services/
+  signpost serve oci://oci.example.com/feeds:prod`,
+		Args: usageArgs(cobra.MinimumNArgs(2)),
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			target := args[len(args)-1]
+			if !source.IsRegistry(target) {
+				return usageErrorf("%q is not where to push to: end with an artifact, such as oci://oci.example.com/feeds:prod", target)
+			}
+			return c.push(cmd.Context(), args[:len(args)-1], target, strict)
+		}),
+	}
+	cmd.Flags().BoolVar(&strict, "strict", false, "reject definitions with warnings, too")
+	return cmd
+}
+
+func (c *CLI) push(ctx context.Context, args []string, target string, strict bool) error {
+	documents, err := c.reader().Read(ctx, args...)
+	if err != nil {
+		return err
+	}
+	files := source.ParseDefinitions(documents)
+	findings := definition.Lint(files...)
+	printFindings(c.Stderr, c.palette(c.Stderr), files, findings)
+	if hasErrors(findings) || strict && len(findings) > 0 {
+		fmt.Fprintf(c.Stderr, "not pushed: %s, %s\n",
+			plural(count(findings, signpost.SeverityError), "error"), plural(count(findings, signpost.SeverityWarning), "warning"))
+		return foundSomething
+	}
+	pushed, err := c.registry().Push(ctx, documents, target)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.Stderr, "pushed %s to %s, %d of them new\n", plural(pushed.Files, "file"), target, pushed.New)
+	_, err = fmt.Fprintln(c.Stdout, pushed.Name)
+	return err
+}

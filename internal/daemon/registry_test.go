@@ -1,0 +1,184 @@
+package daemon_test
+
+import (
+	"bytes"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"signpost/internal/registrytest"
+)
+
+// registryCommand returns a signpost command with access to a registry.
+func registryCommand(r *registrytest.Registry, command string, args ...string) *exec.Cmd {
+	cmd := exec.Command("signpost", append([]string{command, "--ca-file", r.CAFile}, args...)...)
+	cmd.Env = append(os.Environ(), "DOCKER_CONFIG="+r.Config)
+	return cmd
+}
+
+// push publishes a directory and returns what push prints.
+func push(t *testing.T, r *registrytest.Registry, args ...string) string {
+	t.Helper()
+	var out, errOut bytes.Buffer
+	cmd := registryCommand(r, "push", args...)
+	cmd.Stdout, cmd.Stderr, cmd.Dir = &out, &errOut, t.TempDir()
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("push: %v\n%s", err, errOut.String())
+	}
+	return strings.TrimSpace(out.String())
+}
+
+// TestRegistryReplicas serves from a registry on two replicas. A tag that moves, forth and back, reaches both, and no
+// request fails meanwhile; nor while the registry is away.
+func TestRegistryReplicas(t *testing.T) {
+	t.Parallel()
+	registry := registrytest.Start(t)
+	target := "oci://" + registry.Host + "/team/feeds:prod"
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "feeds.json"), feeds("one", 5))
+	write(t, filepath.Join(dir, "sport", "feeds.json"), service("/sport", "sport", 5))
+	first := push(t, registry, dir, target)
+
+	cache := filepath.Join(t.TempDir(), "cache")
+	start := func() *process {
+		t.Helper()
+		return startCommand(t, registryCommand(registry, "serve", serveArgs([]string{target, "--poll-interval", "50ms", "--definition-cache", cache})[1:]...))
+	}
+	replicas := []*process{start(), start()}
+	var requests atomic.Int64
+	var clients sync.WaitGroup
+	stop := make(chan struct{})
+	for _, p := range replicas {
+		clients.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				for _, path := range []string{manifestV1, "/sport" + manifestV1} {
+					r, err := fetch(http.DefaultClient, p.url+path, "feeds.example.com")
+					if distinct, n, jsonErr := names(r.body); err != nil || r.StatusCode != http.StatusOK || jsonErr != nil || len(distinct) != 1 || n != 5 {
+						t.Errorf("%s: %v, %v, %v, %s", path, r.Response, err, jsonErr, r.body)
+						return
+					}
+					requests.Add(1)
+				}
+			}
+		})
+	}
+	revisions := func() []string {
+		var all []string
+		for _, p := range replicas {
+			all = append(all, p.get(t, manifestV1).Header.Get("Signpost-Revision"))
+		}
+		return all
+	}
+	everywhere := func(name string) {
+		t.Helper()
+		for _, p := range replicas {
+			waitFor(t, name+" on every replica", func() bool { return p.serves(t, manifestV1, name) })
+			if !p.serves(t, "/sport"+manifestV1, "sport") {
+				t.Error("the other service has changed")
+			}
+		}
+	}
+	before := revisions()
+	write(t, filepath.Join(dir, "feeds.json"), feeds("two", 5))
+	second := push(t, registry, dir, target)
+	everywhere("two")
+	if after := revisions(); after[0] != after[1] || after[0] == before[0] || before[0] != before[1] {
+		t.Errorf("the revisions are %q, then %q", before, after)
+	}
+
+	// Back to the first one, by its digest.
+	if back := push(t, registry, first, target); back != first || back == second {
+		t.Errorf("the same files give %s, then %s", first, back)
+	}
+	everywhere("one")
+	if after := revisions(); !slices.Equal(before, after) {
+		t.Errorf("after the rollback the revisions are %q, not %q", after, before)
+	}
+
+	// The registry goes, and comes back with something new.
+	registry.Stop()
+	for _, p := range replicas {
+		waitFor(t, "a word about the registry", func() bool { return failures(p, "fetch definition") > 0 })
+	}
+	everywhere("one")
+	for _, p := range []*process{start()} { // one that starts meanwhile
+		if !p.serves(t, manifestV1, "one") || !p.serves(t, "/sport"+manifestV1, "sport") {
+			t.Error("what was kept is not served without the registry")
+		}
+	}
+	registry.Start()
+	write(t, filepath.Join(dir, "feeds.json"), feeds("three", 5))
+	push(t, registry, dir, target)
+	everywhere("three")
+
+	close(stop)
+	clients.Wait()
+	t.Logf("%d requests, none failed", requests.Load())
+	for _, p := range replicas {
+		if strings.Contains(p.log.String(), registrytest.Password) {
+			t.Error("the password is in the log")
+		}
+	}
+}
+
+// TestPushLints: what lint rejects is not pushed, and the tag stays.
+func TestPushLints(t *testing.T) {
+	t.Parallel()
+	registry := registrytest.Start(t)
+	target := "oci://" + registry.Host + "/feeds:prod"
+	path := filepath.Join(t.TempDir(), "feeds.json")
+	write(t, path, feeds("one", 2))
+	pinned := push(t, registry, path, target)
+	run := func(command string, args ...string) (stdout, stderr string, code int) {
+		t.Helper()
+		var out, errOut bytes.Buffer
+		cmd := registryCommand(registry, command, args...)
+		cmd.Stdout, cmd.Stderr, cmd.Dir = &out, &errOut, t.TempDir()
+		cmd.Run()
+		return out.String(), errOut.String(), cmd.ProcessState.ExitCode()
+	}
+	write(t, path, strings.Replace(feeds("two", 2), `"get"`, `"GET"`, 1))
+	if out, errOut, code := run("push", path, target); code != exitFindings || out != "" || !strings.Contains(errOut, "not pushed: 1 error, 0 warnings") || !strings.Contains(errOut, "[method]") {
+		t.Errorf("with an error: exit %d, %s%s", code, out, errOut)
+	}
+	write(t, path, strings.Replace(feeds("two", 2), "https:", "http:", 1))
+	if out, errOut, code := run("push", "--strict", path, target); code != exitFindings || out != "" || !strings.Contains(errOut, "[plain-http]") {
+		t.Errorf("with a warning: exit %d, %s%s", code, out, errOut)
+	}
+	if out, errOut, code := run("lint", target, "--format", "json"); code != exitFine || out != "[]\n" {
+		t.Errorf("lint: exit %d, %s%s", code, out, errOut)
+	}
+	if out, _, code := run("render", target, "--host", "feeds.example.com"); code != exitFine || !strings.Contains(out, "one #1") {
+		t.Errorf("render: exit %d, %s", code, out)
+	}
+	if out, _, code := run("match", target, "https://feeds.example.com/v1/feeds/1/list"); code != exitFine || !strings.Contains(out, "one #1") {
+		t.Errorf("match: exit %d, %s", code, out)
+	}
+	write(t, path, feeds("two", 1))
+	if out, _, code := run("diff", target, path); code != exitFindings || !strings.Contains(out, "[endpoint-removed]") {
+		t.Errorf("diff: exit %d, %s", code, out)
+	}
+	if out, errOut, code := run("push", "--strict", path, target); code != exitFine || out == pinned+"\n" || !strings.HasPrefix(out, "oci://") {
+		t.Errorf("exit %d, %s%s", code, out, errOut)
+	}
+	if out, errOut, code := run("push", path); code != 2 {
+		t.Errorf("without a target: exit %d, %s%s", code, out, errOut)
+	}
+	if _, errOut, code := run("push", path, path); code != 2 || !strings.Contains(errOut, "is not where to push to") {
+		t.Errorf("to a file: exit %d, %s", code, errOut)
+	}
+	if out, errOut, code := run("diff", pinned, pinned); code != exitFine {
+		t.Errorf("diff of a digest: exit %d, %s%s", code, out, errOut)
+	}
+}

@@ -1,0 +1,192 @@
+// Package registrytest runs Debian's docker-registry, a real OCI registry, on loopback for tests.
+//
+// [Start] starts one with TLS and basic authentication; make programs unpacks the program that it needs.
+package registrytest
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/bcrypt"
+)
+
+// The credentials that every registry takes.
+const (
+	User     = "publisher"
+	Password = "correct horse"
+)
+
+// Registry is a registry that runs until the test ends, behind a proxy that can be told to fail.
+type Registry struct {
+	Host   string // 127.0.0.1:port, over https
+	CAFile string // trusts its certificate
+	Config string // a directory for DOCKER_CONFIG, with the credentials
+
+	test    testing.TB
+	program string
+	dir     string
+	address string // of the registry itself, behind the proxy
+	cmd     *exec.Cmd
+
+	mu    sync.Mutex
+	fault func(http.ResponseWriter, *http.Request) bool
+}
+
+// Start starts a registry. It skips the test where the program is not there.
+func Start(t testing.TB) *Registry {
+	t.Helper()
+	r := &Registry{test: t, program: find(t), dir: t.TempDir()}
+	hash, err := bcrypt.GenerateFromPassword([]byte(Password), bcrypt.MinCost)
+	r.must(err)
+	r.write("htpasswd", User+":"+string(hash)+"\n")
+	certificate, key := selfSigned(t)
+	r.CAFile = r.write("ca.pem", certificate)
+	r.write("key.pem", key)
+	r.Start()
+
+	pair, err := tls.X509KeyPair([]byte(certificate), []byte(key))
+	r.must(err)
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM([]byte(certificate))
+	proxy := &httputil.ReverseProxy{
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}},
+		Rewrite: func(p *httputil.ProxyRequest) {
+			p.SetURL(&url.URL{Scheme: "https", Host: r.address})
+			p.SetXForwarded() // for the addresses of uploads
+			p.Out.Host = p.In.Host
+		},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { panic(http.ErrAbortHandler) }, // gone is gone
+	}
+	front := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		r.mu.Lock()
+		fault := r.fault
+		r.mu.Unlock()
+		if fault == nil || !fault(w, req) {
+			proxy.ServeHTTP(w, req)
+		}
+	}))
+	front.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
+	front.StartTLS()
+	t.Cleanup(front.Close)
+	r.Host = front.Listener.Addr().String()
+
+	config, err := json.Marshal(map[string]any{"auths": map[string]any{
+		r.Host: map[string]string{"auth": base64.StdEncoding.EncodeToString([]byte(User + ":" + Password))},
+	}})
+	r.must(err)
+	r.Config = filepath.Dir(r.write("docker/config.json", string(config)))
+	return r
+}
+
+// Start starts the registry again after Stop, with what it had.
+func (r *Registry) Start() {
+	r.test.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	r.must(err)
+	r.address = listener.Addr().String()
+	listener.Close()
+	config := r.write("config.yml", fmt.Sprintf(`{"version": "0.1", "log": {"level": "error", "accesslog": {"disabled": true}},
+"storage": {"filesystem": {"rootdirectory": %q}}, "http": {"addr": %q, "relativeurls": true, "tls": {"certificate": %q, "key": %q}},
+"auth": {"htpasswd": {"realm": "test", "path": %q}}}`, filepath.Join(r.dir, "data"), r.address, r.CAFile, filepath.Join(r.dir, "key.pem"), filepath.Join(r.dir, "htpasswd")))
+	r.cmd = exec.Command(r.program, "serve", config)
+	r.must(r.cmd.Start())
+	cmd := r.cmd
+	r.test.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	for range 1000 {
+		if conn, err := net.Dial("tcp", r.address); err == nil {
+			conn.Close()
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	r.test.Fatal("docker-registry does not come up")
+}
+
+// Stop ends the registry. Connections to it break off.
+func (r *Registry) Stop() {
+	r.cmd.Process.Kill()
+	r.cmd.Wait()
+}
+
+// Fail makes every request go to fault first. It reports whether it has answered; nil ends that.
+func (r *Registry) Fail(fault func(http.ResponseWriter, *http.Request) bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fault = fault
+}
+
+func (r *Registry) must(err error) {
+	r.test.Helper()
+	if err != nil {
+		r.test.Fatal(err)
+	}
+}
+
+func (r *Registry) write(name, text string) (path string) {
+	r.test.Helper()
+	path = filepath.Join(r.dir, name)
+	r.must(os.MkdirAll(filepath.Dir(path), 0o700))
+	r.must(os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// find returns the program, on the path or where make programs has put it.
+func find(t testing.TB) string {
+	t.Helper()
+	if path, err := exec.LookPath("docker-registry"); err == nil {
+		return path
+	}
+	_, here, _, _ := runtime.Caller(0)
+	path := filepath.Join(filepath.Dir(here), "..", "..", "bin", "programs", "usr", "bin", "docker-registry")
+	if _, err := os.Stat(path); err != nil {
+		t.Skip("NOT TESTED HERE: there is no docker-registry; make programs unpacks it")
+	}
+	return path
+}
+
+// selfSigned returns a certificate for 127.0.0.1 and its key, in PEM form.
+func selfSigned(t testing.TB) (certificate, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "registry"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyDER, err := x509.MarshalECPrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cert, pemKey strings.Builder
+	pem.Encode(&cert, &pem.Block{Type: "CERTIFICATE", Bytes: der})
+	pem.Encode(&pemKey, &pem.Block{Type: "EC PRIVATE KEY", Bytes: keyDER})
+	return cert.String(), pemKey.String()
+}

@@ -1,0 +1,340 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2/content"
+	"oras.land/oras-go/v2/errdef"
+	"oras.land/oras-go/v2/registry"
+	"oras.land/oras-go/v2/registry/remote"
+	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/credentials"
+	"oras.land/oras-go/v2/registry/remote/errcode"
+	"oras.land/oras-go/v2/registry/remote/retry"
+
+	"signpost/definition"
+	"signpost/host"
+)
+
+// ArtifactType is the type of an OCI artifact that holds definitions: one layer for each file, with its path as title.
+const ArtifactType = "application/vnd.signpost.definitions.v1"
+
+const (
+	// maxManifest bounds the manifest of an artifact. Registries take no larger ones; it has room for 16,000 files.
+	maxManifest = 4 << 20
+
+	// maxArtifact bounds the files of an artifact together. It is more than definitions for 100,000 endpoints take.
+	maxArtifact = 256 << 20
+
+	// maxFetches is how many files are fetched at a time: enough to hide the latency of a registry.
+	maxFetches = 8
+)
+
+const registryScheme = "oci://"
+
+// IsRegistry reports whether an argument names an artifact in an OCI registry.
+func IsRegistry(arg string) bool { return strings.HasPrefix(strings.ToLower(arg), registryScheme) }
+
+// Registry says how OCI registries are reached. The zero value uses https and the credentials of the Docker
+// configuration, with its helpers.
+type Registry struct {
+	Transport http.RoundTripper // nil means http.DefaultTransport
+	PlainHTTP bool              // use http, which only a registry on this machine may
+	UserAgent string            // empty means "signpost"
+}
+
+// artifact is an artifact in a registry: a tag, which may move, or a digest.
+type artifact struct {
+	name string // oci://host/repository:tag
+	ref  registry.Reference
+	repo *remote.Repository
+}
+
+// artifact opens the artifact that an argument names. Nothing is sent yet. Requests that fail for a passing reason are
+// repeated if retries is set.
+func (r Registry) artifact(arg string, retries bool) (*artifact, error) {
+	ref, err := registry.ParseReference(arg[len(registryScheme):])
+	if err != nil {
+		return nil, argumentErrorf("%q is not an artifact in a registry, such as oci://oci.example.com/feeds:prod", arg)
+	}
+	if ref.Reference == "" {
+		return nil, argumentErrorf("%q has no tag: add one, such as %[1]s:prod", arg)
+	}
+	if name, err := host.Parse(ref.Registry); r.PlainHTTP && (err != nil || !host.IsLoopback(name)) {
+		return nil, argumentErrorf("%q is not on this machine, and plain http is for registries on loopback only: definitions and credentials would travel in the clear", arg)
+	}
+	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("read credentials for %q: %w", arg, err)
+	}
+	transport := r.Transport
+	if transport == nil {
+		transport = http.DefaultTransport
+	}
+	if retries {
+		transport = retry.NewTransport(transport)
+	}
+	client := &auth.Client{
+		Client:     &http.Client{Transport: transport, CheckRedirect: safeRedirect},
+		Cache:      auth.NewCache(),
+		Credential: credentials.Credential(store),
+	}
+	client.SetUserAgent(cmp.Or(r.UserAgent, "signpost"))
+	repo := &remote.Repository{Client: client, Reference: ref, PlainHTTP: r.PlainHTTP, MaxMetadataBytes: maxManifest}
+	return &artifact{name: registryScheme + arg[len(registryScheme):], ref: ref, repo: repo}, nil
+}
+
+// pinned reports whether the artifact is named by its digest, so that it never changes.
+func (a *artifact) pinned() bool { return a.ref.ValidateReferenceAsDigest() == nil }
+
+// layer is a file of an artifact.
+type layer struct {
+	path       string
+	descriptor ocispec.Descriptor
+}
+
+// resolve returns the digest that the artifact has now.
+func (a *artifact) resolve(ctx context.Context) (ocispec.Descriptor, error) {
+	desc, err := a.repo.Resolve(ctx, a.ref.Reference)
+	if err == nil && desc.Size > maxManifest {
+		err = fmt.Errorf("its manifest has %d bytes, more than %d MiB", desc.Size, maxManifest>>20)
+	}
+	return desc, a.explain(ctx, err)
+}
+
+// list returns the files of the artifact with a digest, by path. It checks all that can be checked before they are
+// fetched.
+func (a *artifact) list(ctx context.Context, desc ocispec.Descriptor) ([]layer, error) {
+	body, err := content.FetchAll(ctx, a.repo.Manifests(), desc)
+	if err != nil {
+		return nil, a.explain(ctx, err)
+	}
+	var manifest ocispec.Manifest
+	if err := json.Unmarshal(body, &manifest); err != nil {
+		return nil, fmt.Errorf("its manifest is not JSON: %w", err)
+	}
+	if kind := cmp.Or(manifest.ArtifactType, manifest.Config.MediaType, desc.MediaType); kind != ArtifactType {
+		return nil, fmt.Errorf("it is a %q, not a %q: signpost push makes one", kind, ArtifactType)
+	}
+	var layers []layer
+	var total int64
+	titles := make(map[string]bool, len(manifest.Layers))
+	for _, desc := range manifest.Layers {
+		title := desc.Annotations[ocispec.AnnotationTitle]
+		switch {
+		case title == "":
+			return nil, fmt.Errorf("layer %s has no title, which is the path of its file", desc.Digest)
+		case !filepath.IsLocal(title) || path.Clean(title) != title || strings.ContainsAny(title, "\\:\x00"):
+			return nil, fmt.Errorf("layer %q: the path is not one below a directory", title)
+		case titles[title]:
+			return nil, fmt.Errorf("layer %q is there twice", title)
+		case desc.Digest.Validate() != nil || desc.Size < 0:
+			return nil, fmt.Errorf("layer %q has no valid digest and size", title)
+		case desc.Size > definition.MaxSize:
+			return nil, fmt.Errorf("layer %q has %d bytes: a definition has at most %d MiB", title, desc.Size, definition.MaxSize>>20)
+		}
+		titles[title] = true
+		if !candidate(title) {
+			continue
+		}
+		if total += desc.Size; total > maxArtifact {
+			return nil, fmt.Errorf("its files have more than %d MiB together", maxArtifact>>20)
+		}
+		layers = append(layers, layer{title, desc})
+	}
+	slices.SortFunc(layers, func(a, b layer) int { return strings.Compare(a.path, b.path) })
+	return layers, nil
+}
+
+// read fetches the files, a few at a time, except those that skip reports: these are returned without text. It returns
+// all of them or an error, and every text has the digest that the manifest names.
+func (a *artifact) read(ctx context.Context, layers []layer, skip func(Document) bool) ([]Document, error) {
+	documents, errs := make([]Document, len(layers)), make([]error, len(layers))
+	slots := make(chan struct{}, maxFetches)
+	var fetches sync.WaitGroup
+	for i, l := range layers {
+		documents[i] = Document{Name: a.name + "/" + l.path, Path: l.path, Sum: Sum(l.descriptor.Digest)}
+		if skip(documents[i]) {
+			continue
+		}
+		slots <- struct{}{}
+		fetches.Go(func() {
+			defer func() { <-slots }()
+			documents[i].Text, errs[i] = content.FetchAll(ctx, a.repo.Blobs(), l.descriptor)
+			if errs[i] != nil {
+				errs[i] = fmt.Errorf("layer %q: %w", l.path, a.explain(ctx, errs[i]))
+			}
+		})
+	}
+	fetches.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return documents, nil
+}
+
+// explain says what a failed request means to whoever runs the command.
+func (a *artifact) explain(ctx context.Context, err error) error {
+	var response *errcode.ErrorResponse
+	var dns *net.DNSError
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.As(err, &response):
+		return a.explainStatus(response)
+	case errors.Is(err, errdef.ErrNotFound):
+		return errors.New("the registry has no such repository, tag or digest")
+	case errors.Is(err, auth.ErrBasicCredentialNotFound):
+		return fmt.Errorf("the registry wants credentials, and the Docker configuration has none for it: docker login %s stores them", a.ref.Registry)
+	case errors.Is(err, content.ErrMismatchedDigest), errors.Is(err, content.ErrTrailingData), errors.Is(err, content.ErrInvalidDescriptorSize),
+		strings.Contains(err.Error(), "mismatch Content-Length"): // which has no type of its own
+		return fmt.Errorf("the registry sent something other than its digest stands for: %w", err)
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return errors.New("the registry answers in plain http, not https")
+	case errors.As(err, &dns):
+		return fmt.Errorf("there is no host %q", dns.Name)
+	}
+	return withoutURL(err)
+}
+
+func (a *artifact) explainStatus(response *errcode.ErrorResponse) error {
+	status := fmt.Sprintf("%d %s", response.StatusCode, http.StatusText(response.StatusCode))
+	switch response.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return fmt.Errorf("the registry denies access (%s): docker login %s stores credentials", status, a.ref.Registry)
+	case http.StatusNotFound:
+		return fmt.Errorf("the registry has no such repository, tag or digest (%s)", status)
+	case http.StatusTooManyRequests:
+		return fmt.Errorf("the registry limits requests (%s): ask less often, or log in for a higher limit", status)
+	}
+	if len(response.Errors) > 0 {
+		return fmt.Errorf("the registry answers %s: %w", status, response.Errors)
+	}
+	return fmt.Errorf("the registry answers %s", status)
+}
+
+// readRegistry reads the definitions of an artifact.
+func (r *Reader) readRegistry(ctx context.Context, arg string) ([]Document, error) {
+	a, err := r.Registry.artifact(arg, true)
+	if err != nil {
+		return nil, err
+	}
+	failed := func(err error) error { return fmt.Errorf("read definitions %q: %w", arg, err) }
+	desc, err := a.resolve(ctx)
+	if err != nil {
+		return nil, failed(err)
+	}
+	layers, err := a.list(ctx, desc)
+	if err != nil {
+		return nil, failed(err)
+	}
+	documents, err := a.read(ctx, layers, func(Document) bool { return false })
+	if err != nil {
+		return nil, failed(err)
+	}
+	return r.keepDefinitions(arg, documents)
+}
+
+// registryTimeout bounds one attempt to fetch what is new, so that a registry that hangs counts as down.
+const registryTimeout = time.Minute
+
+// registryOrigin is an artifact that is followed. Its version is its digest.
+type registryOrigin struct {
+	*artifact
+	note func(message string)
+}
+
+func (o registryOrigin) fetch(ctx context.Context, version string, known func(Document) bool) ([]Document, string, error) {
+	if version != "" && o.pinned() {
+		return nil, version, nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, registryTimeout, fmt.Errorf("no answer within %v", registryTimeout))
+	defer cancel()
+	first, cancelFirst := context.WithTimeoutCause(ctx, fetchTimeout, fmt.Errorf("no answer within %v", fetchTimeout))
+	defer cancelFirst()
+	desc, err := o.resolve(first)
+	if err != nil || string(desc.Digest) == version {
+		return nil, version, err
+	}
+	layers, err := o.list(ctx, desc)
+	if err != nil {
+		return nil, "", err
+	}
+	documents, err := o.read(ctx, layers, known)
+	if err != nil {
+		return nil, "", err
+	}
+	files := len(documents)
+	documents = slices.DeleteFunc(documents, func(d Document) bool {
+		if d.Text == nil || isDefinition(d) {
+			return false
+		}
+		o.note(skippedNote(d.Name))
+		return true
+	})
+	if len(documents) == 0 {
+		return nil, "", noDefinitions(o.name, files)
+	}
+	return documents, string(desc.Digest), nil
+}
+
+// keptFile is a file of an artifact as the cache has it.
+type keptFile struct {
+	Path string `json:"path"`
+	Sum  Sum    `json:"sum"`
+	Text string `json:"text"`
+}
+
+func (o registryOrigin) encode(documents []Document, before []byte) ([]byte, error) {
+	texts := make(map[Sum]string)
+	var kept []keptFile
+	if json.Unmarshal(before, &kept) == nil { // where that is not possible, all texts have to be there
+		for _, f := range kept {
+			texts[f.Sum] = f.Text
+		}
+	}
+	files := make([]keptFile, len(documents))
+	for i, d := range documents {
+		text := string(d.Text)
+		if d.Text == nil {
+			text = texts[d.Sum]
+		}
+		if !d.Sum.of([]byte(text)) {
+			return nil, fmt.Errorf("%s is not in the cache any more", d.Name)
+		}
+		files[i] = keptFile{d.Path, d.Sum, text}
+	}
+	return json.Marshal(files)
+}
+
+func (o registryOrigin) decode(kept []byte) ([]Document, error) {
+	var files []keptFile
+	if err := json.Unmarshal(kept, &files); err != nil {
+		return nil, err
+	}
+	documents := make([]Document, len(files))
+	for i, f := range files {
+		if !f.Sum.of([]byte(f.Text)) {
+			return nil, fmt.Errorf("%s is damaged", f.Path)
+		}
+		documents[i] = Document{Name: o.name + "/" + f.Path, Path: f.Path, Sum: f.Sum, Text: []byte(f.Text)}
+	}
+	return documents, nil
+}

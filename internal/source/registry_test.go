@@ -1,0 +1,401 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/opencontainers/go-digest"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"signpost/definition"
+	"signpost/internal/registrytest"
+)
+
+// startRegistry starts a registry, and returns how to reach it with its credentials.
+func startRegistry(t *testing.T) (*registrytest.Registry, Registry) {
+	t.Helper()
+	r := registrytest.Start(t)
+	t.Setenv("DOCKER_CONFIG", r.Config)
+	return r, Registry{Transport: trusting(t, r.CAFile)}
+}
+
+func trusting(t *testing.T, caFile string) http.RoundTripper {
+	t.Helper()
+	pem, err := os.ReadFile(caFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(pem)
+	return &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}
+}
+
+func documentsOf(texts map[string]string) []Document {
+	var documents []Document
+	for path, text := range texts { // in any order
+		documents = append(documents, Document{Name: "/somewhere/" + path, Path: path, Text: []byte(text)})
+	}
+	return documents
+}
+
+func TestPush(t *testing.T) {
+	front, registry := startRegistry(t)
+	files := map[string]string{"a.yaml": definitionText, "b/c.json": `{"versions": {}}`, "b/same.yaml": definitionText}
+	target := "oci://" + front.Host + "/team/feeds:prod"
+	first, err := registry.Push(t.Context(), documentsOf(files), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if prefix := "oci://" + front.Host + "/team/feeds@sha256:"; !strings.HasPrefix(first.Name, prefix) || first.Files != 3 || first.New != 2 {
+		t.Errorf("pushed %+v", first)
+	}
+	again, err := registry.Push(t.Context(), documentsOf(files), "oci://"+front.Host+"/team/feeds:other")
+	if err != nil || again.Name != first.Name || again.New != 0 {
+		t.Errorf("the same files give %+v, not %s; %v", again, first.Name, err)
+	}
+
+	// The files come back, by tag and by digest, and what changes later does not change a digest.
+	files["a.yaml"] = "service: changed\n" + definitionText
+	second, err := registry.Push(t.Context(), documentsOf(files), target)
+	if err != nil || second.Name == first.Name || second.New != 1 {
+		t.Fatalf("other files give %+v; %v", second, err)
+	}
+	read := func(arg string) map[string]string {
+		t.Helper()
+		reader := Reader{Registry: registry}
+		documents, err := reader.Read(t.Context(), arg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make(map[string]string)
+		for _, d := range documents {
+			if d.Name != arg+"/"+d.Path {
+				t.Errorf("%s is called %s", d.Path, d.Name)
+			}
+			got[d.Path] = string(d.Text)
+		}
+		return got
+	}
+	if diff := cmp.Diff(files, read(target)); diff != "" {
+		t.Errorf("by tag (-want +got):\n%s", diff)
+	}
+	files["a.yaml"] = definitionText
+	if diff := cmp.Diff(files, read(first.Name)); diff != "" {
+		t.Errorf("by digest (-want +got):\n%s", diff)
+	}
+
+	for _, test := range []struct{ target, want string }{
+		{"oci://" + front.Host + "/team/feeds", "has no tag"},
+		{first.Name, "names a digest"},
+		{"oci://Not A Registry", "is not an artifact in a registry"},
+	} {
+		var argument *ArgumentError
+		if _, err := registry.Push(t.Context(), documentsOf(files), test.target); !errors.As(err, &argument) || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", test.target, err)
+		}
+	}
+	twice := append(documentsOf(files), Document{Name: "/elsewhere/a.yaml", Path: "a.yaml"})
+	if _, err := registry.Push(t.Context(), twice, target); err == nil || !strings.Contains(err.Error(), "would both be a.yaml") {
+		t.Errorf("two files of one path: %v", err)
+	}
+}
+
+// TestCredentials asks with the credentials of a helper, with wrong ones, and without any.
+func TestCredentials(t *testing.T) {
+	front, registry := startRegistry(t)
+	target := "oci://" + front.Host + "/feeds:prod"
+	if _, err := registry.Push(t.Context(), documentsOf(map[string]string{"a.yaml": definitionText}), target); err != nil {
+		t.Fatal(err)
+	}
+	read := func(config string) error {
+		t.Helper()
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("DOCKER_CONFIG", dir)
+		_, err := (&Reader{Registry: registry}).Read(t.Context(), target)
+		return err
+	}
+	bin := t.TempDir()
+	helper := fmt.Sprintf("#!/bin/sh\necho '{\"ServerURL\": \"%s\", \"Username\": \"%s\", \"Secret\": \"%s\"}'\n", front.Host, registrytest.User, registrytest.Password)
+	if err := os.WriteFile(filepath.Join(bin, "docker-credential-test"), []byte(helper), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	if err := read(fmt.Sprintf(`{"credHelpers": {%q: "test"}}`, front.Host)); err != nil {
+		t.Errorf("with a helper: %v", err)
+	}
+	if err := read("{}"); err == nil || !strings.Contains(err.Error(), "the Docker configuration has none for it: docker login "+front.Host) {
+		t.Errorf("without credentials: %v", err)
+	}
+	if err := read(fmt.Sprintf(`{"auths": {%q: {"auth": "bm9ib2R5Ondyb25n"}}}`, front.Host)); err == nil || !strings.Contains(err.Error(), "the registry denies access (401 Unauthorized)") {
+		t.Errorf("with wrong ones: %v", err)
+	}
+	t.Setenv("DOCKER_CONFIG", front.Config)
+	if _, err := new(Reader).Read(t.Context(), target); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("without its authority: %v", err)
+	}
+	var argument *ArgumentError
+	if _, err := (&Reader{Registry: Registry{PlainHTTP: true}}).Read(t.Context(), "oci://oci.example.com/feeds:prod"); !errors.As(err, &argument) {
+		t.Errorf("plain http to another machine: %v", err)
+	}
+	if _, err := (&Reader{Registry: Registry{PlainHTTP: true}}).Read(t.Context(), target); err == nil || errors.As(err, &argument) {
+		t.Errorf("plain http to https: %v", err)
+	}
+}
+
+// followed is a source that is followed, with what it has.
+type followed struct {
+	Remote
+	t *testing.T
+}
+
+func follow(t *testing.T, registry Registry, arg, cacheDir string) followed {
+	t.Helper()
+	sources, err := Follow([]string{arg}, Options{Transport: registry.Transport, CacheDir: cacheDir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return followed{sources[0].(Remote), t}
+}
+
+// state returns the texts by path, and the error. Texts that were released are "released".
+func (f followed) state() (map[string]string, string) {
+	f.t.Helper()
+	documents, err := f.Read()
+	texts := make(map[string]string)
+	for _, d := range documents {
+		texts[d.Path] = string(d.Text)
+		if d.Text == nil {
+			texts[d.Path] = "released"
+		}
+	}
+	return texts, fmt.Sprint(err)
+}
+
+// TestFollowRegistry moves a tag forth and back. Only files that have changed are fetched.
+func TestFollowRegistry(t *testing.T) {
+	front, registry := startRegistry(t)
+	target, cacheDir := "oci://"+front.Host+"/feeds:prod", t.TempDir()
+	push := func(files map[string]string) string {
+		t.Helper()
+		pushed, err := registry.Push(t.Context(), documentsOf(files), target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pushed.Name
+	}
+	var blobs atomic.Int32
+	front.Fail(func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/blobs/") && !strings.Contains(r.URL.Path, "/uploads/") {
+			blobs.Add(1)
+		}
+		return false
+	})
+	first := map[string]string{"a.yaml": definitionText, "b.yaml": "base_path: /b\n" + definitionText}
+	second := map[string]string{"a.yaml": "service: two\n" + definitionText, "b.yaml": first["b.yaml"]}
+	pinned := push(first)
+	s := follow(t, registry, target, cacheDir)
+	step := func(news bool, fetched int32, want map[string]string) {
+		t.Helper()
+		before := blobs.Load()
+		if got := s.Fetch(t.Context()); got != news {
+			t.Errorf("there is something new: %v", got)
+		}
+		if got := blobs.Load() - before; got != fetched {
+			t.Errorf("%d files were fetched, not %d", got, fetched)
+		}
+		got, err := s.state()
+		if diff := cmp.Diff(want, got); diff != "" || err != "<nil>" {
+			t.Errorf("%s (-want +got):\n%s", err, diff)
+		}
+	}
+	step(true, 2, first)
+	step(false, 0, first)
+	if err := s.Keep(); err != nil {
+		t.Fatal(err)
+	}
+	released := map[string]string{"a.yaml": "released", "b.yaml": "released"}
+	step(false, 0, released)
+	push(second)
+	step(true, 1, map[string]string{"a.yaml": second["a.yaml"], "b.yaml": "released"})
+	if err := s.Keep(); err != nil {
+		t.Fatal(err)
+	}
+	push(first)
+	step(true, 1, map[string]string{"a.yaml": first["a.yaml"], "b.yaml": "released"})
+
+	// What was kept is all of the second state, whatever was in memory. A damaged copy is not taken.
+	restored := follow(t, registry, target, cacheDir)
+	if ok, err := restored.Restore(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if got, _ := restored.state(); !cmp.Equal(got, second) {
+		t.Errorf("restored: %q", got)
+	}
+	kept, err := filepath.Glob(filepath.Join(cacheDir, "*.definition"))
+	if err != nil || len(kept) != 1 {
+		t.Fatal(kept, err)
+	}
+	text, err := os.ReadFile(kept[0])
+	if err == nil {
+		err = os.WriteFile(kept[0], bytes.Replace(text, []byte("two"), []byte("too"), 1), 0o600)
+	}
+	if ok, restoreErr := follow(t, registry, target, cacheDir).Restore(); err != nil || ok || restoreErr == nil || !strings.Contains(restoreErr.Error(), "is damaged") {
+		t.Errorf("a damaged copy: %v, %v", ok, restoreErr)
+	}
+
+	// A digest is asked for once.
+	s = follow(t, registry, pinned, "")
+	step(true, 2, first)
+	front.Fail(func(w http.ResponseWriter, r *http.Request) bool {
+		t.Error("a digest is asked for again")
+		return false
+	})
+	step(false, 0, first)
+}
+
+// TestRegistryFaults has a registry fail in every way. Each failure is told, and what was there before stays.
+func TestRegistryFaults(t *testing.T) {
+	front, registry := startRegistry(t)
+	target := "oci://" + front.Host + "/feeds:prod"
+	good := map[string]string{"a.yaml": definitionText, "b.yaml": "base_path: /b\n" + definitionText}
+	if _, err := registry.Push(t.Context(), documentsOf(good), target); err != nil {
+		t.Fatal(err)
+	}
+	s := follow(t, registry, target, "")
+	if !s.Fetch(t.Context()) {
+		t.Fatal("nothing was fetched")
+	}
+	if _, err := registry.Push(t.Context(), documentsOf(map[string]string{"a.yaml": "service: two\n" + definitionText}), target); err != nil {
+		t.Fatal(err)
+	}
+	status := func(code int) func(http.ResponseWriter, *http.Request) bool {
+		return func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(code); return true }
+	}
+	corrupt := func(part string) func(http.ResponseWriter, *http.Request) bool {
+		return func(w http.ResponseWriter, r *http.Request) bool {
+			if r.Method != http.MethodGet || !strings.Contains(r.URL.Path, part) {
+				return false
+			}
+			var length int
+			switch part {
+			case "/manifests/":
+				length = 427
+			default:
+				length = len("service: two\n" + definitionText)
+			}
+			w.Header().Set("Content-Type", ocispec.MediaTypeImageManifest)
+			io.WriteString(w, strings.Repeat(" ", length))
+			return true
+		}
+	}
+	check := func(name, want string, ctx context.Context) {
+		t.Helper()
+		s.Fetch(ctx)
+		got, err := s.state()
+		if !strings.HasPrefix(err, fmt.Sprintf("fetch definition %q: ", target)) || !strings.Contains(err, want) {
+			t.Errorf("%s: %s", name, err)
+		}
+		if !cmp.Equal(got, good) {
+			t.Errorf("%s: what was there before has become %q", name, got)
+		}
+	}
+	for _, test := range []struct {
+		name  string
+		fault func(http.ResponseWriter, *http.Request) bool
+		want  string
+	}{
+		{"401", status(401), "the registry denies access (401 Unauthorized): docker login " + front.Host},
+		{"403", status(403), "the registry denies access (403 Forbidden)"},
+		{"404", status(404), "the registry has no such repository, tag or digest"},
+		{"429", status(429), "the registry limits requests (429 Too Many Requests)"},
+		{"500", status(500), "the registry answers 500 Internal Server Error"},
+		{"wrong manifest", corrupt("/manifests/"), "the registry sent something other than its digest stands for"},
+		{"wrong layer", corrupt("/blobs/"), `layer "a.yaml": the registry sent something other than its digest stands for`},
+		{"cut off", func(w http.ResponseWriter, r *http.Request) bool { panic(http.ErrAbortHandler) }, "EOF"},
+	} {
+		front.Fail(test.fault)
+		check(test.name, test.want, t.Context())
+	}
+	hangs := make(chan struct{})
+	front.Fail(func(w http.ResponseWriter, r *http.Request) bool { <-hangs; return true })
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go cancel(errors.New("no answer in time"))
+	check("slow", "no answer in time", ctx)
+	close(hangs)
+	front.Fail(nil)
+
+	// Artifacts that are something else, pushed as they are.
+	a, err := registry.artifact(target, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	layer := func(title string, size int64) ocispec.Descriptor {
+		d := ocispec.Descriptor{MediaType: "application/yaml", Digest: digest.FromString(definitionText), Size: int64(len(definitionText))}
+		if size > 0 {
+			d.Size = size
+		}
+		if title != "" {
+			d.Annotations = map[string]string{ocispec.AnnotationTitle: title}
+		}
+		return d
+	}
+	for _, test := range []struct {
+		name   string
+		change func(*ocispec.Manifest)
+		want   string
+	}{
+		{"another type", func(m *ocispec.Manifest) { m.ArtifactType = "application/vnd.example" }, `it is a "application/vnd.example", not a "` + ArtifactType + `"`},
+		{"an image", func(m *ocispec.Manifest) { m.ArtifactType = "" }, `it is a "application/vnd.oci.empty.v1+json"`},
+		{"outside", func(m *ocispec.Manifest) { m.Layers = []ocispec.Descriptor{layer("../../etc/passwd.yaml", 0)} }, `layer "../../etc/passwd.yaml": the path is not one below a directory`},
+		{"absolute", func(m *ocispec.Manifest) { m.Layers = []ocispec.Descriptor{layer("/etc/passwd.yaml", 0)} }, "the path is not one below a directory"},
+		{"Windows", func(m *ocispec.Manifest) { m.Layers = []ocispec.Descriptor{layer(`..\x.yaml`, 0)} }, "the path is not one below a directory"},
+		{"no title", func(m *ocispec.Manifest) { m.Layers = []ocispec.Descriptor{layer("", 0)} }, "has no title"},
+		{"twice", func(m *ocispec.Manifest) { m.Layers = []ocispec.Descriptor{layer("a.yaml", 0), layer("a.yaml", 0)} }, `layer "a.yaml" is there twice`},
+		{"too large", func(m *ocispec.Manifest) { m.Layers = []ocispec.Descriptor{layer("a.yaml", definition.MaxSize+1)} }, "a definition has at most 64 MiB"},
+		{"wrong size", func(m *ocispec.Manifest) { m.Layers = []ocispec.Descriptor{layer("c.yaml", 5)} }, `layer "c.yaml": the registry sent something other than its digest stands for`},
+		{"no files", func(m *ocispec.Manifest) { m.Layers = nil }, "the directory holds no .yaml, .yml or .json file"},
+	} {
+		manifest, _, err := pack(documentsOf(good))
+		if err != nil {
+			t.Fatal(err)
+		}
+		test.change(&manifest)
+		body, err := json.Marshal(manifest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		desc := ocispec.Descriptor{MediaType: manifest.MediaType, Digest: digest.FromBytes(body), Size: int64(len(body))}
+		if err := a.repo.Manifests().PushReference(t.Context(), desc, bytes.NewReader(body), "prod"); err != nil {
+			t.Fatalf("%s: %v", test.name, err)
+		}
+		check(test.name, test.want, t.Context())
+	}
+
+	// It goes, and comes back.
+	front.Stop()
+	check("gone", "EOF", t.Context())
+	front.Start()
+	if _, err := registry.Push(t.Context(), documentsOf(good), target); err != nil {
+		t.Fatal(err)
+	}
+	s.Fetch(t.Context())
+	if got, err := s.state(); err != "<nil>" || !cmp.Equal(got, good) {
+		t.Errorf("after its return: %s, %q", err, got)
+	}
+}

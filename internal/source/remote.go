@@ -1,0 +1,139 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// Remote is a source on another machine. Read returns what Fetch last brought.
+type Remote interface {
+	Source
+
+	// Name names the source in messages, without its password.
+	Name() string
+
+	// Fetch asks once for what is new, and reports whether Read has something new to say, a new error included.
+	// It returns in bounded time, and at the latest when ctx ends. Either all that is new is taken, or nothing.
+	Fetch(ctx context.Context) bool
+
+	// Keep stores what Read returned for a later Restore. When it returns without an error, the copy is durable;
+	// until then the one before is intact. Without a cache nothing is stored. In any case Read may return the
+	// documents without their text afterwards, until they change: whoever calls Keep has parsed them.
+	Keep() error
+
+	// Restore makes Read return what was kept, and reports whether there was something.
+	Restore() (bool, error)
+}
+
+// origin is where a remote source gets its documents from.
+type origin interface {
+	// fetch returns the documents as they are now, with their version. If the version is still the given one, it
+	// returns no documents. Those that are known already can come without their text.
+	fetch(ctx context.Context, version string, known func(Document) bool) (documents []Document, next string, err error)
+
+	// encode returns documents in the form in which the cache keeps them. Documents that come without their text
+	// are part of what was kept before.
+	encode(documents []Document, before []byte) ([]byte, error)
+	decode(kept []byte) ([]Document, error)
+}
+
+// polled is a remote source.
+type polled struct {
+	name  string
+	key   string // names what the cache keeps
+	cache cache
+	origin
+
+	mu        sync.Mutex // never held while waiting for the network
+	documents []Document // nil until there are some
+	version   string
+	err       error // of the last attempt
+}
+
+func (p *polled) Name() string { return p.name }
+
+func (p *polled) Read() ([]Document, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.documents), p.err
+}
+
+func (p *polled) Fetch(ctx context.Context) bool {
+	p.mu.Lock()
+	version, before := p.version, make(map[string]Document, len(p.documents))
+	for _, d := range p.documents {
+		before[d.Name] = d
+	}
+	p.mu.Unlock()
+	documents, version, err := p.fetch(ctx, version, func(d Document) bool { return before[d.Name].Sum == d.Sum })
+
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err != nil {
+		last := p.err
+		p.err = fmt.Errorf("fetch definition %q: %w", p.name, err)
+		return last == nil || last.Error() != p.err.Error()
+	}
+	news := p.err != nil
+	p.err = nil
+	if documents != nil {
+		for i, d := range documents {
+			if d.Text == nil {
+				documents[i].Text = before[d.Name].Text
+			}
+		}
+		same := func(a, b Document) bool { return a.Name == b.Name && a.Sum == b.Sum }
+		news = news || !slices.EqualFunc(documents, p.documents, same)
+		p.documents, p.version = documents, version
+	}
+	return news
+}
+
+func (p *polled) Keep() error {
+	p.mu.Lock()
+	documents := slices.Clone(p.documents)
+	p.mu.Unlock()
+	if err := p.keep(documents); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, d := range p.documents { // which may have changed meanwhile
+		if slices.ContainsFunc(documents, func(kept Document) bool { return kept.Name == d.Name && kept.Sum == d.Sum }) {
+			p.documents[i].Text = nil
+		}
+	}
+	return nil
+}
+
+func (p *polled) keep(documents []Document) error {
+	if p.cache.dir == "" {
+		return nil
+	}
+	before, err := p.cache.restore(p.key)
+	if err != nil {
+		return err
+	}
+	text, err := p.encode(documents, before)
+	if err != nil {
+		return err
+	}
+	return p.cache.keep(p.key, text)
+}
+
+func (p *polled) Restore() (bool, error) {
+	kept, err := p.cache.restore(p.key)
+	if kept == nil {
+		return false, err
+	}
+	documents, err := p.decode(kept)
+	if err != nil {
+		return false, fmt.Errorf("read %q: %w", p.cache.path(p.key), err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.documents, p.version = documents, ""
+	return true, nil
+}
