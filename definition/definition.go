@@ -33,8 +33,9 @@ type version struct {
 	endpoints map[string]tree.Field // by URL
 }
 
-// Parse reads a definition. The name tells the format by its extension and stands in the findings; the
-// file is not opened. Whatever is wrong with the text becomes a finding, so Parse itself cannot fail.
+// Parse reads the text of a definition file. The extension of name decides whether it is read as YAML or JSON; a
+// name without one, such as <stdin>, leaves that to the text. Name also stands in the findings; the file is not
+// opened. Parse does not fail: it applies every rule that concerns a single file, and [Lint] returns what it found.
 func Parse(name string, text []byte) *File {
 	f := &File{Name: name, BasePath: "/", parser: newParser(name, text, false)}
 	if root := f.parser.doc.Root; root != nil {
@@ -59,7 +60,9 @@ func ParseManifest(name string, text []byte) *File {
 	return f
 }
 
-// Lint returns the findings of files that are to be served together, file by file and sorted by place.
+// Lint returns the findings of files that are served together: what is wrong with each by itself, and what is wrong
+// with them together, such as two services with one base path. Findings come file by file, sorted by place, and are
+// never nil. A file that has an error does not compile.
 func Lint(files ...*File) []signpost.Finding {
 	findings := []signpost.Finding{}
 	owners := make(map[string]*File)

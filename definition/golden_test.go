@@ -1,0 +1,175 @@
+package definition
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"signpost"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected outputs under testdata")
+
+// corpus returns the inputs of a directory under testdata.
+func corpus(t testing.TB, dir string) []string {
+	t.Helper()
+	all, err := filepath.Glob(filepath.Join("..", "testdata", dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var inputs []string
+	for _, path := range all {
+		if filepath.Ext(path) != ".golden" {
+			inputs = append(inputs, path)
+		}
+	}
+	if len(inputs) == 0 {
+		t.Fatalf("testdata/%s holds no input", dir)
+	}
+	return inputs
+}
+
+// parseFile parses an input of the corpus under its name alone.
+func parseFile(t testing.TB, path string) *File {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Parse(filepath.Base(path), text)
+}
+
+// golden compares an output with the file beside its input, or rewrites that with -update.
+func golden(t *testing.T, input, got string) {
+	t.Helper()
+	path := input + ".golden"
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; run go test -update to make it", err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("output changed (-want +got); if that is right, run go test -update:\n%s", diff)
+	}
+}
+
+// described returns findings with the line, the place in it, the hint and the fix of each.
+func described(file *File, findings []signpost.Finding) string {
+	var out strings.Builder
+	for _, f := range findings {
+		fmt.Fprintln(&out, f)
+		number := fmt.Sprint(f.Line)
+		gutter := strings.Repeat(" ", len(number))
+		if line := []rune(file.Line(f.Line)); len(line) > 0 {
+			fmt.Fprintf(&out, "%s |\n%s | %s\n", gutter, number, strings.ToValidUTF8(string(line), "\ufffd"))
+			fmt.Fprintf(&out, "%s | %s^%s\n", gutter, strings.Repeat(" ", f.Column-1), strings.Repeat("~", f.Width-1))
+		}
+		if f.Hint != "" {
+			fmt.Fprintf(&out, "%s = hint: %s\n", gutter, f.Hint)
+		}
+		if f.Fix != nil {
+			fmt.Fprintf(&out, "%s = fix: %s\n", gutter, f.Fix.Message)
+			for _, e := range f.Fix.Edits {
+				fmt.Fprintf(&out, "%s     %d:%d-%d:%d %q\n", gutter, e.Line, e.Column, e.EndLine, e.EndColumn, e.Text)
+			}
+		}
+	}
+	return out.String()
+}
+
+func TestGoldenOK(t *testing.T) {
+	for _, input := range corpus(t, "ok") {
+		t.Run(filepath.Base(input), func(t *testing.T) {
+			file := parseFile(t, input)
+			if findings := Lint(file); len(findings) > 0 {
+				t.Fatalf("findings:\n%s", described(file, findings))
+			}
+			templates, err := file.Compile(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var all bytes.Buffer
+			for _, version := range file.Versions() {
+				for _, host := range []string{"feeds.example.org", "api.example.com"} {
+					out, err := templates[version].Render(host)
+					if err != nil {
+						t.Fatal(err)
+					}
+					fmt.Fprintf(&all, "# %s for %s\n", version, host)
+					if err := json.Indent(&all, out, "", "  "); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			golden(t, input, all.String())
+		})
+	}
+}
+
+func TestGoldenErr(t *testing.T) {
+	for _, input := range corpus(t, "err") {
+		t.Run(filepath.Base(input), func(t *testing.T) {
+			file := goldenFindings(t, input, signpost.SeverityError)
+			if templates, err := file.Compile(nil); templates != nil || err == nil {
+				t.Errorf("a file with errors compiles: %v, %v", templates, err)
+			}
+		})
+	}
+}
+
+func TestGoldenWarn(t *testing.T) {
+	for _, input := range corpus(t, "warn") {
+		t.Run(filepath.Base(input), func(t *testing.T) {
+			file := goldenFindings(t, input, signpost.SeverityWarning)
+			if _, err := file.Compile(nil); err != nil {
+				t.Errorf("a file with warnings does not compile: %v", err)
+			}
+		})
+	}
+}
+
+// goldenFindings lints an input, which must have a finding of the rule that it is named after, and none that
+// is more severe.
+func goldenFindings(t *testing.T, input string, severity signpost.Severity) *File {
+	t.Helper()
+	file := parseFile(t, input)
+	findings := Lint(file)
+	out := described(file, findings)
+	for _, f := range findings {
+		if f.Severity == signpost.SeverityError && severity == signpost.SeverityWarning {
+			t.Errorf("an error in testdata/warn: %v", f)
+		}
+	}
+	rule, _, _ := strings.Cut(filepath.Base(input), ".")
+	for !strings.Contains(out, "["+rule+"]") { // duplicate-key-2.yaml is about duplicate-key
+		i := strings.LastIndex(rule, "-")
+		if i < 0 {
+			t.Fatalf("no finding of the rule that the file is named after:\n%s", out)
+		}
+		rule = rule[:i]
+	}
+	golden(t, input, out)
+	return file
+}
+
+// TestEveryRuleHasAFile holds the corpus against the list of rules.
+func TestEveryRuleHasAFile(t *testing.T) {
+	for _, rule := range Rules() {
+		dir := map[signpost.Severity]string{signpost.SeverityError: "err", signpost.SeverityWarning: "warn"}[rule.Severity]
+		if matches, _ := filepath.Glob(filepath.Join("..", "testdata", dir, rule.Name+".*")); len(matches) == 0 {
+			t.Errorf("testdata/%s has no file for %s", dir, rule.Name)
+		}
+	}
+}
