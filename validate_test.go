@@ -315,6 +315,9 @@ const (
 	hintUserInfo    = "leave out what stands before the @: every studio and every client would see it"
 	hintNoHost      = "put {{host}} or a hostname after ://"
 	hintPort        = "a port is a number from 1 to 65535"
+	hintFragment    = "leave out the # and what follows it: clients do not send it"
+	hintDots        = "write the path that it leads to: clients shorten it"
+	hintAdjacent    = "put some text between them: nobody can tell where one value ends and the next begins"
 	hintAuthority   = "write {{host}}, or the hostname itself: nothing else is filled in there"
 	hintHost        = `use letters, digits, "-", "_" and "."`
 	hintLabel       = "each part between two dots has 1 to 63 characters"
@@ -330,7 +333,6 @@ var urlTests = []struct{ url, message, hint string }{
 	{"https://{{host}}", "", ""},
 	{"https://{{host}}/", "", ""},
 	{"https://{{host}}?a=b", "", ""},
-	{"https://{{host}}#a", "", ""},
 	{"https://{{host}}:8443/v1/feeds", "", ""},
 	{"https://{{host}}:1/a", "", ""},
 	{"https://{{host}}:65535/a", "", ""},
@@ -338,7 +340,7 @@ var urlTests = []struct{ url, message, hint string }{
 	{"https://cdn.{{host}}/a", "", ""},
 	{"https://{{host}}.{{host}}/a", "", ""},
 	{"https://{{host}}/series/{{series_id}}/episodes", "", ""},
-	{"https://{{host}}/{{a}}{{b}}?c={{d}}&e=%20#{{f}}", "", ""},
+	{"https://{{host}}/{{a}}-{{b}}?c={{d}}&e=%20", "", ""},
 	{"https://{{tenant}}.example.com/a", `URL has {{tenant}} in its host`, hintAuthority},
 	{"https://{{hostname}}/a", `URL has {{hostname}} in its host`, hintAuthority},
 	{"https://{{region}}.{{host}}/a", `URL has {{region}} in its host`, hintAuthority},
@@ -459,6 +461,20 @@ var urlTests = []struct{ url, message, hint string }{
 	{"https://{{host}}/%4{{id}}", `URL has a percent sign without two hexadecimal digits`, hintPercent},
 	{"https://{{host}}/a?b=%", `URL has a percent sign without two hexadecimal digits`, hintPercent},
 	{"https://{{host}}/%25%20%c3%A9", "", ""},
+
+	{"https://{{host}}/live#now", `URL has a fragment`, hintFragment},
+	{"https://{{host}}/live#", `URL has a fragment`, hintFragment},
+	{"https://{{host}}/a/../b", `URL has the path segment ".."`, hintDots},
+	{"https://{{host}}/a/..", `URL has the path segment ".."`, hintDots},
+	{"https://{{host}}/./b", `URL has the path segment "."`, hintDots},
+	{"https://{{host}}/a/%2E%2e/b", `URL has the path segment "%2E%2e"`, hintDots},
+	{"https://{{host}}/.%2e", `URL has the path segment ".%2e"`, hintDots},
+	{"https://{{host}}/a../.b/...?c=/../d", "", ""},
+	{"https://{{host}}/{{a}}{{b}}", `URL has two placeholders side by side`, hintAdjacent},
+	{"https://{{host}}{{host}}/a", `URL has two placeholders side by side`, hintAdjacent},
+	{"https://{{host}}/{{a}}-{{b}}", "", ""},
+	{"https://{{host}}" + strings.Repeat("/{{a}}", 16), "", ""},
+	{"https://{{host}}" + strings.Repeat("/{{a}}", 17), `URL has more than 16 placeholders`, "shorten it: an entry has no use for so many"},
 }
 
 func TestValidateURL(t *testing.T) {
