@@ -12,6 +12,7 @@ type Match struct {
 	Endpoint   string        `json:"endpoint"` // its URL
 	Version    string        `json:"version"`
 	Name       string        `json:"name"`
+	Source     string        `json:"source"` // of its version
 	ContextObj []ContextItem `json:"context_obj"`
 
 	// InsideSegment is set where the endpoint's URL ends in the middle of a path segment of the feed:
@@ -20,182 +21,117 @@ type Match struct {
 
 	// Shadowed are the other endpoints whose URL is a prefix of the feed's, the longest first.
 	Shadowed []Shadowed `json:"shadowed"`
+
+	// Descriptor is a copy of the endpoint itself.
+	Descriptor Endpoint `json:"-"`
 }
 
 // Shadowed is an endpoint that would answer for a feed if a longer one did not.
 type Shadowed struct {
 	Endpoint string   `json:"endpoint"`
+	Source   string   `json:"source"`
 	LostKeys []string `json:"lost_keys"` // the context keys that the feed does not get because of that
 }
 
-// Index finds the endpoint of a feed. It is built once and answers in time that depends on the length of
-// the feed's URL and not on the number of endpoints.
+// Index finds the endpoint of a feed among everything that is registered together. It is built once and answers in
+// time that depends on the length of the feed's URL and not on the number of endpoints.
 type Index struct {
 	endpoints []indexed
-	root      *indexNode
+	root      textTree
 }
 
 type indexed struct {
 	Endpoint
-	version  string
-	literals int // characters of the URL that are not placeholders
+	source, version string
+	at              *textEnd
 }
 
-// indexNode is a place in the URLs of endpoints: the start, or the end of a placeholder. From there, text
-// leads on to the end of the URL or to the next placeholder.
-type indexNode struct {
-	texts   map[string]*indexText
-	lengths []int // of the texts, each once, rising: only so many look-ups are worth making
-}
-
-type indexText struct {
-	ends []int      // the endpoints whose URL ends here
-	next *indexNode // behind the placeholder that follows
-}
-
-// NewIndex builds an index of the endpoints of a service. Their {{host}} must have been resolved, since
-// a feed has a host; an index of unresolved URLs finds only feeds that are written with {{host}} too.
+// NewIndex builds an index of the endpoints of versions that are registered together, of one service or of several.
+// Their {{host}} must have been resolved, since a feed has a host; an index of unresolved URLs finds only feeds
+// that are written with {{host}} too.
 func NewIndex(versions ...Version) *Index {
-	x := &Index{root: &indexNode{}}
+	x := &Index{}
 	for _, v := range versions {
 		for _, e := range v.Manifest.Endpoints {
-			x.add(e.clone(), v.Name)
+			at := x.root.insertURL(CutURL(e.URL).canonical())
+			at.ends = append(at.ends, len(x.endpoints))
+			x.endpoints = append(x.endpoints, indexed{e.clone(), v.Source, v.Name, at})
 		}
 	}
+	x.root.finish()
 	return x
 }
 
-func (x *Index) add(e Endpoint, version string) {
-	n, rest := x.root, CutURL(e.URL).canonical()
-	for {
-		text, _, after, placeholder := cutPlaceholder(rest)
-		t := n.text(text)
-		if !placeholder {
-			t.ends = append(t.ends, len(x.endpoints))
-			break
-		}
-		if t.next == nil {
-			t.next = &indexNode{}
-		}
-		n, rest = t.next, after
-	}
-	x.endpoints = append(x.endpoints, indexed{e, version, literalLength(e.URL)})
-}
-
-// text returns the place that a text leads to, making it where it is new.
-func (n *indexNode) text(text string) *indexText {
-	t := n.texts[text]
-	if t == nil {
-		t = &indexText{}
-		if n.texts == nil {
-			n.texts = make(map[string]*indexText)
-		}
-		n.texts[text] = t
-		if i, found := slices.BinarySearch(n.lengths, len(text)); !found {
-			n.lengths = slices.Insert(n.lengths, i, len(text))
-		}
-	}
-	return t
-}
-
-func literalLength(url string) int {
-	n := 0
-	for {
-		text, _, after, found := cutPlaceholder(url)
-		n += len(text)
-		if !found {
-			return n
-		}
-		url = after
-	}
-}
-
-// hit is an endpoint whose URL is a prefix of a feed's, and how much of it.
+// hit is a URL that is a prefix of a feed's.
 type hit struct {
-	endpoint int
-	length   int // characters of the canonical feed
+	*textEnd
+	length int // how much of the canonical feed it is, in bytes
 }
 
-// hits returns the endpoints that are prefixes of a canonical feed, the one that answers first: the longest
-// or, among equals, the one with the most literal characters.
+// hits returns the URLs that are prefixes of a canonical feed, the one that answers first: the longest or, among
+// equals, the one with the most literal characters.
 func (x *Index) hits(feed string) []hit {
-	longest := make(map[int]int) // by endpoint
-	type place struct {
-		node *indexNode
-		at   int
-	}
-	seen := make(map[place]bool)
-	open := []place{{x.root, 0}}
-	for len(open) > 0 {
-		p := open[len(open)-1]
-		open = open[:len(open)-1]
-		for _, length := range p.node.lengths {
-			end := p.at + length
-			if end > len(feed) {
-				break
-			}
-			t := p.node.texts[feed[p.at:end]]
-			if t == nil {
-				continue
-			}
-			for _, e := range t.ends {
-				longest[e] = max(longest[e], end)
-			}
-			if t.next == nil {
-				continue
-			}
-			for ; end < len(feed) && strings.IndexByte("/?#"+authorityEnd, feed[end]) < 0; end++ {
-				if next := (place{t.next, end + 1}); !seen[next] {
-					seen[next] = true
-					open = append(open, next)
-				}
-			}
-		}
-	}
-	hits := make([]hit, 0, len(longest))
-	for e, length := range longest {
-		hits = append(hits, hit{e, length})
-	}
+	hits := sweepFeed(&x.root, feed).hits()
 	slices.SortFunc(hits, func(a, b hit) int {
-		return cmp.Or(b.length-a.length, x.endpoints[b.endpoint].literals-x.endpoints[a.endpoint].literals, a.endpoint-b.endpoint)
+		return cmp.Or(b.length-a.length, b.literals-a.literals, a.ends[0]-b.ends[0])
 	})
 	return hits
 }
 
-// Match returns the endpoint that answers for a feed, or false if none does.
+// Match returns the endpoint that answers for a feed, or false if none does. Among endpoints that match equally
+// well the one that was registered first answers.
 func (x *Index) Match(feed string) (Match, bool) {
 	feed = CutURL(feed).canonical()
 	hits := x.hits(feed)
 	if len(hits) == 0 {
 		return Match{}, false
 	}
-	e := x.endpoints[hits[0].endpoint]
+	e := x.endpoints[hits[0].ends[0]]
 	m := Match{
-		Endpoint: e.URL, Version: e.version, Name: e.Name,
+		Endpoint: e.URL, Version: e.version, Name: e.Name, Source: e.source,
 		ContextObj:    append([]ContextItem{}, e.ContextObj...),
 		InsideSegment: insideSegment(feed, hits[0].length),
 		Shadowed:      []Shadowed{},
+		Descriptor:    e.Endpoint.clone(),
 	}
-	for _, h := range hits[1:] {
-		other := x.endpoints[h.endpoint]
-		m.Shadowed = append(m.Shadowed, Shadowed{other.URL, missingKeys(other.ContextObj, e.ContextObj)})
+	kept := keySet(e.ContextObj)
+	for i, h := range hits {
+		for j, end := range h.ends {
+			if i > 0 || j > 0 {
+				other := x.endpoints[end]
+				m.Shadowed = append(m.Shadowed, Shadowed{other.URL, other.source, missingKeys(other.ContextObj, kept)})
+			}
+		}
 	}
 	return m, true
 }
 
 // insideSegment reports whether a prefix of a canonical feed ends in the middle of a path segment.
 func insideSegment(feed string, length int) bool {
-	const delimiters = "/?#" + authorityEnd
-	return length < len(feed) && strings.IndexByte(delimiters, feed[length]) < 0 && strings.IndexByte(delimiters, feed[length-1]) < 0
+	return length < len(feed) && !isDelimiter(feed[length]) && !isDelimiter(feed[length-1])
 }
 
-// missingKeys returns the keys of items that are not among those of others, never nil.
-func missingKeys(items, others []ContextItem) []string {
-	missing := []string{}
+func keySet(items []ContextItem) map[string]bool {
+	keys := make(map[string]bool, len(items))
 	for _, item := range items {
-		if !slices.ContainsFunc(others, func(o ContextItem) bool { return o.Key == item.Key }) {
+		keys[item.Key] = true
+	}
+	return keys
+}
+
+// missingKeys returns the keys of items that are not in a set, each once, never nil.
+func missingKeys(items []ContextItem, kept map[string]bool) []string {
+	missing, seen := []string{}, make(map[string]bool)
+	for _, item := range items {
+		if !kept[item.Key] && !seen[item.Key] {
+			seen[item.Key] = true
 			missing = append(missing, item.Key)
 		}
 	}
 	return missing
 }
+
+// delimiters are the characters that end a segment of a canonical URL. No placeholder matches them.
+const delimiters = "/?#" + authorityEnd
+
+func isDelimiter(c byte) bool { return strings.IndexByte(delimiters, c) >= 0 }

@@ -1,11 +1,14 @@
 package signpost_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -32,6 +35,7 @@ func TestSpec1_7LongestEndpointSuppliesContext(t *testing.T) {
 		Endpoint: media, Version: "v1", Name: media,
 		ContextObj: []signpost.ContextItem{{Key: media, Type: signpost.ContextCtx}},
 		Shadowed:   []signpost.Shadowed{{Endpoint: feeds, LostKeys: []string{feeds}}},
+		Descriptor: endpoints(media).Endpoints[0],
 	}
 	if diff := cmp.Diff(want, m); !ok || diff != "" {
 		t.Errorf("match (-want +got):\n%s", diff)
@@ -93,70 +97,134 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// naive is the rule as the design words it, with a regular expression for each endpoint.
-func naive(m signpost.Manifest, feed string) (best string) {
-	longest, literals := -1, -1
-	for _, e := range m.Endpoints {
-		parts := regexp.MustCompile(`\{\{.*?\}\}`).Split(e.URL, -1)
-		n := 0
-		for i, p := range parts {
-			n += len(p)
-			parts[i] = regexp.QuoteMeta(p)
-		}
-		pattern := regexp.MustCompile(`\A` + strings.Join(parts, `[^/?#]+`))
-		pattern.Longest()
-		found := pattern.FindString(feed)
-		// Of the same host: the endpoint's URL reaches the end of the feed's authority.
-		host := regexp.MustCompile(`\Ahttps://[^/?#]*`).FindString(feed)
-		if found == "" || len(found) < len(host) || regexp.MustCompile(`\Ahttps://[^/?#]*`).FindString(found) != host {
+// pattern is the URL of an endpoint as a regular expression.
+type pattern struct {
+	url      string
+	regexp   *regexp.Regexp
+	literals int
+}
+
+func patternOf(url string) pattern {
+	parts := regexp.MustCompile(`\{\{.*?\}\}`).Split(url, -1)
+	p := pattern{url: url}
+	for i, part := range parts {
+		p.literals += utf8.RuneCountInString(part)
+		parts[i] = regexp.QuoteMeta(part)
+	}
+	p.regexp = regexp.MustCompile(`\A` + strings.Join(parts, `[^/?#]+`))
+	p.regexp.Longest()
+	return p
+}
+
+var authority = regexp.MustCompile(`\Ahttps://[^/?#]*`)
+
+// prefix returns how much of a feed the URL is, or -1 if it is not a prefix of it.
+func (p pattern) prefix(feed string) int {
+	found := p.regexp.FindString(feed)
+	// Of the same host: the endpoint's URL reaches the end of the feed's authority.
+	host := authority.FindString(feed)
+	if found == "" || len(found) < len(host) || authority.FindString(found) != host {
+		return -1
+	}
+	return len(found)
+}
+
+// longest is the rule as the design words it.
+func longest(patterns []pattern, feed string) (best pattern, prefixes int) {
+	length := -1
+	for _, p := range patterns {
+		n := p.prefix(feed)
+		if n < 0 {
 			continue
 		}
-		if len(found) > longest || len(found) == longest && n > literals {
-			best, longest, literals = e.URL, len(found), n
+		prefixes++
+		if n > length || n == length && p.literals > best.literals {
+			best, length = p, n
 		}
 	}
-	return best
+	return best, prefixes
 }
 
-func TestMatchAgainstNaiveScan(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	pick := func(words ...string) string { return words[random.IntN(len(words))] }
-	for range 300 {
+// shape returns a URL without the names of its placeholders. URLs of one shape are the same to a feed.
+func shape(url string) string { return regexp.MustCompile(`\{\{.*?\}\}`).ReplaceAllString(url, "{{}}") }
+
+// FuzzMatch holds the index against the plain scan, for sets of URLs and feeds that are made of few words, so that
+// they overlap in every way.
+func FuzzMatch(f *testing.F) {
+	for seed := range uint64(300) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		random := rand.New(rand.NewPCG(seed, 2))
+		pick := func(words ...string) string { return words[random.IntN(len(words))] }
 		seen := make(map[string]bool)
 		var urls []string
+		var patterns []pattern
 		for range 1 + random.IntN(20) {
-			url := "https://" + pick("a", "b") + ".example"
-			for range random.IntN(5) {
-				url += pick("/", "/", "a", "b", "ab", "{{x}}", "{{y}}", "-", "?", "{{x}}-{{y}}")
+			url := "https://" + pick("a", "b", "a", "b", "{{x}}", "{{x}}a", "a{{x}}") + ".example"
+			for range random.IntN(7) {
+				url += pick("/", "/", "a", "b", "ab", "aab", "{{x}}", "{{y}}", "-", "--", "?", "{{x}}-{{y}}", "é")
 			}
-			// Two URLs that differ only in the names of placeholders are the same to a feed.
-			if shape := regexp.MustCompile(`\{\{.\}\}`).ReplaceAllString(url, "{{}}"); !seen[shape] {
-				seen[shape] = true
-				urls = append(urls, url)
+			if !seen[shape(url)] {
+				seen[shape(url)] = true
+				urls, patterns = append(urls, url), append(patterns, patternOf(url))
 			}
 		}
-		m := endpoints(urls...)
-		index := signpost.NewIndex(signpost.Version{Manifest: m})
+		index := signpost.NewIndex(signpost.Version{Manifest: endpoints(urls...)})
 		for range 30 {
-			feed := "https://" + pick("a", "b", "c") + ".example"
-			for range random.IntN(8) {
-				feed += pick("/", "/", "a", "b", "ab", "aab", "-", "?", "#", "xyz")
+			feed := "https://" + pick("a", "b", "c", "aa", "ba.a") + ".example"
+			for range random.IntN(9) {
+				feed += pick("/", "/", "a", "b", "ab", "aab", "-", "--", "?", "#", "xyz", "é")
 			}
 			got, _ := index.Match(feed)
-			want := naive(m, feed)
-			if got.Endpoint != want && regexp.MustCompile(`\{\{.\}\}`).ReplaceAllString(got.Endpoint, "{{}}") != regexp.MustCompile(`\{\{.\}\}`).ReplaceAllString(want, "{{}}") {
-				t.Fatalf("feed %s\nindex %s\nnaive %s\nof %q", feed, got.Endpoint, want, urls)
+			want, prefixes := longest(patterns, feed)
+			if shape(got.Endpoint) != shape(want.url) {
+				t.Fatalf("feed %s\nindex %s\nplain %s\nof %q", feed, got.Endpoint, want.url, urls)
+			}
+			for _, s := range got.Shadowed {
+				if patternOf(s.Endpoint).prefix(feed) < 0 {
+					t.Fatalf("feed %s: %s is shadowed, but not a prefix", feed, s.Endpoint)
+				}
+			}
+			if prefixes > 0 && prefixes != 1+len(got.Shadowed) {
+				t.Fatalf("feed %s has %d prefixes, and the match %+v", feed, prefixes, got)
 			}
 		}
+	})
+}
+
+// Sources are told apart, and the first of equals answers.
+func TestMatchOfSeveralSources(t *testing.T) {
+	const feeds, sport = "https://a.example/feeds", "https://a.example/feeds/sport"
+	index := signpost.NewIndex(
+		signpost.Version{Name: "v1", Source: "feeds.yaml", Manifest: endpoints(feeds)},
+		signpost.Version{Name: "v1", Source: "sport.yaml", Manifest: endpoints(sport)},
+		signpost.Version{Name: "v2", Source: "copy.yaml", Manifest: endpoints(feeds, sport)},
+	)
+	m, ok := index.Match(sport + "/7")
+	if !ok {
+		t.Fatal("no match")
+	}
+	got, err := json.Marshal(m)
+	want := `{"endpoint":"` + sport + `","version":"v1","name":"` + sport + `","source":"sport.yaml",` +
+		`"context_obj":[{"key":"` + sport + `","type":"ctx","required":false}],"inside_segment":false,"shadowed":[` +
+		`{"endpoint":"` + sport + `","source":"copy.yaml","lost_keys":[]},` +
+		`{"endpoint":"` + feeds + `","source":"feeds.yaml","lost_keys":["` + feeds + `"]},` +
+		`{"endpoint":"` + feeds + `","source":"copy.yaml","lost_keys":["` + feeds + `"]}]}`
+	if err != nil || string(got) != want {
+		t.Errorf("got  %s, %v\nwant %s", got, err, want)
 	}
 }
 
-// Patterns like {{a}}-{{b}}-{{c}}… must not make the index try every way to cut a feed.
-func TestMatchOfManyPlaceholdersEnds(t *testing.T) {
-	url := "https://a.example/" + strings.Repeat("{{a}}-", 30) + "end"
-	feed := "https://a.example/" + strings.Repeat("-", 400)
-	if m, ok := signpost.NewIndex(signpost.Version{Manifest: endpoints(url)}).Match(feed); ok {
-		t.Errorf("matched %v", m)
+// What Match returns is the caller's own.
+func TestMatchCopies(t *testing.T) {
+	index := signpost.NewIndex(signpost.Version{Manifest: signpost.NewManifest(fullEndpoint("https://a.example/kids"))})
+	first, _ := index.Match("https://a.example/kids/1")
+	scribble(reflect.ValueOf(&first.Descriptor))
+	scribble(reflect.ValueOf(&first.ContextObj))
+	second, ok := index.Match("https://a.example/kids/1")
+	if diff := cmp.Diff(fullEndpoint("https://a.example/kids"), second.Descriptor); !ok || diff != "" {
+		t.Errorf("a change of one match shows in the next (-want +got):\n%s", diff)
 	}
 }
 

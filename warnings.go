@@ -100,11 +100,11 @@ func (v *validator) overlap(x *Index, i int) {
 	e := x.endpoints[i]
 	feed := CutURL(e.URL).canonical()
 	for _, h := range x.hits(feed) {
-		around := x.endpoints[h.endpoint]
-		if h.endpoint == i || insideSegment(feed, h.length) || h.length == len(feed) && around.literals >= e.literals {
+		around := x.endpoints[h.ends[0]]
+		if h.textEnd == e.at || insideSegment(feed, h.length) || h.length == len(feed) && around.at.literals >= e.at.literals {
 			continue
 		}
-		if missing := missingKeys(around.ContextObj, e.ContextObj); len(missing) > 0 {
+		if missing := missingKeys(around.ContextObj, keySet(e.ContextObj)); len(missing) > 0 {
 			v.add(RuleOverlapDropsContext, "declare the keys here too, if the feeds need them", nil,
 				"feeds of %q do not get %s, as those of %q do", e.URL, quotedList(missing), around.URL)
 		}
@@ -116,11 +116,11 @@ func (v *validator) overlap(x *Index, i int) {
 // middle of a path segment.
 func insideOverlaps(x *Index) map[int][]string {
 	inside := make(map[int][]string)
-	for i, e := range x.endpoints {
+	for _, e := range x.endpoints {
 		feed := CutURL(e.URL).canonical()
 		for _, h := range x.hits(feed) {
-			if h.endpoint != i && insideSegment(feed, h.length) {
-				inside[h.endpoint] = append(inside[h.endpoint], e.URL)
+			if h.textEnd != e.at && insideSegment(feed, h.length) {
+				inside[h.ends[0]] = append(inside[h.ends[0]], e.URL)
 			}
 		}
 	}

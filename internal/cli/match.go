@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -17,83 +17,121 @@ import (
 )
 
 func (c *CLI) matchCommand() *cobra.Command {
-	format := enum{value: "text", allowed: []string{"text", "json"}}
-	var name string
-	var features []string
+	f := matchFlags{format: enum{value: "text", allowed: []string{"text", "json"}}}
 	cmd := &cobra.Command{
-		Use:   "match SOURCE FEED-URL",
+		Use:   "match SOURCE... FEED-URL",
 		Short: "Tell which endpoint answers for a feed, and which context keys it gets",
 		Long: `Match finds the endpoint that answers for a feed: the one whose URL is the longest prefix of the feed's. Only
-that one supplies context keys, so match also tells which other endpoints the feed lies under, and which of
+that one supplies context keys, so match also tells which other endpoints are prefixes of the feed, and which of
 their keys it does not get.
 
-SOURCE is a definition, a manifest in JSON, the http(s) address of a manifest, - for standard input, or
-REV:path for a file at a git revision. All versions of a definition are looked at together. The exit code is 1
-if no endpoint answers.`,
+Each SOURCE is a definition, a manifest in JSON, a directory, the http(s) address of a manifest, - for standard
+input, or REV:path for a file or a directory at a git revision. All sources, and all versions of each, count as
+registered in the same studio, and so does what --registered names. The exit code is 1 if no endpoint answers.`,
 		Example: `  signpost match feeds.yaml https://feeds.example.com/v1/feeds/media/7
+  signpost match services/ https://feeds.example.com/v1/feeds/media/7
   signpost match https://feeds.example.com/v1/endpoints-manifest https://feeds.example.com/v1/feeds --format json`,
-		Args: usageArgs(cobra.ExactArgs(2)),
+		Args: usageArgs(cobra.MinimumNArgs(2)),
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			return c.match(cmd, args[0], args[1], name, features, format.value)
+			f.hostGiven = cmd.Flags().Changed("host")
+			last := len(args) - 1
+			return c.match(cmd.Context(), args[:last], args[last], f)
 		}),
 	}
-	format.addTo(cmd, "format", "how to print the match")
-	cmd.Flags().StringVar(&name, "host", "", "the hostname for {{host}} (default: that of the feed)")
-	addFeatureFlag(cmd, &features)
+	f.format.addTo(cmd, "format", "how to print the match")
+	cmd.Flags().StringVar(&f.host, "host", "", "the hostname for {{host}} (default: that of the feed)")
+	addFeatureFlag(cmd, &f.features)
+	addRegisteredFlag(cmd, &f.registered)
 	return cmd
 }
 
-func (c *CLI) match(cmd *cobra.Command, source, feed, name string, features []string, format string) error {
+type matchFlags struct {
+	format     enum
+	host       string
+	hostGiven  bool
+	features   []string
+	registered []string
+}
+
+func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchFlags) error {
 	feedHost, err := parseFeed(feed)
 	if err != nil {
 		return err
 	}
-	services, err := c.openServices(cmd.Context(), source)
+	if !f.hostGiven {
+		f.host = feedHost
+	}
+	name, err := host.ParseName(f.host)
+	if err != nil {
+		return usageErrorf("--host: %w", err)
+	}
+	services, err := c.registeredTogether(ctx, sources, f)
 	if err != nil {
 		return err
 	}
-	s := services[0]
-	if s.Served && features != nil {
-		return usageErrorf("--feature: %s is a manifest, which has its features in it already", s.Name)
-	}
-	if err := checkNames("--feature", "feature", features, s.File.Features()); err != nil {
-		return err
-	}
-	if err := s.Load(features); err != nil {
-		return err
-	}
-	given := cmd.Flags().Changed("host")
-	if !given {
-		name = feedHost
-	}
-	switch open := s.Host == signpost.HostPlaceholder; {
-	case open:
-		resolved, err := host.ParseName(name)
-		if err != nil {
-			return usageErrorf("--host: %w", err)
+	var versions []signpost.Version
+	for _, s := range services {
+		if s.Host == signpost.HostPlaceholder { // a manifest that was served has its host already
+			if err := s.ServeFor(name); err != nil {
+				return err
+			}
 		}
-		if err := s.ServeFor(resolved); err != nil {
-			return err
-		}
-	case given:
-		return usageErrorf("--host: %s is a manifest, which has its host in it already", s.Name)
+		versions = append(versions, s.Versions...)
 	}
-	m, ok := signpost.NewIndex(s.Versions...).Match(feed)
+	index := signpost.NewIndex(versions...)
+	m, ok := index.Match(feed)
 	switch {
-	case format == "json" && ok:
+	case f.format.value == "json" && ok:
 		err = printJSON(c.Stdout, m)
-	case format == "json":
+	case f.format.value == "json":
 		err = printJSON(c.Stdout, nil)
 	case ok:
-		err = printMatch(c.Stdout, m)
+		err = printMatch(c.Stdout, m, len(services) > 1)
 	}
 	if err != nil {
 		return fmt.Errorf("print match: %w", err)
 	}
 	if !ok {
-		return &exitError{exitFindings, noMatch(s.Versions, feed)}
+		return &exitError{exitFindings, noMatch(index, versions, feed)}
 	}
 	return nil
+}
+
+// registeredTogether reads the sources and what --registered names, and loads all of it.
+func (c *CLI) registeredTogether(ctx context.Context, sources []string, f matchFlags) ([]*source.Service, error) {
+	reader := c.reader()
+	reader.Manifests = true
+	services, err := c.openServices(ctx, reader, sources...)
+	if err != nil {
+		return nil, err
+	}
+	var known []string
+	definitions := 0
+	for _, s := range services {
+		if !s.Served {
+			definitions++
+			known = append(known, s.File.Features()...)
+		}
+	}
+	if definitions == 0 && f.features != nil {
+		return nil, usageErrorf("--feature: %s is a manifest, which has its features in it already", services[0].Name)
+	}
+	slices.Sort(known)
+	if err := checkNames("--feature", "feature", f.features, slices.Compact(known)); err != nil {
+		return nil, err
+	}
+	open := false
+	for _, s := range services {
+		if err := s.Load(f.features); err != nil {
+			return nil, err
+		}
+		open = open || s.Host == signpost.HostPlaceholder
+	}
+	if f.hostGiven && !open {
+		return nil, usageErrorf("--host: %s is a manifest, which has its host in it already", services[0].Name)
+	}
+	registered, err := c.readRegistered(ctx, reader, f.registered)
+	return append(services, registered...), err
 }
 
 // parseFeed returns the hostname of a feed's URL.
@@ -114,11 +152,15 @@ func parseFeed(feed string) (string, error) {
 	return resolved, nil
 }
 
-func printMatch(w io.Writer, m signpost.Match) error {
+// printMatch prints a match as text. With several sources it names them.
+func printMatch(w io.Writer, m signpost.Match, several bool) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "endpoint: %s\nname:     %s\n", m.Endpoint, printable(m.Name))
 	if m.Version != "" {
 		fmt.Fprintf(&out, "version:  %s\n", m.Version)
+	}
+	if several {
+		fmt.Fprintf(&out, "source:   %s\n", printable(m.Source))
 	}
 	if len(m.ContextObj) == 0 {
 		out.WriteString("\nThe feed gets no context keys.\n")
@@ -136,7 +178,11 @@ func printMatch(w io.Writer, m signpost.Match) error {
 		out.WriteString("\nWarning: the endpoint ends in the middle of a path segment of the feed, so it may match by chance.\n")
 	}
 	for _, s := range m.Shadowed {
-		fmt.Fprintf(&out, "\n%s is a prefix of the feed too, but does not count.\n", s.Endpoint)
+		from := ""
+		if several {
+			from = " of " + printable(s.Source)
+		}
+		fmt.Fprintf(&out, "\n%s%s is a prefix of the feed too, but does not count.\n", s.Endpoint, from)
 		if len(s.LostKeys) == 0 {
 			out.WriteString("The feed loses no context key by that.\n")
 		} else {
@@ -174,41 +220,4 @@ func delivery(item signpost.ContextItem) string {
 		how += ", as " + printable(item.SentAs())
 	}
 	return how
-}
-
-// maxNearest is how many endpoints are named where none answers.
-const maxNearest = 3
-
-// noMatch says that no endpoint answers for a feed, and which ones come near.
-func noMatch(versions []signpost.Version, feed string) error {
-	u := signpost.CutURL(feed)
-	type candidate struct {
-		url    string
-		common int // characters of the path that it shares with the feed
-	}
-	var near []candidate
-	for _, v := range versions {
-		for _, e := range v.Manifest.Endpoints {
-			if other := signpost.CutURL(e.URL); strings.EqualFold(other.Hostname(), u.Hostname()) {
-				near = append(near, candidate{e.URL, commonPrefix(other.Path(), u.Path())})
-			}
-		}
-	}
-	if len(near) == 0 {
-		return fmt.Errorf("no endpoint answers for %q: none is on host %s", feed, u.Hostname())
-	}
-	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(b.common, a.common) })
-	var urls strings.Builder
-	for _, n := range near[:min(maxNearest, len(near))] {
-		fmt.Fprintf(&urls, "\n  %s", n.url)
-	}
-	return fmt.Errorf("no endpoint answers for %q; the nearest on host %s:%s", feed, u.Hostname(), urls.String())
-}
-
-func commonPrefix(a, b string) int {
-	n := 0
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	return n
 }

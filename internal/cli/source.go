@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"signpost"
 	"signpost/client"
 	"signpost/definition"
 	"signpost/internal/source"
@@ -34,22 +35,23 @@ func (c *CLI) load(ctx context.Context, args ...string) ([]*definition.File, err
 
 // openServices reads what the arguments name: definitions, or manifests as they are served. If one has errors, the
 // findings of all go to standard error, and no services are returned.
-func (c *CLI) openServices(ctx context.Context, args ...string) ([]*source.Service, error) {
-	var services []*source.Service
-	reader, bad := c.reader(), false
-	for _, arg := range args {
-		document, err := reader.ReadOne(ctx, arg)
-		if err != nil {
-			return nil, err
-		}
-		s := source.NewService(document)
-		if findings := definition.Lint(s.File); hasErrors(findings) {
-			printFindings(c.Stderr, c.palette(c.Stderr), []*definition.File{s.File}, findings)
-			bad = true
-		}
-		services = append(services, s)
+func (c *CLI) openServices(ctx context.Context, reader *source.Reader, args ...string) ([]*source.Service, error) {
+	documents, err := reader.Read(ctx, args...)
+	if err != nil {
+		return nil, err
 	}
-	if bad {
+	var services []*source.Service
+	var files []*definition.File
+	var findings []signpost.Finding
+	for _, d := range documents {
+		s := source.NewService(d)
+		services, files = append(services, s), append(files, s.File)
+		if found := definition.Lint(s.File); hasErrors(found) {
+			findings = append(findings, found...)
+		}
+	}
+	if len(findings) > 0 {
+		printFindings(c.Stderr, c.palette(c.Stderr), files, findings)
 		return nil, foundSomething
 	}
 	return services, nil

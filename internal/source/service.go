@@ -39,6 +39,9 @@ func (s *Service) Load(features []string) error {
 		return fmt.Errorf("compile definition %q: %w", s.Name, err)
 	}
 	s.Versions, s.Host = versions, signpost.HostPlaceholder
+	for i := range versions {
+		versions[i].Source = s.Name
+	}
 	if s.Served {
 		s.settleServed()
 	}

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"signpost"
+)
+
+// maxNearest is how many endpoints are named where none answers.
+const maxNearest = 3
+
+// noMatch says that no endpoint answers for a feed, and which ones come near: those that would answer if the feed's
+// scheme, port or trailing slash were another or, if there are none, those on its host with the most similar paths.
+func noMatch(index *signpost.Index, versions []signpost.Version, feed string) error {
+	u := signpost.CutURL(feed)
+	var near []string
+	ports := make(map[string]bool)
+	for _, v := range versions {
+		for _, e := range v.Manifest.Endpoints {
+			if other := signpost.CutURL(e.URL); strings.EqualFold(other.Hostname(), u.Hostname()) {
+				near = append(near, e.URL)
+				ports[other.Port()] = true
+			}
+		}
+	}
+	if len(near) == 0 {
+		return fmt.Errorf("no endpoint answers for %q: none is on host %s", feed, u.Hostname())
+	}
+	if misses := nearMisses(index, u, ports); len(misses) > 0 {
+		return fmt.Errorf("no endpoint answers for %q; it comes near:%s", feed, list(misses))
+	}
+	slices.SortStableFunc(near, func(a, b string) int {
+		common := func(url string) int { return commonPrefix(signpost.CutURL(url).Path(), u.Path()) }
+		return cmp.Compare(common(b), common(a))
+	})
+	return fmt.Errorf("no endpoint answers for %q; the nearest on host %s:%s", feed, u.Hostname(), list(near))
+}
+
+// list returns the first of the texts, each on a line.
+func list(texts []string) string {
+	var out strings.Builder
+	for _, text := range texts[:min(maxNearest, len(texts))] {
+		fmt.Fprintf(&out, "\n  %s", printable(text))
+	}
+	return out.String()
+}
+
+// nearMisses returns the endpoints that would answer for another scheme, another of the ports, or another slash at
+// the end of the path, each with what differs. Those with the fewest differences come first.
+func nearMisses(index *signpost.Index, feed signpost.URL, ports map[string]bool) []string {
+	type miss struct {
+		endpoint    string
+		differences []string
+	}
+	var misses []miss
+	for _, scheme := range []string{feed.Scheme(), "https", "http"} {
+		for port := range ports {
+			for _, slash := range []bool{false, true} {
+				var differences []string
+				differ := func(what, is, would string) {
+					if is != would {
+						differences = append(differences, fmt.Sprintf("%s: %s, not %s", what, orNone(would), orNone(is)))
+					}
+				}
+				differ("scheme", feed.Scheme(), scheme)
+				differ("port", feed.Port(), port)
+				path := feed.Path()
+				if slash {
+					path += "/"
+					differences = append(differences, "trailing slash")
+				}
+				other := scheme + "://" + feed.Hostname()
+				if port != "" {
+					other += ":" + port
+				}
+				if m, ok := index.Match(other + path + strings.TrimSuffix("?"+feed.Query(), "?")); ok {
+					misses = append(misses, miss{m.Endpoint, differences})
+				}
+			}
+		}
+	}
+	slices.SortFunc(misses, func(a, b miss) int {
+		return cmp.Or(len(a.differences)-len(b.differences), strings.Compare(a.endpoint, b.endpoint), slices.Compare(a.differences, b.differences))
+	})
+	var texts []string
+	seen := make(map[string]bool)
+	for _, m := range misses {
+		if !seen[m.endpoint] {
+			seen[m.endpoint] = true
+			texts = append(texts, fmt.Sprintf("%s (%s)", m.endpoint, strings.Join(m.differences, "; ")))
+		}
+	}
+	return texts
+}
+
+func orNone(text string) string { return cmp.Or(text, "none") }
+
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
