@@ -101,6 +101,9 @@ func (f *File) Features() []string {
 	return names
 }
 
+// Enabled returns the names of the features that the file enables itself.
+func (f *File) Enabled() []string { return slices.Clone(f.enable) }
+
 // named returns the features with the given names.
 func (f *File) named(names []string) []signpost.Feature {
 	return slices.DeleteFunc(slices.Clone(f.features), func(feature signpost.Feature) bool {
