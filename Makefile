@@ -5,13 +5,14 @@ FUZZTIME ?= 20s
 ENGINE ?= docker
 IMAGE ?= signpost
 
-.PHONY: test lint bench benchstat baseline fuzz soak build image screenshot setup programs load browser
+.PHONY: test lint bench benchstat baseline fuzz soak build image screenshot setup programs load browser npm
 
 # The files in deploy have a module of their own. Its tests say at the end what they could not run here, which go
 # test shows only where it is given no package.
-test: setup programs load browser lint
+test: setup programs load browser npm lint
 	$(GO) test -race ./...
 	cd deploy/test && $(GO) test
+	@test -d bin/npm/node_modules/typescript || printf '\n*** THE TYPES OF THE STUDIO PAGE AND ITS ACCESSIBILITY WERE NOT CHECKED: npm cannot be had here. ***\n'
 	@$(find_browser) || printf '\n*** THE BROWSER TESTS DID NOT RUN: there is no Chromium here, and it could not be installed. ***\n'
 
 lint:
@@ -102,3 +103,17 @@ browser:
 		if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
 		$$sudo apt-get update -qq && $$sudo apt-get install -y -qq --no-install-recommends chromium fonts-liberation; \
 	} || echo "chromium cannot be had here"
+
+# For tests of the studio page alone: the TypeScript compiler checks the types of its scripts, axe-core its
+# accessibility. Nothing of it is in the page or in the program.
+npm_packages = typescript@5.9.3 axe-core@4.11.0
+
+npm:
+	@test -d bin/npm/node_modules/typescript && test -d bin/npm/node_modules/axe-core || { \
+		command -v npm >/dev/null || { \
+			echo "installing npm"; \
+			if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
+			$$sudo apt-get update -qq && $$sudo apt-get install -y -qq --no-install-recommends npm; \
+		}; \
+		mkdir -p bin/npm && npm install --prefix bin/npm --no-save --no-fund --no-audit --loglevel=error --ignore-scripts $(npm_packages); \
+	} || echo "the npm packages cannot be had here"

@@ -24,7 +24,7 @@ func TestImportRule(t *testing.T) {
 		"signpost/internal/wire":     {},
 		"signpost/openapi":           {"signpost", "signpost/internal/routes", "signpost/internal/spell", "signpost/internal/tree"},
 		"signpost/server":            {"signpost", "signpost/host", "signpost/internal/routes", "signpost/internal/wire"},
-		"signpost/studio":            {"signpost", "signpost/client", "signpost/contextkeys", "signpost/definition", "signpost/host", "signpost/internal/routes"},
+		"signpost/studio":            {"signpost", "signpost/client", "signpost/contextkeys", "signpost/definition", "signpost/host", "signpost/internal/routes", "signpost/server"},
 		"signpost/internal/source": {
 			"signpost", "signpost/client", "signpost/definition", "signpost/host", "signpost/internal/routes", "signpost/server",
 			"github.com/fsnotify/fsnotify",

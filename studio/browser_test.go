@@ -260,7 +260,7 @@ func button(text string) string {
 // waitURL waits until the feed URL is the one that is given.
 func (p *tab) waitURL(url string) {
 	p.t.Helper()
-	p.wait(fmt.Sprintf("document.querySelector('#feed-url').textContent === %s", quoteJS(url)))
+	p.wait(fmt.Sprintf("document.querySelector('#feed-url')?.textContent === %s", quoteJS(url)))
 }
 
 // expect says that the browser will refuse something, and report it with this text in it.

@@ -3,19 +3,20 @@ package studio
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 )
 
 const (
-	// heartbeat is how often a quiet stream shows that it lives, so that a page that is gone is noticed.
+	// heartbeat is how often a quiet stream sends a comment, so that a page that has gone is noticed.
 	heartbeat = 15 * time.Second
 
 	// writeTimeout bounds each write to a stream, which as a whole has no end.
 	writeTimeout = 10 * time.Second
 )
 
-// serveEvents tells the page that something has changed, each time, until it goes away. What has changed is in
-// /api/state.
+// serveEvents streams the revision of the state, at once and after each change. One tab of a browser holds the stream and
+// tells the others, because a browser opens six connections to a host and no more.
 func (s *Studio) serveEvents(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
 	control.SetReadDeadline(time.Time{})
@@ -28,21 +29,62 @@ func (s *Studio) serveEvents(w http.ResponseWriter, r *http.Request) {
 	}
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
-	text := "retry: 1000\n\n"
+	text := "retry: 1000\n"
 	for {
 		s.mu.Lock()
-		changed := s.changed
+		changed, rev := s.changed, s.rev
 		s.mu.Unlock()
-		if !send(text) {
+		if !send(fmt.Sprintf("%sevent: state\ndata: {\"instance\":%q,\"rev\":%d}\n\n", text, s.instance, rev)) {
 			return
 		}
-		select {
-		case <-r.Context().Done():
-			return
-		case <-changed:
-			text = "event: changed\ndata: 1\n\n"
-		case <-beat.C:
-			text = ": still here\n\n"
+		text = ""
+		for waiting := true; waiting; {
+			select {
+			case <-r.Context().Done():
+				return
+			case <-changed:
+				waiting = false
+			case <-beat.C:
+				if !send(": still here\n\n") {
+					return
+				}
+			}
 		}
 	}
+}
+
+// state is what the page knows of the server. Sources are those that have changed since the revision that the page has.
+type state struct {
+	Instance string    `json:"instance"`
+	Build    string    `json:"build"`
+	Rev      int       `json:"rev"`
+	Host     string    `json:"host"`
+	SendTo   string    `json:"send_to"`
+	Order    []string  `json:"order"` // the ids of all sources
+	Sources  []*source `json:"sources"`
+	Overlap  []nesting `json:"overlap"` // nil if nothing has changed
+	Git      bool      `json:"git"`     // whether changes can be shown against a git revision
+}
+
+func (s *Studio) serveState(w http.ResponseWriter, r *http.Request) {
+	since, _ := strconv.Atoi(r.URL.Query().Get("since"))
+	if r.URL.Query().Get("instance") != s.instance {
+		since = 0
+	}
+	s.mu.Lock()
+	out := state{
+		Instance: s.instance, Build: s.build, Rev: s.rev, Host: s.host, SendTo: s.sendTo, Order: []string{}, Sources: []*source{},
+		Git: s.opts.ReadRevision != nil,
+	}
+	for _, src := range s.all() {
+		out.Order = append(out.Order, src.ID)
+		if src.Rev > since {
+			out.Sources = append(out.Sources, src)
+		}
+	}
+	s.mu.Unlock()
+	if out.Rev > since {
+		out.Overlap = s.overlaps().nested
+	}
+	reply(w, out)
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"signpost/definition"
 	"signpost/studio"
 )
 
@@ -20,7 +19,7 @@ func newStudio(t *testing.T, listen string) *studio.Studio {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.SetFile(definition.Parse("feeds.yaml", []byte(feedsYAML)))
+	show(s, feedsYAML)
 	return s
 }
 
@@ -31,7 +30,7 @@ func TestGuard(t *testing.T) {
 	cancel() // the stream of events ends at once
 	routes := map[string]string{
 		"/": "GET", "/studio.js": "GET", "/api/state": "GET", "/api/events": "GET", "/films/v1/endpoints-manifest": "GET", "/nowhere": "GET",
-		"/api/register": "POST", "/api/update": "POST", "/api/remove": "POST", "/api/host": "POST", "/api/compose": "POST",
+		"/api/register": "POST", "/api/update": "POST", "/api/remove": "POST", "/api/deployment": "POST", "/api/changes": "POST", "/api/accept": "POST", "/api/check": "POST", "/api/text": "GET", "/api/picture": "GET", "/api/compose": "POST",
 		"/api/send": "POST", "/api/match": "POST",
 	}
 	for _, test := range []struct {
@@ -146,7 +145,7 @@ func TestBodies(t *testing.T) {
 		{"too much", "application/json", `{"host":"` + strings.Repeat("a", 300<<10) + `"}`, 413},
 		{"JSON", "application/json; charset=utf-8", `{"host":"fine.example"}`, 200},
 	} {
-		r := httptest.NewRequest("POST", "/api/host", strings.NewReader(test.body))
+		r := httptest.NewRequest("POST", "/api/deployment", strings.NewReader(test.body))
 		r.Host = "127.0.0.1:8079"
 		r.Header.Set("Content-Type", test.contentType)
 		w := httptest.NewRecorder()
@@ -189,7 +188,7 @@ func TestAssets(t *testing.T) {
 		body := do("GET", path, "").Body.String()
 		for _, outside := range []string{"http://", "https://", "innerHTML", "insertAdjacentHTML", "document.write", "eval("} {
 			for line := range strings.Lines(body) {
-				if strings.Contains(line, outside) && !strings.Contains(line, "placeholder=") && !strings.Contains(line, "xmlns=") {
+				if strings.Contains(line, outside) && !strings.Contains(line, "placeholder=") && !strings.Contains(line, "placeholder: ") && !strings.Contains(line, "xmlns=") {
 					t.Errorf("%s has %s: %s", path, outside, strings.TrimSpace(line))
 				}
 			}

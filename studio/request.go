@@ -7,12 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
-	"unicode/utf8"
 
 	"signpost"
 	"signpost/client"
@@ -23,23 +20,53 @@ import (
 type filled struct {
 	Source   string `json:"source"`
 	Version  string `json:"version"`
-	Endpoint string `json:"endpoint"` // its URL
+	Endpoint string `json:"endpoint"` // its key
 
-	Params    map[string]string `json:"params"`    // by the name of the placeholder
-	Modifiers map[string]string `json:"modifiers"` // by the key of the param
-	Context   map[string]string `json:"context"`   // by context key
+	Params    map[string]string       `json:"params"`    // by the name of the placeholder
+	Modifiers map[string]string       `json:"modifiers"` // by the key of the param
+	Context   map[string]contextValue `json:"context"`   // by context key
+
+	Send    string `json:"send"`    // one of the ways below; empty means sendPublished
+	Without bool   `json:"without"` // send it although required context keys are missing
 }
+
+// contextValue is a text, or the text of a JSON value.
+type contextValue struct {
+	Text string `json:"text"`
+	JSON bool   `json:"json"`
+}
+
+// The ways to send a request.
+const (
+	sendPublished = "published" // to where the manifest says
+	sendOrigin    = "origin"    // to another origin, if it is for the service's own host
+	sendSample    = "sample"    // to nobody: the studio makes an answer
+)
 
 // draft is the request that an app would send, as far as it is filled in.
 type draft struct {
 	Method   string    `json:"method"`
 	URL      string    `json:"url"` // placeholders that are open stand as they are
+	Accept   string    `json:"accept"`
 	Ctx      string    `json:"ctx"`
 	Decoded  string    `json:"decoded"` // what is in ctx, as indented JSON
 	Body     string    `json:"body"`
 	BodyType string    `json:"body_type"`
-	Curl     string    `json:"curl"`
+	Snippets []snippet `json:"snippets"` // none if the request cannot be sent
 	Problems []missing `json:"problems"` // what keeps it from being sent
+	Owner    *owner    `json:"owner"`    // of the feed, if that is another endpoint
+	Keeps    []loser   `json:"losers"`   // the endpoints that do not answer for the feed because this one does
+	Inside   bool      `json:"inside_segment"`
+
+	endpoint signpost.Endpoint
+	req      *http.Request
+}
+
+// owner is the endpoint that a composed feed belongs to, and why.
+type owner struct {
+	place
+	Context []signpost.ContextItem `json:"context_obj"`
+	Why     string                 `json:"why"`
 }
 
 // missing is something that a request lacks, and the field that it belongs in: param:, modifier: or context: and
@@ -47,24 +74,25 @@ type draft struct {
 type missing struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
+	Context bool   `json:"context"` // a required context key: the request can be sent without it
 }
 
 // find returns the endpoint that a request is about, and its source.
-func (s *Studio) find(in filled) (*source, signpost.Endpoint, bool) {
+func (s *Studio) find(in filled) (*source, int, signpost.Endpoint, bool) {
 	if src := s.source(in.Source); src != nil {
-		for _, v := range src.Versions {
-			for _, e := range v.manifest.Endpoints {
-				if v.Name == in.Version && e.URL == in.Endpoint {
-					return src, e, true
+		for at, v := range src.Versions {
+			for i, e := range v.Endpoints {
+				if v.Name == in.Version && e.Key == in.Endpoint {
+					return src, at, v.manifest.Endpoints[i], true
 				}
 			}
 		}
 	}
-	return nil, signpost.Endpoint{}, false
+	return nil, 0, signpost.Endpoint{}, false
 }
 
 var noEndpoint = problem{
-	Status: http.StatusNotFound, Detail: "This endpoint is not in the manifest any more.", Hint: "Choose another one.",
+	Status: http.StatusNotFound, Detail: "This endpoint is no longer in the manifest.", Hint: "Choose another one.",
 }
 
 func (s *Studio) serveCompose(w http.ResponseWriter, r *http.Request) {
@@ -72,19 +100,19 @@ func (s *Studio) serveCompose(w http.ResponseWriter, r *http.Request) {
 	if !read(w, r, &in) {
 		return
 	}
-	_, e, ok := s.find(in)
+	src, _, e, ok := s.find(in)
 	if !ok {
 		refuse(w, noEndpoint)
 		return
 	}
-	d, _ := compose(r.Context(), e, in)
-	reply(w, d)
+	reply(w, s.compose(r.Context(), src, e, in))
 }
 
-// compose returns the draft of a request and, if nothing is missing, the request. Package client builds it, so it
-// is what an app sends; where something is missing, that is left out or stands for itself.
-func compose(ctx context.Context, e signpost.Endpoint, in filled) (draft, *http.Request) {
-	d := draft{Method: strings.ToUpper(e.Method), URL: e.URL, Problems: []missing{}}
+// compose returns the draft of a request. Package client builds it, so it is what an app sends; where something is
+// missing, that is left out or stands for itself. If the feed belongs to another endpoint, an app would send another
+// request, and the draft says whose.
+func (s *Studio) compose(ctx context.Context, src *source, e signpost.Endpoint, in filled) draft {
+	d := draft{Method: strings.ToUpper(e.Method), URL: e.URL, Snippets: []snippet{}, Problems: []missing{}, Keeps: []loser{}, endpoint: e}
 	call, open := d.usable(e, in)
 	relaxed := e
 	relaxed.ContextObj = nil
@@ -98,13 +126,14 @@ func compose(ctx context.Context, e signpost.Endpoint, in filled) (draft, *http.
 	}
 	if err != nil {
 		if len(d.Problems) == 0 || len(open) == 0 { // else it is about a placeholder that is open
-			d.Problems = append(d.Problems, missing{"", sentence(err)})
+			d.Problems = append(d.Problems, missing{Message: sentence(err.Error())})
 		}
-		return d, nil
+		return d
 	}
-	d.URL = req.URL.String()
+	d.URL, d.Accept = req.URL.String(), req.Header.Get("Accept")
 	for _, name := range open {
 		d.URL = strings.ReplaceAll(d.URL, url.PathEscape(name), name)
+		d.URL = strings.ReplaceAll(d.URL, url.QueryEscape(name), name)
 	}
 	d.Ctx = req.URL.Query().Get("ctx")
 	d.Decoded = decoded(d.Ctx)
@@ -113,18 +142,46 @@ func compose(ctx context.Context, e signpost.Endpoint, in filled) (draft, *http.
 		req.Body = io.NopCloser(bytes.NewReader(body))
 		d.Body, d.BodyType = string(body), req.Header.Get("Content-Type")
 	}
-	d.Curl = curl(d)
-	if len(d.Problems) > 0 {
-		return d, nil
+	if len(open) == 0 {
+		d.belongs(s.overlaps(), src, e)
 	}
-	return d, req
+	blocked := false
+	for _, p := range d.Problems {
+		blocked = blocked || !p.Context
+	}
+	if blocked || d.Owner != nil {
+		return d
+	}
+	d.req = req
+	if len(d.Problems) == 0 {
+		d.Snippets = snippets(d)
+	}
+	return d
+}
+
+// belongs finds out whose feed the URL is. The query of modifiers and ctx takes no part in it.
+func (d *draft) belongs(x *overlap, src *source, e signpost.Endpoint) {
+	m := x.match(d.URL, src.ID)
+	if !m.Found {
+		return
+	}
+	if m.Winner.URL == e.URL {
+		d.Keeps, d.Inside = m.Losers, m.Inside
+		return
+	}
+	d.Owner = &owner{place: m.Winner, Context: m.Context}
+	for _, l := range m.Losers {
+		if l.URL == e.URL {
+			d.Owner.Why = l.why(m.Winner)
+		}
+	}
 }
 
 // usable returns what a request can be built from, and the placeholders that are open. The rest becomes problems.
 func (d *draft) usable(e signpost.Endpoint, in filled) (call client.Call, open []string) {
 	call = client.Call{Params: make(map[string]string), Modifiers: make(map[string]string), Context: make(map[string]any)}
 	problem := func(field, format string, args ...any) {
-		d.Problems = append(d.Problems, missing{field, fmt.Sprintf(format, args...)})
+		d.Problems = append(d.Problems, missing{Field: field, Message: fmt.Sprintf(format, args...)})
 	}
 	for _, name := range signpost.CutURL(e.URL).Placeholders() {
 		if call.Params[name] = in.Params[name]; in.Params[name] == "" {
@@ -137,7 +194,7 @@ func (d *draft) usable(e signpost.Endpoint, in filled) (call client.Call, open [
 		for _, p := range m.Params {
 			value := in.Modifiers[p.Key]
 			if err := client.CheckValue(p, value); err != nil {
-				problem("modifier:"+p.Key, "%s", sentence(err))
+				problem("modifier:"+p.Key, "%s", sentence(err.Error()))
 				continue
 			}
 			call.Modifiers[p.Key] = value
@@ -147,10 +204,19 @@ func (d *draft) usable(e signpost.Endpoint, in filled) (call client.Call, open [
 		value := in.Context[item.Key]
 		switch {
 		case !sendable(e, item):
-		case value != "":
-			call.Context[item.Key] = value
+		case value.Text != "" && value.JSON:
+			var parsed any
+			dec := json.NewDecoder(strings.NewReader(value.Text))
+			dec.UseNumber()
+			if err := dec.Decode(&parsed); err != nil || dec.More() {
+				problem("context:"+item.Key, "The value of %s is not JSON.", item.Key)
+				continue
+			}
+			call.Context[item.Key] = parsed
+		case value.Text != "":
+			call.Context[item.Key] = value.Text
 		case item.Required:
-			problem("context:"+item.Key, "Fill in the context key %s, which is required.", item.Key)
+			d.Problems = append(d.Problems, missing{Field: "context:" + item.Key, Message: fmt.Sprintf("Fill in the required context key %s.", item.Key), Context: true})
 		}
 	}
 	return call, open
@@ -187,135 +253,4 @@ func decoded(ctx string) string {
 		return ""
 	}
 	return strings.TrimSpace(out.String())
-}
-
-// curl returns the command that sends the same request.
-func curl(d draft) string {
-	parts := []string{"curl"}
-	if strings.ContainsAny(d.URL, "{}[]") {
-		parts = append(parts, "--globoff")
-	}
-	if d.Method != http.MethodGet {
-		parts = append(parts, "-X", quote(d.Method))
-	}
-	if d.BodyType != "" {
-		parts = append(parts, "-H", quote("Content-Type: "+d.BodyType), "--data-raw", quote(d.Body))
-	}
-	return strings.Join(append(parts, quote(d.URL)), " ")
-}
-
-// quote makes a text one word of a shell's command line.
-func quote(text string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
-	if text != "" && strings.Trim(text, plain) == "" {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
-
-// response is what a feed answered.
-type response struct {
-	Status      int         `json:"status"`
-	StatusText  string      `json:"status_text"`
-	ContentType string      `json:"content_type"`
-	Headers     [][2]string `json:"headers"`
-	Body        string      `json:"body"` // indented where it is JSON
-	Binary      bool        `json:"binary"`
-	Bytes       int         `json:"bytes"`
-	Truncated   bool        `json:"truncated"`
-	Millis      int64       `json:"millis"`
-	Example     bool        `json:"example"` // the studio itself has answered
-	Notes       []string    `json:"notes"`
-}
-
-// shownHeaders are those that say something about a feed. Cookies are nobody's business here.
-var shownHeaders = []string{
-	"Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Cache-Control", "ETag", "Last-Modified",
-	"Expires", "Vary", "Location", "Retry-After", "WWW-Authenticate", "Access-Control-Allow-Origin", "Server",
-}
-
-func (s *Studio) serveSend(w http.ResponseWriter, r *http.Request) {
-	var in filled
-	if !read(w, r, &in) {
-		return
-	}
-	src, e, ok := s.find(in)
-	if !ok {
-		refuse(w, noEndpoint)
-		return
-	}
-	d, req := compose(r.Context(), e, in)
-	if req == nil {
-		refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: d.Problems[0].Message})
-		return
-	}
-	opts := s.clientOptions()
-	if src.Kind == kindExample {
-		opts.Transport = exampleFeeds{}
-	}
-	start := time.Now()
-	a, err := client.Send(req, opts)
-	if err != nil {
-		refuse(w, *explained(err))
-		return
-	}
-	reply(w, describe(a, e, src.Kind == kindExample, time.Since(start)))
-}
-
-// describe returns an answer as the page shows it, with what is to be said about it.
-func describe(a *client.Answer, e signpost.Endpoint, example bool, took time.Duration) response {
-	out := response{
-		Status: a.Status, StatusText: http.StatusText(a.Status), ContentType: a.Header.Get("Content-Type"),
-		Headers: [][2]string{}, Bytes: len(a.Body), Truncated: a.Truncated, Millis: took.Milliseconds(), Example: example, Notes: []string{},
-	}
-	for _, name := range shownHeaders {
-		if value := a.Header.Get(name); value != "" {
-			out.Headers = append(out.Headers, [2]string{name, value})
-		}
-	}
-	body := a.Body
-	for a.Truncated && len(body) > 0 && !utf8.Valid(body[max(0, len(body)-utf8.UTFMax):]) {
-		body = body[:len(body)-1] // half a character
-	}
-	var indented bytes.Buffer
-	switch {
-	case !utf8.Valid(body):
-		out.Binary = true
-	case json.Indent(&indented, body, "", "  ") == nil:
-		out.Body = indented.String()
-	default:
-		out.Body = string(body)
-	}
-	note := func(format string, args ...any) { out.Notes = append(out.Notes, fmt.Sprintf(format, args...)) }
-	if a.Redirect != "" {
-		note("It redirects to %s. The studio has not followed: another host must not get the context keys.", a.Redirect)
-	}
-	got, _, _ := mime.ParseMediaType(out.ContentType)
-	want, _, _ := mime.ParseMediaType(e.MIMEType)
-	if a.Status/100 == 2 && a.Status != http.StatusNoContent && want != "" && want != signpost.MIMEForm && got != want {
-		note("The manifest says %s, and the answer is %s.", e.MIMEType, orNone(out.ContentType))
-	}
-	if a.Truncated {
-		note("There is more: this is the first %d KiB.", client.MaxAnswer>>10)
-	}
-	if out.Binary {
-		note("The answer is not text, so it is not shown.")
-	}
-	return out
-}
-
-func orNone(contentType string) string {
-	if contentType == "" {
-		return "without a content type"
-	}
-	return contentType
-}
-
-// explained returns the problem of a request that failed.
-func explained(err error) *problem {
-	why := client.Explain(err)
-	if why.Cause == client.CauseUnknownAuthority {
-		why.Hint = "for an authority of your own, start the studio with --ca-file and its certificate"
-	}
-	return &problem{Status: http.StatusBadGateway, Detail: sentence(errors.New(why.Message)), Hint: sentence(errors.New(why.Hint))}
 }

@@ -2,56 +2,128 @@ package studio_test
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
+
+	"signpost/studio"
 )
 
 var screenshots = flag.String("screenshots", "", "write pictures of the page to this folder: make screenshot")
 
-// TestScreenshot makes the picture of the README from the real page, and pictures to look at: light and dark, wide
-// and narrow.
+// emulate shows the page at a size and in a scheme: light, dark or forced.
+func (p *tab) emulate(width, height int64, scale float64, scheme string) {
+	p.t.Helper()
+	p.do(chromedp.EmulateViewport(width, height, chromedp.EmulateScale(scale)))
+	features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}, {Name: "forced-colors", Value: "none"}}
+	if scheme == "forced" {
+		features[0].Value, features[2].Value = "light", "active"
+	}
+	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// riskyYAML has something for every view to show.
+const riskyYAML = `service: Example feeds
+enable: [authentication, geo-restriction]
+features:
+  parental-control:
+    url_suffix: /kids
+    context_obj: [{key: user_account.profile, type: ctx, required: true, mapper: profile}]
+modifiers:
+  limit: {kind: number, id: limit, name: Page size, key: limit, label: Limit, defaultValue: 20, placeholder: 1 to 100}
+versions:
+  v1:
+    endpoints:
+      https://{{host}}/v1/collections:
+        name: Collections
+        method: get
+        mime_type: application/json
+        context_obj: [{key: user_account.profile, type: ctx, mapper: profile}]
+        modifiers:
+          - limit
+          - {kind: select, id: sort, name: Sort order, key: sort, label: Sort by, defaultValue: newest, options: [{value: newest, label: Newest first}, {value: title, label: Title}]}
+          - {kind: boolean, id: hd, name: HD only, key: hd, label: HD only}
+      https://{{host}}/v1/collections/media:
+        name: Media
+        method: get
+        mime_type: application/vnd+vendor.feed+json
+        modifiers: [limit]
+      https://{{host}}/v1/collections/media-archive: {name: Archive, method: get, mime_type: application/json}
+      https://{{host}}/v1/series/{{series_id}}: {name: Series, method: get, mime_type: application/json}
+      https://{{host}}/v1/series/{{series_id}}/episodes: {name: Episodes, method: get, mime_type: application/json, modifiers: [limit]}
+      https://{{host}}/v1/kids: {name: Kids, method: get, mime_type: application/json}
+      https://ratings.example.org/titles/{{title_id}}: {name: Ratings, method: get, mime_type: application/json}
+  v2:
+    endpoints:
+      https://{{host}}/v2/collections: {name: Collections, method: get, mime_type: application/json, modifiers: [limit]}
+      https://{{host}}/v2/progress:
+        name: Viewing progress
+        method: post
+        mime_type: application/x-www-form-urlencoded
+        context_obj: [{key: device.id, type: bodyParam, required: true, mapper: device_id}]
+`
+
+// TestScreenshot makes the picture of the README from the real page, and pictures of every view to look at.
 func TestScreenshot(t *testing.T) {
 	if *screenshots == "" {
 		t.Skip("-screenshots is not set")
 	}
-	p := openTab(t, serveExample(t))
-	p.waitURL("https://localhost/v1/collections?limit=20&page=0&lang=en&hd=false")
-	p.typeInto(field("Search"), "island")
-	p.focus(field("HD only"))
-	p.press(" ")
-	p.typeInto(field("signedDeviceInfoToken"), "living-room-tv")
-	p.waitText("#decoded", "living-room-tv")
-	p.typeInto(`document.querySelector("#feed")`, "https://localhost/v1/media/7")
-	p.press(kb.Enter)
-	p.waitText("#match-result", "Media")
-	p.focus(button("Send"))
-	p.press(kb.Enter)
-	p.waitText("#answer", "200 OK")
-	write := func(name string, width, height int64, scale float64, scheme string) {
-		p.do(chromedp.EmulateViewport(width, height, chromedp.EmulateScale(scale)))
-		_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+	write := func(p *tab, name string) {
 		p.eval("document.activeElement.blur(); scrollTo(0, 0)")
+		p.wait(`[...document.querySelectorAll(".picture img")].slice(0, 6).every((i) => i.complete)`)
 		picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(*screenshots, name), picture, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(*screenshots, name+".png"), picture, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write("studio.png", 1280, 1040, 1.5, "light")
-	for _, scheme := range []string{"light", "dark"} {
-		write("wide-"+scheme+".png", 1280, 900, 1, scheme)
-		write("narrow-"+scheme+".png", 390, 844, 1, scheme)
+	p := openTab(t, serveExample(t))
+	p.emulate(1440, 930, 1.5, "light")
+	p.waitText("#answer-facts", "200 OK")
+	p.typeInto(field("Limit"), "6")
+	p.waitText("#answer-facts", "6 entries")
+	p.typeInto(field("signedDeviceInfoToken"), "living-room-tv")
+	p.waitText("#feed-url", "ctx=")
+	p.wait(`document.querySelectorAll(".picture img").length === 6 && ` + settled)
+	write(p, "studio")
+
+	s, address := serve(t, studio.Options{Host: "feeds.example.com"})
+	show(s, riskyYAML)
+	views := map[string]string{
+		"endpoints": "#/endpoints?send=sample&endpoint=" + "https%3A%2F%2F%7B%7Bhost%7D%7D%2Fv1%2Fcollections%2Fmedia&version=v1&source=feeds.yaml&pane=endpoint&m.limit=6",
+		"list":      "#/endpoints?send=sample&source=feeds.yaml",
+		"answer":    "#/endpoints?send=sample&source=feeds.yaml&version=v1&endpoint=https%3A%2F%2F%7B%7Bhost%7D%7D%2Fv1%2Fcollections&pane=answer",
+		"body":      "#/endpoints?send=sample&source=feeds.yaml&version=v1&endpoint=https%3A%2F%2F%7B%7Bhost%7D%7D%2Fv1%2Fcollections&pane=answer&tab=json",
+		"map":       "#/map?feed=https://feeds.example.com/v1/collections/media-archive/7",
+		"findings":  "#/findings", "changes": "#/changes?base=version&of=v2&version=v1&source=feeds.yaml", "check": "#/check?send=sample",
+	}
+	for name, hash := range views {
+		p := openTab(t, address+"/"+hash)
+		p.wait(`document.querySelector("#main h2")`)
+		if name == "check" {
+			p.click(`document.querySelector("#run-check")`)
+			p.waitText("#check-status", "passed")
+		}
+		for _, size := range []int64{1440, 1024, 768, 390} {
+			for _, scheme := range []string{"light", "dark", "forced"} {
+				if scheme != "light" && size != 1440 && size != 390 {
+					continue
+				}
+				p.emulate(size, 900, 1, scheme)
+				p.wait(settled)
+				write(p, fmt.Sprintf("%s-%d-%s", name, size, scheme))
+			}
+		}
 	}
 }
+
+// settled is true when nothing is on its way.
+const settled = `!document.querySelector(".composing, .waiting, .waits")`

@@ -1,48 +1,57 @@
 package studio
 
 import (
-	"context"
 	"encoding/json"
-	"fmt"
-	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"signpost"
-	"signpost/client"
 	"signpost/definition"
-	"signpost/host"
 	"signpost/internal/routes"
 )
 
-// source is something that the page shows: the file, or a manifest at an address. It does not change.
+// source is something that the page shows: a file, or a manifest at an address. It is immutable.
 type source struct {
-	ID       string    `json:"id"`
-	Kind     string    `json:"kind"`  // one of the kinds below
-	Name     string    `json:"name"`  // the file or the address
-	Title    string    `json:"title"` // of the service, where the file has one
-	Host     string    `json:"host"`  // what {{host}} has become
-	HostOpen bool      `json:"host_open"`
-	Read     time.Time `json:"read"` // when it was read
+	ID       string `json:"id"`   // the name: it is the same after a restart
+	Kind     string `json:"kind"` // one of the kinds below
+	Rev      int    `json:"rev"`  // of the state in which it last changed
+	Name     string `json:"name"` // the file or the address
+	Path     string `json:"path"` // of a file on this machine, absolute
+	Title    string `json:"title"`
+	Host     string `json:"host"`      // what {{host}} has become
+	HostOpen bool   `json:"host_open"` // whether a URL has {{host}}
+	Read     string `json:"read"`      // when it was read
 
+	// Judged is false for what --registered names: it takes part in overlap, without findings or changes of its own.
+	Judged bool `json:"judged"`
+
+	Features []feature `json:"features"`
 	Versions []version `json:"versions"` // those of the last text without errors
 	Findings []finding `json:"findings"`
 	Notes    []string  `json:"notes"`
-	Stale    bool      `json:"stale"` // the versions are not those of the present text
-
-	// Changes are what has changed since the studio was opened or, for an address, since it was fetched before.
-	Changes []signpost.Change `json:"changes"`
+	Failure  *problem  `json:"failure"` // why nothing, or nothing new, could be read
+	Stale    bool      `json:"stale"`   // the versions are not those of the present text
+	Changes  []change  `json:"changes"` // since it was registered or accepted
+	since    time.Time // of the base of the changes
+	Since    string    `json:"since"`
+	file     *compiled // nil for an address
+	text     []byte    // as it was read
+	base     []signpost.Version
+	previous []signpost.Version // of the text, or the fetch, before
 }
 
 // The kinds of source.
 const (
-	kindFile    = "file"
-	kindExample = "example"
-	kindAddress = "address"
+	KindFile    = "file"
+	KindExample = "example"
+	KindAddress = "address"
 )
 
-const fileID = "file"
+// feature is a switch of the deployment bar.
+type feature struct {
+	Name    string `json:"name"`
+	Enabled bool   `json:"enabled"`
+}
 
 // version is one API version, with its host resolved.
 type version struct {
@@ -55,6 +64,12 @@ type version struct {
 	body     []byte
 }
 
+// change is a change with the key of the endpoint that it is about.
+type change struct {
+	signpost.Change
+	Key string `json:"key"`
+}
+
 func (src *source) plain() []signpost.Version {
 	var versions []signpost.Version
 	for _, v := range src.Versions {
@@ -63,68 +78,229 @@ func (src *source) plain() []signpost.Version {
 	return versions
 }
 
-// fileState is the file as it was last read, as it was last good, and as it was when the studio was opened.
+// setChanges compares the versions with the base.
+func (src *source) setChanges() {
+	src.Changes = src.compare(src.base)
+	if !src.since.IsZero() {
+		src.Since = src.since.Format(time.RFC3339)
+	}
+}
+
+func (src *source) compare(base []signpost.Version) []change {
+	changes := []change{}
+	if base == nil {
+		return changes
+	}
+	for _, c := range signpost.Diff(base, src.plain()) {
+		changes = append(changes, change{c, src.keyOf(c.Version, c.Endpoint)})
+	}
+	return changes
+}
+
+// keyOf returns the key of the endpoint with a URL, or "".
+func (src *source) keyOf(versionName, url string) string {
+	for _, v := range src.Versions {
+		for _, e := range v.Endpoints {
+			if (versionName == "" || v.Name == versionName) && e.URL == url {
+				return e.Key
+			}
+		}
+	}
+	return ""
+}
+
+// File is a definition to show, or a manifest that was saved.
+type File struct {
+	Definition *definition.File
+	Text       []byte // that the definition was read from
+	Path       string // absolute, for editors; empty if there is no file
+	Kind       string // KindFile, or KindExample for the built-in example; empty means KindFile
+
+	// Registered files take part in overlap only.
+	Registered bool
+
+	// Err is why the file could not be read again. Then Definition is nil, and what Name names stays as it was.
+	Err  error
+	Name string
+}
+
+// fileState is a file as it was last read and as it was last good, with the switches of its deployment.
 type fileState struct {
-	host       string
-	file       *definition.File
-	read       time.Time
-	unreadable string // why the file could not be read since
+	given    File
+	name     string
+	read     time.Time
+	failure  error
+	features []string // enabled by the page; nil means the default
 
-	good, first *compiled
-	stale       bool
+	good, base, previous *compiled
+	since                time.Time
+	stale                bool
 
-	source *source // nil until there is a file
+	source *source
 }
 
 // compiled is a text without errors.
 type compiled struct {
 	file      *definition.File
 	templates map[string]*signpost.Template
+	origins   map[string]map[string]string // by version and URL, then by context key: the feature that adds it
 }
 
-// set takes a file over, unless it has errors.
-func (s *fileState) set(f *definition.File, opts Options) {
-	s.file, s.read, s.unreadable = f, time.Now(), ""
-	features := opts.Features
-	if features != nil {
-		features = slices.DeleteFunc(slices.Clone(features), func(name string) bool {
-			return !slices.Contains(f.Features(), name)
-		})
+// SetFiles shows definitions in place of those before. Where one has errors its last good text stays, as it does in a
+// service, with the errors beside it.
+func (s *Studio) SetFiles(files ...File) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var next []*fileState
+	rev := s.bump()
+	for _, f := range files {
+		name := f.Name
+		if f.Definition != nil {
+			name = f.Definition.Name
+		}
+		i := slices.IndexFunc(s.files, func(known *fileState) bool { return known.name == name })
+		var state *fileState
+		if i >= 0 {
+			state = s.files[i]
+		} else {
+			state = &fileState{name: name}
+		}
+		if s.set(state, f) {
+			state.build(s, rev)
+		}
+		next = append(next, state)
 	}
-	templates, err := f.Compile(features) // an error is among the findings
-	if s.stale = err != nil; !s.stale {
-		s.good = &compiled{f, templates}
-	}
-	if s.first == nil {
-		s.first = s.good
-	}
-	s.build(opts)
+	s.files = next
 }
 
-// build makes the source of the file.
-func (s *fileState) build(opts Options) {
+// set reads a file into its state, and reports whether anything is new.
+func (s *Studio) set(state *fileState, f File) bool {
+	if f.Err != nil {
+		same := state.failure != nil && state.failure.Error() == f.Err.Error()
+		state.failure = f.Err
+		return !same
+	}
+	if state.given.Definition == f.Definition && state.failure == nil {
+		return false
+	}
+	state.given, state.read, state.failure = f, time.Now(), nil
+	state.compile(s.opts.Features)
+	return true
+}
+
+// enabled returns the features that are on, or nil for those that the file enables itself.
+func (state *fileState) enabled(given []string) []string {
+	names := given
+	if state.features != nil {
+		names = state.features
+	}
+	if names == nil {
+		return nil
+	}
+	known := state.given.Definition.Features()
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(known, name) })
+}
+
+// compile takes the present text over, unless it has errors.
+func (state *fileState) compile(features []string) {
+	f := state.given.Definition
+	enabled := state.enabled(features)
+	templates, err := f.Compile(enabled) // an error is among the findings
+	if state.stale = err != nil; state.stale {
+		return
+	}
+	state.previous, state.good = state.good, &compiled{f, templates, featureKeys(f, enabled)}
+	if state.base == nil {
+		state.base, state.since = state.good, state.read
+	}
+}
+
+// featureKeys finds out which feature adds which context key.
+func featureKeys(f *definition.File, enabled []string) map[string]map[string]string {
+	origins := make(map[string]map[string]string)
+	plain, err := f.Manifests([]string{})
+	if err != nil {
+		return origins
+	}
+	names := enabled
+	if names == nil {
+		names = f.Enabled()
+	}
+	for _, name := range f.Features() {
+		with, err := f.Manifests([]string{name})
+		if err != nil || !slices.Contains(names, name) {
+			continue
+		}
+		for i, v := range with {
+			for j, e := range v.Manifest.Endpoints {
+				for _, item := range e.ContextObj[len(plain[i].Manifest.Endpoints[j].ContextObj):] {
+					at := v.Name + " " + e.URL
+					if origins[at] == nil {
+						origins[at] = make(map[string]string)
+					}
+					if origins[at][item.Key] == "" {
+						origins[at][item.Key] = name
+					}
+				}
+			}
+		}
+	}
+	return origins
+}
+
+// build makes the source of the file. The caller holds the lock.
+func (state *fileState) build(s *Studio, rev int) {
 	src := &source{
-		ID: fileID, Kind: kindFile, Name: s.file.Name, Title: s.file.Service, Host: s.host, Read: s.read,
-		Versions: []version{}, Findings: findings(s.file), Stale: s.stale, Changes: []signpost.Change{}, Notes: []string{},
+		ID: state.name, Kind: KindFile, Rev: rev, Name: state.name, Path: state.given.Path, Host: s.host, Read: state.read.Format(time.RFC3339),
+		Judged: !state.given.Registered, Features: []feature{}, Versions: []version{}, Findings: []finding{}, Stale: state.stale,
+		Changes: []change{}, Notes: []string{}, since: state.since, file: state.good, text: state.given.Text,
 	}
-	if opts.Example {
-		src.Kind = kindExample
+	state.source = src
+	if state.failure != nil {
+		src.Failure = &problem{Detail: sentence("the file cannot be read: " + state.failure.Error()), Hint: "The page shows what it was before."}
 	}
-	if s.unreadable != "" {
-		src.Notes = append(src.Notes, "The file cannot be read any more, so this is what it was: "+s.unreadable)
+	f := state.given.Definition
+	if f == nil {
+		return
 	}
-	s.source = src
-	if s.good == nil {
+	src.Title = f.Service
+	if state.given.Kind != "" {
+		src.Kind = state.given.Kind
+	}
+	enabled := state.enabled(s.opts.Features)
+	if enabled == nil {
+		enabled = f.Enabled()
+	}
+	for _, name := range f.Features() {
+		src.Features = append(src.Features, feature{name, slices.Contains(enabled, name)})
+	}
+	if state.good == nil {
+		src.Findings = findings(f, nil)
 		return
 	}
 	var err error
-	if src.Versions, src.HostOpen, err = s.good.resolve(s.host); err != nil {
-		src.Notes = append(src.Notes, err.Error()+": enter another host")
+	if src.Versions, src.HostOpen, err = state.good.resolve(s.host); err != nil {
+		src.Notes = append(src.Notes, sentence(err.Error())+" Enter another host.")
+	}
+	if src.Findings = findings(f, src); !src.Judged {
+		src.Findings = []finding{}
 		return
 	}
-	if before, _, err := s.first.resolve(s.host); err == nil && s.first != s.good {
-		src.Changes = signpost.Diff((&source{Versions: before}).plain(), src.plain())
+	resolve := func(c *compiled) []signpost.Version {
+		if c == nil {
+			return nil
+		}
+		versions, _, err := c.resolve(s.host)
+		if err != nil {
+			return nil
+		}
+		return (&source{Versions: versions}).plain()
 	}
+	src.previous = resolve(state.previous)
+	if src.base = resolve(state.base); state.base != state.good && err == nil {
+		src.setChanges()
+	}
+	src.Since = state.since.Format(time.RFC3339)
 }
 
 // resolve returns the versions for a host, and whether that is in any of their URLs.
@@ -142,214 +318,22 @@ func (c *compiled) resolve(host string) (versions []version, open bool, err erro
 		if err := json.Unmarshal(v.body, &v.manifest); err != nil {
 			return []version{}, true, err
 		}
-		for _, e := range t.Manifest().Endpoints {
-			open = open || strings.Contains(e.URL, signpost.HostPlaceholder)
-		}
 		versions = append(versions, v)
 	}
-	if !open {
-		host = "" // it was put in long ago, or all endpoints are somebody else's
+	for i, v := range versions {
+		written := c.templates[v.Name].Manifest().Endpoints
+		keys := make([]string, len(written))
+		for j, e := range written {
+			keys[j] = e.URL
+			open = open || signpost.CutURL(e.URL).HasHostPlaceholder()
+		}
+		versions[i].Endpoints = endpoints(v.manifest, keys, func(at int, key string) string { return c.origins[v.Name+" "+keys[at]][key] })
 	}
 	for i := range versions {
-		versions[i].Endpoints = endpoints(versions[i].manifest, host)
+		for j := range versions[i].Endpoints {
+			e := &versions[i].Endpoints[j]
+			e.Foreign = open && !signpost.CutURL(e.Key).HasHostPlaceholder()
+		}
 	}
 	return versions, open, nil
-}
-
-const (
-	// maxRegistered is how many addresses a page may have registered: more than one looks at in a day.
-	maxRegistered = 50
-
-	// maxManifest is how large a manifest may be to be shown. A browser has to lay it out.
-	maxManifest = 16 << 20
-
-	// fetchTimeout bounds a fetch: somebody is waiting for it.
-	fetchTimeout = 15 * time.Second
-)
-
-// fetch returns the source at an address, without an id. The problem is nil if there is one.
-func (s *Studio) fetch(ctx context.Context, address string) (*source, *problem) {
-	u, err := client.ParseAddress(address)
-	if err != nil {
-		return nil, &problem{Status: http.StatusUnprocessableEntity, Detail: sentence(err)}
-	}
-	answer, err := client.Fetch(ctx, address, s.clientOptions())
-	if err != nil {
-		return nil, explained(err)
-	}
-	text := answer.Body
-	if len(text) > maxManifest {
-		return nil, &problem{Status: http.StatusBadGateway, Detail: fmt.Sprintf("The manifest is larger than %d MiB, which is more than this page shows.", maxManifest>>20)}
-	}
-	file := definition.ParseManifest(address, text)
-	src := &source{
-		Kind: kindAddress, Name: address, Host: u.Hostname(), Read: time.Now(),
-		Versions: []version{}, Findings: findings(file), Changes: []signpost.Change{}, Notes: []string{},
-	}
-	// Whoever wrote it may have made mistakes, which are among the findings: what can be read is shown.
-	_, name, _ := routes.Parse(u.Path)
-	v := version{Name: name, Revision: answer.Header.Get("Signpost-Revision"), Endpoints: []endpoint{}, body: text}
-	if v.manifest, err = client.ReadManifest(text); err != nil {
-		return nil, &problem{
-			Status: http.StatusBadGateway, Detail: sentence(err),
-			Hint:     "The address should end in a version and endpoints-manifest, such as https://feeds.example.com/v1/endpoints-manifest.",
-			Findings: src.Findings,
-		}
-	}
-	v.Endpoints = endpoints(v.manifest, u.Host)
-	src.Versions = []version{v}
-	if u.Scheme != "https" {
-		src.Notes = append(src.Notes, "This address is good for trying out. A studio registers manifests over https only.")
-	}
-	return src, nil
-}
-
-func (s *Studio) clientOptions() client.Options {
-	opts := s.opts.Client
-	if opts.Timeout == 0 {
-		opts.Timeout = fetchTimeout
-	}
-	return opts
-}
-
-// register fetches a manifest and keeps it. An address that is registered already is updated.
-func (s *Studio) register(ctx context.Context, address string) (*source, *problem) {
-	src, failed := s.fetch(ctx, address)
-	if failed != nil {
-		return nil, failed
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.registered, func(other *source) bool { return other.Name == src.Name })
-	switch {
-	case i >= 0:
-		src.ID = s.registered[i].ID
-		src.Changes = signpost.Diff(s.registered[i].plain(), src.plain())
-		s.registered[i] = src
-	case len(s.registered) == maxRegistered:
-		return nil, &problem{Status: http.StatusConflict, Detail: fmt.Sprintf("%d addresses are registered. Remove one of them first.", maxRegistered)}
-	default:
-		s.lastID++
-		src.ID = fmt.Sprint(s.lastID)
-		s.registered = append(s.registered, src)
-	}
-	return src, nil
-}
-
-func (s *Studio) serveState(w http.ResponseWriter, _ *http.Request) {
-	sources := s.sources()
-	start := s.opts.Address
-	if slices.ContainsFunc(sources, func(src *source) bool { return src.Name == start }) {
-		start = ""
-	}
-	reply(w, struct {
-		Sources []*source `json:"sources"`
-		Start   string    `json:"start"` // an address to register
-	}{sources, start})
-}
-
-func (s *Studio) serveRegister(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		Address string `json:"address"`
-	}
-	if !read(w, r, &in) {
-		return
-	}
-	src, failed := s.register(r.Context(), strings.TrimSpace(in.Address))
-	if failed != nil {
-		refuse(w, *failed)
-		return
-	}
-	reply(w, src)
-}
-
-func (s *Studio) serveUpdate(w http.ResponseWriter, r *http.Request) {
-	src, ok := s.readSource(w, r)
-	if !ok {
-		return
-	}
-	if src.Kind != kindAddress {
-		refuse(w, problem{Status: http.StatusConflict, Detail: "A file is read again by itself when it is saved."})
-		return
-	}
-	updated, failed := s.register(r.Context(), src.Name)
-	if failed != nil {
-		refuse(w, *failed)
-		return
-	}
-	reply(w, updated)
-}
-
-func (s *Studio) serveRemove(w http.ResponseWriter, r *http.Request) {
-	src, ok := s.readSource(w, r)
-	if !ok {
-		return
-	}
-	s.mu.Lock()
-	s.registered = slices.DeleteFunc(s.registered, func(other *source) bool { return other.ID == src.ID })
-	s.mu.Unlock()
-	reply(w, struct{}{})
-}
-
-// readSource reads a request that names a source.
-func (s *Studio) readSource(w http.ResponseWriter, r *http.Request) (*source, bool) {
-	var in struct {
-		Source string `json:"source"`
-	}
-	if !read(w, r, &in) {
-		return nil, false
-	}
-	src := s.source(in.Source)
-	if src == nil {
-		refuse(w, noSource)
-	}
-	return src, src != nil
-}
-
-var noSource = problem{
-	Status: http.StatusNotFound, Detail: "This manifest is not registered any more.", Hint: "Reload the page.",
-}
-
-// serveHost changes what {{host}} becomes in the manifests of the file.
-func (s *Studio) serveHost(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		Host string `json:"host"`
-	}
-	if !read(w, r, &in) {
-		return
-	}
-	name, err := host.ParseName(strings.TrimSpace(in.Host))
-	if err != nil {
-		refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: sentence(err), Hint: "Enter a hostname, such as feeds.example.com, without a port."})
-		return
-	}
-	src, failed := s.setHost(name)
-	if failed != nil {
-		refuse(w, *failed)
-		return
-	}
-	reply(w, src)
-}
-
-func (s *Studio) setHost(host string) (*source, *problem) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.file.source == nil {
-		return nil, &noSource
-	}
-	if s.file.good != nil {
-		if _, _, err := s.file.good.resolve(host); err != nil {
-			return nil, &problem{Status: http.StatusUnprocessableEntity, Detail: sentence(err)}
-		}
-	}
-	s.file.host = host
-	s.file.build(s.opts)
-	s.notify()
-	return s.file.source, nil
-}
-
-// sentence makes the text of an error one that stands alone.
-func sentence(err error) string {
-	text := err.Error()
-	return strings.ToUpper(text[:1]) + text[1:] + "."
 }

@@ -1,69 +1,68 @@
-// Package studio is the local studio page: it shows what a configuration studio makes of a manifest, with the
-// control of every modifier, the request that an app would send, and the answer to it.
+// Package studio is the local studio page. It shows what a configuration studio makes of manifests: the control of
+// every modifier, the request that an app would send, the answer, and how the endpoints of all manifests overlap.
 //
-// [New] returns the handler for a listener on loopback, and [Studio.SetFile] gives it a definition to show, again
-// whenever that has changed. Manifests at addresses are registered in the page.
+// [New] returns the handler for a listener on loopback. [Studio.SetFiles] gives it definitions to show, again whenever
+// one has changed, and [Studio.Register] the addresses of manifests. More addresses can be registered in the page.
 package studio
 
 import (
 	"cmp"
-	"embed"
-	"encoding/json"
-	"errors"
+	"context"
+	"crypto/rand"
 	"fmt"
-	"hash/fnv"
-	"io/fs"
-	"mime"
 	"net/http"
 	"net/netip"
-	"path"
-	"strconv"
+	"slices"
 	"sync"
-	"time"
 
 	"signpost/client"
-	"signpost/definition"
 	"signpost/host"
 )
 
-// DefaultHost is what {{host}} becomes where nothing else is said.
+// DefaultHost replaces {{host}} if no other host is given.
 const DefaultHost = "localhost"
 
-// Options say what a studio shows, and for whom.
+// Options configure a studio. The zero value of every field but Listen is usable.
 type Options struct {
-	// Listen is the address that the handler is reached at. Requests for another host are refused.
+	// Listen is the address that the handler is reached at. Requests for another host are rejected.
 	Listen netip.AddrPort
 
-	// Host is what {{host}} becomes in the manifests of the file, until the page is told otherwise. Empty means
-	// DefaultHost.
+	// Host replaces {{host}} in the manifests of files until the page changes it. Empty means DefaultHost.
 	Host string
 
-	// Features, if not nil, are enabled in place of those that the file enables itself. What it does not know
-	// is passed over.
+	// Features, if not nil, are enabled instead of those that a file enables itself, until the page changes that.
+	// Names that a file does not know are ignored.
 	Features []string
 
-	// Address is registered when the page is opened.
-	Address string
+	// SendTo is the origin, such as http://localhost:3000, that the page offers to send requests to instead of the
+	// service's own host. Empty means that the page asks for one.
+	SendTo string
 
-	// Example says that the file is the built-in example. Nobody serves its feeds, so the studio answers for them.
-	Example bool
-
-	// Client says how manifests and feeds are fetched.
+	// Client configures how manifests and feeds are fetched.
 	Client client.Options
+
+	// ReadRevision, if set, returns the text of a file at a git revision, named REV:path.
+	ReadRevision func(ctx context.Context, name string) ([]byte, error)
 }
 
-// Studio is the page and what is behind it. Make one with [New].
+// Studio is the page and the state behind it. Create one with [New].
 type Studio struct {
-	opts    Options
-	origins map[string]bool // that requests may come from, such as http://localhost:8079
-	assets  map[string]asset
-	handler http.Handler
+	opts     Options
+	origins  map[string]bool // allowed values of Origin, such as http://localhost:8079
+	assets   map[string]asset
+	build    string // changes when an asset does
+	instance string // changes with every start
+	handler  http.Handler
+	pictures pictureGate
 
-	mu         sync.Mutex
-	file       fileState
-	registered []*source
-	lastID     int
-	changed    chan struct{} // closed, and made anew, whenever something has changed
+	mu      sync.Mutex
+	rev     int // of the state; each source has the revision that it changed at
+	host    string
+	sendTo  string
+	files   []*fileState
+	remote  []*remoteState
+	overlap *overlap      // nil until somebody asks after a change
+	changed chan struct{} // closed and replaced whenever something has changed
 }
 
 // New returns a studio that shows nothing yet.
@@ -72,19 +71,24 @@ func New(opts Options) (*Studio, error) {
 	if !opts.Listen.IsValid() || !opts.Listen.Addr().IsLoopback() {
 		return nil, fmt.Errorf("listen address %q is not on loopback", opts.Listen)
 	}
-	s := &Studio{opts: opts, origins: ownOrigins(opts.Listen), changed: make(chan struct{})}
+	s := &Studio{
+		opts: opts, origins: ownOrigins(opts.Listen), instance: rand.Text(), rev: 1, changed: make(chan struct{}),
+	}
 	var err error
-	if s.file.host, err = host.ParseName(opts.Host); err != nil {
+	if s.host, err = host.ParseName(opts.Host); err != nil {
 		return nil, err
 	}
-	if s.assets, err = loadAssets(); err != nil {
+	if s.sendTo, err = parseOrigin(opts.SendTo); err != nil {
+		return nil, err
+	}
+	if s.assets, s.build, err = loadAssets(); err != nil {
 		return nil, err
 	}
 	s.handler = s.guard(s.routes())
 	return s, nil
 }
 
-// ServeHTTP serves the page, its interface, and the manifests of the file.
+// ServeHTTP serves the page, its API, and the manifests of the files.
 func (s *Studio) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
 func (s *Studio) routes() http.Handler {
@@ -94,185 +98,57 @@ func (s *Studio) routes() http.Handler {
 	mux.HandleFunc("POST /api/register", s.serveRegister)
 	mux.HandleFunc("POST /api/update", s.serveUpdate)
 	mux.HandleFunc("POST /api/remove", s.serveRemove)
-	mux.HandleFunc("POST /api/host", s.serveHost)
+	mux.HandleFunc("POST /api/deployment", s.serveDeployment)
 	mux.HandleFunc("POST /api/compose", s.serveCompose)
 	mux.HandleFunc("POST /api/send", s.serveSend)
+	mux.HandleFunc("GET /api/picture", s.servePicture)
 	mux.HandleFunc("POST /api/match", s.serveMatch)
+	mux.HandleFunc("POST /api/changes", s.serveChanges)
+	mux.HandleFunc("POST /api/accept", s.serveAccept)
+	mux.HandleFunc("GET /api/text", s.serveText)
+	mux.HandleFunc("POST /api/check", s.serveCheck)
 	mux.HandleFunc("GET /", s.serveAsset)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Allow", "GET, HEAD")
-		refuse(w, problem{Status: http.StatusMethodNotAllowed, Detail: "This address is only read, with GET."})
+		refuse(w, problem{Status: http.StatusMethodNotAllowed, Detail: "This address accepts GET only."})
 	})
 	return mux
 }
 
-// SetFile shows a definition, or a manifest that was saved, in place of the one before. Where it has errors the
-// last good one stays, as it does in a service, and the errors are shown beside it.
-func (s *Studio) SetFile(f *definition.File) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.file.set(f, s.opts)
-	s.notify()
-}
-
-// SetFileError says that the file cannot be read. What was read before stays.
-func (s *Studio) SetFileError(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.file.unreadable = err.Error(); s.file.source != nil {
-		s.file.build(s.opts)
-	}
-	s.notify()
-}
-
-// notify wakes everyone who waits for a change. The caller holds the lock.
-func (s *Studio) notify() {
+// bump starts a new revision of the state and wakes everyone who waits for one. The caller holds the lock, and gives the
+// revision to the sources that have changed.
+func (s *Studio) bump() int {
+	s.rev++
+	s.overlap = nil
 	close(s.changed)
 	s.changed = make(chan struct{})
+	return s.rev
 }
 
-// sources returns everything that is shown, the file first. A source never changes: another takes its place.
+// sources returns everything that is shown, files first. A source is immutable: a change replaces it.
 func (s *Studio) sources() []*source {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := []*source{}
-	if s.file.source != nil {
-		all = append(all, s.file.source)
+	return s.all()
+}
+
+// all is sources for callers that hold the lock.
+func (s *Studio) all() []*source {
+	all := make([]*source, 0, len(s.files)+len(s.remote))
+	for _, f := range s.files {
+		all = append(all, f.source)
 	}
-	return append(all, s.registered...)
+	for _, r := range s.remote {
+		all = append(all, r.source)
+	}
+	return all
 }
 
 // source returns the source with an id, or nil.
 func (s *Studio) source(id string) *source {
-	for _, src := range s.sources() {
-		if src.ID == id {
-			return src
-		}
+	all := s.sources()
+	if i := slices.IndexFunc(all, func(src *source) bool { return src.ID == id }); i >= 0 {
+		return all[i]
 	}
 	return nil
-}
-
-//go:embed assets
-var assetFiles embed.FS
-
-// asset is a file of the page, with all that does not depend on the request.
-type asset struct {
-	body        []byte
-	contentType string
-	etag        string
-}
-
-func loadAssets() (map[string]asset, error) {
-	assets := make(map[string]asset)
-	err := fs.WalkDir(assetFiles, "assets", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		body, err := assetFiles.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		hash := fnv.New64a()
-		hash.Write(body)
-		a := asset{body: body, contentType: contentTypes[path.Ext(name)], etag: fmt.Sprintf(`"%x"`, hash.Sum64())}
-		route := "/" + path.Base(name)
-		if route == "/index.html" {
-			route = "/"
-		}
-		assets[route] = a
-		return nil
-	})
-	return assets, err
-}
-
-// contentTypes are fixed, since a system's own table may call a module anything.
-var contentTypes = map[string]string{
-	".html": "text/html; charset=utf-8",
-	".css":  "text/css; charset=utf-8",
-	".js":   "text/javascript; charset=utf-8",
-	".svg":  "image/svg+xml",
-}
-
-// serveAsset serves the page and, at the paths where the service would publish them, the manifests of the file.
-func (s *Studio) serveAsset(w http.ResponseWriter, r *http.Request) {
-	if a, ok := s.assets[r.URL.Path]; ok {
-		w.Header().Set("Content-Type", a.contentType)
-		w.Header().Set("ETag", a.etag)
-		w.Header().Set("Cache-Control", "no-cache")
-		if r.Header.Get("If-None-Match") == a.etag {
-			w.WriteHeader(http.StatusNotModified)
-			return
-		}
-		w.Header().Set("Content-Length", strconv.Itoa(len(a.body)))
-		w.Write(a.body)
-		return
-	}
-	if src := s.source(fileID); src != nil {
-		for _, v := range src.Versions {
-			if v.Route == r.URL.Path {
-				w.Header().Set("Content-Type", "application/json")
-				w.Write(v.body)
-				return
-			}
-		}
-	}
-	refuse(w, problem{Status: http.StatusNotFound, Detail: "There is nothing here. The page is at /."})
-}
-
-// maxRequest bounds what the page may send. Context values are the most of it, and ctx may have 32 KiB.
-const maxRequest = 256 << 10
-
-// readTimeout bounds how long a request may take to arrive. It comes from the same machine.
-const readTimeout = 10 * time.Second
-
-// read reads the JSON body of a request, or refuses it.
-func read(w http.ResponseWriter, r *http.Request, into any) bool {
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		// A form on another site can post no JSON without asking first.
-		refuse(w, problem{Status: http.StatusUnsupportedMediaType, Detail: "Send application/json."})
-		return false
-	}
-	control := http.NewResponseController(w)
-	control.SetReadDeadline(time.Now().Add(readTimeout)) // an error means that there are no deadlines here, as in a test
-	defer control.SetReadDeadline(time.Time{})
-	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		p := problem{Status: http.StatusBadRequest, Detail: "This is not the JSON that the page sends."}
-		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-			p = problem{Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("More than %d KiB is not read: shorten the values.", maxRequest>>10)}
-		}
-		refuse(w, p)
-		return false
-	}
-	return true
-}
-
-// answer writes a result for the page.
-func answer(w http.ResponseWriter, status int, contentType string, result any) {
-	body, err := json.Marshal(result)
-	if err != nil { // a defect: all results are plain values
-		http.Error(w, "internal error", http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", contentType)
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	w.Write(body)
-}
-
-func reply(w http.ResponseWriter, result any) { answer(w, http.StatusOK, "application/json", result) }
-
-// problem is an RFC 9457 body, with what the page shows below it.
-type problem struct {
-	Title    string    `json:"title"`
-	Status   int       `json:"status"`
-	Detail   string    `json:"detail"`
-	Hint     string    `json:"hint,omitempty"`
-	Findings []finding `json:"findings,omitempty"`
-}
-
-func refuse(w http.ResponseWriter, p problem) {
-	p.Title = http.StatusText(p.Status)
-	answer(w, p.Status, "application/problem+json", p)
 }

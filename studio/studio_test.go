@@ -5,14 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"os"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -48,8 +46,8 @@ func serveExample(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, address := serve(t, studio.Options{Example: true})
-	s.SetFile(definition.Parse("example.yaml", text))
+	s, address := serve(t, studio.Options{})
+	s.SetFiles(studio.File{Definition: definition.Parse("example.yaml", text), Text: text, Kind: studio.KindExample})
 	return address
 }
 
@@ -57,8 +55,36 @@ func serveExample(t *testing.T) string {
 func serveFile(t *testing.T, text string) (*studio.Studio, string) {
 	t.Helper()
 	s, address := serve(t, studio.Options{Client: client.Options{Timeout: 5 * time.Second}})
-	s.SetFile(definition.Parse("feeds.yaml", []byte(text)))
+	show(s, text)
 	return s, address
+}
+
+// show shows a text as feeds.yaml.
+func show(s *studio.Studio, text string) {
+	s.SetFiles(studio.File{Definition: definition.Parse("feeds.yaml", []byte(text)), Text: []byte(text)})
+}
+
+// sourceOf returns a source as the page gets it.
+func sourceOf(t *testing.T, address, id string) object {
+	t.Helper()
+	_, state := ask(t, address+"/api/state", nil)
+	for _, src := range state["sources"].([]any) {
+		if src.(object)["id"] == id {
+			return src.(object)
+		}
+	}
+	t.Fatalf("there is no source %q", id)
+	return nil
+}
+
+// registered registers a manifest, and returns it as the page gets it.
+func registered(t *testing.T, address, manifest string) object {
+	t.Helper()
+	status, out := ask(t, address+"/api/register", object{"address": manifest})
+	if status != 200 {
+		t.Fatalf("register %s: status %d: %v", manifest, status, out)
+	}
+	return sourceOf(t, address, manifest)
 }
 
 // serveText starts a server that answers with a text, and returns the address of a manifest on it.
@@ -178,13 +204,13 @@ func TestStateShowsTheFile(t *testing.T) {
 		t.Fatalf("status %d", status)
 	}
 	file := get(t, state, "sources", 0).(object)
-	for key, want := range map[string]any{"id": "file", "kind": "file", "name": "feeds.yaml", "title": "Feeds", "host": "localhost", "host_open": true, "stale": false} {
+	for key, want := range map[string]any{"id": "feeds.yaml", "kind": "file", "judged": true, "name": "feeds.yaml", "title": "Feeds", "host": "localhost", "host_open": true, "stale": false} {
 		if file[key] != want {
 			t.Errorf("%s is %v, not %v", key, file[key], want)
 		}
 	}
 	feeds := get(t, file, "versions", 0, "endpoints", 0).(object)
-	if feeds["url"] != "https://localhost/v1/feeds" || feeds["foreign"] != false {
+	if feeds["url"] != "https://localhost/v1/feeds" || feeds["key"] != "https://{{host}}/v1/feeds" || feeds["origin"] != "https://localhost" || feeds["foreign"] != false {
 		t.Errorf("endpoint %v", feeds)
 	}
 	want := []any{
@@ -200,8 +226,8 @@ func TestStateShowsTheFile(t *testing.T) {
 		}
 	}
 	wantContext := []any{
-		object{"key": "token", "type": "ctx", "required": true, "sent_as": "t", "sent": true},
-		object{"key": "device", "type": "bodyParam", "required": false, "sent_as": "device", "sent": false},
+		object{"key": "token", "type": "ctx", "required": true, "sent_as": "t", "sent": true, "feature": "", "about": ""},
+		object{"key": "device", "type": "bodyParam", "required": false, "sent_as": "device", "sent": false, "feature": "", "about": ""},
 	}
 	if diff := cmp.Diff(wantContext, feeds["context"]); diff != "" {
 		t.Errorf("context (-want +got):\n%s", diff)
@@ -219,7 +245,7 @@ func TestStateShowsTheFile(t *testing.T) {
 
 func TestManifestOfTheFileIsServed(t *testing.T) {
 	_, address := serveFile(t, feedsYAML)
-	ask(t, address+"/api/host", object{"host": "feeds.example.com"})
+	ask(t, address+"/api/deployment", object{"host": "feeds.example.com"})
 	status, manifest := ask(t, address+"/films/v2/endpoints-manifest", nil)
 	if status != 200 || get(t, manifest, "endpoints", "https://feeds.example.com/v2/log", "name") != "Log" {
 		t.Errorf("status %d, manifest %v", status, manifest)
@@ -240,32 +266,36 @@ func TestFileChanges(t *testing.T) {
 	}
 
 	// A bad text leaves the last good one, with findings that say where.
-	s.SetFile(definition.Parse("feeds.yaml", []byte(strings.Replace(feedsYAML, "method: get\n", "method: GET\n", 1))))
+	show(s, strings.Replace(feedsYAML, "method: get\n", "method: GET\n", 1))
 	bad := file()
 	if bad["stale"] != true || get(t, bad, "versions", 0, "endpoints", 0, "method") != "get" {
 		t.Errorf("after an error: stale %v", bad["stale"])
 	}
 	finding := get(t, bad, "findings", 0).(object)
+	if got := get(t, finding, "fix", "message"); got != "write get" {
+		t.Errorf("fix %v", got)
+	}
+	delete(finding, "fix")
 	want := object{"rule": "method", "severity": "error", "message": `method "GET" is not "get" or "post"`, "file": "feeds.yaml",
-		"line": 9.0, "column": 17.0, "hint": "write it in lower case: get", "text": "method: GET", "at": 8.0, "width": 3.0}
+		"line": 9.0, "column": 17.0, "hint": "write it in lower case: get", "text": "method: GET", "at": 8.0, "width": 3.0, "key": "https://{{host}}/v1/feeds"}
 	if diff := cmp.Diff(want, finding); diff != "" {
 		t.Errorf("finding (-want +got):\n%s", diff)
 	}
 
 	// A good one takes over, and what it changes is told.
-	s.SetFile(definition.Parse("feeds.yaml", []byte(strings.Replace(feedsYAML, "defaultValue: 0", "defaultValue: 1", 1))))
+	show(s, strings.Replace(feedsYAML, "defaultValue: 0", "defaultValue: 1", 1))
 	good := file()
 	if good["stale"] != false || get(t, good, "changes", 0, "rule") != "default-changed" {
 		t.Errorf("after a change: %v", good["changes"])
 	}
 
-	s.SetFileError(fmt.Errorf("it is gone"))
-	if notes := fmt.Sprint(file()["notes"]); !strings.Contains(notes, "it is gone") {
-		t.Errorf("notes %s", notes)
+	s.SetFiles(studio.File{Name: "feeds.yaml", Err: fmt.Errorf("it is gone")})
+	if failure := fmt.Sprint(file()["failure"]); !strings.Contains(failure, "it is gone") || len(file()["versions"].([]any)) != 2 {
+		t.Errorf("failure %s", failure)
 	}
-	s.SetFile(definition.Parse("feeds.yaml", []byte(feedsYAML)))
-	if notes := file()["notes"]; !cmp.Equal(notes, []any{}) {
-		t.Errorf("notes %v", notes)
+	show(s, feedsYAML)
+	if failure := file()["failure"]; failure != nil {
+		t.Errorf("failure %v", failure)
 	}
 }
 
@@ -275,8 +305,8 @@ func TestFileThatIsBadFromTheStart(t *testing.T) {
 	if file := get(t, state, "sources", 0).(object); !cmp.Equal(file["versions"], []any{}) || len(file["findings"].([]any)) == 0 {
 		t.Errorf("file %v", file)
 	}
-	ask(t, address+"/api/host", object{"host": "feeds.example.com"})
-	s.SetFile(definition.Parse("feeds.yaml", []byte(feedsYAML)))
+	ask(t, address+"/api/deployment", object{"host": "feeds.example.com"})
+	show(s, feedsYAML)
 	_, state = ask(t, address+"/api/state", nil)
 	if got := get(t, state, "sources", 0, "versions", 0, "endpoints", 0, "url"); got != "https://feeds.example.com/v1/feeds" {
 		t.Errorf("URL %v", got)
@@ -285,7 +315,7 @@ func TestFileThatIsBadFromTheStart(t *testing.T) {
 
 func TestFeatures(t *testing.T) {
 	s, address := serve(t, studio.Options{Features: []string{"geo-restriction", "of another file"}})
-	s.SetFile(definition.Parse("feeds.yaml", []byte(feedsYAML)))
+	show(s, feedsYAML)
 	_, state := ask(t, address+"/api/state", nil)
 	if got := get(t, state, "sources", 0, "versions", 0, "endpoints", 1, "context", 0, "key"); got != "signedDeviceInfoToken" {
 		t.Errorf("context key %v", got)
@@ -294,401 +324,15 @@ func TestFeatures(t *testing.T) {
 
 func TestHost(t *testing.T) {
 	s, address := serve(t, studio.Options{})
-	if status, _ := ask(t, address+"/api/host", object{"host": "a"}); status != 404 {
-		t.Errorf("status %d without a file", status)
-	}
-	s.SetFile(definition.Parse("feeds.yaml", []byte(feedsYAML)))
-	status, file := ask(t, address+"/api/host", object{"host": " Feeds.Example.com "})
-	if status != 200 || file["host"] != "feeds.example.com" {
+	show(s, feedsYAML)
+	status, _ := ask(t, address+"/api/deployment", object{"host": " Feeds.Example.com "})
+	if file := sourceOf(t, address, "feeds.yaml"); status != 200 || file["host"] != "feeds.example.com" {
 		t.Errorf("status %d, host %v", status, file["host"])
 	}
 	for _, host := range []string{"a b", "a/b", "", "a:80"} {
-		if status, _ := ask(t, address+"/api/host", object{"host": host}); status != 422 {
+		if status, _ := ask(t, address+"/api/deployment", object{"host": host}); status != 422 {
 			t.Errorf("host %q: status %d", host, status)
 		}
-	}
-}
-
-const manifestJSON = `{"endpoints":{"https://feeds.example.com/v1/10":{"name":"Ten","method":"get","mime_type":"application/json","context_obj":[]},
-"https://feeds.example.com/v1/9":{"name":"Nine","method":"get","mime_type":"application/json","context_obj":[]}}}`
-
-func TestRegister(t *testing.T) {
-	_, address := serve(t, studio.Options{})
-	manifest := serveText(t, manifestJSON)
-	status, src := ask(t, address+"/api/register", object{"address": " " + manifest + " "})
-	if status != 200 || src["kind"] != "address" || src["name"] != manifest {
-		t.Fatalf("status %d: %v", status, src)
-	}
-	if got := get(t, src, "versions", 0, "name"); got != "v1" {
-		t.Errorf("version %v", got)
-	}
-	if got := get(t, src, "versions", 0, "revision"); got != "0123456789abcdef" {
-		t.Errorf("revision %v", got)
-	}
-	if get(t, src, "versions", 0, "endpoints", 0, "name") != "Ten" || get(t, src, "versions", 0, "endpoints", 1, "name") != "Nine" {
-		t.Error("endpoints are not in the order of the manifest")
-	}
-	if !strings.Contains(fmt.Sprint(src["notes"]), "https") {
-		t.Errorf("notes %v", src["notes"])
-	}
-	_, again := ask(t, address+"/api/register", object{"address": manifest})
-	if again["id"] != src["id"] {
-		t.Error("the same address is registered twice")
-	}
-	if status, _ := ask(t, address+"/api/remove", object{"source": src["id"]}); status != 200 {
-		t.Errorf("remove: status %d", status)
-	}
-	for _, route := range []string{"update", "remove"} {
-		if status, _ := ask(t, address+"/api/"+route, object{"source": src["id"]}); status != 404 {
-			t.Errorf("%s what is gone: status %d", route, status)
-		}
-	}
-	_, state := ask(t, address+"/api/state", nil)
-	if !cmp.Equal(state["sources"], []any{}) {
-		t.Errorf("sources %v", state["sources"])
-	}
-}
-
-// A manifest of somebody else may have mistakes in it. It is shown all the same, with findings.
-func TestRegisterSloppyManifest(t *testing.T) {
-	_, address := serve(t, studio.Options{})
-	status, src := ask(t, address+"/api/register", object{"address": serveText(t, `{"endpoints":{"https://a.example/x":{"name":"X","method":"PUT","mime_type":"",
-"modifiers":[{"id":"a","name":"A","params":[{"key":"k","ui":{"label":"K"},"schema":{"type":"number","default":{"a":1}}},
-{"key":"big","ui":{"label":"Big"},"schema":{"type":"number","default":12345678901234567890}},
-{"key":"e","ui":{"label":"E"},"schema":{"type":"string","enum":["one","two"]}}]}]}}}`)})
-	if status != 200 || len(src["findings"].([]any)) == 0 {
-		t.Fatalf("status %d, findings %v", status, src["findings"])
-	}
-	params := get(t, src, "versions", 0, "endpoints", 0, "modifiers", 0, "params")
-	if got := get(t, params, 0, "default"); got != nil {
-		t.Errorf("a default that no control can have: %v", got)
-	}
-	if got := get(t, params, 1, "default"); got != "12345678901234567890" {
-		t.Errorf("a large default: %v", got)
-	}
-	if get(t, params, 2, "control") != "select" {
-		t.Error("an enum is no dropdown")
-	}
-}
-
-func TestRegisterRefuses(t *testing.T) {
-	secret := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") }))
-	t.Cleanup(secret.Close)
-	moved := httptest.NewServer(http.RedirectHandler(secret.URL+"/v1/endpoints-manifest", http.StatusFound))
-	t.Cleanup(moved.Close)
-	private := httptest.NewUnstartedServer(http.NotFoundHandler())
-	private.Config.ErrorLog = log.New(io.Discard, "", 0)
-	private.StartTLS()
-	t.Cleanup(private.Close)
-	plain := httptest.NewServer(http.NotFoundHandler())
-	t.Cleanup(plain.Close)
-	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
-	t.Cleanup(slow.Close)
-	_, hasty := serve(t, studio.Options{Client: client.Options{Timeout: 100 * time.Millisecond}})
-	if status, problem := ask(t, hasty+"/api/register", object{"address": slow.URL + "/v1/endpoints-manifest"}); status != 502 || !strings.Contains(fmt.Sprint(problem["hint"]), "takes so long") {
-		t.Errorf("a service that hangs: status %d, %v", status, problem)
-	}
-	_, address := serve(t, studio.Options{})
-	for _, test := range []struct {
-		address string
-		status  int
-		says    string
-	}{
-		{"", 422, "does not start with https"},
-		{"file:///etc/passwd", 422, "does not start with https"},
-		{"javascript:alert(1)", 422, "does not start with https"},
-		{"ftp://a.example/v1/endpoints-manifest", 422, "does not start with https"},
-		{"https://user:pass@a.example/v1/endpoints-manifest", 422, "user info"},
-		{"https://a.example", 422, "no path"},
-		{moved.URL + "/v1/endpoints-manifest", 502, "redirects"},
-		{plain.URL + "/v1/endpoints-manifest", 502, "404"},
-		{"http://127.0.0.1:1/v1/endpoints-manifest", 502, "Nothing listens at"},
-		{"https://nowhere.invalid/v1/endpoints-manifest", 502, ""},
-		{private.URL + "/v1/endpoints-manifest", 502, "--ca-file"},
-		{strings.Replace(plain.URL, "http:", "https:", 1) + "/v1/endpoints-manifest", 502, "does not speak TLS"},
-		{serveText(t, "<html>"), 502, "not a manifest"},
-		{serveText(t, `{"endpoints":[]}`), 502, "not a manifest"},
-		{serveText(t, strings.Repeat(" ", 17<<20)), 502, "larger than 16 MiB"},
-	} {
-		status, problem := ask(t, address+"/api/register", object{"address": test.address})
-		if said := fmt.Sprint(problem["detail"], " ", problem["hint"]); status != test.status || !strings.Contains(said, test.says) {
-			t.Errorf("%q: status %d, %s", test.address, status, said)
-		}
-	}
-	_, state := ask(t, address+"/api/state", nil)
-	if !cmp.Equal(state["sources"], []any{}) {
-		t.Errorf("something is registered: %v", state["sources"])
-	}
-}
-
-func TestUpdateTellsWhatHasChanged(t *testing.T) {
-	var text atomic.Value
-	text.Store(manifestJSON)
-	manifest := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, text.Load().(string)) }))
-	t.Cleanup(manifest.Close)
-	_, address := serveFile(t, feedsYAML)
-	_, src := ask(t, address+"/api/register", object{"address": manifest.URL + "/v1/endpoints-manifest"})
-	update := func() (int, object) { return ask(t, address+"/api/update", object{"source": src["id"]}) }
-
-	if _, same := update(); !cmp.Equal(same["changes"], []any{}) {
-		t.Errorf("changes %v", same["changes"])
-	}
-	text.Store(strings.Replace(manifestJSON, `"get"`, `"post"`, 1))
-	if _, changed := update(); get(t, changed, "changes", 0, "level") != "breaking" || get(t, changed, "changes", 0, "rule") != "method-changed" {
-		t.Errorf("changes %v", changed["changes"])
-	}
-	text.Store("{")
-	if status, _ := update(); status != 502 {
-		t.Errorf("status %d for a manifest that is broken now", status)
-	}
-	_, state := ask(t, address+"/api/state", nil)
-	if get(t, state, "sources", 1, "versions", 0, "endpoints", 0, "method") != "post" {
-		t.Error("a failed update has changed something")
-	}
-	if status, _ := ask(t, address+"/api/update", object{"source": "file"}); status != 409 {
-		t.Errorf("status %d for the file", status)
-	}
-}
-
-func TestStartAddress(t *testing.T) {
-	manifest := serveText(t, manifestJSON)
-	_, address := serve(t, studio.Options{Address: manifest})
-	if _, state := ask(t, address+"/api/state", nil); state["start"] != manifest {
-		t.Errorf("start %v", state["start"])
-	}
-	ask(t, address+"/api/register", object{"address": manifest})
-	if _, state := ask(t, address+"/api/state", nil); state["start"] != "" {
-		t.Errorf("start %v, which is registered", state["start"])
-	}
-}
-
-func TestCompose(t *testing.T) {
-	_, address := serveFile(t, feedsYAML)
-	compose := func(version, endpoint string, params, modifiers, context object) object {
-		t.Helper()
-		status, draft := ask(t, address+"/api/compose", object{"source": "file", "version": version, "endpoint": endpoint,
-			"params": params, "modifiers": modifiers, "context": context})
-		if status != 200 {
-			t.Fatalf("status %d: %v", status, draft)
-		}
-		return draft
-	}
-	expect := func(draft object, want object) {
-		t.Helper()
-		for key, value := range want {
-			if diff := cmp.Diff(value, draft[key]); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", key, diff)
-			}
-		}
-	}
-
-	expect(compose("v1", "https://localhost/v1/feeds", nil, object{"q": "a b&c", "page": "0", "hd": "false", "sort": "old"}, object{"token": "s3cret"}), object{
-		"method":   "GET",
-		"url":      "https://localhost/v1/feeds?q=a%20b%26c&page=0&hd=false&sort=old&ctx=eyJ0IjoiczNjcmV0In0",
-		"ctx":      "eyJ0IjoiczNjcmV0In0",
-		"decoded":  "{\n  \"t\": \"s3cret\"\n}",
-		"curl":     "curl 'https://localhost/v1/feeds?q=a%20b%26c&page=0&hd=false&sort=old&ctx=eyJ0IjoiczNjcmV0In0'",
-		"problems": []any{},
-	})
-	// What is missing or wrong is said, and the rest is composed.
-	expect(compose("v1", "https://localhost/v1/feeds", nil, object{"page": "x", "hd": "maybe", "sort": "best", "q": "'"}, nil), object{
-		"url":  "https://localhost/v1/feeds?q=%27",
-		"ctx":  "",
-		"curl": "curl 'https://localhost/v1/feeds?q=%27'",
-		"problems": []any{
-			object{"field": "modifier:page", "message": `Modifier "page" takes a number, not "x".`},
-			object{"field": "modifier:hd", "message": `Modifier "hd" takes true or false, not "maybe".`},
-			object{"field": "modifier:sort", "message": `Modifier "sort" takes one of ["new" "old"], not "best".`},
-			object{"field": "context:token", "message": "Fill in the context key token, which is required."},
-		},
-	})
-	// What the endpoint does not know, such as a modifier that is gone, is left out.
-	expect(compose("v1", "https://ratings.example.org/titles", nil, object{"gone": "1"}, object{"gone": "1"}), object{
-		"url": "https://ratings.example.org/titles", "problems": []any{},
-	})
-	expect(compose("v1", "https://localhost/v1/series/{{series_id}}/episodes", nil, nil, nil), object{
-		"url":      "https://localhost/v1/series/{{series_id}}/episodes",
-		"curl":     "curl --globoff 'https://localhost/v1/series/{{series_id}}/episodes'",
-		"problems": []any{object{"field": "param:series_id", "message": "Fill in series_id."}},
-	})
-	expect(compose("v1", "https://localhost/v1/series/{{series_id}}/episodes", object{"series_id": "a/b c"}, nil, nil), object{
-		"url": "https://localhost/v1/series/a%2Fb%20c/episodes", "problems": []any{},
-	})
-	expect(compose("v2", "https://localhost/v2/log", nil, nil, object{"device": "it's & more"}), object{
-		"method": "POST", "url": "https://localhost/v2/log", "body": "device=it%27s+%26+more", "body_type": "application/x-www-form-urlencoded",
-		"curl": "curl -X POST -H 'Content-Type: application/x-www-form-urlencoded' --data-raw 'device=it%27s+%26+more' 'https://localhost/v2/log'",
-	})
-
-	for name, in := range map[string]object{
-		"source":   {"source": "7", "version": "v1", "endpoint": "https://localhost/v1/feeds"},
-		"version":  {"source": "file", "version": "v2", "endpoint": "https://localhost/v1/feeds"},
-		"endpoint": {"source": "file", "version": "v1", "endpoint": "https://evil.example/"},
-	} {
-		for _, route := range []string{"compose", "send"} {
-			if status, _ := ask(t, address+"/api/"+route, in); status != 404 {
-				t.Errorf("%s with another %s: status %d", route, name, status)
-			}
-		}
-	}
-}
-
-func TestCurlQuotes(t *testing.T) {
-	_, address := serve(t, studio.Options{})
-	_, src := ask(t, address+"/api/register", object{"address": serveText(t, `{"endpoints":{"https://a.example/log":{"name":"Log","method":"post",
-"mime_type":"application/json","context_obj":[{"key":"$(id)'","type":"bodyParam"}]}}}`)})
-	_, draft := ask(t, address+"/api/compose", object{"source": src["id"], "version": "v1", "endpoint": "https://a.example/log", "context": object{"$(id)'": "`id`'"}})
-	want := `curl -X POST -H 'Content-Type: application/json' --data-raw '{"$(id)'\''":"` + "`id`" + `'\''"}' 'https://a.example/log'`
-	if draft["curl"] != want {
-		t.Errorf("got  %s\nwant %s", draft["curl"], want)
-	}
-}
-
-func TestSend(t *testing.T) {
-	var seen atomic.Int64
-	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		seen.Add(1)
-		switch r.URL.Path {
-		case "/ok":
-			w.Header().Set("Content-Type", "application/json")
-			w.Header().Set("Set-Cookie", "a=b")
-			fmt.Fprintf(w, `{"query":%q,"big":12345678901234567890}`, r.URL.RawQuery)
-		case "/post":
-			body, _ := io.ReadAll(r.Body)
-			w.WriteHeader(http.StatusTeapot)
-			fmt.Fprintf(w, "%s %s", r.Method, body)
-		case "/moved":
-			http.Redirect(w, r, "http://127.0.0.1:1/elsewhere", http.StatusFound)
-		case "/binary":
-			w.Header().Set("Content-Type", "image/png")
-			w.Write([]byte{0xff, 0xfe})
-		case "/large":
-			w.Header().Set("Content-Type", "application/json")
-			io.WriteString(w, "x"+strings.Repeat("é", client.MaxAnswer))
-		}
-	}))
-	t.Cleanup(feeds.Close)
-	endpoints := "versions:\n  v1:\n    endpoints:\n"
-	for _, path := range []string{"/ok", "/moved", "/binary", "/large"} {
-		endpoints += fmt.Sprintf("      %s%s: {name: X, method: get, mime_type: application/json, modifiers: [{kind: text, id: q, name: Q, key: q, label: Q}]}\n", feeds.URL, path)
-	}
-	endpoints += fmt.Sprintf("      %s/post: {name: X, method: post, mime_type: text/plain, context_obj: [{key: k, type: bodyParam, required: true}]}\n", feeds.URL)
-	endpoints += "      http://127.0.0.1:1/down: {name: X, method: get, mime_type: application/json}\n"
-	_, address := serveFile(t, endpoints)
-	send := func(url string, in object) (int, object) {
-		t.Helper()
-		return ask(t, address+"/api/send", object{"source": "file", "version": "v1", "endpoint": url, "modifiers": in["modifiers"], "context": in["context"]})
-	}
-
-	status, answer := send(feeds.URL+"/ok", object{"modifiers": object{"q": "é"}})
-	if status != 200 || answer["status"] != 200.0 || answer["body"] != "{\n  \"query\": \"q=%C3%A9\",\n  \"big\": 12345678901234567890\n}" || !cmp.Equal(answer["notes"], []any{}) {
-		t.Errorf("status %d: %v", status, answer)
-	}
-	if strings.Contains(fmt.Sprint(answer["headers"]), "Cookie") {
-		t.Errorf("headers %v", answer["headers"])
-	}
-	if _, answer := send(feeds.URL+"/post", object{"context": object{"k": "v"}}); answer["status"] != 418.0 || answer["body"] != `POST {"k":"v"}` {
-		t.Errorf("answer %v", answer)
-	}
-	if _, answer := send(feeds.URL+"/moved", nil); answer["status"] != 302.0 || !strings.Contains(fmt.Sprint(answer["notes"]), "redirects to http://127.0.0.1:1/elsewhere") {
-		t.Errorf("answer %v", answer)
-	}
-	if _, answer := send(feeds.URL+"/binary", nil); answer["binary"] != true || answer["body"] != "" || !strings.Contains(fmt.Sprint(answer["notes"]), "image/png") {
-		t.Errorf("answer %v", answer)
-	}
-	if _, answer := send(feeds.URL+"/large", nil); answer["truncated"] != true || answer["binary"] != false || len(answer["body"].(string)) > client.MaxAnswer {
-		t.Errorf("truncated %v, binary %v, %d bytes", answer["truncated"], answer["binary"], len(answer["body"].(string)))
-	}
-	if status, problem := send("http://127.0.0.1:1/down", nil); status != 502 || problem["hint"] == "" {
-		t.Errorf("status %d: %v", status, problem)
-	}
-
-	before := seen.Load()
-	if status, problem := send(feeds.URL+"/post", nil); status != 422 || !strings.Contains(fmt.Sprint(problem["detail"]), "context key k") {
-		t.Errorf("status %d: %v", status, problem)
-	}
-	if seen.Load() != before {
-		t.Error("a request without its required key was sent")
-	}
-}
-
-// Nothing is sent to what is not a web address, whatever a manifest says.
-func TestSendOnlyToTheWeb(t *testing.T) {
-	_, address := serve(t, studio.Options{})
-	var manifest strings.Builder
-	urls := []string{"javascript:alert(1)", "file:///etc/passwd", "https://user:pass@a.example/", "https:///path", "//a.example/", "https://{{host}}/v1", "https://{{tenant}}.example/"}
-	for i, url := range urls {
-		if i > 0 {
-			manifest.WriteString(",")
-		}
-		fmt.Fprintf(&manifest, `%q:{"name":"X","method":"get","mime_type":"application/json"}`, url)
-	}
-	status, src := ask(t, address+"/api/register", object{"address": serveText(t, `{"endpoints":{`+manifest.String()+`}}`)})
-	if status != 200 {
-		t.Fatalf("status %d: %v", status, src)
-	}
-	for _, url := range urls {
-		in := object{"source": src["id"], "version": "v1", "endpoint": url, "params": object{"tenant": "127.0.0.1:1/"}}
-		if status, problem := ask(t, address+"/api/send", in); status != 422 {
-			t.Errorf("%s: status %d: %v", url, status, problem)
-		}
-		if status, draft := ask(t, address+"/api/compose", in); status != 200 || len(draft["problems"].([]any)) == 0 {
-			t.Errorf("%s: status %d: %v", url, status, draft)
-		}
-	}
-}
-
-func TestExampleIsAnsweredByTheStudio(t *testing.T) {
-	address := serveExample(t)
-	status, answer := ask(t, address+"/api/send", object{"source": "file", "version": "v1", "endpoint": "https://localhost/v1/media",
-		"context": object{"example-login.access_token": "anna"}})
-	if status != 200 || answer["example"] != true || !cmp.Equal(answer["notes"], []any{}) {
-		t.Fatalf("status %d: %v", status, answer)
-	}
-	var feed object
-	if err := json.Unmarshal([]byte(answer["body"].(string)), &feed); err != nil {
-		t.Fatal(err)
-	}
-	if got := get(t, feed, "received", "context_keys"); !cmp.Equal(got, any(object{"example-login.access_token": "anna"})) {
-		t.Errorf("received %v", got)
-	}
-}
-
-func TestMatch(t *testing.T) {
-	_, address := serveFile(t, feedsYAML)
-	match := func(source any, feed string) any {
-		t.Helper()
-		status, out := ask(t, address+"/api/match", object{"source": source, "feed": feed})
-		if status != 200 {
-			t.Fatalf("status %d: %v", status, out)
-		}
-		return out["match"]
-	}
-	found := match("file", " https://localhost/v1/feeds/7?a=b ").(object)
-	if found["endpoint"] != "https://localhost/v1/feeds" || found["version"] != "v1" || found["source"] != "file" || get(t, found, "context_obj", 0, "key") != "token" {
-		t.Errorf("match %v", found)
-	}
-	if found := match("file", "https://localhost/v1"); found != nil {
-		t.Errorf("match %v", found)
-	}
-
-	// All that is registered counts, and the longest wins. The same URL in another source is the same endpoint.
-	_, src := ask(t, address+"/api/register", object{"address": serveText(t, `{"endpoints":{
-"https://localhost/v1/feeds/7":{"name":"Seven","method":"get","mime_type":"application/json"},
-"https://localhost/v1/feeds":{"name":"Other","method":"get","mime_type":"application/json"}}}`)})
-	found = match("file", "https://localhost/v1/feeds/7").(object)
-	want := []any{object{"endpoint": "https://localhost/v1/feeds", "lost_keys": []any{"token", "device"}}}
-	if found["name"] != "Seven" || found["source"] != src["id"] || !cmp.Equal(found["shadowed"], any(want)) {
-		t.Errorf("match %v", found)
-	}
-	if found := match(src["id"], "https://localhost/v1/feeds").(object); found["name"] != "Other" {
-		t.Errorf("match %v", found)
-	}
-
-	if status, _ := ask(t, address+"/api/match", object{"source": "file", "feed": "feeds"}); status != 422 {
-		t.Errorf("status %d for what is no URL", status)
-	}
-	if status, _ := ask(t, address+"/api/match", object{"source": "9", "feed": "https://localhost/"}); status != 404 {
-		t.Errorf("status %d for another source", status)
 	}
 }
 
@@ -709,9 +353,33 @@ func TestEventsTellOfChanges(t *testing.T) {
 			t.Errorf("got %q, %v; want %q", text, err, want)
 		}
 	}
-	read("retry: 1000\n\n")
-	for range 3 {
-		s.SetFile(definition.Parse("feeds.yaml", []byte(feedsYAML)))
-		read("event: changed\ndata: 1\n\n")
+	_, state := ask(t, address+"/api/state", nil)
+	rev := int(state["rev"].(float64))
+	read(fmt.Sprintf("retry: 1000\nevent: state\ndata: {\"instance\":%q,\"rev\":%d}\n\n", state["instance"], rev))
+	for i := range 3 {
+		show(s, feedsYAML)
+		read(fmt.Sprintf("event: state\ndata: {\"instance\":%q,\"rev\":%d}\n\n", state["instance"], rev+1+i))
+	}
+}
+
+// TestStateIsADelta asks for what has changed since a revision, and for everything after a restart.
+func TestStateIsADelta(t *testing.T) {
+	s, address := serveFile(t, feedsYAML)
+	registered(t, address, serveText(t, manifestJSON))
+	_, all := ask(t, address+"/api/state", nil)
+	since := func(instance any) object {
+		t.Helper()
+		_, state := ask(t, fmt.Sprintf("%s/api/state?instance=%v&since=%v", address, instance, all["rev"]), nil)
+		return state
+	}
+	if now := since(all["instance"]); !cmp.Equal(now["sources"], any([]any{})) || now["overlap"] != nil || len(now["order"].([]any)) != 2 {
+		t.Errorf("nothing has changed: %v", now)
+	}
+	show(s, strings.Replace(feedsYAML, "name: Feeds", "name: Films", 1))
+	if now := since(all["instance"]); len(now["sources"].([]any)) != 1 || get(t, now, "sources", 0, "id") != "feeds.yaml" || now["overlap"] == nil {
+		t.Errorf("the file has changed: %v", now)
+	}
+	if now := since("another"); len(now["sources"].([]any)) != 2 {
+		t.Errorf("after a restart: %v", now)
 	}
 }

@@ -11,7 +11,9 @@ import (
 
 // endpoint is an endpoint as the page shows it.
 type endpoint struct {
+	Key          string         `json:"key"` // its URL as the definition has it, so that it does not depend on the host
 	URL          string         `json:"url"`
+	Origin       string         `json:"origin"` // scheme and authority, where requests go
 	Name         string         `json:"name"`
 	Method       string         `json:"method"`
 	MIMEType     string         `json:"mime_type"`
@@ -26,7 +28,9 @@ type contextField struct {
 	Type     string `json:"type"`
 	Required bool   `json:"required"`
 	SentAs   string `json:"sent_as"`
-	Sent     bool   `json:"sent"` // a get request has no body for it
+	Sent     bool   `json:"sent"`    // a get request has no body for it
+	Feature  string `json:"feature"` // that adds it; empty if the endpoint declares it itself
+	About    string `json:"about"`   // from the catalogue of context keys
 }
 
 type modifier struct {
@@ -53,18 +57,23 @@ const (
 	controlSelect = "select"
 )
 
-// endpoints returns the endpoints of a manifest that was served for a host; empty means that the host is not known.
-func endpoints(m signpost.Manifest, own string) []endpoint {
+// endpoints returns the endpoints of a manifest. Keys are theirs in order, and feature names the one that adds a
+// context key to an endpoint.
+func endpoints(m signpost.Manifest, keys []string, feature func(at int, key string) string) []endpoint {
 	all := []endpoint{}
-	for _, e := range m.Endpoints {
+	for i, e := range m.Endpoints {
 		defaults := client.Defaults(e)
 		u := signpost.CutURL(e.URL)
 		view := endpoint{
-			URL: e.URL, Name: e.Name, Method: e.Method, MIMEType: e.MIMEType, Foreign: own != "" && !host.Equal(u.Hostname(), own),
+			Key: keys[i], URL: e.URL, Origin: originOf(e.URL), Name: e.Name, Method: e.Method, MIMEType: e.MIMEType,
 			Placeholders: append([]string{}, u.Placeholders()...), Context: []contextField{}, Modifiers: []modifier{},
 		}
 		for _, item := range e.ContextObj {
-			view.Context = append(view.Context, contextField{item.Key, item.Type, item.Required, item.SentAs(), sendable(e, item)})
+			field := contextField{Key: item.Key, Type: item.Type, Required: item.Required, SentAs: item.SentAs(), Sent: sendable(e, item)}
+			if feature != nil {
+				field.Feature = feature(i, item.Key)
+			}
+			view.Context = append(view.Context, field)
 		}
 		for _, m := range e.Modifiers {
 			params := []param{}
@@ -109,18 +118,45 @@ func sendable(e signpost.Endpoint, item signpost.ContextItem) bool {
 	return item.Type == signpost.ContextCtx || item.Type == signpost.ContextBodyParam && e.Method == signpost.MethodPost
 }
 
-// finding is a finding with the part of the line that it is about.
+// originOf returns scheme and authority of a URL, which may have placeholders.
+func originOf(endpointURL string) string {
+	scheme, after, found := strings.Cut(endpointURL, "://")
+	if !found {
+		return ""
+	}
+	if i := strings.IndexAny(after, "/?#"); i >= 0 {
+		after = after[:i]
+	}
+	return strings.ToLower(scheme + "://" + after)
+}
+
+// onHost reports whether a URL, which may have placeholders, is on a host.
+func onHost(endpointURL, name string) bool {
+	return host.Equal(signpost.CutURL(endpointURL).Hostname(), name)
+}
+
+// finding is a finding with the part of the line that it is about, and the endpoint.
 type finding struct {
 	signpost.Finding
 	Text  string `json:"text"`
 	At    int    `json:"at"`    // where in the text the place is, in characters from 0
 	Width int    `json:"width"` // how many characters it has
+	Key   string `json:"key"`   // of the endpoint; empty if it is about none
 }
 
 // maxLine is how many characters of a line are shown. A manifest is mostly one line, and not a short one.
 const maxLine = 100
 
-func findings(f *definition.File) []finding {
+// findings returns what is wrong with a file, whose endpoints are those of src.
+func findings(f *definition.File, src *source) []finding {
+	keys := make(map[string]bool)
+	if src != nil {
+		for _, v := range src.Versions {
+			for _, e := range v.Endpoints {
+				keys[e.Key] = true
+			}
+		}
+	}
 	all := []finding{}
 	for _, found := range definition.Lint(f) {
 		view := finding{Finding: found}
@@ -134,6 +170,9 @@ func findings(f *definition.File) []finding {
 		}
 		view.Text, view.At = string(line[from+indent:to]), at-from-indent
 		view.Width = max(1, min(found.Width, to-at))
+		if len(found.Path) > 0 && keys[found.Path.Endpoint()] {
+			view.Key = found.Path.Endpoint()
+		}
 		all = append(all, view)
 	}
 	return all

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -10,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 
@@ -38,37 +38,37 @@ const (
 
 // studioFlags are the flags of studio.
 type studioFlags struct {
-	listen       loopback
-	host, caFile string
-	open         bool
-	features     []string
+	listen               loopback
+	host, caFile, sendTo string
+	open                 bool
+	features, registered []string
 }
 
 func (c *CLI) studioCommand() *cobra.Command {
 	var f studioFlags
 	cmd := &cobra.Command{
-		Use:   "studio [FILE|ADDRESS]",
+		Use:   "studio [SOURCE ...]",
 		Short: "Show in the browser what a studio makes of a manifest",
-		Long: `Studio opens a page on this machine that shows what a configuration studio makes of a manifest: each endpoint
-with the controls of its modifiers, the feed URL as editors change it, the context keys as they travel, and
-what the service answers.
+		Long: `Studio opens a page on this machine that shows what a configuration studio makes of manifests: each endpoint
+with the controls of its modifiers, the request that an app sends, and the answer beside it; how all registered
+endpoints overlap; findings, changes and checks.
 
-FILE is a definition, or a manifest in JSON. It is shown with its findings, and again whenever it is saved.
-ADDRESS is the http(s) address of a manifest, whoever serves it; others can be registered in the page. Without
-an argument it is the built-in example.
+SOURCE is a definition, a manifest JSON file, a directory of them, - for standard input, REV:path for a file at a git
+revision, or the http(s) address of a manifest. Files are read again whenever they are saved. More addresses
+can be registered in the page. Without an argument it shows the built-in example, for which the studio makes
+sample answers.
 
-The page is for this machine alone: the studio listens on loopback, and answers neither for other hosts nor to
-other sites.`,
+The page is for this machine alone: the studio listens on loopback, and rejects requests for other hosts and
+from other sites.`,
 		Example: `  signpost studio
   signpost studio feeds.yaml --host feeds.example.com
-  signpost studio https://feeds.example.com/v1/endpoints-manifest`,
-		Args: usageArgs(cobra.MaximumNArgs(1)),
+  signpost studio feeds.yaml --send-to http://localhost:3000
+  signpost studio services/ https://feeds.example.com/v1/endpoints-manifest`,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			argument := ""
-			if len(args) > 0 {
-				argument = args[0]
+			if !cmd.Flags().Changed("feature") {
+				f.features = nil
 			}
-			return c.studio(cmd.Context(), argument, f)
+			return c.studio(cmd.Context(), args, f)
 		}),
 	}
 	flags := cmd.Flags()
@@ -76,13 +76,15 @@ other sites.`,
 	flags.Var(&f.listen, "listen", "address to listen on, on loopback")
 	flags.StringVar(&f.host, "host", studio.DefaultHost, "the hostname for {{host}}, until the page changes it")
 	addFeatureFlag(cmd, &f.features)
+	flags.StringVar(&f.sendTo, "send-to", "", "send requests for the service's own host to this origin, such as http://localhost:3000")
+	flags.StringArrayVar(&f.registered, "registered", nil, "count this SOURCE as registered in the same studio; repeatable")
 	flags.StringVar(&f.caFile, "ca-file", "", "trust the authorities in this PEM file too")
 	flags.BoolVar(&f.open, "open", true, "open the page in the browser, if this is a terminal")
 	return cmd
 }
 
-func (c *CLI) studio(ctx context.Context, argument string, f studioFlags) error {
-	opts := studio.Options{Host: f.host, Features: f.features, Example: argument == ""}
+func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
+	opts := studio.Options{Host: f.host, Features: f.features, SendTo: f.sendTo, ReadRevision: c.readRevision}
 	if _, err := host.ParseName(f.host); err != nil {
 		return usageErrorf("--host: %w", err)
 	}
@@ -90,35 +92,28 @@ func (c *CLI) studio(ctx context.Context, argument string, f studioFlags) error 
 	if opts.Client.Transport, err = checkTransport(f.caFile); err != nil {
 		return err
 	}
-	var file *definition.File
-	var document source.Document
-	watched := argument != "" && argument != source.Stdin && !source.IsAddress(argument)
-	hint := "This is the built-in example. To see a definition of yours: signpost studio feeds.yaml"
-	switch {
-	case source.IsAddress(argument):
-		address, err := client.ParseAddress(argument)
+	var paths, addresses []string
+	for _, arg := range args {
+		if !source.IsAddress(arg) {
+			paths = append(paths, arg)
+			continue
+		}
+		address, err := client.ParseAddress(arg)
 		if err != nil {
 			return usageErrorf("%w", err)
 		}
-		opts.Address = address.String()
-		hint = fmt.Sprintf("The page registers %s.", opts.Address)
-	case argument == "":
-		file = definition.Parse(exampleName, example)
-	default:
-		if info, err := os.Stat(argument); err == nil && info.IsDir() {
-			return usageErrorf("%q is a folder: the studio shows one file of it at a time", argument)
-		}
-		if document, err = c.reader().ReadOne(ctx, argument); err != nil {
-			return err
-		}
-		file = document.Parse()
-		if hint = "Showing " + file.Name; watched {
-			hint += ", and again whenever it is saved"
-		}
-		hint += "."
+		addresses = append(addresses, address.String())
 	}
-	if file != nil {
-		if err := checkFeatures([]*definition.File{file}, f.features); err != nil {
+	files, err := c.openStudioFiles(ctx, paths, f.registered)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		shown := studio.File{Definition: definition.Parse(exampleName, example), Text: example, Kind: studio.KindExample}
+		files.arguments = append([]studioArgument{{arg: exampleName, files: []studio.File{shown}}}, files.arguments...)
+	}
+	if definitions := files.definitions(); len(definitions) > 0 {
+		if err := checkFeatures(definitions, f.features); err != nil {
 			return err
 		}
 	}
@@ -131,42 +126,49 @@ func (c *CLI) studio(ctx context.Context, argument string, f studioFlags) error 
 	opts.Listen = listener.Addr().(*net.TCPAddr).AddrPort()
 	page, err := studio.New(opts)
 	if err != nil {
-		return err
+		return usageErrorf("--send-to: %w", err)
 	}
-	if file != nil {
-		page.SetFile(file)
-	}
+	page.SetFiles(files.files()...)
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	if watched {
-		go c.watchStudioFile(ctx, page, document)
-	}
+	go files.watch(ctx, page)
+	page.Register(ctx, addresses...)
 
 	address := "http://" + listener.Addr().String() + "/"
 	fmt.Fprintf(c.Stdout, "Studio: %s\n", address)
-	fmt.Fprintf(c.Stderr, "%s\nCtrl-C ends it.\n", hint)
+	fmt.Fprintf(c.Stderr, "%s\nPress Ctrl-C to stop.\n", studioHint(args, files))
 	if f.open && isTerminal(c.Stdout) {
 		openBrowser(address)
 	}
 	return c.serveStudio(ctx, listener, page)
 }
 
-// watchStudioFile shows the file again whenever its text has changed.
-func (c *CLI) watchStudioFile(ctx context.Context, page *studio.Studio, shown source.Document) {
-	failure := ""
-	watcher := source.Watcher{Paths: []string{shown.Name}}
-	watcher.Run(ctx, func(bool) {
-		now, err := c.reader().ReadOne(ctx, shown.Name)
-		switch {
-		case err != nil && err.Error() != failure:
-			failure = err.Error()
-			page.SetFileError(err)
-		case err == nil && (failure != "" || !bytes.Equal(now.Text, shown.Text)):
-			failure, shown = "", now
-			page.SetFile(now.Parse())
-		}
-	})
+// readRevision returns the text of a file at a git revision, REV:path. The path may be absolute.
+func (c *CLI) readRevision(ctx context.Context, name string) ([]byte, error) {
+	d, err := c.reader().ReadOne(ctx, name)
+	return d.Text, err
 }
+
+// studioHint says what the page shows.
+func studioHint(args []string, files *studioFiles) string {
+	if len(args) == 0 {
+		return "This is the built-in example. To see a definition of yours: signpost studio feeds.yaml"
+	}
+	hint := "Showing " + strings.Join(args, ", ")
+	if len(args) > maxStudioHint {
+		hint = fmt.Sprintf("Showing %d sources", len(args))
+	}
+	hint = strings.Replace(hint, "Showing -", "Showing "+source.StdinName, 1)
+	for _, a := range files.arguments {
+		if a.watched {
+			return hint + ". The page follows when a file is saved."
+		}
+	}
+	return hint + "."
+}
+
+// maxStudioHint is how many arguments the hint repeats.
+const maxStudioHint = 3
 
 // serveStudio serves until the context ends, which also ends the streams to open pages.
 func (c *CLI) serveStudio(ctx context.Context, listener net.Listener, page http.Handler) error {

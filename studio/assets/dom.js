@@ -1,69 +1,199 @@
-// Everything from a manifest is put into the page as text, by the functions of this module. None of them takes markup.
+// The page is rendered from its state: h describes elements, and patch makes the document look like the description.
+// Everything from a manifest or a feed becomes text or an attribute. Nothing here takes markup.
 
-export const byId = (id) => document.getElementById(id);
+/**
+ * @typedef {object} VNode
+ * @property {string} tag "#text" for text
+ * @property {any} key
+ * @property {Record<string, any>} props
+ * @property {VNode[]} children
+ * @property {string} text
+ * @property {unknown[] | null} deps children are as before while these are
+ * @property {(() => Child[]) | null} make
+ */
 
-// el makes an element. Props are attributes, or listeners where the name starts with "on".
-export function el(tag, props = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(props)) {
-    if (value === undefined || value === null || value === false) continue;
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else node.setAttribute(name, value === true ? "" : value);
+/** What can stand inside an element; what is not there is left out. @typedef {VNode | string | number | null | undefined | false | any[]} Child */
+
+/**
+ * h describes an element. Props are attributes, properties such as value, or listeners where the name starts with "on".
+ * An element with a key is found again wherever it has moved to among its siblings.
+ * @param {string} tag
+ * @param {Record<string, any> | null} [props]
+ * @param {...Child} children
+ * @returns {VNode}
+ */
+export function h(tag, props, ...children) {
+  const { key, ...rest } = props ?? {};
+  return { tag, key, props: rest, children: vnodes(children), text: "", deps: null, make: null };
+}
+
+/**
+ * lazy describes an element whose children are made only if one of deps has changed.
+ * @param {string} tag
+ * @param {Record<string, any>} props
+ * @param {unknown[]} deps
+ * @param {() => Child[]} make
+ * @returns {VNode}
+ */
+export function lazy(tag, props, deps, make) {
+  const { key, ...rest } = props;
+  return { tag, key, props: rest, children: [], text: "", deps, make };
+}
+
+/** @param {Child[]} children @returns {VNode[]} */
+function vnodes(children) {
+  /** @type {VNode[]} */
+  const out = [];
+  for (const child of /** @type {any[]} */ (children.flat(Infinity))) {
+    if (child === null || child === undefined || child === false || child === "") continue;
+    if (typeof child === "object") out.push(child);
+    else out.push({ tag: "#text", key: undefined, props: {}, children: [], text: String(child), deps: null, make: null });
   }
-  node.append(...present(children));
+  return out;
+}
+
+/** What each node was made from. @type {WeakMap<Node, VNode>} */
+const made = new WeakMap();
+
+/** The listeners of each element, by type. @type {WeakMap<Node, Record<string, (event: any) => void>>} */
+const listeners = new WeakMap();
+
+const properties = new Set(["value", "checked", "disabled", "indeterminate", "scrollTop"]);
+
+/**
+ * mount makes a node show children. The focus stays where it is.
+ * @param {Element} node
+ * @param {...Child} children
+ */
+export function mount(node, ...children) {
+  const active = /** @type {HTMLElement | null} */ (document.activeElement);
+  patchChildren(node, vnodes(children));
+  if (active && active !== document.activeElement && active.isConnected && active !== document.body) active.focus({ preventScroll: true });
+}
+
+/** @param {Node} parent @param {VNode[]} next */
+function patchChildren(parent, next) {
+  /** @type {Map<any, Node>} */
+  const keyed = new Map();
+  /** @type {Node[]} */
+  const loose = [];
+  for (const node of parent.childNodes) {
+    const before = made.get(node);
+    if (before && before.key !== undefined) keyed.set(before.key, node);
+    else loose.push(node);
+  }
+  const nodes = next.map((vnode) => reuse(vnode, keyed, loose) ?? create(vnode));
+  const keep = new Set(nodes);
+  for (const node of [...parent.childNodes]) if (!keep.has(node)) parent.removeChild(node);
+  let at = /** @type {Node | null} */ (parent.firstChild);
+  next.forEach((vnode, i) => {
+    const node = nodes[i];
+    if (node === at) at = at.nextSibling;
+    else parent.insertBefore(node, at);
+    update(node, vnode);
+  });
+}
+
+/** @param {VNode} vnode @param {Map<any, Node>} keyed @param {Node[]} loose @returns {Node | undefined} */
+function reuse(vnode, keyed, loose) {
+  const same = (/** @type {Node | undefined} */ node) => node && made.get(node)?.tag === vnode.tag;
+  if (vnode.key !== undefined) {
+    const node = keyed.get(vnode.key);
+    keyed.delete(vnode.key);
+    return same(node) ? node : undefined;
+  }
+  const i = loose.findIndex((node) => same(node));
+  return i < 0 ? undefined : loose.splice(i, 1)[0];
+}
+
+/** @param {VNode} vnode @returns {Node} */
+function create(vnode) {
+  const node = vnode.tag === "#text" ? document.createTextNode("") : document.createElement(vnode.tag);
+  made.set(node, { ...vnode, props: {}, children: [], text: "", deps: null });
+  vnode.props.created?.(node);
   return node;
 }
 
-// fill replaces what is in a node. Children may be lists of lists, and those that are not there are left out.
-export function fill(node, ...children) {
-  node.replaceChildren(...present(children));
+/** @param {Node} node @param {VNode} vnode */
+function update(node, vnode) {
+  const before = /** @type {VNode} */ (made.get(node));
+  made.set(node, vnode);
+  if (node instanceof Text) {
+    if (before.text !== vnode.text) node.data = vnode.text;
+    return;
+  }
+  const element = /** @type {HTMLElement} */ (node);
+  if (vnode.make) {
+    if (before.deps && vnode.deps && before.deps.length === vnode.deps.length && before.deps.every((dep, i) => dep === vnode.deps?.[i])) {
+      vnode.children = before.children;
+    } else {
+      vnode.children = vnodes(vnode.make());
+      patchChildren(element, vnode.children);
+    }
+  } else {
+    patchChildren(element, vnode.children);
+  }
+  // After the children, since the value of a select is one of them.
+  for (const name of Object.keys(before.props)) if (!(name in vnode.props)) set(element, name, undefined, before.props[name]);
+  for (const [name, value] of Object.entries(vnode.props)) set(element, name, value, before.props[name]);
 }
 
-const present = (children) => children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== false);
-
-// show hides a node that has nothing to show.
-export function show(node, visible) {
-  node.hidden = !visible;
+/** @param {HTMLElement} element @param {string} name @param {any} value @param {any} before */
+function set(element, name, value, before) {
+  if (name === "created") return;
+  if (name.startsWith("on")) {
+    listen(element, name.slice(2), value);
+  } else if (properties.has(name)) {
+    const input = /** @type {any} */ (element);
+    // What is being typed and is no number yet has an empty value. It is not taken away.
+    if (name === "value" && value === "" && input.validity?.badInput) return;
+    if (value !== undefined && input[name] !== value) input[name] = value;
+    if (value === undefined && before !== undefined) input[name] = name === "value" ? "" : false;
+  } else if (value !== before) {
+    if (value === undefined || value === null || value === false) element.removeAttribute(name);
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
 }
 
-// Control characters, and those that turn the direction of what follows, could make a URL look like another one.
-const unseen = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+/** @param {HTMLElement} element @param {string} type @param {((event: any) => void) | undefined} handler */
+function listen(element, type, handler) {
+  let own = listeners.get(element);
+  if (!own) listeners.set(element, own = {});
+  if (!(type in own)) element.addEventListener(type, (event) => listeners.get(element)?.[type]?.(event));
+  own[type] = handler ?? (() => {});
+}
 
-// plain returns a text with such characters spelled out.
+// Control characters, and those that change the direction of what follows, could make a URL look like another one.
+const unseen = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** plain returns a text with such characters spelled out. @param {unknown} text @returns {string} */
 export function plain(text) {
   return String(text).replace(unseen, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
 }
 
-// value is a text from a manifest, kept apart from the text around it.
-export const value = (text, cls) => el("bdi", { class: cls }, plain(text));
+/** value is a text from outside, kept apart from the text around it. @param {unknown} text @param {string} [cls] */
+export const value = (text, cls) => h("bdi", { class: cls }, plain(text));
 
-export const code = (text) => el("code", {}, el("bdi", {}, plain(text)));
+/** @param {unknown} text */
+export const code = (text) => h("code", {}, h("bdi", {}, plain(text)));
 
-export const badge = (text, kind = "") => el("span", { class: "badge " + kind }, plain(text));
+/** @param {unknown} text @param {string} [kind] @param {string} [title] */
+export const badge = (text, kind = "", title) => h("span", { class: "badge " + kind, title }, plain(text));
 
+/** @param {number} n @param {string} word */
 export const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 
+/** @param {string | number} time */
 export const clock = (time) => new Date(time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
-// announce tells screen readers what has happened elsewhere on the page.
+/** list returns items with commas between them. @param {Child[]} items @returns {Child[]} */
+export const list = (items) => items.flatMap((item, i) => (i ? [", ", item] : [item]));
+
+/** announce tells screen readers what has happened elsewhere on the page. @param {string} message */
 export function announce(message) {
-  byId("status").textContent = message;
+  const node = document.getElementById("status");
+  if (node) node.textContent = message;
 }
 
-// copies makes a button copy a text, and say so.
-export function copies(button, text) {
-  const label = button.textContent;
-  let timer;
-  button.addEventListener("click", async () => {
-    let done = "Copied";
-    try {
-      await navigator.clipboard.writeText(text());
-    } catch {
-      done = "Not allowed";
-    }
-    button.textContent = done;
-    announce(done);
-    clearTimeout(timer);
-    timer = setTimeout(() => { button.textContent = label; }, 1500);
-  });
-}
+/** @param {string} id */
+export const byId = (id) => document.getElementById(id);

@@ -1,345 +1,243 @@
-// The endpoint that is looked at: its fields, the request that they make, and the answer to it.
+// The endpoint: what the entry, the editor and the app fill in, and the request that comes of it.
 
-import { call } from "./api.js";
-import { announce, badge, byId, code, copies, count, el, fill, plain, show, value } from "./dom.js";
+import { draftIsCurrent, focusField, open, type, typeContext } from "./actions.js";
+import { badge, code, count, h, plain, value } from "./dom.js";
+import { copyButton, keys, segments, urlTokens, whyNot } from "./parts.js";
+import { go } from "./route.js";
+import { contextSet, contextValue, destination, elsewhere, nestingOf, paramsOf, riskOf, sendOf, typedFor, valueOf } from "./select.js";
+import { change, state } from "./store.js";
 
-let shown = null; // { source, version, endpoint, signature }
-let draft = null; // what the server made of the fields
-let fields = new Map(); // by "param:", "modifier:" or "context:" and a name
+/** @typedef {import("./select.js").Current} Current */
+/** @typedef {import("./types.js").Param} Param */
+/** @typedef {import("./types.js").Modifier} Modifier */
+/** @typedef {import("./types.js").ContextField} ContextField */
+/** @typedef {import("./dom.js").Child} Child */
 
-// What was typed is kept by the page alone, and outlives changes of the file: placeholders and modifiers by endpoint,
-// context keys by source, since an app has one value for each. What was not typed is the default.
-const typed = new Map();
-const contexts = new Map();
-
-// keyOf names an endpoint whatever its host is.
-function keyOf(source, version, endpoint) {
-  const url = endpoint.foreign ? endpoint.url : endpoint.url.replace("://" + source.host, "://{{host}}");
-  return JSON.stringify([source.name, version, url]);
+/** endpointPane is the second pane. @param {Current} at */
+export function endpointPane(at) {
+  const { endpoint: e } = at;
+  const params = paramsOf(e);
+  return h("section", { class: "pane endpoint", "aria-labelledby": "endpoint-name", key: at.id },
+    h("button", { type: "button", class: "back", onclick: () => history.back() }, "‹ Endpoints"),
+    h("div", { class: "pane-head" },
+      h("h2", { id: "endpoint-name", tabindex: "-1" }, value(e.name)),
+      h("p", { class: "facts", id: "endpoint-facts" },
+        badge(e.method.toUpperCase(), e.method === "post" ? "post" : "get"), code(e.mime_type), e.foreign && badge("another host", "notable", "Not on the host of the manifest")),
+      h("p", { class: "url quiet", id: "endpoint-url" }, urlTokens(e.url, null))),
+    warnings(at),
+    e.placeholders.length > 0 && group("locator", "The entry fills in", "placeholders of the URL", e.placeholders.map((name) => placeholderRow(at, name))),
+    params.length > 0 && group("controls", "Editors set", controlsFact(at, params), e.modifiers.flatMap((m) => modifierRows(at, m))),
+    e.context.length > 0 && group("context", "The app adds", ["for ", value(destination(at))], e.context.map((item) => contextRow(at, item))),
+    e.placeholders.length + params.length + e.context.length === 0
+      && h("p", { class: "blank-line", id: "nothing" }, "There is nothing to fill in: no modifiers for editors, no context keys from the app."),
+    request(at));
 }
 
-function typedFor({ source, version, endpoint }) {
-  const key = keyOf(source, version, endpoint);
-  if (!typed.has(key)) typed.set(key, { params: new Map(), modifiers: new Map() });
-  if (!contexts.has(source.name)) contexts.set(source.name, new Map());
-  return { ...typed.get(key), context: contexts.get(source.name) };
+/** @param {Current} at @param {Param[]} params @returns {Child} */
+function controlsFact(at, params) {
+  const changed = params.filter((param) => valueOf(param, typedFor(at)) !== (param.default ?? "")).length;
+  return [count(at.endpoint.modifiers.length, "modifier"), changed > 0 && [` · ${changed} changed · `,
+    h("button", { type: "button", class: "link", onclick: () => params.forEach((param) => type("modifiers", param.key, undefined)) }, "reset all")]];
 }
 
-// showEndpoint shows an endpoint. If it is the one that is shown already, the fields stay as they are.
-export function showEndpoint(source, version, endpoint) {
-  const signature = JSON.stringify([source.id, version, endpoint]);
-  const same = shown && shown.signature === signature;
-  const sameEndpoint = shown && keyOf(shown.source, shown.version, shown.endpoint) === keyOf(source, version, endpoint);
-  shown = { source, version, endpoint, signature };
-  if (same) return;
-  if (!sameEndpoint) forgetAnswer();
+/** @param {string} id @param {string} title @param {Child} fact @param {Child[]} rows */
+const group = (id, title, fact, rows) => h("section", { class: "group", id, key: id, "aria-labelledby": id + "-title" },
+  h("h3", { id: id + "-title" }, title, " ", h("span", { class: "fact" }, fact)), rows);
 
-  const focused = [...fields].find(([, field]) => field.input === document.activeElement);
-  fields = new Map();
-  fill(byId("endpoint-name"), value(endpoint.name));
-  fill(byId("endpoint-facts"),
-    badge(endpoint.method.toUpperCase(), endpoint.method === "post" ? "post" : "get"),
-    code(endpoint.mime_type),
-    endpoint.foreign && badge("another host", "notable"));
-  fill(byId("endpoint-url"), ...urlTokens(endpoint.url, null));
-
-  const values = typedFor(shown);
-  fill(byId("locator-fields"), endpoint.placeholders.map((name) => placeholderField(name, values.params)));
-  show(byId("locator"), endpoint.placeholders.length > 0);
-  fill(byId("controls"), endpoint.modifiers.map((modifier) => modifierFields(modifier, values.modifiers)));
-  show(byId("controls-blank"), endpoint.modifiers.length === 0);
-  fill(byId("context"), endpoint.context.map((item) => contextField(item, values.context)));
-  show(byId("context-blank"), endpoint.context.length === 0);
-  draft = null;
-  byId("feed-problem").textContent = "";
-  previous = new Map();
-  fill(byId("feed-url"), ...urlTokens(endpoint.url, null));
-  if (focused) restoreFocus(focused);
-  compose();
+/** warnings are what keeps the feed from being what it seems. @param {Current} at @returns {Child} */
+function warnings(at) {
+  const { source: s, version: v, endpoint: e } = at;
+  const owner = draftIsCurrent() ? state.draft?.owner : null;
+  const under = nestingOf(s, v, e)?.under ?? [];
+  const losing = under.filter((other) => other.lost_keys.length > 0);
+  const twins = nestingOf(s, v, e)?.twins ?? [];
+  return [
+    owner && h("div", { class: "banner bad", id: "owner", role: "alert", key: "owner" },
+      h("p", {}, h("strong", {}, "This feed belongs to ", value(owner.name), ": "), plain(owner.why), "."),
+      h("p", {}, owner.context_obj.length ? ["Apps send ", keys(owner.context_obj.map((item) => item.key)), " with it"] : "Apps send no context keys with it",
+        ", as ", value(owner.name), " declares", owner.source !== s.id && [" in ", value(owner.source)], ". ",
+        h("button", { type: "button", class: "link", onclick: () => open(owner, state.draft?.url) }, "Open ", value(owner.name)))),
+    losing.length > 0 && h("div", { class: "banner bad", id: "lost", key: "lost" },
+      h("p", {}, h("strong", {}, "Feeds here lose ", keys(riskOf(s, v, e).lost), ". "),
+        losing.map((other) => [value(other.name, "strong"), " declares ", other.lost_keys.length === 1 ? "it" : "them", ", but the longest matching endpoint wins, and that is this one. "])),
+      h("p", {}, h("button", { type: "button", class: "link", onclick: () => go({ view: "map" }) }, "Show on the map"))),
+    twins.length > 0 && h("div", { class: "banner notable", key: "twins", id: "twins" },
+      h("p", {}, "The same URL is also registered by ", twins.map((name, i) => [i > 0 && ", ", value(name)]),
+        riskOf(s, v, e).differs ? ", with another method, type or context keys. Which of them a studio uses is open." : ", with the same method, type and context keys.")),
+    s.findings.some((f) => f.key === e.key) && h("p", { class: "blank-line", key: "findings" },
+      h("button", { type: "button", class: "link", onclick: () => go({ view: "findings" }) }, count(riskOf(s, v, e).findings, "finding")), " about this endpoint"),
+    draftIsCurrent() && (state.draft?.losers.length ?? 0) > 0 && !owner && losing.length === 0 && h("details", { key: "why", class: "why" },
+      h("summary", {}, "Why the feed belongs here"),
+      (state.draft?.losers ?? []).map((other) => h("p", {}, whyNot(other, e.name)))),
+    draftIsCurrent() && state.draft?.inside_segment && h("p", { class: "blank-line", key: "inside" },
+      "The endpoint ends in the middle of a path segment of this feed, so it may match by chance."),
+  ];
 }
 
-function restoreFocus([name, before]) {
-  const field = fields.get(name);
-  if (!field) return;
-  field.input.focus({ preventScroll: true });
-  if (before.input.type === "text" && field.input.type === "text") {
-    field.input.setSelectionRange(before.input.selectionStart, before.input.selectionEnd);
-  }
+/**
+ * row is one line of the table: label and key, control, default and reset.
+ * @param {string} name of the field: param:, modifier: or context: and a name
+ * @param {{ label: string, key: string, id: string, control: Child, about?: Child, fact?: Child, below?: Child }} parts
+ */
+function row(name, { label, key, id, control, about, fact, below }) {
+  const wrong = messageOf(name);
+  return h("div", { class: `field of-${name.split(":")[0]}` + (wrong ? " wanting" : ""), key: name, "data-field": name },
+    h("div", { class: "field-name" }, id ? h("label", { for: id }, value(label)) : h("span", { class: "label", "aria-hidden": "true" }, value(label)), key !== label && h("span", { class: "field-key" }, value(key)), about),
+    h("div", { class: "field-control" }, control, wrong && h("p", { class: "failure", id: id + "-failure" }, plain(wrong)), below),
+    fact && h("div", { class: "field-fact" }, fact));
 }
 
-let lastID = 0;
-const newID = () => `field-${++lastID}`;
-
-// addField makes the frame around an input: label above it, help and what is wrong below.
-function addField(name, input, { label, key, badges = [], help, wide }) {
-  input.id = newID();
-  const failure = el("p", { class: "failure", id: input.id + "-failure", hidden: true });
-  const foot = el("div", { class: "field-foot", id: input.id + "-help" }, help);
-  input.setAttribute("aria-describedby", `${foot.id} ${failure.id}`);
-  const field = { input, failure, foot, refresh() {} };
-  fields.set(name, field);
-  field.node = el("div", { class: "field" + (wide ? " wide" : "") },
-    el("div", { class: "field-head" }, el("label", { for: input.id }, value(label)), badges, key && code(key)),
-    input.type === "checkbox" ? switchOf(input) : input,
-    foot, failure);
-  return field;
+/** messageOf says what is wrong with a field, once that is worth saying. @param {string} name */
+function messageOf(name) {
+  if (state.bad[name]) return "This is not a number.";
+  const problem = draftIsCurrent() ? state.draft?.problems.find((p) => p.field === name) : undefined;
+  if (!problem) return "";
+  const empty = name.startsWith("param:") || problem.context;
+  return !empty || state.attention ? problem.message : "";
 }
 
-const switchOf = (input) => el("div", { class: "switch-row" },
-  el("label", { class: "switch", for: input.id }, input, el("span", { class: "track", "aria-hidden": "true" })),
-  el("output", { for: input.id }));
+/** @param {string} name @param {string} id */
+const described = (name, id) => ({ "aria-invalid": messageOf(name) ? "true" : undefined, "aria-describedby": messageOf(name) ? id + "-failure" : undefined });
 
-const textInput = (props) => el("input", { type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false", ...props });
+const plainText = { type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" };
 
-function placeholderField(name, values) {
-  const input = textInput({ "aria-required": "true" });
-  input.value = values.get(name) ?? "";
-  input.addEventListener("input", () => { values.set(name, input.value); compose(); });
-  return addField("param:" + name, input, { label: name, key: `{{${name}}}`, badges: [badge("required", "required")] }).node;
+/** @param {Current} at @param {string} name */
+function placeholderRow(at, name) {
+  const id = "param-" + name;
+  const typed = typedFor(at).params;
+  return row("param:" + name, {
+    label: name, key: `{{${name}}}`, id, fact: "required",
+    control: h("input", {
+      ...plainText, id, value: Object.hasOwn(typed, name) ? typed[name] : "", "aria-required": "true", ...described("param:" + name, id),
+      oninput: (/** @type {any} */ event) => type("params", name, event.target.value),
+    }),
+  });
 }
 
-function contextField(item, values) {
-  const input = textInput({ "aria-required": item.required && item.sent ? "true" : null, disabled: !item.sent });
-  input.value = item.sent ? values.get(item.key) ?? "" : "";
-  input.addEventListener("input", () => { values.set(item.key, input.value); compose(); });
-  const place = item.type === "bodyParam" ? "in the body" : ["in ", el("code", {}, "ctx")];
-  const help = item.sent
-    ? ["Sent ", place, item.sent_as === item.key ? "" : [" as ", code(item.sent_as)]]
-    : `Not sent: it goes into the body, and a ${shown.endpoint.method} request has none.`;
-  const badges = [item.required ? badge("required", "required") : badge("optional")];
-  return addField("context:" + item.key, input, { label: item.key, badges, help: el("span", {}, help) }).node;
+/** @param {Current} at @param {Modifier} modifier @returns {Child[]} */
+function modifierRows(at, modifier) {
+  const rows = modifier.params.map((param) => paramRow(at, param, modifier));
+  if (modifier.params.length === 1) return rows;
+  return [h("div", { class: "together", role: "group", "aria-label": plain(modifier.name), key: "modifier:" + modifier.id },
+    h("p", { class: "quiet" }, value(modifier.name)), rows)];
 }
 
-function modifierFields(modifier, values) {
-  if (modifier.params.length === 1) return paramField(modifier.params[0], modifier.name, values);
-  return el("fieldset", { class: "group" }, el("legend", {}, value(modifier.name)),
-    el("div", { class: "fields" }, modifier.params.map((param) => paramField(param, "", values))));
+/** @param {Current} at @param {Param} param @param {Modifier} modifier */
+function paramRow(at, param, modifier) {
+  const name = "modifier:" + param.key;
+  const id = "modifier-" + param.key;
+  const now = valueOf(param, typedFor(at));
+  const changed = now !== (param.default ?? "") || state.bad[name];
+  const reset = () => {
+    const input = document.getElementById(id);
+    if (input instanceof HTMLInputElement) input.value = "";
+    change(() => { delete state.bad[name]; });
+    type("modifiers", param.key, undefined);
+    (input ?? /** @type {HTMLElement | null} */ (document.querySelector(`#${CSS.escape(id)}-group input`)))?.focus();
+  };
+  const fact = changed
+    ? h("button", { type: "button", class: "link", "aria-label": plain(`${param.default === null ? "Clear" : "Reset"} ${param.label}`), onclick: reset },
+      param.default === null ? "clear" : ["default ", param.default === "" ? "empty" : value(param.default), " ↺"])
+    : h("span", {}, param.default === null ? "no default" : "default");
+  return row(name, {
+    label: param.label || param.key, key: param.key, id: param.control === "toggle" ? "" : id, fact,
+    about: modifier.params.length === 1 && modifier.name !== param.label && h("span", { class: "quiet about" }, value(modifier.name)),
+    control: control(param, now, name, id),
+  });
 }
 
-// current returns the value of a control: what was typed, if that still fits, or else the default.
-function current(param, values) {
-  const fits = (text) => text === ""
-    || (param.control === "select" ? param.options.some((option) => option.value === text)
-      : param.control !== "toggle" || text === "true" || text === "false");
-  const own = values.get(param.key);
-  if (own !== undefined && fits(own)) return own;
-  return param.default !== null && fits(param.default) ? param.default : "";
-}
-
-function paramField(param, name, values) {
-  const start = current(param, values);
-  let input;
+/** @param {Param} param @param {string} now @param {string} name @param {string} id */
+function control(param, now, name, id) {
+  const set = (/** @type {string} */ text) => type("modifiers", param.key, text);
   switch (param.control) {
     case "toggle":
-      input = el("input", { type: "checkbox", role: "switch" });
-      input.checked = start === "true";
-      break;
+      return segments(id + "-group", param.label, [["", "unset"], ["false", "off"], ["true", "on"]].map(([text, label]) => ({
+        value: text, label, checked: now === text, onchoose: () => set(text),
+      })), { title: param.placeholder ? plain(param.placeholder) : undefined });
     case "select":
-      input = el("select", {},
-        el("option", { value: "" }, plain(param.placeholder || "Not set")),
-        param.options.map((option) => el("option", { value: option.value }, plain(option.label || option.value))));
-      input.value = start;
-      break;
+      return h("select", { id, value: now, ...described(name, id), onchange: (/** @type {any} */ event) => set(event.target.value) },
+        h("option", { key: "", value: "" }, plain(param.placeholder || "Not set")),
+        param.options.map((option, i) => h("option", { key: i, value: option.value }, plain(option.label || option.value))));
     case "number":
-      input = el("input", { type: "number", step: "any", autocomplete: "off", placeholder: param.placeholder });
-      input.value = start;
-      break;
+      return h("input", {
+        id, type: "number", step: "any", autocomplete: "off", placeholder: plain(param.placeholder), value: now, ...described(name, id),
+        oninput: (/** @type {any} */ event) => {
+          const bad = event.target.validity.badInput;
+          if (Boolean(state.bad[name]) !== bad) change(() => { state.bad[name] = bad; });
+          if (!bad) set(event.target.value);
+        },
+      });
     default:
-      input = textInput({ placeholder: param.placeholder });
-      input.value = start;
+      return h("input", { ...plainText, id, placeholder: plain(param.placeholder), value: now, ...described(name, id), oninput: (/** @type {any} */ event) => set(event.target.value) });
   }
+}
 
-  const reset = el("button", { type: "button", class: "link" });
-  const fact = param.default === null ? "no default" : ["default ", param.default === "" ? "empty" : code(param.default)];
-  const tip = param.control === "toggle" && param.placeholder ? [" · ", value(param.placeholder)] : [];
-  const help = [el("span", {}, name && name !== param.label ? [value(name), " · "] : [], fact, tip), reset];
-  const field = addField("modifier:" + param.key, input, { label: param.label, key: param.key, help });
-
-  field.refresh = () => {
-    const now = current(param, values);
-    if (param.control === "toggle") field.node.querySelector("output").textContent = now === "" ? "not set" : now;
-    const initial = param.default ?? "";
-    reset.hidden = now === initial && !input.validity.badInput;
-    reset.textContent = param.default === null ? "Clear" : "Reset";
-    reset.setAttribute("aria-label", plain(`${reset.textContent} ${param.label}`));
-  };
-  const set = (text) => { values.set(param.key, text); field.refresh(); compose(); };
-  input.addEventListener(param.control === "toggle" || param.control === "select" ? "change" : "input", () => {
-    set(param.control === "toggle" ? String(input.checked) : input.value);
+/** @param {Current} at @param {ContextField} item */
+function contextRow(at, item) {
+  const name = "context:" + item.key;
+  const id = "context-" + item.key;
+  const to = destination(at);
+  const now = contextValue(to, item.key);
+  const other = now.text === "" ? elsewhere(to, item.key) : undefined;
+  const masked = !state.shown[item.key];
+  const place = item.type === "bodyParam" ? "body" : item.type;
+  return row(name, {
+    label: item.key, key: item.sent_as === item.key ? place : `${place}: ${item.sent_as}`, id,
+    about: h("span", { class: "quiet about" }, h("span", { class: item.required ? "strong" : "" }, item.required ? "required" : "optional"),
+      item.feature && [", from ", value(item.feature)], item.about && [h("br"), value(item.about)]),
+    control: !item.sent ? h("p", { class: "quiet", id }, `Not sent: it goes into the body, and a ${at.endpoint.method} request has none.`)
+      : h("div", { class: "row secret" },
+        h("input", {
+          ...plainText, id, type: masked ? "password" : "text", autocomplete: "off", value: now.text, "aria-required": item.required ? "true" : undefined, ...described(name, id),
+          oninput: (/** @type {any} */ event) => typeContext(item.key, { text: event.target.value }, to),
+        }),
+        h("button", { type: "button", class: "small", "aria-label": plain(`${masked ? "Show" : "Hide"} ${item.key}`), "aria-pressed": String(!masked), onclick: () => change(() => { state.shown[item.key] = masked; }) }, masked ? "Show" : "Hide"),
+        h("select", {
+          class: "small", "aria-label": plain(`Type of ${item.key}`), value: now.json ? "json" : "text",
+          onchange: (/** @type {any} */ event) => typeContext(item.key, { json: event.target.value === "json" }, to),
+        }, h("option", { value: "text" }, "text"), h("option", { value: "json" }, "JSON"))),
+    below: item.sent && [
+      other && h("p", { class: "hint" }, "Empty here: the value of “", value(contextSet().name), "” was entered for ", value(other), ". ",
+        h("button", { type: "button", class: "link", onclick: () => typeContext(item.key, contextValue(other, item.key), to) }, "Use it here too")),
+      !other && now.text === "" && sendOf(at.source) === "sample" && item.required && h("p", { class: "hint" },
+        h("button", { type: "button", class: "link", onclick: () => typeContext(item.key, { text: "sample-value" }, to) }, "Fill in a sample value")),
+    ],
   });
-  reset.addEventListener("click", () => {
-    values.delete(param.key);
-    if (param.control === "toggle") input.checked = current(param, values) === "true";
-    else input.value = current(param, values);
-    field.refresh();
-    compose();
-    input.focus();
-  });
-  field.refresh();
-  return field.node;
 }
 
-// filled is what the server needs to know to compose or send.
-function filled() {
-  const { source, version, endpoint } = shown;
-  const values = typedFor(shown);
-  const pick = (names, get) => Object.fromEntries(names.map((name) => [name, get(name)]).filter(([, text]) => text));
-  const params = endpoint.modifiers.flatMap((modifier) => modifier.params);
-  return {
-    source: source.id,
-    version,
-    endpoint: endpoint.url,
-    params: pick(endpoint.placeholders, (name) => values.params.get(name)),
-    modifiers: Object.fromEntries(params.map((param) => [param.key, current(param, values.modifiers)])),
-    context: pick(endpoint.context.filter((item) => item.sent).map((item) => item.key), (key) => values.context.get(key)),
-  };
+/** request shows the request that comes of it all. @param {Current} at */
+function request(at) {
+  const draft = state.draft;
+  const now = draftIsCurrent();
+  const url = now && draft ? draft.url : null;
+  const [first, ...others] = now && draft ? draft.problems : [];
+  const snippet = draft?.snippets.find((other) => other.name === state.route.snippet) ?? draft?.snippets[0];
+  return h("section", { class: "group request" + (now ? "" : " composing"), "aria-labelledby": "request-title", key: "request" },
+    h("h3", { id: "request-title" }, "Request"),
+    h("p", { id: "feed-url", class: "url code", tabindex: "0", role: "group", "aria-labelledby": "request-title" },
+      urlTokens(url ?? (draft && draft.url) ?? at.endpoint.url, (name) => focusField("param:" + name))),
+    h("p", { class: "problem", id: "feed-problem", role: "status" },
+      state.connection === "lost" ? "The studio has stopped, so this may be out of date."
+        : first ? plain(first.message) + (others.length ? ` And ${count(others.length, "more field")}.` : "") : ""),
+    now && draft && draft.snippets.length > 0 && snippet && [
+      h("div", { class: "row", key: "snippets" }, segments("snippet", "Request as", draft.snippets.map((other) => ({
+        value: other.name, label: other.name, checked: other === snippet, onchoose: () => go({ snippet: other.name }, { replace: true }),
+      }))), copyButton("copy", () => snippet.text), copyButton("copy-link", () => location.href, "Link to this state")),
+      snippet.name !== "URL" && h("pre", { class: "code wrap", id: "snippet-text", tabindex: "0", "aria-label": plain(`Request as ${snippet.name}`), key: "snippet-text" }, plain(snippet.text)),
+    ],
+    now && draft && (draft.ctx !== "" || draft.body !== "") && h("details", { key: "travel", id: "travel" },
+      h("summary", {}, "How context keys travel"),
+      draft.ctx !== "" && [
+        h("p", { class: "quiet" }, "In the query parameter ", h("code", {}, "ctx"), ", as base64url-encoded JSON:"),
+        h("pre", { class: "code wrap", id: "ctx", tabindex: "0", "aria-label": "ctx, encoded" }, plain(draft.ctx)),
+        h("pre", { class: "code", id: "decoded", tabindex: "0", "aria-label": "ctx, decoded" }, plainLines(draft.decoded)),
+      ],
+      draft.body !== "" && [
+        h("p", { class: "quiet" }, "In the body, as ", value(draft.body_type), ":"),
+        h("pre", { class: "code wrap", id: "body", tabindex: "0", "aria-label": "Body" }, plain(draft.body)),
+      ]));
 }
 
-let turn = 0;
+/** plainLines is plain for a text with lines. @param {string} text */
+const plainLines = (text) => text.split("\n").map(plain).join("\n");
 
-// compose asks for the request, and shows the answer unless another was asked for since.
-async function compose() {
-  const mine = ++turn;
-  answerIsOld();
-  await new Promise((resolve) => setTimeout(resolve, 30)); // several keys at once are one change
-  if (mine !== turn) return;
-  try {
-    const result = await call("/api/compose", filled());
-    if (mine === turn) showDraft(result);
-  } catch (refused) {
-    if (mine === turn) byId("feed-problem").textContent = refused.message;
-  }
-}
-
-function showDraft(result) {
-  draft = result;
-  fill(byId("feed-url"), ...urlTokens(draft.url, previous));
-  const [first, ...others] = draft.problems;
-  byId("feed-problem").textContent = !first ? "" : plain(first.message) + (others.length ? ` And ${count(others.length, "more field")}.` : "");
-  for (const [name, field] of fields) {
-    const problem = draft.problems.find((p) => p.field === name);
-    const wrong = problem && name.startsWith("modifier:") || field.input.validity.badInput;
-    field.node.classList.toggle("wanting", Boolean(problem));
-    field.input.setAttribute("aria-invalid", Boolean(wrong));
-    field.failure.textContent = field.input.validity.badInput ? "This is not a number." : wrong ? plain(problem.message) : "";
-    show(field.failure, wrong);
-  }
-  const hasCtx = shown.endpoint.context.some((item) => item.type === "ctx");
-  byId("ctx").textContent = draft.ctx || (hasCtx ? "Nothing yet: fill in a context key." : "No ctx: no context key travels in it.");
-  byId("ctx").classList.toggle("none", !draft.ctx);
-  byId("decoded").textContent = draft.decoded || "{}";
-  byId("decoded").classList.toggle("none", !draft.decoded);
-  show(byId("copy-ctx"), draft.ctx !== "");
-  const hasBody = shown.endpoint.context.some((item) => item.type === "bodyParam" && item.sent);
-  show(byId("travel-body"), hasBody);
-  show(byId("body-part"), hasBody);
-  byId("body-label").textContent = draft.body_type ? `Body, ${draft.body_type}` : "Body";
-  byId("body").textContent = draft.body || "Empty.";
-  byId("body").classList.toggle("none", !draft.body);
-  byId("curl").textContent = draft.curl || "Not possible for this URL.";
-  show(byId("copy-curl"), draft.curl !== "");
-}
-
-let previous = new Map(); // the query of the URL before, to show what has changed
-
-// urlTokens returns a URL in parts that can be told apart. Open placeholders lead to their fields.
-function urlTokens(url, before) {
-  const part = (text, kind) => el("span", { class: kind }, plain(text));
-  const match = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)([^?#]*)(\?[^#]*)?(#.*)?$/is.exec(url);
-  if (!match) return [part(url, "path")];
-  const [, scheme, authority, path, query = "", fragment = ""] = match;
-  const nodes = [part(scheme, "scheme"), part(authority, "authority")];
-  for (const text of path.split(/(\{\{[^{}]*\}\})/)) {
-    if (!text.startsWith("{{")) nodes.push(part(text, "path"));
-    else if (!before) nodes.push(part(text, "open"));
-    else nodes.push(el("button", { type: "button", class: "open", title: "Fill it in",
-      onclick: () => fields.get("param:" + text.slice(2, -2))?.input.focus() }, plain(text)));
-  }
-  const seen = new Map();
-  for (const [i, pair] of (query ? query.slice(1).split("&") : []).entries()) {
-    const at = pair.indexOf("=");
-    const key = at < 0 ? pair : pair.slice(0, at);
-    const text = at < 0 ? "" : pair.slice(at + 1);
-    const changed = before && before.size > 0 && before.get(key) !== text;
-    seen.set(key, text);
-    nodes.push(part(i ? "&" : "?", "mark"), part(key, "key"), part("=", "mark"),
-      part(text, "value" + (key === "ctx" ? " ctx" : "") + (changed ? " changed" : "")));
-  }
-  if (fragment) nodes.push(part(fragment, "path"));
-  if (before) {
-    seen.set("", ""); // so that a URL without a query counts as one that was shown
-    previous = seen;
-  }
-  return nodes;
-}
-
-function forgetAnswer() {
-  answered = false;
-  sending++;
-  fill(byId("answer-body"), el("p", { class: "blank-line" }, "Press Send to see what the service answers: status, type and body."));
-}
-
-let sending = 0; // counts requests, so that a late answer is not shown for another
-let answered = false;
-
-function answerIsOld() {
-  if (answered) byId("answer").classList.add("old");
-}
-
-async function send() {
-  if (!shown) return;
-  if (!draft) await compose();
-  const first = draft?.problems[0];
-  if (first) {
-    const field = fields.get(first.field);
-    if (field) field.input.focus();
-    announce(first.message);
-    return;
-  }
-  const mine = ++sending;
-  const button = byId("send");
-  button.setAttribute("aria-busy", "true");
-  byId("answer").classList.remove("old");
-  fill(byId("answer-body"), el("p", { class: "blank-line waiting" }, "Waiting for the answer…"));
-  try {
-    const result = await call("/api/send", filled());
-    if (mine === sending) showAnswer(result);
-  } catch (refused) {
-    if (mine !== sending) return;
-    fill(byId("answer-body"), el("div", { class: "banner bad", role: "alert" },
-      el("p", {}, el("strong", {}, plain(refused.message))), refused.hint && el("p", {}, plain(refused.hint))));
-  } finally {
-    if (mine === sending) {
-      answered = true;
-      byId("answer").scrollIntoView({ block: "nearest" });
-    }
-    button.removeAttribute("aria-busy");
-  }
-}
-
-function showAnswer(a) {
-  const kind = a.status < 300 ? "good" : a.status < 400 ? "notable" : "bad";
-  const size = a.bytes < 1024 ? count(a.bytes, "byte") : `${(a.bytes / 1024).toFixed(1)} KiB`;
-  const notes = a.example ? ["The studio has answered by itself: the built-in example has no feeds anywhere else.", ...a.notes] : a.notes;
-  fill(byId("answer-body"),
-    el("p", { class: "facts" },
-      badge(`${a.status} ${a.status_text}`, kind), code(a.content_type || "no content type"),
-      el("span", {}, `${size}, ${a.millis} ms`), el("span", { class: "outdated" }, "sent before the last change")),
-    notes.length > 0 && el("ul", { class: "notes" }, notes.map((note) => el("li", {}, plain(note)))),
-    !a.binary && el("pre", { class: "code body", tabindex: "0", role: "group", "aria-label": "Body of the answer" }, a.body || "The body is empty."),
-    el("details", {}, el("summary", {}, "Headers"),
-      el("dl", {}, a.headers.map(([name, text]) => [el("dt", {}, name), el("dd", {}, plain(text))]))));
-  announce(`Answer: ${a.status} ${a.status_text}`);
-}
-
-copies(byId("copy-url"), () => (draft ? draft.url : shown.endpoint.url));
-copies(byId("copy-ctx"), () => draft.ctx);
-copies(byId("copy-curl"), () => draft.curl);
-byId("send").addEventListener("click", send);
-document.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && byId("main").contains(event.target)) {
-    event.preventDefault();
-    send();
-  }
-});
-forgetAnswer();

@@ -1,0 +1,195 @@
+package studio_test
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"signpost/client"
+	"signpost/studio"
+)
+
+const manifestJSON = `{"endpoints":{"https://feeds.example.com/v1/10":{"name":"Ten","method":"get","mime_type":"application/json","context_obj":[]},
+"https://feeds.example.com/v1/9":{"name":"Nine","method":"get","mime_type":"application/json","context_obj":[]}}}`
+
+func TestRegister(t *testing.T) {
+	_, address := serve(t, studio.Options{})
+	manifest := serveText(t, manifestJSON)
+	if status, out := ask(t, address+"/api/register", object{"address": " " + manifest + " "}); status != 200 || out["source"] != manifest || out["endpoints"] != 2.0 {
+		t.Fatalf("status %d: %v", status, out)
+	}
+	src := sourceOf(t, address, manifest)
+	if src["kind"] != "address" || src["name"] != manifest {
+		t.Fatalf("source %v", src)
+	}
+	if got := get(t, src, "versions", 0, "name"); got != "v1" {
+		t.Errorf("version %v", got)
+	}
+	if got := get(t, src, "versions", 0, "revision"); got != "0123456789abcdef" {
+		t.Errorf("revision %v", got)
+	}
+	if get(t, src, "versions", 0, "endpoints", 0, "name") != "Ten" || get(t, src, "versions", 0, "endpoints", 1, "name") != "Nine" {
+		t.Error("endpoints are not in the order of the manifest")
+	}
+	if !strings.Contains(fmt.Sprint(src["notes"]), "https") {
+		t.Errorf("notes %v", src["notes"])
+	}
+	ask(t, address+"/api/register", object{"address": manifest})
+	if _, state := ask(t, address+"/api/state", nil); len(state["sources"].([]any)) != 1 {
+		t.Error("the same address is registered twice")
+	}
+	if status, _ := ask(t, address+"/api/remove", object{"source": src["id"]}); status != 200 {
+		t.Errorf("remove: status %d", status)
+	}
+	for _, route := range []string{"update", "remove"} {
+		if status, _ := ask(t, address+"/api/"+route, object{"source": src["id"]}); status != 404 {
+			t.Errorf("%s what is gone: status %d", route, status)
+		}
+	}
+	_, state := ask(t, address+"/api/state", nil)
+	if !cmp.Equal(state["sources"], []any{}) {
+		t.Errorf("sources %v", state["sources"])
+	}
+}
+
+// A manifest of somebody else may have mistakes in it. It is shown all the same, with findings.
+func TestRegisterSloppyManifest(t *testing.T) {
+	_, address := serve(t, studio.Options{})
+	src := registered(t, address, serveText(t, `{"endpoints":{"https://a.example/x":{"name":"X","method":"PUT","mime_type":"",
+"modifiers":[{"id":"a","name":"A","params":[{"key":"k","ui":{"label":"K"},"schema":{"type":"number","default":{"a":1}}},
+{"key":"big","ui":{"label":"Big"},"schema":{"type":"number","default":12345678901234567890}},
+{"key":"e","ui":{"label":"E"},"schema":{"type":"string","enum":["one","two"]}}]}]}}}`))
+	if len(src["findings"].([]any)) == 0 {
+		t.Fatal("no findings")
+	}
+	params := get(t, src, "versions", 0, "endpoints", 0, "modifiers", 0, "params")
+	if got := get(t, params, 0, "default"); got != nil {
+		t.Errorf("a default that no control can have: %v", got)
+	}
+	if got := get(t, params, 1, "default"); got != "12345678901234567890" {
+		t.Errorf("a large default: %v", got)
+	}
+	if get(t, params, 2, "control") != "select" {
+		t.Error("an enum is no dropdown")
+	}
+}
+
+func TestRegisterRefuses(t *testing.T) {
+	secret := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") }))
+	t.Cleanup(secret.Close)
+	moved := httptest.NewServer(http.RedirectHandler(secret.URL+"/v1/endpoints-manifest", http.StatusFound))
+	t.Cleanup(moved.Close)
+	private := httptest.NewUnstartedServer(http.NotFoundHandler())
+	private.Config.ErrorLog = log.New(io.Discard, "", 0)
+	private.StartTLS()
+	t.Cleanup(private.Close)
+	plain := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(plain.Close)
+	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	t.Cleanup(slow.Close)
+	_, hasty := serve(t, studio.Options{Client: client.Options{Timeout: 100 * time.Millisecond}})
+	if status, problem := ask(t, hasty+"/api/register", object{"address": slow.URL + "/v1/endpoints-manifest"}); status != 502 || !strings.Contains(fmt.Sprint(problem["hint"]), "takes so long") {
+		t.Errorf("a service that hangs: status %d, %v", status, problem)
+	}
+	_, address := serve(t, studio.Options{})
+	for _, test := range []struct {
+		address string
+		status  int
+		says    string
+	}{
+		{"", 422, "does not start with https"},
+		{"file:///etc/passwd", 422, "does not start with https"},
+		{"javascript:alert(1)", 422, "does not start with https"},
+		{"ftp://a.example/v1/endpoints-manifest", 422, "does not start with https"},
+		{"https://user:pass@a.example/v1/endpoints-manifest", 422, "user info"},
+		{"https://a.example", 422, "no path"},
+		{moved.URL + "/v1/endpoints-manifest", 502, "redirects"},
+		{plain.URL + "/v1/endpoints-manifest", 502, "404"},
+		{"http://127.0.0.1:1/v1/endpoints-manifest", 502, "Nothing listens at 127.0.0.1:1."},
+		{"https://nowhere.invalid/v1/endpoints-manifest", 502, ""},
+		{private.URL + "/v1/endpoints-manifest", 502, "--ca-file"},
+		{strings.Replace(plain.URL, "http:", "https:", 1) + "/v1/endpoints-manifest", 502, "does not speak TLS"},
+		{serveText(t, "<html>"), 502, "not a manifest"},
+		{serveText(t, `{"endpoints":[]}`), 502, "has no"},
+		{serveText(t, `[]`), 502, "not an array"},
+		{serveText(t, strings.Repeat(" ", 17<<20)), 502, "larger than 16 MiB"},
+	} {
+		status, problem := ask(t, address+"/api/register", object{"address": test.address})
+		if said := fmt.Sprint(problem["detail"], " ", problem["hint"]); status != test.status || !strings.Contains(said, test.says) {
+			t.Errorf("%q: status %d, %s", test.address, status, said)
+		}
+	}
+	_, state := ask(t, address+"/api/state", nil)
+	if !cmp.Equal(state["sources"], []any{}) {
+		t.Errorf("something is registered: %v", state["sources"])
+	}
+}
+
+func TestUpdateTellsWhatHasChanged(t *testing.T) {
+	var text atomic.Value
+	text.Store(manifestJSON)
+	manifest := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, text.Load().(string)) }))
+	t.Cleanup(manifest.Close)
+	_, address := serveFile(t, feedsYAML)
+	id := manifest.URL + "/v1/endpoints-manifest"
+	registered(t, address, id)
+	update := func() int {
+		status, _ := ask(t, address+"/api/update", object{"source": id})
+		return status
+	}
+	changes := func() any { return sourceOf(t, address, id)["changes"] }
+
+	if update(); !cmp.Equal(changes(), any([]any{})) {
+		t.Errorf("changes %v", changes())
+	}
+	text.Store(strings.Replace(manifestJSON, `"get"`, `"post"`, 1))
+	update()
+	for range 2 { // a second update does not hide what the first has found
+		if now := changes(); get(t, now, 0, "level") != "breaking" || get(t, now, 0, "rule") != "method-changed" || get(t, now, 0, "key") != "https://feeds.example.com/v1/10" {
+			t.Errorf("changes %v", now)
+		}
+		update()
+	}
+	if _, out := ask(t, address+"/api/changes", object{"source": id, "base": "previous"}); !cmp.Equal(out["changes"], any([]any{})) {
+		t.Errorf("changes since the last fetch: %v", out)
+	}
+	text.Store("{")
+	if status := update(); status != 502 {
+		t.Errorf("status %d for a manifest that is broken now", status)
+	}
+	src := sourceOf(t, address, id)
+	if get(t, src, "versions", 0, "endpoints", 0, "method") != "post" || src["failure"] == nil {
+		t.Errorf("a failed update: %v", src)
+	}
+	if status, _ := ask(t, address+"/api/accept", object{"source": id}); status != 200 || !cmp.Equal(changes(), any([]any{})) {
+		t.Errorf("accepted with status %d: %v", status, changes())
+	}
+	if status, _ := ask(t, address+"/api/update", object{"source": "feeds.yaml"}); status != 409 {
+		t.Errorf("status %d for the file", status)
+	}
+}
+
+// An address of the command line that fails is shown with its failure, and can be tried again.
+func TestRegisterKeepsWhatFails(t *testing.T) {
+	s, address := serve(t, studio.Options{})
+	const dead = "http://127.0.0.1:1/v1/endpoints-manifest"
+	s.Register(t.Context(), dead)
+	src := sourceOf(t, address, dead)
+	for deadline := time.Now().Add(waitTime); src["failure"] == nil && time.Now().Before(deadline); src = sourceOf(t, address, dead) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if got := get(t, src, "failure", "detail"); got != "Nothing listens at 127.0.0.1:1." {
+		t.Errorf("failure %v", got)
+	}
+	if status, _ := ask(t, address+"/api/update", object{"source": dead}); status != 502 {
+		t.Errorf("status %d", status)
+	}
+}

@@ -1,0 +1,101 @@
+package studio
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// maxRequest bounds the body of an API request. Context values are most of it, and ctx may have 32 KiB.
+const maxRequest = 256 << 10
+
+// readTimeout bounds how long the body of an API request may take to arrive. It comes from the same machine.
+const readTimeout = 10 * time.Second
+
+// read decodes the JSON body of a request, or rejects the request.
+func read(w http.ResponseWriter, r *http.Request, into any) bool {
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
+		// A form on another site cannot post JSON without a preflight request.
+		refuse(w, problem{Status: http.StatusUnsupportedMediaType, Detail: "Send application/json."})
+		return false
+	}
+	control := http.NewResponseController(w)
+	control.SetReadDeadline(time.Now().Add(readTimeout)) // an error means that there are no deadlines here, as in a test
+	defer control.SetReadDeadline(time.Time{})
+	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		p := problem{Status: http.StatusBadRequest, Detail: "This is not the JSON that the page sends."}
+		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+			p = problem{Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("The values are larger than %d KiB: shorten them.", maxRequest>>10)}
+		}
+		refuse(w, p)
+		return false
+	}
+	return true
+}
+
+// answer writes a result for the page.
+func answer(w http.ResponseWriter, status int, contentType string, result any) {
+	body, err := json.Marshal(result)
+	if err != nil { // a defect: all results are plain values
+		http.Error(w, "internal error", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	w.Write(body)
+}
+
+func reply(w http.ResponseWriter, result any) { answer(w, http.StatusOK, "application/json", result) }
+
+// problem is an RFC 9457 body with what the page shows below it.
+type problem struct {
+	Title    string    `json:"title"`
+	Status   int       `json:"status"`
+	Detail   string    `json:"detail"`
+	Hint     string    `json:"hint,omitempty"`
+	Findings []finding `json:"findings,omitempty"`
+	Problems []missing `json:"problems,omitempty"`
+}
+
+func refuse(w http.ResponseWriter, p problem) {
+	p.Title = http.StatusText(p.Status)
+	answer(w, p.Status, "application/problem+json", p)
+}
+
+var noSource = problem{
+	Status: http.StatusNotFound, Detail: "This manifest is no longer registered.", Hint: "Choose another one.",
+}
+
+// readSource reads a request that names a source and nothing else.
+func (s *Studio) readSource(w http.ResponseWriter, r *http.Request) (*source, bool) {
+	var in struct {
+		Source string `json:"source"`
+	}
+	if !read(w, r, &in) {
+		return nil, false
+	}
+	src := s.source(in.Source)
+	if src == nil {
+		refuse(w, noSource)
+	}
+	return src, src != nil
+}
+
+// sentence turns the text of an error into a sentence.
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	text = strings.ToUpper(text[:1]) + text[1:]
+	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") {
+		return text
+	}
+	return text + "."
+}

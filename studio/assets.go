@@ -1,0 +1,80 @@
+package studio
+
+import (
+	"embed"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"net/http"
+	"path"
+	"strconv"
+)
+
+//go:embed assets
+var assetFiles embed.FS
+
+// asset is a file of the page with its precomputed headers.
+type asset struct {
+	body        []byte
+	contentType string
+	etag        string
+}
+
+// loadAssets returns the assets by their route, and a hash of them all.
+func loadAssets() (assets map[string]asset, build string, err error) {
+	assets = make(map[string]asset)
+	all := fnv.New64a()
+	err = fs.WalkDir(assetFiles, "assets", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		body, err := assetFiles.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		hash := fnv.New64a()
+		hash.Write(body)
+		fmt.Fprintln(all, name, hash.Sum64())
+		route := "/" + path.Base(name)
+		if route == "/index.html" {
+			route = "/"
+		}
+		assets[route] = asset{body: body, contentType: contentTypes[path.Ext(name)], etag: fmt.Sprintf(`"%x"`, hash.Sum64())}
+		return nil
+	})
+	return assets, fmt.Sprintf("%x", all.Sum64()), err
+}
+
+// contentTypes is fixed, because a system's own table may give a module any type.
+var contentTypes = map[string]string{
+	".html": "text/html; charset=utf-8",
+	".css":  "text/css; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".svg":  "image/svg+xml",
+}
+
+// serveAsset serves the page and, at the paths where the service would publish them, the manifests of the files.
+func (s *Studio) serveAsset(w http.ResponseWriter, r *http.Request) {
+	if a, ok := s.assets[r.URL.Path]; ok {
+		w.Header().Set("Content-Type", a.contentType)
+		w.Header().Set("ETag", a.etag)
+		w.Header().Set("Cache-Control", "no-cache")
+		if r.Header.Get("If-None-Match") == a.etag {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		w.Header().Set("Content-Length", strconv.Itoa(len(a.body)))
+		w.Write(a.body)
+		return
+	}
+	for _, src := range s.sources() {
+		for _, v := range src.Versions {
+			if v.Route == r.URL.Path && v.Route != "" {
+				w.Header().Set("Content-Type", "application/json")
+				w.Write(v.body)
+				return
+			}
+		}
+	}
+	refuse(w, problem{Status: http.StatusNotFound, Detail: "There is nothing here. The page is at /."})
+}

@@ -1,0 +1,334 @@
+// What the page does when somebody asks for it.
+
+import { announce, byId, count } from "./dom.js";
+import { read } from "./feed.js";
+import { endpointID, go, own, settle } from "./route.js";
+import { bind, contextSet, current, destination, filled, sendOf, signature, typedFor } from "./select.js";
+import { call, Cancelled, lines, Refused, remoteTimeout } from "./server.js";
+import { change, state } from "./store.js";
+import { deploy, refresh } from "./sync.js";
+
+/** @typedef {import("./types.js").Failure} Failure */
+/** @typedef {import("./types.js").Answer} Answer */
+/** @typedef {import("./types.js").Place} Place */
+
+/** attempt runs an action, once at a time, and keeps a failure for the place that shows it. @param {string} place @param {() => Promise<void>} action */
+export async function attempt(place, action) {
+  if (state.busy[place]) return;
+  change(() => {
+    state.busy[place] = true;
+    state.failures[place] = null;
+  });
+  try {
+    await action();
+  } catch (refused) {
+    if (refused instanceof Refused) state.failures[place] = refused.failure;
+    else if (!(refused instanceof Cancelled)) throw refused;
+  } finally {
+    change(() => { state.busy[place] = false; });
+  }
+}
+
+// Composing
+
+const composeDelay = 30; // several keys at once are one change
+const autoDelay = 350; // a request is sent when the typing pauses
+let composing = "";
+let composeTimer = 0;
+let autoTimer = 0;
+let failedAt = "";
+
+/** compose asks for the request of what is filled in, if that is not known already. It is called on every rendering. */
+export function compose() {
+  const at = current();
+  if (!at || state.connection !== "live") return;
+  const wish = signature(at) + state.server.rev;
+  if (state.draft?.signature === wish || composing === wish || failedAt === wish) return;
+  composing = wish;
+  clearTimeout(composeTimer);
+  composeTimer = window.setTimeout(async () => {
+    try {
+      const draft = await call("/api/compose", filled(at));
+      if (composing !== wish) return; // another is on its way, and newer
+      change(() => { state.draft = { ...draft, signature: wish }; });
+    } catch (refused) {
+      if (!(refused instanceof Refused)) throw refused;
+      failedAt = wish;
+      if (refused.failure.status === 404) refresh();
+      else setTimeout(() => { failedAt = ""; change(); }, 2000);
+    } finally {
+      if (composing === wish) composing = "";
+    }
+  }, composeDelay);
+  clearTimeout(autoTimer);
+  autoTimer = window.setTimeout(autoSend, autoDelay);
+}
+
+/** draftIsCurrent reports whether the draft is that of what is filled in. */
+export function draftIsCurrent() {
+  const at = current();
+  return Boolean(at && state.draft && state.draft.signature === signature(at) + state.server.rev);
+}
+
+/** autoSend sends after a change, where that is wanted and harmless. */
+function autoSend() {
+  const at = current();
+  if (!at || !state.auto || at.endpoint.method !== "get" || state.route.view !== "endpoints") return;
+  const sample = sendOf(at.source) === "sample";
+  if (!sample && !state.sentTo[at.id + destination(at)]) return;
+  if (!draftIsCurrent()) {
+    autoTimer = window.setTimeout(autoSend, autoDelay);
+    return;
+  }
+  const draft = state.draft;
+  if (!draft || draft.owner || draft.problems.some((p) => !p.context) || anyBad() || (!sample && draft.problems.length)) return;
+  if (state.answers[at.id]?.[0]?.signature === signature(at)) return;
+  send({ without: sample, quiet: true });
+}
+
+const anyBad = () => Object.values(state.bad).some(Boolean);
+
+// Typing
+
+/** type keeps what was typed into a placeholder or a control. @param {"params" | "modifiers"} kind @param {string} name @param {string | undefined} text undefined is the default again */
+export function type(kind, name, text) {
+  const at = current();
+  if (!at) return;
+  change(() => {
+    const typed = structuredClone(typedFor(at));
+    if (text === undefined) delete typed[kind][name];
+    else own(typed[kind], name, text);
+    state.typed[at.id] = typed;
+  });
+  settle();
+}
+
+/** typeContext keeps a context value, for the place that requests go to. @param {string} key @param {Partial<import("./types.js").ContextValue>} value @param {string} to */
+export function typeContext(key, value, to) {
+  change(() => {
+    const { values } = contextSet();
+    const here = values[to] ?? {};
+    own(here, key, { text: "", json: false, ...(Object.hasOwn(here, key) ? here[key] : {}), ...value });
+    values[to] = here;
+  });
+}
+
+// Sending
+
+const historyLength = 8;
+const clickPause = 500;
+let lastSend = { at: 0, signature: "" };
+
+/**
+ * send sends the request. A double click is one click.
+ * @param {{ without?: boolean, quiet?: boolean }} [options] without: although required context keys are missing
+ */
+export async function send({ without = false, quiet = false } = {}) {
+  const at = current();
+  if (!at || state.connection === "lost") return;
+  const sent = signature(at);
+  if (!quiet && sent === lastSend.signature && performance.now() - lastSend.at < clickPause) return;
+  if (state.pending) {
+    if (!quiet) return;
+    state.pending.controller.abort(); // what is on its way is the answer to something else
+  }
+  if (anyBad() && !quiet) {
+    change(() => { state.attention = true; });
+    focusField(Object.keys(state.bad).find((name) => state.bad[name]) ?? "");
+    return;
+  }
+  if (!quiet) lastSend = { at: performance.now(), signature: sent };
+  const controller = new AbortController();
+  const pending = { controller, id: at.id, at: Date.now() };
+  change(() => {
+    state.pending = pending;
+    state.failures.send = null;
+    if (!quiet) state.sentTo[at.id + destination(at)] = true;
+  });
+  try {
+    const response = await call("/api/send", { ...filled(at), without }, { timeout: remoteTimeout, signal: controller.signal });
+    keep(at.id, sent, response, null);
+    if (!quiet) announce(`Answer: ${response.status} ${response.status_text}`);
+    change(() => { state.attention = false; });
+  } catch (refused) {
+    if (refused instanceof Cancelled) {
+      if (!quiet && state.pending === pending) announce("Cancelled.");
+    } else if (!(refused instanceof Refused)) {
+      throw refused;
+    } else if (refused.failure.problems?.length) {
+      change(() => { state.attention = true; });
+      if (!quiet) focusField(refused.failure.problems[0].field);
+    } else {
+      keep(at.id, sent, null, refused.failure);
+    }
+  } finally {
+    if (state.pending === pending) change(() => { state.pending = null; });
+  }
+}
+
+/** cancel ends the request that is on its way. */
+export function cancel() {
+  state.pending?.controller.abort();
+  change(() => { state.pending = null; });
+}
+
+/** @param {string} id @param {string} sent @param {import("./types.js").Response | null} response @param {Failure | null} failure */
+function keep(id, sent, response, failure) {
+  const at = current();
+  const limit = at && at.id === id ? Number(filled(at).modifiers.limit ?? NaN) : NaN;
+  const parsed = response?.json ? JSON.parse(response.body) : undefined;
+  /** @type {Answer} */
+  const answer = {
+    at: Date.now(), signature: sent, response, failure, parsed, cards: parsed === undefined ? null : read(parsed),
+    limit: Number.isInteger(limit) ? limit : null, label: "",
+  };
+  answer.label = response ? `${response.status}` + (answer.cards ? ` · ${count(answer.cards.total, "entry").replace("entrys", "entries")}` : "") : "failed";
+  change(() => {
+    state.answers[id] = [answer, ...(state.answers[id] ?? [])].slice(0, historyLength);
+    state.picked = null;
+    state.folded = {};
+  });
+}
+
+/** focusField puts the focus on a field, when it is there. @param {string} name */
+export function focusField(name) {
+  go({ pane: "endpoint" }, { replace: true });
+  setTimeout(() => /** @type {HTMLElement | null} */ (document.querySelector(`[data-field="${CSS.escape(name)}"] :is(input, select, textarea)`))?.focus(), 0);
+}
+
+// Going elsewhere
+
+/** open shows an endpoint, with the placeholders and controls that a feed of it has. @param {Place} place @param {string} [feed] */
+export function open(place, feed) {
+  const s = state.server.sources.get(place.source);
+  const e = s?.versions.find((v) => v.name === place.version)?.endpoints.find((other) => other.key === place.key);
+  const target = { source: place.source, version: place.version, endpoint: place.key };
+  if (e && feed) state.typed[endpointID(target)] = bind(e, feed);
+  change(() => {
+    state.picked = null;
+    state.dialog = "";
+    state.attention = false;
+    state.bad = {};
+    if (state.pending && state.pending.id !== endpointID(target)) cancel();
+  });
+  go({ view: "endpoints", pane: "endpoint", ...target });
+  setTimeout(() => byId("endpoint-name")?.focus({ preventScroll: true }), 0);
+}
+
+// Registering
+
+/** @param {string} address */
+export const register = (address) => attempt("register", async () => {
+  const { source: id, endpoints } = await call("/api/register", { address }, { timeout: remoteTimeout });
+  if (!state.registered.includes(id)) state.registered = [...state.registered, id];
+  await refresh();
+  change(() => { state.dialog = ""; });
+  go({ view: "endpoints", source: id, version: "", endpoint: "", filter: "", pane: "list" });
+  announce(`Registered: ${count(endpoints, "endpoint")}.`);
+});
+
+/** @param {string} id */
+export const update = (id) => attempt("source:" + id, async () => {
+  const { changes } = await call("/api/update", { source: id }, { timeout: remoteTimeout });
+  await refresh();
+  announce(changes ? `Updated: ${count(changes, "change")} since it was registered.` : "Updated: nothing has changed since it was registered.");
+});
+
+/** @param {string} id */
+export const remove = (id) => attempt("source:" + id, async () => {
+  await call("/api/remove", { source: id });
+  state.registered = state.registered.filter((address) => address !== id);
+  await refresh();
+  go({ source: "", version: "", endpoint: "" });
+  announce("Removed.");
+  byId("source-button")?.focus();
+});
+
+/** @param {string} host */
+export async function setHost(host) {
+  if (host.trim() === state.server.host) return;
+  if (await deploy({ host })) {
+    settle();
+    announce(`The host is ${state.server.host}.`);
+  }
+}
+
+/** @param {string} id */
+export const accept = (id) => attempt("changes", async () => {
+  await call("/api/accept", { source: id });
+  await refresh();
+  change(() => { state.changes = null; });
+  announce("Accepted: changes are shown against this state from now on.");
+});
+
+// The other views ask for what they show when it is not there yet. They are called on every rendering.
+
+let asking = "";
+
+/** loadChanges compares with the base that was chosen. */
+export function loadChanges() {
+  const at = state.server.sources.get(state.route.source);
+  const { base, of, version } = state.route;
+  if (!at || (base === "git" && !of)) return;
+  const wish = JSON.stringify([at.id, at.rev, base, of, version]);
+  if (state.changes?.signature === wish || asking === wish) return;
+  asking = wish;
+  call("/api/changes", { source: at.id, version, base, of }, { timeout: remoteTimeout }).then(
+    ({ changes }) => ({ signature: wish, changes, failure: null }),
+    (refused) => ({ signature: wish, changes: [], failure: refused.failure ?? { detail: String(refused) } }),
+  ).then((result) => {
+    if (asking === wish) asking = "";
+    change(() => { state.changes = result; });
+  });
+}
+
+let reading = "";
+
+/** loadText gets the text of the source for its findings. */
+export function loadText() {
+  const s = state.server.sources.get(state.route.source);
+  if (!s) return;
+  const wish = s.id + " " + s.rev;
+  if ((state.text?.source === s.id && state.text.rev === s.rev) || reading === wish) return;
+  reading = wish;
+  call(`/api/text?source=${encodeURIComponent(s.id)}`).then((result) => {
+    change(() => { state.text = { source: s.id, rev: s.rev, ...result }; });
+  }, () => {}).finally(() => { reading = ""; });
+}
+
+let matching = "";
+
+/** loadMatches finds out where the feeds of the map land. */
+export function loadMatches() {
+  const { feeds } = state.route;
+  const wish = JSON.stringify([feeds, state.server.rev, state.server.instance]);
+  if (feeds.length === 0 || state.matches?.signature === wish || matching === wish) return;
+  matching = wish;
+  call("/api/match", { source: state.route.source, feeds }).then(({ matches }) => {
+    if (matching === wish) change(() => { state.matches = { signature: wish, matches }; });
+  }, () => {}).finally(() => { if (matching === wish) matching = ""; });
+}
+
+/** runCheck runs the checks, and shows each result when it is there. @param {string} id @param {string} version */
+export async function runCheck(id, version) {
+  state.check?.controller?.abort();
+  const controller = new AbortController();
+  /** @type {import("./types.js").CheckRun} */
+  const run = { source: id, version, results: [], done: 0, total: 0, running: true, ok: false, failure: null, controller };
+  change(() => { state.check = run; });
+  const s = state.server.sources.get(id);
+  try {
+    await lines("/api/check", { source: id, version, send: s ? sendOf(s) : "published" }, controller.signal, (line) => change(() => {
+      if (line.result) run.results.push(line.result);
+      if (line.total) Object.assign(run, { done: line.done ?? 0, total: line.total });
+      if (line.end) run.ok = Boolean(line.ok);
+    }));
+    announce(run.ok ? "Check: nothing failed." : "Check: something failed.");
+  } catch (refused) {
+    if (refused instanceof Refused) run.failure = refused.failure;
+    else if (refused instanceof Cancelled) run.failure = { detail: "The check was cancelled." };
+    else throw refused;
+  } finally {
+    change(() => { run.running = false; });
+  }
+}

@@ -1,0 +1,225 @@
+// The answer: cards, JSON, headers, and what has changed since the answer before.
+
+import { cancel, draftIsCurrent, open, send } from "./actions.js";
+import { badge, byId, clock, h, plain, value } from "./dom.js";
+import { fieldOf } from "./feed.js";
+import { diffLines, tree } from "./json.js";
+import { failureBox } from "./parts.js";
+import { go, own } from "./route.js";
+import { destination, sendOf, signature } from "./select.js";
+import { call } from "./server.js";
+import { change, state } from "./store.js";
+
+/** @typedef {import("./select.js").Current} Current */
+/** @typedef {import("./types.js").Answer} Answer */
+/** @typedef {import("./types.js").Card} Card */
+/** @typedef {import("./dom.js").Child} Child */
+
+const tabNames = /** @type {Record<string, string>} */ ({ preview: "Preview", json: "Body", headers: "Headers", diff: "Against the last" });
+
+/** answerPane is the third pane. @param {Current} at */
+export function answerPane(at) {
+  const answers = state.answers[at.id] ?? [];
+  const [answer] = answers;
+  const pending = state.pending?.id === at.id;
+  return h("section", { class: "pane answer", "aria-labelledby": "answer-title", key: "answer", id: "answer" },
+    h("button", { type: "button", class: "back", onclick: () => history.back() }, "‹ Endpoint"),
+    h("div", { class: "answer-head" },
+      h("h2", { id: "answer-title", class: "unseen", tabindex: "-1" }, "Answer"),
+      h("p", { class: "facts", id: "answer-facts", role: "status" }, pending ? h("span", { class: "waiting" }, "Waiting for ", value(destination(at))) : facts(at, answer)),
+      h("div", { class: "row buttons" },
+        at.endpoint.method === "get" && h("label", { class: "check" },
+          h("input", { type: "checkbox", id: "auto", checked: state.auto, onchange: (/** @type {any} */ event) => change(() => { state.auto = event.target.checked; }) }), "Send on change"),
+        pending && h("button", { type: "button", id: "cancel", onclick: cancel }, "Cancel"),
+        h("button", {
+          type: "button", id: "send", class: "primary", title: "Ctrl+Enter", "aria-keyshortcuts": "Control+Enter", "aria-disabled": pending || blocked() ? "true" : undefined,
+          onclick: (/** @type {MouseEvent} */ event) => { if (event.detail < 2) send(); },
+        }, "Send"))),
+    missing(at),
+    answer ? body(at, answers, answer, pending) : h("p", { class: "blank", id: "answer-blank" }, pending ? "" : hint(at)));
+}
+
+const blocked = () => draftIsCurrent() && Boolean(state.draft?.owner);
+
+/** hint says what Send would do. @param {Current} at @returns {Child} */
+const hint = (at) => (sendOf(at.source) === "sample"
+  ? "Fill in what is missing, and the studio makes a sample answer."
+  : ["Press Send to ask ", value(destination(at)), " as an app does."]);
+
+/** missing says which required context keys the request lacks, and lets it be sent all the same. @param {Current} at @returns {Child} */
+function missing(at) {
+  if (!draftIsCurrent() || !state.draft || state.draft.owner) return null;
+  const problems = state.draft.problems;
+  if (problems.length === 0 || problems.some((p) => !p.context) || sendOf(at.source) === "sample") return null;
+  return h("p", { class: "hint without", key: "without" }, "A required context key is missing. ",
+    h("button", { type: "button", class: "link", onclick: () => send({ without: true }) }, "Send without it"), " to see what the service says.");
+}
+
+/** @param {Current} at @param {Answer | undefined} answer @returns {Child} */
+function facts(at, answer) {
+  if (!answer) return null;
+  const old = answer.signature !== signature(at) && badge("before the last change", "notable");
+  const { response } = answer;
+  if (!response) return [badge("failed", "bad"), old];
+  const good = response.status < 300 ? "good" : response.status < 400 ? "notable" : "bad";
+  return [
+    badge(`${response.status} ${response.status_text}`, good), old,
+    h("span", {}, response.status < 300 && (response.declared ? "type as declared ✓ · " : "another type ✗ · "), size(response.bytes), ` · ${response.millis} ms`,
+      answer.cards && ` · ${entries(answer.cards.total)}`, response.sample && " · sample"),
+  ];
+}
+
+const entries = (/** @type {number} */ n) => (n === 1 ? "1 entry" : `${n} entries`);
+
+/** @param {number} bytes */
+const size = (bytes) => (bytes < 1024 ? `${bytes} B` : bytes < 1 << 20 ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / (1 << 20)).toFixed(1)} MiB`);
+
+/** @param {Current} at @param {Answer[]} answers @param {Answer} answer @param {boolean} pending @returns {Child} */
+function body(at, answers, answer, pending) {
+  const before = answers.slice(1).find((other) => other.response);
+  const tabs = answer.response ? ["preview", "json", "headers", ...(before ? ["diff"] : [])] : [];
+  const tab = tabs.includes(state.route.tab) ? state.route.tab : "preview";
+  return h("div", { class: "answer-body" + (pending ? " waits" : ""), key: "body" },
+    answer.failure && failureBox(answer.failure, "send-failure"),
+    (answer.response?.notes.length ?? 0) > 0 && h("ul", { class: "notes" }, answer.response?.notes.map((note) => h("li", {}, plain(note)))),
+    tabs.length > 0 && h("div", { class: "tabs", role: "tablist", "aria-label": "Answer as", onkeydown: moveTab(tabs, tab) }, tabs.map((name) => h("button", {
+      key: name, type: "button", role: "tab", id: "tab-" + name, "aria-selected": String(name === tab), "aria-controls": "tab-panel", tabindex: name === tab ? "0" : "-1",
+      onclick: () => go({ tab: name }, { replace: true }),
+    }, name === "diff" && before ? difference(answer, before) : tabNames[name]))),
+    answer.response && h("div", { role: "tabpanel", id: "tab-panel", "aria-labelledby": "tab-" + tab, key: "panel-" + tab, tabindex: "0" }, panel(at, answer, before, tab)),
+    past(answers),
+    answer.response && checks(answer));
+}
+
+/** moveTab is what arrow keys do in the tabs. @param {string[]} tabs @param {string} tab */
+const moveTab = (tabs, tab) => (/** @type {KeyboardEvent} */ event) => {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (!step) return;
+  event.preventDefault();
+  const next = tabs[(tabs.indexOf(tab) + step + tabs.length) % tabs.length];
+  go({ tab: next }, { replace: true });
+  setTimeout(() => byId("tab-" + next)?.focus(), 0);
+};
+
+/** @param {Answer} answer @param {Answer} before */
+function difference(answer, before) {
+  if (!answer.cards || !before.cards) return tabNames.diff;
+  const n = answer.cards.total - before.cards.total;
+  return n === 0 ? tabNames.diff : `${tabNames.diff}: ${entries(Math.abs(n))} ${n > 0 ? "more" : "fewer"}`;
+}
+
+/** @param {Current} at @param {Answer} answer @param {Answer | undefined} before @param {string} tab @returns {Child} */
+function panel(at, answer, before, tab) {
+  const response = answer.response;
+  if (!response) return null;
+  switch (tab) {
+    case "headers":
+      return h("dl", { class: "headers" }, response.headers.flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, value(text))]),
+        h("dt", {}, "Request"), h("dd", {}, value(`${response.method} ${response.url}`)));
+    case "diff":
+      return before?.response ? diffLines(textOf(before), textOf(answer)) : null;
+    case "json":
+      return answer.parsed !== undefined ? tree(answer.parsed) : h("pre", { class: "code wrap body", tabindex: "0", "aria-label": "Body" }, rawLines(response.body));
+    default:
+      return preview(at, answer);
+  }
+}
+
+/** @param {Answer} answer */
+const textOf = (answer) => (answer.parsed !== undefined ? JSON.stringify(answer.parsed, null, 2) : answer.response?.body ?? "");
+
+// More of a body that is not JSON is not shown at once.
+const maxRaw = 100000;
+
+/** @param {string} text */
+const rawLines = (text) => text.slice(0, maxRaw).split("\n").map(plain).join("\n") + (text.length > maxRaw ? "\n…" : "");
+
+/** @param {Current} at @param {Answer} answer @returns {Child} */
+function preview(at, answer) {
+  const { response, cards } = answer;
+  if (!response) return null;
+  if (!cards) {
+    if (response.body === "" && !response.binary) return h("p", { class: "blank-line" }, "The answer has no body.");
+    const detail = answer.parsed && typeof answer.parsed === "object" && typeof answer.parsed.detail === "string" ? answer.parsed.detail : "";
+    return [detail && h("p", { class: "banner " + (response.status >= 400 ? "bad" : "notable") }, plain(detail)),
+      !detail && h("p", { class: "blank-line" }, answer.parsed === undefined ? "The answer is not JSON, so there are no entries to show." : "The answer has no list of entries. Body has all of it."),
+      answer.parsed !== undefined ? tree(answer.parsed) : h("pre", { class: "code wrap body", tabindex: "0", "aria-label": "Body" }, rawLines(response.body.slice(0, 20000)))];
+  }
+  if (cards.total === 0) return h("p", { class: "blank" }, "The feed has no entries.");
+  return [
+    h("ul", { class: "cards", id: "cards" }, cards.cards.map((card, i) => h("li", { key: i }, cardOf(answer, card)))),
+    cards.total > cards.cards.length && h("p", { class: "blank-line" }, `And ${cards.total - cards.cards.length} more, in Body.`),
+    state.picked && state.picked.answer === answer && pickedPanel(at, state.picked.card),
+  ];
+}
+
+/** @param {Answer} answer @param {Card} card */
+const cardOf = (answer, card) => h("button", {
+  type: "button", class: "card", "aria-pressed": String(state.picked?.card === card),
+  onclick: () => {
+    change(() => { state.picked = state.picked?.card === card ? null : { answer, card }; });
+    setTimeout(() => byId("picked")?.scrollIntoView({ block: "nearest" }), 0);
+  },
+},
+h("span", { class: "picture" }, card.picture
+  ? h("img", { src: `/api/picture?answer=${answer.response?.id}&url=${encodeURIComponent(card.picture)}`, alt: "", loading: "lazy", onerror: hide, onload: unhide })
+  : h("span", { class: "no-picture" }, "no picture")),
+h("span", { class: "card-title" }, value(card.title)),
+h("span", { class: "card-facts" }, card.facts.map((fact, i) => [i > 0 && " · ", value(fact)])));
+
+/** hide leaves out a picture that cannot be had. @param {any} event */
+const hide = (event) => event.target.classList.add("broken");
+
+/** @param {any} event */
+const unhide = (event) => event.target.classList.remove("broken");
+
+/** pickedPanel offers what an entry leads to. @param {Current} at @param {Card} card */
+function pickedPanel(at, card) {
+  const nested = at.version.endpoints.filter((e) => e.placeholders.length > 0).map((e) => {
+    /** @type {Record<string, string>} */
+    const params = {};
+    for (const name of e.placeholders) own(params, name, fieldOf(card.entry, name));
+    return { e, params, whole: e.placeholders.every((name) => params[name] !== "") };
+  }).filter(({ params }) => Object.values(params).some(Boolean));
+  return h("div", { class: "picked", id: "picked", key: "picked", role: "region", "aria-label": plain(card.title) },
+    h("p", {}, h("strong", {}, value(card.title))),
+    card.link && h("p", {}, h("button", { type: "button", class: "link", onclick: () => follow(card.link) }, "Follow its link"), " ", value(card.link, "url quiet")),
+    nested.map(({ e, params }) => h("p", {}, h("button", {
+      type: "button", class: "link",
+      onclick: () => {
+        const id = JSON.stringify([at.source.id, at.version.name, e.key]);
+        state.typed[id] = { params, modifiers: state.typed[id]?.modifiers ?? {} };
+        open({ source: at.source.id, version: at.version.name, key: e.key, name: e.name, url: e.url });
+      },
+    }, "Open ", value(e.name)), " with ", Object.entries(params).map(([name, text], i) => [i > 0 && ", ", value(`${name} = ${text || "?"}`)]))),
+    !card.link && nested.length === 0 && h("p", { class: "quiet" }, "It leads to no other endpoint."),
+    h("details", {}, h("summary", {}, "The entry"), tree(card.entry, "$entry")));
+}
+
+/** follow opens the endpoint that a link of an entry belongs to. @param {string} link */
+async function follow(link) {
+  const { matches: [match] } = await call("/api/match", { source: state.route.source, feeds: [link] });
+  if (match.found) open(match.winner, link);
+  else go({ view: "map", feeds: [link] });
+}
+
+/** past lists the answers before. @param {Answer[]} answers */
+const past = (answers) => answers.length > 1 && h("div", { class: "history row", key: "history" }, h("span", { class: "quiet" }, "History"),
+  answers.slice(0, 5).map((answer, i) => h("span", { class: "badge", key: answer.at + "-" + i }, `${clock(answer.at)} ${plain(answer.label)}`)));
+
+/** checks says what can be told about an answer. @param {Answer} answer */
+function checks(answer) {
+  const { response, cards } = answer;
+  if (!response || response.status >= 300) return null;
+  /** @type {[boolean, Child][]} */
+  const all = [];
+  if (cards) {
+    all.push([true, `${answer.cards?.title ? "a title and " : ""}${entries(cards.total)}`]);
+    if (answer.limit !== null) all.push([cards.total <= answer.limit, `limit: ${answer.limit} asked for, ${cards.total} came`]);
+    const bare = cards.cards.filter((card) => card.picture === "");
+    if (bare.length) all.push([false, [`${entries(bare.length)} without a picture: `, value(bare[0].title), bare.length > 1 && " …"]]);
+  }
+  if (all.length === 0) return null;
+  return h("div", { class: "checks", key: "checks" }, h("h3", {}, "This answer"),
+    h("ul", {}, all.map(([good, text]) => h("li", { class: good ? "good" : "bad" }, good ? "✓ " : "✗ ", text))));
+}

@@ -1,0 +1,97 @@
+// Reads the entries of a feed out of JSON, whatever its fields are called.
+
+/** @typedef {import("./types.js").Card} Card */
+/** @typedef {import("./types.js").Feed} Feed */
+
+const listNames = ["entry", "entries", "items", "item", "results", "data", "videos", "episodes", "content", "elements", "list"];
+const titleNames = ["title", "name", "label", "headline", "displayName", "display_name"];
+const pictureNames = /image|picture|thumb|poster|artwork|cover|icon|logo|src/i;
+const pictureEnding = /\.(png|jpe?g|gif|webp|avif)(\?|#|$)/i;
+
+// Cards beyond this are not shown: nobody scrolls through more to see whether a feed is right.
+const maxCards = 200;
+const maxDepth = 6;
+
+/** read returns the entries of a feed, or null if it has none that can be told. @param {any} json @returns {Feed | null} */
+export function read(json) {
+  const found = entriesOf(json);
+  if (!found) return null;
+  const title = !Array.isArray(json) && json && typeof json === "object" ? textOf(json, titleNames) : "";
+  return { title, cards: found.slice(0, maxCards).map(card), total: found.length };
+}
+
+/** @param {any} json @returns {any[] | null} */
+function entriesOf(json) {
+  if (isEntries(json)) return json;
+  if (!json || typeof json !== "object" || Array.isArray(json)) return null;
+  for (const name of listNames) if (isEntries(json[name]) || (Array.isArray(json[name]) && json[name].length === 0)) return json[name];
+  for (const value of Object.values(json)) if (isEntries(value) && value.some((/** @type {any} */ entry) => textOf(entry, titleNames))) return value;
+  for (const name of ["data", "feed", "response", "result"]) {
+    if (json[name] && typeof json[name] === "object" && !Array.isArray(json[name])) {
+      const inner = entriesOf(json[name]);
+      if (inner) return inner;
+    }
+  }
+  return null;
+}
+
+/** @param {any} value */
+const isEntries = (value) => Array.isArray(value) && value.length > 0 && value.every((entry) => entry && typeof entry === "object" && !Array.isArray(entry));
+
+/** @param {any} entry @param {string[]} names */
+function textOf(entry, names) {
+  for (const name of names) {
+    const value = Object.hasOwn(entry, name) ? entry[name] : undefined;
+    if (typeof value === "string" && value !== "") return value;
+    if (value && typeof value === "object" && typeof value.text === "string") return value.text;
+  }
+  return "";
+}
+
+/** @param {any} entry @returns {Card} */
+function card(entry) {
+  const facts = [];
+  const type = typeof entry.type === "string" ? entry.type : entry.type?.value;
+  if (typeof type === "string") facts.push(type);
+  const seconds = Number(entry.extensions?.duration ?? entry.duration);
+  if (Number.isFinite(seconds) && seconds > 0) facts.push(`${Math.max(1, Math.round(seconds / 60))} min`);
+  if (entry.extensions?.free === true || entry.free === true) facts.push("free");
+  return {
+    title: textOf(entry, titleNames) || textOf(entry, ["id", "guid", "slug"]) || "without a title",
+    picture: pictureOf(entry, 0),
+    facts,
+    link: linkOf(entry),
+    entry,
+  };
+}
+
+/** pictureOf returns the URL of the first picture in an entry. @param {any} value @param {number} depth @param {boolean} [named] @returns {string} */
+function pictureOf(value, depth, named = false) {
+  if (typeof value === "string") return /^https?:\/\//i.test(value) && (named || pictureEnding.test(value)) ? value : "";
+  if (!value || typeof value !== "object" || depth > maxDepth) return "";
+  for (const [name, inner] of Object.entries(value)) {
+    const found = pictureOf(inner, depth + 1, pictureNames.test(name) && name !== "link" && !(name === "src" && depth === 1 && !pictureEnding.test(String(inner))));
+    if (found) return found;
+  }
+  return "";
+}
+
+/** @param {any} entry @returns {string} */
+function linkOf(entry) {
+  const link = Array.isArray(entry.link) ? entry.link[0] : entry.link ?? (Array.isArray(entry.links) ? entry.links[0] : entry.links) ?? entry.href ?? entry.url;
+  const url = typeof link === "string" ? link : link?.href;
+  return typeof url === "string" && /^https?:\/\//i.test(url) ? url : "";
+}
+
+/**
+ * fieldOf returns the field of an entry that fills in a placeholder: one of the same name, at the top or in extensions.
+ * @param {any} entry
+ * @param {string} name
+ */
+export function fieldOf(entry, name) {
+  for (const from of [entry, entry.extensions]) {
+    const value = from && typeof from === "object" && Object.hasOwn(from, name) ? from[name] : undefined;
+    if (typeof value === "string" || typeof value === "number") return String(value);
+  }
+  return "";
+}

@@ -1,0 +1,100 @@
+// The palette goes anywhere: to an endpoint by its name, URL, context key or modifier, to the endpoint of a feed, to a view.
+
+import { open } from "./actions.js";
+import { badge, byId, h, plain, value } from "./dom.js";
+import { landing } from "./map.js";
+import { go, views } from "./route.js";
+import { pathOf, shortName, sources } from "./select.js";
+import { call } from "./server.js";
+import { change, state } from "./store.js";
+
+/** @typedef {{ id: string, label: import("./dom.js").Child, go: () => void, words: string }} Item */
+
+const maxItems = 12;
+
+/** The items of a revision. @type {{ rev: number, instance: string, items: Item[] }} */
+let known = { rev: -1, instance: "", items: [] };
+
+function items() {
+  if (known.rev === state.server.rev && known.instance === state.server.instance) return known.items;
+  /** @type {Item[]} */
+  const all = [];
+  for (const s of sources()) {
+    for (const v of s.versions) {
+      for (const e of v.endpoints) {
+        const found = [...e.context.map((item) => item.key), ...e.modifiers.flatMap((m) => [m.name, ...m.params.flatMap((p) => [p.key, p.label])])];
+        all.push({
+          id: JSON.stringify([s.id, v.name, e.key]),
+          words: [e.name, e.url, ...found].join("\n").toLowerCase(),
+          label: [value(e.name, "strong"), " ", v.name && badge(v.name), " ", h("span", { class: "quiet" }, value(pathOf(e)), sources().length > 1 && [" · ", value(shortName(s))])],
+          go: () => open({ source: s.id, version: v.name, key: e.key, name: e.name, url: e.url }),
+        });
+      }
+    }
+  }
+  for (const view of views) all.push({ id: "view:" + view, words: "view " + view, label: ["View: ", view], go: () => { close(); go({ view, pane: "list" }); } });
+  for (const s of sources().filter((other) => other.judged)) {
+    all.push({ id: "source:" + s.id, words: ("manifest " + s.name + " " + s.title).toLowerCase(), label: ["Manifest: ", value(s.name)], go: () => { close(); go({ source: s.id, version: "", endpoint: "", pane: "list" }); } });
+  }
+  known = { rev: state.server.rev, instance: state.server.instance, items: all };
+  return all;
+}
+
+/** matching returns the items with all of the words, those whose name begins with them first. @param {string} text */
+function matching(text) {
+  const words = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
+  const found = [];
+  for (const item of items()) {
+    if (!words.every((word) => item.words.includes(word))) continue;
+    found.push(item);
+    if (found.length > 400) break;
+  }
+  const first = words[0] ?? "";
+  return found.sort((a, b) => Number(b.words.startsWith(first)) - Number(a.words.startsWith(first))).slice(0, maxItems);
+}
+
+const isFeed = (/** @type {string} */ text) => /^\s*https?:\/\//i.test(text);
+
+export function paletteDialog() {
+  const { text, at, matches } = state.palette;
+  const feed = isFeed(text);
+  const found = feed ? [] : matching(text);
+  const chosen = found[Math.min(at, found.length - 1)];
+  return [
+    h("h2", { id: "dialog-title", class: "unseen" }, "Go to"),
+    h("input", {
+      id: "palette", type: "search", role: "combobox", "aria-expanded": "true", "aria-controls": "palette-list", "aria-label": "Go to endpoint, key, modifier or feed URL",
+      "aria-activedescendant": chosen ? "palette-item-" + found.indexOf(chosen) : undefined, placeholder: "Endpoint, key, modifier, or a feed URL", autocomplete: "off", spellcheck: "false", value: text,
+      oninput: (/** @type {any} */ event) => type(event.target.value),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+        if (step) {
+          event.preventDefault();
+          change(() => { state.palette.at = Math.max(0, Math.min(at + step, found.length - 1)); });
+        } else if (event.key === "Enter") {
+          event.preventDefault();
+          if (feed && matches[0]?.found) open(matches[0].winner, matches[0].feed);
+          else chosen?.go();
+        }
+      },
+    }),
+    h("ul", { id: "palette-list", role: "listbox", "aria-label": "Found", hidden: feed || found.length === 0 }, found.map((item, i) => h("li", {
+      key: item.id, id: "palette-item-" + i, role: "option", "aria-selected": String(item === chosen), onclick: item.go,
+    }, item.label))),
+    !feed && found.length === 0 && h("p", { class: "blank-line" }, plain(`Nothing has “${text.trim()}”.`)),
+    feed && matches.map(landing),
+  ];
+}
+
+/** @param {string} text */
+async function type(text) {
+  change(() => { state.palette = { text, at: 0, matches: [] }; });
+  if (!isFeed(text)) return;
+  const { matches } = await call("/api/match", { source: state.route.source, feeds: [text] });
+  if (state.palette.text === text) change(() => { state.palette.matches = matches; });
+}
+
+function close() {
+  change(() => { state.dialog = ""; });
+  byId("goto")?.focus();
+}

@@ -1,0 +1,102 @@
+// Parts that several views share.
+
+import { announce, badge, code, h, list, plain, value } from "./dom.js";
+import { change } from "./store.js";
+
+/** @typedef {import("./types.js").Failure} Failure */
+/** @typedef {import("./types.js").Finding} Finding */
+
+/**
+ * segments is a group of radio buttons that looks like one control.
+ * @param {string} id
+ * @param {string} label
+ * @param {{ value: string, label: string, checked: boolean, onchoose: () => void }[]} options
+ * @param {Record<string, any>} [props]
+ */
+export const segments = (id, label, options, props = {}) => h("fieldset", { class: "segments", id, ...props },
+  h("legend", { class: "unseen" }, plain(label)),
+  options.map((option) => h("label", { key: option.value },
+    h("input", { type: "radio", name: id, value: option.value, checked: option.checked, onchange: option.onchoose }),
+    h("span", {}, plain(option.label)))));
+
+/** failureBox says what is wrong and what to do. @param {Failure} failure @param {string} [id] */
+export const failureBox = (failure, id) => h("div", { class: "banner bad", role: "alert", id, key: id },
+  h("p", {}, h("strong", {}, plain(failure.detail))),
+  failure.hint && h("p", {}, plain(failure.hint)),
+  (failure.findings?.length ?? 0) > 0 && h("ul", { class: "findings" }, (failure.findings ?? []).slice(0, 20).map((f) => h("li", {}, findingHead(f), findingText(f)))));
+
+/** @param {Finding} f */
+export const findingHead = (f) => h("p", { class: "finding-head" }, badge(f.severity, f.severity === "error" ? "bad" : "notable"),
+  f.line > 0 && h("span", { class: "quiet" }, `line ${f.line}`), h("span", { class: "rule" }, f.rule));
+
+/** @param {Finding} f */
+export const findingText = (f) => [
+  h("p", {}, plain(f.message)),
+  f.text && h("pre", { class: "snippet code", tabindex: "0" }, plain([...f.text].slice(0, f.at).join("")),
+    h("mark", {}, plain([...f.text].slice(f.at, f.at + f.width).join(""))), plain([...f.text].slice(f.at + f.width).join(""))),
+  f.hint && h("p", { class: "hint" }, plain(f.hint)),
+];
+
+/** keys returns names of context keys with commas between them. @param {string[]} names */
+export const keys = (names) => list(names.map((name) => code(name)));
+
+/** Which copy button was pressed last, and how it went. */
+let copied = { id: "", text: "" };
+
+/** copyButton copies a text, and says so. @param {string} id @param {() => string} text @param {string} [label] */
+export function copyButton(id, text, label = "Copy") {
+  return h("button", {
+    type: "button", class: "small", id, key: id,
+    onclick: async () => {
+      let done = "Copied";
+      try {
+        await navigator.clipboard.writeText(text());
+      } catch {
+        done = "Not allowed";
+      }
+      announce(done);
+      change(() => { copied = { id, text: done }; });
+      setTimeout(() => change(() => { if (copied.id === id) copied = { id: "", text: "" }; }), 1500);
+    },
+  }, copied.id === id ? copied.text : label);
+}
+
+/**
+ * urlTokens returns a URL with its parts marked: placeholders, the keys and the values of its query.
+ * @param {string} url
+ * @param {((name: string) => void) | null} fill what a click on an open placeholder does
+ */
+export function urlTokens(url, fill) {
+  const end = url.search(/[?#]/);
+  const path = end < 0 ? url : url.slice(0, end);
+  const [, scheme = "", authority = "", rest = path] = /^([a-z][a-z0-9+.-]*:\/\/)([^/]*)(.*)$/is.exec(path) ?? [];
+  const parts = [h("span", { class: "quiet" }, plain(scheme)), h("strong", {}, plain(authority)), placeholders(rest, fill)];
+  if (end < 0) return parts;
+  const [query, ...fragment] = url.slice(end).split("#");
+  query.split(/(?=[?&])/).forEach((pair) => {
+    const [name, ...text] = pair.slice(1).split("=");
+    const whole = text.join("=");
+    parts.push(h("span", { class: "quiet" }, plain(pair.slice(0, 1))), h("span", { class: "key" }, placeholders(name, fill)));
+    if (pair.includes("=")) parts.push(h("span", { class: "quiet" }, "="), h(name === "ctx" ? "span" : "strong", { class: name === "ctx" ? "quiet" : "" }, placeholders(whole, fill)));
+  });
+  if (fragment.length) parts.push(h("span", { class: "quiet" }, plain("#" + fragment.join("#"))));
+  return parts;
+}
+
+/** @param {string} text @param {((name: string) => void) | null} fill @returns {import("./dom.js").Child[]} */
+function placeholders(text, fill) {
+  return text.split(/(\{\{[^{}]*\}\})/).map((part) => {
+    if (!/^\{\{[^{}]*\}\}$/.test(part)) return plain(part);
+    const name = part.slice(2, -2);
+    return fill ? h("button", { type: "button", class: "open", "aria-label": plain(`Fill in ${name}`), onclick: () => fill(name) }, plain(part)) : h("span", { class: "open" }, plain(part));
+  });
+}
+
+/** whyNot says why an endpoint does not answer for a feed. @param {import("./types.js").Loser} other @param {string} winner */
+export function whyNot(other, winner) {
+  const name = value(other.name || other.url, "strong");
+  const lost = other.lost_keys.length ? [": the feed loses ", keys(other.lost_keys), "."] : ".";
+  if (other.reason === "literals") return ["Not ", name, ", which covers the same part of the URL but spells less of it out than ", value(winner), lost];
+  if (other.reason === "order") return ["Not ", name, ", which covers the same part of the URL in the same way but is declared later", lost];
+  return ["Not ", name, ", which covers less of the URL", lost];
+}

@@ -1,0 +1,193 @@
+// What the state means: which source, version and endpoint are looked at, what is filled in, and where requests go.
+
+import { endpointID, own } from "./route.js";
+import { state } from "./store.js";
+
+/** @typedef {import("./types.js").Source} Source */
+/** @typedef {import("./types.js").Version} Version */
+/** @typedef {import("./types.js").Endpoint} Endpoint */
+/** @typedef {import("./types.js").Param} Param */
+/** @typedef {import("./types.js").Typed} Typed */
+/** @typedef {import("./types.js").ContextValue} ContextValue */
+
+/** @returns {Source[]} */
+export const sources = () => state.server.order.flatMap((id) => state.server.sources.get(id) ?? []);
+
+/** judged returns the sources that can be looked at. */
+export const judged = () => sources().filter((s) => s.judged);
+
+/** @returns {Source | undefined} */
+export function source() {
+  if (state.route.source !== "") return state.server.sources.get(state.route.source);
+  return judged()[0];
+}
+
+/** @param {Source} s @returns {Version | undefined} */
+export const version = (s) => s.versions.find((v) => v.name === state.route.version) ?? s.versions[0];
+
+/**
+ * endpoint returns the endpoint that the route names. In another version it is the one at the same path, or of the same
+ * name, so that a switch of versions does not lose it.
+ * @param {Version | undefined} v
+ * @returns {Endpoint | undefined}
+ */
+export function endpoint(v) {
+  const key = state.route.endpoint;
+  if (!v || key === "") return v?.endpoints[0];
+  return v.endpoints.find((e) => e.key === key)
+    ?? v.endpoints.find((e) => withoutVersion(e.key) === withoutVersion(key))
+    ?? v.endpoints[0];
+}
+
+const withoutVersion = (/** @type {string} */ url) => url.split("/").map((segment) => (/^v\d+$/.test(segment) ? "v" : segment)).join("/");
+
+/** current returns all three at once, if there are all three. */
+export function current() {
+  const s = source();
+  const v = s && version(s);
+  const e = endpoint(v);
+  return s && v && e ? { source: s, version: v, endpoint: e, id: endpointID({ source: s.id, version: v.name, endpoint: e.key }) } : null;
+}
+
+/** @typedef {NonNullable<ReturnType<typeof current>>} Current */
+
+/** typedFor returns what was typed for an endpoint, for reading. @param {Current} at @returns {Typed} */
+export const typedFor = (at) => state.typed[at.id] ?? { params: {}, modifiers: {} };
+
+/** fits reports whether a control can have a value. @param {Param} param @param {string} text */
+function fits(param, text) {
+  if (text === "") return true;
+  if (param.control === "select") return param.options.some((option) => option.value === text);
+  return param.control !== "toggle" || text === "true" || text === "false";
+}
+
+/** valueOf returns the value of a control: what was typed, if that still fits, or else the default. @param {Param} param @param {Typed} typed */
+export function valueOf(param, typed) {
+  const mine = Object.hasOwn(typed.modifiers, param.key) ? typed.modifiers[param.key] : undefined;
+  if (mine !== undefined && fits(param, mine)) return mine;
+  return param.default !== null && fits(param, param.default) ? param.default : "";
+}
+
+/** @param {Endpoint} e */
+export const paramsOf = (e) => e.modifiers.flatMap((modifier) => modifier.params);
+
+/** sendOf returns the way in which requests of a source are sent. @param {Source} s */
+export function sendOf(s) {
+  const { send } = state.route;
+  if (send === "sample" || send === "published" || send === "origin") return send;
+  if (s.kind === "example") return "sample";
+  return state.server.sendTo && s.kind !== "address" ? "origin" : "published";
+}
+
+/** destination returns where the requests of an endpoint go. Context values are kept for it alone. @param {Current} at */
+export function destination(at) {
+  const send = sendOf(at.source);
+  if (send === "sample") return "sample answers";
+  return send === "origin" && !at.endpoint.foreign && state.server.sendTo ? state.server.sendTo : at.endpoint.origin;
+}
+
+export const contextSet = () => state.sets.find((set) => set.id === state.set) ?? state.sets[0];
+
+/** @param {string} to @param {string} key @returns {ContextValue} */
+export function contextValue(to, key) {
+  const values = contextSet().values[to];
+  return values && Object.hasOwn(values, key) ? values[key] : { text: "", json: false };
+}
+
+/** elsewhere returns another destination that the set has a value of the key for. @param {string} to @param {string} key */
+export function elsewhere(to, key) {
+  return Object.keys(contextSet().values).find((other) => other !== to && contextValue(other, key).text !== "");
+}
+
+/** filled is what the server needs to know to compose or send. @param {Current} at */
+export function filled(at) {
+  const { source: s, version: v, endpoint: e } = at;
+  const typed = typedFor(at);
+  const to = destination(at);
+  /** @type {Record<string, string>} */
+  const params = {};
+  /** @type {Record<string, string>} */
+  const modifiers = {};
+  /** @type {Record<string, ContextValue>} */
+  const context = {};
+  for (const name of e.placeholders) if (Object.hasOwn(typed.params, name)) own(params, name, typed.params[name]);
+  for (const param of paramsOf(e)) own(modifiers, param.key, valueOf(param, typed));
+  for (const item of e.context) {
+    const text = contextValue(to, item.key);
+    if (item.sent && text.text !== "") own(context, item.key, text);
+  }
+  return { source: s.id, version: v.name, endpoint: e.key, params, modifiers, context, send: sendOf(s) };
+}
+
+/** signature is a text that changes when a request would. @param {Current} at */
+export const signature = (at) => JSON.stringify([filled(at), destination(at), at.endpoint.url, state.server.instance]);
+
+/** nestingOf returns what an endpoint is nested in. @param {Source} s @param {Version} v @param {Endpoint} e */
+export const nestingOf = (s, v, e) => state.server.overlap.get(endpointID({ source: s.id, version: v.name, endpoint: e.key }));
+
+/** shortName leaves out what all names of a kind share. @param {Source} s */
+export function shortName(s) {
+  if (s.kind !== "address") return s.name.split(/[/\\]/).pop() ?? s.name;
+  if (!URL.canParse(s.name)) return s.name;
+  const url = new URL(s.name);
+  return url.host + url.pathname.replace(/\/endpoints-manifest$/, "");
+}
+
+/** pathOf leaves out the host that all endpoints share. @param {Endpoint} e */
+export function pathOf(e) {
+  const path = e.url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "");
+  return e.foreign || path === "" ? e.url.replace(/^https?:\/\//i, "") : path;
+}
+
+/** The findings and changes of each source, by endpoint. @type {WeakMap<Source, { findings: Map<string, number>, changes: Map<string, number> }>} */
+const counted = new WeakMap();
+
+/** @param {Source} s */
+function counts(s) {
+  let known = counted.get(s);
+  if (!known) {
+    known = { findings: new Map(), changes: new Map() };
+    for (const f of s.findings) if (f.key) known.findings.set(f.key, (known.findings.get(f.key) ?? 0) + 1);
+    for (const c of s.changes) {
+      const key = JSON.stringify([c.version, c.key]);
+      if (c.key) known.changes.set(key, (known.changes.get(key) ?? 0) + 1);
+    }
+    counted.set(s, known);
+  }
+  return known;
+}
+
+/** riskOf counts what is to be said about an endpoint. @param {Source} s @param {Version} v @param {Endpoint} e */
+export function riskOf(s, v, e) {
+  const nesting = nestingOf(s, v, e);
+  return {
+    lost: [...new Set((nesting?.under ?? []).flatMap((other) => other.lost_keys))],
+    findings: counts(s).findings.get(e.key) ?? 0,
+    changes: counts(s).changes.get(JSON.stringify([v.name, e.key])) ?? 0,
+    differs: nesting?.differ ?? false,
+  };
+}
+
+/**
+ * bind reads the placeholders of an endpoint, and the values of its controls, out of the URL of a feed.
+ * @param {Endpoint} e
+ * @param {string} feed
+ * @returns {Typed}
+ */
+export function bind(e, feed) {
+  const names = [...e.url.matchAll(/\{\{([^{}]*)\}\}/g)].map((m) => m[1]);
+  const pattern = e.url.split(/\{\{[^{}]*\}\}/).map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("([^/?#]+)");
+  /** @type {Typed} */
+  const typed = { params: {}, modifiers: {} };
+  const found = new RegExp("^" + pattern, "i").exec(feed);
+  names.forEach((name, i) => {
+    try {
+      if (found) own(typed.params, name, decodeURIComponent(found[i + 1]));
+    } catch {
+      // It is not percent-encoded, so it stays open.
+    }
+  });
+  const query = new URLSearchParams(feed.split("#")[0].split("?").slice(1).join("?"));
+  for (const param of paramsOf(e)) if (query.has(param.key)) own(typed.modifiers, param.key, query.get(param.key));
+  return typed;
+}

@@ -1,0 +1,85 @@
+// The one state of the page. Whatever changes it calls change, and the page is rendered once for all changes at a time.
+
+/** @typedef {import("./types.js").State} State */
+
+/** @type {State} */
+export const state = {
+  connection: "connecting",
+  loaded: false,
+  server: { instance: "", build: "", rev: 0, host: "", sendTo: "", git: false, order: [], sources: new Map(), overlap: new Map() },
+  route: {
+    view: "endpoints", source: "", version: "", endpoint: "", pane: "list", tab: "preview", filter: "", show: "all", send: "",
+    snippet: "URL", base: "registered", of: "", feeds: [],
+  },
+  asked: { host: "", features: null },
+  typed: {},
+  bad: {},
+  sets: [{ id: "1", name: "Default", values: {} }],
+  set: "1",
+  shown: {},
+  auto: true,
+  sentTo: {},
+  draft: null,
+  attention: false,
+  pending: null,
+  answers: {},
+  picked: null,
+  folded: {},
+  busy: {},
+  failures: {},
+  dialog: "",
+  palette: { text: "", at: 0, matches: [] },
+  matches: null,
+  changes: null,
+  text: null,
+  check: null,
+  registered: [],
+};
+
+/** @type {() => void} */
+let render = () => {};
+let scheduled = false;
+
+/** onChange says what renders the state. @param {() => void} f */
+export function onChange(f) {
+  render = f;
+}
+
+/** change renders the page soon. @param {() => void} [f] changes the state */
+export function change(f) {
+  f?.();
+  if (scheduled) return;
+  scheduled = true;
+  queueMicrotask(() => {
+    scheduled = false;
+    remember();
+    render();
+  });
+}
+
+// What this tab keeps when it is reloaded. Context values are kept nowhere else.
+const kept = /** @type {const} */ (["typed", "sets", "set", "auto", "registered"]);
+const storageKey = "signpost-studio";
+let before = "";
+
+function remember() {
+  const text = JSON.stringify(Object.fromEntries(kept.map((name) => [name, state[name]])));
+  if (text === before) return;
+  before = text;
+  try {
+    sessionStorage.setItem(storageKey, text);
+  } catch {
+    // Without storage, or with more than it takes, a reload forgets what was typed.
+  }
+}
+
+/** recall takes over what the tab kept. */
+export function recall() {
+  try {
+    const stored = JSON.parse(sessionStorage.getItem(storageKey) ?? "{}");
+    for (const name of kept) if (stored[name] !== undefined) Object.assign(state, { [name]: stored[name] });
+  } catch {
+    // It is not ours.
+  }
+  if (!Array.isArray(state.sets) || state.sets.length === 0) state.sets = [{ id: "1", name: "Default", values: {} }];
+}

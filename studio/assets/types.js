@@ -1,0 +1,92 @@
+// The types of the page, for the TypeScript compiler. There is no code here.
+
+/**
+ * @typedef {{ key: string, label: string, placeholder: string, control: "text" | "number" | "toggle" | "select",
+ *   options: { value: string, label: string }[], default: string | null }} Param
+ * @typedef {{ id: string, name: string, params: Param[] }} Modifier
+ * @typedef {{ key: string, type: string, required: boolean, sent_as: string, sent: boolean, feature: string, about: string }} ContextField
+ * @typedef {{ key: string, url: string, origin: string, name: string, method: string, mime_type: string, foreign: boolean,
+ *   placeholders: string[], context: ContextField[], modifiers: Modifier[], words?: string }} Endpoint
+ * @typedef {{ name: string, revision: string, route: string, endpoints: Endpoint[] }} Version
+ * @typedef {{ message: string, edits: unknown[] }} Fix
+ * @typedef {{ rule: string, severity: string, message: string, file: string, line: number, column: number, hint: string,
+ *   text: string, at: number, width: number, key: string, fix?: Fix | null }} Finding
+ * @typedef {{ rule: string, level: string, version: string, endpoint: string, message: string, key: string }} Change
+ * @typedef {{ detail: string, hint?: string, findings?: Finding[], problems?: Problem[], status?: number }} Failure
+ * @typedef {{ id: string, kind: "file" | "example" | "address", rev: number, name: string, path: string, title: string, host: string,
+ *   host_open: boolean, read: string, judged: boolean, features: { name: string, enabled: boolean }[], versions: Version[],
+ *   findings: Finding[], notes: string[], failure: Failure | null, stale: boolean, changes: Change[], since: string }} Source
+ * @typedef {{ source: string, version: string, key: string, name: string, url: string }} Place
+ * @typedef {Place & { lost_keys: string[], reason: "shorter" | "literals" | "order", inside: boolean }} Loser
+ * @typedef {{ source: string, version: string, key: string, under: Loser[], twins: string[], differ: boolean }} Nesting
+ * @typedef {{ feed: string, found: boolean, problem: string, winner: Place, context_obj: { key: string }[], inside_segment: boolean,
+ *   losers: Loser[], twins: Place[] }} Match
+ * @typedef {{ field: string, message: string, context: boolean }} Problem
+ * @typedef {{ method: string, url: string, ctx: string, decoded: string, body: string, body_type: string,
+ *   snippets: { name: string, text: string }[], problems: Problem[], owner: (Place & { context_obj: { key: string }[], why: string }) | null,
+ *   losers: Loser[], inside_segment: boolean, signature: string }} Draft
+ * @typedef {{ id: string, status: number, status_text: string, url: string, method: string, to: string, content_type: string,
+ *   declared: boolean, headers: [string, string][], body: string, json: boolean, binary: boolean, bytes: number, truncated: boolean,
+ *   millis: number, sample: boolean, notes: string[] }} Response
+ * @typedef {{ at: number, signature: string, response: Response | null, failure: Failure | null, parsed: any, cards: Feed | null,
+ *   limit: number | null, label: string }} Answer
+ * @typedef {{ title: string, picture: string, facts: string[], link: string, entry: any }} Card
+ * @typedef {{ title: string, cards: Card[], total: number }} Feed
+ * @typedef {{ text: string, json: boolean }} ContextValue
+ * @typedef {{ id: string, name: string, values: Record<string, Record<string, ContextValue>> }} ContextSet by destination, then by key
+ * @typedef {{ params: Record<string, string>, modifiers: Record<string, string> }} Typed
+ * @typedef {{ check: string, status: string, endpoint: string, message: string, hint: string }} CheckResult
+ * @typedef {{ source: string, version: string, results: CheckResult[], done: number, total: number, running: boolean, ok: boolean,
+ *   failure: Failure | null, controller: AbortController | null }} CheckRun
+ */
+
+/**
+ * @typedef {object} Route what the address says
+ * @property {string} view
+ * @property {string} source
+ * @property {string} version
+ * @property {string} endpoint the key of it
+ * @property {string} pane which of the three a narrow window shows
+ * @property {string} tab of the answer
+ * @property {string} filter
+ * @property {string} show which endpoints the list has
+ * @property {string} send empty means what fits the source
+ * @property {string} snippet
+ * @property {string} base of the changes
+ * @property {string} of
+ * @property {string[]} feeds on the map
+ */
+
+/**
+ * @typedef {object} State
+ * @property {"connecting" | "live" | "lost"} connection
+ * @property {boolean} loaded
+ * @property {{ instance: string, build: string, rev: number, host: string, sendTo: string, git: boolean, order: string[],
+ *   sources: Map<string, Source>, overlap: Map<string, Nesting> }} server
+ * @property {Route} route
+ * @property {{ host: string, features: string[] | null }} asked what a link asks of the deployment
+ * @property {Record<string, Typed>} typed by endpoint
+ * @property {Record<string, boolean>} bad the fields with something that is no number, by name
+ * @property {ContextSet[]} sets
+ * @property {string} set the id of the one that is used
+ * @property {Record<string, boolean>} shown the context keys whose value is not masked
+ * @property {boolean} auto send when a control has changed
+ * @property {Record<string, boolean>} sentTo the destinations that the user has sent to
+ * @property {Draft | null} draft
+ * @property {boolean} attention whether fields that lack something are marked
+ * @property {{ controller: AbortController, id: string, at: number } | null} pending
+ * @property {Record<string, Answer[]>} answers by endpoint, the latest first
+ * @property {{ answer: Answer, card: Card } | null} picked
+ * @property {Record<string, boolean>} folded JSON by its path
+ * @property {Record<string, boolean>} busy
+ * @property {Record<string, Failure | null>} failures by the place where they are shown
+ * @property {string} dialog
+ * @property {{ text: string, at: number, matches: Match[] }} palette
+ * @property {{ signature: string, matches: Match[] } | null} matches
+ * @property {{ signature: string, changes: Change[], failure: Failure | null } | null} changes
+ * @property {{ source: string, rev: number, text: string, truncated: boolean } | null} text
+ * @property {CheckRun | null} check
+ * @property {string[]} registered the addresses that this tab has registered
+ */
+
+export {};

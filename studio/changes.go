@@ -1,0 +1,176 @@
+package studio
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"signpost"
+	"signpost/definition"
+)
+
+// The bases that changes can be shown against.
+const (
+	baseRegistered = "registered" // when it was registered or opened, or last accepted
+	basePrevious   = "previous"   // the fetch, or the text of the file, before this one
+	baseVersion    = "version"    // another API version of the same source
+	baseGit        = "git"        // the file at a git revision
+)
+
+// serveChanges compares a source with a base.
+func (s *Studio) serveChanges(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Source  string `json:"source"`
+		Version string `json:"version"` // for baseVersion: the one that is looked at
+		Base    string `json:"base"`
+		Of      string `json:"of"` // for baseVersion the other version, for baseGit the revision
+	}
+	if !read(w, r, &in) {
+		return
+	}
+	src := s.source(in.Source)
+	if src == nil {
+		refuse(w, noSource)
+		return
+	}
+	var changes []change
+	var failed *problem
+	switch in.Base {
+	case baseRegistered:
+		changes = src.compare(src.base)
+	case basePrevious:
+		changes = src.compare(src.previous)
+	case baseVersion:
+		changes, failed = src.compareVersions(in.Of, in.Version)
+	case baseGit:
+		changes, failed = s.compareRevision(r, src, in.Of)
+	default:
+		failed = &problem{Status: http.StatusUnprocessableEntity, Detail: fmt.Sprintf("There is no base %q.", in.Base)}
+	}
+	if failed != nil {
+		refuse(w, *failed)
+		return
+	}
+	reply(w, struct {
+		Changes []change `json:"changes"`
+	}{changes})
+}
+
+// compareVersions shows what awaits those who move from one version to another. URLs that name their version count as
+// the same.
+func (src *source) compareVersions(from, to string) ([]change, *problem) {
+	find := func(name string) *version {
+		i := slices.IndexFunc(src.Versions, func(v version) bool { return v.Name == name })
+		if i < 0 {
+			return nil
+		}
+		return &src.Versions[i]
+	}
+	old, now := find(from), find(to)
+	if old == nil || now == nil || old == now {
+		return nil, &problem{Status: http.StatusUnprocessableEntity, Detail: fmt.Sprintf("There is no other version %q.", from)}
+	}
+	base := signpost.Version{Name: to}
+	for _, e := range old.manifest.Endpoints {
+		segments := strings.Split(e.URL, "/")
+		for i := range segments {
+			if segments[i] == from {
+				segments[i] = to
+			}
+		}
+		e.URL = strings.Join(segments, "/")
+		base.Manifest.Endpoints = append(base.Manifest.Endpoints, e)
+	}
+	changes := []change{}
+	for _, c := range signpost.Diff([]signpost.Version{base}, []signpost.Version{{Name: to, Manifest: now.manifest}}) {
+		changes = append(changes, change{c, src.keyOf(to, c.Endpoint)})
+	}
+	return changes, nil
+}
+
+// compareRevision compares a file with what it was at a git revision.
+func (s *Studio) compareRevision(r *http.Request, src *source, revision string) ([]change, *problem) {
+	invalid := func(detail, hint string) *problem {
+		return &problem{Status: http.StatusUnprocessableEntity, Detail: detail, Hint: hint}
+	}
+	switch {
+	case src.file == nil || src.Path == "" || s.opts.ReadRevision == nil:
+		return nil, invalid("Only a file without errors can be compared with a git revision.", "")
+	case strings.TrimSpace(revision) == "" || strings.HasPrefix(revision, "-") || strings.Contains(revision, ":"):
+		return nil, invalid("Enter a git revision.", "Such as main, HEAD~1, v1.2.0 or a commit.")
+	}
+	text, err := s.opts.ReadRevision(r.Context(), strings.TrimSpace(revision)+":"+src.Name)
+	if err != nil {
+		return nil, invalid(sentence(err.Error()), "")
+	}
+	s.mu.Lock()
+	host := s.host
+	var enabled []string
+	for _, f := range s.files {
+		if f.name == src.ID {
+			enabled = f.enabled(s.opts.Features)
+		}
+	}
+	s.mu.Unlock()
+	old := definition.Parse(src.Name, text)
+	if enabled != nil {
+		enabled = slices.DeleteFunc(enabled, func(name string) bool { return !slices.Contains(old.Features(), name) })
+	}
+	templates, err := old.Compile(enabled)
+	if err != nil {
+		return nil, &problem{Status: http.StatusUnprocessableEntity, Detail: fmt.Sprintf("The file has errors at %s.", revision), Findings: findings(old, nil)}
+	}
+	versions, _, err := (&compiled{old, templates, nil}).resolve(host)
+	if err != nil {
+		return nil, invalid(sentence(err.Error()), "")
+	}
+	return src.compare((&source{Versions: versions}).plain()), nil
+}
+
+// serveAccept makes the present state of a source the base of its changes.
+func (s *Studio) serveAccept(w http.ResponseWriter, r *http.Request) {
+	src, ok := s.readSource(w, r)
+	if !ok {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rev := s.bump()
+	for _, f := range s.files {
+		if f.name == src.ID && f.good != nil {
+			f.base, f.since = f.good, time.Now()
+			f.build(s, rev)
+		}
+	}
+	for _, remote := range s.remote {
+		if remote.source.ID == src.ID {
+			accepted := *remote.source
+			accepted.base, accepted.since, accepted.Rev = accepted.plain(), time.Now(), rev
+			accepted.setChanges()
+			remote.source = &accepted
+		}
+	}
+	reply(w, struct{}{})
+}
+
+// maxText bounds the text of a source that is sent to the page.
+const maxText = 2 << 20
+
+// serveText returns the text of a source, for findings to be shown in.
+func (s *Studio) serveText(w http.ResponseWriter, r *http.Request) {
+	src := s.source(r.URL.Query().Get("source"))
+	if src == nil {
+		refuse(w, noSource)
+		return
+	}
+	text := src.text
+	if len(text) > maxText {
+		text = text[:maxText]
+	}
+	reply(w, struct {
+		Text      string `json:"text"`
+		Truncated bool   `json:"truncated"`
+	}{strings.ToValidUTF8(string(text), "\ufffd"), len(text) < len(src.text)})
+}

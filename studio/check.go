@@ -1,0 +1,152 @@
+package studio
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"time"
+
+	"signpost"
+	"signpost/client"
+	"signpost/definition"
+	"signpost/internal/routes"
+	"signpost/server"
+)
+
+// checkWriteTimeout bounds each line of a check that is written to the page.
+const checkWriteTimeout = 10 * time.Second
+
+// checkLine is a line of the answer to a check: a result, how far it is, or the end.
+type checkLine struct {
+	Result *client.Result `json:"result,omitempty"`
+	Done   int            `json:"done,omitempty"`
+	Total  int            `json:"total,omitempty"`
+	End    bool           `json:"end,omitempty"`
+	OK     bool           `json:"ok,omitempty"`
+}
+
+// serveCheck runs the checks of signpost check, and writes each result as a line of JSON when it is there. A registered
+// address is checked where it is; the manifest of a file is checked as signpost serve would send it, and its feeds where
+// the page sends requests to.
+func (s *Studio) serveCheck(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Source  string                  `json:"source"`
+		Version string                  `json:"version"`
+		Send    string                  `json:"send"`
+		Context map[string]contextValue `json:"context"`
+		Params  map[string]string       `json:"params"`
+	}
+	if !read(w, r, &in) {
+		return
+	}
+	src := s.source(in.Source)
+	if src == nil {
+		refuse(w, noSource)
+		return
+	}
+	var v *version
+	for i := range src.Versions {
+		if src.Versions[i].Name == in.Version {
+			v = &src.Versions[i]
+		}
+	}
+	if v == nil && src.Kind != KindAddress {
+		refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: "There is no manifest to check yet: fix the errors first."})
+		return
+	}
+	address := src.Name
+	opts := client.CheckOptions{Options: s.clientOptions(), Params: in.Params, Context: make(map[string]string)}
+	for key, value := range in.Context {
+		opts.Context[key] = value.Text
+	}
+	opts.Lint = func(body []byte) []signpost.Finding {
+		return definition.Lint(definition.ParseManifest("manifest", body))
+	}
+	if src.Kind != KindAddress {
+		handler, route, err := manifestHandler(src, v)
+		if err != nil {
+			refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: sentence(err.Error())})
+			return
+		}
+		s.mu.Lock()
+		origin := s.sendTo
+		s.mu.Unlock()
+		if opts.Transport == nil {
+			opts.Transport = http.DefaultTransport
+		}
+		address = "https://" + src.Host + route
+		opts.Transport = checkTransport(opts.Transport, src, v, in.Send, origin, handler, route)
+	}
+
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	w.Header().Set("Cache-Control", "no-store")
+	control := http.NewResponseController(w)
+	write := func(line checkLine) {
+		text, err := json.Marshal(line)
+		if err != nil {
+			return
+		}
+		control.SetWriteDeadline(time.Now().Add(checkWriteTimeout))
+		w.Write(append(text, '\n'))
+		control.Flush()
+	}
+	opts.Progress = func(done, total int) { write(checkLine{Done: done, Total: total}) }
+	report, err := client.Check(r.Context(), address, opts)
+	if err != nil {
+		write(checkLine{Result: &client.Result{Check: client.CheckReachable, Status: client.Failed, Message: err.Error()}})
+	}
+	for i := range report.Results {
+		write(checkLine{Result: &report.Results[i]})
+	}
+	write(checkLine{End: true, OK: report.OK})
+}
+
+// checkTransport sends what a check asks for to where the page sends requests. The manifest of a file is answered here.
+func checkTransport(base http.RoundTripper, src *source, v *version, send, origin string, handler http.Handler, route string) http.RoundTripper {
+	return transportFunc(func(req *http.Request) (*http.Response, error) {
+		own := onHost(req.URL.String(), src.Host)
+		switch {
+		case own && req.URL.Path == route:
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, req)
+			res := w.Result()
+			res.Request = req
+			return res, nil
+		case send == sendSample:
+			e, found := v.endpointOf(req.URL)
+			if !found {
+				return nil, &url.Error{Op: req.Method, URL: req.URL.Redacted(), Err: http.ErrNotSupported}
+			}
+			return (&sampleFeeds{src: src, version: *v, endpoint: e}).RoundTrip(req)
+		case send == sendOrigin && own && origin != "":
+			return sendTo(base, origin).RoundTrip(req)
+		}
+		return base.RoundTrip(req)
+	})
+}
+
+// endpointOf returns the endpoint of a version that a request is for.
+func (v *version) endpointOf(u *url.URL) (signpost.Endpoint, bool) {
+	m, ok := signpost.NewIndex(signpost.Version{Manifest: v.manifest}).Match(u.String())
+	if !ok {
+		return signpost.Endpoint{}, false
+	}
+	for _, e := range v.manifest.Endpoints {
+		if e.URL == m.Endpoint {
+			return e, true
+		}
+	}
+	return signpost.Endpoint{}, false
+}
+
+// manifestHandler serves the manifest of a file as signpost serve does.
+func manifestHandler(src *source, v *version) (http.Handler, string, error) {
+	name, base := v.Name, src.file.file.BasePath
+	if name == "" { // a manifest that was saved: its address is not known
+		name = "v1"
+	}
+	service := server.Service{BasePath: base, Versions: map[string]*signpost.Template{name: src.file.templates[v.Name]}}
+	handler, err := server.New(server.Options{PublicHost: src.Host}, service)
+	return handler, routes.Path(base, name), err
+}

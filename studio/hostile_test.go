@@ -1,0 +1,199 @@
+package studio_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"signpost/studio"
+)
+
+// TestPageTakesHostileManifestsAsText shows a manifest that tries everything to become markup.
+func TestPageTakesHostileManifestsAsText(t *testing.T) {
+	const script = `<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>`
+	long := strings.Repeat("very-long-", 200)
+	rtl := "\u202egnp.exe\u202c \u05e9\u05dc\u05d5\u05dd"
+	text := func(s string) string { return quoteJS(s) }
+	endpoint := func(url, name string) string {
+		return fmt.Sprintf(`%s:{"name":%s,"method":"get","mime_type":%s,
+"context_obj":[{"key":%s,"type":"ctx","required":true,"mapper":%s},{"key":"__proto__","type":"ctx"}],
+"modifiers":[{"id":%s,"name":%s,"params":[
+{"key":%s,"ui":{"label":%s,"placeholder":%s},"schema":{"type":"string","default":%s}},
+{"key":"s","ui":{"label":"Choice","placeholder":%s,"options":[{"value":"\"><b>","label":%s}]},"schema":{"type":"string","enum":["\"><b>"]}},
+{"key":"__proto__","ui":{"label":"Proto"},"schema":{"type":"string","default":"polluted"}},
+{"key":"l","ui":{"label":%s},"schema":{"type":"string","default":%s}}]}]}`,
+			text(url), text(name), text(script), text(script), text(script), text(script), text(script), text("k"+script), text(script), text(script),
+			text(script), text(script), text(script), text("L"+long), text(long))
+	}
+	manifest := `{"endpoints":{` + strings.Join([]string{
+		endpoint("https://feeds.example.com/"+script, script),
+		endpoint("javascript:window.pwned=1", "Scheme"),
+		endpoint("data:text/html,"+script, rtl),
+		endpoint("https://feeds.example.com/{{"+"x\" onfocus=\"window.pwned=1}}/"+long, long),
+	}, ",") + `}}`
+	_, address := serve(t, studio.Options{})
+	p := openTab(t, address)
+	p.eval(`window.addEventListener("securitypolicyviolation", () => { window.violated = 1; })`)
+	source := serveText(t, manifest)
+	p.register(source)
+
+	p.wait(`document.querySelectorAll("#endpoints li").length === 4`)
+	p.wait(`document.querySelector("#endpoint-name").textContent === ` + text(script))
+	p.wait(`document.querySelector("#feed-url").textContent.length > 100`)
+	p.waitText("#feed-problem", "context key "+script)
+	p.waitText("#controls", script)
+	p.waitText("#context", script)
+	p.typeInto(field(script), script)
+	p.wait(`[...document.querySelectorAll("select option")].some((o) => o.textContent === ` + text(script) + ` && o.value === '"><b>')`)
+	p.wait(field("Proto") + `.value === "polluted" && {}.polluted === undefined`)
+	p.waitText("#feed-url", "__proto__=polluted")
+	for _, name := range []string{"Scheme", `\u202egnp.exe\u202c ` + "\u05e9\u05dc\u05d5\u05dd", long} {
+		p.click(listed(name))
+		p.wait(`document.querySelector("#endpoint-name").textContent === ` + text(name))
+		p.wait(`document.querySelector("#feed-problem").textContent !== ""`)
+		p.click(`document.querySelector("#send")`)
+	}
+
+	// The other views have it too.
+	for _, view := range []string{"map", "findings", "changes", "check"} {
+		p.eval(`document.querySelector('.views a[href^="#/` + view + `"]').click()`)
+		p.waitText("#view-title", strings.ToUpper(view[:1])+view[1:])
+		if view == "map" {
+			p.typeInto(`document.querySelector("#feeds")`, "https://feeds.example.com/"+strings.ReplaceAll(script, " ", ""))
+			p.click(button("Show"))
+			p.waitText("#landings", "<imgsrc=x")
+			p.waitText(".map", "<img src=x")
+		}
+		if view == "findings" {
+			p.waitText("#findings-list", "<img src=x")
+			p.waitText(".text", "<img src=x")
+		}
+	}
+	p.press("k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
+	p.typeInto(`document.querySelector("#palette")`, "<img")
+	p.waitText("#palette-list", "<img src=x")
+	p.press(kb.Escape)
+	p.eval(`document.querySelector('.views a[href^="#/endpoints"]').click()`)
+
+	// It is all text: no element of its own, no script that ran, no link that leads to one.
+	if got := p.eval(`[window.pwned, window.violated, document.querySelectorAll("main img, #app script, #controls b").length,
+[...document.querySelectorAll("a")].filter((a) => !/^https?:$/.test(a.protocol)).length].join()`); got != ",,0,0" {
+		t.Errorf("it became markup: %v", got)
+	}
+	p.expect("TrustedHTML")
+	// Even a mistake in a script of the page could not make it markup.
+	if got := p.eval(`(() => { try { document.body.insertAdjacentHTML("beforeend", "<b>x</b>"); return "markup"; } catch { return "refused"; } })()`); got != "refused" {
+		t.Errorf("the browser lets text become markup: %v", got)
+	}
+
+	// Long texts stay inside the page, however narrow it is.
+	for _, view := range []string{"endpoints", "map", "findings", "check"} {
+		p.eval(`document.querySelector('.views a[href^="#/` + view + `"]').click()`)
+		for _, width := range []int64{320, 390, 768, 1024, 1440} {
+			p.do(chromedp.EmulateViewport(width, 800))
+			p.checkOverflow(fmt.Sprintf("%s at %d", view, width))
+		}
+	}
+}
+
+// checkOverflow reports what is wider than the window.
+func (p *tab) checkOverflow(where string) {
+	p.t.Helper()
+	if got := p.eval(`[...document.querySelectorAll("body *")].filter((e) => e.checkVisibility() && !e.matches(".unseen, .unseen *, .skip, option") && e.getBoundingClientRect().right > innerWidth + 1 && !e.closest("pre, .code"))
+.map((e) => e.tagName + "#" + e.id + "." + e.className).slice(0, 8).join(" ")`); got != "" {
+		p.t.Errorf("%s: these are too wide: %v", where, got)
+	}
+}
+
+// TestPageTakesHostileFeedsAsText shows a feed that tries everything to become markup, pictures included.
+func TestPageTakesHostileFeedsAsText(t *testing.T) {
+	const script = `<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>`
+	var feeds *httptest.Server
+	feeds = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/feed":
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Server", script)
+			fmt.Fprintf(w, `{"title":%[1]s,"__proto__":{"polluted":1},"entry":[
+{"id":"1","title":%[1]s,"type":%[1]s,"image":"%[2]s/vector.svg","link":{"href":"javascript:window.pwned=1"},"series_id":%[1]s},
+{"id":"2","title":"\u202egnp.exe","image":"javascript:window.pwned=1","__proto__":{"title":"x"}},
+{"id":"3","title":{"text":"deep"},"image":"data:image/svg+xml,<svg onload=window.pwned=1>"},
+{"id":"4","title":"html picture","image":"%[2]s/page.png"},
+{"id":"5","title":"no picture at all"}]}`, quoteJS(script), feeds.URL)
+		case "/vector.svg":
+			w.Header().Set("Content-Type", "image/svg+xml")
+			io.WriteString(w, `<svg xmlns="http://www.w3.org/2000/svg" onload="window.pwned=1"><script>window.pwned=1</script></svg>`)
+		default:
+			w.Header().Set("Content-Type", "image/png")
+			io.WriteString(w, script)
+		}
+	}))
+	t.Cleanup(feeds.Close)
+	_, address := serveFile(t, "versions: {v1: {endpoints: {"+feeds.URL+"/feed: {name: X, method: get, mime_type: application/json}, \""+
+		feeds.URL+"/series/{{series_id}}\": {name: Series, method: get, mime_type: application/json}}}}")
+	p := openTab(t, address)
+	p.eval(`window.addEventListener("securitypolicyviolation", () => { window.violated = 1; })`)
+	p.waitURL(feeds.URL + "/feed")
+	p.click(`document.querySelector("#send")`)
+	p.wait(`document.querySelectorAll("#cards li").length === 5`)
+	p.waitText("#cards", script)
+	p.waitText("#cards", `\u202egnp.exe`)
+	p.wait(`[...document.querySelectorAll("#cards img")].every((i) => i.classList.contains("broken")) && document.querySelectorAll("#cards img").length === 2`)
+	p.click(`document.querySelector("#cards button")`)
+	p.waitText("#picked", "series_id = "+script)
+	p.wait(`!document.querySelector("#picked").textContent.includes("javascript:window.pwned=1\n") && !document.querySelector("#picked .link")?.textContent.includes("Follow")`)
+	p.click(button("Open Series"))
+	p.wait(field("series_id") + ".value === " + quoteJS(script))
+	p.eval("history.back()")
+	for _, name := range []string{"json", "headers"} {
+		p.click(`document.querySelector("#tab-` + name + `")`)
+		p.waitText("#tab-panel", "window.pwned=1")
+	}
+	if got := p.eval(`[window.pwned, window.violated, {}.polluted, document.querySelectorAll("main script").length].join()`); got != ",,,0" {
+		t.Errorf("it became markup: %v", got)
+	}
+}
+
+// TestPageOfAnotherSiteIsRefused lets a page of another origin try what it can, and a name that leads to loopback.
+func TestPageOfAnotherSiteIsRefused(t *testing.T) {
+	_, address := serveFile(t, feedsYAML)
+	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `<!doctype html><iframe name=frame></iframe>
+<form action="%[1]s/api/deployment" method=post enctype=text/plain target=frame><input name='{"host":"evil.example","a":"' value='"}'></form>
+<script type=module>
+const body = JSON.stringify({ host: "evil.example" });
+const tries = [
+  ["/api/state", {}],
+  ["/api/state", { mode: "no-cors" }],
+  ["/api/deployment", { method: "POST", mode: "no-cors", body }],
+  ["/api/deployment", { method: "POST", headers: { "Content-Type": "application/json" }, body }],
+];
+document.forms[0].submit();
+const got = await Promise.all(tries.map(([path, options]) => fetch("%[1]s" + path, options).then((r) => r.text(), () => "")));
+window.read = got.join("");
+await import("%[1]s/studio.js").then(() => { window.read += "script"; }, () => {});
+window.done = true;
+</script>`, address)
+	}))
+	t.Cleanup(evil.Close)
+	p := openTab(t, "about:blank")
+	p.expect("frame-ancestors")
+	p.do(chromedp.Navigate(evil.URL))
+	p.wait("window.done")
+	if got := p.eval("window.read"); got != "" {
+		t.Errorf("another site has read %v", got)
+	}
+	_, state := ask(t, address+"/api/state", nil)
+	if got := get(t, state, "host"); got != "localhost" {
+		t.Errorf("another site has set the host to %v", got)
+	}
+
+	p = openTab(t, strings.Replace(address, "127.0.0.1", rebound, 1))
+	p.waitText("body", "The studio does not answer for this host.")
+}

@@ -1,0 +1,243 @@
+package studio
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"signpost"
+)
+
+// place is where an endpoint is declared.
+type place struct {
+	Source  string `json:"source"`
+	Version string `json:"version"`
+	Key     string `json:"key"`
+	Name    string `json:"name"`
+	URL     string `json:"url"`
+
+	endpoint signpost.Endpoint
+}
+
+// overlap is an index of everything that is registered together.
+type overlap struct {
+	index  *signpost.Index
+	places map[string][]place // by URL, in the order of the sources
+	nested []nesting
+}
+
+// nesting says which other endpoints would answer for the feeds of an endpoint if it were not there.
+type nesting struct {
+	Source  string   `json:"source"`
+	Version string   `json:"version"`
+	Key     string   `json:"key"`
+	Under   []loser  `json:"under"`  // the longest first
+	Twins   []string `json:"twins"`  // the names of other sources that declare the same URL
+	Differ  bool     `json:"differ"` // a twin has another method, type or context keys
+}
+
+// loser is an endpoint whose URL is a prefix of a feed, but which does not answer for it.
+type loser struct {
+	place
+	LostKeys []string `json:"lost_keys"` // context keys that the feed does not get for that reason
+	Reason   string   `json:"reason"`    // one of the reasons below
+	Inside   bool     `json:"inside"`    // it ends in the middle of a path segment
+}
+
+// Why an endpoint does not answer for a feed.
+const (
+	reasonShorter  = "shorter"  // it covers fewer characters of the feed
+	reasonLiterals = "literals" // it covers as many, but more of them by a placeholder
+	reasonOrder    = "order"    // it covers as many in the same way, and is declared later
+)
+
+// overlaps returns the index of the present state.
+func (s *Studio) overlaps() *overlap {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.overlap == nil {
+		s.overlap = newOverlap(s.all())
+	}
+	return s.overlap
+}
+
+func newOverlap(sources []*source) *overlap {
+	x := &overlap{places: make(map[string][]place), nested: []nesting{}}
+	var versions []signpost.Version
+	for _, src := range sources {
+		for _, v := range src.Versions {
+			registered := signpost.Version{Name: v.Name}
+			for i, e := range v.manifest.Endpoints {
+				at := place{src.ID, v.Name, v.Endpoints[i].Key, e.Name, e.URL, e}
+				if len(x.places[e.URL]) == 0 { // the index has each URL once
+					registered.Manifest.Endpoints = append(registered.Manifest.Endpoints, e)
+				}
+				x.places[e.URL] = append(x.places[e.URL], at)
+			}
+			versions = append(versions, registered)
+		}
+	}
+	x.index = signpost.NewIndex(versions...)
+	for _, src := range sources {
+		for _, v := range src.Versions {
+			for _, e := range v.Endpoints {
+				x.nest(src.ID, v.Name, e)
+			}
+		}
+	}
+	return x
+}
+
+// nest notes what an endpoint is nested in. Its own URL is a feed of it, placeholders and all.
+func (x *overlap) nest(sourceID, version string, e endpoint) {
+	n := nesting{Source: sourceID, Version: version, Key: e.Key, Under: []loser{}, Twins: []string{}}
+	own := x.places[e.URL]
+	for _, twin := range own {
+		if twin.Source != sourceID {
+			n.Twins = append(n.Twins, twin.Source)
+			n.Differ = n.Differ || !alike(twin.endpoint, own[0].endpoint)
+		}
+	}
+	if m, ok := x.index.Match(e.URL); ok {
+		urls := []string{m.Endpoint}
+		for _, other := range m.Shadowed {
+			urls = append(urls, other.Endpoint)
+		}
+		for _, url := range urls {
+			if url != e.URL {
+				n.Under = append(n.Under, x.lose(url, e.URL, own[0]))
+			}
+		}
+	}
+	if len(n.Under) > 0 || len(n.Twins) > 0 {
+		x.nested = append(x.nested, n)
+	}
+}
+
+func alike(a, b signpost.Endpoint) bool {
+	return a.Method == b.Method && a.MIMEType == b.MIMEType && slices.Equal(a.ContextObj, b.ContextObj)
+}
+
+// lose says why the endpoint with a URL does not answer for a feed, and winner does.
+func (x *overlap) lose(url, feed string, winner place) loser {
+	other := x.places[url][0]
+	l := loser{place: other, LostKeys: []string{}, Reason: reasonShorter}
+	for _, item := range other.endpoint.ContextObj {
+		if !slices.ContainsFunc(winner.endpoint.ContextObj, func(c signpost.ContextItem) bool { return c.Key == item.Key }) {
+			l.LostKeys = append(l.LostKeys, item.Key)
+		}
+	}
+	covered, most := coverage(url, feed), coverage(winner.URL, feed)
+	if covered >= most {
+		l.Reason = reasonOrder
+		if literals(url) < literals(winner.URL) {
+			l.Reason = reasonLiterals
+		}
+	}
+	l.Inside = covered < len(feed) && covered > 0 && !strings.ContainsRune("/?#", rune(feed[covered])) && !strings.ContainsRune("/?#", rune(feed[covered-1]))
+	return l
+}
+
+var placeholder = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
+
+// coverage returns how many characters of a feed the URL of an endpoint is a prefix of.
+func coverage(endpointURL, feed string) int {
+	var pattern strings.Builder
+	pattern.WriteString("^")
+	at := 0
+	for _, m := range placeholder.FindAllStringIndex(endpointURL, -1) {
+		pattern.WriteString(regexp.QuoteMeta(endpointURL[at:m[0]]) + "[^/?#]+")
+		at = m[1]
+	}
+	pattern.WriteString(regexp.QuoteMeta(endpointURL[at:]))
+	compiled, err := regexp.Compile(pattern.String())
+	if err != nil { // not UTF-8
+		return 0
+	}
+	compiled.Longest()
+	return len(compiled.FindString(feed))
+}
+
+func literals(endpointURL string) int { return len(placeholder.ReplaceAllString(endpointURL, "")) }
+
+// match is the endpoint that answers for a feed.
+type match struct {
+	Feed    string                 `json:"feed"`
+	Found   bool                   `json:"found"`
+	Problem string                 `json:"problem"` // why it is not a feed's URL
+	Winner  place                  `json:"winner"`
+	Context []signpost.ContextItem `json:"context_obj"`
+	Inside  bool                   `json:"inside_segment"`
+	Losers  []loser                `json:"losers"`
+	Twins   []place                `json:"twins"` // other sources that declare the same URL
+}
+
+// match finds the endpoint of a feed. Where several sources declare the same URL, it is the preferred one's.
+func (x *overlap) match(feed, preferred string) match {
+	out := match{Feed: feed, Context: []signpost.ContextItem{}, Losers: []loser{}, Twins: []place{}}
+	m, ok := x.index.Match(feed)
+	if !ok {
+		return out
+	}
+	all := x.places[m.Endpoint]
+	out.Found, out.Winner, out.Inside = true, all[0], m.InsideSegment
+	for _, p := range all {
+		if p.Source == preferred {
+			out.Winner = p
+		}
+	}
+	for _, p := range all {
+		if p.Source != out.Winner.Source {
+			out.Twins = append(out.Twins, p)
+		}
+	}
+	out.Context = append(out.Context, out.Winner.endpoint.ContextObj...)
+	for _, other := range m.Shadowed {
+		out.Losers = append(out.Losers, x.lose(other.Endpoint, feed, out.Winner))
+	}
+	return out
+}
+
+// maxFeeds bounds the feeds of one request: a screenful of pasted URLs.
+const maxFeeds = 500
+
+// serveMatch tells which endpoint answers for each of some feeds, of everything that is registered.
+func (s *Studio) serveMatch(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Source string   `json:"source"` // preferred
+		Feeds  []string `json:"feeds"`
+	}
+	if !read(w, r, &in) {
+		return
+	}
+	if len(in.Feeds) > maxFeeds {
+		refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: fmt.Sprintf("Paste %d feeds at most.", maxFeeds)})
+		return
+	}
+	x := s.overlaps()
+	out := []match{}
+	for _, feed := range in.Feeds {
+		feed = strings.TrimSpace(feed)
+		if lower := strings.ToLower(feed); !strings.HasPrefix(lower, "https://") && !strings.HasPrefix(lower, "http://") {
+			out = append(out, match{Feed: feed, Problem: "A feed URL starts with https:// or http://.", Context: []signpost.ContextItem{}, Losers: []loser{}, Twins: []place{}})
+			continue
+		}
+		out = append(out, x.match(feed, in.Source))
+	}
+	reply(w, struct {
+		Matches []match `json:"matches"`
+	}{out})
+}
+
+// why says in words why the winner answers for a feed and another endpoint does not.
+func (l loser) why(winner place) string {
+	switch l.Reason {
+	case reasonLiterals:
+		return fmt.Sprintf("both cover the same part of the feed URL, and %q spells more of it out", winner.Name)
+	case reasonOrder:
+		return "both cover the same part of the feed URL in the same way, and the one declared first answers"
+	}
+	return fmt.Sprintf("%q covers more of the feed URL", winner.Name)
+}

@@ -1,0 +1,139 @@
+package studio_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"signpost/definition"
+	"signpost/studio"
+)
+
+// overlapYAML has endpoints that take feeds over from each other.
+const overlapYAML = `
+versions:
+  v1:
+    endpoints:
+      https://{{host}}/v1/{{section}}:
+        name: Section
+        method: get
+        mime_type: application/json
+        context_obj: [{key: alpha, type: ctx}]
+      https://{{host}}/v1/media:
+        name: Media
+        method: get
+        mime_type: application/json
+        context_obj: [{key: beta, type: ctx}]
+      https://{{host}}/v1/media/clips: {name: Clips, method: get, mime_type: application/json}
+`
+
+// TestComposeAsksMatch fills in a placeholder so that the feed belongs to another endpoint: what an app sends is that
+// one's to say.
+func TestComposeAsksMatch(t *testing.T) {
+	_, address := serveFile(t, overlapYAML)
+	in := object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://{{host}}/v1/{{section}}",
+		"params": object{"section": "media"}, "context": object{"alpha": plainText("secret")}}
+	_, draft := ask(t, address+"/api/compose", in)
+	owner, _ := draft["owner"].(object)
+	if owner["name"] != "Media" || owner["key"] != "https://{{host}}/v1/media" || get(t, owner, "context_obj", 0, "key") != "beta" {
+		t.Fatalf("owner %v", owner)
+	}
+	// It is a tie in length, so it is not that the other is shorter.
+	if owner["why"] != `both cover the same part of the feed URL, and "Media" spells more of it out` {
+		t.Errorf("why: %v", owner["why"])
+	}
+	if !cmp.Equal(draft["snippets"], any([]any{})) {
+		t.Error("a request that no app sends can be copied")
+	}
+	if status, problem := ask(t, address+"/api/send", in); status != 409 || !strings.Contains(fmt.Sprint(problem["detail"]), `belongs to "Media"`) {
+		t.Errorf("status %d: %v", status, problem)
+	}
+	in["params"] = object{"section": "news"}
+	if _, draft := ask(t, address+"/api/compose", in); draft["owner"] != nil || snippetOf(t, draft, "curl") == "" {
+		t.Errorf("another section belongs to %v", draft["owner"])
+	}
+}
+
+// TestComposeAsksEverythingRegistered has the winner in another manifest.
+func TestComposeAsksEverythingRegistered(t *testing.T) {
+	_, address := serveFile(t, overlapYAML)
+	other := serveText(t, `{"endpoints":{"https://localhost/v1/news":{"name":"News","method":"get","mime_type":"application/json"}}}`)
+	registered(t, address, other)
+	_, draft := ask(t, address+"/api/compose", object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://{{host}}/v1/{{section}}", "params": object{"section": "news"}})
+	if get(t, draft, "owner", "source") != other {
+		t.Errorf("owner %v", draft["owner"])
+	}
+}
+
+func TestMatch(t *testing.T) {
+	_, address := serveFile(t, feedsYAML)
+	match := func(source any, feed string) object {
+		t.Helper()
+		status, out := ask(t, address+"/api/match", object{"source": source, "feeds": []any{feed}})
+		if status != 200 {
+			t.Fatalf("status %d: %v", status, out)
+		}
+		return get(t, out, "matches", 0).(object)
+	}
+	found := match("feeds.yaml", " https://localhost/v1/feeds/7?a=b ")
+	if get(t, found, "winner", "url") != "https://localhost/v1/feeds" || get(t, found, "winner", "version") != "v1" || get(t, found, "context_obj", 0, "key") != "token" {
+		t.Errorf("match %v", found)
+	}
+	if found := match("feeds.yaml", "https://localhost/v1"); found["found"] != false {
+		t.Errorf("match %v", found)
+	}
+	if found := match("feeds.yaml", "feeds"); !strings.Contains(fmt.Sprint(found["problem"]), "starts with https://") {
+		t.Errorf("match %v", found)
+	}
+
+	// All that is registered counts, and the longest wins. The same URL in another source is the same endpoint.
+	id := serveText(t, `{"endpoints":{
+"https://localhost/v1/feeds/7":{"name":"Seven","method":"get","mime_type":"application/json"},
+"https://localhost/v1/feeds":{"name":"Other","method":"get","mime_type":"application/json"}}}`)
+	registered(t, address, id)
+	found = match("feeds.yaml", "https://localhost/v1/feeds/7")
+	if get(t, found, "winner", "name") != "Seven" || get(t, found, "winner", "source") != id {
+		t.Errorf("match %v", found)
+	}
+	if got := get(t, found, "losers", 0, "lost_keys"); !cmp.Equal(got, any([]any{"token", "device"})) || get(t, found, "losers", 0, "reason") != "shorter" {
+		t.Errorf("losers %v", found["losers"])
+	}
+	if found := match(id, "https://localhost/v1/feeds"); get(t, found, "winner", "name") != "Other" || get(t, found, "twins", 0, "source") != "feeds.yaml" {
+		t.Errorf("match %v", found)
+	}
+}
+
+// TestNesting says which endpoints swallow which, across everything that is registered.
+func TestNesting(t *testing.T) {
+	s, address := serve(t, studio.Options{})
+	s.SetFiles(
+		studio.File{Definition: definition.Parse("feeds.yaml", []byte(overlapYAML))},
+		studio.File{Registered: true, Definition: definition.Parse("other.yaml", []byte(`versions: {v1: {endpoints: {
+"https://{{host}}/v1": {name: Wide, method: get, mime_type: application/json, context_obj: [{key: wide, type: ctx}]},
+"https://{{host}}/v1/media": {name: Twin, method: post, mime_type: application/json}}}}`))},
+	)
+	_, state := ask(t, address+"/api/state", nil)
+	nested := make(map[string]object)
+	for _, n := range state["overlap"].([]any) {
+		nested[n.(object)["source"].(string)+" "+n.(object)["key"].(string)] = n.(object)
+	}
+	clips := nested["feeds.yaml https://{{host}}/v1/media/clips"]
+	var got []string
+	for _, under := range clips["under"].([]any) {
+		u := under.(object)
+		got = append(got, fmt.Sprint(u["name"], " ", u["reason"], " ", u["lost_keys"]))
+	}
+	if want := []string{"Media shorter [beta]", "Section shorter [alpha]", "Wide shorter [wide]"}; !cmp.Equal(got, want) {
+		t.Errorf("clips are under %q, not %q", got, want)
+	}
+	media := nested["feeds.yaml https://{{host}}/v1/media"]
+	if get(t, media, "under", 0, "reason") != "literals" || !cmp.Equal(media["twins"], any([]any{"other.yaml"})) || media["differ"] != true {
+		t.Errorf("media %v", media)
+	}
+	// What is registered besides is not judged.
+	if other := sourceOf(t, address, "other.yaml"); other["judged"] != false || !cmp.Equal(other["findings"], any([]any{})) {
+		t.Errorf("other %v", other)
+	}
+}

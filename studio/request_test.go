@@ -1,0 +1,299 @@
+package studio_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"signpost/client"
+	"signpost/studio"
+)
+
+// plainText is a context value that is a text.
+func plainText(value string) object { return object{"text": value} }
+
+// snippetOf returns the request of a draft in the words of a tool, or nothing.
+func snippetOf(t *testing.T, draft object, name string) string {
+	t.Helper()
+	for _, s := range draft["snippets"].([]any) {
+		if s.(object)["name"] == name {
+			return s.(object)["text"].(string)
+		}
+	}
+	return ""
+}
+
+func TestCompose(t *testing.T) {
+	_, address := serveFile(t, feedsYAML)
+	compose := func(version, endpoint string, params, modifiers, context object) object {
+		t.Helper()
+		status, draft := ask(t, address+"/api/compose", object{"source": "feeds.yaml", "version": version, "endpoint": endpoint,
+			"params": params, "modifiers": modifiers, "context": context})
+		if status != 200 {
+			t.Fatalf("status %d: %v", status, draft)
+		}
+		return draft
+	}
+	expect := func(draft object, want object) {
+		t.Helper()
+		for key, value := range want {
+			if diff := cmp.Diff(value, draft[key]); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", key, diff)
+			}
+		}
+	}
+
+	expect(compose("v1", "https://{{host}}/v1/feeds", nil, object{"q": "a b&c", "page": "0", "hd": "false", "sort": "old"}, object{"token": plainText("s3cret")}), object{
+		"method":   "GET",
+		"url":      "https://localhost/v1/feeds?q=a%20b%26c&page=0&hd=false&sort=old&ctx=eyJ0IjoiczNjcmV0In0",
+		"ctx":      "eyJ0IjoiczNjcmV0In0",
+		"decoded":  "{\n  \"t\": \"s3cret\"\n}",
+		"problems": []any{},
+	})
+	// What is missing or wrong is said, and the rest is composed.
+	expect(compose("v1", "https://{{host}}/v1/feeds", nil, object{"page": "x", "hd": "maybe", "sort": "best", "q": "'"}, nil), object{
+		"url":      "https://localhost/v1/feeds?q=%27",
+		"ctx":      "",
+		"snippets": []any{},
+		"problems": []any{
+			object{"field": "modifier:page", "message": `Modifier "page" takes a number, not "x".`, "context": false},
+			object{"field": "modifier:hd", "message": `Modifier "hd" takes true or false, not "maybe".`, "context": false},
+			object{"field": "modifier:sort", "message": `Modifier "sort" takes one of ["new" "old"], not "best".`, "context": false},
+			object{"field": "context:token", "message": "Fill in the required context key token.", "context": true},
+		},
+	})
+	// What the endpoint does not know, such as a modifier that is gone, is left out.
+	expect(compose("v1", "https://ratings.example.org/titles", nil, object{"gone": "1"}, object{"gone": plainText("1")}), object{
+		"url": "https://ratings.example.org/titles", "problems": []any{},
+	})
+	expect(compose("v1", "https://{{host}}/v1/series/{{series_id}}/episodes", nil, nil, nil), object{
+		"url":      "https://localhost/v1/series/{{series_id}}/episodes",
+		"snippets": []any{},
+		"problems": []any{object{"field": "param:series_id", "message": "Fill in series_id.", "context": false}},
+	})
+	expect(compose("v1", "https://{{host}}/v1/series/{{series_id}}/episodes", object{"series_id": "a/b c"}, nil, nil), object{
+		"url": "https://localhost/v1/series/a%2Fb%20c/episodes", "problems": []any{},
+	})
+	expect(compose("v2", "https://{{host}}/v2/log", nil, nil, object{"device": plainText("it's & more")}), object{
+		"method": "POST", "url": "https://localhost/v2/log", "body": "device=it%27s+%26+more", "body_type": "application/x-www-form-urlencoded",
+	})
+
+	for name, in := range map[string]object{
+		"source":   {"source": "7", "version": "v1", "endpoint": "https://{{host}}/v1/feeds"},
+		"version":  {"source": "feeds.yaml", "version": "v2", "endpoint": "https://{{host}}/v1/feeds"},
+		"endpoint": {"source": "feeds.yaml", "version": "v1", "endpoint": "https://evil.example/"},
+	} {
+		for _, route := range []string{"compose", "send"} {
+			if status, _ := ask(t, address+"/api/"+route, in); status != 404 {
+				t.Errorf("%s with another %s: status %d", route, name, status)
+			}
+		}
+	}
+}
+
+// TestSnippets runs the commands that people paste: a shell sends the very request that the studio would.
+func TestSnippets(t *testing.T) {
+	var got atomic.Value
+	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got.Store(fmt.Sprintf("%s %s|%s|%s|%s", r.Method, r.URL, r.Header.Get("Accept"), r.Header.Get("Content-Type"), body))
+	}))
+	t.Cleanup(feeds.Close)
+	_, address := serve(t, studio.Options{})
+	src := registered(t, address, serveText(t, `{"endpoints":{"`+feeds.URL+`/log":{"name":"Log","method":"post",
+"mime_type":"application/json","context_obj":[{"key":"$(id)'","type":"bodyParam"}],
+"modifiers":[{"id":"q","name":"Q","params":[{"key":"q","ui":{"label":"Q"},"schema":{"type":"string"}}]}]}}}`))
+	in := object{"source": src["id"], "version": "v1", "endpoint": feeds.URL + "/log", "modifiers": object{"q": "[a]{b}'\"$x`id`"}, "context": object{"$(id)'": plainText("`id`'")}}
+	_, draft := ask(t, address+"/api/compose", in)
+	if status, problem := ask(t, address+"/api/send", in); status != 200 {
+		t.Fatalf("status %d: %v", status, problem)
+	}
+	want := got.Load()
+	if !strings.Contains(fmt.Sprint(want), "application/json, */*;q=0.1|application/json|{\"$(id)'\":\"`id`'\"}") {
+		t.Fatalf("the studio sends %v", want)
+	}
+	for name, shell := range map[string][]string{"curl": {"sh", "-c"}, "fetch": {"node", "--input-type=module", "-e"}} {
+		text := snippetOf(t, draft, name)
+		if _, err := exec.LookPath(shell[0]); err != nil {
+			t.Logf("%s is not installed: the %s snippet was not run", shell[0], name)
+			continue
+		}
+		if _, err := exec.LookPath("curl"); name == "curl" && err != nil {
+			t.Log("curl is not installed")
+			continue
+		}
+		text = strings.Replace(text, "await response.json()", "await response.text()", 1)
+		got.Store("")
+		if out, err := exec.Command(shell[0], append(shell[1:], text)...).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v: %s", name, err, out)
+		}
+		if got.Load() != want {
+			t.Errorf("%s sends %v, and the studio %v\n%s", name, got.Load(), want, text)
+		}
+	}
+	for name, parts := range map[string][]string{
+		"Go":         {`http.NewRequest("POST", "` + feeds.URL, `req.Header.Set("Accept", "application/json, */*;q=0.1")`, `strings.NewReader("{\"$(id)'\":\"` + "`id`'" + `\"}")`},
+		"PowerShell": {"-Method 'POST'", "Accept = 'application/json, */*;q=0.1'", "-Body '{\"$(id)''\":\"`id`''\"}'"},
+	} {
+		for _, part := range parts {
+			if text := snippetOf(t, draft, name); !strings.Contains(text, part) {
+				t.Errorf("%s has no %s:\n%s", name, part, text)
+			}
+		}
+	}
+}
+
+func TestSend(t *testing.T) {
+	var seen atomic.Int64
+	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen.Add(1)
+		switch r.URL.Path {
+		case "/ok":
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Set-Cookie", "a=b")
+			fmt.Fprintf(w, `{"query":%q,"big":12345678901234567890}`, r.URL.RawQuery)
+		case "/post":
+			body, _ := io.ReadAll(r.Body)
+			w.WriteHeader(http.StatusTeapot)
+			fmt.Fprintf(w, "%s %s", r.Method, body)
+		case "/moved":
+			http.Redirect(w, r, "http://127.0.0.1:1/elsewhere", http.StatusFound)
+		case "/binary":
+			w.Header().Set("Content-Type", "image/png")
+			w.Write([]byte{0xff, 0xfe})
+		case "/large":
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, "x"+strings.Repeat("é", client.MaxAnswer))
+		}
+	}))
+	t.Cleanup(feeds.Close)
+	endpoints := "versions:\n  v1:\n    endpoints:\n"
+	for _, path := range []string{"/ok", "/moved", "/binary", "/large"} {
+		endpoints += fmt.Sprintf("      %s%s: {name: X, method: get, mime_type: application/json, modifiers: [{kind: text, id: q, name: Q, key: q, label: Q}]}\n", feeds.URL, path)
+	}
+	endpoints += fmt.Sprintf("      %s/post: {name: X, method: post, mime_type: text/plain, context_obj: [{key: k, type: bodyParam, required: true}]}\n", feeds.URL)
+	endpoints += "      http://127.0.0.1:1/down: {name: X, method: get, mime_type: application/json}\n"
+	_, address := serveFile(t, endpoints)
+	send := func(url string, in object) (int, object) {
+		t.Helper()
+		return ask(t, address+"/api/send", object{"source": "feeds.yaml", "version": "v1", "endpoint": url, "modifiers": in["modifiers"], "context": in["context"]})
+	}
+
+	status, answer := send(feeds.URL+"/ok", object{"modifiers": object{"q": "é"}})
+	if status != 200 || answer["status"] != 200.0 || answer["body"] != `{"query":"q=%C3%A9","big":12345678901234567890}` || answer["json"] != true || answer["declared"] != true || !cmp.Equal(answer["notes"], []any{}) {
+		t.Errorf("status %d: %v", status, answer)
+	}
+	if strings.Contains(fmt.Sprint(answer["headers"]), "Cookie") {
+		t.Errorf("headers %v", answer["headers"])
+	}
+	if _, answer := send(feeds.URL+"/post", object{"context": object{"k": plainText("v")}}); answer["status"] != 418.0 || answer["body"] != `POST {"k":"v"}` {
+		t.Errorf("answer %v", answer)
+	}
+	if _, answer := send(feeds.URL+"/moved", nil); answer["status"] != 302.0 || !strings.Contains(fmt.Sprint(answer["notes"]), "redirects to http://127.0.0.1:1/elsewhere") {
+		t.Errorf("answer %v", answer)
+	}
+	if _, answer := send(feeds.URL+"/binary", nil); answer["binary"] != true || answer["body"] != "" || !strings.Contains(fmt.Sprint(answer["notes"]), "image/png") {
+		t.Errorf("answer %v", answer)
+	}
+	if _, answer := send(feeds.URL+"/large", nil); answer["truncated"] != true || answer["binary"] != false || len(answer["body"].(string)) > client.MaxAnswer {
+		t.Errorf("truncated %v, binary %v, %d bytes", answer["truncated"], answer["binary"], len(answer["body"].(string)))
+	}
+	if status, problem := send("http://127.0.0.1:1/down", nil); status != 502 || problem["hint"] == "" {
+		t.Errorf("status %d: %v", status, problem)
+	}
+
+	before := seen.Load()
+	if status, problem := send(feeds.URL+"/post", nil); status != 422 || !strings.Contains(fmt.Sprint(problem["detail"]), "required context key k") {
+		t.Errorf("status %d: %v", status, problem)
+	}
+	if seen.Load() != before {
+		t.Error("a request without its required key was sent")
+	}
+}
+
+// TestSendWithoutARequiredKey is allowed where it is asked for: to see what the service says.
+func TestSendWithoutARequiredKey(t *testing.T) {
+	_, address := serveFile(t, feedsYAML)
+	in := object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://{{host}}/v1/feeds", "send": "sample"}
+	if status, problem := ask(t, address+"/api/send", in); status != 422 || get(t, problem, "problems", 0, "field") != "context:token" {
+		t.Errorf("status %d: %v", status, problem)
+	}
+	in["without"] = true
+	if status, answer := ask(t, address+"/api/send", in); status != 200 || answer["status"] != 401.0 || !strings.Contains(fmt.Sprint(answer["body"]), `required context key \"token\"`) {
+		t.Errorf("status %d: %v", status, answer)
+	}
+}
+
+// TestContextValuesCanBeJSON sends a boolean.
+func TestContextValuesCanBeJSON(t *testing.T) {
+	_, address := serveFile(t, feedsYAML)
+	compose := func(text string) object {
+		_, draft := ask(t, address+"/api/compose", object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://{{host}}/v1/feeds",
+			"context": object{"token": object{"text": text, "json": true}}})
+		return draft
+	}
+	if draft := compose(`true`); !strings.Contains(fmt.Sprint(draft["decoded"]), `"t": true`) {
+		t.Errorf("decoded %v", draft["decoded"])
+	}
+	if draft := compose(`{"a": `); get(t, draft, "problems", 0, "message") != "The value of token is not JSON." {
+		t.Errorf("problems %v", draft["problems"])
+	}
+}
+
+// TestSendTo sends what is for the service's own host to another origin, and nothing else.
+func TestSendTo(t *testing.T) {
+	local := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"host":%q,"forwarded":%q,"path":%q}`, r.Host, r.Header.Get("X-Forwarded-Host"), r.URL.Path)
+	}))
+	t.Cleanup(local.Close)
+	s, address := serve(t, studio.Options{Host: "feeds.example.com"})
+	show(s, feedsYAML)
+	in := object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://{{host}}/v1/feeds", "send": "origin", "context": object{"token": plainText("x")}}
+	if status, problem := ask(t, address+"/api/send", in); status != 422 || !strings.Contains(fmt.Sprint(problem["detail"]), "origin") {
+		t.Errorf("status %d without an origin: %v", status, problem)
+	}
+	for _, bad := range []string{"localhost:3000", "ftp://a.example", "http://a.example/path", "http://user@a.example", "http://"} {
+		if status, _ := ask(t, address+"/api/deployment", object{"send_to": bad}); status != 422 {
+			t.Errorf("%q: status %d", bad, status)
+		}
+	}
+	ask(t, address+"/api/deployment", object{"send_to": local.URL + "/"})
+	if status, answer := ask(t, address+"/api/send", in); status != 200 || answer["body"] != `{"host":"feeds.example.com","forwarded":"feeds.example.com","path":"/v1/feeds"}` || answer["to"] != local.URL {
+		t.Errorf("status %d: %v", status, answer)
+	}
+	in = object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://ratings.example.org/titles", "send": "origin"}
+	if status, answer := ask(t, address+"/api/send", in); status == 200 {
+		t.Errorf("a third party's endpoint is sent there too: %v", answer)
+	}
+}
+
+// Nothing is sent to what is not a web address, whatever a manifest says.
+func TestSendOnlyToTheWeb(t *testing.T) {
+	_, address := serve(t, studio.Options{})
+	var manifest strings.Builder
+	urls := []string{"javascript:alert(1)", "file:///etc/passwd", "https://user:pass@a.example/", "https:///path", "//a.example/", "https://{{host}}/v1", "https://{{tenant}}.example/"}
+	for i, url := range urls {
+		if i > 0 {
+			manifest.WriteString(",")
+		}
+		fmt.Fprintf(&manifest, `%q:{"name":"X","method":"get","mime_type":"application/json"}`, url)
+	}
+	src := registered(t, address, serveText(t, `{"endpoints":{`+manifest.String()+`}}`))
+	for _, url := range urls {
+		in := object{"source": src["id"], "version": "v1", "endpoint": url, "params": object{"tenant": "127.0.0.1:1/"}}
+		if status, problem := ask(t, address+"/api/send", in); status != 422 {
+			t.Errorf("%s: status %d: %v", url, status, problem)
+		}
+		if status, draft := ask(t, address+"/api/compose", in); status != 200 || len(draft["problems"].([]any)) == 0 {
+			t.Errorf("%s: status %d: %v", url, status, draft)
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package studio_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"image/png"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"signpost/client"
+	"signpost/studio"
+)
+
+// sample asks for a sample answer of the built-in example, and returns its feed.
+func sample(t *testing.T, address, version, endpoint string, in object) (answer, feed object) {
+	t.Helper()
+	status, answer := ask(t, address+"/api/send", object{"source": "example.yaml", "version": version, "endpoint": endpoint, "send": "sample",
+		"modifiers": in["modifiers"], "context": in["context"], "params": in["params"]})
+	if status != 200 || answer["sample"] != true || !cmp.Equal(answer["notes"], any([]any{})) {
+		t.Fatalf("status %d: %v", status, answer)
+	}
+	if err := json.Unmarshal([]byte(answer["body"].(string)), &feed); err != nil {
+		t.Fatal(err)
+	}
+	return answer, feed
+}
+
+// TestSampleAnswers: as many entries as limit asks for, with titles and pictures, and other ones where a control has
+// another value.
+func TestSampleAnswers(t *testing.T) {
+	address := serveExample(t)
+	const collections = "https://{{host}}/v1/collections"
+	titles := func(modifiers object) []string {
+		_, feed := sample(t, address, "v1", collections, object{"modifiers": modifiers})
+		var all []string
+		for _, e := range feed["entry"].([]any) {
+			all = append(all, e.(object)["title"].(string))
+		}
+		return all
+	}
+	for _, limit := range []int{0, 1, 6, 20, 100} {
+		if got := titles(object{"limit": fmt.Sprint(limit)}); len(got) != limit {
+			t.Errorf("limit %d: %d entries", limit, len(got))
+		}
+	}
+	six := titles(object{"limit": "6"})
+	if again := titles(object{"limit": "6"}); !cmp.Equal(six, again) {
+		t.Error("the same request has another answer")
+	}
+	for name, modifiers := range map[string]object{
+		"page": {"limit": "6", "page": "1"}, "language": {"limit": "6", "lang": "de"}, "search": {"limit": "6", "q": "island"}, "toggle": {"limit": "6", "hd": "true"},
+	} {
+		if other := titles(modifiers); cmp.Equal(six, other) {
+			t.Errorf("%s changes nothing", name)
+		}
+	}
+	for _, title := range titles(object{"limit": "6", "q": "island"}) {
+		if !strings.Contains(title, "Island") {
+			t.Errorf("a search for island finds %q", title)
+		}
+	}
+	if distinct := titles(object{"limit": "100"}); len(distinct) != 100 || len(set(distinct)) != 100 {
+		t.Errorf("%d titles are %d", len(distinct), len(set(distinct)))
+	}
+
+	// Entries lead to the other endpoints.
+	_, feed := sample(t, address, "v1", collections, object{"modifiers": object{"limit": "1"}})
+	link, id := get(t, feed, "entry", 0, "link", "href").(string), get(t, feed, "entry", 0, "series_id").(string)
+	if link != "https://localhost/v1/series/"+id+"/episodes" {
+		t.Errorf("link %q with series_id %q", link, id)
+	}
+	_, feed = sample(t, address, "v1", "https://{{host}}/v1/media", object{"context": object{"example-login.access_token": plainText("anna")}})
+	if got := get(t, feed, "received", "context_keys"); !cmp.Equal(got, any(object{"example-login.access_token": "anna"})) {
+		t.Errorf("received %v", got)
+	}
+}
+
+func set(all []string) map[string]bool {
+	distinct := make(map[string]bool)
+	for _, one := range all {
+		distinct[one] = true
+	}
+	return distinct
+}
+
+// getPicture asks for a picture of an answer.
+func getPicture(t *testing.T, address string, answer object, picture string) (int, http.Header, []byte) {
+	t.Helper()
+	res, err := http.Get(fmt.Sprintf("%s/api/picture?answer=%v&url=%s", address, answer["id"], url.QueryEscape(picture)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, res.Header, body
+}
+
+func TestSamplePictures(t *testing.T) {
+	address := serveExample(t)
+	answer, feed := sample(t, address, "v1", "https://{{host}}/v1/collections", nil)
+	src := get(t, feed, "entry", 0, "media_group", 0, "media_item", 0, "src").(string)
+	status, header, body := getPicture(t, address, answer, src)
+	if status != 200 || header.Get("Content-Type") != "image/png" {
+		t.Fatalf("status %d, type %q", status, header.Get("Content-Type"))
+	}
+	if img, err := png.Decode(bytes.NewReader(body)); err != nil || img.Bounds().Dx() != 480 {
+		t.Errorf("picture %v: %v", img, err)
+	}
+	for _, bad := range []string{"https://localhost/other.png", "https://localhost/sample-pictures/x.png", "https://localhost/sample-pictures/-1.png", "javascript:alert(1)", "file:///etc/passwd", ""} {
+		if status, _, _ := getPicture(t, address, answer, bad); status != 404 && status != 422 {
+			t.Errorf("%q: status %d", bad, status)
+		}
+	}
+}
+
+// clientThrough answers for every host with a server, and for manifests with one endpoint.
+func clientThrough(server *httptest.Server) client.Options {
+	return client.Options{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+		if strings.HasSuffix(req.URL.Path, "/endpoints-manifest") {
+			w := httptest.NewRecorder()
+			io.WriteString(w, `{"endpoints":{"http://feeds.example.com/feed":{"name":"X","method":"get","mime_type":"application/json"}}}`)
+			return w.Result(), nil
+		}
+		req = req.Clone(req.Context())
+		req.URL.Host = strings.TrimPrefix(server.URL, "http://")
+		return http.DefaultTransport.RoundTrip(req)
+	})}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// TestPictures come through the studio's server: raster types only, bounded, and not from this machine where the feed is
+// not.
+func TestPictures(t *testing.T) {
+	pixel := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")
+	var asked []string
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Path+" "+r.Header.Get("Cookie")+r.URL.RawQuery)
+		switch r.URL.Path {
+		case "/feed":
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, "{}")
+		case "/ok.png":
+			w.Header().Set("Content-Type", "text/html") // whatever it is called
+			w.Write(pixel)
+		case "/script.png":
+			w.Header().Set("Content-Type", "image/png")
+			io.WriteString(w, "<script>alert(1)</script>")
+		case "/vector.svg":
+			w.Header().Set("Content-Type", "image/svg+xml")
+			io.WriteString(w, `<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`)
+		case "/huge.png":
+			w.Write(append(pixel, make([]byte, 9<<20)...))
+		case "/moved.png":
+			http.Redirect(w, r, "/ok.png", http.StatusFound)
+		case "/loop.png":
+			http.Redirect(w, r, "/loop.png", http.StatusFound)
+		case "/out.png":
+			http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(service.Close)
+	_, address := serveFile(t, "versions: {v1: {endpoints: {"+service.URL+"/feed: {name: X, method: get, mime_type: application/json}}}}")
+	_, answer := ask(t, address+"/api/send", object{"source": "feeds.yaml", "version": "v1", "endpoint": service.URL + "/feed"})
+	for path, want := range map[string]int{
+		"/ok.png": 200, "/moved.png": 200, "/script.png": 415, "/vector.svg": 415, "/huge.png": 502, "/loop.png": 502, "/out.png": 502, "/missing.png": 502,
+	} {
+		status, header, body := getPicture(t, address, answer, service.URL+path)
+		if status != want {
+			t.Errorf("%s: status %d, not %d: %s", path, status, want, body)
+		}
+		if status == 200 && (header.Get("Content-Type") != "image/png" || header.Get("X-Content-Type-Options") != "nosniff") {
+			t.Errorf("%s: headers %v", path, header)
+		}
+		checkHeaders(t, header)
+	}
+	if status, _, _ := getPicture(t, address, object{"id": "unknown"}, service.URL+"/ok.png"); status != 404 {
+		t.Errorf("without an answer: status %d", status)
+	}
+
+	// A feed from the internet must not make this machine ask itself.
+	asked = nil
+	_, published := serve(t, studio.Options{Client: clientThrough(service)})
+	src := registered(t, published, "http://feeds.example.com/feed/v1/endpoints-manifest")
+	_, answer = ask(t, published+"/api/send", object{"source": src["id"], "version": "v1", "endpoint": "http://feeds.example.com/feed"})
+	if answer["status"] != 200.0 {
+		t.Fatalf("answer %v", answer)
+	}
+	asked = nil
+	for _, picture := range []string{service.URL + "/ok.png", strings.Replace(service.URL, "127.0.0.1", "localhost", 1) + "/ok.png", "http://169.254.169.254/a.png", "http://[::1]:1/a.png"} {
+		if status, _, body := getPicture(t, published, answer, picture); status != 502 || !bytes.Contains(body, []byte("in its network")) {
+			t.Errorf("%s: status %d: %s", picture, status, body)
+		}
+	}
+	if len(asked) > 0 {
+		t.Errorf("it was asked for %q", asked)
+	}
+}

@@ -1,0 +1,30 @@
+package studio_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// npmFolder is where make npm puts what the tests of the page need.
+const npmFolder = "../bin/npm/node_modules"
+
+// npmFile returns a file of an npm package. Without it the test is skipped, and says so.
+func npmFile(t *testing.T, name string) string {
+	t.Helper()
+	path := filepath.Join(npmFolder, name)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("THIS TEST DID NOT RUN: %s is not there. make npm gets it, and make test does.", path)
+	}
+	return path
+}
+
+// TestTypes lets the TypeScript compiler check the scripts of the page, whose types are in their comments.
+func TestTypes(t *testing.T) {
+	compiler := npmFile(t, "typescript/bin/tsc")
+	out, err := exec.Command("node", compiler, "--project", "jsconfig.json").CombinedOutput()
+	if err != nil {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
