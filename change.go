@@ -103,8 +103,9 @@ var changeLevels = map[string]Level{
 // ChangeRules returns the rules that a change can have, each with its level.
 func ChangeRules() map[string]Level { return maps.Clone(changeLevels) }
 
-// fingerprintLength is the number of hexadecimal digits in a fingerprint. 48 bits keep the thousands of changes
-// of a large comparison apart and are still short enough to copy by hand.
+// fingerprintLength is the number of hexadecimal digits in a fingerprint. 46 bits keep the thousands of changes
+// of a large comparison apart and are still short enough to copy by hand. The first digit is a letter, since YAML reads
+// 123456789012 and 1e2345678901 as numbers.
 const fingerprintLength = 12
 
 // fingerprint hashes what a change is about: its rule, its place, the path to its subject inside the endpoint,
@@ -122,7 +123,10 @@ func (c *Change) fingerprint(subject []string) string {
 	write(c.Rule, c.Service, c.Version, c.Endpoint)
 	write(subject...)
 	write(plainText(c.Old), plainText(c.New))
-	return hex.EncodeToString(h.Sum(nil))[:fingerprintLength]
+	sum := h.Sum(nil)
+	text := []byte(hex.EncodeToString(sum)[:fingerprintLength])
+	text[0] = "abcdef"[sum[len(sum)-1]%6]
+	return string(text)
 }
 
 // plainText returns a plain value as JSON, and "" for a list, a descriptor or nil.

@@ -17,6 +17,7 @@ func TestImportRule(t *testing.T) {
 		"signpost/contextkeys":       {"signpost"},
 		"signpost/definition":        {"signpost", "signpost/host", "signpost/internal/routes", "signpost/internal/spell", "signpost/internal/tree"},
 		"signpost/host":              {"signpost/internal/hostname", "golang.org/x/net/idna"},
+		"signpost/internal/accepted": {"signpost", "signpost/internal/spell", "signpost/internal/tree"},
 		"signpost/internal/hostname": {},
 		"signpost/internal/routes":   {"signpost"},
 		"signpost/internal/spell":    {},
@@ -42,7 +43,7 @@ func TestImportRule(t *testing.T) {
 			"golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert",
 		},
 		"signpost/internal/cli": {
-			"signpost", "signpost/client", "signpost/definition", "signpost/host", "signpost/internal/daemon", "signpost/internal/routes", "signpost/internal/source", "signpost/internal/spell", "signpost/openapi",
+			"signpost", "signpost/client", "signpost/definition", "signpost/host", "signpost/internal/accepted", "signpost/internal/daemon", "signpost/internal/routes", "signpost/internal/source", "signpost/internal/spell", "signpost/openapi",
 			"signpost/server", "signpost/studio",
 			"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys/unix",
 		},

@@ -9,40 +9,50 @@ import (
 	"strings"
 
 	"signpost"
+	"signpost/internal/accepted"
 )
 
-// summary counts the changes by level.
-func summary(changes []signpost.Change) string {
+// summary counts the changes by level, and apart from that those that are accepted.
+func summary(changes []accepted.Change) string {
 	if len(changes) == 0 {
 		return "no changes"
 	}
+	agreed := 0
+	counts := make(map[signpost.Level]int)
+	for _, change := range changes {
+		if change.Accepted != nil {
+			agreed++
+		} else {
+			counts[change.Level]++
+		}
+	}
 	var parts []string
 	for _, level := range levels {
-		n := 0
-		for _, change := range changes {
-			if change.Level == level {
-				n++
-			}
-		}
-		parts = append(parts, fmt.Sprintf("%d %s", n, level))
+		parts = append(parts, fmt.Sprintf("%d %s", counts[level], level))
+	}
+	if agreed > 0 {
+		parts = append(parts, fmt.Sprintf("%d accepted", agreed))
 	}
 	return plural(len(changes), "change") + ": " + strings.Join(parts, ", ")
 }
 
 // changeGroup is the same change to several endpoints of a service, such as that of a shared modifier.
 type changeGroup struct {
-	signpost.Change          // the first one
+	accepted.Change          // the first one
 	versions        []string // of all of them
 	others          int
 }
 
-// groupChanges groups the changes, the heaviest first and otherwise in their order.
-func groupChanges(changes []signpost.Change) []*changeGroup {
-	type identity struct{ rule, service, message string }
+// groupChanges groups the changes, the heaviest first, accepted ones last, and otherwise in their order.
+func groupChanges(changes []accepted.Change) []*changeGroup {
+	type identity struct{ rule, service, message, reason, until string }
 	var groups []*changeGroup
 	known := make(map[identity]*changeGroup)
 	for _, change := range changes {
-		id := identity{change.Rule, change.Service, change.Message}
+		id := identity{rule: change.Rule, service: change.Service, message: change.Message}
+		if a := change.Accepted; a != nil {
+			id.reason, id.until = a.Reason, a.Until
+		}
 		g := known[id]
 		if g == nil || change.Endpoint == "" {
 			g = &changeGroup{Change: change}
@@ -57,9 +67,13 @@ func groupChanges(changes []signpost.Change) []*changeGroup {
 			g.versions = append(g.versions, change.Version)
 		}
 	}
-	slices.SortStableFunc(groups, func(a, b *changeGroup) int {
-		return cmp.Compare(slices.Index(levels, a.Level), slices.Index(levels, b.Level))
-	})
+	weight := func(g *changeGroup) int {
+		if g.Accepted != nil {
+			return len(levels)
+		}
+		return slices.Index(levels, g.Level)
+	}
+	slices.SortStableFunc(groups, func(a, b *changeGroup) int { return cmp.Compare(weight(a), weight(b)) })
 	return groups
 }
 
@@ -71,15 +85,36 @@ func (g *changeGroup) more() string {
 	return " and " + plural(g.others, "other endpoint")
 }
 
+// level returns the level, or that the change is accepted.
+func (g *changeGroup) level() string {
+	if g.Accepted != nil {
+		return "accepted"
+	}
+	return string(g.Level)
+}
+
+// why returns the reason for which the change is accepted, "" if it is not.
+func (g *changeGroup) why() string {
+	switch a := g.Accepted; {
+	case a == nil:
+		return ""
+	case a.Until == "":
+		return a.Reason
+	default:
+		return fmt.Sprintf("%s (until %s)", a.Reason, a.Until)
+	}
+}
+
 // printChanges writes changes for people, one or one group on a line.
-func printChanges(w io.Writer, p palette, changes []signpost.Change) error {
+func printChanges(w io.Writer, p palette, changes []accepted.Change) error {
 	var out strings.Builder
 	for _, g := range groupChanges(changes) {
-		level := string(g.Level) + ":"
-		switch g.Level {
-		case signpost.LevelBreaking:
+		level := g.level() + ":"
+		switch {
+		case g.Accepted != nil:
+		case g.Level == signpost.LevelBreaking:
 			level = p.mark(signpost.SeverityError, level)
-		case signpost.LevelNotable:
+		case g.Level == signpost.LevelNotable:
 			level = p.mark(signpost.SeverityWarning, level)
 		}
 		place := strings.Join(slices.DeleteFunc([]string{g.Service, strings.Join(g.versions, ", "), g.Endpoint + g.more()},
@@ -88,17 +123,20 @@ func printChanges(w io.Writer, p palette, changes []signpost.Change) error {
 			place = p.bold(printable(place)+":") + " "
 		}
 		fmt.Fprintf(&out, "%s %s%s %s\n", level, place, printable(g.Message), p.dim("["+g.Rule+"]"))
+		if why := g.why(); why != "" {
+			fmt.Fprintf(&out, "  %s %s\n", p.dim("= reason:"), printable(why))
+		}
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
 }
 
-// markdownTitle heads every comment, so that a later one finds and replaces it.
+// markdownTitle heads every comment.
 const markdownTitle = "### Changes to the endpoints manifest\n\n"
 
-// printChangesMarkdown writes changes for a comment on a pull request. There always is a text: a comment without one
-// could not be posted.
-func printChangesMarkdown(w io.Writer, changes []signpost.Change, remarks []string) error {
+// printChangesMarkdown writes changes for a comment on a pull request, with remarks above them and, in a section that is
+// folded, the entries that would accept what failed. There always is a text: a comment without one could not be posted.
+func printChangesMarkdown(w io.Writer, changes []accepted.Change, remarks, entries []string) error {
 	var out strings.Builder
 	out.WriteString(markdownTitle)
 	for _, remark := range remarks {
@@ -109,7 +147,7 @@ func printChangesMarkdown(w io.Writer, changes []signpost.Change, remarks []stri
 		_, err := io.WriteString(w, out.String())
 		return err
 	}
-	services := slices.ContainsFunc(changes, func(c signpost.Change) bool { return c.Service != "" })
+	services := slices.ContainsFunc(changes, func(c accepted.Change) bool { return c.Service != "" })
 	row := func(service string, cells ...string) {
 		if services {
 			cells = slices.Insert(cells, 1, service)
@@ -120,11 +158,19 @@ func printChangesMarkdown(w io.Writer, changes []signpost.Change, remarks []stri
 	row("service", "level", "version", "endpoint", "change", "rule")
 	out.WriteString(strings.Repeat("|---", 5) + map[bool]string{true: "|---"}[services] + "|\n")
 	for _, g := range groupChanges(changes) {
-		level := string(g.Level)
-		if g.Level == signpost.LevelBreaking {
+		level := g.level()
+		if level == string(signpost.LevelBreaking) {
 			level = "**" + level + "**"
 		}
-		row(markdownCode(g.Service), level, strings.Join(g.versions, ", "), markdownCode(g.Endpoint)+g.more(), markdownText(g.Message), "`"+g.Rule+"`")
+		message := markdownText(g.Message)
+		if why := g.why(); why != "" {
+			message += "<br>Reason: " + markdownText(why)
+		}
+		row(markdownCode(g.Service), level, strings.Join(g.versions, ", "), markdownCode(g.Endpoint)+g.more(), message, "`"+g.Rule+"`")
+	}
+	if len(entries) > 0 {
+		fmt.Fprintf(&out, "\n<details><summary>Accept what fails</summary>\n\nAdd to the file of accepted changes, with the reason:\n\n```yaml\n%s```\n\n</details>\n",
+			strings.ReplaceAll(strings.Join(entries, ""), "```", "'''"))
 	}
 	_, err := io.WriteString(w, out.String())
 	return err

@@ -4,15 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"signpost"
 	"signpost/definition"
+	"signpost/internal/accepted"
 	"signpost/internal/source"
 )
 
@@ -26,6 +30,7 @@ type diffFlags struct {
 	ignore   []string
 	features []string
 	own      [2][]string // in place of features, for OLD and for NEW
+	accepted string
 }
 
 // ownFeatureFlags are the flags behind diffFlags.own.
@@ -52,7 +57,8 @@ were served for the host of OLD. If OLD has errors, it is compared as far as it 
 errors.
 
 The changes go to standard output, a summary to standard error. The exit code is 1 if a change is as heavy as
---fail-on says, or heavier.`,
+--fail-on says, or heavier. --accepted names a YAML file with changes that are meant, by the fingerprint that
+--format json prints; they do not fail.`,
 		Example: `  signpost diff origin/main:feeds.yaml feeds.yaml
   signpost diff origin/main:services services
   signpost diff https://feeds.example.com/v1/endpoints-manifest feeds.yaml --format markdown
@@ -77,6 +83,7 @@ The changes go to standard output, a summary to standard error. The exit code is
 	if err := cmd.RegisterFlagCompletionFunc("ignore", cobra.FixedCompletions(rules, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag was added in the line before
 	}
+	cmd.Flags().StringVar(&f.accepted, "accepted", "", "YAML file of changes that are meant: a list of {change, reason, until}")
 	addFeatureFlag(cmd, &f.features)
 	cmd.Flags().StringSliceVar(&f.own[0], ownFeatureFlags[0], nil, "enable a feature in OLD, in place of --feature (repeatable)")
 	cmd.Flags().StringSliceVar(&f.own[1], ownFeatureFlags[1], nil, "enable a feature in NEW, in place of --feature (repeatable)")
@@ -87,7 +94,12 @@ func (c *CLI) diff(ctx context.Context, args []string, f diffFlags) error {
 	if err := checkNames("--ignore", "rule", f.ignore, slices.Sorted(maps.Keys(signpost.ChangeRules()))); err != nil {
 		return err
 	}
-	all, remarks, err := c.compare(ctx, args, f)
+	accept, err := c.readAccepted(f.accepted)
+	var all []signpost.Change
+	var remarks []string
+	if err == nil {
+		all, remarks, err = c.compare(ctx, args, f)
+	}
 	if err != nil {
 		if f.format.value == "markdown" {
 			if err := printFailureMarkdown(c.Stdout, err); err != nil {
@@ -100,14 +112,29 @@ func (c *CLI) diff(ctx context.Context, args []string, f diffFlags) error {
 		}
 		return err
 	}
-	changes := slices.DeleteFunc(slices.Clone(all), func(change signpost.Change) bool {
+
+	today := time.Now().Format(time.DateOnly)
+	changes := slices.DeleteFunc(accept.Apply(all, today), func(change accepted.Change) bool {
 		return slices.Contains(f.ignore, change.Rule)
 	})
+	// None is not a level, and no change is before it.
+	limit := slices.Index(levels, signpost.Level(f.failOn.value))
+	failed := false
+	var entries []string // for those who use such a file
+	for _, change := range changes {
+		if change.Accepted == nil && slices.Index(levels, change.Level) <= limit {
+			failed = true
+			if f.accepted != "" {
+				entries = append(entries, accepted.Template(change.Change))
+			}
+		}
+	}
+
 	switch f.format.value {
 	case "json":
 		err = printJSON(c.Stdout, changes)
 	case "markdown":
-		err = printChangesMarkdown(c.Stdout, changes, remarks)
+		err = printChangesMarkdown(c.Stdout, changes, remarks, entries)
 	default:
 		err = printChanges(c.Stdout, c.palette(c.Stdout), changes)
 	}
@@ -118,12 +145,40 @@ func (c *CLI) diff(ctx context.Context, args []string, f diffFlags) error {
 	if ignored := len(all) - len(changes); ignored > 0 {
 		fmt.Fprintf(c.Stderr, "%s ignored\n", plural(ignored, "change"))
 	}
-	// None is not a level, and no change is before it.
-	limit := slices.Index(levels, signpost.Level(f.failOn.value))
-	if slices.ContainsFunc(changes, func(change signpost.Change) bool { return slices.Index(levels, change.Level) <= limit }) {
+	for _, line := range accept.Unused(today) {
+		fmt.Fprintln(c.Stderr, line)
+	}
+	if len(entries) > 0 && f.format.value == "text" {
+		fmt.Fprintf(c.Stderr, "To accept what fails, add to %s, with the reason:\n%s", f.accepted, strings.Join(entries, ""))
+	}
+	if failed {
 		return foundSomething
 	}
 	return nil
+}
+
+// readAccepted reads the file that --accepted names. If it has errors, they are printed.
+func (c *CLI) readAccepted(name string) (*accepted.File, error) {
+	if name == "" {
+		return &accepted.File{}, nil
+	}
+	in, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("read accepted changes: %w", err)
+	}
+	defer in.Close()
+	text, err := io.ReadAll(io.LimitReader(in, accepted.MaxSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("read accepted changes: %w", err)
+	}
+	file := accepted.Parse(name, text)
+	for _, f := range file.Findings {
+		printFinding(c.Stderr, c.palette(c.Stderr), file, f)
+	}
+	if len(file.Findings) > 0 {
+		return nil, &invalidError{name, file.Findings}
+	}
+	return file, nil
 }
 
 // diffSide is OLD or NEW.
@@ -135,7 +190,7 @@ type diffSide struct {
 	remarks   []string
 }
 
-// invalidError says that NEW has errors. They are printed already.
+// invalidError says that NEW, or the file of accepted changes, has errors. They are printed already.
 type invalidError struct {
 	name     string
 	findings []signpost.Finding

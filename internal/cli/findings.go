@@ -18,14 +18,23 @@ func printFindings(w io.Writer, p palette, files []*definition.File, findings []
 		byName[f.Name] = f
 	}
 	for _, f := range findings {
-		fmt.Fprintf(w, "%s %s %s %s\n", p.bold(fmt.Sprintf("%s:%d:%d:", f.File, f.Line, f.Column)), p.severity(f.Severity),
-			p.bold(f.Message), p.dim("["+f.Rule+"]"))
-		if line, from := byName[f.File].Snippet(f.Line, f.Column, maxLine); line != "" {
-			printPlace(w, p, f, line, from)
-		}
-		if f.Hint != "" {
-			fmt.Fprintf(w, "%*s %s %s\n", len(fmt.Sprint(f.Line)), "", p.dim("= hint:"), f.Hint)
-		}
+		printFinding(w, p, byName[f.File], f)
+	}
+}
+
+// snippets shows parts of the lines of a file: a definition, or any other document.
+type snippets interface {
+	Snippet(line, column, width int) (text string, first int)
+}
+
+func printFinding(w io.Writer, p palette, file snippets, f signpost.Finding) {
+	fmt.Fprintf(w, "%s %s %s %s\n", p.bold(fmt.Sprintf("%s:%d:%d:", f.File, f.Line, f.Column)), p.severity(f.Severity),
+		p.bold(f.Message), p.dim("["+f.Rule+"]"))
+	if line, from := file.Snippet(f.Line, f.Column, maxLine); line != "" {
+		printPlace(w, p, f, line, from)
+	}
+	if f.Hint != "" {
+		fmt.Fprintf(w, "%*s %s %s\n", len(fmt.Sprint(f.Line)), "", p.dim("= hint:"), f.Hint)
 	}
 }
 

@@ -1,0 +1,208 @@
+// Package accepted reads the file of breaking changes that are meant, and tells which changes it accepts.
+//
+// [Parse] a file, look at its findings, and [File.Apply] it to the changes of a comparison.
+package accepted
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"signpost"
+	"signpost/internal/spell"
+	"signpost/internal/tree"
+)
+
+// MaxSize bounds a file of accepted changes, in bytes.
+const MaxSize = tree.MaxSize
+
+// Entry accepts a change.
+type Entry struct {
+	Reason string `json:"reason"`
+	Until  string `json:"until,omitempty"` // the last day on which it holds; empty means for ever
+
+	change  string // the fingerprint
+	line    int
+	matched bool
+}
+
+// expired reports whether the last day is over.
+func (e *Entry) expired(today string) bool { return e.Until != "" && e.Until < today }
+
+// File is a file of accepted changes that was read. Its zero value accepts nothing.
+type File struct {
+	Name     string
+	Findings []signpost.Finding // what is wrong with it, sorted by place
+
+	doc     *tree.Document
+	entries []*Entry
+}
+
+// Parse reads a list of {change, reason, until} in YAML. It is strict: a misspelt field could accept for ever what was
+// meant to be accepted for a month. Whatever is wrong becomes a finding.
+func Parse(name string, text []byte) *File {
+	f := &File{Name: name, doc: tree.Parse(text, tree.Options{ExpandAliases: true})}
+	f.read()
+	slices.SortStableFunc(f.Findings, func(a, b signpost.Finding) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
+	return f
+}
+
+// Snippet returns at most width characters of a line around a column, and the column of the first of them.
+func (f *File) Snippet(line, column, width int) (text string, first int) {
+	return f.doc.Snippet(line, column, width)
+}
+
+func (f *File) add(rule, hint string, at *tree.Node, format string, args ...any) {
+	line, column := f.doc.Position(at.Start())
+	f.Findings = append(f.Findings, signpost.Finding{
+		Rule: rule, Severity: signpost.SeverityError, Message: fmt.Sprintf(format, args...), Hint: hint,
+		File: f.Name, Line: line, Column: column, Width: at.Width(),
+	})
+}
+
+func (f *File) read() {
+	dates := make(map[*tree.Node]bool) // in JSON a date is text, so the tree objects to one without quotes
+	if root := f.doc.Root; root != nil {
+		for _, item := range root.Items {
+			if _, until := item.Field("until"); until != nil {
+				dates[until] = true
+			}
+		}
+	}
+	for _, p := range f.doc.Problems {
+		if p.Kind == tree.BadValue && dates[p.Value] && dateForm.MatchString(p.Value.Text) {
+			continue
+		}
+		rule := map[tree.ProblemKind]string{
+			tree.DuplicateKey: signpost.RuleDuplicateKey, tree.BadValue: signpost.RuleWrongType,
+		}[p.Kind]
+		if rule == "" {
+			rule = "syntax"
+		}
+		f.add(rule, p.Hint, p.At, "%s", p.Message)
+	}
+	root := f.doc.Root
+	switch {
+	case root == nil || root.Kind == tree.Null: // nothing is accepted
+		return
+	case root.Kind != tree.List:
+		f.add(signpost.RuleWrongType, "write - {change: FINGERPRINT, reason: TEXT, until: YYYY-MM-DD}", root, "accepted changes must be a list, not %s", root.Kind)
+		return
+	}
+	first := make(map[string]*tree.Node)
+	for _, item := range root.Items {
+		if item.Kind != tree.Object {
+			f.add(signpost.RuleWrongType, "write {change: FINGERPRINT, reason: TEXT, until: YYYY-MM-DD}", item, "an accepted change must be an object, not %s", item.Kind)
+			continue
+		}
+		entry := f.entry(item)
+		if at := first[entry.change]; at != nil && entry.change != "" {
+			f.add(signpost.RuleDuplicateKey, "keep one of the two", item, "change %q is accepted already, in line %d", entry.change, at.Line())
+			continue
+		}
+		first[entry.change] = item
+		f.entries = append(f.entries, entry)
+	}
+}
+
+var (
+	dateForm        = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
+	fingerprintForm = regexp.MustCompile(`^[0-9a-f]{12}$`)
+	fields          = []string{"change", "reason", "until"}
+)
+
+func (f *File) entry(item *tree.Node) *Entry {
+	entry := &Entry{line: item.Line()}
+	misspelt := make(map[string]bool) // reported already, so not reported as missing
+	for _, field := range item.Fields {
+		if name := field.Key.Text; !slices.Contains(fields, name) {
+			hint := "known: " + strings.Join(fields, ", ")
+			if near := spell.Nearest(name, fields); near != "" {
+				hint = fmt.Sprintf("did you mean %q?", near)
+				misspelt[near] = true
+			}
+			f.add("unknown-field", hint, field.Key, "unknown field %q", name)
+		}
+	}
+	text := func(field string) (string, *tree.Node) {
+		_, value := item.Field(field)
+		switch {
+		case value == nil || value.Kind == tree.Null:
+			return "", nil
+		case value.Kind != tree.String:
+			f.add(signpost.RuleWrongType, "", value, "%s must be text, not %s", field, value.Kind)
+			return "", value
+		}
+		return strings.TrimSpace(value.Text), value
+	}
+	var at *tree.Node
+	if entry.change, at = text("change"); at == nil && !misspelt["change"] {
+		f.add(signpost.RuleRequiredField, "the fingerprint that diff --format json prints", item, "the entry has no change")
+	} else if at != nil && at.Kind == tree.String && !fingerprintForm.MatchString(entry.change) {
+		f.add(signpost.RuleWrongType, "copy it from diff --format json", at, "%q is not a fingerprint, which has 12 hexadecimal digits", entry.change)
+	}
+	if entry.Reason, at = text("reason"); at == nil && !misspelt["reason"] || at != nil && at.Kind == tree.String && entry.Reason == "" {
+		f.add(signpost.RuleRequiredField, "say why the change is meant, for those who meet it later", item, "the entry has no reason")
+	}
+	if entry.Until, at = text("until"); at != nil && at.Kind == tree.String {
+		if _, err := time.Parse(time.DateOnly, entry.Until); err != nil {
+			f.add(signpost.RuleWrongType, "write it as 2027-01-31", at, "%q is not a date", entry.Until)
+		}
+	}
+	return entry
+}
+
+// Change is a change with the entry that accepts it, if one does.
+type Change struct {
+	signpost.Change
+	Accepted *Entry `json:"accepted,omitempty"`
+}
+
+// Apply tells which changes are accepted on a day, given as 2027-01-31.
+func (f *File) Apply(changes []signpost.Change, today string) []Change {
+	byChange := make(map[string]*Entry, len(f.entries))
+	for _, entry := range f.entries {
+		byChange[entry.change] = entry
+	}
+	applied := make([]Change, len(changes))
+	for i, change := range changes {
+		applied[i].Change = change
+		if entry := byChange[change.Fingerprint]; entry != nil {
+			entry.matched = true
+			if !entry.expired(today) {
+				applied[i].Accepted = entry
+			}
+		}
+	}
+	return applied
+}
+
+// Unused returns, after Apply, a line for each entry that had no effect.
+func (f *File) Unused(today string) []string {
+	var lines []string
+	for _, entry := range f.entries {
+		switch {
+		case !entry.matched:
+			lines = append(lines, fmt.Sprintf("%s:%d: %s matches no change: remove the entry", f.Name, entry.line, entry.change))
+		case entry.expired(today):
+			lines = append(lines, fmt.Sprintf("%s:%d: %s was accepted until %s, which is over", f.Name, entry.line, entry.change, entry.Until))
+		}
+	}
+	return lines
+}
+
+// Template returns an entry that accepts a change once its reason is filled in.
+func Template(c signpost.Change) string {
+	place := strings.Join(strings.Fields(strings.Join([]string{c.Rule, c.Service, c.Version, c.Endpoint}, " ")), " ")
+	place = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar // it would not be a comment in YAML
+	}, place)
+	return fmt.Sprintf("- change: %s # %s\n  reason: \n", c.Fingerprint, place)
+}
