@@ -3,6 +3,7 @@ package definition
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -94,7 +95,7 @@ func TestLimits(t *testing.T) {
 		{"deep YAML", "f.yaml", deep, "f.yaml:1:34: error: nested more than 32 levels deep [syntax]"},
 		{"deep JSON", "f.json", deep, "f.json:1:34: error: nested more than 32 levels deep [syntax]"},
 		{"very deep YAML", "f.yaml", strings.Repeat("[", 20_000), "f.yaml:1:34: error: nested more than 32 levels deep [syntax]"},
-		{"very deep JSON", "f.json", strings.Repeat("[", 200_000), "f.json:1:10001: error: invalid character '[' exceeded max depth [syntax]"},
+		{"very deep JSON", "f.json", strings.Repeat("[", 200_000), "f.json:1:10001: error: nested too deep [syntax]"},
 		{"alias cycle", "f.yaml", "a: &a [*a]\n", "f.yaml:1:8: error: alias *a is inside the value that it names [syntax]"},
 		{"alias in itself, as a merge", "f.yaml", "a: &a {<<: *a}\n", "f.yaml:1:12: error: alias *a is inside the value that it names [syntax]"},
 	} {
@@ -231,7 +232,7 @@ func TestParseManifest(t *testing.T) {
 		{`[]`, `[m:1:1: error: the manifest must be an object, not a list [wrong-type]]`},
 		{`{"endpoints": {}, "version": 1}`, `[m:1:19: error: unknown field "version" in the manifest [unknown-field]]`},
 		{`{"endpoints": {` + endpoint + `, "modifiers": ["limit"]}}}`, `[m:1:128: error: modifier must be an object, not text [wrong-type]]`},
-		{`endpoints: {}`, `[m:1:1: error: invalid character 'e' looking for beginning of value [syntax]]`},
+		{`endpoints: {}`, `[m:1:1: error: "e" where a value belongs [syntax]]`},
 	} {
 		if got := fmt.Sprint(Lint(ParseManifest("m", []byte(test.text)))); got != test.want {
 			t.Errorf("%s\ngot  %s\nwant %s", test.text, got, test.want)
@@ -298,6 +299,9 @@ func checkParse(t *testing.T, name string, text []byte) {
 	for version, template := range templates {
 		for _, host := range []string{"feeds.example.com", "[2001:db8::1]"} {
 			out, err := template.Render(host)
+			if misfit := new(signpost.HostError); errors.As(err, &misfit) && host[0] == '[' {
+				continue // such as {{host}}.example.com for an IP address
+			}
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -165,7 +165,7 @@ func TestRefused(t *testing.T) {
 		`{"swagger": "2.0"}`:                "Swagger 2",
 		"openapi: 4.0.0":                    "OpenAPI 4.0.0 is not supported, only 3.0, 3.1 and 3.2",
 		"openapi: 31":                       "OpenAPI 31 is not supported",
-		"openapi: 3.0.0\npaths: {\n":        "line 3: ",
+		"openapi: 3.0.0\npaths: {\n":        "line 2: ",
 		"openapi: 3.0.0\n---\nopenapi: 3.1": "document",
 		"openapi: \xff":                     "UTF-8",
 	} {

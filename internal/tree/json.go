@@ -3,7 +3,6 @@ package tree
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"math"
 	"regexp"
 	"strconv"
@@ -17,7 +16,7 @@ func (d *Document) parseJSON(maxDepth int) *Node {
 		return nil
 	}
 	if err := json.Unmarshal(d.Text, new(ignored)); err != nil {
-		d.jsonError(err)
+		d.explainJSON(err)
 		return nil
 	}
 	r := jsonReader{Document: d, dec: json.NewDecoder(bytes.NewReader(d.Text)), maxDepth: maxDepth, left: maxNodes(len(d.Text))}
@@ -33,22 +32,6 @@ func (d *Document) parseJSON(maxDepth int) *Node {
 type ignored struct{}
 
 func (*ignored) UnmarshalJSON([]byte) error { return nil }
-
-func (d *Document) jsonError(err error) {
-	message, hint, at := err.Error(), "", 0
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		at = int(syntax.Offset)
-		if at < len(d.Text) || message != "unexpected end of JSON input" {
-			at-- // the offset is behind the character that is wrong
-		}
-	}
-	at = max(at, 0)
-	if before := bytes.TrimSpace(d.Text[:at]); bytes.HasSuffix(before, []byte(",")) {
-		hint = "JSON has no comma after the last item"
-	}
-	d.syntax(hint, at, at+1, "%s", message)
-}
 
 // jsonReader reads the tokens of a document that is known to be valid.
 type jsonReader struct {

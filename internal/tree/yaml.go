@@ -16,7 +16,7 @@ func (d *Document) parseYAML(opts Options) *Node {
 	}
 	var doc yaml.Node
 	if err := yaml.Load(d.Text, &doc, yaml.WithPlugin(depthLimit(opts.MaxDepth))); err != nil {
-		d.yamlError(err, opts.MaxDepth)
+		d.explainYAML(err, opts.MaxDepth)
 		return nil
 	}
 	if len(doc.Content) == 0 {
@@ -202,7 +202,7 @@ func (c *yamlConverter) object(n *Node, y *yaml.Node, depth int) (height int) {
 		n.end = max(n.end, key.end, int32(c.endOf(y.Content[i+1], value)))
 		switch {
 		case key.Kind != String:
-			c.problem(BadKey, key, "", "a key must be text, not %s", key.Kind)
+			c.badKey(n, key)
 		case isMerge(y.Content[i]) && value.Kind == List:
 			merged = append(merged, value.Items...)
 		case isMerge(y.Content[i]):
@@ -257,6 +257,18 @@ func (c *yamlConverter) key(y *yaml.Node) *Node {
 	return n
 }
 
+// badKey reports a key that is a list or an object. Mostly it is a placeholder that YAML takes for braces.
+func (c *yamlConverter) badKey(object, key *Node) {
+	start := c.skipProperties(object.Start())
+	if i := bytes.Index(c.Text[start:], []byte("}}")); bytes.HasPrefix(c.Text[start:], []byte("{{")) && i >= 0 {
+		placeholder := c.NodeAt(start, start+i+2)
+		c.problem(BadKey, placeholder, "put it in quotes: "+quoted(placeholder.Text), "text that begins with {{ needs quotes")
+		c.Problems[len(c.Problems)-1].Value = object
+		return
+	}
+	c.problem(BadKey, key, "", "a key must be text, not %s", key.Kind)
+}
+
 func isMerge(key *yaml.Node) bool {
 	if key.Kind == yaml.AliasNode {
 		key = key.Alias
@@ -286,10 +298,11 @@ func (c *yamlConverter) scalar(n *Node, y *yaml.Node) {
 		c.problem(BadValue, n, "put it in quotes", "%s is a date to YAML, not text", y.Value)
 	case "!!merge": // a value that happens to be <<
 	default:
-		c.problem(BadValue, n, "leave the tag out", "tag %s is not supported", tag)
-		if i := bytes.IndexByte(c.Text[start:n.start], '!'); i >= 0 {
-			written := bytes.TrimRight(c.Text[start+i:n.start], " \t\r\n")
-			c.Problems[len(c.Problems)-1].At = c.NodeAt(start+i, start+i+len(written))
+		c.problem(BadValue, n, "leave the tag out, or put text that begins with ! in quotes", "tag %s is not supported", tag)
+		properties := c.Text[start:c.skipProperties(start)]
+		if i := bytes.IndexByte(properties, '!'); i >= 0 {
+			end := i + len(bytes.Fields(properties[i:])[0])
+			c.Problems[len(c.Problems)-1].At = c.NodeAt(start+i, start+end)
 		}
 	}
 }

@@ -1,0 +1,186 @@
+package tree
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// explainYAML reports why the library could not read a text, in words for its author and where the mistake is. The
+// library's own message is often about a later place, where the text stops making sense.
+func (d *Document) explainYAML(err error, maxDepth int) {
+	e := explainer{Document: d, message: err.Error()}
+	var one *yaml.LoadError
+	if errors.As(err, &one) {
+		e.message = one.Message
+		e.at = d.Offset(one.Mark.Line, one.Mark.Column)
+		e.line, _ = d.Position(e.at)
+		if one.ContextMark.Line > 0 {
+			e.context = d.Offset(one.ContextMark.Line, one.ContextMark.Column)
+			e.contextMessage = one.ContextMsg
+		}
+	}
+	switch {
+	case e.is("no documents in stream"): // the caller says that the file is empty
+	case e.is(errTooDeep.Error()):
+		d.tooDeep(e.at, maxDepth)
+	case e.conflict(), e.control(), e.documents(), e.tab(): // these confuse everything below them
+	case e.is("unexpected end of stream"):
+		e.unclosedQuote(e.context)
+	case e.is("mapping values are not allowed"):
+		e.colon()
+	case e.is("could not find expected ':'"):
+		line, _ := d.Position(e.context)
+		e.missingColon(line)
+	case e.is("did not find expected key"):
+		e.key()
+	case e.is("expected <document start>"):
+		e.afterRoot()
+	case e.is("expected '-' indicator"):
+		e.fieldInList()
+	case e.is("expected ',' or"), e.is("expected node content"):
+		e.flow()
+	default:
+		e.scalar()
+	}
+}
+
+// explainer looks for the mistake behind an error of the library.
+type explainer struct {
+	*Document
+	message        string
+	at             int // where the library stopped
+	line           int // the line of that
+	context        int // where the value that it was reading starts
+	contextMessage string
+}
+
+func (e *explainer) is(text string) bool { return strings.Contains(e.message, text) }
+
+// report adds the problem, about the text between two offsets.
+func (e *explainer) report(start, end int, hint, format string, args ...any) {
+	e.syntax(hint, start, max(end, start+1), format, args...)
+}
+
+// conflict reports the marks of a merge that git left to the author.
+func (e *explainer) conflict() bool {
+	for number := 1; number <= e.Lines(); number++ {
+		if line := e.Line(number); bytes.HasPrefix(line, []byte("<<<<<<< ")) {
+			start, end := e.bounds(number)
+			e.report(start, end, "choose one of the two versions and remove the marks", "a merge conflict is not resolved")
+			return true
+		}
+	}
+	return false
+}
+
+// control reports a character that YAML does not allow.
+func (e *explainer) control() bool {
+	if !e.is("control characters") {
+		return false
+	}
+	for i, r := range string(e.Text) {
+		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f || r >= 0x80 && r < 0xa0 && r != 0x85 || r == 0xfffe || r == 0xffff {
+			e.report(i, i+1, "remove it", "the file has the control character U+%04X", r)
+			return true
+		}
+	}
+	return false
+}
+
+// documents reports the start of a second document.
+func (e *explainer) documents() bool {
+	if !e.is("expected single document") {
+		return false
+	}
+	started := false
+	for number := 1; number <= e.Lines(); number++ {
+		line := e.Line(number)
+		marker := bytes.HasPrefix(line, []byte("---")) || bytes.HasPrefix(line, []byte("..."))
+		if start, end := e.bounds(number); marker && started {
+			e.report(start, end, "one file holds one service: put the next one into a file of its own", "more than one YAML document in the file")
+			return true
+		}
+		started = started || len(stripComment(string(line))) > 0 && line[0] != '%'
+	}
+	e.report(0, 1, "one file holds one service", "more than one YAML document in the file")
+	return true
+}
+
+// tab reports a tab in front of the text of the line.
+func (e *explainer) tab() bool {
+	if e.line == 0 {
+		return false
+	}
+	start, end := e.bounds(e.line)
+	for at := start; at < end && isBlank(e.Text[at]); at++ {
+		if e.Text[at] == '\t' {
+			e.report(at, at+1, "YAML is indented with spaces, not tabs", "a tab in the indentation")
+			return true
+		}
+	}
+	return false
+}
+
+func (e *explainer) unclosedQuote(start int) {
+	e.report(start, start+1, fmt.Sprintf("end the text with %c", e.Text[start]), "this quote is not closed")
+}
+
+// scalar explains what is wrong with a single value.
+func (e *explainer) scalar() {
+	start, end := e.at, e.valueEnd(e.at)
+	switch {
+	case e.is("cannot start any token"):
+		text := string(e.Text[start:end])
+		e.report(start, start+1, "put it in quotes: "+quoted(text), "plain text cannot begin with %q", firstRune(text))
+	case e.is("unknown escape character"):
+		e.report(e.at, e.at+2, `write \\ for a backslash, or put the text in single quotes`, "%s is not an escape sequence", e.Text[e.at:min(e.at+2, len(e.Text))])
+	case strings.Contains(e.contextMessage, "block scalar"):
+		text := string(e.Text[e.context:e.valueEnd(e.context)])
+		e.report(e.context, e.context+1, "put it in quotes: "+quoted(text), "after %q the text begins on the next line", firstRune(text))
+	case strings.Contains(e.contextMessage, "anchor"), strings.Contains(e.contextMessage, "alias"):
+		text := string(e.Text[e.context:e.valueEnd(e.context)])
+		e.report(e.context, e.context+1, "put it in quotes: "+quoted(text), "plain text cannot begin with %q", firstRune(text))
+	case e.is("unknown anchor"):
+		text := string(e.Text[start:end])
+		e.report(start, end, "put it in quotes if it is text", "alias %s names no anchor", text)
+	default:
+		e.report(e.at, e.at+1, "", "%s", strings.TrimPrefix(e.message, "yaml: "))
+	}
+}
+
+func firstRune(text string) string {
+	for _, r := range text {
+		return string(r)
+	}
+	return ""
+}
+
+// valueEnd returns the end of the plain text at an offset, a comment and trailing white space left out.
+func (e *explainer) valueEnd(at int) int {
+	line, _ := e.Position(at)
+	_, end := e.bounds(line)
+	return at + len(stripComment(string(e.Text[at:max(at, end)])))
+}
+
+// stripComment returns a line without its comment and the white space around its text at the end.
+func stripComment(line string) string {
+	if strings.HasPrefix(strings.TrimSpace(line), "#") {
+		return ""
+	}
+	if i := strings.Index(line, " #"); i >= 0 {
+		line = line[:i]
+	}
+	return strings.TrimRight(line, " \t\r")
+}
+
+// quoted returns text in the quotes that it needs least escapes in.
+func quoted(text string) string {
+	if strings.ContainsAny(text, `"\`) && !strings.Contains(text, "'") {
+		return "'" + text + "'"
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+}

@@ -1,0 +1,277 @@
+package tree
+
+import (
+	"fmt"
+	"strings"
+)
+
+// blockLine is a line of block YAML: indented, perhaps an item of a list, and perhaps a key with a value.
+type blockLine struct {
+	number int
+	indent int    // of the text, in spaces
+	item   bool   // it begins with "- "
+	text   string // without indentation, comment and "- "
+	key    string // "" if there is none
+	value  string // what follows the colon
+}
+
+// block returns a line, or false if there is nothing on it.
+func (e *explainer) block(number int) (blockLine, bool) {
+	text := stripComment(string(e.Line(number)))
+	b := blockLine{number: number, text: strings.TrimLeft(text, " ")}
+	b.indent = len(text) - len(b.text)
+	if b.text == "" {
+		return b, false
+	}
+	if rest, ok := strings.CutPrefix(b.text, "- "); ok || b.text == "-" {
+		b.item, b.text = true, strings.TrimLeft(rest, " ")
+	}
+	b.key, b.value = splitKey(b.text)
+	return b, true
+}
+
+// splitKey cuts "key: value" apart. The key is "" if there is none.
+func splitKey(text string) (key, value string) {
+	if text != "" && strings.IndexByte(`"'`, text[0]) >= 0 {
+		end := strings.IndexByte(text[1:], text[0])
+		if end < 0 {
+			return "", ""
+		}
+		key, rest := text[:end+2], text[end+2:]
+		if after, ok := strings.CutPrefix(strings.TrimLeft(rest, " "), ":"); ok {
+			return key, strings.TrimSpace(after)
+		}
+		return "", ""
+	}
+	if key, value, ok := strings.Cut(text, ": "); ok {
+		return key, strings.TrimSpace(value)
+	}
+	if key, ok := strings.CutSuffix(text, ":"); ok {
+		return key, ""
+	}
+	return "", ""
+}
+
+// before returns the last line above a line that is not empty.
+func (e *explainer) before(number int) (blockLine, bool) {
+	for number--; number >= 1; number-- {
+		if b, ok := e.block(number); ok {
+			return b, true
+		}
+	}
+	return blockLine{}, false
+}
+
+// start returns the offset of the text of a line, behind its indentation.
+func (e *explainer) start(b blockLine) int {
+	start, _ := e.bounds(b.number)
+	return start + b.indent
+}
+
+func (e *explainer) reportLine(b blockLine, hint, format string, args ...any) {
+	start := e.start(b)
+	end := start + len(b.key)
+	if b.key == "" || b.item {
+		end = e.valueEnd(start)
+	}
+	e.report(start, end, hint, format, args...)
+}
+
+// colon explains a colon in a place where no key can be.
+func (e *explainer) colon() {
+	b, _ := e.block(e.line)
+	above, ok := e.before(e.line)
+	keyEnd := e.start(b) + len(b.text) - len(strings.TrimPrefix(b.text, b.key))
+	switch {
+	case e.at > keyEnd && b.value != "": // name: Media: all
+		start := e.start(b) + strings.Index(string(e.Line(e.line))[b.indent:], ": ") + 2
+		for start < len(e.Text) && e.Text[start] == ' ' {
+			start++
+		}
+		text := string(e.Text[start:e.valueEnd(start)])
+		e.report(start, start+len(text), b.key+": "+quoted(text), `text with ": " in it needs quotes`)
+	case ok && above.key == "" && !e.continues(above):
+		e.missingColon(above.number)
+	case ok && above.value != "" && b.indent > above.indent:
+		e.reportLine(b, "indent it by "+spaces(above.indent)+" as well",
+			"indented by %s, deeper than %s in line %d, which has a value already", spaces(b.indent), shortened(above.key), above.number)
+	default:
+		e.reportLine(b, "put the text in quotes", `text over several lines that has ": " in it needs quotes`)
+	}
+}
+
+// continues reports whether a line goes on with the plain text of a line above it.
+func (e *explainer) continues(b blockLine) bool {
+	for above, ok := e.before(b.number); ok; above, ok = e.before(above.number) {
+		if above.value != "" {
+			return b.indent > above.indent
+		}
+		if above.key != "" || above.item {
+			return false
+		}
+	}
+	return false
+}
+
+// missingColon explains a line that should be a key, with or without a value.
+func (e *explainer) missingColon(number int) {
+	b, _ := e.block(number)
+	first, rest, _ := strings.Cut(b.text, " ")
+	rest = strings.TrimSpace(rest)
+	if name, value, ok := strings.Cut(first, ":"); ok && rest == "" && !strings.HasPrefix(value, "//") && name != "" {
+		e.reportLine(b, name+": "+value, "missing space after the colon")
+		return
+	}
+	rest = strings.TrimSpace(strings.TrimPrefix(rest, "="))
+	e.reportLine(b, strings.TrimSpace(first+": "+rest), "missing colon after %s", shortened(first))
+}
+
+// key explains text where the next key of an object belongs.
+func (e *explainer) key() {
+	b, _ := e.block(e.line)
+	switch {
+	case e.at > e.start(b):
+		e.behindValue(b)
+	case b.item:
+		e.itemAmongFields(b)
+	default:
+		e.indentation(b)
+	}
+}
+
+// behindValue explains text behind a value that has come to its end.
+func (e *explainer) behindValue(b blockLine) {
+	state := e.scan(e.at)
+	rest := string(e.Text[e.at:e.valueEnd(e.at)])
+	value := string(e.Text[state.valueStart:e.valueEnd(state.valueStart)])
+	quote := e.Text[state.valueStart]
+	startLine, _ := e.Position(state.valueStart)
+	switch {
+	case (quote == '"' || quote == '\'') && startLine < e.line:
+		e.unclosedQuote(state.valueStart) // it was closed by the quote that should open the next text
+	case strings.HasPrefix(rest, ","):
+		e.report(e.at, e.at+1, "only lists and objects in brackets have commas", "unexpected comma after the value")
+	case strings.HasPrefix(rest, "]"), strings.HasPrefix(rest, "}"):
+		e.report(e.at, e.at+1, "remove it", "%q closes nothing", rest[:1])
+	case strings.HasPrefix(value, "{{"):
+		if key, _ := splitKey(value); key != "" {
+			value = key
+		}
+		e.report(state.valueStart, state.valueStart+len(value), "put it in quotes: "+quoted(value), "text that begins with {{ needs quotes")
+	case quote == '\'' && e.Text[e.at-1] == '\'':
+		e.report(e.at-1, e.at, "double the quote inside the text, or put it in double quotes", "the text ends at this quote")
+	case quote == '"' || quote == '\'':
+		e.report(e.at, e.at+len(rest), "put the quotes around all of it, or around none", "unexpected text after the closing quote")
+	default:
+		e.report(e.at, e.at+len(rest), "", "unexpected text after the value")
+	}
+}
+
+// itemAmongFields explains a line with "- " where the fields of an object are.
+func (e *explainer) itemAmongFields(b blockLine) {
+	for above, ok := e.before(b.number); ok && above.indent >= b.indent; above, ok = e.before(above.number) {
+		if above.item && above.indent != b.indent {
+			e.reportLine(b, "indent it by "+spaces(above.indent)+" as well",
+				"indented by %s, but the item in line %d is indented by %d", spaces(b.indent), above.number, above.indent)
+			return
+		}
+	}
+	e.report(e.start(b), e.start(b)+1, "put the list below the field that it belongs to, or in brackets behind it",
+		"a list item among the fields of an object")
+}
+
+// indentation explains a line whose indentation is that of no object around it.
+func (e *explainer) indentation(b blockLine) {
+	var levels []blockLine // the lines that begin the objects around, from the inside out
+	for above, ok := e.before(b.number); ok; above, ok = e.before(above.number) {
+		if len(levels) == 0 || above.indent < levels[len(levels)-1].indent {
+			levels = append(levels, above)
+		}
+	}
+	if len(levels) == 0 {
+		e.reportLine(b, "", "the indentation of this line does not fit")
+		return
+	}
+	best := levels[0]
+	next, hasNext := e.after(b.number)
+	for _, level := range levels {
+		closer := abs(level.indent-b.indent) < abs(best.indent-b.indent)
+		asNear := abs(level.indent-b.indent) == abs(best.indent-b.indent)
+		// A line with lines below it is one level further out than they are.
+		if closer || asNear && b.value == "" && hasNext && next.indent > b.indent && best.indent >= next.indent {
+			best = level
+		}
+	}
+	if best.indent == 0 {
+		e.unindented(b, best)
+		return
+	}
+	e.reportLine(b, "indent it by "+spaces(best.indent), "indented by %s, but %s in line %d is indented by %d",
+		spaces(b.indent), shortened(nameOf(best)), best.number, best.indent)
+}
+
+// after returns the next line below a line that is not empty.
+func (e *explainer) after(number int) (blockLine, bool) {
+	for number++; number <= e.Lines(); number++ {
+		if b, ok := e.block(number); ok {
+			return b, true
+		}
+	}
+	return blockLine{}, false
+}
+
+// afterRoot explains text behind the end of the outermost value.
+func (e *explainer) afterRoot() {
+	b, _ := e.block(e.line)
+	first, ok := e.after(0)
+	if ok && first.indent > b.indent {
+		e.unindented(first, b)
+		return
+	}
+	if state := e.scan(e.at); e.at > 0 && state.valueStart < e.at {
+		e.behindValue(b)
+		return
+	}
+	e.reportLine(b, "", "unexpected text after the value")
+}
+
+// unindented explains a line that is indented, where another one on its level is not.
+func (e *explainer) unindented(b, other blockLine) {
+	e.reportLine(b, "start it without spaces", "indented by %s, but %s in line %d is not indented", spaces(b.indent), shortened(nameOf(other)), other.number)
+}
+
+// fieldInList explains a key where the next item of a list belongs.
+func (e *explainer) fieldInList() {
+	b, _ := e.block(e.line)
+	e.reportLine(b, `begin it with "- ", or indent it like the other fields of its item`, "a field among the items of a list")
+}
+
+// nameOf returns what a line is called in messages.
+func nameOf(b blockLine) string {
+	if b.item {
+		return "-"
+	}
+	if b.key != "" {
+		return b.key
+	}
+	return b.text
+}
+
+// shortened returns text in quotes, cut where it is too long for a message.
+func shortened(text string) string {
+	const most = 40 // characters: a URL stays recognisable, and the message on one line
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most]) + "…"
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+// spaces returns "1 space", "2 spaces".
+func spaces(n int) string {
+	if n == 1 {
+		return "1 space"
+	}
+	return fmt.Sprintf("%d spaces", n)
+}
+
+func abs(n int) int { return max(n, -n) }

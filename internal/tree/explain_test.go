@@ -1,0 +1,178 @@
+package tree
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+const explained = `service: Sports
+modifiers:
+  limit: {kind: number, id: limit, name: Page size, key: limit, label: Limit}
+versions:
+  v1:
+    endpoints:
+      https://{{host}}/v1/feeds:
+        name: Feeds
+        method: get
+        mime_type: application/json
+        modifiers: [limit]
+      https://{{host}}/v1/media:
+        name: Media
+        method: get
+        mime_type: application/json
+`
+
+// TestExplainYAML makes one mistake at a time in a definition, and holds what is said about it against what its
+// author needs to know.
+func TestExplainYAML(t *testing.T) {
+	if doc := Parse([]byte(explained), Options{}); len(doc.Problems) > 0 {
+		t.Fatalf("problems: %+v", doc.Problems)
+	}
+	for _, test := range []struct{ name, old, new, want string }{
+		{"one space too few", "  method: get\n        mime_type: application/json\n        mod", " method: get\n        mime_type: application/json\n        mod",
+			`9:8 "method": indented by 7 spaces, but "name" in line 8 is indented by 8 (indent it by 8 spaces)`},
+		{"one space too many", "        method: get\n", "         method: get\n",
+			`9:10 "method": indented by 9 spaces, deeper than "name" in line 8, which has a value already (indent it by 8 spaces as well)`},
+		{"one space too many, after a list", "  modifiers: [limit]\n", "   modifiers: [limit]\n",
+			`11:10 "modifiers": indented by 9 spaces, deeper than "mime_type" in line 10, which has a value already (indent it by 8 spaces as well)`},
+		{"a URL with one space too few", "      https://{{host}}/v1/media", "     https://{{host}}/v1/media",
+			`12:6 "https://{{host}}/v1/media": indented by 5 spaces, but "https://{{host}}/v1/feeds" in line 7 is indented by 6 (indent it by 6 spaces)`},
+		{"a URL with one space too many", "      https://{{host}}/v1/media", "       https://{{host}}/v1/media",
+			`12:8 "https://{{host}}/v1/media": indented by 7 spaces, but "https://{{host}}/v1/feeds" in line 7 is indented by 6 (indent it by 6 spaces)`},
+		{"a top-level field indented", "versions:", " versions:",
+			`4:2 "versions": indented by 1 space, but "modifiers" in line 2 is not indented (start it without spaces)`},
+		{"the first line indented", "service:", " service:",
+			`1:2 "service": indented by 1 space, but "modifiers" in line 2 is not indented (start it without spaces)`},
+		{"a colon in text", "name: Media", "name: Media: all # ok",
+			`13:15 "Media: all": text with ": " in it needs quotes (name: "Media: all")`},
+		{"a colon in text with quotes", "name: Media", `name: The "best": all`,
+			`13:15 "The \"best\": all": text with ": " in it needs quotes (name: 'The "best": all')`},
+		{"a colon in text of an item", "[limit]", "\n          - a: b: c",
+			`12:16 "b: c": text with ": " in it needs quotes (a: "b: c")`},
+		{"a colon in text in braces", "Page size", "Page: size",
+			`3:42 "Page: size": text with ": " in it needs quotes (name: "Page: size")`},
+		{"a colon in the second line of text", "name: Media", "name: Media\n          for: all",
+			`14:11 "for": indented by 10 spaces, deeper than "name" in line 13, which has a value already (indent it by 8 spaces as well)`},
+		{"a colon in the third line of text", "name: Media", "name: Media\n          and more\n          for: all",
+			`15:11 "for": text over several lines that has ": " in it needs quotes (put the text in quotes)`},
+		{"no comma in braces", "number, id", "number id",
+			`3:17 "number id: limit": text with ": " in it needs quotes (kind: "number id: limit", or a comma before "id")`},
+		{"no colon", "name: Media", "name Media",
+			`13:9 "name Media": missing colon after "name" (name: Media)`},
+		{"no colon, last", "mime_type: application/json\n        mod", "mime_type application/json\n        mod",
+			`10:9 "mime_type application/json": missing colon after "mime_type" (mime_type: application/json)`},
+		{"no colon after a URL", "/v1/media:", "/v1/media",
+			`12:7 "https://{{host}}/v1/media": missing colon after "https://{{host}}/v1/media" (https://{{host}}/v1/media:)`},
+		{"no colon at the top", "versions:", "versions",
+			`4:1 "versions": missing colon after "versions" (versions:)`},
+		{"an equals sign", "name: Media", "name = Media",
+			`13:9 "name = Media": missing colon after "name" (name: Media)`},
+		{"no space after the colon", "name: Media", "name:Media",
+			`13:9 "name:Media": missing space after the colon (name: Media)`},
+		{"an unclosed quote", "name: Media", `name: "Media`,
+			`13:15 "\"": this quote is not closed (end the text with ")`},
+		{"an unclosed single quote", "name: Media", `name: 'Media`,
+			`13:15 "'": this quote is not closed (end the text with ')`},
+		{"an unclosed quote before another", "name: Feeds\n        method: get", "name: \"Feeds\n        method: \"get\"",
+			`8:15 "\"": this quote is not closed (end the text with ")`},
+		{"an apostrophe", "name: Media", "name: 'Editor's pick'",
+			`13:22 "'": the text ends at this quote (double the quote inside the text, or put it in double quotes)`},
+		{"text behind a quote", "name: Media", `name: "Media" all`,
+			`13:23 "all": unexpected text after the closing quote (put the quotes around all of it, or around none)`},
+		{"an unclosed brace", "label: Limit}", "label: Limit",
+			`3:10 "{": "{" is not closed (add the missing })`},
+		{"an unclosed bracket", "[limit]", "[limit",
+			`11:20 "[": "[" is not closed (add the missing ])`},
+		{"an unclosed brace at the end", "name: Media\n        method: get\n        mime_type: application/json\n", "{name: Media",
+			`13:9 "{": "{" is not closed (add the missing })`},
+		{"a bracket too many", "[limit]", "[limit]]",
+			`11:27 "]": "]" closes nothing (remove it)`},
+		{"the wrong bracket", "label: Limit}", "label: Limit]",
+			`3:77 "]": "]" does not close the "{" of line 3, column 10 (write })`},
+		{"a comma too many", "[limit]", "[, limit]",
+			`11:21 ",": a value is missing here (remove the comma, or put a value before it)`},
+		{"a tab", "        method: get", "\tmethod: get",
+			`9:1 "\t": a tab in the indentation (YAML is indented with spaces, not tabs)`},
+		{"a tab behind spaces", "        method: get", "      \tmethod: get",
+			`9:7 "\t": a tab in the indentation (YAML is indented with spaces, not tabs)`},
+		{"a list inside a mapping", "        modifiers: [limit]", "        - limit",
+			`11:9 "-": a list item among the fields of an object (put the list below the field that it belongs to, or in brackets behind it)`},
+		{"an item with one space too few", "[limit]", "\n          - limit\n         - sort",
+			`13:10 "- sort": indented by 9 spaces, but the item in line 12 is indented by 10 (indent it by 10 spaces as well)`},
+		{"a mapping inside a list", "[limit]", "\n          - limit\n          sort: x",
+			`13:11 "sort": a field among the items of a list (begin it with "- ", or indent it like the other fields of its item)`},
+		{"a URL as a key in braces", "service: Sports", "x-a: {https://{{host}}/v1/feeds: {name: Feeds}}",
+			`1:7 "https://{{host}}/v1/feeds": text with "{" in it needs quotes inside brackets (put it in quotes: "https://{{host}}/v1/feeds")`},
+		{"a placeholder as a value", "name: Media", "name: {{title}}",
+			`13:15 "{{title}}": text that begins with {{ needs quotes (put it in quotes: "{{title}}")`},
+		{"text that begins with a placeholder", "name: Media", "name: {{title}} of it",
+			`13:15 "{{title}} of it": text that begins with {{ needs quotes (put it in quotes: "{{title}} of it")`},
+		{"text that begins with @", "name: Media", "name: @media",
+			`13:15 "@": plain text cannot begin with "@" (put it in quotes: "@media")`},
+		{"text that begins with %", "name: Media", "name: %d items",
+			`13:15 "%": plain text cannot begin with "%" (put it in quotes: "%d items")`},
+		{"text that begins with &", "name: Media", "name: & so on",
+			`13:15 "&": plain text cannot begin with "&" (put it in quotes: "& so on")`},
+		{"text that begins with *", "name: Media", "name: *Media",
+			`13:15 "*Media": alias *Media names no anchor (put it in quotes if it is text)`},
+		{"text that begins with !", "name: Media", "name: !Media",
+			`13:15 "!Media": tag !Media is not supported (leave the tag out, or put text that begins with ! in quotes)`},
+		{"text that begins with |", "name: Media", "name: | Media",
+			`13:15 "|": after "|" the text begins on the next line (put it in quotes: "| Media")`},
+		{"an unknown escape", "name: Media", `name: "C:\Media"`,
+			`13:18 "\\M": \M is not an escape sequence (write \\ for a backslash, or put the text in single quotes)`},
+		{"lines of JSON", "name: Media", `"name": "Media",`,
+			`13:24 ",": unexpected comma after the value (only lists and objects in brackets have commas)`},
+		{"a control character", "name: Media", "name: Me\adia",
+			`13:17 "\a": the file has the control character U+0007 (remove it)`},
+		{"a merge conflict", "        name: Media", "<<<<<<< HEAD\n        name: Media\n=======\n        name: Film\n>>>>>>> b",
+			`13:1 "<<<<<<< HEAD": a merge conflict is not resolved (choose one of the two versions and remove the marks)`},
+		{"two documents", "versions:", "---\nversions:",
+			`4:1 "---": more than one YAML document in the file (one file holds one service: put the next one into a file of its own)`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			text := strings.Replace(explained, test.old, test.new, 1)
+			if text == explained {
+				t.Fatalf("nothing is replaced: %q", test.old)
+			}
+			wantProblem(t, Parse([]byte(text), Options{}), test.want)
+		})
+	}
+}
+
+func wantProblem(t *testing.T, doc *Document, want string) {
+	t.Helper()
+	if len(doc.Problems) != 1 {
+		t.Fatalf("%d problems: %+v", len(doc.Problems), doc.Problems)
+	}
+	p := doc.Problems[0]
+	line, column := doc.Position(p.At.Start())
+	if got := fmt.Sprintf("%d:%d %q: %s (%s)", line, column, doc.Text[p.At.Start():p.At.End()], p.Message, p.Hint); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestExplainJSON(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a": [1, 2}`:         `1:12 "}": "}" does not close the "[" of line 1, column 7 (write ])`,
+		`{"a": [1, 2,]}`:       `1:12 ",": unexpected comma before "]" (JSON has no comma after the last item)`,
+		`{"a": 1,}`:            `1:8 ",": unexpected comma before "}" (JSON has no comma after the last item)`,
+		"{\"a\": 1\n\"b\": 2}": `1:8 "": missing comma after the value (separate the items by commas)`,
+		`{"a" 1}`:              `1:5 "": missing colon after the key ()`,
+		`{a: 1}`:               `1:2 "a": "a" where a key belongs (put it in double quotes)`,
+		`{"a": b}`:             `1:7 "b": "b" where a value belongs (put text in double quotes)`,
+		`{"a": 'b'}`:           `1:7 "'": text in single quotes (JSON has double quotes: "…")`,
+		`{"a": "b}`:            `1:7 "\"": this quote is not closed (end the text with ")`,
+		"{\"a\": \"b\n\"}":     `1:7 "\"": this quote is not closed (end the text with ")`,
+		"{\"a\": \"b\tc\"}":    `1:9 "\t": text has the control character U+0009 (write it as an escape, such as \t for a tab)`,
+		`{"a": "\x"}`:          `1:9 "x": this is not an escape sequence (write \\ for a backslash)`,
+		`{"a": [1`:             `1:7 "[": "[" is not closed (add the missing ])`,
+		`{"a": {"b": "}"}`:     `1:1 "{": "{" is not closed (add the missing })`,
+		"{} // x":              `1:4 "/": JSON has no comments (remove it)`,
+		"{}\n{}":               `2:1 "{": unexpected text after the value (remove it)`,
+		`{"ä": é}`:             `1:7 "é": "é" where a value belongs (put text in double quotes)`,
+	} {
+		t.Run(text, func(t *testing.T) { wantProblem(t, Parse([]byte(text), Options{JSON: true}), want) })
+	}
+}
