@@ -42,8 +42,12 @@ func TestImportRule(t *testing.T) {
 			"github.com/prometheus/client_golang/prometheus/promhttp",
 			"golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert",
 		},
+		"signpost/internal/lsp": {
+			"signpost", "signpost/definition", "signpost/internal/source", "signpost/internal/tree",
+			"github.com/sourcegraph/jsonrpc2",
+		},
 		"signpost/internal/cli": {
-			"signpost", "signpost/client", "signpost/definition", "signpost/host", "signpost/internal/accepted", "signpost/internal/daemon", "signpost/internal/routes", "signpost/internal/source", "signpost/internal/spell", "signpost/openapi",
+			"signpost", "signpost/client", "signpost/definition", "signpost/host", "signpost/internal/accepted", "signpost/internal/daemon", "signpost/internal/lsp", "signpost/internal/routes", "signpost/internal/source", "signpost/internal/spell", "signpost/openapi",
 			"signpost/server", "signpost/studio",
 			"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys/unix",
 		},

@@ -112,6 +112,7 @@ Exit codes: 0 fine, 1 findings, 2 wrong usage, 3 it could not do its work.`,
 		c.studioCommand(),
 		c.pushCommand(),
 		c.initCommand(),
+		c.lspCommand(),
 		c.schemaCommand(),
 		c.versionCommand(),
 	)

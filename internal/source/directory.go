@@ -124,7 +124,7 @@ func (r *Reader) readDirectory(ctx context.Context, dir string) ([]Document, err
 func (r *Reader) keepDefinitions(dir string, documents []Document) ([]Document, error) {
 	files := len(documents)
 	documents = slices.DeleteFunc(documents, func(d Document) bool {
-		if isDefinition(d) || r.Manifests && isManifest(d.Text) {
+		if IsDefinition(d) || r.Manifests && isManifest(d.Text) {
 			return false
 		}
 		if r.Note != nil {

@@ -155,7 +155,7 @@ func (l *local) readOnce() ([]Document, error) {
 				continue
 			}
 		}
-		if known[f.name] = l.known[f.name] || isDefinition(d); known[f.name] {
+		if known[f.name] = l.known[f.name] || IsDefinition(d); known[f.name] {
 			d.Sum = sumOf(d.Text)
 			documents = append(documents, d)
 		} else if _, said := l.known[f.name]; !said {

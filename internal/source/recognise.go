@@ -18,9 +18,9 @@ var (
 	flowField  = regexp.MustCompile(`["'{,\s](base_path|context_keys|versions)["']?\s*:`)
 )
 
-// isDefinition reports whether a file that was found in a directory is a definition, if perhaps a bad one. An empty
+// IsDefinition reports whether a file that was found in a directory is a definition, if perhaps a bad one. An empty
 // file is: it may be one that was cut off.
-func isDefinition(d Document) bool {
+func IsDefinition(d Document) bool {
 	text := bytes.TrimSpace(bytes.TrimPrefix(d.Text, []byte("\ufeff")))
 	if !bytes.HasPrefix(text, []byte("{")) {
 		return len(text) == 0 || blockField.Match(text)

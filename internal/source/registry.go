@@ -283,7 +283,7 @@ func (o registryOrigin) fetch(ctx context.Context, version string, known func(Do
 	}
 	files := len(documents)
 	documents = slices.DeleteFunc(documents, func(d Document) bool {
-		if d.Text == nil || isDefinition(d) {
+		if d.Text == nil || IsDefinition(d) {
 			return false
 		}
 		o.note(skippedNote(d.Name))

@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// neovimScript is what a person does in Neovim, with the keys that docs/editors.md names. It waits for each effect and
+// writes down what there was to see.
+const neovimScript = `
+local seen = {}
+local function finish(why)
+  seen.failed = why
+  local out = io.open(os.getenv('SEEN'), 'w')
+  out:write(vim.fn.json_encode(seen))
+  out:close()
+  vim.cmd('qall!')
+end
+local function wait(what, condition)
+  if not vim.wait(20000, condition, 20) then finish('waited in vain for ' .. what) end
+end
+local function lines() return vim.api.nvim_buf_get_lines(0, 0, -1, false) end
+local function find(text)
+  for number, line in ipairs(lines()) do
+    local column = line:find(text, 1, true)
+    if column then return number, column - 1 end
+  end
+  finish('no line has ' .. text)
+end
+local function messages()
+  local all = {}
+  for _, d in ipairs(vim.diagnostic.get(0)) do
+    table.insert(all, (d.lnum + 1) .. ':' .. (d.col + 1) .. '-' .. (d.end_col + 1) .. ' ' .. d.code .. ': ' .. vim.split(d.message, '\n')[1])
+  end
+  return all
+end
+
+vim.cmd('edit feeds.yaml')
+wait('findings', function() return #vim.diagnostic.get(0) > 0 end)
+seen.findings = messages()
+
+-- A quick fix, by the key that the user has mapped.
+vim.ui.select = function(items, _, choose) choose(items[1]) end
+vim.keymap.set('n', 'gf', vim.lsp.buf.code_action)
+vim.api.nvim_win_set_cursor(0, { find('GET') })
+vim.api.nvim_feedkeys('gf', 'x', false)
+wait('the fix', function() return #vim.diagnostic.get(0) == 0 end)
+seen.fixed = lines()[find('method:')]
+
+-- Completion, in a file that does not parse while it is being typed.
+local row = find('- limit')
+vim.api.nvim_buf_set_lines(0, row, row, false, { '          - so' })
+vim.api.nvim_win_set_cursor(0, { row + 1, 14 })
+local params = vim.lsp.util.make_position_params()
+params.position.character = 14 -- behind the last character, where the cursor is while one types
+for _, response in pairs(vim.lsp.buf_request_sync(0, 'textDocument/completion', params, 20000) or {}) do
+  seen.completion = {}
+  for _, item in ipairs(response.result.items) do table.insert(seen.completion, item.label) end
+  for _, item in ipairs(response.result.items) do
+    if item.label == 'sort' then vim.lsp.util.apply_text_edits({ item.textEdit }, 0, 'utf-16') end
+  end
+end
+seen.completed = lines()[row + 1]
+wait('the findings of the word to go', function() return #vim.diagnostic.get(0) == 0 end)
+
+-- Typing a mistake underlines it without saving.
+vim.api.nvim_buf_set_lines(0, row + 1, row + 1, false, { '          - limt' })
+wait('the finding of unsaved text', function() return #vim.diagnostic.get(0) > 0 end)
+seen.typed = messages()
+vim.api.nvim_buf_set_lines(0, row + 1, row + 2, false, {})
+wait('the finding to go', function() return #vim.diagnostic.get(0) == 0 end)
+
+-- Rename, then go to the definition.
+vim.api.nvim_win_set_cursor(0, { find('- limit') })
+vim.cmd('normal! w')
+vim.lsp.buf.rename('page_size')
+wait('the new name', function() return not vim.tbl_isempty(vim.fn.getbufinfo('%')) and vim.fn.search('- page_size', 'nw') > 0 end)
+seen.renamed = { lines()[find('page_size:')], lines()[find('- page_size')] }
+vim.api.nvim_win_set_cursor(0, { vim.fn.search('- page_size', 'nw'), 14 })
+vim.lsp.buf.definition()
+wait('the definition', function() return vim.api.nvim_win_get_cursor(0)[1] == find('page_size:') end)
+seen.definition = vim.api.nvim_get_current_line()
+finish()
+`
+
+const neovimFeeds = `enable: [authentication]
+modifiers:
+  limit: {kind: number, id: limit, name: Page size, key: limit, label: Limit, defaultValue: 20}
+  sort: {kind: text, id: sort, name: Sort order, key: sort, label: Sort by}
+versions:
+  v1:
+    endpoints:
+      https://{{host}}/v1/media:
+        name: Média
+        method: GET
+        mime_type: application/json
+        modifiers:
+          - limit
+      https://{{host}}/v1/news:
+        name: News
+        method: get
+        mime_type: application/json
+        modifiers: [limit, sort]
+`
+
+// TestNeovim uses the language server from a real editor, with the settings that docs/editors.md shows.
+func TestNeovim(t *testing.T) {
+	t.Parallel()
+	nvim, err := exec.LookPath("nvim")
+	if err != nil {
+		t.Skip("THE EDITOR TEST DID NOT RUN: there is no Neovim on this machine. Install it (Debian: apt-get install neovim), or run make test, which does.")
+	}
+	page, err := os.ReadFile(filepath.Join(repo, "docs", "editors.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := regexp.MustCompile("(?ms)^```lua lua/signpost.lua\n(.*?)^```$").FindSubmatch(page)
+	if settings == nil {
+		t.Fatal("docs/editors.md has no settings for Neovim")
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"config/nvim/lua/signpost.lua": string(settings[1]),
+		"config/nvim/init.lua":         "require('signpost')\n",
+		"work/feeds.yaml":              neovimFeeds,
+		"script.lua":                   neovimScript,
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), nvim, "--headless", "-c", "luafile "+filepath.Join(dir, "script.lua"))
+	cmd.Dir = filepath.Join(dir, "work")
+	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+filepath.Join(dir, "config"), "XDG_DATA_HOME="+filepath.Join(dir, "data"),
+		"XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "SEEN="+filepath.Join(dir, "seen.json"))
+	cmd.WaitDelay = time.Second
+	said, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("nvim: %v\n%s", err, said)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "seen.json"))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	var seen struct {
+		Failed     string   `json:"failed"`
+		Findings   []string `json:"findings"`
+		Fixed      string   `json:"fixed"`
+		Completion []string `json:"completion"`
+		Completed  string   `json:"completed"`
+		Typed      []string `json:"typed"`
+		Renamed    []string `json:"renamed"`
+		Definition string   `json:"definition"`
+	}
+	if err := json.Unmarshal(text, &seen); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if seen.Failed != "" {
+		log, _ := os.ReadFile(filepath.Join(dir, "cache", "nvim", "lsp.log"))
+		t.Fatalf("%s\nseen so far: %s\nnvim said: %s\nits log: %s", seen.Failed, text, said, log)
+	}
+	want := seen
+	want.Findings = []string{`10:17-20 method: method "GET" is not "get" or "post"`}
+	want.Fixed = "        method: get"
+	seen.Completion = seen.Completion[:min(2, len(seen.Completion))] // fields of a modifier follow
+	want.Completion = []string{"limit", "sort"}
+	want.Completed = "          - sort"
+	want.Typed = []string{`15:13-17 unknown-modifier: there is no shared modifier "limt"`}
+	want.Renamed = []string{strings.Replace(strings.Split(neovimFeeds, "\n")[2], "limit:", "page_size:", 1), "          - page_size"}
+	want.Definition = want.Renamed[0]
+	if diff := cmp.Diff(want, seen); diff != "" {
+		t.Errorf("Neovim shows (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,111 @@
+package lsp
+
+import (
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"signpost"
+	"signpost/definition"
+	"signpost/internal/source"
+	"signpost/internal/tree"
+)
+
+// analysis is what a document says, worked out when it is first asked for.
+type analysis struct {
+	once sync.Once
+	tree *tree.Document
+
+	fileOnce sync.Once
+	file     *definition.File
+}
+
+// isJSON reports whether a document is JSON, by its name.
+func (d *document) isJSON() bool { return strings.EqualFold(filepath.Ext(d.path), ".json") }
+
+// parse returns the tree of the document.
+func (d *document) parse() *tree.Document {
+	d.analysis.once.Do(func() { d.analysis.tree = tree.Parse([]byte(d.text), tree.Options{JSON: d.isJSON()}) })
+	return d.analysis.tree
+}
+
+// root returns the values of the document, or nil where it does not parse.
+func (d *document) root() *tree.Node { return d.parse().Root }
+
+// lastRoot returns the values of the document or, while it does not parse, those that it had before. Their places are
+// those of another text then.
+func (d *document) lastRoot() *tree.Node {
+	if root := d.root(); root != nil {
+		return root
+	}
+	return d.before
+}
+
+// file returns the document as a definition.
+func (d *document) file() *definition.File {
+	d.analysis.fileOnce.Do(func() { d.analysis.file = definition.Parse(d.name(), []byte(d.text)) })
+	return d.analysis.file
+}
+
+// nodeSpan returns the place of a node.
+func (d *document) nodeSpan(n *tree.Node) span {
+	return d.span(n.Start()+d.skipped(), n.End()+d.skipped())
+}
+
+// skipped returns the length of the byte order mark, which a tree does not count.
+func (d *document) skipped() int {
+	if d.parse().BOM {
+		return len(tree.ByteOrderMark)
+	}
+	return 0
+}
+
+// diagnostics returns the findings of a document, judged together with its directory. A file that is not a definition
+// has none: editors open all kinds of YAML.
+func (v *view) diagnostics(doc *document) []diagnostic {
+	found := []diagnostic{}
+	for _, f := range v.findings(doc) {
+		found = append(found, doc.diagnostic(f))
+	}
+	return found
+}
+
+// findings returns what lint says about a document.
+func (v *view) findings(doc *document) []signpost.Finding {
+	if !doc.isDefinition() {
+		return nil
+	}
+	var own []signpost.Finding
+	for _, f := range definition.Lint(v.together(doc)...) {
+		if f.File == doc.name() {
+			own = append(own, f)
+		}
+	}
+	return own
+}
+
+func (d *document) diagnostic(f signpost.Finding) diagnostic {
+	out := diagnostic{
+		Range: d.findingSpan(f), Severity: severityWarning, Code: f.Rule, Source: "signpost", Message: f.Message,
+	}
+	if f.Severity == signpost.SeverityError {
+		out.Severity = severityError
+	}
+	if f.Hint != "" {
+		out.Message += "\n" + f.Hint
+	}
+	if strings.HasPrefix(f.Rule, "unused-") {
+		out.Tags = append(out.Tags, tagUnnecessary)
+	}
+	return out
+}
+
+func (d *document) findingSpan(f signpost.Finding) span {
+	t := d.parse()
+	return d.span(t.Offset(f.Line, f.Column)+d.skipped(), t.Offset(f.Line, f.Column+max(f.Width, 1))+d.skipped())
+}
+
+// isDefinition reports whether a document is for this server: editors open all kinds of YAML and JSON.
+func (d *document) isDefinition() bool {
+	return strings.TrimSpace(d.text) != "" && source.IsDefinition(source.Document{Name: d.name(), Text: []byte(d.text)})
+}

@@ -1,0 +1,70 @@
+package lsp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// FuzzMessages sends anything: whatever arrives, the server neither panics nor hangs, and all that it writes is
+// JSON-RPC in whole messages.
+func FuzzMessages(f *testing.F) {
+	open := `{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"file:///w/feeds.yaml","version":1,"text":%q}}}`
+	for _, method := range []string{"completion", "hover", "definition", "references", "rename", "codeAction", "documentSymbol"} {
+		f.Add(fmt.Sprintf(open, sports)+"\n"+`{"jsonrpc":"2.0","id":2,"method":"textDocument/`+method+`","params":{"textDocument":{"uri":"file:///w/feeds.yaml"},"position":{"line":11,"character":20},"range":{"start":{"line":0},"end":{"line":99}},"newName":"x"}}`, false)
+	}
+	f.Add(fmt.Sprintf(open, "versions: {")+"\n"+`{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"file:///w/feeds.yaml"},"contentChanges":[{"range":{"start":{"line":-1,"character":9},"end":{"line":3}},"text":"é"}]}}`, false)
+	f.Add("Content-Length: 5\r\n\r\n{}{}{", true)
+	f.Fuzz(func(t *testing.T, text string, raw bool) {
+		var in, out strings.Builder
+		writeMessage(&in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`)
+		if raw {
+			in.WriteString(text)
+		} else {
+			for line := range strings.SplitSeq(text, "\n") {
+				fmt.Fprintf(&in, "Content-Length: %d\r\n\r\n%s", len(line), line)
+			}
+		}
+		panicked := &panicLog{}
+		if err := Serve(t.Context(), strings.NewReader(in.String()), &out, Options{Log: panicked.logger()}); err != nil && !errors.Is(err, ErrNoShutdown) {
+			t.Fatal(err)
+		}
+		if panicked.said != "" {
+			t.Fatal(panicked.said)
+		}
+		bodies, err := unframe(out.String())
+		if err != nil {
+			t.Fatalf("%v in %q", err, out.String())
+		}
+		for _, body := range bodies {
+			var message struct {
+				Version string `json:"jsonrpc"`
+			}
+			if err := json.Unmarshal([]byte(body), &message); err != nil || message.Version != "2.0" {
+				t.Fatalf("the server wrote %q", body)
+			}
+		}
+	})
+}
+
+// BenchmarkKeystroke is the time from a keystroke to the findings, in a definition of 200 endpoints.
+func BenchmarkKeystroke(b *testing.B) {
+	var text strings.Builder
+	text.WriteString("modifiers:\n  limit: {kind: number, id: limit, name: Page size, key: limit, label: Limit, defaultValue: 20}\nversions:\n  v1:\n    endpoints:\n")
+	for i := range 200 {
+		fmt.Fprintf(&text, "      https://{{host}}/v1/feeds/%d/list:\n        name: Feed %d\n        method: get\n        mime_type: application/json\n        modifiers: [limit]\n", i, i)
+	}
+	w := newWorkspace()
+	doc := newDocument(uriOf(filepath.Join(b.TempDir(), "feeds.yaml")), 1, text.String())
+	end := doc.position(strings.Index(doc.text, "Feed 100") + len("Feed 100"))
+	for i := 0; b.Loop(); i++ {
+		doc = doc.edit(i+2, []contentChange{{Range: &span{end, end}, Text: "x"}})
+		w.set(doc)
+		if found := w.view().diagnostics(doc); len(found) != 0 {
+			b.Fatal(found)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"signpost"
+	"signpost/internal/tree"
+)
+
+// symbol is a name that a definition declares in one place and uses in others.
+type symbol struct {
+	kind  symbolKind
+	name  string
+	decl  *tree.Node   // its key; nil for what is built in or missing
+	value *tree.Node   // what it declares
+	uses  []*tree.Node // where it is named
+}
+
+type symbolKind string
+
+const (
+	sharedModifier symbolKind = "modifier"
+	feature        symbolKind = "feature"
+	contextKey     symbolKind = "context key"
+)
+
+// symbols returns the names of a definition, in the order in which they are first met.
+func symbols(root *tree.Node) []*symbol {
+	type id struct {
+		kind symbolKind
+		name string
+	}
+	var all []*symbol
+	byID := make(map[id]*symbol)
+	get := func(kind symbolKind, name string) *symbol {
+		s := byID[id{kind, name}]
+		if s == nil {
+			s = &symbol{kind: kind, name: name}
+			byID[id{kind, name}] = s
+			all = append(all, s)
+		}
+		return s
+	}
+	use := func(kind symbolKind, n *tree.Node) {
+		if n == nil || n.Kind != tree.String {
+			return
+		}
+		s := get(kind, n.Text)
+		known := slices.ContainsFunc(s.uses, func(other *tree.Node) bool { return other.Start() == n.Start() }) // a YAML alias
+		if !known {
+			s.uses = append(s.uses, n)
+		}
+	}
+	keys := func(owner *tree.Node) {
+		for _, item := range field1(owner, "context_obj").Items {
+			use(contextKey, field1(item, "key"))
+		}
+	}
+	for field, kind := range map[string]symbolKind{"modifiers": sharedModifier, "features": feature, "context_keys": contextKey} {
+		for _, f := range field1(root, field).Fields {
+			s := get(kind, f.Key.Text)
+			s.decl, s.value = f.Key, f.Value
+			if kind == feature {
+				keys(f.Value)
+			}
+		}
+	}
+	for _, item := range field1(root, "enable").Items {
+		use(feature, item)
+	}
+	for _, version := range field1(root, "versions").Fields {
+		for _, endpoint := range field1(version.Value, "endpoints").Fields {
+			keys(endpoint.Value)
+			for _, item := range field1(endpoint.Value, "modifiers").Items {
+				use(sharedModifier, item)
+			}
+		}
+	}
+	return all
+}
+
+// nothing stands for a value that is not there.
+var nothing = &tree.Node{}
+
+// field1 returns the value of a field, or an empty node.
+func field1(n *tree.Node, name string) *tree.Node {
+	if n == nil {
+		return nothing
+	}
+	if _, value := n.Field(name); value != nil {
+		return value
+	}
+	return nothing
+}
+
+// symbolAt returns the symbol whose name is at an offset, and the place of it there.
+func symbolAt(root *tree.Node, offset int) (*symbol, *tree.Node) {
+	for _, s := range symbols(root) {
+		for _, n := range append(slices.Clone(s.uses), s.decl) {
+			if n != nil && n.Start() <= offset && offset <= n.End() {
+				return s, n
+			}
+		}
+	}
+	return nil, nil
+}
+
+func (s *server) definition(_ context.Context, _ *view, doc *document, offset int, _ placeParams) (any, error) {
+	found, _ := symbolAt(doc.root(), offset)
+	if found == nil || found.decl == nil {
+		return nil, nil
+	}
+	return location{doc.uri, doc.nodeSpan(found.decl)}, nil
+}
+
+func (s *server) references(_ context.Context, _ *view, doc *document, offset int, in placeParams) (any, error) {
+	found, _ := symbolAt(doc.root(), offset)
+	places := []location{}
+	if found == nil {
+		return places, nil
+	}
+	if found.decl != nil && in.Context.IncludeDeclaration {
+		places = append(places, location{doc.uri, doc.nodeSpan(found.decl)})
+	}
+	for _, use := range found.uses {
+		places = append(places, location{doc.uri, doc.nodeSpan(use)})
+	}
+	return places, nil
+}
+
+// renameable returns the symbol at an offset if it can be renamed, or why it cannot.
+func renameable(doc *document, offset int) (*symbol, *tree.Node, error) {
+	root := doc.root()
+	if root == nil {
+		return nil, nil, fmt.Errorf("the file does not parse: fix the syntax first, so that no place is missed")
+	}
+	found, at := symbolAt(root, offset)
+	switch {
+	case found == nil || found.kind == contextKey:
+		return nil, nil, fmt.Errorf("only shared modifiers and features can be renamed")
+	case found.decl == nil:
+		return nil, nil, fmt.Errorf("%s %q is not declared in this file", found.kind, found.name)
+	case isBuiltIn(found):
+		return nil, nil, fmt.Errorf("feature %q is built in and keeps its name", found.name)
+	}
+	return found, at, nil
+}
+
+func isBuiltIn(s *symbol) bool {
+	return s.kind == feature && (s.name == signpost.FeatureAuthentication || s.name == signpost.FeatureGeoRestriction)
+}
+
+func (s *server) prepareRename(_ context.Context, _ *view, doc *document, offset int, _ placeParams) (any, error) {
+	found, at, err := renameable(doc, offset)
+	if err != nil {
+		return nil, err
+	}
+	return prepareRename{doc.nodeSpan(at), found.name}, nil
+}
+
+func (s *server) rename(_ context.Context, _ *view, doc *document, offset int, in placeParams) (any, error) {
+	found, _, err := renameable(doc, offset)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkNewName(doc.root(), found, in.NewName); err != nil {
+		return nil, err
+	}
+	edits := []textEdit{}
+	for _, n := range append([]*tree.Node{found.decl}, found.uses...) {
+		edits = append(edits, textEdit{doc.nodeSpan(n), scalar(n.Style, in.NewName)})
+	}
+	return workspaceEdit{map[string][]textEdit{doc.uri: edits}}, nil
+}
+
+func checkNewName(root *tree.Node, renamed *symbol, name string) error {
+	if name == "" || strings.TrimSpace(name) != name || strings.ContainsFunc(name, isControl) {
+		return fmt.Errorf("%q is not a name: give one without control characters and white space around it", name)
+	}
+	for _, other := range symbols(root) {
+		if other.kind == renamed.kind && other.name == name && other != renamed && other.decl != nil {
+			return fmt.Errorf("%s %q exists already", renamed.kind, name)
+		}
+	}
+	if isBuiltIn(&symbol{kind: renamed.kind, name: name}) {
+		return fmt.Errorf("feature %q is built in: choose another name", name)
+	}
+	return nil
+}
+
+func isControl(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 }

@@ -1,0 +1,202 @@
+package lsp
+
+import "cmp"
+
+// The messages of the Language Server Protocol 3.17 that Signpost uses, with the fields that it reads and writes.
+
+// position is a place in a document: a line, and UTF-16 code units in it, both from 0.
+type position struct {
+	Line      int `json:"line"`
+	Character int `json:"character"`
+}
+
+func (p position) compare(q position) int {
+	return cmp.Or(cmp.Compare(p.Line, q.Line), cmp.Compare(p.Character, q.Character))
+}
+
+// span is a range of a document. The protocol calls it Range.
+type span struct {
+	Start position `json:"start"`
+	End   position `json:"end"`
+}
+
+type location struct {
+	URI   string `json:"uri"`
+	Range span   `json:"range"`
+}
+
+type documentID struct {
+	URI string `json:"uri"`
+}
+
+type initializeParams struct {
+	RootURI          string            `json:"rootUri"`
+	RootPath         string            `json:"rootPath"`
+	WorkspaceFolders []workspaceFolder `json:"workspaceFolders"`
+}
+
+type workspaceFolder struct {
+	URI  string `json:"uri"`
+	Name string `json:"name"`
+}
+
+type foldersChanged struct {
+	Event struct {
+		Added   []workspaceFolder `json:"added"`
+		Removed []workspaceFolder `json:"removed"`
+	} `json:"event"`
+}
+
+type didOpen struct {
+	TextDocument struct {
+		URI     string `json:"uri"`
+		Version int    `json:"version"`
+		Text    string `json:"text"`
+	} `json:"textDocument"`
+}
+
+type didChange struct {
+	TextDocument struct {
+		URI     string `json:"uri"`
+		Version int    `json:"version"`
+	} `json:"textDocument"`
+	ContentChanges []contentChange `json:"contentChanges"`
+}
+
+// contentChange replaces a range, or the whole text where there is none.
+type contentChange struct {
+	Range *span  `json:"range"`
+	Text  string `json:"text"`
+}
+
+type didClose struct {
+	TextDocument documentID `json:"textDocument"`
+}
+
+// placeParams are the params of requests about a place: completion, hover, definition, references, rename.
+type placeParams struct {
+	TextDocument documentID `json:"textDocument"`
+	Position     position   `json:"position"`
+
+	NewName string `json:"newName"` // of rename
+	Context struct {
+		IncludeDeclaration bool `json:"includeDeclaration"`
+	} `json:"context"` // of references
+}
+
+type codeActionParams struct {
+	TextDocument documentID `json:"textDocument"`
+	Range        span       `json:"range"`
+	Context      struct {
+		Only []string `json:"only"`
+	} `json:"context"`
+}
+
+type documentParams struct {
+	TextDocument documentID `json:"textDocument"`
+}
+
+type publishDiagnostics struct {
+	URI         string       `json:"uri"`
+	Version     int          `json:"version"`
+	Diagnostics []diagnostic `json:"diagnostics"`
+}
+
+type diagnostic struct {
+	Range    span   `json:"range"`
+	Severity int    `json:"severity"`
+	Code     string `json:"code"`
+	Source   string `json:"source"`
+	Message  string `json:"message"`
+	Tags     []int  `json:"tags,omitempty"`
+}
+
+// The severities and tags of a diagnostic.
+const (
+	severityError   = 1
+	severityWarning = 2
+
+	tagUnnecessary = 1 // shown faded
+	tagDeprecated  = 2 // shown struck through
+)
+
+type completionList struct {
+	IsIncomplete bool             `json:"isIncomplete"`
+	Items        []completionItem `json:"items"`
+}
+
+type completionItem struct {
+	Label         string   `json:"label"`
+	Kind          int      `json:"kind"`
+	Detail        string   `json:"detail,omitempty"`
+	Documentation *markup  `json:"documentation,omitempty"`
+	SortText      string   `json:"sortText,omitempty"`
+	FilterText    string   `json:"filterText,omitempty"`
+	TextEdit      textEdit `json:"textEdit"`
+}
+
+// The kinds of a completion item.
+const (
+	itemField     = 5
+	itemModule    = 9
+	itemValue     = 12
+	itemReference = 18
+)
+
+type markup struct {
+	Kind  string `json:"kind"`
+	Value string `json:"value"`
+}
+
+func markdown(text string) *markup { return &markup{"markdown", text} }
+
+type textEdit struct {
+	Range   span   `json:"range"`
+	NewText string `json:"newText"`
+}
+
+type hover struct {
+	Contents markup `json:"contents"`
+	Range    span   `json:"range"`
+}
+
+type workspaceEdit struct {
+	Changes map[string][]textEdit `json:"changes"`
+}
+
+type codeAction struct {
+	Title       string        `json:"title"`
+	Kind        string        `json:"kind"`
+	Diagnostics []diagnostic  `json:"diagnostics,omitempty"`
+	IsPreferred bool          `json:"isPreferred,omitempty"`
+	Edit        workspaceEdit `json:"edit"`
+}
+
+const (
+	quickFix = "quickfix"
+	fixAll   = "source.fixAll"
+)
+
+type documentSymbol struct {
+	Name           string           `json:"name"`
+	Detail         string           `json:"detail,omitempty"`
+	Kind           int              `json:"kind"`
+	Tags           []int            `json:"tags,omitempty"`
+	Range          span             `json:"range"`
+	SelectionRange span             `json:"selectionRange"`
+	Children       []documentSymbol `json:"children,omitempty"`
+}
+
+// The kinds of a symbol.
+const (
+	symbolModule    = 2
+	symbolNamespace = 3
+	symbolField     = 8
+	symbolInterface = 11
+	symbolKey       = 20
+)
+
+type prepareRename struct {
+	Range       span   `json:"range"`
+	Placeholder string `json:"placeholder"`
+}

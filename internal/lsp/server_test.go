@@ -1,0 +1,274 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// editor is the other side of the protocol: a client on pipes, with the codec of package jsonrpc2.
+type editor struct {
+	*jsonrpc2.Conn
+	t      *testing.T
+	found  chan publishDiagnostics
+	served chan error
+}
+
+// newEditor starts a server and initializes it for some folders.
+func newEditor(t *testing.T, folders ...string) *editor {
+	e := startEditor(t)
+	in := initializeParams{}
+	for _, f := range folders {
+		in.WorkspaceFolders = append(in.WorkspaceFolders, workspaceFolder{URI: uriOf(f)})
+	}
+	var out struct {
+		Capabilities map[string]any `json:"capabilities"`
+	}
+	e.call("initialize", in, &out)
+	if out.Capabilities["positionEncoding"] != "utf-16" {
+		t.Errorf("initialize returns %v", out)
+	}
+	e.notify("initialized", struct{}{})
+	return e
+}
+
+func startEditor(t *testing.T) *editor {
+	toServer, fromEditor := io.Pipe()
+	toEditor, fromServer := io.Pipe()
+	e := &editor{t: t, found: make(chan publishDiagnostics, 100), served: make(chan error, 1)}
+	go func() {
+		e.served <- Serve(context.Background(), toServer, fromServer, Options{Version: "v1.2.3"})
+		fromServer.Close()
+	}()
+	pipes := struct {
+		io.Reader
+		io.Writer
+		io.Closer
+	}{toEditor, fromEditor, fromEditor}
+	stream := jsonrpc2.NewBufferedStream(pipes, jsonrpc2.VSCodeObjectCodec{})
+	e.Conn = jsonrpc2.NewConn(t.Context(), stream, jsonrpc2.HandlerWithError(func(_ context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.Request) (any, error) {
+		var in publishDiagnostics
+		if req.Method == "textDocument/publishDiagnostics" && json.Unmarshal(*req.Params, &in) == nil {
+			e.found <- in
+		}
+		return nil, nil
+	}))
+	t.Cleanup(func() { e.Conn.Close() })
+	return e
+}
+
+func (e *editor) call(method string, in, out any) {
+	e.t.Helper()
+	if err := e.try(method, in, out); err != nil {
+		e.t.Fatalf("%s: %v", method, err)
+	}
+}
+
+func (e *editor) try(method string, in, out any) error {
+	ctx, cancel := context.WithTimeout(e.t.Context(), 20*time.Second)
+	defer cancel()
+	return e.Conn.Call(ctx, method, in, out)
+}
+
+func (e *editor) notify(method string, in any) {
+	e.t.Helper()
+	if err := e.Conn.Notify(e.t.Context(), method, in); err != nil {
+		e.t.Fatalf("%s: %v", method, err)
+	}
+}
+
+func (e *editor) open(path, text string) {
+	e.t.Helper()
+	var in didOpen
+	in.TextDocument.URI, in.TextDocument.Version, in.TextDocument.Text = uriOf(path), 1, text
+	e.notify("textDocument/didOpen", in)
+}
+
+func (e *editor) change(path string, version int, changes ...contentChange) {
+	e.t.Helper()
+	var in didChange
+	in.TextDocument.URI, in.TextDocument.Version, in.ContentChanges = uriOf(path), version, changes
+	e.notify("textDocument/didChange", in)
+}
+
+// diagnostics waits for the findings of a version of a document.
+func (e *editor) diagnostics(path string, version int) []diagnostic {
+	e.t.Helper()
+	for {
+		select {
+		case got := <-e.found:
+			if got.URI == uriOf(path) && got.Version == version {
+				return got.Diagnostics
+			}
+		case <-time.After(20 * time.Second):
+			e.t.Fatalf("no diagnostics for version %d of %s", version, path)
+		}
+	}
+}
+
+// at returns the params of a request about the place that ¦ marks in a text.
+func placeIn(path, text string) (string, placeParams) {
+	before, after, ok := strings.Cut(text, "¦")
+	if !ok {
+		panic("no ¦ in the text")
+	}
+	doc := newDocument(uriOf(path), 1, before+after)
+	return before + after, placeParams{TextDocument: documentID{uriOf(path)}, Position: doc.position(len(before))}
+}
+
+const sports = `service: Sports
+enable: [authentication]
+modifiers:
+  limit: {kind: number, id: limit, name: Page size, key: limit, label: Limit, defaultValue: 20}
+versions:
+  v1:
+    endpoints:
+      https://{{host}}/v1/matches:
+        name: Matches
+        method: get
+        mime_type: application/json
+        modifiers: [limit]
+      https://{{host}}/v1/media:
+        name: Media
+        method: get
+        mime_type: application/json
+        modifiers: [limit]
+`
+
+func TestLifecycle(t *testing.T) {
+	e := startEditor(t)
+	code := func(method string) int64 {
+		t.Helper()
+		var failed *jsonrpc2.Error
+		if err := e.try(method, struct{}{}, nil); !errors.As(err, &failed) {
+			t.Fatalf("%s: %v", method, err)
+		}
+		return failed.Code
+	}
+	if got := code("textDocument/hover"); got != codeNotInitialized {
+		t.Errorf("before initialize: code %d", got)
+	}
+	e.call("initialize", initializeParams{}, nil)
+	if got := code("initialize"); got != jsonrpc2.CodeInvalidRequest {
+		t.Errorf("initialize again: code %d", got)
+	}
+	if got := code("textDocument/fold"); got != jsonrpc2.CodeMethodNotFound {
+		t.Errorf("unknown method: code %d", got)
+	}
+	e.notify("$/unknown", struct{}{})
+	e.call("shutdown", nil, nil)
+	if got := code("textDocument/hover"); got != jsonrpc2.CodeInvalidRequest {
+		t.Errorf("after shutdown: code %d", got)
+	}
+	e.notify("exit", nil)
+	if err := <-e.served; err != nil {
+		t.Errorf("Serve returns %v", err)
+	}
+}
+
+func TestExitWithoutShutdown(t *testing.T) {
+	e := newEditor(t)
+	e.notify("exit", nil)
+	if err := <-e.served; !errors.Is(err, ErrNoShutdown) {
+		t.Errorf("Serve returns %v", err)
+	}
+}
+
+func TestHangUp(t *testing.T) {
+	if err := Serve(t.Context(), strings.NewReader(""), io.Discard, Options{}); !errors.Is(err, ErrNoShutdown) {
+		t.Errorf("Serve returns %v", err)
+	}
+}
+
+// TestBadMessages holds that messages that are not JSON-RPC are answered, and the next one is served.
+func TestBadMessages(t *testing.T) {
+	var in, out strings.Builder
+	for _, body := range []string{"{", `"text"`, `[]`, `{"jsonrpc":"2.0"}`, `{"id":{}}`, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":[]}`,
+		`{"jsonrpc":"2.0","id":2,"method":"initialize","params":{}}`,
+		`{"jsonrpc":"2.0","id":3,"method":"shutdown"}`, `{"jsonrpc":"2.0","method":"exit"}`} {
+		writeMessage(&in, body)
+	}
+	if err := Serve(t.Context(), strings.NewReader(in.String()), &out, Options{}); err != nil {
+		t.Errorf("Serve returns %v", err)
+	}
+	bodies, err := unframe(out.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(bodies, "\n")
+	for _, want := range []string{`"code":-32700`, `"id":1,"error":{"code":-32602`, `"capabilities"`} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no response has %s:\n%s", want, all)
+		}
+	}
+}
+
+func TestCancel(t *testing.T) {
+	s := newServer(Options{})
+	started := make(chan struct{})
+	s.handlers["test/wait"] = func(ctx context.Context, _ *view, _ json.RawMessage) (any, error) {
+		close(started)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	toServer, fromEditor := io.Pipe()
+	toEditor, fromServer := io.Pipe()
+	done := make(chan error, 1)
+	go func() { done <- s.serve(t.Context(), toServer, fromServer); fromServer.Close() }()
+	go func() {
+		writeMessage(fromEditor, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`)
+		writeMessage(fromEditor, `{"jsonrpc":"2.0","id":"a","method":"test/wait"}`)
+		<-started
+		writeMessage(fromEditor, `{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":"a"}}`)
+		writeMessage(fromEditor, `{"jsonrpc":"2.0","id":2,"method":"shutdown"}`)
+		writeMessage(fromEditor, `{"jsonrpc":"2.0","method":"exit"}`)
+	}()
+	out, err := io.ReadAll(toEditor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(out), `"id":"a","error":{"code":-32800`) && !strings.Contains(string(out), `"code":-32800`) {
+		t.Errorf("the server answered %s", out)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// writeMessage writes a message with its header.
+func writeMessage(w io.Writer, body string) {
+	newStream(strings.NewReader(""), w).WriteObject(json.RawMessage(body))
+}
+
+// unframe cuts a stream into the bodies of its messages, and reports anything that is not a message.
+func unframe(out string) (bodies []string, err error) {
+	s := newStream(strings.NewReader(out), io.Discard)
+	for {
+		var body json.RawMessage
+		if err := s.ReadObject(&body); errors.Is(err, io.EOF) {
+			return bodies, nil
+		} else if err != nil {
+			return nil, err
+		}
+		bodies = append(bodies, string(body))
+	}
+}
+
+// panicLog keeps what is logged as an error: a defect of the server.
+type panicLog struct{ said string }
+
+func (l *panicLog) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelError}))
+}
+
+func (l *panicLog) Write(line []byte) (int, error) {
+	l.said += string(line)
+	return len(line), nil
+}
