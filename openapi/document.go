@@ -19,7 +19,7 @@ import (
 // MaxSize bounds a document, together with the files that it refers to, in bytes.
 const MaxSize = tree.MaxSize
 
-// maxDepth bounds how far references lead to references, and schemas to schemas.
+// maxDepth bounds how far references lead to references.
 const maxDepth = 32
 
 // file is a document, or a file that one refers to.
@@ -38,6 +38,7 @@ type node struct {
 	keys   []string
 	fields map[string]*node
 	items  []*node
+	flat   string // text on one line, once it was asked for
 	line   int
 	file   *file
 }
@@ -88,7 +89,10 @@ func (n *node) string() string {
 	if !n.isScalar() {
 		return ""
 	}
-	return oneLine(n.text)
+	if n.flat == "" {
+		n.flat = oneLine(n.text)
+	}
+	return n.flat
 }
 
 // isTrue takes what people write for true, in quotes too.
@@ -104,6 +108,13 @@ type loader struct {
 	loaded  map[string]*file // by path
 	size    int              // bytes read
 	repeats []*node          // keys that stand in an object twice
+	targets map[*node]target // of the references that were followed
+}
+
+// target is what a reference points to, or why it points to nothing.
+type target struct {
+	node *node
+	err  error
 }
 
 // parse reads a file into a tree.
@@ -166,7 +177,7 @@ func (l *loader) deref(n *node) (*node, error) {
 		}
 		n = next
 	}
-	return nil, fmt.Errorf("reference %q leads to nothing but references", n.get("$ref").string())
+	return nil, fmt.Errorf("reference %q leads to nothing but references", short(n.get("$ref").string()))
 }
 
 // target returns what a reference points to, or nil if the node is not a reference.
@@ -175,12 +186,18 @@ func (l *loader) target(n *node) (*node, error) {
 	if !ref.is(text) {
 		return nil, nil
 	}
-	target, err := l.find(n.file, ref.text)
-	if err != nil {
-		return nil, fmt.Errorf("reference %q %w", ref.text, err)
+	t, known := l.targets[n]
+	if !known {
+		if t.node, t.err = l.find(n.file, ref.text); t.err != nil {
+			t.err = fmt.Errorf("reference %q %w", short(ref.text), t.err)
+		}
+		l.targets[n] = t
 	}
-	return target, nil
+	return t.node, t.err
 }
+
+// pointerEscapes undoes the escapes of a JSON pointer.
+var pointerEscapes = strings.NewReplacer("~1", "/", "~0", "~")
 
 // find returns what a reference in a file points to. Its errors go on from "reference …".
 func (l *loader) find(in *file, ref string) (*node, error) {
@@ -200,13 +217,13 @@ func (l *loader) find(in *file, ref string) (*node, error) {
 	}
 	n := in.root
 	for _, key := range strings.Split(pointer, "/")[1:] {
-		key = strings.NewReplacer("~1", "/", "~0", "~").Replace(key)
+		key = pointerEscapes.Replace(key)
 		next := n.get(key)
 		if i, err := strconv.ParseUint(key, 10, 31); err == nil && n.is(list) && int(i) < len(n.items) {
 			next = n.items[i]
 		}
 		if n = next; n == nil {
-			return nil, fmt.Errorf("points to nothing: there is no %q", key)
+			return nil, fmt.Errorf("points to nothing: there is no %q", short(key))
 		}
 	}
 	return n, nil

@@ -13,16 +13,11 @@ import (
 func (im *importer) mimeType(op *operation) string {
 	if body := op.node.get("requestBody"); body != nil {
 		op.note(body, "the request body is left out: modifiers are query parameters")
-		if op.method == signpost.MethodPost && slices.Contains(im.mediaTypes(op, body), signpost.MIMEForm) {
+		if op.method == signpost.MethodPost && im.mediaTypes(op, body).form {
 			return signpost.MIMEForm
 		}
 	}
-	responses := im.follow(op.node.get("responses"))
-	types := im.mediaTypes(op, responses.get(successCode(responses.names())))
-	types = slices.DeleteFunc(types, func(t string) bool { return t == signpost.MIMEForm }) // which says how a request is sent
-	best := slices.MinFunc(append(types, ""), func(a, b string) int {
-		return cmp.Or(mediaRank(a)-mediaRank(b), strings.Compare(a, b))
-	})
+	best := im.mediaTypes(op, im.success(im.follow(op.node.get("responses")))).best
 	concrete := typicalTypes[best]
 	switch {
 	case concrete != "":
@@ -46,19 +41,27 @@ var typicalTypes = map[string]string{
 	"application/*": signpost.MIMEJSON,
 }
 
-// mediaRank sorts content types: JSON first, ranges of types behind the rest, none at all last.
+// mediaRank sorts content types: JSON first, ranges of types last.
 func mediaRank(t string) int {
 	switch {
 	case t == signpost.MIMEJSON:
 		return 0
-	case t == "":
-		return 4
 	case strings.Contains(t, "*"):
 		return 3
 	case strings.HasSuffix(t, "+json"):
 		return 1
 	}
 	return 2
+}
+
+// success returns the response that an operation gives when all is well.
+func (im *importer) success(responses *node) *node {
+	response, known := im.successes[responses]
+	if !known {
+		response = responses.get(successCode(responses.names()))
+		im.successes[responses] = response
+	}
+	return response
 }
 
 // successCode returns the status code of the response that an operation gives when all is well: 200, or
@@ -73,20 +76,33 @@ func successCode(codes []string) string {
 	return "default"
 }
 
-// mediaTypes returns the content types of a response or a request body, without their parameters.
-func (im *importer) mediaTypes(op *operation, n *node) []string {
-	target, err := im.deref(n)
-	if err != nil {
-		op.note(n, "%v", err)
-	}
-	names := im.follow(target.get("content")).names()
-	im.work += len(names)
-	var types []string
-	for _, name := range names {
-		t, _, err := mime.ParseMediaType(name)
-		if err == nil && strings.Contains(t, "/") && (!strings.Contains(t, "*") || typicalTypes[t] != "") {
-			types = append(types, t)
+// mediaTypes is what the content types of a response or a request body come to.
+type mediaTypes struct {
+	best string // without parameters; empty if there is none that says something
+	form bool   // a form is among them
+	err  error
+}
+
+// mediaTypes looks at the content types of a response or a request body: once, however many operations share it.
+func (im *importer) mediaTypes(op *operation, n *node) mediaTypes {
+	m, known := im.media[n]
+	if !known {
+		var target *node
+		target, m.err = im.deref(n)
+		for _, name := range im.follow(target.get("content")).names() {
+			t, _, err := mime.ParseMediaType(name)
+			switch {
+			case err != nil || !strings.Contains(t, "/") || strings.Contains(t, "*") && typicalTypes[t] == "":
+			case t == signpost.MIMEForm: // which says how a request is sent, not what is returned
+				m.form = true
+			case m.best == "" || cmp.Or(mediaRank(t)-mediaRank(m.best), strings.Compare(t, m.best)) < 0:
+				m.best = t
+			}
 		}
+		im.media[n] = m
 	}
-	return types
+	if m.err != nil {
+		op.note(n, "%v", m.err)
+	}
+	return m
 }

@@ -34,16 +34,26 @@ func (n Note) subject() string {
 // maxNote bounds a note, in bytes. Names and values of the document are quoted in notes, however long they are.
 const maxNote = 500
 
+// maxQuoted is how much of a value a note quotes, in bytes.
+const maxQuoted = 100
+
+// short returns the beginning of a text, for a note.
+func short(s string) string { return cut(s, maxQuoted) }
+
+// cut returns at most max bytes of a text, and a sign that there was more.
+func cut(s string, max int) string {
+	if len(s) <= max {
+		return s
+	}
+	for !utf8.RuneStart(s[max]) {
+		max--
+	}
+	return s[:max] + "…"
+}
+
 // newNote returns a note with its message on one line.
 func newNote(at *node, operation, format string, args ...any) Note {
-	message := fmt.Sprintf(format, args...)
-	if len(message) > maxNote {
-		cut := maxNote
-		for !utf8.RuneStart(message[cut]) {
-			cut--
-		}
-		message = message[:cut] + "…"
-	}
+	message := cut(fmt.Sprintf(format, args...), maxNote)
 	return Note{File: at.file.name, Line: at.line, Operation: operation, Message: oneLine(message)}
 }
 

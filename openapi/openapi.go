@@ -69,6 +69,9 @@ const defaultVersion = "v1"
 // services have some ten thousand; a document that refers to one long list again and again could ask for any number.
 const maxWork = 500_000
 
+// bytesPerWork is how much text counts as one parameter or value.
+const bytesPerWork = 100
+
 // importer is one document on its way to a definition.
 type importer struct {
 	loader
@@ -87,9 +90,16 @@ type importer struct {
 	asked       map[string]bool  // of the schemes, those that an operation asks for
 	credentials map[string]bool  // query parameters that security schemes declare
 
-	shapes    map[*node]*shapeResult
-	nesting   int // of the schema that is being read
-	headlines map[headlineKey]string
+	shapes      map[*node]*shapeResult
+	nesting     int // of the schema that is being read
+	headlines   map[headlineKey]string
+	controls    map[controlKey]*control
+	options     map[*choice]optionResult // by the first value
+	optionTexts map[string]*optionSet
+	typos       map[*node][]typo // misspelt fields
+	securities  map[*node]security
+	media       map[*node]mediaTypes
+	successes   map[*node]*node // of responses, the one when all is well
 }
 
 type headlineKey struct {
@@ -105,7 +115,7 @@ func Import(name string, content []byte, opts Options) (*Result, error) {
 	}
 	doc := &file{path: cmp.Or(opts.Path, path.Base(filepath.ToSlash(name))), name: name}
 	im := &importer{
-		loader:   loader{files: opts.Files, folder: topOf(name, doc.path), loaded: map[string]*file{doc.path: doc}},
+		loader:   loader{files: opts.Files, folder: topOf(name, doc.path), loaded: map[string]*file{doc.path: doc}, targets: make(map[*node]target)},
 		opts:     opts,
 		urls:     make(map[string]*operation),
 		versions: make(map[string]bool),
@@ -116,6 +126,13 @@ func Import(name string, content []byte, opts Options) (*Result, error) {
 		credentials: make(map[string]bool),
 		shapes:      make(map[*node]*shapeResult),
 		headlines:   make(map[headlineKey]string),
+		controls:    make(map[controlKey]*control),
+		options:     make(map[*choice]optionResult),
+		optionTexts: make(map[string]*optionSet),
+		typos:       make(map[*node][]typo),
+		securities:  make(map[*node]security),
+		successes:   make(map[*node]*node),
+		media:       make(map[*node]mediaTypes),
 	}
 	for _, choice := range opts.Paths {
 		im.paths = append(im.paths, pathPattern(choice))
@@ -190,14 +207,14 @@ func (im *importer) checkDocument() error {
 	case !strings.HasPrefix(version+".", "3."):
 		return fmt.Errorf("OpenAPI %s is not supported, only 3.0, 3.1 and 3.2", version)
 	}
-	misspelt(im.note, im.root, "document")
+	im.misspelt(im.note, im.root, "document")
 	if paths := im.follow(im.root.get("paths")); paths != nil && !paths.is(object) {
 		im.note(paths, "paths is %s, not an object", paths.kind)
 	}
 	if hooks := im.root.get("webhooks"); hooks != nil {
 		im.note(hooks, "webhooks are left out: clients do not call them")
 	}
-	noteServers(im.note, im.list(im.root.get("servers")))
+	im.noteServers(im.note, im.list(im.root.get("servers")))
 	im.noteSecurity(im.note, im.root)
 	return nil
 }

@@ -58,7 +58,7 @@ func (im *importer) collect(key string, n *node) {
 	case item != n && len(n.keys) > 1:
 		im.note(n, "path %q: fields next to $ref are ignored", key)
 	}
-	misspelt(im.note, item, "path")
+	im.misspelt(im.note, item, "path")
 	add := func(method string, n *node) {
 		target, err := im.deref(n)
 		if err != nil {
@@ -134,16 +134,14 @@ func (im *importer) endpoint(op *operation) (err error) {
 	if op.version == "" && strings.Contains(op.url, signpost.HostPlaceholder) { // the versions of other services are not this one's
 		op.version = versionIn(op.url)
 	}
-	misspelt(op.note, op.node, "operation")
+	im.misspelt(op.note, op.node, "operation")
 	op.names = im.names(op)
 	op.mimeType = im.mimeType(op)
 	im.addContext(op)
 	im.addModifiers(op)
 
+	// The modifiers are valid by the way they are made.
 	e := signpost.Endpoint{URL: op.url, Name: op.names[0], Method: op.method, MIMEType: op.mimeType, ContextObj: op.context}
-	for _, m := range op.modifiers {
-		e.Modifiers = append(e.Modifiers, m.build())
-	}
 	if findings := signpost.NewManifest(e).Validate(); len(findings) > 0 {
 		return errors.New(findings[0].Message)
 	}
@@ -220,18 +218,41 @@ var fieldsOf = map[string][]string{
 		"format title minimum maximum pattern deprecated required minLength maxLength minItems maxItems readOnly writeOnly"),
 }
 
-// maxField is how long a key can be to be compared with the fields of an object.
-const maxField = 30
+const (
+	// maxField is how long a key can be to be compared with the fields of an object.
+	maxField = 30
 
-// misspelt notes the keys of an object that look like a field that it could have.
-func misspelt(note func(*node, string, ...any), n *node, what string) {
-	for _, key := range n.names() {
-		if slices.Contains(fieldsOf[what], key) || strings.HasPrefix(key, "x-") || len(key) > maxField {
-			continue
+	// maxUnknown is how many unknown keys of an object are compared. An object with more of them is not one
+	// with misspelt fields.
+	maxUnknown = 20
+)
+
+// typo is a key that looks misspelt, and what to say about it.
+type typo struct {
+	at      *node
+	message string
+}
+
+// misspelt notes the keys of an object that look like a field that it could have. Each object is looked at once.
+func (im *importer) misspelt(note func(*node, string, ...any), n *node, what string) {
+	notes, known := im.typos[n]
+	if !known {
+		unknown := 0
+		for _, key := range n.names() {
+			if slices.Contains(fieldsOf[what], key) || strings.HasPrefix(key, "x-") || len(key) > maxField {
+				continue
+			}
+			if unknown++; unknown > maxUnknown {
+				break
+			}
+			near := cmp.Or(spell.Nearest(key, fieldsOf[what]), spell.Nearest(strings.ToLower(key), fieldsOf[what]))
+			if near != "" {
+				notes = append(notes, typo{n.get(key), fmt.Sprintf("unknown field %q is ignored: did you mean %q?", key, near)})
+			}
 		}
-		near := cmp.Or(spell.Nearest(key, fieldsOf[what]), spell.Nearest(strings.ToLower(key), fieldsOf[what]))
-		if near != "" {
-			note(n.get(key), "unknown field %q is ignored: did you mean %q?", key, near)
-		}
+		im.typos[n] = notes
+	}
+	for _, found := range notes {
+		note(found.at, "%s", found.message)
 	}
 }

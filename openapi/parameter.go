@@ -2,7 +2,6 @@ package openapi
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -20,23 +19,19 @@ const contextParameter = "ctx"
 // maxParameterName bounds the name of a parameter, in bytes. Real ones have fewer than a hundred.
 const maxParameterName = 1000
 
-// modifier is a modifier in the short form of a definition.
+// modifier is a modifier in the short form of a definition. Two that are equal are the same control.
 type modifier struct {
-	kind string
-	signpost.ModifierInput
-	key string // as YAML, by which two that are alike are found
+	id      string
+	text    string     // as YAML, up to the options
+	options *optionSet // of a select
 }
 
-func (m modifier) build() signpost.Modifier {
-	switch m.kind {
-	case signpost.KindNumber:
-		return signpost.Number(m.ModifierInput)
-	case signpost.KindBoolean:
-		return signpost.Boolean(m.ModifierInput)
-	case signpost.KindSelect:
-		return signpost.Select(m.ModifierInput)
-	}
-	return signpost.Text(m.ModifierInput)
+// control is what becomes of a parameter: a modifier, unless it is left out.
+type control struct {
+	modifier modifier
+	leftOut  bool
+	notes    []Note
+	work     int // of maxWork
 }
 
 // parameter is a parameter of an operation, or of its path.
@@ -48,25 +43,20 @@ type parameter struct {
 // addModifiers turns the query parameters of an operation into modifiers.
 func (im *importer) addModifiers(op *operation) {
 	for _, p := range im.parameters(op) {
-		inPath := strings.Contains(op.url, "{{"+p.name+"}}")
-		switch {
-		case im.work > maxWork:
+		if im.work > maxWork {
 			return
-		case p.in == "query":
-			m, err := im.modifier(op, p)
-			switch {
-			case err == nil:
-				op.modifiers = append(op.modifiers, m)
-			case p.node.get("required").isTrue():
-				op.note(p.node, "parameter %q is left out, although it is required: %v", p.name, err)
-			default:
-				op.note(p.node, "parameter %q is left out: %v", p.name, err)
-			}
-		case inPath && (p.in == "path" || p.in == ""):
-		case p.in == "path":
-			op.note(p.node, "parameter %q is left out: it is not in the path", p.name)
-		default:
-			op.note(p.node, "parameter %q is left out: it is in %q, and only query parameters become modifiers", p.name, p.in)
+		}
+		if (p.in == "path" || p.in == "") && strings.Contains(op.url, "{{"+p.name+"}}") {
+			continue
+		}
+		c := im.control(p)
+		im.work += c.work
+		if !c.leftOut {
+			op.modifiers = append(op.modifiers, c.modifier)
+		}
+		for _, n := range c.notes {
+			n.Operation = op.label
+			op.notes = append(op.notes, n)
 		}
 	}
 }
@@ -129,83 +119,122 @@ func (im *importer) parameterList(op *operation, n *node) []*node {
 	return all
 }
 
-// modifier returns the modifier for a query parameter. The error says why there is none.
-func (im *importer) modifier(op *operation, p parameter) (modifier, error) {
-	note := func(at *node, format string, args ...any) {
-		op.note(at, "parameter %q: %s", p.name, fmt.Sprintf(format, args...))
+// controlKey tells parameters apart: a reference can bring a description of its own.
+type controlKey struct {
+	node     *node
+	headline string
+}
+
+// control returns what becomes of a parameter. It is worked out once, however many operations have the parameter.
+func (im *importer) control(p parameter) *control {
+	key := controlKey{p.node, p.headline}
+	if c := im.controls[key]; c != nil {
+		return c
 	}
+	c := new(control)
+	im.controls[key] = c
+	note := func(at *node, format string, args ...any) {
+		c.notes = append(c.notes, newNote(at, "", "parameter %q: %s", p.name, fmt.Sprintf(format, args...)))
+	}
+	var err error
+	if c.modifier, err = im.modifier(note, p); err != nil {
+		although := ""
+		if p.in == "query" && p.node.get("required").isTrue() {
+			although = ", although it is required"
+		}
+		c.leftOut, c.notes = true, []Note{newNote(p.node, "", "parameter %q is left out%s: %v", p.name, although, err)}
+	}
+	c.work = 1 + len(c.notes) + len(c.modifier.text)/bytesPerWork
+	if c.modifier.options != nil {
+		c.work += len(c.modifier.options.list)
+	}
+	return c
+}
+
+// modifier returns the modifier for a parameter. The error says why there is none.
+func (im *importer) modifier(note func(*node, string, ...any), p parameter) (m modifier, err error) {
 	required := p.node.get("required").isTrue()
 	schema := p.node.get("schema")
 	switch {
+	case p.in == "path":
+		return m, errors.New("it is not in the path")
+	case p.in != "query":
+		return m, fmt.Errorf("it is in %q, and only query parameters become modifiers", p.in)
 	case p.name == contextParameter:
-		return modifier{}, errors.New("it carries context: declare the keys that clients send in context_obj")
+		return m, errors.New("it carries context: declare the keys that clients send in context_obj")
 	case p.node.get("deprecated").isTrue() && !im.opts.Deprecated:
-		return modifier{}, errors.New("deprecated parameters are imported only with --deprecated")
+		return m, errors.New("deprecated parameters are imported only with --deprecated")
 	case schema == nil && p.node.get("type") != nil:
 		schema = p.node
 	}
 	s, err := im.shape(schema)
 	switch {
 	case im.isCredential(p, s):
-		return modifier{}, errors.New("it carries a credential, which editors must not set")
+		return m, errors.New("it carries a credential, which editors must not set")
 	case err != nil:
-		return modifier{}, err
+		return m, err
 	case p.node.get("style").string() == "deepObject":
-		return modifier{}, errors.New("a modifier has one value, and deepObject has several")
+		return m, errors.New("a modifier has one value, and deepObject has several")
 	case schema == nil && p.node.get("content") != nil:
-		return modifier{}, errors.New("a modifier has a plain value, and this has a content type")
+		return m, errors.New("a modifier has a plain value, and this has a content type")
 	case schema == p.node:
 		note(p.node, "its type should be in a schema; using it anyway")
 	}
-	misspelt(note, p.node, "parameter")
+	im.misspelt(note, p.node, "parameter")
 	if schema != p.node {
-		misspelt(note, schema, "schema")
+		im.misspelt(note, schema, "schema")
 	}
 	if len(s.types) > 0 && !slices.ContainsFunc(s.types, isPlain) {
 		one, several, err := im.oneOfMany(p, s, required)
 		if err != nil {
-			return modifier{}, err
+			return m, err
 		}
 		s = one
 		note(p.node, "%s", several)
 	} else if slices.Contains(s.types, "array") {
 		note(p.node, "it also takes several values; the control sets one")
 	}
-	im.work += len(s.values)
 	if required {
 		note(p.node, "it is required, but editors can leave a modifier empty")
 	}
-	label := cmp.Or(humanise(p.name), p.name)
-	m := modifier{kind: s.kind(), ModifierInput: signpost.ModifierInput{
-		ID: p.name, Key: p.name, Label: label, Name: cmp.Or(p.headline, s.headline, label),
-	}}
-	types := s.plainTypes()
+	kind, types := s.kind(), s.plainTypes()
 	switch {
-	case m.kind == signpost.KindSelect:
-		m.Options = s.options(func(format string, args ...any) { note(p.node, format, args...) })
-	case m.kind == signpost.KindText && !slices.Equal(types, []string{"string"}):
+	case kind == signpost.KindSelect:
+		options := im.optionsOf(s)
+		m.options = options.set
+		for _, warning := range options.warnings {
+			note(p.node, "%s", warning)
+		}
+		if len(options.set.list) == 0 {
+			return m, errors.New("none of its values can be an option")
+		}
+	case kind == signpost.KindText && !slices.Equal(types, []string{"string"}):
 		note(p.node, "imported as text: its type is %s", cmp.Or(strings.Join(types, " or "), "not declared"))
 	}
 	for _, warning := range s.warnings {
 		note(p.node, "%s", warning)
 	}
-	if m.DefaultValue = m.convert(s.dflt); m.DefaultValue == nil && s.dflt != nil && !s.dflt.is(null) {
-		reason := "it is not a " + m.kind
+	value := convert(s.dflt, kind, m.options)
+	if value == "" && s.dflt != nil && !s.dflt.is(null) {
+		reason := "it is not a " + kind
 		switch {
 		case s.dflt.is(list):
 			reason = "a modifier has one value"
-		case m.kind == signpost.KindSelect:
+		case kind == signpost.KindSelect:
 			reason = "it is not one of the values"
 		}
-		note(p.node, "the default %q is left out: %s", cmp.Or(s.dflt.string(), string(s.dflt.kind)), reason)
+		note(p.node, "the default %q is left out: %s", cmp.Or(short(s.dflt.string()), string(s.dflt.kind)), reason)
 	}
-	if m.kind == signpost.KindText || m.kind == signpost.KindNumber {
-		m.Placeholder = placeholder(cmp.Or(p.node.get("example"), s.example))
+	label := cmp.Or(humanise(p.name), p.name)
+	text := fmt.Sprintf("kind: %s, id: %s, name: %s, key: %s, label: %s", kind,
+		scalar(p.name), scalar(cmp.Or(p.headline, s.headline, label)), scalar(p.name), scalar(label))
+	if value != "" {
+		text += ", defaultValue: " + value
 	}
-	if findings := m.build().Validate(); len(findings) > 0 {
-		return modifier{}, errors.New(findings[0].Message)
+	if example := placeholder(cmp.Or(p.node.get("example"), s.example)); example != "" && (kind == signpost.KindText || kind == signpost.KindNumber) {
+		text += ", placeholder: " + scalar(example)
 	}
-	m.key = m.yaml("")
+	m.id, m.text = p.name, text
 	return m, nil
 }
 
@@ -279,26 +308,26 @@ const maxPlaceholder = 200
 // jsonNumber is the form of a number in a manifest.
 var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
-// convert returns a value of the document as a default of the modifier, or nil if it does not fit.
-func (m *modifier) convert(n *node) any {
+// convert returns a value of the document as the default of a modifier, in YAML, or "" if it does not fit.
+func convert(n *node, kind string, options *optionSet) string {
 	if !n.isScalar() {
-		return nil
+		return ""
 	}
-	switch m.kind {
+	switch kind {
 	case signpost.KindNumber:
 		if f, err := strconv.ParseFloat(n.text, 64); err == nil && !math.IsInf(f, 0) && jsonNumber.MatchString(n.text) {
-			return json.Number(n.text)
+			return n.text
 		}
 	case signpost.KindBoolean:
 		if lower := strings.ToLower(n.text); lower == "true" || lower == "false" {
-			return lower == "true"
+			return lower
 		}
 	case signpost.KindText:
-		return n.text
+		return scalar(n.text)
 	case signpost.KindSelect:
-		if slices.ContainsFunc(m.Options, func(o signpost.Option) bool { return o.Value == n.text }) {
-			return n.text
+		if options.has[n.text] {
+			return scalar(n.text)
 		}
 	}
-	return nil
+	return ""
 }

@@ -51,7 +51,7 @@ func TestParameter(t *testing.T) {
 		{"{const: all}", "{kind: select, options: [{value: all, label: All}]}", ""},
 		{"{enum: [yes, no]}", `{kind: select, options: [{value: "yes", label: "Yes"}, {value: "no", label: "no"}]}`, ""},
 		{"{enum: [sd, sd, '', {}]}", "{kind: select, options: [{value: sd, label: sd}]}", `value "sd" is left out: options need distinct, non-empty values`},
-		{"{enum: ['']}", "", "a select has no options"},
+		{"{enum: ['']}", "", "none of its values can be an option"},
 		{"{type: string, enum: []}", "{kind: text}", ""},
 
 		// Defaults.

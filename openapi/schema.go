@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"signpost"
 )
@@ -205,89 +202,4 @@ func (s *shape) kind() string {
 		return signpost.KindNumber
 	}
 	return signpost.KindText
-}
-
-// readValues adds the values of enum and const, with the labels that go with them.
-func (im *importer) readValues(n *node, s *shape) {
-	values := n.get("enum").list()
-	labels := s.labels(im, n, values)
-	for i, v := range values {
-		if !v.is(null) {
-			s.values = append(s.values, choice{v, labels[i]})
-		}
-	}
-	for _, v := range n.get("const").list() {
-		if !v.is(null) {
-			s.values = append(s.values, choice{v, s.title})
-		}
-	}
-}
-
-// labels returns the labels that extensions give to the values of an enum: the names that code generators
-// use, or descriptions that are short enough. They are a list in the order of the values, or an object.
-func (s *shape) labels(im *importer, n *node, values []*node) []string {
-	labels := make([]string, len(values))
-	for _, field := range []string{"x-enum-varnames", "x-enumNames", "x-enum-descriptions", "x-enumDescriptions"} {
-		given := n.get(field)
-		if given.is(list) && len(given.items) != len(values) {
-			s.warnings = append(s.warnings, fmt.Sprintf("%s is ignored: its length is %d, and there are %d values", field, len(given.items), len(values)))
-			continue
-		}
-		for i, v := range values {
-			var label *node
-			switch {
-			case labels[i] != "":
-			case given.is(list):
-				label = given.items[i]
-			case v.isScalar():
-				label = given.get(v.text)
-			}
-			if identifier.MatchString(label.string()) {
-				labels[i] = humanise(label.string())
-			} else if label != nil {
-				labels[i] = im.headline(label, maxHeadline)
-			}
-		}
-	}
-	return labels
-}
-
-var (
-	// identifier is a name as programs have it.
-	identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-	// valueWords are values that read better as words. A code such as en-GB or HD is best left alone.
-	valueWords = regexp.MustCompile(`^[a-z]{3,}(_[a-z]+)*$|^[a-z]{2}_[a-z]{3,}(_[a-z]+)*$|^[A-Z]{3,}(_[A-Z]+)+$`)
-)
-
-// options returns the options of a dropdown, each with a label of its own. Their values are text, whatever
-// they are in the schema.
-func (s *shape) options(warn func(string, ...any)) []signpost.Option {
-	var options []signpost.Option
-	seen, numbers := make(map[string]bool), false
-	labels := make(map[string]int)
-	for _, c := range s.values {
-		value := c.value.text
-		if value == "" || seen[value] {
-			warn("value %q is left out: options need distinct, non-empty values", value)
-			continue
-		}
-		label := oneLine(value)
-		if valueWords.MatchString(value) {
-			label = humanise(value)
-		}
-		seen[value], numbers = true, numbers || c.value.is(number)
-		label = cmp.Or(c.label, label, value)
-		labels[label]++
-		options = append(options, signpost.Option{Value: value, Label: label})
-	}
-	for i, o := range options {
-		if labels[o.Label] > 1 {
-			options[i].Label = fmt.Sprintf("%s (%s)", o.Label, strings.Trim(strconv.Quote(o.Value), `"`))
-		}
-	}
-	if numbers {
-		warn("its numbers become text: the values of options are strings")
-	}
-	return options
 }

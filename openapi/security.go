@@ -18,7 +18,8 @@ func (im *importer) addContext(op *operation) {
 	} else {
 		im.noteSecurity(op.note, owner)
 	}
-	alternatives := im.alternatives(owner)
+	alternatives := im.securityOf(owner).alternatives
+	im.work += len(alternatives) * len(im.schemes)
 	for _, scheme := range im.schemes {
 		key := im.opts.Context[scheme]
 		item := signpost.ContextItem{Key: key, Type: signpost.ContextCtx, Required: true}
@@ -35,28 +36,44 @@ func (im *importer) addContext(op *operation) {
 	}
 }
 
-// alternatives returns the security schemes of a document or an operation. It takes those of any one entry.
-func (im *importer) alternatives(owner *node) [][]string {
-	var all [][]string
-	for _, alternative := range im.list(owner.get("security")) {
-		all = append(all, alternative.names())
-		im.work += 1 + len(alternative.names())
-	}
-	return all
+// security is what a document or an operation asks for: the schemes of any one of the alternatives.
+type security struct {
+	alternatives [][]string
+	unmapped     []string // schemes that have no context key, sorted
 }
 
-// noteSecurity notes the security schemes that are asked for and have no context key. Which key carries a
-// token is for the deployment to say.
+// securityOf returns the security that a document or an operation declares.
+func (im *importer) securityOf(owner *node) security {
+	declared := owner.get("security")
+	s, known := im.securities[declared]
+	if known || declared == nil {
+		return s
+	}
+	for _, alternative := range im.list(declared) {
+		s.alternatives = append(s.alternatives, alternative.names())
+		for _, name := range alternative.names() {
+			if im.opts.Context[name] == "" {
+				s.unmapped = append(s.unmapped, name)
+			}
+		}
+	}
+	slices.Sort(s.unmapped)
+	s.unmapped = slices.Compact(s.unmapped)
+	im.securities[declared] = s
+	return s
+}
+
+// noteSecurity notes the security schemes that have no context key. Which key carries a token is for the
+// deployment to say.
 func (im *importer) noteSecurity(note func(*node, string, ...any), owner *node) {
-	names := slices.Concat(im.alternatives(owner)...)
-	names = slices.DeleteFunc(names, func(name string) bool {
-		return im.opts.Context[name] != ""
-	})
-	if slices.Sort(names); len(names) > 0 {
+	if names := im.securityOf(owner).unmapped; len(names) > 0 {
 		note(owner.get("security"), "security (%s) is left out; map it to a context key with --context %s=KEY",
-			strings.Join(slices.Compact(names), ", "), names[0])
+			strings.Join(names[:min(len(names), maxSchemesNamed)], ", "), names[0])
 	}
 }
+
+// maxSchemesNamed is how many security schemes a note names.
+const maxSchemesNamed = 10
 
 // noteUnknownSchemes notes the schemes of Options.Context that no imported operation asks for.
 func (im *importer) noteUnknownSchemes() {

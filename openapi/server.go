@@ -152,8 +152,7 @@ func (im *importer) base(op *operation) (string, error) {
 	}
 	own := !im.opts.ThirdParty && (s.authority == "" || s.host() == im.ownHost)
 	if owner != im.root {
-		noteServers(op.note, servers)
-		im.work += len(servers)
+		im.noteServers(op.note, servers)
 	}
 	switch {
 	case own:
@@ -171,15 +170,25 @@ func (im *importer) base(op *operation) (string, error) {
 	return s.scheme + "://" + cmp.Or(s.authority, signpost.HostPlaceholder) + s.path, nil
 }
 
+// maxServersNamed is how many unused servers a note names.
+const maxServersNamed = 3
+
 // noteServers notes the servers that are not used.
-func noteServers(note func(*node, string, ...any), servers []*node) {
-	var used server
+func (im *importer) noteServers(note func(*node, string, ...any), servers []*node) {
+	var unused []string
 	for i, n := range servers {
-		s := newServer(n)
-		if i == 0 {
-			used = s
-		} else if s.origin() != used.origin() || s.path != used.path { // variables can make two of one
-			note(n, "server %q is left out; using the first", cmp.Or(s.origin()+s.path, "/"))
+		im.work++
+		s, first := newServer(n), newServer(servers[0])
+		if s.origin() == first.origin() && s.path == first.path { // variables can make two of one
+			continue
 		}
+		if len(unused) == maxServersNamed {
+			unused = append(unused, fmt.Sprintf("%d more", len(servers)-i))
+			break
+		}
+		unused = append(unused, cmp.Or(s.origin()+s.path, "/"))
+	}
+	if len(unused) > 0 {
+		note(servers[0], "using the first server, not %s", strings.Join(unused, ", "))
 	}
 }

@@ -1,13 +1,12 @@
 package openapi
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"regexp"
 	"strconv"
 	"strings"
-
-	"signpost"
 )
 
 // maxKey bounds the URL of an endpoint: YAML takes no more than 1024 characters before a colon.
@@ -19,7 +18,7 @@ const maxSharedName = 100
 // write returns the definition as YAML. A comment stands with what it is about; what concerns several endpoints
 // comes first, and what was left out altogether at the end.
 func (im *importer) write(versions []string, notes []Note) ([]byte, error) {
-	var out strings.Builder
+	var out bytes.Buffer
 	fmt.Fprintf(&out, "# Imported from %s by signpost import.\n", oneLine(path.Base(im.root.file.path)))
 	for _, n := range im.notes {
 		fmt.Fprintf(&out, "# %s\n", n.Message)
@@ -44,7 +43,7 @@ func (im *importer) write(versions []string, notes []Note) ([]byte, error) {
 		out.WriteString("\nmodifiers:\n")
 	}
 	for _, m := range order {
-		fmt.Fprintf(&out, "  %s: %s\n", scalar(m.ID), m.yaml("      "))
+		fmt.Fprintf(&out, "  %s: %s\n", scalar(m.id), m.yaml("      "))
 	}
 	byVersion := make(map[string][]*operation)
 	for _, op := range im.operations {
@@ -70,10 +69,10 @@ func (im *importer) write(versions []string, notes []Note) ([]byte, error) {
 		}
 		fmt.Fprintf(&out, "# %s: %s\n", n.subject(), strings.TrimPrefix(n.Message, leftOutPrefix))
 	}
-	return []byte(out.String()), nil
+	return out.Bytes(), nil
 }
 
-func (op *operation) write(out *strings.Builder, notes []Note, shared map[string]bool) {
+func (op *operation) write(out *bytes.Buffer, notes []Note, shared map[modifier]bool) {
 	fmt.Fprintf(out, "      %s:\n", urlKey(op.url))
 	for _, n := range notes {
 		fmt.Fprintf(out, "        # %s\n", n.Message)
@@ -91,29 +90,29 @@ func (op *operation) write(out *strings.Builder, notes []Note, shared map[string
 		out.WriteString("        modifiers:\n")
 	}
 	for _, m := range op.modifiers {
-		item := scalar(m.ID)
-		if !shared[m.key] {
+		item := scalar(m.id)
+		if !shared[m] {
 			item = m.yaml("              ")
 		}
 		fmt.Fprintf(out, "          - %s\n", item)
 	}
 }
 
-// sharedModifiers returns the modifiers that several endpoints have alike: by their YAML, and in order.
+// sharedModifiers returns the modifiers that several endpoints have alike: as a set, and in order.
 // Where two such have the same id, which is the name of a shared one, the first is shared.
-func (im *importer) sharedModifiers() (shared map[string]bool, order []modifier) {
-	shared = make(map[string]bool)
-	seen, named := make(map[string]bool), make(map[string]bool)
+func (im *importer) sharedModifiers() (shared map[modifier]bool, order []modifier) {
+	shared = make(map[modifier]bool)
+	seen, named := make(map[modifier]bool), make(map[string]bool)
 	for _, op := range im.operations {
 		if op.url == "" {
 			continue
 		}
 		for _, m := range op.modifiers {
-			if seen[m.key] && !named[m.ID] && len(m.ID) <= maxSharedName {
-				shared[m.key], named[m.ID] = true, true
+			if seen[m] && !named[m.id] && len(m.id) <= maxSharedName {
+				shared[m], named[m.id] = true, true
 				order = append(order, m)
 			}
-			seen[m.key] = true
+			seen[m] = true
 		}
 	}
 	return shared, order
@@ -121,29 +120,10 @@ func (im *importer) sharedModifiers() (shared map[string]bool, order []modifier)
 
 // yaml returns the modifier in flow style. Options go on lines of their own, behind the indent.
 func (m modifier) yaml(indent string) string {
-	var out strings.Builder
-	fmt.Fprintf(&out, "{kind: %s, id: %s, name: %s, key: %s, label: %s", m.kind, scalar(m.ID), scalar(m.Name), scalar(m.Key), scalar(m.Label))
-	if m.DefaultValue != nil {
-		value := fmt.Sprint(m.DefaultValue) // a number or a truth value, as it stands
-		if text, ok := m.DefaultValue.(string); ok {
-			value = scalar(text)
-		}
-		fmt.Fprintf(&out, ", defaultValue: %s", value)
+	if m.options == nil {
+		return "{" + m.text + "}"
 	}
-	if m.Placeholder != "" {
-		fmt.Fprintf(&out, ", placeholder: %s", scalar(m.Placeholder))
-	}
-	for i, o := range m.Options {
-		before := ", options: [\n"
-		if i > 0 {
-			before = ",\n"
-		}
-		fmt.Fprintf(&out, "%s%s{value: %s, label: %s}", before, indent, scalar(o.Value), scalar(o.Label))
-	}
-	if m.kind == signpost.KindSelect {
-		out.WriteByte(']')
-	}
-	return out.String() + "}"
+	return "{" + m.text + ", options: [\n" + indent + strings.ReplaceAll(m.options.text, "\n", "\n"+indent) + "]}"
 }
 
 var (
