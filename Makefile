@@ -68,10 +68,10 @@ screenshot: browser
 	@pictures="$$(mktemp -d)" && $(GO) test ./studio -run '^TestScreenshot$$' -count 1 -screenshots "$$pictures" && \
 		cp "$$pictures/studio.png" docs/studio.png && echo "docs/studio.png is made; light and dark, wide and narrow are in $$pictures"
 
-# The race detector needs a C compiler; the transcripts in the docs use curl and git.
+# The race detector needs a C compiler; the transcripts in the docs use curl and git, and the GitHub Action jq.
 setup:
 	@missing=""; \
-	for need in gcc curl git; do command -v $$need >/dev/null || missing="$$missing $$need"; done; \
+	for need in gcc curl git jq; do command -v $$need >/dev/null || missing="$$missing $$need"; done; \
 	test -z "$$missing" || { \
 		echo "installing$$missing"; \
 		if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \

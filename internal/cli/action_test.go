@@ -1,0 +1,529 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// actionStep is a step of action.yml.
+type actionStep struct {
+	Name, ID, If, Uses, Shell, Run string
+	Env                            map[string]string
+	With                           map[string]string
+}
+
+// readAction reads the inputs with their defaults, and the steps, of action.yml.
+func readAction(t *testing.T) (inputs map[string]string, steps []actionStep) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(repo, "action.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var action struct {
+		Inputs map[string]struct{ Default string }
+		Runs   struct {
+			Using string
+			Steps []actionStep
+		}
+	}
+	if err := yaml.Unmarshal(text, &action); err != nil {
+		t.Fatal(err)
+	}
+	if action.Runs.Using != "composite" || len(action.Runs.Steps) == 0 {
+		t.Fatalf("not a composite action: %+v", action)
+	}
+	inputs = make(map[string]string)
+	for name, input := range action.Inputs {
+		inputs[name] = input.Default
+	}
+	return inputs, action.Runs.Steps
+}
+
+// github is as much of GitHub's API as keeps the comments of a pull request.
+type github struct {
+	mu       sync.Mutex
+	comments []map[string]any
+	readOnly bool // the token of a pull request from a fork
+	writes   int
+}
+
+func (g *github) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	answer := func(status int, body any) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		json.NewEncoder(w).Encode(body)
+	}
+	if r.Header.Get("Authorization") != "Bearer secret" {
+		answer(http.StatusUnauthorized, nil)
+		return
+	}
+	var id int
+	switch {
+	case r.Method == http.MethodGet && r.URL.Path == "/repos/example/feeds/issues/7/comments":
+		var page int
+		fmt.Sscan(r.URL.Query().Get("page"), &page)
+		from := min(100*(page-1), len(g.comments))
+		answer(http.StatusOK, g.comments[from:min(from+100, len(g.comments))])
+	case g.readOnly:
+		answer(http.StatusForbidden, map[string]string{"message": "Resource not accessible by integration"})
+	case r.Method == http.MethodPost && r.URL.Path == "/repos/example/feeds/issues/7/comments":
+		g.write(r, func(body any) {
+			g.comments = append(g.comments, map[string]any{"id": 1000 + len(g.comments), "body": body})
+		})
+		answer(http.StatusCreated, g.comments[len(g.comments)-1])
+	case r.Method == http.MethodPatch:
+		if _, err := fmt.Sscanf(r.URL.Path, "/repos/example/feeds/issues/comments/%d", &id); err == nil && id-1000 < len(g.comments) {
+			g.write(r, func(body any) { g.comments[id-1000]["body"] = body })
+			answer(http.StatusOK, g.comments[id-1000])
+			return
+		}
+		fallthrough
+	default:
+		answer(http.StatusNotFound, nil)
+	}
+}
+
+func (g *github) write(r *http.Request, keep func(body any)) {
+	var comment map[string]any
+	if json.NewDecoder(r.Body).Decode(&comment) == nil && comment["body"] != nil {
+		g.writes++
+		keep(comment["body"])
+	}
+}
+
+// workflow runs the action's steps as a runner does, in the current state of a repository.
+type workflow struct {
+	t            *testing.T
+	repository   string
+	temp         string // RUNNER_TEMP, in which the binary is kept
+	api          string
+	base, number string // of the pull request; empty for a push
+	inputs       map[string]string
+}
+
+// job is what a run left behind.
+type job struct {
+	failed       bool
+	log, summary string
+}
+
+var expression = regexp.MustCompile(`\$\{\{ (.*?) \}\}`)
+
+func (w *workflow) run() job {
+	w.t.Helper()
+	t := w.t
+	defaults, steps := readAction(t)
+	input := func(name string) string {
+		if value, given := w.inputs[name]; given {
+			return value
+		}
+		if defaults[name] == "${{ github.token }}" {
+			return "secret"
+		}
+		return defaults[name]
+	}
+	files := map[string]string{}
+	for _, name := range []string{"GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_PATH"} {
+		files[name] = filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(files[name], nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	outputs, outcomes := map[string]string{}, map[string]string{}
+	value := func(name string) string {
+		switch name {
+		case "github.base_ref":
+			return w.base
+		case "github.event.pull_request.number":
+			return w.number
+		}
+		if id, ok := strings.CutPrefix(name, "inputs."); ok {
+			if _, known := defaults[id]; known {
+				return input(id)
+			}
+		}
+		if rest, ok := strings.CutPrefix(name, "steps."); ok {
+			id, field, _ := strings.Cut(rest, ".")
+			if field == "outcome" {
+				return cmp.Or(outcomes[id], "skipped")
+			}
+			return outputs[id+" "+strings.TrimPrefix(field, "outputs.")]
+		}
+		if text, ok := strings.CutPrefix(name, "'"); ok {
+			return strings.TrimSuffix(text, "'")
+		}
+		t.Fatalf("the test does not know the expression %q", name)
+		return ""
+	}
+	// evaluate knows ||, && and ==, in that order, and no brackets.
+	evaluate := func(text string) string {
+		result := ""
+		for _, alternative := range strings.Split(text, " || ") {
+			for _, term := range strings.Split(alternative, " && ") {
+				left, right, equality := strings.Cut(term, " == ")
+				if result = value(left); equality {
+					result = map[bool]string{true: "true"}[result == value(right)]
+				}
+				if result == "" {
+					break
+				}
+			}
+			if result != "" {
+				break
+			}
+		}
+		return result
+	}
+
+	var done job
+	failed := false
+	git := exec.Command("git", "rev-parse", "HEAD")
+	git.Dir = w.repository
+	sha, err := git.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range steps {
+		if step.Uses != "" || failed || step.If != "" && evaluate(step.If) == "" {
+			continue
+		}
+		if strings.Contains(step.Run, "${{") {
+			t.Errorf("step %q has an expression in its script: a branch could be called $(…)", step.Name)
+		}
+		path, err := os.ReadFile(files["GITHUB_PATH"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		action, err := filepath.Abs(repo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(files["GITHUB_OUTPUT"], nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		// As documented for shell: bash.
+		command := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.Run)
+		command.Dir = w.repository
+		command.Env = append(os.Environ(), "RUNNER_TEMP="+w.temp, "GITHUB_ACTION_PATH="+action, "GITHUB_API_URL="+w.api,
+			"GITHUB_REPOSITORY=example/feeds", "GITHUB_SHA="+strings.TrimSpace(string(sha)),
+			"PATH="+strings.Join(append(strings.Fields(string(path)), os.Getenv("PATH")), ":"))
+		for name, file := range files {
+			command.Env = append(command.Env, name+"="+file)
+		}
+		for name, text := range step.Env {
+			command.Env = append(command.Env, name+"="+expression.ReplaceAllStringFunc(text, func(e string) string {
+				return evaluate(expression.FindStringSubmatch(e)[1])
+			}))
+		}
+		out, err := command.CombinedOutput()
+		done.log += string(out)
+		failed = err != nil
+		outcomes[step.ID] = map[bool]string{true: "failure", false: "success"}[failed]
+		text, err := os.ReadFile(files["GITHUB_OUTPUT"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+			outputs[step.ID+" "+name] = value
+		}
+	}
+	summary, err := os.ReadFile(files["GITHUB_STEP_SUMMARY"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	done.failed, done.summary = failed, string(summary)
+	return done
+}
+
+// actionRepository makes an origin, and a clone of it in which pull requests are built.
+type actionRepository struct {
+	t           *testing.T
+	origin, dir string
+}
+
+func newActionRepository(t *testing.T) *actionRepository {
+	r := &actionRepository{t: t, origin: filepath.Join(t.TempDir(), "origin.git"), dir: filepath.Join(t.TempDir(), "work")}
+	r.git(".", "init", "-q", "--bare", "-b", "main", r.origin)
+	r.git(".", "clone", "-q", r.origin, r.dir)
+	r.git(r.dir, "config", "user.name", "Tester")
+	r.git(r.dir, "config", "user.email", "tester@example.com")
+	r.git(r.dir, "checkout", "-q", "-b", "main")
+	r.commit("README.md", "Feeds")
+	r.git(r.dir, "push", "-q", "origin", "main")
+	return r
+}
+
+func (r *actionRepository) git(dir string, args ...string) string {
+	r.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (r *actionRepository) commit(name, text string) {
+	r.t.Helper()
+	path := filepath.Join(r.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		r.t.Fatal(err)
+	}
+	r.git(r.dir, "add", "-A")
+	r.git(r.dir, "commit", "-q", "--allow-empty", "-m", "Change "+name)
+}
+
+// pull checks out the merge of a branch into a base branch, shallow, as actions/checkout does for a pull request.
+func (r *actionRepository) pull(base, branch string) string {
+	r.t.Helper()
+	r.git(r.dir, "checkout", "-q", "--detach", base)
+	r.git(r.dir, "merge", "-q", "--no-ff", "-m", "Merge", branch)
+	r.git(r.dir, "push", "-q", "--force", "origin", "HEAD:refs/pull/7/merge")
+	r.git(r.dir, "checkout", "-q", branch)
+	checkout := r.t.TempDir()
+	r.git(checkout, "init", "-q")
+	r.git(checkout, "remote", "add", "origin", "file://"+r.origin)
+	r.git(checkout, "fetch", "-q", "--depth=1", "origin", "refs/pull/7/merge")
+	r.git(checkout, "checkout", "-q", "--detach", "FETCH_HEAD")
+	return checkout
+}
+
+// sportDefinition has shared modifiers, as real definitions do.
+func sportDefinition(options string, more ...string) string {
+	return `modifiers:
+  sort: {kind: select, id: sort, name: Sort order, key: sort, label: Sort by, options: [` + options + `]}
+versions:
+  v1:
+    endpoints:
+      https://{{host}}/v1/matches: {name: Matches, method: get, mime_type: application/json, modifiers: [sort]}
+      https://{{host}}/v1/teams: {name: Teams, method: get, mime_type: application/json, modifiers: [sort]}
+      https://{{host}}/v1/players: {name: Players, method: get, mime_type: application/json, modifiers: [sort]}
+` + strings.Join(more, "")
+}
+
+// TestAction runs the steps of action.yml for the pull requests in the life of a repository, against a real git
+// repository and an API that keeps comments.
+func TestAction(t *testing.T) {
+	for _, need := range []string{"bash", "curl", "jq", "git"} {
+		if _, err := exec.LookPath(need); err != nil {
+			t.Skipf("%s is not installed: make setup installs it", need)
+		}
+	}
+	const both = "{value: newest, label: Newest first}, {value: title, label: Title}"
+	const one = "{value: newest, label: Newest first}"
+	api := &github{comments: []map[string]any{}}
+	server := httptest.NewServer(api)
+	defer server.Close()
+	r := newActionRepository(t)
+	temp := t.TempDir()
+	start := func(base, branch string, inputs map[string]string) job {
+		t.Helper()
+		w := workflow{t: t, repository: r.pull(base, branch), temp: temp, api: server.URL, base: base, number: "7", inputs: inputs}
+		return w.run()
+	}
+	inputs := map[string]string{"path": "services"}
+	wantComment := func(comment int, name string) {
+		t.Helper()
+		if len(api.comments) <= comment {
+			t.Fatalf("%s: there are %d comments", name, len(api.comments))
+		}
+		golden(t, filepath.Join(repo, "testdata", "action", name), api.comments[comment]["body"].(string))
+	}
+
+	// Nothing to compare: a pull request without a definition fails, since the path is wrong.
+	r.git(r.dir, "checkout", "-q", "-b", "feature")
+	r.commit("README.md", "Feeds and more")
+	if done := start("main", "feature", inputs); !done.failed || !strings.Contains(done.log, "lint failed with exit code 3") {
+		t.Errorf("without definitions: %+v", done)
+	}
+	api.comments = []map[string]any{}
+
+	// The first pull request that adds a file.
+	r.commit("services/sport.yaml", sportDefinition(both))
+	done := start("main", "feature", inputs)
+	if done.failed {
+		t.Errorf("the first file: %s", done.log)
+	}
+	wantComment(0, "first-file.md")
+	if !strings.Contains(done.summary, "| compatible |") {
+		t.Errorf("the summary of the first file: %s", done.summary)
+	}
+
+	// The same pull request, with a mistake in the file: annotations, and the comment says why there is no comparison.
+	r.commit("services/sport.yaml", sportDefinition(both, "      feeds: {name: Feeds, method: GET, mime_type: application/json}\n"))
+	done = start("main", "feature", inputs)
+	if !done.failed || !strings.Contains(done.log, "::error file=services/sport.yaml,line=9,") || !strings.Contains(done.log, "lint failed with exit code 1") {
+		t.Errorf("an invalid file: %+v", done)
+	}
+	wantComment(0, "invalid-file.md")
+
+	// Merged without the mistake. Then one that breaks something, while others talk a lot.
+	r.commit("services/sport.yaml", sportDefinition(both))
+	r.git(r.dir, "push", "-q", "origin", "feature:main")
+	r.git(r.dir, "branch", "-qf", "main", "feature")
+	api.comments = nil
+	for i := range 150 {
+		api.comments = append(api.comments, map[string]any{"id": 1000 + i, "body": fmt.Sprintf("Comment %d", i)})
+	}
+	r.commit("services/sport.yaml", sportDefinition(one, "      https://{{host}}/v1/matches/live: {name: Live, method: post, mime_type: application/json}\n"))
+	done = start("main", "feature", inputs)
+	if !done.failed || !strings.Contains(done.log, "diff failed with exit code 1") || strings.Contains(done.log, "lint failed") {
+		t.Errorf("a breaking change: %+v", done)
+	}
+	wantComment(150, "breaking-change.md")
+
+	// The base branch moves on meanwhile: what it added is not missing here.
+	merged := r.pull("main", "feature")
+	r.git(r.dir, "checkout", "-q", "main")
+	r.commit("services/news.yaml", "base_path: /news\nversions: {v1: {endpoints: {\"https://{{host}}/news/v1/feeds\": {name: News, method: get, mime_type: application/json}}}}\n")
+	r.git(r.dir, "push", "-q", "origin", "main")
+	w := workflow{t: t, repository: merged, temp: temp, api: server.URL, base: "main", number: "7", inputs: inputs}
+	w.run()
+	wantComment(150, "breaking-change.md")
+
+	// Accepted with a reason, the change passes. The comment is the same one.
+	entries := ""
+	compare := exec.Command(filepath.Join(temp, "signpost", "signpost"), "diff", "main~1:services", "feature:services", "--format", "json")
+	compare.Dir = r.dir
+	out, _ := compare.Output() // the exit code is 1
+	var changes []struct{ Level, Fingerprint string }
+	if err := json.Unmarshal(out, &changes); err != nil || len(changes) == 0 {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, c := range changes {
+		if c.Level == "breaking" {
+			entries += fmt.Sprintf("- {change: %s, reason: The apps are updated}\n", c.Fingerprint)
+		}
+	}
+	r.git(r.dir, "checkout", "-q", "feature")
+	r.commit("accepted.yaml", entries)
+	accepting := map[string]string{"path": "services", "accepted": "accepted.yaml"}
+	if done := start("main", "feature", accepting); done.failed {
+		t.Errorf("an accepted change: %+v", done)
+	}
+	wantComment(150, "accepted-change.md")
+	if len(api.comments) != 151 {
+		t.Errorf("there are %d comments", len(api.comments))
+	}
+
+	// A fork: the token may not write. That alone does not fail the job.
+	api.readOnly, api.writes = true, 0
+	done = start("main", "feature", accepting)
+	if done.failed || !strings.Contains(done.log, "::notice title=Signpost::The token may not write comments") || !strings.Contains(done.summary, "accepted") || api.writes > 0 {
+		t.Errorf("a fork: %+v", done)
+	}
+	api.readOnly = false
+
+	// Another base branch, whose state is not that of main: nothing has changed, and there is nothing to say.
+	r.git(r.dir, "push", "-q", "origin", "feature:release/2")
+	r.git(r.dir, "branch", "-qf", "release/2", "feature")
+	r.git(r.dir, "checkout", "-q", "-b", "backport")
+	r.commit("README.md", "A backport")
+	api.comments, api.writes = []map[string]any{}, 0
+	done = start("release/2", "backport", inputs)
+	if done.failed || api.writes > 0 || !strings.Contains(done.summary, "No changes.") {
+		t.Errorf("another base branch: %+v, %v", done, api.comments)
+	}
+	// Against main, there are changes.
+	done = start("release/2", "backport", map[string]string{"path": "services", "base": "main", "comment": "false"})
+	if !done.failed || !strings.Contains(done.summary, "option-removed") || !strings.Contains(done.summary, "service-removed") || api.writes > 0 {
+		t.Errorf("a base that was named: %+v", done)
+	}
+
+	// A push is linted and not compared.
+	w = workflow{t: t, repository: r.dir, temp: temp, api: server.URL, inputs: inputs}
+	if done := w.run(); done.failed || done.summary != "" {
+		t.Errorf("a push: %+v", done)
+	}
+}
+
+// TestActionInputs: every input is used, and explained in docs/ci.md.
+func TestActionInputs(t *testing.T) {
+	inputs, steps := readAction(t)
+	text, err := os.ReadFile(filepath.Join(repo, "docs", "ci.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range inputs {
+		if !strings.Contains(string(text), "`"+name+"`") {
+			t.Errorf("docs/ci.md does not explain the input %q", name)
+		}
+		used := slices.ContainsFunc(steps, func(s actionStep) bool {
+			return strings.Contains(fmt.Sprint(s.Env, s.If, s.With), "inputs."+name)
+		})
+		if !used {
+			t.Errorf("no step uses the input %q", name)
+		}
+	}
+}
+
+// TestPreCommitHooks runs the entries of .pre-commit-hooks.yaml as pre-commit would, on files that match.
+func TestPreCommitHooks(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(repo, ".pre-commit-hooks.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hooks []struct {
+		ID, Name, Entry, Language, Files string
+		PassFilenames                    *bool `yaml:"pass_filenames"`
+	}
+	if err := yaml.Unmarshal(text, &hooks); err != nil {
+		t.Fatal(err)
+	}
+	r := newActionRepository(t)
+	r.commit("feeds.yaml", sportDefinition("{value: newest, label: Newest first}, {value: title, label: Title}"))
+	good, broken := sportDefinition("{value: newest, label: Newest first}, {value: title, label: Title}, {value: rating, label: Rating}"), sportDefinition("{value: newest, label: Newest first}")
+	for _, hook := range hooks {
+		if hook.Language != "golang" || hook.Name == "" {
+			t.Errorf("hook %+v", hook)
+		}
+		args := strings.Fields(hook.Entry)[1:]
+		bad := broken
+		switch hook.ID {
+		case "signpost-lint":
+			if !regexp.MustCompile(hook.Files).MatchString("services/feeds.yaml") || regexp.MustCompile(hook.Files).MatchString("docker-compose.yaml") {
+				t.Errorf("%s is for files %s", hook.ID, hook.Files)
+			}
+			args, bad = append(args, "feeds.yaml"), strings.Replace(broken, "method: get", "method: GET", 1)
+		case "signpost-diff":
+			if hook.PassFilenames == nil || *hook.PassFilenames {
+				t.Errorf("%s gets the names of files", hook.ID)
+			}
+			args = append(args, "HEAD:feeds.yaml", "feeds.yaml")
+		default:
+			t.Errorf("the test does not know hook %s", hook.ID)
+		}
+		for definition, want := range map[string]bool{good: true, bad: false} {
+			if err := os.WriteFile(filepath.Join(r.dir, "feeds.yaml"), []byte(definition), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			command := exec.Command("signpost", args...) // testscript.Main put it on the path
+			command.Dir = r.dir
+			out, err := command.CombinedOutput()
+			if (err == nil) != want {
+				t.Errorf("%s: %v\n%s", hook.ID, err, out)
+			}
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// TestActionlint checks action.yml and every GitHub workflow in the docs with actionlint. Since actionlint reads workflows only,
+// the steps of the action are put into one.
+func TestActionlint(t *testing.T) {
+	project := t.TempDir()
+	workflows := filepath.Join(project, ".github", "workflows")
+	write := func(path, text string) string {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	if out, err := exec.Command("git", "init", "-q", project).CombinedOutput(); err != nil {
+		t.Fatalf("git init: %v\n%s", err, out)
+	}
+	action, err := os.ReadFile(filepath.Join(repo, "action.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(filepath.Join(project, "action.yml"), string(action))
+	files := []string{
+		write(filepath.Join(workflows, "uses.yml"), "on: pull_request\njobs:\n  feeds:\n    runs-on: ubuntu-latest\n    steps:\n"+
+			"      - uses: actions/checkout@v4\n      - uses: ./\n        with: {path: services}\n"),
+		write(filepath.Join(workflows, "steps.yml"), stepsWorkflow(t, action)),
+	}
+	pages, err := filepath.Glob(filepath.Join(repo, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inDocs := 0
+	for _, page := range append(pages, filepath.Join(repo, "README.md")) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, block := range fence.FindAllStringSubmatch(string(text), -1) {
+			var top map[string]any
+			if !strings.HasPrefix(block[1], "yaml") || yaml.Unmarshal([]byte(block[2]), &top) != nil || top["on"] == nil || top["jobs"] == nil {
+				continue
+			}
+			inDocs++
+			name := fmt.Sprintf("%s-%d.yml", strings.TrimSuffix(filepath.Base(page), ".md"), i)
+			files = append(files, write(filepath.Join(workflows, name), block[2]))
+		}
+	}
+	if inDocs == 0 {
+		t.Error("no page of the docs has a workflow")
+	}
+	command := exec.CommandContext(t.Context(), "go", append([]string{"tool", "-modfile=tools/go.mod", "actionlint", "-no-color"}, files...)...)
+	command.Dir = repo
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Errorf("actionlint: %v\n%s", err, strings.ReplaceAll(string(out), project+"/", ""))
+	}
+}
+
+// stepsWorkflow returns a workflow with the inputs and the steps of an action.
+func stepsWorkflow(t *testing.T, action []byte) string {
+	t.Helper()
+	var parsed struct {
+		Inputs map[string]map[string]any
+		Runs   struct{ Steps []map[string]any }
+	}
+	if err := yaml.Unmarshal(action, &parsed); err != nil {
+		t.Fatal(err)
+	}
+	for _, input := range parsed.Inputs {
+		input["type"] = "string"
+		if input["default"] == "${{ github.token }}" {
+			delete(input, "default") // an action can have it, a workflow cannot
+		}
+	}
+	text, err := yaml.Marshal(map[string]any{
+		"on": map[string]any{"workflow_call": map[string]any{"inputs": parsed.Inputs}},
+		"jobs": map[string]any{"steps": map[string]any{
+			"runs-on": "ubuntu-latest",
+			"steps":   parsed.Runs.Steps,
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
