@@ -43,6 +43,7 @@ type differ struct {
 // slot is a version of a service, which is in the old state, in the new one, or in both.
 type slot struct {
 	service, version string
+	besides          bool // it is registered besides what is compared, and service is its source
 	pair[Version]
 }
 

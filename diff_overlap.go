@@ -40,7 +40,7 @@ const workPerFeed = 100
 func newOverlap(slots []*slot, others []Version) *overlap {
 	o := &overlap{number: make(map[*slot]int)}
 	for i := range others {
-		o.slots = append(o.slots, &slot{version: others[i].Name, pair: pair[Version]{&others[i], &others[i]}})
+		o.slots = append(o.slots, &slot{besides: true, service: others[i].Source, version: others[i].Name, pair: pair[Version]{&others[i], &others[i]}})
 	}
 	o.slots = append(o.slots, slots...)
 	for i, s := range o.slots {
@@ -254,7 +254,10 @@ type handoverGroup struct {
 func (o *overlap) subject(g *handoverGroup) place {
 	var parts []string
 	for _, h := range g.from {
-		s := o.slots[h.from.slot]
+		s := *o.slots[h.from.slot]
+		if s.besides {
+			s.service = "" // the name of a source, which depends on who calls
+		}
 		parts = append(parts, strings.Join([]string{"from", s.service, s.version, h.from.url}, " "))
 	}
 	for _, d := range g.harm {
@@ -268,11 +271,16 @@ func (o *overlap) subject(g *handoverGroup) place {
 func (o *overlap) describe(at *slot, from []handover) string {
 	first := from[0]
 	text := strconv.Quote(first.from.url)
-	if s := o.slots[first.from.slot]; s != at && s.version != "" {
-		if s.service != at.service && s.service != "" {
-			text += fmt.Sprintf(" (%s of %s)", s.version, s.service)
-		} else {
-			text += fmt.Sprintf(" (%s)", s.version)
+	if s := o.slots[first.from.slot]; s != at {
+		service := s.service
+		if service == at.service {
+			service = ""
+		}
+		switch {
+		case service != "" && s.version != "":
+			text += fmt.Sprintf(" (%s of %s)", s.version, service)
+		case service+s.version != "":
+			text += fmt.Sprintf(" (%s)", service+s.version)
 		}
 	}
 	switch others := len(from) - 1; {

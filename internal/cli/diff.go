@@ -31,6 +31,8 @@ type diffFlags struct {
 	features []string
 	own      [2][]string // in place of features, for OLD and for NEW
 	accepted string
+
+	registered []string
 }
 
 // ownFeatureFlags are the flags behind diffFlags.own.
@@ -55,6 +57,9 @@ at the revision of OLD is new as a whole. In directories, services are paired by
 If one side is a manifest, the other is compared as it is served for the same host; of two manifests, NEW as if it
 were served for the host of OLD. If OLD has errors, it is compared as far as it can be read. NEW must be free of
 errors.
+
+The services of a directory count as registered together, and so do all versions. --registered names what the studio
+has besides, so that overlap with it counts.
 
 The changes go to standard output, a summary to standard error. The exit code is 1 if a change is as heavy as
 --fail-on says, or heavier. --accepted names a YAML file with changes that are meant, by the fingerprint that
@@ -84,6 +89,7 @@ The changes go to standard output, a summary to standard error. The exit code is
 		panic(err) // the flag was added in the line before
 	}
 	cmd.Flags().StringVar(&f.accepted, "accepted", "", "YAML file of changes that are meant: a list of {change, reason, until}")
+	addRegisteredFlag(cmd, &f.registered)
 	addFeatureFlag(cmd, &f.features)
 	cmd.Flags().StringSliceVar(&f.own[0], ownFeatureFlags[0], nil, "enable a feature in OLD, in place of --feature (repeatable)")
 	cmd.Flags().StringSliceVar(&f.own[1], ownFeatureFlags[1], nil, "enable a feature in NEW, in place of --feature (repeatable)")
@@ -217,15 +223,29 @@ func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes 
 	if err := c.pickServed(old, new); err != nil {
 		return nil, nil, err
 	}
-	if old.directory || new.directory {
-		return compareDirectories(old, new), old.remarks, nil
+	registered, err := c.readRegistered(ctx, reader, f.registered)
+	if err != nil {
+		return nil, nil, err
 	}
-	changes, err = c.compareServices(old, new)
+	compare := c.compareServices
+	if old.directory || new.directory {
+		compare = c.compareDirectories
+	}
+	changes, err = compare(old, new, registered)
 	return changes, old.remarks, err
 }
 
+// others returns the manifests that are registered besides services that have host for {{host}}.
+func (c *CLI) others(registered []*source.Service, host string) ([]signpost.Version, error) {
+	versions, notes, err := source.Join(registered, host)
+	for _, note := range notes {
+		fmt.Fprintln(c.Stderr, note)
+	}
+	return versions, err
+}
+
 // compareDirectories compares the services of both sides, by their base paths.
-func compareDirectories(old, new *diffSide) []signpost.Change {
+func (c *CLI) compareDirectories(old, new *diffSide, registered []*source.Service) ([]signpost.Change, error) {
 	before, after := old.states(), new.states()
 	for i, s := range old.services {
 		if old.broken[s] {
@@ -236,7 +256,11 @@ func compareDirectories(old, new *diffSide) []signpost.Change {
 			}
 		}
 	}
-	return signpost.DiffServices(before, after)
+	others, err := c.others(registered, signpost.HostPlaceholder)
+	if err != nil {
+		return nil, err
+	}
+	return signpost.DiffServices(before, after, others...), nil
 }
 
 func (s *diffSide) states() []signpost.Service {
@@ -248,24 +272,28 @@ func (s *diffSide) states() []signpost.Service {
 }
 
 // compareServices compares one service with itself, or with nothing if it is new.
-func (c *CLI) compareServices(old, new *diffSide) ([]signpost.Change, error) {
+func (c *CLI) compareServices(old, new *diffSide, registered []*source.Service) ([]signpost.Change, error) {
 	is := new.services[0]
-	if len(old.services) == 0 {
-		return signpost.DiffService(signpost.Service{}, is.State()), nil
+	var before signpost.Service
+	if len(old.services) > 0 {
+		was := old.services[0]
+		notes, err := source.Align(was, is)
+		if err != nil {
+			return nil, err
+		}
+		for _, note := range notes {
+			fmt.Fprintln(c.Stderr, note)
+		}
+		before = was.State()
+		if old.broken[was] {
+			before.Versions = signpost.Repaired(before.Versions, is.Versions)
+		}
 	}
-	was := old.services[0]
-	notes, err := source.Align(was, is)
+	others, err := c.others(registered, is.Host)
 	if err != nil {
 		return nil, err
 	}
-	for _, note := range notes {
-		fmt.Fprintln(c.Stderr, note)
-	}
-	before := was.State()
-	if old.broken[was] {
-		before.Versions = signpost.Repaired(before.Versions, is.Versions)
-	}
-	return signpost.DiffService(before, is.State()), nil
+	return signpost.DiffService(before, is.State(), others...), nil
 }
 
 // readOld reads OLD. Its errors go to standard error and do not keep it from being compared. A path that does not

@@ -103,6 +103,30 @@ func mostInCommon(m signpost.Manifest, versions []signpost.Version) int {
 	return best
 }
 
+// Join prepares services that are registered besides for a comparison of services that have host for {{host}}, and
+// returns notes about what it did. While the host is open, everything counts as registered on the same host.
+func Join(registered []*Service, host string) (versions []signpost.Version, notes []string, err error) {
+	for _, s := range registered {
+		switch {
+		case s.Host == host:
+		case s.Host == signpost.HostPlaceholder:
+			if err := s.ServeFor(host); err != nil {
+				return nil, nil, err
+			}
+		case host == signpost.HostPlaceholder:
+			notes = append(notes, fmt.Sprintf("%s is for %s: taken as registered on the same host", s.Name, s.Host))
+			for i, v := range s.Versions {
+				s.Versions[i].Manifest = v.Manifest.Reopen(s.Host)
+			}
+		}
+		for _, v := range s.Versions {
+			v.Source = s.Name
+			versions = append(versions, v)
+		}
+	}
+	return versions, notes, nil
+}
+
 // ServedBy returns the service that a served manifest is of: by the base path that its address names or, if that is
 // not known, the one with the most URLs in common. It returns nil if there is none.
 func ServedBy(served *Service, services []*Service) *Service {
