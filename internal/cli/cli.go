@@ -95,6 +95,7 @@ Exit codes: 0 fine, 1 findings, 2 wrong usage, 3 it could not do its work.`,
 		SilenceUsage:      true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return c.prepare(cmd) },
 		Version:           buildVersion(),
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}, // completionCommand has it
 	}
 	root.SetVersionTemplate(versionLine())
 	root.SetIn(c.Stdin)
@@ -115,6 +116,7 @@ Exit codes: 0 fine, 1 findings, 2 wrong usage, 3 it could not do its work.`,
 		c.lspCommand(),
 		c.schemaCommand(),
 		c.versionCommand(),
+		c.completionCommand(),
 	)
 	for _, cmd := range root.Commands() {
 		if slices.Contains([]string{"serve", "lint", "render", "diff", "match", "studio", "push"}, cmd.Name()) {
