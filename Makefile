@@ -6,13 +6,13 @@ ENGINE ?= docker
 IMAGE ?= signpost
 
 <<<<<<< HEAD
-.PHONY: test lint bench benchstat baseline fuzz soak build image screenshot setup programs load browser npm
+.PHONY: test lint bench benchstat baseline fuzz soak build licenses image screenshot setup programs load browser npm
 
 # The files in deploy have a module of their own. Its tests say at the end what they could not run here, which go
 # test shows only where it is given no package.
 test: setup programs load browser npm lint
 =======
-.PHONY: test lint bench benchstat baseline fuzz soak build image screenshot setup programs load browser editor
+.PHONY: test lint bench benchstat baseline fuzz soak build licenses image screenshot setup programs load browser editor
 
 # The files in deploy have a module of their own. Its tests say at the end what they could not run here, which go
 # test shows only where it is given no package.
@@ -58,6 +58,10 @@ soak:
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/signpost ./cmd/signpost
+
+# The licenses of what the binary contains, for packages, archives and the image. A test keeps the file up to date.
+licenses:
+	$(GO) test ./internal/cli -run '^TestLicenses$$' -count 1 -update
 
 # Needs a container engine: make image IMAGE=name:tag ENGINE=podman
 image:

@@ -52,6 +52,7 @@ func TestImportRule(t *testing.T) {
 			"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys/unix",
 		},
 		"signpost/cmd/signpost":         {"signpost/internal/cli"},
+		"signpost/internal/manpages":    {"signpost/internal/cli"}, // a program of the release build
 		"signpost/bench":                {"signpost", "signpost/definition"},
 		"signpost/bench/bare":           {},
 		"signpost/examples/embed":       {"signpost", "signpost/server"},

@@ -73,7 +73,7 @@ func execForm(t *testing.T, args string) []string {
 	return words
 }
 
-// TestDockerfile holds the image to what it promises: nothing but a binary and certificates, and not root.
+// TestDockerfile holds the image to what it promises: nothing but a binary, certificates and licenses, and not root.
 func TestDockerfile(t *testing.T) {
 	stages := dockerStages(t)
 	build, image := stages[0], stages[1]
@@ -108,11 +108,11 @@ func TestDockerfile(t *testing.T) {
 			}
 			files = append(files, words[len(words)-1])
 		case "ADD", "RUN", "VOLUME":
-			t.Errorf("%s %s: the image has two files and no shell", in.name, in.args)
+			t.Errorf("%s %s: the image has three files and no shell", in.name, in.args)
 		}
 	}
 	slices.Sort(files)
-	if want := []string{"/etc/ssl/certs/ca-certificates.crt", "/signpost"}; !slices.Equal(files, want) {
+	if want := []string{"/etc/ssl/certs/ca-certificates.crt", "/signpost", "/usr/share/licenses/signpost/THIRD_PARTY_LICENSES"}; !slices.Equal(files, want) {
 		t.Errorf("the image holds %q, not %q", files, want)
 	}
 	for _, id := range strings.Split(only(t, image, "USER"), ":") {

@@ -25,8 +25,16 @@ func versionLine() string {
 	return fmt.Sprintf("signpost %s %s %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// buildVersion returns the module version that the Go toolchain recorded, or "(devel)" with the commit.
+// release is the version of a release. The release build sets it with the linker's -X, because the Go toolchain
+// would record the state of the working tree instead.
+var release string
+
+// buildVersion returns the version of the release, or the module version that the Go toolchain recorded, or
+// "(devel)".
 func buildVersion() string {
+	if release != "" {
+		return release
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {
 		return "(devel)"
