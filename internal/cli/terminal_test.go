@@ -57,6 +57,7 @@ func newTerminal(t *testing.T, inClone bool) *terminal {
 	// group of its own, as in a terminal.
 	term.shell = exec.Command("bash", "--noprofile", "--norc")
 	term.shell.Dir = term.dir
+	term.shell.Env = append(os.Environ(), "GOFLAGS=-trimpath") // so that one build serves every clone
 	if canIsolate() {
 		term.shell.SysProcAttr = isolated()
 	}
