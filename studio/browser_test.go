@@ -87,7 +87,7 @@ func startChromium(path string) {
 
 // tab is a page in a real browser.
 type tab struct {
-	t   *testing.T
+	t   testing.TB
 	ctx context.Context
 
 	mu       sync.Mutex
@@ -96,7 +96,7 @@ type tab struct {
 }
 
 // openTab opens a page. Without a browser the test is skipped, and says so.
-func openTab(t *testing.T, address string) *tab {
+func openTab(t testing.TB, address string) *tab {
 	t.Helper()
 	path := findChromium()
 	if path == "" {

@@ -64,6 +64,7 @@ type state struct {
 	Sources  []*source `json:"sources"`
 	Overlap  []nesting `json:"overlap"` // nil if nothing has changed
 	Git      bool      `json:"git"`     // whether changes can be shown against a git revision
+	Fixes    bool      `json:"fixes"`   // whether fixes can be applied to files
 }
 
 func (s *Studio) serveState(w http.ResponseWriter, r *http.Request) {
@@ -74,7 +75,7 @@ func (s *Studio) serveState(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	out := state{
 		Instance: s.instance, Build: s.build, Rev: s.rev, Host: s.host, SendTo: s.sendTo, Order: []string{}, Sources: []*source{},
-		Git: s.opts.ReadRevision != nil,
+		Git: s.opts.ReadRevision != nil, Fixes: s.opts.WriteFile != nil,
 	}
 	for _, src := range s.all() {
 		out.Order = append(out.Order, src.ID)

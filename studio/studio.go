@@ -41,6 +41,9 @@ type Options struct {
 	// Client configures how manifests and feeds are fetched.
 	Client client.Options
 
+	// WriteFile, if set, replaces a file by one with a fix applied. Without it the page applies no fixes.
+	WriteFile func(path string, text []byte) error
+
 	// ReadRevision, if set, returns the text of a file at a git revision, named REV:path.
 	ReadRevision func(ctx context.Context, name string) ([]byte, error)
 }
@@ -106,6 +109,7 @@ func (s *Studio) routes() http.Handler {
 	mux.HandleFunc("POST /api/changes", s.serveChanges)
 	mux.HandleFunc("POST /api/accept", s.serveAccept)
 	mux.HandleFunc("GET /api/text", s.serveText)
+	mux.HandleFunc("POST /api/fix", s.serveFix)
 	mux.HandleFunc("POST /api/check", s.serveCheck)
 	mux.HandleFunc("GET /", s.serveAsset)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {

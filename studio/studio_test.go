@@ -22,7 +22,7 @@ import (
 )
 
 // serve starts a studio on loopback.
-func serve(t *testing.T, opts studio.Options) (*studio.Studio, string) {
+func serve(t testing.TB, opts studio.Options) (*studio.Studio, string) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
 	opts.Listen = server.Listener.Addr().(*net.TCPAddr).AddrPort()
@@ -52,7 +52,7 @@ func serveExample(t *testing.T) string {
 }
 
 // serveFile starts one that shows a definition.
-func serveFile(t *testing.T, text string) (*studio.Studio, string) {
+func serveFile(t testing.TB, text string) (*studio.Studio, string) {
 	t.Helper()
 	s, address := serve(t, studio.Options{Client: client.Options{Timeout: 5 * time.Second}})
 	show(s, text)

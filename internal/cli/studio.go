@@ -84,7 +84,7 @@ from other sites.`,
 }
 
 func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
-	opts := studio.Options{Host: f.host, Features: f.features, SendTo: f.sendTo, ReadRevision: c.readRevision}
+	opts := studio.Options{Host: f.host, Features: f.features, SendTo: f.sendTo, ReadRevision: c.readRevision, WriteFile: writeFixed}
 	if _, err := host.ParseName(f.host); err != nil {
 		return usageErrorf("--host: %w", err)
 	}
@@ -147,6 +147,15 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 func (c *CLI) readRevision(ctx context.Context, name string) ([]byte, error) {
 	d, err := c.reader().ReadOne(ctx, name)
 	return d.Text, err
+}
+
+// writeFixed replaces a file, and keeps its permissions.
+func writeFixed(path string, text []byte) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	return source.WriteFile(path, text, info.Mode().Perm())
 }
 
 // studioHint says what the page shows.

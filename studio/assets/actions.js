@@ -82,7 +82,7 @@ function autoSend() {
   }
   const draft = state.draft;
   if (!draft || draft.owner || draft.problems.some((p) => !p.context) || anyBad() || (!sample && draft.problems.length)) return;
-  if (state.answers[at.id]?.[0]?.signature === signature(at)) return;
+  if (state.answers[at.id]?.[0]?.signature === signature(at) || state.pending?.signature === signature(at)) return;
   send({ without: sample, quiet: true });
 }
 
@@ -139,7 +139,7 @@ export async function send({ without = false, quiet = false } = {}) {
   }
   if (!quiet) lastSend = { at: performance.now(), signature: sent };
   const controller = new AbortController();
-  const pending = { controller, id: at.id, at: Date.now() };
+  const pending = { controller, id: at.id, signature: sent };
   change(() => {
     state.pending = pending;
     state.failures.send = null;
@@ -259,6 +259,12 @@ export const accept = (id) => attempt("changes", async () => {
   await refresh();
   change(() => { state.changes = null; });
   announce("Accepted: changes are shown against this state from now on.");
+});
+
+/** applyFix writes the fix of a finding into the file, which the page then follows. @param {string} id @param {import("./types.js").Finding} f */
+export const applyFix = (id, f) => attempt("fix", async () => {
+  await call("/api/fix", { source: id, rule: f.rule, line: f.line, column: f.column });
+  announce(`Applied: ${f.fix?.message}.`);
 });
 
 // The other views ask for what they show when it is not there yet. They are called on every rendering.

@@ -145,8 +145,8 @@ function set(element, name, value, before) {
     listen(element, name.slice(2), value);
   } else if (properties.has(name)) {
     const input = /** @type {any} */ (element);
-    // What is being typed and is no number yet has an empty value. It is not taken away.
-    if (name === "value" && value === "" && input.validity?.badInput) return;
+    // What is being typed and is no number yet is not taken away.
+    if (name === "value" && input.validity?.badInput) return;
     if (value !== undefined && input[name] !== value) input[name] = value;
     if (value === undefined && before !== undefined) input[name] = name === "value" ? "" : false;
   } else if (value !== before) {

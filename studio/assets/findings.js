@@ -1,8 +1,8 @@
 // The findings, beside the text that they are about.
 
-import { loadText } from "./actions.js";
+import { applyFix, loadText } from "./actions.js";
 import { badge, byId, h, lazy, plain } from "./dom.js";
-import { copyButton } from "./parts.js";
+import { copyButton, failureBox } from "./parts.js";
 import { source } from "./select.js";
 import { state } from "./store.js";
 import { summary } from "./sync.js";
@@ -24,6 +24,7 @@ export function findingsView() {
       h("h2", { id: "view-title", tabindex: "-1" }, "Findings ", h("span", { class: "quiet", id: "findings-summary" }, summary(s.findings))),
       h("p", { class: "quiet" }, s.kind === "address" ? "What lint finds in the manifest that the address serves."
         : "What lint finds. Fix it and save; this page reloads automatically.")),
+    state.failures.fix && failureBox(state.failures.fix, "fix-failure"),
     s.findings.length === 0 && h("p", { class: "blank" }, s.kind === "example" ? ["Nothing is wrong with the example. For a definition of yours: ", h("code", {}, "signpost studio feeds.yaml")] : "Nothing is wrong with it."),
     h("div", { class: "split" },
       s.findings.length > 0 && h("ul", { class: "findings", id: "findings-list" }, s.findings.slice(0, maxFindings).map((f, i) => h("li", { key: i }, item(s, f))),
@@ -39,6 +40,7 @@ const item = (s, f) => [
   h("p", {}, plain(f.message)),
   f.hint && h("p", { class: "hint" }, plain(f.hint)),
   s.path && f.line > 0 && h("p", { class: "row" },
+    f.fix && state.server.fixes && h("button", { type: "button", class: "small", onclick: () => applyFix(s.id, f) }, "Apply: ", plain(f.fix.message)),
     h("a", { href: editorLink(s.path, f.line, f.column) }, "Open in VS Code"), copyButton(`copy-place-${f.line}-${f.column}-${f.rule}`, () => `${s.path}:${f.line}:${f.column}`, "Copy place")),
 ];
 

@@ -100,9 +100,13 @@ export function follow(onState, onLost) {
     channel.postMessage(message);
     hear(message);
   };
-  navigator.locks.request("signpost-studio-events", () => new Promise(() => {
+  const lead = () => navigator.locks.request("signpost-studio-events", () => new Promise((release) => {
     const events = new EventSource("/api/events");
     events.addEventListener("state", (event) => tell(JSON.parse(event.data)));
     events.addEventListener("error", () => tell({ lost: true }));
+    // A page that was left may be kept for Back, and must not keep the stream.
+    addEventListener("pagehide", () => { events.close(); release(undefined); }, { once: true });
   }));
+  addEventListener("pageshow", (event) => { if (event.persisted) lead(); });
+  lead();
 }

@@ -6,7 +6,7 @@
 export const state = {
   connection: "connecting",
   loaded: false,
-  server: { instance: "", build: "", rev: 0, host: "", sendTo: "", git: false, order: [], sources: new Map(), overlap: new Map() },
+  server: { instance: "", build: "", rev: 0, host: "", sendTo: "", git: false, fixes: false, order: [], sources: new Map(), overlap: new Map() },
   route: {
     view: "endpoints", source: "", version: "", endpoint: "", pane: "list", tab: "preview", filter: "", show: "all", send: "",
     snippet: "URL", base: "registered", of: "", feeds: [],

@@ -55,7 +55,7 @@ function take(delta) {
   change(() => {
     state.connection = "live";
     state.loaded = true;
-    Object.assign(server, { instance: delta.instance, build: delta.build, rev: delta.rev, host: delta.host, sendTo: delta.send_to, git: delta.git, order: delta.order });
+    Object.assign(server, { instance: delta.instance, build: delta.build, rev: delta.rev, host: delta.host, sendTo: delta.send_to, git: delta.git, fixes: delta.fixes, order: delta.order });
     if (restarted) server.sources = new Map();
     for (const s of delta.sources) server.sources.set(s.id, s);
     for (const id of [...server.sources.keys()]) if (!delta.order.includes(id)) server.sources.delete(id);

@@ -12,7 +12,7 @@ import { state } from "./store.js";
 /** @typedef {{ endpoint: Endpoint, level: number, risk: ReturnType<typeof riskOf>, words: string }} Row */
 
 // A list of more is not read but searched.
-const maxRows = 300;
+const maxRows = 150;
 
 /** The rows of a version, which are the same until the server has another revision. */
 let known = { source: /** @type {Source | null} */ (null), version: "", overlap: /** @type {unknown} */ (null), rows: /** @type {Row[]} */ ([]) };

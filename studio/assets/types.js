@@ -61,7 +61,7 @@
  * @typedef {object} State
  * @property {"connecting" | "live" | "lost"} connection
  * @property {boolean} loaded
- * @property {{ instance: string, build: string, rev: number, host: string, sendTo: string, git: boolean, order: string[],
+ * @property {{ instance: string, build: string, rev: number, host: string, sendTo: string, git: boolean, fixes: boolean, order: string[],
  *   sources: Map<string, Source>, overlap: Map<string, Nesting> }} server
  * @property {Route} route
  * @property {{ host: string, features: string[] | null }} asked what a link asks of the deployment
@@ -74,7 +74,7 @@
  * @property {Record<string, boolean>} sentTo the destinations that the user has sent to
  * @property {Draft | null} draft
  * @property {boolean} attention whether fields that lack something are marked
- * @property {{ controller: AbortController, id: string, at: number } | null} pending
+ * @property {{ controller: AbortController, id: string, signature: string } | null} pending
  * @property {Record<string, Answer[]>} answers by endpoint, the latest first
  * @property {{ answer: Answer, card: Card } | null} picked
  * @property {Record<string, boolean>} folded JSON by its path

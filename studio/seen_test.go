@@ -1,0 +1,397 @@
+package studio_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"signpost/client"
+	"signpost/studio"
+)
+
+// The tests of this file are about what went wrong in the first edition of the page, and must not again.
+
+// view goes to a view by its link.
+func (p *tab) view(name string) {
+	p.t.Helper()
+	p.click(fmt.Sprintf(`document.querySelector('.views a[href^="#/%s"]')`, name))
+	p.wait(fmt.Sprintf(`document.querySelector("main.show-%s")`, name))
+}
+
+// TestPageSaysWhoseFeedItIs fills in a placeholder so that the feed belongs to another endpoint.
+func TestPageSaysWhoseFeedItIs(t *testing.T) {
+	_, address := serveFile(t, overlapYAML)
+	p := openTab(t, address)
+	p.waitText("#endpoint-name", "Section")
+	p.typeInto(field("section"), "media")
+	p.waitText("#owner", `This feed belongs to Media: both cover the same part of the feed URL, and "Media" spells more of it out.`)
+	p.waitText("#owner", "Apps send beta with it")
+	p.wait(`!document.querySelector("#snippet") && document.querySelector("#send").ariaDisabled === "true"`)
+	p.click(`document.querySelector("#send")`)
+	p.waitText("#send-failure", `belongs to "Media"`)
+	p.click(button("Open Media"))
+	p.waitText("#endpoint-name", "Media")
+	p.waitURL("https://localhost/v1/media")
+	p.eval("history.back()")
+	p.typeInto(field("section"), "news")
+	p.wait(`!document.querySelector("#owner") && document.querySelector("#snippet")`)
+
+	// A feed that wins says why, too.
+	p.click(listed("Clips"))
+	p.waitText("#lost", "Feeds here lose beta, alpha.")
+	p.click(button("Show on the map"))
+	p.waitText(".map", "Feeds here lose beta, alpha, which Media, Section would send.")
+	p.typeInto(`document.querySelector("#feeds")`, "https://localhost/v1/media/7\nhttps://localhost/v1/news")
+	p.click(button("Show"))
+	p.waitText("#landings", "Not Section, which covers the same part of the URL but spells less of it out than Media: the feed loses alpha.")
+	p.wait(`[...document.querySelectorAll(".landed")].some((l) => l.textContent.includes("https://localhost/v1/media/7") && l.closest(".spot").textContent.startsWith("Media"))`)
+	// What was found is found again when the state changes.
+	p.register(serveText(t, `{"endpoints":{"https://localhost/v1/media/7":{"name":"Seven","method":"get","mime_type":"application/json"}}}`))
+	p.waitText("#endpoint-name", "Seven")
+	p.view("map")
+	p.waitText("#landings", "Seven answers")
+}
+
+// TestPageInManyTabs opens more tabs than a browser opens connections, and all of them work and agree.
+func TestPageInManyTabs(t *testing.T) {
+	s, address := serveFile(t, feedsYAML)
+	var tabs []*tab
+	for range 8 {
+		p := openTab(t, address)
+		p.waitURL("https://localhost/v1/feeds?page=0&hd=false")
+		tabs = append(tabs, p)
+	}
+	tabs[7].typeInto(field("Query"), "owl")
+	tabs[7].waitURL("https://localhost/v1/feeds?q=owl&page=0&hd=false")
+	show(s, strings.Replace(feedsYAML, "name: Feeds\n", "name: Films\n", 1))
+	for _, p := range tabs {
+		p.waitText("#endpoint-name", "Films")
+	}
+
+	// What one registers, all have; the host and the features too.
+	tabs[3].register(serveText(t, manifestJSON))
+	tabs[3].waitText("#endpoint-name", "Ten")
+	tabs[3].click(`document.querySelector("#source-button")`)
+	tabs[3].press(kb.Escape)
+	for _, p := range tabs {
+		p.waitText("#source-button", "+1")
+	}
+	tabs[0].typeInto(`document.querySelector("#host")`, "feeds.example.com")
+	tabs[0].press(kb.Enter)
+	tabs[7].waitURL("https://feeds.example.com/v1/feeds?q=owl&page=0&hd=false")
+	tabs[1].click(button("geo-restriction"))
+	tabs[7].waitText("#context", "signedDeviceInfoToken")
+	tabs[7].waitText("#context", "from geo-restriction")
+
+	// The tab that holds the stream closes, and another one takes over.
+	tabs[0].do(chromedp.Navigate("about:blank"))
+	show(s, feedsYAML)
+	for _, p := range tabs[1:3] {
+		p.waitText("#endpoint-name", "Feeds")
+	}
+}
+
+// TestPageSurvivesARestart stops the program while somebody types, and starts it again.
+func TestPageSurvivesARestart(t *testing.T) {
+	manifest := serveText(t, strings.ReplaceAll(manifestJSON, `"context_obj":[]`,
+		`"modifiers":[{"id":"l","name":"Limit","params":[{"key":"limit","ui":{"label":"Limit"},"schema":{"type":"number","default":20}}]}]`))
+	path := filepath.Join(t.TempDir(), "feeds.yaml")
+	if err := os.WriteFile(path, []byte(feedsYAML), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run := startProgram(t, path, "--listen", "127.0.0.1:0")
+	p := openTab(t, run.address)
+	p.waitText("#endpoint-name", "Feeds")
+	p.typeInto(`document.querySelector("#host")`, "feeds.example.com")
+	p.press(kb.Enter)
+	p.waitURL("https://feeds.example.com/v1/feeds?page=0&hd=false")
+	p.click(button("geo-restriction"))
+	p.waitText("#context", "signedDeviceInfoToken")
+	p.register(manifest)
+	p.waitText("#endpoint-name", "Ten")
+	p.waitURL("https://feeds.example.com/v1/10?limit=20")
+
+	run.stop()
+	p.waitText("#offline", "The studio has stopped.")
+	p.typeInto(field("Limit"), "77")
+	p.waitText("#feed-problem", "out of date")
+	p.wait(`document.querySelector("#offline").getBoundingClientRect().bottom < innerHeight`)
+	again := startProgram(t, path, "--listen", run.listen())
+	if again.address != run.address {
+		t.Fatalf("it is at %s, not at %s", again.address, run.address)
+	}
+	p.wait(`!document.querySelector("#offline")`)
+	p.waitText("#endpoint-name", "Ten")
+	p.waitURL("https://feeds.example.com/v1/10?limit=77")
+	p.wait(field("Limit") + `.value === "77"`)
+
+	// The deployment is what it was, too.
+	p.click(`document.querySelector("#source-button")`)
+	p.click(`[...document.querySelectorAll(".sources button")].find((b) => b.textContent === "Feeds")`)
+	p.waitURL("https://feeds.example.com/v1/feeds?page=0&hd=false")
+	p.waitText("#context", "signedDeviceInfoToken")
+	again.stop()
+}
+
+// TestPageReloadsWhenItIsOld has a server with other assets behind the same page.
+func TestPageReloadsWhenItIsOld(t *testing.T) {
+	s, address := serveFile(t, feedsYAML)
+	p := openTab(t, address)
+	p.waitURL("https://localhost/v1/feeds?page=0&hd=false")
+	p.typeInto(field("Query"), "owl")
+	p.waitURL("https://localhost/v1/feeds?q=owl&page=0&hd=false")
+	p.eval("window.before = true; import('/store.js').then((m) => { m.state.server.build = 'older'; })")
+	p.wait("window.before")
+	show(s, strings.Replace(feedsYAML, "name: Feeds\n", "name: Films\n", 1))
+	p.wait("window.before === undefined")
+	p.waitText("#endpoint-name", "Films")
+	p.waitURL("https://localhost/v1/feeds?q=owl&page=0&hd=false")
+}
+
+// TestPageNumbers: what is no number is not sent without it, and what browsers accept is a number.
+func TestPageNumbers(t *testing.T) {
+	var sent atomic.Int64
+	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent.Add(1)
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"query":%q}`, r.URL.RawQuery)
+	}))
+	t.Cleanup(feeds.Close)
+	_, address := serveFile(t, "versions: {v1: {endpoints: {"+feeds.URL+"/x: {name: X, method: get, mime_type: application/json, modifiers: ["+
+		"{kind: number, id: n, name: N, key: n, label: Number, defaultValue: 1}]}}}}")
+	p := openTab(t, address)
+	p.waitURL(feeds.URL + "/x?n=1")
+	for _, text := range []string{"12e", "-"} {
+		p.focus(field("Number"))
+		p.eval(field("Number") + ".select()")
+		for _, key := range text {
+			p.press(string(key))
+		}
+		p.waitText(".failure", "This is not a number.")
+		p.wait(field("Number") + `.ariaInvalid === "true"`)
+		p.click(`document.querySelector("#send")`)
+		p.wait("document.activeElement === " + field("Number"))
+	}
+	if n := sent.Load(); n != 0 {
+		t.Errorf("%d requests were sent without the parameter", n)
+	}
+	p.click(`document.querySelector('[aria-label="Reset Number"]')`)
+	p.wait(field("Number") + `.value === "1" && !document.querySelector(".failure")`)
+	p.focus(field("Number"))
+	p.eval(field("Number") + ".select()")
+	p.press(".")
+	p.press("5")
+	p.waitURL(feeds.URL + "/x?n=.5")
+	p.press(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl)) // just after typing
+	p.waitText("#answer", `n=.5`)
+}
+
+// TestPageSendsOnce clicks three times, and cancels.
+func TestPageSendsOnce(t *testing.T) {
+	var sent atomic.Int64
+	hold := make(chan struct{})
+	ended := make(chan struct{}, 10)
+	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent.Add(1)
+		io.ReadAll(r.Body)
+		if strings.HasPrefix(r.URL.Path, "/slow") {
+			select {
+			case <-hold:
+			case <-r.Context().Done():
+				ended <- struct{}{}
+			}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"entry":[]}`)
+	}))
+	t.Cleanup(feeds.Close)
+	t.Cleanup(func() { close(hold) })
+	_, address := serveFile(t, "versions: {v1: {endpoints: {"+feeds.URL+"/fast: {name: Fast, method: post, mime_type: application/json}, "+
+		feeds.URL+"/slow: {name: Slow, method: get, mime_type: application/json}}}}")
+	p := openTab(t, address)
+	p.emulate(1440, 900, 1, "light")
+	for i, name := range []string{"Fast", "Slow"} {
+		p.click(listed(name))
+		p.waitText("#endpoint-name", name)
+		p.wait(`document.querySelector("#snippet")`)
+		at, _ := p.eval(`(() => { const r = document.querySelector("#send").getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`).([]any)
+		for n := range 3 {
+			p.do(chromedp.MouseClickXY(at[0].(float64), at[1].(float64), chromedp.ClickCount(n+1)))
+		}
+		if name == "Fast" {
+			p.waitText("#answer", "200 OK")
+			p.wait(`document.querySelector("#tab-panel").getBoundingClientRect().top < 300`)
+		}
+		time.Sleep(300 * time.Millisecond) // for a request that must not come
+		if n := sent.Load(); n != int64(i+1) {
+			t.Errorf("three clicks: %d requests after %s", n, name)
+		}
+	}
+	p.click(button("Cancel"))
+	p.wait(`!document.querySelector("#cancel") && document.querySelector("#send").ariaDisabled !== "true"`)
+	select {
+	case <-ended:
+	case <-time.After(waitTime):
+		t.Error("the request goes on")
+	}
+}
+
+// TestPageSendsToLocalService reaches a feed service on this machine before it is deployed.
+func TestPageSendsToLocalService(t *testing.T) {
+	local := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"title":%q,"entry":[{"title":"For %s"}]}`, r.URL.RawQuery, r.Host)
+	}))
+	t.Cleanup(local.Close)
+	s, address := serve(t, studio.Options{Host: "feeds.example.com"})
+	show(s, feedsYAML)
+	p := openTab(t, address)
+	p.waitURL("https://feeds.example.com/v1/feeds?page=0&hd=false")
+	p.typeInto(field("token"), "for the real one")
+	p.click(radio("send-mode", "origin"))
+	p.wait(`document.activeElement.id === "send-to"`)
+	p.typeInto(`document.querySelector("#send-to")`, "localhost")
+	p.press(kb.Enter)
+	p.waitText("#deployment-failure", "is not an origin")
+	p.typeInto(`document.querySelector("#send-to")`, local.URL)
+	p.press(kb.Enter)
+	p.waitText("#send-mode", local.URL)
+	p.waitText("#context", "was entered for https://feeds.example.com")
+	p.typeInto(field("token"), "x")
+	p.waitURL("https://feeds.example.com/v1/feeds?page=0&hd=false&ctx=eyJ0IjoieCJ9")
+	p.click(`document.querySelector("#send")`)
+	p.waitText("#cards", "For feeds.example.com")
+
+	// From then on a change of a control changes the feed, within a moment.
+	p.typeInto(field("Query"), "owl")
+	p.click(`document.querySelector("#tab-json")`)
+	p.waitText("#tab-panel", "q=owl")
+}
+
+// TestPageKeepsThingsApart: what belongs to one manifest does not stand over another.
+func TestPageKeepsThingsApart(t *testing.T) {
+	var down atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if down.Load() {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		io.WriteString(w, manifestJSON)
+	}))
+	t.Cleanup(server.Close)
+	var many strings.Builder
+	many.WriteString("versions:\n")
+	for _, v := range []string{"v1", "v2"} {
+		fmt.Fprintf(&many, "  %s:\n    endpoints:\n", v)
+		for i := range 60 {
+			fmt.Fprintf(&many, "      https://{{host}}/%s/e%d?id={{entry_id}}: {name: Endpoint %d, method: get, mime_type: application/json}\n", v, i, i)
+		}
+	}
+	_, address := serveFile(t, many.String())
+	p := openTab(t, address)
+	p.wait(`document.querySelectorAll("#endpoints li").length === 60`)
+
+	// Switching versions keeps the endpoint, and placeholders in the query are marked.
+	p.click(listed("Endpoint 7"))
+	p.waitText("#feed-url .open", "{{entry_id}}")
+	p.click(radio("versions", "v2"))
+	p.waitURL("https://localhost/v2/e7?id={{entry_id}}")
+	p.click(`document.querySelector("#feed-url button.open")`)
+	p.wait("document.activeElement === " + field("entry_id"))
+	p.typeInto(field("entry_id"), "a b")
+	p.waitURL("https://localhost/v2/e7?id=a%20b")
+
+	// The filter, and a failure, belong to one manifest.
+	p.typeInto(`document.querySelector("#filter")`, "endpoint 5")
+	p.wait(`document.querySelectorAll("#endpoints li").length === 11`)
+	p.register(server.URL + "/v1/endpoints-manifest")
+	p.waitText("#endpoint-name", "Ten")
+	p.wait(`document.querySelectorAll("#endpoints li").length === 2`)
+	down.Store(true)
+	p.click(`document.querySelector("#source-button")`)
+	p.click(button("Update"))
+	p.press(kb.Escape)
+	p.waitText("#source-failure", "500")
+	p.click(`document.querySelector("#source-button")`)
+	p.click(`[...document.querySelectorAll(".sources .link")][0]`)
+	p.wait(`!document.querySelector("#source-failure")`)
+	p.wait(`document.querySelectorAll("#endpoints li").length === 60`)
+
+	// The tree is one stop for Tab, so the endpoint is near.
+	stops := p.eval(`[...document.querySelectorAll("a[href], button, input, select, textarea, [tabindex]")].filter((e) => e.checkVisibility() && e.tabIndex >= 0 && !e.closest(".pane.endpoint, .pane.answer")).length`).(float64)
+	if stops > 30 {
+		t.Errorf("%v stops before the endpoint", stops)
+	}
+}
+
+// TestPageWithEndlessFeeds gets a body of 55 MB, and one that never ends.
+func TestPageWithEndlessFeeds(t *testing.T) {
+	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		line := []byte(`{"title":"` + strings.Repeat("x", 1000) + `"},`)
+		io.WriteString(w, `{"entry":[`)
+		for n := 0; r.URL.Path == "/endless" || n < 55<<20; n += len(line) {
+			if r.URL.Path == "/endless" {
+				select {
+				case <-r.Context().Done():
+					return
+				case <-time.After(50 * time.Millisecond):
+				}
+				w.Write(line[:10])
+				w.(http.Flusher).Flush()
+				continue
+			}
+			if _, err := w.Write(line); err != nil {
+				return
+			}
+		}
+	}))
+	t.Cleanup(feeds.Close)
+	s, address := serve(t, studio.Options{Client: client.Options{Timeout: 1500 * time.Millisecond}})
+	show(s, "versions: {v1: {endpoints: {"+feeds.URL+"/large: {name: Large, method: get, mime_type: application/json}, "+feeds.URL+"/endless: {name: Endless, method: get, mime_type: application/json}}}}")
+	p := openTab(t, address)
+	p.waitText("#endpoint-name", "Large")
+	p.wait(`document.querySelector("#snippet")`)
+	p.click(`document.querySelector("#send")`)
+	p.waitText("#answer", "200 OK")
+	p.waitText("#answer .notes", "these are the first 1024 KiB")
+	p.waitText("#answer", "not JSON")
+	p.click(`document.querySelector("#tab-json")`)
+	p.waitText("#tab-panel", `{"entry":[{"title":"xxx`)
+	p.click(listed("Endless"))
+	p.wait(`document.querySelector("#snippet")`)
+	p.click(`document.querySelector("#send")`)
+	p.waitText("#answer-facts", "Waiting for")
+	p.wait(`document.querySelector("#send-failure")`)
+}
+
+// TestPageAppliesFixes fixes the file from the page.
+func TestPageAppliesFixes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "feeds.yaml")
+	broken := strings.Replace(feedsYAML, "method: get\n", "method: GET # as in HTTP\n", 1)
+	if err := os.WriteFile(path, []byte(broken), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	run := startProgram(t, path, "--listen", "127.0.0.1:0")
+	p := openTab(t, run.address+"#/findings")
+	p.waitText("#findings-list", `method "GET"`)
+	p.click(button("Apply"))
+	p.wait(`!document.querySelector("#findings-list").textContent.includes("GET")`)
+	text, err := os.ReadFile(path)
+	if err != nil || string(text) != strings.Replace(broken, "GET", "get", 1) {
+		t.Errorf("the file is now %v:\n%s", err, text)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("its mode is %v, %v", info.Mode(), err)
+	}
+}
