@@ -3,6 +3,7 @@ package client
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 
@@ -28,6 +29,9 @@ func Defaults(e signpost.Endpoint) map[string]string {
 	return values
 }
 
+// htmlNumber is what a number input of HTML takes for a number: .5 is one, and 5. is none.
+var htmlNumber = regexp.MustCompile(`^-?([0-9]+(\.[0-9]+)?|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
+
 // CheckValue reports a value that the studio's control for a param cannot have. An empty value means not chosen, and
 // is always fine.
 func CheckValue(p signpost.Param, value string) error {
@@ -36,7 +40,7 @@ func CheckValue(p signpost.Param, value string) error {
 	}
 	switch p.Schema.Type {
 	case signpost.TypeNumber:
-		if _, err := strconv.ParseFloat(value, 64); err != nil || !json.Valid([]byte(value)) {
+		if _, err := strconv.ParseFloat(value, 64); err != nil || !htmlNumber.MatchString(value) {
 			return fmt.Errorf("modifier %q takes a number, not %q", p.Key, value)
 		}
 	case signpost.TypeBoolean:

@@ -14,7 +14,7 @@ func TestCheckValue(t *testing.T) {
 		value string
 		err   string
 	}{
-		{number, "", ""}, {number, "-1.5e3", ""}, {number, "x", `modifier "n" takes a number, not "x"`}, {number, "0x10", `modifier "n" takes a number, not "0x10"`},
+		{number, "", ""}, {number, "-1.5e3", ""}, {number, ".5", ""}, {number, "5.", `modifier "n" takes a number, not "5."`}, {number, "x", `modifier "n" takes a number, not "x"`}, {number, "0x10", `modifier "n" takes a number, not "0x10"`},
 		{text, "", ""}, {text, "anything", ""},
 		{toggle, "false", ""}, {toggle, "0", `modifier "on" takes true or false, not "0"`},
 		{choice, "title", ""}, {choice, "", ""}, {choice, "Title", `modifier "sort" takes one of ["newest" "title"], not "Title"`},
