@@ -142,7 +142,7 @@ func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 		return err
 	}
 	scheme, addr := d.Address()
-	c.printAddresses(scheme, addr, d.Routes(), len(args) == 0)
+	c.printAddresses(scheme, addr, d.Routes(), args)
 	return d.Run(ctx, reload)
 }
 
@@ -299,8 +299,9 @@ func newLogger(w io.Writer, format, level string) *slog.Logger {
 // maxAddresses is how many manifest addresses are printed at the start. A folder may hold thousands.
 const maxAddresses = 20
 
-// printAddresses says where the manifests are and, for the example, what to try next.
-func (c *CLI) printAddresses(scheme string, addr net.Addr, routes []string, isExample bool) {
+// printAddresses says where the manifests are, where to look at them and, for the example, what to try next.
+func (c *CLI) printAddresses(scheme string, addr net.Addr, routes []string, args []string) {
+	isExample := len(args) == 0
 	host, port, _ := net.SplitHostPort(addr.String()) // a TCP listener always has both
 	if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
 		host = "localhost"
@@ -319,6 +320,9 @@ func (c *CLI) printAddresses(scheme string, addr net.Addr, routes []string, isEx
 	}
 	if len(routes) == 0 {
 		fmt.Fprintln(c.Stdout, "  none yet: the source of the definition cannot be read")
+	}
+	if len(args) == 1 && len(routes) > 0 && args[0] != source.Stdin {
+		fmt.Fprintf(c.Stdout, "\nTo see what editors will see: signpost studio %s\n", args[0])
 	}
 	if isExample {
 		fmt.Fprintf(c.Stdout, `
