@@ -1,52 +1,80 @@
 package signpost
 
 import (
+	"fmt"
+	"mime"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
+
+	"signpost/internal/hostname"
 )
 
-// The rules about what is served all the same, but is probably not meant.
+// Warning rules: the manifest is served, but probably not as intended. Overlaps has those about several endpoints
+// that take feeds from each other.
 const (
 	RuleBodyParamOnGet       = "body-param-on-get"
-	RulePlainHTTP            = "plain-http"
-	RuleEndpointTooWide      = "endpoint-too-wide"
-	RuleOverlapDropsContext  = "overlap-drops-context"
-	RuleOverlapInsideSegment = "overlap-inside-segment"
-	RuleResolvedURLCollision = "resolved-url-collision"
-	RuleQueryInURL           = "query-in-url"
-	RuleTokenToThirdParty    = "token-to-third-party"
-	RulePlaceholderOutside   = "placeholder-outside-path"
+	RuleColonPlaceholder     = "colon-placeholder"
 	RuleDuplicateName        = "duplicate-name"
+	RuleEndpointTooWide      = "endpoint-too-wide"
+	RuleFormOnGet            = "form-on-get"
+	RuleLocalAddress         = "local-address"
+	RuleOptionLabelDuplicate = "option-label-duplicate"
+	RulePlaceholderOutside   = "placeholder-outside-path"
+	RulePlainHTTP            = "plain-http"
+	RuleQueryInURL           = "query-in-url"
+	RuleResolvedURLCollision = "resolved-url-collision"
+	RuleTokenToThirdParty    = "token-to-third-party"
+	RuleTrailingSlash        = "trailing-slash"
 )
 
-// Warnings returns what is probably not meant, in the order of the endpoints. Features add context keys, so
-// apply them first: see [Manifest.WithFeatures]. Endpoints that [Manifest.Validate] refuses are passed over
-// where they cannot be judged.
-func (m Manifest) Warnings() []Finding {
-	v := validator{severity: SeverityWarning}
-	index := NewIndex(Version{Manifest: m})
-	inside := insideOverlaps(index)
-	names := make(map[string]string)
-	collisions := make(map[string][]Endpoint) // by all of the URL but its authority
+// Deployment is what a manifest does not say about where and how it is served.
+type Deployment struct {
+	Features []Feature // the features that are enabled, and not applied to the manifest yet
+
+	// Host is the host that a manifest was served for: URLs on it are the service's own. Empty means that
+	// {{host}} tells which are.
+	Host string
+}
+
+// Warnings returns what is probably not meant in a manifest with the given features: its [Manifest.OwnWarnings] and
+// its [Overlaps], in the order of the endpoints.
+func (m Manifest) Warnings(features ...Feature) []Finding {
+	findings := m.OwnWarnings(Deployment{Features: features})
+	findings = append(findings, Overlaps([]Version{{Manifest: m.WithFeatures(features...)}}, nil, nil)[0]...)
+	order := make(map[string]int, len(m.Endpoints))
 	for i, e := range m.Endpoints {
+		order[e.URL] = i
+	}
+	slices.SortStableFunc(findings, func(a, b Finding) int { return order[a.Path.Endpoint()] - order[b.Path.Endpoint()] })
+	return findings
+}
+
+// OwnWarnings returns what is probably not meant in the manifest by itself, in the order of the endpoints. What takes
+// feeds from what depends on everything that is registered together: see [Overlaps]. Where [Manifest.Validate]
+// rejects a URL, nothing is said that follows from the URL.
+func (m Manifest) OwnWarnings(d Deployment) []Finding {
+	v := warner{validator: validator{severity: SeverityWarning}, deployment: d, everywhere: m.everywhere(d)}
+	names := make(map[string]string)
+	collisions := make(map[string]*collisionGroup) // by all of the URL but its authority
+	applied := m.WithFeatures(d.Features...)
+	for i, e := range applied.Endpoints {
 		v.base = Path{Field(e.URL)}
 		if u, err := ParseURL(e.URL); err == nil {
-			v.urlWarnings(e, u)
-			v.overlap(index, i)
-			if others := inside[i]; len(others) > 0 {
-				v.add(RuleOverlapInsideSegment, "an endpoint answers for every URL that begins like its own: rename one of the two", nil,
-					"%q is also the beginning of %q", e.URL, others[0])
-			}
+			v.url(u, e)
+			v.query(u, e)
+			v.thirdParty(u, e, len(m.Endpoints[i].ContextObj))
 			rest := u.scheme + "://" + u.rest()
-			for _, before := range collisions[rest] {
-				v.collision(before, e)
+			if collisions[rest] == nil {
+				collisions[rest] = &collisionGroup{}
 			}
-			collisions[rest] = append(collisions[rest], e)
+			v.collision(u, collisions[rest])
 		}
-		v.contextWarnings(e)
+		v.descriptor(e)
 		if first, taken := names[e.Name]; taken && e.Name != "" {
 			v.add(RuleDuplicateName, "editors see the name alone: make it tell the endpoints apart", Path{Field("name")},
-				"name %q is that of %s too", e.Name, first)
+				"name %q is also used by %s", e.Name, first)
 		} else {
 			names[e.Name] = e.URL
 		}
@@ -54,23 +82,72 @@ func (m Manifest) Warnings() []Finding {
 	return v.findings
 }
 
-// urlWarnings looks at the URL alone, and at the modifiers that are appended to it.
-func (v *validator) urlWarnings(e Endpoint, u URL) {
-	if u.Scheme() == "http" {
+// warner collects warnings.
+type warner struct {
+	validator
+	deployment Deployment
+	everywhere map[ContextItem]bool // optional items of a served manifest that a feature seems to have added
+}
+
+// owns reports whether a URL is the service's own.
+func (v *warner) owns(u URL) bool {
+	name, own := strings.ToLower(u.Hostname()), v.deployment.Host
+	return u.HasHostPlaceholder() || own != "" && (name == own || strings.HasSuffix(name, "."+own))
+}
+
+// url looks at the URL of an endpoint.
+func (v *warner) url(u URL, e Endpoint) {
+	switch {
+	case u.Scheme() == "http" && len(e.ContextObj) > 0:
 		v.add(RulePlainHTTP, "use https", nil, "%q is plain http: context keys travel in the clear", e.URL)
+	case u.Scheme() == "http":
+		v.add(RulePlainHTTP, "use https", nil, "%q is plain http", e.URL)
 	}
-	switch u.path {
-	case "":
-		v.add(RuleEndpointTooWide, "give the path that all its feeds begin with", nil,
-			"%q has no path: it answers for every feed of the host, and begins the names of other hosts too", e.URL)
-	case "/":
+	if name := strings.TrimSuffix(strings.ToLower(u.Hostname()), "."); !v.owns(u) && hostname.IsLocal(name) {
+		v.add(RuleLocalAddress, "write {{host}}, or a host that apps can reach", nil, "%q is on %s, which apps cannot reach", e.URL, name)
+	}
+	switch {
+	case u.path == "" || u.path == "/":
 		v.add(RuleEndpointTooWide, "give the path that all its feeds begin with", nil,
 			"%q has no path: it answers for every feed of the host", e.URL)
+	case strings.HasSuffix(u.path, "/"):
+		v.add(RuleTrailingSlash, "remove the slash, unless the server needs it", nil,
+			"%q has a trailing slash: it does not answer for %q, and a feature for URLs that end in %q misses it",
+			e.URL, strings.TrimSuffix(u.path, "/"), lastSegment(strings.TrimSuffix(u.path, "/")))
 	}
-	if _, name, _, found := cutPlaceholder(u.query + u.fragment); found {
+	if _, name, _, found := cutPlaceholder(u.query); found {
 		v.add(RulePlaceholderOutside, "entries fill in segments of the path only", nil, "%q has {{%s}} outside its path", e.URL, name)
 	}
+	v.colonPlaceholder(u)
+}
+
+func lastSegment(path string) string { return path[strings.LastIndexByte(path, '/'):] }
+
+// colonName is a path segment that other tools read as a placeholder.
+var colonName = regexp.MustCompile(`/:([A-Za-z_][A-Za-z0-9_]*)(/|$)`)
+
+func (v *warner) colonPlaceholder(u URL) {
+	found := colonName.FindStringSubmatch(u.path)
+	if found == nil {
+		return
+	}
+	v.add(RuleColonPlaceholder, fmt.Sprintf("write {{%s}}, if an entry fills it in", found[1]), nil,
+		`%q has ":%s" in its path, which is literal text`, u, found[1])
+	path := u.path
+	for colonName.MatchString(path) { // the slash behind one is also the one in front of the next
+		path = colonName.ReplaceAllString(path, "/{{$1}}$2")
+	}
+	if fixed, err := ParseURL(strings.TrimSuffix(u.raw, u.path+u.query) + path + u.query); err == nil {
+		v.replace(fixed.String())
+	}
+}
+
+// query looks for parameters of modifiers that the URL has already.
+func (v *warner) query(u URL, e Endpoint) {
 	used, _ := url.ParseQuery(u.Query()) // what cannot be parsed is no key
+	if len(used) == 0 {
+		return
+	}
 	for i, m := range e.Modifiers {
 		for j, p := range m.Params {
 			if used.Has(p.Key) {
@@ -81,65 +158,121 @@ func (v *validator) urlWarnings(e Endpoint, u URL) {
 	}
 }
 
-func (v *validator) contextWarnings(e Endpoint) {
-	ours := strings.Contains(e.URL, HostPlaceholder)
+// thirdParty reports context keys that go to somebody else: those that the endpoint declares and, of those that
+// features add, the required ones, since the others go everywhere.
+func (v *warner) thirdParty(u URL, e Endpoint, declared int) {
+	if v.owns(u) {
+		return
+	}
 	for i, c := range e.ContextObj {
-		if c.Type == ContextBodyParam && e.Method == MethodGet {
-			v.add(RuleBodyParamOnGet, "send it as ctx, or use method post", Path{Field("context_obj"), Item(i), Field("type")},
-				"context key %q goes into the body, and a get request has none", c.Key)
-		}
-		if c.Required && !ours {
+		if i < declared && !v.everywhere[c] || c.Required {
 			v.add(RuleTokenToThirdParty, "make sure that its owner is meant to have it", Path{Field("context_obj"), Item(i), Field("key")},
 				"context key %q is sent to %q, which is not a URL of this service", c.Key, e.URL)
 		}
 	}
 }
 
-// overlap reports the context keys that the feeds of an endpoint do not get, though those around it do.
-func (v *validator) overlap(x *Index, i int) {
-	e := x.endpoints[i]
-	feed := CutURL(e.URL).canonical()
-	for _, h := range x.hits(feed) {
-		around := x.endpoints[h.ends[0]]
-		if h.textEnd == e.at || insideSegment(feed, h.length) || h.length == len(feed) && around.at.literals >= e.at.literals {
-			continue
+// everywhere returns the optional context items that all endpoints of a served manifest have. It does not say where
+// they come from, but a feature adds them to every endpoint.
+func (m Manifest) everywhere(d Deployment) map[ContextItem]bool {
+	if d.Host == "" {
+		return nil
+	}
+	counts := make(map[ContextItem]int)
+	for _, e := range m.Endpoints {
+		for _, c := range e.ContextObj {
+			counts[c]++
 		}
-		if missing := missingKeys(around.ContextObj, keySet(e.ContextObj)); len(missing) > 0 {
-			v.add(RuleOverlapDropsContext, "declare the keys here too, if the feeds need them", nil,
-				"feeds of %q do not get %s, as those of %q do", e.URL, quotedList(missing), around.URL)
+	}
+	everywhere := make(map[ContextItem]bool)
+	for item, n := range counts {
+		everywhere[item] = !item.Required && n == len(m.Endpoints)
+	}
+	return everywhere
+}
+
+// descriptor looks at what does not depend on the URL.
+func (v *warner) descriptor(e Endpoint) {
+	if mediaType, _, err := mime.ParseMediaType(e.MIMEType); err == nil && mediaType == MIMEForm && e.Method == MethodGet {
+		v.add(RuleFormOnGet, "declare what it returns, usually application/json", Path{Field("mime_type")},
+			"mime_type %q describes the body of a post request, and this is a get endpoint", e.MIMEType)
+	}
+	for i, c := range e.ContextObj {
+		if c.Type == ContextBodyParam && e.Method == MethodGet {
+			v.add(RuleBodyParamOnGet, "send it as ctx, or use method post", Path{Field("context_obj"), Item(i), Field("type")},
+				"context key %q goes into the body, and a get request has none", c.Key)
 		}
-		return // what lies further out is shadowed by this one
+	}
+	for i, m := range e.Modifiers {
+		v.optionLabels(m, Path{Field("modifiers"), Item(i)})
 	}
 }
 
-// insideOverlaps returns, for each endpoint, the URLs of others that begin like its own but go on in the
-// middle of a path segment.
-func insideOverlaps(x *Index) map[int][]string {
-	inside := make(map[int][]string)
-	for _, e := range x.endpoints {
-		feed := CutURL(e.URL).canonical()
-		for _, h := range x.hits(feed) {
-			if h.textEnd != e.at && insideSegment(feed, h.length) {
-				inside[h.ends[0]] = append(inside[h.ends[0]], e.URL)
+// Warnings returns what is probably not meant in the modifier alone. The paths start at the modifier.
+func (m Modifier) Warnings() []Finding {
+	v := warner{validator: validator{severity: SeverityWarning}}
+	v.optionLabels(m, Path{})
+	return v.findings
+}
+
+func (v *warner) optionLabels(m Modifier, path Path) {
+	for i, p := range m.Params {
+		labels := make(map[string]string)
+		for j, o := range p.UI.Options {
+			if first, taken := labels[o.Label]; taken && o.Label != "" {
+				v.add(RuleOptionLabelDuplicate, "editors see the label alone: make it tell the options apart",
+					path.then(Field("params"), Item(i), Field("ui"), Field("options"), Item(j), Field("label")),
+					"label %q is also that of option %q", o.Label, first)
+			} else {
+				labels[o.Label] = o.Value
 			}
 		}
 	}
-	return inside
 }
 
-// collision reports two URLs, alike but for their authorities, that a host makes the same.
-func (v *validator) collision(first, second Endpoint) {
-	pattern, absolute := first.URL, second.URL
-	if !strings.Contains(pattern, HostPlaceholder) {
-		pattern, absolute = absolute, pattern
+// collisionGroup holds URLs that are alike but for their authorities.
+type collisionGroup struct{ open, absolute []URL }
+
+// maxCollisions bounds how many URLs of a group each is compared with. A collision with one of them is reported; a
+// service has no use for so many hosts.
+const maxCollisions = 100
+
+// collision reports a URL that some host makes the same as one before it.
+func (v *warner) collision(u URL, group *collisionGroup) {
+	others := &group.open
+	if u.HasHostPlaceholder() {
+		others = &group.absolute
 	}
-	before, after, _ := strings.Cut(pattern, HostPlaceholder)
-	host, ok := strings.CutPrefix(absolute, before)
-	if !ok || strings.Contains(absolute, HostPlaceholder) {
-		return
+	for _, other := range *others {
+		open, absolute := u, other
+		if !u.HasHostPlaceholder() {
+			open, absolute = other, u
+		}
+		if host := collidingHost(open, absolute); host != "" {
+			v.add(RuleResolvedURLCollision, "remove one of the two", nil,
+				"for the host %s, %q and %q are the same: only this one is served", host, other, u)
+			break
+		}
 	}
-	if host, ok = strings.CutSuffix(host, after); ok && plausibleHost(host) && host == strings.ToLower(host) {
-		v.add(RuleResolvedURLCollision, "remove one of the two", nil,
-			"for the host %s, %q and %q are the same: only this one is served", host, first.URL, second.URL)
+	if u.HasHostPlaceholder() {
+		others = &group.open
+	} else {
+		others = &group.absolute
 	}
+	if len(*others) < maxCollisions {
+		*others = append(*others, u)
+	}
+}
+
+// collidingHost returns the host for which two URLs are the same, or "".
+func collidingHost(open, absolute URL) string {
+	before, after, _ := strings.Cut(open.authority, HostPlaceholder)
+	host, ok := strings.CutPrefix(absolute.authority, before)
+	if !ok {
+		return ""
+	}
+	if host, ok = strings.CutSuffix(host, after); !ok || host != strings.ToLower(host) || !plausibleHost(host) {
+		return ""
+	}
+	return host
 }

@@ -173,7 +173,10 @@ func (c *checker) checkManifest(context.Context) bool {
 	}
 	lint := c.opts.Lint
 	if lint == nil {
-		lint = func([]byte) []signpost.Finding { return slices.Concat(m.Validate(), m.Warnings()) }
+		own, _ := host.Parse(c.address.Host) // ParseAddress has checked it
+		lint = func([]byte) []signpost.Finding {
+			return slices.Concat(m.Validate(), m.OwnWarnings(signpost.Deployment{Host: own}), signpost.Overlaps([]signpost.Version{{Manifest: m}}, nil, nil)[0])
+		}
 	}
 	for _, f := range lint(c.body) {
 		c.addFinding(f)
@@ -191,15 +194,11 @@ func (c *checker) checkManifest(context.Context) bool {
 	return true
 }
 
-// addFinding adds a finding about the manifest, unless it is about what a served manifest always has: every URL in
-// it is absolute, so the rule about other people's URLs takes the service's own for one.
+// addFinding adds a finding about the manifest.
 func (c *checker) addFinding(f signpost.Finding) {
 	r := Result{Check: CheckManifest, Status: Warned, Message: f.Message + " [" + f.Rule + "]",
 		Hint: cmp.Or(f.Hint, "docs/rules.md explains the rule "+f.Rule), Rule: f.Rule}
 	r.Endpoint = f.Path.Endpoint()
-	if f.Rule == signpost.RuleTokenToThirdParty && c.owns(r.Endpoint) {
-		return
-	}
 	if f.Severity == signpost.SeverityError {
 		r.Status = Failed
 	}

@@ -20,6 +20,8 @@ type allowance struct {
 	line int        // the line that a comment is about; 0 for a field
 	in   *tree.Node // the endpoint that a field is in; nil for the file
 	used bool
+
+	unused signpost.Finding // for a rule that Lint judges: what to report if it allows nothing
 }
 
 // allowComment is what a comment says: the rules, separated by commas, and perhaps a reason.
@@ -123,5 +125,8 @@ func (d *decoder) unusedAllowances() {
 			}
 		}
 		d.report(signpost.Finding{Rule: ruleUnusedAllow, Severity: signpost.SeverityWarning, Message: message, Hint: hint}, a.at)
+		if last := len(d.findings) - 1; slices.Contains(togetherRules, a.rule) {
+			a.unused, d.findings = d.findings[last], d.findings[:last]
+		}
 	}
 }

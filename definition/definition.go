@@ -23,6 +23,8 @@ type File struct {
 	enable     []string
 	features   []signpost.Feature // the built-in ones and the declared ones, in the order of application
 	versions   []version
+	served     bool         // a manifest
+	allowances []*allowance // of rules that Lint judges
 	parser     *parser
 }
 
@@ -30,7 +32,8 @@ type File struct {
 type version struct {
 	name      string
 	manifest  signpost.Manifest
-	endpoints map[string]tree.Field // by URL
+	endpoints map[string]tree.Field // by URL; nil once the file has been read
+	places    []endpointAt          // of the endpoints of the manifest
 }
 
 // Parse reads the text of a definition file. The extension of name decides whether it is read as YAML or JSON; a
@@ -48,9 +51,11 @@ func Parse(name string, text []byte) *File {
 }
 
 // ParseManifest reads a manifest as a service sends it, or as it was saved: JSON whose one field is endpoints.
-// The file that it returns has one version, without a name. The rules are those of a definition.
+// The file that it returns has one version, without a name. The rules are those of a definition. If name is the address
+// that the manifest was fetched from, URLs on its host are the service's own; otherwise those on the host that most
+// URLs have.
 func ParseManifest(name string, text []byte) *File {
-	f := &File{Name: name, BasePath: "/", parser: newParser(name, text, true)}
+	f := &File{Name: name, BasePath: "/", served: true, parser: newParser(name, text, true)}
 	if root := f.parser.doc.Root; root != nil {
 		d := decoder{parser: f.parser, file: f, served: true}
 		d.manifest(tree.Field{Key: root, Value: root}, "")
@@ -60,25 +65,32 @@ func ParseManifest(name string, text []byte) *File {
 	return f
 }
 
-// Lint returns the findings of files that are served together: what is wrong with each by itself, and what is wrong
-// with them together, such as two services with one base path. Findings come file by file, sorted by place, and are
-// never nil. A file that has an error does not compile.
-func Lint(files ...*File) []signpost.Finding {
+// Lint returns the findings of files that are registered together: what is wrong with each by itself, and what is wrong
+// with them together, such as two services with one base path, or endpoints that take feeds from each other. Findings
+// come file by file, sorted by place, and are never nil. A file that has an error does not compile.
+func Lint(files ...*File) []signpost.Finding { return LintTogether(files, nil) }
+
+// Errors returns those findings of [Lint] that are errors. It takes less time: which endpoint takes feeds from which is
+// never an error.
+func Errors(files ...*File) []signpost.Finding {
 	findings := []signpost.Finding{}
 	owners := make(map[string]*File)
 	for _, f := range files {
-		own := slices.Clone(f.parser.findings)
+		p := parser{name: f.Name, doc: f.parser.doc}
+		for _, own := range f.parser.findings {
+			if own.Severity == signpost.SeverityError {
+				p.findings = append(p.findings, own)
+			}
+		}
 		if f.basePathAt == nil { // not even an object
 		} else if other := owners[f.BasePath]; other != nil {
-			p := parser{name: f.Name, doc: f.parser.doc, findings: own}
 			p.add(ruleBasePath, "give each service a base_path of its own", f.basePathAt,
 				"base_path %q is taken by %s", f.BasePath, other.Name)
 			p.sortFindings()
-			own = p.findings
 		} else {
 			owners[f.BasePath] = f
 		}
-		findings = append(findings, own...)
+		findings = append(findings, p.findings...)
 	}
 	return findings
 }

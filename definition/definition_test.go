@@ -213,7 +213,9 @@ versions:
 }
 
 func TestLintOfFilesTogether(t *testing.T) {
-	at := func(name, base string) *File { return Parse(name, []byte("base_path: "+base+minimal)) }
+	at := func(name, base string) *File {
+		return Parse(name, []byte("base_path: "+base+strings.ReplaceAll(minimal, "{{host}}/", "{{host}}"+base+"/"+name+"/")))
+	}
 	findings := Lint(at("a.yaml", "/feeds"), at("b.yaml", "/other"), at("c.yaml", "/feeds/"))
 	if len(findings) != 1 || findings[0].String() != `c.yaml:1:12: error: base_path "/feeds" is taken by a.yaml [base-path]` {
 		t.Errorf("got %v", findings)

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"signpost"
 )
@@ -164,11 +166,44 @@ func goldenFindings(t *testing.T, input string, severity signpost.Severity) *Fil
 	return file
 }
 
+// TestGoldenTogether lints the files of an archive together. Those whose names begin with registered- are registered
+// besides.
+func TestGoldenTogether(t *testing.T) {
+	for _, input := range corpus(t, "together") {
+		t.Run(filepath.Base(input), func(t *testing.T) {
+			archive, err := txtar.ParseFile(input)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var files, registered []*File
+			for _, f := range archive.Files {
+				parse := Parse
+				if filepath.Ext(f.Name) == ".json" {
+					parse = ParseManifest
+				}
+				if strings.HasPrefix(f.Name, "registered-") {
+					registered = append(registered, parse(f.Name, f.Data))
+				} else {
+					files = append(files, parse(f.Name, f.Data))
+				}
+			}
+			findings := LintTogether(files, registered)
+			var out string
+			for _, file := range files {
+				out += described(file, slices.DeleteFunc(slices.Clone(findings), func(f signpost.Finding) bool { return f.File != file.Name }))
+			}
+			golden(t, input, out)
+		})
+	}
+}
+
 // TestEveryRuleHasAFile holds the corpus against the list of rules.
 func TestEveryRuleHasAFile(t *testing.T) {
 	for _, rule := range Rules() {
 		dir := map[signpost.Severity]string{signpost.SeverityError: "err", signpost.SeverityWarning: "warn"}[rule.Severity]
-		if matches, _ := filepath.Glob(filepath.Join("..", "testdata", dir, rule.Name+".*")); len(matches) == 0 {
+		alone, _ := filepath.Glob(filepath.Join("..", "testdata", dir, rule.Name+".*"))
+		together, _ := filepath.Glob(filepath.Join("..", "testdata", "together", rule.Name+".*"))
+		if len(alone)+len(together) == 0 {
 			t.Errorf("testdata/%s has no file for %s", dir, rule.Name)
 		}
 	}

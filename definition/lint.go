@@ -21,9 +21,13 @@ func (d *decoder) lint() {
 	d.indexAllowances()
 	d.lintFeatures()
 	for _, shared := range d.modifiers {
-		shared.findings = shared.modifier.Validate()
+		shared.findings = append(shared.modifier.Validate(), shared.modifier.Warnings()...)
 		for _, f := range shared.findings {
-			d.reportAt(f, shared.Field, f.Path)
+			if f.Severity == signpost.SeverityError {
+				d.reportAt(f, shared.Field, f.Path)
+			} else {
+				d.warn(f, shared.Field, f.Path, nil)
+			}
 		}
 	}
 	enabled := d.file.named(d.file.enable)
@@ -36,10 +40,16 @@ func (d *decoder) lint() {
 		for _, f := range manifest.Validate() {
 			d.reportEndpoint(f, v.endpoints[f.Path.Endpoint()])
 		}
-		for _, f := range manifest.Warnings() {
+		deployment := signpost.Deployment{Features: enabled}
+		if d.served {
+			deployment.Host = v.manifest.ServedHost(addressHost(d.file.Name))
+		}
+		for _, f := range v.manifest.OwnWarnings(deployment) {
 			at := v.endpoints[f.Path.Endpoint()]
-			path := d.inEndpoint(&f, at)
-			d.warn(f, at, path, at.Value)
+			if !d.ofShared(f, at) {
+				path := d.inEndpoint(&f, at)
+				d.warn(f, at, path, at.Value)
+			}
 		}
 		for _, e := range v.manifest.Endpoints {
 			u, err := signpost.ParseURL(e.URL)
@@ -55,9 +65,17 @@ func (d *decoder) lint() {
 	}
 	d.warnUnused(enabled)
 	d.unusedAllowances()
-	for i := range d.file.versions {
-		d.file.versions[i].endpoints = nil // a server keeps the file, and needs no places
+	d.keepPlaces()
+}
+
+// addressHost returns the host of the address that a manifest was fetched from, or "" if the name is not an address.
+func addressHost(name string) string {
+	u := signpost.CutURL(name)
+	if scheme := u.Scheme(); scheme != "https" && scheme != "http" {
+		return ""
 	}
+	own, _ := host.Parse(u.Hostname()) // empty if it is none
+	return own
 }
 
 // lintInternationalHost checks a host that is not all ASCII, which the contract cannot judge by itself.
@@ -119,14 +137,18 @@ func (d *decoder) lintFeatures() {
 // reportEndpoint reports a finding about an endpoint. What is wrong with a shared modifier itself is said
 // once, where it is declared; what is wrong with using it here is said here.
 func (d *decoder) reportEndpoint(f signpost.Finding, at tree.Field) {
-	if name := d.reference(f, at); name != "" {
-		alone := func(own signpost.Finding) bool { return own.Rule == f.Rule && own.Message == f.Message }
-		if shared := d.shared[name]; shared != nil && slices.ContainsFunc(shared.findings, alone) {
-			return
-		}
+	if !d.ofShared(f, at) {
+		path := d.inEndpoint(&f, at)
+		d.reportAt(f, at, path)
 	}
-	path := d.inEndpoint(&f, at)
-	d.reportAt(f, at, path)
+}
+
+// ofShared reports whether a finding about an endpoint is one about a shared modifier itself.
+func (d *decoder) ofShared(f signpost.Finding, at tree.Field) bool {
+	shared := d.shared[d.reference(f, at)]
+	return shared != nil && slices.ContainsFunc(shared.findings, func(own signpost.Finding) bool {
+		return own.Rule == f.Rule && own.Message == f.Message
+	})
 }
 
 // inEndpoint returns the path of a finding inside its endpoint. It ends at the name of a shared modifier.

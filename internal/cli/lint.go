@@ -10,11 +10,13 @@ import (
 
 	"signpost"
 	"signpost/definition"
+	"signpost/internal/source"
 )
 
 func (c *CLI) lintCommand() *cobra.Command {
 	format := enum{value: "text", allowed: []string{"text", "json", "sarif", "github"}}
 	var strict bool
+	var registered []string
 	cmd := &cobra.Command{
 		Use:   "lint [FILE|DIR|- ...]",
 		Short: "Find what is wrong with definitions, with file, line and column",
@@ -22,8 +24,9 @@ func (c *CLI) lintCommand() *cobra.Command {
 summary to standard error. A folder stands for the .yaml, .yml and .json files in it, - for standard input.
 Without an argument it reads the folder that it is run in.
 
-Files that are given together are checked as services of one server, so two with the same base_path are an
-error. The exit code is 1 if there is an error.
+Files that are given together are checked as services of one server and as registered in one studio: two with the
+same base_path are an error, and endpoints that take feeds from each other are found across files and versions.
+--registered names what the studio has besides. The exit code is 1 if there is an error.
 
 A warning does not keep a definition from being served. Where it is meant, say so in a comment on its line or
 above it, or in the field allow of the endpoint:
@@ -35,20 +38,35 @@ above it, or in the field allow of the endpoint:
 			if len(args) == 0 {
 				args = []string{"."}
 			}
-			return c.lint(cmd.Context(), args, format.value, strict)
+			return c.lint(cmd.Context(), args, registered, format.value, strict)
 		}),
 	}
 	format.addTo(cmd, "format", "how to print the findings")
+	addRegisteredFlag(cmd, &registered)
 	cmd.Flags().BoolVar(&strict, "strict", false, "take warnings for errors")
 	return cmd
 }
 
-func (c *CLI) lint(ctx context.Context, args []string, format string, strict bool) error {
-	files, err := c.load(ctx, args...)
+func (c *CLI) lint(ctx context.Context, args, registered []string, format string, strict bool) error {
+	reader := c.reader()
+	documents, err := reader.Read(ctx, args...)
 	if err != nil {
 		return err
 	}
-	findings := definition.Lint(files...)
+	files := source.ParseDefinitions(documents)
+	var names []string
+	for _, d := range documents {
+		names = append(names, d.Name)
+	}
+	besides, err := c.readRegistered(ctx, reader, registered, names...)
+	if err != nil {
+		return err
+	}
+	var others []*definition.File
+	for _, s := range besides {
+		others = append(others, s.File)
+	}
+	findings := definition.LintTogether(files, others)
 	if strict {
 		for i := range findings {
 			findings[i].Severity = signpost.SeverityError

@@ -105,9 +105,10 @@ func (c *CLI) registeredTogether(ctx context.Context, sources []string, f matchF
 	if err != nil {
 		return nil, err
 	}
-	var known []string
+	var known, names []string
 	definitions := 0
 	for _, s := range services {
+		names = append(names, s.Name)
 		if !s.Served {
 			definitions++
 			known = append(known, s.File.Features()...)
@@ -130,7 +131,7 @@ func (c *CLI) registeredTogether(ctx context.Context, sources []string, f matchF
 	if f.hostGiven && !open {
 		return nil, usageErrorf("--host: %s is a manifest, which has its host in it already", services[0].Name)
 	}
-	registered, err := c.readRegistered(ctx, reader, f.registered)
+	registered, err := c.readRegistered(ctx, reader, f.registered, names...)
 	return append(services, registered...), err
 }
 

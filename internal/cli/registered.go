@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"signpost"
 	"signpost/definition"
 	"signpost/internal/source"
 )
@@ -18,17 +17,24 @@ func addRegisteredFlag(cmd *cobra.Command, sources *[]string) {
 
 // readRegistered reads what --registered names: all that is registered in the studio besides what the command is about.
 // The services are loaded, with the features that each enables itself. One with errors cannot take part, so it is an
-// error here.
-func (c *CLI) readRegistered(ctx context.Context, reader *source.Reader, sources []string) ([]*source.Service, error) {
+// error here. Documents that the command is about, by name, are skipped: a directory may hold them, too.
+func (c *CLI) readRegistered(ctx context.Context, reader *source.Reader, sources []string, about ...string) ([]*source.Service, error) {
 	reader.Manifests = true
 	documents, err := reader.Read(ctx, sources...)
 	if err != nil {
 		return nil, fmt.Errorf("--registered: %w", err)
 	}
+	skip := make(map[string]bool)
+	for _, name := range about {
+		skip[source.Document{Name: name}.ID()] = true
+	}
 	var services []*source.Service
 	for _, d := range documents {
+		if skip[d.ID()] {
+			continue
+		}
 		s := source.NewService(d)
-		if n := count(definition.Lint(s.File), signpost.SeverityError); n > 0 {
+		if n := len(definition.Errors(s.File)); n > 0 {
 			return nil, fmt.Errorf("--registered: %s has %s: signpost lint shows them", s.Name, plural(n, "error"))
 		}
 		if err := s.Load(nil); err != nil {

@@ -57,14 +57,30 @@ func TestRulesPage(t *testing.T) {
 	}
 }
 
+// firstLine is the first line of each file of an example that has several.
+var firstLine = regexp.MustCompile(`(?m)^base_path: .* # in (\w+\.yaml)$`)
+
 // lintJSON lints a text and returns its findings as a program would get them.
 func lintJSON(t *testing.T, extension, text string) []signpost.Finding {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "example."+extension)
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
+	dir := t.TempDir()
+	files := map[string]string{"example." + extension: text}
+	if starts := firstLine.FindAllStringSubmatchIndex(text, -1); len(starts) > 0 {
+		files = make(map[string]string)
+		for i, start := range starts {
+			end := len(text)
+			if i+1 < len(starts) {
+				end = starts[i+1][0]
+			}
+			files[text[start[2]:start[3]]] = text[start[0]:end]
+		}
 	}
-	out, _, _ := runCLI("", "lint", "--format", "json", path)
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, _, _ := runCLI("", "lint", "--format", "json", dir)
 	var findings []signpost.Finding
 	if err := json.Unmarshal([]byte(out), &findings); err != nil {
 		t.Fatal(err)

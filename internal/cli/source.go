@@ -46,7 +46,7 @@ func (c *CLI) openServices(ctx context.Context, reader *source.Reader, args ...s
 	for _, d := range documents {
 		s := source.NewService(d)
 		services, files = append(services, s), append(files, s.File)
-		if found := definition.Lint(s.File); hasErrors(found) {
+		if found := definition.Errors(s.File); len(found) > 0 {
 			findings = append(findings, found...)
 		}
 	}

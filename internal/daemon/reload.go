@@ -137,9 +137,7 @@ func review(next []*servedDefinition) (findings []signpost.Finding, refused map[
 				settled = append(settled, s.good)
 			}
 		}
-		clashes := slices.DeleteFunc(definition.Lint(append(settled, wanted...)...), func(f signpost.Finding) bool {
-			return f.Severity != signpost.SeverityError
-		})
+		clashes := definition.Errors(append(settled, wanted...)...)
 		if len(clashes) == 0 {
 			break
 		}

@@ -166,3 +166,11 @@ func IsLoopback(host string) bool {
 	addr, _ := Addr(host)
 	return addr.IsLoopback() || host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
+
+// IsLocal reports whether a host means something on one machine or in one network only.
+func IsLocal(host string) bool {
+	addr, _ := Addr(host)
+	addr = addr.Unmap()
+	return IsLoopback(host) || addr.IsLoopback() || addr.IsPrivate() || addr.IsLinkLocalUnicast() || addr.IsUnspecified() ||
+		strings.HasSuffix(host, ".local")
+}

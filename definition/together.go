@@ -1,0 +1,157 @@
+package definition
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"signpost"
+	"signpost/internal/tree"
+)
+
+// togetherRules are the rules that depend on everything that is registered together. They are judged by Lint, since
+// Parse sees one file.
+var togetherRules = []string{signpost.RuleOverlapDropsContext, signpost.RuleOverlapInsideSegment, signpost.RuleRegisteredTwice}
+
+// endpointAt is the place of an endpoint in its file.
+type endpointAt struct {
+	url                 string
+	line, column, width int
+	broken              bool         // there is an error inside, so it is not known what the endpoint is
+	allowances          []*allowance // of togetherRules; nil for most
+}
+
+// keepPlaces notes where the endpoints are, for Lint. The tree itself is too large to be kept by a server.
+func (d *decoder) keepPlaces() {
+	var errors []int // where errors are, as offsets
+	for _, f := range d.findings {
+		if f.Severity == signpost.SeverityError {
+			errors = append(errors, d.doc.Offset(f.Line, f.Column))
+		}
+	}
+	slices.Sort(errors)
+	for i := range d.file.versions {
+		v := &d.file.versions[i]
+		for _, e := range v.manifest.Endpoints {
+			at := d.endpointAt(v.endpoints[e.URL], errors)
+			at.url = e.URL
+			v.places = append(v.places, at)
+		}
+		v.endpoints = nil
+	}
+	d.file.allowances = slices.DeleteFunc(d.allowances, func(a *allowance) bool { return !slices.Contains(togetherRules, a.rule) })
+}
+
+func (d *decoder) endpointAt(f tree.Field, errors []int) endpointAt {
+	at := endpointAt{width: f.Key.Width()}
+	at.line, at.column = d.doc.Position(f.Key.Start())
+	i, _ := slices.BinarySearch(errors, f.Key.Start())
+	at.broken = i < len(errors) && errors[i] < max(f.Key.End(), f.Value.End())
+	for _, rule := range togetherRules {
+		for _, key := range []allowKey{{rule: rule}, {rule: rule, in: f.Value}, {rule: rule, line: at.line}} {
+			at.allowances = append(at.allowances, d.allowed[key]...)
+		}
+	}
+	return at
+}
+
+// LintTogether is [Lint] for files in a studio that has others registered besides. Those take part in every question
+// about which endpoint answers for a feed, and are not judged themselves.
+func LintTogether(files, registered []*File) []signpost.Finding {
+	findings := Errors(files...)
+	for _, f := range files {
+		for _, own := range f.parser.findings {
+			if own.Severity != signpost.SeverityError {
+				findings = append(findings, own)
+			}
+		}
+	}
+	findings = append(findings, overlaps(files, registered)...)
+	order := make(map[string]int, len(files))
+	for i, f := range files {
+		order[f.Name] = i
+	}
+	slices.SortStableFunc(findings, func(a, b signpost.Finding) int {
+		return cmp.Or(order[a.File]-order[b.File], a.Line-b.Line, a.Column-b.Column)
+	})
+	return findings
+}
+
+// overlaps returns the findings of togetherRules, and the allowances of them that allow nothing.
+func overlaps(files, registered []*File) []signpost.Finding {
+	var all [2][]signpost.Version
+	type ref struct {
+		file   *File
+		places []*endpointAt
+	}
+	var refs []ref // by the number of the version
+	several := len(files)+len(registered) > 1
+	for i, some := range [][]*File{files, registered} {
+		for _, f := range some {
+			for j := range f.versions {
+				v := &f.versions[j]
+				manifest, places := f.comparable(v, several)
+				all[i] = append(all[i], signpost.Version{Name: v.name, Source: f.Name, Manifest: manifest})
+				refs = append(refs, ref{f, places})
+			}
+		}
+	}
+	place := func(version, endpoint int) string {
+		r := refs[version]
+		if r.file.served {
+			return r.file.Name // mostly a single line
+		}
+		return fmt.Sprintf("%s:%d", r.file.Name, r.places[endpoint].line)
+	}
+	var findings []signpost.Finding
+	used := make(map[*allowance]bool)
+	for i, some := range signpost.Overlaps(all[0], all[1], place) {
+		places := make(map[string]*endpointAt, len(refs[i].places))
+		for j, e := range all[0][i].Manifest.Endpoints {
+			places[e.URL] = refs[i].places[j]
+		}
+		for _, f := range some {
+			at := places[f.Path.Endpoint()]
+			f.Path = signpost.Path{signpost.Field(at.url)}
+			f.File, f.Line, f.Column, f.Width = refs[i].file.Name, at.line, at.column, at.width
+			allowed := false
+			for _, a := range at.allowances {
+				if a.rule == f.Rule {
+					used[a], allowed = true, true
+				}
+			}
+			if !allowed {
+				findings = append(findings, f)
+			}
+		}
+	}
+	if several { // a file by itself does not show what it allows
+		for _, f := range files {
+			for _, a := range f.allowances {
+				if !used[a] {
+					findings = append(findings, a.unused)
+				}
+			}
+		}
+	}
+	return findings
+}
+
+// comparable returns what decides which endpoint of a version answers for a feed, with features applied, without the
+// endpoints that have errors. Among several files {{host}} stands for the host of a served manifest, since all count
+// as registered on the same host.
+func (f *File) comparable(v *version, several bool) (signpost.Manifest, []*endpointAt) {
+	var m signpost.Manifest
+	var places []*endpointAt
+	for i, e := range v.manifest.Endpoints {
+		if !v.places[i].broken {
+			e.Modifiers = nil
+			m.Endpoints = append(m.Endpoints, e)
+			places = append(places, &v.places[i])
+		}
+	}
+	if f.served && several {
+		m = m.Reopen(m.ServedHost(addressHost(f.Name)))
+	}
+	return m.WithFeatures(f.named(f.enable)...), places
+}

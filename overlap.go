@@ -1,0 +1,353 @@
+package signpost
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// The rules about everything that is registered together.
+const (
+	RuleOverlapDropsContext  = "overlap-drops-context"
+	RuleOverlapInsideSegment = "overlap-inside-segment"
+	RuleRegisteredTwice      = "registered-twice"
+)
+
+// Overlaps returns the warnings about endpoints that take feeds from each other: for each of the versions, in the
+// order of its endpoints. All versions count as registered in one studio. So do the manifests in registered, which
+// get no findings of their own. Versions with the same Source are of one service.
+//
+// Place returns where an endpoint is, such as sport.yaml:12, to be named in a finding about another version. It gets
+// the number of the version, with those of registered after the others, and the number of the endpoint. Nil means
+// that findings name the source.
+//
+// All URLs must have {{host}} resolved in the same way, or not at all. Features add context keys, so apply them
+// first: see [Manifest.WithFeatures]. Invalid URLs take no part.
+func Overlaps(versions, registered []Version, place func(version, endpoint int) string) [][]Finding {
+	o := &together{
+		versions: slices.Concat(versions, registered), judged: len(versions), place: place,
+		keys: make(map[*textEnd][]keyOwner), dropped: make(map[*textEnd]map[string]bool), seen: make(map[drop]bool), inside: make(map[*textEnd]bool),
+		findings: make([][]Finding, len(versions)),
+	}
+	o.build()
+	for _, end := range o.outerFirst() {
+		o.judge(end)
+		o.reportLosses(end)
+	}
+	for i := range o.findings {
+		slices.SortStableFunc(o.findings[i], func(a, b Finding) int { return o.order[i][a.Path.Endpoint()] - o.order[i][b.Path.Endpoint()] })
+	}
+	return o.findings
+}
+
+// together judges everything that is registered together.
+type together struct {
+	versions []Version // those that are judged first
+	judged   int
+	place    func(version, endpoint int) string
+
+	index    *Index
+	refs     []endpointRef    // of the endpoints of the index
+	order    []map[string]int // of the endpoints of each judged version, by URL
+	keyed    *segmentNode     // the endpoints with context keys: others have none to lose
+	workLeft int              // see workPerEndpoint
+	gaveUp   bool
+
+	keys     map[*textEnd][]keyOwner      // of all endpoints with a URL, each once
+	dropped  map[*textEnd]map[string]bool // the keys that were reported as lost at a URL
+	seen     map[drop]bool                // the same, with the URL that has the key
+	losses   []loss                       // of the URL that is judged
+	inside   map[*textEnd]bool            // whether overlap-inside-segment was reported for a URL
+	findings [][]Finding
+}
+
+// keyOwner is a context key and the first endpoint with a URL that declares it.
+type keyOwner struct {
+	key    string
+	number int
+}
+
+// endpointRef is an endpoint by the number of its version and its own.
+type endpointRef struct{ version, endpoint int }
+
+func (o *together) build() {
+	valid := make([]Version, len(o.versions))
+	o.order = make([]map[string]int, len(o.versions))
+	for i, v := range o.versions {
+		valid[i] = Version{Name: v.Name, Source: v.Source}
+		o.order[i] = make(map[string]int, len(v.Manifest.Endpoints))
+		for j, e := range v.Manifest.Endpoints {
+			if _, taken := o.order[i][e.URL]; taken || CutURL(e.URL).check() != nil {
+				continue
+			}
+			o.order[i][e.URL] = j
+			o.refs = append(o.refs, endpointRef{i, j})
+			e.Modifiers = nil // which take no part
+			valid[i].Manifest.Endpoints = append(valid[i].Manifest.Endpoints, e)
+		}
+	}
+	o.index = NewIndex(valid...)
+	o.workLeft = workPerEndpoint * len(o.refs)
+	o.keyed = &segmentNode{}
+	known := make(map[*textEnd]map[string]bool)
+	for i, e := range o.index.endpoints {
+		if len(e.ContextObj) == 0 {
+			continue
+		}
+		if o.keys[e.at] == nil {
+			o.keyed.add(segments(e.URL), owner{slot: i})
+		}
+		if known[e.at] == nil {
+			known[e.at] = make(map[string]bool)
+		}
+		for _, item := range e.ContextObj {
+			if !known[e.at][item.Key] {
+				known[e.at][item.Key] = true
+				o.keys[e.at] = append(o.keys[e.at], keyOwner{item.Key, i})
+			}
+		}
+	}
+}
+
+// outerFirst returns the URLs of all endpoints, each once, the shorter ones first: a key that is lost on the way
+// to a longer one is reported where it is lost first.
+func (o *together) outerFirst() []*textEnd {
+	var ends []*textEnd
+	length := make(map[*textEnd]int)
+	for i, e := range o.index.endpoints {
+		if i == e.at.ends[0] {
+			ends = append(ends, e.at)
+			length[e.at] = len(feedOf(segments(e.URL), nil))
+		}
+	}
+	slices.SortStableFunc(ends, func(a, b *textEnd) int { return cmp.Or(length[a]-length[b], a.literals-b.literals) })
+	return ends
+}
+
+// judge reports what goes wrong for the feeds of a URL.
+func (o *together) judge(end *textEnd) {
+	o.registeredTwice(end)
+	e := o.index.endpoints[end.ends[0]]
+	kept := keySet(e.ContextObj)
+	for _, k := range o.keys[end] { // of the same service: another version, or other names for the placeholders
+		if o.index.endpoints[k.number].source == e.source && !kept[k.key] {
+			o.lose(end, k, "")
+		}
+	}
+	parts := segments(e.URL)
+	o.consider(end, kept, feedOf(parts, nil), false)
+	if !slices.ContainsFunc(parts, func(s segment) bool { return !s.literal() }) {
+		return // every feed of it has the same prefixes
+	}
+
+	// Others have text where this one has a placeholder.
+	work := func() bool { o.workLeft--; return o.workLeft > 0 }
+	search := intersection{parts: parts, work: work, visit: func(id owner, words [][]string) {
+		other := o.index.endpoints[id.slot].at
+		lost := func(k keyOwner) bool { return !kept[k.key] && !o.isDropped(end, k) }
+		if other == end || !slices.ContainsFunc(o.keys[other], lost) {
+			return
+		}
+		for choice := range choicesOf(words) {
+			if o.workLeft -= workPerFeed + len(parts); o.workLeft <= 0 || o.consider(end, kept, feedOf(parts, choice), true) {
+				return
+			}
+		}
+	}}
+	if !search.walk(o.keyed, 0) && !o.gaveUp {
+		o.gaveUp = true
+		o.report(end.ends[0], RuleOverlapDropsContext, "make some of the URLs differ before their first placeholder",
+			"%q may take feeds from other endpoints: too many URLs with placeholders overlap to compare them all", e.URL)
+	}
+}
+
+// consider looks for what one feed loses, if it is the URL's to answer for, which it returns. A key that is lost
+// already at a URL between the two is reported there.
+func (o *together) consider(end *textEnd, kept map[string]bool, feed string, example bool) bool {
+	canonical := CutURL(feed).canonical()
+	hits := o.index.hits(canonical)
+	if len(hits) == 0 || hits[0].textEnd != end {
+		return false
+	}
+	if !example {
+		feed = ""
+	}
+	between := make(map[string]bool) // the keys that are lost at URLs that were passed
+	for _, h := range hits[1:] {
+		if insideSegment(canonical, h.length) {
+			o.insideSegment(h.textEnd, end.ends[0])
+			continue
+		}
+		for _, k := range o.keys[h.textEnd] {
+			if !kept[k.key] && !between[k.key] {
+				o.lose(end, k, feed)
+			}
+		}
+		maps.Copy(between, o.dropped[h.textEnd])
+	}
+	return true
+}
+
+// lose notes that feeds of a URL, such as a given one, do not get a key that those of another one get.
+func (o *together) lose(end *textEnd, k keyOwner, feed string) {
+	if !o.isJudged(end.ends[0]) && !o.isJudged(k.number) || o.isDropped(end, k) {
+		return
+	}
+	if o.dropped[end] == nil {
+		o.dropped[end] = make(map[string]bool)
+	}
+	o.dropped[end][k.key] = true
+	o.seen[drop{end, o.index.endpoints[k.number].at, k.key}] = true
+	if n := len(o.losses); n > 0 && o.losses[n-1].other == k.number && o.losses[n-1].feed == feed {
+		o.losses[n-1].keys = append(o.losses[n-1].keys, k.key)
+		return
+	}
+	o.losses = append(o.losses, loss{k.number, feed, []string{k.key}})
+}
+
+// drop is a key of one URL that feeds of another one do not get.
+type drop struct {
+	at, of *textEnd
+	key    string
+}
+
+// isDropped reports whether a lost key needs no further report: a finding about the URL that loses it is enough. If
+// that is not judged, each that has the key gets one.
+func (o *together) isDropped(end *textEnd, k keyOwner) bool {
+	if o.isJudged(end.ends[0]) {
+		return o.dropped[end][k.key]
+	}
+	return o.seen[drop{end, o.index.endpoints[k.number].at, k.key}]
+}
+
+// loss is keys of an endpoint that feeds of the URL that is judged do not get.
+type loss struct {
+	other int
+	feed  string // such a feed; empty where all are
+	keys  []string
+}
+
+// reportLosses reports what feeds of a URL lose.
+func (o *together) reportLosses(end *textEnd) {
+	number := end.ends[0]
+	e := o.index.endpoints[number]
+	for _, l := range o.losses {
+		around := o.index.endpoints[l.other]
+		such := ""
+		if l.feed != "" {
+			such = fmt.Sprintf(", such as %q,", strings.ReplaceAll(l.feed, anyValue, "…"))
+		}
+		if o.isJudged(number) {
+			o.report(number, RuleOverlapDropsContext, "declare the keys here too, if the feeds need them",
+				"feeds of %q%s do not get %s, as those of %q%s do", e.URL, such, quotedList(l.keys), around.URL, o.where(number, l.other))
+		} else {
+			o.report(l.other, RuleOverlapDropsContext, "declare the keys there too, if the feeds need them",
+				"feeds of %q%s do not get %s where %q%s answers for them", around.URL, such, quotedList(l.keys), e.URL, o.where(l.other, number))
+		}
+	}
+	o.losses = nil
+}
+
+// insideSegment reports a URL that ends in the middle of a path segment of a longer one, if clients call the two in
+// different ways.
+func (o *together) insideSegment(end *textEnd, longer int) {
+	if o.inside[end] {
+		return
+	}
+	number := end.ends[0]
+	e, other := o.index.endpoints[number], o.index.endpoints[longer]
+	if !unlike(e.Endpoint, other.Endpoint) || !o.isJudged(number) && !o.isJudged(longer) {
+		return
+	}
+	o.inside[end] = true
+	const hint = "an endpoint answers for every URL that begins like its own: rename one of the two"
+	if o.isJudged(number) {
+		o.report(number, RuleOverlapInsideSegment, hint, "%q is also the beginning of %q%s", e.URL, other.URL, o.where(number, longer))
+	} else {
+		o.report(longer, RuleOverlapInsideSegment, hint, "%q begins like %q%s", other.URL, e.URL, o.where(longer, number))
+	}
+}
+
+// unlike reports whether clients call two endpoints in different ways, or expect different answers.
+func unlike(a, b Endpoint) bool {
+	items := make(map[ContextItem]bool, len(a.ContextObj))
+	for _, item := range a.ContextObj {
+		items[item] = true
+	}
+	for _, item := range b.ContextObj {
+		if !items[item] {
+			return true
+		}
+	}
+	return a.Method != b.Method || a.MIMEType != b.MIMEType || len(keySet(b.ContextObj)) != len(items)
+}
+
+// registeredTwice reports endpoints whose URL another service has, too. Of two that are judged, it is the later one.
+func (o *together) registeredTwice(end *textEnd) {
+	source := func(number int) string { return o.index.endpoints[number].source }
+	firsts := func(numbers []int) []int { // the first, and the first of another service
+		for i, n := range numbers {
+			if source(n) != source(numbers[0]) {
+				return []int{numbers[0], numbers[i]}
+			}
+		}
+		return numbers[:min(1, len(numbers))]
+	}
+	judged := slices.IndexFunc(end.ends, func(n int) bool { return !o.isJudged(n) })
+	if judged < 0 {
+		judged = len(end.ends)
+	}
+	earlier, registered := firsts(end.ends), firsts(end.ends[judged:])
+	for _, number := range end.ends[:judged] {
+		foreign := func(n int) bool { return source(n) != source(number) }
+		other := slices.IndexFunc(earlier, func(n int) bool { return n < number && foreign(n) })
+		var first int
+		if other >= 0 {
+			first = earlier[other]
+		} else if other = slices.IndexFunc(registered, foreign); other >= 0 {
+			first = registered[other]
+		} else {
+			continue
+		}
+		url, also := o.index.endpoints[number].URL, ""
+		if twin := o.index.endpoints[first].URL; twin != url {
+			also = fmt.Sprintf(", as %q", twin) // with other names for its placeholders
+		}
+		o.report(number, RuleRegisteredTwice, "the studio uses one of the two: remove the other, or give it a URL of its own",
+			"%q is also declared by another service%s%s", url, also, o.where(number, first))
+	}
+}
+
+func (o *together) isJudged(number int) bool { return o.refs[number].version < o.judged }
+
+// where returns the place of another endpoint for a message, if it is not in the same manifest.
+func (o *together) where(number, other int) string {
+	from, at := o.refs[number], o.refs[other]
+	if from.version == at.version {
+		return ""
+	}
+	v := o.versions[at.version]
+	text := v.Source
+	if o.place != nil {
+		text = o.place(at.version, at.endpoint)
+	} else if v.Source == o.versions[from.version].Source {
+		text = v.Name
+	}
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}
+
+// report adds a finding about an endpoint, if it is judged.
+func (o *together) report(number int, rule, hint, format string, args ...any) {
+	if o.isJudged(number) {
+		i := o.refs[number].version
+		o.findings[i] = append(o.findings[i], Finding{
+			Rule: rule, Severity: SeverityWarning, Message: fmt.Sprintf(format, args...), Hint: hint,
+			Path: Path{Field(o.index.endpoints[number].URL)},
+		})
+	}
+}
