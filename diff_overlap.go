@@ -18,6 +18,7 @@ type overlap struct {
 	before, after    *Index
 	oldOnes, newOnes map[owner]*Endpoint
 	kept             *segmentNode // the old endpoints that are still there
+	kinds            []owner      // one of each kind of those: of all with the same settings, then and now
 	workLeft         int
 }
 
@@ -32,8 +33,12 @@ type owner struct {
 // number.
 const workPerEndpoint = 1000
 
-// workPerFeed is what it costs to find out which endpoint answers for a feed, in comparisons of URL segments.
-const workPerFeed = 100
+// workPerFeed and workPerHit are what it costs to find out which endpoint answers for a feed, in comparisons of URL
+// segments: once, and for every endpoint that could answer.
+const (
+	workPerFeed = 100
+	workPerHit  = 5
+)
 
 // newOverlap registers the slots together. Among endpoints that match a feed equally well the first one answers, so
 // what is registered besides comes first, and the slots are in the same order in both states.
@@ -73,10 +78,19 @@ func (o *overlap) build() {
 	}
 	o.before, o.after = NewIndex(before...), NewIndex(after...)
 	o.kept = &segmentNode{}
+	known := make(map[string]bool)
 	for i, v := range before {
 		for _, e := range v.Manifest.Endpoints {
-			if id := (owner{i, e.URL}); o.newOnes[id] != nil {
-				o.kept.add(segments(e.URL), id)
+			id := owner{i, e.URL}
+			is := o.newOnes[id]
+			if is == nil {
+				continue
+			}
+			o.kept.add(segments(e.URL), id)
+			was := o.oldOnes[id]
+			if kind := fmt.Sprintf("%q", []any{was.Method, was.MIMEType, was.ContextObj, is.Method, is.MIMEType, is.ContextObj}); !known[kind] {
+				known[kind] = true
+				o.kinds = append(o.kinds, id)
 			}
 		}
 	}
@@ -99,17 +113,17 @@ func (o *overlap) handovers(at *slot, url string, matters func(from owner) bool)
 	var found []handover
 	seen := map[owner]bool{to: true}
 	try := func(from owner, feed string) bool {
-		if before, ok := ownerOf(o.before, feed); !ok || before != from {
+		if before, ok := o.ownerOf(o.before, feed); !ok || before != from {
 			return false
 		}
-		after, ok := ownerOf(o.after, feed)
+		after, ok := o.ownerOf(o.after, feed)
 		return ok && after == to
 	}
 
 	// With a value in place of each placeholder that no URL has in it, the endpoint's own URL is the most general feed.
 	parts := segments(url)
 	general := feedOf(parts, nil)
-	if from, ok := ownerOf(o.before, general); ok && !seen[from] && o.newOnes[from] != nil {
+	if from, ok := o.ownerOf(o.before, general); ok && !seen[from] && o.newOnes[from] != nil {
 		seen[from] = true
 		if matters(from) && try(from, general) {
 			found = append(found, handover{from: from})
@@ -119,14 +133,18 @@ func (o *overlap) handovers(at *slot, url string, matters func(from owner) bool)
 		return found, true // it is the only feed, apart from longer ones that go to the same endpoint
 	}
 
-	// Other endpoints have text where this one has a placeholder.
+	// Other endpoints have text where this one has a placeholder. Mostly, all of them are alike and none matters.
+	o.workLeft -= len(o.kinds)
+	if !slices.ContainsFunc(o.kinds, matters) {
+		return found, true
+	}
 	work := func() bool { o.workLeft--; return o.workLeft > 0 }
 	search := intersection{parts: parts, work: work, visit: func(from owner, words [][]string) {
 		if seen[from] || !matters(from) {
 			return
 		}
 		for choice := range choicesOf(words) {
-			if o.workLeft -= workPerFeed + len(parts); o.workLeft <= 0 {
+			if o.workLeft -= len(parts); o.workLeft <= 0 {
 				return
 			}
 			if feed := feedOf(parts, choice); try(from, feed) {
@@ -140,11 +158,13 @@ func (o *overlap) handovers(at *slot, url string, matters func(from owner) bool)
 }
 
 // ownerOf returns the endpoint that answers for a feed.
-func ownerOf(x *Index, feed string) (owner, bool) {
+func (o *overlap) ownerOf(x *Index, feed string) (owner, bool) {
+	o.workLeft -= workPerFeed
 	m, ok := x.Match(feed)
 	if !ok {
 		return owner{}, false
 	}
+	o.workLeft -= workPerHit * len(m.Shadowed)
 	slot, err := strconv.Atoi(m.Version)
 	return owner{slot, m.Endpoint}, err == nil
 }

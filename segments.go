@@ -110,9 +110,6 @@ func common(a, b segment) []string {
 	return words
 }
 
-// open returns the segment with a placeholder after it, for feeds that go on inside of it.
-func (s segment) open() segment { return append(slices.Clone(s), "") }
-
 // segmentNode is a place between segments in a tree of endpoint URLs.
 type segmentNode struct {
 	children []*segmentChild // in the order in which they were added
@@ -122,6 +119,7 @@ type segmentNode struct {
 
 type segmentChild struct {
 	segment segment
+	open    segment // the same with a placeholder after it, for feeds that go on inside of it
 	ends    []owner // the endpoints whose URL ends here
 	next    *segmentNode
 }
@@ -144,7 +142,7 @@ func (n *segmentNode) add(parts []segment, id owner) {
 func (n *segmentNode) child(s segment) *segmentChild {
 	child := n.byText[s.general()]
 	if child == nil {
-		child = &segmentChild{segment: s}
+		child = &segmentChild{segment: s, open: append(slices.Clone(s), "")}
 		if n.byText == nil {
 			n.byText = make(map[string]*segmentChild)
 		}
@@ -197,7 +195,7 @@ func (x *intersection) step(child *segmentChild, depth int) bool {
 	}
 	exact := common(x.parts[depth], child.segment)
 	if len(child.ends) > 0 {
-		if options := slices.Concat(exact, common(x.parts[depth], child.segment.open())); len(options) > 0 {
+		if options := slices.Concat(exact, common(x.parts[depth], child.open)); len(options) > 0 {
 			x.words = append(x.words[:depth], options)
 			for _, id := range child.ends {
 				x.visit(id, x.words)
