@@ -5,19 +5,11 @@ FUZZTIME ?= 20s
 ENGINE ?= docker
 IMAGE ?= signpost
 
-<<<<<<< HEAD
-.PHONY: test lint bench benchstat baseline fuzz soak build licenses image screenshot setup programs load browser npm
+.PHONY: test lint bench benchstat baseline fuzz soak build licenses image screenshot setup programs load browser npm editor
 
 # The files in deploy have a module of their own. Its tests say at the end what they could not run here, which go
 # test shows only where it is given no package.
-test: setup programs load browser npm lint
-=======
-.PHONY: test lint bench benchstat baseline fuzz soak build licenses image screenshot setup programs load browser editor
-
-# The files in deploy have a module of their own. Its tests say at the end what they could not run here, which go
-# test shows only where it is given no package.
-test: setup programs load browser editor lint
->>>>>>> 3a5c3d3 (Add the language server: findings, completion and fixes while you type)
+test: setup programs load browser npm editor lint
 	$(GO) test -race ./...
 	cd deploy/test && $(GO) test
 	@test -d bin/npm/node_modules/typescript || printf '\n*** THE TYPES OF THE STUDIO PAGE AND ITS ACCESSIBILITY WERE NOT CHECKED: npm cannot be had here. ***\n'
@@ -116,7 +108,6 @@ browser:
 		$$sudo apt-get update -qq && $$sudo apt-get install -y -qq --no-install-recommends chromium fonts-liberation; \
 	} || echo "chromium cannot be had here"
 
-<<<<<<< HEAD
 # For tests of the studio page alone: the TypeScript compiler checks the types of its scripts, axe-core its
 # accessibility. Nothing of it is in the page or in the program.
 npm_packages = typescript@5.9.3 axe-core@4.11.0
@@ -130,7 +121,7 @@ npm:
 		}; \
 		mkdir -p bin/npm && npm install --prefix bin/npm --no-save --no-fund --no-audit --loglevel=error --ignore-scripts $(npm_packages); \
 	} || echo "the npm packages cannot be had here"
-=======
+
 # The language server is tested with a real editor.
 editor:
 	@command -v nvim >/dev/null || { \
@@ -138,4 +129,3 @@ editor:
 		if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
 		$$sudo apt-get update -qq && $$sudo apt-get install -y -qq --no-install-recommends neovim; \
 	} || echo "neovim cannot be had here"
->>>>>>> 3a5c3d3 (Add the language server: findings, completion and fixes while you type)
