@@ -35,6 +35,9 @@ var (
 	problems = []*problem{badHost, badForwarded, bodyTooLarge, methodNotAllowed, hostNotAllowed, internalError}
 )
 
+// retryAfter is how many seconds a client should wait for the first manifest. Sources are polled about as often.
+var retryAfter = newField("Retry-After", "10")
+
 // maxListed bounds the manifests listed in a 404: enough to find a misspelt one, few enough to read.
 const maxListed = 20
 
@@ -42,7 +45,8 @@ func newNotFound(paths []string) *problem {
 	detail := `This is not the address of a manifest. Use one of those in "manifests".`
 	switch more := len(paths) - maxListed; {
 	case len(paths) == 0:
-		detail = "No manifest is published here. Publish a service, then use {base_path}/v1/endpoints-manifest."
+		return newProblem(http.StatusServiceUnavailable,
+			"No manifest has been published here yet. Try again when the service has read its definition.").with(retryAfter)
 	case more > 0:
 		detail += fmt.Sprintf(" %d more are not listed.", more)
 		paths = paths[:maxListed]

@@ -13,6 +13,7 @@ func TestRedirect(t *testing.T) {
 		{"8443", "/", "feeds.example.com", "https://feeds.example.com:8443/"},
 		{"8443", "/", "[::1]:8080", "https://[::1]:8443/"},
 		{"443", "//evil.example/%2e", "feeds.example.com", "https://feeds.example.com//evil.example/%2e"},
+		{"443", "*", "feeds.example.com", "https://feeds.example.com/"},
 		{"443", "/", "evil.example", ""},
 		{"443", "/", "a..b", ""},
 	} {

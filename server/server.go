@@ -132,7 +132,7 @@ var (
 	}
 )
 
-// New returns a handler for the services. Without any it answers 404 until something is published.
+// New returns a handler for the services. Without any it answers 503 until something is published.
 func New(opts Options, services ...Service) (*Handler, error) {
 	if err := opts.check(); err != nil {
 		return nil, err

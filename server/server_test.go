@@ -392,8 +392,23 @@ func TestNotFoundIsBounded(t *testing.T) {
 	if n := bytes.Count(a.body, []byte("endpoints-manifest\"")); n != maxListed || !bytes.Contains(a.body, []byte("180 more")) {
 		t.Errorf("%d manifests listed, want %d: %s", n, maxListed, a.body)
 	}
-	a = send(t, listen(t, newHandler(t, Options{})), "GET", "/", "Host: feeds.example.com")
-	wantStatus(t, a, http.StatusNotFound)
+}
+
+// TestBeforeTheFirst: a client that comes before anything is published is asked to come again.
+func TestBeforeTheFirst(t *testing.T) {
+	h := newHandler(t, Options{})
+	for _, path := range []string{"/", manifestPath} {
+		a := send(t, listen(t, h), "GET", path, "Host: feeds.example.com")
+		wantStatus(t, a, http.StatusServiceUnavailable)
+		if got := a.Header.Get("Retry-After"); got != "10" {
+			t.Errorf("Retry-After is %q", got)
+		}
+		checkAnswer(t, a)
+	}
+	if err := h.Publish(v1(compile(t, "a"))); err != nil {
+		t.Fatal(err)
+	}
+	wantStatus(t, send(t, listen(t, h), "GET", "/", "Host: feeds.example.com"), http.StatusNotFound)
 }
 
 func TestMounting(t *testing.T) {

@@ -68,7 +68,13 @@ func (c *CLI) Main(args []string) int {
 	case !errors.As(err, &exit):
 		exit = &exitError{exitUsage, err} // cobra's own: a command, flag or argument that it does not know
 	}
-	if exit.err != nil {
+	switch {
+	case c.logsJSON(cmd, args):
+		if exit.err != nil {
+			newLogger(c.Stderr, "json", "error").Error(exit.err.Error())
+		}
+		return exit.code
+	case exit.err != nil:
 		fmt.Fprintf(c.Stderr, "signpost: %v\n", exit.err)
 	}
 	if exit.code == exitUsage {

@@ -11,12 +11,14 @@ import (
 	"net/netip"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"signpost/definition"
 	"signpost/host"
 	"signpost/internal/daemon"
 	"signpost/internal/routes"
@@ -49,6 +51,7 @@ type serveFlags struct {
 	pollInterval                   time.Duration
 	definitionCache                string
 	logFormat, logLevel            enum
+	accessLog                      bool
 	readHeaderTimeout, readTimeout time.Duration
 	writeTimeout, idleTimeout      time.Duration
 	maxHeaderBytes, maxConnections int
@@ -102,7 +105,8 @@ if it does not pass the Host header on.`,
 	flags.DurationVar(&f.pollInterval, "poll-interval", daemon.DefaultPollInterval, "how often to ask for a definition at an address")
 	flags.StringVar(&f.definitionCache, "definition-cache", "", "folder to keep definitions from addresses in, for a start without their source")
 	f.logFormat.addTo(cmd, "log-format", "how to log")
-	f.logLevel.addTo(cmd, "log-level", "the least of what to log; debug has a line for each request")
+	f.logLevel.addTo(cmd, "log-level", "minimum log level; debug logs every request")
+	flags.BoolVar(&f.accessLog, "access-log", false, "log every request, with the host that went into the manifest")
 	flags.DurationVar(&f.readHeaderTimeout, "read-header-timeout", daemon.DefaultReadHeaderTimeout, "how long a client may take to send the headers")
 	flags.DurationVar(&f.readTimeout, "read-timeout", daemon.DefaultReadTimeout, "how long it may take to send the whole request")
 	flags.DurationVar(&f.writeTimeout, "write-timeout", daemon.DefaultWriteTimeout, "how long it may take to receive the answer")
@@ -128,11 +132,13 @@ func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 	if err != nil {
 		return err
 	}
+	socket, _ := c.LookupEnv("NOTIFY_SOCKET")
+	config.Notify = daemon.Notifier(socket)
 	d, err := daemon.New(config)
 	if err != nil {
 		return usageErrorf("%w", err)
 	}
-	if err := c.loadFirst(ctx, d, f); err != nil {
+	if err := c.loadFirst(ctx, d, f, log); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
@@ -142,14 +148,20 @@ func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 		return err
 	}
 	scheme, addr := d.Address()
-	c.printAddresses(scheme, addr, d.Routes(), args)
+	if f.logFormat.value != "json" { // where the log says it
+		c.printAddresses(scheme, addr, d.Routes(), args)
+	}
+	if f.publicHost == "" && len(f.allowedHosts) == 0 {
+		log.Warn("manifests are served for every host that a request names: set --allowed-host or --public-host to those that are yours")
+	}
 	return d.Run(ctx, reload)
 }
 
 // loadFirst loads the definitions for the first time. Their findings go to standard error; an error in a file keeps
 // all from being served. A remote source may come later.
-func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags) error {
+func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags, log *slog.Logger) error {
 	missing := false
+	var files []*definition.File
 	for _, loaded := range d.Load(ctx) {
 		if n := len(loaded.Files); f.basePath != "" && n > 1 {
 			return usageErrorf("--base-path is for one definition, not for %d: set base_path in each", n)
@@ -160,15 +172,20 @@ func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags) err
 			}
 			missing = true
 		}
-		printFindings(c.Stderr, c.palette(c.Stderr), loaded.Files, loaded.Findings)
+		if f.logFormat.value == "json" {
+			daemon.LogFindings(ctx, log, loaded.Findings)
+		} else {
+			printFindings(c.Stderr, c.palette(c.Stderr), loaded.Files, loaded.Findings)
+		}
 		if loaded.Broken {
 			return foundSomething
 		}
+		files = append(files, loaded.Files...)
 	}
 	if missing {
 		return nil // the features may be those of a definition that is to come
 	}
-	return checkFeatures(d.Files(), f.features)
+	return checkFeatures(files, f.features)
 }
 
 // config translates the flags.
@@ -198,6 +215,7 @@ func (f serveFlags) config(args []string, log *slog.Logger, net network) (daemon
 		ShutdownDelay:     f.shutdownDelay,
 		ShutdownTimeout:   limit(f.shutdownTimeout),
 		Log:               log,
+		AccessLog:         f.accessLog,
 		Version:           buildVersion(),
 	}
 	var err error
@@ -216,7 +234,7 @@ func (f serveFlags) config(args []string, log *slog.Logger, net network) (daemon
 		}
 	}
 	if len(args) == 0 {
-		config.Sources = []source.Source{source.Fixed{{Name: exampleName, Text: example}}}
+		config.Sources = []source.Source{&source.Fixed{Label: "the built-in example", Documents: []source.Document{{Name: exampleName, Text: example}}}}
 		return config, nil
 	}
 	if f.pollInterval <= 0 {
@@ -282,6 +300,18 @@ func parseDomains(domains []string) ([]string, error) {
 		all = append(all, name)
 	}
 	return all, nil
+}
+
+// logsJSON reports whether a command is one whose standard error is JSON from the first byte to the last. It may have
+// failed before its flags were read.
+func (c *CLI) logsJSON(cmd *cobra.Command, args []string) bool {
+	if cmd.Name() != "serve" {
+		return false
+	}
+	flag := cmd.Flags().Lookup("log-format")
+	variable, _ := c.LookupEnv(envName(flag.Name))
+	given := slices.Contains(args, "--log-format=json") || strings.Contains(strings.Join(args, " ")+" ", " --log-format json ")
+	return flag.Value.String() == "json" || given || !flag.Changed && variable == "json"
 }
 
 func newLogger(w io.Writer, format, level string) *slog.Logger {

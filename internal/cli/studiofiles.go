@@ -89,7 +89,7 @@ func (all *studioFiles) watch(ctx context.Context, page *studio.Studio) {
 	if len(paths) == 0 {
 		return
 	}
-	source.Watcher{Paths: paths}.Run(ctx, func(bool) {
+	source.Watcher{Directories: func() []string { return source.DirectoriesOf(paths...) }}.Run(ctx, func(bool) {
 		changed := false
 		for i := range all.arguments {
 			if all.arguments[i].watched {

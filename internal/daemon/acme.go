@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"slices"
 	"sync"
@@ -31,6 +32,7 @@ type acmeManager struct {
 	autocert.Manager
 	domains []string
 	log     *slog.Logger
+	metrics *metrics
 
 	mu   sync.Mutex
 	said map[string]time.Time // when it was last logged that a domain has no certificate
@@ -40,13 +42,13 @@ type acmeManager struct {
 // says no more than that there is no certificate.
 const acmeSilence = time.Minute
 
-func newACME(config ACME, version string, log *slog.Logger) (*acmeManager, error) {
-	m := &acmeManager{domains: config.Domains, log: log, said: make(map[string]time.Time)}
+func newACME(config ACME, version string, log *slog.Logger, m *metrics) (*acmeManager, error) {
+	manager := &acmeManager{domains: config.Domains, log: log, metrics: m, said: make(map[string]time.Time)}
 	if err := os.MkdirAll(config.CacheDir, 0o700); err != nil {
 		return nil, fmt.Errorf("make folder for certificates: %w", err)
 	}
-	ours := autocert.HostWhitelist(m.domains...)
-	m.Manager = autocert.Manager{
+	ours := autocert.HostWhitelist(manager.domains...)
+	manager.Manager = autocert.Manager{
 		Prompt: autocert.AcceptTOS,
 		HostPolicy: func(ctx context.Context, host string) error {
 			if name, _, err := net.SplitHostPort(host); err == nil { // a challenge at a port other than 80
@@ -55,9 +57,9 @@ func newACME(config ACME, version string, log *slog.Logger) (*acmeManager, error
 			return ours(ctx, host)
 		},
 		Cache:  autocert.DirCache(config.CacheDir),
-		Client: &acme.Client{DirectoryURL: cmp.Or(config.Directory, DefaultACMEDirectory), UserAgent: "signpost/" + version},
+		Client: &acme.Client{DirectoryURL: cmp.Or(config.Directory, DefaultACMEDirectory), UserAgent: "signpost/" + version, HTTPClient: &http.Client{Transport: countFailures{m}}},
 	}
-	return m, nil
+	return manager, nil
 }
 
 func (m *acmeManager) config() *tls.Config {
@@ -85,6 +87,9 @@ func (m *acmeManager) obtain() {
 // GetCertificate is the manager's, and logs what keeps a domain of ours from its certificate.
 func (m *acmeManager) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	cert, err := m.Manager.GetCertificate(hello)
+	if err == nil && cert.Leaf != nil && slices.Contains(m.domains, hello.ServerName) {
+		m.metrics.certificate(cert.Leaf) // autocert renews it without a word
+	}
 	if err == nil || !slices.Contains(m.domains, hello.ServerName) || slices.Contains(hello.SupportedProtos, acme.ALPNProto) {
 		return cert, err // or else the mistake of a client, or a challenge
 	}
@@ -95,4 +100,16 @@ func (m *acmeManager) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certifica
 		m.log.Error("no certificate", "domain", hello.ServerName, "error", err)
 	}
 	return nil, err
+}
+
+// countFailures counts requests to the directory that fail. Those of a renewal, which autocert makes in the background
+// while the old certificate is still good, show nowhere else.
+type countFailures struct{ *metrics }
+
+func (c countFailures) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil || res.StatusCode >= http.StatusBadRequest {
+		c.failed.Inc()
+	}
+	return res, err
 }

@@ -21,7 +21,7 @@ func TestACME(t *testing.T) {
 	pebble := startPebble(t)
 	serve := func(domain, cache string, args ...string) *process {
 		t.Helper()
-		args = append([]string{"serve", "--log-format", "json", "--acme-domain", domain, "--acme-cache", cache, "--acme-directory", pebble.directory}, args...)
+		args = append([]string{"serve", "--log-format", "json", "--admin-listen", "127.0.0.1:0", "--acme-domain", domain, "--acme-cache", cache, "--acme-directory", pebble.directory}, args...)
 		cmd := exec.Command("signpost", args...)
 		cmd.Env = append(os.Environ(), "SSL_CERT_FILE="+pebble.apiRoot)
 		return startCommand(t, cmd)
@@ -72,6 +72,9 @@ func TestACME(t *testing.T) {
 		t.Errorf("the certificate is not the one from the cache: %v", err)
 	}
 	waitFor(t, "a complaint", func() bool { return len(p.logged("no certificate")) > 0 })
+	if p.metric(t, "signpost_certificate_failures_total") == 0 || p.metric(t, `signpost_certificate_expiry_timestamp_seconds{name="`+domain+`"}`) == 0 {
+		t.Error("the metrics tell neither of the failure nor of the certificate")
+	}
 	for range 3 {
 		if _, err := fetch(httpsClient("new.example.com", root), p.url+manifestV1, ""); err == nil {
 			t.Error("there is a certificate without a directory")

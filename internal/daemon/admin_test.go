@@ -83,11 +83,11 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("the metrics repeat what a request said:\n%s", regexp.MustCompile(`.*mark.*`).FindString(text))
 	}
 	for name, want := range map[string]float64{
-		`signpost_requests_total{status="200",version="v1"}`:                                      43,
-		`signpost_requests_total{status="405",version="v1"}`:                                      42,
-		`signpost_requests_total{status="400",version="v1"}`:                                      42,
-		`signpost_requests_total{status="421",version="v1"}`:                                      42,
-		`signpost_request_duration_seconds_count{version="v1"}`:                                   169,
+		`signpost_requests_total{base_path="/",status="200",version="v1"}`:                        43,
+		`signpost_requests_total{base_path="/",status="405",version="v1"}`:                        42,
+		`signpost_requests_total{base_path="/",status="400",version="v1"}`:                        42,
+		`signpost_requests_total{base_path="/",status="421",version="v1"}`:                        42,
+		`signpost_request_duration_seconds_count{base_path="/",version="v1"}`:                     169,
 		`signpost_cache_requests_total{result="miss"}`:                                            41, // as many as hosts
 		`signpost_cache_requests_total{result="hit"}`:                                             2,
 		`signpost_cache_entries`:                                                                  41,
@@ -103,7 +103,7 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s is %v, not %v", name, got, want)
 		}
 	}
-	for _, name := range []string{`signpost_response_bytes_total{version="v1"}`, `signpost_cache_bytes`, `signpost_last_reload_success_timestamp_seconds`} {
+	for _, name := range []string{`signpost_response_bytes_total{base_path="/",version="v1"}`, `signpost_cache_bytes`, `signpost_last_reload_success_timestamp_seconds`} {
 		if p.metric(t, name) == 0 {
 			t.Errorf("%s is nothing", name)
 		}
@@ -132,11 +132,11 @@ func TestReady(t *testing.T) {
 	source.set("", http.StatusServiceUnavailable)
 	p := startServe(t, source.URL, "--poll-interval", "50ms", "--shutdown-delay", "2s")
 	is := func(path string, status int) bool { return mustFetch(t, p.admin+path).StatusCode == status }
-	if !is("/healthz", 200) || !is("/readyz", 503) || p.get(t, manifestV1).StatusCode != http.StatusNotFound {
+	if !is("/healthz", 200) || !is("/readyz", 503) || p.get(t, manifestV1).StatusCode != http.StatusServiceUnavailable {
 		t.Error("without a definition it is not healthy, or ready")
 	}
 	source.set("{}", http.StatusOK)
-	waitFor(t, "a bad definition to be refused", func() bool { return len(p.logged("definition refused: the last good one stays")) > 0 })
+	waitFor(t, "a bad definition to be refused", func() bool { return len(p.logged(rejected...)) > 0 })
 	if !is("/readyz", 503) {
 		t.Error("it is ready with a bad definition")
 	}

@@ -12,11 +12,11 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"signpost/definition"
 	"signpost/internal/source"
 	"signpost/server"
 )
@@ -67,8 +67,10 @@ type Config struct {
 	ShutdownDelay     time.Duration // how long it keeps serving, not ready, after it was told to end
 	ShutdownTimeout   time.Duration // how long it waits for open requests after that
 
-	Log     *slog.Logger // nil logs nothing
-	Version string       // of the program, for logs, metrics and requests
+	Log       *slog.Logger // nil logs nothing
+	AccessLog bool         // log every request; at level debug they are logged in any case
+	Version   string       // of the program, for logs, metrics and requests
+	Notify    Notifier     // tells the service manager about readiness and reloads; the zero value tells nobody
 
 	Ticks <-chan time.Time // replaces the ticker of source.LookInterval in tests
 }
@@ -112,7 +114,7 @@ func New(config Config) (*Daemon, error) {
 	d := &Daemon{config: config.withDefaults(), failed: make(chan error, 3)}
 	d.metrics = newMetrics(d.config.Version)
 	opts := d.config.Handler
-	opts.Observe = newObserver(d.config.Log, d.metrics)
+	opts.Observe = newObserver(d.config.Log, d.config.AccessLog, d.metrics)
 	var err error
 	if d.handler, err = server.New(opts); err != nil {
 		return nil, err
@@ -120,7 +122,7 @@ func New(config Config) (*Daemon, error) {
 	d.metrics.watchCache(d.handler)
 	d.publisher = &publisher{
 		handler: d.handler, log: d.config.Log, metrics: d.metrics, sources: d.config.Sources,
-		features: d.config.Features, basePath: d.config.BasePath,
+		preparer: preparer{features: d.config.Features, basePath: d.config.BasePath, host: plausibleHost(opts)},
 	}
 	d.publisher.revision.Store("")
 	return d, nil
@@ -144,9 +146,6 @@ func (d *Daemon) Load(ctx context.Context) []Loaded {
 	return results
 }
 
-// Files returns the definitions as they were last read.
-func (d *Daemon) Files() []*definition.File { return d.publisher.files() }
-
 // Routes returns the paths of the manifests that are published.
 func (d *Daemon) Routes() []string { return d.handler.Routes() }
 
@@ -161,39 +160,17 @@ func (d *Daemon) Address() (scheme string, addr net.Addr) {
 // Run serves until ctx ends or a listener fails, and reloads what changes meanwhile. On a signal from reload it
 // looks at once. When ctx has ended it finishes open requests.
 func (d *Daemon) Run(ctx context.Context, reload <-chan os.Signal) error {
+	d.logSettings()
 	scheme, addr := d.Address()
 	d.config.Log.Info("serving", "listen", addr.String(), "scheme", scheme, "manifests", len(d.Routes()),
 		"revision", d.publisher.revision.Load(), "version", d.config.Version)
-	d.publisher.logOutcome(d.first)
+	d.publisher.logResult(d.first)
+	d.first = Loaded{}
+	d.notify("READY=1")
 
 	work, stop := context.WithCancel(ctx)
 	defer stop()
-	interval := d.config.PollInterval
-	if d.config.NoWatch {
-		interval = 0
-	}
-	arrivals := make(chan struct{}, 1)
-	var pollers []*source.Poller
-	for _, remote := range d.publisher.remotes() {
-		poller := source.NewPoller(interval)
-		pollers = append(pollers, poller)
-		go poller.Run(work, remote, arrivals)
-	}
-	watcher := source.Watcher{
-		Paths: append(source.Paths(d.config.Sources), d.config.Certificate.paths()...),
-		Off:   d.config.NoWatch, Demands: reload, Arrivals: arrivals, Ticks: d.config.Ticks,
-	}
-	go watcher.Run(work, func(demanded bool) {
-		if d.certificate != nil {
-			d.certificate.reload()
-		}
-		if demanded {
-			for _, poller := range pollers {
-				poller.Hurry()
-			}
-		}
-		d.publisher.reload(work)
-	})
+	d.follow(work, reload)
 	select {
 	case err := <-d.failed:
 		d.Close()
@@ -202,4 +179,81 @@ func (d *Daemon) Run(ctx context.Context, reload <-chan os.Signal) error {
 	}
 	stop()
 	return d.shutDown(context.WithoutCancel(ctx))
+}
+
+// logSettings logs what decides who is answered, and with what.
+func (d *Daemon) logSettings() {
+	var sources []string
+	for _, s := range d.config.Sources {
+		sources = append(sources, s.Name())
+	}
+	list := func(values []string, none string) string {
+		if len(values) == 0 {
+			return none
+		}
+		return strings.Join(values, ", ")
+	}
+	features := "those that each definition enables"
+	if d.config.Features != nil {
+		features = list(d.config.Features, "none")
+	}
+	var proxies []string
+	for _, prefix := range d.config.Handler.TrustedProxies {
+		proxies = append(proxies, prefix.String())
+	}
+	d.config.Log.Info("settings", "sources", list(sources, "none"), "features", features,
+		"public_host", cmp.Or(d.config.Handler.PublicHost, "that of the request"), "allowed_hosts", list(d.config.Handler.AllowedHosts, "all"),
+		"trusted_proxies", list(proxies, "none"), "cors_origin", cmp.Or(d.config.Handler.CORSOrigin, "*"))
+}
+
+// follow reloads definitions and certificates when they change, each by itself so that neither waits for the other,
+// until ctx ends.
+func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
+	interval := d.config.PollInterval
+	if d.config.NoWatch {
+		interval = 0
+	}
+	arrivals := make(chan bool, 1)
+	var pollers []*source.Poller
+	for _, remote := range d.publisher.remotes() {
+		poller := source.NewPoller(interval)
+		pollers = append(pollers, poller)
+		go poller.Run(ctx, remote, arrivals)
+	}
+	definitions, certificates := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case s := <-reload:
+				for _, poller := range pollers {
+					poller.Hurry()
+				}
+				for _, to := range []chan os.Signal{definitions, certificates} {
+					select {
+					case to <- s:
+					default: // it is going to look
+					}
+				}
+			}
+		}
+	}()
+	watcher := source.Watcher{
+		Directories: func() []string { return source.Directories(d.config.Sources) },
+		Off:         d.config.NoWatch, Demands: definitions, Arrivals: arrivals, Ticks: d.config.Ticks,
+	}
+	go watcher.Run(ctx, func(demanded bool) {
+		if demanded {
+			d.notify("RELOADING=1\nMONOTONIC_USEC=" + monotonicMicroseconds())
+		}
+		d.publisher.reload(ctx, demanded)
+		if demanded {
+			d.notify("READY=1")
+		}
+	})
+	if d.certificate != nil {
+		watcher := source.Watcher{Directories: d.config.Certificate.directories, Off: d.config.NoWatch, Demands: certificates, Ticks: d.config.Ticks}
+		go watcher.Run(ctx, func(bool) { d.certificate.reload() })
+	}
 }

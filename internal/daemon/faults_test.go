@@ -151,7 +151,7 @@ func TestTooMuch(t *testing.T) {
 			t.Errorf("%s: the answer is %.100q, not %s", test.name, answer, test.want)
 		}
 	}
-	if got := p.metric(t, `signpost_requests_total{status="413",version="v1"}`); got != 3 {
+	if got := p.metric(t, `signpost_requests_total{base_path="/",status="413",version="v1"}`); got != 3 {
 		t.Errorf("%v bodies were refused, not 3", got)
 	}
 }

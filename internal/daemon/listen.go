@@ -72,14 +72,14 @@ func Listen(address string, max int) (net.Listener, error) {
 func (d *Daemon) tlsConfig() (*tls.Config, *acmeManager, error) {
 	switch {
 	case d.config.Certificate.Cert != "":
-		certificate, err := newCertificate(d.config.Certificate, d.config.Log)
+		certificate, err := newCertificate(d.config.Certificate, d.config.Log, d.metrics)
 		if err != nil {
 			return nil, nil, err
 		}
 		d.certificate = certificate
 		return certificate.config(), nil, nil
 	case len(d.config.ACME.Domains) > 0:
-		manager, err := newACME(d.config.ACME, d.config.Version, d.config.Log)
+		manager, err := newACME(d.config.ACME, d.config.Version, d.config.Log, d.metrics)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -116,7 +116,9 @@ func (d *Daemon) serve(listener net.Listener, handler http.Handler, config *tls.
 // listener goes last, so that whoever asks sees that it is shutting down.
 func (d *Daemon) shutDown(ctx context.Context) error {
 	d.draining.Store(true)
-	d.config.Log.Info("shutting down", "delay", d.config.ShutdownDelay, "timeout", d.config.ShutdownTimeout, "revision", d.publisher.revision.Load())
+	d.notify("STOPPING=1")
+	d.config.Log.Info("shutting down", "delay_seconds", d.config.ShutdownDelay.Seconds(), "timeout_seconds", d.config.ShutdownTimeout.Seconds(),
+		"revision", d.publisher.revision.Load())
 	time.Sleep(d.config.ShutdownDelay)
 	ctx, cancel := context.WithTimeout(ctx, d.config.ShutdownTimeout)
 	defer cancel()

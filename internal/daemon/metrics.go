@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"crypto/x509"
 	"maps"
 	"runtime"
 	"strconv"
@@ -28,6 +29,8 @@ type metrics struct {
 	loadedOK prometheus.Gauge
 	findings *prometheus.GaugeVec
 	revision *prometheus.GaugeVec
+	expiry   *prometheus.GaugeVec
+	failed   prometheus.Counter // certificates
 
 	// kinds has the metrics of each kind of answer, since to look them up by their labels would take longer
 	// than the answer itself. The map is replaced where one is added, by whoever has mu.
@@ -37,10 +40,10 @@ type metrics struct {
 
 // answerKind is all of an event that is a label: the versions of the definitions, times a handful of outcomes.
 type answerKind struct {
-	version string
-	status  int
-	cache   string
-	refused string
+	basePath, version string
+	status            int
+	cache             string
+	refused           string
 }
 
 type answerMetrics struct {
@@ -53,15 +56,15 @@ func newMetrics(version string) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "signpost_requests_total", Help: "Requests answered, by API version and status. The version is empty where there is no manifest.",
-		}, []string{"version", "status"}),
+			Name: "signpost_requests_total", Help: "Requests answered, by base path, API version and status. Base path and version are empty where there is no manifest.",
+		}, []string{"base_path", "version", "status"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "signpost_request_duration_seconds", Help: "Time from a request until its response was written to the connection.",
 			Buckets: []float64{.00001, .0001, .001, .01, .1, 1, 10}, // a look-up takes microseconds; the rest is the network
-		}, []string{"version"}),
+		}, []string{"base_path", "version"}),
 		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "signpost_response_bytes_total", Help: "Bytes of response bodies.",
-		}, []string{"version"}),
+		}, []string{"base_path", "version"}),
 		cache: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "signpost_cache_requests_total", Help: "Look-ups of a manifest with its host in it, by result: hit or miss.",
 		}, []string{"result"}),
@@ -83,6 +86,22 @@ func newMetrics(version string) *metrics {
 		revision: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "signpost_manifest_info", Help: "1 for each manifest that is published, with its revision.",
 		}, []string{"base_path", "version", "revision"}),
+		expiry: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "signpost_certificate_expiry_timestamp_seconds", Help: "When the certificate in use expires, by the first name that it is for.",
+		}, []string{"name"}),
+		failed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "signpost_certificate_failures_total", Help: "Certificates that could not be loaded from files, and failed requests to the ACME directory.",
+		}),
+	}
+	// Every counter exists from the start: a rate over one that comes later misses the first event.
+	for vec, values := range map[*prometheus.CounterVec][]string{
+		m.cache:   {server.CacheHit, server.CacheMiss},
+		m.refused: {server.RefusedMalformed, server.RefusedForwarded, server.RefusedNotAllowed},
+		m.reloads: {"success", "failure"},
+	} {
+		for _, value := range values {
+			vec.WithLabelValues(value)
+		}
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "signpost_build_info", Help: "1, with the version of Signpost and of Go.",
@@ -90,7 +109,7 @@ func newMetrics(version string) *metrics {
 	})
 	build.Set(1)
 	m.kinds.Store(&map[answerKind]answerMetrics{})
-	m.registry.MustRegister(m.requests, m.duration, m.bytes, m.cache, m.refused, m.reloads, m.loadedAt, m.loadedOK, m.findings, m.revision,
+	m.registry.MustRegister(m.requests, m.duration, m.bytes, m.cache, m.refused, m.reloads, m.loadedAt, m.loadedOK, m.findings, m.revision, m.expiry, m.failed,
 		build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -107,7 +126,7 @@ func (m *metrics) watchCache(h *server.Handler) {
 
 // observe counts a request.
 func (m *metrics) observe(e server.Event) {
-	a := m.of(answerKind{e.Version, e.Status, e.Cache, e.Refused})
+	a := m.of(answerKind{e.BasePath, e.Version, e.Status, e.Cache, e.Refused})
 	a.requests.Inc()
 	a.bytes.Add(float64(e.Bytes))
 	a.duration.Observe(e.Duration.Seconds())
@@ -124,9 +143,9 @@ func (m *metrics) of(kind answerKind) answerMetrics {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	a := answerMetrics{
-		requests: m.requests.WithLabelValues(kind.version, strconv.Itoa(kind.status)),
-		bytes:    m.bytes.WithLabelValues(kind.version),
-		duration: m.duration.WithLabelValues(kind.version),
+		requests: m.requests.WithLabelValues(kind.basePath, kind.version, strconv.Itoa(kind.status)),
+		bytes:    m.bytes.WithLabelValues(kind.basePath, kind.version),
+		duration: m.duration.WithLabelValues(kind.basePath, kind.version),
 	}
 	if kind.cache != "" {
 		a.more = append(a.more, m.cache.WithLabelValues(kind.cache))
@@ -150,6 +169,15 @@ func (m *metrics) reloaded(ok bool) {
 	}
 }
 
+// certificate tells which certificate is in use.
+func (m *metrics) certificate(leaf *x509.Certificate) {
+	name := leaf.Subject.CommonName
+	if len(leaf.DNSNames) > 0 {
+		name = leaf.DNSNames[0]
+	}
+	m.expiry.WithLabelValues(name).Set(float64(leaf.NotAfter.Unix()))
+}
+
 // healthy tells whether everything could be read and was good when it was last looked at.
 func (m *metrics) healthy(ok bool) {
 	m.loadedOK.Set(0)
@@ -159,14 +187,21 @@ func (m *metrics) healthy(ok bool) {
 }
 
 // definitions tells what is published now.
-func (m *metrics) definitions(served []*servedDefinition, findings []signpost.Finding) {
-	for _, severity := range []signpost.Severity{signpost.SeverityError, signpost.SeverityWarning} {
-		m.findings.WithLabelValues(string(severity)).Set(float64(count(findings, severity)))
-	}
+func (m *metrics) definitions(all []*served) {
+	counts := map[signpost.Severity]int{signpost.SeverityError: 0, signpost.SeverityWarning: 0}
 	m.revision.Reset()
-	for _, s := range served {
-		for version, template := range s.service.Versions {
-			m.revision.WithLabelValues(s.service.BasePath, version, template.Revision()).Set(1)
+	for _, s := range all {
+		for _, f := range s.all() {
+			counts[f.Severity]++
 		}
+		if s.current == nil {
+			continue
+		}
+		for version, template := range s.current.Versions {
+			m.revision.WithLabelValues(s.current.BasePath, version, template.Revision()).Set(1)
+		}
+	}
+	for severity, n := range counts {
+		m.findings.WithLabelValues(string(severity)).Set(float64(n))
 	}
 }

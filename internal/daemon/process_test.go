@@ -32,6 +32,12 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// What the log says of definitions that are rejected, and of sources that cannot be read.
+var (
+	rejected   = []string{"definition rejected: still serving the last good one", "definition rejected: there is none to serve in its place"}
+	unreadable = []string{"source cannot be read: still serving what was read before", "source cannot be read: nothing is served from it yet"}
+)
+
 // The exit codes of the command.
 const (
 	exitFine     = 0

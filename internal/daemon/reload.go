@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"sync/atomic"
 
@@ -20,40 +21,49 @@ import (
 // publisher keeps what a handler serves in step with the definitions that it comes from. A definition that
 // is bad, or cannot be read, leaves the last good one of its service in place.
 type publisher struct {
-	handler  *server.Handler
-	log      *slog.Logger
-	metrics  *metrics
-	sources  []source.Source
-	features []string // nil: those that each definition enables
-	basePath string   // in place of the definition's own, if it is set
+	handler *server.Handler
+	log     *slog.Logger
+	metrics *metrics
+	sources []source.Source
+	preparer
 
-	served   []*servedDefinition
-	failures map[string]bool // what went wrong and was said already
+	read     [][]source.Document // what each source had
+	served   []*served
+	failures map[string]bool // what went wrong and was logged already
 	revision atomic.Value    // the revision of all that is published, a string
 }
 
-// servedDefinition is a definition, as it was last read and as it was last good.
-type servedDefinition struct {
-	name    string
-	source  source.Source
-	sum     source.Sum
-	file    *definition.File // as it was last read
-	good    *definition.File // as it was last good; nil if it never was
-	service server.Service   // of the good one
+// served is a definition, as it was last read and as it was last good. It keeps neither the text nor what was parsed.
+type served struct {
+	id     string // of the document
+	name   string
+	source source.Source
+	sum    source.Sum
+
+	findings []signpost.Finding // about the definition as it was last read
+	clash    *signpost.Finding  // with another service, if that is what keeps it from being published
+	next     *server.Service    // what it says while that is not published; nil if it has an error
+	current  *server.Service    // what is published; nil if it never was good
+	rejected bool               // the definition, as it was last read, is not what is published
 }
 
-// waiting reports whether the definition, as it is now, has not been accepted.
-func (s *servedDefinition) waiting() bool { return s.file != s.good }
+// all returns everything that is wrong with the definition.
+func (s *served) all() []signpost.Finding {
+	if s.clash == nil {
+		return s.findings
+	}
+	return append(slices.Clone(s.findings), *s.clash)
+}
 
 // Loaded is the result of reading all definitions.
 type Loaded struct {
-	Files    []*definition.File // all, as they are now
-	Findings []signpost.Finding // of those that have changed
-	Broken   bool               // one of those that have changed is on this machine and has an error
+	Files    []*definition.File // those that were read for the first time, or have changed
+	Findings []signpost.Finding // of these, by file and place
+	Broken   bool               // one of these is on this machine and has an error
 	Errors   []error            // of sources that cannot be read, mostly a SourceError
 
-	changed   []*servedDefinition // read for the first time, or not as they were
-	withdrawn []*servedDefinition
+	changed   []*served // what Files are about, and what became free to be published
+	withdrawn []*served
 }
 
 // document is a document with the source that it comes from.
@@ -62,116 +72,188 @@ type document struct {
 	source source.Source
 }
 
-// update reads every definition and, if something has changed, publishes all services anew in one step.
+// update reads the definitions that have changed and publishes all services anew in one step.
 func (p *publisher) update() Loaded {
 	var out Loaded
-	var documents []document
-	seen := make(map[string]bool) // a file can be named by itself and by its directory
-	for _, s := range p.sources {
-		found, err := s.Read()
-		for _, d := range found {
-			if id := d.ID(); !seen[id] {
-				seen[id] = true
-				documents = append(documents, document{d, s})
-			}
-		}
-		if _, remote := s.(source.Remote); err != nil {
-			out.Errors = append(out.Errors, SourceError{err, remote})
+	changed := false
+	if p.read == nil {
+		p.read = make([][]source.Document, len(p.sources))
+	}
+	for i, s := range p.sources {
+		found, news, err := s.Read()
+		if p.read[i], changed = slices.Clone(found), changed || news; err != nil {
+			_, remote := s.(source.Remote)
+			out.Errors = append(out.Errors, SourceError{err, remote, s})
 		}
 	}
-	before := make(map[string]*servedDefinition, len(p.served))
-	for _, s := range p.served {
-		before[s.name] = s
-	}
-	next, news := p.parse(documents, before)
-	if news || len(next) != len(before) {
-		findings, refused := review(next)
-		if err := p.publish(next, refused); err != nil {
+	if changed {
+		if err := p.publishChanges(&out); err != nil {
 			out.Errors = append(out.Errors, err) // a defect: nothing has changed for anybody
-			return out
 		}
-		out.compare(before, next, findings)
-		p.served = next
-		p.metrics.definitions(next, findings)
 	}
-	p.metrics.healthy(len(out.Errors) == 0 && !slices.ContainsFunc(next, (*servedDefinition).waiting))
+	p.metrics.healthy(len(out.Errors) == 0 && !slices.ContainsFunc(p.served, func(s *served) bool { return s.rejected }))
 	return out
 }
 
-// parse returns the definitions of the documents, and whether one of them is not as it was before.
-func (p *publisher) parse(documents []document, before map[string]*servedDefinition) (next []*servedDefinition, news bool) {
-	for _, d := range documents {
-		s := &servedDefinition{name: d.Name}
-		if known := before[d.Name]; known != nil {
-			*s = *known
-		}
-		s.source = d.source
-		if s.file == nil || d.Sum != s.sum {
-			news = true
-			s.sum, s.file = d.Sum, definition.Parse(d.Name, d.Text)
-			if p.basePath != "" {
-				s.file.BasePath = p.basePath
+// publishChanges prepares the definitions that are not as they were, decides which of them are good, and publishes.
+func (p *publisher) publishChanges(out *Loaded) error {
+	before := make(map[string]*served, len(p.served))
+	for _, s := range p.served {
+		before[s.id] = s
+	}
+	var next []*served
+	var work []document
+	var read []*served // what work is about
+	seen := make(map[string]bool)
+	for i, documents := range p.read {
+		for _, d := range documents {
+			id := d.ID()
+			if seen[id] {
+				continue // a file can be named by itself and by its directory
 			}
-		}
-		next = append(next, s)
-	}
-	return next, news
-}
-
-// review returns the findings of definitions that are to be served together, by file and place, and the names
-// of those that are refused. Where two want the same base path, it is the one that is served there already that
-// gets it, even if its definition has become bad since.
-func review(next []*servedDefinition) (findings []signpost.Finding, refused map[string]bool) {
-	refused = make(map[string]bool)
-	for _, s := range next {
-		own := definition.Lint(s.file)
-		refused[s.name] = hasErrors(own)
-		findings = append(findings, own...)
-	}
-	for range next { // a round that refuses none is the last
-		var settled, wanted []*definition.File
-		for _, s := range next {
-			if s.waiting() && !refused[s.name] {
-				wanted = append(wanted, s.file)
-			} else if s.good != nil {
-				settled = append(settled, s.good)
+			seen[id] = true
+			s := &served{id: id}
+			if known := before[id]; known != nil {
+				*s = *known
 			}
-		}
-		clashes := definition.Errors(append(settled, wanted...)...)
-		if len(clashes) == 0 {
-			break
-		}
-		for _, f := range clashes {
-			refused[f.File] = true
-		}
-		findings = append(findings, clashes...)
-	}
-	slices.SortStableFunc(findings, func(a, b signpost.Finding) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
-	return findings, refused
-}
-
-// publish compiles the definitions that are accepted and hands all services to the handler.
-func (p *publisher) publish(next []*servedDefinition, refused map[string]bool) error {
-	var services []server.Service
-	for _, s := range next {
-		if s.waiting() && !refused[s.name] {
-			versions, err := s.file.Compile(source.KnownFeatures(s.file, p.features))
-			if err != nil {
-				return fmt.Errorf("compile definition %q: %w", s.name, err)
+			s.name, s.source = d.Name, p.sources[i]
+			if before[id] == nil || d.Sum != s.sum {
+				s.sum = d.Sum
+				work, read = append(work, document{d, s.source}), append(read, s)
 			}
-			s.good, s.service = s.file, server.Service{BasePath: s.file.BasePath, Versions: versions}
-		}
-		if s.good != nil {
-			services = append(services, s.service)
+			next = append(next, s)
 		}
 	}
+	files := make(map[string]*definition.File, len(work))
+	bytes := 0
+	for i, r := range p.preparer.all(work) {
+		s := read[i]
+		s.findings, s.next, s.clash, s.rejected = r.findings, r.service, nil, true
+		files[s.name] = r.file
+		bytes += len(work[i].Text)
+	}
+	if len(before) == 0 {
+		lintTogether(read, files)
+	}
+	settleBasePaths(next, files)
+	services, accepted := accept(next)
 	if err := p.handler.Publish(services...); err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}
 	p.revision.Store(revisionOf(services))
+	p.served = next
+	for i := range p.read { // what is parsed needs no text
+		for j := range p.read[i] {
+			p.read[i][j].Text = nil
+		}
+	}
+	out.compare(before, next, files, accepted)
+	p.metrics.definitions(next)
+	if bytes >= releaseBytes {
+		debug.FreeOSMemory()
+	}
 	return nil
+}
+
+// releaseBytes is how much text must have been parsed for its memory to be given back to the system at once, rather
+// than when the collector gets to it. Doing so takes about as long as parsing a megabyte.
+const releaseBytes = 1 << 20
+
+// lintTogether replaces the findings of definitions that are read for the first time by those that they have together.
+// Later, when one of many has changed, only its own are looked for: signpost lint is the place for the others.
+func lintTogether(read []*served, files map[string]*definition.File) {
+	var all []*definition.File
+	byName := make(map[string]*served, len(read))
+	for _, s := range read {
+		if files[s.name] != nil {
+			all = append(all, files[s.name])
+		}
+		byName[s.name] = s
+	}
+	own := make(map[*served]bool)
+	for _, f := range definition.Lint(all...) {
+		s := byName[f.File]
+		if s == nil || f.Severity == signpost.SeverityError { // those it has by itself, or settleBasePaths reports them
+			continue
+		}
+		if !own[s] {
+			own[s] = true
+			s.findings = slices.DeleteFunc(slices.Clone(s.findings), func(f signpost.Finding) bool { return f.Severity != signpost.SeverityError })
+		}
+		s.findings = append(s.findings, f)
+	}
+}
+
+// settleBasePaths decides who gets a base path that several definitions want: the one that is served there already,
+// even if its definition has become bad since, and otherwise the first.
+func settleBasePaths(next []*served, files map[string]*definition.File) {
+	clashes := make(map[*served]*served)
+	for range next { // a round that finds none is the last
+		owners := make(map[string]*served)
+		var staying, moving []*served
+		for _, s := range next {
+			wants := s.next != nil && clashes[s] == nil
+			switch {
+			case !wants && s.current != nil:
+				owners[s.current.BasePath] = s
+			case wants && s.current != nil && s.current.BasePath == s.next.BasePath:
+				staying = append(staying, s)
+			case wants:
+				moving = append(moving, s)
+			}
+		}
+		found := false
+		for _, s := range append(staying, moving...) {
+			if owner := owners[s.next.BasePath]; owner != nil {
+				clashes[s], found = owner, true
+			} else {
+				owners[s.next.BasePath] = s
+			}
+		}
+		if !found {
+			break
+		}
+	}
+	for _, s := range next {
+		switch owner := clashes[s]; {
+		case owner == nil:
+			s.clash = nil
+		case s.clash == nil:
+			s.clash = clashFinding(s, owner, files[s.name])
+		}
+	}
+}
+
+// clashFinding is the finding of lint about two services with one base path, at its place in the file. The file of a
+// definition that has not changed is not kept: then it is about the whole of it.
+func clashFinding(s, owner *served, file *definition.File) *signpost.Finding {
+	if file != nil {
+		stand := definition.Parse(owner.name, fmt.Appendf(nil, "base_path: %q\n", s.next.BasePath))
+		for _, f := range definition.Errors(stand, file) {
+			if f.File == s.name && f.Rule == "base-path" {
+				return &f
+			}
+		}
+	}
+	return &signpost.Finding{
+		Rule: "base-path", Severity: signpost.SeverityError, File: s.name, Line: 1, Column: 1,
+		Message: fmt.Sprintf("base_path %q is taken by %s", s.next.BasePath, owner.name), Hint: "give each service a base_path of its own",
+	}
+}
+
+// accept takes over what is good, and returns all that is to be published, with those that are new.
+func accept(next []*served) (services []server.Service, accepted map[*served]bool) {
+	accepted = make(map[*served]bool)
+	for _, s := range next {
+		if s.next != nil && s.clash == nil {
+			s.current, s.next, s.rejected = s.next, nil, false
+			accepted[s] = true
+		}
+		if s.current != nil {
+			services = append(services, *s.current)
+		}
+	}
+	return services, accepted
 }
 
 // revisionOf identifies everything that is published: the revision of the manifest or, of several, a hash of
@@ -192,28 +274,30 @@ func revisionOf(services []server.Service) string {
 }
 
 // compare fills in what is different from before.
-func (out *Loaded) compare(before map[string]*servedDefinition, next []*servedDefinition, findings []signpost.Finding) {
-	changed, present := make(map[string]bool), make(map[string]bool)
+func (out *Loaded) compare(before map[string]*served, next []*served, files map[string]*definition.File, accepted map[*served]bool) {
+	present := make(map[string]bool)
 	for _, s := range next {
-		present[s.name] = true
-		if known := before[s.name]; known == nil || known.file != s.file || known.good != s.good {
-			changed[s.name] = true
-			out.changed = append(out.changed, s)
-			_, remote := s.source.(source.Remote)
-			out.Broken = out.Broken || s.waiting() && !remote
+		present[s.id] = true
+		file, read := files[s.name]
+		if file != nil {
+			out.Files = append(out.Files, file)
 		}
-		out.Files = append(out.Files, s.file)
+		if !read && !accepted[s] {
+			continue
+		}
+		out.changed = append(out.changed, s)
+		out.Findings = append(out.Findings, s.all()...)
+		_, remote := s.source.(source.Remote)
+		out.Broken = out.Broken || s.rejected && !remote
 	}
-	for _, name := range slices.Sorted(maps.Keys(before)) {
-		if !present[name] {
-			out.withdrawn = append(out.withdrawn, before[name])
+	for _, id := range slices.Sorted(maps.Keys(before)) {
+		if !present[id] {
+			out.withdrawn = append(out.withdrawn, before[id])
 		}
 	}
-	for _, f := range findings {
-		if changed[f.File] {
-			out.Findings = append(out.Findings, f)
-		}
-	}
+	slices.SortStableFunc(out.Findings, func(a, b signpost.Finding) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
 }
 
 // restore takes the definitions of remote sources, where there is no good one, from what an earlier run has kept.
@@ -221,28 +305,24 @@ func (out *Loaded) compare(before map[string]*servedDefinition, next []*servedDe
 func (p *publisher) restore() bool {
 	restored := false
 	for _, remote := range p.remotes() {
-		if slices.ContainsFunc(p.served, func(s *servedDefinition) bool { return s.source == remote && s.good != nil }) {
+		if p.serves(remote) {
 			continue
 		}
 		found, err := remote.Restore()
 		if err != nil {
-			p.log.Error("what was kept of a definition cannot be read", "error", err)
+			p.log.Error("cached definitions cannot be read", "source", remote.Name(), "error", err)
 		}
 		if found {
-			p.log.Warn("the source of a definition is down or bad: taking what was kept of it", "definition", remote.Name())
+			p.log.Warn("source is down or bad: using its cached definitions", "source", remote.Name())
 		}
 		restored = restored || found
 	}
 	return restored
 }
 
-// files returns the definitions as they were last read.
-func (p *publisher) files() []*definition.File {
-	files := make([]*definition.File, len(p.served))
-	for i, s := range p.served {
-		files[i] = s.file
-	}
-	return files
+// serves reports whether something of a source is published.
+func (p *publisher) serves(from source.Source) bool {
+	return slices.ContainsFunc(p.served, func(s *served) bool { return s.source == from && s.current != nil })
 }
 
 // remotes returns the sources that are on other machines.
@@ -256,47 +336,86 @@ func (p *publisher) remotes() []source.Remote {
 	return all
 }
 
-// reload is update for a server that is running: all that it comes to is logged.
-func (p *publisher) reload(ctx context.Context) {
+// keep keeps the definitions of remote sources for the next start, where one has changed and all are good.
+func (p *publisher) keep(changed []*served) {
+	for _, remote := range p.remotes() {
+		of := func(s *served) bool { return s.source == remote }
+		if !slices.ContainsFunc(changed, of) || slices.ContainsFunc(p.served, func(s *served) bool { return of(s) && s.rejected }) {
+			continue
+		}
+		if err := remote.Keep(); err != nil {
+			p.log.Error("definitions are not cached for the next start", "source", remote.Name(), "error", err)
+		}
+	}
+}
+
+// reload is update for a server that is running: the result is logged. If somebody demanded it, that is so even if
+// nothing has changed.
+func (p *publisher) reload(ctx context.Context, demanded bool) {
 	out := p.update()
-	for _, f := range out.Findings {
+	LogFindings(ctx, p.log, out.Findings)
+	p.logResult(out)
+	if demanded {
+		rejected := 0
+		for _, s := range p.served {
+			if s.rejected {
+				rejected++
+			}
+		}
+		p.log.Info("reloaded on demand", "definitions", len(p.served), "changed", len(out.changed), "withdrawn", len(out.withdrawn),
+			"rejected", rejected, "unreadable_sources", len(out.Errors), "revision", p.revision.Load())
+	}
+}
+
+// LogFindings logs findings, a line for each.
+func LogFindings(ctx context.Context, log *slog.Logger, findings []signpost.Finding) {
+	for _, f := range findings {
 		level := slog.LevelWarn
 		if f.Severity == signpost.SeverityError {
 			level = slog.LevelError
 		}
-		p.log.Log(ctx, level, f.Message, "definition", f.File, "line", f.Line, "column", f.Column, "rule", f.Rule, "hint", f.Hint)
+		log.Log(ctx, level, f.Message, "definition", f.File, "line", f.Line, "column", f.Column, "rule", f.Rule, "hint", f.Hint)
 	}
-	p.logOutcome(out)
 }
 
-// logOutcome logs and counts what an update came to, but for the findings. What is good of definitions from
-// addresses is kept.
-func (p *publisher) logOutcome(out Loaded) {
+// logResult logs and counts the result of an update, but for the findings, and caches what is good of remote sources.
+func (p *publisher) logResult(out Loaded) {
 	ok := true
 	failures := make(map[string]bool)
 	for _, err := range out.Errors {
 		failures[err.Error()] = true
-		if !p.failures[err.Error()] { // else it was said
-			ok = false
-			p.log.Error("source cannot be read: what was read before stays", "error", err)
+		if p.failures[err.Error()] {
+			continue
 		}
+		ok = false
+		message := "source cannot be read: nothing is served from it yet"
+		if failed, isSource := err.(SourceError); !isSource || p.serves(failed.source) {
+			message = "source cannot be read: still serving what was read before"
+		}
+		p.log.Error(message, "error", err)
 	}
 	if len(failures) == 0 && len(p.failures) > 0 {
 		p.log.Info("all sources can be read again")
 	}
 	p.failures = failures
 	for _, s := range out.withdrawn {
-		p.log.Info("withdrawn", "definition", s.name)
+		if s.current != nil {
+			p.log.Warn("withdrawn: its manifests are gone", "definition", s.name, "base_path", s.current.BasePath)
+		}
 	}
 	for _, s := range out.changed {
-		if s.waiting() {
+		if s.rejected {
 			ok = false
-			p.log.Error("definition refused: the last good one stays", "definition", s.name)
+			message := "definition rejected: there is none to serve in its place"
+			if s.current != nil {
+				message = "definition rejected: still serving the last good one"
+			}
+			p.log.Error(message, "definition", s.name)
 			continue
 		}
-		args := []any{"definition", s.name, "base_path", s.service.BasePath}
-		for _, version := range slices.Sorted(maps.Keys(s.service.Versions)) {
-			args = append(args, version, s.service.Versions[version].Revision())
+		args := []any{"definition", s.name, "base_path", s.current.BasePath}
+		for _, version := range slices.Sorted(maps.Keys(s.current.Versions)) {
+			args = append(args, version, s.current.Versions[version].Revision())
 		}
 		p.log.Info("published", args...)
 	}
@@ -306,23 +425,12 @@ func (p *publisher) logOutcome(out Loaded) {
 	}
 }
 
-// keep keeps the definitions of remote sources for the next start, where one has changed and all are good.
-func (p *publisher) keep(changed []*servedDefinition) {
-	for _, remote := range p.remotes() {
-		of := func(s *servedDefinition) bool { return s.source == remote }
-		if !slices.ContainsFunc(changed, of) || slices.ContainsFunc(p.served, func(s *servedDefinition) bool { return of(s) && s.waiting() }) {
-			continue
-		}
-		if err := remote.Keep(); err != nil {
-			p.log.Error("definition is not kept for the next start", "definition", remote.Name(), "error", err)
-		}
-	}
-}
-
 // SourceError is the failure of a source. A remote one may come back.
 type SourceError struct {
 	error
 	Remote bool
+
+	source source.Source
 }
 
 // Unwrap returns the failure itself.

@@ -65,7 +65,7 @@ func TestReloadUnderLoad(t *testing.T) {
 		})
 	}
 	bad := func() int {
-		return len(p.logged("definition refused: the last good one stays", "source cannot be read: what was read before stays"))
+		return len(p.logged(append(rejected, unreadable...)...))
 	}
 	for i := 1; i <= reloads && !t.Failed(); i++ {
 		before, text := bad(), good(i)
@@ -159,7 +159,7 @@ func TestReloadFolder(t *testing.T) {
 	status("/b"+manifestV1, 200)
 	os.Remove(filepath.Join(dir, "a.json"))
 	status("/a"+manifestV1, 404)
-	waitFor(t, "the log", func() bool { return len(p.logged("withdrawn")) == 1 })
+	waitFor(t, "the log", func() bool { return len(p.logged("withdrawn: its manifests are gone")) == 1 })
 
 	// One that cannot be read, or is bad, keeps nobody else from changing.
 	write(t, filepath.Join(dir, "b.json"), "{")

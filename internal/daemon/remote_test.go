@@ -70,7 +70,7 @@ func (s *definitionSource) serve(w http.ResponseWriter, r *http.Request) {
 
 // failures returns the errors of sources that were logged and have something in them.
 func failures(p *process, about string) (n int) {
-	for _, line := range p.logged("source cannot be read: what was read before stays") {
+	for _, line := range p.logged(unreadable...) {
 		if strings.Contains(line["error"].(string), about) {
 			n++
 		}
@@ -109,10 +109,10 @@ func TestRemote(t *testing.T) {
 	waitFor(t, "a word about its return", func() bool { return len(p.logged("all sources can be read again")) == 1 })
 	well(1)
 	source.set("<html>", http.StatusOK)
-	waitFor(t, "the bad definition to be refused", func() bool { return len(p.logged("definition refused: the last good one stays")) == 1 })
+	waitFor(t, "the bad definition to be refused", func() bool { return len(p.logged(rejected...)) == 1 })
 	well(0)
 	source.set("", http.StatusOK)
-	waitFor(t, "the empty definition to be refused", func() bool { return len(p.logged("definition refused: the last good one stays")) == 2 })
+	waitFor(t, "the empty definition to be refused", func() bool { return len(p.logged(rejected...)) == 2 })
 	address := source.Listener.Addr().String()
 	source.Close()
 	waitFor(t, "a word about the outage", func() bool { return failures(p, "connection refused") == 1 })
@@ -212,7 +212,7 @@ func TestRemoteBounds(t *testing.T) {
 	if raceEnabled {
 		return
 	}
-	if !strings.Contains(p.log.String(), "larger than") || len(p.logged("definition refused: the last good one stays")) != 1 {
+	if !strings.Contains(p.log.String(), "larger than") || len(p.logged(rejected...)) != 1 {
 		t.Error("an endless definition is not refused")
 	}
 	t.Logf("%d MB after an endless definition", residentMB(t, p))
@@ -232,7 +232,7 @@ func TestDefinitionCache(t *testing.T) {
 	if !p.serves(t, "/remote"+manifestV1, "one") || mustFetch(t, p.admin+"/readyz").StatusCode != http.StatusOK {
 		t.Error("what was kept is not served")
 	}
-	if len(p.logged("the source of a definition is down or bad: taking what was kept of it")) != 1 || failures(p, "503") != 1 {
+	if len(p.logged("source is down or bad: using its cached definitions")) != 1 || failures(p, "503") != 1 {
 		t.Error("the log does not say so")
 	}
 	source.set(service("/remote", "two", 2), http.StatusOK)
@@ -253,7 +253,7 @@ func TestDefinitionCache(t *testing.T) {
 	if !p.serves(t, "/remote"+manifestV1, "two") {
 		t.Error("what was kept is not served in place of something bad")
 	}
-	if !strings.Contains(p.log.String(), "[wrong-type]") {
+	if !strings.Contains(p.log.String(), `"rule":"wrong-type"`) {
 		t.Error("the findings of the bad one are not said")
 	}
 	p.stop(t)
@@ -350,7 +350,7 @@ func TestCacheDiskFull(t *testing.T) {
 	args := serveArgs([]string{source.URL, "--poll-interval", "20ms", "--definition-cache", cache})
 	p := startCommand(t, exec.Command("bash", append([]string{"-c", `ulimit -f 0; exec signpost "$@"`, "signpost"}, args...)...))
 	full := func() (n int) {
-		for _, line := range p.logged("definition is not kept for the next start") {
+		for _, line := range p.logged("definitions are not cached for the next start") {
 			if strings.Contains(line["error"].(string), "file too large") {
 				n++
 			}

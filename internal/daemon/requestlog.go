@@ -18,24 +18,29 @@ var (
 	requestID   = regexp.MustCompile(`^[A-Za-z0-9._:/+=@-]{1,128}$`)
 )
 
-// newObserver returns what is called for every response.
-func newObserver(log *slog.Logger, m *metrics) func(*http.Request, server.Event) {
+// newObserver returns what is called for every response. Requests are logged at info if access is set, and at debug
+// otherwise.
+func newObserver(log *slog.Logger, access bool, m *metrics) func(*http.Request, server.Event) {
+	level := slog.LevelDebug
+	if access {
+		level = slog.LevelInfo
+	}
 	return func(r *http.Request, e server.Event) {
 		m.observe(e)
 		if e.Status >= http.StatusInternalServerError && e.Err != nil {
 			log.Error("request failed", "status", e.Status, "base_path", e.BasePath, "version", e.Version, "host", bounded(r.Host), "error", bounded(e.Err.Error()))
 		}
-		logRequest(log, r, e)
+		logRequest(log, level, r, e)
 	}
 }
 
-// logRequest writes a line about a request, at debug. A trace or request id that it carries is passed on.
-func logRequest(log *slog.Logger, r *http.Request, e server.Event) {
-	if !log.Enabled(r.Context(), slog.LevelDebug) {
+// logRequest writes a line about a request. A trace or request id that it carries is passed on.
+func logRequest(log *slog.Logger, level slog.Level, r *http.Request, e server.Event) {
+	if !log.Enabled(r.Context(), level) {
 		return
 	}
-	args := []any{"method", bounded(r.Method), "path", bounded(r.URL.Path), "host", bounded(r.Host), "peer", r.RemoteAddr,
-		"status", e.Status, "bytes", e.Bytes, "duration", e.Duration}
+	args := []any{"method", bounded(r.Method), "path", bounded(r.URL.Path), "host", bounded(r.Host), "manifest_host", e.Host,
+		"peer", r.RemoteAddr, "status", e.Status, "bytes", e.Bytes, "duration_seconds", e.Duration.Seconds()}
 	if e.Err != nil {
 		args = append(args, "error", bounded(e.Err.Error()))
 	}
@@ -45,7 +50,7 @@ func logRequest(log *slog.Logger, r *http.Request, e server.Event) {
 	if id := r.Header.Get("X-Request-Id"); requestID.MatchString(id) {
 		args = append(args, "request_id", id)
 	}
-	log.Debug("request", args...)
+	log.Log(r.Context(), level, "request", args...)
 }
 
 // ErrorLog returns the ErrorLog of an http.Server whose messages go to log.

@@ -43,7 +43,7 @@ func observer() (func(*http.Request, server.Event), *http.Request) {
 	log, metrics := slog.New(slog.NewTextHandler(io.Discard, nil)), newMetrics("test")
 	r := httptest.NewRequest("GET", "/v1/endpoints-manifest", nil)
 	r.Header.Set("X-Request-Id", "abc")
-	return newObserver(log, metrics), r
+	return newObserver(log, false, metrics), r
 }
 
 // TestServerLog tells what net/http says about clients from what it says about us.
@@ -66,7 +66,7 @@ func TestServerLog(t *testing.T) {
 // TestFailuresAreLogged has a line with the cause for every status of 500 and above, and none for clients that go away.
 func TestFailuresAreLogged(t *testing.T) {
 	var out bytes.Buffer
-	observe := newObserver(slog.New(slog.NewTextHandler(&out, nil)), newMetrics("test"))
+	observe := newObserver(slog.New(slog.NewTextHandler(&out, nil)), false, newMetrics("test"))
 	r := httptest.NewRequest("GET", "/v1/endpoints-manifest", nil)
 	observe(r, server.Event{BasePath: "/", Version: "v1", Status: 200, Err: errors.New("broken pipe")})
 	if out.Len() > 0 {

@@ -6,30 +6,29 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync/atomic"
 )
 
 // CertificateFiles name a certificate and its key in PEM form. Both are read again when they change.
 type CertificateFiles struct{ Cert, Key string }
 
-func (f CertificateFiles) paths() []string {
-	if f.Cert == "" {
-		return nil
-	}
-	return []string{f.Cert, f.Key}
+func (f CertificateFiles) directories() []string {
+	return []string{filepath.Dir(f.Cert), filepath.Dir(f.Key)}
 }
 
 // certificate is a certificate and its key, read again when the files change.
 type certificate struct {
 	CertificateFiles
 	log     *slog.Logger
+	metrics *metrics
 	current atomic.Pointer[tls.Certificate]
 	files   [2][]byte // as last looked at
 	failure string    // what was said to be wrong with them
 }
 
-func newCertificate(files CertificateFiles, log *slog.Logger) (*certificate, error) {
-	c := &certificate{CertificateFiles: files, log: log}
+func newCertificate(files CertificateFiles, log *slog.Logger, m *metrics) (*certificate, error) {
+	c := &certificate{CertificateFiles: files, log: log, metrics: m}
 	if err := c.load(); err != nil {
 		return nil, err
 	}
@@ -55,6 +54,8 @@ func (c *certificate) load() error {
 		return fmt.Errorf("certificate %q and key %q: %w", c.Cert, c.Key, err)
 	}
 	c.current.Store(&pair)
+	c.metrics.expiry.Reset() // it may be for another name
+	c.metrics.certificate(pair.Leaf)
 	return nil
 }
 
@@ -66,7 +67,8 @@ func (c *certificate) reload() {
 	}
 	switch now := c.current.Load(); {
 	case failure != "" && failure != c.failure:
-		c.log.Error("certificate not replaced: the old one stays", "error", failure)
+		c.metrics.failed.Inc()
+		c.log.Error("certificate not replaced: still using the old one", "error", failure)
 	case now != before:
 		c.log.Info("certificate replaced", "not_after", now.Leaf.NotAfter)
 	}

@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -13,9 +14,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
+	"signpost/internal/daemon"
 	"signpost/internal/source"
 )
 
@@ -177,11 +181,17 @@ func TestCertificateReload(t *testing.T) {
 	cert, key = ca.issue(t, 102, "feeds.example.com")
 	mount("two", cert, key)
 	shows(102)
+	if expiry := p.metric(t, `signpost_certificate_expiry_timestamp_seconds{name="feeds.example.com"}`); time.Until(time.Unix(int64(expiry), 0)).Round(10*time.Minute) != time.Hour {
+		t.Errorf("the certificate expires at %v, says the metric", expiry)
+	}
+	if n := p.metric(t, "signpost_certificate_failures_total"); n != 0 {
+		t.Errorf("%v failures are counted", n)
+	}
 
 	// A pair that does not belong together, and one that is not there: the old one stays, and each is said once.
 	other, _ := ca.issue(t, 103, "feeds.example.com")
 	complaints := func(about string) (n int) {
-		for _, line := range p.logged("certificate not replaced: the old one stays") {
+		for _, line := range p.logged("certificate not replaced: still using the old one") {
 			if strings.Contains(line["error"].(string), about) {
 				n++
 			}
@@ -197,8 +207,11 @@ func TestCertificateReload(t *testing.T) {
 	waitFor(t, "a word about the missing key", func() bool { return complaints("no such file or directory") == 1 })
 	shows(102)
 	time.Sleep(source.LookInterval + 100*time.Millisecond) // in which it looks again
-	if n := len(p.logged("certificate not replaced: the old one stays")); n != 2 {
+	if n := len(p.logged("certificate not replaced: still using the old one")); n != 2 {
 		t.Errorf("it complained %d times about two mistakes", n)
+	}
+	if n := p.metric(t, "signpost_certificate_failures_total"); n != 2 {
+		t.Errorf("%v failures are counted", n)
 	}
 
 	// In place, one file after the other.
@@ -211,5 +224,55 @@ func TestCertificateReload(t *testing.T) {
 	shows(104)
 	if len(p.logged("certificate replaced")) < 2 {
 		t.Error("the log does not say that the certificate was replaced")
+	}
+}
+
+// hanging is a source whose definitions cannot be read for a long time.
+type hanging struct {
+	source.Fixed
+	reads atomic.Int32
+	end   chan struct{}
+}
+
+func (h *hanging) Read() ([]source.Document, bool, error) {
+	if h.reads.Add(1) > 1 {
+		<-h.end
+	}
+	return h.Fixed.Read()
+}
+
+// TestCertificateReloadIsApart: a certificate is replaced while definitions are being read.
+func TestCertificateReloadIsApart(t *testing.T) {
+	t.Parallel()
+	dir, ca := t.TempDir(), newAuthority(t)
+	files := daemon.CertificateFiles{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
+	install := func(serial int64) {
+		cert, key := ca.issue(t, serial, "feeds.example.com")
+		write(t, files.Cert, cert)
+		write(t, files.Key, key)
+	}
+	install(101)
+	h := &hanging{Fixed: source.Fixed{Documents: []source.Document{{Name: "feeds.json", Text: []byte(feeds("one", 1))}}}, end: make(chan struct{})}
+	d, err := daemon.New(daemon.Config{Sources: []source.Source{h}, Listen: "127.0.0.1:0", Certificate: files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Load(t.Context())
+	if err := d.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	reload, ended := make(chan os.Signal, 1), make(chan error)
+	go func() { ended <- d.Run(ctx, reload) }()
+	reload <- syscall.SIGHUP
+	waitFor(t, "a read that hangs", func() bool { return h.reads.Load() > 1 })
+	install(102)
+	_, addr := d.Address()
+	client := httpsClient("feeds.example.com", ca.pem)
+	waitFor(t, "the new certificate", func() bool { return serial(t, client, "https://"+addr.String()+manifestV1) == 102 })
+	close(h.end)
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

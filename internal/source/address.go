@@ -72,10 +72,13 @@ func withoutURL(err error) error {
 }
 
 func (o addressOrigin) encode(documents []Document, before []byte) ([]byte, error) {
-	if documents[0].Text == nil {
-		return before, nil
+	if documents[0].Text != nil {
+		return documents[0].Text, nil
 	}
-	return documents[0].Text, nil
+	if !documents[0].Sum.of(before) {
+		return nil, errors.New("it is not in the cache any more")
+	}
+	return before, nil
 }
 
 func (o addressOrigin) decode(kept []byte) ([]Document, error) {

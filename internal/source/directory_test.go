@@ -222,7 +222,7 @@ func TestFollowCutOff(t *testing.T) {
 	}
 	read := func(want ...string) {
 		t.Helper()
-		documents, err := sources[0].Read()
+		documents, _, err := sources[0].Read()
 		if diff := cmp.Diff(want, pathsOf(documents)); err != nil || diff != "" {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}

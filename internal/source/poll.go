@@ -26,8 +26,9 @@ func (p *Poller) Hurry() {
 	}
 }
 
-// Run asks a source until ctx ends, and says on arrived when Read has something new to say.
-func (p *Poller) Run(ctx context.Context, remote Remote, arrived chan<- struct{}) {
+// Run asks a source until ctx ends, and says on arrived when Read has something new to say or, as true, when it was asked
+// to hurry.
+func (p *Poller) Run(ctx context.Context, remote Remote, arrived chan<- bool) {
 	ticks := p.Ticks
 	if ticks == nil && p.Interval > 0 {
 		ticker := time.NewTicker(p.Interval)
@@ -35,18 +36,21 @@ func (p *Poller) Run(ctx context.Context, remote Remote, arrived chan<- struct{}
 		ticks = ticker.C
 	}
 	for {
+		hurried := false
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticks:
 		case <-p.hurry:
+			hurried = true
 		}
-		if !remote.Fetch(ctx) {
+		if !remote.Fetch(ctx) && !hurried {
 			continue
 		}
 		select {
-		case arrived <- struct{}{}:
-		default: // said already
+		case arrived <- hurried:
+		case <-ctx.Done():
+			return
 		}
 	}
 }

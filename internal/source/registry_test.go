@@ -176,7 +176,7 @@ func follow(t *testing.T, registry Registry, arg, cacheDir string) followed {
 // state returns the texts by path, and the error. Texts that were released are "released".
 func (f followed) state() (map[string]string, string) {
 	f.t.Helper()
-	documents, err := f.Read()
+	documents, _, err := f.Read()
 	texts := make(map[string]string)
 	for _, d := range documents {
 		texts[d.Path] = string(d.Text)

@@ -11,9 +11,6 @@ import (
 type Remote interface {
 	Source
 
-	// Name names the source in messages, without its password.
-	Name() string
-
 	// Fetch asks once for what is new, and reports whether Read has something new to say, a new error included.
 	// It returns in bounded time, and at the latest when ctx ends. Either all that is new is taken, or nothing.
 	Fetch(ctx context.Context) bool
@@ -48,16 +45,20 @@ type polled struct {
 
 	mu        sync.Mutex // never held while waiting for the network
 	documents []Document // nil until there are some
+	changed   bool       // since the last Read
+	read      []Document // what the last Read returned
 	version   string
 	err       error // of the last attempt
 }
 
 func (p *polled) Name() string { return p.name }
 
-func (p *polled) Read() ([]Document, error) {
+func (p *polled) Read() ([]Document, bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Clone(p.documents), p.err
+	changed := p.changed
+	p.changed, p.read = false, slices.Clone(p.documents)
+	return slices.Clone(p.documents), changed, p.err
 }
 
 func (p *polled) Fetch(ctx context.Context) bool {
@@ -85,23 +86,28 @@ func (p *polled) Fetch(ctx context.Context) bool {
 			}
 		}
 		same := func(a, b Document) bool { return a.Name == b.Name && a.Sum == b.Sum }
-		news = news || !slices.EqualFunc(documents, p.documents, same)
+		p.changed = p.changed || !slices.EqualFunc(documents, p.documents, same)
 		p.documents, p.version = documents, version
 	}
-	return news
+	return news || p.changed
 }
 
 func (p *polled) Keep() error {
 	p.mu.Lock()
-	documents := slices.Clone(p.documents)
+	documents := p.read
 	p.mu.Unlock()
 	if err := p.keep(documents); err != nil {
 		return err
 	}
+	kept := make(map[string]Sum, len(documents))
+	for _, d := range documents {
+		kept[d.Name] = d.Sum
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i, d := range p.documents { // which may have changed meanwhile
-		if slices.ContainsFunc(documents, func(kept Document) bool { return kept.Name == d.Name && kept.Sum == d.Sum }) {
+	p.read = nil
+	for i, d := range p.documents { // others may have come since
+		if kept[d.Name] == d.Sum {
 			p.documents[i].Text = nil
 		}
 	}
@@ -109,7 +115,7 @@ func (p *polled) Keep() error {
 }
 
 func (p *polled) keep(documents []Document) error {
-	if p.cache.dir == "" {
+	if p.cache.dir == "" || len(documents) == 0 {
 		return nil
 	}
 	before, err := p.cache.restore(p.key)
@@ -134,6 +140,6 @@ func (p *polled) Restore() (bool, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.documents, p.version = documents, ""
+	p.documents, p.version, p.changed = documents, "", true
 	return true, nil
 }

@@ -20,8 +20,9 @@ const (
 
 // Watcher calls a function when files may have changed.
 type Watcher struct {
-	// Paths are the files and directories whose changes matter.
-	Paths []string
+	// Directories returns the directories in which files may change. It is asked again after each call. Nil means that
+	// there are none.
+	Directories func() []string
 
 	// Off turns watching off: only Demands and Arrivals make it look.
 	Off bool
@@ -29,14 +30,15 @@ type Watcher struct {
 	// Demands are signals to look at once. Nil means that there are none.
 	Demands <-chan os.Signal
 
-	// Arrivals tell that a remote source has something new. Nil means that there are none.
-	Arrivals <-chan struct{}
+	// Arrivals tell that a remote source has been asked and, as true, that somebody demanded it. Nil means that there
+	// are none.
+	Arrivals <-chan bool
 
 	// Ticks replaces the ticker of LookInterval in tests.
 	Ticks <-chan time.Time
 }
 
-// Run calls look, never twice at a time, until ctx ends: when a file near one of the paths has changed and come to
+// Run calls look, never twice at a time, until ctx ends: when a file in one of the directories has changed and come to
 // rest, every LookInterval in any case, and at once on a demand, which it tells look, or on an arrival.
 func (w Watcher) Run(ctx context.Context, look func(demanded bool)) {
 	ticks := w.Ticks
@@ -50,11 +52,11 @@ func (w Watcher) Run(ctx context.Context, look func(demanded bool)) {
 			ticks = ticker.C
 		}
 		// Without a watcher, as where the system has no more of them, the ticker alone has to do.
-		if watcher, err := fsnotify.NewWatcher(); err == nil {
+		if watcher, err := fsnotify.NewWatcher(); err == nil && w.Directories != nil {
 			defer watcher.Close()
 			events, errs = watcher.Events, watcher.Errors
 			follow = func() {
-				for _, dir := range directoriesOf(w.Paths) {
+				for _, dir := range w.Directories() {
 					watcher.Add(dir) // again each time: a directory that was made anew is another one
 				}
 			}
@@ -68,8 +70,9 @@ func (w Watcher) Run(ctx context.Context, look func(demanded bool)) {
 			return
 		case <-w.Demands:
 			look(true)
-		case <-w.Arrivals:
-			look(false)
+			follow()
+		case demanded := <-w.Arrivals:
+			look(demanded)
 		case <-events:
 			settled = time.After(settleTime)
 		case <-errs: // such as more events than fit: there was one, in any case
@@ -85,9 +88,9 @@ func (w Watcher) Run(ctx context.Context, look func(demanded bool)) {
 	}
 }
 
-// directoriesOf returns the directories to watch: those of a directory, with all below it, and of a file the one that
-// it is in, since a watch on the file goes deaf when it is replaced.
-func directoriesOf(paths []string) []string {
+// DirectoriesOf returns the directories in which the files may change that the paths name: those of a directory, with all
+// below it, and of a file the one that it is in, since a watch on the file goes deaf when it is replaced.
+func DirectoriesOf(paths ...string) []string {
 	var dirs []string
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {

@@ -1,0 +1,162 @@
+package daemon_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// checkJSON fails unless every line is a JSON object with a level and a message.
+func checkJSON(t *testing.T, name, text string) {
+	t.Helper()
+	if text == "" {
+		t.Errorf("%s: nothing is logged", name)
+	}
+	for line := range strings.Lines(text) {
+		var entry struct{ Level, Msg string }
+		if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Level == "" || entry.Msg == "" {
+			t.Errorf("%s: not a line of the log: %q", name, line)
+		}
+		if strings.Contains(line, `"duration"`) || strings.Contains(line, `"delay"`) {
+			t.Errorf("%s: a duration has no unit: %s", name, line)
+		}
+	}
+}
+
+// TestJSONLog: with --log-format json all that is printed is JSON, when it cannot start, too.
+func TestJSONLog(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	bad, clash := filepath.Join(dir, "bad.json"), filepath.Join(dir, "clash")
+	write(t, bad, `{"versions": 1}`)
+	write(t, filepath.Join(clash, "a.json"), feeds("a", 1))
+	write(t, filepath.Join(clash, "b.json"), feeds("b", 1))
+	good := filepath.Join(dir, "good.json")
+	write(t, good, strings.Replace(feeds("one", 2), "https:", "http:", 1)) // a warning
+	for name, test := range map[string]struct {
+		args string
+		env  string
+		code int
+		want string
+	}{
+		"findings":         {bad, "", 1, `"rule":"wrong-type"`},
+		"a clash":          {clash, "", 1, `"rule":"base-path"`},
+		"no file":          {"nowhere.json", "", 3, "no such file or directory"},
+		"no address":       {good + " --listen nowhere:1", "", 3, "listen on"},
+		"an unknown flag":  {"--wrong", "", 2, "unknown flag: --wrong"},
+		"a wrong value":    {good + " --base-path x", "", 2, "--base-path"},
+		"a wrong variable": {good, "SIGNPOST_WATCH=perhaps", 2, "SIGNPOST_WATCH"},
+		"a misspelt one":   {"nowhere.json", "SIGNPOST_ALOWED_HOST=x", 3, "did you mean SIGNPOST_ALLOWED_HOST?"},
+		"a wrong feature":  {good + " --feature x", "", 2, "--feature"},
+	} {
+		for _, format := range []string{"--log-format json", "--log-format=json", ""} {
+			cmd := exec.Command("signpost", strings.Fields("serve "+test.args+" "+format)...)
+			cmd.Dir, cmd.Env = dir, append(cmd.Environ(), test.env, "SIGNPOST_LISTEN=127.0.0.1:0")
+			if strings.Contains(test.args, "--listen") {
+				cmd.Env = append(cmd.Environ(), test.env)
+			}
+			if format == "" {
+				cmd.Env = append(cmd.Env, "SIGNPOST_LOG_FORMAT=json")
+			}
+			out, _ := cmd.CombinedOutput()
+			checkJSON(t, name, string(out))
+			if code := cmd.ProcessState.ExitCode(); code != test.code || !strings.Contains(string(out), test.want) {
+				t.Errorf("%s: exit %d, %s", name, code, out)
+			}
+		}
+	}
+
+	p := &process{cmd: exec.Command("signpost", serveArgs([]string{good, "--access-log"})...)}
+	p.cmd.Stdout = &p.log
+	p.start(t, func() bool { return len(p.logged("serving")) > 0 })
+	p.url = "http://" + p.logged("serving")[0]["listen"].(string)
+	if r, err := fetch(http.DefaultClient, p.url+manifestV1, "Feeds.Example.com:80"); err != nil || r.StatusCode != http.StatusOK {
+		t.Error(r, err)
+	}
+	p.get(t, "/nowhere")
+	waitFor(t, "the access log", func() bool { return len(p.logged("request")) == 2 })
+	line := p.logged("request")[0]
+	if line["level"] != "INFO" || line["host"] != "Feeds.Example.com:80" || line["manifest_host"] != "feeds.example.com" || line["status"] != 200.0 || line["duration_seconds"] == nil {
+		t.Errorf("the access log has %v", line)
+	}
+	p.stop(t)
+	checkJSON(t, "a whole run", p.log.String())
+}
+
+// TestSettings: the start says who is answered, with what.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "feeds.json")
+	write(t, path, feeds("one", 1))
+	const warning = "manifests are served for every host that a request names: set --allowed-host or --public-host to those that are yours"
+	open := startServe(t, path)
+	if n := len(open.logged(warning)); n != 1 {
+		t.Errorf("an open server warns %d times", n)
+	}
+	p := startServe(t, path, "--allowed-host", "*.example.com,127.0.0.1", "--trusted-proxy", "10.0.0.0/8", "--feature", "authentication")
+	if n := len(p.logged(warning)); n != 0 {
+		t.Errorf("a server with allowed hosts warns")
+	}
+	line := p.logged("settings")[0]
+	for name, want := range map[string]any{
+		"sources": path, "features": "authentication", "allowed_hosts": "*.example.com, 127.0.0.1", "trusted_proxies": "10.0.0.0/8",
+		"public_host": "that of the request", "cors_origin": "*",
+	} {
+		if line[name] != want {
+			t.Errorf("%s is %v, not %v", name, line[name], want)
+		}
+	}
+}
+
+// TestReloadOnDemand: a signal is answered with what it found, whatever that is.
+func TestReloadOnDemand(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a.json"), service("/a", "a", 1))
+	write(t, filepath.Join(dir, "b.json"), service("/b", "b", 1))
+	p := startServe(t, dir, "--watch=false")
+	demand := func(n int, want map[string]float64) {
+		t.Helper()
+		p.signal(t, syscall.SIGHUP)
+		waitFor(t, "an answer", func() bool { return len(p.logged("reloaded on demand")) == n })
+		line := p.logged("reloaded on demand")[n-1]
+		for name, value := range want {
+			if line[name] != value {
+				t.Errorf("after demand %d, %s is %v, not %v", n, name, line[name], value)
+			}
+		}
+	}
+	demand(1, map[string]float64{"definitions": 2, "changed": 0, "withdrawn": 0, "rejected": 0, "unreadable_sources": 0})
+	write(t, filepath.Join(dir, "a.json"), service("/a", "two", 1))
+	demand(2, map[string]float64{"changed": 1})
+	replace(t, filepath.Join(dir, "a.json"), "{")
+	write(t, filepath.Join(dir, "c.json"), `{"versions": {}}`) // never was good
+	demand(3, map[string]float64{"changed": 2, "rejected": 2})
+	for i, name := range []string{"a.json", "c.json"} {
+		if lines := p.logged(rejected[i]); len(lines) != 1 || !strings.HasSuffix(lines[0]["definition"].(string), name) {
+			t.Errorf("of %s the log says %v", name, lines)
+		}
+	}
+	if err := exec.Command("rm", filepath.Join(dir, "b.json")).Run(); err != nil {
+		t.Fatal(err)
+	}
+	demand(4, map[string]float64{"withdrawn": 1, "rejected": 2})
+	if line := p.logged("withdrawn: its manifests are gone")[0]; line["level"] != "WARN" || line["base_path"] != "/b" {
+		t.Errorf("the log says %v", line)
+	}
+
+	// A source on another machine is asked, too.
+	remote := newSource(t)
+	remote.set(feeds("one", 1), http.StatusOK)
+	p = startServe(t, remote.URL, "--watch=false")
+	p.signal(t, syscall.SIGHUP)
+	waitFor(t, "the source to be asked", func() bool {
+		remote.mu.Lock()
+		defer remote.mu.Unlock()
+		return remote.requests == 2 && len(p.logged("reloaded on demand")) == 2 // at once, and when it has answered
+	})
+}

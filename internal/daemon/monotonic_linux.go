@@ -1,0 +1,16 @@
+package daemon
+
+import (
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// monotonicMicroseconds returns the time by which systemd tells an earlier reload from a later one.
+func monotonicMicroseconds() string {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		return "0"
+	}
+	return strconv.FormatInt(now.Nano()/1000, 10)
+}

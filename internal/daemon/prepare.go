@@ -1,0 +1,110 @@
+package daemon
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+
+	"signpost"
+	"signpost/definition"
+	"signpost/host"
+	"signpost/internal/source"
+	"signpost/server"
+)
+
+// prepared is a definition that was read, with all work done that publishing it takes.
+type prepared struct {
+	file     *definition.File
+	findings []signpost.Finding
+	service  *server.Service // nil if there is an error among the findings
+}
+
+// preparer turns documents into services.
+type preparer struct {
+	features []string // nil: those that each definition enables
+	basePath string   // in place of the definition's own, if it is set
+	host     string   // that manifests are rendered for once, to see that they can be
+}
+
+// all prepares documents on all cores.
+func (p preparer) all(documents []document) []prepared {
+	results := make([]prepared, len(documents))
+	numbers := make(chan int)
+	var workers sync.WaitGroup
+	for range min(len(documents), runtime.GOMAXPROCS(0)) {
+		workers.Go(func() {
+			for i := range numbers {
+				results[i] = p.one(documents[i].Document)
+			}
+		})
+	}
+	for i := range documents {
+		numbers <- i
+	}
+	close(numbers)
+	workers.Wait()
+	return results
+}
+
+// one prepares a document. Whatever goes wrong is a finding, so that one definition never keeps others from being
+// published.
+func (p preparer) one(d source.Document) (result prepared) {
+	failed := func(rule, format string, args ...any) {
+		result.service = nil
+		result.findings = append(result.findings, signpost.Finding{
+			Rule: rule, Severity: signpost.SeverityError, Message: fmt.Sprintf(format, args...), File: d.Name, Line: 1, Column: 1,
+			Hint: "this is a defect of Signpost: please report it with the definition",
+		})
+	}
+	defer func() {
+		if defect := recover(); defect != nil {
+			failed("defect", "the definition cannot be read: %v\n%s", defect, debug.Stack())
+		}
+	}()
+	result.file = definition.Parse(d.Name, d.Text)
+	if p.basePath != "" {
+		result.file.BasePath = p.basePath
+	}
+	if result.findings = definition.Lint(result.file); hasErrors(result.findings) {
+		return result
+	}
+	service, err := p.compile(result.file)
+	if err != nil {
+		failed("defect", "lint accepts the definition, but it cannot be published: %v", err)
+		return result
+	}
+	result.service = service
+	return result
+}
+
+// compile compiles a definition, and sees that it can be published and rendered.
+func (p preparer) compile(file *definition.File) (*server.Service, error) {
+	versions, err := file.Compile(source.KnownFeatures(file, p.features))
+	if err != nil {
+		return nil, err
+	}
+	service := server.Service{BasePath: file.BasePath, Versions: versions}
+	if _, err := server.New(server.Options{}, service); err != nil {
+		return nil, err
+	}
+	for version, template := range versions {
+		if _, err := template.Render(p.host); err != nil {
+			return nil, fmt.Errorf("version %s: %w", version, err)
+		}
+	}
+	return &service, nil
+}
+
+// plausibleHost returns a host name that requests may come for. It is no IP address, since a manifest need not have an
+// answer for these.
+func plausibleHost(opts server.Options) string {
+	for _, name := range append([]string{opts.PublicHost}, opts.AllowedHosts...) {
+		name = strings.Replace(name, "*", "feeds", 1)
+		if name, err := host.Parse(name); err == nil && !host.IsIP(name) {
+			return name
+		}
+	}
+	return "feeds.example.com"
+}

@@ -1,0 +1,104 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"signpost/internal/source"
+	"signpost/server"
+)
+
+// stub is a source that a test sets.
+type stub struct {
+	documents []source.Document
+	changed   bool
+	err       error
+}
+
+func (s *stub) Name() string { return "stub" }
+
+func (s *stub) Read() ([]source.Document, bool, error) {
+	changed := s.changed
+	s.changed = false
+	return s.documents, changed, s.err
+}
+
+func (s *stub) set(texts ...string) {
+	s.documents, s.changed = nil, true
+	for i, text := range texts {
+		s.documents = append(s.documents, source.Document{Name: fmt.Sprintf("%d.yaml", i), Text: []byte(text), Sum: source.Sum(text)})
+	}
+}
+
+func definitionOf(basePath, authority string) string {
+	return fmt.Sprintf("base_path: %[1]s\nversions: {v1: {endpoints: {'https://%[2]s/v1%[1]s/feeds': {name: Feeds, method: get, mime_type: application/json}}}}\n", basePath, authority)
+}
+
+func newPublisher(t *testing.T, s source.Source, host string) *publisher {
+	t.Helper()
+	handler, err := server.New(server.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &publisher{handler: handler, log: slog.New(slog.DiscardHandler), metrics: newMetrics("test"), sources: []source.Source{s}, preparer: preparer{host: host}}
+	p.revision.Store("")
+	return p
+}
+
+// TestCannotRender: a definition that lint accepts and that cannot be rendered all the same is rejected like any bad one,
+// and keeps nobody else from being published.
+func TestCannotRender(t *testing.T) {
+	s := &stub{}
+	p := newPublisher(t, s, "192.0.2.1") // which is not a host for cdn.{{host}}
+	s.set(definitionOf("/a", "{{host}}"), definitionOf("/b", "{{host}}"))
+	if out := p.update(); len(out.Findings)+len(out.Errors) > 0 || len(p.handler.Routes()) != 2 {
+		t.Fatalf("%+v, %v", out, p.handler.Routes())
+	}
+	before := p.served[1].current
+	s.set(definitionOf("/c", "{{host}}"), definitionOf("/b", "cdn.{{host}}"))
+	out := p.update()
+	if len(out.Findings) != 1 || !strings.Contains(out.Findings[0].Message, "it cannot be published") || out.Findings[0].File != "1.yaml" || !out.Broken {
+		t.Errorf("%+v", out)
+	}
+	if got := strings.Join(p.handler.Routes(), " "); got != "/c/v1/endpoints-manifest /b/v1/endpoints-manifest" || p.served[1].current != before {
+		t.Errorf("published: %s", got)
+	}
+	if !p.served[1].rejected || p.served[0].rejected {
+		t.Error("the wrong one is rejected")
+	}
+}
+
+// TestPlausibleHost prefers a name that requests come for.
+func TestPlausibleHost(t *testing.T) {
+	for want, opts := range map[string]server.Options{
+		"feeds.example.com":   {},
+		"public.example.com":  {PublicHost: "public.example.com", AllowedHosts: []string{"a.example.com"}},
+		"a.example.com":       {AllowedHosts: []string{"127.0.0.1", "[::1]", "A.example.com"}},
+		"feeds.b.example.com": {PublicHost: "192.0.2.1", AllowedHosts: []string{"*.b.example.com"}},
+	} {
+		if got := plausibleHost(opts); got != want {
+			t.Errorf("%+v: %s, not %s", opts, got, want)
+		}
+	}
+}
+
+// TestUnchangedIsNotPrepared: one definition of many changes, and the others are neither parsed nor compiled again.
+func TestUnchangedIsNotPrepared(t *testing.T) {
+	s := &stub{}
+	p := newPublisher(t, s, "feeds.example.com")
+	s.set(definitionOf("/a", "{{host}}"), definitionOf("/b", "{{host}}"))
+	p.update()
+	before := p.served[0].current
+	s.set(definitionOf("/a", "{{host}}"), definitionOf("/c", "{{host}}"))
+	s.documents[0].Text = nil // as a source does with what has not changed
+	if out := p.update(); len(out.changed) != 1 || len(out.Files) != 1 || p.served[0].current != before {
+		t.Errorf("%+v", out)
+	}
+	s.err = errors.New("gone")
+	if out := p.update(); len(out.changed) != 0 || len(out.Errors) != 1 {
+		t.Errorf("%+v", out)
+	}
+}
