@@ -131,7 +131,6 @@ func check(t *testing.T, address string, opts CheckOptions) Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	order := []string{CheckHTTPS, CheckReachable, CheckCertificate, CheckRedirect, CheckStatus, CheckJSON, CheckManifest, CheckHost, CheckCORS, CheckETag, CheckProbe}
 	var got []string
 	failed := false
 	for _, r := range report.Results {
@@ -147,7 +146,7 @@ func check(t *testing.T, address string, opts CheckOptions) Report {
 			t.Errorf("%+v is not formatted well", r)
 		}
 	}
-	if diff := cmp.Diff(order, slices.Compact(got)); diff != "" {
+	if diff := cmp.Diff(Checks(), slices.Compact(got)); diff != "" {
 		t.Errorf("checks (-want +got):\n%s", diff)
 	}
 	if report.OK == failed {
@@ -219,17 +218,17 @@ func TestCheckSignpost(t *testing.T) {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/v1/endpoints-manifest", handler)
-	mux.Handle("/v1/feeds", answer(200, `{"entries": []}`, jsonType))
+	mux.Handle("/v1/feeds", answer(200, `{"entries": []}`, jsonType, "Access-Control-Allow-Origin: *"))
 	report := check(t, address, CheckOptions{Options: site(t, mux)})
 	if !report.OK || report.Address != address {
 		t.Errorf("%+v", report)
 	}
 	for _, r := range report.Results {
-		if r.Status != Passed || r.Hint != "" {
+		if (r.Status != Passed || r.Hint != "") && r.Check != CheckFeedCache {
 			t.Errorf("%+v", r)
 		}
 	}
-	out, err := json.Marshal(report.Results[len(report.Results)-1])
+	out, err := json.Marshal(one(t, report, CheckProbe))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,11 @@ func (c *checker) checkReachable(context.Context) bool {
 		c.addProblem(CheckReachable, "", p)
 		return false
 	}
-	c.add(CheckReachable, Passed, "", "%s answers", c.address.Host)
+	if c.forwardsManifest() {
+		c.add(CheckReachable, Passed, "", "%s answers for %s", c.opts.SendTo.Host, c.address.Host)
+	} else {
+		c.add(CheckReachable, Passed, "", "%s answers", c.address.Host)
+	}
 	return true
 }
 
@@ -47,6 +51,8 @@ func (c *checker) checkCertificate(context.Context) bool {
 	case c.res == nil:
 		c.addProblem(CheckCertificate, "", Explain(c.err))
 		return false
+	case c.forwardsManifest():
+		c.add(CheckCertificate, Skipped, "", "requests are sent to %s instead", c.opts.SendTo)
 	case c.address.Scheme == "http":
 		c.add(CheckCertificate, Skipped, "", "plain http has no certificate")
 	case c.res.TLS == nil || len(c.res.TLS.PeerCertificates) == 0: // a Transport that does not tell
@@ -229,7 +235,7 @@ func (c *checker) warnOfVersions(m signpost.Manifest) {
 // owns reports whether the URL of an endpoint is on the host of the address.
 func (c *checker) owns(endpointURL string) bool {
 	u, err := url.Parse(endpointURL)
-	return err == nil && u.User == nil && host.Equal(u.Host, c.address.Host)
+	return err == nil && c.onOwnHost(u)
 }
 
 func (c *checker) checkHost(context.Context) bool {

@@ -32,6 +32,8 @@ const (
 	CauseUnusableValues   Cause = "unusable-values"   // no request can be built from the values of Result.Params
 	CauseNotFound         Cause = "not-found"         // Result.Params, or the URL itself, may be wrong
 	CauseNotCalled        Cause = "not-called"        // CheckOptions.SkipProbes
+	CauseNotFollowed      Cause = "not-followed"      // CheckOptions.Follow is too low for all links
+	CausePortDropped      Cause = "port-dropped"      // the address has a port, and the endpoint's URL has none
 )
 
 // Problem says in words why a request has no response, or not all of it.

@@ -138,7 +138,7 @@ func FetchManifest(ctx context.Context, address string, opts Options) (signpost.
 // ReadManifest reads the body of a response as a manifest. The error says in plain words what else it is.
 func ReadManifest(body []byte) (signpost.Manifest, error) {
 	var m signpost.Manifest
-	text := bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
+	text := bytes.Trim(bytes.TrimPrefix(body, []byte("\ufeff")), jsonSpace)
 	switch {
 	case len(text) == 0:
 		return m, errors.New("the response is empty")
@@ -154,6 +154,9 @@ func ReadManifest(body []byte) (signpost.Manifest, error) {
 	}
 	return m, nil
 }
+
+// jsonSpace is what JSON allows around a value.
+const jsonSpace = " \t\r\n"
 
 // jsonKind names the type of a JSON text.
 func jsonKind(text []byte) string {

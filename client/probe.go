@@ -1,7 +1,7 @@
 package client
 
 import (
-	"cmp"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 
 	"signpost"
 	"signpost/host"
@@ -18,23 +17,34 @@ import (
 )
 
 const (
-	// DefaultConcurrency is how many endpoints are called side by side: enough that one slow endpoint holds up
-	// nobody, and few enough that a small service does not notice.
+	// DefaultConcurrency is how many requests are sent side by side: enough that one slow endpoint holds up nobody,
+	// and few enough that a small service does not notice.
 	DefaultConcurrency = 8
 
-	// maxProbes bounds how many endpoints are called. A check is for people who wait for it.
+	// maxProbes bounds how many endpoints are called. Somebody waits for a check.
 	maxProbes = 1000
+
+	// maxFeed bounds how much of a feed is read. Apps on television sets choke on less.
+	maxFeed = 4 << 20
 )
 
-// probe is the call of one endpoint. The result is there from the beginning if it cannot be called.
+// probe is the call of one endpoint, or of a link that belongs to it. If it cannot be called, req is nil and the
+// result says why.
 type probe struct {
 	endpoint signpost.Endpoint
 	req      *http.Request
+	url      string         // of the request, wherever it is sent
 	sent     map[string]any // context values that are in the request
-	result   Result
+	required bool           // a required key is among them
+	link     *link          // where its URL was found; nil for the URL of the endpoint itself
+
+	result Result
+	status int
+	dead   bool  // there is no response, or one that is not 2xx
+	feed   *feed // what came back; nil if that is no feed
 }
 
-// checkProbes calls the endpoints that can be called without changing anything.
+// checkProbes calls the endpoints that can be called without changing anything, and the links of their feeds.
 func (c *checker) checkProbes(ctx context.Context) bool {
 	switch {
 	case c.opts.SkipProbes:
@@ -45,67 +55,36 @@ func (c *checker) checkProbes(ctx context.Context) bool {
 		return true
 	}
 	c.warnOfUnusedValues()
-	probes := make([]*probe, 0, len(c.manifest.Endpoints))
+	c.crawl = newCrawl(*c.manifest, c.opts.Registered)
 	var calls []*probe
 	left := 0
 	for _, e := range c.manifest.Endpoints {
-		p := c.plan(ctx, e)
+		p := c.plan(ctx, e, nil)
 		if p.req != nil && len(calls) == maxProbes {
 			left++
 			continue
 		}
 		if p.req != nil {
 			calls = append(calls, p)
+			c.crawl.visit(p)
 		}
-		probes = append(probes, p)
+		c.crawl.endpoints = append(c.crawl.endpoints, p)
 	}
 	c.call(calls)
-	for _, p := range probes {
-		c.results = append(c.results, p.result)
-	}
+	c.follow(ctx, calls)
+	c.results = append(c.results, c.crawl.results()...)
 	if left > 0 {
 		c.add(CheckProbe, Skipped, "", "%s: only %d are called", count(left, "more endpoint"), maxProbes)
 	}
 	return true
 }
 
-// call sends the requests side by side, so many at a time, and judges the answers.
-func (c *checker) call(calls []*probe) {
-	progress := c.opts.Progress
-	if progress == nil {
-		progress = func(int, int) {}
-	}
-	progress(0, len(calls))
-	var (
-		queue = make(chan *probe)
-		mu    sync.Mutex
-		done  int
-		wg    sync.WaitGroup
-	)
-	for range min(max(1, cmp.Or(c.opts.Concurrency, DefaultConcurrency)), len(calls)) {
-		wg.Go(func() {
-			for p := range queue {
-				answer, err := Send(p.req, c.opts.Options)
-				c.judge(p, answer, err)
-				mu.Lock()
-				done++
-				progress(done, len(calls))
-				mu.Unlock()
-			}
-		})
-	}
-	for _, p := range calls {
-		queue <- p
-	}
-	close(queue)
-	wg.Wait()
-}
-
-// warnOfUnusedValues reports values that no endpoint has a use for: they have probably been given for one.
+// warnOfUnusedValues reports values that no endpoint has a use for: most likely a name is misspelt.
 func (c *checker) warnOfUnusedValues() {
-	var params, keys []string
+	var params, keys, places []string
 	for _, e := range c.manifest.Endpoints {
 		params = append(params, signpost.CutURL(e.URL).Placeholders()...)
+		places = append(places, e.URL, signpost.CutURL(e.URL).Path())
 		for _, item := range e.ContextObj {
 			keys = append(keys, item.Key)
 		}
@@ -129,31 +108,53 @@ func (c *checker) warnOfUnusedValues() {
 			warn(keys, key, "a value is given for the context key %q, which no endpoint declares").ContextKeys = []string{key}
 		}
 	}
+	for _, place := range slices.Sorted(maps.Keys(c.opts.Endpoints)) {
+		if !slices.Contains(places, place) {
+			warn(places, place, "values are given for the endpoint %q, which the manifest does not have")
+		}
+	}
 }
 
-// plan prepares the call of an endpoint, or says why there will be none.
-func (c *checker) plan(ctx context.Context, e signpost.Endpoint) *probe {
-	p := &probe{endpoint: e, sent: make(map[string]any), result: Result{Check: CheckProbe, Endpoint: e.URL}}
-	call := Call{Params: make(map[string]string), Modifiers: Defaults(e), Context: p.sent}
+// values returns what is filled in for an endpoint: its own values, and those for all where it has none.
+func (c *checker) values(e signpost.Endpoint) Values {
+	v := Values{Params: make(map[string]string), Context: make(map[string]string)}
+	for _, from := range []Values{{c.opts.Params, c.opts.Context}, c.opts.Endpoints[signpost.CutURL(e.URL).Path()], c.opts.Endpoints[e.URL]} {
+		maps.Copy(v.Params, from.Params)
+		maps.Copy(v.Context, from.Context)
+	}
+	return v
+}
+
+// plan prepares the call of an endpoint, or of a link that belongs to it, or says why there will be none.
+func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe {
+	p := &probe{endpoint: e, sent: make(map[string]any), link: l, result: Result{Check: CheckProbe, Endpoint: e.URL}}
+	call, values := Call{Context: p.sent}, c.values(e)
 	var open []string
-	for _, name := range signpost.CutURL(e.URL).Placeholders() {
-		if c.opts.Params[name] == "" {
-			open = append(open, "{{"+name+"}}")
-			p.result.Params = append(p.result.Params, name)
-			continue
+	if l != nil {
+		call.Feed = l.url
+	} else {
+		call.Params, call.Modifiers = make(map[string]string), Defaults(e)
+		for _, name := range signpost.CutURL(e.URL).Placeholders() {
+			if call.Params[name] = values.Params[name]; values.Params[name] == "" {
+				open = append(open, "{{"+name+"}}")
+				p.result.Params = append(p.result.Params, name)
+			}
 		}
-		call.Params[name] = c.opts.Params[name]
 	}
 	refusal := c.contextRefusal(e)
-	var required, missing []string
+	var required, missing, foreign []string
 	for _, item := range e.ContextObj {
-		value := c.opts.Context[item.Key]
+		value := values.Context[item.Key]
 		switch {
-		case item.Type != signpost.ContextCtx: // NewRequest says what is wrong with it
+		case item.Type == signpost.ContextBodyParam: // NewRequest says what is wrong with it
+		case item.Type != signpost.ContextCtx && item.Required:
+			foreign = append(foreign, fmt.Sprintf("%s with type %q", item.Key, item.Type))
+		case item.Type != signpost.ContextCtx:
 		case item.Required && refusal != "":
 			required = append(required, item.Key)
 		case value != "" && refusal == "":
 			p.sent[item.Key] = value
+			p.required = p.required || item.Required
 		case item.Required:
 			missing = append(missing, item.Key)
 		}
@@ -167,6 +168,8 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint) *probe {
 		return skip("post endpoints are not called: that might change something")
 	case strings.Contains(e.URL, signpost.HostPlaceholder):
 		return skip("{{host}} is not replaced in its URL")
+	case len(foreign) > 0:
+		return skip("it requires %s, which this check cannot send", strings.Join(foreign, ", "))
 	case len(open) > 0 || len(missing) > 0:
 		p.result.Cause, p.result.ContextKeys = CauseMissingValues, missing
 		needs := slices.Concat(open, missing)
@@ -181,49 +184,63 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint) *probe {
 		p.result.Hint, p.result.Cause = "correct the definition, or the value of the placeholder", CauseUnusableValues
 		return p
 	}
-	p.req = req
+	req.Header.Set("Origin", appOrigin) // without it, services that reflect the origin send no CORS headers
+	p.req, p.url = c.forward(req), req.URL.String()
 	return p
 }
 
-// contextRefusal says why an endpoint gets no context values, or "" if it does: they are meant for the service
-// whose address was given, and the manifest is only what that service says.
+// contextRefusal says why an endpoint gets no context values, or "" if it does: they are meant for the service whose
+// address was given, and the manifest is only what that service says.
 func (c *checker) contextRefusal(e signpost.Endpoint) string {
 	u, err := url.Parse(e.URL)
-	switch {
-	case err != nil || !c.owns(e.URL):
+	if err != nil || !c.onOwnHost(u) {
 		return "it is not on " + c.address.Hostname()
-	case u.Scheme != "https" && !host.IsLoopback(u.Host):
+	}
+	if c.opts.SendTo != nil {
+		u = c.opts.SendTo
+	}
+	if u.Scheme != "https" && !host.IsLoopback(u.Host) {
 		return "it is plain http"
 	}
 	return ""
 }
 
-// judge fills in the result of a call. A service may repeat what it gets in any part of its answer, so of an
-// answer to context values the result tells nothing in the service's own words.
+// judge fills in the result of a call. A service may repeat what it gets in any part of its response, so the result of
+// a call with context values contains nothing in the service's own words.
 func (c *checker) judge(p *probe, answer *Answer, err error) {
 	set := func(status Status, hint, format string, args ...any) {
 		p.result.Status, p.result.Message, p.result.Hint = status, fmt.Sprintf(format, args...), hint
 	}
 	if err != nil {
+		p.dead = true
 		problem := Explain(err)
 		if problem.Quotes && len(p.sent) > 0 {
 			problem.Message = "the request failed, or the response is not HTTP"
 		}
+		p.result.Cause = problem.Cause
 		if port := c.address.Port(); port != "" && p.req.URL.Port() == "" && c.owns(p.endpoint.URL) {
 			problem.Hint += "; the address has port " + port + ", but {{host}} carries none"
+			p.result.Cause = CausePortDropped
 		}
 		set(Failed, problem.Hint, "%s", problem.Message)
-		p.result.Cause = problem.Cause
 		return
 	}
 	declared, got := mediaType(p.endpoint.MIMEType), mediaType(answer.Header.Get("Content-Type"))
+	p.status = answer.Status
 	status, told := statusText(answer.Status), c.tellType(p, got)
+	empty := len(bytes.TrimSpace(answer.Body)) == 0 && !answer.Truncated
 	switch {
 	case answer.Status/100 == 3:
+		p.dead = true
 		set(Failed, "put the URL that it redirects to into the definition: clients do not send context keys after a redirect",
 			"the response is %s%s", status, p.tellRedirect(answer))
 	case answer.Status/100 != 2:
+		p.dead = true
 		set(Failed, p.statusHint(answer.Status), "the response is %s", status)
+	case answer.Status == http.StatusNoContent || answer.Status == http.StatusResetContent:
+		set(Failed, "send the feed with 200 OK; an empty feed is an object with an empty list", "the response is %s: there is no feed in it", status)
+	case empty && isJSON(declared):
+		set(Failed, "send the feed; an empty feed is an object with an empty list", "%s with an empty body", status)
 	case declared == signpost.MIMEForm:
 		set(Warned, "declare the type of the response", "%s with %s; mime_type is %q, which no response to a get request has", status, told, declared)
 	case got == "":
@@ -239,15 +256,18 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 	default:
 		set(Passed, "", "%s, %s", status, declared)
 	}
+	if answer.Status/100 == 2 && isJSON(declared) && isJSON(got) && !empty {
+		p.feed = c.readFeed(answer)
+	}
 }
 
-// commonTypes are those that services answer with by mistake.
+// commonTypes are those that services send by mistake.
 var commonTypes = []string{
 	signpost.MIMEJSON, signpost.MIMEFeed, "application/problem+json", "application/octet-stream", "application/xml",
 	"text/html", "text/plain", "text/xml",
 }
 
-// tellType returns a Content-Type for a result.
+// tellType describes a Content-Type for a result.
 func (c *checker) tellType(p *probe, got string) string {
 	declared := func(e signpost.Endpoint) bool { return mediaType(e.MIMEType) == got }
 	switch {
@@ -259,7 +279,7 @@ func (c *checker) tellType(p *probe, got string) string {
 	return "another Content-Type"
 }
 
-// tellRedirect returns where an answer leads to for a result.
+// tellRedirect describes the target of a redirect for a result.
 func (p *probe) tellRedirect(answer *Answer) string {
 	target, err := url.Parse(answer.Redirect)
 	switch {
@@ -267,7 +287,7 @@ func (p *probe) tellRedirect(answer *Answer) string {
 		return ""
 	case len(p.sent) == 0:
 		return fmt.Sprintf(", to %q", answer.Redirect)
-	case host.Equal(target.Host, p.req.URL.Host):
+	case host.Equal(target.Host, p.req.Host) || target.Host == p.req.URL.Host:
 		return ", to another URL on the same host"
 	}
 	return ", to another host"
@@ -297,7 +317,7 @@ func (p *probe) statusHint(status int) string {
 	case status == http.StatusBadRequest || status == http.StatusUnprocessableEntity:
 		return "check whether it needs a parameter that the manifest does not declare, or rejects a default of its modifiers"
 	case status == http.StatusNotFound || status == http.StatusGone:
-		if params := signpost.CutURL(p.endpoint.URL).Placeholders(); len(params) > 0 {
+		if params := signpost.CutURL(p.endpoint.URL).Placeholders(); len(params) > 0 && p.link == nil {
 			p.result.Cause, p.result.Params = CauseNotFound, params
 			return "correct the URL in the definition, or the value for " + strings.Join(params, ", ")
 		}

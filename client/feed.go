@@ -1,0 +1,199 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+const (
+	// maxViolations bounds how many violations of the schema are reported for one feed. Further ones are counted.
+	maxViolations = 10
+
+	// maxTold bounds how many URLs a result lists by name.
+	maxTold = 3
+)
+
+// Violation is one place at which a feed is not what its JSON Schema says.
+type Violation struct {
+	Pointer string // where, as a JSON pointer (RFC 6901)
+	Keyword string // the keyword of the schema, such as "required"
+	Message string // in words; it may quote the feed
+}
+
+// feed is what a response to a JSON endpoint contained. The body itself is not kept.
+type feed struct {
+	outline    outline
+	cut        bool // there is more of it than was read
+	violations []Violation
+	header     http.Header
+}
+
+// readFeed takes from a response what the checks of feeds need.
+func (c *checker) readFeed(answer *Answer) *feed {
+	f := &feed{outline: readOutline(answer.Body, c.crawl.keep), cut: answer.Truncated, header: answer.Header}
+	if c.opts.FeedSchema == nil || f.cut || f.outline.kind != "an object" || f.outline.broken {
+		return f
+	}
+	dec := json.NewDecoder(bytes.NewReader(answer.Body))
+	dec.UseNumber()
+	c.crawl.schema.Lock() // one at a time: a tree takes many times the memory of its text
+	defer c.crawl.schema.Unlock()
+	var tree any
+	if dec.Decode(&tree) == nil {
+		f.violations = c.opts.FeedSchema(tree)
+	}
+	return f
+}
+
+// skipFeeds adds a result for a check of feeds where no feed came back, and reports whether that is so.
+func (c *checker) skipFeeds(check string) bool {
+	switch {
+	case c.opts.SkipProbes:
+		c.add(check, Skipped, "", "the endpoints are not called").Cause = CauseNotCalled
+	case len(c.crawl.feeds()) == 0:
+		c.add(check, Skipped, "", "no endpoint returned a feed")
+	default:
+		return false
+	}
+	return true
+}
+
+// checkFeeds looks at the shape of what came back.
+func (c *checker) checkFeeds(context.Context) bool {
+	if c.skipFeeds(CheckFeed) {
+		return true
+	}
+	before, judged, tooLarge := len(c.results), 0, 0
+	for _, p := range c.crawl.feeds() {
+		add := func(status Status, hint, format string, args ...any) {
+			c.add(CheckFeed, status, hint, "%s", p.at()+fmt.Sprintf(format, args...)).Endpoint = p.endpoint.URL
+		}
+		o := p.feed.outline
+		switch {
+		case p.feed.cut:
+			tooLarge++
+			add(Warned, "send it in pages", "the feed is larger than %d MiB, so it is not judged", maxFeed>>20)
+		case o.broken: // the result of probe says so
+		case o.kind != "an object":
+			add(Failed, "send a JSON object, such as {\"entry\": []}", "the body is JSON, but %s, not an object", o.kind)
+		case o.isError():
+			add(Failed, "send errors with a status of 400 or above: apps take this for a feed", "the body is an error message, not a feed")
+		case len(p.feed.violations) > 0:
+			judged++
+			for _, v := range p.feed.violations[:min(maxViolations, len(p.feed.violations))] {
+				add(Failed, "correct the feed, or the schema", "%s", p.tellViolation(v))
+			}
+			if more := len(p.feed.violations) - maxViolations; more > 0 {
+				add(Failed, "correct the feed, or the schema", "%s of the schema", count(more, "more violation"))
+			}
+		default:
+			judged++
+		}
+	}
+	switch {
+	case len(c.results) > before:
+	case c.opts.FeedSchema != nil:
+		c.add(CheckFeed, Passed, "", "%s, valid against the schema", count(judged, "feed"))
+	default:
+		c.add(CheckFeed, Passed, "", "%s, each a JSON object", count(judged, "feed"))
+	}
+	return true
+}
+
+// checkFeedCORS looks at whether apps that run in a browser engine can read the feeds.
+func (c *checker) checkFeedCORS(context.Context) bool {
+	if c.skipFeeds(CheckFeedCORS) {
+		return true
+	}
+	var none, several []*probe
+	for _, p := range c.crawl.feeds() {
+		allowed := strings.Join(p.feed.header.Values("Access-Control-Allow-Origin"), ", ")
+		switch {
+		case allowed == "*" || allowed == appOrigin:
+		case strings.ContainsAny(allowed, ", "):
+			several = append(several, p)
+		default:
+			none = append(none, p)
+		}
+	}
+	all := len(c.crawl.feeds())
+	if len(several) > 0 {
+		c.add(CheckFeedCORS, Failed, "make sure that only one of proxy and service sets the header",
+			"Access-Control-Allow-Origin has more than one value, which browsers reject, in %d of %s: %s", len(several), count(all, "feed"), tellEndpoints(several))
+	}
+	if len(none) > 0 {
+		c.add(CheckFeedCORS, Warned, "send Access-Control-Allow-Origin: * if any of your apps runs in a browser engine, as on many television sets",
+			"pages of other origins cannot read %d of %s: %s", len(none), count(all, "feed"), tellEndpoints(none))
+	}
+	if len(several)+len(none) == 0 {
+		c.add(CheckFeedCORS, Passed, "", "pages of every origin can read %s", count(all, "feed"))
+	}
+	return true
+}
+
+// checkFeedCache looks at whether a shared cache may keep what a context key was required for.
+func (c *checker) checkFeedCache(context.Context) bool {
+	if c.skipFeeds(CheckFeedCache) {
+		return true
+	}
+	personal := slices.DeleteFunc(c.crawl.feeds(), func(p *probe) bool { return !p.required })
+	if len(personal) == 0 {
+		c.add(CheckFeedCache, Skipped, "", "no feed was called with a required context key")
+		return true
+	}
+	shared := slices.DeleteFunc(slices.Clone(personal), func(p *probe) bool { return !sharedCaching(p.feed.header) })
+	if len(shared) > 0 {
+		c.add(CheckFeedCache, Failed, "send Cache-Control: private, or no-store",
+			"shared caches may keep %d of %s that need a context key, because of public or s-maxage in Cache-Control: %s",
+			len(shared), count(len(personal), "feed"), tellEndpoints(shared))
+		return true
+	}
+	c.add(CheckFeedCache, Passed, "", "shared caches do not keep the %s that need a context key", count(len(personal), "feed"))
+	return true
+}
+
+// sharedCaching reports whether a response says that shared caches may keep it.
+func sharedCaching(h http.Header) bool {
+	for directive := range strings.SplitSeq(strings.Join(h.Values("Cache-Control"), ","), ",") {
+		name, _, _ := strings.Cut(strings.TrimSpace(directive), "=")
+		if name = strings.ToLower(strings.TrimSpace(name)); name == "public" || name == "s-maxage" {
+			return true
+		}
+	}
+	return false
+}
+
+// tellEndpoints lists the endpoints of some probes, each once.
+func tellEndpoints(probes []*probe) string {
+	var urls []string
+	for _, p := range probes {
+		if !slices.Contains(urls, p.endpoint.URL) {
+			urls = append(urls, p.endpoint.URL)
+		}
+	}
+	text := strings.Join(urls[:min(maxTold, len(urls))], ", ")
+	if more := len(urls) - maxTold; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// tellViolation describes a violation for a result. The feed may repeat a context value.
+func (p *probe) tellViolation(v Violation) string {
+	pointer := v.Pointer
+	if pointer == "" {
+		pointer = "the feed"
+	}
+	if len(p.sent) == 0 {
+		return fmt.Sprintf("%s: %s", pointer, v.Message)
+	}
+	if p.repeats(pointer) {
+		pointer = "a place that repeats a context value"
+	}
+	return fmt.Sprintf("%s violates %q of the schema", pointer, v.Keyword)
+}

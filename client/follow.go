@@ -1,0 +1,321 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"signpost"
+	"signpost/host"
+)
+
+const (
+	// DefaultFollow is how many links of feeds are called: enough to reach the endpoints with placeholders of a usual
+	// service, and to turn some pages.
+	DefaultFollow = 20
+
+	// maxFollowBytes bounds what is read in all. Beyond it, no further link is called.
+	maxFollowBytes = 64 << 20
+
+	// maxFollowTime bounds how long links are followed. A call that has begun ends by itself.
+	maxFollowTime = 2 * time.Minute
+
+	// maxKept bounds the memory for links of all feeds, in bytes.
+	maxKept = 16 << 20
+)
+
+// limits bound the following of links. Tests have lower ones.
+type limits struct {
+	bytes int64
+	time  time.Duration
+}
+
+// crawl is what the endpoints returned, and where their links lead.
+type crawl struct {
+	own   map[string]signpost.Endpoint // by URL
+	index *signpost.Index
+	hosts map[string]bool // of the registered set
+
+	endpoints []*probe // the endpoints of the manifest, in order
+	followed  []*probe // the links that were called
+	links     []*link  // the links that belong to get endpoints of the manifest and were not called
+	visited   map[string]bool
+	seen      map[string]bool // links that have been looked at
+	stopped   string          // why links were not followed to the end
+
+	answered  int // links that have an endpoint
+	orphans   []*orphan
+	orphanage map[[2]string]*orphan // by the URL of the endpoint, and the pattern
+
+	called, total int // for the progress
+	bytes, kept   atomic.Int64
+	schema        sync.Mutex
+}
+
+// orphan is a kind of link that no endpoint answers for.
+type orphan struct {
+	link
+	count int
+}
+
+// The names under which manifests are in the index.
+const ownManifest, otherManifest = "own", "other"
+
+func newCrawl(own signpost.Manifest, registered []signpost.Manifest) *crawl {
+	x := &crawl{
+		own: make(map[string]signpost.Endpoint), hosts: make(map[string]bool), visited: make(map[string]bool), seen: make(map[string]bool),
+		orphanage: make(map[[2]string]*orphan),
+	}
+	versions := []signpost.Version{{Name: ownManifest, Manifest: own}}
+	for _, e := range own.Endpoints {
+		x.own[e.URL] = e
+	}
+	for _, m := range registered {
+		versions = append(versions, signpost.Version{Name: otherManifest, Manifest: m})
+	}
+	for _, v := range versions {
+		for _, e := range v.Manifest.Endpoints {
+			if name, err := host.Parse(signpost.CutURL(e.URL).Hostname()); err == nil {
+				x.hosts[name] = true
+			}
+		}
+	}
+	x.index = signpost.NewIndex(versions...)
+	return x
+}
+
+// keep reports whether a link of a feed is worth keeping: it is on a host of the registered set, and there is room.
+func (x *crawl) keep(link string) bool {
+	u, err := url.Parse(link)
+	if err != nil {
+		return false
+	}
+	name, err := host.Parse(u.Host)
+	return err == nil && x.hosts[name] && x.kept.Add(int64(len(link)+2*maxPointer)) <= maxKept
+}
+
+// visit notes that a URL is called. Its ctx does not tell it from others.
+func (x *crawl) visit(p *probe) {
+	if p.link != nil {
+		x.visited[identity(p.link.url)] = true
+		return
+	}
+	x.visited[identity(p.url)] = true
+	if len(signpost.CutURL(p.endpoint.URL).Placeholders()) == 0 { // without its modifiers, it is the same feed
+		x.visited[identity(p.endpoint.URL)] = true
+	}
+}
+
+// identity returns a URL in the form in which it is called once: without ctx, and without its fragment.
+func identity(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return raw
+	}
+	pairs := slices.DeleteFunc(strings.Split(u.RawQuery, "&"), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		return name == signpost.ContextCtx || pair == ""
+	})
+	u.Scheme, u.Host, u.Fragment = strings.ToLower(u.Scheme), strings.ToLower(u.Host), ""
+	u.RawQuery, u.ForceQuery = strings.Join(pairs, "&"), false
+	return u.String()
+}
+
+// feeds returns the calls that brought a feed.
+func (x *crawl) feeds() []*probe {
+	return slices.DeleteFunc(slices.Concat(x.endpoints, x.followed), func(p *probe) bool { return p.feed == nil })
+}
+
+// follow calls the links of feeds, level by level, within the limits.
+func (c *checker) follow(ctx context.Context, level []*probe) {
+	x := c.crawl
+	budget := max(0, cmp.Or(c.opts.Follow, DefaultFollow))
+	deadline := time.Now().Add(c.limits.time)
+	for {
+		for _, p := range level {
+			x.sort(p)
+		}
+		x.links = x.unreachedFirst()
+		level = nil
+		var left []*link
+		for _, l := range x.links {
+			if x.visited[identity(l.url)] {
+				continue
+			}
+			if len(level) < budget && !l.unable {
+				if p := c.plan(ctx, x.own[l.endpoint], l); p.req != nil {
+					x.visit(p)
+					level = append(level, p)
+					continue
+				}
+				l.unable = true
+			}
+			left = append(left, l)
+		}
+		x.links = left
+		switch {
+		case len(level) == 0:
+			return
+		case ctx.Err() != nil:
+			x.stopped = "the check was canceled"
+		case time.Now().After(deadline):
+			x.stopped = fmt.Sprintf("that took more than %v", c.limits.time)
+		case x.bytes.Load() > c.limits.bytes:
+			x.stopped = fmt.Sprintf("the feeds have more than %d MiB", c.limits.bytes>>20)
+		}
+		if x.stopped != "" {
+			return
+		}
+		budget -= len(level)
+		c.call(level)
+		x.followed = append(x.followed, level...)
+	}
+}
+
+// sort looks at the links of a feed that has not been seen before: which have an endpoint, and which can be called.
+func (x *crawl) sort(p *probe) {
+	if p.feed == nil {
+		return
+	}
+	for _, l := range p.feed.outline.links {
+		l.from = p
+		key := identity(l.url)
+		if x.seen[key] {
+			continue
+		}
+		x.seen[key] = true
+		match, ok := x.index.Match(l.url)
+		switch {
+		case !ok && isFile(l.url):
+		case !ok:
+			x.addOrphan(l)
+		default:
+			x.answered++
+			e, own := x.own[match.Endpoint]
+			if own && match.Version == ownManifest && e.Method == signpost.MethodGet && !strings.Contains(l.url, "{{") {
+				l.endpoint = e.URL
+				x.links = append(x.links, &l)
+			}
+		}
+	}
+	p.feed.outline.links = nil
+}
+
+func (x *crawl) addOrphan(l link) {
+	key := [2]string{l.from.endpoint.URL, l.pattern}
+	if x.orphanage[key] == nil {
+		x.orphanage[key] = &orphan{link: l}
+		x.orphans = append(x.orphans, x.orphanage[key])
+	}
+	x.orphanage[key].count++
+}
+
+// unreachedFirst returns the links in the order in which they are called: first one for each endpoint that has not
+// been reached yet, then the others.
+func (x *crawl) unreachedFirst() []*link {
+	reached := make(map[string]bool)
+	for _, p := range slices.Concat(x.endpoints, x.followed) {
+		reached[p.endpoint.URL] = reached[p.endpoint.URL] || p.req != nil
+	}
+	var first, others []*link
+	for _, l := range x.links {
+		if reached[l.endpoint] {
+			others = append(others, l)
+			continue
+		}
+		reached[l.endpoint] = true
+		first = append(first, l)
+	}
+	return append(first, others...)
+}
+
+// call sends the requests side by side, so many at a time, and judges the responses.
+func (c *checker) call(calls []*probe) {
+	progress := c.opts.Progress
+	if progress == nil {
+		progress = func(int, int) {}
+	}
+	x := c.crawl
+	x.total += len(calls)
+	progress(x.called, x.total)
+	var (
+		queue = make(chan *probe)
+		mu    sync.Mutex
+		wg    sync.WaitGroup
+	)
+	for range min(max(1, cmp.Or(c.opts.Concurrency, DefaultConcurrency)), len(calls)) {
+		wg.Go(func() {
+			for p := range queue {
+				res, body, err := exchange(p.req, c.opts.Options, maxFeed)
+				var answer *Answer
+				if err == nil {
+					answer = newAnswer(res, body, maxFeed)
+				}
+				x.bytes.Add(int64(len(body)))
+				c.judge(p, answer, err)
+				mu.Lock()
+				x.called++
+				progress(x.called, x.total)
+				mu.Unlock()
+			}
+		})
+	}
+	for _, p := range calls {
+		queue <- p
+	}
+	close(queue)
+	wg.Wait()
+}
+
+// results returns those of the endpoints, and of followed links whose response is not what their endpoint declares.
+func (x *crawl) results() []Result {
+	alive, dead, waiting := make(map[string]*probe), make(map[string]bool), make(map[string]int) // by the URL of the endpoint
+	for _, p := range x.followed {
+		if p.dead {
+			dead[p.endpoint.URL] = true
+		} else if alive[p.endpoint.URL] == nil {
+			alive[p.endpoint.URL] = p
+		}
+	}
+	for _, l := range x.links {
+		waiting[l.endpoint]++
+	}
+	feeds := len(x.feeds()) > 0
+	var results []Result
+	told := make(map[*probe]bool)
+	for _, p := range x.endpoints {
+		r, url := p.result, p.endpoint.URL
+		reached := alive[url]
+		switch {
+		case p.req != nil || r.Cause != CauseMissingValues || len(r.Params) == 0: // it needs no link
+		case reached != nil:
+			told[reached] = true
+			r = reached.result
+			r.Message = fmt.Sprintf("%s; reached as %s, a link in %s", r.Message, reached.link.tell(), reached.link.from.endpoint.URL)
+		case dead[url]:
+			r.Message += ", and no link to it works"
+		case waiting[url] > 0 && len(r.ContextKeys) > 0: // a link has the rest
+			r.Params, r.Message = nil, "it needs a value for "+strings.Join(r.ContextKeys, ", ")
+			r.Hint = "give a value for " + strings.Join(r.ContextKeys, " and ")
+		case waiting[url] > 0:
+			r.Cause, r.Hint = CauseNotFollowed, "follow more links, or "+r.Hint
+			r.Message += ", and no link to it was followed"
+		case feeds:
+			r.Message += ", and no link leads to it"
+		}
+		results = append(results, r)
+	}
+	for _, p := range x.followed {
+		if !p.dead && !told[p] && p.result.Status != Passed {
+			p.result.Message = p.at() + p.result.Message
+			results = append(results, p.result)
+		}
+	}
+	return results
+}

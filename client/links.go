@@ -1,0 +1,199 @@
+package client
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"signpost"
+	"signpost/contextkeys"
+	"signpost/host"
+)
+
+// maxLinkResults bounds how many results there are about dead links, and about links without an endpoint. Further ones
+// are counted.
+const maxLinkResults = 20
+
+// checkLinks reports links that no endpoint answers for, and links that do not work.
+func (c *checker) checkLinks(context.Context) bool {
+	if c.skipFeeds(CheckLinks) {
+		return true
+	}
+	x := c.crawl
+	before := len(c.results)
+	for _, o := range x.orphans[:min(maxLinkResults, len(x.orphans))] {
+		text := fmt.Sprintf("no endpoint answers for %s, at %s", o.tell(), o.tellPointer())
+		if o.count > 1 {
+			text = fmt.Sprintf("no endpoint answers for %s at %s, such as %s", count(o.count, "link"), o.tellPattern(), o.tell())
+		}
+		c.add(CheckLinks, Failed, c.orphanHint(o), "%s: apps call it without context keys", text).Endpoint = o.from.endpoint.URL
+	}
+	if more := len(x.orphans) - maxLinkResults; more > 0 {
+		c.add(CheckLinks, Failed, "declare endpoints for them, or correct the links", "no endpoint answers for %s", count(more, "more kind")+" of links")
+	}
+	dead := slices.DeleteFunc(slices.Clone(x.followed), func(p *probe) bool { return !p.dead || p.result.Cause == CauseCanceled })
+	for _, p := range dead[:min(maxLinkResults, len(dead))] {
+		hint := "correct the link, or what it leads to; " + p.result.Hint
+		switch {
+		case p.status == http.StatusNotFound || p.status == http.StatusGone:
+			hint = "correct the link, or publish what it leads to"
+		case p.status/100 == 3:
+			hint = "link to the URL that it redirects to: clients do not send context keys after a redirect"
+		}
+		r := c.add(CheckLinks, Failed, hint, "%s, at %s, does not work: %s", p.link.tell(), p.link.tellPointer(), p.result.Message)
+		r.Endpoint, r.Cause, r.ContextKeys = p.link.from.endpoint.URL, p.result.Cause, p.result.ContextKeys
+	}
+	if more := len(dead) - maxLinkResults; more > 0 {
+		c.add(CheckLinks, Failed, "correct the links, or what they lead to", "%s not work", count(more, "more link")+" do")
+	}
+	if len(c.results) == before {
+		r := c.add(CheckLinks, Passed, "", "%s", x.tellLinks())
+		if len(x.links) > 0 && x.stopped == "" {
+			r.Cause = CauseNotFollowed
+		}
+	}
+	return true
+}
+
+// tellLinks sums up links of which each has an endpoint.
+func (x *crawl) tellLinks() string {
+	if x.answered == 0 {
+		return "the feeds have no links to registered hosts"
+	}
+	text := fmt.Sprintf("%s, each with an endpoint that answers for it", count(x.answered, "link"))
+	if x.answered == 1 {
+		text = "1 link, with an endpoint that answers for it"
+	}
+	text += fmt.Sprintf("; %d followed", len(x.followed))
+	switch {
+	case x.stopped != "":
+		text += ", and no more because " + x.stopped
+	case len(x.links) > 0:
+		text += fmt.Sprintf(", %d not", len(x.links))
+	}
+	return text
+}
+
+// orphanHint says what to do about a link without an endpoint. An endpoint that differs only in scheme or port tells.
+func (c *checker) orphanHint(o *orphan) string {
+	u, err := url.Parse(o.url)
+	if err != nil {
+		return "correct the link"
+	}
+	for _, e := range c.manifest.Endpoints {
+		v := signpost.CutURL(e.URL)
+		if !host.Equal(v.Hostname(), u.Host) || !strings.HasPrefix(u.Path, literalPath(v)) {
+			continue
+		}
+		switch {
+		case v.Scheme() != strings.ToLower(u.Scheme):
+			return fmt.Sprintf("correct the link: its scheme is %s, and that of %q is %s", strings.ToLower(u.Scheme), e.URL, v.Scheme())
+		case v.Port() != u.Port():
+			return fmt.Sprintf("correct the link: its port is %s, and that of %q is %s", portOrNone(u.Port()), e.URL, portOrNone(v.Port()))
+		case u.User != nil:
+			return "remove the user info before the host of the link"
+		}
+	}
+	return "declare an endpoint whose URL is a prefix of it, or correct the link"
+}
+
+// literalPath returns the path of an endpoint up to its first placeholder.
+func literalPath(u signpost.URL) string {
+	text, _, _ := strings.Cut(u.Path(), "{{")
+	return text
+}
+
+func portOrNone(port string) string {
+	if port == "" {
+		return "the default one"
+	}
+	return port
+}
+
+// fileTypes are the extensions of what apps load as it is: a feed links to pictures and streams, too, and those need
+// no endpoint.
+var fileTypes = []string{
+	".apng", ".avif", ".bmp", ".gif", ".ico", ".jpe", ".jpeg", ".jpg", ".png", ".svg", ".tif", ".tiff", ".webp",
+	".aac", ".flac", ".m4a", ".m4v", ".mkv", ".mov", ".mp3", ".mp4", ".mpd", ".m3u8", ".oga", ".ogg", ".ogv", ".ts", ".wav", ".webm", ".ism",
+	".srt", ".vtt", ".ttml", ".css", ".eot", ".htm", ".html", ".js", ".mjs", ".otf", ".pdf", ".ttf", ".woff", ".woff2", ".zip",
+}
+
+// isFile reports whether a link leads to a file by its extension.
+func isFile(link string) bool {
+	u, err := url.Parse(link)
+	return err == nil && slices.Contains(fileTypes, strings.ToLower(path.Ext(u.Path)))
+}
+
+// at returns where a result about a followed link belongs, for the front of its message.
+func (p *probe) at() string {
+	if p.link == nil {
+		return ""
+	}
+	return fmt.Sprintf("as %s: ", p.link.tell())
+}
+
+// tell returns the URL of a link for a result. In a response to context values it has no query, and if it repeats one
+// of the values it is not told at all.
+func (l *link) tell() string {
+	if len(l.from.sent) == 0 {
+		return fmt.Sprintf("%q", l.url)
+	}
+	u, err := url.Parse(l.url)
+	if err != nil {
+		return "a link"
+	}
+	short := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}
+	if l.from.repeats(short.String()) || u.User != nil {
+		return "a link that repeats a context value"
+	}
+	return fmt.Sprintf("%q", short.String())
+}
+
+// tellPointer returns the place of a link for a result.
+func (l *link) tellPointer() string { return l.guarded(l.pointer) }
+
+// tellPattern returns the place of a kind of links for a result.
+func (l *link) tellPattern() string { return l.guarded(l.pattern) }
+
+func (l *link) guarded(pointer string) string {
+	if l.from.repeats(pointer) {
+		return "a place that repeats a context value"
+	}
+	return pointer
+}
+
+// minSecret is the length from which a context value is looked for in what a result tells. Shorter ones, such as the
+// number of a profile, are no secrets and are everywhere.
+const minSecret = 4
+
+// repeats reports whether a text has one of the context values in it that were sent, in a form that services send back.
+func (p *probe) repeats(text string) bool {
+	texts := []string{strings.ToLower(text)}
+	if unescaped, err := url.PathUnescape(text); err == nil {
+		texts = append(texts, strings.ToLower(unescaped))
+	}
+	for key, value := range p.sent {
+		secret, ok := value.(string)
+		if !ok || len(secret) < minSecret {
+			continue
+		}
+		ctx, _ := contextkeys.Encode([]signpost.ContextItem{{Key: key, Type: signpost.ContextCtx}}, map[string]any{key: value})
+		forms := []string{
+			secret, url.QueryEscape(secret), url.PathEscape(secret), ctx,
+			base64.RawStdEncoding.EncodeToString([]byte(secret)), base64.RawURLEncoding.EncodeToString([]byte(secret)),
+		}
+		for _, form := range forms {
+			for _, text := range texts {
+				if form != "" && strings.Contains(text, strings.ToLower(form)) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,81 @@
+package client
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"signpost"
+)
+
+func TestSendTo(t *testing.T) {
+	f := newFeeds(endpoint("https://{{host}}/v1/media", items(tokenItem)), endpoint("https://partner.example.net/x", items(signpost.ContextItem{Key: "token", Type: signpost.ContextCtx})))
+	var got *http.Request
+	f.handle("/v1/media", func(w http.ResponseWriter, r *http.Request) {
+		got = r
+		answer(200, `{"x": "BASE/"}`, jsonType)(w, r)
+	})
+	partner := serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Host != "partner.example.net" || r.URL.RawQuery != "" || r.Header.Get("X-Forwarded-Host") != "" {
+			t.Errorf("the partner got %s %s %v", r.Host, r.URL, r.Header)
+		}
+		answer(200, "{}", jsonType)(w, r)
+	}))
+	ca := newAuthority(t)
+	theirs := serveTLS(t, ca.issue(t, "partner.example.net", time.Now().AddDate(0, -1, 0), time.Now().AddDate(0, 2, 0)), partner.Config.Handler)
+	local := serveHTTP(t, f.mux)
+	sendTo, err := ParseOrigin(local.URL + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := CheckOptions{
+		Options: Options{Transport: network(t, ca.pool, map[string]*httptest.Server{"partner.example.net:443": theirs})},
+		SendTo:  sendTo, Context: map[string]string{"token": secret},
+	}
+	report := check(t, address, opts)
+	for _, r := range resultsOf(report, CheckProbe) {
+		expect(t, r, "passed: ", "")
+	}
+	expect(t, one(t, report, CheckReachable), "passed: "+sendTo.Host+" answers for feeds.example.com", "")
+	expect(t, one(t, report, CheckCertificate), "skipped: requests are sent to http://"+sendTo.Host+" instead", "")
+	if got.Host != asked || got.Header.Get("X-Forwarded-Host") != asked || got.Header.Get("X-Forwarded-Proto") != "https" || !got.URL.Query().Has("ctx") {
+		t.Errorf("the service got %s %s %v", got.Host, got.URL, got.Header)
+	}
+
+	// A manifest on a port of its own is asked for there.
+	mux := http.NewServeMux()
+	mux.HandleFunc("/v1/endpoints-manifest", answer(200, manifestOf("https://127.0.0.1/v1/media"), jsonType))
+	report = check(t, serveHTTP(t, mux).URL+"/v1/endpoints-manifest", CheckOptions{SendTo: sendTo})
+	expect(t, one(t, report, CheckProbe), "passed: 200 OK", "")
+	if got.Host != "127.0.0.1" {
+		t.Errorf("the service got %s", got.Host)
+	}
+
+	// Context values do not go over plain http to another machine.
+	opts.SendTo, _ = ParseOrigin("http://staging.example.com")
+	opts.Transport = network(t, ca.pool, map[string]*httptest.Server{"partner.example.net:443": theirs, "staging.example.com:80": local})
+	got = nil
+	report = check(t, address, opts)
+	expect(t, probeOf(t, report, "https://feeds.example.com/v1/media"), "skipped: it requires token, which is not sent because it is plain http", "")
+	if got != nil {
+		t.Errorf("the service got %s", got.URL)
+	}
+}
+
+func TestParseOrigin(t *testing.T) {
+	for text, want := range map[string]string{
+		"http://localhost:3000": "http://localhost:3000", "https://[::1]/": "https://[::1]", "HTTP://127.0.0.1:1": "http://127.0.0.1:1",
+		"localhost:3000": "", "http://localhost:3000/api": "", "http://a:b@localhost": "", "ftp://localhost": "", "": "", "http://": "", "http://a b/": "",
+		"http://localhost?x": "", "http:localhost": "",
+	} {
+		u, err := ParseOrigin(text)
+		if (err != nil) != (want == "") || err == nil && u.String() != want {
+			t.Errorf("%q: %v, %v", text, u, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "a:b@") {
+			t.Errorf("%v", err)
+		}
+	}
+}
