@@ -99,8 +99,10 @@ func (c *checker) checkFeeds(context.Context) bool {
 	case len(c.results) > before:
 	case c.opts.FeedSchema != nil:
 		c.add(CheckFeed, Passed, "", "%s, valid against the schema", count(judged, "feed"))
+	case judged == 1:
+		c.add(CheckFeed, Passed, "", "1 feed, a JSON object")
 	default:
-		c.add(CheckFeed, Passed, "", "%s, each a JSON object", count(judged, "feed"))
+		c.add(CheckFeed, Passed, "", "%d feeds, each a JSON object", judged)
 	}
 	return true
 }
@@ -149,11 +151,10 @@ func (c *checker) checkFeedCache(context.Context) bool {
 	shared := slices.DeleteFunc(slices.Clone(personal), func(p *probe) bool { return !sharedCaching(p.feed.header) })
 	if len(shared) > 0 {
 		c.add(CheckFeedCache, Failed, "send Cache-Control: private, or no-store",
-			"shared caches may keep %d of %s that need a context key, because of public or s-maxage in Cache-Control: %s",
-			len(shared), count(len(personal), "feed"), tellEndpoints(shared))
+			"Cache-Control has public or s-maxage, so shared caches keep feeds that require a context key: %s", tellEndpoints(shared))
 		return true
 	}
-	c.add(CheckFeedCache, Passed, "", "shared caches do not keep the %s that need a context key", count(len(personal), "feed"))
+	c.add(CheckFeedCache, Passed, "", "no feed that requires a context key is marked public or s-maxage")
 	return true
 }
 

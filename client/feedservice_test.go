@@ -165,7 +165,7 @@ func TestDoneWhen(t *testing.T) {
 			}
 			expect(t, reached, `passed: 200 OK, application/json; reached as "`, "")
 			expect(t, one(t, report, CheckFeedCORS), "passed: pages of every origin can read 3 feeds", "")
-			expect(t, one(t, report, CheckFeedCache), "passed: shared caches do not keep the 1 feed that need a context key", "")
+			expect(t, one(t, report, CheckFeedCache), "passed: no feed that requires a context key is marked public", "")
 			seen := make(map[string]bool)
 			for _, call := range f.asked() {
 				if seen[call] {

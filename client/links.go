@@ -27,11 +27,11 @@ func (c *checker) checkLinks(context.Context) bool {
 	x := c.crawl
 	before := len(c.results)
 	for _, o := range x.orphans[:min(maxLinkResults, len(x.orphans))] {
-		text := fmt.Sprintf("no endpoint answers for %s, at %s", o.tell(), o.tellPointer())
+		text := fmt.Sprintf("no endpoint answers for %s, at %s: apps call it without context keys", o.tell(), o.tellPointer())
 		if o.count > 1 {
-			text = fmt.Sprintf("no endpoint answers for %s at %s, such as %s", count(o.count, "link"), o.tellPattern(), o.tell())
+			text = fmt.Sprintf("no endpoint answers for %s at %s, such as %s: apps call them without context keys", count(o.count, "link"), o.tellPattern(), o.tell())
 		}
-		c.add(CheckLinks, Failed, c.orphanHint(o), "%s: apps call it without context keys", text).Endpoint = o.from.endpoint.URL
+		c.add(CheckLinks, Failed, c.orphanHint(o), "%s", text).Endpoint = o.from.endpoint.URL
 	}
 	if more := len(x.orphans) - maxLinkResults; more > 0 {
 		c.add(CheckLinks, Failed, "declare endpoints for them, or correct the links", "no endpoint answers for %s", count(more, "more kind")+" of links")

@@ -29,7 +29,7 @@ func TestLinks(t *testing.T) {
 		got = append(got, strings.ReplaceAll(fmt.Sprintf("%s %s\n%s", r.Status, r.Message, r.Hint), "https://feeds.example.com/", "BASE/"))
 	}
 	expected := []string{
-		`failed no endpoint answers for 3 links at /entry/*/link, such as "BASE/v2/feeds/1": apps call it without context keys` + "\n" + `declare an endpoint whose URL is a prefix of it, or correct the link`,
+		`failed no endpoint answers for 3 links at /entry/*/link, such as "BASE/v2/feeds/1": apps call them without context keys` + "\n" + `declare an endpoint whose URL is a prefix of it, or correct the link`,
 		`failed no endpoint answers for "https://feeds.example.com:8443/v1/home", at /entry/5/web: apps call it without context keys` + "\n" + `correct the link: its port is 8443, and that of "BASE/v1/home" is the default one`,
 		`failed no endpoint answers for "https://me@feeds.example.com/v1/home", at /entry/6/user: apps call it without context keys` + "\n" + `remove the user info before the host of the link`,
 		`failed no endpoint answers for "https://partner.example.net/y", at /entry/9/partner: apps call it without context keys` + "\n" + `declare an endpoint whose URL is a prefix of it, or correct the link`,

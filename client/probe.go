@@ -219,7 +219,7 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 		}
 		p.result.Cause = problem.Cause
 		if port := c.address.Port(); port != "" && p.req.URL.Port() == "" && c.owns(p.endpoint.URL) {
-			problem.Hint += "; the address has port " + port + ", but {{host}} carries none"
+			problem.Hint = "{{host}} carries no port, so this is the default one, not port " + port + " of the address; " + problem.Hint
 			p.result.Cause = CausePortDropped
 		}
 		set(Failed, problem.Hint, "%s", problem.Message)

@@ -115,7 +115,7 @@ func TestProbe(t *testing.T) {
 		{"endless", endless, nil, "passed: 200 OK", ""},
 		{"post", func(http.ResponseWriter, *http.Request) { t.Error("a post endpoint was called") }, post, "skipped: post endpoints are not called", ""},
 		{"gone", nil, func(e *signpost.Endpoint) { e.URL = gone + "/x" }, "failed: nothing listens at", "start the service"},
-		{"no port", nil, func(e *signpost.Endpoint) { e.URL = "https://127.0.0.1/x" }, "failed: ", "but {{host}} carries none"},
+		{"no port", nil, func(e *signpost.Endpoint) { e.URL = "https://127.0.0.1/x" }, "failed: ", "{{host}} carries no port"},
 		{"open host", nil, func(e *signpost.Endpoint) { e.URL = "https://{{host}}/x" }, "skipped: {{host}} is not replaced", ""},
 		{"method", nil, func(e *signpost.Endpoint) { e.Method = "GET" }, `failed: it cannot be called: endpoint `, "correct the definition"},
 		{"required in the body", nil, items(signpost.ContextItem{Key: "token", Type: signpost.ContextBodyParam, Required: true}), "failed: it cannot be called: ", "correct the definition"},
@@ -138,7 +138,7 @@ func TestProbe(t *testing.T) {
 			}
 			got := one(t, check(t, s.address(), opts), CheckProbe)
 			expect(t, got, test.want, test.hint)
-			if test.name == "gone" && strings.Contains(got.Hint, "carries none") {
+			if test.name == "gone" && strings.Contains(got.Hint, "carries no port") {
 				t.Errorf("the URL has a port, but %+v", got)
 			}
 		})

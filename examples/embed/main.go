@@ -1,4 +1,4 @@
-// Command embed publishes a manifest from a Go service of its own, beside the feeds themselves.
+// Command embed publishes a manifest from within a Go service.
 package main
 
 import (
@@ -34,5 +34,6 @@ func main() {
 		log.Fatal(err)
 	}
 	http.Handle("/v1/endpoints-manifest", handler)
+	log.Print("manifest: http://localhost:8080/v1/endpoints-manifest")
 	log.Fatal(http.ListenAndServe("localhost:8080", nil))
 }

@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"encoding/csv"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +13,7 @@ import (
 	"signpost"
 	"signpost/client"
 	"signpost/definition"
+	"signpost/host"
 )
 
 // defaultCheckTimeout bounds each request of a check. A service that apps wait for answers sooner.
@@ -22,36 +21,49 @@ const defaultCheckTimeout = 10 * time.Second
 
 // checkFlags are the flags of check.
 type checkFlags struct {
-	format  enum
-	probe   bool
-	context pairs
-	params  pairs
-	caFile  string
-	timeout time.Duration
+	format     enum
+	probe      bool
+	follow     int
+	context    pairs
+	params     pairs
+	values     string
+	feedSchema string
+	sendTo     string
+	registered []string
+	ignore     []string
+	caFile     string
+	timeout    time.Duration
 }
 
 func (c *CLI) checkCommand() *cobra.Command {
 	f := checkFlags{
-		format:  enum{value: "text", allowed: []string{"text", "json"}},
+		format:  enum{value: "text", allowed: []string{"text", "json", "junit"}},
 		context: pairs{form: "key=value"},
 		params:  pairs{form: "name=value"},
 	}
 	cmd := &cobra.Command{
 		Use:   "check ADDRESS",
-		Short: "Tell what the studio would find at the address of a manifest",
-		Long: `Check asks for a manifest over the network as the studio does, and calls its endpoints as apps do: https and the
-certificate, redirects, the status, JSON, the manifest and every rule of lint that applies to it, the host in
-its URLs, CORS, the ETag, and whether each get endpoint answers with the content type that it declares. What is
-wrong comes with what to do about it.
+		Short: "Check a manifest and its feeds over the network, as studios and apps meet them",
+		Long: `Check fetches a manifest as a studio does and calls its endpoints as apps do. It checks https and the certificate,
+redirects, status, JSON, the manifest with every lint rule that applies, the host in its URLs, CORS, the ETag, and
+whether each get endpoint responds with the content type that it declares. Then it looks at the feeds themselves:
+their shape, the links in them, CORS and caching. Every problem comes with a remedy.
 
-Endpoints with placeholders are called if --param gives their values, and those that require context keys if
---context does. Context values are sent to endpoints on the host of ADDRESS alone, over https or on this machine,
-and are never printed; in the environment, as SIGNPOST_CONTEXT, they stay out of the list of processes. Post
-endpoints are not called.
+Links are followed, breadth first, up to --follow calls, so that endpoints with placeholders are tried with real
+values. No URL is called twice. A link to a registered host that no endpoint answers for is a failure: apps call it
+without its context keys. Post endpoints are not called.
 
-The results go to standard output, a summary to standard error. The exit code is 1 if a check failed.`,
+--param fills in placeholders and --context context keys; --values reads both from a YAML file, in which single
+endpoints can have values of their own. Context values are only sent to the host of ADDRESS, over https or on this
+machine, and are never printed. In the environment, as SIGNPOST_CONTEXT, they stay out of the process list.
+
+--send-to sends what is for the host of ADDRESS to another server instead, with that host in Host and
+X-Forwarded-Host, to try feeds before they are deployed. An ADDRESS with a port of its own is fetched directly.
+
+Results go to standard output, a summary to standard error. The exit code is 1 if a check failed.`,
 		Example: `  signpost check https://feeds.example.com/v1/endpoints-manifest
-  signpost check https://feeds.example.com/v1/endpoints-manifest --param series_id=7 --format json
+  signpost check https://feeds.example.com/v1/endpoints-manifest --values values.yaml --format junit > check.xml
+  signpost check https://feeds.example.com/v1/endpoints-manifest --send-to http://localhost:3000
   signpost check http://localhost:8080/v1/endpoints-manifest --probe=false`,
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: run(func(cmd *cobra.Command, args []string) error { return c.check(cmd, args[0], f) }),
@@ -59,11 +71,107 @@ The results go to standard output, a summary to standard error. The exit code is
 	f.format.addTo(cmd, "format", "how to print the results")
 	flags := cmd.Flags()
 	flags.BoolVar(&f.probe, "probe", true, "call the get endpoints")
+	flags.IntVar(&f.follow, "follow", client.DefaultFollow, "how many links of feeds to call; 0 for none")
 	flags.Var(&f.context, "context", "a context key with its value, for the endpoints that declare it (repeatable)")
 	flags.Var(&f.params, "param", "a placeholder with its value, for the endpoints that have it (repeatable)")
+	flags.StringVar(&f.values, "values", "", "YAML file of values: params, context, and under endpoints, by URL or path, values of their own")
+	flags.StringVar(&f.feedSchema, "feed-schema", "", "JSON Schema file that every feed must be valid against")
+	flags.StringVar(&f.sendTo, "send-to", "", "server that gets what is for the host of ADDRESS, such as http://localhost:3000")
+	flags.StringSliceVar(&f.ignore, "ignore", nil, "do not count failures and warnings of a rule or a check (repeatable)")
+	if err := cmd.RegisterFlagCompletionFunc("ignore", cobra.FixedCompletions(checkRules(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag was added above
+	}
+	addRegisteredFlag(cmd, &f.registered)
 	flags.StringVar(&f.caFile, "ca-file", "", "trust the authorities in this PEM file too")
 	flags.DurationVar(&f.timeout, "timeout", defaultCheckTimeout, "how long each request may take")
 	return cmd
+}
+
+// checkRules returns what --ignore takes: checks, and the rules of lint.
+func checkRules() []string {
+	rules := client.Checks()
+	for _, r := range definition.Rules() {
+		rules = append(rules, r.Name)
+	}
+	return rules
+}
+
+// checkOptions turns flags into options, but for the progress.
+func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (client.CheckOptions, error) {
+	var opts client.CheckOptions
+	switch {
+	case f.timeout <= 0:
+		return opts, usageErrorf("--timeout: %v is not a time to wait: give one such as 10s", f.timeout)
+	case f.follow < 0:
+		return opts, usageErrorf("--follow: %d is not a number of links", f.follow)
+	}
+	if err := checkNames("--ignore", "rule or check", f.ignore, checkRules()); err != nil {
+		return opts, err
+	}
+	opts = client.CheckOptions{
+		Options: client.Options{Timeout: f.timeout}, SkipProbes: !f.probe, Follow: f.follow, Ignore: f.ignore,
+		Lint: func(body []byte) []signpost.Finding {
+			return definition.Lint(definition.ParseManifest(u.String(), body))
+		},
+	}
+	if f.follow == 0 {
+		opts.Follow = -1
+	}
+	params, err := f.params.parse("--param")
+	if err != nil {
+		return opts, err
+	}
+	context, err := f.context.parse("--context")
+	if err != nil {
+		return opts, err
+	}
+	var file valuesFile
+	if f.values != "" {
+		if file, err = readValues(f.values); err != nil {
+			return opts, err
+		}
+	}
+	values := file.over(params, context)
+	opts.Params, opts.Context, opts.Endpoints = values.Params, values.Context, file.endpoints
+	if f.sendTo != "" {
+		if opts.SendTo, err = client.ParseOrigin(f.sendTo); err != nil {
+			return opts, usageErrorf("--send-to: %w", err)
+		}
+	}
+	if f.feedSchema != "" {
+		if opts.FeedSchema, err = readFeedSchema(f.feedSchema); err != nil {
+			return opts, err
+		}
+	}
+	if opts.Registered, err = c.registeredFor(cmd.Context(), u, f.registered); err != nil {
+		return opts, err
+	}
+	opts.Transport, err = checkTransport(f.caFile)
+	return opts, err
+}
+
+// registeredFor returns the manifests of what --registered names, for the host of an address unless they have their own.
+func (c *CLI) registeredFor(ctx context.Context, u *url.URL, sources []string) ([]signpost.Manifest, error) {
+	name, err := host.Parse(u.Host)
+	if err != nil {
+		return nil, err
+	}
+	services, err := c.readRegistered(ctx, c.reader(), sources)
+	if err != nil {
+		return nil, err
+	}
+	var manifests []signpost.Manifest
+	for _, s := range services {
+		if s.Host == signpost.HostPlaceholder {
+			if err := s.ServeFor(name); err != nil {
+				return nil, err
+			}
+		}
+		for _, v := range s.Versions {
+			manifests = append(manifests, v.Manifest)
+		}
+	}
+	return manifests, nil
 }
 
 func (c *CLI) check(cmd *cobra.Command, address string, f checkFlags) error {
@@ -72,30 +180,16 @@ func (c *CLI) check(cmd *cobra.Command, address string, f checkFlags) error {
 		return usageErrorf("%w", err)
 	}
 	address = u.String()
-	if f.timeout <= 0 {
-		return usageErrorf("--timeout: %v is not a time to wait: give one such as 10s", f.timeout)
-	}
-	opts := client.CheckOptions{
-		Options:    client.Options{Timeout: f.timeout},
-		SkipProbes: !f.probe,
-		Lint: func(body []byte) []signpost.Finding {
-			return definition.Lint(definition.ParseManifest(address, body))
-		},
-	}
-	if opts.Context, err = f.context.parse("--context"); err != nil {
-		return err
-	}
-	if opts.Params, err = f.params.parse("--param"); err != nil {
-		return err
-	}
-	if opts.Transport, err = checkTransport(f.caFile); err != nil {
+	opts, err := c.checkOptions(cmd, u, f)
+	if err != nil {
 		return err
 	}
 	if isTerminal(c.Stderr) {
 		opts.Progress = func(done, total int) {
-			fmt.Fprintf(c.Stderr, "\r\x1b[K%d of %s called", done, plural(total, "endpoint"))
+			fmt.Fprintf(c.Stderr, "\r\x1b[K%d of %s called", done, plural(total, "URL"))
 		}
 	}
+	began := time.Now()
 	report, err := client.Check(cmd.Context(), address, opts)
 	if opts.Progress != nil {
 		io.WriteString(c.Stderr, "\r\x1b[K")
@@ -103,14 +197,15 @@ func (c *CLI) check(cmd *cobra.Command, address string, f checkFlags) error {
 	if err != nil {
 		return usageErrorf("%w", err)
 	}
-	if u, err := url.Parse(address); err == nil {
-		for i, r := range report.Results {
-			report.Results[i] = withFlags(r, u.Hostname())
-		}
+	for i, r := range report.Results {
+		report.Results[i] = withFlags(r, u)
 	}
-	if f.format.value == "json" {
+	switch f.format.value {
+	case "json":
 		err = printJSON(c.Stdout, report)
-	} else {
+	case "junit":
+		err = printJUnit(c.Stdout, report, began)
+	default:
 		err = printReport(c.Stdout, c.palette(c.Stdout), report)
 	}
 	if err != nil {
@@ -129,95 +224,4 @@ func checkTransport(caFile string) (http.RoundTripper, error) {
 		return http.DefaultTransport.(*http.Transport).Clone(), nil
 	}
 	return trustingTransport(caFile)
-}
-
-// checkStatuses are the statuses of results, with their colours.
-var checkStatuses = []struct {
-	status client.Status
-	colour string
-}{{client.Passed, "32"}, {client.Failed, "31"}, {client.Warned, "33"}, {client.Skipped, "2"}}
-
-// printReport writes results for people, one on a line with its hint below.
-func printReport(w io.Writer, p palette, report client.Report) error {
-	const statusWidth, checkWidth = len("skipped"), len("certificate")
-	var out strings.Builder
-	for _, r := range report.Results {
-		status := fmt.Sprintf("%-*s", statusWidth, r.Status)
-		for _, s := range checkStatuses {
-			if s.status == r.Status {
-				status = p.wrap(s.colour, status)
-			}
-		}
-		message := r.Message
-		if r.Endpoint != "" && !strings.Contains(message, r.Endpoint) {
-			message = r.Endpoint + ": " + message
-		}
-		fmt.Fprintf(&out, "%s  %-*s  %s\n", status, checkWidth, r.Check, printable(message))
-		label := "= hint:"
-		for line := range strings.SplitSeq(r.Hint, "\n") {
-			if line != "" {
-				fmt.Fprintf(&out, "%*s %s %s\n", statusWidth, "", p.dim(label), printable(line))
-			}
-			label = "       "
-		}
-	}
-	_, err := io.WriteString(w, out.String())
-	return err
-}
-
-// reportSummary counts the results by status.
-func reportSummary(report client.Report) string {
-	var parts []string
-	for _, s := range checkStatuses {
-		n := 0
-		for _, r := range report.Results {
-			if r.Status == s.status {
-				n++
-			}
-		}
-		parts = append(parts, fmt.Sprintf("%d %s", n, s.status))
-	}
-	return plural(len(report.Results), "result") + ": " + strings.Join(parts, ", ")
-}
-
-// pairs is a flag that takes key=value, more than once or separated by commas or line breaks. It takes everything and is parsed
-// later, since an error of Set is printed with the value, and that may be a secret.
-type pairs struct {
-	form  string // as in the help
-	given []string
-}
-
-func (p *pairs) String() string { return "" }
-func (p *pairs) Type() string   { return p.form }
-
-func (p *pairs) Set(text string) error {
-	reader := csv.NewReader(strings.NewReader(text))
-	reader.FieldsPerRecord = -1
-	lines, err := reader.ReadAll()
-	if err != nil { // quotes inside a value: it is one then
-		lines = [][]string{{text}}
-	}
-	p.given = append(p.given, slices.Concat(lines...)...)
-	return nil
-}
-
-// parse returns the values by key. Its errors name keys and no values.
-func (p *pairs) parse(flag string) (map[string]string, error) {
-	values := make(map[string]string, len(p.given))
-	for _, pair := range p.given {
-		key, value, ok := strings.Cut(pair, "=")
-		_, taken := values[key]
-		switch {
-		case !ok:
-			return nil, usageErrorf(`%s takes %s, and one has no "=" in it; a value with a comma or a line break goes in double quotes: %[1]s '"key=a,b"'`, flag, p.form)
-		case key == "":
-			return nil, usageErrorf(`%s takes %s, and one has nothing before the "="`, flag, p.form)
-		case value == "":
-			return nil, usageErrorf("%s: %q has no value", flag, key)
-		case taken:
-			return nil, usageErrorf("%s: %q is given twice", flag, key)
-		}
-		values[key] = value
-	}
-	return values, nil
 }

@@ -2,13 +2,15 @@ package cli
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 
 	"signpost/client"
 )
 
 // withFlags words the hint of a result for users of the command line: which flag of check or of serve helps.
-func withFlags(r client.Result, host string) client.Result {
+func withFlags(r client.Result, address *url.URL) client.Result {
+	host := address.Hostname()
 	var values []string
 	for _, name := range r.Params {
 		values = append(values, "--param "+name+"=VALUE")
@@ -35,6 +37,12 @@ func withFlags(r client.Result, host string) client.Result {
 		r.Hint = "it may need what the manifest declares as optional: try " + strings.Join(values, " ")
 	case client.CauseNotFound:
 		r.Hint = "correct the URL in the definition, or the value of " + strings.Join(values, " ")
+	case client.CausePortDropped:
+		r.Hint = fmt.Sprintf("{{host}} carries no port, so this is the default one; to call the endpoint on port %s: --send-to %s://%s", address.Port(), address.Scheme, address.Host)
+	case client.CauseNotFollowed:
+		if r.Status == client.Skipped {
+			r.Hint = "follow more links with --follow, or try again with " + strings.Join(values, " ")
+		}
 	}
 	return r
 }

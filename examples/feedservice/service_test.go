@@ -1,0 +1,67 @@
+package main
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"signpost/client"
+)
+
+// start runs the service on a port of this machine.
+func start(t *testing.T) (address string, opts client.CheckOptions) {
+	handler, err := newService()
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := httptest.NewServer(handler)
+	t.Cleanup(service.Close)
+	// The URLs of the manifest have the host of the request, without its port: send what is for them to the test server.
+	if opts.SendTo, err = client.ParseOrigin(service.URL); err != nil {
+		t.Fatal(err)
+	}
+	return service.URL + "/v1/endpoints-manifest", opts
+}
+
+// The service does what its manifest says: everything that a studio and its apps would come across works.
+func TestService(t *testing.T) {
+	address, opts := start(t)
+	opts.Context = map[string]string{tokenKey: "s3cr3t"}
+	report, err := client.Check(t.Context(), address, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range report.Results {
+		if r.Status == client.Failed {
+			t.Errorf("%s %s: %s\n%s", r.Check, r.Endpoint, r.Message, r.Hint)
+		}
+		if r.Check == client.CheckProbe && r.Status == client.Skipped {
+			t.Errorf("%s is not tested: %s", r.Endpoint, r.Message)
+		}
+	}
+}
+
+// One feed in detail: the request that an app sends, and what comes back.
+func TestMedia(t *testing.T) {
+	address, opts := start(t)
+	manifest, err := client.FetchManifest(t.Context(), address, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range manifest.Endpoints {
+		if e.Name != "Media" {
+			continue
+		}
+		request, err := client.NewRequest(t.Context(), e, client.Call{Context: map[string]any{tokenKey: "s3cr3t", profileKey: 7}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := client.Send(client.SendTo(request, opts.SendTo), client.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.TrimSpace(string(answer.Body)); answer.Status != 200 || got != `{"entry":[],"profile":7}` {
+			t.Errorf("got %d %s", answer.Status, got)
+		}
+	}
+}
