@@ -2,12 +2,15 @@ package signpost_test
 
 import (
 	"encoding/json"
+	"errors"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"signpost"
+	"signpost/host"
 )
 
 // A manifest that Validate has nothing against can be served: the response is JSON without a key twice,
@@ -95,4 +98,102 @@ func FuzzRenderHost(f *testing.F) {
 			t.Errorf("Render(%q) gave a manifest with findings: %v", host, findings)
 		}
 	})
+}
+
+// FuzzValidManifestIsServed: what Validate accepts is served for every host that a request can be for, and is a
+// manifest to somebody who knows only the specification. Only where {{host}} is a part of a host may one not fit.
+func FuzzValidManifestIsServed(f *testing.F) {
+	for _, url := range []string{
+		"https://{{host}}/v1/feeds", "https://media.{{host}}:8443/a", "https://{{host}}.{{host}}/{{id}}", "https://{{region}}.{{host}}/a",
+		"https://x{{host}}/a?b={{c}}&d=%20", "https://{{host}}-x.example/a", "https://bücher.example/a", "HTTPS://Partner.Example/a;b=c,d/(e)'f'", "https://[::1]:8/a", "https://{{host}}./a",
+		"https://300.1.1.1/a", "https://{{host}}/a#b", "https://{{host}}/../a", "https://{{host}}/{{a}}{{b}}",
+	} {
+		for _, name := range []string{"feeds.example.com", "192.0.2.1", "[2001:db8::1]", "f", strings.Repeat("a.", 100) + "example"} {
+			f.Add(url, name, "Feeds", "get", "application/json", "token", "ctx", "alias")
+		}
+	}
+	f.Fuzz(func(t *testing.T, url, name, label, method, mimeType, key, kind, mapper string) {
+		m := signpost.NewManifest(signpost.Endpoint{
+			URL: url, Name: label, Method: method, MIMEType: mimeType, ContextObj: []signpost.ContextItem{{Key: key, Type: kind, Mapper: mapper}},
+			Modifiers: []signpost.Modifier{signpost.Text(signpost.ModifierInput{ID: key, Name: label, Key: key, Label: label, DefaultValue: mapper})},
+		}, feed("https://{{host}}/other"))
+		if len(m.Validate()) > 0 {
+			return
+		}
+		m.Warnings() // which must cope with everything that is valid
+		template, err := signpost.Compile(m, signpost.GeoRestriction())
+		if err != nil {
+			if !strings.Contains(err.Error(), signpost.RuleContextDuplicate) { // the feature's key is taken by an alias
+				t.Fatalf("%q is valid, and does not compile: %v", url, err)
+			}
+			return
+		}
+		parsed, err := host.Parse(name)
+		if err != nil {
+			parsed = "feeds.example.com"
+		}
+		doc, err := template.Render(parsed)
+		if misfit := (*signpost.HostError)(nil); errors.As(err, &misfit) {
+			if u := signpost.CutURL(url); !u.HasHostPlaceholder() || u.Hostname() == signpost.HostPlaceholder {
+				t.Fatalf("%q does not fit %q", parsed, url)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatalf("%q for %q: %v", url, parsed, err)
+		}
+		readManifest(t, doc)
+	})
+}
+
+// readManifest reads a manifest as the specification has it, with nothing of package signpost.
+func readManifest(t *testing.T, doc []byte) {
+	t.Helper()
+	var manifest struct {
+		Endpoints map[string]struct {
+			Name, Method string
+			MIMEType     string `json:"mime_type"`
+			ContextObj   []struct {
+				Key, Type string
+				Required  *bool
+			} `json:"context_obj"`
+			Modifiers []struct {
+				ID, Name string
+				Params   []struct {
+					Key    string
+					UI     struct{ Label string }
+					Schema struct{ Type string }
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(doc, &manifest); err != nil || len(manifest.Endpoints) != 2 {
+		t.Fatalf("%s: %v", doc, err)
+	}
+	for key, e := range manifest.Endpoints {
+		if strings.Contains(key, "{{host}}") {
+			t.Errorf("%q has {{host}} in it", key)
+		}
+		plain := regexp.MustCompile(`\{\{[^{}]+\}\}`).ReplaceAllString(key, "x")
+		u, err := url.Parse(plain)
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || u.Fragment != "" {
+			t.Fatalf("%q is read as %#v, %v", key, u, err)
+		}
+		if _, err := host.Parse(u.Host); err != nil && strings.Trim(u.Host, "\x00-\x7f") == "" {
+			t.Errorf("%q: no request can be for its host: %v", key, err)
+		}
+		if e.Name == "" || e.Method != "get" && e.Method != "post" || strings.Count(strings.SplitN(e.MIMEType, ";", 2)[0], "/") != 1 {
+			t.Errorf("%s: %+v", key, e)
+		}
+		for _, item := range e.ContextObj {
+			if item.Key == "" || item.Type != "ctx" && item.Type != "bodyParam" || item.Required == nil {
+				t.Errorf("%s: %+v", key, item)
+			}
+		}
+		for _, modifier := range e.Modifiers {
+			if modifier.ID == "" || modifier.Name == "" || len(modifier.Params) != 1 || modifier.Params[0].Key == "" || modifier.Params[0].UI.Label == "" || modifier.Params[0].Schema.Type != "string" {
+				t.Errorf("%s: %+v", key, modifier)
+			}
+		}
+	}
 }

@@ -198,3 +198,26 @@ func TestTemplateIsSafeForManyGoroutines(t *testing.T) {
 	}
 	group.Wait()
 }
+
+// {{host}} stands in the revision as itself, so that a host that spells like a part of the text makes no difference.
+func TestRevisionHasTheHostPlaceholder(t *testing.T) {
+	revision := func(url string) string { return compile(t, signpost.NewManifest(feed(url))).Revision() }
+	seen := make(map[string]string)
+	for _, url := range []string{"https://{{host}}/a", "https://a{{host}}/a", "https://{{host}}a/a", "https://{{host}}.{{host}}/a", "https://host/a", "https://a/a"} {
+		if other := seen[revision(url)]; other != "" {
+			t.Errorf("%s and %s have the same revision", url, other)
+		}
+		seen[revision(url)] = url
+	}
+}
+
+func TestTemplateURLs(t *testing.T) {
+	template := compile(t, signpost.NewManifest(feed("https://{{host}}/b"), feed("https://{{host}}/a")))
+	var got []string
+	for _, u := range template.URLs() {
+		got = append(got, u.String())
+	}
+	if want := "https://{{host}}/b https://{{host}}/a"; strings.Join(got, " ") != want {
+		t.Errorf("got %q", got)
+	}
+}

@@ -596,3 +596,16 @@ func reportPanic(t *testing.T) {
 		t.Errorf("panic: %v", r)
 	}
 }
+
+// A mime_type is one type: a range such as application/* is not what an endpoint returns.
+func TestValidateMIMETypeRange(t *testing.T) {
+	for mimeType, want := range map[string]int{"application/*": 1, "*/*": 1, "*/json": 1, "application/json/x": 1, " application/json": 1,
+		"application/json": 0, "application/json; charset=utf-8": 0, "application/vnd+vendor.feed+json": 0} {
+		e := feed(goodURL)
+		e.MIMEType = mimeType
+		got := signpost.NewManifest(e).Validate()
+		if len(got) != want || want > 0 && got[0].Rule != signpost.RuleMIMEType {
+			t.Errorf("%q: %v", mimeType, got)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package signpost_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"signpost"
+)
+
+// texts returns findings as path, rule and message.
+func texts(findings []signpost.Finding) []string {
+	var all []string
+	for _, f := range findings {
+		path := strings.TrimPrefix(strings.TrimPrefix(f.Path.String(), f.Path.Endpoint()), ".")
+		all = append(all, strings.TrimSpace(fmt.Sprintf("%s %s: %s", path, f.Rule, strings.ReplaceAll(f.Message, f.Path.Endpoint(), "URL"))))
+	}
+	return all
+}
+
+func TestOwnWarningsOfOneEndpoint(t *testing.T) {
+	token := signpost.ContextItem{Key: "token", Type: signpost.ContextCtx}
+	for _, test := range []struct {
+		url  string
+		edit func(*signpost.Endpoint)
+		want []string
+	}{
+		{"https://{{host}}/feeds", nil, nil},
+		{"http://{{host}}/feeds", nil, []string{`plain-http: "URL" is plain http`}},
+		{"HTTP://{{host}}/feeds", func(e *signpost.Endpoint) { e.ContextObj = []signpost.ContextItem{token} },
+			[]string{`plain-http: "URL" is plain http: context keys travel in the clear`}},
+		{"https://{{host}}", nil, []string{`endpoint-too-wide: "URL" has no path: it answers for every feed of the host`}},
+		{"https://{{host}}/", nil, []string{`endpoint-too-wide: "URL" has no path: it answers for every feed of the host`}},
+		{"https://{{host}}?a=b", nil, []string{`endpoint-too-wide: "URL" has no path: it answers for every feed of the host`}},
+		{"https://{{host}}/v2/media/", nil, []string{
+			`trailing-slash: "URL" has a trailing slash: it does not answer for "/v2/media", and a feature for URLs that end in "/media" misses it`}},
+		{"https://{{host}}/feeds?series={{id}}", nil, []string{`placeholder-outside-path: "URL" has {{id}} outside its path`}},
+		{"https://{{host}}/series/:id", nil, []string{`colon-placeholder: "URL" has ":id" in its path, which is literal text`}},
+		{"https://{{host}}/12:30/a:b/:/:7/{{id}}", nil, nil},
+		{"https://localhost/feeds", nil, []string{`local-address: "URL" is on localhost, which apps cannot reach`}},
+		{"https://127.0.0.1/feeds", nil, []string{`local-address: "URL" is on 127.0.0.1, which apps cannot reach`}},
+		{"https://10.1.2.3/feeds", nil, []string{`local-address: "URL" is on 10.1.2.3, which apps cannot reach`}},
+		{"https://169.254.1.1/feeds", nil, []string{`local-address: "URL" is on 169.254.1.1, which apps cannot reach`}},
+		{"https://[fd00::1]/feeds", nil, []string{`local-address: "URL" is on [fd00::1], which apps cannot reach`}},
+		{"https://[::ffff:192.168.0.1]/feeds", nil, []string{`local-address: "URL" is on [::ffff:192.168.0.1], which apps cannot reach`}},
+		{"https://NAS.local./feeds", nil, []string{`local-address: "URL" is on nas.local, which apps cannot reach`}},
+		{"https://192.0.2.1/feeds", nil, nil},
+		{"https://local.example/feeds", nil, nil},
+		{"https://localhost.{{host}}/feeds", nil, nil},
+		{"https://{{host}}/feeds?limit=1&Sort=x", func(e *signpost.Endpoint) { e.Modifiers = goodEndpoint().Modifiers },
+			[]string{`modifiers[1].params[0].key query-in-url: parameter "limit" is in the URL already`}},
+		{"https://{{host}}/feeds", func(e *signpost.Endpoint) {
+			e.ContextObj = []signpost.ContextItem{token, {Key: "id", Type: signpost.ContextBodyParam}}
+		}, []string{`context_obj[1].type body-param-on-get: context key "id" goes into the body, and a get request has none`}},
+		{"https://{{host}}/feeds", func(e *signpost.Endpoint) {
+			e.Method, e.ContextObj = signpost.MethodPost, []signpost.ContextItem{{Key: "id", Type: signpost.ContextBodyParam}}
+		}, nil},
+		{"https://{{host}}/search", func(e *signpost.Endpoint) { e.MIMEType = "Application/X-www-form-urlencoded; charset=utf-8" },
+			[]string{`mime_type form-on-get: mime_type "Application/X-www-form-urlencoded; charset=utf-8" describes the body of a post request, and this is a get endpoint`}},
+		{"https://{{host}}/login", func(e *signpost.Endpoint) { e.Method, e.MIMEType = signpost.MethodPost, signpost.MIMEForm }, nil},
+		{"https://{{host}}/feeds", func(e *signpost.Endpoint) {
+			e.Modifiers = goodEndpoint().Modifiers
+			e.Modifiers[dropdown].Params[0].UI.Options[1].Label = "Newest"
+		}, []string{`modifiers[3].params[0].ui.options[1].label option-label-duplicate: label "Newest" is also that of option "newest"`}},
+		{"https://partner.example.net/feeds", func(e *signpost.Endpoint) {
+			e.ContextObj = []signpost.ContextItem{token, {Key: "id", Type: signpost.ContextCtx, Required: true}}
+		}, []string{`context_obj[0].key token-to-third-party: context key "token" is sent to "URL", which is not a URL of this service`,
+			`context_obj[1].key token-to-third-party: context key "id" is sent to "URL", which is not a URL of this service`}},
+		{"https://{host}/feeds/", func(e *signpost.Endpoint) { e.ContextObj = []signpost.ContextItem{token} }, nil}, // the rule url says what is wrong
+	} {
+		e := feed(test.url)
+		if test.edit != nil {
+			test.edit(&e)
+		}
+		got := signpost.NewManifest(e).OwnWarnings(signpost.Deployment{})
+		if diff := cmp.Diff(test.want, texts(got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.url, diff)
+		}
+		for _, f := range got {
+			if f.Severity != signpost.SeverityWarning || f.Hint == "" {
+				t.Errorf("%s: %+v", test.url, f)
+			}
+		}
+	}
+}
+
+// A colon is replaced where that gives a URL.
+func TestColonPlaceholderReplacement(t *testing.T) {
+	for url, want := range map[string]any{
+		"https://{{host}}/shows/:show/:season?x=:y":                "https://{{host}}/shows/{{show}}/{{season}}?x=:y",
+		"https://{{host}}/:a/:b/:c":                                "https://{{host}}/{{a}}/{{b}}/{{c}}",
+		"https://{{host}}/:host/a":                                 nil,
+		"https://{{host}}/:id" + strings.Repeat("/{{a}}", 16):      nil,
+		"https://{{host}}/:id?next=/:id" + strings.Repeat("x", 10): "https://{{host}}/{{id}}?next=/:id" + strings.Repeat("x", 10),
+	} {
+		got := signpost.NewManifest(feed(url)).OwnWarnings(signpost.Deployment{})
+		if len(got) != 1 || got[0].Replacement != want {
+			t.Errorf("%s: %+v", url, got)
+		}
+	}
+}
+
+// Of the keys that features add, those that are optional go everywhere, as the spec says.
+func TestThirdPartyKeysOfFeatures(t *testing.T) {
+	own := signpost.ContextItem{Key: "own", Type: signpost.ContextCtx}
+	e := feed("https://partner.example.net/media")
+	e.Name = "Partner"
+	e.ContextObj = []signpost.ContextItem{own}
+	m := signpost.NewManifest(feed("https://{{host}}/feeds"), e)
+	got := m.OwnWarnings(signpost.Deployment{Features: []signpost.Feature{signpost.Authentication(), signpost.GeoRestriction()}})
+	want := []string{
+		`context_obj[0].key token-to-third-party: context key "own" is sent to "URL", which is not a URL of this service`,
+		`context_obj[1].key token-to-third-party: context key "plugin-login-flow.access_token" is sent to "URL", which is not a URL of this service`,
+	}
+	if diff := cmp.Diff(want, texts(got)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+
+	// Of a served manifest it is not known what comes from features. What every endpoint has probably does.
+	served, err := m.WithFeatures(signpost.Authentication(), signpost.GeoRestriction()).ForHost("localhost")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, texts(served.OwnWarnings(signpost.Deployment{Host: "localhost"}))); diff != "" {
+		t.Errorf("served (-want +got):\n%s", diff)
+	}
+}
+
+// The URLs of a served manifest are the service's own on its host and below.
+func TestServedManifestOwnsItsHost(t *testing.T) {
+	e := feed("https://{{host}}:8443/feeds")
+	media := feed("https://media.{{host}}/a")
+	e.ContextObj = []signpost.ContextItem{{Key: "token", Type: signpost.ContextCtx, Required: true}}
+	media.ContextObj = e.ContextObj
+	media.Name = "Media"
+	served, err := signpost.NewManifest(e, media).ForHost("nas.local")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := served.OwnWarnings(signpost.Deployment{Host: "nas.local"}); len(got) != 0 {
+		t.Errorf("got %v", got)
+	}
+	if got := served.OwnWarnings(signpost.Deployment{Host: "other.example"}); len(got) != 4 {
+		t.Errorf("for another host: got %v", got)
+	}
+}
+
+func TestResolvedURLCollision(t *testing.T) {
+	for _, test := range []struct {
+		urls []string
+		want string // the host, or nothing
+	}{
+		{[]string{"https://{{host}}/a", "https://api.example.com/a"}, "api.example.com"},
+		{[]string{"https://api.example.com/a", "https://{{host}}/a"}, "api.example.com"},
+		{[]string{"https://media.{{host}}:8443/a", "https://media.example.com:8443/a"}, "example.com"},
+		{[]string{"https://{{host}}/a", "https://192.0.2.1/a"}, "192.0.2.1"},
+		{[]string{"https://{{host}}/a", "https://API.example.com/a"}, ""},  // a host is in lower case
+		{[]string{"https://{{host}}/a", "https://bücher.example/a"}, ""},   // and in ASCII
+		{[]string{"https://{{host}}/a", "https://example.com:8443/a"}, ""}, // and has no port
+		{[]string{"https://{{host}}:8443/a", "https://example.com/a"}, ""},
+		{[]string{"https://media.{{host}}/a", "https://films.example.com/a"}, ""},
+		{[]string{"https://{{host}}/a", "https://example.com/b"}, ""},
+		{[]string{"https://{{host}}/a", "http://example.com/a"}, ""},
+		{[]string{"https://{{host}}.{{host}}/a", "https://x.x/a"}, ""},
+		{[]string{"https://b.example/a", "https://c.example/a"}, ""},
+	} {
+		var collisions []signpost.Finding
+		for _, f := range endpoints(test.urls...).OwnWarnings(signpost.Deployment{}) {
+			if f.Rule == signpost.RuleResolvedURLCollision {
+				collisions = append(collisions, f)
+			}
+		}
+		switch {
+		case test.want == "" && len(collisions) > 0:
+			t.Errorf("%q: got %v", test.urls, collisions)
+		case test.want == "":
+		case len(collisions) != 1 || collisions[0].Path.Endpoint() != test.urls[1] || !strings.HasPrefix(collisions[0].Message, "for the host "+test.want+", "):
+			t.Errorf("%q: got %v", test.urls, collisions)
+		}
+	}
+}
+
+// Warnings has everything, in the order of the endpoints.
+func TestWarningsOfAManifest(t *testing.T) {
+	m := endpoints("https://{{host}}/feeds", "http://{{host}}/feeds", "https://{{host}}/feeds/media", "https://{{host}}/z")
+	m.Endpoints[3].Name = "https://{{host}}/feeds"
+	m.Endpoints[2].ContextObj = nil
+	want := []string{
+		`plain-http: "URL" is plain http: context keys travel in the clear`,
+		`overlap-drops-context: feeds of "URL" do not get "https://{{host}}/feeds", as those of "https://{{host}}/feeds" do`,
+		`name duplicate-name: name "https://{{host}}/feeds" is also used by https://{{host}}/feeds`,
+	}
+	if diff := cmp.Diff(want, texts(m.Warnings())); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	// A feature can give the nested endpoint the key that it lacks.
+	feature := signpost.Feature{Name: "f", URLSuffix: "/media", ContextObj: []signpost.ContextItem{{Key: "https://{{host}}/feeds", Type: signpost.ContextCtx}}}
+	if got := m.Warnings(feature); len(got) != 2 {
+		t.Errorf("with the feature: %v", got)
+	}
+}
+
+func TestModifierWarnings(t *testing.T) {
+	m := goodEndpoint().Modifiers[dropdown]
+	if got := m.Warnings(); got != nil {
+		t.Errorf("got %v", got)
+	}
+	m.Params[0].UI.Options[1].Label = m.Params[0].UI.Options[0].Label
+	if got := m.Warnings(); len(got) != 1 || got[0].Path.String() != "params[0].ui.options[1].label" {
+		t.Errorf("got %v", got)
+	}
+}
