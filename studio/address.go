@@ -75,7 +75,7 @@ func (s *Studio) fetch(ctx context.Context, address string) (*source, *problem) 
 		return nil, &problem{
 			Status: http.StatusBadGateway, Detail: sentence(err.Error()),
 			Hint:     "The address should end in a version and endpoints-manifest, such as https://feeds.example.com/v1/endpoints-manifest.",
-			Findings: findings(file, nil),
+			Findings: findings(file, definition.Lint(file), nil),
 		}
 	}
 	keys := make([]string, len(v.manifest.Endpoints))
@@ -87,7 +87,7 @@ func (s *Studio) fetch(ctx context.Context, address string) (*source, *problem) 
 		v.Endpoints[i].Foreign = !onHost(v.Endpoints[i].URL, u.Hostname())
 	}
 	src.Versions = []version{v}
-	src.Findings = findings(file, src)
+	src.definition = file
 	if u.Scheme != "https" {
 		src.Notes = append(src.Notes, "Plain http is fine for trying things out. A studio registers https addresses only.")
 	}
@@ -150,7 +150,18 @@ func (s *Studio) register(ctx context.Context, address string, keep bool) (*sour
 	}
 	src.Rev = s.bump()
 	s.remote[i].source = src
-	return src, failed
+	s.relintAll(src.Rev)
+	return s.remote[i].source, failed
+}
+
+// relintAll lints everything again after an address has changed. The caller holds the lock.
+func (s *Studio) relintAll(rev int) {
+	relinted := s.relint(rev)
+	for _, f := range s.files {
+		if relinted[f.name] {
+			f.build(s, rev)
+		}
+	}
 }
 
 func (s *Studio) serveRegister(w http.ResponseWriter, r *http.Request) {
@@ -200,7 +211,7 @@ func (s *Studio) serveRemove(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	s.remote = slices.DeleteFunc(s.remote, func(other *remoteState) bool { return other.source.ID == src.ID })
-	s.bump()
+	s.relintAll(s.bump())
 	s.mu.Unlock()
 	reply(w, struct{}{})
 }

@@ -120,7 +120,7 @@ func (s *Studio) compareRevision(r *http.Request, src *source, revision string) 
 	}
 	templates, err := old.Compile(enabled)
 	if err != nil {
-		return nil, &problem{Status: http.StatusUnprocessableEntity, Detail: fmt.Sprintf("The file has errors at %s.", revision), Findings: findings(old, nil)}
+		return nil, &problem{Status: http.StatusUnprocessableEntity, Detail: fmt.Sprintf("The file has errors at %s.", revision), Findings: findings(old, definition.Lint(old), nil)}
 	}
 	versions, _, err := (&compiled{old, templates, nil}).resolve(host)
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
+	"slices"
 	"time"
 
 	"signpost"
@@ -16,6 +16,9 @@ import (
 
 // checkWriteTimeout bounds each line of a check that is written to the page.
 const checkWriteTimeout = 10 * time.Second
+
+// overTheNetwork are the checks that a file cannot pass, because nothing is sent for them.
+var overTheNetwork = []string{client.CheckHTTPS, client.CheckReachable, client.CheckCertificate, client.CheckRedirect}
 
 // checkLine is a line of the answer to a check: a result, how far it is, or the end.
 type checkLine struct {
@@ -76,7 +79,7 @@ func (s *Studio) serveCheck(w http.ResponseWriter, r *http.Request) {
 			opts.Transport = http.DefaultTransport
 		}
 		address = "https://" + src.Host + route
-		opts.Transport = checkTransport(opts.Transport, src, v, in.Send, origin, handler, route)
+		opts.Transport = checkTransport(opts.Transport, src, in.Send, origin, handler, route)
 	}
 
 	w.Header().Set("Content-Type", "application/x-ndjson")
@@ -91,19 +94,23 @@ func (s *Studio) serveCheck(w http.ResponseWriter, r *http.Request) {
 		w.Write(append(text, '\n'))
 		control.Flush()
 	}
+	opts.SkipProbes = in.Send == sendSample // samples say nothing about the feeds
 	opts.Progress = func(done, total int) { write(checkLine{Done: done, Total: total}) }
 	report, err := client.Check(r.Context(), address, opts)
 	if err != nil {
 		write(checkLine{Result: &client.Result{Check: client.CheckReachable, Status: client.Failed, Message: err.Error()}})
 	}
-	for i := range report.Results {
-		write(checkLine{Result: &report.Results[i]})
+	for _, result := range report.Results {
+		if src.Kind != KindAddress && slices.Contains(overTheNetwork, result.Check) {
+			result = client.Result{Check: result.Check, Status: client.Skipped, Message: "the file is not deployed yet: check its address when it is"}
+		}
+		write(checkLine{Result: &result})
 	}
 	write(checkLine{End: true, OK: report.OK})
 }
 
 // checkTransport sends what a check asks for to where the page sends requests. The manifest of a file is answered here.
-func checkTransport(base http.RoundTripper, src *source, v *version, send, origin string, handler http.Handler, route string) http.RoundTripper {
+func checkTransport(base http.RoundTripper, src *source, send, origin string, handler http.Handler, route string) http.RoundTripper {
 	return transportFunc(func(req *http.Request) (*http.Response, error) {
 		own := onHost(req.URL.String(), src.Host)
 		switch {
@@ -113,31 +120,11 @@ func checkTransport(base http.RoundTripper, src *source, v *version, send, origi
 			res := w.Result()
 			res.Request = req
 			return res, nil
-		case send == sendSample:
-			e, found := v.endpointOf(req.URL)
-			if !found {
-				return nil, &url.Error{Op: req.Method, URL: req.URL.Redacted(), Err: http.ErrNotSupported}
-			}
-			return (&sampleFeeds{src: src, version: *v, endpoint: e}).RoundTrip(req)
 		case send == sendOrigin && own && origin != "":
 			return sendTo(base, origin).RoundTrip(req)
 		}
 		return base.RoundTrip(req)
 	})
-}
-
-// endpointOf returns the endpoint of a version that a request is for.
-func (v *version) endpointOf(u *url.URL) (signpost.Endpoint, bool) {
-	m, ok := signpost.NewIndex(signpost.Version{Manifest: v.manifest}).Match(u.String())
-	if !ok {
-		return signpost.Endpoint{}, false
-	}
-	for _, e := range v.manifest.Endpoints {
-		if e.URL == m.Endpoint {
-			return e, true
-		}
-	}
-	return signpost.Endpoint{}, false
 }
 
 // manifestHandler serves the manifest of a file as signpost serve does.

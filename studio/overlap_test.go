@@ -137,3 +137,32 @@ func TestNesting(t *testing.T) {
 		t.Errorf("other %v", other)
 	}
 }
+
+// TestFindingsTogether: lint looks at everything that is registered in the page together, addresses too.
+func TestFindingsTogether(t *testing.T) {
+	s, address := serve(t, studio.Options{})
+	wide := "base_path: /wide\nversions: {v1: {endpoints: {\"https://{{host}}/v1/feeds\": {name: Wide, method: get, mime_type: application/json, context_obj: [{key: token, type: ctx}]}}}}"
+	narrow := "versions: {v1: {endpoints: {\"https://{{host}}/v1/feeds/new\": {name: New, method: get, mime_type: application/json}}}}"
+	file := func(name, text string) studio.File {
+		return studio.File{Definition: definition.Parse(name, []byte(text)), Text: []byte(text)}
+	}
+	found := func() string { return fmt.Sprint(sourceOf(t, address, "new.yaml")["findings"]) }
+	s.SetFiles(file("new.yaml", narrow))
+	if got := found(); got != "[]" {
+		t.Errorf("alone: %s", got)
+	}
+	s.SetFiles(file("new.yaml", narrow), file("wide.yaml", wide))
+	if got := found(); !strings.Contains(got, "overlap-drops-context") || !strings.Contains(got, "wide.yaml") {
+		t.Errorf("with another file: %s", got)
+	}
+	s.SetFiles(file("new.yaml", narrow))
+	if got := found(); got != "[]" {
+		t.Errorf("alone again: %s", got)
+	}
+	id := serveText(t, `{"endpoints":{"https://localhost/v1/feeds/new":{"name":"Twin","method":"post","mime_type":"application/json"}}}`)
+	registered(t, address, id)
+	ask(t, address+"/api/remove", object{"source": id})
+	if got := found(); got != "[]" {
+		t.Errorf("after an address was removed: %s", got)
+	}
+}

@@ -205,14 +205,11 @@ func (d *draft) usable(e signpost.Endpoint, in filled) (call client.Call, open [
 		switch {
 		case !sendable(e, item):
 		case value.Text != "" && value.JSON:
-			var parsed any
-			dec := json.NewDecoder(strings.NewReader(value.Text))
-			dec.UseNumber()
-			if err := dec.Decode(&parsed); err != nil || dec.More() {
+			if !json.Valid([]byte(value.Text)) {
 				problem("context:"+item.Key, "The value of %s is not JSON.", item.Key)
 				continue
 			}
-			call.Context[item.Key] = parsed
+			call.Context[item.Key] = json.RawMessage(value.Text)
 		case value.Text != "":
 			call.Context[item.Key] = value.Text
 		case item.Required:

@@ -231,7 +231,7 @@ func TestSendWithoutARequiredKey(t *testing.T) {
 	}
 }
 
-// TestContextValuesCanBeJSON sends a boolean.
+// TestContextValuesCanBeJSON sends an object.
 func TestContextValuesCanBeJSON(t *testing.T) {
 	_, address := serveFile(t, feedsYAML)
 	compose := func(text string) object {
@@ -239,7 +239,7 @@ func TestContextValuesCanBeJSON(t *testing.T) {
 			"context": object{"token": object{"text": text, "json": true}}})
 		return draft
 	}
-	if draft := compose(`true`); !strings.Contains(fmt.Sprint(draft["decoded"]), `"t": true`) {
+	if draft := compose(`{"a": [1, true]}`); !strings.Contains(strings.Join(strings.Fields(fmt.Sprint(draft["decoded"])), ""), `"t":{"a":[1,true]}`) {
 		t.Errorf("decoded %v", draft["decoded"])
 	}
 	if draft := compose(`{"a": `); get(t, draft, "problems", 0, "message") != "The value of token is not JSON." {

@@ -2,6 +2,7 @@ package studio
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"time"
 
@@ -25,19 +26,20 @@ type source struct {
 	// Judged is false for what --registered names: it takes part in overlap, without findings or changes of its own.
 	Judged bool `json:"judged"`
 
-	Features []feature `json:"features"`
-	Versions []version `json:"versions"` // those of the last text without errors
-	Findings []finding `json:"findings"`
-	Notes    []string  `json:"notes"`
-	Failure  *problem  `json:"failure"` // why nothing, or nothing new, could be read
-	Stale    bool      `json:"stale"`   // the versions are not those of the present text
-	Changes  []change  `json:"changes"` // since it was registered or accepted
-	since    time.Time // of the base of the changes
-	Since    string    `json:"since"`
-	file     *compiled // nil for an address
-	text     []byte    // as it was read
-	base     []signpost.Version
-	previous []signpost.Version // of the text, or the fetch, before
+	Features   []feature        `json:"features"`
+	Versions   []version        `json:"versions"` // those of the last text without errors
+	Findings   []finding        `json:"findings"`
+	Notes      []string         `json:"notes"`
+	Failure    *problem         `json:"failure"` // why nothing, or nothing new, could be read
+	Stale      bool             `json:"stale"`   // the versions are not those of the present text
+	Changes    []change         `json:"changes"` // since it was registered or accepted
+	since      time.Time        // of the base of the changes
+	Since      string           `json:"since"`
+	file       *compiled        // nil for an address
+	definition *definition.File // of an address; nil for a file
+	text       []byte           // as it was read
+	base       []signpost.Version
+	previous   []signpost.Version // of the text, or the fetch, before
 }
 
 // The kinds of source.
@@ -152,7 +154,7 @@ func (s *Studio) SetFiles(files ...File) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var next []*fileState
-	rev := s.bump()
+	changed := make(map[*fileState]bool)
 	for _, f := range files {
 		name := f.Name
 		if f.Definition != nil {
@@ -165,12 +167,54 @@ func (s *Studio) SetFiles(files ...File) {
 		} else {
 			state = &fileState{name: name}
 		}
-		if s.set(state, f) {
-			state.build(s, rev)
-		}
+		changed[state] = s.set(state, f)
 		next = append(next, state)
 	}
 	s.files = next
+	rev := s.bump()
+	relinted := s.relint(rev)
+	for _, state := range s.files {
+		if changed[state] || relinted[state.name] || state.source == nil {
+			state.build(s, rev)
+		}
+	}
+}
+
+// relint lints everything that is registered together, and returns the sources for which that has another result.
+// Those at addresses are replaced; the caller builds the files, and holds the lock.
+func (s *Studio) relint(rev int) map[string]bool {
+	var judged, besides []*definition.File
+	for _, f := range s.files {
+		switch {
+		case f.given.Definition == nil:
+		case f.given.Registered:
+			besides = append(besides, f.given.Definition)
+		default:
+			judged = append(judged, f.given.Definition)
+		}
+	}
+	for _, r := range s.remote {
+		if r.source.definition != nil {
+			judged = append(judged, r.source.definition)
+		}
+	}
+	found := make(map[string][]signpost.Finding)
+	for _, f := range definition.LintTogether(judged, besides) {
+		found[f.File] = append(found[f.File], f)
+	}
+	changed := make(map[string]bool)
+	for _, f := range judged {
+		changed[f.Name] = !reflect.DeepEqual(found[f.Name], s.found[f.Name])
+	}
+	s.found = found
+	for _, r := range s.remote {
+		if r.source.definition != nil && (changed[r.source.Name] || r.source.Rev == rev) {
+			again := *r.source
+			again.Findings, again.Rev = findings(again.definition, found[again.Name], &again), rev
+			r.source = &again
+		}
+	}
+	return changed
 }
 
 // set reads a file into its state, and reports whether anything is new.
@@ -275,14 +319,14 @@ func (state *fileState) build(s *Studio, rev int) {
 		src.Features = append(src.Features, feature{name, slices.Contains(enabled, name)})
 	}
 	if state.good == nil {
-		src.Findings = findings(f, nil)
+		src.Findings = findings(f, s.found[f.Name], nil)
 		return
 	}
 	var err error
 	if src.Versions, src.HostOpen, err = state.good.resolve(s.host); err != nil {
 		src.Notes = append(src.Notes, sentence(err.Error())+" Enter another host.")
 	}
-	if src.Findings = findings(f, src); !src.Judged {
+	if src.Findings = findings(f, s.found[f.Name], src); !src.Judged {
 		src.Findings = []finding{}
 		return
 	}

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"sync"
 
+	"signpost"
 	"signpost/client"
 	"signpost/host"
 )
@@ -63,6 +64,7 @@ type Studio struct {
 	host    string
 	sendTo  string
 	files   []*fileState
+	found   map[string][]signpost.Finding // what lint finds in everything together, by the name of the source
 	remote  []*remoteState
 	overlap *overlap      // nil until somebody asks after a change
 	changed chan struct{} // closed and replaced whenever something has changed

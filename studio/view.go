@@ -147,8 +147,8 @@ type finding struct {
 // maxLine is how many characters of a line are shown. A manifest is mostly one line, and not a short one.
 const maxLine = 100
 
-// findings returns what is wrong with a file, whose endpoints are those of src.
-func findings(f *definition.File, src *source) []finding {
+// findings returns what lint found in a file as the page shows it. The endpoints are those of src, which may be nil.
+func findings(f *definition.File, found []signpost.Finding, src *source) []finding {
 	keys := make(map[string]bool)
 	if src != nil {
 		for _, v := range src.Versions {
@@ -158,7 +158,7 @@ func findings(f *definition.File, src *source) []finding {
 		}
 	}
 	all := []finding{}
-	for _, found := range definition.Lint(f) {
+	for _, found := range found {
 		view := finding{Finding: found}
 		line := []rune(strings.ReplaceAll(f.Line(found.Line), "\t", " "))
 		at := max(0, min(found.Column-1, len(line)))

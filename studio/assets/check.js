@@ -15,7 +15,7 @@ export function checkView() {
   const run = state.check?.source === s.id && state.check.version === (v?.name ?? "") ? state.check : null;
   const where = s.kind === "address" ? ["the manifest at ", value(s.name), " and its endpoints"]
     : ["the manifest as ", h("code", {}, "signpost serve"), " would send it",
-      sendOf(s) === "sample" ? ", and its feeds as sample answers" : sendOf(s) === "origin" ? [", and its feeds at ", value(state.server.sendTo || "the origin of Send to")] : ", and its feeds where it publishes them"];
+      sendOf(s) === "sample" ? ". Sample answers say nothing about the feeds, so choose another Send to for them" : sendOf(s) === "origin" ? [", and its feeds at ", value(state.server.sendTo || "the origin of Send to")] : ", and its feeds where it publishes them"];
   return h("div", { class: "view check-view" },
     h("div", { class: "view-head" },
       h("h2", { id: "view-title", tabindex: "-1" }, "Check"),

@@ -92,13 +92,13 @@ function item(s, v, { endpoint: e, level, risk }, chosen, focusable) {
     key: e.key, role: "treeitem", "aria-level": level, "aria-selected": String(chosen), tabindex: focusable ? "0" : "-1", class: `level-${Math.min(level, 6)}`, title: plain(e.url),
     onclick: () => choose(s, v, e), "data-key": e.key,
   },
-  h("span", { class: "row" }, value(e.name, "name"),
+  h("span", { class: "row" }, value(e.name, "name"), badge(e.method.toUpperCase(), e.method === "post" ? "post" : "get")),
+  h("span", { class: "where" }, value(pathOf(e))),
+  (risk.lost.length > 0 || risk.findings > 0 || risk.changes > 0 || risk.differs) && h("span", { class: "row marks" },
     risk.lost.length > 0 && badge(`−${count(risk.lost.length, "key")}`, "bad", `Feeds here do not get ${risk.lost.join(", ")}`),
-    risk.findings > 0 && badge(risk.findings, "notable", count(risk.findings, "finding")),
+    risk.findings > 0 && badge(count(risk.findings, "finding"), "notable"),
     risk.changes > 0 && badge("changed", "", count(risk.changes, "change")),
-    risk.differs && badge("twice", "notable", "Another manifest declares this URL differently"),
-    badge(e.method.toUpperCase(), e.method === "post" ? "post" : "get")),
-  h("span", { class: "where" }, value(pathOf(e))));
+    risk.differs && badge("twice", "notable", "Another manifest declares this URL differently")));
 }
 
 /** @param {Source} s @param {Version} v @param {Endpoint} e */
