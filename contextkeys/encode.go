@@ -14,7 +14,7 @@ import (
 // Encode returns the value of the ctx parameter for an endpoint: base64url without padding of one JSON object with
 // sorted keys, which needs no escaping in a URL. It takes the values, which are by key, of the items that are sent in
 // ctx, and writes them under the names that their mappers give. Other values are left out. A value is a string, a
-// number or a boolean; nil counts as absent.
+// number, a boolean, or a [json.RawMessage] that holds any of these, an object or an array; nil counts as absent.
 //
 // With nothing to send it returns "": leave the parameter out. If a required value is missing, or is one of the
 // strings that services count as missing (see [FromRequest]), the error is a [*MissingError] and no request should be
@@ -80,8 +80,9 @@ func gather(kind string, items []signpost.ContextItem, values map[string]any) (m
 		if text, ok := value.(string); ok && !utf8.ValidString(text) { // json.Marshal would send another text
 			return nil, fmt.Errorf("value of context key %q is not UTF-8 text", item.Key)
 		}
+		_, written := value.(json.RawMessage)
 		raw, err := json.Marshal(value)
-		if err != nil || raw[0] == '{' || raw[0] == '[' || raw[0] == 'n' { // the error may quote the value
+		if err != nil || !written && (raw[0] == '{' || raw[0] == '[') || raw[0] == 'n' { // the error may quote the value
 			return nil, fmt.Errorf("value of context key %q is a %T: give a string, a number or a boolean", item.Key, value)
 		}
 		if item.Required && noValue(decodeValue(raw)) {

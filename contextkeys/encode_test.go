@@ -41,6 +41,10 @@ func TestEncode(t *testing.T) {
 			map[string]any{tokenKey: "t", "user_account.profile": "", "signedDeviceInfoToken": "undefined", "device": true, "limit": "null"},
 			`{"` + tokenKey + `":"t","profile":"","signedDeviceInfoToken":"undefined"}`, `{"d":true,"limit":"null"}`, "d=true&limit=null",
 		},
+		"an object and an array, written as JSON": {
+			map[string]any{tokenKey: json.RawMessage(`{"a": [1]}`), "device": json.RawMessage(`[ "x" ]`)},
+			`{"` + tokenKey + `":{"a":[1]}}`, `{"d":["x"]}`, "d=%5B%22x%22%5D",
+		},
 		"not declared, or by an alias": {
 			map[string]any{tokenKey: 1.5, "password": "sesame", "profile": "sesame", "device": false, "d": "sesame"},
 			`{"` + tokenKey + `":1.5}`, `{"d":false}`, "d=false",
