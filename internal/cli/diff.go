@@ -223,7 +223,11 @@ func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes 
 	if err := c.pickServed(old, new); err != nil {
 		return nil, nil, err
 	}
-	registered, err := c.readRegistered(ctx, reader, f.registered)
+	var about []string
+	for _, s := range slices.Concat(old.services, new.services) {
+		about = append(about, s.Name)
+	}
+	registered, err := c.readRegistered(ctx, reader, f.registered, about...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -309,12 +313,11 @@ func (c *CLI) readOld(ctx context.Context, reader *source.Reader, arg string) (*
 		return nil, err
 	}
 	side := newDiffSide(arg, documents)
-	findings := definition.Lint(side.files()...)
-	if !hasErrors(findings) {
+	errors, foreign := source.Errors(side.services...)
+	printFindings(c.Stderr, c.palette(c.Stderr), side.files(), append(errors, foreign...))
+	if len(errors) == 0 {
 		return side, nil
 	}
-	errors := onlyErrors(findings)
-	printFindings(c.Stderr, c.palette(c.Stderr), side.files(), errors)
 	c.remark(side, "%s has %s: it is compared as far as it can be read", side.name, plural(len(errors), "error"))
 	for _, s := range side.services {
 		side.broken[s] = slices.ContainsFunc(errors, func(f signpost.Finding) bool { return f.File == s.File.Name })
@@ -336,9 +339,10 @@ func (c *CLI) readNew(ctx context.Context, reader *source.Reader, arg string) (*
 		return nil, err
 	}
 	side := newDiffSide(arg, documents)
-	if findings := definition.Lint(side.files()...); hasErrors(findings) {
-		printFindings(c.Stderr, c.palette(c.Stderr), side.files(), findings)
-		return nil, &invalidError{side.name, onlyErrors(findings)}
+	errors, foreign := source.Errors(side.services...)
+	printFindings(c.Stderr, c.palette(c.Stderr), side.files(), append(errors, foreign...))
+	if len(errors) > 0 {
+		return nil, &invalidError{side.name, errors}
 	}
 	return side, nil
 }
@@ -365,10 +369,6 @@ func (s *diffSide) files() []*definition.File {
 
 // served reports whether the side is one manifest, as it is served.
 func (s *diffSide) served() bool { return len(s.services) == 1 && s.services[0].Served }
-
-func onlyErrors(findings []signpost.Finding) []signpost.Finding {
-	return slices.DeleteFunc(slices.Clone(findings), func(f signpost.Finding) bool { return f.Severity != signpost.SeverityError })
-}
 
 // loadSides loads OLD and NEW, each with the features that were asked for.
 func loadSides(old, new *diffSide, f diffFlags) error {

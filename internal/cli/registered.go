@@ -34,9 +34,11 @@ func (c *CLI) readRegistered(ctx context.Context, reader *source.Reader, sources
 			continue
 		}
 		s := source.NewService(d)
-		if n := len(definition.Errors(s.File)); n > 0 {
+		errors, foreign := source.Errors(s)
+		if n := len(errors); n > 0 {
 			return nil, fmt.Errorf("--registered: %s has %s: signpost lint shows them", s.Name, plural(n, "error"))
 		}
+		printFindings(c.Stderr, c.palette(c.Stderr), []*definition.File{s.File}, foreign)
 		if err := s.Load(nil); err != nil {
 			return nil, fmt.Errorf("--registered: %w", err)
 		}

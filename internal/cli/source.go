@@ -42,16 +42,15 @@ func (c *CLI) openServices(ctx context.Context, reader *source.Reader, args ...s
 	}
 	var services []*source.Service
 	var files []*definition.File
-	var findings []signpost.Finding
+	var findings, foreign []signpost.Finding
 	for _, d := range documents {
 		s := source.NewService(d)
 		services, files = append(services, s), append(files, s.File)
-		if found := definition.Errors(s.File); len(found) > 0 {
-			findings = append(findings, found...)
-		}
+		errors, warnings := source.Errors(s)
+		findings, foreign = append(findings, errors...), append(foreign, warnings...)
 	}
+	printFindings(c.Stderr, c.palette(c.Stderr), files, append(findings, foreign...))
 	if len(findings) > 0 {
-		printFindings(c.Stderr, c.palette(c.Stderr), files, findings)
 		return nil, foundSomething
 	}
 	return services, nil

@@ -29,12 +29,16 @@ func NewService(d Document) *Service {
 }
 
 // Load fills in the versions with features applied: nil means those that a definition enables itself. Features
-// that the definition does not have are ignored, and a manifest that was served has its own already.
+// that the definition does not have are ignored, and a manifest that was served has its own already. The latter may
+// have what [Errors] calls foreign.
 func (s *Service) Load(features []string) error {
 	if s.Served {
 		features = nil
 	}
 	versions, err := s.File.Manifests(KnownFeatures(s.File, features))
+	if errors, _ := Errors(s); s.Served && err != nil && len(errors) == 0 {
+		versions, err = s.File.Readable(nil), nil
+	}
 	if err != nil {
 		return fmt.Errorf("compile definition %q: %w", s.Name, err)
 	}
