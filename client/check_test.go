@@ -474,6 +474,33 @@ func TestCheckManifestFindings(t *testing.T) {
 	expect(t, report.Results[i], "warned: line 3, column 7: it is odd [odd]", "docs/rules.md explains the rule odd")
 }
 
+// TestCheckForeign: what others write into manifests does not stop the check.
+func TestCheckForeign(t *testing.T) {
+	const body = `{"endpoints": {"https://feeds.example.com/v1/feeds": {"name": "Feeds", "method": "get", "mime_type": "application/json", "cache": 60,
+		"context_obj": [{"key": "session", "type": "header", "required": true}, {"key": "device", "type": "cookie"}]},
+		"https://feeds.example.com/v1/open": {"name": "Open", "method": "get", "mime_type": "application/json", "context_obj": [{"key": "device", "type": "cookie"}]}}}`
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", answer(200, body, jsonType))
+	mux.HandleFunc("/v1/open", answer(200, "{}", jsonType))
+	opts := CheckOptions{Options: site(t, mux), Lint: func([]byte) []signpost.Finding {
+		return append((&signpost.Manifest{}).Validate(), signpost.Finding{Rule: "unknown-field", Severity: signpost.SeverityError, Message: `unknown field "cache"`, Line: 1, Column: 9},
+			signpost.Finding{Rule: signpost.RuleContextType, Severity: signpost.SeverityError, Message: `type "header"`, Path: signpost.Path{signpost.Field("https://feeds.example.com/v1/feeds")}})
+	}}
+	report := check(t, address, opts)
+	got := resultsOf(report, CheckManifest)
+	if !report.OK || len(got) != 2 {
+		t.Fatalf("%+v", report)
+	}
+	expect(t, got[0], `warned: line 1, column 9: unknown field "cache" [foreign-field]`, "Signpost ignores it")
+	expect(t, got[1], `warned: type "header" [foreign-type]`, "cannot send such a key")
+	expect(t, probeOf(t, report, "https://feeds.example.com/v1/feeds"), `skipped: it requires session with type "header", which this check cannot send`, "")
+	expect(t, probeOf(t, report, "https://feeds.example.com/v1/open"), "passed: ", "")
+
+	opts.Lint, opts.Ignore = nil, []string{RuleForeignType}
+	report = check(t, address, opts)
+	expect(t, one(t, report, CheckManifest), "skipped: 3 results ignored", "")
+}
+
 func TestCheckHost(t *testing.T) {
 	for _, test := range []struct {
 		name, address string

@@ -200,8 +200,27 @@ func (c *checker) checkManifest(context.Context) bool {
 	return true
 }
 
+// The rules about what others write into manifests, beyond what the specification names. It is a warning, and the
+// manifest is used without it.
+const (
+	RuleForeignField = "foreign-field" // a field that is not known
+	RuleForeignType  = "foreign-type"  // a type of a context item that is not known
+)
+
+// lenient returns a finding about a definition as one about a manifest that somebody else may have written.
+func lenient(f signpost.Finding) signpost.Finding {
+	switch f.Rule {
+	case "unknown-field": // of package definition
+		f.Rule, f.Severity, f.Hint = RuleForeignField, signpost.SeverityWarning, "check that the studio knows it; Signpost ignores it"
+	case signpost.RuleContextType:
+		f.Rule, f.Severity, f.Hint = RuleForeignType, signpost.SeverityWarning, "check that your apps know it; Signpost cannot send such a key"
+	}
+	return f
+}
+
 // addFinding adds a finding about the manifest.
 func (c *checker) addFinding(f signpost.Finding) {
+	f = lenient(f)
 	r := Result{Check: CheckManifest, Status: Warned, Message: f.Message + " [" + f.Rule + "]",
 		Hint: cmp.Or(f.Hint, "docs/rules.md explains the rule "+f.Rule), Rule: f.Rule}
 	r.Endpoint = f.Path.Endpoint()

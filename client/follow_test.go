@@ -88,11 +88,12 @@ func TestFollowBreadth(t *testing.T) {
 }
 
 func TestFollowLimits(t *testing.T) {
+	size := 3 << 20 // bytes of a page
 	f := newFeeds(endpoint("https://{{host}}/v1/feeds"))
 	f.handle("/v1/feeds", func(w http.ResponseWriter, r *http.Request) {
 		var page int
 		fmt.Sscan(r.URL.Query().Get("page"), &page)
-		answer(200, fmt.Sprintf(`{"next": "%s/v1/feeds?page=%d", "x": %q}`, base(r), page+1, strings.Repeat("x", 3<<20)), jsonType)(w, r)
+		answer(200, fmt.Sprintf(`{"next": "%s/v1/feeds?page=%d", "x": %q}`, base(r), page+1, strings.Repeat("x", size)), jsonType)(w, r)
 	})
 	run := func(l limits) (Report, int) {
 		u, _ := ParseAddress(address)
@@ -110,6 +111,7 @@ func TestFollowLimits(t *testing.T) {
 	if calls != 1 {
 		t.Errorf("%d calls", calls)
 	}
+	size = 10
 	_, calls = run(limits{bytes: 1 << 30, time: time.Hour})
 	if calls != 1+DefaultFollow {
 		t.Errorf("%d calls of an endless feed", calls)

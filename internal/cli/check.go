@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 	"signpost/client"
 	"signpost/definition"
 	"signpost/host"
+	"signpost/internal/source"
 )
 
 // defaultCheckTimeout bounds each request of a check. A service that apps wait for answers sooner.
@@ -87,9 +87,9 @@ Results go to standard output, a summary to standard error. The exit code is 1 i
 	return cmd
 }
 
-// checkRules returns what --ignore takes: checks, and the rules of lint.
+// checkRules returns what --ignore takes: checks, the rules of lint, and those about what others write into manifests.
 func checkRules() []string {
-	rules := client.Checks()
+	rules := append(client.Checks(), client.RuleForeignField, client.RuleForeignType)
 	for _, r := range definition.Rules() {
 		rules = append(rules, r.Name)
 	}
@@ -110,9 +110,6 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (client
 	}
 	opts = client.CheckOptions{
 		Options: client.Options{Timeout: f.timeout}, SkipProbes: !f.probe, Follow: f.follow, Ignore: f.ignore,
-		Lint: func(body []byte) []signpost.Finding {
-			return definition.Lint(definition.ParseManifest(u.String(), body))
-		},
 	}
 	if f.follow == 0 {
 		opts.Follow = -1
@@ -143,20 +140,27 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (client
 			return opts, err
 		}
 	}
-	if opts.Registered, err = c.registeredFor(cmd.Context(), u, f.registered); err != nil {
+	registered, err := c.readRegistered(cmd.Context(), c.reader(), f.registered, u.String())
+	if err != nil {
 		return opts, err
+	}
+	if opts.Registered, err = manifestsFor(u, registered); err != nil {
+		return opts, err
+	}
+	var files []*definition.File
+	for _, s := range registered {
+		files = append(files, s.File)
+	}
+	opts.Lint = func(body []byte) []signpost.Finding {
+		return definition.LintTogether([]*definition.File{definition.ParseManifest(u.String(), body)}, files)
 	}
 	opts.Transport, err = checkTransport(f.caFile)
 	return opts, err
 }
 
-// registeredFor returns the manifests of what --registered names, for the host of an address unless they have their own.
-func (c *CLI) registeredFor(ctx context.Context, u *url.URL, sources []string) ([]signpost.Manifest, error) {
+// manifestsFor returns the manifests of services, for the host of an address unless they have their own.
+func manifestsFor(u *url.URL, services []*source.Service) ([]signpost.Manifest, error) {
 	name, err := host.Parse(u.Host)
-	if err != nil {
-		return nil, err
-	}
-	services, err := c.readRegistered(ctx, c.reader(), sources)
 	if err != nil {
 		return nil, err
 	}

@@ -196,5 +196,9 @@ func TestCheckFlags(t *testing.T) {
 		if !strings.Contains(out, "2 links, each with an endpoint that answers for it; 0 followed") {
 			t.Errorf("with others: %s%s", out, errOut)
 		}
+		wide := file("wide.json", `{"endpoints": {"https://feeds.example.com/v1": {"name": "All", "method": "get", "mime_type": "application/json", "context_obj": [{"key": "token", "type": "ctx", "required": true}]}}}`)
+		if out, _, _ := runCLI("", append(args, "--registered", wide)...); !strings.Contains(out, "[overlap-drops-context]") {
+			t.Errorf("an overlap is not reported: %s", out)
+		}
 	})
 }
