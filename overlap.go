@@ -32,9 +32,15 @@ func Overlaps(versions, registered []Version, place func(version, endpoint int) 
 		findings: make([][]Finding, len(versions)),
 	}
 	o.build()
-	for _, end := range o.outerFirst() {
-		o.judge(end)
-		o.reportLosses(end)
+	ends := o.ends()
+	for _, end := range ends {
+		o.registeredTwice(end)
+	}
+	if !o.alike() {
+		for _, end := range o.outerFirst(ends) {
+			o.judge(end)
+			o.reportLosses(end)
+		}
 	}
 	for i := range o.findings {
 		slices.SortStableFunc(o.findings[i], func(a, b Finding) int { return o.order[i][a.Path.Endpoint()] - o.order[i][b.Path.Endpoint()] })
@@ -111,16 +117,29 @@ func (o *together) build() {
 	}
 }
 
-// outerFirst returns the URLs of all endpoints, each once, the shorter ones first: a key that is lost on the way
-// to a longer one is reported where it is lost first.
-func (o *together) outerFirst() []*textEnd {
+// ends returns the URLs of all endpoints, each once.
+func (o *together) ends() []*textEnd {
 	var ends []*textEnd
-	length := make(map[*textEnd]int)
 	for i, e := range o.index.endpoints {
 		if i == e.at.ends[0] {
 			ends = append(ends, e.at)
-			length[e.at] = len(feedOf(segments(e.URL), nil))
 		}
+	}
+	return ends
+}
+
+// alike reports whether no feed can notice which endpoint answers for it, as in most services.
+func (o *together) alike() bool {
+	differs := func(e indexed) bool { return unlike(o.index.endpoints[0].Endpoint, e.Endpoint) }
+	return len(o.refs) == 0 || !slices.ContainsFunc(o.index.endpoints, differs)
+}
+
+// outerFirst sorts URLs by their length, the shorter ones first: a key that is lost on the way to a longer one is
+// reported where it is lost first.
+func (o *together) outerFirst(ends []*textEnd) []*textEnd {
+	length := make(map[*textEnd]int)
+	for _, end := range ends {
+		length[end] = len(feedOf(segments(o.index.endpoints[end.ends[0]].URL), nil))
 	}
 	slices.SortStableFunc(ends, func(a, b *textEnd) int { return cmp.Or(length[a]-length[b], a.literals-b.literals) })
 	return ends
@@ -128,7 +147,6 @@ func (o *together) outerFirst() []*textEnd {
 
 // judge reports what goes wrong for the feeds of a URL.
 func (o *together) judge(end *textEnd) {
-	o.registeredTwice(end)
 	e := o.index.endpoints[end.ends[0]]
 	kept := keySet(e.ContextObj)
 	for _, k := range o.keys[end] { // of the same service: another version, or other names for the placeholders
