@@ -51,8 +51,9 @@ their feeds, for the values that editors saved, and for the requests that apps s
 notable or compatible, and has a rule, such as option-removed.
 
 OLD and NEW are each a definition, a directory of definitions, a manifest in JSON, the http(s) address of a
-manifest, - for standard input, or REV:path for a file or directory at a git revision. A path that does not exist
-at the revision of OLD is new as a whole. In directories, services are paired by their base path.
+manifest, - for standard input, REV:path for a file or directory at a git revision, or oci://HOST/REPOSITORY:TAG
+for pushed definitions. A path that does not exist at the revision of OLD is new as a whole. In directories and
+registries, services are paired by their base path.
 
 If one side is a manifest, the other is compared as it is served for the same host; of two manifests, NEW as if it
 were served for the host of OLD. If OLD has errors, it is compared as far as it can be read. NEW must be free of
@@ -66,6 +67,7 @@ The changes go to standard output, a summary to standard error. The exit code is
 --format json prints; they do not fail.`,
 		Example: `  signpost diff origin/main:feeds.yaml feeds.yaml
   signpost diff origin/main:services services
+  signpost diff oci://oci.example.com/feeds:prod services
   signpost diff https://feeds.example.com/v1/endpoints-manifest feeds.yaml --format markdown
   signpost diff feeds.yaml feeds.yaml --new-feature authentication --ignore name-changed`,
 		Args: usageArgs(cobra.ExactArgs(2)),
