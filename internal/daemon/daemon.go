@@ -166,6 +166,7 @@ func (d *Daemon) Run(ctx context.Context, reload <-chan os.Signal) error {
 		"revision", d.publisher.revision.Load(), "version", d.config.Version)
 	d.publisher.logResult(d.first)
 	d.first = Loaded{}
+	d.publisher.release()
 	d.notify("READY=1")
 
 	work, stop := context.WithCancel(ctx)

@@ -30,6 +30,7 @@ type publisher struct {
 	read     [][]source.Document // what each source had
 	served   []*served
 	failures map[string]bool // what went wrong and was logged already
+	parsed   int             // bytes, since memory was last given back
 	revision atomic.Value    // the revision of all that is published, a string
 }
 
@@ -124,6 +125,7 @@ func (p *publisher) publishChanges(out *Loaded) error {
 			next = append(next, s)
 		}
 	}
+	defer collectOften()()
 	files := make(map[string]*definition.File, len(work))
 	bytes := 0
 	for i, r := range p.preparer.all(work) {
@@ -149,10 +151,30 @@ func (p *publisher) publishChanges(out *Loaded) error {
 	}
 	out.compare(before, next, files, accepted)
 	p.metrics.definitions(next)
-	if bytes >= releaseBytes {
+	p.parsed += bytes
+	return nil
+}
+
+// loadGCPercent is how far the heap may grow between collections while definitions are parsed. What is kept lies between
+// what is thrown away; collecting more often than usual leaves fewer holes, at no cost in time that shows.
+const loadGCPercent = 40
+
+// collectOften makes the collector run more often until the function that it returns is called.
+func collectOften() (usual func()) {
+	percent := debug.SetGCPercent(loadGCPercent)
+	if percent >= 0 && percent < loadGCPercent {
+		debug.SetGCPercent(percent)
+	}
+	return func() { debug.SetGCPercent(percent) }
+}
+
+// release gives the memory that parsing took back to the system, if that was much. The files that were parsed must be
+// out of use by then.
+func (p *publisher) release() {
+	if p.parsed >= releaseBytes {
 		debug.FreeOSMemory()
 	}
-	return nil
+	p.parsed = 0
 }
 
 // releaseBytes is how much text must have been parsed for its memory to be given back to the system at once, rather
@@ -352,6 +374,7 @@ func (p *publisher) keep(changed []*served) {
 // reload is update for a server that is running: the result is logged. If somebody demanded it, that is so even if
 // nothing has changed.
 func (p *publisher) reload(ctx context.Context, demanded bool) {
+	defer p.release()
 	out := p.update()
 	LogFindings(ctx, p.log, out.Findings)
 	p.logResult(out)

@@ -40,10 +40,16 @@ func candidate(below string) bool {
 // skipped reports whether a file or directory of this name is passed over, with everything in it.
 func skipped(name string) bool { return strings.HasPrefix(name, ".") || name == "node_modules" }
 
+// directory is a directory as it was when it was listed.
+type directory struct {
+	name     string
+	identity identity
+}
+
 // listDirectory returns the files in a directory and below that may be definitions, sorted by path, and all
 // directories that it looked into. Links are followed, since Kubernetes mounts by links; no directory is
 // looked into twice.
-func listDirectory(dir string) (files []file, directories []string, err error) {
+func listDirectory(dir string) (files []file, directories []directory, err error) {
 	visited := make(map[string]bool)
 	var visit func(name, below string) error
 	visit = func(name, below string) error {
@@ -52,7 +58,11 @@ func listDirectory(dir string) (files []file, directories []string, err error) {
 			return err
 		}
 		visited[real] = true
-		directories = append(directories, name)
+		info, err := os.Stat(name) // before it is listed, so that what is added later shows
+		if err != nil {
+			return err
+		}
+		directories = append(directories, directory{name, identityOf(info)})
 		entries, err := os.ReadDir(name)
 		if err != nil {
 			return err

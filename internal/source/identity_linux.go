@@ -13,3 +13,12 @@ func systemIdentity(info fs.FileInfo) (device, inode uint64, changed int64) {
 	}
 	return 0, 0, info.ModTime().UnixNano()
 }
+
+// statIdentity returns the identity of a file, without what os.Stat makes besides.
+func statIdentity(path string) (identity, bool) {
+	var stat syscall.Stat_t
+	if err := syscall.Stat(path, &stat); err != nil {
+		return identity{}, false
+	}
+	return identity{device: stat.Dev, inode: stat.Ino, size: stat.Size, modified: stat.Mtim.Nano(), changed: stat.Ctim.Nano()}, true
+}

@@ -34,7 +34,8 @@ type local struct {
 	sleep func(time.Duration) // time.Sleep, but for tests
 
 	files       map[string]localFile // by name
-	directories []string             // to be watched
+	directories []directory          // that were listed; none for a file
+	settled     bool                 // all of it could be read, and identities tell whether it has changed since
 	documents   []Document
 }
 
@@ -47,14 +48,18 @@ type localFile struct {
 }
 
 func newLocal(path string, opts Options) *local {
-	return &local{path: path, opts: opts, now: time.Now, sleep: time.Sleep, directories: []string{filepath.Dir(path)}}
+	return &local{path: path, opts: opts, now: time.Now, sleep: time.Sleep}
 }
 
 func (l *local) Name() string { return l.path }
 
 func (l *local) Read() ([]Document, bool, error) {
+	if l.settled && l.unchanged() {
+		return l.documents, false, nil
+	}
 	ctx, cancel := context.WithTimeoutCause(context.Background(), DefaultTimeout, fmt.Errorf("not read within %v", DefaultTimeout))
 	defer cancel()
+	l.settled = false
 	listed, isDirectory, err := l.list()
 	if err != nil {
 		return l.documents, false, err
@@ -82,7 +87,7 @@ func (l *local) Read() ([]Document, bool, error) {
 	}
 	same := func(a, b Document) bool { return a.Name == b.Name && a.Sum == b.Sum }
 	news := !slices.EqualFunc(documents, l.documents, same)
-	l.files = files
+	l.files, l.settled = files, len(errs) == 0 && l.trusted(files)
 	l.documents = slices.Clone(documents)
 	for i := range l.documents {
 		l.documents[i].Text = nil
@@ -101,9 +106,42 @@ func (l *local) list() (files []file, isDirectory bool, err error) {
 	}
 	files, directories, err := listDirectory(l.path)
 	if err == nil {
-		l.directories = append(directories, filepath.Dir(l.path)) // where it may be replaced
+		l.directories = directories
 	}
 	return files, true, err
+}
+
+// trusted reports whether the files and the directories had not changed for so long, when they were read, that their
+// identities tell whether they have changed since.
+func (l *local) trusted(files map[string]localFile) bool {
+	now := l.now()
+	for _, dir := range l.directories {
+		if dir.identity.age(now) <= racyTime {
+			return false
+		}
+	}
+	for _, f := range files {
+		if !f.trusted {
+			return false
+		}
+	}
+	return true
+}
+
+// unchanged reports whether all files and directories are as they were. This is what a server does nearly always, so it
+// takes one system call for each and nearly no memory.
+func (l *local) unchanged() bool {
+	for _, dir := range l.directories {
+		if now, ok := statIdentity(dir.name); !ok || now != dir.identity {
+			return false
+		}
+	}
+	for name, f := range l.files {
+		if now, ok := statIdentity(name); !ok || now != f.identity {
+			return false
+		}
+	}
+	return true
 }
 
 // readChanged reads files into the map. For one that cannot be read, what was read before is put there.
@@ -179,10 +217,12 @@ func Directories(sources []Source) []string {
 	all := make(map[string]bool)
 	for _, s := range sources {
 		if l, ok := s.(*local); ok {
+			all[filepath.Dir(l.path)] = all[filepath.Dir(l.path)] || len(l.directories) == 0 // where a file is replaced
 			for _, dir := range l.directories {
-				all[dir] = true
+				all[dir.name] = true
 			}
 		}
 	}
+	maps.DeleteFunc(all, func(_ string, watched bool) bool { return !watched })
 	return slices.Sorted(maps.Keys(all))
 }

@@ -32,6 +32,7 @@ func settle(t *testing.T, l *local) {
 		f.trusted = true
 		l.files[name] = f
 	}
+	l.settled = true
 }
 
 // TestLocalReadsWhatChanged: files that have not changed are not read again, however often they are looked at.
@@ -72,7 +73,7 @@ func TestLocalReadsWhatChanged(t *testing.T) {
 	settle(t, l)
 	f := l.files[path]
 	f.document.Sum = "sha256:made up"
-	l.files[path] = f
+	l.files[path], l.settled = f, false
 	got, changed, err := l.Read()
 	if err != nil || !changed || got[1].Sum != "sha256:made up" {
 		t.Errorf("a file that has not changed was read: %+v, %v, %v", got, changed, err)

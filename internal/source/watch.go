@@ -95,7 +95,9 @@ func DirectoriesOf(paths ...string) []string {
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			_, below, _ := listDirectory(path) // what cannot be listed has no events, and the ticker finds it
-			dirs = append(dirs, below...)
+			for _, dir := range below {
+				dirs = append(dirs, dir.name)
+			}
 		} else {
 			dirs = append(dirs, filepath.Dir(path))
 		}
