@@ -140,7 +140,7 @@ func (s *Studio) serveAccept(w http.ResponseWriter, r *http.Request) {
 	rev := s.bump()
 	for _, f := range s.files {
 		if f.name == src.ID && f.good != nil {
-			f.base, f.since = f.good, time.Now()
+			f.base, f.restored, f.since = f.good, nil, time.Now()
 			f.build(s, rev)
 		}
 	}
@@ -150,6 +150,66 @@ func (s *Studio) serveAccept(w http.ResponseWriter, r *http.Request) {
 			accepted.base, accepted.since, accepted.Rev = accepted.plain(), time.Now(), rev
 			accepted.setChanges()
 			remote.source = &accepted
+		}
+	}
+	reply(w, struct{}{})
+}
+
+// keptBase is what changes are shown against. The page keeps it, and gives it back when the studio was restarted.
+type keptBase struct {
+	Source   string        `json:"source"`
+	Since    string        `json:"since"`
+	Versions []keptVersion `json:"versions"`
+}
+
+type keptVersion struct {
+	Name     string            `json:"name"`
+	Manifest signpost.Manifest `json:"manifest"`
+}
+
+func (s *Studio) serveBase(w http.ResponseWriter, r *http.Request) {
+	src := s.source(r.URL.Query().Get("source"))
+	if src == nil {
+		refuse(w, noSource)
+		return
+	}
+	out := keptBase{Source: src.ID, Since: src.Since, Versions: []keptVersion{}}
+	for _, v := range src.base {
+		out.Versions = append(out.Versions, keptVersion{v.Name, v.Manifest})
+	}
+	reply(w, out)
+}
+
+// serveRestoreBase takes over the base of a source from a page that has it from before a restart.
+func (s *Studio) serveRestoreBase(w http.ResponseWriter, r *http.Request) {
+	var in keptBase
+	if !read(w, r, &in) {
+		return
+	}
+	since, err := time.Parse(time.RFC3339, in.Since)
+	if err != nil {
+		refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: "This is not a time."})
+		return
+	}
+	versions := []signpost.Version{}
+	for _, v := range in.Versions {
+		versions = append(versions, signpost.Version{Name: v.Name, Manifest: v.Manifest})
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rev := s.bump()
+	for _, f := range s.files {
+		if f.name == in.Source {
+			f.restored, f.since = versions, since
+			f.build(s, rev)
+		}
+	}
+	for _, remote := range s.remote {
+		if remote.source.ID == in.Source {
+			restored := *remote.source
+			restored.base, restored.since, restored.Rev = versions, since, rev
+			restored.setChanges()
+			remote.source = &restored
 		}
 	}
 	reply(w, struct{}{})

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"time"
 
@@ -63,6 +64,13 @@ func (s *Studio) serveCheck(w http.ResponseWriter, r *http.Request) {
 	for key, value := range in.Context {
 		opts.Context[key] = value.Text
 	}
+	for _, other := range s.sources() {
+		for i := range other.Versions {
+			if other.ID != src.ID || other.Versions[i].Name != in.Version {
+				opts.Registered = append(opts.Registered, other.Versions[i].manifest)
+			}
+		}
+	}
 	opts.Lint = func(body []byte) []signpost.Finding {
 		return definition.Lint(definition.ParseManifest("manifest", body))
 	}
@@ -72,9 +80,7 @@ func (s *Studio) serveCheck(w http.ResponseWriter, r *http.Request) {
 			refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: sentence(err.Error())})
 			return
 		}
-		s.mu.Lock()
-		origin := s.sendTo
-		s.mu.Unlock()
+		origin := s.origin()
 		if opts.Transport == nil {
 			opts.Transport = http.DefaultTransport
 		}
@@ -96,21 +102,21 @@ func (s *Studio) serveCheck(w http.ResponseWriter, r *http.Request) {
 	}
 	opts.SkipProbes = in.Send == sendSample // samples say nothing about the feeds
 	opts.Progress = func(done, total int) { write(checkLine{Done: done, Total: total}) }
-	report, err := client.Check(r.Context(), address, opts)
-	if err != nil {
-		write(checkLine{Result: &client.Result{Check: client.CheckReachable, Status: client.Failed, Message: err.Error()}})
-	}
-	for _, result := range report.Results {
+	opts.Observe = func(result client.Result) {
 		if src.Kind != KindAddress && slices.Contains(overTheNetwork, result.Check) {
 			result = client.Result{Check: result.Check, Status: client.Skipped, Message: "the file is not deployed yet: check its address when it is"}
 		}
 		write(checkLine{Result: &result})
 	}
+	report, err := client.Check(r.Context(), address, opts)
+	if err != nil {
+		write(checkLine{Result: &client.Result{Check: client.CheckReachable, Status: client.Failed, Message: err.Error()}})
+	}
 	write(checkLine{End: true, OK: report.OK})
 }
 
 // checkTransport sends what a check asks for to where the page sends requests. The manifest of a file is answered here.
-func checkTransport(base http.RoundTripper, src *source, send, origin string, handler http.Handler, route string) http.RoundTripper {
+func checkTransport(base http.RoundTripper, src *source, send string, origin *url.URL, handler http.Handler, route string) http.RoundTripper {
 	return transportFunc(func(req *http.Request) (*http.Response, error) {
 		own := onHost(req.URL.String(), src.Host)
 		switch {
@@ -120,8 +126,8 @@ func checkTransport(base http.RoundTripper, src *source, send, origin string, ha
 			res := w.Result()
 			res.Request = req
 			return res, nil
-		case send == sendOrigin && own && origin != "":
-			return sendTo(base, origin).RoundTrip(req)
+		case send == sendOrigin && own && origin != nil:
+			return base.RoundTrip(client.SendTo(req, origin))
 		}
 		return base.RoundTrip(req)
 	})

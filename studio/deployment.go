@@ -107,6 +107,7 @@ func (state *fileState) redeploy(s *Studio, rev int) {
 			*c = &compiled{f, templates, featureKeys(f, enabled)}
 		}
 	}
+	state.restored = nil // it has other features in it
 	if state.base != nil && state.good != nil && state.base.file == state.good.file {
 		state.base = state.good
 	}

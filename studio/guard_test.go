@@ -30,7 +30,7 @@ func TestGuard(t *testing.T) {
 	cancel() // the stream of events ends at once
 	routes := map[string]string{
 		"/": "GET", "/studio.js": "GET", "/api/state": "GET", "/api/events": "GET", "/films/v1/endpoints-manifest": "GET", "/nowhere": "GET",
-		"/api/register": "POST", "/api/update": "POST", "/api/remove": "POST", "/api/deployment": "POST", "/api/changes": "POST", "/api/accept": "POST", "/api/check": "POST", "/api/fix": "POST", "/api/text": "GET", "/api/picture": "GET", "/api/compose": "POST",
+		"/api/register": "POST", "/api/update": "POST", "/api/remove": "POST", "/api/deployment": "POST", "/api/changes": "POST", "/api/accept": "POST", "/api/check": "POST", "/api/base": "GET", "/api/fix": "POST", "/api/text": "GET", "/api/picture": "GET", "/api/compose": "POST",
 		"/api/send": "POST", "/api/match": "POST",
 	}
 	for _, test := range []struct {

@@ -76,7 +76,7 @@ func TestScreenshot(t *testing.T) {
 	}
 	write := func(p *tab, name string) {
 		p.eval("document.activeElement.blur(); scrollTo(0, 0)")
-		p.wait(`[...document.querySelectorAll(".picture img")].slice(0, 6).every((i) => i.complete)`)
+		p.wait(`[...document.querySelectorAll(".picture img")].slice(0, 6).every((i) => !i.checkVisibility() || i.naturalWidth > 0)`)
 		picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
 		if err != nil {
 			t.Fatal(err)

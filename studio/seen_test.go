@@ -120,6 +120,11 @@ func TestPageSurvivesARestart(t *testing.T) {
 	p.register(manifest)
 	p.waitText("#endpoint-name", "Ten")
 	p.waitURL("https://feeds.example.com/v1/10?limit=20")
+	changed := strings.Replace(feedsYAML, "defaultValue: 0", "defaultValue: 7", 1)
+	if err := os.WriteFile(path, []byte(changed), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p.waitText("#status", "was saved")
 
 	run.stop()
 	p.waitText("#offline", "The studio has stopped.")
@@ -138,8 +143,12 @@ func TestPageSurvivesARestart(t *testing.T) {
 	// The deployment is what it was, too.
 	p.click(`document.querySelector("#source-button")`)
 	p.click(`[...document.querySelectorAll(".sources button")].find((b) => b.textContent === "Feeds")`)
-	p.waitURL("https://feeds.example.com/v1/feeds?page=0&hd=false")
+	p.waitURL("https://feeds.example.com/v1/feeds?page=7&hd=false")
 	p.waitText("#context", "signedDeviceInfoToken")
+	p.view("changes")
+	p.waitText("#changes-list", "default changed from 0 to 7")
+	p.click(button("Accept"))
+	p.waitText("#changes-none", "Nothing has changed.")
 	again.stop()
 }
 

@@ -66,14 +66,12 @@ func (s *Studio) serveSend(w http.ResponseWriter, r *http.Request) {
 	case in.Send == sendSample:
 		opts.Transport, to = &sampleFeeds{src: src, version: src.Versions[at], endpoint: e}, ""
 	case in.Send == sendOrigin && !src.Versions[at].foreign(in.Endpoint):
-		s.mu.Lock()
-		to = s.sendTo
-		s.mu.Unlock()
-		if to == "" {
+		origin := s.origin()
+		if origin == nil {
 			refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: "Enter the origin to send to.", Hint: "Such as http://localhost:3000."})
 			return
 		}
-		opts.Transport = sendTo(opts.Transport, to)
+		d.req, to = client.SendTo(d.req, origin), origin.String()
 	}
 	start := time.Now()
 	a, err := client.Send(d.req, opts)
@@ -97,25 +95,15 @@ func (v version) foreign(key string) bool {
 	return true
 }
 
-// sendTo returns a transport that sends requests to another origin, with the host that they are for in Host and
-// X-Forwarded-Host.
-func sendTo(base http.RoundTripper, origin string) http.RoundTripper {
-	if base == nil {
-		base = http.DefaultTransport
+// origin returns where requests for the service's own host are sent to, or nil.
+func (s *Studio) origin() *url.URL {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u, err := url.Parse(s.sendTo)
+	if err != nil || s.sendTo == "" {
+		return nil
 	}
-	return transportFunc(func(req *http.Request) (*http.Response, error) {
-		to, err := url.Parse(origin)
-		if err != nil {
-			return nil, err
-		}
-		req = req.Clone(req.Context())
-		host := req.URL.Host
-		req.Host = host
-		req.Header.Set("X-Forwarded-Host", host)
-		req.Header.Set("X-Forwarded-Proto", req.URL.Scheme)
-		req.URL.Scheme, req.URL.Host = to.Scheme, to.Host
-		return base.RoundTrip(req)
-	})
+	return u
 }
 
 type transportFunc func(*http.Request) (*http.Response, error)

@@ -135,6 +135,7 @@ type fileState struct {
 	features []string // enabled by the page; nil means the default
 
 	good, base, previous *compiled
+	restored             []signpost.Version // the base from before a restart, in place of base
 	since                time.Time
 	stale                bool
 
@@ -341,7 +342,10 @@ func (state *fileState) build(s *Studio, rev int) {
 		return (&source{Versions: versions}).plain()
 	}
 	src.previous = resolve(state.previous)
-	if src.base = resolve(state.base); state.base != state.good && err == nil {
+	if src.base = state.restored; src.base == nil {
+		src.base = resolve(state.base)
+	}
+	if (state.restored != nil || state.base != state.good) && err == nil {
 		src.setChanges()
 	}
 	src.Since = state.since.Format(time.RFC3339)

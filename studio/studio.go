@@ -110,6 +110,8 @@ func (s *Studio) routes() http.Handler {
 	mux.HandleFunc("POST /api/match", s.serveMatch)
 	mux.HandleFunc("POST /api/changes", s.serveChanges)
 	mux.HandleFunc("POST /api/accept", s.serveAccept)
+	mux.HandleFunc("GET /api/base", s.serveBase)
+	mux.HandleFunc("POST /api/base", s.serveRestoreBase)
 	mux.HandleFunc("GET /api/text", s.serveText)
 	mux.HandleFunc("POST /api/fix", s.serveFix)
 	mux.HandleFunc("POST /api/check", s.serveCheck)

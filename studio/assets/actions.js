@@ -61,7 +61,7 @@ export function compose() {
     }
   }, composeDelay);
   clearTimeout(autoTimer);
-  autoTimer = window.setTimeout(autoSend, autoDelay);
+  autoTimer = window.setTimeout(autoSend, state.answers[at.id] ? autoDelay : composeDelay);
 }
 
 /** draftIsCurrent reports whether the draft is that of what is filled in. */
@@ -77,7 +77,7 @@ function autoSend() {
   const sample = sendOf(at.source) === "sample";
   if (!sample && !state.sentTo[at.id + destination(at)]) return;
   if (!draftIsCurrent()) {
-    autoTimer = window.setTimeout(autoSend, autoDelay);
+    autoTimer = window.setTimeout(autoSend, composeDelay);
     return;
   }
   const draft = state.draft;

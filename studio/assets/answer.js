@@ -43,7 +43,7 @@ const blocked = () => draftIsCurrent() && Boolean(state.draft?.owner);
 
 /** hint says what Send would do. @param {Current} at @returns {Child} */
 const hint = (at) => (sendOf(at.source) === "sample"
-  ? "Fill in what is missing, and the studio makes a sample answer."
+  ? draftIsCurrent() && state.draft?.problems.some((p) => !p.context) ? "Fill in what is missing, and the studio makes a sample answer." : "The studio makes a sample answer."
   : ["Press Send to ask ", value(destination(at)), " as an app does."]);
 
 /** missing says which required context keys the request lacks, and lets it be sent all the same. @param {Current} at @returns {Child} */

@@ -63,6 +63,7 @@ function take(delta) {
       server.overlap = new Map(delta.overlap.map((/** @type {any} */ n) => [endpointID({ source: n.source, version: n.version, endpoint: n.key }), n]));
     }
   });
+  if (!restarted && !restoring) for (const s of delta.sources) keepBase(s);
   for (const s of saved) {
     if (s.kind === "file") announce(`${s.name} was saved. ${summary(s.findings)}.`);
   }
@@ -115,6 +116,7 @@ async function applyAsked() {
  * @param {{ host: string, sendTo: string, sources: Map<string, import("./types.js").Source> }} before
  */
 async function restore(before) {
+  restoring = true;
   /** @type {{ host?: string, send_to?: string }} */
   const lost = {};
   if (before.host !== state.server.host) lost.host = before.host;
@@ -127,8 +129,26 @@ async function restore(before) {
   }
   const addresses = new Set([...state.registered, ...[...before.sources.values()].filter((s) => s.kind === "address").map((s) => s.id)]);
   await Promise.all([...addresses].filter((address) => !state.server.sources.has(address)).map(reregister));
+  for (const { base } of bases.values()) await call("/api/base", base).catch(() => {});
+  restoring = false;
   await refresh();
 }
+
+/** keepBase keeps what the changes of a source are shown against, for a server that is started anew. @param {import("./types.js").Source} s */
+async function keepBase(s) {
+  const deployment = JSON.stringify([s.since, s.host, s.features]);
+  if (!s.judged || s.kind === "example" || !s.since || bases.get(s.id)?.deployment === deployment) return;
+  try {
+    const base = await call(`/api/base?source=${encodeURIComponent(s.id)}`);
+    if (!restoring) bases.set(s.id, { deployment, base });
+  } catch {
+    // Then changes begin anew after a restart.
+  }
+}
+
+/** The bases by source, each with the deployment that it is for. @type {Map<string, { deployment: string, base: unknown }>} */
+const bases = new Map();
+let restoring = false;
 
 /** reregister registers an address again. One that fails is kept and says so. @param {string} address */
 async function reregister(address) {
