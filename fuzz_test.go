@@ -43,6 +43,11 @@ func FuzzManifestJSON(f *testing.F) {
 		if err := json.Unmarshal(data, &m); err != nil || len(m.Validate()) > 0 {
 			return
 		}
+		if template, err := signpost.Compile(m); err == nil {
+			if _, err := template.Render(host); errors.As(err, new(*signpost.HostError)) {
+				return // a long host that {{host}} is a part of
+			}
+		}
 		doc := render(t, host, m) // which looks for duplicate keys
 
 		var want []string // {{host}} replaced, nothing else, each once

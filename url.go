@@ -83,10 +83,17 @@ func (u URL) Placeholders() []string { return placeholders(u.raw) }
 // the rest as text.
 func (u URL) Equal(other URL) bool { return u.SameOrigin(other) && u.rest() == other.rest() }
 
-// SameOrigin reports whether two URLs have the same scheme and the same authority.
-func (u URL) SameOrigin(other URL) bool {
-	return strings.EqualFold(u.scheme, other.scheme) && strings.EqualFold(u.authority, other.authority)
+// Origin returns scheme and authority in lower case, such as https://feeds.example.com:8443, or "" if the URL is not
+// absolute.
+func (u URL) Origin() string {
+	if u.scheme == "" {
+		return ""
+	}
+	return strings.ToLower(u.scheme + "://" + u.authority)
 }
+
+// SameOrigin reports whether two URLs have the same scheme and the same authority.
+func (u URL) SameOrigin(other URL) bool { return u.Origin() == other.Origin() }
 
 // Resolve returns the URL with a host in place of every {{host}} in its authority.
 func (u URL) Resolve(host string) URL {

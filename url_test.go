@@ -33,6 +33,9 @@ func TestCutURL(t *testing.T) {
 		if u.String() != raw {
 			t.Errorf("%q became %q", raw, u)
 		}
+		if absolute := u.Scheme() != ""; absolute != (u.Origin() != "") || absolute && !strings.HasPrefix(strings.ToLower(raw), u.Origin()) {
+			t.Errorf("%q has the origin %q", raw, u.Origin())
+		}
 	}
 }
 

@@ -61,7 +61,7 @@ func (s *Studio) serveSend(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	opts := s.clientOptions()
-	to := originOf(d.URL)
+	to := signpost.CutURL(d.URL).Origin()
 	switch {
 	case in.Send == sendSample:
 		opts.Transport, to = &sampleFeeds{src: src, version: src.Versions[at], endpoint: e}, ""

@@ -65,7 +65,7 @@ func endpoints(m signpost.Manifest, keys []string, feature func(at int, key stri
 		defaults := client.Defaults(e)
 		u := signpost.CutURL(e.URL)
 		view := endpoint{
-			Key: keys[i], URL: e.URL, Origin: originOf(e.URL), Name: e.Name, Method: e.Method, MIMEType: e.MIMEType,
+			Key: keys[i], URL: e.URL, Origin: signpost.CutURL(e.URL).Origin(), Name: e.Name, Method: e.Method, MIMEType: e.MIMEType,
 			Placeholders: append([]string{}, u.Placeholders()...), Context: []contextField{}, Modifiers: []modifier{},
 		}
 		for _, item := range e.ContextObj {
@@ -116,18 +116,6 @@ func control(p signpost.Param, defaults map[string]string) param {
 // sendable reports whether a request to the endpoint has a place for a context item.
 func sendable(e signpost.Endpoint, item signpost.ContextItem) bool {
 	return item.Type == signpost.ContextCtx || item.Type == signpost.ContextBodyParam && e.Method == signpost.MethodPost
-}
-
-// originOf returns scheme and authority of a URL, which may have placeholders.
-func originOf(endpointURL string) string {
-	scheme, after, found := strings.Cut(endpointURL, "://")
-	if !found {
-		return ""
-	}
-	if i := strings.IndexAny(after, "/?#"); i >= 0 {
-		after = after[:i]
-	}
-	return strings.ToLower(scheme + "://" + after)
 }
 
 // onHost reports whether a URL, which may have placeholders, is on a host.
