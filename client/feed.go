@@ -36,7 +36,7 @@ type feed struct {
 // readFeed takes from a response what the checks of feeds need.
 func (c *checker) readFeed(answer *Answer) *feed {
 	f := &feed{outline: readOutline(answer.Body, c.crawl.keep), cut: answer.Truncated, header: answer.Header}
-	if c.opts.FeedSchema == nil || f.cut || f.outline.kind != "an object" || f.outline.broken {
+	if c.opts.FeedSchema == nil || f.outline.kind != "an object" || f.outline.broken {
 		return f
 	}
 	dec := json.NewDecoder(bytes.NewReader(answer.Body))

@@ -48,6 +48,7 @@ func TestFeedCORS(t *testing.T) {
 	expect(t, got[1], "warned: pages of other origins cannot read 2 of 4 feeds: https://feeds.example.com/b, https://feeds.example.com/c", "Access-Control-Allow-Origin: *")
 }
 
+// TestValues: endpoints with the same placeholder and the same key get values of their own.
 func TestValues(t *testing.T) {
 	f := newFeeds(endpoint("https://{{host}}/v1/series/{{id}}"), endpoint("https://{{host}}/v1/shows/{{id}}", items(tokenItem)), endpoint("https://{{host}}/v1/people/{{id}}", items(tokenItem)))
 	for _, path := range []string{"/v1/series/1", "/v1/shows/2", "/v1/people/3"} {

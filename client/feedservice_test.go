@@ -14,9 +14,7 @@ import (
 )
 
 // feeds is a feed service: a manifest, feeds that link to each other by the host of the request, and a count of what was
-
 // asked for.
-
 type feeds struct {
 	mux      *http.ServeMux
 	manifest signpost.Manifest
@@ -44,7 +42,6 @@ func newFeeds(endpoints ...signpost.Endpoint) *feeds {
 }
 
 // feed serves a JSON text at a path. BASE in it becomes scheme and host of the request.
-
 func (f *feeds) feed(path, text string, headers ...string) {
 	f.handle(path, func(w http.ResponseWriter, r *http.Request) {
 		headers := append([]string{jsonType, "Access-Control-Allow-Origin: *"}, headers...)
@@ -62,7 +59,6 @@ func (f *feeds) handle(path string, handler http.HandlerFunc) {
 }
 
 // asked returns what was asked for since the last time.
-
 func (f *feeds) asked() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -72,7 +68,6 @@ func (f *feeds) asked() []string {
 }
 
 // base is what links of a response begin with: the service believes what a proxy in front of it says.
-
 func base(r *http.Request) string {
 	scheme := "http"
 	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
@@ -82,7 +77,6 @@ func base(r *http.Request) string {
 }
 
 // ways are the ways in which the same service is reached, each with the address of its manifest.
-
 func (f *feeds) ways(t *testing.T) map[string]struct {
 	address string
 	opts    CheckOptions
@@ -105,7 +99,6 @@ func (f *feeds) ways(t *testing.T) map[string]struct {
 }
 
 // failures returns what failed, without the host of the service.
-
 func failures(report Report) []string {
 	host, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(report.Address, "https://"), "http://"), "/")
 	scheme, _, _ := strings.Cut(report.Address, "://")
@@ -120,9 +113,7 @@ func failures(report Report) []string {
 }
 
 // TestDoneWhen is a service with one dead link, one endpoint with JSON of the wrong shape, and one endpoint that is
-
 // reached through a link only. The check names exactly these, whichever way the service is reached.
-
 func TestDoneWhen(t *testing.T) {
 	f := newFeeds(
 		endpoint("https://{{host}}/v1/feeds"),
@@ -183,7 +174,6 @@ func TestDoneWhen(t *testing.T) {
 }
 
 // withPort serves the same feeds with a manifest whose URLs have the port of the server, over plain http.
-
 func withPort(t *testing.T, f *feeds) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -199,21 +189,3 @@ func withPort(t *testing.T, f *feeds) *httptest.Server {
 	})
 	return s
 }
-
-// TestFollowLoops: pages, nested feeds and loops end, and no URL is asked for twice.
-
-// sortLevels sorts what may come in any order: the calls of one level.
-
-// TestFollowBreadth: with little to spend, every endpoint is reached before a second link of another is called.
-
-// TestFollowLimits: bytes and time end the following.
-
-// TestLinks: which links have an endpoint, and what is said of those that have none.
-
-// TestDeadLinks has links that do not work in every way.
-
-// TestFollowKeepsSecrets: links that repeat what was sent are followed, and never told.
-
-// TestValues: endpoints with the same placeholder and the same key get values of their own.
-
-// TestSendTo: what is for the service's own host goes elsewhere, and nothing else does.

@@ -48,6 +48,7 @@ type crawl struct {
 	visited   map[string]bool
 	seen      map[string]bool // links that have been looked at
 	stopped   string          // why links were not followed to the end
+	crowded   bool            // feeds have more links than are looked at
 
 	answered  int // links that have an endpoint
 	orphans   []*orphan
@@ -64,20 +65,17 @@ type orphan struct {
 	count int
 }
 
-// The names under which manifests are in the index.
-const ownManifest, otherManifest = "own", "other"
-
 func newCrawl(own signpost.Manifest, registered []signpost.Manifest) *crawl {
 	x := &crawl{
 		own: make(map[string]signpost.Endpoint), hosts: make(map[string]bool), visited: make(map[string]bool), seen: make(map[string]bool),
 		orphanage: make(map[[2]string]*orphan),
 	}
-	versions := []signpost.Version{{Name: ownManifest, Manifest: own}}
+	versions := []signpost.Version{{Manifest: own}} // first, so that it wins a tie
 	for _, e := range own.Endpoints {
 		x.own[e.URL] = e
 	}
 	for _, m := range registered {
-		versions = append(versions, signpost.Version{Name: otherManifest, Manifest: m})
+		versions = append(versions, signpost.Version{Manifest: m})
 	}
 	for _, v := range versions {
 		for _, e := range v.Manifest.Endpoints {
@@ -198,12 +196,13 @@ func (x *crawl) sort(p *probe) {
 		default:
 			x.answered++
 			e, own := x.own[match.Endpoint]
-			if own && match.Version == ownManifest && e.Method == signpost.MethodGet && !strings.Contains(l.url, "{{") {
+			if own && e.Method == signpost.MethodGet && !strings.Contains(l.url, "{{") {
 				l.endpoint = e.URL
 				x.links = append(x.links, &l)
 			}
 		}
 	}
+	x.crowded = x.crowded || p.feed.outline.more || x.kept.Load() > maxKept
 	p.feed.outline.links = nil
 }
 

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"signpost"
 )
 
+// TestFollowLoops: pages, nested feeds and loops end, and no URL is asked for twice.
 func TestFollowLoops(t *testing.T) {
 	f := newFeeds(
 		endpoint("https://{{host}}/v1/feeds", modifiers(signpost.Number(input("limit", 20)))),
@@ -44,6 +46,7 @@ func TestFollowLoops(t *testing.T) {
 	}
 }
 
+// sortLevels sorts what may come in any order: the calls of one level.
 func sortLevels(calls []string, sizes ...int) []string {
 	var out []string
 	for _, n := range sizes {
@@ -53,6 +56,7 @@ func sortLevels(calls []string, sizes ...int) []string {
 	return append(out, calls...)
 }
 
+// TestFollowBreadth: with little to spend, every endpoint is reached before a second link of another is called.
 func TestFollowBreadth(t *testing.T) {
 	f := newFeeds(endpoint("https://{{host}}/v1/feeds"), endpoint("https://{{host}}/v1/item/{{id}}"), endpoint("https://{{host}}/v1/show/{{id}}"),
 		endpoint("https://{{host}}/v1/person/{{id}}"))
@@ -87,6 +91,7 @@ func TestFollowBreadth(t *testing.T) {
 	}
 }
 
+// TestFollowLimits: bytes and time end the following.
 func TestFollowLimits(t *testing.T) {
 	size := 3 << 20 // bytes of a page
 	f := newFeeds(endpoint("https://{{host}}/v1/feeds"))
@@ -115,5 +120,36 @@ func TestFollowLimits(t *testing.T) {
 	_, calls = run(limits{bytes: 1 << 30, time: time.Hour})
 	if calls != 1+DefaultFollow {
 		t.Errorf("%d calls of an endless feed", calls)
+	}
+}
+
+// TestFollowCrowded: a feed with more links than are looked at is said to have them.
+func TestFollowCrowded(t *testing.T) {
+	f := newFeeds(endpoint("https://{{host}}/v1/feeds"))
+	var links strings.Builder
+	for i := range maxLinks + 1 {
+		fmt.Fprintf(&links, `"BASE/v1/feeds/%d",`, i)
+	}
+	f.feed("/v1/feeds", `{"entry": [`+links.String()+`1]}`)
+	report := check(t, address, CheckOptions{Options: site(t, f.mux), Follow: -1})
+	expect(t, one(t, report, CheckLinks), "passed: 5000 links, each with an endpoint that answers for it; 0 followed, 5000 not; further links were not looked at", "")
+}
+
+// TestFollowStops: a check that is canceled blames no link.
+func TestFollowStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	f := newFeeds(endpoint("https://{{host}}/v1/feeds"))
+	f.feed("/v1/feeds", `{"next": "BASE/v1/feeds/2", "template": "BASE/v1/feeds/{{id}}"}`)
+	f.handle("/v1/feeds/2", func(w http.ResponseWriter, r *http.Request) {
+		cancel()
+		<-r.Context().Done()
+	})
+	report, err := Check(ctx, address, CheckOptions{Options: site(t, f.mux)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, one(t, report, CheckLinks), "passed: 2 links, each with an endpoint that answers for it; 1 followed", "")
+	if got := one(t, report, CheckLinks).Message; strings.Contains(got, "not") {
+		t.Errorf("a link with a placeholder counts: %s", got)
 	}
 }

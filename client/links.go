@@ -76,6 +76,9 @@ func (x *crawl) tellLinks() string {
 	case len(x.links) > 0:
 		text += fmt.Sprintf(", %d not", len(x.links))
 	}
+	if x.crowded {
+		text += "; further links were not looked at, since there are too many"
+	}
 	return text
 }
 

@@ -12,6 +12,7 @@ import (
 	"signpost/contextkeys"
 )
 
+// TestLinks: which links have an endpoint, and what is said of those that have none.
 func TestLinks(t *testing.T) {
 	f := newFeeds(endpoint("https://{{host}}/v1/feeds", items(tokenItem)), endpoint("https://{{host}}/v1/home"), endpoint("https://partner.example.net/x/{{id}}"),
 		endpoint("https://{{host}}/v1/upload", post))
@@ -58,6 +59,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestDeadLinks has links that do not work in every way.
 func TestDeadLinks(t *testing.T) {
 	f := newFeeds(endpoint("https://{{host}}/v1/home"), endpoint("https://{{host}}/v1/x/{{id}}"))
 	elsewhere := serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { t.Error("a redirect was followed") }))
@@ -119,6 +121,7 @@ func TestSlowLink(t *testing.T) {
 	expect(t, one(t, check(t, address, opts), CheckLinks), `failed: "https://feeds.example.com/v1/home/slow", at /next, does not work: no response within 1.5s`, "allow more time")
 }
 
+// TestFollowKeepsSecrets: links that repeat what was sent are followed, and never told.
 func TestFollowKeepsSecrets(t *testing.T) {
 	stranger := serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { t.Errorf("another host got %s", r.URL) }))
 	f := newFeeds(endpoint("https://{{host}}/v1/media", items(tokenItem)), endpoint("https://{{host}}/v1/open/{{id}}"), endpoint(stranger.URL+"/{{id}}", items(tokenItem)),

@@ -10,6 +10,7 @@ import (
 	"signpost"
 )
 
+// TestSendTo: what is for the service's own host goes elsewhere, and nothing else does.
 func TestSendTo(t *testing.T) {
 	f := newFeeds(endpoint("https://{{host}}/v1/media", items(tokenItem)), endpoint("https://partner.example.net/x", items(signpost.ContextItem{Key: "token", Type: signpost.ContextCtx})))
 	var got *http.Request

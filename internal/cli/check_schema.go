@@ -1,9 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -12,14 +12,16 @@ import (
 	"signpost/client"
 )
 
+// maxSchema bounds the file of --feed-schema, in bytes. Large published schemas have less than one MiB.
+const maxSchema = 8 << 20
+
 // readFeedSchema returns what judges feeds by the JSON Schema in a file. References lead to other files only.
 func readFeedSchema(path string) (func(feed any) []client.Violation, error) {
-	f, err := os.Open(path)
+	text, err := readFlagFile(path, maxSchema)
 	if err != nil {
 		return nil, fmt.Errorf("read --feed-schema: %w", err)
 	}
-	defer f.Close()
-	doc, err := jsonschema.UnmarshalJSON(f)
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		return nil, fmt.Errorf("read --feed-schema: %q is not JSON: %w", path, err)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/csv"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -55,6 +56,23 @@ func (p *pairs) parse(flag string) (map[string]string, error) {
 	return values, nil
 }
 
+// maxValues bounds the file of --values, in bytes. It is written by hand.
+const maxValues = 1 << 20
+
+// readFlagFile reads a file that a flag names, up to a limit. It may be a pipe: secrets come from other programs.
+func readFlagFile(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(text)) > limit {
+		err = fmt.Errorf("%q is larger than %d MiB", path, limit>>20)
+	}
+	return text, err
+}
+
 // valuesFile is what --values names: values for all endpoints, and for some of their own.
 type valuesFile struct {
 	client.Values
@@ -63,7 +81,7 @@ type valuesFile struct {
 
 // readValues reads a file of values. Its errors name keys and places, and no values.
 func readValues(path string) (valuesFile, error) {
-	text, err := os.ReadFile(path)
+	text, err := readFlagFile(path, maxValues)
 	if err != nil {
 		return valuesFile{}, fmt.Errorf("read --values: %w", err)
 	}
