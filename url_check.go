@@ -141,6 +141,10 @@ func replacePlaceholders(s, raw string) (string, *urlError) {
 		out.WriteString(s[:i])
 		s = s[i:]
 		if !strings.HasPrefix(s, "{{") {
+			hint := hint
+			if name, _, ok := strings.Cut(s[1:], "}"); ok && s[0] == '{' && validPlaceholder(name) {
+				hint = "write {{" + name + "}}"
+			}
 			return "", badURL(hint, "URL %q has a stray %q", raw, s[:1])
 		}
 		name, after, closed := strings.Cut(s[2:], "}}")
@@ -148,6 +152,10 @@ func replacePlaceholders(s, raw string) (string, *urlError) {
 		case !closed:
 			return "", badURL(hint, "URL %q has a placeholder that is not closed: %q", raw, s)
 		case !validPlaceholder(name) || strings.HasPrefix(after, "}"):
+			hint := hint
+			if trimmed := strings.TrimSpace(name); validPlaceholder(trimmed) {
+				hint = "write {{" + trimmed + "}}"
+			}
 			return "", badURL(hint, "URL %q has a malformed placeholder: %q", raw, s[:len(s)-len(after)])
 		case name != "host" && strings.EqualFold(name, "host"):
 			return "", badURL("write {{host}} in lower case", "URL %q has {{%s}}, which is not {{host}}", raw, name)

@@ -154,11 +154,13 @@ func (v *validator) contextItems(items []ContextItem) {
 		case "":
 			v.required(c.Type, "context item", path.then(Field("type")))
 		default:
-			hint := ""
-			if strings.EqualFold(c.Type, ContextBodyParam) || strings.EqualFold(c.Type, ContextCtx) {
-				hint = "mind the capitals"
+			v.add(RuleContextType, "", path.then(Field("type")), `context type %q is not "ctx" or "bodyParam"`, c.Type)
+			for _, known := range []string{ContextCtx, ContextBodyParam} {
+				if strings.EqualFold(c.Type, known) {
+					v.findings[len(v.findings)-1].Hint = "mind the capitals"
+					v.replace(known)
+				}
 			}
-			v.add(RuleContextType, hint, path.then(Field("type")), `context type %q is not "ctx" or "bodyParam"`, c.Type)
 		}
 		if c.Key == "" {
 			continue
@@ -278,6 +280,7 @@ func (v *validator) defaultValue(p Param, path Path) {
 			TypeBoolean: "write true or false, without quotes",
 		}[p.Schema.Type]
 		v.add(RuleModifierDefault, hint, path, "default %s is not a %s", literal(d), p.Schema.Type)
+		v.replace(converted(d, p.Schema.Type))
 		return
 	}
 	allowed := optionValues(p)
@@ -290,7 +293,24 @@ func (v *validator) defaultValue(p Param, path Path) {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		v.add(RuleModifierDefault, hint, path, "default %q is not one of the options: %s", text, quotedList(allowed))
+		if near, ok := spell.Only(text, allowed); ok {
+			v.replace(near)
+		}
 	}
+}
+
+// converted returns a default as the type that it should have, or nil if it does not say the same then.
+func converted(d any, schemaType string) any {
+	text := fmt.Sprint(d)
+	switch {
+	case schemaType == TypeString && typeOf(d) != "":
+		return text
+	case schemaType == TypeNumber && typeOf(json.Number(text)) == TypeNumber:
+		return json.Number(text)
+	case schemaType == TypeBoolean && (text == "true" || text == "false"):
+		return text == "true"
+	}
+	return nil
 }
 
 // typeOf returns the schema type of a default, or "" for what is none of them.

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"signpost"
 	"signpost/internal/spell"
@@ -15,43 +16,92 @@ import (
 // allowance is a warning that the author means: a comment on its line or above it, or an entry of the
 // allow field of its endpoint or of the file.
 type allowance struct {
-	rule string
-	at   *tree.Node // the name of the rule, in the comment or the field
-	line int        // the line that a comment is about; 0 for a field
-	in   *tree.Node // the endpoint that a field is in; nil for the file
-	used bool
+	rule     string
+	at       *tree.Node // the name of the rule, in the comment or the field
+	line     int        // the line that a comment is about; 0 for a field
+	in       *tree.Node // the endpoint that a field is in; nil for the file
+	reasoned bool       // it says why
+	used     bool
+	removal  func() *signpost.Fix // makes the fix that removes it; may return nil
 
 	unused signpost.Finding // for a rule that Lint judges: what to report if it allows nothing
 }
 
-// allowComment is what a comment says: the rules, separated by commas, and perhaps a reason.
-var allowComment = regexp.MustCompile(`(?:^|[ \t])#[ \t]*signpost:[ \t]*allow[ \t]+([a-z-]+(?:[ \t]*,[ \t]*[a-z-]+)*)`)
+var (
+	// directive is a comment that is meant for Signpost: what to do, and the rest.
+	directive = regexp.MustCompile(`(?:^|[ \t])(#[ \t]*(?i:signpost)[ \t]*:[ \t]*)([A-Za-z-]+)([^\r\n]*)`)
 
-// allowComments returns the allowances in the comments of a YAML file.
-func (p *parser) allowComments() []*allowance {
-	var all []*allowance
-	if !bytes.Contains(p.doc.Text, []byte("signpost:")) {
-		return nil
+	// allowedRules are the rules of an allow comment, separated by commas.
+	allowedRules = regexp.MustCompile(`^[ \t]+([a-z-]+(?:[ \t]*,[ \t]*[a-z-]+)*)`)
+)
+
+// notAllow are words that other linters have for allow.
+var notAllow = []string{"ignore", "disable", "skip", "suppress", "nolint", "noqa", "off"}
+
+// readAllowComments collects the allowances in the comments of a YAML file.
+func (d *decoder) readAllowComments() {
+	if !bytes.Contains(bytes.ToLower(d.doc.Text), []byte("signpost")) {
+		return
 	}
-	about := p.doc.Lines() // from the last line up, the next one that is not a comment alone
-	for number := p.doc.Lines(); number >= 1; number-- {
-		line := p.doc.Line(number)
+	about := d.doc.Lines() // from the last line up, the next one that is not a comment alone
+	for number := d.doc.Lines(); number >= 1; number-- {
+		line := d.doc.Line(number)
 		if !bytes.HasPrefix(bytes.TrimSpace(line), []byte("#")) {
 			about = number
 		}
-		found := allowComment.FindSubmatchIndex(line)
-		if found == nil {
-			continue
-		}
-		start := p.doc.Offset(number, 1) + found[2]
-		for rule := range strings.SplitSeq(string(line[found[2]:found[3]]), ",") {
-			name := strings.TrimSpace(rule)
-			at := start + strings.Index(rule, name)
-			all = append(all, &allowance{rule: name, line: about, at: p.doc.NodeAt(at, at+len(name))})
-			start += len(rule) + len(",")
+		if found := directive.FindSubmatchIndex(line); found != nil {
+			start := d.doc.Offset(number, 1)
+			for i := range found {
+				found[i] += start
+			}
+			d.readDirective(found, about)
 		}
 	}
-	return all
+}
+
+// readDirective reads a comment, whose parts are at the offsets of a match of directive, about a line.
+func (d *decoder) readDirective(at []int, about int) {
+	word := d.doc.NodeAt(at[4], at[5])
+	rest := string(d.doc.Text[at[6]:at[7]])
+	if word.Text != "allow" {
+		d.notAllowed(word, rest)
+		return
+	}
+	found := allowedRules.FindStringSubmatchIndex(rest)
+	if found == nil {
+		d.warnAllow(word, nil, "# signpost: allow RULE because REASON", "allow names no rule")
+		return
+	}
+	reasoned := strings.ContainsFunc(rest[found[1]:], unicode.IsLetter)
+	names := strings.Split(rest[found[2]:found[3]], ",")
+	start := at[6] + found[2]
+	for i, rule := range names {
+		name := strings.TrimSpace(rule)
+		from := start + strings.Index(rule, name)
+		node := d.doc.NodeAt(from, from+len(name))
+		removal := func() *signpost.Fix { return d.removeRule(at[2], at[7], node, i, len(names)) }
+		d.allowances = append(d.allowances, &allowance{rule: name, line: about, at: node, reasoned: reasoned, removal: removal})
+		start += len(rule) + len(",")
+	}
+}
+
+// notAllowed reports a comment that looks as if it should allow something. Other words may be prose.
+func (d *decoder) notAllowed(word *tree.Node, rest string) {
+	lower := strings.ToLower(word.Text)
+	if !slices.Contains(notAllow, lower) && spell.Nearest(lower, []string{"allow"}) == "" {
+		return
+	}
+	var fix *signpost.Fix
+	if found := allowedRules.FindStringSubmatch(rest); found != nil && slices.Contains(warnings(), found[1]) {
+		fix = d.replacement(word, "allow")
+	}
+	d.warnAllow(word, fix, "# signpost: allow RULE because REASON", "%q does nothing: the word is allow", word.Text)
+}
+
+func (d *decoder) warnAllow(at *tree.Node, fix *signpost.Fix, hint, format string, args ...any) {
+	d.report(signpost.Finding{
+		Rule: ruleUnusedAllow, Severity: signpost.SeverityWarning, Message: fmt.Sprintf(format, args...), Hint: hint, Fix: fix,
+	}, at)
 }
 
 // allowField returns a reader of an allow field: rules, each with the reason why it is allowed. endpoint is nil
@@ -62,10 +112,11 @@ func (d *decoder) allowField(endpoint *tree.Node) reader {
 			return
 		}
 		for _, f := range n.Fields {
-			if d.is(f.Value, "the reason to allow "+f.Key.Text, tree.String) && f.Value.Text == "" {
-				d.add(signpost.RuleRequiredField, "say why it is meant", f.Value, "allow gives no reason")
+			if f.Value.Kind == tree.Null || d.is(f.Value, "the reason to allow "+f.Key.Text, tree.String) && f.Value.Text == "" {
+				d.add(signpost.RuleRequiredField, "say why it is meant", f.Key, "allow gives no reason for %s", f.Key.Text)
 			}
-			d.allowances = append(d.allowances, &allowance{rule: f.Key.Text, at: f.Key, in: endpoint})
+			removal := func() *signpost.Fix { return d.removeField(n, f) }
+			d.allowances = append(d.allowances, &allowance{rule: f.Key.Text, at: f.Key, in: endpoint, reasoned: true, removal: removal})
 		}
 	}}
 }
@@ -73,20 +124,18 @@ func (d *decoder) allowField(endpoint *tree.Node) reader {
 // warn reports a warning at the value that a path leads to from a field, unless it is allowed there.
 // endpoint is nil for a warning that is not about an endpoint.
 func (d *decoder) warn(f signpost.Finding, from tree.Field, path signpost.Path, endpoint *tree.Node) {
-	before := len(d.findings)
-	d.reportAt(f, from, path)
-	if len(d.findings) == before {
+	at := d.locate(&f, from, path)
+	if at == nil {
 		return
 	}
-	line := d.findings[before].Line
 	allowed := false
-	for _, place := range []allowKey{{rule: f.Rule}, {rule: f.Rule, in: endpoint}, {rule: f.Rule, line: line}} {
+	for _, place := range []allowKey{{rule: f.Rule}, {rule: f.Rule, in: endpoint}, {rule: f.Rule, line: at.Line()}} {
 		for _, a := range d.allowed[place] {
 			a.used, allowed = true, true
 		}
 	}
-	if allowed {
-		d.findings = d.findings[:before]
+	if !allowed {
+		d.report(f, at)
 	}
 }
 
@@ -106,27 +155,30 @@ func (d *decoder) indexAllowances() {
 	}
 }
 
-// unusedAllowances reports those that allow nothing.
+// unusedAllowances reports those that allow nothing, and those that do not say why.
 func (d *decoder) unusedAllowances() {
+	names := warnings()
 	for _, a := range d.allowances {
-		if a.used {
-			continue
-		}
-		message, hint := fmt.Sprintf("nothing here is reported as %s", a.rule), "remove it"
-		if !slices.Contains(warnings(), a.rule) {
-			message = fmt.Sprintf("there is no warning %q to allow", a.rule)
-			switch near := spell.Nearest(a.rule, warnings()); {
-			case isRule(a.rule):
-				message, hint = fmt.Sprintf("%s cannot be allowed", a.rule), "only warnings can"
-			case near != "":
-				hint = fmt.Sprintf("did you mean %q?", near)
-			default:
-				hint = "docs/rules.md lists them"
+		switch near := spell.Nearest(a.rule, names); {
+		case a.used && !a.reasoned:
+			d.warnAllow(a.at, nil, fmt.Sprintf("# signpost: allow %s because …", a.rule), "allow gives no reason for %s", a.rule)
+		case a.used:
+		case slices.Contains(names, a.rule):
+			before := len(d.findings)
+			d.warnAllow(a.at, a.removal(), "remove it", "nothing here is reported as %s", a.rule)
+			if slices.Contains(togetherRules, a.rule) && len(d.findings) > before {
+				a.unused, d.findings = d.findings[before], d.findings[:before]
 			}
-		}
-		d.report(signpost.Finding{Rule: ruleUnusedAllow, Severity: signpost.SeverityWarning, Message: message, Hint: hint}, a.at)
-		if last := len(d.findings) - 1; slices.Contains(togetherRules, a.rule) {
-			a.unused, d.findings = d.findings[last], d.findings[:last]
+		case isRule(a.rule):
+			d.warnAllow(a.at, a.removal(), "only warnings can", "%s cannot be allowed", a.rule)
+		case near != "":
+			var fix *signpost.Fix
+			if _, only := spell.Only(a.rule, names); only {
+				fix = d.replacement(a.at, near)
+			}
+			d.warnAllow(a.at, fix, fmt.Sprintf("did you mean %q?", near), "there is no warning %q to allow", a.rule)
+		default:
+			d.warnAllow(a.at, nil, "docs/rules.md lists them", "there is no warning %q to allow", a.rule)
 		}
 	}
 }

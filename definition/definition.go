@@ -26,27 +26,25 @@ type File struct {
 	served     bool         // a manifest
 	allowances []*allowance // of rules that Lint judges
 	parser     *parser
-}
 
-// version is one API version with the places of its endpoints.
-type version struct {
-	name      string
-	manifest  signpost.Manifest
-	endpoints map[string]tree.Field // by URL; nil once the file has been read
-	places    []endpointAt          // of the endpoints of the manifest
+	contextKeys  map[string]string // that the file declares, with their descriptions
+	deprecations map[deprecationKey]*Deprecation
 }
 
 // Parse reads the text of a definition file. The extension of name decides whether it is read as YAML or JSON; a
 // name without one, such as <stdin>, leaves that to the text. Name also stands in the findings; the file is not
 // opened. Parse does not fail: it applies every rule that concerns a single file, and [Lint] returns what it found.
-func Parse(name string, text []byte) *File {
+func Parse(name string, text []byte) *File { return Options{}.Parse(name, text) }
+
+// Parse is like [Parse], with options.
+func (o Options) Parse(name string, text []byte) *File {
 	f := &File{Name: name, BasePath: "/", parser: newParser(name, text, false)}
 	if root := f.parser.doc.Root; root != nil {
-		d := decoder{parser: f.parser, file: f}
+		d := decoder{parser: f.parser, file: f, opts: o}
 		d.definition(root)
 		d.lint()
 	}
-	f.parser.sortFindings()
+	f.parser.finish()
 	return f
 }
 
@@ -58,10 +56,10 @@ func ParseManifest(name string, text []byte) *File {
 	f := &File{Name: name, BasePath: "/", served: true, parser: newParser(name, text, true)}
 	if root := f.parser.doc.Root; root != nil {
 		d := decoder{parser: f.parser, file: f, served: true}
-		d.manifest(tree.Field{Key: root, Value: root}, "")
+		d.manifest(tree.Field{Key: root, Value: root}, version{})
 		d.lint()
 	}
-	f.parser.sortFindings()
+	f.parser.finish()
 	return f
 }
 

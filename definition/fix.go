@@ -65,5 +65,33 @@ func (p *parser) isPlain(text string) bool {
 		return false
 	}
 	f := doc.Root.Items[0].Fields[0]
-	return f.Key.Text == text && f.Value.Kind == tree.String && f.Value.Text == text
+	return f.Key.Text == text && f.Value.Kind == tree.String && !f.Value.Date && f.Value.Text == text
+}
+
+// listOf returns the fix that writes a list of names in place of text.
+func (p *parser) listOf(at *tree.Node, names []string) *signpost.Fix {
+	texts := make([]string, len(names))
+	for i, name := range names {
+		text, ok := p.encode(at, name)
+		if !ok {
+			return nil
+		}
+		texts[i] = text
+	}
+	text := "[" + strings.Join(texts, ", ") + "]"
+	return &signpost.Fix{Message: "write " + text, Edits: []signpost.Edit{p.edit(at.Start(), at.End(), text)}}
+}
+
+// optionFix returns the fix that writes an option with value and label in place of the value alone.
+func (p *parser) optionFix(at *tree.Node, o signpost.Option) *signpost.Fix {
+	value, ok := p.encode(at, o.Value)
+	label, _ := p.encode(at, o.Label)
+	if !ok {
+		return nil
+	}
+	text := fmt.Sprintf("{value: %s, label: %s}", value, label)
+	if p.doc.JSON {
+		text = fmt.Sprintf(`{"value": %s, "label": %s}`, value, label)
+	}
+	return &signpost.Fix{Message: "write " + text, Edits: []signpost.Edit{p.edit(at.Start(), at.End(), text)}}
 }

@@ -16,13 +16,14 @@ import (
 // features are the contract's own; here they get their place in the file.
 func (d *decoder) lint() {
 	if !d.doc.JSON {
-		d.allowances = append(d.allowances, d.allowComments()...)
+		d.readAllowComments()
 	}
 	d.indexAllowances()
 	d.lintFeatures()
 	for _, shared := range d.modifiers {
-		shared.findings = append(shared.modifier.Validate(), shared.modifier.Warnings()...)
-		for _, f := range shared.findings {
+		shared.said = make(map[string]bool)
+		for _, f := range append(shared.modifier.Validate(), shared.modifier.Warnings()...) {
+			shared.said[f.Rule+" "+f.Message] = true
 			if f.Severity == signpost.SeverityError {
 				d.reportAt(f, shared.Field, f.Path)
 			} else {
@@ -30,40 +31,19 @@ func (d *decoder) lint() {
 			}
 		}
 	}
-	enabled := d.file.named(d.file.enable)
-	declared := make(map[string]bool)
-	for _, v := range d.file.versions {
-		declared[v.name] = true
+	if enabled := d.file.named(d.file.enable); !d.tooManyFeatures(enabled) {
+		for _, v := range d.file.versions {
+			d.lintManifest(v, enabled)
+			d.lintClashes(v, enabled)
+			if !d.served {
+				d.lintVersionsInURLs(v)
+			}
+		}
+		d.warnUnusedModifiers()
+		d.warnIdleFeatures(enabled)
 	}
-	for _, v := range d.file.versions {
-		manifest := v.manifest.WithFeatures(enabled...)
-		for _, f := range manifest.Validate() {
-			d.reportEndpoint(f, v.endpoints[f.Path.Endpoint()])
-		}
-		deployment := signpost.Deployment{Features: enabled}
-		if d.served {
-			deployment.Host = v.manifest.ServedHost(addressHost(d.file.Name))
-		}
-		for _, f := range v.manifest.OwnWarnings(deployment) {
-			at := v.endpoints[f.Path.Endpoint()]
-			if !d.ofShared(f, at) {
-				path := d.inEndpoint(&f, at)
-				d.warn(f, at, path, at.Value)
-			}
-		}
-		for _, e := range v.manifest.Endpoints {
-			u, err := signpost.ParseURL(e.URL)
-			if err != nil {
-				continue
-			}
-			d.lintInternationalHost(u, v.endpoints[e.URL].Key)
-			if other := routes.OtherVersion(u, v.name, declared); other != "" {
-				d.add(ruleVersionMismatch, fmt.Sprintf("a manifest lists the URLs of its own version: move it to %s, or correct the URL", other),
-					v.endpoints[e.URL].Key, "URL %q of version %s names version %s", e.URL, v.name, other)
-			}
-		}
-	}
-	d.warnUnused(enabled)
+	d.lintContextKeys()
+	d.lintDeprecations()
 	d.unusedAllowances()
 	d.keepPlaces()
 }
@@ -78,19 +58,109 @@ func addressHost(name string) string {
 	return own
 }
 
-// lintInternationalHost checks a host that is not all ASCII, which the contract cannot judge by itself.
-func (d *decoder) lintInternationalHost(u signpost.URL, at *tree.Node) {
-	name := strings.ReplaceAll(u.Hostname(), signpost.HostPlaceholder, "x")
-	if !strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
-		return
+// lintManifest applies the contract's rules to a version as it is served.
+func (d *decoder) lintManifest(v version, enabled []signpost.Feature) {
+	own := d.lean(v)
+	manifest := own.WithFeatures(enabled...)
+	badURLs := make(map[string]bool)
+	for _, f := range manifest.Validate() {
+		if f.Rule == signpost.RuleURL {
+			badURLs[f.Path.Endpoint()] = true
+		}
+		d.reportEndpoint(f, v.endpoints[f.Path.Endpoint()])
 	}
-	if _, err := host.Parse(name); err != nil {
-		d.add(signpost.RuleURL, "", at, "URL %q: %v", u, err)
+	for _, e := range v.manifest.Endpoints {
+		if u, err := signpost.ParseURL(e.URL); err == nil && !d.lintInternationalHost(u, v.endpoints[e.URL].Key) {
+			badURLs[e.URL] = true
+		}
+	}
+	deployment := signpost.Deployment{Features: enabled}
+	if d.served {
+		deployment.Host = v.manifest.ServedHost(addressHost(d.file.Name))
+	}
+	for _, f := range own.OwnWarnings(deployment) {
+		at := v.endpoints[f.Path.Endpoint()]
+		if d.ofShared(f, at) {
+			continue
+		}
+		if badURLs[f.Path.Endpoint()] && (len(f.Path) == 1 || f.Rule == signpost.RuleTokenToThirdParty) {
+			continue // it follows from the URL, which is to change
+		}
+		path := d.inEndpoint(&f, at)
+		d.warn(f, at, path, at.Value)
 	}
 }
 
-// warnUnused reports shared modifiers that no endpoint uses, and features that apply to none.
-func (d *decoder) warnUnused(enabled []signpost.Feature) {
+// lean returns the manifest of a version with lean modifiers in place of the shared ones.
+func (d *decoder) lean(v version) signpost.Manifest {
+	m := signpost.Manifest{Endpoints: slices.Clone(v.manifest.Endpoints)}
+	for i, e := range m.Endpoints {
+		_, modifiers := d.field(v.endpoints[e.URL].Value, "modifiers")
+		if modifiers == nil || len(modifiers.Items) != len(e.Modifiers) {
+			continue
+		}
+		m.Endpoints[i].Modifiers = slices.Clone(e.Modifiers)
+		for j, item := range modifiers.Items {
+			if shared := d.shared[item.Text]; shared != nil && item.Kind == tree.String {
+				m.Endpoints[i].Modifiers[j] = shared.lean
+			}
+		}
+	}
+	return m
+}
+
+// lintInternationalHost checks a host that is not all ASCII, which the contract cannot judge by itself. It reports
+// whether the host is fine.
+func (d *decoder) lintInternationalHost(u signpost.URL, at *tree.Node) bool {
+	name := strings.ReplaceAll(u.Hostname(), signpost.HostPlaceholder, "x")
+	if !strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return true
+	}
+	_, err := host.Parse(name)
+	if err != nil {
+		d.add(signpost.RuleURL, "", at, "URL %q: %v", u, err)
+	}
+	return err == nil
+}
+
+// lintVersionsInURLs reports URLs of the service that name another version than the one that they are listed in.
+func (d *decoder) lintVersionsInURLs(v version) {
+	if v.guessed && !routes.ValidVersion(v.name) {
+		return
+	}
+	declared := make(map[string]bool)
+	for _, other := range d.file.versions {
+		declared[other.name] = true
+	}
+	for _, e := range v.manifest.Endpoints {
+		u, err := signpost.ParseURL(e.URL)
+		if err != nil || !u.HasHostPlaceholder() {
+			continue
+		}
+		at := v.endpoints[e.URL]
+		if other := routes.OtherVersion(u, v.name, declared); other != "" {
+			d.add(ruleVersionMismatch, fmt.Sprintf("a manifest lists the URLs of its own version: move it to %s, or correct the URL", other),
+				at.Key, "URL %q of version %s names version %s", e.URL, v.name, other)
+			continue
+		}
+		for segment := range strings.SplitSeq(u.Path(), "/") {
+			if routes.ValidVersion(segment) && !declared[segment] {
+				d.warn(signpost.Finding{
+					Rule: ruleVersionNotDeclared, Severity: signpost.SeverityWarning,
+					Message: fmt.Sprintf("URL %q names version %s, which the service does not have", e.URL, segment),
+					Hint:    fmt.Sprintf("declare %s under versions, or correct the URL", segment),
+				}, at, nil, at.Value)
+				break
+			}
+		}
+	}
+}
+
+// warnUnusedModifiers reports shared modifiers that no endpoint uses.
+func (d *decoder) warnUnusedModifiers() {
+	if d.incomplete {
+		return // what was not read may use them
+	}
 	for _, shared := range d.modifiers {
 		if !shared.used {
 			d.warn(signpost.Finding{
@@ -99,128 +169,4 @@ func (d *decoder) warnUnused(enabled []signpost.Feature) {
 			}, shared.Field, nil, nil)
 		}
 	}
-	for _, feature := range enabled {
-		applies := slices.ContainsFunc(d.file.versions, func(v version) bool {
-			return slices.ContainsFunc(v.manifest.Endpoints, func(e signpost.Endpoint) bool { return strings.HasSuffix(e.URL, feature.URLSuffix) })
-		})
-		if i := slices.IndexFunc(d.enable, func(n *tree.Node) bool { return n.Text == feature.Name }); !applies && i >= 0 {
-			d.warn(signpost.Finding{
-				Rule: ruleFeatureMatchesNothing, Severity: signpost.SeverityWarning, Hint: "correct the URLs or the suffix, or do not enable it",
-				Message: fmt.Sprintf("feature %q applies to no endpoint: no URL ends in %q", feature.Name, feature.URLSuffix),
-			}, tree.Field{Key: d.enable[i], Value: d.enable[i]}, nil, nil)
-		}
-	}
-}
-
-func (d *decoder) lintFeatures() {
-	for _, declared := range d.features {
-		for _, f := range declared.feature.Validate() {
-			d.reportAt(f, declared.Field, f.Path)
-		}
-		if len(declared.feature.ContextObj) == 0 && !d.broken[declared.Value] {
-			d.add(signpost.RuleRequiredField, "", declared.Key, "feature %q has no context_obj", declared.Key.Text)
-		}
-	}
-	known := d.file.Features()
-	for i, n := range d.enable {
-		switch {
-		case !slices.Contains(known, n.Text):
-			d.unknown(ruleUnknownFeature, n, known, fmt.Sprintf("there is no feature %q", n.Text))
-		case slices.ContainsFunc(d.enable[:i], func(before *tree.Node) bool { return before.Text == n.Text }):
-			d.add(signpost.RuleDuplicateKey, "name it once", n, "feature %q is enabled twice", n.Text)
-		default:
-			d.file.enable = append(d.file.enable, n.Text)
-		}
-	}
-}
-
-// reportEndpoint reports a finding about an endpoint. What is wrong with a shared modifier itself is said
-// once, where it is declared; what is wrong with using it here is said here.
-func (d *decoder) reportEndpoint(f signpost.Finding, at tree.Field) {
-	if !d.ofShared(f, at) {
-		path := d.inEndpoint(&f, at)
-		d.reportAt(f, at, path)
-	}
-}
-
-// ofShared reports whether a finding about an endpoint is one about a shared modifier itself.
-func (d *decoder) ofShared(f signpost.Finding, at tree.Field) bool {
-	shared := d.shared[d.reference(f, at)]
-	return shared != nil && slices.ContainsFunc(shared.findings, func(own signpost.Finding) bool {
-		return own.Rule == f.Rule && own.Message == f.Message
-	})
-}
-
-// inEndpoint returns the path of a finding inside its endpoint. It ends at the name of a shared modifier.
-func (d *decoder) inEndpoint(f *signpost.Finding, at tree.Field) signpost.Path {
-	if d.reference(*f, at) != "" {
-		f.Replacement = nil // it is for the shared modifier, not for its name
-		return f.Path[1:3]
-	}
-	return f.Path[1:]
-}
-
-// reference returns the name of the shared modifier that a finding is inside of, or "".
-func (d *decoder) reference(f signpost.Finding, at tree.Field) string {
-	if len(f.Path) < 3 || f.Path[1] != signpost.Field("modifiers") {
-		return ""
-	}
-	_, modifiers := at.Value.Field("modifiers")
-	if item := modifiers.Items[f.Path[2].(signpost.Item)]; item.Kind == tree.String {
-		return item.Text
-	}
-	return ""
-}
-
-// reportAt reports a finding at the value that the path leads to from a field. Where the path leads
-// nowhere, something is missing: then it is reported at the innermost value that is there. Nothing is
-// reported inside a value that was found to be broken.
-func (d *decoder) reportAt(f signpost.Finding, from tree.Field, path signpost.Path) {
-	at, n, missing := from.Key, from.Value, false
-	for len(path) > 0 && !d.broken[n] && !missing {
-		var next *tree.Node
-		switch step := path[0].(type) {
-		case signpost.Item:
-			if int(step) < len(n.Items) {
-				next = n.Items[step]
-			}
-			path = path[1:]
-		case signpost.Field:
-			step, path = shortForm(n, step, path)
-			_, next = n.Field(string(step))
-		}
-		if missing = next == nil; !missing {
-			at, n = next, next
-		}
-	}
-	if d.broken[n] {
-		return
-	}
-	if f.Replacement != nil && !missing {
-		f.Fix = d.replacement(at, f.Replacement)
-	}
-	d.report(f, at)
-}
-
-// shortForm translates a step into a modifier that is written with a kind: its fields are those of the
-// builders, where a path speaks of the manifest.
-func shortForm(n *tree.Node, step signpost.Field, path signpost.Path) (signpost.Field, signpost.Path) {
-	if key, _ := n.Field("kind"); key == nil || step != "params" || len(path) < 3 {
-		return step, path[1:]
-	}
-	switch path[2:min(4, len(path))].String() {
-	case "ui.label":
-		return "label", path[4:]
-	case "ui.placeholder":
-		return "placeholder", path[4:]
-	case "ui.options":
-		return "options", path[4:]
-	case "schema.type":
-		return "kind", path[4:]
-	case "schema.default":
-		return "defaultValue", path[4:]
-	case "schema.enum":
-		return "options", nil
-	}
-	return path[2].(signpost.Field), path[3:]
 }

@@ -24,6 +24,9 @@ type parser struct {
 	doc      *tree.Document
 	broken   map[*tree.Node]bool // reported already: what follows from it is not worth a finding
 	findings []signpost.Finding
+
+	rest int              // how many findings there are beyond those
+	last signpost.Finding // the first of them
 }
 
 // newParser reads the text into a tree. The format is JSON if asJSON is set or the name or the text says so.
@@ -65,11 +68,34 @@ func (p *parser) add(rule, hint string, at *tree.Node, format string, args ...an
 	}, at)
 }
 
+// maxFindings bounds the findings of a file. Nobody reads more, and each takes memory.
+const maxFindings = 10_000
+
 // report gives a finding its place in the file.
 func (p *parser) report(f signpost.Finding, at *tree.Node) {
 	f.File, f.Width = p.name, at.Width()
 	f.Line, f.Column = p.doc.Position(at.Start())
-	p.findings = append(p.findings, f)
+	if len(p.findings) < maxFindings {
+		p.findings = append(p.findings, f)
+		return
+	}
+	if p.rest++; p.rest == 1 {
+		p.last = f
+	}
+	if f.Severity == signpost.SeverityError {
+		p.last.Severity = f.Severity
+	}
+}
+
+// finish sorts the findings and lets go of the tree: a server keeps the file, and needs no places.
+func (p *parser) finish() {
+	if p.rest > 0 {
+		p.last.Message, p.last.Hint, p.last.Fix = fmt.Sprintf("%d more findings are not listed", p.rest), "correct the others first", nil
+		p.findings = append(p.findings, p.last)
+		p.rest = 0
+	}
+	p.sortFindings()
+	p.doc.Root, p.doc.Problems, p.broken = nil, nil, nil
 }
 
 // sortFindings puts the findings in the order of their places and drops those that were said before: what

@@ -17,6 +17,10 @@ const (
 	ruleUnusedModifier        = "unused-modifier"
 	ruleFeatureMatchesNothing = "feature-matches-nothing"
 	ruleUnusedAllow           = "unused-allow"
+	ruleUnknownContextKey     = "unknown-context-key"
+	ruleContextKeyLookalike   = "context-key-lookalike"
+	ruleVersionNotDeclared    = "version-not-declared"
+	ruleDeprecationExpired    = "deprecation-expired"
 )
 
 // Rule is something that Lint looks for.
@@ -50,6 +54,7 @@ func Rules() []Rule {
 		{ruleUnknownModifier, e, "a modifier that is used by name exists"},
 		{ruleUnknownFeature, e, "a feature that is enabled exists"},
 		{ruleBasePath, e, "every service has a base_path of its own"},
+		{ruleUnknownContextKey, e, "every context key is one that apps have"},
 
 		{signpost.RuleBodyParamOnGet, w, "a get request carries no body parameter"},
 		{signpost.RulePlainHTTP, w, "URLs are https"},
@@ -69,7 +74,10 @@ func Rules() []Rule {
 		{signpost.RuleLocalAddress, w, "apps can reach the hosts of all URLs"},
 		{signpost.RuleOptionLabelDuplicate, w, "the labels of a select's options differ"},
 		{signpost.RuleFormOnGet, w, "a get endpoint does not have the type of a form"},
-		{ruleUnusedAllow, w, "what is allowed would otherwise be reported"},
+		{ruleVersionNotDeclared, w, "the URLs of the service name no version that it does not have"},
+		{ruleContextKeyLookalike, w, "no context key is another one misspelt"},
+		{ruleDeprecationExpired, w, "what is deprecated until a day is gone after it"},
+		{ruleUnusedAllow, w, "a warning that is allowed would otherwise be reported, and the reason is given"},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,23 +14,28 @@ import (
 	"signpost/internal/source"
 )
 
+// lintFlags are the flags of lint.
+type lintFlags struct {
+	format      enum
+	strict      bool
+	registered  []string
+	contextKeys string // a file; "" for none
+}
+
 func (c *CLI) lintCommand() *cobra.Command {
-	format := enum{value: "text", allowed: []string{"text", "json", "sarif", "github"}}
-	var strict bool
-	var registered []string
+	f := lintFlags{format: enum{value: "text", allowed: []string{"text", "json", "sarif", "github"}}}
 	cmd := &cobra.Command{
 		Use:   "lint [FILE|DIR|- ...]",
-		Short: "Find what is wrong with definitions, with file, line and column",
-		Long: `Lint reads definitions and prints everything that is wrong with them: the findings to standard output, a
-summary to standard error. A folder stands for the .yaml, .yml and .json files in it, - for standard input.
-Without an argument it reads the folder that it is run in.
+		Short: "Check definitions, and report mistakes with file, line and column",
+		Long: `Lint checks definitions. It prints findings to standard output and a summary to standard error. A directory
+stands for the definitions in it, - for standard input. Without an argument, lint checks the current directory.
 
 Files that are given together are checked as services of one server and as registered in one studio: two with the
 same base_path are an error, and endpoints that take feeds from each other are found across files and versions.
 --registered names what the studio has besides. The exit code is 1 if there is an error.
 
-A warning does not keep a definition from being served. Where it is meant, say so in a comment on its line or
-above it, or in the field allow of the endpoint:
+A warning does not keep a definition from being served. If it is not a mistake, allow it in a comment on its line
+or above it, or in the field allow of the endpoint:
 
   # signpost: allow overlap-drops-context because these feeds are public`,
 		Example: `  signpost lint feeds.yaml
@@ -38,27 +44,32 @@ above it, or in the field allow of the endpoint:
 			if len(args) == 0 {
 				args = []string{"."}
 			}
-			return c.lint(cmd.Context(), args, registered, format.value, strict)
+			return c.lint(cmd.Context(), args, f)
 		}),
 	}
-	format.addTo(cmd, "format", "how to print the findings")
-	addRegisteredFlag(cmd, &registered)
-	cmd.Flags().BoolVar(&strict, "strict", false, "take warnings for errors")
+	f.format.addTo(cmd, "format", "how to print the findings")
+	addRegisteredFlag(cmd, &f.registered)
+	cmd.Flags().BoolVar(&f.strict, "strict", false, "treat warnings as errors")
+	cmd.Flags().StringVar(&f.contextKeys, "context-keys", "", "a `file` with the context keys that apps have: an object from key to description")
 	return cmd
 }
 
-func (c *CLI) lint(ctx context.Context, args, registered []string, format string, strict bool) error {
+func (c *CLI) lint(ctx context.Context, args []string, f lintFlags) error {
+	keys, err := c.readContextKeys(f.contextKeys)
+	if err != nil {
+		return err
+	}
 	reader := c.reader()
 	documents, err := reader.Read(ctx, args...)
 	if err != nil {
 		return err
 	}
-	files := source.ParseDefinitions(documents)
+	files := source.ParseDefinitions(documents, definition.Options{ContextKeys: keys})
 	var names []string
 	for _, d := range documents {
 		names = append(names, d.Name)
 	}
-	besides, err := c.readRegistered(ctx, reader, registered, names...)
+	besides, err := c.readRegistered(ctx, reader, f.registered, names...)
 	if err != nil {
 		return err
 	}
@@ -67,12 +78,12 @@ func (c *CLI) lint(ctx context.Context, args, registered []string, format string
 		others = append(others, s.File)
 	}
 	findings := definition.LintTogether(files, others)
-	if strict {
+	if f.strict {
 		for i := range findings {
 			findings[i].Severity = signpost.SeverityError
 		}
 	}
-	switch format {
+	switch f.format.value {
 	case "json":
 		err = printJSON(c.Stdout, findings)
 	case "sarif":
@@ -91,6 +102,22 @@ func (c *CLI) lint(ctx context.Context, args, registered []string, format string
 		return foundSomething
 	}
 	return nil
+}
+
+// readContextKeys reads a catalogue of context keys, or returns nil if path is empty.
+func (c *CLI) readContextKeys(path string) (map[string]string, error) {
+	if path == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read context keys: %w", err)
+	}
+	keys, findings := definition.ParseContextKeys(path, text)
+	if len(findings) > 0 {
+		return nil, fmt.Errorf("read context keys: %s", findings[0])
+	}
+	return keys, nil
 }
 
 // printGitHub writes findings as workflow commands, which GitHub shows beside the lines of a pull request.

@@ -50,7 +50,7 @@ func (c *CLI) push(ctx context.Context, args []string, target string, strict boo
 	if err != nil {
 		return err
 	}
-	files := source.ParseDefinitions(documents)
+	files := source.ParseDefinitions(documents, definition.Options{})
 	findings := definition.Lint(files...)
 	printFindings(c.Stderr, c.palette(c.Stderr), files, findings)
 	if hasErrors(findings) || strict && len(findings) > 0 {

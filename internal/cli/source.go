@@ -30,7 +30,7 @@ func (c *CLI) load(ctx context.Context, args ...string) ([]*definition.File, err
 	if err != nil {
 		return nil, err
 	}
-	return source.ParseDefinitions(documents), nil
+	return source.ParseDefinitions(documents, definition.Options{}), nil
 }
 
 // openServices reads what the arguments name: definitions, or manifests as they are served. If one has errors, the

@@ -74,9 +74,9 @@ func (d Document) Parse() *definition.File {
 }
 
 // ParseDefinitions parses the documents as definitions, on all cores.
-func ParseDefinitions(documents []Document) []*definition.File {
+func ParseDefinitions(documents []Document, opts definition.Options) []*definition.File {
 	files := make([]*definition.File, len(documents))
-	inParallel(len(documents), func(i int) { files[i] = definition.Parse(documents[i].Name, documents[i].Text) })
+	inParallel(len(documents), func(i int) { files[i] = opts.Parse(documents[i].Name, documents[i].Text) })
 	return files
 }
 

@@ -26,6 +26,34 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
+// Only returns the candidate that name is certainly a misspelling of: the only one that is close.
+func Only(name string, candidates []string) (string, bool) {
+	near := Nearest(name, candidates)
+	if near == "" {
+		return "", false
+	}
+	others := make([]string, 0, len(candidates))
+	for _, c := range candidates {
+		if c != near {
+			others = append(others, c)
+		}
+	}
+	return near, Nearest(name, others) == ""
+}
+
+// Distance counts the letters to insert, remove, replace or swap with their neighbour to turn a into b. For names that
+// are too long to compare, it is the length of the longer one.
+func Distance(a, b string) int {
+	from, to := []rune(a), []rune(b)
+	if len(from) > maxLength || len(to) > maxLength {
+		if a == b {
+			return 0
+		}
+		return max(len(from), len(to))
+	}
+	return distance(from, to)
+}
+
 // distance counts the letters to insert, remove, replace or swap with their neighbour to turn a into b.
 func distance(a, b []rune) int {
 	before := make([]int, len(b)+1) // the row before the last one

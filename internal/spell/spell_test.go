@@ -1,6 +1,7 @@
 package spell_test
 
 import (
+	"strings"
 	"testing"
 
 	"signpost/internal/spell"
@@ -39,6 +40,34 @@ func TestNearest(t *testing.T) {
 	for _, test := range tests {
 		if got := spell.Nearest(test.name, test.candidates); got != test.want {
 			t.Errorf("Nearest(%q, %q) = %q, want %q", test.name, test.candidates, got, test.want)
+		}
+	}
+}
+
+func TestOnly(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		want string
+		only bool
+	}{
+		{"limt", "limit", true},
+		{"sor", "sort", false}, // or sport
+		{"colour", "", false},
+	} {
+		if got, only := spell.Only(test.name, []string{"limit", "sort", "sop"}); got != test.want || only != test.only {
+			t.Errorf("Only(%q) = %q, %v", test.name, got, only)
+		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	long := strings.Repeat("x", 100)
+	for _, test := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"abc", "abc", 0}, {"abc", "acb", 1}, {"abc", "b", 2}, {"ä", "a", 1}, {long, long, 0}, {long, "x", 100}} {
+		if got := spell.Distance(test.a, test.b); got != test.want {
+			t.Errorf("Distance(%q, %q) = %d, not %d", test.a, test.b, got, test.want)
 		}
 	}
 }

@@ -42,6 +42,7 @@ const (
 type Node struct {
 	Kind   Kind
 	Style  Style
+	Date   bool    // plain YAML text that other parsers take for a date
 	Text   string  // text, or a number or Boolean in its JSON form
 	Fields []Field // of an object, in the order of the file, each key once
 	Items  []*Node // of a list

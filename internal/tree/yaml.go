@@ -282,7 +282,7 @@ func (c *yamlConverter) scalar(n *Node, y *yaml.Node) {
 	c.extent(n, y)
 	switch tag := y.ShortTag(); tag {
 	case "!!null":
-		n.Kind = Null
+		n.Kind, n.Text = Null, ""
 	case "!!bool":
 		n.Kind, n.Text = Bool, strings.ToLower(y.Value)
 	case "!!int", "!!float":
@@ -295,7 +295,7 @@ func (c *yamlConverter) scalar(n *Node, y *yaml.Node) {
 			c.checkNumber(n)
 		}
 	case "!!timestamp":
-		c.problem(BadValue, n, "put it in quotes", "%s is a date to YAML, not text", y.Value)
+		n.Date = true
 	case "!!merge": // a value that happens to be <<
 	default:
 		c.problem(BadValue, n, "leave the tag out, or put text that begins with ! in quotes", "tag %s is not supported", tag)

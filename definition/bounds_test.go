@@ -1,0 +1,55 @@
+package definition
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"signpost"
+)
+
+// repeated returns n lines of a format that takes the number of the line.
+func repeated(n int, format string) string {
+	var out strings.Builder
+	for i := range n {
+		fmt.Fprintf(&out, format, i)
+	}
+	return out.String()
+}
+
+func TestFindingsAreBounded(t *testing.T) {
+	text := "{" + strings.TrimSuffix(repeated(maxFindings+500, `"f%d": 1, `), ", ") + `, "versions": {"v1": {"endpoints": {}}}}`
+	findings := Lint(Parse("f.json", []byte(text)))
+	last := findings[len(findings)-1]
+	if len(findings) != maxFindings+1 || last.Message != "500 more findings are not listed" || last.Severity != signpost.SeverityError {
+		t.Errorf("%d findings, the last: %v", len(findings), last)
+	}
+}
+
+// A small file must not become a large manifest: shared modifiers and features are repeated for every endpoint.
+func TestManifestsAreBounded(t *testing.T) {
+	options := repeated(5000, "{value: v%d, label: Value}, ")
+	modifier := "modifiers: {m: {kind: select, id: m, name: M, key: m, label: M, options: [" + options + "]}}\n"
+	endpoints := "versions: {v1: {endpoints: {" + repeated(1000, `"https://{{host}}/v1/f%d": {name: F, method: get, mime_type: application/json, modifiers: [m]}, `) + "}}}\n"
+	features := "enable: [" + repeated(1000, "f%d, ") + "]\nfeatures: {" + repeated(1000, "f%d: {context_obj: [{key: k%[1]d, type: ctx}]}, ") + "}\n"
+	for name, text := range map[string]string{
+		"shared modifiers make the manifests larger than 32 MiB": modifier + endpoints,
+		"features make the manifests larger than 32 MiB":         features + strings.ReplaceAll(endpoints, ", modifiers: [m]", ""),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		file := Parse("f.yaml", []byte(text))
+		runtime.ReadMemStats(&after)
+		var found bool
+		for _, f := range Lint(file) {
+			found = found || f.Message == name
+		}
+		if !found {
+			t.Errorf("%s: got %d findings", name, len(Lint(file)))
+		}
+		if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 512 {
+			t.Errorf("%s: parsing allocated %d MiB", name, took)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package definition
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"signpost"
+	"signpost/internal/spell"
+	"signpost/internal/tree"
+)
+
+// keyUse is a context key of an endpoint or a feature, with its place.
+type keyUse struct {
+	key      string
+	at       *tree.Node
+	endpoint *tree.Node // nil in a feature
+}
+
+// readContextKeys reads the catalogue of a file: the context keys that its apps have, with descriptions.
+func (d *decoder) readContextKeys(n *tree.Node) {
+	if !d.is(n, "context_keys", tree.Object) {
+		return
+	}
+	d.hasContextKeys = true
+	d.file.contextKeys = make(map[string]string, len(n.Fields))
+	for _, f := range n.Fields {
+		if f.Value.Kind == tree.Null || d.is(f.Value, "the description of a context key", tree.String) {
+			d.file.contextKeys[f.Key.Text] = f.Value.Text
+		}
+	}
+}
+
+// ParseContextKeys reads a catalogue of context keys that several services share: a YAML or JSON object from key to
+// description. The catalogue goes into [Options.ContextKeys]; it is nil if there are findings.
+func ParseContextKeys(name string, text []byte) (map[string]string, []signpost.Finding) {
+	f := &File{Name: name, parser: newParser(name, text, false)}
+	if root := f.parser.doc.Root; root != nil {
+		d := decoder{parser: f.parser, file: f}
+		d.readContextKeys(root)
+	}
+	f.parser.finish()
+	if len(f.parser.findings) > 0 {
+		return nil, f.parser.findings
+	}
+	return f.contextKeys, nil
+}
+
+// ContextKeys returns the context keys that the file declares and those of the built-in features, each with its
+// description, which is empty for the latter unless the file describes them.
+func (f *File) ContextKeys() map[string]string {
+	all := builtInKeys()
+	for key, description := range f.contextKeys {
+		all[key] = description
+	}
+	return all
+}
+
+func builtInKeys() map[string]string {
+	keys := make(map[string]string)
+	for _, feature := range []signpost.Feature{signpost.Authentication(), signpost.GeoRestriction()} {
+		for _, item := range feature.ContextObj {
+			keys[item.Key] = ""
+		}
+	}
+	return keys
+}
+
+// lintContextKeys reports keys that no catalogue has, if there is one, and keys that look like others.
+func (d *decoder) lintContextKeys() {
+	known := d.file.ContextKeys()
+	for key, description := range d.opts.ContextKeys {
+		known[key] = cmp.Or(description, known[key])
+	}
+	if d.hasContextKeys || d.opts.ContextKeys != nil {
+		names := make([]string, 0, len(known))
+		for key := range known {
+			names = append(names, key)
+		}
+		slices.Sort(names)
+		for _, use := range d.contextKeys {
+			if _, ok := known[use.key]; ok {
+				continue
+			}
+			f := signpost.Finding{Rule: ruleUnknownContextKey, Severity: signpost.SeverityError,
+				Message: fmt.Sprintf("unknown context key %q", use.key), Hint: "add it to context_keys, if your apps have it"}
+			if near := d.nearest(use.key, names); near != "" { // no fix: it would change what apps send
+				f.Hint = fmt.Sprintf("did you mean %q?", near)
+			}
+			d.report(f, use.at)
+		}
+		return // what is known is meant
+	}
+	d.lintLookalikes(known)
+}
+
+// lintLookalikes reports keys that differ from others by a letter or two: the rarer one is probably misspelt.
+func (d *decoder) lintLookalikes(known map[string]string) {
+	uses := make(map[string]int)
+	var order []keyUse // each key once, where it is used first
+	for _, use := range d.contextKeys {
+		if uses[use.key]++; uses[use.key] == 1 {
+			order = append(order, use)
+		}
+	}
+	for i, use := range order {
+		if _, ok := known[use.key]; ok {
+			continue
+		}
+		other := ""
+		for key := range known {
+			if lookAlike(use.key, key) {
+				other = key
+			}
+		}
+		for j, candidate := range order {
+			if d.comparisons++; other != "" || d.comparisons > maxComparisons {
+				break
+			}
+			rarer := uses[use.key] < uses[candidate.key] || uses[use.key] == uses[candidate.key] && j < i
+			if i != j && rarer && lookAlike(use.key, candidate.key) {
+				other = candidate.key
+			}
+		}
+		if other != "" {
+			d.warn(signpost.Finding{
+				Rule: ruleContextKeyLookalike, Severity: signpost.SeverityWarning,
+				Message: fmt.Sprintf("context key %q looks like %q", use.key, other),
+				Hint:    "correct it, or list both in context_keys",
+			}, tree.Field{Key: use.at, Value: use.at}, nil, use.endpoint)
+		}
+	}
+}
+
+// lookAlike reports whether one key is probably another one misspelt: one or two letters differ, and not so many of a
+// part that it is another word, such as device.id and device.os. Keys that differ in numbers are numbered.
+func lookAlike(a, b string) bool {
+	isDigit := func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return -1
+		}
+		return r
+	}
+	if strings.Map(isDigit, a) == strings.Map(isDigit, b) {
+		return false
+	}
+	partsA, partsB := strings.Split(a, "."), strings.Split(b, ".")
+	if len(partsA) != len(partsB) {
+		return similar(a, b)
+	}
+	for i := range partsA {
+		if partsA[i] != partsB[i] && !similar(partsA[i], partsB[i]) {
+			return false
+		}
+	}
+	return spell.Distance(a, b) <= 2
+}
+
+// similar reports whether at most a third of the letters, and not more than two, differ.
+func similar(a, b string) bool {
+	distance := spell.Distance(a, b)
+	return distance <= 2 && 3*distance <= max(len(a), len(b))
+}

@@ -1,0 +1,300 @@
+package definition
+
+import (
+	"fmt"
+
+	"signpost"
+	"signpost/internal/tree"
+)
+
+func (d *decoder) endpoint(f tree.Field, version string) signpost.Endpoint {
+	e := signpost.Endpoint{URL: f.Key.Text}
+	d.current = f.Value
+	defer func() { d.current = nil }()
+	var deprecated *Deprecation
+	var modifiers []modifierDeprecation
+	readers := []reader{
+		d.text("name", &e.Name),
+		d.text("method", &e.Method),
+		d.text("mime_type", &e.MIMEType),
+		{"context_obj", func(n *tree.Node) { e.ContextObj = d.contextItems(n) }},
+		{"modifiers", func(n *tree.Node) {
+			for _, item := range d.names(n, "modifiers", d.sharedNames) {
+				m, dep := d.modifierOrName(item)
+				e.Modifiers = append(e.Modifiers, m)
+				if dep != nil {
+					modifiers = append(modifiers, modifierDeprecation{m.ID, dep})
+				}
+			}
+		}},
+	}
+	if !d.served {
+		readers = append(readers, d.allowField(f.Value), d.deprecation(func(dep *Deprecation) { deprecated = dep }))
+	}
+	d.object(f.Value, "endpoint", readers...)
+	d.file.deprecate(version, e.URL, deprecated, modifiers)
+	return e
+}
+
+func (d *decoder) contextItems(n *tree.Node) []signpost.ContextItem {
+	var items []signpost.ContextItem
+	for _, item := range d.list(n, "context_obj") {
+		var c signpost.ContextItem
+		d.object(item, "context item",
+			d.text("key", &c.Key),
+			d.text("type", &c.Type),
+			d.truth("required", &c.Required),
+			reader{"mapper", func(n *tree.Node) {
+				switch {
+				case n.Kind == tree.Null: // the spec's way to say that there is none
+				case !d.is(n, "mapper", tree.String):
+				case n.Text == "":
+					d.add(signpost.RuleWrongType, "name the alias, or leave mapper out", n, "mapper is empty")
+				default:
+					c.Mapper = n.Text
+				}
+			}},
+		)
+		if _, at := d.field(item, "key"); at != nil && !d.broken[at] && c.Key != "" {
+			d.contextKeys = append(d.contextKeys, keyUse{c.Key, at, d.current})
+		}
+		items = append(items, c)
+	}
+	return items
+}
+
+type sharedModifier struct {
+	tree.Field
+	modifier   signpost.Modifier
+	deprecated *Deprecation
+	lean       signpost.Modifier // what matters to an endpoint: without options and defaults
+	size       int               // in a manifest
+	said       map[string]bool   // the findings about the modifier alone, by rule and message
+	used       bool
+}
+
+// maxShared bounds what references to shared modifiers add to the manifests of a file, in bytes. A service with ten
+// thousand endpoints and ten modifiers on each stays below it; a small file that repeats a large modifier does not.
+const maxShared = 32 << 20
+
+// modifierOrName reads an item of an endpoint's modifiers: the name of a shared one, or one of its own.
+func (d *decoder) modifierOrName(n *tree.Node) (signpost.Modifier, *Deprecation) {
+	if n.Kind != tree.String || d.served {
+		return d.modifier(n)
+	}
+	shared := d.shared[n.Text]
+	switch {
+	case shared == nil && d.unreadModifiers:
+		d.broken[n] = true
+	case shared == nil && d.broken[n]:
+	case shared == nil:
+		meant := d.unknown(ruleUnknownModifier, n, d.sharedNames, fmt.Sprintf("there is no shared modifier %q", n.Text))
+		if other := d.shared[meant]; other != nil {
+			other.used = true
+		} else {
+			d.incomplete = true
+		}
+	case d.sharedSize > maxShared: // reported already
+		d.broken[n] = true
+	default:
+		shared.used = true
+		if d.sharedSize += shared.size; d.sharedSize > maxShared {
+			d.broken[n] = true
+			d.add(ruleSyntax, "split the service into several files", n,
+				"shared modifiers make the manifests larger than %d MiB", maxShared>>20)
+			break
+		}
+		return shared.modifier, shared.deprecated
+	}
+	return signpost.Modifier{}, nil
+}
+
+// lean returns a modifier without what has been checked where it is declared, however often it is used.
+func lean(m signpost.Modifier) signpost.Modifier {
+	params := make([]signpost.Param, len(m.Params))
+	for i, p := range m.Params {
+		params[i] = signpost.Param{Key: p.Key, UI: signpost.UI{Label: p.UI.Label}, Schema: signpost.Schema{Type: p.Schema.Type}}
+	}
+	m.Params = params
+	return m
+}
+
+// renderedSize estimates how many bytes a modifier takes in a manifest.
+func renderedSize(m signpost.Modifier) int {
+	size := len(`{"id":"","name":"","params":[]},`) + len(m.ID) + len(m.Name)
+	for _, p := range m.Params {
+		size += len(`{"key":"","ui":{"label":"","placeholder":""},"schema":{"type":"boolean","default":""}},`)
+		size += len(p.Key) + len(p.UI.Label) + len(p.UI.Placeholder) + len(fmt.Sprint(p.Schema.Default))
+		for _, o := range p.UI.Options {
+			size += len(`{"value":"","label":""},`) + len(o.Value) + len(o.Label)
+		}
+		for _, value := range p.Schema.Enum {
+			size += len(`"",`) + len(value)
+		}
+	}
+	return size
+}
+
+// kinds are the kinds of modifiers in the short form, and otherKinds what people write for them.
+var (
+	kinds      = []string{signpost.KindText, signpost.KindNumber, signpost.KindBoolean, signpost.KindSelect}
+	otherKinds = map[string]string{
+		"string": signpost.KindText, "input": signpost.KindText, "integer": signpost.KindNumber, "int": signpost.KindNumber,
+		"float": signpost.KindNumber, "bool": signpost.KindBoolean, "toggle": signpost.KindBoolean, "checkbox": signpost.KindBoolean,
+		"switch": signpost.KindBoolean, "dropdown": signpost.KindSelect, "enum": signpost.KindSelect, "list": signpost.KindSelect,
+	}
+)
+
+// modifier reads a modifier, in the short form that has a kind or in the manifest's own that has params.
+func (d *decoder) modifier(n *tree.Node) (signpost.Modifier, *Deprecation) {
+	if n.Kind == tree.String && !d.served && !d.broken[n] {
+		d.broken[n] = true
+		d.add(signpost.RuleWrongType, "such as {kind: text, id: …, name: …, key: …, label: …}", n, "modifier must be an object, not text")
+	}
+	if !d.is(n, "modifier", tree.Object) {
+		return signpost.Modifier{}, nil
+	}
+	if key, _ := n.Field("params"); key != nil || d.served {
+		return d.fullModifier(n)
+	}
+	var in signpost.ModifierInput
+	var deprecated *Deprecation
+	kind := ""
+	d.object(n, "modifier",
+		d.text("kind", &kind),
+		d.text("id", &in.ID),
+		d.text("name", &in.Name),
+		d.text("key", &in.Key),
+		d.text("label", &in.Label),
+		d.scalar("defaultValue", &in.DefaultValue),
+		d.text("placeholder", &in.Placeholder),
+		reader{"options", func(n *tree.Node) { in.Options = d.options(n) }},
+		d.deprecation(func(dep *Deprecation) { deprecated = dep }),
+	)
+	kind = d.kindOf(n, kind)
+	if optionsKey, _ := d.field(n, "options"); optionsKey != nil && kind != "" && kind != signpost.KindSelect {
+		d.add(signpost.RuleSelectOptions, "options belong to kind: select", optionsKey, "a %s modifier has options", kind)
+		in.Options = nil
+	}
+	switch kind {
+	case signpost.KindText:
+		return signpost.Text(in), deprecated
+	case signpost.KindNumber:
+		return signpost.Number(in), deprecated
+	case signpost.KindBoolean:
+		return signpost.Boolean(in), deprecated
+	case signpost.KindSelect:
+		return signpost.Select(in), deprecated
+	}
+	d.broken[n] = true // nothing else can be said about it
+	return signpost.Modifier{}, nil
+}
+
+// kindOf returns the kind of a modifier. A wrong one is reported: the kind that was meant is returned, or "".
+func (d *decoder) kindOf(n *tree.Node, kind string) string {
+	_, at := d.field(n, "kind")
+	switch {
+	case at == nil:
+		d.add(signpost.RuleRequiredField, "text, number, boolean or select; or params, for the manifest's own form", n, "modifier has no kind")
+		return ""
+	case d.broken[at]:
+		return ""
+	}
+	for _, known := range kinds {
+		if kind == known {
+			return kind
+		}
+	}
+	message := fmt.Sprintf("there is no kind %q", kind)
+	if meant := otherKinds[kind]; meant != "" {
+		d.broken[at] = true
+		d.report(signpost.Finding{
+			Rule: signpost.RuleWrongType, Severity: signpost.SeverityError, Message: message,
+			Hint: fmt.Sprintf("did you mean %q?", meant), Fix: d.replacement(at, meant),
+		}, at)
+		return meant
+	}
+	return d.unknown(signpost.RuleWrongType, at, kinds, message)
+}
+
+func (d *decoder) fullModifier(n *tree.Node) (signpost.Modifier, *Deprecation) {
+	var m signpost.Modifier
+	var deprecated *Deprecation
+	readers := []reader{
+		d.text("id", &m.ID),
+		d.text("name", &m.Name),
+		{"params", func(n *tree.Node) {
+			for _, item := range d.list(n, "params") {
+				m.Params = append(m.Params, d.param(item))
+			}
+		}},
+	}
+	if !d.served {
+		readers = append(readers, d.deprecation(func(dep *Deprecation) { deprecated = dep }))
+	}
+	d.object(n, "modifier with params", readers...)
+	return m, deprecated
+}
+
+func (d *decoder) param(n *tree.Node) signpost.Param {
+	var p signpost.Param
+	d.object(n, "param",
+		d.text("key", &p.Key),
+		reader{"ui", func(n *tree.Node) {
+			d.object(n, "ui",
+				d.text("label", &p.UI.Label),
+				d.text("placeholder", &p.UI.Placeholder),
+				reader{"options", func(n *tree.Node) { p.UI.Options = d.options(n) }},
+			)
+		}},
+		reader{"schema", func(n *tree.Node) {
+			d.object(n, "schema",
+				d.text("type", &p.Schema.Type),
+				d.scalar("default", &p.Schema.Default),
+				reader{"enum", func(n *tree.Node) {
+					p.Schema.Enum = []string{}
+					for _, item := range d.list(n, "enum") {
+						d.is(item, "a value of enum", tree.String)
+						p.Schema.Enum = append(p.Schema.Enum, item.Text)
+					}
+				}},
+			)
+		}},
+	)
+	return p
+}
+
+// options returns the options of a dropdown, never nil: options that are there but empty are a mistake.
+func (d *decoder) options(n *tree.Node) []signpost.Option {
+	options := []signpost.Option{}
+	for _, item := range d.list(n, "options") {
+		var o signpost.Option
+		if item.Kind == tree.String || item.Kind == tree.Number || item.Kind == tree.Bool {
+			o = d.bareOption(item)
+		} else {
+			d.object(item, "option", d.text("value", &o.Value), d.text("label", &o.Label))
+		}
+		options = append(options, o)
+	}
+	return options
+}
+
+// bareOption reads an option that is only a value, which is reported, as if it had a label.
+func (d *decoder) bareOption(n *tree.Node) signpost.Option {
+	o := signpost.Option{Value: n.Text, Label: labelFor(n.Text)}
+	if !d.broken[n] && !d.served {
+		fix := d.optionFix(n, o)
+		f := signpost.Finding{
+			Rule: signpost.RuleWrongType, Severity: signpost.SeverityError, Fix: fix,
+			Message: fmt.Sprintf("option must be an object with value and label, not %s", n.Kind),
+		}
+		if fix != nil {
+			f.Hint = "write " + fix.Edits[0].Text
+		}
+		d.report(f, n)
+	} else if !d.broken[n] {
+		d.is(n, "option", tree.Object)
+	}
+	d.broken[n] = true
+	return o
+}

@@ -1,0 +1,120 @@
+package definition
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"signpost"
+	"signpost/internal/tree"
+)
+
+// lintFeatures checks the features that the file declares and the names of those that it enables.
+func (d *decoder) lintFeatures() {
+	for _, declared := range d.features {
+		for _, f := range declared.feature.Validate() {
+			d.reportAt(f, declared.Field, f.Path)
+		}
+		if _, items := d.field(declared.Value, "context_obj"); len(declared.feature.ContextObj) == 0 && !d.broken[declared.Value] && !d.broken[items] {
+			d.add(signpost.RuleRequiredField, "", declared.Key, "feature %q has no context_obj", declared.Key.Text)
+		}
+	}
+	known := d.file.Features()
+	exists, enabled := make(map[string]bool, len(known)), make(map[string]bool, len(d.enable))
+	for _, name := range known {
+		exists[name] = true
+	}
+	for _, n := range d.enable {
+		switch {
+		case !exists[n.Text]:
+			d.unknown(ruleUnknownFeature, n, known, fmt.Sprintf("there is no feature %q", n.Text))
+		case enabled[n.Text]:
+			d.add(signpost.RuleDuplicateKey, "name it once", n, "feature %q is enabled twice", n.Text)
+		default:
+			d.file.enable = append(d.file.enable, n.Text)
+		}
+		enabled[n.Text] = true
+	}
+}
+
+// tooManyFeatures reports a file whose features add more to its manifests than a manifest may have.
+func (d *decoder) tooManyFeatures(enabled []signpost.Feature) bool {
+	size := 0
+	for _, feature := range enabled {
+		added := 0
+		for _, item := range feature.ContextObj {
+			added += len(`{"key":"","type":"","required":false,"mapper":""},`) + len(item.Key) + len(item.Type) + len(item.Mapper)
+		}
+		for _, v := range d.file.versions {
+			for _, e := range v.manifest.Endpoints {
+				if strings.HasSuffix(e.URL, feature.URLSuffix) {
+					size += added
+				}
+			}
+		}
+		if size > maxShared {
+			d.add(ruleSyntax, "split the service into several files", d.enable[0], "features make the manifests larger than %d MiB", maxShared>>20)
+			d.file.enable = nil // nor does anybody else apply them
+			return true
+		}
+	}
+	return false
+}
+
+// warnIdleFeatures reports enabled features that apply to no endpoint of a version.
+func (d *decoder) warnIdleFeatures(enabled []signpost.Feature) {
+	for _, feature := range enabled {
+		var idle []string
+		judged := 0
+		for _, v := range d.file.versions {
+			if len(v.manifest.Endpoints) == 0 {
+				continue // nothing applies to nothing
+			}
+			judged++
+			if !slices.ContainsFunc(v.manifest.Endpoints, func(e signpost.Endpoint) bool { return strings.HasSuffix(e.URL, feature.URLSuffix) }) {
+				idle = append(idle, v.name)
+			}
+		}
+		i := slices.IndexFunc(d.enable, func(n *tree.Node) bool { return n.Text == feature.Name })
+		if len(idle) == 0 || i < 0 {
+			continue
+		}
+		where := ""
+		if len(idle) < judged {
+			where = " of " + strings.Join(idle, ", ")
+		}
+		d.warn(signpost.Finding{
+			Rule: ruleFeatureMatchesNothing, Severity: signpost.SeverityWarning, Hint: "correct the URLs or the suffix, or do not enable it",
+			Message: fmt.Sprintf("feature %q applies to no endpoint%s: no URL ends in %q", feature.Name, where, feature.URLSuffix),
+		}, tree.Field{Key: d.enable[i], Value: d.enable[i]}, nil, nil)
+	}
+}
+
+// lintClashes reports context keys that clash with those of a feature as soon as --feature enables it. Otherwise the
+// first sign would be a deployment that does not start.
+func (d *decoder) lintClashes(v version, enabled []signpost.Feature) {
+	for _, feature := range d.file.features {
+		if d.served || slices.ContainsFunc(enabled, func(f signpost.Feature) bool { return f.Name == feature.Name }) {
+			continue
+		}
+		var affected signpost.Manifest
+		for _, e := range v.manifest.Endpoints {
+			if d.clashes++; d.clashes > maxComparisons {
+				return
+			}
+			if strings.HasSuffix(e.URL, feature.URLSuffix) {
+				affected.Endpoints = append(affected.Endpoints, signpost.Endpoint{URL: e.URL, ContextObj: e.ContextObj})
+			}
+		}
+		before := make(map[string]bool)
+		for _, f := range affected.WithFeatures(enabled...).Validate() {
+			before[f.Path.String()+f.Message] = true
+		}
+		for _, f := range affected.WithFeatures(append(slices.Clone(enabled), feature)...).Validate() {
+			if f.Rule == signpost.RuleContextDuplicate && !before[f.Path.String()+f.Message] {
+				f.Message += fmt.Sprintf(" if feature %q is enabled", feature.Name)
+				d.reportEndpoint(f, v.endpoints[f.Path.Endpoint()])
+			}
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package definition
+
+import (
+	"signpost"
+	"signpost/internal/tree"
+)
+
+// reportEndpoint reports a finding about an endpoint. What is wrong with a shared modifier itself is said
+// once, where it is declared; what is wrong with using it here is said here.
+func (d *decoder) reportEndpoint(f signpost.Finding, at tree.Field) {
+	if !d.ofShared(f, at) {
+		path := d.inEndpoint(&f, at)
+		d.reportAt(f, at, path)
+	}
+}
+
+// ofShared reports whether a finding about an endpoint is one about a shared modifier itself.
+func (d *decoder) ofShared(f signpost.Finding, at tree.Field) bool {
+	shared := d.shared[d.reference(f, at)]
+	return shared != nil && shared.said[f.Rule+" "+f.Message]
+}
+
+// inEndpoint returns the path of a finding inside its endpoint. It ends at the name of a shared modifier.
+func (d *decoder) inEndpoint(f *signpost.Finding, at tree.Field) signpost.Path {
+	if d.reference(*f, at) != "" {
+		f.Replacement = nil // it is for the shared modifier, not for its name
+		return f.Path[1:3]
+	}
+	return f.Path[1:]
+}
+
+// reference returns the name of the shared modifier that a finding is inside of, or "".
+func (d *decoder) reference(f signpost.Finding, at tree.Field) string {
+	if len(f.Path) < 3 || f.Path[1] != signpost.Field("modifiers") {
+		return ""
+	}
+	_, modifiers := d.field(at.Value, "modifiers")
+	if item := modifiers.Items[f.Path[2].(signpost.Item)]; item.Kind == tree.String {
+		return item.Text
+	}
+	return ""
+}
+
+// reportAt reports a finding at the value that the path leads to from a field.
+func (d *decoder) reportAt(f signpost.Finding, from tree.Field, path signpost.Path) {
+	if at := d.locate(&f, from, path); at != nil {
+		d.report(f, at)
+	}
+}
+
+// locate returns the value that the path leads to from a field. Where the path leads nowhere, something is missing:
+// then it is the innermost value that is there. It is nil inside a value that was found to be broken, about which
+// nothing more is said. A replacement for the value becomes the fix of the finding.
+func (d *decoder) locate(f *signpost.Finding, from tree.Field, path signpost.Path) *tree.Node {
+	at, n, missing := from.Key, from.Value, false
+	for len(path) > 0 && !d.broken[n] && !missing {
+		var next *tree.Node
+		switch step := path[0].(type) {
+		case signpost.Item:
+			if int(step) < len(n.Items) {
+				next = n.Items[step]
+			}
+			path = path[1:]
+		case signpost.Field:
+			step, path = d.shortForm(n, step, path)
+			_, next = d.field(n, string(step))
+		}
+		if missing = next == nil; !missing {
+			at, n = next, next
+		}
+	}
+	if d.broken[n] {
+		return nil
+	}
+	if f.Replacement != nil && !missing {
+		f.Fix = d.replacement(at, f.Replacement)
+	}
+	return at
+}
+
+// shortForm translates a step into a modifier that is written with a kind: its fields are those of the
+// builders, where a path speaks of the manifest.
+func (d *decoder) shortForm(n *tree.Node, step signpost.Field, path signpost.Path) (signpost.Field, signpost.Path) {
+	if key, _ := d.field(n, "kind"); key == nil || step != "params" || len(path) < 3 {
+		return step, path[1:]
+	}
+	switch path[2:min(4, len(path))].String() {
+	case "ui.label":
+		return "label", path[4:]
+	case "ui.placeholder":
+		return "placeholder", path[4:]
+	case "ui.options":
+		return "options", path[4:]
+	case "schema.type":
+		return "kind", path[4:]
+	case "schema.default":
+		return "defaultValue", path[4:]
+	case "schema.enum":
+		return "options", nil
+	}
+	return path[2].(signpost.Field), path[3:]
+}

@@ -1,0 +1,74 @@
+package definition
+
+import (
+	"bytes"
+
+	"signpost"
+	"signpost/internal/tree"
+)
+
+// removeRule returns the fix that removes one of several rules of an allow comment, or all of a comment that has no
+// other rule. The comment is between two offsets.
+func (p *parser) removeRule(start, end int, rule *tree.Node, i, rules int) *signpost.Fix {
+	fix := &signpost.Fix{Message: "remove " + rule.Text}
+	text := p.doc.Text
+	switch {
+	case rules == 1:
+		fix.Message = "remove the comment"
+		start, end = p.wholeLines(start, end)
+	case i == 0: // with the comma behind it
+		start, end = rule.Start(), rule.Start()+bytes.IndexByte(text[rule.Start():], ',')+1
+		end += len(text[end:]) - len(bytes.TrimLeft(text[end:], " \t"))
+	default: // with the comma in front of it
+		start, end = bytes.LastIndexByte(text[:rule.Start()], ','), rule.End()
+	}
+	fix.Edits = []signpost.Edit{p.edit(start, end, "")}
+	return fix
+}
+
+// wholeLines extends a stretch of text: to its lines, with the last line break, if there is nothing else on them, and
+// otherwise over the white space in front of it.
+func (p *parser) wholeLines(start, end int) (int, int) {
+	text := p.doc.Text
+	first, _ := p.doc.Position(start)
+	last, _ := p.doc.Position(end)
+	lineStart, lineEnd := p.doc.Offset(first, 1), p.doc.Offset(last, 1)+len(p.doc.Line(last))
+	trimmed := len(bytes.TrimRight(text[lineStart:start], " \t"))
+	if trimmed > 0 || len(bytes.TrimSpace(text[end:lineEnd])) > 0 {
+		return lineStart + trimmed, end
+	}
+	if last < p.doc.Lines() {
+		return lineStart, p.doc.Offset(last+1, 1)
+	}
+	return lineStart, lineEnd
+}
+
+// removeField returns the fix that removes a field of an allow object, or all of the object's own field if it is the
+// only one. It returns nil where the text around it is not simple.
+func (p *parser) removeField(object *tree.Node, f tree.Field) *signpost.Fix {
+	start, end := f.Key.Start(), f.Value.End()
+	if f.Value.Start() < f.Key.End() || len(object.Fields) < 2 {
+		return nil // an alias, or the last one: an empty object would be left
+	}
+	text := p.doc.Text
+	fix := &signpost.Fix{Message: "remove " + f.Key.Text}
+	if object.Style == tree.Flow {
+		switch after := bytes.TrimLeft(text[end:], " \t\r\n"); {
+		case bytes.HasPrefix(after, []byte(",")):
+			end = len(text) - len(after) + 1
+			end += len(text[end:]) - len(bytes.TrimLeft(text[end:], " \t"))
+		case f.Key != object.Fields[0].Key:
+			start = bytes.LastIndexByte(text[:start], ',')
+		default:
+			return nil
+		}
+	} else {
+		wholeStart, wholeEnd := p.wholeLines(start, end)
+		if wholeStart > p.doc.Offset(f.Key.Line(), 1) {
+			return nil // something else is on the line
+		}
+		start, end = wholeStart, wholeEnd
+	}
+	fix.Edits = []signpost.Edit{p.edit(start, end, "")}
+	return fix
+}
