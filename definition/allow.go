@@ -115,7 +115,16 @@ func (d *decoder) allowField(endpoint *tree.Node) reader {
 			if f.Value.Kind == tree.Null || d.is(f.Value, "the reason to allow "+f.Key.Text, tree.String) && f.Value.Text == "" {
 				d.add(signpost.RuleRequiredField, "say why it is meant", f.Key, "allow gives no reason for %s", f.Key.Text)
 			}
-			removal := func() *signpost.Fix { return d.removeField(n, f) }
+			removal := func() *signpost.Fix {
+				owner := endpoint
+				if owner == nil {
+					owner = d.doc.Root
+				}
+				if key, value := owner.Field("allow"); len(n.Fields) == 1 && value == n {
+					return d.removeField(owner, tree.Field{Key: key, Value: value})
+				}
+				return d.removeField(n, f)
+			}
 			d.allowances = append(d.allowances, &allowance{rule: f.Key.Text, at: f.Key, in: endpoint, reasoned: true, removal: removal})
 		}
 	}}

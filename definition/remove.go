@@ -43,32 +43,34 @@ func (p *parser) wholeLines(start, end int) (int, int) {
 	return lineStart, lineEnd
 }
 
-// removeField returns the fix that removes a field of an allow object, or all of the object's own field if it is the
-// only one. It returns nil where the text around it is not simple.
+// removeField returns the fix that removes a field of an object, with the comment behind it. It returns nil where the
+// text around it is not simple, or the object would be empty.
 func (p *parser) removeField(object *tree.Node, f tree.Field) *signpost.Fix {
 	start, end := f.Key.Start(), f.Value.End()
-	if f.Value.Start() < f.Key.End() || len(object.Fields) < 2 {
-		return nil // an alias, or the last one: an empty object would be left
+	if end < f.Key.End() || start < object.Start() || end > object.End() || len(object.Fields) < 2 {
+		return nil // an alias, or merged from elsewhere
 	}
 	text := p.doc.Text
-	fix := &signpost.Fix{Message: "remove " + f.Key.Text}
 	if object.Style == tree.Flow {
-		switch after := bytes.TrimLeft(text[end:], " \t\r\n"); {
+		switch after := bytes.TrimLeft(text[end:], " \t"); {
 		case bytes.HasPrefix(after, []byte(",")):
-			end = len(text) - len(after) + 1
-			end += len(text[end:]) - len(bytes.TrimLeft(text[end:], " \t"))
-		case f.Key != object.Fields[0].Key:
+			end = len(text) - len(bytes.TrimLeft(after[1:], " \t"))
+		case f.Key != object.Fields[0].Key && bytes.HasSuffix(bytes.TrimRight(text[:start], " \t"), []byte(",")):
 			start = bytes.LastIndexByte(text[:start], ',')
 		default:
 			return nil
 		}
 	} else {
+		last, _ := p.doc.Position(end)
+		lineEnd := p.doc.Offset(last, 1) + len(p.doc.Line(last))
+		if rest := bytes.TrimLeft(text[end:lineEnd], " \t"); bytes.HasPrefix(rest, []byte("#")) {
+			end = lineEnd
+		}
 		wholeStart, wholeEnd := p.wholeLines(start, end)
 		if wholeStart > p.doc.Offset(f.Key.Line(), 1) {
 			return nil // something else is on the line
 		}
 		start, end = wholeStart, wholeEnd
 	}
-	fix.Edits = []signpost.Edit{p.edit(start, end, "")}
-	return fix
+	return &signpost.Fix{Message: "remove " + f.Key.Text, Edits: []signpost.Edit{p.edit(start, end, "")}}
 }

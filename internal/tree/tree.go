@@ -191,6 +191,14 @@ func Parse(text []byte, opts Options) *Document {
 	return d
 }
 
+// Positions returns a document for finding positions in a text, which is not read.
+func Positions(text []byte, json bool) *Document {
+	d := &Document{JSON: json}
+	d.Text, d.BOM = bytes.CutPrefix(text, []byte(ByteOrderMark))
+	d.index = newIndex(d)
+	return d
+}
+
 // invalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
 func invalidUTF8(text []byte) int {
 	if utf8.Valid(text) {

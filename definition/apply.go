@@ -1,0 +1,134 @@
+package definition
+
+import (
+	"bytes"
+	"slices"
+
+	"signpost"
+	"signpost/internal/tree"
+)
+
+// Fixed is a definition after its fixes were applied.
+type Fixed struct {
+	Text    []byte             // all bytes that no fix concerns are as they were
+	Applied []signpost.Finding // the findings that were fixed, with their places at the time
+	File    *File              // what the text says now, with the findings that are left
+}
+
+// maxRounds bounds how often a file is read again to apply fixes that touch each other. Fixes nest a few levels deep.
+const maxRounds = 100
+
+// Fix applies the fixes of a definition. Fixes that touch each other are applied one after the other, to what the
+// former left. A fix that would leave more errors than before is not applied.
+func (o Options) Fix(name string, text []byte) Fixed {
+	f := Fixed{Text: text, File: o.Parse(name, text)}
+	seen := map[string]bool{string(text): true}
+	for range maxRounds {
+		fixable := apart(f.File.findings(hasFix))
+		if len(fixable) == 0 || !o.try(name, &f, fixable, seen) && !o.tryEach(name, &f, fixable, seen) {
+			break
+		}
+	}
+	return f
+}
+
+// try applies the fixes of findings together and reports whether the result is no worse.
+func (o Options) try(name string, f *Fixed, findings []signpost.Finding, seen map[string]bool) bool {
+	var fixes []signpost.Fix
+	for _, finding := range findings {
+		fixes = append(fixes, *finding.Fix)
+	}
+	text := ApplyFixes(name, f.Text, fixes...)
+	if seen[string(text)] {
+		return false
+	}
+	seen[string(text)] = true
+	file := o.Parse(name, text)
+	if !noWorse(file, f.File) {
+		return false
+	}
+	f.Text, f.File, f.Applied = text, file, append(f.Applied, findings...)
+	return true
+}
+
+// tryEach applies the first fix whose result is no worse.
+func (o Options) tryEach(name string, f *Fixed, findings []signpost.Finding, seen map[string]bool) bool {
+	return slices.ContainsFunc(findings, func(finding signpost.Finding) bool {
+		return o.try(name, f, []signpost.Finding{finding}, seen)
+	})
+}
+
+// noWorse reports whether a file has no more errors than before and, with as many, no more findings.
+func noWorse(now, before *File) bool {
+	errors, errorsBefore := len(now.findings(isError)), len(before.findings(isError))
+	if errors != errorsBefore {
+		return errors < errorsBefore
+	}
+	return len(now.parser.findings) <= len(before.parser.findings)
+}
+
+func hasFix(f signpost.Finding) bool  { return f.Fix != nil }
+func isError(f signpost.Finding) bool { return f.Severity == signpost.SeverityError }
+
+// findings returns the findings of the file alone for which keep is true.
+func (f *File) findings(keep func(signpost.Finding) bool) []signpost.Finding {
+	var kept []signpost.Finding
+	for _, finding := range f.parser.findings {
+		if keep(finding) {
+			kept = append(kept, finding)
+		}
+	}
+	return kept
+}
+
+// apart returns the findings whose fixes do not touch those of findings before them.
+func apart(findings []signpost.Finding) []signpost.Finding {
+	var chosen []signpost.Finding
+	type place struct{ line, column int }
+	reached := place{}                                                // the end of what is edited so far
+	slices.SortStableFunc(findings, func(a, b signpost.Finding) int { // by their edits, not by their places
+		first, second := a.Fix.Edits[0], b.Fix.Edits[0]
+		if first.Line != second.Line {
+			return first.Line - second.Line
+		}
+		return first.Column - second.Column
+	})
+	for _, f := range findings {
+		first, last := f.Fix.Edits[0], f.Fix.Edits[len(f.Fix.Edits)-1]
+		if first.Line < reached.line || first.Line == reached.line && first.Column <= reached.column {
+			continue
+		}
+		chosen = append(chosen, f)
+		reached = place{last.EndLine, last.EndColumn}
+	}
+	return chosen
+}
+
+// ApplyFixes returns the text of a definition file with the edits of fixes applied. The fixes must not overlap. The
+// name is that of the file, as for [Parse].
+func ApplyFixes(name string, text []byte, fixes ...signpost.Fix) []byte {
+	doc := tree.Positions(text, isJSON(name, text))
+	type change struct {
+		start, end int
+		text       string
+	}
+	var changes []change
+	for _, fix := range fixes {
+		for _, e := range fix.Edits {
+			changes = append(changes, change{doc.Offset(e.Line, e.Column), doc.Offset(e.EndLine, e.EndColumn), e.Text})
+		}
+	}
+	slices.SortFunc(changes, func(a, b change) int { return a.start - b.start })
+	var out bytes.Buffer
+	if doc.BOM {
+		out.WriteString(tree.ByteOrderMark)
+	}
+	from := 0
+	for _, c := range changes {
+		out.Write(doc.Text[from:max(from, c.start)])
+		out.WriteString(c.text)
+		from = max(from, c.end)
+	}
+	out.Write(doc.Text[from:])
+	return out.Bytes()
+}

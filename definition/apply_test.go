@@ -1,0 +1,143 @@
+package definition
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"signpost"
+	"signpost/internal/tree"
+)
+
+// The definitions that a piece of text stands in, in the place of %s.
+const (
+	atTop      = "%sversions: {v1: {endpoints: {}}}\n"
+	beforeOne  = "%sversions:\n  v1:\n    endpoints:\n      https://{{host}}/v1/media: {name: Media, method: get, mime_type: application/json}\n"
+	inEndpoint = "versions:\n  v1:\n    endpoints:\n      https://{{host}}/a:\n%s        mime_type: application/json\n"
+	inContext  = "versions:\n  v1:\n    endpoints:\n      https://{{host}}/a: {name: A, method: post, mime_type: application/json, context_obj: [{key: k, %s}]}\n"
+	ofUsed     = "service: X\n%s  m: {kind: text, id: m, name: M, key: m, label: M}\nversions:\n  v1:\n    endpoints:\n      https://{{host}}/a: {name: A, method: get, mime_type: application/json, modifiers: [m]}\n"
+	ofUnused   = "%smodifiers: {m: {kind: text, id: m, name: M, key: m, label: M}}\nversions: {v1: {endpoints: {}}}\n"
+	inModifier = "allow: {unused-modifier: x}\nmodifiers:\n  m:\n    id: m\n    name: M\n    key: m\n    label: M\n    %sversions: {v1: {endpoints: {}}}\n"
+	inFlow     = "allow: {unused-modifier: x}\nmodifiers: {m: {%s, id: m, name: M, key: m, label: M}}\nversions: {v1: {endpoints: {}}}\n"
+	jsonTop    = `{%s, "modifiers": {"m": {"kind": "text", "id": "m", "name": "M", "key": "m", "label": "M"}}, "versions": {"v1": {"endpoints": {}}}}`
+	jsonSelect = `{"allow": {"unused-modifier": "y"}, "modifiers": {"m": {"kind": "select", "id": "m", "name": "M", "key": "m", "label": "M", %s}}, "versions": {"v1": {"endpoints": {}}}}`
+)
+
+// TestFix applies the fixes of mistakes. Everything else stays byte for byte, whatever ends the lines.
+func TestFix(t *testing.T) {
+	for _, test := range []struct{ name, in, old, new string }{
+		{"a name", ofUsed, "modifers: # all of them\n", "modifiers: # all of them\n"},
+		{"a quoted name", inEndpoint, "        name: A\n        'mehtod'  :   \"GET\" # loud\n", "        name: A\n        'method'  :   \"get\" # loud\n"},
+		{"a context type", inContext, "type: bodyparam, required: 'TRUE'", "type: bodyParam, required: true"},
+		{"a number for text", inEndpoint, "        method: get\n        name: 2026\n", "        method: get\n        name: \"2026\"\n"},
+		{"a default in quotes", inFlow, `kind: number, defaultValue: "20"`, "kind: number, defaultValue: 20"},
+		{"a default that was meant", inFlow, `default: 'a', kind: text`, "defaultValue: 'a', kind: text"},
+		{"bare options", inFlow, "kind: select, options: [football, table-tennis, 'on']",
+			"kind: select, options: [{value: football, label: Football}, {value: table-tennis, label: Table tennis}, {value: 'on', label: 'On'}]"},
+		{"options in lines", inModifier, "kind: select\n    options:\n      - football # the first\n      - true\n",
+			"kind: select\n    options:\n      - {value: football, label: Football} # the first\n      - {value: \"true\", label: \"True\"}\n"},
+		{"an option that needs quotes", inFlow, `kind: select, options: ["a, b"]`, `kind: select, options: [{value: "a, b", label: "A, b"}]`},
+		{"two that touch", inFlow, "kin: dropdown, options: [{value: a, label: A}]", "kind: select, options: [{value: a, label: A}]"},
+		{"a list", beforeOne, "enable: authentication, geo-restriction\n", "enable: [authentication, geo-restriction]\n"},
+		{"a feature", beforeOne, "enable: [autentication]\n", "enable: [authentication]\n"},
+		{"an unused comment", beforeOne, "  # signpost: allow plain-http because of it\n# more\n", "# more\n"},
+		{"an unused comment behind", atTop, "service: X   # signpost: allow plain-http because of it\n", "service: X\n"},
+		{"two of three rules", ofUnused, "# signpost: allow plain-http, unused-modifier, duplicate-name because\n", "# signpost: allow unused-modifier because\n"},
+		{"a misspelt rule", ofUnused, "allow: {unused-modifer: next release}\n", "allow: {unused-modifier: next release}\n"},
+		{"an unused entry", ofUnused, "allow: {plain-http: none, unused-modifier: next release}\n", "allow: {unused-modifier: next release}\n"},
+		{"an unused entry at the end", ofUnused, "allow: {unused-modifier: next release, plain-http: none}\n", "allow: {unused-modifier: next release}\n"},
+		{"an unused entry on a line", ofUnused, "allow:\n  plain-http: none # x\n  unused-modifier: next\n", "allow:\n  unused-modifier: next\n"},
+		{"unused entries", atTop, "service: X\nallow:\n  plain-http: none # x\n  duplicate-name: none\n", "service: X\n"},
+		{"an unused allow", atTop, "service: X\nallow: {plain-http: none} # why\n", "service: X\n"},
+		{"an ignore", atTop, "service: 5 # signpost: ignore plain-http because\n", "service: \"5\"\n"},
+		{"a version", "%s", "versions: {V1: {endpoint: {}}}\n", "versions: {v1: {endpoints: {}}}\n"},
+		{"JSON", "%s", `{"servce": 5, "versions": {"1": {"endpoints": {}}}}`, `{"service": "5", "versions": {"v1": {"endpoints": {}}}}`},
+		{"options in JSON", jsonSelect, `"options":["a b", 1]`, `"options":[{"value": "a b", "label": "A b"}, {"value": "1", "label": "1"}]`},
+		{"an entry in JSON", jsonTop, `"allow": {"plain-http": "x", "unused-modifier": "y"}`, `"allow": {"unused-modifier": "y"}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			name := "f.yaml"
+			if strings.HasPrefix(test.in+test.old, "{") || strings.HasPrefix(test.old, "{") {
+				name = "f.json"
+			}
+			for _, end := range []string{"\n", "\r\n"} {
+				for _, mark := range []string{"", "\ufeff"} {
+					old := mark + strings.ReplaceAll(fmt.Sprintf(test.in, test.old), "\n", end)
+					want := mark + strings.ReplaceAll(fmt.Sprintf(test.in, test.new), "\n", end)
+					fixed := Options{}.Fix(name, []byte(old))
+					if string(fixed.Text) != want || len(Lint(fixed.File)) > 0 {
+						t.Errorf("got\n%q\nwant\n%q\nleft: %v", fixed.Text, want, Lint(fixed.File))
+					}
+				}
+			}
+		})
+	}
+}
+
+// What changes what apps send, or what a person has to decide, has no fix.
+func TestNoFix(t *testing.T) {
+	for _, test := range []struct{ in, text string }{
+		{inEndpoint, "        name: A\n        method: put\n"},
+		{inContext, "type: header"},
+		{beforeOne, "context_keys: {k: K}\nfeatures: {f: {context_obj: [{key: kk, type: ctx}]}}\n"},
+		{inFlow, "kind: select, options: [{value: ab, label: A}, {value: ac, label: B}], defaultValue: ad"},
+		{inFlow, "kind: text, label: again"},
+		{inFlow, "kind: text, lable: again"},
+		{atTop, "name: X\n"},
+	} {
+		text := fmt.Sprintf(test.in, test.text)
+		fixed := Options{}.Fix("f.yaml", []byte(text))
+		if len(fixed.Applied) > 0 || string(fixed.Text) != text || len(Lint(fixed.File)) == 0 {
+			t.Errorf("%q: fixed %v, left %v", test.text, fixed.Applied, Lint(fixed.File))
+		}
+	}
+}
+
+// TestFixCorpus fixes every file of the corpus: what is left has no fix, and no file is worse than before.
+func TestFixCorpus(t *testing.T) {
+	for _, dir := range []string{"ok", "warn", "err"} {
+		for _, path := range corpus(t, dir) {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkFix(t, filepath.Base(path), text)
+		}
+	}
+}
+
+// checkFix holds a fixed file against what is true of every one.
+func checkFix(t *testing.T, name string, text []byte) {
+	t.Helper()
+	before := Parse(name, text)
+	fixed := Options{}.Fix(name, text)
+	if !noWorse(fixed.File, before) {
+		t.Errorf("%s: worse than before: %v, then %v\n%s", name, Lint(before), Lint(fixed.File), fixed.Text)
+	}
+	if again := (Options{}).Fix(name, fixed.Text); len(again.Applied) > 0 && !bytes.Equal(again.Text, fixed.Text) {
+		t.Errorf("%s: a second run changes more: %v\n%s\n%s", name, again.Applied, fixed.Text, again.Text)
+	}
+	if len(fixed.Applied) == 0 && !bytes.Equal(text, fixed.Text) {
+		t.Errorf("%s: changed without a finding", name)
+	}
+	for _, f := range before.findings(hasFix) {
+		checkEdits(t, name, text, f)
+	}
+}
+
+// checkEdits applies one fix: the bytes outside its edits stay.
+func checkEdits(t *testing.T, name string, text []byte, f signpost.Finding) {
+	t.Helper()
+	after := ApplyFixes(name, text, *f.Fix)
+	first, last := f.Fix.Edits[0], f.Fix.Edits[len(f.Fix.Edits)-1]
+	doc := tree.Positions(text, isJSON(name, text))
+	start, end := doc.Offset(first.Line, first.Column), doc.Offset(last.EndLine, last.EndColumn)
+	body := bytes.TrimPrefix(text, []byte("\ufeff"))
+	changed := bytes.TrimPrefix(after, []byte("\ufeff"))
+	if !bytes.HasPrefix(changed, body[:start]) || !bytes.HasSuffix(changed, body[end:]) || len(after)-len(changed) != len(text)-len(body) {
+		t.Errorf("%s: the fix of %v changes bytes outside its edits\n%q\n%q", name, f, text, after)
+	}
+}
