@@ -16,6 +16,7 @@ func TestImportRule(t *testing.T) {
 		"signpost/client":            {"signpost", "signpost/contextkeys", "signpost/host", "signpost/internal/routes", "signpost/internal/spell"},
 		"signpost/contextkeys":       {"signpost"},
 		"signpost/definition":        {"signpost", "signpost/host", "signpost/internal/routes", "signpost/internal/spell", "signpost/internal/tree"},
+		"signpost/docs":              {},
 		"signpost/host":              {"signpost/internal/hostname", "golang.org/x/net/idna"},
 		"signpost/internal/accepted": {"signpost", "signpost/internal/spell", "signpost/internal/tree"},
 		"signpost/internal/hostname": {},
@@ -48,7 +49,7 @@ func TestImportRule(t *testing.T) {
 			"github.com/sourcegraph/jsonrpc2",
 		},
 		"signpost/internal/cli": {
-			"signpost", "signpost/client", "signpost/definition", "signpost/host", "signpost/internal/accepted", "signpost/internal/daemon", "signpost/internal/lsp", "signpost/internal/routes", "signpost/internal/source", "signpost/internal/spell", "signpost/internal/tree", "signpost/openapi",
+			"signpost", "signpost/docs", "signpost/client", "signpost/definition", "signpost/host", "signpost/internal/accepted", "signpost/internal/daemon", "signpost/internal/lsp", "signpost/internal/routes", "signpost/internal/source", "signpost/internal/spell", "signpost/internal/tree", "signpost/openapi",
 			"signpost/server", "signpost/studio",
 			"github.com/santhosh-tekuri/jsonschema/v6", "github.com/santhosh-tekuri/jsonschema/v6/kind",
 			"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys/unix",

@@ -111,6 +111,7 @@ Exit codes: 0 fine, 1 findings, 2 wrong usage, 3 it could not do its work.`,
 	root.AddCommand(
 		c.serveCommand(),
 		c.lintCommand(),
+		c.explainCommand(),
 		c.renderCommand(),
 		c.diffCommand(),
 		c.checkCommand(),

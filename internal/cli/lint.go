@@ -20,10 +20,27 @@ type lintFlags struct {
 	strict      bool
 	registered  []string
 	contextKeys string // a file; "" for none
+
+	fix    bool
+	dryRun bool // only show what fix would change
+
+	baseline       string // a file; "" for none
+	updateBaseline bool
+}
+
+// check returns an error for flags that do not go together.
+func (f lintFlags) check() error {
+	switch {
+	case f.dryRun && !f.fix:
+		return usageErrorf("--dry-run goes with --fix")
+	case f.updateBaseline && f.baseline == "":
+		return usageErrorf("--update-baseline goes with --baseline FILE")
+	}
+	return nil
 }
 
 func (c *CLI) lintCommand() *cobra.Command {
-	f := lintFlags{format: enum{value: "text", allowed: []string{"text", "json", "sarif", "github"}}}
+	f := lintFlags{format: enum{value: "text", allowed: []string{"text", "json", "sarif", "github", "gitlab"}}}
 	cmd := &cobra.Command{
 		Use:   "lint [FILE|DIR|- ...]",
 		Short: "Check definitions, and report mistakes with file, line and column",
@@ -37,9 +54,15 @@ same base_path are an error, and endpoints that take feeds from each other are f
 A warning does not keep a definition from being served. If it is not a mistake, allow it in a comment on its line
 or above it, or in the field allow of the endpoint:
 
-  # signpost: allow overlap-drops-context because these feeds are public`,
+  # signpost: allow overlap-drops-context because these feeds are public
+
+--fix applies the fixes that are certain, such as a misspelt field, prints them, and reports what is left. Comments,
+order and formatting stay. --fix --dry-run shows the changes as a unified diff and writes nothing.
+
+--baseline names a file of known findings, which are not reported and do not count. --update-baseline writes it.`,
 		Example: `  signpost lint feeds.yaml
-  signpost lint --strict --format github services/`,
+  signpost lint --strict --format github services/
+  signpost lint --fix feeds.yaml`,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				args = []string{"."}
@@ -51,20 +74,36 @@ or above it, or in the field allow of the endpoint:
 	addRegisteredFlag(cmd, &f.registered)
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "treat warnings as errors")
 	cmd.Flags().StringVar(&f.contextKeys, "context-keys", "", "a `file` with the context keys that apps have: an object from key to description")
+	cmd.Flags().BoolVar(&f.fix, "fix", false, "apply fixes to the files")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "with --fix, print the changes and write nothing")
+	cmd.Flags().StringVar(&f.baseline, "baseline", "", "a `file` of known findings, which are not reported")
+	cmd.Flags().BoolVar(&f.updateBaseline, "update-baseline", false, "write the present findings to the baseline")
 	return cmd
 }
 
 func (c *CLI) lint(ctx context.Context, args []string, f lintFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
 	keys, err := c.readContextKeys(f.contextKeys)
 	if err != nil {
 		return err
 	}
+	opts := definition.Options{ContextKeys: keys}
 	reader := c.reader()
 	documents, err := reader.Read(ctx, args...)
 	if err != nil {
 		return err
 	}
-	files := source.ParseDefinitions(documents, definition.Options{ContextKeys: keys})
+	var files []*definition.File
+	if f.fix {
+		files, err = c.fix(documents, opts, f)
+	} else {
+		files = source.ParseDefinitions(documents, opts)
+	}
+	if err != nil {
+		return err
+	}
 	var names []string
 	for _, d := range documents {
 		names = append(names, d.Name)
@@ -78,28 +117,61 @@ func (c *CLI) lint(ctx context.Context, args []string, f lintFlags) error {
 		others = append(others, s.File)
 	}
 	findings := definition.LintTogether(files, others)
+	summary := ""
+	if f.baseline != "" {
+		if findings, summary, err = c.applyBaseline(findings, f); err != nil {
+			return err
+		}
+	}
 	if f.strict {
 		for i := range findings {
 			findings[i].Severity = signpost.SeverityError
 		}
 	}
-	switch f.format.value {
-	case "json":
-		err = printJSON(c.Stdout, findings)
-	case "sarif":
-		err = printJSON(c.Stdout, newSARIF(findings))
-	case "github":
-		printGitHub(c.Stdout, findings)
-	default:
-		printFindings(c.Stdout, c.palette(c.Stdout), files, findings)
+	if !f.dryRun {
+		if err := c.printLint(files, findings, f.format.value); err != nil {
+			return fmt.Errorf("print findings: %w", err)
+		}
 	}
-	if err != nil {
-		return fmt.Errorf("print findings: %w", err)
-	}
-	fmt.Fprintf(c.Stderr, "%s: %s, %s\n", plural(len(files), "file"),
-		plural(count(findings, signpost.SeverityError), "error"), plural(count(findings, signpost.SeverityWarning), "warning"))
+	fmt.Fprintf(c.Stderr, "%s: %s, %s%s\n", plural(len(files), "file"),
+		plural(count(findings, signpost.SeverityError), "error"), plural(count(findings, signpost.SeverityWarning), "warning"), summary)
 	if hasErrors(findings) {
 		return foundSomething
+	}
+	return nil
+}
+
+// applyBaseline returns the findings that the baseline does not have, and what the summary says about it. With
+// --update-baseline all are written to it, and none is left.
+func (c *CLI) applyBaseline(findings []signpost.Finding, f lintFlags) ([]signpost.Finding, string, error) {
+	if f.updateBaseline {
+		err := writeBaseline(f.baseline, findings)
+		return []signpost.Finding{}, fmt.Sprintf("; %s written to %s", plural(len(findings), "finding"), f.baseline), err
+	}
+	known, err := readBaseline(f.baseline)
+	if err != nil {
+		return nil, "", err
+	}
+	left, gone := known.without(f.baseline, findings)
+	if gone > 0 {
+		fmt.Fprintf(c.Stderr, "%s of %s no longer there: --update-baseline removes them\n", plural(gone, "finding"), f.baseline)
+	}
+	return left, fmt.Sprintf("; %d in the baseline", len(findings)-len(left)), nil
+}
+
+// printLint writes findings in a format.
+func (c *CLI) printLint(files []*definition.File, findings []signpost.Finding, format string) error {
+	switch format {
+	case "json":
+		return printJSON(c.Stdout, findings)
+	case "sarif":
+		return printJSON(c.Stdout, newSARIF(findings))
+	case "github":
+		printGitHub(c.Stdout, findings)
+	case "gitlab":
+		return printJSON(c.Stdout, newGitLab(findings))
+	default:
+		printFindings(c.Stdout, c.palette(c.Stdout), files, findings)
 	}
 	return nil
 }

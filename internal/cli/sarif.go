@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"signpost"
 	"signpost/definition"
@@ -35,6 +36,9 @@ type sarifDriver struct {
 type sarifRule struct {
 	ID            string      `json:"id"`
 	Short         sarifText   `json:"shortDescription"`
+	Full          sarifText   `json:"fullDescription"`
+	Help          sarifHelp   `json:"help"`
+	HelpURI       string      `json:"helpUri"`
 	Configuration sarifConfig `json:"defaultConfiguration"`
 }
 
@@ -46,12 +50,62 @@ type sarifText struct {
 	Text string `json:"text"`
 }
 
+type sarifHelp struct {
+	Text     string `json:"text"`
+	Markdown string `json:"markdown"`
+}
+
+// docsURL is where the pages of docs are published. Whoever hosts the repository sets it when building, with
+// -ldflags "-X signpost/internal/cli.docsURL=…".
+var docsURL = "https://github.com/OWNER/signpost/blob/main/docs"
+
+// sarifFix is a change that settles a result.
+type sarifFix struct {
+	Description sarifText       `json:"description"`
+	Changes     []sarifArtifact `json:"artifactChanges"`
+}
+
+type sarifArtifact struct {
+	Location     sarifURI           `json:"artifactLocation"`
+	Replacements []sarifReplacement `json:"replacements"`
+}
+
+type sarifURI struct {
+	URI string `json:"uri"`
+}
+
+type sarifReplacement struct {
+	Deleted  sarifRegion `json:"deletedRegion"`
+	Inserted sarifText   `json:"insertedContent"`
+}
+
+type sarifRegion struct {
+	StartLine   int `json:"startLine"`
+	StartColumn int `json:"startColumn"`
+	EndLine     int `json:"endLine"`
+	EndColumn   int `json:"endColumn"`
+}
+
+// sarifFixes returns the fix of a finding, if it has one.
+func sarifFixes(f signpost.Finding) []sarifFix {
+	if f.Fix == nil {
+		return nil
+	}
+	change := sarifArtifact{Location: sarifURI{fileURI(f.File)}}
+	for _, e := range f.Fix.Edits {
+		change.Replacements = append(change.Replacements, sarifReplacement{sarifRegion{e.Line, e.Column, e.EndLine, e.EndColumn}, sarifText{e.Text}})
+	}
+	return []sarifFix{{sarifText{f.Fix.Message}, []sarifArtifact{change}}}
+}
+
 type sarifResult struct {
 	RuleID    string            `json:"ruleId"`
 	RuleIndex int               `json:"ruleIndex"`
 	Level     signpost.Severity `json:"level"` // SARIF calls them error and warning too
 	Message   sarifText         `json:"message"`
 	Locations []sarifLocation   `json:"locations"`
+	Prints    map[string]string `json:"partialFingerprints"`
+	Fixes     []sarifFix        `json:"fixes,omitempty"`
 }
 
 type sarifLocation struct {
@@ -73,9 +127,14 @@ func newSARIF(findings []signpost.Finding) sarif {
 	var names []string
 	for _, r := range definition.Rules() {
 		names = append(names, r.Name)
-		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{r.Name, sarifText{r.Summary}, sarifConfig{r.Severity}})
+		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{
+			ID: r.Name, Short: sarifText{r.Summary}, Full: sarifText{firstParagraph(ruleText(r.Name))},
+			Help: sarifHelp{forTerminal(ruleText(r.Name)), ruleText(r.Name)}, HelpURI: docsURL + "/rules.md#" + r.Name,
+			Configuration: sarifConfig{r.Severity},
+		})
 	}
-	for _, f := range findings {
+	prints := fingerprints(findings, ".")
+	for i, f := range findings {
 		message := f.Message
 		if f.Hint != "" {
 			message += ": " + f.Hint
@@ -87,9 +146,16 @@ func newSARIF(findings []signpost.Finding) sarif {
 		run.Results = append(run.Results, sarifResult{
 			RuleID: f.Rule, RuleIndex: slices.Index(names, f.Rule), Level: f.Severity,
 			Message: sarifText{message}, Locations: []sarifLocation{place},
+			Prints: map[string]string{"signpost/v1": prints[i]}, Fixes: sarifFixes(f),
 		})
 	}
 	return sarif{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}}
+}
+
+// firstParagraph returns the beginning of a text in Markdown, as plain text on one line.
+func firstParagraph(markdown string) string {
+	first, _, _ := strings.Cut(markdown, "\n\n")
+	return strings.Join(strings.Fields(plain(first)), " ")
 }
 
 // fileURI returns a path as SARIF wants it: relative to where it is run, or a file URL.

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"signpost"
+	"signpost/internal/source"
+)
+
+// baseline is a file of findings that are known, so that only new ones count.
+type baseline struct {
+	Version  int            `json:"version"`
+	Findings []knownFinding `json:"findings"`
+}
+
+type knownFinding struct {
+	Fingerprint string `json:"fingerprint"`
+	Rule        string `json:"rule"`
+	File        string `json:"file"`
+	Message     string `json:"message"`
+}
+
+const baselineVersion = 1
+
+// readBaseline reads a baseline.
+func readBaseline(path string) (*baseline, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("read baseline %q: no such file; --update-baseline writes it", path)
+		}
+		return nil, fmt.Errorf("read baseline: %w", err)
+	}
+	var b baseline
+	if err := json.Unmarshal(text, &b); err != nil || b.Version != baselineVersion {
+		return nil, fmt.Errorf("read baseline %q: it is not a baseline of signpost lint", path)
+	}
+	return &b, nil
+}
+
+// writeBaseline writes the findings to a baseline.
+func writeBaseline(path string, findings []signpost.Finding) error {
+	b := baseline{Version: baselineVersion, Findings: []knownFinding{}}
+	prints := fingerprints(findings, filepath.Dir(path))
+	for i, f := range findings {
+		b.Findings = append(b.Findings, knownFinding{prints[i], f.Rule, seenFrom(f.File, filepath.Dir(path)), f.Message})
+	}
+	text, err := json.MarshalIndent(b, "", "  ")
+	if err == nil {
+		err = source.WriteFile(path, append(text, '\n'), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("write baseline %q: %w", path, err)
+	}
+	return nil
+}
+
+// without returns the findings that the baseline does not have, and how many entries of it match nothing.
+func (b *baseline) without(path string, findings []signpost.Finding) (left []signpost.Finding, gone int) {
+	known := make(map[string]bool, len(b.Findings))
+	for _, f := range b.Findings {
+		known[f.Fingerprint] = true
+	}
+	left = []signpost.Finding{}
+	found := make(map[string]bool)
+	for i, print := range fingerprints(findings, filepath.Dir(path)) {
+		if found[print] = true; !known[print] {
+			left = append(left, findings[i])
+		}
+	}
+	for print := range known {
+		if !found[print] {
+			gone++
+		}
+	}
+	return left, gone
+}
+
+// places are what messages say about lines and columns, which move.
+var places = regexp.MustCompile(`(line|column) \d+|:\d+\b`)
+
+// fingerprints returns a fingerprint for each finding: a hash of its file, relative to a directory, its rule, its
+// message and its place in the manifest. Lines do not count, so that it stays when other lines come or go. Findings
+// that are alike are numbered.
+func fingerprints(findings []signpost.Finding, dir string) []string {
+	prints := make([]string, len(findings))
+	count := make(map[string]int)
+	for i, f := range findings {
+		key := strings.Join([]string{seenFrom(f.File, dir), f.Rule, places.ReplaceAllString(f.Message, ""), f.Path.String()}, "\x00")
+		count[key]++
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", key, count[key]))
+		prints[i] = hex.EncodeToString(sum[:16])
+	}
+	return prints
+}
+
+// seenFrom returns the path of a file as seen from a directory, with slashes.
+func seenFrom(file, dir string) string {
+	full, err := filepath.Abs(file)
+	if base, baseErr := filepath.Abs(dir); err == nil && baseErr == nil {
+		if short, err := filepath.Rel(base, full); err == nil {
+			return filepath.ToSlash(short)
+		}
+	}
+	return filepath.ToSlash(file)
+}

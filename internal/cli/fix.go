@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"signpost/definition"
+	"signpost/internal/source"
+)
+
+// fix applies the fixes of definitions to their files, and returns what is left of each. With dryRun it writes
+// nothing, and prints what it would change as a unified diff.
+func (c *CLI) fix(documents []source.Document, opts definition.Options, f lintFlags) ([]*definition.File, error) {
+	var files []*definition.File
+	for _, d := range documents {
+		if info, err := os.Stat(d.Name); err != nil || !info.Mode().IsRegular() {
+			return nil, usageErrorf("--fix: %s is not a file that can be written", d.Name)
+		}
+	}
+	for _, d := range documents {
+		fixed := opts.Fix(d.Name, d.Text)
+		switch {
+		case f.dryRun:
+			if _, err := c.Stdout.Write(unifiedDiff(d.Name, d.Text, fixed.Text)); err != nil {
+				return nil, err
+			}
+			files = append(files, opts.Parse(d.Name, d.Text))
+			continue
+		case len(fixed.Applied) > 0:
+			if err := replaceFile(d.Name, d.Text, fixed.Text); err != nil {
+				return nil, fmt.Errorf("write %q: %w", d.Name, err)
+			}
+		}
+		out := c.Stderr // keeps what programs read apart
+		if f.format.value == "text" {
+			out = c.Stdout
+		}
+		for _, a := range fixed.Applied {
+			fmt.Fprintf(out, "%s:%d:%d: fixed: %s [%s]\n", a.File, a.Line, a.Column, a.Fix.Message, a.Rule)
+		}
+		files = append(files, fixed.File)
+	}
+	return files, nil
+}
+
+// replaceFile writes a file in one step, with the mode that it has, unless it no longer holds what was read. The
+// target of a symbolic link is replaced, not the link.
+func replaceFile(path string, old, text []byte) error {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	now, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(now, old) {
+		return errors.New("the file has changed meanwhile: run it again")
+	}
+	return source.WriteFile(path, text, info.Mode().Perm())
+}
