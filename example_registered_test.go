@@ -56,7 +56,7 @@ func ExampleManifest_Validate() {
 	}
 	// Output:
 	// url: URL "https://{{host}}/series/{series_id}" has a stray "{"
-	//   hint: a placeholder is a name in two pairs of braces, such as {{series_id}}
+	//   hint: write {{series_id}}
 	// method: method "GET" is not "get" or "post"
 	//   hint: write it in lower case: get
 }

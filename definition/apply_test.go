@@ -53,6 +53,10 @@ func TestFix(t *testing.T) {
 		{"unused entries", atTop, "service: X\nallow:\n  plain-http: none # x\n  duplicate-name: none\n", "service: X\n"},
 		{"an unused allow", atTop, "service: X\nallow: {plain-http: none} # why\n", "service: X\n"},
 		{"an ignore", atTop, "service: 5 # signpost: ignore plain-http because\n", "service: \"5\"\n"},
+		{"a colon", "%s", "versions:\n  v1:\n    endpoints:\n      https://{{host}}/v1/:id/x: &f {name: A, method: get, mime_type: application/json}\n",
+			"versions:\n  v1:\n    endpoints:\n      https://{{host}}/v1/{{id}}/x: &f {name: A, method: get, mime_type: application/json}\n"},
+		{"a colon in brackets", "%s", "versions: {v1: {endpoints: {https://h.example/v1/:id/x: {name: A, method: get, mime_type: application/json}}}}\n",
+			"versions: {v1: {endpoints: {\"https://h.example/v1/{{id}}/x\": {name: A, method: get, mime_type: application/json}}}}\n"},
 		{"a version", "%s", "versions: {V1: {endpoint: {}}}\n", "versions: {v1: {endpoints: {}}}\n"},
 		{"JSON", "%s", `{"servce": 5, "versions": {"1": {"endpoints": {}}}}`, `{"service": "5", "versions": {"v1": {"endpoints": {}}}}`},
 		{"options in JSON", jsonSelect, `"options":["a b", 1]`, `"options":[{"value": "a b", "label": "A b"}, {"value": "1", "label": "1"}]`},
@@ -140,4 +144,22 @@ func checkEdits(t *testing.T, name string, text []byte, f signpost.Finding) {
 	if !bytes.HasPrefix(changed, body[:start]) || !bytes.HasSuffix(changed, body[end:]) || len(after)-len(changed) != len(text)-len(body) {
 		t.Errorf("%s: the fix of %v changes bytes outside its edits\n%q\n%q", name, f, text, after)
 	}
+}
+
+// FuzzFix fixes what nobody has thought of: it ends, the file is no worse, and bytes outside the edits stay.
+func FuzzFix(f *testing.F) {
+	for _, dir := range []string{"warn", "err"} {
+		for _, path := range corpus(f, dir) {
+			if text, err := os.ReadFile(path); err == nil {
+				f.Add(text, filepath.Ext(path) == ".json")
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, text []byte, json bool) {
+		name := "f.yaml"
+		if json {
+			name = "f.json"
+		}
+		checkFix(t, name, text)
+	})
 }

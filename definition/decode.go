@@ -96,7 +96,6 @@ func (d *decoder) unknownField(n *tree.Node, f tree.Field, what string, readers 
 	}
 	if synonym := synonyms[f.Key.Text]; slices.Contains(names, synonym) {
 		names = []string{synonym}
-		message += fmt.Sprintf(": it is called %s", synonym)
 	}
 	meant := d.unknown(ruleUnknownField, f.Key, names, message)
 	if key, _ := d.field(n, meant); key != nil || meant == "" {

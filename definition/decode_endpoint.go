@@ -73,9 +73,15 @@ type sharedModifier struct {
 	used       bool
 }
 
-// maxShared bounds what references to shared modifiers add to the manifests of a file, in bytes. A service with ten
-// thousand endpoints and ten modifiers on each stays below it; a small file that repeats a large modifier does not.
-const maxShared = 32 << 20
+// What shared modifiers and features add to the manifests of a file is bounded, in bytes: a small file that repeats a
+// large modifier thousands of times must not become a manifest that no machine can hold. A file may add freeShared
+// bytes and sharedPerByte more for each byte of its own. Ten modifiers on each of ten thousand endpoints stay below.
+const (
+	freeShared    = 8 << 20
+	sharedPerByte = 4
+)
+
+func (d *decoder) maxShared() int { return freeShared + sharedPerByte*len(d.doc.Text) }
 
 // modifierOrName reads an item of an endpoint's modifiers: the name of a shared one, or one of its own.
 func (d *decoder) modifierOrName(n *tree.Node) (signpost.Modifier, *Deprecation) {
@@ -94,14 +100,14 @@ func (d *decoder) modifierOrName(n *tree.Node) (signpost.Modifier, *Deprecation)
 		} else {
 			d.incomplete = true
 		}
-	case d.sharedSize > maxShared: // reported already
+	case d.sharedSize > d.maxShared(): // reported already
 		d.broken[n] = true
 	default:
 		shared.used = true
-		if d.sharedSize += shared.size; d.sharedSize > maxShared {
+		if d.sharedSize += shared.size; d.sharedSize > d.maxShared() {
 			d.broken[n] = true
 			d.add(ruleSyntax, "split the service into several files", n,
-				"shared modifiers make the manifests larger than %d MiB", maxShared>>20)
+				"shared modifiers make the manifests larger by more than %d MiB", d.maxShared()>>20)
 			break
 		}
 		return shared.modifier, shared.deprecated

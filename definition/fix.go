@@ -40,7 +40,7 @@ func (p *parser) encode(at *tree.Node, value any) (string, bool) {
 		return quote(text), true
 	case at.Style == tree.SingleQuoted:
 		return "'" + strings.ReplaceAll(text, "'", "''") + "'", true
-	case p.isPlain(text):
+	case isPlain(text, !strings.ContainsAny(at.Text, "[]{},")): // brackets may have been around the text, or were not
 		return text, true
 	}
 	return quote(text), true
@@ -55,16 +55,21 @@ func quote(text string) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// isPlain reports whether YAML reads the text as itself when it is written without quotes, in brackets too.
-func (p *parser) isPlain(text string) bool {
-	if text == "" || strings.ContainsAny(text, ",[]{}#&*!|>'\"%@`\\\r\n\t") && !strings.HasPrefix(text, "http") {
+// isPlain reports whether YAML reads the text as itself when it is written without quotes, as a key and as a value,
+// inside brackets or on a line of its own.
+func isPlain(text string, inBrackets bool) bool {
+	if text == "" || strings.ContainsAny(text, "#&*!|>'\"%@`\\\r\n\t") {
 		return false
 	}
-	doc := tree.Parse([]byte("[? "+text+" : "+text+"]"), tree.Options{})
-	if doc.Root == nil || len(doc.Problems) > 0 || len(doc.Root.Items) != 1 || len(doc.Root.Items[0].Fields) != 1 {
+	format := "? %s\n: %s\n"
+	if inBrackets {
+		format = "{? %s : %s}"
+	}
+	doc := tree.Parse(fmt.Appendf(nil, format, text, text), tree.Options{})
+	if doc.Root == nil || len(doc.Problems) > 0 || len(doc.Root.Fields) != 1 {
 		return false
 	}
-	f := doc.Root.Items[0].Fields[0]
+	f := doc.Root.Fields[0]
 	return f.Key.Text == text && f.Value.Kind == tree.String && !f.Value.Date && f.Value.Text == text
 }
 

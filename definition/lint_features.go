@@ -52,8 +52,8 @@ func (d *decoder) tooManyFeatures(enabled []signpost.Feature) bool {
 				}
 			}
 		}
-		if size > maxShared {
-			d.add(ruleSyntax, "split the service into several files", d.enable[0], "features make the manifests larger than %d MiB", maxShared>>20)
+		if size > d.maxShared() {
+			d.add(ruleSyntax, "split the service into several files", d.enable[0], "features make the manifests larger by more than %d MiB", d.maxShared()>>20)
 			d.file.enable = nil // nor does anybody else apply them
 			return true
 		}

@@ -44,7 +44,7 @@ func TestOneMistake(t *testing.T) {
 		{"no versions", "versions:\n  v1:\n    endpoints:", "x-old:\n  v1:\n    endpoints:", `1:1 the definition has no versions (versions: {v1: {endpoints: {…}}})`},
 		{"no versions level", "versions:\n  v1:\n    endpoints:", "endpoints:", `13:1 unknown field "endpoints" in the definition (put endpoints under versions: and v1:)`},
 		{"defaultValue", "defaultValue: 20", "default_value: 20", `4:79 unknown field "default_value" in modifier (did you mean "defaultValue"?) fix`},
-		{"default", "defaultValue: 20", "default: 20", `4:79 unknown field "default" in modifier: it is called defaultValue (did you mean "defaultValue"?) fix`},
+		{"default", "defaultValue: 20", "default: 20", `4:79 unknown field "default" in modifier (did you mean "defaultValue"?) fix`},
 		{"mimeType", "        mime_type:", "        mimeType:", `19:9 unknown field "mimeType" in endpoint (did you mean "mime_type"?) fix`},
 		{"contextObj", "context_obj", "contextObj", `22:89 unknown field "contextObj" in endpoint (did you mean "context_obj"?) fix`},
 		{"a misspelt field with a mistake in it", "method: get\n", "mehtod: GET\n", `18:9 unknown field "mehtod" in endpoint (did you mean "method"?) fix
@@ -66,6 +66,10 @@ func TestOneMistake(t *testing.T) {
 		{"enable", "[authentication]", "authentication", `2:9 enable must be a list, not text (write [authentication]) fix`},
 		{"enable nothing known", "[authentication]", "login", `2:9 enable must be a list, not text (write [login])`},
 		{"modifiers", "[limit, sport]", "limit, sport", `20:20 modifiers must be a list, not text (write [limit, sport]) fix`},
+		{"modifiers as text, with another mistake", "        mime_type: application/json\n        modifiers: [limit, sport]", "        mime_type: json\n        modifiers: limit, sport", `19:20 mime_type "json" is not a media type, which is type/subtype (the usual one is application/json)
+20:20 modifiers must be a list, not text (write [limit, sport]) fix`},
+		{"modifiers as text that clash", "[limit, sport]", "limit, limit", `5:3 no endpoint uses the shared modifier "sport" (remove it, or name it in an endpoint's modifiers)
+20:20 modifiers must be a list, not text (write [limit, limit]) fix`},
 		{"an unknown modifier", "[limit, sport]", "[limit, sprot]", `20:28 there is no shared modifier "sprot" (did you mean "sport"?) fix`},
 		{"modifiers as a list", "modifiers:\n  limit", "modifiers: []\nx-was:\n  limit", `3:12 modifiers must be an object, not a list ()`},
 		{"a number in quotes", "defaultValue: 20", `defaultValue: "20"`, `4:93 default "20" is not a number (write a number, without quotes) fix`},

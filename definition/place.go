@@ -35,10 +35,10 @@ func (d *decoder) reference(f signpost.Finding, at tree.Field) string {
 		return ""
 	}
 	_, modifiers := d.field(at.Value, "modifiers")
-	if item := modifiers.Items[f.Path[2].(signpost.Item)]; item.Kind == tree.String {
-		return item.Text
+	if i := int(f.Path[2].(signpost.Item)); i < len(modifiers.Items) && modifiers.Items[i].Kind == tree.String {
+		return modifiers.Items[i].Text
 	}
-	return ""
+	return "" // or text that should be a list of names
 }
 
 // reportAt reports a finding at the value that the path leads to from a field.
