@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 
 	"signpost"
 	"signpost/internal/accepted"
@@ -166,7 +167,7 @@ func printChangesMarkdown(w io.Writer, changes []accepted.Change, remarks, entri
 		if why := g.why(); why != "" {
 			message += "<br>Reason: " + markdownText(why)
 		}
-		row(markdownCode(g.Service), level, strings.Join(g.versions, ", "), markdownCode(g.Endpoint)+g.more(), message, "`"+g.Rule+"`")
+		row(markdownCode(g.Service), level, markdownText(strings.Join(g.versions, ", ")), markdownCode(g.Endpoint)+g.more(), message, "`"+g.Rule+"`")
 	}
 	if len(entries) > 0 {
 		fmt.Fprintf(&out, "\n<details><summary>Accept what fails</summary>\n\nAdd to the file of accepted changes, with the reason:\n\n```yaml\n%s```\n\n</details>\n",
@@ -210,6 +211,8 @@ func markdownText(text string) string {
 			continue
 		case r < ' ':
 			r = ' '
+		case !unicode.IsPrint(r): // a control character, or one that turns the direction of text
+			r = unicode.ReplacementChar
 		case strings.ContainsRune("\\`*_[]<>|~&", r):
 			out.WriteByte('\\')
 		}
@@ -227,5 +230,5 @@ func markdownCode(text string) string {
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	return fence + strings.NewReplacer("|", `\|`, "\n", " ", "\r", " ").Replace(text) + fence
+	return fence + printable(strings.NewReplacer("|", `\|`, "\n", " ", "\r", " ").Replace(text)) + fence
 }

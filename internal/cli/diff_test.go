@@ -117,6 +117,12 @@ func TestMarkdownEscapes(t *testing.T) {
 	if got, want := markdownText("a|b `c` <d>\n*e* @f #1 \\"), "a\\|b \\`c\\` \\<d\\> \\*e\\* @&#8203;f #&#8203;1 \\\\"; got != want {
 		t.Errorf("text: got %s, want %s", got, want)
 	}
+	if got, want := markdownText("a\x1b[31m\u202eb\u0085"), "a \\[31m\ufffdb\ufffd"; got != want {
+		t.Errorf("controls: got %q, want %q", got, want)
+	}
+	if got, want := markdownCode("a\x1b[31m\u202eb\n"), "`a\ufffd[31m\ufffdb `"; got != want {
+		t.Errorf("controls in code: got %q, want %q", got, want)
+	}
 	if got, want := markdownCode("a|`b``c"), "```a\\|`b``c```"; got != want {
 		t.Errorf("code: got %s, want %s", got, want)
 	}
