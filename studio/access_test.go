@@ -3,6 +3,7 @@ package studio_test
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/page"
@@ -52,15 +53,20 @@ func openView(t *testing.T, address, name string) *tab {
 // axe lets axe-core look at the page, and reports what it finds.
 func (p *tab) axe(script, where string) {
 	p.t.Helper()
+	if found := p.axeFinds(script); found != "" {
+		p.t.Errorf("%s:\n%v", where, found)
+	}
+}
+
+func (p *tab) axeFinds(script string) string {
+	p.t.Helper()
 	if p.eval("typeof axe") != "object" {
 		p.eval(script + "; 0")
 	}
 	p.eval(`window.found = undefined; axe.run(document, { resultTypes: ["violations"] }).then(
 (r) => { window.found = r.violations.map((v) => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + " " + n.any.map((a) => a.message).join()).join(" | ")).join("\n"); }, (e) => { window.found = String(e); }); 0`)
 	p.wait("window.found !== undefined")
-	if found := p.eval("window.found"); found != "" {
-		p.t.Errorf("%s:\n%v", where, found)
-	}
+	return fmt.Sprint(p.eval("window.found"))
 }
 
 // TestPageForAxe runs axe-core over every view, in both schemes, and over what is empty or has failed.
@@ -80,6 +86,7 @@ func TestPageForAxe(t *testing.T) {
 	for name := range views {
 		p := openTab(t, address+"/"+views[name])
 		bypass(p)
+		p.wait(`document.querySelector("#main h2")`)
 		p.wait(`document.querySelector("#main h2")`)
 		if name == "check" {
 			p.click(`document.querySelector("#run-check")`)
@@ -120,6 +127,12 @@ func TestPageForAxe(t *testing.T) {
 	bypass(p)
 	p.waitText("#empty", "Nothing is registered yet")
 	p.axe(string(script), "empty")
+	p.eval(`document.querySelector("#empty").append(document.createElement("button"))`)
+	if found := p.axeFinds(string(script)); !strings.Contains(found, "button-name") {
+		t.Errorf("axe-core does not see a button without a name: %s", found)
+	}
+	p.do(chromedp.Reload())
+	p.waitText("#empty", "Nothing is registered yet")
 	p.register("http://127.0.0.1:1/v1/endpoints-manifest")
 	p.waitText("#register-failure", "Nothing listens")
 	p.axe(string(script), "failed")

@@ -101,7 +101,7 @@ func (s *Studio) compareRevision(r *http.Request, src *source, revision string) 
 	case strings.TrimSpace(revision) == "" || strings.HasPrefix(revision, "-") || strings.Contains(revision, ":"):
 		return nil, invalid("Enter a git revision.", "Such as main, HEAD~1, v1.2.0 or a commit.")
 	}
-	text, err := s.opts.ReadRevision(r.Context(), strings.TrimSpace(revision)+":"+src.Name)
+	text, err := s.opts.ReadRevision(r.Context(), strings.TrimSpace(revision), src.Path)
 	if err != nil {
 		return nil, invalid(sentence(err.Error()), "")
 	}

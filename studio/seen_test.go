@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -382,6 +383,41 @@ func TestPageWithEndlessFeeds(t *testing.T) {
 	p.click(`document.querySelector("#send")`)
 	p.waitText("#answer-facts", "Waiting for")
 	p.wait(`document.querySelector("#send-failure")`)
+}
+
+// TestPageComparesWithGit shows what has changed since a commit.
+func TestPageComparesWithGit(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "feeds.yaml")
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v: %s", args, err, out)
+		}
+	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git("init", "-q")
+	write(feedsYAML)
+	git("add", "feeds.yaml")
+	git("commit", "-qm", "one")
+	write(strings.Replace(feedsYAML, "defaultValue: 0", "defaultValue: 9", 1))
+	t.Chdir(dir)
+	run := startProgram(t, "feeds.yaml", "--listen", "127.0.0.1:0")
+	p := openTab(t, run.address+"#/changes?base=git")
+	p.wait(`document.querySelector("#revision")`)
+	p.typeInto(`document.querySelector("#revision")`, "nothing")
+	p.press(kb.Enter)
+	p.waitText("#changes-failure", "nothing")
+	p.typeInto(`document.querySelector("#revision")`, "HEAD")
+	p.press(kb.Enter)
+	p.waitText("#changes-list", "default changed from 0 to 9")
+	p.wait(`location.hash.includes("of=HEAD")`)
 }
 
 // TestPageAppliesFixes fixes the file from the page.

@@ -45,8 +45,8 @@ type Options struct {
 	// WriteFile, if set, replaces a file by one with a fix applied. Without it the page applies no fixes.
 	WriteFile func(path string, text []byte) error
 
-	// ReadRevision, if set, returns the text of a file at a git revision, named REV:path.
-	ReadRevision func(ctx context.Context, name string) ([]byte, error)
+	// ReadRevision, if set, returns the text that the file at a path had at a git revision.
+	ReadRevision func(ctx context.Context, revision, path string) ([]byte, error)
 }
 
 // Studio is the page and the state behind it. Create one with [New].

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -143,9 +144,16 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 	return c.serveStudio(ctx, listener, page)
 }
 
-// readRevision returns the text of a file at a git revision, REV:path. The path may be absolute.
-func (c *CLI) readRevision(ctx context.Context, name string) ([]byte, error) {
-	d, err := c.reader().ReadOne(ctx, name)
+// readRevision returns the text that a file had at a git revision. REV:path is relative to the current directory.
+func (c *CLI) readRevision(ctx context.Context, revision, path string) ([]byte, error) {
+	here, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	if path, err = filepath.Rel(here, path); err != nil {
+		return nil, err
+	}
+	d, err := c.reader().ReadOne(ctx, revision+":"+filepath.ToSlash(path))
 	return d.Text, err
 }
 
