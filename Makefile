@@ -5,13 +5,15 @@ FUZZTIME ?= 20s
 ENGINE ?= docker
 IMAGE ?= signpost
 
-.PHONY: test lint bench benchstat baseline fuzz soak build licenses image screenshot setup programs load browser npm editor
+.PHONY: test lint bench benchstat baseline fuzz soak build release licenses image screenshot setup programs load browser npm editor
 
-# The files in deploy have a module of their own. Its tests say at the end what they could not run here, which go
-# test shows only where it is given no package.
+# The files in deploy and the release have modules of their own. Their tests say at the end what they could not run
+# here, which go test shows only where it is given no package. The release is built for Linux on this architecture
+# there, twice, and taken apart.
 test: setup programs load browser npm editor lint
 	$(GO) test -race ./...
 	cd deploy/test && $(GO) test
+	cd tools/release && $(GO) test
 	@test -d bin/npm/node_modules/typescript || printf '\n*** THE TYPES OF THE STUDIO PAGE AND ITS ACCESSIBILITY WERE NOT CHECKED: npm cannot be had here. ***\n'
 	@$(find_browser) || printf '\n*** THE BROWSER TESTS DID NOT RUN: there is no Chromium here, and it could not be installed. ***\n'
 
@@ -21,6 +23,8 @@ lint:
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
 	$(GO) -C deploy/test vet ./...
 	$(GO) -C deploy/test tool -modfile=../../tools/go.mod staticcheck ./...
+	$(GO) -C tools/release vet ./...
+	$(GO) -C tools/release tool -modfile=../go.mod staticcheck ./...
 
 # The tables and plots of docs/performance.md and docs/operate.md. It takes about twenty minutes, on a quiet machine.
 bench: programs load
@@ -50,6 +54,11 @@ soak:
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/signpost ./cmd/signpost
+
+# Archives, packages, image, checksums and SBOM for all platforms, into bin/release: make release VERSION=v1.0.0
+release:
+	@test -n "$(VERSION)" || { echo "say which version: make release VERSION=v1.0.0"; exit 2; }
+	$(GO) -C tools/release run . -version "$(VERSION)" -out "$(CURDIR)/bin/release/$(VERSION)"
 
 # The licenses of what the binary contains, for packages, archives and the image. A test keeps the file up to date.
 licenses:

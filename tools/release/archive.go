@@ -1,0 +1,183 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// entry is a file of an archive or an image.
+type entry struct {
+	name   string
+	source string
+	mode   fs.FileMode
+}
+
+// archives writes an archive for each platform: the binary with what belongs to it.
+func (r *release) archives() error {
+	for _, b := range r.binaries {
+		name := fmt.Sprintf("signpost_%s_%s_%s", r.number(), b.goos, b.goarch)
+		write, suffix, program := writeTarGz, ".tar.gz", "signpost"
+		if b.goos == "windows" {
+			write, suffix, program = writeZip, ".zip", "signpost.exe"
+		}
+		entries := []entry{{program, b.path, 0o755}}
+		for _, file := range []string{"README.md", "CHANGELOG.md", "THIRD_PARTY_LICENSES"} {
+			entries = append(entries, entry{file, filepath.Join(r.repo, file), 0o644})
+		}
+		for _, file := range completions {
+			entries = append(entries, entry{"completions/" + file, filepath.Join(r.work, file), 0o644})
+		}
+		for _, page := range r.manPages {
+			entries = append(entries, entry{"man/man1/" + filepath.Base(page), page, 0o644})
+		}
+		for i := range entries {
+			entries[i].name = path.Join(name, entries[i].name)
+		}
+		if err := writeFile(filepath.Join(r.out, name+suffix), func(w io.Writer) error { return write(w, entries, r.date) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeFile writes a file with a function, and removes it if that fails.
+func writeFile(path string, write func(io.Writer) error) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	err = write(f)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		os.Remove(path)
+		return fmt.Errorf("write %q: %w", path, err)
+	}
+	return nil
+}
+
+func writeTarGz(w io.Writer, entries []entry, date time.Time) error {
+	compressed, err := gzip.NewWriterLevel(w, gzip.BestCompression) // without name and time
+	if err != nil {
+		return err
+	}
+	if err := writeTar(compressed, entries, date); err != nil {
+		return err
+	}
+	return compressed.Close()
+}
+
+// writeTar writes files in the order of their names, all with the same date and owned by root.
+func writeTar(w io.Writer, entries []entry, date time.Time) error {
+	out := tar.NewWriter(w)
+	written := make(map[string]bool) // directories
+	for _, e := range sorted(entries) {
+		for _, dir := range parents(e.name) {
+			if written[dir] {
+				continue
+			}
+			written[dir] = true
+			header := &tar.Header{Typeflag: tar.TypeDir, Name: dir + "/", Mode: 0o755, ModTime: date, Format: tar.FormatUSTAR}
+			if err := out.WriteHeader(header); err != nil {
+				return err
+			}
+		}
+		text, err := os.ReadFile(e.source)
+		if err != nil {
+			return err
+		}
+		header := &tar.Header{Typeflag: tar.TypeReg, Name: e.name, Size: int64(len(text)), Mode: int64(e.mode), ModTime: date, Format: tar.FormatUSTAR}
+		if err := out.WriteHeader(header); err != nil {
+			return err
+		}
+		if _, err := out.Write(text); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+func writeZip(w io.Writer, entries []entry, date time.Time) error {
+	out := zip.NewWriter(w)
+	for _, e := range sorted(entries) {
+		header := &zip.FileHeader{Name: e.name, Method: zip.Deflate, Modified: date}
+		header.SetMode(e.mode)
+		file, err := out.CreateHeader(header)
+		if err != nil {
+			return err
+		}
+		text, err := os.ReadFile(e.source)
+		if err != nil {
+			return err
+		}
+		if _, err := file.Write(text); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+func sorted(entries []entry) []entry {
+	return slices.SortedFunc(slices.Values(entries), func(a, b entry) int { return strings.Compare(a.name, b.name) })
+}
+
+// parents returns the directories of a path, the outermost first.
+func parents(name string) []string {
+	var dirs []string
+	for dir := path.Dir(name); dir != "." && dir != "/"; dir = path.Dir(dir) {
+		dirs = append(dirs, dir)
+	}
+	slices.Reverse(dirs)
+	return dirs
+}
+
+// gzipped returns a file compressed, as man pages are installed.
+func gzipped(source string) ([]byte, error) {
+	text, err := os.ReadFile(source)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	w.Write(text)
+	err = w.Close()
+	return out.Bytes(), err
+}
+
+// checksums writes SHA256SUMS for all files of the release, in the form that sha256sum -c reads.
+func (r *release) checksums() error {
+	var lines []string
+	err := filepath.WalkDir(r.out, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(r.out, file)
+		lines = append(lines, fmt.Sprintf("%x  %s\n", sha256.Sum256(text), filepath.ToSlash(name)))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(lines, func(a, b string) int { return strings.Compare(a[66:], b[66:]) })
+	return os.WriteFile(filepath.Join(r.out, "SHA256SUMS"), []byte(strings.Join(lines, "")), 0o644)
+}

@@ -1,0 +1,194 @@
+// Command release builds everything that a release of Signpost consists of: binaries in archives, packages for
+// Debian and Fedora, a container image as an OCI layout, checksums and an SBOM. It needs Go and nothing else, and
+// the same source, version and toolchain give the same bytes.
+//
+//	go run . -version v1.0.0 -out ../../bin/release/v1.0.0
+package main
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// allPlatforms are what a release is built for.
+const allPlatforms = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64"
+
+// semver is the form of a version. Without it, packages could not be sorted.
+var semver = regexp.MustCompile(`^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?$`)
+
+// release is one run.
+type release struct {
+	repo    string // the root of the repository
+	out     string // where the results go
+	work    string // files on their way, removed at the end
+	version string // such as v1.0.0
+	date    time.Time
+	log     io.Writer
+
+	binaries []binary
+	manPages []string // files in work
+}
+
+// binary is Signpost for one platform.
+type binary struct {
+	goos, goarch string
+	path         string
+}
+
+func main() {
+	var r release
+	platforms := flag.String("platforms", allPlatforms, "what to build for, separated by commas")
+	flag.StringVar(&r.version, "version", "", "version of the release, such as v1.0.0")
+	flag.StringVar(&r.repo, "repo", "../..", "root of the repository")
+	flag.StringVar(&r.out, "out", "", "directory for the results; it is emptied first")
+	flag.Parse()
+	r.log = os.Stderr
+	if !semver.MatchString(r.version) || r.out == "" || flag.NArg() > 0 {
+		fmt.Fprintln(os.Stderr, "usage: release -version v1.0.0 -out DIRECTORY")
+		os.Exit(2)
+	}
+	if err := r.run(strings.Split(*platforms, ",")); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+// run builds the release for some platforms.
+func (r *release) run(platforms []string) (err error) {
+	if r.repo, err = filepath.Abs(r.repo); err != nil {
+		return err
+	}
+	if r.out, err = filepath.Abs(r.out); err != nil {
+		return err
+	}
+	if r.work, err = os.MkdirTemp("", "signpost-release"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(r.work)
+	if r.date, err = r.sourceDate(); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(r.out); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(r.out, 0o755); err != nil {
+		return err
+	}
+	for _, step := range []struct {
+		name string
+		do   func() error
+	}{
+		{"man pages and completions", r.generate},
+		{"binaries for " + strings.Join(platforms, ", "), func() error { return r.build(platforms) }},
+		{"archives", r.archives},
+		{"packages", r.packages},
+		{"image", r.image},
+		{"SBOM", r.sbom},
+		{"checksums", r.checksums},
+	} {
+		fmt.Fprintln(r.log, step.name)
+		if err := step.do(); err != nil {
+			return fmt.Errorf("%s: %w", step.name, err)
+		}
+	}
+	fmt.Fprintln(r.log, r.out)
+	return nil
+}
+
+// number returns the version without its v, as packages have it.
+func (r *release) number() string { return strings.TrimPrefix(r.version, "v") }
+
+// sourceDate returns the date that all files get: that of the commit, or the one in SOURCE_DATE_EPOCH, which
+// https://reproducible-builds.org specifies.
+func (r *release) sourceDate() (time.Time, error) {
+	epoch := os.Getenv("SOURCE_DATE_EPOCH")
+	if epoch == "" {
+		out, err := exec.Command("git", "-C", r.repo, "log", "-1", "--format=%ct").Output()
+		if err != nil {
+			return time.Time{}, fmt.Errorf("find the date of the commit: %w; set SOURCE_DATE_EPOCH where there is no git", err)
+		}
+		epoch = strings.TrimSpace(string(out))
+	}
+	seconds, err := strconv.ParseInt(epoch, 10, 64)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH: %w", err)
+	}
+	return time.Unix(seconds, 0).UTC(), nil
+}
+
+// goCommand runs the go command in the repository, for a platform.
+func (r *release) goCommand(goos, goarch string, args ...string) error {
+	cmd := exec.Command("go", args...)
+	cmd.Dir = r.repo
+	cmd.Stdout, cmd.Stderr = r.log, r.log
+	// Settings of the machine must not show in the result.
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOWORK=off", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0",
+		"GOOS="+goos, "GOARCH="+goarch)
+	return cmd.Run()
+}
+
+// generate writes the man pages and the completion scripts.
+func (r *release) generate() error {
+	man := filepath.Join(r.work, "man")
+	if err := os.Mkdir(man, 0o755); err != nil {
+		return err
+	}
+	if err := r.goCommand(runtime.GOOS, runtime.GOARCH, "run", "./internal/manpages", r.version, r.date.Format(time.DateOnly), man); err != nil {
+		return err
+	}
+	pages, err := filepath.Glob(filepath.Join(man, "*.1"))
+	if err != nil || len(pages) == 0 {
+		return cmp.Or(err, fmt.Errorf("no man pages in %q", man))
+	}
+	r.manPages = pages
+	host := filepath.Join(r.work, "signpost-host")
+	if err := r.compile(host, runtime.GOOS, runtime.GOARCH); err != nil {
+		return err
+	}
+	for shell, file := range completions {
+		script, err := exec.Command(host, "completion", shell).Output()
+		if err != nil {
+			return fmt.Errorf("completion for %s: %w", shell, err)
+		}
+		if err := os.WriteFile(filepath.Join(r.work, file), script, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// completions are the names of the completion scripts, by shell.
+var completions = map[string]string{"bash": "signpost.bash", "zsh": "_signpost", "fish": "signpost.fish", "powershell": "signpost.ps1"}
+
+// build compiles the binaries.
+func (r *release) build(platforms []string) error {
+	for _, platform := range platforms {
+		goos, goarch, ok := strings.Cut(platform, "/")
+		if !ok {
+			return fmt.Errorf("%q is not a platform, such as linux/amd64", platform)
+		}
+		b := binary{goos, goarch, filepath.Join(r.work, goos+"-"+goarch)}
+		if err := r.compile(b.path, goos, goarch); err != nil {
+			return fmt.Errorf("build for %s: %w", platform, err)
+		}
+		r.binaries = append(r.binaries, b)
+	}
+	return nil
+}
+
+// compile builds Signpost. The version is the release's, whatever the state of the working tree, and neither paths
+// nor build IDs depend on the machine.
+func (r *release) compile(path, goos, goarch string) error {
+	return r.goCommand(goos, goarch, "build", "-trimpath", "-buildvcs=false",
+		"-ldflags=-s -w -buildid= -X signpost/internal/cli.release="+r.version, "-o", path, "./cmd/signpost")
+}

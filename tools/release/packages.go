@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/goreleaser/nfpm/v2"
+	"github.com/goreleaser/nfpm/v2/deb"
+	"github.com/goreleaser/nfpm/v2/files"
+	"github.com/goreleaser/nfpm/v2/rpm"
+)
+
+const description = `Publishes the endpoints manifest of a data-source service
+Signpost serves the JSON document that a configuration studio imports to learn
+which feeds a service offers and how to call them, and finds mistakes in it
+before they ship.`
+
+// packages writes a deb and an rpm for each architecture of Linux. No script makes a user: the unit has
+// DynamicUser, so systemd makes one.
+func (r *release) packages() error {
+	if err := r.packageFiles(); err != nil {
+		return err
+	}
+	for _, b := range r.binaries {
+		if b.goos != "linux" {
+			continue
+		}
+		for _, packager := range []nfpm.Packager{deb.Default, rpm.DefaultRPM} {
+			info := nfpm.WithDefaults(&nfpm.Info{
+				Name: "signpost", Arch: b.goarch, Platform: "linux", Version: r.version, MTime: r.date,
+				Section: "net", Priority: "optional", Maintainer: "Signpost maintainers <signpost@example.com>", Description: description,
+				DisableGlobbing: true,
+				Overridables: nfpm.Overridables{
+					Recommends: []string{"ca-certificates"}, // for definitions at an https address, and for ACME
+					Contents:   r.contents(b),
+					Scripts: nfpm.Scripts{
+						PostInstall: filepath.Join(r.work, "postinstall"),
+						PreRemove:   filepath.Join(r.work, "preremove"),
+						PostRemove:  filepath.Join(r.work, "postremove"),
+					},
+					RPM: nfpm.RPM{BuildHost: "localhost", Compression: "gzip", Summary: strings.SplitN(description, "\n", 2)[0]},
+					Deb: nfpm.Deb{Compression: "gzip"},
+				},
+			})
+			if err := info.Validate(); err != nil {
+				return err
+			}
+			path := filepath.Join(r.out, packager.ConventionalFileName(info))
+			if err := writeFile(path, func(w io.Writer) error { return packager.Package(info, w) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// The scripts of the packages. They do nothing in a root that systemd does not run, such as that of an image.
+const (
+	scriptHead = "#!/bin/sh\nset -e\n[ -z \"$DPKG_ROOT\" ] && [ -d /run/systemd/system ] || exit 0\n"
+
+	// A service that runs goes on with the new binary. One that does not is not started: its configuration is an
+	// example.
+	postInstall = scriptHead + "systemctl daemon-reload\nsystemctl try-restart signpost.service\n"
+
+	// deb says remove, rpm 0; an upgrade is neither.
+	preRemove = scriptHead + "case \"$1\" in remove|0) systemctl --no-reload disable --now signpost.service ;; esac\n"
+
+	postRemove = scriptHead + "systemctl daemon-reload\n"
+)
+
+// packageFiles writes the files that packages have and archives have not.
+func (r *release) packageFiles() error {
+	unit, err := os.ReadFile(filepath.Join(r.repo, "deploy/systemd/signpost.service"))
+	if err != nil {
+		return err
+	}
+	packaged := strings.ReplaceAll(string(unit), "/usr/local/bin/signpost", "/usr/bin/signpost")
+	if packaged == string(unit) {
+		return fmt.Errorf("signpost.service does not run /usr/local/bin/signpost")
+	}
+	texts := map[string]string{"signpost.service": packaged, "postinstall": postInstall, "preremove": preRemove, "postremove": postRemove}
+	for _, page := range r.manPages {
+		text, err := gzipped(page)
+		if err != nil {
+			return err
+		}
+		texts[filepath.Base(page)+".gz"] = string(text)
+	}
+	for name, text := range texts {
+		if err := os.WriteFile(filepath.Join(r.work, name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// contents returns the files of a package.
+func (r *release) contents(b binary) files.Contents {
+	var all files.Contents
+	add := func(source, destination, kind, packager string, mode os.FileMode) {
+		if !filepath.IsAbs(source) {
+			source = filepath.Join(r.repo, source)
+		}
+		all = append(all, &files.Content{Source: source, Destination: destination, Type: kind, Packager: packager,
+			FileInfo: &files.ContentFileInfo{Mode: mode, MTime: r.date, Owner: "root", Group: "root"}})
+	}
+	work := func(name string) string { return filepath.Join(r.work, name) }
+	add(b.path, "/usr/bin/signpost", "", "", 0o755)
+	add(work("signpost.service"), "/usr/lib/systemd/system/signpost.service", "", "", 0o644)
+	add("deploy/systemd/signpost.env", "/etc/signpost/signpost.env", files.TypeConfigNoReplace, "", 0o644)
+	add("internal/cli/example.yaml", "/etc/signpost/definitions/example.yaml", files.TypeConfigNoReplace, "", 0o644)
+	add("deploy/systemd/https.conf", "/usr/share/doc/signpost/https.conf", "", "", 0o644)
+	add("README.md", "/usr/share/doc/signpost/README.md", "", "", 0o644)
+	add("CHANGELOG.md", "/usr/share/doc/signpost/CHANGELOG.md", "", "", 0o644)
+	add("THIRD_PARTY_LICENSES", "/usr/share/doc/signpost/copyright", "", "deb", 0o644)
+	add("THIRD_PARTY_LICENSES", "/usr/share/licenses/signpost/THIRD_PARTY_LICENSES", files.TypeRPMLicense, "rpm", 0o644)
+	add(work("signpost.bash"), "/usr/share/bash-completion/completions/signpost", "", "", 0o644)
+	add(work("signpost.fish"), "/usr/share/fish/vendor_completions.d/signpost.fish", "", "", 0o644)
+	add(work("_signpost"), "/usr/share/zsh/vendor-completions/_signpost", "", "deb", 0o644)
+	add(work("_signpost"), "/usr/share/zsh/site-functions/_signpost", "", "rpm", 0o644)
+	for _, page := range r.manPages {
+		add(work(filepath.Base(page)+".gz"), "/usr/share/man/man1/"+filepath.Base(page)+".gz", "", "", 0o644)
+	}
+	return all
+}

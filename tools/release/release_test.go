@@ -1,0 +1,535 @@
+package main
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/validate"
+	"github.com/sassoftware/go-rpmutils"
+)
+
+const (
+	repoDir     = "../.."
+	testVersion = "v1.2.3-rc.1"
+	testNumber  = "1.2.3-rc.1"
+)
+
+// built is the release for Linux on this architecture, which the tests take apart. make release builds the others
+// in the same way.
+var built string
+
+// notRun is what could not be tested here. It is printed at the end even if all else passes.
+var notRun struct {
+	sync.Mutex
+	lines []string
+}
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "signpost-release-test")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		built = filepath.Join(dir, "release")
+		r := release{repo: repoDir, out: built, version: testVersion, log: io.Discard}
+		if err := r.run([]string{"linux/" + runtime.GOARCH}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		code := m.Run()
+		if len(notRun.lines) > 0 {
+			fmt.Fprintf(os.Stderr, "\n*** NOT TESTED HERE ***\n%s\n\n", strings.Join(notRun.lines, "\n"))
+		}
+		return code
+	}())
+}
+
+// skipLoudly ends a test that cannot run here, and has that said at the end.
+func skipLoudly(t *testing.T, why string) {
+	t.Helper()
+	notRun.Lock()
+	notRun.lines = append(notRun.lines, "  "+t.Name()+": "+why)
+	notRun.Unlock()
+	t.Skip(why)
+}
+
+// onLinux skips what runs the binary elsewhere.
+func onLinux(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		skipLoudly(t, "the packages are for Linux")
+	}
+}
+
+func one(t *testing.T, pattern string) string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(built, pattern))
+	if err != nil || len(paths) != 1 {
+		t.Fatalf("%s: %d files, not one", pattern, len(paths))
+	}
+	return paths[0]
+}
+
+// TestReproducible builds the same version from a copy of the source, in another place and with other dates of
+// files: the result is the same.
+func TestReproducible(t *testing.T) {
+	out, err := exec.Command("git", "-C", repoDir, "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
+	if err != nil {
+		skipLoudly(t, "there is no git repository to copy")
+	}
+	date, err := (&release{repo: repoDir}).sourceDate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SOURCE_DATE_EPOCH", fmt.Sprint(date.Unix()))
+	dir := t.TempDir()
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		text, err := os.ReadFile(filepath.Join(repoDir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed, but not yet from the index
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, text, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again := filepath.Join(t.TempDir(), "again")
+	r := release{repo: dir, out: again, version: testVersion, log: t.Output()}
+	if err := r.run([]string{"linux/" + runtime.GOARCH}); err != nil {
+		t.Fatal(err)
+	}
+	first, second := read(t, filepath.Join(built, "SHA256SUMS")), read(t, filepath.Join(again, "SHA256SUMS"))
+	if first != second {
+		t.Errorf("the same version gives other bytes:\n%s\n%s", first, second)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestChecksums(t *testing.T) {
+	cmd := exec.Command("sha256sum", "--strict", "-c", "SHA256SUMS")
+	cmd.Dir = built
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("sha256sum: %v\n%s", err, out)
+	}
+	files := 0
+	filepath.WalkDir(built, func(_ string, d fs.DirEntry, _ error) error {
+		if !d.IsDir() {
+			files++
+		}
+		return nil
+	})
+	if lines := strings.Count(read(t, filepath.Join(built, "SHA256SUMS")), "\n"); lines != files-1 {
+		t.Errorf("%d checksums for %d files", lines, files-1)
+	}
+}
+
+func TestArchive(t *testing.T) {
+	f, err := os.Open(one(t, "*.tar.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	unzipped, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	untar(t, unzipped, root)
+	dir := filepath.Join(root, "signpost_"+testNumber+"_linux_"+runtime.GOARCH)
+	for name, want := range map[string]string{
+		"completions/signpost.bash": "bash completion", "completions/_signpost": "#compdef signpost",
+		"completions/signpost.fish": "fish completion", "completions/signpost.ps1": "powershell completion",
+		"man/man1/signpost.1": testVersion, "man/man1/signpost-serve.1": ".SH OPTIONS",
+		"README.md": "# Signpost", "CHANGELOG.md": "#", "THIRD_PARTY_LICENSES": "github.com/spf13/cobra",
+	} {
+		if !strings.Contains(strings.ReplaceAll(read(t, filepath.Join(dir, name)), `\-`, "-"), want) {
+			t.Errorf("%s does not have %q", name, want)
+		}
+	}
+	checkVersion(t, exec.Command(filepath.Join(dir, "signpost"), "version"))
+}
+
+func checkVersion(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	onLinux(t)
+	out, err := cmd.CombinedOutput()
+	if want := fmt.Sprintf("signpost %s %s linux/%s\n", testVersion, runtime.Version(), runtime.GOARCH); err != nil || string(out) != want {
+		t.Errorf("signpost version prints %q, want %q: %v", out, want, err)
+	}
+}
+
+// TestDeb installs the package into a root of its own with dpkg, serves the example from there, and removes the
+// package.
+func TestDeb(t *testing.T) {
+	onLinux(t)
+	dpkg, err := exec.LookPath("dpkg")
+	if err != nil {
+		skipLoudly(t, "there is no dpkg")
+	}
+	root := t.TempDir()
+	for _, dir := range []string{"var/lib/dpkg/info", "var/lib/dpkg/updates"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(root, "var/lib/dpkg/status"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) string {
+		t.Helper()
+		args = append([]string{"--root=" + root, "--log=/dev/null", "--force-script-chrootless", "--force-not-root"}, args...)
+		cmd := exec.Command(dpkg, args...)
+		cmd.Env = append(os.Environ(), "LC_ALL=C", "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin") // ldconfig and start-stop-daemon
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("dpkg %q: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	run("--install", one(t, "*.deb"))
+	if status := run("--status", "signpost"); !strings.Contains(status, "Status: install ok installed") || !strings.Contains(status, "Version: 1.2.3~rc.1") {
+		t.Errorf("dpkg says:\n%s", status)
+	}
+	program := filepath.Join(root, "usr/bin/signpost")
+	checkVersion(t, exec.Command(program, "version"))
+	serveExample(t, exec.Command(program, "serve", "--listen=127.0.0.1:0", filepath.Join(root, "etc/signpost/definitions")))
+
+	unit := read(t, filepath.Join(root, "usr/lib/systemd/system/signpost.service"))
+	if !strings.Contains(unit, "\nExecStart=/usr/bin/signpost serve /etc/signpost/definitions\n") || !strings.Contains(unit, "\nDynamicUser=yes\n") {
+		t.Errorf("the unit does not run what is installed, as a user that systemd makes:\n%s", unit)
+	}
+	if _, err := os.Stat(filepath.Join(root, "etc/signpost/signpost.env")); err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(read(t, filepath.Join(root, "usr/share/doc/signpost/copyright")), "github.com/spf13/cobra") {
+		t.Error("the licenses are not installed")
+	}
+	run("--remove", "signpost")
+	if _, err := os.Stat(program); err == nil {
+		t.Error("the binary is still there after removal")
+	}
+	if _, err := os.Stat(filepath.Join(root, "etc/signpost/definitions/example.yaml")); err != nil {
+		t.Errorf("removal takes the configuration away: %v", err)
+	}
+	run("--purge", "signpost")
+	if _, err := os.Stat(filepath.Join(root, "etc/signpost")); err == nil {
+		t.Error("the configuration is still there after a purge")
+	}
+}
+
+// serveExample starts a server, asks for the manifest, and ends it.
+func serveExample(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := false
+	defer func() {
+		if !ended {
+			cmd.Process.Kill()
+			cmd.Wait()
+		}
+	}()
+	timer := time.AfterFunc(2*time.Minute, func() { cmd.Process.Kill() })
+	defer timer.Stop()
+	address := ""
+	lines := bufio.NewScanner(stderr)
+	var log strings.Builder
+	for address == "" && lines.Scan() {
+		log.WriteString(lines.Text() + "\n")
+		if found := regexp.MustCompile(`msg=serving listen=(\S+)`).FindStringSubmatch(lines.Text()); found != nil {
+			address = "http://" + found[1] + "/v1/endpoints-manifest"
+		}
+	}
+	if address == "" {
+		t.Fatalf("%q does not serve:\n%s", cmd.Args, log.String())
+	}
+	go io.Copy(io.Discard, stderr)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Host = "feeds.example.com"
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var manifest struct{ Endpoints map[string]any }
+	if err := json.NewDecoder(res.Body).Decode(&manifest); err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("the manifest has status %d: %v", res.StatusCode, err)
+	}
+	for url := range manifest.Endpoints {
+		if !strings.HasPrefix(url, "https://") {
+			t.Errorf("endpoint %q", url)
+		}
+	}
+	if len(manifest.Endpoints) == 0 {
+		t.Error("the manifest has no endpoints")
+	}
+	cmd.Process.Signal(syscall.SIGTERM)
+	ended = true
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("it does not end well: %v", err)
+	}
+}
+
+// TestRPM reads the package back with another library than the one that wrote it.
+func TestRPM(t *testing.T) {
+	f, err := os.Open(one(t, "*.rpm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	pkg, err := rpmutils.ReadRpm(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nevra, err := pkg.Header.GetNEVRA()
+	if err != nil {
+		t.Fatal(err)
+	}
+	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
+	if nevra.Name != "signpost" || nevra.Version != "1.2.3~rc.1" || nevra.Arch != arch {
+		t.Errorf("the package is %v", nevra)
+	}
+	infos, err := pkg.Header.GetFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	modes := make(map[string]int)
+	for _, info := range infos {
+		modes[info.Name()] = info.Mode() & 0o777
+		if info.UserName() != "root" || int64(info.Mtime()) != mustDate(t).Unix() {
+			t.Errorf("%s belongs to %s and is of %d", info.Name(), info.UserName(), info.Mtime())
+		}
+	}
+	for name, mode := range map[string]int{
+		"/usr/bin/signpost": 0o755, "/usr/lib/systemd/system/signpost.service": 0o644, "/etc/signpost/signpost.env": 0o644,
+		"/etc/signpost/definitions/example.yaml": 0o644, "/usr/share/man/man1/signpost-lint.1.gz": 0o644,
+		"/usr/share/licenses/signpost/THIRD_PARTY_LICENSES": 0o644, "/usr/share/bash-completion/completions/signpost": 0o644,
+	} {
+		if got, ok := modes[name]; !ok || got != mode {
+			t.Errorf("%s has mode %o, want %o", name, got, mode)
+		}
+	}
+	root := t.TempDir()
+	if err := pkg.ExpandPayload(root); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(root, "usr/bin/signpost")
+	if err := os.Chmod(program, 0o755); err != nil { // the library leaves that out
+		t.Fatal(err)
+	}
+	checkVersion(t, exec.Command(program, "version"))
+}
+
+func mustDate(t *testing.T) time.Time {
+	t.Helper()
+	date, err := (&release{repo: repoDir}).sourceDate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return date
+}
+
+// TestImage takes the image from the OCI layout, unpacks its layers and runs it in a root that has nothing else.
+func TestImage(t *testing.T) {
+	dir := one(t, "*_image")
+	index, err := layout.ImageIndexFromPath(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := validate.Index(index); err != nil {
+		t.Errorf("the layout is not valid: %v", err)
+	}
+	top, err := index.IndexManifest()
+	if err != nil || len(top.Manifests) != 1 || top.Manifests[0].Annotations["org.opencontainers.image.ref.name"] != testVersion {
+		t.Fatalf("the layout has %+v: %v", top, err)
+	}
+	platforms, err := index.ImageIndex(top.Manifests[0].Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := platforms.IndexManifest()
+	if err != nil || len(manifest.Manifests) != 1 || !manifest.Manifests[0].Platform.Equals(v1.Platform{OS: "linux", Architecture: runtime.GOARCH}) {
+		t.Fatalf("the index has %+v: %v", manifest, err)
+	}
+	image, err := platforms.Image(manifest.Manifests[0].Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := image.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	if err := os.Chmod(root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	layers, err := image.Layers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, layer := range layers {
+		text, err := layer.Uncompressed()
+		if err != nil {
+			t.Fatal(err)
+		}
+		untar(t, text, root)
+		text.Close()
+	}
+	if !strings.Contains(read(t, filepath.Join(root, "usr/share/licenses/signpost/THIRD_PARTY_LICENSES")), "github.com/spf13/cobra") {
+		t.Error("the licenses are not in the image")
+	}
+	if n := strings.Count(read(t, filepath.Join(root, "etc/ssl/certs/ca-certificates.crt")), "BEGIN CERTIFICATE"); n < 50 {
+		t.Errorf("the image has %d certificate authorities", n)
+	}
+
+	onLinux(t)
+	if os.Getuid() != 0 {
+		skipLoudly(t, "only root can run the image in a root of its own")
+	}
+	definitions := filepath.Join(root, "definitions")
+	if err := errors.Join(os.Mkdir(definitions, 0o755),
+		os.WriteFile(filepath.Join(definitions, "example.yaml"), []byte(read(t, filepath.Join(repoDir, "internal/cli/example.yaml"))), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	command := slices.Concat(config.Config.Entrypoint, config.Config.Cmd)
+	for i, arg := range command { // ports of this machine may be taken
+		command[i] = strings.ReplaceAll(strings.ReplaceAll(arg, "=:8080", "=127.0.0.1:0"), "=:8081", "=127.0.0.1:0")
+	}
+	var uid, gid uint32
+	if _, err := fmt.Sscanf(config.Config.User, "%d:%d", &uid, &gid); err != nil || uid == 0 {
+		t.Fatalf("the image runs as %q", config.Config.User)
+	}
+	inside := func(args ...string) *exec.Cmd {
+		return &exec.Cmd{Path: args[0], Args: args, Dir: "/", Env: []string{},
+			SysProcAttr: &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: uid, Gid: gid}}}
+	}
+	checkVersion(t, inside(command[0], "version"))
+	serveExample(t, inside(command...))
+}
+
+func untar(t *testing.T, r io.Reader, root string) {
+	t.Helper()
+	for in := tar.NewReader(r); ; {
+		header, err := in.Next()
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(root, filepath.Clean("/"+header.Name))
+		if header.Typeflag == tar.TypeDir {
+			if err := os.MkdirAll(path, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		text, err := io.ReadAll(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, text, fs.FileMode(header.Mode)); err != nil {
+			t.Fatal(err)
+		}
+		if header.Uid != 0 || header.ModTime.Unix() != mustDate(t).Unix() {
+			t.Errorf("%s belongs to %d and is of %v", header.Name, header.Uid, header.ModTime)
+		}
+	}
+}
+
+// TestDockerfile holds the image of the release and that of deploy/Dockerfile together.
+func TestDockerfile(t *testing.T) {
+	text := read(t, filepath.Join(repoDir, "deploy/Dockerfile"))
+	quoted := func(words []string) string {
+		text, _ := json.Marshal(words)
+		return strings.ReplaceAll(string(text), ",", ", ")
+	}
+	for _, line := range []string{
+		"USER " + imageConfig.User, "EXPOSE 8080 8081", "ENTRYPOINT " + quoted(imageConfig.Entrypoint), "CMD " + quoted(imageConfig.Cmd),
+	} {
+		if !strings.Contains(text, "\n"+line+"\n") {
+			t.Errorf("deploy/Dockerfile does not have %q", line)
+		}
+	}
+}
+
+func TestSBOM(t *testing.T) {
+	var doc struct {
+		BOMFormat, SpecVersion, SerialNumber string
+		Metadata                             struct{ Component component }
+		Components                           []component
+	}
+	dec := json.NewDecoder(bytes.NewReader([]byte(read(t, one(t, "*_sbom.cdx.json")))))
+	if err := dec.Decode(&doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.BOMFormat != "CycloneDX" || doc.Metadata.Component.Version != testVersion ||
+		!regexp.MustCompile(`^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`).MatchString(doc.SerialNumber) {
+		t.Errorf("the SBOM begins %+v", doc)
+	}
+	names := make(map[string]string)
+	for _, c := range doc.Components {
+		names[c.Name] = c.PURL
+	}
+	if !strings.HasPrefix(names["github.com/spf13/cobra"], "pkg:golang/github.com/spf13/cobra@v") || names["std"] == "" {
+		t.Errorf("the SBOM does not have cobra or the standard library: %v", names)
+	}
+	if names["github.com/chromedp/chromedp"] != "" {
+		t.Error("the SBOM has what only tests use")
+	}
+}
+
+func TestVersions(t *testing.T) {
+	for version, want := range map[string]bool{
+		"v1.0.0": true, "v0.1.0-rc.1": true, "1.0.0": false, "v1.0": false, "v1.0.0+dirty": false, "v01.0.0": false, "": false, "v1.0.0\n": false,
+	} {
+		if semver.MatchString(version) != want {
+			t.Errorf("%q is a version: %t, want %t", version, !want, want)
+		}
+	}
+}
