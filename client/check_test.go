@@ -457,11 +457,17 @@ func TestCheckManifestFindings(t *testing.T) {
 	want := []string{
 		`failed: https://feeds.example.com/v1/feeds: method "GET" is not "get" or "post" [method]`,
 		`warned: https://partner.example.net/v7: context key "token" is sent to "https://partner.example.net/v7", which is not a URL of this service [token-to-third-party]`,
-		`warned: https://feeds.example.com/v2/media: "https://feeds.example.com/v2/media" is of version v2, and the address of version v1 [version-mismatch]`,
+		`warned: https://feeds.example.com/v2/media: "https://feeds.example.com/v2/media" belongs to v2, but this is the manifest of v1 [version-mismatch]`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("without a linter (-want +got):\n%s", diff)
 	}
+
+	opts.Ignore = []string{"version-mismatch"}
+	if got := check(t, address, opts).Results; slices.ContainsFunc(got, func(r Result) bool { return strings.Contains(r.Message, "version-mismatch") }) {
+		t.Errorf("not ignored: %+v", got)
+	}
+	opts.Ignore = nil
 
 	opts.Lint = func(got []byte) []signpost.Finding {
 		if string(got) != body {

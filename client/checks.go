@@ -18,7 +18,7 @@ import (
 	"signpost/internal/routes"
 )
 
-// The checks follow in the order of their run. Each says what it found, and reports whether there is a point in going on.
+// The checks follow in the order in which they run. Each adds its results, and reports whether the next ones make sense.
 
 func (c *checker) checkHTTPS(context.Context) bool {
 	const hint = "terminate TLS in the service, or in a reverse proxy in front of it"
@@ -233,8 +233,8 @@ func (c *checker) addFinding(f signpost.Finding) {
 	c.results = append(c.results, r)
 }
 
-// warnOfVersions looks for URLs of another API version than that of the address. Which versions the service has
-// is not known here, so this is a warning.
+// warnOfVersions reports URLs of another API version than that of the address. It is a warning, since the versions that
+// the service has are not known here.
 func (c *checker) warnOfVersions(m signpost.Manifest) {
 	_, version, ok := routes.Parse(c.address.Path)
 	if !ok {
@@ -245,8 +245,8 @@ func (c *checker) warnOfVersions(m signpost.Manifest) {
 		i := slices.IndexFunc(segments, routes.ValidVersion)
 		if i >= 0 && c.owns(e.URL) && !slices.Contains(segments, version) {
 			c.results = append(c.results, Result{Check: CheckManifest, Status: Warned, Endpoint: e.URL,
-				Message: fmt.Sprintf("%q is of version %s, and the address of version %s [version-mismatch]", e.URL, segments[i], version),
-				Hint:    "each version has a manifest of its own, which lists the URLs of that version only"})
+				Message: fmt.Sprintf("%q belongs to %s, but this is the manifest of %s [version-mismatch]", e.URL, segments[i], version),
+				Hint:    "each version has a manifest of its own, which lists only the URLs of that version", Rule: "version-mismatch"})
 		}
 	}
 }
@@ -259,7 +259,7 @@ func (c *checker) owns(endpointURL string) bool {
 
 func (c *checker) checkHost(context.Context) bool {
 	if c.manifest == nil || len(c.manifest.Endpoints) == 0 {
-		c.add(CheckHost, Skipped, "", "there are no URLs to look at")
+		c.add(CheckHost, Skipped, "", "the manifest has no URLs")
 		return true
 	}
 	asked, _ := host.Parse(c.address.Host) // ParseAddress has checked it
