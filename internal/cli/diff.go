@@ -238,6 +238,7 @@ func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes 
 		compare = c.compareDirectories
 	}
 	changes, err = compare(old, new, registered)
+	source.LowerDeprecated(changes, old.services, time.Now())
 	return changes, old.remarks, err
 }
 
