@@ -62,7 +62,13 @@ func (e *explainer) colonInFlow(opened int) {
 		start--
 	}
 	before := string(e.Text[start:e.at])
-	key, value, _ := strings.Cut(before, ": ")
+	key, value, found := strings.Cut(before, ": ")
+	if openedLine, _ := e.Position(opened); !found && e.line > openedLine {
+		bracket := e.Text[opened]
+		e.report(opened, opened+1, fmt.Sprintf("add the missing %c, or a comma at the end of line %d", closing[bracket], e.line-1),
+			"%q is not closed before %q in line %d", string(bracket), strings.TrimSpace(before), e.line)
+		return
+	}
 	start += len(before) - len(value)
 	for start < e.at && isBlank(e.Text[start]) {
 		start++

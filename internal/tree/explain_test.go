@@ -30,6 +30,8 @@ func TestExplainYAML(t *testing.T) {
 		t.Fatalf("problems: %+v", doc.Problems)
 	}
 	for _, test := range []struct{ name, old, new, want string }{
+		{"a brace that is not closed, over two lines", "{kind: number, id: limit, name: Page size, key: limit, label: Limit}", "{kind: number, id: limit\n    name: Page size",
+			`3:10 "{": "{" is not closed before "name" in line 4 (add the missing }, or a comma at the end of line 3)`},
 		{"one space too few", "  method: get\n        mime_type: application/json\n        mod", " method: get\n        mime_type: application/json\n        mod",
 			`9:8 "method": indented by 7 spaces, but "name" in line 8 is indented by 8 (indent it by 8 spaces)`},
 		{"one space too many", "        method: get\n", "         method: get\n",
