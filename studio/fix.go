@@ -54,54 +54,5 @@ func (s *Studio) writeFix(src *source, fix signpost.Fix) error {
 	if !bytes.Equal(text, src.text) || len(text) > definition.MaxSize {
 		return errors.New("the file has changed since it was read: look again, and try again")
 	}
-	fixed, err := applyEdits(text, fix.Edits)
-	if err != nil {
-		return err
-	}
-	return s.opts.WriteFile(src.Path, fixed)
-}
-
-// applyEdits replaces what the edits name, which are in order and do not overlap.
-func applyEdits(text []byte, edits []signpost.Edit) ([]byte, error) {
-	var out []byte
-	at := 0
-	for _, e := range edits {
-		from, to := offset(text, e.Line, e.Column), offset(text, e.EndLine, e.EndColumn)
-		if from < at || to < from {
-			return nil, errors.New("the fix does not fit the file")
-		}
-		out = append(append(out, text[at:from]...), e.Text...)
-		at = to
-	}
-	return append(out, text[at:]...), nil
-}
-
-// offset returns the byte at which a line and column are, both counted from 1 and columns in characters, or -1.
-func offset(text []byte, line, column int) int {
-	at := 0
-	for range line - 1 {
-		i := bytes.IndexByte(text[at:], '\n')
-		if i < 0 {
-			return -1
-		}
-		at += i + 1
-	}
-	if line == 1 && bytes.HasPrefix(text, []byte("\ufeff")) {
-		at += len("\ufeff") // it is not a character of the line
-	}
-	rest := text[at:]
-	if i := bytes.IndexByte(rest, '\n'); i >= 0 {
-		rest = rest[:i]
-	}
-	passed := 1
-	for i := range string(rest) {
-		if passed == column {
-			return at + i
-		}
-		passed++
-	}
-	if passed == column {
-		return at + len(rest)
-	}
-	return -1
+	return s.opts.WriteFile(src.Path, definition.ApplyFixes(src.Name, text, fix))
 }

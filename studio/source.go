@@ -1,6 +1,7 @@
 package studio
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -377,9 +378,17 @@ func (c *compiled) resolve(host string) (versions []version, open bool, err erro
 		}
 		versions[i].Endpoints = endpoints(v.manifest, keys, func(at int, key string) string { return c.origins[v.Name+" "+keys[at]][key] })
 	}
+	about := c.file.ContextKeys()
 	for i := range versions {
 		for j := range versions[i].Endpoints {
 			e := &versions[i].Endpoints[j]
+			for k := range e.Context {
+				e.Context[k].About = about[e.Context[k].Key]
+			}
+			e.Deprecated = deprecation(cmp.Or(c.file.Deprecation(versions[i].Name, e.Key, ""), c.file.Deprecation(versions[i].Name, "", "")))
+			for k := range e.Modifiers {
+				e.Modifiers[k].Deprecated = deprecation(c.file.Deprecation(versions[i].Name, e.Key, e.Modifiers[k].ID))
+			}
 			e.Foreign = open && !signpost.CutURL(e.Key).HasHostPlaceholder()
 		}
 	}

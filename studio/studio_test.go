@@ -322,6 +322,24 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
+// TestCatalogueAndDeprecations: what the file says about keys, endpoints and modifiers is shown with them.
+func TestCatalogueAndDeprecations(t *testing.T) {
+	_, address := serveFile(t, `context_keys: {token: The user's access token}
+versions: {v1: {endpoints: {"https://{{host}}/v1/feeds": {name: Feeds, method: get, mime_type: application/json, context_obj: [{key: token, type: ctx}],
+  deprecated: {since: 2026-01-01, until: 2099-12-31, use: Films, reason: nobody calls it},
+  modifiers: [{kind: text, id: q, name: Q, key: q, label: Q, deprecated: {since: 2026-02-01}}]}}}}`)
+	e := get(t, sourceOf(t, address, "feeds.yaml"), "versions", 0, "endpoints", 0)
+	if got := get(t, e, "context", 0, "about"); got != "The user's access token" {
+		t.Errorf("about %v", got)
+	}
+	if got := get(t, e, "deprecated"); got != "Deprecated since 2026-01-01, works until 2099-12-31. Use Films. Nobody calls it." {
+		t.Errorf("deprecated %v", got)
+	}
+	if got := get(t, e, "modifiers", 0, "deprecated"); got != "Deprecated since 2026-02-01." {
+		t.Errorf("modifier deprecated %v", got)
+	}
+}
+
 func TestHost(t *testing.T) {
 	s, address := serve(t, studio.Options{})
 	show(s, feedsYAML)

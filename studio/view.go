@@ -2,6 +2,7 @@ package studio
 
 import (
 	"strings"
+	"time"
 
 	"signpost"
 	"signpost/client"
@@ -21,6 +22,7 @@ type endpoint struct {
 	Placeholders []string       `json:"placeholders"`
 	Context      []contextField `json:"context"`
 	Modifiers    []modifier     `json:"modifiers"`
+	Deprecated   string         `json:"deprecated"` // what is to be said about it; empty if it is not
 }
 
 type contextField struct {
@@ -34,9 +36,10 @@ type contextField struct {
 }
 
 type modifier struct {
-	ID     string  `json:"id"`
-	Name   string  `json:"name"`
-	Params []param `json:"params"`
+	ID         string  `json:"id"`
+	Name       string  `json:"name"`
+	Params     []param `json:"params"`
+	Deprecated string  `json:"deprecated"`
 }
 
 // param is one control.
@@ -80,11 +83,29 @@ func endpoints(m signpost.Manifest, keys []string, feature func(at int, key stri
 			for _, p := range m.Params {
 				params = append(params, control(p, defaults))
 			}
-			view.Modifiers = append(view.Modifiers, modifier{m.ID, m.Name, params})
+			view.Modifiers = append(view.Modifiers, modifier{ID: m.ID, Name: m.Name, Params: params})
 		}
 		all = append(all, view)
 	}
 	return all
+}
+
+// deprecation says what is deprecated, until when, and what to use instead.
+func deprecation(d *definition.Deprecation) string {
+	if d == nil {
+		return ""
+	}
+	text := "Deprecated since " + d.Since.Format(time.DateOnly)
+	if !d.Until.IsZero() {
+		text += ", works until " + d.Until.Format(time.DateOnly)
+	}
+	if text += "."; d.Use != "" {
+		text += " Use " + d.Use + "."
+	}
+	if d.Reason != "" {
+		text += " " + sentence(d.Reason)
+	}
+	return text
 }
 
 // control chooses the control of a param: a dropdown where there are options, else by the type of the value.

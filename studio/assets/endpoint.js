@@ -52,6 +52,7 @@ function warnings(at) {
   const losing = under.filter((other) => other.lost_keys.length > 0);
   const twins = nestingOf(s, v, e)?.twins ?? [];
   return [
+    e.deprecated && h("p", { class: "banner notable", id: "deprecated", key: "deprecated" }, plain(e.deprecated)),
     owner && h("div", { class: "banner bad", id: "owner", role: "alert", key: "owner" },
       h("p", {}, h("strong", {}, "This feed belongs to ", value(owner.name), ": "), plain(owner.why), "."),
       h("p", {}, owner.context_obj.length ? ["Apps send ", keys(owner.context_obj.map((item) => item.key)), " with it"] : "Apps send no context keys with it",
@@ -141,7 +142,8 @@ function paramRow(at, param, modifier) {
     : h("span", {}, param.default === null ? "no default" : "default");
   return row(name, {
     label: param.label || param.key, key: param.key, id: param.control === "toggle" ? "" : id, fact,
-    about: modifier.params.length === 1 && modifier.name !== param.label && h("span", { class: "quiet about" }, value(modifier.name)),
+    about: [modifier.params.length === 1 && modifier.name !== param.label && h("span", { class: "quiet about" }, value(modifier.name)),
+      modifier.deprecated && h("span", { class: "problem about" }, plain(modifier.deprecated))],
     control: control(param, now, name, id),
   });
 }

@@ -94,10 +94,11 @@ function item(s, v, { endpoint: e, level, risk }, chosen, focusable) {
   },
   h("span", { class: "row" }, value(e.name, "name"), badge(e.method.toUpperCase(), e.method === "post" ? "post" : "get")),
   h("span", { class: "where" }, value(pathOf(e))),
-  (risk.lost.length > 0 || risk.findings > 0 || risk.changes > 0 || risk.differs) && h("span", { class: "row marks" },
+  (risk.lost.length > 0 || risk.findings > 0 || risk.changes > 0 || risk.differs || e.deprecated) && h("span", { class: "row marks" },
     risk.lost.length > 0 && badge(`−${count(risk.lost.length, "key")}`, "bad", `Feeds here do not get ${risk.lost.join(", ")}`),
     risk.findings > 0 && badge(count(risk.findings, "finding"), "notable"),
     risk.changes > 0 && badge("changed", "", count(risk.changes, "change")),
+    e.deprecated && badge("deprecated", "notable", e.deprecated),
     risk.differs && badge("twice", "notable", "Another manifest declares this URL differently")));
 }
 

@@ -3,10 +3,10 @@
 /**
  * @typedef {{ key: string, label: string, placeholder: string, control: "text" | "number" | "toggle" | "select",
  *   options: { value: string, label: string }[], default: string | null }} Param
- * @typedef {{ id: string, name: string, params: Param[] }} Modifier
+ * @typedef {{ id: string, name: string, params: Param[], deprecated: string }} Modifier
  * @typedef {{ key: string, type: string, required: boolean, sent_as: string, sent: boolean, feature: string, about: string }} ContextField
  * @typedef {{ key: string, url: string, origin: string, name: string, method: string, mime_type: string, foreign: boolean,
- *   placeholders: string[], context: ContextField[], modifiers: Modifier[], words?: string }} Endpoint
+ *   placeholders: string[], context: ContextField[], modifiers: Modifier[], deprecated: string }} Endpoint
  * @typedef {{ name: string, revision: string, route: string, endpoints: Endpoint[] }} Version
  * @typedef {{ message: string, edits: unknown[] }} Fix
  * @typedef {{ rule: string, severity: string, message: string, file: string, line: number, column: number, hint: string,
