@@ -48,9 +48,10 @@ fuzz:
 		done; \
 	done
 
-# A million made-up hosts against a real process, with memory flat. The short form is in make test.
+# The attacks of make test in full, against a real process: a million made-up hosts, bursts of them, idle connections.
 soak:
-	SIGNPOST_SOAK_HOSTS=1000000 $(GO) test ./internal/daemon -run '^TestMadeUpHosts$$' -count 1 -v -timeout 60m
+	SIGNPOST_SOAK_HOSTS=1000000 SIGNPOST_SOAK_CLIENTS=5000 SIGNPOST_SOAK_HTTP2_CLIENTS=1000 SIGNPOST_SOAK_IDLE=10050 \
+		$(GO) test ./internal/daemon -run '^(TestMadeUpHosts|TestBurstOfHosts|TestClosedWindows|TestIdleConnections)$$' -count 1 -v -timeout 60m -parallel 1
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/signpost ./cmd/signpost

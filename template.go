@@ -160,6 +160,11 @@ func (e *HostError) Error() string {
 	return fmt.Sprintf("host %q does not fit into %q", e.Host, e.URL)
 }
 
+// Size returns how many bytes [Template.Render] returns for a host, or a few more if URLs become the same for it.
+func (t *Template) Size(host string) int {
+	return t.size + len(host)*max(0, len(t.literals)-1)
+}
+
 // Render returns the manifest for a host, as JSON on one line that ends in a newline. The host carries no
 // port. It is put in as it is given, so anything but a host name or an IP literal (IPv6 in brackets)
 // is rejected. The error is a [*HostError] if the manifest exists for other hosts only.
@@ -182,7 +187,7 @@ func (t *Template) Render(host string) ([]byte, error) {
 		}
 		return append(doc, '\n'), nil
 	}
-	out := make([]byte, 0, t.size+len(host)*(len(t.literals)-1))
+	out := make([]byte, 0, t.Size(host))
 	for i, l := range t.literals {
 		if i > 0 {
 			out = append(out, host...)

@@ -17,6 +17,7 @@ import (
 // checkCache compares the cache's counter with what it holds.
 func checkCache(t testing.TB, c *cache) {
 	t.Helper()
+	waitFor(t, "nothing in flight", func() bool { return c.room.inUse() == 0 })
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	sum := int64(0)
@@ -29,33 +30,49 @@ func checkCache(t testing.TB, c *cache) {
 	}
 }
 
+// waitFor waits until something holds.
+func waitFor(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain for: %s", what)
+		}
+	}
+}
+
+// look is what a request does with the cache: get, and release once the response was written.
+func look(t testing.TB, c *cache, k key) *representation {
+	t.Helper()
+	e, _, err := c.get(t.Context(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.release(e)
+	return e.rep
+}
+
 func TestCacheIsBounded(t *testing.T) {
 	const limit = 1 << 20
 	h := newHandler(t, Options{CacheBytes: limit}, v1(compile(t, "a")))
 	c := h.cache
 	route := h.table.Load().routes[manifestPath]
 	hot := key{route, "hot.example.com", false}
-	before, _, err := c.get(hot)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := look(t, c, hot)
 	heap := heapInUse()
 	for i := range 10_000 {
 		// The host is a piece of something larger, as it is in a request.
 		host := fmt.Sprintf("h%d.example.com%s", rand.Uint64(), strings.Repeat(" ", 16<<10))
-		if _, _, err := c.get(key{route, strings.TrimRight(host, " "), i%20 == 0}); err != nil {
-			t.Fatal(err)
-		}
+		look(t, c, key{route, strings.TrimRight(host, " "), i%20 == 0})
 		if i%100 == 0 {
 			checkCache(t, c)
-			c.get(hot)
+			look(t, c, hot)
 		}
 	}
 	checkCache(t, c)
 	if len(c.entries) < 100 || c.bytes < limit/2 {
 		t.Errorf("%d entries in %d bytes: the cache does not keep what it could", len(c.entries), c.bytes)
 	}
-	if after, _, _ := c.get(hot); after != before {
+	if look(t, c, hot) != before {
 		t.Error("hosts that were asked for once drove out one that is asked for again and again")
 	}
 	// One compressor is outside the bound for every core.
@@ -76,15 +93,41 @@ func heapInUse() int64 {
 func TestCacheForgetsTheUnused(t *testing.T) {
 	h := newHandler(t, Options{CacheBytes: 64 << 10}, v1(compile(t, "a")))
 	c := h.cache
+	now := time.Now()
+	c.now = func() time.Time { return now }
 	k := key{h.table.Load().routes[manifestPath], "once-hot.example.com", false}
-	c.get(k)
-	c.get(k)
-	for i := range 1000 {
-		c.get(key{k.route, fmt.Sprintf("h%d.example.com", i), false})
+	others := func() {
+		for i := range 1000 {
+			look(t, c, key{k.route, fmt.Sprintf("h%d.example.com", i), false})
+		}
 	}
+	look(t, c, k)
+	look(t, c, k)
+	others()
+	if c.entries[k] == nil {
+		t.Error("a host that was asked for again is driven out by hosts that were not")
+	}
+	now = now.Add(2 * recently)
+	others()
 	if c.entries[k] != nil {
 		t.Error("a host stays for ever because it was asked for twice")
 	}
+	// Where all are asked for again, one that is asked for again too gets in.
+	for i := range 1000 {
+		again := key{k.route, fmt.Sprintf("again%d.example.com", i), false}
+		look(t, c, again)
+		look(t, c, again)
+	}
+	checkCache(t, c)
+	look(t, c, k)
+	if c.entries[k] != nil {
+		t.Error("a host that was asked for once drives out others")
+	}
+	look(t, c, k)
+	if c.entries[k] == nil {
+		t.Error("a host that was asked for twice is not kept")
+	}
+	checkCache(t, c)
 }
 
 func TestBodyLargerThanCache(t *testing.T) {
@@ -105,7 +148,9 @@ func TestRenderedOnce(t *testing.T) {
 	h := newHandler(t, Options{}, v1(compile(t, "a")))
 	c, route := h.cache, h.table.Load().routes[manifestPath]
 	both := key{route, "both.example.com", false} // missed by two at the same time
-	if first, second := c.add(both), c.add(both); first != second {
+	first, makes := c.add(both)
+	second, makesToo := c.add(both)
+	if first != second || !makes || makesToo {
 		t.Error("two that missed do not share the entry")
 	}
 	for round := range 50 {
@@ -116,7 +161,7 @@ func TestRenderedOnce(t *testing.T) {
 		for i := range got {
 			all.Go(func() {
 				<-start
-				got[i], _, _ = c.get(k)
+				got[i] = look(t, c, k)
 			})
 		}
 		close(start)

@@ -162,9 +162,7 @@ func TestRetiredManifestsAreNotKept(t *testing.T) {
 	if err := h.Publish(v1(compile(t, "new"))); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := h.cache.get(key{old, "feeds.example.com", false}); err != nil {
-		t.Fatal(err)
-	}
+	look(t, h.cache, key{old, "feeds.example.com", false})
 	checkCache(t, h.cache)
 	if entries, _ := h.CacheSize(); entries != 0 {
 		t.Errorf("%d entries of a manifest that is no longer published", entries)

@@ -31,12 +31,18 @@ var (
 			"Use the host that the manifest is published under, or add this one to the allowed hosts of the service.").refusing(RefusedNotAllowed)
 	internalError = newProblem(http.StatusInternalServerError,
 		"The manifest could not be written for this host. Report it to those who run the service.")
+	busy = newProblem(http.StatusServiceUnavailable,
+		"The service is writing and sending as many manifests as it has memory for. Try again in a moment.").with(retrySoon)
 
-	problems = []*problem{badHost, badForwarded, bodyTooLarge, methodNotAllowed, hostNotAllowed, internalError}
+	problems = []*problem{badHost, badForwarded, bodyTooLarge, methodNotAllowed, hostNotAllowed, internalError, busy}
 )
 
-// retryAfter is how many seconds a client should wait for the first manifest. Sources are polled about as often.
-var retryAfter = newField("Retry-After", "10")
+// How many seconds a client should wait: for the first manifest, since sources are polled about as often, and for the
+// end of a burst.
+var (
+	retryAfter = newField("Retry-After", "10")
+	retrySoon  = newField("Retry-After", "2")
+)
 
 // maxListed bounds the manifests listed in a 404: enough to find a misspelt one, few enough to read.
 const maxListed = 20

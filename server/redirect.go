@@ -12,7 +12,7 @@ func (h *Handler) Redirect(httpsPort string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, refused := h.hosts.host(r)
 		if refused != nil {
-			h.send(w, r, h.problems[refused], nil)
+			h.problems[refused].write(w, r)
 			return
 		}
 		if httpsPort != "443" {
@@ -27,6 +27,6 @@ func (h *Handler) Redirect(httpsPort string) http.Handler {
 			target += "?" + r.URL.RawQuery
 		}
 		closeConnection.set(w.Header()) // it has nothing else to get here
-		h.send(w, r, newResponse(http.StatusPermanentRedirect, h.common.with(newField("Location", target)), nil), nil)
+		newResponse(http.StatusPermanentRedirect, h.common.with(newField("Location", target)), nil).write(w, r)
 	})
 }

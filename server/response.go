@@ -24,6 +24,16 @@ func newResponse(status int, head head, body []byte) *response {
 
 func lengthOf(body []byte) field { return newField("Content-Length", strconv.Itoa(len(body))) }
 
+// write leaves the response to net/http, and returns how much of the body it took.
+func (res *response) write(w http.ResponseWriter, r *http.Request) (int, error) {
+	res.head.addTo(w.Header())
+	w.WriteHeader(res.status)
+	if r.Method == http.MethodHead || len(res.body) == 0 {
+		return 0, nil
+	}
+	return w.Write(res.body)
+}
+
 // delivery is a request that is being answered. It ends when the response was written, which on connections of
 // package wire is after the handler has returned.
 type delivery struct {
@@ -31,6 +41,7 @@ type delivery struct {
 	request *http.Request
 	start   time.Time
 	event   Event
+	entry   *entry // of the cache, from which the response is sent, or nil
 }
 
 // deliveries keeps deliveries that have ended, so that a request does not allocate one.
@@ -38,12 +49,18 @@ var deliveries = sync.Pool{New: func() any { return new(delivery) }}
 
 // Written implements [wire.Observer].
 func (d *delivery) Written(body int, err error) {
-	d.event.Bytes = body
-	d.event.Duration = time.Since(d.start)
-	if d.event.Err == nil {
-		d.event.Err = err
+	h := d.handler
+	if d.entry != nil {
+		h.cache.release(d.entry)
 	}
-	d.handler.observe(d.request, d.event)
+	if h.observe != nil {
+		d.event.Bytes = body
+		d.event.Duration = time.Since(d.start)
+		if d.event.Err == nil {
+			d.event.Err = err
+		}
+		h.observe(d.request, d.event)
+	}
 	*d = delivery{}
 	deliveries.Put(d)
 }
@@ -61,40 +78,33 @@ func connOf(w http.ResponseWriter, r *http.Request) announcer {
 	return nil
 }
 
-// send writes a response, with one system call where the connection can do that. A nil delivery is not observed.
+// errAborted is the error of a response that ended in a panic.
+var errAborted = errors.New("the response was aborted")
+
+// send writes a response, with one system call where the connection can do that.
 func (h *Handler) send(w http.ResponseWriter, r *http.Request, res *response, d *delivery) {
+	d.event.Status = res.status
 	isHead := r.Method == http.MethodHead
-	body := res.body
-	if isHead {
-		body = nil
-	}
 	if conn := h.conn(w, r); conn != nil {
-		prepared := wire.Response{Status: res.status, Header: res.head.lines, Body: body, Head: isHead}
-		if d != nil {
-			conn.Announce(prepared, d)
-		} else {
-			conn.Announce(prepared, nil)
+		body := res.body
+		if isHead {
+			body = nil
 		}
+		conn.Announce(wire.Response{Status: res.status, Header: res.head.lines, Body: body, Head: isHead}, d)
 		w.WriteHeader(res.status)
 		return
 	}
-	res.head.addTo(w.Header())
-	w.WriteHeader(res.status)
-	n, err := 0, error(nil)
-	if len(body) > 0 {
-		n, err = w.Write(body)
-	}
-	if d == nil {
+	n, err := 0, errAborted
+	defer func() { d.Written(n, err) }()
+	if n, err = res.write(w, r); err != nil || h.observe == nil && r.ProtoMajor < 2 {
 		return
 	}
-	if err == nil { // part of it may be in a buffer still, and then it is not written
-		err = http.NewResponseController(w).Flush()
-	}
+	// Part of it may be in a buffer still, and then it is not written.
+	err = http.NewResponseController(w).Flush()
 	switch {
 	case errors.Is(err, http.ErrNotSupported):
 		err = nil // a handler around this one holds the response back: this is as far as it can be followed
 	case isHead && r.ProtoMajor == 2:
 		err = nil // the header is all of the response, so the stream is closed now, which Flush takes for an error
 	}
-	d.Written(n, err)
 }

@@ -6,6 +6,7 @@ package server
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -44,6 +45,14 @@ type Options struct {
 	// CacheBytes bounds the memory for manifests kept with their host in them. 0 means DefaultCacheBytes.
 	// A manifest that does not fit is served all the same.
 	CacheBytes int64
+
+	// InFlightBytes bounds the memory for manifests that are being rendered, or being sent while they are not in the
+	// cache. It is at least four times the largest manifest. 0 means DefaultInFlightBytes. A request for which there is
+	// no room waits before anything is rendered.
+	InFlightBytes int64
+
+	// InFlightWait is how long such a request waits before it is answered with 503. 0 means DefaultInFlightWait.
+	InFlightWait time.Duration
 
 	// MaxBodyBytes is how large the body of a request may be. 0 means none: a manifest is asked for without.
 	MaxBodyBytes int64
@@ -86,8 +95,9 @@ const (
 	// CORSNone as Options.CORSOrigin switches CORS headers off.
 	CORSNone = "none"
 
-	// DefaultCacheBytes is room for some thousand hosts of a usual manifest, plain and compressed.
-	DefaultCacheBytes = 32 << 20
+	// DefaultCacheBytes is room for some thousand hosts of a usual manifest, plain and compressed. Requests with
+	// made-up hosts fill it, whatever its size, so it is no larger than honest hosts need.
+	DefaultCacheBytes = 16 << 20
 
 	defaultCORSOrigin   = "*"        // a manifest is public, and studios run in browsers
 	defaultCacheControl = "no-cache" // a 304 is cheap, and a studio should never see an old manifest
@@ -103,12 +113,14 @@ type Service struct {
 
 // Handler serves the manifests of its services. Make one with [New].
 type Handler struct {
-	hosts   hostPolicy
-	maxBody int64
-	observe func(*http.Request, Event)
-	conn    func(http.ResponseWriter, *http.Request) announcer // connOf, but for tests
-	table   atomic.Pointer[table]
-	cache   *cache
+	hosts    hostPolicy
+	maxBody  int64
+	inFlight int64        // bytes, but for large manifests
+	streams  atomic.Int64 // HTTP/2 requests that are being answered
+	observe  func(*http.Request, Event)
+	conn     func(http.ResponseWriter, *http.Request) announcer // connOf, but for tests
+	table    atomic.Pointer[table]
+	cache    *cache
 
 	publishing sync.Mutex
 
@@ -144,6 +156,7 @@ func New(opts Options, services ...Service) (*Handler, error) {
 	h := &Handler{
 		hosts:    hosts,
 		maxBody:  opts.MaxBodyBytes,
+		inFlight: cmp.Or(opts.InFlightBytes, DefaultInFlightBytes),
 		observe:  opts.Observe,
 		conn:     connOf,
 		common:   head{}.with(newField("X-Content-Type-Options", "nosniff")),
@@ -167,7 +180,8 @@ func New(opts Options, services ...Service) (*Handler, error) {
 		vary += ", Forwarded, X-Forwarded-Host"
 	}
 	manifest := h.common.with(newField("Cache-Control", cmp.Or(opts.CacheControl, defaultCacheControl)), newField("Vary", vary))
-	h.cache = newCache(cmp.Or(opts.CacheBytes, DefaultCacheBytes), newCompressor(), manifest)
+	h.cache = newCache(cmp.Or(opts.CacheBytes, DefaultCacheBytes), h.inFlight,
+		cmp.Or(opts.InFlightWait, DefaultInFlightWait), newRenderer(manifest))
 	h.table.Store(new(table))
 	if err := h.Publish(services...); err != nil {
 		return nil, err
@@ -180,6 +194,10 @@ func (o Options) check() error {
 	switch {
 	case o.MaxBodyBytes < 0:
 		return fmt.Errorf("a body of %d bytes: give a size, or 0 for none", o.MaxBodyBytes)
+	case o.InFlightBytes < 0:
+		return fmt.Errorf("%d bytes in flight: give a size, or 0 for the default", o.InFlightBytes)
+	case o.InFlightWait < 0:
+		return fmt.Errorf("wait of %v for room: give a duration, or 0 for the default", o.InFlightWait)
 	case o.CacheBytes < 0:
 		return fmt.Errorf("cache of %d bytes: give a size, or 0 for the default", o.CacheBytes)
 	case strings.ContainsFunc(o.CacheControl, unicode.IsControl):
@@ -216,6 +234,7 @@ func (h *Handler) Publish(services ...Service) error {
 	if err != nil {
 		return err
 	}
+	h.cache.room.resize(max(h.inFlight, inFlightManifests*t.largest))
 	h.table.Store(t)
 	h.cache.drop(before.routesWithout(t))
 	return nil
@@ -229,24 +248,33 @@ func (h *Handler) Routes() []string {
 // CacheSize returns how many manifests are kept with their host in them, and the bytes that they take.
 func (h *Handler) CacheSize() (entries int, bytes int64) { return h.cache.size() }
 
+// InFlight returns the bytes of manifests that are being rendered, or sent while they are not in the cache.
+func (h *Handler) InFlight() int64 { return h.cache.room.inUse() }
+
 // ServeHTTP answers for a manifest at its path, and with 404 at every other one. Headers that a handler around it has
 // set are kept, apart from those that describe the body; Vary, Cache-Control and Access-Control-Expose-Headers are
 // extended.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if h.observe == nil {
-		var event Event
-		h.send(w, r, h.answer(w, r, &event), nil)
-		return
-	}
 	d := deliveries.Get().(*delivery)
-	*d = delivery{handler: h, request: r, start: time.Now()}
-	res := h.answer(w, r, &d.event)
-	d.event.Status = res.status
-	h.send(w, r, res, d)
+	*d = delivery{handler: h, request: r}
+	if h.observe != nil {
+		d.start = time.Now()
+	}
+	if r.ProtoMajor == 2 {
+		defer h.streams.Add(-1)
+		switch n := h.streams.Add(1); {
+		case n > 2*maxStreams:
+			panic(http.ErrAbortHandler) // resets the stream: a response could wait for the client, too
+		case n > maxStreams:
+			h.send(w, r, h.problems[busy], d)
+			return
+		}
+	}
+	h.send(w, r, h.answer(w, r, d), d)
 }
 
-// answer returns the response to a request, and notes in the event how it came about.
-func (h *Handler) answer(w http.ResponseWriter, r *http.Request, event *Event) *response {
+// answer returns the response to a request, and notes in the delivery how it came about.
+func (h *Handler) answer(w http.ResponseWriter, r *http.Request, d *delivery) *response {
 	t := h.table.Load() // once, so that the response is all of one table
 	route := t.routes[r.URL.Path]
 	tooLarge := r.ContentLength > h.maxBody || r.ContentLength < 0
@@ -257,10 +285,10 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, event *Event) *
 	if route == nil {
 		return t.notFound
 	}
-	event.BasePath, event.Version = route.basePath, route.version
+	d.event.BasePath, d.event.Version = route.basePath, route.version
 	switch {
 	case reads && !tooLarge:
-		return h.manifest(r, route, event)
+		return h.manifest(r, route, d)
 	case reads:
 		return h.problems[bodyTooLarge]
 	case r.Method == http.MethodOptions:
@@ -271,24 +299,28 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, event *Event) *
 }
 
 // manifest returns the response to a request for a manifest.
-func (h *Handler) manifest(r *http.Request, route *route, event *Event) *response {
+func (h *Handler) manifest(r *http.Request, route *route, d *delivery) *response {
 	host, refused := h.hosts.host(r)
 	if refused != nil {
-		event.Refused = refused.refused
+		d.event.Refused = refused.refused
 		return h.problems[refused]
 	}
-	rep, hit, err := h.cache.get(key{route, host, acceptsGzip(r.Header["Accept-Encoding"])})
-	if err != nil {
-		event.Err = err
+	e, hit, err := h.cache.get(r.Context(), key{route, host, acceptsGzip(r.Header["Accept-Encoding"])})
+	switch {
+	case errors.Is(err, errBusy):
+		return h.problems[busy]
+	case err != nil:
+		d.event.Err = err
 		return h.problems[internalError]
 	}
-	event.Host = rep.host
-	event.Cache = CacheMiss
+	d.entry = e
+	d.event.Host = e.host
+	d.event.Cache = CacheMiss
 	if hit {
-		event.Cache = CacheHit
+		d.event.Cache = CacheHit
 	}
-	if matchesTag(r.Header["If-None-Match"], rep.hash) {
-		return &rep.notModified
+	if matchesTag(r.Header["If-None-Match"], e.rep.hash) {
+		return &e.rep.notModified
 	}
-	return &rep.full
+	return &e.rep.full
 }

@@ -17,6 +17,7 @@ type table struct {
 	routes   map[string]*route // by path
 	paths    []string
 	notFound *response
+	largest  int64 // bytes of the largest manifest, about
 }
 
 // route is one manifest. Tables share it as long as its manifest stays the same, and with it what is in the cache.
@@ -76,6 +77,7 @@ func (t *table) add(base string, versions map[string]*signpost.Template, before 
 			r = &route{basePath: base, version: name, template: template, fields: []field{newField("Signpost-Revision", template.Revision())}}
 		}
 		t.routes[path] = r
+		t.largest = max(t.largest, int64(template.Size("")))
 		t.paths = append(t.paths, path)
 	}
 	return nil

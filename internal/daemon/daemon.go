@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"signpost/internal/source"
+	"signpost/internal/wire"
 	"signpost/server"
 )
 
@@ -30,7 +31,9 @@ const (
 	DefaultWriteTimeout      = 30 * time.Second
 	DefaultIdleTimeout       = 2 * time.Minute
 	DefaultMaxHeaderBytes    = 16 << 10
-	DefaultMaxConnections    = 10_000 // some 200 MB of buffers, if all are busy
+
+	// DefaultMaxConnections is many times what a reverse proxy opens. All of them busy take 32 MiB, or 100 MiB over https.
+	DefaultMaxConnections = 2048
 
 	// DefaultShutdownTimeout is shorter than the 30 seconds that Kubernetes waits before it kills.
 	DefaultShutdownTimeout = 10 * time.Second
@@ -98,14 +101,16 @@ type Daemon struct {
 	handler   *server.Handler
 	metrics   *metrics
 	publisher *publisher
+	memory    *memory
 	first     Loaded
 
 	failed   chan error  // of a listener that ended by itself
 	draining atomic.Bool // shutting down
 
-	servers     []*http.Server // the one with the manifests first
-	addr        net.Addr       // of the manifests
-	certificate *certificate   // nil without one in files
+	servers     []*http.Server   // the one with the manifests first
+	listeners   []*wire.Listener // of the servers
+	addr        net.Addr         // of the manifests
+	certificate *certificate     // nil without one in files
 	tls         bool
 }
 
@@ -120,8 +125,9 @@ func New(config Config) (*Daemon, error) {
 		return nil, err
 	}
 	d.metrics.watchCache(d.handler)
+	d.memory = newMemory(d.config, d.handler, d.connections)
 	d.publisher = &publisher{
-		handler: d.handler, log: d.config.Log, metrics: d.metrics, sources: d.config.Sources,
+		handler: d.handler, log: d.config.Log, metrics: d.metrics, memory: d.memory, sources: d.config.Sources,
 		preparer: preparer{features: d.config.Features, basePath: d.config.BasePath, host: plausibleHost(opts)},
 	}
 	d.publisher.revision.Store("")
@@ -171,6 +177,7 @@ func (d *Daemon) Run(ctx context.Context, reload <-chan os.Signal) error {
 
 	work, stop := context.WithCancel(ctx)
 	defer stop()
+	go d.memory.run(work)
 	d.follow(work, reload)
 	select {
 	case err := <-d.failed:

@@ -4,11 +4,9 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -94,35 +92,6 @@ func TestSlowClients(t *testing.T) {
 			}
 			slow.Wait()
 		})
-	}
-}
-
-// TestMaxConnections holds all connections open. The next client waits, and is served when one closes.
-func TestMaxConnections(t *testing.T) {
-	t.Parallel()
-	p := startServe(t, "--max-connections", "2")
-	request := "HEAD " + manifestV1 + " HTTP/1.1\r\nHost: a.example.com\r\n\r\n"
-	answered := func(conn net.Conn) bool {
-		line, err := bufio.NewReader(conn).ReadString('\n')
-		return err == nil && strings.HasPrefix(line, "HTTP/1.1 200")
-	}
-	first, second, third := dial(t, p), dial(t, p), dial(t, p)
-	for i, conn := range []net.Conn{first, second, third} {
-		io.WriteString(conn, request)
-		if i == 2 {
-			conn.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
-		}
-		if got := answered(conn); got != (i < 2) {
-			t.Errorf("connection %d is answered: %v", i, got)
-		}
-	}
-	first.Close()
-	third.SetReadDeadline(time.Now().Add(patience))
-	if !answered(third) {
-		t.Error("when there is room again, the one that waited is not answered")
-	}
-	if mustFetch(t, p.admin+"/healthz").StatusCode != http.StatusOK {
-		t.Error("the admin listener has no room")
 	}
 }
 
@@ -228,56 +197,5 @@ func TestShutdownFinishes(t *testing.T) {
 		if code := p.stop(t); code != test.code {
 			t.Errorf("%s: serve exited with %d, not %d", test.timeout, code, test.code)
 		}
-	}
-}
-
-// TestMadeUpHosts asks for many hosts that nobody has. Memory does not grow. SIGNPOST_SOAK_HOSTS says how many;
-// make soak takes a million.
-func TestMadeUpHosts(t *testing.T) {
-	t.Parallel()
-	hosts, endpoints := 4000, 400
-	if raceEnabled {
-		hosts = 1600
-	}
-	if s := os.Getenv("SIGNPOST_SOAK_HOSTS"); s != "" {
-		var err error
-		if hosts, err = strconv.Atoi(s); err != nil {
-			t.Fatal(err)
-		}
-		endpoints = 100 // takes less time, and more hosts to fill the cache
-	}
-	path := filepath.Join(t.TempDir(), "feeds.json")
-	write(t, path, feeds("one", endpoints)) // a hundred are some 10 kB
-	p := startServe(t, path)
-	ask := func(from, to int) {
-		var clients sync.WaitGroup
-		for c := range 4 {
-			clients.Go(func() {
-				client := &http.Client{Transport: &http.Transport{DisableCompression: c%2 == 0 || raceEnabled}}
-				defer client.CloseIdleConnections()
-				for i := from + c; i < to && !t.Failed(); i += 4 {
-					host := fmt.Sprintf("host-%d.example.com", i)
-					r, err := fetch(client, p.url+manifestV1, host)
-					if err != nil || r.StatusCode != http.StatusOK || !strings.Contains(r.body, `"https://`+host+`/v1/`) {
-						t.Errorf("for %s the answer is %v, %v", host, r.Response, err)
-					}
-				}
-			})
-		}
-		clients.Wait()
-	}
-	start := time.Now()
-	ask(0, hosts/2)
-	before := residentMB(t, p)
-	ask(hosts/2, hosts)
-	after := residentMB(t, p)
-	entries, bytes := p.metric(t, "signpost_cache_entries"), p.metric(t, "signpost_cache_bytes")
-	t.Logf("%d hosts in %v: %d MB after half of them, %d MB after all; the cache has %v manifests in %.1f MB",
-		hosts, time.Since(start).Round(time.Millisecond), before, after, entries, bytes/(1<<20))
-	if bytes > 32<<20 || bytes < 31<<20 {
-		t.Errorf("the cache has %v bytes, and should be full", bytes)
-	}
-	if after > before+before/4+16 && !raceEnabled { // the race detector has a memory of its own
-		t.Errorf("memory grew from %d MB to %d MB", before, after)
 	}
 }

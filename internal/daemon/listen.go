@@ -12,6 +12,10 @@ import (
 	"signpost/internal/wire"
 )
 
+// maxStreams is how many requests a client may have open on one HTTP/2 connection. A studio has one for each manifest
+// that an operator registers; the 250 that net/http allows only help those who want to take memory.
+const maxStreams = 32
+
 // Start opens all listeners and serves on them. If it returns an error, none of them is open.
 func (d *Daemon) Start() (err error) {
 	defer func() {
@@ -59,8 +63,9 @@ func (d *Daemon) Start() (err error) {
 	return nil
 }
 
-// Listen opens a listener for up to max connections, or for any number if that is 0; others wait.
-func Listen(address string, max int) (net.Listener, error) {
+// Listen opens a listener for up to max connections, or for any number if that is 0 or less. See [wire.Listener] for
+// those beyond.
+func Listen(address string, max int) (*wire.Listener, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %q: %w", address, errors.Unwrap(err))
@@ -88,19 +93,21 @@ func (d *Daemon) tlsConfig() (*tls.Config, *acmeManager, error) {
 	return nil, nil, nil
 }
 
-func (d *Daemon) serve(listener net.Listener, handler http.Handler, config *tls.Config) {
+func (d *Daemon) serve(listener *wire.Listener, handler http.Handler, config *tls.Config) {
 	srv := &http.Server{
 		Handler:           handler,
 		ConnContext:       wire.Context,
+		ConnState:         listener.ConnState,
 		TLSConfig:         config,
 		ReadHeaderTimeout: d.config.ReadHeaderTimeout,
 		ReadTimeout:       d.config.ReadTimeout,
 		WriteTimeout:      d.config.WriteTimeout,
 		IdleTimeout:       d.config.IdleTimeout,
 		MaxHeaderBytes:    d.config.MaxHeaderBytes,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 		ErrorLog:          ErrorLog(d.config.Log),
 	}
-	d.servers = append(d.servers, srv)
+	d.servers, d.listeners = append(d.servers, srv), append(d.listeners, listener)
 	go func() {
 		serve := srv.Serve
 		if config != nil {
@@ -110,6 +117,15 @@ func (d *Daemon) serve(listener net.Listener, handler http.Handler, config *tls.
 			d.failed <- err
 		}
 	}()
+}
+
+// connections returns how many connections are open.
+func (d *Daemon) connections() int {
+	n := 0
+	for _, l := range d.listeners {
+		n += l.Open()
+	}
+	return n
 }
 
 // shutDown says that it is not ready, goes on for the delay, and then finishes open requests. The admin

@@ -114,13 +114,16 @@ func newMetrics(version string) *metrics {
 	return m
 }
 
-// watchCache adds the size of a handler's cache.
+// watchCache adds the size of a handler's cache, and of what is outside of it.
 func (m *metrics) watchCache(h *server.Handler) {
 	m.registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signpost_cache_entries", Help: "Manifests kept with their host in them."},
 			func() float64 { n, _ := h.CacheSize(); return float64(n) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signpost_cache_bytes", Help: "Bytes that they take."},
 			func() float64 { _, n := h.CacheSize(); return float64(n) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "signpost_in_flight_bytes", Help: "Bytes of manifests that are being rendered, or sent while they are not in the cache.",
+		}, func() float64 { return float64(h.InFlight()) }),
 	)
 }
 

@@ -24,6 +24,7 @@ type publisher struct {
 	handler *server.Handler
 	log     *slog.Logger
 	metrics *metrics
+	memory  *memory // told when something was loaded; may be nil
 	sources []source.Source
 	preparer
 
@@ -152,6 +153,7 @@ func (p *publisher) publishChanges(out *Loaded) error {
 	out.compare(before, next, files, accepted)
 	p.metrics.definitions(next)
 	p.parsed += bytes
+	p.memory.changed()
 	return nil
 }
 

@@ -27,8 +27,8 @@ func newObserver(log *slog.Logger, access bool, m *metrics) func(*http.Request, 
 	}
 	return func(r *http.Request, e server.Event) {
 		m.observe(e)
-		if e.Status >= http.StatusInternalServerError && e.Err != nil {
-			log.Error("request failed", "status", e.Status, "base_path", e.BasePath, "version", e.Version, "host", bounded(r.Host), "error", bounded(e.Err.Error()))
+		if e.Status == http.StatusInternalServerError {
+			log.Error("request failed", "status", e.Status, "base_path", e.BasePath, "version", e.Version, "host", bounded(r.Host), "error", e.Err)
 		}
 		logRequest(log, level, r, e)
 	}

@@ -63,7 +63,7 @@ func TestServerLog(t *testing.T) {
 	}
 }
 
-// TestFailuresAreLogged has a line with the cause for every status of 500 and above, and none for clients that go away.
+// TestFailuresAreLogged has a line with the cause for every status of 500, and none for clients that go away.
 func TestFailuresAreLogged(t *testing.T) {
 	var out bytes.Buffer
 	observe := newObserver(slog.New(slog.NewTextHandler(&out, nil)), false, newMetrics("test"))

@@ -8,14 +8,16 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // Conn is a connection of a [Listener]. It is a plain TCP connection until a response is announced to it.
 type Conn struct {
 	*net.TCPConn
-	peer    string
-	release func() // frees its slot at the listener
+	listener  *Listener
+	peer      string
+	idleSince atomic.Int64 // as the listener's clock has it, or 0 while there is a request
 
 	mu      sync.Mutex
 	pending *announcement // nil or &next
@@ -138,7 +140,7 @@ func (c *Conn) SetWriteDeadline(t time.Time) error {
 // Close closes the connection and frees its slot.
 func (c *Conn) Close() error {
 	err := c.TCPConn.Close()
-	c.release()
+	c.listener.remove(c)
 	c.abandon(net.ErrClosed)
 	return err
 }

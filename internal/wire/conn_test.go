@@ -22,19 +22,24 @@ const patience = 20 * time.Second
 
 // start serves the handler on connections of this package and returns the address.
 func start(t testing.TB, h http.HandlerFunc) string {
-	return startServer(t, &http.Server{Handler: h}, 0)
+	l := listen(t)
+	serve(t, &http.Server{Handler: h}, NewListener(l, 0))
+	return l.Addr().String()
 }
 
-func startServer(t testing.TB, srv *http.Server, max int) string {
+func listen(t testing.TB) *net.TCPListener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
+	return l.(*net.TCPListener)
+}
+
+func serve(t testing.TB, srv *http.Server, l *Listener) {
 	srv.ConnContext = Context
-	go srv.Serve(NewListener(l.(*net.TCPListener), max))
+	go srv.Serve(l)
 	t.Cleanup(func() { srv.Close() })
-	return l.Addr().String()
 }
 
 func dial(t testing.TB, address string) net.Conn {
@@ -277,14 +282,16 @@ func TestUnencryptedHTTP2(t *testing.T) {
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
 	observed := make(observer, 1)
-	address := startServer(t, &http.Server{Protocols: &protocols, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	l := listen(t)
+	address := l.Addr().String()
+	serve(t, &http.Server{Protocols: &protocols, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if conn := Of(w, r); conn != nil {
 			t.Error("a response to HTTP/2 could be announced")
 		}
 		if r.URL.Path == "/forced" {
 			connOf(r).Announce(response(r, http.StatusOK, "announced"), observed)
 		}
-	})}, 0)
+	})}, NewListener(l, 0))
 	transport := &http.Transport{Protocols: new(http.Protocols)}
 	transport.Protocols.SetUnencryptedHTTP2(true)
 	client := &http.Client{Transport: transport, Timeout: patience}

@@ -7,45 +7,116 @@ import (
 	"net"
 	"net/http"
 	"testing"
+	"time"
 )
 
-func TestListenerIsBounded(t *testing.T) {
-	const max = 3
-	address := startServer(t, &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}, max)
-	ask := func(conn net.Conn) error {
-		if _, err := fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
-			return err
-		}
-		_, err := io.ReadFull(conn, make([]byte, len("HTTP/1.1 200 OK")))
+// ask sends a request and reads the head of the response.
+func ask(conn net.Conn, path string) error {
+	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: a\r\n\r\n", path); err != nil {
 		return err
 	}
+	head := make([]byte, len("HTTP/1.1 200 OK\r\nDate: Mon, 01 Jan 2024 00:00:00 GMT\r\nContent-Length: 0\r\n\r\n"))
+	_, err := io.ReadFull(conn, head)
+	return err
+}
+
+// At the limit, a new connection takes the place of the one that has been idle for longest, and of no other.
+func TestLongestIdleMakesWay(t *testing.T) {
+	const max = 3
+	l := listen(t)
+	listener := NewListener(l, max)
+	serve(t, &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), ConnState: listener.ConnState}, listener)
 	var conns []net.Conn
 	for range max {
-		conn := dial(t, address)
-		if err := ask(conn); err != nil {
+		conn := dial(t, l.Addr().String())
+		if err := ask(conn, "/"); err != nil {
 			t.Fatal(err)
 		}
 		conns = append(conns, conn)
 	}
-	late := dial(t, address)
-	answered := make(chan error, 1)
-	go func() { answered <- ask(late) }()
-	conns[0].Close() // only now is there a slot
-	if err := <-answered; err != nil {
+	if err := ask(conns[0], "/"); err != nil { // so that the second is the one
+		t.Fatal(err)
+	}
+	conns = append(conns, dial(t, l.Addr().String()))
+	for i, conn := range conns {
+		if err := ask(conn, "/"); (err != nil) != (i == 1) {
+			t.Errorf("connection %d: %v", i, err)
+		}
+	}
+	if n := listener.Open(); n != max {
+		t.Errorf("%d connections are open, want %d", n, max)
+	}
+	for _, conn := range conns {
+		conn.Close()
+	}
+	for deadline := time.Now().Add(patience); listener.Open() > 0 && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	if n := listener.Open(); n != 0 {
+		t.Errorf("%d connections are counted that are closed", n)
+	}
+}
+
+// While all connections have a request, a new one waits.
+func TestBusyConnectionsStay(t *testing.T) {
+	const max = 3
+	l := listen(t)
+	listener := NewListener(l, max)
+	finish, started := make(chan struct{}), make(chan struct{}, max)
+	serve(t, &http.Server{ConnState: listener.ConnState, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/busy" {
+			started <- struct{}{}
+			<-finish
+		}
+	})}, listener)
+	answered := make(chan error, max)
+	for range max {
+		conn := dial(t, l.Addr().String())
+		go func() { answered <- ask(conn, "/busy") }()
+		<-started
+	}
+	late := make(chan error, 1)
+	conn := dial(t, l.Addr().String())
+	go func() { late <- ask(conn, "/") }()
+	select {
+	case err := <-late:
+		t.Fatalf("the late one is answered: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	finish <- struct{}{} // one becomes idle and makes way
+	if err := <-late; err != nil {
+		t.Error(err)
+	}
+	close(finish)
+	for range max {
+		if err := <-answered; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A client that sends half of a request is as good as idle.
+func TestHalfRequestsMakeWay(t *testing.T) {
+	const max = 3
+	l := listen(t)
+	listener := NewListener(l, max)
+	serve(t, &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), ConnState: listener.ConnState}, listener)
+	for range 2 * max {
+		fmt.Fprintf(dial(t, l.Addr().String()), "GET / HTTP/1.1\r\nHo")
+	}
+	if err := ask(dial(t, l.Addr().String()), "/"); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestAcceptEndsWithTheListener(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener := NewListener(l.(*net.TCPListener), 1)
+	l := listen(t)
+	listener := NewListener(l, 1)
 	dial(t, l.Addr().String())
 	if _, err := listener.Accept(); err != nil {
 		t.Fatal(err)
 	}
+	dial(t, l.Addr().String())
 	ended := make(chan error)
 	go func() {
 		_, err := listener.Accept() // no slot

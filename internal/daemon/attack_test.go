@@ -1,0 +1,307 @@
+package daemon_test
+
+import (
+	"bufio"
+	"crypto/tls"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"signpost/internal/daemon"
+	"signpost/server"
+)
+
+// maxGrowth is what memory may grow by under attack, in MB, whatever the attack: see docs/operate.md.
+const maxGrowth = 128
+
+// resident returns the memory that a process has, in MB.
+func resident(t *testing.T, p *process) int { return procStatus(t, p, "VmRSS") }
+
+// mostResident returns the memory that a process has had at the most, in MB.
+func mostResident(t *testing.T, p *process) int { return procStatus(t, p, "VmHWM") }
+
+func procStatus(t *testing.T, p *process, field string) int {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		t.Skip("the system does not tell how much memory a process has")
+	}
+	_, after, _ := strings.Cut(string(status), field+":")
+	var kilobytes int
+	if _, err := fmt.Sscan(after, &kilobytes); err != nil {
+		t.Fatal(err)
+	}
+	return kilobytes >> 10
+}
+
+// soak returns how many of something an attack takes: few, or as many as the variable says, for make soak.
+func soak(t *testing.T, variable string, few int) int {
+	t.Helper()
+	s := os.Getenv(variable)
+	if s == "" {
+		return few
+	}
+	many, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return many
+}
+
+// largeManifest writes a definition whose manifest has half a megabyte.
+func largeManifest(t *testing.T) string {
+	path := filepath.Join(t.TempDir(), "feeds.json")
+	write(t, path, feeds(strings.Repeat("a", 400), 1000))
+	return path
+}
+
+// anyCertificate returns the flags for https with a certificate.
+func anyCertificate(t *testing.T) []string {
+	dir := t.TempDir()
+	certFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
+	cert, key := newAuthority(t).issue(t, 1, "feeds.example.com")
+	write(t, certFile, cert)
+	write(t, keyFile, key)
+	return []string{"--tls-cert", certFile, "--tls-key", keyFile}
+}
+
+// checkGrowth says whether memory has stayed in bounds, and whether requests are answered after all.
+func checkGrowth(t *testing.T, p *process, base int) {
+	t.Helper()
+	most := mostResident(t, p)
+	t.Logf("memory grew from %d MB to %d MB at the most", base, most)
+	if most > base+maxGrowth && !raceEnabled { // the race detector has a memory of its own
+		t.Errorf("memory grew from %d MB to %d MB, by more than %d MB", base, most, maxGrowth)
+	}
+}
+
+// TestBurstOfHosts has many clients at the same time that each ask for a host of their own, compressed, and read
+// nothing. Those for whom there is no room get 503. A host that others ask for all the while is served.
+func TestBurstOfHosts(t *testing.T) {
+	t.Parallel()
+	clients := soak(t, "SIGNPOST_SOAK_CLIENTS", 600)
+	p := startServe(t, largeManifest(t))
+	known := func() (reply, error) { return fetch(http.DefaultClient, p.url+manifestV1, "feeds.example.com") }
+	if r, err := known(); err != nil || r.StatusCode != http.StatusOK {
+		t.Fatal(r.Response, err)
+	}
+	base := resident(t, p)
+	var asked, all sync.WaitGroup
+	var served, busy, other atomic.Int64
+	read := make(chan struct{})
+	for i := range clients {
+		asked.Add(1)
+		all.Go(func() {
+			conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
+			if err != nil {
+				t.Error(err)
+				asked.Done()
+				return
+			}
+			defer conn.Close()
+			encoding := "gzip"
+			if i%4 == 0 {
+				encoding = "identity"
+			}
+			fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: h%d.example.com\r\nAccept-Encoding: %s\r\n\r\n", manifestV1, i, encoding)
+			asked.Done()
+			<-read
+			conn.SetReadDeadline(time.Now().Add(patience))
+			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			switch {
+			case err == nil && res.StatusCode == http.StatusOK:
+				served.Add(1)
+			case err == nil && res.StatusCode == http.StatusServiceUnavailable && res.Header.Get("Retry-After") != "":
+				busy.Add(1)
+			default:
+				other.Add(1)
+			}
+		})
+	}
+	asked.Wait()
+	for range 20 {
+		if r, err := known(); err != nil || r.StatusCode != http.StatusOK {
+			t.Errorf("a host that is known gets %v, %v", r.Response, err)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	close(read)
+	all.Wait()
+	t.Logf("%d clients: %d were served, %d came at a bad time", clients, served.Load(), busy.Load())
+	// With more clients than connections, one that has waited for a second to be read from may have to make way.
+	if n := other.Load(); served.Load() == 0 || n > int64(clients)/100 || n > 0 && clients < daemon.DefaultMaxConnections {
+		t.Errorf("%d got another response, or none", n)
+	}
+	checkGrowth(t, p, base)
+	if r, err := fetch(http.DefaultClient, p.url+manifestV1, "after.example.com"); err != nil || r.StatusCode != http.StatusOK {
+		t.Errorf("afterwards a new host gets %v, %v", r.Response, err)
+	}
+	if n := p.metric(t, "signpost_in_flight_bytes"); n != 0 {
+		t.Errorf("%v bytes are in flight where nothing is", n)
+	}
+}
+
+// TestClosedWindows has HTTP/2 clients that open as many streams as they can, each for a host of its own, and never
+// let the server send a byte of a body.
+func TestClosedWindows(t *testing.T) {
+	t.Parallel()
+	clients, streams := soak(t, "SIGNPOST_SOAK_HTTP2_CLIENTS", 8), 250
+	p := startServe(t, append([]string{largeManifest(t)}, anyCertificate(t)...)...)
+	base := resident(t, p)
+	config := &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}
+	var heads atomic.Int64
+	for i := range clients {
+		conn, err := tls.Dial("tcp", strings.TrimPrefix(p.url, "https://"), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		text := []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+		text = appendFrame(text, frameSettings, 0, 0, []byte{0, 4, 0, 0, 0, 0}) // the initial window is nothing
+		for s := range streams {
+			host := fmt.Sprintf("h%d-%d.example.com", i, s)
+			block := []byte{0x82, 0x87} // GET, https
+			block = append(append(block, 0x04, byte(len(manifestV1))), manifestV1...)
+			block = append(append(block, 0x01, byte(len(host))), host...)
+			text = appendFrame(text, frameHeaders, flagEndStream|flagEndHeaders, 1+2*s, block)
+		}
+		if _, err := conn.Write(text); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			in := bufio.NewReader(conn)
+			for {
+				head := make([]byte, frameHead)
+				if _, err := io.ReadFull(in, head); err != nil {
+					return
+				}
+				if head[3] == frameHeaders {
+					heads.Add(1)
+				}
+				if _, err := io.CopyN(io.Discard, in, int64(binary.BigEndian.Uint32(append([]byte{0}, head[:3]...)))); err != nil {
+					return
+				}
+			}
+		}()
+	}
+	waitFor(t, "streams that are stuck", func() bool { return heads.Load() > 0 })
+	time.Sleep(2 * time.Second) // for as many more as get there
+	t.Logf("%d streams got the head of a response", heads.Load())
+	checkGrowth(t, p, base)
+}
+
+// TestIdleConnections has more idle connections than there may be. The longest idle ones make way, and everyone is
+// answered.
+func TestIdleConnections(t *testing.T) {
+	t.Parallel()
+	const beyond = 50
+	clients := soak(t, "SIGNPOST_SOAK_IDLE", daemon.DefaultMaxConnections+beyond)
+	p := startServe(t)
+	base := resident(t, p)
+	ask := func(conn net.Conn) error {
+		conn.SetDeadline(time.Now().Add(patience))
+		fmt.Fprintf(conn, "HEAD %s HTTP/1.1\r\nHost: a.example.com\r\n\r\n", manifestV1)
+		res, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: http.MethodHead})
+		if err == nil && res.StatusCode != http.StatusOK {
+			err = errors.New(res.Status)
+		}
+		return err
+	}
+	var conns []net.Conn
+	for i := range clients {
+		conn := dial(t, p)
+		if err := ask(conn); err != nil {
+			t.Fatalf("connection %d: %v", i, err)
+		}
+		conns = append(conns, conn)
+	}
+	if r, err := fetch(http.DefaultClient, p.url+manifestV1, ""); err != nil || r.StatusCode != http.StatusOK {
+		t.Errorf("another client gets %v, %v", r.Response, err)
+	}
+	closed := clients - daemon.DefaultMaxConnections
+	for i, conn := range []net.Conn{conns[0], conns[closed-1], conns[closed+10], conns[clients-1]} {
+		if err := ask(conn); (err != nil) != (i < 2) {
+			t.Errorf("one of the connections that were idle for longest, and should be closed: %v, is asked again: %v", i < 2, err)
+		}
+	}
+	checkGrowth(t, p, base)
+	if mustFetch(t, p.admin+"/healthz").StatusCode != http.StatusOK {
+		t.Error("the admin listener has no room")
+	}
+}
+
+const (
+	frameHead      = 9
+	frameHeaders   = 1
+	frameSettings  = 4
+	flagEndStream  = 1
+	flagEndHeaders = 4
+)
+
+// appendFrame appends a frame of HTTP/2.
+func appendFrame(text []byte, kind, flags byte, stream int, payload []byte) []byte {
+	text = append(text, 0, byte(len(payload)>>8), byte(len(payload)), kind, flags)
+	return append(binary.BigEndian.AppendUint32(text, uint32(stream)), payload...)
+}
+
+// TestMadeUpHosts asks for many hosts that nobody has, one after the other. SIGNPOST_SOAK_HOSTS says how many; make soak
+// takes a million. Memory grows until the cache is full, and no further.
+func TestMadeUpHosts(t *testing.T) {
+	t.Parallel()
+	few := 4000
+	if raceEnabled {
+		few = 1600
+	}
+	hosts, endpoints := soak(t, "SIGNPOST_SOAK_HOSTS", few), 400
+	if hosts > few {
+		endpoints = 100 // takes less time, and more hosts to fill the cache
+	}
+	path := filepath.Join(t.TempDir(), "feeds.json")
+	write(t, path, feeds("one", endpoints)) // a hundred are some 10 kB
+	p := startServe(t, path)
+	ask := func(from, to int) {
+		var clients sync.WaitGroup
+		for c := range 4 {
+			clients.Go(func() {
+				client := &http.Client{Transport: &http.Transport{DisableCompression: c%2 == 0 || raceEnabled}}
+				defer client.CloseIdleConnections()
+				for i := from + c; i < to && !t.Failed(); i += 4 {
+					host := fmt.Sprintf("host-%d.example.com", i)
+					r, err := fetch(client, p.url+manifestV1, host)
+					if err != nil || r.StatusCode != http.StatusOK || !strings.Contains(r.body, `"https://`+host+`/v1/`) {
+						t.Errorf("for %s the answer is %v, %v", host, r.Response, err)
+					}
+				}
+			})
+		}
+		clients.Wait()
+	}
+	start, base := time.Now(), resident(t, p)
+	ask(0, hosts/2)
+	before := resident(t, p)
+	ask(hosts/2, hosts)
+	after := resident(t, p)
+	entries, bytes := p.metric(t, "signpost_cache_entries"), p.metric(t, "signpost_cache_bytes")
+	t.Logf("%d hosts in %v: %d MB after half of them, %d MB after all; the cache has %v manifests in %.1f MB",
+		hosts, time.Since(start).Round(time.Millisecond), before, after, entries, bytes/(1<<20))
+	if bytes > server.DefaultCacheBytes || bytes < server.DefaultCacheBytes*9/10 {
+		t.Errorf("the cache has %v bytes, and should be full", bytes)
+	}
+	if raceEnabled { // the race detector has a memory of its own
+		return
+	}
+	if after > before+16 || after > base+64 {
+		t.Errorf("memory grew from %d MB to %d MB, and to %d MB", base, before, after)
+	}
+}
