@@ -38,9 +38,10 @@ func dial(t *testing.T, p *process) net.Conn {
 // for sending grows to several.
 func large(t *testing.T) (path string) {
 	t.Helper()
-	text := strings.ReplaceAll(feeds("large", 100), `"method"`, `"modifiers": ["long"], "method"`)
+	// Five megabytes of names, and seven of a modifier that all endpoints share: no more is accepted.
+	text := strings.ReplaceAll(feeds(strings.Repeat("long", 12_500), 100), `"method"`, `"modifiers": ["long"], "method"`)
 	text = strings.Replace(text, `"versions"`, `"modifiers": {"long": {"kind": "text", "id": "a", "key": "a", "label": "a", "name": "`+
-		strings.Repeat("long", 50_000)+`"}}, "versions"`, 1) // 20 MB in the manifest, and 200 kB here
+		strings.Repeat("long", 17_500)+`"}}, "versions"`, 1)
 	path = filepath.Join(t.TempDir(), "large.json")
 	write(t, path, text)
 	return path
