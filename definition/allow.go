@@ -100,7 +100,7 @@ func (d *decoder) notAllowed(word *tree.Node, rest string) {
 
 func (d *decoder) warnAllow(at *tree.Node, fix *signpost.Fix, hint, format string, args ...any) {
 	d.report(signpost.Finding{
-		Rule: ruleUnusedAllow, Severity: signpost.SeverityWarning, Message: fmt.Sprintf(format, args...), Hint: hint, Fix: fix,
+		Rule: RuleUnusedAllow, Severity: signpost.SeverityWarning, Message: fmt.Sprintf(format, args...), Hint: hint, Fix: fix,
 	}, at)
 }
 

@@ -84,7 +84,7 @@ func (d *decoder) lintContextKeys() {
 			if _, ok := known[use.key]; ok {
 				continue
 			}
-			f := signpost.Finding{Rule: ruleUnknownContextKey, Severity: signpost.SeverityError,
+			f := signpost.Finding{Rule: RuleUnknownContextKey, Severity: signpost.SeverityError,
 				Message: fmt.Sprintf("unknown context key %q", use.key), Hint: "add it to context_keys, if your apps have it"}
 			if near := d.nearest(use.key, names); near != "" { // no fix: it would change what apps send
 				f.Hint = fmt.Sprintf("did you mean %q?", near)
@@ -126,7 +126,7 @@ func (d *decoder) lintLookalikes(known map[string]string) {
 		}
 		if other != "" {
 			d.warn(signpost.Finding{
-				Rule: ruleContextKeyLookalike, Severity: signpost.SeverityWarning,
+				Rule: RuleContextKeyLookalike, Severity: signpost.SeverityWarning,
 				Message: fmt.Sprintf("context key %q looks like %q", use.key, other),
 				Hint:    "correct it, or list both in context_keys",
 			}, tree.Field{Key: use.at, Value: use.at}, nil, use.endpoint)

@@ -89,7 +89,7 @@ func (d *decoder) unknownField(n *tree.Node, f tree.Field, what string, readers 
 	message := fmt.Sprintf("unknown field %q in %s", f.Key.Text, what)
 	word, rest, _ := strings.Cut(f.Key.Text, " ")
 	if f.Value.Kind == tree.Null && rest != "" && slices.Contains(names, word) {
-		d.add(ruleUnknownField, fmt.Sprintf("a colon is missing: %s: %s", word, rest), f.Key, "%s", message)
+		d.add(RuleUnknownField, fmt.Sprintf("a colon is missing: %s: %s", word, rest), f.Key, "%s", message)
 		d.broken[f.Value] = true
 		d.mean(n, word, f)
 		return
@@ -97,7 +97,7 @@ func (d *decoder) unknownField(n *tree.Node, f tree.Field, what string, readers 
 	if synonym := synonyms[f.Key.Text]; slices.Contains(names, synonym) {
 		names = []string{synonym}
 	}
-	meant := d.unknown(ruleUnknownField, f.Key, names, message)
+	meant := d.unknown(RuleUnknownField, f.Key, names, message)
 	if key, _ := d.field(n, meant); key != nil || meant == "" {
 		if meant == "" {
 			d.incomplete = true

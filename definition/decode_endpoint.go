@@ -94,7 +94,7 @@ func (d *decoder) modifierOrName(n *tree.Node) (signpost.Modifier, *Deprecation)
 		d.broken[n] = true
 	case shared == nil && d.broken[n]:
 	case shared == nil:
-		meant := d.unknown(ruleUnknownModifier, n, d.sharedNames, fmt.Sprintf("there is no shared modifier %q", n.Text))
+		meant := d.unknown(RuleUnknownModifier, n, d.sharedNames, fmt.Sprintf("there is no shared modifier %q", n.Text))
 		if other := d.shared[meant]; other != nil {
 			other.used = true
 		} else {
@@ -106,7 +106,7 @@ func (d *decoder) modifierOrName(n *tree.Node) (signpost.Modifier, *Deprecation)
 		shared.used = true
 		if d.sharedSize += shared.size; d.sharedSize > d.maxShared() {
 			d.broken[n] = true
-			d.add(ruleSyntax, "split the service into several files", n,
+			d.add(RuleSyntax, "split the service into several files", n,
 				"shared modifiers make the manifests larger by more than %d MiB", d.maxShared()>>20)
 			break
 		}

@@ -39,7 +39,7 @@ func (d *decoder) definition(root *tree.Node) {
 		if versions, _ := root.Field("versions"); versions == nil {
 			misplaced = value
 			readers = append(readers, reader{"endpoints", func(*tree.Node) {
-				d.add(ruleUnknownField, "put endpoints under versions: and v1:", key, `unknown field "endpoints" in the definition`)
+				d.add(RuleUnknownField, "put endpoints under versions: and v1:", key, `unknown field "endpoints" in the definition`)
 			}})
 		}
 	}
@@ -68,7 +68,7 @@ func (d *decoder) basePath(n *tree.Node) {
 	}
 	path, err := routes.CleanBasePath(n.Text)
 	if err != nil {
-		d.add(ruleBasePath, "such as / or /feeds", n, "%v", err)
+		d.add(RuleBasePath, "such as / or /feeds", n, "%v", err)
 		return
 	}
 	d.file.BasePath = path
@@ -155,7 +155,7 @@ func (d *decoder) readVersions(n *tree.Node) {
 		case d.isExtension(f.Key.Text):
 			continue
 		default:
-			finding := signpost.Finding{Rule: ruleUnknownField, Severity: signpost.SeverityError, Hint: "such as v1",
+			finding := signpost.Finding{Rule: RuleUnknownField, Severity: signpost.SeverityError, Hint: "such as v1",
 				Message: fmt.Sprintf("%q is not a version: a version is v and a number", f.Key.Text)}
 			v.guessed = true
 			if match := nearlyVersion.FindStringSubmatch(f.Key.Text); match != nil && routes.ValidVersion("v"+match[1]) {

@@ -82,7 +82,7 @@ func Errors(files ...*File) []signpost.Finding {
 		}
 		if f.basePathAt == nil { // not even an object
 		} else if other := owners[f.BasePath]; other != nil {
-			p.add(ruleBasePath, "give each service a base_path of its own", f.basePathAt,
+			p.add(RuleBasePath, "give each service a base_path of its own", f.basePathAt,
 				"base_path %q is taken by %s", f.BasePath, other.Name)
 			p.sortFindings()
 		} else {

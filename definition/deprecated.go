@@ -112,7 +112,7 @@ func (d *decoder) lintDeprecations() {
 		if dep.Over(d.opts.today()) {
 			_, at := d.field(dep.at, "until")
 			d.warn(signpost.Finding{
-				Rule: ruleDeprecationExpired, Severity: signpost.SeverityWarning, Hint: "remove what is deprecated, or move the date",
+				Rule: RuleDeprecationExpired, Severity: signpost.SeverityWarning, Hint: "remove what is deprecated, or move the date",
 				Message: fmt.Sprintf("deprecated until %s, which has passed", dep.Until.Format(time.DateOnly)),
 			}, tree.Field{Key: at, Value: at}, nil, dep.endpoint)
 		}

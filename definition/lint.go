@@ -139,14 +139,14 @@ func (d *decoder) lintVersionsInURLs(v version) {
 		}
 		at := v.endpoints[e.URL]
 		if other := routes.OtherVersion(u, v.name, declared); other != "" {
-			d.add(ruleVersionMismatch, fmt.Sprintf("a manifest lists the URLs of its own version: move it to %s, or correct the URL", other),
+			d.add(RuleVersionMismatch, fmt.Sprintf("a manifest lists the URLs of its own version: move it to %s, or correct the URL", other),
 				at.Key, "URL %q of version %s names version %s", e.URL, v.name, other)
 			continue
 		}
 		for segment := range strings.SplitSeq(u.Path(), "/") {
 			if routes.ValidVersion(segment) && !declared[segment] {
 				d.warn(signpost.Finding{
-					Rule: ruleVersionNotDeclared, Severity: signpost.SeverityWarning,
+					Rule: RuleVersionNotDeclared, Severity: signpost.SeverityWarning,
 					Message: fmt.Sprintf("URL %q names version %s, which the service does not have", e.URL, segment),
 					Hint:    fmt.Sprintf("declare %s under versions, or correct the URL", segment),
 				}, at, nil, at.Value)
@@ -164,7 +164,7 @@ func (d *decoder) warnUnusedModifiers() {
 	for _, shared := range d.modifiers {
 		if !shared.used {
 			d.warn(signpost.Finding{
-				Rule: ruleUnusedModifier, Severity: signpost.SeverityWarning, Hint: "remove it, or name it in an endpoint's modifiers",
+				Rule: RuleUnusedModifier, Severity: signpost.SeverityWarning, Hint: "remove it, or name it in an endpoint's modifiers",
 				Message: fmt.Sprintf("no endpoint uses the shared modifier %q", shared.Key.Text),
 			}, shared.Field, nil, nil)
 		}

@@ -27,7 +27,7 @@ func (d *decoder) lintFeatures() {
 	for _, n := range d.enable {
 		switch {
 		case !exists[n.Text]:
-			d.unknown(ruleUnknownFeature, n, known, fmt.Sprintf("there is no feature %q", n.Text))
+			d.unknown(RuleUnknownFeature, n, known, fmt.Sprintf("there is no feature %q", n.Text))
 		case enabled[n.Text]:
 			d.add(signpost.RuleDuplicateKey, "name it once", n, "feature %q is enabled twice", n.Text)
 		default:
@@ -53,7 +53,7 @@ func (d *decoder) tooManyFeatures(enabled []signpost.Feature) bool {
 			}
 		}
 		if size > d.maxShared() {
-			d.add(ruleSyntax, "split the service into several files", d.enable[0], "features make the manifests larger by more than %d MiB", d.maxShared()>>20)
+			d.add(RuleSyntax, "split the service into several files", d.enable[0], "features make the manifests larger by more than %d MiB", d.maxShared()>>20)
 			d.file.enable = nil // nor does anybody else apply them
 			return true
 		}
@@ -84,7 +84,7 @@ func (d *decoder) warnIdleFeatures(enabled []signpost.Feature) {
 			where = " of " + strings.Join(idle, ", ")
 		}
 		d.warn(signpost.Finding{
-			Rule: ruleFeatureMatchesNothing, Severity: signpost.SeverityWarning, Hint: "correct the URLs or the suffix, or do not enable it",
+			Rule: RuleFeatureMatchesNothing, Severity: signpost.SeverityWarning, Hint: "correct the URLs or the suffix, or do not enable it",
 			Message: fmt.Sprintf("feature %q applies to no endpoint%s: no URL ends in %q", feature.Name, where, feature.URLSuffix),
 		}, tree.Field{Key: d.enable[i], Value: d.enable[i]}, nil, nil)
 	}

@@ -35,14 +35,14 @@ func newParser(name string, text []byte, asJSON bool) *parser {
 	p.doc = tree.Parse(text, tree.Options{JSON: asJSON || isJSON(name, text), MaxDepth: maxDepth, ExpandAliases: true})
 	for _, problem := range p.doc.Problems {
 		rule := map[tree.ProblemKind]string{
-			tree.Syntax: ruleSyntax, tree.BadKey: ruleSyntax, tree.DuplicateKey: signpost.RuleDuplicateKey, tree.BadValue: signpost.RuleWrongType,
+			tree.Syntax: RuleSyntax, tree.BadKey: RuleSyntax, tree.DuplicateKey: signpost.RuleDuplicateKey, tree.BadValue: signpost.RuleWrongType,
 		}[problem.Kind]
 		p.add(rule, problem.Hint, problem.At, "%s", problem.Message)
 		p.broken[problem.Value] = true
 	}
 	if len(p.findings) == 0 && (p.doc.Root == nil || p.doc.Root.Kind == tree.Null) {
 		p.doc.Root = nil
-		p.add(ruleSyntax, "signpost init writes a definition to start from", p.doc.NodeAt(0, 0), "the file is empty")
+		p.add(RuleSyntax, "signpost init writes a definition to start from", p.doc.NodeAt(0, 0), "the file is empty")
 	}
 	return p
 }

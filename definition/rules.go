@@ -8,19 +8,19 @@ import (
 
 // The rules about the file. Those about what it says are the contract's: see package signpost.
 const (
-	ruleSyntax                = "syntax"
-	ruleUnknownField          = "unknown-field"
-	ruleVersionMismatch       = "version-mismatch"
-	ruleUnknownModifier       = "unknown-modifier"
-	ruleUnknownFeature        = "unknown-feature"
-	ruleBasePath              = "base-path"
-	ruleUnusedModifier        = "unused-modifier"
-	ruleFeatureMatchesNothing = "feature-matches-nothing"
-	ruleUnusedAllow           = "unused-allow"
-	ruleUnknownContextKey     = "unknown-context-key"
-	ruleContextKeyLookalike   = "context-key-lookalike"
-	ruleVersionNotDeclared    = "version-not-declared"
-	ruleDeprecationExpired    = "deprecation-expired"
+	RuleSyntax                = "syntax"
+	RuleUnknownField          = "unknown-field"
+	RuleVersionMismatch       = "version-mismatch"
+	RuleUnknownModifier       = "unknown-modifier"
+	RuleUnknownFeature        = "unknown-feature"
+	RuleBasePath              = "base-path"
+	RuleUnusedModifier        = "unused-modifier"
+	RuleFeatureMatchesNothing = "feature-matches-nothing"
+	RuleUnusedAllow           = "unused-allow"
+	RuleUnknownContextKey     = "unknown-context-key"
+	RuleContextKeyLookalike   = "context-key-lookalike"
+	RuleVersionNotDeclared    = "version-not-declared"
+	RuleDeprecationExpired    = "deprecation-expired"
 )
 
 // Rule is something that Lint looks for.
@@ -34,15 +34,15 @@ type Rule struct {
 func Rules() []Rule {
 	const e, w = signpost.SeverityError, signpost.SeverityWarning
 	return []Rule{
-		{ruleSyntax, e, "the file is YAML or JSON that can be read"},
+		{RuleSyntax, e, "the file is YAML or JSON that can be read"},
 		{signpost.RuleDuplicateKey, e, "no key stands in an object twice"},
-		{ruleUnknownField, e, "every field is one that the format has"},
+		{RuleUnknownField, e, "every field is one that the format has"},
 		{signpost.RuleRequiredField, e, "what must be there is there"},
 		{signpost.RuleWrongType, e, "every value is of the type that its field takes"},
 		{signpost.RuleMethod, e, "a method is get or post"},
 		{signpost.RuleMIMEType, e, "a mime_type is a media type"},
 		{signpost.RuleURL, e, "a URL is absolute, and its placeholders are well formed"},
-		{ruleVersionMismatch, e, "a version lists its own URLs only"},
+		{RuleVersionMismatch, e, "a version lists its own URLs only"},
 		{signpost.RuleContextType, e, "a context type is ctx or bodyParam"},
 		{signpost.RuleContextDuplicate, e, "no context key is declared or sent twice"},
 		{signpost.RuleModifierIDDuplicate, e, "the ids of an endpoint's modifiers differ"},
@@ -51,10 +51,10 @@ func Rules() []Rule {
 		{signpost.RuleModifierDefault, e, "a default is a value that the control can have"},
 		{signpost.RuleSelectOptions, e, "a select, and nothing else, has options"},
 		{signpost.RuleEnumMismatch, e, "schema.enum has the values of ui.options"},
-		{ruleUnknownModifier, e, "a modifier that is used by name exists"},
-		{ruleUnknownFeature, e, "a feature that is enabled exists"},
-		{ruleBasePath, e, "every service has a base_path of its own"},
-		{ruleUnknownContextKey, e, "every context key is one that apps have"},
+		{RuleUnknownModifier, e, "a modifier that is used by name exists"},
+		{RuleUnknownFeature, e, "a feature that is enabled exists"},
+		{RuleBasePath, e, "every service has a base_path of its own"},
+		{RuleUnknownContextKey, e, "every context key is one that apps have"},
 
 		{signpost.RuleBodyParamOnGet, w, "a get request carries no body parameter"},
 		{signpost.RulePlainHTTP, w, "URLs are https"},
@@ -64,8 +64,8 @@ func Rules() []Rule {
 		{signpost.RuleRegisteredTwice, w, "no two services declare the same URL"},
 		{signpost.RuleResolvedURLCollision, w, "no host makes two URLs the same"},
 		{signpost.RuleQueryInURL, w, "a modifier's parameter is not in the URL already"},
-		{ruleUnusedModifier, w, "a shared modifier is used"},
-		{ruleFeatureMatchesNothing, w, "an enabled feature applies to an endpoint"},
+		{RuleUnusedModifier, w, "a shared modifier is used"},
+		{RuleFeatureMatchesNothing, w, "an enabled feature applies to an endpoint"},
 		{signpost.RuleTokenToThirdParty, w, "context keys go to the service's own URLs"},
 		{signpost.RulePlaceholderOutside, w, "placeholders stand in the path"},
 		{signpost.RuleDuplicateName, w, "the names of endpoints differ"},
@@ -74,10 +74,10 @@ func Rules() []Rule {
 		{signpost.RuleLocalAddress, w, "apps can reach the hosts of all URLs"},
 		{signpost.RuleOptionLabelDuplicate, w, "the labels of a select's options differ"},
 		{signpost.RuleFormOnGet, w, "a get endpoint does not have the type of a form"},
-		{ruleVersionNotDeclared, w, "the URLs of the service name no version that it does not have"},
-		{ruleContextKeyLookalike, w, "no context key is another one misspelt"},
-		{ruleDeprecationExpired, w, "what is deprecated until a day is gone after it"},
-		{ruleUnusedAllow, w, "a warning that is allowed would otherwise be reported, and the reason is given"},
+		{RuleVersionNotDeclared, w, "the URLs of the service name no version that it does not have"},
+		{RuleContextKeyLookalike, w, "no context key is another one misspelt"},
+		{RuleDeprecationExpired, w, "what is deprecated until a day is gone after it"},
+		{RuleUnusedAllow, w, "a warning that is allowed would otherwise be reported, and the reason is given"},
 	}
 }
 
@@ -85,7 +85,7 @@ func Rules() []Rule {
 func warnings() []string {
 	var names []string
 	for _, r := range Rules() {
-		if r.Severity == signpost.SeverityWarning && r.Name != ruleUnusedAllow {
+		if r.Severity == signpost.SeverityWarning && r.Name != RuleUnusedAllow {
 			names = append(names, r.Name)
 		}
 	}
