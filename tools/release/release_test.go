@@ -17,16 +17,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/layout"
-	"github.com/google/go-containerregistry/pkg/v1/validate"
 	"github.com/sassoftware/go-rpmutils"
 )
 
@@ -374,84 +370,6 @@ func mustDate(t *testing.T) time.Time {
 	return date
 }
 
-// TestImage takes the image from the OCI layout, unpacks its layers and runs it in a root that has nothing else.
-func TestImage(t *testing.T) {
-	dir := one(t, "*_image")
-	index, err := layout.ImageIndexFromPath(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := validate.Index(index); err != nil {
-		t.Errorf("the layout is not valid: %v", err)
-	}
-	top, err := index.IndexManifest()
-	if err != nil || len(top.Manifests) != 1 || top.Manifests[0].Annotations["org.opencontainers.image.ref.name"] != testVersion {
-		t.Fatalf("the layout has %+v: %v", top, err)
-	}
-	platforms, err := index.ImageIndex(top.Manifests[0].Digest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifest, err := platforms.IndexManifest()
-	if err != nil || len(manifest.Manifests) != 1 || !manifest.Manifests[0].Platform.Equals(v1.Platform{OS: "linux", Architecture: runtime.GOARCH}) {
-		t.Fatalf("the index has %+v: %v", manifest, err)
-	}
-	image, err := platforms.Image(manifest.Manifests[0].Digest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config, err := image.ConfigFile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	root := t.TempDir()
-	if err := os.Chmod(root, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	layers, err := image.Layers()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, layer := range layers {
-		text, err := layer.Uncompressed()
-		if err != nil {
-			t.Fatal(err)
-		}
-		untar(t, text, root)
-		text.Close()
-	}
-	if !strings.Contains(read(t, filepath.Join(root, "usr/share/licenses/signpost/THIRD_PARTY_LICENSES")), "github.com/spf13/cobra") {
-		t.Error("the licenses are not in the image")
-	}
-	if n := strings.Count(read(t, filepath.Join(root, "etc/ssl/certs/ca-certificates.crt")), "BEGIN CERTIFICATE"); n < 50 {
-		t.Errorf("the image has %d certificate authorities", n)
-	}
-
-	onLinux(t)
-	if os.Getuid() != 0 {
-		skipLoudly(t, "only root can run the image in a root of its own")
-	}
-	definitions := filepath.Join(root, "definitions")
-	if err := errors.Join(os.Mkdir(definitions, 0o755),
-		os.WriteFile(filepath.Join(definitions, "example.yaml"), []byte(read(t, filepath.Join(repoDir, "internal/cli/example.yaml"))), 0o644)); err != nil {
-		t.Fatal(err)
-	}
-	command := slices.Concat(config.Config.Entrypoint, config.Config.Cmd)
-	for i, arg := range command { // ports of this machine may be taken
-		command[i] = strings.ReplaceAll(strings.ReplaceAll(arg, "=:8080", "=127.0.0.1:0"), "=:8081", "=127.0.0.1:0")
-	}
-	var uid, gid uint32
-	if _, err := fmt.Sscanf(config.Config.User, "%d:%d", &uid, &gid); err != nil || uid == 0 {
-		t.Fatalf("the image runs as %q", config.Config.User)
-	}
-	inside := func(args ...string) *exec.Cmd {
-		return &exec.Cmd{Path: args[0], Args: args, Dir: "/", Env: []string{},
-			SysProcAttr: &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: uid, Gid: gid}}}
-	}
-	checkVersion(t, inside(command[0], "version"))
-	serveExample(t, inside(command...))
-}
-
 func untar(t *testing.T, r io.Reader, root string) {
 	t.Helper()
 	for in := tar.NewReader(r); ; {
@@ -478,22 +396,6 @@ func untar(t *testing.T, r io.Reader, root string) {
 		}
 		if header.Uid != 0 || header.ModTime.Unix() != mustDate(t).Unix() {
 			t.Errorf("%s belongs to %d and is of %v", header.Name, header.Uid, header.ModTime)
-		}
-	}
-}
-
-// TestDockerfile holds the image of the release and that of deploy/Dockerfile together.
-func TestDockerfile(t *testing.T) {
-	text := read(t, filepath.Join(repoDir, "deploy/Dockerfile"))
-	quoted := func(words []string) string {
-		text, _ := json.Marshal(words)
-		return strings.ReplaceAll(string(text), ",", ", ")
-	}
-	for _, line := range []string{
-		"USER " + imageConfig.User, "EXPOSE 8080 8081", "ENTRYPOINT " + quoted(imageConfig.Entrypoint), "CMD " + quoted(imageConfig.Cmd),
-	} {
-		if !strings.Contains(text, "\n"+line+"\n") {
-			t.Errorf("deploy/Dockerfile does not have %q", line)
 		}
 	}
 }
