@@ -259,6 +259,17 @@ func TestVersions(t *testing.T) {
 	}
 }
 
+// TestTrailingSlash: a trailing slash is allowed where the document has it, but for /media/, which the feature for
+// /media misses.
+func TestTrailingSlash(t *testing.T) {
+	for path, want := range map[string]int{"/shows/": 0, "/media/": 1, "/media": 0} {
+		result := importText(t, "openapi: 3.0.0\npaths: {"+path+": {get: {responses: {'200': {content: {application/json: {}}}}}}}", openapi.Options{})
+		if got := lint(t, result); len(got) != want {
+			t.Errorf("%s gives %v", path, got)
+		}
+	}
+}
+
 // TestFiles: a reference leads to files in the folder of the document, and nowhere else.
 func TestFiles(t *testing.T) {
 	root := t.TempDir()

@@ -86,6 +86,9 @@ func (op *operation) write(out *bytes.Buffer, notes []Note, shared map[modifier]
 	for _, c := range op.context {
 		fmt.Fprintf(out, "          - {key: %s, type: %s, required: %t}\n", scalar(c.Key), c.Type, c.Required)
 	}
+	if len(op.allow) > 0 {
+		fmt.Fprintf(out, "        allow: {%s}\n", strings.Join(op.allow, ", "))
+	}
 	if len(op.modifiers) > 0 {
 		out.WriteString("        modifiers:\n")
 	}
