@@ -40,7 +40,7 @@ var notAllow = []string{"ignore", "disable", "skip", "suppress", "nolint", "noqa
 
 // readAllowComments collects the allowances in the comments of a YAML file.
 func (d *decoder) readAllowComments() {
-	if !bytes.Contains(bytes.ToLower(d.doc.Text), []byte("signpost")) {
+	if !bytes.Contains(d.doc.Text, []byte("ignpost")) && !bytes.Contains(d.doc.Text, []byte("IGNPOST")) {
 		return
 	}
 	about := d.doc.Lines() // from the last line up, the next one that is not a comment alone

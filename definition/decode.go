@@ -41,7 +41,7 @@ type decoder struct {
 	meant       map[*tree.Node]map[string]tree.Field // misspelt fields of an object, by the names that were meant
 	incomplete  bool                                 // something was not read, so that what seems unused may be used
 	comparisons int                                  // how many names were compared to find the nearest
-	clashes     int                                  // how many endpoints were looked at for clashes with features
+	pairs       int                                  // how many endpoints were looked at for clashes with features
 }
 
 // reader says how one field of an object is read.

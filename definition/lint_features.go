@@ -90,31 +90,58 @@ func (d *decoder) warnIdleFeatures(enabled []signpost.Feature) {
 	}
 }
 
+// maxPairs bounds how many pairs of a feature and an endpoint are looked at for clashes: a second at most.
+const maxPairs = 2_000_000
+
 // lintClashes reports context keys that clash with those of a feature as soon as --feature enables it. Otherwise the
 // first sign would be a deployment that does not start.
 func (d *decoder) lintClashes(v version, enabled []signpost.Feature) {
+	if d.served {
+		return
+	}
+	var own signpost.Manifest // the endpoints that have context keys, with nothing else
+	for _, e := range v.manifest.Endpoints {
+		own.Endpoints = append(own.Endpoints, signpost.Endpoint{URL: e.URL, ContextObj: e.ContextObj})
+	}
+	sent := make([]map[string]string, len(own.Endpoints)) // the keys by how they are sent
+	for i, e := range own.WithFeatures(enabled...).Endpoints {
+		for _, item := range e.ContextObj {
+			if sent[i] == nil {
+				sent[i] = make(map[string]string)
+			}
+			sent[i][item.Type+" "+item.SentAs()] = item.Key
+		}
+	}
 	for _, feature := range d.file.features {
-		if d.served || slices.ContainsFunc(enabled, func(f signpost.Feature) bool { return f.Name == feature.Name }) {
+		if slices.ContainsFunc(enabled, func(f signpost.Feature) bool { return f.Name == feature.Name }) {
 			continue
 		}
-		var affected signpost.Manifest
-		for _, e := range v.manifest.Endpoints {
-			if d.clashes++; d.clashes > maxComparisons {
+		for i, e := range own.Endpoints {
+			if d.pairs++; d.pairs > maxPairs {
 				return
 			}
-			if strings.HasSuffix(e.URL, feature.URLSuffix) {
-				affected.Endpoints = append(affected.Endpoints, signpost.Endpoint{URL: e.URL, ContextObj: e.ContextObj})
+			clash := strings.HasSuffix(e.URL, feature.URLSuffix) && slices.ContainsFunc(feature.ContextObj, func(item signpost.ContextItem) bool {
+				key, taken := sent[i][item.Type+" "+item.SentAs()]
+				return taken && key != item.Key
+			})
+			if clash {
+				d.reportClashes(e, v.endpoints[e.URL], enabled, feature)
 			}
 		}
-		before := make(map[string]bool)
-		for _, f := range affected.WithFeatures(enabled...).Validate() {
-			before[f.Path.String()+f.Message] = true
-		}
-		for _, f := range affected.WithFeatures(append(slices.Clone(enabled), feature)...).Validate() {
-			if f.Rule == signpost.RuleContextDuplicate && !before[f.Path.String()+f.Message] {
-				f.Message += fmt.Sprintf(" if feature %q is enabled", feature.Name)
-				d.reportEndpoint(f, v.endpoints[f.Path.Endpoint()])
-			}
+	}
+}
+
+// reportClashes reports what the contract says about an endpoint with a feature that it does not say without it.
+func (d *decoder) reportClashes(e signpost.Endpoint, at tree.Field, enabled []signpost.Feature, feature signpost.Feature) {
+	alone := signpost.NewManifest(e)
+	before := make(map[string]bool)
+	for _, f := range alone.WithFeatures(enabled...).Validate() {
+		before[f.Message] = true
+	}
+	for _, f := range alone.WithFeatures(append(slices.Clone(enabled), feature)...).Validate() {
+		if f.Rule == signpost.RuleContextDuplicate && !before[f.Message] {
+			f.Message += fmt.Sprintf(" if feature %q is enabled", feature.Name)
+			d.reportEndpoint(f, at)
 		}
 	}
 }

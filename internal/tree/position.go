@@ -11,6 +11,7 @@ import (
 type index struct {
 	lines []int32 // where each line starts
 	runes []int32 // how many characters there are before each block of the text
+	ascii bool    // every character is one byte
 }
 
 // blockSize is how many bytes lie between two counts of characters.
@@ -30,6 +31,7 @@ func newIndex(d *Document) index {
 		x.runes = append(x.runes, int32(count))
 		count += countRunes(text[from:min(from+blockSize, len(text))])
 	}
+	x.ascii = count == len(text)
 	return x
 }
 
@@ -65,6 +67,9 @@ func countRunes(text []byte) int {
 
 // runesBefore returns how many characters there are before an offset.
 func (d *Document) runesBefore(offset int) int {
+	if d.index.ascii {
+		return offset
+	}
 	block := offset / blockSize
 	return int(d.index.runes[block]) + countRunes(d.Text[block*blockSize:offset])
 }
@@ -85,6 +90,9 @@ func (d *Document) Offset(line, column int) int {
 		return len(d.Text)
 	}
 	start, end := d.bounds(line)
+	if d.index.ascii {
+		return min(start+max(column, 1)-1, end)
+	}
 	want := d.runesBefore(start) + max(column, 1) - 1
 	// The last block with fewer characters before it, if that is behind the start of the line.
 	block := sort.Search(len(d.index.runes), func(i int) bool { return int(d.index.runes[i]) > want }) - 1
