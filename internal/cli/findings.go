@@ -28,13 +28,13 @@ type snippets interface {
 }
 
 func printFinding(w io.Writer, p palette, file snippets, f signpost.Finding) {
-	fmt.Fprintf(w, "%s %s %s %s\n", p.bold(fmt.Sprintf("%s:%d:%d:", f.File, f.Line, f.Column)), p.severity(f.Severity),
-		p.bold(f.Message), p.dim("["+f.Rule+"]"))
+	fmt.Fprintf(w, "%s %s %s %s\n", p.bold(fmt.Sprintf("%s:%d:%d:", printable(f.File), f.Line, f.Column)), p.severity(f.Severity),
+		p.bold(printable(f.Message)), p.dim("["+f.Rule+"]"))
 	if line, from := file.Snippet(f.Line, f.Column, maxLine); line != "" {
 		printPlace(w, p, f, line, from)
 	}
 	if f.Hint != "" {
-		fmt.Fprintf(w, "%*s %s %s\n", len(fmt.Sprint(f.Line)), "", p.dim("= hint:"), f.Hint)
+		fmt.Fprintf(w, "%*s %s %s\n", len(fmt.Sprint(f.Line)), "", p.dim("= hint:"), printable(f.Hint))
 	}
 }
 
@@ -44,7 +44,7 @@ const maxLine = 160
 
 // printPlace writes a part of a line, which starts at a column, and marks the place below it.
 func printPlace(w io.Writer, p palette, f signpost.Finding, line string, from int) {
-	line = strings.ReplaceAll(line, "\t", " ") // as wide as the column counts it
+	line = printable(strings.ReplaceAll(line, "\t", " ")) // as wide as the column counts it
 	number := fmt.Sprint(f.Line)
 	gutter := strings.Repeat(" ", len(number))
 	width := max(1, min(f.Width, from+utf8.RuneCountInString(line)-f.Column))

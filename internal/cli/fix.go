@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"signpost/definition"
 	"signpost/internal/source"
@@ -24,7 +25,15 @@ func (c *CLI) fix(documents []source.Document, opts definition.Options, f lintFl
 		fixed := opts.Fix(d.Name, d.Text)
 		switch {
 		case f.dryRun:
-			if _, err := c.Stdout.Write(unifiedDiff(d.Name, d.Text, fixed.Text)); err != nil {
+			diff := unifiedDiff(d.Name, d.Text, fixed.Text)
+			if isTerminal(c.Stdout) { // otherwise patch may read it
+				lines := strings.Split(string(diff), "\n")
+				for i := range lines {
+					lines[i] = printable(lines[i])
+				}
+				diff = []byte(strings.Join(lines, "\n"))
+			}
+			if _, err := c.Stdout.Write(diff); err != nil {
 				return nil, err
 			}
 			files = append(files, opts.Parse(d.Name, d.Text))
@@ -39,7 +48,7 @@ func (c *CLI) fix(documents []source.Document, opts definition.Options, f lintFl
 			out = c.Stdout
 		}
 		for _, a := range fixed.Applied {
-			fmt.Fprintf(out, "%s:%d:%d: fixed: %s [%s]\n", a.File, a.Line, a.Column, a.Fix.Message, a.Rule)
+			fmt.Fprintf(out, "%s:%d:%d: fixed: %s [%s]\n", printable(a.File), a.Line, a.Column, printable(a.Fix.Message), a.Rule)
 		}
 		files = append(files, fixed.File)
 	}

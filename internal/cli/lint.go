@@ -197,9 +197,9 @@ func printGitHub(w io.Writer, findings []signpost.Finding) {
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	for _, f := range findings {
-		message := f.Message
+		message := printable(f.Message)
 		if f.Hint != "" {
-			message += "\n" + f.Hint
+			message += "\n" + printable(f.Hint)
 		}
 		fmt.Fprintf(w, "::%s file=%s,line=%d,col=%d,endColumn=%d,title=%s::%s\n",
 			f.Severity, property.Replace(f.File), f.Line, f.Column, f.Column+f.Width, property.Replace(f.Rule), data.Replace(message))
