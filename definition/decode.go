@@ -219,6 +219,7 @@ func (d *decoder) names(n *tree.Node, what string, known []string) []*tree.Node 
 	certain := true
 	for name := range strings.SplitSeq(n.Text, ",") {
 		name = strings.TrimSpace(name)
+		certain = certain && !slices.Contains(names, name)
 		names = append(names, name)
 		item := d.doc.NodeAt(n.Start(), n.End())
 		item.Text = name
