@@ -82,6 +82,21 @@ func TestRegisterSloppyManifest(t *testing.T) {
 	}
 }
 
+// A field that the specification does not name is a warning in somebody else's manifest.
+func TestRegisterForeignFields(t *testing.T) {
+	_, address := serve(t, studio.Options{})
+	src := registered(t, address, serveText(t, `{"endpoints":{"https://a.example/x":{"name":"X","method":"get","mime_type":"application/json","colour":"red",
+"context_obj":[{"key":"k","type":"cookie"}]}}}`))
+	for i, want := range []string{"foreign-field", "foreign-type"} {
+		if get(t, src, "findings", i, "rule") != want || get(t, src, "findings", i, "severity") != "warning" {
+			t.Errorf("finding %d: %v", i, get(t, src, "findings", i))
+		}
+	}
+	if get(t, src, "versions", 0, "endpoints", 0, "context", 0, "sent") != false {
+		t.Error("a key of an unknown type is sent")
+	}
+}
+
 func TestRegisterRefuses(t *testing.T) {
 	secret := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") }))
 	t.Cleanup(secret.Close)

@@ -211,7 +211,7 @@ func TestPageSaysWhatFails(t *testing.T) {
 	for address, says := range map[string]string{
 		"feeds":                  "does not start with https://",
 		serveText(t, "<html>"):   "not a manifest",
-		serveText(t, `{"a":{}}`): "required-field",
+		serveText(t, `{"a":{}}`): "unknown-field",
 	} {
 		p.register(address)
 		p.waitText("#register-failure", says)

@@ -212,7 +212,7 @@ func (s *Studio) relint(rev int) map[string]bool {
 	for _, r := range s.remote {
 		if r.source.definition != nil && (changed[r.source.Name] || r.source.Rev == rev) {
 			again := *r.source
-			again.Findings, again.Rev = findings(again.definition, found[again.Name], &again), rev
+			again.Findings, again.Rev = findings(again.definition, lenient(found[again.Name]), &again), rev
 			r.source = &again
 		}
 	}
