@@ -407,3 +407,34 @@ func TestPod(t *testing.T) {
 		t.Errorf("it ended with %d", code)
 	}
 }
+
+// TestKubernetesRegistry builds the variant that serves from a registry: it has the flags of the base, the artifact in
+// place of the directory, and nothing of the ConfigMap.
+func TestKubernetesRegistry(t *testing.T) {
+	pod := one[*appsv1.Deployment](t, buildKustomization(t, "registry")).Spec.Template.Spec
+	c := pod.Containers[0]
+	base := one[*appsv1.Deployment](t, buildKustomization(t, "base")).Spec.Template.Spec.Containers[0]
+	if want := slices.Replace(slices.Clone(base.Args), 7, 8, "oci://oci.example.com/feeds:prod", "--definition-cache=/cache"); !slices.Equal(c.Args, want) {
+		t.Errorf("args are %q, not %q", c.Args, want)
+	}
+	mounts := make(map[string]string)
+	for _, m := range c.VolumeMounts {
+		mounts[m.MountPath] = m.Name
+	}
+	docker := ""
+	for _, env := range c.Env {
+		if env.Name == "DOCKER_CONFIG" {
+			docker = env.Value
+		}
+	}
+	for _, v := range pod.Volumes {
+		switch {
+		case v.ConfigMap != nil:
+			t.Error("the ConfigMap is still mounted")
+		case v.Secret != nil && (mounts[docker] != v.Name || v.Secret.Items[0].Path != "config.json"):
+			t.Errorf("the credentials are not at %s/config.json", docker)
+		case v.EmptyDir != nil && mounts["/cache"] != v.Name:
+			t.Error("the cache cannot be written")
+		}
+	}
+}

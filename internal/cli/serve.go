@@ -175,7 +175,11 @@ func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags, log
 		if f.logFormat.value == "json" {
 			daemon.LogFindings(ctx, log, loaded.Findings)
 		} else {
-			printFindings(c.Stderr, c.palette(c.Stderr), loaded.Files, loaded.Findings)
+			shown, more := daemon.FirstFindings(loaded.Findings)
+			printFindings(c.Stderr, c.palette(c.Stderr), loaded.Files, shown)
+			if more > 0 {
+				fmt.Fprintf(c.Stderr, "%d more findings are not shown: signpost lint lists them\n", more)
+			}
 		}
 		if loaded.Broken {
 			return foundSomething

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"signpost"
 	"signpost/internal/source"
 	"signpost/server"
 )
@@ -100,5 +101,24 @@ func TestUnchangedIsNotPrepared(t *testing.T) {
 	s.err = errors.New("gone")
 	if out := p.update(); len(out.changed) != 0 || len(out.Errors) != 1 {
 		t.Errorf("%+v", out)
+	}
+}
+
+// TestFirstFindings: of many findings the errors are shown first.
+func TestFirstFindings(t *testing.T) {
+	var many []signpost.Finding
+	for i := range 3 * MaxFindings {
+		severity := signpost.SeverityWarning
+		if i == 3*MaxFindings-1 {
+			severity = signpost.SeverityError
+		}
+		many = append(many, signpost.Finding{Line: i, Severity: severity})
+	}
+	shown, more := FirstFindings(many)
+	if len(shown) != MaxFindings || more != 2*MaxFindings || shown[0].Line != 0 || shown[MaxFindings-1].Severity != signpost.SeverityError {
+		t.Errorf("%d are shown, %d are not: %v", len(shown), more, shown)
+	}
+	if shown, more := FirstFindings(many[:3]); len(shown) != 3 || more != 0 {
+		t.Errorf("of three, %d are shown", len(shown))
 	}
 }

@@ -392,14 +392,42 @@ func (p *publisher) reload(ctx context.Context, demanded bool) {
 	}
 }
 
+// MaxFindings is how many findings a server shows at a time, errors first. Two thousand services can have a hundred
+// thousand warnings, which signpost lint is the place for.
+const MaxFindings = 100
+
+// FirstFindings returns the findings to show, in their order, and how many are left out.
+func FirstFindings(findings []signpost.Finding) (shown []signpost.Finding, more int) {
+	if len(findings) <= MaxFindings {
+		return findings, 0
+	}
+	errors := min(count(findings, signpost.SeverityError), MaxFindings)
+	warnings := MaxFindings - errors
+	for _, f := range findings {
+		left := &warnings
+		if f.Severity == signpost.SeverityError {
+			left = &errors
+		}
+		if *left > 0 {
+			shown = append(shown, f)
+			*left--
+		}
+	}
+	return shown, len(findings) - len(shown)
+}
+
 // LogFindings logs findings, a line for each.
 func LogFindings(ctx context.Context, log *slog.Logger, findings []signpost.Finding) {
-	for _, f := range findings {
+	shown, more := FirstFindings(findings)
+	for _, f := range shown {
 		level := slog.LevelWarn
 		if f.Severity == signpost.SeverityError {
 			level = slog.LevelError
 		}
 		log.Log(ctx, level, f.Message, "definition", f.File, "line", f.Line, "column", f.Column, "rule", f.Rule, "hint", f.Hint)
+	}
+	if more > 0 {
+		log.Warn("more findings are not shown: signpost lint lists them", "findings", more)
 	}
 }
 
