@@ -81,6 +81,9 @@ func exposedMetrics(t *testing.T) []string {
 	dir := t.TempDir()
 	definition := filepath.Join(dir, "feeds.yaml")
 	writeFile(t, definition, feeds("One"))
+	cert := newCertificate(t, "feeds.example.com")
+	_, secureAdmin, _ := startSignpost(t, nil, dir, "--tls-cert", cert.certFile, "--tls-key", cert.keyFile)
+	_, secure := get(t, "http://"+secureAdmin+"/metrics") // has those about certificates
 	listen, admin, p := startSignpost(t, nil, dir)
 	get(t, "http://"+listen+manifestPath)                 // a miss
 	get(t, "http://"+listen+manifestPath)                 // a hit
@@ -91,12 +94,13 @@ func exposedMetrics(t *testing.T) []string {
 	}
 	eventually(t, "a failed reload", func() bool {
 		_, text := get(t, "http://"+admin+"/metrics")
-		return strings.Contains(text, `signpost_reloads_total{result="failure"}`)
+		return strings.Contains(text, `signpost_reloads_total{result="failure"} 1`)
 	})
 	_, text := get(t, "http://"+admin+"/metrics")
 	var names []string
-	for _, m := range regexp.MustCompile(`(?m)^# TYPE (\S+) `).FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^# TYPE (\S+) `).FindAllStringSubmatch(text+secure, -1) {
 		names = append(names, m[1])
 	}
-	return names
+	slices.Sort(names)
+	return slices.Compact(names)
 }
