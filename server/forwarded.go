@@ -32,7 +32,8 @@ func forwardedHost(header http.Header) (string, error) {
 	return agreed, err
 }
 
-// forwardedNames returns the hosts that Forwarded names or, if there are none, X-Forwarded-Host.
+// forwardedNames returns the hosts that Forwarded and X-Forwarded-Host name. A proxy that sets one of them may pass on
+// the other as a client sent it, so both count.
 func forwardedNames(header http.Header) (names []string, err error) {
 	for _, line := range header["Forwarded"] {
 		for line = strings.TrimLeft(line, " \t,;"); line != ""; line = strings.TrimLeft(line, " \t,;") {
@@ -45,9 +46,6 @@ func forwardedNames(header http.Header) (names []string, err error) {
 			}
 			line = line[len(pair[0]):]
 		}
-	}
-	if len(names) > 0 {
-		return names, nil
 	}
 	for _, line := range header["X-Forwarded-Host"] {
 		for name := range strings.SplitSeq(line, ",") {

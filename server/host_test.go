@@ -109,7 +109,10 @@ func TestHostPolicy(t *testing.T) {
 		{"Forwarded, element without host", proxied, "", []string{"Host: evil.internal", "Forwarded: for=192.0.2.43, host=feeds.example.com, , for=192.0.2.44;;"}, 0, "feeds.example.com"},
 		{"Forwarded, no host at all", proxied, "", []string{good, "Forwarded: for=192.0.2.43"}, 0, "feeds.example.com"},
 		{"Forwarded, no host, then the other", proxied, "", []string{"Host: evil.internal", "Forwarded: for=192.0.2.43", "X-Forwarded-Host: feeds.example.com"}, 0, "feeds.example.com"},
-		{"Forwarded first", proxied, "", []string{"Host: evil.internal", "Forwarded: host=feeds.example.com", "X-Forwarded-Host: evil.example"}, 0, "feeds.example.com"},
+		{"both headers, agreeing", proxied, "", []string{"Host: evil.internal", "Forwarded: host=feeds.example.com", "X-Forwarded-Host: FEEDS.example.com:443"}, 0, "feeds.example.com"},
+		{"both headers, disagreeing", proxied, "", []string{good, "Forwarded: host=feeds.example.com", "X-Forwarded-Host: evil.example"}, 400, ""},
+		{"both headers, disagreeing the other way", proxied, "", []string{good, "Forwarded: host=evil.example", "X-Forwarded-Host: feeds.example.com"}, 400, ""},
+		{"both headers, one malformed", proxied, "", []string{good, "Forwarded: host=feeds.example.com", "X-Forwarded-Host: evil/"}, 400, ""},
 		{"Forwarded, agreeing lines", proxied, "", []string{"Host: evil.internal", "Forwarded: host=feeds.example.com", "Forwarded: host=FEEDS.example.com:443"}, 0, "feeds.example.com"},
 		{"Forwarded, disagreeing", proxied, "", []string{good, "Forwarded: host=evil.example, host=feeds.example.com"}, 400, ""},
 		{"Forwarded, disagreeing lines", proxied, "", []string{good, "Forwarded: host=feeds.example.com", "Forwarded: host=evil.example"}, 400, ""},
@@ -222,5 +225,32 @@ func TestTrustedPeers(t *testing.T) {
 		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
 			t.Errorf("peer %q: %d %s, want %s", peer, w.Code, w.Body, want)
 		}
+	}
+}
+
+// {{host}} as a part of a name has no place for an IP address. That is the client's mistake, and no server error.
+func TestHostsThatDoNotFit(t *testing.T) {
+	h := newHandler(t, Options{}, v1(compileURL(t, "https://media.{{host}}/v1/feeds")))
+	address := listen(t, h)
+	for host, status := range map[string]int{
+		"feeds.example.com": 200, "192.0.2.1": 421, "192.0.2.1:8080": 421, "[::1]": 421, "[2001:db8::1]:443": 421,
+		strings.Repeat(strings.Repeat("a", 49)+".", 5) + "b": 421, // 251 characters, and no room for more
+	} {
+		for _, encoding := range []string{"gzip", "identity"} {
+			a := send(t, address, "GET", manifestPath, "Host: "+host, "Accept-Encoding: "+encoding)
+			wantStatus(t, a, status)
+			if status == 421 && !strings.Contains(string(a.body), "media.{{host}}") {
+				t.Errorf("%s: the reason is not there: %s", host, a.body)
+			}
+		}
+	}
+	checkCache(t, h.cache)
+	var refused []string
+	h.observe = func(_ *http.Request, e Event) { refused = append(refused, e.Refused) }
+	r := httptest.NewRequest("GET", manifestPath, nil)
+	r.Host = "192.0.2.1"
+	h.ServeHTTP(httptest.NewRecorder(), r)
+	if len(refused) != 1 || refused[0] != RefusedDoesNotFit {
+		t.Errorf("the reason observed is %q", refused)
 	}
 }

@@ -29,12 +29,15 @@ var (
 	hostNotAllowed = newProblem(http.StatusMisdirectedRequest,
 		"This service does not answer for the host of this request. "+
 			"Use the host that the manifest is published under, or add this one to the allowed hosts of the service.").refusing(RefusedNotAllowed)
+	hostDoesNotFit = newProblem(http.StatusMisdirectedRequest,
+		"This manifest has URLs in which the host of the request is only a part of a name, such as media.{{host}}. "+
+			"Use the host name that the manifest is published under; an IP address cannot be a part of a name.").refusing(RefusedDoesNotFit)
 	internalError = newProblem(http.StatusInternalServerError,
 		"The manifest could not be written for this host. Report it to those who run the service.")
 	busy = newProblem(http.StatusServiceUnavailable,
 		"The service is writing and sending as many manifests as it has memory for. Try again in a moment.").with(retrySoon)
 
-	problems = []*problem{badHost, badForwarded, bodyTooLarge, methodNotAllowed, hostNotAllowed, internalError, busy}
+	problems = []*problem{badHost, badForwarded, bodyTooLarge, methodNotAllowed, hostNotAllowed, hostDoesNotFit, internalError, busy}
 )
 
 // How many seconds a client should wait: for the first manifest, since sources are polled about as often, and for the

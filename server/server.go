@@ -31,8 +31,8 @@ type Options struct {
 	// example.com but not for itself. None means all.
 	AllowedHosts []string
 
-	// TrustedProxies are the peers whose Forwarded and X-Forwarded-Host headers are believed, in this
-	// order. They must replace or remove both headers where a client sent them.
+	// TrustedProxies are the peers whose Forwarded and X-Forwarded-Host headers are believed. Where the two name
+	// different hosts, the request is rejected: proxies must replace or remove both headers where a client sent them.
 	TrustedProxies []netip.Prefix
 
 	// CORSOrigin is the one origin whose pages may read manifests, such as https://studio.example.com.
@@ -89,6 +89,9 @@ const (
 	RefusedMalformed  = "malformed"   // not a host
 	RefusedForwarded  = "forwarded"   // forwarded headers that are malformed or disagree
 	RefusedNotAllowed = "not-allowed" // none of the allowed hosts
+
+	// RefusedDoesNotFit: {{host}} is only a part of a URL's host, where an IP address cannot stand.
+	RefusedDoesNotFit = "does-not-fit"
 )
 
 const (
@@ -306,12 +309,8 @@ func (h *Handler) manifest(r *http.Request, route *route, d *delivery) *response
 		return h.problems[refused]
 	}
 	e, hit, err := h.cache.get(r.Context(), key{route, host, acceptsGzip(r.Header["Accept-Encoding"])})
-	switch {
-	case errors.Is(err, errBusy):
-		return h.problems[busy]
-	case err != nil:
-		d.event.Err = err
-		return h.problems[internalError]
+	if err != nil {
+		return h.failed(err, d)
 	}
 	d.entry = e
 	d.event.Host = e.host
@@ -323,4 +322,18 @@ func (h *Handler) manifest(r *http.Request, route *route, d *delivery) *response
 		return &e.rep.notModified
 	}
 	return &e.rep.full
+}
+
+// failed returns the response for a manifest that could not be rendered.
+func (h *Handler) failed(err error, d *delivery) *response {
+	var misfit *signpost.HostError
+	switch {
+	case errors.Is(err, errBusy):
+		return h.problems[busy]
+	case errors.As(err, &misfit):
+		d.event.Refused = RefusedDoesNotFit
+		return h.problems[hostDoesNotFit]
+	}
+	d.event.Err = err
+	return h.problems[internalError]
 }

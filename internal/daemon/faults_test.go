@@ -163,14 +163,15 @@ func TestShutdownUnderLoad(t *testing.T) {
 	}
 }
 
-// TestShutdownFinishes sends SIGTERM while an answer is on its way to a client that reads slowly.
+// TestShutdownFinishes sends SIGTERM while a response is on its way to a client that reads slowly, or not at all. Neither
+// is a failure of the server.
 func TestShutdownFinishes(t *testing.T) {
 	t.Parallel()
 	path := large(t)
 	for _, test := range []struct {
 		timeout string
-		code    int
-	}{{"30s", exitFine}, {"100ms", exitFailure}} {
+		reads   bool
+	}{{"30s", true}, {"100ms", false}} {
 		p := startServe(t, path, "--shutdown-timeout", test.timeout)
 		conn := dial(t, p)
 		io.WriteString(conn, "GET "+manifestV1+" HTTP/1.1\r\nHost: a.example.com\r\n\r\n")
@@ -186,17 +187,48 @@ func TestShutdownFinishes(t *testing.T) {
 			}
 			return err != nil
 		})
-		if test.code == exitFailure {
+		if !test.reads {
 			<-p.ended // it has waited long enough
 		}
 		body, err := io.ReadAll(res.Body)
-		if whole := err == nil && int64(len(body)) == res.ContentLength; whole != (test.code == exitFine) {
+		if whole := err == nil && int64(len(body)) == res.ContentLength; whole != test.reads {
 			t.Errorf("%s: %d of %d bytes, %v", test.timeout, len(body), res.ContentLength, err)
 		}
 		conn.Close()
 		<-p.ended
-		if code := p.stop(t); code != test.code {
-			t.Errorf("%s: serve exited with %d, not %d", test.timeout, code, test.code)
+		if code := p.stop(t); code != exitFine {
+			t.Errorf("%s: serve exited with %d", test.timeout, code)
+		}
+		if cut := len(p.logged("open requests were cut off")) > 0; cut == test.reads {
+			t.Errorf("%s: the log says that requests were cut off: %v", test.timeout, cut)
 		}
 	}
+}
+
+// TestDrainingSaysSo: after SIGTERM, responses tell clients to connect elsewhere.
+func TestDrainingSaysSo(t *testing.T) {
+	t.Parallel()
+	p := startServe(t, "--shutdown-delay", "60s")
+	p.manual = true
+	conn := dial(t, p)
+	in := bufio.NewReader(conn)
+	ask := func() bool {
+		io.WriteString(conn, "HEAD "+manifestV1+" HTTP/1.1\r\nHost: a.example.com\r\n\r\n")
+		res, err := http.ReadResponse(in, &http.Request{Method: http.MethodHead})
+		if err != nil || res.StatusCode != http.StatusOK {
+			t.Fatalf("%v, %v", res, err)
+		}
+		return res.Close
+	}
+	if ask() {
+		t.Error("the connection is closed before SIGTERM")
+	}
+	p.signal(t, syscall.SIGTERM)
+	waitFor(t, "to be not ready", func() bool { return mustFetch(t, p.admin+"/readyz").StatusCode == http.StatusServiceUnavailable })
+	conn, in = dial(t, p), nil
+	in = bufio.NewReader(conn)
+	if !ask() {
+		t.Error("a response does not say that the connection is closed")
+	}
+	p.kill()
 }

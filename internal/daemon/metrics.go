@@ -69,7 +69,7 @@ func newMetrics(version string) *metrics {
 			Name: "signpost_cache_requests_total", Help: "Look-ups of a manifest with its host in it, by result: hit or miss.",
 		}, []string{"result"}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "signpost_refused_hosts_total", Help: "Requests whose host was refused, by reason: malformed, forwarded or not-allowed.",
+			Name: "signpost_refused_hosts_total", Help: "Requests whose host was refused, by reason: malformed, forwarded, not-allowed or does-not-fit.",
 		}, []string{"reason"}),
 		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "signpost_reloads_total", Help: "Times that changed definitions were taken over, by result: success or failure.",
@@ -96,7 +96,7 @@ func newMetrics(version string) *metrics {
 	// Every counter exists from the start: a rate over one that comes later misses the first event.
 	for vec, values := range map[*prometheus.CounterVec][]string{
 		m.cache:   {server.CacheHit, server.CacheMiss},
-		m.refused: {server.RefusedMalformed, server.RefusedForwarded, server.RefusedNotAllowed},
+		m.refused: {server.RefusedMalformed, server.RefusedForwarded, server.RefusedNotAllowed, server.RefusedDoesNotFit},
 		m.reloads: {"success", "failure"},
 	} {
 		for _, value := range values {
