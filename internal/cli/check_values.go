@@ -87,7 +87,8 @@ func readValues(path string) (valuesFile, error) {
 	}
 	doc := tree.Parse(text, tree.Options{})
 	r := valuesReader{path: path, doc: doc}
-	for _, p := range doc.Problems {
+	if len(doc.Problems) > 0 {
+		p := doc.Problems[0]
 		if p.Kind == tree.Syntax { // its message may quote the file
 			return valuesFile{}, r.errorf(p.At, "this is not YAML")
 		}
