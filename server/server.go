@@ -112,6 +112,28 @@ const (
 type Service struct {
 	BasePath string
 	Versions map[string]*signpost.Template
+
+	// Deprecated has the versions that are going to be removed. Their responses carry the header Deprecation and,
+	// where the end is known, Sunset.
+	Deprecated map[string]Deprecation
+}
+
+// Deprecation says since when a version is deprecated, and when it ends.
+type Deprecation struct {
+	Since  time.Time
+	Sunset time.Time // zero if that is not decided
+}
+
+// fields returns the headers of a deprecation: RFC 9745 and RFC 8594.
+func (d Deprecation) fields() []field {
+	var fields []field
+	if !d.Since.IsZero() {
+		fields = append(fields, newField("Deprecation", fmt.Sprintf("@%d", d.Since.Unix())))
+	}
+	if !d.Sunset.IsZero() {
+		fields = append(fields, newField("Sunset", d.Sunset.UTC().Format(http.TimeFormat)))
+	}
+	return fields
 }
 
 // Handler serves the manifests of its services. Make one with [New].

@@ -24,6 +24,7 @@ type table struct {
 type route struct {
 	basePath, version string
 	template          *signpost.Template
+	deprecation       Deprecation
 	fields            []field     // of its responses
 	retired           atomic.Bool // no longer published
 }
@@ -41,7 +42,7 @@ func newTable(services []Service, before *table, common head) (*table, error) {
 			return nil, fmt.Errorf("base path %q is used by two services: give each its own", base)
 		}
 		taken[base] = true
-		if err := t.add(base, s.Versions, before); err != nil {
+		if err := t.add(base, s, before); err != nil {
 			return nil, fmt.Errorf("service at %q: %w", base, err)
 		}
 	}
@@ -49,7 +50,8 @@ func newTable(services []Service, before *table, common head) (*table, error) {
 	return t, nil
 }
 
-func (t *table) add(base string, versions map[string]*signpost.Template, before *table) error {
+func (t *table) add(base string, service Service, before *table) error {
+	versions := service.Versions
 	if len(versions) == 0 {
 		return errors.New("it has no versions: add at least v1")
 	}
@@ -72,9 +74,10 @@ func (t *table) add(base string, versions map[string]*signpost.Template, before 
 			}
 		}
 		path := routes.Path(base, name)
-		r := before.routes[path]
-		if r == nil || r.template.Revision() != template.Revision() {
-			r = &route{basePath: base, version: name, template: template, fields: []field{newField("Signpost-Revision", template.Revision())}}
+		r, deprecation := before.routes[path], service.Deprecated[name]
+		if r == nil || r.template.Revision() != template.Revision() || r.deprecation != deprecation {
+			fields := append([]field{newField("Signpost-Revision", template.Revision())}, deprecation.fields()...)
+			r = &route{basePath: base, version: name, template: template, deprecation: deprecation, fields: fields}
 		}
 		t.routes[path] = r
 		t.largest = max(t.largest, int64(template.Size("")))

@@ -85,7 +85,7 @@ func (p preparer) compile(file *definition.File) (*server.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	service := server.Service{BasePath: file.BasePath, Versions: versions}
+	service := server.Service{BasePath: file.BasePath, Versions: versions, Deprecated: deprecations(file)}
 	if _, err := server.New(server.Options{}, service); err != nil {
 		return nil, err
 	}
@@ -95,6 +95,23 @@ func (p preparer) compile(file *definition.File) (*server.Service, error) {
 		}
 	}
 	return &service, nil
+}
+
+// deprecations returns the versions of a definition that are deprecated. The last day of one is a whole day.
+func deprecations(file *definition.File) map[string]server.Deprecation {
+	deprecated := make(map[string]server.Deprecation)
+	for _, version := range file.Versions() {
+		d := file.Deprecation(version, "", "")
+		if d == nil {
+			continue
+		}
+		out := server.Deprecation{Since: d.Since}
+		if !d.Until.IsZero() {
+			out.Sunset = d.Until.AddDate(0, 0, 1)
+		}
+		deprecated[version] = out
+	}
+	return deprecated
 }
 
 // plausibleHost returns a host name that requests may come for. It is no IP address, since a manifest need not have an
