@@ -43,24 +43,24 @@ func (c *CLI) checkCommand() *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "check ADDRESS",
-		Short: "Check a manifest and its feeds over the network, as studios and apps meet them",
+		Short: "Check a manifest and its feeds over the network, as studios and apps would",
 		Long: `Check fetches a manifest as a studio does and calls its endpoints as apps do. It checks https and the certificate,
 redirects, status, JSON, the manifest with every lint rule that applies, the host in its URLs, CORS, the ETag, and
-whether each get endpoint responds with the content type that it declares. Then it looks at the feeds themselves:
-their shape, the links in them, CORS and caching. Every problem comes with a remedy.
+whether each get endpoint responds with the content type that it declares. Then it checks the feeds themselves:
+their structure, their links, CORS and caching. Every problem comes with a suggested fix.
 
-Links are followed, breadth first, up to --follow calls, so that endpoints with placeholders are tried with real
-values. No URL is called twice. A link to a registered host that no endpoint answers for is a failure: apps call it
-without its context keys. Post endpoints are not called.
+Check follows links in feeds breadth first, up to --follow requests, so that endpoints with placeholders are called
+with real values. It calls no URL twice. A link to a registered host that matches no endpoint is a failure: apps
+would call it without context keys. Post endpoints are not called.
 
---param fills in placeholders and --context context keys; --values reads both from a YAML file, in which single
-endpoints can have values of their own. Context values are only sent to the host of ADDRESS, over https or on this
-machine, and are never printed. In the environment, as SIGNPOST_CONTEXT, they stay out of the process list.
+--param supplies values for placeholders and --context for context keys; --values reads both from a YAML file, which
+can also set them per endpoint. Context values are only sent to the host of ADDRESS, over https or on this machine,
+and are never printed. Pass them in the environment, as SIGNPOST_CONTEXT, to keep them out of the process list.
 
---send-to sends what is for the host of ADDRESS to another server instead, with that host in Host and
-X-Forwarded-Host, to try feeds before they are deployed. An ADDRESS with a port of its own is fetched directly.
+--send-to redirects requests for the host of ADDRESS to another server, with that host in Host and X-Forwarded-Host,
+so that you can check feeds before you deploy them. An ADDRESS with an explicit port is fetched directly.
 
-Results go to standard output, a summary to standard error. The exit code is 1 if a check failed.`,
+Results are printed to standard output, a summary to standard error. The exit status is 1 if a check failed.`,
 		Example: `  signpost check https://feeds.example.com/v1/endpoints-manifest
   signpost check https://feeds.example.com/v1/endpoints-manifest --values values.yaml --format junit > check.xml
   signpost check https://feeds.example.com/v1/endpoints-manifest --send-to http://localhost:3000
@@ -68,22 +68,22 @@ Results go to standard output, a summary to standard error. The exit code is 1 i
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: run(func(cmd *cobra.Command, args []string) error { return c.check(cmd, args[0], f) }),
 	}
-	f.format.addTo(cmd, "format", "how to print the results")
+	f.format.addTo(cmd, "format", "output format")
 	flags := cmd.Flags()
 	flags.BoolVar(&f.probe, "probe", true, "call the get endpoints")
-	flags.IntVar(&f.follow, "follow", client.DefaultFollow, "how many links of feeds to call; 0 for none")
-	flags.Var(&f.context, "context", "a context key with its value, for the endpoints that declare it (repeatable)")
-	flags.Var(&f.params, "param", "a placeholder with its value, for the endpoints that have it (repeatable)")
-	flags.StringVar(&f.values, "values", "", "YAML file of values: params, context, and under endpoints, by URL or path, values of their own")
-	flags.StringVar(&f.feedSchema, "feed-schema", "", "JSON Schema file that every feed must be valid against")
-	flags.StringVar(&f.sendTo, "send-to", "", "server that gets what is for the host of ADDRESS, such as http://localhost:3000")
-	flags.StringSliceVar(&f.ignore, "ignore", nil, "do not count failures and warnings of a rule or a check (repeatable)")
+	flags.IntVar(&f.follow, "follow", client.DefaultFollow, "maximum number of feed links to call; 0 for none")
+	flags.Var(&f.context, "context", "value of a context key, for the endpoints that declare it (repeatable)")
+	flags.Var(&f.params, "param", "value of a placeholder, for the endpoints that contain it (repeatable)")
+	flags.StringVar(&f.values, "values", "", "YAML file with params and context, and with overrides under endpoints, by URL or path")
+	flags.StringVar(&f.feedSchema, "feed-schema", "", "JSON Schema file to validate every feed against")
+	flags.StringVar(&f.sendTo, "send-to", "", "send requests for the host of ADDRESS to this server, such as http://localhost:3000")
+	flags.StringSliceVar(&f.ignore, "ignore", nil, "ignore failures and warnings of a rule or a check (repeatable)")
 	if err := cmd.RegisterFlagCompletionFunc("ignore", cobra.FixedCompletions(checkRules(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag was added above
 	}
 	addRegisteredFlag(cmd, &f.registered)
-	flags.StringVar(&f.caFile, "ca-file", "", "trust the authorities in this PEM file too")
-	flags.DurationVar(&f.timeout, "timeout", defaultCheckTimeout, "how long each request may take")
+	flags.StringVar(&f.caFile, "ca-file", "", "PEM file of additional certificate authorities to trust")
+	flags.DurationVar(&f.timeout, "timeout", defaultCheckTimeout, "timeout of each request")
 	return cmd
 }
 

@@ -87,15 +87,15 @@ func (c *CLI) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "signpost",
 		Short: "Publish the endpoints of a data-source service to a configuration studio",
-		Long: `Signpost publishes the manifest from which a configuration studio fills in the endpoints of a
-data-source service, and helps to get it right.
+		Long: `Signpost serves the endpoints manifest of a data-source service, the JSON document that a configuration
+studio imports to learn which feeds the service offers and how to call them, and helps you get it right.
 
-Every flag can also be set in the environment: --public-host is SIGNPOST_PUBLIC_HOST, and a flag that
-takes several values takes them there separated by commas. A flag on the command line wins. A command
-ignores a variable whose value only another command can use, such as SIGNPOST_FORMAT=sarif, and warns of
-a SIGNPOST_ variable that belongs to no flag.
+You can also set every flag in the environment: --public-host is SIGNPOST_PUBLIC_HOST. Separate the values
+of a repeatable flag with commas. A flag on the command line takes precedence. A command ignores a variable
+whose value is only valid for another command, such as SIGNPOST_FORMAT=sarif, and warns about a SIGNPOST_
+variable that matches no flag.
 
-Exit codes: 0 fine, 1 findings, 2 wrong usage, 3 it could not do its work.`,
+Exit status: 0 success, 1 findings, 2 usage error, 3 any other failure.`,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors:     true,
 		SilenceUsage:      true,
@@ -145,7 +145,7 @@ func (c *CLI) prepare(cmd *cobra.Command) error {
 func helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
-		Short: "Explain a command",
+		Short: "Show the help of a command",
 		RunE: func(_ *cobra.Command, args []string) error {
 			cmd, _, err := root.Find(args)
 			if err != nil {

@@ -18,13 +18,13 @@ func (c *CLI) completionCommand() *cobra.Command {
 	names := slices.Sorted(maps.Keys(shells))
 	return &cobra.Command{
 		Use:   "completion SHELL",
-		Short: "Print the completion script for a shell",
-		Long: `Completion prints a script that teaches a shell to complete Signpost's commands, flags and their values. SHELL
-is bash, fish, powershell or zsh. The packages for Debian and Fedora install the scripts.
+		Short: "Print a shell completion script",
+		Long: `Completion prints a script that completes Signpost's commands, flags and flag values in your shell. SHELL is
+bash, fish, powershell or zsh. The packages for Debian and Fedora install these scripts.
 
-  bash        needs the package bash-completion
-  zsh         needs "autoload -U compinit; compinit" in ~/.zshrc
-  powershell  add the line of the example to $PROFILE`,
+  bash        requires the package bash-completion
+  zsh         requires "autoload -U compinit; compinit" in ~/.zshrc
+  powershell  add the line from the examples to $PROFILE`,
 		Example: `  signpost completion bash > ~/.local/share/bash-completion/completions/signpost
   signpost completion zsh > "${fpath[1]}/_signpost"
   signpost completion fish > ~/.config/fish/completions/signpost.fish

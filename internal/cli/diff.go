@@ -46,25 +46,24 @@ func (c *CLI) diffCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "Report what changed for studios that registered OLD",
-		Long: `Diff compares two states of a service and reports what changed for studios that registered the old one: for
+		Long: `Diff compares two versions of a service and reports what changed for studios that registered the old one: for
 their feeds, for the values that editors saved, and for the requests that apps send. Each change is breaking,
-notable or compatible, and has a rule, such as option-removed.
+notable or compatible, and belongs to a rule, such as option-removed.
 
 OLD and NEW are each a definition, a directory of definitions, a manifest in JSON, the http(s) address of a
 manifest, - for standard input, REV:path for a file or directory at a git revision, or oci://HOST/REPOSITORY:TAG
-for pushed definitions. A path that does not exist at the revision of OLD is new as a whole. In directories and
-registries, services are paired by their base path.
+for pushed definitions. If the path does not exist at the revision of OLD, everything in NEW counts as added. In
+directories and registries, services are paired by base path.
 
-If one side is a manifest, the other is compared as it is served for the same host; of two manifests, NEW as if it
-were served for the host of OLD. If OLD has errors, it is compared as far as it can be read. NEW must be free of
-errors.
+If one side is a manifest, the other is rendered for the same host. If both are, NEW is compared as if it were served
+for the host of OLD. If OLD has errors, diff compares what it can read. NEW must have no errors.
 
-The services of a directory count as registered together, and so do all versions. --registered names what the studio
-has besides, so that overlap with it counts.
+All services in a directory, and all their versions, count as registered together. --registered adds other sources
+that the studio has registered, so that diff also reports overlap with them.
 
-The changes go to standard output, a summary to standard error. The exit code is 1 if a change is as heavy as
---fail-on says, or heavier. --accepted names a YAML file with changes that are meant, by the fingerprint that
---format json prints; they do not fail.`,
+Changes are printed to standard output, a summary to standard error. The exit status is 1 if a change has the level
+of --fail-on or a more severe one. --accepted names a YAML file of intended changes, by the fingerprint that
+--format json prints; they do not affect the exit status.`,
 		Example: `  signpost diff origin/main:feeds.yaml feeds.yaml
   signpost diff origin/main:services services
   signpost diff oci://oci.example.com/feeds:prod services
@@ -83,18 +82,18 @@ The changes go to standard output, a summary to standard error. The exit code is
 			return c.diff(cmd.Context(), args, f)
 		}),
 	}
-	f.format.addTo(cmd, "format", "how to print the changes")
-	f.failOn.addTo(cmd, "fail-on", "exit with 1 on a change of this level, or of one before it")
+	f.format.addTo(cmd, "format", "output format")
+	f.failOn.addTo(cmd, "fail-on", "exit with status 1 on a change of this level or a more severe one")
 	rules := slices.Sorted(maps.Keys(signpost.ChangeRules()))
-	cmd.Flags().StringSliceVar(&f.ignore, "ignore", nil, "leave out the changes of a rule (repeatable)")
+	cmd.Flags().StringSliceVar(&f.ignore, "ignore", nil, "ignore changes of a rule (repeatable)")
 	if err := cmd.RegisterFlagCompletionFunc("ignore", cobra.FixedCompletions(rules, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag was added in the line before
 	}
-	cmd.Flags().StringVar(&f.accepted, "accepted", "", "YAML file of changes that are meant: a list of {change, reason, until}")
+	cmd.Flags().StringVar(&f.accepted, "accepted", "", "YAML file of intended changes: a list of {change, reason, until}")
 	addRegisteredFlag(cmd, &f.registered)
 	addFeatureFlag(cmd, &f.features)
-	cmd.Flags().StringSliceVar(&f.own[0], ownFeatureFlags[0], nil, "enable a feature in OLD, in place of --feature (repeatable)")
-	cmd.Flags().StringSliceVar(&f.own[1], ownFeatureFlags[1], nil, "enable a feature in NEW, in place of --feature (repeatable)")
+	cmd.Flags().StringSliceVar(&f.own[0], ownFeatureFlags[0], nil, "enable a feature in OLD, instead of --feature (repeatable)")
+	cmd.Flags().StringSliceVar(&f.own[1], ownFeatureFlags[1], nil, "enable a feature in NEW, instead of --feature (repeatable)")
 	return cmd
 }
 

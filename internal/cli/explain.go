@@ -16,9 +16,9 @@ import (
 func (c *CLI) explainCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain RULE",
-		Short: "Explain a rule of lint or diff, with an example",
-		Long: `Explain prints what a rule of lint or diff means and, for a rule of lint, an example that fails and one that passes.
-Without an argument it lists the rules.`,
+		Short: "Explain a rule of lint or diff, with examples",
+		Long: `Explain describes a rule of lint or diff. For lint rules, it also prints an example that fails and one that passes.
+Without an argument, it lists all rules.`,
 		Example: "  signpost explain overlap-drops-context",
 		Args:    cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

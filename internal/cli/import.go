@@ -21,14 +21,14 @@ func (c *CLI) importCommand() *cobra.Command {
 	context := pairs{form: "scheme=key"}
 	cmd := &cobra.Command{
 		Use:   "import OPENAPI",
-		Short: "Make a definition from an OpenAPI 3.0 or 3.1 document",
+		Short: "Create a definition from an OpenAPI 3.0 or 3.1 document",
 		Long: `Import reads an OpenAPI 3.0 or 3.1 document, in YAML or JSON, and prints a definition: an endpoint for each
 GET operation, with its query parameters as modifiers. Anything that could not be imported is reported on
 standard error and as a comment in the definition.
 
 The document's own server becomes {{host}}; operations on other hosts keep their absolute URLs. References to
-other files are followed within the directory of the document, or within --root. Nothing is fetched: pipe a
-document from an address to signpost import -. The exit code is 3 if the definition would have no endpoint.`,
+other files are resolved within the directory of the document, or within --root. Import never accesses the network:
+to import from a URL, pipe the document to signpost import -. The exit status is 3 if there is no endpoint to import.`,
 		Example: `  signpost import api.yaml > feeds.yaml
   signpost import api.yaml --tag catalogue --path '/shows*' --post
   signpost import api.yaml --context bearerAuth=plugin-login-flow.access_token
@@ -58,7 +58,7 @@ document from an address to signpost import -. The exit code is 3 if the definit
 	flags.StringVar(&opts.Version, "api-version", "", "API version of all endpoints (default: the version in their URLs, else v1)")
 	flags.Var(&context, "context", "map a security scheme to a context key, on the operations that use the scheme (repeatable)")
 	flags.StringVar(&opts.MIMEType, "mime-type", "", "content type of endpoints whose responses declare none (default: application/json)")
-	flags.StringVar(&rootDir, "root", "", "directory within which references are followed (default: the directory of the document)")
+	flags.StringVar(&rootDir, "root", "", "directory within which references are resolved (default: the directory of the document)")
 	return cmd
 }
 

@@ -20,9 +20,9 @@ const defaultDefinition = "signpost.yaml"
 func (c *CLI) initCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [FILE]",
-		Short: "Write a commented definition to start from",
-		Long: `Init writes a commented definition to FILE, or to ` + defaultDefinition + `, and never over a file that is there. With -
-it goes to standard output.`,
+		Short: "Write a commented starter definition",
+		Long: `Init writes a commented definition to FILE, by default ` + defaultDefinition + `. It never overwrites a file. Pass - to write
+to standard output.`,
 		Example: `  signpost init feeds.yaml`,
 		Args:    usageArgs(cobra.MaximumNArgs(1)),
 		RunE: run(func(_ *cobra.Command, args []string) error {

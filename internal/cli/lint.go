@@ -43,23 +43,23 @@ func (c *CLI) lintCommand() *cobra.Command {
 	f := lintFlags{format: enum{value: "text", allowed: []string{"text", "json", "sarif", "github", "gitlab"}}}
 	cmd := &cobra.Command{
 		Use:   "lint [FILE|DIR|- ...]",
-		Short: "Check definitions, and report mistakes with file, line and column",
-		Long: `Lint checks definitions. It prints findings to standard output and a summary to standard error. A directory
-stands for the definitions in it, - for standard input. Without an argument, lint checks the current directory.
+		Short: "Check definitions and report mistakes with file, line and column",
+		Long: `Lint checks definitions. It prints findings to standard output and a summary to standard error. Pass a directory to
+check all definitions in it, or - for standard input. Without an argument, lint checks the current directory.
 
-Files that are given together are checked as services of one server and as registered in one studio: two with the
-same base_path are an error, and endpoints that take feeds from each other are found across files and versions.
---registered names what the studio has besides. The exit code is 1 if there is an error.
+Lint treats all files of one run as services of one server, registered in one studio: a duplicate base_path is an
+error, and endpoints that capture each other's feeds are found across files and versions. --registered adds other
+sources that the studio has registered. The exit status is 1 if there is an error.
 
-A warning does not keep a definition from being served. If it is not a mistake, allow it in a comment on its line
-or above it, or in the field allow of the endpoint:
+A definition with warnings is still served. If a warning is not a mistake, allow it in a comment on its line or the
+line above, or in the allow field of the endpoint:
 
   # signpost: allow overlap-drops-context because these feeds are public
 
---fix applies the fixes that are certain, such as a misspelt field, prints them, and reports what is left. Comments,
-order and formatting stay. --fix --dry-run shows the changes as a unified diff and writes nothing.
+--fix applies the fixes that are certain, such as correcting a misspelt field, prints them, and reports the remaining
+findings. It preserves comments, order and formatting. --fix --dry-run prints a unified diff and writes nothing.
 
---baseline names a file of known findings, which are not reported and do not count. --update-baseline writes it.`,
+--baseline names a file of known findings, which are neither reported nor counted. --update-baseline writes it.`,
 		Example: `  signpost lint feeds.yaml
   signpost lint --strict --format github services/
   signpost lint --fix feeds.yaml`,
@@ -70,14 +70,14 @@ order and formatting stay. --fix --dry-run shows the changes as a unified diff a
 			return c.lint(cmd.Context(), args, f)
 		}),
 	}
-	f.format.addTo(cmd, "format", "how to print the findings")
+	f.format.addTo(cmd, "format", "output format")
 	addRegisteredFlag(cmd, &f.registered)
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "treat warnings as errors")
-	cmd.Flags().StringVar(&f.contextKeys, "context-keys", "", "a `file` with the context keys that apps have: an object from key to description")
+	cmd.Flags().StringVar(&f.contextKeys, "context-keys", "", "`file` of the context keys that apps support: an object from key to description")
 	cmd.Flags().BoolVar(&f.fix, "fix", false, "apply fixes to the files")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "with --fix, print the changes and write nothing")
-	cmd.Flags().StringVar(&f.baseline, "baseline", "", "a `file` of known findings, which are not reported")
-	cmd.Flags().BoolVar(&f.updateBaseline, "update-baseline", false, "write the present findings to the baseline")
+	cmd.Flags().StringVar(&f.baseline, "baseline", "", "`file` of known findings, which are not reported")
+	cmd.Flags().BoolVar(&f.updateBaseline, "update-baseline", false, "write the current findings to the baseline")
 	return cmd
 }
 

@@ -13,12 +13,12 @@ func (c *CLI) lspCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "lsp",
 		Short: "Run the language server for editors, on standard input and output",
-		Long: `Lsp speaks the Language Server Protocol on standard input and output. An editor starts it, and then shows findings
-while you type, completes fields and names, explains what is under the cursor, follows and renames shared
-modifiers and features, and applies fixes.
+		Long: `Lsp speaks the Language Server Protocol on standard input and output. With it, your editor shows findings as you
+type, completes fields and names, shows documentation on hover, finds and renames shared modifiers and features,
+and applies fixes.
 
-You do not run it yourself: docs/editors.md has the settings for VS Code, Neovim, Helix and Zed. Problems of the
-server itself are logged to standard error, which editors keep in a log of their own.`,
+Your editor starts it: see docs/editors.md for the settings of VS Code, Neovim, Helix and Zed. The server logs its
+own errors to standard error, which editors keep in a log.`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			err := lsp.Serve(cmd.Context(), c.Stdin, c.Stdout, lsp.Options{

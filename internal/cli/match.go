@@ -20,14 +20,14 @@ func (c *CLI) matchCommand() *cobra.Command {
 	f := matchFlags{format: enum{value: "text", allowed: []string{"text", "json"}}}
 	cmd := &cobra.Command{
 		Use:   "match SOURCE... FEED-URL",
-		Short: "Tell which endpoint answers for a feed, and which context keys it gets",
-		Long: `Match finds the endpoint that answers for a feed: the one whose URL is the longest prefix of the feed's. Only
-that one supplies context keys, so match also tells which other endpoints are prefixes of the feed, and which of
-their keys it does not get.
+		Short: "Show which endpoint matches a feed, and which context keys the feed gets",
+		Long: `Match finds the endpoint that matches a feed: the one whose URL is the longest prefix of the feed's URL. Only that
+endpoint supplies context keys, so match also shows which other endpoints are prefixes of the feed, and which of
+their keys the feed does not get.
 
 Each SOURCE is a definition, a manifest in JSON, a directory, the http(s) address of a manifest, - for standard
-input, or REV:path for a file or a directory at a git revision. All sources, and all versions of each, count as
-registered in the same studio, and so does what --registered names. The exit code is 1 if no endpoint answers.`,
+input, or REV:path for a file or a directory at a git revision. All sources, including those of --registered, and
+all their versions count as registered in the same studio. The exit status is 1 if no endpoint matches.`,
 		Example: `  signpost match feeds.yaml https://feeds.example.com/v1/feeds/media/7
   signpost match services/ https://feeds.example.com/v1/feeds/media/7
   signpost match https://feeds.example.com/v1/endpoints-manifest https://feeds.example.com/v1/feeds --format json`,
@@ -38,8 +38,8 @@ registered in the same studio, and so does what --registered names. The exit cod
 			return c.match(cmd.Context(), args[:last], args[last], f)
 		}),
 	}
-	f.format.addTo(cmd, "format", "how to print the match")
-	cmd.Flags().StringVar(&f.host, "host", "", "the hostname for {{host}} (default: that of the feed)")
+	f.format.addTo(cmd, "format", "output format")
+	cmd.Flags().StringVar(&f.host, "host", "", "hostname for {{host}} (default: the host of the feed)")
 	addFeatureFlag(cmd, &f.features)
 	addRegisteredFlag(cmd, &f.registered)
 	return cmd

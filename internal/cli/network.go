@@ -22,9 +22,9 @@ type network struct {
 func (c *CLI) addNetworkFlags(commands ...*cobra.Command) {
 	for _, cmd := range commands {
 		if cmd.Flags().Lookup("ca-file") == nil {
-			cmd.Flags().String("ca-file", "", "PEM file of certificate authorities to trust besides the system's")
+			cmd.Flags().String("ca-file", "", "PEM file of additional certificate authorities to trust")
 		}
-		cmd.Flags().BoolVar(&c.network.plainHTTP, "plain-http", false, "use http for oci:// registries, which must be on this machine")
+		cmd.Flags().BoolVar(&c.network.plainHTTP, "plain-http", false, "use plain http for oci:// registries; only for registries on this machine")
 	}
 }
 

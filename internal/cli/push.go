@@ -16,19 +16,18 @@ func (c *CLI) pushCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "push SOURCE... oci://HOST/REPOSITORY:TAG",
 		Short: "Publish definitions to an OCI registry",
-		Long: `Push stores definitions as one artifact in an OCI registry, from which signpost serve follows them: each file is
-a layer with its path as title, so that oras pull gives the files back and an update moves only what changed.
+		Long: `Push stores definitions as one artifact in an OCI registry, which signpost serve can poll. Each file is a layer with
+its path as the title, so oras pull restores the files and an update only transfers what changed.
 SOURCE is a file, a directory, REV:path for either at a git revision, - for standard input, or another artifact.
 
-Definitions are linted first, as lint does. Those with errors are not pushed; with --strict, neither are those
-with warnings.
+Push lints the definitions first. If there are errors or, with --strict, warnings, it pushes nothing.
 
-Push prints the artifact with its digest. The same files always give the same digest, and a digest never changes:
-serve it, or diff against it, to pin a state. To roll back, move the tag to an older digest:
+Push prints the artifact with its digest. The same files always have the same digest, and a digest always refers to
+the same files: serve it, or diff against it, to pin a version. To roll back, move the tag to an older digest:
 
   signpost push oci://oci.example.com/feeds@sha256:… oci://oci.example.com/feeds:prod
 
-Credentials come from the Docker configuration and its helpers, where docker login puts them.`,
+Push reads credentials from the Docker configuration and its credential helpers, where docker login stores them.`,
 		Example: `  signpost push services/ oci://oci.example.com/feeds:prod
   signpost diff oci://oci.example.com/feeds:prod services/
   signpost serve oci://oci.example.com/feeds:prod`,
@@ -41,7 +40,7 @@ Credentials come from the Docker configuration and its helpers, where docker log
 			return c.push(cmd.Context(), args[:len(args)-1], target, strict)
 		}),
 	}
-	cmd.Flags().BoolVar(&strict, "strict", false, "reject definitions with warnings, too")
+	cmd.Flags().BoolVar(&strict, "strict", false, "also reject definitions with warnings")
 	return cmd
 }
 

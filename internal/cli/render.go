@@ -24,14 +24,14 @@ func (c *CLI) renderCommand() *cobra.Command {
 	var compact bool
 	cmd := &cobra.Command{
 		Use:   "render FILE",
-		Short: "Print the manifest as the service would send it, or write all of them as static files",
+		Short: "Print a manifest as the server would send it, or write all manifests as static files",
 		Long: `Render prints the manifest of one version, with the host in its URLs and the context keys of the enabled
-features, indented for reading. FILE can be - for standard input.
+features, indented for readability. FILE can be - for standard input.
 
-With --all it writes the manifests of every version of every definition, for each host, to
-DIR/{host}/{base_path}/{version}/endpoints-manifest, byte for byte as the service would send them: for a store
-that serves files, where nothing is to run. FILE can then be given more than once, and be a folder. The store
-has to send Content-Type: application/json, since the names of the files do not tell.`,
+With --all, render writes the manifests of every version of every definition, for each host, to
+DIR/{host}/{base_path}/{version}/endpoints-manifest, byte for byte as the server would send them. Use it to publish
+manifests from a file server or an object store. You can then pass several files or directories. Configure the
+store to send Content-Type: application/json, because the file names have no extension.`,
 		Example: `  signpost render feeds.yaml --host feeds.example.com
   signpost render feeds.yaml --api-version v2 --feature authentication --compact
   signpost render services/ --all public --host feeds.example.com --host feeds.example.org`,
@@ -69,11 +69,11 @@ has to send Content-Type: application/json, since the names of the files do not 
 			return err
 		}),
 	}
-	cmd.Flags().StringSliceVar(&hosts, "host", []string{"localhost"}, "the hostname for {{host}} (repeatable with --all)")
-	cmd.Flags().StringVar(&version, "api-version", "", "the API version (default: the first in the file)")
+	cmd.Flags().StringSliceVar(&hosts, "host", []string{"localhost"}, "hostname for {{host}} (repeatable with --all)")
+	cmd.Flags().StringVar(&version, "api-version", "", "API version (default: the first in the file)")
 	addFeatureFlag(cmd, &features)
-	cmd.Flags().BoolVar(&compact, "compact", false, "on one line: byte for byte what the service sends")
-	cmd.Flags().StringVar(&dir, "all", "", "write all manifests to this folder, compact")
+	cmd.Flags().BoolVar(&compact, "compact", false, "print on one line, byte for byte as the server sends it")
+	cmd.Flags().StringVar(&dir, "all", "", "write all manifests to this directory, compact")
 	return cmd
 }
 
@@ -97,7 +97,7 @@ func parseHosts(names []string) ([]string, error) {
 
 // addFeatureFlag adds --feature. Given empty it enables none, where not given the definition decides.
 func addFeatureFlag(cmd *cobra.Command, features *[]string) {
-	cmd.Flags().StringSliceVar(features, "feature", nil, "enable a feature, in place of the definition's own list (repeatable)")
+	cmd.Flags().StringSliceVar(features, "feature", nil, "enable a feature, instead of the definition's own list (repeatable)")
 }
 
 // render returns the manifest of a version of a definition; an empty version is the first.

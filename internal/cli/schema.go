@@ -10,8 +10,8 @@ func (c *CLI) schemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of the definition file",
-		Long: `Schema prints the JSON Schema (2020-12) of the definition file. Save it beside the definition, and editors
-complete fields and flag mistakes: YAML says where it is in a comment on the first line, JSON in a field.
+		Long: `Schema prints the JSON Schema (2020-12) of the definition file. Save it next to the definition, and editors
+complete fields and flag mistakes. Refer to it in a comment on the first line of YAML, or in a field of JSON:
 
   # yaml-language-server: $schema=signpost.schema.json
   "$schema": "signpost.schema.json"`,

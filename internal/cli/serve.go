@@ -67,16 +67,16 @@ func (c *CLI) serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve [FILE|DIR|ADDRESS ...]",
 		Short: "Publish manifests over HTTP",
-		Long: `Serve publishes the manifest of every version of every definition, at {base_path}/v1/endpoints-manifest and
-so on. A directory stands for the definitions in it and below; an http(s) URL is polled. Without an argument
-it publishes a built-in example.
+		Long: `Serve publishes the manifest of every version of every definition, at {base_path}/{version}/endpoints-manifest.
+Pass a directory to serve all definitions in it and its subdirectories; an http(s) URL is polled. Without an
+argument, serve publishes a built-in example.
 
-When definitions change they are taken over in one step; one with an error is logged, and the last good one
-stays. SIGHUP looks at once, SIGTERM finishes open requests and ends.
+When definitions change, serve reloads them atomically. If one has an error, serve logs it and keeps serving the
+last good version. SIGHUP reloads immediately; SIGTERM finishes in-flight requests and exits.
 
-The studio takes manifests over https only. Give a certificate with --tls-cert and --tls-key, or let
---acme-domain get one; or put a server in front that ends TLS, and name its address with --trusted-proxy
-if it does not pass the Host header on.`,
+Studios only accept manifests over https. Pass a certificate with --tls-cert and --tls-key, obtain one with
+--acme-domain, or put a reverse proxy in front that terminates TLS. If the proxy does not preserve the Host
+header, set --trusted-proxy to its address range.`,
 		Example: `  signpost serve
   signpost serve feeds.yaml --feature authentication --allowed-host feeds.example.com
   signpost serve services/ --listen 127.0.0.1:8080 --trusted-proxy 127.0.0.1/32
@@ -87,35 +87,35 @@ if it does not pass the Host header on.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.listen, "listen", daemon.DefaultListen, "address to listen on")
-	flags.StringVar(&f.redirectListen, "redirect-listen", "", "address to listen on for plain http, which is redirected to https")
-	flags.StringVar(&f.adminListen, "admin-listen", "", "address for /healthz, /readyz and /metrics")
-	flags.StringVar(&f.basePath, "base-path", "", "publish under this path, in place of the definition's own")
+	flags.StringVar(&f.redirectListen, "redirect-listen", "", "address of a plain http listener that redirects to https")
+	flags.StringVar(&f.adminListen, "admin-listen", "", "address of the listener for /healthz, /readyz and /metrics")
+	flags.StringVar(&f.basePath, "base-path", "", "publish under this path, instead of the definition's own")
 	addFeatureFlag(cmd, &f.features)
-	flags.StringVar(&f.publicHost, "public-host", "", "the host for {{host}}, whatever the request says")
-	flags.StringSliceVar(&f.allowedHosts, "allowed-host", nil, "answer for this host only, or for *.suffix (repeatable)")
-	flags.StringSliceVar(&f.trustedProxies, "trusted-proxy", nil, "believe Forwarded and X-Forwarded-Host from this address range (repeatable CIDR)")
-	flags.StringVar(&f.corsOrigin, "cors-origin", "*", "the origin whose pages may read manifests; none for no CORS headers")
-	flags.StringVar(&f.cacheControl, "cache-control", "no-cache", "the Cache-Control of manifests")
-	flags.StringVar(&f.tlsCert, "tls-cert", "", "serve https with this certificate; read again when it changes")
-	flags.StringVar(&f.tlsKey, "tls-key", "", "the key of the certificate")
-	flags.StringSliceVar(&f.acmeDomains, "acme-domain", nil, "serve https with a certificate for this domain from an ACME directory (repeatable)")
-	flags.StringVar(&f.acmeCache, "acme-cache", "", "folder to keep ACME certificates in")
-	flags.StringVar(&f.acmeDirectory, "acme-directory", daemon.DefaultACMEDirectory, "the ACME directory")
-	flags.BoolVar(&f.watch, "watch", true, "take over definitions and certificates when they change")
-	flags.DurationVar(&f.pollInterval, "poll-interval", daemon.DefaultPollInterval, "how often to ask for a definition at an address")
-	flags.StringVar(&f.definitionCache, "definition-cache", "", "folder to keep definitions from addresses in, for a start without their source")
-	f.logFormat.addTo(cmd, "log-format", "how to log")
+	flags.StringVar(&f.publicHost, "public-host", "", "host for {{host}}, regardless of the request")
+	flags.StringSliceVar(&f.allowedHosts, "allowed-host", nil, "only accept requests for this host, or for *.suffix (repeatable)")
+	flags.StringSliceVar(&f.trustedProxies, "trusted-proxy", nil, "trust Forwarded and X-Forwarded-Host from this CIDR range (repeatable)")
+	flags.StringVar(&f.corsOrigin, "cors-origin", "*", "origin whose pages may read manifests; none for no CORS headers")
+	flags.StringVar(&f.cacheControl, "cache-control", "no-cache", "Cache-Control header of manifests")
+	flags.StringVar(&f.tlsCert, "tls-cert", "", "certificate file to serve https with; reloaded when it changes")
+	flags.StringVar(&f.tlsKey, "tls-key", "", "private key file of the certificate")
+	flags.StringSliceVar(&f.acmeDomains, "acme-domain", nil, "serve https with a certificate for this domain, obtained by ACME (repeatable)")
+	flags.StringVar(&f.acmeCache, "acme-cache", "", "directory to store ACME certificates in")
+	flags.StringVar(&f.acmeDirectory, "acme-directory", daemon.DefaultACMEDirectory, "URL of the ACME directory")
+	flags.BoolVar(&f.watch, "watch", true, "reload definitions and certificates when they change")
+	flags.DurationVar(&f.pollInterval, "poll-interval", daemon.DefaultPollInterval, "how often to poll definitions at URLs")
+	flags.StringVar(&f.definitionCache, "definition-cache", "", "directory to store definitions from URLs in, to start while a URL is unreachable")
+	f.logFormat.addTo(cmd, "log-format", "log format")
 	f.logLevel.addTo(cmd, "log-level", "minimum log level; debug logs every request")
-	flags.BoolVar(&f.accessLog, "access-log", false, "log every request, with the host that went into the manifest")
-	flags.DurationVar(&f.readHeaderTimeout, "read-header-timeout", daemon.DefaultReadHeaderTimeout, "how long a client may take to send the headers")
-	flags.DurationVar(&f.readTimeout, "read-timeout", daemon.DefaultReadTimeout, "how long it may take to send the whole request")
-	flags.DurationVar(&f.writeTimeout, "write-timeout", daemon.DefaultWriteTimeout, "how long it may take to receive the answer")
-	flags.DurationVar(&f.idleTimeout, "idle-timeout", daemon.DefaultIdleTimeout, "how long a connection may be idle")
-	flags.IntVar(&f.maxHeaderBytes, "max-header-bytes", daemon.DefaultMaxHeaderBytes, "how large the headers of a request may be")
-	flags.Int64Var(&f.maxBodyBytes, "max-body-bytes", 0, "how large the body of a request may be")
-	flags.IntVar(&f.maxConnections, "max-connections", daemon.DefaultMaxConnections, "how many connections may be open; others wait")
-	flags.DurationVar(&f.shutdownDelay, "shutdown-delay", 0, "how long to go on after SIGTERM, not ready, so that load balancers turn away")
-	flags.DurationVar(&f.shutdownTimeout, "shutdown-timeout", daemon.DefaultShutdownTimeout, "how long to wait for open requests after that")
+	flags.BoolVar(&f.accessLog, "access-log", false, "log every request, with the host in the manifest")
+	flags.DurationVar(&f.readHeaderTimeout, "read-header-timeout", daemon.DefaultReadHeaderTimeout, "maximum time to read the request headers")
+	flags.DurationVar(&f.readTimeout, "read-timeout", daemon.DefaultReadTimeout, "maximum time to read the entire request")
+	flags.DurationVar(&f.writeTimeout, "write-timeout", daemon.DefaultWriteTimeout, "maximum time to write the response")
+	flags.DurationVar(&f.idleTimeout, "idle-timeout", daemon.DefaultIdleTimeout, "maximum time a keep-alive connection may be idle")
+	flags.IntVar(&f.maxHeaderBytes, "max-header-bytes", daemon.DefaultMaxHeaderBytes, "maximum size of the request headers; net/http adds 4 KiB")
+	flags.Int64Var(&f.maxBodyBytes, "max-body-bytes", 0, "maximum size of a request body; 0, the default, rejects requests with a body")
+	flags.IntVar(&f.maxConnections, "max-connections", daemon.DefaultMaxConnections, "maximum number of open connections")
+	flags.DurationVar(&f.shutdownDelay, "shutdown-delay", 0, "how long to keep serving after SIGTERM, not ready, so that load balancers can drain")
+	flags.DurationVar(&f.shutdownTimeout, "shutdown-timeout", daemon.DefaultShutdownTimeout, "how long to wait for in-flight requests after that")
 	return cmd
 }
 

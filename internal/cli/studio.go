@@ -49,18 +49,17 @@ func (c *CLI) studioCommand() *cobra.Command {
 	var f studioFlags
 	cmd := &cobra.Command{
 		Use:   "studio [SOURCE ...]",
-		Short: "Show in the browser what a studio makes of a manifest",
-		Long: `Studio opens a page on this machine that shows what a configuration studio makes of manifests: each endpoint
-with the controls of its modifiers, the request that an app sends, and the answer beside it; how all registered
-endpoints overlap; findings, changes and checks.
+		Short: "Preview in the browser what a studio shows for a manifest",
+		Long: `Studio opens a local page that shows what a configuration studio makes of manifests: each endpoint with the
+controls of its modifiers, the request that an app sends, and the response; how the registered endpoints overlap;
+findings, changes and checks.
 
 SOURCE is a definition, a manifest JSON file, a directory of them, - for standard input, REV:path for a file at a git
-revision, or the http(s) address of a manifest. Files are read again whenever they are saved. More addresses
-can be registered in the page. Without an argument it shows the built-in example, for which the studio makes
-sample answers.
+revision, or the http(s) address of a manifest. The page reloads files when you save them, and you can register
+more addresses in it. Without an argument, it shows the built-in example with sample responses.
 
-The page is for this machine alone: the studio listens on loopback, and rejects requests for other hosts and
-from other sites.`,
+The page is only available on this machine: the studio listens on loopback, and rejects requests for other hosts
+and from other sites.`,
 		Example: `  signpost studio
   signpost studio feeds.yaml --host feeds.example.com
   signpost studio feeds.yaml --send-to http://localhost:3000
@@ -74,13 +73,13 @@ from other sites.`,
 	}
 	flags := cmd.Flags()
 	f.listen.value = defaultStudioListen
-	flags.Var(&f.listen, "listen", "address to listen on, on loopback")
-	flags.StringVar(&f.host, "host", studio.DefaultHost, "the hostname for {{host}}, until the page changes it")
+	flags.Var(&f.listen, "listen", "loopback address to listen on")
+	flags.StringVar(&f.host, "host", studio.DefaultHost, "hostname for {{host}}; you can change it in the page")
 	addFeatureFlag(cmd, &f.features)
 	flags.StringVar(&f.sendTo, "send-to", "", "send requests for the service's own host to this origin, such as http://localhost:3000")
-	flags.StringArrayVar(&f.registered, "registered", nil, "count this SOURCE as registered in the same studio; repeatable")
-	flags.StringVar(&f.caFile, "ca-file", "", "trust the authorities in this PEM file too")
-	flags.BoolVar(&f.open, "open", true, "open the page in the browser, if this is a terminal")
+	flags.StringArrayVar(&f.registered, "registered", nil, "another SOURCE registered in the same studio (repeatable)")
+	flags.StringVar(&f.caFile, "ca-file", "", "PEM file of additional certificate authorities to trust")
+	flags.BoolVar(&f.open, "open", true, "open the page in the browser if standard output is a terminal")
 	return cmd
 }
 
