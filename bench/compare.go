@@ -137,7 +137,7 @@ func (b *bench) compare(endpoints int) (*comparison, error) {
 	}
 	b.progress("")
 	if c.results[ours].ratio().n == 0 {
-		return nil, fmt.Errorf("the machine is too busy: of %d slices, %d were thrown away", c.slices, c.thrown)
+		return nil, fmt.Errorf("the machine is too busy: of %d slices, %d were discarded", c.slices, c.thrown)
 	}
 	return c, nil
 }

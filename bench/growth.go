@@ -14,12 +14,12 @@ import (
 
 // What grows. All but the memory are seconds.
 const (
-	startUp  = "start to first answer"
+	startUp  = "start to first response"
 	linting  = "lint"
 	render   = "render"
 	match    = "match"
-	atRest   = "memory at rest"
-	atMost   = "memory at the most"
+	atRest   = "idle memory"
+	atMost   = "peak memory"
 	perGroup = 100 // endpoints of a service, where the services grow
 )
 

@@ -26,7 +26,7 @@ type slice struct {
 	failed    string  // what wrk says of requests that failed
 }
 
-// maxDisturbed is how much others may take of both cores before a slice is thrown away.
+// maxDisturbed is how much others may take of both cores before a slice is discarded.
 const maxDisturbed = 0.05
 
 var (

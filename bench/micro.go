@@ -15,17 +15,17 @@ import (
 // micro is the benchmarks of single operations, by what they are called on the page. make benchstat compares them with
 // bench/baseline.txt.
 var micro = []struct{ benchmark, what string }{
-	{"Serve/hit_plain", "a manifest that is in the cache"},
-	{"Serve/hit_gzip", "the same, compressed"},
+	{"Serve/hit_plain", "serve a cached manifest"},
+	{"Serve/hit_gzip", "the same, gzip"},
 	{"Serve/hit_304", "the same, 304"},
-	{"Serve/hit_embedded", "the same, mounted in another service"},
-	{"Serve/miss_plain", "a manifest for a new host"},
-	{"Serve/miss_gzip", "the same, compressed"},
-	{"Serve/bare", "a handler that writes constant bytes"},
-	{"Observe", "metrics and log, after each answer"},
+	{"Serve/hit_embedded", "the same, embedded in another service"},
+	{"Serve/miss_plain", "serve a manifest for a new host"},
+	{"Serve/miss_gzip", "the same, gzip"},
+	{"Serve/bare", "bare handler that writes constant bytes"},
+	{"Observe", "metrics and log, per response"},
 	{"Render/template/endpoints=10", "render 10 endpoints"},
 	{"Render/template/endpoints=1000", "render 1000 endpoints"},
-	{"Match/1000-endpoints", "find the endpoint of a feed among 1000"},
+	{"Match/1000-endpoints", "match a feed against 1000 endpoints"},
 	{"Decode", "decode the context keys of a request"},
 }
 

@@ -89,7 +89,7 @@ func comparePlot(all []*comparison) []byte {
 		r = min(max(r, smallest), widest)
 		return panel * math.Log(r/smallest) / math.Log(widest/smallest)
 	}
-	s.text(0, 18, "title", "start", "Requests per second, as a ratio to bare net/http without compression")
+	s.text(0, 18, "title", "start", "Requests per second, relative to bare net/http without compression")
 	for i, v := range shown {
 		class := ""
 		if v.contender == ours {
@@ -125,7 +125,7 @@ func comparePlot(all []*comparison) []byte {
 			s.text(x+scale(value)+5, y+16, "small", "start", ratio(value))
 		}
 	}
-	return s.document("Requests per second of Signpost and others, as a ratio to a bare net/http handler")
+	return s.document("Requests per second of Signpost and others, relative to a bare net/http handler")
 }
 
 // growthPlot has time and memory against the endpoints, and against the services, on scales of powers of ten.
@@ -154,7 +154,7 @@ func growthPlot(growths ...*growth) []byte {
 			yOf := func(v float64) float64 {
 				return y0 + height - height*math.Log(v/kind.low)/math.Log(kind.high/kind.low)
 			}
-			s.text(x0, y0-14, "title", "start", fmt.Sprintf("%s against %s", kind.title, g.of))
+			s.text(x0, y0-14, "title", "start", fmt.Sprintf("%s by number of %s", kind.title, g.of))
 			for mark := kind.low; mark <= kind.high*1.01; mark *= 10 {
 				s.line(x0, yOf(mark), x0+panel, yOf(mark), "grid")
 				s.text(x0-7, yOf(mark)+4, "small", "end", power(mark, kind.unit))
@@ -178,7 +178,7 @@ func growthPlot(growths ...*growth) []byte {
 			}
 		}
 	}
-	return s.document("How time and memory grow with the endpoints and with the services")
+	return s.document("Time and memory by number of endpoints and services")
 }
 
 // power writes a mark of a scale, such as 1 ms.

@@ -37,17 +37,17 @@ func (b *bench) runCompare() (string, map[string][]byte, error) {
 	for _, c := range all {
 		slices, thrown = slices+c.slices, thrown+c.thrown
 	}
-	fmt.Fprintf(&out, "%d slices of %v, of which %d were thrown away.\n\n", slices, sliceTime, thrown)
-	out.WriteString("![Requests per second of each, as a ratio to bare net/http](performance.svg)\n\n")
-	out.WriteString("Requests per second, as a ratio to a bare net/http handler that writes the same constant bytes:\n\n")
+	fmt.Fprintf(&out, "%d slices of %v, %d of them discarded.\n\n", slices, sliceTime, thrown)
+	out.WriteString("![Requests per second, relative to bare net/http](performance.svg)\n\n")
+	out.WriteString("Requests per second, relative to a bare net/http handler that writes the same bytes from memory:\n\n")
 	out.WriteString(ratioTable(all, bare))
-	out.WriteString("\nWith gzip asked for, as a ratio to that handler with bytes compressed ahead:\n\n")
+	out.WriteString("\nWith gzip, relative to the same handler with precompressed bytes:\n\n")
 	out.WriteString(ratioTable(all, bareGzip))
-	out.WriteString("\nLatency with 32 connections that ask as fast as they can, p50 and p99:\n\n")
+	out.WriteString("\nLatency at full load on 32 connections, p50 and p99:\n\n")
 	out.WriteString(latencyTable(all))
-	out.WriteString("\nMemory at the most, under that load, and start to first answer:\n\n")
+	out.WriteString("\nPeak memory under the same load, and time from start to first response:\n\n")
 	out.WriteString(memoryTable(all, startUps))
-	fmt.Fprintf(&out, "\nThe example with the admin listener: %s to the first answer, %s of memory. The binary has %s.\n",
+	fmt.Fprintf(&out, "\nThe built-in example with the admin listener takes %s to its first response and %s of memory. The binary is %s.\n",
 		seconds(example.startUp.Seconds()), megabytes(float64(example.memory)), megabytes(float64(example.binary)))
 	out.WriteString("\n" + goals(all, example))
 	return out.String(), map[string][]byte{"docs/performance.svg": comparePlot(all)}, nil
@@ -93,7 +93,7 @@ func ratioTable(all []*comparison, against string) string {
 				row += " – |"
 				continue
 			case v.name() == against:
-				row += fmt.Sprintf(" 1, which is %s a second |", thousands(medianRate(r)))
+				row += fmt.Sprintf(" 1 (%s requests/s) |", thousands(medianRate(r)))
 			default:
 				row += fmt.Sprintf(" %v |", r.ratio())
 			}
@@ -241,13 +241,13 @@ func goals(all []*comparison, e *example) string {
 	inPairs := func(name string) func(*comparison) float64 {
 		return func(c *comparison) float64 { return c.results[name].ratio().median }
 	}
-	each("at least 0.97 of bare net/http", inPairs(ours), func(_ *comparison, m float64) bool { return m >= 0.97 })
-	each("at least 0.97 of bytes compressed ahead", inPairs(ours+", gzip"), func(_ *comparison, m float64) bool { return m >= 0.97 })
-	each("a 304 costs no more than the smallest answer: at least 1", inPairs(ours+", 304"), func(_ *comparison, m float64) bool { return m >= 1 })
+	each("at least 0.97 times bare net/http", inPairs(ours), func(_ *comparison, m float64) bool { return m >= 0.97 })
+	each("at least 0.97 times bare net/http with precompressed bytes", inPairs(ours+", gzip"), func(_ *comparison, m float64) bool { return m >= 0.97 })
+	each("304 responses at least as fast as bare net/http", inPairs(ours+", 304"), func(_ *comparison, m float64) bool { return m >= 1 })
 	wanted := map[int]float64{10: 15, 100: 50, 1000: 100}
 	each("at least 15, 50 and 100 times Express", func(c *comparison) float64 { return ratioOf(c, ours, express) },
 		func(c *comparison, m float64) bool { return m >= wanted[c.endpoints] })
-	each("ahead of every other that is dynamic: at least 1 to the best of them", func(c *comparison) float64 {
+	each("at least as fast as the fastest other dynamic server", func(c *comparison) float64 {
 		least := math.NaN()
 		for _, v := range variants {
 			if name := v.name(); v.contender != ours && v.contender != bare && c.results[name] != nil {
@@ -262,8 +262,8 @@ func goals(all []*comparison, e *example) string {
 		}
 		return least
 	}, func(_ *comparison, m float64) bool { return m >= 1 })
-	row("the example answers within 50 ms of its start", seconds(e.startUp.Seconds()), e.startUp < 50*time.Millisecond)
-	row("and takes less than 25 MB", megabytes(float64(e.memory)), e.memory < 25e6)
+	row("first response of the built-in example within 50 ms of its start", seconds(e.startUp.Seconds()), e.startUp < 50*time.Millisecond)
+	row("memory of the built-in example below 25 MB", megabytes(float64(e.memory)), e.memory < 25e6)
 	return out.String()
 }
 
@@ -277,9 +277,9 @@ func (b *bench) runGrowth() (string, map[string][]byte, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	text := "![Time and memory against the number of endpoints and of services](growth.svg)\n\n" +
-		"One service with more and more endpoints:\n\n" + growthTable(endpoints) +
-		fmt.Sprintf("\nMore and more services of %d endpoints. All manifests are rendered; a feed is matched among the endpoints of all:\n\n", perGroup) +
+	text := "![Time and memory by number of endpoints and services](growth.svg)\n\n" +
+		"One service with an increasing number of endpoints:\n\n" + growthTable(endpoints) +
+		fmt.Sprintf("\nAn increasing number of services with %d endpoints each. \"Render\" renders all manifests; \"match\" matches a feed against the endpoints of all services:\n\n", perGroup) +
 		growthTable(services)
 	return text, map[string][]byte{"docs/growth.svg": growthPlot(endpoints, services)}, nil
 }
@@ -291,7 +291,7 @@ func growthTable(g *growth) string {
 		header += fmt.Sprintf(" %s |", thousands(float64(p.n)))
 		rule += "---|"
 	}
-	fmt.Fprintf(&out, "%s each one more | exponent |\n%s---|---|\n", header, rule)
+	fmt.Fprintf(&out, "%s per additional one | exponent |\n%s---|---|\n", header, rule)
 	for _, measure := range measures {
 		unit := seconds
 		if measure == atRest || measure == atMost {

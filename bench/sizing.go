@@ -84,9 +84,9 @@ func (b *bench) sizeExample(out io.Writer, _ string, _ int) error {
 	}
 	fmt.Fprint(out, "| one small definition | |\n|---|---|\n")
 	row(out, "the binary", "%s", megabytes(float64(e.binary)))
-	row(out, "from start to first answer", "%s", seconds(e.startUp.Seconds()))
-	row(out, "memory at rest", "%s", megabytes(float64(e.memory)))
-	row(out, "memory for each idle connection", "%s", memory(float64(p.memory()-before)/idleConnections))
+	row(out, "start to first response", "%s", seconds(e.startUp.Seconds()))
+	row(out, "idle memory", "%s", megabytes(float64(e.memory)))
+	row(out, "memory per idle connection", "%s", memory(float64(p.memory()-before)/idleConnections))
 	return nil
 }
 
@@ -103,9 +103,9 @@ func (b *bench) sizeMany(out io.Writer, folder string, services int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\n| %d services with %d endpoints each, %s a manifest | |\n|---|---|\n", services, perGroup, kilobytes(len(a.body)))
-	row(out, "from start to first answer", "%s", seconds(p.startUp.Seconds()))
-	row(out, "memory at rest", "%s", megabytes(float64(p.memory())))
+	fmt.Fprintf(out, "\n| %d services with %d endpoints each, %s per manifest | |\n|---|---|\n", services, perGroup, kilobytes(len(a.body)))
+	row(out, "start to first response", "%s", seconds(p.startUp.Seconds()))
+	row(out, "idle memory", "%s", megabytes(float64(p.memory())))
 	used := p.processorTime()
 	time.Sleep(restTime)
 	resting := (p.processorTime() - used).Seconds() / restTime.Seconds()
@@ -126,9 +126,9 @@ func (b *bench) sizeMany(out io.Writer, folder string, services int) error {
 		}
 	}
 	took := time.Since(began)
-	row(out, "memory at the most, when one of them changes", "%s", megabytes(float64(p.peak())))
-	row(out, "processor time at rest, for looking at the files", "%.1f %% of a core", 100*resting)
-	row(out, "from a changed file to its manifest", "%s", seconds(took.Seconds()))
+	row(out, "peak memory while one of them reloads", "%s", megabytes(float64(p.peak())))
+	row(out, "idle CPU time, for watching the files", "%.1f %% of a core", 100*resting)
+	row(out, "from saving a file to serving its manifest", "%s", seconds(took.Seconds()))
 	return nil
 }
 
@@ -151,8 +151,8 @@ end
 	one := filepath.Join(folder, "s1.yaml")
 	path := "/s1" + manifestPath
 	host, hosts := []string{"-H", "Host: " + loadHost}, []string{"-s", script}
-	fmt.Fprint(out, "\nRequests for each second that the processor works for them, with 32 connections that are kept open:\n\n"+
-		"| load | requests per second of one core | memory at the most |\n|---|---|---|\n")
+	fmt.Fprint(out, "\nRequests per second of CPU time, with 32 keep-alive connections:\n\n"+
+		"| load | requests per second of one core | peak memory |\n|---|---|---|\n")
 	for _, c := range []struct {
 		what, path string
 		serve      []string
@@ -161,12 +161,12 @@ end
 		{"the example", manifestPath, nil, host},
 		{"the example, gzip", manifestPath, nil, slices.Concat(host, gzipAsked)},
 		{"the example, 304", manifestPath, nil, slices.Concat(host, knownAsked)},
-		{"the example, https by Signpost itself", manifestPath, []string{"--tls-cert", cert, "--tls-key", key}, host},
+		{"the example, https terminated by Signpost", manifestPath, []string{"--tls-cert", cert, "--tls-key", key}, host},
 		{"100 endpoints", path, []string{one}, host},
 		{"100 endpoints, gzip", path, []string{one}, slices.Concat(host, gzipAsked)},
-		{"100 endpoints, another host each time", path, []string{one}, hosts},
+		{"100 endpoints, a different host each time", path, []string{one}, hosts},
 		{"the same, gzip", path, []string{one}, slices.Concat(hosts, gzipAsked)},
-		{"the same, refused by `--allowed-host`", path, []string{one, "--allowed-host", loadHost}, hosts},
+		{"the same, rejected by `--allowed-host`", path, []string{one, "--allowed-host", loadHost}, hosts},
 	} {
 		b.progress("sizing: %s", c.what)
 		if err := b.sizeOne(out, c.what, c.path, c.serve, c.wrk); err != nil {
