@@ -28,7 +28,7 @@ func TestOperatePage(t *testing.T) {
 		}
 	})
 
-	// A row is | `--flag` | default | ..., with the default as the help shows it.
+	// A row is | `--flag` | default | ..., with the default as the help shows it. The help leaves out a default of 0.
 	t.Run("flags", func(t *testing.T) {
 		flags := serveFlags(t)
 		rows := regexp.MustCompile("(?m)^\\| `(--[a-z-]+)` \\| ([^|]*) \\|").FindAllStringSubmatch(page, -1)
@@ -36,7 +36,7 @@ func TestOperatePage(t *testing.T) {
 			t.Fatalf("the page has %d rows with flags", len(rows))
 		}
 		for _, row := range rows {
-			want := "none"
+			want := "`0`"
 			if m := regexp.MustCompile(`\(default "?([^")]+)"?\)`).FindStringSubmatch(flags[row[1]]); m != nil {
 				want = "`" + m[1] + "`"
 			}
