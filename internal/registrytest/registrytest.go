@@ -73,7 +73,7 @@ func Start(t testing.TB) *Registry {
 	proxy := &httputil.ReverseProxy{
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}},
 		Rewrite: func(p *httputil.ProxyRequest) {
-			p.SetURL(&url.URL{Scheme: "https", Host: r.address})
+			p.SetURL(&url.URL{Scheme: "https", Host: r.currentAddress()})
 			p.SetXForwarded() // for the addresses of uploads
 			p.Out.Host = p.In.Host
 		},
@@ -100,13 +100,23 @@ func Start(t testing.TB) *Registry {
 	return r
 }
 
+// currentAddress returns where the registry listens, which another start changes.
+func (r *Registry) currentAddress() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.address
+}
+
 // Start starts the registry again after Stop, with what it had.
 func (r *Registry) Start() {
 	r.test.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	r.must(err)
-	r.address = listener.Addr().String()
+	address := listener.Addr().String()
 	listener.Close()
+	r.mu.Lock()
+	r.address = address
+	r.mu.Unlock()
 	config := r.write("config.yml", fmt.Sprintf(`{"version": "0.1", "log": {"level": "error", "accesslog": {"disabled": true}},
 "storage": {"filesystem": {"rootdirectory": %q}}, "http": {"addr": %q, "relativeurls": true, "tls": {"certificate": %q, "key": %q}},
 "auth": {"htpasswd": {"realm": "test", "path": %q}}}`, filepath.Join(r.dir, "data"), r.address, r.CAFile, filepath.Join(r.dir, "key.pem"), filepath.Join(r.dir, "htpasswd")))
