@@ -386,7 +386,7 @@ func TestPod(t *testing.T) {
 	swapConfigMap(t, dir, map[string]string{"feeds.yaml": feeds("Two")})
 	eventually(t, "the new ConfigMap is served", func() bool { return served() == manifest("feeds.example.com", "Two") })
 	swapConfigMap(t, dir, map[string]string{"feeds.yaml": strings.Replace(feeds("Three"), "get", "GET", 1)})
-	eventually(t, "the bad ConfigMap is refused", func() bool { return strings.Contains(p.log.String(), "refused") })
+	eventually(t, "the bad ConfigMap is rejected", func() bool { return strings.Contains(p.log.String(), "definition rejected") })
 	if got, want := served(), manifest("feeds.example.com", "Two"); got != want {
 		t.Errorf("after a bad one:\n%s\nnot\n%s", got, want)
 	}
