@@ -57,8 +57,8 @@ would call it without context keys. Post endpoints are not called.
 can also set them per endpoint. Context values are only sent to the host of ADDRESS, over https or on this machine,
 and are never printed. Pass them in the environment, as SIGNPOST_CONTEXT, to keep them out of the process list.
 
---send-to redirects requests for the host of ADDRESS to another server, with that host in Host and X-Forwarded-Host,
-so that you can check feeds before you deploy them. An ADDRESS with an explicit port is fetched directly.
+--send-to sends requests for the host of ADDRESS to another server, with that host in Host and X-Forwarded-Host, so
+that you can check feeds before you deploy them. An ADDRESS with an explicit port is fetched directly.
 
 Results are printed to standard output, a summary to standard error. The exit status is 1 if a check failed.`,
 		Example: `  signpost check https://feeds.example.com/v1/endpoints-manifest

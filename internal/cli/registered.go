@@ -12,7 +12,7 @@ import (
 
 // addRegisteredFlag adds --registered, for commands that ask which endpoint answers for a feed.
 func addRegisteredFlag(cmd *cobra.Command, sources *[]string) {
-	cmd.Flags().StringSliceVar(sources, "registered", nil, "another source registered in the same studio; considered for overlap but not checked itself (repeatable)")
+	cmd.Flags().StringSliceVar(sources, "registered", nil, "another source registered in the same studio, to detect overlap with it (repeatable)")
 }
 
 // readRegistered reads what --registered names: all that is registered in the studio besides what the command is about.
