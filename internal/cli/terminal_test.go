@@ -121,12 +121,7 @@ func (term *terminal) run(t *testing.T, command, want string) {
 	t.Helper()
 	term.count++
 	out := filepath.Join(t.TempDir(), fmt.Sprint("out", term.count))
-	// Shells report that a job has ended at some time later, so that is waited for.
-	after := ""
-	if job, ok := strings.CutPrefix(command, "kill "); ok {
-		after = "wait " + job + ";"
-	}
-	fmt.Fprintf(term.in, "exec >%s 2>&1\n%s\nexec >/dev/null 2>&1; %s echo done >&3\n", out, command, after)
+	fmt.Fprintf(term.in, "exec >%s 2>&1\n%s\nexec >/dev/null 2>&1; echo done >&3\n", out, command)
 	if _, err := term.done.ReadString('\n'); err != nil {
 		t.Fatalf("$ %s\nended the shell: %v", command, err)
 	}
