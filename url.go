@@ -71,7 +71,7 @@ func (u URL) Query() string { return strings.TrimPrefix(u.query, "?") }
 // rest returns all of the URL that follows the authority.
 func (u URL) rest() string { return u.raw[len(u.raw)-len(u.path)-len(u.query)-len(u.fragment):] }
 
-// HasHostPlaceholder reports whether {{host}} stands in the authority, so that the URL is one of the service's own
+// HasHostPlaceholder reports whether the authority contains {{host}}, so that the URL is one of the service's own
 // and still has to be resolved.
 func (u URL) HasHostPlaceholder() bool { return strings.Contains(u.authority, HostPlaceholder) }
 

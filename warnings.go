@@ -53,7 +53,7 @@ func (m Manifest) Warnings(features ...Feature) []Finding {
 
 // OwnWarnings returns what is probably not meant in the manifest by itself, in the order of the endpoints. What takes
 // feeds from what depends on everything that is registered together: see [Overlaps]. Where [Manifest.Validate]
-// rejects a URL, nothing is said that follows from the URL.
+// rejects a URL, consequences of that are not reported.
 func (m Manifest) OwnWarnings(d Deployment) []Finding {
 	v := warner{validator: validator{severity: SeverityWarning}, deployment: d, everywhere: m.everywhere(d)}
 	names := make(map[string]string)

@@ -36,7 +36,7 @@ type link struct {
 
 	from     *probe // the feed that has it
 	endpoint string // the URL of the endpoint that answers for it
-	unable   bool   // it cannot be called, for want of a context value
+	unable   bool   // a required context value is missing
 }
 
 // level is an object or array around the place that is read.

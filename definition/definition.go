@@ -32,7 +32,7 @@ type File struct {
 }
 
 // Parse reads the text of a definition file. The extension of name decides whether it is read as YAML or JSON; a
-// name without one, such as <stdin>, leaves that to the text. Name also stands in the findings; the file is not
+// name without one, such as <stdin>, leaves that to the text. Findings carry the name; the file is not
 // opened. Parse does not fail: it applies every rule that concerns a single file, and [Lint] returns what it found.
 func Parse(name string, text []byte) *File { return Options{}.Parse(name, text) }
 

@@ -5,8 +5,8 @@ import (
 	"signpost/internal/tree"
 )
 
-// reportEndpoint reports a finding about an endpoint. What is wrong with a shared modifier itself is said
-// once, where it is declared; what is wrong with using it here is said here.
+// reportEndpoint reports a finding about an endpoint. A problem of a shared modifier itself is reported once, where it
+// is declared; a problem with using it is reported here.
 func (d *decoder) reportEndpoint(f signpost.Finding, at tree.Field) {
 	if !d.ofShared(f, at) {
 		path := d.inEndpoint(&f, at)

@@ -35,7 +35,7 @@ func Rules() []Rule {
 	const e, w = signpost.SeverityError, signpost.SeverityWarning
 	return []Rule{
 		{RuleSyntax, e, "the file is YAML or JSON that can be read"},
-		{signpost.RuleDuplicateKey, e, "no key stands in an object twice"},
+		{signpost.RuleDuplicateKey, e, "no object has a key twice"},
 		{RuleUnknownField, e, "every field is one that the format has"},
 		{signpost.RuleRequiredField, e, "what must be there is there"},
 		{signpost.RuleWrongType, e, "every value is of the type that its field takes"},

@@ -57,8 +57,8 @@ func newNote(at *node, operation, format string, args ...any) Note {
 	return Note{File: at.file.name, Line: at.line, Operation: operation, Message: oneLine(message)}
 }
 
-// groupNotes returns the notes of all operations. What is said of several operations is said once, where it
-// comes first, with their number.
+// groupNotes returns the notes of all operations. A note that several operations share is returned once, at the first
+// of them, with their number.
 func groupNotes(operations []*operation) []Note {
 	type group struct {
 		index int

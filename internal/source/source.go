@@ -32,7 +32,7 @@ const (
 
 // Document is a definition or a manifest that was read and not parsed yet.
 type Document struct {
-	Name    string   // stands in findings: a path, an address, REV:path, <stdin>
+	Name    string   // what findings call it: a path, an address, REV:path, <stdin>
 	Path    string   // within its source, with slashes: feeds.yaml for services/feeds.yaml of services/
 	Text    []byte   // at most one byte more than definition.MaxSize, which Parse reports
 	Address *url.URL // where a manifest was fetched; nil if it comes from elsewhere

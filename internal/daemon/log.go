@@ -1,0 +1,120 @@
+package daemon
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+
+	"signpost"
+	"signpost/internal/source"
+)
+
+// MaxFindings is how many findings a server shows at a time, errors first. Two thousand services can have a hundred
+// thousand warnings, which signpost lint is the place for.
+const MaxFindings = 100
+
+// FirstFindings returns the findings to show, in their order, and how many are left out.
+func FirstFindings(findings []signpost.Finding) (shown []signpost.Finding, more int) {
+	if len(findings) <= MaxFindings {
+		return findings, 0
+	}
+	errors := min(count(findings, signpost.SeverityError), MaxFindings)
+	warnings := MaxFindings - errors
+	for _, f := range findings {
+		left := &warnings
+		if f.Severity == signpost.SeverityError {
+			left = &errors
+		}
+		if *left > 0 {
+			shown = append(shown, f)
+			*left--
+		}
+	}
+	return shown, len(findings) - len(shown)
+}
+
+// LogFindings logs findings, a line for each.
+func LogFindings(ctx context.Context, log *slog.Logger, findings []signpost.Finding) {
+	shown, more := FirstFindings(findings)
+	for _, f := range shown {
+		level := slog.LevelWarn
+		if f.Severity == signpost.SeverityError {
+			level = slog.LevelError
+		}
+		log.Log(ctx, level, f.Message, "definition", f.File, "line", f.Line, "column", f.Column, "rule", f.Rule, "hint", f.Hint)
+	}
+	if more > 0 {
+		log.Warn("more findings are not shown: signpost lint lists them", "findings", more)
+	}
+}
+
+// logResult logs and counts the result of an update, but for the findings, and caches what is good of remote sources.
+func (p *publisher) logResult(out Loaded) {
+	ok := true
+	failures := make(map[string]bool)
+	for _, err := range out.Errors {
+		failures[err.Error()] = true
+		if p.failures[err.Error()] {
+			continue
+		}
+		ok = false
+		message := "source cannot be read: nothing is served from it yet"
+		if failed, isSource := err.(SourceError); !isSource || p.serves(failed.source) {
+			message = "source cannot be read: still serving what was read before"
+		}
+		p.log.Error(message, "error", err)
+	}
+	if len(failures) == 0 && len(p.failures) > 0 {
+		p.log.Info("all sources can be read again")
+	}
+	p.failures = failures
+	for _, s := range out.withdrawn {
+		if s.current != nil {
+			p.log.Warn("withdrawn: its manifests are gone", "definition", s.name, "base_path", s.current.BasePath)
+		}
+	}
+	for _, s := range out.changed {
+		if s.rejected {
+			ok = false
+			message := "definition rejected: there is none to serve in its place"
+			if s.current != nil {
+				message = "definition rejected: still serving the last good one"
+			}
+			p.log.Error(message, "definition", s.name)
+			continue
+		}
+		args := []any{"definition", s.name, "base_path", s.current.BasePath}
+		for _, version := range slices.Sorted(maps.Keys(s.current.Versions)) {
+			args = append(args, version, s.current.Versions[version].Revision())
+		}
+		p.log.Info("published", args...)
+	}
+	p.keep(append(out.changed, out.withdrawn...))
+	if !ok || len(out.changed)+len(out.withdrawn) > 0 {
+		p.metrics.reloaded(ok)
+	}
+}
+
+// SourceError is the failure of a source. A remote one may come back.
+type SourceError struct {
+	error
+	Remote bool
+
+	source source.Source
+}
+
+// Unwrap returns the failure itself.
+func (e SourceError) Unwrap() error { return e.error }
+
+func hasErrors(findings []signpost.Finding) bool { return count(findings, signpost.SeverityError) > 0 }
+
+func count(findings []signpost.Finding, severity signpost.Severity) int {
+	n := 0
+	for _, f := range findings {
+		if f.Severity == severity {
+			n++
+		}
+	}
+	return n
+}
