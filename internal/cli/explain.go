@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signpost/client"
 	"signpost/definition"
 	"signpost/docs"
 	"signpost/internal/spell"
@@ -46,13 +47,19 @@ func (c *CLI) listRules() {
 	for _, r := range definition.Rules() {
 		fmt.Fprintf(c.Stdout, "%-26s %-10s %s\n", r.Name, r.Severity, r.Summary)
 	}
+	for _, name := range foreignRules {
+		fmt.Fprintf(c.Stdout, "%-26s %-10s %s\n", name, "warning", "in manifests of others: something that the specification does not define")
+	}
 	for _, r := range diffRules() {
 		fmt.Fprintf(c.Stdout, "%-26s %-10s %s\n", r.name, r.level, plain(r.text))
 	}
 }
 
+// foreignRules are the warnings about manifests that others wrote, which lint does not have.
+var foreignRules = []string{client.RuleForeignField, client.RuleForeignType}
+
 func ruleNames() []string {
-	var names []string
+	names := slices.Clone(foreignRules)
 	for _, r := range definition.Rules() {
 		names = append(names, r.Name)
 	}
@@ -68,6 +75,9 @@ func explanation(rule string) string {
 		if r.Name == rule {
 			return fmt.Sprintf("%s: %s of lint\n\n%s", rule, r.Severity, forTerminal(ruleText(rule)))
 		}
+	}
+	if slices.Contains(foreignRules, rule) {
+		return fmt.Sprintf("%s: warning about a manifest of others\n\n%s", rule, forTerminal(ruleText(rule)))
 	}
 	for _, r := range diffRules() {
 		if r.name == rule {

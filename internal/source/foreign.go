@@ -2,13 +2,8 @@ package source
 
 import (
 	"signpost"
+	"signpost/client"
 	"signpost/definition"
-)
-
-// The rules about manifests that somebody else wrote, which may have more in them than the specification names.
-const (
-	RuleForeignField = "foreign-field"
-	RuleForeignType  = "foreign-type"
 )
 
 // Errors returns what is wrong with services that are used together. Definitions are strict. In a manifest, an unknown
@@ -25,9 +20,9 @@ func Errors(services ...*Service) (errors, foreign []signpost.Finding) {
 		if served[f.File] {
 			switch f.Rule {
 			case "unknown-field":
-				rule, hint = RuleForeignField, "Signpost ignores it"
+				rule, hint = client.RuleForeignField, "Signpost ignores it"
 			case signpost.RuleContextType:
-				rule, hint = RuleForeignType, "Signpost cannot send such a key"
+				rule, hint = client.RuleForeignType, "Signpost cannot send such a key"
 			}
 		}
 		if rule == "" {
