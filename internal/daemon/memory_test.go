@@ -61,3 +61,12 @@ func TestMemoryLimit(t *testing.T) {
 		t.Errorf("the bound is %d for any number of connections", m.bound)
 	}
 }
+
+// TestGCPercent: a small heap is collected less often, a large one as usual.
+func TestGCPercent(t *testing.T) {
+	for live, want := range map[uint64]int{0: 400, 1 << 20: 400, 4 << 20: 200, 8 << 20: 100, 1 << 30: 100} {
+		if got := gcPercent(live); got != want {
+			t.Errorf("%d bytes: %d per cent, not %d", live, got, want)
+		}
+	}
+}
