@@ -5,7 +5,7 @@ FUZZTIME ?= 20s
 ENGINE ?= docker
 IMAGE ?= signpost
 
-.PHONY: test lint bench benchstat baseline fuzz soak build release licenses image screenshot setup programs load browser npm editor
+.PHONY: test lint bench benchstat baseline fuzz soak build release mutants licenses image screenshot setup programs load browser npm editor
 
 # The files in deploy and the release have modules of their own. Their tests say at the end what they could not run
 # here, which go test shows only where it is given no package. The release is built for Linux on this architecture
@@ -55,6 +55,13 @@ soak:
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/signpost ./cmd/signpost
+
+# Changes to a package that its own tests do not notice. It takes a while: SAMPLE=100 tries that many, chosen at random.
+PACKAGE ?= definition
+SAMPLE ?= 0
+mutants:
+	$(GO) build -C tools -o ../bin/mutants ./mutants
+	bin/mutants -sample $(SAMPLE) ./$(PACKAGE)
 
 # Archives, packages, image, checksums and SBOM for all platforms, into bin/release: make release VERSION=v1.0.0
 release:
