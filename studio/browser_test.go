@@ -149,27 +149,36 @@ func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// eval returns the value of an expression of JavaScript.
-func (p *tab) eval(expression string) any {
-	p.t.Helper()
+// evaluate returns the value of an expression of JavaScript.
+func (p *tab) evaluate(expression string) (any, error) {
 	ctx, cancel := context.WithTimeout(p.ctx, waitTime)
 	defer cancel()
-	value, err := chromedp.Run(ctx, chromedp.Evaluate[any](expression))
+	return chromedp.Run(ctx, chromedp.Evaluate[any](expression))
+}
+
+// eval returns the value of an expression that must have one.
+func (p *tab) eval(expression string) any {
+	p.t.Helper()
+	value, err := p.evaluate(expression)
 	if err != nil {
 		p.t.Fatalf("%s: %v", expression, err)
 	}
 	return value
 }
 
-// wait waits for an expression to be true.
+// wait waits for an expression to be true. While the page reloads, none has a value.
 func (p *tab) wait(expression string) {
 	p.t.Helper()
 	deadline := time.Now().Add(waitTime)
 	for {
-		if p.eval("Boolean("+expression+")") == true {
+		value, err := p.evaluate("Boolean(" + expression + ")")
+		if err == nil && value == true {
 			return
 		}
 		if time.Now().After(deadline) {
+			if err != nil {
+				p.t.Fatalf("%s: %v", expression, err)
+			}
 			p.t.Fatalf("waited in vain for %s; the page says:\n%v", expression, p.eval("document.body.innerText.replace(/very-long-/g, \"\").slice(0, 3000)"))
 		}
 		time.Sleep(20 * time.Millisecond)

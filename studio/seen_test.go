@@ -160,7 +160,7 @@ func TestPageReloadsWhenItIsOld(t *testing.T) {
 	p.waitURL("https://localhost/v1/feeds?page=0&hd=false")
 	p.typeInto(field("Query"), "owl")
 	p.waitURL("https://localhost/v1/feeds?q=owl&page=0&hd=false")
-	p.eval("window.before = true; import('/store.js').then((m) => { m.state.server.build = 'older'; })")
+	p.eval("import('/store.js').then((m) => { m.state.server.build = 'older'; window.before = true; })")
 	p.wait("window.before")
 	show(s, strings.Replace(feedsYAML, "name: Feeds\n", "name: Films\n", 1))
 	p.wait("window.before === undefined")
