@@ -299,3 +299,31 @@ func apply(text, path string, edit workspaceEdit) string {
 	}
 	return text
 }
+
+// TestSeveralFolders: every folder of the workspace counts, also one that is added or removed later.
+func TestSeveralFolders(t *testing.T) {
+	first, second := t.TempDir(), t.TempDir()
+	mine, other := filepath.Join(second, "a.yaml"), filepath.Join(second, "b.yaml")
+	if err := os.WriteFile(other, []byte(sports), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	clashes := func(e *editor) bool {
+		return slices.ContainsFunc(e.diagnostics(mine, 1), func(d diagnostic) bool { return d.Code == "base-path" })
+	}
+	e := newEditor(t, first, second)
+	e.open(mine, sports)
+	if !clashes(e) {
+		t.Error("the second folder does not count")
+	}
+	var removed, added foldersChanged
+	removed.Event.Removed = []workspaceFolder{{URI: uriOf(second)}}
+	added.Event.Added = removed.Event.Removed
+	e.notify("workspace/didChangeWorkspaceFolders", removed)
+	if clashes(e) {
+		t.Error("a folder that was removed still counts")
+	}
+	e.notify("workspace/didChangeWorkspaceFolders", added)
+	if !clashes(e) {
+		t.Error("a folder that was added does not count")
+	}
+}
