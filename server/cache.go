@@ -104,10 +104,14 @@ func (c *cache) getSlowly(ctx context.Context, k key, e *entry) (*entry, bool, e
 			}
 		}
 		select {
-		case <-e.made:
-		case <-ctx.Done():
-			c.release(e)
-			return nil, false, errBusy
+		case <-e.made: // even if ctx has ended: net/http ends it when a client closes its side, but may still read
+		default:
+			select {
+			case <-e.made:
+			case <-ctx.Done():
+				c.release(e)
+				return nil, false, errBusy
+			}
 		}
 		if e.err == nil {
 			return e, !first, nil

@@ -185,6 +185,21 @@ func TestGoneClientsDoNotWait(t *testing.T) {
 	checkCache(t, c)
 }
 
+// A client that has closed its side of the connection may still read: it gets its manifest where there is nothing to wait
+// for.
+func TestHalfClosedClientsAreServed(t *testing.T) {
+	h := newHandler(t, Options{}, v1(compile(t, "a")))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // as net/http does
+	for i := range 100 {
+		e, _, err := h.cache.get(ctx, key{h.table.Load().routes[manifestPath], fmt.Sprintf("h%d.example.com", i), i%2 == 0})
+		if err != nil {
+			t.Fatalf("host %d: %v", i, err)
+		}
+		h.cache.release(e)
+	}
+}
+
 // What is being sent when its service is replaced counts until it was sent.
 func TestRetiredManifestsInFlight(t *testing.T) {
 	h := newHandler(t, Options{}, v1(compile(t, "a")))

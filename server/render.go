@@ -38,9 +38,13 @@ func newRenderer(head head) *renderer {
 func (r *renderer) render(ctx context.Context, k key) (*representation, error) {
 	var writer *gzip.Writer
 	select {
-	case writer = <-r.slots:
-	case <-ctx.Done():
-		return nil, errBusy
+	case writer = <-r.slots: // even if ctx has ended
+	default:
+		select {
+		case writer = <-r.slots:
+		case <-ctx.Done():
+			return nil, errBusy
+		}
 	}
 	defer func() { r.slots <- writer }()
 
