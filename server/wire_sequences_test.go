@@ -1,0 +1,234 @@
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"signpost"
+	"signpost/internal/wire"
+)
+
+// sequenceTime is how long TestWireSequences runs unless SIGNPOST_SOAK_SEQUENCES says otherwise: some ten thousand
+// sequences.
+const sequenceTime = 10 * time.Second
+
+// TestWireSequences sends random sequences of bytes, most of them nearly requests, to a server on connections of package
+// wire and to one on plain connections. The responses must be the same, and both connections must end at the same place.
+func TestWireSequences(t *testing.T) {
+	t.Parallel()
+	length := sequenceTime
+	if text := os.Getenv("SIGNPOST_SOAK_SEQUENCES"); text != "" {
+		var err error
+		if length, err = time.ParseDuration(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wired, plain := startSequenceServers(t)
+	seed := rand.Uint64()
+	end := time.Now().Add(length)
+	var n [4]int
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			random := rand.New(rand.NewPCG(seed, uint64(i)))
+			for ; time.Now().Before(end) && !t.Failed(); n[i]++ {
+				compareSequence(t, wired, plain, newSequence(random), random.Uint64())
+			}
+		})
+	}
+	all.Wait()
+	t.Logf("%d sequences of seed %d", n[0]+n[1]+n[2]+n[3], seed)
+}
+
+// FuzzWireSequences is TestWireSequences with sequences that the fuzzer makes.
+func FuzzWireSequences(f *testing.F) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		f.Add(newSequence(random), random.Uint64())
+	}
+	wired, plain := startSequenceServers(f)
+	f.Fuzz(func(t *testing.T, text []byte, cuts uint64) { compareSequence(t, wired, plain, text, cuts) })
+}
+
+// sequenceHosts are the hosts that the servers of a sequence serve.
+var sequenceHosts = [...]string{"a.example.com", "b.example.com", "last.example.com"}
+
+// startSequenceServers starts both servers, with the same handler and limits like those of the daemon.
+func startSequenceServers(t testing.TB) (wired, plain string) {
+	var endpoints []signpost.Endpoint
+	for i := range 300 {
+		endpoints = append(endpoints, signpost.Endpoint{URL: fmt.Sprintf("https://{{host}}/v2/%d", i), Name: "Feed", Method: "get", MIMEType: signpost.MIMEJSON})
+	}
+	large, err := signpost.Compile(signpost.NewManifest(endpoints...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, err := signpost.Compile(signpost.NewManifest(signpost.Endpoint{URL: "https://{{host}}/v1", Name: "Feed", Method: "get", MIMEType: signpost.MIMEJSON}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := New(Options{AllowedHosts: sequenceHosts[:], MaxBodyBytes: 20}, Service{Versions: map[string]*signpost.Template{"v1": small, "v2": large}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A client that ends its side while it waits for a core to render may get 503, so everything is rendered before.
+	for _, host := range sequenceHosts {
+		for _, path := range h.Routes() {
+			for _, encoding := range []string{"gzip", "identity"} {
+				r := httptest.NewRequest(http.MethodGet, "http://"+host+path, nil)
+				r.Header.Set("Accept-Encoding", encoding)
+				h.ServeHTTP(httptest.NewRecorder(), r)
+			}
+		}
+	}
+	start := func(srv *http.Server, wrap func(*net.TCPListener) net.Listener) string {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv.Handler, srv.MaxHeaderBytes, srv.ReadTimeout = h, 16<<10, patience
+		go srv.Serve(wrap(l.(*net.TCPListener)))
+		t.Cleanup(func() { srv.Close() })
+		return l.Addr().String()
+	}
+	wired = start(&http.Server{ConnContext: wire.Context}, func(l *net.TCPListener) net.Listener { return wire.NewListener(l, 0) })
+	plain = start(&http.Server{}, func(l *net.TCPListener) net.Listener { return l })
+	return wired, plain
+}
+
+// compareSequence sends one sequence to both servers, and then a request that shows whether the connection is still in
+// use.
+func compareSequence(t *testing.T, wired, plain string, text []byte, cuts uint64) {
+	t.Helper()
+	text = append(slices.Clip(text), "GET /none HTTP/1.1\r\nHost: last.example.com\r\nConnection: close\r\n\r\n"...)
+	got, gotErr := sendSequence(wired, text, cuts)
+	want, wantErr := sendSequence(plain, text, cuts)
+	if gotErr != nil || wantErr != nil {
+		t.Errorf("%.2000q with cuts %d: %v on wire, %v on net/http", text, cuts, gotErr, wantErr)
+	}
+	if got, want := normalise(got), normalise(want); got != want {
+		t.Errorf("%.2000q with cuts %d is answered\n%.4000s\nand by net/http\n%.4000s", text, cuts, got, want)
+	}
+}
+
+// sendSequence sends text in pieces and returns everything that comes back until the server closes. The bits of cuts say
+// where the text is cut, and where the client pauses. A connection that is reset has ended, like one that is closed: which
+// of both happens depends on whether the server has read everything.
+func sendSequence(address string, text []byte, cuts uint64) ([]byte, error) {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(patience))
+	go func() {
+		random := rand.New(rand.NewPCG(cuts, 0))
+		for cuts%2 == 0 && len(text) > 1 && random.IntN(4) > 0 {
+			n := 1 + random.IntN(len(text)-1)
+			conn.Write(text[:n])
+			text = text[n:]
+			if random.IntN(2) == 0 {
+				time.Sleep(time.Duration(random.IntN(int(time.Millisecond))))
+			}
+		}
+		conn.Write(text) // an error shows where it is read
+		conn.(*net.TCPConn).CloseWrite()
+	}()
+	var out bytes.Buffer
+	if _, err := io.Copy(&out, conn); err != nil && os.IsTimeout(err) {
+		return nil, fmt.Errorf("no end after %v and %d bytes", patience, out.Len())
+	}
+	return out.Bytes(), nil
+}
+
+// normalise sorts the lines of each head and leaves out the time of day.
+func normalise(responses []byte) string {
+	const start = "HTTP/1."
+	text, out := string(responses), new(strings.Builder)
+	for text != "" {
+		head, rest, whole := strings.Cut(text, "\r\n\r\n")
+		if !strings.HasPrefix(text, start) || !whole { // a body, up to the next head
+			i := strings.Index(text[1:], start) + 1
+			if i == 0 {
+				i = len(text)
+			}
+			out.WriteString(text[:i])
+			text = text[i:]
+			continue
+		}
+		lines := strings.Split(head, "\r\n")
+		lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "Date: ") })
+		slices.Sort(lines[1:])
+		fmt.Fprintf(out, "%s\n\n", strings.Join(lines, "\n"))
+		text = rest
+	}
+	return out.String()
+}
+
+// newSequence returns requests one after the other, and what only looks like them.
+func newSequence(random *rand.Rand) []byte {
+	pick := func(texts ...string) string { return texts[random.IntN(len(texts))] }
+	seldom := func(n int, text string) string {
+		if random.IntN(n) == 0 {
+			return text
+		}
+		return ""
+	}
+	var out []byte
+	for range random.IntN(6) {
+		target := pick("/v1/endpoints-manifest", "/v1/endpoints-manifest", "/v2/endpoints-manifest", "/v2/endpoints-manifest?a=b", "/none", "*", "/%76%31/endpoints-manifest",
+			"http://a.example.com/v1/endpoints-manifest", "http://u:p@a.example.com/v1/endpoints-manifest", "//a/v1", "/a b", "", "/\x00", "/%zz", "a.example.com:443")
+		method := pick("GET", "GET", "GET", "GET", "HEAD", "HEAD", "OPTIONS", "POST", "DELETE", "CONNECT", "get", "PRI", "", "G\tT")
+		end := pick("\r\n", "\r\n", "\r\n", "\r\n", "\r\n", "\r\n", "\n")
+		out = append(out, seldom(20, "\r\n")+method+" "+target+" "+pick("HTTP/1.1", "HTTP/1.1", "HTTP/1.1", "HTTP/1.1", "HTTP/1.0", "HTTP/1.2", "HTTP/2.0", "HTTP/0.9", "HTP/1.1", "")+end...)
+		out = append(out, pick("Host: a.example.com", "Host: A.example.com:80", "Host: a.example.com", "Host: b.example.com", "Host: evil.example", "Host: a b", "Host:", "X: y", "Host : a")+end...)
+		body := ""
+		for range random.IntN(4) {
+			line := pick("Accept-Encoding: gzip", "Accept-Encoding: gzip;q=0, identity", "If-None-Match: *", `If-None-Match: "x", W/"y"`, "Connection: close", "Connection: keep-alive",
+				"Connection: Upgrade, HTTP2-Settings"+end+"Upgrade: h2c", "Expect: 100-continue", "Expect: 200-ok", "Host: second.example.com", "X-Forwarded-Host: evil.example",
+				"Transfer-Encoding: chunked", "Transfer-Encoding: gzip, chunked", "Content-Length: 5", "Content-Length: 40", "Content-Length: 0", "Content-Length: -1", "Content-Length: 5, 5",
+				"Content-Length: 99999999999999999999", "X: "+strings.Repeat("a", random.IntN(3000)), " folded", "no colon", "X\x00: y", "X: \x00", ": y", "Te: trailers", "Trailer: X")
+			out = append(out, line+end...)
+			switch line {
+			case "Transfer-Encoding: chunked":
+				body = pick("0\r\n\r\n", "2\r\n{}\r\n0\r\n\r\n", "2;a=b\r\n{}\r\n0\r\nX: y\r\n\r\n", "1e\r\n"+strings.Repeat("b", 30)+"\r\n0\r\n\r\n", "-1\r\n", "zz\r\n", "2\r\n{}", "2\r\n{}0\r\n\r\n")
+			case "Content-Length: 5":
+				body = "12345"
+			case "Content-Length: 40":
+				body = strings.Repeat("b", 40)
+			}
+		}
+		if random.IntN(30) == 0 { // more than there may be, in one line or many
+			out = append(out, pick("X: "+strings.Repeat("a", 30<<10)+end, strings.Repeat("X: y"+end, 6<<10), "X-"+strings.Repeat("a", 30<<10)+": y"+end)...)
+		}
+		out = append(out, end+body...)
+	}
+	for range max(0, random.IntN(10)-6) { // most sequences are left as they are
+		if len(out) == 0 {
+			break
+		}
+		i := random.IntN(len(out))
+		switch random.IntN(4) {
+		case 0:
+			out[i] = byte(random.Uint32())
+		case 1:
+			out = slices.Delete(out, i, min(len(out), i+1+random.IntN(5)))
+		case 2:
+			out = slices.Insert(out, i, out[:min(i, 50)]...)
+		case 3:
+			out = out[:i]
+		}
+	}
+	return out
+}
