@@ -59,3 +59,36 @@ func TestMatchWorkIsLinear(t *testing.T) {
 		}
 	}
 }
+
+// FuzzMatchWork counts the steps of a match for any URLs and feeds. They grow with the length of the feed, and with the
+// places in the URLs where a placeholder can be entered, once each.
+func FuzzMatchWork(f *testing.F) {
+	f.Add("https://a.example/{{show}}-{{season}}\nhttps://a.example/{{a}}--1", "https://a.example/", "-", "")
+	f.Add("https://a.example/"+strings.Repeat("{{a}}-", 16), "https://a.example/", "-", "/x")
+	f.Add("https://a.example/"+strings.Repeat("{{a}}", 16), "https://a.example/", "ab", "?c")
+	f.Add("https://a.example/{{a}}-\nhttps://a.example/{{a}}--\nhttps://a.example/{{a}}---{{b}}-\nhttps://a.example/{{a}}-{{b}}--{{c}}-", "https://a.example/", "-", "")
+	f.Add("https://{{host}}/a{{x}}\nhttps://{{host}}/aa{{x}}\nhttps://{{host}}/aaa{{x}}a{{y}}aa", "https://{{host}}/", "a", "/")
+	f.Add("https://a.example/{{a}}/{{b}}/{{c}}\nhttps://a.example/{{a}}/x/{{c}}", "https://a.example", "/x", "")
+	f.Fuzz(func(t *testing.T, text, before, piece, after string) {
+		urls := strings.Split(text, "\n")
+		if len(text) > 4<<10 || len(before)+len(piece)+len(after) > 200 {
+			return
+		}
+		x := indexOf(urls...)
+		places := 0
+		for _, url := range urls {
+			places += 1 + strings.Count(url, "{{")
+		}
+		steps := func(n int) int {
+			feed := CutURL(before + strings.Repeat(piece, n) + after).canonical()
+			s := sweepFeed(&x.root, feed).steps
+			if most := 4 * (places + 1) * (len(feed) + 2); s > most {
+				t.Errorf("%d steps for a feed of %d bytes and %d places, more than %d", s, len(feed), places, most)
+			}
+			return s
+		}
+		if few, many := steps(200), steps(400); many > 5*few/2+100 {
+			t.Errorf("%d steps for %q 200 times, %d for 400 times", few, piece, many)
+		}
+	})
+}
