@@ -31,6 +31,30 @@ type Shadowed struct {
 	Endpoint string   `json:"endpoint"`
 	Source   string   `json:"source"`
 	LostKeys []string `json:"lost_keys"` // the context keys that the feed does not get because of that
+
+	By            Precedence `json:"-"` // why the other endpoint comes first
+	InsideSegment bool       `json:"-"` // as in Match
+}
+
+// Precedence says why one of two endpoints answers for a feed.
+type Precedence string
+
+// The reasons, in the order in which they count.
+const (
+	ByLength   Precedence = "length"   // it covers more characters of the feed
+	ByLiterals Precedence = "literals" // it covers as many, and fewer of them by a placeholder
+	ByOrder    Precedence = "order"    // it covers as many in the same way, and was registered first
+)
+
+// precedence returns why a URL comes before another one, which is also a prefix of the feed.
+func (h hit) precedence(other hit) Precedence {
+	switch {
+	case h.length > other.length:
+		return ByLength
+	case h.literals > other.literals:
+		return ByLiterals
+	}
+	return ByOrder
 }
 
 // Index finds the endpoint of a feed among everything that is registered together. It is built once and answers in
@@ -99,7 +123,9 @@ func (x *Index) Match(feed string) (Match, bool) {
 		for j, end := range h.ends {
 			if i > 0 || j > 0 {
 				other := x.endpoints[end]
-				m.Shadowed = append(m.Shadowed, Shadowed{other.URL, other.source, missingKeys(other.ContextObj, kept)})
+				m.Shadowed = append(m.Shadowed, Shadowed{
+					other.URL, other.source, missingKeys(other.ContextObj, kept), hits[0].precedence(h), insideSegment(feed, h.length),
+				})
 			}
 		}
 	}

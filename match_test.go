@@ -34,11 +34,33 @@ func TestSpec1_7LongestEndpointSuppliesContext(t *testing.T) {
 	want := signpost.Match{
 		Endpoint: media, Version: "v1", Name: media,
 		ContextObj: []signpost.ContextItem{{Key: media, Type: signpost.ContextCtx}},
-		Shadowed:   []signpost.Shadowed{{Endpoint: feeds, LostKeys: []string{feeds}}},
+		Shadowed:   []signpost.Shadowed{{Endpoint: feeds, LostKeys: []string{feeds}, By: signpost.ByLength}},
 		Descriptor: endpoints(media).Endpoints[0],
 	}
 	if diff := cmp.Diff(want, m); !ok || diff != "" {
 		t.Errorf("match (-want +got):\n%s", diff)
+	}
+}
+
+// TestShadowed: each endpoint that does not answer comes with the reason.
+func TestShadowed(t *testing.T) {
+	index := signpost.NewIndex(signpost.Version{Manifest: endpoints(
+		"https://a.example/v1/series/{{id}}", "https://a.example/v1/series/new", "https://a.example/v1/series/{{name}}", "https://a.example/v1/ser", "https://a.example/v1/",
+	)})
+	m, _ := index.Match("https://a.example/v1/series/new")
+	var got []string
+	for _, s := range m.Shadowed {
+		got = append(got, fmt.Sprint(s.Endpoint, " ", s.By, " ", s.InsideSegment))
+	}
+	want := []string{
+		"https://a.example/v1/series/{{id}} literals false", "https://a.example/v1/series/{{name}} literals false",
+		"https://a.example/v1/ser length true", "https://a.example/v1/ length false",
+	}
+	if diff := cmp.Diff(want, got); m.Endpoint != "https://a.example/v1/series/new" || diff != "" {
+		t.Errorf("%s (-want +got):\n%s", m.Endpoint, diff)
+	}
+	if m, _ = index.Match("https://a.example/v1/series/7"); m.Shadowed[0].Endpoint != "https://a.example/v1/series/{{name}}" || m.Shadowed[0].By != signpost.ByOrder {
+		t.Errorf("shadowed: %v", m.Shadowed)
 	}
 }
 

@@ -207,8 +207,9 @@ const (
 	RuleForeignType  = "foreign-type"  // a type of a context item that is not known
 )
 
-// lenient returns a finding about a definition as one about a manifest that somebody else may have written.
-func lenient(f signpost.Finding) signpost.Finding {
+// Lenient turns a finding about a definition into one about a manifest that somebody else may have written: what the
+// specification does not name is a warning there, since it does not keep the manifest from being used.
+func Lenient(f signpost.Finding) signpost.Finding {
 	switch f.Rule {
 	case "unknown-field": // of package definition
 		f.Rule, f.Severity, f.Hint = RuleForeignField, signpost.SeverityWarning, "check that the studio knows it; Signpost ignores it"
@@ -220,7 +221,7 @@ func lenient(f signpost.Finding) signpost.Finding {
 
 // addFinding adds a finding about the manifest.
 func (c *checker) addFinding(f signpost.Finding) {
-	f = lenient(f)
+	f = Lenient(f)
 	r := Result{Check: CheckManifest, Status: Warned, Message: f.Message + " [" + f.Rule + "]",
 		Hint: cmp.Or(f.Hint, "docs/rules.md explains the rule "+f.Rule), Rule: f.Rule}
 	r.Endpoint = f.Path.Endpoint()

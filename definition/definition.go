@@ -93,6 +93,9 @@ func Errors(files ...*File) []signpost.Finding {
 	return findings
 }
 
+// Served reports whether the file is a manifest, which [ParseManifest] read.
+func (f *File) Served() bool { return f.served }
+
 // Line returns a line of the file, counted from 1, to show with a finding.
 func (f *File) Line(number int) string { return string(f.parser.doc.Line(number)) }
 

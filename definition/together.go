@@ -25,7 +25,8 @@ type endpointAt struct {
 func (d *decoder) keepPlaces() {
 	var errors []int // where errors are, as offsets
 	for _, f := range d.findings {
-		if f.Severity == signpost.SeverityError {
+		foreign := d.served && (f.Rule == RuleUnknownField || f.Rule == signpost.RuleContextType) // it takes feeds all the same
+		if f.Severity == signpost.SeverityError && !foreign {
 			errors = append(errors, d.doc.Offset(f.Line, f.Column))
 		}
 	}

@@ -1,6 +1,7 @@
 package studio_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log"
@@ -14,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"signpost/client"
+	"signpost/definition"
 	"signpost/studio"
 )
 
@@ -94,6 +96,54 @@ func TestRegisterForeignFields(t *testing.T) {
 	}
 	if get(t, src, "versions", 0, "endpoints", 0, "context", 0, "sent") != false {
 		t.Error("a key of an unknown type is sent")
+	}
+}
+
+// TestSavedForeignManifest: a file that holds somebody else's manifest is read as leniently as an address.
+func TestSavedForeignManifest(t *testing.T) {
+	const text = `{"endpoints":{"https://a.example/x":{"name":"X","method":"get","mime_type":"application/json","colour":"red",
+"context_obj":[{"key":"k","type":"cookie"}]},"https://a.example/x/{{id}}":{"name":"Item","method":"get","mime_type":"application/json"}}}`
+	s, address := serve(t, studio.Options{ReadRevision: func(context.Context, string, string) ([]byte, error) {
+		return []byte(strings.Replace(text, `"X"`, `"Old X"`, 1)), nil
+	}})
+	s.SetFiles(studio.File{Definition: definition.ParseManifest("m.json", []byte(text)), Text: []byte(text), Path: "/m.json"})
+	src := sourceOf(t, address, "m.json")
+	rules := []string{}
+	for i := range src["findings"].([]any) {
+		if get(t, src, "findings", i, "severity") != "warning" {
+			t.Errorf("finding %d: %v", i, get(t, src, "findings", i))
+		}
+		rules = append(rules, get(t, src, "findings", i, "rule").(string))
+	}
+	// The endpoint with what nobody knows takes part in overlap, too.
+	if diff := cmp.Diff([]string{"foreign-field", "foreign-type", "overlap-drops-context"}, rules); diff != "" {
+		t.Errorf("rules (-want +got):\n%s", diff)
+	}
+	if got := get(t, src, "versions", 0, "endpoints", 0, "context", 0, "type"); got != "cookie" || src["stale"] != false {
+		t.Errorf("context type %v, stale %v", got, src["stale"])
+	}
+	if got := get(t, src, "versions", 0, "endpoints", 1, "url"); got != "https://a.example/x/{{id}}" {
+		t.Errorf("URL %v", got)
+	}
+	_, compared := ask(t, address+"/api/changes", object{"source": "m.json", "base": "git", "of": "main"})
+	if got := get(t, compared, "changes", 0, "rule"); got != "name-changed" {
+		t.Errorf("change %v", got)
+	}
+	results, _ := check(t, address, object{"source": "m.json", "version": "", "send": "sample"})
+	for _, name := range []string{"cors ", "etag ", "status "} {
+		if !strings.HasPrefix(results[name], "passed") {
+			t.Errorf("%s: %q", name, results[name])
+		}
+	}
+	if got := results["manifest https://a.example/x"]; !strings.HasPrefix(got, "warned") {
+		t.Errorf("manifest: %q", got)
+	}
+
+	// What is missing in it stays an error.
+	const bad = `{"endpoints":{"https://a.example/x":{"name":"X","mime_type":"application/json","colour":"red"}}}`
+	s.SetFiles(studio.File{Definition: definition.ParseManifest("bad.json", []byte(bad)), Text: []byte(bad)})
+	if src := sourceOf(t, address, "bad.json"); len(src["versions"].([]any)) > 0 || src["stale"] != true {
+		t.Errorf("versions %v", src["versions"])
 	}
 }
 

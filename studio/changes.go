@@ -114,15 +114,19 @@ func (s *Studio) compareRevision(r *http.Request, src *source, revision string) 
 		}
 	}
 	s.mu.Unlock()
-	old := definition.Parse(src.Name, text)
+	parse := definition.Parse
+	if src.file.file.Served() {
+		parse = definition.ParseManifest
+	}
+	old := parse(src.Name, text)
 	if enabled != nil {
 		enabled = slices.DeleteFunc(enabled, func(name string) bool { return !slices.Contains(old.Features(), name) })
 	}
-	templates, err := old.Compile(enabled)
+	good, err := compile(old, text, enabled)
 	if err != nil {
 		return nil, &problem{Status: http.StatusUnprocessableEntity, Detail: fmt.Sprintf("The file has errors at %s.", revision), Findings: findings(old, definition.Lint(old), nil)}
 	}
-	versions, _, err := (&compiled{old, templates, nil}).resolve(host)
+	versions, _, err := good.resolve(host)
 	if err != nil {
 		return nil, invalid(sentence(err.Error()), "")
 	}

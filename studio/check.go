@@ -1,6 +1,7 @@
 package studio
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -139,7 +140,21 @@ func manifestHandler(src *source, v *version) (http.Handler, string, error) {
 	if name == "" { // a manifest that was saved: its address is not known
 		name = "v1"
 	}
-	service := server.Service{BasePath: base, Versions: map[string]*signpost.Template{name: src.file.templates[v.Name]}}
+	template := src.file.templates[v.Name]
+	if template == nil { // nothing of it may get lost that the check is to report
+		return foreignHandler(v.body), routes.Path(base, name), nil
+	}
+	service := server.Service{BasePath: base, Versions: map[string]*signpost.Template{name: template}}
 	handler, err := server.New(server.Options{PublicHost: src.Host}, service)
 	return handler, routes.Path(base, name), err
+}
+
+// foreignHandler serves a manifest with what the specification does not name as a good service would.
+func foreignHandler(body []byte) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		w.Header().Set("ETag", `"saved"`)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+	})
 }

@@ -103,8 +103,8 @@ func (state *fileState) redeploy(s *Studio, rev int) {
 		f := (*c).file
 		known := f.Features()
 		enabled := slices.DeleteFunc(slices.Clone(state.features), func(name string) bool { return !slices.Contains(known, name) })
-		if templates, err := f.Compile(enabled); err == nil {
-			*c = &compiled{f, templates, featureKeys(f, enabled)}
+		if again, err := compile(f, (*c).text, enabled); err == nil {
+			*c = again
 		}
 	}
 	state.restored = nil // it has other features in it

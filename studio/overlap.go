@@ -3,7 +3,6 @@ package studio
 import (
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -41,17 +40,10 @@ type nesting struct {
 // loser is an endpoint whose URL is a prefix of a feed, but which does not answer for it.
 type loser struct {
 	place
-	LostKeys []string `json:"lost_keys"` // context keys that the feed does not get for that reason
-	Reason   string   `json:"reason"`    // one of the reasons below
-	Inside   bool     `json:"inside"`    // it ends in the middle of a path segment
+	LostKeys []string            `json:"lost_keys"` // context keys that the feed does not get for that reason
+	Reason   signpost.Precedence `json:"reason"`    // why the winner comes first
+	Inside   bool                `json:"inside"`    // it ends in the middle of a path segment
 }
-
-// Why an endpoint does not answer for a feed.
-const (
-	reasonShorter  = "shorter"  // it covers fewer characters of the feed
-	reasonLiterals = "literals" // it covers as many, but more of them by a placeholder
-	reasonOrder    = "order"    // it covers as many in the same way, and is declared later
-)
 
 // overlaps returns the index of the present state.
 func (s *Studio) overlaps() *overlap {
@@ -101,13 +93,10 @@ func (x *overlap) nest(sourceID, version string, e endpoint) {
 		}
 	}
 	if m, ok := x.index.Match(e.URL); ok {
-		urls := []string{m.Endpoint}
-		for _, other := range m.Shadowed {
-			urls = append(urls, other.Endpoint)
-		}
-		for _, url := range urls {
-			if url != e.URL {
-				n.Under = append(n.Under, x.lose(url, e.URL, own[0]))
+		winner := signpost.Shadowed{Endpoint: m.Endpoint, By: signpost.ByOrder} // if it is another one, it covers as much
+		for _, other := range append([]signpost.Shadowed{winner}, m.Shadowed...) {
+			if other.Endpoint != e.URL {
+				n.Under = append(n.Under, x.lose(other, own[0]))
 			}
 		}
 	}
@@ -120,47 +109,17 @@ func alike(a, b signpost.Endpoint) bool {
 	return a.Method == b.Method && a.MIMEType == b.MIMEType && slices.Equal(a.ContextObj, b.ContextObj)
 }
 
-// lose says why the endpoint with a URL does not answer for a feed, and winner does.
-func (x *overlap) lose(url, feed string, winner place) loser {
-	other := x.places[url][0]
-	l := loser{place: other, LostKeys: []string{}, Reason: reasonShorter}
-	for _, item := range other.endpoint.ContextObj {
+// lose returns an endpoint that does not answer for a feed, because winner does.
+func (x *overlap) lose(shadowed signpost.Shadowed, winner place) loser {
+	other := x.places[shadowed.Endpoint][0]
+	l := loser{place: other, LostKeys: []string{}, Reason: shadowed.By, Inside: shadowed.InsideSegment}
+	for _, item := range other.endpoint.ContextObj { // shadowed knows the keys that it loses to the first of equals
 		if !slices.ContainsFunc(winner.endpoint.ContextObj, func(c signpost.ContextItem) bool { return c.Key == item.Key }) {
 			l.LostKeys = append(l.LostKeys, item.Key)
 		}
 	}
-	covered, most := coverage(url, feed), coverage(winner.URL, feed)
-	if covered >= most {
-		l.Reason = reasonOrder
-		if literals(url) < literals(winner.URL) {
-			l.Reason = reasonLiterals
-		}
-	}
-	l.Inside = covered < len(feed) && covered > 0 && !strings.ContainsRune("/?#", rune(feed[covered])) && !strings.ContainsRune("/?#", rune(feed[covered-1]))
 	return l
 }
-
-var placeholder = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
-
-// coverage returns how many characters of a feed the URL of an endpoint is a prefix of.
-func coverage(endpointURL, feed string) int {
-	var pattern strings.Builder
-	pattern.WriteString("^")
-	at := 0
-	for _, m := range placeholder.FindAllStringIndex(endpointURL, -1) {
-		pattern.WriteString(regexp.QuoteMeta(endpointURL[at:m[0]]) + "[^/?#]+")
-		at = m[1]
-	}
-	pattern.WriteString(regexp.QuoteMeta(endpointURL[at:]))
-	compiled, err := regexp.Compile(pattern.String())
-	if err != nil { // not UTF-8
-		return 0
-	}
-	compiled.Longest()
-	return len(compiled.FindString(feed))
-}
-
-func literals(endpointURL string) int { return len(placeholder.ReplaceAllString(endpointURL, "")) }
 
 // match is the endpoint that answers for a feed.
 type match struct {
@@ -195,7 +154,7 @@ func (x *overlap) match(feed, preferred string) match {
 	}
 	out.Context = append(out.Context, out.Winner.endpoint.ContextObj...)
 	for _, other := range m.Shadowed {
-		out.Losers = append(out.Losers, x.lose(other.Endpoint, feed, out.Winner))
+		out.Losers = append(out.Losers, x.lose(other, out.Winner))
 	}
 	return out
 }
@@ -234,9 +193,9 @@ func (s *Studio) serveMatch(w http.ResponseWriter, r *http.Request) {
 // why says in words why the winner answers for a feed and another endpoint does not.
 func (l loser) why(winner place) string {
 	switch l.Reason {
-	case reasonLiterals:
+	case signpost.ByLiterals:
 		return fmt.Sprintf("both cover the same part of the feed URL, and %q spells more of it out", winner.Name)
-	case reasonOrder:
+	case signpost.ByOrder:
 		return "both cover the same part of the feed URL in the same way, and the one declared first answers"
 	}
 	return fmt.Sprintf("%q covers more of the feed URL", winner.Name)

@@ -97,7 +97,7 @@ func TestMatch(t *testing.T) {
 	if get(t, found, "winner", "name") != "Seven" || get(t, found, "winner", "source") != id {
 		t.Errorf("match %v", found)
 	}
-	if got := get(t, found, "losers", 0, "lost_keys"); !cmp.Equal(got, any([]any{"token", "device"})) || get(t, found, "losers", 0, "reason") != "shorter" {
+	if got := get(t, found, "losers", 0, "lost_keys"); !cmp.Equal(got, any([]any{"token", "device"})) || get(t, found, "losers", 0, "reason") != "length" {
 		t.Errorf("losers %v", found["losers"])
 	}
 	if found := match(id, "https://localhost/v1/feeds"); get(t, found, "winner", "name") != "Other" || get(t, found, "twins", 0, "source") != "feeds.yaml" {
@@ -125,7 +125,7 @@ func TestNesting(t *testing.T) {
 		u := under.(object)
 		got = append(got, fmt.Sprint(u["name"], " ", u["reason"], " ", u["lost_keys"]))
 	}
-	if want := []string{"Media shorter [beta]", "Section shorter [alpha]", "Wide shorter [wide]"}; !cmp.Equal(got, want) {
+	if want := []string{"Media length [beta]", "Section length [alpha]", "Wide length [wide]"}; !cmp.Equal(got, want) {
 		t.Errorf("clips are under %q, not %q", got, want)
 	}
 	media := nested["feeds.yaml https://{{host}}/v1/media"]

@@ -1,13 +1,14 @@
 package studio
 
 import (
+	"bytes"
 	"cmp"
-	"encoding/json"
 	"reflect"
 	"slices"
 	"time"
 
 	"signpost"
+	"signpost/client"
 	"signpost/definition"
 	"signpost/internal/routes"
 )
@@ -146,8 +147,29 @@ type fileState struct {
 // compiled is a text without errors.
 type compiled struct {
 	file      *definition.File
-	templates map[string]*signpost.Template
-	origins   map[string]map[string]string // by version and URL, then by context key: the feature that adds it
+	text      []byte
+	written   []signpost.Version            // with features applied and {{host}} still in it
+	templates map[string]*signpost.Template // nil for a manifest with what the specification does not name
+	origins   map[string]map[string]string  // by version and URL, then by context key: the feature that adds it
+}
+
+// compile returns the text of a file with features applied: nil means the ones that the file enables itself. A manifest
+// that somebody else wrote is read leniently.
+func compile(f *definition.File, text []byte, features []string) (*compiled, error) {
+	c := &compiled{file: f, text: text, origins: featureKeys(f, features)}
+	var err error
+	if c.templates, err = f.Compile(features); err != nil && !onlyForeign(f) {
+		return nil, err // it is among the findings
+	}
+	c.written = f.Readable(features)
+	return c, nil
+}
+
+// onlyForeign reports whether a file is a manifest whose only errors are about what the specification does not name.
+func onlyForeign(f *definition.File) bool {
+	return f.Served() && !slices.ContainsFunc(definition.Errors(f), func(found signpost.Finding) bool {
+		return client.Lenient(found).Severity == signpost.SeverityError
+	})
 }
 
 // SetFiles shows definitions in place of those before. Where one has errors its last good text stays, as it does in a
@@ -201,7 +223,14 @@ func (s *Studio) relint(rev int) map[string]bool {
 		}
 	}
 	found := make(map[string][]signpost.Finding)
+	served := make(map[string]bool)
+	for _, f := range judged {
+		served[f.Name] = f.Served()
+	}
 	for _, f := range definition.LintTogether(judged, besides) {
+		if served[f.File] {
+			f = client.Lenient(f)
+		}
 		found[f.File] = append(found[f.File], f)
 	}
 	changed := make(map[string]bool)
@@ -212,7 +241,7 @@ func (s *Studio) relint(rev int) map[string]bool {
 	for _, r := range s.remote {
 		if r.source.definition != nil && (changed[r.source.Name] || r.source.Rev == rev) {
 			again := *r.source
-			again.Findings, again.Rev = findings(again.definition, lenient(found[again.Name]), &again), rev
+			again.Findings, again.Rev = findings(again.definition, found[again.Name], &again), rev
 			r.source = &again
 		}
 	}
@@ -249,13 +278,11 @@ func (state *fileState) enabled(given []string) []string {
 
 // compile takes the present text over, unless it has errors.
 func (state *fileState) compile(features []string) {
-	f := state.given.Definition
-	enabled := state.enabled(features)
-	templates, err := f.Compile(enabled) // an error is among the findings
+	good, err := compile(state.given.Definition, state.given.Text, state.enabled(features))
 	if state.stale = err != nil; state.stale {
 		return
 	}
-	state.previous, state.good = state.good, &compiled{f, templates, featureKeys(f, enabled)}
+	state.previous, state.good = state.good, good
 	if state.base == nil {
 		state.base, state.since = state.good, state.read
 	}
@@ -355,26 +382,34 @@ func (state *fileState) build(s *Studio, rev int) {
 // resolve returns the versions for a host, and whether that is in any of their URLs.
 func (c *compiled) resolve(host string) (versions []version, open bool, err error) {
 	versions = []version{}
-	for _, name := range c.file.Versions() {
-		t := c.templates[name]
-		v := version{Name: name, Revision: t.Revision()}
-		if name != "" {
-			v.Route = routes.Path(c.file.BasePath, name)
+	for _, w := range c.written {
+		v := version{Name: w.Name}
+		if v.Name != "" {
+			v.Route = routes.Path(c.file.BasePath, v.Name)
 		}
-		if v.body, err = t.Render(host); err != nil {
-			return []version{}, true, err
+		if t := c.templates[v.Name]; t != nil {
+			v.Revision = t.Revision()
+			if v.body, err = t.Render(host); err != nil {
+				return []version{}, true, err
+			}
+		} else {
+			v.body = bytes.ReplaceAll(c.text, []byte(signpost.HostPlaceholder), []byte(host))
 		}
-		if err := json.Unmarshal(v.body, &v.manifest); err != nil {
+		if v.manifest, err = w.Manifest.ForHost(host); err != nil {
 			return []version{}, true, err
 		}
 		versions = append(versions, v)
 	}
 	for i, v := range versions {
-		written := c.templates[v.Name].Manifest().Endpoints
-		keys := make([]string, len(written))
-		for j, e := range written {
-			keys[j] = e.URL
-			open = open || signpost.CutURL(e.URL).HasHostPlaceholder()
+		written := make(map[string]string) // by what it has become
+		for _, e := range c.written[i].Manifest.Endpoints {
+			u := signpost.CutURL(e.URL)
+			written[u.Resolve(host).String()] = e.URL
+			open = open || u.HasHostPlaceholder()
+		}
+		keys := make([]string, len(v.manifest.Endpoints)) // fewer than there are written, if two have become one
+		for j, e := range v.manifest.Endpoints {
+			keys[j] = written[e.URL]
 		}
 		versions[i].Endpoints = endpoints(v.manifest, keys, func(at int, key string) string { return c.origins[v.Name+" "+keys[at]][key] })
 	}

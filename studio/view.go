@@ -1,7 +1,6 @@
 package studio
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -152,21 +151,6 @@ type finding struct {
 	At    int    `json:"at"`    // where in the text the place is, in characters from 0
 	Width int    `json:"width"` // how many characters it has
 	Key   string `json:"key"`   // of the endpoint; empty if it is about none
-}
-
-// lenient returns findings about a manifest that somebody else wrote. What the specification does not name is a warning
-// there: it does not keep the manifest from being used.
-func lenient(found []signpost.Finding) []signpost.Finding {
-	found = slices.Clone(found)
-	for i := range found {
-		switch f := &found[i]; f.Rule {
-		case "unknown-field": // of package definition
-			f.Rule, f.Severity, f.Hint = client.RuleForeignField, signpost.SeverityWarning, "check that the studio knows it; Signpost ignores it"
-		case signpost.RuleContextType:
-			f.Rule, f.Severity, f.Hint = client.RuleForeignType, signpost.SeverityWarning, "check that your apps know it; Signpost cannot send such a key"
-		}
-	}
-	return found
 }
 
 // maxLine is how many characters of a line are shown. A manifest is mostly one line, and not a short one.

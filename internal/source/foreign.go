@@ -16,21 +16,14 @@ func Errors(services ...*Service) (errors, foreign []signpost.Finding) {
 		served[s.File.Name] = s.Served
 	}
 	for _, f := range definition.Errors(files...) {
-		rule, hint := "", ""
 		if served[f.File] {
-			switch f.Rule {
-			case "unknown-field":
-				rule, hint = client.RuleForeignField, "Signpost ignores it"
-			case signpost.RuleContextType:
-				rule, hint = client.RuleForeignType, "Signpost cannot send such a key"
-			}
+			f = client.Lenient(f)
 		}
-		if rule == "" {
+		if f.Severity == signpost.SeverityError {
 			errors = append(errors, f)
-			continue
+		} else {
+			foreign = append(foreign, f)
 		}
-		f.Rule, f.Hint, f.Severity = rule, hint, signpost.SeverityWarning
-		foreign = append(foreign, f)
 	}
 	return errors, foreign
 }

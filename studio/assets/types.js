@@ -17,7 +17,7 @@
  *   host_open: boolean, read: string, judged: boolean, features: { name: string, enabled: boolean }[], versions: Version[],
  *   findings: Finding[], notes: string[], failure: Failure | null, stale: boolean, changes: Change[], since: string }} Source
  * @typedef {{ source: string, version: string, key: string, name: string, url: string }} Place
- * @typedef {Place & { lost_keys: string[], reason: "shorter" | "literals" | "order", inside: boolean }} Loser
+ * @typedef {Place & { lost_keys: string[], reason: "length" | "literals" | "order", inside: boolean }} Loser
  * @typedef {{ source: string, version: string, key: string, under: Loser[], twins: string[], differ: boolean }} Nesting
  * @typedef {{ feed: string, found: boolean, problem: string, winner: Place, context_obj: { key: string }[], inside_segment: boolean,
  *   losers: Loser[], twins: Place[] }} Match
