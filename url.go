@@ -62,6 +62,10 @@ func (u URL) Port() string {
 	return strings.TrimPrefix(port, ":")
 }
 
+// Authority returns what is between :// and the path, as it was written: the host with its port and, where somebody
+// left that in, user info.
+func (u URL) Authority() string { return u.authority }
+
 // Path returns the path as it was written, percent-encoding and placeholders included.
 func (u URL) Path() string { return u.path }
 

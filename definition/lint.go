@@ -143,15 +143,16 @@ func (d *decoder) lintVersionsInURLs(v version) {
 				at.Key, "URL %q of version %s names version %s", e.URL, v.name, other)
 			continue
 		}
-		for segment := range strings.SplitSeq(u.Path(), "/") {
-			if routes.ValidVersion(segment) && !declared[segment] {
-				d.warn(signpost.Finding{
-					Rule: RuleVersionNotDeclared, Severity: signpost.SeverityWarning,
-					Message: fmt.Sprintf("URL %q names version %s, which the service does not have", e.URL, segment),
-					Hint:    fmt.Sprintf("declare %s under versions, or correct the URL", segment),
-				}, at, nil, at.Value)
-				break
-			}
+		segments := strings.Split(u.Path(), "/")
+		if slices.Contains(segments, v.name) {
+			continue // the other version is another API's
+		}
+		if i := slices.IndexFunc(segments, routes.ValidVersion); i >= 0 {
+			d.warn(signpost.Finding{
+				Rule: RuleVersionNotDeclared, Severity: signpost.SeverityWarning,
+				Message: fmt.Sprintf("URL %q names version %s, which the service does not have", e.URL, segments[i]),
+				Hint:    fmt.Sprintf("declare %s under versions, or correct the URL", segments[i]),
+			}, at, nil, at.Value)
 		}
 	}
 }

@@ -80,6 +80,8 @@ func TestOneMistake(t *testing.T) {
 		{"017", "defaultValue: 20", "defaultValue: 017", `4:93 017 is not a plain number (put it in quotes if it is text; if it is a number, write it in plain digits)`},
 		{"one brace", "https://{{host}}/v1/live", "https://{host}/v1/live", `22:7 URL "https://{host}/v1/live" has a stray "{" (write {{host}})`},
 		{"a v2 URL", "{{host}}/v1/live", "{{host}}/v2/live", `22:7 URL "https://{{host}}/v2/live" names version v2, which the service does not have (declare v2 under versions, or correct the URL)`},
+		{"a URL with two versions", "{{host}}/v1/live", "{{host}}/v1/studio/v3/live", ``},
+		{"a URL with two versions, neither its own", "{{host}}/v1/live", "{{host}}/v2/studio/v3/live", `22:7 URL "https://{{host}}/v2/studio/v3/live" names version v2, which the service does not have (declare v2 under versions, or correct the URL)`},
 		{"no media", "/v1/media", "/v1/video", `2:10 feature "authentication" applies to no endpoint: no URL ends in "/media" (correct the URLs or the suffix, or do not enable it)`},
 		{"an ignore comment", "name: Feeds", "name: Feeds # signpost: ignore duplicate-name", `17:33 "ignore" does nothing: the word is allow (# signpost: allow RULE because REASON) fix`},
 		{"a comment that allows nothing", "name: Feeds", "name: Feeds # signpost: allow", `17:33 allow names no rule (# signpost: allow RULE because REASON)`},

@@ -276,7 +276,7 @@ func (im *importer) result() (*Result, error) {
 			op.leaveOut(fmt.Errorf("its URL names two versions, %s and %s", op.version, other))
 		}
 		if op.url != "" {
-			im.allowWhatIsMeant(op)
+			op.allowWhatIsMeant()
 			used = append(used, op)
 		}
 	}

@@ -151,15 +151,10 @@ func (im *importer) endpoint(op *operation) (err error) {
 
 // allowWhatIsMeant answers the warnings about a URL that is as the document says. It leaves those alone behind which
 // something may be wrong: a feature for /media would miss /media/.
-func (im *importer) allowWhatIsMeant(op *operation) {
+func (op *operation) allowWhatIsMeant() {
 	u := signpost.CutURL(op.url)
 	if path := u.Path(); path != "/" && strings.HasSuffix(path, "/") && !strings.HasSuffix(path, "/media/") {
 		op.allow = append(op.allow, signpost.RuleTrailingSlash+": the OpenAPI document has it")
-	}
-	segments := strings.Split(u.Path(), "/")
-	if u.HasHostPlaceholder() && slices.Contains(segments, op.version) &&
-		slices.ContainsFunc(segments, func(s string) bool { return routes.ValidVersion(s) && !im.versions[s] }) {
-		op.allow = append(op.allow, fmt.Sprintf("version-not-declared: the URL names %s too", op.version))
 	}
 }
 

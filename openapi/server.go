@@ -57,22 +57,14 @@ func newServer(n *node) server {
 		}
 		return d.string()
 	})
-	scheme, rest, absolute := strings.Cut(raw, "://")
-	if !absolute {
-		scheme = "https"
-		rest, absolute = strings.CutPrefix(raw, "//")
-		if !absolute {
-			rest = raw
-		}
+	if strings.HasPrefix(raw, "//") {
+		raw = "https:" + raw
 	}
-	rest, _, _ = strings.Cut(rest, "#")
-	rest, _, _ = strings.Cut(rest, "?")
-	s := server{node: n, scheme: scheme}
-	if absolute {
-		s.authority, rest, _ = strings.Cut(rest, "/")
+	u := signpost.CutURL(raw)
+	return server{
+		node: n, scheme: cmp.Or(u.Scheme(), "https"), authority: u.Authority(),
+		path: strings.TrimSuffix(path.Join("/", u.Path()), "/"),
 	}
-	s.path = strings.TrimSuffix(path.Join("/", rest), "/")
-	return s
 }
 
 // hostport returns the authority without user info.
