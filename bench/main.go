@@ -8,6 +8,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -20,9 +21,10 @@ import (
 )
 
 type bench struct {
-	dir            string // for files of a run
-	signpost, bare string // the programs
-	missing        map[string]error
+	dir                  string // for files of a run
+	signpost, bare, yaml string // the programs
+	missing              map[string]error
+	before               string // the revision that growth compares with; empty for none
 
 	rounds       int
 	maxDisturbed float64
@@ -39,6 +41,7 @@ func main() {
 	flag.IntVar(&b.rounds, "rounds", rounds, "how often contenders are measured in turn")
 	flag.IntVar(&b.count, "count", 6, "how often the benchmark of an operation is run")
 	flag.StringVar(&b.benchTime, "benchtime", "1s", "how long that takes each time, as for go test")
+	flag.StringVar(&b.before, "before", firstEdition, "git revision that growth compares with; empty for none")
 	flag.BoolVar(&b.quick, "quick", false, "only the smallest size of everything, to see whether it works")
 	flag.Parse()
 	chosen := flag.Args()
@@ -124,20 +127,55 @@ func (b *bench) prepare(chosen []string) (err error) {
 			return fmt.Errorf("%s is not installed: on Debian, apt-get install util-linux wrk", program)
 		}
 	}
-	b.signpost, b.bare = filepath.Join(b.dir, "signpost"), filepath.Join(b.dir, "bare")
-	for program, source := range map[string]string{b.signpost: "./cmd/signpost", b.bare: "./bench/bare"} {
-		cmd := exec.Command("go", "build", "-trimpath", "-o", program, source)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("go build %s: %v\n%s", source, err, out)
+	b.signpost, b.bare, b.yaml = filepath.Join(b.dir, "signpost"), filepath.Join(b.dir, "bare"), filepath.Join(b.dir, "yaml")
+	for program, source := range map[string]string{b.signpost: "./cmd/signpost", b.bare: "./bench/bare", b.yaml: "./bench/yaml"} {
+		if err := build(".", program, source); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+// build builds a program from the source tree in a directory.
+func build(dir, program, source string) error {
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", program, source)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build %s: %v\n%s", source, err, out)
+	}
+	return nil
+}
+
+// buildRevision builds Signpost as it was at a git revision.
+func (b *bench) buildRevision(revision string) (program string, err error) {
+	dir := filepath.Join(b.dir, "revision")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	archive := filepath.Join(b.dir, "revision.tar")
+	for _, args := range [][]string{{"git", "archive", "--output", archive, revision}, {"tar", "-xf", archive, "-C", dir}} {
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			return "", fmt.Errorf("%s: %v %s", strings.Join(args, " "), err, bytes.TrimSpace(out))
+		}
+	}
+	program = filepath.Join(b.dir, "before")
+	return program, build(dir, program, "./cmd/signpost")
+}
+
 // serve starts Signpost with an admin listener too, and waits for its first answer.
 func (b *bench) serve(core int, path string, args ...string) (*process, error) {
+	return serveWith(b.signpost, core, path, args...)
+}
+
+// serveWith is serve for another build of Signpost.
+func serveWith(program string, core int, path string, args ...string) (*process, error) {
 	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	admin, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +183,11 @@ func (b *bench) serve(core int, path string, args ...string) (*process, error) {
 	if slices.Contains(args, "--tls-cert") {
 		scheme = "https://"
 	}
-	return start(core, scheme+address+path, append([]string{b.signpost, "serve", "--listen", address, "--admin-listen", "127.0.0.1:0"}, args...)...)
+	p, err := start(core, scheme+address+path, append([]string{program, "serve", "--listen", address, "--admin-listen", admin}, args...)...)
+	if err == nil {
+		p.admin = admin
+	}
+	return p, err
 }
 
 // growTo returns the sizes to measure.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,6 +32,7 @@ const manifestPath = "/v1/endpoints-manifest"
 type process struct {
 	cmd     *exec.Cmd
 	url     string        // of the manifest
+	admin   string        // address of the admin listener; empty for other programs
 	startUp time.Duration // to the first answer
 	output  bytes.Buffer  // complete when it has ended
 	ended   chan struct{}
@@ -73,6 +75,13 @@ func (p *process) stop() {
 	late := time.AfterFunc(10*time.Second, func() { p.cmd.Process.Kill() })
 	defer late.Stop()
 	<-p.ended
+}
+
+// at returns the URL of another path.
+func (p *process) at(path string) string {
+	u, _ := url.Parse(p.url) // which was asked for already
+	u.Path = path
+	return u.String()
 }
 
 // freeAddress returns one on loopback that nobody listens on.

@@ -277,10 +277,15 @@ func (b *bench) runGrowth() (string, map[string][]byte, error) {
 	if err != nil {
 		return "", nil, err
 	}
+	costs, err := b.measureGoals()
+	if err != nil {
+		return "", nil, err
+	}
 	text := "![Time and memory by number of endpoints and services](growth.svg)\n\n" +
 		"One service with an increasing number of endpoints:\n\n" + growthTable(endpoints) +
 		fmt.Sprintf("\nAn increasing number of services with %d endpoints each. \"Render\" renders all manifests; \"match\" matches a feed against the endpoints of all services:\n\n", perGroup) +
-		growthTable(services)
+		growthTable(services) +
+		fmt.Sprintf("\nThe goals for large sets of definitions, before, in %s, and now:\n\n", b.describeBefore()) + goalsTable(costs)
 	return text, map[string][]byte{"docs/growth.svg": growthPlot(endpoints, services)}, nil
 }
 
