@@ -127,7 +127,7 @@ func New(config Config) (*Daemon, error) {
 	d.metrics.watchCache(d.handler)
 	d.memory = newMemory(d.config, d.handler, d.connections)
 	d.publisher = &publisher{
-		handler: d.handler, log: d.config.Log, metrics: d.metrics, memory: d.memory, sources: d.config.Sources,
+		handler: d.handler, log: d.config.Log, metrics: d.metrics, memory: d.memory, sources: d.config.Sources, unkept: make(map[source.Remote]unkept),
 		preparer: preparer{features: d.config.Features, basePath: d.config.BasePath, host: plausibleHost(opts)},
 	}
 	d.publisher.revision.Store("")

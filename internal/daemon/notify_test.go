@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestNotify is systemd for a server: a real socket that is told when it is ready, reloads and stops.
@@ -26,7 +29,7 @@ func TestNotify(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer socket.Close()
-		receive := func(want ...string) {
+		receive := func(want ...string) string {
 			t.Helper()
 			socket.SetReadDeadline(time.Now().Add(patience))
 			message := make([]byte, 4096)
@@ -39,6 +42,7 @@ func TestNotify(t *testing.T) {
 					t.Errorf("systemd is told %q, not %q", message[:n], part)
 				}
 			}
+			return string(message[:n])
 		}
 		source := newSource(t)
 		source.set("", http.StatusServiceUnavailable)
@@ -47,8 +51,13 @@ func TestNotify(t *testing.T) {
 		p := startCommand(t, cmd)
 		receive("READY=1\n", "STATUS=waiting for the first definition\n")
 		source.set(feeds("one", 1), http.StatusOK)
+		before := monotonic(t)
 		p.signal(t, syscall.SIGHUP)
-		receive("RELOADING=1\n", "MONOTONIC_USEC=")
+		_, after, _ := strings.Cut(receive("RELOADING=1\n", "MONOTONIC_USEC="), "MONOTONIC_USEC=")
+		var told int64
+		if _, err := fmt.Sscanf(after, "%d\n", &told); err != nil || told < before || told > monotonic(t) {
+			t.Errorf("the reload began at %d µs, says the server, and not between %d and now; %v", told, before, err)
+		}
 		receive("READY=1\n")
 		receive("RELOADING=1\n") // the source has answered
 		receive("READY=1\n", "STATUS=serving 1 manifests\n")
@@ -56,4 +65,14 @@ func TestNotify(t *testing.T) {
 		receive("STOPPING=1\n")
 		<-p.ended
 	}
+}
+
+// monotonic returns the time by the clock of systemd, in microseconds.
+func monotonic(t *testing.T) int64 {
+	t.Helper()
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		t.Fatal(err)
+	}
+	return now.Nano() / 1000
 }

@@ -193,6 +193,11 @@ func fetch(client *http.Client, address, host string) (reply, error) {
 		return reply{}, err
 	}
 	req.Host = host
+	return do(client, req)
+}
+
+// do sends a request and reads the whole answer.
+func do(client *http.Client, req *http.Request) (reply, error) {
 	res, err := client.Do(req)
 	if err != nil {
 		return reply{}, err

@@ -112,10 +112,12 @@ func TestRegistryReplicas(t *testing.T) {
 		waitFor(t, "a word about the registry", func() bool { return failures(p, "fetch definition") > 0 })
 	}
 	everywhere("one")
-	for _, p := range []*process{start()} { // one that starts meanwhile
+	for range 2 { // one that starts meanwhile, is killed, and starts again
+		p := start()
 		if !p.serves(t, manifestV1, "one") || !p.serves(t, "/sport"+manifestV1, "sport") {
 			t.Error("what was kept is not served without the registry")
 		}
+		p.kill()
 	}
 	registry.Start()
 	write(t, filepath.Join(dir, "feeds.json"), feeds("three", 5))

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"signpost"
 	"signpost/definition"
@@ -31,8 +32,9 @@ type publisher struct {
 	read     [][]source.Document // what each source had
 	served   []*served
 	failures map[string]bool // what went wrong and was logged already
-	parsed   int             // bytes, since memory was last given back
-	revision atomic.Value    // the revision of all that is published, a string
+	unkept   map[source.Remote]unkept
+	parsed   int          // bytes, since memory was last given back
+	revision atomic.Value // the revision of all that is published, a string
 }
 
 // served is a definition, as it was last read and as it was last good. It keeps neither the text nor what was parsed.
@@ -360,15 +362,36 @@ func (p *publisher) remotes() []source.Remote {
 	return all
 }
 
-// keep keeps the definitions of remote sources for the next start, where one has changed and all are good.
+// keepRetry is how long a cache that could not be written is left alone. Encoding a large artifact takes a while, and a
+// disk that is full stays full for longer.
+const keepRetry = 10 * time.Second
+
+// unkept is why the definitions of a source are not in the cache, and when that was last tried.
+type unkept struct {
+	message string
+	tried   time.Time
+}
+
+// keep caches the definitions of remote sources for the next start, where one has changed and all are good. If that
+// fails, it is logged once and tried again by later calls.
 func (p *publisher) keep(changed []*served) {
 	for _, remote := range p.remotes() {
 		of := func(s *served) bool { return s.source == remote }
-		if !slices.ContainsFunc(changed, of) || slices.ContainsFunc(p.served, func(s *served) bool { return of(s) && s.rejected }) {
+		failed := p.unkept[remote]
+		due := slices.ContainsFunc(changed, of) || failed.message != "" && time.Since(failed.tried) >= keepRetry
+		if !due || slices.ContainsFunc(p.served, func(s *served) bool { return of(s) && s.rejected }) {
 			continue
 		}
-		if err := remote.Keep(); err != nil {
+		err := remote.Keep()
+		switch {
+		case err == nil && failed.message != "":
+			p.log.Info("definitions are cached again", "source", remote.Name())
+		case err != nil && err.Error() != failed.message:
 			p.log.Error("definitions are not cached for the next start", "source", remote.Name(), "error", err)
+		}
+		delete(p.unkept, remote)
+		if err != nil {
+			p.unkept[remote] = unkept{err.Error(), time.Now()}
 		}
 	}
 }

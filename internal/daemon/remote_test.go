@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // definitionSource is where a definition comes from: an HTTP server that a test can make fail.
@@ -341,27 +343,87 @@ func leftovers(t *testing.T, dir string) []string {
 	return files
 }
 
-// TestCacheDiskFull lets every write to a file fail with "file too large", which needs no small disk and no
-// rights. It is logged, and serving goes on.
+// TestCacheDiskFull lets every write to a file fail with "file too large", which needs no small disk and no rights.
+// Serving goes on, the copy that was kept before is intact, and once there is room again the new one is kept.
 func TestCacheDiskFull(t *testing.T) {
 	t.Parallel()
 	source, cache := newSource(t), t.TempDir()
-	source.set(feeds("one", 2), http.StatusOK)
 	args := serveArgs([]string{source.URL, "--poll-interval", "20ms", "--definition-cache", cache})
-	p := startCommand(t, exec.Command("bash", append([]string{"-c", `ulimit -f 0; exec signpost "$@"`, "signpost"}, args...)...))
-	full := func() (n int) {
-		for _, line := range p.logged("definitions are not cached for the next start") {
-			if strings.Contains(line["error"].(string), "file too large") {
-				n++
-			}
+	restart := func(name string) { // without the source
+		t.Helper()
+		source.set("", http.StatusServiceUnavailable)
+		p := startCommand(t, exec.Command("signpost", args...))
+		if !p.serves(t, manifestV1, name) {
+			t.Errorf("after a restart without its source, the server does not serve %q", name)
 		}
-		return n
+		p.kill()
 	}
-	waitFor(t, "a word about the disk", func() bool { return full() == 1 })
+	source.set(feeds("one", 2), http.StatusOK)
+	startCommand(t, exec.Command("signpost", args...)).stop(t)
+
+	full := func() *process {
+		t.Helper()
+		p := startCommand(t, exec.Command("bash", append([]string{"-c", `ulimit -S -f 0; exec signpost "$@"`, "signpost"}, args...)...))
+		waitFor(t, "a word about the disk", func() bool { return len(p.logged(notCached)) == 1 })
+		if message := p.logged(notCached)[0]["error"].(string); !strings.HasSuffix(message, ".definition\": file too large") {
+			t.Errorf("the log says %q", message)
+		}
+		return p
+	}
 	source.set(feeds("two", 2), http.StatusOK)
-	waitFor(t, "the next definition", func() bool { return p.serves(t, manifestV1, "two") && full() == 2 })
-	files, err := os.ReadDir(cache)
-	if err != nil || len(files) > 0 {
+	p := full()
+	for _, name := range []string{"three", "four"} {
+		source.set(feeds(name, 2), http.StatusOK)
+		waitFor(t, "the next definition", func() bool { return p.serves(t, manifestV1, name) })
+	}
+	if n := len(p.logged(notCached)); n != 1 {
+		t.Errorf("the full disk is logged %d times", n)
+	}
+	p.kill()
+	if files, err := os.ReadDir(cache); err != nil || len(files) != 1 {
 		t.Errorf("on the full disk there is %v, %v", files, err)
+	}
+	restart("one")
+
+	source.set(feeds("five", 2), http.StatusOK)
+	p = full()
+	if err := unix.Prlimit(p.cmd.Process.Pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}, nil); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "the definition to be kept after all", func() bool { return len(p.logged("definitions are cached again")) == 1 })
+	p.kill()
+	restart("five")
+}
+
+// notCached is what the log says of a cache that cannot be written.
+const notCached = "definitions are not cached for the next start"
+
+// TestLogDiskFull: a log that cannot be written keeps nobody from being served.
+func TestLogDiskFull(t *testing.T) {
+	t.Parallel()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("the system has no /dev/full")
+	}
+	defer full.Close()
+	path, listen := filepath.Join(t.TempDir(), "feeds.json"), quietAddress(t)
+	write(t, path, feeds("one", 2))
+	cmd := exec.Command("signpost", "serve", path, "--listen", listen, "--access-log")
+	cmd.Stderr, cmd.Dir = full, t.TempDir()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	serves := func(name string) bool {
+		r, err := fetch(http.DefaultClient, "http://"+listen+manifestV1, "")
+		got, _, _ := names(r.body)
+		return err == nil && slices.Equal(got, []string{name})
+	}
+	waitFor(t, "a manifest", func() bool { return serves("one") })
+	replace(t, path, feeds("two", 2))
+	waitFor(t, "a reload", func() bool { return serves("two") })
+	cmd.Process.Signal(syscall.SIGTERM)
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("serve ended with %v", err)
 	}
 }

@@ -2,10 +2,11 @@ package source
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,16 +21,25 @@ func (c cache) path(address string) string {
 	return filepath.Join(c.dir, hex.EncodeToString(sum[:16])+".definition")
 }
 
+// maxKept bounds what the cache keeps for one source: the largest artifact, with room for the escapes of JSON.
+const maxKept = 2 * maxArtifact
+
 // restore returns what was kept, or nil.
 func (c cache) restore(address string) ([]byte, error) {
 	if c.dir == "" {
 		return nil, nil
 	}
-	text, err := readFile(context.Background(), c.path(address))
+	path := c.path(address)
+	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return text, err
+	var text []byte
+	if err == nil {
+		defer f.Close()
+		text, err = io.ReadAll(io.LimitReader(f, maxKept))
+	}
+	return text, fileError("read", path, err)
 }
 
 // keep replaces what was kept.
@@ -37,15 +47,35 @@ func (c cache) keep(address string, text []byte) error {
 	if c.dir == "" {
 		return nil
 	}
+	path := c.path(address)
+	if len(text) > maxKept {
+		return fmt.Errorf("write %q: %d bytes are more than the cache takes, %d MiB", path, len(text), maxKept>>20)
+	}
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return err
 	}
-	path := c.path(address)
 	left, _ := filepath.Glob(path + ".*" + temporary) // of one that was killed
 	for _, name := range left {
 		os.Remove(name)
 	}
-	return WriteFile(path, text, 0o600)
+	return fileError("write", path, WriteFile(path, text, 0o600))
+}
+
+// fileError names the file itself, rather than the temporary one with its random name: the same failure always has the
+// same message.
+func fileError(action, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var pathErr *fs.PathError
+	var linkErr *os.LinkError
+	switch {
+	case errors.As(err, &pathErr):
+		err = pathErr.Err
+	case errors.As(err, &linkErr):
+		err = linkErr.Err
+	}
+	return fmt.Errorf("%s %q: %w", action, path, err)
 }
 
 // temporary ends the name of a file that is not complete.

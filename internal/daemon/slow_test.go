@@ -1,0 +1,133 @@
+package daemon_test
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"signpost/internal/daemon"
+)
+
+// slowKinds are the ways to hold on to a connection: what is sent first, and what dribbles after it.
+var slowKinds = []struct{ start, drip string }{
+	{"", ""}, // says nothing
+	{"GET " + manifestV1 + " HTTP/1.1\r\nHost: a.example.com\r\n", "X-Slow: 1\r\n"},                        // never ends its headers
+	{"GET " + manifestV1 + " HTTP/1.1\r\nHost: a.example.com\r\n\r\n", ""},                                 // reads nothing
+	{"POST /nowhere HTTP/1.1\r\nHost: a.example.com\r\nContent-Length: 1000\r\n\r\n", "x"},                 // never ends its body
+	{strings.Repeat("GET "+manifestV1+" HTTP/1.1\r\nHost: a.example.com\r\n\r\n", 20), "GET / HTTP/1.1\r"}, // asks on and on
+}
+
+// TestManySlowClients has several times as many slow clients as there may be connections, and they come back whenever
+// they are cut off. Others are answered all the while, and memory stays in bounds. make soak takes 10,000 clients.
+func TestManySlowClients(t *testing.T) {
+	t.Parallel()
+	const few = 500
+	clients, connections := soak(t, "SIGNPOST_SOAK_SLOW", few), daemon.DefaultMaxConnections
+	if clients <= few {
+		connections = few / 5
+	}
+	var files syscall.Rlimit // the soft limit is the hard one already: package os raises it
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
+		t.Fatal(err)
+	}
+	const reserve = 1000 // for the tests beside this one
+	if clients+reserve > int(files.Cur) {
+		clients = int(files.Cur) - reserve
+		t.Logf("only %d clients: there may be %d open files", clients, files.Cur)
+	}
+	p := startServe(t, largeManifest(t), "--max-connections", strconv.Itoa(connections),
+		"--read-header-timeout", "2s", "--read-timeout", "2s", "--write-timeout", "2s") // so that the test does not take minutes
+	ask := func() (reply, error) {
+		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 2 * patience}
+		return fetch(client, p.url+manifestV1, "feeds.example.com")
+	}
+	if r, err := ask(); err != nil || r.StatusCode != http.StatusOK {
+		t.Fatal(r.Response, err)
+	}
+	base := resident(t, p)
+	var connected, cut atomic.Int64
+	var slow sync.WaitGroup
+	stop := make(chan struct{})
+	for i := range clients {
+		kind := slowKinds[i%len(slowKinds)]
+		slow.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				conn, err := net.DialTimeout("tcp", strings.TrimPrefix(p.url, "http://"), patience)
+				if err != nil {
+					t.Errorf("a slow client cannot connect: %v", err)
+					return
+				}
+				connected.Add(1)
+				hold(conn, kind.start, kind.drip, stop)
+				conn.Close()
+				cut.Add(1)
+			}
+		})
+	}
+	waitFor(t, "all slow clients", func() bool { return connected.Load() >= int64(clients) || t.Failed() })
+	start := time.Now()
+	var others sync.WaitGroup
+	for range 20 {
+		others.Go(func() {
+			if r, err := ask(); err != nil || r.StatusCode != http.StatusOK {
+				t.Errorf("another client gets %v, %v", r.Response, err)
+			}
+		})
+	}
+	others.Wait()
+	t.Logf("20 requests among %d slow clients took %v; %d times one of these was cut off", clients, time.Since(start).Round(time.Millisecond), cut.Load())
+	if mustFetch(t, p.admin+"/readyz").StatusCode != http.StatusOK {
+		t.Error("it is not ready")
+	}
+	close(stop)
+	slow.Wait()
+	checkGrowth(t, p, base)
+}
+
+// hold keeps a connection for as long as the server lets it, and not longer than until stop is closed.
+func hold(conn net.Conn, start, drip string, stop <-chan struct{}) {
+	if _, err := io.WriteString(conn, start); err != nil {
+		return
+	}
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-ticker.C:
+		}
+		if _, err := io.WriteString(conn, drip); err != nil {
+			return
+		}
+		if drip == "" && closed(conn) {
+			return
+		}
+	}
+}
+
+// closed reports whether the other side has closed a connection, without reading what it sent.
+func closed(conn net.Conn) bool {
+	raw, err := conn.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		return true
+	}
+	gone := false
+	err = raw.Control(func(fd uintptr) {
+		n, _, err := syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		gone = err == nil && n == 0 || err != nil && err != syscall.EAGAIN
+	})
+	return gone || err != nil
+}

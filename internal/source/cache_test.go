@@ -1,0 +1,37 @@
+package source
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"signpost/definition"
+)
+
+// TestCacheKeepsLargeArtifacts: the files of an artifact may be larger together than one definition.
+func TestCacheKeepsLargeArtifacts(t *testing.T) {
+	c := cache{t.TempDir()}
+	large := bytes.Repeat([]byte("x"), definition.MaxSize+2)
+	if err := c.keep("oci://oci.example.com/feeds:prod", large); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := c.restore("oci://oci.example.com/feeds:prod"); err != nil || !bytes.Equal(got, large) {
+		t.Errorf("%d of %d bytes are restored, %v", len(got), len(large), err)
+	}
+	if got, err := c.restore("oci://oci.example.com/other:prod"); err != nil || got != nil {
+		t.Errorf("of another source, %d bytes are restored, %v", len(got), err)
+	}
+}
+
+// TestCacheFailsAlike: the same failure has the same message each time, so that it can be logged once.
+func TestCacheFailsAlike(t *testing.T) {
+	c := cache{t.TempDir()}
+	if err := os.Mkdir(c.path("a"), 0o700); err != nil { // in the way
+		t.Fatal(err)
+	}
+	first, second := c.keep("a", []byte("text")), c.keep("a", []byte("text"))
+	if first == nil || second == nil || first.Error() != second.Error() || strings.Contains(first.Error(), temporary) {
+		t.Errorf("%v, then %v", first, second)
+	}
+}
