@@ -23,6 +23,7 @@ type File struct {
 	enable     []string
 	features   []signpost.Feature // the built-in ones and the declared ones, in the order of application
 	versions   []version
+	declared   []string     // the features that the file declares and does not enable
 	served     bool         // a manifest
 	allowances []*allowance // of rules that Lint judges
 	parser     *parser

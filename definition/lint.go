@@ -35,6 +35,7 @@ func (d *decoder) lint() {
 		for _, v := range d.file.versions {
 			d.lintManifest(v, enabled)
 			d.lintClashes(v, enabled)
+			d.warnOfDeclared(v, enabled)
 			if !d.served {
 				d.lintVersionsInURLs(v)
 			}

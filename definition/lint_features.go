@@ -35,6 +35,11 @@ func (d *decoder) lintFeatures() {
 		}
 		enabled[n.Text] = true
 	}
+	for _, declared := range d.features {
+		if name := declared.feature.Name; !enabled[name] {
+			d.file.declared = append(d.file.declared, name)
+		}
+	}
 }
 
 // tooManyFeatures reports a file whose features add more to its manifests than a manifest may have.
@@ -88,6 +93,41 @@ func (d *decoder) warnIdleFeatures(enabled []signpost.Feature) {
 			Message: fmt.Sprintf("feature %q applies to no endpoint%s: no URL ends in %q", feature.Name, where, feature.URLSuffix),
 		}, tree.Field{Key: d.enable[i], Value: d.enable[i]}, nil, nil)
 	}
+}
+
+// featureWarnings are the warnings about context keys that a feature adds to an endpoint.
+var featureWarnings = []string{signpost.RuleBodyParamOnGet, signpost.RuleTokenToThirdParty}
+
+// warnOfDeclared reports what is probably not meant in a version as soon as --feature enables a feature that the file
+// declares. The first sign would be a deployment that works otherwise.
+func (d *decoder) warnOfDeclared(v version, enabled []signpost.Feature) {
+	for _, feature := range d.file.named(d.file.declared) {
+		var with signpost.Manifest // the endpoints that the feature applies to, without what does not matter here
+		for _, e := range v.manifest.Endpoints {
+			if d.pairs++; d.pairs > maxPairs {
+				return
+			}
+			if strings.HasSuffix(e.URL, feature.URLSuffix) {
+				with.Endpoints = append(with.Endpoints, signpost.Endpoint{URL: e.URL, Method: e.Method, ContextObj: e.ContextObj})
+			}
+		}
+		said := make(map[string]bool)
+		for _, f := range with.OwnWarnings(signpost.Deployment{Features: enabled}) {
+			said[f.Path.Endpoint()+" "+f.Message] = true
+		}
+		for _, f := range with.OwnWarnings(signpost.Deployment{Features: append(slices.Clone(enabled), feature)}) {
+			if slices.Contains(featureWarnings, f.Rule) && !said[f.Path.Endpoint()+" "+f.Message] {
+				f.Message = withFeature(feature.Name, f.Message)
+				at := v.endpoints[f.Path.Endpoint()]
+				d.warn(f, at, f.Path[1:], at.Value)
+			}
+		}
+	}
+}
+
+// withFeature returns the message of a warning that holds only with a feature.
+func withFeature(feature, message string) string {
+	return fmt.Sprintf("with feature %q enabled, %s", feature, message)
 }
 
 // maxPairs bounds how many pairs of a feature and an endpoint are looked at for clashes: a second at most.

@@ -78,8 +78,71 @@ func LintTogether(files, registered []*File) []signpost.Finding {
 	return findings
 }
 
-// overlaps returns the findings of togetherRules, and the allowances of them that allow nothing.
+// overlaps returns the findings of togetherRules, and the allowances of them that allow nothing. A feature that a file
+// declares and does not enable is judged, too: --feature enables it for all services of a deployment.
 func overlaps(files, registered []*File) []signpost.Finding {
+	used := make(map[*allowance]bool)
+	findings := overlapsWith("", files, registered, used)
+	type said struct {
+		file, message string
+		line, column  int
+	}
+	known := make(map[said]bool)
+	for _, f := range findings {
+		known[said{f.File, f.Message, f.Line, f.Column}] = true
+	}
+	all := slices.Concat(files, registered)
+	for i, feature := range declared(all) {
+		if i*countEndpoints(all) > maxPairs {
+			break
+		}
+		for _, f := range overlapsWith(feature, files, registered, used) {
+			if !known[said{f.File, f.Message, f.Line, f.Column}] {
+				f.Message = withFeature(feature, f.Message)
+				findings = append(findings, f)
+			}
+		}
+	}
+	if len(all) > 1 { // a file by itself does not show what it allows
+		for _, f := range files {
+			for _, a := range f.allowances {
+				if !used[a] {
+					findings = append(findings, a.unused)
+				}
+			}
+		}
+	}
+	return findings
+}
+
+// declared returns the features that files declare and do not enable, each once.
+func declared(files []*File) []string {
+	var names []string
+	seen := make(map[string]bool)
+	for _, f := range files {
+		for _, name := range f.declared {
+			if !seen[name] {
+				seen[name] = true
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+func countEndpoints(files []*File) int {
+	n := 0
+	for _, f := range files {
+		for _, v := range f.versions {
+			n += len(v.places)
+		}
+	}
+	return n
+}
+
+// overlapsWith returns the findings of togetherRules with a feature, or with none if that is empty, besides those that
+// the files enable. It notes which allowances are used.
+func overlapsWith(feature string, files, registered []*File, used map[*allowance]bool) []signpost.Finding {
 	var all [2][]signpost.Version
 	type ref struct {
 		file   *File
@@ -91,7 +154,7 @@ func overlaps(files, registered []*File) []signpost.Finding {
 		for _, f := range some {
 			for j := range f.versions {
 				v := &f.versions[j]
-				manifest, places := f.comparable(v, several)
+				manifest, places := f.comparable(v, feature, several)
 				all[i] = append(all[i], signpost.Version{Name: v.name, Source: f.Name, Manifest: manifest})
 				refs = append(refs, ref{f, places})
 			}
@@ -105,7 +168,6 @@ func overlaps(files, registered []*File) []signpost.Finding {
 		return fmt.Sprintf("%s:%d", r.file.Name, r.places[endpoint].line)
 	}
 	var findings []signpost.Finding
-	used := make(map[*allowance]bool)
 	for i, some := range signpost.Overlaps(all[0], all[1], place) {
 		places := make(map[string]*endpointAt, len(refs[i].places))
 		for j, e := range all[0][i].Manifest.Endpoints {
@@ -126,22 +188,13 @@ func overlaps(files, registered []*File) []signpost.Finding {
 			}
 		}
 	}
-	if several { // a file by itself does not show what it allows
-		for _, f := range files {
-			for _, a := range f.allowances {
-				if !used[a] {
-					findings = append(findings, a.unused)
-				}
-			}
-		}
-	}
 	return findings
 }
 
-// comparable returns what decides which endpoint of a version answers for a feed, with features applied, without the
-// endpoints that have errors. Among several files {{host}} stands for the host of a served manifest, since all count
+// comparable returns what decides which endpoint of a version answers for a feed, without the endpoints that have
+// errors. The features that the file enables are applied, and one more, if the file has it. Among several files {{host}} stands for the host of a served manifest, since all count
 // as registered on the same host.
-func (f *File) comparable(v *version, several bool) (signpost.Manifest, []*endpointAt) {
+func (f *File) comparable(v *version, feature string, several bool) (signpost.Manifest, []*endpointAt) {
 	var m signpost.Manifest
 	var places []*endpointAt
 	for i, e := range v.manifest.Endpoints {
@@ -154,5 +207,5 @@ func (f *File) comparable(v *version, several bool) (signpost.Manifest, []*endpo
 	if f.served && several {
 		m = m.Reopen(m.ServedHost(addressHost(f.Name)))
 	}
-	return m.WithFeatures(f.named(f.enable)...), places
+	return m.WithFeatures(f.named(append(slices.Clone(f.enable), feature))...), places
 }
