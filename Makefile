@@ -61,12 +61,14 @@ soak:
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/signpost ./cmd/signpost
 
-# Changes to a package that its own tests do not notice. It takes a while: SAMPLE=100 tries that many, chosen at random.
+# Changes to a package that its own tests do not notice. It takes a while: SAMPLE=100 tries that many, chosen at random
+# by SEED.
 PACKAGE ?= definition
 SAMPLE ?= 0
+SEED ?= 1
 mutants:
 	$(GO) build -C tools -o ../bin/mutants ./mutants
-	bin/mutants -sample $(SAMPLE) ./$(PACKAGE)
+	bin/mutants -sample $(SAMPLE) -seed $(SEED) ./$(PACKAGE)
 
 # Archives, packages, image, checksums and SBOM for all platforms, into bin/release: make release VERSION=v1.0.0
 release:

@@ -36,7 +36,9 @@ var swaps = map[token.Token]token.Token{
 // mutant is one change: do makes it, undo takes it back.
 type mutant struct {
 	file     string
+	pos      token.Pos
 	line     int
+	column   int
 	what     string
 	do, undo func()
 	source   []byte // the file with the change
@@ -47,7 +49,7 @@ func main() {
 	seed := flag.Uint64("seed", 1, "of the choice")
 	flag.Parse()
 	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "usage: mutants [-sample N] DIRECTORY")
+		fmt.Fprintln(os.Stderr, "usage: mutants [-sample N] [-seed N] DIRECTORY")
 		os.Exit(2)
 	}
 	all, err := mutants(flag.Arg(0))
@@ -59,11 +61,8 @@ func main() {
 	if *sample > 0 {
 		all = all[:min(*sample, len(all))]
 	}
-	survivors := try(flag.Arg(0), all)
-	for _, m := range survivors {
-		fmt.Printf("%s:%d: %s\n", m.file, m.line, m.what)
-	}
-	fmt.Printf("%d of %d changes were noticed (%.0f %%)\n", len(all)-len(survivors), len(all), 100*float64(len(all)-len(survivors))/float64(max(1, len(all))))
+	survived := try(flag.Arg(0), all)
+	fmt.Printf("%d of %d changes were noticed (%.0f %%)\n", len(all)-survived, len(all), 100*float64(len(all)-survived)/float64(max(1, len(all))))
 }
 
 // mutants returns every change to the code of a package, tests left out.
@@ -84,7 +83,8 @@ func mutants(dir string) ([]*mutant, error) {
 		}
 		found := changes(file)
 		for _, m := range found {
-			m.file, m.line = name, set.Position(token.Pos(m.line)).Line
+			at := set.Position(m.pos)
+			m.file, m.line, m.column = name, at.Line, at.Column
 			m.do()
 			var out bytes.Buffer
 			err := printer.Fprint(&out, set, file)
@@ -99,7 +99,7 @@ func mutants(dir string) ([]*mutant, error) {
 	return all, nil
 }
 
-// changes returns the changes to one file, with their position for a line.
+// changes returns the changes to one file.
 func changes(file *ast.File) []*mutant {
 	var found []*mutant
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -107,16 +107,16 @@ func changes(file *ast.File) []*mutant {
 		case *ast.BinaryExpr:
 			if other, ok := swaps[n.Op]; ok {
 				op := n.Op
-				found = append(found, &mutant{line: int(n.OpPos), what: fmt.Sprintf("%s became %s", op, other), do: func() { n.Op = other }, undo: func() { n.Op = op }})
+				found = append(found, &mutant{pos: n.OpPos, what: fmt.Sprintf("%s became %s", op, other), do: func() { n.Op = other }, undo: func() { n.Op = op }})
 			}
 		case *ast.IfStmt:
 			cond := n.Cond
-			found = append(found, &mutant{line: int(n.If), what: "the condition was negated",
+			found = append(found, &mutant{pos: n.If, what: "the condition was negated",
 				do: func() { n.Cond = &ast.UnaryExpr{Op: token.NOT, X: &ast.ParenExpr{X: cond}} }, undo: func() { n.Cond = cond }})
 		case *ast.BlockStmt:
 			for i, statement := range n.List {
 				if _, ok := statement.(*ast.ExprStmt); ok {
-					found = append(found, &mutant{line: int(statement.Pos()), what: "the call was removed",
+					found = append(found, &mutant{pos: statement.Pos(), what: "the call was removed",
 						do: func() { n.List[i] = &ast.EmptyStmt{} }, undo: func() { n.List[i] = statement }})
 				}
 			}
@@ -126,34 +126,35 @@ func changes(file *ast.File) []*mutant {
 	return found
 }
 
-// try runs the tests of the package for each change, side by side, and returns the changes that they do not notice.
-// Those that do not compile are not counted as survivors.
-func try(dir string, all []*mutant) []*mutant {
+// try runs the tests of the package for each change, side by side, prints the changes that they do not notice, and
+// returns how many those are. Changes that do not compile do not count as survivors.
+func try(dir string, all []*mutant) (survived int) {
 	var (
-		wg        sync.WaitGroup
-		mu        sync.Mutex
-		survivors []*mutant
-		queue     = make(chan *mutant)
+		wg    sync.WaitGroup
+		mu    sync.Mutex
+		queue = make(chan *mutant)
 	)
 	for range runtime.NumCPU() {
 		wg.Go(func() {
 			for m := range queue {
 				if survives(dir, m) {
 					mu.Lock()
-					survivors = append(survivors, m)
+					survived++
+					fmt.Printf("%s:%d:%d: %s\n", m.file, m.line, m.column, m.what)
 					mu.Unlock()
 				}
 			}
 		})
 	}
 	for i, m := range all {
-		fmt.Fprintf(os.Stderr, "\r%d of %d", i+1, len(all))
+		if i%50 == 0 {
+			fmt.Fprintf(os.Stderr, "%d of %d\n", i, len(all))
+		}
 		queue <- m
 	}
 	close(queue)
 	wg.Wait()
-	fmt.Fprintln(os.Stderr)
-	return survivors
+	return survived
 }
 
 // survives reports whether the tests pass with a change. The file itself stays as it is.
