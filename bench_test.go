@@ -36,20 +36,20 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// BenchmarkRender compares a template with what a handler does without one: write the JSON and replace
-// the placeholder in all of it, for each request. "meeting" is a host for which two URLs become one.
+// BenchmarkRender compares a template with the naive approach: for each request, marshal the manifest and replace the
+// placeholder everywhere. "colliding" is a host for which two URLs become the same.
 func BenchmarkRender(b *testing.B) {
 	for _, size := range benchmarkSizes {
 		m := benchmarkManifest(size)
 		template := compile(b, m)
-		other := feed("https://meeting.example.com/v1/feeds/0/{{id}}")
-		meeting := compile(b, signpost.NewManifest(append(m.Endpoints, other)...))
+		other := feed("https://colliding.example.com/v1/feeds/0/{{id}}")
+		colliding := compile(b, signpost.NewManifest(append(m.Endpoints, other)...))
 		ways := []struct {
 			name   string
 			render func() ([]byte, error)
 		}{
 			{"template", func() ([]byte, error) { return template.Render("api.example.com") }},
-			{"meeting", func() ([]byte, error) { return meeting.Render("meeting.example.com") }},
+			{"colliding", func() ([]byte, error) { return colliding.Render("colliding.example.com") }},
 			{"naive", func() ([]byte, error) { return naiveRender(m, "api.example.com") }},
 		}
 		for _, way := range ways {
@@ -80,7 +80,7 @@ func naiveRender(m signpost.Manifest, host string) ([]byte, error) {
 	return []byte(strings.ReplaceAll(out.String(), "{{host}}", host)), nil
 }
 
-// The two ways are worth comparing only while they give the same.
+// The comparison is only fair while both produce the same output.
 func TestNaiveRenderGivesTheSame(t *testing.T) {
 	m := benchmarkManifest(10)
 	naive, err := naiveRender(m, "api.example.com")

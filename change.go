@@ -13,35 +13,35 @@ type Change struct {
 	Rule    string `json:"rule"`
 	Level   Level  `json:"level"`
 	Service string `json:"service,omitempty"` // the base path; empty unless several services are compared
-	Version string `json:"version"`           // empty where it is not known, or the change is about a service as a whole
+	Version string `json:"version"`           // empty if unknown, or if the change concerns the whole service
 
-	// Endpoint is the URL of an endpoint. It is empty where the change is about a service or a version as a whole.
+	// Endpoint is the URL of the endpoint that changed. It is empty if the change concerns a whole version or service.
 	Endpoint string `json:"endpoint"`
 
 	Message string `json:"message"`
 
-	// Old and New hold what changed, as the manifest has it: a text, an option, a whole endpoint. Nil means
-	// absent.
+	// Old and New hold the values before and after, as they appear in the manifest: a string, an option, a whole
+	// endpoint. Nil means absent.
 	Old any `json:"old"`
 	New any `json:"new"`
 
-	// Fingerprint identifies the change: it stays the same when endpoints, keys or modifiers are reordered and
-	// when something else is edited.
+	// Fingerprint identifies the change. Reordering endpoints, keys or modifiers does not affect it, and neither do
+	// unrelated edits.
 	Fingerprint string `json:"fingerprint"`
 }
 
-// Level is the weight of a change.
+// Level says how serious a change is.
 type Level string
 
-// A breaking change loses feeds, saved values or requests. A notable change is visible to editors or to the
-// service. A compatible change only adds something that nobody uses yet.
+// A breaking change costs feeds, saved values or requests. A notable change is visible to editors or to the service. A
+// compatible change only adds something that nobody uses yet.
 const (
 	LevelBreaking   Level = "breaking"
 	LevelNotable    Level = "notable"
 	LevelCompatible Level = "compatible"
 )
 
-// The rules of changes.
+// Change rules.
 const (
 	ChangeServiceRemoved  = "service-removed"
 	ChangeServiceAdded    = "service-added"
@@ -100,17 +100,17 @@ var changeLevels = map[string]Level{
 	ChangeOrder:           LevelNotable,
 }
 
-// ChangeRules returns the rules that a change can have, each with its level.
+// ChangeRules returns every change rule with its level.
 func ChangeRules() map[string]Level { return maps.Clone(changeLevels) }
 
-// fingerprintLength is the number of hexadecimal digits in a fingerprint. 46 bits keep the thousands of changes
-// of a large comparison apart and are still short enough to copy by hand. The first digit is a letter, since YAML reads
-// 123456789012 and 1e2345678901 as numbers.
+// fingerprintLength is the number of hexadecimal digits in a fingerprint. 46 bits are enough to tell thousands of
+// changes apart and short enough to copy by hand. The first digit is always a letter, because YAML reads 123456789012
+// and 1e2345678901 as numbers.
 const fingerprintLength = 12
 
-// fingerprint hashes what a change is about: its rule, its place, the path to its subject inside the endpoint,
-// and plain values before and after. It leaves out lists and whole descriptors, which change with unrelated edits,
-// and the message, so that rewording one keeps fingerprints.
+// fingerprint hashes the identity of a change: its rule, its location, the path to its subject inside the endpoint, and
+// scalar values before and after. Lists and whole descriptors are left out because unrelated edits change them; so is
+// the message, so that rewording it keeps fingerprints stable.
 func (c *Change) fingerprint(subject []string) string {
 	h := sha256.New()
 	write := func(parts ...string) {
@@ -129,7 +129,7 @@ func (c *Change) fingerprint(subject []string) string {
 	return string(text)
 }
 
-// plainText returns a plain value as JSON, and "" for a list, a descriptor or nil.
+// plainText returns a scalar as JSON, and "" for a list, a descriptor or nil.
 func plainText(value any) string {
 	switch reflect.ValueOf(value).Kind() {
 	case reflect.Invalid, reflect.Struct, reflect.Slice, reflect.Map:

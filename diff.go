@@ -4,46 +4,46 @@ import (
 	"fmt"
 )
 
-// Service is one state of a service: the manifests of its versions and where they are.
+// Service is the state of a service at one point in time: the manifests of its versions and their base path.
 type Service struct {
-	// BasePath is the path above the versions, which begins with a slash and does not end in one. Empty means unknown.
+	// BasePath is the path in front of the version, with a leading and without a trailing slash. Empty means unknown.
 	BasePath string
 	Versions []Version
 }
 
-// Diff compares the versions of one service, as [DiffService] does.
+// Diff compares the versions of one service. See [DiffService].
 func Diff(old, new []Version) []Change {
 	return DiffService(Service{Versions: old}, Service{Versions: new})
 }
 
-// DiffService returns what changed from old to new, never nil: version by version, and in each the endpoints of
-// old in their order, then those that are new. Where the JSON of a manifest differs there is at least one change.
-// All URLs must have {{host}} resolved in the same way, or not at all.
+// DiffService returns the changes from old to new, never nil. They are grouped by version; within a version, the
+// endpoints of old come first, in their order, followed by the added ones. If the JSON of a manifest differs, there is
+// at least one change. {{host}} must be resolved the same way in all URLs, or in none.
 //
-// All versions count as registered together. Others are the manifests that are registered besides: they take part
-// in overlap, in the old state and in the new one, and are not compared themselves.
+// All versions count as registered together. Others are further registered manifests: they take part in overlap, before
+// and after the change, but are not compared themselves.
 func DiffService(old, new Service, others ...Version) []Change {
 	return compare([]pair[Service]{{&old, &new}}, others, false)
 }
 
-// DiffServices compares services that are registered together, paired by base path. Each change names the base
-// path of its service. Otherwise it does what [DiffService] does.
+// DiffServices compares services that are registered together, paired by base path. Each change names the base path of
+// its service. Otherwise it works like [DiffService].
 func DiffServices(old, new []Service, others ...Version) []Change {
 	pairs, _ := pairUp(old, new, func(s *Service) string { return s.BasePath })
 	return compare(pairs, others, true)
 }
 
-// differ collects changes. The service, version and endpoint it is at go into each of them.
+// differ collects changes and labels each with the current service, version and endpoint.
 type differ struct {
 	service, version, endpoint string
 	changes                    []Change
 	overlap                    *overlap
 }
 
-// slot is a version of a service, which is in the old state, in the new one, or in both.
+// slot is a version of a service that exists in the old state, the new state, or both.
 type slot struct {
 	service, version string
-	besides          bool // it is registered besides what is compared, and service is its source
+	besides          bool // registered alongside, not compared; service holds its source
 	pair[Version]
 }
 
@@ -58,12 +58,12 @@ func compare(services []pair[Service], others []Version, named bool) []Change {
 		if s.new != nil {
 			new = *s.new
 		}
-		// The order of versions is not compared: each has a route of its own.
+		// The order of versions is irrelevant: each has its own route.
 		versions, _ := pairUp(old.Versions, new.Versions, func(v *Version) string { return v.Name })
 		for _, v := range versions {
 			at := &slot{pair: v}
 			if named {
-				at.service = max(old.BasePath, new.BasePath) // they are equal, or one of them is empty
+				at.service = max(old.BasePath, new.BasePath) // both are equal, or one is empty
 			}
 			if v.old != nil {
 				at.version = v.old.Name
@@ -107,7 +107,7 @@ func compare(services []pair[Service], others []Version, named bool) []Change {
 	return d.changes
 }
 
-// manifests returns copies of the manifests, by version.
+// manifests returns copies of the manifests, keyed by version.
 func manifests(versions []Version) map[string]Manifest {
 	all := make(map[string]Manifest, len(versions))
 	for _, v := range versions {
@@ -116,10 +116,10 @@ func manifests(versions []Version) map[string]Manifest {
 	return all
 }
 
-// serviceMoves guesses where removed services went: to the base path of the added service that declares the most of
-// their URLs, if it has at least half of them.
+// serviceMoves guesses where removed services went: to the base path of the added service that declares most of their
+// URLs, provided it has more than half of them.
 func serviceMoves(services []pair[Service]) map[*Service]string {
-	owner := make(map[string]string) // by URL, of the added services
+	owner := make(map[string]string) // of added services, by URL
 	for _, s := range services {
 		if s.old == nil {
 			for _, v := range s.new.Versions {
@@ -144,7 +144,7 @@ func serviceMoves(services []pair[Service]) map[*Service]string {
 			}
 		}
 		for to, n := range counts {
-			if n*2 > total { // so at most one
+			if n*2 > total { // a majority, so there is at most one
 				moves[s.old] = to
 			}
 		}
@@ -170,7 +170,7 @@ func (d *differ) manifest(at *slot) {
 	url := func(e *Endpoint) string { return e.URL }
 	pairs, moved := pairUp(old.Endpoints, new.Endpoints, url)
 
-	// An endpoint has no id, so a new URL is a new endpoint. Its name may still tell where an old one went.
+	// Endpoints have no id, so a new URL is a new endpoint. Its name may still hint at where the old one went.
 	places := make(map[string][]string)
 	for _, p := range pairs {
 		if p.old == nil {
@@ -193,7 +193,7 @@ func (d *differ) manifest(at *slot) {
 		default:
 			d.endpoint = p.old.URL
 			d.descriptor(*p.old, *p.new)
-			if moved { // among endpoints that match equally well, the first one answers
+			if moved { // ties between endpoints go to the first one
 				d.takenOver(at, *p.new)
 			}
 		}
@@ -204,13 +204,13 @@ func (d *differ) manifest(at *slot) {
 	}
 }
 
-// place is what a change is about inside an endpoint.
+// place is what a change concerns inside an endpoint.
 type place struct {
-	prefix  string   // what a message about it begins with
-	subject []string // the path to it, for the fingerprint
+	prefix  string   // of messages about it
+	subject []string // path to it, for the fingerprint
 }
 
-// sub returns a place inside of another, with the same prefix.
+// sub returns a place nested in p, with the same prefix.
 func (p place) sub(steps ...string) place {
 	p.subject = append(p.subject[:len(p.subject):len(p.subject)], steps...)
 	return p
@@ -225,7 +225,7 @@ func (d *differ) add(rule string, at place, old, new any, format string, args ..
 	d.changes = append(d.changes, c)
 }
 
-// text compares a text of the manifest. Empty means absent.
+// text compares two strings of the manifest. Empty means absent.
 func (d *differ) text(rule string, at place, what, old, new string) {
 	at = at.sub(what)
 	switch {
@@ -239,14 +239,13 @@ func (d *differ) text(rule string, at place, what, old, new string) {
 	}
 }
 
-// pair is an item of two lists, nil where a list does not have it.
+// pair holds the matching items of two lists; nil means the list has none.
 type pair[T any] struct{ old, new *T }
 
-// pairUp pairs the n-th item with a key in old with the n-th item with that key in new. The items of old come
-// first, in their order, then those that only new has. It also reports whether the items that both lists have are
-// in another order.
+// pairUp pairs the n-th item with a given key in old with the n-th item with that key in new. Items of old come first,
+// in their order, followed by those only in new. moved reports whether the common items are ordered differently.
 func pairUp[T any](old, new []T, key func(*T) string) (pairs []pair[T], moved bool) {
-	open := make(map[string][]int, len(new)) // items of new without a partner, by key
+	open := make(map[string][]int, len(new)) // unpaired items of new, by key
 	for i := range new {
 		k := key(&new[i])
 		open[k] = append(open[k], i)
@@ -273,7 +272,7 @@ func pairUp[T any](old, new []T, key func(*T) string) (pairs []pair[T], moved bo
 	return pairs, moved
 }
 
-// keysOf returns the keys of the items, in their order.
+// keysOf returns the keys of items, in order.
 func keysOf[T any](items []T, key func(*T) string) []string {
 	keys := make([]string, len(items))
 	for i := range items {

@@ -43,13 +43,13 @@ func (d *differ) descriptor(old, new Endpoint) {
 	}
 }
 
-// modifierPlace is the place of a modifier as a whole.
+// modifierPlace returns the place of a modifier as a whole.
 func modifierPlace(id string) place {
 	return place{prefix: fmt.Sprintf("modifier %q ", id), subject: []string{"modifier", id}}
 }
 
-// pairRenamed pairs a modifier that was removed with one that was added if they have the same query parameters and
-// no other modifier that was removed or added has them: its id changed.
+// pairRenamed pairs a removed modifier with an added one if both have the same query parameters and no other removed or
+// added modifier does. Such a modifier has only changed its id.
 func pairRenamed(pairs []pair[Modifier]) []pair[Modifier] {
 	keys := func(m *Modifier) string { return strings.Join(keysOf(m.Params, paramKey), "\x00") }
 	type candidates struct{ removed, added []int }
@@ -116,7 +116,7 @@ func (d *differ) contextItem(p pair[ContextItem]) {
 	d.text(ChangeContextMapper, inside, "mapper", old.Mapper, new.Mapper)
 }
 
-// modifier compares two states of a modifier, apart from its id.
+// modifier compares two versions of a modifier, ignoring the id.
 func (d *differ) modifier(old, new Modifier) {
 	at := place{prefix: fmt.Sprintf("modifier %q: ", old.ID), subject: []string{"modifier", old.ID}}
 	d.text(ChangeModifier, at, "name", old.Name, new.Name)
@@ -143,7 +143,7 @@ func (d *differ) modifier(old, new Modifier) {
 
 func paramKey(p *Param) string { return p.Key }
 
-// pairParams pairs params with the same key, then the remaining ones in order: their key has changed.
+// pairParams pairs params by key, then the remaining ones by position: their key has changed.
 func pairParams(old, new []Param) (pairs []pair[Param], moved bool) {
 	pairs, moved = pairUp(old, new, paramKey)
 	kept, added := pairs[:len(old)], pairs[len(old):]
@@ -183,7 +183,7 @@ func (d *differ) param(at place, old, new Param) {
 	}
 }
 
-// kind returns the kind of modifier that has such a param. A param that no builder makes is known by its type.
+// kind returns the modifier kind of a param. If none of the builders could have made it, the type is used instead.
 func kind(p Param) string {
 	switch {
 	case p.Schema.Type != TypeString:
@@ -194,7 +194,7 @@ func kind(p Param) string {
 	return KindText
 }
 
-// jsonText returns a value as the manifest has it: 20 and json.Number("20") are the same there.
+// jsonText returns a value as it appears in the manifest, where 20 and json.Number("20") are the same.
 func jsonText(value any) string {
 	text, err := marshal(value)
 	if err != nil {
@@ -203,7 +203,7 @@ func jsonText(value any) string {
 	return string(text)
 }
 
-// options compares the choices of a dropdown, by their value.
+// options compares the options of a dropdown by value.
 func (d *differ) options(at place, old, new Param) {
 	reported := len(d.changes)
 	value := func(o *Option) string { return o.Value }
@@ -232,7 +232,7 @@ func (d *differ) options(at place, old, new Param) {
 	}
 }
 
-// choices returns the options or, where there is only an enum, options without a label.
+// choices returns the options, or unlabelled ones made from the enum if there are none.
 func choices(p Param) []Option {
 	if len(p.UI.Options) > 0 {
 		return p.UI.Options

@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// overlap answers which feeds of the old state get another endpoint in the new one. Everything that is registered
-// together takes part: all versions, all services, and what is registered besides.
+// overlap finds the feeds that a different endpoint answers after the change. Everything registered together takes
+// part: all versions, all services, and whatever is registered alongside.
 type overlap struct {
 	slots  []*slot
-	number map[*slot]int // its index in slots, which is the name of its version in the indexes
+	number map[*slot]int // index into slots, used as version name in the indexes
 
-	// Built when the first question comes: most comparisons have none.
+	// Built on first use: most comparisons need none of it.
 	before, after    *Index
 	oldOnes, newOnes map[owner]*Endpoint
-	kept             *segmentNode // the old endpoints that are still there
-	kinds            []owner      // one of each kind of those: of all with the same settings, then and now
+	kept             *segmentNode // old endpoints that still exist
+	kinds            []owner      // one of each kind of those; endpoints of a kind have the same settings, before and after
 	workLeft         int
 }
 
@@ -28,20 +28,20 @@ type owner struct {
 	url  string
 }
 
-// workPerEndpoint bounds the search for taken-over feeds, in comparisons of URL segments for each endpoint on average.
-// Real services need a handful; a manifest full of URLs such as /{{a}}-1, /{{a}}-2 would need the square of their
+// workPerEndpoint bounds the search for taken-over feeds, as the average number of URL segment comparisons per
+// endpoint. Real services need a handful; a manifest full of URLs such as /{{a}}-1, /{{a}}-2 would need a quadratic
 // number.
 const workPerEndpoint = 1000
 
-// workPerFeed and workPerHit are what it costs to find out which endpoint answers for a feed, in comparisons of URL
-// segments: once, and for every endpoint that could answer.
+// workPerFeed and workPerHit are the cost of finding the endpoint that answers for a feed, in URL segment comparisons:
+// a fixed part, and a part for every candidate.
 const (
 	workPerFeed = 100
 	workPerHit  = 5
 )
 
-// newOverlap registers the slots together. Among endpoints that match a feed equally well the first one answers, so
-// what is registered besides comes first, and the slots are in the same order in both states.
+// newOverlap registers the slots together. Ties go to the endpoint that was registered first, so manifests registered
+// alongside come first, and the slots keep the same order before and after.
 func newOverlap(slots []*slot, others []Version) *overlap {
 	o := &overlap{number: make(map[*slot]int)}
 	for i := range others {
@@ -54,7 +54,7 @@ func newOverlap(slots []*slot, others []Version) *overlap {
 	return o
 }
 
-// build indexes both states by their URLs.
+// build indexes the URLs before and after the change.
 func (o *overlap) build() {
 	var before, after []Version
 	collect := func(v *Version, slot int, into map[owner]*Endpoint) Version {
@@ -97,14 +97,14 @@ func (o *overlap) build() {
 	o.workLeft = workPerEndpoint * (len(o.oldOnes) + len(o.newOnes))
 }
 
-// handover says that an endpoint answers for feeds of another one, which is still there.
+// handover records that an endpoint answers for feeds of another one that still exists.
 type handover struct {
 	from owner
-	feed string // such a feed; empty where any feed of the new endpoint is one
+	feed string // an example; empty if every feed of the new endpoint is one
 }
 
-// handovers returns the endpoints whose feeds an endpoint of the new state has taken. Only those are looked at for
-// which matters is true. It returns false if the search was given up.
+// handovers returns the endpoints that lose feeds to the given endpoint of the new state. It considers only those for
+// which matters returns true. It returns false if it gave up the search.
 func (o *overlap) handovers(at *slot, url string, matters func(from owner) bool) ([]handover, bool) {
 	if o.before == nil {
 		o.build()
@@ -120,7 +120,8 @@ func (o *overlap) handovers(at *slot, url string, matters func(from owner) bool)
 		return ok && after == to
 	}
 
-	// With a value in place of each placeholder that no URL has in it, the endpoint's own URL is the most general feed.
+	// Replacing each placeholder with a value that occurs in no URL turns the endpoint's URL into its most general
+	// feed.
 	parts := segments(url)
 	general := feedOf(parts, nil)
 	if from, ok := o.ownerOf(o.before, general); ok && !seen[from] && o.newOnes[from] != nil {
@@ -133,7 +134,7 @@ func (o *overlap) handovers(at *slot, url string, matters func(from owner) bool)
 		return found, true // it is the only feed, apart from longer ones that go to the same endpoint
 	}
 
-	// Other endpoints have text where this one has a placeholder. Mostly, all of them are alike and none matters.
+	// Other endpoints have text where this one has a placeholder. Usually they are all alike and none of them matters.
 	o.workLeft -= len(o.kinds)
 	if !slices.ContainsFunc(o.kinds, matters) {
 		return found, true
@@ -157,7 +158,7 @@ func (o *overlap) handovers(at *slot, url string, matters func(from owner) bool)
 	return found, search.walk(o.kept, 0)
 }
 
-// ownerOf returns the endpoint that answers for a feed.
+// ownerOf returns the endpoint that answers for feed.
 func (o *overlap) ownerOf(x *Index, feed string) (owner, bool) {
 	o.workLeft -= workPerFeed
 	m, ok := x.Match(feed)
@@ -169,8 +170,9 @@ func (o *overlap) ownerOf(x *Index, feed string) (owner, bool) {
 	return owner{slot, m.Endpoint}, err == nil
 }
 
-// choicesOf yields combinations of words, one from each list: the first ones, then those that differ from them in
-// one place. Their number is linear in that of the words; not all combinations are worth their time.
+// choicesOf yields combinations with one word from each list: the first words, then all combinations that differ from
+// these in one place. Their number is linear in the number of words; trying all combinations would not be worth the
+// time.
 func choicesOf(words [][]string) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		choice := make([]string, len(words))
@@ -191,7 +193,7 @@ func choicesOf(words [][]string) iter.Seq[[]string] {
 	}
 }
 
-// feedSettings is what a feed gets from the endpoint that answers for it.
+// feedSettings holds what a feed gets from the endpoint that answers for it.
 type feedSettings struct {
 	Endpoint   string        `json:"endpoint"`
 	Method     string        `json:"method"`
@@ -203,13 +205,13 @@ func settingsOf(e Endpoint) feedSettings {
 	return feedSettings{e.URL, e.Method, e.MIMEType, append([]ContextItem{}, e.ContextObj...)}
 }
 
-// lostKeys says which context keys feeds lost.
+// lostKeys names the context keys that feeds lost.
 type lostKeys struct {
 	Endpoint string   `json:"endpoint"`
 	LostKeys []string `json:"lost_keys"`
 }
 
-// takenOverBy reports the feeds that each of the endpoints, which are all new, takes over.
+// takenOverBy reports the feeds that each of the added endpoints takes over.
 func (d *differ) takenOverBy(at *slot, endpoints []Endpoint) {
 	d.version = at.version
 	for _, e := range endpoints {
@@ -219,7 +221,7 @@ func (d *differ) takenOverBy(at *slot, endpoints []Endpoint) {
 	d.endpoint = ""
 }
 
-// takenOver reports that an endpoint answers for feeds of another one in a way that is not theirs.
+// takenOver reports feeds that the endpoint takes over if it treats them differently.
 func (d *differ) takenOver(at *slot, to Endpoint) {
 	o := d.overlap
 	harm := func(from owner) []difference { return differences(o.oldOnes[from], o.newOnes[from], &to) }
@@ -230,7 +232,7 @@ func (d *differ) takenOver(at *slot, to Endpoint) {
 		return
 	}
 
-	// Feeds that change in the same way are reported together.
+	// Group feeds that change in the same way.
 	var groups []*handoverGroup
 	byHarm := make(map[string]*handoverGroup)
 	for _, h := range found {
@@ -263,20 +265,20 @@ func (d *differ) takenOver(at *slot, to Endpoint) {
 	}
 }
 
-// handoverGroup is feeds of several endpoints to which the same happens.
+// handoverGroup holds feeds of several endpoints that are affected in the same way.
 type handoverGroup struct {
-	lost bool // they lose keys; otherwise something else happens
+	lost bool // they lose keys; otherwise they are affected in some other way
 	harm []difference
 	from []handover
 }
 
-// subject identifies a takeover by the endpoints that lose feeds and what that means for them.
+// subject identifies a takeover by the endpoints that lose feeds and the consequences for them.
 func (o *overlap) subject(g *handoverGroup) place {
 	var parts []string
 	for _, h := range g.from {
 		s := *o.slots[h.from.slot]
 		if s.besides {
-			s.service = "" // the name of a source, which depends on who calls
+			s.service = "" // the source name depends on how signpost was called
 		}
 		parts = append(parts, strings.Join([]string{"from", s.service, s.version, h.from.url}, " "))
 	}
@@ -287,7 +289,7 @@ func (o *overlap) subject(g *handoverGroup) place {
 	return place{subject: parts}
 }
 
-// describe names the first endpoint that loses feeds, and counts the others.
+// describe names the first endpoint that loses feeds and counts the rest.
 func (o *overlap) describe(at *slot, from []handover) string {
 	first := from[0]
 	text := strconv.Quote(first.from.url)
@@ -315,16 +317,16 @@ func (o *overlap) describe(at *slot, from []handover) string {
 	return text
 }
 
-// difference is one thing that breaks for feeds when another endpoint answers for them.
+// difference is something that breaks for feeds when a different endpoint answers for them.
 type difference struct {
 	what     differenceKind
-	key      string // the context key, if it is about one
+	key      string // the context key, if any
 	old, new string
 }
 
 type differenceKind int
 
-// Fingerprints depend on these numbers: add new ones at the end.
+// Fingerprints contain these numbers, so append new constants at the end.
 const (
 	otherMethod differenceKind = iota
 	otherMIMEType
@@ -350,8 +352,8 @@ func (d difference) String() string {
 	return d.key
 }
 
-// differences returns what breaks for the feeds of an endpoint, which was and is, when another one answers for them.
-// What the endpoint itself has changed in the same way is reported there.
+// differences returns what breaks for the feeds of an endpoint when to answers for them instead. was and is are the
+// endpoint before and after the change; what changed in the same way there is reported there.
 func differences(was, is, to *Endpoint) []difference {
 	var all []difference
 	if to.Method != was.Method && to.Method != is.Method {
@@ -384,7 +386,7 @@ func differences(was, is, to *Endpoint) []difference {
 	return all
 }
 
-// contextByKey returns the context items of an endpoint by their key, the first of each.
+// contextByKey returns the context items of an endpoint by key. The first one wins.
 func contextByKey(e *Endpoint) map[string]*ContextItem {
 	if len(e.ContextObj) == 0 {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"signpost"
 )
 
-// registered is an endpoint as a plain matcher sees it: no index, and no knowledge of how Diff works.
+// registered is an endpoint as a plain matcher sees it, without an index and independent of how Diff works.
 type registered struct {
 	signpost.Endpoint
 	version  string
@@ -21,7 +21,7 @@ type registered struct {
 
 var placeholder = regexp.MustCompile(`\{\{[a-z]+\}\}`)
 
-// register lists the endpoints of versions in the order in which ties are decided.
+// register lists the endpoints of versions in tie-breaking order.
 func register(versions []signpost.Version) []registered {
 	var all []registered
 	for _, v := range versions {
@@ -38,8 +38,8 @@ func register(versions []signpost.Version) []registered {
 	return all
 }
 
-// answers returns the endpoint that answers for a feed: the longest match, then the most literal text, then the
-// first one.
+// answers returns the endpoint that answers for a feed: the longest match, then the most literal text, then the first
+// one.
 func answers(all []registered, feed string) *registered {
 	var best *registered
 	longest := 0
@@ -56,7 +56,7 @@ func answers(all []registered, feed string) *registered {
 	return best
 }
 
-// broken returns what the owner of a feed in the new state means to it, "" if nothing breaks.
+// broken returns what breaks for a feed of old that new answers for, or "" if nothing does.
 func broken(old, new *registered, after []registered) string {
 	if new == nil {
 		return "no endpoint"
@@ -81,7 +81,7 @@ func broken(old, new *registered, after []registered) string {
 		if find(new.Endpoint, c.Key) != nil {
 			continue
 		}
-		// A key that the endpoint itself no longer declares is context-removed, which is notable.
+		// A key that the endpoint itself no longer declares is reported as context-removed, which is notable.
 		dropped := slices.ContainsFunc(after, func(e registered) bool {
 			return e.version == old.version && e.URL == old.URL && find(e.Endpoint, c.Key) == nil
 		})
@@ -92,8 +92,8 @@ func broken(old, new *registered, after []registered) string {
 	return ""
 }
 
-// overlapping returns random versions whose URLs overlap in every way: prefixes, ends inside of segments, placeholders
-// against text, and ties.
+// overlapping returns random versions whose URLs overlap in every possible way: prefixes, ends inside segments,
+// placeholders against text, and ties.
 func overlapping(random *rand.Rand) []signpost.Version {
 	var versions []signpost.Version
 	for v := range 1 + random.IntN(2) {
@@ -120,7 +120,7 @@ func addOverlapping(random *rand.Rand, m *signpost.Manifest) {
 	m.Endpoints = slices.Insert(m.Endpoints, at, e)
 }
 
-// describe gives an endpoint a random descriptor out of few, so that many are alike.
+// describe gives an endpoint one of a few random descriptors, so that many endpoints are alike.
 func describe(random *rand.Rand, e *signpost.Endpoint) {
 	e.ContextObj = nil
 	switch random.IntN(6) {
@@ -133,7 +133,7 @@ func describe(random *rand.Rand, e *signpost.Endpoint) {
 	}
 }
 
-// edit makes one random edit.
+// edit applies one random edit.
 func edit(random *rand.Rand, versions []signpost.Version) []signpost.Version {
 	if random.IntN(10) == 0 {
 		name := fmt.Sprint("v", len(versions)+1)
@@ -160,8 +160,8 @@ func edit(random *rand.Rand, versions []signpost.Version) []signpost.Version {
 	return versions
 }
 
-// feedsOf returns feeds for the endpoints: placeholders filled in with text of other URLs or none, and followed by
-// something or nothing.
+// feedsOf returns feeds for the endpoints: placeholders filled in with text from other URLs or from none, with and
+// without a suffix.
 func feedsOf(all []registered) []string {
 	values := []string{"z", "a", "b", "ab", "a-b", "az", "zb", "a-z", "z-b", "a-z-b", "z-z", "abz"}
 	suffixes := []string{"", "z", "b", "/", "/a", "/z", "?q=1", "-b"}
@@ -195,9 +195,9 @@ func feedsOf(all []registered) []string {
 
 var suchAs = regexp.MustCompile(`such as "([^"]*)"`)
 
-// wantBreaking checks the promise of Diff: whenever a feed of the old state gets another method, type or required
-// key, or loses a key to another endpoint, a breaking change names its old or its new endpoint. And where a change says that
-// feeds are taken over, there is such a feed.
+// wantBreaking checks what Diff promises: if a feed of the old state gets a different method, type or required key, or
+// loses a key to another endpoint, a breaking change names its old or its new endpoint. Conversely, a change that says
+// that feeds are taken over is true of at least one feed.
 func wantBreaking(t testing.TB, old, new []signpost.Version) (brokenFeeds int) {
 	t.Helper()
 	before, after := register(old), register(new)
@@ -260,7 +260,7 @@ func TestDiffKeepsItsPromise(t *testing.T) {
 	}
 }
 
-// FuzzDiffKeepsItsPromise looks for services and edits that the test above does not come across.
+// FuzzDiffKeepsItsPromise looks for services and edits that the test above does not generate.
 func FuzzDiffKeepsItsPromise(f *testing.F) {
 	f.Add(uint64(1), uint64(2))
 	f.Fuzz(func(t *testing.T, a, b uint64) {

@@ -12,8 +12,8 @@ import (
 	"signpost"
 )
 
-// mutations returns ways to change a value: each field to something else, each list by one item less, more or
-// elsewhere. A field that is added to the manifest later takes part.
+// mutations returns ways to change a value: set a field to something else; remove, add or move an item of a list.
+// Fields that are added to the manifest later are covered automatically.
 func mutations(v reflect.Value) []func() {
 	var all []func()
 	switch v.Kind() {
@@ -51,7 +51,7 @@ func mutations(v reflect.Value) []func() {
 	return all
 }
 
-// documents returns what the service would send, by version; false if it would send nothing.
+// documents returns the served documents by version, or false if nothing can be served.
 func documents(versions []signpost.Version) (map[string]string, bool) {
 	docs := make(map[string]string)
 	for _, v := range versions {
@@ -64,7 +64,7 @@ func documents(versions []signpost.Version) (map[string]string, bool) {
 	return docs, true
 }
 
-// wantDiff checks the property: there are changes if, and only if, a document changes.
+// wantDiff checks that there are changes if and only if a document changes.
 func wantDiff(t testing.TB, old, new []signpost.Version) (changed bool) {
 	t.Helper()
 	before, ok := documents(old)
@@ -90,11 +90,11 @@ func wantDiff(t testing.TB, old, new []signpost.Version) (changed bool) {
 	return !maps.Equal(before, after)
 }
 
-// Every single mutation of an endpoint in which every field is set.
+// Apply every single mutation to an endpoint in which every field is set.
 func TestDiffSeesEveryField(t *testing.T) {
 	build := func() []signpost.Version {
 		first, second := fullEndpoint("https://{{host}}/a"), fullEndpoint("https://{{host}}/b")
-		for _, e := range []*signpost.Endpoint{&first, &second} { // something to swap in every list
+		for _, e := range []*signpost.Endpoint{&first, &second} { // every list has items to swap
 			e.ContextObj = append(e.ContextObj, signpost.ContextItem{Key: "age", Type: signpost.ContextBodyParam})
 			p := &e.Modifiers[0].Params[0]
 			p.UI.Options = append(p.UI.Options, signpost.Option{Value: "title", Label: "Title"})
@@ -119,7 +119,7 @@ func TestDiffSeesEveryField(t *testing.T) {
 	}
 }
 
-// Random services, and random mutations of them, one after the other.
+// Apply random mutations to random services, one after the other.
 func TestDiffOfRandomMutations(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	seen := 0
@@ -193,7 +193,7 @@ func randomVersions(random *rand.Rand) []signpost.Version {
 	return versions
 }
 
-// For any two manifests, valid or not: there are changes if, and only if, they are not the same document.
+// For any two manifests, valid or not, there are changes if and only if the documents differ.
 func FuzzDiff(f *testing.F) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 20 {

@@ -1,8 +1,8 @@
 package signpost
 
-// Repaired returns old without what [Manifest.Validate] rejects in it, so that an old state with errors can be compared:
-// nobody could register such a part, so repairing it breaks nothing. If new has the endpoint, and in it the item with the
-// same identity, the part is taken from there; otherwise it is dropped.
+// Repaired returns old without the parts that [Manifest.Validate] rejects, so that an old state with errors can be
+// compared. Nobody could register such a part, so fixing it breaks nothing. A rejected part is replaced by the one with
+// the same identity in new, or dropped if new has none.
 func Repaired(old, new []Version) []Version {
 	pairs, _ := pairUp(old, new, func(v *Version) string { return v.Name })
 	repaired := make([]Version, len(old))
@@ -44,7 +44,7 @@ func repair(old, new Manifest, findings []Finding) Manifest {
 	return repaired
 }
 
-// repair replaces what the paths lead to by what the endpoint is now, nil if it is gone.
+// repair replaces the values at the given paths with those of now. A nil now means that the endpoint is gone.
 func (e *Endpoint) repair(wrong []Path, now *Endpoint) {
 	if now == nil {
 		now = &Endpoint{Name: e.Name, Method: e.Method, MIMEType: e.MIMEType}
@@ -77,7 +77,8 @@ func (e *Endpoint) repair(wrong []Path, now *Endpoint) {
 	e.Modifiers = replaceItems(e.Modifiers, now.Modifiers, modifiers, func(m *Modifier) string { return m.ID })
 }
 
-// replaceItems replaces the wrong items by those of now with the same key, or drops them. No key is there twice.
+// replaceItems replaces the wrong items with those of now that have the same key, or drops them. Keys in the result are
+// unique.
 func replaceItems[T any](old, now []T, wrong map[int]bool, key func(*T) string) []T {
 	current := make(map[string]*T, len(now))
 	for i := range now {

@@ -8,7 +8,7 @@ import (
 	"signpost"
 )
 
-// Repairing an old state that has errors is no change to anybody; what else is done to it is.
+// Fixing errors of the old state is not a change; other edits are.
 func TestDiffOfRepairs(t *testing.T) {
 	const url = "https://{{host}}/v1/feeds"
 	good := func() signpost.Endpoint {
@@ -47,7 +47,7 @@ func TestDiffOfRepairs(t *testing.T) {
 		}
 	}
 
-	// A URL that cannot be registered is not missed. An endpoint that is gone is, whatever was wrong with it.
+	// A URL that could not be registered is not missed. A removed endpoint is, whatever was wrong with it.
 	bad, gone := feed("feeds"), feed(url)
 	gone.Method = "GET"
 	changes := signpost.Diff(signpost.Repaired(v1(bad, gone), v1()), v1())

@@ -12,8 +12,8 @@ import (
 	"signpost"
 )
 
-// serviceCase is a change to services that are registered together, and what DiffServices says about it: "service
-// version endpoint: rule: message" for each.
+// serviceCase is a change to services that are registered together, and the expected changes as "service version
+// endpoint: rule: message".
 type serviceCase struct {
 	name     string
 	old, new []signpost.Service
@@ -60,7 +60,7 @@ func TestDiffServices(t *testing.T) {
 	}
 }
 
-// A base path is part of every manifest's address. Where it is not known, there is nothing to say.
+// The base path is part of every manifest's address. If it is unknown, there is nothing to report.
 func TestDiffBasePath(t *testing.T) {
 	at := func(base string) signpost.Service { return service(base, feed("https://{{host}}/feeds")) }
 	changes := signpost.DiffService(at("/"), at("/feeds"))
@@ -75,7 +75,7 @@ func TestDiffBasePath(t *testing.T) {
 	}
 }
 
-// What is registered besides loses feeds too, and keeps others from losing some.
+// Manifests registered alongside can lose feeds as well, and can keep others from losing some.
 func TestDiffWithOthers(t *testing.T) {
 	const feeds, media = "https://{{host}}/feeds", "https://{{host}}/feeds/media"
 	rules := func(old, new signpost.Service, others ...signpost.Version) string {
@@ -100,7 +100,7 @@ func TestDiffWithOthers(t *testing.T) {
 	}
 }
 
-// A fingerprint does not depend on the order of anything, nor on edits elsewhere, and tells changes apart.
+// A fingerprint depends neither on order nor on unrelated edits, and distinguishes changes.
 func TestDiffFingerprints(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for _, test := range diffCases() {
@@ -120,13 +120,13 @@ func TestDiffFingerprints(t *testing.T) {
 		}
 		before := fingerprints(test.old, test.new)
 		if strings.Contains(test.name, "order") || strings.Contains(test.name, "tie") {
-			continue // the order is what these are about
+			continue // these are about the order
 		}
 		for range 5 {
 			old, new := cloneVersions(test.old), cloneVersions(test.new)
 			seed := random.Uint64()
 			for _, versions := range [][]signpost.Version{old, new} {
-				// The same order on both sides, or there would be more changes.
+				// Both sides need the same order; otherwise there would be more changes.
 				shuffle := rand.New(rand.NewPCG(seed, 0))
 				weight := shuffle.Perm(256)
 				rank := func(text string) int {
@@ -150,7 +150,7 @@ func TestDiffFingerprints(t *testing.T) {
 			after := fingerprints(old, new)
 			for fingerprint, text := range before {
 				if strings.Contains(text, "name-changed") || strings.Contains(text, "version-") || strings.Contains(text, "such as") {
-					continue // renamed above; versions hold the endpoint above
+					continue // renamed above, or a version that contains the renamed endpoint
 				}
 				if _, found := after[fingerprint]; !found {
 					t.Errorf("%s: %s has another fingerprint after unrelated edits", test.name, text)
@@ -160,7 +160,7 @@ func TestDiffFingerprints(t *testing.T) {
 	}
 }
 
-// The search for taken-over feeds gives up before its time gets out of hand, and says so rather than nothing.
+// The search for taken-over feeds gives up before it takes too long, and reports that it did.
 func TestDiffGivesUp(t *testing.T) {
 	var old, new signpost.Manifest
 	for i := range 1500 {

@@ -23,15 +23,14 @@ func v1(endpoints ...signpost.Endpoint) []signpost.Version {
 	return []signpost.Version{{Name: "v1", Manifest: signpost.NewManifest(endpoints...)}}
 }
 
-// diffCase is a change to a service, and what Diff says about it: "rule: message: old: new" for each, old and
-// new as JSON.
+// diffCase is a change to a service, and the expected changes as "rule: message: old: new", with old and new as JSON.
 type diffCase struct {
 	name     string
 	old, new []signpost.Version
 	want     []string
 }
 
-// changed is a case in which one endpoint changes. The endpoint to start from has something of everything.
+// changed is a case in which one endpoint changes. The initial endpoint sets every field.
 func changed(name string, change func(*signpost.Endpoint), want ...string) diffCase {
 	const url = "https://{{host}}/v1/feeds"
 	from := func() signpost.Endpoint {
@@ -322,7 +321,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// jsonOf writes a value without escaping, as the command line does.
+// jsonOf marshals a value without HTML escaping, as the command line does.
 func jsonOf(t testing.TB, value any) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -377,7 +376,7 @@ func TestDiffRules(t *testing.T) {
 	}
 }
 
-// The order is that of the versions, then of the old endpoints, then of those that are new.
+// Changes are ordered by version, then old endpoints, then new ones.
 func TestDiffOrder(t *testing.T) {
 	version := func(name string, names ...string) signpost.Version {
 		m := signpost.Manifest{}
@@ -416,7 +415,7 @@ func TestDiffJSON(t *testing.T) {
 	}
 }
 
-// What is done to the changes does not show in the manifests, as the spec asks of every copy.
+// Modifying the returned changes must not modify the manifests (independence rule of the spec).
 func TestDiffCopies(t *testing.T) {
 	for _, test := range diffCases() {
 		before := jsonOf(t, []any{test.old, test.new})
@@ -436,7 +435,7 @@ func TestDiffCopies(t *testing.T) {
 	}
 }
 
-// BenchmarkDiff compares manifests without a change, with a change in every endpoint, and with all of them new.
+// BenchmarkDiff compares manifests without a change, with a change in every endpoint, and with only new endpoints.
 func BenchmarkDiff(b *testing.B) {
 	for _, size := range []int{10, 1000, 10_000} {
 		old := []signpost.Version{{Name: "v1", Manifest: benchmarkManifest(size)}}

@@ -18,12 +18,12 @@ func exampleVersions(host string) []signpost.Version {
 	})
 	versions := []signpost.Version{{Name: "v1", Source: "feeds.yaml", Manifest: feeds}, {Name: "v1", Source: "sport.yaml", Manifest: sport}}
 	for i := range versions {
-		versions[i].Manifest, _ = versions[i].Manifest.ForHost(host) // fails for what is not a host
+		versions[i].Manifest, _ = versions[i].Manifest.ForHost(host) // the error is for an invalid host
 	}
 	return versions
 }
 
-// Match answers for everything that is registered together: here, the feed loses a key to the other service.
+// Match considers everything registered together: here, the feed loses a key to the other service.
 func ExampleIndex_Match() {
 	index := signpost.NewIndex(exampleVersions("feeds.example.com")...)
 	m, ok := index.Match("https://feeds.example.com/feeds/sport/7?limit=20")
@@ -61,7 +61,7 @@ func ExampleManifest_Validate() {
 	//   hint: write it in lower case: get
 }
 
-// Diff tells what a change means to studios that registered the old state.
+// Diff explains what a change means to studios that registered the old state.
 func ExampleDiff() {
 	old := exampleVersions("feeds.example.com")[:1]
 	new := exampleVersions("feeds.example.com")[:1]

@@ -109,7 +109,7 @@ func ExampleSelect() {
 	// }
 }
 
-// A manifest that cannot be published comes back with everything that is wrong with it.
+// Compile returns all errors of an invalid manifest at once.
 func ExampleCompile() {
 	manifest := signpost.NewManifest(signpost.Endpoint{
 		URL: "https://{{host}}/v1/feeds", Name: "Collections", Method: "GET", MIMEType: "json",
@@ -125,11 +125,11 @@ func ExampleCompile() {
 	// Output:
 	// https://{{host}}/v1/feeds.method: error: method "GET" is not "get" or "post" [method]
 	//   hint: write it in lower case: get
-	// https://{{host}}/v1/feeds.mime_type: error: mime_type "json" is not a media type, which is type/subtype [mime-type]
+	// https://{{host}}/v1/feeds.mime_type: error: mime_type "json" is not a media type (type/subtype) [mime-type]
 	//   hint: the usual one is application/json
 }
 
-// A deployment with other features compiles the same manifest to another template.
+// Enabling other features compiles the same manifest to a different template.
 func ExampleCompile_features() {
 	manifest := signpost.NewManifest(
 		signpost.Endpoint{URL: "https://{{host}}/v1/feeds", Name: "Collections", Method: "get", MIMEType: "application/json"},

@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// Feature is something that a deployment may have, and the context keys that clients send because of it.
+// Feature is an optional capability of a deployment. Enabling it adds context keys to the matching endpoints.
 type Feature struct {
 	Name       string
-	URLSuffix  string // only for endpoints whose URL ends in this; empty means every endpoint
+	URLSuffix  string // restricts the feature to URLs with this suffix; empty means every endpoint
 	ContextObj []ContextItem
 }
 
-// The names of the built-in features.
+// Names of the built-in features.
 const (
 	FeatureAuthentication = "authentication"
 	FeatureGeoRestriction = "geo-restriction"
 )
 
-// Authentication asks for the user's access token on the media endpoint.
+// Authentication requires the user's access token on the media endpoint.
 func Authentication() Feature {
 	return Feature{
 		Name:       FeatureAuthentication,
@@ -27,7 +27,7 @@ func Authentication() Feature {
 	}
 }
 
-// GeoRestriction asks for the signed device information on every endpoint.
+// GeoRestriction adds the signed device information token to every endpoint.
 func GeoRestriction() Feature {
 	return Feature{
 		Name:       FeatureGeoRestriction,
@@ -35,9 +35,9 @@ func GeoRestriction() Feature {
 	}
 }
 
-// WithFeatures returns a copy of the manifest in which the features are applied: their context items are
-// appended to the endpoints that they are about. Authentication comes first, then geo-restriction, then the
-// others as given. An item whose key an endpoint declares already is left out: the declared one stands.
+// WithFeatures returns a copy of the manifest with the features applied: their context items are appended to the
+// matching endpoints. Authentication comes first, then geo-restriction, then the others as given. A key that an
+// endpoint already declares is not appended again.
 func (m Manifest) WithFeatures(features ...Feature) Manifest {
 	m = NewManifest(m.Endpoints...)
 	for _, f := range order(features) {
@@ -48,7 +48,7 @@ func (m Manifest) WithFeatures(features ...Feature) Manifest {
 	return m
 }
 
-// order returns the features in the order in which they are applied.
+// order sorts features into application order.
 func order(features []Feature) []Feature {
 	rank := func(f Feature) int {
 		switch f.Name {
@@ -64,7 +64,7 @@ func order(features []Feature) []Feature {
 	return features
 }
 
-// apply appends the feature's items to the endpoint, if it is one that the feature is about.
+// apply appends the feature's items to the endpoint if it matches.
 func (f Feature) apply(e *Endpoint) {
 	if !strings.HasSuffix(e.URL, f.URLSuffix) {
 		return

@@ -80,8 +80,8 @@ func TestBuiltInFeatures(t *testing.T) {
 	}
 }
 
-// What a feature adds may clash with what an endpoint declares, and then one value overwrites the other.
-// Validate says so about a manifest as it is written, so Compile must say it about the one that is served.
+// A key added by a feature may clash with one that an endpoint declares, so that one value overwrites the other.
+// Validate reports this for the manifest as written; Compile must report it for the manifest as served.
 func TestFeaturesDoNotMakeAManifestInvalid(t *testing.T) {
 	e := feed("https://{{host}}/v1/feeds")
 	e.ContextObj = []signpost.ContextItem{{Key: "device", Type: "ctx", Mapper: "signedDeviceInfoToken"}}

@@ -6,37 +6,37 @@ import (
 	"strings"
 )
 
-// Finding says what is wrong with a manifest or a definition, and where.
+// Finding is a problem in a manifest or a definition.
 type Finding struct {
 	Rule     string   `json:"rule"`
 	Severity Severity `json:"severity"`
 	Message  string   `json:"message"`
 
-	// File, Line and Column are the place in a definition file, counted in characters from 1. They are
-	// zero where the manifest was not read from a file.
+	// File, Line and Column locate the finding in a definition file. Lines and columns count from 1, columns in
+	// characters. They are zero if the manifest was not read from a file.
 	File   string `json:"file"`
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
 
-	Hint string `json:"hint"` // what would be right, where that can be said
-	Fix  *Fix   `json:"fix"`  // nil where nothing is certain to be right
+	Hint string `json:"hint"` // how to fix it, if known
+	Fix  *Fix   `json:"fix"`  // nil unless a fix is certain to be right
 
-	Path  Path `json:"-"` // the place in the manifest
-	Width int  `json:"-"` // how many characters of the line the finding is about
+	Path  Path `json:"-"` // location in the manifest
+	Width int  `json:"-"` // number of characters to underline
 
-	// Replacement is the value that certainly belongs at Path instead of the one there: a string, json.Number
-	// or bool. For a Path that ends at an endpoint it is the URL. Package definition, which knows how the value
-	// is written, makes a Fix of it.
+	// Replacement is the value that should certainly replace the one at Path: a string, json.Number or bool. If Path
+	// ends at an endpoint, it is the URL. Package definition, which knows how the value is written, turns it into a
+	// Fix.
 	Replacement any `json:"-"`
 }
 
-// Fix is a change to a definition file that settles a finding without a decision of the author's.
+// Fix is a change to a definition file that resolves a finding and leaves the author nothing to decide.
 type Fix struct {
 	Message string `json:"message"` // what the fix does, such as: write "get"
-	Edits   []Edit `json:"edits"`   // in the order of the file, none overlapping
+	Edits   []Edit `json:"edits"`   // in file order, not overlapping
 }
 
-// Edit replaces the text between two places of a file, counted like those of a finding. The end is exclusive.
+// Edit replaces a range of text. Positions count as in a Finding; the end is exclusive.
 type Edit struct {
 	Line      int    `json:"line"`
 	Column    int    `json:"column"`
@@ -45,16 +45,16 @@ type Edit struct {
 	Text      string `json:"text"`
 }
 
-// Severity is the weight of a finding.
+// Severity says how serious a finding is.
 type Severity string
 
-// An error keeps a manifest from being published; a warning does not.
+// An error prevents a manifest from being published; a warning does not.
 const (
 	SeverityError   Severity = "error"
 	SeverityWarning Severity = "warning"
 )
 
-// String returns the finding as one line: place, severity, message and rule.
+// String formats the finding on one line: location, severity, message and rule.
 func (f Finding) String() string {
 	place := f.Path.String()
 	if f.Line > 0 {
@@ -63,22 +63,22 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s: %s [%s]", place, f.Severity, f.Message, f.Rule)
 }
 
-// Path leads to a value in a manifest. The first step is the endpoint's URL.
+// Path locates a value in a manifest. The first step is the endpoint's URL.
 type Path []Step
 
 // Step is one step of a [Path]: a [Field] or an [Item].
 type Step interface{ isStep() }
 
-// Field is the step to a field of an object or, first in a path, to the endpoint with that URL.
+// Field is the step to a field of an object. As the first step of a path, it is the URL of an endpoint.
 type Field string
 
-// Item is the step to an item of a list, counted from 0.
+// Item is the step to an element of an array, counted from 0.
 type Item int
 
 func (Field) isStep() {}
 func (Item) isStep()  {}
 
-// Endpoint returns the URL of the endpoint that the path leads into, or "" if it leads into none.
+// Endpoint returns the URL of the endpoint that the path leads into, or "".
 func (p Path) Endpoint() string {
 	if len(p) == 0 {
 		return ""
@@ -87,7 +87,7 @@ func (p Path) Endpoint() string {
 	return string(url)
 }
 
-// then returns a copy of the path with more steps.
+// then returns a copy of the path with steps appended.
 func (p Path) then(steps ...Step) Path { return slices.Concat(p, steps) }
 
 func (p Path) String() string {
@@ -106,7 +106,7 @@ func (p Path) String() string {
 	return out.String()
 }
 
-// InvalidError is returned for a manifest that cannot be published.
+// InvalidError is the error for a manifest that cannot be published.
 type InvalidError struct {
 	Findings []Finding // at least one
 }

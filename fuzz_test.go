@@ -13,8 +13,8 @@ import (
 	"signpost/host"
 )
 
-// A manifest that Validate has nothing against can be served: the response is JSON without a key twice,
-// only {{host}} is gone from the URLs, and who reads the response and serves it again sends the same bytes.
+// A manifest that passes Validate can be served: the response is JSON without duplicate keys, nothing but {{host}} is
+// replaced in the URLs, and reading the response and serving it again gives the same bytes.
 func FuzzManifestJSON(f *testing.F) {
 	f.Add([]byte(`{"endpoints":{}}`))
 	f.Add([]byte(`{"endpoints":{"https://{{host}}/v1/feeds":{"name":"Feed of {{host}}","method":"get","mime_type":"application/json"}}}`))
@@ -45,12 +45,12 @@ func FuzzManifestJSON(f *testing.F) {
 		}
 		if template, err := signpost.Compile(m); err == nil {
 			if _, err := template.Render(host); errors.As(err, new(*signpost.HostError)) {
-				return // a long host that {{host}} is a part of
+				return // {{host}} is part of a name that becomes too long
 			}
 		}
-		doc := render(t, host, m) // which looks for duplicate keys
+		doc := render(t, host, m) // also checks for duplicate keys
 
-		var want []string // {{host}} replaced, nothing else, each once
+		var want []string // only {{host}} is replaced, and URLs are unique
 		for _, e := range m.Endpoints {
 			if resolved := strings.ReplaceAll(e.URL, signpost.HostPlaceholder, host); !slices.Contains(want, resolved) {
 				want = append(want, resolved)
@@ -71,7 +71,8 @@ func FuzzManifestJSON(f *testing.F) {
 	})
 }
 
-// A host is refused, or is the host of the URLs: it leaves neither its place in the URL nor the JSON string.
+// A host is either rejected or becomes the host of the URLs: it cannot break out of its place in the URL or out of the
+// JSON string.
 func FuzzRenderHost(f *testing.F) {
 	for _, host := range []string{
 		"api.example.com", "b.example.com", "localhost", "192.0.2.7", "[::1]", "[::ffff:192.0.2.7]", "xn--bcher-kva.example", "a_b-c",
@@ -105,8 +106,9 @@ func FuzzRenderHost(f *testing.F) {
 	})
 }
 
-// FuzzValidManifestIsServed: what Validate accepts is served for every host that a request can be for, and is a
-// manifest to somebody who knows only the specification. Only where {{host}} is a part of a host may one not fit.
+// FuzzValidManifestIsServed checks that a manifest that passes Validate is served for every host that a request can
+// have, and that the result is a manifest to a reader that knows only the specification. A host may fail to fit only
+// where {{host}} is part of a host name.
 func FuzzValidManifestIsServed(f *testing.F) {
 	for _, url := range []string{
 		"https://{{host}}/v1/feeds", "https://media.{{host}}:8443/a", "https://{{host}}.{{host}}/{{id}}", "https://{{region}}.{{host}}/a",
@@ -125,10 +127,10 @@ func FuzzValidManifestIsServed(f *testing.F) {
 		if len(m.Validate()) > 0 {
 			return
 		}
-		m.Warnings() // which must cope with everything that is valid
+		m.Warnings() // must handle every valid manifest
 		template, err := signpost.Compile(m, signpost.GeoRestriction())
 		if err != nil {
-			if !strings.Contains(err.Error(), signpost.RuleContextDuplicate) { // the feature's key is taken by an alias
+			if !strings.Contains(err.Error(), signpost.RuleContextDuplicate) { // the feature's key is already used as an alias
 				t.Fatalf("%q is valid, and does not compile: %v", url, err)
 			}
 			return
@@ -151,7 +153,7 @@ func FuzzValidManifestIsServed(f *testing.F) {
 	})
 }
 
-// readManifest reads a manifest as the specification has it, with nothing of package signpost.
+// readManifest reads a manifest by the specification alone, without package signpost.
 func readManifest(t *testing.T, doc []byte) {
 	t.Helper()
 	var manifest struct {

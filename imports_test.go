@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// TestImportRule keeps the layers apart: cmd, then internal/cli, then internal/daemon and studio, then
-// internal/source, then definition, server and client, which do not know each other, then the contract. See
-// CONTRIBUTING.md.
+// TestImportRule enforces the layers: cmd, then internal/cli, then internal/daemon and studio, then internal/source,
+// then definition, server and client, which do not import each other, then the contract. See CONTRIBUTING.md.
 func TestImportRule(t *testing.T) {
 	allowed := map[string][]string{
 		"signpost":                   {"signpost/internal/hostname", "signpost/internal/spell"},
@@ -83,7 +82,7 @@ func TestImportRule(t *testing.T) {
 		}
 	}
 
-	// The contract is pure, and embedding the server pulls in nothing that a service did not ask for.
+	// The contract is pure, and embedding the server pulls in nothing unexpected.
 	for name, forbidden := range map[string][]string{
 		"signpost":        {"os/exec", "net/http", "go.yaml.in/yaml/v4", "golang.org/x/net/idna"},
 		"signpost/server": {"go.yaml.in/yaml/v4", "github.com/spf13/cobra", "github.com/prometheus/client_golang/prometheus"},

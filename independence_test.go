@@ -11,11 +11,11 @@ import (
 	"signpost"
 )
 
-// Section 2.5, the independence rule. Each test keeps what it got, scribbles over everything that can be
-// reached from somewhere else, and looks whether what it kept has changed. The values come from
-// fullEndpoint, in which every field is set, so that a field added later takes part.
+// These tests cover the independence rule of section 2.5. Each test keeps a result, overwrites everything reachable
+// from elsewhere, and checks that the result has not changed. The values come from fullEndpoint, which sets every
+// field, so fields that are added later are covered as well.
 
-// fullEndpoint returns an endpoint with a value in every field, made anew for each call.
+// fullEndpoint returns a new endpoint with a value in every field.
 func fullEndpoint(url string) signpost.Endpoint {
 	return signpost.Endpoint{
 		URL: url, Name: "Feed", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON,
@@ -49,7 +49,7 @@ func TestSpec2_5FullValuesAreFull(t *testing.T) {
 }
 
 func TestSpec2_5InputsStayApart(t *testing.T) {
-	// Two endpoints and the feature share their lists, and each list has room to grow into.
+	// The two endpoints and the feature share their lists, and each list has spare capacity.
 	inputs := func() ([]signpost.Endpoint, []signpost.Feature) {
 		first, second := fullEndpoint("https://{{host}}/kids"), fullEndpoint("https://{{host}}/more/kids")
 		first.ContextObj = append(make([]signpost.ContextItem, 0, 8), first.ContextObj...)
@@ -98,7 +98,7 @@ func TestSpec2_5InputsStayApart(t *testing.T) {
 	}
 }
 
-// The lists that two endpoints share in the input, or get from one feature, are two in the result.
+// Lists that two endpoints share in the input, or get from the same feature, are separate in the result.
 func TestSpec2_5EndpointsStayApart(t *testing.T) {
 	shared := fullEndpoint("https://{{host}}/kids")
 	other := shared
@@ -153,7 +153,7 @@ func TestSpec2_5OutputsStayApart(t *testing.T) {
 	}
 }
 
-// The findings of one Validate share no path.
+// Findings of one Validate do not share paths.
 func TestSpec2_5FindingsStayApart(t *testing.T) {
 	bad := signpost.NewManifest(signpost.Endpoint{Modifiers: []signpost.Modifier{{Params: []signpost.Param{{}, {}}}}})
 	want, got := bad.Validate(), bad.Validate()
@@ -203,8 +203,8 @@ func rendered(t testing.TB, template *signpost.Template, host string) []byte {
 	return doc
 }
 
-// scribble changes every value that can be reached from v, also what lies in the spare room of a slice,
-// where an append of somebody else would write.
+// scribble overwrites every value reachable from v, including the spare capacity of slices, where somebody else's
+// append would write.
 func scribble(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -239,7 +239,7 @@ func scribble(v reflect.Value) {
 	}
 }
 
-// wantNoZero fails for a field below v that is not set.
+// wantNoZero fails if a field below v is not set.
 func wantNoZero(t *testing.T, v reflect.Value, path string) {
 	t.Helper()
 	if v.IsZero() {
@@ -257,7 +257,7 @@ func wantNoZero(t *testing.T, v reflect.Value, path string) {
 	}
 }
 
-// The helper itself: it reaches a value at every depth, and the room behind a slice.
+// scribble reaches values at every depth, and the spare capacity of a slice.
 func TestScribble(t *testing.T) {
 	room := append(make([]string, 0, 2), "a")
 	e := fullEndpoint("https://{{host}}/kids")

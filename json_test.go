@@ -10,7 +10,7 @@ import (
 	"signpost"
 )
 
-// Everything that a manifest can hold, so that each field shows in its place.
+// The manifest sets every field, so each one shows up in its place.
 func TestJSONFieldsStandInTheOrderOfTheTables(t *testing.T) {
 	m := signpost.NewManifest(signpost.Endpoint{
 		Modifiers: []signpost.Modifier{{
@@ -79,7 +79,7 @@ func TestJSONListsKeepTheirOrder(t *testing.T) {
 	wantDocument(t, render(t, "api.example.com", parse(t, doc)), want) // and when it was read from JSON
 }
 
-// What may be left out, be null or be empty in a manifest that is read, and how it is written.
+// Fields may be omitted, null or empty in the input; this is how they are written.
 func TestJSONOptionalFields(t *testing.T) {
 	tests := []struct{ name, fields, want string }{
 		{"no context_obj", ``, `"context_obj": []`},
@@ -107,7 +107,7 @@ func TestJSONOptionalFields(t *testing.T) {
 	}
 }
 
-// The document of one endpoint with one modifier, whose schema is given.
+// withSchema returns the document of an endpoint with one modifier that has the given schema.
 func withSchema(schema string) string {
 	return `{"endpoints": {"https://api.example.com/v1/feeds": {
 		"name": "Feed", "method": "get", "mime_type": "application/json", "context_obj": [],
@@ -188,7 +188,7 @@ func TestJSONRenderDoesNotEscapeHTML(t *testing.T) {
 	}`)
 }
 
-// The host meets another URL here, so the document is written on the other path of Render.
+// The host makes two URLs collide here, so Render takes its other code path.
 func TestJSONRenderDoesNotEscapeHTMLWhereURLsMeet(t *testing.T) {
 	m := signpost.NewManifest(named("https://{{host}}/a?b&c", "first"), named("https://api.example.com/a?b&c", "R&B <live>"))
 	wantDocument(t, render(t, "api.example.com", m), `{"endpoints": {"https://api.example.com/a?b&c": {
@@ -196,7 +196,7 @@ func TestJSONRenderDoesNotEscapeHTMLWhereURLsMeet(t *testing.T) {
 	}}}`)
 }
 
-// Text that JSON must escape does not end its string early.
+// Characters that JSON must escape do not end the string early.
 func TestJSONEscapesWhatItMust(t *testing.T) {
 	want := "tab\tquote\"line\nnul\x00back\\slash"
 	m := signpost.NewManifest(named("https://{{host}}/v1/feeds", want))
@@ -227,11 +227,11 @@ func TestJSONMarshalRefusesADuplicateURL(t *testing.T) {
 	}
 }
 
-// Bytes that are not UTF-8 all become U+FFFD in JSON, so different URLs can become the same key.
+// JSON encodes all invalid UTF-8 as U+FFFD, so different URLs could become the same key.
 func TestJSONKeysThatAreNotUTF8(t *testing.T) {
 	m := signpost.NewManifest(feed("https://{{host}}/\xff"), feed("https://{{host}}/\xfe"), feed("https://{{host}}/\ufffd"))
 	template, err := signpost.Compile(m)
-	if err == nil { // to refuse them is fine
+	if err == nil { // rejecting them is fine
 		doc, err := template.Render("api.example.com")
 		if err != nil {
 			t.Fatal(err)
@@ -314,7 +314,7 @@ func TestRenderURLsThatMeet(t *testing.T) {
 	}
 }
 
-// Only a URL holds the placeholder. In any other text it is what somebody wrote.
+// The placeholder is only special in URLs.
 func TestRenderLeavesHostInOtherTextAlone(t *testing.T) {
 	e := feed("https://{{host}}/v1/feeds")
 	e.Name = "Feeds of {{host}}"
@@ -340,14 +340,14 @@ func TestRenderLeavesHostInOtherTextAlone(t *testing.T) {
 	}
 	wantDocument(t, render(t, "api.example.com", signpost.NewManifest(e)), want(""))
 
-	// The same where two other URLs meet, which is the other path of Render.
+	// The same for a host that makes two other URLs collide, which is the other code path of Render.
 	m := signpost.NewManifest(e, feed("https://{{host}}/b"), feed("https://api.example.com/b"))
 	wantDocument(t, render(t, "api.example.com", m), want(`, "https://api.example.com/b": {
 		"name": "Feed", "method": "get", "mime_type": "application/json", "context_obj": []
 	}`))
 }
 
-// A host that spells part of a placeholder does not make one with the text around it.
+// A host that looks like part of a placeholder does not form one with the text around it.
 func TestRenderIsOnePass(t *testing.T) {
 	m := signpost.NewManifest(feed("https://{{host}}.{{host}}/{{host_}}/{{a}}"), feed("https://host/host"))
 	if got, want := urls(t, render(t, "host", m)), "https://host.host/{{host_}}/{{a}}"; got[0] != want {
@@ -366,7 +366,7 @@ func named(url, name string) signpost.Endpoint {
 	return e
 }
 
-// wantNoDuplicateKeys fails if an object anywhere in the document has a key twice.
+// wantNoDuplicateKeys fails if any object in the document has a duplicate key.
 func wantNoDuplicateKeys(t testing.TB, doc []byte) {
 	t.Helper()
 	dec := json.NewDecoder(bytes.NewReader(doc))
@@ -385,7 +385,7 @@ func wantNoDuplicateKeys(t testing.TB, doc []byte) {
 			for dec.More() {
 				key := next()
 				if seen[key] {
-					t.Errorf("key %q is there twice: %s", key, doc)
+					t.Errorf("key %q is duplicated: %s", key, doc)
 				}
 				seen[key] = true
 				value()

@@ -1,9 +1,9 @@
-// Package signpost is the contract of an endpoints manifest: the document that tells a configuration
-// studio which endpoints a data-source service offers, and how clients call them.
+// Package signpost implements the endpoints manifest: the document that tells a configuration studio which endpoints a
+// data-source service offers and how clients call them.
 //
-// Build a [Manifest] from endpoints and modifiers, [Compile] it once with the features that the
-// deployment has, and [Template.Render] it for the host of each request. Package signpost/server does
-// the last step over HTTP; package signpost/definition reads manifests from files.
+// Build a [Manifest] from endpoints and modifiers, [Compile] it once with the features that are enabled in the
+// deployment, and [Template.Render] it for the host of each request. Package signpost/server does the last step over
+// HTTP; package signpost/definition reads manifests from files.
 package signpost
 
 import (
@@ -15,56 +15,56 @@ import (
 	"unicode/utf8"
 )
 
-// Manifest maps endpoint URLs to endpoint descriptors, in the order in which they were written.
+// Manifest maps endpoint URLs to endpoint descriptors. The order is kept.
 type Manifest struct {
 	Endpoints []Endpoint
 }
 
-// Endpoint is one endpoint: its URL, the key in the manifest, and its descriptor.
+// Endpoint is an endpoint descriptor together with its URL, the key in the manifest.
 type Endpoint struct {
-	// URL is absolute. It may hold {{host}} in its authority, which stands for the hostname of the
-	// manifest request, and {{name}} segments, which belong to the feed locator and stay as they are.
+	// URL is absolute. Its authority may contain {{host}}, which is replaced with the hostname of the manifest request.
+	// Other {{name}} placeholders belong to the feed locator and are left untouched.
 	URL string `json:"-"`
 
 	Name       string        `json:"name"`
 	Method     string        `json:"method"` // MethodGet or MethodPost
 	MIMEType   string        `json:"mime_type"`
-	ContextObj []ContextItem `json:"context_obj"` // written as [] when there is none
+	ContextObj []ContextItem `json:"context_obj"` // never omitted: [] if empty
 	Modifiers  []Modifier    `json:"modifiers,omitempty"`
 }
 
-// The methods that an endpoint may have.
+// Allowed methods of an endpoint.
 const (
 	MethodGet  = "get"
 	MethodPost = "post"
 )
 
-// The content types that the specification names. Any other media type is allowed too.
+// Content types named in the specification. Any other media type is allowed as well.
 const (
 	MIMEJSON = "application/json"
 	MIMEFeed = "application/vnd+vendor.feed+json"
 	MIMEForm = "application/x-www-form-urlencoded"
 )
 
-// ContextItem is a context key that the client adds to its requests.
+// ContextItem declares a context key that clients add to their requests.
 type ContextItem struct {
 	Key      string `json:"key"`
 	Type     string `json:"type"` // ContextCtx or ContextBodyParam
 	Required bool   `json:"required"`
-	Mapper   string `json:"mapper,omitempty"` // the name it is sent under, where that is not Key
+	Mapper   string `json:"mapper,omitempty"` // name to send the key under, if different from Key
 }
 
 // SentAs returns the name under which a client sends the item.
 func (c ContextItem) SentAs() string { return cmp.Or(c.Mapper, c.Key) }
 
-// The ways in which a client sends a context key.
+// Ways to send a context key.
 const (
 	ContextCtx       = "ctx"       // in the ctx query parameter, as base64url-encoded JSON
 	ContextBodyParam = "bodyParam" // as a parameter of the request body
 )
 
-// NewManifest returns a manifest of copies of the endpoints, so that a modifier or a context list that
-// several of them share can be changed in one without changing the others.
+// NewManifest returns a manifest with copies of the endpoints. If several of them share a modifier or a context list,
+// changing it in one endpoint does not change it in the others.
 func NewManifest(endpoints ...Endpoint) Manifest {
 	m := Manifest{Endpoints: make([]Endpoint, len(endpoints))}
 	for i, e := range endpoints {
@@ -82,17 +82,17 @@ func (e Endpoint) clone() Endpoint {
 	return e
 }
 
-// MarshalJSON writes the descriptor; the URL is the key in the manifest and not part of it.
+// MarshalJSON writes the descriptor without the URL, which is its key in the manifest.
 func (e Endpoint) MarshalJSON() ([]byte, error) {
-	type descriptor Endpoint // without this method
+	type descriptor Endpoint // sheds this method
 	if e.ContextObj == nil {
 		e.ContextObj = []ContextItem{}
 	}
 	return marshal(descriptor(e))
 }
 
-// MarshalJSON writes the endpoints as one object, in order. Note that json.Marshal escapes &, < and >
-// in what any MarshalJSON returns; [Template.Render] does not.
+// MarshalJSON writes the endpoints as one object, in order. Note that json.Marshal escapes &, < and > in the output of
+// any MarshalJSON; [Template.Render] does not.
 func (m Manifest) MarshalJSON() ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteString(`{"endpoints":{`)
@@ -101,7 +101,7 @@ func (m Manifest) MarshalJSON() ([]byte, error) {
 		if seen[e.URL] {
 			return nil, fmt.Errorf("endpoint %q is in the manifest twice", e.URL)
 		}
-		if !utf8.ValidString(e.URL) { // two of them could become the same key
+		if !utf8.ValidString(e.URL) { // two invalid URLs could become the same key
 			return nil, fmt.Errorf("URL %q is not UTF-8 text", e.URL)
 		}
 		seen[e.URL] = true
@@ -124,7 +124,7 @@ func (m Manifest) MarshalJSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// marshal is json.Marshal without the escaping of &, < and >, which URLs and labels are full of.
+// marshal is json.Marshal without escaping &, < and >, which are common in URLs and labels.
 func marshal(v any) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -135,8 +135,8 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
-// UnmarshalJSON reads a manifest, keeping the order of its endpoints and the form of its numbers.
-// An endpoint that is there twice is an error. It checks no more than that: see [Manifest.Validate].
+// UnmarshalJSON reads a manifest. It keeps the order of endpoints and the notation of numbers, and returns an error for
+// duplicate endpoints. For all other checks, see [Manifest.Validate].
 func (m *Manifest) UnmarshalJSON(data []byte) error {
 	var doc struct {
 		Endpoints json.RawMessage `json:"endpoints"`
@@ -162,7 +162,7 @@ func (m *Manifest) UnmarshalJSON(data []byte) error {
 		if err := dec.Decode(&e); err != nil {
 			return fmt.Errorf("endpoint %q: %w", key, err)
 		}
-		e.URL = key.(string) // a key of an object is always a string
+		e.URL = key.(string) // object keys are always strings
 		if seen[e.URL] {
 			return fmt.Errorf("endpoint %q is in the manifest twice", e.URL)
 		}

@@ -6,47 +6,47 @@ import (
 	"strings"
 )
 
-// Match says which endpoint answers for a feed: the one whose URL is the longest prefix of the feed's. Only
-// that one supplies context keys.
+// Match is the endpoint that answers for a feed: the one whose URL is the longest prefix of the feed URL. Only that
+// endpoint supplies context keys.
 type Match struct {
-	Endpoint   string        `json:"endpoint"` // its URL
+	Endpoint   string        `json:"endpoint"` // URL of the endpoint
 	Version    string        `json:"version"`
 	Name       string        `json:"name"`
-	Source     string        `json:"source"` // of its version
+	Source     string        `json:"source"` // source of its version
 	ContextObj []ContextItem `json:"context_obj"`
 
-	// InsideSegment is set where the endpoint's URL ends in the middle of a path segment of the feed:
-	// /media is a prefix of /media-archive too.
+	// InsideSegment is set if the endpoint's URL ends in the middle of a path segment of the feed URL: /media is also a
+	// prefix of /media-archive.
 	InsideSegment bool `json:"inside_segment"`
 
-	// Shadowed are the other endpoints whose URL is a prefix of the feed's, the longest first.
+	// Shadowed lists the other endpoints whose URL is a prefix of the feed URL, longest first.
 	Shadowed []Shadowed `json:"shadowed"`
 
-	// Descriptor is a copy of the endpoint itself.
+	// Descriptor is a copy of the endpoint.
 	Descriptor Endpoint `json:"-"`
 }
 
-// Shadowed is an endpoint that would answer for a feed if a longer one did not.
+// Shadowed is an endpoint that would answer for a feed if there were no longer match.
 type Shadowed struct {
 	Endpoint string   `json:"endpoint"`
 	Source   string   `json:"source"`
-	LostKeys []string `json:"lost_keys"` // the context keys that the feed does not get because of that
+	LostKeys []string `json:"lost_keys"` // context keys that the feed loses as a result
 
-	By            Precedence `json:"-"` // why the other endpoint comes first
+	By            Precedence `json:"-"` // why the other endpoint wins
 	InsideSegment bool       `json:"-"` // as in Match
 }
 
-// Precedence says why one of two endpoints answers for a feed.
+// Precedence is the reason why one of two endpoints answers for a feed.
 type Precedence string
 
-// The reasons, in the order in which they count.
+// Reasons, in order of precedence.
 const (
 	ByLength   Precedence = "length"   // it covers more characters of the feed
-	ByLiterals Precedence = "literals" // it covers as many, and fewer of them by a placeholder
-	ByOrder    Precedence = "order"    // it covers as many in the same way, and was registered first
+	ByLiterals Precedence = "literals" // as many, but fewer of them by placeholders
+	ByOrder    Precedence = "order"    // otherwise equal, but registered first
 )
 
-// precedence returns why a URL comes before another one, which is also a prefix of the feed.
+// precedence returns why h wins over other.
 func (h hit) precedence(other hit) Precedence {
 	switch {
 	case h.length > other.length:
@@ -57,8 +57,8 @@ func (h hit) precedence(other hit) Precedence {
 	return ByOrder
 }
 
-// Index finds the endpoint of a feed among everything that is registered together. It is built once and answers in
-// time that depends on the length of the feed's URL and not on the number of endpoints.
+// Index finds the endpoint that answers for a feed among everything registered together. Lookup time depends on the
+// length of the feed URL, not on the number of endpoints.
 type Index struct {
 	endpoints []indexed
 	root      textTree
@@ -70,9 +70,9 @@ type indexed struct {
 	at              *textEnd
 }
 
-// NewIndex builds an index of the endpoints of versions that are registered together, of one service or of several.
-// Their {{host}} must have been resolved, since a feed has a host; an index of unresolved URLs finds only feeds
-// that are written with {{host}} too.
+// NewIndex indexes the endpoints of versions that are registered together, of one service or several. Resolve {{host}}
+// in them first, because feed URLs have a real host; an index of unresolved URLs only finds feeds that are written with
+// {{host}} as well.
 func NewIndex(versions ...Version) *Index {
 	x := &Index{}
 	for _, v := range versions {
@@ -86,14 +86,14 @@ func NewIndex(versions ...Version) *Index {
 	return x
 }
 
-// hit is a URL that is a prefix of a feed's.
+// hit is an endpoint URL that is a prefix of a feed URL.
 type hit struct {
 	*textEnd
-	length int // how much of the canonical feed it is, in bytes
+	length int // of the match in the canonical feed, in bytes
 }
 
-// hits returns the URLs that are prefixes of a canonical feed, the one that answers first: the longest or, among
-// equals, the one with the most literal characters.
+// hits returns the URLs that are prefixes of a canonical feed. The one that answers comes first: the longest or, on a
+// tie, the one with the most literal characters.
 func (x *Index) hits(feed string) []hit {
 	hits := sweepFeed(&x.root, feed).hits()
 	slices.SortFunc(hits, func(a, b hit) int {
@@ -102,8 +102,8 @@ func (x *Index) hits(feed string) []hit {
 	return hits
 }
 
-// Match returns the endpoint that answers for a feed, or false if none does. Among endpoints that match equally
-// well the one that was registered first answers.
+// Match returns the endpoint that answers for a feed, or false if there is none. Ties go to the endpoint that was
+// registered first.
 func (x *Index) Match(feed string) (Match, bool) {
 	feed = CutURL(feed).canonical()
 	hits := x.hits(feed)
@@ -145,7 +145,7 @@ func keySet(items []ContextItem) map[string]bool {
 	return keys
 }
 
-// missingKeys returns the keys of items that are not in a set, each once, never nil.
+// missingKeys returns the keys of items that are not in kept, without duplicates. The result is never nil.
 func missingKeys(items []ContextItem, kept map[string]bool) []string {
 	missing, seen := []string{}, make(map[string]bool)
 	for _, item := range items {
@@ -157,7 +157,7 @@ func missingKeys(items []ContextItem, kept map[string]bool) []string {
 	return missing
 }
 
-// delimiters are the characters that end a segment of a canonical URL. No placeholder matches them.
+// delimiters end a segment of a canonical URL. Placeholders never match them.
 const delimiters = "/?#" + authorityEnd
 
 func isDelimiter(c byte) bool { return strings.IndexByte(delimiters, c) >= 0 }

@@ -15,7 +15,7 @@ import (
 	"signpost"
 )
 
-// endpoints returns a manifest of endpoints with these URLs, each with a context key of its own name.
+// endpoints returns a manifest of endpoints with these URLs. The context key of each is its URL.
 func endpoints(urls ...string) signpost.Manifest {
 	var m signpost.Manifest
 	for _, url := range urls {
@@ -27,7 +27,7 @@ func endpoints(urls ...string) signpost.Manifest {
 	return m
 }
 
-// Spec 1.7: of several endpoints that overlap, only the longest supplies context keys.
+// Spec 1.7: if endpoints overlap, only the longest one supplies context keys.
 func TestSpec1_7LongestEndpointSuppliesContext(t *testing.T) {
 	const feeds, media = "https://a.example/v1/feeds", "https://a.example/v1/feeds/media"
 	m, ok := signpost.NewIndex(signpost.Version{Name: "v1", Manifest: endpoints(feeds, media)}).Match(media + "/7?x=1")
@@ -99,7 +99,7 @@ func TestMatch(t *testing.T) {
 		{"https://a.example/v1/series/", "https://a.example/v1", "v1", false},
 		{"https://a.example/v1/series/7/episodes/3", "https://a.example/v1/series/{{id}}/episodes", "v1", false},
 		{"https://a.example/v1/series/7/episodes-all", "https://a.example/v1/series/{{id}}/episodes", "v1", true},
-		{"https://a.example/v1/series/new", "https://a.example/v1/series/new", "v1", false},      // a tie: more literal
+		{"https://a.example/v1/series/new", "https://a.example/v1/series/new", "v1", false},      // a tie: more literal characters
 		{"https://a.example/v1/series/newer", "https://a.example/v1/series/{{id}}", "v1", false}, // longer
 		{"https://a.example/v1/x-y-z/1", "https://a.example/v1/{{any}}-{{thing}}", "v1", false},
 		{"https://a.example/v1/x-", "https://a.example/v1", "v1", false},
@@ -140,10 +140,10 @@ func patternOf(url string) pattern {
 
 var authority = regexp.MustCompile(`\Ahttps://[^/?#]*`)
 
-// prefix returns how much of a feed the URL is, or -1 if it is not a prefix of it.
+// prefix returns the length of the match, or -1 if the URL is not a prefix of the feed.
 func (p pattern) prefix(feed string) int {
 	found := p.regexp.FindString(feed)
-	// Of the same host: the endpoint's URL reaches the end of the feed's authority.
+	// The match must cover the whole authority of the feed.
 	host := authority.FindString(feed)
 	if found == "" || len(found) < len(host) || authority.FindString(found) != host {
 		return -1
@@ -151,7 +151,7 @@ func (p pattern) prefix(feed string) int {
 	return len(found)
 }
 
-// longest is the rule as the design words it.
+// longest implements the rule literally.
 func longest(patterns []pattern, feed string) (best pattern, prefixes int) {
 	length := -1
 	for _, p := range patterns {
@@ -167,11 +167,11 @@ func longest(patterns []pattern, feed string) (best pattern, prefixes int) {
 	return best, prefixes
 }
 
-// shape returns a URL without the names of its placeholders. URLs of one shape are the same to a feed.
+// shape returns a URL without placeholder names. URLs of the same shape match the same feeds.
 func shape(url string) string { return regexp.MustCompile(`\{\{.*?\}\}`).ReplaceAllString(url, "{{}}") }
 
-// FuzzMatch holds the index against the plain scan, for sets of URLs and feeds that are made of few words, so that
-// they overlap in every way.
+// FuzzMatch compares the index with a linear scan. URLs and feeds are built from few words, so that they overlap in
+// every possible way.
 func FuzzMatch(f *testing.F) {
 	for seed := range uint64(300) {
 		f.Add(seed)
@@ -215,7 +215,7 @@ func FuzzMatch(f *testing.F) {
 	})
 }
 
-// Sources are told apart, and the first of equals answers.
+// The source is reported, and ties go to the first one.
 func TestMatchOfSeveralSources(t *testing.T) {
 	const feeds, sport = "https://a.example/feeds", "https://a.example/feeds/sport"
 	index := signpost.NewIndex(
@@ -238,7 +238,7 @@ func TestMatchOfSeveralSources(t *testing.T) {
 	}
 }
 
-// What Match returns is the caller's own.
+// Callers own what Match returns.
 func TestMatchCopies(t *testing.T) {
 	index := signpost.NewIndex(signpost.Version{Manifest: signpost.NewManifest(fullEndpoint("https://a.example/kids"))})
 	first, _ := index.Match("https://a.example/kids/1")

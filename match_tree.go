@@ -6,32 +6,32 @@ import (
 	"unicode/utf8"
 )
 
-// An index is a tree of texts. Where a placeholder follows a text, the tree goes on behind it. The usual placeholder
-// is a whole path segment, so the text behind it starts with a delimiter, and there is one way to go on. Where it
-// does not, as in {{show}}-{{season}}, the text may occur many times in the segment: an automaton finds all
-// occurrences of all such texts in one pass (Aho and Corasick).
+// An index is a tree of literal texts, in which placeholders lead to further trees. A placeholder is usually a whole
+// path segment, so the text after it starts with a delimiter and there is only one way to continue. Otherwise, as in
+// {{show}}-{{season}}, the text may occur many times in the segment; an Aho-Corasick automaton finds all occurrences of
+// all such texts in one pass.
 
-// textEnd is the end of a text in a tree.
+// textEnd is the node at which a text ends.
 type textEnd struct {
-	ends     []int  // the endpoints whose URL ends here
-	literals int    // characters of the URL up to here that are not placeholders
-	behind   *after // what follows the placeholder here; nil if there is none
+	ends     []int  // endpoints whose URL ends here
+	literals int    // number of characters up to here that are not part of a placeholder
+	behind   *after // what follows a placeholder at this point; nil if there is none
 }
 
-// after is what can follow a placeholder.
+// after holds what can follow a placeholder.
 type after struct {
 	tail  textTree // texts that start with a delimiter, and the end of the URL
-	words *words   // texts that do not; nil if there are none
+	words *words   // all other texts; nil if there are none
 }
 
-// textTree is a radix tree of texts. The zero value is empty.
+// textTree is a radix tree. The zero value is empty.
 type textTree struct {
-	text     string   // of the edge to this node
-	at       *textEnd // what is here; nil if no text ends here
+	text     string   // label of the edge to this node
+	at       *textEnd // nil if no text ends here
 	children []*textTree
 }
 
-// insertURL returns the place of a canonical URL, creating it if needed.
+// insertURL returns the node of a canonical URL, creating it if needed.
 func (t *textTree) insertURL(url string) *textEnd {
 	literals := 0
 	text, _, rest, more := cutPlaceholder(url)
@@ -64,7 +64,7 @@ func (a *after) insert(text string) *textEnd {
 	return a.words.insert(text[:i]).insert(text[i:])
 }
 
-// insert returns the place of a text, creating it if needed.
+// insert returns the node of a text, creating it if needed.
 func (t *textTree) insert(text string) *textEnd {
 	for text != "" {
 		i, found := t.child(text[0])
@@ -88,7 +88,7 @@ func (t *textTree) insert(text string) *textEnd {
 	return t.at
 }
 
-// child returns where the child is, or would be, whose text starts with a byte.
+// child returns the position of the child whose text starts with first, and whether it exists.
 func (t *textTree) child(first byte) (int, bool) {
 	return slices.BinarySearchFunc(t.children, first, func(c *textTree, first byte) int { return int(c.text[0]) - int(first) })
 }
@@ -101,7 +101,7 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// finish prepares the automata in a tree, once everything has been inserted.
+// finish prepares the automata in the tree. Call it after the last insert.
 func (t *textTree) finish() {
 	open := []*textTree{t}
 	for len(open) > 0 {
@@ -121,19 +121,19 @@ func (t *textTree) finish() {
 	}
 }
 
-// words finds all occurrences of all its texts in one pass. State 0 is the start.
+// words is an automaton that finds all occurrences of its texts in one pass. State 0 is the start.
 type words struct{ states []wordState }
 
 type wordState struct {
-	next    map[byte]int // by the next byte, where a text goes on with it
-	fail    int          // the state of the longest suffix of what was read that is also the beginning of a text
-	shorter int          // the nearest state on the way of fail in which a text ends; 0 if there is none
-	tail    *textTree    // what follows a text that ends here; nil if none does
+	next    map[byte]int // next state by input byte
+	fail    int          // state of the longest proper suffix that is also the beginning of a text
+	shorter int          // nearest state on the fail chain in which a text ends; 0 if none
+	tail    *textTree    // what follows the text that ends here; nil if none does
 }
 
 func newWords() *words { return &words{states: make([]wordState, 1)} }
 
-// insert returns what follows a text, creating it if needed.
+// insert adds a text and returns the tree of what follows it.
 func (w *words) insert(text string) *textTree {
 	s := 0
 	for i := range len(text) {
@@ -154,7 +154,7 @@ func (w *words) insert(text string) *textTree {
 	return w.states[s].tail
 }
 
-// link fills in fail and shorter, breadth first.
+// link computes fail and shorter, breadth first.
 func (w *words) link() {
 	queue := []int{0}
 	for len(queue) > 0 {
@@ -174,7 +174,7 @@ func (w *words) link() {
 	}
 }
 
-// step returns the state after one more byte.
+// step returns the next state for input byte c.
 func (w *words) step(s int, c byte) int {
 	for {
 		if next, ok := w.states[s].next[c]; ok {
@@ -187,16 +187,16 @@ func (w *words) step(s int, c byte) int {
 	}
 }
 
-// sweep is one pass over a feed. A placeholder takes at least one character and no delimiter, so it can be left at
-// every position up to the end of its segment: the first one at which it can be entered is the only one that counts.
+// sweep is one pass over a feed URL. A placeholder matches one or more characters up to the next delimiter, so it can
+// end at any position in its segment. Only the first position at which it can start matters.
 type sweep struct {
 	feed    string
-	longest map[*textEnd]int // how much of the feed each place that was reached is
+	longest map[*textEnd]int // longest match so far for each node reached
 	open    []entrance
-	steps   int // the work that was done, for tests
+	steps   int // number of steps taken, for tests
 }
 
-// entrance is a placeholder and where it is entered.
+// entrance is a placeholder and the position where it starts.
 type entrance struct {
 	behind *after
 	at     int
@@ -223,7 +223,7 @@ func (s *sweep) hits() []hit {
 	return hits
 }
 
-// walk follows the texts of a tree from a position of the feed.
+// walk follows the texts of a tree, starting at a position of the feed.
 func (s *sweep) walk(t *textTree, at int) {
 	for {
 		s.steps++
@@ -240,19 +240,19 @@ func (s *sweep) walk(t *textTree, at int) {
 	}
 }
 
-// reach notes that the feed has the text of a place up to a position.
+// reach records that the feed matches the path to p up to a position.
 func (s *sweep) reach(p *textEnd, at int) {
 	if p == nil {
 		return
 	}
 	_, before := s.longest[p]
-	s.longest[p] = at // positions come in rising order
+	s.longest[p] = at // positions only increase
 	if p.behind != nil && !before {
 		s.open = append(s.open, entrance{p.behind, at})
 	}
 }
 
-// enter follows everything that can come behind a placeholder.
+// enter follows everything that can come after a placeholder.
 func (s *sweep) enter(a *after, at int) {
 	end := len(s.feed)
 	if i := strings.IndexAny(s.feed[at:], delimiters); i >= 0 {
@@ -262,7 +262,7 @@ func (s *sweep) enter(a *after, at int) {
 	if end == at {
 		return
 	}
-	if next := a.tail.at; next != nil && next.behind != nil { // two placeholders without text between them
+	if next := a.tail.at; next != nil && next.behind != nil { // adjacent placeholders
 		_, size := utf8.DecodeRuneInString(s.feed[at:])
 		s.open = append(s.open, entrance{next.behind, at + size})
 	}

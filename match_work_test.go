@@ -15,7 +15,7 @@ func indexOf(urls ...string) *Index {
 	return NewIndex(v)
 }
 
-// linear fails if the work for twice the size is much more than twice the work.
+// linear fails if doubling the size much more than doubles the work.
 func linear(t *testing.T, name string, size int, work func(size int) int) {
 	t.Helper()
 	small, large := work(size), work(2*size)
@@ -24,7 +24,7 @@ func linear(t *testing.T, name string, size int, work func(size int) int) {
 	}
 }
 
-// The work of a match grows with the length of the feed, whatever the URLs are.
+// The work of a match grows linearly with the length of the feed, whatever the URLs are.
 func TestMatchWorkIsLinear(t *testing.T) {
 	const base = "https://a.example/"
 	steps := func(x *Index, feed string) int { return sweepFeed(&x.root, CutURL(feed).canonical()).steps }

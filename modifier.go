@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Modifier advertises an optional query parameter, for which the studio shows editors a control.
-// [Text], [Number], [Boolean] and [Select] build one with a single param.
+// Modifier advertises an optional query parameter for which the studio shows editors a control. [Text], [Number],
+// [Boolean] and [Select] build one with a single param.
 type Modifier struct {
 	ID     string  `json:"id"`
 	Name   string  `json:"name"`
@@ -21,46 +21,46 @@ type Param struct {
 	Schema Schema `json:"schema"`
 }
 
-// UI says how the studio presents a param. Options make it a dropdown.
+// UI describes how the studio presents a param. Options make it a dropdown.
 type UI struct {
 	Label       string   `json:"label"`
 	Placeholder string   `json:"placeholder,omitempty"`
 	Options     []Option `json:"options,omitempty"`
 }
 
-// Option is one choice of a dropdown.
+// Option is one entry of a dropdown.
 type Option struct {
 	Value string `json:"value"`
 	Label string `json:"label"`
 }
 
-// Schema says which values a param takes.
+// Schema describes the values of a param.
 type Schema struct {
 	Type string `json:"type"` // TypeString, TypeNumber or TypeBoolean
 
-	// Default is the value filled in beforehand: a string, a bool, or a number of any Go type; a
-	// json.Number is written just as it is. Nil means that there is none; 0, false and "" are defaults.
+	// Default is the pre-filled value: a string, a bool, or a number of any Go type. A json.Number keeps its notation.
+	// Nil means no default; 0, false and "" are defaults.
 	Default any `json:"default,omitempty"`
 
 	Enum []string `json:"enum,omitempty"`
 }
 
-// The types of a param's value.
+// Types of a param's value.
 const (
 	TypeString  = "string"
 	TypeNumber  = "number"
 	TypeBoolean = "boolean"
 )
 
-// UnmarshalJSON keeps a numeric default in the form in which it is written.
+// UnmarshalJSON keeps the notation of a numeric default.
 func (s *Schema) UnmarshalJSON(data []byte) error {
-	type plain Schema // without this method
+	type plain Schema // sheds this method
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	return dec.Decode((*plain)(s))
 }
 
-// The kinds of modifier, each with its own control in the studio.
+// Kinds of modifier, each with its own control in the studio.
 const (
 	KindText    = "text"    // a text input
 	KindNumber  = "number"  // a number input
@@ -68,7 +68,7 @@ const (
 	KindSelect  = "select"  // a dropdown
 )
 
-// ModifierInput is what a modifier of any kind is built from.
+// ModifierInput holds the inputs for building a modifier of any kind.
 type ModifierInput struct {
 	ID           string
 	Name         string
@@ -76,7 +76,7 @@ type ModifierInput struct {
 	Label        string
 	DefaultValue any // see Schema.Default
 	Placeholder  string
-	Options      []Option // for Select, and no other kind
+	Options      []Option // for Select only
 }
 
 // Text returns a modifier with a text input.
@@ -92,7 +92,7 @@ func Boolean(in ModifierInput) Modifier { return in.build(TypeBoolean) }
 func Select(in ModifierInput) Modifier {
 	m := in.build(TypeString)
 	p := &m.Params[0]
-	p.UI.Options = append([]Option{}, in.Options...) // never nil: a select without options is a mistake to report
+	p.UI.Options = append([]Option{}, in.Options...) // never nil, so that Validate reports a select without options
 	p.Schema.Enum = optionValues(*p)
 	return m
 }

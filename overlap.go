@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// The rules about everything that is registered together.
+// Rules about everything registered together.
 const (
 	RuleOverlapDropsContext  = "overlap-drops-context"
 	RuleOverlapInsideSegment = "overlap-inside-segment"
 	RuleRegisteredTwice      = "registered-twice"
 )
 
-// Overlaps returns the warnings about endpoints that take feeds from each other: for each of the versions, in the
-// order of its endpoints. All versions count as registered in one studio. So do the manifests in registered, which
-// get no findings of their own. Versions with the same Source are of one service.
+// Overlaps returns warnings about endpoints that take feeds from each other, one list per version, in the order of its
+// endpoints. All versions count as registered in one studio, and so do the manifests in registered, which get no
+// findings of their own. Versions with the same Source belong to one service.
 //
-// Place returns where an endpoint is, such as sport.yaml:12, to be named in a finding about another version. It gets
-// the number of the version, with those of registered after the others, and the number of the endpoint. Nil means
-// that findings name the source.
+// Place locates an endpoint for messages about another version, such as sport.yaml:12. Its arguments are the index of
+// the version, where those of registered follow the others, and the index of the endpoint. If it is nil, findings name
+// the source.
 //
-// All URLs must have {{host}} resolved in the same way, or not at all. Features add context keys, so apply them
-// first: see [Manifest.WithFeatures]. Invalid URLs take no part.
+// {{host}} must be resolved the same way in all URLs, or in none. Features add context keys, so apply them first with
+// [Manifest.WithFeatures]. Invalid URLs are skipped.
 func Overlaps(versions, registered []Version, place func(version, endpoint int) string) [][]Finding {
 	o := &together{
 		versions: slices.Concat(versions, registered), judged: len(versions), place: place,
@@ -48,34 +48,34 @@ func Overlaps(versions, registered []Version, place func(version, endpoint int) 
 	return o.findings
 }
 
-// together judges everything that is registered together.
+// together checks everything that is registered together.
 type together struct {
-	versions []Version // those that are judged first
+	versions []Version // the checked ones come first
 	judged   int
 	place    func(version, endpoint int) string
 
 	index    *Index
-	refs     []endpointRef    // of the endpoints of the index
-	order    []map[string]int // of the endpoints of each judged version, by URL
-	keyed    *segmentNode     // the endpoints with context keys: others have none to lose
+	refs     []endpointRef    // for each endpoint of the index
+	order    []map[string]int // endpoint indexes of each checked version, by URL
+	keyed    *segmentNode     // endpoints with context keys; the others have none to lose
 	workLeft int              // see workPerEndpoint
 	gaveUp   bool
 
-	keys     map[*textEnd][]keyOwner      // of all endpoints with a URL, each once
-	dropped  map[*textEnd]map[string]bool // the keys that were reported as lost at a URL
+	keys     map[*textEnd][]keyOwner      // keys declared by any endpoint with that URL, without duplicates
+	dropped  map[*textEnd]map[string]bool // keys already reported as lost at a URL
 	seen     map[drop]bool                // the same, with the URL that has the key
-	losses   []loss                       // of the URL that is judged
-	inside   map[*textEnd]bool            // whether overlap-inside-segment was reported for a URL
+	losses   []loss                       // of the current URL
+	inside   map[*textEnd]bool            // URLs for which overlap-inside-segment was reported
 	findings [][]Finding
 }
 
-// keyOwner is a context key and the first endpoint with a URL that declares it.
+// keyOwner is a context key and the first endpoint with the URL that declares it.
 type keyOwner struct {
 	key    string
 	number int
 }
 
-// endpointRef is an endpoint by the number of its version and its own.
+// endpointRef identifies an endpoint by the indexes of its version and itself.
 type endpointRef struct{ version, endpoint int }
 
 func (o *together) build() {
@@ -90,7 +90,7 @@ func (o *together) build() {
 			}
 			o.order[i][e.URL] = j
 			o.refs = append(o.refs, endpointRef{i, j})
-			e.Modifiers = nil // which take no part
+			e.Modifiers = nil // irrelevant to overlap
 			valid[i].Manifest.Endpoints = append(valid[i].Manifest.Endpoints, e)
 		}
 	}
@@ -117,7 +117,7 @@ func (o *together) build() {
 	}
 }
 
-// ends returns the URLs of all endpoints, each once.
+// ends returns the URLs of all endpoints, without duplicates.
 func (o *together) ends() []*textEnd {
 	var ends []*textEnd
 	for i, e := range o.index.endpoints {
@@ -128,14 +128,13 @@ func (o *together) ends() []*textEnd {
 	return ends
 }
 
-// alike reports whether no feed can notice which endpoint answers for it, as in most services.
+// alike reports whether it makes no difference to any feed which endpoint answers for it. That is so in most services.
 func (o *together) alike() bool {
 	differs := func(e indexed) bool { return unlike(o.index.endpoints[0].Endpoint, e.Endpoint) }
 	return len(o.refs) == 0 || !slices.ContainsFunc(o.index.endpoints, differs)
 }
 
-// outerFirst sorts URLs by their length, the shorter ones first: a key that is lost on the way to a longer one is
-// reported where it is lost first.
+// outerFirst sorts URLs by length, shortest first, so that a key lost along the way is reported where it is lost first.
 func (o *together) outerFirst(ends []*textEnd) []*textEnd {
 	length := make(map[*textEnd]int)
 	for _, end := range ends {
@@ -145,11 +144,11 @@ func (o *together) outerFirst(ends []*textEnd) []*textEnd {
 	return ends
 }
 
-// judge reports what goes wrong for the feeds of a URL.
+// judge reports problems of the feeds of a URL.
 func (o *together) judge(end *textEnd) {
 	e := o.index.endpoints[end.ends[0]]
 	kept := keySet(e.ContextObj)
-	for _, k := range o.keys[end] { // of the same service: another version, or other names for the placeholders
+	for _, k := range o.keys[end] { // of the same service: another version, or other placeholder names
 		if o.index.endpoints[k.number].source == e.source && !kept[k.key] {
 			o.lose(end, k, "")
 		}
@@ -157,10 +156,10 @@ func (o *together) judge(end *textEnd) {
 	parts := segments(e.URL)
 	o.consider(end, kept, feedOf(parts, nil), false)
 	if !slices.ContainsFunc(parts, func(s segment) bool { return !s.literal() }) {
-		return // every feed of it has the same prefixes
+		return // all its feeds have the same prefixes
 	}
 
-	// Others have text where this one has a placeholder.
+	// Other endpoints have text where this one has a placeholder.
 	work := func() bool { o.workLeft--; return o.workLeft > 0 }
 	search := intersection{parts: parts, work: work, visit: func(id owner, words [][]string) {
 		other := o.index.endpoints[id.slot].at
@@ -181,8 +180,8 @@ func (o *together) judge(end *textEnd) {
 	}
 }
 
-// consider looks for what one feed loses, if it is the URL's to answer for, which it returns. A key that is lost
-// already at a URL between the two is reported there.
+// consider checks what a feed loses. It reports whether the URL answers for the feed. A key that is already lost at a
+// URL in between is reported there.
 func (o *together) consider(end *textEnd, kept map[string]bool, feed string, example bool) bool {
 	canonical := CutURL(feed).canonical()
 	hits := o.index.hits(canonical)
@@ -192,7 +191,7 @@ func (o *together) consider(end *textEnd, kept map[string]bool, feed string, exa
 	if !example {
 		feed = ""
 	}
-	between := make(map[string]bool) // the keys that are lost at URLs that were passed
+	between := make(map[string]bool) // keys lost at the URLs passed so far
 	for _, h := range hits[1:] {
 		if insideSegment(canonical, h.length) {
 			o.insideSegment(h.textEnd, end.ends[0])
@@ -208,7 +207,7 @@ func (o *together) consider(end *textEnd, kept map[string]bool, feed string, exa
 	return true
 }
 
-// lose notes that feeds of a URL, such as a given one, do not get a key that those of another one get.
+// lose records that feeds of a URL, for example the given one, lack a key that feeds of another URL get.
 func (o *together) lose(end *textEnd, k keyOwner, feed string) {
 	if !o.isJudged(end.ends[0]) && !o.isJudged(k.number) || o.isDropped(end, k) {
 		return
@@ -225,14 +224,14 @@ func (o *together) lose(end *textEnd, k keyOwner, feed string) {
 	o.losses = append(o.losses, loss{k.number, feed, []string{k.key}})
 }
 
-// drop is a key of one URL that feeds of another one do not get.
+// drop is a key of one URL that the feeds of another one lack.
 type drop struct {
 	at, of *textEnd
 	key    string
 }
 
-// isDropped reports whether a lost key needs no further report: a finding about the URL that loses it is enough. If
-// that is not judged, each that has the key gets one.
+// isDropped reports whether a lost key needs no further report. One finding about the URL that loses the key is enough;
+// if that URL is not checked, each URL that has the key gets a finding.
 func (o *together) isDropped(end *textEnd, k keyOwner) bool {
 	if o.isJudged(end.ends[0]) {
 		return o.dropped[end][k.key]
@@ -240,14 +239,14 @@ func (o *together) isDropped(end *textEnd, k keyOwner) bool {
 	return o.seen[drop{end, o.index.endpoints[k.number].at, k.key}]
 }
 
-// loss is keys of an endpoint that feeds of the URL that is judged do not get.
+// loss holds the keys of an endpoint that feeds of the current URL lack.
 type loss struct {
 	other int
-	feed  string // such a feed; empty where all are
+	feed  string // an example; empty if all feeds are affected
 	keys  []string
 }
 
-// reportLosses reports what feeds of a URL lose.
+// reportLosses reports what the feeds of a URL lose.
 func (o *together) reportLosses(end *textEnd) {
 	number := end.ends[0]
 	e := o.index.endpoints[number]
@@ -268,8 +267,8 @@ func (o *together) reportLosses(end *textEnd) {
 	o.losses = nil
 }
 
-// insideSegment reports a URL that ends in the middle of a path segment of a longer one, if clients call the two in
-// different ways.
+// insideSegment reports a URL that ends in the middle of a path segment of a longer one, if clients call the two
+// differently.
 func (o *together) insideSegment(end *textEnd, longer int) {
 	if o.inside[end] {
 		return
@@ -288,7 +287,7 @@ func (o *together) insideSegment(end *textEnd, longer int) {
 	}
 }
 
-// unlike reports whether clients call two endpoints in different ways, or expect different answers.
+// unlike reports whether clients call two endpoints differently or expect different responses.
 func unlike(a, b Endpoint) bool {
 	items := make(map[ContextItem]bool, len(a.ContextObj))
 	for _, item := range a.ContextObj {
@@ -302,10 +301,11 @@ func unlike(a, b Endpoint) bool {
 	return a.Method != b.Method || a.MIMEType != b.MIMEType || len(keySet(b.ContextObj)) != len(items)
 }
 
-// registeredTwice reports endpoints whose URL another service has, too. Of two that are judged, it is the later one.
+// registeredTwice reports endpoints whose URL another service declares as well. If both are checked, the finding is
+// about the later one.
 func (o *together) registeredTwice(end *textEnd) {
 	source := func(number int) string { return o.index.endpoints[number].source }
-	firsts := func(numbers []int) []int { // the first, and the first of another service
+	firsts := func(numbers []int) []int { // the first one, and the first one of another service
 		for i, n := range numbers {
 			if source(n) != source(numbers[0]) {
 				return []int{numbers[0], numbers[i]}
@@ -331,7 +331,7 @@ func (o *together) registeredTwice(end *textEnd) {
 		}
 		url, also := o.index.endpoints[number].URL, ""
 		if twin := o.index.endpoints[first].URL; twin != url {
-			also = fmt.Sprintf(", as %q", twin) // with other names for its placeholders
+			also = fmt.Sprintf(", as %q", twin) // with different placeholder names
 		}
 		o.report(number, RuleRegisteredTwice, "the studio uses one of the two: remove the other, or give it a URL of its own",
 			"%q is also declared by another service%s%s", url, also, o.where(number, first))
@@ -340,7 +340,7 @@ func (o *together) registeredTwice(end *textEnd) {
 
 func (o *together) isJudged(number int) bool { return o.refs[number].version < o.judged }
 
-// where returns the place of another endpoint for a message, if it is not in the same manifest.
+// where returns the location of another endpoint for a message, or "" if it is in the same manifest.
 func (o *together) where(number, other int) string {
 	from, at := o.refs[number], o.refs[other]
 	if from.version == at.version {
@@ -359,7 +359,7 @@ func (o *together) where(number, other int) string {
 	return " (" + text + ")"
 }
 
-// report adds a finding about an endpoint, if it is judged.
+// report adds a finding about an endpoint if it is one of those being checked.
 func (o *together) report(number int, rule, hint, format string, args ...any) {
 	if o.isJudged(number) {
 		i := o.refs[number].version

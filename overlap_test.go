@@ -13,7 +13,8 @@ import (
 	"signpost"
 )
 
-// together returns a version of a service. Each endpoint is its path and, behind a space, its context keys.
+// together returns a version of a service. Each endpoint is given as its path followed by its context keys, separated
+// by spaces.
 func together(source string, endpoints ...string) signpost.Version {
 	v := signpost.Version{Name: "v1", Source: source}
 	for _, text := range endpoints {
@@ -27,7 +28,7 @@ func together(source string, endpoints ...string) signpost.Version {
 	return v
 }
 
-// overlaps returns the findings of services that are registered together, each as its source, rule and message.
+// overlaps returns the findings for services registered together, formatted as source, rule and message.
 func overlaps(judged, registered []signpost.Version) []string {
 	all := slices.Concat(judged, registered)
 	place := func(version, endpoint int) string { return fmt.Sprintf("%s:%d", all[version].Source, endpoint+1) }
@@ -107,7 +108,7 @@ func TestOverlaps(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := overlaps(test.judged, test.registered)
-			if test.name == "where both cross" { // /sports/media2 is of b, which does not have the key of a
+			if test.name == "where both cross" { // b answers for /sports/media2 and lacks the key of a
 				if !slices.ContainsFunc(got, func(s string) bool { return s == test.want[0] }) {
 					t.Errorf("got %q", got)
 				}
@@ -120,7 +121,7 @@ func TestOverlaps(t *testing.T) {
 	}
 }
 
-// Without a place, findings name the source or, in one service, the version.
+// Without a place function, findings name the source or, within one service, the version.
 func TestOverlapsNameTheSource(t *testing.T) {
 	a, b := together("a.yaml", "/feeds k"), together("b.yaml", "/feeds/sport")
 	message := func(versions ...signpost.Version) string {
@@ -139,7 +140,7 @@ func TestOverlapsNameTheSource(t *testing.T) {
 	}
 }
 
-// An endpoint differs from one that begins alike by its method, its type, or any part of a context item.
+// Endpoints differ by method, type, or any part of a context item.
 func TestOverlapInsideSegmentOnlyWhereItMatters(t *testing.T) {
 	for name, edit := range map[string]func(*signpost.Endpoint){
 		"method":   func(e *signpost.Endpoint) { e.Method = signpost.MethodPost },
@@ -165,7 +166,7 @@ func TestOverlapInsideSegmentOnlyWhereItMatters(t *testing.T) {
 	}
 }
 
-// FuzzOverlaps: whatever is registered together, a feed loses no key without a warning.
+// FuzzOverlaps checks that no feed loses a key without a warning.
 func FuzzOverlaps(f *testing.F) {
 	for seed := range uint64(300) {
 		f.Add(seed)
@@ -226,7 +227,7 @@ func FuzzOverlaps(f *testing.F) {
 	})
 }
 
-// warned reports whether a finding tells that a feed loses a key of an endpoint.
+// warned reports whether a finding says that a feed loses a key of an endpoint.
 func warned(findings []signpost.Finding, feed, key, endpoint string) bool {
 	isPrefix := func(url string) bool {
 		_, ok := signpost.NewIndex(signpost.Version{Manifest: endpoints(url)}).Match(feed)

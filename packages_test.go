@@ -13,8 +13,8 @@ import (
 
 var updatePackages = flag.Bool("update-packages", false, "write docs/packages.svg anew")
 
-// TestPackageMap keeps docs/packages.svg, the picture in CONTRIBUTING.md, in step with what go list says. An arrow
-// leads from a package to one that it imports; those that follow from others are left out.
+// TestPackageMap keeps docs/packages.svg, the picture in CONTRIBUTING.md, in sync with go list. An arrow points from a
+// package to one that it imports; arrows implied by others are left out.
 func TestPackageMap(t *testing.T) {
 	const path = "docs/packages.svg"
 	want := drawPackages(packageImports(t))
@@ -29,7 +29,7 @@ func TestPackageMap(t *testing.T) {
 	}
 }
 
-// packageImports returns the packages of this module that make up the program, with those that each imports.
+// packageImports returns the packages of the program and, for each, the ones it imports.
 func packageImports(t *testing.T) map[string][]string {
 	out, err := exec.Command("go", "list", "-deps", "-f", `{{if not .Standard}}{{.ImportPath}}:{{range .Imports}} {{.}}{{end}}{{end}}`, "./cmd/signpost").Output()
 	if err != nil {
@@ -53,14 +53,14 @@ func packageImports(t *testing.T) map[string][]string {
 
 func isOwn(path string) bool { return path == "signpost" || strings.HasPrefix(path, "signpost/") }
 
-// The measures of the picture.
+// Dimensions of the picture.
 const (
 	boxWidth, boxHeight = 132, 36
 	gapX, gapY          = 14, 46
 	margin              = 16
 )
 
-// drawPackages draws every package one row above the highest of those that it imports.
+// drawPackages puts every package one row above the highest package that it imports.
 func drawPackages(imports map[string][]string) string {
 	level := make(map[string]int)
 	var levelOf func(string) int

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// anyValue stands for a value of a placeholder that no URL has in it.
+// anyValue is a placeholder value that occurs in no URL.
 const anyValue = "\x01"
 
-// segment is a piece of a canonical URL that begins with a delimiter and has no other one. It holds the texts around
+// segment is a piece of a canonical URL that starts with a delimiter and contains no other. It holds the texts around
 // its placeholders, so it has one placeholder less than texts.
 type segment []string
 
 func (s segment) literal() bool { return len(s) == 1 }
 
-// general returns the segment with a value of its own in place of each placeholder.
+// general returns the segment with anyValue in place of each placeholder.
 func (s segment) general() string { return strings.Join(s, anyValue) }
 
-// segments cuts the URL of an endpoint into its segments.
+// segments splits the URL of an endpoint into its segments.
 func segments(url string) []segment {
 	var all []segment
 	current := segment{""}
@@ -43,7 +43,7 @@ func segments(url string) []segment {
 	}
 }
 
-// feedOf returns the feed whose first segments are the given words and whose others are general.
+// feedOf returns a feed that starts with the given words; its remaining segments are general.
 func feedOf(parts []segment, words []string) string {
 	var feed strings.Builder
 	for i, s := range parts {
@@ -56,7 +56,7 @@ func feedOf(parts []segment, words []string) string {
 	return strings.Replace(feed.String(), authorityEnd, "", 1)
 }
 
-// matches reports whether a word is the segment with a value of at least one character for each placeholder.
+// matches reports whether word matches the segment, with at least one character for each placeholder.
 func (s segment) matches(word string) bool {
 	if s.literal() {
 		return word == s[0]
@@ -66,7 +66,7 @@ func (s segment) matches(word string) bool {
 		if !ok || rest == "" {
 			return false
 		}
-		i := strings.Index(rest[1:], text) // the first one leaves the most for the others
+		i := strings.Index(rest[1:], text) // the leftmost match leaves the most for the rest
 		if i < 0 {
 			return false
 		}
@@ -76,7 +76,7 @@ func (s segment) matches(word string) bool {
 	return ok && found && rest != ""
 }
 
-// common returns words that both segments match, the most general one first, or none.
+// common returns words that match both segments, the most general one first. It returns nil if there are none.
 func common(a, b segment) []string {
 	switch {
 	case a.literal():
@@ -100,7 +100,7 @@ func common(a, b segment) []string {
 	}
 	inner := slices.Concat(segment{prefix}, a[1:len(a)-1], b[1:len(b)-1], segment{suffix})
 	words := []string{inner.general()}
-	// The end of the prefix can be the beginning of the suffix: y-x is both y-{{a}} and {{b}}-x.
+	// The end of the prefix can be the beginning of the suffix: y-x matches both y-{{a}} and {{b}}-x.
 	for shared := 0; len(inner) == 2 && shared <= min(len(prefix), len(suffix)); shared++ {
 		word := prefix + suffix[shared:]
 		if strings.HasSuffix(prefix, suffix[:shared]) && a.matches(word) && b.matches(word) {
@@ -110,17 +110,17 @@ func common(a, b segment) []string {
 	return words
 }
 
-// segmentNode is a place between segments in a tree of endpoint URLs.
+// segmentNode is a node in a tree of endpoint URLs. Its edges are segments.
 type segmentNode struct {
-	children []*segmentChild // in the order in which they were added
+	children []*segmentChild // in insertion order
 	patterns []*segmentChild // those with placeholders
 	byText   map[string]*segmentChild
 }
 
 type segmentChild struct {
 	segment segment
-	open    segment // the same with a placeholder after it, for feeds that go on inside of it
-	ends    []owner // the endpoints whose URL ends here
+	open    segment // the same followed by a placeholder, for feeds that continue inside the segment
+	ends    []owner // endpoints whose URL ends here
 	next    *segmentNode
 }
 
@@ -138,7 +138,7 @@ func (n *segmentNode) add(parts []segment, id owner) {
 	}
 }
 
-// child returns the child for a segment, creating it if needed. The names of placeholders do not matter.
+// child returns the child for a segment, creating it if needed. Placeholder names do not matter.
 func (n *segmentNode) child(s segment) *segmentChild {
 	child := n.byText[s.general()]
 	if child == nil {
@@ -155,17 +155,17 @@ func (n *segmentNode) child(s segment) *segmentChild {
 	return child
 }
 
-// intersection searches a tree for endpoints that overlap a URL: those that answer for a feed that the URL answers
-// for too, and have no more segments.
+// intersection searches a tree for endpoints that overlap a URL: they match a feed that the URL matches as well, and
+// have no more segments than it has.
 type intersection struct {
 	parts []segment  // of the URL
-	words [][]string // of such a feed, so far: for each segment, some that both match
+	words [][]string // the feed so far: for each segment, some words that both match
 	work  func() bool
 	visit func(owner, [][]string)
 }
 
-// walk searches the tree below n, whose children are compared with the segment at depth. It returns false if work
-// did, which ends the search.
+// walk searches the tree below n, comparing its children with the segment at depth. It returns false if work did, which
+// stops the search.
 func (x *intersection) walk(n *segmentNode, depth int) bool {
 	s := x.parts[depth]
 	if !s.literal() {
@@ -181,7 +181,7 @@ func (x *intersection) walk(n *segmentNode, depth int) bool {
 			return false
 		}
 	}
-	for end := range len(s[0]) + 1 { // its own text, and every text that it begins with
+	for end := range len(s[0]) + 1 { // its own text, and every prefix of it
 		if child := n.byText[s[0][:end]]; child != nil && child.segment.literal() && !x.step(child, depth) {
 			return false
 		}

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// ServedHost returns the host that a served manifest was rendered for: own, the host of the address that it was
-// fetched from, if some URL has it, and otherwise the host that most URLs have. It returns [HostPlaceholder] if
-// a URL still contains {{host}}, or if there is no URL to tell by.
+// ServedHost returns the host that a served manifest was rendered for: own, the host of the address that it was fetched
+// from, if any URL has it, and otherwise the most common host. It returns [HostPlaceholder] if a URL still contains
+// {{host}}, or if there are no URLs.
 //
 // With [Manifest.ForHost] and [Manifest.Reopen] it makes a served manifest and a definition comparable by [Diff].
 func (m Manifest) ServedHost(own string) string {
@@ -19,7 +19,7 @@ func (m Manifest) ServedHost(own string) string {
 		}
 		counts[u.Hostname()]++
 	}
-	for _, e := range m.Endpoints { // in order, so that the first of equals wins
+	for _, e := range m.Endpoints { // in order, so that the first one wins a tie
 		if host := CutURL(e.URL).Hostname(); counts[host] > counts[most] && !strings.Contains(host, "{{") {
 			most = host
 		}
@@ -33,9 +33,9 @@ func (m Manifest) ServedHost(own string) string {
 	return HostPlaceholder
 }
 
-// ForHost returns a copy of the manifest as the service sends it to host, with {{host}} replaced in every URL.
-// The error is a [*HostError] if
-// the manifest exists for other hosts only. Unlike [Template.Render], ForHost does not require a valid manifest.
+// ForHost returns a copy of the manifest as served to host, with {{host}} replaced in every URL. The error is a
+// [*HostError] if the manifest does not exist for that host. Unlike [Template.Render], ForHost does not require a valid
+// manifest.
 func (m Manifest) ForHost(host string) (Manifest, error) {
 	if !plausibleHost(host) {
 		return Manifest{}, fmt.Errorf("%q is not a host name or an IP address", host)
@@ -48,8 +48,8 @@ func (m Manifest) ForHost(host string) (Manifest, error) {
 	return (&Template{manifest: m}).resolve(host), nil
 }
 
-// Reopen returns a copy of the manifest with {{host}} in place of host: what the service may have before it
-// renders the manifest for host.
+// Reopen is the inverse of ForHost: it returns a copy of the manifest with {{host}} in place of host. The result is
+// only a guess, because a URL may have named the host literally.
 func (m Manifest) Reopen(host string) Manifest {
 	m = NewManifest(m.Endpoints...)
 	for i, e := range m.Endpoints {

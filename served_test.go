@@ -55,7 +55,7 @@ func TestForHostAndReopen(t *testing.T) {
 	if diff := cmp.Diff(want, urlsOf(served)); diff != "" {
 		t.Errorf("served (-want +got):\n%s", diff)
 	}
-	want[0] = open.Endpoints[0].URL // cdn.a.example may be a name of its own
+	want[0] = open.Endpoints[0].URL // cdn.a.example may be an independent name
 	reopened := served.Reopen("a.example")
 	if diff := cmp.Diff(want, urlsOf(reopened)); diff != "" {
 		t.Errorf("reopened (-want +got):\n%s", diff)

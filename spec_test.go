@@ -14,10 +14,10 @@ import (
 	"signpost/internal/routes"
 )
 
-// One test for each rule of the specification that shows without HTTP. TestSpec1_2 is section 1, rule 2;
-// TestSpec2_4_2 is section 2.4, rule 2; TestSpec2_2 is the table of section 2.2. Rules 1.6, 9.1 and the
-// method and path of 4.1 are package server's, 5.2 and 5.3 package contextkeys'. The independence rule of
-// 2.5 is in independence_test.go.
+// There is one test for each rule of the specification that can be tested without HTTP. TestSpec1_2 is section 1, rule
+// 2; TestSpec2_4_2 is section 2.4, rule 2; TestSpec2_2 is the table of section 2.2. Rules 1.6 and 9.1 and the method
+// and path of 4.1 are tested in package server, 5.2 and 5.3 in package contextkeys. The independence rule of 2.5 is in
+// independence_test.go.
 
 // Section 1, rule 1.
 func TestSpec1_1ManifestMapsResolvedURLsToDescriptors(t *testing.T) {
@@ -161,7 +161,7 @@ func TestSpec2_2RequiredFieldsAndValues(t *testing.T) {
 	tests := []struct {
 		name string
 		edit func(*signpost.Endpoint)
-		rule string // "" means that the manifest is good
+		rule string // "" means valid
 	}{
 		{"no name", func(e *signpost.Endpoint) { e.Name = "" }, signpost.RuleRequiredField},
 		{"no method", func(e *signpost.Endpoint) { e.Method = "" }, signpost.RuleRequiredField},
@@ -246,7 +246,7 @@ func TestSpec2_3KeysOfTheReferenceDeployment(t *testing.T) {
 	}
 }
 
-// referenceDeployment is the collection, media and nested endpoint of section 4.2.
+// referenceDeployment returns the collection, media and nested endpoint of section 4.2.
 func referenceDeployment() signpost.Manifest {
 	return signpost.NewManifest(
 		feed("https://{{host}}/feeds"),
@@ -283,7 +283,7 @@ func TestSpec2_4_2AuthenticationIsOnMediaOnly(t *testing.T) {
 	}`)
 }
 
-// Section 2.4, rule 2: appended, after what is declared, and only to a URL that ends in /media.
+// Section 2.4, rule 2: appended after the declared items, and only if the URL ends in /media.
 func TestSpec2_4_2MediaIsTheEndOfTheURL(t *testing.T) {
 	declared := signpost.ContextItem{Key: "locale", Type: "ctx"}
 	token := signpost.ContextItem{Key: "plugin-login-flow.access_token", Type: "ctx", Required: true}
@@ -471,7 +471,7 @@ func TestSpec4_1_4EveryCallGivesTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 20 { // enough to see the order of a map
+	for range 20 { // enough to notice random map order
 		again := compile(t, referenceDeployment(), signpost.Authentication())
 		for _, template := range []*signpost.Template{first, again} {
 			if _, err := template.Render("other.example.com"); err != nil { // another request in between
@@ -534,12 +534,12 @@ func TestSpec9_4EveryVersionResolvesTheHostTheSameWay(t *testing.T) {
 	}
 }
 
-// feed returns an endpoint that is good and has no more than it must.
+// feed returns a valid endpoint with only the required fields.
 func feed(url string) signpost.Endpoint {
 	return signpost.Endpoint{URL: url, Name: "Feed", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON}
 }
 
-// parse reads a manifest that is JSON.
+// parse reads a manifest from JSON.
 func parse(t testing.TB, doc string) signpost.Manifest {
 	t.Helper()
 	var m signpost.Manifest
@@ -568,7 +568,7 @@ func render(t testing.TB, host string, m signpost.Manifest, features ...signpost
 	return string(doc)
 }
 
-// wantDocument compares a rendered manifest, byte by byte, with JSON that is laid out to be read.
+// wantDocument compares a rendered manifest byte by byte with JSON that is indented for readability.
 func wantDocument(t testing.TB, got, want string) {
 	t.Helper()
 	var oneLine bytes.Buffer
@@ -581,7 +581,7 @@ func wantDocument(t testing.TB, got, want string) {
 	}
 }
 
-// wantCompileRule checks that compiling the endpoint gives one finding of the rule, or none if rule is "".
+// wantCompileRule checks that compiling the endpoint gives exactly one finding of the rule, or none if rule is "".
 func wantCompileRule(t testing.TB, e signpost.Endpoint, rule string) {
 	t.Helper()
 	_, err := signpost.Compile(signpost.NewManifest(e))

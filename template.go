@@ -12,28 +12,29 @@ import (
 	"signpost/internal/spell"
 )
 
-// Template is a manifest that is ready to be served: features applied, JSON written, only the host open.
-// It never changes and may be used by many goroutines at once.
+// Template is a manifest that is ready to be served: features are applied, the JSON is encoded, and only the host is
+// missing. It is immutable and safe for concurrent use.
 type Template struct {
 	manifest Manifest
 	revision string
 
-	// literals is the document cut at every {{host}} of a URL. Joined by the host it is the response.
+	// literals is the document split at every {{host}} in a URL. Joining it with the host gives the response.
 	literals [][]byte
-	size     int // bytes in literals
+	size     int // total number of bytes in literals
 
-	// composed has a URL for each host of which {{host}} is only a part. Not every host fits into them.
+	// composed holds one URL for each host that {{host}} is only a part of. Not every host fits there.
 	composed []URL
 
-	// meeting holds the endpoints, by index, that may become the same URL for some host.
-	meeting [][]int
+	// collisionGroups holds, by index, endpoints that may get the same URL for some host.
+	collisionGroups [][]int
 }
 
-// revisionBytes is how much of a SHA-256 makes a revision: enough that two never meet, short enough to read.
+// revisionBytes is how many bytes of a SHA-256 hash make up a revision: enough to rule out collisions, short enough to
+// read.
 const revisionBytes = 16
 
-// Compile checks the manifest, applies the features that the deployment has, and prepares everything
-// that does not depend on the host. It copies what it is given. The error is an [*InvalidError].
+// Compile validates the manifest, applies the features enabled in the deployment, and prepares everything that does not
+// depend on the host. It copies its arguments. The error is an [*InvalidError].
 func Compile(m Manifest, features ...Feature) (*Template, error) {
 	findings := m.Validate()
 	for _, feature := range features {
@@ -44,20 +45,19 @@ func Compile(m Manifest, features ...Feature) (*Template, error) {
 	}
 	t := &Template{manifest: m.WithFeatures(features...)}
 	if len(findings) == 0 {
-		findings = t.manifest.Validate() // a feature may send a key under a name that is taken
+		findings = t.manifest.Validate() // a feature may add a key under a name that is already taken
 	}
 	if len(findings) > 0 {
 		return nil, &InvalidError{findings}
 	}
 	if err := t.write(); err != nil {
-		return nil, fmt.Errorf("compile manifest: %w", err) // a defect: Validate should have said so
+		return nil, fmt.Errorf("compile manifest: %w", err) // a bug: Validate should have caught it
 	}
-	t.lookAtURLs()
+	t.groupURLs()
 	return t, nil
 }
 
-// write fills literals and what follows from them. Only the URLs are cut: a name that mentions {{host}}
-// is text like any other.
+// write computes literals and everything derived from it. Only URLs are split; {{host}} in a name is ordinary text.
 func (t *Template) write() error {
 	literal := []byte(`{"endpoints":{`)
 	for i, e := range t.manifest.Endpoints {
@@ -96,9 +96,9 @@ func (t *Template) write() error {
 	return nil
 }
 
-// lookAtURLs fills composed and meeting. A host cannot hold a slash, so only URLs with the same scheme and
-// the same text after the authority can become one.
-func (t *Template) lookAtURLs() {
+// groupURLs computes composed and collisionGroups. A host contains no slash, so two URLs can only collide if they have
+// the same scheme and the same text after the authority.
+func (t *Template) groupURLs() {
 	groups := make(map[string][]int)
 	composed := make(map[string]bool)
 	for i, e := range t.manifest.Endpoints {
@@ -112,20 +112,20 @@ func (t *Template) lookAtURLs() {
 	}
 	for _, group := range groups {
 		if len(group) > 1 {
-			t.meeting = append(t.meeting, group)
+			t.collisionGroups = append(t.collisionGroups, group)
 		}
 	}
 }
 
-// Revision identifies the manifest before the host goes in. It is the same on every replica.
+// Revision identifies the manifest before the host is filled in. It is the same on every replica.
 func (t *Template) Revision() string { return t.revision }
 
-// Manifest returns a copy of the manifest with features applied and {{host}} still in it.
+// Manifest returns a copy of the manifest with features applied and {{host}} unresolved.
 func (t *Template) Manifest() Manifest { return NewManifest(t.manifest.Endpoints...) }
 
-// Endpoint returns a copy of the endpoint with a URL, written as in the manifest that was compiled, {{host}}
-// included. Its context items are those that the served manifest declares, with those of the features: give them to
-// contextkeys.Middleware, and one list serves the manifest and the handler.
+// Endpoint returns a copy of the endpoint with the given URL, spelled as in the compiled manifest, {{host}} included.
+// Its context items are those of the served manifest, so they include those added by features. Pass them to
+// contextkeys.Middleware to make the manifest and the handler share one list.
 func (t *Template) Endpoint(url string) (Endpoint, error) {
 	urls := make([]string, len(t.manifest.Endpoints))
 	for i, e := range t.manifest.Endpoints {
@@ -140,7 +140,7 @@ func (t *Template) Endpoint(url string) (Endpoint, error) {
 	return Endpoint{}, fmt.Errorf("manifest has no endpoint %q", url)
 }
 
-// URLs returns the URLs of the endpoints, in their order, with {{host}} still in them.
+// URLs returns the URLs of the endpoints, in order, with {{host}} unresolved.
 func (t *Template) URLs() []URL {
 	urls := make([]URL, len(t.manifest.Endpoints))
 	for i, e := range t.manifest.Endpoints {
@@ -149,25 +149,26 @@ func (t *Template) URLs() []URL {
 	return urls
 }
 
-// HostError says that a URL of a manifest does not exist for a host: {{host}} is only a part of the URL's host, and
-// the two together are not a host name. An IP address never fits.
+// HostError reports that a URL of the manifest does not exist for a host: {{host}} is only a part of the URL's host,
+// and the combination is not a valid host name. IP addresses never fit.
 type HostError struct {
 	Host string
-	URL  URL // with {{host}} in it
+	URL  URL // with {{host}} unresolved
 }
 
 func (e *HostError) Error() string {
 	return fmt.Sprintf("host %q does not fit into %q", e.Host, e.URL)
 }
 
-// Size returns how many bytes [Template.Render] returns for a host, or a few more if URLs become the same for it.
+// Size returns the number of bytes that [Template.Render] returns for a host. It is slightly too large if URLs collide
+// for that host.
 func (t *Template) Size(host string) int {
 	return t.size + len(host)*max(0, len(t.literals)-1)
 }
 
-// Render returns the manifest for a host, as JSON on one line that ends in a newline. The host carries no
-// port. It is put in as it is given, so anything but a host name or an IP literal (IPv6 in brackets)
-// is rejected. The error is a [*HostError] if the manifest exists for other hosts only.
+// Render returns the manifest for a host as JSON on a single line, with a trailing newline. The host has no port. Since
+// it is inserted as is, anything but a host name or an IP literal (IPv6 in brackets) is rejected. The error is a
+// [*HostError] if the manifest does not exist for that host.
 func (t *Template) Render(host string) ([]byte, error) {
 	if !plausibleHost(host) {
 		return nil, fmt.Errorf("%q is not a host name or an IP address", host)
@@ -180,7 +181,7 @@ func (t *Template) Render(host string) ([]byte, error) {
 			return nil, &HostError{host, u}
 		}
 	}
-	if t.meets(host) {
+	if t.collides(host) {
 		doc, err := t.resolve(host).MarshalJSON()
 		if err != nil {
 			return nil, err
@@ -197,14 +198,14 @@ func (t *Template) Render(host string) ([]byte, error) {
 	return out, nil
 }
 
-// plausibleHost lets through only what can leave neither the JSON string nor the authority of the URL.
+// plausibleHost accepts only hosts that can break out of neither the JSON string nor the authority of the URL.
 func plausibleHost(host string) bool {
 	return isASCII(host) && checkHost(host) == nil
 }
 
-// meets reports whether two URLs become one for this host.
-func (t *Template) meets(host string) bool {
-	for _, group := range t.meeting {
+// collides reports whether two URLs become the same for this host.
+func (t *Template) collides(host string) bool {
+	for _, group := range t.collisionGroups {
 		seen := make(map[string]bool, len(group))
 		for _, i := range group {
 			url := strings.ReplaceAll(t.manifest.Endpoints[i].URL, HostPlaceholder, host)
@@ -217,8 +218,8 @@ func (t *Template) meets(host string) bool {
 	return false
 }
 
-// resolve returns the manifest with the host in its URLs. Of two URLs that become one, the later wins,
-// in the place of the first.
+// resolve returns the manifest with the host filled in. If two URLs become the same, the later endpoint wins but takes
+// the earlier one's position.
 func (t *Template) resolve(host string) Manifest {
 	var out Manifest
 	place := make(map[string]int, len(t.manifest.Endpoints))

@@ -24,7 +24,7 @@ func TestRenderHosts(t *testing.T) {
 	}
 	bad := []string{"", " ", "a b", "a\n", "a\x00", "a:80", "::1", "[::1]:80", "[", "]", "[]", "[::1", "::1]", "[[::1]]",
 		"[::1%25eth0]", "[zz]", "a/b", "a?b", "a#b", "a@b", `a"b`, `a\b`, "a%2fb", "a,b", "a<b", "a&b", "{{host}}", "bücher.example", "a\xff",
-		// In brackets stands an IPv6 address, and nothing else is one.
+		// Brackets enclose IPv6 addresses, and only those.
 		"[abc]", "[:]", "[.]", "[1.2.3.4]", "[1:2]", "[::1::2]",
 		// A host name has no empty label.
 		".", "..", "a..b", ".a"}
@@ -41,7 +41,7 @@ func TestRenderHosts(t *testing.T) {
 	}
 }
 
-// Where {{host}} is only a part of a host, not every host makes a name of it.
+// If {{host}} is only part of a host, not every host forms a valid name.
 func TestRenderHostThatDoesNotFit(t *testing.T) {
 	long := strings.Repeat("a.", 123) + "example" // 253 characters
 	for url, hosts := range map[string][]string{
@@ -132,7 +132,7 @@ func TestRevision(t *testing.T) {
 	}
 }
 
-// The context items of an endpoint are those that the manifest declares for it, with those of the features.
+// The context items include those added by features.
 func TestTemplateEndpoint(t *testing.T) {
 	template := compile(t, signpost.NewManifest(fullEndpoint("https://{{host}}/v1/media"), feed("https://{{host}}/v1/feeds")),
 		signpost.Authentication(), signpost.GeoRestriction())
@@ -174,7 +174,7 @@ feature kids.context_obj[0].type: error: context item has no type [required-fiel
 	}
 }
 
-// The race detector watches this one.
+// Run this one with the race detector.
 func TestTemplateIsSafeForManyGoroutines(t *testing.T) {
 	template := compile(t, signpost.NewManifest(fullEndpoint("https://{{host}}/a"), feed("https://b.example.com/a")), signpost.GeoRestriction())
 	hosts := []string{"a.example.com", "b.example.com", "c.example.com"}
@@ -199,7 +199,7 @@ func TestTemplateIsSafeForManyGoroutines(t *testing.T) {
 	group.Wait()
 }
 
-// {{host}} stands in the revision as itself, so that a host that spells like a part of the text makes no difference.
+// The revision hashes {{host}} itself, so a host that resembles part of the text makes no difference.
 func TestRevisionHasTheHostPlaceholder(t *testing.T) {
 	revision := func(url string) string { return compile(t, signpost.NewManifest(feed(url))).Revision() }
 	seen := make(map[string]string)

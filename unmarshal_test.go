@@ -57,7 +57,7 @@ func TestUnmarshal(t *testing.T) {
 
 func TestUnmarshalErrors(t *testing.T) {
 	const noEndpoints = `manifest has no "endpoints" object`
-	tests := []struct{ doc, want string }{ // want "" leaves the wording to encoding/json
+	tests := []struct{ doc, want string }{ // an empty want leaves the wording to encoding/json
 		{`{}`, noEndpoints},
 		{`null`, noEndpoints},
 		{`{"endpoints": null}`, noEndpoints},
@@ -87,7 +87,7 @@ func TestUnmarshalErrors(t *testing.T) {
 	}
 }
 
-// What is there before goes, as a whole.
+// Unmarshal replaces the previous contents entirely.
 func TestUnmarshalReplaces(t *testing.T) {
 	m := signpost.NewManifest(fullEndpoint("https://{{host}}/a"), fullEndpoint("https://{{host}}/b"))
 	if err := json.Unmarshal([]byte(`{"endpoints": {"https://{{host}}/b": {"name": "B"}}}`), &m); err != nil {

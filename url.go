@@ -10,11 +10,11 @@ import (
 	"signpost/internal/hostname"
 )
 
-// HostPlaceholder stands for the hostname of the manifest request in the URL of an endpoint.
+// HostPlaceholder is replaced with the hostname of the manifest request.
 const HostPlaceholder = "{{host}}"
 
-// URL is the URL of an endpoint, which may have placeholders, or of a feed. It keeps the spelling in which it was
-// written. [ParseURL] checks what it is given; [CutURL] takes what others wrote as it is.
+// URL is the URL of a feed or of an endpoint, which may have placeholders. It keeps the original spelling. [ParseURL]
+// validates its input; [CutURL] does not.
 type URL struct {
 	raw       string
 	scheme    string // without ://
@@ -24,7 +24,7 @@ type URL struct {
 	fragment  string // with its number sign
 }
 
-// CutURL cuts a URL into its parts without checking it.
+// CutURL splits a URL into its parts without validating it.
 func CutURL(raw string) URL {
 	u := URL{raw: raw}
 	rest := raw
@@ -44,13 +44,13 @@ func CutURL(raw string) URL {
 	return u
 }
 
-// String returns the URL as it was written.
+// String returns the URL as written.
 func (u URL) String() string { return u.raw }
 
-// Scheme returns the scheme in lower case.
+// Scheme returns the lower-cased scheme.
 func (u URL) Scheme() string { return strings.ToLower(u.scheme) }
 
-// Hostname returns the host without its port, as it was written; an IPv6 address has its brackets.
+// Hostname returns the host as written, without the port. IPv6 addresses keep their brackets.
 func (u URL) Hostname() string {
 	host, _ := hostname.CutPort(u.authority)
 	return host
@@ -62,32 +62,30 @@ func (u URL) Port() string {
 	return strings.TrimPrefix(port, ":")
 }
 
-// Authority returns what is between :// and the path, as it was written: the host with its port and, where somebody
-// left that in, user info.
+// Authority returns the part between :// and the path as written: the host with its port and user info, if any.
 func (u URL) Authority() string { return u.authority }
 
-// Path returns the path as it was written, percent-encoding and placeholders included.
+// Path returns the path as written, including percent-encoding and placeholders.
 func (u URL) Path() string { return u.path }
 
-// Query returns the query as it was written, without the question mark.
+// Query returns the query as written, without the question mark.
 func (u URL) Query() string { return strings.TrimPrefix(u.query, "?") }
 
-// rest returns all of the URL that follows the authority.
+// rest returns everything after the authority.
 func (u URL) rest() string { return u.raw[len(u.raw)-len(u.path)-len(u.query)-len(u.fragment):] }
 
-// HasHostPlaceholder reports whether the authority contains {{host}}, so that the URL is one of the service's own
-// and still has to be resolved.
+// HasHostPlaceholder reports whether the authority contains {{host}}, which makes it one of the service's own URLs, not
+// yet resolved.
 func (u URL) HasHostPlaceholder() bool { return strings.Contains(u.authority, HostPlaceholder) }
 
-// Placeholders returns the names of the placeholders, each once, in order. {{host}} is not among them: the manifest
-// resolves it, and the app fills in the others.
+// Placeholders returns the names of the placeholders in order, without duplicates. {{host}} is not included: the
+// manifest resolves it, and the app fills in the others.
 func (u URL) Placeholders() []string { return placeholders(u.raw) }
 
-// Equal reports whether two URLs are the same to a client: scheme and authority are compared without regard to case,
-// the rest as text.
+// Equal reports whether clients treat two URLs as the same: scheme and authority are case-insensitive, the rest is not.
 func (u URL) Equal(other URL) bool { return u.SameOrigin(other) && u.rest() == other.rest() }
 
-// Origin returns scheme and authority in lower case, such as https://feeds.example.com:8443, or "" if the URL is not
+// Origin returns the lower-cased scheme and authority, such as https://feeds.example.com:8443, or "" if the URL is not
 // absolute.
 func (u URL) Origin() string {
 	if u.scheme == "" {
@@ -99,18 +97,18 @@ func (u URL) Origin() string {
 // SameOrigin reports whether two URLs have the same scheme and the same authority.
 func (u URL) SameOrigin(other URL) bool { return u.Origin() == other.Origin() }
 
-// Resolve returns the URL with a host in place of every {{host}} in its authority.
+// Resolve replaces every {{host}} in the authority with host.
 func (u URL) Resolve(host string) URL {
 	return u.withAuthority(strings.ReplaceAll(u.authority, HostPlaceholder, host))
 }
 
-// fits reports whether the URL, whose {{host}} is only a part of its host, is one for a host too.
+// fits reports whether the URL is valid for host. Its {{host}} is only a part of a host.
 func (u URL) fits(host string) bool {
 	_, isIP := hostname.Addr(strings.TrimSuffix(host, "."))
 	return !isIP && checkHost(u.Resolve(host).Hostname()) == nil
 }
 
-// Unresolve returns the URL with {{host}} in place of its hostname, if that is host, and the URL as it is otherwise.
+// Unresolve replaces the hostname with {{host}} if it equals host. Otherwise it returns the URL unchanged.
 func (u URL) Unresolve(host string) URL {
 	name, port := hostname.CutPort(u.authority)
 	if !strings.EqualFold(name, host) {
@@ -126,8 +124,8 @@ func (u URL) withAuthority(authority string) URL {
 	return CutURL(u.scheme + "://" + authority + u.rest())
 }
 
-// Bind returns the URL with its placeholders filled in. Each needs a value, and each value a placeholder. A value
-// stays inside its path segment or query parameter, and none chooses the host: context keys go where the URL leads.
+// Bind fills in the placeholders. There must be exactly one value for each. A value cannot leave its path segment or
+// query parameter, and no value can choose the host, because context keys are sent to wherever the URL leads.
 func (u URL) Bind(values map[string]string) (URL, error) {
 	names := u.Placeholders()
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -135,7 +133,7 @@ func (u URL) Bind(values map[string]string) (URL, error) {
 			return URL{}, fmt.Errorf("endpoint %q has no placeholder {{%s}}", u, name)
 		}
 	}
-	var inPath, inQuery, missing []string // each placeholder, followed by its value
+	var inPath, inQuery, missing []string // alternating placeholders and values
 	for _, name := range names {
 		placeholder, value := "{{"+name+"}}", values[name]
 		if value == "" {
@@ -159,11 +157,11 @@ func (u URL) Bind(values map[string]string) (URL, error) {
 	return CutURL(u.scheme + "://" + u.authority + path + strings.NewReplacer(inQuery...).Replace(u.query+u.fragment)), nil
 }
 
-// escapeQuery escapes a query component with %20 for a space, which every server reads alike.
+// escapeQuery escapes a query component. A space becomes %20, which all servers decode alike.
 func escapeQuery(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
-// dotSegment returns the first "." or ".." in a path, which a client would remove before it sends a request, or "".
-// To a client %2e is a dot.
+// dotSegment returns the first "." or ".." segment of a path, which clients remove before they send a request, or "".
+// Clients treat %2e as a dot.
 func dotSegment(path string) string {
 	for segment := range strings.SplitSeq(path, "/") {
 		if len(segment) > len("%2e%2e") {
@@ -176,16 +174,16 @@ func dotSegment(path string) string {
 	return ""
 }
 
-// authorityEnd follows the authority in canonical URLs, so that no endpoint is a prefix of a feed on another host
-// whose name only begins alike.
+// authorityEnd terminates the authority in canonical URLs, so that an endpoint is never a prefix of a feed on another
+// host that merely starts with the same characters.
 const authorityEnd = "\x00"
 
-// canonical returns the URL in the form that is compared: scheme and authority in lower case, the rest as it is.
+// canonical returns the URL as it is compared: scheme and authority lower-cased, the rest unchanged.
 func (u URL) canonical() string {
 	return strings.ToLower(u.scheme) + "://" + strings.ToLower(u.authority) + authorityEnd + u.rest()
 }
 
-// cutPlaceholder cuts a URL around its first placeholder. {{host}} is treated as literal text.
+// cutPlaceholder splits a URL around its first placeholder. {{host}} is treated as literal text.
 func cutPlaceholder(url string) (text, name, after string, found bool) {
 	from := 0
 	for {
@@ -205,7 +203,7 @@ func cutPlaceholder(url string) (text, name, after string, found bool) {
 	}
 }
 
-// placeholders returns the names of the placeholders in a URL or a part of one, each once, in order.
+// placeholders returns the names of the placeholders in a URL or part of one, in order and without duplicates.
 func placeholders(url string) []string {
 	var names []string
 	seen := make(map[string]bool)

@@ -10,7 +10,7 @@ import (
 	"signpost/internal/hostname"
 )
 
-// urlError says what is wrong with a URL and, in hint, what would be right.
+// urlError is a problem with a URL; hint says how to fix it.
 type urlError struct{ message, hint string }
 
 func (e *urlError) Error() string { return e.message }
@@ -19,7 +19,7 @@ func badURL(hint, format string, args ...any) *urlError {
 	return &urlError{fmt.Sprintf(format, args...), hint}
 }
 
-// ParseURL cuts the URL of an endpoint into its parts and checks it: it must be one that a manifest can have.
+// ParseURL parses and validates the URL of an endpoint.
 func ParseURL(raw string) (URL, error) {
 	u := CutURL(raw)
 	if err := u.check(); err != nil {
@@ -28,7 +28,7 @@ func ParseURL(raw string) (URL, error) {
 	return u, nil
 }
 
-// check reports why a manifest cannot have the URL, or nil.
+// check returns the reason why the URL is not allowed in a manifest, or nil.
 func (u URL) check() *urlError {
 	raw := u.raw
 	if !utf8.ValidString(raw) {
@@ -41,7 +41,7 @@ func (u URL) check() *urlError {
 		return badURL("start it with https://", "URL %q has scheme %q", raw, u.scheme)
 	}
 
-	// What follows looks at the parts with a plain letter in place of each placeholder.
+	// From here on, check the parts with a plain letter in place of each placeholder.
 	authority, err := replacePlaceholders(u.authority, raw)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (u URL) check() *urlError {
 	case strings.ContainsFunc(raw, isSpace):
 		return badURL("write it percent-encoded, such as %20 for a space", "URL %q has white space in it", raw)
 	case strings.Contains(u.authority, "@"):
-		return badURL("leave out what stands before the @: every studio and every client would see it",
+		return badURL("remove everything before the @: every studio and every client would see it",
 			"URL %q has user info before its host", raw)
 	case strings.Contains(rawPort+u.rest(), HostPlaceholder):
 		return badURL("it stands for the hostname alone: https://{{host}}/…", "URL %q has {{host}} outside the host", raw)
@@ -77,23 +77,23 @@ func (u URL) check() *urlError {
 	case !validEscapes(rest):
 		return badURL("a percent sign itself is written %25", "URL %q has a percent sign without two hexadecimal digits", raw)
 	case u.fragment != "":
-		return badURL("leave out the # and what follows it: clients do not send it", "URL %q has a fragment", raw)
+		return badURL("remove the # and everything after it: clients do not send it", "URL %q has a fragment", raw)
 	case dotSegment(u.path) != "":
-		return badURL("write the path that it leads to: clients shorten it", "URL %q has the path segment %q", raw, dotSegment(u.path))
+		return badURL("write the resulting path: clients remove such segments", "URL %q has the path segment %q", raw, dotSegment(u.path))
 	case strings.Contains(raw, "}}{{"):
-		return badURL("put some text between them: nobody can tell where one value ends and the next begins",
+		return badURL("put some text between them: otherwise the values cannot be told apart",
 			"URL %q has two placeholders side by side", raw)
 	case strings.Count(raw, "{{")-strings.Count(raw, HostPlaceholder) > maxPlaceholders:
-		return badURL("shorten it: an entry has no use for so many", "URL %q has more than %d placeholders", raw, maxPlaceholders)
+		return badURL("shorten it", "URL %q has more than %d placeholders", raw, maxPlaceholders)
 	}
 	return nil
 }
 
-// maxPlaceholders bounds the work of finding the endpoint of a feed. Real URLs have one or two.
+// maxPlaceholders bounds the work of finding the endpoint for a feed. Real URLs have one or two.
 const maxPlaceholders = 16
 
-// checkHost checks the host of a URL by the rules for the hosts of requests. Of an international name it knows only
-// which characters it may have.
+// checkHost applies the rules for hosts of requests to the host of a URL. In an international name, it only checks
+// which characters are used.
 func checkHost(host string) *hostname.Error {
 	host = strings.TrimSuffix(host, ".")
 	if !isASCII(host) {
@@ -106,7 +106,7 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// validPort takes no port, or a colon and a number.
+// validPort accepts an empty port, or a colon and a number.
 func validPort(port string) bool {
 	if port == "" {
 		return true
@@ -128,7 +128,7 @@ func validEscapes(s string) bool {
 	}
 }
 
-// replacePlaceholders returns s with the letter x for every {{name}}. Braces anywhere else are an error.
+// replacePlaceholders replaces every {{name}} in s with the letter x. Stray braces are an error.
 func replacePlaceholders(s, raw string) (string, *urlError) {
 	const hint = "a placeholder is a name in two pairs of braces, such as {{series_id}}"
 	var out strings.Builder
@@ -165,7 +165,7 @@ func replacePlaceholders(s, raw string) (string, *urlError) {
 	}
 }
 
-// validPlaceholder reports whether name can name a field of an entry: no braces, quotes or delimiters.
+// validPlaceholder reports whether name can be the field name of an entry: no braces, quotes or delimiters.
 func validPlaceholder(name string) bool {
 	return name != "" && !strings.ContainsAny(name, "{}/?#\"\\<>&%@:") && !strings.ContainsFunc(name, isSpace)
 }

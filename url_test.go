@@ -139,7 +139,7 @@ func TestSentAs(t *testing.T) {
 	}
 }
 
-// FuzzBind: a value that is filled in changes nothing of the URL but its own segment and its own parameter.
+// FuzzBind checks that a value affects only its own segment or parameter of the URL.
 func FuzzBind(f *testing.F) {
 	for _, seed := range []string{"7", "..", "a/b", "?x#y", "a&b=c", "{{b}}", "@evil", "\x00", "é", "%2e%2e", "\xff"} {
 		f.Add(seed)

@@ -12,7 +12,7 @@ import (
 	"signpost/internal/spell"
 )
 
-// The rules about the manifest itself. Package definition adds those about the file around it.
+// Error rules for the manifest itself. Package definition adds those for the file around it.
 const (
 	RuleDuplicateKey         = "duplicate-key"
 	RuleRequiredField        = "required-field"
@@ -30,10 +30,10 @@ const (
 	RuleEnumMismatch         = "enum-mismatch"
 )
 
-// reservedKey is the query parameter in which clients send context, so no modifier may have it.
+// reservedKey is the query parameter that carries context, so modifiers cannot use it.
 const reservedKey = "ctx"
 
-// Validate returns everything that is wrong with the manifest, in the order of its endpoints.
+// Validate returns all errors in the manifest, in the order of its endpoints.
 func (m Manifest) Validate() []Finding {
 	v := validator{severity: SeverityError}
 	seen := make(map[string]bool, len(m.Endpoints))
@@ -48,7 +48,7 @@ func (m Manifest) Validate() []Finding {
 	return v.findings
 }
 
-// Validate returns everything that is wrong with the feature. The paths start at the feature.
+// Validate returns all errors in the feature. Paths start at the feature.
 func (f Feature) Validate() []Finding {
 	v := validator{severity: SeverityError}
 	v.required(f.Name, "feature", Path{Field("name")})
@@ -56,14 +56,14 @@ func (f Feature) Validate() []Finding {
 	return v.findings
 }
 
-// Validate returns everything that is wrong with the modifier alone. The paths start at the modifier.
+// Validate returns all errors in the modifier itself. Paths start at the modifier.
 func (m Modifier) Validate() []Finding {
 	v := validator{severity: SeverityError}
 	v.modifier(m, Path{}, make(map[string]bool))
 	return v.findings
 }
 
-// validator collects findings. Paths are given to it relative to base.
+// validator collects findings. Its methods take paths relative to base.
 type validator struct {
 	severity Severity
 	base     Path
@@ -77,10 +77,10 @@ func (v *validator) add(rule, hint string, path Path, format string, args ...any
 	})
 }
 
-// replace suggests the value that certainly belongs at the place of the last finding.
+// replace sets the value that certainly fixes the last finding.
 func (v *validator) replace(value any) { v.findings[len(v.findings)-1].Replacement = value }
 
-// required reports a text that is not there. The last step of the path names it.
+// required reports an empty field. The last step of the path is its name.
 func (v *validator) required(text, owner string, path Path) {
 	if text == "" {
 		field := path[len(path)-1].(Field)
@@ -88,14 +88,14 @@ func (v *validator) required(text, owner string, path Path) {
 	}
 }
 
-// requiredHints says what belongs into a field that is missing.
+// requiredHints describes the value of a missing field.
 var requiredHints = map[string]string{
 	"endpoint name":        "the label that editors see in the studio",
 	"endpoint method":      "get or post",
-	"endpoint mime_type":   "the content type of the answer, usually application/json",
+	"endpoint mime_type":   "the content type of the response, usually application/json",
 	"context item key":     "the name of a built-in context key, or of one that a plugin supplies",
 	"context item type":    "ctx or bodyParam",
-	"modifier id":          "unique in the endpoint and never changed: the studio stores an editor's value under it",
+	"modifier id":          "unique in the endpoint, and never changed: the studio stores an editor's value under it",
 	"modifier name":        "the name that editors see in the studio",
 	"modifier key":         "the name of the query parameter",
 	"modifier label":       "a short label for the control",
@@ -123,7 +123,7 @@ func (v *validator) endpoint(e Endpoint) {
 		v.required(e.MIMEType, "endpoint", Path{Field("mime_type")})
 	case !validMIMEType(e.MIMEType):
 		v.add(RuleMIMEType, "the usual one is application/json", Path{Field("mime_type")},
-			"mime_type %q is not a media type, which is type/subtype", e.MIMEType)
+			"mime_type %q is not a media type (type/subtype)", e.MIMEType)
 	}
 	v.contextItems(e.ContextObj)
 
@@ -157,7 +157,7 @@ func (v *validator) contextItems(items []ContextItem) {
 			v.add(RuleContextType, "", path.then(Field("type")), `context type %q is not "ctx" or "bodyParam"`, c.Type)
 			for _, known := range []string{ContextCtx, ContextBodyParam} {
 				if strings.EqualFold(c.Type, known) {
-					v.findings[len(v.findings)-1].Hint = "mind the capitals"
+					v.findings[len(v.findings)-1].Hint = "check upper and lower case"
 					v.replace(known)
 				}
 			}
@@ -182,7 +182,7 @@ func (v *validator) contextItems(items []ContextItem) {
 	}
 }
 
-// modifier checks one modifier. keys holds the query parameters of the modifiers before it.
+// modifier validates one modifier. keys holds the query parameters of the modifiers before it.
 func (v *validator) modifier(m Modifier, path Path, keys map[string]bool) {
 	v.required(m.ID, "modifier", path.then(Field("id")))
 	v.required(m.Name, "modifier", path.then(Field("name")))
@@ -223,7 +223,7 @@ func (v *validator) param(p Param, path Path, keys map[string]bool) {
 	v.defaultValue(p, path)
 }
 
-// options checks what makes a dropdown: ui.options and schema.enum. nil means that it is not one.
+// options checks ui.options and schema.enum, which make a dropdown. A nil slice means that the field is absent.
 func (v *validator) options(p Param, path Path) {
 	optionsPath := path.then(Field("ui"), Field("options"))
 	enumPath := path.then(Field("schema"), Field("enum"))
@@ -233,7 +233,7 @@ func (v *validator) options(p Param, path Path) {
 		if p.UI.Options == nil {
 			where = enumPath
 		}
-		v.add(RuleSelectOptions, "options belong to a select, whose values are text", where,
+		v.add(RuleSelectOptions, "only select modifiers, whose values are strings, have options", where,
 			"a %s modifier has options", p.Schema.Type)
 		return
 	}
@@ -245,9 +245,9 @@ func (v *validator) options(p Param, path Path) {
 	value := func(value string, path Path) {
 		switch {
 		case value == "":
-			v.add(RuleSelectOptions, "an empty value cannot be told from no choice", path, "an option has an empty value")
+			v.add(RuleSelectOptions, "an empty value looks like no choice at all", path, "an option has an empty value")
 		case seen[value]:
-			v.add(RuleSelectOptions, "", path, "option value %q is there twice", value)
+			v.add(RuleSelectOptions, "", path, "option value %q is duplicated", value)
 		}
 		seen[value] = true
 	}
@@ -299,7 +299,7 @@ func (v *validator) defaultValue(p Param, path Path) {
 	}
 }
 
-// converted returns a default as the type that it should have, or nil if it does not say the same then.
+// converted returns a default converted to the given type, or nil if that would change its meaning.
 func converted(d any, schemaType string) any {
 	text := fmt.Sprint(d)
 	switch {
@@ -313,7 +313,7 @@ func converted(d any, schemaType string) any {
 	return nil
 }
 
-// typeOf returns the schema type of a default, or "" for what is none of them.
+// typeOf returns the schema type of a default, or "" if it has none.
 func typeOf(d any) string {
 	if n, ok := d.(json.Number); ok {
 		if f, err := n.Float64(); err == nil && !math.IsInf(f, 0) && json.Valid([]byte(n)) {
@@ -332,7 +332,7 @@ func typeOf(d any) string {
 	return ""
 }
 
-// literal returns a default as a reader of the definition would write it.
+// literal formats a default as it would be written in a definition.
 func literal(d any) string {
 	if s, ok := d.(string); ok {
 		return fmt.Sprintf("%q", s)

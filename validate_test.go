@@ -16,7 +16,7 @@ import (
 	"signpost"
 )
 
-// said is a finding as a reader sees it. The paths of endpoint findings start after the URL.
+// said is a finding as the user sees it. Paths of endpoint findings start after the URL.
 type said struct{ rule, path, message, hint string }
 
 const goodURL = "https://{{host}}/v1/feeds"
@@ -42,7 +42,7 @@ const (
 	hintBoolean = "write true or false, without quotes"
 )
 
-// The modifiers of goodEndpoint, by what they are.
+// Indexes of the modifiers of goodEndpoint.
 const text, number, boolean, dropdown = 0, 1, 2, 3
 
 var validateTests = []struct {
@@ -89,10 +89,10 @@ var validateTests = []struct {
 		[]said{{signpost.RuleMethod, "method", `method "POST" is not "get" or "post"`, "write it in lower case: post"}}},
 
 	{"media type", func(e *signpost.Endpoint) { e.MIMEType = "json" },
-		[]said{{signpost.RuleMIMEType, "mime_type", `mime_type "json" is not a media type, which is type/subtype`,
+		[]said{{signpost.RuleMIMEType, "mime_type", `mime_type "json" is not a media type (type/subtype)`,
 			"the usual one is application/json"}}},
 	{"two media types", func(e *signpost.Endpoint) { e.MIMEType = "application/json, text/xml" },
-		[]said{{signpost.RuleMIMEType, "mime_type", `mime_type "application/json, text/xml" is not a media type, which is type/subtype`,
+		[]said{{signpost.RuleMIMEType, "mime_type", `mime_type "application/json, text/xml" is not a media type (type/subtype)`,
 			"the usual one is application/json"}}},
 	{"media type with a parameter", func(e *signpost.Endpoint) { e.MIMEType = "application/json; charset=utf-8" }, nil},
 
@@ -100,7 +100,7 @@ var validateTests = []struct {
 		[]said{{signpost.RuleContextType, "context_obj[0].type", `context type "header" is not "ctx" or "bodyParam"`, ""}}},
 
 	{"context type in another case", func(e *signpost.Endpoint) { e.ContextObj[0].Type = "bodyparam" },
-		[]said{{signpost.RuleContextType, "context_obj[0].type", `context type "bodyparam" is not "ctx" or "bodyParam"`, "mind the capitals"}}},
+		[]said{{signpost.RuleContextType, "context_obj[0].type", `context type "bodyparam" is not "ctx" or "bodyParam"`, "check upper and lower case"}}},
 
 	{"context key twice", func(e *signpost.Endpoint) { e.ContextObj[1].Key = "locale" },
 		[]said{{signpost.RuleContextDuplicate, "context_obj[1].key", `context key "locale" is declared twice`, ""}}},
@@ -162,25 +162,25 @@ var validateTests = []struct {
 		[]said{{signpost.RuleSelectOptions, "modifiers[3].params[0].ui.options", "a select has no options", "list each value with its label"}}},
 	{"an empty option", func(e *signpost.Endpoint) { setOption(e, 1, "") },
 		[]said{{signpost.RuleSelectOptions, "modifiers[3].params[0].ui.options[1].value", "an option has an empty value",
-			"an empty value cannot be told from no choice"}}},
+			"an empty value looks like no choice at all"}}},
 	{"an option twice", func(e *signpost.Endpoint) { setOption(e, 1, "newest") },
-		[]said{{signpost.RuleSelectOptions, "modifiers[3].params[0].ui.options[1].value", `option value "newest" is there twice`, ""}}},
+		[]said{{signpost.RuleSelectOptions, "modifiers[3].params[0].ui.options[1].value", `option value "newest" is duplicated`, ""}}},
 	{"options on a number", func(e *signpost.Endpoint) {
 		e.Modifiers[number].Params[0].UI.Options = []signpost.Option{{Value: "1", Label: "One"}}
 	}, []said{{signpost.RuleSelectOptions, "modifiers[1].params[0].ui.options", "a number modifier has options",
-		"options belong to a select, whose values are text"}}},
+		"only select modifiers, whose values are strings, have options"}}},
 	{"an enum on a boolean", func(e *signpost.Endpoint) { e.Modifiers[boolean].Params[0].Schema.Enum = []string{"true"} },
 		[]said{{signpost.RuleSelectOptions, "modifiers[2].params[0].schema.enum", "a boolean modifier has options",
-			"options belong to a select, whose values are text"}}},
+			"only select modifiers, whose values are strings, have options"}}},
 	{"options and a default on a number", func(e *signpost.Endpoint) {
 		e.Modifiers[number].Params[0].UI.Options = []signpost.Option{{Value: "1", Label: "One"}}
 		e.Modifiers[number].Params[0].Schema.Default = 2
 	}, []said{{signpost.RuleSelectOptions, "modifiers[1].params[0].ui.options", "a number modifier has options",
-		"options belong to a select, whose values are text"}}},
+		"only select modifiers, whose values are strings, have options"}}},
 	{"an enum and a default on a boolean", func(e *signpost.Endpoint) {
 		e.Modifiers[boolean].Params[0].Schema = signpost.Schema{Type: "boolean", Default: false, Enum: []string{"true"}}
 	}, []said{{signpost.RuleSelectOptions, "modifiers[2].params[0].schema.enum", "a boolean modifier has options",
-		"options belong to a select, whose values are text"}}},
+		"only select modifiers, whose values are strings, have options"}}},
 
 	{"enum has another value", func(e *signpost.Endpoint) {
 		e.Modifiers[dropdown].Params[0].Schema.Enum = []string{"newest", "oldest"}
@@ -229,15 +229,15 @@ var validateTests = []struct {
 	}},
 }
 
-// missing is the finding for a required field. Its hint says what belongs there.
+// missing returns the finding for a missing required field, including its hint.
 func missing(path, message string) said {
 	return said{signpost.RuleRequiredField, path, message, map[string]string{
 		"endpoint has no name":        "the label that editors see in the studio",
 		"endpoint has no method":      "get or post",
-		"endpoint has no mime_type":   "the content type of the answer, usually application/json",
+		"endpoint has no mime_type":   "the content type of the response, usually application/json",
 		"context item has no key":     "the name of a built-in context key, or of one that a plugin supplies",
 		"context item has no type":    "ctx or bodyParam",
-		"modifier has no id":          "unique in the endpoint and never changed: the studio stores an editor's value under it",
+		"modifier has no id":          "unique in the endpoint, and never changed: the studio stores an editor's value under it",
 		"modifier has no name":        "the name that editors see in the studio",
 		"modifier has no key":         "the name of the query parameter",
 		"modifier has no label":       "a short label for the control",
@@ -250,7 +250,7 @@ func setDefault(modifier int, value any) func(*signpost.Endpoint) {
 	return func(e *signpost.Endpoint) { e.Modifiers[modifier].Params[0].Schema.Default = value }
 }
 
-// setOption changes the value of an option and of the enum beside it.
+// setOption changes the value of an option and of the matching enum entry.
 func setOption(e *signpost.Endpoint, option int, value string) {
 	p := &e.Modifiers[dropdown].Params[0]
 	p.UI.Options[option].Value, p.Schema.Enum[option] = value, value
@@ -283,7 +283,7 @@ func TestValidateDuplicateURL(t *testing.T) {
 	})
 }
 
-// The same ids, keys and context keys in different endpoints do not disturb each other.
+// Endpoints may use the same ids, keys and context keys.
 func TestValidateEndpointsAreIndependent(t *testing.T) {
 	other := goodEndpoint()
 	other.URL = "https://{{host}}/v1/other"
@@ -312,12 +312,12 @@ const (
 	hintPlaceholder = "a placeholder is a name in two pairs of braces, such as {{series_id}}"
 	hintSpace       = "write it percent-encoded, such as %20 for a space"
 	hintOutside     = "it stands for the hostname alone: https://{{host}}/…"
-	hintUserInfo    = "leave out what stands before the @: every studio and every client would see it"
+	hintUserInfo    = "remove everything before the @: every studio and every client would see it"
 	hintNoHost      = "put {{host}} or a hostname after ://"
 	hintPort        = "a port is a number from 1 to 65535"
-	hintFragment    = "leave out the # and what follows it: clients do not send it"
-	hintDots        = "write the path that it leads to: clients shorten it"
-	hintAdjacent    = "put some text between them: nobody can tell where one value ends and the next begins"
+	hintFragment    = "remove the # and everything after it: clients do not send it"
+	hintDots        = "write the resulting path: clients remove such segments"
+	hintAdjacent    = "put some text between them: otherwise the values cannot be told apart"
 	hintAuthority   = "write {{host}}, or the hostname itself: nothing else is filled in there"
 	hintHost        = `use letters, digits, "-", "_" and "."`
 	hintLabel       = "each part between two dots has 1 to 63 characters"
@@ -327,7 +327,7 @@ const (
 	hintLowerCase   = "write {{host}} in lower case"
 )
 
-// In a message, URL stands for the quoted URL. No message means that the URL is good.
+// URL in a message stands for the quoted URL. An empty message means that the URL is valid.
 var urlTests = []struct{ url, message, hint string }{
 	{"https://{{host}}/v1/feeds", "", ""},
 	{"https://{{host}}", "", ""},
@@ -352,7 +352,7 @@ var urlTests = []struct{ url, message, hint string }{
 	{"https://[2001:db8::1]/a", "", ""},
 	{"https://[2001:db8::1]:8443/a", "", ""},
 	{"https://bücher.example/übersicht", "", ""},
-	{"https://api.example.com/user@example.com", "", ""}, // an @ in the path is no user info
+	{"https://api.example.com/user@example.com", "", ""}, // an @ in the path is not user info
 	{"https://api.example.com/a:b://c", "", ""},
 
 	{"", `URL is not absolute`, hintAbsolute},
@@ -437,7 +437,7 @@ var urlTests = []struct{ url, message, hint string }{
 	{"https://[{{host}}]/a", `URL: host "[{{host}}]" is not an IPv6 address in brackets`, hintIPv6},
 	{"https://{{host}}[::1]/a", `URL: host "{{host}}[::1]" contains '['`, hintHost},
 
-	// The hosts of URLs are held against the rules for the hosts of requests.
+	// The rules for the hosts of requests apply to URLs as well.
 	{"https://300.1.1.1/a", `URL: host "300.1.1.1" is not an IPv4 address`, hintIPv4},
 	{"https://1.2.3/a", `URL: host "1.2.3" is not an IPv4 address`, hintIPv4},
 	{"https://0x7f.1/a", `URL: host "0x7f.1" is not an IPv4 address`, hintIPv4},
@@ -474,7 +474,7 @@ var urlTests = []struct{ url, message, hint string }{
 	{"https://{{host}}{{host}}/a", `URL has two placeholders side by side`, hintAdjacent},
 	{"https://{{host}}/{{a}}-{{b}}", "", ""},
 	{"https://{{host}}" + strings.Repeat("/{{a}}", 16), "", ""},
-	{"https://{{host}}" + strings.Repeat("/{{a}}", 17), `URL has more than 16 placeholders`, "shorten it: an entry has no use for so many"},
+	{"https://{{host}}" + strings.Repeat("/{{a}}", 17), `URL has more than 16 placeholders`, "shorten it"},
 }
 
 func TestValidateURL(t *testing.T) {
@@ -490,7 +490,7 @@ func TestValidateURL(t *testing.T) {
 	}
 }
 
-// What a message quotes is in the URL: nobody has to guess where it comes from.
+// Whatever a message quotes occurs in the URL, so that users can find it.
 func TestValidateURLQuotesWhatWasWritten(t *testing.T) {
 	quoted := regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 	for _, test := range urlTests {
@@ -573,7 +573,7 @@ func TestValidateHasACaseForEveryRule(t *testing.T) {
 	}
 }
 
-// wantFindings compares findings, whose paths start with base. All of them are errors without a place in a file.
+// wantFindings compares findings whose paths start with base. All must be errors without a file position.
 func wantFindings(t *testing.T, base string, findings []signpost.Finding, want []said) {
 	t.Helper()
 	var got []said
@@ -589,7 +589,7 @@ func wantFindings(t *testing.T, base string, findings []signpost.Finding, want [
 	}
 }
 
-// reportPanic makes a panic one failed case instead of the end of the run.
+// reportPanic turns a panic into a failed case, so that the run continues.
 func reportPanic(t *testing.T) {
 	t.Helper()
 	if r := recover(); r != nil {
@@ -597,7 +597,7 @@ func reportPanic(t *testing.T) {
 	}
 }
 
-// A mime_type is one type: a range such as application/* is not what an endpoint returns.
+// A mime_type must be a single type: a range such as application/* does not say what an endpoint returns.
 func TestValidateMIMETypeRange(t *testing.T) {
 	for mimeType, want := range map[string]int{"application/*": 1, "*/*": 1, "*/json": 1, "application/json/x": 1, " application/json": 1,
 		"application/json": 0, "application/json; charset=utf-8": 0, "application/vnd+vendor.feed+json": 0} {

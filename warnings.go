@@ -11,8 +11,8 @@ import (
 	"signpost/internal/hostname"
 )
 
-// Warning rules: the manifest is served, but probably not as intended. Overlaps has those about several endpoints
-// that take feeds from each other.
+// Warning rules: the manifest is served, but probably not as intended. Overlaps has the rules about endpoints that take
+// feeds from each other.
 const (
 	RuleBodyParamOnGet       = "body-param-on-get"
 	RuleColonPlaceholder     = "colon-placeholder"
@@ -29,16 +29,16 @@ const (
 	RuleTrailingSlash        = "trailing-slash"
 )
 
-// Deployment is what a manifest does not say about where and how it is served.
+// Deployment describes how a manifest is served, which the manifest itself does not say.
 type Deployment struct {
-	Features []Feature // the features that are enabled, and not applied to the manifest yet
+	Features []Feature // enabled, but not yet applied to the manifest
 
-	// Host is the host that a manifest was served for: URLs on it are the service's own. Empty means that
-	// {{host}} tells which are.
+	// Host is the host that the manifest was served for; URLs on it are the service's own. If it is empty, the URLs
+	// with {{host}} are.
 	Host string
 }
 
-// Warnings returns what is probably not meant in a manifest with the given features: its [Manifest.OwnWarnings] and
+// Warnings returns what is probably unintended in a manifest with the given features: its [Manifest.OwnWarnings] and
 // its [Overlaps], in the order of the endpoints.
 func (m Manifest) Warnings(features ...Feature) []Finding {
 	findings := m.OwnWarnings(Deployment{Features: features})
@@ -51,13 +51,13 @@ func (m Manifest) Warnings(features ...Feature) []Finding {
 	return findings
 }
 
-// OwnWarnings returns what is probably not meant in the manifest by itself, in the order of the endpoints. What takes
-// feeds from what depends on everything that is registered together: see [Overlaps]. Where [Manifest.Validate]
-// rejects a URL, consequences of that are not reported.
+// OwnWarnings returns what is probably unintended in the manifest on its own, in the order of the endpoints. Overlap
+// depends on everything registered together: see [Overlaps]. Consequences of a URL that [Manifest.Validate] rejects are
+// not reported.
 func (m Manifest) OwnWarnings(d Deployment) []Finding {
 	v := warner{validator: validator{severity: SeverityWarning}, deployment: d, everywhere: m.everywhere(d)}
 	names := make(map[string]string)
-	collisions := make(map[string]*collisionGroup) // by all of the URL but its authority
+	collisions := make(map[string]*collisionGroup) // by everything except the authority
 	applied := m.WithFeatures(d.Features...)
 	for i, e := range applied.Endpoints {
 		v.base = Path{Field(e.URL)}
@@ -82,20 +82,20 @@ func (m Manifest) OwnWarnings(d Deployment) []Finding {
 	return v.findings
 }
 
-// warner collects warnings.
+// warner collects warnings for one endpoint after the other.
 type warner struct {
 	validator
 	deployment Deployment
-	everywhere map[ContextItem]bool // optional items of a served manifest that a feature seems to have added
+	everywhere map[ContextItem]bool // optional items of a served manifest that a feature probably added
 }
 
-// owns reports whether a URL is the service's own.
+// owns reports whether the URL belongs to the service.
 func (v *warner) owns(u URL) bool {
 	name, own := strings.ToLower(u.Hostname()), v.deployment.Host
 	return u.HasHostPlaceholder() || own != "" && (name == own || strings.HasSuffix(name, "."+own))
 }
 
-// url looks at the URL of an endpoint.
+// url checks the URL of an endpoint.
 func (v *warner) url(u URL, e Endpoint) {
 	switch {
 	case u.Scheme() == "http" && len(e.ContextObj) > 0:
@@ -123,7 +123,7 @@ func (v *warner) url(u URL, e Endpoint) {
 
 func lastSegment(path string) string { return path[strings.LastIndexByte(path, '/'):] }
 
-// colonName is a path segment that other tools read as a placeholder.
+// colonName matches a path segment that other tools treat as a placeholder.
 var colonName = regexp.MustCompile(`/:([A-Za-z_][A-Za-z0-9_]*)(/|$)`)
 
 func (v *warner) colonPlaceholder(u URL) {
@@ -134,7 +134,7 @@ func (v *warner) colonPlaceholder(u URL) {
 	v.add(RuleColonPlaceholder, fmt.Sprintf("write {{%s}}, if an entry fills it in", found[1]), nil,
 		`%q has ":%s" in its path, which is literal text`, u, found[1])
 	path := u.path
-	for colonName.MatchString(path) { // the slash behind one is also the one in front of the next
+	for colonName.MatchString(path) { // the slash after one name is also the slash before the next
 		path = colonName.ReplaceAllString(path, "/{{$1}}$2")
 	}
 	if fixed, err := ParseURL(strings.TrimSuffix(u.raw, u.path+u.query) + path + u.query); err == nil {
@@ -142,24 +142,24 @@ func (v *warner) colonPlaceholder(u URL) {
 	}
 }
 
-// query looks for parameters of modifiers that the URL has already.
+// query reports modifiers whose parameter is already in the URL.
 func (v *warner) query(u URL, e Endpoint) {
-	used, _ := url.ParseQuery(u.Query()) // what cannot be parsed is no key
+	used, _ := url.ParseQuery(u.Query()) // an unparsable part is not a key
 	if len(used) == 0 {
 		return
 	}
 	for i, m := range e.Modifiers {
 		for j, p := range m.Params {
 			if used.Has(p.Key) {
-				v.add(RuleQueryInURL, "the feed URL would have it twice: leave it out of one of the two",
-					Path{Field("modifiers"), Item(i), Field("params"), Item(j), Field("key")}, "parameter %q is in the URL already", p.Key)
+				v.add(RuleQueryInURL, "the feed URL would contain it twice: remove it from one of the two",
+					Path{Field("modifiers"), Item(i), Field("params"), Item(j), Field("key")}, "parameter %q is already in the URL", p.Key)
 			}
 		}
 	}
 }
 
-// thirdParty reports context keys that go to somebody else: those that the endpoint declares and, of those that
-// features add, the required ones, since the others go everywhere.
+// thirdParty reports context keys that are sent to third parties: all keys that the endpoint declares but only the
+// required ones among those that features add, since optional ones go everywhere.
 func (v *warner) thirdParty(u URL, e Endpoint, declared int) {
 	if v.owns(u) {
 		return
@@ -172,8 +172,8 @@ func (v *warner) thirdParty(u URL, e Endpoint, declared int) {
 	}
 }
 
-// everywhere returns the optional context items that all endpoints of a served manifest have. It does not say where
-// they come from, but a feature adds them to every endpoint.
+// everywhere returns the optional context items that all endpoints of a served manifest have in common. The manifest
+// does not tell where they come from, but a feature adds its items to every endpoint.
 func (m Manifest) everywhere(d Deployment) map[ContextItem]bool {
 	if d.Host == "" {
 		return nil
@@ -191,7 +191,7 @@ func (m Manifest) everywhere(d Deployment) map[ContextItem]bool {
 	return everywhere
 }
 
-// descriptor looks at what does not depend on the URL.
+// descriptor checks everything that does not depend on the URL.
 func (v *warner) descriptor(e Endpoint) {
 	if mediaType, _, err := mime.ParseMediaType(e.MIMEType); err == nil && mediaType == MIMEForm && e.Method == MethodGet {
 		v.add(RuleFormOnGet, "declare what it returns, usually application/json", Path{Field("mime_type")},
@@ -208,7 +208,7 @@ func (v *warner) descriptor(e Endpoint) {
 	}
 }
 
-// Warnings returns what is probably not meant in the modifier alone. The paths start at the modifier.
+// Warnings returns what is probably unintended in the modifier itself. Paths start at the modifier.
 func (m Modifier) Warnings() []Finding {
 	v := warner{validator: validator{severity: SeverityWarning}}
 	v.optionLabels(m, Path{})
@@ -222,7 +222,7 @@ func (v *warner) optionLabels(m Modifier, path Path) {
 			if first, taken := labels[o.Label]; taken && o.Label != "" {
 				v.add(RuleOptionLabelDuplicate, "editors see the label alone: make it tell the options apart",
 					path.then(Field("params"), Item(i), Field("ui"), Field("options"), Item(j), Field("label")),
-					"label %q is also that of option %q", o.Label, first)
+					"label %q is also used by option %q", o.Label, first)
 			} else {
 				labels[o.Label] = o.Value
 			}
@@ -230,14 +230,14 @@ func (v *warner) optionLabels(m Modifier, path Path) {
 	}
 }
 
-// collisionGroup holds URLs that are alike but for their authorities.
+// collisionGroup holds URLs that differ only in their authority.
 type collisionGroup struct{ open, absolute []URL }
 
-// maxCollisions bounds how many URLs of a group each is compared with. A collision with one of them is reported; a
-// service has no use for so many hosts.
+// maxCollisions bounds how many URLs of a group each one is compared with. Real services do not have so many hosts, and
+// one reported collision is enough.
 const maxCollisions = 100
 
-// collision reports a URL that some host makes the same as one before it.
+// collision reports a URL that becomes the same as an earlier one for some host.
 func (v *warner) collision(u URL, group *collisionGroup) {
 	others := &group.open
 	if u.HasHostPlaceholder() {

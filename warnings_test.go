@@ -10,7 +10,7 @@ import (
 	"signpost"
 )
 
-// texts returns findings as path, rule and message.
+// texts formats findings as path, rule and message.
 func texts(findings []signpost.Finding) []string {
 	var all []string
 	for _, f := range findings {
@@ -50,7 +50,7 @@ func TestOwnWarningsOfOneEndpoint(t *testing.T) {
 		{"https://local.example/feeds", nil, nil},
 		{"https://localhost.{{host}}/feeds", nil, nil},
 		{"https://{{host}}/feeds?limit=1&Sort=x", func(e *signpost.Endpoint) { e.Modifiers = goodEndpoint().Modifiers },
-			[]string{`modifiers[1].params[0].key query-in-url: parameter "limit" is in the URL already`}},
+			[]string{`modifiers[1].params[0].key query-in-url: parameter "limit" is already in the URL`}},
 		{"https://{{host}}/feeds", func(e *signpost.Endpoint) {
 			e.ContextObj = []signpost.ContextItem{token, {Key: "id", Type: signpost.ContextBodyParam}}
 		}, []string{`context_obj[1].type body-param-on-get: context key "id" goes into the body, and a get request has none`}},
@@ -63,12 +63,12 @@ func TestOwnWarningsOfOneEndpoint(t *testing.T) {
 		{"https://{{host}}/feeds", func(e *signpost.Endpoint) {
 			e.Modifiers = goodEndpoint().Modifiers
 			e.Modifiers[dropdown].Params[0].UI.Options[1].Label = "Newest"
-		}, []string{`modifiers[3].params[0].ui.options[1].label option-label-duplicate: label "Newest" is also that of option "newest"`}},
+		}, []string{`modifiers[3].params[0].ui.options[1].label option-label-duplicate: label "Newest" is also used by option "newest"`}},
 		{"https://partner.example.net/feeds", func(e *signpost.Endpoint) {
 			e.ContextObj = []signpost.ContextItem{token, {Key: "id", Type: signpost.ContextCtx, Required: true}}
 		}, []string{`context_obj[0].key token-to-third-party: context key "token" is sent to "URL", which is not a URL of this service`,
 			`context_obj[1].key token-to-third-party: context key "id" is sent to "URL", which is not a URL of this service`}},
-		{"https://{host}/feeds/", func(e *signpost.Endpoint) { e.ContextObj = []signpost.ContextItem{token} }, nil}, // the rule url says what is wrong
+		{"https://{host}/feeds/", func(e *signpost.Endpoint) { e.ContextObj = []signpost.ContextItem{token} }, nil}, // reported by the url rule
 	} {
 		e := feed(test.url)
 		if test.edit != nil {
@@ -86,7 +86,7 @@ func TestOwnWarningsOfOneEndpoint(t *testing.T) {
 	}
 }
 
-// A colon is replaced where that gives a URL.
+// A colon is only replaced if the result is a valid URL.
 func TestColonPlaceholderReplacement(t *testing.T) {
 	for url, want := range map[string]any{
 		"https://{{host}}/shows/:show/:season?x=:y":                "https://{{host}}/shows/{{show}}/{{season}}?x=:y",
@@ -102,7 +102,7 @@ func TestColonPlaceholderReplacement(t *testing.T) {
 	}
 }
 
-// Of the keys that features add, those that are optional go everywhere, as the spec says.
+// Optional keys added by features go everywhere, as the spec says; the required ones are reported.
 func TestThirdPartyKeysOfFeatures(t *testing.T) {
 	own := signpost.ContextItem{Key: "own", Type: signpost.ContextCtx}
 	e := feed("https://partner.example.net/media")
@@ -118,7 +118,7 @@ func TestThirdPartyKeysOfFeatures(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 
-	// Of a served manifest it is not known what comes from features. What every endpoint has probably does.
+	// A served manifest does not tell which keys features added. Keys that every endpoint has probably are.
 	served, err := m.WithFeatures(signpost.Authentication(), signpost.GeoRestriction()).ForHost("localhost")
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func TestThirdPartyKeysOfFeatures(t *testing.T) {
 	}
 }
 
-// The URLs of a served manifest are the service's own on its host and below.
+// A served manifest owns the URLs on its host and on subdomains of it.
 func TestServedManifestOwnsItsHost(t *testing.T) {
 	e := feed("https://{{host}}:8443/feeds")
 	media := feed("https://media.{{host}}/a")
@@ -150,15 +150,15 @@ func TestServedManifestOwnsItsHost(t *testing.T) {
 func TestResolvedURLCollision(t *testing.T) {
 	for _, test := range []struct {
 		urls []string
-		want string // the host, or nothing
+		want string // a host, or nothing
 	}{
 		{[]string{"https://{{host}}/a", "https://api.example.com/a"}, "api.example.com"},
 		{[]string{"https://api.example.com/a", "https://{{host}}/a"}, "api.example.com"},
 		{[]string{"https://media.{{host}}:8443/a", "https://media.example.com:8443/a"}, "example.com"},
 		{[]string{"https://{{host}}/a", "https://192.0.2.1/a"}, "192.0.2.1"},
-		{[]string{"https://{{host}}/a", "https://API.example.com/a"}, ""},  // a host is in lower case
-		{[]string{"https://{{host}}/a", "https://bücher.example/a"}, ""},   // and in ASCII
-		{[]string{"https://{{host}}/a", "https://example.com:8443/a"}, ""}, // and has no port
+		{[]string{"https://{{host}}/a", "https://API.example.com/a"}, ""},  // hosts are lower-cased
+		{[]string{"https://{{host}}/a", "https://bücher.example/a"}, ""},   // and converted to ASCII
+		{[]string{"https://{{host}}/a", "https://example.com:8443/a"}, ""}, // and have no port
 		{[]string{"https://{{host}}:8443/a", "https://example.com/a"}, ""},
 		{[]string{"https://media.{{host}}/a", "https://films.example.com/a"}, ""},
 		{[]string{"https://{{host}}/a", "https://example.com/b"}, ""},
@@ -182,7 +182,7 @@ func TestResolvedURLCollision(t *testing.T) {
 	}
 }
 
-// Warnings has everything, in the order of the endpoints.
+// Warnings are in the order of the endpoints.
 func TestWarningsOfAManifest(t *testing.T) {
 	m := endpoints("https://{{host}}/feeds", "http://{{host}}/feeds", "https://{{host}}/feeds/media", "https://{{host}}/z")
 	m.Endpoints[3].Name = "https://{{host}}/feeds"
@@ -195,7 +195,7 @@ func TestWarningsOfAManifest(t *testing.T) {
 	if diff := cmp.Diff(want, texts(m.Warnings())); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	// A feature can give the nested endpoint the key that it lacks.
+	// A feature can add the key that the nested endpoint lacks.
 	feature := signpost.Feature{Name: "f", URLSuffix: "/media", ContextObj: []signpost.ContextItem{{Key: "https://{{host}}/feeds", Type: signpost.ContextCtx}}}
 	if got := m.Warnings(feature); len(got) != 2 {
 		t.Errorf("with the feature: %v", got)

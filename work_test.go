@@ -8,8 +8,8 @@ import (
 	"signpost"
 )
 
-// The work of judging a manifest grows with its size, on dirty input, too. Allocations stand for work here: what is
-// compared pairwise makes findings, keys or lists for each pair.
+// Validating a manifest takes time linear in its size, even for invalid input. The test counts allocations, because
+// comparing pairs would allocate findings, keys or lists for each pair.
 func TestWorkIsLinear(t *testing.T) {
 	item := func(key string) signpost.ContextItem {
 		return signpost.ContextItem{Key: key, Type: signpost.ContextCtx}
@@ -78,7 +78,7 @@ func TestWorkIsLinear(t *testing.T) {
 		}
 	}
 
-	// Many services that declare one URL, and many endpoints below it.
+	// Many services declare the same URL, and there are many endpoints below it.
 	work := func(n int) float64 {
 		var versions []signpost.Version
 		for i := range n {

@@ -108,7 +108,7 @@ func decodeObject(data []byte, bad func(key, reason string, args ...any) error, 
 		_, twice := params[name]
 		switch {
 		case twice && unique(name):
-			return nil, bad(name, "is there twice")
+			return nil, bad(name, "is duplicated")
 		case twice:
 			params[name] = nil
 		case len(params) == MaxKeys:

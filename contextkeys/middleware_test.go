@@ -148,7 +148,7 @@ func TestMiddlewareCtx(t *testing.T) {
 		"token as a query": {tokenKey + "=sesame", refusal{400, tokenKey, missing}},
 		"two ctx":          {"ctx=" + token("sesame") + "&ctx=" + token("t"), refusal{400, "", "The ctx query parameter is there 2 times."}},
 		"badly escaped":    {"ctx=" + token("sesame") + "%", refusal{400, "", "The ctx query parameter has a % without two hexadecimal digits after it."}},
-		"twice":            {"ctx=" + b64(`{"profile":["sesame"],"profile":1}`), refusal{400, "profile", `The key "profile" of the ctx query parameter is there twice.`}},
+		"twice":            {"ctx=" + b64(`{"profile":["sesame"],"profile":1}`), refusal{400, "profile", `The key "profile" of the ctx query parameter is duplicated.`}},
 		"too long":         {"ctx=" + strings.Repeat("A", 40000), refusal{414, "", "The ctx query parameter is longer than 32768 bytes."}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -206,7 +206,7 @@ func TestMiddlewareBody(t *testing.T) {
 		"another type":       {"text/plain", `{"d":"sesame"}`, refusal{415, "", "The request body needs a Content-Type of application/json or application/x-www-form-urlencoded."}},
 		"no type":            {"sesame; =", `{"d":"sesame"}`, refusal{415, "", "The request body needs a Content-Type of application/json or application/x-www-form-urlencoded."}},
 		"JSON as a form":     {object, "d=sesame", refusal{400, "", "The request body is not JSON: it goes wrong at byte 1 of 8."}},
-		"twice in JSON":      {object, `{"d":"sesame","d":"t"}`, refusal{400, "d", `The key "d" of the request body is there twice.`}},
+		"twice in JSON":      {object, `{"d":"sesame","d":"t"}`, refusal{400, "d", `The key "d" of the request body is duplicated.`}},
 		"twice in a form":    {form, "d=sesame&d=sesame", refusal{400, "d", `The key "d" of the request body is there 2 times.`}},
 		"badly escaped":      {form, "d=%sesame", refusal{400, "", "The request body is not a form: it is not percent-encoded as one is."}},
 		"a form, not UTF-8":  {form, "d=sesame%ff", refusal{400, "d", `The key "d" of the request body is not UTF-8 text.`}},

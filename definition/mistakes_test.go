@@ -66,7 +66,7 @@ func TestOneMistake(t *testing.T) {
 		{"enable", "[authentication]", "authentication", `2:9 enable must be a list, not text (write [authentication]) fix`},
 		{"enable nothing known", "[authentication]", "login", `2:9 enable must be a list, not text (write [login])`},
 		{"modifiers", "[limit, sport]", "limit, sport", `20:20 modifiers must be a list, not text (write [limit, sport]) fix`},
-		{"modifiers as text, with another mistake", "        mime_type: application/json\n        modifiers: [limit, sport]", "        mime_type: json\n        modifiers: limit, sport", `19:20 mime_type "json" is not a media type, which is type/subtype (the usual one is application/json)
+		{"modifiers as text, with another mistake", "        mime_type: application/json\n        modifiers: [limit, sport]", "        mime_type: json\n        modifiers: limit, sport", `19:20 mime_type "json" is not a media type (type/subtype) (the usual one is application/json)
 20:20 modifiers must be a list, not text (write [limit, sport]) fix`},
 		{"modifiers as text that clash", "[limit, sport]", "limit, limit", `20:20 modifiers must be a list, not text (write [limit, limit])`},
 		{"an unknown modifier", "[limit, sport]", "[limit, sprot]", `20:28 there is no shared modifier "sprot" (did you mean "sport"?) fix`},
@@ -74,8 +74,8 @@ func TestOneMistake(t *testing.T) {
 		{"a number in quotes", "defaultValue: 20", `defaultValue: "20"`, `4:93 default "20" is not a number (write a number, without quotes) fix`},
 		{"true in quotes", "required: true", `required: "true"`, `22:147 required must be true or false, not text (write true or false, without quotes) fix`},
 		{"a number for text", "name: Feeds", "name: 2026", `17:15 name must be text, not a number (put it in quotes: "2026") fix`},
-		{"json", "        mime_type: application/json", "        mime_type: json", `19:20 mime_type "json" is not a media type, which is type/subtype (the usual one is application/json)`},
-		{"bodyparam", "type: bodyParam", "type: bodyparam", `22:126 context type "bodyparam" is not "ctx" or "bodyParam" (mind the capitals) fix`},
+		{"json", "        mime_type: application/json", "        mime_type: json", `19:20 mime_type "json" is not a media type (type/subtype) (the usual one is application/json)`},
+		{"bodyparam", "type: bodyParam", "type: bodyparam", `22:126 context type "bodyparam" is not "ctx" or "bodyParam" (check upper and lower case) fix`},
 		{"another context type", "type: bodyParam", "type: header", `22:126 context type "header" is not "ctx" or "bodyParam" ()`},
 		{"017", "defaultValue: 20", "defaultValue: 017", `4:93 017 is not a plain number (put it in quotes if it is text; if it is a number, write it in plain digits)`},
 		{"one brace", "https://{{host}}/v1/live", "https://{host}/v1/live", `22:7 URL "https://{host}/v1/live" has a stray "{" (write {{host}})`},
