@@ -9,7 +9,7 @@ import (
 	"signpost/contextkeys"
 )
 
-// A token of 700 bytes is what a usual identity provider gives.
+// A token of 700 bytes is typical of identity providers.
 var benchCtx = b64(`{"` + tokenKey + `":"` + strings.Repeat("eyJhbGc", 100) + `","profile":"7"}`)
 
 func BenchmarkDecode(b *testing.B) {

@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	// MaxCtx is the length in bytes up to which a ctx parameter is read or written. Usual proxies let a URL of 8 KiB
-	// through; this is four of them.
+	// MaxCtx is the maximum length of a ctx parameter in bytes. Proxies commonly accept URLs of 8 KiB; this is four
+	// times as much.
 	MaxCtx = 32 << 10
 
-	// MaxKeys is the number of keys up to which ctx, or a body, is read. Endpoints declare a handful; each one that
-	// is sent costs the service memory.
+	// MaxKeys is the maximum number of keys in ctx or in a body. Endpoints declare a handful; every key sent costs the
+	// service memory.
 	MaxKeys = 256
 
-	// maxEscapes is how often percent-encoding is taken off: once for the URL, once for a client or a proxy that
+	// maxEscapes is how many levels of percent-encoding are removed: one for the URL, one for a client or proxy that
 	// escaped it again.
 	maxEscapes = 2
 )
 
-// Decode reads the value of a ctx parameter, escaped or not: base64url of one JSON object. Padding, the standard
-// alphabet and percent-encoding are accepted too, as is a space for a + that unescaping the query turned into one. An
-// empty parameter holds no keys. Look-ups in the Values are by name as sent.
+// Decode reads the value of a ctx parameter, escaped or not: the base64url encoding of one JSON object. It also accepts
+// padding, the standard alphabet and percent-encoding, and a space in place of a + that was lost in unescaping the
+// query. An empty parameter holds no keys. Values are looked up by the name they were sent under.
 //
 // The error is a [*MalformedError].
 func Decode(ctx string) (Values, error) {
@@ -51,8 +51,8 @@ func decodeCtx(ctx string, unique func(name string) bool) (map[string]any, error
 	return decodeObject(data, badCtx, unique)
 }
 
-// toURL turns the standard alphabet into that of base64url. Line breaks become something that is in neither, because
-// package base64 skips them.
+// toURL converts the standard alphabet to base64url. Line breaks become invalid characters, because package base64
+// would skip them.
 var toURL = strings.NewReplacer("+", "-", " ", "-", "/", "_", "\r", "!", "\n", "!")
 
 func decodeBase64(text string) ([]byte, error) {
@@ -60,14 +60,14 @@ func decodeBase64(text string) ([]byte, error) {
 		return nil, malformed(http.StatusRequestURITooLong, signpost.ContextCtx, "", "is longer than %d bytes", MaxCtx)
 	}
 	for n := 0; n < maxEscapes && strings.Contains(text, "%"); n++ {
-		unescaped, err := url.PathUnescape(text) // unlike QueryUnescape it leaves a + alone
-		if err != nil {                          // which quotes what follows the %
+		unescaped, err := url.PathUnescape(text) // unlike QueryUnescape, leaves a + alone
+		if err != nil {                          // the error quotes what follows the %
 			return nil, badCtx("", "has a %% without two hexadecimal digits after it")
 		}
 		text = unescaped
 	}
 	if strings.HasPrefix(text, "{") {
-		return nil, badCtx("", "is JSON as it is, not base64url of it")
+		return nil, badCtx("", "is plain JSON, which must be base64url-encoded")
 	}
 	encoding := base64.RawURLEncoding
 	if strings.HasSuffix(text, "=") {
@@ -75,13 +75,13 @@ func decodeBase64(text string) ([]byte, error) {
 	}
 	data, err := encoding.Strict().DecodeString(toURL.Replace(text))
 	if offset, ok := errors.AsType[base64.CorruptInputError](err); ok {
-		return nil, badCtx("", "is not base64url: it goes wrong at byte %d of %d", min(int(offset)+1, len(text)), len(text))
+		return nil, badCtx("", "is not base64url: invalid at byte %d of %d", min(int(offset)+1, len(text)), len(text))
 	}
 	return data, err
 }
 
-// decodeObject reads one JSON object into its names and values. A name that occurs twice is an error where unique
-// reports true for it, and has no value elsewhere. bad makes the errors.
+// decodeObject reads the names and values of one JSON object. A duplicate name is an error if unique returns true for
+// it; otherwise it gets no value. bad creates the errors.
 func decodeObject(data []byte, bad func(key, reason string, args ...any) error, unique func(name string) bool) (map[string]any, error) {
 	if !utf8.Valid(data) {
 		return nil, bad("", "is not UTF-8 text")
@@ -89,13 +89,13 @@ func decodeObject(data []byte, bad func(key, reason string, args ...any) error, 
 	if !json.Valid(data) {
 		var offset int64
 		if syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(data, new(json.RawMessage))); ok {
-			offset = syntax.Offset // its message quotes a character
+			offset = syntax.Offset // err itself quotes a character
 		}
-		return nil, bad("", "is not JSON: it goes wrong at byte %d of %d", offset, len(data))
+		return nil, bad("", "is not JSON: invalid at byte %d of %d", offset, len(data))
 	}
-	dec := json.NewDecoder(bytes.NewReader(data)) // the text is valid, so every token is there
+	dec := json.NewDecoder(bytes.NewReader(data)) // the text is valid, so Token cannot fail
 	if start, _ := dec.Token(); start != json.Delim('{') {
-		return nil, bad("", "is JSON, but not an object of keys and values")
+		return nil, bad("", "is JSON, but not an object")
 	}
 	params := make(map[string]any)
 	for dec.More() {
@@ -103,7 +103,7 @@ func decodeObject(data []byte, bad func(key, reason string, args ...any) error, 
 		name, _ := token.(string)
 		var raw json.RawMessage
 		if err := dec.Decode(&raw); err != nil {
-			return nil, bad("", "is not JSON: it goes wrong at byte %d of %d", dec.InputOffset(), len(data))
+			return nil, bad("", "is not JSON: invalid at byte %d of %d", dec.InputOffset(), len(data))
 		}
 		_, twice := params[name]
 		switch {
@@ -120,14 +120,14 @@ func decodeObject(data []byte, bad func(key, reason string, args ...any) error, 
 	return params, nil
 }
 
-// decodeValue returns a JSON value in the form in which [Values] holds it.
+// decodeValue converts a JSON value to the form that [Values] holds.
 func decodeValue(raw json.RawMessage) any {
 	switch raw[0] {
 	case '{', '[':
 		return raw
 	case '"':
 		var text string
-		json.Unmarshal(raw, &text) // valid, so there is no error
+		json.Unmarshal(raw, &text) // cannot fail: raw is a valid string
 		return text
 	case 't', 'f':
 		return raw[0] == 't'

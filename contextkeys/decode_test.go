@@ -17,14 +17,14 @@ import (
 	"signpost/contextkeys"
 )
 
-// b64 is what a client makes of a text.
+// b64 encodes text as a client does.
 func b64(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 
-// all returns everything that came, by the names that were sent.
+// all returns all values by the name they were sent under.
 func all(v contextkeys.Values) map[string]any { return maps.Collect(v.All()) }
 
 func TestDecode(t *testing.T) {
-	// Its base64 has a + and a / in the standard alphabet, and needs padding.
+	// Its base64 has a + and a / in the standard alphabet and needs padding.
 	const text = `{"token":"~~~???>>>","n":20.0,"big":123456789012345678901234567890,"on":true,"off":false,"none":null,"é\n":"\u00e9&","list":["~",2.0],"map":{"a":[{}]}}`
 	want := map[string]any{
 		"token": "~~~???>>>", "n": json.Number("20.0"), "big": json.Number("123456789012345678901234567890"),
@@ -85,30 +85,30 @@ func TestDecodeRefuses(t *testing.T) {
 	for _, test := range []struct {
 		name, ctx, key, reason string
 	}{
-		{"JSON", `{"k":"sesame"}`, "", "is JSON as it is, not base64url of it"},
-		{"escaped JSON", url.QueryEscape(`{"k":"sesame"}`), "", "is JSON as it is, not base64url of it"},
+		{"JSON", `{"k":"sesame"}`, "", "is plain JSON, which must be base64url-encoded"},
+		{"escaped JSON", url.QueryEscape(`{"k":"sesame"}`), "", "is plain JSON, which must be base64url-encoded"},
 		{"an escape cut off", ok + "%3", "", "has a % without two hexadecimal digits after it"},
 		{"no escape", "%zz", "", "has a % without two hexadecimal digits after it"},
-		{"percent-encoded three times", ok + "%25253D%25253D", "", "is not base64url: it goes wrong at byte 11 of 16"},
-		{"another character", ok[:3] + "." + ok[3:], "", "is not base64url: it goes wrong at byte 4 of 11"},
-		{"a line break", ok[:4] + "\n" + ok[4:], "", "is not base64url: it goes wrong at byte 5 of 11"},
-		{"a line break at the end", ok + "%0D%0A", "", "is not base64url: it goes wrong at byte 11 of 12"},
-		{"one = of two", ok + "=", "", "is not base64url: it goes wrong at byte 11 of 11"},
-		{"three =", ok + "===", "", "is not base64url: it goes wrong at byte 13 of 13"},
-		{"= inside", ok[:4] + "=" + ok[4:], "", "is not base64url: it goes wrong at byte 5 of 11"},
-		{"nothing but =", "==", "", "is not base64url: it goes wrong at byte 1 of 2"},
-		{"cut inside a byte", ok[:9], "", "is not base64url: it goes wrong at byte 9 of 9"},
-		{"bits left over", ok[:9] + "R", "", "is not base64url: it goes wrong at byte 9 of 10"},
-		{"not ASCII", "é" + ok, "", "is not base64url: it goes wrong at byte 1 of 12"},
+		{"percent-encoded three times", ok + "%25253D%25253D", "", "is not base64url: invalid at byte 11 of 16"},
+		{"another character", ok[:3] + "." + ok[3:], "", "is not base64url: invalid at byte 4 of 11"},
+		{"a line break", ok[:4] + "\n" + ok[4:], "", "is not base64url: invalid at byte 5 of 11"},
+		{"a line break at the end", ok + "%0D%0A", "", "is not base64url: invalid at byte 11 of 12"},
+		{"one = of two", ok + "=", "", "is not base64url: invalid at byte 11 of 11"},
+		{"three =", ok + "===", "", "is not base64url: invalid at byte 13 of 13"},
+		{"= inside", ok[:4] + "=" + ok[4:], "", "is not base64url: invalid at byte 5 of 11"},
+		{"nothing but =", "==", "", "is not base64url: invalid at byte 1 of 2"},
+		{"cut inside a byte", ok[:9], "", "is not base64url: invalid at byte 9 of 9"},
+		{"bits left over", ok[:9] + "R", "", "is not base64url: invalid at byte 9 of 10"},
+		{"not ASCII", "é" + ok, "", "is not base64url: invalid at byte 1 of 12"},
 		{"not UTF-8", b64("{\"k\":\"\xff\"}"), "", "is not UTF-8 text"},
-		{"no JSON", b64(`{"k":sesame}`), "", "is not JSON: it goes wrong at byte 6 of 12"},
-		{"JSON cut off", b64(`{"k":"sesame`), "", "is not JSON: it goes wrong at byte 12 of 12"},
-		{"more after the object", b64(`{"k":1}{}`), "", "is not JSON: it goes wrong at byte 8 of 9"},
-		{"a comma too many", b64(`{"k":1,}`), "", "is not JSON: it goes wrong at byte 8 of 8"},
-		{"a number with a leading zero", b64(`{"k":01}`), "", "is not JSON: it goes wrong at byte 7 of 8"},
-		{"an array", b64(`["sesame"]`), "", "is JSON, but not an object of keys and values"},
-		{"a string", b64(`"sesame"`), "", "is JSON, but not an object of keys and values"},
-		{"null", b64(`null`), "", "is JSON, but not an object of keys and values"},
+		{"no JSON", b64(`{"k":sesame}`), "", "is not JSON: invalid at byte 6 of 12"},
+		{"JSON cut off", b64(`{"k":"sesame`), "", "is not JSON: invalid at byte 12 of 12"},
+		{"more after the object", b64(`{"k":1}{}`), "", "is not JSON: invalid at byte 8 of 9"},
+		{"a comma too many", b64(`{"k":1,}`), "", "is not JSON: invalid at byte 8 of 8"},
+		{"a number with a leading zero", b64(`{"k":01}`), "", "is not JSON: invalid at byte 7 of 8"},
+		{"an array", b64(`["sesame"]`), "", "is JSON, but not an object"},
+		{"a string", b64(`"sesame"`), "", "is JSON, but not an object"},
+		{"null", b64(`null`), "", "is JSON, but not an object"},
 		{"a key twice", b64(`{"k":"sesame","k":"sesame"}`), "k", "is duplicated"},
 		{"a key twice, once as null", b64(`{"k":null,"k":"sesame"}`), "k", "is duplicated"},
 		{"a key twice, once as an array", b64(`{"k":["sesame"],"k":null}`), "k", "is duplicated"},

@@ -11,14 +11,14 @@ import (
 	"signpost"
 )
 
-// Encode returns the value of the ctx parameter for an endpoint: base64url without padding of one JSON object with
-// sorted keys, which needs no escaping in a URL. It takes the values, which are by key, of the items that are sent in
-// ctx, and writes them under the names that their mappers give. Other values are left out. A value is a string, a
-// number, a boolean, or a [json.RawMessage] that holds any of these, an object or an array; nil counts as absent.
+// Encode returns the ctx parameter for an endpoint: one JSON object with sorted keys, base64url-encoded without
+// padding, so it needs no escaping in a URL. It contains the values of the items of type ctx under the names that their
+// mappers give; all other values are ignored. A value is a string, a number, a boolean, or a [json.RawMessage] that
+// holds any of these, an object or an array; nil counts as absent.
 //
-// With nothing to send it returns "": leave the parameter out. If a required value is missing, or is one of the
-// strings that services count as missing (see [FromRequest]), the error is a [*MissingError] and no request should be
-// sent. No error quotes another value.
+// If there is nothing to send, Encode returns "": omit the parameter. If a required value is missing, or is one of the
+// strings that count as missing (see [FromRequest]), the error is a [*MissingError] and no request should be sent. No
+// other error quotes a value.
 func Encode(items []signpost.ContextItem, values map[string]any) (string, error) {
 	params, err := gather(signpost.ContextCtx, items, values)
 	if err != nil || len(params) == 0 {
@@ -30,14 +30,14 @@ func Encode(items []signpost.ContextItem, values map[string]any) (string, error)
 	}
 	ctx := base64.RawURLEncoding.EncodeToString(object)
 	if len(ctx) > MaxCtx {
-		return "", fmt.Errorf("ctx would have %d bytes: services read up to %d", len(ctx), MaxCtx)
+		return "", fmt.Errorf("ctx would have %d bytes: services accept at most %d", len(ctx), MaxCtx)
 	}
 	return ctx, nil
 }
 
 // EncodeBody returns the body and its Content-Type for a post endpoint: a form if mimeType, the mime_type of the
-// endpoint's descriptor, is signpost.MIMEForm, and a JSON object otherwise. It takes the items that are sent in the
-// body, and works like [Encode] in all other respects. With nothing to send it returns no body and no type.
+// endpoint's descriptor, is signpost.MIMEForm, and a JSON object otherwise. It sends the items of type bodyParam and
+// otherwise works like [Encode]. If there is nothing to send, both results are empty.
 func EncodeBody(items []signpost.ContextItem, values map[string]any, mimeType string) (body []byte, contentType string, err error) {
 	params, err := gather(signpost.ContextBodyParam, items, values)
 	if err != nil || len(params) == 0 {
@@ -60,7 +60,7 @@ func EncodeBody(items []signpost.ContextItem, values map[string]any, mimeType st
 	return body, signpost.MIMEJSON, nil
 }
 
-// gather returns what is sent in one part of a request: JSON values by the names that they are sent under.
+// gather returns the JSON values to send in one part of a request, by the name they are sent under.
 func gather(kind string, items []signpost.ContextItem, values map[string]any) (map[string]json.RawMessage, error) {
 	params := make(map[string]json.RawMessage)
 	for _, item := range items {
@@ -77,13 +77,13 @@ func gather(kind string, items []signpost.ContextItem, values map[string]any) (m
 		if params[name] != nil {
 			return nil, fmt.Errorf("context key %q and another one are both sent as %q", item.Key, name)
 		}
-		if text, ok := value.(string); ok && !utf8.ValidString(text) { // json.Marshal would send another text
+		if text, ok := value.(string); ok && !utf8.ValidString(text) { // json.Marshal would replace the invalid bytes
 			return nil, fmt.Errorf("value of context key %q is not UTF-8 text", item.Key)
 		}
 		_, written := value.(json.RawMessage)
 		raw, err := json.Marshal(value)
-		if err != nil || !written && (raw[0] == '{' || raw[0] == '[') || raw[0] == 'n' { // the error may quote the value
-			return nil, fmt.Errorf("value of context key %q is a %T: give a string, a number or a boolean", item.Key, value)
+		if err != nil || !written && (raw[0] == '{' || raw[0] == '[') || raw[0] == 'n' { // do not wrap err: it may quote the value
+			return nil, fmt.Errorf("value of context key %q is a %T: use a string, a number or a boolean", item.Key, value)
 		}
 		if item.Required && noValue(decodeValue(raw)) {
 			return nil, &MissingError{Item: item, Sent: string(raw)}

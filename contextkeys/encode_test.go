@@ -14,7 +14,7 @@ import (
 
 const tokenKey = "plugin-login-flow.access_token"
 
-// items are some of each kind: the token of the spec, an alias, and both again in the body.
+// items has some of each kind: the token of the spec, an alias, and both again in the body.
 var items = []signpost.ContextItem{
 	{Key: tokenKey, Type: signpost.ContextCtx, Required: true},
 	{Key: "user_account.profile", Type: signpost.ContextCtx, Mapper: "profile"},
@@ -106,13 +106,13 @@ func TestEncodeRefuses(t *testing.T) {
 		{"a required key is null as text", items, map[string]any{tokenKey: named("null")},
 			`required context key "plugin-login-flow.access_token" is missing: the string "null" counts as no value; send one in the ctx query parameter`},
 		{"two under one name", aliases, map[string]any{"a": "sesame", "x": "sesame"}, `context key "x" and another one are both sent as "x"`},
-		{"an object", aliases, map[string]any{"a": map[string]any{"b": "sesame"}}, `value of context key "a" is a map[string]interface {}: give a string, a number or a boolean`},
-		{"an array", aliases, map[string]any{"a": []string{"sesame"}}, `value of context key "a" is a []string: give a string, a number or a boolean`},
-		{"a nil pointer", aliases, map[string]any{"a": none}, `value of context key "a" is a *string: give a string, a number or a boolean`},
-		{"no number of JSON", aliases, map[string]any{"a": math.NaN()}, `value of context key "a" is a float64: give a string, a number or a boolean`},
-		{"no number at all", aliases, map[string]any{"a": json.Number("sesame")}, `value of context key "a" is a json.Number: give a string, a number or a boolean`},
+		{"an object", aliases, map[string]any{"a": map[string]any{"b": "sesame"}}, `value of context key "a" is a map[string]interface {}: use a string, a number or a boolean`},
+		{"an array", aliases, map[string]any{"a": []string{"sesame"}}, `value of context key "a" is a []string: use a string, a number or a boolean`},
+		{"a nil pointer", aliases, map[string]any{"a": none}, `value of context key "a" is a *string: use a string, a number or a boolean`},
+		{"no number of JSON", aliases, map[string]any{"a": math.NaN()}, `value of context key "a" is a float64: use a string, a number or a boolean`},
+		{"no number at all", aliases, map[string]any{"a": json.Number("sesame")}, `value of context key "a" is a json.Number: use a string, a number or a boolean`},
 		{"not UTF-8", aliases, map[string]any{"a": "sesame\xff"}, `value of context key "a" is not UTF-8 text`},
-		{"too long", aliases, map[string]any{"a": strings.Repeat("sesame", 6000)}, `ctx would have 48011 bytes: services read up to 32768`},
+		{"too long", aliases, map[string]any{"a": strings.Repeat("sesame", 6000)}, `ctx would have 48011 bytes: services accept at most 32768`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			ctx, err := contextkeys.Encode(test.items, test.values)

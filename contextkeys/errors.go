@@ -7,12 +7,12 @@ import (
 	"signpost"
 )
 
-// MissingError says that a required key has no value.
+// MissingError reports that a required key has no value.
 type MissingError struct {
 	Item signpost.ContextItem // as declared
 
-	// Sent is the JSON of what was sent instead of a value: "undefined", "null" or "" as a string, or null. It is
-	// empty if nothing was sent.
+	// Sent is the JSON that was sent in place of a value: "undefined", "null" or "" as a string, or null. It is empty
+	// if nothing was sent.
 	Sent string
 }
 
@@ -35,11 +35,11 @@ func (e *MissingError) Error() string {
 	return text
 }
 
-// MalformedError says what is wrong with what a client sent. It quotes no value.
+// MalformedError describes a problem with what a client sent. It never quotes a value.
 type MalformedError struct {
-	Status int    // the HTTP status for it: 400, or 413 or 414 for too much, or 415 for a body of another type
-	Type   string // where it is: signpost.ContextCtx or ContextBodyParam
-	Key    string // the name, as sent, that it is about, cut to 64 characters; empty if it is about none
+	Status int    // HTTP status: 400, 413 or 414 if too large, 415 for an unsupported type of body
+	Type   string // part of the request: signpost.ContextCtx or ContextBodyParam
+	Key    string // name of the key as sent, truncated to 64 characters; may be empty
 	Reason string
 }
 
@@ -50,7 +50,7 @@ func (e *MalformedError) Error() string {
 	return fmt.Sprintf("%s %s", place(e.Type), e.Reason)
 }
 
-// maxQuoted is the length to which names that a client sent are cut in errors: enough to know a key by.
+// maxQuoted is the length to which names sent by a client are truncated in errors: enough to recognize a key.
 const maxQuoted = 64
 
 func malformed(status int, kind, key, reason string, args ...any) error {
@@ -65,7 +65,7 @@ func badBody(key, reason string, args ...any) error {
 	return malformed(http.StatusBadRequest, signpost.ContextBodyParam, key, reason, args...)
 }
 
-// place names the part of a request that context items of this type are sent in.
+// place names the part of a request that carries context items of this type.
 func place(kind string) string {
 	if kind == signpost.ContextBodyParam {
 		return "request body"

@@ -13,7 +13,7 @@ import (
 	"signpost/contextkeys"
 )
 
-// A feed service: the manifest and the middleware share one list of context items, those of features included.
+// In a feed service, the manifest and the middleware share one list of context items, including those of features.
 func ExampleMiddleware() {
 	const mediaURL = "https://{{host}}/v1/media"
 	manifest, err := signpost.Compile(signpost.NewManifest(signpost.Endpoint{
@@ -29,14 +29,14 @@ func ExampleMiddleware() {
 	}
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		keys := contextkeys.FromContext(r.Context())
-		token, _ := keys.Text("plugin-login-flow.access_token") // required, so it is there
+		token, _ := keys.Text("plugin-login-flow.access_token") // required, so it is present
 		profile, ok := keys.Int64("user_account.profile")
 		fmt.Fprintf(w, "token of %d bytes, profile %d %v\n", len(token), profile, ok)
 	})
 	mux := http.NewServeMux()
 	mux.Handle("GET /v1/media", contextkeys.Middleware(media.ContextObj)(handler))
 
-	// An app: it encodes its values for the endpoint.
+	// An app encodes its values for the endpoint.
 	ctx, err := contextkeys.Encode(media.ContextObj, map[string]any{"plugin-login-flow.access_token": "s3cr3t", "user_account.profile": 7})
 	if err != nil {
 		log.Fatal(err)
@@ -60,7 +60,7 @@ func ExampleMiddleware() {
 	// {"type":"about:blank","title":"Bad Request","status":400,"detail":"The required context key \"plugin-login-flow.access_token\" is missing: the string \"undefined\" counts as no value; send one in the ctx query parameter.","key":"plugin-login-flow.access_token"}
 }
 
-// A service whose apps log in on 401 gives its own answer to a missing key.
+// A service whose apps log in on 401 sends its own response for a missing key.
 func ExampleFromRequest() {
 	items := signpost.Authentication().ContextObj
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -74,7 +74,7 @@ func ExampleFromRequest() {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		fmt.Fprintln(w, keys) // names alone: values are never printed by accident
+		fmt.Fprintln(w, keys) // only the names: values are never printed by accident
 	})
 
 	w := httptest.NewRecorder()
@@ -120,7 +120,7 @@ func ExampleDecode() {
 	// Output:
 	// lang en
 	// profile 7
-	// ctx query parameter is not JSON: it goes wrong at byte 23 of 23
+	// ctx query parameter is not JSON: invalid at byte 23 of 23
 }
 
 func ExampleEncodeBody() {

@@ -19,7 +19,7 @@ import (
 	"signpost/contextkeys"
 )
 
-// What a client encodes is what a service finds, in every form in which it may arrive, in ctx and in the body.
+// A service finds what a client encoded, in every form in which it may arrive, in ctx and in the body.
 func FuzzRoundTrip(f *testing.F) {
 	f.Add("plugin-login-flow.access_token", "", "eyJhbGciOiJIUzI1NiJ9.e30.c2ln", 20.0, true)
 	f.Add("user_account.profile", "profile", "~~~???>>>", -1e300, false)
@@ -88,7 +88,7 @@ func FuzzRoundTrip(f *testing.F) {
 				t.Fatalf("Decode(%q) gave %q", form, all(v))
 			}
 			if strings.Contains(form, " ") {
-				continue // not to be had in a URL
+				continue // cannot occur in a URL
 			}
 			r := httptest.NewRequest("GET", "/", nil)
 			r.URL.RawQuery = "a=b&ctx=" + form
@@ -106,7 +106,7 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// forms returns a ctx as clients, queries and proxies may change it.
+// forms returns the ways in which clients, queries and proxies may rewrite a ctx.
 func forms(ctx string) []string {
 	padded := ctx + strings.Repeat("=", (4-len(ctx)%4)%4)
 	std := strings.NewReplacer("-", "+", "_", "/").Replace(padded)
@@ -116,8 +116,8 @@ func forms(ctx string) []string {
 	}
 }
 
-// Decode gives what the standard library reads in the same text, or an error and nothing else. An error is short and
-// says nothing of what was sent but, at most, a key.
+// Decode returns what the standard library reads from the same text, or an error and nothing else. An error is short
+// and reveals at most a key of what was sent.
 func FuzzDecode(f *testing.F) {
 	const secret = "Open-Sesame-4711"
 	for _, text := range [][2]string{
@@ -182,8 +182,8 @@ func marshalled(t *testing.T, v any) string {
 	return string(text)
 }
 
-// Whatever a client sends besides the declared keys does not keep a request from the handler, and what it sends for a
-// required key reaches the handler unless it stands for no value.
+// Undeclared keys never keep a request from the handler, and the value of a required key reaches the handler unless it
+// counts as missing.
 func FuzzUndeclaredKeys(f *testing.F) {
 	f.Add(`{"a":[1],"b":{"c":null}}`, `"t"`)
 	f.Add(`{"a":1,"a":[[]],"profile":"x"}`, `["t"]`)

@@ -13,12 +13,12 @@ import (
 
 // Middleware reads the context keys of each request, as [FromRequest] does, and passes them to the handler in the
 // request's context: see [FromContext]. The handler runs only if every required key has a value. Take the items from
-// [signpost.Template.Endpoint], which has those that features add.
+// [signpost.Template.Endpoint], which includes those that features add.
 //
-// Otherwise the response is application/problem+json with status 400, or 413, 414 or 415 where [MalformedError] says
-// so, and its member "key" names the key. It is not 401: conforming clients never omit a required key, so the request
-// is malformed, and a 401 must name an HTTP authentication scheme to retry with, which ctx is not. A service that
-// needs 401 all the same calls FromRequest. Rejecting a token that is present but invalid is up to the handler.
+// Otherwise the response is application/problem+json with status 400, or 413, 414 or 415 as [MalformedError] says, and
+// its member "key" names the key. It is not 401: conforming clients never omit a required key, so the request is
+// malformed, and a 401 must name an HTTP authentication scheme to retry with, which ctx is not. Services that need 401
+// anyway can call FromRequest. Rejecting a token that is present but invalid is up to the handler.
 //
 // Every method is checked. Put the handler of CORS preflights around the middleware, not inside it.
 func Middleware(items []signpost.ContextItem) func(http.Handler) http.Handler {
@@ -37,18 +37,18 @@ func Middleware(items []signpost.ContextItem) func(http.Handler) http.Handler {
 
 type contextKey struct{}
 
-// NewContext returns a context that carries the values, as [Middleware] does.
+// NewContext returns a copy of ctx that carries the values, as [Middleware] passes it on.
 func NewContext(ctx context.Context, v Values) context.Context {
 	return context.WithValue(ctx, contextKey{}, v)
 }
 
-// FromContext returns the values that the context of a request carries, none if it carries none.
+// FromContext returns the values in the context of a request. The zero Values means that there are none.
 func FromContext(ctx context.Context) Values {
 	v, _ := ctx.Value(contextKey{}).(Values)
 	return v
 }
 
-// refuse answers with the problem (RFC 9457). This is where errors become statuses.
+// refuse responds with a problem (RFC 9457). This is the only place that maps errors to statuses.
 func refuse(w http.ResponseWriter, err error) {
 	status, key := http.StatusBadRequest, ""
 	if missing, ok := errors.AsType[*MissingError](err); ok {
@@ -65,7 +65,7 @@ func refuse(w http.ResponseWriter, err error) {
 		Key    string `json:"key,omitempty"`
 	}{"about:blank", http.StatusText(status), status, "The " + err.Error() + ".", key})
 	if err != nil {
-		panic(err) // strings and numbers always marshal
+		panic(err) // cannot happen: strings and numbers always marshal
 	}
 	body = append(body, '\n')
 	header := w.Header()

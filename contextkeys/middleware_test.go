@@ -20,7 +20,7 @@ import (
 	"signpost/contextkeys"
 )
 
-// echo answers with what it finds: the keys, and then the body as it is left to it.
+// echo responds with the keys that it finds and the remaining body.
 func echo(keys ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, key := range keys {
@@ -31,7 +31,7 @@ func echo(keys ...string) http.Handler {
 	})
 }
 
-// serve puts the middleware in front of the handler, on loopback.
+// serve runs the handler behind the middleware on loopback.
 func serve(t testing.TB, items []signpost.ContextItem, next http.Handler) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(contextkeys.Middleware(items)(next))
@@ -60,13 +60,13 @@ func send(t testing.TB, method, address, contentType, body string) (*http.Respon
 	return response, string(answer)
 }
 
-// refusal is a problem without what every problem has.
+// refusal holds the parts of a problem that vary.
 type refusal struct {
 	status      int
 	key, detail string
 }
 
-// wantRefusal holds an answer against what every problem of this package is.
+// wantRefusal checks a response against what all problems of this package have in common.
 func wantRefusal(t testing.TB, response *http.Response, body string, want refusal) {
 	t.Helper()
 	var problem struct {
@@ -119,7 +119,7 @@ func TestMiddlewareCtx(t *testing.T) {
 			tokenKey + "=~~~???>>> true" + none},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, method := range []string{"GET", "POST"} { // the body is the handler's: nothing of ours is in it
+			for _, method := range []string{"GET", "POST"} { // the body belongs to the handler, since no item is sent in it
 				response, body := send(t, method, s.URL+"/media?"+test.query, "", "not a form")
 				if response.StatusCode != http.StatusOK || body != test.want+"not a form" {
 					t.Errorf("%s: got %s %q, want %q", method, response.Status, body, test.want)
@@ -146,7 +146,7 @@ func TestMiddlewareCtx(t *testing.T) {
 		"undefined":        {"ctx=" + token("undefined"), refusal{400, tokenKey, fmt.Sprintf(noValue, `the string "undefined"`)}},
 		"empty":            {"ctx=" + token(""), refusal{400, tokenKey, fmt.Sprintf(noValue, "an empty string")}},
 		"token as a query": {tokenKey + "=sesame", refusal{400, tokenKey, missing}},
-		"two ctx":          {"ctx=" + token("sesame") + "&ctx=" + token("t"), refusal{400, "", "The ctx query parameter is there 2 times."}},
+		"two ctx":          {"ctx=" + token("sesame") + "&ctx=" + token("t"), refusal{400, "", "The ctx query parameter occurs 2 times."}},
 		"badly escaped":    {"ctx=" + token("sesame") + "%", refusal{400, "", "The ctx query parameter has a % without two hexadecimal digits after it."}},
 		"twice":            {"ctx=" + b64(`{"profile":["sesame"],"profile":1}`), refusal{400, "profile", `The key "profile" of the ctx query parameter is duplicated.`}},
 		"too long":         {"ctx=" + strings.Repeat("A", 40000), refusal{414, "", "The ctx query parameter is longer than 32768 bytes."}},
@@ -205,15 +205,15 @@ func TestMiddlewareBody(t *testing.T) {
 		"no Content-Type":    {"", `{"d":"sesame"}`, refusal{415, "", "The request body needs a Content-Type of application/json or application/x-www-form-urlencoded."}},
 		"another type":       {"text/plain", `{"d":"sesame"}`, refusal{415, "", "The request body needs a Content-Type of application/json or application/x-www-form-urlencoded."}},
 		"no type":            {"sesame; =", `{"d":"sesame"}`, refusal{415, "", "The request body needs a Content-Type of application/json or application/x-www-form-urlencoded."}},
-		"JSON as a form":     {object, "d=sesame", refusal{400, "", "The request body is not JSON: it goes wrong at byte 1 of 8."}},
+		"JSON as a form":     {object, "d=sesame", refusal{400, "", "The request body is not JSON: invalid at byte 1 of 8."}},
 		"twice in JSON":      {object, `{"d":"sesame","d":"t"}`, refusal{400, "d", `The key "d" of the request body is duplicated.`}},
-		"twice in a form":    {form, "d=sesame&d=sesame", refusal{400, "d", `The key "d" of the request body is there 2 times.`}},
-		"badly escaped":      {form, "d=%sesame", refusal{400, "", "The request body is not a form: it is not percent-encoded as one is."}},
+		"twice in a form":    {form, "d=sesame&d=sesame", refusal{400, "d", `The key "d" of the request body occurs 2 times.`}},
+		"badly escaped":      {form, "d=%sesame", refusal{400, "", "The request body is not a valid form: the percent-encoding is wrong."}},
 		"a form, not UTF-8":  {form, "d=sesame%ff", refusal{400, "d", `The key "d" of the request body is not UTF-8 text.`}},
 		"JSON, not UTF-8":    {object, "{\"d\":\"sesame\xff\"}", refusal{400, "", "The request body is not UTF-8 text."}},
 		"too many fields":    {form, fields(contextkeys.MaxKeys + 1), refusal{400, "", "The request body has more than 256 fields."}},
-		"one byte too many":  {object, `{"d":"sesame"}` + strings.Repeat(" ", contextkeys.MaxBody-13), refusal{413, "", "The request body is longer than the service reads."}},
-		"deeper than a tree": {object, `{"list":` + strings.Repeat("[", 20000), refusal{400, "", "The request body is not JSON: it goes wrong at byte 10008 of 20008."}},
+		"one byte too many":  {object, `{"d":"sesame"}` + strings.Repeat(" ", contextkeys.MaxBody-13), refusal{413, "", "The request body is longer than the service accepts."}},
+		"deeper than a tree": {object, `{"list":` + strings.Repeat("[", 20000), refusal{400, "", "The request body is not JSON: invalid at byte 10008 of 20008."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			response, body := send(t, "POST", s.URL, test.contentType, test.body)
@@ -225,7 +225,7 @@ func TestMiddlewareBody(t *testing.T) {
 	}
 }
 
-// What a client encodes is what the handler finds, by the keys of the manifest.
+// A handler finds what a client encoded, by the keys of the manifest.
 func TestClientToService(t *testing.T) {
 	s := serve(t, items, echo(tokenKey, "user_account.profile", "device", "limit"))
 	values := map[string]any{tokenKey: "~~~???>>>", "user_account.profile": 7, "device": "a&b=é +", "limit": 20}
@@ -246,7 +246,7 @@ func TestClientToService(t *testing.T) {
 	}
 }
 
-// A key is found only in the part of the request that its item names.
+// A key is found only in the part of the request that its item specifies.
 func TestKeysStayInTheirPart(t *testing.T) {
 	both := []signpost.ContextItem{{Key: "a", Type: signpost.ContextCtx, Required: true}, {Key: "b", Type: signpost.ContextBodyParam, Required: true}}
 	s := serve(t, both, echo("a", "b"))
@@ -258,7 +258,7 @@ func TestKeysStayInTheirPart(t *testing.T) {
 	wantRefusal(t, response, body, refusal{400, "a", `The required context key "a" is missing: it goes into the ctx query parameter.`})
 }
 
-// Two items may swap names: the declared key is what counts.
+// Two items may swap names: lookups go by the declared key.
 func TestSwappedAliases(t *testing.T) {
 	swapped := []signpost.ContextItem{{Key: "a", Type: signpost.ContextCtx, Mapper: "b"}, {Key: "b", Type: signpost.ContextCtx, Mapper: "a"}}
 	ctx, err := contextkeys.Encode(swapped, map[string]any{"a": 1, "b": 2})
@@ -287,7 +287,7 @@ func TestMiddlewareCopiesItems(t *testing.T) {
 	}
 }
 
-// The handler gets the whole body, and its closing, whatever FromRequest says of it.
+// The handler gets the whole body, and its Close, whatever FromRequest returns.
 func TestBodyStaysReadable(t *testing.T) {
 	for _, length := range []int{0, 1, contextkeys.MaxBody, contextkeys.MaxBody + 1, contextkeys.MaxBody + 5000} {
 		body := &closer{Reader: strings.NewReader(strings.Repeat("x", length))}
@@ -354,12 +354,12 @@ func TestFromRequestBody(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("no body", func(t *testing.T) { // as in a request that a test made by hand
+	t.Run("no body", func(t *testing.T) { // as in a request made by hand
 		if _, err := contextkeys.FromRequest(&http.Request{URL: &url.URL{}}, items[4:]); err != nil {
 			t.Error(err)
 		}
 	})
-	t.Run("left alone", func(t *testing.T) { // without an item in the body
+	t.Run("left alone", func(t *testing.T) { // if no item is sent in the body
 		body := &closer{Reader: bytes.NewReader([]byte("x"))}
 		r := httptest.NewRequest("POST", "/", body)
 		if _, err := contextkeys.FromRequest(r, items[1:3]); err != nil || r.Body != io.ReadCloser(body) {

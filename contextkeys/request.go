@@ -15,17 +15,17 @@ import (
 	"signpost"
 )
 
-// MaxBody is the length in bytes up to which a body is read. Body parameters need little of it; the rest is for what
-// else the handler takes.
+// MaxBody is the maximum length of a body in bytes. Body parameters are small; the rest leaves room for other data
+// meant for the handler.
 const MaxBody = 1 << 20
 
 // FromRequest reads the context keys of a request and checks that the required ones have a value.
 //
-// Some clients send the strings "undefined" and "null", or an empty one, in place of a value that they do not have.
-// For a required key these count as missing, and so does null. Keys that no item declares may hold anything.
+// Some clients send the strings "undefined" and "null", or an empty string, when they have no value. For a required key
+// these count as missing, and so does null. Undeclared keys may hold anything.
 //
-// The body is read only if an item is sent in it, as a form or as a JSON object according to the Content-Type. It can
-// be read again afterwards, also after an error.
+// The body is read only if an item is of type bodyParam, as a form or as a JSON object according to the Content-Type.
+// It can be read again afterwards, even after an error.
 //
 // The error is a [*MissingError] or a [*MalformedError].
 func FromRequest(r *http.Request, items []signpost.ContextItem) (Values, error) {
@@ -55,8 +55,8 @@ func FromRequest(r *http.Request, items []signpost.ContextItem) (Values, error) 
 	return v, nil
 }
 
-// ctxParameter finds the ctx parameter and leaves it escaped. url.ParseQuery would drop one that is escaped badly, and
-// its keys would seem to be missing.
+// ctxParameter finds the ctx parameter and leaves it escaped. url.ParseQuery would drop a badly escaped one, and its
+// keys would seem to be missing.
 func ctxParameter(query string) (ctx string, err error) {
 	found := 0
 	for pair := range strings.SplitSeq(query, "&") {
@@ -66,19 +66,19 @@ func ctxParameter(query string) (ctx string, err error) {
 		}
 	}
 	if found > 1 {
-		return "", badCtx("", "is there %d times", found)
+		return "", badCtx("", "occurs %d times", found)
 	}
 	return ctx, nil
 }
 
-// sentIn returns a function that reports whether an item is sent under a name in one part of a request.
+// sentIn returns a predicate for the names under which items are sent in one part of a request.
 func sentIn(kind string, items []signpost.ContextItem) func(name string) bool {
 	return func(name string) bool {
 		return slices.ContainsFunc(items, func(item signpost.ContextItem) bool { return item.Type == kind && item.SentAs() == name })
 	}
 }
 
-// bodyParameters reads the fields of the body, if any item is sent in it.
+// bodyParameters reads the fields of the body if any item is sent there.
 func bodyParameters(r *http.Request, items []signpost.ContextItem) (map[string]any, error) {
 	if !slices.ContainsFunc(items, func(item signpost.ContextItem) bool { return item.Type == signpost.ContextBodyParam }) {
 		return nil, nil
@@ -89,7 +89,7 @@ func bodyParameters(r *http.Request, items []signpost.ContextItem) (map[string]a
 		return nil, err
 	}
 	if len(data) == 0 {
-		return formParameters(r.PostForm, declared) // of a form that something before this has read
+		return formParameters(r.PostForm, declared) // the form was already parsed
 	}
 	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
@@ -98,8 +98,8 @@ func bodyParameters(r *http.Request, items []signpost.ContextItem) (map[string]a
 			return nil, badBody("", "has more than %d fields", MaxKeys)
 		}
 		form, err := url.ParseQuery(string(data))
-		if err != nil { // which quotes what it cannot read
-			return nil, badBody("", "is not a form: it is not percent-encoded as one is")
+		if err != nil { // err quotes what it cannot read
+			return nil, badBody("", "is not a valid form: the percent-encoding is wrong")
 		}
 		return formParameters(form, declared)
 	case media == signpost.MIMEJSON, strings.HasSuffix(media, "+json"):
@@ -120,13 +120,13 @@ func formParameters(form url.Values, declared func(name string) bool) (map[strin
 		case !valid:
 			return nil, badBody(name, "is not UTF-8 text")
 		default:
-			return nil, badBody(name, "is there %d times", len(texts))
+			return nil, badBody(name, "occurs %d times", len(texts))
 		}
 	}
 	return params, nil
 }
 
-// readBody returns the body, and puts it back for the handler.
+// readBody returns the body and restores it for the handler.
 func readBody(r *http.Request) ([]byte, error) {
 	if r.Body == nil {
 		return nil, nil
@@ -136,12 +136,12 @@ func readBody(r *http.Request) ([]byte, error) {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(bytes.NewReader(data), r.Body), r.Body}
-	_, limited := errors.AsType[*http.MaxBytesError](err) // by the service itself
+	_, limited := errors.AsType[*http.MaxBytesError](err) // set by the service
 	switch {
 	case limited, len(data) > MaxBody:
-		return nil, malformed(http.StatusRequestEntityTooLarge, signpost.ContextBodyParam, "", "is longer than the service reads")
+		return nil, malformed(http.StatusRequestEntityTooLarge, signpost.ContextBodyParam, "", "is longer than the service accepts")
 	case err != nil:
-		return nil, badBody("", "could not be read to its end")
+		return nil, badBody("", "could not be read completely")
 	}
 	return data, nil
 }

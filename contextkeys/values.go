@@ -19,20 +19,20 @@ import (
 	"signpost"
 )
 
-// Values are the context keys of one request. The zero value holds none.
+// Values holds the context keys of one request. The zero value holds none.
 //
-// A key that a context item declares is found under its key, whatever name the item's mapper gives it, and only in
-// the part of the request that the item names: ctx or the body. Any other name is found as it was sent, in ctx or
-// else in the body. null counts as absent.
+// A declared key is found under its own name, whatever name the item's mapper gives it, and only in the part of the
+// request that the item specifies: ctx or the body. Any other name is found as it was sent, in ctx or else in the body.
+// null counts as absent.
 //
-// A form carries only text, so look-ups do not distinguish 20 from "20" or true from "true". An object or an array
-// is neither text nor number nor boolean: Text, Number, Int64 and Bool report false for it, and [Values.JSON] returns it.
+// A form carries only text, so lookups do not distinguish 20 from "20" or true from "true". An object or an array is
+// neither text nor number nor boolean: Text, Number, Int64 and Bool report false for it, and [Values.JSON] returns it.
 type Values struct {
 	items     []signpost.ContextItem
 	ctx, body map[string]any // as sent: string, json.Number, bool, nil, or json.RawMessage for an object or array
 }
 
-// Text returns the value of a key that is a string, a number or a boolean, as it was written.
+// Text returns a string, number or boolean as it was written.
 func (v Values) Text(key string) (string, bool) {
 	switch value := v.lookup(key).(type) {
 	case string:
@@ -45,8 +45,7 @@ func (v Values) Text(key string) (string, bool) {
 	return "", false
 }
 
-// JSON returns the value of a key of any type as JSON: an object or an array as it was written, and the text of a
-// form as a string.
+// JSON returns a value of any type as JSON: an object or an array as it was written, a form field as a string.
 func (v Values) JSON(key string) (json.RawMessage, bool) {
 	value := v.lookup(key)
 	if value == nil {
@@ -59,13 +58,13 @@ func (v Values) JSON(key string) (json.RawMessage, bool) {
 	return raw, err == nil
 }
 
-// Bool returns the value of a key that is true or false.
+// Bool returns a value that is true or false.
 func (v Values) Bool(key string) (value, ok bool) {
 	text, _ := v.Text(key)
 	return text == "true", text == "true" || text == "false"
 }
 
-// Number returns the value of a key that is a number, in the form in which it was written.
+// Number returns a number as it was written.
 func (v Values) Number(key string) (json.Number, bool) {
 	text, _ := v.Text(key)
 	if !isNumber(text) {
@@ -74,7 +73,7 @@ func (v Values) Number(key string) (json.Number, bool) {
 	return json.Number(text), true
 }
 
-// Int64 returns the value of a key that is an integer, written as one.
+// Int64 returns a value that is written as an integer.
 func (v Values) Int64(key string) (int64, bool) {
 	number, ok := v.Number(key)
 	if !ok {
@@ -84,8 +83,8 @@ func (v Values) Int64(key string) (int64, bool) {
 	return n, err == nil
 }
 
-// All yields the names and values as they were sent, first those of ctx, then those of the body, each sorted by name.
-// A value is a string, a json.Number, a bool, nil, or a json.RawMessage that holds an object or an array.
+// All yields names and values as they were sent, those of ctx before those of the body, each sorted by name. A value is
+// a string, a json.Number, a bool, nil, or a json.RawMessage that holds an object or an array.
 func (v Values) All() iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		for _, part := range []map[string]any{v.ctx, v.body} {
@@ -98,7 +97,7 @@ func (v Values) All() iter.Seq2[string, any] {
 	}
 }
 
-// Format prints the names alone, so that a token does not get into a log by accident.
+// Format prints only the names, so that tokens do not end up in a log by accident.
 func (v Values) Format(state fmt.State, _ rune) {
 	names := []string{}
 	for name := range v.All() {
@@ -120,7 +119,7 @@ func (v Values) lookup(key string) any {
 	return v.body[key]
 }
 
-// sent returns the value that was sent for an item, and whether one was; null is one.
+// sent returns the value that was sent for an item, which may be null, and whether there was one.
 func (v Values) sent(item signpost.ContextItem) (value any, ok bool) {
 	part := v.ctx
 	if item.Type == signpost.ContextBodyParam {
@@ -130,15 +129,15 @@ func (v Values) sent(item signpost.ContextItem) (value any, ok bool) {
 	return value, ok
 }
 
-// noValue reports whether a value is one that clients send in place of a value that they do not have. JavaScript
-// turns undefined and null into these strings where it builds text.
+// noValue reports whether a client sent this because it had no value. JavaScript turns undefined and null into these
+// strings when it builds text.
 func noValue(value any) bool {
 	text, isText := value.(string)
 	return value == nil || isText && (text == "" || text == "undefined" || text == "null")
 }
 
-// isNumber reports whether the text is a JSON number and no more: a valid text without a digit at an end has a
-// quote, a bracket, a letter or a space there.
+// isNumber reports whether text is a JSON number and nothing else: in any other valid JSON text, the first or last
+// character is a quote, a bracket, a letter or a space.
 func isNumber(text string) bool {
 	digit := func(c byte) bool { return '0' <= c && c <= '9' }
 	return text != "" && (digit(text[0]) || text[0] == '-') && digit(text[len(text)-1]) && json.Valid([]byte(text))

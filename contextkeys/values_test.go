@@ -25,7 +25,7 @@ func decode(t testing.TB, text string) contextkeys.Values {
 
 func TestLookups(t *testing.T) {
 	type row struct {
-		json   string // if it is not what was sent
+		json   string // if different from what was sent
 		text   string
 		is     bool
 		on     bool
@@ -68,7 +68,7 @@ func TestLookups(t *testing.T) {
 			got.number, isNumber = v.Number("k")
 			got.n, got.isInt = v.Int64("k")
 			if !got.isInt {
-				got.n = 0 // whatever came with it
+				got.n = 0 // irrelevant if there was an error
 			}
 			if raw, ok := v.JSON("k"); string(raw) != value && want.json != "none" || ok == (want.json == "none") {
 				t.Errorf("JSON gives %s, %v", raw, ok)
@@ -85,7 +85,7 @@ func TestLookups(t *testing.T) {
 	}
 }
 
-// What JSON returns is the caller's.
+// Callers own what JSON returns.
 func TestJSONIsACopy(t *testing.T) {
 	v := decode(t, `{"k":[1]}`)
 	raw, _ := v.JSON("k")
@@ -112,7 +112,7 @@ func TestAllIsSortedAndStops(t *testing.T) {
 	}
 }
 
-// However values are printed or logged, what they hold stays out of it.
+// Values never show up in output, however they are printed or logged.
 func TestValuesPrintNamesOnly(t *testing.T) {
 	v := decode(t, `{"b":"sesame","a":4711}`)
 	var log bytes.Buffer

@@ -1,7 +1,7 @@
-// Package host reads the host of an authority, such as the Host header of a request, and brings it into the one
-// form that goes into manifests.
+// Package host extracts the host from an authority, such as the Host header of a request, and normalizes it for use in
+// manifests.
 //
-// [Parse] is for authorities from outside. The other functions take hosts in any spelling that Parse accepts.
+// [Parse] is for untrusted authorities. The other functions accept hosts in any spelling that Parse accepts.
 package host
 
 import (
@@ -15,21 +15,21 @@ import (
 	"signpost/internal/hostname"
 )
 
-// maxAuthority bounds the work on a name that cannot be one: four bytes of UTF-8 for every character, and a port.
+// maxAuthority bounds the work on input that cannot be a host: four bytes of UTF-8 for each character, and a port.
 const maxAuthority = 4*hostname.MaxName + len(":65535")
 
-// idn maps names as browsers do. It lets some ASCII through that is in no host name, so its result is checked like
-// any other name.
+// idn maps names as browsers do. It accepts some ASCII characters that are not allowed in host names, so its result is
+// checked like any other name.
 var idn = idna.New(idna.MapForLookup(), idna.StrictDomainName(false), idna.CheckHyphens(false), idna.BidiRule())
 
-// Parse returns the host of an authority such as "Feeds.Example.com:8080" in normal form: no port, lower case, IDNA
-// in ASCII, no trailing dot, IPv6 in brackets.
+// Parse returns the normalized host of an authority such as "Feeds.Example.com:8080": no port, lower case, IDNs in
+// ASCII (Punycode), no trailing dot, IPv6 in brackets.
 func Parse(authority string) (string, error) {
-	if hostname.IsName(authority) { // as most are
+	if hostname.IsName(authority) { // the usual case
 		return authority, nil
 	}
 	if len(authority) > maxAuthority {
-		return "", fmt.Errorf("host of %d bytes is too long: a host name has at most %d characters", len(authority), hostname.MaxName)
+		return "", fmt.Errorf("host is too long: %d bytes, but a host name has at most %d characters", len(authority), hostname.MaxName)
 	}
 	if strings.ContainsAny(authority, `/\?#@`) {
 		return "", fmt.Errorf("host %q is more than a host: leave out scheme, user info and path", authority)
@@ -45,8 +45,8 @@ func Parse(authority string) (string, error) {
 	}
 	if !isASCII(host) {
 		mapped, err := idn.ToASCII(host)
-		if err != nil || !utf8.ValidString(host) { // which idna replaces and then takes for a letter
-			return "", fmt.Errorf("host %q is not an internationalised name: give it in ASCII, such as xn--bcher-kva.example", authority)
+		if err != nil || !utf8.ValidString(host) { // idna replaces invalid bytes with U+FFFD and accepts that
+			return "", fmt.Errorf("host %q is not a valid internationalized name: write it in ASCII, such as xn--bcher-kva.example", authority)
 		}
 		host = mapped
 	}
@@ -65,7 +65,7 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// Equal reports whether two hosts are the same. What is not a host equals nothing.
+// Equal reports whether two hosts are the same. An invalid host equals nothing.
 func Equal(a, b string) bool {
 	first, err := Parse(a)
 	if err != nil {
@@ -75,28 +75,28 @@ func Equal(a, b string) bool {
 	return err == nil && first == second
 }
 
-// IsIP reports whether a host is an IP address.
+// IsIP reports whether host is an IP address.
 func IsIP(host string) bool {
 	host, err := Parse(host)
 	_, ok := hostname.Addr(host)
 	return err == nil && ok
 }
 
-// IsLoopback reports whether a host is the machine itself: localhost, a name below it, or a loopback address.
+// IsLoopback reports whether host is this machine: localhost, a subdomain of it, or a loopback address.
 func IsLoopback(host string) bool {
 	host, err := Parse(host)
 	return err == nil && hostname.IsLoopback(host)
 }
 
-// ParseName is [Parse] for a host that somebody typed where a port means nothing, such as what {{host}} is to become:
-// a port is an error, since it would be lost.
+// ParseName is [Parse] for a host that a user enters without a port, such as the value of {{host}}. A port is an error,
+// since it would be lost.
 func ParseName(name string) (string, error) {
 	host, err := Parse(name)
 	if err != nil {
 		return "", err
 	}
 	if _, port := hostname.CutPort(name); port != "" {
-		return "", fmt.Errorf("host %q has a port: leave it out, {{host}} carries none; write a port into the URLs, such as https://{{host}}%s/", name, port)
+		return "", fmt.Errorf("host %q has a port: remove it and write the port in the URLs instead, such as https://{{host}}%s/", name, port)
 	}
 	return host, nil
 }

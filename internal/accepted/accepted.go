@@ -1,6 +1,6 @@
-// Package accepted reads the file of breaking changes that are meant, and tells which changes it accepts.
+// Package accepted reads the file that lists accepted breaking changes and applies it to a comparison.
 //
-// [Parse] a file, look at its findings, and [File.Apply] it to the changes of a comparison.
+// [Parse] a file, check its findings, and [File.Apply] it to the changes.
 package accepted
 
 import (
@@ -17,33 +17,33 @@ import (
 	"signpost/internal/tree"
 )
 
-// MaxSize bounds a file of accepted changes, in bytes.
+// MaxSize is the maximum size of a file of accepted changes, in bytes.
 const MaxSize = tree.MaxSize
 
 // Entry accepts a change.
 type Entry struct {
 	Reason string `json:"reason"`
-	Until  string `json:"until,omitempty"` // the last day on which it holds; empty means for ever
+	Until  string `json:"until,omitempty"` // last day of validity; empty means no limit
 
 	change  string // the fingerprint
 	line    int
 	matched bool
 }
 
-// expired reports whether the last day is over.
+// expired reports whether the entry is no longer valid today.
 func (e *Entry) expired(today string) bool { return e.Until != "" && e.Until < today }
 
-// File is a file of accepted changes that was read. Its zero value accepts nothing.
+// File is a parsed file of accepted changes. The zero value accepts nothing.
 type File struct {
 	Name     string
-	Findings []signpost.Finding // what is wrong with it, sorted by place
+	Findings []signpost.Finding // problems in the file, sorted by position
 
 	doc     *tree.Document
 	entries []*Entry
 }
 
-// Parse reads a list of {change, reason, until} in YAML. It is strict: a misspelt field could accept for ever what was
-// meant to be accepted for a month. Whatever is wrong becomes a finding.
+// Parse reads a YAML list of {change, reason, until}. It is strict: a misspelt field could turn acceptance for a month
+// into acceptance forever. All problems become findings.
 func Parse(name string, text []byte) *File {
 	f := &File{Name: name, doc: tree.Parse(text, tree.Options{ExpandAliases: true})}
 	f.read()
@@ -65,7 +65,7 @@ func (f *File) add(rule, hint string, at *tree.Node, format string, args ...any)
 }
 
 func (f *File) read() {
-	dates := make(map[*tree.Node]bool) // in JSON a date is text, so the tree objects to one without quotes
+	dates := make(map[*tree.Node]bool) // JSON dates are strings, so the tree reports unquoted ones
 	if root := f.doc.Root; root != nil {
 		for _, item := range root.Items {
 			if _, until := item.Field("until"); until != nil {
@@ -101,7 +101,7 @@ func (f *File) read() {
 		}
 		entry := f.entry(item)
 		if at := first[entry.change]; at != nil && entry.change != "" {
-			f.add(signpost.RuleDuplicateKey, "keep one of the two", item, "change %q is accepted already, in line %d", entry.change, at.Line())
+			f.add(signpost.RuleDuplicateKey, "keep one of the two", item, "change %q is already accepted on line %d", entry.change, at.Line())
 			continue
 		}
 		first[entry.change] = item
@@ -117,7 +117,7 @@ var (
 
 func (f *File) entry(item *tree.Node) *Entry {
 	entry := &Entry{line: item.Line()}
-	misspelt := make(map[string]bool) // reported already, so not reported as missing
+	misspelt := make(map[string]bool) // already reported, so not reported as missing
 	for _, field := range item.Fields {
 		if name := field.Key.Text; !slices.Contains(fields, name) {
 			hint := "known: " + strings.Join(fields, ", ")
@@ -141,12 +141,12 @@ func (f *File) entry(item *tree.Node) *Entry {
 	}
 	var at *tree.Node
 	if entry.change, at = text("change"); at == nil && !misspelt["change"] {
-		f.add(signpost.RuleRequiredField, "the fingerprint that diff --format json prints", item, "the entry has no change")
+		f.add(signpost.RuleRequiredField, "copy the fingerprint from diff --format json", item, "the entry has no change")
 	} else if at != nil && at.Kind == tree.String && !fingerprintForm.MatchString(entry.change) {
-		f.add(signpost.RuleWrongType, "copy it from diff --format json", at, "%q is not a fingerprint, which has 12 hexadecimal digits", entry.change)
+		f.add(signpost.RuleWrongType, "copy it from diff --format json", at, "%q is not a fingerprint (12 hexadecimal digits)", entry.change)
 	}
 	if entry.Reason, at = text("reason"); at == nil && !misspelt["reason"] || at != nil && at.Kind == tree.String && entry.Reason == "" {
-		f.add(signpost.RuleRequiredField, "say why the change is meant, for those who meet it later", item, "the entry has no reason")
+		f.add(signpost.RuleRequiredField, "say why the change is intended", item, "the entry has no reason")
 	}
 	if entry.Until, at = text("until"); at != nil && at.Kind == tree.String {
 		if _, err := time.Parse(time.DateOnly, entry.Until); err != nil {
@@ -156,13 +156,13 @@ func (f *File) entry(item *tree.Node) *Entry {
 	return entry
 }
 
-// Change is a change with the entry that accepts it, if one does.
+// Change is a change and the entry that accepts it, or nil.
 type Change struct {
 	signpost.Change
 	Accepted *Entry `json:"accepted,omitempty"`
 }
 
-// Apply tells which changes are accepted on a day, given as 2027-01-31.
+// Apply pairs changes with the entries that accept them today, a date such as 2027-01-31.
 func (f *File) Apply(changes []signpost.Change, today string) []Change {
 	byChange := make(map[string]*Entry, len(f.entries))
 	for _, entry := range f.entries {
@@ -181,7 +181,7 @@ func (f *File) Apply(changes []signpost.Change, today string) []Change {
 	return applied
 }
 
-// Unused returns, after Apply, a line for each entry that had no effect.
+// Unused returns a line for each entry that had no effect. Call it after Apply.
 func (f *File) Unused(today string) []string {
 	var lines []string
 	for _, entry := range f.entries {
@@ -189,20 +189,20 @@ func (f *File) Unused(today string) []string {
 		case !entry.matched:
 			lines = append(lines, fmt.Sprintf("%s:%d: %s matches no change: remove the entry", f.Name, entry.line, entry.change))
 		case entry.expired(today):
-			lines = append(lines, fmt.Sprintf("%s:%d: %s was accepted until %s, which is over", f.Name, entry.line, entry.change, entry.Until))
+			lines = append(lines, fmt.Sprintf("%s:%d: acceptance of %s expired on %s", f.Name, entry.line, entry.change, entry.Until))
 		}
 	}
 	return lines
 }
 
-// Template returns an entry that accepts a change once its reason is filled in.
+// Template returns an entry for a change; it takes effect once its reason is filled in.
 func Template(c signpost.Change) string {
 	place := strings.Join(strings.Fields(strings.Join([]string{c.Rule, c.Service, c.Version, c.Endpoint}, " ")), " ")
 	place = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
 		}
-		return unicode.ReplacementChar // it would not be a comment in YAML
+		return unicode.ReplacementChar // not allowed in a YAML comment
 	}, place)
 	return fmt.Sprintf("- change: %s # %s\n  reason: \n", c.Fingerprint, place)
 }

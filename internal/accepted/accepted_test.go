@@ -7,7 +7,7 @@ import (
 	"signpost/internal/accepted"
 )
 
-// The last day of an entry counts, and the day after it does not.
+// An entry is valid on its last day, but not on the next.
 func TestUntil(t *testing.T) {
 	const text = "- {change: abcdef012345, reason: meant, until: 2026-03-31}"
 	changes := []signpost.Change{{Rule: signpost.ChangeMethod, Fingerprint: "abcdef012345"}}
@@ -26,7 +26,7 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// A template, completed, accepts the change that it was made for, whatever is in its URL.
+// A completed template accepts its change, whatever the URL contains.
 func TestTemplate(t *testing.T) {
 	for _, change := range []signpost.Change{
 		{Rule: signpost.ChangeMethod, Version: "v1", Endpoint: "https://{{host}}/feeds", Fingerprint: "abcdef012345"},
@@ -43,7 +43,7 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// Whatever the file is, there are findings or a list, and no panic.
+// Any input gives findings or a list, and never a panic.
 func FuzzParse(f *testing.F) {
 	f.Add("- {change: abcdef012345, reason: meant, until: 2026-03-31}", "abcdef012345")
 	f.Add("- &a {change: abcdef012345, reason: meant}\n- *a", "abcdef012345")

@@ -1,5 +1,5 @@
-// Package hostname holds the rules for host names and IP addresses in their normal form: ASCII, lower case, IPv6
-// in brackets. Endpoint URLs and requests are held against the same rules; package host puts IDNA on top of them.
+// Package hostname implements the rules for normalized host names and IP addresses: ASCII, lower case, IPv6 in
+// brackets. The same rules apply to endpoint URLs and to requests; package host adds IDNA on top.
 package hostname
 
 import (
@@ -10,16 +10,16 @@ import (
 	"unicode/utf8"
 )
 
-// The limits of RFC 1035, in characters.
+// Limits of RFC 1035, in characters.
 const (
 	MaxName  = 253 // a whole name
-	MaxLabel = 63  // a label, which is what stands between two dots
+	MaxLabel = 63  // a label, the part between two dots
 )
 
-// Error says what is wrong with a host and what would be right.
+// Error describes what is wrong with a host and how to fix it.
 type Error struct {
 	Host    string
-	Problem string // what follows the host in a message, such as "is not an IPv4 address"
+	Problem string // follows the host in a message, such as "is not an IPv4 address"
 	Remedy  string
 }
 
@@ -30,8 +30,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("host %q %s: %s", e.Host, e.Problem, e.Remedy)
 }
 
-// CutPort cuts an authority before the colon of its port. The port is empty where there is none, and ":" where
-// nothing follows the colon.
+// CutPort splits an authority before the colon of its port. The port is empty if there is none, and ":" if nothing
+// follows the colon.
 func CutPort(authority string) (host, port string) {
 	if i := strings.LastIndexByte(authority, ':'); i > strings.LastIndexByte(authority, ']') {
 		return authority[:i], authority[i:]
@@ -39,7 +39,8 @@ func CutPort(authority string) (host, port string) {
 	return authority, ""
 }
 
-// Check reports why a host is not a host name, an IPv4 address or an IPv6 address in brackets, or nil.
+// Check returns nil if host is a host name, an IPv4 address or an IPv6 address in brackets, and otherwise the reason
+// why not.
 func Check(host string) *Error {
 	switch {
 	case IsName(host):
@@ -53,10 +54,10 @@ func Check(host string) *Error {
 	return checkName(host)
 }
 
-// IsName reports whether host is a name that no client takes for an address: its last label starts with a letter.
-// This is the fast path for the usual host; Check judges all others.
+// IsName reports whether host is a name that no client mistakes for an address: its last label starts with a letter.
+// This is the fast path for common hosts; Check decides about all others.
 func IsName(host string) bool {
-	label := 0 // characters since the last dot
+	label := 0 // length of the current label
 	letter := false
 	last := byte('.')
 	for i := range len(host) {
@@ -108,7 +109,7 @@ func checkName(name string) *Error {
 		}
 		last = label
 	}
-	if isNumber(last) { // clients take such a name for an IPv4 address, however it is written
+	if isNumber(last) { // clients treat such a name as an IPv4 address
 		if _, err := netip.ParseAddr(name); err != nil {
 			return &Error{name, "is not an IPv4 address", "write four numbers from 0 to 255, such as 192.0.2.1"}
 		}
@@ -116,7 +117,7 @@ func checkName(name string) *Error {
 	return nil
 }
 
-// isNumber reports whether a label is a decimal or hexadecimal number.
+// isNumber reports whether label is a decimal or hexadecimal number.
 func isNumber(label string) bool {
 	hex, isHex := strings.CutPrefix(label, "0x")
 	return strings.Trim(label, "0123456789") == "" || isHex && strings.Trim(hex, "0123456789abcdef") == ""
@@ -126,8 +127,8 @@ func notInName(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
 }
 
-// CheckInternational checks a name that is not all ASCII as far as the standard library can. What it accepts may
-// still have no form in ASCII: only package host can tell.
+// CheckInternational checks a name that is not all ASCII as far as the standard library allows. An accepted name may
+// still have no ASCII form; only package host can tell.
 func CheckInternational(name string) *Error {
 	for label := range strings.SplitSeq(name, ".") {
 		if n := utf8.RuneCountInString(label); n == 0 || n > MaxLabel {
@@ -145,7 +146,7 @@ func notInInternational(r rune) bool {
 	return r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r)
 }
 
-// Addr returns the IP address that a host is, if it is one.
+// Addr returns the IP address if host is one.
 func Addr(host string) (netip.Addr, bool) {
 	inner, bracketed := strings.CutPrefix(host, "[")
 	if bracketed {
@@ -161,13 +162,13 @@ func Addr(host string) (netip.Addr, bool) {
 	return addr, true
 }
 
-// IsLoopback reports whether a host is the machine itself: localhost, a name below it, or a loopback address.
+// IsLoopback reports whether host is this machine: localhost, a subdomain of it, or a loopback address.
 func IsLoopback(host string) bool {
 	addr, _ := Addr(host)
 	return addr.IsLoopback() || host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// IsLocal reports whether a host means something on one machine or in one network only.
+// IsLocal reports whether host is meaningful only on one machine or in one network.
 func IsLocal(host string) bool {
 	addr, _ := Addr(host)
 	addr = addr.Unmap()

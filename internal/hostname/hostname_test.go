@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestIsName holds the quick look at a name against the one that gives reasons.
+// TestIsName compares the fast path with Check.
 func TestIsName(t *testing.T) {
 	names := []string{"a", "a.b", "feeds.example.com", "xn--bcher-kva.example", "a_b.c-d", "r3---sn.a", "1.example", strings.Repeat("a", MaxLabel) + ".b",
 		strings.Repeat("a.", 126) + "a"}
@@ -20,7 +20,7 @@ func TestIsName(t *testing.T) {
 			t.Errorf("%q is left to Check", name)
 		}
 	}
-	for _, name := range names { // the slow look agrees
+	for _, name := range names { // Check agrees
 		if err := checkName(name); err != nil {
 			t.Error(err)
 		}

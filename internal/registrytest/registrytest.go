@@ -1,6 +1,6 @@
 // Package registrytest runs Debian's docker-registry, a real OCI registry, on loopback for tests.
 //
-// [Start] starts one with TLS and basic authentication; make programs unpacks the program that it needs.
+// [Start] starts one with TLS and basic authentication. Run make programs to unpack the registry.
 package registrytest
 
 import (
@@ -32,17 +32,17 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// The credentials that every registry takes.
+// Credentials that every registry accepts.
 const (
 	User     = "publisher"
 	Password = "correct horse"
 )
 
-// Registry is a registry that runs until the test ends, behind a proxy that can be told to fail.
+// Registry is a registry that runs until the test ends, behind a proxy that can inject faults.
 type Registry struct {
 	Host   string // 127.0.0.1:port, over https
 	CAFile string // trusts its certificate
-	Config string // a directory for DOCKER_CONFIG, with the credentials
+	Config string // directory for DOCKER_CONFIG, with the credentials
 
 	test    testing.TB
 	program string
@@ -54,7 +54,7 @@ type Registry struct {
 	fault func(http.ResponseWriter, *http.Request) bool
 }
 
-// Start starts a registry. It skips the test where the program is not there.
+// Start starts a registry. It skips the test if the program is not installed.
 func Start(t testing.TB) *Registry {
 	t.Helper()
 	r := &Registry{test: t, program: find(t), dir: t.TempDir()}
@@ -74,10 +74,10 @@ func Start(t testing.TB) *Registry {
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}},
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(&url.URL{Scheme: "https", Host: r.currentAddress()})
-			p.SetXForwarded() // for the addresses of uploads
+			p.SetXForwarded() // for upload URLs
 			p.Out.Host = p.In.Host
 		},
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { panic(http.ErrAbortHandler) }, // gone is gone
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { panic(http.ErrAbortHandler) }, // drop the connection, as if the registry were gone
 	}
 	front := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		r.mu.Lock()
@@ -100,14 +100,14 @@ func Start(t testing.TB) *Registry {
 	return r
 }
 
-// currentAddress returns where the registry listens, which another start changes.
+// currentAddress returns the address of the registry, which changes when it restarts.
 func (r *Registry) currentAddress() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.address
 }
 
-// Start starts the registry again after Stop, with what it had.
+// Start restarts the registry after Stop. It keeps its contents.
 func (r *Registry) Start() {
 	r.test.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -131,16 +131,16 @@ func (r *Registry) Start() {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	r.test.Fatal("docker-registry does not come up")
+	r.test.Fatal("docker-registry did not start")
 }
 
-// Stop ends the registry. Connections to it break off.
+// Stop stops the registry and breaks connections to it.
 func (r *Registry) Stop() {
 	r.cmd.Process.Kill()
 	r.cmd.Wait()
 }
 
-// Fail makes every request go to fault first. It reports whether it has answered; nil ends that.
+// Fail passes every request to fault first, which reports whether it has responded. Nil turns this off.
 func (r *Registry) Fail(fault func(http.ResponseWriter, *http.Request) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -162,7 +162,7 @@ func (r *Registry) write(name, text string) (path string) {
 	return path
 }
 
-// find returns the program, on the path or where make programs has put it.
+// find returns the path of the program, on PATH or where make programs unpacked it.
 func find(t testing.TB) string {
 	t.Helper()
 	if path, err := exec.LookPath("docker-registry"); err == nil {
@@ -176,7 +176,7 @@ func find(t testing.TB) string {
 	return path
 }
 
-// selfSigned returns a certificate for 127.0.0.1 and its key, in PEM form.
+// selfSigned returns a PEM-encoded certificate for 127.0.0.1 and its key.
 func selfSigned(t testing.TB) (certificate, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

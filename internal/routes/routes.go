@@ -1,4 +1,4 @@
-// Package routes knows where the manifests of a service are: at {base path}/{version}/endpoints-manifest.
+// Package routes defines the paths of manifests: {base path}/{version}/endpoints-manifest.
 package routes
 
 import (
@@ -12,13 +12,13 @@ import (
 // name is the last segment of every manifest's path.
 const name = "endpoints-manifest"
 
-// Path returns the path of a version's manifest. The base path is one that [CleanBasePath] returned.
+// Path returns the path of a version's manifest. The base path must come from [CleanBasePath].
 func Path(basePath, version string) string {
 	return strings.TrimSuffix(basePath, "/") + "/" + version + "/" + name
 }
 
-// Parse returns the base path and the version of a manifest's path, such as /feeds/v1/endpoints-manifest, or false
-// if the path is not one.
+// Parse splits the path of a manifest, such as /feeds/v1/endpoints-manifest, into base path and version. It returns
+// false for any other path.
 func Parse(path string) (basePath, version string, ok bool) {
 	rest, ok := strings.CutSuffix(strings.TrimSuffix(path, "/"), "/"+name)
 	i := strings.LastIndexByte(rest, '/')
@@ -28,7 +28,7 @@ func Parse(path string) (basePath, version string, ok bool) {
 	return cmp.Or(rest[:i], "/"), rest[i+1:], true
 }
 
-// ValidVersion reports whether a name is that of an API version: v and a number, such as v1.
+// ValidVersion reports whether name is that of an API version: v and a number, such as v1.
 func ValidVersion(name string) bool {
 	digits, ok := strings.CutPrefix(name, "v")
 	if !ok || digits == "" || len(digits) > 1 && digits[0] == '0' {
@@ -37,9 +37,9 @@ func ValidVersion(name string) bool {
 	return strings.Trim(digits, "0123456789") == ""
 }
 
-// OtherVersion returns the path segment of an endpoint's URL that names one of the service's other versions, or "".
-// A manifest lists the URLs of its own version only. A URL without {{host}} belongs to somebody else, whose
-// versions are none of the service's.
+// OtherVersion returns the path segment of an endpoint's URL that names a different version of the service, or "". A
+// manifest may list only the URLs of its own version. A URL without {{host}} belongs to a third party, whose versions
+// are its own business.
 func OtherVersion(u signpost.URL, version string, declared map[string]bool) string {
 	if !u.HasHostPlaceholder() {
 		return ""
@@ -52,8 +52,8 @@ func OtherVersion(u signpost.URL, version string, declared map[string]bool) stri
 	return ""
 }
 
-// CleanBasePath checks the path under which the manifests of a service are and returns it without a trailing slash;
-// the root is "/".
+// CleanBasePath validates the base path of a service's manifests and returns it without a trailing slash; the root is
+// "/".
 func CleanBasePath(path string) (string, error) {
 	base := strings.TrimSuffix(path, "/")
 	if path == "/" || path == "" {
@@ -71,7 +71,7 @@ func CleanBasePath(path string) (string, error) {
 	return base, nil
 }
 
-// notUnreserved reports whether a URL might carry the character percent-encoded.
+// notUnreserved reports whether the character may be percent-encoded in a URL.
 func notUnreserved(r rune) bool {
 	letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 	return !letter && (r < '0' || r > '9') && !strings.ContainsRune("-._~", r)

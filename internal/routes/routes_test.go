@@ -33,7 +33,7 @@ func TestOtherVersion(t *testing.T) {
 		{"https://{{host}}/v1/compare/v2", "v2"},
 		{"https://{{host}}/feeds", ""},
 		{"https://{{host}}", ""},
-		{"https://{{host}}/v3/feeds", ""}, // no version of this service
+		{"https://{{host}}/v3/feeds", ""}, // the service has no such version
 		{"https://{{host}}/v22/feeds", ""},
 		{"https://{{host}}/v2-beta/feeds", ""},
 		{"https://{{host}}/V2/feeds", ""},
@@ -41,8 +41,8 @@ func TestOtherVersion(t *testing.T) {
 		{"https://{{host}}/feeds?next=/v2/feeds", ""},
 		{"https://{{host}}/feeds#/v2/feeds", ""},
 		{"https://v2.{{host}}/feeds", ""},              // not a path segment
-		{"https://partner.example.net/v2/catalog", ""}, // somebody else's version
-		{"/v2/feeds", ""},                              // not a URL: the rule url says so
+		{"https://partner.example.net/v2/catalog", ""}, // a third party's version
+		{"/v2/feeds", ""},                              // not a URL, which the url rule reports
 		{"", ""},
 	}
 	for _, test := range tests {

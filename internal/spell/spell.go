@@ -1,13 +1,13 @@
-// Package spell guesses which known name a misspelt one was meant to be.
+// Package spell suggests known names for misspelt ones.
 package spell
 
 import "unicode/utf8"
 
-// maxLength is the longest name, in characters, that is worth a guess: names of fields, rules, features and options
-// are far shorter, and the work grows with the product of two lengths.
+// maxLength is the longest name, in characters, to look for: names of fields, rules, features and options are far
+// shorter, and the work grows with the product of the two lengths.
 const maxLength = 64
 
-// Nearest returns the candidate that name is most likely a misspelling of, or "" if none is close.
+// Nearest returns the candidate that name most likely stands for, or "" if none is close.
 func Nearest(name string, candidates []string) string {
 	if utf8.RuneCountInString(name) > maxLength {
 		return ""
@@ -17,7 +17,7 @@ func Nearest(name string, candidates []string) string {
 	for _, c := range candidates {
 		n := utf8.RuneCountInString(c)
 		if n-len(from) >= bestDistance || len(from)-n >= bestDistance {
-			continue // too long or too short, and this includes what is longer than maxLength
+			continue // lengths differ too much; also skips candidates longer than maxLength
 		}
 		if d := distance(from, []rune(c)); d < bestDistance && d < n {
 			best, bestDistance = c, d
@@ -26,7 +26,7 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// Only returns the candidate that name is certainly a misspelling of: the only one that is close.
+// Only returns the candidate that name is certainly a misspelling of, that is, the only close one.
 func Only(name string, candidates []string) (string, bool) {
 	near := Nearest(name, candidates)
 	if near == "" {
@@ -41,8 +41,8 @@ func Only(name string, candidates []string) (string, bool) {
 	return near, Nearest(name, others) == ""
 }
 
-// Distance counts the letters to insert, remove, replace or swap with their neighbour to turn a into b. For names that
-// are too long to compare, it is the length of the longer one.
+// Distance is the number of letters to insert, delete, replace or swap with a neighbour to turn a into b. For names
+// that are too long to compare, it is the length of the longer one.
 func Distance(a, b string) int {
 	from, to := []rune(a), []rune(b)
 	if len(from) > maxLength || len(to) > maxLength {
@@ -54,9 +54,9 @@ func Distance(a, b string) int {
 	return distance(from, to)
 }
 
-// distance counts the letters to insert, remove, replace or swap with their neighbour to turn a into b.
+// distance implements Distance.
 func distance(a, b []rune) int {
-	before := make([]int, len(b)+1) // the row before the last one
+	before := make([]int, len(b)+1) // the row before the previous one
 	last := make([]int, len(b)+1)
 	row := make([]int, len(b)+1)
 	for j := range last {

@@ -15,27 +15,27 @@ func TestNearest(t *testing.T) {
 		want       string
 	}{
 		{"method", fields, "method"},
-		{"metod", fields, "method"},        // one left out
-		{"methood", fields, "method"},      // one too many
-		{"mathod", fields, "method"},       // one wrong
-		{"mehtod", fields, "method"},       // two swapped
-		{"Method", fields, "method"},       // in capitals
-		{"mimetype", fields, "mime_type"},  // joined
-		{"mime-type", fields, "mime_type"}, // another separator
+		{"metod", fields, "method"},        // missing letter
+		{"methood", fields, "method"},      // extra letter
+		{"mathod", fields, "method"},       // wrong letter
+		{"mehtod", fields, "method"},       // swapped letters
+		{"Method", fields, "method"},       // upper case
+		{"mimetype", fields, "mime_type"},  // missing separator
+		{"mime-type", fields, "mime_type"}, // different separator
 		{"modifier", fields, "modifiers"},
 		{"contextObj", fields, "context_obj"},
 		{"nmae", fields, "name"},
-		{"colour", fields, ""}, // like none of them
+		{"colour", fields, ""}, // similar to none of them
 		{"x", fields, ""},
 		{"", fields, ""},
 		{"", []string{"a"}, ""},
 		{"ab", []string{"cd"}, ""},   // nothing in common
 		{"di", []string{"id"}, "id"}, // a swap is one mistake, not two
 		{"method", nil, ""},
-		{"cat", []string{"bat", "hat"}, "bat"},    // as near: the first
-		{"catt", []string{"cart", "cat"}, "cart"}, // as near, of another length: the first
+		{"cat", []string{"bat", "hat"}, "bat"},    // a tie goes to the first
+		{"catt", []string{"cart", "cat"}, "cart"}, // a tie between different lengths goes to the first
 		{"newst", []string{"new", "newest"}, "newest"},
-		{"größe", []string{"grösse", "große"}, "große"}, // letters, not bytes
+		{"größe", []string{"grösse", "große"}, "große"}, // counts letters, not bytes
 	}
 	for _, test := range tests {
 		if got := spell.Nearest(test.name, test.candidates); got != test.want {
@@ -51,7 +51,7 @@ func TestOnly(t *testing.T) {
 		only bool
 	}{
 		{"limt", "limit", true},
-		{"sor", "sort", false}, // or sport
+		{"sor", "sort", false}, // sort or sport
 		{"colour", "", false},
 	} {
 		if got, only := spell.Only(test.name, []string{"limit", "sort", "sop"}); got != test.want || only != test.only {

@@ -12,33 +12,33 @@ import (
 	"time"
 )
 
-// Conn is a connection of a [Listener]. It is a plain TCP connection until a response is announced to it.
+// Conn is a connection accepted by a [Listener]. It behaves like a plain TCP connection until a response is announced.
 type Conn struct {
 	*net.TCPConn
 	listener  *Listener
 	peer      string
-	idleSince atomic.Int64 // as the listener's clock has it, or 0 while there is a request
+	idleSince atomic.Int64 // on the listener's clock; 0 while a request is in progress
 
 	mu      sync.Mutex
 	pending *announcement // nil or &next
 	next    announcement
 
 	pieces  [4][]byte
-	buffers net.Buffers // of pieces; a field, so that a response does not allocate it
+	buffers net.Buffers // of pieces; a field to avoid an allocation per response
 }
 
-// Response is a response to announce. Nothing in it may change until it was written.
+// Response is a response to announce. It must not change until it has been written.
 type Response struct {
 	Status int
-	Header []byte // lines that end in CRLF each, Content-Length included; not Date, Connection or Transfer-Encoding
+	Header []byte // complete lines with CRLF, including Content-Length, but not Date, Connection or Transfer-Encoding
 	Body   []byte // empty for a response to HEAD
 	Head   bool   // responds to HEAD
 }
 
-// Observer is told when an announced response was written.
+// Observer is notified when an announced response has been written.
 type Observer interface {
-	// Written is called exactly once, with the number of bytes of the body that were written. An error means that
-	// the connection is gone, or that the response was never sent.
+	// Written is called exactly once, with the number of body bytes written. An error means that the connection is gone
+	// or that the response was never sent.
 	Written(body int, err error)
 }
 
@@ -47,8 +47,8 @@ type announcement struct {
 	observer Observer
 }
 
-// Announce gives the connection the response to the request that it serves. The handler then writes the status, and
-// neither headers nor a body, and returns. The observer may be nil.
+// Announce hands over the response to the current request. The handler must then write the status, but no headers and
+// no body, and return. The observer may be nil.
 func (c *Conn) Announce(r Response, observer Observer) {
 	c.mu.Lock()
 	taken := c.pending != nil
@@ -58,24 +58,24 @@ func (c *Conn) Announce(r Response, observer Observer) {
 	}
 	c.mu.Unlock()
 	if taken {
-		err := errors.New("wire: response not sent: the one before it is still pending")
+		err := errors.New("wire: response not sent: the previous one is still pending")
 		c.abandon(err)
 		announcement{r, observer}.written(0, err)
 	}
 }
 
-// take returns the response that is pending, which is then no longer pending.
+// take returns the pending response and clears it.
 func (c *Conn) take() (a announcement, ok bool) {
 	c.mu.Lock()
 	if c.pending != nil {
 		a, ok = c.next, true
-		c.pending, c.next = nil, announcement{} // nothing is kept while the connection is idle
+		c.pending, c.next = nil, announcement{} // release the memory while the connection is idle
 	}
 	c.mu.Unlock()
 	return a, ok
 }
 
-// abandon closes the connection if a response is pending, which can then not be sent, and reports whether it did.
+// abandon closes the connection if a response is pending, because it can no longer be sent. It reports whether it did.
 func (c *Conn) abandon(err error) bool {
 	a, ok := c.take()
 	if ok {
@@ -91,8 +91,8 @@ func (a announcement) written(body int, err error) {
 	}
 }
 
-// Write is called by net/http. While a response is pending, p must be its head as net/http writes it: whole, with the
-// announced status, and saying that there is no body.
+// Write is called by net/http. While a response is pending, p must be its head as net/http writes it: complete, with
+// the announced status, and declaring an empty body.
 func (c *Conn) Write(p []byte) (int, error) {
 	a, ok := c.take()
 	if !ok {
@@ -116,11 +116,11 @@ func (c *Conn) Write(p []byte) (int, error) {
 }
 
 var (
-	errReplaced = errors.New("wire: response not sent: another one is written in its place")
+	errReplaced = errors.New("wire: response not sent: another one was written instead")
 	errSkipped  = errors.New("wire: response not sent: the request ended without it")
 )
 
-// ReadFrom would send a file past Write.
+// ReadFrom is overridden because the one of TCPConn would bypass Write.
 func (c *Conn) ReadFrom(r io.Reader) (int64, error) {
 	if c.abandon(errReplaced) {
 		return 0, errReplaced
@@ -128,8 +128,8 @@ func (c *Conn) ReadFrom(r io.Reader) (int64, error) {
 	return c.TCPConn.ReadFrom(r)
 }
 
-// SetWriteDeadline is called by net/http before it reads a request and after it has finished one, but not in between.
-// A response that is still pending then was never written and must not be sent with the next one.
+// SetWriteDeadline is called by net/http before it reads a request and after it has finished one, but not in between. A
+// response that is still pending then was never written and must not be sent with the next one.
 func (c *Conn) SetWriteDeadline(t time.Time) error {
 	if c.abandon(errSkipped) {
 		return errSkipped
@@ -149,11 +149,11 @@ var (
 	headEnd = []byte("\r\n\r\n")
 	empty   = []byte("\r\nContent-Length: 0\r\n")
 
-	// own are the header fields that net/http adds to a response without any.
+	// own lists the header fields that net/http adds to a response that sets none.
 	own = [][]byte{[]byte("Date: "), []byte("Connection: ")}
 )
 
-// cut checks the head of an empty response and returns what is sent before and after the announced header.
+// cut checks the head of an empty response and returns the parts to send before and after the announced header.
 func (a *announcement) cut(p []byte) (before, after []byte, err error) {
 	bad := func(why string) ([]byte, []byte, error) {
 		return nil, nil, fmt.Errorf("wire: response not sent: net/http's head %s: %.60q", why, p)
@@ -163,13 +163,13 @@ func (a *announcement) cut(p []byte) (before, after []byte, err error) {
 		return bad(fmt.Sprintf("does not have status %d of HTTP/1", a.Status))
 	}
 	if bytes.Index(p, headEnd) != len(p)-len(headEnd) {
-		return bad("is not whole, or is not alone")
+		return bad("is incomplete, or is followed by something else")
 	}
 	from, to := len(first), len(first)
 	if noLength := a.Head || a.Status == http.StatusNotModified || a.Status == http.StatusNoContent; !noLength {
 		i := bytes.Index(p, empty)
 		if i < 0 {
-			return bad("does not say that the body is empty")
+			return bad("does not declare an empty body")
 		}
 		from, to = i+len("\r\n"), i+len(empty)
 	}
@@ -187,14 +187,14 @@ func cutLine(p []byte) []byte {
 	return nil
 }
 
-// isStatusLine reports whether a line is the status line of HTTP/1 with this status.
+// isStatusLine reports whether line is an HTTP/1 status line with this status.
 func isStatusLine(line []byte, status int) bool {
 	const example = "HTTP/1.1 200 "
 	return len(line) > len(example) && string(line[:7]) == example[:7] && (line[7] == '0' || line[7] == '1') && line[8] == ' ' && line[12] == ' ' &&
 		int(line[9]-'0')*100+int(line[10]-'0')*10+int(line[11]-'0') == status
 }
 
-// onlyOwn reports whether all lines are fields that net/http adds by itself.
+// onlyOwn reports whether net/http adds all these fields by itself.
 func onlyOwn(lines []byte) bool {
 	for len(lines) > 0 {
 		line := cutLine(lines)

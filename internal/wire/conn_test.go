@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// patience is how long tests wait for what must happen. It is not a measure of anything.
+// patience is how long tests wait for something that must happen. It measures nothing.
 const patience = 20 * time.Second
 
 // start serves the handler on connections of this package and returns the address.
@@ -53,10 +53,10 @@ func dial(t testing.TB, address string) net.Conn {
 	return conn
 }
 
-// connOf returns the connection of a request, whatever Of thinks of it.
+// connOf returns the connection of a request without the checks of Of.
 func connOf(r *http.Request) *Conn { return r.Context().Value(connKey{}).(*Conn) }
 
-// outcome is what an observer was told.
+// outcome is what an observer received.
 type outcome struct {
 	body int
 	err  error
@@ -87,7 +87,7 @@ func response(r *http.Request, status int, body string) Response {
 }
 
 func TestAnnounce(t *testing.T) {
-	body := strings.Repeat("body ", 10_000) // more than a buffer of net/http
+	body := strings.Repeat("body ", 10_000) // larger than net/http's buffers
 	observed := make(observer, 1)
 	address := start(t, func(w http.ResponseWriter, r *http.Request) {
 		conn, status := Of(w, r), http.StatusOK
@@ -144,8 +144,8 @@ func TestAnnounce(t *testing.T) {
 	}
 }
 
-// TestFailsClosed has handlers that do not keep to what they announced. Of lets none of them near the connection; here
-// they have it all the same. The client must get nothing, and the observer an error.
+// TestFailsClosed runs handlers that break their announcement. Of would never give them the connection; here they have
+// it anyway. The client must get nothing, and the observer an error.
 func TestFailsClosed(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, []byte("a file"), 0o600); err != nil {
@@ -186,12 +186,12 @@ func TestFailsClosed(t *testing.T) {
 		},
 		"a head of 8 kB": func(w http.ResponseWriter, r *http.Request, o Observer) {
 			announce(r, o)
-			w.Header().Set("Connection", strings.Repeat("a", 8<<10)) // a field that may be there
+			w.Header().Set("Connection", strings.Repeat("a", 8<<10)) // a field that is allowed
 			w.WriteHeader(http.StatusOK)
 		},
 		"flushed": func(w http.ResponseWriter, r *http.Request, o Observer) {
 			announce(r, o)
-			w.(http.Flusher).Flush() // chunked, since the length is not known yet
+			w.(http.Flusher).Flush() // chunked, because the length is not yet known
 		},
 		"a file": func(w http.ResponseWriter, r *http.Request, o Observer) {
 			f, err := os.Open(file)
@@ -240,7 +240,7 @@ func TestFailsClosed(t *testing.T) {
 			observed := make(observer, 2)
 			conn := dial(t, start(t, func(w http.ResponseWriter, r *http.Request) { handler(w, r, observed) }))
 			fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-			if got, _ := io.ReadAll(conn); len(got) > 0 { // a reset is as good as an end
+			if got, _ := io.ReadAll(conn); len(got) > 0 { // a reset is fine, too
 				t.Errorf("%q was sent", got)
 			}
 			if told := observed.wait(t); told.err == nil || told.body != 0 {
@@ -253,14 +253,14 @@ func TestFailsClosed(t *testing.T) {
 	}
 }
 
-// A response that was announced and never written must not go out with the next request on the connection, even where
-// that looks just like it.
+// A response that was announced but never written must not be sent with the next request on the connection, even if
+// that one looks exactly the same.
 func TestWriteByAnotherRequest(t *testing.T) {
 	observed := make(observer, 1)
 	conn := dial(t, start(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/first" {
 			secret := connOf(r)
-			// As net/http would, a handler around this one writes an empty response; but it takes its time.
+			// Like net/http, an outer handler writes an empty response, only later.
 			w.WriteHeader(http.StatusOK)
 			w.(http.Flusher).Flush()
 			secret.Announce(response(r, http.StatusOK, "secret"), observed)
@@ -276,7 +276,7 @@ func TestWriteByAnotherRequest(t *testing.T) {
 	}
 }
 
-// Without encryption, HTTP/2 has the same connections, and frames in place of heads.
+// Unencrypted HTTP/2 uses the same connections, but has frames instead of heads.
 func TestUnencryptedHTTP2(t *testing.T) {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
@@ -312,7 +312,7 @@ func TestUnencryptedHTTP2(t *testing.T) {
 	}
 }
 
-// flagged is a ResponseWriter that is not net/http's.
+// flagged is a wrapped ResponseWriter.
 type flagged struct{ http.ResponseWriter }
 
 func TestOf(t *testing.T) {
@@ -381,8 +381,8 @@ func TestManyConnections(t *testing.T) {
 	all.Wait()
 }
 
-// FuzzCut holds the check of heads against a reading by net/http: what passes is a response that is empty, has the
-// announced status, and nothing that a handler set.
+// FuzzCut compares the check of heads with net/http's parser: accepted heads are empty responses with the announced
+// status and without any header that a handler set.
 func FuzzCut(f *testing.F) {
 	for _, head := range []string{
 		"HTTP/1.1 200 OK\r\nDate: Mon, 01 Jan 2024 00:00:00 GMT\r\nContent-Length: 0\r\n\r\n",
@@ -405,7 +405,7 @@ func FuzzCut(f *testing.F) {
 		}
 		res, err := http.ReadResponse(bufio.NewReader(io.MultiReader(bytes.NewReader(before), bytes.NewReader(a.Header), bytes.NewReader(after))), nil)
 		if err != nil {
-			t.Skip() // Date and Connection can be anything here
+			t.Skip() // Date and Connection may contain anything here
 		}
 		defer res.Body.Close()
 		if res.StatusCode != status || res.ProtoMajor != 1 || res.Header.Get("X-Announced") != "1" {

@@ -8,28 +8,27 @@ import (
 	"time"
 )
 
-// Listener accepts connections of this package, up to a maximum at a time. Where that is reached, a new connection
-// takes the place of the one that has been idle for longest. While none is idle, it waits, and those behind it wait in
-// the kernel's accept queue.
+// Listener accepts a limited number of concurrent connections. At the limit, a new connection replaces the one that has
+// been idle longest. If none is idle, it waits, and further connections wait in the kernel's accept queue.
 type Listener struct {
 	*net.TCPListener
-	max     int // 0: any number
+	max     int // 0 means unlimited
 	start   time.Time
 	closed  chan struct{}
 	close   func() error
-	waiting atomic.Bool   // for a slot
-	changed chan struct{} // a connection was closed or became idle while waiting
+	waiting atomic.Bool   // Accept is waiting for a slot
+	changed chan struct{} // signals that a connection was closed or became idle
 
 	mu   sync.Mutex
 	open map[*Conn]bool
 }
 
-// firstRequest is how long a new connection does not count as idle. Its request may be there already and wait for a
-// busy machine to read it.
+// firstRequest is how long a new connection does not count as idle: its request may have arrived already but not been
+// read yet on a busy machine.
 const firstRequest = time.Second
 
-// NewListener returns a listener for up to max connections. 0 or less means any number. Connections are known to be idle
-// only where [Listener.ConnState] is the ConnState of the [http.Server].
+// NewListener returns a listener for at most max connections; 0 or less means unlimited. It can detect idle connections
+// only if [Listener.ConnState] is the ConnState of the [http.Server].
 func NewListener(l *net.TCPListener, max int) *Listener {
 	wrapped := &Listener{
 		TCPListener: l, max: max, start: time.Now(), open: make(map[*Conn]bool),
@@ -42,7 +41,7 @@ func NewListener(l *net.TCPListener, max int) *Listener {
 	return wrapped
 }
 
-// Accept waits for a connection, and then for its turn.
+// Accept waits for a connection and then for a free slot.
 func (l *Listener) Accept() (net.Conn, error) {
 	tcp, err := l.AcceptTCP()
 	if err != nil {
@@ -70,20 +69,20 @@ func (l *Listener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// add counts a connection, unless there are as many as there may be.
+// add registers a connection unless the limit is reached.
 func (l *Listener) add(c *Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	full := l.max > 0 && len(l.open) >= l.max
-	l.waiting.Store(full) // before it looks for an idle one, so that it hears of those that become idle meanwhile
+	l.waiting.Store(full) // set before looking for an idle connection, so as not to miss one that becomes idle meanwhile
 	if !full {
 		l.open[c] = true
 	}
 	return !full
 }
 
-// longestIdle returns the connection that has been idle for longest, if there is one, and for how long it is still left
-// alone. It looks at all of them, so that nothing needs to be kept in order for each request.
+// longestIdle returns the connection that has been idle longest, or nil, and the time until it may be closed. It scans
+// all connections, so that requests need not maintain an order.
 func (l *Listener) longestIdle() (*Conn, time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,7 +104,7 @@ func (l *Listener) remove(c *Conn) {
 	l.wake()
 }
 
-// wake lets Accept look again, if it waits.
+// wake makes a waiting Accept look again.
 func (l *Listener) wake() {
 	if l.waiting.Load() {
 		select {
@@ -115,17 +114,17 @@ func (l *Listener) wake() {
 	}
 }
 
-// now returns the time since the start, which is never 0.
+// now returns the time since the start. It is never 0.
 func (l *Listener) now() int64 { return int64(time.Since(l.start)) + 1 }
 
-// Open returns the number of connections.
+// Open returns the number of open connections.
 func (l *Listener) Open() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.open)
 }
 
-// ConnState is for [http.Server.ConnState]. It notes which connections are idle.
+// ConnState is for [http.Server.ConnState]. It tracks which connections are idle.
 func (l *Listener) ConnState(conn net.Conn, state http.ConnState) {
 	if under, ok := conn.(interface{ NetConn() net.Conn }); ok {
 		conn = under.NetConn() // of a TLS connection
@@ -140,7 +139,7 @@ func (l *Listener) ConnState(conn net.Conn, state http.ConnState) {
 	case http.StateNew:
 		c.idleSince.Store(l.now() + int64(firstRequest))
 		l.wake()
-	case http.StateIdle: // until a whole request has come
+	case http.StateIdle: // idle until a complete request has arrived
 		c.idleSince.Store(l.now())
 		l.wake()
 	}

@@ -20,7 +20,7 @@ func ask(conn net.Conn, path string) error {
 	return err
 }
 
-// At the limit, a new connection takes the place of the one that has been idle for longest, and of no other.
+// At the limit, a new connection replaces the one that has been idle longest, and no other.
 func TestLongestIdleMakesWay(t *testing.T) {
 	const max = 3
 	l := listen(t)
@@ -34,7 +34,7 @@ func TestLongestIdleMakesWay(t *testing.T) {
 		}
 		conns = append(conns, conn)
 	}
-	if err := ask(conns[0], "/"); err != nil { // so that the second is the one
+	if err := ask(conns[0], "/"); err != nil { // makes the second one the longest idle
 		t.Fatal(err)
 	}
 	conns = append(conns, dial(t, l.Addr().String()))
@@ -57,7 +57,7 @@ func TestLongestIdleMakesWay(t *testing.T) {
 	}
 }
 
-// While all connections have a request, a new one waits.
+// While all connections are busy, a new one waits.
 func TestBusyConnectionsStay(t *testing.T) {
 	const max = 3
 	l := listen(t)
@@ -83,7 +83,7 @@ func TestBusyConnectionsStay(t *testing.T) {
 		t.Fatalf("the late one is answered: %v", err)
 	case <-time.After(50 * time.Millisecond):
 	}
-	finish <- struct{}{} // one becomes idle and makes way
+	finish <- struct{}{} // one becomes idle and is replaced
 	if err := <-late; err != nil {
 		t.Error(err)
 	}
@@ -95,7 +95,7 @@ func TestBusyConnectionsStay(t *testing.T) {
 	}
 }
 
-// A client that sends half of a request is as good as idle.
+// A client that sends half a request counts as idle.
 func TestHalfRequestsMakeWay(t *testing.T) {
 	const max = 3
 	l := listen(t)

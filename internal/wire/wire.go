@@ -1,10 +1,11 @@
 // Package wire writes precomputed HTTP/1 responses with a single system call.
 //
 // net/http copies the header of a response from one map into another, sorts it, and writes the head separately from a
-// body of more than 4 kB. For a manifest that is a third of the time of a response. Instead, a handler that finds its
+// body of more than 4 kB. For a manifest that takes a third of the response time. Instead, a handler that finds its
 // connection with [Of] announces the complete response to it and writes only the status to net/http. When net/http then
-// writes the head of what it takes for an empty response, the connection completes that head and sends everything at
-// once. The status line, Date and Connection are those of net/http, as are all decisions about keeping the connection.
+// writes the head of what it considers an empty response, the connection completes that head and sends everything at
+// once. The status line, Date and Connection come from net/http, as do all decisions about keeping the connection
+// alive.
 //
 // The package fails closed. Bytes that are not exactly the head of the announced response, or that belong to another
 // request, are not sent: the connection is closed and the caller gets an error.
@@ -19,8 +20,8 @@ import (
 
 type connKey struct{}
 
-// Context is for [http.Server.ConnContext]: it makes a connection known to [Of]. Connections under TLS are left to
-// net/http, since responses are cut into records there anyway.
+// Context is for [http.Server.ConnContext]: it makes a connection known to [Of]. TLS connections are left to net/http,
+// since responses are split into records there anyway.
 func Context(ctx context.Context, c net.Conn) context.Context {
 	if c, ok := c.(*Conn); ok {
 		return context.WithValue(ctx, connKey{}, c)
@@ -28,9 +29,9 @@ func Context(ctx context.Context, c net.Conn) context.Context {
 	return ctx
 }
 
-// Of returns the connection to which the response to r can be announced. It returns nil where the response must be
-// written to w as usual: the connection is not one of this package, the request came over HTTP/2, w is not net/http's
-// own, so that something stands between it and the connection, or something around the handler has set headers.
+// Of returns the connection to which the response to r can be announced. It returns nil if the response must be written
+// to w as usual: the connection is not from this package, the request came over HTTP/2, w has been wrapped, or other
+// handlers have set headers.
 func Of(w http.ResponseWriter, r *http.Request) *Conn {
 	c, _ := r.Context().Value(connKey{}).(*Conn)
 	if c == nil || r.ProtoMajor != 1 || r.RemoteAddr != c.peer || !fromNetHTTP(w) || len(w.Header()) > 0 {
@@ -39,7 +40,7 @@ func Of(w http.ResponseWriter, r *http.Request) *Conn {
 	return c
 }
 
-// fromNetHTTP reports whether w is what net/http gives to the handler of an HTTP/1 request.
+// fromNetHTTP reports whether w is the writer that net/http passes to the handler of an HTTP/1 request.
 func fromNetHTTP(w http.ResponseWriter) bool {
 	t := reflect.TypeOf(w)
 	return t.String() == "*http.response" && t.Elem().PkgPath() == "net/http"
