@@ -44,7 +44,7 @@ func TestParseContextKeys(t *testing.T) {
 		{"k.yaml", "a.b: A\nc:\n", "map[a.b:A c:]", "[]"},
 		{"k.json", `{"a.b": "A"}`, "map[a.b:A]", "[]"},
 		{"k.yaml", "[a.b]", "map[]", "[k.yaml:1:1: error: context_keys must be an object, not a list [wrong-type]]"},
-		{"k.yaml", "a.b: A\na.b: B\n", "map[]", `[k.yaml:2:1: error: "a.b" is there already, in line 1, column 1 [duplicate-key]]`},
+		{"k.yaml", "a.b: A\na.b: B\n", "map[]", `[k.yaml:2:1: error: "a.b" is already used on line 1, column 1 [duplicate-key]]`},
 		{"k.yaml", "", "map[]", "[k.yaml:1:1: error: the file is empty [syntax]]"},
 	} {
 		keys, findings := ParseContextKeys(test.name, []byte(test.text))

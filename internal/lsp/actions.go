@@ -8,7 +8,7 @@ import (
 	"signpost"
 )
 
-// codeAction offers the fixes of the findings in a range, and one that applies all fixes of the file.
+// codeAction offers the fixes for the findings in a range, and one action that applies all fixes of the file.
 func (s *server) codeAction(_ context.Context, view *view, params json.RawMessage) (any, error) {
 	var in codeActionParams
 	if err := decode(params, &in); err != nil {
@@ -40,22 +40,22 @@ func (s *server) codeAction(_ context.Context, view *view, params json.RawMessag
 	}
 	if len(all) > 0 && wants(in.Context.Only, fixAll) {
 		actions = append(actions, codeAction{
-			Title: "Apply all fixes of Signpost", Kind: fixAll,
+			Title: "Apply all Signpost fixes", Kind: fixAll,
 			Edit: workspaceEdit{map[string][]textEdit{doc.uri: all}},
 		})
 	}
 	return actions, nil
 }
 
-// overlaps reports whether an edit touches one of others. Of two fixes that touch each other the second is offered
-// again when the first has been applied.
+// overlaps reports whether an edit touches any of the others. If two fixes touch, the second is offered again after the
+// first has been applied.
 func overlaps(e textEdit, others []textEdit) bool {
 	return slices.ContainsFunc(others, func(o textEdit) bool {
 		return e.Range.Start.compare(o.Range.End) <= 0 && o.Range.Start.compare(e.Range.End) <= 0
 	})
 }
 
-// edits returns a fix as edits of the document.
+// edits converts a fix to edits of the document.
 func (d *document) edits(fix *signpost.Fix) []textEdit {
 	edits := []textEdit{}
 	t := d.parse()

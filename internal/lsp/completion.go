@@ -11,19 +11,19 @@ import (
 	"signpost/internal/tree"
 )
 
-// completion offers what can stand at a place: fields, and the values that a field takes.
+// completion offers fields, and the values that a field accepts.
 func (s *server) completion(_ context.Context, _ *view, doc *document, offset int, _ placeParams) (any, error) {
 	c := at(doc.text, offset, doc.isJSON())
 	items := s.items(doc, c)
 	for i := range items {
-		items[i].SortText = fmt.Sprintf("%04d", i) // in the order that they are offered in
+		items[i].SortText = fmt.Sprintf("%04d", i) // keep this order
 		items[i].FilterText = items[i].Label
 		items[i].TextEdit.Range = doc.span(c.start, offset)
 	}
 	return completionList{Items: items}, nil
 }
 
-// items returns what is offered at a cursor. The ranges are filled in by the caller.
+// items returns the completions at a cursor. The caller fills in the ranges.
 func (s *server) items(doc *document, c cursor) []completionItem {
 	items := []completionItem{}
 	value := func(kind int, label, detail, doc string) {
@@ -73,7 +73,7 @@ func (s *server) items(doc *document, c cursor) []completionItem {
 	return items
 }
 
-// fieldItems returns the fields that the object at a cursor can still have.
+// fieldItems returns the fields that can still be added to the object at a cursor.
 func (s *server) fieldItems(c cursor, path []string) []completionItem {
 	items := []completionItem{}
 	add := func(f field, text string) {
@@ -109,7 +109,7 @@ func (s *server) fieldItems(c cursor, path []string) []completionItem {
 	return items
 }
 
-// nextVersion returns the version behind the last of those that there are.
+// nextVersion returns the version after the last existing one.
 func nextVersion(versions []string) string {
 	for n := 1; ; n++ {
 		if name := fmt.Sprintf("v%d", n); !slices.Contains(versions, name) {
@@ -118,11 +118,11 @@ func nextVersion(versions []string) string {
 	}
 }
 
-// write writes a value at the cursor, with the quotes that it needs.
+// write returns text as it must be inserted at the cursor, with quotes if needed.
 func (c cursor) write(text string) string {
 	switch {
 	case c.quote != 0:
-		return text // the quotation mark is there
+		return text // already in quotes
 	case text == "true" || text == "false":
 		return text
 	case c.json:
@@ -134,7 +134,7 @@ func (c cursor) write(text string) string {
 	return text
 }
 
-// open returns the quotation mark that a key begins with at the cursor.
+// open returns the quotation mark to start a key with at the cursor.
 func (c cursor) open() string {
 	if c.json && c.quote == 0 {
 		return `"`
@@ -142,7 +142,7 @@ func (c cursor) open() string {
 	return ""
 }
 
-// writeKey writes a key at the cursor, up to where its value begins.
+// writeKey returns the text to insert for a key, up to the start of its value.
 func (c cursor) writeKey(name string, object bool) string {
 	switch {
 	case c.json:
@@ -155,7 +155,7 @@ func (c cursor) writeKey(name string, object bool) string {
 	return name + ": "
 }
 
-// knownPlace is a place of the file where names are offered that the file declares itself.
+// knownPlace is a place where names declared in the file are offered.
 type knownPlace int
 
 const (
@@ -188,12 +188,12 @@ func placeOf(path []string) knownPlace {
 	return placeOther
 }
 
-// names are those that a file knows, by what they name.
+// names holds the names that a file declares, by kind.
 type names struct{ modifiers, features, contextKeys []name }
 
 type name struct{ name, description string }
 
-// names returns the names of a document, as it last parsed.
+// names returns the names in the last version of the document that could be parsed.
 func (d *document) names() names {
 	var out names
 	add := func(to *[]name, text, description string) {
@@ -210,7 +210,7 @@ func (d *document) names() names {
 	for _, f := range []signpost.Feature{signpost.Authentication(), signpost.GeoRestriction()} {
 		add(&out.features, f.Name, "Built in.")
 		for _, item := range f.ContextObj {
-			add(&out.contextKeys, item.Key, "Of the built-in feature "+f.Name+".")
+			add(&out.contextKeys, item.Key, "From the built-in feature "+f.Name+".")
 		}
 	}
 	for _, s := range symbols(d.lastRoot()) {

@@ -4,23 +4,23 @@ import (
 	"strings"
 )
 
-// cursor says what an author is typing at a place of a file. It is found without parsing the file, since people ask
-// for completion while a file does not parse.
+// cursor describes what the author is typing. It is found without parsing, because completion is often requested while
+// the file has syntax errors.
 type cursor struct {
-	path   []string // the keys that lead to the container of the place; "" is an item of a list
-	key    string   // in a value, the key that it belongs to; "" in an item of a list
-	value  bool     // whether this is the place of a value, and not of a key
-	item   bool     // whether it is an item of a list, which may be a value or the first key of an object
+	path   []string // keys leading to the enclosing container; "" is a list item
+	key    string   // for a value, its key; "" in a list
+	value  bool     // a value, not a key
+	item   bool     // a list item, which may be a value or the first key of an object
 	flow   bool     // inside braces or brackets, as all of JSON is
 	json   bool
-	quote  byte     // the quotation mark that the word was begun with, or 0
-	word   string   // what has been typed of the word
-	start  int      // the offset of the word, behind its quotation mark
-	keys   []string // the keys that the container has, except the one being typed
-	allows bool     // in a comment, behind "signpost: allow"
+	quote  byte     // opening quotation mark of the word, or 0
+	word   string   // the word typed so far
+	start  int      // offset of the word, after its quotation mark
+	keys   []string // other keys of the container
+	allows bool     // in a comment, after "signpost: allow"
 }
 
-// at finds the cursor of an offset.
+// at returns the cursor at an offset.
 func at(text string, offset int, json bool) cursor {
 	s := &scanner{text: text, target: offset}
 	if json {
@@ -29,7 +29,7 @@ func at(text string, offset int, json bool) cursor {
 		s.block()
 	}
 	if !s.found {
-		s.cursor = cursor{value: true, start: offset} // such as inside a block of text, where nothing can be completed
+		s.cursor = cursor{value: true, start: offset} // inside block text, for example, where nothing can be completed
 		s.cursor.key = notCompletable
 	}
 	s.cursor.json = json
@@ -42,29 +42,29 @@ func at(text string, offset int, json bool) cursor {
 	return s.cursor
 }
 
-// notCompletable is a key that no schema has.
+// notCompletable is a key that is in no schema.
 const notCompletable = "\x00"
 
 // scanner reads YAML or JSON by its shape alone: indentation, dashes, colons, braces and quotes.
 type scanner struct {
 	text   string
-	target int // the offset that is looked for
+	target int // the offset to find
 
-	stack []frame // the keys and list items around the present place of the block
-	ids   int     // of containers
+	stack []frame // enclosing keys and list items of the current block
+	ids   int     // last container id used
 
 	found     bool
 	cursor    cursor
-	container int // of the cursor
+	container int // container id of the cursor
 	keys      []scannedKey
 }
 
-// frame is a key or a list item that further lines may be inside of.
+// frame is a key or a list item that may enclose further lines.
 type frame struct {
 	indent int
 	key    string // "" for a list item
 	item   bool
-	id     int // the container that its children are in
+	id     int // container id of its children
 }
 
 type scannedKey struct {
@@ -75,10 +75,10 @@ type scannedKey struct {
 
 func (s *scanner) newID() int { s.ids++; return s.ids }
 
-// block reads the lines of a YAML file.
+// block scans the lines of a YAML file.
 func (s *scanner) block() {
 	s.stack = []frame{{indent: -1, id: s.newID()}}
-	scalar := -1 // the indentation of the key whose block of text is being passed over, or -1
+	scalar := -1 // indentation of the key whose block text is being skipped, or -1
 	for from := 0; from <= len(s.text); {
 		to := len(s.text)
 		if i := strings.IndexByte(s.text[from:], '\n'); i >= 0 {
@@ -116,7 +116,7 @@ func (s *scanner) block() {
 	}
 }
 
-// isBlockScalar reports whether a line ends in the sign for a block of text, such as "description: >-".
+// isBlockScalar reports whether a line starts block text, such as "description: >-".
 func isBlockScalar(line string) bool {
 	i := strings.LastIndexByte(line, ' ')
 	if i < 0 || !strings.HasSuffix(line[:i], ":") && !strings.HasSuffix(line[:i], "-") {
@@ -126,7 +126,7 @@ func isBlockScalar(line string) bool {
 	return (sign[0] == '|' || sign[0] == '>') && strings.Trim(sign[1:], "+-123456789") == ""
 }
 
-// line reads one line of a block and returns the offset at which it ends: a flow may go on over several lines.
+// line scans one line of a block and returns its end offset. A flow collection may span several lines.
 func (s *scanner) line(from, to, indent int) int {
 	at := from + indent
 	dash := func() bool {
@@ -166,7 +166,7 @@ func (s *scanner) line(from, to, indent int) int {
 	return to
 }
 
-// plainKey returns the key that starts at an offset and the offset behind its colon, or -1 if there is none.
+// plainKey returns the key that starts at an offset and the offset after its colon, or -1 if there is none.
 func (s *scanner) plainKey(at, to int) (key string, after int) {
 	line := strings.TrimRight(s.text[at:to], "\r")
 	if line == "" {
@@ -194,7 +194,7 @@ func (s *scanner) plainKey(at, to int) (key string, after int) {
 	return "", -1
 }
 
-// word notes the cursor, if it is in the rest of a line.
+// word records the cursor if it is in the rest of a line.
 func (s *scanner) word(at, to int, c cursor, container int) {
 	if s.target < at || s.target > to {
 		return
@@ -210,7 +210,7 @@ func (s *scanner) word(at, to int, c cursor, container int) {
 	s.set(c, container)
 }
 
-// comment notes a cursor in a comment: rules can be completed in one that allows them.
+// comment records a cursor in a comment. Rule names are completed after "signpost: allow".
 func (s *scanner) comment(typed string) {
 	c := cursor{key: notCompletable, value: true, start: s.target}
 	if _, after, ok := strings.Cut(typed, "signpost:"); ok {
@@ -228,7 +228,8 @@ func (s *scanner) set(c cursor, container int) {
 	}
 }
 
-// pop leaves what a line of some indentation is not inside of. The items of a list may be as far left as its key.
+// pop leaves the frames that a line with this indentation is not part of. List items may be indented as little as their
+// key.
 func (s *scanner) pop(indent int, item bool) {
 	for len(s.stack) > 1 {
 		f := s.top()
@@ -249,18 +250,18 @@ func (s *scanner) path() []string {
 	return path
 }
 
-// flowFrame is an object or a list that is open in a flow.
+// flowFrame is an open object or list of a flow collection.
 type flowFrame struct {
 	list bool
 	id   int
 
 	key     string
 	inValue bool
-	from    int // where the present word starts, or -1 between words
+	from    int // start of the current word, or -1 between words
 	quoted  bool
 }
 
-// flowValue reads an object or a list in braces or brackets from an offset, and returns the offset behind it.
+// flowValue scans a flow collection and returns the offset after it.
 func (s *scanner) flowValue(at int, around frame) int {
 	var base []string
 	if len(s.stack) > 0 {
@@ -323,11 +324,11 @@ func (s *scanner) flowValue(at int, around frame) int {
 			if i == len(s.text) {
 				return i
 			}
-			if s.text[i] == '\n' { // the quotation mark is missing: go on with the next line
+			if s.text[i] == '\n' { // missing closing quote: continue on the next line
 				f.from = -1
 			}
 		case f.from >= 0 && c == '{' && strings.HasPrefix(s.text[i:], "{{"):
-			i++ // a placeholder in a word
+			i++ // a placeholder inside a word
 			note(i)
 		case f.from >= 0 && !f.quoted && c == '}' && strings.HasPrefix(s.text[i:], "}}") && strings.Contains(s.text[f.from:i], "{{"):
 			i++
@@ -366,7 +367,8 @@ func (s *scanner) flowValue(at int, around frame) int {
 	return i
 }
 
-// flowID returns the container of the outermost object of a flow: the children of the key that it is the value of.
+// flowID returns the container id of the outermost object of a flow collection, which is that of the children of its
+// key.
 func (s *scanner) flowID(around frame) int {
 	if around.id != 0 {
 		return around.id

@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// TestCursor reads texts in which ¦ marks the cursor, most of them texts that do not parse.
+// TestCursor uses texts in which ¦ marks the cursor. Most of them do not parse.
 func TestCursor(t *testing.T) {
 	for _, test := range []struct {
 		name, text string
 		json       bool
-		want       string // path, then key: or word, and the keys beside it
+		want       string // path, then key: or word, and the other keys
 	}{
 		{name: "empty file", text: "¦", want: "/ key <> []"},
 		{name: "top level", text: "service: A\nver¦", want: "/ key <ver> [service]"},
@@ -64,7 +64,7 @@ func TestCursor(t *testing.T) {
 	}
 }
 
-// describe writes a cursor in the form that the table has.
+// describe formats a cursor as in the table.
 func describe(c cursor) string {
 	switch {
 	case c.allows:
@@ -91,7 +91,7 @@ func describe(c cursor) string {
 	return out + fmt.Sprintf("<%s> %v", c.word, c.keys)
 }
 
-// FuzzCursor holds that every offset of every text has a cursor, whose word ends there.
+// FuzzCursor checks that every offset of every text has a cursor, and that its word ends there.
 func FuzzCursor(f *testing.F) {
 	f.Add("service: A\nenable: [a, {b: c}]\nx: |\n  text\n- {", true)
 	f.Add(`{"service": "A", "versions": {"v1": [`, false)

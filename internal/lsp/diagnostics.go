@@ -11,7 +11,7 @@ import (
 	"signpost/internal/tree"
 )
 
-// analysis is what a document says, worked out when it is first asked for.
+// analysis holds the results of parsing a document, computed on first use.
 type analysis struct {
 	once sync.Once
 	tree *tree.Document
@@ -20,7 +20,7 @@ type analysis struct {
 	file     *definition.File
 }
 
-// isJSON reports whether a document is JSON, by its name.
+// isJSON reports whether the file name is that of a JSON document.
 func (d *document) isJSON() bool { return strings.EqualFold(filepath.Ext(d.path), ".json") }
 
 // parse returns the tree of the document.
@@ -29,11 +29,10 @@ func (d *document) parse() *tree.Document {
 	return d.analysis.tree
 }
 
-// root returns the values of the document, or nil where it does not parse.
+// root returns the root of the document, or nil if it does not parse.
 func (d *document) root() *tree.Node { return d.parse().Root }
 
-// lastRoot returns the values of the document or, while it does not parse, those that it had before. Their places are
-// those of another text then.
+// lastRoot returns the root of the last version of the document that could be parsed. Its positions may be outdated.
 func (d *document) lastRoot() *tree.Node {
 	if root := d.root(); root != nil {
 		return root
@@ -47,12 +46,12 @@ func (d *document) file() *definition.File {
 	return d.analysis.file
 }
 
-// nodeSpan returns the place of a node.
+// nodeSpan returns the range of a node.
 func (d *document) nodeSpan(n *tree.Node) span {
 	return d.span(n.Start()+d.skipped(), n.End()+d.skipped())
 }
 
-// skipped returns the length of the byte order mark, which a tree does not count.
+// skipped returns the length of the byte order mark, which the tree does not count.
 func (d *document) skipped() int {
 	if d.parse().BOM {
 		return len(tree.ByteOrderMark)
@@ -60,7 +59,7 @@ func (d *document) skipped() int {
 	return 0
 }
 
-// diagnostics returns the findings of a document, judged together with its directory. A file that is not a definition
+// diagnostics returns the findings of a document, linted together with its directory. A file that is not a definition
 // has none: editors open all kinds of YAML.
 func (v *view) diagnostics(doc *document) []diagnostic {
 	found := []diagnostic{}
@@ -70,7 +69,7 @@ func (v *view) diagnostics(doc *document) []diagnostic {
 	return found
 }
 
-// findings returns what lint says about a document.
+// findings lints a document.
 func (v *view) findings(doc *document) []signpost.Finding {
 	if !doc.isDefinition() {
 		return nil
@@ -105,7 +104,7 @@ func (d *document) findingSpan(f signpost.Finding) span {
 	return d.span(t.Offset(f.Line, f.Column)+d.skipped(), t.Offset(f.Line, f.Column+max(f.Width, 1))+d.skipped())
 }
 
-// isDefinition reports whether a document is for this server: editors open all kinds of YAML and JSON.
+// isDefinition reports whether a document is a definition: editors open all kinds of YAML and JSON.
 func (d *document) isDefinition() bool {
 	return strings.TrimSpace(d.text) != "" && source.IsDefinition(source.Document{Name: d.name(), Text: []byte(d.text)})
 }

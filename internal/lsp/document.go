@@ -11,23 +11,23 @@ import (
 	"signpost/internal/tree"
 )
 
-// document is the text of an open file. It never changes: an edit makes another one, so that a request keeps the
-// text that it was asked about.
+// document is the text of an open file. It is immutable: an edit creates a new one, so a request keeps working on the
+// text it was sent for.
 type document struct {
 	uri     string
-	path    string // "" where the URI does not name a file
+	path    string // "" if the URI is not a file
 	version int
 	text    string
-	lines   []int // the offsets at which lines start
+	lines   []int // start offsets of the lines
 
 	analysis *analysis
-	before   *tree.Node // what the text said when it last parsed
+	before   *tree.Node // the last root that parsed
 }
 
 func newDocument(uri string, version int, text string) *document {
 	d := &document{uri: uri, path: pathOf(uri), version: version, text: text, lines: []int{0}, analysis: &analysis{}}
 	for i := 0; i < len(text); i++ {
-		switch text[i] { // the protocol knows these three line ends
+		switch text[i] { // the protocol recognizes these three line endings
 		case '\r':
 			if i+1 < len(text) && text[i+1] == '\n' {
 				i++
@@ -40,7 +40,7 @@ func newDocument(uri string, version int, text string) *document {
 	return d
 }
 
-// edit returns the document with changes applied, one after the other.
+// edit returns the document with the changes applied in order.
 func (d *document) edit(version int, changes []contentChange) *document {
 	before := d.lastRoot()
 	for _, c := range changes {
@@ -58,7 +58,7 @@ func (d *document) edit(version int, changes []contentChange) *document {
 	return d
 }
 
-// name is what findings call the document: its file name tells the format.
+// name returns the name that findings use for the document. Its extension determines the format.
 func (d *document) name() string {
 	if d.path != "" {
 		return d.path
@@ -66,7 +66,7 @@ func (d *document) name() string {
 	return d.uri
 }
 
-// offset returns the byte at a position. A position outside the text becomes the nearest one inside.
+// offset returns the byte offset of a position. Positions outside the text are clamped.
 func (d *document) offset(p position) int {
 	if p.Line < 0 {
 		return 0
@@ -87,7 +87,7 @@ func (d *document) offset(p position) int {
 	return at
 }
 
-// position returns the position of a byte.
+// position returns the position of a byte offset.
 func (d *document) position(offset int) position {
 	offset = min(max(0, offset), len(d.text))
 	line, found := slices.BinarySearch(d.lines, offset)
@@ -110,7 +110,7 @@ func utf16Length(r rune) int {
 	return 1
 }
 
-// pathOf returns the path of a file URI, or "" for another one.
+// pathOf returns the path of a file URI, or "" for any other.
 func pathOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" || u.Path == "" {

@@ -27,12 +27,12 @@ func TestDiagnosticsFollowTheText(t *testing.T) {
 		t.Errorf("the finding is at %v, not at %v", found[0].Range, want)
 	}
 
-	// One incremental change, at a UTF-16 position behind the football.
+	// An incremental change at a UTF-16 position after the football.
 	e.change(path, 2, contentChange{Range: &found[0].Range, Text: "label"})
 	if found := e.diagnostics(path, 2); len(found) != 0 {
 		t.Errorf("after the change: %+v", found)
 	}
-	// Several changes at once are applied one after the other.
+	// Several changes are applied in order.
 	e.change(path, 3, contentChange{Text: "versions:\n  v1:\n"}, contentChange{Range: &span{position{2, 0}, position{2, 0}}, Text: "    endpoint: {}\n"})
 	atField := func(d diagnostic) bool { return d.Range.Start == position{2, 4} }
 	if found := e.diagnostics(path, 3); !slices.ContainsFunc(found, atField) {
@@ -59,8 +59,8 @@ func TestDiagnosticsOfOtherFiles(t *testing.T) {
 	}
 }
 
-// TestRegisteredTogether: the definitions of one directory are judged together, open or not; those elsewhere are not
-// read, not even through a link.
+// TestRegisteredTogether checks that the definitions of a directory are linted together, open or not. Others are not
+// read, not even through a symbolic link.
 func TestRegisteredTogether(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	mine, other, far := filepath.Join(dir, "a.yaml"), filepath.Join(dir, "b.yaml"), filepath.Join(outside, "c.yaml")
@@ -81,7 +81,7 @@ func TestRegisteredTogether(t *testing.T) {
 	if got := rules(e, 1); !slices.Contains(got, "base-path") {
 		t.Errorf("with another service at the same base path: %v", got)
 	}
-	// The text of the editor counts, not that of the disk.
+	// The editor's text takes precedence over the file on disk.
 	e.open(other, "base_path: /other\n"+strings.ReplaceAll(sports, "/v1/", "/other/v1/"))
 	if got := rules(e, 1); len(got) != 0 {
 		t.Errorf("with the other base path in the editor: %v", got)
@@ -98,7 +98,7 @@ func TestRegisteredTogether(t *testing.T) {
 	if got := rules(e, 1); len(got) != 0 {
 		t.Errorf("with a link that leads out of the workspace: %v", got)
 	}
-	// A document outside of all folders is judged alone.
+	// A document outside all folders is linted alone.
 	e = newEditor(t, outside)
 	e.open(mine, sports)
 	if got := rules(e, 1); len(got) != 0 {
@@ -110,9 +110,9 @@ func TestCompletion(t *testing.T) {
 	endpoint := "versions:\n  v1:\n    endpoints:\n      https://{{host}}/v1/feeds:\n"
 	for _, test := range []struct {
 		name, file, text string
-		want             []string // among what is offered
+		want             []string // must be offered
 		not              []string
-		insert           string // what the first of want inserts
+		insert           string // text inserted by the first of want
 	}{
 		{name: "fields at the top", text: "service: A\n¦", want: []string{"versions", "enable", "modifiers"}, not: []string{"service"}, insert: "versions:"},
 		{name: "fields of an endpoint", text: endpoint + "        name: A\n        m¦\n", want: []string{"method", "mime_type"}, not: []string{"name"}, insert: "method: "},
@@ -166,7 +166,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// TestCompletionKnowsNamesWhileTyping: the names of a file are those of its last state that parsed.
+// TestCompletionKnowsNamesWhileTyping checks that names come from the last version that could be parsed.
 func TestCompletionKnowsNamesWhileTyping(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "feeds.yaml")
 	e := newEditor(t)
@@ -221,7 +221,7 @@ func TestNavigate(t *testing.T) {
 		t.Errorf("referred to from %v", places)
 	}
 
-	in.NewName = "page size" // with quotes, in a flow too
+	in.NewName = "page size" // quoted, also in a flow collection
 	var edit workspaceEdit
 	e.call("textDocument/rename", in, &edit)
 	got := apply(text, path, edit)
@@ -229,7 +229,7 @@ func TestNavigate(t *testing.T) {
 	if got != want {
 		t.Errorf("renamed to\n%s", got)
 	}
-	for name, why := range map[string]string{"": "not a name", "a\nb": "not a name"} {
+	for name, why := range map[string]string{"": "not a valid name", "a\nb": "not a valid name"} {
 		in.NewName = name
 		if err := e.try("textDocument/rename", in, nil); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("rename to %q: %v", name, err)
@@ -289,7 +289,7 @@ func TestOutline(t *testing.T) {
 	}
 }
 
-// apply applies an edit to the text of a file, from the end to the start.
+// apply applies an edit to the text of a file, last change first.
 func apply(text, path string, edit workspaceEdit) string {
 	doc := newDocument(uriOf(path), 1, text)
 	edits := edit.Changes[doc.uri]
@@ -300,7 +300,7 @@ func apply(text, path string, edit workspaceEdit) string {
 	return text
 }
 
-// TestSeveralFolders: every folder of the workspace counts, also one that is added or removed later.
+// TestSeveralFolders checks that all folders of the workspace count, including those added or removed later.
 func TestSeveralFolders(t *testing.T) {
 	first, second := t.TempDir(), t.TempDir()
 	mine, other := filepath.Join(second, "a.yaml"), filepath.Join(second, "b.yaml")

@@ -50,7 +50,7 @@ func explainFinding(f signpost.Finding) string {
 	return text
 }
 
-// escapeMarkdown keeps text from a file from being read as Markdown.
+// escapeMarkdown keeps text from a file from being interpreted as Markdown.
 func escapeMarkdown(text string) string {
 	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "#", `\#`).Replace(text)
 }
@@ -81,11 +81,11 @@ func isEndpoint(path []string) bool {
 	return len(path) == 4 && path[0] == "versions" && path[2] == "endpoints"
 }
 
-// describeEndpoint shows an endpoint as the manifest has it, and the context keys that its feeds get.
+// describeEndpoint shows an endpoint as it appears in the manifest, and the context keys that its feeds get.
 func describeEndpoint(doc *document, version, url string) string {
 	versions, err := doc.file().Manifests(nil)
 	if err != nil {
-		return "The manifest of this endpoint can be shown when the file has no errors."
+		return "Fix the errors in this file to see the manifest entry of this endpoint."
 	}
 	for _, v := range versions {
 		for _, e := range v.Manifest.Endpoints {
@@ -121,7 +121,7 @@ func feedKeys(e signpost.Endpoint) string {
 	return text
 }
 
-// describeSymbol says what a name stands for, or "" where that is plain to see.
+// describeSymbol explains a name, or returns "" if it is self-explanatory.
 func describeSymbol(s *symbol) string {
 	switch {
 	case s.kind == contextKey && s.value != nil && s.value.Kind == tree.String:

@@ -14,7 +14,7 @@ import (
 type symbol struct {
 	kind  symbolKind
 	name  string
-	decl  *tree.Node   // its key; nil for what is built in or missing
+	decl  *tree.Node   // its key; nil if built in or missing
 	value *tree.Node   // what it declares
 	uses  []*tree.Node // where it is named
 }
@@ -27,7 +27,7 @@ const (
 	contextKey     symbolKind = "context key"
 )
 
-// symbols returns the names of a definition, in the order in which they are first met.
+// symbols returns the names of a definition in order of first occurrence.
 func symbols(root *tree.Node) []*symbol {
 	type id struct {
 		kind symbolKind
@@ -82,7 +82,7 @@ func symbols(root *tree.Node) []*symbol {
 	return all
 }
 
-// nothing stands for a value that is not there.
+// nothing stands in for a missing value.
 var nothing = &tree.Node{}
 
 // field1 returns the value of a field, or an empty node.
@@ -96,7 +96,7 @@ func field1(n *tree.Node, name string) *tree.Node {
 	return nothing
 }
 
-// symbolAt returns the symbol whose name is at an offset, and the place of it there.
+// symbolAt returns the symbol at an offset, and the node of its name there.
 func symbolAt(root *tree.Node, offset int) (*symbol, *tree.Node) {
 	for _, s := range symbols(root) {
 		for _, n := range append(slices.Clone(s.uses), s.decl) {
@@ -131,7 +131,7 @@ func (s *server) references(_ context.Context, _ *view, doc *document, offset in
 	return places, nil
 }
 
-// renameable returns the symbol at an offset if it can be renamed, or why it cannot.
+// renameable returns the symbol at an offset, or the reason why it cannot be renamed.
 func renameable(doc *document, offset int) (*symbol, *tree.Node, error) {
 	root := doc.root()
 	if root == nil {
@@ -178,11 +178,11 @@ func (s *server) rename(_ context.Context, _ *view, doc *document, offset int, i
 
 func checkNewName(root *tree.Node, renamed *symbol, name string) error {
 	if name == "" || strings.TrimSpace(name) != name || strings.ContainsFunc(name, isControl) {
-		return fmt.Errorf("%q is not a name: give one without control characters and white space around it", name)
+		return fmt.Errorf("%q is not a valid name: use text without control characters or surrounding white space", name)
 	}
 	for _, other := range symbols(root) {
 		if other.kind == renamed.kind && other.name == name && other != renamed && other.decl != nil {
-			return fmt.Errorf("%s %q exists already", renamed.kind, name)
+			return fmt.Errorf("%s %q already exists", renamed.kind, name)
 		}
 	}
 	if isBuiltIn(&symbol{kind: renamed.kind, name: name}) {

@@ -49,7 +49,7 @@ func (s *server) documentSymbol(_ context.Context, view *view, params json.RawMe
 	return out, nil
 }
 
-// modifierID returns what an item of an endpoint's modifiers is known by.
+// modifierID returns the node that names an item of an endpoint's modifiers.
 func modifierID(n *tree.Node) *tree.Node {
 	if n.Kind == tree.String {
 		return n
@@ -69,11 +69,11 @@ func (d *document) symbol(f tree.Field, kind int, detail string) documentSymbol 
 	return out
 }
 
-// tagOfDeprecatedSymbol has another number than the tag of a diagnostic.
+// tagOfDeprecatedSymbol differs from the tag of a diagnostic.
 const tagOfDeprecatedSymbol = 1
 
-// symbolAt returns a symbol whose name is at one node and which reaches to the end of another. Its name is never
-// empty: editors reject that.
+// symbolAt returns a symbol named at one node and extending to the end of another. Its name is never empty, because
+// editors reject that.
 func (d *document) symbolAt(name string, at, to *tree.Node, kind int) documentSymbol {
 	if name == "" {
 		name = `""`

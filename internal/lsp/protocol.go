@@ -2,9 +2,10 @@ package lsp
 
 import "cmp"
 
-// The messages of the Language Server Protocol 3.17 that Signpost uses, with the fields that it reads and writes.
+// These are the messages of the Language Server Protocol 3.17 that Signpost uses, reduced to the fields that it reads
+// and writes.
 
-// position is a place in a document: a line, and UTF-16 code units in it, both from 0.
+// position is a location in a document: a line, and UTF-16 code units in it, both counted from 0.
 type position struct {
 	Line      int `json:"line"`
 	Character int `json:"character"`
@@ -63,7 +64,7 @@ type didChange struct {
 	ContentChanges []contentChange `json:"contentChanges"`
 }
 
-// contentChange replaces a range, or the whole text where there is none.
+// contentChange replaces a range, or the whole text if there is none.
 type contentChange struct {
 	Range *span  `json:"range"`
 	Text  string `json:"text"`
@@ -73,15 +74,15 @@ type didClose struct {
 	TextDocument documentID `json:"textDocument"`
 }
 
-// placeParams are the params of requests about a place: completion, hover, definition, references, rename.
+// placeParams holds the params of requests about a location: completion, hover, definition, references, rename.
 type placeParams struct {
 	TextDocument documentID `json:"textDocument"`
 	Position     position   `json:"position"`
 
-	NewName string `json:"newName"` // of rename
+	NewName string `json:"newName"` // for rename
 	Context struct {
 		IncludeDeclaration bool `json:"includeDeclaration"`
-	} `json:"context"` // of references
+	} `json:"context"` // for references
 }
 
 type codeActionParams struct {
@@ -111,7 +112,7 @@ type diagnostic struct {
 	Tags     []int  `json:"tags,omitempty"`
 }
 
-// The severities and tags of a diagnostic.
+// Severities and tags of a diagnostic.
 const (
 	severityError   = 1
 	severityWarning = 2
@@ -135,7 +136,7 @@ type completionItem struct {
 	TextEdit      textEdit `json:"textEdit"`
 }
 
-// The kinds of a completion item.
+// Kinds of completion items.
 const (
 	itemField     = 5
 	itemModule    = 9
@@ -187,7 +188,7 @@ type documentSymbol struct {
 	Children       []documentSymbol `json:"children,omitempty"`
 }
 
-// The kinds of a symbol.
+// Kinds of symbols.
 const (
 	symbolModule    = 2
 	symbolNamespace = 3

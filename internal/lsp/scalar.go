@@ -8,14 +8,14 @@ import (
 	"signpost/internal/tree"
 )
 
-// plainText is text that YAML reads as itself without quotes, wherever it stands: a word that is no number, no
-// Boolean, no date and no null, with signs in it that mean nothing.
+// plainText matches text that YAML reads as a string without quotes in any context: a word that is not a number,
+// Boolean, date or null, and has no special characters.
 var plainText = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_./+-]*$`)
 
-// words that YAML reads as something other than text.
+// reservedWords are words that YAML reads as something other than text.
 var reservedWords = map[string]bool{"true": true, "false": true, "null": true, "yes": true, "no": true, "on": true, "off": true, "y": true, "n": true}
 
-// scalar writes a text in the style of the one that it replaces, with quotes where YAML needs them.
+// scalar writes text in the style of the scalar it replaces, with quotes if YAML needs them.
 func scalar(style tree.Style, text string) string {
 	switch {
 	case style == tree.SingleQuoted:
@@ -23,7 +23,7 @@ func scalar(style tree.Style, text string) string {
 	case style == tree.DoubleQuoted || !plainText.MatchString(text) || reservedWords[strings.ToLower(text)]:
 		quoted, err := json.Marshal(text)
 		if err != nil {
-			return text // a string always marshals
+			return text // cannot happen: strings always marshal
 		}
 		return string(quoted)
 	}

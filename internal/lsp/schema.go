@@ -10,8 +10,8 @@ import (
 	"signpost/definition"
 )
 
-// schema is a part of the JSON Schema of the definition file, which knows every field with its description. The
-// language server reads them from there, so that there is one list of fields.
+// schema is a part of the JSON Schema of the definition file. It is the only list of fields and their descriptions; the
+// language server uses it, too.
 type schema struct {
 	Ref         string             `json:"$ref"`
 	Description string             `json:"description"`
@@ -33,25 +33,25 @@ type schema struct {
 	Defs        map[string]*schema `json:"$defs"`
 }
 
-// UnmarshalJSON reads true and false as schemas that say nothing.
+// UnmarshalJSON treats true and false as empty schemas.
 func (s *schema) UnmarshalJSON(data []byte) error {
 	if string(data) == "true" || string(data) == "false" {
 		return nil
 	}
-	type plain schema // without this method
+	type plain schema // sheds this method
 	return json.Unmarshal(data, (*plain)(s))
 }
 
-// loadSchema reads the schema that is built in.
+// loadSchema reads the embedded schema.
 func loadSchema() *schema {
 	root := new(schema)
 	if err := json.Unmarshal(definition.Schema(), root); err != nil {
-		panic(err) // a defect: the tests of package definition read it
+		panic(err) // a bug: the tests of package definition parse it
 	}
 	return root
 }
 
-// expand returns a schema and all that it is made of: references, alternatives and conditions.
+// expand returns a schema and all its parts: references, alternatives and conditions.
 func (s *schema) expand(root *schema) []*schema {
 	var all []*schema
 	var visit func(*schema)
@@ -76,7 +76,7 @@ func (s *schema) expand(root *schema) []*schema {
 	return all
 }
 
-// walk returns the schemas of the value that a path leads to; "" is an item of a list.
+// walk returns the schemas of the value at a path; "" is a list item.
 func (s *schema) walk(path []string) []*schema {
 	here := s.expand(s)
 	for _, step := range path {
@@ -95,7 +95,7 @@ func (s *schema) walk(path []string) []*schema {
 	return here
 }
 
-// step returns the schemas of one field or, for "", of the items.
+// step returns the schemas of a field or, for "", of list items.
 func (s *schema) step(name string) []*schema {
 	if name == "" {
 		if s.Items == nil {
@@ -118,15 +118,15 @@ func (s *schema) step(name string) []*schema {
 	return found
 }
 
-// field is one that an object can have.
+// field describes a field of an object.
 type field struct {
 	name        string
 	description string
 	required    bool
-	object      bool // its value is an object or a list, and starts on the next line
+	object      bool // an object or a list, which starts on the next line
 }
 
-// fields returns the fields of the object that a path leads to, the required ones first.
+// fields returns the fields of the object at a path, required ones first.
 func (s *schema) fields(path []string) []field {
 	byName := make(map[string]*field)
 	for _, part := range s.walk(path) {
@@ -165,7 +165,7 @@ func (s *schema) fields(path []string) []field {
 	return all
 }
 
-// values returns the texts that the value of a path can have, as far as the schema names them.
+// values returns the strings that the value at a path can have, if the schema lists them.
 func (s *schema) values(path []string) []string {
 	var values []string
 	add := func(v any) {
@@ -186,7 +186,7 @@ func (s *schema) values(path []string) []string {
 	return values
 }
 
-// describe returns what the schema says of the value of a path.
+// describe returns the schema's description of the value at a path.
 func (s *schema) describe(path []string) string {
 	for _, part := range s.walk(path) {
 		if part.Description != "" {

@@ -1,6 +1,7 @@
-// Package lsp is the language server for definition files: it speaks the Language Server Protocol with an editor.
+// Package lsp implements the language server for definition files, which speaks the Language Server Protocol with an
+// editor.
 //
-// [Serve] answers one editor on a pair of streams, until that says exit or hangs up.
+// [Serve] serves one editor on a pair of streams until it exits or hangs up.
 package lsp
 
 import (
@@ -17,25 +18,25 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// Options say how to serve. The zero value is usable.
+// Options configure Serve. The zero value is usable.
 type Options struct {
-	Version string       // of Signpost, told to the editor
-	Log     *slog.Logger // what goes wrong; nil means nowhere. Never the stream of the protocol
+	Version string       // Signpost's version, reported to the editor
+	Log     *slog.Logger // receives errors; nil discards them. Must not write to the protocol's stream
 }
 
-// ErrNoShutdown means that the editor left without the request shutdown, which the protocol asks for.
-var ErrNoShutdown = errors.New("the editor left without shutting the language server down")
+// ErrNoShutdown means that the editor exited without the shutdown request that the protocol requires.
+var ErrNoShutdown = errors.New("the editor exited without shutting down the language server")
 
-// The error codes of the protocol that package jsonrpc2 does not have.
+// Error codes of the protocol that package jsonrpc2 lacks.
 const (
 	codeNotInitialized   = -32002
 	codeRequestCancelled = -32800
 	codeRequestFailed    = -32803
 )
 
-// Serve speaks the protocol on in and out until the editor sends exit, in ends, or ctx is done. It writes nothing but
-// messages of the protocol to out. It returns nil after a proper shutdown and exit, and otherwise ErrNoShutdown or
-// what went wrong.
+// Serve speaks the protocol on in and out until the editor sends exit, in ends, or ctx is done. It writes only protocol
+// messages to out. It returns nil after a proper shutdown and exit, and otherwise ErrNoShutdown or the error that ended
+// the session.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error {
 	return newServer(opts).serve(ctx, in, out)
 }
@@ -63,7 +64,7 @@ func newServer(opts Options) *server {
 
 func (s *server) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	messages := newStream(in, out)
-	messages.end = s.work.Wait // an editor that hangs up still gets its answers
+	messages.end = s.work.Wait // an editor that hangs up still gets pending responses
 	conn := jsonrpc2.NewConn(ctx, messages, s, jsonrpc2.SetLogger(quiet{s.opts.Log}))
 	select {
 	case <-conn.DisconnectNotify():
@@ -79,34 +80,34 @@ func (s *server) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// quiet sends what package jsonrpc2 logs to a logger.
+// quiet redirects the log output of package jsonrpc2.
 type quiet struct{ log *slog.Logger }
 
 func (q quiet) Printf(format string, args ...any) { q.log.Warn(fmt.Sprintf(format, args...)) }
 
-// server is one conversation with an editor.
+// server is a session with one editor.
 type server struct {
 	opts     Options
 	schema   *schema
-	handlers map[string]handler // the requests that are answered, by method
+	handlers map[string]handler // by method
 
 	mu          sync.Mutex
 	workspace   *workspace
 	initialized bool
 	shutDown    bool
-	running     map[jsonrpc2.ID]context.CancelFunc // requests that are being answered
-	linting     context.CancelFunc                 // ends the lint that is under way
+	running     map[jsonrpc2.ID]context.CancelFunc // requests in progress
+	linting     context.CancelFunc                 // cancels the current lint
 
 	work     sync.WaitGroup
 	exited   chan struct{}
 	exitOnce sync.Once
 }
 
-// Handle takes one message. Package jsonrpc2 calls it for one after the other: changes of the text are applied here, in
-// order, and requests are answered beside it, each from the text as it was when it was asked.
+// Handle processes one message. Package jsonrpc2 calls it sequentially: text changes are applied here, in order, while
+// requests are answered concurrently, each from the text at the time of the request.
 func (s *server) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) {
 	select {
-	case <-s.exited: // what comes behind exit is not for anybody
+	case <-s.exited: // ignore everything after exit
 		return
 	default:
 	}
@@ -140,7 +141,7 @@ func (s *server) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.
 // handler answers one kind of request.
 type handler func(ctx context.Context, view *view, params json.RawMessage) (any, error)
 
-// admit returns what answers a request, or why it is not answered now.
+// admit returns the handler for a request, or the reason why it is rejected.
 func (s *server) admit(req *jsonrpc2.Request) (handler, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,7 +149,7 @@ func (s *server) admit(req *jsonrpc2.Request) (handler, error) {
 	case s.shutDown:
 		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: "the server is shut down"}
 	case req.Method == "initialize" && s.initialized:
-		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: "the server is initialized already"}
+		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: "the server is already initialized"}
 	case req.Method == "initialize":
 		var in initializeParams
 		if err := decode(params(req), &in); err != nil {
@@ -169,7 +170,7 @@ func (s *server) admit(req *jsonrpc2.Request) (handler, error) {
 	return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: fmt.Sprintf("method %q is not supported", req.Method)}
 }
 
-// place adapts an answer to a request about a place of a document. For a document that is not open the answer is null.
+// place adapts a function that answers requests about a location. If the document is not open, the result is null.
 func place(answer func(ctx context.Context, view *view, doc *document, offset int, in placeParams) (any, error)) handler {
 	return func(ctx context.Context, view *view, params json.RawMessage) (any, error) {
 		var in placeParams
@@ -184,7 +185,7 @@ func place(answer func(ctx context.Context, view *view, doc *document, offset in
 	}
 }
 
-// params returns the params of a request, which may be left out.
+// params returns the params of a request, which may be omitted.
 func params(req *jsonrpc2.Request) json.RawMessage {
 	if req.Params == nil {
 		return json.RawMessage("{}")
@@ -199,7 +200,7 @@ func decode(params json.RawMessage, into any) error {
 	return nil
 }
 
-// initialize tells the editor what the server can do.
+// initialize tells the editor the server's capabilities.
 func (s *server) initialize(context.Context, *view, json.RawMessage) (any, error) {
 	return map[string]any{
 		"serverInfo": map[string]any{"name": "signpost", "version": s.opts.Version},
@@ -220,7 +221,7 @@ func (s *server) initialize(context.Context, *view, json.RawMessage) (any, error
 	}, nil
 }
 
-// notification takes a message that wants no answer.
+// notification processes a message that expects no response.
 func (s *server) notification(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) {
 	if req.Method == "exit" {
 		s.exitOnce.Do(func() { close(s.exited) })
@@ -238,7 +239,7 @@ func (s *server) notification(ctx context.Context, conn *jsonrpc2.Conn, req *jso
 		return
 	}
 	if !s.initialized || s.shutDown {
-		return // as the protocol says
+		return // as the protocol requires
 	}
 	changed, err := s.change(req)
 	if err != nil {
@@ -249,7 +250,8 @@ func (s *server) notification(ctx context.Context, conn *jsonrpc2.Conn, req *jso
 	}
 }
 
-// change applies a notification to the workspace, and reports whether there may be other findings now. The caller holds the lock.
+// change applies a notification to the workspace and reports whether findings may have changed. The caller holds the
+// lock.
 func (s *server) change(req *jsonrpc2.Request) (bool, error) {
 	switch req.Method {
 	case "textDocument/didOpen":
@@ -280,15 +282,15 @@ func (s *server) change(req *jsonrpc2.Request) (bool, error) {
 			return false, err
 		}
 		s.workspace.changeFolders(in)
-	case "textDocument/didSave", "workspace/didChangeWatchedFiles": // another file of the folder may have changed
+	case "textDocument/didSave", "workspace/didChangeWatchedFiles": // another file of the directory may have changed
 	default:
-		return false, nil // such as initialized, and what an editor has beyond the protocol
+		return false, nil // such as initialized, or an extension of the protocol
 	}
 	return true, nil
 }
 
-// lint publishes the findings of all open documents, beside what else goes on. Findings of a text that has changed
-// meanwhile are not published. The caller holds the lock.
+// lint publishes the findings of all open documents in the background. Findings for text that has changed meanwhile are
+// dropped. The caller holds the lock.
 func (s *server) lint(ctx context.Context, conn *jsonrpc2.Conn) {
 	if s.linting != nil {
 		s.linting()
@@ -307,7 +309,7 @@ func (s *server) lint(ctx context.Context, conn *jsonrpc2.Conn) {
 				doc := view.documents[uri]
 				found := view.diagnostics(doc)
 				s.mu.Lock()
-				if ctx.Err() == nil { // under the lock, so that no older findings come behind newer ones
+				if ctx.Err() == nil { // under the lock, so that older findings never follow newer ones
 					conn.Notify(ctx, "textDocument/publishDiagnostics", publishDiagnostics{uri, doc.version, found})
 				}
 				s.mu.Unlock()
@@ -317,7 +319,7 @@ func (s *server) lint(ctx context.Context, conn *jsonrpc2.Conn) {
 	})
 }
 
-// safely turns a panic into an error: a defect in one answer must not take the others with it.
+// safely turns a panic into an error: a bug in one response must not end the session.
 func (s *server) safely(body func() (any, error)) (result any, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -343,7 +345,7 @@ func (s *server) reply(ctx context.Context, conn *jsonrpc2.Conn, id jsonrpc2.ID,
 	}
 }
 
-// wants reports whether a client that asks for certain kinds of code action wants one.
+// wants reports whether a client that asks for certain kinds of code action accepts this kind.
 func wants(only []string, kind string) bool {
 	return len(only) == 0 || slices.Contains(only, kind)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// editor is the other side of the protocol: a client on pipes, with the codec of package jsonrpc2.
+// editor is the client side of the protocol, on pipes, with the codec of package jsonrpc2.
 type editor struct {
 	*jsonrpc2.Conn
 	t      *testing.T
@@ -21,7 +21,7 @@ type editor struct {
 	served chan error
 }
 
-// newEditor starts a server and initializes it for some folders.
+// newEditor starts a server and initializes it with folders.
 func newEditor(t *testing.T, folders ...string) *editor {
 	e := startEditor(t)
 	in := initializeParams{}
@@ -113,7 +113,7 @@ func (e *editor) diagnostics(path string, version int) []diagnostic {
 	}
 }
 
-// at returns the params of a request about the place that ¦ marks in a text.
+// placeIn returns the text without its mark ¦, and the params of a request about that location.
 func placeIn(path, text string) (string, placeParams) {
 	before, after, ok := strings.Cut(text, "¦")
 	if !ok {
@@ -187,7 +187,7 @@ func TestHangUp(t *testing.T) {
 	}
 }
 
-// TestBadMessages holds that messages that are not JSON-RPC are answered, and the next one is served.
+// TestBadMessages checks that invalid messages are answered and that the next one is served.
 func TestBadMessages(t *testing.T) {
 	var in, out strings.Builder
 	for _, body := range []string{"{", `"text"`, `[]`, `{"jsonrpc":"2.0"}`, `{"id":{}}`, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":[]}`,
@@ -247,7 +247,7 @@ func writeMessage(w io.Writer, body string) {
 	newStream(strings.NewReader(""), w).WriteObject(json.RawMessage(body))
 }
 
-// unframe cuts a stream into the bodies of its messages, and reports anything that is not a message.
+// unframe splits a stream into message bodies, and reports anything that is not a message.
 func unframe(out string) (bodies []string, err error) {
 	s := newStream(strings.NewReader(out), io.Discard)
 	for {
@@ -261,7 +261,7 @@ func unframe(out string) (bodies []string, err error) {
 	}
 }
 
-// panicLog keeps what is logged as an error: a defect of the server.
+// panicLog records logged errors, which are bugs of the server.
 type panicLog struct{ said string }
 
 func (l *panicLog) logger() *slog.Logger {

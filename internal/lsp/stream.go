@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	// maxMessage bounds one message of the client. A definition of the largest size fits, with its line ends escaped.
+	// maxMessage limits the size of a message. A definition of the maximum size fits, with its line breaks escaped.
 	maxMessage = 160 << 20
 
-	// maxHeader bounds the header in front of a message: two short lines.
+	// maxHeader limits the header of a message, which is two short lines.
 	maxHeader = 4 << 10
 )
 
 // stream frames JSON-RPC messages as the Language Server Protocol does. Unlike the codec of package jsonrpc2, it
-// survives a message that is not JSON-RPC: the client gets an error, and the next message is read.
+// survives invalid messages: the client gets an error, and the next message is read.
 type stream struct {
 	in  *bufio.Reader
-	end func() // called when there is nothing more to read, before the connection is closed
+	end func() // called at the end of input, before the connection is closed
 
 	mu  sync.Mutex // guards out
 	out io.Writer
@@ -48,7 +48,7 @@ func (s *stream) WriteObject(message any) error {
 	return err
 }
 
-// ReadObject reads the next message that is JSON-RPC. An error means that the stream cannot be read any further.
+// ReadObject reads the next valid message. An error means that the stream is unusable.
 func (s *stream) ReadObject(message any) error {
 	err := s.read(message)
 	if err != nil {
@@ -67,10 +67,10 @@ func (s *stream) read(message any) error {
 			if _, err := io.CopyN(io.Discard, s.in, length); err != nil {
 				return err
 			}
-			s.reject(jsonrpc2.CodeInvalidRequest, fmt.Sprintf("a message has at most %d MiB", maxMessage>>20))
+			s.reject(jsonrpc2.CodeInvalidRequest, fmt.Sprintf("a message may have at most %d MiB", maxMessage>>20))
 			continue
 		}
-		var body bytes.Buffer // grows with what arrives, not with what the header promises
+		var body bytes.Buffer // grows with the data received, not with the announced length
 		if _, err := io.CopyN(&body, s.in, length); err != nil {
 			return err
 		}
@@ -82,12 +82,12 @@ func (s *stream) read(message any) error {
 	}
 }
 
-// reject answers a message whose id is not known.
+// reject responds to a message whose id is unknown.
 func (s *stream) reject(code int64, text string) {
 	s.WriteObject(map[string]any{
 		"jsonrpc": "2.0", "id": nil,
 		"error": map[string]any{"code": code, "message": text},
-	}) // where the client is gone, the next read fails as well
+	}) // if the client is gone, the next read fails as well
 }
 
 // header reads the header of a message and returns the length of its body.
@@ -118,5 +118,5 @@ func (s *stream) header() (int64, error) {
 	return length, nil
 }
 
-// Close does nothing: standard input and output are not this package's to close.
+// Close does nothing: the caller owns standard input and output.
 func (s *stream) Close() error { return nil }

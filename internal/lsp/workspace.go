@@ -14,12 +14,12 @@ import (
 	"signpost/internal/tree"
 )
 
-// workspace is what the editor has open: folders, and documents with their unsaved text.
+// workspace holds what the editor has open: folders, and documents with their unsaved text.
 type workspace struct {
 	folders   []string             // paths
 	documents map[string]*document // by URI
-	order     []string             // the URIs, in the order of opening
-	closed    []string             // closed since the last lint: their findings are to be taken back
+	order     []string             // URIs in the order of opening
+	closed    []string             // closed since the last lint; their findings must be cleared
 	files     *fileCache
 }
 
@@ -48,7 +48,7 @@ func (w *workspace) addFolder(uri string) {
 }
 
 func (w *workspace) changeFolders(in foldersChanged) {
-	w.folders = slices.Clone(w.folders) // views have the old slice
+	w.folders = slices.Clone(w.folders) // views share the old slice
 	for _, f := range in.Event.Removed {
 		path := pathOf(f.URI)
 		w.folders = slices.DeleteFunc(w.folders, func(folder string) bool { return folder == path })
@@ -59,7 +59,7 @@ func (w *workspace) changeFolders(in foldersChanged) {
 }
 
 func (w *workspace) set(d *document) {
-	w.documents = maps.Clone(w.documents) // views have the old map
+	w.documents = maps.Clone(w.documents) // views share the old map
 	if w.documents[d.uri] == nil {
 		w.order = append(slices.Clone(w.order), d.uri)
 	}
@@ -79,7 +79,7 @@ func (w *workspace) takeClosed() []string {
 	return closed
 }
 
-// view is the workspace at one moment.
+// view is a snapshot of the workspace.
 type view struct {
 	folders   []string
 	documents map[string]*document
@@ -89,8 +89,8 @@ type view struct {
 
 func (w *workspace) view() *view { return &view{w.folders, w.documents, w.order, w.files} }
 
-// folderOf returns the workspace folder that a path is in, or "". Links are followed first: a link must not lead out
-// of the workspace.
+// folderOf returns the workspace folder that contains a path, or "". Symbolic links are resolved first, so that a link
+// cannot lead out of the workspace.
 func (v *view) folderOf(path string) string {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -108,9 +108,8 @@ func (v *view) folderOf(path string) string {
 	return ""
 }
 
-// together returns the definitions that count as registered together with a document: those of its directory, with
-// the text of the editor where they are open. The document itself comes last, since of two that clash the later one
-// is reported.
+// together returns the definitions that count as registered together with a document: those in its directory, with
+// unsaved text where they are open. The document comes last, because of two that clash the later one is reported.
 func (v *view) together(doc *document) []*definition.File {
 	var files []*definition.File
 	if doc.path == "" {
@@ -134,7 +133,7 @@ func (v *view) together(doc *document) []*definition.File {
 	return append(files, doc.file())
 }
 
-// siblings returns the paths of the other definitions in the directory of a file, if that is in the workspace.
+// siblings returns the paths of the other definitions in the directory of a file, if it is in the workspace.
 func (v *view) siblings(path string) []string {
 	dir := filepath.Dir(path)
 	if v.folderOf(dir) == "" {
@@ -156,7 +155,7 @@ func (v *view) siblings(path string) []string {
 	return paths
 }
 
-// fileCache keeps files that were read from disk until they change.
+// fileCache caches files read from disk until they change.
 type fileCache struct {
 	mu      sync.Mutex
 	entries map[string]cachedFile
@@ -165,7 +164,7 @@ type fileCache struct {
 type cachedFile struct {
 	modified time.Time
 	size     int64
-	file     *definition.File // nil for a file that is not a definition
+	file     *definition.File // nil if the file is not a definition
 }
 
 // read returns the definition at a path, or nil if it cannot be read or is something else.

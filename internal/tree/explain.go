@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// explainYAML reports why the library could not read a text, in words for its author and where the mistake is. The
-// library's own message is often about a later place, where the text stops making sense.
+// explainYAML explains to the author why the library could not read a text, and points at the mistake. The library's
+// own message often points at a later place, where the text stops making sense.
 func (d *Document) explainYAML(err error, maxDepth int) {
 	e := explainer{Document: d, message: err.Error()}
 	var one *yaml.LoadError
@@ -24,10 +24,10 @@ func (d *Document) explainYAML(err error, maxDepth int) {
 		}
 	}
 	switch {
-	case e.is("no documents in stream"): // the caller says that the file is empty
+	case e.is("no documents in stream"): // the caller reports an empty file
 	case e.is(errTooDeep.Error()):
 		d.tooDeep(e.at, maxDepth)
-	case e.conflict(), e.control(), e.documents(), e.tab(): // these confuse everything below them
+	case e.conflict(), e.control(), e.documents(), e.tab(): // first, because these confuse everything below them
 	case e.is("unexpected end of stream"):
 		e.unclosedQuote(e.context)
 	case e.is("mapping values are not allowed"):
@@ -48,29 +48,29 @@ func (d *Document) explainYAML(err error, maxDepth int) {
 	}
 }
 
-// explainer looks for the mistake behind an error of the library.
+// explainer looks for the mistake behind a parse error of the library.
 type explainer struct {
 	*Document
 	message        string
 	at             int // where the library stopped
-	line           int // the line of that
-	context        int // where the value that it was reading starts
+	line           int // line of at
+	context        int // start of the value being read
 	contextMessage string
 }
 
 func (e *explainer) is(text string) bool { return strings.Contains(e.message, text) }
 
-// report adds the problem, about the text between two offsets.
+// report adds a problem with the text between two offsets.
 func (e *explainer) report(start, end int, hint, format string, args ...any) {
 	e.syntax(hint, start, max(end, start+1), format, args...)
 }
 
-// conflict reports the marks of a merge that git left to the author.
+// conflict reports git conflict markers.
 func (e *explainer) conflict() bool {
 	for number := 1; number <= e.Lines(); number++ {
 		if line := e.Line(number); bytes.HasPrefix(line, []byte("<<<<<<< ")) {
 			start, end := e.bounds(number)
-			e.report(start, end, "choose one of the two versions and remove the marks", "a merge conflict is not resolved")
+			e.report(start, end, "choose one of the two versions and remove the conflict markers", "unresolved merge conflict")
 			return true
 		}
 	}
@@ -110,7 +110,7 @@ func (e *explainer) documents() bool {
 	return true
 }
 
-// tab reports a tab in front of the text of the line.
+// tab reports a tab in the indentation of the line.
 func (e *explainer) tab() bool {
 	if e.line == 0 {
 		return false
@@ -129,7 +129,7 @@ func (e *explainer) unclosedQuote(start int) {
 	e.report(start, start+1, fmt.Sprintf("end the text with %c", e.Text[start]), "this quote is not closed")
 }
 
-// scalar explains what is wrong with a single value.
+// scalar explains a problem with a single value.
 func (e *explainer) scalar() {
 	start, end := e.at, e.valueEnd(e.at)
 	switch {
@@ -159,14 +159,14 @@ func firstRune(text string) string {
 	return ""
 }
 
-// valueEnd returns the end of the plain text at an offset, a comment and trailing white space left out.
+// valueEnd returns the end of the plain text at an offset, without a comment or trailing white space.
 func (e *explainer) valueEnd(at int) int {
 	line, _ := e.Position(at)
 	_, end := e.bounds(line)
 	return at + len(stripComment(string(e.Text[at:max(at, end)])))
 }
 
-// stripComment returns a line without its comment and the white space around its text at the end.
+// stripComment returns a line without its comment and trailing white space.
 func stripComment(line string) string {
 	if strings.HasPrefix(strings.TrimSpace(line), "#") {
 		return ""
@@ -177,7 +177,7 @@ func stripComment(line string) string {
 	return strings.TrimRight(line, " \t\r")
 }
 
-// quoted returns text in the quotes that it needs least escapes in.
+// quoted returns text in the kind of quotes that needs fewer escapes.
 func quoted(text string) string {
 	if strings.ContainsAny(text, `"\`) && !strings.Contains(text, "'") {
 		return "'" + text + "'"

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// blockLine is a line of block YAML: indented, perhaps an item of a list, and perhaps a key with a value.
+// blockLine is a line of block YAML. It may be a list item, and may have a key with a value.
 type blockLine struct {
 	number int
-	indent int    // of the text, in spaces
+	indent int    // number of spaces before the text
 	item   bool   // it begins with "- "
 	text   string // without indentation, comment and "- "
-	key    string // "" if there is none
+	key    string // "" if none
 	value  string // what follows the colon
 }
 
-// block returns a line, or false if there is nothing on it.
+// block parses a line, or returns false if it is blank.
 func (e *explainer) block(number int) (blockLine, bool) {
 	text := stripComment(string(e.Line(number)))
 	b := blockLine{number: number, text: strings.TrimLeft(text, " ")}
@@ -30,7 +30,7 @@ func (e *explainer) block(number int) (blockLine, bool) {
 	return b, true
 }
 
-// splitKey cuts "key: value" apart. The key is "" if there is none.
+// splitKey splits "key: value". The key is "" if there is none.
 func splitKey(text string) (key, value string) {
 	if text != "" && strings.IndexByte(`"'`, text[0]) >= 0 {
 		end := strings.IndexByte(text[1:], text[0])
@@ -52,7 +52,7 @@ func splitKey(text string) (key, value string) {
 	return "", ""
 }
 
-// before returns the last line above a line that is not empty.
+// before returns the nearest non-blank line above.
 func (e *explainer) before(number int) (blockLine, bool) {
 	for number--; number >= 1; number-- {
 		if b, ok := e.block(number); ok {
@@ -62,7 +62,7 @@ func (e *explainer) before(number int) (blockLine, bool) {
 	return blockLine{}, false
 }
 
-// start returns the offset of the text of a line, behind its indentation.
+// start returns the offset of the text of a line, after its indentation.
 func (e *explainer) start(b blockLine) int {
 	start, _ := e.bounds(b.number)
 	return start + b.indent
@@ -77,7 +77,7 @@ func (e *explainer) reportLine(b blockLine, hint, format string, args ...any) {
 	e.report(start, end, hint, format, args...)
 }
 
-// colon explains a colon in a place where no key can be.
+// colon explains a colon where no key is allowed.
 func (e *explainer) colon() {
 	b, _ := e.block(e.line)
 	above, ok := e.before(e.line)
@@ -94,13 +94,13 @@ func (e *explainer) colon() {
 		e.missingColon(above.number)
 	case ok && above.value != "" && b.indent > above.indent:
 		e.reportLine(b, "indent it by "+spaces(above.indent)+" as well",
-			"indented by %s, deeper than %s in line %d, which has a value already", spaces(b.indent), shortened(above.key), above.number)
+			"indented by %s, deeper than %s on line %d, which has a value already", spaces(b.indent), shortened(above.key), above.number)
 	default:
 		e.reportLine(b, "put the text in quotes", `text over several lines that has ": " in it needs quotes`)
 	}
 }
 
-// continues reports whether a line goes on with the plain text of a line above it.
+// continues reports whether a line continues the plain text of a line above it.
 func (e *explainer) continues(b blockLine) bool {
 	for above, ok := e.before(b.number); ok; above, ok = e.before(above.number) {
 		if above.value != "" {
@@ -113,7 +113,7 @@ func (e *explainer) continues(b blockLine) bool {
 	return false
 }
 
-// missingColon explains a line that should be a key, with or without a value.
+// missingColon explains a line that should have a key.
 func (e *explainer) missingColon(number int) {
 	b, _ := e.block(number)
 	first, rest, _ := strings.Cut(b.text, " ")
@@ -126,7 +126,7 @@ func (e *explainer) missingColon(number int) {
 	e.reportLine(b, strings.TrimSpace(first+": "+rest), "missing colon after %s", shortened(first))
 }
 
-// key explains text where the next key of an object belongs.
+// key explains text where the next key of an object is expected.
 func (e *explainer) key() {
 	b, _ := e.block(e.line)
 	switch {
@@ -139,7 +139,7 @@ func (e *explainer) key() {
 	}
 }
 
-// behindValue explains text behind a value that has come to its end.
+// behindValue explains text after the end of a value.
 func (e *explainer) behindValue(b blockLine) {
 	state := e.scan(e.at)
 	rest := string(e.Text[e.at:e.valueEnd(e.at)])
@@ -148,7 +148,7 @@ func (e *explainer) behindValue(b blockLine) {
 	startLine, _ := e.Position(state.valueStart)
 	switch {
 	case (quote == '"' || quote == '\'') && startLine < e.line:
-		e.unclosedQuote(state.valueStart) // it was closed by the quote that should open the next text
+		e.unclosedQuote(state.valueStart) // closed by the quote that was meant to open the next text
 	case strings.HasPrefix(rest, ","):
 		e.report(e.at, e.at+1, "only lists and objects in brackets have commas", "unexpected comma after the value")
 	case strings.HasPrefix(rest, "]"), strings.HasPrefix(rest, "}"):
@@ -167,12 +167,12 @@ func (e *explainer) behindValue(b blockLine) {
 	}
 }
 
-// itemAmongFields explains a line with "- " where the fields of an object are.
+// itemAmongFields explains a line with "- " among the fields of an object.
 func (e *explainer) itemAmongFields(b blockLine) {
 	for above, ok := e.before(b.number); ok && above.indent >= b.indent; above, ok = e.before(above.number) {
 		if above.item && above.indent != b.indent {
 			e.reportLine(b, "indent it by "+spaces(above.indent)+" as well",
-				"indented by %s, but the item in line %d is indented by %d", spaces(b.indent), above.number, above.indent)
+				"indented by %s, but the item on line %d is indented by %d", spaces(b.indent), above.number, above.indent)
 			return
 		}
 	}
@@ -180,16 +180,16 @@ func (e *explainer) itemAmongFields(b blockLine) {
 		"a list item among the fields of an object")
 }
 
-// indentation explains a line whose indentation is that of no object around it.
+// indentation explains a line whose indentation matches none of the enclosing objects.
 func (e *explainer) indentation(b blockLine) {
-	var levels []blockLine // the lines that begin the objects around, from the inside out
+	var levels []blockLine // lines that start the enclosing objects, innermost first
 	for above, ok := e.before(b.number); ok; above, ok = e.before(above.number) {
 		if len(levels) == 0 || above.indent < levels[len(levels)-1].indent {
 			levels = append(levels, above)
 		}
 	}
 	if len(levels) == 0 {
-		e.reportLine(b, "", "the indentation of this line does not fit")
+		e.reportLine(b, "", "the indentation of this line does not match any line above it")
 		return
 	}
 	best := levels[0]
@@ -197,7 +197,7 @@ func (e *explainer) indentation(b blockLine) {
 	for _, level := range levels {
 		closer := abs(level.indent-b.indent) < abs(best.indent-b.indent)
 		asNear := abs(level.indent-b.indent) == abs(best.indent-b.indent)
-		// A line with lines below it is one level further out than they are.
+		// A line that has children belongs one level further out than they do.
 		if closer || asNear && b.value == "" && hasNext && next.indent > b.indent && best.indent >= next.indent {
 			best = level
 		}
@@ -206,11 +206,11 @@ func (e *explainer) indentation(b blockLine) {
 		e.unindented(b, best)
 		return
 	}
-	e.reportLine(b, "indent it by "+spaces(best.indent), "indented by %s, but %s in line %d is indented by %d",
+	e.reportLine(b, "indent it by "+spaces(best.indent), "indented by %s, but %s on line %d is indented by %d",
 		spaces(b.indent), shortened(nameOf(best)), best.number, best.indent)
 }
 
-// after returns the next line below a line that is not empty.
+// after returns the nearest non-blank line below.
 func (e *explainer) after(number int) (blockLine, bool) {
 	for number++; number <= e.Lines(); number++ {
 		if b, ok := e.block(number); ok {
@@ -220,7 +220,7 @@ func (e *explainer) after(number int) (blockLine, bool) {
 	return blockLine{}, false
 }
 
-// afterRoot explains text behind the end of the outermost value.
+// afterRoot explains text after the end of the outermost value.
 func (e *explainer) afterRoot() {
 	b, _ := e.block(e.line)
 	first, ok := e.after(0)
@@ -235,18 +235,18 @@ func (e *explainer) afterRoot() {
 	e.reportLine(b, "", "unexpected text after the value")
 }
 
-// unindented explains a line that is indented, where another one on its level is not.
+// unindented explains an indented line next to another one on the same level that is not.
 func (e *explainer) unindented(b, other blockLine) {
-	e.reportLine(b, "start it without spaces", "indented by %s, but %s in line %d is not indented", spaces(b.indent), shortened(nameOf(other)), other.number)
+	e.reportLine(b, "start it without spaces", "indented by %s, but %s on line %d is not indented", spaces(b.indent), shortened(nameOf(other)), other.number)
 }
 
-// fieldInList explains a key where the next item of a list belongs.
+// fieldInList explains a key where the next list item is expected.
 func (e *explainer) fieldInList() {
 	b, _ := e.block(e.line)
 	e.reportLine(b, `begin it with "- ", or indent it like the other fields of its item`, "a field among the items of a list")
 }
 
-// nameOf returns what a line is called in messages.
+// nameOf returns how messages refer to a line.
 func nameOf(b blockLine) string {
 	if b.item {
 		return "-"
@@ -257,16 +257,16 @@ func nameOf(b blockLine) string {
 	return b.text
 }
 
-// shortened returns text in quotes, cut where it is too long for a message.
+// shortened returns text in quotes, truncated if it is too long for a message.
 func shortened(text string) string {
-	const most = 40 // characters: a URL stays recognisable, and the message on one line
+	const most = 40 // characters: keeps a URL recognizable and the message on one line
 	if runes := []rune(text); len(runes) > most {
 		text = string(runes[:most]) + "…"
 	}
 	return fmt.Sprintf("%q", text)
 }
 
-// spaces returns "1 space", "2 spaces".
+// spaces returns "1 space", "2 spaces" and so on.
 func spaces(n int) string {
 	if n == 1 {
 		return "1 space"

@@ -30,7 +30,7 @@ func (e *explainer) flow() {
 			e.report(e.at, e.at+1, "remove the comma before it", "a value is missing here")
 			return
 		}
-		e.report(e.at, e.at+1, fmt.Sprintf("write %c", closer), "%q does not close the %q of line %d, column %d",
+		e.report(e.at, e.at+1, fmt.Sprintf("write %c", closer), "%q does not close the %q on line %d, column %d",
 			string(next), string(bracket), openedLine, openedColumn)
 	case next == ',':
 		e.report(e.at, e.at+1, "remove the comma, or put a value before it", "a value is missing here")
@@ -41,12 +41,12 @@ func (e *explainer) flow() {
 		e.colonInFlow(opened)
 	default:
 		start, end := e.word(e.at)
-		e.report(start, end, fmt.Sprintf("separate the values by commas, and close the %q of line %d, column %d", string(bracket), openedLine, openedColumn),
+		e.report(start, end, fmt.Sprintf("separate the values with commas, and close the %q on line %d, column %d", string(bracket), openedLine, openedColumn),
 			"%s where a comma or %q belongs", shortened(string(e.Text[start:end])), string(closer))
 	}
 }
 
-// outsideFlow explains a value that is missing where there are no brackets.
+// outsideFlow explains a missing value outside brackets.
 func (e *explainer) outsideFlow() {
 	if e.at < len(e.Text) && strings.IndexByte("]},", e.Text[e.at]) >= 0 {
 		e.report(e.at, e.at+1, "remove it, or put the text in quotes", "%q does not belong here", string(e.Text[e.at]))
@@ -66,7 +66,7 @@ func (e *explainer) colonInFlow(opened int) {
 	if openedLine, _ := e.Position(opened); !found && e.line > openedLine {
 		bracket := e.Text[opened]
 		e.report(opened, opened+1, fmt.Sprintf("add the missing %c, or a comma at the end of line %d", closing[bracket], e.line-1),
-			"%q is not closed before %q in line %d", string(bracket), strings.TrimSpace(before), e.line)
+			"%q is not closed before %q on line %d", string(bracket), strings.TrimSpace(before), e.line)
 		return
 	}
 	start += len(before) - len(value)
@@ -85,7 +85,7 @@ func (e *explainer) colonInFlow(opened int) {
 	e.report(start, start+len(text), hint, `text with ": " in it needs quotes`)
 }
 
-// word returns the bounds of the text around an offset, up to white space, a comma or the end of a key.
+// word returns the bounds of the word around an offset. White space, a comma or the end of a key delimit it.
 func (e *explainer) word(at int) (start, end int) {
 	start, end = at, at
 	for start > 0 && !isBlank(e.Text[start-1]) && strings.IndexByte(",", e.Text[start-1]) < 0 &&
@@ -101,14 +101,14 @@ func (e *explainer) word(at int) (start, end int) {
 	return start, max(end, start+1)
 }
 
-// scanState is where in the text a position is.
+// scanState describes a position in the text.
 type scanState struct {
-	open       []int // the offsets of the brackets that are open, the innermost last
-	valueStart int   // the offset of the last scalar, or outermost bracket, that began
+	open       []int // offsets of the open brackets, innermost last
+	valueStart int   // offset at which the last scalar or outermost bracket started
 }
 
-// scan walks through the text up to an offset. It knows quotes, brackets, comments and block text, which is enough
-// to tell what is open; the library has found everything before the offset to be YAML.
+// scan reads the text up to an offset. It recognizes quotes, brackets, comments and block text, which is enough to tell
+// what is open: the library has accepted everything before the offset as YAML.
 func (e *explainer) scan(to int) scanState {
 	var s scanState
 	to = min(to, len(e.Text))
@@ -151,7 +151,7 @@ func (e *explainer) scan(to int) scanState {
 	return s
 }
 
-// quoteEnd returns the offset of the quote that closes the one at an offset, or to.
+// quoteEnd returns the offset of the matching closing quote, or to.
 func (e *explainer) quoteEnd(at, to int) int {
 	quote := e.Text[at]
 	for i := at + 1; i < to; i++ {
@@ -168,7 +168,7 @@ func (e *explainer) quoteEnd(at, to int) int {
 	return to
 }
 
-// blockTextEnd returns the offset of the last character of the text after | or > at an offset, or to.
+// blockTextEnd returns the offset of the last character of the block text whose | or > is at an offset, or to.
 func (e *explainer) blockTextEnd(at, to int) int {
 	number, _ := e.Position(at)
 	header, _ := e.block(number)

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// explainJSON reports why a text is not JSON, in words for its author and where the mistake is.
+// explainJSON explains to the author why a text is not JSON, and points at the mistake.
 func (d *Document) explainJSON(err error) {
 	message, at := err.Error(), 0
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
 		at = int(syntax.Offset)
 		if message != "unexpected end of JSON input" {
-			at-- // the offset is behind the character that is wrong
+			at-- // the offset is one past the wrong character
 		}
 	}
 	at = max(0, min(at, len(d.Text)))
@@ -39,7 +39,7 @@ func (d *Document) explainJSON(err error) {
 	case bytes.HasSuffix(before, []byte(",")) && (c == "}" || c == "]"):
 		d.syntax("JSON has no comma after the last item", len(before)-1, len(before), "unexpected comma before %q", c)
 	case c == "'":
-		d.syntax(`JSON has double quotes: "…"`, at, at+1, "text in single quotes")
+		d.syntax(`JSON uses double quotes: "…"`, at, at+1, "text in single quotes")
 	case c == "/" || c == "#":
 		d.syntax("remove it", at, at+1, "JSON has no comments")
 	case is("looking for beginning of object key"):
@@ -47,9 +47,9 @@ func (d *Document) explainJSON(err error) {
 	case (is("after object key:value") || is("after array element")) && (c == "}" || c == "]"):
 		opened := open[len(open)-1]
 		line, column := d.Position(opened)
-		d.syntax("write "+string(closing[d.Text[opened]]), at, at+1, "%q does not close the %q of line %d, column %d", c, string(d.Text[opened]), line, column)
+		d.syntax("write "+string(closing[d.Text[opened]]), at, at+1, "%q does not close the %q on line %d, column %d", c, string(d.Text[opened]), line, column)
 	case is("after object key:value"), is("after array element"):
-		d.syntax("separate the items by commas", len(before), len(before), "missing comma after the value")
+		d.syntax("separate the items with commas", len(before), len(before), "missing comma after the value")
 	case is("after object key"):
 		d.syntax("", len(before), len(before), "missing colon after the key")
 	case is("after top-level value"):
@@ -61,7 +61,7 @@ func (d *Document) explainJSON(err error) {
 	}
 }
 
-// closing has the bracket that closes another.
+// closing maps opening to closing brackets.
 var closing = map[byte]byte{'{': '}', '[': ']'}
 
 func (d *Document) unclosedJSON(at int) {
@@ -73,7 +73,7 @@ func (d *Document) unclosedJSON(at int) {
 	}
 }
 
-// openJSON returns the offsets of the brackets and, last, of the quote that are open at an offset.
+// openJSON returns the offsets of the open brackets and, last, of an open quote.
 func (d *Document) openJSON(at int) []int {
 	var open []int
 	for i := 0; i < at; i++ {

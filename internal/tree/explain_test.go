@@ -23,29 +23,28 @@ versions:
         mime_type: application/json
 `
 
-// TestExplainYAML makes one mistake at a time in a definition, and holds what is said about it against what its
-// author needs to know.
+// TestExplainYAML makes one mistake at a time in a definition and checks what the author is told.
 func TestExplainYAML(t *testing.T) {
 	if doc := Parse([]byte(explained), Options{}); len(doc.Problems) > 0 {
 		t.Fatalf("problems: %+v", doc.Problems)
 	}
 	for _, test := range []struct{ name, old, new, want string }{
 		{"a brace that is not closed, over two lines", "{kind: number, id: limit, name: Page size, key: limit, label: Limit}", "{kind: number, id: limit\n    name: Page size",
-			`3:10 "{": "{" is not closed before "name" in line 4 (add the missing }, or a comma at the end of line 3)`},
+			`3:10 "{": "{" is not closed before "name" on line 4 (add the missing }, or a comma at the end of line 3)`},
 		{"one space too few", "  method: get\n        mime_type: application/json\n        mod", " method: get\n        mime_type: application/json\n        mod",
-			`9:8 "method": indented by 7 spaces, but "name" in line 8 is indented by 8 (indent it by 8 spaces)`},
+			`9:8 "method": indented by 7 spaces, but "name" on line 8 is indented by 8 (indent it by 8 spaces)`},
 		{"one space too many", "        method: get\n", "         method: get\n",
-			`9:10 "method": indented by 9 spaces, deeper than "name" in line 8, which has a value already (indent it by 8 spaces as well)`},
+			`9:10 "method": indented by 9 spaces, deeper than "name" on line 8, which has a value already (indent it by 8 spaces as well)`},
 		{"one space too many, after a list", "  modifiers: [limit]\n", "   modifiers: [limit]\n",
-			`11:10 "modifiers": indented by 9 spaces, deeper than "mime_type" in line 10, which has a value already (indent it by 8 spaces as well)`},
+			`11:10 "modifiers": indented by 9 spaces, deeper than "mime_type" on line 10, which has a value already (indent it by 8 spaces as well)`},
 		{"a URL with one space too few", "      https://{{host}}/v1/media", "     https://{{host}}/v1/media",
-			`12:6 "https://{{host}}/v1/media": indented by 5 spaces, but "https://{{host}}/v1/feeds" in line 7 is indented by 6 (indent it by 6 spaces)`},
+			`12:6 "https://{{host}}/v1/media": indented by 5 spaces, but "https://{{host}}/v1/feeds" on line 7 is indented by 6 (indent it by 6 spaces)`},
 		{"a URL with one space too many", "      https://{{host}}/v1/media", "       https://{{host}}/v1/media",
-			`12:8 "https://{{host}}/v1/media": indented by 7 spaces, but "https://{{host}}/v1/feeds" in line 7 is indented by 6 (indent it by 6 spaces)`},
+			`12:8 "https://{{host}}/v1/media": indented by 7 spaces, but "https://{{host}}/v1/feeds" on line 7 is indented by 6 (indent it by 6 spaces)`},
 		{"a top-level field indented", "versions:", " versions:",
-			`4:2 "versions": indented by 1 space, but "modifiers" in line 2 is not indented (start it without spaces)`},
+			`4:2 "versions": indented by 1 space, but "modifiers" on line 2 is not indented (start it without spaces)`},
 		{"the first line indented", "service:", " service:",
-			`1:2 "service": indented by 1 space, but "modifiers" in line 2 is not indented (start it without spaces)`},
+			`1:2 "service": indented by 1 space, but "modifiers" on line 2 is not indented (start it without spaces)`},
 		{"a colon in text", "name: Media", "name: Media: all # ok",
 			`13:15 "Media: all": text with ": " in it needs quotes (name: "Media: all")`},
 		{"a colon in text with quotes", "name: Media", `name: The "best": all`,
@@ -55,7 +54,7 @@ func TestExplainYAML(t *testing.T) {
 		{"a colon in text in braces", "Page size", "Page: size",
 			`3:42 "Page: size": text with ": " in it needs quotes (name: "Page: size")`},
 		{"a colon in the second line of text", "name: Media", "name: Media\n          for: all",
-			`14:11 "for": indented by 10 spaces, deeper than "name" in line 13, which has a value already (indent it by 8 spaces as well)`},
+			`14:11 "for": indented by 10 spaces, deeper than "name" on line 13, which has a value already (indent it by 8 spaces as well)`},
 		{"a colon in the third line of text", "name: Media", "name: Media\n          and more\n          for: all",
 			`15:11 "for": text over several lines that has ": " in it needs quotes (put the text in quotes)`},
 		{"no comma in braces", "number, id", "number id",
@@ -91,7 +90,7 @@ func TestExplainYAML(t *testing.T) {
 		{"a bracket too many", "[limit]", "[limit]]",
 			`11:27 "]": "]" closes nothing (remove it)`},
 		{"the wrong bracket", "label: Limit}", "label: Limit]",
-			`3:77 "]": "]" does not close the "{" of line 3, column 10 (write })`},
+			`3:77 "]": "]" does not close the "{" on line 3, column 10 (write })`},
 		{"a comma too many", "[limit]", "[, limit]",
 			`11:21 ",": a value is missing here (remove the comma, or put a value before it)`},
 		{"a tab", "        method: get", "\tmethod: get",
@@ -101,7 +100,7 @@ func TestExplainYAML(t *testing.T) {
 		{"a list inside a mapping", "        modifiers: [limit]", "        - limit",
 			`11:9 "-": a list item among the fields of an object (put the list below the field that it belongs to, or in brackets behind it)`},
 		{"an item with one space too few", "[limit]", "\n          - limit\n         - sort",
-			`13:10 "- sort": indented by 9 spaces, but the item in line 12 is indented by 10 (indent it by 10 spaces as well)`},
+			`13:10 "- sort": indented by 9 spaces, but the item on line 12 is indented by 10 (indent it by 10 spaces as well)`},
 		{"a mapping inside a list", "[limit]", "\n          - limit\n          sort: x",
 			`13:11 "sort": a field among the items of a list (begin it with "- ", or indent it like the other fields of its item)`},
 		{"a URL as a key in braces", "service: Sports", "x-a: {https://{{host}}/v1/feeds: {name: Feeds}}",
@@ -129,7 +128,7 @@ func TestExplainYAML(t *testing.T) {
 		{"a control character", "name: Media", "name: Me\adia",
 			`13:17 "\a": the file has the control character U+0007 (remove it)`},
 		{"a merge conflict", "        name: Media", "<<<<<<< HEAD\n        name: Media\n=======\n        name: Film\n>>>>>>> b",
-			`13:1 "<<<<<<< HEAD": a merge conflict is not resolved (choose one of the two versions and remove the marks)`},
+			`13:1 "<<<<<<< HEAD": unresolved merge conflict (choose one of the two versions and remove the conflict markers)`},
 		{"two documents", "versions:", "---\nversions:",
 			`4:1 "---": more than one YAML document in the file (one file holds one service: put the next one into a file of its own)`},
 	} {
@@ -157,14 +156,14 @@ func wantProblem(t *testing.T, doc *Document, want string) {
 
 func TestExplainJSON(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"a": [1, 2}`:         `1:12 "}": "}" does not close the "[" of line 1, column 7 (write ])`,
+		`{"a": [1, 2}`:         `1:12 "}": "}" does not close the "[" on line 1, column 7 (write ])`,
 		`{"a": [1, 2,]}`:       `1:12 ",": unexpected comma before "]" (JSON has no comma after the last item)`,
 		`{"a": 1,}`:            `1:8 ",": unexpected comma before "}" (JSON has no comma after the last item)`,
-		"{\"a\": 1\n\"b\": 2}": `1:8 "": missing comma after the value (separate the items by commas)`,
+		"{\"a\": 1\n\"b\": 2}": `1:8 "": missing comma after the value (separate the items with commas)`,
 		`{"a" 1}`:              `1:5 "": missing colon after the key ()`,
 		`{a: 1}`:               `1:2 "a": "a" where a key belongs (put it in double quotes)`,
 		`{"a": b}`:             `1:7 "b": "b" where a value belongs (put text in double quotes)`,
-		`{"a": 'b'}`:           `1:7 "'": text in single quotes (JSON has double quotes: "…")`,
+		`{"a": 'b'}`:           `1:7 "'": text in single quotes (JSON uses double quotes: "…")`,
 		`{"a": "b}`:            `1:7 "\"": this quote is not closed (end the text with ")`,
 		"{\"a\": \"b\n\"}":     `1:7 "\"": this quote is not closed (end the text with ")`,
 		"{\"a\": \"b\tc\"}":    `1:9 "\t": text has the control character U+0009 (write it as an escape, such as \t for a tab)`,

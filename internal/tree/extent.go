@@ -7,13 +7,12 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// The library says where a node starts and not where it ends. What follows finds the ends in the text.
+// The library reports where a node starts but not where it ends. The functions below find the ends in the text.
 
-// cursor remembers the last position that was looked up: nodes come in the order of the text, so that finding
-// the next one takes a step and not a search.
+// cursor remembers the last lookup. Nodes come in the order of the text, so the next position is usually close.
 type cursor struct{ line, column, offset int }
 
-// offset returns the byte offset of a line and column, as the library counts them.
+// offset returns the byte offset of a line and column, which the library counts in its own way.
 func (c *yamlConverter) offset(line, column int) int {
 	at := &c.cursor
 	if line != at.line || column < at.column {
@@ -30,7 +29,7 @@ func (c *yamlConverter) offset(line, column int) int {
 	return at.offset
 }
 
-// skipProperties returns the offset behind the anchor and the tag of a value that starts at an offset.
+// skipProperties returns the offset after the anchor and tag of a value.
 func (c *yamlConverter) skipProperties(at int) int {
 	for at < len(c.Text) && (c.Text[at] == '&' || c.Text[at] == '!') {
 		for at < len(c.Text) && !isBlank(c.Text[at]) && strings.IndexByte(",[]{}", c.Text[at]) < 0 {
@@ -41,7 +40,7 @@ func (c *yamlConverter) skipProperties(at int) int {
 	return at
 }
 
-// skipSpace returns the offset behind white space, line breaks and comments.
+// skipSpace returns the offset after white space, line breaks and comments.
 func (c *yamlConverter) skipSpace(at int) int {
 	for at < len(c.Text) {
 		switch {
@@ -60,7 +59,7 @@ func (c *yamlConverter) skipSpace(at int) int {
 	return at
 }
 
-// endOf returns the offset behind a child of a collection, which may be an alias of a node elsewhere.
+// endOf returns the end offset of a child of a collection, which may be an alias of a node elsewhere.
 func (c *yamlConverter) endOf(y *yaml.Node, n *Node) int {
 	if y.Kind == yaml.AliasNode {
 		return c.offset(y.Line, y.Column) + 1 + len(y.Value)
@@ -68,7 +67,7 @@ func (c *yamlConverter) endOf(y *yaml.Node, n *Node) int {
 	return n.End()
 }
 
-// closing returns the offset behind the bracket that closes a flow collection, whose last child ends at an offset.
+// closing returns the offset after the closing bracket of a flow collection whose last child ends at an offset.
 func (c *yamlConverter) closing(at int, bracket byte) int {
 	for at < len(c.Text) {
 		at = c.skipSpace(at)
@@ -83,7 +82,7 @@ func (c *yamlConverter) closing(at int, bracket byte) int {
 	return min(at, len(c.Text))
 }
 
-// extent finds the bytes and the style of a scalar, its anchor and tag left out.
+// extent finds the bytes and the style of a scalar, without its anchor and tag.
 func (c *yamlConverter) extent(n *Node, y *yaml.Node) {
 	at := n.Start()
 	if y.Anchor != "" || y.Style&yaml.TaggedStyle != 0 || y.Tag == "!" {
@@ -100,7 +99,7 @@ func (c *yamlConverter) extent(n *Node, y *yaml.Node) {
 	case y.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
 		n.Style = BlockText
 		end = c.blockTextEnd(at, y.Value)
-	case y.Value == "": // nothing is written
+	case y.Value == "": // an empty value
 		at = n.Start()
 		end = at
 	default:
@@ -124,7 +123,8 @@ func (c *yamlConverter) quotedEnd(at int, quote byte) int {
 	return len(c.Text)
 }
 
-// plainEnd follows a plain scalar through the text. Line breaks and the white space around them were folded.
+// plainEnd follows a plain scalar through the text, in which line breaks and the white space around them are not yet
+// folded.
 func (c *yamlConverter) plainEnd(at int, value string) int {
 	for value != "" && at < len(c.Text) {
 		if next, folded := c.space(at); folded {
@@ -146,7 +146,7 @@ func (c *yamlConverter) plainEnd(at int, value string) int {
 	return at
 }
 
-// space returns the offset behind the white space at an offset, and whether there is a line break in it.
+// space returns the offset after the white space at an offset, and whether it contains a line break.
 func (c *yamlConverter) space(at int) (next int, broken bool) {
 	for at < len(c.Text) {
 		switch size := lineBreak(c.Text[at:], false); {
@@ -162,10 +162,10 @@ func (c *yamlConverter) space(at int) (next int, broken bool) {
 	return at, broken
 }
 
-// blockTextEnd returns the offset behind the last line of a text after | or >.
+// blockTextEnd returns the offset after the last line of a block text.
 func (c *yamlConverter) blockTextEnd(at int, value string) int {
 	line, _ := c.Position(at)
-	_, end := c.bounds(line) // of the header
+	_, end := c.bounds(line) // the header line
 	indent := -1
 	for number := line + 1; number <= c.Lines(); number++ {
 		from, to := c.bounds(number)
@@ -175,9 +175,9 @@ func (c *yamlConverter) blockTextEnd(at int, value string) int {
 		}
 		depth := to - from - len(content)
 		if indent < 0 {
-			first := strings.TrimLeft(value, "\n") // how much further in it is than the rest
+			first := strings.TrimLeft(value, "\n") // extra indentation of the first line
 			indent = depth - (len(first) - len(strings.TrimLeft(first, " ")))
-			if first == "" { // nothing but line breaks
+			if first == "" { // only line breaks
 				return end
 			}
 		}

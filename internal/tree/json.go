@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// parseJSON returns the root of a JSON document, or nil with problems. The standard library's token stream is
-// used because it gives the offset of every token; YAML parsers read JSON only roughly.
+// parseJSON returns the root of a JSON document, or nil and problems. It uses the token stream of encoding/json because
+// that gives the offset of every token; YAML parsers only approximate JSON.
 func (d *Document) parseJSON(maxDepth int) *Node {
 	if len(bytes.TrimSpace(d.Text)) == 0 {
 		return nil
@@ -28,7 +28,7 @@ func (d *Document) parseJSON(maxDepth int) *Node {
 	return root
 }
 
-// ignored takes any JSON, so that decoding into it checks the syntax alone.
+// ignored accepts any JSON, so decoding into it only checks the syntax.
 type ignored struct{}
 
 func (*ignored) UnmarshalJSON([]byte) error { return nil }
@@ -38,7 +38,7 @@ type jsonReader struct {
 	*Document
 	dec      *json.Decoder
 	maxDepth int
-	left     int // how many more nodes there may be
+	left     int // number of nodes that may still be added
 }
 
 // token returns the next token and a node with its position.
@@ -52,7 +52,7 @@ func (r *jsonReader) token() (json.Token, *Node) {
 	return token, &Node{start: int32(start), end: int32(r.dec.InputOffset()), doc: r.Document}
 }
 
-// value returns nil where the document is too deep or too large to go on.
+// value returns nil if the document is nested too deep or too large.
 func (r *jsonReader) value(depth int) *Node {
 	token, n := r.token()
 	switch {
@@ -93,7 +93,7 @@ func (r *jsonReader) object(n *Node, depth int) *Node {
 	n.Kind = Object
 	for r.dec.More() {
 		token, key := r.token()
-		key.Kind, key.Style, key.Text = String, DoubleQuoted, token.(string) // a key of a JSON object is always a string
+		key.Kind, key.Style, key.Text = String, DoubleQuoted, token.(string) // object keys are always strings
 		value := r.value(depth + 1)
 		if value == nil {
 			return nil
@@ -110,14 +110,14 @@ func (r *jsonReader) close(n *Node) {
 	n.end = int32(r.dec.InputOffset())
 }
 
-// addField adds a field to an object, or reports that it repeats a key.
+// addField adds a field to an object, or reports a duplicate key.
 func (d *Document) addField(n *Node, f Field) {
 	if n.add(f) {
 		return
 	}
 	first, _ := n.Field(f.Key.Text)
 	line, column := d.Position(first.Start())
-	d.problem(DuplicateKey, f.Key, "keep one of the two", "%q is there already, in line %d, column %d", f.Key.Text, line, column)
+	d.problem(DuplicateKey, f.Key, "keep one of the two", "%q is already used on line %d, column %d", f.Key.Text, line, column)
 }
 
 func (d *Document) tooDeep(at, limit int) {
@@ -128,7 +128,7 @@ func (d *Document) tooMany(at int) {
 	d.syntax("split it into several files", at, at+1, "too many values for a file of this size")
 }
 
-// jsonNumber is the form in which a number may be written, in YAML too: it is served as it stands.
+// jsonNumber matches numbers that may be written in a document, including YAML, because they are served as written.
 var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
 // checkNumber reports a number that would not be served as the number that it looks like.

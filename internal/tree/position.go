@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// index finds lines and columns by byte offset and back, in time that depends on neither the number of lines
-// nor their length.
+// index converts between byte offsets and lines and columns, in time that depends neither on the number of lines nor on
+// their length.
 type index struct {
-	lines []int32 // where each line starts
-	runes []int32 // how many characters there are before each block of the text
-	ascii bool    // every character is one byte
+	lines []int32 // start offset of each line
+	runes []int32 // number of characters before each block of the text
+	ascii bool    // every character is a single byte
 }
 
-// blockSize is how many bytes lie between two counts of characters.
+// blockSize is the number of bytes between two entries of runes.
 const blockSize = 1024
 
 func newIndex(d *Document) index {
@@ -35,7 +35,7 @@ func newIndex(d *Document) index {
 	return x
 }
 
-// lineBreak returns the length of the line break that a text starts with, or 0. In JSON only a line feed is one.
+// lineBreak returns the length of the line break at the start of text, or 0. JSON only has line feeds.
 func lineBreak(text []byte, json bool) int {
 	switch c := text[0]; {
 	case c == '\n':
@@ -54,7 +54,7 @@ func lineBreak(text []byte, json bool) int {
 	return 0
 }
 
-// countRunes counts the characters that start in a piece of UTF-8, which may begin inside one.
+// countRunes counts the characters that start in a piece of UTF-8, which may begin in the middle of one.
 func countRunes(text []byte) int {
 	n := 0
 	for _, c := range text {
@@ -65,7 +65,7 @@ func countRunes(text []byte) int {
 	return n
 }
 
-// runesBefore returns how many characters there are before an offset.
+// runesBefore returns the number of characters before an offset.
 func (d *Document) runesBefore(offset int) int {
 	if d.index.ascii {
 		return offset
@@ -74,14 +74,14 @@ func (d *Document) runesBefore(offset int) int {
 	return int(d.index.runes[block]) + countRunes(d.Text[block*blockSize:offset])
 }
 
-// Position returns the line and the column of a byte offset, both counted from 1, the column in characters.
+// Position returns the line and column of a byte offset. Both count from 1, columns in characters.
 func (d *Document) Position(offset int) (line, column int) {
 	offset = max(0, min(offset, len(d.Text)))
 	line = sort.Search(len(d.index.lines), func(i int) bool { return int(d.index.lines[i]) > offset })
 	return line, d.runesBefore(offset) - d.runesBefore(int(d.index.lines[line-1])) + 1
 }
 
-// Offset returns the byte offset of a line and column. A column behind the end of the line is its end.
+// Offset returns the byte offset of a line and column. A column past the end of the line is treated as its end.
 func (d *Document) Offset(line, column int) int {
 	if line < 1 {
 		return 0
@@ -94,7 +94,7 @@ func (d *Document) Offset(line, column int) int {
 		return min(start+max(column, 1)-1, end)
 	}
 	want := d.runesBefore(start) + max(column, 1) - 1
-	// The last block with fewer characters before it, if that is behind the start of the line.
+	// Start at the last block with fewer characters before it, unless that is before the line.
 	block := sort.Search(len(d.index.runes), func(i int) bool { return int(d.index.runes[i]) > want }) - 1
 	at, count := block*blockSize, 0
 	if at <= start {
@@ -117,7 +117,7 @@ func (d *Document) Offset(line, column int) int {
 // Lines returns the number of lines.
 func (d *Document) Lines() int { return len(d.index.lines) }
 
-// Line returns a line, counted from 1, without its line break.
+// Line returns a line without its line break. Lines count from 1.
 func (d *Document) Line(number int) []byte {
 	if number < 1 || number > d.Lines() {
 		return nil
@@ -126,7 +126,7 @@ func (d *Document) Line(number int) []byte {
 	return d.Text[start:end]
 }
 
-// bounds returns where a line starts and where it ends, before its line break.
+// bounds returns the start and end of a line, without its line break.
 func (d *Document) bounds(number int) (start, end int) {
 	start, end = int(d.index.lines[number-1]), len(d.Text)
 	if number < d.Lines() {
@@ -140,8 +140,7 @@ func (d *Document) bounds(number int) (start, end int) {
 	return start, end
 }
 
-// Width returns how many characters of its first line a scalar takes, and 1 for a collection or where nothing
-// is written.
+// Width returns the number of characters of a scalar on its first line, and 1 for a collection or an empty value.
 func (n *Node) Width() int {
 	line, _ := n.doc.Position(n.Start())
 	_, end := n.doc.bounds(line)
@@ -151,8 +150,7 @@ func (n *Node) Width() int {
 	return max(1, n.doc.runesBefore(max(n.Start(), min(n.End(), end)))-n.doc.runesBefore(n.Start()))
 }
 
-// Snippet returns the part of a line around a column that is at most width characters long, and the column
-// of its first character.
+// Snippet returns at most width characters of a line around a column, and the column of the first of them.
 func (d *Document) Snippet(line, column, width int) (text string, first int) {
 	if line < 1 || line > d.Lines() {
 		return "", 1

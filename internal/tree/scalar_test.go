@@ -66,7 +66,7 @@ func TestScalars(t *testing.T) {
 	}
 }
 
-// A problem with a tag is at the tag, in front of the value that it is about.
+// A problem with a tag is reported at the tag, not at the value after it.
 func TestTagPosition(t *testing.T) {
 	doc := Parse([]byte("a: &x !label  y\n"), Options{})
 	if len(doc.Problems) != 1 || doc.Problems[0].At.Text != "!label" || doc.Problems[0].At.Start() != 6 {
@@ -87,13 +87,13 @@ func TestKeys(t *testing.T) {
 		doc.Problems[1].Message != "a key must be text, not an object" || doc.Problems[0].At.Line() != 4 {
 		t.Errorf("problems: %+v", doc.Problems)
 	}
-	// An alias of a key repeats it.
+	// An alias of a key is a duplicate of it.
 	if doc := Parse([]byte("&k a: x\n*k : y\n"), Options{}); len(doc.Problems) != 1 || doc.Problems[0].Kind != DuplicateKey || doc.Problems[0].At.Line() != 2 {
 		t.Errorf("problems: %+v", doc.Problems)
 	}
 }
 
-// Nesting is counted the same in YAML and JSON, in brackets and by indentation.
+// Nesting counts the same in YAML and JSON, in brackets and by indentation.
 func TestDepth(t *testing.T) {
 	const limit = 5
 	for depth, fails := range map[int]bool{limit: false, limit + 1: true} {

@@ -1,5 +1,5 @@
-// Package tree reads YAML and JSON into one kind of tree, in which every key and value knows the bytes that
-// it was written with. [Parse] a text, look at the [Document]'s problems, then walk its root.
+// Package tree parses YAML and JSON into a common tree in which every key and value knows its position in the text.
+// [Parse] a text, check the [Document]'s problems, then walk its root.
 package tree
 
 import (
@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is the JSON type of a node. Its text fits into messages: "must be a list, not text".
+// Kind is the JSON type of a node. Its string form fits into messages: "must be a list, not text".
 type Kind uint8
 
-// The kinds of nodes.
+// Kinds of nodes.
 const (
 	Null Kind = iota
 	Bool
@@ -25,26 +25,26 @@ func (k Kind) String() string {
 	return [...]string{"null", "true or false", "a number", "text", "a list", "an object"}[k]
 }
 
-// Style is the way in which a node is written.
+// Style is how a node is written.
 type Style uint8
 
-// The styles of nodes. JSON has DoubleQuoted text and Flow collections.
+// Styles of nodes. JSON has DoubleQuoted text and Flow collections.
 const (
 	Plain        Style = iota // a scalar without quotes, or a block collection
 	DoubleQuoted              // "text"
 	SingleQuoted              // 'text'
-	BlockText                 // after | or >
+	BlockText                 // | or >
 	Flow                      // in brackets or braces
 )
 
-// Node is a key or a value. A YAML alias is the very node that it stands for, so one node can be in several
-// places; its position is where it is written out.
+// Node is a key or a value. A YAML alias is represented by the node that it refers to, so a node can occur in several
+// places; its position is that of the anchor.
 type Node struct {
 	Kind   Kind
 	Style  Style
-	Date   bool    // plain YAML text that other parsers take for a date
-	Text   string  // text, or a number or Boolean in its JSON form
-	Fields []Field // of an object, in the order of the file, each key once
+	Date   bool    // plain YAML text that other parsers read as a date
+	Text   string  // text; for a number or Boolean, its JSON form
+	Fields []Field // of an object, in file order, without duplicates
 	Items  []*Node // of a list
 
 	start, end int32 // byte offsets in doc.Text
@@ -55,19 +55,19 @@ type Node struct {
 // Field is a key of an object with its value.
 type Field struct{ Key, Value *Node }
 
-// Start returns the byte offset in the document's text at which the node starts.
+// Start returns the byte offset of the node in the document's text.
 func (n *Node) Start() int { return int(n.start) }
 
-// End returns the byte offset just behind the node.
+// End returns the byte offset after the node.
 func (n *Node) End() int { return int(n.end) }
 
-// Line returns the line on which the node starts, counted from 1.
+// Line returns the line on which the node starts. Lines count from 1.
 func (n *Node) Line() int {
 	line, _ := n.doc.Position(n.Start())
 	return line
 }
 
-// Field returns the key and the value of a field, or nil.
+// Field returns the key and value of a field, or nil.
 func (n *Node) Field(name string) (key, value *Node) {
 	if n.index != nil {
 		if i, ok := n.index[name]; ok {
@@ -86,7 +86,7 @@ func (n *Node) Field(name string) (key, value *Node) {
 // smallObject is the number of fields up to which a linear search is as fast as a map.
 const smallObject = 12
 
-// add appends a field, unless the object has the key already.
+// add appends a field, unless the object already has the key.
 func (n *Node) add(f Field) bool {
 	if key, _ := n.Field(f.Key.Text); key != nil {
 		return false
@@ -104,27 +104,27 @@ func (n *Node) add(f Field) bool {
 	return true
 }
 
-// ProblemKind says what a problem is about.
+// ProblemKind classifies problems.
 type ProblemKind uint8
 
-// The kinds of problems.
+// Kinds of problems.
 const (
-	Syntax       ProblemKind = iota // the text cannot be read, and there is no root
-	DuplicateKey                    // a key is repeated; the first counts
-	BadKey                          // a key is not text; its field is left out
-	BadValue                        // a scalar that JSON could not carry as it is written
+	Syntax       ProblemKind = iota // the text cannot be parsed, and there is no root
+	DuplicateKey                    // a duplicate key; the first one counts
+	BadKey                          // a key that is not text; the field is dropped
+	BadValue                        // a scalar that JSON cannot represent as written
 )
 
-// Problem is something wrong with the text, found while reading it.
+// Problem is something wrong with the text.
 type Problem struct {
 	Kind    ProblemKind
 	Message string
 	Hint    string
-	At      *Node // where it is
-	Value   *Node // the node of the tree that cannot be used, if there is one
+	At      *Node // location
+	Value   *Node // the affected node of the tree, if any
 }
 
-// Document is a text and what it says.
+// Document is a parsed text.
 type Document struct {
 	Text     []byte // without a byte order mark
 	BOM      bool   // whether the text began with one
@@ -135,37 +135,37 @@ type Document struct {
 	index index
 }
 
-// Options are the format and the limits of a document.
+// Options specify the format and the limits of a document.
 type Options struct {
 	JSON     bool // read JSON, not YAML
-	MaxDepth int  // how deep values may be nested; 0 means DefaultMaxDepth
+	MaxDepth int  // maximum nesting depth; 0 means DefaultMaxDepth
 
-	// ExpandAliases counts what an alias stands for as often as it is used. Set it to walk the whole tree:
-	// aliases of aliases take no memory, but the walk takes time for each.
+	// ExpandAliases counts the nodes behind an alias every time it is used. Set it if you walk the whole tree: nested
+	// aliases take no memory, but walking them takes time.
 	ExpandAliases bool
 }
 
-// MaxSize bounds a text, in bytes. A hundred thousand endpoints with modifiers fit into it.
+// MaxSize is the maximum size of a text in bytes. A hundred thousand endpoints with modifiers fit.
 const MaxSize = 64 << 20
 
-// DefaultMaxDepth bounds nesting. Hand-written documents stay far below it, and recursion is cheap up to it.
+// DefaultMaxDepth limits nesting. Hand-written documents stay far below it, and recursion up to it is cheap.
 const DefaultMaxDepth = 1000
 
-// The number of nodes is bounded apart from the number of bytes, because a node takes 100 bytes of memory
-// however short its text is. A text may have freeNodes nodes and one more for every bytesPerNode bytes.
-// Compact JSON has 5 bytes or more for each node, YAML about 10.
+// The number of nodes has a limit of its own, because a node takes 100 bytes of memory however short its text is. A
+// text may have freeNodes nodes plus one for every bytesPerNode bytes. Compact JSON has at least 5 bytes per node, YAML
+// about 10.
 const (
 	freeNodes    = 100_000
 	bytesPerNode = 4
 )
 
-// maxNodes returns how many nodes a text may have, those of expanded aliases included.
+// maxNodes returns the maximum number of nodes for a text, including expanded aliases.
 func maxNodes(size int) int { return freeNodes + size/bytesPerNode }
 
-// ByteOrderMark may stand in front of a text, and is not part of it.
+// ByteOrderMark may precede a text and is not part of it.
 const ByteOrderMark = "\ufeff"
 
-// Parse reads a text. Whatever is wrong with it is in the document's problems.
+// Parse parses a text. Problems are reported in the Document.
 func Parse(text []byte, opts Options) *Document {
 	d := &Document{JSON: opts.JSON}
 	if opts.MaxDepth == 0 {
@@ -173,7 +173,7 @@ func Parse(text []byte, opts Options) *Document {
 	}
 	d.Text, d.BOM = bytes.CutPrefix(text, []byte(ByteOrderMark))
 	if len(d.Text) > MaxSize {
-		d.Text = nil // not worth showing
+		d.Text = nil // too large to quote
 		d.index = newIndex(d)
 		d.syntax("split it into several files", 0, 0, "the file is larger than %d MiB", MaxSize>>20)
 		return d
@@ -191,7 +191,7 @@ func Parse(text []byte, opts Options) *Document {
 	return d
 }
 
-// Positions returns a document for finding positions in a text, which is not read.
+// Positions returns a document that only converts positions; the text is not parsed.
 func Positions(text []byte, json bool) *Document {
 	d := &Document{JSON: json}
 	d.Text, d.BOM = bytes.CutPrefix(text, []byte(ByteOrderMark))
@@ -199,7 +199,7 @@ func Positions(text []byte, json bool) *Document {
 	return d
 }
 
-// invalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
+// invalidUTF8 returns the offset of the first invalid byte, or -1.
 func invalidUTF8(text []byte) int {
 	if utf8.Valid(text) {
 		return -1
@@ -213,7 +213,7 @@ func invalidUTF8(text []byte) int {
 	}
 }
 
-// Failed reports whether the text could not be read.
+// Failed reports whether the text could not be parsed.
 func (d *Document) Failed() bool {
 	for _, p := range d.Problems {
 		if p.Kind == Syntax {
@@ -223,12 +223,12 @@ func (d *Document) Failed() bool {
 	return false
 }
 
-// NodeAt returns a node for a stretch of the text that is not a value, such as a comment.
+// NodeAt returns a node for a piece of the text that is not a value, such as a comment.
 func (d *Document) NodeAt(start, end int) *Node {
 	return &Node{Kind: String, Text: string(d.Text[start:end]), start: int32(start), end: int32(end), doc: d}
 }
 
-// MaxProblems bounds the problems of a document. Nobody reads more, and each takes memory.
+// MaxProblems limits the number of problems of a document. Nobody reads more, and each takes memory.
 const MaxProblems = 10_000
 
 func (d *Document) problem(kind ProblemKind, at *Node, hint, format string, args ...any) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// written lists the keys and values of a tree, each as it stands in the text.
+// written lists the keys and values of a tree as they appear in the text.
 func written(n *Node) []string {
 	var all []string
 	var walk func(*Node)
@@ -30,7 +30,7 @@ func TestExtents(t *testing.T) {
 	for _, test := range []struct {
 		name, text string
 		json       bool
-		want       []string // the root left out
+		want       []string // without the root
 	}{
 		{"JSON", `{"a": [1, -2.5e3, true, null, "x\"y"], "b" :{ } }`, true,
 			[]string{`"a"`, `[1, -2.5e3, true, null, "x\"y"]`, "1", "-2.5e3", "true", "null", `"x\"y"`, `"b"`, "{ }"}},
@@ -129,7 +129,7 @@ func TestObjects(t *testing.T) {
 			t.Error("there is a field that nobody wrote")
 		}
 		if len(doc.Problems) != 1 || doc.Problems[0].Kind != DuplicateKey || doc.Problems[0].At.Line() != size+1 ||
-			doc.Problems[0].Message != `"k0" is there already, in line 1, column 1` {
+			doc.Problems[0].Message != `"k0" is already used on line 1, column 1` {
 			t.Errorf("problems: %+v", doc.Problems)
 		}
 	}
@@ -152,8 +152,8 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestMemory reads texts of about 1 MB that are made of as many nodes as possible. What reading allocates in
-// all is a stable measure; garbage is collected meanwhile, so the process holds about two thirds of it at a time.
+// TestMemory parses texts of about 1 MB with as many nodes as possible. It measures the total allocated, which is
+// stable; since garbage is collected meanwhile, peak memory is about two thirds of that.
 func TestMemory(t *testing.T) {
 	const size = 1 << 20
 	var merge strings.Builder
@@ -210,7 +210,7 @@ func TestFailures(t *testing.T) {
 			}
 		})
 	}
-	// An alias is deep where what it stands for is.
+	// The depth of an alias is that of the node it refers to.
 	nested := "a: &a [[[x]]]\nb: [[*a]]\n"
 	if doc := Parse([]byte(nested), Options{MaxDepth: 6}); doc.Failed() {
 		t.Errorf("problems: %+v", doc.Problems)
@@ -218,7 +218,7 @@ func TestFailures(t *testing.T) {
 	if doc := Parse([]byte(nested), Options{MaxDepth: 5}); !doc.Failed() || doc.Problems[0].At.Line() != 2 {
 		t.Errorf("problems: %+v", doc.Problems)
 	}
-	// What an alias stands for counts each time, if it is asked for.
+	// With ExpandAliases, the nodes behind an alias count every time.
 	bomb := "a: &a [" + strings.Repeat("x,", 1000) + "]\nb: [" + strings.Repeat("*a,", 200) + "]\n"
 	if doc := Parse([]byte(bomb), Options{}); doc.Failed() {
 		t.Errorf("problems: %+v", doc.Problems)

@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// parseYAML returns the root of a YAML document, or nil with problems.
+// parseYAML returns the root of a YAML document, or nil and problems.
 func (d *Document) parseYAML(opts Options) *Node {
 	if at := crowded(d.Text); at >= 0 {
 		d.tooMany(at)
@@ -30,8 +30,8 @@ func (d *Document) parseYAML(opts Options) *Node {
 	return root
 }
 
-// depthLimit stops the library where brackets alone, or indentation alone, nest too deep. The converter looks
-// at both together.
+// depthLimit stops the library if brackets alone, or indentation alone, are nested too deep. The converter counts both
+// together.
 type depthLimit int
 
 var errTooDeep = errors.New("nested too deep")
@@ -45,16 +45,16 @@ func (limit depthLimit) CheckDepth(depth int, _ *yaml.DepthContext) error {
 
 func (depthLimit) CheckAlias(int, int) error { return nil }
 
-// The library takes about a kilobyte for each node, most of it for tokens: it reads a collection in brackets to
-// its end before it makes nodes of it. So the characters that separate nodes are counted beforehand: a text may
-// have freeSeparators of them and one more for every bytesPerSeparator bytes. A text of 1 MB then takes 200 MB
-// at most. A line of YAML with a key and a value has one separator and about 20 bytes.
+// The library needs about a kilobyte per node, most of it for tokens: it reads a flow collection to its end before it
+// creates nodes. Therefore the characters that separate nodes are counted beforehand: a text may have freeSeparators of
+// them plus one for every bytesPerSeparator bytes. As a result, a text of 1 MB takes at most 200 MB. A line of YAML
+// with a key and a value has one separator and about 20 bytes.
 const (
 	freeSeparators    = 20_000
 	bytesPerSeparator = 8
 )
 
-// crowded returns the offset at which a text has too many separators, or -1.
+// crowded returns the offset at which a text exceeds the limit of separators, or -1.
 func crowded(text []byte) int {
 	count, limit := 0, freeSeparators+len(text)/bytesPerSeparator
 	for i, c := range text {
@@ -80,25 +80,25 @@ func crowded(text []byte) int {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// anchor is a node that aliases can name.
+// anchor is a node that aliases can refer to.
 type anchor struct {
 	node   *Node // nil while it is being converted
-	nodes  int   // with aliases expanded
-	height int   // how many levels there are below it
+	nodes  int   // number of nodes, with aliases expanded
+	height int   // number of levels below it
 }
 
-// yamlConverter turns the library's nodes into ours, resolving aliases and merge keys.
+// yamlConverter converts the library's nodes, resolving aliases and merge keys.
 type yamlConverter struct {
 	*Document
 	opts    Options
-	left    int // how many more nodes there may be, with aliases expanded
+	left    int // number of nodes that may still be added, with aliases expanded
 	anchors map[*yaml.Node]*anchor
 	cursor  cursor
 	failed  bool
 }
 
-// convert returns a node and the number of levels below it. It returns nil, having reported why, where the
-// document is too deep or too large to go on.
+// convert returns a node and the number of levels below it. If the document is nested too deep or too large, it reports
+// that and returns nil.
 func (c *yamlConverter) convert(y *yaml.Node, depth int) (*Node, int) {
 	if y.Kind == yaml.AliasNode {
 		return c.alias(y, depth)
@@ -141,7 +141,7 @@ func (c *yamlConverter) convert(y *yaml.Node, depth int) (*Node, int) {
 	return n, height
 }
 
-// alias returns the node that an alias stands for, having counted it once more.
+// alias returns the node that an alias refers to, and counts it again.
 func (c *yamlConverter) alias(y *yaml.Node, depth int) (*Node, int) {
 	start := c.offset(y.Line, y.Column)
 	a := c.anchors[y.Alias]
@@ -215,7 +215,7 @@ func (c *yamlConverter) object(n *Node, y *yaml.Node, depth int) (height int) {
 		n.Style = Flow
 		n.end = int32(c.closing(max(n.End(), c.skipProperties(n.Start())+1), '}'))
 	}
-	// What an object says itself wins over what it merges; of several merged ones the first wins.
+	// An object's own fields override merged ones; of several merged objects, the first wins.
 	for _, m := range merged {
 		if m.Kind != Object {
 			c.problem(BadValue, m, "<< takes an alias of an object, such as <<: *defaults", "<< cannot merge %s", m.Kind)
@@ -232,8 +232,7 @@ func (c *yamlConverter) object(n *Node, y *yaml.Node, depth int) (height int) {
 	return height
 }
 
-// key returns the node of a key, at its own position where it is an alias. A key that is not a scalar has the
-// kind of what it is.
+// key returns the node of a key. An alias gets its own position. A key that is not a scalar keeps its kind.
 func (c *yamlConverter) key(y *yaml.Node) *Node {
 	c.left--
 	start := c.offset(y.Line, y.Column)
@@ -257,7 +256,7 @@ func (c *yamlConverter) key(y *yaml.Node) *Node {
 	return n
 }
 
-// badKey reports a key that is a list or an object. Mostly it is a placeholder that YAML takes for braces.
+// badKey reports a key that is a list or an object. Usually it is a placeholder that YAML reads as braces.
 func (c *yamlConverter) badKey(object, key *Node) {
 	start := c.skipProperties(object.Start())
 	if i := bytes.Index(c.Text[start:], []byte("}}")); bytes.HasPrefix(c.Text[start:], []byte("{{")) && i >= 0 {
@@ -289,7 +288,7 @@ func (c *yamlConverter) scalar(n *Node, y *yaml.Node) {
 		n.Kind = Number
 		c.checkNumber(n)
 	case "!!str":
-		// YAML reads a number that is too large as text, unless it was told to.
+		// The library treats a number that is too large as text.
 		if n.Style == Plain && y.Style&yaml.TaggedStyle == 0 && jsonNumber.MatchString(y.Value) {
 			n.Kind = Number
 			c.checkNumber(n)
