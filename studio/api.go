@@ -18,6 +18,11 @@ const readTimeout = 10 * time.Second
 
 // read decodes the JSON body of a request, or rejects the request.
 func read(w http.ResponseWriter, r *http.Request, into any) bool {
+	return readUpTo(w, r, into, maxRequest)
+}
+
+// readUpTo is read with a limit of its own, in bytes.
+func readUpTo(w http.ResponseWriter, r *http.Request, into any, limit int64) bool {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		// A form on another site cannot post JSON without a preflight request.
 		refuse(w, problem{Status: http.StatusUnsupportedMediaType, Detail: "Send application/json."})
@@ -26,12 +31,12 @@ func read(w http.ResponseWriter, r *http.Request, into any) bool {
 	control := http.NewResponseController(w)
 	control.SetReadDeadline(time.Now().Add(readTimeout)) // an error means that there are no deadlines here, as in a test
 	defer control.SetReadDeadline(time.Time{})
-	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest))
+	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, limit))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {
 		p := problem{Status: http.StatusBadRequest, Detail: "This is not the JSON that the page sends."}
 		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-			p = problem{Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("The values are larger than %d KiB: shorten them.", maxRequest>>10)}
+			p = problem{Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("The values are larger than %d KiB: shorten them.", limit>>10)}
 		}
 		refuse(w, p)
 		return false

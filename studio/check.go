@@ -3,6 +3,7 @@ package studio
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -16,11 +17,40 @@ import (
 	"signpost/server"
 )
 
+// maxCheckRequest bounds a request for a check: a schema of 1 MiB, of which every character may be escaped, and values.
+const maxCheckRequest = 4 << 20
+
+// maxCheckFollow bounds how many links a check follows. The page offers no more.
+const maxCheckFollow = 1000
+
 // checkWriteTimeout bounds each line of a check that is written to the page.
 const checkWriteTimeout = 10 * time.Second
 
 // overTheNetwork are the checks that a file cannot pass, because nothing is sent for them.
 var overTheNetwork = []string{client.CheckHTTPS, client.CheckReachable, client.CheckCertificate, client.CheckRedirect}
+
+// checkValues are what was filled in for an endpoint.
+type checkValues struct {
+	Params  map[string]string       `json:"params"`
+	Context map[string]contextValue `json:"context"`
+}
+
+// given returns the values that a check can send. JSON is not among them: as text it would be another value.
+func (v checkValues) given() client.Values {
+	values := client.Values{Params: v.Params, Context: make(map[string]string)}
+	for key, value := range v.Context {
+		if !value.JSON {
+			values.Context[key] = value.Text
+		}
+	}
+	return values
+}
+
+// checkSchema is a JSON Schema that feeds are validated against.
+type checkSchema struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
 
 // checkLine is a line of the answer to a check: a result, how far it is, or the end.
 type checkLine struct {
@@ -36,13 +66,14 @@ type checkLine struct {
 // the page sends requests to.
 func (s *Studio) serveCheck(w http.ResponseWriter, r *http.Request) {
 	var in struct {
-		Source  string                  `json:"source"`
-		Version string                  `json:"version"`
-		Send    string                  `json:"send"`
-		Context map[string]contextValue `json:"context"`
-		Params  map[string]string       `json:"params"`
+		Source    string                 `json:"source"`
+		Version   string                 `json:"version"`
+		Send      string                 `json:"send"`
+		Endpoints map[string]checkValues `json:"endpoints"` // what was filled in, by URL
+		Follow    *int                   `json:"follow"`    // nil means the default
+		Schema    *checkSchema           `json:"schema"`
 	}
-	if !read(w, r, &in) {
+	if !readUpTo(w, r, &in, maxCheckRequest) {
 		return
 	}
 	src := s.source(in.Source)
@@ -61,9 +92,27 @@ func (s *Studio) serveCheck(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	address := src.Name
-	opts := client.CheckOptions{Options: s.clientOptions(), Params: in.Params, Context: make(map[string]string)}
-	for key, value := range in.Context {
-		opts.Context[key] = value.Text
+	opts := client.CheckOptions{Options: s.clientOptions(), Endpoints: make(map[string]client.Values)}
+	for url, values := range in.Endpoints {
+		opts.Endpoints[url] = values.given()
+	}
+	if in.Follow != nil {
+		opts.Follow = min(*in.Follow, maxCheckFollow)
+		if *in.Follow <= 0 {
+			opts.Follow = -1
+		}
+	}
+	if in.Schema != nil {
+		var err error
+		if s.opts.FeedSchema == nil {
+			err = errors.New("this studio does not validate feeds")
+		} else {
+			opts.FeedSchema, err = s.opts.FeedSchema(in.Schema.Name, []byte(in.Schema.Text))
+		}
+		if err != nil {
+			refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: sentence(err.Error()), Hint: "Choose another file, or remove it from the options."})
+			return
+		}
 	}
 	for _, other := range s.sources() {
 		for i := range other.Versions {

@@ -179,7 +179,7 @@ func TestPageFromControlsToAnswer(t *testing.T) {
 	// From now on a change is sent by itself.
 	p.typeInto(field("Page"), "4")
 	p.waitText("#answer .json", `page=4`)
-	p.waitText("#tab-diff", "Against the last")
+	p.waitText("#tab-diff", "Difference")
 	p.click(`document.querySelector("#tab-diff")`)
 	p.waitText("#answer .diff", "page=4")
 
@@ -284,7 +284,7 @@ func TestPageRegistersAndUpdates(t *testing.T) {
 	// A feed belongs to the longest endpoint of all that is registered.
 	p.press("k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
 	p.typeInto(`document.querySelector("#palette")`, "https://localhost/v1/feeds/7?q=owl")
-	p.waitText(".landing", "It gets token, device.")
+	p.waitText(".landing", "Apps send token, device.")
 	p.press(kb.Enter)
 	p.waitText("#endpoint-name", "Feeds")
 	p.wait(field("Query") + `.value === "owl"`)
@@ -363,7 +363,7 @@ func TestPageFollowsTheFile(t *testing.T) {
 
 	// An error: the findings say where, and the last good one stays.
 	write(strings.Replace(feedsYAML, "mime_type: application/json\n", "mimetype: application/json\n", 1))
-	p.waitText("#notes", "keeps serving the last good definition")
+	p.waitText("#notes", "keeps the last valid version")
 	p.waitText("#status", "feeds.yaml was saved.")
 	p.wait(field("Query") + `.value === "owl"`)
 	p.click(`[...document.querySelectorAll(".views a")].find((a) => a.textContent.includes("Findings"))`)
@@ -390,7 +390,7 @@ func TestPageFollowsTheFile(t *testing.T) {
 	p.click(listed("Films"))
 	p.waitURL("https://other.example.com/v1/feeds?q=owl&page=5&hd=false")
 	p.waitText("#context", "was entered for https://feeds.example.com")
-	p.click(button("Use it here too"))
+	p.click(button("Use it here, too"))
 	p.waitURL("https://other.example.com/v1/feeds?q=owl&page=5&hd=false&ctx=eyJ0IjoiczNjcmV0In0")
 	for host, says := range map[string]string{"not a host": "Enter a hostname", "feeds.example.com:3000": "has a port"} {
 		p.typeInto(`document.querySelector("#host")`, host)

@@ -290,7 +290,6 @@ func (s *sampleFeeds) entry(u *url.URL, n int, flags []string) sampleEntry {
 	}
 	if len(targets) > 0 {
 		e.Link = &sampleLink{"related", targets[n%len(targets)]}
-		e.Type = sampleType{"feed"}
 	}
 	return e
 }

@@ -92,7 +92,7 @@ func TestScreenshot(t *testing.T) {
 	p.waitText("#answer-facts", "6 entries")
 	p.typeInto(field("signedDeviceInfoToken"), "living-room-tv")
 	p.waitText("#feed-url", "ctx=")
-	p.wait(`document.querySelectorAll(".picture img").length === 6 && !document.querySelector("#answer-facts").textContent.includes("before") && ` + settled)
+	p.wait(`document.querySelectorAll(".picture img").length === 6 && !document.querySelector("#answer-facts").textContent.includes("not the current") && ` + settled)
 	write(p, "studio")
 
 	s, address := serve(t, studio.Options{Host: "feeds.example.com"})

@@ -45,6 +45,10 @@ type Options struct {
 	// WriteFile, if set, replaces a file by one with a fix applied. Without it the page applies no fixes.
 	WriteFile func(path string, text []byte) error
 
+	// FeedSchema, if set, returns what validates feeds against the text of a JSON Schema, which has a file name. See
+	// [client.CheckOptions]. Without it the page validates no feeds.
+	FeedSchema func(name string, text []byte) (func(feed any) []client.Violation, error)
+
 	// ReadRevision, if set, returns the text that the file at a path had at a git revision.
 	ReadRevision func(ctx context.Context, revision, path string) ([]byte, error)
 }

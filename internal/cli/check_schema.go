@@ -21,17 +21,32 @@ func readFeedSchema(path string) (func(feed any) []client.Violation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read --feed-schema: %w", err)
 	}
+	validate, err := compileFeedSchema(jsonschema.NewCompiler(), path, text)
+	if err != nil {
+		return nil, fmt.Errorf("read --feed-schema: %w", err)
+	}
+	return validate, nil
+}
+
+// feedSchemaAlone returns what judges feeds by the text of a JSON Schema. References lead nowhere: the text comes from
+// a page, which must not read files.
+func feedSchemaAlone(name string, text []byte) (func(feed any) []client.Violation, error) {
+	compiler := jsonschema.NewCompiler()
+	compiler.UseLoader(jsonschema.SchemeURLLoader{})
+	return compileFeedSchema(compiler, name, text)
+}
+
+func compileFeedSchema(compiler *jsonschema.Compiler, name string, text []byte) (func(feed any) []client.Violation, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
-		return nil, fmt.Errorf("read --feed-schema: %q is not JSON: %w", path, err)
+		return nil, fmt.Errorf("%q is not JSON: %w", name, err)
 	}
-	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource(path, doc); err != nil {
-		return nil, fmt.Errorf("read --feed-schema: %q: %w", path, err)
+	if err := compiler.AddResource(name, doc); err != nil {
+		return nil, fmt.Errorf("%q: %w", name, err)
 	}
-	schema, err := compiler.Compile(path)
+	schema, err := compiler.Compile(name)
 	if err != nil {
-		return nil, fmt.Errorf("read --feed-schema: %q is not a JSON Schema: %w", path, err)
+		return nil, fmt.Errorf("%q is not a JSON Schema: %w", name, err)
 	}
 	return func(feed any) []client.Violation {
 		err, ok := errors.AsType[*jsonschema.ValidationError](schema.Validate(feed))

@@ -3,7 +3,7 @@
 import { announce, byId, count } from "./dom.js";
 import { read } from "./feed.js";
 import { endpointID, go, own, settle } from "./route.js";
-import { bind, contextSet, current, destination, filled, sendOf, signature, typedFor } from "./select.js";
+import { bind, contextSet, contextValue, current, destination, filled, paramsOf, sendOf, signature, typedFor, valueOf } from "./select.js";
 import { call, Cancelled, lines, Refused, remoteTimeout } from "./server.js";
 import { change, state } from "./store.js";
 import { deploy, refresh } from "./sync.js";
@@ -113,9 +113,17 @@ export function typeContext(key, value, to) {
   });
 }
 
+/** What a required context key is filled in with where any value will do. */
+export const sampleValue = "sample-value";
+
 // Sending
 
 const historyLength = 8;
+let answersKept = 0;
+
+// So many changed controls are named in the history, which has a line for several responses.
+const maxLabelled = 2;
+
 const clickPause = 500;
 let lastSend = { at: 0, signature: "" };
 
@@ -130,7 +138,7 @@ export async function send({ without = false, quiet = false } = {}) {
   if (!quiet && sent === lastSend.signature && performance.now() - lastSend.at < clickPause) return;
   if (state.pending) {
     if (!quiet) return;
-    state.pending.controller.abort(); // what is on its way is the answer to something else
+    state.pending.controller.abort(); // what is on its way is the response to something else
   }
   if (anyBad() && !quiet) {
     change(() => { state.attention = true; });
@@ -148,7 +156,7 @@ export async function send({ without = false, quiet = false } = {}) {
   try {
     const response = await call("/api/send", { ...filled(at), without }, { timeout: remoteTimeout, signal: controller.signal });
     keep(at.id, sent, response, null);
-    if (!quiet) announce(`Answer: ${response.status} ${response.status_text}`);
+    if (!quiet) announce(`Response: ${response.status} ${response.status_text}`);
     change(() => { state.attention = false; });
   } catch (refused) {
     if (refused instanceof Cancelled) {
@@ -179,12 +187,15 @@ function keep(id, sent, response, failure) {
   const parsed = response?.json ? JSON.parse(response.body) : undefined;
   /** @type {Answer} */
   const answer = {
-    at: Date.now(), signature: sent, response, failure, parsed, cards: parsed === undefined ? null : read(parsed),
+    id: ++answersKept, at: Date.now(), signature: sent, response, failure, parsed, cards: parsed === undefined ? null : read(parsed),
     limit: Number.isInteger(limit) ? limit : null, label: "",
   };
-  answer.label = response ? `${response.status}` + (answer.cards ? ` · ${count(answer.cards.total, "entry").replace("entrys", "entries")}` : "") : "failed";
+  const changed = at && at.id === id ? paramsOf(at.endpoint).filter((p) => valueOf(p, typedFor(at)) !== (p.default ?? "")).map((p) => `${p.label || p.key} ${valueOf(p, typedFor(at)) || "not set"}`) : [];
+  const result = !response ? "failed" : response.status !== 200 || !answer.cards ? String(response.status) : answer.cards.total === 1 ? "1 entry" : `${answer.cards.total} entries`;
+  answer.label = [...changed.slice(0, maxLabelled), result].join(" · ");
   change(() => {
     state.answers[id] = [answer, ...(state.answers[id] ?? [])].slice(0, historyLength);
+    state.past = 0;
     state.picked = null;
     state.folded = {};
   });
@@ -212,7 +223,10 @@ export function open(place, feed) {
     if (state.pending && state.pending.id !== endpointID(target)) cancel();
   });
   go({ view: "endpoints", pane: "endpoint", ...target });
-  setTimeout(() => byId("endpoint-name")?.focus({ preventScroll: true }), 0);
+  setTimeout(() => {
+    byId("endpoint-name")?.focus({ preventScroll: true });
+    document.querySelector("#endpoints [aria-selected='true']")?.scrollIntoView({ block: "nearest" });
+  }, 0);
 }
 
 // Registering
@@ -258,7 +272,7 @@ export const accept = (id) => attempt("changes", async () => {
   await call("/api/accept", { source: id });
   await refresh();
   change(() => { state.changes = null; });
-  announce("Accepted: changes are shown against this state from now on.");
+  announce("Accepted. From now on, changes are compared with this state.");
 });
 
 /** applyFix writes the fix of a finding into the file, which the page then follows. @param {string} id @param {import("./types.js").Finding} f */
@@ -315,6 +329,28 @@ export function loadMatches() {
   }, () => {}).finally(() => { if (matching === wish) matching = ""; });
 }
 
+/**
+ * valuesFor returns what was filled in for each endpoint of a version. A context value is for the place that it was entered for, as it
+ * is when a request is sent.
+ * @param {import("./types.js").Source} s
+ * @param {string} name
+ */
+function valuesFor(s, name) {
+  const v = s.versions.find((other) => other.name === name);
+  /** @type {Record<string, { params: Record<string, string>, context: Record<string, import("./types.js").ContextValue> }>} */
+  const all = {};
+  for (const e of v?.endpoints ?? []) {
+    const at = { source: s, version: /** @type {import("./types.js").Version} */ (v), endpoint: e, id: endpointID({ source: s.id, version: name, endpoint: e.key }) };
+    const { params } = filled(at);
+    const to = s.kind === "address" ? e.origin : destination(at); // an address is checked as published
+    /** @type {Record<string, import("./types.js").ContextValue>} */
+    const context = {};
+    for (const item of e.context) if (item.sent && contextValue(to, item.key).text !== "") own(context, item.key, contextValue(to, item.key));
+    if (Object.keys(params).length + Object.keys(context).length > 0) own(all, e.url, { params, context });
+  }
+  return all;
+}
+
 /** runCheck runs the checks, and shows each result when it is there. @param {string} id @param {string} version */
 export async function runCheck(id, version) {
   state.check?.controller?.abort();
@@ -324,12 +360,14 @@ export async function runCheck(id, version) {
   change(() => { state.check = run; });
   const s = state.server.sources.get(id);
   try {
-    await lines("/api/check", { source: id, version, send: s ? sendOf(s) : "published" }, controller.signal, (line) => change(() => {
+    await lines("/api/check", {
+      source: id, version, send: s ? sendOf(s) : "published", endpoints: s ? valuesFor(s, version) : {}, follow: state.checking.follow, schema: state.checking.schema,
+    }, controller.signal, (line) => change(() => {
       if (line.result) run.results.push(line.result);
       if (line.total) Object.assign(run, { done: line.done ?? 0, total: line.total });
       if (line.end) run.ok = Boolean(line.ok);
     }));
-    announce(run.ok ? "Check: nothing failed." : "Check: something failed.");
+    announce(run.ok ? "No check failed." : "Some checks failed.");
   } catch (refused) {
     if (refused instanceof Refused) run.failure = refused.failure;
     else if (refused instanceof Cancelled) run.failure = { detail: "The check was cancelled." };

@@ -1,11 +1,11 @@
-// The answer: cards, JSON, headers, and what has changed since the answer before.
+// The response: cards, JSON, headers, and what has changed since the one before.
 
-import { cancel, draftIsCurrent, open, send } from "./actions.js";
-import { badge, byId, clock, h, plain, value } from "./dom.js";
+import { cancel, draftIsCurrent, open, sampleValue, send, typeContext } from "./actions.js";
+import { address, badge, byId, clock, h, plain, value } from "./dom.js";
 import { fieldOf } from "./feed.js";
 import { diffLines, tree } from "./json.js";
 import { failureBox } from "./parts.js";
-import { go, own } from "./route.js";
+import { back, go, own } from "./route.js";
 import { destination, sendOf, signature } from "./select.js";
 import { call } from "./server.js";
 import { change, state } from "./store.js";
@@ -15,17 +15,17 @@ import { change, state } from "./store.js";
 /** @typedef {import("./types.js").Card} Card */
 /** @typedef {import("./dom.js").Child} Child */
 
-const tabNames = /** @type {Record<string, string>} */ ({ preview: "Preview", json: "Body", headers: "Headers", diff: "Against the last" });
+const tabNames = /** @type {Record<string, string>} */ ({ preview: "Preview", json: "Body", headers: "Headers", diff: "Difference" });
 
 /** answerPane is the third pane. @param {Current} at */
 export function answerPane(at) {
   const answers = state.answers[at.id] ?? [];
-  const [answer] = answers;
+  const answer = answers.find((other) => other.id === state.past) ?? answers[0];
   const pending = state.pending?.id === at.id;
   return h("section", { class: "pane answer", "aria-labelledby": "answer-title", key: "answer", id: "answer" },
-    h("button", { type: "button", class: "back", onclick: () => history.back() }, "‹ Endpoint"),
     h("div", { class: "answer-head" },
-      h("h2", { id: "answer-title", class: "unseen", tabindex: "-1" }, "Answer"),
+      h("button", { type: "button", class: "back", onclick: () => back("endpoint") }, "‹ ", value(at.endpoint.name)),
+      h("h2", { id: "answer-title", class: "unseen", tabindex: "-1" }, "Response"),
       h("p", { class: "facts", id: "answer-facts", role: "status" }, pending ? h("span", { class: "waiting" }, "Waiting for ", value(destination(at))) : facts(at, answer)),
       h("div", { class: "row buttons" },
         at.endpoint.method === "get" && h("label", { class: "check" },
@@ -43,29 +43,29 @@ const blocked = () => draftIsCurrent() && Boolean(state.draft?.owner);
 
 /** hint says what Send would do. @param {Current} at @returns {Child} */
 const hint = (at) => (sendOf(at.source) === "sample"
-  ? draftIsCurrent() && state.draft?.problems.some((p) => !p.context) ? "Fill in what is missing, and the studio makes a sample answer." : "The studio makes a sample answer."
-  : ["Press Send to ask ", value(destination(at)), " as an app does."]);
+  ? draftIsCurrent() && state.draft?.problems.some((p) => !p.context) ? "Fill in what is missing to see a sample of this feed." : "Press Send to see a sample of this feed."
+  : ["Press Send to call ", value(destination(at)), " the way an app does."]);
 
 /** missing says which required context keys the request lacks, and lets it be sent all the same. @param {Current} at @returns {Child} */
 function missing(at) {
   if (!draftIsCurrent() || !state.draft || state.draft.owner) return null;
   const problems = state.draft.problems;
   if (problems.length === 0 || problems.some((p) => !p.context) || sendOf(at.source) === "sample") return null;
-  return h("p", { class: "hint without", key: "without" }, "A required context key is missing. ",
-    h("button", { type: "button", class: "link", onclick: () => send({ without: true }) }, "Send without it"), " to see what the service says.");
+  return h("p", { class: "hint without", key: "without" }, problems.length === 1 ? "A required context key is missing. " : `${problems.length} required context keys are missing. `,
+    h("button", { type: "button", class: "link", onclick: () => send({ without: true }) }, "Send anyway"), " to see how the service responds.");
 }
 
 /** @param {Current} at @param {Answer | undefined} answer @returns {Child} */
 function facts(at, answer) {
   if (!answer) return null;
-  const old = answer.signature !== signature(at) && badge("before the last change", "notable");
+  const old = answer.signature !== signature(at) && badge("not the current values", "notable");
   const { response } = answer;
   if (!response) return [badge("failed", "bad"), old];
   const good = response.status < 300 ? "good" : response.status < 400 ? "notable" : "bad";
   return [
     badge(`${response.status} ${response.status_text}`, good), old,
-    h("span", {}, response.status < 300 && (response.declared ? "type as declared ✓ · " : "another type ✗ · "), size(response.bytes), ` · ${response.millis} ms`,
-      answer.cards && ` · ${entries(answer.cards.total)}`, response.sample && " · sample"),
+    h("span", {}, response.status < 300 && (response.declared ? "type as declared ✓ · " : "not the declared type ✗ · "), answer.cards && `${entries(answer.cards.total)} · `,
+      size(response.bytes), response.sample ? " · sample" : ` · ${response.millis} ms`),
   ];
 }
 
@@ -76,19 +76,20 @@ const size = (bytes) => (bytes < 1024 ? `${bytes} B` : bytes < 1 << 20 ? `${(byt
 
 /** @param {Current} at @param {Answer[]} answers @param {Answer} answer @param {boolean} pending @returns {Child} */
 function body(at, answers, answer, pending) {
-  const before = answers.slice(1).find((other) => other.response);
+  const before = answers.slice(answers.indexOf(answer) + 1).find((other) => other.response);
   const tabs = answer.response ? ["preview", "json", "headers", ...(before ? ["diff"] : [])] : [];
   const tab = tabs.includes(state.route.tab) ? state.route.tab : "preview";
   return h("div", { class: "answer-body" + (pending ? " waits" : ""), key: "body" },
     answer.failure && failureBox(answer.failure, "send-failure"),
     (answer.response?.notes.length ?? 0) > 0 && h("ul", { class: "notes" }, answer.response?.notes.map((note) => h("li", {}, plain(note)))),
-    tabs.length > 0 && h("div", { class: "tabs", role: "tablist", "aria-label": "Answer as", onkeydown: moveTab(tabs, tab) }, tabs.map((name) => h("button", {
+    answer.response && checks(answer, false),
+    tabs.length > 0 && h("div", { class: "tabs", role: "tablist", "aria-label": "Show the response as", onkeydown: moveTab(tabs, tab) }, tabs.map((name) => h("button", {
       key: name, type: "button", role: "tab", id: "tab-" + name, "aria-selected": String(name === tab), "aria-controls": "tab-panel", tabindex: name === tab ? "0" : "-1",
       onclick: () => go({ tab: name }, { replace: true }),
     }, name === "diff" && before ? difference(answer, before) : tabNames[name]))),
     answer.response && h("div", { role: "tabpanel", id: "tab-panel", "aria-labelledby": "tab-" + tab, key: "panel-" + tab, tabindex: "0" }, panel(at, answer, before, tab)),
-    past(answers),
-    answer.response && checks(answer));
+    past(answers, answer),
+    answer.response && checks(answer, true));
 }
 
 /** moveTab is what arrow keys do in the tabs. @param {string[]} tabs @param {string} tab */
@@ -114,8 +115,13 @@ function panel(at, answer, before, tab) {
   if (!response) return null;
   switch (tab) {
     case "headers":
-      return h("dl", { class: "headers" }, response.headers.flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, value(text))]),
-        h("dt", {}, "Request"), h("dd", {}, value(`${response.method} ${response.url}`)));
+      return [
+        h("h3", {}, "Request"),
+        h("p", {}, address(`${response.method} ${response.url}`)),
+        response.to !== "" && !response.url.startsWith(response.to) && h("p", { class: "quiet" }, "Sent to ", value(response.to)),
+        h("h3", {}, "Response headers"),
+        h("dl", { class: "headers" }, response.headers.flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, value(text))])),
+      ];
     case "diff":
       return before?.response ? diffLines(textOf(before), textOf(answer)) : null;
     case "json":
@@ -139,16 +145,16 @@ function preview(at, answer) {
   const { response, cards } = answer;
   if (!response) return null;
   if (!cards) {
-    if (response.body === "" && !response.binary) return h("p", { class: "blank-line" }, "The answer has no body.");
+    if (response.body === "" && !response.binary) return h("p", { class: "blank-line" }, "The response has no body.");
     const detail = answer.parsed && typeof answer.parsed === "object" && typeof answer.parsed.detail === "string" ? answer.parsed.detail : "";
-    return [detail && h("p", { class: "banner " + (response.status >= 400 ? "bad" : "notable") }, plain(detail)),
-      !detail && h("p", { class: "blank-line" }, answer.parsed === undefined ? "The answer is not JSON, so there are no entries to show." : "The answer has no list of entries. Body has all of it."),
-      answer.parsed !== undefined ? tree(answer.parsed) : h("pre", { class: "code wrap body", tabindex: "0", "aria-label": "Body" }, rawLines(response.body.slice(0, 20000)))];
+    return [detail && h("div", { class: "banner " + (response.status >= 400 ? "bad" : "notable") }, h("p", {}, plain(detail)), fillSamples(at, response)),
+      !detail && h("p", { class: "blank-line" }, answer.parsed === undefined ? "This is not JSON, so there are no entries to show." : "This JSON has no list of entries."),
+      !detail && (answer.parsed !== undefined ? tree(answer.parsed) : h("pre", { class: "code wrap body", tabindex: "0", "aria-label": "Body" }, rawLines(response.body.slice(0, 20000))))];
   }
   if (cards.total === 0) return h("p", { class: "blank" }, "The feed has no entries.");
   return [
     h("ul", { class: "cards", id: "cards" }, cards.cards.map((card, i) => h("li", { key: i }, cardOf(answer, card)))),
-    cards.total > cards.cards.length && h("p", { class: "blank-line" }, `And ${cards.total - cards.cards.length} more, in Body.`),
+    cards.total > cards.cards.length && h("p", { class: "blank-line" }, `And ${cards.total - cards.cards.length} more: see Body.`),
     state.picked && state.picked.answer === answer && pickedPanel(at, state.picked.card),
   ];
 }
@@ -163,7 +169,7 @@ const cardOf = (answer, card) => h("button", {
 },
 h("span", { class: "picture" }, card.picture
   ? h("img", { src: `/api/picture?answer=${answer.response?.id}&url=${encodeURIComponent(card.picture)}`, alt: "", loading: "lazy", onerror: hide, onload: unhide })
-  : h("span", { class: "no-picture" }, "no picture")),
+  : h("span", { class: "no-picture" }, "No picture"), card.free && h("span", { class: "on-picture" }, "Free")),
 h("span", { class: "card-title" }, value(card.title)),
 h("span", { class: "card-facts" }, card.facts.map((fact, i) => [i > 0 && " · ", value(fact)])));
 
@@ -183,7 +189,7 @@ function pickedPanel(at, card) {
   }).filter(({ params }) => Object.values(params).some(Boolean));
   return h("div", { class: "picked", id: "picked", key: "picked", role: "region", "aria-label": plain(card.title) },
     h("p", {}, h("strong", {}, value(card.title))),
-    card.link && h("p", {}, h("button", { type: "button", class: "link", onclick: () => follow(card.link) }, "Follow its link"), " ", value(card.link, "url quiet")),
+    card.link && h("p", {}, h("button", { type: "button", class: "link", onclick: () => follow(card.link) }, "Follow the link"), " ", address(card.link, "quiet")),
     nested.map(({ e, params }) => h("p", {}, h("button", {
       type: "button", class: "link",
       onclick: () => {
@@ -192,8 +198,8 @@ function pickedPanel(at, card) {
         open({ source: at.source.id, version: at.version.name, key: e.key, name: e.name, url: e.url });
       },
     }, "Open ", value(e.name)), " with ", Object.entries(params).map(([name, text], i) => [i > 0 && ", ", value(`${name} = ${text || "?"}`)]))),
-    !card.link && nested.length === 0 && h("p", { class: "quiet" }, "It leads to no other endpoint."),
-    h("details", {}, h("summary", {}, "The entry"), tree(card.entry, "$entry")));
+    !card.link && nested.length === 0 && h("p", { class: "quiet" }, "It does not lead to another endpoint."),
+    h("details", {}, h("summary", {}, "The entry as JSON"), tree(card.entry, "$entry")));
 }
 
 /** follow opens the endpoint that a link of an entry belongs to. @param {string} link */
@@ -203,23 +209,44 @@ async function follow(link) {
   else go({ view: "map", feeds: [link] });
 }
 
-/** past lists the answers before. @param {Answer[]} answers */
-const past = (answers) => answers.length > 1 && h("div", { class: "history row", key: "history" }, h("span", { class: "quiet" }, "History"),
-  answers.slice(0, 5).map((answer, i) => h("span", { class: "badge", key: answer.at + "-" + i }, `${clock(answer.at)} ${plain(answer.label)}`)));
+// So many of the responses before are offered: one line of them.
+const maxPast = 5;
 
-/** checks says what can be told about an answer. @param {Answer} answer */
-function checks(answer) {
+/** past lists the responses before, each of which can be looked at again. @param {Answer[]} answers @param {Answer} shown */
+const past = (answers, shown) => answers.length > 1 && h("div", { class: "history row", key: "history", role: "group", "aria-label": "History" },
+  h("span", { class: "quiet", "aria-hidden": "true" }, "History"),
+  answers.slice(0, maxPast).map((answer, i) => h("button", {
+    type: "button", class: "small", key: answer.id, "aria-pressed": String(answer === shown), title: plain(answer.response?.url ?? ""),
+    onclick: () => change(() => { state.past = i === 0 ? 0 : answer.id; state.picked = null; }),
+  }, `${clock(answer.at)} `, value(answer.label))));
+
+/** fillSamples offers a value for the required context keys that a sample lacks. @param {Current} at @param {import("./types.js").Response} response */
+function fillSamples(at, response) {
+  const lacking = draftIsCurrent() ? state.draft?.problems.filter((p) => p.context) ?? [] : [];
+  if (!response.sample || lacking.length === 0) return null;
+  return h("button", {
+    type: "button", id: "fill-samples",
+    onclick: () => lacking.forEach((p) => typeContext(p.field.replace(/^context:/, ""), { text: sampleValue }, destination(at))),
+  }, lacking.length === 1 ? "Fill in a sample value" : "Fill in sample values");
+}
+
+/**
+ * checks says what can be told about a response: what is wrong above it, where nobody misses it, and what is fine below.
+ * @param {Answer} answer
+ * @param {boolean} fine
+ */
+function checks(answer, fine) {
   const { response, cards } = answer;
   if (!response || response.status >= 300) return null;
   /** @type {[boolean, Child][]} */
   const all = [];
   if (cards) {
-    all.push([true, `${answer.cards?.title ? "a title and " : ""}${entries(cards.total)}`]);
-    if (answer.limit !== null) all.push([cards.total <= answer.limit, `limit: ${answer.limit} asked for, ${cards.total} came`]);
+    all.push([true, `The feed has ${answer.cards?.title ? "a title and " : ""}${entries(cards.total)}.`]);
+    if (answer.limit !== null) all.push([cards.total <= answer.limit, `The limit is ${answer.limit}, and the feed has ${entries(cards.total)}.`]);
     const bare = cards.cards.filter((card) => card.picture === "");
     if (bare.length) all.push([false, [`${entries(bare.length)} without a picture: `, value(bare[0].title), bare.length > 1 && " …"]]);
   }
-  if (all.length === 0) return null;
-  return h("div", { class: "checks", key: "checks" }, h("h3", {}, "This answer"),
-    h("ul", {}, all.map(([good, text]) => h("li", { class: good ? "good" : "bad" }, good ? "✓ " : "✗ ", text))));
+  const shown = all.filter(([good]) => good === fine);
+  if (shown.length === 0) return null;
+  return h("ul", { class: "checks", key: fine ? "fine" : "wrong" }, shown.map(([good, text]) => h("li", { class: good ? "good" : "bad" }, good ? "✓ " : "✗ ", text)));
 }

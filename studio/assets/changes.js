@@ -1,7 +1,7 @@
 // The changes of a source against a base that can be chosen.
 
 import { accept, loadChanges, open } from "./actions.js";
-import { badge, byId, count, h, plain, value } from "./dom.js";
+import { address, badge, byId, count, h, plain } from "./dom.js";
 import { failureBox } from "./parts.js";
 import { go } from "./route.js";
 import { source, version } from "./select.js";
@@ -11,6 +11,7 @@ import { state } from "./store.js";
 
 const levels = /** @type {Record<string, string>} */ ({ breaking: "bad", notable: "notable", compatible: "good" });
 const maxChanges = 300;
+const maxPlaces = 20;
 
 export function changesView() {
   const s = source();
@@ -22,8 +23,8 @@ export function changesView() {
   const result = base === "registered" ? { changes: s.changes, failure: null } : state.changes;
   const waiting = !result && !(base === "git" && !of);
   const bases = [
-    { value: "registered", label: s.kind === "address" ? "when it was registered" : "when the studio was opened" },
-    { value: "previous", label: s.kind === "address" ? "the fetch before" : "the text before the last save" },
+    { value: "registered", label: s.kind === "address" ? "when it was registered" : "when the studio started" },
+    { value: "previous", label: s.kind === "address" ? "the previous fetch" : "before the last save" },
     ...others.map((other) => ({ value: "version:" + other.name, label: `version ${other.name}` })),
     ...(state.server.git && s.path ? [{ value: "git", label: "a git revision" }] : []),
   ];
@@ -31,7 +32,9 @@ export function changesView() {
   return h("div", { class: "view changes-view" },
     h("div", { class: "view-head" },
       h("h2", { id: "view-title", tabindex: "-1" }, "Changes"),
-      h("p", { class: "quiet" }, "What they mean to studios, editors and apps that know the base."),
+      h("p", { class: "quiet" }, base === "version" && v ? [`What moving from ${plain(of)} to ${plain(v.name)} changes for studios, editors and apps. `,
+        h("button", { type: "button", class: "link", onclick: () => go({ version: of, of: v.name }, { replace: true }) }, `From ${plain(v.name)} to ${plain(of)} instead`)]
+        : "What changes for studios, editors and apps that already use this manifest."),
       h("div", { class: "row" },
         h("label", { for: "base" }, "Compared with"),
         h("select", { id: "base", value: chosen, onchange: (/** @type {any} */ event) => choose(event.target.value) }, bases.map((b) => h("option", { key: b.value, value: b.value }, plain(b.label)))),
@@ -63,15 +66,21 @@ function show(changes, id) {
   if (changes.length === 0) return h("p", { class: "blank", id: "changes-none" }, "Nothing has changed.");
   const order = Object.keys(levels);
   const sorted = [...changes].sort((a, b) => order.indexOf(a.level) - order.indexOf(b.level));
+  // The same change of several endpoints is said once.
+  const groups = [...Map.groupBy(sorted, (c) => JSON.stringify([c.level, c.rule, c.message])).values()];
   const totals = order.map((level) => [level, changes.filter((c) => c.level === level).length]).filter(([, n]) => n);
   return [
     h("p", { class: "row", key: "totals" }, totals.map(([level, n]) => badge(`${n} ${level}`, levels[/** @type {string} */ (level)]))),
-    h("ul", { class: "changes", id: "changes-list", key: "list" }, sorted.slice(0, maxChanges).map((c, i) => h("li", { key: i },
-      h("p", { class: "finding-head" }, badge(c.level, levels[c.level]), c.version && badge(c.version), h("span", { class: "rule" }, c.rule)),
-      h("p", {}, plain(c.message)),
-      c.endpoint && h("p", { class: "url quiet" }, c.key
-        ? h("button", { type: "button", class: "link", onclick: () => open({ source: id, version: c.version, key: c.key, name: "", url: c.endpoint }) }, value(c.endpoint))
-        : value(c.endpoint))))),
-    changes.length > maxChanges && h("p", { class: "blank-line", key: "more" }, `And ${count(changes.length - maxChanges, "more change")}.`),
+    h("ul", { class: "rows", id: "changes-list", key: "list" }, groups.slice(0, maxChanges).map((same, i) => {
+      const [c] = same;
+      return h("li", { key: i }, badge(c.level, levels[c.level]),
+        h("div", { class: "stack" },
+          h("p", {}, plain(c.message), same.length > 1 && ` (${count(same.length, "endpoint")})`, " ", h("span", { class: "rule" }, c.rule)),
+          same.slice(0, maxPlaces).map((one) => one.endpoint && h("p", {}, one.key
+            ? h("button", { type: "button", class: "link", onclick: () => open({ source: id, version: one.version, key: one.key, name: "", url: one.endpoint }) }, address(one.endpoint))
+            : address(one.endpoint, "quiet"))),
+          same.length > maxPlaces && h("p", { class: "quiet" }, `and ${same.length - maxPlaces} more`)));
+    })),
+    groups.length > maxChanges && h("p", { class: "blank-line", key: "more" }, `And ${count(groups.length - maxChanges, "more change")}.`),
   ];
 }

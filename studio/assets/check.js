@@ -1,37 +1,112 @@
 // The checks of a registered address, or of a file as it would be served.
 
 import { runCheck } from "./actions.js";
-import { badge, count, h, plain, value } from "./dom.js";
+import { address, badge, count, h, plain, value } from "./dom.js";
 import { failureBox } from "./parts.js";
 import { sendOf, source, version } from "./select.js";
-import { state } from "./store.js";
+import { change, state } from "./store.js";
 
-const statuses = /** @type {Record<string, string>} */ ({ passed: "good", failed: "bad", warned: "notable", skipped: "" });
+/** @typedef {import("./types.js").CheckResult} CheckResult */
+/** @typedef {import("./types.js").Source} Source */
+
+/** The statuses and their colours, what matters most first. */
+const statuses = /** @type {Record<string, string>} */ ({ failed: "bad", warned: "notable", passed: "good", skipped: "" });
+
+// As many as signpost check follows, and as many as it takes a minute to follow.
+const defaultFollow = 20;
+const maxFollow = 1000;
+
+// A larger file is no schema that somebody wrote.
+const maxSchemaBytes = 1 << 20;
 
 export function checkView() {
   const s = source();
   if (!s) return null;
   const v = version(s);
   const run = state.check?.source === s.id && state.check.version === (v?.name ?? "") ? state.check : null;
-  const where = s.kind === "address" ? ["the manifest at ", value(s.name), " and its endpoints"]
-    : ["the manifest as ", h("code", {}, "signpost serve"), " would send it",
-      sendOf(s) === "sample" ? ". Sample answers say nothing about the feeds, so choose another Send to for them" : sendOf(s) === "origin" ? [", and its feeds at ", value(state.server.sendTo || "the origin of Send to")] : ", and its feeds where it publishes them"];
+  const sample = sendOf(s) === "sample" && s.kind !== "address";
   return h("div", { class: "view check-view" },
     h("div", { class: "view-head" },
       h("h2", { id: "view-title", tabindex: "-1" }, "Check"),
-      h("p", { class: "quiet" }, "Tries ", where, "."),
+      h("p", { class: "quiet" }, what(s)),
       h("div", { class: "row" },
         h("button", { type: "button", class: "primary", id: "run-check", "aria-disabled": run?.running ? "true" : undefined, onclick: () => { if (!run?.running) runCheck(s.id, v?.name ?? ""); } }, run ? "Run again" : "Run the checks"),
         run?.running && h("button", { type: "button", onclick: () => run.controller?.abort() }, "Cancel"),
         h("span", { role: "status", id: "check-status" }, run?.running ? h("span", { class: "waiting" }, run.total ? `Endpoint ${run.done} of ${run.total}` : "Checking…")
-          : run && !run.failure ? totals(run) : ""))),
+          : run && !run.failure ? totals(run.results) : "")),
+      !sample && options()),
     run?.failure && failureBox(run.failure, "check-failure"),
-    run && run.results.length > 0 && h("ul", { class: "results", id: "results" }, run.results.map((r, i) => h("li", { key: i },
-      h("p", { class: "row" }, badge(r.status, statuses[r.status]), h("span", { class: "rule" }, r.check), r.endpoint && value(r.endpoint, "url quiet")),
-      h("p", {}, plain(r.message)),
-      r.hint && h("p", { class: "hint" }, r.hint.split("\n").map((line) => [plain(line), h("br")]))))));
+    run && run.results.length > 0 && h("ul", { class: "rows", id: "results" }, grouped(run.results).map((same) => h("li", { key: same.map((r) => r.check + r.endpoint).join() }, result(same)))));
 }
 
-/** @param {import("./types.js").CheckRun} run */
-const totals = (run) => Object.keys(statuses).map((status) => [status, run.results.filter((r) => r.status === status).length])
+/** what says what the checks look at. @param {Source} s */
+function what(s) {
+  if (s.kind === "address") return ["Fetches the manifest from ", value(s.name), " and calls its endpoints, as a studio and the apps would."];
+  const manifest = ["Checks the manifest as ", h("code", {}, "signpost serve"), " would publish it"];
+  switch (sendOf(s)) {
+    case "sample": return [manifest, ". To check the feeds as well, send requests to a real server instead of using sample data."];
+    case "origin": return [manifest, ", and calls its feeds on ", value(state.server.sendTo || "the server entered above"), "."];
+    default: return [manifest, ", and calls its feeds at their published URLs."];
+  }
+}
+
+/** options are those of signpost check that the page does not fill in from elsewhere. */
+const options = () => h("details", { class: "options", id: "check-options" },
+  h("summary", {}, "Options"),
+  h("div", { class: "row" },
+    h("span", { class: "row" }, h("label", { for: "follow" }, "Links to follow"),
+      h("input", {
+        id: "follow", type: "number", min: 0, max: maxFollow, step: 1, value: String(state.checking.follow ?? defaultFollow),
+        onchange: (/** @type {any} */ event) => change(() => { state.checking.follow = event.target.value === "" ? null : Math.max(0, Math.min(maxFollow, Math.round(Number(event.target.value)))); }),
+      })),
+    h("span", { class: "row" }, h("label", { for: "schema" }, "JSON Schema for feeds"),
+      h("input", { id: "schema", type: "file", accept: ".json,application/json,application/schema+json", onchange: (/** @type {any} */ event) => readSchema(event.target) }),
+      state.checking.schema && h("button", { type: "button", class: "small", onclick: clearSchema }, "Remove"))),
+  state.failures.schema && failureBox(state.failures.schema, "schema-failure"),
+  h("p", { class: "hint" }, "Placeholders and context values (text, not JSON) are those that you filled in under Endpoints."));
+
+/** readSchema keeps the file that was chosen. @param {HTMLInputElement} input */
+async function readSchema(input) {
+  const file = input.files?.[0];
+  if (!file) return clearSchema();
+  if (file.size > maxSchemaBytes) {
+    change(() => { state.checking.schema = null; state.failures.schema = { detail: "The file is too large for a schema.", hint: "Choose one of up to 1 MiB." }; });
+    return;
+  }
+  const text = await file.text();
+  change(() => { state.checking.schema = { name: file.name, text }; state.failures.schema = null; });
+}
+
+function clearSchema() {
+  const input = /** @type {HTMLInputElement | null} */ (document.getElementById("schema"));
+  if (input) input.value = "";
+  change(() => { state.checking.schema = null; state.failures.schema = null; });
+}
+
+/** grouped puts results together that say the same, and what matters most first. @param {CheckResult[]} results */
+function grouped(results) {
+  const order = Object.keys(statuses);
+  return [...Map.groupBy(results, (r) => JSON.stringify([r.status, r.endpoint && r.check, r.message, r.hint])).values()]
+    .sort(([a], [b]) => order.indexOf(a.status) - order.indexOf(b.status));
+}
+
+// So many endpoints with the same result are listed.
+const maxPlaces = 10;
+
+/** result says what one check found, or several that found the same. @param {CheckResult[]} same */
+function result(same) {
+  const [r] = same;
+  const places = same.filter((other) => other.endpoint && !other.message.includes(`"${other.endpoint}"`));
+  return [
+    badge(r.status, statuses[r.status]),
+    h("div", { class: "stack" },
+      h("p", {}, h("span", { class: "checked" }, [...new Set(same.map((other) => other.check))].join(", ")), plain(r.message)),
+      places.slice(0, maxPlaces).map((other) => h("p", {}, address(other.endpoint, "quiet"))),
+      places.length > maxPlaces && h("p", { class: "quiet" }, `and ${places.length - maxPlaces} more`),
+      r.hint && h("p", { class: "hint" }, r.hint.split("\n").map((line) => [plain(line), h("br")]))),
+  ];
+}
+
+/** @param {CheckResult[]} results */
+const totals = (results) => Object.keys(statuses).map((status) => [status, results.filter((r) => r.status === status).length])
   .filter(([, n]) => n).map(([status, n]) => `${n} ${status}`).join(", ") || count(0, "result");

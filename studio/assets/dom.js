@@ -174,6 +174,9 @@ export function plain(text) {
 /** value is a text from outside, kept apart from the text around it. @param {unknown} text @param {string} [cls] */
 export const value = (text, cls) => h("bdi", { class: cls }, plain(text));
 
+/** address is a URL from outside, which a line may end inside of where a part of it begins. @param {unknown} text @param {string} [cls] */
+export const address = (text, cls = "") => h("bdi", { class: ("url " + cls).trim() }, plain(text).split(/(?<=[^/:])(?=[/?&])/).map((part, i) => [i > 0 && h("wbr"), part]));
+
 /** @param {unknown} text */
 export const code = (text) => h("code", {}, h("bdi", {}, plain(text)));
 

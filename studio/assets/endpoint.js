@@ -1,9 +1,9 @@
 // The endpoint: what the entry, the editor and the app fill in, and the request that comes of it.
 
-import { draftIsCurrent, focusField, open, type, typeContext } from "./actions.js";
+import { draftIsCurrent, focusField, open, sampleValue, type, typeContext } from "./actions.js";
 import { badge, code, count, h, plain, value } from "./dom.js";
 import { copyButton, keys, segments, urlTokens, whyNot } from "./parts.js";
-import { go } from "./route.js";
+import { back, go } from "./route.js";
 import { contextSet, contextValue, destination, elsewhere, nestingOf, paramsOf, riskOf, sendOf, typedFor, valueOf } from "./select.js";
 import { change, state } from "./store.js";
 
@@ -18,18 +18,18 @@ export function endpointPane(at) {
   const { endpoint: e } = at;
   const params = paramsOf(e);
   return h("section", { class: "pane endpoint", "aria-labelledby": "endpoint-name", key: at.id },
-    h("button", { type: "button", class: "back", onclick: () => history.back() }, "‹ Endpoints"),
+    h("button", { type: "button", class: "back", onclick: () => back("list") }, "‹ Endpoints"),
     h("div", { class: "pane-head" },
       h("h2", { id: "endpoint-name", tabindex: "-1" }, value(e.name)),
       h("p", { class: "facts", id: "endpoint-facts" },
-        badge(e.method.toUpperCase(), e.method === "post" ? "post" : "get"), code(e.mime_type), e.foreign && badge("another host", "notable", "Not on the host of the manifest")),
+        badge(e.method.toUpperCase(), e.method === "post" ? "post" : "get"), code(e.mime_type), e.foreign && badge("third party", "notable", "Not on the host of the manifest")),
       h("p", { class: "url quiet", id: "endpoint-url" }, urlTokens(e.url, null))),
     warnings(at),
-    e.placeholders.length > 0 && group("locator", "The entry fills in", "placeholders of the URL", e.placeholders.map((name) => placeholderRow(at, name))),
+    e.placeholders.length > 0 && group("locator", "The entry fills in", "placeholders in the URL", e.placeholders.map((name) => placeholderRow(at, name))),
     params.length > 0 && group("controls", "Editors set", controlsFact(at, params), e.modifiers.flatMap((m) => modifierRows(at, m))),
-    e.context.length > 0 && group("context", "The app adds", ["for ", value(destination(at))], e.context.map((item) => contextRow(at, item))),
+    e.context.length > 0 && group("context", "The app adds", contextFact(at), e.context.map((item) => contextRow(at, item))),
     e.placeholders.length + params.length + e.context.length === 0
-      && h("p", { class: "blank-line", id: "nothing" }, "There is nothing to fill in: no modifiers for editors, no context keys from the app."),
+      && h("p", { class: "blank-line", id: "nothing" }, "Nothing to fill in: editors set nothing here, and the app adds nothing."),
     request(at));
 }
 
@@ -39,6 +39,9 @@ function controlsFact(at, params) {
   return [count(at.endpoint.modifiers.length, "modifier"), changed > 0 && [` · ${changed} changed · `,
     h("button", { type: "button", class: "link", onclick: () => params.forEach((param) => type("modifiers", param.key, undefined)) }, "reset all")]];
 }
+
+/** contextFact says where the values come from, and for whom they are. @param {Current} at @returns {Child} */
+const contextFact = (at) => ["from the set “", value(contextSet().name), "”", sendOf(at.source) !== "sample" && [", for ", value(destination(at))]];
 
 /** @param {string} id @param {string} title @param {Child} fact @param {Child[]} rows */
 const group = (id, title, fact, rows) => h("section", { class: "group", id, key: id, "aria-labelledby": id + "-title" },
@@ -60,18 +63,18 @@ function warnings(at) {
         h("button", { type: "button", class: "link", onclick: () => open(owner, state.draft?.url) }, "Open ", value(owner.name)))),
     losing.length > 0 && h("div", { class: "banner bad", id: "lost", key: "lost" },
       h("p", {}, h("strong", {}, "Feeds here lose ", keys(riskOf(s, v, e).lost), ". "),
-        losing.map((other) => [value(other.name, "strong"), " declares ", other.lost_keys.length === 1 ? "it" : "them", ", but the longest matching endpoint wins, and that is this one. "])),
+        losing.map((other) => [value(other.name, "strong"), " declares ", other.lost_keys.length === 1 ? "it" : "them", ", but only the endpoint with the longest matching URL counts, and that is this one. "])),
       h("p", {}, h("button", { type: "button", class: "link", onclick: () => go({ view: "map" }) }, "Show on the map"))),
     twins.length > 0 && h("div", { class: "banner notable", key: "twins", id: "twins" },
       h("p", {}, "The same URL is also registered by ", twins.map((name, i) => [i > 0 && ", ", value(name)]),
-        riskOf(s, v, e).differs ? ", with another method, type or context keys. Which of them a studio uses is open." : ", with the same method, type and context keys.")),
+        riskOf(s, v, e).differs ? ", with a different method, type or context keys. It is undefined which one a studio uses." : ", with the same method, type and context keys.")),
     s.findings.some((f) => f.key === e.key) && h("p", { class: "blank-line", key: "findings" },
       h("button", { type: "button", class: "link", onclick: () => go({ view: "findings" }) }, count(riskOf(s, v, e).findings, "finding")), " about this endpoint"),
     draftIsCurrent() && (state.draft?.losers.length ?? 0) > 0 && !owner && losing.length === 0 && h("details", { key: "why", class: "why" },
-      h("summary", {}, "Why the feed belongs here"),
+      h("summary", {}, "Why this endpoint answers"),
       (state.draft?.losers ?? []).map((other) => h("p", {}, whyNot(other, e.name)))),
     draftIsCurrent() && state.draft?.inside_segment && h("p", { class: "blank-line", key: "inside" },
-      "The endpoint ends in the middle of a path segment of this feed, so it may match by chance."),
+      "This endpoint’s URL ends in the middle of a path segment of the feed, so the match may be a coincidence."),
   ];
 }
 
@@ -153,7 +156,7 @@ function control(param, now, name, id) {
   const set = (/** @type {string} */ text) => type("modifiers", param.key, text);
   switch (param.control) {
     case "toggle":
-      return segments(id + "-group", param.label, [["", "unset"], ["false", "off"], ["true", "on"]].map(([text, label]) => ({
+      return segments(id + "-group", param.label, [["", "not set"], ["false", "off"], ["true", "on"]].map(([text, label]) => ({
         value: text, label, checked: now === text, onchoose: () => set(text),
       })), { title: param.placeholder ? plain(param.placeholder) : undefined });
     case "select":
@@ -187,7 +190,7 @@ function contextRow(at, item) {
     label: item.key, key: item.sent_as === item.key ? place : `${place}: ${item.sent_as}`, id,
     about: h("span", { class: "quiet about" }, h("span", { class: item.required ? "strong" : "" }, item.required ? "required" : "optional"),
       item.feature && [", from ", value(item.feature)], item.about && [h("br"), value(item.about)]),
-    control: !item.sent ? h("p", { class: "quiet", id }, `Not sent: it goes into the body, and a ${at.endpoint.method} request has none.`)
+    control: !item.sent ? h("p", { class: "quiet", id }, `Not sent: it belongs in the body, and a ${at.endpoint.method.toUpperCase()} request has none.`)
       : h("div", { class: "row secret" },
         h("input", {
           ...plainText, id, type: masked ? "password" : "text", autocomplete: "off", value: now.text, "aria-required": item.required ? "true" : undefined, ...described(name, id),
@@ -199,10 +202,10 @@ function contextRow(at, item) {
           onchange: (/** @type {any} */ event) => typeContext(item.key, { json: event.target.value === "json" }, to),
         }, h("option", { value: "text" }, "text"), h("option", { value: "json" }, "JSON"))),
     below: item.sent && [
-      other && h("p", { class: "hint" }, "Empty here: the value of “", value(contextSet().name), "” was entered for ", value(other), ". ",
-        h("button", { type: "button", class: "link", onclick: () => typeContext(item.key, contextValue(other, item.key), to) }, "Use it here too")),
+      other && h("p", { class: "hint" }, "“", value(contextSet().name), "” has a value that was entered for ", value(other), ". ",
+        h("button", { type: "button", class: "link", onclick: () => typeContext(item.key, contextValue(other, item.key), to) }, "Use it here, too")),
       !other && now.text === "" && sendOf(at.source) === "sample" && item.required && h("p", { class: "hint" },
-        h("button", { type: "button", class: "link", onclick: () => typeContext(item.key, { text: "sample-value" }, to) }, "Fill in a sample value")),
+        h("button", { type: "button", class: "link", onclick: () => typeContext(item.key, { text: sampleValue }, to) }, "Fill in a sample value")),
     ],
   });
 }
@@ -224,11 +227,11 @@ function request(at) {
     now && draft && draft.snippets.length > 0 && snippet && [
       h("div", { class: "row", key: "snippets" }, segments("snippet", "Request as", draft.snippets.map((other) => ({
         value: other.name, label: other.name, checked: other === snippet, onchoose: () => go({ snippet: other.name }, { replace: true }),
-      }))), copyButton("copy", () => snippet.text), copyButton("copy-link", () => location.href, "Link to this state")),
+      }))), copyButton("copy", () => snippet.text), copyButton("copy-link", () => location.href, "Copy link")),
       snippet.name !== "URL" && h("pre", { class: "code wrap", id: "snippet-text", tabindex: "0", "aria-label": plain(`Request as ${snippet.name}`), key: "snippet-text" }, plain(snippet.text)),
     ],
     now && draft && (draft.ctx !== "" || draft.body !== "") && h("details", { key: "travel", id: "travel" },
-      h("summary", {}, "How context keys travel"),
+      h("summary", {}, "How the context keys are sent"),
       draft.ctx !== "" && [
         h("p", { class: "quiet" }, "In the query parameter ", h("code", {}, "ctx"), ", as base64url-encoded JSON:"),
         h("pre", { class: "code wrap", id: "ctx", tabindex: "0", "aria-label": "ctx, encoded" }, plain(draft.ctx)),

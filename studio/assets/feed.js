@@ -55,11 +55,11 @@ function card(entry) {
   if (typeof type === "string") facts.push(type);
   const seconds = Number(entry.extensions?.duration ?? entry.duration);
   if (Number.isFinite(seconds) && seconds > 0) facts.push(`${Math.max(1, Math.round(seconds / 60))} min`);
-  if (entry.extensions?.free === true || entry.free === true) facts.push("free");
   return {
-    title: textOf(entry, titleNames) || textOf(entry, ["id", "guid", "slug"]) || "without a title",
+    title: textOf(entry, titleNames) || textOf(entry, ["id", "guid", "slug"]) || "Untitled",
     picture: pictureOf(entry, 0),
     facts,
+    free: entry.extensions?.free === true || entry.free === true,
     link: linkOf(entry),
     entry,
   };

@@ -1,11 +1,11 @@
 // The map: all registered endpoints as nested prefixes, which swallows which, and where feeds land.
 
 import { loadMatches, open } from "./actions.js";
-import { badge, byId, count, h, lazy, list, plain, value } from "./dom.js";
-import { keys, whyNot } from "./parts.js";
+import { address, badge, byId, code, count, h, lazy, list, plain, value } from "./dom.js";
+import { keys, more, whyNot } from "./parts.js";
 import { endpointID, go } from "./route.js";
 import { nestingOf, pathOf, shortName, sources } from "./select.js";
-import { state } from "./store.js";
+import { change, state } from "./store.js";
 
 /** @typedef {import("./types.js").Source} Source */
 /** @typedef {import("./types.js").Version} Version */
@@ -14,24 +14,47 @@ import { state } from "./store.js";
 /** @typedef {import("./types.js").Nesting} Nesting */
 /** @typedef {{ source: Source, version: Version, endpoint: Endpoint, nesting: Nesting | undefined, children: Spot[], feeds: Match[] }} Spot */
 
-// More than this is not looked at but searched.
-const maxSpots = 400;
+// So many endpoints are added at a time, when the end of the map is scrolled to.
+const page = 300;
+
+/** How many endpoints are shown. */
+let room = { of: "", n: page };
 
 export function mapView() {
   loadMatches();
   const all = sources();
   const matches = state.route.feeds.length > 0 ? state.matches?.matches ?? [] : [];
+  const words = state.route.filter.trim().toLowerCase();
+  const risky = state.route.show === "risk";
+  if (room.of !== words + risky) room = { of: words + risky, n: page };
+  const total = all.reduce((n, s) => n + s.versions.reduce((m, v) => m + v.endpoints.length, 0), 0);
+  const losing = [...state.server.overlap.values()].filter(loses).length;
   return h("div", { class: "view map-view" },
     h("div", { class: "view-head" },
-      h("h2", { id: "view-title", tabindex: "-1" }, "Map"),
-      h("p", { class: "quiet" }, "An endpoint inside another one takes its feeds over, and only its own context keys are sent. Everything registered in this page counts.")),
+      h("h2", { id: "view-title", tabindex: "-1" }, "Map ", h("span", { class: "quiet" }, count(total, "endpoint"), losing > 0 && `, ${losing} with lost keys`)),
+      h("p", { class: "quiet" }, "Apps send the context keys of one endpoint with a feed: the one with the longest matching URL. So an endpoint inside another takes feeds away from it."),
+      (total > fewEndpoints || words || risky) && h("div", { class: "row" },
+        h("input", {
+          id: "map-filter", class: "filter", type: "search", placeholder: "Filter by name, URL or key", "aria-label": "Filter the map", value: state.route.filter,
+          oninput: (/** @type {any} */ event) => go({ filter: event.target.value }, { replace: true }),
+        }),
+        (losing > 0 || risky) && h("button", { type: "button", class: "pill", "aria-pressed": String(risky), onclick: () => go({ show: risky ? "all" : "risk" }, { replace: true }) }, `Lost keys ${losing}`))),
     h("div", { class: "split" },
-      lazy("div", { class: "map", key: "map" }, [state.server.overlap, state.server.rev, state.matches, state.route.filter], () => origins(all, matches)),
+      lazy("div", { class: "map", key: "map" }, [state.server.overlap, state.server.rev, state.matches, room.of, room.n, matches.length], () => origins(all, matches, words, risky)),
       h("div", { class: "map-side" }, feedForm(), h("div", { id: "landings", role: "status" }, matches.map(landing)))));
 }
 
-/** origins returns the endpoints of each scheme and host. @param {Source[]} all @param {Match[]} matches */
-function origins(all, matches) {
+// From here on a filter helps.
+const fewEndpoints = 12;
+
+const loses = (/** @type {Nesting} */ nesting) => nesting.under.some((other) => other.lost_keys.length > 0);
+
+/** wanted reports whether the filter lets an endpoint through. @param {Spot} spot @param {string} words @param {boolean} risky */
+const wanted = ({ endpoint: e, nesting }, words, risky) => (!risky || Boolean(nesting && loses(nesting)))
+  && (words === "" || [e.name, e.url, ...e.context.map((item) => item.key)].some((text) => text.toLowerCase().includes(words)));
+
+/** origins returns the endpoints of each scheme and host. @param {Source[]} all @param {Match[]} matches @param {string} words @param {boolean} risky */
+function origins(all, matches, words, risky) {
   /** @type {Map<string, Spot>} */
   const spots = new Map();
   for (const s of all) {
@@ -49,19 +72,33 @@ function origins(all, matches) {
   for (const spot of spots.values()) {
     const above = spot.nesting?.under.find((other) => other.reason !== "order");
     const parent = above && spots.get(endpointID({ source: above.source, version: above.version, endpoint: above.key }));
-    if (parent && parent !== spot) parent.children.push(spot);
-    else roots.set(spot.endpoint.origin, [...(roots.get(spot.endpoint.origin) ?? []), spot]);
+    const siblings = parent && parent !== spot ? parent.children : roots.get(spot.endpoint.origin);
+    if (siblings) siblings.push(spot);
+    else roots.set(spot.endpoint.origin, [spot]);
   }
   if (spots.size === 0) return [h("p", { class: "blank" }, "There are no endpoints to show.")];
-  let left = maxSpots;
-  const sections = [...roots].map(([origin, children]) => h("section", { class: "origin", key: origin, "aria-label": plain(origin) },
-    h("h3", {}, value(origin || "without a host")),
-    h("ul", { class: "spots" }, children.flatMap((spot) => (left-- > 0 ? [draw(spot, new Set(), () => left-- > 0)] : [])))));
-  return [...sections, spots.size > maxSpots && h("p", { class: "blank-line" }, `Not all of ${count(spots.size, "endpoint")} are shown.`)];
+  // An endpoint is shown with those around it, whether the filter wants them or not.
+  const shown = new Set();
+  const seek = (/** @type {Spot} */ spot, /** @type {Set<Spot>} */ path) => {
+    if (path.has(spot)) return false;
+    path.add(spot);
+    const inside = spot.children.filter((child) => seek(child, path)).length > 0;
+    if (inside || wanted(spot, words, risky)) shown.add(spot);
+    return shown.has(spot);
+  };
+  for (const children of roots.values()) for (const spot of children) seek(spot, new Set());
+  if (shown.size === 0) return [h("p", { class: "blank" }, "No endpoint matches.")];
+  let drawn = 0;
+  const has = (/** @type {Spot} */ spot) => shown.has(spot) && drawn++ < room.n;
+  const sections = [...roots].flatMap(([origin, children]) => {
+    const own = children.flatMap((spot) => (has(spot) ? [draw(spot, new Set(), has)] : []));
+    return own.length === 0 ? [] : [h("section", { class: "origin", key: origin, "aria-label": plain(origin) }, h("h3", {}, value(origin || "no host")), h("ul", { class: "spots" }, own))];
+  });
+  return [...sections, shown.size > room.n && more(shown.size - room.n, () => change(() => { room.n += page; }))];
 }
 
-/** @param {Spot} spot @param {Set<Spot>} seen @param {() => boolean} room @returns {import("./dom.js").Child} */
-function draw(spot, seen, room) {
+/** @param {Spot} spot @param {Set<Spot>} seen @param {(spot: Spot) => boolean} has whether one is shown @returns {import("./dom.js").Child} */
+function draw(spot, seen, has) {
   if (seen.has(spot)) return null;
   seen.add(spot);
   const { source: s, version: v, endpoint: e, nesting } = spot;
@@ -71,16 +108,18 @@ function draw(spot, seen, room) {
     h("div", { class: "row" },
       h("button", { type: "button", class: "link strong", onclick: () => open({ source: s.id, version: v.name, key: e.key, name: e.name, url: e.url }) }, value(e.name)),
       badge(e.method.toUpperCase(), e.method === "post" ? "post" : "get"), v.name && badge(v.name),
+      h("span", { class: "where" }, address(pathOf(e))),
       sources().length > 1 && h("span", { class: "quiet" }, value(shortName(s))),
-      above?.inside && badge("inside a segment", "notable", "The endpoint around it ends in the middle of a path segment"),
-      above?.reason === "literals" && badge("more literal", "", "It covers the same part of a URL as the endpoint around it, and spells more of it out"),
+      above?.inside && badge("splits a path segment", "notable", "The URL of the endpoint around it ends in the middle of a path segment of this one"),
+      above?.reason === "literals" && badge("fewer placeholders", "", "It covers the same part of a feed URL as the endpoint around it, and spells more of it out"),
       nesting?.differ && badge("declared twice, differently", "bad")),
-    h("p", { class: "where" }, value(pathOf(e))),
-    h("p", { class: "gets" }, e.context.length ? ["sends ", keys(e.context.map((item) => item.key))] : "sends no context keys"),
+    h("p", { class: "gets" }, e.context.length === 0 && lost.length === 0 && "no context keys",
+      e.context.map((item) => h("span", { class: "chip" }, code(item.key))),
+      lost.map((key) => h("span", { class: "chip lost" }, h("span", { class: "unseen" }, "lost: "), code(key)))),
     lost.length > 0 && h("p", { class: "failure" }, "Feeds here lose ", keys(lost), ", which ",
       list((nesting?.under ?? []).filter((other) => other.lost_keys.length).map((other) => value(other.name, "strong"))), " would send."),
-    spot.feeds.length > 0 && h("ul", { class: "landed" }, spot.feeds.map((match) => h("li", {}, "● ", value(match.feed, "url")))),
-    spot.children.length > 0 && h("ul", { class: "spots" }, spot.children.flatMap((child) => (room() ? [draw(child, seen, room)] : []))));
+    spot.feeds.length > 0 && h("ul", { class: "landed" }, spot.feeds.map((match) => h("li", {}, "● ", address(match.feed)))),
+    spot.children.length > 0 && h("ul", { class: "spots" }, spot.children.flatMap((child) => (has(child) ? [draw(child, seen, has)] : []))));
 }
 
 const feedForm = () => h("form", {
@@ -91,9 +130,9 @@ const feedForm = () => h("form", {
     go({ feeds: text.split(/\s+/).filter(Boolean).slice(0, 100) }, { replace: true });
   },
 },
-h("label", { for: "feeds" }, "Where do these feeds land?"),
+h("label", { for: "feeds" }, "Which endpoint answers for these feeds?"),
 h("textarea", {
-  id: "feeds", rows: 4, placeholder: "Feed URLs, one per line", spellcheck: "false", key: state.route.feeds.join("\n"),
+  id: "feeds", rows: 4, placeholder: "Paste feed URLs, one per line", spellcheck: "false", key: state.route.feeds.join("\n"),
   created: (/** @type {HTMLTextAreaElement} */ node) => { node.value = state.route.feeds.join("\n"); },
   onkeydown: (/** @type {KeyboardEvent} */ event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) /** @type {any} */ (event.target).form.requestSubmit();
@@ -104,14 +143,14 @@ h("div", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Sh
 
 /** landing says which endpoint answers for a feed, and why. @param {Match} match */
 export const landing = (match) => h("div", { class: "landing", key: match.feed },
-  h("p", { class: "url" }, value(match.feed)),
+  h("p", {}, address(match.feed)),
   match.problem ? h("p", { class: "failure" }, plain(match.problem))
-    : !match.found ? h("p", { class: "failure" }, "No endpoint answers: scheme, host and path must begin like those of an endpoint. The feed gets no context keys.")
+    : !match.found ? h("p", { class: "failure" }, "No endpoint answers, so apps send no context keys. The feed must begin with the URL of an endpoint: same scheme, host and path.")
       : [
         h("p", {}, h("button", { type: "button", class: "link strong", onclick: () => open(match.winner, match.feed) }, value(match.winner.name)), " answers",
-          match.winner.version && [" (", value(match.winner.version), ")"], ". It gets ",
+          match.winner.version && [" (", value(match.winner.version), ")"], ". Apps send ",
           match.context_obj.length ? keys(match.context_obj.map((item) => item.key)) : "no context keys", "."),
-        match.inside_segment && h("p", { class: "failure" }, "The endpoint ends in the middle of a path segment of the feed, so it may match by chance."),
+        match.inside_segment && h("p", { class: "failure" }, "The endpoint’s URL ends in the middle of a path segment of the feed, so the match may be a coincidence."),
         match.losers.map((other) => h("p", { class: other.lost_keys.length ? "failure" : "quiet" }, whyNot(other, match.winner.name))),
         match.twins.length > 0 && h("p", { class: "quiet" }, "The same URL is also registered by ", list(match.twins.map((twin) => value(twin.source))), "."),
       ]);

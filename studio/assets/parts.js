@@ -19,6 +19,16 @@ export const segments = (id, label, options, props = {}) => h("fieldset", { clas
     h("input", { type: "radio", name: id, value: option.value, checked: option.checked, onchange: option.onchoose }),
     h("span", {}, plain(option.label)))));
 
+/**
+ * more is what a long list ends with: it shows the next part when it is scrolled to, or pressed.
+ * @param {number} left
+ * @param {() => void} grow
+ */
+export const more = (left, grow) => h("p", { class: "more-rows", key: "more" }, h("button", {
+  type: "button", class: "link", onclick: grow,
+  created: (/** @type {HTMLElement} */ node) => new IntersectionObserver((seen) => { if (seen.some((s) => s.isIntersecting)) node.click(); }).observe(node),
+}, `${left} more`));
+
 /** failureBox says what is wrong and what to do. @param {Failure} failure @param {string} [id] */
 export const failureBox = (failure, id) => h("div", { class: "banner bad", role: "alert", id, key: id },
   h("p", {}, h("strong", {}, plain(failure.detail))),
@@ -70,23 +80,23 @@ export function urlTokens(url, fill) {
   const end = url.search(/[?#]/);
   const path = end < 0 ? url : url.slice(0, end);
   const [, scheme = "", authority = "", rest = path] = /^([a-z][a-z0-9+.-]*:\/\/)([^/]*)(.*)$/is.exec(path) ?? [];
-  const parts = [h("span", { class: "quiet" }, plain(scheme)), h("strong", {}, plain(authority)), placeholders(rest, fill)];
+  const parts = [h("span", { class: "quiet" }, plain(scheme)), h("strong", {}, plain(authority)), placeholders(rest, fill, /(?=\/)/)];
   if (end < 0) return parts;
   const [query, ...fragment] = url.slice(end).split("#");
   query.split(/(?=[?&])/).forEach((pair) => {
     const [name, ...text] = pair.slice(1).split("=");
     const whole = text.join("=");
-    parts.push(h("span", { class: "quiet" }, plain(pair.slice(0, 1))), h("span", { class: "key" }, placeholders(name, fill)));
+    parts.push(h("wbr"), h("span", { class: "quiet" }, plain(pair.slice(0, 1))), h("span", { class: "key" }, placeholders(name, fill)));
     if (pair.includes("=")) parts.push(h("span", { class: "quiet" }, "="), h(name === "ctx" ? "span" : "strong", { class: name === "ctx" ? "quiet" : "" }, placeholders(whole, fill)));
   });
   if (fragment.length) parts.push(h("span", { class: "quiet" }, plain("#" + fragment.join("#"))));
   return parts;
 }
 
-/** @param {string} text @param {((name: string) => void) | null} fill @returns {import("./dom.js").Child[]} */
-function placeholders(text, fill) {
+/** @param {string} text @param {((name: string) => void) | null} fill @param {RegExp} [breaks] where a line may end @returns {import("./dom.js").Child[]} */
+function placeholders(text, fill, breaks) {
   return text.split(/(\{\{[^{}]*\}\})/).map((part) => {
-    if (!/^\{\{[^{}]*\}\}$/.test(part)) return plain(part);
+    if (!/^\{\{[^{}]*\}\}$/.test(part)) return breaks ? part.split(breaks).map((piece) => [h("wbr"), plain(piece)]) : plain(part);
     const name = part.slice(2, -2);
     return fill ? h("button", { type: "button", class: "open", "aria-label": plain(`Fill in ${name}`), onclick: () => fill(name) }, plain(part)) : h("span", { class: "open" }, plain(part));
   });

@@ -76,15 +76,24 @@ export const endpointID = ({ source, version, endpoint }) => JSON.stringify([sou
  */
 export function go(changes, { replace = false } = {}) {
   const before = location.hash;
+  const from = paneOf();
   change(() => Object.assign(state.route, changes));
   const after = present();
   if (after === before) return;
-  if (replace || before === "") history.replaceState(null, "", after);
-  else history.pushState(null, "", after);
+  if (replace || before === "") history.replaceState(history.state, "", after);
+  else history.pushState({ from }, "", after);
+}
+
+const paneOf = () => `${state.route.view}/${state.route.pane}`;
+
+/** back returns to a pane of the endpoints: a step back if that was the way here, which a link or the palette is not. @param {string} pane */
+export function back(pane) {
+  if (history.state?.from === `endpoints/${pane}`) history.back();
+  else go({ view: "endpoints", pane });
 }
 
 /** settle writes the address of what is shown, without a step. */
 export function settle() {
   const after = present();
-  if (after !== location.hash) history.replaceState(null, "", after);
+  if (after !== location.hash) history.replaceState(history.state, "", after);
 }

@@ -82,7 +82,7 @@ export function sendOf(s) {
 /** destination returns where the requests of an endpoint go. Context values are kept for it alone. @param {Current} at */
 export function destination(at) {
   const send = sendOf(at.source);
-  if (send === "sample") return "sample answers";
+  if (send === "sample") return "sample data";
   return send === "origin" && !at.endpoint.foreign && state.server.sendTo ? state.server.sendTo : at.endpoint.origin;
 }
 

@@ -46,12 +46,12 @@ function main() {
     tree(s, v, e),
     at ? [endpointPane(at), answerPane(at)] : h("p", { class: "blank", id: "endpoint-blank", key: "blank" }, blankText()),
     at && h("nav", { class: "steps", "aria-label": "Panes", key: "steps" },
-      state.route.pane === "endpoint" && h("button", { type: "button", class: "primary", onclick: () => go({ pane: "answer" }) }, "Answer ›")));
+      state.route.pane === "endpoint" && h("button", { type: "button", class: "primary", onclick: () => go({ pane: "answer" }) }, "Response ›")));
 }
 
 const welcome = () => h("section", { class: "blank", id: "empty", "aria-labelledby": "empty-title" },
   h("h2", { id: "empty-title" }, "Nothing is registered yet"),
-  h("p", {}, "Register the address of a manifest, or start ", h("code", {}, "signpost studio feeds.yaml"), " to see a definition of yours."),
+  h("p", {}, "Register the address of a manifest, or run ", h("code", {}, "signpost studio feeds.yaml"), " to open a definition."),
   h("p", {}, h("button", { type: "button", class: "primary", onclick: () => change(() => { state.dialog = "sources"; }) }, "Register a manifest")));
 
 function blankText() {

@@ -181,10 +181,14 @@ export async function deploy(wish) {
   }
 }
 
+// Between a phone and a desk there is room for an endpoint and its response, and the list is a screen of its own.
+const twoPanes = "(min-width: 681px) and (max-width: 940px)";
+
 /** arrive takes over the address of the page. @param {boolean} first */
 export function arrive(first) {
   if (!location.hash.startsWith("#/")) {
     if (!first) return;
+    if (matchMedia(twoPanes).matches) state.route.pane = "endpoint"; // so that a feed is the first thing to see
     settle();
     return;
   }

@@ -12,6 +12,8 @@ import { deploy } from "./sync.js";
 
 const viewNames = /** @type {Record<string, string>} */ ({ endpoints: "Endpoints", map: "Map", findings: "Findings", changes: "Changes", check: "Check" });
 
+const sendNames = /** @type {Record<string, string>} */ ({ published: "as published", origin: "another server", sample: "sample data" });
+
 export function header() {
   const s = source();
   const v = s && version(s);
@@ -35,7 +37,7 @@ export function header() {
       },
     }, viewNames[name], s && mark(name, s)))),
     h("button", { type: "button", class: "goto", id: "goto", "aria-keyshortcuts": "Control+K", onclick: () => openPalette() },
-      h("span", {}, "Go to", h("span", { class: "more" }, " endpoint, key, modifier, feed URL")), h("kbd", {}, "Ctrl K")));
+      h("span", { class: "words" }, "Go to", h("span", { class: "more" }, " endpoint, key, modifier, feed URL")), h("kbd", {}, "Ctrl K")));
 }
 
 /** chooseVersion goes to another version, to the endpoint at the same path. @param {Source} s @param {string} name */
@@ -72,7 +74,10 @@ export function deployment() {
   if (!s) return null;
   const own = s.kind !== "address";
   const send = sendOf(s);
-  return h("section", { class: "deployment", "aria-label": "Deployment", key: "deployment" },
+  return h("section", { class: "deployment" + (state.unfolded ? " unfolded" : ""), "aria-label": "Deployment", key: "deployment" },
+    h("button", {
+      type: "button", class: "unfold plainly", "aria-expanded": String(state.unfolded), onclick: () => change(() => { state.unfolded = !state.unfolded; }),
+    }, h("span", {}, "Deployment: ", value(s.host), " · ", sendNames[send]), h("span", { "aria-hidden": "true" }, state.unfolded ? " ▴" : " ▾")),
     s.features.length > 0 && h("div", { class: "row", role: "group", "aria-label": "Features" }, h("span", { class: "quiet", "aria-hidden": "true" }, "Features"),
       s.features.map((feature) => h("button", {
         key: feature.name, type: "button", class: "pill", role: "switch", "aria-checked": String(feature.enabled),
@@ -81,9 +86,9 @@ export function deployment() {
     own && s.host_open ? hostForm(s) : h("span", { class: "row" }, h("span", { class: "quiet" }, "Host"), value(s.host, "strong")),
     h("div", { class: "row" }, h("span", { class: "quiet", "aria-hidden": "true" }, "Send to"),
       segments("send-mode", "Send to", [
-        { value: "published", label: "as published", checked: send === "published", onchoose: () => chooseSend("published") },
-        { value: "origin", label: state.server.sendTo ? state.server.sendTo : "another origin", checked: send === "origin", onchoose: () => chooseSend("origin") },
-        { value: "sample", label: "sample answers", checked: send === "sample", onchoose: () => chooseSend("sample") },
+        { value: "published", label: sendNames.published, checked: send === "published", onchoose: () => chooseSend("published") },
+        { value: "origin", label: state.server.sendTo || sendNames.origin, checked: send === "origin", onchoose: () => chooseSend("origin") },
+        { value: "sample", label: sendNames.sample, checked: send === "sample", onchoose: () => chooseSend("sample") },
       ]),
       send === "origin" && originForm()),
     setPicker(),
@@ -109,7 +114,7 @@ const hostForm = (s) => h("form", { class: "row", novalidate: true, key: "host",
   }));
 
 const originForm = () => h("form", { class: "row", novalidate: true, key: "origin", onsubmit: submit("send-to", setOrigin) },
-  h("label", { for: "send-to", class: "unseen" }, "Origin to send to"),
+  h("label", { for: "send-to", class: "unseen" }, "Server to send to"),
   h("input", {
     id: "send-to", type: "url", size: 18, placeholder: "http://localhost:3000", autocomplete: "off", spellcheck: "false", key: "origin-" + state.server.sendTo,
     created: (/** @type {HTMLInputElement} */ node) => { node.value = state.server.sendTo; },
@@ -130,7 +135,7 @@ function setPicker() {
   const set = contextSet();
   return h("div", { class: "row", key: "set" },
     h("label", { for: "set", class: "quiet" }, "App"),
-    h("select", { id: "set", value: set.id, title: "A named set of context values. They stay in this tab.", onchange: (/** @type {any} */ event) => chooseSet(event.target.value) },
+    h("select", { id: "set", value: set.id, title: "What the app knows about its user and device. The values stay in this tab.", onchange: (/** @type {any} */ event) => chooseSet(event.target.value) },
       state.sets.map((other) => h("option", { key: other.id, value: other.id }, plain(other.name))),
       h("option", { key: "new", value: "new" }, "New set…")),
     h("button", { type: "button", class: "small", onclick: () => change(() => { state.dialog = "set"; }) }, "Edit"));
@@ -157,11 +162,11 @@ export function banners() {
   const unknown = state.loaded && state.route.source !== "" && !s;
   return [
     lost && h("div", { class: "banner bad", id: "offline", role: "alert", key: "offline" },
-      "The studio has stopped. Start ", h("code", {}, "signpost studio"), " again, and this page continues where it was."),
+      "The studio has stopped. Start ", h("code", {}, "signpost studio"), " again, and this page picks up where you left off."),
     unknown && h("div", { class: "banner notable", role: "alert", id: "unknown", key: "unknown" },
-      "This link is to ", value(state.route.source), ", which is not registered here. ",
+      "This link points to ", value(state.route.source), ", which is not registered here. ",
       /^https?:\/\//i.test(state.route.source) && h("button", { type: "button", onclick: () => register(state.route.source) }, "Register it"),
-      judged().length > 0 && h("button", { type: "button", onclick: () => go({ source: judged()[0].id, version: "", endpoint: "" }) }, "Show what is")),
+      judged().length > 0 && h("button", { type: "button", onclick: () => go({ source: judged()[0].id, version: "", endpoint: "" }) }, "Show what is registered")),
     state.failures.register && state.dialog !== "sources" && failureBox(state.failures.register, "register-failure"),
     s && notes(s),
   ];
@@ -171,7 +176,7 @@ export function banners() {
 function notes(s) {
   const failed = state.failures["source:" + s.id] ?? s.failure;
   const all = [...s.notes];
-  if (s.stale && s.versions.length > 0) all.unshift("The file has errors. A service keeps serving the last good definition, and this page shows it.");
+  if (s.stale && s.versions.length > 0) all.unshift("The file has errors. Like a running service, this page keeps the last valid version.");
   return [
     failed && h("div", { key: "failed", class: "banner bad", role: "alert", id: "source-failure" },
       h("p", {}, h("strong", {}, value(shortName(s)), ": ", plain(failed.detail))), failed.hint && h("p", {}, plain(failed.hint)),
@@ -191,7 +196,7 @@ export function sourcesDialog() {
         onclick: () => { change(() => { state.dialog = ""; }); go({ source: s.id, version: "", endpoint: "", filter: "", pane: "list" }); },
       }, plain(s.title || shortName(s))),
       h("span", { class: "url quiet" }, value(s.kind === "example" ? "built-in example" : s.name)),
-      h("span", { class: "quiet" }, s.judged ? count(s.versions.reduce((n, v) => n + v.endpoints.length, 0), "endpoint") : "registered besides"),
+      h("span", { class: "quiet" }, s.judged ? count(s.versions.reduce((n, v) => n + v.endpoints.length, 0), "endpoint") : "counts for overlap only"),
       s.failure && badge("failed", "bad"),
       link(s) && h("a", { href: link(s), target: "_blank", rel: "noopener noreferrer" }, "Manifest"),
       s.kind === "address" && h("button", { type: "button", class: "small", onclick: () => update(s.id) }, state.busy["source:" + s.id] ? "Updating…" : "Update"),
@@ -205,7 +210,7 @@ export function sourcesDialog() {
         else register(input.value.trim());
       },
     },
-    h("label", { for: "address" }, "Register the manifest at this address"),
+    h("label", { for: "address" }, "Address of another manifest"),
     h("div", { class: "row" },
       h("input", {
         id: "address", type: "url", placeholder: "https://feeds.example.com/v1/endpoints-manifest", autocomplete: "url", autocapitalize: "off", spellcheck: "false",
@@ -228,9 +233,10 @@ export function setDialog() {
   const places = Object.entries(set.values).filter(([, values]) => Object.values(values).some((v) => v.text !== ""));
   return [
     h("h2", { id: "dialog-title" }, "Context values"),
-    h("p", { class: "quiet" }, "A set holds what an app knows about its user and device. It stays in this tab, and each value is sent only to the origin that it was entered for."),
-    h("div", { class: "stack" }, h("label", { for: "set-name" }, "Name of the set"),
+    h("p", { class: "quiet" }, "A set holds what an app knows about its user and device, such as an access token. It stays in this browser tab. Each value is sent only to the server that you entered it for."),
+    h("div", { class: "stack" }, h("label", { for: "set-name" }, "Name"),
       h("input", { id: "set-name", type: "text", value: set.name, oninput: (/** @type {any} */ event) => change(() => { set.name = event.target.value; }) })),
+    places.length === 0 && h("p", { class: "blank-line" }, "This set is empty. Enter values on an endpoint, under “The app adds”."),
     h("ul", { class: "sources" }, places.map(([to, values]) => h("li", { key: to }, value(to, "strong"), " ",
       h("span", { class: "quiet" }, plain(Object.keys(values).join(", "))),
       h("button", { type: "button", class: "small", onclick: () => change(() => { delete set.values[to]; }) }, "Forget")))),
@@ -243,6 +249,6 @@ export function setDialog() {
           state.set = state.sets[0].id;
           state.dialog = "";
         }),
-      }, "Delete this set")),
+      }, "Delete set")),
   ];
 }

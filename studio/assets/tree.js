@@ -1,18 +1,22 @@
 // The tree of endpoints by path, with marks for what is wrong with them.
 
 import { open } from "./actions.js";
-import { badge, byId, count, h, lazy, plain, value } from "./dom.js";
+import { address, badge, byId, count, h, lazy, plain, value } from "./dom.js";
+import { more } from "./parts.js";
 import { go } from "./route.js";
 import { nestingOf, pathOf, riskOf } from "./select.js";
-import { state } from "./store.js";
+import { change, state } from "./store.js";
 
 /** @typedef {import("./types.js").Source} Source */
 /** @typedef {import("./types.js").Version} Version */
 /** @typedef {import("./types.js").Endpoint} Endpoint */
 /** @typedef {{ endpoint: Endpoint, level: number, risk: ReturnType<typeof riskOf>, words: string }} Row */
 
-// A list of more is not read but searched.
-const maxRows = 150;
+// So many rows are added at a time, when the end of the list is scrolled to: a browser lays them out without delay.
+const page = 150;
+
+/** How many rows of a list are shown. Another list begins at its top. */
+let room = { of: "", rows: /** @type {unknown} */ (null), n: page, found: 0 };
 
 /** The rows of a version, which are the same until the server has another revision. */
 let known = { source: /** @type {Source | null} */ (null), version: "", overlap: /** @type {unknown} */ (null), rows: /** @type {Row[]} */ ([]) };
@@ -26,7 +30,9 @@ function rowsOf(s, v) {
   for (const e of v.endpoints) {
     const above = nestingOf(s, v, e)?.under.find((other) => other.source === s.id && other.version === v.name && own.has(other.key));
     const key = above && above.reason !== "order" ? above.key : "";
-    children.set(key, [...(children.get(key) ?? []), e]);
+    const siblings = children.get(key);
+    if (siblings) siblings.push(e);
+    else children.set(key, [e]);
   }
   /** @type {Row[]} */
   const rows = [];
@@ -62,7 +68,10 @@ export function tree(s, v, chosen) {
   const words = rows.length >= manyEndpoints || state.route.filter ? state.route.filter.trim().toLowerCase() : "";
   const kind = kinds[state.route.show] ?? kinds.all;
   const found = rows.filter((row) => kind(row) && row.words.includes(words));
-  const shown = found.slice(0, maxRows);
+  const of = words + "\n" + state.route.show;
+  if (room.of !== of || room.rows !== rows) room = { of, rows, n: page, found: found.length };
+  room.n = Math.max(room.n, found.findIndex((row) => row.endpoint === chosen) + 1);
+  const shown = found.slice(0, room.n);
   const focusable = shown.some((row) => row.endpoint === chosen) ? chosen : shown[0]?.endpoint;
   return h("section", { class: "pane list", "aria-labelledby": "endpoints-title", key: "list" },
     h("div", { class: "pane-head" },
@@ -80,11 +89,13 @@ export function tree(s, v, chosen) {
       }))),
     lazy("ul", {
       id: "endpoints", role: "tree", class: "tree", "aria-labelledby": "endpoints-title", key: "tree", onkeydown: move, hidden: shown.length === 0,
-    }, [rows, words, state.route.show, chosen, s, v], () => shown.map((row) => item(s, /** @type {Version} */ (v), row, row.endpoint === chosen, row.endpoint === focusable))),
-    h("p", { class: "blank-line", id: "endpoints-blank", hidden: shown.length > 0 && found.length <= maxRows },
-      found.length > maxRows ? `And ${found.length - maxRows} more. Filter to find them.`
-        : rows.length === 0 ? "" : "No endpoint matches."));
+    }, [rows, words, state.route.show, chosen, s, v, room.n], () => shown.map((row) => item(s, /** @type {Version} */ (v), row, row.endpoint === chosen, row.endpoint === focusable))),
+    found.length > shown.length && more(found.length - shown.length, () => grow(room.n + page)),
+    h("p", { class: "blank-line", id: "endpoints-blank", hidden: shown.length > 0 }, rows.length === 0 ? "" : "No endpoint matches."));
 }
+
+/** grow shows more rows. @param {number} n */
+const grow = (n) => change(() => { room.n = Math.max(room.n, n); });
 
 /** @param {Source} s @param {Version} v @param {Row} row @param {boolean} chosen @param {boolean} focusable */
 function item(s, v, { endpoint: e, level, risk }, chosen, focusable) {
@@ -93,13 +104,13 @@ function item(s, v, { endpoint: e, level, risk }, chosen, focusable) {
     onclick: () => choose(s, v, e), "data-key": e.key,
   },
   h("span", { class: "row" }, value(e.name, "name"), badge(e.method.toUpperCase(), e.method === "post" ? "post" : "get")),
-  h("span", { class: "where" }, value(pathOf(e))),
+  h("span", { class: "where" }, address(pathOf(e))),
   (risk.lost.length > 0 || risk.findings > 0 || risk.changes > 0 || risk.differs || e.deprecated) && h("span", { class: "row marks" },
-    risk.lost.length > 0 && badge(`−${count(risk.lost.length, "key")}`, "bad", `Feeds here do not get ${risk.lost.join(", ")}`),
+    risk.lost.length > 0 && badge(`−${count(risk.lost.length, "key")}`, "bad", `Feeds here lose ${risk.lost.join(", ")}`),
     risk.findings > 0 && badge(count(risk.findings, "finding"), "notable"),
     risk.changes > 0 && badge("changed", "", count(risk.changes, "change")),
     e.deprecated && badge("deprecated", "notable", e.deprecated),
-    risk.differs && badge("twice", "notable", "Another manifest declares this URL differently")));
+    risk.differs && badge("declared twice", "notable", "Another manifest declares this URL differently")));
 }
 
 /** @param {Source} s @param {Version} v @param {Endpoint} e */
@@ -121,10 +132,15 @@ function focusRow(i) {
 function move(event) {
   const all = items();
   const i = all.indexOf(/** @type {HTMLElement} */ (document.activeElement));
-  const to = { ArrowDown: i + 1, ArrowUp: i - 1, Home: 0, End: all.length - 1, PageDown: i + 10, PageUp: i - 10 }[event.key];
+  const to = { ArrowDown: i + 1, ArrowUp: i - 1, Home: 0, End: Infinity, PageDown: i + 10, PageUp: i - 10 }[event.key];
   if (to !== undefined) {
     event.preventDefault();
-    focusRow(to);
+    if (to < all.length || all.length === room.found) {
+      focusRow(to);
+    } else {
+      grow(to + 1);
+      setTimeout(() => focusRow(to), 0); // when the rows are there
+    }
   } else if (event.key === "Enter" || event.key === " " || event.key === "ArrowRight") {
     event.preventDefault();
     all[i]?.click();

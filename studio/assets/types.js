@@ -28,9 +28,9 @@
  * @typedef {{ id: string, status: number, status_text: string, url: string, method: string, to: string, content_type: string,
  *   declared: boolean, headers: [string, string][], body: string, json: boolean, binary: boolean, bytes: number, truncated: boolean,
  *   millis: number, sample: boolean, notes: string[] }} Response
- * @typedef {{ at: number, signature: string, response: Response | null, failure: Failure | null, parsed: any, cards: Feed | null,
+ * @typedef {{ id: number, at: number, signature: string, response: Response | null, failure: Failure | null, parsed: any, cards: Feed | null,
  *   limit: number | null, label: string }} Answer
- * @typedef {{ title: string, picture: string, facts: string[], link: string, entry: any }} Card
+ * @typedef {{ title: string, picture: string, facts: string[], free: boolean, link: string, entry: any }} Card
  * @typedef {{ title: string, cards: Card[], total: number }} Feed
  * @typedef {{ text: string, json: boolean }} ContextValue
  * @typedef {{ id: string, name: string, values: Record<string, Record<string, ContextValue>> }} ContextSet by destination, then by key
@@ -76,16 +76,19 @@
  * @property {boolean} attention whether fields that lack something are marked
  * @property {{ controller: AbortController, id: string, signature: string } | null} pending
  * @property {Record<string, Answer[]>} answers by endpoint, the latest first
+ * @property {number} past the id of the response before that is looked at, or 0
  * @property {{ answer: Answer, card: Card } | null} picked
  * @property {Record<string, boolean>} folded JSON by its path
  * @property {Record<string, boolean>} busy
  * @property {Record<string, Failure | null>} failures by the place where they are shown
  * @property {string} dialog
+ * @property {boolean} unfolded whether a narrow window shows the deployment
  * @property {{ text: string, at: number, matches: Match[] }} palette
  * @property {{ signature: string, matches: Match[] } | null} matches
  * @property {{ signature: string, changes: Change[], failure: Failure | null } | null} changes
  * @property {{ source: string, rev: number, text: string, truncated: boolean } | null} text
  * @property {CheckRun | null} check
+ * @property {{ follow: number | null, schema: { name: string, text: string } | null }} checking the options of a check; null means the default
  * @property {string[]} registered the addresses that this tab has registered
  */
 
