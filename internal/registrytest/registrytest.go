@@ -23,7 +23,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -168,12 +167,19 @@ func find(t testing.TB) string {
 	if path, err := exec.LookPath("docker-registry"); err == nil {
 		return path
 	}
-	_, here, _, _ := runtime.Caller(0)
-	path := filepath.Join(filepath.Dir(here), "..", "..", "bin", "programs", "usr", "bin", "docker-registry")
-	if _, err := os.Stat(path); err != nil {
-		t.Skip("NOT TESTED HERE: there is no docker-registry; make programs unpacks it")
+	// A test runs in the directory of its package, somewhere below the root of the module.
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return path
+	for parent := filepath.Dir(dir); parent != dir; dir, parent = parent, filepath.Dir(parent) {
+		path := filepath.Join(dir, "bin", "programs", "usr", "bin", "docker-registry")
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	t.Skip("NOT TESTED HERE: there is no docker-registry; make programs unpacks it")
+	return ""
 }
 
 // selfSigned returns a PEM-encoded certificate for 127.0.0.1 and its key.

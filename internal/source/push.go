@@ -37,6 +37,9 @@ func (r Registry) Push(ctx context.Context, documents []Document, target string)
 	if a.pinned() {
 		return Pushed{}, argumentErrorf("%q names a digest, which follows from the files: give a tag", target)
 	}
+	if a.within != "" {
+		return Pushed{}, argumentErrorf("%q names a file of an artifact: push to the artifact, %s", target, a.name)
+	}
 	manifest, blobs, err := pack(documents)
 	if err != nil {
 		return Pushed{}, err

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"path"
 	"path/filepath"
@@ -25,6 +24,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/errcode"
 	"oras.land/oras-go/v2/registry/remote/retry"
 
+	"signpost/client"
 	"signpost/definition"
 	"signpost/host"
 )
@@ -58,22 +58,37 @@ type Registry struct {
 
 // artifact is an artifact in a registry: a tag, which may move, or a digest.
 type artifact struct {
-	name string // oci://host/repository:tag
-	ref  registry.Reference
-	repo *remote.Repository
+	name   string // oci://host/repository:tag
+	within string // the file or directory of the artifact that is meant; empty for all of it
+	ref    registry.Reference
+	repo   *remote.Repository
+}
+
+// cutArtifact splits host/repository:tag/path, the name of a file in an artifact, into the artifact and the path.
+// Neither a repository nor a tag has a colon, and a tag has no slash.
+func cutArtifact(name string) (artifact, within string) {
+	slash := strings.IndexByte(name, '/')
+	colon := strings.IndexByte(name[slash+1:], ':')
+	if slash < 0 || colon < 0 {
+		return name, ""
+	}
+	colon += slash + 1
+	tag, within, _ := strings.Cut(name[colon:], "/")
+	return name[:colon] + tag, strings.TrimSuffix(within, "/")
 }
 
 // artifact opens the artifact that an argument names. Nothing is sent yet. Requests that fail for a passing reason are
 // repeated if retries is set.
 func (r Registry) artifact(arg string, retries bool) (*artifact, error) {
-	ref, err := registry.ParseReference(arg[len(registryScheme):])
+	name, within := cutArtifact(arg[len(registryScheme):])
+	ref, err := registry.ParseReference(name)
 	if err != nil {
 		return nil, argumentErrorf("%q is not an artifact in a registry, such as oci://oci.example.com/feeds:prod", arg)
 	}
 	if ref.Reference == "" {
 		return nil, argumentErrorf("%q has no tag: add one, such as %[1]s:prod", arg)
 	}
-	if name, err := host.Parse(ref.Registry); r.PlainHTTP && (err != nil || !host.IsLoopback(name)) {
+	if machine, err := host.Parse(ref.Registry); r.PlainHTTP && (err != nil || !host.IsLoopback(machine)) {
 		return nil, argumentErrorf("%q is not on this machine, and plain http is for registries on loopback only: definitions and credentials would travel in the clear", arg)
 	}
 	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
@@ -87,14 +102,14 @@ func (r Registry) artifact(arg string, retries bool) (*artifact, error) {
 	if retries {
 		transport = retry.NewTransport(transport)
 	}
-	client := &auth.Client{
+	sender := &auth.Client{
 		Client:     &http.Client{Transport: transport, CheckRedirect: safeRedirect},
 		Cache:      auth.NewCache(),
 		Credential: credentials.Credential(store),
 	}
-	client.SetUserAgent(cmp.Or(r.UserAgent, "signpost"))
-	repo := &remote.Repository{Client: client, Reference: ref, PlainHTTP: r.PlainHTTP, MaxMetadataBytes: maxManifest}
-	return &artifact{name: registryScheme + arg[len(registryScheme):], ref: ref, repo: repo}, nil
+	sender.SetUserAgent(cmp.Or(r.UserAgent, "signpost"))
+	repo := &remote.Repository{Client: sender, Reference: ref, PlainHTTP: r.PlainHTTP, MaxMetadataBytes: maxManifest}
+	return &artifact{name: registryScheme + name, within: within, ref: ref, repo: repo}, nil
 }
 
 // pinned reports whether the artifact is named by its digest, so that it never changes.
@@ -110,7 +125,7 @@ type layer struct {
 func (a *artifact) resolve(ctx context.Context) (ocispec.Descriptor, error) {
 	desc, err := a.repo.Resolve(ctx, a.ref.Reference)
 	if err == nil && desc.Size > maxManifest {
-		err = fmt.Errorf("its manifest has %d bytes, more than %d MiB", desc.Size, maxManifest>>20)
+		err = fmt.Errorf("the manifest of the artifact has %d bytes, more than %d MiB", desc.Size, maxManifest>>20)
 	}
 	return desc, a.explain(ctx, err)
 }
@@ -124,10 +139,10 @@ func (a *artifact) list(ctx context.Context, desc ocispec.Descriptor) ([]layer, 
 	}
 	var manifest ocispec.Manifest
 	if err := json.Unmarshal(body, &manifest); err != nil {
-		return nil, fmt.Errorf("its manifest is not JSON: %w", err)
+		return nil, fmt.Errorf("the manifest of the artifact is not JSON: %w", err)
 	}
 	if kind := cmp.Or(manifest.ArtifactType, manifest.Config.MediaType, desc.MediaType); kind != ArtifactType {
-		return nil, fmt.Errorf("it is a %q, not a %q: signpost push makes one", kind, ArtifactType)
+		return nil, fmt.Errorf("the artifact has the type %q, not %q: signpost push makes one", kind, ArtifactType)
 	}
 	var layers []layer
 	var total int64
@@ -136,24 +151,27 @@ func (a *artifact) list(ctx context.Context, desc ocispec.Descriptor) ([]layer, 
 		title := desc.Annotations[ocispec.AnnotationTitle]
 		switch {
 		case title == "":
-			return nil, fmt.Errorf("layer %s has no title, which is the path of its file", desc.Digest)
+			return nil, fmt.Errorf("layer %s has no title, which would be the path of its file", desc.Digest)
 		case !filepath.IsLocal(title) || path.Clean(title) != title || strings.ContainsAny(title, "\\:\x00"):
-			return nil, fmt.Errorf("layer %q: the path is not one below a directory", title)
+			return nil, fmt.Errorf("layer %q: the path leaves the directory", title)
 		case titles[title]:
-			return nil, fmt.Errorf("layer %q is there twice", title)
+			return nil, fmt.Errorf("layer %q is duplicated", title)
 		case desc.Digest.Validate() != nil || desc.Size < 0:
 			return nil, fmt.Errorf("layer %q has no valid digest and size", title)
 		case desc.Size > definition.MaxSize:
-			return nil, fmt.Errorf("layer %q has %d bytes: a definition has at most %d MiB", title, desc.Size, definition.MaxSize>>20)
+			return nil, fmt.Errorf("layer %q has %d bytes, more than the %d MiB of a definition", title, desc.Size, definition.MaxSize>>20)
 		}
 		titles[title] = true
-		if !candidate(title) {
+		if !candidate(title) || a.within != "" && title != a.within && !strings.HasPrefix(title, a.within+"/") {
 			continue
 		}
 		if total += desc.Size; total > maxArtifact {
-			return nil, fmt.Errorf("its files have more than %d MiB together", maxArtifact>>20)
+			return nil, fmt.Errorf("the files of the artifact have more than %d MiB together", maxArtifact>>20)
 		}
 		layers = append(layers, layer{title, desc})
+	}
+	if a.within != "" && len(layers) == 0 {
+		return nil, fmt.Errorf("the artifact has no definition %q", a.within)
 	}
 	slices.SortFunc(layers, func(a, b layer) int { return strings.Compare(a.path, b.path) })
 	return layers, nil
@@ -188,10 +206,11 @@ func (a *artifact) read(ctx context.Context, layers []layer, skip func(Document)
 	return documents, nil
 }
 
+var errNoArtifact = errors.New("the registry has no such repository, tag or digest")
+
 // explain says what a failed request means to whoever runs the command.
 func (a *artifact) explain(ctx context.Context, err error) error {
 	var response *errcode.ErrorResponse
-	var dns *net.DNSError
 	switch {
 	case err == nil:
 		return nil
@@ -200,18 +219,20 @@ func (a *artifact) explain(ctx context.Context, err error) error {
 	case errors.As(err, &response):
 		return a.explainStatus(response)
 	case errors.Is(err, errdef.ErrNotFound):
-		return errors.New("the registry has no such repository, tag or digest")
+		return errNoArtifact
 	case errors.Is(err, auth.ErrBasicCredentialNotFound):
 		return fmt.Errorf("the registry wants credentials, and the Docker configuration has none for it: docker login %s stores them", a.ref.Registry)
 	case errors.Is(err, content.ErrMismatchedDigest), errors.Is(err, content.ErrTrailingData), errors.Is(err, content.ErrInvalidDescriptorSize),
 		strings.Contains(err.Error(), "mismatch Content-Length"): // which has no type of its own
 		return fmt.Errorf("the registry sent something other than its digest stands for: %w", err)
 	case errors.Is(err, http.ErrSchemeMismatch):
-		return errors.New("the registry answers in plain http, not https")
-	case errors.As(err, &dns):
-		return fmt.Errorf("there is no host %q", dns.Name)
+		return errors.New("the registry speaks plain http, not https: --plain-http allows that for one on this machine")
 	}
-	return withoutURL(err)
+	problem := client.Explain(withoutURL(err))
+	if problem.Cause == client.CauseUnknownAuthority {
+		return fmt.Errorf("%s: --ca-file adds the authority that signed it", problem.Message)
+	}
+	return errors.New(problem.Message)
 }
 
 func (a *artifact) explainStatus(response *errcode.ErrorResponse) error {
@@ -220,7 +241,7 @@ func (a *artifact) explainStatus(response *errcode.ErrorResponse) error {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return fmt.Errorf("the registry denies access (%s): docker login %s stores credentials", status, a.ref.Registry)
 	case http.StatusNotFound:
-		return fmt.Errorf("the registry has no such repository, tag or digest (%s)", status)
+		return fmt.Errorf("%w (%s)", errNoArtifact, status)
 	case http.StatusTooManyRequests:
 		return fmt.Errorf("the registry limits requests (%s): ask less often, or log in for a higher limit", status)
 	}

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -97,7 +98,28 @@ func TestPush(t *testing.T) {
 		t.Errorf("by digest (-want +got):\n%s", diff)
 	}
 
+	// A file or a directory of the artifact can be named by itself, as its findings name it.
+	for within, want := range map[string][]string{"/a.yaml": {"a.yaml"}, "/b": {"b/c.json", "b/same.yaml"}, "/b/c.json": {"b/c.json"}} {
+		for _, of := range []string{target, first.Name} {
+			documents, err := (&Reader{Registry: registry}).Read(t.Context(), of+within)
+			var got []string
+			for _, d := range documents {
+				got = append(got, d.Path)
+				if d.Name != of+"/"+d.Path {
+					t.Errorf("%s is called %s", d.Path, d.Name)
+				}
+			}
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s%s holds %q, not %q; %v", of, within, got, want, err)
+			}
+		}
+	}
+	if _, err := (&Reader{Registry: registry}).Read(t.Context(), target+"/other.yaml"); err == nil || !strings.HasSuffix(err.Error(), `the artifact has no definition "other.yaml"`) {
+		t.Errorf("a file that the artifact does not have: %v", err)
+	}
+
 	for _, test := range []struct{ target, want string }{
+		{target + "/a.yaml", "push to the artifact, " + target},
 		{"oci://" + front.Host + "/team/feeds", "has no tag"},
 		{first.Name, "names a digest"},
 		{"oci://Not A Registry", "is not an artifact in a registry"},
@@ -146,7 +168,7 @@ func TestCredentials(t *testing.T) {
 		t.Errorf("with wrong ones: %v", err)
 	}
 	t.Setenv("DOCKER_CONFIG", front.Config)
-	if _, err := new(Reader).Read(t.Context(), target); err == nil || !strings.Contains(err.Error(), "certificate") {
+	if _, err := new(Reader).Read(t.Context(), target); err == nil || !strings.Contains(err.Error(), "the certificate is self-signed; clients will not trust it: --ca-file adds the authority that signed it") {
 		t.Errorf("without its authority: %v", err)
 	}
 	var argument *ArgumentError
@@ -327,7 +349,7 @@ func TestRegistryFaults(t *testing.T) {
 		{"500", status(500), "the registry answers 500 Internal Server Error"},
 		{"wrong manifest", corrupt("/manifests/"), "the registry sent something other than its digest stands for"},
 		{"wrong layer", corrupt("/blobs/"), `layer "a.yaml": the registry sent something other than its digest stands for`},
-		{"cut off", func(w http.ResponseWriter, r *http.Request) bool { panic(http.ErrAbortHandler) }, "EOF"},
+		{"cut off", func(w http.ResponseWriter, r *http.Request) bool { panic(http.ErrAbortHandler) }, "the connection was closed without a response"},
 	} {
 		front.Fail(test.fault)
 		check(test.name, test.want, t.Context())
@@ -360,14 +382,14 @@ func TestRegistryFaults(t *testing.T) {
 		change func(*ocispec.Manifest)
 		want   string
 	}{
-		{"another type", func(m *ocispec.Manifest) { m.ArtifactType = "application/vnd.example" }, `it is a "application/vnd.example", not a "` + ArtifactType + `"`},
-		{"an image", func(m *ocispec.Manifest) { m.ArtifactType = "" }, `it is a "application/vnd.oci.empty.v1+json"`},
-		{"outside", func(m *ocispec.Manifest) { m.Layers = []ocispec.Descriptor{layer("../../etc/passwd.yaml", 0)} }, `layer "../../etc/passwd.yaml": the path is not one below a directory`},
-		{"absolute", func(m *ocispec.Manifest) { m.Layers = []ocispec.Descriptor{layer("/etc/passwd.yaml", 0)} }, "the path is not one below a directory"},
-		{"Windows", func(m *ocispec.Manifest) { m.Layers = []ocispec.Descriptor{layer(`..\x.yaml`, 0)} }, "the path is not one below a directory"},
+		{"another type", func(m *ocispec.Manifest) { m.ArtifactType = "application/vnd.example" }, `the artifact has the type "application/vnd.example", not "` + ArtifactType + `": signpost push makes one`},
+		{"an image", func(m *ocispec.Manifest) { m.ArtifactType = "" }, `the artifact has the type "application/vnd.oci.empty.v1+json"`},
+		{"outside", func(m *ocispec.Manifest) { m.Layers = []ocispec.Descriptor{layer("../../etc/passwd.yaml", 0)} }, `layer "../../etc/passwd.yaml": the path leaves the directory`},
+		{"absolute", func(m *ocispec.Manifest) { m.Layers = []ocispec.Descriptor{layer("/etc/passwd.yaml", 0)} }, "the path leaves the directory"},
+		{"Windows", func(m *ocispec.Manifest) { m.Layers = []ocispec.Descriptor{layer(`..\x.yaml`, 0)} }, "the path leaves the directory"},
 		{"no title", func(m *ocispec.Manifest) { m.Layers = []ocispec.Descriptor{layer("", 0)} }, "has no title"},
-		{"twice", func(m *ocispec.Manifest) { m.Layers = []ocispec.Descriptor{layer("a.yaml", 0), layer("a.yaml", 0)} }, `layer "a.yaml" is there twice`},
-		{"too large", func(m *ocispec.Manifest) { m.Layers = []ocispec.Descriptor{layer("a.yaml", definition.MaxSize+1)} }, "a definition has at most 64 MiB"},
+		{"twice", func(m *ocispec.Manifest) { m.Layers = []ocispec.Descriptor{layer("a.yaml", 0), layer("a.yaml", 0)} }, `layer "a.yaml" is duplicated`},
+		{"too large", func(m *ocispec.Manifest) { m.Layers = []ocispec.Descriptor{layer("a.yaml", definition.MaxSize+1)} }, `layer "a.yaml" has 67108865 bytes, more than the 64 MiB of a definition`},
 		{"wrong size", func(m *ocispec.Manifest) { m.Layers = []ocispec.Descriptor{layer("c.yaml", 5)} }, `layer "c.yaml": the registry sent something other than its digest stands for`},
 		{"no files", func(m *ocispec.Manifest) { m.Layers = nil }, "the directory holds no .yaml, .yml or .json file"},
 	} {
@@ -389,7 +411,7 @@ func TestRegistryFaults(t *testing.T) {
 
 	// It goes, and comes back.
 	front.Stop()
-	check("gone", "EOF", t.Context())
+	check("gone", "the connection was closed without a response", t.Context())
 	front.Start()
 	if _, err := registry.Push(t.Context(), documentsOf(good), target); err != nil {
 		t.Fatal(err)

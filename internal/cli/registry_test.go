@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"signpost/internal/registrytest"
+)
+
+const (
+	filmsText = "base_path: /films\nversions: {v1: {endpoints: {'https://{{host}}/films/v1': {name: Films, method: get, mime_type: application/json}}}}\n"
+	sportText = "base_path: /sport\nversions: {v1: {endpoints: {'https://{{host}}/sport/v1': {name: Sport, method: get, mime_type: application/json}}}}\n"
+)
+
+// pushDirectory pushes two definitions to a real registry and returns the artifact.
+func pushDirectory(t *testing.T) (registry *registrytest.Registry, target string) {
+	t.Helper()
+	registry = registrytest.Start(t)
+	t.Setenv("DOCKER_CONFIG", registry.Config)
+	t.Setenv("SIGNPOST_CA_FILE", registry.CAFile)
+	dir := t.TempDir()
+	for name, text := range map[string]string{"films.yaml": filmsText, "sport.yaml": sportText} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	target = "oci://" + registry.Host + "/team/feeds:prod"
+	if out, errOut, code := command(t, "push", dir, target); code != exitFine {
+		t.Fatalf("push exited with %d: %s%s", code, out, errOut)
+	}
+	return registry, target
+}
+
+// command runs a command as a process of its own.
+func command(t *testing.T, args ...string) (out, errOut string, code int) {
+	t.Helper()
+	var stdout, stderr strings.Builder
+	cmd := exec.Command("signpost", args...)
+	cmd.Stdout, cmd.Stderr, cmd.Dir = &stdout, &stderr, t.TempDir()
+	cmd.Run()
+	return stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()
+}
+
+// TestRegistrySource gives every command that reads sources an artifact in a real registry.
+func TestRegistrySource(t *testing.T) {
+	registry, target := pushDirectory(t)
+	for _, test := range []struct {
+		args string
+		code int
+		want string // in the output
+	}{
+		{"lint TARGET", exitFine, "2 files: 0 errors, 0 warnings"},
+		{"lint TARGET/films.yaml", exitFine, "1 file: 0 errors, 0 warnings"},
+		{"match TARGET/films.yaml https://feeds.example.com/sport/v1 --registered TARGET/sport.yaml", exitFine, target + "/sport.yaml"},
+		{"render TARGET", exitUsage, "holds 2 definitions: name one of them, such as " + target + "/films.yaml"},
+		{"render TARGET/films.yaml --host feeds.example.com", exitFine, `"https://feeds.example.com/films/v1": {`},
+		{"render TARGET --all DIR --host feeds.example.com", exitFine, "feeds.example.com/sport/v1/endpoints-manifest"},
+		{"match TARGET https://feeds.example.com/sport/v1/5", exitFine, target + "/sport.yaml"},
+		{"diff TARGET TARGET", exitFine, "no changes"},
+		{"diff TARGET TARGET/sport.yaml", exitFindings, "[service-removed]"},
+		{"lint TARGETx", exitFailure, `signpost: read definitions "` + target + `x": the registry has no such repository, tag or digest`},
+		{"lint TARGET/news.yaml", exitFailure, `the artifact has no definition "news.yaml"`},
+		{"studio TARGETx", exitFailure, "the registry has no such repository, tag or digest"},
+		{"push TARGET TARGET/films.yaml", exitUsage, "names a file of an artifact"},
+		{"push TARGET/films.yaml oci://" + registry.Host + "/team/films:prod", exitFine, "pushed 1 file to "},
+	} {
+		args := strings.ReplaceAll(strings.ReplaceAll(test.args, "TARGET", target), "DIR", t.TempDir())
+		out, errOut, code := command(t, strings.Fields(args)...)
+		if code != test.code || !strings.Contains(out+errOut, test.want) {
+			t.Errorf("%s: exit %d, not %d with %q:\n%s%s", test.args, code, test.code, test.want, out, errOut)
+		}
+	}
+	for _, test := range []struct {
+		status int
+		want   string
+	}{
+		{http.StatusUnauthorized, "the registry denies access (401 Unauthorized): docker login " + registry.Host + " stores credentials"},
+		{http.StatusNotFound, "the registry has no such repository, tag or digest"},
+	} {
+		registry.Fail(func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(test.status); return true })
+		out, errOut, code := command(t, "match", target, "https://feeds.example.com/sport/v1")
+		if want := `signpost: read definitions "` + target + `": ` + test.want + "\n"; code != exitFailure || out != "" || errOut != want {
+			t.Errorf("%d: exit %d, %q, not %q", test.status, code, errOut, want)
+		}
+	}
+}
+
+// TestRegistryStudio shows an artifact in the studio page.
+func TestRegistryStudio(t *testing.T) {
+	_, target := pushDirectory(t)
+	cmd := exec.Command("signpost", "studio", target, "--listen", "127.0.0.1:0")
+	cmd.Dir = t.TempDir()
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		cmd.Process.Signal(syscall.SIGTERM)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("studio ended with %v", err)
+		}
+	}()
+	line := make([]byte, 200)
+	n, err := stdout.Read(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := strings.TrimSpace(strings.TrimPrefix(string(line[:n]), "Studio: "))
+	res, err := http.Get(address + "api/state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	state, err := io.ReadAll(res.Body)
+	for _, want := range []string{target + "/films.yaml", target + "/sport.yaml", "https://localhost/sport/v1"} {
+		if !strings.Contains(string(state), want) {
+			t.Errorf("the page does not have %q (%v): %.500s", want, err, state)
+		}
+	}
+}
