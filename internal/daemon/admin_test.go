@@ -6,8 +6,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -125,6 +127,48 @@ func TestMetrics(t *testing.T) {
 	})
 }
 
+// TestMetricsFollowDefinitions: every counter is there before the first request, and goes with its service.
+func TestMetricsFollowDefinitions(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a.json"), service("/a", "a", 1))
+	write(t, filepath.Join(dir, "b.json"), service("/b", "b", 1))
+	p := startServe(t, dir, "--watch=false")
+	of := func(base string) []string {
+		var all []string
+		for _, status := range []string{"200", "304", "500", "503"} {
+			all = append(all, fmt.Sprintf(`signpost_requests_total{base_path=%q,status=%q,version="v1"}`, base, status))
+		}
+		return append(all, fmt.Sprintf(`signpost_response_bytes_total{base_path=%q,version="v1"}`, base),
+			fmt.Sprintf(`signpost_request_duration_seconds_count{base_path=%q,version="v1"}`, base))
+	}
+	check := func(there bool, names ...string) {
+		t.Helper()
+		all := series(t, p)
+		for _, name := range names {
+			if slices.Contains(all, name) != there {
+				t.Errorf("there is %s: %v", name, !there)
+			}
+		}
+	}
+	check(true, append(of("/a"), of("/b")...)...)
+	check(true, `signpost_requests_total{base_path="",status="404",version=""}`, `signpost_requests_total{base_path="",status="503",version=""}`,
+		`signpost_cache_requests_total{result="miss"}`, `signpost_refused_hosts_total{reason="not-allowed"}`, `signpost_reloads_total{result="failure"}`,
+		`signpost_certificate_failures_total`)
+	p.get(t, "/b"+manifestV1)
+	if err := os.Remove(filepath.Join(dir, "b.json")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "c.json"), service("/c", "c", 1))
+	p.signal(t, syscall.SIGHUP)
+	waitFor(t, "another service", func() bool { return p.serves(t, "/c"+manifestV1, "c") })
+	check(true, append(of("/a"), of("/c")...)...)
+	check(false, of("/b")...)
+	if got := p.metric(t, `signpost_requests_total{base_path="/c",status="200",version="v1"}`); got == 0 {
+		t.Error("requests for the new service are not counted")
+	}
+}
+
 // TestReady looks at /readyz over the life of a server.
 func TestReady(t *testing.T) {
 	t.Parallel()
@@ -132,8 +176,11 @@ func TestReady(t *testing.T) {
 	source.set("", http.StatusServiceUnavailable)
 	p := startServe(t, source.URL, "--poll-interval", "50ms", "--shutdown-delay", "2s")
 	is := func(path string, status int) bool { return mustFetch(t, p.admin+path).StatusCode == status }
-	if !is("/healthz", 200) || !is("/readyz", 503) || p.get(t, manifestV1).StatusCode != http.StatusServiceUnavailable {
+	if !is("/healthz", 200) || !is("/readyz", 503) {
 		t.Error("without a definition it is not healthy, or ready")
+	}
+	if r := p.get(t, manifestV1); r.StatusCode != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "" {
+		t.Errorf("without a definition the response is %v, %v", r.Status, r.Header)
 	}
 	source.set("{}", http.StatusOK)
 	waitFor(t, "a bad definition to be refused", func() bool { return len(p.logged(rejected...)) > 0 })

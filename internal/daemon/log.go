@@ -5,8 +5,10 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 
 	"signpost"
+	"signpost/internal/routes"
 	"signpost/internal/source"
 )
 
@@ -42,7 +44,11 @@ func LogFindings(ctx context.Context, log *slog.Logger, findings []signpost.Find
 		if f.Severity == signpost.SeverityError {
 			level = slog.LevelError
 		}
-		log.Log(ctx, level, f.Message, "definition", f.File, "line", f.Line, "column", f.Column, "rule", f.Rule, "hint", f.Hint)
+		args := []any{"definition", f.File, "line", f.Line, "column", f.Column, "rule", f.Rule}
+		if f.Hint != "" {
+			args = append(args, "hint", f.Hint)
+		}
+		log.Log(ctx, level, f.Message, args...)
 	}
 	if more > 0 {
 		log.Warn("more findings are not shown: signpost lint lists them", "findings", more)
@@ -70,9 +76,14 @@ func (p *publisher) logResult(out Loaded) {
 	}
 	p.failures = failures
 	for _, s := range out.withdrawn {
-		if s.current != nil {
-			p.log.Warn("withdrawn: its manifests are gone", "definition", s.name, "base_path", s.current.BasePath)
+		if s.current == nil {
+			continue
 		}
+		var gone []string
+		for _, version := range slices.Sorted(maps.Keys(s.current.Versions)) {
+			gone = append(gone, routes.Path(s.current.BasePath, version))
+		}
+		p.log.Warn("withdrawn: its manifests are gone", "definition", s.name, "base_path", s.current.BasePath, "manifests", strings.Join(gone, ", "))
 	}
 	for _, s := range out.changed {
 		if s.rejected {

@@ -145,7 +145,7 @@ func TestReloadOnDemand(t *testing.T) {
 		t.Fatal(err)
 	}
 	demand(4, map[string]float64{"withdrawn": 1, "rejected": 2})
-	if line := p.logged("withdrawn: its manifests are gone")[0]; line["level"] != "WARN" || line["base_path"] != "/b" {
+	if line := p.logged("withdrawn: its manifests are gone")[0]; line["level"] != "WARN" || line["base_path"] != "/b" || line["manifests"] != "/b/v1/endpoints-manifest" {
 		t.Errorf("the log says %v", line)
 	}
 

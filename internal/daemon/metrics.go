@@ -32,6 +32,8 @@ type metrics struct {
 	expiry   *prometheus.GaugeVec
 	failed   prometheus.Counter // certificates
 
+	routes map[route]bool // those that have metrics
+
 	// kinds has the metrics of each kind of answer, since to look them up by their labels would take longer
 	// than the answer itself. The map is replaced where one is added, by whoever has mu.
 	kinds atomic.Pointer[map[answerKind]answerMetrics]
@@ -45,6 +47,14 @@ type answerKind struct {
 	cache             string
 	refused           string
 }
+
+// route is the address of a manifest, as a label. Requests for none have the zero value.
+type route struct{ basePath, version string }
+
+// routeStatuses are the statuses of responses that alerts and dashboards ask for. Of these there is a counter for every
+// manifest from the start: a rate over one that comes later misses the first event. Others are rare, or have counters
+// of their own.
+var routeStatuses = []string{"200", "304", "500", "503"}
 
 type answerMetrics struct {
 	requests, bytes prometheus.Counter
@@ -93,7 +103,6 @@ func newMetrics(version string) *metrics {
 			Name: "signpost_certificate_failures_total", Help: "Certificates that could not be loaded from files, and failed requests to the ACME directory.",
 		}),
 	}
-	// Every counter exists from the start: a rate over one that comes later misses the first event.
 	for vec, values := range map[*prometheus.CounterVec][]string{
 		m.cache:   {server.CacheHit, server.CacheMiss},
 		m.refused: {server.RefusedMalformed, server.RefusedForwarded, server.RefusedNotAllowed, server.RefusedDoesNotFit},
@@ -109,6 +118,8 @@ func newMetrics(version string) *metrics {
 	})
 	build.Set(1)
 	m.kinds.Store(&map[answerKind]answerMetrics{})
+	m.setRoutes(map[route]bool{{}: true})
+	m.requests.WithLabelValues("", "", "404")
 	m.registry.MustRegister(m.requests, m.duration, m.bytes, m.cache, m.refused, m.reloads, m.loadedAt, m.loadedOK, m.findings, m.revision, m.expiry, m.failed,
 		build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
@@ -192,6 +203,7 @@ func (m *metrics) healthy(ok bool) {
 // definitions tells what is published now.
 func (m *metrics) definitions(all []*served) {
 	counts := map[signpost.Severity]int{signpost.SeverityError: 0, signpost.SeverityWarning: 0}
+	routes := map[route]bool{{}: true}
 	m.revision.Reset()
 	for _, s := range all {
 		for _, f := range s.all() {
@@ -202,9 +214,45 @@ func (m *metrics) definitions(all []*served) {
 		}
 		for version, template := range s.current.Versions {
 			m.revision.WithLabelValues(s.current.BasePath, version, template.Revision()).Set(1)
+			routes[route{s.current.BasePath, version}] = true
 		}
 	}
+	m.setRoutes(routes)
 	for severity, n := range counts {
 		m.findings.WithLabelValues(string(severity)).Set(float64(n))
+	}
+}
+
+// setRoutes makes the metrics of new routes and removes those of routes that are gone, so that their number follows the
+// definitions.
+func (m *metrics) setRoutes(routes map[route]bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for r := range routes {
+		if m.routes[r] {
+			continue
+		}
+		for _, status := range routeStatuses {
+			m.requests.WithLabelValues(r.basePath, r.version, status)
+		}
+		m.bytes.WithLabelValues(r.basePath, r.version)
+		m.duration.WithLabelValues(r.basePath, r.version)
+	}
+	gone := false
+	for r := range m.routes {
+		if routes[r] {
+			continue
+		}
+		gone = true
+		labels := prometheus.Labels{"base_path": r.basePath, "version": r.version}
+		m.requests.DeletePartialMatch(labels)
+		m.bytes.Delete(labels)
+		m.duration.Delete(labels)
+	}
+	m.routes = routes
+	if gone {
+		kinds := maps.Clone(*m.kinds.Load())
+		maps.DeleteFunc(kinds, func(k answerKind, _ answerMetrics) bool { return !routes[route{k.basePath, k.version}] })
+		m.kinds.Store(&kinds)
 	}
 }
