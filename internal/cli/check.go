@@ -227,5 +227,5 @@ func checkTransport(caFile string) (http.RoundTripper, error) {
 	if caFile == "" {
 		return http.DefaultTransport.(*http.Transport).Clone(), nil
 	}
-	return trustingTransport(caFile)
+	return trustingTransport("ca-file", caFile)
 }

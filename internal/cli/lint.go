@@ -45,7 +45,8 @@ func (c *CLI) lintCommand() *cobra.Command {
 		Use:   "lint [FILE|DIR|- ...]",
 		Short: "Check definitions and report mistakes with file, line and column",
 		Long: `Lint checks definitions. It prints findings to standard output and a summary to standard error. Pass a directory to
-check all definitions in it, or - for standard input. Without an argument, lint checks the current directory.
+check all definitions in it, oci://HOST/REPOSITORY:TAG for pushed ones, or - for standard input. Without an argument,
+lint checks the current directory.
 
 Lint treats all files of one run as services of one server, registered in one studio: a duplicate base_path is an
 error, and endpoints that capture each other's feeds are found across files and versions. --registered adds other

@@ -26,8 +26,9 @@ endpoint supplies context keys, so match also shows which other endpoints are pr
 their keys the feed does not get.
 
 Each SOURCE is a definition, a manifest in JSON, a directory, the http(s) address of a manifest, - for standard
-input, or REV:path for a file or a directory at a git revision. All sources, including those of --registered, and
-all their versions count as registered in the same studio. The exit status is 1 if no endpoint matches.`,
+input, REV:path for a file or a directory at a git revision, or oci://HOST/REPOSITORY:TAG for pushed definitions. All
+sources, including those of --registered, and all their versions count as registered in the same studio. The exit
+status is 1 if no endpoint matches.`,
 		Example: `  signpost match feeds.yaml https://feeds.example.com/v1/feeds/media/7
   signpost match services/ https://feeds.example.com/v1/feeds/media/7
   signpost match https://feeds.example.com/v1/endpoints-manifest https://feeds.example.com/v1/feeds --format json`,

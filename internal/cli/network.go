@@ -34,7 +34,7 @@ func (c *CLI) openNetwork(cmd *cobra.Command) error {
 	if f == nil || f.Value.String() == "" {
 		return nil
 	}
-	transport, err := trustingTransport(f.Value.String())
+	transport, err := trustingTransport(f.Name, f.Value.String())
 	if err != nil {
 		return &exitError{exitFailure, err}
 	}
@@ -50,18 +50,19 @@ func (c *CLI) registry() source.Registry {
 // userAgent is what Signpost calls itself in requests.
 func userAgent() string { return "signpost/" + buildVersion() }
 
-// trustingTransport returns the usual transport, which trusts the authorities in a file besides those of the system.
-func trustingTransport(caFile string) (http.RoundTripper, error) {
+// trustingTransport returns the usual transport, which trusts the authorities in the file of a flag besides those of
+// the system.
+func trustingTransport(flag, caFile string) (http.RoundTripper, error) {
 	pem, err := os.ReadFile(caFile)
 	if err != nil {
-		return nil, fmt.Errorf("read --ca-file: %w", err)
+		return nil, fmt.Errorf("read --%s: %w", flag, err)
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("read --ca-file: %q holds no certificate in PEM form", caFile)
+		return nil, fmt.Errorf("read --%s: %q holds no certificate in PEM form", flag, caFile)
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = &tls.Config{RootCAs: pool}

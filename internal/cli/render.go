@@ -26,7 +26,8 @@ func (c *CLI) renderCommand() *cobra.Command {
 		Use:   "render FILE",
 		Short: "Print a manifest as the server would send it, or write all manifests as static files",
 		Long: `Render prints the manifest of one version, with the host in its URLs and the context keys of the enabled
-features, indented for readability. FILE can be - for standard input.
+features, indented for readability. FILE can be - for standard input, or oci://HOST/REPOSITORY:TAG/PATH for a pushed
+definition.
 
 With --all, render writes the manifests of every version of every definition, for each host, to
 DIR/{host}/{base_path}/{version}/endpoints-manifest, byte for byte as the server would send them. Use it to publish

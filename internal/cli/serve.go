@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/mail"
 	"net/netip"
 	"os"
 	"os/signal"
@@ -47,6 +48,7 @@ type serveFlags struct {
 	tlsCert, tlsKey                string
 	acmeDomains                    []string
 	acmeCache, acmeDirectory       string
+	acmeEmail, acmeCAFile          string
 	watch                          bool
 	pollInterval                   time.Duration
 	definitionCache                string
@@ -65,11 +67,12 @@ func (c *CLI) serveCommand() *cobra.Command {
 		logLevel:  enum{value: "info", allowed: []string{"debug", "info", "warn", "error"}},
 	}
 	cmd := &cobra.Command{
-		Use:   "serve [FILE|DIR|ADDRESS ...]",
+		Use:   "serve [SOURCE ...]",
 		Short: "Publish manifests over HTTP",
 		Long: `Serve publishes the manifest of every version of every definition, at {base_path}/{version}/endpoints-manifest.
-Pass a directory to serve all definitions in it and its subdirectories; an http(s) URL is polled. Without an
-argument, serve publishes a built-in example.
+SOURCE is a file, a directory, an http(s) URL, or oci://HOST/REPOSITORY:TAG for definitions that signpost push has
+stored in a registry. Directories are searched recursively; URLs and registries are polled. Without an argument, serve
+publishes a built-in example.
 
 When definitions change, serve reloads them atomically. If one has an error, serve logs it and keeps serving the
 last good version. SIGHUP reloads immediately; SIGTERM finishes in-flight requests and exits.
@@ -80,6 +83,7 @@ header, set --trusted-proxy to its address range.`,
 		Example: `  signpost serve
   signpost serve feeds.yaml --feature authentication --allowed-host feeds.example.com
   signpost serve services/ --listen 127.0.0.1:8080 --trusted-proxy 127.0.0.1/32
+  signpost serve oci://oci.example.com/feeds:prod --definition-cache /var/cache/signpost
   signpost serve feeds.yaml --listen :443 --acme-domain feeds.example.com --acme-cache /var/lib/signpost`,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			return c.serve(cmd.Context(), args, f)
@@ -98,12 +102,14 @@ header, set --trusted-proxy to its address range.`,
 	flags.StringVar(&f.cacheControl, "cache-control", "no-cache", "Cache-Control header of manifests")
 	flags.StringVar(&f.tlsCert, "tls-cert", "", "certificate file to serve https with; reloaded when it changes")
 	flags.StringVar(&f.tlsKey, "tls-key", "", "private key file of the certificate")
-	flags.StringSliceVar(&f.acmeDomains, "acme-domain", nil, "serve https with a certificate for this domain, obtained by ACME (repeatable)")
+	flags.StringSliceVar(&f.acmeDomains, "acme-domain", nil, "serve https with a certificate for this domain, obtained by ACME; you agree to the CA's terms of service (repeatable)")
 	flags.StringVar(&f.acmeCache, "acme-cache", "", "directory to store ACME certificates in")
 	flags.StringVar(&f.acmeDirectory, "acme-directory", daemon.DefaultACMEDirectory, "URL of the ACME directory")
+	flags.StringVar(&f.acmeEmail, "acme-email", "", "contact address for the ACME CA to warn of problems with certificates")
+	flags.StringVar(&f.acmeCAFile, "acme-ca-file", "", "PEM file of additional certificate authorities to trust for the ACME directory only")
 	flags.BoolVar(&f.watch, "watch", true, "reload definitions and certificates when they change")
-	flags.DurationVar(&f.pollInterval, "poll-interval", daemon.DefaultPollInterval, "how often to poll definitions at URLs")
-	flags.StringVar(&f.definitionCache, "definition-cache", "", "directory to store definitions from URLs in, to start while a URL is unreachable")
+	flags.DurationVar(&f.pollInterval, "poll-interval", daemon.DefaultPollInterval, "how often to poll definitions at URLs and in registries")
+	flags.StringVar(&f.definitionCache, "definition-cache", "", "directory to store definitions from URLs and registries in, to start while these are unreachable")
 	f.logFormat.addTo(cmd, "log-format", "log format")
 	f.logLevel.addTo(cmd, "log-level", "minimum log level; debug logs every request")
 	flags.BoolVar(&f.accessLog, "access-log", false, "log every request, with the host in the manifest")
@@ -209,7 +215,7 @@ func (f serveFlags) config(args []string, log *slog.Logger, net network) (daemon
 		RedirectListen:    f.redirectListen,
 		AdminListen:       f.adminListen,
 		Certificate:       daemon.CertificateFiles{Cert: f.tlsCert, Key: f.tlsKey},
-		ACME:              daemon.ACME{CacheDir: f.acmeCache, Directory: f.acmeDirectory},
+		ACME:              daemon.ACME{CacheDir: f.acmeCache, Directory: f.acmeDirectory, Email: f.acmeEmail, Transport: net.transport},
 		ReadHeaderTimeout: limit(f.readHeaderTimeout),
 		ReadTimeout:       limit(f.readTimeout),
 		WriteTimeout:      limit(f.writeTimeout),
@@ -231,6 +237,14 @@ func (f serveFlags) config(args []string, log *slog.Logger, net network) (daemon
 	}
 	if config.ACME.Domains, err = parseDomains(f.acmeDomains); err != nil {
 		return config, err
+	}
+	if address, err := mail.ParseAddress(f.acmeEmail); f.acmeEmail != "" && (err != nil || address.Address != f.acmeEmail) {
+		return config, usageErrorf("--acme-email: %q is not an email address, such as operator@example.com", f.acmeEmail)
+	}
+	if f.acmeCAFile != "" {
+		if config.ACME.Transport, err = trustingTransport("acme-ca-file", f.acmeCAFile); err != nil {
+			return config, err
+		}
 	}
 	if f.basePath != "" {
 		if config.BasePath, err = routes.CleanBasePath(f.basePath); err != nil {

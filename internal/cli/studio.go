@@ -55,8 +55,9 @@ controls of its modifiers, the request that an app sends, and the response; how 
 findings, changes and checks.
 
 SOURCE is a definition, a manifest JSON file, a directory of them, - for standard input, REV:path for a file at a git
-revision, or the http(s) address of a manifest. The page reloads files when you save them, and you can register
-more addresses in it. Without an argument, it shows the built-in example with sample responses.
+revision, oci://HOST/REPOSITORY:TAG for pushed definitions, or the http(s) address of a manifest. The page reloads
+files when you save them, and you can register more addresses in it. Without an argument, it shows the built-in
+example with sample responses.
 
 The page is only available on this machine: the studio listens on loopback, and rejects requests for other hosts
 and from other sites.`,

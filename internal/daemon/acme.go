@@ -1,10 +1,12 @@
 package daemon
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -22,9 +24,11 @@ const DefaultACMEDirectory = autocert.DefaultACMEDirectory
 
 // ACME says how certificates are obtained from an ACME directory.
 type ACME struct {
-	Domains   []string // host names, as host.Parse returns them; none means no ACME
-	CacheDir  string   // where certificates are kept: directories limit how many they issue
-	Directory string   // DefaultACMEDirectory if empty
+	Domains   []string          // host names, as host.Parse returns them; none means no ACME
+	CacheDir  string            // where certificates are kept: directories limit how many they issue
+	Directory string            // DefaultACMEDirectory if empty
+	Email     string            // contact of the account, which the CA warns of trouble; empty for none
+	Transport http.RoundTripper // of requests to the directory; nil means http.DefaultTransport
 }
 
 // acmeManager gets certificates for its domains from an ACME directory.
@@ -49,7 +53,11 @@ func newACME(config ACME, version string, log *slog.Logger, m *metrics) (*acmeMa
 	}
 	ours := autocert.HostWhitelist(manager.domains...)
 	manager.Manager = autocert.Manager{
-		Prompt: autocert.AcceptTOS,
+		Prompt: func(terms string) bool {
+			log.Info("agreeing to the terms of service of the ACME CA", "terms", terms, "contact", cmp.Or(config.Email, "none"))
+			return true
+		},
+		Email: config.Email,
 		HostPolicy: func(ctx context.Context, host string) error {
 			if name, _, err := net.SplitHostPort(host); err == nil { // a challenge at a port other than 80
 				host = name
@@ -57,7 +65,7 @@ func newACME(config ACME, version string, log *slog.Logger, m *metrics) (*acmeMa
 			return ours(ctx, host)
 		},
 		Cache:  autocert.DirCache(config.CacheDir),
-		Client: &acme.Client{DirectoryURL: cmp.Or(config.Directory, DefaultACMEDirectory), UserAgent: "signpost/" + version, HTTPClient: &http.Client{Transport: countFailures{m}}},
+		Client: &acme.Client{DirectoryURL: cmp.Or(config.Directory, DefaultACMEDirectory), UserAgent: "signpost/" + version, HTTPClient: &http.Client{Transport: countFailures{cmp.Or(config.Transport, http.DefaultTransport), m}}},
 	}
 	return manager, nil
 }
@@ -104,12 +112,32 @@ func (m *acmeManager) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certifica
 
 // countFailures counts requests to the directory that fail. Those of a renewal, which autocert makes in the background
 // while the old certificate is still good, show nowhere else.
-type countFailures struct{ *metrics }
+type countFailures struct {
+	http.RoundTripper
+	metrics *metrics
+}
 
 func (c countFailures) RoundTrip(r *http.Request) (*http.Response, error) {
-	res, err := http.DefaultTransport.RoundTrip(r)
-	if err != nil || res.StatusCode >= http.StatusBadRequest {
-		c.failed.Inc()
+	res, err := c.RoundTripper.RoundTrip(r)
+	if err != nil || res.StatusCode >= http.StatusBadRequest && !isBadNonce(res) {
+		c.metrics.failed.Inc()
 	}
 	return res, err
+}
+
+// maxProblem bounds how much of an error response is searched for its type.
+const maxProblem = 4 << 10
+
+// isBadNonce reports whether a request failed because its nonce had expired. That is part of the protocol: the client
+// repeats it with a new one.
+func isBadNonce(res *http.Response) bool {
+	if res.StatusCode != http.StatusBadRequest {
+		return false
+	}
+	start, _ := io.ReadAll(io.LimitReader(res.Body, maxProblem)) // whoever reads on meets the same error
+	res.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(start), res.Body), res.Body}
+	return bytes.Contains(start, []byte("urn:ietf:params:acme:error:badNonce"))
 }

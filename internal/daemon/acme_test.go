@@ -1,15 +1,25 @@
 package daemon_test
 
 import (
+	"bytes"
+	"crypto/tls"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
+	"log"
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -21,10 +31,9 @@ func TestACME(t *testing.T) {
 	pebble := startPebble(t)
 	serve := func(domain, cache string, args ...string) *process {
 		t.Helper()
-		args = append([]string{"serve", "--log-format", "json", "--admin-listen", "127.0.0.1:0", "--acme-domain", domain, "--acme-cache", cache, "--acme-directory", pebble.directory}, args...)
-		cmd := exec.Command("signpost", args...)
-		cmd.Env = append(os.Environ(), "SSL_CERT_FILE="+pebble.apiRoot)
-		return startCommand(t, cmd)
+		args = append([]string{"serve", "--log-format", "json", "--admin-listen", "127.0.0.1:0", "--acme-domain", domain, "--acme-cache", cache,
+			"--acme-directory", pebble.directory, "--acme-ca-file", pebble.apiRoot, "--acme-email", "operator@example.com"}, args...)
+		return startCommand(t, exec.Command("signpost", args...))
 	}
 	ready := func(p *process) {
 		t.Helper()
@@ -41,6 +50,15 @@ func TestACME(t *testing.T) {
 		t.Fatalf("with a certificate of Pebble's: %v %v", r.Response, err)
 	}
 	first := r.TLS.PeerCertificates[0].SerialNumber
+	if terms := p.logged("agreeing to the terms of service of the ACME CA"); len(terms) != 1 || terms[0]["terms"] == "" || terms[0]["contact"] != "operator@example.com" {
+		t.Errorf("of the terms the log says %v", terms)
+	}
+	if sent := pebble.accounts(); len(sent) != 1 || !strings.Contains(sent[0], `"contact":["mailto:operator@example.com"]`) || !strings.Contains(sent[0], `"termsOfServiceAgreed":true`) {
+		t.Errorf("the directory was asked for the accounts %q", sent)
+	}
+	if n := p.metric(t, "signpost_certificate_failures_total"); n != 0 {
+		t.Errorf("%v failures are counted, where only nonces were refused", n)
+	}
 	if _, err := fetch(httpsClient("other.example.com", pebble.root(t)), p.url+manifestV1, domain); err == nil {
 		t.Error("it has a certificate for a domain that is not its own")
 	}
@@ -88,7 +106,9 @@ func TestACME(t *testing.T) {
 
 // pebbleServer is Pebble, with a name server that has 127.0.0.1 for every name.
 type pebbleServer struct {
-	directory         string // its address
+	directory         string // its address, behind a proxy that notes new accounts
+	mu                sync.Mutex
+	newAccounts       []string
 	apiRoot           string // file of the certificate that its API is signed with
 	tlsAddr, httpAddr string // where it looks for challenges
 	management        string
@@ -112,7 +132,7 @@ func startPebble(t *testing.T) *pebbleServer {
 	write(t, filepath.Join(dir, "cert.pem"), cert)
 	write(t, filepath.Join(dir, "key.pem"), key)
 	api, management, dns := quietAddress(t), quietAddress(t), quietAddress(t)
-	s.directory = "https://" + strings.Replace(api, "127.0.0.1", "localhost", 1) + "/dir"
+	s.directory = s.front(t, api, cert, key) + "/dir"
 	s.management = "https://" + management
 	config, err := json.Marshal(map[string]any{"pebble": map[string]any{
 		"listenAddress": api, "managementListenAddress": management,
@@ -127,7 +147,7 @@ func startPebble(t *testing.T) *pebbleServer {
 
 	run := func(name string, args ...string) func() {
 		cmd := exec.Command(filepath.Join(dir, name), args...)
-		cmd.Env = append(os.Environ(), "PEBBLE_VA_NOSLEEP=1")
+		cmd.Env = append(os.Environ(), "PEBBLE_VA_NOSLEEP=1", "PEBBLE_WFE_NONCEREJECT=15") // per cent, which clients have to get over
 		cmd.Stdout, cmd.Stderr = &s.log, &s.log
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -147,6 +167,51 @@ func startPebble(t *testing.T) *pebbleServer {
 	})
 	waitFor(t, "Pebble", func() bool { _, err := fetch(s.client, s.directory, ""); return err == nil })
 	return s
+}
+
+// front runs a proxy before Pebble that notes the requests for new accounts, and returns its address.
+func (s *pebbleServer) front(t *testing.T, api, cert, key string) string {
+	t.Helper()
+	pair, err := tls.X509KeyPair([]byte(cert), []byte(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{
+		Transport: s.client.Transport,
+		Rewrite: func(p *httputil.ProxyRequest) {
+			p.SetURL(&url.URL{Scheme: "https", Host: api})
+			p.Out.Host = p.In.Host // which is part of what is signed
+		},
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // gone is gone
+	}
+	front := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		if strings.HasPrefix(r.URL.Path, "/sign-me-up") {
+			var signed struct{ Payload string }
+			json.Unmarshal(body, &signed)
+			payload, _ := base64.RawURLEncoding.DecodeString(signed.Payload)
+			s.mu.Lock()
+			s.newAccounts = append(s.newAccounts, string(payload))
+			s.mu.Unlock()
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		proxy.ServeHTTP(w, r)
+	}))
+	front.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
+	front.Config.ErrorLog = log.New(io.Discard, "", 0)
+	front.StartTLS()
+	t.Cleanup(front.Close)
+	return strings.Replace(front.URL, "127.0.0.1", "localhost", 1)
+}
+
+// accounts returns what was sent to make new accounts.
+func (s *pebbleServer) accounts() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.newAccounts)
 }
 
 // root returns the certificate that Pebble signs with. It is another one each time that it starts.
