@@ -36,7 +36,7 @@ func TestImportRule(t *testing.T) {
 		},
 		"signpost/internal/registrytest": {"golang.org/x/crypto/bcrypt"}, // for tests only
 		"signpost/internal/daemon": {
-			"signpost", "signpost/definition", "signpost/host", "signpost/internal/source", "signpost/internal/wire", "signpost/server",
+			"signpost", "signpost/definition", "signpost/host", "signpost/internal/routes", "signpost/internal/source", "signpost/internal/wire", "signpost/server",
 			"golang.org/x/sys/unix",
 			"github.com/prometheus/client_golang/prometheus",
 			"github.com/prometheus/client_golang/prometheus/collectors",
