@@ -112,6 +112,19 @@ func TestGrowth(t *testing.T) {
 	checkPicture(t, growthPlot(g, g), "time by number of endpoints", "peak memory", "1 000")
 }
 
+// TestDirty: all input but the first has findings or changes, and the table has all of it.
+func TestDirty(t *testing.T) {
+	for i, d := range dirty {
+		if got := d.make(100)(); (got == 0) != (i == 0) {
+			t.Errorf("%s: %d findings or changes", d.name, got)
+		}
+	}
+	table := (&bench{quick: true}).dirtyTable()
+	if got := strings.Count(table, "\n"); got != len(dirty)+2 {
+		t.Errorf("%d lines:\n%s", got, table)
+	}
+}
+
 // checkPicture expects well-formed XML with some texts.
 func checkPicture(t *testing.T, picture []byte, texts ...string) {
 	t.Helper()
