@@ -116,7 +116,7 @@ func (d *decoder) lintLookalikes(known map[string]string) {
 			}
 		}
 		for j, candidate := range order {
-			if d.comparisons++; other != "" || d.comparisons > maxComparisons {
+			if other != "" || !d.mayCompare(use.key, candidate.key) {
 				break
 			}
 			rarer := uses[use.key] < uses[candidate.key] || uses[use.key] == uses[candidate.key] && j < i
