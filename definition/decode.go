@@ -41,6 +41,7 @@ type decoder struct {
 	meant      map[*tree.Node]map[string]tree.Field // misspelt fields of an object, by the names that were meant
 	incomplete bool                                 // something was not read, so that what seems unused may be used
 	compared   int                                  // pairs of letters that were compared to find the nearest names
+	judged     int                                  // endpoints that were judged once more with a declared feature
 	pairs      int                                  // how many endpoints were looked at for clashes with features
 }
 

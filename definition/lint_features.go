@@ -98,9 +98,24 @@ func (d *decoder) warnIdleFeatures(enabled []signpost.Feature) {
 // featureWarnings are the warnings about context keys that a feature adds to an endpoint.
 var featureWarnings = []string{signpost.RuleBodyParamOnGet, signpost.RuleTokenToThirdParty}
 
+const (
+	// maxJudged bounds how many endpoints are judged once more for each feature that is declared and not enabled. A file
+	// of 100 kB with as many features as endpoints would take several seconds otherwise.
+	maxJudged = 20_000
+
+	// alwaysJudged is how many declared features are judged however many endpoints there are.
+	alwaysJudged = 8
+)
+
+// judgedFeatures returns how many of the declared features are judged.
+func judgedFeatures(declared, endpoints int) int {
+	return min(declared, max(alwaysJudged, maxJudged/max(1, endpoints)))
+}
+
 // warnOfDeclared reports what is probably not meant in a version as soon as --feature enables a feature that the file
 // declares. The first sign would be a deployment that works otherwise.
 func (d *decoder) warnOfDeclared(v version, enabled []signpost.Feature) {
+	most := max(maxJudged, alwaysJudged*countEndpoints([]*File{d.file}))
 	for _, feature := range d.file.named(d.file.declared) {
 		var with signpost.Manifest // the endpoints that the feature applies to, without what does not matter here
 		for _, e := range v.manifest.Endpoints {
@@ -110,6 +125,9 @@ func (d *decoder) warnOfDeclared(v version, enabled []signpost.Feature) {
 			if strings.HasSuffix(e.URL, feature.URLSuffix) {
 				with.Endpoints = append(with.Endpoints, signpost.Endpoint{URL: e.URL, Method: e.Method, ContextObj: e.ContextObj})
 			}
+		}
+		if d.judged += len(with.Endpoints); d.judged > most {
+			return
 		}
 		said := make(map[string]bool)
 		for _, f := range with.OwnWarnings(signpost.Deployment{Features: enabled}) {

@@ -92,10 +92,8 @@ func overlaps(files, registered []*File) []signpost.Finding {
 		known[said{f.File, f.Message, f.Line, f.Column}] = true
 	}
 	all := slices.Concat(files, registered)
-	for i, feature := range declared(all) {
-		if i*countEndpoints(all) > maxPairs {
-			break
-		}
+	features := declared(all)
+	for _, feature := range features[:judgedFeatures(len(features), countEndpoints(all))] {
 		for _, f := range overlapsWith(feature, files, registered, used) {
 			if !known[said{f.File, f.Message, f.Line, f.Column}] {
 				f.Message = withFeature(feature, f.Message)
@@ -134,7 +132,7 @@ func countEndpoints(files []*File) int {
 	n := 0
 	for _, f := range files {
 		for _, v := range f.versions {
-			n += len(v.places)
+			n += len(v.manifest.Endpoints)
 		}
 	}
 	return n

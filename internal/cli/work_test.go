@@ -174,6 +174,13 @@ var hostileDefinitions = map[string]func(n int) string{
 	"features that clash": func(n int) string {
 		return "features:\n" + lines(n, "  f#: {context_obj: [{key: k#, type: ctx, mapper: m}]}\n") + versionsHead + lines(1, endpointLine)
 	},
+	"features for all": func(n int) string {
+		return "features:\n" + lines(n, "  f#: {context_obj: [{key: k#, type: ctx}]}\n") + versionsHead + lines(n, endpointLine)
+	},
+	"features for all versions": func(n int) string {
+		return "features:\n" + lines(n, "  f#: {context_obj: [{key: k#, type: ctx}]}\n") + "versions:\n" +
+			lines(n, "  v#: {endpoints: {'https://{{host}}/v#/f': {name: F, method: get, mime_type: a/b}}}\n")
+	},
 	"features unknown": func(n int) string {
 		return "enable: [" + lines(n, "authentification#, ") + "]\n" + versionsHead + lines(1, endpointLine)
 	},
