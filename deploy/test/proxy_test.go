@@ -166,20 +166,32 @@ func (p proxy) testTrusted(t *testing.T) {
 	}
 	p.checkCaching(t, client, address)
 
-	// Plain http is redirected.
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	req, err := http.NewRequest(http.MethodGet, "http://"+plain+manifestPath, nil)
-	if err != nil {
-		t.Fatal(err)
+	p.checkRedirect(t, plain)
+}
+
+// checkRedirect: plain http is redirected to the name of the proxy, never to one that the client made up.
+func (p proxy) checkRedirect(t *testing.T, plain string) {
+	t.Helper()
+	ask := func(host string) *http.Response {
+		req, err := http.NewRequest(http.MethodGet, "http://"+plain+manifestPath, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Host = host
+		res, err := http.DefaultTransport.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		return res
 	}
-	req.Host = publicHost
-	res, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res.Body.Close()
+	res := ask(publicHost)
 	if to := res.Header.Get("Location"); res.StatusCode != 308 || !strings.HasPrefix(to, "https://"+publicHost) || !strings.HasSuffix(to, manifestPath) {
 		t.Errorf("plain http: %d to %q", res.StatusCode, to)
+	}
+	res = ask("evil.example")
+	if to := res.Header.Get("Location"); strings.Contains(to, "evil") || p.name == "nginx" && to != "https://"+publicHost+manifestPath {
+		t.Errorf("plain http for a made-up host: %d to %q", res.StatusCode, to)
 	}
 }
 
