@@ -24,6 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
 )
 
 var kubernetesDir = filepath.Join(deployDir, "kubernetes")
@@ -42,14 +43,55 @@ func decoder(t *testing.T) runtime.Decoder {
 	return json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme, scheme, json.SerializerOptions{Yaml: true, Strict: true})
 }
 
+// podMonitor is a PodMonitor of the Prometheus Operator, as far as we use one.
+type podMonitor struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              struct {
+		Selector            metav1.LabelSelector `json:"selector"`
+		JobLabel            string               `json:"jobLabel"`
+		PodTargetLabels     []string             `json:"podTargetLabels"`
+		PodMetricsEndpoints []struct {
+			Port string `json:"port"`
+			Path string `json:"path"`
+		} `json:"podMetricsEndpoints"`
+	} `json:"spec"`
+}
+
+// decodePodMonitor is strict, like the decoder.
+func decodePodMonitor(t *testing.T, text string) podMonitor {
+	t.Helper()
+	var m podMonitor
+	if err := yaml.UnmarshalStrict([]byte(text), &m); err != nil || m.APIVersion != "monitoring.coreos.com/v1" {
+		t.Errorf("PodMonitor: %v\n%s", err, text)
+	}
+	return m
+}
+
 // objects are what a folder gives when it is built as "kubectl apply -k" builds it.
 type objects struct {
-	all []runtime.Object
+	all         []runtime.Object
+	podMonitors []podMonitor
+}
+
+// copyKubernetes copies deploy/kubernetes to a place outside of the repository, as docs/operate.md says.
+func copyKubernetes(t *testing.T) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "my-signpost")
+	if err := os.CopyFS(dir, os.DirFS(kubernetesDir)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 func buildKustomization(t *testing.T, folder string) objects {
 	t.Helper()
-	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), filepath.Join(kubernetesDir, folder))
+	return buildIn(t, copyKubernetes(t), folder)
+}
+
+func buildIn(t *testing.T, dir, folder string) objects {
+	t.Helper()
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), filepath.Join(dir, folder))
 	if err != nil {
 		t.Fatalf("kustomize build %s: %v", folder, err)
 	}
@@ -58,6 +100,10 @@ func buildKustomization(t *testing.T, folder string) objects {
 		text, err := resource.AsYAML()
 		if err != nil {
 			t.Fatal(err)
+		}
+		if resource.GetKind() == "PodMonitor" {
+			o.podMonitors = append(o.podMonitors, decodePodMonitor(t, string(text)))
+			continue
 		}
 		object, _, err := decoder(t).Decode(text, nil, nil)
 		if err != nil {
@@ -115,7 +161,9 @@ func TestKubernetesFiles(t *testing.T) {
 			continue // a definition
 		}
 		for doc := range strings.SplitSeq(text, "\n---\n") {
-			if _, _, err := decoder(t).Decode([]byte(doc), nil, nil); err != nil {
+			if strings.Contains(doc, "kind: PodMonitor\n") {
+				decodePodMonitor(t, doc)
+			} else if _, _, err := decoder(t).Decode([]byte(doc), nil, nil); err != nil {
 				t.Errorf("%s: %v", file, err)
 			}
 		}
@@ -207,6 +255,101 @@ func TestKubernetes(t *testing.T) {
 	}
 }
 
+// TestTwoInstances turns the example into a second instance in the same namespace, as its comments say. The two have no
+// name in common, and nothing of one selects pods of the other.
+func TestTwoInstances(t *testing.T) {
+	dir := copyKubernetes(t)
+	file := filepath.Join(dir, "example", "kustomization.yaml")
+	uncommented := regexp.MustCompile(`(?m)^# (namePrefix|labels|components):`).ReplaceAllString(readFile(t, file), "$1:")
+	uncommented = regexp.MustCompile(`(?m)^#   `).ReplaceAllString(uncommented, "  ")
+	writeFile(t, file, uncommented)
+	films := buildIn(t, dir, "example")
+	// The first instance is the base with the PodMonitor.
+	writeFile(t, filepath.Join(dir, "first", "kustomization.yaml"), "resources: [../base]\ncomponents: [../podmonitor]\nnamespace: feeds\n")
+	first := buildIn(t, dir, "first")
+
+	names := make(map[string]bool)
+	selectors := func(o objects) map[string]labels.Selector {
+		all := make(map[string]labels.Selector)
+		add := func(who string, selector *metav1.LabelSelector) {
+			s, err := metav1.LabelSelectorAsSelector(selector)
+			if err != nil || s.Empty() {
+				t.Fatalf("the selector of %s: %v, %v", who, s, err)
+			}
+			all[who] = s
+		}
+		for _, object := range o.all {
+			meta := object.(metav1.Object)
+			id := fmt.Sprintf("%T %s", object, meta.GetName())
+			if names[id] {
+				t.Errorf("both have a %s", id)
+			}
+			names[id] = true
+			if meta.GetNamespace() != "feeds" {
+				t.Errorf("%s is in the namespace %q", id, meta.GetNamespace())
+			}
+			switch o := object.(type) {
+			case *appsv1.Deployment:
+				add("Deployment", o.Spec.Selector)
+				for i, spread := range o.Spec.Template.Spec.TopologySpreadConstraints {
+					add(fmt.Sprintf("topology %d", i), spread.LabelSelector)
+				}
+			case *corev1.Service:
+				add("Service", &metav1.LabelSelector{MatchLabels: o.Spec.Selector})
+			case *policyv1.PodDisruptionBudget:
+				add("budget", o.Spec.Selector)
+			case *networkingv1.NetworkPolicy:
+				add("NetworkPolicy", &o.Spec.PodSelector)
+			}
+		}
+		if len(o.podMonitors) != 1 {
+			t.Fatalf("%d PodMonitors", len(o.podMonitors))
+		}
+		m := o.podMonitors[0]
+		add("PodMonitor", &m.Spec.Selector)
+		if names[m.Name] {
+			t.Errorf("both have a PodMonitor %s", m.Name)
+		}
+		names[m.Name] = true
+		return all
+	}
+	pods := func(o objects) labels.Set { return one[*appsv1.Deployment](t, o).Spec.Template.Labels }
+	for who, s := range selectors(films) {
+		if !s.Matches(pods(films)) || s.Matches(pods(first)) {
+			t.Errorf("%s of films selects %v", who, s)
+		}
+	}
+	for who, s := range selectors(first) {
+		if !s.Matches(pods(first)) || s.Matches(pods(films)) {
+			t.Errorf("%s of the first instance selects %v", who, s)
+		}
+	}
+	// What refers to a name refers to the one with the prefix.
+	scaler, ingress := one[*autoscalingv2.HorizontalPodAutoscaler](t, films), one[*networkingv1.Ingress](t, films)
+	deployment, service := one[*appsv1.Deployment](t, films), one[*corev1.Service](t, films)
+	if scaler.Spec.ScaleTargetRef.Name != deployment.Name || ingress.Spec.Rules[0].HTTP.Paths[0].Backend.Service.Name != service.Name {
+		t.Errorf("the autoscaler is for %s, and the Ingress leads to %v", scaler.Spec.ScaleTargetRef.Name, ingress.Spec.Rules[0].HTTP.Paths)
+	}
+	configMap(t, films, deployment.Spec.Template.Spec.Volumes[0].ConfigMap.Name)
+	configMap(t, films, deployment.Spec.Template.Spec.Containers[0].EnvFrom[0].ConfigMapRef.Name)
+
+	// The PodMonitor scrapes the admin port, under the job name that the alerts have.
+	m, c := films.podMonitors[0], deployment.Spec.Template.Spec.Containers[0]
+	endpoint := m.Spec.PodMetricsEndpoints[0]
+	port := namedPort(t, c, intstr.FromString(endpoint.Port))
+	if fmt.Sprintf(":%d", port.ContainerPort) != flagValue(t, c.Args, "--admin-listen") || endpoint.Path != "/metrics" {
+		t.Errorf("the PodMonitor scrapes %v", endpoint)
+	}
+	if job := pods(films)[m.Spec.JobLabel]; job != alertsJob(t) {
+		t.Errorf("the job is %q, and the alerts are for %q", job, alertsJob(t))
+	}
+	for _, label := range m.Spec.PodTargetLabels {
+		if pods(films)[label] == "" || !strings.Contains(readFile(t, prometheusDir, "alerts.yml"), regexp.MustCompile(`[^a-z]`).ReplaceAllString(label, "_")) {
+			t.Errorf("the alerts do not use %s", label)
+		}
+	}
+}
+
 // namedPort returns the container's port that a name or number stands for.
 func namedPort(t *testing.T, c corev1.Container, port intstr.IntOrString) corev1.ContainerPort {
 	t.Helper()
@@ -228,11 +371,19 @@ func checkPorts(t *testing.T, o objects, c corev1.Container, host string) {
 			t.Errorf("the Service leads to %s, where Signpost does not listen for manifests", want)
 		}
 	}
-	for name, probe := range map[string]*corev1.Probe{"/healthz": c.LivenessProbe, "/readyz": c.ReadinessProbe} {
+	for _, probe := range []*corev1.Probe{c.StartupProbe, c.LivenessProbe, c.ReadinessProbe} {
+		name := "/healthz"
+		if probe == c.ReadinessProbe {
+			name = "/readyz"
+		}
 		port := namedPort(t, c, probe.HTTPGet.Port)
 		if probe.HTTPGet.Path != name || fmt.Sprintf(":%d", port.ContainerPort) != flagValue(t, c.Args, "--admin-listen") {
 			t.Errorf("the probe for %s asks %s at %v", name, probe.HTTPGet.Path, port)
 		}
+	}
+	// A registry that hangs keeps the listeners closed for a minute.
+	if patience := c.StartupProbe.PeriodSeconds * c.StartupProbe.FailureThreshold; patience < 90 {
+		t.Errorf("a pod is killed if it has not started after %d s", patience)
 	}
 	for _, rule := range ingress.Spec.Rules {
 		if rule.Host != host || !slices.Contains(ingress.Spec.TLS[0].Hosts, host) || ingress.Spec.TLS[0].SecretName == "" {
@@ -425,6 +576,11 @@ func TestKubernetesRegistry(t *testing.T) {
 	for _, env := range c.Env {
 		if env.Name == "DOCKER_CONFIG" {
 			docker = env.Value
+		}
+	}
+	for _, object := range buildKustomization(t, "registry").all {
+		if m, ok := object.(*corev1.ConfigMap); ok && m.Name == "signpost-definitions" {
+			t.Error("there still is a ConfigMap with definitions")
 		}
 	}
 	for _, v := range pod.Volumes {

@@ -104,3 +104,41 @@ func exposedMetrics(t *testing.T) []string {
 	slices.Sort(names)
 	return slices.Compact(names)
 }
+
+// alertsJob returns the name of the job that the alerts are for.
+func alertsJob(t *testing.T) string {
+	t.Helper()
+	jobs := regexp.MustCompile(`job="([^"]*)"`).FindAllStringSubmatch(readFile(t, prometheusDir, "alerts.yml"), -1)
+	if len(jobs) == 0 {
+		t.Fatal("the alerts are for no job")
+	}
+	for _, job := range jobs {
+		if job[1] != jobs[0][1] {
+			t.Errorf("the alerts are for %q and %q", jobs[0][1], job[1])
+		}
+	}
+	return jobs[0][1]
+}
+
+// TestScrapeConfigs has the tool of Prometheus check the scrape configurations on the page. They use the name of the
+// job that the alerts are for.
+func TestScrapeConfigs(t *testing.T) {
+	promtool, page := program(t, "promtool"), readFile(t, repoDir, "docs", "operate.md")
+	blocks := regexp.MustCompile("(?ms)^```yaml\n(scrape_configs:.*?)^```").FindAllStringSubmatch(page, -1)
+	if len(blocks) < 2 {
+		t.Fatalf("the page has %d scrape configurations, not one for a machine and one for Kubernetes", len(blocks))
+	}
+	for _, block := range blocks {
+		dir := t.TempDir()
+		// Debian builds Prometheus without the discovery of Kubernetes.
+		config := strings.Replace(block[1], "kubernetes_sd_configs:\n      - role: pod\n", "static_configs:\n      - targets: [localhost:8081]\n", 1)
+		writeFile(t, filepath.Join(dir, "prometheus.yml"), config)
+		writeFile(t, filepath.Join(dir, "alerts.yml"), readFile(t, prometheusDir, "alerts.yml"))
+		if out, err := exec.Command(promtool, "check", "config", filepath.Join(dir, "prometheus.yml")).CombinedOutput(); err != nil {
+			t.Errorf("promtool: %v\n%s\n%s", err, out, block[1])
+		}
+		if want := "job_name: " + alertsJob(t) + "\n"; !strings.Contains(block[1], want) {
+			t.Errorf("no %q in\n%s", want, block[1])
+		}
+	}
+}
