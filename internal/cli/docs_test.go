@@ -117,7 +117,7 @@ func TestCommandsPage(t *testing.T) {
 
 // TestDocsNameOnlyFlagsThatExist reads every --flag and SIGNPOST_ variable in README and docs.
 func TestDocsNameOnlyFlagsThatExist(t *testing.T) {
-	known := map[string]bool{"--help": true}
+	known := map[string]bool{"--help": true, "--server-side": true} // the latter is one of kubectl apply
 	for _, cmd := range (&CLI{}).rootCommand().Commands() {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			known["--"+f.Name] = true

@@ -224,9 +224,11 @@ func (a *artifact) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("the registry wants credentials, and the Docker configuration has none for it: docker login %s stores them", a.ref.Registry)
 	case errors.Is(err, content.ErrMismatchedDigest), errors.Is(err, content.ErrTrailingData), errors.Is(err, content.ErrInvalidDescriptorSize),
 		strings.Contains(err.Error(), "mismatch Content-Length"): // which has no type of its own
-		return fmt.Errorf("the registry sent something other than its digest stands for: %w", err)
+		return fmt.Errorf("the registry sent content that does not match its digest: %w", err)
+	case strings.Contains(err.Error(), "missing required header"): // nor has this
+		return fmt.Errorf("the server is not an OCI registry: %w", withoutURL(err))
 	case errors.Is(err, http.ErrSchemeMismatch):
-		return errors.New("the registry speaks plain http, not https: --plain-http allows that for one on this machine")
+		return errors.New("the registry speaks plain http, not https: --plain-http is for registries on this machine")
 	}
 	problem := client.Explain(withoutURL(err))
 	if problem.Cause == client.CauseUnknownAuthority {
@@ -246,9 +248,9 @@ func (a *artifact) explainStatus(response *errcode.ErrorResponse) error {
 		return fmt.Errorf("the registry limits requests (%s): ask less often, or log in for a higher limit", status)
 	}
 	if len(response.Errors) > 0 {
-		return fmt.Errorf("the registry answers %s: %w", status, response.Errors)
+		return fmt.Errorf("the registry responds with %s: %w", status, response.Errors)
 	}
-	return fmt.Errorf("the registry answers %s", status)
+	return fmt.Errorf("the registry responds with %s", status)
 }
 
 // readRegistry reads the definitions of an artifact.

@@ -346,9 +346,13 @@ func TestRegistryFaults(t *testing.T) {
 		{"403", status(403), "the registry denies access (403 Forbidden)"},
 		{"404", status(404), "the registry has no such repository, tag or digest"},
 		{"429", status(429), "the registry limits requests (429 Too Many Requests)"},
-		{"500", status(500), "the registry answers 500 Internal Server Error"},
-		{"wrong manifest", corrupt("/manifests/"), "the registry sent something other than its digest stands for"},
-		{"wrong layer", corrupt("/blobs/"), `layer "a.yaml": the registry sent something other than its digest stands for`},
+		{"500", status(500), "the registry responds with 500 Internal Server Error"},
+		{"wrong manifest", corrupt("/manifests/"), "the registry sent content that does not match its digest"},
+		{"wrong layer", corrupt("/blobs/"), `layer "a.yaml": the registry sent content that does not match its digest`},
+		{"another server", func(w http.ResponseWriter, _ *http.Request) bool {
+			io.WriteString(w, "<html>")
+			return true
+		}, "the server is not an OCI registry"},
 		{"cut off", func(w http.ResponseWriter, r *http.Request) bool { panic(http.ErrAbortHandler) }, "the connection was closed without a response"},
 	} {
 		front.Fail(test.fault)
@@ -390,7 +394,7 @@ func TestRegistryFaults(t *testing.T) {
 		{"no title", func(m *ocispec.Manifest) { m.Layers = []ocispec.Descriptor{layer("", 0)} }, "has no title"},
 		{"twice", func(m *ocispec.Manifest) { m.Layers = []ocispec.Descriptor{layer("a.yaml", 0), layer("a.yaml", 0)} }, `layer "a.yaml" is duplicated`},
 		{"too large", func(m *ocispec.Manifest) { m.Layers = []ocispec.Descriptor{layer("a.yaml", definition.MaxSize+1)} }, `layer "a.yaml" has 67108865 bytes, more than the 64 MiB of a definition`},
-		{"wrong size", func(m *ocispec.Manifest) { m.Layers = []ocispec.Descriptor{layer("c.yaml", 5)} }, `layer "c.yaml": the registry sent something other than its digest stands for`},
+		{"wrong size", func(m *ocispec.Manifest) { m.Layers = []ocispec.Descriptor{layer("c.yaml", 5)} }, `layer "c.yaml": the registry sent content that does not match its digest`},
 		{"no files", func(m *ocispec.Manifest) { m.Layers = nil }, "the directory holds no .yaml, .yml or .json file"},
 	} {
 		manifest, _, err := pack(documentsOf(good))
