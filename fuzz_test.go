@@ -76,7 +76,7 @@ func FuzzManifestJSON(f *testing.F) {
 func FuzzRenderHost(f *testing.F) {
 	for _, host := range []string{
 		"api.example.com", "b.example.com", "localhost", "192.0.2.7", "[::1]", "[::ffff:192.0.2.7]", "xn--bcher-kva.example", "a_b-c",
-		"", ".", "-", "a:80", "a/b", "a@b", `a"b`, `a\b`, "a?b", "a#b", "a%2fb", "[", "[]", "[a]", "[::1]:80", "{{host}}", "a\x00b", "bücher.example", "\xff",
+		"", ".", "-", "a:80", "a/b", "a@b", `a"b`, `a\b`, "a?b", "a#b", "a%2fb", "[", "[]", "[a]", "[::1]:80", "[::].", "{{host}}", "a\x00b", "bücher.example", "\xff",
 	} {
 		f.Add(host)
 	}

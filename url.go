@@ -104,7 +104,7 @@ func (u URL) Resolve(host string) URL {
 
 // fits reports whether the URL is valid for host. Its {{host}} is only a part of a host.
 func (u URL) fits(host string) bool {
-	_, isIP := hostname.Addr(strings.TrimSuffix(host, "."))
+	_, isIP := hostname.Addr(hostname.TrimDot(host))
 	return !isIP && checkHost(u.Resolve(host).Hostname()) == nil
 }
 

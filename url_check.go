@@ -95,7 +95,7 @@ const maxPlaceholders = 16
 // checkHost applies the rules for hosts of requests to the host of a URL. In an international name, it only checks
 // which characters are used.
 func checkHost(host string) *hostname.Error {
-	host = strings.TrimSuffix(host, ".")
+	host = hostname.TrimDot(host)
 	if !isASCII(host) {
 		return hostname.CheckInternational(host)
 	}

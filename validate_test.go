@@ -436,6 +436,7 @@ var urlTests = []struct{ url, message, hint string }{
 	{"https://[192.0.2.7]/a", `URL: host "[192.0.2.7]" is not an IPv6 address in brackets`, hintIPv6},
 	{"https://[{{host}}]/a", `URL: host "[{{host}}]" is not an IPv6 address in brackets`, hintIPv6},
 	{"https://{{host}}[::1]/a", `URL: host "{{host}}[::1]" contains '['`, hintHost},
+	{"https://[2001:db8::1]./a", `URL: host "[2001:db8::1]." is not an IPv6 address in brackets`, hintIPv6},
 
 	// The rules for the hosts of requests apply to URLs as well.
 	{"https://300.1.1.1/a", `URL: host "300.1.1.1" is not an IPv4 address`, hintIPv4},

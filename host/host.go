@@ -50,7 +50,7 @@ func Parse(authority string) (string, error) {
 		}
 		host = mapped
 	}
-	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	host = hostname.TrimDot(strings.ToLower(host))
 	if err := hostname.Check(host); err != nil {
 		return "", err
 	}

@@ -54,7 +54,7 @@ func TestParse(t *testing.T) {
 	for _, in := range []string{
 		"", ".", "..", ":80", "[]", "[", "]", "[::1", "::1]", "a..b", ".example.com", "example.com..", "a.\u00ad.b", "\u00ad",
 		"1.2.3.256", "127.1", "127.0x1", "0x7f.0x1", "example.0x", "1.2.3.0xABC", "1.2.3.4.5", "0177.0.0.1", "2130706433", "example.123", "1.2.3.4.example.5", "１２７.1",
-		"::1", "2001:db8::1", "1:2", "[::1]80", "[::1]x:80", "x[::1]", "-", "-a.example", "a-.example", "a.-", "_.-", "[::1%eth0]", "[fe80::1%25eth0]", "[192.0.2.1]", "[v1.a]", "[[::1]]",
+		"::1", "2001:db8::1", "1:2", "[::1]80", "[::1].", "[::1].:80", "[::1]x:80", "x[::1]", "-", "-a.example", "a-.example", "a.-", "_.-", "[::1%eth0]", "[fe80::1%25eth0]", "[192.0.2.1]", "[v1.a]", "[[::1]]",
 		"example.com:80:80", "example.com:-1", "example.com:+1", "example.com:65536", "example.com:http", "example.com: 80", "example.com:８０",
 		"https://example.com", "example.com/", "user@example.com", "user:password@example.com", "example.com?a", "example.com#a", `example.com\a`,
 		"exam ple.com", " example.com", "example.com ", "example.com\t", "example.com\r\nEvil: 1", "example\x00.com", "a,b", "a;b", `a"b`, "a'b", "a<b", "a%41b", "%", "{{host}}", "a*b", "*",

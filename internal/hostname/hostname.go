@@ -39,6 +39,14 @@ func CutPort(authority string) (host, port string) {
 	return authority, ""
 }
 
+// TrimDot removes the trailing dot of a fully qualified name. An IPv6 address in brackets cannot have one.
+func TrimDot(host string) string {
+	if strings.HasPrefix(host, "[") {
+		return host
+	}
+	return strings.TrimSuffix(host, ".")
+}
+
 // Check returns nil if host is a host name, an IPv4 address or an IPv6 address in brackets, and otherwise the reason
 // why not.
 func Check(host string) *Error {
