@@ -24,13 +24,17 @@ type Answer struct {
 const MaxAnswer = 1 << 20
 
 // Send sends a request and reads the response, bounded in time and size. It does not follow redirects: context keys
-// must not reach another host. [Explain] explains its error, which holds no part of the URL.
+// must not reach another host. [Explain] explains its error, which holds no part of the URL. If the response has begun
+// and does not end, Send returns both what it read and the error.
 func Send(req *http.Request, opts Options) (*Answer, error) {
 	res, body, err := exchange(req, opts, MaxAnswer)
 	if err != nil {
-		return nil, fmt.Errorf("send request: %w", err)
+		err = fmt.Errorf("send request: %w", err)
 	}
-	return newAnswer(res, body, MaxAnswer), nil
+	if res == nil {
+		return nil, err
+	}
+	return newAnswer(res, body, MaxAnswer), err
 }
 
 func newAnswer(res *http.Response, body []byte, limit int) *Answer {

@@ -1,19 +1,10 @@
 package studio_test
 
-import (
-	"fmt"
-	"strings"
-	"testing"
-)
+import "testing"
 
 // BenchmarkFilter types into the filter of 5,000 endpoints, in a real browser, until the result is laid out.
 func BenchmarkFilter(b *testing.B) {
-	var text strings.Builder
-	text.WriteString("versions:\n  v1:\n    endpoints:\n")
-	for i := range 5000 {
-		fmt.Fprintf(&text, "      https://{{host}}/v1/section%d/feed%d: {name: Feed %d, method: get, mime_type: application/json, context_obj: [{key: key.%d, type: ctx}]}\n", i%70, i, i, i%9)
-	}
-	_, address := serveFile(b, text.String())
+	_, address := serveFile(b, manyYAML(4999))
 	p := openTab(b, address)
 	p.waitText("#endpoints-title", "5000")
 	total := 0.0

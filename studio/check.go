@@ -124,6 +124,9 @@ func (s *Studio) serveCheck(w http.ResponseWriter, r *http.Request) {
 	opts.Lint = func(body []byte) []signpost.Finding {
 		return definition.Lint(definition.ParseManifest("manifest", body))
 	}
+	if src.Kind == KindAddress && in.Send == sendOrigin {
+		opts.SendTo = s.origin()
+	}
 	if src.Kind != KindAddress {
 		handler, route, err := manifestHandler(src, v)
 		if err != nil {

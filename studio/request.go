@@ -100,12 +100,19 @@ func (s *Studio) serveCompose(w http.ResponseWriter, r *http.Request) {
 	if !read(w, r, &in) {
 		return
 	}
-	src, _, e, ok := s.find(in)
+	src, at, e, ok := s.find(in)
 	if !ok {
 		refuse(w, noEndpoint)
 		return
 	}
-	reply(w, s.compose(r.Context(), src, e, in))
+	d := s.compose(r.Context(), src, e, in)
+	if len(d.Problems) == 0 && d.req != nil {
+		if origin := s.origin(); in.Send == sendOrigin && origin != nil && !src.Versions[at].foreign(in.Endpoint) {
+			d.req = client.SendTo(d.req, origin)
+		}
+		d.Snippets = snippets(d)
+	}
+	reply(w, d)
 }
 
 // compose returns the draft of a request. Package client builds it, so it is what an app sends; where something is
@@ -153,9 +160,6 @@ func (s *Studio) compose(ctx context.Context, src *source, e signpost.Endpoint, 
 		return d
 	}
 	d.req = req
-	if len(d.Problems) == 0 {
-		d.Snippets = snippets(d)
-	}
 	return d
 }
 

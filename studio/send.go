@@ -29,6 +29,7 @@ type response struct {
 	Binary      bool        `json:"binary"`
 	Bytes       int         `json:"bytes"`
 	Truncated   bool        `json:"truncated"`
+	Incomplete  bool        `json:"incomplete"` // it did not end
 	Millis      int64       `json:"millis"`
 	Sample      bool        `json:"sample"` // the studio has made it
 	Notes       []string    `json:"notes"`
@@ -68,18 +69,18 @@ func (s *Studio) serveSend(w http.ResponseWriter, r *http.Request) {
 	case in.Send == sendOrigin && !src.Versions[at].foreign(in.Endpoint):
 		origin := s.origin()
 		if origin == nil {
-			refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: "Enter the origin to send to.", Hint: "Such as http://localhost:3000."})
+			refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: "Enter the server to send requests to.", Hint: "For example, http://localhost:3000."})
 			return
 		}
 		d.req, to = client.SendTo(d.req, origin), origin.String()
 	}
 	start := time.Now()
 	a, err := client.Send(d.req, opts)
-	if err != nil {
+	if a == nil {
 		refuse(w, *explain(err))
 		return
 	}
-	out := describe(a, e, time.Since(start))
+	out := describe(a, e, time.Since(start), err)
 	out.URL, out.Method, out.To, out.Sample = d.URL, d.Method, to, in.Send == sendSample
 	out.ID = s.pictures.admit(out.Sample, to)
 	reply(w, out)
@@ -110,11 +111,11 @@ type transportFunc func(*http.Request) (*http.Response, error)
 
 func (f transportFunc) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// describe returns an answer as the page shows it.
-func describe(a *client.Answer, e signpost.Endpoint, took time.Duration) response {
+// describe returns an answer as the page shows it. An error says why it is not all of it.
+func describe(a *client.Answer, e signpost.Endpoint, took time.Duration, err error) response {
 	out := response{
 		Status: a.Status, StatusText: http.StatusText(a.Status), ContentType: a.Header.Get("Content-Type"),
-		Headers: [][2]string{}, Bytes: len(a.Body), Truncated: a.Truncated, Millis: took.Milliseconds(), Notes: []string{},
+		Headers: [][2]string{}, Bytes: len(a.Body), Truncated: a.Truncated, Incomplete: err != nil, Millis: took.Milliseconds(), Notes: []string{},
 	}
 	for _, name := range shownHeaders {
 		if value := a.Header.Get(name); value != "" {
@@ -122,7 +123,7 @@ func describe(a *client.Answer, e signpost.Endpoint, took time.Duration) respons
 		}
 	}
 	body := a.Body
-	for a.Truncated && len(body) > 0 && !utf8.Valid(body[max(0, len(body)-utf8.UTFMax):]) {
+	for (a.Truncated || out.Incomplete) && len(body) > 0 && !utf8.Valid(body[max(0, len(body)-utf8.UTFMax):]) {
 		body = body[:len(body)-1] // half a character
 	}
 	if out.Binary = !utf8.Valid(body); !out.Binary {
@@ -137,6 +138,9 @@ func describe(a *client.Answer, e signpost.Endpoint, took time.Duration) respons
 	out.Declared = want == signpost.MIMEForm || got == want
 	if a.Status/100 == 2 && a.Status != http.StatusNoContent && want != "" && !out.Declared {
 		note("The manifest declares %s, but the response has %s.", e.MIMEType, orNone(out.ContentType))
+	}
+	if err != nil {
+		note("%s The part that arrived is shown.", explain(err).Detail)
 	}
 	if a.Truncated {
 		note("The response is longer: these are the first %d KiB.", client.MaxAnswer>>10)

@@ -14,10 +14,13 @@ type snippet struct {
 	Text string `json:"text"`
 }
 
-// snippets returns the request of a draft for the tools that people paste it into.
+// snippets returns the request of a draft, as it is sent, for the tools that people paste it into. The URL is that of
+// the feed, wherever the request goes.
 func snippets(d draft) []snippet {
+	feed := d.URL
+	d.URL = d.req.URL.String()
 	return []snippet{
-		{"URL", d.URL}, {"curl", curl(d)}, {"fetch", fetchCall(d)}, {"Go", goCall(d)}, {"PowerShell", powerShell(d)},
+		{"URL", feed}, {"curl", curl(d)}, {"fetch", fetchCall(d)}, {"Go", goCall(d)}, {"PowerShell", powerShell(d)},
 	}
 }
 
@@ -27,7 +30,20 @@ func (d draft) headers() [][2]string {
 	if d.BodyType != "" {
 		all = append(all, [2]string{"Content-Type", d.BodyType})
 	}
+	for _, name := range []string{"X-Forwarded-Host", "X-Forwarded-Proto"} { // on the way to another server
+		if value := d.req.Header.Get(name); value != "" {
+			all = append(all, [2]string{name, value})
+		}
+	}
 	return all
+}
+
+// host returns the value of the Host header, if it is not that of the URL.
+func (d draft) host() string {
+	if d.req.Host == d.req.URL.Host {
+		return ""
+	}
+	return d.req.Host
 }
 
 // curl returns the command that sends the same request.
@@ -38,6 +54,9 @@ func curl(d draft) string {
 	}
 	if d.Method != http.MethodGet {
 		parts = append(parts, "-X", quoteShell(d.Method))
+	}
+	if host := d.host(); host != "" {
+		parts = append(parts, "-H", quoteShell("Host: "+host))
 	}
 	for _, h := range d.headers() {
 		parts = append(parts, "-H", quoteShell(h[0]+": "+h[1]))
@@ -57,7 +76,7 @@ func quoteShell(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// fetchCall returns the call of fetch in JavaScript. A browser sets Accept from the headers too.
+// fetchCall returns the call of fetch in JavaScript. A browser does not let it set Host: X-Forwarded-Host stands for it.
 func fetchCall(d draft) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "const response = await fetch(%s, {\n", quoteJS(d.URL))
@@ -97,21 +116,35 @@ func goCall(d draft) string {
 	for _, h := range d.headers() {
 		fmt.Fprintf(&out, "req.Header.Set(%q, %s)\n", h[0], strconv.Quote(h[1]))
 	}
+	if host := d.host(); host != "" {
+		fmt.Fprintf(&out, "req.Host = %q\n", host)
+	}
 	out.WriteString("res, err := http.DefaultClient.Do(req)\nif err != nil {\n\treturn err\n}\ndefer res.Body.Close()")
 	return out.String()
 }
 
+// powerShellQuotes doubles what ends a string in single quotes: to PowerShell, typographic quotes do so, too.
+var powerShellQuotes = strings.NewReplacer("'", "''", "\u2018", "\u2018\u2018", "\u2019", "\u2019\u2019", "\u201a", "\u201a\u201a", "\u201b", "\u201b\u201b")
+
 // powerShell returns the command for PowerShell 7, whose strings in single quotes are literal.
 func powerShell(d draft) string {
-	quote := func(text string) string {
-		return "'" + strings.NewReplacer("'", "''", "\u2018", "\u2018\u2018", "\u2019", "\u2019\u2019").Replace(text) + "'"
-	}
+	quote := func(text string) string { return "'" + powerShellQuotes.Replace(text) + "'" }
 	var out strings.Builder
 	fmt.Fprintf(&out, "Invoke-WebRequest -Uri %s", quote(d.URL))
 	if d.Method != http.MethodGet {
 		fmt.Fprintf(&out, " -Method %s", quote(d.Method))
 	}
-	fmt.Fprintf(&out, " -Headers @{ Accept = %s }", quote(d.Accept))
+	out.WriteString(" -Headers @{ ")
+	if host := d.host(); host != "" {
+		fmt.Fprintf(&out, "'Host' = %s; ", quote(host))
+	}
+	var pairs []string
+	for _, h := range d.headers() {
+		if h[0] != "Content-Type" { // which has a parameter of its own
+			pairs = append(pairs, quote(h[0])+" = "+quote(h[1]))
+		}
+	}
+	out.WriteString(strings.Join(pairs, "; ") + " }")
 	if d.BodyType != "" {
 		fmt.Fprintf(&out, " -ContentType %s -Body %s", quote(d.BodyType), quote(d.Body))
 	}

@@ -3,7 +3,7 @@
 import { announce, byId, count } from "./dom.js";
 import { read } from "./feed.js";
 import { endpointID, go, own, settle } from "./route.js";
-import { bind, contextSet, contextValue, current, destination, filled, paramsOf, sendOf, signature, typedFor, valueOf } from "./select.js";
+import { bind, contextSet, current, destination, filled, paramsOf, sendOf, signature, typedFor, valueOf } from "./select.js";
 import { call, Cancelled, lines, Refused, remoteTimeout } from "./server.js";
 import { change, state } from "./store.js";
 import { deploy, refresh } from "./sync.js";
@@ -75,7 +75,7 @@ function autoSend() {
   const at = current();
   if (!at || !state.auto || at.endpoint.method !== "get" || state.route.view !== "endpoints") return;
   const sample = sendOf(at.source) === "sample";
-  if (!sample && !state.sentTo[at.id + destination(at)]) return;
+  if (!sample && !state.sentTo[at.id + destination(at)] || sendOf(at.source) === "origin" && !state.server.sendTo) return;
   if (!draftIsCurrent()) {
     autoTimer = window.setTimeout(autoSend, composeDelay);
     return;
@@ -196,9 +196,16 @@ function keep(id, sent, response, failure) {
   change(() => {
     state.answers[id] = [answer, ...(state.answers[id] ?? [])].slice(0, historyLength);
     state.past = 0;
-    state.picked = null;
+    state.picked = pickedAgain(answer);
     state.folded = {};
   });
+}
+
+/** pickedAgain returns the entry that was picked, if a new response has it too. @param {Answer} answer */
+function pickedAgain(answer) {
+  const before = state.picked && JSON.stringify(state.picked.card.entry);
+  const card = before && answer.cards?.cards.find((other) => JSON.stringify(other.entry) === before);
+  return card ? { answer, card } : null;
 }
 
 /** focusField puts the focus on a field, when it is there. @param {string} name */
@@ -341,11 +348,7 @@ function valuesFor(s, name) {
   const all = {};
   for (const e of v?.endpoints ?? []) {
     const at = { source: s, version: /** @type {import("./types.js").Version} */ (v), endpoint: e, id: endpointID({ source: s.id, version: name, endpoint: e.key }) };
-    const { params } = filled(at);
-    const to = s.kind === "address" ? e.origin : destination(at); // an address is checked as published
-    /** @type {Record<string, import("./types.js").ContextValue>} */
-    const context = {};
-    for (const item of e.context) if (item.sent && contextValue(to, item.key).text !== "") own(context, item.key, contextValue(to, item.key));
+    const { params, context } = filled(at);
     if (Object.keys(params).length + Object.keys(context).length > 0) own(all, e.url, { params, context });
   }
   return all;

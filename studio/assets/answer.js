@@ -9,6 +9,7 @@ import { back, go, own } from "./route.js";
 import { destination, sendOf, signature } from "./select.js";
 import { call } from "./server.js";
 import { change, state } from "./store.js";
+import { deploy } from "./sync.js";
 
 /** @typedef {import("./select.js").Current} Current */
 /** @typedef {import("./types.js").Answer} Answer */
@@ -20,7 +21,8 @@ const tabNames = /** @type {Record<string, string>} */ ({ preview: "Preview", js
 /** answerPane is the third pane. @param {Current} at */
 export function answerPane(at) {
   const answers = state.answers[at.id] ?? [];
-  const answer = answers.find((other) => other.id === state.past) ?? answers[0];
+  const latest = answers.find((other) => other.id === state.past) ?? answers[0];
+  const answer = latest?.failure && latest.signature !== signature(at) && latest.id !== state.past ? undefined : latest; // what failed may work now
   const pending = state.pending?.id === at.id;
   return h("section", { class: "pane answer", "aria-labelledby": "answer-title", key: "answer", id: "answer" },
     h("div", { class: "answer-head" },
@@ -42,9 +44,26 @@ export function answerPane(at) {
 const blocked = () => draftIsCurrent() && Boolean(state.draft?.owner);
 
 /** hint says what Send would do. @param {Current} at @returns {Child} */
-const hint = (at) => (sendOf(at.source) === "sample"
-  ? draftIsCurrent() && state.draft?.problems.some((p) => !p.context) ? "Fill in what is missing to see a sample of this feed." : "Press Send to see a sample of this feed."
-  : ["Press Send to call ", value(destination(at)), " the way an app does."]);
+const hint = (at) => {
+  if (sendOf(at.source) === "sample") return draftIsCurrent() && state.draft?.problems.some((p) => !p.context) ? "Fill in what is missing to see a sample of this feed." : "Press Send to see a sample of this feed.";
+  if (sendOf(at.source) === "origin" && !state.server.sendTo) return "Enter the server to send requests to, in the bar above.";
+  return [h("span", {}, "Press Send to call ", value(destination(at)), " the way an app does."), otherPort(at)];
+};
+
+/**
+ * otherPort offers to send requests to the port that the manifest came from. {{host}} carries no port, so the feeds of a service on
+ * this machine are not where the manifest says.
+ * @param {Current} at
+ * @returns {Child}
+ */
+function otherPort(at) {
+  const { source: s, endpoint: e } = at;
+  if (s.kind !== "address" || e.foreign || sendOf(s) !== "published" || !URL.canParse(s.name) || !URL.canParse(e.origin)) return null;
+  const from = new URL(s.name);
+  if (from.port === "" || from.origin === new URL(e.origin).origin) return null;
+  return h("span", { class: "other-port" }, `The manifest came from port ${from.port}, but feed URLs have no port. `,
+    h("button", { type: "button", class: "small", id: "other-port", onclick: async () => { if (await deploy({ send_to: from.origin })) go({ send: "origin" }, { replace: true }); } }, `Send to ${from.origin}`));
+}
 
 /** missing says which required context keys the request lacks, and lets it be sent all the same. @param {Current} at @returns {Child} */
 function missing(at) {
@@ -63,7 +82,7 @@ function facts(at, answer) {
   if (!response) return [badge("failed", "bad"), old];
   const good = response.status < 300 ? "good" : response.status < 400 ? "notable" : "bad";
   return [
-    badge(`${response.status} ${response.status_text}`, good), old,
+    badge(`${response.status} ${response.status_text}`, response.incomplete ? "bad" : good), response.incomplete && badge("incomplete", "bad"), old,
     h("span", {}, response.status < 300 && (response.declared ? "type as declared ✓ · " : "not the declared type ✗ · "), answer.cards && `${entries(answer.cards.total)} · `,
       size(response.bytes), response.sample ? " · sample" : ` · ${response.millis} ms`),
   ];
@@ -80,7 +99,7 @@ function body(at, answers, answer, pending) {
   const tabs = answer.response ? ["preview", "json", "headers", ...(before ? ["diff"] : [])] : [];
   const tab = tabs.includes(state.route.tab) ? state.route.tab : "preview";
   return h("div", { class: "answer-body" + (pending ? " waits" : ""), key: "body" },
-    answer.failure && failureBox(answer.failure, "send-failure"),
+    answer.failure && [failureBox(answer.failure, "send-failure"), otherPort(at)],
     (answer.response?.notes.length ?? 0) > 0 && h("ul", { class: "notes" }, answer.response?.notes.map((note) => h("li", {}, plain(note)))),
     answer.response && checks(answer, false),
     tabs.length > 0 && h("div", { class: "tabs", role: "tablist", "aria-label": "Show the response as", onkeydown: moveTab(tabs, tab) }, tabs.map((name) => h("button", {
@@ -146,18 +165,22 @@ function preview(at, answer) {
   if (!response) return null;
   if (!cards) {
     if (response.body === "" && !response.binary) return h("p", { class: "blank-line" }, "The response has no body.");
-    const detail = answer.parsed && typeof answer.parsed === "object" && typeof answer.parsed.detail === "string" ? answer.parsed.detail : "";
+    const short = answer.parsed === undefined && response.status >= 400 && response.body.length < maxShortBody ? response.body.trim() : "";
+    const detail = answer.parsed && typeof answer.parsed === "object" && typeof answer.parsed.detail === "string" ? answer.parsed.detail : short;
     return [detail && h("div", { class: "banner " + (response.status >= 400 ? "bad" : "notable") }, h("p", {}, plain(detail)), fillSamples(at, response)),
       !detail && h("p", { class: "blank-line" }, answer.parsed === undefined ? "This is not JSON, so there are no entries to show." : "This JSON has no list of entries."),
       !detail && (answer.parsed !== undefined ? tree(answer.parsed) : h("pre", { class: "code wrap body", tabindex: "0", "aria-label": "Body" }, rawLines(response.body.slice(0, 20000))))];
   }
   if (cards.total === 0) return h("p", { class: "blank" }, "The feed has no entries.");
   return [
-    h("ul", { class: "cards", id: "cards" }, cards.cards.map((card, i) => h("li", { key: i }, cardOf(answer, card)))),
+    h("ul", { class: "cards" + (cards.cards.some((card) => card.picture) ? "" : " bare"), id: "cards" }, cards.cards.map((card, i) => h("li", { key: i }, cardOf(answer, card)))),
     cards.total > cards.cards.length && h("p", { class: "blank-line" }, `And ${cards.total - cards.cards.length} more: see Body.`),
     state.picked && state.picked.answer === answer && pickedPanel(at, state.picked.card),
   ];
 }
+
+// An error of this length is a sentence, and not a page.
+const maxShortBody = 300;
 
 /** @param {Answer} answer @param {Card} card */
 const cardOf = (answer, card) => h("button", {
@@ -189,7 +212,7 @@ function pickedPanel(at, card) {
   }).filter(({ params }) => Object.values(params).some(Boolean));
   return h("div", { class: "picked", id: "picked", key: "picked", role: "region", "aria-label": plain(card.title) },
     h("p", {}, h("strong", {}, value(card.title))),
-    card.link && h("p", {}, h("button", { type: "button", class: "link", onclick: () => follow(card.link) }, "Follow the link"), " ", address(card.link, "quiet")),
+    card.links.map((link) => h("p", {}, h("button", { type: "button", class: "link", onclick: () => follow(link) }, "Follow the link"), " ", address(link, "quiet"))),
     nested.map(({ e, params }) => h("p", {}, h("button", {
       type: "button", class: "link",
       onclick: () => {
@@ -198,7 +221,7 @@ function pickedPanel(at, card) {
         open({ source: at.source.id, version: at.version.name, key: e.key, name: e.name, url: e.url });
       },
     }, "Open ", value(e.name)), " with ", Object.entries(params).map(([name, text], i) => [i > 0 && ", ", value(`${name} = ${text || "?"}`)]))),
-    !card.link && nested.length === 0 && h("p", { class: "quiet" }, "It does not lead to another endpoint."),
+    card.links.length + nested.length === 0 && h("p", { class: "quiet" }, "It does not lead to another endpoint."),
     h("details", {}, h("summary", {}, "The entry as JSON"), tree(card.entry, "$entry")));
 }
 
@@ -241,10 +264,10 @@ function checks(answer, fine) {
   /** @type {[boolean, Child][]} */
   const all = [];
   if (cards) {
-    all.push([true, `The feed has ${answer.cards?.title ? "a title and " : ""}${entries(cards.total)}.`]);
+    if (cards.total > 0) all.push([true, `The feed has ${answer.cards?.title ? "a title and " : ""}${entries(cards.total)}.`]);
     if (answer.limit !== null) all.push([cards.total <= answer.limit, `The limit is ${answer.limit}, and the feed has ${entries(cards.total)}.`]);
     const bare = cards.cards.filter((card) => card.picture === "");
-    if (bare.length) all.push([false, [`${entries(bare.length)} without a picture: `, value(bare[0].title), bare.length > 1 && " …"]]);
+    if (bare.length && bare.length < cards.cards.length) all.push([false, [`${entries(bare.length)} without a picture: `, value(bare[0].title), bare.length > 1 && " …"]]);
   }
   const shown = all.filter(([good]) => good === fine);
   if (shown.length === 0) return null;

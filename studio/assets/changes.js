@@ -23,8 +23,8 @@ export function changesView() {
   const result = base === "registered" ? { changes: s.changes, failure: null } : state.changes;
   const waiting = !result && !(base === "git" && !of);
   const bases = [
-    { value: "registered", label: s.kind === "address" ? "when it was registered" : "when the studio started" },
-    { value: "previous", label: s.kind === "address" ? "the previous fetch" : "before the last save" },
+    { value: "registered", label: s.kind === "address" ? "its state when it was registered" : "its state when the studio started" },
+    { value: "previous", label: s.kind === "address" ? "its state at the previous fetch" : "its state before the last save" },
     ...others.map((other) => ({ value: "version:" + other.name, label: `version ${other.name}` })),
     ...(state.server.git && s.path ? [{ value: "git", label: "a git revision" }] : []),
   ];

@@ -24,7 +24,7 @@ export function checkView() {
   if (!s) return null;
   const v = version(s);
   const run = state.check?.source === s.id && state.check.version === (v?.name ?? "") ? state.check : null;
-  const sample = sendOf(s) === "sample" && s.kind !== "address";
+  const sample = sendOf(s) === "sample";
   return h("div", { class: "view check-view" },
     h("div", { class: "view-head" },
       h("h2", { id: "view-title", tabindex: "-1" }, "Check"),
@@ -35,14 +35,14 @@ export function checkView() {
         h("span", { role: "status", id: "check-status" }, run?.running ? h("span", { class: "waiting" }, run.total ? `Endpoint ${run.done} of ${run.total}` : "Checking…")
           : run && !run.failure ? totals(run.results) : "")),
       !sample && options()),
+    !run && h("p", { class: "blank" }, "Shows what a studio and the apps would run into: certificate and redirects, the manifest and its rules, CORS and caching, then every feed, its content type and its links."),
     run?.failure && failureBox(run.failure, "check-failure"),
     run && run.results.length > 0 && h("ul", { class: "rows", id: "results" }, grouped(run.results).map((same) => h("li", { key: same.map((r) => r.check + r.endpoint).join() }, result(same)))));
 }
 
 /** what says what the checks look at. @param {Source} s */
 function what(s) {
-  if (s.kind === "address") return ["Fetches the manifest from ", value(s.name), " and calls its endpoints, as a studio and the apps would."];
-  const manifest = ["Checks the manifest as ", h("code", {}, "signpost serve"), " would publish it"];
+  const manifest = s.kind === "address" ? ["Fetches the manifest from ", value(s.name)] : ["Checks the manifest as ", h("code", {}, "signpost serve"), " would publish it"];
   switch (sendOf(s)) {
     case "sample": return [manifest, ". To check the feeds as well, send requests to a real server instead of using sample data."];
     case "origin": return [manifest, ", and calls its feeds on ", value(state.server.sendTo || "the server entered above"), "."];
@@ -100,7 +100,7 @@ function result(same) {
   return [
     badge(r.status, statuses[r.status]),
     h("div", { class: "stack" },
-      h("p", {}, h("span", { class: "checked" }, [...new Set(same.map((other) => other.check))].join(", ")), plain(r.message)),
+      h("p", {}, h("span", { class: "checked" }, [...new Set(same.map((other) => other.check))].join(", ")), " ", plain(r.message)),
       places.slice(0, maxPlaces).map((other) => h("p", {}, address(other.endpoint, "quiet"))),
       places.length > maxPlaces && h("p", { class: "quiet" }, `and ${places.length - maxPlaces} more`),
       r.hint && h("p", { class: "hint" }, r.hint.split("\n").map((line) => [plain(line), h("br")]))),

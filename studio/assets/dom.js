@@ -187,7 +187,7 @@ export const badge = (text, kind = "", title) => h("span", { class: "badge " + k
 export const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 
 /** @param {string | number} time */
-export const clock = (time) => new Date(time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+export const clock = (time) => new Date(time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
 
 /** list returns items with commas between them. @param {Child[]} items @returns {Child[]} */
 export const list = (items) => items.flatMap((item, i) => (i ? [", ", item] : [item]));

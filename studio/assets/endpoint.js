@@ -141,7 +141,7 @@ function paramRow(at, param, modifier) {
   };
   const fact = changed
     ? h("button", { type: "button", class: "link", "aria-label": plain(`${param.default === null ? "Clear" : "Reset"} ${param.label}`), onclick: reset },
-      param.default === null ? "clear" : ["default ", param.default === "" ? "empty" : value(param.default), " ↺"])
+      param.default === null || param.default === "" ? "clear" : ["default ", value(param.default), " ↺"])
     : h("span", {}, param.default === null ? "no default" : "default");
   return row(name, {
     label: param.label || param.key, key: param.key, id: param.control === "toggle" ? "" : id, fact,

@@ -60,7 +60,7 @@ function card(entry) {
     picture: pictureOf(entry, 0),
     facts,
     free: entry.extensions?.free === true || entry.free === true,
-    link: linkOf(entry),
+    links: linksOf(entry),
     entry,
   };
 }
@@ -76,11 +76,22 @@ function pictureOf(value, depth, named = false) {
   return "";
 }
 
-/** @param {any} entry @returns {string} */
-function linkOf(entry) {
-  const link = Array.isArray(entry.link) ? entry.link[0] : entry.link ?? (Array.isArray(entry.links) ? entry.links[0] : entry.links) ?? entry.href ?? entry.url;
-  const url = typeof link === "string" ? link : link?.href;
-  return typeof url === "string" && /^https?:\/\//i.test(url) ? url : "";
+// An entry leads to a few feeds at most.
+const maxLinks = 5;
+
+/** linksOf returns the URLs in an entry that are no pictures. @param {any} entry @returns {string[]} */
+function linksOf(entry) {
+  /** @type {Set<string>} */
+  const found = new Set();
+  const look = (/** @type {any} */ value, /** @type {number} */ depth, /** @type {boolean} */ picture) => {
+    if (typeof value === "string") {
+      if (!picture && /^https?:\/\//i.test(value) && !pictureEnding.test(value)) found.add(value);
+    } else if (value && typeof value === "object" && depth <= maxDepth) {
+      for (const [name, inner] of Object.entries(value)) look(inner, depth + 1, picture || (pictureNames.test(name) && name !== "src") || name === "media_group");
+    }
+  };
+  look(entry, 0, false);
+  return [...found].slice(0, maxLinks);
 }
 
 /**

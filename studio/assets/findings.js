@@ -19,15 +19,16 @@ export function findingsView() {
   if (!s) return null;
   loadText();
   const text = state.text?.source === s.id && state.text.rev === s.rev ? state.text : null;
-  return h("div", { class: "view findings-view" },
+  const clean = s.findings.length === 0;
+  return h("div", { class: "view findings-view" + (clean ? " clean" : "") },
     h("div", { class: "view-head" },
-      h("h2", { id: "view-title", tabindex: "-1" }, "Findings ", h("span", { class: "quiet", id: "findings-summary" }, summary(s.findings))),
-      h("p", { class: "quiet" }, s.kind === "address" ? "What lint finds in the manifest that the address serves."
-        : "What lint finds. Fix it and save; this page reloads automatically.")),
+      h("h2", { id: "view-title", tabindex: "-1" }, "Findings ", h("span", { class: "quiet", id: "findings-summary" }, clean ? "" : summary(s.findings))),
+      h("p", { class: "quiet" }, clean ? [h("span", { class: "good" }, "✓ No findings."), s.kind === "example" && [" To check a file of yours, run ", h("code", {}, "signpost studio feeds.yaml"), "."]]
+        : s.kind === "address" ? "What lint finds in the manifest at this address."
+          : "What lint finds in this file. Fix it and save; this page reloads automatically.")),
     state.failures.fix && failureBox(state.failures.fix, "fix-failure"),
-    s.findings.length === 0 && h("p", { class: "blank" }, s.kind === "example" ? ["Nothing is wrong with the example. For a definition of yours: ", h("code", {}, "signpost studio feeds.yaml")] : "Nothing is wrong with it."),
     h("div", { class: "split" },
-      s.findings.length > 0 && h("ul", { class: "findings", id: "findings-list" }, s.findings.slice(0, maxFindings).map((f, i) => h("li", { key: i }, item(s, f))),
+      !clean && h("ul", { class: "findings", id: "findings-list" }, s.findings.slice(0, maxFindings).map((f, i) => h("li", { key: i }, item(s, f))),
         s.findings.length > maxFindings && h("li", { key: "more" }, `And ${s.findings.length - maxFindings} more.`)),
       text && text.text !== "" && lazy("div", { class: "code text", tabindex: "0", role: "group", "aria-label": plain(`Text of ${s.name}`), key: "text" }, [text, s.findings], () => lines(text.text, s.findings))));
 }

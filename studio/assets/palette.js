@@ -8,7 +8,7 @@ import { pathOf, shortName, sources } from "./select.js";
 import { call } from "./server.js";
 import { change, state } from "./store.js";
 
-/** @typedef {{ id: string, label: import("./dom.js").Child, go: () => void, words: string }} Item */
+/** @typedef {{ id: string, label: import("./dom.js").Child, go: () => void, words: string, also?: string[] }} Item also: what it is found by, besides what the label says */
 
 const maxItems = 12;
 
@@ -26,6 +26,7 @@ function items() {
         all.push({
           id: JSON.stringify([s.id, v.name, e.key]),
           words: [e.name, e.url, ...found].join("\n").toLowerCase(),
+          also: found,
           label: [value(e.name, "strong"), " ", v.name && badge(v.name), " ", h("span", { class: "quiet" }, value(pathOf(e)), sources().length > 1 && [" · ", value(shortName(s))])],
           go: () => open({ source: s.id, version: v.name, key: e.key, name: e.name, url: e.url }),
         });
@@ -53,6 +54,14 @@ function matching(text) {
   return found.sort((a, b) => Number(b.words.startsWith(first)) - Number(a.words.startsWith(first))).slice(0, maxItems);
 }
 
+/** because says which key or modifier an item was found by, where its label does not. @param {Item} item @param {string} text */
+function because(item, text) {
+  const words = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
+  const [name, url] = item.words.split("\n");
+  const by = new Set(words.filter((word) => !(name + "\n" + url).includes(word)).flatMap((word) => item.also?.find((other) => other.toLowerCase().includes(word)) ?? []));
+  return by.size > 0 && h("span", { class: "quiet" }, " · ", [...by].map((other, i) => [i > 0 && ", ", value(other)]));
+}
+
 const isFeed = (/** @type {string} */ text) => /^\s*https?:\/\//i.test(text);
 
 export function paletteDialog() {
@@ -71,6 +80,9 @@ export function paletteDialog() {
         if (step) {
           event.preventDefault();
           change(() => { state.palette.at = Math.max(0, Math.min(at + step, found.length - 1)); });
+        } else if (event.key === "Escape") {
+          event.preventDefault(); // which would only clear the field
+          close();
         } else if (event.key === "Enter") {
           event.preventDefault();
           if (feed && matches[0]?.found) open(matches[0].winner, matches[0].feed);
@@ -80,8 +92,8 @@ export function paletteDialog() {
     }),
     h("ul", { id: "palette-list", role: "listbox", "aria-label": "Found", hidden: feed || found.length === 0 }, found.map((item, i) => h("li", {
       key: item.id, id: "palette-item-" + i, role: "option", "aria-selected": String(item === chosen), onclick: item.go,
-    }, item.label))),
-    !feed && found.length === 0 && h("p", { class: "blank-line" }, plain(`Nothing has “${text.trim()}”.`)),
+    }, item.label, because(item, text)))),
+    !feed && found.length === 0 && h("p", { class: "blank-line" }, plain(`Nothing matches “${text.trim()}”.`)),
     feed && matches.map(landing),
   ];
 }

@@ -74,7 +74,7 @@ function dialog() {
     created: (/** @type {HTMLDialogElement} */ node) => queueMicrotask(() => { node.showModal(); node.querySelector("input")?.focus(); }),
     onclose: close, oncancel: close,
     onclick: (/** @type {MouseEvent} */ event) => { if (event.target === event.currentTarget) close(); },
-  }, h("div", { class: "dialog-body" }, content(), h("button", { type: "button", class: "small close", onclick: close }, "Close")));
+  }, h("div", { class: "dialog-body" }, content(), state.dialog !== "set" && h("button", { type: "button", class: "small close", onclick: close }, "Close")));
 }
 
 document.addEventListener("keydown", (event) => {

@@ -19,9 +19,9 @@ export function header() {
   const v = s && version(s);
   return h("header", { class: "top", key: "top" },
     h("img", { src: "signpost.svg", alt: "", width: 30, height: 30 }),
-    h("h1", { class: "title" }, s ? value(s.title || shortName(s)) : "Signpost studio"),
+    h("h1", { class: s && !s.title ? "unseen" : "title" }, s ? value(s.title || shortName(s)) : "Signpost studio"),
     h("button", {
-      type: "button", id: "source-button", class: "plainly", "aria-haspopup": "dialog", title: s ? plain(s.name) : undefined,
+      type: "button", id: "source-button", class: "plainly" + (s && !s.title ? " alone" : ""), "aria-haspopup": "dialog", title: s ? plain(s.name) : undefined,
       onclick: () => change(() => { state.dialog = "sources"; state.failures.register = null; }),
     }, s ? plain(s.kind === "example" ? "built-in example" : shortName(s)) : "Register a manifest",
     judged().length > 1 && h("span", { class: "quiet" }, ` +${judged().length - 1}`), h("span", { "aria-hidden": "true" }, " ▾")),
@@ -87,7 +87,7 @@ export function deployment() {
     h("div", { class: "row" }, h("span", { class: "quiet", "aria-hidden": "true" }, "Send to"),
       segments("send-mode", "Send to", [
         { value: "published", label: sendNames.published, checked: send === "published", onchoose: () => chooseSend("published") },
-        { value: "origin", label: state.server.sendTo || sendNames.origin, checked: send === "origin", onchoose: () => chooseSend("origin") },
+        { value: "origin", label: send !== "origin" && state.server.sendTo || sendNames.origin, checked: send === "origin", onchoose: () => chooseSend("origin") },
         { value: "sample", label: sendNames.sample, checked: send === "sample", onchoose: () => chooseSend("sample") },
       ]),
       send === "origin" && originForm()),

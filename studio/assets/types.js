@@ -26,11 +26,11 @@
  *   snippets: { name: string, text: string }[], problems: Problem[], owner: (Place & { context_obj: { key: string }[], why: string }) | null,
  *   losers: Loser[], inside_segment: boolean, signature: string }} Draft
  * @typedef {{ id: string, status: number, status_text: string, url: string, method: string, to: string, content_type: string,
- *   declared: boolean, headers: [string, string][], body: string, json: boolean, binary: boolean, bytes: number, truncated: boolean,
+ *   declared: boolean, headers: [string, string][], body: string, json: boolean, binary: boolean, bytes: number, truncated: boolean, incomplete: boolean,
  *   millis: number, sample: boolean, notes: string[] }} Response
  * @typedef {{ id: number, at: number, signature: string, response: Response | null, failure: Failure | null, parsed: any, cards: Feed | null,
  *   limit: number | null, label: string }} Answer
- * @typedef {{ title: string, picture: string, facts: string[], free: boolean, link: string, entry: any }} Card
+ * @typedef {{ title: string, picture: string, facts: string[], free: boolean, links: string[], entry: any }} Card
  * @typedef {{ title: string, cards: Card[], total: number }} Feed
  * @typedef {{ text: string, json: boolean }} ContextValue
  * @typedef {{ id: string, name: string, values: Record<string, Record<string, ContextValue>> }} ContextSet by destination, then by key

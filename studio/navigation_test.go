@@ -1,0 +1,113 @@
+package studio_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// TestPageBegins with a feed wherever there is room for one.
+func TestPageBegins(t *testing.T) {
+	address := serveExample(t)
+	for _, width := range []int64{1440, 1024, 768} {
+		p := openTab(t, "about:blank")
+		p.emulate(width, 900, 1, "light")
+		p.do(chromedp.Navigate(address))
+		p.waitText("#answer-facts", "20 entries")
+		p.wait(`[...document.querySelectorAll("#cards img")].filter((i) => i.checkVisibility() && i.getBoundingClientRect().top < innerHeight && i.naturalWidth > 0).length >= 4`)
+	}
+}
+
+// TestPageGoesBack from a link that was opened, where there is nothing to go back to, and from the palette.
+func TestPageGoesBack(t *testing.T) {
+	address := serveExample(t)
+	p := openTab(t, "about:blank")
+	p.emulate(390, 844, 1, "light")
+	p.do(chromedp.Navigate(address + "/#/endpoints?source=example.yaml&version=v1&endpoint=https%3A%2F%2F%7B%7Bhost%7D%7D%2Fv1%2Fcollections&pane=answer"))
+	p.waitText("#answer-facts", "20 entries")
+	visible := func(pane string) {
+		t.Helper()
+		p.wait(fmt.Sprintf("document.querySelector('.pane.%s')?.checkVisibility()", pane))
+	}
+	p.click(button("‹ Collections"))
+	visible("endpoint")
+	p.click(button("‹ Endpoints"))
+	visible("list")
+
+	// The deployment is one line until it is wanted.
+	p.wait(`!document.querySelector("#host").checkVisibility()`)
+	p.click(button("Deployment: localhost · sample data"))
+	p.wait(`document.querySelector("#host").checkVisibility()`)
+
+	p.view("map")
+	p.press("k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
+	p.typeInto(`document.querySelector("#palette")`, "kids")
+	p.press(kb.Enter)
+	visible("endpoint")
+	p.click(button("‹ Endpoints")) // and not to the map
+	visible("list")
+
+	// One Escape closes the palette, whatever is in it.
+	p.press("k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
+	p.typeInto(`document.querySelector("#palette")`, "lang")
+	p.waitText("#palette-list", "Language") // by which it was found
+	p.press(kb.Escape)
+	p.wait(`!document.querySelector("dialog")`)
+}
+
+// TestPageLooksBack at the responses before, and keeps an entry that is picked.
+func TestPageLooksBack(t *testing.T) {
+	p := openTab(t, serveExample(t))
+	p.waitText("#answer-facts", "20 entries")
+	p.click(`document.querySelectorAll("#cards button")[1]`)
+	picked := p.text("#picked strong")
+	p.typeInto(field("Limit"), "6")
+	p.waitText("#answer-facts", "6 entries")
+	p.waitText("#picked strong", picked)
+	p.typeInto(field("Search"), "island")
+	p.waitText(".history", "Limit 6 · Search island · ")
+	p.click(button("20 entries"))
+	p.waitText("#answer-facts", "20 entries")
+	p.waitText("#answer-facts", "not the current values")
+	p.wait(`document.querySelectorAll("#cards li").length === 20`)
+	p.typeInto(field("Limit"), "3")
+	p.waitText("#answer-facts", "3 entries")
+}
+
+// TestPageFindsThePort: {{host}} carries no port, and a service on this machine has one.
+func TestPageFindsThePort(t *testing.T) {
+	var service *httptest.Server
+	service = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if strings.HasSuffix(r.URL.Path, "/endpoints-manifest") {
+			fmt.Fprint(w, `{"endpoints":{"https://127.0.0.1/v1/shows":{"name":"Shows","method":"get","mime_type":"application/json"},
+"https://127.0.0.1/v1/series/{{id}}":{"name":"Series","method":"get","mime_type":"application/json"}}}`)
+			return
+		}
+		fmt.Fprint(w, `{"entry":[{"title":"Night Ferry","content":"https://127.0.0.1/v1/series/2"}]}`)
+	}))
+	t.Cleanup(service.Close)
+	_, address := serveFile(t, feedsYAML)
+	p := openTab(t, address)
+	p.waitText("#endpoint-name", "Feeds")
+	p.register(service.URL + "/v1/endpoints-manifest")
+	p.waitText("#endpoint-name", "Shows")
+	p.waitText("#answer-blank", "feed URLs have no port")
+	p.click(`document.querySelector("#other-port")`)
+	p.waitText("#answer-blank", "Press Send to call "+service.URL)
+	p.waitText("#snippet", "curl")
+	p.click(`document.querySelector("#send")`)
+	p.waitText("#cards", "Night Ferry")
+
+	// Feeds without pictures have no room for them, and any URL of an entry is a way on.
+	p.wait(`!document.querySelector("#cards .picture").checkVisibility() && !document.querySelector(".checks .bad")`)
+	p.click(`document.querySelector("#cards button")`)
+	p.click(button("Follow the link"))
+	p.waitText("#endpoint-name", "Series")
+	p.wait(field("id") + `.value === "2"`)
+}

@@ -1,0 +1,141 @@
+package studio_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"signpost/studio"
+)
+
+// snippetRunners run the snippets that people paste, as they would.
+var snippetRunners = map[string]func(t *testing.T, text string) *exec.Cmd{
+	"curl": func(_ *testing.T, text string) *exec.Cmd { return exec.Command("sh", "-c", text) },
+	"fetch": func(_ *testing.T, text string) *exec.Cmd {
+		return exec.Command("node", "--input-type=module", "-e", strings.Replace(text, "await response.json()", "await response.text()", 1))
+	},
+	"Go": func(t *testing.T, text string) *exec.Cmd {
+		imports := `import "net/http"`
+		if strings.Contains(text, "strings.") {
+			imports = "import (\n\"net/http\"\n\"strings\"\n)"
+		}
+		path := filepath.Join(t.TempDir(), "main.go")
+		program := "package main\n" + imports + "\nfunc main() {\n\tif err := call(); err != nil {\n\t\tpanic(err)\n\t}\n}\n\nfunc call() error {\n" + text + "\nreturn nil\n}\n"
+		if err := os.WriteFile(path, []byte(program), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return exec.Command("go", "run", path)
+	},
+}
+
+// TestSnippets runs the snippets: each sends the very request that the studio sends, to another server too.
+func TestSnippets(t *testing.T) {
+	var got atomic.Value
+	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got.Store(fmt.Sprintf("%s %s|%s|%s|%s|%s|%s|%s", r.Method, r.URL, r.Header.Get("Accept"), r.Header.Get("Content-Type"),
+			r.Header.Get("X-Forwarded-Host"), r.Header.Get("X-Forwarded-Proto"), r.Host, body))
+	}))
+	t.Cleanup(feeds.Close)
+	_, address := serve(t, studio.Options{SendTo: feeds.URL})
+	manifest := func(origin string) string {
+		return `{"endpoints":{"` + origin + `/log":{"name":"Log","method":"post",
+"mime_type":"application/json","context_obj":[{"key":"$(id)'","type":"bodyParam"}],
+"modifiers":[{"id":"q","name":"Q","params":[{"key":"q","ui":{"label":"Q"},"schema":{"type":"string"}}]}]}}}`
+	}
+	for name, c := range map[string]struct{ origin, send, want string }{
+		"as published":   {feeds.URL, "published", "|||" + strings.TrimPrefix(feeds.URL, "http://") + "|"},
+		"another server": {"https://127.0.0.1", "origin", "|127.0.0.1|https|127.0.0.1|"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			src := registered(t, address, serveText(t, manifest(c.origin)))
+			in := object{"source": src["id"], "version": "v1", "endpoint": c.origin + "/log", "send": c.send,
+				"modifiers": object{"q": "[a]{b}'\"$x`id`"}, "context": object{"$(id)'": plainText("`id`'\u2019\u201b")}}
+			_, draft := ask(t, address+"/api/compose", in)
+			if status, problem := ask(t, address+"/api/send", in); status != 200 {
+				t.Fatalf("status %d: %v", status, problem)
+			}
+			want := fmt.Sprint(got.Load())
+			if !strings.HasSuffix(want, "application/json, */*;q=0.1|application/json"+c.want+"{\"$(id)'\":\"`id`'\u2019\u201b\"}") {
+				t.Fatalf("the studio sends %v", want)
+			}
+			if url := snippetOf(t, draft, "URL"); !strings.HasPrefix(url, c.origin+"/log?q=") {
+				t.Errorf("the URL is %s", url)
+			}
+			for name, run := range snippetRunners {
+				text := snippetOf(t, draft, name)
+				cmd := run(t, text)
+				if cmd.Err != nil {
+					t.Logf("%v: the %s snippet was not run", cmd.Err, name)
+					continue
+				}
+				want := want
+				if name == "fetch" { // which cannot set Host
+					want = strings.Replace(want, "|127.0.0.1|{", "|"+strings.TrimPrefix(feeds.URL, "http://")+"|{", 1)
+				}
+				got.Store("")
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("%s: %v: %s", name, err, out)
+				}
+				if got.Load() != want {
+					t.Errorf("%s sends %v, and the studio %v\n%s", name, got.Load(), want, text)
+				}
+			}
+		})
+	}
+}
+
+// TestPowerShellSnippet reads the strings of the snippet by the rules of PowerShell, which is not at hand here: a string
+// in single quotes ends with a single quote of any form, and two of them stand for one.
+func TestPowerShellSnippet(t *testing.T) {
+	_, address := serve(t, studio.Options{})
+	src := registered(t, address, serveText(t, `{"endpoints":{"https://localhost/log":{"name":"Log","method":"post","mime_type":"application/json",
+"context_obj":[{"key":"k","type":"bodyParam"}]}}}`))
+	for _, value := range []string{"plain", "it's", "''", "'; Remove-Item x; '", "\u2018\u2019\u201a\u201b", "$(id) $env:PATH `n \"x\"", "@{ a = 'b' }", "a\nb", "'", "\u2019"} {
+		_, draft := ask(t, address+"/api/compose", object{"source": src["id"], "version": "v1", "endpoint": "https://localhost/log", "context": object{"k": plainText(value)}})
+		text := snippetOf(t, draft, "PowerShell")
+		strings := powerShellStrings(t, text)
+		want := []string{"https://localhost/log", "POST", "Accept", "application/json, */*;q=0.1", "application/json", draft["body"].(string)}
+		if fmt.Sprint(strings) != fmt.Sprint(want) {
+			t.Errorf("%q: the strings of %s are %q, not %q", value, text, strings, want)
+		}
+	}
+}
+
+// powerShellStrings returns the strings in a command. What is outside of them must be harmless.
+func powerShellStrings(t *testing.T, text string) (all []string) {
+	t.Helper()
+	const quotes = "'\u2018\u2019\u201a\u201b"
+	in, rest := false, []rune(text)
+	var now, outside strings.Builder
+	for len(rest) > 0 {
+		r := rest[0]
+		rest = rest[1:]
+		switch isQuote := strings.ContainsRune(quotes, r); {
+		case isQuote && in && len(rest) > 0 && strings.ContainsRune(quotes, rest[0]):
+			now.WriteRune(r)
+			rest = rest[1:]
+		case isQuote && in:
+			all = append(all, now.String())
+			now.Reset()
+			in = false
+		case isQuote:
+			in = true
+		case in:
+			now.WriteRune(r)
+		default:
+			outside.WriteRune(r)
+		}
+	}
+	if got, want := outside.String(), "Invoke-WebRequest -Uri  -Method  -Headers @{  =  } -ContentType  -Body "; in || got != want {
+		t.Errorf("outside of strings there is %q, not %q", got, want)
+	}
+	return all
+}
