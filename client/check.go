@@ -12,10 +12,10 @@ import (
 	"signpost"
 )
 
-// The checks, in the order in which a studio and then its apps would come across a problem.
+// Checks, in the order in which a studio and then its apps would encounter a problem.
 const (
 	CheckHTTPS       = "https"       // the address is https, which studios require
-	CheckReachable   = "reachable"   // there is a response in time
+	CheckReachable   = "reachable"   // it responds in time
 	CheckCertificate = "certificate" // clients trust the certificate
 	CheckRedirect    = "redirect"    // the address does not redirect
 	CheckStatus      = "status"      // the status is 200
@@ -23,12 +23,12 @@ const (
 	CheckManifest    = "manifest"    // it is a manifest without findings
 	CheckHost        = "host"        // its URLs carry the host of the address
 	CheckCORS        = "cors"        // a studio in a browser can read it
-	CheckETag        = "etag"        // it is not sent again while it is unchanged
+	CheckETag        = "etag"        // it is not sent again if unchanged
 	CheckProbe       = "probe"       // its endpoints respond with the type that they declare
 	CheckFeed        = "feed"        // feeds are JSON objects, and valid against a schema
 	CheckLinks       = "links"       // every link to a registered host has an endpoint and works
 	CheckFeedCORS    = "feed-cors"   // apps in a browser engine can read the feeds
-	CheckFeedCache   = "feed-cache"  // shared caches do not keep what a context key was required for
+	CheckFeedCache   = "feed-cache"  // shared caches do not store responses that required a context key
 )
 
 // Checks returns the names of all checks, in order.
@@ -39,95 +39,96 @@ func Checks() []string {
 	}
 }
 
-// Status is how a check went.
+// Status is the outcome of a check.
 type Status string
 
 const (
 	Passed  Status = "passed"
 	Failed  Status = "failed"
-	Warned  Status = "warned"  // it works, but not as well as it could, or not for everybody
+	Warned  Status = "warned"  // it works, but not as well as it could, or not for everyone
 	Skipped Status = "skipped" // the message says why
 )
 
-// Report is what [Check] found. Every check has at least one result, in the order of [Checks].
+// Report is the result of [Check]. Every check has at least one result, in the order of [Checks].
 type Report struct {
 	Address string   `json:"address"`
 	OK      bool     `json:"ok"` // nothing failed
 	Results []Result `json:"results"`
-	Ignored int      `json:"-"` // how many results CheckOptions.Ignore left out
+	Ignored int      `json:"-"` // number of results left out because of CheckOptions.Ignore
 }
 
-// Result is how one check went or, for the checks that look at each endpoint, how it went for one of them.
+// Result is the outcome of one check or, for checks of endpoints, of one check for one endpoint.
 type Result struct {
 	Check    string `json:"check"`
 	Status   Status `json:"status"`
-	Endpoint string `json:"endpoint"` // its URL, where the result is about one
+	Endpoint string `json:"endpoint"` // URL of the endpoint, if the result is about one
 	Message  string `json:"message"`
 	Hint     string `json:"hint"` // what to do
 
-	// The facts behind message and hint, for callers that word them for their users. They are not part of the JSON.
+	// The facts behind message and hint, for callers with their own wording. They are not part of the JSON.
 	Cause       Cause    `json:"-"`
 	Rule        string   `json:"-"` // of a finding about the manifest
 	Params      []string `json:"-"` // names of placeholders
 	ContextKeys []string `json:"-"`
 }
 
-// CheckOptions say how to check. The zero value calls the endpoints that need no values, and follows their links.
+// CheckOptions configure Check. The zero value calls the endpoints that need no values, and follows their links.
 type CheckOptions struct {
-	Options // the time limit is for each request
+	Options // the timeout applies to each request
 
-	// Lint returns the findings about a manifest, as package signpost/definition does. Without it they are those of
-	// [signpost.Manifest.Validate] and Warnings.
+	// Lint returns the findings about a manifest, like package signpost/definition. If it is nil,
+	// [signpost.Manifest.Validate] and Warnings are used.
 	Lint func(body []byte) []signpost.Finding
 
-	// Registered are manifests that the studio has besides, resolved: they count for overlap and for links, and are
-	// not checked themselves.
+	// Registered are other manifests in the same studio, resolved. They take part in overlap and in the check of links,
+	// but are not checked themselves.
 	Registered []signpost.Manifest
 
 	SkipProbes  bool // call no endpoints
-	Concurrency int  // how many requests are sent side by side; DefaultConcurrency if zero
-	Follow      int  // how many links of feeds are called; DefaultFollow if zero, none if negative
+	Concurrency int  // number of concurrent requests; DefaultConcurrency if zero
+	Follow      int  // number of links to call; DefaultFollow if zero, none if negative
 
-	// Params has values for placeholders, by name, and Context for context keys. Context values are sent to the
-	// service's own host only, over https or on this machine, never after a redirect, and are in no result.
+	// Params has values for placeholders by name, Context for context keys. Context values are sent only to the
+	// service's own host, over https or on this machine, and never after a redirect. They never occur in a result.
 	Params, Context map[string]string
 
-	Endpoints map[string]Values // values for single endpoints, by URL or by path; they take precedence
+	Endpoints map[string]Values // values for single endpoints, by URL or path; they take precedence
 
-	// SendTo receives what is for the service's own host, as [SendTo] sends it: a service that is not deployed yet.
+	// SendTo receives the requests for the service's own host, as [SendTo] sends them. Use it to check a service before
+	// it is deployed.
 	SendTo *url.URL
 
-	// FeedSchema returns what is wrong with a feed: a JSON value as [json.Unmarshal] returns it, with json.Number for
-	// numbers. Calls do not overlap.
+	// FeedSchema validates a feed, a JSON value as returned by [json.Unmarshal] with json.Number for numbers. It is not
+	// called concurrently.
 	FeedSchema func(feed any) []Violation
 
-	Ignore []string // names of checks, and rules, whose failures and warnings do not count
+	Ignore []string // checks and rules whose failures and warnings do not count
 
-	// Progress is called before endpoints are called, and after each. Calls do not overlap.
+	// Progress is called before the first endpoint is called, and after each call. It is not called concurrently.
 	Progress func(done, total int)
 
 	// Observe is called with each result as soon as it is final, in order.
 	Observe func(Result)
 }
 
-// Values are what a check fills in for an endpoint, as those of [CheckOptions] for all.
+// Values holds values for a single endpoint. See [CheckOptions].
 type Values struct{ Params, Context map[string]string }
 
 const (
-	// studioOrigin stands for the origin of a studio in a browser, and appOrigin for that of an app. Nobody has them.
+	// studioOrigin stands in for the origin of a studio in a browser, appOrigin for that of an app. Neither exists.
 	studioOrigin = "https://studio.example"
 	appOrigin    = "https://app.example"
 
 	// otherTag is an entity tag that no manifest has.
 	otherTag = `"signpost-check"`
 
-	// A certificate that ends this soon should have been renewed. One that is made for days and not for months ends
-	// soon from the beginning: then a tenth of its time counts.
+	// A certificate that expires this soon should have been renewed. A short-lived certificate always expires soon; for
+	// these, a tenth of the lifetime counts.
 	expiresSoon = 14 * 24 * time.Hour
 )
 
-// Check finds out what a studio would find at the address of a manifest, and what an app would find at the endpoints.
-// Problems are in the Report; the error is non-nil only if the address is invalid.
+// Check checks a manifest as a studio would read it, and its endpoints as an app would call them. Problems are in the
+// Report; the error is non-nil only if the address is invalid.
 func Check(ctx context.Context, address string, opts CheckOptions) (Report, error) {
 	u, err := ParseAddress(address)
 	if err != nil {
@@ -155,21 +156,21 @@ type checker struct {
 	results []Result
 	ignored int
 
-	// The response to the plain request, as exchange returns it, and the manifest in it once that has been read.
+	// The response to the plain request, as returned by exchange, and the manifest in it, if it could be read.
 	res      *http.Response
 	body     []byte
 	err      error
 	manifest *signpost.Manifest
 
-	crawl *crawl // what the endpoints and their links returned
+	crawl *crawl // responses of the endpoints and their links
 }
 
 func (c *checker) run(ctx context.Context) {
 	blocked := ""
 	for _, step := range []struct {
 		check   string
-		run     func(context.Context) bool // whether the next checks make sense
-		blocked string                     // if not, why
+		run     func(context.Context) bool // reports whether the next checks make sense
+		blocked string                     // if not, the reason
 	}{
 		{CheckHTTPS, c.checkHTTPS, ""},
 		{CheckReachable, c.checkReachable, "no response"},
@@ -202,7 +203,7 @@ func (c *checker) run(ctx context.Context) {
 	}
 }
 
-// ignore removes the failures and warnings of a check that do not count. The check keeps at least one result.
+// ignore removes failures and warnings that do not count. The check keeps at least one result.
 func (c *checker) ignore(check string, from int) {
 	kept := slices.DeleteFunc(c.results[from:], func(r Result) bool {
 		return (r.Status == Failed || r.Status == Warned) && (slices.Contains(c.opts.Ignore, r.Check) || r.Rule != "" && slices.Contains(c.opts.Ignore, r.Rule))
@@ -214,7 +215,7 @@ func (c *checker) ignore(check string, from int) {
 	}
 }
 
-// add adds a result. The pointer is good until the next one is added.
+// add adds a result. The pointer is valid until the next call.
 func (c *checker) add(check string, status Status, hint, format string, args ...any) *Result {
 	c.results = append(c.results, Result{Check: check, Status: status, Message: fmt.Sprintf(format, args...), Hint: hint})
 	return &c.results[len(c.results)-1]
@@ -225,7 +226,7 @@ func (c *checker) addProblem(check, prefix string, p Problem) {
 	c.add(check, Failed, p.Hint, "%s%s", prefix, p.Message).Cause = p.Cause
 }
 
-// get asks for the manifest as a studio does.
+// get requests the manifest as a studio does.
 func (c *checker) get(ctx context.Context, header map[string]string) (*http.Response, []byte, error) {
 	req, err := newGet(ctx, c.address)
 	if err != nil {

@@ -26,10 +26,10 @@ import (
 	"signpost/server"
 )
 
-// asked is the host under which the servers of these tests are reached.
+// asked is the host under which the test servers are reached.
 const asked = "feeds.example.com"
 
-// authority is a certificate authority that lives as long as a test.
+// authority is a certificate authority for one test.
 type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
@@ -96,7 +96,7 @@ func serveHTTP(t *testing.T, handler http.Handler) *httptest.Server {
 	return s
 }
 
-// network is a transport for which hosts, as in "feeds.example.com:443", are servers on loopback.
+// network returns a transport that maps hosts such as "feeds.example.com:443" to servers on loopback.
 func network(t *testing.T, roots *x509.CertPool, servers map[string]*httptest.Server) *http.Transport {
 	transport := &http.Transport{
 		ForceAttemptHTTP2: true,
@@ -114,7 +114,7 @@ func network(t *testing.T, roots *x509.CertPool, servers map[string]*httptest.Se
 	return transport
 }
 
-// site is a server for asked, over https with a valid certificate.
+// site serves asked over https with a valid certificate.
 func site(t *testing.T, handler http.Handler) Options {
 	t.Helper()
 	ca := newAuthority(t)
@@ -124,7 +124,7 @@ func site(t *testing.T, handler http.Handler) Options {
 
 const address = "https://" + asked + "/v1/endpoints-manifest"
 
-// check runs a check and holds the report to what is true of all of them.
+// check runs a check and verifies the invariants of its report.
 func check(t *testing.T, address string, opts CheckOptions) Report {
 	t.Helper()
 	report, err := Check(t.Context(), address, opts)
@@ -191,7 +191,7 @@ func manifestOf(urls ...string) string {
 	return string(body)
 }
 
-// answer is a handler that sends the same to everybody. Headers are "Name: value".
+// answer returns a handler that always sends the same response. Headers are "Name: value".
 func answer(status int, body string, headers ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		for _, h := range headers {
@@ -205,7 +205,7 @@ func answer(status int, body string, headers ...string) http.HandlerFunc {
 
 const jsonType = "Content-Type: application/json"
 
-// TestCheckSignpost checks the server of this module, as it is.
+// TestCheckSignpost checks Signpost's own server.
 func TestCheckSignpost(t *testing.T) {
 	manifest := signpost.NewManifest(endpoint("https://{{host}}/v1/feeds"))
 	v1, err := signpost.Compile(manifest)
@@ -301,7 +301,7 @@ func TestCheckCertificate(t *testing.T) {
 	})
 }
 
-// TestCheckAnswer has servers that answer with something else than a manifest.
+// TestCheckAnswer checks servers that respond with something other than a manifest.
 func TestCheckAnswer(t *testing.T) {
 	good := manifestOf("https://feeds.example.com/v1/feeds")
 	for _, test := range []struct {
@@ -310,7 +310,7 @@ func TestCheckAnswer(t *testing.T) {
 		check   string
 		want    string
 		hint    string
-		skipped string // the check behind it, if it is skipped
+		skipped string // the next check, if it is skipped
 	}{
 		{"redirect", answer(308, "", "Location: https://www.example.com/v1/endpoints-manifest"), CheckRedirect,
 			`failed: the address redirects to "https://www.example.com/v1/endpoints-manifest"`, "register https://www.example.com/v1/endpoints-manifest", CheckStatus},
@@ -337,7 +337,7 @@ func TestCheckAnswer(t *testing.T) {
 		{"JSON of another kind", answer(200, good, "Content-Type: application/vnd.x+json"), CheckJSON, "passed: application/vnd.x+json", "", ""},
 		{"odd parameters", answer(200, good, "Content-Type: Application/JSON; charset"), CheckJSON, "passed: application/json", "", ""},
 		{"no type", func(w http.ResponseWriter, r *http.Request) {
-			w.Header()["Content-Type"] = nil // the server would guess one
+			w.Header()["Content-Type"] = nil // otherwise the server would guess one
 			io.WriteString(w, good)
 		}, CheckJSON, "warned: the response has no Content-Type", "Content-Type: application/json", ""},
 		{"byte order mark", answer(200, "\ufeff"+good, jsonType), CheckJSON, "failed: the response begins with a byte order mark", "remove it", CheckManifest},
@@ -480,7 +480,7 @@ func TestCheckManifestFindings(t *testing.T) {
 	expect(t, report.Results[i], "warned: line 3, column 7: it is odd [odd]", "docs/rules.md explains the rule odd")
 }
 
-// TestCheckForeign: what others write into manifests does not stop the check.
+// TestCheckForeign checks that extensions in other people's manifests do not stop the check.
 func TestCheckForeign(t *testing.T) {
 	const body = `{"endpoints": {"https://feeds.example.com/v1/feeds": {"name": "Feeds", "method": "get", "mime_type": "application/json", "cache": 60,
 		"context_obj": [{"key": "session", "type": "header", "required": true}, {"key": "device", "type": "cookie"}]},
@@ -562,7 +562,7 @@ func TestCheckCORS(t *testing.T) {
 		{"reflected with credentials", reflect("Access-Control-Allow-Credentials: true", "Vary: Origin"), "warned: with the visitor's credentials", "remove"},
 		{"every origin with credentials", answer(200, manifestOf(), jsonType, header+"*", "Access-Control-Allow-Credentials: true"), "warned: which browsers reject", "remove"},
 		{"none", answer(200, manifestOf(), jsonType), "warned: no Access-Control-Allow-Origin", "Access-Control-Allow-Origin: *"},
-		{"two", answer(200, manifestOf(), jsonType, header+"*", header+"*"), `failed: browsers reject: "*, *"`, "only one of proxy and service"},
+		{"two", answer(200, manifestOf(), jsonType, header+"*", header+"*"), `failed: browsers reject: "*, *"`, "either the proxy or the service"},
 		{"refused", func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Origin") != "" {
 				answer(403, "")(w, r)

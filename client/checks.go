@@ -18,7 +18,7 @@ import (
 	"signpost/internal/routes"
 )
 
-// The checks follow in the order in which they run. Each adds its results, and reports whether the next ones make sense.
+// The checks follow in the order in which they run. Each adds its results and reports whether the next ones make sense.
 
 func (c *checker) checkHTTPS(context.Context) bool {
 	const hint = "terminate TLS in the service, or in a reverse proxy in front of it"
@@ -55,7 +55,7 @@ func (c *checker) checkCertificate(context.Context) bool {
 		c.add(CheckCertificate, Skipped, "", "requests are sent to %s instead", c.opts.SendTo)
 	case c.address.Scheme == "http":
 		c.add(CheckCertificate, Skipped, "", "plain http has no certificate")
-	case c.res.TLS == nil || len(c.res.TLS.PeerCertificates) == 0: // a Transport that does not tell
+	case c.res.TLS == nil || len(c.res.TLS.PeerCertificates) == 0: // a Transport that does not provide it
 		c.add(CheckCertificate, Passed, "", "it is trusted")
 	default:
 		leaf := c.res.TLS.PeerCertificates[0]
@@ -96,7 +96,7 @@ func (c *checker) checkStatus(context.Context) bool {
 	return false
 }
 
-// statusHint says what to do about a response that is not 200. Signpost itself says where its manifests are.
+// statusHint returns the hint for a response that is not 200. Signpost itself lists its manifests.
 func (c *checker) statusHint() string {
 	var problem struct {
 		Manifests []string `json:"manifests"`
@@ -108,7 +108,7 @@ func (c *checker) statusHint() string {
 	return manifestHint(code)
 }
 
-// manifestHint says what to do about the status of a response to a request for a manifest.
+// manifestHint returns the hint for the status of a manifest response.
 func manifestHint(code int) string {
 	switch {
 	case code == http.StatusNotFound:
@@ -124,7 +124,7 @@ func manifestHint(code int) string {
 	case code >= 500:
 		return "look at the service's log"
 	}
-	return "send the manifest to everyone who asks for it with GET"
+	return "respond to every GET request with the manifest"
 }
 
 func (c *checker) checkJSON(context.Context) bool {
@@ -154,7 +154,7 @@ func (c *checker) checkJSON(context.Context) bool {
 	return true
 }
 
-// unreadable says why the response need not even be parsed.
+// unreadable says why a response need not be parsed.
 func (c *checker) unreadable() Problem {
 	const look = "look at what the service sends at this address"
 	switch p := Explain(c.err); {
@@ -179,7 +179,7 @@ func (c *checker) checkManifest(context.Context) bool {
 	}
 	lint := c.opts.Lint
 	if lint == nil {
-		own, _ := host.Parse(c.address.Host) // ParseAddress has checked it
+		own, _ := host.Parse(c.address.Host) // already validated by ParseAddress
 		lint = func([]byte) []signpost.Finding {
 			return slices.Concat(m.Validate(), m.OwnWarnings(signpost.Deployment{Host: own}), signpost.Overlaps([]signpost.Version{{Manifest: m}}, nil, nil)[0])
 		}
@@ -200,15 +200,15 @@ func (c *checker) checkManifest(context.Context) bool {
 	return true
 }
 
-// The rules about what others write into manifests, beyond what the specification names. It is a warning, and the
-// manifest is used without it.
+// Rules about what others write into manifests beyond the specification. They are warnings; the manifest is used
+// without that part.
 const (
-	RuleForeignField = "foreign-field" // a field that is not known
-	RuleForeignType  = "foreign-type"  // a type of a context item that is not known
+	RuleForeignField = "foreign-field" // an unknown field
+	RuleForeignType  = "foreign-type"  // an unknown type of a context item
 )
 
-// Lenient turns a finding about a definition into one about a manifest that somebody else may have written: what the
-// specification does not name is a warning there, since it does not keep the manifest from being used.
+// Lenient converts a finding about a definition to one about a manifest that someone else may have written. There,
+// anything beyond the specification is a warning, because the manifest can still be used.
 func Lenient(f signpost.Finding) signpost.Finding {
 	switch f.Rule {
 	case "unknown-field": // of package definition
@@ -228,14 +228,14 @@ func (c *checker) addFinding(f signpost.Finding) {
 	if f.Severity == signpost.SeverityError {
 		r.Status = Failed
 	}
-	if f.Line > 0 && r.Endpoint == "" { // a manifest is one long line: the endpoint is the better place
+	if f.Line > 0 && r.Endpoint == "" { // a manifest is one long line, so the endpoint is the better location
 		r.Message = fmt.Sprintf("line %d, column %d: %s", f.Line, f.Column, r.Message)
 	}
 	c.results = append(c.results, r)
 }
 
-// warnOfVersions reports URLs of another API version than that of the address. It is a warning, since the versions that
-// the service has are not known here.
+// warnOfVersions reports URLs of another API version than that of the address. This is a warning, because the other
+// versions of the service are unknown.
 func (c *checker) warnOfVersions(m signpost.Manifest) {
 	_, version, ok := routes.Parse(c.address.Path)
 	if !ok {
@@ -263,7 +263,7 @@ func (c *checker) checkHost(context.Context) bool {
 		c.add(CheckHost, Skipped, "", "the manifest has no URLs")
 		return true
 	}
-	asked, _ := host.Parse(c.address.Host) // ParseAddress has checked it
+	asked, _ := host.Parse(c.address.Host) // already validated by ParseAddress
 	var open []string
 	counts, most := make(map[string]int), ""
 	ours, all := 0, len(c.manifest.Endpoints)
@@ -274,9 +274,9 @@ func (c *checker) checkHost(context.Context) bool {
 		}
 		name, err := host.Parse(signpost.CutURL(e.URL).Hostname())
 		if err != nil {
-			continue // the finding about it says what is wrong
+			continue // reported by a finding
 		}
-		if name == asked || strings.HasSuffix(name, "."+asked) { // as of https://media.{{host}}/
+		if name == asked || strings.HasSuffix(name, "."+asked) { // for example https://media.{{host}}/
 			ours++
 		}
 		if counts[name]++; counts[name] > counts[most] {
@@ -299,7 +299,7 @@ func (c *checker) checkHost(context.Context) bool {
 	return true
 }
 
-// portNote tells of a port that the URLs do not have: {{host}} carries none.
+// portNote mentions a port that the URLs lack, because {{host}} never includes one.
 func (c *checker) portNote() string {
 	onPort := func(e signpost.Endpoint) bool {
 		u, err := url.Parse(e.URL)
@@ -311,7 +311,7 @@ func (c *checker) portNote() string {
 	return fmt.Sprintf(", without the port %s of the address", c.address.Port())
 }
 
-// hostHint is the remedy for a manifest with another host: almost always there is a proxy in front of the service.
+// hostHint is the hint for a manifest with the wrong host: there is almost always a proxy in front of the service.
 const hostHint = "the service does not see the host that it is called by: make the proxy in front of it pass the Host header on"
 
 func (c *checker) checkCORS(ctx context.Context) bool {
@@ -334,7 +334,7 @@ func (c *checker) checkCORS(ctx context.Context) bool {
 	case len(origins) == 0:
 		c.add(CheckCORS, Warned, hint, "no Access-Control-Allow-Origin header: %s", onlyBrowsers)
 	case strings.ContainsAny(allowed, ", "):
-		c.add(CheckCORS, Failed, "make sure that only one of proxy and service sets the header",
+		c.add(CheckCORS, Failed, "make sure that the header is set by either the proxy or the service, not both",
 			"Access-Control-Allow-Origin has more than one value, which browsers reject: %q", allowed)
 	case credentials && allowed == "*":
 		c.add(CheckCORS, Warned, "remove Access-Control-Allow-Credentials", "credentials are allowed for every origin, which browsers reject")
@@ -392,7 +392,7 @@ func (c *checker) checkETag(ctx context.Context) bool {
 	return true
 }
 
-// mediaType returns the type of a Content-Type, without its parameters, or "".
+// mediaType returns the media type of a Content-Type, without its parameters, or "".
 func mediaType(contentType string) string {
 	name, _, _ := strings.Cut(contentType, ";")
 	if parsed, _, err := mime.ParseMediaType(contentType); err == nil {
@@ -401,7 +401,7 @@ func mediaType(contentType string) string {
 	return strings.ToLower(strings.TrimSpace(name))
 }
 
-// isJSON reports whether a media type is that of JSON, such as application/json or application/feed+json.
+// isJSON reports whether a media type is JSON, such as application/json or application/feed+json.
 func isJSON(mediaType string) bool {
 	return mediaType == signpost.MIMEJSON || strings.HasSuffix(mediaType, "+json")
 }

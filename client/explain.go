@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// Cause is the reason for a result or a problem, for callers that word their own hints.
+// Cause is the reason for a result or a problem, for callers with their own hints.
 type Cause string
 
-// The causes that a caller can do something about with options of its own. Other results have none.
+// Causes for which a caller may have an option. Other results have none.
 const (
-	CauseTimeout          Cause = "timeout"           // no response, or not all of it, within Options.Timeout
+	CauseTimeout          Cause = "timeout"           // no complete response within Options.Timeout
 	CauseCanceled         Cause = "canceled"          // the context was canceled
 	CauseUnknownAuthority Cause = "unknown-authority" // the certificate's authority is not trusted
 	CausePlainHTTP        Cause = "plain-http"        // the address is not https
@@ -36,19 +36,18 @@ const (
 	CausePortDropped      Cause = "port-dropped"      // the address has a port, and the endpoint's URL has none
 )
 
-// Problem says in words why a request has no response, or not all of it.
+// Problem explains why there is no complete response to a request.
 type Problem struct {
 	Cause   Cause
 	Message string
 	Hint    string // what to do about it
-	TLS     bool   // a server answers, but the connection to it is not secure
+	TLS     bool   // a server responds, but the connection is not secure
 
-	// Quotes reports that the message contains text that the server sent. It may repeat a context key that was sent
-	// to it.
+	// Quotes reports that the message contains text sent by the server, which may repeat a context key.
 	Quotes bool
 }
 
-// Explain puts an error of [Fetch] or [Send] into words.
+// Explain explains an error of [Fetch] or [Send].
 func Explain(err error) Problem {
 	var (
 		hostname x509.HostnameError
@@ -60,7 +59,7 @@ func Explain(err error) Problem {
 		op       *net.OpError
 		timed    net.Error
 		status   *StatusError
-		request  = &requestError{} // stays as it is for an error of another kind
+		request  = &requestError{} // stays zero for other kinds of errors
 	)
 	isRequest := errors.As(err, &request)
 	switch {
@@ -103,7 +102,7 @@ func Explain(err error) Problem {
 		return Problem{Message: fmt.Sprintf("cannot resolve the host %q: %s", dns.Name, dns.Err), Hint: "correct the host, or its DNS record"}
 	case errors.Is(err, syscall.ECONNREFUSED) && errors.As(err, &op) && op.Addr != nil:
 		return Problem{Message: fmt.Sprintf("nothing listens at %s", op.Addr), Hint: "start the service, or correct host and port"}
-	case errors.Is(err, io.ErrUnexpectedEOF), strings.Contains(err.Error(), "stream error"): // the latter is HTTP/2's
+	case errors.Is(err, io.ErrUnexpectedEOF), strings.Contains(err.Error(), "stream error"): // the latter is for HTTP/2
 		return Problem{Message: "the response is cut off",
 			Hint: "look at the service's log, and at the limits of a proxy in front of it"}
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
@@ -120,7 +119,7 @@ func Explain(err error) Problem {
 	return Problem{Message: fmt.Sprintf("the request failed: %v", request.err), Quotes: true, Hint: hint}
 }
 
-// untrusted explains a certificate that no trusted authority has signed.
+// untrusted explains a certificate that is not signed by a trusted authority.
 func untrusted(c *x509.Certificate) Problem {
 	p := Problem{TLS: true, Cause: CauseUnknownAuthority}
 	switch {
@@ -135,7 +134,7 @@ func untrusted(c *x509.Certificate) Problem {
 	return p
 }
 
-// maxNames bounds how many names of a list that a server sends, such as those in a certificate, a message quotes.
+// maxNames limits how many names sent by a server, such as those in a certificate, a message quotes.
 const maxNames = 5
 
 func certificateNames(c *x509.Certificate) string {

@@ -49,7 +49,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// A library knows no flags: its results carry facts, and the command line says which flag helps.
+// A library has no flags: its results carry facts, and the command line says which flag helps.
 func TestNoFlags(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil || len(files) == 0 {

@@ -11,29 +11,29 @@ import (
 )
 
 const (
-	// maxViolations bounds how many violations of the schema are reported for one feed. Further ones are counted.
+	// maxViolations limits the number of reported schema violations per feed. The rest are counted.
 	maxViolations = 10
 
-	// maxTold bounds how many URLs a result lists by name.
+	// maxTold limits how many URLs a result lists.
 	maxTold = 3
 )
 
-// Violation is one place at which a feed is not what its JSON Schema says.
+// Violation is a place where a feed violates its JSON Schema.
 type Violation struct {
-	Pointer string // where, as a JSON pointer (RFC 6901)
+	Pointer string // location, as a JSON pointer (RFC 6901)
 	Keyword string // the keyword of the schema, such as "required"
-	Message string // in words; it may quote the feed
+	Message string // explanation; it may quote the feed
 }
 
-// feed is what a response to a JSON endpoint contained. The body itself is not kept.
+// feed summarizes the response of a JSON endpoint. The body itself is not kept.
 type feed struct {
 	outline    outline
-	cut        bool // there is more of it than was read
+	cut        bool // the body was longer than the limit
 	violations []Violation
 	header     http.Header
 }
 
-// readFeed takes from a response what the checks of feeds need.
+// readFeed extracts what the checks of feeds need from a response.
 func (c *checker) readFeed(answer *Answer) *feed {
 	f := &feed{outline: readOutline(answer.Body, c.crawl.keep), cut: answer.Truncated, header: answer.Header}
 	if c.opts.FeedSchema == nil || f.outline.kind != "an object" || f.outline.broken {
@@ -50,7 +50,7 @@ func (c *checker) readFeed(answer *Answer) *feed {
 	return f
 }
 
-// skipFeeds adds a result for a check of feeds where no feed came back, and reports whether that is so.
+// skipFeeds adds a result if there are no feeds to check, and reports whether it did.
 func (c *checker) skipFeeds(check string) bool {
 	switch {
 	case c.opts.SkipProbes:
@@ -63,7 +63,7 @@ func (c *checker) skipFeeds(check string) bool {
 	return true
 }
 
-// checkFeeds looks at the shape of what came back.
+// checkFeeds checks the shape of the responses.
 func (c *checker) checkFeeds(context.Context) bool {
 	if c.skipFeeds(CheckFeed) {
 		return true
@@ -77,8 +77,8 @@ func (c *checker) checkFeeds(context.Context) bool {
 		switch {
 		case p.feed.cut:
 			tooLarge++
-			add(Warned, "send it in pages", "the feed is larger than %d MiB, so it is not judged", maxFeed>>20)
-		case o.broken: // the result of probe says so
+			add(Warned, "send it in pages", "the feed is larger than %d MiB, so it is not checked", maxFeed>>20)
+		case o.broken: // reported by probe
 		case o.kind != "an object":
 			add(Failed, "send a JSON object, such as {\"entry\": []}", "the body is JSON, but %s, not an object", o.kind)
 		case o.isError():
@@ -107,7 +107,7 @@ func (c *checker) checkFeeds(context.Context) bool {
 	return true
 }
 
-// checkFeedCORS looks at whether apps that run in a browser engine can read the feeds.
+// checkFeedCORS checks that apps in a browser engine can read the feeds.
 func (c *checker) checkFeedCORS(context.Context) bool {
 	if c.skipFeeds(CheckFeedCORS) {
 		return true
@@ -125,7 +125,7 @@ func (c *checker) checkFeedCORS(context.Context) bool {
 	}
 	all := len(c.crawl.feeds())
 	if len(several) > 0 {
-		c.add(CheckFeedCORS, Failed, "make sure that only one of proxy and service sets the header",
+		c.add(CheckFeedCORS, Failed, "make sure that the header is set by either the proxy or the service, not both",
 			"Access-Control-Allow-Origin has more than one value, which browsers reject, in %d of %s: %s", len(several), count(all, "feed"), tellEndpoints(several))
 	}
 	if len(none) > 0 {
@@ -138,7 +138,7 @@ func (c *checker) checkFeedCORS(context.Context) bool {
 	return true
 }
 
-// checkFeedCache looks at whether a shared cache may keep what a context key was required for.
+// checkFeedCache checks that shared caches do not store responses that required a context key.
 func (c *checker) checkFeedCache(context.Context) bool {
 	if c.skipFeeds(CheckFeedCache) {
 		return true
@@ -158,7 +158,7 @@ func (c *checker) checkFeedCache(context.Context) bool {
 	return true
 }
 
-// sharedCaching reports whether a response says that shared caches may keep it.
+// sharedCaching reports whether a response allows shared caches to store it.
 func sharedCaching(h http.Header) bool {
 	for directive := range strings.SplitSeq(strings.Join(h.Values("Cache-Control"), ","), ",") {
 		name, _, _ := strings.Cut(strings.TrimSpace(directive), "=")
@@ -169,7 +169,7 @@ func sharedCaching(h http.Header) bool {
 	return false
 }
 
-// tellEndpoints lists the endpoints of some probes, each once.
+// tellEndpoints lists the endpoints of probes, without duplicates.
 func tellEndpoints(probes []*probe) string {
 	var urls []string
 	for _, p := range probes {

@@ -32,7 +32,7 @@ func TestFeedCache(t *testing.T) {
 func TestFeedCORS(t *testing.T) {
 	f := newFeeds(endpoint("https://{{host}}/a"), endpoint("https://{{host}}/b"), endpoint("https://{{host}}/c"), endpoint("https://{{host}}/d"))
 	const allow = "Access-Control-Allow-Origin"
-	f.handle("/a", func(w http.ResponseWriter, r *http.Request) { // reflects, as many frameworks do
+	f.handle("/a", func(w http.ResponseWriter, r *http.Request) { // reflects the origin, as many frameworks do
 		w.Header().Set(allow, r.Header.Get("Origin"))
 		answer(200, "{}", jsonType)(w, r)
 	})
@@ -44,11 +44,11 @@ func TestFeedCORS(t *testing.T) {
 	if len(got) != 2 {
 		t.Fatalf("%+v", got)
 	}
-	expect(t, got[0], "failed: Access-Control-Allow-Origin has more than one value, which browsers reject, in 1 of 4 feeds: https://feeds.example.com/d", "only one of proxy and service")
+	expect(t, got[0], "failed: Access-Control-Allow-Origin has more than one value, which browsers reject, in 1 of 4 feeds: https://feeds.example.com/d", "either the proxy or the service")
 	expect(t, got[1], "warned: pages of other origins cannot read 2 of 4 feeds: https://feeds.example.com/b, https://feeds.example.com/c", "Access-Control-Allow-Origin: *")
 }
 
-// TestValues: endpoints with the same placeholder and the same key get values of their own.
+// TestValues checks that endpoints with the same placeholder and the same key get their own values.
 func TestValues(t *testing.T) {
 	f := newFeeds(endpoint("https://{{host}}/v1/series/{{id}}"), endpoint("https://{{host}}/v1/shows/{{id}}", items(tokenItem)), endpoint("https://{{host}}/v1/people/{{id}}", items(tokenItem)))
 	for _, path := range []string{"/v1/series/1", "/v1/shows/2", "/v1/people/3"} {

@@ -13,14 +13,13 @@ import (
 	"signpost/contextkeys"
 )
 
-// feeds is a feed service: a manifest, feeds that link to each other by the host of the request, and a count of what was
-// asked for.
+// feeds is a feed service: a manifest, feeds that link to each other on the host of the request, and a log of requests.
 type feeds struct {
 	mux      *http.ServeMux
 	manifest signpost.Manifest
 
 	mu    sync.Mutex
-	calls []string // path and query without ctx, in the order of their arrival
+	calls []string // path and query without ctx, in order of arrival
 }
 
 func newFeeds(endpoints ...signpost.Endpoint) *feeds {
@@ -41,7 +40,7 @@ func newFeeds(endpoints ...signpost.Endpoint) *feeds {
 	return f
 }
 
-// feed serves a JSON text at a path. BASE in it becomes scheme and host of the request.
+// feed serves a JSON text at a path, with BASE replaced by the scheme and host of the request.
 func (f *feeds) feed(path, text string, headers ...string) {
 	f.handle(path, func(w http.ResponseWriter, r *http.Request) {
 		headers := append([]string{jsonType, "Access-Control-Allow-Origin: *"}, headers...)
@@ -58,7 +57,7 @@ func (f *feeds) handle(path string, handler http.HandlerFunc) {
 	})
 }
 
-// asked returns what was asked for since the last time.
+// asked returns the requests since the last call.
 func (f *feeds) asked() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -67,7 +66,7 @@ func (f *feeds) asked() []string {
 	return calls
 }
 
-// base is what links of a response begin with: the service believes what a proxy in front of it says.
+// base returns the prefix of links in a response: the service trusts forwarding headers.
 func base(r *http.Request) string {
 	scheme := "http"
 	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
@@ -76,7 +75,7 @@ func base(r *http.Request) string {
 	return scheme + "://" + r.Host
 }
 
-// ways are the ways in which the same service is reached, each with the address of its manifest.
+// ways returns the different ways to reach the same service, each with the address of its manifest.
 func (f *feeds) ways(t *testing.T) map[string]struct {
 	address string
 	opts    CheckOptions
@@ -98,7 +97,7 @@ func (f *feeds) ways(t *testing.T) map[string]struct {
 	}
 }
 
-// failures returns what failed, without the host of the service.
+// failures returns the failed results, without the host of the service.
 func failures(report Report) []string {
 	host, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(report.Address, "https://"), "http://"), "/")
 	scheme, _, _ := strings.Cut(report.Address, "://")
@@ -112,8 +111,8 @@ func failures(report Report) []string {
 	return failed
 }
 
-// TestDoneWhen is a service with one dead link, one endpoint with JSON of the wrong shape, and one endpoint that is
-// reached through a link only. The check names exactly these, whichever way the service is reached.
+// TestDoneWhen checks a service with one dead link, one endpoint with JSON of the wrong shape, and one endpoint that is
+// only reachable through a link. The check names exactly these, however the service is reached.
 func TestDoneWhen(t *testing.T) {
 	f := newFeeds(
 		endpoint("https://{{host}}/v1/feeds"),
@@ -130,7 +129,7 @@ func TestDoneWhen(t *testing.T) {
 	})).ServeHTTP)
 	for name, way := range f.ways(t) {
 		t.Run(name, func(t *testing.T) {
-			if name == "plain http" { // its URLs need the port of the server
+			if name == "plain http" { // its URLs need the server's port
 				f := withPort(t, f)
 				way.address = f.URL + "/v1/endpoints-manifest"
 			}
@@ -143,7 +142,7 @@ func TestDoneWhen(t *testing.T) {
 				"links BASE/v1/feeds: \"BASE/v1/series/9\", at /entry/1/content/src, does not work: the response is 404 Not Found\ncorrect the link, or publish what it leads to",
 			}
 			if name == "plain http" {
-				failed = failed[max(0, len(failed)-2):] // before: studios require https
+				failed = failed[max(0, len(failed)-2):] // the first one says that studios require https
 			}
 			if fmt.Sprint(failed) != fmt.Sprint(want) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(failed, "\n"), strings.Join(want, "\n"))
@@ -173,7 +172,7 @@ func TestDoneWhen(t *testing.T) {
 	}
 }
 
-// withPort serves the same feeds with a manifest whose URLs have the port of the server, over plain http.
+// withPort serves the same feeds over plain http, with a manifest whose URLs include the server's port.
 func withPort(t *testing.T, f *feeds) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()

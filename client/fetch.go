@@ -1,9 +1,9 @@
-// Package client does what a studio and its apps do with a manifest: fetch it, call its endpoints, and check that all
-// of it works.
+// Package client does what a studio and its apps do with a manifest: fetch it, call its endpoints, and check that
+// everything works.
 //
 // [FetchManifest] reads a manifest from its address; [Fetch] returns it as it was sent. [NewRequest] builds the request
-// that an app sends to one of its endpoints, and [Send] sends it. [Check] tries everything that a studio and its apps
-// would come across. [Explain] puts an error of any of them into words.
+// that an app sends to an endpoint, and [Send] sends it. [Check] tries everything that a studio and its apps do.
+// [Explain] explains errors of these functions to users.
 package client
 
 import (
@@ -25,22 +25,22 @@ import (
 )
 
 const (
-	// DefaultTimeout bounds a whole request. A manifest is a small document, and somebody waits for it.
+	// DefaultTimeout limits a whole request. A manifest is a small document, and somebody is waiting for it.
 	DefaultTimeout = 30 * time.Second
 
-	// MaxSize bounds a manifest, in bytes after decompression. A definition may be as large.
+	// MaxSize is the maximum size of a manifest in bytes, after decompression. It equals that of a definition.
 	MaxSize = 64 << 20
 
 	userAgent = "signpost"
 )
 
-// Options say how to fetch. The zero value is right for a studio.
+// Options configure requests. The zero value is right for a studio.
 type Options struct {
 	Timeout   time.Duration     // DefaultTimeout if zero
 	Transport http.RoundTripper // http.DefaultTransport if nil; it verifies certificates
 }
 
-// client follows no redirects. The time limit is the request's: see exchange.
+// client does not follow redirects. The timeout is applied by exchange.
 func (o Options) client() *http.Client {
 	return &http.Client{
 		Transport:     o.Transport,
@@ -48,7 +48,7 @@ func (o Options) client() *http.Client {
 	}
 }
 
-// ParseAddress checks the address of a manifest: an http or https URL in full. The host of the result is in ASCII.
+// ParseAddress validates the address of a manifest, a complete http or https URL. The host of the result is in ASCII.
 func ParseAddress(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	switch {
@@ -80,11 +80,11 @@ func ParseAddress(address string) (*url.URL, error) {
 	return u, nil
 }
 
-// StatusError says that an address answers with something other than 200 OK.
+// StatusError reports a status other than 200 OK.
 type StatusError struct {
 	Address  string
 	Status   int
-	Redirect string // the target, if the response is a redirect
+	Redirect string // target, if the response is a redirect
 }
 
 func (e *StatusError) Error() string {
@@ -94,8 +94,8 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("fetch %q: the response is %s, not 200 OK", e.Address, statusText(e.Status))
 }
 
-// Fetch asks for the manifest at an address and returns the response, which is 200 OK and complete. For any other
-// status, redirects included, the error is a [*StatusError].
+// Fetch fetches the manifest at an address. The response is 200 OK and complete. For any other status, including
+// redirects, the error is a [*StatusError].
 func Fetch(ctx context.Context, address string, opts Options) (*Answer, error) {
 	u, err := ParseAddress(address)
 	if err != nil {
@@ -121,8 +121,8 @@ func Fetch(ctx context.Context, address string, opts Options) (*Answer, error) {
 	return answer, nil
 }
 
-// FetchManifest reads the manifest at an address. It accepts whatever [signpost.Manifest.UnmarshalJSON] does: call
-// Validate to judge it. Its errors are those of [Fetch], and an error for a body that is not a manifest.
+// FetchManifest reads the manifest at an address. It accepts whatever [signpost.Manifest.UnmarshalJSON] accepts: call
+// Validate to check it. Its errors are those of [Fetch], or say that the body is not a manifest.
 func FetchManifest(ctx context.Context, address string, opts Options) (signpost.Manifest, error) {
 	answer, err := Fetch(ctx, address, opts)
 	if err != nil {
@@ -135,7 +135,7 @@ func FetchManifest(ctx context.Context, address string, opts Options) (signpost.
 	return m, nil
 }
 
-// ReadManifest reads the body of a response as a manifest. The error says in plain words what else it is.
+// ReadManifest parses the body of a response as a manifest. The error says plainly what it is instead.
 func ReadManifest(body []byte) (signpost.Manifest, error) {
 	var m signpost.Manifest
 	text := bytes.Trim(bytes.TrimPrefix(body, []byte("\ufeff")), jsonSpace)
@@ -155,7 +155,7 @@ func ReadManifest(body []byte) (signpost.Manifest, error) {
 	return m, nil
 }
 
-// jsonSpace is what JSON allows around a value.
+// jsonSpace is the white space that JSON allows around a value.
 const jsonSpace = " \t\r\n"
 
 // jsonKind names the type of a JSON text.
@@ -175,13 +175,13 @@ func jsonKind(text []byte) string {
 	return "a number"
 }
 
-// withoutGoTypes rewrites an error of package json, which names the types of this program.
+// withoutGoTypes rewrites an error of package json that mentions Go types.
 func withoutGoTypes(err error) error {
 	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	if !ok {
 		return err
 	}
-	prefix, _, _ := strings.Cut(err.Error(), wrong.Error()) // which endpoint
+	prefix, _, _ := strings.Cut(err.Error(), wrong.Error()) // names the endpoint
 	want := map[reflect.Kind]string{
 		reflect.String: "a string", reflect.Bool: "a boolean", reflect.Slice: "an array", reflect.Struct: "an object",
 	}[wrong.Type.Kind()]

@@ -103,7 +103,7 @@ func TestFetchManifest(t *testing.T) {
 		status    int
 		body, err string
 	}{
-		{200, object, ""}, // read leniently: what others add is no error
+		{200, object, ""}, // lenient: extensions are not an error
 		{200, "\ufeff" + object, ""},
 		{200, "", "the response is empty"},
 		{200, "<!doctype html>", "the response is HTML, not a manifest"},
@@ -151,7 +151,7 @@ func TestFetchIsCancelled(t *testing.T) {
 
 func TestFetchVerifiesCertificates(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "{}") }))
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // the handshake is meant to fail
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // the handshake fails on purpose
 	server.StartTLS()
 	defer server.Close()
 	if _, err := client.Fetch(t.Context(), server.URL+"/v1/endpoints-manifest", client.Options{}); err == nil || !strings.Contains(err.Error(), "certificate") {

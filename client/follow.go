@@ -16,45 +16,45 @@ import (
 )
 
 const (
-	// DefaultFollow is how many links of feeds are called: enough to reach the endpoints with placeholders of a usual
-	// service, and to turn some pages.
+	// DefaultFollow is the number of links to call: enough to reach the endpoints with placeholders of a typical
+	// service, and to follow some pages.
 	DefaultFollow = 20
 
-	// maxFollowBytes bounds what is read in all. Beyond it, no further link is called.
+	// maxFollowBytes limits the total number of bytes read. Beyond it, no further link is called.
 	maxFollowBytes = 64 << 20
 
-	// maxFollowTime bounds how long links are followed. A call that has begun ends by itself.
+	// maxFollowTime limits how long links are followed. Calls in progress are completed.
 	maxFollowTime = 2 * time.Minute
 
-	// maxKept bounds the memory for links of all feeds, in bytes.
+	// maxKept limits the memory for the links of all feeds, in bytes.
 	maxKept = 16 << 20
 )
 
-// limits bound the following of links. Tests have lower ones.
+// limits for following links. Tests use lower ones.
 type limits struct {
 	bytes int64
 	time  time.Duration
 }
 
-// crawl is what the endpoints returned, and where their links lead.
+// crawl holds the responses of the endpoints, and where their links lead.
 type crawl struct {
 	own   map[string]signpost.Endpoint // by URL
 	index *signpost.Index
 	hosts map[string]bool // of the registered set
 
-	endpoints []*probe // the endpoints of the manifest, in order
-	followed  []*probe // the links that were called
-	links     []*link  // the links that belong to get endpoints of the manifest and were not called
+	endpoints []*probe // of the manifest, in order
+	followed  []*probe // links that were called
+	links     []*link  // links to get endpoints of the manifest that were not called
 	visited   map[string]bool
 	seen      map[string]bool // links that have been looked at
-	stopped   string          // why links were not followed to the end
-	crowded   bool            // feeds have more links than are looked at
+	stopped   string          // why not all links were followed
+	crowded   bool            // feeds have more links than the limit
 
-	answered  int // links that have an endpoint
+	answered  int // number of links that have an endpoint
 	orphans   []*orphan
-	orphanage map[[2]string]*orphan // by the URL of the endpoint, and the pattern
+	orphanage map[[2]string]*orphan // by endpoint URL and pattern
 
-	called, total int // for the progress
+	called, total int // for progress reports
 	bytes, kept   atomic.Int64
 	schema        sync.Mutex
 }
@@ -70,7 +70,7 @@ func newCrawl(own signpost.Manifest, registered []signpost.Manifest) *crawl {
 		own: make(map[string]signpost.Endpoint), hosts: make(map[string]bool), visited: make(map[string]bool), seen: make(map[string]bool),
 		orphanage: make(map[[2]string]*orphan),
 	}
-	versions := []signpost.Version{{Manifest: own}} // first, so that it wins a tie
+	versions := []signpost.Version{{Manifest: own}} // first, so that it wins ties
 	for _, e := range own.Endpoints {
 		x.own[e.URL] = e
 	}
@@ -88,7 +88,7 @@ func newCrawl(own signpost.Manifest, registered []signpost.Manifest) *crawl {
 	return x
 }
 
-// keep reports whether a link of a feed is worth keeping: it is on a host of the registered set, and there is room.
+// keep reports whether to keep a link of a feed: it must be on a registered host, and there must be room.
 func (x *crawl) keep(link string) bool {
 	u, err := url.Parse(link)
 	if err != nil {
@@ -98,19 +98,19 @@ func (x *crawl) keep(link string) bool {
 	return err == nil && x.hosts[name] && x.kept.Add(int64(len(link)+2*maxPointer)) <= maxKept
 }
 
-// visit notes that a URL is called. Its ctx does not tell it from others.
+// visit records that a URL is called. A different ctx does not make it a different URL.
 func (x *crawl) visit(p *probe) {
 	if p.link != nil {
 		x.visited[identity(p.link.url)] = true
 		return
 	}
 	x.visited[identity(p.url)] = true
-	if len(signpost.CutURL(p.endpoint.URL).Placeholders()) == 0 { // without its modifiers, it is the same feed
+	if len(signpost.CutURL(p.endpoint.URL).Placeholders()) == 0 { // the same feed without its modifiers
 		x.visited[identity(p.endpoint.URL)] = true
 	}
 }
 
-// identity returns a URL in the form in which it is called once: without ctx, and without its fragment.
+// identity normalizes a URL so that it is called only once: without ctx and fragment.
 func identity(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -125,7 +125,7 @@ func identity(raw string) string {
 	return u.String()
 }
 
-// feeds returns the calls that brought a feed.
+// feeds returns the calls that returned a feed.
 func (x *crawl) feeds() []*probe {
 	return slices.DeleteFunc(slices.Concat(x.endpoints, x.followed), func(p *probe) bool { return p.feed == nil })
 }
@@ -163,7 +163,7 @@ func (c *checker) follow(ctx context.Context, level []*probe) {
 		case ctx.Err() != nil:
 			x.stopped = "the check was canceled"
 		case time.Now().After(deadline):
-			x.stopped = fmt.Sprintf("that took more than %v", c.limits.time)
+			x.stopped = fmt.Sprintf("it took more than %v", c.limits.time)
 		case x.bytes.Load() > c.limits.bytes:
 			x.stopped = fmt.Sprintf("the feeds have more than %d MiB", c.limits.bytes>>20)
 		}
@@ -176,7 +176,7 @@ func (c *checker) follow(ctx context.Context, level []*probe) {
 	}
 }
 
-// sort looks at the links of a feed that has not been seen before: which have an endpoint, and which can be called.
+// sort examines the new links of a feed: which have an endpoint, and which can be called.
 func (x *crawl) sort(p *probe) {
 	if p.feed == nil {
 		return
@@ -215,8 +215,8 @@ func (x *crawl) addOrphan(l link) {
 	x.orphanage[key].count++
 }
 
-// unreachedFirst returns the links in the order in which they are called: first one for each endpoint that has not
-// been reached yet, then the others.
+// unreachedFirst returns the links in calling order: first one for each endpoint that has not been reached yet, then
+// the rest.
 func (x *crawl) unreachedFirst() []*link {
 	reached := make(map[string]bool)
 	for _, p := range slices.Concat(x.endpoints, x.followed) {
@@ -234,7 +234,7 @@ func (x *crawl) unreachedFirst() []*link {
 	return append(first, others...)
 }
 
-// call sends the requests side by side, so many at a time, and judges the responses.
+// call sends requests concurrently, up to the limit, and evaluates the responses.
 func (c *checker) call(calls []*probe) {
 	progress := c.opts.Progress
 	if progress == nil {
@@ -272,9 +272,9 @@ func (c *checker) call(calls []*probe) {
 	wg.Wait()
 }
 
-// results returns those of the endpoints, and of followed links whose response is not what their endpoint declares.
+// results returns the results of the endpoints, and of followed links whose response does not match their endpoint.
 func (x *crawl) results() []Result {
-	alive, dead, waiting := make(map[string]*probe), make(map[string]bool), make(map[string]int) // by the URL of the endpoint
+	alive, dead, waiting := make(map[string]*probe), make(map[string]bool), make(map[string]int) // by endpoint URL
 	for _, p := range x.followed {
 		if p.dead {
 			dead[p.endpoint.URL] = true
@@ -292,14 +292,14 @@ func (x *crawl) results() []Result {
 		r, url := p.result, p.endpoint.URL
 		reached := alive[url]
 		switch {
-		case p.req != nil || r.Cause != CauseMissingValues || len(r.Params) == 0: // it needs no link
+		case p.req != nil || r.Cause != CauseMissingValues || len(r.Params) == 0: // needs no link
 		case reached != nil:
 			told[reached] = true
 			r = reached.result
 			r.Message = fmt.Sprintf("%s; reached as %s, a link in %s", r.Message, reached.link.tell(), reached.link.from.endpoint.URL)
 		case dead[url]:
 			r.Message += ", and no link to it works"
-		case waiting[url] > 0 && len(r.ContextKeys) > 0: // a link has the rest
+		case waiting[url] > 0 && len(r.ContextKeys) > 0: // a link provides the rest
 			r.Params, r.Message = nil, "it needs a value for "+strings.Join(r.ContextKeys, ", ")
 			r.Hint = "give a value for " + strings.Join(r.ContextKeys, " and ")
 		case waiting[url] > 0:

@@ -12,7 +12,7 @@ import (
 	"signpost"
 )
 
-// TestFollowLoops: pages, nested feeds and loops end, and no URL is asked for twice.
+// TestFollowLoops checks that pages, nested feeds and loops terminate, and that no URL is requested twice.
 func TestFollowLoops(t *testing.T) {
 	f := newFeeds(
 		endpoint("https://{{host}}/v1/feeds", modifiers(signpost.Number(input("limit", 20)))),
@@ -46,7 +46,7 @@ func TestFollowLoops(t *testing.T) {
 	}
 }
 
-// sortLevels sorts what may come in any order: the calls of one level.
+// sortLevels sorts the calls of each level, whose order is arbitrary.
 func sortLevels(calls []string, sizes ...int) []string {
 	var out []string
 	for _, n := range sizes {
@@ -56,7 +56,7 @@ func sortLevels(calls []string, sizes ...int) []string {
 	return append(out, calls...)
 }
 
-// TestFollowBreadth: with little to spend, every endpoint is reached before a second link of another is called.
+// TestFollowBreadth checks that every endpoint is reached before a second link of another one is called.
 func TestFollowBreadth(t *testing.T) {
 	f := newFeeds(endpoint("https://{{host}}/v1/feeds"), endpoint("https://{{host}}/v1/item/{{id}}"), endpoint("https://{{host}}/v1/show/{{id}}"),
 		endpoint("https://{{host}}/v1/person/{{id}}"))
@@ -91,7 +91,7 @@ func TestFollowBreadth(t *testing.T) {
 	}
 }
 
-// TestFollowLimits: bytes and time end the following.
+// TestFollowLimits checks the limits of bytes and time.
 func TestFollowLimits(t *testing.T) {
 	size := 3 << 20 // bytes of a page
 	f := newFeeds(endpoint("https://{{host}}/v1/feeds"))
@@ -107,12 +107,12 @@ func TestFollowLimits(t *testing.T) {
 		return report, len(f.asked())
 	}
 	report, calls := run(limits{bytes: 8 << 20, time: time.Hour})
-	expect(t, one(t, report, CheckLinks), "passed: 3 links, each with an endpoint that answers for it; 2 followed, and no more because the feeds have more than 8 MiB", "")
+	expect(t, one(t, report, CheckLinks), "passed: 3 links, each with an endpoint that answers for it; 2 followed, and no more, because the feeds have more than 8 MiB", "")
 	if calls != 3 {
 		t.Errorf("%d calls", calls)
 	}
 	report, calls = run(limits{bytes: 1 << 30, time: -time.Second})
-	expect(t, one(t, report, CheckLinks), "passed: 1 link, with an endpoint that answers for it; 0 followed, and no more because that took more than", "")
+	expect(t, one(t, report, CheckLinks), "passed: 1 link, with an endpoint that answers for it; 0 followed, and no more, because it took more than", "")
 	if calls != 1 {
 		t.Errorf("%d calls", calls)
 	}
@@ -123,7 +123,7 @@ func TestFollowLimits(t *testing.T) {
 	}
 }
 
-// TestFollowCrowded: a feed with more links than are looked at is said to have them.
+// TestFollowCrowded checks that a feed with more links than the limit is reported.
 func TestFollowCrowded(t *testing.T) {
 	f := newFeeds(endpoint("https://{{host}}/v1/feeds"))
 	var links strings.Builder
@@ -132,10 +132,10 @@ func TestFollowCrowded(t *testing.T) {
 	}
 	f.feed("/v1/feeds", `{"entry": [`+links.String()+`1]}`)
 	report := check(t, address, CheckOptions{Options: site(t, f.mux), Follow: -1})
-	expect(t, one(t, report, CheckLinks), "passed: 5000 links, each with an endpoint that answers for it; 0 followed, 5000 not; further links were not looked at", "")
+	expect(t, one(t, report, CheckLinks), "passed: 5000 links, each with an endpoint that answers for it; 0 followed, 5000 not; further links were not checked", "")
 }
 
-// TestFollowStops: a check that is canceled blames no link.
+// TestFollowStops checks that a canceled check does not blame links.
 func TestFollowStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f := newFeeds(endpoint("https://{{host}}/v1/feeds"))

@@ -15,11 +15,11 @@ import (
 	"signpost/host"
 )
 
-// maxLinkResults bounds how many results there are about dead links, and about links without an endpoint. Further ones
-// are counted.
+// maxLinkResults limits the number of results about dead links, and about links without an endpoint. The rest are
+// counted.
 const maxLinkResults = 20
 
-// checkLinks reports links that no endpoint answers for, and links that do not work.
+// checkLinks reports links without an endpoint, and links that do not work.
 func (c *checker) checkLinks(context.Context) bool {
 	if c.skipFeeds(CheckLinks) {
 		return true
@@ -60,7 +60,7 @@ func (c *checker) checkLinks(context.Context) bool {
 	return true
 }
 
-// tellLinks sums up links of which each has an endpoint.
+// tellLinks summarizes links that all have an endpoint.
 func (x *crawl) tellLinks() string {
 	if x.answered == 0 {
 		return "the feeds have no links to registered hosts"
@@ -72,17 +72,18 @@ func (x *crawl) tellLinks() string {
 	text += fmt.Sprintf("; %d followed", len(x.followed))
 	switch {
 	case x.stopped != "":
-		text += ", and no more because " + x.stopped
+		text += ", and no more, because " + x.stopped
 	case len(x.links) > 0:
 		text += fmt.Sprintf(", %d not", len(x.links))
 	}
 	if x.crowded {
-		text += "; further links were not looked at, since there are too many"
+		text += "; further links were not checked, because there are too many"
 	}
 	return text
 }
 
-// orphanHint says what to do about a link without an endpoint. An endpoint that differs only in scheme or port tells.
+// orphanHint returns the hint for a link without an endpoint. An endpoint that differs only in scheme or port gives the
+// mistake away.
 func (c *checker) orphanHint(o *orphan) string {
 	u, err := url.Parse(o.url)
 	if err != nil {
@@ -118,21 +119,21 @@ func portOrNone(port string) string {
 	return port
 }
 
-// fileTypes are the extensions of what apps load as it is: a feed links to pictures and streams, too, and those need
-// no endpoint.
+// fileTypes lists the extensions of files that apps load directly: feeds also link to images and streams, which need no
+// endpoint.
 var fileTypes = []string{
 	".apng", ".avif", ".bmp", ".gif", ".ico", ".jpe", ".jpeg", ".jpg", ".png", ".svg", ".tif", ".tiff", ".webp",
 	".aac", ".flac", ".m4a", ".m4v", ".mkv", ".mov", ".mp3", ".mp4", ".mpd", ".m3u8", ".oga", ".ogg", ".ogv", ".ts", ".wav", ".webm", ".ism",
 	".srt", ".vtt", ".ttml", ".css", ".eot", ".htm", ".html", ".js", ".mjs", ".otf", ".pdf", ".ttf", ".woff", ".woff2", ".zip",
 }
 
-// isFile reports whether a link leads to a file by its extension.
+// isFile reports whether the extension of a link is that of a file.
 func isFile(link string) bool {
 	u, err := url.Parse(link)
 	return err == nil && slices.Contains(fileTypes, strings.ToLower(path.Ext(u.Path)))
 }
 
-// at returns where a result about a followed link belongs, for the front of its message.
+// at returns the prefix for messages about a followed link.
 func (p *probe) at() string {
 	if p.link == nil {
 		return ""
@@ -140,8 +141,8 @@ func (p *probe) at() string {
 	return fmt.Sprintf("as %s: ", p.link.tell())
 }
 
-// tell returns the URL of a link for a result. In a response to context values it has no query, and if it repeats one
-// of the values it is not told at all.
+// tell returns the URL of a link for a result. If the response depends on context values, the query is removed; if the
+// URL repeats one of them, it is not shown at all.
 func (l *link) tell() string {
 	if len(l.from.sent) == 0 {
 		return fmt.Sprintf("%q", l.url)
@@ -157,10 +158,10 @@ func (l *link) tell() string {
 	return fmt.Sprintf("%q", short.String())
 }
 
-// tellPointer returns the place of a link for a result.
+// tellPointer returns the location of a link for a result.
 func (l *link) tellPointer() string { return l.guarded(l.pointer) }
 
-// tellPattern returns the place of a kind of links for a result.
+// tellPattern returns the location of a kind of link for a result.
 func (l *link) tellPattern() string { return l.guarded(l.pattern) }
 
 func (l *link) guarded(pointer string) string {
@@ -170,11 +171,11 @@ func (l *link) guarded(pointer string) string {
 	return pointer
 }
 
-// minSecret is the length from which a context value is looked for in what a result tells. Shorter ones, such as the
-// number of a profile, are no secrets and are everywhere.
+// minSecret is the minimum length of context values that are searched for in results. Shorter ones, such as the number
+// of a profile, are not secret and occur everywhere.
 const minSecret = 4
 
-// repeats reports whether a text has one of the context values in it that were sent, in a form that services send back.
+// repeats reports whether text contains one of the context values sent, in any form that services send back.
 func (p *probe) repeats(text string) bool {
 	texts := []string{strings.ToLower(text)}
 	if unescaped, err := url.PathUnescape(text); err == nil {

@@ -12,7 +12,7 @@ import (
 	"signpost/contextkeys"
 )
 
-// TestLinks: which links have an endpoint, and what is said of those that have none.
+// TestLinks checks which links have an endpoint, and what is reported about the others.
 func TestLinks(t *testing.T) {
 	f := newFeeds(endpoint("https://{{host}}/v1/feeds", items(tokenItem)), endpoint("https://{{host}}/v1/home"), endpoint("https://partner.example.net/x/{{id}}"),
 		endpoint("https://{{host}}/v1/upload", post))
@@ -40,7 +40,7 @@ func TestLinks(t *testing.T) {
 		t.Errorf("got\n%s\n\nwant\n%s", strings.Join(got, "\n"), strings.Join(expected, "\n"))
 	}
 
-	// What is registered besides answers for its own.
+	// Manifests registered alongside answer for their own links.
 	opts.Registered = []signpost.Manifest{signpost.NewManifest(endpoint("https://feeds.example.com/v2"), endpoint("https://feeds.example.com/v3"), endpoint("https://other.example.net/a"))}
 	f.asked()
 	report = check(t, address, opts)
@@ -59,7 +59,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestDeadLinks has links that do not work in every way.
+// TestDeadLinks covers all the ways in which links can fail.
 func TestDeadLinks(t *testing.T) {
 	f := newFeeds(endpoint("https://{{host}}/v1/home"), endpoint("https://{{host}}/v1/x/{{id}}"))
 	elsewhere := serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { t.Error("a redirect was followed") }))
@@ -96,7 +96,7 @@ func TestDeadLinks(t *testing.T) {
 		},
 		CheckFeed: {
 			`failed: as "https://feeds.example.com/v1/x/null": the body is JSON, but null, not an object`,
-			`warned: as "https://feeds.example.com/v1/x/huge": the feed is larger than 4 MiB, so it is not judged`,
+			`warned: as "https://feeds.example.com/v1/x/huge": the feed is larger than 4 MiB, so it is not checked`,
 			`failed: as "https://feeds.example.com/v1/x/error": the body is an error message, not a feed`,
 		},
 	}
@@ -121,7 +121,7 @@ func TestSlowLink(t *testing.T) {
 	expect(t, one(t, check(t, address, opts), CheckLinks), `failed: "https://feeds.example.com/v1/home/slow", at /next, does not work: no response within 1.5s`, "allow more time")
 }
 
-// TestFollowKeepsSecrets: links that repeat what was sent are followed, and never told.
+// TestFollowKeepsSecrets checks that links that repeat what was sent are followed but never shown.
 func TestFollowKeepsSecrets(t *testing.T) {
 	stranger := serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { t.Errorf("another host got %s", r.URL) }))
 	f := newFeeds(endpoint("https://{{host}}/v1/media", items(tokenItem)), endpoint("https://{{host}}/v1/open/{{id}}"), endpoint(stranger.URL+"/{{id}}", items(tokenItem)),

@@ -9,45 +9,45 @@ import (
 )
 
 const (
-	// maxLinks bounds how many links are taken from one feed. A page of a feed has some hundred entries.
+	// maxLinks limits the number of links taken from one feed. A page of a feed has some hundred entries.
 	maxLinks = 5000
 
-	// maxPointer bounds the length of a JSON pointer in bytes. A longer one is cut off.
+	// maxPointer limits the length of a JSON pointer in bytes. Longer ones are truncated.
 	maxPointer = 256
 
-	// maxTopKeys bounds how many names of a feed's own fields are looked at.
+	// maxTopKeys limits how many top-level field names are examined.
 	maxTopKeys = 32
 )
 
-// outline is what the checks need to know of a JSON text: its type, the names of its own fields, and its links.
+// outline holds what the checks need to know about a JSON text: its type, its top-level field names, and its links.
 type outline struct {
 	kind   string   // "an object", "an array", …
 	keys   []string // of the outermost object
 	links  []link
 	more   bool // there are more than maxLinks links
-	broken bool // the text is not JSON, or cut off
+	broken bool // not JSON, or truncated
 }
 
 // link is an http(s) URL in a feed.
 type link struct {
 	url     string
-	pointer string // where it is, as a JSON pointer
-	pattern string // the pointer with * for every index, to find links of the same kind
+	pointer string // location, as a JSON pointer
+	pattern string // the pointer with * for every index, to group similar links
 
-	from     *probe // the feed that has it
-	endpoint string // the URL of the endpoint that answers for it
+	from     *probe // the feed that contains it
+	endpoint string // URL of the endpoint that answers for it
 	unable   bool   // a required context value is missing
 }
 
-// level is an object or array around the place that is read.
+// level is an object or array around the current position.
 type level struct {
 	array bool
-	index int    // in an array, of the value that is read
-	key   string // in an object, of the value that is read
+	index int    // in an array, of the current value
+	key   string // in an object, of the current value
 	named bool   // in an object, the key has been read
 }
 
-// readOutline reads a JSON text without building a tree of it. It takes the links that keep reports true for.
+// readOutline reads a JSON text without building a tree. It takes the links for which keep returns true.
 func readOutline(text []byte, keep func(url string) bool) outline {
 	text = bytes.Trim(text, jsonSpace)
 	if len(text) == 0 {
@@ -59,7 +59,7 @@ func readOutline(text []byte, keep func(url string) bool) outline {
 	var levels []level
 	for {
 		token, err := dec.Token()
-		if err != nil { // the end, or where the text is broken
+		if err != nil { // end of the text, or a syntax error
 			return o
 		}
 		if end, ok := token.(json.Delim); ok && (end == '}' || end == ']') {
@@ -97,7 +97,7 @@ func next(levels []level) {
 	}
 }
 
-// isLink reports whether a text is an http(s) URL and nothing else.
+// isLink reports whether text is an http(s) URL and nothing else.
 func isLink(text string) bool {
 	i := strings.Index(text, "://")
 	return i > 0 && (strings.EqualFold(text[:i], "https") || strings.EqualFold(text[:i], "http")) && !strings.ContainsAny(text, " \t\r\n\"<>\\")
@@ -124,13 +124,13 @@ func pointer(levels []level, pattern bool) string {
 	return out.String()
 }
 
-// errorKeys are the fields that error messages have, and feeds do not have alone.
+// errorKeys lists fields that error messages have, and that feeds do not have exclusively.
 var errorKeys = []string{
 	"error", "errors", "error_description", "message", "code", "status", "statusCode", "status_code", "success", "detail", "details", "title",
 	"type", "instance", "path", "timestamp", "requestId", "request_id", "traceId", "trace_id", "stack",
 }
 
-// isError reports whether an object is an error message in place of a feed.
+// isError reports whether an object is an error message rather than a feed.
 func (o outline) isError() bool {
 	if !slices.Contains(o.keys, "error") && !slices.Contains(o.keys, "errors") {
 		return false

@@ -65,7 +65,7 @@ func TestIsError(t *testing.T) {
 	}
 }
 
-// FuzzReadOutline: the links are those that a walk through the whole tree finds, and each is where its pointer says.
+// FuzzReadOutline checks that the links are those found in the parsed tree, at the locations of their pointers.
 func FuzzReadOutline(f *testing.F) {
 	for _, text := range []string{`{"a":["https://h/1",{"b":"http://h/2"}]}`, `"https://h"`, `[[["http://x/"]],{"":{"~/":"https://y/?q=1"}}]`, `{"a":1,"a":"https://h/"}`, `[1`, `{}{}`} {
 		f.Add(text)
@@ -106,7 +106,7 @@ func FuzzReadOutline(f *testing.F) {
 			if strings.HasSuffix(l.pointer, "/…") {
 				return
 			}
-			got[l.pointer] = l.url // of a key that is there twice, the last counts, as it does for the tree
+			got[l.pointer] = l.url // of duplicate keys, the last one counts, as in the tree
 		}
 		for at, url := range found {
 			if got[at] != url {

@@ -17,34 +17,34 @@ import (
 )
 
 const (
-	// DefaultConcurrency is how many requests are sent side by side: enough that one slow endpoint holds up nobody,
-	// and few enough that a small service does not notice.
+	// DefaultConcurrency is the number of concurrent requests: enough that a slow endpoint does not hold up the others,
+	// and few enough for a small service.
 	DefaultConcurrency = 8
 
-	// maxProbes bounds how many endpoints are called. Somebody waits for a check.
+	// maxProbes limits how many endpoints are called. Somebody is waiting for the result.
 	maxProbes = 1000
 
-	// maxFeed bounds how much of a feed is read. Apps on television sets choke on less.
+	// maxFeed limits how much of a feed is read. Apps on television sets choke on less.
 	maxFeed = 4 << 20
 )
 
-// probe is the call of one endpoint, or of a link that belongs to it. If it cannot be called, req is nil and the
-// result says why.
+// probe is the call of an endpoint, or of a link that belongs to it. If it cannot be called, req is nil and the result
+// says why.
 type probe struct {
 	endpoint signpost.Endpoint
 	req      *http.Request
 	url      string         // of the request, wherever it is sent
-	sent     map[string]any // context values that are in the request
-	required bool           // a required key is among them
+	sent     map[string]any // context values in the request
+	required bool           // one of these is a required key
 	link     *link          // where its URL was found; nil for the URL of the endpoint itself
 
 	result Result
 	status int
-	dead   bool  // there is no response, or one that is not 2xx
-	feed   *feed // what came back; nil if that is no feed
+	dead   bool  // no response, or not 2xx
+	feed   *feed // nil if the response is not a feed
 }
 
-// checkProbes calls the endpoints that can be called without changing anything, and the links of their feeds.
+// checkProbes calls the endpoints that can be called without side effects, and the links of their feeds.
 func (c *checker) checkProbes(ctx context.Context) bool {
 	switch {
 	case c.opts.SkipProbes:
@@ -79,7 +79,7 @@ func (c *checker) checkProbes(ctx context.Context) bool {
 	return true
 }
 
-// warnOfUnusedValues reports values that no endpoint has a use for: most likely a name is misspelt.
+// warnOfUnusedValues reports values that no endpoint uses: most likely a name is misspelt.
 func (c *checker) warnOfUnusedValues() {
 	var params, keys, places []string
 	for _, e := range c.manifest.Endpoints {
@@ -115,7 +115,7 @@ func (c *checker) warnOfUnusedValues() {
 	}
 }
 
-// values returns what is filled in for an endpoint: its own values, and those for all where it has none.
+// values returns the values for an endpoint: its own ones, and the general ones for the rest.
 func (c *checker) values(e signpost.Endpoint) Values {
 	v := Values{Params: make(map[string]string), Context: make(map[string]string)}
 	for _, from := range []Values{{c.opts.Params, c.opts.Context}, c.opts.Endpoints[signpost.CutURL(e.URL).Path()], c.opts.Endpoints[e.URL]} {
@@ -125,7 +125,7 @@ func (c *checker) values(e signpost.Endpoint) Values {
 	return v
 }
 
-// plan prepares the call of an endpoint, or of a link that belongs to it, or says why there will be none.
+// plan prepares the call of an endpoint, or of a link that belongs to it, or the result that says why there is none.
 func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe {
 	p := &probe{endpoint: e, sent: make(map[string]any), link: l, result: Result{Check: CheckProbe, Endpoint: e.URL}}
 	call, values := Call{Context: p.sent}, c.values(e)
@@ -146,7 +146,7 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe
 	for _, item := range e.ContextObj {
 		value := values.Context[item.Key]
 		switch {
-		case item.Type == signpost.ContextBodyParam: // NewRequest says what is wrong with it
+		case item.Type == signpost.ContextBodyParam: // NewRequest reports it
 		case item.Type != signpost.ContextCtx && item.Required:
 			foreign = append(foreign, fmt.Sprintf("%s with type %q", item.Key, item.Type))
 		case item.Type != signpost.ContextCtx:
@@ -184,13 +184,13 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe
 		p.result.Hint, p.result.Cause = "correct the definition, or the value of the placeholder", CauseUnusableValues
 		return p
 	}
-	req.Header.Set("Origin", appOrigin) // without it, services that reflect the origin send no CORS headers
+	req.Header.Set("Origin", appOrigin) // without it, services that reflect the origin omit CORS headers
 	p.req, p.url = c.forward(req), req.URL.String()
 	return p
 }
 
-// contextRefusal says why an endpoint gets no context values, or "" if it does: they are meant for the service whose
-// address was given, and the manifest is only what that service says.
+// contextRefusal says why an endpoint gets no context values, or "" if it gets them. They are for the service at the
+// given address, and the manifest is merely what that service claims.
 func (c *checker) contextRefusal(e signpost.Endpoint) string {
 	u, err := url.Parse(e.URL)
 	if err != nil || !c.onOwnHost(u) {
@@ -206,7 +206,7 @@ func (c *checker) contextRefusal(e signpost.Endpoint) string {
 }
 
 // judge fills in the result of a call. A service may repeat what it gets in any part of its response, so the result of
-// a call with context values contains nothing in the service's own words.
+// a call with context values never quotes the service.
 func (c *checker) judge(p *probe, answer *Answer, err error) {
 	set := func(status Status, hint, format string, args ...any) {
 		p.result.Status, p.result.Message, p.result.Hint = status, fmt.Sprintf(format, args...), hint
@@ -219,7 +219,7 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 		}
 		p.result.Cause = problem.Cause
 		if port := c.address.Port(); port != "" && p.req.URL.Port() == "" && c.owns(p.endpoint.URL) {
-			problem.Hint = "{{host}} carries no port, so this is the default one, not port " + port + " of the address; " + problem.Hint
+			problem.Hint = "{{host}} has no port, so this is the default one, not port " + port + " of the address; " + problem.Hint
 			p.result.Cause = CausePortDropped
 		}
 		set(Failed, problem.Hint, "%s", problem.Message)
@@ -261,7 +261,7 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 	}
 }
 
-// commonTypes are those that services send by mistake.
+// commonTypes lists types that services send by mistake.
 var commonTypes = []string{
 	signpost.MIMEJSON, signpost.MIMEFeed, "application/problem+json", "application/octet-stream", "application/xml",
 	"text/html", "text/plain", "text/xml",
@@ -293,7 +293,7 @@ func (p *probe) tellRedirect(answer *Answer) string {
 	return ", to another host"
 }
 
-// statusHint says what to do about a response that is not 2xx.
+// statusHint returns the hint for a response that is not 2xx.
 func (p *probe) statusHint(status int) string {
 	var sent, unsent []string
 	for _, item := range p.endpoint.ContextObj {

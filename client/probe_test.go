@@ -20,10 +20,10 @@ import (
 	"signpost/contextkeys"
 )
 
-// quiet takes what servers have to say about handlers that break off, which these tests mean.
+// quiet discards server logs about handlers that abort on purpose.
 var quiet = log.New(io.Discard, "", 0)
 
-// service is a service on loopback, in plain http, with a manifest of the endpoints that the test adds.
+// service is a plain http service on loopback, with a manifest of the endpoints that the test adds.
 type service struct {
 	*httptest.Server
 	mux       *http.ServeMux
@@ -115,7 +115,7 @@ func TestProbe(t *testing.T) {
 		{"endless", endless, nil, "passed: 200 OK", ""},
 		{"post", func(http.ResponseWriter, *http.Request) { t.Error("a post endpoint was called") }, post, "skipped: post endpoints are not called", ""},
 		{"gone", nil, func(e *signpost.Endpoint) { e.URL = gone + "/x" }, "failed: nothing listens at", "start the service"},
-		{"no port", nil, func(e *signpost.Endpoint) { e.URL = "https://127.0.0.1/x" }, "failed: ", "{{host}} carries no port"},
+		{"no port", nil, func(e *signpost.Endpoint) { e.URL = "https://127.0.0.1/x" }, "failed: ", "{{host}} has no port"},
 		{"open host", nil, func(e *signpost.Endpoint) { e.URL = "https://{{host}}/x" }, "skipped: {{host}} is not replaced", ""},
 		{"method", nil, func(e *signpost.Endpoint) { e.Method = "GET" }, `failed: it cannot be called: endpoint `, "correct the definition"},
 		{"required in the body", nil, items(signpost.ContextItem{Key: "token", Type: signpost.ContextBodyParam, Required: true}), "failed: it cannot be called: ", "correct the definition"},
@@ -138,7 +138,7 @@ func TestProbe(t *testing.T) {
 			}
 			got := one(t, check(t, s.address(), opts), CheckProbe)
 			expect(t, got, test.want, test.hint)
-			if test.name == "gone" && strings.Contains(got.Hint, "carries no port") {
+			if test.name == "gone" && strings.Contains(got.Hint, "has no port") {
 				t.Errorf("the URL has a port, but %+v", got)
 			}
 		})
@@ -152,7 +152,7 @@ func TestProbeSkipsAll(t *testing.T) {
 	expect(t, one(t, check(t, s.address(), CheckOptions{SkipProbes: true}), CheckProbe), "skipped: the endpoints are not called", "")
 }
 
-// TestProbeRequest looks at what the endpoints get: defaults, parameters and, where they may, context.
+// TestProbeRequest checks what the endpoints receive: defaults, parameters and, if allowed, context.
 func TestProbeRequest(t *testing.T) {
 	got := make(chan *http.Request, 10)
 	record := func(w http.ResponseWriter, r *http.Request) {
@@ -209,7 +209,7 @@ func TestProbeRequest(t *testing.T) {
 	}
 }
 
-// TestProbePlainHTTP: context values go over plain http to this machine only, whatever else looks like it.
+// TestProbePlainHTTP checks that context values are sent over plain http only to this machine, and not to lookalikes.
 func TestProbePlainHTTP(t *testing.T) {
 	for host, sent := range map[string]bool{
 		"feeds.example.com": false, "192.0.2.7": false, "10.0.0.1": false, "[2001:db8::1]": false, "localhost.example.com": false, "127.example.com": false,
@@ -257,7 +257,7 @@ func TestProbeUnusedValues(t *testing.T) {
 	expect(t, results[2], `warned: a value is given for the context key "xyz"`, "remove it")
 }
 
-// TestProbeKeepsSecrets has services that repeat the context in every part of an answer that a result may tell of.
+// TestProbeKeepsSecrets uses services that repeat the context in every part of a response that a result may quote.
 func TestProbeKeepsSecrets(t *testing.T) {
 	const value = `S3cr3t/t"ken é`
 	s := newService(t)
@@ -344,11 +344,11 @@ func TestProbeKeepsSecrets(t *testing.T) {
 	}
 }
 
-// TestProbeSideBySide: some at a time and no more, and one that is slow does not hold up the others.
+// TestProbeSideBySide checks the limit of concurrent calls, and that a slow one does not hold up the others.
 func TestProbeSideBySide(t *testing.T) {
 	const limit, all = 4, 12
 	var running, most atomic.Int32
-	together := make(chan struct{}) // closed when as many run as may
+	together := make(chan struct{}) // closed when the maximum number is running
 	var once sync.Once
 	s := newService(t)
 	s.mux.HandleFunc("/x/", func(w http.ResponseWriter, r *http.Request) {
@@ -413,7 +413,7 @@ func TestProbeLimit(t *testing.T) {
 	expect(t, last(report, CheckProbe), "skipped: 3 more endpoints: only 1000 are called", "")
 }
 
-// TestProbeStop: a check that is stopped ends soon, whatever the endpoints do.
+// TestProbeStop checks that a canceled check ends soon, whatever the endpoints do.
 func TestProbeStop(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := newService(t)

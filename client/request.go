@@ -15,23 +15,23 @@ import (
 	"signpost/contextkeys"
 )
 
-// Call is what an app knows when it calls an endpoint.
+// Call holds what an app knows when it calls an endpoint.
 type Call struct {
-	// Feed is the URL of the feed, which must be on the endpoint's own scheme and authority and have no
-	// placeholders left. Empty means the endpoint's URL with its placeholders filled in from Params.
+	// Feed is the URL of the feed. It must have the endpoint's scheme and authority, and no placeholders. If it is
+	// empty, the endpoint's URL is used, with its placeholders filled in from Params.
 	Feed string
 
 	Params    map[string]string // by the name of the placeholder
-	Modifiers map[string]string // what editors chose, by the key of the param; empty means not chosen
+	Modifiers map[string]string // chosen by editors, by the key of the param; empty means not chosen
 	Context   map[string]any    // by context key
 }
 
 // NewRequest returns the request that an app sends to an endpoint of a resolved manifest: placeholders filled in,
-// modifiers in the query, context keys in ctx and in the body under the names of their mappers. A query parameter that
-// the feed already has is replaced. Context values that the endpoint does not declare are left out.
+// modifiers in the query, and context keys in ctx and in the body under the names of their mappers. A query parameter
+// that the feed already has is replaced. Context values that the endpoint does not declare are ignored.
 //
-// A required key that is missing is an error that names it, and so is a value that its control cannot have. No error
-// quotes the value of a context key.
+// It returns an error if a required key is missing, or if a value is not possible in its control. No error quotes the
+// value of a context key.
 func NewRequest(ctx context.Context, e signpost.Endpoint, call Call) (*http.Request, error) {
 	if strings.Contains(e.URL, signpost.HostPlaceholder) {
 		return nil, fmt.Errorf("endpoint %q still contains {{host}}: resolve the manifest first", e.URL)
@@ -78,8 +78,8 @@ func NewRequest(ctx context.Context, e signpost.Endpoint, call Call) (*http.Requ
 	return req, nil
 }
 
-// accept returns the Accept header for an endpoint. On a post endpoint the form type is about the request, and no
-// response ever has it.
+// accept returns the Accept header for an endpoint. On a post endpoint the form type describes the request, so no
+// response has it.
 func accept(e signpost.Endpoint) string {
 	if media := mediaType(e.MIMEType); media == signpost.MIMEForm || !strings.Contains(media, "/") {
 		return "*/*"
@@ -105,7 +105,7 @@ func feedURL(e signpost.Endpoint, call Call) (string, error) {
 // parameter is one query parameter.
 type parameter struct{ key, value string }
 
-// modifierQuery returns a parameter for each modifier that has a value, in the order of the manifest.
+// modifierQuery returns a parameter for each modifier that has a value, in manifest order.
 func modifierQuery(e signpost.Endpoint, values map[string]string) ([]parameter, error) {
 	var query []parameter
 	var known []string
@@ -134,17 +134,17 @@ func checkBodyParams(e signpost.Endpoint, values map[string]any) error {
 	for _, item := range e.ContextObj {
 		inBody := item.Type == signpost.ContextBodyParam && e.Method != signpost.MethodPost
 		if inBody && (item.Required || values[item.Key] != nil) {
-			return fmt.Errorf("endpoint %q: context key %q goes into the body, but a %s request has none", e.URL, item.Key, e.Method)
+			return fmt.Errorf("endpoint %q: context key %q belongs in the body, but a %s request has none", e.URL, item.Key, e.Method)
 		}
 	}
 	return nil
 }
 
-// escape escapes a query component with %20 for a space, which every server reads alike.
+// escape escapes a query component. A space becomes %20, which all servers decode alike.
 func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
-// setQuery puts parameters into the query of a URL: in place of the first one with the same key, and without the
-// others, or else at the end. Everything else in the query is kept as it is written.
+// setQuery sets parameters in the query of a URL: it replaces the first one with the same key and removes the others,
+// or appends. The rest of the query is left as it is.
 func setQuery(target string, query []parameter) string {
 	if len(query) == 0 {
 		return target

@@ -20,7 +20,7 @@ import (
 	"signpost/contextkeys"
 )
 
-// secret is the value of a context key in these tests. No error may show it, nor any part of it.
+// secret is the value of a context key. No error may contain it or any part of it.
 const secret = "s3cr3t-token"
 
 func endpoint(url string, change ...func(*signpost.Endpoint)) signpost.Endpoint {
@@ -154,8 +154,8 @@ func TestNewRequestErrors(t *testing.T) {
 		}())), Call{Modifiers: map[string]string{"sort": "x"}}, `takes one of ["newest"]`},
 		{"no modifier", endpoint(base), Call{Modifiers: map[string]string{"z": "", "b": "1"}}, `has no modifier with the key "b"`},
 		{"required context", endpoint(base, items(token)), Call{}, `endpoint "https://feeds.example.com/v1": required context key "token" is missing`},
-		{"body of a get", endpoint(base, items(body)), Call{Context: values}, `context key "token" goes into the body, but a get request has none`},
-		{"required in the body of a get", endpoint(base, items(requiredBody)), Call{}, `context key "token" goes into the body, but a get request has none`},
+		{"body of a get", endpoint(base, items(body)), Call{Context: values}, `context key "token" belongs in the body, but a get request has none`},
+		{"required in the body of a get", endpoint(base, items(requiredBody)), Call{}, `context key "token" belongs in the body, but a get request has none`},
 		{"required in a body", endpoint(base, items(requiredBody), post), Call{}, `required context key "token" is missing`},
 		{"nested context", endpoint(base, items(token)), Call{Context: map[string]any{"token": []string{secret}}}, `value of context key "token"`},
 		{"not a URL, with ctx in it", endpoint("https://feeds.example.com:port/v1", items(token)), Call{Context: values}, "build request to endpoint"},
@@ -175,7 +175,7 @@ func TestNewRequestErrors(t *testing.T) {
 	}
 }
 
-// shows reports whether a text has the secret in it, in any form that it is sent in.
+// shows reports whether text contains the secret in any form in which it is sent.
 func shows(text string) bool {
 	encoded, err := contextkeys.Encode([]signpost.ContextItem{{Key: "token", Type: signpost.ContextCtx}}, map[string]any{"token": secret})
 	if err != nil {
@@ -258,7 +258,7 @@ func TestNewRequestAccept(t *testing.T) {
 	}
 }
 
-// FuzzSetQuery: the parameters have the values that they were given, once, and all others are as they were.
+// FuzzSetQuery checks that the given parameters are set exactly once and that all others are unchanged.
 func FuzzSetQuery(f *testing.F) {
 	f.Add("limit=1&a=2", "limit", "5")
 	f.Add("%6cimit=1&limit&limit=2&b", "limit", "a&b=c")
@@ -358,7 +358,7 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// endless is a handler that answers until the client has enough.
+// endless is a handler that sends data until the client disconnects.
 func endless(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	chunk := bytes.Repeat([]byte(" "), 64<<10)

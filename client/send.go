@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// Answer is the response to a request, with its body read.
+// Answer is the response to a request, including its body.
 type Answer struct {
 	Status    int
 	Header    http.Header
 	Body      []byte
-	Truncated bool   // there is more than MaxAnswer
-	Redirect  string // the target of a redirect, which was not followed; services repeat the query in it, ctx included
+	Truncated bool   // the body is longer than MaxAnswer
+	Redirect  string // target of a redirect, which was not followed; services may repeat the query in it, including ctx
 }
 
-// MaxAnswer bounds how much of a response body [Send] reads: enough to see what it is.
+// MaxAnswer limits how much of a response body [Send] reads: enough to see what it is.
 const MaxAnswer = 1 << 20
 
 // Send sends a request and reads the response, bounded in time and size. It does not follow redirects: context keys
@@ -48,8 +48,8 @@ func newAnswer(res *http.Response, body []byte, limit int) *Answer {
 	return answer
 }
 
-// exchange sends a request and reads the response body up to one byte more than limit. If there is a response but
-// not all of it can be read, it returns both the response and the error, which is a *requestError.
+// exchange sends a request and reads up to limit+1 bytes of the body. If the response is incomplete, it returns both
+// the response and the error, which is a *requestError.
 func exchange(req *http.Request, opts Options, limit int64) (*http.Response, []byte, error) {
 	timeout := cmp.Or(opts.Timeout, DefaultTimeout)
 	ctx, cancel := context.WithTimeout(req.Context(), timeout)
@@ -61,7 +61,7 @@ func exchange(req *http.Request, opts Options, limit int64) (*http.Response, []b
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, limit+1))
 	if err == nil {
-		err = ctx.Err() // a server that sees the connection end may end its response properly, but not with all of it
+		err = ctx.Err() // a server that notices the cancellation may end its response properly, but early
 	}
 	if err != nil {
 		return res, body, &requestError{err: err, timeout: timeout, begun: true}
@@ -69,17 +69,17 @@ func exchange(req *http.Request, opts Options, limit int64) (*http.Response, []b
 	return res, body, nil
 }
 
-// requestError is the reason why there is no response, or not all of it.
+// requestError is the reason why there is no complete response.
 type requestError struct {
 	err     error
-	timeout time.Duration // the limit of the request
+	timeout time.Duration // limit of the request
 	begun   bool          // part of the response was read
 }
 
 func (e *requestError) Error() string { return e.err.Error() }
 func (e *requestError) Unwrap() error { return e.err }
 
-// withoutURL strips the URL from an error, since it has context keys in it.
+// withoutURL strips the URL from an error, because it may contain context keys.
 func withoutURL(err error) error {
 	var withURL *url.Error
 	if errors.As(err, &withURL) {

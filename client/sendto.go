@@ -9,8 +9,8 @@ import (
 	"signpost/host"
 )
 
-// ParseOrigin reads where requests go instead of a service's own host: a scheme and a host, with a port if it needs
-// one, such as http://localhost:3000.
+// ParseOrigin parses the origin that requests go to instead of the service's own host: a scheme and a host with an
+// optional port, such as http://localhost:3000.
 func ParseOrigin(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
@@ -34,7 +34,7 @@ func ParseOrigin(text string) (*url.URL, error) {
 }
 
 // SendTo returns a copy of a request that goes to another origin, as a reverse proxy would forward it: Host and
-// X-Forwarded-Host have the host of its URL, and X-Forwarded-Proto the scheme.
+// X-Forwarded-Host contain the host of its URL, and X-Forwarded-Proto the scheme.
 func SendTo(req *http.Request, origin *url.URL) *http.Request {
 	req = req.Clone(req.Context())
 	req.Host = req.URL.Host
@@ -44,7 +44,7 @@ func SendTo(req *http.Request, origin *url.URL) *http.Request {
 	return req
 }
 
-// forward returns a request as it is sent: what is for the service's own host goes to CheckOptions.SendTo.
+// forward redirects a request for the service's own host to CheckOptions.SendTo.
 func (c *checker) forward(req *http.Request) *http.Request {
 	if c.opts.SendTo == nil || !c.onOwnHost(req.URL) {
 		return req
@@ -52,8 +52,8 @@ func (c *checker) forward(req *http.Request) *http.Request {
 	return SendTo(req, c.opts.SendTo)
 }
 
-// forwardsManifest reports whether SendTo stands for the address, too. An address with a port of its own is not one of
-// the service's URLs, since {{host}} carries none: it is a server on this machine, most of the time.
+// forwardsManifest reports whether SendTo also applies to the address. An address with an explicit port is not one of
+// the service's URLs, since {{host}} has no port; usually it is a server on this machine.
 func (c *checker) forwardsManifest() bool { return c.opts.SendTo != nil && c.address.Port() == "" }
 
 // onOwnHost reports whether a URL is on the host of the address.

@@ -10,7 +10,7 @@ import (
 	"signpost"
 )
 
-// TestSendTo: what is for the service's own host goes elsewhere, and nothing else does.
+// TestSendTo checks that requests for the service's own host go elsewhere, and no others do.
 func TestSendTo(t *testing.T) {
 	f := newFeeds(endpoint("https://{{host}}/v1/media", items(tokenItem)), endpoint("https://partner.example.net/x", items(signpost.ContextItem{Key: "token", Type: signpost.ContextCtx})))
 	var got *http.Request
@@ -45,7 +45,7 @@ func TestSendTo(t *testing.T) {
 		t.Errorf("the service got %s %s %v", got.Host, got.URL, got.Header)
 	}
 
-	// A manifest on a port of its own is asked for there.
+	// A manifest with an explicit port is fetched from there.
 	mux := http.NewServeMux()
 	mux.HandleFunc("/v1/endpoints-manifest", answer(200, manifestOf("https://127.0.0.1/v1/media"), jsonType))
 	report = check(t, serveHTTP(t, mux).URL+"/v1/endpoints-manifest", CheckOptions{SendTo: sendTo})
@@ -54,7 +54,7 @@ func TestSendTo(t *testing.T) {
 		t.Errorf("the service got %s", got.Host)
 	}
 
-	// Context values do not go over plain http to another machine.
+	// Context values are not sent over plain http to another machine.
 	opts.SendTo, _ = ParseOrigin("http://staging.example.com")
 	opts.Transport = network(t, ca.pool, map[string]*httptest.Server{"partner.example.net:443": theirs, "staging.example.com:80": local})
 	got = nil

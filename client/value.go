@@ -10,7 +10,7 @@ import (
 	"signpost"
 )
 
-// Defaults returns the values that the studio fills in beforehand, by the key of the param.
+// Defaults returns the values that the studio pre-fills, by the key of the param.
 func Defaults(e signpost.Endpoint) map[string]string {
 	values := make(map[string]string)
 	for _, m := range e.Modifiers {
@@ -29,11 +29,11 @@ func Defaults(e signpost.Endpoint) map[string]string {
 	return values
 }
 
-// htmlNumber is what a number input of HTML takes for a number: .5 is one, and 5. is none.
+// htmlNumber matches what an HTML number input accepts: .5 is valid, 5. is not.
 var htmlNumber = regexp.MustCompile(`^-?([0-9]+(\.[0-9]+)?|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
 
-// CheckValue reports a value that the studio's control for a param cannot have. An empty value means not chosen, and
-// is always fine.
+// CheckValue returns an error if the studio's control for a param cannot have the value. An empty value means not
+// chosen and is always valid.
 func CheckValue(p signpost.Param, value string) error {
 	if value == "" {
 		return nil

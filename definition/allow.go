@@ -13,29 +13,29 @@ import (
 	"signpost/internal/tree"
 )
 
-// allowance is a warning that the author means: a comment on its line or above it, or an entry of the
-// allow field of its endpoint or of the file.
+// allowance is an intended warning: a comment on its line or above it, or an entry in the allow field of its endpoint
+// or of the file.
 type allowance struct {
 	rule     string
-	at       *tree.Node // the name of the rule, in the comment or the field
-	line     int        // the line that a comment is about; 0 for a field
-	in       *tree.Node // the endpoint that a field is in; nil for the file
-	reasoned bool       // it says why
+	at       *tree.Node // name of the rule, in the comment or the field
+	line     int        // line that a comment applies to; 0 for a field
+	in       *tree.Node // endpoint that contains the field; nil for the file
+	reasoned bool       // gives a reason
 	used     bool
-	removal  func() *signpost.Fix // makes the fix that removes it; may return nil
+	removal  func() *signpost.Fix // returns the fix that removes it, or nil
 
-	unused signpost.Finding // for a rule that Lint judges: what to report if it allows nothing
+	unused signpost.Finding // for a rule checked by Lint: what to report if it allows nothing
 }
 
 var (
-	// directive is a comment that is meant for Signpost: what to do, and the rest.
+	// directive matches a comment addressed to Signpost: the word, and the rest.
 	directive = regexp.MustCompile(`(?:^|[ \t])(#[ \t]*(?i:signpost)[ \t]*:[ \t]*)([A-Za-z-]+)([^\r\n]*)`)
 
-	// allowedRules are the rules of an allow comment, separated by commas.
+	// allowedRules matches the rules of an allow comment, separated by commas.
 	allowedRules = regexp.MustCompile(`^[ \t]+([a-z-]+(?:[ \t]*,[ \t]*[a-z-]+)*)`)
 )
 
-// notAllow are words that other linters have for allow.
+// notAllow lists the words that other linters use for allow.
 var notAllow = []string{"ignore", "disable", "skip", "suppress", "nolint", "noqa", "off"}
 
 // readAllowComments collects the allowances in the comments of a YAML file.
@@ -43,7 +43,7 @@ func (d *decoder) readAllowComments() {
 	if !bytes.Contains(d.doc.Text, []byte("ignpost")) && !bytes.Contains(d.doc.Text, []byte("IGNPOST")) {
 		return
 	}
-	about := d.doc.Lines() // from the last line up, the next one that is not a comment alone
+	about := d.doc.Lines() // going up from the last line, the nearest one that is not only a comment
 	for number := d.doc.Lines(); number >= 1; number-- {
 		line := d.doc.Line(number)
 		if !bytes.HasPrefix(bytes.TrimSpace(line), []byte("#")) {
@@ -59,7 +59,7 @@ func (d *decoder) readAllowComments() {
 	}
 }
 
-// readDirective reads a comment, whose parts are at the offsets of a match of directive, about a line.
+// readDirective reads a comment that applies to a line. at holds the offsets of a match of directive.
 func (d *decoder) readDirective(at []int, about int) {
 	word := d.doc.NodeAt(at[4], at[5])
 	rest := string(d.doc.Text[at[6]:at[7]])
@@ -85,7 +85,7 @@ func (d *decoder) readDirective(at []int, about int) {
 	}
 }
 
-// notAllowed reports a comment that looks as if it should allow something. Other words may be prose.
+// notAllowed reports a comment that seems intended to allow something. Other words may be prose.
 func (d *decoder) notAllowed(word *tree.Node, rest string) {
 	lower := strings.ToLower(word.Text)
 	if !slices.Contains(notAllow, lower) && spell.Nearest(lower, []string{"allow"}) == "" {
@@ -95,7 +95,7 @@ func (d *decoder) notAllowed(word *tree.Node, rest string) {
 	if found := allowedRules.FindStringSubmatch(rest); found != nil && slices.Contains(warnings(), found[1]) {
 		fix = d.replacement(word, "allow")
 	}
-	d.warnAllow(word, fix, "# signpost: allow RULE because REASON", "%q does nothing: the word is allow", word.Text)
+	d.warnAllow(word, fix, "# signpost: allow RULE because REASON", "%q does nothing: write allow", word.Text)
 }
 
 func (d *decoder) warnAllow(at *tree.Node, fix *signpost.Fix, hint, format string, args ...any) {
@@ -104,8 +104,8 @@ func (d *decoder) warnAllow(at *tree.Node, fix *signpost.Fix, hint, format strin
 	}, at)
 }
 
-// allowField returns a reader of an allow field: rules, each with the reason why it is allowed. endpoint is nil
-// for the field of the file.
+// allowField returns a reader of an allow field, which maps rules to reasons. endpoint is nil for the field of the
+// file.
 func (d *decoder) allowField(endpoint *tree.Node) reader {
 	return reader{"allow", func(n *tree.Node) {
 		if !d.is(n, "allow", tree.Object) {
@@ -113,7 +113,7 @@ func (d *decoder) allowField(endpoint *tree.Node) reader {
 		}
 		for _, f := range n.Fields {
 			if f.Value.Kind == tree.Null || d.is(f.Value, "the reason to allow "+f.Key.Text, tree.String) && f.Value.Text == "" {
-				d.add(signpost.RuleRequiredField, "say why it is meant", f.Key, "allow gives no reason for %s", f.Key.Text)
+				d.add(signpost.RuleRequiredField, "say why it is intended", f.Key, "allow gives no reason for %s", f.Key.Text)
 			}
 			removal := func() *signpost.Fix {
 				owner := endpoint
@@ -130,8 +130,8 @@ func (d *decoder) allowField(endpoint *tree.Node) reader {
 	}}
 }
 
-// warn reports a warning at the value that a path leads to from a field, unless it is allowed there.
-// endpoint is nil for a warning that is not about an endpoint.
+// warn reports a warning at the value that a path leads to from a field, unless it is allowed there. endpoint is nil if
+// the warning is not about an endpoint.
 func (d *decoder) warn(f signpost.Finding, from tree.Field, path signpost.Path, endpoint *tree.Node) {
 	at := d.locate(&f, from, path)
 	if at == nil {
@@ -148,7 +148,7 @@ func (d *decoder) warn(f signpost.Finding, from tree.Field, path signpost.Path, 
 	}
 }
 
-// allowKey is where an allowance holds: on a line, in an endpoint or, with neither, in the whole file.
+// allowKey is where an allowance applies: to a line, to an endpoint or, with neither, to the whole file.
 type allowKey struct {
 	rule string
 	line int
@@ -164,7 +164,7 @@ func (d *decoder) indexAllowances() {
 	}
 }
 
-// unusedAllowances reports those that allow nothing, and those that do not say why.
+// unusedAllowances reports allowances that allow nothing or give no reason.
 func (d *decoder) unusedAllowances() {
 	names := warnings()
 	for _, a := range d.allowances {
@@ -179,7 +179,7 @@ func (d *decoder) unusedAllowances() {
 				a.unused, d.findings = d.findings[before], d.findings[:before]
 			}
 		case isRule(a.rule):
-			d.warnAllow(a.at, a.removal(), "only warnings can", "%s cannot be allowed", a.rule)
+			d.warnAllow(a.at, a.removal(), "only warnings can be allowed", "%s cannot be allowed", a.rule)
 		case near != "":
 			var fix *signpost.Fix
 			if _, only := spell.Only(a.rule, names); only {

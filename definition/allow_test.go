@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// An allow field holds for its endpoint alone; the one of the file holds for all of it.
+// An allow field applies to its endpoint; that of the file applies everywhere.
 func TestAllowHoldsWhereItStands(t *testing.T) {
 	const endpoint = "      http://%s.example.org/feeds: {name: %s, method: get, mime_type: application/json%s}\n"
 	const allow = ", allow: {plain-http: no TLS there}"

@@ -8,18 +8,18 @@ import (
 	"signpost/internal/tree"
 )
 
-// Fixed is a definition after its fixes were applied.
+// Fixed is a definition after its fixes have been applied.
 type Fixed struct {
-	Text    []byte             // all bytes that no fix concerns are as they were
-	Applied []signpost.Finding // the findings that were fixed, with their places at the time
-	File    *File              // what the text says now, with the findings that are left
+	Text    []byte             // bytes that are not part of a fix are unchanged
+	Applied []signpost.Finding // the fixed findings, with their positions at the time
+	File    *File              // the new text parsed, with the remaining findings
 }
 
-// maxRounds bounds how often a file is read again to apply fixes that touch each other. Fixes nest a few levels deep.
+// maxRounds limits how often a file is parsed again to apply fixes that touch each other. Fixes nest a few levels deep.
 const maxRounds = 100
 
-// Fix applies the fixes of a definition. Fixes that touch each other are applied one after the other, to what the
-// former left. A fix that would leave more errors than before is not applied.
+// Fix applies the fixes of a definition. Fixes that touch each other are applied one after the other. A fix that would
+// leave more errors than before is not applied.
 func (o Options) Fix(name string, text []byte) Fixed {
 	f := Fixed{Text: text, File: o.Parse(name, text)}
 	seen := map[string]bool{string(text): true}
@@ -58,7 +58,7 @@ func (o Options) tryEach(name string, f *Fixed, findings []signpost.Finding, see
 	})
 }
 
-// noWorse reports whether a file has no more errors than before and, with as many, no more findings.
+// noWorse reports whether a file has no more errors than before and, if equal, no more findings.
 func noWorse(now, before *File) bool {
 	errors, errorsBefore := len(now.findings(isError)), len(before.findings(isError))
 	if errors != errorsBefore {
@@ -70,7 +70,7 @@ func noWorse(now, before *File) bool {
 func hasFix(f signpost.Finding) bool  { return f.Fix != nil }
 func isError(f signpost.Finding) bool { return f.Severity == signpost.SeverityError }
 
-// findings returns the findings of the file alone for which keep is true.
+// findings returns the findings of this file for which keep returns true.
 func (f *File) findings(keep func(signpost.Finding) bool) []signpost.Finding {
 	var kept []signpost.Finding
 	for _, finding := range f.parser.findings {
@@ -81,12 +81,12 @@ func (f *File) findings(keep func(signpost.Finding) bool) []signpost.Finding {
 	return kept
 }
 
-// apart returns the findings whose fixes do not touch those of findings before them.
+// apart returns the findings whose fixes do not touch those of earlier findings.
 func apart(findings []signpost.Finding) []signpost.Finding {
 	var chosen []signpost.Finding
 	type place struct{ line, column int }
-	reached := place{}                                                // the end of what is edited so far
-	slices.SortStableFunc(findings, func(a, b signpost.Finding) int { // by their edits, not by their places
+	reached := place{}                                                // end of the edits so far
+	slices.SortStableFunc(findings, func(a, b signpost.Finding) int { // by their edits, not by their positions
 		first, second := a.Fix.Edits[0], b.Fix.Edits[0]
 		if first.Line != second.Line {
 			return first.Line - second.Line
@@ -104,8 +104,8 @@ func apart(findings []signpost.Finding) []signpost.Finding {
 	return chosen
 }
 
-// ApplyFixes returns the text of a definition file with the edits of fixes applied. The fixes must not overlap. The
-// name is that of the file, as for [Parse].
+// ApplyFixes applies fixes to the text of a definition file. The fixes must not overlap. The name is that of the file,
+// as for [Parse].
 func ApplyFixes(name string, text []byte, fixes ...signpost.Fix) []byte {
 	doc := tree.Positions(text, isJSON(name, text))
 	type change struct {

@@ -12,7 +12,7 @@ import (
 	"signpost/internal/tree"
 )
 
-// The definitions that a piece of text stands in, in the place of %s.
+// Definitions with %s in place of a piece of text.
 const (
 	atTop      = "%sversions: {v1: {endpoints: {}}}\n"
 	beforeOne  = "%sversions:\n  v1:\n    endpoints:\n      https://{{host}}/v1/media: {name: Media, method: get, mime_type: application/json}\n"
@@ -26,7 +26,7 @@ const (
 	jsonSelect = `{"allow": {"unused-modifier": "y"}, "modifiers": {"m": {"kind": "select", "id": "m", "name": "M", "key": "m", "label": "M", %s}}, "versions": {"v1": {"endpoints": {}}}}`
 )
 
-// TestFix applies the fixes of mistakes. Everything else stays byte for byte, whatever ends the lines.
+// TestFix fixes mistakes. Everything else stays byte for byte the same, whatever the line endings.
 func TestFix(t *testing.T) {
 	for _, test := range []struct{ name, in, old, new string }{
 		{"a name", ofUsed, "modifers: # all of them\n", "modifiers: # all of them\n"},
@@ -81,7 +81,7 @@ func TestFix(t *testing.T) {
 	}
 }
 
-// What changes what apps send, or what a person has to decide, has no fix.
+// There is no fix for what would change what apps send, or for what a person has to decide.
 func TestNoFix(t *testing.T) {
 	for _, test := range []struct{ in, text string }{
 		{inEndpoint, "        name: A\n        method: put\n"},
@@ -100,7 +100,7 @@ func TestNoFix(t *testing.T) {
 	}
 }
 
-// TestFixCorpus fixes every file of the corpus: what is left has no fix, and no file is worse than before.
+// TestFixCorpus fixes every file of the corpus: the remaining findings have no fix, and no file gets worse.
 func TestFixCorpus(t *testing.T) {
 	for _, dir := range []string{"ok", "warn", "err"} {
 		for _, path := range corpus(t, dir) {
@@ -113,7 +113,7 @@ func TestFixCorpus(t *testing.T) {
 	}
 }
 
-// checkFix holds a fixed file against what is true of every one.
+// checkFix checks the invariants of a fixed file.
 func checkFix(t *testing.T, name string, text []byte) {
 	t.Helper()
 	before := Parse(name, text)
@@ -132,7 +132,7 @@ func checkFix(t *testing.T, name string, text []byte) {
 	}
 }
 
-// checkEdits applies one fix: the bytes outside its edits stay.
+// checkEdits applies one fix and checks that the bytes outside its edits are unchanged.
 func checkEdits(t *testing.T, name string, text []byte, f signpost.Finding) {
 	t.Helper()
 	after := ApplyFixes(name, text, *f.Fix)
@@ -146,7 +146,7 @@ func checkEdits(t *testing.T, name string, text []byte, f signpost.Finding) {
 	}
 }
 
-// FuzzFix fixes what nobody has thought of: it ends, the file is no worse, and bytes outside the edits stay.
+// FuzzFix checks that fixing any file terminates, does not make it worse, and leaves bytes outside the edits unchanged.
 func FuzzFix(f *testing.F) {
 	for _, dir := range []string{"warn", "err"} {
 		for _, path := range corpus(f, dir) {

@@ -9,7 +9,7 @@ import (
 	"signpost"
 )
 
-// repeated returns n lines of a format that takes the number of the line.
+// repeated returns n lines made from a format with the number of the line.
 func repeated(n int, format string) string {
 	var out strings.Builder
 	for i := range n {

@@ -12,7 +12,7 @@ import (
 	"signpost/internal/tree"
 )
 
-// keyUse is a context key of an endpoint or a feature, with its place.
+// keyUse is an occurrence of a context key in an endpoint or a feature.
 type keyUse struct {
 	key      string
 	at       *tree.Node
@@ -33,8 +33,8 @@ func (d *decoder) readContextKeys(n *tree.Node) {
 	}
 }
 
-// ParseContextKeys reads a catalogue of context keys that several services share: a YAML or JSON object from key to
-// description. The catalogue goes into [Options.ContextKeys]; it is nil if there are findings.
+// ParseContextKeys reads a catalogue of context keys that several services share: a YAML or JSON object that maps keys
+// to descriptions. Pass the result in [Options.ContextKeys]; it is nil if there are findings.
 func ParseContextKeys(name string, text []byte) (map[string]string, []signpost.Finding) {
 	f := &File{Name: name, parser: newParser(name, text, false)}
 	if root := f.parser.doc.Root; root != nil {
@@ -48,8 +48,8 @@ func ParseContextKeys(name string, text []byte) (map[string]string, []signpost.F
 	return f.contextKeys, nil
 }
 
-// ContextKeys returns the context keys that the file declares and those of the built-in features, each with its
-// description, which is empty for the latter unless the file describes them.
+// ContextKeys returns the context keys that the file declares and those of the built-in features, with their
+// descriptions. The latter have none unless the file describes them.
 func (f *File) ContextKeys() map[string]string {
 	all := builtInKeys()
 	for key, description := range f.contextKeys {
@@ -68,7 +68,7 @@ func builtInKeys() map[string]string {
 	return keys
 }
 
-// lintContextKeys reports keys that no catalogue has, if there is one, and keys that look like others.
+// lintContextKeys reports keys that are in no catalogue, if there is one, and keys that look like others.
 func (d *decoder) lintContextKeys() {
 	known := d.file.ContextKeys()
 	for key, description := range d.opts.ContextKeys {
@@ -91,7 +91,7 @@ func (d *decoder) lintContextKeys() {
 			}
 			d.report(f, use.at)
 		}
-		return // what is known is meant
+		return // cataloged keys are intended
 	}
 	d.lintLookalikes(known)
 }
@@ -99,7 +99,7 @@ func (d *decoder) lintContextKeys() {
 // lintLookalikes reports keys that differ from others by a letter or two: the rarer one is probably misspelt.
 func (d *decoder) lintLookalikes(known map[string]string) {
 	uses := make(map[string]int)
-	var order []keyUse // each key once, where it is used first
+	var order []keyUse // each key at its first use
 	for _, use := range d.contextKeys {
 		if uses[use.key]++; uses[use.key] == 1 {
 			order = append(order, use)
@@ -134,8 +134,8 @@ func (d *decoder) lintLookalikes(known map[string]string) {
 	}
 }
 
-// lookAlike reports whether one key is probably another one misspelt: one or two letters differ, and not so many of a
-// part that it is another word, such as device.id and device.os. Keys that differ in numbers are numbered.
+// lookAlike reports whether one key is probably a misspelling of the other: one or two letters differ, but not so many
+// of a part that it is a different word, as in device.id and device.os. Keys that differ in digits are numbered.
 func lookAlike(a, b string) bool {
 	isDigit := func(r rune) rune {
 		if unicode.IsDigit(r) {
@@ -158,7 +158,7 @@ func lookAlike(a, b string) bool {
 	return spell.Distance(a, b) <= 2
 }
 
-// similar reports whether at most a third of the letters, and not more than two, differ.
+// similar reports whether at most a third of the letters, and no more than two, differ.
 func similar(a, b string) bool {
 	distance := spell.Distance(a, b)
 	return distance <= 2 && 3*distance <= max(len(a), len(b))

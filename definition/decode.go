@@ -12,20 +12,20 @@ import (
 	"signpost/internal/tree"
 )
 
-// decoder turns the tree into the values of a [File]. It reports fields that do not belong and values of
-// the wrong type; what the values say is for lint to judge. A value that it cannot use is left at zero,
-// never skipped, so that the n-th item of a list stays the n-th.
+// decoder converts the tree to the values of a [File]. It reports unknown fields and values of the wrong type; lint
+// checks the values themselves. A value that it cannot use stays zero and is never skipped, so that the n-th item of a
+// list stays the n-th.
 type decoder struct {
 	*parser
 	opts   Options
 	file   *File
-	served bool // it is a manifest: nothing is shared or short in it
+	served bool // a manifest, which has nothing shared or in short form
 
 	modifiers       []*sharedModifier
 	shared          map[string]*sharedModifier // the same by name
 	sharedNames     []string
-	unreadModifiers bool // the shared modifiers cannot be read, so a name may be right or wrong
-	sharedSize      int  // bytes of the manifests that shared modifiers make up
+	unreadModifiers bool // the shared modifiers cannot be read, so names cannot be checked
+	sharedSize      int  // bytes that shared modifiers add to the manifests
 
 	features []declaredFeature
 	enable   []*tree.Node
@@ -37,21 +37,21 @@ type decoder struct {
 	allowances []*allowance
 	allowed    map[allowKey][]*allowance
 
-	current    *tree.Node                           // the endpoint that is being read
-	meant      map[*tree.Node]map[string]tree.Field // misspelt fields of an object, by the names that were meant
-	incomplete bool                                 // something was not read, so that what seems unused may be used
-	compared   int                                  // pairs of letters that were compared to find the nearest names
-	judged     int                                  // endpoints that were judged once more with a declared feature
-	pairs      int                                  // how many endpoints were looked at for clashes with features
+	current    *tree.Node                           // the endpoint being read
+	meant      map[*tree.Node]map[string]tree.Field // misspelt fields of an object, by intended name
+	incomplete bool                                 // something was not read, so what seems unused may be used
+	compared   int                                  // pairs of letters compared to find the nearest names
+	judged     int                                  // endpoints linted again with a declared feature
+	pairs      int                                  // number of endpoints checked for clashes with features
 }
 
-// reader says how one field of an object is read.
+// reader reads one field of an object.
 type reader struct {
 	name string
 	read func(*tree.Node)
 }
 
-// object reads the fields of an object, whose name in messages is what.
+// object reads the fields of an object, which messages call what.
 func (d *decoder) object(n *tree.Node, what string, readers ...reader) bool {
 	if !d.is(n, what, tree.Object) {
 		return false
@@ -69,10 +69,10 @@ func (d *decoder) object(n *tree.Node, what string, readers ...reader) bool {
 	return true
 }
 
-// isExtension reports whether a field is the author's own, such as a home for YAML anchors.
+// isExtension reports whether a field is the author's own, for example to hold YAML anchors.
 func (d *decoder) isExtension(name string) bool { return !d.served && strings.HasPrefix(name, "x-") }
 
-// synonyms are fields that people write for others, without misspelling them.
+// synonyms maps field names that people use instead of ours. They are not misspellings.
 var synonyms = map[string]string{
 	"default":      "defaultValue",
 	"content_type": "mime_type",
@@ -80,8 +80,8 @@ var synonyms = map[string]string{
 	"context":      "context_obj",
 }
 
-// unknownField reports a field that an object does not have. Where it is clear which one was meant, it is read as that
-// one, so that nothing is reported that follows from the misspelling alone.
+// unknownField reports an unknown field. If it is clear which one was meant, it is read as that one, so that
+// consequences of the misspelling are not reported.
 func (d *decoder) unknownField(n *tree.Node, f tree.Field, what string, readers []reader) {
 	names := make([]string, len(readers))
 	for i, r := range readers {
@@ -102,7 +102,7 @@ func (d *decoder) unknownField(n *tree.Node, f tree.Field, what string, readers 
 	if key, _ := d.field(n, meant); key != nil || meant == "" {
 		if meant == "" {
 			d.incomplete = true
-		} else { // both are there, so renaming one is not the way to settle it
+		} else { // both are present, so renaming one is not the solution
 			d.findings[len(d.findings)-1].Fix = nil
 		}
 		return
@@ -111,7 +111,7 @@ func (d *decoder) unknownField(n *tree.Node, f tree.Field, what string, readers 
 	readers[slices.IndexFunc(readers, func(r reader) bool { return r.name == meant })].read(f.Value)
 }
 
-// mean remembers that a field of an object was meant to have another name.
+// mean records that a field of an object was meant to have another name.
 func (d *decoder) mean(n *tree.Node, name string, f tree.Field) {
 	if d.meant == nil {
 		d.meant = make(map[*tree.Node]map[string]tree.Field)
@@ -131,7 +131,7 @@ func (d *decoder) field(n *tree.Node, name string) (key, value *tree.Node) {
 	return key, value
 }
 
-// unknown reports a name that is not one of the known ones. It returns the one that was probably meant, or "".
+// unknown reports an unknown name. It returns the one that was probably meant, or "".
 func (d *decoder) unknown(rule string, at *tree.Node, known []string, message string) (meant string) {
 	f := signpost.Finding{Rule: rule, Severity: signpost.SeverityError, Message: message}
 	meant = d.nearest(at.Text, known)
@@ -154,22 +154,22 @@ func (d *decoder) unknown(rule string, at *tree.Node, known []string, message st
 	return meant
 }
 
-// maxListed is how many known names a hint lists. An object has no more fields than that, and more shared
+// maxListed is the maximum number of known names in a hint. No object has more fields, and a longer list of shared
 // modifiers or features would hide the rest of the finding.
 const maxListed = 12
 
-// maxCompared bounds how many pairs of letters of a file are compared to find the names nearest to misspelt ones, so that
-// thousands of misspelt names and thousands of known ones do not take the product of both. It takes about a tenth of a
-// second, and is enough for a hundred misspelt names among a thousand.
+// maxCompared limits how many pairs of letters are compared to find the nearest names, because the work is the product of
+// the number of misspelt and known names. It takes about a tenth of a second, and is enough for a hundred misspelt names
+// among a thousand.
 const maxCompared = 10_000_000
 
-// mayCompare counts the letters of two names that are about to be compared, and reports whether that is still allowed.
+// mayCompare reports whether two names may still be compared, and counts them.
 func (d *decoder) mayCompare(a, b string) bool {
 	d.compared += (len(a) + 1) * (len(b) + 1)
 	return d.compared <= maxCompared
 }
 
-// nearest returns the known name that is most like the given one, or "".
+// nearest returns the known name that is most similar, or "".
 func (d *decoder) nearest(name string, known []string) string {
 	for _, k := range known {
 		if !d.mayCompare(name, k) {
@@ -179,7 +179,7 @@ func (d *decoder) nearest(name string, known []string) string {
 	return spell.Nearest(name, known)
 }
 
-// is reports whether the value is of a kind, and reports a finding if it is not.
+// is checks the kind of a value, and reports a finding if it is wrong.
 func (d *decoder) is(n *tree.Node, what string, want tree.Kind) bool {
 	if d.broken[n] {
 		return false
@@ -193,7 +193,7 @@ func (d *decoder) is(n *tree.Node, what string, want tree.Kind) bool {
 	}
 	switch {
 	case n.Date:
-		f.Message, f.Hint = fmt.Sprintf("%s is a date to YAML, not %s", n.Text, want), "put it in quotes"
+		f.Message, f.Hint = fmt.Sprintf("YAML reads %s as a date, not %s", n.Text, want), "put it in quotes"
 		if want == tree.String {
 			f.Fix = d.replacement(n, n.Text)
 		}
@@ -205,7 +205,7 @@ func (d *decoder) is(n *tree.Node, what string, want tree.Kind) bool {
 			f.Fix = d.replacement(n, lower == "true")
 		}
 	case n.Kind == tree.Null:
-		f.Hint = "give it a value, or leave the field out"
+		f.Hint = "give it a value, or remove the field"
 	}
 	d.report(f, n)
 	return false
@@ -218,8 +218,8 @@ func (d *decoder) list(n *tree.Node, what string) []*tree.Node {
 	return n.Items
 }
 
-// names reads a list of names. Text where a list belongs is reported with the list that was meant: its names, of which
-// known has some, are returned all the same.
+// names reads a list of names. If it finds text instead, it reports the list that was probably meant and returns its
+// names anyway. known has some of the names.
 func (d *decoder) names(n *tree.Node, what string, known []string) []*tree.Node {
 	if n.Kind != tree.String || n.Text == "" || d.broken[n] || n.Date {
 		return d.list(n, what)
@@ -252,11 +252,11 @@ func (d *decoder) names(n *tree.Node, what string, known []string) []*tree.Node 
 	return items
 }
 
-// text returns a reader of a text field. Empty text is no text: it counts as a field that is missing.
+// text returns a reader of a text field. Empty text counts as a missing field.
 func (d *decoder) text(name string, to *string) reader {
 	return reader{name, func(n *tree.Node) {
 		d.is(n, name, tree.String)
-		*to = n.Text // of 20, where "20" was meant, too: the other checks can go on
+		*to = n.Text // also for 20 instead of "20", so that the other checks can continue
 	}}
 }
 
@@ -268,7 +268,7 @@ func (d *decoder) truth(name string, to *bool) reader {
 	}}
 }
 
-// scalar returns a reader of a default value: text, number or truth value.
+// scalar returns a reader of a default value: text, number or Boolean.
 func (d *decoder) scalar(name string, to *any) reader {
 	return reader{name, func(n *tree.Node) {
 		switch {
@@ -285,14 +285,14 @@ func (d *decoder) scalar(name string, to *any) reader {
 			d.broken[n] = true
 			hint := ""
 			if n.Kind == tree.Null {
-				hint = "give it a value, or leave the field out"
+				hint = "give it a value, or remove the field"
 			}
 			d.add(signpost.RuleWrongType, hint, n, "%s must be text, a number, true or false, not %s", name, n.Kind)
 		}
 	}}
 }
 
-// labelFor returns a label that says what a name says: most_recent becomes "Most recent".
+// labelFor turns a name into a label: most_recent becomes "Most recent".
 func labelFor(name string) string {
 	label := []rune(strings.Join(strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' || unicode.IsSpace(r) }), " "))
 	if len(label) == 0 {

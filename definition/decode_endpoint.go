@@ -46,10 +46,10 @@ func (d *decoder) contextItems(n *tree.Node) []signpost.ContextItem {
 			d.truth("required", &c.Required),
 			reader{"mapper", func(n *tree.Node) {
 				switch {
-				case n.Kind == tree.Null: // the spec's way to say that there is none
+				case n.Kind == tree.Null: // allowed by the spec
 				case !d.is(n, "mapper", tree.String):
 				case n.Text == "":
-					d.add(signpost.RuleWrongType, "name the alias, or leave mapper out", n, "mapper is empty")
+					d.add(signpost.RuleWrongType, "name the alias, or remove mapper", n, "mapper is empty")
 				default:
 					c.Mapper = n.Text
 				}
@@ -67,15 +67,16 @@ type sharedModifier struct {
 	tree.Field
 	modifier   signpost.Modifier
 	deprecated *Deprecation
-	lean       signpost.Modifier // what matters to an endpoint: without options and defaults
-	size       int               // in a manifest
-	said       map[string]bool   // the findings about the modifier alone, by rule and message
+	lean       signpost.Modifier // the parts relevant to an endpoint: without options and defaults
+	size       int               // in a manifest, in bytes
+	said       map[string]bool   // findings about the modifier itself, by rule and message
 	used       bool
 }
 
-// What shared modifiers and features add to the manifests of a file is bounded, in bytes: a small file that repeats a
-// large modifier thousands of times must not become a manifest that no machine can hold. A file may add freeShared
-// bytes and sharedPerByte more for each byte of its own. Ten modifiers on each of ten thousand endpoints stay below.
+// The number of bytes that shared modifiers and features add to the manifests of a file is limited: a small file that
+// repeats a large modifier thousands of times must not become a manifest too large for memory. A file may add
+// freeShared bytes plus sharedPerByte for each of its own bytes. Ten modifiers on each of ten thousand endpoints stay
+// below that.
 const (
 	freeShared    = 8 << 20
 	sharedPerByte = 4
@@ -83,7 +84,7 @@ const (
 
 func (d *decoder) maxShared() int { return freeShared + sharedPerByte*len(d.doc.Text) }
 
-// modifierOrName reads an item of an endpoint's modifiers: the name of a shared one, or one of its own.
+// modifierOrName reads an item of an endpoint's modifiers: the name of a shared one, or an inline one.
 func (d *decoder) modifierOrName(n *tree.Node) (signpost.Modifier, *Deprecation) {
 	if n.Kind != tree.String || d.served {
 		return d.modifier(n)
@@ -100,7 +101,7 @@ func (d *decoder) modifierOrName(n *tree.Node) (signpost.Modifier, *Deprecation)
 		} else {
 			d.incomplete = true
 		}
-	case d.sharedSize > d.maxShared(): // reported already
+	case d.sharedSize > d.maxShared(): // already reported
 		d.broken[n] = true
 	default:
 		shared.used = true
@@ -115,7 +116,7 @@ func (d *decoder) modifierOrName(n *tree.Node) (signpost.Modifier, *Deprecation)
 	return signpost.Modifier{}, nil
 }
 
-// lean returns a modifier without what has been checked where it is declared, however often it is used.
+// lean returns a modifier without the parts that are checked once, at its declaration.
 func lean(m signpost.Modifier) signpost.Modifier {
 	params := make([]signpost.Param, len(m.Params))
 	for i, p := range m.Params {
@@ -141,7 +142,7 @@ func renderedSize(m signpost.Modifier) int {
 	return size
 }
 
-// kinds are the kinds of modifiers in the short form, and otherKinds what people write for them.
+// kinds lists the modifier kinds of the short form; otherKinds maps other words that people use.
 var (
 	kinds      = []string{signpost.KindText, signpost.KindNumber, signpost.KindBoolean, signpost.KindSelect}
 	otherKinds = map[string]string{
@@ -151,7 +152,7 @@ var (
 	}
 )
 
-// modifier reads a modifier, in the short form that has a kind or in the manifest's own that has params.
+// modifier reads a modifier, either in short form, with kind, or in the manifest's form, with params.
 func (d *decoder) modifier(n *tree.Node) (signpost.Modifier, *Deprecation) {
 	if n.Kind == tree.String && !d.served && !d.broken[n] {
 		d.broken[n] = true
@@ -192,11 +193,11 @@ func (d *decoder) modifier(n *tree.Node) (signpost.Modifier, *Deprecation) {
 	case signpost.KindSelect:
 		return signpost.Select(in), deprecated
 	}
-	d.broken[n] = true // nothing else can be said about it
+	d.broken[n] = true // nothing else can be checked
 	return signpost.Modifier{}, nil
 }
 
-// kindOf returns the kind of a modifier. A wrong one is reported: the kind that was meant is returned, or "".
+// kindOf returns the kind of a modifier. It reports a wrong one and returns the kind that was meant, or "".
 func (d *decoder) kindOf(n *tree.Node, kind string) string {
 	_, at := d.field(n, "kind")
 	switch {
@@ -270,7 +271,7 @@ func (d *decoder) param(n *tree.Node) signpost.Param {
 	return p
 }
 
-// options returns the options of a dropdown, never nil: options that are there but empty are a mistake.
+// options returns the options of a dropdown. The result is never nil, because empty options are a mistake.
 func (d *decoder) options(n *tree.Node) []signpost.Option {
 	options := []signpost.Option{}
 	for _, item := range d.list(n, "options") {
@@ -285,7 +286,7 @@ func (d *decoder) options(n *tree.Node) []signpost.Option {
 	return options
 }
 
-// bareOption reads an option that is only a value, which is reported, as if it had a label.
+// bareOption reads an option that is only a value. It reports that, and makes up a label.
 func (d *decoder) bareOption(n *tree.Node) signpost.Option {
 	o := signpost.Option{Value: n.Text, Label: labelFor(n.Text)}
 	if !d.broken[n] && !d.served {

@@ -18,7 +18,7 @@ type declaredFeature struct {
 func (d *decoder) definition(root *tree.Node) {
 	f := d.file
 	if root.Kind == tree.Object {
-		f.basePathAt = d.doc.NodeAt(root.Start(), root.Start()) // without all that is below it
+		f.basePathAt = d.doc.NodeAt(root.Start(), root.Start()) // without anything below it
 	}
 	var enable, modifiers, features, versions *tree.Node
 	readers := []reader{
@@ -32,8 +32,7 @@ func (d *decoder) definition(root *tree.Node) {
 		{"modifiers", func(n *tree.Node) { modifiers = n }},
 		{"versions", func(n *tree.Node) { versions = n }},
 	}
-	// Endpoints at the top are a manifest that was pasted, or a level that was left out. They are reported as that, and
-	// read as v1.
+	// Top-level endpoints are a pasted manifest or a forgotten level. They are reported as such and read as v1.
 	var misplaced *tree.Node
 	if key, value := root.Field("endpoints"); key != nil {
 		if versions, _ := root.Field("versions"); versions == nil {
@@ -46,7 +45,7 @@ func (d *decoder) definition(root *tree.Node) {
 	if !d.object(root, "the definition", readers...) {
 		return
 	}
-	// Features and modifiers come first, wherever they stand: endpoints refer to them.
+	// Read features and modifiers first, because endpoints refer to them.
 	d.readModifiers(modifiers)
 	d.readFeatures(features)
 	d.readEnable(enable)
@@ -93,7 +92,7 @@ func (d *decoder) readModifiers(n *tree.Node) {
 	}
 }
 
-// readFeatures fills in the features of the file: the built-in ones, as overridden, then the declared ones.
+// readFeatures fills in the features of the file: the built-in ones, including overrides, then the declared ones.
 func (d *decoder) readFeatures(n *tree.Node) {
 	all := []signpost.Feature{signpost.Authentication(), signpost.GeoRestriction()}
 	if n != nil && d.is(n, "features", tree.Object) {
@@ -103,8 +102,8 @@ func (d *decoder) readFeatures(n *tree.Node) {
 				i = len(all)
 				all = append(all, signpost.Feature{Name: field.Key.Text})
 			}
-			// A field that an override leaves out stays as the built-in feature has it: another token key
-			// must not be sent to more endpoints because nobody repeated the suffix.
+			// A field that an override omits keeps its built-in value: changing the token key must not send it to more
+			// endpoints because the suffix was not repeated.
 			d.feature(field.Value, &all[i])
 			d.features = append(d.features, declaredFeature{field, all[i]})
 		}
@@ -130,17 +129,17 @@ func (d *decoder) readEnable(n *tree.Node) {
 	}
 }
 
-// version is one API version with the places of its endpoints.
+// version is one API version with the positions of its endpoints.
 type version struct {
 	name       string
 	manifest   signpost.Manifest
-	endpoints  map[string]tree.Field // by URL; nil once the file has been read
-	places     []endpointAt          // of the endpoints of the manifest
+	endpoints  map[string]tree.Field // by URL; nil after the file has been read
+	places     []endpointAt          // positions of the endpoints of the manifest
 	deprecated *Deprecation
-	guessed    bool // the file names it in another way, which is reported
+	guessed    bool // the name in the file is wrong, which is reported
 }
 
-// nearlyVersion is what people write for v1.
+// nearlyVersion matches what people write for v1.
 var nearlyVersion = regexp.MustCompile(`^[vV]?([0-9]+)(\.0)*$`)
 
 func (d *decoder) readVersions(n *tree.Node) {
@@ -191,7 +190,7 @@ func (d *decoder) manifest(f tree.Field, v version) {
 	switch {
 	case d.served:
 		what = "the manifest"
-	case f.Key == f.Value: // the whole file, see definition
+	case f.Key == f.Value: // the whole file, see ParseManifest
 		readers[0].read(fieldValue(f.Value, "endpoints"))
 		d.file.versions = append(d.file.versions, v)
 		return

@@ -1,7 +1,7 @@
-// Package definition reads the definition file of a service: the endpoints of each API version, shared
-// modifiers, and features, in YAML or JSON.
+// Package definition reads the definition file of a service: the endpoints of each API version, shared modifiers, and
+// features, in YAML or JSON.
 //
-// [Parse] a file, look at what [Lint] finds, and [File.Compile] it into a template per version.
+// [Parse] a file, check the findings of [Lint], and [File.Compile] it into a template per version.
 package definition
 
 import (
@@ -13,31 +13,31 @@ import (
 	"signpost/internal/tree"
 )
 
-// File is a definition file that was read, with everything that is wrong with it.
+// File is a parsed definition file, with its findings.
 type File struct {
 	Name     string // as given to Parse
-	Service  string // the title; may be empty
-	BasePath string // starts with a slash and, but for "/", does not end in one
+	Service  string // title; may be empty
+	BasePath string // with a leading and, except for "/", without a trailing slash
 
-	basePathAt *tree.Node // for a clash between files
+	basePathAt *tree.Node // for clashes between files
 	enable     []string
-	features   []signpost.Feature // the built-in ones and the declared ones, in the order of application
+	features   []signpost.Feature // built-in and declared features, in application order
 	versions   []version
 	declared   []string     // the features that the file declares and does not enable
 	served     bool         // a manifest
-	allowances []*allowance // of rules that Lint judges
+	allowances []*allowance // for rules checked by Lint
 	parser     *parser
 
-	contextKeys  map[string]string // that the file declares, with their descriptions
+	contextKeys  map[string]string // declared by the file, with descriptions
 	deprecations map[deprecationKey]*Deprecation
 }
 
-// Parse reads the text of a definition file. The extension of name decides whether it is read as YAML or JSON; a
-// name without one, such as <stdin>, leaves that to the text. Findings carry the name; the file is not
-// opened. Parse does not fail: it applies every rule that concerns a single file, and [Lint] returns what it found.
+// Parse parses the text of a definition file. The extension of name determines whether it is YAML or JSON; without one,
+// as in <stdin>, the text does. Findings carry the name; the file is not opened. Parse never fails: it applies every
+// rule that concerns a single file, and [Lint] returns the findings.
 func Parse(name string, text []byte) *File { return Options{}.Parse(name, text) }
 
-// Parse is like [Parse], with options.
+// Parse is like the function [Parse], with options.
 func (o Options) Parse(name string, text []byte) *File {
 	f := &File{Name: name, BasePath: "/", parser: newParser(name, text, false)}
 	if root := f.parser.doc.Root; root != nil {
@@ -49,10 +49,9 @@ func (o Options) Parse(name string, text []byte) *File {
 	return f
 }
 
-// ParseManifest reads a manifest as a service sends it, or as it was saved: JSON whose one field is endpoints.
-// The file that it returns has one version, without a name. The rules are those of a definition. If name is the address
-// that the manifest was fetched from, URLs on its host are the service's own; otherwise those on the host that most
-// URLs have.
+// ParseManifest parses a served or saved manifest: JSON with the single field endpoints. The result has one version,
+// without a name. The rules are those of a definition. If name is the address that the manifest was fetched from, URLs
+// on its host are the service's own; otherwise, URLs on the most common host are.
 func ParseManifest(name string, text []byte) *File {
 	f := &File{Name: name, BasePath: "/", served: true, parser: newParser(name, text, true)}
 	if root := f.parser.doc.Root; root != nil {
@@ -64,13 +63,12 @@ func ParseManifest(name string, text []byte) *File {
 	return f
 }
 
-// Lint returns the findings of files that are registered together: what is wrong with each by itself, and what is wrong
-// with them together, such as two services with one base path, or endpoints that take feeds from each other. Findings
-// come file by file, sorted by place, and are never nil. A file that has an error does not compile.
+// Lint returns the findings for files that are registered together: those of each file, and those about several, such
+// as two services with the same base path, or endpoints that take feeds from each other. Findings are grouped by file
+// and sorted by position. The result is never nil. A file with an error does not compile.
 func Lint(files ...*File) []signpost.Finding { return LintTogether(files, nil) }
 
-// Errors returns those findings of [Lint] that are errors. It takes less time: which endpoint takes feeds from which is
-// never an error.
+// Errors returns the findings of [Lint] that are errors. It is faster, because overlaps are never errors.
 func Errors(files ...*File) []signpost.Finding {
 	findings := []signpost.Finding{}
 	owners := make(map[string]*File)
@@ -84,7 +82,7 @@ func Errors(files ...*File) []signpost.Finding {
 		if f.basePathAt == nil { // not even an object
 		} else if other := owners[f.BasePath]; other != nil {
 			p.add(RuleBasePath, "give each service a base_path of its own", f.basePathAt,
-				"base_path %q is taken by %s", f.BasePath, other.Name)
+				"base_path %q is already used by %s", f.BasePath, other.Name)
 			p.sortFindings()
 		} else {
 			owners[f.BasePath] = f
@@ -94,14 +92,14 @@ func Errors(files ...*File) []signpost.Finding {
 	return findings
 }
 
-// Served reports whether the file is a manifest, which [ParseManifest] read.
+// Served reports whether the file is a manifest read by [ParseManifest].
 func (f *File) Served() bool { return f.served }
 
-// Line returns a line of the file, counted from 1, to show with a finding.
+// Line returns a line of the file, to show with a finding. Lines count from 1.
 func (f *File) Line(number int) string { return string(f.parser.doc.Line(number)) }
 
-// Snippet returns at most width characters of a line around a column, and the column of the first of them. It
-// takes the same time for a line of any length.
+// Snippet returns at most width characters of a line around a column, and the column of the first of them. The time it
+// takes does not depend on the length of the line.
 func (f *File) Snippet(line, column, width int) (text string, first int) {
 	return f.parser.doc.Snippet(line, column, width)
 }
@@ -115,7 +113,7 @@ func (f *File) Features() []string {
 	return names
 }
 
-// Enabled returns the names of the features that the file enables itself.
+// Enabled returns the names of the features that the file enables.
 func (f *File) Enabled() []string { return slices.Clone(f.enable) }
 
 // named returns the features with the given names.
@@ -125,7 +123,7 @@ func (f *File) named(names []string) []signpost.Feature {
 	})
 }
 
-// Versions returns the names of the API versions, in the order of the file.
+// Versions returns the names of the API versions, in file order.
 func (f *File) Versions() []string {
 	var names []string
 	for _, v := range f.versions {
@@ -134,9 +132,9 @@ func (f *File) Versions() []string {
 	return names
 }
 
-// Manifests returns the manifest of each version, in the order of the file, with the given features applied
-// and {{host}} still in it. Nil features means the ones that the file enables itself. If the file has errors,
-// they are returned as a [*signpost.InvalidError].
+// Manifests returns the manifest of each version, in file order, with the given features applied and {{host}}
+// unresolved. Nil features means those that the file enables. If the file has errors, they are returned as a
+// [*signpost.InvalidError].
 func (f *File) Manifests(features []string) ([]signpost.Version, error) {
 	var errors []signpost.Finding
 	for _, finding := range f.parser.findings {

@@ -15,7 +15,7 @@ import (
 	"signpost"
 )
 
-// minimal is a definition that is fine, for tests that add one thing to it.
+// minimal is a valid definition, for tests that add one thing to it.
 const minimal = `
 versions:
   v1:
@@ -24,7 +24,7 @@ versions:
       https://{{host}}/v1/media: {name: Media, method: get, mime_type: application/json}
 `
 
-// render compiles a text that must be fine and returns its first version for a host.
+// render compiles a valid text and returns its first version for a host.
 func render(t *testing.T, name, text, host string, features []string) string {
 	t.Helper()
 	f := Parse(name, []byte(text))
@@ -39,7 +39,7 @@ func render(t *testing.T, name, text, host string, features []string) string {
 	return string(out)
 }
 
-// A JSON text is a YAML text too, so both parsers must find the same things in the same places.
+// JSON is also YAML, so both parsers must find the same things in the same places.
 func TestJSONAndYAMLGiveTheSamePlaces(t *testing.T) {
 	text := `{
   "sérvice": "é",
@@ -67,7 +67,7 @@ func TestJSONAndYAMLGiveTheSamePlaces(t *testing.T) {
 	if len(fromJSON) < 12 {
 		t.Errorf("only %d findings: %v", len(fromJSON), fromJSON)
 	}
-	for _, f := range fromJSON { // the place holds what the message quotes
+	for _, f := range fromJSON { // the text at the position is what the message quotes
 		line := []rune(strings.Split(text, "\n")[f.Line-1])
 		at := string(line[f.Column-1 : f.Column-1+f.Width])
 		if f.Rule == "method" && at != `"GET"` || f.Rule == "unknown-modifier" && at != `"limt"` {
@@ -76,7 +76,7 @@ func TestJSONAndYAMLGiveTheSamePlaces(t *testing.T) {
 	}
 }
 
-// YAML ends a line in more ways than editors do. The line that is shown is the one that is meant.
+// YAML has more kinds of line breaks than editors do. The line shown must be the right one.
 func TestLineBreaks(t *testing.T) {
 	for _, end := range []string{"\n", "\r\n", "\r", "\u0085", "\u2028", "\u2029"} {
 		text := strings.Join([]string{"# one", "service: 5", "versions: {v1: {endpoints: {}}}", ""}, end)
@@ -153,7 +153,7 @@ func TestCompileAppliesFeatures(t *testing.T) {
 	}
 }
 
-// An override that leaves the suffix out must not send the token to more endpoints than before.
+// An override without a suffix must not send the token to more endpoints than before.
 func TestOverriddenFeatureKeepsWhatItLeavesOut(t *testing.T) {
 	text := "enable: [authentication]\nfeatures: {authentication: {context_obj: [{key: other.token, type: ctx, required: true}]}}" + minimal
 	out := render(t, "f.yaml", text, "h.example", nil)
@@ -178,7 +178,7 @@ func TestCompileRefusesErrors(t *testing.T) {
 	}
 }
 
-// Spec section 2.5: a modifier that endpoints share is a copy in each.
+// Spec section 2.5: each endpoint has its own copy of a shared modifier.
 func TestSharedModifiersAreIndependent(t *testing.T) {
 	text := `
 modifiers:
@@ -217,7 +217,7 @@ func TestLintOfFilesTogether(t *testing.T) {
 		return Parse(name, []byte("base_path: "+base+strings.ReplaceAll(minimal, "{{host}}/", "{{host}}"+base+"/"+name+"/")))
 	}
 	findings := Lint(at("a.yaml", "/feeds"), at("b.yaml", "/other"), at("c.yaml", "/feeds/"))
-	if len(findings) != 1 || findings[0].String() != `c.yaml:1:12: error: base_path "/feeds" is taken by a.yaml [base-path]` {
+	if len(findings) != 1 || findings[0].String() != `c.yaml:1:12: error: base_path "/feeds" is already used by a.yaml [base-path]` {
 		t.Errorf("got %v", findings)
 	}
 	if findings := Lint(at("a.yaml", "/a"), at("b.yaml", "/a/b")); len(findings) != 0 {
@@ -271,9 +271,8 @@ func FuzzParseJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) { checkParse(t, "fuzz.json", text) })
 }
 
-// checkParse holds a file against what is true of every file: findings have a place in it and come in
-// order; with an error there is nothing to serve; without one, what is served is valid, and pasted back
-// as a definition it gives the same manifest.
+// checkParse checks the invariants of any file: findings have a position and are sorted; with an error, nothing can be
+// served; without one, what is served is valid and, pasted back as a definition, gives the same manifest.
 func checkParse(t *testing.T, name string, text []byte) {
 	file := Parse(name, text)
 	findings := Lint(file)
@@ -321,15 +320,15 @@ func checkParse(t *testing.T, name string, text []byte) {
 	}
 }
 
-// checkManifest holds a rendered manifest against its template's: valid JSON, no key twice, the host in
-// place of {{host}} and every other placeholder where it was.
+// checkManifest compares a rendered manifest with that of its template: valid JSON, no duplicate keys, the host in
+// place of {{host}}, and all other placeholders untouched.
 func checkManifest(t *testing.T, before signpost.Manifest, out []byte, host string) {
 	t.Helper()
 	if !json.Valid(out) {
 		t.Fatalf("not JSON: %s", out)
 	}
 	var after signpost.Manifest
-	if err := json.Unmarshal(out, &after); err != nil { // refuses an endpoint that is there twice
+	if err := json.Unmarshal(out, &after); err != nil { // also rejects duplicate endpoints
 		t.Fatal(err)
 	}
 	want := make(map[string]bool)

@@ -8,11 +8,11 @@ import (
 	"signpost/internal/tree"
 )
 
-// Deprecation says that a version, an endpoint or a modifier is going to be removed. It is not part of the manifest.
+// Deprecation announces that a version, an endpoint or a modifier will be removed. It is not part of the manifest.
 type Deprecation struct {
-	Since  time.Time // the day of its announcement
-	Until  time.Time // the last day on which it works; zero if that is not decided
-	Use    string    // what to use instead: a URL or a name; may be empty
+	Since  time.Time // day of the announcement
+	Until  time.Time // last day on which it works; zero if undecided
+	Use    string    // replacement: a URL or a name; may be empty
 	Reason string    // may be empty
 }
 
@@ -21,10 +21,10 @@ func (d *Deprecation) Over(today time.Time) bool {
 	return !d.Until.IsZero() && day(today).After(d.Until)
 }
 
-// day returns the start of a day, as dates of a file are read.
+// day returns the start of a day, in the form in which dates of a file are parsed.
 func day(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC) }
 
-// deprecationKey names what is deprecated: a version, an endpoint of it, or a modifier of the endpoint by its id.
+// deprecationKey identifies what is deprecated: a version, an endpoint of it, or a modifier of the endpoint by its id.
 type deprecationKey struct{ version, endpoint, modifier string }
 
 type modifierDeprecation struct {
@@ -32,15 +32,15 @@ type modifierDeprecation struct {
 	deprecation *Deprecation
 }
 
-// deprecatedNode is a deprecation with its place, for lint.
+// deprecatedNode is a deprecation with its position, for lint.
 type deprecatedNode struct {
 	*Deprecation
 	at       *tree.Node
 	endpoint *tree.Node // nil outside of endpoints
 }
 
-// Deprecation returns the deprecation of a version, of an endpoint of it, or of a modifier of the endpoint, which is
-// named by its id, or nil. Leave endpoint or modifier empty to ask about the version or the endpoint itself.
+// Deprecation returns the deprecation of a version, an endpoint or a modifier, or nil. The modifier is identified by
+// its id. Leave endpoint or modifier empty to ask about the version or the endpoint itself.
 func (f *File) Deprecation(version, endpoint, modifier string) *Deprecation {
 	if endpoint != "" || modifier != "" {
 		return f.deprecations[deprecationKey{version, endpoint, modifier}]
@@ -80,7 +80,7 @@ func (d *decoder) deprecation(set func(*Deprecation)) reader {
 		_, until := d.field(n, "until")
 		switch {
 		case key == nil:
-			d.add(signpost.RuleRequiredField, "the day of its announcement, such as since: 2026-01-31", n, "deprecated has no since")
+			d.add(signpost.RuleRequiredField, "add the day of the announcement, such as since: 2026-01-31", n, "deprecated has no since")
 		case !dep.Until.IsZero() && dep.Until.Before(dep.Since):
 			d.add(signpost.RuleWrongType, "", until, "until is before since")
 		default:
@@ -90,7 +90,7 @@ func (d *decoder) deprecation(set func(*Deprecation)) reader {
 	}}
 }
 
-// date returns a reader of a day, with or without quotes.
+// date returns a reader of a date, with or without quotes.
 func (d *decoder) date(name string, to *time.Time) reader {
 	return reader{name, func(n *tree.Node) {
 		if !n.Date && !d.is(n, name, tree.String) || d.broken[n] {
@@ -106,7 +106,7 @@ func (d *decoder) date(name string, to *time.Time) reader {
 	}}
 }
 
-// lintDeprecations reports what should have been removed.
+// lintDeprecations reports deprecated items that should have been removed.
 func (d *decoder) lintDeprecations() {
 	for _, dep := range d.deprecated {
 		if dep.Over(d.opts.today()) {

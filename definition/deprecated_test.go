@@ -47,7 +47,7 @@ func TestDeprecation(t *testing.T) {
 	}
 }
 
-// The last day counts: a deprecation expires on the day after it.
+// The last day is included: a deprecation expires on the day after.
 func TestDeprecationExpires(t *testing.T) {
 	for day, want := range map[string]string{
 		"2026-06-30T23:59:59+14:00": "[]",

@@ -9,7 +9,7 @@ import (
 	"signpost/internal/tree"
 )
 
-// replacement returns the fix that writes another value in place of a scalar, in the style of the old one.
+// replacement returns the fix that replaces a scalar, in the style of the old one.
 func (p *parser) replacement(at *tree.Node, value any) *signpost.Fix {
 	text, ok := p.encode(at, value)
 	if !ok {
@@ -26,8 +26,8 @@ func (p *parser) edit(start, end int, text string) signpost.Edit {
 	return e
 }
 
-// encode returns a value as it is written in the file in place of a node. It refuses where that would take
-// more than a few characters on one line.
+// encode returns value as it is written in the file in place of at. It returns false unless both are short and on one
+// line.
 func (p *parser) encode(at *tree.Node, value any) (string, bool) {
 	if at.Kind >= tree.List || at.Style == tree.BlockText || at.Start() == at.End() || strings.ContainsAny(at.Text, "\r\n") {
 		return "", false
@@ -40,23 +40,23 @@ func (p *parser) encode(at *tree.Node, value any) (string, bool) {
 		return quote(text), true
 	case at.Style == tree.SingleQuoted:
 		return "'" + strings.ReplaceAll(text, "'", "''") + "'", true
-	case isPlain(text, !strings.ContainsAny(at.Text, "[]{},")): // brackets may have been around the text, or were not
+	case isPlain(text, !strings.ContainsAny(at.Text, "[]{},")): // at may or may not be inside brackets
 		return text, true
 	}
 	return quote(text), true
 }
 
-// quote returns text in double quotes, which YAML and JSON read alike.
+// quote returns text in double quotes that YAML and JSON both understand.
 func quote(text string) string {
 	var out strings.Builder
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	enc.Encode(text) // a string can always be encoded
+	enc.Encode(text) // strings always encode
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// isPlain reports whether YAML reads the text as itself when it is written without quotes, as a key and as a value,
-// inside brackets or on a line of its own.
+// isPlain reports whether YAML reads the text unchanged without quotes, as a key and as a value, inside brackets or on
+// a line of its own.
 func isPlain(text string, inBrackets bool) bool {
 	if text == "" || strings.ContainsAny(text, "#&*!|>'\"%@`\\\r\n\t") {
 		return false
@@ -73,7 +73,7 @@ func isPlain(text string, inBrackets bool) bool {
 	return f.Key.Text == text && f.Value.Kind == tree.String && !f.Value.Date && f.Value.Text == text
 }
 
-// listOf returns the fix that writes a list of names in place of text.
+// listOf returns the fix that replaces text with a list of names.
 func (p *parser) listOf(at *tree.Node, names []string) *signpost.Fix {
 	texts := make([]string, len(names))
 	for i, name := range names {
@@ -87,7 +87,7 @@ func (p *parser) listOf(at *tree.Node, names []string) *signpost.Fix {
 	return &signpost.Fix{Message: "write " + text, Edits: []signpost.Edit{p.edit(at.Start(), at.End(), text)}}
 }
 
-// optionFix returns the fix that writes an option with value and label in place of the value alone.
+// optionFix returns the fix that replaces a bare value with an option that has a value and a label.
 func (p *parser) optionFix(at *tree.Node, o signpost.Option) *signpost.Fix {
 	value, ok := p.encode(at, o.Value)
 	label, _ := p.encode(at, o.Label)

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected outputs under testdata")
 
-// corpus returns the inputs of a directory under testdata.
+// corpus returns the inputs in a directory under testdata.
 func corpus(t testing.TB, dir string) []string {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join("..", "testdata", dir, "*"))
@@ -38,7 +38,7 @@ func corpus(t testing.TB, dir string) []string {
 	return inputs
 }
 
-// parseFile parses an input of the corpus under its name alone.
+// parseFile parses an input of the corpus under its base name.
 func parseFile(t testing.TB, path string) *File {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -48,7 +48,7 @@ func parseFile(t testing.TB, path string) *File {
 	return Parse(filepath.Base(path), text)
 }
 
-// golden compares an output with the file beside its input, or rewrites that with -update.
+// golden compares an output with the file next to its input, or updates that file with -update.
 func golden(t *testing.T, input, got string) {
 	t.Helper()
 	path := input + ".golden"
@@ -67,7 +67,7 @@ func golden(t *testing.T, input, got string) {
 	}
 }
 
-// described returns findings with the line, the place in it, the hint and the fix of each.
+// described formats findings with their line, position, hint and fix.
 func described(file *File, findings []signpost.Finding) string {
 	var out strings.Builder
 	for _, f := range findings {
@@ -142,8 +142,8 @@ func TestGoldenWarn(t *testing.T) {
 	}
 }
 
-// goldenFindings lints an input, which must have a finding of the rule that it is named after, and none that
-// is more severe.
+// goldenFindings lints an input, which must have a finding of the rule that it is named after, and none that is more
+// severe.
 func goldenFindings(t *testing.T, input string, severity signpost.Severity) *File {
 	t.Helper()
 	file := parseFile(t, input)
@@ -166,8 +166,8 @@ func goldenFindings(t *testing.T, input string, severity signpost.Severity) *Fil
 	return file
 }
 
-// TestGoldenTogether lints the files of an archive together. Those whose names begin with registered- are registered
-// besides.
+// TestGoldenTogether lints the files of an archive together. Those whose names begin with registered- are passed as
+// registered.
 func TestGoldenTogether(t *testing.T) {
 	for _, input := range corpus(t, "together") {
 		t.Run(filepath.Base(input), func(t *testing.T) {
@@ -197,7 +197,7 @@ func TestGoldenTogether(t *testing.T) {
 	}
 }
 
-// TestEveryRuleHasAFile holds the corpus against the list of rules.
+// TestEveryRuleHasAFile checks that the corpus has a file for every rule.
 func TestEveryRuleHasAFile(t *testing.T) {
 	for _, rule := range Rules() {
 		dir := map[signpost.Severity]string{signpost.SeverityError: "err", signpost.SeverityWarning: "warn"}[rule.Severity]

@@ -12,8 +12,8 @@ import (
 	"signpost/internal/tree"
 )
 
-// lint reports what is wrong with the values that were read. The rules about manifests, modifiers and
-// features are the contract's own; here they get their place in the file.
+// lint checks the values that were read. The rules about manifests, modifiers and features are those of package
+// signpost; here their findings get positions in the file.
 func (d *decoder) lint() {
 	if !d.doc.JSON {
 		d.readAllowComments()
@@ -49,17 +49,17 @@ func (d *decoder) lint() {
 	d.keepPlaces()
 }
 
-// addressHost returns the host of the address that a manifest was fetched from, or "" if the name is not an address.
+// addressHost returns the host of the address that a manifest was fetched from, or "" if name is not an address.
 func addressHost(name string) string {
 	u := signpost.CutURL(name)
 	if scheme := u.Scheme(); scheme != "https" && scheme != "http" {
 		return ""
 	}
-	own, _ := host.Parse(u.Hostname()) // empty if it is none
+	own, _ := host.Parse(u.Hostname()) // empty if invalid
 	return own
 }
 
-// lintManifest applies the contract's rules to a version as it is served.
+// lintManifest applies the rules of package signpost to a version as it is served.
 func (d *decoder) lintManifest(v version, enabled []signpost.Feature) {
 	own := d.lean(v)
 	manifest := own.WithFeatures(enabled...)
@@ -85,7 +85,7 @@ func (d *decoder) lintManifest(v version, enabled []signpost.Feature) {
 			continue
 		}
 		if badURLs[f.Path.Endpoint()] && (len(f.Path) == 1 || f.Rule == signpost.RuleTokenToThirdParty) {
-			continue // it follows from the URL, which is to change
+			continue // a consequence of the URL, which has to change
 		}
 		path := d.inEndpoint(&f, at)
 		d.warn(f, at, path, at.Value)
@@ -110,8 +110,8 @@ func (d *decoder) lean(v version) signpost.Manifest {
 	return m
 }
 
-// lintInternationalHost checks a host that is not all ASCII, which the contract cannot judge by itself. It reports
-// whether the host is fine.
+// lintInternationalHost checks a host that is not all ASCII, which package signpost cannot do. It reports whether the
+// host is valid.
 func (d *decoder) lintInternationalHost(u signpost.URL, at *tree.Node) bool {
 	name := strings.ReplaceAll(u.Hostname(), signpost.HostPlaceholder, "x")
 	if !strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
@@ -124,7 +124,7 @@ func (d *decoder) lintInternationalHost(u signpost.URL, at *tree.Node) bool {
 	return err == nil
 }
 
-// lintVersionsInURLs reports URLs of the service that name another version than the one that they are listed in.
+// lintVersionsInURLs reports URLs of the service that name a different version than the one they are listed in.
 func (d *decoder) lintVersionsInURLs(v version) {
 	if v.guessed && !routes.ValidVersion(v.name) {
 		return
@@ -146,7 +146,7 @@ func (d *decoder) lintVersionsInURLs(v version) {
 		}
 		segments := strings.Split(u.Path(), "/")
 		if slices.Contains(segments, v.name) {
-			continue // the other version is another API's
+			continue // the other version is that of another API
 		}
 		if i := slices.IndexFunc(segments, routes.ValidVersion); i >= 0 {
 			d.warn(signpost.Finding{
@@ -161,7 +161,7 @@ func (d *decoder) lintVersionsInURLs(v version) {
 // warnUnusedModifiers reports shared modifiers that no endpoint uses.
 func (d *decoder) warnUnusedModifiers() {
 	if d.incomplete {
-		return // what was not read may use them
+		return // the part that was not read may use them
 	}
 	for _, shared := range d.modifiers {
 		if !shared.used {

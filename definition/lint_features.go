@@ -42,7 +42,7 @@ func (d *decoder) lintFeatures() {
 	}
 }
 
-// tooManyFeatures reports a file whose features add more to its manifests than a manifest may have.
+// tooManyFeatures reports a file whose features add more to its manifests than allowed.
 func (d *decoder) tooManyFeatures(enabled []signpost.Feature) bool {
 	size := 0
 	for _, feature := range enabled {
@@ -59,7 +59,7 @@ func (d *decoder) tooManyFeatures(enabled []signpost.Feature) bool {
 		}
 		if size > d.maxShared() {
 			d.add(RuleSyntax, "split the service into several files", d.enable[0], "features make the manifests larger by more than %d MiB", d.maxShared()>>20)
-			d.file.enable = nil // nor does anybody else apply them
+			d.file.enable = nil // keep others from applying them
 			return true
 		}
 	}
@@ -73,7 +73,7 @@ func (d *decoder) warnIdleFeatures(enabled []signpost.Feature) {
 		judged := 0
 		for _, v := range d.file.versions {
 			if len(v.manifest.Endpoints) == 0 {
-				continue // nothing applies to nothing
+				continue // a version without endpoints
 			}
 			judged++
 			if !slices.ContainsFunc(v.manifest.Endpoints, func(e signpost.Endpoint) bool { return strings.HasSuffix(e.URL, feature.URLSuffix) }) {
@@ -151,17 +151,17 @@ func withFeature(feature, message string) string {
 // maxPairs bounds how many pairs of a feature and an endpoint are looked at for clashes: a second at most.
 const maxPairs = 2_000_000
 
-// lintClashes reports context keys that clash with those of a feature as soon as --feature enables it. Otherwise the
-// first sign would be a deployment that does not start.
+// lintClashes reports context keys that would clash with those of a feature if --feature enabled it. Otherwise nobody
+// would notice until a deployment fails to start.
 func (d *decoder) lintClashes(v version, enabled []signpost.Feature) {
 	if d.served {
 		return
 	}
-	var own signpost.Manifest // the endpoints that have context keys, with nothing else
+	var own signpost.Manifest // the endpoints with context keys, without anything else
 	for _, e := range v.manifest.Endpoints {
 		own.Endpoints = append(own.Endpoints, signpost.Endpoint{URL: e.URL, ContextObj: e.ContextObj})
 	}
-	sent := make([]map[string]string, len(own.Endpoints)) // the keys by how they are sent
+	sent := make([]map[string]string, len(own.Endpoints)) // the keys by the name they are sent under
 	for i, e := range own.WithFeatures(enabled...).Endpoints {
 		for _, item := range e.ContextObj {
 			if sent[i] == nil {
@@ -189,7 +189,7 @@ func (d *decoder) lintClashes(v version, enabled []signpost.Feature) {
 	}
 }
 
-// reportClashes reports what the contract says about an endpoint with a feature that it does not say without it.
+// reportClashes reports the findings about an endpoint that a feature causes.
 func (d *decoder) reportClashes(e signpost.Endpoint, at tree.Field, enabled []signpost.Feature, feature signpost.Feature) {
 	alone := signpost.NewManifest(e)
 	before := make(map[string]bool)

@@ -30,8 +30,8 @@ versions:
       https://{{host}}/v1/live: {name: Live, method: post, mime_type: application/json, context_obj: [{key: device.id, type: bodyParam, required: true}]}
 `
 
-// TestOneMistake makes one mistake at a time in a definition. Each gives one finding: nothing is said that follows
-// from it alone.
+// TestOneMistake makes one mistake at a time in a definition. Each gives exactly one finding: consequences are not
+// reported.
 func TestOneMistake(t *testing.T) {
 	if findings := Lint(Parse("f.yaml", []byte(sports))); len(findings) > 0 {
 		t.Fatalf("findings: %v", findings)
@@ -83,7 +83,7 @@ func TestOneMistake(t *testing.T) {
 		{"a URL with two versions", "{{host}}/v1/live", "{{host}}/v1/studio/v3/live", ``},
 		{"a URL with two versions, neither its own", "{{host}}/v1/live", "{{host}}/v2/studio/v3/live", `22:7 URL "https://{{host}}/v2/studio/v3/live" names version v2, which the service does not have (declare v2 under versions, or correct the URL)`},
 		{"no media", "/v1/media", "/v1/video", `2:10 feature "authentication" applies to no endpoint: no URL ends in "/media" (correct the URLs or the suffix, or do not enable it)`},
-		{"an ignore comment", "name: Feeds", "name: Feeds # signpost: ignore duplicate-name", `17:33 "ignore" does nothing: the word is allow (# signpost: allow RULE because REASON) fix`},
+		{"an ignore comment", "name: Feeds", "name: Feeds # signpost: ignore duplicate-name", `17:33 "ignore" does nothing: write allow (# signpost: allow RULE because REASON) fix`},
 		{"a comment that allows nothing", "name: Feeds", "name: Feeds # signpost: allow", `17:33 allow names no rule (# signpost: allow RULE because REASON)`},
 		{"an author's own field", "service: Sports", "x-anchors: &a {anything: [1, 2]}\nservice: Sports", ``},
 	} {

@@ -2,13 +2,13 @@ package definition
 
 import "time"
 
-// Options changes how definitions are read. The zero value is the default, which [Parse] uses.
+// Options control how definitions are parsed. The zero value is the default, which [Parse] uses.
 type Options struct {
-	// ContextKeys are the context keys that apps have, with descriptions, besides those that a file declares itself.
-	// If it is nil and the file declares none, every key is taken.
+	// ContextKeys are the context keys that apps have, with descriptions, in addition to those that a file declares. If
+	// it is nil and the file declares none, every key is accepted.
 	ContextKeys map[string]string
 
-	// Today is the day on which deprecations are judged. Zero means the current day.
+	// Today is the date for checking deprecations. Zero means the current date.
 	Today time.Time
 }
 

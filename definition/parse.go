@@ -12,24 +12,24 @@ import (
 	"signpost/internal/tree"
 )
 
-// MaxSize bounds a definition file, in bytes. A hundred thousand endpoints with modifiers fit into it.
+// MaxSize is the maximum size of a definition file in bytes. A hundred thousand endpoints with modifiers fit.
 const MaxSize = tree.MaxSize
 
-// maxDepth bounds the nesting of a file. The deepest value of the format is at level 11.
+// maxDepth limits the nesting of a file. The deepest value of the format is at level 11.
 const maxDepth = 32
 
-// parser holds one file while it is read, and what was found wrong with it.
+// parser holds a file while it is being read, and its findings.
 type parser struct {
 	name     string
 	doc      *tree.Document
-	broken   map[*tree.Node]bool // reported already: what follows from it is not worth a finding
+	broken   map[*tree.Node]bool // already reported: consequences are not
 	findings []signpost.Finding
 
-	rest int              // how many findings there are beyond those
-	last signpost.Finding // the first of them
+	rest int              // number of findings beyond the limit
+	last signpost.Finding // the first of these
 }
 
-// newParser reads the text into a tree. The format is JSON if asJSON is set or the name or the text says so.
+// newParser parses the text into a tree. The format is JSON if asJSON is set or the name or the text suggests it.
 func newParser(name string, text []byte, asJSON bool) *parser {
 	p := &parser{name: name, broken: make(map[*tree.Node]bool)}
 	p.doc = tree.Parse(text, tree.Options{JSON: asJSON || isJSON(name, text), MaxDepth: maxDepth, ExpandAliases: true})
@@ -47,7 +47,7 @@ func newParser(name string, text []byte, asJSON bool) *parser {
 	return p
 }
 
-// isJSON tells the format by the name of the file and, where that does not say, by how the text begins.
+// isJSON determines the format from the file name or, if that is inconclusive, from how the text starts.
 func isJSON(name string, text []byte) bool {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".json":
@@ -61,17 +61,17 @@ func isJSON(name string, text []byte) bool {
 	return object && (bytes.HasPrefix(rest, []byte(`"`)) || bytes.HasPrefix(rest, []byte("}")))
 }
 
-// add reports a finding at the place of a node.
+// add reports a finding at a node.
 func (p *parser) add(rule, hint string, at *tree.Node, format string, args ...any) {
 	p.report(signpost.Finding{
 		Rule: rule, Severity: signpost.SeverityError, Message: fmt.Sprintf(format, args...), Hint: hint,
 	}, at)
 }
 
-// maxFindings bounds the findings of a file. Nobody reads more, and each takes memory.
+// maxFindings limits the number of findings of a file. Nobody reads more, and each takes memory.
 const maxFindings = 10_000
 
-// report gives a finding its place in the file.
+// report adds a finding, with its position in the file.
 func (p *parser) report(f signpost.Finding, at *tree.Node) {
 	f.File, f.Width = p.name, at.Width()
 	f.Line, f.Column = p.doc.Position(at.Start())
@@ -87,10 +87,10 @@ func (p *parser) report(f signpost.Finding, at *tree.Node) {
 	}
 }
 
-// finish sorts the findings and lets go of the tree: a server keeps the file, and needs no places.
+// finish sorts the findings and releases the tree: a server keeps the file, but needs no positions.
 func (p *parser) finish() {
 	if p.rest > 0 {
-		p.last.Message, p.last.Hint, p.last.Fix = fmt.Sprintf("%d more findings are not listed", p.rest), "correct the others first", nil
+		p.last.Message, p.last.Hint, p.last.Fix = fmt.Sprintf("%d more findings are not listed", p.rest), "fix the others first", nil
 		p.findings = append(p.findings, p.last)
 		p.rest = 0
 	}
@@ -98,8 +98,8 @@ func (p *parser) finish() {
 	p.doc.Root, p.doc.Problems, p.broken = nil, nil, nil
 }
 
-// sortFindings puts the findings in the order of their places and drops those that were said before: what
-// is wrong with an aliased value is found in each place that it is used in.
+// sortFindings sorts the findings by position and removes duplicates: problems with an aliased value are found wherever
+// it is used.
 func (p *parser) sortFindings() {
 	type said struct {
 		rule, message string

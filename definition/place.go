@@ -5,8 +5,8 @@ import (
 	"signpost/internal/tree"
 )
 
-// reportEndpoint reports a finding about an endpoint. A problem of a shared modifier itself is reported once, where it
-// is declared; a problem with using it is reported here.
+// reportEndpoint reports a finding about an endpoint. A problem with a shared modifier itself is reported once, at its
+// declaration; a problem with its use is reported here.
 func (d *decoder) reportEndpoint(f signpost.Finding, at tree.Field) {
 	if !d.ofShared(f, at) {
 		path := d.inEndpoint(&f, at)
@@ -14,7 +14,7 @@ func (d *decoder) reportEndpoint(f signpost.Finding, at tree.Field) {
 	}
 }
 
-// ofShared reports whether a finding about an endpoint is one about a shared modifier itself.
+// ofShared reports whether a finding about an endpoint concerns a shared modifier itself.
 func (d *decoder) ofShared(f signpost.Finding, at tree.Field) bool {
 	shared := d.shared[d.reference(f, at)]
 	return shared != nil && shared.said[f.Rule+" "+f.Message]
@@ -23,13 +23,13 @@ func (d *decoder) ofShared(f signpost.Finding, at tree.Field) bool {
 // inEndpoint returns the path of a finding inside its endpoint. It ends at the name of a shared modifier.
 func (d *decoder) inEndpoint(f *signpost.Finding, at tree.Field) signpost.Path {
 	if d.reference(*f, at) != "" {
-		f.Replacement = nil // it is for the shared modifier, not for its name
+		f.Replacement = nil // it applies to the shared modifier, not to its name
 		return f.Path[1:3]
 	}
 	return f.Path[1:]
 }
 
-// reference returns the name of the shared modifier that a finding is inside of, or "".
+// reference returns the name of the shared modifier that a finding is about, or "".
 func (d *decoder) reference(f signpost.Finding, at tree.Field) string {
 	if len(f.Path) < 3 || f.Path[1] != signpost.Field("modifiers") {
 		return ""
@@ -38,7 +38,7 @@ func (d *decoder) reference(f signpost.Finding, at tree.Field) string {
 	if i := int(f.Path[2].(signpost.Item)); i < len(modifiers.Items) && modifiers.Items[i].Kind == tree.String {
 		return modifiers.Items[i].Text
 	}
-	return "" // or text that should be a list of names
+	return "" // or text instead of a list of names
 }
 
 // reportAt reports a finding at the value that the path leads to from a field.
@@ -48,9 +48,9 @@ func (d *decoder) reportAt(f signpost.Finding, from tree.Field, path signpost.Pa
 	}
 }
 
-// locate returns the value that the path leads to from a field. Where the path leads nowhere, something is missing:
-// then it is the innermost value that is there. It is nil inside a value that was found to be broken, about which
-// nothing more is said. A replacement for the value becomes the fix of the finding.
+// locate returns the value that the path leads to from a field. If something is missing, it returns the innermost value
+// that exists. It returns nil inside a broken value, about which nothing more is reported. A replacement for the value
+// becomes the fix of the finding.
 func (d *decoder) locate(f *signpost.Finding, from tree.Field, path signpost.Path) *tree.Node {
 	at, n, missing := from.Key, from.Value, false
 	for len(path) > 0 && !d.broken[n] && !missing {
@@ -78,8 +78,8 @@ func (d *decoder) locate(f *signpost.Finding, from tree.Field, path signpost.Pat
 	return at
 }
 
-// shortForm translates a step into a modifier that is written with a kind: its fields are those of the
-// builders, where a path speaks of the manifest.
+// shortForm translates a step into a modifier in short form: paths refer to the fields of the manifest, but the short
+// form has those of the builders.
 func (d *decoder) shortForm(n *tree.Node, step signpost.Field, path signpost.Path) (signpost.Field, signpost.Path) {
 	if key, _ := d.field(n, "kind"); key == nil || step != "params" || len(path) < 3 {
 		return step, path[1:]

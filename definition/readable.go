@@ -4,8 +4,8 @@ import (
 	"signpost"
 )
 
-// Readable returns the manifests as [File.Manifests] does, but as far as they could be read: it skips what has errors
-// and cannot be part of a manifest, and keeps values that the file's findings reject. Unknown features are ignored.
+// Readable returns the manifests as [File.Manifests] does, but as far as they could be read: it skips what cannot be
+// part of a manifest because of errors, and keeps values that findings reject. Unknown features are ignored.
 func (f *File) Readable(features []string) []signpost.Version {
 	if features == nil {
 		features = f.enable

@@ -7,8 +7,8 @@ import (
 	"signpost/internal/tree"
 )
 
-// removeRule returns the fix that removes one of several rules of an allow comment, or all of a comment that has no
-// other rule. The comment is between two offsets.
+// removeRule returns the fix that removes one of several rules from an allow comment, or the whole comment if it is the
+// only rule. The comment is between two offsets.
 func (p *parser) removeRule(start, end int, rule *tree.Node, i, rules int) *signpost.Fix {
 	fix := &signpost.Fix{Message: "remove " + rule.Text}
 	text := p.doc.Text
@@ -16,17 +16,17 @@ func (p *parser) removeRule(start, end int, rule *tree.Node, i, rules int) *sign
 	case rules == 1:
 		fix.Message = "remove the comment"
 		start, end = p.wholeLines(start, end)
-	case i == 0: // with the comma behind it
+	case i == 0: // including the comma after it
 		start, end = rule.Start(), rule.Start()+bytes.IndexByte(text[rule.Start():], ',')+1
 		end += len(text[end:]) - len(bytes.TrimLeft(text[end:], " \t"))
-	default: // with the comma in front of it
+	default: // including the comma before it
 		start, end = bytes.LastIndexByte(text[:rule.Start()], ','), rule.End()
 	}
 	fix.Edits = []signpost.Edit{p.edit(start, end, "")}
 	return fix
 }
 
-// wholeLines extends a stretch of text: to its lines, with the last line break, if there is nothing else on them, and
+// wholeLines extends a range of text: to whole lines, including the last line break, if nothing else is on them, and
 // otherwise over the white space in front of it.
 func (p *parser) wholeLines(start, end int) (int, int) {
 	text := p.doc.Text
@@ -43,8 +43,8 @@ func (p *parser) wholeLines(start, end int) (int, int) {
 	return lineStart, lineEnd
 }
 
-// removeField returns the fix that removes a field of an object, with the comment behind it. It returns nil where the
-// text around it is not simple, or the object would be empty.
+// removeField returns the fix that removes a field of an object, including a comment after it. It returns nil if the
+// text around it is not simple, or if the object would become empty.
 func (p *parser) removeField(object *tree.Node, f tree.Field) *signpost.Fix {
 	start, end := f.Key.Start(), f.Value.End()
 	if end < f.Key.End() || start < object.Start() || end > object.End() || len(object.Fields) < 2 {

@@ -6,7 +6,7 @@ import (
 	"signpost"
 )
 
-// The rules about the file. Those about what it says are the contract's: see package signpost.
+// Rules about the file. For those about its contents, see package signpost.
 const (
 	RuleSyntax                = "syntax"
 	RuleUnknownField          = "unknown-field"
@@ -23,61 +23,61 @@ const (
 	RuleDeprecationExpired    = "deprecation-expired"
 )
 
-// Rule is something that Lint looks for.
+// Rule is a rule that Lint checks.
 type Rule struct {
 	Name     string
 	Severity signpost.Severity
-	Summary  string // in one sentence, without a full stop
+	Summary  string // one sentence, without a full stop
 }
 
-// Rules returns every rule, the errors first. docs/rules.md explains each.
+// Rules returns every rule, errors first. docs/rules.md explains them.
 func Rules() []Rule {
 	const e, w = signpost.SeverityError, signpost.SeverityWarning
 	return []Rule{
-		{RuleSyntax, e, "the file is YAML or JSON that can be read"},
-		{signpost.RuleDuplicateKey, e, "no object has a key twice"},
-		{RuleUnknownField, e, "every field is one that the format has"},
-		{signpost.RuleRequiredField, e, "what must be there is there"},
-		{signpost.RuleWrongType, e, "every value is of the type that its field takes"},
+		{RuleSyntax, e, "the file is valid YAML or JSON"},
+		{signpost.RuleDuplicateKey, e, "keys are unique within an object"},
+		{RuleUnknownField, e, "all fields are known"},
+		{signpost.RuleRequiredField, e, "required fields are present"},
+		{signpost.RuleWrongType, e, "values have the type of their field"},
 		{signpost.RuleMethod, e, "a method is get or post"},
 		{signpost.RuleMIMEType, e, "a mime_type is a media type"},
 		{signpost.RuleURL, e, "a URL is absolute, and its placeholders are well formed"},
-		{RuleVersionMismatch, e, "a version lists its own URLs only"},
+		{RuleVersionMismatch, e, "a version lists only its own URLs"},
 		{signpost.RuleContextType, e, "a context type is ctx or bodyParam"},
 		{signpost.RuleContextDuplicate, e, "no context key is declared or sent twice"},
-		{signpost.RuleModifierIDDuplicate, e, "the ids of an endpoint's modifiers differ"},
-		{signpost.RuleModifierKeyDuplicate, e, "the parameters of an endpoint's modifiers differ"},
+		{signpost.RuleModifierIDDuplicate, e, "the modifier ids of an endpoint are unique"},
+		{signpost.RuleModifierKeyDuplicate, e, "the modifier parameters of an endpoint are unique"},
 		{signpost.RuleModifierKeyReserved, e, "no modifier sets the ctx parameter"},
-		{signpost.RuleModifierDefault, e, "a default is a value that the control can have"},
-		{signpost.RuleSelectOptions, e, "a select, and nothing else, has options"},
-		{signpost.RuleEnumMismatch, e, "schema.enum has the values of ui.options"},
+		{signpost.RuleModifierDefault, e, "a default is a possible value of the control"},
+		{signpost.RuleSelectOptions, e, "a select has options, and no other kind does"},
+		{signpost.RuleEnumMismatch, e, "schema.enum lists the values of ui.options"},
 		{RuleUnknownModifier, e, "a modifier that is used by name exists"},
 		{RuleUnknownFeature, e, "a feature that is enabled exists"},
-		{RuleBasePath, e, "every service has a base_path of its own"},
-		{RuleUnknownContextKey, e, "every context key is one that apps have"},
+		{RuleBasePath, e, "every service has its own base_path"},
+		{RuleUnknownContextKey, e, "every context key is known to the apps"},
 
 		{signpost.RuleBodyParamOnGet, w, "a get request carries no body parameter"},
 		{signpost.RulePlainHTTP, w, "URLs are https"},
 		{signpost.RuleEndpointTooWide, w, "an endpoint has a path"},
 		{signpost.RuleOverlapDropsContext, w, "a nested endpoint has the context keys of the one around it"},
-		{signpost.RuleOverlapInsideSegment, w, "no URL begins an unlike one in the middle of a path segment"},
+		{signpost.RuleOverlapInsideSegment, w, "no URL ends in the middle of a path segment of another one"},
 		{signpost.RuleRegisteredTwice, w, "no two services declare the same URL"},
-		{signpost.RuleResolvedURLCollision, w, "no host makes two URLs the same"},
-		{signpost.RuleQueryInURL, w, "a modifier's parameter is not in the URL already"},
+		{signpost.RuleResolvedURLCollision, w, "no two URLs become the same for some host"},
+		{signpost.RuleQueryInURL, w, "a modifier's parameter is not already in the URL"},
 		{RuleUnusedModifier, w, "a shared modifier is used"},
 		{RuleFeatureMatchesNothing, w, "an enabled feature applies to an endpoint"},
 		{signpost.RuleTokenToThirdParty, w, "context keys go to the service's own URLs"},
-		{signpost.RulePlaceholderOutside, w, "placeholders stand in the path"},
-		{signpost.RuleDuplicateName, w, "the names of endpoints differ"},
+		{signpost.RulePlaceholderOutside, w, "placeholders are in the path"},
+		{signpost.RuleDuplicateName, w, "endpoint names are unique"},
 		{signpost.RuleTrailingSlash, w, "no URL ends in a slash"},
 		{signpost.RuleColonPlaceholder, w, "no path segment begins with a colon and a name"},
 		{signpost.RuleLocalAddress, w, "apps can reach the hosts of all URLs"},
-		{signpost.RuleOptionLabelDuplicate, w, "the labels of a select's options differ"},
-		{signpost.RuleFormOnGet, w, "a get endpoint does not have the type of a form"},
+		{signpost.RuleOptionLabelDuplicate, w, "the option labels of a select are unique"},
+		{signpost.RuleFormOnGet, w, "a get endpoint does not have a form as its mime_type"},
 		{RuleVersionNotDeclared, w, "the URLs of the service name no version that it does not have"},
-		{RuleContextKeyLookalike, w, "no context key is another one misspelt"},
-		{RuleDeprecationExpired, w, "what is deprecated until a day is gone after it"},
-		{RuleUnusedAllow, w, "a warning that is allowed would otherwise be reported, and the reason is given"},
+		{RuleContextKeyLookalike, w, "no context key looks like a misspelling of another"},
+		{RuleDeprecationExpired, w, "deprecated items are removed in time"},
+		{RuleUnusedAllow, w, "every allowed warning occurs, and has a reason"},
 	}
 }
 

@@ -8,6 +8,6 @@ import (
 //go:embed signpost.schema.json
 var schema []byte
 
-// Schema returns the JSON Schema (2020-12) of the definition file, for editors. It takes everything that Lint
-// takes, and refuses what a schema can tell is wrong.
+// Schema returns the JSON Schema (2020-12) of the definition file, for editors. It accepts everything that Lint
+// accepts, and rejects what a schema can detect.
 func Schema() []byte { return slices.Clone(schema) }

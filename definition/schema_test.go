@@ -14,7 +14,7 @@ import (
 	"signpost/internal/tree"
 )
 
-// beyondSchema are the rules that a schema cannot check: they compare values, or are about the text.
+// beyondSchema lists the rules that a schema cannot check: they compare values, or concern the text.
 var beyondSchema = []string{
 	"syntax", "duplicate-key.json", "duplicate-key.yaml", "version-mismatch", "context-duplicate", "modifier-id-duplicate",
 	"modifier-key-duplicate", "enum-mismatch", "unknown-modifier", "unknown-feature", "unknown-context-key",
@@ -60,7 +60,7 @@ func TestSchemaAgainstCorpus(t *testing.T) {
 	}
 }
 
-// jsonValue returns a node as package jsonschema wants it.
+// jsonValue converts a node to the form that package jsonschema expects.
 func jsonValue(n *tree.Node) any {
 	switch n.Kind {
 	case tree.Object:
@@ -85,7 +85,7 @@ func jsonValue(n *tree.Node) any {
 	return nil
 }
 
-// The fields of the schema are those that the decoder reads, and the other way round.
+// The schema and the decoder have the same fields.
 func TestSchemaNamesTheFieldsOfTheFormat(t *testing.T) {
 	page, err := os.ReadFile("../docs/definition.md")
 	if err != nil {

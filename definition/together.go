@@ -9,23 +9,23 @@ import (
 	"signpost/internal/tree"
 )
 
-// togetherRules are the rules that depend on everything that is registered together. They are judged by Lint, since
-// Parse sees one file.
+// togetherRules are the rules that depend on everything registered together. Lint checks them, since Parse sees a
+// single file.
 var togetherRules = []string{signpost.RuleOverlapDropsContext, signpost.RuleOverlapInsideSegment, signpost.RuleRegisteredTwice}
 
-// endpointAt is the place of an endpoint in its file.
+// endpointAt is the position of an endpoint in its file.
 type endpointAt struct {
 	url                 string
 	line, column, width int
-	broken              bool         // there is an error inside, so it is not known what the endpoint is
-	allowances          []*allowance // of togetherRules; nil for most
+	broken              bool         // contains an error, so its settings are unknown
+	allowances          []*allowance // of togetherRules; usually nil
 }
 
-// keepPlaces notes where the endpoints are, for Lint. The tree itself is too large to be kept by a server.
+// keepPlaces records where the endpoints are, for Lint. The tree itself is too large for a server to keep.
 func (d *decoder) keepPlaces() {
-	var errors []int // where errors are, as offsets
+	var errors []int // offsets of errors
 	for _, f := range d.findings {
-		foreign := d.served && (f.Rule == RuleUnknownField || f.Rule == signpost.RuleContextType) // it takes feeds all the same
+		foreign := d.served && (f.Rule == RuleUnknownField || f.Rule == signpost.RuleContextType) // the endpoint takes part nevertheless
 		if f.Severity == signpost.SeverityError && !foreign {
 			errors = append(errors, d.doc.Offset(f.Line, f.Column))
 		}
@@ -56,8 +56,8 @@ func (d *decoder) endpointAt(f tree.Field, errors []int) endpointAt {
 	return at
 }
 
-// LintTogether is [Lint] for files in a studio that has others registered besides. Those take part in every question
-// about which endpoint answers for a feed, and are not judged themselves.
+// LintTogether is [Lint] for files in a studio that has others registered as well. Those take part in overlap, but get
+// no findings of their own.
 func LintTogether(files, registered []*File) []signpost.Finding {
 	findings := Errors(files...)
 	for _, f := range files {
@@ -146,7 +146,7 @@ func overlapsWith(feature string, files, registered []*File, used map[*allowance
 		file   *File
 		places []*endpointAt
 	}
-	var refs []ref // by the number of the version
+	var refs []ref // by version index
 	several := len(files)+len(registered) > 1
 	for i, some := range [][]*File{files, registered} {
 		for _, f := range some {
@@ -161,7 +161,7 @@ func overlapsWith(feature string, files, registered []*File, used map[*allowance
 	place := func(version, endpoint int) string {
 		r := refs[version]
 		if r.file.served {
-			return r.file.Name // mostly a single line
+			return r.file.Name // probably a single line
 		}
 		return fmt.Sprintf("%s:%d", r.file.Name, r.places[endpoint].line)
 	}

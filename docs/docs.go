@@ -1,9 +1,9 @@
-// Package docs holds the pages that the command line quotes.
+// Package docs embeds the pages that the command line quotes.
 package docs
 
 import _ "embed"
 
-// Rules is the page about the rules of lint, in Markdown, with a section for each.
+// Rules is the page about lint rules, in Markdown, with a section for each rule.
 //
 //go:embed rules.md
 var Rules string

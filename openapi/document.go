@@ -16,29 +16,29 @@ import (
 	"signpost/internal/tree"
 )
 
-// MaxSize bounds a document, together with the files that it refers to, in bytes.
+// MaxSize is the maximum size in bytes of a document together with the files that it refers to.
 const MaxSize = tree.MaxSize
 
-// maxDepth bounds how far references lead to references.
+// maxDepth limits chains of references.
 const maxDepth = 32
 
 // file is a document, or a file that one refers to.
 type file struct {
-	path string // in Options.Files
-	name string // in notes
+	path string // path in Options.Files
+	name string // name in notes
 	root *node
 	err  error // why there is no root
 }
 
-// node is a value of a YAML or JSON file. Reading resolves no references: the importer looks at
-// the little that it needs, so that a mistake anywhere else does no harm. All methods take a nil node.
+// node is a value of a YAML or JSON file. References are not resolved in advance: the importer follows only the few
+// that it needs, so mistakes elsewhere in the document do no harm. All methods accept a nil node.
 type node struct {
 	kind   kind
 	text   string // of a scalar, as written
 	keys   []string
 	fields map[string]*node
 	items  []*node
-	flat   string // text on one line, once it was asked for
+	flat   string // the text on one line, computed on first use
 	line   int
 	file   *file
 }
@@ -65,7 +65,7 @@ func (n *node) get(key string) *node {
 	return n.fields[key]
 }
 
-// names returns the keys of an object, in the order of the file.
+// names returns the keys of an object, in file order.
 func (n *node) names() []string {
 	if n == nil {
 		return nil
@@ -73,7 +73,7 @@ func (n *node) names() []string {
 	return n.keys
 }
 
-// list returns the items of a list. A value alone, where a list belongs, is a list of one.
+// list returns the items of a list. A single value counts as a list of one.
 func (n *node) list() []*node {
 	switch {
 	case n == nil || n.is(null):
@@ -95,29 +95,29 @@ func (n *node) string() string {
 	return n.flat
 }
 
-// isTrue takes what people write for true, in quotes too.
+// isTrue accepts what people write for true, including quoted forms.
 func (n *node) isTrue() bool {
 	s := strings.ToLower(n.string())
 	return s == "true" || s == "yes"
 }
 
-// loader reads the files of a document and finds what references point to.
+// loader reads the files of a document and resolves references.
 type loader struct {
 	files   fs.FS
-	folder  string           // of the document, for the names of the others
+	folder  string           // of the document; other files are named relative to it
 	loaded  map[string]*file // by path
 	size    int              // bytes read
-	repeats []*node          // keys that stand in an object twice
-	targets map[*node]target // of the references that were followed
+	repeats []*node          // duplicate keys
+	targets map[*node]target // resolved references
 }
 
-// target is what a reference points to, or why it points to nothing.
+// target is what a reference points to, or the reason why it points to nothing.
 type target struct {
 	node *node
 	err  error
 }
 
-// parse reads a file into a tree.
+// parse parses a file.
 func (l *loader) parse(f *file, content []byte) (*node, error) {
 	if l.size += len(content); l.size > MaxSize {
 		return nil, fmt.Errorf("the document is larger than %d MiB", MaxSize>>20)
@@ -138,14 +138,13 @@ func (l *loader) parse(f *file, content []byte) (*node, error) {
 	return c.convert(doc.Root, doc.Root.Line()), nil
 }
 
-// converter turns the nodes of a file's tree into ours. An aliased node stays one node, so that nothing is
-// expanded.
+// converter converts the nodes of a parsed file. An aliased node stays a single node, so nothing is expanded.
 type converter struct {
 	file *file
-	done map[*tree.Node]*node // collections only: only they can be aliased at a cost
+	done map[*tree.Node]*node // collections only: aliases of scalars are cheap
 }
 
-// convert returns the node of a value whose key, or which itself, is on a line.
+// convert returns the node of a value. line is that of its key or, without a key, its own.
 func (c converter) convert(t *tree.Node, line int) *node {
 	if n := c.done[t]; n != nil {
 		return n
@@ -162,13 +161,13 @@ func (c converter) convert(t *tree.Node, line int) *node {
 		n.fields = make(map[string]*node, len(t.Fields))
 		for _, f := range t.Fields {
 			n.keys = append(n.keys, f.Key.Text)
-			n.fields[f.Key.Text] = c.convert(f.Value, f.Key.Line()) // where people look for it
+			n.fields[f.Key.Text] = c.convert(f.Value, f.Key.Line()) // the line of the key, where people look
 		}
 	}
 	return n
 }
 
-// deref follows a reference, if the node is one, to what it stands for.
+// deref follows a reference to what it stands for. Any other node is returned as is.
 func (l *loader) deref(n *node) (*node, error) {
 	for range maxDepth {
 		next, err := l.target(n)
@@ -199,13 +198,13 @@ func (l *loader) target(n *node) (*node, error) {
 // pointerEscapes undoes the escapes of a JSON pointer.
 var pointerEscapes = strings.NewReplacer("~1", "/", "~0", "~")
 
-// find returns what a reference in a file points to. Its errors go on from "reference …".
+// find returns what a reference in a file points to. Its errors complete a message that starts with "reference …".
 func (l *loader) find(in *file, ref string) (*node, error) {
 	name, pointer, _ := strings.Cut(ref, "#")
 	if name != "" {
 		u, err := url.Parse(name)
 		if err != nil || u.Scheme != "" || u.Host != "" {
-			return nil, errors.New("is not the path of a file: nothing is fetched")
+			return nil, errors.New("is not a file path: remote references are not fetched")
 		}
 		if in = l.open(path.Join(path.Dir(in.path), u.Path)); in.err != nil {
 			return nil, fmt.Errorf("leads to a file that cannot be read: %w", in.err)
@@ -213,7 +212,7 @@ func (l *loader) find(in *file, ref string) (*node, error) {
 	}
 	pointer, err := url.PathUnescape(pointer)
 	if err != nil || pointer != "" && pointer[0] != '/' {
-		return nil, errors.New("has no path behind its #, such as #/components/parameters/limit")
+		return nil, errors.New("has no path after the #, such as #/components/parameters/limit")
 	}
 	n := in.root
 	for _, key := range strings.Split(pointer, "/")[1:] {
@@ -229,7 +228,7 @@ func (l *loader) find(in *file, ref string) (*node, error) {
 	return n, nil
 }
 
-// open reads a file that the document refers to, once.
+// open reads a file that the document refers to. Each file is read once.
 func (l *loader) open(path string) *file {
 	if f := l.loaded[path]; f != nil {
 		return f
@@ -261,7 +260,7 @@ func (l *loader) read(path string) ([]byte, error) {
 	}
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
-		err = pathErr.Err // the reference names the path already
+		err = pathErr.Err // the reference already names the path
 	}
 	return nil, err
 }

@@ -9,8 +9,8 @@ import (
 	"signpost/openapi"
 )
 
-// Whatever the document, there is an error and nothing else, or a definition that lint accepts, that can be
-// served, and that says what was left out.
+// Any document gives an error and nothing else, or a definition that passes lint, can be served, and reports what was
+// left out.
 func FuzzImport(f *testing.F) {
 	inputs, err := filepath.Glob("testdata/*.[yj]*")
 	if err != nil || len(inputs) == 0 {

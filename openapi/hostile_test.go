@@ -9,7 +9,7 @@ import (
 	"signpost/openapi"
 )
 
-// hostile are documents that ask for as much work as their size allows. Each takes the number of things in it.
+// hostile builds documents that cause as much work as their size allows. The argument is the number of items.
 var hostile = map[string]func(n int) string{
 	"parameters that share a long allOf": func(n int) string {
 		return parameters(n, "{$ref: '#/x-s'}") + "x-s: {allOf: [" + strings.Repeat("{description: a}, ", n) + "]}\n"
@@ -118,8 +118,9 @@ func operations(n int, operation string) string {
 	return doc.String()
 }
 
-// TestHostile measures the memory that imports allocate in all, which grows with their work and not with the load
-// of the machine. Four times the document may take eight times as much; quadratic work would take sixteen.
+// TestHostile measures the total memory allocated, which grows with the work and does not depend on machine load. A
+// document four times as large may allocate up to eight times as much; quadratic work would allocate sixteen times as
+// much.
 func TestHostile(t *testing.T) {
 	const n = 200
 	for name, doc := range hostile {
@@ -132,7 +133,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// allocated returns how many bytes it takes to import a document.
+// allocated returns the number of bytes allocated to import a document.
 func allocated(doc string) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

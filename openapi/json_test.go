@@ -14,7 +14,7 @@ import (
 	"signpost/openapi"
 )
 
-// TestJSON imports the YAML documents of the corpus once more, as JSON: the definition is the same.
+// TestJSON imports the YAML documents of the corpus again as JSON. The definition is the same.
 func TestJSON(t *testing.T) {
 	file := regexp.MustCompile(`api\.(yaml|json)`)
 	for _, c := range corpus {
@@ -49,7 +49,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// writeJSON writes a YAML node as JSON, keeping the order of keys, with a line for each value.
+// writeJSON writes a YAML node as JSON, keeping the order of keys, one value per line.
 func writeJSON(out *strings.Builder, n *yaml.Node) {
 	quote := func(s string) {
 		text, _ := json.Marshal(s)
@@ -92,7 +92,7 @@ func writeJSON(out *strings.Builder, n *yaml.Node) {
 	}
 }
 
-// fieldsOf returns the fields of a mapping, its own first, then those that are merged into it.
+// fieldsOf returns the fields of a mapping, its own first, then merged ones.
 func fieldsOf(n *yaml.Node) [][2]*yaml.Node {
 	var own, merged [][2]*yaml.Node
 	seen := make(map[string]bool)

@@ -13,8 +13,8 @@ import (
 	"signpost/openapi"
 )
 
-// TestAgainstKin holds what Import makes of references, across files and in circles, against what
-// kin-openapi makes of them. Its loader takes tidy documents only.
+// TestAgainstKin compares how Import and kin-openapi resolve references, across files and in cycles. kin-openapi's
+// loader accepts tidy documents only.
 func TestAgainstKin(t *testing.T) {
 	const path = "testdata/files/api.yaml"
 	loader := openapi3.NewLoader()
@@ -25,7 +25,7 @@ func TestAgainstKin(t *testing.T) {
 	}
 	want := make(map[string]string)
 	for path, item := range doc.Paths.Map() {
-		for _, p := range slices.Concat(item.Parameters, item.Get.Parameters) { // the later one replaces the earlier
+		for _, p := range slices.Concat(item.Parameters, item.Get.Parameters) { // later ones replace earlier ones
 			if p.Value.In == "query" {
 				s := p.Value.Schema.Value
 				want[path+" "+p.Value.Name] = fmt.Sprint(kindOf(s), " ", s.Default)

@@ -9,7 +9,7 @@ import (
 	"signpost"
 )
 
-// mimeType returns the content type of what an operation returns or, for a form, of what it takes.
+// mimeType returns the content type that an operation returns or, for a form, accepts.
 func (im *importer) mimeType(op *operation) string {
 	if body := op.node.get("requestBody"); body != nil {
 		op.note(body, "the request body is left out: modifiers are query parameters")
@@ -32,7 +32,7 @@ func (im *importer) mimeType(op *operation) string {
 	return signpost.MIMEJSON
 }
 
-// typicalTypes are the types that stand for a range of them. What */* returns, nobody knows.
+// typicalTypes maps ranges to the type that usually stands for them. Nothing is known about */*.
 var typicalTypes = map[string]string{
 	"image/*":       "image/jpeg",
 	"audio/*":       "audio/mpeg",
@@ -41,7 +41,7 @@ var typicalTypes = map[string]string{
 	"application/*": signpost.MIMEJSON,
 }
 
-// mediaRank sorts content types: JSON first, ranges of types last.
+// mediaRank sorts content types: JSON first, ranges last.
 func mediaRank(t string) int {
 	switch {
 	case t == signpost.MIMEJSON:
@@ -54,7 +54,7 @@ func mediaRank(t string) int {
 	return 2
 }
 
-// success returns the response that an operation gives when all is well.
+// success returns the response to a successful request.
 func (im *importer) success(responses *node) *node {
 	response, known := im.successes[responses]
 	if !known {
@@ -64,8 +64,7 @@ func (im *importer) success(responses *node) *node {
 	return response
 }
 
-// successCode returns the status code of the response that an operation gives when all is well: 200, or
-// another of its kind, or 2XX, or default.
+// successCode returns the status code of success: 200, another 2xx code, 2XX, or default.
 func successCode(codes []string) string {
 	codes = slices.DeleteFunc(slices.Sorted(slices.Values(codes)), func(code string) bool { return code == "default" })
 	for _, prefix := range []string{"200", "20", "2"} { // digits sort before XX
@@ -76,14 +75,15 @@ func successCode(codes []string) string {
 	return "default"
 }
 
-// mediaTypes is what the content types of a response or a request body come to.
+// mediaTypes summarizes the content types of a response or a request body.
 type mediaTypes struct {
-	best string // without parameters; empty if there is none that says something
+	best string // without parameters; empty if there is none
 	form bool   // a form is among them
 	err  error
 }
 
-// mediaTypes looks at the content types of a response or a request body: once, however many operations share it.
+// mediaTypes reads the content types of a response or a request body. The result is cached, because operations may
+// share it.
 func (im *importer) mediaTypes(op *operation, n *node) mediaTypes {
 	m, known := im.media[n]
 	if !known {
@@ -93,7 +93,7 @@ func (im *importer) mediaTypes(op *operation, n *node) mediaTypes {
 			t, _, err := mime.ParseMediaType(name)
 			switch {
 			case err != nil || !strings.Contains(t, "/") || strings.Contains(t, "*") && typicalTypes[t] == "":
-			case t == signpost.MIMEForm: // which says how a request is sent, not what is returned
+			case t == signpost.MIMEForm: // describes how a request is sent, not what is returned
 				m.form = true
 			case m.best == "" || cmp.Or(mediaRank(t)-mediaRank(m.best), strings.Compare(t, m.best)) < 0:
 				m.best = t

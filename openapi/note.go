@@ -5,16 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// Note says what was left out of a definition, or what to look at, and why.
+// Note reports what was left out of a definition, or what needs attention, and why.
 type Note struct {
 	File      string // the document, or a file that it refers to
 	Line      int
 	Operation string // such as GET /shows; empty for the document as a whole
-	More      int    // how many other operations the note is about as well
+	More      int    // number of other operations that the note applies to
 	Message   string
 }
 
-// String returns the note as one line.
+// String formats the note on one line.
 func (n Note) String() string {
 	operation := n.subject()
 	if operation != "" {
@@ -23,7 +23,7 @@ func (n Note) String() string {
 	return fmt.Sprintf("%s:%d: %s%s", n.File, n.Line, operation, n.Message)
 }
 
-// subject names the operations that the note is about.
+// subject names the operations that the note applies to.
 func (n Note) subject() string {
 	if n.More == 0 {
 		return n.Operation
@@ -31,16 +31,16 @@ func (n Note) subject() string {
 	return fmt.Sprintf("%s and %d more", n.Operation, n.More)
 }
 
-// maxNote bounds a note, in bytes. Names and values of the document are quoted in notes, however long they are.
+// maxNote is the maximum length of a note in bytes. Notes quote names and values from the document, which may be long.
 const maxNote = 500
 
-// maxQuoted is how much of a value a note quotes, in bytes.
+// maxQuoted is the maximum length of a quoted value in bytes.
 const maxQuoted = 100
 
-// short returns the beginning of a text, for a note.
+// short truncates a text for use in a note.
 func short(s string) string { return cut(s, maxQuoted) }
 
-// cut returns at most max bytes of a text, and a sign that there was more.
+// cut truncates a text to max bytes and marks the truncation.
 func cut(s string, max int) string {
 	if len(s) <= max {
 		return s
@@ -58,7 +58,7 @@ func newNote(at *node, operation, format string, args ...any) Note {
 }
 
 // groupNotes returns the notes of all operations. A note that several operations share is returned once, at the first
-// of them, with their number.
+// of them, with a count.
 func groupNotes(operations []*operation) []Note {
 	type group struct {
 		index int

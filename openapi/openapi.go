@@ -1,7 +1,7 @@
-// Package openapi turns an OpenAPI 3.0 or 3.1 document into a definition.
+// Package openapi converts OpenAPI 3 documents to definitions.
 //
-// [Import] takes a document as it finds it. What it cannot use is left out, and a [Note] says so: a sloppy
-// document still gives a definition that lint accepts, and nothing is lost silently.
+// [Import] is lenient. It leaves out what it cannot use and reports it in a [Note], so even a sloppy document gives a
+// definition that passes lint, and nothing is lost silently.
 package openapi
 
 import (
@@ -20,22 +20,22 @@ import (
 	"signpost/internal/routes"
 )
 
-// Options say what to import. The zero value imports all GET operations that are not deprecated.
+// Options select what to import. The zero value imports all GET operations that are not deprecated.
 type Options struct {
-	Files fs.FS  // the directory of the document, for references to other files; nil rejects them
-	Path  string // of the document in Files; empty means that it is at the top, under the name it is given
+	Files fs.FS  // directory of the document, for references to other files; nil rejects them
+	Path  string // of the document in Files; empty means the name passed to Import
 
-	ThirdParty bool              // keep the URLs of the servers, in place of {{host}}
-	Post       bool              // POST operations too
-	Deprecated bool              // deprecated operations and parameters too
+	ThirdParty bool              // keep the server URLs instead of using {{host}}
+	Post       bool              // include POST operations
+	Deprecated bool              // include deprecated operations and parameters
 	Tags       []string          // only operations with one of these tags
-	Paths      []string          // only these paths; * stands for any text
-	Version    string            // the API version of every endpoint; empty takes it from the URLs
-	MIMEType   string            // of endpoints whose responses declare none; empty means application/json, with a note
-	Context    map[string]string // security schemes that become context keys
+	Paths      []string          // only these paths; * matches any text
+	Version    string            // API version of every endpoint; empty takes it from the URLs
+	MIMEType   string            // for endpoints whose responses declare none; empty means application/json, with a note
+	Context    map[string]string // context keys by security scheme
 }
 
-// Validate returns what is wrong with the options.
+// Validate returns an error if the options are invalid.
 func (o Options) Validate() error {
 	if o.Version != "" && !routes.ValidVersion(o.Version) {
 		return fmt.Errorf("%q is not a version, such as v1", o.Version)
@@ -54,25 +54,26 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// Result is a definition, and what to know about it.
+// Result is the imported definition.
 type Result struct {
 	Definition []byte // YAML, with the notes as comments
 	Notes      []Note // about the document first, then about its operations in order
-	Endpoints  int    // in the definition
-	Operations int    // in the document, of those that were chosen
+	Endpoints  int    // number of endpoints in the definition
+	Operations int    // number of selected operations in the document
 }
 
 // defaultVersion is the version of endpoints whose URLs name none.
 const defaultVersion = "v1"
 
-// maxWork bounds the parameters of all operations with their values, content types, servers and security. Large
-// services have some ten thousand; a document that refers to one long list again and again could ask for any number.
+// maxWork limits the total number of parameters, values, content types, servers and security schemes over all
+// operations. Large services have some ten thousand; a document that refers to one long list repeatedly could have any
+// number.
 const maxWork = 500_000
 
-// bytesPerWork is how much text counts as one parameter or value.
+// bytesPerWork is the amount of text that counts as one unit of work.
 const bytesPerWork = 100
 
-// importer is one document on its way to a definition.
+// importer holds the state of one import.
 type importer struct {
 	loader
 	opts       Options
@@ -81,17 +82,17 @@ type importer struct {
 	operations []*operation
 	urls       map[string]*operation
 	versions   map[string]bool
-	work       int    // of maxWork
-	ownHost    string // that {{host}} stands for; empty if the document does not say
+	work       int    // compared with maxWork
+	ownHost    string // the host that {{host}} stands for; empty if unknown
 
 	paths       []*regexp.Regexp // of Options.Paths
-	chosen      map[string]bool  // of Options.Tags and Options.Paths, those that chose something
-	schemes     []string         // of Options.Context, sorted
-	asked       map[string]bool  // of the schemes, those that an operation asks for
-	credentials map[string]bool  // query parameters that security schemes declare
+	chosen      map[string]bool  // the Options.Tags and Options.Paths that matched something
+	schemes     []string         // keys of Options.Context, sorted
+	asked       map[string]bool  // the schemes that an operation requires
+	credentials map[string]bool  // query parameters declared by security schemes
 
 	shapes      map[*node]*shapeResult
-	nesting     int // of the schema that is being read
+	nesting     int // depth of the schema being read
 	headlines   map[headlineKey]string
 	controls    map[controlKey]*control
 	options     map[*choice]optionResult // by the first value
@@ -99,7 +100,7 @@ type importer struct {
 	typos       map[*node][]typo // misspelt fields
 	securities  map[*node]security
 	media       map[*node]mediaTypes
-	successes   map[*node]*node // of responses, the one when all is well
+	successes   map[*node]*node // successful response, by responses
 }
 
 type headlineKey struct {
@@ -107,8 +108,8 @@ type headlineKey struct {
 	limit       int
 }
 
-// Import returns the definition for a document. The name is for the notes; nothing is opened but what
-// opts.Files holds. The error says why there is no definition: the text cannot be read, or is not OpenAPI 3.
+// Import converts a document. The name is used in notes; only files in opts.Files are opened. It returns an error if
+// the text cannot be parsed or is not OpenAPI 3.
 func Import(name string, content []byte, opts Options) (*Result, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
@@ -160,7 +161,7 @@ func Import(name string, content []byte, opts Options) (*Result, error) {
 	return im.result()
 }
 
-// topOf returns the directory in which a file with the name has the path.
+// topOf returns the directory relative to which a file with this name has the path.
 func topOf(name, path string) string {
 	top := filepath.Dir(name)
 	for range strings.Count(path, "/") {
@@ -169,7 +170,7 @@ func topOf(name, path string) string {
 	return top
 }
 
-// endpoints turns the operations that are asked for into endpoints.
+// endpoints converts the selected operations to endpoints.
 func (im *importer) endpoints() error {
 	paths := im.follow(im.root.get("paths"))
 	for _, key := range paths.names() {
@@ -196,7 +197,7 @@ func (im *importer) endpoints() error {
 	return nil
 }
 
-// checkDocument rejects what is not OpenAPI 3, and notes what is said for all operations.
+// checkDocument rejects anything but OpenAPI 3, and notes what applies to all operations.
 func (im *importer) checkDocument() error {
 	version := im.root.get("openapi").string()
 	switch {
@@ -224,8 +225,7 @@ func (im *importer) note(at *node, format string, args ...any) {
 	im.notes = append(im.notes, newNote(at, "", format, args...))
 }
 
-// follow returns what a reference points to, or the node itself if it is none. A reference that leads nowhere
-// is like a field that is not there.
+// follow resolves a reference; any other node is returned as is. A dangling reference counts as a missing field.
 func (im *importer) follow(n *node) *node {
 	target, err := im.deref(n)
 	if err != nil {
@@ -234,10 +234,10 @@ func (im *importer) follow(n *node) *node {
 	return target
 }
 
-// list returns the items of a list, which can be a reference to one.
+// list returns the items of a list, which may be a reference.
 func (im *importer) list(n *node) []*node { return im.follow(n).list() }
 
-// headline returns the name that a description gives, and keeps it for the next time.
+// headline returns the name that a description gives. Results are cached.
 func (im *importer) headline(description *node, limit int) string {
 	key := headlineKey{description, limit}
 	name, known := im.headlines[key]
@@ -248,8 +248,8 @@ func (im *importer) headline(description *node, limit int) string {
 	return name
 }
 
-// result sorts the endpoints into versions and writes the definition. An endpoint whose URL names no version
-// belongs to the one that the others name, if that is one.
+// result sorts the endpoints into versions and writes the definition. An endpoint whose URL names no version goes into
+// the version that the others name, if there is exactly one.
 func (im *importer) result() (*Result, error) {
 	fallback := cmp.Or(im.opts.Version, defaultVersion)
 	if len(im.versions) == 1 {

@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected outputs under testdata")
 
-// corpus is what the golden files hold: a document, and what is asked of it.
+// corpus lists the golden files: a document, and the options to import it with.
 var corpus = []struct {
 	input, golden string
 	opts          openapi.Options
@@ -57,8 +57,8 @@ func TestGolden(t *testing.T) {
 			}
 			wantNothingLost(t, result)
 			for _, f := range lint(t, result) {
-				chosen := f.Rule == "version-not-declared" && c.opts.Version != "" // URLs may name another one
-				if f.Rule != "plain-http" && !chosen {                             // what a third party has, it has
+				chosen := f.Rule == "version-not-declared" && c.opts.Version != "" // URLs may name another version
+				if f.Rule != "plain-http" && !chosen {                             // third parties may use plain http
 					t.Errorf("lint finds something: %v", f)
 				}
 			}
@@ -113,7 +113,7 @@ func importText(t *testing.T, text string, opts openapi.Options) *openapi.Result
 	return result
 }
 
-// lint returns what is found in the definition, which has no errors and can be served.
+// lint returns the findings of the definition, which must have no errors and must compile.
 func lint(t *testing.T, r *openapi.Result) []signpost.Finding {
 	t.Helper()
 	endpoints(t, r)
@@ -141,7 +141,7 @@ func endpoints(t *testing.T, r *openapi.Result) []signpost.Endpoint {
 	return all
 }
 
-// wantNothingLost sees to it that each note is a line on its own, and a comment in the definition too.
+// wantNothingLost checks that each note is a single line and also a comment in the definition.
 func wantNothingLost(t *testing.T, r *openapi.Result) {
 	t.Helper()
 	for _, n := range r.Notes {
@@ -189,13 +189,13 @@ func TestLimits(t *testing.T) {
 		t.Errorf("a document that is too large gives %v", err)
 	}
 
-	// YAML takes no key that is longer.
+	// YAML does not allow longer keys.
 	long := importText(t, "openapi: 3.0.0\npaths:\n  ? /"+strings.Repeat("x", 1000)+"\n  : {get: {}}", openapi.Options{})
 	if len(endpoints(t, long)) > 0 || !strings.Contains(long.Notes[0].Message, "its URL is longer than 1000 characters") {
 		t.Errorf("a long path gives %v", long.Notes)
 	}
 
-	// One long list, named again and again, could fill any memory.
+	// Repeated references to one long list could take any amount of memory.
 	var doc strings.Builder
 	doc.WriteString("openapi: 3.0.0\nx-many: &many {get: {parameters: [")
 	for i := range 5000 {
@@ -210,7 +210,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestEmpty imports documents without a single endpoint: the definition is one that lint accepts all the same.
+// TestEmpty imports documents without any endpoint. The definition still passes lint.
 func TestEmpty(t *testing.T) {
 	for _, text := range []string{
 		"openapi: 3.1.0", "openapi: 3.0", "openapi: '3'", "openapi: 3.0.0\npaths:", "openapi: 3.0.0\npaths: []",
@@ -259,7 +259,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestTrailingSlash: a trailing slash is allowed where the document has it, but for /media/, which the feature for
+// TestTrailingSlash checks that a trailing slash in the document is allowed, except in /media/, which the feature for
 // /media misses.
 func TestTrailingSlash(t *testing.T) {
 	for path, want := range map[string]int{"/shows/": 0, "/media/": 1, "/media": 0} {
@@ -270,7 +270,7 @@ func TestTrailingSlash(t *testing.T) {
 	}
 }
 
-// TestFiles: a reference leads to files in the folder of the document, and nowhere else.
+// TestFiles checks that references lead to files in the directory of the document, and nowhere else.
 func TestFiles(t *testing.T) {
 	root := t.TempDir()
 	write := func(name, text string) {

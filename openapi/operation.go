@@ -13,23 +13,23 @@ import (
 	"signpost/internal/spell"
 )
 
-// methods are the operations that a path can have. Of two with the same URL the first becomes the endpoint,
-// so GET comes first. OpenAPI 3.2 added QUERY.
+// methods lists the operations that a path can have. If two have the same URL, the first becomes the endpoint, so GET
+// comes first. QUERY is new in OpenAPI 3.2.
 var methods = []string{"get", "post", "put", "patch", "delete", "head", "options", "trace", "query"}
 
-// operation is an operation of the document, and the endpoint that it becomes.
+// operation is an operation of the document and the endpoint that it becomes.
 type operation struct {
 	label, method, path string // GET /shows, get, /shows
 	item, node          *node  // the path item, and the operation itself
 	err                 error  // why the operation cannot be read
 	notes               []Note
 
-	url, mimeType string   // without a URL, the operation is left out
-	names         []string // what it could be called
-	name          int      // in names
+	url, mimeType string   // an operation without a URL is left out
+	names         []string // candidates
+	name          int      // index into names
 	version       string   // empty if the URL names none
 	context       []signpost.ContextItem
-	allow         []string // warnings that the document answers, as YAML
+	allow         []string // allowed warnings with reasons, as YAML
 	modifiers     []modifier
 }
 
@@ -37,16 +37,16 @@ func (op *operation) note(at *node, format string, args ...any) {
 	op.notes = append(op.notes, newNote(at, op.label, format, args...))
 }
 
-// leftOutPrefix begins the note about an operation that is not imported.
+// leftOutPrefix starts the note about an operation that is not imported.
 const leftOutPrefix = "left out: "
 
-// leaveOut makes the reason the only note about the operation.
+// leaveOut replaces all notes about the operation with the reason.
 func (op *operation) leaveOut(reason error) {
 	op.url, op.notes = "", nil
 	op.note(op.node, leftOutPrefix+"%v", reason)
 }
 
-// collect adds the operations of a path to those of the document, as far as they are asked for.
+// collect adds the selected operations of a path.
 func (im *importer) collect(key string, n *node) {
 	item, err := im.deref(n)
 	switch {
@@ -82,7 +82,7 @@ func (im *importer) collect(key string, n *node) {
 	}
 }
 
-// isChosen reports whether an operation is among those asked for.
+// isChosen reports whether an operation is selected.
 func (im *importer) isChosen(op *operation) bool {
 	byPath := len(im.opts.Paths) == 0
 	for i, pattern := range im.paths {
@@ -103,12 +103,12 @@ func (im *importer) isChosen(op *operation) bool {
 	return byPath && byTag
 }
 
-// pathPattern returns the expression for a path in which * stands for any text.
+// pathPattern returns the regular expression for a path in which * matches any text.
 func pathPattern(choice string) *regexp.Regexp {
 	return regexp.MustCompile("(?s)^" + strings.ReplaceAll(regexp.QuoteMeta(choice), `\*`, ".*") + "$")
 }
 
-// endpoint fills in the endpoint of an operation. The error says why it cannot become one.
+// endpoint fills in the endpoint of an operation. The error says why that is impossible.
 func (im *importer) endpoint(op *operation) (err error) {
 	switch {
 	case op.err != nil:
@@ -132,7 +132,7 @@ func (im *importer) endpoint(op *operation) (err error) {
 		return fmt.Errorf("its URL is longer than %d characters", maxKey)
 	}
 	op.version = im.opts.Version
-	if op.version == "" && strings.Contains(op.url, signpost.HostPlaceholder) { // the versions of other services are not this one's
+	if op.version == "" && strings.Contains(op.url, signpost.HostPlaceholder) { // third parties have their own versions
 		op.version = versionIn(op.url)
 	}
 	im.misspelt(op.note, op.node, "operation")
@@ -141,7 +141,7 @@ func (im *importer) endpoint(op *operation) (err error) {
 	im.addContext(op)
 	im.addModifiers(op)
 
-	// The modifiers are valid by the way they are made.
+	// modifiers are valid by construction, so they are left out here
 	e := signpost.Endpoint{URL: op.url, Name: op.names[0], Method: op.method, MIMEType: op.mimeType, ContextObj: op.context}
 	if findings := signpost.NewManifest(e).Validate(); len(findings) > 0 {
 		return errors.New(findings[0].Message)
@@ -149,8 +149,8 @@ func (im *importer) endpoint(op *operation) (err error) {
 	return nil
 }
 
-// allowWhatIsMeant answers the warnings about a URL that is as the document says. It leaves those alone behind which
-// something may be wrong: a feature for /media would miss /media/.
+// allowWhatIsMeant allows the warnings about a URL that is exactly as the document says. It does not allow those that
+// may hide a mistake: a feature for /media would miss /media/.
 func (op *operation) allowWhatIsMeant() {
 	u := signpost.CutURL(op.url)
 	if path := u.Path(); path != "/" && strings.HasSuffix(path, "/") && !strings.HasSuffix(path, "/media/") {
@@ -167,7 +167,7 @@ func versionIn(url string) string {
 	return ""
 }
 
-// names returns what an operation could be called, best first. The last one, method and path, is its alone.
+// names returns possible names of an operation, best first. The last one, method and path, is unique.
 func (im *importer) names(op *operation) []string {
 	id := op.node.get("operationId").string()
 	if len(id) > maxSummary {
@@ -187,8 +187,8 @@ func (im *importer) names(op *operation) []string {
 	return append(names, op.label)
 }
 
-// setNames gives each endpoint of a version a name of its own. Operations that would share a name all take
-// their next best one, so that none of them looks like the one that is meant.
+// setNames gives each endpoint of a version a unique name. Operations that would share a name all fall back to their
+// next best one, so that none of them seems to be the only one.
 func setNames(operations []*operation) {
 	type key struct{ version, name string }
 	holder, shared := make(map[key]*operation), make(map[key]bool)
@@ -207,7 +207,7 @@ func setNames(operations []*operation) {
 			if holder[k] = op; other != nil && other.name < len(other.names)-1 {
 				next(other)
 			}
-		case other != nil && other.name == op.name: // as good a name for one as for the other
+		case other != nil && other.name == op.name: // both have equal claim to the name
 			delete(holder, k)
 			shared[k] = true
 			next(other)
@@ -218,7 +218,7 @@ func setNames(operations []*operation) {
 	}
 }
 
-// fieldsOf are the fields of the objects in which a misspelt one would be missed.
+// fieldsOf lists the fields of objects in which a misspelt field would go unnoticed.
 var fieldsOf = map[string][]string{
 	"document":  strings.Fields("openapi $self info jsonSchemaDialect servers paths webhooks components security tags externalDocs"),
 	"path":      append(strings.Fields("$ref summary description servers parameters additionalOperations"), methods...),
@@ -229,21 +229,21 @@ var fieldsOf = map[string][]string{
 }
 
 const (
-	// maxField is how long a key can be to be compared with the fields of an object.
+	// maxField is the maximum length of a key that is compared with known fields.
 	maxField = 30
 
-	// maxUnknown is how many unknown keys of an object are compared. An object with more of them is not one
-	// with misspelt fields.
+	// maxUnknown is the maximum number of unknown keys of an object that are compared. If there are more, they are not
+	// misspellings.
 	maxUnknown = 20
 )
 
-// typo is a key that looks misspelt, and what to say about it.
+// typo is a key that looks misspelt, and the note about it.
 type typo struct {
 	at      *node
 	message string
 }
 
-// misspelt notes the keys of an object that look like a field that it could have. Each object is looked at once.
+// misspelt notes the keys of an object that look like misspelt fields. Each object is checked once.
 func (im *importer) misspelt(note func(*node, string, ...any), n *node, what string) {
 	notes, known := im.typos[n]
 	if !known {

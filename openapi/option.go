@@ -10,7 +10,7 @@ import (
 	"signpost"
 )
 
-// readValues adds the values of enum and const, with the labels that go with them.
+// readValues adds the values of enum and const, with their labels.
 func (im *importer) readValues(n *node, s *shape) {
 	values := n.get("enum").list()
 	labels := s.labels(im, n, values)
@@ -26,8 +26,8 @@ func (im *importer) readValues(n *node, s *shape) {
 	}
 }
 
-// labels returns the labels that extensions give to the values of an enum: the names that code generators
-// use, or descriptions that are short enough. They are a list in the order of the values, or an object.
+// labels returns the labels that extensions give to the values of an enum: the names that code generators use, or
+// descriptions that are short enough. The extension is a list in the order of the values, or an object.
 func (s *shape) labels(im *importer, n *node, values []*node) []string {
 	labels := make([]string, len(values))
 	for _, field := range []string{"x-enum-varnames", "x-enumNames", "x-enum-descriptions", "x-enumDescriptions"} {
@@ -56,10 +56,10 @@ func (s *shape) labels(im *importer, n *node, values []*node) []string {
 }
 
 var (
-	// identifier is a name as programs have it.
+	// identifier matches a name as used in programs.
 	identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-	// valueWords are values that read better as words. A code such as en-GB or HD is best left alone.
+	// valueWords matches values that read better as words. Codes such as en-GB or HD are left alone.
 	valueWords = regexp.MustCompile(`^[a-z]{3,}(_[a-z]+)*$|^[a-z]{2}_[a-z]{3,}(_[a-z]+)*$|^[A-Z]{3,}(_[A-Z]+)+$`)
 )
 
@@ -67,17 +67,17 @@ var (
 type optionSet struct {
 	list []signpost.Option
 	has  map[string]bool // by value
-	text string          // as YAML, a line for each
+	text string          // as YAML, one per line
 }
 
-// optionResult is the options that come of a list of values, and what to say about them.
+// optionResult holds the options made from a list of values, and the notes about them.
 type optionResult struct {
 	set      *optionSet
 	warnings []string
 }
 
-// optionsOf returns the options for the values of a shape. Lists of values that come to the same have the same set,
-// so that equal modifiers can be found, and a list that many parameters share is looked at once.
+// optionsOf returns the options for the values of a shape. Equal lists share a set, so that equal modifiers can be
+// found, and a list that many parameters share is processed once.
 func (im *importer) optionsOf(s *shape) optionResult {
 	first := &s.values[0]
 	r, known := im.options[first]
@@ -91,8 +91,8 @@ func (im *importer) optionsOf(s *shape) optionResult {
 	return r
 }
 
-// newOptionSet makes options of values, each with a label of its own. The values of options are text, whatever
-// they are in the schema.
+// newOptionSet makes options from values, each with a label of its own. Option values are strings, whatever their type
+// in the schema.
 func newOptionSet(values []choice) (set *optionSet, warnings []string) {
 	set = &optionSet{has: make(map[string]bool)}
 	numbers, labels := false, make(map[string]int)

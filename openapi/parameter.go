@@ -13,34 +13,34 @@ import (
 	"signpost"
 )
 
-// contextParameter is the query parameter in which clients send context.
+// contextParameter is the query parameter that carries context.
 const contextParameter = "ctx"
 
-// maxParameterName bounds the name of a parameter, in bytes. Real ones have fewer than a hundred.
+// maxParameterName is the maximum length of a parameter name in bytes. Real ones have fewer than a hundred.
 const maxParameterName = 1000
 
-// modifier is a modifier in the short form of a definition. Two that are equal are the same control.
+// modifier is a modifier in the short form of a definition. Equal values mean the same control.
 type modifier struct {
 	id      string
-	text    string     // as YAML, up to the options
+	text    string     // as YAML, without the options
 	options *optionSet // of a select
 }
 
-// control is what becomes of a parameter: a modifier, unless it is left out.
+// control is the result of importing a parameter: a modifier, unless it is left out.
 type control struct {
 	modifier modifier
 	leftOut  bool
 	notes    []Note
-	work     int // of maxWork
+	work     int // counted against maxWork
 }
 
-// parameter is a parameter of an operation, or of its path.
+// parameter is a parameter of an operation or of its path.
 type parameter struct {
 	name, in, headline string
 	node               *node
 }
 
-// addModifiers turns the query parameters of an operation into modifiers.
+// addModifiers converts the query parameters of an operation to modifiers.
 func (im *importer) addModifiers(op *operation) {
 	for _, p := range im.parameters(op) {
 		if im.work > maxWork {
@@ -61,8 +61,8 @@ func (im *importer) addModifiers(op *operation) {
 	}
 }
 
-// parameters returns the parameters of the path, then those of the operation. One of the operation stands
-// in the place of one of the path with the same name.
+// parameters returns the parameters of the path, followed by those of the operation. A parameter of the operation
+// replaces one of the path with the same name.
 func (im *importer) parameters(op *operation) []parameter {
 	var all []parameter
 	index := make(map[[2]string]int)
@@ -98,8 +98,8 @@ func (im *importer) parameters(op *operation) []parameter {
 	return all
 }
 
-// parameterList returns the items of a list of parameters. The list can be a reference, and so can be a list
-// inside it: documents that are put together from parts have both.
+// parameterList returns the items of a list of parameters. The list may be a reference, and so may a list inside it:
+// documents that are assembled from parts have both.
 func (im *importer) parameterList(op *operation, n *node) []*node {
 	target, err := im.deref(n)
 	if err != nil {
@@ -119,13 +119,13 @@ func (im *importer) parameterList(op *operation, n *node) []*node {
 	return all
 }
 
-// controlKey tells parameters apart: a reference can bring a description of its own.
+// controlKey distinguishes parameters: a reference may have a description of its own.
 type controlKey struct {
 	node     *node
 	headline string
 }
 
-// control returns what becomes of a parameter. It is worked out once, however many operations have the parameter.
+// control returns the result for a parameter. It is computed once, however many operations share the parameter.
 func (im *importer) control(p parameter) *control {
 	key := controlKey{p.node, p.headline}
 	if c := im.controls[key]; c != nil {
@@ -157,7 +157,7 @@ func (im *importer) modifier(note func(*node, string, ...any), p parameter) (m m
 	schema := p.node.get("schema")
 	switch {
 	case p.in == "path":
-		return m, errors.New("it is not in the path")
+		return m, errors.New("it does not occur in the path")
 	case p.in != "query":
 		return m, fmt.Errorf("it is in %q, and only query parameters become modifiers", p.in)
 	case p.name == contextParameter:
@@ -174,9 +174,9 @@ func (im *importer) modifier(note func(*node, string, ...any), p parameter) (m m
 	case err != nil:
 		return m, err
 	case p.node.get("style").string() == "deepObject":
-		return m, errors.New("a modifier has one value, and deepObject has several")
+		return m, errors.New("a modifier has a single value, but deepObject has several")
 	case schema == nil && p.node.get("content") != nil:
-		return m, errors.New("a modifier has a plain value, and this has a content type")
+		return m, errors.New("a modifier has a plain value, but this has a content type")
 	case schema == p.node:
 		note(p.node, "its type should be in a schema; using it anyway")
 	}
@@ -238,29 +238,29 @@ func (im *importer) modifier(note func(*node, string, ...any), p parameter) (m m
 	return m, nil
 }
 
-// oneOfMany returns the shape of one value of an array, and a note that says so. An optional array whose values
-// can be anything is left out, since a control for one value would promise too little.
+// oneOfMany returns the shape of a single array element, and a note about that. Optional arrays of arbitrary values are
+// left out, since a control for a single value would be too limited.
 func (im *importer) oneOfMany(p parameter, array *shape, required bool) (one *shape, note string, err error) {
 	if array.types[0] != "array" {
-		return nil, "", fmt.Errorf("a modifier has one value, and this is an %s", array.types[0])
+		return nil, "", fmt.Errorf("a modifier has a single value, but this is an %s", array.types[0])
 	}
 	item, err := im.shape(array.items)
 	if err != nil {
 		return nil, "", err
 	}
 	s := *item
-	s.headline = array.headline // the item's is about a single value
+	s.headline = array.headline // the items' headline describes a single value
 	s.dflt, s.example = cmp.Or(array.dflt, item.dflt), cmp.Or(array.example, item.example)
 	if !slices.ContainsFunc(array.values, func(c choice) bool { return !c.value.isScalar() }) && len(array.values) > 0 {
-		s.values = array.values // an enum that stands beside items, where it belongs inside
+		s.values = array.values // an enum next to items instead of inside
 	}
 	style, explode := p.node.get("style").string(), p.node.get("explode")
 	commas := (style == "" || style == "form") && explode != nil && !explode.isTrue()
 	switch {
 	case len(item.types) > 0 && !slices.ContainsFunc(item.types, isPlain):
-		return nil, "", fmt.Errorf("a modifier has one value, and this is an array of type %s", item.types[0])
+		return nil, "", fmt.Errorf("a modifier has a single value, but this is an array of type %s", item.types[0])
 	case !required && len(s.values) == 0 && !commas:
-		return nil, "", errors.New("a modifier has one value, and this is an array")
+		return nil, "", errors.New("a modifier has a single value, but this is an array")
 	}
 	if s.dflt.is(list) && len(s.dflt.items) <= 1 {
 		s.dflt = slices.Concat(s.dflt.items, []*node{nil})[0]
@@ -272,7 +272,7 @@ func (im *importer) oneOfMany(p parameter, array *shape, required bool) (one *sh
 	return &s, "it takes several values; the control sets one", nil
 }
 
-// joined returns a list of plain values as one text with commas, and anything else as it is.
+// joined returns a list of plain values as comma-separated text, and anything else unchanged.
 func joined(n *node) *node {
 	if !n.is(list) {
 		return n
@@ -287,10 +287,10 @@ func joined(n *node) *node {
 	return &node{kind: text, text: strings.Join(texts, ","), line: n.line, file: n.file}
 }
 
-// isPlain reports whether values of the type fit into a modifier.
+// isPlain reports whether values of this type fit into a modifier.
 func isPlain(t string) bool { return t != "array" && t != "object" }
 
-// placeholder returns an example as the placeholder of an input. Of a list, its first item serves.
+// placeholder returns an example as the placeholder of an input. For a list, it is the first item.
 func placeholder(example *node) string {
 	if example.is(list) && len(example.items) > 0 {
 		example = example.items[0]
@@ -302,10 +302,10 @@ func placeholder(example *node) string {
 	return text
 }
 
-// maxPlaceholder is how long an example can be to fit into an input, in bytes.
+// maxPlaceholder is the maximum length of an example that fits into an input, in bytes.
 const maxPlaceholder = 200
 
-// jsonNumber is the form of a number in a manifest.
+// jsonNumber matches numbers as they are written in a manifest.
 var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
 // convert returns a value of the document as the default of a modifier, in YAML, or "" if it does not fit.

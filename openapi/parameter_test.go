@@ -8,8 +8,8 @@ import (
 	"signpost/openapi"
 )
 
-// TestParameter imports one query parameter: its schema, the modifier without id, name, key and label, and
-// what is noted. An empty modifier means that there is none.
+// TestParameter imports one query parameter. A case has its schema, the modifier without id, name, key and label, and
+// the notes. An empty modifier means that there is none.
 func TestParameter(t *testing.T) {
 	for _, c := range []struct{ schema, modifier, note string }{
 		{"{type: string}", "{kind: text}", ""},
@@ -18,7 +18,7 @@ func TestParameter(t *testing.T) {
 		{"{type: boolean}", "{kind: boolean}", ""},
 		{"{type: string, enum: [b_c, a]}", "{kind: select, options: [{value: b_c, label: b_c}, {value: a, label: a}]}", ""},
 
-		// What null means: nothing.
+		// null makes no difference.
 		{"{type: string, nullable: true}", "{kind: text}", ""},
 		{"{type: [integer, 'null']}", "{kind: number}", ""},
 		{"{type: [integer, null]}", "{kind: number}", ""},
@@ -28,7 +28,7 @@ func TestParameter(t *testing.T) {
 		{"{type: string, enum: [en, null], default: null}", "{kind: select, options: [{value: en, label: en}]}", ""},
 		{"{type: 'null'}", "{kind: text}", "its type is not declared"},
 
-		// Schemas in schemas.
+		// Nested schemas.
 		{"{allOf: [{$ref: '#/components/schemas/Size'}]}", "{kind: number, defaultValue: 20, placeholder: \"5\"}", ""},
 		{"{allOf: [{$ref: '#/components/schemas/Size'}], default: 10, example: 6}", "{kind: number, defaultValue: 10, placeholder: \"6\"}", ""},
 		{"{$ref: '#/components/schemas/Size', default: 30}", "{kind: number, defaultValue: 30, placeholder: \"5\"}", ""},
@@ -68,13 +68,13 @@ func TestParameter(t *testing.T) {
 		{"{type: string, default: [a]}", "{kind: text}", `the default "a list" is left out`},
 		{"{type: string, enum: [a, b], default: c}", "{kind: select, options: [{value: a, label: a}, {value: b, label: b}]}", `the default "c" is left out: it is not one of the values`},
 
-		// Of an array, a control sets one value, if that makes sense.
+		// For an array, a control sets one value if that makes sense.
 		{"{type: array, items: {type: string, enum: [a, b]}}", "{kind: select, options: [{value: a, label: a}, {value: b, label: b}]}", "it takes several values; the control sets one"},
 		{"{type: array, items: {type: string, enum: [a, b]}, default: [b]}", "{kind: select, defaultValue: b, options: [{value: a, label: a}, {value: b, label: b}]}", "it takes several values"},
 		{"{type: array, items: {type: string, enum: [a, b]}, default: [a, b]}", "{kind: select, options: [{value: a, label: a}, {value: b, label: b}]}", `the default "a list" is left out: a modifier has one value`},
 		{"{type: array, items: {$ref: '#/components/schemas/Order'}}", "{kind: select, options: [{value: a, label: a}]}", "it takes several values"},
 		{"{type: array, enum: [a, b], items: {type: string}}", "{kind: select, options: [{value: a, label: a}, {value: b, label: b}]}", "it takes several values"},
-		{"{type: array, enum: [[a], [b]], items: {type: string}}", "", "a modifier has one value, and this is an array"},
+		{"{type: array, enum: [[a], [b]], items: {type: string}}", "", "a modifier has a single value, but this is an array"},
 		{"{type: array, items: {type: array, items: {enum: [a]}}}", "", "this is an array of type array"},
 		{"{type: array, items: {$ref: '#/components/schemas/Gone'}}", "", "points to nothing"},
 		{"{type: array, items: {type: string}}, required: true, x: {}", "{kind: text}", "it takes several values; the control sets one"},
@@ -84,23 +84,23 @@ func TestParameter(t *testing.T) {
 		{"{type: array, items: {type: string}, default: [a, b]}, explode: false, x: {}", `{kind: text, defaultValue: "a,b"}`, "it takes several values, separated by commas"},
 		{"{type: array, items: {type: integer}, default: [1]}, style: form, explode: false, x: {}", "{kind: number, defaultValue: 1}", "it takes several values; the control sets one"},
 		{"{type: array, items: {type: string}, default: []}, explode: false, x: {}", "{kind: text}", "it takes several values, separated by commas"},
-		{"{type: array, items: {type: string}}, style: pipeDelimited, explode: false, x: {}", "", "a modifier has one value, and this is an array"},
-		{"{type: array, items: {type: string}}, explode: true, x: {}", "", "a modifier has one value, and this is an array"},
+		{"{type: array, items: {type: string}}, style: pipeDelimited, explode: false, x: {}", "", "a modifier has a single value, but this is an array"},
+		{"{type: array, items: {type: string}}, explode: true, x: {}", "", "a modifier has a single value, but this is an array"},
 		{"{type: array, items: {$ref: '#/components/schemas/Filter'}}, required: true, x: {}", "{kind: text}", "it takes several values"},
 		{"{anyOf: [{type: integer}, {type: array, items: {type: integer}}]}", "{kind: number}", "it also takes several values; the control sets one"},
 		{"{type: [integer, array], items: {type: integer}}", "{kind: number}", "it also takes several values; the control sets one"},
 		{"{oneOf: [{type: string, enum: [a, b]}, {type: array, items: {type: string, enum: [a, b]}}]}", "{kind: select, options: [{value: a, label: a}, {value: b, label: b}]}", "it also takes several values"},
 
-		// What an alternative says is about this alternative, unless there is no other.
+		// What an alternative says applies only to this alternative, unless it is the only one.
 		{"{oneOf: [{const: a, description: The first.}, {const: b, description: The second.}]}", "{kind: select, options: [{value: a, label: The first}, {value: b, label: The second}]}", ""},
 		{"{oneOf: [{type: integer, description: A number}, {type: number, description: Another}]}", "{kind: number}", ""},
 		{"{anyOf: [{type: integer, description: P}, {type: 'null'}]}", "{kind: number}", ""},
 
-		// What a modifier is not, and what is not a type.
-		{"{type: array, items: {type: string}}", "", "a modifier has one value, and this is an array"},
-		{"{items: {type: string}}", "", "a modifier has one value, and this is an array"},
-		{"{type: object}", "", "a modifier has one value, and this is an object"},
-		{"{properties: {}}", "", "a modifier has one value, and this is an object"},
+		// Values that do not fit into a modifier, and unknown types.
+		{"{type: array, items: {type: string}}", "", "a modifier has a single value, but this is an array"},
+		{"{items: {type: string}}", "", "a modifier has a single value, but this is an array"},
+		{"{type: object}", "", "a modifier has a single value, but this is an object"},
+		{"{properties: {}}", "", "a modifier has a single value, but this is an object"},
 		{"{type: date}", "{kind: text}", "imported as text: its type is date"},
 		{"{type: int}", "{kind: number}", ""},
 		{"{}", "{kind: text}", "its type is not declared"},

@@ -9,47 +9,46 @@ import (
 	"signpost"
 )
 
-// shape is what a schema says about the values of a parameter. Whether a value can be null does not matter:
-// an editor who sets nothing sends nothing.
+// shape summarizes what a schema says about the values of a parameter. Whether null is allowed does not matter: if an
+// editor sets nothing, nothing is sent.
 type shape struct {
 	types           []string // without null
-	values          []choice // of enum and const
+	values          []choice // from enum and const
 	dflt, example   *node
 	headline, title string
 	format          string
 	items           *node    // of an array
-	warnings        []string // about the schema, for each parameter that has it
+	warnings        []string // repeated for each parameter that uses the schema
 }
 
-// choice is a value with its label, if the document has one.
+// choice is a value with its label, if any.
 type choice struct {
 	value *node
 	label string
 }
 
 const (
-	// maxTypes bounds the types of a schema. There are seven, and some that people invent.
+	// maxTypes limits the number of types of a schema. There are seven, plus some that people invent.
 	maxTypes = 10
 
-	// maxWarnings bounds what is said about one schema.
+	// maxWarnings limits the number of notes about one schema.
 	maxWarnings = 10
 
-	// maxNesting bounds how deep schemas stand in schemas, through references too. Real ones have fewer than
-	// ten levels.
+	// maxNesting limits the nesting of schemas, including references. Real ones have fewer than ten levels.
 	maxNesting = 100
 
-	// maxValues bounds the values of a parameter. Nobody finds anything in a dropdown that has a tenth of them.
+	// maxValues limits the number of values of a parameter. A dropdown with a tenth of them is already unusable.
 	maxValues = 10_000
 )
 
-// shapeResult is a shape that was read, is being read, or cannot be read.
+// shapeResult is a shape that has been read, is being read, or cannot be read.
 type shapeResult struct {
 	shape *shape
 	err   error
 }
 
-// shape returns what a schema says, and what the schemas inside it say. What stands further out wins. Each
-// schema is read once, however many others refer to it. The shape is never nil.
+// shape reads a schema and the schemas inside it; outer ones win. Each schema is read once, however many others refer
+// to it. The result is never nil.
 func (im *importer) shape(n *node) (*shape, error) {
 	if n == nil {
 		return &shape{}, nil
@@ -115,7 +114,7 @@ func (s *shape) addType(t string) {
 	}
 }
 
-// merge adds what another schema says as well.
+// merge adds what another schema says.
 func (s *shape) merge(other *shape) {
 	for _, t := range other.types {
 		s.addType(t)
@@ -127,7 +126,7 @@ func (s *shape) merge(other *shape) {
 	s.headline, s.title, s.format = cmp.Or(s.headline, other.headline), cmp.Or(s.title, other.title), cmp.Or(s.format, other.format)
 }
 
-// readAlternatives adds what schemas say of which any one applies. They are a choice of values if each is.
+// readAlternatives adds schemas of which any one applies. They are a choice of values if each of them is.
 func (im *importer) readAlternatives(alternatives []*node, s *shape) error {
 	var all []*shape
 	for _, n := range alternatives {
@@ -148,10 +147,10 @@ func (im *importer) readAlternatives(alternatives []*node, s *shape) error {
 	anyValue := false
 	for _, one := range all {
 		inner := *one
-		inner.values, inner.warnings, inner.headline, inner.title = nil, nil, "", "" // which are about this alternative alone
+		inner.values, inner.warnings, inner.headline, inner.title = nil, nil, "", "" // these concern only this alternative
 		choices.merge(&inner)
 		switch {
-		case len(one.types) > 0 && !slices.ContainsFunc(one.types, isPlain): // the values of arrays are no values here
+		case len(one.types) > 0 && !slices.ContainsFunc(one.types, isPlain): // the values of arrays do not count here
 		case len(one.values) == 1:
 			c := one.values[0]
 			c.label = cmp.Or(c.label, one.title, one.headline)
@@ -180,12 +179,12 @@ func (s *shape) addWarnings(warnings []string) {
 	}
 }
 
-// plainTypes returns the types of which a modifier can have values.
+// plainTypes returns the types that fit into a modifier.
 func (s *shape) plainTypes() []string {
 	return slices.DeleteFunc(slices.Clone(s.types), func(t string) bool { return !isPlain(t) })
 }
 
-// kind returns the kind of modifier that takes the values.
+// kind returns the modifier kind for the values.
 func (s *shape) kind() string {
 	types := s.plainTypes()
 	only := func(names ...string) bool {

@@ -26,7 +26,7 @@ func (im *importer) addContext(op *operation) {
 		asked := false
 		for _, schemes := range alternatives {
 			asked = asked || slices.Contains(schemes, scheme)
-			// A key is optional where another scheme, or none, will do.
+			// A key is optional if another scheme, or none, is sufficient.
 			item.Required = item.Required && slices.ContainsFunc(schemes, func(s string) bool { return im.opts.Context[s] == key })
 		}
 		im.asked[scheme] = im.asked[scheme] || asked
@@ -36,13 +36,13 @@ func (im *importer) addContext(op *operation) {
 	}
 }
 
-// security is what a document or an operation asks for: the schemes of any one of the alternatives.
+// security is what a document or an operation requires: the schemes of any one of the alternatives.
 type security struct {
 	alternatives [][]string
-	unmapped     []string // schemes that have no context key, sorted
+	unmapped     []string // schemes without a context key, sorted
 }
 
-// securityOf returns the security that a document or an operation declares.
+// securityOf returns the declared security of a document or an operation.
 func (im *importer) securityOf(owner *node) security {
 	declared := owner.get("security")
 	s, known := im.securities[declared]
@@ -63,8 +63,7 @@ func (im *importer) securityOf(owner *node) security {
 	return s
 }
 
-// noteSecurity notes the security schemes that have no context key. Which key carries a token is for the
-// deployment to say.
+// noteSecurity notes the security schemes without a context key. Only the deployment knows which key carries a token.
 func (im *importer) noteSecurity(note func(*node, string, ...any), owner *node) {
 	if names := im.securityOf(owner).unmapped; len(names) > 0 {
 		note(owner.get("security"), "security (%s) is left out; map it to a context key with --context %s=KEY",
@@ -72,10 +71,10 @@ func (im *importer) noteSecurity(note func(*node, string, ...any), owner *node) 
 	}
 }
 
-// maxSchemesNamed is how many security schemes a note names.
+// maxSchemesNamed limits the number of security schemes that a note names.
 const maxSchemesNamed = 10
 
-// noteUnknownSchemes notes the schemes of Options.Context that no imported operation asks for.
+// noteUnknownSchemes notes the schemes of Options.Context that no imported operation requires.
 func (im *importer) noteUnknownSchemes() {
 	declared := im.follow(im.root.get("components").get("securitySchemes")).names()
 	for _, scheme := range im.schemes {
@@ -90,7 +89,7 @@ func (im *importer) noteUnknownSchemes() {
 	}
 }
 
-// findCredentials finds the query parameters in which security schemes carry a key.
+// findCredentials finds the query parameters in which security schemes send a key.
 func (im *importer) findCredentials() {
 	schemes := im.follow(im.root.get("components").get("securitySchemes"))
 	for _, name := range schemes.names() {
@@ -100,9 +99,9 @@ func (im *importer) findCredentials() {
 	}
 }
 
-// Parameters that carry a credential by their name, whatever a document says of its security. The expressions
-// see the letters and digits of a name, in lower case. A key or a token may also be something else, such as the
-// place where a list goes on, so there the description counts.
+// These expressions recognize parameters that carry a credential by name, whatever the document says about security.
+// They apply to the letters and digits of the name, in lower case. A key or token may also be something else, such as a
+// pagination cursor, so for these the description decides.
 var (
 	credentialName = regexp.MustCompile(`^(x?(access|auth|api|app|bearer|client|id|jwt|oauth2?|private|refresh|security|session|user)?(secret|password|passwd|jwt)|` +
 		`x?(access|auth|api|bearer|csrf|id|jwt|oauth2?|refresh|security|session|user)token|x?(access|api|license|private|secret|subscription)key|` +

@@ -30,7 +30,7 @@ func (im *importer) url(op *operation) (string, error) {
 	for i, s := range segments {
 		name, colon := strings.CutPrefix(s, ":")
 		switch {
-		case colon && name == "": // a segment that is a colon and nothing else is just that
+		case colon && name == "": // a lone colon is literal
 		case colon && parameterName.MatchString(name):
 			segments[i] = "{{" + name + "}}"
 		case colon:
@@ -46,7 +46,7 @@ func (im *importer) url(op *operation) (string, error) {
 type server struct {
 	node              *node
 	scheme, authority string // without an authority, the URL is relative to the document
-	path              string // without a slash at its end
+	path              string // without a trailing slash
 }
 
 func newServer(n *node) server {
@@ -72,13 +72,12 @@ func (s server) hostport() string {
 	return s.authority[strings.LastIndexByte(s.authority, '@')+1:]
 }
 
-// host returns the host and port of the server in the form in which two can be compared. Whether it is asked
-// over http or https does not make it another one.
+// host returns the normalized host and port of the server, for comparison. http and https do not make a difference.
 func (s server) host() string {
 	return strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(s.hostport()), ":443"), ":80")
 }
 
-// origin returns the server without its path, and without a password that somebody left in it.
+// origin returns the server without its path and credentials.
 func (s server) origin() string {
 	if s.authority == "" {
 		return ""
@@ -86,7 +85,7 @@ func (s server) origin() string {
 	return s.scheme + "://" + s.hostport()
 }
 
-// serversOf returns the servers that an operation has, and what they belong to: the innermost ones count.
+// serversOf returns the servers of an operation, and where they are declared: the innermost ones win.
 func (im *importer) serversOf(op *operation) (owner *node, servers []*node) {
 	for _, owner = range []*node{op.node, op.item, im.root} {
 		if servers := im.list(owner.get("servers")); len(servers) > 0 {
@@ -96,8 +95,8 @@ func (im *importer) serversOf(op *operation) (owner *node, servers []*node) {
 	return im.root, nil
 }
 
-// findOwnHost finds the host that {{host}} stands for: that of the document's first absolute server. A document
-// without servers has such a host if all its operations are on the same one.
+// findOwnHost finds the host that {{host}} stands for: that of the document's first absolute server. Without servers,
+// it is the host that all operations share, if there is one.
 func (im *importer) findOwnHost() {
 	if im.opts.ThirdParty {
 		return
@@ -135,7 +134,7 @@ func (im *importer) setOwnHost(s server) {
 	im.note(s.node, "https://%s stands for %s", signpost.HostPlaceholder, s.origin())
 }
 
-// base returns the beginning of an operation's URL, without a slash at its end. The first of its servers counts.
+// base returns the beginning of an operation's URL, without a trailing slash. It uses the first server.
 func (im *importer) base(op *operation) (string, error) {
 	owner, servers := im.serversOf(op)
 	s := newServer(nil)
@@ -162,7 +161,7 @@ func (im *importer) base(op *operation) (string, error) {
 	return s.scheme + "://" + cmp.Or(s.authority, signpost.HostPlaceholder) + s.path, nil
 }
 
-// maxServersNamed is how many unused servers a note names.
+// maxServersNamed limits the number of unused servers that a note names.
 const maxServersNamed = 3
 
 // noteServers notes the servers that are not used.
@@ -171,7 +170,7 @@ func (im *importer) noteServers(note func(*node, string, ...any), servers []*nod
 	for i, n := range servers {
 		im.work++
 		s, first := newServer(n), newServer(servers[0])
-		if s.origin() == first.origin() && s.path == first.path { // variables can make two of one
+		if s.origin() == first.origin() && s.path == first.path { // may be equal after variables are filled in
 			continue
 		}
 		if len(unused) == maxServersNamed {

@@ -10,7 +10,7 @@ import (
 
 var (
 	camelCase  = regexp.MustCompile(`([\p{Ll}\p{N}])(\p{Lu})`)
-	acronymEnd = regexp.MustCompile(`(\p{Lu})(\p{Lu}\p{Ll}{2})`) // of TLSVerify, but not of IDs
+	acronymEnd = regexp.MustCompile(`(\p{Lu})(\p{Lu}\p{Ll}{2})`) // splits TLSVerify, but not IDs
 	separators = regexp.MustCompile(`[^\p{L}\p{M}\p{N}]+`)
 	constant   = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$|^[A-Z]{5,}$`) // NEWEST_FIRST or NEWEST, but not UHD
 )
@@ -43,22 +43,22 @@ func capitalise(s string) string {
 }
 
 const (
-	// maxHeadline is the longest name that a description gives, in characters. A control with a longer one
-	// is called by its label.
+	// maxHeadline is the maximum length of a name taken from a description, in characters. If it is longer, the label
+	// is used.
 	maxHeadline = 60
 
-	// maxSummary is the longest name that a summary gives, in characters. OpenAPI 2 asked for summaries
+	// maxSummary is the maximum length of a name taken from a summary, in characters. OpenAPI 2 asked for summaries
 	// shorter than this.
 	maxSummary = 120
 
-	// maxDescription is how much of a description is read, in bytes: enough for a first sentence that is
-	// short enough for a name, with the links in it and the lead-ins before it.
+	// maxDescription is how many bytes of a description are read: enough for a first sentence that can be a name,
+	// including links and preceding lead-ins.
 	maxDescription = 1024
 )
 
-// headline returns the first sentence of a description or summary as a name: without Markdown, without
-// lead-ins such as "Optional.", and without a full stop. It returns "" if that sentence has more than limit
-// characters, because half a sentence is no name.
+// headline returns the first sentence of a description or summary as a name: without Markdown, without lead-ins such as
+// "Optional.", and without a full stop. It returns "" if the sentence has more than limit characters, because half a
+// sentence is not a name.
 func headline(description *node, limit int) string {
 	if !description.isScalar() {
 		return ""
@@ -81,8 +81,8 @@ func headline(description *node, limit int) string {
 	return ""
 }
 
-// The words that tell how a parameter is used, rather than what it is for. Alone in front of a description
-// they are no name for anything.
+// Words that tell how a parameter is used, rather than what it is for. On their own at the start of a description, they
+// do not name anything.
 const leadInWords = `(?:this (?:parameter|field) is )?(?:optional|required|mandatory|deprecated|output only|input only|read[ -]only|immutable|beta|experimental|preview)` +
 	`(?: (?:query )?(?:parameter|param|field|argument|value))?`
 
@@ -91,8 +91,8 @@ var (
 	aside  = regexp.MustCompile(`(?i)\s*[(\[]\s*` + leadInWords + `\s*[)\]]$`)
 )
 
-// trimLeadIns removes "Optional.", "(required)", "Deprecated:" and the like from the beginning, and the
-// bracketed ones from the end.
+// trimLeadIns removes "Optional.", "(required)", "Deprecated:" and the like from the start, and the bracketed ones from
+// the end.
 func trimLeadIns(s string) string {
 	rest := s
 	for {
@@ -113,7 +113,7 @@ var (
 	abbreviation = regexp.MustCompile(`(?i)(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|approx|incl|no|\p{L})$`)
 )
 
-// firstSentence returns text up to its first full stop. That of "e.g. Drama" ends nothing.
+// firstSentence returns the text up to its first full stop, not counting that of "e.g. Drama".
 func firstSentence(s string) string {
 	for _, end := range sentenceEnd.FindAllStringIndex(s, -1) {
 		if !abbreviation.MatchString(s[:end[0]]) {
@@ -123,8 +123,8 @@ func firstSentence(s string) string {
 	return s
 }
 
-// Markdown and HTML, as descriptions have it. Block elements become empty lines, so that a heading, a list or
-// a table ends the sentence before it.
+// Markdown and HTML found in descriptions. Block elements become empty lines, so that a heading, a list or a table ends
+// the sentence before it.
 var (
 	fence      = regexp.MustCompile("(?s)(?:```|~~~).*?(?:```|~~~|$)")
 	comment    = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)`)
@@ -141,7 +141,7 @@ var (
 	escape     = regexp.MustCompile("\\\\([\\\\`*_{}\\[\\]()#+.!|<>~-])")
 )
 
-// withoutMarkdown returns Markdown as plain text, with an empty line between its blocks.
+// withoutMarkdown converts Markdown to plain text, with an empty line between blocks.
 func withoutMarkdown(s string) string {
 	if !strings.ContainsAny(s, "\r\n<>#*+_[]`|~\\&") {
 		return s
@@ -163,7 +163,7 @@ func withoutMarkdown(s string) string {
 	return html.UnescapeString(s)
 }
 
-// oneLine returns text without line breaks, and without what a terminal or a YAML comment cannot show.
+// oneLine returns text without line breaks and without characters that a terminal or a YAML comment cannot show.
 func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.IsPrint(r) {

@@ -44,7 +44,7 @@ func TestHeadline(t *testing.T) {
 		"**Quality**":                                     "Quality",
 		"Ready? Say so":                                   "Ready",
 		" . ":                                             "",
-		strings.Repeat("word ", 12) + "end":               "", // half a sentence is no name
+		strings.Repeat("word ", 12) + "end":               "", // half a sentence is not a name
 		strings.Repeat("é", 60):                           strings.Repeat("é", 60),
 		strings.Repeat("é", 61):                           "",
 		"Short. Long " + strings.Repeat("word ", 1000):    "Short",

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// maxKey bounds the URL of an endpoint: YAML takes no more than 1024 characters before a colon.
+// maxKey is the maximum length of an endpoint URL: YAML allows at most 1024 characters before a colon.
 const maxKey = 1000
 
-// maxSharedName bounds the name of a shared modifier, which stands before a colon too.
+// maxSharedName is the maximum length of the name of a shared modifier, which precedes a colon as well.
 const maxSharedName = 100
 
-// write returns the definition as YAML. A comment stands with what it is about; what concerns several endpoints
-// comes first, and what was left out altogether at the end.
+// write returns the definition as YAML. Comments are next to what they are about; those about several endpoints come
+// first, and those about what was left out altogether come last.
 func (im *importer) write(versions []string, notes []Note) ([]byte, error) {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "# Imported from %s by signpost import.\n", oneLine(path.Base(im.root.file.path)))
@@ -24,7 +24,7 @@ func (im *importer) write(versions []string, notes []Note) ([]byte, error) {
 		fmt.Fprintf(&out, "# %s\n", n.Message)
 	}
 	var leftOut []Note
-	own := make(map[string][]Note) // notes about one endpoint alone, by its operation
+	own := make(map[string][]Note) // notes about a single endpoint, by operation
 	for _, n := range notes {
 		switch {
 		case strings.HasPrefix(n.Message, leftOutPrefix):
@@ -101,8 +101,8 @@ func (op *operation) write(out *bytes.Buffer, notes []Note, shared map[modifier]
 	}
 }
 
-// sharedModifiers returns the modifiers that several endpoints have alike: as a set, and in order.
-// Where two such have the same id, which is the name of a shared one, the first is shared.
+// sharedModifiers returns the modifiers that several endpoints have in common: as a set, and in order. The id is the
+// name of a shared modifier; if two have the same id, the first one is shared.
 func (im *importer) sharedModifiers() (shared map[modifier]bool, order []modifier) {
 	shared = make(map[modifier]bool)
 	seen, named := make(map[modifier]bool), make(map[string]bool)
@@ -121,7 +121,7 @@ func (im *importer) sharedModifiers() (shared map[modifier]bool, order []modifie
 	return shared, order
 }
 
-// yaml returns the modifier in flow style. Options go on lines of their own, behind the indent.
+// yaml returns the modifier in flow style, with each option on a line of its own.
 func (m modifier) yaml(indent string) string {
 	if m.options == nil {
 		return "{" + m.text + "}"
@@ -135,12 +135,12 @@ var (
 	reserved  = regexp.MustCompile(`(?i)^(true|false|null|yes|no|on|off|y|n)$`)
 )
 
-// scalar returns text as a YAML scalar, in quotes wherever YAML could take it for something else.
+// scalar returns text as a YAML scalar, quoted if YAML might read it as something else.
 func scalar(s string) string {
 	if plainText.MatchString(s) && !reserved.MatchString(s) {
 		return s
 	}
-	return strconv.Quote(s) // which escapes as YAML does
+	return strconv.Quote(s) // YAML has the same escapes
 }
 
 // urlKey returns the URL of an endpoint as a YAML key.

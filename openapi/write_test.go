@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// TestScalar reads back what scalar writes, as a value and as an item of a flow list.
+// TestScalar parses what scalar writes, as a value and as an item of a flow list.
 func TestScalar(t *testing.T) {
 	texts := []string{
 		"", " ", "a", "a b", " a", "a ", "a  b", "Page size", "true", "No", "y", "null", "~", "12", "1.50", "-1", ".5", "0x10", "1e3", ".inf",

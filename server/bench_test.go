@@ -10,7 +10,7 @@ import (
 	"signpost/internal/wire"
 )
 
-// sink is a ResponseWriter that costs nothing, so that what is measured is the handler.
+// sink is a ResponseWriter without cost, so that only the handler is measured.
 type sink struct {
 	header http.Header
 	status int
@@ -33,7 +33,7 @@ func (s *sink) reset() {
 	s.status, s.bytes = 0, 0
 }
 
-// hits returns the requests that a look-up answers.
+// hits returns requests that are answered by a lookup.
 func hits(h *Handler) map[string]*http.Request {
 	request := func(method, host string, header ...string) *http.Request {
 		r := httptest.NewRequest(method, manifestPath, nil)
@@ -60,14 +60,14 @@ func hits(h *Handler) map[string]*http.Request {
 	}
 }
 
-// wired returns a handler whose responses go to connections as serve has them, though without a system call.
+// wired returns a handler that announces its responses, as serve does, but without system calls.
 func wired(t testing.TB, opts Options, services ...Service) *Handler {
 	h := newHandler(t, opts, services...)
 	h.conn = func(http.ResponseWriter, *http.Request) announcer { return instantConn{} }
 	return h
 }
 
-// instantConn is a connection to which everything is written at once.
+// instantConn is a connection that writes everything immediately.
 type instantConn struct{}
 
 func (instantConn) Announce(r wire.Response, o wire.Observer) {
@@ -82,7 +82,7 @@ func TestHitsDoNotAllocate(t *testing.T) {
 	h := newHandler(t, limited, v1(template))
 	handlers := []*Handler{
 		h,
-		newHandler(t, Options{TrustedProxies: loopback}, v1(template)), // though not the peer of these requests
+		newHandler(t, Options{TrustedProxies: loopback}, v1(template)), // does not include the peer of these requests
 		wired(t, limited, v1(template)),
 	}
 	for name, r := range hits(h) {

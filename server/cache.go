@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// key says what a representation is of.
+// key identifies a representation.
 type key struct {
 	route *route
 	host  string
@@ -19,43 +19,42 @@ type key struct {
 }
 
 const (
-	// entryOverhead is counted for every entry beside its body and host: the structs, their headers and the
-	// slots in map and list, rounded up.
+	// entryOverhead is added to the size of every entry: the structs, headers and slots in map and list, rounded up.
 	entryOverhead = 2 << 10
 
-	// maxConsidered bounds the entries that are looked at to make room for one. If all of them are being sent, the
-	// new one is not kept.
+	// maxConsidered limits how many entries are examined to make room for a new one. If all of them are being sent, the
+	// new one is not cached.
 	maxConsidered = 64
 
-	// recently is how long an entry that was asked for again is spared, and up to twice as long. A studio comes back
-	// within seconds, a made-up host never does.
+	// recently is the minimum time for which an entry that was requested again is spared; it may be up to twice as
+	// long. Studios come back within seconds, made-up hosts never do.
 	recently = 10 * time.Second
 )
 
-// cache keeps representations, as many as fit into its limit. Those that were asked for again recently stay longer, so
-// that a stream of made-up hosts drives out only itself. What is being sent stays too, since dropping it would free
-// nothing.
+// cache holds representations up to a limit in bytes. Those that were requested again recently stay longer, so that a
+// stream of made-up hosts evicts only itself. Representations that are being sent stay as well, because dropping them
+// would free nothing.
 type cache struct {
 	limit  int64
-	wait   time.Duration // for room to render in
-	room   room          // of what is outside the cache
+	wait   time.Duration // maximum wait for room to render
+	room   room          // for representations outside the cache
 	render *renderer
 
 	now     func() time.Time
 	started time.Time
-	epoch   atomic.Int64 // counts from 1, in steps of recently
+	epoch   atomic.Int64 // counts up from 1 every recently
 
 	mu      sync.RWMutex
-	entries map[key]*entry // including those still being made, which are neither in queue nor in bytes
-	queue   list.List      // of *entry, the next to consider in front
+	entries map[key]*entry // including those being made, which are neither in queue nor in bytes
+	queue   list.List      // of *entry, next candidate for eviction first
 	bytes   int64
 
-	// turnedAway has the hashes of keys for which there was no room among entries that are asked for again and again.
+	// turnedAway holds hashes of keys that found no room because all entries were in frequent use.
 	turnedAway [1024]uint64
 	seed       maphash.Seed
 }
 
-// entry is a representation in use: being made, kept in the cache, being sent, or several of these.
+// entry is a representation in use: being made, cached, being sent, or several of these.
 type entry struct {
 	key
 	made    chan struct{} // closed when rep or err is set
@@ -63,9 +62,9 @@ type entry struct {
 	err     error
 	ready   atomic.Bool // rep is set
 	size    int64
-	again   atomic.Int64 // epoch in which it was last asked for again; 0 if it was asked for once
-	users   atomic.Int32 // responses, whoever makes it, and the cache
-	outside atomic.Bool  // size is taken from the room, by all users together
+	again   atomic.Int64 // epoch of the last repeated request; 0 if requested only once
+	users   atomic.Int32 // responses, the goroutine making it, and the cache
+	outside atomic.Bool  // size counts against room, once for all users
 }
 
 func newCache(limit, inFlight int64, wait time.Duration, render *renderer) *cache {
@@ -75,13 +74,13 @@ func newCache(limit, inFlight int64, wait time.Duration, render *renderer) *cach
 	return c
 }
 
-// get returns an entry with its representation, and whether it was there before. The caller releases it when the
-// response was written. The error is errBusy if there was no room to make it before ctx ended or the wait was over.
+// get returns an entry with its representation, and whether it was cached. The caller must release it after writing the
+// response. The error is errBusy if there was no room before ctx ended or the wait was over.
 func (c *cache) get(ctx context.Context, k key) (e *entry, hit bool, err error) {
 	c.mu.RLock()
 	if e = c.entries[k]; e != nil {
 		e.users.Add(1)
-		if epoch := c.epoch.Load(); e.again.Load() != epoch { // not stored every time: cores would fight over it
+		if epoch := c.epoch.Load(); e.again.Load() != epoch { // avoid contention between cores: store only on change
 			e.again.Store(epoch)
 		}
 	}
@@ -92,7 +91,7 @@ func (c *cache) get(ctx context.Context, k key) (e *entry, hit bool, err error) 
 	return c.getSlowly(ctx, k, e)
 }
 
-// getSlowly makes an entry, or waits until whoever came first has made it.
+// getSlowly makes an entry, or waits until the goroutine that came first has made it.
 func (c *cache) getSlowly(ctx context.Context, k key, e *entry) (*entry, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.wait)
 	defer cancel()
@@ -104,7 +103,7 @@ func (c *cache) getSlowly(ctx context.Context, k key, e *entry) (*entry, bool, e
 			}
 		}
 		select {
-		case <-e.made: // even if ctx has ended: net/http ends it when a client closes its side, but may still read
+		case <-e.made: // even if ctx has ended: net/http cancels it when a client closes its side, but the client may still read
 		default:
 			select {
 			case <-e.made:
@@ -121,13 +120,13 @@ func (c *cache) getSlowly(ctx context.Context, k key, e *entry) (*entry, bool, e
 		if first || !errors.Is(err, errBusy) || ctx.Err() != nil {
 			return nil, false, err
 		}
-		e = nil // it was too late for the one who came first, which may have been its client's fault
+		e = nil // the first one gave up, perhaps only because its client went away
 	}
 }
 
-// add returns the entry of a key, with the caller among its users, and whether the caller has to make it.
+// add returns the entry of a key with the caller as a user, and whether the caller has to make it.
 func (c *cache) add(k key) (e *entry, first bool) {
-	k.host = strings.Clone(k.host) // it is a piece of a request, which must not live on
+	k.host = strings.Clone(k.host) // part of the request, which must not be kept alive
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e = c.entries[k]
@@ -139,12 +138,12 @@ func (c *cache) add(k key) (e *entry, first bool) {
 	return e, first
 }
 
-// make makes the representation of an entry, as soon as there is room for it.
+// make makes the representation of an entry, as soon as there is room.
 func (c *cache) make(ctx context.Context, e *entry) {
 	var taken int64
 	defer func() {
 		if e.rep == nil && e.err == nil {
-			e.err = errors.New("rendering ended in a panic") // for those who wait
+			e.err = errors.New("rendering ended in a panic") // for waiters
 		}
 		c.settle(e, taken)
 		close(e.made)
@@ -154,8 +153,7 @@ func (c *cache) make(ctx context.Context, e *entry) {
 	}
 }
 
-// settle puts an entry into the cache if there is room for it there. Else it stays in the room that was taken for it,
-// until its last user releases it.
+// settle moves an entry into the cache if it fits. Otherwise it keeps its room until its last user releases it.
 func (c *cache) settle(e *entry, taken int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -174,13 +172,13 @@ func (c *cache) settle(e *entry, taken int64) {
 		return
 	}
 	c.room.leave(taken)
-	e.users.Add(1) // the cache
+	e.users.Add(1) // the cache is a user
 	c.queue.PushBack(e)
 	c.bytes += e.size
 }
 
-// makeRoom drops what nobody has asked for again recently and reports whether there is room for an entry then. Others are
-// dropped only for an entry that did not find room the last time it was made, too. The caller holds the lock.
+// makeRoom evicts entries that were not requested again recently and reports whether there is room then. Other entries
+// are evicted only for an entry that did not fit the last time it was made, either. The caller holds the lock.
 func (c *cache) makeRoom(e *entry) bool {
 	if e.size > c.limit {
 		return false
@@ -198,8 +196,8 @@ func (c *cache) makeRoom(e *entry) bool {
 	return c.evict(e.size, false)
 }
 
-// evict drops entries until there is room for this many bytes, but for those that are being sent and, if it is sparing,
-// those that were asked for again recently.
+// evict drops entries until size bytes are free. It skips those being sent and, if sparing, those requested again
+// recently.
 func (c *cache) evict(size int64, sparing bool) bool {
 	for range maxConsidered {
 		if c.bytes+size <= c.limit {
@@ -218,26 +216,26 @@ func (c *cache) evict(size int64, sparing bool) bool {
 	return c.bytes+size <= c.limit
 }
 
-// remove takes an entry out. The caller holds the lock.
+// remove removes an entry. The caller holds the lock.
 func (c *cache) remove(place *list.Element) {
 	e := c.queue.Remove(place).(*entry)
 	delete(c.entries, e.key)
 	c.bytes -= e.size
-	if e.users.Load() > 1 { // it is being sent, and stays in memory until then
+	if e.users.Load() > 1 { // being sent, so it stays in memory
 		c.room.take(e.size)
 		e.outside.Store(true)
 	}
 	c.release(e)
 }
 
-// release ends a use of an entry.
+// release ends one use of an entry.
 func (c *cache) release(e *entry) {
 	if e.users.Add(-1) == 0 && e.outside.Load() {
 		c.room.leave(e.size)
 	}
 }
 
-// drop forgets what was made of routes that are no longer published, and what is still being made of them.
+// drop removes everything made for routes that are no longer published, including what is still being made.
 func (c *cache) drop(routes []*route) {
 	if len(routes) == 0 {
 		return

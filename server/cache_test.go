@@ -14,7 +14,7 @@ import (
 	"signpost"
 )
 
-// checkCache compares the cache's counter with what it holds.
+// checkCache compares the cache's counters with its contents.
 func checkCache(t testing.TB, c *cache) {
 	t.Helper()
 	waitFor(t, "nothing in flight", func() bool { return c.room.inUse() == 0 })
@@ -30,7 +30,7 @@ func checkCache(t testing.TB, c *cache) {
 	}
 }
 
-// waitFor waits until something holds.
+// waitFor waits until a condition holds.
 func waitFor(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
@@ -40,7 +40,7 @@ func waitFor(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// look is what a request does with the cache: get, and release once the response was written.
+// look uses the cache like a request: get, and release after the response was written.
 func look(t testing.TB, c *cache, k key) *representation {
 	t.Helper()
 	e, _, err := c.get(t.Context(), k)
@@ -60,7 +60,7 @@ func TestCacheIsBounded(t *testing.T) {
 	before := look(t, c, hot)
 	heap := heapInUse()
 	for i := range 10_000 {
-		// The host is a piece of something larger, as it is in a request.
+		// The host is a substring of something larger, as it is in a request.
 		host := fmt.Sprintf("h%d.example.com%s", rand.Uint64(), strings.Repeat(" ", 16<<10))
 		look(t, c, key{route, strings.TrimRight(host, " "), i%20 == 0})
 		if i%100 == 0 {
@@ -75,7 +75,7 @@ func TestCacheIsBounded(t *testing.T) {
 	if look(t, c, hot) != before {
 		t.Error("hosts that were asked for once drove out one that is asked for again and again")
 	}
-	// One compressor is outside the bound for every core.
+	// There is one compressor per core in addition to the limit.
 	if grown, most := heapInUse()-heap, int64(limit+runtime.GOMAXPROCS(0)<<20); grown > most {
 		t.Errorf("the heap grew by %d bytes, want at most %d", grown, most)
 	}
@@ -84,7 +84,7 @@ func TestCacheIsBounded(t *testing.T) {
 
 func heapInUse() int64 {
 	runtime.GC()
-	runtime.GC() // the second one frees what the first one finalised
+	runtime.GC() // the second run frees what the first one finalized
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return int64(stats.HeapAlloc)
@@ -112,7 +112,7 @@ func TestCacheForgetsTheUnused(t *testing.T) {
 	if c.entries[k] != nil {
 		t.Error("a host stays for ever because it was asked for twice")
 	}
-	// Where all are asked for again, one that is asked for again too gets in.
+	// If all entries were requested again, a new one gets in if it is requested again, too.
 	for i := range 1000 {
 		again := key{k.route, fmt.Sprintf("again%d.example.com", i), false}
 		look(t, c, again)
@@ -176,7 +176,7 @@ func TestRenderedOnce(t *testing.T) {
 
 func TestRenderingFails(t *testing.T) {
 	h := newHandler(t, Options{}, v1(compile(t, "a")))
-	h.hosts.public = "not a host" // which New does not let through
+	h.hosts.public = "not a host" // New would reject it
 	a := send(t, listen(t, h), "GET", manifestPath, "Host: feeds.example.com")
 	wantStatus(t, a, http.StatusInternalServerError)
 	if strings.Contains(string(a.raw), "not a host") {
@@ -185,7 +185,7 @@ func TestRenderingFails(t *testing.T) {
 	checkCache(t, h.cache)
 }
 
-// fetch asks for a manifest over a connection that is kept, and returns the response with its body.
+// fetch requests a manifest over a keep-alive connection.
 func fetch(t *testing.T, client *http.Client, address, host string, gzip bool) answer {
 	r, err := http.NewRequest("GET", "http://"+address+manifestPath, nil)
 	if err != nil {
@@ -209,8 +209,8 @@ func fetch(t *testing.T, client *http.Client, address, host string, gzip bool) a
 	return answer{Response: response, body: body}
 }
 
-// TestManyAtOnce sends requests for many hosts, with hardly any cache, while the manifest is replaced
-// again and again. Every response must be all of one manifest and all of its own host.
+// TestManyAtOnce requests many hosts with hardly any cache while the manifest is replaced repeatedly. Every response
+// must come from a single manifest and have its own host.
 func TestManyAtOnce(t *testing.T) {
 	templates := map[string]*signpost.Template{}
 	var services []Service

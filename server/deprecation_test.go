@@ -9,8 +9,8 @@ import (
 	"signpost/server"
 )
 
-// TestDeprecation: a deprecated version says so in the headers of every response with its manifest, and a change of that
-// alone is published, too.
+// TestDeprecation checks that every response with the manifest of a deprecated version has the headers, and that a
+// change of the deprecation alone is published.
 func TestDeprecation(t *testing.T) {
 	v1, err := signpost.Compile(signpost.NewManifest(signpost.Endpoint{
 		URL: "https://{{host}}/v1/feeds", Name: "Feeds", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON,
@@ -40,7 +40,7 @@ func TestDeprecation(t *testing.T) {
 			t.Fatal(err)
 		}
 		etag := ""
-		for range 2 { // the second time, from the cache and not modified
+		for range 2 { // the second time from the cache, not modified
 			req := httptest.NewRequest("GET", "http://feeds.example.com/v1/endpoints-manifest", nil)
 			req.Header.Set("If-None-Match", etag)
 			res := httptest.NewRecorder()

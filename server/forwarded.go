@@ -8,14 +8,14 @@ import (
 )
 
 var (
-	// forwardedPair is a name=value of a Forwarded header (RFC 7239) up to the next one. Which element it
-	// is in does not matter here, so commas and semicolons are alike. Many proxies leave out the quotes.
+	// forwardedPair matches one name=value pair of a Forwarded header (RFC 7239). It does not matter which element a
+	// pair belongs to, so commas and semicolons are treated alike. Many proxies omit the quotes.
 	forwardedPair = regexp.MustCompile(`^([^\s",;=]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s",;\\]*))[ \t]*(?:[,;]|$)`)
 	quotedChar    = regexp.MustCompile(`\\(.)`)
 )
 
-// forwardedHost returns the host that proxies say the client asked for, or "" if they do not say.
-// A client can put hosts in front of the proxy's own, so a list counts only where all of it agrees.
+// forwardedHost returns the host that the client requested according to the proxies, or "" if they do not say. A client
+// can put hosts in front of the proxy's own, so a list counts only if all its entries agree.
 func forwardedHost(header http.Header) (string, error) {
 	names, err := forwardedNames(header)
 	agreed := ""
@@ -32,8 +32,8 @@ func forwardedHost(header http.Header) (string, error) {
 	return agreed, err
 }
 
-// forwardedNames returns the hosts that Forwarded and X-Forwarded-Host name. A proxy that sets one of them may pass on
-// the other as a client sent it, so both count.
+// forwardedNames returns the hosts in Forwarded and X-Forwarded-Host. A proxy that sets one of them may pass on the
+// other from the client, so both count.
 func forwardedNames(header http.Header) (names []string, err error) {
 	for _, line := range header["Forwarded"] {
 		for line = strings.TrimLeft(line, " \t,;"); line != ""; line = strings.TrimLeft(line, " \t,;") {

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// FuzzForwarded sends what a client may have put into the forwarding headers through a trusted proxy that adds its own
-// host behind it, as a list or as another line. The result is the proxy's host or an error, never the client's host. It
-// also holds the header against a parser written separately, character by character.
+// FuzzForwarded passes forwarding headers from a client through a trusted proxy that appends its own host, to the list
+// or as another line. The result is the proxy's host or an error, never the client's host. The fuzz test also compares
+// the header with an independent parser.
 func FuzzForwarded(f *testing.F) {
 	for _, line := range []string{
 		"", "host=feeds.example.com", "for=192.0.2.43;host=feeds.example.com;proto=https", `For="[2001:db8::1]:47011" ; HOST="feeds.\example.com:443"`,
@@ -21,7 +21,7 @@ func FuzzForwarded(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, forwarded, other string) {
 		if strings.ContainsAny(forwarded+other, "\r\n\x00") {
-			return // in no header
+			return // cannot occur in a header
 		}
 		const proxy = "proxy.example.com"
 		for name, header := range map[string]http.Header{
@@ -51,8 +51,8 @@ func FuzzForwarded(f *testing.F) {
 	})
 }
 
-// readForwarded returns the hosts of a Forwarded header and reports whether it is well-formed, as RFC 7239 has it, but
-// for characters that need quotes and have none.
+// readForwarded returns the hosts of a Forwarded header and whether it is well-formed according to RFC 7239, except
+// that quotes may be missing.
 func readForwarded(line string) (hosts []string, ok bool) {
 	const space, separator = " \t", ",;"
 	in := func(i int, set string) bool { return i < len(line) && strings.IndexByte(set, line[i]) >= 0 }

@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// field is a header field with its values as net/http takes them. The values are shared by all responses and never
-// written to.
+// field is a header field in the form that net/http uses. The values are shared by all responses and must not be
+// modified.
 type field struct {
 	name   string // canonical
 	values []string
 	merge  merge
 }
 
-// merge says what becomes of a field that something around the handler has set before.
+// merge says how to combine a field with one that an outer handler has set.
 type merge int
 
 const (
-	replace merge = iota // the field describes the response itself: its body, status or connection
-	extend               // the field is a list: the handler's value is added, and the stricter one counts
-	keep                 // the field is a policy: the one of the outer handler counts
+	replace merge = iota // the field describes the response itself: body, status or connection
+	extend               // the field is a list: append the handler's value; the stricter one applies
+	keep                 // the field is a policy: that of the outer handler wins
 )
 
 var merges = map[string]merge{
@@ -45,25 +45,25 @@ func (f field) set(header http.Header) {
 	}
 }
 
-// head holds the precomputed header of a response: for net/http, and as it is sent.
+// head holds the precomputed header of a response, both for net/http and as it is sent.
 type head struct {
 	fields []field
 	lines  []byte
 }
 
-// with returns a head that has more fields.
+// with returns a head with additional fields.
 func (h head) with(fields ...field) head {
 	h.fields = slices.Concat(h.fields, fields)
-	h.lines = slices.Clip(h.lines) // else two heads that are made from this one would share memory
+	h.lines = slices.Clip(h.lines) // otherwise heads derived from this one would share memory
 	for _, f := range fields {
 		h.lines = append(h.lines, f.name+": "+f.values[0]+"\r\n"...)
 	}
 	return h
 }
 
-// addTo puts the fields into the header of a response.
+// addTo adds the fields to the header of a response.
 func (h *head) addTo(header http.Header) {
-	if len(header) == 0 { // as it is in most cases
+	if len(header) == 0 { // the usual case
 		for _, f := range h.fields {
 			header[f.name] = f.values
 		}

@@ -12,7 +12,7 @@ import (
 	"signpost"
 )
 
-// Nothing that a handler around this one has set may be lost, whatever the response and the connection.
+// Headers set by outer handlers are never lost, whatever the response and the connection.
 func TestHeadersAroundTheHandlerAreKept(t *testing.T) {
 	h := newHandler(t, Options{AllowedHosts: []string{"feeds.example.com"}}, v1(compile(t, "a")))
 	around := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -22,7 +22,7 @@ func TestHeadersAroundTheHandlerAreKept(t *testing.T) {
 		header.Set("X-Request-Id", "42")
 		header.Set("Access-Control-Allow-Origin", "https://studio.example.com")
 		header.Set("Access-Control-Expose-Headers", "X-Request-Id")
-		header.Set("Content-Type", "text/plain") // which is the handler's business
+		header.Set("Content-Type", "text/plain") // belongs to the handler
 		h.ServeHTTP(w, r)
 	})
 	wired, plain := startPair(t, around)
@@ -53,7 +53,7 @@ func TestHeadersAroundTheHandlerAreKept(t *testing.T) {
 	}
 }
 
-// The values of the handler are shared by all responses: one that is extended must not reach the next.
+// Header values are shared by all responses: extending one must not affect the next.
 func TestExtendedHeadersAreNotShared(t *testing.T) {
 	f := newField("Vary", "Accept-Encoding")
 	theirs := make([]string, 1, 4)
@@ -62,30 +62,30 @@ func TestExtendedHeadersAreNotShared(t *testing.T) {
 	f.set(first)
 	f.set(second)
 	second.Add("Vary", "Cookie")
-	f.set(second) // a value that is there already
+	f.set(second) // the value is already present
 	want := []http.Header{{"Vary": {"Origin", "Accept-Encoding"}}, {"Vary": {"Accept-Encoding", "Cookie"}}}
 	if diff := cmp.Diff(want, []http.Header{first, second}); diff != "" || len(f.values) != 1 || theirs[:2][1] != "" {
 		t.Errorf("headers (-want +got):\n%s, and the field has %q", diff, f.values)
 	}
 }
 
-// Heads are made from one another while others are sent. The header of each response must be its own: the lengths of
-// Cache-Control leave room behind the common part, in which heads that share memory would meet.
+// Heads are derived from one another while others are being sent. Each response must have its own header. The lengths
+// of Cache-Control leave spare capacity after the common part, where heads that share memory would collide.
 func TestHeadsDoNotShareMemory(t *testing.T) {
 	const hosts = 12
 	for _, length := range []int{10, 100, 500, 1000, 2000} {
 		h := newHandler(t, Options{CacheControl: "max-age=60, x=" + strings.Repeat("a", length)}, v1(compile(t, "a")))
 		address, _ := startPair(t, h)
-		// A length that is not its own may keep the client waiting.
+		// A wrong length may keep the client waiting.
 		client := &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: hosts}, Timeout: patience / 4}
 		defer client.CloseIdleConnections()
-		for range 2 { // made, and then from the cache
+		for range 2 { // rendered, and then from the cache
 			var all sync.WaitGroup
 			for i := range hosts {
 				all.Go(func() {
 					for _, gzip := range []bool{false, true} {
 						if a := fetch(t, client, address, fmt.Sprintf("h%d.example.com", i), gzip); a.Response != nil {
-							checkAnswer(t, a) // that ETag, length and encoding are those of the body
+							checkAnswer(t, a) // ETag, length and encoding match the body
 						}
 					}
 				})
@@ -98,7 +98,7 @@ func TestHeadsDoNotShareMemory(t *testing.T) {
 	}
 }
 
-// Two manifests whose text is the same but for the place of {{host}} have different revisions.
+// Manifests that differ only in the position of {{host}} have different revisions.
 func TestRevisionTellsWhereTheHostGoes(t *testing.T) {
 	revisions := make(map[string]string)
 	for _, url := range []string{"https://a{{host}}/v1", "https://{{host}}a/v1", "https://a.{{host}}/v1", "https://{{host}}.a/v1", "https://a/v1"} {
@@ -112,7 +112,7 @@ func TestRevisionTellsWhereTheHostGoes(t *testing.T) {
 	}
 }
 
-// What is rendered for services that stay the same survives a change of others.
+// Cached manifests of unchanged services survive a change of others.
 func TestUnchangedManifestsStayInTheCache(t *testing.T) {
 	events := make(chan Event, 1)
 	h := newHandler(t, Options{Observe: func(_ *http.Request, e Event) { events <- e }})
@@ -139,7 +139,7 @@ func TestUnchangedManifestsStayInTheCache(t *testing.T) {
 	get("/a", "a", CacheMiss)
 	get("/b", "b", CacheMiss)
 	get("/c", "c", CacheMiss)
-	publish(service("/a", "a"), service("/b", "changed"), service("/d", "c")) // compiled anew, as a reload does
+	publish(service("/a", "a"), service("/b", "changed"), service("/d", "c")) // compiled again, as in a reload
 	if entries, _ := h.CacheSize(); entries != 1 {
 		t.Errorf("%d entries, want that of /a alone", entries)
 	}
@@ -155,7 +155,7 @@ func TestUnchangedManifestsStayInTheCache(t *testing.T) {
 	}
 }
 
-// A request that is answered while its service is replaced leaves nothing behind.
+// A request in progress while its service is replaced leaves nothing behind.
 func TestRetiredManifestsAreNotKept(t *testing.T) {
 	h := newHandler(t, Options{}, v1(compile(t, "old")))
 	old := h.table.Load().routes[manifestPath]

@@ -10,15 +10,15 @@ import (
 	"signpost/host"
 )
 
-// ParseHost returns the host of an authority in the form that goes into manifests: see [host.Parse].
+// ParseHost normalizes the host of an authority for use in manifests: see [host.Parse].
 func ParseHost(authority string) (string, error) { return host.Parse(authority) }
 
-// hostPolicy decides which host a manifest is for, and whether the service answers for it.
+// hostPolicy determines the host of a manifest, and whether requests for it are allowed.
 type hostPolicy struct {
 	public   string
 	trusted  []netip.Prefix
 	allowed  map[string]bool
-	suffixes []string // of allowed hosts, with the dot in front
+	suffixes []string // of allowed hosts, with a leading dot
 }
 
 func newHostPolicy(opts Options) (hostPolicy, error) {
@@ -32,7 +32,7 @@ func newHostPolicy(opts Options) (hostPolicy, error) {
 		suffix, wild := strings.CutPrefix(pattern, "*")
 		probe := suffix
 		if wild {
-			probe = "x" + suffix // a host that the pattern is meant for
+			probe = "x" + suffix // an example that matches the pattern
 		}
 		host, err := ParseHost(probe)
 		switch {
@@ -60,7 +60,7 @@ func newHostPolicy(opts Options) (hostPolicy, error) {
 	return p, nil
 }
 
-// host returns the host that goes into the manifest, or what to answer instead.
+// host returns the host for the manifest, or the problem to respond with.
 func (p *hostPolicy) host(r *http.Request) (host string, refused *problem) {
 	if p.public != "" {
 		return p.public, nil
@@ -72,7 +72,7 @@ func (p *hostPolicy) host(r *http.Request) (host string, refused *problem) {
 		}
 	}
 	if host == "" {
-		// For a target in absolute form net/http has put its authority into Host, all but the user info.
+		// For a target in absolute form, net/http has put its authority into Host, without the user info.
 		if host, err = ParseHost(r.Host); err != nil || r.URL.User != nil {
 			return "", badHost
 		}
@@ -88,8 +88,8 @@ func (p *hostPolicy) allows(host string) bool {
 	return len(p.allowed)+len(p.suffixes) == 0 || p.allowed[host] || slices.ContainsFunc(p.suffixes, below)
 }
 
-// trusts reports whether the peer is a trusted proxy. On a dual-stack listener an IPv4 peer has an IPv6
-// address, and a link-local one a zone.
+// trusts reports whether the peer is a trusted proxy. On a dual-stack listener, IPv4 peers have an IPv6 address, and
+// link-local ones a zone.
 func (p *hostPolicy) trusts(peer string) bool {
 	if len(p.trusted) == 0 {
 		return false

@@ -14,8 +14,8 @@ var (
 	elsewhere = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}
 )
 
-// TestHostPolicy sends bytes that no client library would send. A case either gets a manifest for the
-// host in want, or is refused and must not find anything of evil in the answer.
+// TestHostPolicy sends bytes that no client library would send. A case either gets a manifest for the host in want, or
+// is rejected and must not find evil anywhere in the response.
 func TestHostPolicy(t *testing.T) {
 	template := compile(t, "a")
 	open := Options{}
@@ -30,9 +30,9 @@ func TestHostPolicy(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		opts   Options
-		target string // the manifest's path where empty
+		target string // empty means the manifest's path
 		lines  []string
-		status int    // 200 where zero
+		status int    // zero means 200
 		want   string // the host in the manifest
 	}{
 		{"plain", open, "", []string{"Host: feeds.example.com"}, 0, "feeds.example.com"},
@@ -161,7 +161,7 @@ func TestHostPolicy(t *testing.T) {
 	}
 }
 
-// HTTP/1.0 knows requests without a Host.
+// HTTP/1.0 allows requests without a Host.
 func TestHostOfHTTP10(t *testing.T) {
 	template := compile(t, "a")
 	address := listen(t, newHandler(t, Options{}, v1(template)))
@@ -173,7 +173,7 @@ func TestHostOfHTTP10(t *testing.T) {
 	wantManifest(t, a, template, "feeds.example.com")
 }
 
-// These never reach a handler: net/http itself answers them, in plain text.
+// These never reach a handler: net/http itself responds, in plain text.
 func TestRefusedByNetHTTP(t *testing.T) {
 	address := listen(t, newHandler(t, Options{}, v1(compile(t, "a"))))
 	for name, head := range map[string]string{
@@ -209,7 +209,7 @@ func TestTrustedPeers(t *testing.T) {
 		"[::ffff:11.0.0.1]:1": false,
 		"[2001:db8::2]:1":     false,
 		"[::10.9.9.9]:1":      false,
-		"10.9.9.9":            false, // not what net/http writes
+		"10.9.9.9":            false, // not a form that net/http uses
 		"@":                   false, // a Unix socket
 		"":                    false,
 	} {
@@ -228,13 +228,13 @@ func TestTrustedPeers(t *testing.T) {
 	}
 }
 
-// {{host}} as a part of a name has no place for an IP address. That is the client's mistake, and no server error.
+// If {{host}} is part of a name, an IP address does not fit. That is the client's mistake, not a server error.
 func TestHostsThatDoNotFit(t *testing.T) {
 	h := newHandler(t, Options{}, v1(compileURL(t, "https://media.{{host}}/v1/feeds")))
 	address := listen(t, h)
 	for host, status := range map[string]int{
 		"feeds.example.com": 200, "192.0.2.1": 421, "192.0.2.1:8080": 421, "[::1]": 421, "[2001:db8::1]:443": 421,
-		strings.Repeat(strings.Repeat("a", 49)+".", 5) + "b": 421, // 251 characters, and no room for more
+		strings.Repeat(strings.Repeat("a", 49)+".", 5) + "b": 421, // 251 characters, with no room for more
 	} {
 		for _, encoding := range []string{"gzip", "identity"} {
 			a := send(t, address, "GET", manifestPath, "Host: "+host, "Accept-Encoding: "+encoding)

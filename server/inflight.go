@@ -9,27 +9,27 @@ import (
 )
 
 const (
-	// DefaultInFlightBytes is room for a few hundred usual manifests that are rendered or sent at the same time and
-	// are not in the cache. That takes as many made-up hosts, or clients that do not read.
+	// DefaultInFlightBytes is room for a few hundred typical manifests that are being rendered or sent and are not in
+	// the cache. It takes as many made-up hosts, or clients that do not read, to fill it.
 	DefaultInFlightBytes = 16 << 20
 
 	// DefaultInFlightWait is long enough for a burst to pass, and shorter than the patience of a studio.
 	DefaultInFlightWait = 3 * time.Second
 
-	// inFlightManifests is how many of the largest manifest fit at least, so that a client that reads slowly does
-	// not keep out all others.
+	// inFlightManifests is the minimum number of manifests of the largest size that fit, so that a single slow client
+	// does not block all others.
 	inFlightManifests = 4
 
-	// maxStreams bounds the HTTP/2 requests that are answered at the same time. Each takes some 16 kB, and a client
-	// can have many of them on a connection and read none of the responses. HTTP/1 has one for each connection.
+	// maxStreams limits the number of concurrent HTTP/2 requests. Each takes some 16 kB, and a client can have many of
+	// them on one connection without reading any response. HTTP/1 has one request per connection.
 	maxStreams = 512
 )
 
-// errBusy says that there was no room for a manifest in time.
+// errBusy means that there was no room for a manifest in time.
 var errBusy = errors.New("too many manifests are in flight")
 
-// room bounds the bytes of manifests that are in flight: being rendered, or being sent while they are not in the
-// cache. Whoever needs some waits for it, first come first served, before anything is allocated.
+// room limits the bytes of manifests in flight: those being rendered, and those being sent that are not in the cache.
+// Requests wait in FIFO order before anything is allocated.
 type room struct {
 	mu      sync.Mutex
 	limit   int64
@@ -39,11 +39,11 @@ type room struct {
 
 type waiter struct {
 	need  int64
-	ready chan struct{} // closed when the bytes were taken for it
+	ready chan struct{} // closed when its bytes have been reserved
 }
 
-// enter takes bytes, or waits for them until ctx ends. More than there could ever be counts as all there are. It returns
-// the bytes that it took, which must be given back with leave.
+// enter reserves bytes, waiting until ctx ends if necessary. A request that exceeds the limit gets all of it. enter
+// returns the number of bytes reserved, which must be passed to leave.
 func (r *room) enter(ctx context.Context, need int64) (int64, error) {
 	r.mu.Lock()
 	need = min(need, r.limit)
@@ -64,23 +64,23 @@ func (r *room) enter(ctx context.Context, need int64) (int64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	select {
-	case <-w.ready: // just now
+	case <-w.ready: // granted at the same time
 		return w.need, nil
 	default:
 		r.waiting.Remove(place)
-		r.admit() // it may have kept smaller ones waiting
+		r.admit() // it may have blocked smaller ones
 		return 0, errBusy
 	}
 }
 
-// take takes bytes that are there already, whatever the limit.
+// take accounts for bytes already in use, regardless of the limit.
 func (r *room) take(n int64) {
 	r.mu.Lock()
 	r.used += n
 	r.mu.Unlock()
 }
 
-// leave gives bytes back.
+// leave releases bytes.
 func (r *room) leave(n int64) {
 	r.mu.Lock()
 	r.used -= n
@@ -96,7 +96,7 @@ func (r *room) resize(limit int64) {
 	r.mu.Unlock()
 }
 
-// admit lets in who is next, as far as there is room. The caller holds the lock.
+// admit grants waiting requests in order, as far as there is room. The caller holds the lock.
 func (r *room) admit() {
 	for place := r.waiting.Front(); place != nil; place = r.waiting.Front() {
 		w := place.Value.(*waiter)

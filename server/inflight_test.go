@@ -46,7 +46,7 @@ func TestRoom(t *testing.T) {
 			t.Errorf("those who waited are not let in: %d bytes are in use", r.inUse())
 		}
 
-		// One that gives up lets those behind it pass.
+		// One that gives up lets the next ones pass.
 		ctx, cancel := context.WithCancel(t.Context())
 		gaveUp := make(chan error, 1)
 		go func() {
@@ -63,7 +63,7 @@ func TestRoom(t *testing.T) {
 			t.Errorf("giving up is %v, and does not let others in", err)
 		}
 
-		// What could never fit has all there is, once it is free.
+		// Something too large gets the whole limit, once it is free.
 		huge := enter(1000)
 		r.leave(6)
 		if isIn(huge) {
@@ -85,11 +85,10 @@ func TestRoom(t *testing.T) {
 	})
 }
 
-// large is how large a manifest must be for a client that does not read to hold it up: more than the buffers of a
-// connection take.
+// large is a size that blocks on a client that does not read: more than the buffers of a connection hold.
 const large = 8 << 20
 
-// stuck opens connections that each ask for a host of their own and do not read the response.
+// stuck opens connections that each request a different host and do not read the response.
 func stuck(t *testing.T, address string, n int) []net.Conn {
 	t.Helper()
 	var conns []net.Conn
@@ -105,8 +104,7 @@ func stuck(t *testing.T, address string, n int) []net.Conn {
 	return conns
 }
 
-// Beyond what may be in flight, requests wait for a while and are then answered with 503. What is in the cache is served
-// all the same.
+// Beyond the limit, requests wait for a while and then get 503. Cached manifests are still served.
 func TestInFlightIsBounded(t *testing.T) {
 	template := compile(t, strings.Repeat("a", large/4)) // in four names
 	size := int64(template.Size(""))
@@ -136,7 +134,7 @@ func TestInFlightIsBounded(t *testing.T) {
 	}
 }
 
-// A request for which there is no room yet is served when there is in time.
+// A waiting request is served if room becomes available in time.
 func TestRequestsWaitForRoom(t *testing.T) {
 	template := compile(t, strings.Repeat("a", large/4))
 	h := newHandler(t, Options{CacheBytes: 1, InFlightWait: patience}, v1(template))
@@ -157,7 +155,7 @@ func TestRequestsWaitForRoom(t *testing.T) {
 	waitFor(t, "an empty room", func() bool { return h.InFlight() == 0 })
 }
 
-// A client that goes away while it waits for room makes way at once, and those who wait for the same host stay.
+// A client that disconnects while it waits gives up its place at once, and others waiting for the same host stay.
 func TestGoneClientsDoNotWait(t *testing.T) {
 	h := newHandler(t, Options{InFlightBytes: 1, InFlightWait: patience}, v1(compile(t, "a")))
 	c, route := h.cache, h.table.Load().routes[manifestPath]
@@ -185,8 +183,7 @@ func TestGoneClientsDoNotWait(t *testing.T) {
 	checkCache(t, c)
 }
 
-// A client that has closed its side of the connection may still read: it gets its manifest where there is nothing to wait
-// for.
+// A client that has closed its side of the connection may still read: it gets its manifest if no wait is necessary.
 func TestHalfClosedClientsAreServed(t *testing.T) {
 	h := newHandler(t, Options{}, v1(compile(t, "a")))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -200,7 +197,7 @@ func TestHalfClosedClientsAreServed(t *testing.T) {
 	}
 }
 
-// What is being sent when its service is replaced counts until it was sent.
+// A manifest that is being sent while its service is replaced counts until it has been sent.
 func TestRetiredManifestsInFlight(t *testing.T) {
 	h := newHandler(t, Options{}, v1(compile(t, "a")))
 	e, _, err := h.cache.get(t.Context(), key{h.table.Load().routes[manifestPath], "feeds.example.com", false})
@@ -235,8 +232,8 @@ func TestRoomForLargeManifests(t *testing.T) {
 	}
 }
 
-// Where too many HTTP/2 requests are answered at once, further ones get 503, and those beyond are reset, since a client
-// can keep a response of any size waiting.
+// Beyond the limit of HTTP/2 requests, further ones get 503, and those beyond are reset, because a client can keep a
+// response of any size waiting.
 func TestStreamsAreBounded(t *testing.T) {
 	h := newHandler(t, Options{}, v1(compile(t, "a")))
 	s := httptest.NewUnstartedServer(h)

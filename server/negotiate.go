@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// gzipTagSuffix tells the ETag of a compressed manifest from that of a plain one.
+// gzipTagSuffix distinguishes the ETag of a compressed manifest from that of a plain one.
 const gzipTagSuffix = "-gzip"
 
-// matchesTag reports whether If-None-Match lines name the manifest with this hash, in any encoding.
+// matchesTag reports whether the If-None-Match lines contain the manifest with this hash, in any encoding.
 func matchesTag(lines []string, hash string) bool {
 	for _, line := range lines {
 		for {
@@ -31,7 +31,7 @@ func matchesTag(lines []string, hash string) bool {
 	return false
 }
 
-// acceptsGzip reports whether Accept-Encoding lines allow gzip and do not prefer the plain form.
+// acceptsGzip reports whether the Accept-Encoding lines allow gzip and do not prefer the plain form.
 func acceptsGzip(lines []string) bool {
 	const unsaid = -1.0
 	gzip, identity, other := unsaid, unsaid, unsaid
@@ -56,7 +56,7 @@ func acceptsGzip(lines []string) bool {
 	return gzip > 0 && gzip >= identity
 }
 
-// quality returns the q parameter: 1 if there is none, 0 if it is not a number from 0 to 1.
+// quality returns the q parameter: 1 if absent, 0 if it is not a number from 0 to 1.
 func quality(params string) float64 {
 	for more := true; more; {
 		var param string

@@ -22,12 +22,12 @@ func TestIfNoneMatch(t *testing.T) {
 		{[]string{`"a,b", "abc"`}, true},
 		{[]string{`"x"`, `"abc"`}, true},
 		{[]string{`abc`, `"abc"`}, true},
-		{[]string{`"x" "abc"`}, true}, // a comma forgotten
+		{[]string{`"x" "abc"`}, true}, // missing comma
 		{[]string{`"x"`, `"y"`}, false},
 		{[]string{`abc`}, false},
 		{[]string{`"abc`}, false},
 		{[]string{`abc"`}, false},
-		{[]string{`w/"abc"`}, false}, // the W is a capital
+		{[]string{`w/"abc"`}, false}, // must be an upper-case W
 		{[]string{`"ABC"`}, false},
 		{[]string{`"abcd"`}, false},
 		{[]string{`"x,"abc`}, false},
@@ -66,7 +66,7 @@ func TestAcceptEncoding(t *testing.T) {
 		{[]string{"gzip, *;q=0"}, true},
 		{[]string{"identity;q=0.5, gzip;q=0.5"}, true},
 		{[]string{"identity;q=0, *"}, true},
-		{[]string{"gzip;q=0, x-gzip"}, true}, // one coding with two names
+		{[]string{"gzip;q=0, x-gzip"}, true}, // two names of one coding
 		{[]string{"identity"}, false},
 		{[]string{"deflate, br, zstd"}, false},
 		{[]string{"gzip;q=0"}, false},

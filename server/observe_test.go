@@ -16,7 +16,7 @@ import (
 	"signpost/internal/wire"
 )
 
-// patience is how long tests wait for what must happen. It is not a measure of anything.
+// patience is how long tests wait for something that must happen. It measures nothing.
 const patience = 20 * time.Second
 
 // transports serves a handler in the three ways in which serve can, and returns the addresses.
@@ -40,7 +40,7 @@ func transports(t *testing.T, h http.Handler) map[string]string {
 	return addresses
 }
 
-// anyCertificate is a client for all of transports.
+// anyCertificate returns a client for all of transports.
 func anyCertificate(t *testing.T) *http.Client {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true, DisableCompression: true}
 	t.Cleanup(transport.CloseIdleConnections)
@@ -58,7 +58,7 @@ func nextEvent(t *testing.T, events <-chan Event) Event {
 	}
 }
 
-// Every kind of response is observed, over every transport alike.
+// Every kind of response is observed, in the same way over every transport.
 func TestObserve(t *testing.T) {
 	events := make(chan Event, 1)
 	template := compile(t, "a")
@@ -77,7 +77,7 @@ func TestObserve(t *testing.T) {
 	const path, host = "/a" + manifestPath, "feeds.example.com"
 	client := anyCertificate(t)
 	for name, address := range transports(t, h) {
-		h.cache.drop([]*route{h.table.Load().routes[path]}) // so that the first one is a miss
+		h.cache.drop([]*route{h.table.Load().routes[path]}) // makes the first one a miss
 		h.table.Load().routes[path].retired.Store(false)
 		for _, test := range []struct {
 			method, path, host string
@@ -116,7 +116,7 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// When a response is observed, the client has it: Observe waits here until the client has read all of it.
+// A response is observed after it was written: here Observe waits until the client has read all of it.
 func TestObservedWhenWritten(t *testing.T) {
 	read := make(chan struct{})
 	done := make(chan error, 1)
@@ -142,7 +142,7 @@ func TestObservedWhenWritten(t *testing.T) {
 			if method == "HEAD" {
 				length = 0
 			}
-			// As many bytes as there are: the end of an HTTP/2 stream comes later.
+			// read exactly this many bytes: the end of an HTTP/2 stream comes later
 			if n, err := io.CopyN(io.Discard, response.Body, length); err != nil {
 				t.Fatalf("%s: %d bytes of %d, %v", name, n, length, err)
 			}
@@ -155,7 +155,7 @@ func TestObservedWhenWritten(t *testing.T) {
 	}
 }
 
-// The duration includes the time that a client takes to read what does not fit into the buffers of its connection.
+// The duration includes the time a client takes to read what does not fit into the buffers of its connection.
 func TestSlowReadersAreObserved(t *testing.T) {
 	const wait = 300 * time.Millisecond
 	events := make(chan Event, 1)
@@ -174,7 +174,7 @@ func TestSlowReadersAreObserved(t *testing.T) {
 	}
 }
 
-// A client that goes away is observed as such.
+// A client that disconnects is observed as such.
 func TestGoneClientsAreObserved(t *testing.T) {
 	events := make(chan Event, 1)
 	h := newHandler(t, Options{Observe: func(_ *http.Request, e Event) { events <- e }}, v1(compile(t, strings.Repeat("a", 8<<20))))
@@ -183,7 +183,7 @@ func TestGoneClientsAreObserved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		response.Body.Close() // which ends the connection, or the stream
+		response.Body.Close() // ends the connection, or the stream
 		if e := nextEvent(t, events); e.Err == nil || e.Status != http.StatusOK || int64(e.Bytes) >= response.ContentLength {
 			t.Errorf("%s: status %d, %d bytes of %d, error %v", name, e.Status, e.Bytes, response.ContentLength, e.Err)
 		}
@@ -193,7 +193,7 @@ func TestGoneClientsAreObserved(t *testing.T) {
 func TestErrorsAreObserved(t *testing.T) {
 	events := make(chan Event, 1)
 	h := newHandler(t, Options{Observe: func(_ *http.Request, e Event) { events <- e }}, v1(compile(t, "a")))
-	h.hosts.public = "not a host" // which New does not let through
+	h.hosts.public = "not a host" // New would reject it
 	for name, address := range transports(t, h) {
 		response, err := anyCertificate(t).Get(address + manifestPath)
 		if err != nil {
@@ -207,7 +207,7 @@ func TestErrorsAreObserved(t *testing.T) {
 	}
 }
 
-// A handler around this one may hold the response back. It is observed all the same, and once.
+// A response that an outer handler buffers is observed exactly once.
 func TestObservedBehindABuffer(t *testing.T) {
 	events := make(chan Event, 2)
 	h := newHandler(t, Options{Observe: func(_ *http.Request, e Event) { events <- e }}, v1(compile(t, "a")))
@@ -224,7 +224,7 @@ func TestObservedBehindABuffer(t *testing.T) {
 	}
 }
 
-// A response that a handler around this one drops is observed as never written, and never sent with another request.
+// A response that an outer handler drops is observed as never written, and is never sent with another request.
 func TestDroppedResponsesAreObserved(t *testing.T) {
 	events := make(chan Event, 1)
 	h := newHandler(t, Options{Observe: func(_ *http.Request, e Event) { events <- e }}, v1(compile(t, "a")))

@@ -6,15 +6,15 @@ import (
 	"net/http"
 )
 
-// problem is an error response (RFC 9457), written beforehand: nothing of a request can be in it.
+// problem is a prepared error response (RFC 9457). Nothing from the request goes into it.
 type problem struct {
 	status  int
 	body    []byte
-	more    []field // of its header
-	refused string  // why a host was refused, if that is the problem
+	more    []field // additional header fields
+	refused string  // why a host was rejected, if that is the problem
 }
 
-// The problems that do not depend on what is published. The one that does is newNotFound.
+// Problems that do not depend on what is published. For the one that does, see newNotFound.
 var (
 	badHost = newProblem(http.StatusBadRequest,
 		"The host of this request is not a host name or an IP address. "+
@@ -23,9 +23,9 @@ var (
 		"The Forwarded or X-Forwarded-Host header is malformed, or names different hosts. "+
 			"Configure the proxy to replace what clients send in it with the one host that they asked for.").refusing(RefusedForwarded)
 	bodyTooLarge = newProblem(http.StatusRequestEntityTooLarge,
-		"A manifest is asked for without a body. Leave the body out.")
+		"A request for a manifest has no body. Send it without one.")
 	methodNotAllowed = newProblem(http.StatusMethodNotAllowed,
-		"A manifest can only be read. Use GET or HEAD.").with(allow)
+		"Manifests are read-only. Use GET or HEAD.").with(allow)
 	hostNotAllowed = newProblem(http.StatusMisdirectedRequest,
 		"This service does not answer for the host of this request. "+
 			"Use the host that the manifest is published under, or add this one to the allowed hosts of the service.").refusing(RefusedNotAllowed)
@@ -33,21 +33,21 @@ var (
 		"This manifest has URLs in which the host of the request is only a part of a name, such as media.{{host}}. "+
 			"Use the host name that the manifest is published under; an IP address cannot be a part of a name.").refusing(RefusedDoesNotFit)
 	internalError = newProblem(http.StatusInternalServerError,
-		"The manifest could not be written for this host. Report it to those who run the service.")
+		"The manifest could not be written for this host. Report this to the operator of the service.")
 	busy = newProblem(http.StatusServiceUnavailable,
 		"The service is writing and sending as many manifests as it has memory for. Try again in a moment.").with(retrySoon)
 
 	problems = []*problem{badHost, badForwarded, bodyTooLarge, methodNotAllowed, hostNotAllowed, hostDoesNotFit, internalError, busy}
 )
 
-// How many seconds a client should wait: for the first manifest, since sources are polled about as often, and for the
-// end of a burst.
+// Seconds after which clients should retry: for the first manifest, about the polling interval of sources; for a burst,
+// about its length.
 var (
 	retryAfter = newField("Retry-After", "10")
 	retrySoon  = newField("Retry-After", "2")
 )
 
-// maxListed bounds the manifests listed in a 404: enough to find a misspelt one, few enough to read.
+// maxListed limits the manifests listed in a 404: enough to find a misspelt path, few enough to read.
 const maxListed = 20
 
 func newNotFound(paths []string) *problem {
@@ -72,24 +72,24 @@ func newProblem(status int, detail string, manifests ...string) *problem {
 		Manifests []string `json:"manifests,omitempty"`
 	}{"about:blank", http.StatusText(status), status, detail, manifests})
 	if err != nil {
-		panic(err) // strings and numbers always marshal
+		panic(err) // cannot happen: strings and numbers always marshal
 	}
 	return &problem{status: status, body: append(body, '\n')}
 }
 
-// refusing says why a host is refused with the problem.
+// refusing sets the reason why a host is rejected with this problem.
 func (p *problem) refusing(why string) *problem {
 	p.refused = why
 	return p
 }
 
-// with adds fields to the header.
+// with adds header fields.
 func (p *problem) with(fields ...field) *problem {
 	p.more = append(p.more, fields...)
 	return p
 }
 
-// response returns the problem with the fields of every response in front.
+// response returns the complete response, starting with the common fields.
 func (p *problem) response(common head) *response {
 	return newResponse(p.status, common.with(p.more...).with(noStore, problemType), p.body)
 }

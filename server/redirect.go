@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Redirect returns a handler for plain http that redirects every request to the same address over https, at the
-// given port. The host must pass the same policy, so that nobody is sent to a host of a client's choice.
+// Redirect returns a handler for plain http that redirects every request to https on the given port. The host must pass
+// the same policy, so that clients cannot choose where others are sent.
 func (h *Handler) Redirect(httpsPort string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, refused := h.hosts.host(r)
@@ -26,7 +26,7 @@ func (h *Handler) Redirect(httpsPort string) http.Handler {
 		if r.URL.RawQuery != "" {
 			target += "?" + r.URL.RawQuery
 		}
-		closeConnection.set(w.Header()) // it has nothing else to get here
+		closeConnection.set(w.Header()) // there is nothing else to get here
 		newResponse(http.StatusPermanentRedirect, h.common.with(newField("Location", target)), nil).write(w, r)
 	})
 }

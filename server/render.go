@@ -11,30 +11,30 @@ import (
 	"slices"
 )
 
-// hashBytes is how much of a SHA-256 makes an ETag.
+// hashBytes is the number of bytes of a SHA-256 hash in an ETag.
 const hashBytes = 16
 
-// representation is a manifest as it is sent: resolved for a host, and compressed or not.
+// representation is a manifest as it is sent: resolved for a host, and optionally compressed.
 type representation struct {
 	hash              string // of the plain body
 	full, notModified response
 }
 
-// renderer makes representations, as many at a time as there are cores: more would take memory and no less time.
+// renderer makes representations, at most one per core at a time: more would take more memory without being faster.
 type renderer struct {
-	head  head // of every representation
+	head  head // common to all representations
 	slots chan *gzip.Writer
 }
 
 func newRenderer(head head) *renderer {
 	r := &renderer{head: head, slots: make(chan *gzip.Writer, runtime.GOMAXPROCS(0))}
 	for range cap(r.slots) {
-		r.slots <- gzip.NewWriter(nil) // which takes most of a megabyte once it is used
+		r.slots <- gzip.NewWriter(nil) // takes almost a megabyte once used
 	}
 	return r
 }
 
-// render makes the representation of a key, once there is a free slot. If ctx ends before, it returns errBusy.
+// render makes the representation for a key as soon as there is a free slot. It returns errBusy if ctx ends first.
 func (r *renderer) render(ctx context.Context, k key) (*representation, error) {
 	var writer *gzip.Writer
 	select {
@@ -69,7 +69,7 @@ func (r *renderer) render(ctx context.Context, k key) (*representation, error) {
 func compress(writer *gzip.Writer, body []byte) []byte {
 	var out bytes.Buffer
 	writer.Reset(&out)
-	writer.Write(body) // a Buffer takes everything
+	writer.Write(body) // writing to a Buffer cannot fail
 	writer.Close()
-	return bytes.Clone(out.Bytes()) // without the room to grow
+	return bytes.Clone(out.Bytes()) // without spare capacity
 }

@@ -17,14 +17,14 @@ type response struct {
 	body   []byte
 }
 
-// newResponse returns a response with a body, whose length it adds to the head.
+// newResponse returns a response with a body, and adds the length to the head.
 func newResponse(status int, head head, body []byte) *response {
 	return &response{status, head.with(lengthOf(body)), body}
 }
 
 func lengthOf(body []byte) field { return newField("Content-Length", strconv.Itoa(len(body))) }
 
-// write leaves the response to net/http, and returns how much of the body it took.
+// write sends the response through net/http, and returns the number of body bytes written.
 func (res *response) write(w http.ResponseWriter, r *http.Request) (int, error) {
 	res.head.addTo(w.Header())
 	w.WriteHeader(res.status)
@@ -34,17 +34,17 @@ func (res *response) write(w http.ResponseWriter, r *http.Request) (int, error) 
 	return w.Write(res.body)
 }
 
-// delivery is a request that is being answered. It ends when the response was written, which on connections of
-// package wire is after the handler has returned.
+// delivery is a request being answered. It ends when the response has been written, which on connections of package
+// wire is after the handler has returned.
 type delivery struct {
 	handler *Handler
 	request *http.Request
 	start   time.Time
 	event   Event
-	entry   *entry // of the cache, from which the response is sent, or nil
+	entry   *entry // cache entry that the response is sent from, or nil
 }
 
-// deliveries keeps deliveries that have ended, so that a request does not allocate one.
+// deliveries recycles deliveries to avoid an allocation per request.
 var deliveries = sync.Pool{New: func() any { return new(delivery) }}
 
 // Written implements [wire.Observer].
@@ -65,7 +65,7 @@ func (d *delivery) Written(body int, err error) {
 	deliveries.Put(d)
 }
 
-// announcer is a connection that sends a prepared response.
+// announcer is a connection that sends prepared responses.
 type announcer interface {
 	Announce(wire.Response, wire.Observer)
 }
@@ -81,7 +81,7 @@ func connOf(w http.ResponseWriter, r *http.Request) announcer {
 // errAborted is the error of a response that ended in a panic.
 var errAborted = errors.New("the response was aborted")
 
-// send writes a response, with one system call where the connection can do that.
+// send writes a response, with a single system call if the connection supports it.
 func (h *Handler) send(w http.ResponseWriter, r *http.Request, res *response, d *delivery) {
 	d.event.Status = res.status
 	isHead := r.Method == http.MethodHead
@@ -99,12 +99,12 @@ func (h *Handler) send(w http.ResponseWriter, r *http.Request, res *response, d 
 	if n, err = res.write(w, r); err != nil || h.observe == nil && r.ProtoMajor < 2 {
 		return
 	}
-	// Part of it may be in a buffer still, and then it is not written.
+	// Part of it may still be buffered, and therefore not written.
 	err = http.NewResponseController(w).Flush()
 	switch {
 	case errors.Is(err, http.ErrNotSupported):
-		err = nil // a handler around this one holds the response back: this is as far as it can be followed
+		err = nil // an outer handler buffers the response: it cannot be tracked any further
 	case isHead && r.ProtoMajor == 2:
-		err = nil // the header is all of the response, so the stream is closed now, which Flush takes for an error
+		err = nil // the response ends with its header, so the stream is already closed, and Flush reports an error
 	}
 }

@@ -1,6 +1,6 @@
 // Package server publishes endpoints manifests over HTTP.
 //
-// Give [New] the compiled templates of one service or of many and mount the [Handler] that it returns;
+// Pass the compiled templates of one or more services to [New] and mount the [Handler] that it returns;
 // [Handler.Publish] replaces them while it serves.
 package server
 
@@ -21,110 +21,111 @@ import (
 	"signpost"
 )
 
-// Options say how manifests are served. The zero value is the default: the host is the one that the
-// request was sent to, whichever it is, and every studio may read the answer.
+// Options configure a Handler. With the zero value, the host is the one that the request was sent to, all hosts are
+// allowed, and studios on any origin can read the response.
 type Options struct {
-	// PublicHost, if set, goes into every manifest, whatever host the request names.
+	// PublicHost, if set, is the host in every manifest, whatever host the request names.
 	PublicHost string
 
-	// AllowedHosts are the hosts that are answered for: exact, or "*.example.com" for every name below
-	// example.com but not for itself. None means all.
+	// AllowedHosts lists the allowed hosts: exact names, or "*.example.com" for all subdomains of example.com, but not
+	// for itself. If it is empty, all hosts are allowed.
 	AllowedHosts []string
 
-	// TrustedProxies are the peers whose Forwarded and X-Forwarded-Host headers are believed. Where the two name
-	// different hosts, the request is rejected: proxies must replace or remove both headers where a client sent them.
+	// TrustedProxies lists the peers whose Forwarded and X-Forwarded-Host headers are trusted. If the two name
+	// different hosts, the request is rejected: proxies must replace or remove both headers if a client sent them.
 	TrustedProxies []netip.Prefix
 
-	// CORSOrigin is the one origin whose pages may read manifests, such as https://studio.example.com.
-	// Empty means "*", every origin; CORSNone leaves the CORS headers to whatever stands around the handler.
+	// CORSOrigin is the only origin whose pages may read manifests, such as https://studio.example.com. Empty means
+	// "*", any origin. CORSNone omits the CORS headers, so that an outer handler can set them.
 	CORSOrigin string
 
-	// CacheControl is the header of that name. Empty means "no-cache": keep it, and ask whether it changed.
+	// CacheControl is the Cache-Control header. Empty means "no-cache": caches may store the manifest, but must
+	// revalidate it.
 	CacheControl string
 
-	// CacheBytes bounds the memory for manifests kept with their host in them. 0 means DefaultCacheBytes.
-	// A manifest that does not fit is served all the same.
+	// CacheBytes limits the memory for cached manifests, which include the host. 0 means DefaultCacheBytes. A manifest
+	// that does not fit is served nevertheless.
 	CacheBytes int64
 
-	// InFlightBytes bounds the memory for manifests that are being rendered, or being sent while they are not in the
-	// cache. It is at least four times the largest manifest. 0 means DefaultInFlightBytes. A request for which there is
-	// no room waits before anything is rendered.
+	// InFlightBytes limits the memory for manifests that are being rendered, or being sent and not in the cache. It is
+	// at least four times the size of the largest manifest. 0 means DefaultInFlightBytes. Requests for which there is
+	// no room wait before anything is rendered.
 	InFlightBytes int64
 
-	// InFlightWait is how long such a request waits before it is answered with 503. 0 means DefaultInFlightWait.
+	// InFlightWait is the maximum wait before such a request gets 503. 0 means DefaultInFlightWait.
 	InFlightWait time.Duration
 
-	// MaxBodyBytes is how large the body of a request may be. 0 means none: a manifest is asked for without.
+	// MaxBodyBytes is the maximum size of a request body. Zero, the default, rejects requests with a body.
 	MaxBodyBytes int64
 
-	// Observe, if set, is called once for every request, when its response was written to the connection or could
-	// not be. That may be after the handler has returned. It must be fast, and safe for use by many goroutines at once.
+	// Observe, if set, is called once for every request, after its response has been written to the connection or could
+	// not be written. That may be after the handler has returned. It must be fast and safe for concurrent use.
 	Observe func(*http.Request, Event)
 }
 
-// Event says how a request was answered. All of it but Host and Err is bounded by what is published, and can be the
-// label of a metric.
+// Event describes how a request was answered. All fields except Host and Err have a bounded number of values and can be
+// metric labels.
 type Event struct {
-	BasePath string // of the service that was asked for, or "" where there is no manifest
-	Version  string // that was asked for, or "" where there is no manifest
-	Host     string // that went into the manifest, or "" where none did
+	BasePath string // of the requested service, or "" if there is no such manifest
+	Version  string // requested, or "" if there is no such manifest
+	Host     string // in the manifest, or ""
 	Status   int
-	Bytes    int    // of the body, as far as they were written
-	Cache    string // CacheHit or CacheMiss for a manifest, else ""
-	Refused  string // why the host was refused: one of the Refused constants, or ""
+	Bytes    int    // number of body bytes written
+	Cache    string // CacheHit or CacheMiss for a manifest, otherwise ""
+	Refused  string // why the host was rejected: one of the Refused constants, or ""
 
-	// Err is the cause of status 500 or, with another status, why the response could not be written, such as a
-	// client that is gone.
+	// Err is the cause of status 500 or, for any other status, the reason why the response could not be written, such
+	// as a client that disconnected.
 	Err error
 
-	// Duration is the time from the call of the handler until the response was written to the connection.
+	// Duration is the time from the start of the handler until the response was written to the connection.
 	Duration time.Duration
 }
 
-// What an Event says about the cache, and about a host that was refused.
+// Values of Event.Cache and Event.Refused.
 const (
 	CacheHit  = "hit"
 	CacheMiss = "miss"
 
 	RefusedMalformed  = "malformed"   // not a host
 	RefusedForwarded  = "forwarded"   // forwarded headers that are malformed or disagree
-	RefusedNotAllowed = "not-allowed" // none of the allowed hosts
+	RefusedNotAllowed = "not-allowed" // not one of the allowed hosts
 
-	// RefusedDoesNotFit: {{host}} is only a part of a URL's host, where an IP address cannot stand.
+	// RefusedDoesNotFit means that {{host}} is only a part of a URL's host, and the request's host is an IP address.
 	RefusedDoesNotFit = "does-not-fit"
 )
 
 const (
-	// CORSNone as Options.CORSOrigin switches CORS headers off.
+	// CORSNone as Options.CORSOrigin disables CORS headers.
 	CORSNone = "none"
 
-	// DefaultCacheBytes is room for some thousand hosts of a usual manifest, plain and compressed. Requests with
-	// made-up hosts fill it, whatever its size, so it is no larger than honest hosts need.
+	// DefaultCacheBytes is room for several thousand hosts of a typical manifest, plain and compressed. Requests with
+	// made-up hosts fill a cache of any size, so it is no larger than honest hosts need.
 	DefaultCacheBytes = 16 << 20
 
 	defaultCORSOrigin   = "*"        // a manifest is public, and studios run in browsers
-	defaultCacheControl = "no-cache" // a 304 is cheap, and a studio should never see an old manifest
+	defaultCacheControl = "no-cache" // a 304 is cheap, and a studio should never see an outdated manifest
 )
 
-// Service is one service's manifests, a template for each API version. The manifest of v1 is at
-// {BasePath}/v1/endpoints-manifest. An empty BasePath is the root. Mount the handler at BasePath rather
-// than with http.StripPrefix: the 404 that lists the manifests then shows their whole paths.
+// Service holds the manifests of one service, a template for each API version. The manifest of v1 is at
+// {BasePath}/v1/endpoints-manifest. An empty BasePath is the root. Mount the handler at BasePath rather than with
+// http.StripPrefix, so that the 404 that lists the manifests shows their full paths.
 type Service struct {
 	BasePath string
 	Versions map[string]*signpost.Template
 
-	// Deprecated has the versions that are going to be removed. Their responses carry the header Deprecation and,
-	// where the end is known, Sunset.
+	// Deprecated lists the versions that will be removed. Their responses carry the Deprecation header and, if the date
+	// is known, Sunset.
 	Deprecated map[string]Deprecation
 }
 
-// Deprecation says since when a version is deprecated, and when it ends.
+// Deprecation says since when a version has been deprecated, and when it will be removed.
 type Deprecation struct {
 	Since  time.Time
-	Sunset time.Time // zero if that is not decided
+	Sunset time.Time // zero if undecided
 }
 
-// fields returns the headers of a deprecation: RFC 9745 and RFC 8594.
+// fields returns the headers of a deprecation (RFC 9745 and RFC 8594).
 func (d Deprecation) fields() []field {
 	var fields []field
 	if !d.Since.IsZero() {
@@ -136,20 +137,20 @@ func (d Deprecation) fields() []field {
 	return fields
 }
 
-// Handler serves the manifests of its services. Make one with [New].
+// Handler serves the manifests of its services. Create one with [New].
 type Handler struct {
 	hosts    hostPolicy
 	maxBody  int64
-	inFlight int64        // bytes, but for large manifests
-	streams  atomic.Int64 // HTTP/2 requests that are being answered
+	inFlight int64        // in bytes; large manifests may raise it
+	streams  atomic.Int64 // number of HTTP/2 requests in progress
 	observe  func(*http.Request, Event)
-	conn     func(http.ResponseWriter, *http.Request) announcer // connOf, but for tests
+	conn     func(http.ResponseWriter, *http.Request) announcer // connOf, except in tests
 	table    atomic.Pointer[table]
 	cache    *cache
 
 	publishing sync.Mutex
 
-	common    head // of every response
+	common    head // header of every response
 	preflight *response
 	problems  map[*problem]*response
 }
@@ -169,7 +170,7 @@ var (
 	}
 )
 
-// New returns a handler for the services. Without any it answers 503 until something is published.
+// New returns a handler for the services. Without services, it responds with 503 until something is published.
 func New(opts Options, services ...Service) (*Handler, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
@@ -214,19 +215,19 @@ func New(opts Options, services ...Service) (*Handler, error) {
 	return h, nil
 }
 
-// check looks at everything but the hosts, which newHostPolicy reads.
+// check validates all options except hosts, which newHostPolicy parses.
 func (o Options) check() error {
 	switch {
 	case o.MaxBodyBytes < 0:
-		return fmt.Errorf("a body of %d bytes: give a size, or 0 for none", o.MaxBodyBytes)
+		return fmt.Errorf("a body of %d bytes: use a positive size, or 0 to reject bodies", o.MaxBodyBytes)
 	case o.InFlightBytes < 0:
-		return fmt.Errorf("%d bytes in flight: give a size, or 0 for the default", o.InFlightBytes)
+		return fmt.Errorf("%d bytes in flight: use a positive size, or 0 for the default", o.InFlightBytes)
 	case o.InFlightWait < 0:
-		return fmt.Errorf("wait of %v for room: give a duration, or 0 for the default", o.InFlightWait)
+		return fmt.Errorf("wait of %v for room: use a positive duration, or 0 for the default", o.InFlightWait)
 	case o.CacheBytes < 0:
-		return fmt.Errorf("cache of %d bytes: give a size, or 0 for the default", o.CacheBytes)
+		return fmt.Errorf("cache of %d bytes: use a positive size, or 0 for the default", o.CacheBytes)
 	case strings.ContainsFunc(o.CacheControl, unicode.IsControl):
-		return fmt.Errorf("cache control %q has control characters: leave them out", o.CacheControl)
+		return fmt.Errorf("cache control %q has control characters: remove them", o.CacheControl)
 	case !slices.Contains([]string{"", defaultCORSOrigin, CORSNone}, o.CORSOrigin) && !validOrigin(o.CORSOrigin):
 		return fmt.Errorf("CORS origin %q is not an origin as browsers send it: use %q, %q or one like https://studio.example.com",
 			o.CORSOrigin, defaultCORSOrigin, CORSNone)
@@ -234,8 +235,8 @@ func (o Options) check() error {
 	return nil
 }
 
-// validOrigin reports whether a browser may send s as its Origin, which has no path, no capitals and no
-// usual port. Anything else would never be equal to one.
+// validOrigin reports whether a browser may send s as Origin: without a path, upper case or a default port. Anything
+// else would never match.
 func validOrigin(s string) bool {
 	u, err := url.Parse(s)
 	if err != nil {
@@ -249,8 +250,8 @@ func validOrigin(s string) bool {
 	return web && err == nil && s == u.Scheme+"://"+host
 }
 
-// Publish replaces all services. If it returns an error, the ones before stay. Requests that are being
-// answered are answered from the old ones. A manifest that has not changed stays in the cache.
+// Publish replaces all services. If it returns an error, nothing changes. Requests in progress are completed with the
+// old services. Unchanged manifests stay in the cache.
 func (h *Handler) Publish(services ...Service) error {
 	h.publishing.Lock()
 	defer h.publishing.Unlock()
@@ -265,20 +266,19 @@ func (h *Handler) Publish(services ...Service) error {
 	return nil
 }
 
-// Routes returns the paths of the manifests: services as given, versions by number.
+// Routes returns the paths of the manifests: services in the given order, versions by number.
 func (h *Handler) Routes() []string {
 	return slices.Clone(h.table.Load().paths)
 }
 
-// CacheSize returns how many manifests are kept with their host in them, and the bytes that they take.
+// CacheSize returns the number of cached manifests and their total size in bytes.
 func (h *Handler) CacheSize() (entries int, bytes int64) { return h.cache.size() }
 
-// InFlight returns the bytes of manifests that are being rendered, or sent while they are not in the cache.
+// InFlight returns the bytes of manifests that are being rendered, or being sent and not in the cache.
 func (h *Handler) InFlight() int64 { return h.cache.room.inUse() }
 
-// ServeHTTP answers for a manifest at its path, and with 404 at every other one. Headers that a handler around it has
-// set are kept, apart from those that describe the body; Vary, Cache-Control and Access-Control-Expose-Headers are
-// extended.
+// ServeHTTP serves the manifests, and 404 for every other path. Headers set by outer handlers are kept, except those
+// that describe the body; Vary, Cache-Control and Access-Control-Expose-Headers are extended.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d := deliveries.Get().(*delivery)
 	*d = delivery{handler: h, request: r}
@@ -289,7 +289,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer h.streams.Add(-1)
 		switch n := h.streams.Add(1); {
 		case n > 2*maxStreams:
-			panic(http.ErrAbortHandler) // resets the stream: a response could wait for the client, too
+			panic(http.ErrAbortHandler) // reset the stream: even an error response might have to wait for the client
 		case n > maxStreams:
 			h.send(w, r, h.problems[busy], d)
 			return
@@ -298,14 +298,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.send(w, r, h.answer(w, r, d), d)
 }
 
-// answer returns the response to a request, and notes in the delivery how it came about.
+// answer returns the response to a request, and records how it came about in the delivery.
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request, d *delivery) *response {
-	t := h.table.Load() // once, so that the response is all of one table
+	t := h.table.Load() // loaded once, so that the response comes from a single table
 	route := t.routes[r.URL.Path]
 	tooLarge := r.ContentLength > h.maxBody || r.ContentLength < 0
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	if tooLarge {
-		closeConnection.set(w.Header()) // what else it sends is not worth reading
+		closeConnection.set(w.Header()) // do not read the rest
 	}
 	if route == nil {
 		return t.notFound

@@ -24,7 +24,7 @@ import (
 
 const manifestPath = "/v1/endpoints-manifest"
 
-// compile returns a template whose endpoints carry the name, so that two templates can be told apart.
+// compile returns a template whose endpoints contain the name, to tell templates apart.
 func compile(t testing.TB, name string) *signpost.Template {
 	t.Helper()
 	limit := signpost.Number(signpost.ModifierInput{ID: "limit", Name: "Page size", Key: "limit", Label: "Limit", DefaultValue: 20})
@@ -61,7 +61,7 @@ func listen(t testing.TB, h http.Handler) string {
 	return s.Listener.Addr().String()
 }
 
-// answer is a response and its body as it came.
+// answer is a response with its raw body.
 type answer struct {
 	*http.Response
 	body []byte
@@ -85,7 +85,7 @@ func (a answer) plain(t testing.TB) []byte {
 	return body
 }
 
-// exchange writes the request's bytes and returns the answer unchecked.
+// exchange sends raw bytes and returns the response unchecked.
 func exchange(t testing.TB, address, method, request string) answer {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
@@ -112,7 +112,7 @@ func exchange(t testing.TB, address, method, request string) answer {
 	return answer{response, body, raw}
 }
 
-// send sends a request with the header lines and checks what holds for every answer.
+// send sends a request with the header lines and checks the invariants of every response.
 func send(t testing.TB, address, method, target string, lines ...string) answer {
 	t.Helper()
 	head := append([]string{method + " " + target + " HTTP/1.1"}, lines...)
@@ -252,7 +252,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// net/http would hide a body that is written to HEAD. Other servers might not.
+// net/http discards a body written to HEAD. Other servers might not.
 func TestHeadWritesNoBody(t *testing.T) {
 	h := newHandler(t, Options{}, v1(compile(t, "a")))
 	for _, path := range []string{manifestPath, "/"} {
@@ -394,7 +394,7 @@ func TestNotFoundIsBounded(t *testing.T) {
 	}
 }
 
-// TestBeforeTheFirst: a client that comes before anything is published is asked to come again.
+// TestBeforeTheFirst checks that clients are asked to retry before anything is published.
 func TestBeforeTheFirst(t *testing.T) {
 	h := newHandler(t, Options{})
 	for _, path := range []string{"/", manifestPath} {
@@ -448,7 +448,7 @@ func TestHTTP2(t *testing.T) {
 		}
 		a := answer{Response: response, body: body}
 		wantStatus(t, a, status)
-		if method != "GET" { // the client uncompresses what it asked for by itself
+		if method != "GET" { // the client decompresses only what it asked for itself
 			checkAnswer(t, a)
 		} else if want, _ := template.Render("127.0.0.1"); !response.Uncompressed || string(body) != string(want) {
 			t.Errorf("manifest is %s", body)
@@ -474,7 +474,7 @@ func compileURL(t testing.TB, url string) *signpost.Template {
 	return template
 }
 
-// checkMessage expects what is wrong, a colon, and what to do.
+// checkMessage expects a problem, a colon, and what to do.
 func checkMessage(t testing.TB, err error) {
 	t.Helper()
 	if s := err.Error(); !strings.Contains(s, ": ") || strings.HasSuffix(s, ".") || strings.Contains(s, "\n") {
@@ -596,7 +596,7 @@ func TestBodyIsRefused(t *testing.T) {
 		{0, "GET", manifestPath, "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 413},
 		{4, "GET", manifestPath, "Content-Length: 4\r\n\r\nbody", 200},
 		{4, "GET", manifestPath, "Content-Length: 5\r\n\r\nbody!", 413},
-		{0, "POST", manifestPath, "Content-Length: 1000\r\n\r\n", 405}, // at once: the body never comes
+		{0, "POST", manifestPath, "Content-Length: 1000\r\n\r\n", 405}, // immediately: the body never arrives
 		{0, "GET", "/nowhere", "Content-Length: 1000\r\n\r\n", 404},
 	} {
 		address := listen(t, newHandler(t, Options{MaxBodyBytes: test.limit}, v1(compile(t, "a"))))

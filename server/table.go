@@ -12,24 +12,24 @@ import (
 	"signpost/internal/routes"
 )
 
-// table is everything that one Publish puts in place. It does not change.
+// table is everything that one Publish puts in place. It is immutable.
 type table struct {
 	routes   map[string]*route // by path
 	paths    []string
 	notFound *response
-	largest  int64 // bytes of the largest manifest, about
+	largest  int64 // approximate size of the largest manifest in bytes
 }
 
-// route is one manifest. Tables share it as long as its manifest stays the same, and with it what is in the cache.
+// route is one manifest. Tables share it, and its cache entries, as long as the manifest stays the same.
 type route struct {
 	basePath, version string
 	template          *signpost.Template
 	deprecation       Deprecation
-	fields            []field     // of its responses
+	fields            []field     // additional header fields of its responses
 	retired           atomic.Bool // no longer published
 }
 
-// newTable returns the table for the services, with those routes of the table before that have not changed.
+// newTable returns the table for the services. It reuses unchanged routes of the previous table.
 func newTable(services []Service, before *table, common head) (*table, error) {
 	t := &table{routes: make(map[string]*route)}
 	taken := make(map[string]bool)
@@ -63,14 +63,14 @@ func (t *table) add(base string, service Service, before *table) error {
 	for _, name := range names {
 		template := versions[name]
 		if !routes.ValidVersion(name) {
-			return fmt.Errorf("version %q is not a version: write v and a number, such as v1", name)
+			return fmt.Errorf("%q is not a version: use v and a number, such as v1", name)
 		}
 		if template == nil || template.Revision() == "" {
-			return fmt.Errorf("version %s has no template: use one that signpost.Compile returned", name)
+			return fmt.Errorf("version %s has no template: use one returned by signpost.Compile", name)
 		}
 		for _, u := range template.URLs() {
 			if other := routes.OtherVersion(u, name, declared); other != "" {
-				return fmt.Errorf("version %s lists %q: move it to %s, or leave it out", name, u, other)
+				return fmt.Errorf("version %s lists %q: move it to %s, or remove it", name, u, other)
 			}
 		}
 		path := routes.Path(base, name)
@@ -86,7 +86,7 @@ func (t *table) add(base string, service Service, before *table) error {
 	return nil
 }
 
-// routesWithout returns the routes that another table does not have.
+// routesWithout returns the routes that other does not have.
 func (t *table) routesWithout(other *table) []*route {
 	var gone []*route
 	for path, r := range t.routes {
@@ -97,7 +97,7 @@ func (t *table) routesWithout(other *table) []*route {
 	return gone
 }
 
-// compareVersions puts v2 before v10. Versions have no leading zeros, so the shorter number is smaller.
+// compareVersions sorts v2 before v10. Versions have no leading zeros, so the shorter number is smaller.
 func compareVersions(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 }

@@ -23,8 +23,9 @@ import (
 // sequences.
 const sequenceTime = 10 * time.Second
 
-// TestWireSequences sends random sequences of bytes, most of them nearly requests, to a server on connections of package
-// wire and to one on plain connections. The responses must be the same, and both connections must end at the same place.
+// TestWireSequences sends random byte sequences, most of them almost valid requests, to a server on connections of
+// package wire and to one on plain connections. The responses must be the same, and both connections must end at the
+// same point.
 func TestWireSequences(t *testing.T) {
 	t.Parallel()
 	length := sequenceTime
@@ -51,7 +52,7 @@ func TestWireSequences(t *testing.T) {
 	t.Logf("%d sequences of seed %d", n[0]+n[1]+n[2]+n[3], seed)
 }
 
-// FuzzWireSequences is TestWireSequences with sequences that the fuzzer makes.
+// FuzzWireSequences is TestWireSequences with sequences from the fuzzer.
 func FuzzWireSequences(f *testing.F) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
@@ -61,7 +62,7 @@ func FuzzWireSequences(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, cuts uint64) { compareSequence(t, wired, plain, text, cuts) })
 }
 
-// sequenceHosts are the hosts that the servers of a sequence serve.
+// sequenceHosts are the hosts in sequences.
 var sequenceHosts = [...]string{"a.example.com", "b.example.com", "last.example.com"}
 
 // startSequenceServers starts both servers, with the same handler and limits like those of the daemon.
@@ -82,7 +83,7 @@ func startSequenceServers(t testing.TB) (wired, plain string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A client that ends its side while it waits for a core to render may get 503, so everything is rendered before.
+	// A client that closes its side while it waits for a core may get 503, so everything is rendered beforehand.
 	for _, host := range sequenceHosts {
 		for _, path := range h.Routes() {
 			for _, encoding := range []string{"gzip", "identity"} {
@@ -107,8 +108,8 @@ func startSequenceServers(t testing.TB) (wired, plain string) {
 	return wired, plain
 }
 
-// compareSequence sends one sequence to both servers, and then a request that shows whether the connection is still in
-// use.
+// compareSequence sends a sequence to both servers, followed by a request that shows whether the connection is still
+// usable.
 func compareSequence(t *testing.T, wired, plain string, text []byte, cuts uint64) {
 	t.Helper()
 	text = append(slices.Clip(text), "GET /none HTTP/1.1\r\nHost: last.example.com\r\nConnection: close\r\n\r\n"...)
@@ -122,9 +123,9 @@ func compareSequence(t *testing.T, wired, plain string, text []byte, cuts uint64
 	}
 }
 
-// sendSequence sends text in pieces and returns everything that comes back until the server closes. The bits of cuts say
-// where the text is cut, and where the client pauses. A connection that is reset has ended, like one that is closed: which
-// of both happens depends on whether the server has read everything.
+// sendSequence sends text in pieces and returns all responses until the server closes. The bits of cuts say where the
+// text is split and where the client pauses. A reset counts as a close: which one happens depends on whether the server
+// has read everything.
 func sendSequence(address string, text []byte, cuts uint64) ([]byte, error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -142,7 +143,7 @@ func sendSequence(address string, text []byte, cuts uint64) ([]byte, error) {
 				time.Sleep(time.Duration(random.IntN(int(time.Millisecond))))
 			}
 		}
-		conn.Write(text) // an error shows where it is read
+		conn.Write(text) // an error shows up when reading
 		conn.(*net.TCPConn).CloseWrite()
 	}()
 	var out bytes.Buffer
@@ -152,7 +153,7 @@ func sendSequence(address string, text []byte, cuts uint64) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// normalise sorts the lines of each head and leaves out the time of day.
+// normalise sorts the lines of each head and removes the time of day.
 func normalise(responses []byte) string {
 	const start = "HTTP/1."
 	text, out := string(responses), new(strings.Builder)
@@ -176,7 +177,7 @@ func normalise(responses []byte) string {
 	return out.String()
 }
 
-// newSequence returns requests one after the other, and what only looks like them.
+// newSequence returns a series of requests and lookalikes.
 func newSequence(random *rand.Rand) []byte {
 	pick := func(texts ...string) string { return texts[random.IntN(len(texts))] }
 	seldom := func(n int, text string) string {
@@ -209,7 +210,7 @@ func newSequence(random *rand.Rand) []byte {
 				body = strings.Repeat("b", 40)
 			}
 		}
-		if random.IntN(30) == 0 { // more than there may be, in one line or many
+		if random.IntN(30) == 0 { // more than allowed, in one line or many
 			out = append(out, pick("X: "+strings.Repeat("a", 30<<10)+end, strings.Repeat("X: y"+end, 6<<10), "X-"+strings.Repeat("a", 30<<10)+": y"+end)...)
 		}
 		out = append(out, end+body...)

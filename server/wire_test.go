@@ -17,7 +17,7 @@ import (
 	"signpost/internal/wire"
 )
 
-// startPair serves a handler twice on loopback: on connections of wire, and on plain ones.
+// startPair serves a handler twice on loopback: on connections of package wire, and on plain ones.
 func startPair(t *testing.T, h http.Handler) (wired, plain string) {
 	start := func(srv *http.Server, wrap func(*net.TCPListener) net.Listener) string {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -34,7 +34,7 @@ func startPair(t *testing.T, h http.Handler) (wired, plain string) {
 	return wired, plain
 }
 
-// talk sends text and returns all that comes back until the server closes.
+// talk sends text and returns everything until the server closes.
 func talk(t *testing.T, address, text string) []byte {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
@@ -53,7 +53,7 @@ func talk(t *testing.T, address, text string) []byte {
 	return answer
 }
 
-// sorted returns answers with the lines of each head in one order, and without what the time of day is.
+// sorted sorts the lines of each head and removes the time of day.
 func sorted(t *testing.T, answers []byte, requests []string) string {
 	t.Helper()
 	var out strings.Builder
@@ -84,7 +84,7 @@ func sorted(t *testing.T, answers []byte, requests []string) string {
 	return out.String()
 }
 
-// TestWireAnswersAsNetHTTPDoes holds answers in one piece against those that net/http writes, request for request.
+// TestWireAnswersAsNetHTTPDoes compares announced responses with those written by net/http, request by request.
 func TestWireAnswersAsNetHTTPDoes(t *testing.T) {
 	var endpoints []signpost.Endpoint
 	for i := range 300 {
@@ -137,7 +137,7 @@ func TestWireAnswersAsNetHTTPDoes(t *testing.T) {
 	}
 }
 
-// TestWireSendsOnePiece reads an answer that is larger than net/http's buffer with the first read, as its client would.
+// TestWireSendsOnePiece receives a response larger than net/http's buffer with a single read.
 func TestWireSendsOnePiece(t *testing.T) {
 	wired, _ := startPair(t, newHandler(t, Options{}, v1(compile(t, strings.Repeat("a", 1500)))))
 	conn, err := net.Dial("tcp", wired)
@@ -159,8 +159,8 @@ func TestWireSendsOnePiece(t *testing.T) {
 	}
 }
 
-// TestWireToSlowAndGoneClients sends more than the buffers of a socket take, to a client that reads late and to one that
-// does not read at all.
+// TestWireToSlowAndGoneClients sends more than socket buffers hold, to a client that reads late and to one that never
+// reads.
 func TestWireToSlowAndGoneClients(t *testing.T) {
 	wired, _ := startPair(t, newHandler(t, Options{}, v1(compile(t, strings.Repeat("a", 4<<20)))))
 	text := fmt.Sprintf("GET %s HTTP/1.1\r\nHost: feeds.example.com\r\nConnection: close\r\n\r\n", manifestPath)

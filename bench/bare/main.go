@@ -1,4 +1,4 @@
-// Command bare is the ceiling: a handler of net/http that writes constant bytes.
+// Command bare is the upper bound: a net/http handler that writes constant bytes.
 //
 //	bare address file file.gz
 package main

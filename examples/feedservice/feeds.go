@@ -7,17 +7,17 @@ import (
 	"signpost"
 )
 
-// entry is an item of a feed. Content is the URL of a further feed.
+// entry is an item of a feed. Content is the URL of another feed.
 type entry struct {
 	Title   string `json:"title"`
 	Content string `json:"content,omitempty"`
 }
 
-// titles are the series that the service has, by id.
+// titles holds the series of the service by id.
 var titles = map[string]string{"1": "The Lighthouse", "2": "Night Ferry"}
 
 func shows(w http.ResponseWriter, r *http.Request) {
-	base := "https://" + r.Host // as in the manifest: apps do not see ports, and TLS ends in front of this service
+	base := "https://" + r.Host // as in the manifest: no port, and https, because a reverse proxy terminates TLS
 	send(w, map[string]any{"entry": []entry{
 		{"The Lighthouse", base + "/v1/series/1"},
 		{"Night Ferry", base + "/v1/series/2"},

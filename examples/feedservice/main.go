@@ -21,6 +21,6 @@ func main() {
 		log.Fatal(err)
 	}
 	log.Printf("feeds are at http://%s", *listen)
-	feeds := http.Server{Handler: service, ReadTimeout: 10 * time.Second} // the middleware bounds a body's size, this its time
+	feeds := http.Server{Handler: service, ReadTimeout: 10 * time.Second} // the middleware limits the size of a body; this limits the time
 	log.Fatal(feeds.Serve(listener))
 }

@@ -14,7 +14,7 @@ const (
 	mediaURL  = "https://{{host}}/v1/media"
 )
 
-// newService returns the handler of the service: its manifest, and the feeds in it.
+// newService returns the handler of the service: its manifest and its feeds.
 func newService() (http.Handler, error) {
 	limit := signpost.Number(signpost.ModifierInput{ID: "limit", Name: "Page size", Key: "limit", Label: "Limit", DefaultValue: 20})
 	v1, err := signpost.Compile(signpost.NewManifest(
@@ -35,7 +35,7 @@ func newService() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	mediaEndpoint, err := v1.Endpoint(mediaURL) // as the manifest declares it, with the keys that features add
+	mediaEndpoint, err := v1.Endpoint(mediaURL) // as declared in the manifest, including keys that features add
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"signpost/client"
 )
 
-// start runs the service on a port of this machine.
+// start runs the service on a loopback port.
 func start(t *testing.T) (address string, opts client.CheckOptions) {
 	handler, err := newService()
 	if err != nil {
@@ -16,14 +16,15 @@ func start(t *testing.T) (address string, opts client.CheckOptions) {
 	}
 	service := httptest.NewServer(handler)
 	t.Cleanup(service.Close)
-	// The URLs of the manifest have the host of the request, without its port: send what is for them to the test server.
+	// The URLs of the manifest have the host of the request, but not its port, so requests for them are redirected to
+	// the test server.
 	if opts.SendTo, err = client.ParseOrigin(service.URL); err != nil {
 		t.Fatal(err)
 	}
 	return service.URL + "/v1/endpoints-manifest", opts
 }
 
-// The service does what its manifest says: everything that a studio and its apps would come across works.
+// The service does what its manifest says: every check of a studio and its apps passes.
 func TestService(t *testing.T) {
 	address, opts := start(t)
 	opts.Context = map[string]string{tokenKey: "s3cr3t"}
@@ -41,7 +42,7 @@ func TestService(t *testing.T) {
 	}
 }
 
-// One feed in detail: the request that an app sends, and what comes back.
+// One feed in detail: the request that an app sends, and the response.
 func TestMedia(t *testing.T) {
 	address, opts := start(t)
 	manifest, err := client.FetchManifest(t.Context(), address, client.Options{})

@@ -1,4 +1,4 @@
-// Command sports is a small feed service that knows nothing of Signpost: the one that docs/tutorial.md publishes.
+// Command sports is a small feed service that does not use Signpost. docs/tutorial.md publishes a manifest for it.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 type entry struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
-	Link  string `json:"link,omitempty"` // a further feed
+	Link  string `json:"link,omitempty"` // URL of another feed
 }
 
 var matches = []entry{
@@ -30,7 +30,7 @@ func writeFeed(w http.ResponseWriter, title string, entries []entry) {
 	json.NewEncoder(w).Encode(map[string]any{"title": title, "entry": entries})
 }
 
-// listMatches takes the query parameter limit. Each entry links to the events of its match.
+// listMatches accepts the query parameter limit. Each entry links to the events of its match.
 func listMatches(w http.ResponseWriter, r *http.Request) {
 	limit, err := strconv.Atoi(r.FormValue("limit"))
 	if err != nil || limit < 1 || limit > len(matches) {
@@ -48,7 +48,7 @@ func listEvents(w http.ResponseWriter, r *http.Request) {
 	writeFeed(w, "Events of match "+r.PathValue("id"), []entry{{ID: "1", Title: "Kick-off"}, {ID: "2", Title: "Goal"}})
 }
 
-// listMedia wants an access token, in the parameter ctx.
+// listMedia requires an access token in the ctx parameter.
 func listMedia(w http.ResponseWriter, r *http.Request) {
 	var context map[string]any
 	text, err := base64.RawURLEncoding.DecodeString(r.FormValue("ctx"))
@@ -59,7 +59,7 @@ func listMedia(w http.ResponseWriter, r *http.Request) {
 	writeFeed(w, "Media", []entry{{ID: "m1", Title: "The final in three minutes"}})
 }
 
-// addFavourite takes a form with the viewer's profile.
+// addFavourite accepts a form with the viewer's profile.
 func addFavourite(w http.ResponseWriter, r *http.Request) {
 	writeFeed(w, "Favourites of "+r.PostFormValue("profile"), nil)
 }

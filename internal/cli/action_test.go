@@ -52,11 +52,11 @@ func readAction(t *testing.T) (inputs map[string]string, steps []actionStep) {
 	return inputs, action.Runs.Steps
 }
 
-// github is as much of GitHub's API as keeps the comments of a pull request.
+// github implements the parts of GitHub's API that store the comments of a pull request.
 type github struct {
 	mu       sync.Mutex
 	comments []map[string]any
-	readOnly bool // the token of a pull request from a fork
+	readOnly bool // as for a pull request from a fork
 	writes   int
 }
 
@@ -106,17 +106,17 @@ func (g *github) write(r *http.Request, keep func(body any)) {
 	}
 }
 
-// workflow runs the action's steps as a runner does, in the current state of a repository.
+// workflow runs the action's steps like a runner, in the current state of a repository.
 type workflow struct {
 	t            *testing.T
 	repository   string
-	temp         string // RUNNER_TEMP, in which the binary is kept
+	temp         string // RUNNER_TEMP, where the binary is kept
 	api          string
 	base, number string // of the pull request; empty for a push
 	inputs       map[string]string
 }
 
-// job is what a run left behind.
+// job is the result of a run.
 type job struct {
 	failed       bool
 	log, summary string
@@ -170,7 +170,7 @@ func (w *workflow) run() job {
 		t.Fatalf("the test does not know the expression %q", name)
 		return ""
 	}
-	// evaluate knows ||, && and ==, in that order, and no brackets.
+	// evaluate supports ||, && and ==, in that order, without brackets.
 	evaluate := func(text string) string {
 		result := ""
 		for _, alternative := range strings.Split(text, " || ") {
@@ -216,7 +216,7 @@ func (w *workflow) run() job {
 		if err := os.WriteFile(files["GITHUB_OUTPUT"], nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		// As documented for shell: bash.
+		// as documented for shell: bash
 		command := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.Run)
 		command.Dir = w.repository
 		command.Env = append(os.Environ(), "RUNNER_TEMP="+w.temp, "GITHUB_ACTION_PATH="+action, "GITHUB_API_URL="+w.api,
@@ -251,7 +251,7 @@ func (w *workflow) run() job {
 	return done
 }
 
-// actionRepository makes an origin, and a clone of it in which pull requests are built.
+// actionRepository is an origin and a clone of it in which pull requests are built.
 type actionRepository struct {
 	t           *testing.T
 	origin, dir string
@@ -294,7 +294,8 @@ func (r *actionRepository) commit(name, text string) {
 	r.git(r.dir, "commit", "-q", "--allow-empty", "-m", "Change "+name)
 }
 
-// pull checks out the merge of a branch into a base branch, shallow, as actions/checkout does for a pull request.
+// pull checks out the merge of a branch into a base branch as a shallow clone, as actions/checkout does for a pull
+// request.
 func (r *actionRepository) pull(base, branch string) string {
 	r.t.Helper()
 	r.git(r.dir, "checkout", "-q", "--detach", base)
@@ -322,8 +323,8 @@ versions:
 ` + strings.Join(more, "")
 }
 
-// TestAction runs the steps of action.yml for the pull requests in the life of a repository, against a real git
-// repository and an API that keeps comments.
+// TestAction runs the steps of action.yml for a series of pull requests, against a real git repository and an API that
+// stores comments.
 func TestAction(t *testing.T) {
 	for _, need := range []string{"bash", "curl", "jq", "git"} {
 		if _, err := exec.LookPath(need); err != nil {
@@ -351,7 +352,7 @@ func TestAction(t *testing.T) {
 		golden(t, filepath.Join(repo, "testdata", "action", name), api.comments[comment]["body"].(string))
 	}
 
-	// Nothing to compare: a pull request without a definition fails, since the path is wrong.
+	// A pull request without a definition fails, because the path must be wrong.
 	r.git(r.dir, "checkout", "-q", "-b", "feature")
 	r.commit("README.md", "Feeds and more")
 	if done := start("main", "feature", inputs); !done.failed || !strings.Contains(done.log, "lint failed with exit code 3") {
@@ -359,7 +360,7 @@ func TestAction(t *testing.T) {
 	}
 	api.comments = []map[string]any{}
 
-	// The first pull request that adds a file.
+	// The first pull request adds a file.
 	r.commit("services/sport.yaml", sportDefinition(both))
 	done := start("main", "feature", inputs)
 	if done.failed {
@@ -370,7 +371,8 @@ func TestAction(t *testing.T) {
 		t.Errorf("the summary of the first file: %s", done.summary)
 	}
 
-	// The same pull request, with a mistake in the file: annotations, and the comment says why there is no comparison.
+	// The same pull request with a mistake in the file: there are annotations, and the comment says why nothing was
+	// compared.
 	r.commit("services/sport.yaml", sportDefinition(both, "      feeds: {name: Feeds, method: GET, mime_type: application/json}\n"))
 	done = start("main", "feature", inputs)
 	if !done.failed || !strings.Contains(done.log, "::error file=services/sport.yaml,line=9,") || !strings.Contains(done.log, "lint failed with exit code 1") {
@@ -378,7 +380,7 @@ func TestAction(t *testing.T) {
 	}
 	wantComment(0, "invalid-file.md")
 
-	// Merged without the mistake. Then one that breaks something, while others talk a lot.
+	// Merged without the mistake. The next one breaks something, in a long discussion.
 	r.commit("services/sport.yaml", sportDefinition(both))
 	r.git(r.dir, "push", "-q", "origin", "feature:main")
 	r.git(r.dir, "branch", "-qf", "main", "feature")
@@ -393,7 +395,7 @@ func TestAction(t *testing.T) {
 	}
 	wantComment(150, "breaking-change.md")
 
-	// The base branch moves on meanwhile: what it added is not missing here.
+	// The base branch has moved on: what it added is not reported as missing.
 	merged := r.pull("main", "feature")
 	r.git(r.dir, "checkout", "-q", "main")
 	r.commit("services/news.yaml", "base_path: /news\nversions: {v1: {endpoints: {\"https://{{host}}/news/v1/feeds\": {name: News, method: get, mime_type: application/json}}}}\n")
@@ -402,7 +404,7 @@ func TestAction(t *testing.T) {
 	w.run()
 	wantComment(150, "breaking-change.md")
 
-	// Accepted with a reason, the change passes. The comment is the same one.
+	// Accepted with a reason, the change passes, and the comment is updated.
 	entries := ""
 	compare := exec.Command(filepath.Join(temp, "signpost", "signpost"), "diff", "main~1:services", "feature:services", "--format", "json")
 	compare.Dir = r.dir
@@ -427,7 +429,7 @@ func TestAction(t *testing.T) {
 		t.Errorf("there are %d comments", len(api.comments))
 	}
 
-	// A fork: the token may not write. That alone does not fail the job.
+	// In a fork, the token is read-only. That does not fail the job.
 	api.readOnly, api.writes = true, 0
 	done = start("main", "feature", accepting)
 	if done.failed || !strings.Contains(done.log, "::notice title=Signpost::The token may not write comments") || !strings.Contains(done.summary, "accepted") || api.writes > 0 {
@@ -435,7 +437,7 @@ func TestAction(t *testing.T) {
 	}
 	api.readOnly = false
 
-	// Another base branch, whose state is not that of main: nothing has changed, and there is nothing to say.
+	// Another base branch differs from main: nothing has changed, so there is nothing to report.
 	r.git(r.dir, "push", "-q", "origin", "feature:release/2")
 	r.git(r.dir, "branch", "-qf", "release/2", "feature")
 	r.git(r.dir, "checkout", "-q", "-b", "backport")
@@ -451,14 +453,14 @@ func TestAction(t *testing.T) {
 		t.Errorf("a base that was named: %+v", done)
 	}
 
-	// A push is linted and not compared.
+	// A push is linted, but not compared.
 	w = workflow{t: t, repository: r.dir, temp: temp, api: server.URL, inputs: inputs}
 	if done := w.run(); done.failed || done.summary != "" {
 		t.Errorf("a push: %+v", done)
 	}
 }
 
-// TestActionInputs: every input is used, and explained in docs/ci.md.
+// TestActionInputs checks that every input is used, and explained in docs/ci.md.
 func TestActionInputs(t *testing.T) {
 	inputs, steps := readAction(t)
 	text, err := os.ReadFile(filepath.Join(repo, "docs", "ci.md"))
@@ -478,7 +480,7 @@ func TestActionInputs(t *testing.T) {
 	}
 }
 
-// TestPreCommitHooks runs the entries of .pre-commit-hooks.yaml as pre-commit would, on files that match.
+// TestPreCommitHooks runs the entries of .pre-commit-hooks.yaml on matching files, as pre-commit would.
 func TestPreCommitHooks(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(repo, ".pre-commit-hooks.yaml"))
 	if err != nil {
@@ -518,7 +520,7 @@ func TestPreCommitHooks(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(r.dir, "feeds.yaml"), []byte(definition), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			command := exec.Command("signpost", args...) // testscript.Main put it on the path
+			command := exec.Command("signpost", args...) // testscript.Main put it on the PATH
 			command.Dir = r.dir
 			out, err := command.CombinedOutput()
 			if (err == nil) != want {

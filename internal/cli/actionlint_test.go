@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// TestActionlint checks action.yml and every GitHub workflow in the docs with actionlint. Since actionlint reads workflows only,
-// the steps of the action are put into one.
+// TestActionlint checks action.yml and every GitHub workflow in the docs with actionlint. Since actionlint only reads
+// workflows, the steps of the action are wrapped in one.
 func TestActionlint(t *testing.T) {
 	project := t.TempDir()
 	workflows := filepath.Join(project, ".github", "workflows")
@@ -69,7 +69,7 @@ func TestActionlint(t *testing.T) {
 	}
 }
 
-// stepsWorkflow returns a workflow with the inputs and the steps of an action.
+// stepsWorkflow returns a workflow with the inputs and steps of an action.
 func stepsWorkflow(t *testing.T, action []byte) string {
 	t.Helper()
 	var parsed struct {
@@ -82,7 +82,7 @@ func stepsWorkflow(t *testing.T, action []byte) string {
 	for _, input := range parsed.Inputs {
 		input["type"] = "string"
 		if input["default"] == "${{ github.token }}" {
-			delete(input, "default") // an action can have it, a workflow cannot
+			delete(input, "default") // allowed in an action, but not in a workflow
 		}
 	}
 	text, err := yaml.Marshal(map[string]any{

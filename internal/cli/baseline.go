@@ -16,7 +16,7 @@ import (
 	"signpost/internal/source"
 )
 
-// baseline is a file of findings that are known, so that only new ones count.
+// baseline is a file of known findings, so that only new ones count.
 type baseline struct {
 	Version  int            `json:"version"`
 	Findings []knownFinding `json:"findings"`
@@ -64,7 +64,7 @@ func writeBaseline(path string, findings []signpost.Finding) error {
 	return nil
 }
 
-// without returns the findings that the baseline does not have, and how many entries of it match nothing.
+// without returns the findings that are not in the baseline, and the number of entries that match nothing.
 func (b *baseline) without(path string, findings []signpost.Finding) (left []signpost.Finding, gone int) {
 	known := make(map[string]bool, len(b.Findings))
 	for _, f := range b.Findings {
@@ -85,12 +85,12 @@ func (b *baseline) without(path string, findings []signpost.Finding) (left []sig
 	return left, gone
 }
 
-// places are what messages say about lines and columns, which move.
+// places matches line and column numbers in messages, which change when lines move.
 var places = regexp.MustCompile(`(line|column) \d+|:\d+\b`)
 
 // fingerprints returns a fingerprint for each finding: a hash of its file, relative to a directory, its rule, its
-// message and its place in the manifest. Lines do not count, so that it stays when other lines come or go. Findings
-// that are alike are numbered.
+// message and its path in the manifest. Line numbers are left out, so that unrelated edits do not change it. Identical
+// findings are numbered.
 func fingerprints(findings []signpost.Finding, dir string) []string {
 	prints := make([]string, len(findings))
 	count := make(map[string]int)
@@ -103,7 +103,7 @@ func fingerprints(findings []signpost.Finding, dir string) []string {
 	return prints
 }
 
-// seenFrom returns the path of a file as seen from a directory, with slashes.
+// seenFrom returns the path of a file relative to a directory, with slashes.
 func seenFrom(file, dir string) string {
 	full, err := filepath.Abs(file)
 	if base, baseErr := filepath.Abs(dir); err == nil && baseErr == nil {

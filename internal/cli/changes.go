@@ -13,7 +13,7 @@ import (
 	"signpost/internal/accepted"
 )
 
-// summary counts the changes by level, and apart from that those that are accepted.
+// summary counts the changes by level, and accepted ones separately.
 func summary(changes []accepted.Change) string {
 	if len(changes) == 0 {
 		return "no changes"
@@ -37,14 +37,14 @@ func summary(changes []accepted.Change) string {
 	return plural(len(changes), "change") + ": " + strings.Join(parts, ", ")
 }
 
-// changeGroup is the same change to several endpoints of a service, such as that of a shared modifier.
+// changeGroup is the same change to several endpoints of a service, for example that of a shared modifier.
 type changeGroup struct {
 	accepted.Change          // the first one
 	versions        []string // of all of them
 	others          int
 }
 
-// groupChanges groups the changes, the heaviest first, accepted ones last, and otherwise in their order.
+// groupChanges groups the changes, most severe first and accepted ones last, otherwise in order.
 func groupChanges(changes []accepted.Change) []*changeGroup {
 	type identity struct{ rule, service, message, reason, until string }
 	var groups []*changeGroup
@@ -78,7 +78,7 @@ func groupChanges(changes []accepted.Change) []*changeGroup {
 	return groups
 }
 
-// more counts the endpoints of the group after the first.
+// more counts the other endpoints of the group.
 func (g *changeGroup) more() string {
 	if g.others == 0 {
 		return ""
@@ -86,7 +86,7 @@ func (g *changeGroup) more() string {
 	return " and " + plural(g.others, "other endpoint")
 }
 
-// level returns the level, or that the change is accepted.
+// level returns the level, or "accepted".
 func (g *changeGroup) level() string {
 	if g.Accepted != nil {
 		return "accepted"
@@ -94,7 +94,7 @@ func (g *changeGroup) level() string {
 	return string(g.Level)
 }
 
-// why returns the reason for which the change is accepted, "" if it is not.
+// why returns the reason for which the change is accepted, or "".
 func (g *changeGroup) why() string {
 	switch a := g.Accepted; {
 	case a == nil:
@@ -106,7 +106,7 @@ func (g *changeGroup) why() string {
 	}
 }
 
-// printChanges writes changes for people, one or one group on a line.
+// printChanges writes changes for people, one change or group per line.
 func printChanges(w io.Writer, p palette, changes []accepted.Change) error {
 	var out strings.Builder
 	for _, g := range groupChanges(changes) {
@@ -132,11 +132,12 @@ func printChanges(w io.Writer, p palette, changes []accepted.Change) error {
 	return err
 }
 
-// markdownTitle heads every comment.
+// markdownTitle is the heading of every comment.
 const markdownTitle = "### Changes to the endpoints manifest\n\n"
 
-// printChangesMarkdown writes changes for a comment on a pull request, with remarks above them and, in a section that is
-// folded, the entries that would accept what failed. There always is a text: a comment without one could not be posted.
+// printChangesMarkdown writes changes for a comment on a pull request. Remarks come first; a collapsed section at the
+// end has the entries that would accept the failing changes. The output is never empty, because an empty comment cannot
+// be posted.
 func printChangesMarkdown(w io.Writer, changes []accepted.Change, remarks, entries []string) error {
 	var out strings.Builder
 	out.WriteString(markdownTitle)
@@ -177,8 +178,7 @@ func printChangesMarkdown(w io.Writer, changes []accepted.Change, remarks, entri
 	return err
 }
 
-// printFailureMarkdown writes a comment about a comparison that could not be made: NEW has errors, or something
-// could not be read.
+// printFailureMarkdown writes a comment about a failed comparison: NEW has errors, or something could not be read.
 func printFailureMarkdown(w io.Writer, failure error) error {
 	var out strings.Builder
 	out.WriteString(markdownTitle)
@@ -199,8 +199,8 @@ func printFailureMarkdown(w io.Writer, failure error) error {
 	return err
 }
 
-// markdownText escapes what would be markup, a new cell or a new row in a table. A space without a width keeps
-// @name and #1 from being a mention and a reference, which nothing else does on GitHub.
+// markdownText escapes markup and table delimiters. A zero-width space keeps @name and #1 from becoming a mention or a
+// reference; GitHub offers no other way.
 func markdownText(text string) string {
 	var out strings.Builder
 	for _, r := range text {
@@ -211,7 +211,7 @@ func markdownText(text string) string {
 			continue
 		case r < ' ':
 			r = ' '
-		case !unicode.IsPrint(r): // a control character, or one that turns the direction of text
+		case !unicode.IsPrint(r): // a control character, or one that changes the direction of text
 			r = unicode.ReplacementChar
 		case strings.ContainsRune("\\`*_[]<>|~&", r):
 			out.WriteByte('\\')
@@ -221,7 +221,7 @@ func markdownText(text string) string {
 	return out.String()
 }
 
-// markdownCode returns text as it is, in a code span that can stand in a table.
+// markdownCode returns text in a code span that is safe inside a table.
 func markdownCode(text string) string {
 	if text == "" {
 		return ""

@@ -16,10 +16,10 @@ import (
 	"signpost/internal/source"
 )
 
-// defaultCheckTimeout bounds each request of a check. A service that apps wait for answers sooner.
+// defaultCheckTimeout is the timeout of each request. Apps do not wait longer for a feed, either.
 const defaultCheckTimeout = 10 * time.Second
 
-// checkFlags are the flags of check.
+// checkFlags holds the flags of check.
 type checkFlags struct {
 	format     enum
 	probe      bool
@@ -79,7 +79,7 @@ Results are printed to standard output, a summary to standard error. The exit st
 	flags.StringVar(&f.sendTo, "send-to", "", "send requests for the host of ADDRESS to this server, such as http://localhost:3000")
 	flags.StringSliceVar(&f.ignore, "ignore", nil, "ignore failures and warnings of a rule or a check (repeatable)")
 	if err := cmd.RegisterFlagCompletionFunc("ignore", cobra.FixedCompletions(checkRules(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag was added above
+		panic(err) // cannot happen: the flag was added above
 	}
 	addRegisteredFlag(cmd, &f.registered)
 	flags.StringVar(&f.caFile, "ca-file", "", "PEM file of additional certificate authorities to trust")
@@ -87,7 +87,7 @@ Results are printed to standard output, a summary to standard error. The exit st
 	return cmd
 }
 
-// checkRules returns what --ignore takes: checks, the rules of lint, and those about what others write into manifests.
+// checkRules returns the values of --ignore: checks, lint rules, and the rules about other people's manifests.
 func checkRules() []string {
 	rules := append(client.Checks(), client.RuleForeignField, client.RuleForeignType)
 	for _, r := range definition.Rules() {
@@ -96,12 +96,12 @@ func checkRules() []string {
 	return rules
 }
 
-// checkOptions turns flags into options, but for the progress.
+// checkOptions converts flags to options, except for the progress.
 func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (client.CheckOptions, error) {
 	var opts client.CheckOptions
 	switch {
 	case f.timeout <= 0:
-		return opts, usageErrorf("--timeout: %v is not a time to wait: give one such as 10s", f.timeout)
+		return opts, usageErrorf("--timeout: %v is not a positive duration, such as 10s", f.timeout)
 	case f.follow < 0:
 		return opts, usageErrorf("--follow: %d is not a number of links", f.follow)
 	}
@@ -158,7 +158,7 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (client
 	return opts, err
 }
 
-// manifestsFor returns the manifests of services, for the host of an address unless they have their own.
+// manifestsFor returns the manifests of services, resolved for the host of an address unless they already have one.
 func manifestsFor(u *url.URL, services []*source.Service) ([]signpost.Manifest, error) {
 	name, err := host.Parse(u.Host)
 	if err != nil {
@@ -222,7 +222,7 @@ func (c *CLI) check(cmd *cobra.Command, address string, f checkFlags) error {
 	return nil
 }
 
-// checkTransport returns a transport of its own, which trusts the authorities in a file too, if one is given.
+// checkTransport returns a new transport that also trusts the authorities in a file, if one is given.
 func checkTransport(caFile string) (http.RoundTripper, error) {
 	if caFile == "" {
 		return http.DefaultTransport.(*http.Transport).Clone(), nil

@@ -20,7 +20,7 @@ import (
 const secretToken = "open-sesame-4711"
 
 // feedService is a feed service with one dead link, one endpoint with JSON of the wrong shape, and endpoints that are
-// reached through links only. It builds links by the host that a proxy passes on.
+// only reachable through links. Its links use the forwarded host.
 func feedService(t *testing.T) (s *httptest.Server, calls func() []string) {
 	t.Helper()
 	token := signpost.ContextItem{Key: "token", Type: signpost.ContextCtx, Required: true}
@@ -64,13 +64,14 @@ func feedService(t *testing.T) (s *httptest.Server, calls func() []string) {
 	}
 }
 
-// TestCheckFeeds: what is wrong with a service is named, and nothing else, by its own address and before it is deployed.
+// TestCheckFeeds checks that exactly the problems of a service are reported, at its own address and before it is
+// deployed.
 func TestCheckFeeds(t *testing.T) {
 	s, calls := feedService(t)
 	for _, address := range []string{s.URL, "https://feeds.example.com", "https://[2001:db8::1]"} {
 		host := strings.TrimPrefix(address, "https://")
 		if address == s.URL {
-			host = "127.0.0.1" // {{host}} carries no port
+			host = "127.0.0.1" // {{host}} has no port
 		}
 		args := []string{"check", address + "/v1/endpoints-manifest", "--send-to", s.URL, "--context", "token=" + secretToken}
 		out, errOut, code := runCLI("", args...)

@@ -8,7 +8,7 @@ import (
 	"signpost/client"
 )
 
-// withFlags words the hint of a result for users of the command line: which flag of check or of serve helps.
+// withFlags rewrites the hint of a result for the command line, naming the flag of check or serve that helps.
 func withFlags(r client.Result, address *url.URL) client.Result {
 	host := address.Hostname()
 	var values []string
@@ -38,7 +38,7 @@ func withFlags(r client.Result, address *url.URL) client.Result {
 	case client.CauseNotFound:
 		r.Hint = "correct the URL in the definition, or the value of " + strings.Join(values, " ")
 	case client.CausePortDropped:
-		r.Hint = fmt.Sprintf("{{host}} carries no port, so this is the default one; to call the endpoint on port %s: --send-to %s://%s", address.Port(), address.Scheme, address.Host)
+		r.Hint = fmt.Sprintf("{{host}} has no port, so this is the default one; to call the endpoint on port %s: --send-to %s://%s", address.Port(), address.Scheme, address.Host)
 	case client.CauseNotFollowed:
 		if r.Status == client.Skipped {
 			r.Hint = "follow more links with --follow, or try again with " + strings.Join(values, " ")
@@ -47,8 +47,7 @@ func withFlags(r client.Result, address *url.URL) client.Result {
 	return r
 }
 
-// hostRemedies lists what makes the host that clients ask for reach the service. Caddy passes it on unless it is told
-// otherwise.
+// hostRemedies lists ways to pass the requested host to the service. Caddy does so by default.
 func hostRemedies(host string) string {
 	return strings.Join([]string{
 		"the service does not see the host that it is called by. If a reverse proxy is in front of it, one of these helps:",

@@ -8,13 +8,13 @@ import (
 	"signpost/client"
 )
 
-// checkStatuses are the statuses of results, with their colours.
+// checkStatuses lists the statuses of results and their colours.
 var checkStatuses = []struct {
 	status client.Status
 	colour string
 }{{client.Passed, "32"}, {client.Failed, "31"}, {client.Warned, "33"}, {client.Skipped, "2"}}
 
-// printReport writes results for people, one on a line with its hint below.
+// printReport writes results for people, one per line with the hint below.
 func printReport(w io.Writer, p palette, report client.Report) error {
 	const statusWidth, checkWidth = len("skipped"), len("certificate")
 	var out strings.Builder

@@ -12,10 +12,11 @@ import (
 	"signpost/client"
 )
 
-// maxSchema bounds the file of --feed-schema, in bytes. Large published schemas have less than one MiB.
+// maxSchema is the maximum size of the --feed-schema file in bytes. Large published schemas have less than 1 MiB.
 const maxSchema = 8 << 20
 
-// readFeedSchema returns what judges feeds by the JSON Schema in a file. References lead to other files only.
+// readFeedSchema returns a function that validates feeds against the JSON Schema in a file. References may only lead to
+// other files.
 func readFeedSchema(path string) (func(feed any) []client.Violation, error) {
 	text, err := readFlagFile(path, maxSchema)
 	if err != nil {
@@ -57,8 +58,8 @@ func compileFeedSchema(compiler *jsonschema.Compiler, name string, text []byte) 
 	}, nil
 }
 
-// violations returns the innermost reasons why a document is not valid. Of alternatives, of which none or more than one
-// is valid, it is the choice itself: the reasons of the branches contradict each other.
+// violations returns the innermost reasons why a document is invalid. For anyOf and oneOf it returns the choice itself,
+// because the reasons of the branches contradict each other.
 func violations(err *jsonschema.ValidationError) []client.Violation {
 	keyword := strings.Join(err.ErrorKind.KeywordPath(), "/")
 	switch err.ErrorKind.(type) {

@@ -25,12 +25,12 @@ import (
 	"signpost/server"
 )
 
-// publish starts a service on loopback with a manifest and with feeds, some of which are broken.
+// publish starts a service on loopback with a manifest and feeds, some of which are broken.
 func publish(t *testing.T, start func(*httptest.Server), opts server.Options, endpoints ...signpost.Endpoint) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
 	s := httptest.NewUnstartedServer(mux)
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // handshakes that are meant to fail
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // handshakes fail on purpose
 	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
 	for i := range endpoints {
 		e := &endpoints[i]
@@ -51,7 +51,7 @@ func publish(t *testing.T, start func(*httptest.Server), opts server.Options, en
 		w.Header().Set("Access-Control-Allow-Origin", "*")
 		io.WriteString(w, `{"entries": []}`)
 	})
-	mux.HandleFunc("/v1/media", func(w http.ResponseWriter, r *http.Request) { // tells what it was sent
+	mux.HandleFunc("/v1/media", func(w http.ResponseWriter, r *http.Request) { // repeats what it was sent
 		http.Redirect(w, r, "/sign-in?"+r.URL.RawQuery, http.StatusFound)
 	})
 	start(s)
@@ -82,7 +82,7 @@ func TestCheckWithAuthority(t *testing.T) {
 	}
 }
 
-// TestCheckKeepsContext: a value of --context is in no output, whatever comes of it.
+// TestCheckKeepsContext checks that a value of --context is never printed, whatever happens.
 func TestCheckKeepsContext(t *testing.T) {
 	token := []signpost.ContextItem{{Key: "token", Type: signpost.ContextCtx, Required: true}}
 	s := publish(t, (*httptest.Server).Start, server.Options{},
@@ -136,7 +136,7 @@ func TestCheckOnATerminal(t *testing.T) {
 	s := publish(t, (*httptest.Server).Start, server.Options{}, signpost.Endpoint{URL: "http://{{host}}:PORT/v1/feeds"}, signpost.Endpoint{URL: "http://{{host}}:PORT/v1/media"})
 	address := s.URL + "/v1/endpoints-manifest"
 	control, tty := openTerminal(t)
-	read := func(last string) string { // what is on the terminal, up to its last words
+	read := func(last string) string { // waits for the given end of the output
 		t.Helper()
 		all := make(chan string, 1)
 		go func() {
@@ -166,7 +166,7 @@ func TestCheckOnATerminal(t *testing.T) {
 		}
 	}
 
-	// Progress on standard error, one line that is gone when the summary comes.
+	// Progress is a line on standard error that disappears before the summary.
 	var plain bytes.Buffer
 	main(&plain, tty, nil)
 	const begin, end = "\r\x1b[K0 of 2 URLs called\r\x1b[K1 of 2 URLs called\r\x1b[K2 of 2 URLs called", "\r\x1b[K17 results: 11 passed, 1 failed, 3 warned, 2 skipped\r\n"
@@ -177,7 +177,7 @@ func TestCheckOnATerminal(t *testing.T) {
 		t.Errorf("no terminal, but colour: %q", plain.String())
 	}
 
-	// Colour on standard output, and no progress elsewhere.
+	// Colour on standard output, and no progress anywhere.
 	var errOut bytes.Buffer
 	main(tty, &errOut, nil)
 	if got := read("after a redirect"); !strings.Contains(got, "\x1b[32mpassed \x1b[0m  json") || !strings.Contains(got, "\x1b[31mfailed \x1b[0m  probe") {
@@ -192,7 +192,7 @@ func TestCheckOnATerminal(t *testing.T) {
 	}
 }
 
-// TestCheckText: what a service sends can do nothing to the terminal.
+// TestCheckText checks that text sent by a service cannot affect the terminal.
 func TestCheckText(t *testing.T) {
 	var out bytes.Buffer
 	err := printReport(&out, false, client.Report{Results: []client.Result{
@@ -205,7 +205,8 @@ func TestCheckText(t *testing.T) {
 	}
 }
 
-// TestCheckPage: docs/check.md shows what check says about a wrong host, which its transcripts cannot have.
+// TestCheckPage checks that docs/check.md shows what check prints about a wrong host, which its transcripts cannot
+// produce.
 func TestCheckPage(t *testing.T) {
 	s := publish(t, (*httptest.Server).Start, server.Options{PublicHost: "backend.internal"},
 		signpost.Endpoint{URL: "https://{{host}}/a"}, signpost.Endpoint{URL: "https://{{host}}/b"}, signpost.Endpoint{URL: "https://{{host}}/c"})
@@ -219,8 +220,8 @@ func TestCheckPage(t *testing.T) {
 	}
 }
 
-// TestCheckRemedies puts real proxies before a service, so that its manifest has the wrong host, and does what
-// check says then.
+// TestCheckRemedies runs real proxies in front of a service, so that its manifest has the wrong host, and then follows
+// the advice of check.
 func TestCheckRemedies(t *testing.T) {
 	endpoint := signpost.Endpoint{URL: "https://{{host}}/v1/feeds"}
 	direct := publish(t, (*httptest.Server).Start, server.Options{}, endpoint).Listener.Addr().String()
@@ -249,7 +250,7 @@ http {
 	t.Run("Caddy", func(t *testing.T) {
 		run := func(t *testing.T, backend, line string) string {
 			dir, addr := t.TempDir(), mustFreeAddress(t)
-			for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"} { // where it keeps its state
+			for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"} { // where it stores its state
 				t.Setenv(name, dir)
 			}
 			_, port, _ := net.SplitHostPort(addr)
@@ -272,7 +273,7 @@ func mustFreeAddress(t *testing.T) string {
 	return addr
 }
 
-// findProgram returns the path of a server that is installed, or that make test has unpacked into bin/programs.
+// findProgram returns the path of a program that is installed, or that make programs unpacked.
 func findProgram(t *testing.T, name string) string {
 	t.Helper()
 	for _, dir := range []string{"", "/usr/sbin", repo + "/bin/programs/usr/sbin", repo + "/bin/programs/usr/bin"} {
@@ -284,8 +285,8 @@ func findProgram(t *testing.T, name string) string {
 	return ""
 }
 
-// checkBehind runs a proxy, the last argument of whose command is the file of its configuration, and returns what
-// check prints about the service behind it.
+// checkBehind runs a proxy, whose configuration file is its last argument, and returns what check prints about the
+// service behind it.
 func checkBehind(t *testing.T, addr, config, program string, args ...string) string {
 	t.Helper()
 	program = findProgram(t, program)
@@ -301,7 +302,7 @@ func checkBehind(t *testing.T, addr, config, program string, args ...string) str
 	}
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	_, port, _ := net.SplitHostPort(addr)
-	for range 200 { // ten seconds to come up
+	for range 200 { // ten seconds to start
 		conn, err := net.Dial("tcp", addr)
 		if err == nil {
 			conn.Close()
@@ -314,7 +315,7 @@ func checkBehind(t *testing.T, addr, config, program string, args ...string) str
 	return ""
 }
 
-// remedy returns what a hint has behind a label.
+// remedy returns the text after a label in a hint.
 func remedy(t *testing.T, out, label string) string {
 	t.Helper()
 	for line := range strings.Lines(out) {

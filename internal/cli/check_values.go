@@ -14,10 +14,10 @@ import (
 	"signpost/internal/tree"
 )
 
-// pairs is a flag that takes key=value, more than once or separated by commas or line breaks. It takes everything and is parsed
-// later, since an error of Set is printed with the value, and that may be a secret.
+// pairs is a repeatable key=value flag whose values may also be separated by commas or line breaks. Set accepts
+// everything and parse validates it later, because cobra prints the value with an error of Set, and it may be secret.
 type pairs struct {
-	form  string // as in the help
+	form  string // form shown in the help
 	given []string
 }
 
@@ -28,14 +28,14 @@ func (p *pairs) Set(text string) error {
 	reader := csv.NewReader(strings.NewReader(text))
 	reader.FieldsPerRecord = -1
 	lines, err := reader.ReadAll()
-	if err != nil { // quotes inside a value: it is one then
+	if err != nil { // quotes inside a value: treat it as a single value
 		lines = [][]string{{text}}
 	}
 	p.given = append(p.given, slices.Concat(lines...)...)
 	return nil
 }
 
-// parse returns the values by key. Its errors name keys and no values.
+// parse returns the values by key. Its errors name keys, but never values.
 func (p *pairs) parse(flag string) (map[string]string, error) {
 	values := make(map[string]string, len(p.given))
 	for _, pair := range p.given {
@@ -56,10 +56,10 @@ func (p *pairs) parse(flag string) (map[string]string, error) {
 	return values, nil
 }
 
-// maxValues bounds the file of --values, in bytes. It is written by hand.
+// maxValues is the maximum size of the --values file in bytes. It is written by hand.
 const maxValues = 1 << 20
 
-// readFlagFile reads a file that a flag names, up to a limit. It may be a pipe: secrets come from other programs.
+// readFlagFile reads a file named by a flag, up to a limit. It may be a pipe: secrets come from other programs.
 func readFlagFile(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -73,13 +73,13 @@ func readFlagFile(path string, limit int64) ([]byte, error) {
 	return text, err
 }
 
-// valuesFile is what --values names: values for all endpoints, and for some of their own.
+// valuesFile is the contents of the --values file: values for all endpoints, and for single ones.
 type valuesFile struct {
 	client.Values
 	endpoints map[string]client.Values // by URL or path
 }
 
-// readValues reads a file of values. Its errors name keys and places, and no values.
+// readValues reads a file of values. Its errors name keys and positions, but never values.
 func readValues(path string) (valuesFile, error) {
 	text, err := readFlagFile(path, maxValues)
 	if err != nil {
@@ -89,8 +89,8 @@ func readValues(path string) (valuesFile, error) {
 	r := valuesReader{path: path, doc: doc}
 	if len(doc.Problems) > 0 {
 		p := doc.Problems[0]
-		if p.Kind == tree.Syntax { // its message may quote the file
-			return valuesFile{}, r.errorf(p.At, "this is not YAML")
+		if p.Kind == tree.Syntax { // the message may quote the file
+			return valuesFile{}, r.errorf(p.At, "not valid YAML")
 		}
 		return valuesFile{}, r.errorf(p.At, "%s", p.Message)
 	}
@@ -158,7 +158,7 @@ func (r valuesReader) values(n *tree.Node, known ...string) (client.Values, erro
 	return v, nil
 }
 
-// texts reads an object of values that are text, numbers or booleans.
+// texts reads an object whose values are strings, numbers or Booleans.
 func (r valuesReader) texts(f tree.Field) (map[string]string, error) {
 	switch f.Value.Kind {
 	case tree.Null:
@@ -181,7 +181,7 @@ func (r valuesReader) texts(f tree.Field) (map[string]string, error) {
 	return values, nil
 }
 
-// over returns the values of the flags, and those of the file where no flag gives one.
+// over returns the values of the flags and, for the rest, those of the file.
 func (v valuesFile) over(params, context map[string]string) client.Values {
 	out := client.Values{Params: maps.Clone(v.Params), Context: maps.Clone(v.Context)}
 	if out.Params == nil {

@@ -1,6 +1,5 @@
-// Package cli is the command line of Signpost. Each subcommand has a file of its own, named after it, and
-// is a short composition of the other packages; flags, environment, files, signals and exit codes are here
-// and nowhere else.
+// Package cli implements the command line. Each subcommand has its own file and is a short composition of the other
+// packages; flags, environment, files, signals and exit codes are handled here and nowhere else.
 package cli
 
 import (
@@ -14,27 +13,27 @@ import (
 	"signpost/internal/source"
 )
 
-// The exit codes. A script can tell a finding from a failure.
+// Exit codes. Scripts can tell a finding from a failure.
 const (
 	exitFine     = 0
-	exitFindings = 1 // the work is done and something was found: lint errors, for example
+	exitFindings = 1 // the command did its work and found something, such as lint errors
 	exitUsage    = 2
-	exitFailure  = 3 // the work could not be done
+	exitFailure  = 3 // the command could not do its work
 )
 
-// CLI is the command line with everything that it takes from its surroundings.
+// CLI is the command line with all its inputs and outputs.
 type CLI struct {
 	Stdin     io.Reader
 	Stdout    io.Writer // results
 	Stderr    io.Writer // everything else
 	LookupEnv func(name string) (string, bool)
-	Environ   func() []string // as NAME=value, to find misspelt variables; nil means that none are looked for
+	Environ   func() []string // as NAME=value, to detect misspelt variables; nil disables that
 
 	warnings []string // about the environment
 	network  network
 }
 
-// exitError is an error with an exit code. A nil err means that all has been said already.
+// exitError is an error with an exit code. A nil err means the error was already printed.
 type exitError struct {
 	code int
 	err  error
@@ -49,7 +48,7 @@ func usageErrorf(format string, args ...any) error {
 	return &exitError{exitUsage, fmt.Errorf(format, args...)}
 }
 
-// Main runs one command line and returns its exit code.
+// Main runs a command line and returns its exit code.
 func (c *CLI) Main(args []string) int {
 	surroundings := *c
 	c = &surroundings
@@ -62,11 +61,11 @@ func (c *CLI) Main(args []string) int {
 	var exit *exitError
 	switch {
 	case out.err != nil:
-		exit = &exitError{exitFailure, out.err} // whatever else was found, not all of it was printed
+		exit = &exitError{exitFailure, out.err} // the output is incomplete, whatever was found
 	case err == nil:
 		return exitFine
 	case !errors.As(err, &exit):
-		exit = &exitError{exitUsage, err} // cobra's own: a command, flag or argument that it does not know
+		exit = &exitError{exitUsage, err} // from cobra: an unknown command, flag or argument
 	}
 	switch {
 	case c.logsJSON(cmd, args):
@@ -101,7 +100,7 @@ Exit status: 0 success, 1 findings, 2 usage error, 3 any other failure.`,
 		SilenceUsage:      true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return c.prepare(cmd) },
 		Version:           buildVersion(),
-		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}, // completionCommand has it
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}, // replaced by completionCommand
 	}
 	root.SetVersionTemplate(versionLine())
 	root.SetIn(c.Stdin)
@@ -141,7 +140,7 @@ func (c *CLI) prepare(cmd *cobra.Command) error {
 	return c.openNetwork(cmd)
 }
 
-// helpCommand is cobra's, except that a topic which does not exist is wrong usage.
+// helpCommand is like cobra's, except that an unknown topic is a usage error.
 func helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
@@ -156,7 +155,7 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// run adapts the body of a command: an error without an exit code is one that kept it from its work.
+// run adapts the body of a command: an error without an exit code is a failure.
 func run(body func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		err := body(cmd, args)
@@ -172,7 +171,7 @@ func run(body func(cmd *cobra.Command, args []string) error) func(*cobra.Command
 	}
 }
 
-// usageArgs makes a wrong number of arguments say what the command takes.
+// usageArgs makes the error for a wrong number of arguments say what the command accepts.
 func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {

@@ -20,22 +20,22 @@ import (
 	"signpost/internal/source"
 )
 
-// levels are the weights of changes, the heaviest first.
+// levels lists the levels of changes, most severe first.
 var levels = []signpost.Level{signpost.LevelBreaking, signpost.LevelNotable, signpost.LevelCompatible}
 
-// diffFlags are the flags of diff. Features that were not given are nil.
+// diffFlags holds the flags of diff. Features that were not given are nil.
 type diffFlags struct {
 	format   enum
 	failOn   enum
 	ignore   []string
 	features []string
-	own      [2][]string // in place of features, for OLD and for NEW
+	own      [2][]string // instead of features, for OLD and NEW
 	accepted string
 
 	registered []string
 }
 
-// ownFeatureFlags are the flags behind diffFlags.own.
+// ownFeatureFlags are the flags for diffFlags.own.
 var ownFeatureFlags = [2]string{"old-feature", "new-feature"}
 
 func (c *CLI) diffCommand() *cobra.Command {
@@ -87,7 +87,7 @@ of --fail-on or a more severe one. --accepted names a YAML file of intended chan
 	rules := slices.Sorted(maps.Keys(signpost.ChangeRules()))
 	cmd.Flags().StringSliceVar(&f.ignore, "ignore", nil, "ignore changes of a rule (repeatable)")
 	if err := cmd.RegisterFlagCompletionFunc("ignore", cobra.FixedCompletions(rules, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag was added in the line before
+		panic(err) // cannot happen: the flag was added above
 	}
 	cmd.Flags().StringVar(&f.accepted, "accepted", "", "YAML file of intended changes: a list of {change, reason, until}")
 	addRegisteredFlag(cmd, &f.registered)
@@ -124,10 +124,10 @@ func (c *CLI) diff(ctx context.Context, args []string, f diffFlags) error {
 	changes := slices.DeleteFunc(accept.Apply(all, today), func(change accepted.Change) bool {
 		return slices.Contains(f.ignore, change.Rule)
 	})
-	// None is not a level, and no change is before it.
+	// none is not a level: Index returns -1, and no change is more severe
 	limit := slices.Index(levels, signpost.Level(f.failOn.value))
 	failed := false
-	var entries []string // for those who use such a file
+	var entries []string // only if --accepted is used
 	for _, change := range changes {
 		if change.Accepted == nil && slices.Index(levels, change.Level) <= limit {
 			failed = true
@@ -164,7 +164,7 @@ func (c *CLI) diff(ctx context.Context, args []string, f diffFlags) error {
 	return nil
 }
 
-// readAccepted reads the file that --accepted names. If it has errors, they are printed.
+// readAccepted reads the file named by --accepted. It prints errors in the file.
 func (c *CLI) readAccepted(name string) (*accepted.File, error) {
 	if name == "" {
 		return &accepted.File{}, nil
@@ -193,11 +193,11 @@ type diffSide struct {
 	name      string
 	directory bool
 	services  []*source.Service
-	broken    map[*source.Service]bool // have errors, and are compared as far as they can be read
+	broken    map[*source.Service]bool // have errors, so they are compared as far as they can be read
 	remarks   []string
 }
 
-// invalidError says that NEW, or the file of accepted changes, has errors. They are printed already.
+// invalidError reports that NEW or the file of accepted changes has errors, which are already printed.
 type invalidError struct {
 	name     string
 	findings []signpost.Finding
@@ -207,7 +207,7 @@ func (e *invalidError) Error() string {
 	return fmt.Sprintf("%s has %s", e.name, plural(count(e.findings, signpost.SeverityError), "error"))
 }
 
-// compare returns what changed between OLD and NEW, and remarks that are worth a line in a comment.
+// compare returns the changes between OLD and NEW, and remarks for a comment.
 func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes []signpost.Change, remarks []string, err error) {
 	reader := c.reader()
 	old, err := c.readOld(ctx, reader, args[0])
@@ -241,7 +241,7 @@ func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes 
 	return changes, old.remarks, err
 }
 
-// others returns the manifests that are registered besides services that have host for {{host}}.
+// others returns the manifests registered alongside services whose {{host}} is host.
 func (c *CLI) others(registered []*source.Service, host string) ([]signpost.Version, error) {
 	versions, notes, err := source.Join(registered, host)
 	for _, note := range notes {
@@ -250,7 +250,7 @@ func (c *CLI) others(registered []*source.Service, host string) ([]signpost.Vers
 	return versions, err
 }
 
-// compareDirectories compares the services of both sides, by their base paths.
+// compareDirectories compares the services of both sides, paired by base path.
 func (c *CLI) compareDirectories(old, new *diffSide, registered []*source.Service) ([]signpost.Change, error) {
 	before, after := old.states(), new.states()
 	for i, s := range old.services {
@@ -277,7 +277,7 @@ func (s *diffSide) states() []signpost.Service {
 	return all
 }
 
-// compareServices compares one service with itself, or with nothing if it is new.
+// compareServices compares a service with its old state, or with nothing if it is new.
 func (c *CLI) compareServices(old, new *diffSide, registered []*source.Service) ([]signpost.Change, error) {
 	is := new.services[0]
 	var before signpost.Service
@@ -302,8 +302,8 @@ func (c *CLI) compareServices(old, new *diffSide, registered []*source.Service) 
 	return signpost.DiffService(before, is.State(), others...), nil
 }
 
-// readOld reads OLD. Its errors go to standard error and do not keep it from being compared. A path that does not
-// exist at its git revision is no service at all.
+// readOld reads OLD. Errors in it go to standard error and do not prevent the comparison. A path that does not exist at
+// its git revision counts as no service.
 func (c *CLI) readOld(ctx context.Context, reader *source.Reader, arg string) (*diffSide, error) {
 	documents, err := reader.Read(ctx, arg)
 	if errors.Is(err, fs.ErrNotExist) && strings.Contains(arg, ":") {
@@ -327,7 +327,7 @@ func (c *CLI) readOld(ctx context.Context, reader *source.Reader, arg string) (*
 	return side, nil
 }
 
-// remark says something about a side on standard error, and in a comment.
+// remark prints something about a side on standard error, and adds it to the comment.
 func (c *CLI) remark(side *diffSide, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	fmt.Fprintln(c.Stderr, text)
@@ -369,10 +369,10 @@ func (s *diffSide) files() []*definition.File {
 	return files
 }
 
-// served reports whether the side is one manifest, as it is served.
+// served reports whether the side is a single served manifest.
 func (s *diffSide) served() bool { return len(s.services) == 1 && s.services[0].Served }
 
-// loadSides loads OLD and NEW, each with the features that were asked for.
+// loadSides loads OLD and NEW with their features.
 func loadSides(old, new *diffSide, f diffFlags) error {
 	sides := []*diffSide{old, new}
 	var known [2][]string
@@ -384,7 +384,7 @@ func loadSides(old, new *diffSide, f diffFlags) error {
 		known[i] = slices.Compact(known[i])
 	}
 	if f.features != nil && old.served() && new.served() {
-		return usageErrorf("--feature: neither OLD nor NEW is a definition; a manifest has its features in it already")
+		return usageErrorf("--feature: neither OLD nor NEW is a definition; a manifest already contains its features")
 	}
 	if err := checkNames("--feature", "feature", f.features, slices.Concat(known[:]...)); err != nil {
 		return err
@@ -394,7 +394,7 @@ func loadSides(old, new *diffSide, f diffFlags) error {
 		if own := f.own[i]; own != nil && len(side.services) > 0 {
 			flag := "--" + ownFeatureFlags[i]
 			if side.served() {
-				return usageErrorf("%s: %s is a manifest, which has its features in it already", flag, side.name)
+				return usageErrorf("%s: %s is a manifest, which already contains its features", flag, side.name)
 			}
 			if err := checkNames(flag, "feature", own, known[i]); err != nil {
 				return err
@@ -412,7 +412,7 @@ func loadSides(old, new *diffSide, f diffFlags) error {
 	return nil
 }
 
-// pickServed leaves one service of a directory if the other side is a manifest that was served: the one that it is of.
+// pickServed reduces a directory to the matching service if the other side is a served manifest.
 func (c *CLI) pickServed(old, new *diffSide) error {
 	one, other := old, new
 	if !one.served() {
@@ -423,7 +423,7 @@ func (c *CLI) pickServed(old, new *diffSide) error {
 	}
 	service := source.ServedBy(one.services[0], other.services)
 	if service == nil {
-		return usageErrorf("%s has no service that %s could be of", other.name, one.name)
+		return usageErrorf("%s has no service that matches %s", other.name, one.name)
 	}
 	fmt.Fprintf(c.Stderr, "%s is the manifest of one service: only %s is compared\n", one.name, service.Name)
 	other.services, other.directory = []*source.Service{service}, false

@@ -17,8 +17,8 @@ import (
 	"signpost/internal/registrytest"
 )
 
-// TestGoldenDiff runs diff on the archives of testdata/diff. Each is named after a rule that it has a change of,
-// and holds old.yaml and new.yaml, or the directories old and new, and what diff prints for them in each format.
+// TestGoldenDiff runs diff on the archives of testdata/diff. Each is named after a rule that occurs in it, and holds
+// old.yaml and new.yaml, or the directories old and new, and the expected output in each format.
 func TestGoldenDiff(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, path := range corpus(t, "diff") {
@@ -89,7 +89,7 @@ func TestGoldenDiff(t *testing.T) {
 	}
 }
 
-// TestDiffPage keeps the table of rules in docs/diff.md in step with the program.
+// TestDiffPage keeps the table of rules in docs/diff.md in sync with the program.
 func TestDiffPage(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(repo, "docs", "diff.md"))
 	if err != nil {
@@ -104,7 +104,7 @@ func TestDiffPage(t *testing.T) {
 	}
 }
 
-// TestRevisionWithoutGit: the error says what is missing.
+// TestRevisionWithoutGit checks that the error says what is missing.
 func TestRevisionWithoutGit(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, errOut, code := runCLI("", "match", "HEAD:feeds.yaml", "https://a.example/")
@@ -128,7 +128,7 @@ func TestMarkdownEscapes(t *testing.T) {
 	}
 }
 
-// TestDiffRegistry: what a push would change. The registry is a real one.
+// TestDiffRegistry shows what a push would change, with a real registry.
 func TestDiffRegistry(t *testing.T) {
 	registry := registrytest.Start(t)
 	t.Setenv("DOCKER_CONFIG", registry.Config)
@@ -147,7 +147,7 @@ func TestDiffRegistry(t *testing.T) {
 	if code != exitFine || out != "compatible: /news: service added [service-added]\n" {
 		t.Errorf("exited with %d: %s%s", code, out, errOut)
 	}
-	// A tag that is not there may be misspelt, so it is not taken for an empty one.
+	// A missing tag may be misspelt, so it does not count as empty.
 	if _, errOut, code := runCLI("", "diff", "--ca-file", registry.CAFile, target+"x", dir); code != exitFailure {
 		t.Errorf("exited with %d: %s", code, errOut)
 	}

@@ -13,16 +13,16 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// repo is the root of the repository, seen from this package.
+// repo is the path to the root of the repository.
 const repo = "../.."
 
-// TestDocs runs what README and docs show, just as it stands there. A fenced block is
+// TestDocs runs what README and docs show, exactly as written. A fenced block is
 //
-//	console             commands after "$ " and what they print; "…" stands for any text, a line of it for any lines
-//	yaml feeds.yaml     a file, for the commands that follow; json and other formats likewise
-//	go examples/x.go    the contents of that file of the repository
+//	console             commands after "$ " and their output; "…" stands for any text, on its own line for any lines
+//	yaml feeds.yaml     a file for the following commands; likewise for json and other formats
+//	go examples/x.go    the contents of that file in the repository
 //
-// and of blocks without a file name, only yaml and text need no more than to be there. The commands of a page are typed
+// and of blocks without a file name, only yaml and text are not checked any further. The commands of a page are typed
 // into one shell: see terminal.
 func TestDocs(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join(repo, "docs", "*.md"))
@@ -32,7 +32,7 @@ func TestDocs(t *testing.T) {
 	for _, page := range append(pages, filepath.Join(repo, "README.md"), filepath.Join(repo, "CONTRIBUTING.md")) {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			if canIsolate() {
-				t.Parallel() // every page has port 8080 for itself
+				t.Parallel() // every page has port 8080 to itself
 			}
 			text, err := os.ReadFile(page)
 			if err != nil {
@@ -43,7 +43,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// buildsSomething finds pages whose commands are for a clone of the repository.
+// buildsSomething finds pages whose commands need a clone of the repository.
 var buildsSomething = regexp.MustCompile(`(?m)^\$ .*\b(go|make) `)
 
 var fence = regexp.MustCompile("(?ms)^```([^\n]*)\n(.*?)^```$")
@@ -86,7 +86,7 @@ func runPage(t *testing.T, text string) {
 	}
 }
 
-// TestCommandsPage keeps docs/commands.md, the help of every command, in step with the program.
+// TestCommandsPage keeps docs/commands.md, the help of every command, in sync with the program.
 func TestCommandsPage(t *testing.T) {
 	var page strings.Builder
 	page.WriteString("# Commands\n\nThis page is what `signpost help COMMAND` prints, for each command.\n")
@@ -115,7 +115,7 @@ func TestCommandsPage(t *testing.T) {
 	}
 }
 
-// TestDocsNameOnlyFlagsThatExist reads every --flag and SIGNPOST_ variable in README and docs.
+// TestDocsNameOnlyFlagsThatExist checks every --flag and SIGNPOST_ variable in README and docs.
 func TestDocsNameOnlyFlagsThatExist(t *testing.T) {
 	known := map[string]bool{"--help": true, "--server-side": true} // the latter is one of kubectl apply
 	for _, cmd := range (&CLI{}).rootCommand().Commands() {
@@ -138,7 +138,7 @@ func TestDocsNameOnlyFlagsThatExist(t *testing.T) {
 	}
 }
 
-// TestDocsLinks follows every relative link of README and docs, to a file and, in a page, to its heading.
+// TestDocsLinks checks every relative link in README and docs, including anchors.
 func TestDocsLinks(t *testing.T) {
 	pages, _ := filepath.Glob(filepath.Join(repo, "docs", "*.md"))
 	for _, page := range append(pages, filepath.Join(repo, "README.md"), filepath.Join(repo, "CONTRIBUTING.md")) {
@@ -166,7 +166,7 @@ func TestDocsLinks(t *testing.T) {
 	}
 }
 
-// headings returns the headings of a page as links name them, each on a line.
+// headings returns the anchors of a page, one per line.
 func headings(page string) string {
 	names := "\n"
 	for _, h := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(fence.ReplaceAllString(page, ""), -1) {

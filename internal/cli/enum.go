@@ -8,17 +8,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// enum is a flag that takes one of a few words.
+// enum is a flag with a fixed set of values.
 type enum struct {
 	value   string // the default, until the flag is set
 	allowed []string
 }
 
-// addTo adds the flag to a command, with completion of its words.
+// addTo adds the flag to a command, with completion of its values.
 func (e *enum) addTo(cmd *cobra.Command, name, usage string) {
 	cmd.Flags().Var(e, name, usage)
 	if err := cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(e.allowed, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag was added in the line before
+		panic(err) // cannot happen: the flag was added above
 	}
 }
 

@@ -12,14 +12,14 @@ import (
 	"signpost/internal/spell"
 )
 
-// envPrefix begins the name of every environment variable that sets a flag.
+// envPrefix is the prefix of every environment variable that sets a flag.
 const envPrefix = "SIGNPOST_"
 
-// readEnvironment sets the flags of a command that were not given from the environment, and warns of variables that
-// set none of any command.
+// readEnvironment sets flags that were not given from the environment, and warns about variables that belong to no
+// flag.
 func (c *CLI) readEnvironment(cmd *cobra.Command) error {
 	c.warnings = c.unknownVariables(cmd.Root())
-	if cmd.Name() != "serve" { // which logs them
+	if cmd.Name() != "serve" { // serve logs them itself
 		for _, warning := range c.warnings {
 			fmt.Fprintln(c.Stderr, "warning:", warning)
 		}
@@ -27,8 +27,8 @@ func (c *CLI) readEnvironment(cmd *cobra.Command) error {
 	return c.flagsFromEnv(cmd)
 }
 
-// flagsFromEnv sets the flags that were not given. An empty variable counts as unset. A value that this command cannot
-// use, and another command with a flag of that name can, is meant for that one.
+// flagsFromEnv sets the flags that were not given. An empty variable counts as unset. A value that is invalid for this
+// command, but valid for another command with the same flag, is ignored.
 func (c *CLI) flagsFromEnv(cmd *cobra.Command) error {
 	var err error
 	flags := cmd.Flags()
@@ -45,11 +45,11 @@ func (c *CLI) flagsFromEnv(cmd *cobra.Command) error {
 	return err
 }
 
-// usedElsewhere reports whether another command has this flag and takes this value for it.
+// usedElsewhere reports whether another command has this flag and accepts this value.
 func usedElsewhere(cmd *cobra.Command, flag, value string) bool {
 	return slices.ContainsFunc(cmd.Root().Commands(), func(other *cobra.Command) bool {
 		f := other.Flags().Lookup(flag)
-		return other != cmd && f != nil && f.Value.Set(value) == nil // it does not run, so that changes nothing
+		return other != cmd && f != nil && f.Value.Set(value) == nil // harmless, because the other command does not run
 	})
 }
 
@@ -60,11 +60,11 @@ func envName(flag string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// serviceLink matches the variables that Kubernetes sets in every pod for a service called signpost, or signpost-admin.
+// serviceLink matches the variables that Kubernetes sets in every pod for a service named signpost or signpost-admin.
 var serviceLink = regexp.MustCompile(`^SIGNPOST_(.+_)?(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
 
-// unknownVariables says of each variable that belongs to no flag of any command which one may have been meant. A misspelt
-// SIGNPOST_ALLOWED_HOST would otherwise be an open server.
+// unknownVariables returns a warning for each variable that belongs to no flag of any command, with the one that was
+// probably meant. Otherwise a misspelt SIGNPOST_ALLOWED_HOST would silently allow every host.
 func (c *CLI) unknownVariables(root *cobra.Command) []string {
 	if c.Environ == nil {
 		return nil

@@ -55,7 +55,7 @@ func (c *CLI) listRules() {
 	}
 }
 
-// foreignRules are the warnings about manifests that others wrote, which lint does not have.
+// foreignRules are the warnings about other people's manifests, which lint does not have.
 var foreignRules = []string{client.RuleForeignField, client.RuleForeignType}
 
 func ruleNames() []string {
@@ -87,7 +87,7 @@ func explanation(rule string) string {
 	return ""
 }
 
-// ruleText returns the section of docs/rules.md about a rule of lint, in Markdown without its heading.
+// ruleText returns the section of docs/rules.md about a lint rule, in Markdown without its heading.
 func ruleText(rule string) string {
 	_, text, _ := strings.Cut(docs.Rules, "\n## "+rule+"\n")
 	if end := regexp.MustCompile(`(?m)^##? `).FindStringIndex(text); end != nil {
@@ -120,7 +120,7 @@ func plain(markdown string) string {
 	return strings.ReplaceAll(link.ReplaceAllString(markdown, "$1"), "`", "")
 }
 
-// forTerminal returns Markdown as it reads well on a terminal: code is indented.
+// forTerminal formats Markdown for a terminal: code is indented.
 func forTerminal(markdown string) string {
 	var out strings.Builder
 	code := false

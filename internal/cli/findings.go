@@ -11,7 +11,7 @@ import (
 	"signpost/definition"
 )
 
-// printFindings writes findings for people: each with its line of the file and a caret under the place.
+// printFindings writes findings for people: each with its source line and a caret under the position.
 func printFindings(w io.Writer, p palette, files []*definition.File, findings []signpost.Finding) {
 	byName := make(map[string]*definition.File, len(files))
 	for _, f := range files {
@@ -22,7 +22,7 @@ func printFindings(w io.Writer, p palette, files []*definition.File, findings []
 	}
 }
 
-// snippets shows parts of the lines of a file: a definition, or any other document.
+// snippets returns parts of the lines of a definition or any other document.
 type snippets interface {
 	Snippet(line, column, width int) (text string, first int)
 }
@@ -38,13 +38,13 @@ func printFinding(w io.Writer, p palette, file snippets, f signpost.Finding) {
 	}
 }
 
-// maxLine is how many characters of a line are shown; of a longer one, the part around the place. A definition
-// that is all on one line is still readable then.
+// maxLine is the maximum number of characters shown of a line; for a longer one, the part around the position. This
+// keeps a definition on a single line readable.
 const maxLine = 160
 
-// printPlace writes a part of a line, which starts at a column, and marks the place below it.
+// printPlace writes a part of a line, which starts at column from, and marks the position below it.
 func printPlace(w io.Writer, p palette, f signpost.Finding, line string, from int) {
-	line = printable(strings.ReplaceAll(line, "\t", " ")) // as wide as the column counts it
+	line = printable(strings.ReplaceAll(line, "\t", " ")) // replace tabs by one space, because a column counts as one character
 	number := fmt.Sprint(f.Line)
 	gutter := strings.Repeat(" ", len(number))
 	width := max(1, min(f.Width, from+utf8.RuneCountInString(line)-f.Column))
@@ -75,7 +75,7 @@ func count(findings []signpost.Finding, severity signpost.Severity) int {
 	return n
 }
 
-// plural returns "1 error", "2 errors".
+// plural returns "1 error", "2 errors" and so on.
 func plural(n int, word string) string {
 	if n == 1 {
 		return "1 " + word

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// TestFindingsArePrintable sends every control character, and those that turn the direction of text, through the
+// TestFindingsArePrintable passes every control character, and those that change the direction of text, through the
 // formats that people read.
 func TestFindingsArePrintable(t *testing.T) {
 	var hostile strings.Builder

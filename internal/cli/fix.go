@@ -12,8 +12,8 @@ import (
 	"signpost/internal/source"
 )
 
-// fix applies the fixes of definitions to their files, and returns what is left of each. With dryRun it writes
-// nothing, and prints what it would change as a unified diff.
+// fix applies fixes to the files of definitions, and returns them with the remaining findings. With dryRun it writes
+// nothing, and prints the changes as a unified diff.
 func (c *CLI) fix(documents []source.Document, opts definition.Options, f lintFlags) ([]*definition.File, error) {
 	var files []*definition.File
 	for _, d := range documents {
@@ -43,7 +43,7 @@ func (c *CLI) fix(documents []source.Document, opts definition.Options, f lintFl
 				return nil, fmt.Errorf("write %q: %w", d.Name, err)
 			}
 		}
-		out := c.Stderr // keeps what programs read apart
+		out := c.Stderr // keep the output for programs clean
 		if f.format.value == "text" {
 			out = c.Stdout
 		}
@@ -55,8 +55,8 @@ func (c *CLI) fix(documents []source.Document, opts definition.Options, f lintFl
 	return files, nil
 }
 
-// replaceFile writes a file in one step, with the mode that it has, unless it no longer holds what was read. The
-// target of a symbolic link is replaced, not the link.
+// replaceFile replaces a file atomically, keeping its mode, unless its contents have changed since they were read. For
+// a symbolic link, the target is replaced.
 func replaceFile(path string, old, text []byte) error {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -71,7 +71,7 @@ func replaceFile(path string, old, text []byte) error {
 		return err
 	}
 	if !bytes.Equal(now, old) {
-		return errors.New("the file has changed meanwhile: run it again")
+		return errors.New("the file has changed in the meantime: run the command again")
 	}
 	return source.WriteFile(path, text, info.Mode().Perm())
 }

@@ -6,7 +6,7 @@ import (
 	"signpost"
 )
 
-// gitlabIssue is a finding in the format of GitLab's Code Quality reports.
+// gitlabIssue is a finding in GitLab's Code Quality format.
 type gitlabIssue struct {
 	Description string         `json:"description"`
 	CheckName   string         `json:"check_name"`
@@ -24,8 +24,8 @@ type gitlabLines struct {
 	Begin int `json:"begin"`
 }
 
-// newGitLab returns findings as a Code Quality report, which GitLab shows in merge requests. Paths are relative to the
-// directory that it is run in, which is the root of the repository in a job.
+// newGitLab converts findings to a Code Quality report, which GitLab shows in merge requests. Paths are relative to the
+// working directory, which is the root of the repository in a job.
 func newGitLab(findings []signpost.Finding) []gitlabIssue {
 	issues := []gitlabIssue{}
 	prints := fingerprints(findings, ".")

@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected outputs under testdata")
 
-// corpus returns the inputs of a folder of the golden corpus.
+// corpus returns the inputs in a directory of the golden corpus.
 func corpus(t *testing.T, folder string) []string {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join("..", "..", "testdata", folder, "*"))
@@ -32,7 +32,7 @@ func corpus(t *testing.T, folder string) []string {
 	return inputs
 }
 
-// golden compares an output with the file beside its input, or rewrites that with -update.
+// golden compares an output with the file next to its input, or updates that file with -update.
 func golden(t *testing.T, input, got string) {
 	t.Helper()
 	path := input + ".golden"
@@ -51,7 +51,7 @@ func golden(t *testing.T, input, got string) {
 	}
 }
 
-// runCLI runs one command line and returns what it printed and its exit code.
+// runCLI runs a command line and returns its output and exit code.
 func runCLI(stdin string, args ...string) (stdout, stderr string, code int) {
 	var out, err bytes.Buffer
 	c := CLI{Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &err,
@@ -60,7 +60,7 @@ func runCLI(stdin string, args ...string) (stdout, stderr string, code int) {
 	return out.String(), err.String(), code
 }
 
-// TestCorpus runs the commands on the corpus of package definition: what lint refuses is refused everywhere, and
+// TestCorpus runs the commands on the corpus of package definition: what lint rejects is rejected everywhere, and
 // nothing is printed for it.
 func TestCorpus(t *testing.T) {
 	for dir, want := range map[string]struct{ lint, strict, render int }{

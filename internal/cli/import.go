@@ -44,7 +44,7 @@ to import from a URL, pipe the document to signpost import -. The exit status is
 				return err
 			}
 			if err := opts.Validate(); err != nil {
-				return usageErrorf("--mime-type: %w", err) // the one thing that is left to be wrong
+				return usageErrorf("--mime-type: %w", err) // the only remaining possibility
 			}
 			return c.importOpenAPI(args[0], rootDir, opts)
 		}),
@@ -84,7 +84,7 @@ func (c *CLI) importOpenAPI(path, rootDir string, opts openapi.Options) error {
 		defer root.Close()
 		opts.Files, opts.Path = root.FS(), within
 	}
-	text, err := io.ReadAll(io.LimitReader(in, openapi.MaxSize+1)) // Import reports one byte too many
+	text, err := io.ReadAll(io.LimitReader(in, openapi.MaxSize+1)) // one more than allowed, so that Import reports the limit
 	if err != nil {
 		return importError(path, err)
 	}
@@ -104,8 +104,8 @@ func (c *CLI) importOpenAPI(path, rootDir string, opts openapi.Options) error {
 	return err
 }
 
-// openImportRoot opens the directory in which references are followed, and returns the path of the document in it.
-// No reference and no link leads out of the directory.
+// openImportRoot opens the directory within which references are resolved, and returns the path of the document in it.
+// No reference or symbolic link leads out of it.
 func openImportRoot(path, rootDir string) (root *os.Root, within string, err error) {
 	dir := filepath.Dir(path)
 	within = filepath.Base(path)
@@ -141,7 +141,7 @@ func relative(dir, file string) (string, error) {
 	return filepath.ToSlash(within), err
 }
 
-// importError names the path once: the errors of package os have it too.
+// importError names the path only once: errors of package os contain it as well.
 func importError(path string, err error) error {
 	var pathErr *os.PathError
 	if errors.As(err, &pathErr) {

@@ -14,7 +14,7 @@ import (
 //go:embed starter.yaml
 var starter []byte
 
-// defaultDefinition is what init writes when it is not told otherwise.
+// defaultDefinition is the file that init writes by default.
 const defaultDefinition = "signpost.yaml"
 
 func (c *CLI) initCommand() *cobra.Command {
@@ -45,7 +45,7 @@ func (c *CLI) init(path string) error {
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("write definition %q: the file exists; name another, or remove it first", path)
+		return fmt.Errorf("write definition %q: the file already exists; choose another name, or remove it first", path)
 	}
 	if err != nil {
 		return fmt.Errorf("write definition: %w", err)

@@ -11,8 +11,8 @@ import (
 	"signpost/client"
 )
 
-// The elements of JUnit's XML, with what its strictest schema requires: that of Ant, in which testsuites has no
-// attributes and a suite has properties and output even if they are empty. Jenkins, GitLab and others read that, too.
+// The elements of JUnit XML, following its strictest schema, that of Ant: testsuites has no attributes, and a suite
+// always has properties and output, even if empty. Jenkins, GitLab and others accept that.
 type (
 	junitSuites struct {
 		XMLName xml.Name   `xml:"testsuites"`
@@ -54,8 +54,8 @@ type (
 	}
 )
 
-// printJUnit writes results for CI servers: a test case for each check and, where it looks at endpoints, for each of
-// them. Warnings pass; they are in the output of the suite.
+// printJUnit writes results for CI servers: a test case for each check and, for checks of endpoints, for each endpoint.
+// Warnings pass; they are in the output of the suite.
 func printJUnit(w io.Writer, report client.Report, began time.Time) error {
 	hostname, err := os.Hostname()
 	if err != nil || hostname == "" {
@@ -126,7 +126,7 @@ func junitResults(check, endpoint string, results []client.Result) junitCase {
 	return c
 }
 
-// junitText returns a result as lines of text.
+// junitText formats a result as text.
 func junitText(r client.Result) string {
 	text := printable(r.Message) + "\n"
 	for line := range strings.SplitSeq(r.Hint, "\n") {

@@ -15,13 +15,13 @@ import (
 	"signpost/client"
 )
 
-// element is an element of JUnit's XML, as the schemas that CI servers go by describe it: those of Ant and of Jenkins'
-// xUnit plugin. Ant's is the strictest, so its order and its required attributes count.
+// element is an element of JUnit XML according to the schemas that CI servers use: those of Ant and of Jenkins' xUnit
+// plugin. Ant's is the strictest, so its order and required attributes apply.
 type element struct {
-	attributes map[string]string // name to the pattern of its value; all are required
+	attributes map[string]string // patterns by name; all are required
 	optional   map[string]string
 	children   []string // in this order
-	many       string   // the child that may be there any number of times
+	many       string   // child that may occur any number of times
 	choice     bool     // at most one of the children
 	text       bool
 }
@@ -47,7 +47,7 @@ var junitSchema = map[string]element{
 	"system-err": {text: true},
 }
 
-// validateJUnit holds a document against the schema, and its counts against its cases.
+// validateJUnit validates a document against the schema, and its counts against its cases.
 func validateJUnit(t *testing.T, doc []byte) {
 	t.Helper()
 	dec := xml.NewDecoder(bytes.NewReader(doc))

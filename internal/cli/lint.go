@@ -14,7 +14,7 @@ import (
 	"signpost/internal/source"
 )
 
-// lintFlags are the flags of lint.
+// lintFlags holds the flags of lint.
 type lintFlags struct {
 	format      enum
 	strict      bool
@@ -28,7 +28,7 @@ type lintFlags struct {
 	updateBaseline bool
 }
 
-// check returns an error for flags that do not go together.
+// check returns an error for flags that cannot be combined.
 func (f lintFlags) check() error {
 	switch {
 	case f.dryRun && !f.fix:
@@ -142,8 +142,8 @@ func (c *CLI) lint(ctx context.Context, args []string, f lintFlags) error {
 	return nil
 }
 
-// applyBaseline returns the findings that the baseline does not have, and what the summary says about it. With
-// --update-baseline all are written to it, and none is left.
+// applyBaseline returns the findings that are not in the baseline, and a note for the summary. With --update-baseline
+// it writes all of them and returns none.
 func (c *CLI) applyBaseline(findings []signpost.Finding, f lintFlags) ([]signpost.Finding, string, error) {
 	if f.updateBaseline {
 		err := writeBaseline(f.baseline, findings)
@@ -160,7 +160,7 @@ func (c *CLI) applyBaseline(findings []signpost.Finding, f lintFlags) ([]signpos
 	return left, fmt.Sprintf("; %d in the baseline", len(findings)-len(left)), nil
 }
 
-// printLint writes findings in a format.
+// printLint writes findings in the given format.
 func (c *CLI) printLint(files []*definition.File, findings []signpost.Finding, format string) error {
 	switch format {
 	case "json":
@@ -193,7 +193,7 @@ func (c *CLI) readContextKeys(path string) (map[string]string, error) {
 	return keys, nil
 }
 
-// printGitHub writes findings as workflow commands, which GitHub shows beside the lines of a pull request.
+// printGitHub writes findings as workflow commands, which GitHub shows next to the lines of a pull request.
 func printGitHub(w io.Writer, findings []signpost.Finding) {
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")

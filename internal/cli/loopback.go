@@ -10,7 +10,7 @@ import (
 	"signpost/internal/daemon"
 )
 
-// loopback is a flag that takes an address which only this machine can reach.
+// loopback is a flag for an address that only this machine can reach.
 type loopback struct{ value string }
 
 func (l *loopback) String() string { return l.value }
@@ -33,7 +33,7 @@ func (l *loopback) Set(address string) error {
 func (l *loopback) open() (net.Listener, error) {
 	listener, err := daemon.Listen(l.value, 0)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%w; is another studio running? --listen 127.0.0.1:0 takes a port that is free", err)
+		return nil, fmt.Errorf("%w; is another studio running? --listen 127.0.0.1:0 uses a free port", err)
 	}
 	return listener, err
 }

@@ -61,7 +61,7 @@ func manPage(cmd *cobra.Command, version string, date time.Time) string {
 	return page.String()
 }
 
-// roffFlag returns a flag with the name of its value, in bold and italics.
+// roffFlag formats a flag in bold, with the name of its value in italics.
 func roffFlag(f *pflag.Flag) string {
 	value, _ := pflag.UnquoteUsage(f)
 	text := `\fB` + roff("--"+f.Name) + `\fR`
@@ -74,7 +74,7 @@ func roffFlag(f *pflag.Flag) string {
 	return text
 }
 
-// flagUsage returns what a flag does, with its default.
+// flagUsage returns the usage of a flag with its default.
 func flagUsage(f *pflag.Flag) string {
 	_, usage := pflag.UnquoteUsage(f)
 	switch f.DefValue {
@@ -84,7 +84,7 @@ func flagUsage(f *pflag.Flag) string {
 	return fmt.Sprintf("%s (default %s)", usage, f.DefValue)
 }
 
-// roffText returns the paragraphs of a help text. Indented lines keep their form.
+// roffText formats the paragraphs of a help text. Indented lines are kept as they are.
 func roffText(text string) string {
 	var out []string
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
@@ -97,11 +97,11 @@ func roffText(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// roffEscapes keeps backslashes, and the characters that troff would print as typographic ones: what is copied
-// from a man page should work in a shell.
+// roffEscapes escapes backslashes, and characters that troff would turn into typographic ones, so that commands copied
+// from a man page work in a shell.
 var roffEscapes = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`)
 
-// roff escapes what troff would take for a command.
+// roff escapes text that troff would interpret as a request.
 func roff(text string) string {
 	var out strings.Builder
 	for _, r := range roffEscapes.Replace(text) {

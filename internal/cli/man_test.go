@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestManPages looks for every command and every flag in the man pages, and has groff format them.
+// TestManPages looks for every command and every flag in the man pages, and formats them with groff.
 func TestManPages(t *testing.T) {
 	c := &CLI{LookupEnv: func(string) (string, bool) { return "", false }}
 	pages := c.ManPages("v1.2.3", time.Date(2026, 1, 31, 23, 0, 0, 0, time.UTC))

@@ -72,7 +72,7 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 	}
 	var versions []signpost.Version
 	for _, s := range services {
-		if s.Host == signpost.HostPlaceholder { // a manifest that was served has its host already
+		if s.Host == signpost.HostPlaceholder { // a served manifest already has its host
 			if err := s.ServeFor(name); err != nil {
 				return err
 			}
@@ -98,7 +98,7 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 	return nil
 }
 
-// registeredTogether reads the sources and what --registered names, and loads all of it.
+// registeredTogether reads and loads the sources and what --registered names.
 func (c *CLI) registeredTogether(ctx context.Context, sources []string, f matchFlags) ([]*source.Service, error) {
 	reader := c.reader()
 	reader.Manifests = true
@@ -116,7 +116,7 @@ func (c *CLI) registeredTogether(ctx context.Context, sources []string, f matchF
 		}
 	}
 	if definitions == 0 && f.features != nil {
-		return nil, usageErrorf("--feature: %s is a manifest, which has its features in it already", services[0].Name)
+		return nil, usageErrorf("--feature: %s is a manifest, which already contains its features", services[0].Name)
 	}
 	slices.Sort(known)
 	if err := checkNames("--feature", "feature", f.features, slices.Compact(known)); err != nil {
@@ -130,13 +130,13 @@ func (c *CLI) registeredTogether(ctx context.Context, sources []string, f matchF
 		open = open || s.Host == signpost.HostPlaceholder
 	}
 	if f.hostGiven && !open {
-		return nil, usageErrorf("--host: %s is a manifest, which has its host in it already", services[0].Name)
+		return nil, usageErrorf("--host: %s is a manifest, which already contains its host", services[0].Name)
 	}
 	registered, err := c.readRegistered(ctx, reader, f.registered, names...)
 	return append(services, registered...), err
 }
 
-// parseFeed returns the hostname of a feed's URL.
+// parseFeed returns the hostname of a feed URL.
 func parseFeed(feed string) (string, error) {
 	if !source.IsAddress(feed) {
 		return "", usageErrorf("feed URL %q does not start with https:// or http://", feed)
@@ -154,7 +154,7 @@ func parseFeed(feed string) (string, error) {
 	return resolved, nil
 }
 
-// printMatch prints a match as text. With several sources it names them.
+// printMatch prints a match as text. It names the sources if there are several.
 func printMatch(w io.Writer, m signpost.Match, several bool) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "endpoint: %s\nname:     %s\n", m.Endpoint, printable(m.Name))
@@ -184,18 +184,18 @@ func printMatch(w io.Writer, m signpost.Match, several bool) error {
 		if several {
 			from = " of " + printable(s.Source)
 		}
-		fmt.Fprintf(&out, "\n%s%s is a prefix of the feed too, but does not count.\n", s.Endpoint, from)
+		fmt.Fprintf(&out, "\n%s%s is also a prefix of the feed, but does not count.\n", s.Endpoint, from)
 		if len(s.LostKeys) == 0 {
-			out.WriteString("The feed loses no context key by that.\n")
+			out.WriteString("The feed loses no context keys as a result.\n")
 		} else {
-			fmt.Fprintf(&out, "The feed does not get these context keys of it: %s\n", printable(strings.Join(s.LostKeys, ", ")))
+			fmt.Fprintf(&out, "As a result, the feed loses these context keys: %s\n", printable(strings.Join(s.LostKeys, ", ")))
 		}
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
 }
 
-// printable replaces what a terminal might act on: a manifest may come from anywhere.
+// printable replaces control characters that might affect a terminal: a manifest may come from anywhere.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -212,7 +212,7 @@ func requiredWord(item signpost.ContextItem) string {
 	return "optional"
 }
 
-// delivery says how a client sends a context key.
+// delivery describes how a client sends a context key.
 func delivery(item signpost.ContextItem) string {
 	how := "in the ctx query parameter"
 	if item.Type == signpost.ContextBodyParam {

@@ -9,11 +9,11 @@ import (
 	"signpost"
 )
 
-// maxNearest is how many endpoints are named where none answers.
+// maxNearest is the maximum number of endpoints suggested if none matches.
 const maxNearest = 3
 
-// noMatch says that no endpoint answers for a feed, and which ones come near: those that would answer if the feed's
-// scheme, port or trailing slash were another or, if there are none, those on its host with the most similar paths.
+// noMatch returns the error for a feed that no endpoint answers for. It suggests endpoints that would match with
+// another scheme, port or trailing slash or, if there are none, those on the same host with the most similar paths.
 func noMatch(index *signpost.Index, versions []signpost.Version, feed string) error {
 	u := signpost.CutURL(feed)
 	var near []string
@@ -30,7 +30,7 @@ func noMatch(index *signpost.Index, versions []signpost.Version, feed string) er
 		return fmt.Errorf("no endpoint answers for %q: none is on host %s", feed, u.Hostname())
 	}
 	if misses := nearMisses(index, u, ports); len(misses) > 0 {
-		return fmt.Errorf("no endpoint answers for %q; it comes near:%s", feed, list(misses))
+		return fmt.Errorf("no endpoint answers for %q; close matches:%s", feed, list(misses))
 	}
 	slices.SortStableFunc(near, func(a, b string) int {
 		common := func(url string) int { return commonPrefix(signpost.CutURL(url).Path(), u.Path()) }
@@ -39,7 +39,7 @@ func noMatch(index *signpost.Index, versions []signpost.Version, feed string) er
 	return fmt.Errorf("no endpoint answers for %q; the nearest on host %s:%s", feed, u.Hostname(), list(near))
 }
 
-// list returns the first of the texts, each on a line.
+// list returns the first few texts, each on a line of its own.
 func list(texts []string) string {
 	var out strings.Builder
 	for _, text := range texts[:min(maxNearest, len(texts))] {
@@ -48,8 +48,8 @@ func list(texts []string) string {
 	return out.String()
 }
 
-// nearMisses returns the endpoints that would answer for another scheme, another of the ports, or another slash at
-// the end of the path, each with what differs. Those with the fewest differences come first.
+// nearMisses returns the endpoints that would match with another scheme, port or trailing slash, each with the
+// differences, fewest first.
 func nearMisses(index *signpost.Index, feed signpost.URL, ports map[string]bool) []string {
 	type miss struct {
 		endpoint    string

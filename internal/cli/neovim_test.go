@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// neovimScript is what a person does in Neovim, with the keys that docs/editors.md names. It waits for each effect and
-// writes down what there was to see.
+// neovimScript does what a person does in Neovim, with the keys in docs/editors.md. It waits for each effect and
+// records what is visible.
 const neovimScript = `
 local seen = {}
 local function finish(why)
@@ -112,7 +112,7 @@ versions:
         modifiers: [limit, sort]
 `
 
-// TestNeovim uses the language server from a real editor, with the settings that docs/editors.md shows.
+// TestNeovim uses the language server from a real editor, with the settings in docs/editors.md.
 func TestNeovim(t *testing.T) {
 	t.Parallel()
 	nvim, err := exec.LookPath("nvim")
@@ -175,7 +175,7 @@ func TestNeovim(t *testing.T) {
 	want := seen
 	want.Findings = []string{`10:17-20 method: method "GET" is not "get" or "post"`}
 	want.Fixed = "        method: get"
-	seen.Completion = seen.Completion[:min(2, len(seen.Completion))] // fields of a modifier follow
+	seen.Completion = seen.Completion[:min(2, len(seen.Completion))] // the fields of a modifier follow
 	want.Completion = []string{"limit", "sort"}
 	want.Completed = "          - sort"
 	want.Typed = []string{`15:13-17 unknown-modifier: there is no shared modifier "limt"`}

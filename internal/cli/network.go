@@ -12,13 +12,13 @@ import (
 	"signpost/internal/source"
 )
 
-// network says how a command reaches other machines.
+// network holds how a command reaches other machines.
 type network struct {
-	transport http.RoundTripper // nil means the usual one
+	transport http.RoundTripper // nil means the default
 	plainHTTP bool
 }
 
-// addNetworkFlags adds --ca-file and --plain-http to the commands that read or write sources in registries.
+// addNetworkFlags adds --ca-file and --plain-http to the commands that use sources in registries.
 func (c *CLI) addNetworkFlags(commands ...*cobra.Command) {
 	for _, cmd := range commands {
 		if cmd.Flags().Lookup("ca-file") == nil {
@@ -28,7 +28,7 @@ func (c *CLI) addNetworkFlags(commands ...*cobra.Command) {
 	}
 }
 
-// openNetwork reads the file of --ca-file, if the command has it.
+// openNetwork reads the --ca-file, if the command has the flag.
 func (c *CLI) openNetwork(cmd *cobra.Command) error {
 	f := cmd.Flags().Lookup("ca-file")
 	if f == nil || f.Value.String() == "" {
@@ -47,11 +47,10 @@ func (c *CLI) registry() source.Registry {
 	return source.Registry{Transport: c.network.transport, PlainHTTP: c.network.plainHTTP, UserAgent: userAgent()}
 }
 
-// userAgent is what Signpost calls itself in requests.
+// userAgent returns the User-Agent header of requests.
 func userAgent() string { return "signpost/" + buildVersion() }
 
-// trustingTransport returns the usual transport, which trusts the authorities in the file of a flag besides those of
-// the system.
+// trustingTransport returns the default transport, which also trusts the authorities in the file of a flag.
 func trustingTransport(flag, caFile string) (http.RoundTripper, error) {
 	pem, err := os.ReadFile(caFile)
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"signpost"
 )
 
-// palette colours text for a terminal, or leaves it as it is.
+// palette colours text for a terminal, or leaves it unchanged.
 type palette bool
 
-// palette returns the one for a stream: colour only on a terminal, and without NO_COLOR.
+// palette returns the palette for a stream: colour only on a terminal, and without NO_COLOR.
 func (c *CLI) palette(w io.Writer) palette {
 	if value, _ := c.LookupEnv("NO_COLOR"); value != "" {
 		return false
@@ -27,7 +27,7 @@ func (p palette) wrap(code, text string) string {
 func (p palette) bold(text string) string { return p.wrap("1", text) }
 func (p palette) dim(text string) string  { return p.wrap("2", text) }
 
-// mark colours text by how bad what it is about is.
+// mark colours text by severity.
 func (p palette) mark(s signpost.Severity, text string) string {
 	if s == signpost.SeverityError {
 		return p.wrap("31", text)

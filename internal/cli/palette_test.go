@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openTerminal returns the two ends of a real pseudo-terminal.
+// openTerminal returns both ends of a real pseudo-terminal.
 func openTerminal(t *testing.T) (control, tty *os.File) {
 	t.Helper()
 	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)

@@ -10,14 +10,14 @@ import (
 	"signpost/internal/source"
 )
 
-// addRegisteredFlag adds --registered, for commands that ask which endpoint answers for a feed.
+// addRegisteredFlag adds --registered, for commands that determine which endpoint answers for a feed.
 func addRegisteredFlag(cmd *cobra.Command, sources *[]string) {
 	cmd.Flags().StringSliceVar(sources, "registered", nil, "another source registered in the same studio, to detect overlap with it (repeatable)")
 }
 
-// readRegistered reads what --registered names: all that is registered in the studio besides what the command is about.
-// The services are loaded, with the features that each enables itself. One with errors cannot take part, so it is an
-// error here. Documents that the command is about, by name, are skipped: a directory may hold them, too.
+// readRegistered reads the sources of --registered: whatever else is registered in the studio. The services are loaded
+// with the features that they enable. Errors in them are an error here, because such a service cannot take part.
+// Documents that the command is about, by name, are skipped, because a directory may contain them.
 func (c *CLI) readRegistered(ctx context.Context, reader *source.Reader, sources []string, about ...string) ([]*source.Service, error) {
 	reader.Manifests = true
 	documents, err := reader.Read(ctx, sources...)

@@ -49,11 +49,11 @@ store to send Content-Type: application/json, because the file names have no ext
 			}
 			switch {
 			case dir != "" && version != "":
-				return usageErrorf("--all writes every version: leave out --api-version")
+				return usageErrorf("--all writes every version: remove --api-version")
 			case dir != "":
 				return c.renderAll(cmd.Context(), args, dir, resolved, features)
 			case len(resolved) > 1:
-				return usageErrorf("--host: one manifest has one host, not %d: give --all to write several", len(resolved))
+				return usageErrorf("--host: a manifest has one host, not %d: use --all to write several", len(resolved))
 			}
 			body, err := c.render(cmd.Context(), args[0], resolved[0], version, features)
 			if err != nil {
@@ -78,10 +78,10 @@ store to send Content-Type: application/json, because the file names have no ext
 	return cmd
 }
 
-// parseHosts returns the hosts as they go into manifests, each once.
+// parseHosts returns the normalized hosts, without duplicates.
 func parseHosts(names []string) ([]string, error) {
 	if len(names) == 0 {
-		names = []string{""} // --host= is not a host, and gets its message
+		names = []string{""} // an empty --host is invalid, and reported below
 	}
 	var hosts []string
 	for _, name := range names {
@@ -96,12 +96,12 @@ func parseHosts(names []string) ([]string, error) {
 	return hosts, nil
 }
 
-// addFeatureFlag adds --feature. Given empty it enables none, where not given the definition decides.
+// addFeatureFlag adds --feature. An empty value enables none; if the flag is not given, the definition decides.
 func addFeatureFlag(cmd *cobra.Command, features *[]string) {
 	cmd.Flags().StringSliceVar(features, "feature", nil, "enable a feature, instead of the definition's own list (repeatable)")
 }
 
-// render returns the manifest of a version of a definition; an empty version is the first.
+// render returns the manifest of a version of a definition. An empty version means the first one.
 func (c *CLI) render(ctx context.Context, path, host, version string, features []string) ([]byte, error) {
 	document, err := c.reader().ReadOne(ctx, path)
 	if err != nil {
@@ -130,7 +130,8 @@ func (c *CLI) render(ctx context.Context, path, host, version string, features [
 	return t.Render(host)
 }
 
-// renderAll writes the manifests of all definitions for all hosts. Nothing is written unless all can be.
+// renderAll writes the manifests of all definitions for all hosts. It writes nothing unless all of them can be
+// rendered.
 func (c *CLI) renderAll(ctx context.Context, args []string, dir string, hosts, features []string) error {
 	files, err := c.load(ctx, args...)
 	if err != nil {
@@ -169,7 +170,7 @@ func (c *CLI) renderAll(ctx context.Context, args []string, dir string, hosts, f
 		}
 		fmt.Fprintf(c.Stderr, "wrote %s\n", path)
 	}
-	fmt.Fprintln(c.Stderr, "Have the store send Content-Type: application/json with them.")
+	fmt.Fprintln(c.Stderr, "Configure the web server or object store to send them with Content-Type: application/json.")
 	return nil
 }
 

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 )
 
-// results is standard output. It remembers the first failed write, so that no command has to check each of its
-// writes, and none succeeds whose results are lost.
+// results is standard output. It remembers the first failed write, so commands need not check each write, and no
+// command succeeds if its output is lost.
 type results struct {
 	io.Writer
 	err error
@@ -19,7 +19,7 @@ func (r *results) Write(p []byte) (int, error) {
 	if err != nil && r.err == nil {
 		r.err = err
 		if file := (&fs.PathError{}); errors.As(err, &file) {
-			r.err = file.Err // the name of the file says no more
+			r.err = file.Err // the file name adds nothing
 		}
 		r.err = fmt.Errorf("write to standard output: %w", r.err)
 	}

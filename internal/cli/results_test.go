@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestLostResults: a command whose results cannot be written has failed, whatever else it found.
+// TestLostResults checks that a command fails if its results cannot be written, whatever else it found.
 func TestLostResults(t *testing.T) {
 	bad := filepath.Join(repo, "testdata", "err", "method.yaml")
 	good := filepath.Join(t.TempDir(), "good.yaml")
@@ -72,7 +72,7 @@ func TestNullIsNoTerminal(t *testing.T) {
 	}
 }
 
-// TestStudioPanic: a defect in a handler of the page leaves a trace.
+// TestStudioPanic checks that a panic in a handler of the page is logged.
 func TestStudioPanic(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -97,7 +97,7 @@ func TestStudioPanic(t *testing.T) {
 	}
 }
 
-// TestPairsOnLines: what follows a line break is another pair, and never lost.
+// TestPairsOnLines checks that a line break separates pairs, and that none is lost.
 func TestPairsOnLines(t *testing.T) {
 	for text, want := range map[string]map[string]string{
 		"id=7":                     {"id": "7"},

@@ -12,7 +12,7 @@ import (
 	"signpost/definition"
 )
 
-// TestRulesPage runs the examples of docs/rules.md, and holds its sections against the list of rules.
+// TestRulesPage runs the examples of docs/rules.md, and compares its sections with the list of rules.
 func TestRulesPage(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(repo, "docs", "rules.md"))
 	if err != nil {
@@ -57,7 +57,7 @@ func TestRulesPage(t *testing.T) {
 	}
 }
 
-// firstLine is the first line of each file of an example that has several.
+// firstLine matches the first line of each file of an example that has several.
 var firstLine = regexp.MustCompile(`(?m)^base_path: .* # in (\w+\.yaml)$`)
 
 // lintJSON lints a text and returns its findings as a program would get them.
@@ -88,7 +88,7 @@ func lintJSON(t *testing.T, extension, text string) []signpost.Finding {
 	return findings
 }
 
-// TestSARIF checks what the schema of SARIF 2.1.0 requires, and that the parts refer to each other.
+// TestSARIF checks what the SARIF 2.1.0 schema requires, and the references between its parts.
 func TestSARIF(t *testing.T) {
 	out, _, code := runCLI("", "lint", "--format", "sarif", filepath.Join(repo, "testdata", "warn"), filepath.Join(repo, "testdata", "err", "url.yaml"))
 	if code != exitFindings {

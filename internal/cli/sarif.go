@@ -10,7 +10,7 @@ import (
 	"signpost/definition"
 )
 
-// sarif is a log of findings in the format that code-scanning services take: SARIF 2.1.0.
+// sarif is a log of findings in SARIF 2.1.0, the format of code-scanning services.
 type sarif struct {
 	Schema  string     `json:"$schema"`
 	Version string     `json:"version"`
@@ -59,7 +59,7 @@ type sarifHelp struct {
 // -ldflags "-X signpost/internal/cli.docsURL=…".
 var docsURL = "https://github.com/OWNER/signpost/blob/main/docs"
 
-// sarifFix is a change that settles a result.
+// sarifFix is a change that resolves a result.
 type sarifFix struct {
 	Description sarifText       `json:"description"`
 	Changes     []sarifArtifact `json:"artifactChanges"`
@@ -86,7 +86,7 @@ type sarifRegion struct {
 	EndColumn   int `json:"endColumn"`
 }
 
-// sarifFixes returns the fix of a finding, if it has one.
+// sarifFixes returns the fix of a finding, if any.
 func sarifFixes(f signpost.Finding) []sarifFix {
 	if f.Fix == nil {
 		return nil
@@ -101,7 +101,7 @@ func sarifFixes(f signpost.Finding) []sarifFix {
 type sarifResult struct {
 	RuleID    string            `json:"ruleId"`
 	RuleIndex int               `json:"ruleIndex"`
-	Level     signpost.Severity `json:"level"` // SARIF calls them error and warning too
+	Level     signpost.Severity `json:"level"` // SARIF has the same names
 	Message   sarifText         `json:"message"`
 	Locations []sarifLocation   `json:"locations"`
 	Prints    map[string]string `json:"partialFingerprints"`
@@ -152,13 +152,13 @@ func newSARIF(findings []signpost.Finding) sarif {
 	return sarif{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}}
 }
 
-// firstParagraph returns the beginning of a text in Markdown, as plain text on one line.
+// firstParagraph returns the first paragraph of a Markdown text as plain text on one line.
 func firstParagraph(markdown string) string {
 	first, _, _ := strings.Cut(markdown, "\n\n")
 	return strings.Join(strings.Fields(plain(first)), " ")
 }
 
-// fileURI returns a path as SARIF wants it: relative to where it is run, or a file URL.
+// fileURI returns a path as SARIF expects it: relative to the working directory, or a file URL.
 func fileURI(path string) string {
 	u := url.URL{Path: filepath.ToSlash(path)}
 	if filepath.IsAbs(path) {

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScript runs the scripts of testdata/script: each reads like a user's terminal.
+// TestScript runs the scripts in testdata/script, which read like a terminal session.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -45,7 +45,7 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// freeAddress returns a loopback address that nobody listens on.
+// freeAddress returns an unused loopback address.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -54,7 +54,7 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// exitCommand is "exit CODE COMMAND...": the command must exit with just that code.
+// exitCommand implements "exit CODE COMMAND...": the command must exit with exactly that code.
 func exitCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exit CODE COMMAND...")
@@ -76,8 +76,8 @@ func terminateCommand(ts *testscript.TestScript, _ bool, _ []string) {
 	}
 }
 
-// httpCommand is "http METHOD URL [Header: value ...]". It waits for the server to come up, and prints
-// status, headers in order and body.
+// httpCommand implements "http METHOD URL [Header: value ...]". It waits for the server to start, and prints status,
+// sorted headers and body.
 func httpCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: http METHOD URL [Header: value ...]")

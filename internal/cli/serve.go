@@ -30,10 +30,10 @@ import (
 //go:embed example.yaml
 var example []byte
 
-// exampleName stands for the built-in example in messages.
+// exampleName is the name of the built-in example in messages.
 const exampleName = "example.yaml"
 
-// serveFlags are the flags of serve.
+// serveFlags holds the flags of serve.
 type serveFlags struct {
 	listen, redirectListen, adminListen string
 
@@ -127,7 +127,7 @@ header, set --trusted-proxy to its address range.`,
 
 func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 	reload := make(chan os.Signal, 1)
-	signal.Notify(reload, syscall.SIGHUP) // from the start: it would end the program
+	signal.Notify(reload, syscall.SIGHUP) // from the start, because SIGHUP would end the program
 	defer signal.Stop(reload)
 
 	log := newLogger(c.Stderr, f.logFormat.value, f.logLevel.value)
@@ -154,7 +154,7 @@ func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 		return err
 	}
 	scheme, addr := d.Address()
-	if f.logFormat.value != "json" { // where the log says it
+	if f.logFormat.value != "json" { // the JSON log says it, too
 		c.printAddresses(scheme, addr, d.Routes(), args)
 	}
 	if f.publicHost == "" && len(f.allowedHosts) == 0 {
@@ -163,8 +163,8 @@ func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 	return d.Run(ctx, reload)
 }
 
-// loadFirst loads the definitions for the first time. Their findings go to standard error; an error in a file keeps
-// all from being served. A remote source may come later.
+// loadFirst loads the definitions for the first time. Findings go to standard error; an error in any file keeps all of
+// them from being served. Remote sources may become available later.
 func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags, log *slog.Logger) error {
 	missing := false
 	var files []*definition.File
@@ -193,12 +193,12 @@ func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags, log
 		files = append(files, loaded.Files...)
 	}
 	if missing {
-		return nil // the features may be those of a definition that is to come
+		return nil // the features may be those of a definition that is not available yet
 	}
 	return checkFeatures(files, f.features)
 }
 
-// config translates the flags.
+// config converts the flags.
 func (f serveFlags) config(args []string, log *slog.Logger, net network) (daemon.Config, error) {
 	config := daemon.Config{
 		NoWatch:      !f.watch,
@@ -256,7 +256,7 @@ func (f serveFlags) config(args []string, log *slog.Logger, net network) (daemon
 		return config, nil
 	}
 	if f.pollInterval <= 0 {
-		return config, usageErrorf("--poll-interval: %v is not a time to wait: give one such as %v", f.pollInterval, daemon.DefaultPollInterval)
+		return config, usageErrorf("--poll-interval: %v is not a positive duration, such as %v", f.pollInterval, daemon.DefaultPollInterval)
 	}
 	config.Sources, err = source.Follow(args, source.Options{
 		CacheDir: f.definitionCache, UserAgent: userAgent(), Transport: net.transport, PlainHTTP: net.plainHTTP,
@@ -265,7 +265,7 @@ func (f serveFlags) config(args []string, log *slog.Logger, net network) (daemon
 	return config, err
 }
 
-// limit returns the limit that a flag sets. There, 0 is no limit; in a config it is the default.
+// limit converts the value of a limit flag. For the flag, 0 means no limit; in a config it means the default.
 func limit[T int | time.Duration](value T) T {
 	if value == 0 {
 		return -1
@@ -288,23 +288,23 @@ func parseProxies(ranges []string) ([]netip.Prefix, error) {
 	return all, nil
 }
 
-// checkTLS checks that the flags about certificates go together.
+// checkTLS checks that the certificate flags can be combined.
 func (f serveFlags) checkTLS() error {
 	tls := f.tlsCert != "" || len(f.acmeDomains) > 0
 	switch {
 	case len(f.acmeDomains) > 0 && f.tlsCert != "":
-		return usageErrorf("--tls-cert and --acme-domain exclude each other: choose one way to get a certificate")
+		return usageErrorf("--tls-cert and --acme-domain cannot be combined: choose one way to get a certificate")
 	case (f.tlsCert == "") != (f.tlsKey == ""):
-		return usageErrorf("--tls-cert and --tls-key go together")
+		return usageErrorf("--tls-cert and --tls-key must be used together")
 	case len(f.acmeDomains) > 0 && f.acmeCache == "":
-		return usageErrorf("--acme-domain needs --acme-cache, a folder for the certificates: directories limit how many they issue")
+		return usageErrorf("--acme-domain needs --acme-cache, a directory for the certificates: ACME servers limit how many they issue")
 	case f.redirectListen != "" && !tls:
-		return usageErrorf("--redirect-listen redirects to https: give --tls-cert and --tls-key, or --acme-domain")
+		return usageErrorf("--redirect-listen redirects to https: use --tls-cert and --tls-key, or --acme-domain")
 	}
 	return nil
 }
 
-// parseDomains checks that a certificate can be for each of the domains.
+// parseDomains checks that the domains are valid for certificates.
 func parseDomains(domains []string) ([]string, error) {
 	var all []string
 	for _, domain := range domains {
@@ -313,15 +313,15 @@ func parseDomains(domains []string) ([]string, error) {
 			return nil, usageErrorf("--acme-domain: %w", err)
 		}
 		if host.IsIP(name) || !strings.Contains(name, ".") {
-			return nil, usageErrorf("--acme-domain: %q is not a domain that a certificate can be for: give one such as feeds.example.com", domain)
+			return nil, usageErrorf("--acme-domain: %q is not a valid domain, such as feeds.example.com", domain)
 		}
 		all = append(all, name)
 	}
 	return all, nil
 }
 
-// logsJSON reports whether a command is one whose standard error is JSON from the first byte to the last. It may have
-// failed before its flags were read.
+// logsJSON reports whether standard error must be entirely JSON. The command may have failed before its flags were
+// parsed.
 func (c *CLI) logsJSON(cmd *cobra.Command, args []string) bool {
 	if cmd.Name() != "serve" {
 		return false
@@ -335,7 +335,7 @@ func (c *CLI) logsJSON(cmd *cobra.Command, args []string) bool {
 func newLogger(w io.Writer, format, level string) *slog.Logger {
 	var l slog.Level
 	if err := l.UnmarshalText([]byte(level)); err != nil {
-		panic(err) // the flag lets only known levels through
+		panic(err) // cannot happen: the flag accepts only known levels
 	}
 	opts := &slog.HandlerOptions{Level: l}
 	if format == "json" {
@@ -344,13 +344,13 @@ func newLogger(w io.Writer, format, level string) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, opts))
 }
 
-// maxAddresses is how many manifest addresses are printed at the start. A folder may hold thousands.
+// maxAddresses is the maximum number of manifest addresses printed at the start. A directory may hold thousands.
 const maxAddresses = 20
 
-// printAddresses says where the manifests are, where to look at them and, for the example, what to try next.
+// printAddresses prints the addresses of the manifests, how to preview them and, for the example, what to try next.
 func (c *CLI) printAddresses(scheme string, addr net.Addr, routes []string, args []string) {
 	isExample := len(args) == 0
-	host, port, _ := net.SplitHostPort(addr.String()) // a TCP listener always has both
+	host, port, _ := net.SplitHostPort(addr.String()) // a TCP address always has both
 	if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
 		host = "localhost"
 	}

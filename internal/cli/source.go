@@ -13,10 +13,10 @@ import (
 	"signpost/internal/spell"
 )
 
-// stdinName stands for standard input on the command line, and for standard output where a file is written.
+// stdinName is the argument for standard input, or for standard output where a file is written.
 const stdinName = source.Stdin
 
-// reader returns what reads the sources of one command.
+// reader returns the reader for the sources of a command.
 func (c *CLI) reader() *source.Reader {
 	return &source.Reader{
 		Stdin: c.Stdin, Client: client.Options{Transport: c.network.transport}, Registry: c.registry(),
@@ -33,8 +33,8 @@ func (c *CLI) load(ctx context.Context, args ...string) ([]*definition.File, err
 	return source.ParseDefinitions(documents, definition.Options{}), nil
 }
 
-// openServices reads what the arguments name: definitions, or manifests as they are served. If one has errors, the
-// findings of all go to standard error, and no services are returned.
+// openServices reads the definitions or served manifests that the arguments name. If any of them has errors, all
+// findings go to standard error, and no services are returned.
 func (c *CLI) openServices(ctx context.Context, reader *source.Reader, args ...string) ([]*source.Service, error) {
 	documents, err := reader.Read(ctx, args...)
 	if err != nil {
@@ -56,7 +56,7 @@ func (c *CLI) openServices(ctx context.Context, reader *source.Reader, args ...s
 	return services, nil
 }
 
-// checkNames reports a name, given with a flag, that is not one of those that are known.
+// checkNames reports a flag value that is not a known name.
 func checkNames(flag, what string, names, known []string) error {
 	for _, name := range names {
 		if !slices.Contains(known, name) {

@@ -24,11 +24,10 @@ import (
 	"signpost/studio"
 )
 
-// defaultStudioListen is beside the port of serve, so that both can run.
+// defaultStudioListen differs from the port of serve, so that both can run.
 const defaultStudioListen = "127.0.0.1:8079"
 
-// The limits of the studio's server. Only browsers of this machine talk to it; a feed that is slow to answer may
-// take most of the write timeout.
+// Limits of the studio's server. Only local browsers use it; a slow feed may take most of the write timeout.
 const (
 	studioReadHeaderTimeout = 5 * time.Second
 	studioWriteTimeout      = time.Minute
@@ -37,7 +36,7 @@ const (
 	studioShutdownTimeout   = 3 * time.Second
 )
 
-// studioFlags are the flags of studio.
+// studioFlags holds the flags of studio.
 type studioFlags struct {
 	listen               loopback
 	host, caFile, sendTo string
@@ -144,7 +143,7 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 	return c.serveStudio(ctx, listener, page)
 }
 
-// readRevision returns the text that a file had at a git revision. REV:path is relative to the current directory.
+// readRevision returns the text of a file at a git revision. REV:path is relative to the current directory.
 func (c *CLI) readRevision(ctx context.Context, revision, path string) ([]byte, error) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -157,7 +156,7 @@ func (c *CLI) readRevision(ctx context.Context, revision, path string) ([]byte, 
 	return d.Text, err
 }
 
-// writeFixed replaces a file, and keeps its permissions.
+// writeFixed replaces a file and keeps its permissions.
 func writeFixed(path string, text []byte) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -178,25 +177,25 @@ func studioHint(args []string, files *studioFiles) string {
 	hint = strings.Replace(hint, "Showing -", "Showing "+source.StdinName, 1)
 	for _, a := range files.arguments {
 		if a.watched {
-			return hint + ". The page follows when a file is saved."
+			return hint + ". The page reloads when you save a file."
 		}
 	}
 	return hint + "."
 }
 
-// maxStudioHint is how many arguments the hint repeats.
+// maxStudioHint is the maximum number of arguments repeated in the hint.
 const maxStudioHint = 3
 
-// serveStudio serves until the context ends, which also ends the streams to open pages.
+// serveStudio serves until the context is canceled, which also ends the streams to open pages.
 func (c *CLI) serveStudio(ctx context.Context, listener net.Listener, page http.Handler) error {
 	srv := &http.Server{
 		Handler:           page,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
-		ReadHeaderTimeout: studioReadHeaderTimeout, // bodies have a limit of their own
+		ReadHeaderTimeout: studioReadHeaderTimeout, // handlers limit bodies themselves
 		WriteTimeout:      studioWriteTimeout,
 		IdleTimeout:       studioIdleTimeout,
 		MaxHeaderBytes:    studioMaxHeaderBytes,
-		ErrorLog:          daemon.ErrorLog(newLogger(c.Stderr, "text", "info")), // a panic; what a browser breaks off is no news
+		ErrorLog:          daemon.ErrorLog(newLogger(c.Stderr, "text", "info")), // logs panics; aborted requests are not worth a line
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(listener) }()
@@ -213,7 +212,7 @@ func (c *CLI) serveStudio(ctx context.Context, listener net.Listener, page http.
 	return nil
 }
 
-// openBrowser opens an address as the desktop does. Where there is no desktop, the address is on the terminal.
+// openBrowser opens an address in the default browser. If there is no desktop, the address is on the terminal.
 func openBrowser(address string) {
 	var cmd *exec.Cmd
 	switch runtime.GOOS {

@@ -11,14 +11,14 @@ import (
 	"signpost/studio"
 )
 
-// studioFiles are the files that the studio page shows, and those it only counts as registered.
+// studioFiles holds the files that the studio page shows, and those that only count as registered.
 type studioFiles struct {
 	read       func(ctx context.Context, arg string) ([]source.Document, error)
 	arguments  []studioArgument
-	registered int // how many of the arguments, at the end, are --registered
+	registered int // number of arguments, at the end, that come from --registered
 }
 
-// studioArgument is an argument with what was last read of it.
+// studioArgument is an argument and what was last read from it.
 type studioArgument struct {
 	arg     string
 	watched bool // a path that can change
@@ -58,7 +58,7 @@ func studioFile(d source.Document, onDisk, registered bool) studio.File {
 	return f
 }
 
-// files returns all of them, in the order of the arguments.
+// files returns all files, in the order of the arguments.
 func (all *studioFiles) files() []studio.File {
 	var files []studio.File
 	for _, a := range all.arguments {
@@ -67,7 +67,7 @@ func (all *studioFiles) files() []studio.File {
 	return files
 }
 
-// definitions returns those that are judged.
+// definitions returns the files that get findings.
 func (all *studioFiles) definitions() []*definition.File {
 	var files []*definition.File
 	for _, f := range all.files() {
@@ -78,7 +78,7 @@ func (all *studioFiles) definitions() []*definition.File {
 	return files
 }
 
-// watch shows the files again whenever one has changed, until ctx ends.
+// watch updates the page whenever a file changes, until ctx is canceled.
 func (all *studioFiles) watch(ctx context.Context, page *studio.Studio) {
 	var paths []string
 	for _, a := range all.arguments {

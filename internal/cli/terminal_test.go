@@ -17,24 +17,24 @@ import (
 )
 
 // terminal is a shell into which the commands of a page are typed, word for word, as a reader would. It starts in an
-// empty directory or, for a page that builds Signpost, in a clone of the repository. Where the system allows it, the
-// shell has a network of its own with nothing but loopback, so that port 8080 is free whatever runs on the machine.
+// empty directory or, for a page that builds Signpost, in a clone of the repository. If the system allows it, the shell
+// has its own network namespace with only loopback, so that port 8080 is free whatever else is running.
 type terminal struct {
 	dir   string
 	shell *exec.Cmd
 	in    io.Writer
-	done  *bufio.Reader // a line for each command that has ended
+	done  *bufio.Reader // one line for each finished command
 	count int
 }
 
-// canIsolate reports whether a process can be given a network of its own here.
+// canIsolate reports whether a process can have its own network namespace here.
 var canIsolate = sync.OnceValue(func() bool {
 	cmd := exec.Command("sh", "-c", "ip link set lo up")
 	cmd.SysProcAttr = isolated()
 	return cmd.Run() == nil
 })
 
-// isolated starts a process in a network namespace, and in a user namespace so that it needs no privilege.
+// isolated starts a process in a network namespace, and in a user namespace so that no privileges are needed.
 func isolated() *syscall.SysProcAttr {
 	self := func(id int) []syscall.SysProcIDMap {
 		return []syscall.SysProcIDMap{{ContainerID: 0, HostID: id, Size: 1}}
@@ -53,11 +53,11 @@ func newTerminal(t *testing.T, inClone bool) *terminal {
 	if inClone {
 		cloneInto(t, term.dir)
 	}
-	// testscript.Main put a signpost command on the path. Job control gives each command in the background a process
-	// group of its own, as in a terminal.
+	// testscript.Main put a signpost command on the PATH. With job control, each background command has its own process
+	// group, as in a terminal.
 	term.shell = exec.Command("bash", "--noprofile", "--norc")
 	term.shell.Dir = term.dir
-	term.shell.Env = append(os.Environ(), "GOFLAGS=-trimpath") // so that one build serves every clone
+	term.shell.Env = append(os.Environ(), "GOFLAGS=-trimpath") // shares the build cache between clones
 	if canIsolate() {
 		term.shell.SysProcAttr = isolated()
 	}
@@ -76,7 +76,7 @@ func newTerminal(t *testing.T, inClone bool) *terminal {
 	}
 	writer.Close()
 	t.Cleanup(func() {
-		// A job is a process group: go run, for one, is two processes.
+		// A job is a process group: go run, for example, is two processes.
 		fmt.Fprintln(in, "for job in $(jobs -p); do kill -- -$job; done; wait; exit")
 		in.Close()
 		timer := time.AfterFunc(20*time.Second, func() { term.shell.Process.Kill() })
@@ -91,7 +91,7 @@ func newTerminal(t *testing.T, inClone bool) *terminal {
 	return term
 }
 
-// cloneInto copies the repository as it is in the working tree, without what git ignores.
+// cloneInto copies the repository from the working tree, without ignored files.
 func cloneInto(t *testing.T, dir string) {
 	t.Helper()
 	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -103,7 +103,7 @@ func cloneInto(t *testing.T, dir string) {
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(names), "\x00"), "\x00") {
 		text, err := os.ReadFile(filepath.Join(repo, name))
 		if err != nil {
-			continue // removed, and not committed yet
+			continue // removed, but not committed yet
 		}
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -115,8 +115,8 @@ func cloneInto(t *testing.T, dir string) {
 	}
 }
 
-// run types a command and compares what it prints, on both streams. A command that ends in & has some seconds to print what
-// the page shows; it goes on until the page ends.
+// run types a command and compares what it prints on both streams. A command that ends in & has some seconds to print
+// what the page shows; it runs until the page ends.
 func (term *terminal) run(t *testing.T, command, want string) {
 	t.Helper()
 	term.count++
@@ -133,7 +133,7 @@ func (term *terminal) run(t *testing.T, command, want string) {
 		return string(bytes.TrimSuffix(bytes.ReplaceAll(text, []byte("\r"), nil), []byte("\n")))
 	}
 	if strings.HasSuffix(command, "&") {
-		for range 1200 { // half a minute: go run builds first
+		for range 1200 { // half a minute, because go run builds first
 			if matches(want, printed()) {
 				return
 			}
@@ -145,7 +145,7 @@ func (term *terminal) run(t *testing.T, command, want string) {
 	}
 }
 
-// matches compares an output with what a page shows of it.
+// matches compares an output with what a page shows.
 func matches(want, got string) bool {
 	pattern := regexp.QuoteMeta(want)
 	pattern = regexp.MustCompile(`(?m)^…$`).ReplaceAllString(pattern, `(?s:.*)`)

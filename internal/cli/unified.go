@@ -5,20 +5,20 @@ import (
 	"fmt"
 )
 
-// unifiedContext is how many unchanged lines surround a change, as other tools have it.
+// unifiedContext is the number of unchanged lines around a change, as in other tools.
 const unifiedContext = 3
 
-// diffLine is a line of a unified diff: ' ' if it stays, '-' if it goes, '+' if it comes.
+// diffLine is a line of a unified diff: ' ' unchanged, '-' removed, '+' added.
 type diffLine struct {
 	mark byte
 	text []byte
 }
 
-// unifiedDiff returns the changes from one text to another in the unified format, or nothing if they are equal.
+// unifiedDiff returns the changes between two texts in unified format, or nothing if they are equal.
 func unifiedDiff(name string, old, text []byte) []byte {
 	lines := diffLines(splitLines(old), splitLines(text))
 	var out bytes.Buffer
-	before, after := 1, 1 // the numbers of the next lines
+	before, after := 1, 1 // next line numbers
 	for i := 0; i < len(lines); {
 		end := hunkEnd(lines, i)
 		if end == i {
@@ -51,8 +51,8 @@ func unifiedDiff(name string, old, text []byte) []byte {
 	return out.Bytes()
 }
 
-// hunkEnd returns where the hunk ends that begins with a line, or the line itself if none does: there must be a change
-// within the context, and every further one must be near the one before.
+// hunkEnd returns the end of the hunk that starts at a line, or the line itself if none does: there must be a change
+// within the context, and each further change must be close to the previous one.
 func hunkEnd(lines []diffLine, from int) int {
 	end, near := from, unifiedContext
 	for i := from; i < len(lines) && i-max(end, from) <= near; i++ {
@@ -84,8 +84,8 @@ func splitLines(text []byte) [][]byte {
 	return lines
 }
 
-// lookAhead is how many lines further the search for the next equal line goes. Fixes change single lines and remove
-// a few, so what stays is near.
+// lookAhead is how many lines ahead to search for the next equal line. Fixes change single lines and remove a few, so
+// it is near.
 const lookAhead = 200
 
 // diffLines returns the lines of both texts in the order of a diff.
@@ -107,7 +107,7 @@ func diffLines(a, b [][]byte) []diffLine {
 	return lines
 }
 
-// nearestMatch returns how many lines to skip on both sides to come to equal lines, as few as possible, or all lines.
+// nearestMatch returns the smallest number of lines to skip on both sides to reach equal lines, or all lines.
 func nearestMatch(a, b [][]byte) (int, int) {
 	for distance := range lookAhead {
 		for i := range distance + 1 {

@@ -42,7 +42,7 @@ func TestUnifiedDiff(t *testing.T) {
 	}
 }
 
-// TestUnifiedDiffApplies has patch apply the diffs of random edits.
+// TestUnifiedDiffApplies applies the diffs of random edits with patch.
 func TestUnifiedDiffApplies(t *testing.T) {
 	patch, err := exec.LookPath("patch")
 	if err != nil {

@@ -25,12 +25,11 @@ func versionLine() string {
 	return fmt.Sprintf("signpost %s %s %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// release is the version of a release. The release build sets it with the linker's -X, because the Go toolchain
-// would record the state of the working tree instead.
+// release is the version of a release. The release build sets it with -ldflags -X, because the Go toolchain would
+// record the state of the working tree instead.
 var release string
 
-// buildVersion returns the version of the release, or the module version that the Go toolchain recorded, or
-// "(devel)".
+// buildVersion returns the version of the release, the module version recorded by the Go toolchain, or "(devel)".
 func buildVersion() string {
 	if release != "" {
 		return release

@@ -177,7 +177,7 @@ func TestPushLints(t *testing.T) {
 	if out, errOut, code := run("push", path); code != 2 {
 		t.Errorf("without a target: exit %d, %s%s", code, out, errOut)
 	}
-	if _, errOut, code := run("push", path, path); code != 2 || !strings.Contains(errOut, "is not where to push to") {
+	if _, errOut, code := run("push", path, path); code != 2 || !strings.Contains(errOut, "is not a push target") {
 		t.Errorf("to a file: exit %d, %s", code, errOut)
 	}
 	if out, errOut, code := run("diff", pinned, pinned); code != exitFine {

@@ -263,7 +263,7 @@ func clashFinding(s, owner *served, file *definition.File) *signpost.Finding {
 	}
 	return &signpost.Finding{
 		Rule: "base-path", Severity: signpost.SeverityError, File: s.name, Line: 1, Column: 1,
-		Message: fmt.Sprintf("base_path %q is taken by %s", s.next.BasePath, owner.name), Hint: "give each service a base_path of its own",
+		Message: fmt.Sprintf("base_path %q is already used by %s", s.next.BasePath, owner.name), Hint: "give each service a base_path of its own",
 	}
 }
 

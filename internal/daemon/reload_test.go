@@ -226,7 +226,7 @@ func TestReloadClash(t *testing.T) {
 	reload()
 	check("a", "b", "c")
 	found := false
-	for _, line := range p.logged(`base_path "/b" is taken by ` + file("b")) {
+	for _, line := range p.logged(`base_path "/b" is already used by ` + file("b")) {
 		found = found || line["definition"] == file("a") && line["rule"] == "base-path"
 	}
 	if !found {

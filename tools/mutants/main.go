@@ -1,5 +1,5 @@
-// Command mutants changes one thing at a time in the code of a package and reports which changes the package's own
-// tests do not notice. Each survivor is a promise without a test, or code that could go.
+// Command mutants runs mutation tests: it changes one thing at a time in the code of a package and reports the changes
+// that the package's own tests do not notice. Each surviving mutant is untested behaviour, or unnecessary code.
 //
 //	make mutants PACKAGE=definition
 package main
@@ -24,16 +24,16 @@ import (
 	"time"
 )
 
-// testTimeout bounds one run of the tests. A change that makes them hang is noticed.
+// testTimeout limits one run of the tests. A change that makes them hang counts as noticed.
 const testTimeout = time.Minute
 
-// swaps are the operators that are exchanged for each other.
+// swaps maps operators to their replacements.
 var swaps = map[token.Token]token.Token{
 	token.EQL: token.NEQ, token.NEQ: token.EQL, token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR,
 	token.LAND: token.LOR, token.LOR: token.LAND, token.ADD: token.SUB, token.SUB: token.ADD,
 }
 
-// mutant is one change: do makes it, undo takes it back.
+// mutant is one change.
 type mutant struct {
 	file     string
 	pos      token.Pos
@@ -41,7 +41,7 @@ type mutant struct {
 	column   int
 	what     string
 	do, undo func()
-	source   []byte // the file with the change
+	source   []byte // the changed file
 }
 
 func main() {
@@ -65,7 +65,7 @@ func main() {
 	fmt.Printf("%d of %d changes were noticed (%.0f %%)\n", len(all)-survived, len(all), 100*float64(len(all)-survived)/float64(max(1, len(all))))
 }
 
-// mutants returns every change to the code of a package, tests left out.
+// mutants returns every possible change to the code of a package, without its tests.
 func mutants(dir string) ([]*mutant, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -157,7 +157,7 @@ func try(dir string, all []*mutant) (survived int) {
 	return survived
 }
 
-// survives reports whether the tests pass with a change. The file itself stays as it is.
+// survives reports whether the tests pass with a change. The file itself is not modified.
 func survives(dir string, m *mutant) bool {
 	temp, err := os.MkdirTemp("", "mutant")
 	if err != nil {

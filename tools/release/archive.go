@@ -17,14 +17,14 @@ import (
 	"time"
 )
 
-// entry is a file of an archive or an image.
+// entry is a file in an archive or an image.
 type entry struct {
 	name   string
 	source string
 	mode   fs.FileMode
 }
 
-// archives writes an archive for each platform: the binary with what belongs to it.
+// archives writes an archive for each platform: the binary and the files that go with it.
 func (r *release) archives() error {
 	for _, b := range r.binaries {
 		name := fmt.Sprintf("signpost_%s_%s_%s", r.number(), b.goos, b.goarch)
@@ -52,7 +52,7 @@ func (r *release) archives() error {
 	return nil
 }
 
-// writeFile writes a file with a function, and removes it if that fails.
+// writeFile creates a file with the output of write, and removes it if that fails.
 func writeFile(path string, write func(io.Writer) error) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -70,7 +70,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 }
 
 func writeTarGz(w io.Writer, entries []entry, date time.Time) error {
-	compressed, err := gzip.NewWriterLevel(w, gzip.BestCompression) // without name and time
+	compressed, err := gzip.NewWriterLevel(w, gzip.BestCompression) // no name or time, to be reproducible
 	if err != nil {
 		return err
 	}
@@ -80,10 +80,10 @@ func writeTarGz(w io.Writer, entries []entry, date time.Time) error {
 	return compressed.Close()
 }
 
-// writeTar writes files in the order of their names, all with the same date and owned by root.
+// writeTar writes files sorted by name, all with the same date and owned by root.
 func writeTar(w io.Writer, entries []entry, date time.Time) error {
 	out := tar.NewWriter(w)
-	written := make(map[string]bool) // directories
+	written := make(map[string]bool) // directories already written
 	for _, e := range sorted(entries) {
 		for _, dir := range parents(e.name) {
 			if written[dir] {
@@ -134,7 +134,7 @@ func sorted(entries []entry) []entry {
 	return slices.SortedFunc(slices.Values(entries), func(a, b entry) int { return strings.Compare(a.name, b.name) })
 }
 
-// parents returns the directories of a path, the outermost first.
+// parents returns the directories of a path, outermost first.
 func parents(name string) []string {
 	var dirs []string
 	for dir := path.Dir(name); dir != "." && dir != "/"; dir = path.Dir(dir) {
@@ -144,7 +144,7 @@ func parents(name string) []string {
 	return dirs
 }
 
-// gzipped returns a file compressed, as man pages are installed.
+// gzipped compresses a file, as required for installed man pages.
 func gzipped(source string) ([]byte, error) {
 	text, err := os.ReadFile(source)
 	if err != nil {
@@ -160,7 +160,7 @@ func gzipped(source string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// checksums writes SHA256SUMS for all files of the release, in the form that sha256sum -c reads.
+// checksums writes SHA256SUMS for all files of the release, in the format of sha256sum -c.
 func (r *release) checksums() error {
 	var lines []string
 	err := filepath.WalkDir(r.out, func(file string, d fs.DirEntry, err error) error {

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// imageConfig is how the image runs. deploy/Dockerfile says the same, and a test holds the two together.
+// imageConfig is the runtime configuration of the image. A test compares it with deploy/Dockerfile.
 var imageConfig = v1.Config{
 	User:         "65532:65532",
 	ExposedPorts: map[string]struct{}{"8080": {}, "8081": {}},
@@ -25,7 +25,7 @@ var imageConfig = v1.Config{
 	Cmd:          []string{"serve", "--listen=:8080", "--admin-listen=:8081", "/definitions"},
 }
 
-// image writes the container image as an OCI layout: an index with an image for each architecture of Linux.
+// image writes the container image as an OCI layout: an index with one image per Linux architecture.
 func (r *release) image() error {
 	roots := filepath.Join(r.work, "ca-certificates.crt")
 	if err := os.WriteFile(roots, rootCertificates(), 0o644); err != nil {
@@ -49,7 +49,7 @@ func (r *release) image() error {
 	if err != nil {
 		return err
 	}
-	// Tools find the index by this name: oci:signpost_1.0.0_image:v1.0.0
+	// Tools look up the index by this name: oci:signpost_1.0.0_image:v1.0.0
 	if err := written.AppendIndex(index, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": r.version})); err != nil {
 		return err
 	}
@@ -92,8 +92,8 @@ func (r *release) imageFor(b binary, roots string) (v1.Image, error) {
 	return mutate.Append(image, mutate.Addendum{Layer: layer, History: v1.History{Created: v1.Time{Time: r.date}, CreatedBy: "make release"}})
 }
 
-// rootCertificates returns Mozilla's certificate authorities, from a module with a version, so that the image does
-// not depend on the machine. Those that Mozilla trusts in part only are left out: a file cannot say which part.
+// rootCertificates returns Mozilla's certificate authorities, from a versioned module, so that the image does not
+// depend on the machine. Those that Mozilla trusts only partially are left out: a file cannot express that.
 func rootCertificates() []byte {
 	var out bytes.Buffer
 	for root := range bundle.Roots() {

@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 )
 
-// TestImage takes the image from the OCI layout, unpacks its layers and runs it in a root that has nothing else.
+// TestImage unpacks the layers of the image in the OCI layout and runs it in a chroot that contains nothing else.
 func TestImage(t *testing.T) {
 	dir := one(t, "*_image")
 	index, err := layout.ImageIndexFromPath(dir)
@@ -81,7 +81,7 @@ func TestImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	command := slices.Concat(config.Config.Entrypoint, config.Config.Cmd)
-	for i, arg := range command { // ports of this machine may be taken
+	for i, arg := range command { // ports of this machine may be in use
 		command[i] = strings.ReplaceAll(strings.ReplaceAll(arg, "=:8080", "=127.0.0.1:0"), "=:8081", "=127.0.0.1:0")
 	}
 	var uid, gid uint32
@@ -96,7 +96,7 @@ func TestImage(t *testing.T) {
 	serveExample(t, inside(command...))
 }
 
-// TestDockerfile holds the image of the release and that of deploy/Dockerfile together.
+// TestDockerfile compares the image of the release with deploy/Dockerfile.
 func TestDockerfile(t *testing.T) {
 	text := read(t, filepath.Join(repoDir, "deploy/Dockerfile"))
 	quoted := func(words []string) string {

@@ -1,6 +1,6 @@
-// Command release builds everything that a release of Signpost consists of: binaries in archives, packages for
-// Debian and Fedora, a container image as an OCI layout, checksums and an SBOM. It needs Go and nothing else, and
-// the same source, version and toolchain give the same bytes.
+// Command release builds a release of Signpost: binaries in archives, packages for Debian and Fedora, a container image
+// as an OCI layout, checksums and an SBOM. It needs nothing but Go, and the same source, version and toolchain give the
+// same bytes.
 //
 //	go run . -version v1.0.0 -out ../../bin/release/v1.0.0
 package main
@@ -20,17 +20,17 @@ import (
 	"time"
 )
 
-// allPlatforms are what a release is built for.
+// allPlatforms lists the platforms of a release.
 const allPlatforms = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64"
 
-// semver is the form of a version. Without it, packages could not be sorted.
+// semver is the format of a version. Packages could not be sorted without it.
 var semver = regexp.MustCompile(`^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?$`)
 
-// release is one run.
+// release is one run of the release build.
 type release struct {
-	repo    string // the root of the repository
-	out     string // where the results go
-	work    string // files on their way, removed at the end
+	repo    string // root of the repository
+	out     string // output directory
+	work    string // temporary files, removed at the end
 	version string // such as v1.0.0
 	date    time.Time
 	log     io.Writer
@@ -47,7 +47,7 @@ type binary struct {
 
 func main() {
 	var r release
-	platforms := flag.String("platforms", allPlatforms, "what to build for, separated by commas")
+	platforms := flag.String("platforms", allPlatforms, "platforms to build for, separated by commas")
 	flag.StringVar(&r.version, "version", "", "version of the release, such as v1.0.0")
 	flag.StringVar(&r.repo, "repo", "../..", "root of the repository")
 	flag.StringVar(&r.out, "out", "", "directory for the results; it is emptied first")
@@ -63,7 +63,7 @@ func main() {
 	}
 }
 
-// run builds the release for some platforms.
+// run builds the release for the given platforms.
 func (r *release) run(platforms []string) (err error) {
 	if r.repo, err = filepath.Abs(r.repo); err != nil {
 		return err
@@ -105,17 +105,17 @@ func (r *release) run(platforms []string) (err error) {
 	return nil
 }
 
-// number returns the version without its v, as packages have it.
+// number returns the version without the v, as packages need it.
 func (r *release) number() string { return strings.TrimPrefix(r.version, "v") }
 
-// sourceDate returns the date that all files get: that of the commit, or the one in SOURCE_DATE_EPOCH, which
-// https://reproducible-builds.org specifies.
+// sourceDate returns the date for all files: that of the commit, or SOURCE_DATE_EPOCH if set
+// (https://reproducible-builds.org).
 func (r *release) sourceDate() (time.Time, error) {
 	epoch := os.Getenv("SOURCE_DATE_EPOCH")
 	if epoch == "" {
 		out, err := exec.Command("git", "-C", r.repo, "log", "-1", "--format=%ct").Output()
 		if err != nil {
-			return time.Time{}, fmt.Errorf("find the date of the commit: %w; set SOURCE_DATE_EPOCH where there is no git", err)
+			return time.Time{}, fmt.Errorf("find the date of the commit: %w (set SOURCE_DATE_EPOCH to build without git)", err)
 		}
 		epoch = strings.TrimSpace(string(out))
 	}
@@ -126,18 +126,18 @@ func (r *release) sourceDate() (time.Time, error) {
 	return time.Unix(seconds, 0).UTC(), nil
 }
 
-// goCommand runs the go command in the repository, for a platform.
+// goCommand runs the go command in the repository for a platform.
 func (r *release) goCommand(goos, goarch string, args ...string) error {
 	cmd := exec.Command("go", args...)
 	cmd.Dir = r.repo
 	cmd.Stdout, cmd.Stderr = r.log, r.log
-	// Settings of the machine must not show in the result.
+	// Settings of this machine must not affect the result.
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOWORK=off", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0",
 		"GOOS="+goos, "GOARCH="+goarch)
 	return cmd.Run()
 }
 
-// generate writes the man pages and the completion scripts.
+// generate writes the man pages and completion scripts.
 func (r *release) generate() error {
 	man := filepath.Join(r.work, "man")
 	if err := os.Mkdir(man, 0o755); err != nil {
@@ -167,7 +167,7 @@ func (r *release) generate() error {
 	return nil
 }
 
-// completions are the names of the completion scripts, by shell.
+// completions maps shells to the names of their completion scripts.
 var completions = map[string]string{"bash": "signpost.bash", "zsh": "_signpost", "fish": "signpost.fish", "powershell": "signpost.ps1"}
 
 // build compiles the binaries.
@@ -186,8 +186,8 @@ func (r *release) build(platforms []string) error {
 	return nil
 }
 
-// compile builds Signpost. The version is the release's, whatever the state of the working tree, and neither paths
-// nor build IDs depend on the machine.
+// compile builds Signpost. The version is that of the release, whatever the state of the working tree, and neither
+// paths nor build IDs depend on the machine.
 func (r *release) compile(path, goos, goarch string) error {
 	return r.goCommand(goos, goarch, "build", "-trimpath", "-buildvcs=false",
 		"-ldflags=-s -w -buildid= -X signpost/internal/cli.release="+r.version, "-o", path, "./cmd/signpost")

@@ -18,8 +18,8 @@ Signpost serves the JSON document that a configuration studio imports to learn
 which feeds a service offers and how to call them, and finds mistakes in it
 before they ship.`
 
-// packages writes a deb and an rpm for each architecture of Linux. No script makes a user: the unit has
-// DynamicUser, so systemd makes one.
+// packages writes a deb and an rpm for each Linux architecture. There is no script that creates a user: the unit sets
+// DynamicUser, so systemd allocates one.
 func (r *release) packages() error {
 	if err := r.packageFiles(); err != nil {
 		return err
@@ -34,7 +34,7 @@ func (r *release) packages() error {
 				Section: "net", Priority: "optional", Maintainer: "Signpost maintainers <signpost@example.com>", Description: description,
 				DisableGlobbing: true,
 				Overridables: nfpm.Overridables{
-					Recommends: []string{"ca-certificates"}, // for definitions at an https address, and for ACME
+					Recommends: []string{"ca-certificates"}, // for https sources and ACME
 					Contents:   r.contents(b),
 					Scripts: nfpm.Scripts{
 						PostInstall: filepath.Join(r.work, "postinstall"),
@@ -57,21 +57,20 @@ func (r *release) packages() error {
 	return nil
 }
 
-// The scripts of the packages. They do nothing in a root that systemd does not run, such as that of an image.
+// Maintainer scripts of the packages. They do nothing unless systemd is running, for example in a chroot.
 const (
 	scriptHead = "#!/bin/sh\nset -e\n[ -z \"$DPKG_ROOT\" ] && [ -d /run/systemd/system ] || exit 0\n"
 
-	// A service that runs goes on with the new binary. One that does not is not started: its configuration is an
-	// example.
+	// Restart a running service with the new binary. Do not start a stopped one: its configuration is only an example.
 	postInstall = scriptHead + "systemctl daemon-reload\nsystemctl try-restart signpost.service\n"
 
-	// deb says remove, rpm 0; an upgrade is neither.
+	// $1 is remove for deb and 0 for rpm; on an upgrade it is neither.
 	preRemove = scriptHead + "case \"$1\" in remove|0) systemctl --no-reload disable --now signpost.service ;; esac\n"
 
 	postRemove = scriptHead + "systemctl daemon-reload\n"
 )
 
-// packageFiles writes the files that packages have and archives have not.
+// packageFiles writes the files that only packages contain.
 func (r *release) packageFiles() error {
 	unit, err := os.ReadFile(filepath.Join(r.repo, "deploy/systemd/signpost.service"))
 	if err != nil {

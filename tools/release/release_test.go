@@ -32,11 +32,11 @@ const (
 	testNumber  = "1.2.3-rc.1"
 )
 
-// built is the release for Linux on this architecture, which the tests take apart. make release builds the others
-// in the same way.
+// built is the release for Linux on this architecture, which the tests examine. make release builds the others in the
+// same way.
 var built string
 
-// notRun is what could not be tested here. It is printed at the end even if all else passes.
+// notRun lists what could not be tested here. It is printed at the end even if everything else passes.
 var notRun struct {
 	sync.Mutex
 	lines []string
@@ -64,7 +64,7 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// skipLoudly ends a test that cannot run here, and has that said at the end.
+// skipLoudly skips a test that cannot run here, and reports that at the end.
 func skipLoudly(t *testing.T, why string) {
 	t.Helper()
 	notRun.Lock()
@@ -73,7 +73,7 @@ func skipLoudly(t *testing.T, why string) {
 	t.Skip(why)
 }
 
-// onLinux skips what runs the binary elsewhere.
+// onLinux skips tests that run the binary on other systems.
 func onLinux(t *testing.T) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -90,8 +90,8 @@ func one(t *testing.T, pattern string) string {
 	return paths[0]
 }
 
-// TestReproducible builds the same version from a copy of the source, in another place and with other dates of
-// files: the result is the same.
+// TestReproducible builds the same version from a copy of the source, in another directory and with other file dates.
+// The result is the same.
 func TestReproducible(t *testing.T) {
 	out, err := exec.Command("git", "-C", repoDir, "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
 	if err != nil {
@@ -106,7 +106,7 @@ func TestReproducible(t *testing.T) {
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		text, err := os.ReadFile(filepath.Join(repoDir, name))
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // removed, but not yet from the index
+			continue // removed, but still in the index
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -189,8 +189,7 @@ func checkVersion(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// TestDeb installs the package into a root of its own with dpkg, serves the example from there, and removes the
-// package.
+// TestDeb installs the package into a separate root with dpkg, serves the example from there, and removes the package.
 func TestDeb(t *testing.T) {
 	onLinux(t)
 	dpkg, err := exec.LookPath("dpkg")
@@ -248,7 +247,7 @@ func TestDeb(t *testing.T) {
 	}
 }
 
-// serveExample starts a server, asks for the manifest, and ends it.
+// serveExample starts a server, fetches the manifest, and stops it.
 func serveExample(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	stderr, err := cmd.StderrPipe()
@@ -311,7 +310,7 @@ func serveExample(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// TestRPM reads the package back with another library than the one that wrote it.
+// TestRPM reads the package with a different library than the one that wrote it.
 func TestRPM(t *testing.T) {
 	f, err := os.Open(one(t, "*.rpm"))
 	if err != nil {
@@ -355,7 +354,7 @@ func TestRPM(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := filepath.Join(root, "usr/bin/signpost")
-	if err := os.Chmod(program, 0o755); err != nil { // the library leaves that out
+	if err := os.Chmod(program, 0o755); err != nil { // the library does not restore the mode
 		t.Fatal(err)
 	}
 	checkVersion(t, exec.Command(program, "version"))

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// component is a component of a CycloneDX document.
+// component is a component in a CycloneDX document.
 type component struct {
 	Type    string `json:"type"`
 	Ref     string `json:"bom-ref"`
@@ -27,7 +27,7 @@ type dependency struct {
 	DependsOn []string `json:"dependsOn,omitempty"`
 }
 
-// sbom writes what the binaries contain, as the Go toolchain recorded it in them, in CycloneDX form.
+// sbom writes the modules in the binaries, as recorded by the Go toolchain, in CycloneDX format.
 func (r *release) sbom() error {
 	modules := make(map[string]component)
 	for _, b := range r.binaries {
@@ -64,7 +64,7 @@ func (r *release) sbom() error {
 	if err != nil {
 		return err
 	}
-	id := sha256.Sum256(text) // a serial number that is the same for the same content
+	id := sha256.Sum256(text) // derive the serial number from the content, to be reproducible
 	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
 	doc["serialNumber"] = fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:16])
 	if text, err = json.MarshalIndent(doc, "", "  "); err != nil {
