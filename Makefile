@@ -73,7 +73,7 @@ mutants:
 # Archives, packages, image, checksums and SBOM for all platforms, into bin/release: make release VERSION=v1.0.0
 release:
 	@test -n "$(VERSION)" || { echo "say which version: make release VERSION=v1.0.0"; exit 2; }
-	$(GO) -C tools/release run . -version "$(VERSION)" -out "$(CURDIR)/bin/release/$(VERSION)"
+	$(GO) -C tools/release run . -version "$(VERSION)" -docs "$(DOCS_URL)" -out "$(CURDIR)/bin/release/$(VERSION)"
 
 # The licenses of what the binary contains, for packages, archives and the image. A test keeps the file up to date.
 licenses:

@@ -103,6 +103,8 @@ func TestSARIF(t *testing.T) {
 					Name  string
 					Rules []struct {
 						ID               string
+						HelpURI          string
+						Help             struct{ Text, Markdown string }
 						ShortDescription struct{ Text string }
 					}
 				}
@@ -133,8 +135,11 @@ func TestSARIF(t *testing.T) {
 		t.Errorf("only %d results", len(run.Results))
 	}
 	for _, rule := range run.Tool.Driver.Rules {
-		if rule.ID == "" || rule.ShortDescription.Text == "" {
-			t.Errorf("a rule without id or description: %+v", rule)
+		if rule.ID == "" || rule.ShortDescription.Text == "" || rule.Help.Text == "" || rule.Help.Markdown == "" {
+			t.Errorf("a rule without id, description or help: %+v", rule)
+		}
+		if rule.HelpURI != "" { // see TestSARIFHelpURI
+			t.Errorf("rule %s has the help URI %q, although the docs are published nowhere", rule.ID, rule.HelpURI)
 		}
 	}
 	for _, r := range run.Results {
@@ -152,5 +157,16 @@ func TestSARIF(t *testing.T) {
 	}
 	if out, _, code := runCLI("", "lint", "--format", "sarif", filepath.Join(repo, "testdata", "ok", "order.yaml")); code != exitFine || !strings.Contains(out, `"results": []`) {
 		t.Errorf("a clean file gives %d and\n%s", code, out)
+	}
+}
+
+// TestSARIFHelpURI sets the URL of the docs as the release build does.
+func TestSARIFHelpURI(t *testing.T) {
+	docsURL = "https://docs.example.com/signpost"
+	t.Cleanup(func() { docsURL = "" })
+	for _, rule := range newSARIF(nil).Runs[0].Tool.Driver.Rules {
+		if want := "https://docs.example.com/signpost/rules.md#" + rule.ID; rule.HelpURI != want {
+			t.Errorf("got %q, want %q", rule.HelpURI, want)
+		}
 	}
 }

@@ -38,7 +38,7 @@ type sarifRule struct {
 	Short         sarifText   `json:"shortDescription"`
 	Full          sarifText   `json:"fullDescription"`
 	Help          sarifHelp   `json:"help"`
-	HelpURI       string      `json:"helpUri"`
+	HelpURI       string      `json:"helpUri,omitempty"`
 	Configuration sarifConfig `json:"defaultConfiguration"`
 }
 
@@ -55,9 +55,18 @@ type sarifHelp struct {
 	Markdown string `json:"markdown"`
 }
 
-// docsURL is where the pages of docs are published. Whoever hosts the repository sets it when building, with
-// -ldflags "-X signpost/internal/cli.docsURL=…".
-var docsURL = "https://github.com/OWNER/signpost/blob/main/docs"
+// docsURL is the URL of the published docs directory, for links to rules. Set it at build time with
+// -ldflags "-X signpost/internal/cli.docsURL=…". If it is empty, rules have no helpUri: their help contains the whole text
+// of docs/rules.md anyway, and SARIF requires an absolute URL.
+var docsURL string
+
+// helpURI returns the URL of the documentation of a rule, or "".
+func helpURI(rule string) string {
+	if docsURL == "" {
+		return ""
+	}
+	return docsURL + "/rules.md#" + rule
+}
 
 // sarifFix is a change that resolves a result.
 type sarifFix struct {
@@ -129,7 +138,7 @@ func newSARIF(findings []signpost.Finding) sarif {
 		names = append(names, r.Name)
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{
 			ID: r.Name, Short: sarifText{r.Summary}, Full: sarifText{firstParagraph(ruleText(r.Name))},
-			Help: sarifHelp{forTerminal(ruleText(r.Name)), ruleText(r.Name)}, HelpURI: docsURL + "/rules.md#" + r.Name,
+			Help: sarifHelp{forTerminal(ruleText(r.Name)), ruleText(r.Name)}, HelpURI: helpURI(r.Name),
 			Configuration: sarifConfig{r.Severity},
 		})
 	}

@@ -32,6 +32,7 @@ type release struct {
 	out     string // output directory
 	work    string // temporary files, removed at the end
 	version string // such as v1.0.0
+	docsURL string // where docs is published; empty if nowhere
 	date    time.Time
 	log     io.Writer
 
@@ -51,6 +52,7 @@ func main() {
 	flag.StringVar(&r.version, "version", "", "version of the release, such as v1.0.0")
 	flag.StringVar(&r.repo, "repo", "../..", "root of the repository")
 	flag.StringVar(&r.out, "out", "", "directory for the results; it is emptied first")
+	flag.StringVar(&r.docsURL, "docs", "", "URL of the published docs directory, for links to rules in SARIF")
 	flag.Parse()
 	r.log = os.Stderr
 	if !semver.MatchString(r.version) || r.out == "" || flag.NArg() > 0 {
@@ -190,5 +192,6 @@ func (r *release) build(platforms []string) error {
 // paths nor build IDs depend on the machine.
 func (r *release) compile(path, goos, goarch string) error {
 	return r.goCommand(goos, goarch, "build", "-trimpath", "-buildvcs=false",
-		"-ldflags=-s -w -buildid= -X signpost/internal/cli.release="+r.version, "-o", path, "./cmd/signpost")
+		"-ldflags=-s -w -buildid= -X signpost/internal/cli.release="+r.version+" -X signpost/internal/cli.docsURL="+r.docsURL,
+		"-o", path, "./cmd/signpost")
 }

@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"fmt"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestDocsLimits compares the limits and defaults that the docs repeat in prose with the constants in the code. The text
+// of a page has %s in place of the value.
+func TestDocsLimits(t *testing.T) {
+	for _, test := range []struct {
+		file, constant string
+		format         func(int64) string
+		page, text     string
+	}{
+		{"server/server.go", "DefaultCacheBytes", size, "serve.md", "in up to %s of memory"},
+		{"server/server.go", "DefaultCacheBytes", size, "operate.md", "| cache of manifests rendered for a host | %s |"},
+		{"server/server.go", "DefaultCacheBytes", size, "operate.md", "Size of the cache, of %s at most"},
+		{"server/inflight.go", "DefaultInFlightBytes", size, "operate.md", "| manifests being rendered, or sent without being in the cache | %s, or"},
+		{"server/inflight.go", "DefaultInFlightWait", seconds, "operate.md", "| how long such requests wait | %s |"},
+		{"server/inflight.go", "DefaultInFlightWait", seconds, "serve.md", "503 with `Retry-After` after %s."},
+		{"server/inflight.go", "maxStreams", number, "operate.md", "| HTTP/2 requests in flight | %s |"},
+		{"internal/daemon/listen.go", "maxStreams", number, "operate.md", "| HTTP/2 streams per connection | %s |"},
+		{"internal/daemon/daemon.go", "DefaultPollInterval", seconds, "operate.md", "`--poll-interval` (%s by default)"},
+		{"internal/source/local.go", "restTime", seconds, "operate.md", "been unchanged for %s,"},
+		{"internal/source/registry.go", "maxArtifact", size, "operate.md", "| an OCI registry | after `--poll-interval` | %s |"},
+		{"client/follow.go", "DefaultFollow", number, "check.md", "`--follow N` (%s by default)"},
+		{"client/follow.go", "maxFollowBytes", size, "check.md", "following stops after %s or two minutes"},
+		{"client/probe.go", "maxProbes", number, "check.md", "calls at most %s get endpoints"},
+		{"client/probe.go", "maxFeed", size, "check.md", "at most %s of a feed are read"},
+		{"studio/address.go", "fetchTimeout", seconds, "studio.md", "a timeout of %s"},
+		{"studio/address.go", "maxManifest", size, "studio.md", "A manifest can be up to %s large"},
+		{"client/send.go", "MaxAnswer", size, "studio.md", "the first %s is read"},
+		{"studio/picture.go", "maxPicture", size, "studio.md", "WebP and AVIF up to %s."},
+		{"contextkeys/decode.go", "MaxKeys", number, "contextkeys.md", "has more than %s keys"},
+		{"contextkeys/decode.go", "MaxCtx", size, "contextkeys.md", "`ctx` is longer than %s |"},
+		{"contextkeys/request.go", "MaxBody", size, "contextkeys.md", "the body is longer than %s |"},
+		{"internal/tree/tree.go", "MaxSize", size, "definition.md", "| file size | %s |"},
+		{"definition/parse.go", "maxDepth", number, "definition.md", "| nesting | %s levels |"},
+		{"internal/tree/tree.go", "freeNodes", number, "definition.md", "| values, with aliases expanded | %s, plus one"},
+		{"internal/tree/tree.go", "bytesPerNode", number, "definition.md", "plus one for every %s bytes of the file |\n| YAML separators"},
+		{"internal/tree/yaml.go", "freeSeparators", number, "definition.md", "dashes and brackets) | %s, plus one"},
+		{"internal/tree/yaml.go", "bytesPerSeparator", number, "definition.md", "plus one for every %s bytes of the file |\n| what shared"},
+		{"definition/decode_endpoint.go", "freeShared", size, "definition.md", "add to the manifests | %s, plus"},
+		{"definition/decode_endpoint.go", "sharedPerByte", number, "definition.md", "plus %s bytes for every byte of the file"},
+		{"internal/tree/tree.go", "MaxSize", size, "import.md", "can be up to %s large"},
+		{"openapi/openapi.go", "maxWork", number, "import.md", "up to %s parameters and values"},
+		{"openapi/schema.go", "maxValues", number, "import.md", "one parameter up to %s values"},
+		{"openapi/schema.go", "maxNesting", number, "import.md", "nested up to %s levels"},
+	} {
+		page, err := os.ReadFile(filepath.Join(repo, "docs", test.page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		value := constantIn(t, test.file, test.constant)
+		want := fmt.Sprintf(test.text, test.format(value))
+		// Pages are wrapped, but tables are not.
+		if text := string(page); !strings.Contains(text, want) && !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
+			t.Errorf("docs/%s does not say %q, which is %s in %s", test.page, want, test.constant, test.file)
+		}
+	}
+}
+
+// constantIn returns the value of a constant in a file of the repository, of any package, exported or not.
+func constantIn(t *testing.T, file, name string) int64 {
+	t.Helper()
+	source, err := os.ReadFile(filepath.Join(repo, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`(?m)^(?:const |\t)` + name + ` *= ([^/\n]+)`).FindSubmatch(source)
+	if m == nil {
+		t.Fatalf("%s has no constant %s", file, name)
+	}
+	text := strings.NewReplacer("time.Millisecond", "1000000", "time.Second", "1000000000", "time.Minute", "60000000000").Replace(string(m[1]))
+	value, err := types.Eval(token.NewFileSet(), nil, token.NoPos, strings.TrimSpace(text))
+	if err != nil {
+		t.Fatalf("%s in %s: %v", name, file, err)
+	}
+	n, ok := constant.Int64Val(value.Value)
+	if !ok {
+		t.Fatalf("%s in %s is %s, not an integer", name, file, value.Value)
+	}
+	return n
+}
+
+func size(n int64) string {
+	if n < 1<<20 {
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return fmt.Sprintf("%d MiB", n>>20)
+}
+
+func seconds(n int64) string {
+	if d := time.Duration(n); d < time.Second {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%d s", n/int64(time.Second))
+}
+
+// number formats an integer as the docs do: with a comma in numbers of five digits and more.
+func number(n int64) string {
+	text := fmt.Sprint(n)
+	if len(text) < 5 {
+		return text
+	}
+	return text[:len(text)-3] + "," + text[len(text)-3:]
+}
