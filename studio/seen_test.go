@@ -20,9 +20,9 @@ import (
 	"signpost/studio"
 )
 
-// The tests of this file are about what went wrong in the first edition of the page, and must not again.
+// The tests in this file are regression tests for problems of the first edition of the page.
 
-// view goes to a view by its link.
+// view opens a view by its link.
 func (p *tab) view(name string) {
 	p.t.Helper()
 	p.click(fmt.Sprintf(`document.querySelector('.views a[href^="#/%s"]')`, name))
@@ -56,14 +56,14 @@ func TestPageSaysWhoseFeedItIs(t *testing.T) {
 	p.click(button("Show"))
 	p.waitText("#landings", "Not Section, which covers the same part of the URL but spells less of it out than Media: the feed loses alpha.")
 	p.wait(`[...document.querySelectorAll(".landed")].some((l) => l.textContent.includes("https://localhost/v1/media/7") && l.closest(".spot").textContent.startsWith("Media"))`)
-	// What was found is found again when the state changes.
+	// The match is updated when the state changes.
 	p.register(serveText(t, `{"endpoints":{"https://localhost/v1/media/7":{"name":"Seven","method":"get","mime_type":"application/json"}}}`))
 	p.waitText("#endpoint-name", "Seven")
 	p.view("map")
 	p.waitText("#landings", "Seven answers")
 }
 
-// TestPageInManyTabs opens more tabs than a browser opens connections, and all of them work and agree.
+// TestPageInManyTabs opens more tabs than a browser opens connections; all of them work and agree.
 func TestPageInManyTabs(t *testing.T) {
 	s, address := serveFile(t, feedsYAML)
 	var tabs []*tab
@@ -79,7 +79,7 @@ func TestPageInManyTabs(t *testing.T) {
 		p.waitText("#endpoint-name", "Films")
 	}
 
-	// What one registers, all have; the host and the features too.
+	// What is registered in one tab, and the host and features set there, show up in all of them.
 	tabs[3].register(serveText(t, manifestJSON))
 	tabs[3].waitText("#endpoint-name", "Ten")
 	tabs[3].click(`document.querySelector("#source-button")`)
@@ -141,7 +141,7 @@ func TestPageSurvivesARestart(t *testing.T) {
 	p.waitURL("https://feeds.example.com/v1/10?limit=77")
 	p.wait(field("Limit") + `.value === "77"`)
 
-	// The deployment is what it was, too.
+	// The deployment settings survive, too.
 	p.click(`document.querySelector("#source-button")`)
 	p.click(`[...document.querySelectorAll(".sources button")].find((b) => b.textContent === "Feeds")`)
 	p.waitURL("https://feeds.example.com/v1/feeds?page=7&hd=false")
@@ -153,7 +153,7 @@ func TestPageSurvivesARestart(t *testing.T) {
 	again.stop()
 }
 
-// TestPageReloadsWhenItIsOld has a server with other assets behind the same page.
+// TestPageReloadsWhenItIsOld replaces the assets on the server while the page is open.
 func TestPageReloadsWhenItIsOld(t *testing.T) {
 	s, address := serveFile(t, feedsYAML)
 	p := openTab(t, address)
@@ -168,7 +168,8 @@ func TestPageReloadsWhenItIsOld(t *testing.T) {
 	p.waitURL("https://localhost/v1/feeds?q=owl&page=0&hd=false")
 }
 
-// TestPageNumbers: what is no number is not sent without it, and what browsers accept is a number.
+// TestPageNumbers checks that an invalid number is not silently dropped from a request, and that whatever browsers
+// accept counts as a number.
 func TestPageNumbers(t *testing.T) {
 	var sent atomic.Int64
 	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -242,7 +243,7 @@ func TestPageSendsOnce(t *testing.T) {
 			p.waitText("#answer", "200 OK")
 			p.wait(`document.querySelector("#tab-panel").getBoundingClientRect().top < 300`)
 		}
-		time.Sleep(300 * time.Millisecond) // for a request that must not come
+		time.Sleep(300 * time.Millisecond) // time for a request that must not be sent
 		if n := sent.Load(); n != int64(i+1) {
 			t.Errorf("three clicks: %d requests after %s", n, name)
 		}
@@ -282,13 +283,13 @@ func TestPageSendsToLocalService(t *testing.T) {
 	p.click(`document.querySelector("#send")`)
 	p.waitText("#cards", "For feeds.example.com")
 
-	// From then on a change of a control changes the feed, within a moment.
+	// From then on, changing a control changes the feed.
 	p.typeInto(field("Query"), "owl")
 	p.click(`document.querySelector("#tab-json")`)
 	p.waitText("#tab-panel", "q=owl")
 }
 
-// TestPageKeepsThingsApart: what belongs to one manifest does not stand over another.
+// TestPageKeepsThingsApart checks that the state of one manifest does not leak into another.
 func TestPageKeepsThingsApart(t *testing.T) {
 	var down atomic.Bool
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -337,7 +338,7 @@ func TestPageKeepsThingsApart(t *testing.T) {
 	p.wait(`!document.querySelector("#source-failure")`)
 	p.wait(`document.querySelectorAll("#endpoints li").length === 60`)
 
-	// The tree is one stop for Tab, so the endpoint is near.
+	// The tree is a single tab stop, so the endpoint is close.
 	stops := p.eval(`[...document.querySelectorAll("a[href], button, input, select, textarea, [tabindex]")].filter((e) => e.checkVisibility() && e.tabIndex >= 0 && !e.closest(".pane.endpoint, .pane.answer")).length`).(float64)
 	if stops > 30 {
 		t.Errorf("%v stops before the endpoint", stops)
@@ -387,7 +388,7 @@ func TestPageWithEndlessFeeds(t *testing.T) {
 	p.waitText("#tab-panel", `{"entry":[{"title":"`)
 }
 
-// TestPageComparesWithGit shows what has changed since a commit.
+// TestPageComparesWithGit shows the changes since a commit.
 func TestPageComparesWithGit(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "feeds.yaml")

@@ -15,7 +15,7 @@ import (
 	"signpost/studio"
 )
 
-// snippetRunners run the snippets that people paste, as they would.
+// snippetRunners run the snippets as users would.
 var snippetRunners = map[string]func(t *testing.T, text string) *exec.Cmd{
 	"curl": func(_ *testing.T, text string) *exec.Cmd { return exec.Command("sh", "-c", text) },
 	"fetch": func(_ *testing.T, text string) *exec.Cmd {
@@ -35,7 +35,7 @@ var snippetRunners = map[string]func(t *testing.T, text string) *exec.Cmd{
 	},
 }
 
-// TestSnippets runs the snippets: each sends the very request that the studio sends, to another server too.
+// TestSnippets runs the snippets: each sends exactly the request that the studio sends, to another server, too.
 func TestSnippets(t *testing.T) {
 	var got atomic.Value
 	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -77,7 +77,7 @@ func TestSnippets(t *testing.T) {
 					continue
 				}
 				want := want
-				if name == "fetch" { // which cannot set Host
+				if name == "fetch" { // fetch cannot set Host
 					want = strings.Replace(want, "|127.0.0.1|{", "|"+strings.TrimPrefix(feeds.URL, "http://")+"|{", 1)
 				}
 				got.Store("")
@@ -92,8 +92,8 @@ func TestSnippets(t *testing.T) {
 	}
 }
 
-// TestPowerShellSnippet reads the strings of the snippet by the rules of PowerShell, which is not at hand here: a string
-// in single quotes ends with a single quote of any form, and two of them stand for one.
+// TestPowerShellSnippet parses the strings of the snippet by the rules of PowerShell, which is not available here: a
+// single-quoted string ends with any kind of single quote, and two of them stand for one.
 func TestPowerShellSnippet(t *testing.T) {
 	_, address := serve(t, studio.Options{})
 	src := registered(t, address, serveText(t, `{"endpoints":{"https://localhost/log":{"name":"Log","method":"post","mime_type":"application/json",
@@ -109,7 +109,7 @@ func TestPowerShellSnippet(t *testing.T) {
 	}
 }
 
-// powerShellStrings returns the strings in a command. What is outside of them must be harmless.
+// powerShellStrings returns the strings in a command. Everything else must be harmless.
 func powerShellStrings(t *testing.T, text string) (all []string) {
 	t.Helper()
 	const quotes = "'\u2018\u2019\u201a\u201b"

@@ -39,7 +39,7 @@ func serve(t testing.TB, opts studio.Options) (*studio.Studio, string) {
 	return s, server.URL
 }
 
-// serveExample starts one that shows the built-in example.
+// serveExample starts a studio that shows the built-in example.
 func serveExample(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("../internal/cli/example.yaml")
@@ -51,7 +51,7 @@ func serveExample(t *testing.T) string {
 	return address
 }
 
-// serveFile starts one that shows a definition.
+// serveFile starts a studio that shows a definition.
 func serveFile(t testing.TB, text string) (*studio.Studio, string) {
 	t.Helper()
 	s, address := serve(t, studio.Options{Client: client.Options{Timeout: 5 * time.Second}})
@@ -64,7 +64,7 @@ func show(s *studio.Studio, text string) {
 	s.SetFiles(studio.File{Definition: definition.Parse("feeds.yaml", []byte(text)), Text: []byte(text)})
 }
 
-// sourceOf returns a source as the page gets it.
+// sourceOf returns a source as the page receives it.
 func sourceOf(t *testing.T, address, id string) object {
 	t.Helper()
 	_, state := ask(t, address+"/api/state", nil)
@@ -77,7 +77,7 @@ func sourceOf(t *testing.T, address, id string) object {
 	return nil
 }
 
-// registered registers a manifest, and returns it as the page gets it.
+// registered registers a manifest, and returns it as the page receives it.
 func registered(t *testing.T, address, manifest string) object {
 	t.Helper()
 	status, out := ask(t, address+"/api/register", object{"address": manifest})
@@ -87,7 +87,7 @@ func registered(t *testing.T, address, manifest string) object {
 	return sourceOf(t, address, manifest)
 }
 
-// serveText starts a server that answers with a text, and returns the address of a manifest on it.
+// serveText starts a server that responds with a text, and returns the address of a manifest on it.
 func serveText(t *testing.T, text string) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -101,7 +101,7 @@ func serveText(t *testing.T, text string) string {
 // object is any JSON object.
 type object = map[string]any
 
-// ask sends a request as the page does, and returns status and answer.
+// ask sends a request as the page does, and returns the status and the response.
 func ask(t *testing.T, address string, body any) (int, object) {
 	t.Helper()
 	var res *http.Response
@@ -136,7 +136,7 @@ func ask(t *testing.T, address string, body any) (int, object) {
 	return res.StatusCode, out
 }
 
-// get returns a value deep inside an answer.
+// get returns a nested value of a response.
 func get(t *testing.T, from any, path ...any) any {
 	t.Helper()
 	for i, step := range path {
@@ -265,7 +265,7 @@ func TestFileChanges(t *testing.T) {
 		t.Errorf("changes at first: %v", got)
 	}
 
-	// A bad text leaves the last good one, with findings that say where.
+	// A bad text leaves the last good one in place, with findings and their positions.
 	show(s, strings.Replace(feedsYAML, "method: get\n", "method: GET\n", 1))
 	bad := file()
 	if bad["stale"] != true || get(t, bad, "versions", 0, "endpoints", 0, "method") != "get" {
@@ -282,7 +282,7 @@ func TestFileChanges(t *testing.T) {
 		t.Errorf("finding (-want +got):\n%s", diff)
 	}
 
-	// A good one takes over, and what it changes is told.
+	// A good text replaces it, and its changes are reported.
 	show(s, strings.Replace(feedsYAML, "defaultValue: 0", "defaultValue: 1", 1))
 	good := file()
 	if good["stale"] != false || get(t, good, "changes", 0, "rule") != "default-changed" {
@@ -322,7 +322,7 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-// TestCatalogueAndDeprecations: what the file says about keys, endpoints and modifiers is shown with them.
+// TestCatalogueAndDeprecations checks that descriptions and deprecations in the file are shown.
 func TestCatalogueAndDeprecations(t *testing.T) {
 	_, address := serveFile(t, `context_keys: {token: The user's access token}
 versions: {v1: {endpoints: {"https://{{host}}/v1/feeds": {name: Feeds, method: get, mime_type: application/json, context_obj: [{key: token, type: ctx}],
@@ -380,7 +380,7 @@ func TestEventsTellOfChanges(t *testing.T) {
 	}
 }
 
-// TestStateIsADelta asks for what has changed since a revision, and for everything after a restart.
+// TestStateIsADelta requests what has changed since a revision, and everything after a restart.
 func TestStateIsADelta(t *testing.T) {
 	s, address := serveFile(t, feedsYAML)
 	registered(t, address, serveText(t, manifestJSON))

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// npmFolder is where make npm puts what the tests of the page need.
+// npmFolder is where make npm installs what the tests of the page need.
 const npmFolder = "../bin/npm/node_modules"
 
-// npmFile returns a file of an npm package. Without it the test is skipped, and says so.
+// npmFile returns a file of an npm package. Without it, the test is skipped with a message.
 func npmFile(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join(npmFolder, name)
@@ -20,7 +20,7 @@ func npmFile(t *testing.T, name string) string {
 	return path
 }
 
-// TestTypes lets the TypeScript compiler check the scripts of the page, whose types are in their comments.
+// TestTypes checks the scripts of the page with the TypeScript compiler; their types are in comments.
 func TestTypes(t *testing.T) {
 	compiler := npmFile(t, "typescript/bin/tsc")
 	out, err := exec.Command("node", compiler, "--project", "jsconfig.json").CombinedOutput()

@@ -23,7 +23,7 @@ import (
 // instruction is a line of the Dockerfile.
 type instruction struct{ name, args string }
 
-// dockerStages reads the Dockerfile: the instructions of each stage, FROM first.
+// dockerStages parses the Dockerfile into the instructions of each stage, starting with FROM.
 func dockerStages(t *testing.T) [][]instruction {
 	t.Helper()
 	text := strings.ReplaceAll(readFile(t, deployDir, "Dockerfile"), "\\\n", " ")
@@ -49,7 +49,7 @@ func dockerStages(t *testing.T) [][]instruction {
 	return stages
 }
 
-// only returns the arguments of the one instruction with the name.
+// only returns the arguments of the only instruction with the name.
 func only(t *testing.T, stage []instruction, name string) string {
 	t.Helper()
 	var found []string
@@ -73,7 +73,8 @@ func execForm(t *testing.T, args string) []string {
 	return words
 }
 
-// TestDockerfile holds the image to what it promises: nothing but a binary, certificates and licenses, and not root.
+// TestDockerfile checks that the image contains nothing but a binary, certificates and licenses, and does not run as
+// root.
 func TestDockerfile(t *testing.T) {
 	stages := dockerStages(t)
 	build, image := stages[0], stages[1]
@@ -134,9 +135,8 @@ func TestDockerfile(t *testing.T) {
 	}
 }
 
-// TestImage does what the Dockerfile says, as far as that goes without an engine: it builds the binary from the
-// files that the build gets, puts the files of the image into an empty root, and runs the command there as the
-// user of the image.
+// TestImage follows the Dockerfile as far as possible without a container engine: it builds the binary from the build
+// context, puts the files of the image into an empty root, and runs the command there as the user of the image.
 func TestImage(t *testing.T) {
 	stages := dockerStages(t)
 	build, image := stages[0], stages[1]
@@ -167,7 +167,7 @@ func TestImage(t *testing.T) {
 	if err := os.Link(binary, filepath.Join(root, "signpost")); err != nil {
 		t.Fatal(err)
 	}
-	// The definition comes over https, so that the certificates are needed, from where the image has them.
+	// The definition is served over https, so that the certificates are needed where the image has them.
 	far := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, feeds("FromFar"))
 	}))
@@ -198,8 +198,8 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// copyContext copies what the build gets: the repository without what Dockerfile.dockerignore names, and without
-// .git, which is there for the version alone.
+// copyContext copies the build context: the repository without what Dockerfile.dockerignore excludes, and without .git,
+// which only provides the version.
 func copyContext(t *testing.T, to string) {
 	t.Helper()
 	ignored := map[string]bool{".git": true}
@@ -241,7 +241,7 @@ func copyContext(t *testing.T, to string) {
 	}
 }
 
-// checkStatic reports what a binary needs of the system around it.
+// checkStatic reports what a binary needs from the system.
 func checkStatic(t *testing.T, binary string) {
 	t.Helper()
 	f, err := elf.Open(binary)

@@ -29,7 +29,7 @@ import (
 
 var kubernetesDir = filepath.Join(deployDir, "kubernetes")
 
-// decoder knows the kinds that we use, and refuses fields that they have not got and fields that are there twice.
+// decoder knows the kinds that we use, and rejects unknown and duplicate fields.
 func decoder(t *testing.T) runtime.Decoder {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -43,7 +43,7 @@ func decoder(t *testing.T) runtime.Decoder {
 	return json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme, scheme, json.SerializerOptions{Yaml: true, Strict: true})
 }
 
-// podMonitor is a PodMonitor of the Prometheus Operator, as far as we use one.
+// podMonitor is a PodMonitor of the Prometheus Operator, reduced to the fields that we use.
 type podMonitor struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -68,13 +68,13 @@ func decodePodMonitor(t *testing.T, text string) podMonitor {
 	return m
 }
 
-// objects are what a folder gives when it is built as "kubectl apply -k" builds it.
+// objects holds the result of building a directory like "kubectl apply -k".
 type objects struct {
 	all         []runtime.Object
 	podMonitors []podMonitor
 }
 
-// copyKubernetes copies deploy/kubernetes to a place outside of the repository, as docs/operate.md says.
+// copyKubernetes copies deploy/kubernetes to a directory outside the repository, as docs/operate.md says.
 func copyKubernetes(t *testing.T) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "my-signpost")
@@ -114,7 +114,7 @@ func buildIn(t *testing.T, dir, folder string) objects {
 	return o
 }
 
-// one returns the one object of a type.
+// one returns the only object of a type.
 func one[T runtime.Object](t *testing.T, o objects) T {
 	t.Helper()
 	var found []T
@@ -141,8 +141,8 @@ func configMap(t *testing.T, o objects, name string) *corev1.ConfigMap {
 	return nil
 }
 
-// TestKubernetesFiles decodes each file as it lies there, and holds the lists of the kustomizations against the
-// folders: a file that is in none of them would be forgotten.
+// TestKubernetesFiles decodes each file by itself, and compares the lists in the kustomizations with the directories: a
+// file that is not listed would be forgotten.
 func TestKubernetesFiles(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(kubernetesDir, "*", "*.yaml"))
 	if err != nil || len(files) == 0 {
@@ -152,7 +152,7 @@ func TestKubernetesFiles(t *testing.T) {
 		text := readFile(t, file)
 		name := filepath.Base(file)
 		if name == "kustomization.yaml" {
-			continue // buildKustomization reads it, strictly
+			continue // read by buildKustomization, strictly
 		}
 		if listed := readFile(t, filepath.Dir(file), "kustomization.yaml"); !strings.Contains(listed, "- "+name+"\n") {
 			t.Errorf("%s is not in its kustomization", file)
@@ -255,8 +255,8 @@ func TestKubernetes(t *testing.T) {
 	}
 }
 
-// TestTwoInstances turns the example into a second instance in the same namespace, as its comments say. The two have no
-// name in common, and nothing of one selects pods of the other.
+// TestTwoInstances turns the example into a second instance in the same namespace, following its comments. The two have
+// no name in common, and neither selects pods of the other.
 func TestTwoInstances(t *testing.T) {
 	dir := copyKubernetes(t)
 	file := filepath.Join(dir, "example", "kustomization.yaml")
@@ -324,7 +324,7 @@ func TestTwoInstances(t *testing.T) {
 			t.Errorf("%s of the first instance selects %v", who, s)
 		}
 	}
-	// What refers to a name refers to the one with the prefix.
+	// References use the names with the prefix.
 	scaler, ingress := one[*autoscalingv2.HorizontalPodAutoscaler](t, films), one[*networkingv1.Ingress](t, films)
 	deployment, service := one[*appsv1.Deployment](t, films), one[*corev1.Service](t, films)
 	if scaler.Spec.ScaleTargetRef.Name != deployment.Name || ingress.Spec.Rules[0].HTTP.Paths[0].Backend.Service.Name != service.Name {
@@ -333,7 +333,7 @@ func TestTwoInstances(t *testing.T) {
 	configMap(t, films, deployment.Spec.Template.Spec.Volumes[0].ConfigMap.Name)
 	configMap(t, films, deployment.Spec.Template.Spec.Containers[0].EnvFrom[0].ConfigMapRef.Name)
 
-	// The PodMonitor scrapes the admin port, under the job name that the alerts have.
+	// The PodMonitor scrapes the admin port, under the job name in the alerts.
 	m, c := films.podMonitors[0], deployment.Spec.Template.Spec.Containers[0]
 	endpoint := m.Spec.PodMetricsEndpoints[0]
 	port := namedPort(t, c, intstr.FromString(endpoint.Port))
@@ -350,7 +350,7 @@ func TestTwoInstances(t *testing.T) {
 	}
 }
 
-// namedPort returns the container's port that a name or number stands for.
+// namedPort returns the container's port with a name or number.
 func namedPort(t *testing.T, c corev1.Container, port intstr.IntOrString) corev1.ContainerPort {
 	t.Helper()
 	for _, p := range c.Ports {
@@ -362,7 +362,7 @@ func namedPort(t *testing.T, c corev1.Container, port intstr.IntOrString) corev1
 	return corev1.ContainerPort{}
 }
 
-// checkPorts follows a request: Ingress, Service, container, --listen. The admin port is on no such way.
+// checkPorts follows a request: Ingress, Service, container, --listen. The admin port must not be exposed that way.
 func checkPorts(t *testing.T, o objects, c corev1.Container, host string) {
 	service, ingress := one[*corev1.Service](t, o), one[*networkingv1.Ingress](t, o)
 	for _, port := range service.Spec.Ports {
@@ -424,7 +424,7 @@ func checkHardening(t *testing.T, pod corev1.PodSpec, c corev1.Container) {
 	}
 }
 
-// checkDefinitions holds the mounted ConfigMap against the folder that serve is given, and lints it.
+// checkDefinitions compares the mounted ConfigMap with the directory that serve is given, and lints it.
 func checkDefinitions(t *testing.T, o objects, pod corev1.PodSpec, c corev1.Container, folder, host string) {
 	mount, volume := c.VolumeMounts[0], pod.Volumes[0]
 	if mount.Name != volume.Name || mount.SubPath != "" || mount.SubPathExpr != "" || !mount.ReadOnly {
@@ -440,7 +440,7 @@ func checkDefinitions(t *testing.T, o objects, pod corev1.PodSpec, c corev1.Cont
 	if len(definitions.Data) == 0 {
 		t.Error("no definitions")
 	}
-	// With a hash at the end of the name, running pods would keep the ConfigMap that they started with.
+	// With a hash suffix in the name, running pods would keep the ConfigMap that they started with.
 	if definitions.Name != "signpost-definitions" {
 		t.Errorf("the definitions are in %s", definitions.Name)
 	}
@@ -461,8 +461,8 @@ func checkDefinitions(t *testing.T, o objects, pod corev1.PodSpec, c corev1.Cont
 	}
 }
 
-// mountConfigMap makes a folder as the kubelet does: the files are links into ..data, which is a link to a
-// folder that is never changed.
+// mountConfigMap creates a directory as the kubelet does: the files are links into ..data, which is a link to a
+// directory that never changes.
 func mountConfigMap(t *testing.T, data map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -475,7 +475,8 @@ func mountConfigMap(t *testing.T, data map[string]string) string {
 	return dir
 }
 
-// swapConfigMap changes such a folder as the kubelet does: a new folder, and then ..data replaced in one step.
+// swapConfigMap updates such a directory as the kubelet does: it creates a new directory and then replaces ..data
+// atomically.
 func swapConfigMap(t *testing.T, dir string, data map[string]string) {
 	t.Helper()
 	fresh, err := os.MkdirTemp(dir, "..2026_01_01_")
@@ -500,8 +501,8 @@ func swapConfigMap(t *testing.T, dir string, data map[string]string) {
 	}
 }
 
-// TestPod runs Signpost with the arguments of the Deployment: the probes answer, a new ConfigMap is taken over, a
-// bad one is not, and after SIGTERM it goes on, not ready, until the Service has turned away.
+// TestPod runs Signpost with the arguments of the Deployment: the probes respond, a new ConfigMap is loaded, a bad one
+// is rejected, and after SIGTERM it keeps serving, not ready, until the Service has drained it.
 func TestPod(t *testing.T) {
 	o := buildKustomization(t, "base")
 	spec := one[*appsv1.Deployment](t, o).Spec.Template.Spec
@@ -559,8 +560,8 @@ func TestPod(t *testing.T) {
 	}
 }
 
-// TestKubernetesRegistry builds the variant that serves from a registry: it has the flags of the base, the artifact in
-// place of the directory, and nothing of the ConfigMap.
+// TestKubernetesRegistry builds the variant that serves from a registry: it has the flags of the base, the artifact
+// instead of the directory, and nothing of the ConfigMap.
 func TestKubernetesRegistry(t *testing.T) {
 	pod := one[*appsv1.Deployment](t, buildKustomization(t, "registry")).Spec.Template.Spec
 	c := pod.Containers[0]

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestOperatePage keeps the tables of docs/operate.md in step with the program. What the page shows of a terminal is
-// run by the tests of internal/cli.
+// TestOperatePage keeps the tables of docs/operate.md in sync with the program. The tests of internal/cli run the
+// transcripts.
 func TestOperatePage(t *testing.T) {
 	page := readFile(t, repoDir, "docs", "operate.md")
 
@@ -28,7 +28,7 @@ func TestOperatePage(t *testing.T) {
 		}
 	})
 
-	// A row is | `--flag` | default | ..., with the default as the help shows it. The help leaves out a default of 0.
+	// A row is | `--flag` | default | ..., with the default as in the help, which omits a default of 0.
 	t.Run("flags", func(t *testing.T) {
 		flags := serveFlags(t)
 		rows := regexp.MustCompile("(?m)^\\| `(--[a-z-]+)` \\| ([^|]*) \\|").FindAllStringSubmatch(page, -1)
@@ -61,12 +61,11 @@ func TestOperatePage(t *testing.T) {
 	})
 }
 
-// TestOperateInstall follows the page on a machine that is an empty folder, and looks whether the unit finds there
-// what it names.
+// TestOperateInstall follows the page in an empty root directory, and checks that the unit finds what it names.
 func TestOperateInstall(t *testing.T) {
 	page := readFile(t, repoDir, "docs", "operate.md")
 	root := t.TempDir()
-	for _, dir := range []string{"usr/local/bin", "etc/systemd/system"} { // which every machine has
+	for _, dir := range []string{"usr/local/bin", "etc/systemd/system"} { // exist on every machine
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 
 var prometheusDir = filepath.Join(deployDir, "prometheus")
 
-// rulesFile is what Prometheus reads from a file of alert rules.
+// rulesFile is a Prometheus file of alert rules.
 type rulesFile struct {
 	Groups []struct {
 		Name  string `json:"name"`
@@ -28,7 +28,7 @@ type rulesFile struct {
 	} `json:"groups"`
 }
 
-// TestAlerts checks that the alerts ask for metrics that Signpost has, and that each is tested and in the docs.
+// TestAlerts checks that the alerts use metrics that exist, and that each is tested and documented.
 func TestAlerts(t *testing.T) {
 	var file rulesFile
 	if err := yaml.UnmarshalStrict([]byte(readFile(t, prometheusDir, "alerts.yml")), &file); err != nil {
@@ -63,7 +63,7 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// TestAlertsWithPromtool has the tool of Prometheus check the rules and run their tests.
+// TestAlertsWithPromtool checks the rules with promtool, and runs their tests.
 func TestAlertsWithPromtool(t *testing.T) {
 	promtool := program(t, "promtool")
 	for _, args := range [][]string{{"check", "rules", "alerts.yml"}, {"test", "rules", "alerts_test.yml"}} {
@@ -75,7 +75,7 @@ func TestAlertsWithPromtool(t *testing.T) {
 	}
 }
 
-// exposedMetrics returns the names of all metrics of a server to which everything has happened that is counted.
+// exposedMetrics returns the names of all metrics of a server on which every counted event has occurred.
 func exposedMetrics(t *testing.T) []string {
 	t.Helper()
 	dir := t.TempDir()
@@ -83,11 +83,11 @@ func exposedMetrics(t *testing.T) []string {
 	writeFile(t, definition, feeds("One"))
 	cert := newCertificate(t, "feeds.example.com")
 	_, secureAdmin, _ := startSignpost(t, nil, dir, "--tls-cert", cert.certFile, "--tls-key", cert.keyFile)
-	_, secure := get(t, "http://"+secureAdmin+"/metrics") // has those about certificates
+	_, secure := get(t, "http://"+secureAdmin+"/metrics") // includes those about certificates
 	listen, admin, p := startSignpost(t, nil, dir)
 	get(t, "http://"+listen+manifestPath)                 // a miss
 	get(t, "http://"+listen+manifestPath)                 // a hit
-	get(t, "http://"+listen+manifestPath, "Host", "a..b") // refused
+	get(t, "http://"+listen+manifestPath, "Host", "a..b") // rejected
 	writeFile(t, definition, strings.Replace(feeds("Two"), "get", "GET", 1))
 	if err := p.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func exposedMetrics(t *testing.T) []string {
 	return slices.Compact(names)
 }
 
-// alertsJob returns the name of the job that the alerts are for.
+// alertsJob returns the job name that the alerts use.
 func alertsJob(t *testing.T) string {
 	t.Helper()
 	jobs := regexp.MustCompile(`job="([^"]*)"`).FindAllStringSubmatch(readFile(t, prometheusDir, "alerts.yml"), -1)
@@ -120,8 +120,7 @@ func alertsJob(t *testing.T) string {
 	return jobs[0][1]
 }
 
-// TestScrapeConfigs has the tool of Prometheus check the scrape configurations on the page. They use the name of the
-// job that the alerts are for.
+// TestScrapeConfigs checks the scrape configurations on the page with promtool. They use the job name of the alerts.
 func TestScrapeConfigs(t *testing.T) {
 	promtool, page := program(t, "promtool"), readFile(t, repoDir, "docs", "operate.md")
 	blocks := regexp.MustCompile("(?ms)^```yaml\n(scrape_configs:.*?)^```").FindAllStringSubmatch(page, -1)
@@ -130,7 +129,7 @@ func TestScrapeConfigs(t *testing.T) {
 	}
 	for _, block := range blocks {
 		dir := t.TempDir()
-		// Debian builds Prometheus without the discovery of Kubernetes.
+		// Debian builds Prometheus without Kubernetes service discovery.
 		config := strings.Replace(block[1], "kubernetes_sd_configs:\n      - role: pod\n", "static_configs:\n      - targets: [localhost:8081]\n", 1)
 		writeFile(t, filepath.Join(dir, "prometheus.yml"), config)
 		writeFile(t, filepath.Join(dir, "alerts.yml"), readFile(t, prometheusDir, "alerts.yml"))

@@ -22,16 +22,17 @@ import (
 	"time"
 )
 
-// publicHost is the name that the snippets are for.
+// publicHost is the host name in the snippets.
 const publicHost = "feeds.example.com"
 
-// proxy is a server that ends TLS: how to run it with the file in deploy, and what to change in that file so that
-// it passes the Host header on instead.
+// proxy is a reverse proxy that terminates TLS: how to run it with the file in deploy, and how to change that file so
+// that it passes on the Host header instead.
 type proxy struct {
 	name     string
 	file     string
 	passHost [2]string
-	// start runs it in front of a backend, with a certificate. The file has been read; https and plain are its ports.
+	// start runs it in front of a backend, with a certificate. file is the text of the configuration; https and plain
+	// are its ports.
 	start func(t *testing.T, file, backend, https, plain string, cert certificate)
 }
 
@@ -58,7 +59,7 @@ func startNginx(t *testing.T, file, backend, https, plain string, cert certifica
 	writeFile(t, filepath.Join(dir, "signpost.conf"), file)
 	user := ""
 	if os.Getuid() == 0 {
-		user = "user root;\n" // others may not look into the folders of a test
+		user = "user root;\n" // other users cannot read the directories of a test
 	}
 	writeFile(t, filepath.Join(dir, "nginx.conf"), user+`daemon off;
 worker_processes 1;
@@ -101,7 +102,7 @@ func startCaddy(t *testing.T, file, backend, https, plain string, cert certifica
 	waitFor(t, https, start(t, cmd))
 }
 
-// TestProxies runs the snippets with the servers that they are for, and Signpost behind them.
+// TestProxies runs the snippets with real proxies, and Signpost behind them.
 func TestProxies(t *testing.T) {
 	for _, p := range proxies {
 		t.Run(p.name, func(t *testing.T) {
@@ -112,8 +113,8 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-// behind starts Signpost with the flags and the proxy in front of it. The client speaks https to any host through
-// the proxy; https and plain are its addresses.
+// behind starts Signpost with the flags, and the proxy in front of it. The client sends https requests for any host
+// through the proxy; https and plain are its addresses.
 func (p proxy) behind(t *testing.T, file string, flags ...string) (client *http.Client, https, plain string) {
 	t.Helper()
 	program(t, p.name)
@@ -135,8 +136,8 @@ func (p proxy) behind(t *testing.T, file string, flags ...string) (client *http.
 
 func (p proxy) snippet(t *testing.T) string { return readFile(t, deployDir, p.file) }
 
-// testTrusted: with --trusted-proxy the manifest has the host that the client asked the proxy for, and nothing that
-// the client says in a header changes that.
+// testTrusted checks that with --trusted-proxy the manifest has the host that the client requested from the proxy, and
+// that no header of the client changes that.
 func (p proxy) testTrusted(t *testing.T) {
 	client, https, plain := p.behind(t, p.snippet(t), "--trusted-proxy=127.0.0.1/32")
 	_, port, _ := net.SplitHostPort(https)
@@ -155,7 +156,7 @@ func (p proxy) testTrusted(t *testing.T) {
 			t.Errorf("%s: %d\n%s\nnot\n%s", name, status, got, want)
 		}
 	}
-	// nginx says so; Caddy answers 200 with nothing.
+	// nginx returns an error; Caddy an empty 200 response.
 	if status, got := getWith(t, client, address, "Host", "evil.example"); strings.Contains(got, "endpoints") || p.name == "nginx" && status != 421 {
 		t.Errorf("a made-up Host: %d\n%s", status, got)
 	}
@@ -169,7 +170,7 @@ func (p proxy) testTrusted(t *testing.T) {
 	p.checkRedirect(t, plain)
 }
 
-// checkRedirect: plain http is redirected to the name of the proxy, never to one that the client made up.
+// checkRedirect checks that plain http is redirected to the name of the proxy, never to one that the client chose.
 func (p proxy) checkRedirect(t *testing.T, plain string) {
 	t.Helper()
 	ask := func(host string) *http.Response {
@@ -195,7 +196,7 @@ func (p proxy) checkRedirect(t *testing.T, plain string) {
 	}
 }
 
-// checkCaching: what Signpost says for caches gets through, and 304 works.
+// checkCaching checks that caching headers are passed through, and that 304 works.
 func (p proxy) checkCaching(t *testing.T, client *http.Client, address string) {
 	t.Helper()
 	ask := func(tag, encoding string) *http.Response {
@@ -230,7 +231,8 @@ func (p proxy) checkCaching(t *testing.T, client *http.Client, address string) {
 	}
 }
 
-// testNotTrusted: without --trusted-proxy the header is ignored, and the manifest has the host that the proxy uses.
+// testNotTrusted checks that without --trusted-proxy the header is ignored, and the manifest has the host that the
+// proxy uses.
 func (p proxy) testNotTrusted(t *testing.T) {
 	client, https, _ := p.behind(t, p.snippet(t))
 	_, port, _ := net.SplitHostPort(https)
@@ -238,13 +240,13 @@ func (p proxy) testNotTrusted(t *testing.T) {
 	if status != 200 || strings.Contains(got, publicHost) {
 		t.Errorf("%d\n%s", status, got)
 	}
-	host := map[string]string{"nginx": "signpost", "caddy": "127.0.0.1"}[p.name] // the upstream, by name
+	host := map[string]string{"nginx": "signpost", "caddy": "127.0.0.1"}[p.name] // the name of the upstream
 	if want := manifest(host, "Feeds"); got != want {
 		t.Errorf("served:\n%s\nnot\n%s", got, want)
 	}
 }
 
-// testPassesHost: the other way, which the comments in the snippets name, needs no --trusted-proxy.
+// testPassesHost tests the alternative named in the comments of the snippets, which needs no --trusted-proxy.
 func (p proxy) testPassesHost(t *testing.T) {
 	file := replace(t, p.snippet(t), p.passHost[0], p.passHost[1])
 	client, https, _ := p.behind(t, file)
@@ -255,8 +257,8 @@ func (p proxy) testPassesHost(t *testing.T) {
 	}
 }
 
-// TestNginxCacheKey shows what docs/operate.md warns of: nginx's own cache key has no host in it, so that one host
-// gets the manifest of another. The key that the page gives does not do that.
+// TestNginxCacheKey shows what docs/operate.md warns about: nginx's default cache key does not contain the host, so one
+// host gets the manifest of another. The key on the page fixes that.
 func TestNginxCacheKey(t *testing.T) {
 	nginx := proxies[0]
 	key := regexp.MustCompile("proxy_cache_key [^`\n]*;").FindString(readFile(t, repoDir, "docs", "operate.md"))
@@ -270,9 +272,9 @@ func TestNginxCacheKey(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			file := replace(t, nginx.snippet(t), "server_name feeds.example.com;", "server_name *.example.com;")
 			file = replace(t, file, "proxy_pass http://signpost;", "proxy_pass http://signpost;\nproxy_cache manifests;\n"+test.key)
-			file = "proxy_cache_path manifests keys_zone=manifests:1m;\n" + file // which nginx makes, under its prefix
+			file = "proxy_cache_path manifests keys_zone=manifests:1m;\n" + file // created by nginx, below its prefix
 			client, https, _ := nginx.behind(t, file, "--trusted-proxy=127.0.0.1/32", "--cache-control=public, max-age=60")
-			client.Transport.(*http.Transport).TLSClientConfig.InsecureSkipVerify = true // the certificate is for feeds
+			client.Transport.(*http.Transport).TLSClientConfig.InsecureSkipVerify = true // the certificate is for another name
 			client.Transport.(*http.Transport).TLSClientConfig.ServerName = publicHost
 			_, port, _ := net.SplitHostPort(https)
 			address := "https://" + publicHost + ":" + port + manifestPath
@@ -286,7 +288,7 @@ func TestNginxCacheKey(t *testing.T) {
 	}
 }
 
-// certificate is one for a host, signed by an authority of its own.
+// certificate is a certificate for a host, signed by its own authority.
 type certificate struct {
 	certFile, keyFile string
 	pool              *x509.CertPool
@@ -312,7 +314,7 @@ func newCertificate(t *testing.T, host string) certificate {
 	return c
 }
 
-// sign makes a key and a certificate for it. Without a parent it signs itself.
+// sign creates a key and a certificate for it. Without a parent it is self-signed.
 func sign(t *testing.T, template, parent *x509.Certificate, parentKey *ecdsa.PrivateKey) (*ecdsa.PrivateKey, *x509.Certificate) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -1,6 +1,5 @@
-// Package deploy tests the files in deploy: each for what can be tested on a machine without a container engine,
-// a cluster and systemd as its init. It is a module of its own, so that the Kubernetes types it decodes with stay
-// out of the main one.
+// Package deploy tests the files in deploy, as far as that is possible without a container engine, a cluster, or
+// systemd as init. It is a separate module, to keep the Kubernetes types out of the main one.
 package deploy
 
 import (
@@ -27,10 +26,10 @@ const (
 	repoDir   = "../.."
 )
 
-// signpostBinary is Signpost as it is deployed, built for this run.
+// signpostBinary is the path of the Signpost binary, built for this run as it is deployed.
 var signpostBinary string
 
-// notRun is what could not be tested here. It is printed at the end even if all else passes.
+// notRun lists what could not be tested here. It is printed at the end even if everything else passes.
 var notRun struct {
 	sync.Mutex
 	lines []string
@@ -59,7 +58,7 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// skipLoudly ends a test that cannot run here, and has that said at the end.
+// skipLoudly skips a test that cannot run here, and reports that at the end.
 func skipLoudly(t *testing.T, why string) {
 	t.Helper()
 	notRun.Lock()
@@ -68,7 +67,7 @@ func skipLoudly(t *testing.T, why string) {
 	t.Skip(why)
 }
 
-// program finds a program on the path, or where make programs has put it.
+// program returns the path of a program, on PATH or where make programs unpacked it.
 func program(t *testing.T, name string) string {
 	t.Helper()
 	unpacked, err := filepath.Abs(filepath.Join(repoDir, "bin", "programs", "usr"))
@@ -103,7 +102,7 @@ func writeFile(t *testing.T, path, text string) {
 	}
 }
 
-// replace puts one text in the place of another in a file of deploy, which must be there.
+// replace replaces a text in a file of deploy, which must contain it.
 func replace(t *testing.T, text, old, new string) string {
 	t.Helper()
 	if !strings.Contains(text, old) {
@@ -112,7 +111,7 @@ func replace(t *testing.T, text, old, new string) string {
 	return strings.ReplaceAll(text, old, new)
 }
 
-// freeAddress returns a loopback address that nobody listens on.
+// freeAddress returns an unused loopback address.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -128,7 +127,7 @@ func feeds(name string) string {
 	return "versions:\n  v1:\n    endpoints:\n      https://{{host}}/v1/feeds: {name: " + name + ", method: get, mime_type: application/json}\n"
 }
 
-// manifest is what feeds becomes.
+// manifest returns the manifest of feeds.
 func manifest(host, name string) string {
 	return `{"endpoints":{"https://` + host + `/v1/feeds":{"name":"` + name + `","method":"get","mime_type":"application/json","context_obj":[]}}}`
 }
@@ -142,7 +141,7 @@ type process struct {
 	log  *buffer
 }
 
-// start starts a program. It ends with the test.
+// start starts a program that is stopped at the end of the test.
 func start(t *testing.T, cmd *exec.Cmd) *process {
 	t.Helper()
 	p := &process{Cmd: cmd, done: make(chan struct{}), log: new(buffer)}
@@ -166,7 +165,7 @@ func start(t *testing.T, cmd *exec.Cmd) *process {
 	return p
 }
 
-// startSignpost starts signpost serve and waits until it answers.
+// startSignpost starts signpost serve and waits until it responds.
 func startSignpost(t *testing.T, env []string, args ...string) (listen, admin string, p *process) {
 	t.Helper()
 	listen, admin = freeAddress(t), freeAddress(t)
@@ -177,12 +176,12 @@ func startSignpost(t *testing.T, env []string, args ...string) (listen, admin st
 	return listen, admin, p
 }
 
-// cleanEnv is the environment without flags of Signpost in it.
+// cleanEnv returns the environment without Signpost's variables.
 func cleanEnv() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "SIGNPOST_") })
 }
 
-// waitFor waits until somebody listens on the address.
+// waitFor waits until something listens on the address.
 func waitFor(t *testing.T, address string, p *process) {
 	t.Helper()
 	for range 400 {
@@ -200,7 +199,7 @@ func waitFor(t *testing.T, address string, p *process) {
 	t.Fatalf("%s does not listen on %s:\n%s", filepath.Base(p.Path), address, p.log)
 }
 
-// eventually tries until the condition holds.
+// eventually retries until the condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for range 400 {
@@ -212,7 +211,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	t.Fatalf("it never happened: %s", what)
 }
 
-// get asks for an address and returns the status and body of the answer.
+// get sends a request and returns the status and body of the response.
 func get(t *testing.T, url string, header ...string) (status int, body string) {
 	t.Helper()
 	return getWith(t, &http.Client{Timeout: 10 * time.Second}, url, header...)
@@ -242,7 +241,7 @@ func getWith(t *testing.T, client *http.Client, url string, header ...string) (s
 	return res.StatusCode, strings.TrimSuffix(string(text), "\n")
 }
 
-// serveFlags are the flags of signpost serve, as its help lists them, with what the help says of each.
+// serveFlags returns the flags of signpost serve with their help text.
 func serveFlags(t *testing.T) map[string]string {
 	t.Helper()
 	out, err := exec.Command(signpostBinary, "help", "serve").Output()
@@ -259,7 +258,7 @@ func serveFlags(t *testing.T) map[string]string {
 	return flags
 }
 
-// checkServeArguments reports arguments of signpost serve that it does not know.
+// checkServeArguments reports unknown arguments of signpost serve.
 func checkServeArguments(t *testing.T, args []string) {
 	t.Helper()
 	known := serveFlags(t)
@@ -274,7 +273,7 @@ func checkServeArguments(t *testing.T, args []string) {
 	}
 }
 
-// checkServeVariable reports a variable that is no flag of signpost serve.
+// checkServeVariable reports a variable that does not belong to a flag of signpost serve.
 func checkServeVariable(t *testing.T, name string) {
 	t.Helper()
 	flag, ok := strings.CutPrefix(name, "SIGNPOST_")
@@ -296,7 +295,7 @@ func flagValue(t *testing.T, args []string, name string) string {
 	return ""
 }
 
-// flagDuration is flagValue for a duration, with the default of the flag where it is not given.
+// flagDuration is flagValue for a duration. If the flag is not given, it returns the default.
 func flagDuration(t *testing.T, args []string, name string) time.Duration {
 	t.Helper()
 	text := "0s"

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// unit is a unit file: the values of each setting, by section and name. An empty value takes back those before.
+// unit is a parsed unit file: the values of each setting, by section and name. An empty value resets the setting.
 type unit map[string][]string
 
 func (u unit) read(t *testing.T, path string) {
@@ -39,7 +39,7 @@ func (u unit) read(t *testing.T, path string) {
 	}
 }
 
-// get returns the last value, which counts for a setting with one.
+// get returns the last value, which is the effective one for a setting with a single value.
 func (u unit) get(t *testing.T, key string) string {
 	t.Helper()
 	if len(u[key]) == 0 {
@@ -50,7 +50,7 @@ func (u unit) get(t *testing.T, key string) string {
 
 var systemdDir = filepath.Join(deployDir, "systemd")
 
-// TestUnit holds the unit against the program that it starts.
+// TestUnit compares the unit with the program that it starts.
 func TestUnit(t *testing.T) {
 	u := make(unit)
 	u.read(t, filepath.Join(systemdDir, "signpost.service"))
@@ -91,7 +91,7 @@ func TestUnit(t *testing.T) {
 		t.Error("behind a proxy no capability is needed")
 	}
 
-	// What it writes is in the folder that the unit makes. Signpost makes folders in it by itself.
+	// Everything it writes is in the directory that the unit creates. Signpost creates subdirectories itself.
 	state := "/var/lib/" + u.get(t, "Service.StateDirectory") + "/"
 	for name, value := range allVariables(t) {
 		if strings.HasSuffix(name, "_CACHE") && !strings.HasPrefix(value, state) {
@@ -110,7 +110,7 @@ func TestUnit(t *testing.T) {
 	}
 }
 
-// environmentFile returns the variables that are set in signpost.env. Those in comments must exist too.
+// environmentFile returns the variables that are set in signpost.env. Those in comments must exist as well.
 func environmentFile(t *testing.T) map[string]string {
 	t.Helper()
 	vars := make(map[string]string)
@@ -130,7 +130,7 @@ func environmentFile(t *testing.T) map[string]string {
 	return vars
 }
 
-// allVariables returns all variables in signpost.env, also those in comments.
+// allVariables returns all variables in signpost.env, including those in comments.
 func allVariables(t *testing.T) map[string]string {
 	t.Helper()
 	vars := make(map[string]string)
@@ -140,7 +140,7 @@ func allVariables(t *testing.T) map[string]string {
 	return vars
 }
 
-// variableFlags writes variables as flags.
+// variableFlags converts variables to flags.
 func variableFlags(vars map[string]string) []string {
 	var flags []string
 	for name, value := range vars {
@@ -156,7 +156,7 @@ func TestUnitEnvironment(t *testing.T) {
 	var env []string
 	for name, value := range environmentFile(t) {
 		if strings.HasSuffix(name, "_LISTEN") {
-			continue // replaced by addresses that are free
+			continue // replaced by free addresses
 		}
 		env = append(env, name+"="+strings.ReplaceAll(value, "/var/lib/signpost", dir))
 	}
@@ -170,18 +170,18 @@ func TestUnitEnvironment(t *testing.T) {
 	}
 }
 
-// maxExposure is what "systemd-analyze security" may give the unit, in tenths: 0 is least exposed, 100 most. What is
-// left are the network, which it is for, and the root folder of the machine.
+// maxExposure is the maximum exposure level in "systemd-analyze security", in tenths: 0 is least exposed, 100 most. The
+// rest is the network, which the service needs, and the root directory of the machine.
 var maxExposure = map[string]int{"behind a proxy": 15, "https": 20}
 
-// TestUnitAnalyzed has systemd's own tool read the unit, with and without https.conf.
+// TestUnitAnalyzed checks the unit with systemd's own tool, with and without https.conf.
 func TestUnitAnalyzed(t *testing.T) {
 	analyze := program(t, "systemd-analyze")
 	for name, dropIn := range map[string]string{"behind a proxy": "", "https": "https.conf"} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "signpost.service")
-			// verify looks whether the program is there.
+			// verify checks that the program exists
 			writeFile(t, path, replace(t, readFile(t, systemdDir, "signpost.service"), "/usr/local/bin/signpost", signpostBinary))
 			if dropIn != "" {
 				writeFile(t, filepath.Join(path+".d", dropIn), readFile(t, systemdDir, dropIn))

@@ -29,7 +29,7 @@ func TestDocs(t *testing.T) {
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("no pages in docs: %v", err)
 	}
-	for _, page := range append(pages, filepath.Join(repo, "README.md"), filepath.Join(repo, "CONTRIBUTING.md")) {
+	for _, page := range append(pages, filepath.Join(repo, "README.md"), filepath.Join(repo, "CONTRIBUTING.md"), filepath.Join(repo, "SECURITY.md")) {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			if canIsolate() {
 				t.Parallel() // every page has port 8080 to itself
@@ -161,6 +161,22 @@ func TestDocsLinks(t *testing.T) {
 			}
 			if heading != "" && !strings.Contains(headings(string(linked)), "\n"+heading+"\n") {
 				t.Errorf("%s links to %s, and there is no such heading", filepath.Base(page), link[1])
+			}
+		}
+	}
+}
+
+// TestDocsIndex checks that README and docs/README.md lead to every page.
+func TestDocsIndex(t *testing.T) {
+	pages, _ := filepath.Glob(filepath.Join(repo, "docs", "*.md"))
+	for index, prefix := range map[string]string{"README.md": "docs/", "docs/README.md": ""} {
+		text, err := os.ReadFile(filepath.Join(repo, index))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, page := range pages {
+			if name := filepath.Base(page); name != "README.md" && !strings.Contains(string(text), "]("+prefix+name+")") {
+				t.Errorf("%s does not link to docs/%s", index, name)
 			}
 		}
 	}
