@@ -28,7 +28,7 @@ const (
 func Overlaps(versions, registered []Version, place func(version, endpoint int) string) [][]Finding {
 	o := &together{
 		versions: slices.Concat(versions, registered), judged: len(versions), place: place,
-		keys: make(map[*textEnd][]keyOwner), dropped: make(map[*textEnd]map[string]bool), seen: make(map[drop]bool), inside: make(map[*textEnd]bool),
+		keys: make(map[*textEnd][]keyOwner), dropped: make(map[*textEnd]map[string]bool), seen: make(map[drop]bool), inside: make(map[*textEnd]bool), variantsOf: make(map[*textEnd][]int),
 		findings: make([][]Finding, len(versions)),
 	}
 	o.build()
@@ -61,12 +61,14 @@ type together struct {
 	workLeft int              // see workPerEndpoint
 	gaveUp   bool
 
-	keys     map[*textEnd][]keyOwner      // keys declared by any endpoint with that URL, without duplicates
-	dropped  map[*textEnd]map[string]bool // keys already reported as lost at a URL
-	seen     map[drop]bool                // the same, with the URL that has the key
-	losses   []loss                       // of the current URL
-	inside   map[*textEnd]bool            // URLs for which overlap-inside-segment was reported
-	findings [][]Finding
+	keys    map[*textEnd][]keyOwner      // keys declared by any endpoint with that URL, without duplicates
+	dropped map[*textEnd]map[string]bool // keys already reported as lost at a URL
+	seen    map[drop]bool                // the same, with the URL that has the key
+	losses  []loss                       // of the current URL
+	inside  map[*textEnd]bool            // URLs for which overlap-inside-segment was reported
+
+	variantsOf map[*textEnd][]int // see variants
+	findings   [][]Finding
 }
 
 // keyOwner is a context key and the first endpoint with the URL that declares it.
@@ -270,15 +272,35 @@ func (o *together) reportLosses(end *textEnd) {
 // insideSegment reports a URL that ends in the middle of a path segment of a longer one, if clients call the two
 // differently.
 func (o *together) insideSegment(end *textEnd, longer int) {
-	if o.inside[end] {
-		return
+	for _, number := range o.variants(end) {
+		if !o.inside[end] && unlike(o.index.endpoints[number].Endpoint, o.index.endpoints[longer].Endpoint) {
+			o.reportInside(end, number, longer)
+		}
 	}
-	number := end.ends[0]
-	e, other := o.index.endpoints[number], o.index.endpoints[longer]
-	if !unlike(e.Endpoint, other.Endpoint) || !o.isJudged(number) && !o.isJudged(longer) {
+}
+
+// variants returns the first endpoint of a URL and the first one that clients call differently, if another service or
+// version declares the URL as well. An endpoint that is like the first one is unlike the second.
+func (o *together) variants(end *textEnd) []int {
+	if found, ok := o.variantsOf[end]; ok {
+		return found
+	}
+	found := end.ends[:1:1]
+	first := o.index.endpoints[end.ends[0]].Endpoint
+	i := slices.IndexFunc(end.ends, func(n int) bool { return unlike(first, o.index.endpoints[n].Endpoint) })
+	if i >= 0 {
+		found = append(found, end.ends[i])
+	}
+	o.variantsOf[end] = found
+	return found
+}
+
+func (o *together) reportInside(end *textEnd, number, longer int) {
+	if !o.isJudged(number) && !o.isJudged(longer) {
 		return
 	}
 	o.inside[end] = true
+	e, other := o.index.endpoints[number], o.index.endpoints[longer]
 	const hint = "an endpoint answers for every URL that begins like its own: rename one of the two"
 	if o.isJudged(number) {
 		o.report(number, RuleOverlapInsideSegment, hint, "%q is also the beginning of %q%s", e.URL, other.URL, o.where(number, longer))

@@ -104,6 +104,8 @@ func TestOverlaps(t *testing.T) {
 		{"where both cross", services{together("a", "/{{kind}}/media k"), together("b", "/sports/{{page}}"), together("c", "/sports/media")}, nil,
 			[]string{`c overlap-drops-context: feeds of "/sports/media" do not get "k", as those of "/{{kind}}/media" (a:1) do`,
 				`b overlap-inside-segment`}},
+		{"text before a placeholder, declared twice", services{together("a", "/{{x}}-{{y}}")}, services{together("b", "/a-b"), together("c", "/a-b k")},
+			[]string{`a overlap-inside-segment: "/{{x}}-{{y}}" begins like "/a-b" (c:1)`}},
 		{"URLs that are invalid", services{together("a", "/feeds k", "/feeds/{a}", "/feeds/#x"), together("b", "/{{")}, nil, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
