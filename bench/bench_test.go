@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// newBench prepares one in the root of the repository.
+// newBench prepares a benchmark in the root of the repository.
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	for _, program := range []string{"wrk", "taskset"} {
@@ -26,7 +26,7 @@ func newBench(t *testing.T) *bench {
 		t.Skip("THE BENCH WAS NOT TRIED: it needs two cores, and this machine has one.")
 	}
 	t.Chdir("..")
-	b := &bench{missing: make(map[string]error), rounds: 1, quick: true, maxDisturbed: 1} // other tests run too
+	b := &bench{missing: make(map[string]error), rounds: 1, quick: true, maxDisturbed: 1} // other tests run at the same time
 	if err := b.prepare(parts); err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// TestCompare runs the harness for real, with the two contenders that need nothing but Go.
+// TestCompare runs the harness for real, with the two contenders that need only Go.
 func TestCompare(t *testing.T) {
 	b := newBench(t)
 	for _, c := range contenders {
@@ -55,7 +55,7 @@ func TestCompare(t *testing.T) {
 	checkPicture(t, pictures["docs/performance.svg"], "Signpost, 304", "10 endpoints, 5.6 kB")
 }
 
-// TestOtherBodyIsRefused makes a contender say something else.
+// TestOtherBodyIsRefused uses a contender that sends something else.
 func TestOtherBodyIsRefused(t *testing.T) {
 	b := newBench(t)
 	s, err := newSite(b, 10)
@@ -76,7 +76,7 @@ func TestOtherBodyIsRefused(t *testing.T) {
 	}
 }
 
-// TestProgramThatFails ends at once, with what it said.
+// TestProgramThatFails checks that the output of a program that exits is reported.
 func TestProgramThatFails(t *testing.T) {
 	began := time.Now()
 	_, err := start(anyCore, "http://127.0.0.1:1"+manifestPath, "sh", "-c", "echo no such port >&2; exit 3")
@@ -145,7 +145,7 @@ func checkPicture(t *testing.T, picture []byte, texts ...string) {
 	}
 }
 
-// The ranks are those of tables of the sign test.
+// The ranks are from tables of the sign test.
 func TestMedianRank(t *testing.T) {
 	for n, want := range map[int]int{1: 0, 5: 0, 6: 0, 9: 1, 10: 1, 20: 5, 40: 13, 100: 39} {
 		if got := medianRank(n); got != want {
@@ -230,7 +230,7 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
-// TestPages holds that the pages have a place for everything, and show the pictures.
+// TestPages checks that the pages have a place for every result, and show the pictures.
 func TestPages(t *testing.T) {
 	text := ""
 	for _, page := range []string{"performance.md", "operate.md"} {
@@ -259,7 +259,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestWhatWrkSays reads what wrk prints.
+// TestWhatWrkSays parses the output of wrk.
 func TestWhatWrkSays(t *testing.T) {
 	out := []byte(`Running 1s test @ http://127.0.0.1:9100/v1/endpoints-manifest
   1 threads and 32 connections

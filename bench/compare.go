@@ -8,13 +8,14 @@ import (
 )
 
 const (
-	rounds = 40 // for those that are near each other
-	seldom = 4  // the others take part in every fourth
-	tries  = 5  // for a slice that the machine disturbs
+	rounds = 40 // for variants that are close to each other
+	seldom = 4  // the others take part in every fourth round
+	tries  = 5  // attempts to get an undisturbed slice
 	starts = 5
 )
 
-// variant is a contender and what it is asked for. Its rate is given as a ratio to that of another variant in the same round.
+// variant is a contender and the kind of request. Its rate is reported relative to that of another variant in the same
+// round.
 type variant struct {
 	contender string
 	what      string // "", "gzip" or "304"
@@ -51,11 +52,11 @@ var variants = []variant{
 	{contender: express, against: bare},
 }
 
-// comparison is what came out for one size of manifest.
+// comparison holds the results for one manifest size.
 type comparison struct {
 	endpoints, bytes int
-	results          map[string]*result // by name of the variant
-	memory           map[string]int     // the most, by contender
+	results          map[string]*result // by variant
+	memory           map[string]int     // peak, by contender
 	thrown, slices   int
 }
 
@@ -66,7 +67,7 @@ type result struct {
 	p99    []float64
 }
 
-// ratio is that of all rounds, or of none where nothing was measured.
+// ratio summarizes all rounds. It is NaN if nothing was measured.
 func (r *result) ratio() estimate {
 	if r == nil {
 		return estimateOf(nil)
@@ -74,7 +75,7 @@ func (r *result) ratio() estimate {
 	return estimateOf(r.ratios)
 }
 
-// compare measures all contenders with a manifest of a size.
+// compare measures all contenders with a manifest of the given size.
 func (b *bench) compare(endpoints int) (*comparison, error) {
 	s, err := newSite(b, endpoints)
 	if err != nil {
@@ -109,7 +110,7 @@ func (b *bench) compare(endpoints int) (*comparison, error) {
 		b.progress("%d endpoints: round %d of %d", endpoints, round+1, b.rounds)
 		order := slices.Clone(variants)
 		if round%2 == 1 {
-			slices.Reverse(order) // so that what gets better or worse with time favours nobody
+			slices.Reverse(order) // so that drift over time favours nobody
 		}
 		for _, v := range order {
 			p := running[v.contender]
@@ -142,7 +143,7 @@ func (b *bench) compare(endpoints int) (*comparison, error) {
 	return c, nil
 }
 
-// measure takes a slice, and another one where the machine was busy with something else.
+// measure takes a slice, and repeats it if the machine was busy with something else.
 func (c *comparison) measure(v variant, p *process, round int, maxDisturbed float64) error {
 	for range tries {
 		s, err := runSlice(p, sliceTime, append([]string{"-H", "Host: " + loadHost}, v.wrk...)...)
@@ -155,7 +156,7 @@ func (c *comparison) measure(v variant, p *process, round int, maxDisturbed floa
 		c.slices++
 		if s.disturbed > maxDisturbed {
 			c.thrown++
-			time.Sleep(sliceTime) // it may pass
+			time.Sleep(sliceTime) // wait for the disturbance to pass
 			continue
 		}
 		r := c.results[v.name()]
@@ -168,7 +169,7 @@ func (c *comparison) measure(v variant, p *process, round int, maxDisturbed floa
 		r.p99 = append(r.p99, s.p99.Seconds())
 		return nil
 	}
-	return nil // the round is without it
+	return nil // leave it out of this round
 }
 
 func (b *bench) startContender(c contender, s *site, core int) (*process, error) {
@@ -183,7 +184,7 @@ func (b *bench) startContender(c contender, s *site, core int) (*process, error)
 	return start(core, "http://"+address+manifestPath, command...)
 }
 
-// startUps measures how long each contender takes to its first answer, with a manifest of 10 endpoints.
+// startUps measures the time to the first response for each contender, with a manifest of 10 endpoints.
 func (b *bench) startUps() (map[string]time.Duration, error) {
 	s, err := newSite(b, 10)
 	if err != nil {

@@ -16,24 +16,24 @@ import (
 // contender is a server that publishes a manifest.
 type contender struct {
 	name     string
-	constant bool // answers for loadHost alone
+	constant bool // only supports loadHost
 	version  []string
-	// command returns what starts it, with the files of a site. An error says why it cannot take part.
+	// command returns the command line that serves a site. The error says why the contender cannot take part.
 	command func(b *bench, s *site, address string) ([]string, error)
 }
 
-// site is the files of one manifest.
+// site holds the files of one manifest.
 type site struct {
 	dir    string
-	bodies map[string][]byte // by host, as they should be
+	bodies map[string][]byte // expected bodies by host
 }
 
 func (s *site) path(name string) string { return filepath.Join(s.dir, name) }
 
-// hosts are those that all contenders are asked for first.
+// hosts are requested from all contenders first, to verify them.
 var hosts = []string{loadHost, "b.example.org:8443", "192.0.2.7"}
 
-// newSite writes the files of a manifest: its definition, the constant bytes, templates of it as others take them, and its
+// newSite writes the files of a manifest: its definition, the constant bytes, templates for the other servers, and its
 // endpoints without host and features.
 func newSite(b *bench, endpoints int) (*site, error) {
 	s := &site{bodies: make(map[string][]byte)}
@@ -116,7 +116,7 @@ func nodeCommand(script string) func(*bench, *site, string) ([]string, error) {
 	}
 }
 
-// nodeModules installs the packages of the two servers, once, and returns the folder with them.
+// nodeModules installs the packages of the two Node.js servers, once, and returns their directory.
 func (b *bench) nodeModules() (string, error) {
 	const installed = "node_modules/fastify/package.json"
 	dir := filepath.Join("bin", "bench", "node")
@@ -210,7 +210,7 @@ http {
 	}
 }
 
-// findProgram looks where make programs unpacks what is not installed.
+// findProgram also looks where make programs unpacks what is not installed.
 func findProgram(name, unpacked string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil
@@ -223,7 +223,8 @@ func findProgram(name, unpacked string) (string, error) {
 	return "", fmt.Errorf("%s is not installed", name)
 }
 
-// checkBodies asks a contender for several hosts, plain and compressed: only those that say the same can be compared.
+// checkBodies requests several hosts from a contender, plain and compressed: only servers that send the same can be
+// compared.
 func checkBodies(c contender, s *site, url string) error {
 	for _, host := range hosts {
 		if c.constant && host != loadHost {

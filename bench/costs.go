@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// firstEdition is the last commit of the first edition. What runs and reloads cost there is the "before" of the goals.
+// firstEdition is the last commit of the first edition. Its costs are the baseline of the goals.
 const firstEdition = "de7d2e4e1451f20751136c5b46c16577bf493164"
 
 // load is a set of definitions whose costs are measured.
 type load struct {
 	name     string
-	services int // 0: one at the root
+	services int // 0 means a single service at the root
 	of       int // endpoints each
 }
 
@@ -33,7 +33,7 @@ func (b *bench) loads() []load {
 	return []load{{"10 000 endpoints in one file", 0, 10_000}, {"100 000 endpoints in one file", 0, 100_000}, {"2 000 services of 21 endpoints", 2000, 21}}
 }
 
-// write writes the definitions into a directory. With another number for changed, their manifests are others.
+// write writes the definitions to a directory. A different value of changed gives different manifests.
 func (l load) write(dir string, changed int) error {
 	if l.services == 0 {
 		return l.writeOne(dir, 0, changed)
@@ -46,7 +46,7 @@ func (l load) write(dir string, changed int) error {
 	return nil
 }
 
-// writeOne replaces one of the definitions in one step, as an editor or a deployment does.
+// writeOne replaces one definition atomically, as an editor or a deployment does.
 func (l load) writeOne(dir string, number, changed int) error {
 	text := bytes.ReplaceAll(service(number, l.of), []byte("name: Feed"), fmt.Appendf(nil, "name: Feed %d,", changed))
 	name := filepath.Join(dir, fmt.Sprintf("s%d.yaml", number))
@@ -64,25 +64,26 @@ func (l load) path(number int) string {
 	return fmt.Sprintf("/s%d%s", number, manifestPath)
 }
 
-// costs are what a program takes for a load, in seconds and bytes. NaN is what was not measured.
+// costs holds what a program needs for a load, in seconds and bytes. NaN means not measured.
 type costs struct {
-	bytes              float64 // of the definitions
+	bytes              float64 // size of the definitions
 	base               float64 // resident memory with the built-in example
-	live, rest, peak   float64 // the heap that lives, and resident memory
-	idle               float64 // the share of a core while nothing changes
-	startOne, startAll float64 // on one core, and on all
+	live, rest, peak   float64 // live heap, and resident memory
+	idle               float64 // share of a core while nothing changes
+	startOne, startAll float64 // on one core, and on all cores
 	lintOne, lintAll   float64
 	yaml               float64 // the YAML library alone, on one core
-	change             float64 // from the save of one file of many to its new manifest
+	change             float64 // from saving one file of many to its new manifest
 	changeRead         float64 // bytes read for that
-	reload             float64 // from the save of everything to the last new manifest
-	usual, slowest     float64 // responses, while nothing changes and during the reload
+	reload             float64 // from saving everything to the last new manifest
+	usual, slowest     float64 // response times, while nothing changes and during the reload
 }
 
-// restRule is how long a file must have been at rest before a server reads it. It is not part of what a change costs.
+// restRule is how long a file must have been unchanged before a server reads it. It does not count towards the cost of
+// a change.
 const restRule = 100 * time.Millisecond
 
-// measureCosts measures what a program takes for a load. Times are the shortest of some.
+// measureCosts measures the costs of a load. Times are the minimum of several runs.
 func (b *bench) measureCosts(program string, l load) (*costs, error) {
 	nan := math.NaN()
 	c := &costs{change: nan, changeRead: nan}
@@ -138,7 +139,7 @@ func (b *bench) measureCosts(program string, l load) (*costs, error) {
 	return c, b.watchCosts(program, l, dir, c)
 }
 
-// settleTime is how long a server is left alone until it has given back what it does not need.
+// settleTime is how long a server is left alone to release memory.
 func (b *bench) settleTime() time.Duration {
 	if b.quick {
 		return time.Second
@@ -146,7 +147,7 @@ func (b *bench) settleTime() time.Duration {
 	return 5 * time.Second
 }
 
-// restOf returns what is resident with the built-in example: the program itself, and what Go and its libraries take.
+// restOf returns the resident memory with the built-in example: the program itself, the Go runtime and the libraries.
 func (b *bench) restOf(program string) (float64, error) {
 	p, err := serveWith(program, anyCore, manifestPath)
 	if err != nil {
@@ -157,7 +158,7 @@ func (b *bench) restOf(program string) (float64, error) {
 	return float64(p.memory()), nil
 }
 
-// fastest returns the seconds that a program takes, the shortest of some runs.
+// fastest returns the minimum run time of a program in seconds.
 func fastest(core int, args ...string) (float64, error) {
 	if core != anyCore {
 		args = append([]string{"taskset", "-c", strconv.Itoa(core)}, args...)
@@ -173,7 +174,7 @@ func fastest(core int, args ...string) (float64, error) {
 	return best, nil
 }
 
-// watchCosts measures a server at rest, then while one definition changes, then while all do.
+// watchCosts measures a server at rest, then while one definition changes, then while all of them do.
 func (b *bench) watchCosts(program string, l load, dir string, c *costs) error {
 	p, err := serveWith(program, anyCore, l.path(l.services), dir)
 	if err != nil {
@@ -221,24 +222,24 @@ func (b *bench) watchCosts(program string, l load, dir string, c *costs) error {
 		return err
 	}
 	c.reload, c.slowest = changed.Sub(saved).Seconds(), slices.Max(probe.took)
-	time.Sleep(restRule) // a response may come before the last garbage
+	time.Sleep(restRule) // a response may precede the last garbage
 	c.peak = float64(p.peak())
 	return nil
 }
 
-// probe asks for a manifest again and again, and notes how long each response takes, until the manifest is another.
+// probe requests a manifest repeatedly and records the response times, until the manifest changes.
 type probe struct {
 	took    []float64 // seconds
-	changed time.Time // when the first response with another revision came
+	changed time.Time // time of the first response with another revision
 	err     error
 	stopped chan struct{}
 	done    chan struct{}
 }
 
-// probeClient keeps its connection, so that a response is all that is measured.
+// probeClient keeps its connection, so that only the response is measured.
 var probeClient = &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableCompression: true}}
 
-// patience is how long a changed definition may take to be served.
+// patience is the maximum time until a changed definition is served.
 const patience = 5 * time.Minute
 
 func startProbe(p *process, path string) *probe {
@@ -279,13 +280,13 @@ func (p *probe) stop() {
 	<-p.done
 }
 
-// wait returns when the new manifest was served.
+// wait returns the time at which the new manifest was served.
 func (p *probe) wait() (time.Time, error) {
 	<-p.done
 	return p.changed, p.err
 }
 
-// revisionOf asks for a manifest without its body.
+// revisionOf requests a manifest without its body.
 func revisionOf(url string) (string, error) {
 	req, err := http.NewRequest("GET", url, nil)
 	if err != nil {
@@ -310,7 +311,7 @@ var (
 	collections = regexp.MustCompile(`(?m)^go_gc_duration_seconds_count (\S+)`)
 )
 
-// liveHeap returns the bytes that live on the heap of Signpost. It reads the metrics until the collector has run.
+// liveHeap returns the size of Signpost's live heap in bytes. It polls the metrics until the garbage collector has run.
 func (p *process) liveHeap() (float64, error) {
 	least, first := math.Inf(1), ""
 	for began := time.Now(); time.Since(began) < 30*time.Second; {
@@ -337,7 +338,7 @@ func (p *process) liveHeap() (float64, error) {
 	return least, nil
 }
 
-// exactTime is the processor time that the server has used so far, in steps of less than a tick.
+// exactTime returns the CPU time of the server so far, with a resolution below one tick.
 func (p *process) exactTime() (sum time.Duration) {
 	for _, pid := range p.pids() {
 		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
@@ -352,12 +353,12 @@ func (p *process) exactTime() (sum time.Duration) {
 	return sum
 }
 
-// resetPeak makes peak start again from what is resident now.
+// resetPeak resets the peak to what is resident now.
 func (p *process) resetPeak() error {
 	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.cmd.Process.Pid), []byte("5"), 0)
 }
 
-// bytesRead is how much the server has read so far, from files and connections.
+// bytesRead returns how much the server has read so far, from files and connections.
 func (p *process) bytesRead() (n int) {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/io", p.cmd.Process.Pid))
 	fmt.Sscanf(string(text), "rchar: %d", &n)

@@ -7,21 +7,22 @@ import (
 	"strings"
 )
 
-// goal is a bound on something that definitions cost, for the loads that it is about.
+// goal is a limit on a cost, for the loads that it applies to.
 type goal struct {
 	text   string
 	of     func(load) bool
 	value  func(*costs) float64
 	limit  float64
-	least  bool                         // the limit is the least that is allowed, not the most
-	format func(*costs, float64) string // the value, with what it was made from
+	least  bool                         // the limit is a minimum, not a maximum
+	format func(*costs, float64) string // formats the value and what it was computed from
 }
 
 func anyLoad(load) bool     { return true }
 func oneFile(l load) bool   { return l.services == 0 }
 func manyFiles(l load) bool { return l.services > 0 }
 
-// costGoals are the goals for what definitions cost. The goals about a reload of one file are for its usual largest size.
+// costGoals lists the goals for the costs of definitions. The goals for reloading one file apply to the largest size
+// that is common.
 var costGoals = []goal{
 	{
 		text: "memory at rest at most 1.5 times the live heap", of: anyLoad, limit: 1.5,
@@ -94,7 +95,7 @@ var costGoals = []goal{
 	},
 }
 
-// met reports whether a value keeps the goal.
+// met reports whether a value meets the goal.
 func (g goal) met(v float64) bool {
 	if g.least {
 		return v >= g.limit
@@ -102,13 +103,13 @@ func (g goal) met(v float64) bool {
 	return v <= g.limit
 }
 
-// loadCosts are the costs of a load, before and now. Before is nil if there is nothing to compare with.
+// loadCosts holds the costs of a load, before and now. Before is nil if there is no baseline.
 type loadCosts struct {
 	load
 	before, now *costs
 }
 
-// measureGoals measures all loads with the programs of before and now, in turn.
+// measureGoals measures all loads with both programs, alternately.
 func (b *bench) measureGoals() ([]loadCosts, error) {
 	var all []loadCosts
 	before := ""
@@ -138,7 +139,7 @@ func (b *bench) measureGoals() ([]loadCosts, error) {
 	return all, nil
 }
 
-// goalsTable holds the costs against the goals.
+// goalsTable compares the costs with the goals.
 func goalsTable(all []loadCosts) string {
 	var out bytes.Buffer
 	out.WriteString("| goal | definitions | before | now | |\n|---|---|---|---|---|\n")
@@ -166,7 +167,7 @@ func goalsTable(all []loadCosts) string {
 	return out.String()
 }
 
-// describeBefore says what the column "before" shows.
+// describeBefore describes the column "before".
 func (b *bench) describeBefore() string {
 	revision := b.before
 	if strings.HasPrefix(firstEdition, revision) {

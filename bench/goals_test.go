@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestGoals measures small loads for real, with this revision as the one before.
+// TestGoals measures small loads for real, with this revision as the baseline.
 func TestGoals(t *testing.T) {
 	b := newBench(t)
 	b.before = "HEAD"
@@ -40,7 +40,7 @@ func TestGoals(t *testing.T) {
 	}
 }
 
-// TestGoalsTable: a goal that is not met, or was not measured, is shown as such.
+// TestGoalsTable checks that a goal that was missed or not measured is shown as such.
 func TestGoalsTable(t *testing.T) {
 	good := costs{
 		bytes: 10e6, base: 10e6, live: 100e6, rest: 140e6, peak: 300e6, idle: 0.001, startOne: 2, startAll: 1, lintOne: 2, lintAll: 1, yaml: 1.1,

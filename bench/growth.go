@@ -12,7 +12,7 @@ import (
 	"signpost/definition"
 )
 
-// What grows. All but the memory are seconds.
+// Measures. All except memory are in seconds.
 const (
 	startUp  = "start to first response"
 	linting  = "lint"
@@ -20,12 +20,12 @@ const (
 	match    = "match"
 	atRest   = "idle memory"
 	atMost   = "peak memory"
-	perGroup = 100 // endpoints of a service, where the services grow
+	perGroup = 100 // endpoints per service when the number of services grows
 )
 
 var measures = []string{startUp, linting, render, match, atRest, atMost}
 
-// growth is how the measures go with a number.
+// growth holds the measures as a function of a number.
 type growth struct {
 	of     string // "endpoints" or "services"
 	points []point
@@ -36,7 +36,7 @@ type point struct {
 	values map[string]float64 // by measure
 }
 
-// growEndpoints measures one service with more and more endpoints.
+// growEndpoints measures one service with an increasing number of endpoints.
 func (b *bench) growEndpoints() (*growth, error) {
 	g := &growth{of: "endpoints"}
 	for _, n := range b.growTo([]int{10, 100, 1000, 10_000, 100_000}) {
@@ -49,7 +49,7 @@ func (b *bench) growEndpoints() (*growth, error) {
 	return g, nil
 }
 
-// growServices measures more and more services of a usual size.
+// growServices measures an increasing number of services of typical size.
 func (b *bench) growServices() (*growth, error) {
 	g := &growth{of: "services"}
 	for _, n := range b.growTo([]int{1, 10, 100, 1000}) {
@@ -123,7 +123,7 @@ func (g *growth) add(b *bench, n int, texts [][]byte, endpoints int) error {
 	return nil
 }
 
-// serveGrown measures a server of its own.
+// serveGrown measures a separate server.
 func (b *bench) serveGrown(texts [][]byte, base string, values map[string]float64) error {
 	dir, err := os.MkdirTemp(b.dir, "grown-")
 	if err != nil {
@@ -150,12 +150,12 @@ func (b *bench) serveGrown(texts [][]byte, base string, values map[string]float6
 	}
 }
 
-// timed returns the seconds of the fastest of some calls: what else the machine does only adds. NaN means an error, which
-// is printed.
+// timed returns the run time of the fastest call in seconds: other load only adds to it. NaN means an error, which is
+// printed.
 func timed(f func() error) float64 {
 	best := math.Inf(1)
 	for began, calls := time.Now(), 0; calls < 3 || time.Since(began) < 500*time.Millisecond; calls++ {
-		runtime.GC() // what the call before left behind is not of this one
+		runtime.GC() // do not charge this call for earlier garbage
 		start := time.Now()
 		if err := f(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -169,8 +169,7 @@ func timed(f func() error) float64 {
 	return best
 }
 
-// constant returns what one more of the last decade costs, and the exponent that the measure grows with there: 1 is
-// linear, 0 is not at all.
+// constant returns the cost of one more in the last decade, and the growth exponent there: 1 is linear, 0 is constant.
 func (g *growth) constant(measure string) (each, exponent float64) {
 	if len(g.points) < 2 {
 		return math.NaN(), math.NaN()

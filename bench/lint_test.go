@@ -7,7 +7,7 @@ import (
 	"signpost/definition"
 )
 
-// BenchmarkLint reads and lints a definition. Time and memory should grow as its size does.
+// BenchmarkLint parses and lints a definition. Time and memory should be linear in its size.
 func BenchmarkLint(b *testing.B) {
 	for _, n := range []int{10, 1000, 10_000} {
 		text := service(0, n)

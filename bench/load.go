@@ -13,20 +13,20 @@ import (
 const (
 	loadHost    = "feeds.example.com"
 	connections = 32
-	sliceTime   = time.Second // the shortest that wrk knows
+	sliceTime   = time.Second // the minimum that wrk supports
 )
 
 // slice is one measurement: a server under load for a short time.
 type slice struct {
-	requests  float64       // that wrk made
-	used      time.Duration // of the processor, by the server
+	requests  float64       // made by wrk
+	used      time.Duration // CPU time of the server
 	rate      float64       // requests per second
 	p50, p99  time.Duration
-	disturbed float64 // the share of both cores that others took
-	failed    string  // what wrk says of requests that failed
+	disturbed float64 // share of both cores used by others
+	failed    string  // failed requests, as reported by wrk
 }
 
-// maxDisturbed is how much others may take of both cores before a slice is discarded.
+// maxDisturbed is the maximum share of both cores that others may use; beyond that a slice is discarded.
 const maxDisturbed = 0.05
 
 var (
@@ -37,7 +37,7 @@ var (
 	wrkErrors   = regexp.MustCompile(`Non-2xx or 3xx responses: \d+|Socket errors: .*`)
 )
 
-// runSlice puts load on a server. Args are further ones for wrk.
+// runSlice puts load on a server. args are passed to wrk.
 func runSlice(p *process, duration time.Duration, args ...string) (slice, error) {
 	args = append([]string{"-c", strconv.Itoa(loadCore), "wrk", "-t1", "-c", strconv.Itoa(connections),
 		"-d", strconv.Itoa(int(duration.Seconds())), "--latency", "--timeout", "10"}, args...)
@@ -82,7 +82,7 @@ func period(pattern *regexp.Regexp, out []byte) (time.Duration, error) {
 	return time.ParseDuration(string(match[1]))
 }
 
-// busyTime is how long the two cores have worked so far, for whomever, or were taken by another machine.
+// busyTime returns the CPU time that both cores have spent so far, including time stolen by other virtual machines.
 func busyTime() (sum time.Duration) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -94,7 +94,7 @@ func busyTime() (sum time.Duration) {
 			continue
 		}
 		for i, field := range fields[1:9] {
-			if ticks, err := strconv.Atoi(field); err == nil && i != 3 && i != 4 { // idle, and waiting for a disk
+			if ticks, err := strconv.Atoi(field); err == nil && i != 3 && i != 4 { // skip idle and iowait
 				sum += time.Duration(ticks) * tick
 			}
 		}

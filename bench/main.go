@@ -1,10 +1,10 @@
-// Command bench measures how fast Signpost is, against what a team would use instead, and how it grows. It writes what it
-// finds into docs/performance.md and docs/operate.md.
+// Command bench measures how fast Signpost is compared with alternatives, and how it scales. It writes the results to
+// docs/performance.md and docs/operate.md.
 //
 //	go run ./bench [flags] [compare | growth | sizing | micro]...
 //
-// Without a part all of them are run, which takes about twenty minutes and wants a machine that does nothing else. It
-// needs Linux, two cores, taskset and wrk; contenders that are not installed are left out, and it says so.
+// By default it runs all parts, which takes about twenty minutes on an otherwise idle machine. It needs Linux, two
+// cores, taskset and wrk; contenders that are not installed are skipped with a message.
 package main
 
 import (
@@ -21,14 +21,14 @@ import (
 )
 
 type bench struct {
-	dir                  string // for files of a run
+	dir                  string // for temporary files
 	signpost, bare, yaml string // the programs
 	missing              map[string]error
-	before               string // the revision that growth compares with; empty for none
+	before               string // revision that growth compares with; empty for none
 
 	rounds       int
 	maxDisturbed float64
-	count        int // of each benchmark of an operation
+	count        int // runs of each benchmark of an operation
 	benchTime    string
 	quick        bool
 }
@@ -86,7 +86,7 @@ func (b *bench) run(chosen []string, pages bool) error {
 	return nil
 }
 
-// part measures something, and returns where it belongs, what came out, and the pictures of it.
+// part measures one part. It returns the page and section it belongs to, the text, and the pictures.
 func (b *bench) part(name string) (page, section, text string, pictures map[string][]byte, err error) {
 	const performance = "docs/performance.md"
 	switch name {
@@ -105,7 +105,7 @@ func (b *bench) part(name string) (page, section, text string, pictures map[stri
 	}
 }
 
-// prepare builds the programs, and makes sure that a run is possible.
+// prepare builds the programs and checks the requirements.
 func (b *bench) prepare(chosen []string) (err error) {
 	if _, err := os.Stat("bench/bare/main.go"); err != nil {
 		return errors.New("run it in the root of the repository: go run ./bench")
@@ -147,7 +147,7 @@ func build(dir, program, source string) error {
 	return nil
 }
 
-// buildRevision builds Signpost as it was at a git revision.
+// buildRevision builds Signpost at a git revision.
 func (b *bench) buildRevision(revision string) (program string, err error) {
 	dir := filepath.Join(b.dir, "revision")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -164,7 +164,7 @@ func (b *bench) buildRevision(revision string) (program string, err error) {
 	return program, build(dir, program, "./cmd/signpost")
 }
 
-// serve starts Signpost with an admin listener too, and waits for its first answer.
+// serve starts Signpost with an admin listener and waits for its first response.
 func (b *bench) serve(core int, path string, args ...string) (*process, error) {
 	return serveWith(b.signpost, core, path, args...)
 }
@@ -198,7 +198,7 @@ func (b *bench) growTo(sizes []int) []int {
 	return sizes
 }
 
-// leaveOut says once that a contender does not take part, and why.
+// leaveOut reports, once, that a contender is skipped, and why.
 func (b *bench) leaveOut(name string, err error) {
 	if b.missing[name] == nil {
 		b.say("%s is left out: %v", name, err)
@@ -210,7 +210,7 @@ func (b *bench) say(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, format+"\n", args...)
 }
 
-// progress rewrites a line of a terminal. Without text it removes it.
+// progress rewrites a line on a terminal. An empty text clears it.
 func (b *bench) progress(format string, args ...any) {
 	if info, err := os.Stderr.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
 		fmt.Fprintf(os.Stderr, "\r\x1b[K"+format, args...)

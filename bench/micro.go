@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// micro is the benchmarks of single operations, by what they are called on the page. make benchstat compares them with
+// micro lists the benchmarks of single operations, with their names on the page. make benchstat compares them with
 // bench/baseline.txt.
 var micro = []struct{ benchmark, what string }{
 	{"Serve/hit_plain", "serve a cached manifest"},
@@ -35,7 +35,7 @@ type microResult struct {
 	nanoseconds, bytes, allocations float64
 }
 
-// runMicro runs the benchmarks and keeps what they print for benchstat.
+// runMicro runs the benchmarks and stores their output for benchstat.
 func (b *bench) runMicro() (map[string]microResult, error) {
 	b.say("running the benchmarks of single operations")
 	cmd := exec.Command("go", "test", "-run", "^$", "-bench", "^Benchmark(Serve|Observe|Render|Match|Decode)$", "-benchmem",
@@ -94,7 +94,7 @@ func microTable(results map[string]microResult) string {
 	return out.String()
 }
 
-// seconds writes a time with three digits at the most.
+// seconds formats a time with at most three digits.
 func seconds(s float64) string {
 	switch {
 	case s < 1e-6:
@@ -115,7 +115,7 @@ func digits(f float64) string {
 	return thousands(f)
 }
 
-// thousands writes a whole number in groups.
+// thousands formats an integer with digit groups.
 func thousands(f float64) string {
 	s := fmt.Sprintf("%.0f", f)
 	var groups []string

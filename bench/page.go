@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// refresh puts a text between the two comments on a page that name its section.
+// refresh replaces the text between the two comments that delimit a section of a page.
 func refresh(page, section, text string) error {
 	old, err := os.ReadFile(page)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// svg is a picture that is readable on a light and on a dark page.
+// svg is a picture that is readable on light and dark pages.
 type svg struct {
 	bytes.Buffer
 	width, height float64
@@ -70,7 +70,7 @@ func (s *svg) document(title string) []byte {
 	return out.Bytes()
 }
 
-// comparePlot has a panel for each size: a bar for each variant, on a scale of powers of ten.
+// comparePlot draws a panel for each size, with a bar for each variant on a logarithmic scale.
 func comparePlot(all []*comparison) []byte {
 	const (
 		left, panel, gap = 255.0, 215.0, 22.0
@@ -128,7 +128,7 @@ func comparePlot(all []*comparison) []byte {
 	return s.document("Requests per second of Signpost and others, relative to a bare net/http handler")
 }
 
-// growthPlot has time and memory against the endpoints, and against the services, on scales of powers of ten.
+// growthPlot draws time and memory by number of endpoints and by number of services, on logarithmic scales.
 func growthPlot(growths ...*growth) []byte {
 	const (
 		left, panel, gap = 62.0, 330.0, 150.0
@@ -162,7 +162,7 @@ func growthPlot(growths ...*growth) []byte {
 			for _, p := range g.points {
 				s.text(xOf(float64(p.n)), y0+height+18, "small", "middle", thousands(float64(p.n)))
 			}
-			taken := math.Inf(1) // labels must not lie on each other
+			taken := math.Inf(1) // labels must not overlap
 			for i, measure := range kind.measures {
 				var points [][2]float64
 				for _, p := range g.points {
@@ -181,7 +181,7 @@ func growthPlot(growths ...*growth) []byte {
 	return s.document("Time and memory by number of endpoints and services")
 }
 
-// power writes a mark of a scale, such as 1 ms.
+// power formats a tick of a scale, such as 1 ms.
 func power(v float64, unit func(float64) string) string {
 	return strings.Replace(unit(v*1.0000001), ".0 ", " ", 1)
 }

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// The server has a core for itself, and the load another one.
+// The server and the load each have a core of their own.
 const (
 	serverCore = 0
 	loadCore   = 1
@@ -28,17 +28,17 @@ const (
 
 const manifestPath = "/v1/endpoints-manifest"
 
-// process is a server that is measured.
+// process is a server under measurement.
 type process struct {
 	cmd     *exec.Cmd
 	url     string        // of the manifest
 	admin   string        // address of the admin listener; empty for other programs
-	startUp time.Duration // to the first answer
-	output  bytes.Buffer  // complete when it has ended
+	startUp time.Duration // time to the first response
+	output  bytes.Buffer  // complete after it has exited
 	ended   chan struct{}
 }
 
-// start runs a server and waits for its first answer.
+// start runs a server and waits for its first response.
 func start(core int, url string, args ...string) (*process, error) {
 	if core != anyCore {
 		args = append([]string{"taskset", "-c", strconv.Itoa(core)}, args...)
@@ -66,10 +66,10 @@ func start(core int, url string, args ...string) (*process, error) {
 		}
 	}
 	p.stop()
-	return nil, fmt.Errorf("%s: it does not answer\n%s", strings.Join(args, " "), p.output.Bytes())
+	return nil, fmt.Errorf("%s: no response\n%s", strings.Join(args, " "), p.output.Bytes())
 }
 
-// stop ends a server, and waits for that.
+// stop stops a server and waits for it to exit.
 func (p *process) stop() {
 	p.cmd.Process.Signal(syscall.SIGTERM)
 	late := time.AfterFunc(10*time.Second, func() { p.cmd.Process.Kill() })
@@ -79,12 +79,12 @@ func (p *process) stop() {
 
 // at returns the URL of another path.
 func (p *process) at(path string) string {
-	u, _ := url.Parse(p.url) // which was asked for already
+	u, _ := url.Parse(p.url) // valid: it has been requested before
 	u.Path = path
 	return u.String()
 }
 
-// freeAddress returns one on loopback that nobody listens on.
+// freeAddress returns an unused loopback address.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -94,11 +94,11 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), nil
 }
 
-// plainClient does nothing by itself, and believes the certificates of a run.
+// plainClient has no automatic decompression or redirects, and accepts any certificate.
 var plainClient = &http.Client{Timeout: time.Minute, Transport: &http.Transport{
 	DisableCompression: true, DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 
-// get returns a whole answer, which must be 200. Its body is read.
+// get returns a complete 200 response.
 func get(url, host, acceptEncoding string) (*answer, error) {
 	req, err := http.NewRequest("GET", url, nil)
 	if err != nil {
@@ -128,7 +128,7 @@ type answer struct {
 	body   []byte
 }
 
-// pids are the process and its children: nginx has a worker.
+// pids returns the process and its children: nginx has a worker.
 func (p *process) pids() []int {
 	pids := []int{p.cmd.Process.Pid}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -142,19 +142,19 @@ func (p *process) pids() []int {
 	return pids
 }
 
-// statFields returns what follows the name in a /proc/*/stat: the state, the parent and so on.
+// statFields returns the fields of /proc/*/stat after the name: the state, the parent and so on.
 func statFields(name string) []string {
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return nil // it has ended
+		return nil // it has exited
 	}
 	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 }
 
-// tick is the unit of processor time on all Linux systems that Go runs on.
+// tick is the unit of CPU time on all Linux systems that Go supports.
 const tick = 10 * time.Millisecond
 
-// processorTime is what the server has used so far.
+// processorTime returns the CPU time of the server so far.
 func (p *process) processorTime() (sum time.Duration) {
 	for _, pid := range p.pids() {
 		if fields := statFields(fmt.Sprintf("/proc/%d/stat", pid)); len(fields) > 12 {
@@ -166,7 +166,7 @@ func (p *process) processorTime() (sum time.Duration) {
 	return sum
 }
 
-// memory is what is resident, in bytes; peak is the most that ever was.
+// memory returns the resident memory in bytes; peak returns its maximum so far.
 func (p *process) memory() int { return p.status("VmRSS") }
 func (p *process) peak() int   { return p.status("VmHWM") }
 
@@ -181,7 +181,7 @@ func (p *process) status(name string) (sum int) {
 	return sum
 }
 
-// machine says what all of it ran on.
+// machine describes the hardware and the kernel.
 func machine() string {
 	model := runtime.GOARCH
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {

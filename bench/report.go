@@ -13,7 +13,7 @@ import (
 
 var sizes = []int{10, 100, 1000}
 
-// runCompare measures all contenders at all sizes, and returns the tables and their plot.
+// runCompare measures all contenders at all sizes, and returns the tables and the plot.
 func (b *bench) runCompare() (string, map[string][]byte, error) {
 	startUps, err := b.startUps()
 	if err != nil {
@@ -155,7 +155,7 @@ func memoryTable(all []*comparison, startUps map[string]time.Duration) string {
 	return out.String()
 }
 
-// versions says what ran.
+// versions lists the versions of all programs.
 func (b *bench) versions() []string {
 	found := []string{"wrk " + versionOf("wrk", "-v")}
 	for _, c := range contenders {
@@ -172,7 +172,7 @@ func (b *bench) versions() []string {
 	return found
 }
 
-// versionOf finds the version in what a program says of itself.
+// versionOf extracts the version from the output of a program.
 func versionOf(program string, args ...string) string {
 	out, _ := exec.Command(program, args...).CombinedOutput() // wrk -v exits with 1
 	for _, word := range strings.FieldsFunc(string(out), func(r rune) bool { return strings.ContainsRune(" \n/", r) }) {
@@ -183,7 +183,7 @@ func versionOf(program string, args ...string) string {
 	return "of an unknown version"
 }
 
-// example is the built-in one, as a new user starts it.
+// example holds the results of the built-in example, as a new user starts it.
 type example struct {
 	startUp        time.Duration
 	memory, binary int
@@ -207,7 +207,7 @@ func (b *bench) example() (*example, error) {
 	return e, nil
 }
 
-// goals holds the results against what they should be.
+// goals compares the results with the goals.
 func goals(all []*comparison, e *example) string {
 	var out bytes.Buffer
 	out.WriteString("| goal | measured | |\n|---|---|---|\n")
@@ -255,7 +255,7 @@ func goals(all []*comparison, e *example) string {
 				if v.what != "" {
 					mine += ", " + v.what
 				}
-				if r := ratioOf(c, mine, name); !(r >= least) { // so too if least is none yet
+				if r := ratioOf(c, mine, name); !(r >= least) { // also if least is NaN
 					least = r
 				}
 			}
@@ -267,7 +267,7 @@ func goals(all []*comparison, e *example) string {
 	return out.String()
 }
 
-// runGrowth measures how everything grows, and returns the tables and their plot.
+// runGrowth measures how everything scales, and returns the tables and the plot.
 func (b *bench) runGrowth() (string, map[string][]byte, error) {
 	endpoints, err := b.growEndpoints()
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// service returns the definition of a service at /s{number}, or at the root for 0, whose manifest has about 560 bytes for each
-// endpoint: usual names, the context key of a feature, and two modifiers.
+// service returns the definition of a service at /s{number}, or at the root for 0, whose manifest has about 560 bytes
+// per endpoint: typical names, the context key of a feature, and two modifiers.
 func service(number, endpoints int) []byte {
 	var out bytes.Buffer
 	base := ""

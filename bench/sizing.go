@@ -24,11 +24,11 @@ const (
 	idleConnections = 2000
 	restTime        = 20 * time.Second
 	loadTime        = 3 * time.Second
-	loads           = 3 // of which the median counts
+	loads           = 3 // the median counts
 )
 
-// runSizing measures what operators need to know to give Signpost a machine: requests are counted against the processor
-// time that the server used for them.
+// runSizing measures what operators need to size a machine: requests relative to the CPU time that the server used for
+// them.
 func (b *bench) runSizing() (string, error) {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "On %s:\n\n", machine())
@@ -57,7 +57,7 @@ func row(out io.Writer, what, format string, args ...any) {
 	fmt.Fprintf(out, "| %s | %s |\n", what, fmt.Sprintf(format, args...))
 }
 
-// sizeExample is a server with the built-in example: what it takes at least.
+// sizeExample measures the minimum: a server with the built-in example.
 func (b *bench) sizeExample(out io.Writer, _ string, _ int) error {
 	b.progress("sizing: the example")
 	e, err := b.example()
@@ -90,7 +90,7 @@ func (b *bench) sizeExample(out io.Writer, _ string, _ int) error {
 	return nil
 }
 
-// sizeMany is a server with many services.
+// sizeMany measures a server with many services.
 func (b *bench) sizeMany(out io.Writer, folder string, services int) error {
 	b.progress("sizing: %d services", services)
 	p, err := b.serve(anyCore, fmt.Sprintf("/s%d%s", services, manifestPath), folder)
@@ -132,7 +132,7 @@ func (b *bench) sizeMany(out io.Writer, folder string, services int) error {
 	return nil
 }
 
-// sizeLoad is how many requests a core answers in a second that it works on nothing else.
+// sizeLoad measures how many requests one core handles per second.
 func (b *bench) sizeLoad(out io.Writer, folder string, _ int) error {
 	cert, key, err := b.certificate()
 	if err != nil {
@@ -198,7 +198,7 @@ func (b *bench) sizeOne(out io.Writer, what, path string, serve, wrk []string) e
 	return nil
 }
 
-// certificate writes one that signs itself.
+// certificate writes a self-signed certificate.
 func (b *bench) certificate() (certFile, keyFile string, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// estimate is a median, with the interval that it lies in with a probability of 95 per cent. The interval is made of two of
-// the values, so that it asks nothing of how they are distributed.
+// estimate is a median with its 95 % confidence interval. The bounds are order statistics, so no distribution is
+// assumed.
 type estimate struct {
 	median, low, high float64
 	n                 int
@@ -30,11 +30,11 @@ func median(sorted []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// medianRank returns the largest k for which the median lies between the kth value from below and from above, counted
-// from 0, with 95 per cent. Each value is below the median with probability 1/2. For fewer than six values none is
-// large enough: it is 0, all of them.
+// medianRank returns the largest k such that the k-th smallest and the k-th largest value, counted from 0, bound a 95 %
+// confidence interval of the median. Each value is below the median with probability 1/2. Fewer than six values are not
+// enough; then k is 0 and the interval spans all values.
 func medianRank(n int) int {
-	tail, term := 0.0, math.Pow(0.5, float64(n)) // the probability of up to i, and of i, values below
+	tail, term := 0.0, math.Pow(0.5, float64(n)) // the probability of at most i values below the median, and of exactly i
 	for i := range n {
 		if tail+term > 0.025 {
 			return max(i-1, 0)
@@ -54,7 +54,7 @@ func (e estimate) String() string {
 
 const notMeasured = "–"
 
-// ratio writes a ratio with the digits that mean something.
+// ratio formats a ratio with its significant digits.
 func ratio(r float64) string {
 	switch {
 	case math.IsNaN(r):

@@ -13,7 +13,7 @@ import (
 	"signpost/studio"
 )
 
-// views are the addresses of every view, with something to show in each, of riskyYAML.
+// views lists the addresses of every view, with something to show in each, for riskyYAML.
 var views = map[string]string{
 	"list":     "#/endpoints?send=sample&source=feeds.yaml",
 	"endpoint": "#/endpoints?send=sample&endpoint=https%3A%2F%2F%7B%7Bhost%7D%7D%2Fv1%2Fcollections%2Fmedia&version=v1&source=feeds.yaml&pane=endpoint&m.limit=6",
@@ -50,7 +50,7 @@ func openView(t *testing.T, address, name string) *tab {
 	return p
 }
 
-// axe lets axe-core look at the page, and reports what it finds.
+// axe runs axe-core on the page, and reports its violations.
 func (p *tab) axe(script, where string) {
 	p.t.Helper()
 	if found := p.axeFinds(script); found != "" {
@@ -69,13 +69,13 @@ func (p *tab) axeFinds(script string) string {
 	return fmt.Sprint(p.eval("window.found"))
 }
 
-// TestPageForAxe runs axe-core over every view, in both schemes, and over what is empty or has failed.
+// TestPageForAxe runs axe-core on every view, in both colour schemes, and on empty and failed states.
 func TestPageForAxe(t *testing.T) {
 	script, err := os.ReadFile(npmFile(t, "axe-core/axe.min.js"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	bypass := func(p *tab) { // for axe-core alone, which is put into the page as a test does, not as the page would
+	bypass := func(p *tab) { // only for axe-core, which the test injects into the page
 		if _, err := chromedp.Call(p.ctx, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true}); err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func TestPageForAxe(t *testing.T) {
 		}
 	}
 
-	// Nothing, a failure, an error, and a studio that has stopped.
+	// An empty page, a failure, an error, and a stopped studio.
 	s, address = serve(t, studio.Options{})
 	p := openTab(t, address)
 	bypass(p)
@@ -150,7 +150,7 @@ func TestPageForAxe(t *testing.T) {
 	p.axe(string(script), "stopped")
 }
 
-// TestPageFits looks for what is wider than the window in every view, at every size, and where the page is magnified.
+// TestPageFits looks for content wider than the window in every view, at every size, and zoomed in.
 func TestPageFits(t *testing.T) {
 	s, address := serve(t, studio.Options{Host: "feeds.example.com"})
 	show(s, riskyYAML)
@@ -162,7 +162,7 @@ func TestPageFits(t *testing.T) {
 				p.checkOverflow(fmt.Sprintf("%s at %d, %s", name, width, scheme))
 			}
 		}
-		// At 400 per cent a window of 1280 by 1024 is 320 by 256: nothing sticks in the way.
+		// At 400 % zoom, a window of 1280 by 1024 is 320 by 256: nothing sticky may get in the way.
 		p.emulate(320, 256, 1, "light")
 		p.checkOverflow(name + " at 400 per cent")
 		if got := p.eval(`[...document.querySelectorAll("body *")].filter((e) => /sticky|fixed/.test(getComputedStyle(e).position) && e.checkVisibility() && !e.matches(".skip") && e.getBoundingClientRect().height > innerHeight / 3).map((e) => e.className).join()`); got != "" {
@@ -195,7 +195,7 @@ func TestPageOnAPhone(t *testing.T) {
 	visible(".pane.list", true)
 }
 
-// TestPageByKeyboard does what a mouse does: finds an endpoint, changes a control, sends, reads the answer.
+// TestPageByKeyboard uses only the keyboard: find an endpoint, change a control, send, read the response.
 func TestPageByKeyboard(t *testing.T) {
 	p := openTab(t, serveExample(t))
 	p.waitText("#answer-facts", "20 entries")
@@ -244,7 +244,7 @@ func TestPageByKeyboard(t *testing.T) {
 	p.wait(`location.hash.includes("version=v2")`)
 	p.wait(`document.activeElement.id === "endpoint-name"`)
 
-	// Every stop shows that it has the focus.
+	// Every stop has a visible focus.
 	p.eval("document.activeElement.blur(); window.unseen = []; document.querySelector('#skip').focus()")
 	for range 45 {
 		p.press(kb.Tab)

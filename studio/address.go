@@ -15,22 +15,23 @@ import (
 )
 
 const (
-	// maxRegistered is how many addresses may be registered: more than anyone looks at in a day.
+	// maxRegistered is the maximum number of registered addresses: more than anyone looks at in a day.
 	maxRegistered = 50
 
-	// maxManifest bounds a manifest that is shown. A browser has to lay it out.
+	// maxManifest is the maximum size of a manifest shown on the page. A browser has to lay it out.
 	maxManifest = 16 << 20
 
-	// fetchTimeout bounds a fetch: somebody is waiting for it.
+	// fetchTimeout limits a fetch: somebody is waiting for it.
 	fetchTimeout = 15 * time.Second
 )
 
-// remoteState is a registered address.
+// remoteState is the state of a registered address.
 type remoteState struct {
 	source *source
 }
 
-// Register shows addresses at once, and fetches their manifests in the background. One that cannot be had says why.
+// Register shows addresses immediately and fetches their manifests in the background. If one cannot be fetched, the
+// page says why.
 func (s *Studio) Register(ctx context.Context, addresses ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +52,7 @@ func hostOf(address string) string {
 	return u.Hostname()
 }
 
-// fetch returns the source at an address. The problem is nil if there is one.
+// fetch returns the source at an address, or a problem.
 func (s *Studio) fetch(ctx context.Context, address string) (*source, *problem) {
 	u, err := client.ParseAddress(address)
 	if err != nil {
@@ -68,7 +69,7 @@ func (s *Studio) fetch(ctx context.Context, address string) (*source, *problem) 
 	file := definition.ParseManifest(address, text)
 	src := newRemote(address, u.Hostname())
 	src.text = text
-	// Its author may have made mistakes, which are among the findings. What can be read is shown.
+	// The manifest may have mistakes, which are reported as findings. Whatever can be read is shown.
 	_, name, _ := routes.Parse(u.Path)
 	v := version{Name: name, Revision: answer.Header.Get("Signpost-Revision"), Endpoints: []endpoint{}, body: text}
 	if v.manifest, err = client.ReadManifest(text); err != nil {
@@ -94,7 +95,7 @@ func (s *Studio) fetch(ctx context.Context, address string) (*source, *problem) 
 	return src, nil
 }
 
-// newRemote returns a source for an address, with nothing in it.
+// newRemote returns an empty source for an address.
 func newRemote(address, host string) *source {
 	return &source{
 		ID: address, Kind: KindAddress, Name: address, Host: host, Read: time.Now().Format(time.RFC3339), Judged: true,
@@ -110,15 +111,15 @@ func (s *Studio) clientOptions() client.Options {
 	return opts
 }
 
-// register fetches a manifest and keeps it. An address that is registered already is updated. With keep set, an address
-// that fails is kept too, with its failure.
+// register fetches a manifest and stores it. If the address is already registered, it is updated. With keep set, an
+// address that fails is stored with its failure.
 func (s *Studio) register(ctx context.Context, address string, keep bool) (*source, *problem) {
 	src, failed := s.fetch(ctx, address)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.IndexFunc(s.remote, func(r *remoteState) bool { return r.source.Name == address })
 	switch {
-	case failed != nil && i >= 0: // what was fetched before stays
+	case failed != nil && i >= 0: // keep what was fetched before
 		kept := *s.remote[i].source
 		kept.Failure, kept.Rev = failed, s.bump()
 		if len(kept.Versions) == 0 {

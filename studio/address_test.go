@@ -62,7 +62,7 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-// A manifest of somebody else may have mistakes in it. It is shown all the same, with findings.
+// Other people's manifests may have mistakes. They are shown anyway, with findings.
 func TestRegisterSloppyManifest(t *testing.T) {
 	_, address := serve(t, studio.Options{})
 	src := registered(t, address, serveText(t, `{"endpoints":{"https://a.example/x":{"name":"X","method":"PUT","mime_type":"",
@@ -84,7 +84,7 @@ func TestRegisterSloppyManifest(t *testing.T) {
 	}
 }
 
-// A field that the specification does not name is a warning in somebody else's manifest.
+// An extension of the specification is a warning in other people's manifests.
 func TestRegisterForeignFields(t *testing.T) {
 	_, address := serve(t, studio.Options{})
 	src := registered(t, address, serveText(t, `{"endpoints":{"https://a.example/x":{"name":"X","method":"get","mime_type":"application/json","colour":"red",
@@ -99,7 +99,7 @@ func TestRegisterForeignFields(t *testing.T) {
 	}
 }
 
-// TestSavedForeignManifest: a file that holds somebody else's manifest is read as leniently as an address.
+// TestSavedForeignManifest checks that a file with another person's manifest is read as leniently as an address.
 func TestSavedForeignManifest(t *testing.T) {
 	const text = `{"endpoints":{"https://a.example/x":{"name":"X","method":"get","mime_type":"application/json","colour":"red",
 "context_obj":[{"key":"k","type":"cookie"}]},"https://a.example/x/{{id}}":{"name":"Item","method":"get","mime_type":"application/json"}}}`
@@ -115,7 +115,7 @@ func TestSavedForeignManifest(t *testing.T) {
 		}
 		rules = append(rules, get(t, src, "findings", i, "rule").(string))
 	}
-	// The endpoint with what nobody knows takes part in overlap, too.
+	// The endpoint with unknown parts takes part in overlap, too.
 	if diff := cmp.Diff([]string{"foreign-field", "foreign-type", "overlap-drops-context"}, rules); diff != "" {
 		t.Errorf("rules (-want +got):\n%s", diff)
 	}
@@ -139,7 +139,7 @@ func TestSavedForeignManifest(t *testing.T) {
 		t.Errorf("manifest: %q", got)
 	}
 
-	// What is missing in it stays an error.
+	// A missing field is still an error.
 	const bad = `{"endpoints":{"https://a.example/x":{"name":"X","mime_type":"application/json","colour":"red"}}}`
 	s.SetFiles(studio.File{Definition: definition.ParseManifest("bad.json", []byte(bad)), Text: []byte(bad)})
 	if src := sourceOf(t, address, "bad.json"); len(src["versions"].([]any)) > 0 || src["stale"] != true {
@@ -217,7 +217,7 @@ func TestUpdateTellsWhatHasChanged(t *testing.T) {
 	}
 	text.Store(strings.Replace(manifestJSON, `"get"`, `"post"`, 1))
 	update()
-	for range 2 { // a second update does not hide what the first has found
+	for range 2 { // a second update does not hide what the first one found
 		if now := changes(); get(t, now, 0, "level") != "breaking" || get(t, now, 0, "rule") != "method-changed" || get(t, now, 0, "key") != "https://feeds.example.com/v1/10" {
 			t.Errorf("changes %v", now)
 		}
@@ -242,7 +242,7 @@ func TestUpdateTellsWhatHasChanged(t *testing.T) {
 	}
 }
 
-// An address of the command line that fails is shown with its failure, and can be tried again.
+// An address on the command line that fails is shown with its failure, and can be retried.
 func TestRegisterKeepsWhatFails(t *testing.T) {
 	s, address := serve(t, studio.Options{})
 	const dead = "http://127.0.0.1:1/v1/endpoints-manifest"

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// maxRequest bounds the body of an API request. Context values are most of it, and ctx may have 32 KiB.
+// maxRequest limits the body of an API request. Context values are most of it, and ctx may have 32 KiB.
 const maxRequest = 256 << 10
 
-// readTimeout bounds how long the body of an API request may take to arrive. It comes from the same machine.
+// readTimeout limits how long the body of an API request may take to arrive. It comes from the same machine.
 const readTimeout = 10 * time.Second
 
 // read decodes the JSON body of a request, or rejects the request.
@@ -21,7 +21,7 @@ func read(w http.ResponseWriter, r *http.Request, into any) bool {
 	return readUpTo(w, r, into, maxRequest)
 }
 
-// readUpTo is read with a limit of its own, in bytes.
+// readUpTo is read with a custom limit in bytes.
 func readUpTo(w http.ResponseWriter, r *http.Request, into any, limit int64) bool {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		// A form on another site cannot post JSON without a preflight request.
@@ -29,7 +29,7 @@ func readUpTo(w http.ResponseWriter, r *http.Request, into any, limit int64) boo
 		return false
 	}
 	control := http.NewResponseController(w)
-	control.SetReadDeadline(time.Now().Add(readTimeout)) // an error means that there are no deadlines here, as in a test
+	control.SetReadDeadline(time.Now().Add(readTimeout)) // fails only if deadlines are not supported, as in a test
 	defer control.SetReadDeadline(time.Time{})
 	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, limit))
 	dec.DisallowUnknownFields()
@@ -47,7 +47,7 @@ func readUpTo(w http.ResponseWriter, r *http.Request, into any, limit int64) boo
 // answer writes a result for the page.
 func answer(w http.ResponseWriter, status int, contentType string, result any) {
 	body, err := json.Marshal(result)
-	if err != nil { // a defect: all results are plain values
+	if err != nil { // a bug: all results are plain values
 		http.Error(w, "internal error", http.StatusInternalServerError)
 		return
 	}
@@ -59,7 +59,7 @@ func answer(w http.ResponseWriter, status int, contentType string, result any) {
 
 func reply(w http.ResponseWriter, result any) { answer(w, http.StatusOK, "application/json", result) }
 
-// problem is an RFC 9457 body with what the page shows below it.
+// problem is an RFC 9457 body, with additional fields that the page shows.
 type problem struct {
 	Title    string    `json:"title"`
 	Status   int       `json:"status"`
@@ -78,7 +78,7 @@ var noSource = problem{
 	Status: http.StatusNotFound, Detail: "This manifest is no longer registered.", Hint: "Choose another one.",
 }
 
-// readSource reads a request that names a source and nothing else.
+// readSource reads a request that only names a source.
 func (s *Studio) readSource(w http.ResponseWriter, r *http.Request) (*source, bool) {
 	var in struct {
 		Source string `json:"source"`
@@ -93,7 +93,7 @@ func (s *Studio) readSource(w http.ResponseWriter, r *http.Request) (*source, bo
 	return src, src != nil
 }
 
-// sentence turns the text of an error into a sentence.
+// sentence turns an error message into a sentence.
 func sentence(text string) string {
 	if text == "" {
 		return ""

@@ -45,7 +45,7 @@ func loadAssets() (assets map[string]asset, build string, err error) {
 	return assets, fmt.Sprintf("%x", all.Sum64()), err
 }
 
-// contentTypes is fixed, because a system's own table may give a module any type.
+// contentTypes is fixed, because the system's table may have any type for a module.
 var contentTypes = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
@@ -53,7 +53,8 @@ var contentTypes = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
-// serveAsset serves the page and, at the paths where the service would publish them, the manifests of the files.
+// serveAsset serves the page and the manifests of the files, the latter at the paths where the service would publish
+// them.
 func (s *Studio) serveAsset(w http.ResponseWriter, r *http.Request) {
 	if a, ok := s.assets[r.URL.Path]; ok {
 		w.Header().Set("Content-Type", a.contentType)

@@ -2,7 +2,7 @@ package studio_test
 
 import "testing"
 
-// BenchmarkFilter types into the filter of 5,000 endpoints, in a real browser, until the result is laid out.
+// BenchmarkFilter types into the filter of 5,000 endpoints in a real browser, until the result is laid out.
 func BenchmarkFilter(b *testing.B) {
 	_, address := serveFile(b, manyYAML(4999))
 	p := openTab(b, address)

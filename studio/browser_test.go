@@ -19,10 +19,10 @@ import (
 	"signpost/internal/cli"
 )
 
-// waitTime is how long the page may take for anything. It is far more than it needs, for machines that are busy.
+// waitTime is how long the page may take for anything. It is far more than necessary, for busy machines.
 const waitTime = 20 * time.Second
 
-// chromium is started once for all tests: it takes longer to start than most of them run.
+// chromium is started once for all tests, because starting it takes longer than most of them run.
 var chromium struct {
 	once  sync.Once
 	ctx   context.Context
@@ -30,7 +30,7 @@ var chromium struct {
 	err   error
 }
 
-// runProgram, set in the environment, makes this test the real program.
+// runProgram, set in the environment, makes the test binary run the real program.
 const runProgram = "SIGNPOST_STUDIO_TEST_RUN_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -45,10 +45,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// rebound is a name of another site that leads to loopback.
+// rebound is another site's name that resolves to loopback.
 const rebound = "rebound.example"
 
-// findChromium returns the browser of this machine, or "".
+// findChromium returns the path of the browser, or "".
 func findChromium() string {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -91,11 +91,11 @@ type tab struct {
 	ctx context.Context
 
 	mu       sync.Mutex
-	failures []string // exceptions, and what the browser has refused
-	expected string   // in what is no failure
+	failures []string // exceptions, and whatever the browser blocked
+	expected string   // part of messages that are not failures
 }
 
-// openTab opens a page. Without a browser the test is skipped, and says so.
+// openTab opens a page. Without a browser, the test is skipped with a message.
 func openTab(t testing.TB, address string) *tab {
 	t.Helper()
 	path := findChromium()
@@ -124,8 +124,8 @@ func openTab(t testing.TB, address string) *tab {
 	return p
 }
 
-// listen notes exceptions, and scripts and styles that the browser refuses. That the server refuses something is part of
-// the tests.
+// listen records exceptions, and scripts and styles that the browser blocks. Requests that the server rejects are part
+// of the tests.
 func (p *tab) listen(messages iter.Seq2[chromedp.ConsoleMessage, error]) {
 	for m, err := range messages {
 		if err != nil {
@@ -149,7 +149,7 @@ func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// evaluate returns the value of an expression of JavaScript.
+// evaluate returns the value of a JavaScript expression.
 func (p *tab) evaluate(expression string) (any, error) {
 	ctx, cancel := context.WithTimeout(p.ctx, waitTime)
 	defer cancel()
@@ -166,7 +166,7 @@ func (p *tab) eval(expression string) any {
 	return value
 }
 
-// wait waits for an expression to be true. While the page reloads, none has a value.
+// wait waits until an expression is true. During a reload, no expression has a value.
 func (p *tab) wait(expression string) {
 	p.t.Helper()
 	deadline := time.Now().Add(waitTime)
@@ -204,19 +204,19 @@ func quoteJS(text string) string {
 	return string(quoted)
 }
 
-// field is an expression for the input with a label.
+// field returns an expression for the input with a label.
 func field(label string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll("label")].find((l) => l.textContent === %s)?.control`, quoteJS(label))
 }
 
-// focus puts the focus on the element that an expression gives.
+// focus focuses the element that an expression returns.
 func (p *tab) focus(expression string) {
 	p.t.Helper()
 	p.wait(expression)
 	p.eval(fmt.Sprintf("(%s).focus()", expression))
 }
 
-// typeInto replaces the text of the input that an expression gives, key by key.
+// typeInto replaces the text of an input, key by key.
 func (p *tab) typeInto(expression, text string) {
 	p.t.Helper()
 	p.focus(expression)
@@ -231,14 +231,14 @@ func (p *tab) typeInto(expression, text string) {
 	}
 }
 
-// press presses keys, wherever the focus is.
+// press presses keys wherever the focus is.
 func (p *tab) press(keys string, options ...chromedp.KeyOption) {
 	p.t.Helper()
 	p.do(chromedp.KeyEvent(keys, options...))
 }
 
-// click clicks, with the mouse, on the element that an expression gives. An element may have moved by the time that
-// the mouse is there, as it may for people: then it is tried again.
+// click clicks on an element with the mouse. The element may move before the mouse arrives, as it may for people; then
+// it tries again.
 func (p *tab) click(expression string) {
 	p.t.Helper()
 	p.wait(expression)
@@ -261,7 +261,7 @@ func (p *tab) click(expression string) {
 	}
 }
 
-// button is an expression for the button with a text.
+// button returns an expression for the button with a text.
 func button(text string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll("button")].find((b) => b.checkVisibility() && b.textContent.includes(%s))`, quoteJS(text))
 }
@@ -272,7 +272,7 @@ func (p *tab) waitURL(url string) {
 	p.wait(fmt.Sprintf("document.querySelector('#feed-url')?.textContent === %s", quoteJS(url)))
 }
 
-// expect says that the browser will refuse something, and report it with this text in it.
+// expect announces that the browser will block something, and report it with this text.
 func (p *tab) expect(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -11,10 +11,10 @@ import (
 	"signpost/definition"
 )
 
-// The bases that changes can be shown against.
+// Bases for comparison.
 const (
-	baseRegistered = "registered" // when it was registered or opened, or last accepted
-	basePrevious   = "previous"   // the fetch, or the text of the file, before this one
+	baseRegistered = "registered" // when it was registered, opened or last accepted
+	basePrevious   = "previous"   // the previous fetch, or the previous text of the file
 	baseVersion    = "version"    // another API version of the same source
 	baseGit        = "git"        // the file at a git revision
 )
@@ -23,9 +23,9 @@ const (
 func (s *Studio) serveChanges(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Source  string `json:"source"`
-		Version string `json:"version"` // for baseVersion: the one that is looked at
+		Version string `json:"version"` // for baseVersion: the current version
 		Base    string `json:"base"`
-		Of      string `json:"of"` // for baseVersion the other version, for baseGit the revision
+		Of      string `json:"of"` // the other version for baseVersion, the revision for baseGit
 	}
 	if !read(w, r, &in) {
 		return
@@ -58,8 +58,8 @@ func (s *Studio) serveChanges(w http.ResponseWriter, r *http.Request) {
 	}{changes})
 }
 
-// compareVersions shows what awaits those who move from one version to another. URLs that name their version count as
-// the same.
+// compareVersions shows what changes for clients that move from one version to another. URLs that differ only in the
+// version count as the same.
 func (src *source) compareVersions(from, to string) ([]change, *problem) {
 	find := func(name string) *version {
 		i := slices.IndexFunc(src.Versions, func(v version) bool { return v.Name == name })
@@ -90,7 +90,7 @@ func (src *source) compareVersions(from, to string) ([]change, *problem) {
 	return changes, nil
 }
 
-// compareRevision compares a file with what it was at a git revision.
+// compareRevision compares a file with its state at a git revision.
 func (s *Studio) compareRevision(r *http.Request, src *source, revision string) ([]change, *problem) {
 	invalid := func(detail, hint string) *problem {
 		return &problem{Status: http.StatusUnprocessableEntity, Detail: detail, Hint: hint}
@@ -133,7 +133,7 @@ func (s *Studio) compareRevision(r *http.Request, src *source, revision string) 
 	return src.compare((&source{Versions: versions}).plain()), nil
 }
 
-// serveAccept makes the present state of a source the base of its changes.
+// serveAccept makes the current state of a source the base of its changes.
 func (s *Studio) serveAccept(w http.ResponseWriter, r *http.Request) {
 	src, ok := s.readSource(w, r)
 	if !ok {
@@ -159,7 +159,7 @@ func (s *Studio) serveAccept(w http.ResponseWriter, r *http.Request) {
 	reply(w, struct{}{})
 }
 
-// keptBase is what changes are shown against. The page keeps it, and gives it back when the studio was restarted.
+// keptBase is the base of comparison. The page stores it, and restores it after a restart of the studio.
 type keptBase struct {
 	Source   string        `json:"source"`
 	Since    string        `json:"since"`
@@ -184,7 +184,7 @@ func (s *Studio) serveBase(w http.ResponseWriter, r *http.Request) {
 	reply(w, out)
 }
 
-// serveRestoreBase takes over the base of a source from a page that has it from before a restart.
+// serveRestoreBase restores the base of a source from a page that was open before a restart.
 func (s *Studio) serveRestoreBase(w http.ResponseWriter, r *http.Request) {
 	var in keptBase
 	if !read(w, r, &in) {
@@ -219,10 +219,10 @@ func (s *Studio) serveRestoreBase(w http.ResponseWriter, r *http.Request) {
 	reply(w, struct{}{})
 }
 
-// maxText bounds the text of a source that is sent to the page.
+// maxText limits the text of a source that is sent to the page.
 const maxText = 2 << 20
 
-// serveText returns the text of a source, for findings to be shown in.
+// serveText returns the text of a source, to show findings in it.
 func (s *Studio) serveText(w http.ResponseWriter, r *http.Request) {
 	src := s.source(r.URL.Query().Get("source"))
 	if src == nil {

@@ -17,25 +17,26 @@ import (
 	"signpost/server"
 )
 
-// maxCheckRequest bounds a request for a check: a schema of 1 MiB, of which every character may be escaped, and values.
+// maxCheckRequest limits a request for a check: a schema of 1 MiB, in which every character may be escaped, and values.
 const maxCheckRequest = 4 << 20
 
-// maxCheckFollow bounds how many links a check follows. The page offers no more.
+// maxCheckFollow limits how many links a check follows. The page offers no more.
 const maxCheckFollow = 1000
 
-// checkWriteTimeout bounds each line of a check that is written to the page.
+// checkWriteTimeout limits each line of a check that is written to the page.
 const checkWriteTimeout = 10 * time.Second
 
-// overTheNetwork are the checks that a file cannot pass, because nothing is sent for them.
+// overTheNetwork lists the checks that do not apply to a file, because nothing is sent for them.
 var overTheNetwork = []string{client.CheckHTTPS, client.CheckReachable, client.CheckCertificate, client.CheckRedirect}
 
-// checkValues are what was filled in for an endpoint.
+// checkValues holds the values filled in for an endpoint.
 type checkValues struct {
 	Params  map[string]string       `json:"params"`
 	Context map[string]contextValue `json:"context"`
 }
 
-// given returns the values that a check can send. JSON is not among them: as text it would be another value.
+// given returns the values that a check can send. JSON values are left out, because as text they would mean something
+// else.
 func (v checkValues) given() client.Values {
 	values := client.Values{Params: v.Params, Context: make(map[string]string)}
 	for key, value := range v.Context {
@@ -46,13 +47,13 @@ func (v checkValues) given() client.Values {
 	return values
 }
 
-// checkSchema is a JSON Schema that feeds are validated against.
+// checkSchema is a JSON Schema to validate feeds against.
 type checkSchema struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
 }
 
-// checkLine is a line of the answer to a check: a result, how far it is, or the end.
+// checkLine is a line of the response to a check: a result, the progress, or the end.
 type checkLine struct {
 	Result *client.Result `json:"result,omitempty"`
 	Done   int            `json:"done,omitempty"`
@@ -61,9 +62,9 @@ type checkLine struct {
 	OK     bool           `json:"ok,omitempty"`
 }
 
-// serveCheck runs the checks of signpost check, and writes each result as a line of JSON when it is there. A registered
-// address is checked where it is; the manifest of a file is checked as signpost serve would send it, and its feeds where
-// the page sends requests to.
+// serveCheck runs the checks of signpost check, and writes each result as a line of JSON as soon as it is available. A
+// registered address is checked in place; the manifest of a file is checked as signpost serve would send it, and its
+// feeds wherever the page sends requests.
 func (s *Studio) serveCheck(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Source    string                 `json:"source"`
@@ -168,7 +169,8 @@ func (s *Studio) serveCheck(w http.ResponseWriter, r *http.Request) {
 	write(checkLine{End: true, OK: report.OK})
 }
 
-// checkTransport sends what a check asks for to where the page sends requests. The manifest of a file is answered here.
+// checkTransport sends the requests of a check to wherever the page sends requests. Requests for the manifest of a file
+// are answered locally.
 func checkTransport(base http.RoundTripper, src *source, send string, origin *url.URL, handler http.Handler, route string) http.RoundTripper {
 	return transportFunc(func(req *http.Request) (*http.Response, error) {
 		own := onHost(req.URL.String(), src.Host)
@@ -189,11 +191,11 @@ func checkTransport(base http.RoundTripper, src *source, send string, origin *ur
 // manifestHandler serves the manifest of a file as signpost serve does.
 func manifestHandler(src *source, v *version) (http.Handler, string, error) {
 	name, base := v.Name, src.file.file.BasePath
-	if name == "" { // a manifest that was saved: its address is not known
+	if name == "" { // a saved manifest: its address is unknown
 		name = "v1"
 	}
 	template := src.file.templates[v.Name]
-	if template == nil { // nothing of it may get lost that the check is to report
+	if template == nil { // keep everything that the check has to report
 		return foreignHandler(v.body), routes.Path(base, name), nil
 	}
 	service := server.Service{BasePath: base, Versions: map[string]*signpost.Template{name: template}}
@@ -201,7 +203,7 @@ func manifestHandler(src *source, v *version) (http.Handler, string, error) {
 	return handler, routes.Path(base, name), err
 }
 
-// foreignHandler serves a manifest with what the specification does not name as a good service would.
+// foreignHandler serves a manifest with extensions as a good service would.
 func foreignHandler(body []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

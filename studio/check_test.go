@@ -16,7 +16,7 @@ import (
 	"signpost/studio"
 )
 
-// check runs the checks of a source, and returns how each went and whether all are fine.
+// check runs the checks of a source, and returns the outcome of each and whether all are fine.
 func check(t *testing.T, address string, in object) (results map[string]string, ok bool) {
 	t.Helper()
 	body, err := json.Marshal(in)
@@ -48,7 +48,7 @@ func check(t *testing.T, address string, in object) (results map[string]string, 
 	return results, ok
 }
 
-// TestCheckOfAFile: what was not sent over the network is not said to work.
+// TestCheckOfAFile checks that what was not sent over the network is not reported as working.
 func TestCheckOfAFile(t *testing.T) {
 	local := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

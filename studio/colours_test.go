@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// TestColoursCanBeRead holds the colours of both schemes against WCAG AA: 4.5 to 1 for text, 3 to 1 for what shows a
-// control.
+// TestColoursCanBeRead checks the colours of both schemes against WCAG AA: 4.5 to 1 for text, 3 to 1 for controls.
 func TestColoursCanBeRead(t *testing.T) {
 	css, err := os.ReadFile("assets/base.css")
 	if err != nil {
@@ -23,7 +22,7 @@ func TestColoursCanBeRead(t *testing.T) {
 	}
 	colours := make(map[string]string)
 	for i, scheme := range []string{"light", "dark"} {
-		maps.Copy(colours, variables(roots[i][1])) // the dark scheme changes the light one
+		maps.Copy(colours, variables(roots[i][1])) // the dark scheme overrides the light one
 		for need, pairs := range map[float64]string{
 			4.5: `text/page text/card text/inset text/bad-soft quiet/page quiet/card quiet/inset quiet/accent-soft accent/page accent/card
 				on-accent/accent on-accent/accent-hover key/card key/inset good/good-soft notable/notable-soft notable/card bad/bad-soft

@@ -11,13 +11,13 @@ import (
 	"signpost/host"
 )
 
-// serveDeployment changes what {{host}} becomes, the features of a file, and the origin that requests can be sent to.
-// Several tabs agree about them, so they are kept here.
+// serveDeployment changes the value of {{host}}, the features of a file, and the origin that requests can be sent to.
+// They are stored here, so that several tabs agree.
 func (s *Studio) serveDeployment(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Host     *string   `json:"host"`
 		SendTo   *string   `json:"send_to"`
-		Source   string    `json:"source"` // whose features they are
+		Source   string    `json:"source"` // the source of the features
 		Features *[]string `json:"features"`
 	}
 	if !read(w, r, &in) {
@@ -93,8 +93,8 @@ func (s *Studio) deploy(hostText, sendToText *string, id string, features *[]str
 	return nil
 }
 
-// redeploy compiles the last good text, and those it is compared with, with other features. A switch is no change of the
-// definition.
+// redeploy compiles the last good text, and the texts it is compared with, with other features. Flipping a switch is
+// not a change of the definition.
 func (state *fileState) redeploy(s *Studio, rev int) {
 	for _, c := range []**compiled{&state.good, &state.base, &state.previous} {
 		if *c == nil {
@@ -107,14 +107,14 @@ func (state *fileState) redeploy(s *Studio, rev int) {
 			*c = again
 		}
 	}
-	state.restored = nil // it has other features in it
+	state.restored = nil // contains other features
 	if state.base != nil && state.good != nil && state.base.file == state.good.file {
 		state.base = state.good
 	}
 	state.build(s, rev)
 }
 
-// parseOrigin checks an origin that requests are sent to, and returns it without a slash at its end. Empty is none.
+// parseOrigin validates an origin that requests are sent to, and returns it without a trailing slash. Empty means none.
 func parseOrigin(text string) (string, error) {
 	text = strings.TrimSuffix(strings.TrimSpace(text), "/")
 	if text == "" {
@@ -125,7 +125,7 @@ func parseOrigin(text string) (string, error) {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		return "", fmt.Errorf("%q is not an origin", text)
 	case u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "":
-		return "", fmt.Errorf("%q is more than an origin: leave out everything but scheme, host and port", text)
+		return "", fmt.Errorf("%q is more than an origin: remove everything except scheme, host and port", text)
 	}
 	return strings.ToLower(u.Scheme + "://" + u.Host), nil
 }

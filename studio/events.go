@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// heartbeat is how often a quiet stream sends a comment, so that a page that has gone is noticed.
+	// heartbeat is how often a quiet stream sends a comment, to notice pages that are gone.
 	heartbeat = 15 * time.Second
 
-	// writeTimeout bounds each write to a stream, which as a whole has no end.
+	// writeTimeout limits each write to a stream, which as a whole is endless.
 	writeTimeout = 10 * time.Second
 )
 
-// serveEvents streams the revision of the state, at once and after each change. One tab of a browser holds the stream and
-// tells the others, because a browser opens six connections to a host and no more.
+// serveEvents streams the revision of the state, immediately and after each change. One tab of a browser holds the
+// stream and notifies the others, because a browser opens at most six connections to a host.
 func (s *Studio) serveEvents(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
 	control.SetReadDeadline(time.Time{})
@@ -53,17 +53,18 @@ func (s *Studio) serveEvents(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// state is what the page knows of the server. Sources are those that have changed since the revision that the page has.
+// state is what the page knows about the server. Sources contains only those that changed after the revision that the
+// page has.
 type state struct {
 	Instance string    `json:"instance"`
 	Build    string    `json:"build"`
 	Rev      int       `json:"rev"`
 	Host     string    `json:"host"`
 	SendTo   string    `json:"send_to"`
-	Order    []string  `json:"order"` // the ids of all sources
+	Order    []string  `json:"order"` // ids of all sources
 	Sources  []*source `json:"sources"`
-	Overlap  []nesting `json:"overlap"` // nil if nothing has changed
-	Git      bool      `json:"git"`     // whether changes can be shown against a git revision
+	Overlap  []nesting `json:"overlap"` // nil if unchanged
+	Git      bool      `json:"git"`     // whether comparison with a git revision is available
 	Fixes    bool      `json:"fixes"`   // whether fixes can be applied to files
 }
 

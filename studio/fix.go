@@ -11,7 +11,7 @@ import (
 	"signpost/definition"
 )
 
-// serveFix applies the fix of a finding to the file on the disk. The page follows as it does when an editor saves it.
+// serveFix applies the fix of a finding to the file on disk. The page then updates as if an editor had saved it.
 func (s *Studio) serveFix(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Source string `json:"source"`
@@ -45,14 +45,14 @@ func (s *Studio) serveFix(w http.ResponseWriter, r *http.Request) {
 	reply(w, struct{}{})
 }
 
-// writeFix writes a file with a fix applied, unless somebody has changed it since it was read.
+// writeFix writes a file with a fix applied, unless it has changed since it was read.
 func (s *Studio) writeFix(src *source, fix signpost.Fix) error {
 	text, err := os.ReadFile(src.Path)
 	if err != nil {
 		return err
 	}
 	if !bytes.Equal(text, src.text) || len(text) > definition.MaxSize {
-		return errors.New("the file has changed since it was read: look again, and try again")
+		return errors.New("the file has changed since it was read: check it and try again")
 	}
 	return s.opts.WriteFile(src.Path, definition.ApplyFixes(src.Name, text, fix))
 }

@@ -8,28 +8,27 @@ import (
 	"strings"
 )
 
-// policy lets the page load what this server serves, and nothing else. Not even its own scripts can turn text
-// into markup.
+// policy lets the page load only what this server serves. Not even its own scripts can turn text into markup.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types 'none'"
 
-// ownOrigins returns the origins that a page of this server can have: the address, and localhost for it.
+// ownOrigins returns the origins of this server's page: its address, and localhost instead of it.
 func ownOrigins(listen netip.AddrPort) map[string]bool {
 	origins := make(map[string]bool)
 	for _, host := range []string{listen.Addr().String(), "localhost"} {
 		port := strconv.Itoa(int(listen.Port()))
 		origins["http://"+net.JoinHostPort(host, port)] = true
-		if port == "80" { // which browsers leave out
+		if port == "80" { // omitted by browsers
 			origins["http://"+strings.TrimSuffix(net.JoinHostPort(host, ""), ":")] = true
 		}
 	}
 	return origins
 }
 
-// guard refuses every request that is not the user's own. Another site can make the browser send requests here: by
-// a form or a script, which Origin and Sec-Fetch-Site tell, or by a name of its own that it lets lead to loopback,
-// which Host tells.
+// guard rejects every request that does not come from the user. Another site can make the browser send requests here:
+// with a form or script, which Origin and Sec-Fetch-Site reveal, or with a domain name that resolves to loopback (DNS
+// rebinding), which Host reveals.
 func (s *Studio) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -50,7 +49,7 @@ func (s *Studio) guard(next http.Handler) http.Handler {
 				Hint:   "Open the address that signpost studio has printed.",
 			})
 		case len(origin) > 1 || len(origin) == 1 && !s.origins[strings.ToLower(origin[0])],
-			len(site) > 1 || len(site) == 1 && site[0] != "same-origin" && site[0] != "none": // none is the user, who typed it
+			len(site) > 1 || len(site) == 1 && site[0] != "same-origin" && site[0] != "none": // none means that the user typed the address
 			refuse(w, problem{
 				Status: http.StatusForbidden,
 				Detail: "The studio does not answer to other sites.",

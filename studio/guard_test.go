@@ -12,7 +12,7 @@ import (
 	"signpost/studio"
 )
 
-// newStudio returns a studio that believes to be at an address, with a file.
+// newStudio returns a studio with a file that believes to be at an address.
 func newStudio(t *testing.T, listen string) *studio.Studio {
 	t.Helper()
 	s, err := studio.New(studio.Options{Listen: netip.MustParseAddrPort(listen)})
@@ -23,11 +23,11 @@ func newStudio(t *testing.T, listen string) *studio.Studio {
 	return s
 }
 
-// TestGuard sends what browsers send on behalf of other sites, to every route.
+// TestGuard sends to every route what browsers send on behalf of other sites.
 func TestGuard(t *testing.T) {
 	s := newStudio(t, "127.0.0.1:8079")
 	over, cancel := context.WithCancel(t.Context())
-	cancel() // the stream of events ends at once
+	cancel() // ends the event stream immediately
 	routes := map[string]string{
 		"/": "GET", "/studio.js": "GET", "/api/state": "GET", "/api/events": "GET", "/films/v1/endpoints-manifest": "GET", "/nowhere": "GET",
 		"/api/register": "POST", "/api/update": "POST", "/api/remove": "POST", "/api/deployment": "POST", "/api/changes": "POST", "/api/accept": "POST", "/api/check": "POST", "/api/base": "GET", "/api/fix": "POST", "/api/text": "GET", "/api/picture": "GET", "/api/compose": "POST",
@@ -126,7 +126,7 @@ func checkHeaders(t *testing.T, h http.Header) {
 	}
 }
 
-// TestBodies sends what is not the page's JSON, such as what a form of another site can send.
+// TestBodies sends bodies that are not the page's JSON, such as what a form on another site can send.
 func TestBodies(t *testing.T) {
 	s := newStudio(t, "127.0.0.1:8079")
 	for _, test := range []struct {

@@ -81,13 +81,13 @@ func TestPageTakesHostileManifestsAsText(t *testing.T) {
 	p.press(kb.Escape)
 	p.eval(`document.querySelector('.views a[href^="#/endpoints"]').click()`)
 
-	// It is all text: no element of its own, no script that ran, no link that leads to one.
+	// It is all text: no elements of its own, no script that ran, no link that leads to one.
 	if got := p.eval(`[window.pwned, window.violated, document.querySelectorAll("main img, #app script, #controls b").length,
 [...document.querySelectorAll("a")].filter((a) => !/^https?:$/.test(a.protocol)).length].join()`); got != ",,0,0" {
 		t.Errorf("it became markup: %v", got)
 	}
 	p.expect("TrustedHTML")
-	// Even a mistake in a script of the page could not make it markup.
+	// Not even a mistake in a script of the page could turn it into markup.
 	if got := p.eval(`(() => { try { document.body.insertAdjacentHTML("beforeend", "<b>x</b>"); return "markup"; } catch { return "refused"; } })()`); got != "refused" {
 		t.Errorf("the browser lets text become markup: %v", got)
 	}
@@ -102,7 +102,7 @@ func TestPageTakesHostileManifestsAsText(t *testing.T) {
 	}
 }
 
-// checkOverflow reports what is wider than the window.
+// checkOverflow reports content that is wider than the window.
 func (p *tab) checkOverflow(where string) {
 	p.t.Helper()
 	if got := p.eval(`[...document.querySelectorAll("body *")].filter((e) => e.checkVisibility() && !e.matches(".unseen, .unseen *, .skip, option") && e.getBoundingClientRect().right > innerWidth + 1 && !e.closest("pre, .code"))
@@ -160,7 +160,8 @@ func TestPageTakesHostileFeedsAsText(t *testing.T) {
 	}
 }
 
-// TestPageOfAnotherSiteIsRefused lets a page of another origin try what it can, and a name that leads to loopback.
+// TestPageOfAnotherSiteIsRefused lets a page of another origin, and a name that resolves to loopback, try what they
+// can.
 func TestPageOfAnotherSiteIsRefused(t *testing.T) {
 	_, address := serveFile(t, feedsYAML)
 	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -20,32 +20,32 @@ type place struct {
 	endpoint signpost.Endpoint
 }
 
-// overlap is an index of everything that is registered together.
+// overlap is an index of everything registered together.
 type overlap struct {
 	index  *signpost.Index
-	places map[string][]place // by URL, in the order of the sources
+	places map[string][]place // by URL, in source order
 	nested []nesting
 }
 
-// nesting says which other endpoints would answer for the feeds of an endpoint if it were not there.
+// nesting lists the other endpoints that would answer for the feeds of an endpoint if it did not exist.
 type nesting struct {
 	Source  string   `json:"source"`
 	Version string   `json:"version"`
 	Key     string   `json:"key"`
-	Under   []loser  `json:"under"`  // the longest first
-	Twins   []string `json:"twins"`  // the names of other sources that declare the same URL
-	Differ  bool     `json:"differ"` // a twin has another method, type or context keys
+	Under   []loser  `json:"under"`  // longest first
+	Twins   []string `json:"twins"`  // other sources that declare the same URL
+	Differ  bool     `json:"differ"` // a twin has a different method, type or context keys
 }
 
 // loser is an endpoint whose URL is a prefix of a feed, but which does not answer for it.
 type loser struct {
 	place
-	LostKeys []string            `json:"lost_keys"` // context keys that the feed does not get for that reason
-	Reason   signpost.Precedence `json:"reason"`    // why the winner comes first
+	LostKeys []string            `json:"lost_keys"` // context keys that the feed loses as a result
+	Reason   signpost.Precedence `json:"reason"`    // why the other endpoint wins
 	Inside   bool                `json:"inside"`    // it ends in the middle of a path segment
 }
 
-// overlaps returns the index of the present state.
+// overlaps returns the index of the current state.
 func (s *Studio) overlaps() *overlap {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +82,7 @@ func newOverlap(sources []*source) *overlap {
 	return x
 }
 
-// nest notes what an endpoint is nested in. Its own URL is a feed of it, placeholders and all.
+// nest records what an endpoint is nested in. Its own URL, placeholders included, is used as the feed.
 func (x *overlap) nest(sourceID, version string, e endpoint) {
 	n := nesting{Source: sourceID, Version: version, Key: e.Key, Under: []loser{}, Twins: []string{}}
 	own := x.places[e.URL]
@@ -109,11 +109,11 @@ func alike(a, b signpost.Endpoint) bool {
 	return a.Method == b.Method && a.MIMEType == b.MIMEType && slices.Equal(a.ContextObj, b.ContextObj)
 }
 
-// lose returns an endpoint that does not answer for a feed, because winner does.
+// lose returns an endpoint that does not answer for a feed because winner does.
 func (x *overlap) lose(shadowed signpost.Shadowed, winner place) loser {
 	other := x.places[shadowed.Endpoint][0]
 	l := loser{place: other, LostKeys: []string{}, Reason: shadowed.By, Inside: shadowed.InsideSegment}
-	for _, item := range other.endpoint.ContextObj { // shadowed knows the keys that it loses to the first of equals
+	for _, item := range other.endpoint.ContextObj { // shadowed has the keys lost to the first of equals
 		if !slices.ContainsFunc(winner.endpoint.ContextObj, func(c signpost.ContextItem) bool { return c.Key == item.Key }) {
 			l.LostKeys = append(l.LostKeys, item.Key)
 		}
@@ -125,7 +125,7 @@ func (x *overlap) lose(shadowed signpost.Shadowed, winner place) loser {
 type match struct {
 	Feed    string                 `json:"feed"`
 	Found   bool                   `json:"found"`
-	Problem string                 `json:"problem"` // why it is not a feed's URL
+	Problem string                 `json:"problem"` // why it is not a feed URL
 	Winner  place                  `json:"winner"`
 	Context []signpost.ContextItem `json:"context_obj"`
 	Inside  bool                   `json:"inside_segment"`
@@ -133,7 +133,7 @@ type match struct {
 	Twins   []place                `json:"twins"` // other sources that declare the same URL
 }
 
-// match finds the endpoint of a feed. Where several sources declare the same URL, it is the preferred one's.
+// match finds the endpoint of a feed. If several sources declare the same URL, the preferred source wins.
 func (x *overlap) match(feed, preferred string) match {
 	out := match{Feed: feed, Context: []signpost.ContextItem{}, Losers: []loser{}, Twins: []place{}}
 	m, ok := x.index.Match(feed)
@@ -159,10 +159,10 @@ func (x *overlap) match(feed, preferred string) match {
 	return out
 }
 
-// maxFeeds bounds the feeds of one request: a screenful of pasted URLs.
+// maxFeeds limits the feeds in one request: a screenful of pasted URLs.
 const maxFeeds = 500
 
-// serveMatch tells which endpoint answers for each of some feeds, of everything that is registered.
+// serveMatch finds the endpoints that answer for the given feeds, among everything registered.
 func (s *Studio) serveMatch(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Source string   `json:"source"` // preferred
@@ -190,7 +190,7 @@ func (s *Studio) serveMatch(w http.ResponseWriter, r *http.Request) {
 	}{out})
 }
 
-// why says in words why the winner answers for a feed and another endpoint does not.
+// why explains why the winner answers for a feed and another endpoint does not.
 func (l loser) why(winner place) string {
 	switch l.Reason {
 	case signpost.ByLiterals:

@@ -11,7 +11,7 @@ import (
 	"signpost/studio"
 )
 
-// overlapYAML has endpoints that take feeds over from each other.
+// overlapYAML has endpoints that take feeds from each other.
 const overlapYAML = `
 versions:
   v1:
@@ -29,8 +29,8 @@ versions:
       https://{{host}}/v1/media/clips: {name: Clips, method: get, mime_type: application/json}
 `
 
-// TestComposeAsksMatch fills in a placeholder so that the feed belongs to another endpoint: what an app sends is that
-// one's to say.
+// TestComposeAsksMatch fills in a placeholder so that the feed belongs to another endpoint, which then determines what
+// an app sends.
 func TestComposeAsksMatch(t *testing.T) {
 	_, address := serveFile(t, overlapYAML)
 	in := object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://{{host}}/v1/{{section}}",
@@ -40,7 +40,7 @@ func TestComposeAsksMatch(t *testing.T) {
 	if owner["name"] != "Media" || owner["key"] != "https://{{host}}/v1/media" || get(t, owner, "context_obj", 0, "key") != "beta" {
 		t.Fatalf("owner %v", owner)
 	}
-	// It is a tie in length, so it is not that the other is shorter.
+	// The lengths are equal, so that is not the reason.
 	if owner["why"] != `both cover the same part of the feed URL, and "Media" spells more of it out` {
 		t.Errorf("why: %v", owner["why"])
 	}
@@ -88,7 +88,7 @@ func TestMatch(t *testing.T) {
 		t.Errorf("match %v", found)
 	}
 
-	// All that is registered counts, and the longest wins. The same URL in another source is the same endpoint.
+	// Everything registered counts, and the longest wins. The same URL in another source is the same endpoint.
 	id := serveText(t, `{"endpoints":{
 "https://localhost/v1/feeds/7":{"name":"Seven","method":"get","mime_type":"application/json"},
 "https://localhost/v1/feeds":{"name":"Other","method":"get","mime_type":"application/json"}}}`)
@@ -105,7 +105,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestNesting says which endpoints swallow which, across everything that is registered.
+// TestNesting checks which endpoints take feeds from which, across everything registered.
 func TestNesting(t *testing.T) {
 	s, address := serve(t, studio.Options{})
 	s.SetFiles(
@@ -132,13 +132,13 @@ func TestNesting(t *testing.T) {
 	if get(t, media, "under", 0, "reason") != "literals" || !cmp.Equal(media["twins"], any([]any{"other.yaml"})) || media["differ"] != true {
 		t.Errorf("media %v", media)
 	}
-	// What is registered besides is not judged.
+	// Manifests registered alongside get no findings.
 	if other := sourceOf(t, address, "other.yaml"); other["judged"] != false || !cmp.Equal(other["findings"], any([]any{})) {
 		t.Errorf("other %v", other)
 	}
 }
 
-// TestFindingsTogether: lint looks at everything that is registered in the page together, addresses too.
+// TestFindingsTogether checks that everything registered on the page is linted together, including addresses.
 func TestFindingsTogether(t *testing.T) {
 	s, address := serve(t, studio.Options{})
 	wide := "base_path: /wide\nversions: {v1: {endpoints: {\"https://{{host}}/v1/feeds\": {name: Wide, method: get, mime_type: application/json, context_obj: [{key: token, type: ctx}]}}}}"

@@ -25,7 +25,7 @@ import (
 	"signpost/studio"
 )
 
-// serveFeeds starts a feed service that says what it was sent, and returns the port that it is on.
+// serveFeeds starts a feed service that echoes what it was sent, and returns its port.
 func serveFeeds(t *testing.T) (port string) {
 	t.Helper()
 	items := []signpost.ContextItem{{Key: "login.token", Type: signpost.ContextCtx, Required: true, Mapper: "token"}}
@@ -67,17 +67,17 @@ func serveControls(t *testing.T) (s *studio.Studio, address, feed string) {
 	return s, address, "http://127.0.0.1:" + port + "/v1/series"
 }
 
-// listed is an expression for an endpoint in the tree.
+// listed returns an expression for an endpoint in the tree.
 func listed(name string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll("#endpoints li")].find((b) => b.querySelector(".name").textContent === %s)`, quoteJS(name))
 }
 
-// radio is an expression for a radio button of a group.
+// radio returns an expression for a radio button of a group.
 func radio(group, value string) string {
 	return fmt.Sprintf(`document.querySelector("#" + CSS.escape(%s) + " input[value=" + CSS.escape(%s) + "]")`, quoteJS(group), quoteJS(value))
 }
 
-// toggle is an expression for a choice of a toggle: "", false or true.
+// toggle returns an expression for a choice of a toggle: "", false or true.
 func toggle(key, value string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll("#" + CSS.escape("modifier-" + %s + "-group") + " input")].find((i) => i.value === %s)`, quoteJS(key), quoteJS(value))
 }
@@ -92,12 +92,13 @@ func (p *tab) register(address string) {
 	p.press(kb.Enter)
 }
 
-// TestPageFromControlsToAnswer does what somebody does who sees the page for the first time.
+// TestPageFromControlsToAnswer does what a first-time visitor does.
 func TestPageFromControlsToAnswer(t *testing.T) {
 	_, address, feed := serveControls(t)
 	p := openTab(t, address)
 
-	// Each control has its default and its placeholder; 0 and false are defaults like others, and unset is not false.
+	// Each control has its default and its placeholder; 0 and false are defaults like any other, and unset is not
+	// false.
 	p.waitURL(feed + "/{{series_id}}/episodes?page=0&hd=false&sort=title")
 	for expression, want := range map[string]any{
 		field("Query") + ".type":           "text",
@@ -154,7 +155,7 @@ func TestPageFromControlsToAnswer(t *testing.T) {
 	p.press(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl))
 	p.wait("document.activeElement === " + field("login.token"))
 
-	// The context key travels under its alias, encoded and decoded, and is masked.
+	// The context key is sent under its alias, shown encoded and decoded, and masked.
 	p.typeInto(field("login.token"), "s3cret")
 	p.wait(field("login.token") + `.type === "password"`)
 	want := feed + "/7%2F%C3%A4/episodes?page=0&hd=false&sort=title&ctx=eyJ0b2tlbiI6InMzY3JldCJ9"
@@ -167,7 +168,7 @@ func TestPageFromControlsToAnswer(t *testing.T) {
 	p.click(radio("snippet", "curl"))
 	p.wait(`document.querySelector("#snippet-text").textContent === ` + quoteJS("curl -H 'Accept: application/json, */*;q=0.1' '"+want+"'"))
 
-	// The real service answers, beside the controls and above the fold.
+	// The real service responds, and the response is next to the controls, above the fold.
 	p.press(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl))
 	p.waitText("#answer", "200 OK")
 	p.waitText("#answer", "type as declared")
@@ -176,21 +177,21 @@ func TestPageFromControlsToAnswer(t *testing.T) {
 	p.waitText("#answer .json", `"token": "s3cret"`)
 	p.wait(`(() => { const a = document.querySelector("#answer .json").getBoundingClientRect(), c = document.querySelector("#controls").getBoundingClientRect(); return a.left >= c.right && a.top < 400; })()`)
 
-	// From now on a change is sent by itself.
+	// From now on, changes are sent automatically.
 	p.typeInto(field("Page"), "4")
 	p.waitText("#answer .json", `page=4`)
 	p.waitText("#tab-diff", "Difference")
 	p.click(`document.querySelector("#tab-diff")`)
 	p.waitText("#answer .diff", "page=4")
 
-	// What was typed is still there after a look at another endpoint, and Back goes there.
+	// Typed values survive a visit to another endpoint, and Back returns there.
 	p.click(listed("Series"))
 	p.waitURL(feed)
 	p.waitText("#answer", "Press Send")
 	p.eval("history.back()")
 	p.waitURL(strings.Replace(want, "page=0", "page=4", 1))
 
-	// A reload and a copied link show the same, but a link has no context values.
+	// A reload and a copied link show the same, but a link contains no context values.
 	p.do(chromedp.Reload())
 	p.waitURL(strings.Replace(want, "page=0", "page=4", 1))
 	link := fmt.Sprint(p.eval("location.href"))
@@ -227,7 +228,7 @@ func TestPageSaysWhatFails(t *testing.T) {
 	p.waitText(".text mark", "GET")
 	p.eval("history.back()")
 
-	// A feed that does not answer.
+	// A feed that does not respond.
 	show(s, "versions: {v1: {endpoints: {http://127.0.0.1:1/x: {name: X, method: get, mime_type: application/json}}}}")
 	p.waitURL("http://127.0.0.1:1/x")
 	p.click(button("Send"))
@@ -328,10 +329,10 @@ func startProgram(t *testing.T, args ...string) *program {
 	return &program{t, cmd, strings.TrimSpace(strings.TrimPrefix(line, "Studio: "))}
 }
 
-// listen is the address for --listen that starts the program where it was.
+// listen returns the --listen address that restarts the program in the same place.
 func (p *program) listen() string { return strings.Trim(strings.TrimPrefix(p.address, "http://"), "/") }
 
-// stop ends the program as a terminal does.
+// stop stops the program as a terminal does.
 func (p *program) stop() {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -342,7 +343,7 @@ func (p *program) stop() {
 	}
 }
 
-// TestPageFollowsTheFile runs the real program, and changes the file on disk.
+// TestPageFollowsTheFile runs the real program and changes the file on disk.
 func TestPageFollowsTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "feeds.yaml")
 	write := func(text string) {
@@ -361,7 +362,7 @@ func TestPageFollowsTheFile(t *testing.T) {
 	p.waitURL("https://feeds.example.com/v1/feeds?q=owl&page=0&hd=false&ctx=eyJ0IjoiczNjcmV0In0")
 	p.waitText(".views", "Findings1")
 
-	// An error: the findings say where, and the last good one stays.
+	// With an error, the findings say where it is, and the last good version stays.
 	write(strings.Replace(feedsYAML, "mime_type: application/json\n", "mimetype: application/json\n", 1))
 	p.waitText("#notes", "keeps the last valid version")
 	p.waitText("#status", "feeds.yaml was saved.")
@@ -372,7 +373,7 @@ func TestPageFollowsTheFile(t *testing.T) {
 	p.wait(`document.querySelector(".findings a").href.startsWith("vscode://file/")`)
 	p.eval("history.back()")
 
-	// Fixed, and changed: what was typed stays, in what there still is, and so does the focus.
+	// Fixed and changed: typed values stay if their fields still exist, and so does the focus.
 	p.focus(field("Query"))
 	write(strings.NewReplacer("name: Feeds\n", "name: Films\n", "defaultValue: 0", "defaultValue: 5", ", placeholder: Title", ", placeholder: Film").Replace(feedsYAML))
 	p.waitText("#endpoint-name", "Films")
@@ -381,8 +382,8 @@ func TestPageFollowsTheFile(t *testing.T) {
 	p.wait(field("Query") + `.placeholder === "Film"`)
 	p.waitText(".views", "Changes3")
 
-	// Another host, for the endpoint that is looked at and for what was typed in others. A value of a context key does
-	// not go along to another host.
+	// Another host, for the current endpoint and for values typed in others. Context values do not move to another
+	// host.
 	p.click(listed("Episodes"))
 	p.typeInto(`document.querySelector("#host")`, "Other.Example.com")
 	p.press(kb.Enter)
@@ -403,7 +404,7 @@ func TestPageFollowsTheFile(t *testing.T) {
 	p.typeInto(field("device"), "tv")
 	p.waitText("#body", "device=tv")
 
-	// The file goes away, and comes back.
+	// The file disappears, and comes back.
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
@@ -411,7 +412,7 @@ func TestPageFollowsTheFile(t *testing.T) {
 	write(feedsYAML)
 	p.wait(`!document.querySelector("#source-failure")`)
 
-	// The end: exit code 0, and the page says what to do.
+	// At the end, the exit code is 0, and the page says what to do.
 	run.stop()
 	p.waitText("#offline", "The studio has stopped.")
 }

@@ -23,20 +23,20 @@ import (
 )
 
 const (
-	// maxPicture bounds a picture. A card is small, and feeds name pictures for televisions.
+	// maxPicture is the maximum size of a picture. A card is small, but feeds contain pictures for televisions.
 	maxPicture = 8 << 20
 
-	// pictureTimeout bounds a picture: a card can do without.
+	// pictureTimeout limits the download of a picture: a card can do without.
 	pictureTimeout = 10 * time.Second
 
-	// maxPictureRedirects is how many redirects are followed. Picture services use them; no context key is sent.
+	// maxPictureRedirects is how many redirects are followed. Image services use them; no context key is sent.
 	maxPictureRedirects = 3
 
-	// maxAnswers is how many answers pictures are fetched for: those of the history of a few tabs.
+	// maxAnswers is the number of responses for which pictures are fetched: the history of a few tabs.
 	maxAnswers = 200
 )
 
-// pictureGate remembers the answers that pictures may be fetched for. A feed from the internet must not make this
+// pictureGate remembers the responses for which pictures may be fetched. A feed from the internet must not make this
 // machine call addresses of its own network.
 type pictureGate struct {
 	mu      sync.Mutex
@@ -49,7 +49,7 @@ type admitted struct {
 	local  bool // the feed itself is on this machine or in its network
 }
 
-// admit notes an answer that came from an origin, and returns the id to ask for its pictures with.
+// admit records a response from an origin, and returns the id for fetching its pictures.
 func (g *pictureGate) admit(sample bool, origin string) string {
 	a := admitted{id: rand.Text(), sample: sample}
 	if u, err := url.Parse(origin); err == nil && !sample {
@@ -74,7 +74,7 @@ func (g *pictureGate) find(id string) (admitted, bool) {
 	return admitted{}, false
 }
 
-// isLocal reports whether a host is on this machine or in a private network, as far as its name tells.
+// isLocal reports whether a host is on this machine or in a private network, judging by its name.
 func isLocal(host string) bool {
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") || strings.HasSuffix(host, ".local") {
 		return true
@@ -88,7 +88,8 @@ func isPublic(addr netip.Addr) bool {
 	return addr.IsGlobalUnicast() && !addr.IsPrivate()
 }
 
-// servePicture fetches a picture of an answer, or makes that of a sample. Raster pictures only: an SVG can hold scripts.
+// servePicture fetches a picture of a response, or generates that of a sample. It accepts only raster images: SVG can
+// contain scripts.
 func (s *Studio) servePicture(w http.ResponseWriter, r *http.Request) {
 	from, ok := s.pictures.find(r.URL.Query().Get("answer"))
 	if !ok {
@@ -127,7 +128,7 @@ func (s *Studio) servePicture(w http.ResponseWriter, r *http.Request) {
 	w.Write(body)
 }
 
-// pictureType returns the type of a raster picture by its first bytes, whatever the server calls it.
+// pictureType detects the type of a raster image by its first bytes, whatever the server calls it.
 func pictureType(body []byte) string {
 	switch kind := http.DetectContentType(body); kind {
 	case "image/png", "image/jpeg", "image/gif", "image/webp":
@@ -153,7 +154,7 @@ func (s *Studio) fetchPicture(ctx context.Context, u *url.URL, local bool) ([]by
 		transport.DisableKeepAlives = true
 	}
 	if !local {
-		// What a name resolves to is known when it is dialled, and not before.
+		// The address of a name is only known when it is dialled.
 		dialer := &net.Dialer{Timeout: pictureTimeout, Control: func(_, address string, _ syscall.RawConn) error {
 			if at, err := netip.ParseAddrPort(address); err != nil || !isPublic(at.Addr()) {
 				return errors.New("the picture is on this machine or in its network, and the feed is not")
@@ -192,13 +193,13 @@ func (s *Studio) fetchPicture(ctx context.Context, u *url.URL, local bool) ([]by
 	return body, nil
 }
 
-// The size of sample pictures: small to make, large enough for a card.
+// Size of sample pictures: cheap to generate, large enough for a card.
 const (
 	sampleWidth  = 480
 	sampleHeight = 270
 )
 
-// sampleColours are pairs for the sky and the land of sample pictures.
+// sampleColours are pairs of colours for sky and land.
 var sampleColours = [][2]color.RGBA{
 	{{0x2f, 0x6f, 0x86, 255}, {0x17, 0x3f, 0x52, 255}}, {{0xd2, 0x6a, 0x45, 255}, {0x8f, 0x38, 0x2b, 255}},
 	{{0x6c, 0xa5, 0x9a, 255}, {0x2f, 0x66, 0x60, 255}}, {{0x7d, 0x5b, 0xa6, 255}, {0x4a, 0x33, 0x72, 255}},
@@ -206,7 +207,7 @@ var sampleColours = [][2]color.RGBA{
 	{{0xd9, 0xa4, 0x41, 255}, {0x8a, 0x5a, 0x1e, 255}}, {{0x59, 0x8a, 0x4c, 255}, {0x2b, 0x4f, 0x2a, 255}},
 }
 
-// samplePicture paints a landscape: a sky, a sun or moon, and hills. The number decides about all of them.
+// samplePicture paints a landscape: a sky, a sun or moon, and hills, all derived from the number.
 func samplePicture(n int) []byte {
 	sky, land := sampleColours[n%len(sampleColours)][0], sampleColours[n%len(sampleColours)][1]
 	mix := func(a, b color.RGBA, t float64) color.RGBA {
@@ -253,7 +254,7 @@ func samplePicture(n int) []byte {
 	}
 	var out bytes.Buffer
 	enc := png.Encoder{CompressionLevel: png.BestSpeed}
-	if err := enc.Encode(&out, img); err != nil { // a buffer takes everything
+	if err := enc.Encode(&out, img); err != nil { // writing to a Buffer cannot fail
 		return nil
 	}
 	return out.Bytes()

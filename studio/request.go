@@ -16,13 +16,13 @@ import (
 	"signpost/contextkeys"
 )
 
-// filled is an endpoint, and what the page has filled in for it. Values are kept by the page alone.
+// filled is an endpoint with the values filled in on the page. Only the page stores these values.
 type filled struct {
 	Source   string `json:"source"`
 	Version  string `json:"version"`
 	Endpoint string `json:"endpoint"` // its key
 
-	Params    map[string]string       `json:"params"`    // by the name of the placeholder
+	Params    map[string]string       `json:"params"`    // by placeholder name
 	Modifiers map[string]string       `json:"modifiers"` // by the key of the param
 	Context   map[string]contextValue `json:"context"`   // by context key
 
@@ -30,32 +30,32 @@ type filled struct {
 	Without bool   `json:"without"` // send it although required context keys are missing
 }
 
-// contextValue is a text, or the text of a JSON value.
+// contextValue is a string, or the text of a JSON value.
 type contextValue struct {
 	Text string `json:"text"`
 	JSON bool   `json:"json"`
 }
 
-// The ways to send a request.
+// Ways to send a request.
 const (
-	sendPublished = "published" // to where the manifest says
+	sendPublished = "published" // to the URL in the manifest
 	sendOrigin    = "origin"    // to another origin, if it is for the service's own host
-	sendSample    = "sample"    // to nobody: the studio makes an answer
+	sendSample    = "sample"    // not at all: the studio generates a response
 )
 
 // draft is the request that an app would send, as far as it is filled in.
 type draft struct {
 	Method   string    `json:"method"`
-	URL      string    `json:"url"` // placeholders that are open stand as they are
+	URL      string    `json:"url"` // open placeholders are left as they are
 	Accept   string    `json:"accept"`
 	Ctx      string    `json:"ctx"`
-	Decoded  string    `json:"decoded"` // what is in ctx, as indented JSON
+	Decoded  string    `json:"decoded"` // contents of ctx, as indented JSON
 	Body     string    `json:"body"`
 	BodyType string    `json:"body_type"`
 	Snippets []snippet `json:"snippets"` // none if the request cannot be sent
-	Problems []missing `json:"problems"` // what keeps it from being sent
-	Owner    *owner    `json:"owner"`    // of the feed, if that is another endpoint
-	Keeps    []loser   `json:"losers"`   // the endpoints that do not answer for the feed because this one does
+	Problems []missing `json:"problems"` // reasons why it cannot be sent
+	Owner    *owner    `json:"owner"`    // of the feed, if it is another endpoint
+	Keeps    []loser   `json:"losers"`   // endpoints that do not answer for the feed because this one does
 	Inside   bool      `json:"inside_segment"`
 
 	endpoint signpost.Endpoint
@@ -69,8 +69,7 @@ type owner struct {
 	Why     string                 `json:"why"`
 }
 
-// missing is something that a request lacks, and the field that it belongs in: param:, modifier: or context: and
-// a name, or nothing.
+// missing is something that a request lacks, and its field: param:, modifier: or context: and a name, or nothing.
 type missing struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
@@ -115,9 +114,9 @@ func (s *Studio) serveCompose(w http.ResponseWriter, r *http.Request) {
 	reply(w, d)
 }
 
-// compose returns the draft of a request. Package client builds it, so it is what an app sends; where something is
-// missing, that is left out or stands for itself. If the feed belongs to another endpoint, an app would send another
-// request, and the draft says whose.
+// compose returns the draft of a request. Package client builds it, so it is what an app sends; missing values are
+// omitted or shown as placeholders. If the feed belongs to another endpoint, an app would send a different request, and
+// the draft says whose.
 func (s *Studio) compose(ctx context.Context, src *source, e signpost.Endpoint, in filled) draft {
 	d := draft{Method: strings.ToUpper(e.Method), URL: e.URL, Snippets: []snippet{}, Problems: []missing{}, Keeps: []loser{}, endpoint: e}
 	call, open := d.usable(e, in)
@@ -132,7 +131,7 @@ func (s *Studio) compose(ctx context.Context, src *source, e signpost.Endpoint, 
 		err = checkTarget(req.URL)
 	}
 	if err != nil {
-		if len(d.Problems) == 0 || len(open) == 0 { // else it is about a placeholder that is open
+		if len(d.Problems) == 0 || len(open) == 0 { // otherwise it is about an open placeholder
 			d.Problems = append(d.Problems, missing{Message: sentence(err.Error())})
 		}
 		return d
@@ -145,7 +144,7 @@ func (s *Studio) compose(ctx context.Context, src *source, e signpost.Endpoint, 
 	d.Ctx = req.URL.Query().Get("ctx")
 	d.Decoded = decoded(d.Ctx)
 	if req.Body != nil {
-		body, _ := io.ReadAll(req.Body) // from memory
+		body, _ := io.ReadAll(req.Body) // in memory
 		req.Body = io.NopCloser(bytes.NewReader(body))
 		d.Body, d.BodyType = string(body), req.Header.Get("Content-Type")
 	}
@@ -163,7 +162,7 @@ func (s *Studio) compose(ctx context.Context, src *source, e signpost.Endpoint, 
 	return d
 }
 
-// belongs finds out whose feed the URL is. The query of modifiers and ctx takes no part in it.
+// belongs determines which endpoint the feed belongs to, without the query of modifiers and ctx.
 func (d *draft) belongs(x *overlap, src *source, e signpost.Endpoint) {
 	m := x.match(d.URL, src.ID)
 	if !m.Found {
@@ -181,7 +180,7 @@ func (d *draft) belongs(x *overlap, src *source, e signpost.Endpoint) {
 	}
 }
 
-// usable returns what a request can be built from, and the placeholders that are open. The rest becomes problems.
+// usable returns what a request can be built from, and the open placeholders. The rest becomes problems.
 func (d *draft) usable(e signpost.Endpoint, in filled) (call client.Call, open []string) {
 	call = client.Call{Params: make(map[string]string), Modifiers: make(map[string]string), Context: make(map[string]any)}
 	problem := func(field, format string, args ...any) {
@@ -223,7 +222,7 @@ func (d *draft) usable(e signpost.Endpoint, in filled) (call client.Call, open [
 	return call, open
 }
 
-// checkTarget reports a URL that nothing is sent to, whatever a manifest says.
+// checkTarget rejects URLs to which nothing is ever sent, whatever a manifest says.
 func checkTarget(u *url.URL) error {
 	switch {
 	case u.Scheme != "https" && u.Scheme != "http":

@@ -18,18 +18,18 @@ import (
 )
 
 const (
-	// sampleEntries is how many entries a sample feed has if no modifier says otherwise: a full page of cards.
+	// sampleEntries is the number of entries of a sample feed if no modifier says otherwise: a full page of cards.
 	sampleEntries = 12
 
-	// maxSampleEntries bounds what a modifier may ask for.
+	// maxSampleEntries limits what a modifier may ask for.
 	maxSampleEntries = 100
 
-	// samplePicturePath is where the pictures of sample feeds seem to be, on the host of the feed.
+	// samplePicturePath is the apparent path of the pictures of sample feeds, on the host of the feed.
 	samplePicturePath = "/sample-pictures/"
 )
 
-// sampleFeeds answers for the feeds of a definition. The answers depend on the modifiers, so that changing a control
-// changes the feed, and lead to the other endpoints of the version.
+// sampleFeeds generates feeds for a definition. They depend on the modifiers, so that changing a control changes the
+// feed, and they link to the other endpoints of the version.
 type sampleFeeds struct {
 	src      *source
 	version  version
@@ -43,7 +43,7 @@ type sampleFeed struct {
 	Entry []sampleEntry `json:"entry"`
 	Next  string        `json:"next,omitempty"`
 
-	// Received is what the request carried, as a feed service reads it.
+	// Received is what the request contained, as a feed service reads it.
 	Received sampleReceived `json:"received"`
 }
 
@@ -59,7 +59,7 @@ type sampleEntry struct {
 	MediaGroup []sampleGroup     `json:"media_group"`
 	Link       *sampleLink       `json:"link,omitempty"`
 	Extensions map[string]any    `json:"extensions"`
-	Fields     map[string]string `json:"-"` // the placeholders that it fills in
+	Fields     map[string]string `json:"-"` // values for placeholders
 }
 
 type sampleGroup struct {
@@ -83,7 +83,7 @@ type sampleReceived struct {
 	Body      string            `json:"body,omitempty"`
 }
 
-// MarshalJSON writes the entry with the fields that placeholders are bound to.
+// MarshalJSON includes the fields that placeholders are bound to.
 func (e sampleEntry) MarshalJSON() ([]byte, error) {
 	type plain sampleEntry
 	text, err := json.Marshal(plain(e))
@@ -97,14 +97,14 @@ func (e sampleEntry) MarshalJSON() ([]byte, error) {
 	return slices.Concat(text[:len(text)-1], []byte(","), fields[1:]), nil
 }
 
-// The words that sample titles are made of.
+// Words for sample titles.
 var (
 	sampleFirst  = []string{"The Lighthouse", "Northbound", "A Year on the", "Salt and", "Signal", "The Long Way", "Paper", "Under a Copper", "Winter", "The Glass", "Seven", "Low"}
 	sampleSecond = []string{"Keeper", "Express", "Island", "Stone", "Fires", "Round", "Lanterns", "Sky", "Harbour", "Orchard", "Bridges", "Tide"}
 	sampleGenres = []string{"drama", "documentary", "comedy", "nature"}
 )
 
-// sampleTitle returns the title of the entry with a number. There are 144 of them.
+// sampleTitle returns the title of the n-th entry. There are 144 of them.
 func sampleTitle(n int) string {
 	first := sampleFirst[n%len(sampleFirst)]
 	second := sampleSecond[(n+n/len(sampleFirst))%len(sampleSecond)]
@@ -125,15 +125,15 @@ func (s *sampleFeeds) RoundTrip(req *http.Request) (*http.Response, error) {
 			})
 		}
 	}
-	// The first type that an app accepts is the one that the manifest names.
+	// The first accepted type is the one in the manifest.
 	contentType, _, _ := strings.Cut(req.Header.Get("Accept"), ",")
-	if contentType == signpost.MIMEForm { // about the request, not the response
+	if contentType == signpost.MIMEForm { // describes the request, not the response
 		contentType = ""
 	}
 	return s.respond(req, http.StatusOK, cmp.Or(contentType, signpost.MIMEJSON), s.feed(req.URL, received))
 }
 
-// receive reads a request as a feed service does. Values are those of context keys, by the name that they travel under.
+// receive reads a request as a feed service does. It returns the context values by the name they were sent under.
 func (s *sampleFeeds) receive(req *http.Request) (sampleReceived, map[string]any, error) {
 	received := sampleReceived{Modifiers: make(map[string]string), Context: make(map[string]any)}
 	values := make(map[string]any)
@@ -149,7 +149,7 @@ func (s *sampleFeeds) receive(req *http.Request) (sampleReceived, map[string]any
 	}
 	if req.Body != nil {
 		defer req.Body.Close()
-		body, err := io.ReadAll(req.Body) // from memory
+		body, err := io.ReadAll(req.Body) // in memory
 		if err != nil {
 			return received, nil, err
 		}
@@ -159,7 +159,7 @@ func (s *sampleFeeds) receive(req *http.Request) (sampleReceived, map[string]any
 				values[name] = form.Get(name)
 			}
 		} else {
-			json.Unmarshal(body, &values) // what it lacks is reported as missing
+			json.Unmarshal(body, &values) // missing values are reported below
 		}
 	}
 	return received, values, nil
@@ -179,14 +179,14 @@ func (s *sampleFeeds) respond(req *http.Request, status int, contentType string,
 	}, nil
 }
 
-// wish is what the modifiers of a request ask for.
+// wish holds what the modifiers of a request ask for.
 type wish struct {
 	limit, page int
 	search      string
 	byTitle     bool
-	shift       int      // another choice of a dropdown is another selection
+	shift       int      // another choice of a dropdown gives another selection
 	flags       []string // labels of the toggles that are on
-	paged       string   // the key of the modifier for pages
+	paged       string   // key of the modifier for paging
 }
 
 func (s *sampleFeeds) wishes(sent map[string]string) wish {
@@ -246,7 +246,7 @@ func (s *sampleFeeds) feed(u *url.URL, received sampleReceived) sampleFeed {
 	}
 	if w.paged != "" && to < len(numbers) {
 		query := u.Query()
-		query.Del("ctx") // a link carries no context
+		query.Del("ctx") // links carry no context
 		query.Set(w.paged, strconv.Itoa(w.page+1))
 		next := *u
 		next.RawQuery = query.Encode()
@@ -255,7 +255,7 @@ func (s *sampleFeeds) feed(u *url.URL, received sampleReceived) sampleFeed {
 	return feed
 }
 
-// entry returns one entry. It fills in the placeholders of the other endpoints, and links to one of them.
+// entry returns one entry. It has values for the placeholders of the other endpoints, and links to one of them.
 func (s *sampleFeeds) entry(u *url.URL, n int, flags []string) sampleEntry {
 	title := sampleTitle(n)
 	id := strings.ReplaceAll(strings.ToLower(title), " ", "-")

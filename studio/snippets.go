@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// snippet is a request in the words of a tool.
+// snippet is a request in the syntax of a tool.
 type snippet struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
@@ -24,7 +24,7 @@ func snippets(d draft) []snippet {
 	}
 }
 
-// headers returns the headers that make the request what an app sends.
+// headers returns the headers that an app sends.
 func (d draft) headers() [][2]string {
 	all := [][2]string{{"Accept", d.Accept}}
 	if d.BodyType != "" {
@@ -67,7 +67,7 @@ func curl(d draft) string {
 	return strings.Join(append(parts, quoteShell(d.URL)), " ")
 }
 
-// quoteShell makes a text one word of a POSIX shell's command line.
+// quoteShell quotes a text for a POSIX shell.
 func quoteShell(text string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 	if text != "" && strings.Trim(text, plain) == "" {
@@ -95,16 +95,16 @@ func fetchCall(d draft) string {
 	return out.String()
 }
 
-// quoteJS returns a string literal of JavaScript: JSON is one.
+// quoteJS returns a JavaScript string literal: JSON is one.
 func quoteJS(text string) string {
 	quoted, err := json.Marshal(text)
-	if err != nil { // no text does that
+	if err != nil { // cannot happen: every string marshals
 		return `""`
 	}
 	return string(quoted)
 }
 
-// goCall returns the lines of Go that send the request.
+// goCall returns the equivalent Go code.
 func goCall(d draft) string {
 	var out strings.Builder
 	body := "nil"

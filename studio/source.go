@@ -13,62 +13,63 @@ import (
 	"signpost/internal/routes"
 )
 
-// source is something that the page shows: a file, or a manifest at an address. It is immutable.
+// source is a file or an address that the page shows. It is immutable.
 type source struct {
-	ID       string `json:"id"`   // the name: it is the same after a restart
+	ID       string `json:"id"`   // the name, so that it survives a restart
 	Kind     string `json:"kind"` // one of the kinds below
-	Rev      int    `json:"rev"`  // of the state in which it last changed
+	Rev      int    `json:"rev"`  // revision of the state in which it last changed
 	Name     string `json:"name"` // the file or the address
 	Path     string `json:"path"` // of a file on this machine, absolute
 	Title    string `json:"title"`
-	Host     string `json:"host"`      // what {{host}} has become
-	HostOpen bool   `json:"host_open"` // whether a URL has {{host}}
+	Host     string `json:"host"`      // value of {{host}}
+	HostOpen bool   `json:"host_open"` // whether any URL contains {{host}}
 	Read     string `json:"read"`      // when it was read
 
-	// Judged is false for what --registered names: it takes part in overlap, without findings or changes of its own.
+	// Judged is false for --registered sources: they take part in overlap, but have no findings or changes of their
+	// own.
 	Judged bool `json:"judged"`
 
 	Features   []feature        `json:"features"`
-	Versions   []version        `json:"versions"` // those of the last text without errors
+	Versions   []version        `json:"versions"` // of the last text without errors
 	Findings   []finding        `json:"findings"`
 	Notes      []string         `json:"notes"`
 	Failure    *problem         `json:"failure"` // why nothing, or nothing new, could be read
-	Stale      bool             `json:"stale"`   // the versions are not those of the present text
+	Stale      bool             `json:"stale"`   // the versions are not those of the current text
 	Changes    []change         `json:"changes"` // since it was registered or accepted
-	since      time.Time        // of the base of the changes
+	since      time.Time        // time of the base of the changes
 	Since      string           `json:"since"`
 	file       *compiled        // nil for an address
 	definition *definition.File // of an address; nil for a file
 	text       []byte           // as it was read
 	base       []signpost.Version
-	previous   []signpost.Version // of the text, or the fetch, before
+	previous   []signpost.Version // of the previous text or fetch
 }
 
-// The kinds of source.
+// Kinds of sources.
 const (
 	KindFile    = "file"
 	KindExample = "example"
 	KindAddress = "address"
 )
 
-// feature is a switch of the deployment bar.
+// feature is a switch in the deployment bar.
 type feature struct {
 	Name    string `json:"name"`
 	Enabled bool   `json:"enabled"`
 }
 
-// version is one API version, with its host resolved.
+// version is one API version, with the host resolved.
 type version struct {
-	Name      string     `json:"name"` // empty where it is not known
+	Name      string     `json:"name"` // empty if unknown
 	Revision  string     `json:"revision"`
-	Route     string     `json:"route"` // where this server has it; empty for an address
+	Route     string     `json:"route"` // path on this server; empty for an address
 	Endpoints []endpoint `json:"endpoints"`
 
 	manifest signpost.Manifest
 	body     []byte
 }
 
-// change is a change with the key of the endpoint that it is about.
+// change is a change with the key of its endpoint.
 type change struct {
 	signpost.Change
 	Key string `json:"key"`
@@ -113,31 +114,31 @@ func (src *source) keyOf(versionName, url string) string {
 	return ""
 }
 
-// File is a definition to show, or a manifest that was saved.
+// File is a definition or a saved manifest to show.
 type File struct {
 	Definition *definition.File
-	Text       []byte // that the definition was read from
+	Text       []byte // text of the definition
 	Path       string // absolute, for editors; empty if there is no file
 	Kind       string // KindFile, or KindExample for the built-in example; empty means KindFile
 
 	// Registered files take part in overlap only.
 	Registered bool
 
-	// Err is why the file could not be read again. Then Definition is nil, and what Name names stays as it was.
+	// Err is the reason why the file could not be read again. Then Definition is nil, and the file keeps its old state.
 	Err  error
 	Name string
 }
 
-// fileState is a file as it was last read and as it was last good, with the switches of its deployment.
+// fileState is a file as last read and as last good, with its deployment settings.
 type fileState struct {
 	given    File
 	name     string
 	read     time.Time
 	failure  error
-	features []string // enabled by the page; nil means the default
+	features []string // enabled on the page; nil means the default
 
 	good, base, previous *compiled
-	restored             []signpost.Version // the base from before a restart, in place of base
+	restored             []signpost.Version // base from before a restart, which replaces base
 	since                time.Time
 	stale                bool
 
@@ -148,32 +149,32 @@ type fileState struct {
 type compiled struct {
 	file      *definition.File
 	text      []byte
-	written   []signpost.Version            // with features applied and {{host}} still in it
-	templates map[string]*signpost.Template // nil for a manifest with what the specification does not name
-	origins   map[string]map[string]string  // by version and URL, then by context key: the feature that adds it
+	written   []signpost.Version            // with features applied and {{host}} unresolved
+	templates map[string]*signpost.Template // nil for a manifest with extensions
+	origins   map[string]map[string]string  // feature that adds a context key, by version and URL, then by key
 }
 
-// compile returns the text of a file with features applied: nil means the ones that the file enables itself. A manifest
-// that somebody else wrote is read leniently.
+// compile compiles a file with features; nil means those that the file enables. Other people's manifests are read
+// leniently.
 func compile(f *definition.File, text []byte, features []string) (*compiled, error) {
 	c := &compiled{file: f, text: text, origins: featureKeys(f, features)}
 	var err error
 	if c.templates, err = f.Compile(features); err != nil && !onlyForeign(f) {
-		return nil, err // it is among the findings
+		return nil, err // reported as a finding
 	}
 	c.written = f.Readable(features)
 	return c, nil
 }
 
-// onlyForeign reports whether a file is a manifest whose only errors are about what the specification does not name.
+// onlyForeign reports whether a file is a manifest whose only errors are extensions of the specification.
 func onlyForeign(f *definition.File) bool {
 	return f.Served() && !slices.ContainsFunc(definition.Errors(f), func(found signpost.Finding) bool {
 		return client.Lenient(found).Severity == signpost.SeverityError
 	})
 }
 
-// SetFiles shows definitions in place of those before. Where one has errors its last good text stays, as it does in a
-// service, with the errors beside it.
+// SetFiles replaces the definitions. If one has errors, its last good text stays, as in a service, with the errors next
+// to it.
 func (s *Studio) SetFiles(files ...File) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -204,8 +205,8 @@ func (s *Studio) SetFiles(files ...File) {
 	}
 }
 
-// relint lints everything that is registered together, and returns the sources for which that has another result.
-// Those at addresses are replaced; the caller builds the files, and holds the lock.
+// relint lints everything registered together, and returns the sources whose findings have changed. It replaces those
+// at addresses; the caller builds the files, and holds the lock.
 func (s *Studio) relint(rev int) map[string]bool {
 	var judged, besides []*definition.File
 	for _, f := range s.files {
@@ -248,7 +249,7 @@ func (s *Studio) relint(rev int) map[string]bool {
 	return changed
 }
 
-// set reads a file into its state, and reports whether anything is new.
+// set reads a file into its state, and reports whether anything has changed.
 func (s *Studio) set(state *fileState, f File) bool {
 	if f.Err != nil {
 		same := state.failure != nil && state.failure.Error() == f.Err.Error()
@@ -263,7 +264,7 @@ func (s *Studio) set(state *fileState, f File) bool {
 	return true
 }
 
-// enabled returns the features that are on, or nil for those that the file enables itself.
+// enabled returns the features that are on, or nil for those that the file enables.
 func (state *fileState) enabled(given []string) []string {
 	names := given
 	if state.features != nil {
@@ -276,7 +277,7 @@ func (state *fileState) enabled(given []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(known, name) })
 }
 
-// compile takes the present text over, unless it has errors.
+// compile makes the current text the last good one, unless it has errors.
 func (state *fileState) compile(features []string) {
 	good, err := compile(state.given.Definition, state.given.Text, state.enabled(features))
 	if state.stale = err != nil; state.stale {
@@ -288,7 +289,7 @@ func (state *fileState) compile(features []string) {
 	}
 }
 
-// featureKeys finds out which feature adds which context key.
+// featureKeys determines which feature adds which context key.
 func featureKeys(f *definition.File, enabled []string) map[string]map[string]string {
 	origins := make(map[string]map[string]string)
 	plain, err := f.Manifests([]string{})
@@ -379,7 +380,7 @@ func (state *fileState) build(s *Studio, rev int) {
 	src.Since = state.since.Format(time.RFC3339)
 }
 
-// resolve returns the versions for a host, and whether that is in any of their URLs.
+// resolve returns the versions for a host, and whether any of their URLs contains {{host}}.
 func (c *compiled) resolve(host string) (versions []version, open bool, err error) {
 	versions = []version{}
 	for _, w := range c.written {
@@ -401,13 +402,13 @@ func (c *compiled) resolve(host string) (versions []version, open bool, err erro
 		versions = append(versions, v)
 	}
 	for i, v := range versions {
-		written := make(map[string]string) // by what it has become
+		written := make(map[string]string) // by resolved URL
 		for _, e := range c.written[i].Manifest.Endpoints {
 			u := signpost.CutURL(e.URL)
 			written[u.Resolve(host).String()] = e.URL
 			open = open || u.HasHostPlaceholder()
 		}
-		keys := make([]string, len(v.manifest.Endpoints)) // fewer than there are written, if two have become one
+		keys := make([]string, len(v.manifest.Endpoints)) // fewer than written if two have become the same
 		for j, e := range v.manifest.Endpoints {
 			keys[j] = written[e.URL]
 		}

@@ -1,8 +1,9 @@
-// Package studio is the local studio page. It shows what a configuration studio makes of manifests: the control of
-// every modifier, the request that an app would send, the answer, and how the endpoints of all manifests overlap.
+// Package studio implements the local studio page. It shows what a configuration studio makes of manifests: the control
+// for every modifier, the request that an app would send, the response, and how the endpoints of all manifests overlap.
 //
-// [New] returns the handler for a listener on loopback. [Studio.SetFiles] gives it definitions to show, again whenever
-// one has changed, and [Studio.Register] the addresses of manifests. More addresses can be registered in the page.
+// [New] returns the handler for a listener on loopback. [Studio.SetFiles] sets the definitions to show, and is called
+// again whenever one changes; [Studio.Register] adds the addresses of manifests. Further addresses can be registered on
+// the page.
 package studio
 
 import (
@@ -31,8 +32,8 @@ type Options struct {
 	// Host replaces {{host}} in the manifests of files until the page changes it. Empty means DefaultHost.
 	Host string
 
-	// Features, if not nil, are enabled instead of those that a file enables itself, until the page changes that.
-	// Names that a file does not know are ignored.
+	// Features, if not nil, are enabled instead of those that a file enables, until the page changes that. Unknown
+	// names are ignored.
 	Features []string
 
 	// SendTo is the origin, such as http://localhost:3000, that the page offers to send requests to instead of the
@@ -42,14 +43,14 @@ type Options struct {
 	// Client configures how manifests and feeds are fetched.
 	Client client.Options
 
-	// WriteFile, if set, replaces a file by one with a fix applied. Without it the page applies no fixes.
+	// WriteFile, if set, replaces a file with a fixed version. Without it, the page applies no fixes.
 	WriteFile func(path string, text []byte) error
 
-	// FeedSchema, if set, returns what validates feeds against the text of a JSON Schema, which has a file name. See
-	// [client.CheckOptions]. Without it the page validates no feeds.
+	// FeedSchema, if set, compiles a JSON Schema with a file name to a function that validates feeds. See
+	// [client.CheckOptions]. Without it, the page validates no feeds.
 	FeedSchema func(name string, text []byte) (func(feed any) []client.Violation, error)
 
-	// ReadRevision, if set, returns the text that the file at a path had at a git revision.
+	// ReadRevision, if set, returns the text of a file at a git revision.
 	ReadRevision func(ctx context.Context, revision, path string) ([]byte, error)
 }
 
@@ -68,10 +69,10 @@ type Studio struct {
 	host    string
 	sendTo  string
 	files   []*fileState
-	found   map[string][]signpost.Finding // what lint finds in everything together, by the name of the source
+	found   map[string][]signpost.Finding // lint findings of everything together, by source name
 	remote  []*remoteState
-	overlap *overlap      // nil until somebody asks after a change
-	changed chan struct{} // closed and replaced whenever something has changed
+	overlap *overlap      // computed on first use after a change
+	changed chan struct{} // closed and replaced on every change
 }
 
 // New returns a studio that shows nothing yet.
@@ -127,8 +128,8 @@ func (s *Studio) routes() http.Handler {
 	return mux
 }
 
-// bump starts a new revision of the state and wakes everyone who waits for one. The caller holds the lock, and gives the
-// revision to the sources that have changed.
+// bump starts a new revision of the state and wakes up all waiters. The caller holds the lock, and sets the revision of
+// the changed sources.
 func (s *Studio) bump() int {
 	s.rev++
 	s.overlap = nil

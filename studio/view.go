@@ -12,7 +12,7 @@ import (
 
 // endpoint is an endpoint as the page shows it.
 type endpoint struct {
-	Key          string         `json:"key"` // its URL as the definition has it, so that it does not depend on the host
+	Key          string         `json:"key"` // URL as in the definition, independent of the host
 	URL          string         `json:"url"`
 	Origin       string         `json:"origin"` // scheme and authority, where requests go
 	Name         string         `json:"name"`
@@ -22,7 +22,7 @@ type endpoint struct {
 	Placeholders []string       `json:"placeholders"`
 	Context      []contextField `json:"context"`
 	Modifiers    []modifier     `json:"modifiers"`
-	Deprecated   string         `json:"deprecated"` // what is to be said about it; empty if it is not
+	Deprecated   string         `json:"deprecated"` // text about the deprecation; empty if not deprecated
 }
 
 type contextField struct {
@@ -30,8 +30,8 @@ type contextField struct {
 	Type     string `json:"type"`
 	Required bool   `json:"required"`
 	SentAs   string `json:"sent_as"`
-	Sent     bool   `json:"sent"`    // a get request has no body for it
-	Feature  string `json:"feature"` // that adds it; empty if the endpoint declares it itself
+	Sent     bool   `json:"sent"`    // false if a get request has no body for it
+	Feature  string `json:"feature"` // feature that adds it; empty if the endpoint declares it
 	About    string `json:"about"`   // from the catalogue of context keys
 }
 
@@ -49,7 +49,7 @@ type param struct {
 	Placeholder string            `json:"placeholder"`
 	Control     string            `json:"control"` // one of the controls below
 	Options     []signpost.Option `json:"options"`
-	Default     *string           `json:"default"` // as it stands in a URL; nil if there is none
+	Default     *string           `json:"default"` // as written in a URL; nil if there is none
 }
 
 // The controls.
@@ -60,7 +60,7 @@ const (
 	controlSelect = "select"
 )
 
-// endpoints returns the endpoints of a manifest. Keys are theirs in order, and feature names the one that adds a
+// endpoints converts the endpoints of a manifest. keys are their keys in order; feature returns the feature that adds a
 // context key to an endpoint.
 func endpoints(m signpost.Manifest, keys []string, feature func(at int, key string) string) []endpoint {
 	all := []endpoint{}
@@ -108,7 +108,7 @@ func deprecation(d *definition.Deprecation) string {
 	return text
 }
 
-// control chooses the control of a param: a dropdown where there are options, else by the type of the value.
+// control chooses the control for a param: a dropdown if there are options, otherwise by type.
 func control(p signpost.Param, defaults map[string]string) param {
 	view := param{Key: p.Key, Label: p.UI.Label, Placeholder: p.UI.Placeholder, Control: controlText, Options: p.UI.Options}
 	if len(view.Options) == 0 {
@@ -126,7 +126,7 @@ func control(p signpost.Param, defaults map[string]string) param {
 		view.Control = controlToggle
 	}
 	switch p.Schema.Default.(type) {
-	case nil, map[string]any, []any: // not a value that a control can have
+	case nil, map[string]any, []any: // not a possible value of a control
 	default:
 		value := defaults[p.Key]
 		view.Default = &value
@@ -134,7 +134,7 @@ func control(p signpost.Param, defaults map[string]string) param {
 	return view
 }
 
-// sendable reports whether a request to the endpoint has a place for a context item.
+// sendable reports whether a request to the endpoint can carry a context item.
 func sendable(e signpost.Endpoint, item signpost.ContextItem) bool {
 	return item.Type == signpost.ContextCtx || item.Type == signpost.ContextBodyParam && e.Method == signpost.MethodPost
 }
@@ -144,19 +144,19 @@ func onHost(endpointURL, name string) bool {
 	return host.Equal(signpost.CutURL(endpointURL).Hostname(), name)
 }
 
-// finding is a finding with the part of the line that it is about, and the endpoint.
+// finding is a finding with the relevant part of the line, and its endpoint.
 type finding struct {
 	signpost.Finding
 	Text  string `json:"text"`
-	At    int    `json:"at"`    // where in the text the place is, in characters from 0
-	Width int    `json:"width"` // how many characters it has
-	Key   string `json:"key"`   // of the endpoint; empty if it is about none
+	At    int    `json:"at"`    // start of the range in the text, in characters from 0
+	Width int    `json:"width"` // its length in characters
+	Key   string `json:"key"`   // key of the endpoint, or empty
 }
 
-// maxLine is how many characters of a line are shown. A manifest is mostly one line, and not a short one.
+// maxLine is how many characters of a line are shown. A manifest is usually one very long line.
 const maxLine = 100
 
-// findings returns what lint found in a file as the page shows it. The endpoints are those of src, which may be nil.
+// findings converts the lint findings of a file for the page. The endpoints are those of src, which may be nil.
 func findings(f *definition.File, found []signpost.Finding, src *source) []finding {
 	keys := make(map[string]bool)
 	if src != nil {

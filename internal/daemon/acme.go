@@ -22,7 +22,7 @@ import (
 // DefaultACMEDirectory is that of Let's Encrypt.
 const DefaultACMEDirectory = autocert.DefaultACMEDirectory
 
-// ACME says how certificates are obtained from an ACME directory.
+// ACME configures certificates from an ACME server.
 type ACME struct {
 	Domains   []string          // host names, as host.Parse returns them; none means no ACME
 	CacheDir  string            // where certificates are kept: directories limit how many they issue
@@ -31,7 +31,7 @@ type ACME struct {
 	Transport http.RoundTripper // of requests to the directory; nil means http.DefaultTransport
 }
 
-// acmeManager gets certificates for its domains from an ACME directory.
+// acmeManager obtains certificates for its domains from an ACME server.
 type acmeManager struct {
 	autocert.Manager
 	domains []string
@@ -39,17 +39,17 @@ type acmeManager struct {
 	metrics *metrics
 
 	mu   sync.Mutex
-	said map[string]time.Time // when it was last logged that a domain has no certificate
+	said map[string]time.Time // when a missing certificate was last logged, by domain
 }
 
-// acmeSilence is how long a failure is not logged again. For as long autocert does not try again either, and
-// says no more than that there is no certificate.
+// acmeSilence is how long a failure is not logged again. autocert does not retry during that time either, and only
+// reports that there is no certificate.
 const acmeSilence = time.Minute
 
 func newACME(config ACME, version string, log *slog.Logger, m *metrics) (*acmeManager, error) {
 	manager := &acmeManager{domains: config.Domains, log: log, metrics: m, said: make(map[string]time.Time)}
 	if err := os.MkdirAll(config.CacheDir, 0o700); err != nil {
-		return nil, fmt.Errorf("make folder for certificates: %w", err)
+		return nil, fmt.Errorf("create directory for certificates: %w", err)
 	}
 	ours := autocert.HostWhitelist(manager.domains...)
 	manager.Manager = autocert.Manager{
@@ -59,7 +59,7 @@ func newACME(config ACME, version string, log *slog.Logger, m *metrics) (*acmeMa
 		},
 		Email: config.Email,
 		HostPolicy: func(ctx context.Context, host string) error {
-			if name, _, err := net.SplitHostPort(host); err == nil { // a challenge at a port other than 80
+			if name, _, err := net.SplitHostPort(host); err == nil { // a challenge on a port other than 80
 				host = name
 			}
 			return ours(ctx, host)
@@ -77,12 +77,12 @@ func (m *acmeManager) config() *tls.Config {
 	return config
 }
 
-// obtain gets the certificates now, so that what is in the way shows at the start and not when the studio comes.
+// obtain gets the certificates now, so that problems show up at the start and not when the first studio connects.
 func (m *acmeManager) obtain() {
 	for _, domain := range m.domains {
 		cert, err := m.GetCertificate(&tls.ClientHelloInfo{
 			ServerName:       domain,
-			SignatureSchemes: []tls.SignatureScheme{tls.ECDSAWithP256AndSHA256}, // what all clients of today take
+			SignatureSchemes: []tls.SignatureScheme{tls.ECDSAWithP256AndSHA256}, // supported by all current clients
 			SupportedCurves:  []tls.CurveID{tls.CurveP256},
 			CipherSuites:     []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256},
 		})
@@ -92,14 +92,14 @@ func (m *acmeManager) obtain() {
 	}
 }
 
-// GetCertificate is the manager's, and logs what keeps a domain of ours from its certificate.
+// GetCertificate wraps that of the manager, and logs why one of our domains has no certificate.
 func (m *acmeManager) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	cert, err := m.Manager.GetCertificate(hello)
 	if err == nil && cert.Leaf != nil && slices.Contains(m.domains, hello.ServerName) {
-		m.metrics.certificate(cert.Leaf) // autocert renews it without a word
+		m.metrics.certificate(cert.Leaf) // autocert renews it silently
 	}
 	if err == nil || !slices.Contains(m.domains, hello.ServerName) || slices.Contains(hello.SupportedProtos, acme.ALPNProto) {
-		return cert, err // or else the mistake of a client, or a challenge
+		return cert, err // otherwise it is a client's mistake, or a challenge
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -23,9 +23,8 @@ import (
 	"testing"
 )
 
-// TestACME gets certificates from Pebble, the test server of Let's Encrypt, which runs beside the test and
-// connects to Signpost as any authority would: in one case to the https listener (tls-alpn-01), in the other to
-// the plain one (http-01).
+// TestACME gets certificates from Pebble, the test server of Let's Encrypt, which connects to Signpost like any
+// certificate authority: in one case to the https listener (tls-alpn-01), in the other to the plain one (http-01).
 func TestACME(t *testing.T) {
 	t.Parallel()
 	pebble := startPebble(t)
@@ -70,7 +69,7 @@ func TestACME(t *testing.T) {
 		t.Errorf("serve exited with %d", code)
 	}
 
-	// With the https listener elsewhere, the plain one has to do.
+	// With the https listener elsewhere, the plain one is used.
 	p = serve("series.example.com", cache, "--listen", "127.0.0.1:0", "--redirect-listen", pebble.httpAddr)
 	ready(p)
 	if r, err := fetch(httpsClient("series.example.com", pebble.root(t)), p.url+manifestV1, ""); err != nil || r.StatusCode != http.StatusOK {
@@ -81,7 +80,7 @@ func TestACME(t *testing.T) {
 	}
 	p.stop(t)
 
-	// Without the directory: from the cache, and what is not there is complained of.
+	// Without the ACME server, certificates come from the cache, and missing ones are reported.
 	root := pebble.root(t)
 	pebble.stop()
 	p = serve(domain, cache, "--listen", "127.0.0.1:0", "--acme-domain", "new.example.com")
@@ -105,7 +104,7 @@ func TestACME(t *testing.T) {
 	}
 }
 
-// pebbleServer is Pebble, with a name server that has 127.0.0.1 for every name.
+// pebbleServer is Pebble, with a name server that resolves every name to 127.0.0.1.
 type pebbleServer struct {
 	directory         string // its address, behind a proxy that notes new accounts
 	mu                sync.Mutex
@@ -232,7 +231,7 @@ func port(address string) int {
 	return n
 }
 
-// quietAddress returns an address that nobody listens on, with a port that the system gives to nobody by itself.
+// quietAddress returns an unused address with a port that the system does not assign on its own.
 func quietAddress(t *testing.T) string {
 	t.Helper()
 	for range 1000 {

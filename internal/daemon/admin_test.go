@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// send writes a request as it is, and returns all that comes back until the server closes the connection.
+// send writes raw bytes, and returns everything until the server closes the connection.
 func send(t *testing.T, p *process, request string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
@@ -29,13 +29,13 @@ func send(t *testing.T, p *process, request string) string {
 		t.Fatal(err)
 	}
 	answer, err := io.ReadAll(conn)
-	if err != nil && !strings.Contains(err.Error(), "connection reset") { // it does not read what it refuses
+	if err != nil && !strings.Contains(err.Error(), "connection reset") { // the server does not read what it rejects
 		t.Fatal(err)
 	}
 	return string(answer)
 }
 
-// hostile are requests with as much of a client's own as fits into one.
+// hostile returns requests with as much client-supplied data as possible.
 func hostile(i int) string {
 	const end = "Connection: close\r\n\r\n"
 	switch i % 5 {
@@ -193,7 +193,7 @@ func TestReady(t *testing.T) {
 		t.Error("it is ready without a manifest")
 	}
 
-	// While it goes on for the delay, it serves and is not ready.
+	// During the shutdown delay, it serves but is not ready.
 	p.signal(t, syscall.SIGTERM)
 	waitFor(t, "to be shutting down", func() bool { return len(p.logged("shutting down")) > 0 })
 	if !is("/readyz", 503) || !is("/healthz", 200) || !p.serves(t, manifestV1, "one") {
@@ -205,7 +205,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// TestRequestLog sends what tries to get into the log.
+// TestRequestLog sends data that tries to forge log entries.
 func TestRequestLog(t *testing.T) {
 	t.Parallel()
 	const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"

@@ -22,13 +22,13 @@ import (
 	"signpost/server"
 )
 
-// maxGrowth is what memory may grow by under attack, in MB, whatever the attack: see docs/operate.md.
+// maxGrowth is how much memory may grow under any attack, in MB: see docs/operate.md.
 const maxGrowth = 128
 
-// resident returns the memory that a process has, in MB.
+// resident returns the resident memory of a process in MB.
 func resident(t *testing.T, p *process) int { return procStatus(t, p, "VmRSS") }
 
-// mostResident returns the memory that a process has had at the most, in MB.
+// mostResident returns the peak resident memory of a process in MB.
 func mostResident(t *testing.T, p *process) int { return procStatus(t, p, "VmHWM") }
 
 func procStatus(t *testing.T, p *process, field string) int {
@@ -45,7 +45,7 @@ func procStatus(t *testing.T, p *process, field string) int {
 	return kilobytes >> 10
 }
 
-// soak returns how many of something an attack takes: few, or as many as the variable says, for make soak.
+// soak returns the size of an attack: small by default, or the value of the variable, which make soak sets.
 func soak(t *testing.T, variable string, few int) int {
 	t.Helper()
 	s := os.Getenv(variable)
@@ -76,18 +76,18 @@ func anyCertificate(t *testing.T) []string {
 	return []string{"--tls-cert", certFile, "--tls-key", keyFile}
 }
 
-// checkGrowth says whether memory has stayed in bounds, and whether requests are answered after all.
+// checkGrowth checks that memory has stayed in bounds, and that requests are still served.
 func checkGrowth(t *testing.T, p *process, base int) {
 	t.Helper()
 	most := mostResident(t, p)
 	t.Logf("memory grew from %d MB to %d MB at the most", base, most)
-	if most > base+maxGrowth && !raceEnabled { // the race detector has a memory of its own
+	if most > base+maxGrowth && !raceEnabled { // the race detector needs memory of its own
 		t.Errorf("memory grew from %d MB to %d MB, by more than %d MB", base, most, maxGrowth)
 	}
 }
 
-// TestBurstOfHosts has many clients at the same time that each ask for a host of their own, compressed, and read
-// nothing. Those for whom there is no room get 503. A host that others ask for all the while is served.
+// TestBurstOfHosts runs many concurrent clients that each request a different host, compressed, and read nothing. Those
+// for whom there is no room get 503. A host that others request continuously is still served.
 func TestBurstOfHosts(t *testing.T) {
 	t.Parallel()
 	clients := soak(t, "SIGNPOST_SOAK_CLIENTS", 600)
@@ -139,7 +139,7 @@ func TestBurstOfHosts(t *testing.T) {
 	close(read)
 	all.Wait()
 	t.Logf("%d clients: %d were served, %d came at a bad time", clients, served.Load(), busy.Load())
-	// With more clients than connections, one that has waited for a second to be read from may have to make way.
+	// With more clients than connections, one that has been waiting for a second may be replaced.
 	if n := other.Load(); served.Load() == 0 || n > int64(clients)/100 || n > 0 && clients < daemon.DefaultMaxConnections {
 		t.Errorf("%d got another response, or none", n)
 	}
@@ -152,8 +152,8 @@ func TestBurstOfHosts(t *testing.T) {
 	}
 }
 
-// TestClosedWindows has HTTP/2 clients that open as many streams as they can, each for a host of its own, and never
-// let the server send a byte of a body.
+// TestClosedWindows runs HTTP/2 clients that open as many streams as possible, each for a different host, and never let
+// the server send a byte of a body.
 func TestClosedWindows(t *testing.T) {
 	t.Parallel()
 	clients, streams := soak(t, "SIGNPOST_SOAK_HTTP2_CLIENTS", 8), 250
@@ -168,7 +168,7 @@ func TestClosedWindows(t *testing.T) {
 		}
 		defer conn.Close()
 		text := []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
-		text = appendFrame(text, frameSettings, 0, 0, []byte{0, 4, 0, 0, 0, 0}) // the initial window is nothing
+		text = appendFrame(text, frameSettings, 0, 0, []byte{0, 4, 0, 0, 0, 0}) // an initial window of zero
 		for s := range streams {
 			host := fmt.Sprintf("h%d-%d.example.com", i, s)
 			block := []byte{0x82, 0x87} // GET, https
@@ -196,13 +196,13 @@ func TestClosedWindows(t *testing.T) {
 		}()
 	}
 	waitFor(t, "streams that are stuck", func() bool { return heads.Load() > 0 })
-	time.Sleep(2 * time.Second) // for as many more as get there
+	time.Sleep(2 * time.Second) // let more of them arrive
 	t.Logf("%d streams got the head of a response", heads.Load())
 	checkGrowth(t, p, base)
 }
 
-// TestIdleConnections has more idle connections than there may be. The longest idle ones make way, and everyone is
-// answered.
+// TestIdleConnections opens more idle connections than allowed. Those that have been idle longest are replaced, and
+// every request is served.
 func TestIdleConnections(t *testing.T) {
 	t.Parallel()
 	const beyond = 50
@@ -249,14 +249,14 @@ const (
 	flagEndHeaders = 4
 )
 
-// appendFrame appends a frame of HTTP/2.
+// appendFrame appends an HTTP/2 frame.
 func appendFrame(text []byte, kind, flags byte, stream int, payload []byte) []byte {
 	text = append(text, 0, byte(len(payload)>>8), byte(len(payload)), kind, flags)
 	return append(binary.BigEndian.AppendUint32(text, uint32(stream)), payload...)
 }
 
-// TestMadeUpHosts asks for many hosts that nobody has, one after the other. SIGNPOST_SOAK_HOSTS says how many; make soak
-// takes a million. Memory grows until the cache is full, and no further.
+// TestMadeUpHosts requests many made-up hosts, one after the other. SIGNPOST_SOAK_HOSTS sets the number; make soak uses
+// a million. Memory grows until the cache is full, and no further.
 func TestMadeUpHosts(t *testing.T) {
 	t.Parallel()
 	few := 4000
@@ -265,10 +265,10 @@ func TestMadeUpHosts(t *testing.T) {
 	}
 	hosts, endpoints := soak(t, "SIGNPOST_SOAK_HOSTS", few), 400
 	if hosts > few {
-		endpoints = 100 // takes less time, and more hosts to fill the cache
+		endpoints = 100 // faster, but needs more hosts to fill the cache
 	}
 	path := filepath.Join(t.TempDir(), "feeds.json")
-	write(t, path, feeds("one", endpoints)) // a hundred are some 10 kB
+	write(t, path, feeds("one", endpoints)) // a hundred endpoints have some 10 kB
 	p := startServe(t, path)
 	ask := func(from, to int) {
 		var clients sync.WaitGroup

@@ -1,7 +1,7 @@
-// Package daemon runs a server of manifests: listeners, TLS, reload, metrics, health and shutdown.
+// Package daemon runs a manifest server: listeners, TLS, reload, metrics, health and shutdown.
 //
-// [New] checks a [Config], [Daemon.Load] reads the definitions, [Daemon.Start] opens the listeners, and
-// [Daemon.Run] serves until its context ends.
+// [New] validates a [Config], [Daemon.Load] reads the definitions, [Daemon.Start] opens the listeners, and [Daemon.Run]
+// serves until its context is canceled.
 package daemon
 
 import (
@@ -22,8 +22,8 @@ import (
 	"signpost/server"
 )
 
-// The defaults. A manifest request is a few hundred bytes in and some kilobytes out, so these leave room for a slow
-// network and none for a client that holds connections on purpose.
+// Defaults. A manifest request is a few hundred bytes in and some kilobytes out, so these leave room for a slow
+// network, but not for clients that hold connections on purpose.
 const (
 	DefaultListen            = ":8080"
 	DefaultReadHeaderTimeout = 5 * time.Second
@@ -32,34 +32,35 @@ const (
 	DefaultIdleTimeout       = 2 * time.Minute
 	DefaultMaxHeaderBytes    = 16 << 10
 
-	// DefaultMaxConnections is many times what a reverse proxy opens. All of them busy take 32 MiB, or 100 MiB over https.
+	// DefaultMaxConnections is many times what a reverse proxy opens. If all of them are busy, they take 32 MiB, or 100
+	// MiB over https.
 	DefaultMaxConnections = 2048
 
-	// DefaultShutdownTimeout is shorter than the 30 seconds that Kubernetes waits before it kills.
+	// DefaultShutdownTimeout is shorter than the 30 seconds after which Kubernetes kills a pod.
 	DefaultShutdownTimeout = 10 * time.Second
 
-	// DefaultPollInterval is a compromise between a new manifest soon and few requests to its source.
+	// DefaultPollInterval is a compromise between fast updates and few requests to the source.
 	DefaultPollInterval = 30 * time.Second
 )
 
-// Config says what a daemon serves, and how. The zero value serves nothing, over plain http. Of the limits, zero means
-// the default of that name, and less than zero means no limit.
+// Config configures a Daemon. The zero value serves nothing, over plain http. For limits, zero means the default of
+// that name, and a negative value means no limit.
 type Config struct {
-	Sources      []source.Source // of the definitions that are served, and followed for changes
+	Sources      []source.Source // definitions to serve, watched for changes
 	NoWatch      bool            // reload only on demand
-	PollInterval time.Duration   // between two requests to a remote source; DefaultPollInterval if zero
+	PollInterval time.Duration   // for remote sources; DefaultPollInterval if zero
 
-	Features []string // enabled in place of those that each definition enables itself; nil leaves it to them
-	BasePath string   // in place of the definition's own; empty leaves it to the definition
+	Features []string // enabled instead of the features in each definition; nil leaves it to the definitions
+	BasePath string   // overrides that of the definition, unless empty
 
-	Handler server.Options // how manifests are served; Observe is the daemon's own
+	Handler server.Options // how manifests are served; the daemon sets Observe
 
-	Listen         string // address of the manifests; DefaultListen if empty
-	RedirectListen string // address of plain http that is redirected to https; empty for none
-	AdminListen    string // address of health and metrics; empty for none
+	Listen         string // address of the manifest listener; DefaultListen if empty
+	RedirectListen string // address of the plain http listener that redirects to https; empty for none
+	AdminListen    string // address of the listener for health and metrics; empty for none
 
-	Certificate CertificateFiles // serves https, unless it is empty
-	ACME        ACME             // serves https, unless it has no domains
+	Certificate CertificateFiles // enables https, unless empty
+	ACME        ACME             // enables https, unless it has no domains
 
 	ReadHeaderTimeout time.Duration
 	ReadTimeout       time.Duration
@@ -67,18 +68,18 @@ type Config struct {
 	IdleTimeout       time.Duration
 	MaxHeaderBytes    int
 	MaxConnections    int           // further connections wait in the kernel's accept queue
-	ShutdownDelay     time.Duration // how long it keeps serving, not ready, after it was told to end
-	ShutdownTimeout   time.Duration // how long it waits for open requests after that
+	ShutdownDelay     time.Duration // how long to keep serving, not ready, after a shutdown was requested
+	ShutdownTimeout   time.Duration // how long to wait for open requests after that
 
-	Log       *slog.Logger // nil logs nothing
-	AccessLog bool         // log every request; at level debug they are logged in any case
+	Log       *slog.Logger // nil disables logging
+	AccessLog bool         // log every request; at debug level they are always logged
 	Version   string       // of the program, for logs, metrics and requests
-	Notify    Notifier     // tells the service manager about readiness and reloads; the zero value tells nobody
+	Notify    Notifier     // notifies the service manager of readiness and reloads; the zero value does nothing
 
 	Ticks <-chan time.Time // replaces the ticker of source.LookInterval in tests
 }
 
-// withDefaults fills in what was left out.
+// withDefaults fills in the defaults.
 func (c Config) withDefaults() Config {
 	c.PollInterval = cmp.Or(c.PollInterval, DefaultPollInterval)
 	c.Listen = cmp.Or(c.Listen, DefaultListen)
@@ -95,7 +96,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Daemon is a server of manifests. Make one with [New].
+// Daemon is a manifest server. Create one with [New].
 type Daemon struct {
 	config    Config
 	handler   *server.Handler
@@ -104,17 +105,17 @@ type Daemon struct {
 	memory    *memory
 	first     Loaded
 
-	failed   chan error  // of a listener that ended by itself
+	failed   chan error  // receives the error of a listener that failed
 	draining atomic.Bool // shutting down
 
-	servers     []*http.Server   // the one with the manifests first
+	servers     []*http.Server   // the manifest server comes first
 	listeners   []*wire.Listener // of the servers
-	addr        net.Addr         // of the manifests
-	certificate *certificate     // nil without one in files
+	addr        net.Addr         // of the manifest listener
+	certificate *certificate     // nil unless it comes from files
 	tls         bool
 }
 
-// New returns a daemon that does nothing yet. The error is about the config.
+// New returns a daemon that is not running yet. The error is about the config.
 func New(config Config) (*Daemon, error) {
 	d := &Daemon{config: config.withDefaults(), failed: make(chan error, 3)}
 	d.metrics = newMetrics(d.config.Version)
@@ -134,8 +135,8 @@ func New(config Config) (*Daemon, error) {
 	return d, nil
 }
 
-// Load reads the definitions and publishes those that are good. Where a remote source has nothing good now, and kept
-// something at an earlier run, that is published too, and comes second in the result.
+// Load reads the definitions and publishes the good ones. If a remote source has no good definitions now, but some were
+// cached by an earlier run, these are published as well, and come second in the result.
 func (d *Daemon) Load(ctx context.Context) []Loaded {
 	var wg sync.WaitGroup
 	for _, remote := range d.publisher.remotes() {
@@ -152,10 +153,10 @@ func (d *Daemon) Load(ctx context.Context) []Loaded {
 	return results
 }
 
-// Routes returns the paths of the manifests that are published.
+// Routes returns the paths of the published manifests.
 func (d *Daemon) Routes() []string { return d.handler.Routes() }
 
-// Address returns where the manifests are served, once Start has returned.
+// Address returns where the manifests are served. Call it after Start.
 func (d *Daemon) Address() (scheme string, addr net.Addr) {
 	if d.tls {
 		return "https", d.addr
@@ -163,8 +164,8 @@ func (d *Daemon) Address() (scheme string, addr net.Addr) {
 	return "http", d.addr
 }
 
-// Run serves until ctx ends or a listener fails, and reloads what changes meanwhile. On a signal from reload it
-// looks at once. When ctx has ended it finishes open requests.
+// Run serves until ctx is canceled or a listener fails, and reloads what changes. A signal on reload triggers an
+// immediate reload. After ctx is canceled, open requests are completed.
 func (d *Daemon) Run(ctx context.Context, reload <-chan os.Signal) error {
 	d.logSettings()
 	scheme, addr := d.Address()
@@ -189,7 +190,7 @@ func (d *Daemon) Run(ctx context.Context, reload <-chan os.Signal) error {
 	return d.shutDown(context.WithoutCancel(ctx))
 }
 
-// logSettings logs what decides who is answered, and with what.
+// logSettings logs the settings that determine who gets a response, and with what.
 func (d *Daemon) logSettings() {
 	var sources []string
 	for _, s := range d.config.Sources {
@@ -214,8 +215,8 @@ func (d *Daemon) logSettings() {
 		"trusted_proxies", list(proxies, "none"), "cors_origin", cmp.Or(d.config.Handler.CORSOrigin, "*"))
 }
 
-// follow reloads definitions and certificates when they change, each by itself so that neither waits for the other,
-// until ctx ends.
+// follow reloads definitions and certificates when they change, until ctx is canceled. The two are independent, so that
+// neither waits for the other.
 func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
 	interval := d.config.PollInterval
 	if d.config.NoWatch {
@@ -241,7 +242,7 @@ func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
 				for _, to := range []chan os.Signal{definitions, certificates} {
 					select {
 					case to <- s:
-					default: // it is going to look
+					default: // a reload is already pending
 					}
 				}
 			}

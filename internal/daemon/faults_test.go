@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// dial connects with small buffers, so that what is not read is soon not sent.
+// dial connects with small buffers, so that unread data soon blocks the sender.
 func dial(t *testing.T, p *process) net.Conn {
 	t.Helper()
 	dialer := net.Dialer{Control: func(_, _ string, c syscall.RawConn) error {
@@ -34,11 +34,11 @@ func dial(t *testing.T, p *process) net.Conn {
 	return conn
 }
 
-// large is a definition whose manifest, of some 20 MB, is more than the buffers of such a connection take: the one
-// for sending grows to several.
+// large writes a definition whose manifest of some 20 MB exceeds the buffers of such a connection: the send buffer
+// grows to several megabytes.
 func large(t *testing.T) (path string) {
 	t.Helper()
-	// Five megabytes of names, and seven of a modifier that all endpoints share: no more is accepted.
+	// Five megabytes of names, and seven of a shared modifier: more is not accepted.
 	text := strings.ReplaceAll(feeds(strings.Repeat("long", 12_500), 100), `"method"`, `"modifiers": ["long"], "method"`)
 	text = strings.Replace(text, `"versions"`, `"modifiers": {"long": {"kind": "text", "id": "a", "key": "a", "label": "a", "name": "`+
 		strings.Repeat("long", 17_500)+`"}}, "versions"`, 1)
@@ -47,8 +47,8 @@ func large(t *testing.T) (path string) {
 	return path
 }
 
-// TestSlowClients has clients that hold on to connections in every way there is. They are cut off, each by its
-// own limit, and others are answered.
+// TestSlowClients runs clients that hold connections in every possible way. Each is cut off by its own limit, and
+// others are served.
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
 	const connections = 8
@@ -58,7 +58,7 @@ func TestSlowClients(t *testing.T) {
 		flag       string
 		definition string
 		start      string
-		drip       string // sent again and again
+		drip       string // sent repeatedly
 	}{
 		{"--read-header-timeout", small, "GET " + manifestV1 + " HTTP/1.1\r\nHost: a.example.com\r\n", "X-Slow: 1\r\n"},
 		{"--idle-timeout", small, "GET " + manifestV1 + " HTTP/1.1\r\nHost: a.example.com\r\n\r\n", ""},
@@ -69,7 +69,7 @@ func TestSlowClients(t *testing.T) {
 			t.Parallel()
 			p := startServe(t, test.definition, test.flag, "300ms", "--max-connections", strconv.Itoa(connections))
 			var slow sync.WaitGroup
-			for range connections { // all that it takes at once
+			for range connections { // as many as it accepts
 				conn := dial(t, p)
 				slow.Go(func() {
 					defer conn.Close()
@@ -80,7 +80,7 @@ func TestSlowClients(t *testing.T) {
 							return
 						}
 					}
-					// Whoever reads nothing gets nothing more, and then an end.
+					// A client that reads nothing gets nothing more, and is then disconnected.
 					time.Sleep(time.Second)
 					if _, err := io.Copy(io.Discard, conn); err != nil && strings.Contains(err.Error(), "timeout") {
 						t.Error("a slow client was not cut off")
@@ -126,8 +126,8 @@ func TestTooMuch(t *testing.T) {
 	}
 }
 
-// TestShutdownUnderLoad sends SIGTERM while clients ask without pause. They stop when the server is no longer
-// ready, as a load balancer does, and every request until then is answered.
+// TestShutdownUnderLoad sends SIGTERM while clients send requests without a pause. They stop when the server is no
+// longer ready, as a load balancer does, and every request until then is served.
 func TestShutdownUnderLoad(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "feeds.json")
@@ -163,8 +163,7 @@ func TestShutdownUnderLoad(t *testing.T) {
 	}
 }
 
-// TestShutdownFinishes sends SIGTERM while a response is on its way to a client that reads slowly, or not at all. Neither
-// is a failure of the server.
+// TestShutdownFinishes sends SIGTERM while a client reads slowly, or not at all. Neither is a failure of the server.
 func TestShutdownFinishes(t *testing.T) {
 	t.Parallel()
 	path := large(t)
@@ -205,7 +204,7 @@ func TestShutdownFinishes(t *testing.T) {
 	}
 }
 
-// TestDrainingSaysSo: after SIGTERM, responses tell clients to connect elsewhere.
+// TestDrainingSaysSo checks that responses after SIGTERM tell clients to reconnect elsewhere.
 func TestDrainingSaysSo(t *testing.T) {
 	t.Parallel()
 	p := startServe(t, "--shutdown-delay", "60s")

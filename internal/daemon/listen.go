@@ -12,8 +12,8 @@ import (
 	"signpost/internal/wire"
 )
 
-// maxStreams is how many requests a client may have open on one HTTP/2 connection. A studio has one for each manifest
-// that an operator registers; the 250 that net/http allows only help those who want to take memory.
+// maxStreams is the maximum number of concurrent requests on one HTTP/2 connection. A studio needs one for each
+// manifest that an operator registers; the 250 that net/http allows only help attackers to use memory.
 const maxStreams = 32
 
 // Start opens all listeners and serves on them. If it returns an error, none of them is open.
@@ -40,10 +40,10 @@ func (d *Daemon) Start() (err error) {
 		if err != nil {
 			return err
 		}
-		_, port, _ := net.SplitHostPort(d.addr.String()) // a TCP listener always has both
+		_, port, _ := net.SplitHostPort(d.addr.String()) // a TCP address always has both
 		redirect := d.handler.Redirect(port)
 		if manager != nil {
-			redirect = manager.HTTPHandler(redirect) // which also answers the challenges of the directory
+			redirect = manager.HTTPHandler(redirect) // also responds to ACME challenges
 		}
 		d.serve(listener, redirect, nil)
 		d.config.Log.Info("redirecting to https", "listen", listener.Addr().String())
@@ -63,8 +63,8 @@ func (d *Daemon) Start() (err error) {
 	return nil
 }
 
-// Listen opens a listener for up to max connections, or for any number if that is 0 or less. See [wire.Listener] for
-// those beyond.
+// Listen opens a listener for at most max connections; 0 or less means unlimited. See [wire.Listener] for what happens
+// at the limit.
 func Listen(address string, max int) (*wire.Listener, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -73,7 +73,7 @@ func Listen(address string, max int) (*wire.Listener, error) {
 	return wire.NewListener(listener.(*net.TCPListener), max), nil
 }
 
-// tlsConfig returns what https is served with; nil means plain http.
+// tlsConfig returns the TLS configuration; nil means plain http.
 func (d *Daemon) tlsConfig() (*tls.Config, *acmeManager, error) {
 	switch {
 	case d.config.Certificate.Cert != "":
@@ -119,7 +119,7 @@ func (d *Daemon) serve(listener *wire.Listener, handler http.Handler, config *tl
 	}()
 }
 
-// connections returns how many connections are open.
+// connections returns the number of open connections.
 func (d *Daemon) connections() int {
 	n := 0
 	for _, l := range d.listeners {
@@ -128,12 +128,12 @@ func (d *Daemon) connections() int {
 	return n
 }
 
-// shutDown says that it is not ready, goes on for the delay, and then finishes open requests. The admin
-// listener goes last, so that whoever asks sees that it is shutting down.
+// shutDown reports that it is not ready, keeps serving for the delay, and then completes open requests. The admin
+// listener is closed last, so that health checks see the shutdown.
 func (d *Daemon) shutDown(ctx context.Context) error {
 	d.draining.Store(true)
 	for _, srv := range d.servers {
-		srv.SetKeepAlivesEnabled(false) // responses say so from now on, and clients connect elsewhere
+		srv.SetKeepAlivesEnabled(false) // responses now close the connection, so that clients connect elsewhere
 	}
 	d.notify("STOPPING=1")
 	d.config.Log.Info("shutting down", "delay_seconds", d.config.ShutdownDelay.Seconds(), "timeout_seconds", d.config.ShutdownTimeout.Seconds(),
@@ -143,7 +143,7 @@ func (d *Daemon) shutDown(ctx context.Context) error {
 	defer cancel()
 	for _, srv := range d.servers {
 		if err := srv.Shutdown(ctx); err != nil {
-			// Clients that do not read have had their time. That is no failure of this program.
+			// Clients that do not read have had their time. That is not a failure of this program.
 			d.config.Log.Warn("open requests were cut off", "connections", d.connections(), "error", err)
 			d.Close()
 			break
@@ -153,7 +153,7 @@ func (d *Daemon) shutDown(ctx context.Context) error {
 	return nil
 }
 
-// Close ends everything at once.
+// Close ends everything immediately.
 func (d *Daemon) Close() {
 	for _, srv := range d.servers {
 		srv.Close()

@@ -12,11 +12,11 @@ import (
 	"signpost/internal/source"
 )
 
-// MaxFindings is how many findings a server shows at a time, errors first. Two thousand services can have a hundred
-// thousand warnings, which signpost lint is the place for.
+// MaxFindings is the maximum number of findings that a server shows at a time, errors first. Two thousand services can
+// have a hundred thousand warnings; use signpost lint for these.
 const MaxFindings = 100
 
-// FirstFindings returns the findings to show, in their order, and how many are left out.
+// FirstFindings returns the findings to show, in order, and the number of the others.
 func FirstFindings(findings []signpost.Finding) (shown []signpost.Finding, more int) {
 	if len(findings) <= MaxFindings {
 		return findings, 0
@@ -36,7 +36,7 @@ func FirstFindings(findings []signpost.Finding) (shown []signpost.Finding, more 
 	return shown, len(findings) - len(shown)
 }
 
-// LogFindings logs findings, a line for each.
+// LogFindings logs each finding on a line.
 func LogFindings(ctx context.Context, log *slog.Logger, findings []signpost.Finding) {
 	shown, more := FirstFindings(findings)
 	for _, f := range shown {
@@ -55,7 +55,8 @@ func LogFindings(ctx context.Context, log *slog.Logger, findings []signpost.Find
 	}
 }
 
-// logResult logs and counts the result of an update, but for the findings, and caches what is good of remote sources.
+// logResult logs and counts the result of an update, except for the findings, and caches good definitions of remote
+// sources.
 func (p *publisher) logResult(out Loaded) {
 	ok := true
 	failures := make(map[string]bool)
@@ -107,7 +108,7 @@ func (p *publisher) logResult(out Loaded) {
 	}
 }
 
-// SourceError is the failure of a source. A remote one may come back.
+// SourceError is the failure of a source. A remote source may recover.
 type SourceError struct {
 	error
 	Remote bool
@@ -115,7 +116,7 @@ type SourceError struct {
 	source source.Source
 }
 
-// Unwrap returns the failure itself.
+// Unwrap returns the underlying error.
 func (e SourceError) Unwrap() error { return e.error }
 
 func hasErrors(findings []signpost.Finding) bool { return count(findings, signpost.SeverityError) > 0 }

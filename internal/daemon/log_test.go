@@ -27,7 +27,7 @@ func checkJSON(t *testing.T, name, text string) {
 	}
 }
 
-// TestJSONLog: with --log-format json all that is printed is JSON, when it cannot start, too.
+// TestJSONLog checks that with --log-format json all output is JSON, even if the start fails.
 func TestJSONLog(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -87,7 +87,7 @@ func TestJSONLog(t *testing.T) {
 	checkJSON(t, "a whole run", p.log.String())
 }
 
-// TestSettings: the start says who is answered, with what.
+// TestSettings checks that the start is logged with the settings that determine who gets a response.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "feeds.json")
@@ -112,7 +112,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestReloadOnDemand: a signal is answered with what it found, whatever that is.
+// TestReloadOnDemand checks that a reload on demand logs its result, whatever it is.
 func TestReloadOnDemand(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -149,7 +149,7 @@ func TestReloadOnDemand(t *testing.T) {
 		t.Errorf("the log says %v", line)
 	}
 
-	// A source on another machine is asked, too.
+	// A remote source is polled, too.
 	remote := newSource(t)
 	remote.set(feeds("one", 1), http.StatusOK)
 	p = startServe(t, remote.URL, "--watch=false")
@@ -157,6 +157,6 @@ func TestReloadOnDemand(t *testing.T) {
 	waitFor(t, "the source to be asked", func() bool {
 		remote.mu.Lock()
 		defer remote.mu.Unlock()
-		return remote.requests == 2 && len(p.logged("reloaded on demand")) == 2 // at once, and when it has answered
+		return remote.requests == 2 && len(p.logged("reloaded on demand")) == 2 // immediately, and when it has responded
 	})
 }

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// TestReloadOneOfMany replaces one file among many, again and again, while clients ask for it and for the others. Every
-// response must be whole and of one generation, and no older than what was served when its request began; the other
-// services must stay as they are. make soak takes 2,000 files and 1,000 reloads.
+// TestReloadOneOfMany repeatedly replaces one file among many while clients request it and the others. Every response
+// must be complete, from a single generation, and no older than what was served when the request began; the other
+// services must not change. make soak uses 2,000 files and 1,000 reloads.
 func TestReloadOneOfMany(t *testing.T) {
 	t.Parallel()
 	const endpoints = 5

@@ -12,46 +12,47 @@ import (
 )
 
 const (
-	// connectionBytes is what a busy connection takes at most in ordinary use: buffers, two goroutines and a request.
+	// connectionBytes is the maximum memory of a busy connection in ordinary use: buffers, two goroutines and a
+	// request.
 	connectionBytes = 16 << 10
 
-	// leastRest is what the process takes without anything to serve.
+	// leastRest is the memory of the process with nothing to serve.
 	leastRest = 8 << 20
 
-	// memorySlack is room for garbage, so that the collector need not run all the time while everything else is full.
+	// memorySlack is room for garbage, so that the collector does not run permanently when everything else is full.
 	memorySlack = 16 << 20
 
-	// settleDelay is how long the memory is left alone after definitions were loaded: more may follow.
+	// settleDelay is how long to wait after definitions were loaded before releasing memory: more may follow.
 	settleDelay = time.Second
 
-	// quietInterval is how often to see whether memory can be given back. It is only while the collector has nothing
-	// to do, so that a busy server keeps what it would need again at once.
+	// quietInterval is how often to check whether memory can be released. That happens only while the garbage collector
+	// is idle, so that a busy server keeps memory that it would need again immediately.
 	quietInterval = 10 * time.Second
 
-	// leastGarbage is how much garbage a heap gathers before the collector runs, up to maxGCPercent of what lives. A
-	// heap of two megabytes would otherwise be collected after a few hundred requests, again and again, which costs
-	// almost a tenth of the throughput.
+	// leastGarbage is how much garbage may accumulate before the collector runs, up to maxGCPercent of the live heap.
+	// Otherwise a heap of two megabytes would be collected every few hundred requests, which costs almost a tenth of
+	// the throughput.
 	leastGarbage = 8 << 20
 	maxGCPercent = 400
 	minGCPercent = 100 // Go's own default
 
-	// worthwhile is how much memory must have come since it was last given back.
+	// worthwhile is the minimum amount of memory worth releasing.
 	worthwhile = 8 << 20
 )
 
-// memory bounds the memory of the process and gives back to the system what it does not need.
+// memory limits the memory of the process and releases unused memory to the system.
 //
-// Go's collector lets the heap double before it looks for garbage. With all connections and caches in use, that is as
-// much again as they take, so it gets a limit: what the process takes at rest, and what everything that is bounded
-// takes together. The limit is a soft one, and a GOMEMLIMIT in the environment is left as it is.
+// Go's garbage collector lets the heap double before it runs. With all connections and caches in use, that would double
+// their memory, so a limit is set: the memory at rest plus the sum of all other limits. It is a soft limit, and
+// GOMEMLIMIT in the environment takes precedence.
 type memory struct {
-	bound       int64 // of what requests take; 0 if that has no bound
+	bound       int64 // maximum memory of all requests; 0 if unlimited
 	handler     *server.Handler
-	connections func() int    // that are open
+	connections func() int    // number of open connections
 	loaded      chan struct{} // something was loaded
 
-	last   int64  // in use after memory was last given back
-	cycles uint64 // of the collector, when last looked at
+	last   int64  // in use after the last release
+	cycles uint64 // number of garbage collections at the last check
 }
 
 func newMemory(config Config, handler *server.Handler, connections func() int) *memory {
@@ -63,7 +64,7 @@ func newMemory(config Config, handler *server.Handler, connections func() int) *
 	return m
 }
 
-// changed says that definitions were loaded, which leaves garbage behind and may change what is needed at rest.
+// changed tells that definitions were loaded, which leaves garbage behind and may change the memory at rest.
 func (m *memory) changed() {
 	if m == nil {
 		return
@@ -74,11 +75,11 @@ func (m *memory) changed() {
 	}
 }
 
-// run keeps the memory in bounds until ctx ends.
+// run manages the memory until ctx is canceled.
 func (m *memory) run(ctx context.Context) {
 	m.last, m.cycles = readMemory()
-	m.limit()  // at once, and again when the garbage of loading is gone
-	m.last = 0 // so that it will be
+	m.limit()  // immediately, and again when the garbage of loading is gone
+	m.last = 0 // makes sure that it will be
 	ticks := time.NewTicker(quietInterval)
 	defer ticks.Stop()
 	for {
@@ -102,7 +103,7 @@ func (m *memory) run(ctx context.Context) {
 	}
 }
 
-// look gives memory back if there is enough of it and the collector has been idle since the last look.
+// look releases memory if it is worthwhile and the collector has been idle since the last check.
 func (m *memory) look() {
 	inUse, cycles := readMemory()
 	quiet := cycles == m.cycles
@@ -117,8 +118,8 @@ func (m *memory) giveBack() {
 	m.last, m.cycles = readMemory()
 }
 
-// limit sets the limit from what is in use now, less what requests have of it. A reload needs the memory of its
-// definitions twice, so the limit is never less than that.
+// limit sets the limit based on what is in use now without requests. A reload needs the memory of its definitions
+// twice, so the limit is never less than that.
 func (m *memory) limit() {
 	if m.bound == 0 || os.Getenv("GOMEMLIMIT") != "" {
 		return
@@ -128,7 +129,7 @@ func (m *memory) limit() {
 	debug.SetMemoryLimit(rest + max(m.bound, rest))
 }
 
-// pace sets how often the collector runs, by what lives on the heap. A GOGC in the environment is left as it is.
+// pace sets how often the garbage collector runs, depending on the live heap. GOGC in the environment takes precedence.
 func (m *memory) pace() {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -142,7 +143,7 @@ func gcPercent(live uint64) int {
 	return int(min(max(100*leastGarbage/max(live, 1), minGCPercent), maxGCPercent))
 }
 
-// readMemory returns the bytes that Go has from the system and has not given back, and how often the collector ran.
+// readMemory returns the number of bytes that Go holds from the system, and the number of garbage collections.
 func readMemory() (inUse int64, cycles uint64) {
 	samples := []runtimemetrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/gc/cycles/total:gc-cycles"}}
 	runtimemetrics.Read(samples)

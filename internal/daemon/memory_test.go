@@ -8,7 +8,7 @@ import (
 	"signpost/server"
 )
 
-// TestMemoryIsGivenBack holds the looks at memory in a process that has nothing to do any more.
+// TestMemoryIsGivenBack checks that an idle process releases memory.
 func TestMemoryIsGivenBack(t *testing.T) {
 	m := newMemory(Config{}, nil, nil)
 	m.giveBack()
@@ -29,7 +29,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 	}
 }
 
-// TestMemoryLimit: what requests may take together is the limit, unless the environment has one.
+// TestMemoryLimit checks that the limit is what requests may use together, unless the environment sets one.
 func TestMemoryLimit(t *testing.T) {
 	handler, err := server.New(server.Options{})
 	if err != nil {
@@ -62,7 +62,7 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
-// TestGCPercent: a small heap is collected less often, a large one as usual.
+// TestGCPercent checks that a small heap is collected less often, and a large one as usual.
 func TestGCPercent(t *testing.T) {
 	for live, want := range map[uint64]int{0: 400, 1 << 20: 400, 4 << 20: 200, 8 << 20: 100, 1 << 30: 100} {
 		if got := gcPercent(live); got != want {

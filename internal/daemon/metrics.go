@@ -15,7 +15,7 @@ import (
 	"signpost/server"
 )
 
-// metrics is what the admin listener tells about a running server. No label comes from a request.
+// metrics holds the metrics of the admin listener. No label comes from a request.
 type metrics struct {
 	registry *prometheus.Registry
 
@@ -40,7 +40,7 @@ type metrics struct {
 	mu    sync.Mutex
 }
 
-// answerKind is all of an event that is a label: the versions of the definitions, times a handful of outcomes.
+// answerKind holds the parts of an event that are labels: the versions of the definitions, times a handful of outcomes.
 type answerKind struct {
 	basePath, version string
 	status            int
@@ -59,48 +59,48 @@ var routeStatuses = []string{"200", "304", "500", "503"}
 type answerMetrics struct {
 	requests, bytes prometheus.Counter
 	duration        prometheus.Observer
-	more            []prometheus.Counter // of the cache and of refused hosts, where the answer has to do with them
+	more            []prometheus.Counter // for the cache and rejected hosts, if applicable
 }
 
 func newMetrics(version string) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "signpost_requests_total", Help: "Requests answered, by base path, API version and status. Base path and version are empty where there is no manifest.",
+			Name: "signpost_requests_total", Help: "Requests answered, by base path, API version and status. Base path and version are empty if there is no such manifest.",
 		}, []string{"base_path", "version", "status"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "signpost_request_duration_seconds", Help: "Time from a request until its response was written to the connection.",
-			Buckets: []float64{.00001, .0001, .001, .01, .1, 1, 10}, // a look-up takes microseconds; the rest is the network
+			Buckets: []float64{.00001, .0001, .001, .01, .1, 1, 10}, // a lookup takes microseconds; the rest is the network
 		}, []string{"base_path", "version"}),
 		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "signpost_response_bytes_total", Help: "Bytes of response bodies.",
 		}, []string{"base_path", "version"}),
 		cache: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "signpost_cache_requests_total", Help: "Look-ups of a manifest with its host in it, by result: hit or miss.",
+			Name: "signpost_cache_requests_total", Help: "Lookups in the cache of rendered manifests, by result: hit or miss.",
 		}, []string{"result"}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "signpost_refused_hosts_total", Help: "Requests whose host was refused, by reason: malformed, forwarded, not-allowed or does-not-fit.",
+			Name: "signpost_refused_hosts_total", Help: "Requests whose host was rejected, by reason: malformed, forwarded, not-allowed or does-not-fit.",
 		}, []string{"reason"}),
 		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "signpost_reloads_total", Help: "Times that changed definitions were taken over, by result: success or failure.",
+			Name: "signpost_reloads_total", Help: "Reloads of changed definitions, by result: success or failure.",
 		}, []string{"result"}),
 		loadedAt: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "signpost_last_reload_success_timestamp_seconds", Help: "When definitions were last taken over without an error.",
+			Name: "signpost_last_reload_success_timestamp_seconds", Help: "Time of the last successful reload of definitions.",
 		}),
 		loadedOK: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "signpost_last_reload_successful", Help: "Whether all definitions could be read and had no error when last looked at.",
+			Name: "signpost_last_reload_successful", Help: "Whether all definitions could be read and had no errors at the last check.",
 		}),
 		findings: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "signpost_definition_findings", Help: "Findings in the definitions as they were last read, by severity.",
 		}, []string{"severity"}),
 		revision: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "signpost_manifest_info", Help: "1 for each manifest that is published, with its revision.",
+			Name: "signpost_manifest_info", Help: "1 for each published manifest, with its revision.",
 		}, []string{"base_path", "version", "revision"}),
 		expiry: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "signpost_certificate_expiry_timestamp_seconds", Help: "When the certificate in use expires, by the first name that it is for.",
+			Name: "signpost_certificate_expiry_timestamp_seconds", Help: "Expiry time of the certificate in use, by its first name.",
 		}, []string{"name"}),
 		failed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "signpost_certificate_failures_total", Help: "Certificates that could not be loaded from files, and failed requests to the ACME directory.",
+			Name: "signpost_certificate_failures_total", Help: "Certificates that could not be loaded from files, and failed requests to the ACME server.",
 		}),
 	}
 	for vec, values := range map[*prometheus.CounterVec][]string{
@@ -125,15 +125,15 @@ func newMetrics(version string) *metrics {
 	return m
 }
 
-// watchCache adds the size of a handler's cache, and of what is outside of it.
+// watchCache adds metrics for the size of a handler's cache, and for manifests in flight.
 func (m *metrics) watchCache(h *server.Handler) {
 	m.registry.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signpost_cache_entries", Help: "Manifests kept with their host in them."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signpost_cache_entries", Help: "Rendered manifests in the cache."},
 			func() float64 { n, _ := h.CacheSize(); return float64(n) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signpost_cache_bytes", Help: "Bytes that they take."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signpost_cache_bytes", Help: "Size of the rendered manifests in the cache."},
 			func() float64 { _, n := h.CacheSize(); return float64(n) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "signpost_in_flight_bytes", Help: "Bytes of manifests that are being rendered, or sent while they are not in the cache.",
+			Name: "signpost_in_flight_bytes", Help: "Bytes of manifests that are being rendered, or being sent and not in the cache.",
 		}, func() float64 { return float64(h.InFlight()) }),
 	)
 }
@@ -149,7 +149,7 @@ func (m *metrics) observe(e server.Event) {
 	}
 }
 
-// of returns the metrics of a kind of answer. The first of its kind makes them.
+// of returns the metrics of a kind of response, creating them on first use.
 func (m *metrics) of(kind answerKind) answerMetrics {
 	if known, ok := (*m.kinds.Load())[kind]; ok {
 		return known
@@ -173,7 +173,7 @@ func (m *metrics) of(kind answerKind) answerMetrics {
 	return a
 }
 
-// reloaded counts an attempt to take over definitions.
+// reloaded counts a reload.
 func (m *metrics) reloaded(ok bool) {
 	if ok {
 		m.reloads.WithLabelValues("success").Inc()
@@ -183,7 +183,7 @@ func (m *metrics) reloaded(ok bool) {
 	}
 }
 
-// certificate tells which certificate is in use.
+// certificate records the certificate in use.
 func (m *metrics) certificate(leaf *x509.Certificate) {
 	name := leaf.Subject.CommonName
 	if len(leaf.DNSNames) > 0 {
@@ -192,7 +192,7 @@ func (m *metrics) certificate(leaf *x509.Certificate) {
 	m.expiry.WithLabelValues(name).Set(float64(leaf.NotAfter.Unix()))
 }
 
-// healthy tells whether everything could be read and was good when it was last looked at.
+// healthy records whether everything could be read and was good at the last check.
 func (m *metrics) healthy(ok bool) {
 	m.loadedOK.Set(0)
 	if ok {
@@ -200,7 +200,7 @@ func (m *metrics) healthy(ok bool) {
 	}
 }
 
-// definitions tells what is published now.
+// definitions records what is published.
 func (m *metrics) definitions(all []*served) {
 	counts := map[signpost.Severity]int{signpost.SeverityError: 0, signpost.SeverityWarning: 0}
 	routes := map[route]bool{{}: true}

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// monotonicMicroseconds returns the time by which systemd tells an earlier reload from a later one.
+// monotonicMicroseconds returns the time that systemd uses to tell reloads apart.
 func monotonicMicroseconds() string {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {

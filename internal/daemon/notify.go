@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Notifier tells systemd about the state of the service, as sd_notify(3) does. It is the path of the socket that
-// systemd names in NOTIFY_SOCKET; empty means that nobody wants to know.
+// Notifier notifies systemd of the state of the service, like sd_notify(3). It is the path of the socket in
+// NOTIFY_SOCKET; empty disables it.
 type Notifier string
 
 // send sends a state, such as READY=1.
@@ -28,13 +28,13 @@ func (n Notifier) send(state string) error {
 	return err
 }
 
-// notify tells the service manager a state, with a status for people.
+// notify sends a state to the service manager, with a human-readable status.
 func (d *Daemon) notify(state string) {
 	status := fmt.Sprintf("STATUS=serving %d manifests", len(d.Routes()))
 	if len(d.Routes()) == 0 {
 		status = "STATUS=waiting for the first definition"
 	}
 	if err := d.config.Notify.send(state + "\n" + status); err != nil {
-		d.config.Log.Error("the service manager cannot be told", "error", err)
+		d.config.Log.Error("cannot notify the service manager", "error", err)
 	}
 }

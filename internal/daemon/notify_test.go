@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestNotify is systemd for a server: a real socket that is told when it is ready, reloads and stops.
+// TestNotify plays the role of systemd: a real socket receives readiness, reloads and the stop.
 func TestNotify(t *testing.T) {
 	t.Parallel()
 	for _, abstract := range []bool{false, true} {
@@ -59,7 +59,7 @@ func TestNotify(t *testing.T) {
 			t.Errorf("the reload began at %d µs, says the server, and not between %d and now; %v", told, before, err)
 		}
 		receive("READY=1\n")
-		receive("RELOADING=1\n") // the source has answered
+		receive("RELOADING=1\n") // the source has responded
 		receive("READY=1\n", "STATUS=serving 1 manifests\n")
 		p.signal(t, syscall.SIGTERM)
 		receive("STOPPING=1\n")
@@ -67,7 +67,7 @@ func TestNotify(t *testing.T) {
 	}
 }
 
-// monotonic returns the time by the clock of systemd, in microseconds.
+// monotonic returns the time on systemd's clock, in microseconds.
 func monotonic(t *testing.T) int64 {
 	t.Helper()
 	var now unix.Timespec

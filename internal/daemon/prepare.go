@@ -14,18 +14,18 @@ import (
 	"signpost/server"
 )
 
-// prepared is a definition that was read, with all work done that publishing it takes.
+// prepared is a definition that is ready to be published.
 type prepared struct {
 	file     *definition.File
 	findings []signpost.Finding
-	service  *server.Service // nil if there is an error among the findings
+	service  *server.Service // nil if there are errors
 }
 
 // preparer turns documents into services.
 type preparer struct {
-	features []string // nil: those that each definition enables
-	basePath string   // in place of the definition's own, if it is set
-	host     string   // that manifests are rendered for once, to see that they can be
+	features []string // nil means those that each definition enables
+	basePath string   // overrides that of the definition, unless empty
+	host     string   // used to test that manifests can be rendered
 }
 
 // all prepares documents on all cores.
@@ -48,14 +48,14 @@ func (p preparer) all(documents []document) []prepared {
 	return results
 }
 
-// one prepares a document. Whatever goes wrong is a finding, so that one definition never keeps others from being
+// one prepares a document. All problems become findings, so that one definition never keeps others from being
 // published.
 func (p preparer) one(d source.Document) (result prepared) {
 	failed := func(rule, format string, args ...any) {
 		result.service = nil
 		result.findings = append(result.findings, signpost.Finding{
 			Rule: rule, Severity: signpost.SeverityError, Message: fmt.Sprintf(format, args...), File: d.Name, Line: 1, Column: 1,
-			Hint: "this is a defect of Signpost: please report it with the definition",
+			Hint: "this is a bug in Signpost: please report it with the definition",
 		})
 	}
 	defer func() {
@@ -79,7 +79,7 @@ func (p preparer) one(d source.Document) (result prepared) {
 	return result
 }
 
-// compile compiles a definition, and sees that it can be published and rendered.
+// compile compiles a definition, and checks that it can be published and rendered.
 func (p preparer) compile(file *definition.File) (*server.Service, error) {
 	versions, err := file.Compile(source.KnownFeatures(file, p.features))
 	if err != nil {
@@ -97,7 +97,7 @@ func (p preparer) compile(file *definition.File) (*server.Service, error) {
 	return &service, nil
 }
 
-// deprecations returns the versions of a definition that are deprecated. The last day of one is a whole day.
+// deprecations returns the deprecated versions of a definition. The last day is included.
 func deprecations(file *definition.File) map[string]server.Deprecation {
 	deprecated := make(map[string]server.Deprecation)
 	for _, version := range file.Versions() {
@@ -114,8 +114,8 @@ func deprecations(file *definition.File) map[string]server.Deprecation {
 	return deprecated
 }
 
-// plausibleHost returns a host name that requests may come for. It is no IP address, since a manifest need not have an
-// answer for these.
+// plausibleHost returns a host name that requests may have. It is not an IP address, because a manifest may not exist
+// for these.
 func plausibleHost(opts server.Options) string {
 	for _, name := range append([]string{opts.PublicHost}, opts.AllowedHosts...) {
 		name = strings.Replace(name, "*", "feeds", 1)

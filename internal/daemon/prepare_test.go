@@ -12,7 +12,7 @@ import (
 	"signpost/server"
 )
 
-// stub is a source that a test sets.
+// stub is a source controlled by the test.
 type stub struct {
 	documents []source.Document
 	changed   bool
@@ -49,11 +49,11 @@ func newPublisher(t *testing.T, s source.Source, host string) *publisher {
 	return p
 }
 
-// TestCannotRender: a definition that lint accepts and that cannot be rendered all the same is rejected like any bad one,
-// and keeps nobody else from being published.
+// TestCannotRender checks that a definition that passes lint but cannot be rendered is rejected like any bad one, and
+// does not keep others from being published.
 func TestCannotRender(t *testing.T) {
 	s := &stub{}
-	p := newPublisher(t, s, "192.0.2.1") // which is not a host for cdn.{{host}}
+	p := newPublisher(t, s, "192.0.2.1") // does not fit into cdn.{{host}}
 	s.set(definitionOf("/a", "{{host}}"), definitionOf("/b", "{{host}}"))
 	if out := p.update(); len(out.Findings)+len(out.Errors) > 0 || len(p.handler.Routes()) != 2 {
 		t.Fatalf("%+v, %v", out, p.handler.Routes())
@@ -72,7 +72,7 @@ func TestCannotRender(t *testing.T) {
 	}
 }
 
-// TestPlausibleHost prefers a name that requests come for.
+// TestPlausibleHost prefers a name that requests may have.
 func TestPlausibleHost(t *testing.T) {
 	for want, opts := range map[string]server.Options{
 		"feeds.example.com":   {},
@@ -86,7 +86,7 @@ func TestPlausibleHost(t *testing.T) {
 	}
 }
 
-// TestUnchangedIsNotPrepared: one definition of many changes, and the others are neither parsed nor compiled again.
+// TestUnchangedIsNotPrepared changes one of many definitions; the others are neither parsed nor compiled again.
 func TestUnchangedIsNotPrepared(t *testing.T) {
 	s := &stub{}
 	p := newPublisher(t, s, "feeds.example.com")
@@ -94,7 +94,7 @@ func TestUnchangedIsNotPrepared(t *testing.T) {
 	p.update()
 	before := p.served[0].current
 	s.set(definitionOf("/a", "{{host}}"), definitionOf("/c", "{{host}}"))
-	s.documents[0].Text = nil // as a source does with what has not changed
+	s.documents[0].Text = nil // as a source does if nothing has changed
 	if out := p.update(); len(out.changed) != 1 || len(out.Files) != 1 || p.served[0].current != before {
 		t.Errorf("%+v", out)
 	}
@@ -104,7 +104,7 @@ func TestUnchangedIsNotPrepared(t *testing.T) {
 	}
 }
 
-// TestFirstFindings: of many findings the errors are shown first.
+// TestFirstFindings checks that errors come first.
 func TestFirstFindings(t *testing.T) {
 	var many []signpost.Finding
 	for i := range 3 * MaxFindings {

@@ -32,26 +32,26 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// What the log says of definitions that are rejected, and of sources that cannot be read.
+// Log messages about rejected definitions and unreadable sources.
 var (
 	rejected   = []string{"definition rejected: still serving the last good one", "definition rejected: there is none to serve in its place"}
 	unreadable = []string{"source cannot be read: still serving what was read before", "source cannot be read: nothing is served from it yet"}
 )
 
-// The exit codes of the command.
+// Exit codes of the command.
 const (
 	exitFine     = 0
 	exitFindings = 1
 	exitFailure  = 3
 )
 
-// repo is the root of the repository, seen from this package.
+// repo is the path to the root of the repository.
 const repo = "../.."
 
-// patience is how long tests wait for what must happen. It is not a measure of anything.
+// patience is how long tests wait for something that must happen. It measures nothing.
 const patience = 60 * time.Second
 
-// waitFor waits until something holds.
+// waitFor waits until a condition holds.
 func waitFor(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
@@ -61,20 +61,20 @@ func waitFor(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// process is a signpost serve that runs beside a test: this test's binary, which testscript.Main has put on
-// the path. With the race detector on, it is on there too.
+// process is a running signpost serve: this test binary, which testscript.Main put on the PATH. If the race detector is
+// on, it is on there as well.
 type process struct {
 	cmd    *exec.Cmd
-	log    output // JSON, a line for each
+	log    output // JSON, one entry per line
 	ended  chan struct{}
 	url    string // of the manifests
 	admin  string
 	moved  string // where plain http is redirected
-	manual bool   // the test itself ends it
+	manual bool   // the test itself stops it
 }
 
-// startServe starts signpost serve and waits until it serves. If it still runs when the test ends, it has to
-// end well on SIGTERM.
+// startServe starts signpost serve and waits until it serves. If it is still running when the test ends, it must exit
+// cleanly on SIGTERM.
 func startServe(t *testing.T, args ...string) *process {
 	t.Helper()
 	return startCommand(t, exec.Command("signpost", serveArgs(args)...))
@@ -137,13 +137,13 @@ func tail(s string) string {
 	return s[max(0, len(s)-most):]
 }
 
-// logged returns the lines of the log that have this message, or any of these.
+// logged returns the log entries with one of these messages.
 func (p *process) logged(msgs ...string) []map[string]any {
 	var found []map[string]any
 	for line := range strings.Lines(p.log.String()) {
 		for _, msg := range msgs {
 			var entry map[string]any
-			// A look at the start spares the reading of most lines.
+			// check for the message first, to avoid parsing most lines
 			if strings.Contains(line, fmt.Sprintf(`"msg":%q`, msg)) && json.Unmarshal([]byte(line), &entry) == nil {
 				found = append(found, entry)
 			}
@@ -159,7 +159,7 @@ func (p *process) signal(t *testing.T, s os.Signal) {
 	}
 }
 
-// stop ends the process and returns its exit code.
+// stop stops the process and returns its exit code.
 func (p *process) stop(t *testing.T) int {
 	t.Helper()
 	p.manual = true
@@ -173,20 +173,20 @@ func (p *process) stop(t *testing.T) int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// kill ends the process as a lack of memory or power does.
+// kill ends the process abruptly, like an OOM kill or a power failure.
 func (p *process) kill() {
 	p.manual = true
 	p.cmd.Process.Kill()
 	<-p.ended
 }
 
-// reply is an answer to a request.
+// reply is the response to a request.
 type reply struct {
 	*http.Response
 	body string
 }
 
-// fetch sends a GET request for a host, or whatever the address names.
+// fetch sends a GET request for a host, or for that of the address.
 func fetch(client *http.Client, address, host string) (reply, error) {
 	req, err := http.NewRequest(http.MethodGet, address, nil)
 	if err != nil {
@@ -196,7 +196,7 @@ func fetch(client *http.Client, address, host string) (reply, error) {
 	return do(client, req)
 }
 
-// do sends a request and reads the whole answer.
+// do sends a request and reads the whole response.
 func do(client *http.Client, req *http.Request) (reply, error) {
 	res, err := client.Do(req)
 	if err != nil {
@@ -207,7 +207,7 @@ func do(client *http.Client, req *http.Request) (reply, error) {
 	return reply{res, string(body)}, err
 }
 
-// get returns the answer at a path of the manifests' listener.
+// get returns the response at a path of the manifest listener.
 func (p *process) get(t *testing.T, path string) reply {
 	t.Helper()
 	return mustFetch(t, p.url+path)
@@ -222,7 +222,7 @@ func mustFetch(t *testing.T, address string) reply {
 	return r
 }
 
-// metric returns the value of a metric, whose labels are written as in the text format.
+// metric returns the value of a metric. Labels are written as in the text format.
 func (p *process) metric(t *testing.T, name string) float64 {
 	t.Helper()
 	text := mustFetch(t, p.admin+"/metrics").body
@@ -237,8 +237,8 @@ func (p *process) metric(t *testing.T, name string) float64 {
 	return value
 }
 
-// feeds is a definition whose endpoints all have its name and a number, so that a mixture shows. JSON, so that every part
-// of it that is cut off leaves something malformed.
+// feeds returns a definition whose endpoints all have its name and a number, so that mixtures are detected. It is JSON,
+// so that a truncated file is always malformed.
 func feeds(name string, endpoints int) string {
 	return service("/", name, endpoints)
 }
@@ -256,7 +256,7 @@ func service(basePath, name string, endpoints int) string {
 	return text.String()
 }
 
-// names returns the names of the definitions that a manifest is from, and how many endpoints it has.
+// names returns the names of the definitions that a manifest comes from, and the number of its endpoints.
 func names(manifest string) (distinct []string, endpoints int, err error) {
 	var m struct {
 		Endpoints map[string]struct{ Name string }
@@ -275,7 +275,7 @@ func names(manifest string) (distinct []string, endpoints int, err error) {
 	return distinct, len(m.Endpoints), nil
 }
 
-// serves reports whether a path has the manifest of the definition with this name.
+// serves reports whether a path serves the manifest of the definition with this name.
 func (p *process) serves(t *testing.T, path, name string) bool {
 	t.Helper()
 	r := p.get(t, path)
@@ -290,7 +290,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// replace is write in one step.
+// replace is an atomic write.
 func replace(t *testing.T, path, text string) {
 	t.Helper()
 	write(t, path+".new", text)
@@ -299,16 +299,16 @@ func replace(t *testing.T, path, text string) {
 	}
 }
 
-// raceEnabled says that the race detector is on, which makes everything slow and large.
+// raceEnabled says that the race detector is on, which makes everything slower and larger.
 var raceEnabled bool
 
-// residentMB returns the memory that a process has.
+// residentMB returns the resident memory of a process.
 func residentMB(t *testing.T, p *process) int {
 	t.Helper()
 	return int(p.metric(t, "process_resident_memory_bytes")) >> 20
 }
 
-// startText is startServe with a log for people.
+// startText is startServe with a text log.
 func startText(t *testing.T, args ...string) *process {
 	t.Helper()
 	address, err := freeAddress()
@@ -320,7 +320,7 @@ func startText(t *testing.T, args ...string) *process {
 	return p
 }
 
-// freeAddress returns a loopback address that nobody listens on.
+// freeAddress returns an unused loopback address.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

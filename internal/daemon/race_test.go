@@ -7,6 +7,6 @@ import "os"
 func init() {
 	raceEnabled = true
 	if os.Getenv("GORACE") == "" {
-		os.Setenv("GORACE", "atexit_sleep_ms=0") // of the commands that tests run, a second each
+		os.Setenv("GORACE", "atexit_sleep_ms=0") // saves a second for each command that tests run
 	}
 }

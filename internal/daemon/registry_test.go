@@ -22,7 +22,7 @@ func registryCommand(r *registrytest.Registry, command string, args ...string) *
 	return cmd
 }
 
-// push publishes a directory and returns what push prints.
+// push publishes a directory and returns the output of push.
 func push(t *testing.T, r *registrytest.Registry, args ...string) string {
 	t.Helper()
 	var out, errOut bytes.Buffer
@@ -34,8 +34,8 @@ func push(t *testing.T, r *registrytest.Registry, args ...string) string {
 	return strings.TrimSpace(out.String())
 }
 
-// TestRegistryReplicas serves from a registry on two replicas. A tag that moves, forth and back, reaches both, and no
-// request fails meanwhile; nor while the registry is away.
+// TestRegistryReplicas runs two replicas that serve from a registry. A tag that moves back and forth reaches both, and
+// no request fails, not even while the registry is down.
 func TestRegistryReplicas(t *testing.T) {
 	t.Parallel()
 	registry := registrytest.Start(t)
@@ -106,7 +106,7 @@ func TestRegistryReplicas(t *testing.T) {
 		t.Errorf("after the rollback the revisions are %q, not %q", after, before)
 	}
 
-	// The registry goes, and comes back with something new.
+	// The registry goes away, and comes back with something new.
 	registry.Stop()
 	for _, p := range replicas {
 		waitFor(t, "a word about the registry", func() bool { return failures(p, "fetch definition") > 0 })
@@ -134,7 +134,7 @@ func TestRegistryReplicas(t *testing.T) {
 	}
 }
 
-// TestPushLints: what lint rejects is not pushed, and the tag stays.
+// TestPushLints checks that what lint rejects is not pushed, and that the tag does not move.
 func TestPushLints(t *testing.T) {
 	t.Parallel()
 	registry := registrytest.Start(t)

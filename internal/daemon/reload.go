@@ -19,39 +19,39 @@ import (
 	"signpost/server"
 )
 
-// publisher keeps what a handler serves in step with the definitions that it comes from. A definition that
-// is bad, or cannot be read, leaves the last good one of its service in place.
+// publisher keeps a handler in sync with the definitions. A definition that is bad or cannot be read leaves the last
+// good one of its service in place.
 type publisher struct {
 	handler *server.Handler
 	log     *slog.Logger
 	metrics *metrics
-	memory  *memory // told when something was loaded; may be nil
+	memory  *memory // notified when something was loaded; may be nil
 	sources []source.Source
 	preparer
 
 	read     [][]source.Document // what each source had
 	served   []*served
-	failures map[string]bool // what went wrong and was logged already
+	failures map[string]bool // failures that were already logged
 	unkept   map[source.Remote]unkept
-	parsed   int          // bytes, since memory was last given back
-	revision atomic.Value // the revision of all that is published, a string
+	parsed   int          // bytes parsed since memory was last released
+	revision atomic.Value // a string: the revision of everything published
 }
 
-// served is a definition, as it was last read and as it was last good. It keeps neither the text nor what was parsed.
+// served is a definition, as last read and as last good. It keeps neither the text nor the parse tree.
 type served struct {
 	id     string // of the document
 	name   string
 	source source.Source
 	sum    source.Sum
 
-	findings []signpost.Finding // about the definition as it was last read
-	clash    *signpost.Finding  // with another service, if that is what keeps it from being published
-	next     *server.Service    // what it says while that is not published; nil if it has an error
-	current  *server.Service    // what is published; nil if it never was good
-	rejected bool               // the definition, as it was last read, is not what is published
+	findings []signpost.Finding // about the definition as last read
+	clash    *signpost.Finding  // a clash with another service that keeps it from being published
+	next     *server.Service    // not yet published; nil if it has an error
+	current  *server.Service    // published; nil if it was never good
+	rejected bool               // the definition as last read is not the published one
 }
 
-// all returns everything that is wrong with the definition.
+// all returns all findings of the definition.
 func (s *served) all() []signpost.Finding {
 	if s.clash == nil {
 		return s.findings
@@ -61,22 +61,22 @@ func (s *served) all() []signpost.Finding {
 
 // Loaded is the result of reading all definitions.
 type Loaded struct {
-	Files    []*definition.File // those that were read for the first time, or have changed
-	Findings []signpost.Finding // of these, by file and place
-	Broken   bool               // one of these is on this machine and has an error
-	Errors   []error            // of sources that cannot be read, mostly a SourceError
+	Files    []*definition.File // new or changed
+	Findings []signpost.Finding // of these, by file and position
+	Broken   bool               // one of these is local and has an error
+	Errors   []error            // of sources that cannot be read; usually a SourceError
 
-	changed   []*served // what Files are about, and what became free to be published
+	changed   []*served // those in Files, and those that can now be published
 	withdrawn []*served
 }
 
-// document is a document with the source that it comes from.
+// document is a document and its source.
 type document struct {
 	source.Document
 	source source.Source
 }
 
-// update reads the definitions that have changed and publishes all services anew in one step.
+// update reads the definitions that have changed and publishes all services in one step.
 func (p *publisher) update() Loaded {
 	var out Loaded
 	changed := false
@@ -92,14 +92,14 @@ func (p *publisher) update() Loaded {
 	}
 	if changed {
 		if err := p.publishChanges(&out); err != nil {
-			out.Errors = append(out.Errors, err) // a defect: nothing has changed for anybody
+			out.Errors = append(out.Errors, err) // a bug: nothing changes for anybody
 		}
 	}
 	p.metrics.healthy(len(out.Errors) == 0 && !slices.ContainsFunc(p.served, func(s *served) bool { return s.rejected }))
 	return out
 }
 
-// publishChanges prepares the definitions that are not as they were, decides which of them are good, and publishes.
+// publishChanges prepares the changed definitions, decides which of them are good, and publishes.
 func (p *publisher) publishChanges(out *Loaded) error {
 	before := make(map[string]*served, len(p.served))
 	for _, s := range p.served {
@@ -147,7 +147,7 @@ func (p *publisher) publishChanges(out *Loaded) error {
 	}
 	p.revision.Store(revisionOf(services))
 	p.served = next
-	for i := range p.read { // what is parsed needs no text
+	for i := range p.read { // the text is not needed after parsing
 		for j := range p.read[i] {
 			p.read[i][j].Text = nil
 		}
@@ -159,11 +159,11 @@ func (p *publisher) publishChanges(out *Loaded) error {
 	return nil
 }
 
-// loadGCPercent is how far the heap may grow between collections while definitions are parsed. What is kept lies between
-// what is thrown away; collecting more often than usual leaves fewer holes, at no cost in time that shows.
+// loadGCPercent is how much the heap may grow between collections while definitions are parsed. What is kept lies
+// between what is thrown away; collecting more often leaves fewer holes, at no noticeable cost.
 const loadGCPercent = 40
 
-// collectOften makes the collector run more often until the function that it returns is called.
+// collectOften makes the garbage collector run more often until the returned function is called.
 func collectOften() (usual func()) {
 	percent := debug.SetGCPercent(loadGCPercent)
 	if percent >= 0 && percent < loadGCPercent {
@@ -172,8 +172,8 @@ func collectOften() (usual func()) {
 	return func() { debug.SetGCPercent(percent) }
 }
 
-// release gives the memory that parsing took back to the system, if that was much. The files that were parsed must be
-// out of use by then.
+// release returns the memory that parsing took to the system, if it was much. The parsed files must be out of use by
+// then.
 func (p *publisher) release() {
 	if p.parsed >= releaseBytes {
 		debug.FreeOSMemory()
@@ -181,12 +181,12 @@ func (p *publisher) release() {
 	p.parsed = 0
 }
 
-// releaseBytes is how much text must have been parsed for its memory to be given back to the system at once, rather
-// than when the collector gets to it. Doing so takes about as long as parsing a megabyte.
+// releaseBytes is how much text must have been parsed to release the memory immediately, rather than when the garbage
+// collector gets to it. That takes about as long as parsing a megabyte.
 const releaseBytes = 1 << 20
 
-// lintTogether replaces the findings of definitions that are read for the first time by those that they have together.
-// Later, when one of many has changed, only its own are looked for: signpost lint is the place for the others.
+// lintTogether replaces the findings of definitions that are read for the first time with those that they have
+// together. Later, when one of many changes, only its own findings are reported; use signpost lint for the others.
 func lintTogether(read []*served, files map[string]*definition.File) {
 	var all []*definition.File
 	byName := make(map[string]*served, len(read))
@@ -199,7 +199,7 @@ func lintTogether(read []*served, files map[string]*definition.File) {
 	own := make(map[*served]bool)
 	for _, f := range definition.Lint(all...) {
 		s := byName[f.File]
-		if s == nil || f.Severity == signpost.SeverityError { // those it has by itself, or settleBasePaths reports them
+		if s == nil || f.Severity == signpost.SeverityError { // its own errors are kept, and settleBasePaths reports the rest
 			continue
 		}
 		if !own[s] {
@@ -210,11 +210,11 @@ func lintTogether(read []*served, files map[string]*definition.File) {
 	}
 }
 
-// settleBasePaths decides who gets a base path that several definitions want: the one that is served there already,
+// settleBasePaths decides which service gets a base path that several definitions want: the one already served there,
 // even if its definition has become bad since, and otherwise the first.
 func settleBasePaths(next []*served, files map[string]*definition.File) {
 	clashes := make(map[*served]*served)
-	for range next { // a round that finds none is the last
+	for range next { // repeat until nothing changes
 		owners := make(map[string]*served)
 		var staying, moving []*served
 		for _, s := range next {
@@ -250,8 +250,8 @@ func settleBasePaths(next []*served, files map[string]*definition.File) {
 	}
 }
 
-// clashFinding is the finding of lint about two services with one base path, at its place in the file. The file of a
-// definition that has not changed is not kept: then it is about the whole of it.
+// clashFinding returns lint's finding about two services with the same base path, with its position. The file of an
+// unchanged definition is not kept, so its finding is about the file as a whole.
 func clashFinding(s, owner *served, file *definition.File) *signpost.Finding {
 	if file != nil {
 		stand := definition.Parse(owner.name, fmt.Appendf(nil, "base_path: %q\n", s.next.BasePath))
@@ -267,7 +267,7 @@ func clashFinding(s, owner *served, file *definition.File) *signpost.Finding {
 	}
 }
 
-// accept takes over what is good, and returns all that is to be published, with those that are new.
+// accept accepts good definitions, and returns all services to publish and the newly accepted ones.
 func accept(next []*served) (services []server.Service, accepted map[*served]bool) {
 	accepted = make(map[*served]bool)
 	for _, s := range next {
@@ -282,8 +282,8 @@ func accept(next []*served) (services []server.Service, accepted map[*served]boo
 	return services, accepted
 }
 
-// revisionOf identifies everything that is published: the revision of the manifest or, of several, a hash of
-// theirs. It is the same on every replica.
+// revisionOf identifies everything that is published: the revision of the manifest or, if there are several, a hash of
+// them. It is the same on every replica.
 func revisionOf(services []server.Service) string {
 	hash, manifests, last := sha256.New(), 0, ""
 	for _, s := range services {
@@ -299,7 +299,7 @@ func revisionOf(services []server.Service) string {
 	return hex.EncodeToString(hash.Sum(nil))[:len(last)]
 }
 
-// compare fills in what is different from before.
+// compare fills in what has changed.
 func (out *Loaded) compare(before map[string]*served, next []*served, files map[string]*definition.File, accepted map[*served]bool) {
 	present := make(map[string]bool)
 	for _, s := range next {
@@ -326,8 +326,8 @@ func (out *Loaded) compare(before map[string]*served, next []*served, files map[
 	})
 }
 
-// restore takes the definitions of remote sources, where there is no good one, from what an earlier run has kept.
-// It reports whether there were any.
+// restore loads definitions of remote sources from the cache if there is no good one. It reports whether there were
+// any.
 func (p *publisher) restore() bool {
 	restored := false
 	for _, remote := range p.remotes() {
@@ -346,12 +346,12 @@ func (p *publisher) restore() bool {
 	return restored
 }
 
-// serves reports whether something of a source is published.
+// serves reports whether anything from a source is published.
 func (p *publisher) serves(from source.Source) bool {
 	return slices.ContainsFunc(p.served, func(s *served) bool { return s.source == from && s.current != nil })
 }
 
-// remotes returns the sources that are on other machines.
+// remotes returns the remote sources.
 func (p *publisher) remotes() []source.Remote {
 	var all []source.Remote
 	for _, s := range p.sources {
@@ -362,18 +362,18 @@ func (p *publisher) remotes() []source.Remote {
 	return all
 }
 
-// keepRetry is how long a cache that could not be written is left alone. Encoding a large artifact takes a while, and a
-// disk that is full stays full for longer.
+// keepRetry is how long to wait before writing to the cache again after a failure. Encoding a large artifact takes a
+// while, and a full disk stays full for longer.
 const keepRetry = 10 * time.Second
 
-// unkept is why the definitions of a source are not in the cache, and when that was last tried.
+// unkept records why the definitions of a source are not in the cache, and when that was last tried.
 type unkept struct {
 	message string
 	tried   time.Time
 }
 
-// keep caches the definitions of remote sources for the next start, where one has changed and all are good. If that
-// fails, it is logged once and tried again by later calls.
+// keep caches the definitions of remote sources for the next start, if one has changed and all are good. A failure is
+// logged once and retried by later calls.
 func (p *publisher) keep(changed []*served) {
 	for _, remote := range p.remotes() {
 		of := func(s *served) bool { return s.source == remote }
@@ -396,8 +396,8 @@ func (p *publisher) keep(changed []*served) {
 	}
 }
 
-// reload is update for a server that is running: the result is logged. If somebody demanded it, that is so even if
-// nothing has changed.
+// reload is update for a running server: the result is logged. If the reload was demanded, it is logged even if nothing
+// has changed.
 func (p *publisher) reload(ctx context.Context, demanded bool) {
 	defer p.release()
 	out := p.update()

@@ -16,8 +16,8 @@ import (
 
 const manifestV1 = "/v1/endpoints-manifest"
 
-// TestReloadUnderLoad asks without pause while the definition is replaced 200 times, by good and bad ones. Every
-// answer must be whole, and of one definition.
+// TestReloadUnderLoad sends requests without a pause while the definition is replaced 200 times, by good and bad ones.
+// Every response must be complete and come from a single definition.
 func TestReloadUnderLoad(t *testing.T) {
 	t.Parallel()
 	const reloads, endpoints = 200, 20
@@ -83,7 +83,7 @@ func TestReloadUnderLoad(t *testing.T) {
 		case 0, 2:
 			replace(t, path, text)
 		default:
-			write(t, path, text) // while it may be read
+			write(t, path, text) // in place, so that a partial file may be read
 		}
 		p.signal(t, syscall.SIGHUP)
 		if i%2 == 1 {
@@ -106,7 +106,8 @@ func TestReloadUnderLoad(t *testing.T) {
 	t.Logf("%d requests over %d reloads", requests, reloads)
 }
 
-// TestReloadLinks swaps the links of a mounted ConfigMap: the new file has the size and the time of the old one.
+// TestReloadLinks swaps the symbolic links of a mounted ConfigMap: the new file has the size and modification time of
+// the old one.
 func TestReloadLinks(t *testing.T) {
 	t.Parallel()
 	dir, then := t.TempDir(), time.Now().Add(-time.Hour)
@@ -124,7 +125,7 @@ func TestReloadLinks(t *testing.T) {
 	}
 	mount("one")
 	must(os.Symlink("..data/feeds.json", filepath.Join(dir, "feeds.json")))
-	far := filepath.Join(t.TempDir(), "far.json") // a link into a folder that nobody watches
+	far := filepath.Join(t.TempDir(), "far.json") // a symbolic link into a directory that is not watched
 	must(os.Symlink(far, filepath.Join(dir, "far.json")))
 	write(t, far, service("/far", "one", 2))
 
@@ -142,7 +143,7 @@ func TestReloadLinks(t *testing.T) {
 	waitFor(t, "a change that no event tells", func() bool { return folder.serves(t, "/far"+manifestV1, "two") })
 }
 
-// TestReloadFolder adds and removes files, and the folder itself.
+// TestReloadFolder adds and removes files, and the directory itself.
 func TestReloadFolder(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "services")
@@ -161,7 +162,7 @@ func TestReloadFolder(t *testing.T) {
 	status("/a"+manifestV1, 404)
 	waitFor(t, "the log", func() bool { return len(p.logged("withdrawn: its manifests are gone")) == 1 })
 
-	// One that cannot be read, or is bad, keeps nobody else from changing.
+	// A file that cannot be read, or is bad, does not keep others from changing.
 	write(t, filepath.Join(dir, "b.json"), "{")
 	write(t, filepath.Join(dir, "c.json"), service("/c", "c", 2))
 	status("/c"+manifestV1, 200)
@@ -178,7 +179,7 @@ func TestReloadFolder(t *testing.T) {
 		t.Error("all is well, says the metric")
 	}
 
-	// The folder goes, and what it had stays. It comes again, and so do changes.
+	// The directory is removed, and its definitions stay. It comes back, and changes are noticed again.
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -196,8 +197,8 @@ func TestReloadFolder(t *testing.T) {
 	}
 }
 
-// TestReloadClash moves a service to the base path of another one. The one that was there keeps it, and nobody
-// else is held up.
+// TestReloadClash moves a service to the base path of another one. The one already there keeps it, and the others are
+// not affected.
 func TestReloadClash(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -232,25 +233,25 @@ func TestReloadClash(t *testing.T) {
 	if !found {
 		t.Error("the log does not say that the base path is taken")
 	}
-	replace(t, file("b"), "{") // even by one that has become bad
+	replace(t, file("b"), "{") // even if its definition is bad now
 	replace(t, file("c"), service("/c", "c again", 2))
 	reload()
 	check("a", "b", "c again")
-	replace(t, file("b"), service("/a", "b on a", 2)) // the two change places
+	replace(t, file("b"), service("/a", "b on a", 2)) // swap the two
 	reload()
 	check("b on a", "a on b", "c again")
 }
 
-// TestReloadOnlyOnSignal changes a definition with watching off.
+// TestReloadOnlyOnSignal changes a definition with watching turned off.
 func TestReloadOnlyOnSignal(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "feeds.json")
 	write(t, path, feeds("one", 2))
 	p := startServe(t, "--watch=false", path)
 	write(t, path, feeds("two", 2))
-	time.Sleep(source.LookInterval + 100*time.Millisecond) // in which a watch would have looked
+	time.Sleep(source.LookInterval + 100*time.Millisecond) // long enough for a watcher to notice
 	if !p.serves(t, manifestV1, "one") {
-		t.Error("a change was taken over with watching off")
+		t.Error("a change was loaded with watching off")
 	}
 	p.signal(t, syscall.SIGHUP)
 	waitFor(t, "the new definition", func() bool { return p.serves(t, manifestV1, "two") })
@@ -261,7 +262,7 @@ func TestManyServices(t *testing.T) {
 	t.Parallel()
 	services, endpoints, changes := 1000, 100, 20
 	if raceEnabled {
-		services, endpoints = 200, 20 // many times as slow there
+		services, endpoints = 200, 20 // much slower with the race detector
 	}
 	dir := t.TempDir()
 	file := func(i int) string { return filepath.Join(dir, fmt.Sprintf("s%d.json", i)) }

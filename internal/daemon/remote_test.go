@@ -23,14 +23,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// definitionSource is where a definition comes from: an HTTP server that a test can make fail.
+// definitionSource is an HTTP server with a definition, which a test can make fail.
 type definitionSource struct {
 	*httptest.Server
 	mu                    sync.Mutex
 	text                  string
 	status                int
 	requests, notModified int
-	hang                  chan struct{} // if set, answers wait for it to be closed
+	hang                  chan struct{} // if set, responses wait until it is closed
 }
 
 func newSource(t *testing.T) *definitionSource {
@@ -70,7 +70,7 @@ func (s *definitionSource) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// failures returns the errors of sources that were logged and have something in them.
+// failures returns the number of logged source errors that contain a text.
 func failures(p *process, about string) (n int) {
 	for _, line := range p.logged(unreadable...) {
 		if strings.Contains(line["error"].(string), about) {
@@ -103,9 +103,9 @@ func TestRemote(t *testing.T) {
 	source.set(feeds("two", 2), http.StatusOK)
 	served("two")
 
-	// What is bad, or an error, or cannot be reached, changes nothing. Each is said once.
+	// A bad definition, an error or an unreachable server changes nothing. Each is logged once.
 	source.set(feeds("three", 2), http.StatusInternalServerError)
-	waitFor(t, "a word about the status", func() bool { return failures(p, "the answer has status 500") == 1 })
+	waitFor(t, "a word about the status", func() bool { return failures(p, "the response has status 500") == 1 })
 	well(0)
 	source.set(feeds("two", 2), http.StatusOK)
 	waitFor(t, "a word about its return", func() bool { return len(p.logged("all sources can be read again")) == 1 })
@@ -138,7 +138,7 @@ func TestRemote(t *testing.T) {
 	}
 }
 
-// TestRemoteHangs has a source that takes requests and does not answer. Everything else goes on.
+// TestRemoteHangs has a source that accepts requests and does not respond. Everything else continues to work.
 func TestRemoteHangs(t *testing.T) {
 	t.Parallel()
 	source := newSource(t)
@@ -158,7 +158,7 @@ func TestRemoteHangs(t *testing.T) {
 	})
 	replace(t, file, feeds("two", 2))
 	p.signal(t, syscall.SIGHUP)
-	waitFor(t, "the file to be taken over", func() bool { return p.serves(t, manifestV1, "two") })
+	waitFor(t, "the file to be loaded", func() bool { return p.serves(t, manifestV1, "two") })
 	if n := failures(p, ""); n > 0 {
 		t.Error("the source was given up in the meantime, so this shows nothing")
 	}
@@ -167,7 +167,7 @@ func TestRemoteHangs(t *testing.T) {
 	}
 }
 
-// TestRemoteBounds has sources that answer with too much, or with somewhere else.
+// TestRemoteBounds has sources that send too much, or redirect.
 func TestRemoteBounds(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
@@ -199,7 +199,7 @@ func TestRemoteBounds(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "root.pem")
 	write(t, root, ca.pem)
 	sources := []string{base + "/loop", base + "/downgrade", moving.URL}
-	if !raceEnabled { // which makes 64 MiB some hundreds
+	if !raceEnabled { // the race detector multiplies the 64 MiB
 		sources = append(sources, base+"/endless")
 	}
 	cmd := exec.Command("signpost", serveArgs(sources)...)
@@ -260,14 +260,14 @@ func TestDefinitionCache(t *testing.T) {
 	}
 	p.stop(t)
 
-	// A feature that only the definition knows which is missing; another source, with nothing kept.
+	// A feature that only the missing definition declares; another source that was never cached.
 	source.set("", http.StatusNotFound)
 	p = startServe(t, append(args, source.URL+"/other", "--feature", "parental-control")...)
 	if p.get(t, "/v1/endpoints-manifest").StatusCode != http.StatusNotFound || !p.serves(t, "/remote"+manifestV1, "two") {
 		t.Error("one source that is down and has nothing kept keeps the other from being served")
 	}
 
-	// A file with an error is one all the same.
+	// A file with an error is still an error.
 	file := filepath.Join(t.TempDir(), "bad.json")
 	write(t, file, "{}")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -278,8 +278,7 @@ func TestDefinitionCache(t *testing.T) {
 	}
 }
 
-// TestCacheKilled kills the server while it writes a definition to keep, again and again. What is kept is whole
-// each time.
+// TestCacheKilled kills the server repeatedly while it writes to the cache. The cached copy is always complete.
 func TestCacheKilled(t *testing.T) {
 	t.Parallel()
 	source, cache := newSource(t), t.TempDir()
@@ -311,7 +310,7 @@ func TestCacheKilled(t *testing.T) {
 		p := startServe(t, args...)
 		waitFor(t, "the definition to be published", func() bool { return len(p.logged("published")) > 0 })
 		next, changed := i, time.Now().Add(-time.Hour)
-		for !writing() { // asked without a pause, since it takes no time to write
+		for !writing() { // poll without a pause, because writing takes no time
 			if time.Since(changed) > 200*time.Millisecond { // it was missed
 				next, changed = next+1, time.Now()
 				source.set(texts[next%2], http.StatusOK)
@@ -333,7 +332,7 @@ func TestCacheKilled(t *testing.T) {
 	waitFor(t, "what was left to be removed", func() bool { return len(leftovers(t, cache)) == 0 })
 }
 
-// leftovers returns the files that were not written to the end.
+// leftovers returns incomplete files.
 func leftovers(t *testing.T, dir string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.tmp"))
@@ -343,8 +342,8 @@ func leftovers(t *testing.T, dir string) []string {
 	return files
 }
 
-// TestCacheDiskFull lets every write to a file fail with "file too large", which needs no small disk and no rights.
-// Serving goes on, the copy that was kept before is intact, and once there is room again the new one is kept.
+// TestCacheDiskFull makes every write to a file fail with "file too large", which needs neither a small disk nor
+// privileges. Serving continues, the old copy stays intact, and the new one is cached once there is room again.
 func TestCacheDiskFull(t *testing.T) {
 	t.Parallel()
 	source, cache := newSource(t), t.TempDir()
@@ -395,10 +394,10 @@ func TestCacheDiskFull(t *testing.T) {
 	restart("five")
 }
 
-// notCached is what the log says of a cache that cannot be written.
+// notCached is the log message about a cache that cannot be written.
 const notCached = "definitions are not cached for the next start"
 
-// TestLogDiskFull: a log that cannot be written keeps nobody from being served.
+// TestLogDiskFull checks that requests are served even if the log cannot be written.
 func TestLogDiskFull(t *testing.T) {
 	t.Parallel()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)

@@ -10,7 +10,7 @@ import (
 	"signpost/server"
 )
 
-// maxLogged bounds what of a request goes into a line of the log. slog escapes it.
+// maxLogged limits the length of values from a request in the log. slog escapes them.
 const maxLogged = 200
 
 var (
@@ -18,8 +18,8 @@ var (
 	requestID   = regexp.MustCompile(`^[A-Za-z0-9._:/+=@-]{1,128}$`)
 )
 
-// newObserver returns what is called for every response. Requests are logged at info if access is set, and at debug
-// otherwise.
+// newObserver returns the function to call for every response. Requests are logged at info if access is set, and at
+// debug otherwise.
 func newObserver(log *slog.Logger, access bool, m *metrics) func(*http.Request, server.Event) {
 	level := slog.LevelDebug
 	if access {
@@ -34,7 +34,7 @@ func newObserver(log *slog.Logger, access bool, m *metrics) func(*http.Request, 
 	}
 }
 
-// logRequest writes a line about a request. A trace or request id that it carries is passed on.
+// logRequest logs a request, including its trace or request id.
 func logRequest(log *slog.Logger, level slog.Level, r *http.Request, e server.Event) {
 	if !log.Enabled(r.Context(), level) {
 		return
@@ -56,8 +56,8 @@ func logRequest(log *slog.Logger, level slog.Level, r *http.Request, e server.Ev
 // ErrorLog returns the ErrorLog of an http.Server whose messages go to log.
 func ErrorLog(log *slog.Logger) *stdlog.Logger { return stdlog.New(serverLog{log}, "", 0) }
 
-// serverLog takes what net/http has to say. Most is what clients get wrong, such as a TLS handshake, with words
-// of theirs in it; a panic and a lack of file descriptors are about the program.
+// serverLog receives the messages of net/http. Most are about mistakes of clients, such as a failed TLS handshake, and
+// quote them; panics and a lack of file descriptors are our own problems.
 type serverLog struct{ *slog.Logger }
 
 func (l serverLog) Write(line []byte) (int, error) {

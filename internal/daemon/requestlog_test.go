@@ -15,7 +15,7 @@ import (
 	"signpost/server"
 )
 
-// TestObserveDoesNotAllocate holds what runs after every answer, with metrics on and debug off.
+// TestObserveDoesNotAllocate checks what runs after every response, with metrics on and debug off.
 func TestObserveDoesNotAllocate(t *testing.T) {
 	observe, r := observer()
 	for _, e := range []server.Event{
@@ -46,7 +46,7 @@ func observer() (func(*http.Request, server.Event), *http.Request) {
 	return newObserver(log, false, metrics), r
 }
 
-// TestServerLog tells what net/http says about clients from what it says about us.
+// TestServerLog distinguishes net/http's messages about clients from those about this program.
 func TestServerLog(t *testing.T) {
 	var out bytes.Buffer
 	log := serverLog{slog.New(slog.NewTextHandler(&out, nil))}
@@ -63,7 +63,7 @@ func TestServerLog(t *testing.T) {
 	}
 }
 
-// TestFailuresAreLogged has a line with the cause for every status of 500, and none for clients that go away.
+// TestFailuresAreLogged checks that every status 500 is logged with its cause, and clients that disconnect are not.
 func TestFailuresAreLogged(t *testing.T) {
 	var out bytes.Buffer
 	observe := newObserver(slog.New(slog.NewTextHandler(&out, nil)), false, newMetrics("test"))

@@ -15,17 +15,17 @@ import (
 	"signpost/internal/daemon"
 )
 
-// slowKinds are the ways to hold on to a connection: what is sent first, and what dribbles after it.
+// slowKinds are the ways to hold a connection: what is sent first, and what trickles in after it.
 var slowKinds = []struct{ start, drip string }{
-	{"", ""}, // says nothing
-	{"GET " + manifestV1 + " HTTP/1.1\r\nHost: a.example.com\r\n", "X-Slow: 1\r\n"},                        // never ends its headers
+	{"", ""}, // sends nothing
+	{"GET " + manifestV1 + " HTTP/1.1\r\nHost: a.example.com\r\n", "X-Slow: 1\r\n"},                        // never completes its headers
 	{"GET " + manifestV1 + " HTTP/1.1\r\nHost: a.example.com\r\n\r\n", ""},                                 // reads nothing
-	{"POST /nowhere HTTP/1.1\r\nHost: a.example.com\r\nContent-Length: 1000\r\n\r\n", "x"},                 // never ends its body
-	{strings.Repeat("GET "+manifestV1+" HTTP/1.1\r\nHost: a.example.com\r\n\r\n", 20), "GET / HTTP/1.1\r"}, // asks on and on
+	{"POST /nowhere HTTP/1.1\r\nHost: a.example.com\r\nContent-Length: 1000\r\n\r\n", "x"},                 // never completes its body
+	{strings.Repeat("GET "+manifestV1+" HTTP/1.1\r\nHost: a.example.com\r\n\r\n", 20), "GET / HTTP/1.1\r"}, // keeps sending requests
 }
 
-// TestManySlowClients has several times as many slow clients as there may be connections, and they come back whenever
-// they are cut off. Others are answered all the while, and memory stays in bounds. make soak takes 10,000 clients.
+// TestManySlowClients runs several times as many slow clients as connections are allowed; they reconnect whenever they
+// are cut off. Others are served all the time, and memory stays in bounds. make soak uses 10,000 clients.
 func TestManySlowClients(t *testing.T) {
 	t.Parallel()
 	const few = 500
@@ -33,17 +33,17 @@ func TestManySlowClients(t *testing.T) {
 	if clients <= few {
 		connections = few / 5
 	}
-	var files syscall.Rlimit // the soft limit is the hard one already: package os raises it
+	var files syscall.Rlimit // package os has already raised the soft limit to the hard one
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
 		t.Fatal(err)
 	}
-	const reserve = 1000 // for the tests beside this one
+	const reserve = 1000 // for concurrent tests
 	if clients+reserve > int(files.Cur) {
 		clients = int(files.Cur) - reserve
 		t.Logf("only %d clients: there may be %d open files", clients, files.Cur)
 	}
 	p := startServe(t, largeManifest(t), "--max-connections", strconv.Itoa(connections),
-		"--read-header-timeout", "2s", "--read-timeout", "2s", "--write-timeout", "2s") // so that the test does not take minutes
+		"--read-header-timeout", "2s", "--read-timeout", "2s", "--write-timeout", "2s") // keeps the test short
 	ask := func() (reply, error) {
 		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 2 * patience}
 		return fetch(client, p.url+manifestV1, "feeds.example.com")
@@ -96,7 +96,7 @@ func TestManySlowClients(t *testing.T) {
 	checkGrowth(t, p, base)
 }
 
-// hold keeps a connection for as long as the server lets it, and not longer than until stop is closed.
+// hold keeps a connection for as long as the server allows it, or until stop is closed.
 func hold(conn net.Conn, start, drip string, stop <-chan struct{}) {
 	if _, err := io.WriteString(conn, start); err != nil {
 		return
@@ -118,7 +118,7 @@ func hold(conn net.Conn, start, drip string, stop <-chan struct{}) {
 	}
 }
 
-// closed reports whether the other side has closed a connection, without reading what it sent.
+// closed reports whether the peer has closed a connection, without reading what it sent.
 func closed(conn net.Conn) bool {
 	raw, err := conn.(*net.TCPConn).SyscallConn()
 	if err != nil {

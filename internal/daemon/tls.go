@@ -10,21 +10,21 @@ import (
 	"sync/atomic"
 )
 
-// CertificateFiles name a certificate and its key in PEM form. Both are read again when they change.
+// CertificateFiles names a PEM certificate and its key. Both are reloaded when they change.
 type CertificateFiles struct{ Cert, Key string }
 
 func (f CertificateFiles) directories() []string {
 	return []string{filepath.Dir(f.Cert), filepath.Dir(f.Key)}
 }
 
-// certificate is a certificate and its key, read again when the files change.
+// certificate is a certificate and its key, reloaded when the files change.
 type certificate struct {
 	CertificateFiles
 	log     *slog.Logger
 	metrics *metrics
 	current atomic.Pointer[tls.Certificate]
-	files   [2][]byte // as last looked at
-	failure string    // what was said to be wrong with them
+	files   [2][]byte // as last read
+	failure string    // last problem that was logged
 }
 
 func newCertificate(files CertificateFiles, log *slog.Logger, m *metrics) (*certificate, error) {
@@ -35,7 +35,7 @@ func newCertificate(files CertificateFiles, log *slog.Logger, m *metrics) (*cert
 	return c, nil
 }
 
-// load takes the pair that is in the files. If the two do not belong together, the old pair stays.
+// load loads the pair in the files. If the two do not match, the old pair stays in use.
 func (c *certificate) load() error {
 	cert, err := os.ReadFile(c.Cert)
 	if err != nil {
@@ -59,7 +59,7 @@ func (c *certificate) load() error {
 	return nil
 }
 
-// reload is load for a server that is running: what goes wrong is logged, once.
+// reload is load for a running server: problems are logged once.
 func (c *certificate) reload() {
 	before, failure := c.current.Load(), ""
 	if err := c.load(); err != nil {

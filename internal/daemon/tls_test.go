@@ -47,7 +47,7 @@ func newAuthority(t *testing.T) *authority {
 	return a
 }
 
-// sign makes a key and a certificate for it, signed by an authority or, without one, by itself.
+// sign creates a key and a certificate for it, signed by an authority or, without one, self-signed.
 func sign(t *testing.T, template *x509.Certificate, by *authority) (*ecdsa.PrivateKey, []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -80,7 +80,7 @@ func (a *authority) issue(t *testing.T, serial int64, names ...string) (cert, ke
 		string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: keyDER}))
 }
 
-// httpsClient trusts these roots alone, and connects anew for every request.
+// httpsClient trusts only these roots, and opens a new connection for every request.
 func httpsClient(serverName string, roots ...string) *http.Client {
 	pool := x509.NewCertPool()
 	for _, root := range roots {
@@ -92,7 +92,7 @@ func httpsClient(serverName string, roots ...string) *http.Client {
 	}}
 }
 
-// serial returns the serial number of the certificate that a server shows.
+// serial returns the serial number of the certificate that a server presents.
 func serial(t *testing.T, client *http.Client, address string) int64 {
 	t.Helper()
 	r, err := fetch(client, address, "")
@@ -119,7 +119,7 @@ func TestHTTPS(t *testing.T) {
 		t.Fatalf("over https: %v %v, %s", r.Response, err, r.body)
 	}
 
-	// Nothing older than TLS 1.2, and HTTP/1.1 for those who cannot do better.
+	// TLS 1.2 or newer, with HTTP/1.1 for clients that do not support HTTP/2.
 	limited := func(version uint16) *http.Client {
 		client := httpsClient("feeds.example.com", ca.pem)
 		transport := client.Transport.(*http.Transport)
@@ -134,7 +134,7 @@ func TestHTTPS(t *testing.T) {
 		t.Errorf("over TLS 1.2 and HTTP/1.1: %v %v", r.Response, err)
 	}
 
-	// Plain http is redirected, to a host that is ours.
+	// Plain http is redirected to one of our own hosts.
 	once := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	r, err = fetch(once, p.moved+manifestV1+"?a=b", "feeds.example.com")
 	want := strings.Replace(p.url, "127.0.0.1", "feeds.example.com", 1) + manifestV1 + "?a=b"
@@ -149,12 +149,12 @@ func TestHTTPS(t *testing.T) {
 	}
 }
 
-// TestCertificateReload replaces the certificate: one file after the other, both in one step, and badly.
+// TestCertificateReload replaces the certificate: one file after the other, both at once, and with mistakes.
 func TestCertificateReload(t *testing.T) {
 	t.Parallel()
 	dir, ca := t.TempDir(), newAuthority(t)
 	certFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
-	// A mounted secret: the links of both files go through one that is swapped.
+	// As in a mounted secret, the links of both files go through a link that is swapped.
 	mount := func(generation, cert, key string) {
 		t.Helper()
 		write(t, filepath.Join(dir, "..."+generation, "tls.crt"), cert)
@@ -188,7 +188,7 @@ func TestCertificateReload(t *testing.T) {
 		t.Errorf("%v failures are counted", n)
 	}
 
-	// A pair that does not belong together, and one that is not there: the old one stays, and each is said once.
+	// A mismatched pair, and a missing file: the old certificate stays, and each problem is logged once.
 	other, _ := ca.issue(t, 103, "feeds.example.com")
 	complaints := func(about string) (n int) {
 		for _, line := range p.logged("certificate not replaced: still using the old one") {
@@ -206,7 +206,7 @@ func TestCertificateReload(t *testing.T) {
 	}
 	waitFor(t, "a word about the missing key", func() bool { return complaints("no such file or directory") == 1 })
 	shows(102)
-	time.Sleep(source.LookInterval + 100*time.Millisecond) // in which it looks again
+	time.Sleep(source.LookInterval + 100*time.Millisecond) // long enough for another check
 	if n := len(p.logged("certificate not replaced: still using the old one")); n != 2 {
 		t.Errorf("it complained %d times about two mistakes", n)
 	}
@@ -241,7 +241,7 @@ func (h *hanging) Read() ([]source.Document, bool, error) {
 	return h.Fixed.Read()
 }
 
-// TestCertificateReloadIsApart: a certificate is replaced while definitions are being read.
+// TestCertificateReloadIsApart replaces a certificate while definitions are being read.
 func TestCertificateReloadIsApart(t *testing.T) {
 	t.Parallel()
 	dir, ca := t.TempDir(), newAuthority(t)

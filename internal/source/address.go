@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// addressOrigin is a definition at an http or https address. Its version is its ETag.
+// addressOrigin is a definition at an http or https URL. Its version is its ETag.
 type addressOrigin struct {
-	name    string // the address without its password
+	name    string // the URL without its password
 	address string
 	opts    Options
 }
 
-// fetchTimeout bounds one attempt, so that a server that hangs counts as down.
+// fetchTimeout limits one attempt, so that a server that hangs counts as down.
 const fetchTimeout = 15 * time.Second
 
 // maxRedirects is how many redirects are followed.
 const maxRedirects = 5
 
-// safeRedirect follows a few redirects, and none from https to plain http.
+// safeRedirect follows a few redirects, but none from https to plain http.
 func safeRedirect(req *http.Request, via []*http.Request) error {
 	if len(via) >= maxRedirects {
 		return fmt.Errorf("more than %d redirects", maxRedirects)
@@ -53,7 +53,7 @@ func (o addressOrigin) fetch(ctx context.Context, etag string, _ func(Document) 
 	case res.StatusCode == http.StatusNotModified && etag != "":
 		return nil, etag, nil
 	case res.StatusCode != http.StatusOK:
-		return nil, "", fmt.Errorf("the answer has status %d", res.StatusCode)
+		return nil, "", fmt.Errorf("the response has status %d", res.StatusCode)
 	}
 	text, err := readLimited(res.Body)
 	if err != nil {
@@ -62,7 +62,7 @@ func (o addressOrigin) fetch(ctx context.Context, etag string, _ func(Document) 
 	return []Document{{Name: o.name, Text: text, Sum: sumOf(text)}}, res.Header.Get("ETag"), nil
 }
 
-// withoutURL returns the cause of a failed request. Whoever reports it names the address, without its password.
+// withoutURL returns the cause of a failed request. The caller adds the URL, without its password.
 func withoutURL(err error) error {
 	var request *url.Error
 	if errors.As(err, &request) {
@@ -76,7 +76,7 @@ func (o addressOrigin) encode(documents []Document, before []byte) ([]byte, erro
 		return documents[0].Text, nil
 	}
 	if !documents[0].Sum.of(before) {
-		return nil, errors.New("it is not in the cache any more")
+		return nil, errors.New("it is no longer in the cache")
 	}
 	return before, nil
 }

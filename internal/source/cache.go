@@ -12,19 +12,20 @@ import (
 	"path/filepath"
 )
 
-// cache keeps the last good state of remote sources in a directory, for a start without them.
-type cache struct{ dir string } // an empty dir keeps nothing
+// cache stores the last good state of remote sources in a directory, to start without them. An empty dir stores
+// nothing.
+type cache struct{ dir string }
 
-// path names the file by a hash, since an address is not a file name.
+// path derives the file name from a hash, because a URL is not a valid file name.
 func (c cache) path(address string) string {
 	sum := sha256.Sum256([]byte(address))
 	return filepath.Join(c.dir, hex.EncodeToString(sum[:16])+".definition")
 }
 
-// maxKept bounds what the cache keeps for one source: the largest artifact, with room for the escapes of JSON.
+// maxKept limits what is cached for one source: the largest artifact, plus JSON escapes.
 const maxKept = 2 * maxArtifact
 
-// restore returns what was kept, or nil.
+// restore returns the cached data, or nil.
 func (c cache) restore(address string) ([]byte, error) {
 	if c.dir == "" {
 		return nil, nil
@@ -42,7 +43,7 @@ func (c cache) restore(address string) ([]byte, error) {
 	return text, fileError("read", path, err)
 }
 
-// keep replaces what was kept.
+// keep replaces the cached data.
 func (c cache) keep(address string, text []byte) error {
 	if c.dir == "" {
 		return nil
@@ -54,15 +55,15 @@ func (c cache) keep(address string, text []byte) error {
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return err
 	}
-	left, _ := filepath.Glob(path + ".*" + temporary) // of one that was killed
+	left, _ := filepath.Glob(path + ".*" + temporary) // left behind by a killed process
 	for _, name := range left {
 		os.Remove(name)
 	}
 	return fileError("write", path, WriteFile(path, text, 0o600))
 }
 
-// fileError names the file itself, rather than the temporary one with its random name: the same failure always has the
-// same message.
+// fileError names the file itself rather than the temporary one with its random name, so that the same failure always
+// has the same message.
 func fileError(action, path string, err error) error {
 	if err == nil {
 		return nil
@@ -78,17 +79,17 @@ func fileError(action, path string, err error) error {
 	return fmt.Errorf("%s %q: %w", action, path, err)
 }
 
-// temporary ends the name of a file that is not complete.
+// temporary is the suffix of incomplete files.
 const temporary = ".tmp"
 
-// WriteFile replaces a file in one step, once all of it is on the disk. A process that is killed before that leaves
-// the old file, and the incomplete one beside it.
+// WriteFile replaces a file atomically, once all data is on disk. A process that is killed before that leaves the old
+// file, and the incomplete one next to it.
 func WriteFile(path string, data []byte, mode fs.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+temporary)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // gone already, if all goes well
+	defer os.Remove(f.Name()) // a no-op on success
 	_, err = f.Write(data)
 	if err := cmp.Or(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"signpost/definition"
 )
 
-// TestCacheKeepsLargeArtifacts: the files of an artifact may be larger together than one definition.
+// TestCacheKeepsLargeArtifacts checks that the files of an artifact may be larger together than a single definition.
 func TestCacheKeepsLargeArtifacts(t *testing.T) {
 	c := cache{t.TempDir()}
 	large := bytes.Repeat([]byte("x"), definition.MaxSize+2)
@@ -24,10 +24,10 @@ func TestCacheKeepsLargeArtifacts(t *testing.T) {
 	}
 }
 
-// TestCacheFailsAlike: the same failure has the same message each time, so that it can be logged once.
+// TestCacheFailsAlike checks that the same failure always has the same message, so that it is logged once.
 func TestCacheFailsAlike(t *testing.T) {
 	c := cache{t.TempDir()}
-	if err := os.Mkdir(c.path("a"), 0o700); err != nil { // in the way
+	if err := os.Mkdir(c.path("a"), 0o700); err != nil { // blocks the path
 		t.Fatal(err)
 	}
 	first, second := c.keep("a", []byte("text")), c.keep("a", []byte("text"))

@@ -8,8 +8,8 @@ import (
 	"signpost/internal/routes"
 )
 
-// LoadReadable fills in the versions of a service that has errors, as far as they could be read. It leaves out
-// endpoints of other versions, which are an error of the file and not of a manifest.
+// LoadReadable fills in the versions of a service that has errors, as far as they could be read. It leaves out URLs of
+// other versions, which are errors of the file and not of a manifest.
 func (s *Service) LoadReadable(features []string) {
 	s.Host = signpost.HostPlaceholder
 	declared := make(map[string]bool)
@@ -29,9 +29,9 @@ func (s *Service) LoadReadable(features []string) {
 
 // Align makes two services comparable by [signpost.DiffService], and returns notes about what it did.
 //
-// Between definitions {{host}} stays. A manifest that was served gives its host to a definition; of two manifests,
-// new is compared as if it had been served for the host of old. A served manifest is one version, so only that
-// version of the other side is compared.
+// {{host}} stays unresolved between definitions. If one side is a served manifest, the other is resolved for its host;
+// of two manifests, new is compared as if it had been served for the host of old. A served manifest has one version, so
+// only that version of the other side is compared.
 func Align(old, new *Service) (notes []string, err error) {
 	notes, err = alignHosts(old, new)
 	if err != nil {
@@ -50,7 +50,7 @@ func alignHosts(old, new *Service) (notes []string, err error) {
 		return nil, nil
 	}
 	if old.Host == signpost.HostPlaceholder {
-		old, new = new, old // the one that is open takes the host of the other
+		old, new = new, old // the unresolved one takes the host of the other
 	}
 	if new.Host == signpost.HostPlaceholder {
 		notes = append(notes, fmt.Sprintf("%s is compared as it is served for %s", new.Name, old.Host))
@@ -60,8 +60,8 @@ func alignHosts(old, new *Service) (notes []string, err error) {
 	return notes, new.ServeFor(old.Host)
 }
 
-// alignVersions leaves one version in other if one is a manifest: the version that it is of or, if that is not known,
-// the one with the most URLs in common.
+// alignVersions reduces other to one version if one is a manifest: the version of the manifest or, if unknown, the one
+// with the most URLs in common.
 func alignVersions(one, other *Service) (note string) {
 	if !one.Served || len(one.Versions) == 0 || len(other.Versions) == 0 {
 		return ""
@@ -69,7 +69,7 @@ func alignVersions(one, other *Service) (note string) {
 	v := &one.Versions[0]
 	i := slices.IndexFunc(other.Versions, func(o signpost.Version) bool { return o.Name == v.Name })
 	if i < 0 && v.Name != "" {
-		return "" // a version that the other does not have: that is a change
+		return "" // a version that the other side lacks: that is a change
 	}
 	if i < 0 {
 		i = mostInCommon(v.Manifest, other.Versions)
@@ -82,7 +82,7 @@ func alignVersions(one, other *Service) (note string) {
 	return note
 }
 
-// mostInCommon returns which of the versions has the most URLs of a manifest, the first among equals.
+// mostInCommon returns the index of the version with the most URLs of a manifest. Ties go to the first.
 func mostInCommon(m signpost.Manifest, versions []signpost.Version) int {
 	urls := make(map[string]bool, len(m.Endpoints))
 	for _, e := range m.Endpoints {
@@ -103,8 +103,8 @@ func mostInCommon(m signpost.Manifest, versions []signpost.Version) int {
 	return best
 }
 
-// Join prepares services that are registered besides for a comparison of services that have host for {{host}}, and
-// returns notes about what it did. While the host is open, everything counts as registered on the same host.
+// Join prepares services that are registered alongside for a comparison with services whose {{host}} is host, and
+// returns notes about what it did. If host is unresolved, everything counts as registered on the same host.
 func Join(registered []*Service, host string) (versions []signpost.Version, notes []string, err error) {
 	for _, s := range registered {
 		switch {
@@ -127,8 +127,8 @@ func Join(registered []*Service, host string) (versions []signpost.Version, note
 	return versions, notes, nil
 }
 
-// ServedBy returns the service that a served manifest is of: by the base path that its address names or, if that is
-// not known, the one with the most URLs in common. It returns nil if there is none.
+// ServedBy returns the service that a served manifest belongs to: by the base path in its address or, if unknown, by
+// the most URLs in common. It returns nil if there is none.
 func ServedBy(served *Service, services []*Service) *Service {
 	if served.Address != nil {
 		if base, _, ok := routes.Parse(served.Address.Path); ok {

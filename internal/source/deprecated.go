@@ -8,8 +8,8 @@ import (
 	"signpost/definition"
 )
 
-// LowerDeprecated makes the removal of what the old services had announced to remove notable, if the last day is over,
-// and says so in the message. A deprecated version covers its endpoints, and a deprecated endpoint its modifiers.
+// LowerDeprecated makes the removal of deprecated items notable if their last day is over, and says so in the message.
+// The deprecation of a version covers its endpoints, and that of an endpoint its modifiers.
 func LowerDeprecated(changes []signpost.Change, old []*Service, today time.Time) {
 	for i := range changes {
 		c := &changes[i]
@@ -41,7 +41,7 @@ func LowerDeprecated(changes []signpost.Change, old []*Service, today time.Time)
 	}
 }
 
-// deprecation returns the deprecation that allows to remove something: one that is over, or else its own.
+// deprecation returns the deprecation that permits a removal: one that is over, or otherwise the item's own.
 func (s *Service) deprecation(version, endpoint, modifier string, today time.Time) *definition.Deprecation {
 	if s.Host != signpost.HostPlaceholder {
 		endpoint = signpost.CutURL(endpoint).Unresolve(s.Host).String()

@@ -13,12 +13,12 @@ import (
 
 // file is a file in a directory that may be a definition.
 type file struct {
-	name string // the path of the directory, as given, and below it
-	path string // below the directory, with slashes
+	name string // path of the directory as given, and below it
+	path string // path below the directory, with slashes
 	info fs.FileInfo
 }
 
-// noDefinitions reports a directory in which nothing was found among a number of files.
+// noDefinitions reports a directory with this many files and no definitions.
 func noDefinitions(dir string, files int) error {
 	if files == 0 {
 		return fmt.Errorf("read definitions in %q: the directory holds no .yaml, .yml or .json file", dir)
@@ -26,8 +26,8 @@ func noDefinitions(dir string, files int) error {
 	return fmt.Errorf("read definitions in %q: none of the .yaml, .yml and .json files in the directory is a definition", dir)
 }
 
-// candidate reports whether a file below a directory may be a definition by its path. Hidden files and directories are
-// skipped, as a mounted Kubernetes ConfigMap has some, and so are packages of Node.js and JSON schemas.
+// candidate reports whether a file below a directory may be a definition, judging by its path. It skips hidden files
+// and directories, which a mounted Kubernetes ConfigMap contains, as well as Node.js packages and JSON schemas.
 func candidate(below string) bool {
 	for segment := range strings.SplitSeq(below, "/") {
 		if skipped(segment) {
@@ -37,18 +37,17 @@ func candidate(below string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(below)) && !strings.HasSuffix(below, ".schema.json")
 }
 
-// skipped reports whether a file or directory of this name is passed over, with everything in it.
+// skipped reports whether to skip a file or directory of this name, with everything in it.
 func skipped(name string) bool { return strings.HasPrefix(name, ".") || name == "node_modules" }
 
-// directory is a directory as it was when it was listed.
+// directory is the state of a directory when it was listed.
 type directory struct {
 	name     string
 	identity identity
 }
 
-// listDirectory returns the files in a directory and below that may be definitions, sorted by path, and all
-// directories that it looked into. Links are followed, since Kubernetes mounts by links; no directory is
-// looked into twice.
+// listDirectory returns the files in and below a directory that may be definitions, sorted by path, and all directories
+// visited. It follows symbolic links, because Kubernetes mounts use them, but visits no directory twice.
 func listDirectory(dir string) (files []file, directories []directory, err error) {
 	visited := make(map[string]bool)
 	var visit func(name, below string) error
@@ -58,7 +57,7 @@ func listDirectory(dir string) (files []file, directories []directory, err error
 			return err
 		}
 		visited[real] = true
-		info, err := os.Stat(name) // before it is listed, so that what is added later shows
+		info, err := os.Stat(name) // before listing, so that later additions are noticed
 		if err != nil {
 			return err
 		}
@@ -73,7 +72,7 @@ func listDirectory(dir string) (files []file, directories []directory, err error
 				continue
 			}
 			if f.info, err = os.Stat(f.name); os.IsNotExist(err) {
-				continue // gone since the directory was listed, or a link to nowhere
+				continue // removed since the directory was listed, or a dangling link
 			}
 			switch {
 			case err != nil:
@@ -95,7 +94,7 @@ func listDirectory(dir string) (files []file, directories []directory, err error
 	return files, directories, nil
 }
 
-// read reads a file of a directory. Unlike one that was named, it must be a regular file.
+// read reads a file of a directory. Unlike a file that was named explicitly, it must be a regular file.
 func (f file) read(ctx context.Context) (Document, error) {
 	if mode := f.info.Mode(); !mode.IsRegular() {
 		return Document{}, readError(f.name, fmt.Errorf("it is a %s, not a regular file", kindOf(mode)))
@@ -114,7 +113,7 @@ func kindOf(mode fs.FileMode) string {
 	return "device"
 }
 
-// readDirectory reads the definitions in a directory and below.
+// readDirectory reads the definitions in and below a directory.
 func (r *Reader) readDirectory(ctx context.Context, dir string) ([]Document, error) {
 	files, _, err := listDirectory(dir)
 	if err != nil {
@@ -130,7 +129,7 @@ func (r *Reader) readDirectory(ctx context.Context, dir string) ([]Document, err
 	return r.keepDefinitions(dir, documents)
 }
 
-// keepDefinitions drops the documents of a directory that are something else, with a note for each.
+// keepDefinitions drops documents that are not definitions, with a note for each.
 func (r *Reader) keepDefinitions(dir string, documents []Document) ([]Document, error) {
 	files := len(documents)
 	documents = slices.DeleteFunc(documents, func(d Document) bool {

@@ -32,7 +32,7 @@ func tree(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// services is a directory as people have them: definitions, and what else lies about.
+// services is a realistic directory: definitions, and other files.
 var services = map[string]string{
 	"b.yaml":                         definitionText,
 	"a/feeds.yml":                    definitionText,
@@ -79,7 +79,7 @@ func TestReadDirectory(t *testing.T) {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}
 
-	// What was named is read, whatever it is; and with manifests, those are sources too.
+	// Files named explicitly are read, whatever they are; with Manifests, those are included.
 	r = Reader{Manifests: true}
 	documents, err = r.Read(t.Context(), filepath.Join(dir, "package.json"), filepath.Join(dir, "saved"))
 	if diff := cmp.Diff([]string{"package.json", "manifest.json"}, pathsOf(documents)); err != nil || diff != "" {
@@ -88,14 +88,14 @@ func TestReadDirectory(t *testing.T) {
 	if _, err := r.ReadOne(t.Context(), filepath.Join(dir, "a")); err == nil || !strings.Contains(err.Error(), "holds 4 definitions: name one of them") {
 		t.Errorf("one of several: %v", err)
 	}
-	for _, empty := range []string{filepath.Join(dir, ".git"), filepath.Join(dir, "node_modules")} { // named is meant
+	for _, empty := range []string{filepath.Join(dir, ".git"), filepath.Join(dir, "node_modules")} { // named explicitly
 		if _, err := r.Read(t.Context(), empty); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-// TestReadDirectoryLinks follows links as Kubernetes makes them, and not in circles.
+// TestReadDirectoryLinks follows symbolic links as Kubernetes creates them, but not in cycles.
 func TestReadDirectoryLinks(t *testing.T) {
 	dir := tree(t, map[string]string{"..v1/feeds.yaml": definitionText, "..v1/sub/media.yaml": definitionText})
 	for link, target := range map[string]string{
@@ -117,7 +117,7 @@ func TestReadDirectoryLinks(t *testing.T) {
 	}
 }
 
-// TestReadPipes: a pipe in a directory is an error, and one that was named is read, but not for ever.
+// TestReadPipes checks that a pipe in a directory is an error, and that one named explicitly is read, but not forever.
 func TestReadPipes(t *testing.T) {
 	dir := tree(t, map[string]string{"feeds.yaml": definitionText})
 	pipe := filepath.Join(dir, "pipe.yaml")
@@ -141,7 +141,7 @@ func TestReadPipes(t *testing.T) {
 	if _, err := (&Reader{Stdin: endless}).Read(ctx, Stdin); !errors.Is(err, context.Canceled) {
 		t.Errorf("standard input after the end of its context: %v", err)
 	}
-	pipe = filepath.Join(dir, "another.yaml") // those who were left behind still read the first one
+	pipe = filepath.Join(dir, "another.yaml") // abandoned readers still read from the first one
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestReadPipes(t *testing.T) {
 	}
 }
 
-// TestReadRevision reads directories and files of a git repository, from its root and from below.
+// TestReadRevision reads directories and files of a git repository, from its root and from a subdirectory.
 func TestReadRevision(t *testing.T) {
 	dir := tree(t, services)
 	git := func(args ...string) {
@@ -212,7 +212,7 @@ func TestReadRevision(t *testing.T) {
 	}
 }
 
-// TestFollowCutOff: a definition that is cut off is still one, and so is rejected; one that is removed is withdrawn.
+// TestFollowCutOff checks that a truncated definition is rejected, and a removed one is withdrawn.
 func TestFollowCutOff(t *testing.T) {
 	dir := tree(t, map[string]string{"a.yaml": definitionText, "b.yaml": definitionText, "c.yaml": "openapi: 3.1.0\n"})
 	var notes []string

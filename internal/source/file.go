@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// readFile reads a file, a pipe or a device. It returns at the latest when ctx ends.
+// readFile reads a file, a pipe or a device. It returns when ctx ends at the latest.
 func readFile(ctx context.Context, path string) ([]byte, error) {
 	text, err := within(ctx, func() ([]byte, error) {
 		f, err := os.Open(path)
@@ -24,8 +24,8 @@ func readFile(ctx context.Context, path string) ([]byte, error) {
 	return text, nil
 }
 
-// within returns what read returns, or why ctx has ended. A read that hangs is left behind: neither a pipe that nobody
-// writes to nor a network volume that is gone can be interrupted.
+// within returns what read returns, or the reason why ctx has ended. A read that hangs is abandoned: neither a pipe
+// without a writer nor a network volume that is gone can be interrupted.
 func within(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
 	type result struct {
 		text []byte
@@ -44,7 +44,7 @@ func within(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
 	}
 }
 
-// readError names the path once: the errors of package os have it too.
+// readError names the path only once: errors of package os contain it as well.
 func readError(path string, err error) error {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {

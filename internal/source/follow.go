@@ -6,30 +6,29 @@ import (
 	"slices"
 )
 
-// Source is where definitions come from that a server follows for changes.
+// Source is a source of definitions that a server watches for changes.
 type Source interface {
-	// Name names the source in messages, without its password.
+	// Name returns the name of the source for messages, without its password.
 	Name() string
 
-	// Read returns the definitions as they are now, with their sums, and whether that is something else than the last
-	// call returned. With an error it returns all that can still be served: for what cannot be read, what was read
-	// before. A document that is the same as at the last call can come without its text. Read never waits for the
-	// network.
+	// Read returns the current definitions with their sums, and whether they differ from those of the last call. With
+	// an error, it returns everything that can still be served: old documents for those that cannot be read. A document
+	// that has not changed since the last call may come without its text. Read never waits for the network.
 	Read() (documents []Document, changed bool, err error)
 }
 
-// Options say how sources are followed.
+// Options configure how sources are followed.
 type Options struct {
-	CacheDir  string            // where remote sources keep the last good state for the next start; empty for nowhere
-	UserAgent string            // of requests to remote sources; empty means "signpost"
-	Transport http.RoundTripper // of these requests; nil means http.DefaultTransport
-	PlainHTTP bool              // ask OCI registries over http, which must be on this machine
+	CacheDir  string            // caches the last good state of remote sources for the next start; empty disables that
+	UserAgent string            // for requests to remote sources; empty means "signpost"
+	Transport http.RoundTripper // for these requests; nil means http.DefaultTransport
+	PlainHTTP bool              // use http for OCI registries, which must be on this machine
 
-	// Note is told, once each, of files in a directory that are skipped since they are no definitions. Nil means nobody.
+	// Note is called once for each file in a directory that is skipped because it is not a definition. It may be nil.
 	Note func(message string)
 }
 
-// Follow returns the sources that the arguments name: files, directories, addresses of definitions, and artifacts in OCI
+// Follow returns the sources that the arguments name: files, directories, URLs of definitions, and artifacts in OCI
 // registries.
 func Follow(args []string, opts Options) ([]Source, error) {
 	if opts.Note == nil {
@@ -38,7 +37,7 @@ func Follow(args []string, opts Options) ([]Source, error) {
 	var all []Source
 	for i, arg := range args {
 		switch {
-		case slices.Contains(args[:i], arg): // once is enough
+		case slices.Contains(args[:i], arg): // named twice
 		case IsAddress(arg):
 			u, err := url.Parse(arg)
 			if err != nil || u.Host == "" {

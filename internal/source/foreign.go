@@ -6,8 +6,8 @@ import (
 	"signpost/definition"
 )
 
-// Errors returns what is wrong with services that are used together. Definitions are strict. In a manifest, an unknown
-// field or an unknown type of a context item does not keep it from being used: it is returned in foreign, as a warning.
+// Errors returns the errors of services that are used together. Definitions are strict. In a manifest, an unknown field
+// or an unknown type of a context item does not prevent its use: these are returned in foreign, as warnings.
 func Errors(services ...*Service) (errors, foreign []signpost.Finding) {
 	var files []*definition.File
 	served := make(map[string]bool)

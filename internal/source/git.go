@@ -16,8 +16,8 @@ import (
 	"signpost/definition"
 )
 
-// readRevision reads REV:path, a file or a directory at a git revision. The path is relative to the current directory,
-// as those of other files are. Without a revision it is what is staged.
+// readRevision reads REV:path, a file or directory at a git revision. The path is relative to the current directory,
+// like other paths. An empty revision means what is staged.
 func (r *Reader) readRevision(ctx context.Context, name string) ([]Document, error) {
 	revision, below := cutRevision(name)
 	switch {
@@ -42,7 +42,7 @@ func (r *Reader) readRevision(ctx context.Context, name string) ([]Document, err
 	return r.keepDefinitions(name, documents)
 }
 
-// gitFiles is a file or a directory at a revision.
+// gitFiles is a file or directory at a revision.
 type gitFiles struct{ name, revision, path string }
 
 func (g gitFiles) object() string { return g.revision + ":" + g.path }
@@ -50,8 +50,8 @@ func (g gitFiles) object() string { return g.revision + ":" + g.path }
 // gitEntry is a file below a directory at a revision.
 type gitEntry struct{ path, object string }
 
-// list returns the files of a directory that may be definitions, in the order of git, which is by path. For a file it
-// returns nil. Links and submodules are skipped: what they point to is not part of the revision.
+// list returns the files of a directory that may be definitions, in git's order, which is by path. For a file it
+// returns nil. Symbolic links and submodules are skipped: their targets are not part of the revision.
 func (g gitFiles) list(ctx context.Context) ([]gitEntry, error) {
 	if g.revision == "" { // the index has no directories, only files
 		return g.listStaged(ctx)
@@ -92,12 +92,12 @@ func (g gitFiles) listStaged(ctx context.Context) ([]gitEntry, error) {
 		}
 	}
 	if len(entries) == 0 {
-		return nil, nil // git says why it is not there
+		return nil, nil // let git explain why it does not exist
 	}
 	return entries, nil
 }
 
-// read reads the files with one process.
+// read reads the files with a single git process.
 func (g gitFiles) read(ctx context.Context, entries []gitEntry) ([]Document, error) {
 	var objects bytes.Buffer
 	for _, e := range entries {
@@ -125,7 +125,7 @@ func (g gitFiles) read(ctx context.Context, entries []gitEntry) ([]Document, err
 		}
 		text, err := readLimited(io.LimitReader(out, size))
 		if rest := size - int64(len(text)); err == nil && rest >= 0 {
-			_, err = io.CopyN(io.Discard, out, rest+1) // and the line break behind it
+			_, err = io.CopyN(io.Discard, out, rest+1) // and the line break after it
 		}
 		if err != nil {
 			return nil, g.failed(errors.Join(err, context.Cause(ctx)), said)
@@ -135,10 +135,10 @@ func (g gitFiles) read(ctx context.Context, entries []gitEntry) ([]Document, err
 	return documents, nil
 }
 
-// git runs git and returns what it prints, but no more than one byte more than a definition may have.
+// git runs git and returns its output, limited to one byte more than a definition may have.
 func (g gitFiles) git(ctx context.Context, in io.Reader, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends git where it has more to say than is read
+	defer cancel() // stops git if it has more output than is read
 	cmd, said := g.command(ctx, args...)
 	cmd.Stdin = in
 	out, err := cmd.StdoutPipe()
@@ -171,8 +171,7 @@ func (g gitFiles) command(ctx context.Context, args ...string) (cmd *exec.Cmd, s
 	return cmd, said
 }
 
-// failed says why git could not do what it was asked for. Where the revision has no such path, the error is
-// fs.ErrNotExist.
+// failed explains a failure of git. If the path does not exist at the revision, the error is fs.ErrNotExist.
 func (g gitFiles) failed(err error, said *bytes.Buffer) error {
 	why := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(said.String()), "fatal: "), ".")
 	switch {
@@ -186,13 +185,13 @@ func (g gitFiles) failed(err error, said *bytes.Buffer) error {
 	return fmt.Errorf("read definition %q: there is no such file, and git has none: %s", g.name, why)
 }
 
-// missingError is an fs.ErrNotExist in the words of git.
+// missingError is an fs.ErrNotExist with git's message.
 type missingError struct{ message string }
 
 func (e *missingError) Error() string { return e.message }
 func (e *missingError) Unwrap() error { return fs.ErrNotExist }
 
-// cutRevision cuts REV:path at the first colon that is not in the braces of a revision such as HEAD@{10:00}.
+// cutRevision splits REV:path at the first colon outside the braces of a revision such as HEAD@{10:00}.
 func cutRevision(name string) (revision, path string) {
 	depth := 0
 	for i, r := range name {

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// identity tells a file from what it was before.
+// identity distinguishes a file from its earlier states.
 type identity struct {
 	device, inode uint64
 	size          int64
 	modified      int64 // in nanoseconds
-	changed       int64 // likewise. Where the system has it, it is a time that programs cannot set
+	changed       int64 // likewise; on Linux it is the change time, which programs cannot set
 }
 
 func identityOf(info fs.FileInfo) identity {

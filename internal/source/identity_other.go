@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// systemIdentity has no more than every system has. A change that keeps size and modification time is not seen.
+// systemIdentity is portable. It misses changes that keep size and modification time.
 func systemIdentity(info fs.FileInfo) (device, inode uint64, changed int64) {
 	return 0, 0, info.ModTime().UnixNano()
 }

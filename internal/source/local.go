@@ -13,36 +13,35 @@ import (
 )
 
 const (
-	// restTime is how long a file must not have changed to be read. It is longer than it takes to write one: what is
-	// read while it is overwritten can be part old and part new, and well-formed.
+	// restTime is how long a file must have been unchanged before it is read. It is longer than writing one takes: a
+	// file read while being overwritten can be part old and part new, and still be well-formed.
 	restTime = 100 * time.Millisecond
 
-	// patience is how long a file may be written to without a rest before that is an error.
+	// patience is how long a file may be written to continuously before that is an error.
 	patience = 2 * time.Second
 
-	// racyTime is how long after its last change a file is still read again, whatever its times say. File systems
-	// have clocks that stand still for up to two seconds, and a second change in that time does not show.
+	// racyTime is how long after its last change a file is read again regardless of its timestamps. Timestamps of file
+	// systems have a resolution of up to two seconds, and a second change within that time does not show.
 	racyTime = 2 * time.Second
 )
 
-// local is a file, or a directory of them. Files are told apart by their identity and times, and read only if these
-// have changed.
+// local is a file or a directory of files. Files are read only if their identity or timestamps have changed.
 type local struct {
 	path  string
 	opts  Options
-	now   func() time.Time    // time.Now, but for tests
-	sleep func(time.Duration) // time.Sleep, but for tests
+	now   func() time.Time    // time.Now, except in tests
+	sleep func(time.Duration) // time.Sleep, except in tests
 
 	files       map[string]localFile // by name
-	directories []directory          // that were listed; none for a file
-	settled     bool                 // all of it could be read, and identities tell whether it has changed since
+	directories []directory          // visited directories; none for a file
+	settled     bool                 // everything was read, and identities are sufficient to detect changes
 	documents   []Document
 }
 
 // localFile is a file as it was last read.
 type localFile struct {
 	identity identity
-	trusted  bool // it had not changed for so long that its identity tells whether it has changed since
+	trusted  bool // unchanged for long enough that its identity is sufficient to detect changes
 	document Document
 	other    bool // not a definition, and never was
 }
@@ -95,7 +94,7 @@ func (l *local) Read() ([]Document, bool, error) {
 	return documents, news, errors.Join(errs...)
 }
 
-// list returns the files that may be definitions. A file that was named is one.
+// list returns the files that may be definitions. A file named explicitly is one.
 func (l *local) list() (files []file, isDirectory bool, err error) {
 	info, err := os.Stat(l.path)
 	if err != nil {
@@ -111,8 +110,8 @@ func (l *local) list() (files []file, isDirectory bool, err error) {
 	return files, true, err
 }
 
-// trusted reports whether the files and the directories had not changed for so long, when they were read, that their
-// identities tell whether they have changed since.
+// trusted reports whether the files and directories had been unchanged for long enough, when they were read, that their
+// identities are sufficient to detect changes.
 func (l *local) trusted(files map[string]localFile) bool {
 	now := l.now()
 	for _, dir := range l.directories {
@@ -128,8 +127,8 @@ func (l *local) trusted(files map[string]localFile) bool {
 	return true
 }
 
-// unchanged reports whether all files and directories are as they were. This is what a server does nearly always, so it
-// takes one system call for each and nearly no memory.
+// unchanged reports whether all files and directories are unchanged. This is the usual case for a server, so it takes
+// one system call each and almost no memory.
 func (l *local) unchanged() bool {
 	for _, dir := range l.directories {
 		if now, ok := statIdentity(dir.name); !ok || now != dir.identity {
@@ -144,7 +143,7 @@ func (l *local) unchanged() bool {
 	return true
 }
 
-// readChanged reads files into the map. For one that cannot be read, what was read before is put there.
+// readChanged reads files into the map. For a file that cannot be read, it keeps the old contents.
 func (l *local) readChanged(ctx context.Context, changed []file, files map[string]localFile, isDirectory bool) []error {
 	results, failures := make([]localFile, len(changed)), make([]error, len(changed))
 	inParallel(len(changed), func(i int) {
@@ -154,7 +153,7 @@ func (l *local) readChanged(ctx context.Context, changed []file, files map[strin
 	for i, f := range changed {
 		known, before := l.files[f.name]
 		switch err := failures[i]; {
-		case errors.Is(err, fs.ErrNotExist) && isDirectory: // gone since the directory was listed
+		case errors.Is(err, fs.ErrNotExist) && isDirectory: // removed since the directory was listed
 		case err != nil:
 			errs = append(errs, err)
 			if before {
@@ -163,7 +162,7 @@ func (l *local) readChanged(ctx context.Context, changed []file, files map[strin
 			}
 		default:
 			read := results[i]
-			// A definition that is cut off is still one, so that it is rejected and not withdrawn.
+			// A truncated definition still counts as one, so that it is rejected and not withdrawn.
 			read.other = isDirectory && !IsDefinition(read.document) && (!before || known.other)
 			if before && known.document.Sum == read.document.Sum {
 				read.document.Text = nil
@@ -177,7 +176,8 @@ func (l *local) readChanged(ctx context.Context, changed []file, files map[strin
 	return errs
 }
 
-// readAtRest reads a file once it has not changed for restTime. One that was named may be a pipe, which has no rest.
+// readAtRest reads a file once it has been unchanged for restTime. A file named explicitly may be a pipe, to which this
+// does not apply.
 func (l *local) readAtRest(ctx context.Context, f file, named bool) (localFile, error) {
 	for start := l.now(); ; {
 		before := identityOf(f.info)
@@ -189,7 +189,7 @@ func (l *local) readAtRest(ctx context.Context, f file, named bool) (localFile, 
 			}
 		}
 		if wait := restTime - before.age(l.now()); wait > 0 && f.info.Mode().IsRegular() {
-			l.sleep(min(wait, restTime)) // no longer, if the clock of the file system is ahead
+			l.sleep(min(wait, restTime)) // no longer than restTime, in case the clock of the file system is ahead
 		}
 		document, err := read(ctx)
 		if err != nil {
@@ -206,18 +206,17 @@ func (l *local) readAtRest(ctx context.Context, f file, named bool) (localFile, 
 			return localFile{identity: after, trusted: after.age(now) > racyTime, document: document}, nil
 		}
 		if now.Sub(start) > patience {
-			return localFile{}, readError(f.name, fmt.Errorf("it is being written to for more than %v", patience))
+			return localFile{}, readError(f.name, fmt.Errorf("it has been written to for more than %v", patience))
 		}
 	}
 }
 
-// Directories returns the directories in which files of the sources may appear, change and go, for a [Watcher]. They are
-// those that the last Read found.
+// Directories returns the directories to watch for changes, for a [Watcher]: those that the last Read found.
 func Directories(sources []Source) []string {
 	all := make(map[string]bool)
 	for _, s := range sources {
 		if l, ok := s.(*local); ok {
-			all[filepath.Dir(l.path)] = all[filepath.Dir(l.path)] || len(l.directories) == 0 // where a file is replaced
+			all[filepath.Dir(l.path)] = all[filepath.Dir(l.path)] || len(l.directories) == 0 // a file may be replaced in its directory
 			for _, dir := range l.directories {
 				all[dir.name] = true
 			}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// BenchmarkLook looks at 2,000 files of which none has changed, as a server does every LookInterval.
+// BenchmarkLook checks 2,000 unchanged files, as a server does every LookInterval.
 func BenchmarkLook(b *testing.B) {
 	dir := b.TempDir()
 	for i := range 2000 {

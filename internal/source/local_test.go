@@ -25,7 +25,7 @@ func readLocal(t *testing.T, l *local) (texts map[string]string, changed bool, e
 	return texts, changed, err
 }
 
-// settle makes files look as if they had not changed for a while, so that their identity is trusted.
+// settle makes files look as if they had been unchanged for a while, so that their identity is trusted.
 func settle(t *testing.T, l *local) {
 	t.Helper()
 	for name, f := range l.files {
@@ -35,7 +35,7 @@ func settle(t *testing.T, l *local) {
 	l.settled = true
 }
 
-// TestLocalReadsWhatChanged: files that have not changed are not read again, however often they are looked at.
+// TestLocalReadsWhatChanged checks that unchanged files are not read again.
 func TestLocalReadsWhatChanged(t *testing.T) {
 	dir := tree(t, map[string]string{"a.yaml": definitionText, "b/c.yaml": definitionText, "d.yaml": definitionText})
 	l := newLocal(dir, Options{Note: func(string) {}})
@@ -47,14 +47,14 @@ func TestLocalReadsWhatChanged(t *testing.T) {
 		}
 	}
 	check(true, map[string]string{"a.yaml": definitionText, "b/c.yaml": definitionText, "d.yaml": definitionText})
-	check(false, map[string]string{"a.yaml": "unchanged", "b/c.yaml": "unchanged", "d.yaml": "unchanged"}) // read again: they are new
+	check(false, map[string]string{"a.yaml": "unchanged", "b/c.yaml": "unchanged", "d.yaml": "unchanged"}) // read again, because they are new
 	settle(t, l)
 	path := filepath.Join(dir, "b", "c.yaml")
 	info, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// As long, and with the same time of modification.
+	// The same size and modification time.
 	other := strings.Replace(definitionText, "v1", "v2", 1)
 	if err := os.WriteFile(path, []byte(other), 0o644); err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestLocalReadsWhatChanged(t *testing.T) {
 	}
 	check(true, map[string]string{"a.yaml": "unchanged", "b/c.yaml": "unchanged", "e.yaml": definitionText})
 
-	// What is not read is not noticed: this is how we know that it was not read.
+	// A change that goes unnoticed proves that the file was not read.
 	settle(t, l)
 	f := l.files[path]
 	f.document.Sum = "sha256:made up"
@@ -80,14 +80,15 @@ func TestLocalReadsWhatChanged(t *testing.T) {
 	}
 }
 
-// TestLocalAtRest: a file is not read before it has rested, and one that never rests is an error that keeps the last.
+// TestLocalAtRest checks that a file is read only after it has been unchanged for a while, and that one that changes
+// continuously is an error that keeps the last contents.
 func TestLocalAtRest(t *testing.T) {
 	dir := tree(t, map[string]string{"a.yaml": definitionText})
 	path := filepath.Join(dir, "a.yaml")
 	l := newLocal(path, Options{})
-	now := time.Now().Add(-time.Hour) // before every change, so that the file is always new
+	now := time.Now().Add(-time.Hour) // earlier than every change, so that the file always looks new
 	var rests int
-	var write []string // one after the other, in what should be the rest of the file
+	var write []string // written one after the other, while the file should rest
 	l.now = func() time.Time { return now }
 	l.sleep = func(d time.Duration) {
 		if rests++; d != restTime {
@@ -115,7 +116,7 @@ func TestLocalAtRest(t *testing.T) {
 		write = append(write, strings.Repeat("#", i+1)+"\n"+definitionText)
 	}
 	documents, changed, err = l.Read()
-	if err == nil || !strings.Contains(err.Error(), "it is being written to for more than 2s") || changed || len(documents) != 1 {
+	if err == nil || !strings.Contains(err.Error(), "it has been written to for more than 2s") || changed || len(documents) != 1 {
 		t.Errorf("a file that never rests: %v, %v", changed, err)
 	}
 	write = nil

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Poller asks remote sources for what is new.
+// Poller polls remote sources.
 type Poller struct {
-	Interval time.Duration    // how often; zero means only when asked to hurry
+	Interval time.Duration    // zero means only on Hurry
 	Ticks    <-chan time.Time // replaces the ticker of Interval in tests
 
 	hurry chan struct{}
@@ -18,16 +18,16 @@ func NewPoller(interval time.Duration) *Poller {
 	return &Poller{Interval: interval, hurry: make(chan struct{}, 1)}
 }
 
-// Hurry makes Run ask at once.
+// Hurry makes Run poll immediately.
 func (p *Poller) Hurry() {
 	select {
 	case p.hurry <- struct{}{}:
-	default: // it is going to
+	default: // already pending
 	}
 }
 
-// Run asks a source until ctx ends, and says on arrived when Read has something new to say or, as true, when it was asked
-// to hurry.
+// Run polls a source until ctx is canceled. It sends on arrived when Read has something new, and sends true after a
+// Hurry.
 func (p *Poller) Run(ctx context.Context, remote Remote, arrived chan<- bool) {
 	ticks := p.Ticks
 	if ticks == nil && p.Interval > 0 {

@@ -19,23 +19,23 @@ import (
 
 // Pushed is the result of a push.
 type Pushed struct {
-	Name  string // oci://host/repository@sha256:…, which stands for just this state
+	Name  string // oci://host/repository@sha256:…, which identifies exactly this state
 	Files int
-	New   int // of these, the files that the registry did not have
+	New   int // number of files that the registry did not have
 }
 
-// pushTimeout bounds a push. Whoever waits for it has a pipeline that hangs otherwise.
+// pushTimeout limits a push, so that a pipeline does not hang.
 const pushTimeout = 5 * time.Minute
 
-// Push stores documents as one artifact, a layer for each with its path as title, and makes the tag point to it. The tag
-// moves last, when all of it is stored. The same documents give the same digest.
+// Push stores documents as one artifact, a layer for each with its path as title, and makes the tag point to it. The
+// tag is moved last, when everything is stored. The same documents give the same digest.
 func (r Registry) Push(ctx context.Context, documents []Document, target string) (Pushed, error) {
 	a, err := r.artifact(target, true)
 	if err != nil {
 		return Pushed{}, err
 	}
 	if a.pinned() {
-		return Pushed{}, argumentErrorf("%q names a digest, which follows from the files: give a tag", target)
+		return Pushed{}, argumentErrorf("%q names a digest, which depends on the files: use a tag", target)
 	}
 	if a.within != "" {
 		return Pushed{}, argumentErrorf("%q names a file of an artifact: push to the artifact, %s", target, a.name)
@@ -86,8 +86,8 @@ func (r Registry) Push(ctx context.Context, documents []Document, target string)
 	return result, nil
 }
 
-// pack returns the manifest of an artifact with its blobs, the config first. It has no time in it, and the files are
-// sorted by path, so that the same files always give the same manifest.
+// pack returns the manifest of an artifact and its blobs, the config first. It contains no timestamps, and the files
+// are sorted by path, so that the same files always give the same manifest.
 func pack(documents []Document) (manifest ocispec.Manifest, blobs [][]byte, err error) {
 	documents = slices.SortedFunc(slices.Values(documents), func(a, b Document) int { return cmp.Compare(a.Path, b.Path) })
 	manifest = ocispec.Manifest{

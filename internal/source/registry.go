@@ -29,17 +29,18 @@ import (
 	"signpost/host"
 )
 
-// ArtifactType is the type of an OCI artifact that holds definitions: one layer for each file, with its path as title.
+// ArtifactType is the type of an OCI artifact that holds definitions: one layer per file, with its path as title.
 const ArtifactType = "application/vnd.signpost.definitions.v1"
 
 const (
-	// maxManifest bounds the manifest of an artifact. Registries take no larger ones; it has room for 16,000 files.
+	// maxManifest is the maximum size of the manifest of an artifact. Registries do not accept larger ones; it has room
+	// for 16,000 files.
 	maxManifest = 4 << 20
 
-	// maxArtifact bounds the files of an artifact together. It is more than definitions for 100,000 endpoints take.
+	// maxArtifact is the maximum total size of the files of an artifact. Definitions for 100,000 endpoints are smaller.
 	maxArtifact = 256 << 20
 
-	// maxFetches is how many files are fetched at a time: enough to hide the latency of a registry.
+	// maxFetches is the number of concurrent downloads: enough to hide the latency of a registry.
 	maxFetches = 8
 )
 
@@ -48,11 +49,11 @@ const registryScheme = "oci://"
 // IsRegistry reports whether an argument names an artifact in an OCI registry.
 func IsRegistry(arg string) bool { return strings.HasPrefix(strings.ToLower(arg), registryScheme) }
 
-// Registry says how OCI registries are reached. The zero value uses https and the credentials of the Docker
-// configuration, with its helpers.
+// Registry configures access to OCI registries. The zero value uses https and the credentials of the Docker
+// configuration, including its helpers.
 type Registry struct {
 	Transport http.RoundTripper // nil means http.DefaultTransport
-	PlainHTTP bool              // use http, which only a registry on this machine may
+	PlainHTTP bool              // use http, which is allowed only for registries on this machine
 	UserAgent string            // empty means "signpost"
 }
 
@@ -77,8 +78,8 @@ func cutArtifact(name string) (artifact, within string) {
 	return name[:colon] + tag, strings.TrimSuffix(within, "/")
 }
 
-// artifact opens the artifact that an argument names. Nothing is sent yet. Requests that fail for a passing reason are
-// repeated if retries is set.
+// artifact returns the artifact that an argument names, without sending a request. If retries is set, requests that
+// fail temporarily are repeated.
 func (r Registry) artifact(arg string, retries bool) (*artifact, error) {
 	name, within := cutArtifact(arg[len(registryScheme):])
 	ref, err := registry.ParseReference(name)
@@ -89,7 +90,7 @@ func (r Registry) artifact(arg string, retries bool) (*artifact, error) {
 		return nil, argumentErrorf("%q has no tag: add one, such as %[1]s:prod", arg)
 	}
 	if machine, err := host.Parse(ref.Registry); r.PlainHTTP && (err != nil || !host.IsLoopback(machine)) {
-		return nil, argumentErrorf("%q is not on this machine, and plain http is for registries on loopback only: definitions and credentials would travel in the clear", arg)
+		return nil, argumentErrorf("%q is not on this machine, and plain http is for registries on loopback only: definitions and credentials would be sent unencrypted", arg)
 	}
 	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
 	if err != nil {
@@ -121,7 +122,7 @@ type layer struct {
 	descriptor ocispec.Descriptor
 }
 
-// resolve returns the digest that the artifact has now.
+// resolve returns the current digest of the artifact.
 func (a *artifact) resolve(ctx context.Context) (ocispec.Descriptor, error) {
 	desc, err := a.repo.Resolve(ctx, a.ref.Reference)
 	if err == nil && desc.Size > maxManifest {
@@ -130,8 +131,8 @@ func (a *artifact) resolve(ctx context.Context) (ocispec.Descriptor, error) {
 	return desc, a.explain(ctx, err)
 }
 
-// list returns the files of the artifact with a digest, by path. It checks all that can be checked before they are
-// fetched.
+// list returns the files of the artifact with a digest, by path. It checks everything that can be checked before
+// fetching them.
 func (a *artifact) list(ctx context.Context, desc ocispec.Descriptor) ([]layer, error) {
 	body, err := content.FetchAll(ctx, a.repo.Manifests(), desc)
 	if err != nil {
@@ -177,8 +178,8 @@ func (a *artifact) list(ctx context.Context, desc ocispec.Descriptor) ([]layer, 
 	return layers, nil
 }
 
-// read fetches the files, a few at a time, except those that skip reports: these are returned without text. It returns
-// all of them or an error, and every text has the digest that the manifest names.
+// read fetches the files concurrently, except those for which skip returns true: these are returned without text. It
+// returns all of them or an error, and every text has the digest in the manifest.
 func (a *artifact) read(ctx context.Context, layers []layer, skip func(Document) bool) ([]Document, error) {
 	documents, errs := make([]Document, len(layers)), make([]error, len(layers))
 	slots := make(chan struct{}, maxFetches)
@@ -275,10 +276,10 @@ func (r *Reader) readRegistry(ctx context.Context, arg string) ([]Document, erro
 	return r.keepDefinitions(arg, documents)
 }
 
-// registryTimeout bounds one attempt to fetch what is new, so that a registry that hangs counts as down.
+// registryTimeout limits one attempt to fetch updates, so that a registry that hangs counts as down.
 const registryTimeout = time.Minute
 
-// registryOrigin is an artifact that is followed. Its version is its digest.
+// registryOrigin is an artifact that is polled. Its version is its digest.
 type registryOrigin struct {
 	*artifact
 	note func(message string)
@@ -288,9 +289,9 @@ func (o registryOrigin) fetch(ctx context.Context, version string, known func(Do
 	if version != "" && o.pinned() {
 		return nil, version, nil
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, registryTimeout, fmt.Errorf("no answer within %v", registryTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, registryTimeout, fmt.Errorf("no response within %v", registryTimeout))
 	defer cancel()
-	first, cancelFirst := context.WithTimeoutCause(ctx, fetchTimeout, fmt.Errorf("no answer within %v", fetchTimeout))
+	first, cancelFirst := context.WithTimeoutCause(ctx, fetchTimeout, fmt.Errorf("no response within %v", fetchTimeout))
 	defer cancelFirst()
 	desc, err := o.resolve(first)
 	if err != nil || string(desc.Digest) == version {
@@ -318,7 +319,7 @@ func (o registryOrigin) fetch(ctx context.Context, version string, known func(Do
 	return documents, string(desc.Digest), nil
 }
 
-// keptFile is a file of an artifact as the cache has it.
+// keptFile is a cached file of an artifact.
 type keptFile struct {
 	Path string `json:"path"`
 	Sum  Sum    `json:"sum"`
@@ -328,7 +329,7 @@ type keptFile struct {
 func (o registryOrigin) encode(documents []Document, before []byte) ([]byte, error) {
 	texts := make(map[Sum]string)
 	var kept []keptFile
-	if json.Unmarshal(before, &kept) == nil { // where that is not possible, all texts have to be there
+	if json.Unmarshal(before, &kept) == nil { // without a usable cache, all texts must be present
 		for _, f := range kept {
 			texts[f.Sum] = f.Text
 		}
@@ -340,7 +341,7 @@ func (o registryOrigin) encode(documents []Document, before []byte) ([]byte, err
 			text = texts[d.Sum]
 		}
 		if !d.Sum.of([]byte(text)) {
-			return nil, fmt.Errorf("%s is not in the cache any more", d.Name)
+			return nil, fmt.Errorf("%s is no longer in the cache", d.Name)
 		}
 		files[i] = keptFile{d.Path, d.Sum, text}
 	}

@@ -25,7 +25,7 @@ import (
 	"signpost/internal/registrytest"
 )
 
-// startRegistry starts a registry, and returns how to reach it with its credentials.
+// startRegistry starts a registry, and returns how to access it with its credentials.
 func startRegistry(t *testing.T) (*registrytest.Registry, Registry) {
 	t.Helper()
 	r := registrytest.Start(t)
@@ -68,7 +68,7 @@ func TestPush(t *testing.T) {
 		t.Errorf("the same files give %+v, not %s; %v", again, first.Name, err)
 	}
 
-	// The files come back, by tag and by digest, and what changes later does not change a digest.
+	// The files come back, by tag and by digest, and later changes do not affect a digest.
 	files["a.yaml"] = "service: changed\n" + definitionText
 	second, err := registry.Push(t.Context(), documentsOf(files), target)
 	if err != nil || second.Name == first.Name || second.New != 1 {
@@ -135,7 +135,7 @@ func TestPush(t *testing.T) {
 	}
 }
 
-// TestCredentials asks with the credentials of a helper, with wrong ones, and without any.
+// TestCredentials uses the credentials of a helper, wrong ones, and none.
 func TestCredentials(t *testing.T) {
 	front, registry := startRegistry(t)
 	target := "oci://" + front.Host + "/feeds:prod"
@@ -180,7 +180,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// followed is a source that is followed, with what it has.
+// followed is a source that is followed, and its state.
 type followed struct {
 	Remote
 	t *testing.T
@@ -209,7 +209,7 @@ func (f followed) state() (map[string]string, string) {
 	return texts, fmt.Sprint(err)
 }
 
-// TestFollowRegistry moves a tag forth and back. Only files that have changed are fetched.
+// TestFollowRegistry moves a tag back and forth. Only files that have changed are fetched.
 func TestFollowRegistry(t *testing.T) {
 	front, registry := startRegistry(t)
 	target, cacheDir := "oci://"+front.Host+"/feeds:prod", t.TempDir()
@@ -261,7 +261,7 @@ func TestFollowRegistry(t *testing.T) {
 	push(first)
 	step(true, 1, map[string]string{"a.yaml": first["a.yaml"], "b.yaml": "released"})
 
-	// What was kept is all of the second state, whatever was in memory. A damaged copy is not taken.
+	// The cache contains the whole second state, whatever was in memory. A damaged copy is rejected.
 	restored := follow(t, registry, target, cacheDir)
 	if ok, err := restored.Restore(); !ok || err != nil {
 		t.Fatal(ok, err)
@@ -281,7 +281,7 @@ func TestFollowRegistry(t *testing.T) {
 		t.Errorf("a damaged copy: %v, %v", ok, restoreErr)
 	}
 
-	// A digest is asked for once.
+	// A digest is fetched once.
 	s = follow(t, registry, pinned, "")
 	step(true, 2, first)
 	front.Fail(func(w http.ResponseWriter, r *http.Request) bool {
@@ -291,7 +291,8 @@ func TestFollowRegistry(t *testing.T) {
 	step(false, 0, first)
 }
 
-// TestRegistryFaults has a registry fail in every way. Each failure is told, and what was there before stays.
+// TestRegistryFaults makes a registry fail in every possible way. Each failure is reported, and the previous state
+// stays.
 func TestRegistryFaults(t *testing.T) {
 	front, registry := startRegistry(t)
 	target := "oci://" + front.Host + "/feeds:prod"
@@ -366,7 +367,7 @@ func TestRegistryFaults(t *testing.T) {
 	close(hangs)
 	front.Fail(nil)
 
-	// Artifacts that are something else, pushed as they are.
+	// Artifacts of other kinds, pushed as they are.
 	a, err := registry.artifact(target, false)
 	if err != nil {
 		t.Fatal(err)
@@ -413,7 +414,7 @@ func TestRegistryFaults(t *testing.T) {
 		check(test.name, test.want, t.Context())
 	}
 
-	// It goes, and comes back.
+	// It goes away, and comes back.
 	front.Stop()
 	check("gone", "the connection was closed without a response", t.Context())
 	front.Start()

@@ -7,31 +7,31 @@ import (
 	"sync"
 )
 
-// Remote is a source on another machine. Read returns what Fetch last brought.
+// Remote is a source on another machine. Read returns what the last Fetch received.
 type Remote interface {
 	Source
 
-	// Fetch asks once for what is new, and reports whether Read has something new to say, a new error included.
-	// It returns in bounded time, and at the latest when ctx ends. Either all that is new is taken, or nothing.
+	// Fetch polls once, and reports whether Read has something new, including a new error. It returns in bounded time,
+	// and when ctx ends at the latest. Updates are all or nothing.
 	Fetch(ctx context.Context) bool
 
-	// Keep stores what Read returned for a later Restore. When it returns without an error, the copy is durable;
-	// until then the one before is intact. Without a cache nothing is stored. In any case Read may return the
-	// documents without their text afterwards, until they change: whoever calls Keep has parsed them.
+	// Keep stores what Read returned for a later Restore. If it returns without an error, the copy is durable; until
+	// then the previous one is intact. Without a cache nothing is stored. In any case, Read may return the documents
+	// without their text afterwards, until they change: the caller must have parsed them.
 	Keep() error
 
-	// Restore makes Read return what was kept, and reports whether there was something.
+	// Restore makes Read return what was stored, and reports whether there was anything.
 	Restore() (bool, error)
 }
 
 // origin is where a remote source gets its documents from.
 type origin interface {
-	// fetch returns the documents as they are now, with their version. If the version is still the given one, it
-	// returns no documents. Those that are known already can come without their text.
+	// fetch returns the current documents and their version. If the version has not changed, it returns no documents.
+	// Documents that are already known may come without their text.
 	fetch(ctx context.Context, version string, known func(Document) bool) (documents []Document, next string, err error)
 
-	// encode returns documents in the form in which the cache keeps them. Documents that come without their text
-	// are part of what was kept before.
+	// encode returns documents in the form in which they are cached. The text of documents that come without it is
+	// taken from the previous copy.
 	encode(documents []Document, before []byte) ([]byte, error)
 	decode(kept []byte) ([]Document, error)
 }
@@ -39,12 +39,12 @@ type origin interface {
 // polled is a remote source.
 type polled struct {
 	name  string
-	key   string // names what the cache keeps
+	key   string // cache key
 	cache cache
 	origin
 
 	mu        sync.Mutex // never held while waiting for the network
-	documents []Document // nil until there are some
+	documents []Document // nil until the first success
 	changed   bool       // since the last Read
 	read      []Document // what the last Read returned
 	version   string
@@ -106,7 +106,7 @@ func (p *polled) Keep() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.read = nil
-	for i, d := range p.documents { // others may have come since
+	for i, d := range p.documents { // they may have been replaced since
 		if kept[d.Name] == d.Sum {
 			p.documents[i].Text = nil
 		}

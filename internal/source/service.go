@@ -11,16 +11,16 @@ import (
 	"signpost/internal/routes"
 )
 
-// Service is what a document says, in the form that [signpost.Diff] and [signpost.NewIndex] take. Its fields stay
+// Service is the content of a document in the form that [signpost.Diff] and [signpost.NewIndex] take. Its fields are
 // empty until [NewService] has parsed the document and Load has applied the features.
 type Service struct {
 	Name    string
 	File    *definition.File
-	Served  bool     // a manifest: one version, with its features in it already and, mostly, its host
-	Address *url.URL // where a manifest was fetched; nil if it comes from elsewhere
+	Served  bool     // a manifest: a single version with features applied and, usually, the host filled in
+	Address *url.URL // where a manifest was fetched; nil if it was not fetched
 
 	Versions []signpost.Version
-	Host     string // what Versions have for {{host}}; signpost.HostPlaceholder while that is open
+	Host     string // value of {{host}} in Versions; signpost.HostPlaceholder if unresolved
 }
 
 // NewService parses a document.
@@ -28,9 +28,8 @@ func NewService(d Document) *Service {
 	return &Service{Name: d.Name, File: d.Parse(), Served: d.Manifest(), Address: d.Address}
 }
 
-// Load fills in the versions with features applied: nil means those that a definition enables itself. Features
-// that the definition does not have are ignored, and a manifest that was served has its own already. The latter may
-// have what [Errors] calls foreign.
+// Load fills in the versions with features applied; nil means those that the definition enables. Unknown features are
+// ignored. A served manifest already contains its features, and may have what [Errors] calls foreign.
 func (s *Service) Load(features []string) error {
 	if s.Served {
 		features = nil
@@ -52,7 +51,7 @@ func (s *Service) Load(features []string) error {
 	return nil
 }
 
-// settleServed gives a served manifest its version and its host, as far as they are known.
+// settleServed sets the version and host of a served manifest, as far as they are known.
 func (s *Service) settleServed() {
 	if len(s.Versions) == 0 {
 		return
@@ -65,7 +64,7 @@ func (s *Service) settleServed() {
 	s.Host = s.Versions[0].Manifest.ServedHost(own)
 }
 
-// State returns the versions with their base path, which a manifest by itself does not tell.
+// State returns the versions with their base path, which a manifest alone does not tell.
 func (s *Service) State() signpost.Service {
 	state := signpost.Service{Versions: s.Versions}
 	if !s.Served {
@@ -74,7 +73,7 @@ func (s *Service) State() signpost.Service {
 	return state
 }
 
-// KnownFeatures keeps the features that a file has, of those that were asked for; nil stays nil.
+// KnownFeatures returns the requested features that the file has; nil stays nil.
 func KnownFeatures(f *definition.File, features []string) []string {
 	if features == nil {
 		return nil
@@ -82,8 +81,7 @@ func KnownFeatures(f *definition.File, features []string) []string {
 	return slices.DeleteFunc(f.Features(), func(known string) bool { return !slices.Contains(features, known) })
 }
 
-// ServeFor makes the versions what the service sends to host. A manifest that was served for another host is
-// taken as if it had been served for this one.
+// ServeFor resolves the versions for host. A manifest that was served for another host is converted.
 func (s *Service) ServeFor(host string) error {
 	for i, v := range s.Versions {
 		manifest, err := v.Manifest.Reopen(s.Host).ForHost(host)

@@ -1,8 +1,8 @@
-// Package source finds and reads definitions and manifests: in files, directories, standard input, git revisions,
-// OCI registries and at http addresses.
+// Package source finds and reads definitions and manifests: in files, directories, standard input, git revisions, OCI
+// registries and at URLs.
 //
 // A [Reader] reads what the arguments of a command name, once. [Follow] returns sources that a server reads again
-// whenever a [Watcher] says that they may have changed.
+// whenever a [Watcher] reports that they may have changed.
 package source
 
 import (
@@ -24,22 +24,22 @@ import (
 	"signpost/definition"
 )
 
-// Stdin names standard input on the command line. Findings call it StdinName.
+// Stdin is the argument for standard input. Findings call it StdinName.
 const (
 	Stdin     = "-"
 	StdinName = "<stdin>"
 )
 
-// Document is a definition or a manifest that was read and not parsed yet.
+// Document is an unparsed definition or manifest.
 type Document struct {
-	Name    string   // what findings call it: a path, an address, REV:path, <stdin>
-	Path    string   // within its source, with slashes: feeds.yaml for services/feeds.yaml of services/
+	Name    string   // name in findings: a path, a URL, REV:path or <stdin>
+	Path    string   // path within its source, with slashes: feeds.yaml for services/feeds.yaml of services/
 	Text    []byte   // at most one byte more than definition.MaxSize, which Parse reports
-	Address *url.URL // where a manifest was fetched; nil if it comes from elsewhere
-	Sum     Sum      // of the text, where the document is followed for changes
+	Address *url.URL // where a manifest was fetched; nil if it was not fetched
+	Sum     Sum      // of the text, if the document is watched for changes
 }
 
-// Sum identifies a text by its digest, in the form that OCI registries use: sha256:….
+// Sum is the digest of a text in the form that OCI registries use: sha256:….
 type Sum string
 
 func sumOf(text []byte) Sum { return Sum(digest.FromBytes(text)) }
@@ -50,7 +50,7 @@ func (s Sum) of(text []byte) bool {
 	return d.Validate() == nil && d.Algorithm().FromBytes(text) == d
 }
 
-// ID identifies the document among others, whatever name it was read by.
+// ID identifies the document, whatever name it was read by.
 func (d Document) ID() string {
 	if IsAddress(d.Name) || IsRegistry(d.Name) {
 		return d.Name
@@ -61,11 +61,11 @@ func (d Document) ID() string {
 	return d.Name
 }
 
-// Manifest reports whether the document is a manifest, rather than a definition: fetched from an address, or a
-// JSON object with endpoints and without versions.
+// Manifest reports whether the document is a manifest rather than a definition: fetched from an address, or a JSON
+// object with endpoints and without versions.
 func (d Document) Manifest() bool { return d.Address != nil || isManifest(d.Text) }
 
-// Parse parses the document as what it is, a manifest or a definition.
+// Parse parses the document as a manifest or a definition.
 func (d Document) Parse() *definition.File {
 	if d.Manifest() {
 		return definition.ParseManifest(d.Name, d.Text)
@@ -80,7 +80,7 @@ func ParseDefinitions(documents []Document, opts definition.Options) []*definiti
 	return files
 }
 
-// inParallel calls work for each number below n, on all cores, and returns when all calls have.
+// inParallel calls work for each number below n, on all cores, and waits for all calls.
 func inParallel(n int, work func(i int)) {
 	numbers := make(chan int)
 	var workers sync.WaitGroup
@@ -98,7 +98,7 @@ func inParallel(n int, work func(i int)) {
 	workers.Wait()
 }
 
-// ArgumentError reports an argument that names no source, whatever there is on the disk and in the network.
+// ArgumentError reports an argument that cannot name a source, regardless of what exists.
 type ArgumentError struct{ message string }
 
 func (e *ArgumentError) Error() string { return e.message }
@@ -107,29 +107,30 @@ func argumentErrorf(format string, args ...any) error {
 	return &ArgumentError{fmt.Sprintf(format, args...)}
 }
 
-// DefaultTimeout bounds how long reading one source may take. What hangs, such as a pipe that nobody writes to or a
-// network volume that is gone, is then an error.
+// DefaultTimeout limits how long reading one source may take. Anything that hangs, such as a pipe without a writer or a
+// network volume that is gone, then becomes an error.
 const DefaultTimeout = 30 * time.Second
 
-// Reader reads sources once. Its zero value reads everything but standard input.
+// Reader reads sources once. The zero value reads everything except standard input.
 type Reader struct {
-	Stdin    io.Reader      // what "-" stands for; it can be named once. Nil means that it is empty
+	Stdin    io.Reader      // contents of "-", which can be named once; nil means empty
 	Client   client.Options // how manifests are fetched; the zero value is right for a studio
-	Registry Registry       // how OCI registries are reached
-	Timeout  time.Duration  // of reading one source other than standard input; DefaultTimeout if zero
+	Registry Registry       // how OCI registries are accessed
+	Timeout  time.Duration  // for reading one source other than standard input; DefaultTimeout if zero
 
-	// Manifests says that a directory stands for the manifests in it, too, and not for the definitions alone.
+	// Manifests makes a directory include the manifests in it, not only the definitions.
 	Manifests bool
 
-	// Note is told of files in a directory that are skipped since they are no definitions. Nil means nobody.
+	// Note is called for each file in a directory that is skipped because it is not a definition. It may be nil.
 	Note func(message string)
 
 	stdinRead bool
 }
 
 // Read returns the documents that the arguments name, in order: a file, a directory, "-" for standard input, the
-// http(s) address of a manifest, REV:path for a file or a directory at a git revision, or oci://host/repository:tag for
-// an artifact in a registry. A directory or an artifact stands for the definitions in it and below, by path. A file that is named twice, as by itself and by its directory, is read once.
+// http(s) URL of a manifest, REV:path for a file or directory at a git revision, or oci://host/repository:tag for an
+// artifact in a registry. A directory or an artifact stands for the definitions in and below it, sorted by path. A file
+// that is named twice, for example by itself and by its directory, is read once.
 func (r *Reader) Read(ctx context.Context, args ...string) ([]Document, error) {
 	var all []Document
 	seen := make(map[string]bool)
@@ -148,7 +149,7 @@ func (r *Reader) Read(ctx context.Context, args ...string) ([]Document, error) {
 	return all, nil
 }
 
-// ReadOne returns the one document that an argument names.
+// ReadOne returns the only document that an argument names.
 func (r *Reader) ReadOne(ctx context.Context, arg string) (Document, error) {
 	documents, err := r.read(ctx, arg)
 	if err != nil {
@@ -195,7 +196,7 @@ func (r *Reader) read(ctx context.Context, arg string) ([]Document, error) {
 	return []Document{{Name: arg, Path: filepath.Base(arg), Text: text}}, err
 }
 
-// readStdin has no time limit: somebody may be typing.
+// readStdin has no timeout: somebody may be typing.
 func (r *Reader) readStdin(ctx context.Context) ([]Document, error) {
 	if r.stdinRead {
 		return nil, argumentErrorf("standard input can be read once: name a file in place of one of the -")
@@ -212,7 +213,7 @@ func (r *Reader) readStdin(ctx context.Context) ([]Document, error) {
 	return []Document{{Name: StdinName, Path: stdinPath(text), Text: text}}, nil
 }
 
-// stdinPath is what the file is called that standard input would be.
+// stdinPath returns the file name for standard input.
 func stdinPath(text []byte) string {
 	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
 		return "stdin.json"
@@ -220,13 +221,13 @@ func stdinPath(text []byte) string {
 	return "stdin.yaml"
 }
 
-// IsAddress reports whether an argument is an http or https address.
+// IsAddress reports whether an argument is an http or https URL.
 func IsAddress(arg string) bool {
 	scheme, _, ok := strings.Cut(arg, "://")
 	return ok && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http"))
 }
 
-// readLimited reads no more than one byte too many, which definition reports.
+// readLimited reads at most one byte more than allowed, which definition reports.
 func readLimited(in io.Reader) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(in, definition.MaxSize+1))
 }

@@ -10,36 +10,34 @@ import (
 )
 
 const (
-	// LookInterval is how often a Watcher looks without being told. It finds what no event tells: a swap of links
-	// on a network volume, a directory that was removed and made again.
+	// LookInterval is how often a Watcher checks without an event. That catches what events miss: swapped links on a
+	// network volume, or a directory that was removed and created again.
 	LookInterval = 2 * time.Second
 
-	// settleTime is how long files must rest after an event, so that one half written is not read.
+	// settleTime is how long files must be unchanged after an event, so that incomplete files are not read.
 	settleTime = 100 * time.Millisecond
 )
 
 // Watcher calls a function when files may have changed.
 type Watcher struct {
-	// Directories returns the directories in which files may change. It is asked again after each call. Nil means that
-	// there are none.
+	// Directories returns the directories to watch. It is called again after each check. It may be nil.
 	Directories func() []string
 
-	// Off turns watching off: only Demands and Arrivals make it look.
+	// Off turns watching off: only Demands and Arrivals trigger a check.
 	Off bool
 
-	// Demands are signals to look at once. Nil means that there are none.
+	// Demands are signals for an immediate check. It may be nil.
 	Demands <-chan os.Signal
 
-	// Arrivals tell that a remote source has been asked and, as true, that somebody demanded it. Nil means that there
-	// are none.
+	// Arrivals reports that a remote source was polled; true means that it was demanded. It may be nil.
 	Arrivals <-chan bool
 
 	// Ticks replaces the ticker of LookInterval in tests.
 	Ticks <-chan time.Time
 }
 
-// Run calls look, never twice at a time, until ctx ends: when a file in one of the directories has changed and come to
-// rest, every LookInterval in any case, and at once on a demand, which it tells look, or on an arrival.
+// Run calls look, never concurrently, until ctx is canceled: when a file in one of the directories has changed and come
+// to rest, every LookInterval in any case, and immediately on an arrival or a demand. demanded is true for the latter.
 func (w Watcher) Run(ctx context.Context, look func(demanded bool)) {
 	ticks := w.Ticks
 	var events <-chan fsnotify.Event
@@ -51,13 +49,13 @@ func (w Watcher) Run(ctx context.Context, look func(demanded bool)) {
 			defer ticker.Stop()
 			ticks = ticker.C
 		}
-		// Without a watcher, as where the system has no more of them, the ticker alone has to do.
+		// Without a watcher, for example because the system limit is reached, the ticker is sufficient.
 		if watcher, err := fsnotify.NewWatcher(); err == nil && w.Directories != nil {
 			defer watcher.Close()
 			events, errs = watcher.Events, watcher.Errors
 			follow = func() {
 				for _, dir := range w.Directories() {
-					watcher.Add(dir) // again each time: a directory that was made anew is another one
+					watcher.Add(dir) // repeat this: a directory that was created again is a different one
 				}
 			}
 			follow()
@@ -75,7 +73,7 @@ func (w Watcher) Run(ctx context.Context, look func(demanded bool)) {
 			look(demanded)
 		case <-events:
 			settled = time.After(settleTime)
-		case <-errs: // such as more events than fit: there was one, in any case
+		case <-errs: // for example an overflow: something has changed
 			settled = time.After(settleTime)
 		case <-settled:
 			settled = nil
@@ -88,13 +86,13 @@ func (w Watcher) Run(ctx context.Context, look func(demanded bool)) {
 	}
 }
 
-// DirectoriesOf returns the directories in which the files may change that the paths name: those of a directory, with all
-// below it, and of a file the one that it is in, since a watch on the file goes deaf when it is replaced.
+// DirectoriesOf returns the directories to watch for changes to the named paths: for a directory, itself and all below
+// it; for a file, its parent, because a watch on the file is lost when the file is replaced.
 func DirectoriesOf(paths ...string) []string {
 	var dirs []string
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			_, below, _ := listDirectory(path) // what cannot be listed has no events, and the ticker finds it
+			_, below, _ := listDirectory(path) // no events from what cannot be listed, but the ticker finds it
 			for _, dir := range below {
 				dirs = append(dirs, dir.name)
 			}
