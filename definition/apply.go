@@ -2,6 +2,7 @@ package definition
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"signpost"
@@ -60,11 +61,7 @@ func (o Options) tryEach(name string, f *Fixed, findings []signpost.Finding, see
 
 // noWorse reports whether a file has no more errors than before and, if equal, no more findings.
 func noWorse(now, before *File) bool {
-	errors, errorsBefore := len(now.findings(isError)), len(before.findings(isError))
-	if errors != errorsBefore {
-		return errors < errorsBefore
-	}
-	return len(now.parser.findings) <= len(before.parser.findings)
+	return cmp.Or(len(now.findings(isError))-len(before.findings(isError)), len(now.parser.findings)-len(before.parser.findings)) <= 0
 }
 
 func hasFix(f signpost.Finding) bool  { return f.Fix != nil }
@@ -81,25 +78,16 @@ func (f *File) findings(keep func(signpost.Finding) bool) []signpost.Finding {
 	return kept
 }
 
-// apart returns the findings whose fixes do not touch those of earlier findings.
+// apart returns the findings whose fixes come after those of the chosen ones before them, and do not touch them. Another
+// round has the others.
 func apart(findings []signpost.Finding) []signpost.Finding {
 	var chosen []signpost.Finding
-	type place struct{ line, column int }
-	reached := place{}                                                // end of the edits so far
-	slices.SortStableFunc(findings, func(a, b signpost.Finding) int { // by their edits, not by their positions
-		first, second := a.Fix.Edits[0], b.Fix.Edits[0]
-		if first.Line != second.Line {
-			return first.Line - second.Line
-		}
-		return first.Column - second.Column
-	})
+	var reached signpost.Edit // the last one so far
 	for _, f := range findings {
 		first, last := f.Fix.Edits[0], f.Fix.Edits[len(f.Fix.Edits)-1]
-		if first.Line < reached.line || first.Line == reached.line && first.Column <= reached.column {
-			continue
+		if cmp.Or(first.Line-reached.EndLine, first.Column-reached.EndColumn) > 0 {
+			chosen, reached = append(chosen, f), last
 		}
-		chosen = append(chosen, f)
-		reached = place{last.EndLine, last.EndColumn}
 	}
 	return chosen
 }

@@ -52,6 +52,10 @@ func TestFix(t *testing.T) {
 		{"an unused entry on a line", ofUnused, "allow:\n  plain-http: none # x\n  unused-modifier: next\n", "allow:\n  unused-modifier: next\n"},
 		{"unused entries", atTop, "service: X\nallow:\n  plain-http: none # x\n  duplicate-name: none\n", "service: X\n"},
 		{"an unused allow", atTop, "service: X\nallow: {plain-http: none} # why\n", "service: X\n"},
+		{"an unused comment at the end", "%s", "versions: {v1: {endpoints: {}}}\n# signpost: allow plain-http because", "versions: {v1: {endpoints: {}}}\n"},
+		{"the last of two rules", ofUnused, "# signpost: allow unused-modifier , plain-http because\n", "# signpost: allow unused-modifier  because\n"},
+		{"an unused field among others", inEndpoint, "        name: A\n        allow: {plain-http: none}\n        method: get\n", "        name: A\n        method: get\n"},
+		{"a misspelt allow", ofUnused, "# signpost: alow unused-modifier because\n", "# signpost: allow unused-modifier because\n"},
 		{"an ignore", atTop, "service: 5 # signpost: ignore plain-http because\n", "service: \"5\"\n"},
 		{"a colon", "%s", "versions:\n  v1:\n    endpoints:\n      https://{{host}}/v1/:id/x: &f {name: A, method: get, mime_type: application/json}\n",
 			"versions:\n  v1:\n    endpoints:\n      https://{{host}}/v1/{{id}}/x: &f {name: A, method: get, mime_type: application/json}\n"},
@@ -91,11 +95,77 @@ func TestNoFix(t *testing.T) {
 		{inFlow, "kind: text, label: again"},
 		{inFlow, "kind: text, lable: again"},
 		{atTop, "name: X\n"},
+		{inEndpoint, "        name: A\n        method: |\n          GET\n"},
+		{ofUnused, "x-allow: &a {plain-http: x, duplicate-name: x}\nallow: {<<: *a, unused-modifier: x}\n"},
+		{ofUnused, "allow: {<<: &a {plain-http: x}, unused-modifier: x}\n"},
+		{atTop, "allow:\n  ? plain-http\n  : x\n  ? duplicate-name\n  : x\n"},
+		{ofUnused, "# signpost: ignore because\n"},
+		{inFlow, `kind: select, options: ["a\nb"]`},
+		{"%s", "versions: {v1: {endpoints: {\"https://{{host}}/v1/:id\": &e {name: A, method: get, mime_type: application/json}, \"https://{{host}}/v1/{{id}}\": {<<: *e, name: B}}}}\n"},
 	} {
 		text := fmt.Sprintf(test.in, test.text)
 		fixed := Options{}.Fix("f.yaml", []byte(text))
 		if len(fixed.Applied) > 0 || string(fixed.Text) != text || len(Lint(fixed.File)) == 0 {
 			t.Errorf("%q: fixed %v, left %v", test.text, fixed.Applied, Lint(fixed.File))
+		}
+	}
+}
+
+// TestApplyFixes takes fixes in any order.
+func TestApplyFixes(t *testing.T) {
+	edit := func(line, from, to int, text string) signpost.Fix {
+		return signpost.Fix{Edits: []signpost.Edit{{Line: line, Column: from, EndLine: line, EndColumn: to, Text: text}}}
+	}
+	got := ApplyFixes("f.yaml", []byte("a: 1\nb: 2\nc: 3\n"), edit(3, 4, 5, "drei"), edit(1, 4, 5, "eins"), edit(2, 1, 2, ""))
+	if string(got) != "a: eins\n: 2\nc: drei\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// Fixes that touch each other are not applied together.
+func TestApart(t *testing.T) {
+	finding := func(line, from, endLine, to int) signpost.Finding {
+		return signpost.Finding{Fix: &signpost.Fix{Edits: []signpost.Edit{{Line: line, Column: from, EndLine: endLine, EndColumn: to}}}}
+	}
+	all := []signpost.Finding{finding(1, 2, 1, 5), finding(1, 5, 1, 7), finding(1, 6, 2, 3), finding(2, 3, 2, 9), finding(2, 4, 2, 9), finding(1, 9, 1, 9), finding(3, 1, 3, 2)}
+	var got []int
+	for _, chosen := range apart(all) {
+		for i, f := range all {
+			if f.Fix == chosen.Fix {
+				got = append(got, i)
+			}
+		}
+	}
+	if fmt.Sprint(got) != "[0 2 4 6]" {
+		t.Errorf("chosen: %v", got)
+	}
+}
+
+func TestIsPlain(t *testing.T) {
+	for _, test := range []struct {
+		text                string
+		inBrackets, outside bool
+	}{
+		{"football", true, true},
+		{"https://{{host}}/v1/a", false, true},
+		{"a, b", false, true},
+		{"a b", true, true},
+		{"", false, false},
+		{"20", false, false},
+		{"true", false, false},
+		{"2026-01-01", false, false},
+		{"a: b", false, false},
+		{"a #b", false, false},
+		{"#b", false, false},
+		{"'a'", false, false},
+		{"- a", false, false},
+		{" a", false, false},
+		{"a\nb", false, false},
+		{"null", false, false},
+		{"it's", false, false}, // to be on the safe side
+	} {
+		if in, out := isPlain(test.text, true), isPlain(test.text, false); in != test.inBrackets || out != test.outside {
+			t.Errorf("%q: %v in brackets, %v outside", test.text, in, out)
 		}
 	}
 }

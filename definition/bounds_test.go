@@ -27,6 +27,24 @@ func TestFindingsAreBounded(t *testing.T) {
 	}
 }
 
+// Of the findings that are not listed, an error makes the note an error: the file does not compile.
+func TestUnlistedErrorsCount(t *testing.T) {
+	options := strings.TrimSuffix(repeated(maxFindings+3, `{"value": "v%d", "label": "X"}, `), ", ")
+	text := `{"modifiers": {"m": {"kind": "select", "id": "m", "name": "M", "key": "m", "label": "M", "options": [` + options + `]}},
+"versions": {"v1": {"endpoints": {"https://{{host}}/%s/a": {"name": "A", "method": "get", "mime_type": "application/json", "modifiers": ["m"], "allow": {"overlap-drops-context": "it is public"}}}}, "v2": {"endpoints": {}}}}`
+	for version, want := range map[string]string{"v1": "3 more findings are not listed", "v2": "4 more findings are not listed"} {
+		file := Parse("f.json", []byte(fmt.Sprintf(text, version)))
+		findings := Lint(file)
+		last := findings[len(findings)-1]
+		if _, err := file.Compile(nil); len(findings) != maxFindings+1 || last.Message != want || (err != nil) != (version == "v2") {
+			t.Errorf("%s: %d findings, the last: %v; compiled: %v", version, len(findings), last, err)
+		}
+		if before := findings[len(findings)-2]; last.Line != 1 || last.Column <= before.Column {
+			t.Errorf("%s: the note is at %d:%d, the last finding at %d:%d", version, last.Line, last.Column, before.Line, before.Column)
+		}
+	}
+}
+
 // A small file must not become a large manifest: shared modifiers and features are repeated for every endpoint.
 func TestManifestsAreBounded(t *testing.T) {
 	options := repeated(5000, "{value: v%d, label: Value}, ")

@@ -27,9 +27,10 @@ func (d *decoder) readContextKeys(n *tree.Node) {
 	d.hasContextKeys = true
 	d.file.contextKeys = make(map[string]string, len(n.Fields))
 	for _, f := range n.Fields {
-		if f.Value.Kind == tree.Null || d.is(f.Value, "the description of a context key", tree.String) {
-			d.file.contextKeys[f.Key.Text] = f.Value.Text
+		if f.Value.Kind != tree.Null {
+			d.is(f.Value, "the description of a context key", tree.String)
 		}
+		d.file.contextKeys[f.Key.Text] = f.Value.Text // the key is known, whatever describes it
 	}
 }
 
@@ -120,7 +121,7 @@ func (d *decoder) lintLookalikes(known map[string]string) {
 				break
 			}
 			rarer := uses[use.key] < uses[candidate.key] || uses[use.key] == uses[candidate.key] && j < i
-			if i != j && rarer && lookAlike(use.key, candidate.key) {
+			if rarer && lookAlike(use.key, candidate.key) {
 				other = candidate.key
 			}
 		}

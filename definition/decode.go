@@ -222,6 +222,7 @@ func (d *decoder) list(n *tree.Node, what string) []*tree.Node {
 // names anyway. known has some of the names.
 func (d *decoder) names(n *tree.Node, what string, known []string) []*tree.Node {
 	if n.Kind != tree.String || n.Text == "" || d.broken[n] || n.Date {
+		d.incomplete = d.incomplete || n.Kind != tree.List
 		return d.list(n, what)
 	}
 	var items []*tree.Node

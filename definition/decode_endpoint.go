@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"signpost"
@@ -126,20 +127,13 @@ func lean(m signpost.Modifier) signpost.Modifier {
 	return m
 }
 
-// renderedSize estimates how many bytes a modifier takes in a manifest.
-func renderedSize(m signpost.Modifier) int {
-	size := len(`{"id":"","name":"","params":[]},`) + len(m.ID) + len(m.Name)
-	for _, p := range m.Params {
-		size += len(`{"key":"","ui":{"label":"","placeholder":""},"schema":{"type":"boolean","default":""}},`)
-		size += len(p.Key) + len(p.UI.Label) + len(p.UI.Placeholder) + len(fmt.Sprint(p.Schema.Default))
-		for _, o := range p.UI.Options {
-			size += len(`{"value":"","label":""},`) + len(o.Value) + len(o.Label)
-		}
-		for _, value := range p.Schema.Enum {
-			size += len(`"",`) + len(value)
-		}
+// renderedSize returns how many bytes a value takes in a manifest, or 0 if it cannot be part of one.
+func renderedSize(v any) int {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return 0
 	}
-	return size
+	return len(text)
 }
 
 // kinds lists the modifier kinds of the short form; otherKinds maps other words that people use.
@@ -166,7 +160,7 @@ func (d *decoder) modifier(n *tree.Node) (signpost.Modifier, *Deprecation) {
 	}
 	var in signpost.ModifierInput
 	var deprecated *Deprecation
-	kind := ""
+	kind, unread := "", false
 	d.object(n, "modifier",
 		d.text("kind", &kind),
 		d.text("id", &in.ID),
@@ -175,9 +169,12 @@ func (d *decoder) modifier(n *tree.Node) (signpost.Modifier, *Deprecation) {
 		d.text("label", &in.Label),
 		d.scalar("defaultValue", &in.DefaultValue),
 		d.text("placeholder", &in.Placeholder),
-		reader{"options", func(n *tree.Node) { in.Options = d.options(n) }},
+		reader{"options", func(n *tree.Node) { in.Options, unread = d.options(n) }},
 		d.deprecation(func(dep *Deprecation) { deprecated = dep }),
 	)
+	if unread {
+		in.DefaultValue = nil // it may be right
+	}
 	kind = d.kindOf(n, kind)
 	if optionsKey, _ := d.field(n, "options"); optionsKey != nil && kind != "" && kind != signpost.KindSelect {
 		d.add(signpost.RuleSelectOptions, "options belong to kind: select", optionsKey, "a %s modifier has options", kind)
@@ -245,13 +242,14 @@ func (d *decoder) fullModifier(n *tree.Node) (signpost.Modifier, *Deprecation) {
 
 func (d *decoder) param(n *tree.Node) signpost.Param {
 	var p signpost.Param
+	unread := false
 	d.object(n, "param",
 		d.text("key", &p.Key),
 		reader{"ui", func(n *tree.Node) {
 			d.object(n, "ui",
 				d.text("label", &p.UI.Label),
 				d.text("placeholder", &p.UI.Placeholder),
-				reader{"options", func(n *tree.Node) { p.UI.Options = d.options(n) }},
+				reader{"options", func(n *tree.Node) { p.UI.Options, unread = d.options(n) }},
 			)
 		}},
 		reader{"schema", func(n *tree.Node) {
@@ -268,22 +266,30 @@ func (d *decoder) param(n *tree.Node) signpost.Param {
 			)
 		}},
 	)
+	if unread { // what depends on the options may be right
+		p.Schema.Default, p.Schema.Enum = nil, nil
+		for _, o := range p.UI.Options {
+			p.Schema.Enum = append(p.Schema.Enum, o.Value)
+		}
+	}
 	return p
 }
 
-// options returns the options of a dropdown. The result is never nil, because empty options are a mistake.
-func (d *decoder) options(n *tree.Node) []signpost.Option {
-	options := []signpost.Option{}
+// options returns the options of a dropdown, and whether some could not be read. The options are never nil, because
+// empty options are a mistake.
+func (d *decoder) options(n *tree.Node) (options []signpost.Option, unread bool) {
+	options = []signpost.Option{}
 	for _, item := range d.list(n, "options") {
 		var o signpost.Option
+		unread = unread || d.broken[item]
 		if item.Kind == tree.String || item.Kind == tree.Number || item.Kind == tree.Bool {
 			o = d.bareOption(item)
 		} else {
-			d.object(item, "option", d.text("value", &o.Value), d.text("label", &o.Label))
+			unread = !d.object(item, "option", d.text("value", &o.Value), d.text("label", &o.Label)) || unread
 		}
 		options = append(options, o)
 	}
-	return options
+	return options, unread
 }
 
 // bareOption reads an option that is only a value. It reports that, and makes up a label.

@@ -345,3 +345,92 @@ func checkManifest(t *testing.T, before signpost.Manifest, out []byte, host stri
 		t.Errorf("URLs are missing: %v", want)
 	}
 }
+
+// TestOwnHost: URLs on the host of the address that a manifest comes from are the service's own, and otherwise those on
+// the host that most URLs have.
+func TestOwnHost(t *testing.T) {
+	text := `{"endpoints": {`
+	for _, url := range []string{"https://own.example/a", "https://media.example/b", "https://media.example/c"} {
+		text += fmt.Sprintf(`%q: {"name": %[1]q, "method": "get", "mime_type": "application/json", "context_obj": [{"key": %[1]q, "type": "ctx", "required": true}]}, `, url)
+	}
+	text = strings.TrimSuffix(text, ", ") + "}}"
+	for name, want := range map[string]string{
+		"https://own.example/v1/endpoints-manifest":   "[https://media.example/b https://media.example/c]",
+		"HTTP://OWN.example:80/v1/endpoints-manifest": "[https://media.example/b https://media.example/c]",
+		"https://media.example/v1/endpoints-manifest": "[https://own.example/a]",
+		"https://other.example/v1/endpoints-manifest": "[https://own.example/a]",
+		"oci://own.example/feeds:prod":                "[https://own.example/a]",
+		"saved.json":                                  "[https://own.example/a]",
+	} {
+		var foreign []string
+		for _, f := range Lint(ParseManifest(name, []byte(text))) {
+			if f.Rule == signpost.RuleTokenToThirdParty {
+				foreign = append(foreign, f.Path.Endpoint())
+			}
+		}
+		if got := fmt.Sprint(foreign); got != want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// TestManifestByItself: findings name URLs as the manifest has them.
+func TestManifestByItself(t *testing.T) {
+	file := ParseManifest("m.json", []byte(`{"endpoints": {
+"https://a.example/x": {"name": "X", "method": "get", "mime_type": "application/json", "context_obj": [{"key": "k", "type": "ctx"}]},
+"https://a.example/x/y": {"name": "Y", "method": "get", "mime_type": "application/json"}}}`))
+	if got := fmt.Sprint(Lint(file)); got != `[m.json:3:1: warning: feeds of "https://a.example/x/y" do not get "k", as those of "https://a.example/x" do [overlap-drops-context]]` {
+		t.Errorf("got %s", got)
+	}
+	if !file.Served() || Parse("f.yaml", nil).Served() {
+		t.Error("Served does not tell a manifest from a definition")
+	}
+}
+
+// TestLookalikeOfTheFirst: of several keys that a rare one looks like, the finding names the one that is used first.
+func TestLookalikeOfTheFirst(t *testing.T) {
+	file := Parse("f.yaml", []byte(`versions: {v1: {endpoints: {"https://{{host}}/a": {name: A, method: get, mime_type: application/json, context_obj: [{key: account.profile, type: ctx}, {key: accounts.profiles, type: ctx}, {key: account.profiles, type: ctx}]}}}}`))
+	var got []string
+	for _, f := range Lint(file) {
+		got = append(got, f.Message)
+	}
+	want := []string{`context key "accounts.profiles" looks like "account.profile"`, `context key "account.profiles" looks like "account.profile"`}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestBrokenEndpointsTakeNoPart: what has an error inside is not compared with others, wherever the error was found.
+func TestBrokenEndpointsTakeNoPart(t *testing.T) {
+	file := Parse("f.yaml", []byte(`versions:
+  v1:
+    endpoints:
+      https://{{host}}/v2/a: {name: A, method: get, mime_type: application/json, context_obj: [{key: k, type: ctx}]}
+      https://{{host}}/v2/a/b: {name: B, method: get, mime_type: application/json}
+      https://{{host}}/v1/c: {name: C, method: get, mime_type: application/json, context_obj: [{key: k, type: ctx}]}
+      https://{{host}}/v1/c/d: {name: D, method: get, mime_type: application/json, name: E}
+      https://{{host}}/v1/c/e: {name: F, method: get, mime_type: application/json}
+  v2: {endpoints: {}}
+`))
+	var got []string
+	for _, f := range Lint(file) {
+		got = append(got, fmt.Sprint(f.Line, " ", f.Rule))
+	}
+	if fmt.Sprint(got) != "[4 version-mismatch 5 version-mismatch 7 duplicate-key 8 overlap-drops-context]" {
+		t.Errorf("got %v", got)
+	}
+}
+
+// TestManifestHasNoShortForms: what a definition can leave out, a manifest must have.
+func TestManifestHasNoShortForms(t *testing.T) {
+	for modifiers, want := range map[string]string{
+		`["limit"]`: "modifier must be an object, not text",
+		`[{"id": "a", "name": "A", "params": [{"key": "a", "ui": {"label": "A", "options": ["x"]}, "schema": {"type": "string", "enum": ["x"]}}]}]`: "option must be an object, not text",
+		`[{"kind": "text", "id": "a", "name": "A", "params": [{"key": "a", "ui": {"label": "A"}, "schema": {"type": "string"}}]}]`:                  `unknown field "kind" in modifier with params`,
+	} {
+		text := fmt.Sprintf(`{"endpoints": {"https://a.example/x": {"name": "X", "method": "get", "mime_type": "application/json", "modifiers": %s}}}`, modifiers)
+		if findings := Lint(ParseManifest("m.json", []byte(text))); len(findings) != 1 || findings[0].Message != want {
+			t.Errorf("%s: %v", modifiers, findings)
+		}
+	}
+}

@@ -54,13 +54,13 @@ func (f *File) Deprecation(version, endpoint, modifier string) *Deprecation {
 }
 
 func (f *File) deprecate(version, endpoint string, own *Deprecation, modifiers []modifierDeprecation) {
-	if f.deprecations == nil && (own != nil || len(modifiers) > 0) {
-		f.deprecations = make(map[deprecationKey]*Deprecation)
-	}
 	if own != nil {
-		f.deprecations[deprecationKey{version, endpoint, ""}] = own
+		modifiers = append(modifiers, modifierDeprecation{"", own})
 	}
 	for _, m := range modifiers {
+		if f.deprecations == nil {
+			f.deprecations = make(map[deprecationKey]*Deprecation)
+		}
 		f.deprecations[deprecationKey{version, endpoint, m.id}] = m.deprecation
 	}
 }

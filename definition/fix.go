@@ -29,7 +29,7 @@ func (p *parser) edit(start, end int, text string) signpost.Edit {
 // encode returns value as it is written in the file in place of at. It returns false unless both are short and on one
 // line.
 func (p *parser) encode(at *tree.Node, value any) (string, bool) {
-	if at.Kind >= tree.List || at.Style == tree.BlockText || at.Start() == at.End() || strings.ContainsAny(at.Text, "\r\n") {
+	if at.Style == tree.BlockText || at.Start() == at.End() || strings.ContainsAny(at.Text, "\r\n") {
 		return "", false
 	}
 	text, isText := value.(string)
@@ -58,7 +58,7 @@ func quote(text string) string {
 // isPlain reports whether YAML reads the text unchanged without quotes, as a key and as a value, inside brackets or on
 // a line of its own.
 func isPlain(text string, inBrackets bool) bool {
-	if text == "" || strings.ContainsAny(text, "#&*!|>'\"%@`\\\r\n\t") {
+	if strings.ContainsAny(text, "#&*!|>'\"%@`\\\r\n\t") {
 		return false
 	}
 	format := "? %s\n: %s\n"
@@ -66,7 +66,7 @@ func isPlain(text string, inBrackets bool) bool {
 		format = "{? %s : %s}"
 	}
 	doc := tree.Parse(fmt.Appendf(nil, format, text, text), tree.Options{})
-	if doc.Root == nil || len(doc.Problems) > 0 || len(doc.Root.Fields) != 1 {
+	if doc.Root == nil || len(doc.Root.Fields) != 1 {
 		return false
 	}
 	f := doc.Root.Fields[0]

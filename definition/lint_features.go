@@ -46,10 +46,7 @@ func (d *decoder) lintFeatures() {
 func (d *decoder) tooManyFeatures(enabled []signpost.Feature) bool {
 	size := 0
 	for _, feature := range enabled {
-		added := 0
-		for _, item := range feature.ContextObj {
-			added += len(`{"key":"","type":"","required":false,"mapper":""},`) + len(item.Key) + len(item.Type) + len(item.Mapper)
-		}
+		added := renderedSize(feature.ContextObj)
 		for _, v := range d.file.versions {
 			for _, e := range v.manifest.Endpoints {
 				if strings.HasSuffix(e.URL, feature.URLSuffix) {
@@ -119,7 +116,7 @@ func (d *decoder) warnOfDeclared(v version, enabled []signpost.Feature) {
 	for _, feature := range d.file.named(d.file.declared) {
 		var with signpost.Manifest // the endpoints that the feature applies to, without what does not matter here
 		for _, e := range v.manifest.Endpoints {
-			if d.pairs++; d.pairs > maxPairs {
+			if !d.mayPair() {
 				return
 			}
 			if strings.HasSuffix(e.URL, feature.URLSuffix) {
@@ -151,6 +148,12 @@ func withFeature(feature, message string) string {
 // maxPairs bounds how many pairs of a feature and an endpoint are looked at for clashes: a second at most.
 const maxPairs = 2_000_000
 
+// mayPair counts a pair, and reports whether it may be looked at.
+func (d *decoder) mayPair() bool {
+	d.pairs++
+	return d.pairs <= maxPairs
+}
+
 // lintClashes reports context keys that would clash with those of a feature if --feature enabled it. Otherwise nobody
 // would notice until a deployment fails to start.
 func (d *decoder) lintClashes(v version, enabled []signpost.Feature) {
@@ -175,7 +178,7 @@ func (d *decoder) lintClashes(v version, enabled []signpost.Feature) {
 			continue
 		}
 		for i, e := range own.Endpoints {
-			if d.pairs++; d.pairs > maxPairs {
+			if !d.mayPair() {
 				return
 			}
 			clash := strings.HasSuffix(e.URL, feature.URLSuffix) && slices.ContainsFunc(feature.ContextObj, func(item signpost.ContextItem) bool {
