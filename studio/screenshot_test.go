@@ -9,6 +9,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"signpost/studio"
 )
@@ -95,21 +96,48 @@ func TestScreenshot(t *testing.T) {
 	p.wait(`document.querySelectorAll(".picture img").length === 6 && !document.querySelector("#answer-facts").textContent.includes("not the current") && ` + settled)
 	write(p, "studio")
 
-	s, address := serve(t, studio.Options{Host: "feeds.example.com"})
-	show(s, riskyYAML)
-	for name := range views {
-		p := openView(t, address, name)
+	everySize := func(p *tab, name string) {
 		for _, size := range []int64{1440, 1024, 768, 390} {
 			for _, scheme := range []string{"light", "dark", "forced"} {
-				if scheme != "light" && size != 1440 && size != 390 {
-					continue
-				}
 				p.emulate(size, 900, 1, scheme)
 				p.wait(settled)
 				write(p, fmt.Sprintf("%s-%d-%s", name, size, scheme))
 			}
 		}
 	}
+	s, address := serve(t, studio.Options{Host: "feeds.example.com"})
+	show(s, riskyYAML)
+	for name := range views {
+		everySize(openView(t, address, name), name)
+	}
+	p = openView(t, address, "answer")
+	p.click(`document.querySelector("#cards button")`)
+	everySize(p, "picked")
+	p.press("k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
+	p.wait(`document.querySelector("#palette-list li")`)
+	everySize(p, "palette")
+
+	// Nothing, an address that cannot be reached, a file with errors, a request that failed, a studio that has stopped.
+	s, address = serve(t, studio.Options{})
+	p = openTab(t, address)
+	p.waitText("#empty", "Nothing is registered yet")
+	everySize(p, "empty")
+	p.register("http://127.0.0.1:1/v1/endpoints-manifest")
+	p.waitText("#register-failure", "Nothing listens")
+	everySize(p, "failed")
+	p.press(kb.Escape)
+	show(s, "versions: {v1: {endpoints: {http://127.0.0.1:1/x: {name: X, method: GET, mime_type: application/json}}}}")
+	p.waitText("#endpoint-blank", "Fix the findings")
+	everySize(p, "errors")
+	show(s, "versions: {v1: {endpoints: {http://127.0.0.1:1/x: {name: X, method: get, mime_type: application/json}}}}")
+	p.waitURL("http://127.0.0.1:1/x")
+	p.eval(`location.hash += "&pane=answer"`)
+	p.click(`document.querySelector("#send")`)
+	p.waitText("#send-failure", "Nothing listens")
+	everySize(p, "unanswered")
+	p.eval(`import("/store.js").then((m) => m.change(() => { m.state.connection = "lost"; })); 0`)
+	p.waitText("#offline", "The studio has stopped.")
+	everySize(p, "stopped")
 }
 
 // settled is true when nothing is on its way.

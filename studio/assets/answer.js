@@ -187,7 +187,7 @@ const cardOf = (answer, card) => h("button", {
   type: "button", class: "card", "aria-pressed": String(state.picked?.card === card),
   onclick: () => {
     change(() => { state.picked = state.picked?.card === card ? null : { answer, card }; });
-    setTimeout(() => byId("picked")?.scrollIntoView({ block: "nearest" }), 0);
+    setTimeout(() => document.querySelector(".card[aria-pressed='true']")?.scrollIntoView({ block: "nearest" }), 0);
   },
 },
 h("span", { class: "picture" }, card.picture

@@ -42,7 +42,7 @@ const item = (s, f) => [
   f.hint && h("p", { class: "hint" }, plain(f.hint)),
   s.path && f.line > 0 && h("p", { class: "row" },
     f.fix && state.server.fixes && h("button", { type: "button", class: "small", onclick: () => applyFix(s.id, f) }, "Apply: ", plain(f.fix.message)),
-    h("a", { href: editorLink(s.path, f.line, f.column) }, "Open in VS Code"), copyButton(`copy-place-${f.line}-${f.column}-${f.rule}`, () => `${s.path}:${f.line}:${f.column}`, "Copy place")),
+    h("a", { href: editorLink(s.path, f.line, f.column) }, "Open in VS Code"), copyButton(`copy-place-${f.line}-${f.column}-${f.rule}`, () => `${s.path}:${f.line}:${f.column}`, "Copy path and line")),
 ];
 
 /** editorLink opens a file at a place. Other editors take the copied place. @param {string} path @param {number} line @param {number} column */

@@ -7,6 +7,7 @@ import { go, views } from "./route.js";
 import { pathOf, shortName, sources } from "./select.js";
 import { call } from "./server.js";
 import { change, state } from "./store.js";
+import { viewNames } from "./top.js";
 
 /** @typedef {{ id: string, label: import("./dom.js").Child, go: () => void, words: string, also?: string[] }} Item also: what it is found by, besides what the label says */
 
@@ -33,7 +34,7 @@ function items() {
       }
     }
   }
-  for (const view of views) all.push({ id: "view:" + view, words: "view " + view, label: ["View: ", view], go: () => { close(); go({ view, pane: "list" }); } });
+  for (const view of views) all.push({ id: "view:" + view, words: "view " + view, label: ["View: ", viewNames[view]], go: () => { close(); go({ view, pane: "list" }); } });
   for (const s of sources().filter((other) => other.judged)) {
     all.push({ id: "source:" + s.id, words: ("manifest " + s.name + " " + s.title).toLowerCase(), label: ["Manifest: ", value(s.name)], go: () => { close(); go({ source: s.id, version: "", endpoint: "", pane: "list" }); } });
   }

@@ -54,13 +54,17 @@ const welcome = () => h("section", { class: "blank", id: "empty", "aria-labelled
   h("p", {}, "Register the address of a manifest, or run ", h("code", {}, "signpost studio feeds.yaml"), " to open a definition."),
   h("p", {}, h("button", { type: "button", class: "primary", onclick: () => change(() => { state.dialog = "sources"; }) }, "Register a manifest")));
 
+/** @returns {Child} */
 function blankText() {
   const s = source();
   const v = s && version(s);
   if (s?.failure && !v) return "The manifest could not be fetched.";
   if (v && s?.kind === "address") return "This manifest has no endpoints. When the service has some, press Update in the list of manifests.";
   if (v) return "This definition has no endpoints yet. Add one and save the file; this page reloads automatically.";
-  if (s && s.findings.length > 0) return "This file has errors. Fix the findings and save; this page reloads automatically.";
+  if (s && s.findings.length > 0) {
+    return [h("span", {}, "This file has errors. Fix the findings and save; this page reloads automatically."),
+      h("button", { type: "button", onclick: () => go({ view: "findings" }) }, "Show the findings")];
+  }
   return "There is nothing to show for this host.";
 }
 
@@ -68,7 +72,10 @@ function blankText() {
 function dialog() {
   const content = { palette: paletteDialog, sources: sourcesDialog, set: setDialog }[state.dialog];
   if (!content) return null;
-  const close = () => change(() => { state.dialog = ""; });
+  const close = () => change(() => {
+    if (state.dialog === "sources") state.failures.register = null; // it was about what is no longer seen
+    state.dialog = "";
+  });
   return h("dialog", {
     key: "dialog-" + state.dialog, class: "dialog " + state.dialog, "aria-labelledby": "dialog-title",
     created: (/** @type {HTMLDialogElement} */ node) => queueMicrotask(() => { node.showModal(); node.querySelector("input")?.focus(); }),

@@ -10,7 +10,7 @@ import { deploy } from "./sync.js";
 
 /** @typedef {import("./types.js").Source} Source */
 
-const viewNames = /** @type {Record<string, string>} */ ({ endpoints: "Endpoints", map: "Map", findings: "Findings", changes: "Changes", check: "Check" });
+export const viewNames = /** @type {Record<string, string>} */ ({ endpoints: "Endpoints", map: "Map", findings: "Findings", changes: "Changes", check: "Check" });
 
 const sendNames = /** @type {Record<string, string>} */ ({ published: "as published", origin: "another server", sample: "sample data" });
 
@@ -162,9 +162,9 @@ export function banners() {
   const unknown = state.loaded && state.route.source !== "" && !s;
   return [
     lost && h("div", { class: "banner bad", id: "offline", role: "alert", key: "offline" },
-      "The studio has stopped. Start ", h("code", {}, "signpost studio"), " again, and this page picks up where you left off."),
+      h("p", {}, "The studio has stopped. Start ", h("code", {}, "signpost studio"), " again, and this page picks up where you left off.")),
     unknown && h("div", { class: "banner notable", role: "alert", id: "unknown", key: "unknown" },
-      "This link points to ", value(state.route.source), ", which is not registered here. ",
+      h("p", {}, "This link points to ", value(state.route.source), ", which is not registered here."),
       /^https?:\/\//i.test(state.route.source) && h("button", { type: "button", onclick: () => register(state.route.source) }, "Register it"),
       judged().length > 0 && h("button", { type: "button", onclick: () => go({ source: judged()[0].id, version: "", endpoint: "" }) }, "Show what is registered")),
     state.failures.register && state.dialog !== "sources" && failureBox(state.failures.register, "register-failure"),
@@ -189,7 +189,7 @@ function notes(s) {
 export function sourcesDialog() {
   const all = [...state.server.order].flatMap((id) => state.server.sources.get(id) ?? []);
   return [
-    h("h2", { id: "dialog-title" }, "Registered manifests"),
+    h("h2", { id: "dialog-title" }, all.length ? "Registered manifests" : "Register a manifest"),
     h("ul", { class: "sources" }, all.map((s) => h("li", { key: s.id },
       h("button", {
         type: "button", class: "link strong", disabled: !s.judged, "aria-current": s === source() ? "true" : undefined,
@@ -210,7 +210,7 @@ export function sourcesDialog() {
         else register(input.value.trim());
       },
     },
-    h("label", { for: "address" }, "Address of another manifest"),
+    h("label", { for: "address" }, all.length ? "Address of another manifest" : "Address of the manifest"),
     h("div", { class: "row" },
       h("input", {
         id: "address", type: "url", placeholder: "https://feeds.example.com/v1/endpoints-manifest", autocomplete: "url", autocapitalize: "off", spellcheck: "false",
