@@ -158,7 +158,7 @@ func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 		c.printAddresses(scheme, addr, d.Routes(), args)
 	}
 	if f.publicHost == "" && len(f.allowedHosts) == 0 {
-		log.Warn("manifests are served for every host that a request names: set --allowed-host or --public-host to those that are yours")
+		log.Warn("requests for any host are accepted, and manifests contain it: set --allowed-host or --public-host to your own hosts")
 	}
 	return d.Run(ctx, reload)
 }

@@ -92,7 +92,7 @@ func TestSettings(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "feeds.json")
 	write(t, path, feeds("one", 1))
-	const warning = "manifests are served for every host that a request names: set --allowed-host or --public-host to those that are yours"
+	const warning = "requests for any host are accepted, and manifests contain it: set --allowed-host or --public-host to your own hosts"
 	open := startServe(t, path)
 	if n := len(open.logged(warning)); n != 1 {
 		t.Errorf("an open server warns %d times", n)

@@ -105,7 +105,7 @@ func TestRemote(t *testing.T) {
 
 	// A bad definition, an error or an unreachable server changes nothing. Each is logged once.
 	source.set(feeds("three", 2), http.StatusInternalServerError)
-	waitFor(t, "a word about the status", func() bool { return failures(p, "the response has status 500") == 1 })
+	waitFor(t, "a word about the status", func() bool { return failures(p, "the response is 500 Internal Server Error, not 200 OK") == 1 })
 	well(0)
 	source.set(feeds("two", 2), http.StatusOK)
 	waitFor(t, "a word about its return", func() bool { return len(p.logged("all sources can be read again")) == 1 })
@@ -117,7 +117,7 @@ func TestRemote(t *testing.T) {
 	waitFor(t, "the empty definition to be refused", func() bool { return len(p.logged(rejected...)) == 2 })
 	address := source.Listener.Addr().String()
 	source.Close()
-	waitFor(t, "a word about the outage", func() bool { return failures(p, "connection refused") == 1 })
+	waitFor(t, "a word about the outage", func() bool { return failures(p, "nothing listens at "+address) == 1 })
 	served("two")
 
 	// It comes back.

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"signpost/client"
 )
 
 // addressOrigin is a definition at an http or https URL. Its version is its ETag.
@@ -43,26 +45,36 @@ func (o addressOrigin) fetch(ctx context.Context, etag string, _ func(Document) 
 		req.Header.Set("If-None-Match", etag)
 	}
 	req.Header.Set("User-Agent", cmp.Or(o.opts.UserAgent, "signpost"))
-	client := &http.Client{Transport: o.opts.Transport, Timeout: fetchTimeout, CheckRedirect: safeRedirect}
-	res, err := client.Do(req)
+	sender := &http.Client{Transport: o.opts.Transport, Timeout: fetchTimeout, CheckRedirect: safeRedirect}
+	res, err := sender.Do(req)
 	if err != nil {
-		return nil, "", withoutURL(err)
+		return nil, "", explain(err)
 	}
 	defer res.Body.Close()
 	switch {
 	case res.StatusCode == http.StatusNotModified && etag != "":
 		return nil, etag, nil
 	case res.StatusCode != http.StatusOK:
-		return nil, "", fmt.Errorf("the response has status %d", res.StatusCode)
+		return nil, "", fmt.Errorf("the response is %d %s, not 200 OK", res.StatusCode, http.StatusText(res.StatusCode))
 	}
 	text, err := readLimited(res.Body)
 	if err != nil {
-		return nil, "", err
+		return nil, "", explain(err)
 	}
 	return []Document{{Name: o.name, Text: text, Sum: sumOf(text)}}, res.Header.Get("ETag"), nil
 }
 
-// withoutURL returns the cause of a failed request. The caller adds the URL, without its password.
+// explain says what a failed request means to whoever operates the server. It leaves out the address: whoever reports
+// the error names it, without its password.
+func explain(err error) error {
+	problem := client.Explain(withoutURL(err))
+	if problem.Cause == client.CauseUnknownAuthority {
+		return fmt.Errorf("%s: --ca-file adds the authority that signed it", problem.Message)
+	}
+	return errors.New(problem.Message)
+}
+
+// withoutURL returns the cause of a failed request.
 func withoutURL(err error) error {
 	var request *url.Error
 	if errors.As(err, &request) {

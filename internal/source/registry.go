@@ -24,7 +24,6 @@ import (
 	"oras.land/oras-go/v2/registry/remote/errcode"
 	"oras.land/oras-go/v2/registry/remote/retry"
 
-	"signpost/client"
 	"signpost/definition"
 	"signpost/host"
 )
@@ -231,11 +230,7 @@ func (a *artifact) explain(ctx context.Context, err error) error {
 	case errors.Is(err, http.ErrSchemeMismatch):
 		return errors.New("the registry speaks plain http, not https: --plain-http is for registries on this machine")
 	}
-	problem := client.Explain(withoutURL(err))
-	if problem.Cause == client.CauseUnknownAuthority {
-		return fmt.Errorf("%s: --ca-file adds the authority that signed it", problem.Message)
-	}
-	return errors.New(problem.Message)
+	return explain(err)
 }
 
 func (a *artifact) explainStatus(response *errcode.ErrorResponse) error {
