@@ -51,9 +51,8 @@ type answerKind struct {
 // route is the address of a manifest, as a label. Requests for none have the zero value.
 type route struct{ basePath, version string }
 
-// routeStatuses are the statuses of responses that alerts and dashboards ask for. Of these there is a counter for every
-// manifest from the start: a rate over one that comes later misses the first event. Others are rare, or have counters
-// of their own.
+// routeStatuses are the statuses of responses that alerts and dashboards ask for. Others are rare, or have counters of
+// their own.
 var routeStatuses = []string{"200", "304", "500", "503"}
 
 type answerMetrics struct {
@@ -119,8 +118,7 @@ func newMetrics(version string) *metrics {
 	build.Set(1)
 	m.kinds.Store(&map[answerKind]answerMetrics{})
 	m.setRoutes(map[route]bool{{}: true})
-	m.requests.WithLabelValues("", "", "404")
-	m.registry.MustRegister(m.requests, m.duration, m.bytes, m.cache, m.refused, m.reloads, m.loadedAt, m.loadedOK, m.findings, m.revision, m.expiry, m.failed,
+	m.registry.MustRegister(routeCounters{m}, m.duration, m.cache, m.refused, m.reloads, m.loadedAt, m.loadedOK, m.findings, m.revision, m.expiry, m.failed,
 		build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -223,21 +221,11 @@ func (m *metrics) definitions(all []*served) {
 	}
 }
 
-// setRoutes makes the metrics of new routes and removes those of routes that are gone, so that their number follows the
-// definitions.
+// setRoutes sets the routes that have counters and removes the metrics of those that are gone, so that their number
+// follows the definitions.
 func (m *metrics) setRoutes(routes map[route]bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for r := range routes {
-		if m.routes[r] {
-			continue
-		}
-		for _, status := range routeStatuses {
-			m.requests.WithLabelValues(r.basePath, r.version, status)
-		}
-		m.bytes.WithLabelValues(r.basePath, r.version)
-		m.duration.WithLabelValues(r.basePath, r.version)
-	}
 	gone := false
 	for r := range m.routes {
 		if routes[r] {
@@ -255,4 +243,51 @@ func (m *metrics) setRoutes(routes map[route]bool) {
 		maps.DeleteFunc(kinds, func(k answerKind, _ answerMetrics) bool { return !routes[route{k.basePath, k.version}] })
 		m.kinds.Store(&kinds)
 	}
+}
+
+// routeCounters collects the counters of requests and bytes, with 0 for those of a route that nobody has requested: a
+// rate over a counter that comes later misses the first event. They are made for each scrape, because thousands of
+// counters that mostly stay 0 would take more memory than the manifests.
+type routeCounters struct{ *metrics }
+
+func (c routeCounters) Describe(descs chan<- *prometheus.Desc) {
+	c.requests.Describe(descs)
+	c.bytes.Describe(descs)
+}
+
+func (c routeCounters) Collect(all chan<- prometheus.Metric) {
+	c.mu.Lock() // so that no counter is added meanwhile
+	defer c.mu.Unlock()
+	c.requests.Collect(all)
+	c.bytes.Collect(all)
+	type counter struct {
+		route
+		status string
+	}
+	const anyStatus = ""
+	known := make(map[counter]bool)
+	for kind := range *c.kinds.Load() {
+		r := route{kind.basePath, kind.version}
+		known[counter{r, strconv.Itoa(kind.status)}], known[counter{r, anyStatus}] = true, true
+	}
+	requests, bytes := descOf(c.requests), descOf(c.bytes)
+	for r := range c.routes {
+		for _, status := range routeStatuses {
+			if !known[counter{r, status}] {
+				all <- prometheus.MustNewConstMetric(requests, prometheus.CounterValue, 0, r.basePath, r.version, status)
+			}
+		}
+		if !known[counter{r, anyStatus}] {
+			all <- prometheus.MustNewConstMetric(bytes, prometheus.CounterValue, 0, r.basePath, r.version)
+		}
+	}
+	if !known[counter{route{}, "404"}] {
+		all <- prometheus.MustNewConstMetric(requests, prometheus.CounterValue, 0, "", "", "404")
+	}
+}
+
+func descOf(c prometheus.Collector) *prometheus.Desc {
+	descs := make(chan *prometheus.Desc, 1)
+	c.Describe(descs)
+	return <-descs
 }
