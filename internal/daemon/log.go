@@ -76,6 +76,12 @@ func (p *publisher) logResult(out Loaded) {
 		p.log.Info("all sources can be read again")
 	}
 	p.failures = failures
+	for _, remote := range p.remotes() {
+		of := func(s *served) bool { return s.source == remote }
+		if version := remote.Version(); version != "" && slices.ContainsFunc(append(out.changed, out.withdrawn...), of) {
+			p.log.Info("source has changed", "source", remote.Name(), "version", version)
+		}
+	}
 	for _, s := range out.withdrawn {
 		if s.current == nil {
 			continue

@@ -121,9 +121,21 @@ func TestRegistryReplicas(t *testing.T) {
 	}
 	registry.Start()
 	write(t, filepath.Join(dir, "feeds.json"), feeds("three", 5))
-	push(t, registry, dir, target)
+	third := push(t, registry, dir, target)
 	everywhere("three")
 
+	// The log tells which artifact is served, by the digest that push prints.
+	for _, p := range replicas {
+		waitFor(t, "the log of the last change", func() bool { return len(p.logged("source has changed")) >= 4 })
+		var versions []string
+		for _, line := range p.logged("source has changed") {
+			versions = append(versions, line["version"].(string))
+		}
+		digest := func(name string) string { _, d, _ := strings.Cut(name, "@"); return d }
+		if want := []string{digest(first), digest(second), digest(first), digest(third)}; !slices.Equal(versions, want) {
+			t.Errorf("the log has the versions %q, not %q", versions, want)
+		}
+	}
 	close(stop)
 	clients.Wait()
 	t.Logf("%d requests, none failed", requests.Load())

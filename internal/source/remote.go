@@ -22,6 +22,10 @@ type Remote interface {
 
 	// Restore makes Read return what was stored, and reports whether there was anything.
 	Restore() (bool, error)
+
+	// Version identifies what Read returned: a digest, or the ETag of an address. It is empty where that is not known,
+	// as of what was restored.
+	Version() string
 }
 
 // origin is where a remote source gets its documents from.
@@ -47,6 +51,7 @@ type polled struct {
 	documents []Document // nil until the first success
 	changed   bool       // since the last Read
 	read      []Document // what the last Read returned
+	readAs    string     // the version of that
 	version   string
 	err       error // of the last attempt
 }
@@ -57,8 +62,14 @@ func (p *polled) Read() ([]Document, bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	changed := p.changed
-	p.changed, p.read = false, slices.Clone(p.documents)
+	p.changed, p.read, p.readAs = false, slices.Clone(p.documents), p.version
 	return slices.Clone(p.documents), changed, p.err
+}
+
+func (p *polled) Version() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.readAs
 }
 
 func (p *polled) Fetch(ctx context.Context) bool {
