@@ -98,4 +98,7 @@ func TestReloadOneOfMany(t *testing.T) {
 	if n := len(p.logged("published")); n != services+reloads {
 		t.Errorf("%d definitions were published, not %d: others than the changed one were prepared again", n, services+reloads)
 	}
+	if lines := p.logged(append(rejected, unreadable...)...); len(lines) > 0 {
+		t.Errorf("%d times something was rejected, first %v", len(lines), lines[0])
+	}
 }
