@@ -143,6 +143,33 @@ func TestReloadLinks(t *testing.T) {
 	waitFor(t, "a change that no event tells", func() bool { return folder.serves(t, "/far"+manifestV1, "two") })
 }
 
+// TestReloadGitSync swaps the link that git-sync leaves to the checkout of the current commit, and removes the old one.
+func TestReloadGitSync(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	checkOut := func(commit string) {
+		t.Helper()
+		write(t, filepath.Join(dir, ".worktrees", commit, "services", "feeds.json"), feeds(commit, 2))
+		link := filepath.Join(dir, "link")
+		old, _ := filepath.EvalSymlinks(link)
+		if err := errors.Join(os.Symlink(filepath.Join(".worktrees", commit), link+".tmp"), os.Rename(link+".tmp", link)); err != nil {
+			t.Fatal(err)
+		}
+		if old != "" {
+			os.RemoveAll(old)
+		}
+	}
+	checkOut("one")
+	p := startServe(t, filepath.Join(dir, "link", "services"))
+	for _, commit := range []string{"two", "three"} {
+		checkOut(commit)
+		waitFor(t, "the next commit", func() bool { return p.serves(t, manifestV1, commit) })
+	}
+	if lines := p.logged(append(rejected, unreadable...)...); len(lines) > 0 {
+		t.Errorf("the log has %v", lines)
+	}
+}
+
 // TestReloadFolder adds and removes files, and the directory itself.
 func TestReloadFolder(t *testing.T) {
 	t.Parallel()
