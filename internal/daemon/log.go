@@ -79,7 +79,7 @@ func (p *publisher) logResult(out Loaded) {
 	for _, remote := range p.remotes() {
 		of := func(s *served) bool { return s.source == remote }
 		if version := remote.Version(); version != "" && slices.ContainsFunc(append(out.changed, out.withdrawn...), of) {
-			p.log.Info("source has changed", "source", remote.Name(), "version", version)
+			p.log.Info("source read", "source", remote.Name(), "version", version)
 		}
 	}
 	for _, s := range out.withdrawn {

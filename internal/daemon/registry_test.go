@@ -126,9 +126,9 @@ func TestRegistryReplicas(t *testing.T) {
 
 	// The log tells which artifact is served, by the digest that push prints.
 	for _, p := range replicas {
-		waitFor(t, "the log of the last change", func() bool { return len(p.logged("source has changed")) >= 4 })
+		waitFor(t, "the log of the last change", func() bool { return len(p.logged("source read")) >= 4 })
 		var versions []string
-		for _, line := range p.logged("source has changed") {
+		for _, line := range p.logged("source read") {
 			versions = append(versions, line["version"].(string))
 		}
 		digest := func(name string) string { _, d, _ := strings.Cut(name, "@"); return d }
