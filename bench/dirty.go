@@ -13,13 +13,13 @@ import (
 	"signpost/definition"
 )
 
-// dirt is input with mistakes in it, which grows by a number: of endpoints, fields, comments or keys.
+// dirt is input with mistakes whose size depends on a number of endpoints, fields, comments or keys.
 type dirt struct {
 	name string
-	make func(n int) func() int // what is measured for n; it returns how many findings or changes there are
+	make func(n int) func() int // returns the function to measure for n, which returns the number of findings or changes
 }
 
-// dirty has the clean input first. What could be compared pairwise is in the others.
+// dirty starts with the clean input. The others contain what could be compared pairwise.
 var dirty = []dirt{
 	{"endpoints without a mistake", linted(func(n int) []string { return []string{string(service(0, n))} })},
 	{"services that take feeds from each other", linted(func(n int) []string {
@@ -81,7 +81,7 @@ var dirty = []dirt{
 		func(i int) string { return fmt.Sprintf("https://{{host}}/v1/sport/%d", i) })},
 }
 
-// perService is how many endpoints each of the services has that take feeds from each other.
+// perService is the number of endpoints of each of the services that take feeds from each other.
 const perService = 10
 
 // lines returns n lines.
@@ -98,7 +98,7 @@ func endpointsOf(n int, endpoint func(i int) string) string {
 	return "versions:\n  v1:\n    endpoints:\n" + lines(n, func(i int) string { return "      " + endpoint(i) })
 }
 
-// linted measures how long it takes to read and lint definitions that are registered together.
+// linted measures how long it takes to parse and lint definitions that are registered together.
 func linted(texts func(n int) []string) func(n int) func() int {
 	return func(n int) func() int {
 		all := texts(n)
@@ -112,7 +112,7 @@ func linted(texts func(n int) []string) func(n int) func() int {
 	}
 }
 
-// compared measures how long it takes to compare two versions of a service. The new one has another method.
+// compared measures how long it takes to compare two states of a service that differ in the method.
 func compared(oldURL, newURL func(i int) string) func(n int) func() int {
 	return func(n int) func() int {
 		of := func(url func(i int) string, method string) []signpost.Version {
@@ -130,8 +130,7 @@ func compared(oldURL, newURL func(i int) string) func(n int) func() int {
 	}
 }
 
-// cpuTime returns the seconds that the fastest of some calls takes of the processor: what else the machine does does not
-// count, and garbage collection does.
+// cpuTime returns the CPU time of the fastest call in seconds. It includes garbage collection, but not other load.
 func cpuTime(work func() int) float64 {
 	used := func() float64 {
 		var usage syscall.Rusage
@@ -142,7 +141,7 @@ func cpuTime(work func() int) float64 {
 	}
 	best := math.Inf(1)
 	for began, calls := time.Now(), 0; calls < 3 || time.Since(began) < 200*time.Millisecond; calls++ {
-		runtime.GC() // what the call before left behind is not of this one
+		runtime.GC() // do not charge this call for earlier garbage
 		before := used()
 		work()
 		best = min(best, used()-before)
@@ -150,7 +149,7 @@ func cpuTime(work func() int) float64 {
 	return best
 }
 
-// dirtyTable measures all of it, and returns a table with the exponent that each grows with in the largest decade.
+// dirtyTable measures all inputs, and returns a table with the growth exponent of each in the largest decade.
 func (b *bench) dirtyTable() string {
 	sizes := b.growTo([]int{100, 1000, 10_000})
 	var out bytes.Buffer

@@ -23,9 +23,9 @@ type Answer struct {
 // MaxAnswer limits how much of a response body [Send] reads: enough to see what it is.
 const MaxAnswer = 1 << 20
 
-// Send sends a request and reads the response, bounded in time and size. It does not follow redirects: context keys
-// must not reach another host. [Explain] explains its error, which holds no part of the URL. If the response has begun
-// and does not end, Send returns both what it read and the error.
+// Send sends a request and reads the response, limited in time and size. It does not follow redirects, because context
+// keys must not reach another host. [Explain] explains its error, which contains no part of the URL. If the response is
+// cut off, Send returns both what it has read and the error.
 func Send(req *http.Request, opts Options) (*Answer, error) {
 	res, body, err := exchange(req, opts, MaxAnswer)
 	if err != nil {

@@ -96,25 +96,25 @@ func (d *decoder) warnIdleFeatures(enabled []signpost.Feature) {
 var featureWarnings = []string{signpost.RuleBodyParamOnGet, signpost.RuleTokenToThirdParty}
 
 const (
-	// maxJudged bounds how many endpoints are judged once more for each feature that is declared and not enabled. A file
-	// of 100 kB with as many features as endpoints would take several seconds otherwise.
+	// maxJudged limits how many endpoints are linted again for features that are declared but not enabled. Otherwise a
+	// file of 100 kB with as many features as endpoints would take several seconds.
 	maxJudged = 20_000
 
-	// alwaysJudged is how many declared features are judged however many endpoints there are.
+	// alwaysJudged is the number of declared features that are linted regardless of the number of endpoints.
 	alwaysJudged = 8
 )
 
-// judgedFeatures returns how many of the declared features are judged.
+// judgedFeatures returns how many of the declared features are linted.
 func judgedFeatures(declared, endpoints int) int {
 	return min(declared, max(alwaysJudged, maxJudged/max(1, endpoints)))
 }
 
-// warnOfDeclared reports what is probably not meant in a version as soon as --feature enables a feature that the file
-// declares. The first sign would be a deployment that works otherwise.
+// warnOfDeclared reports what is probably unintended in a version if --feature enables a feature that the file
+// declares. Otherwise nobody would notice until such a deployment behaves differently.
 func (d *decoder) warnOfDeclared(v version, enabled []signpost.Feature) {
 	most := max(maxJudged, alwaysJudged*countEndpoints([]*File{d.file}))
 	for _, feature := range d.file.named(d.file.declared) {
-		var with signpost.Manifest // the endpoints that the feature applies to, without what does not matter here
+		var with signpost.Manifest // the endpoints that the feature applies to, without irrelevant parts
 		for _, e := range v.manifest.Endpoints {
 			if !d.mayPair() {
 				return
@@ -140,12 +140,12 @@ func (d *decoder) warnOfDeclared(v version, enabled []signpost.Feature) {
 	}
 }
 
-// withFeature returns the message of a warning that holds only with a feature.
+// withFeature returns the message of a warning that applies only with a feature.
 func withFeature(feature, message string) string {
 	return fmt.Sprintf("with feature %q enabled, %s", feature, message)
 }
 
-// maxPairs bounds how many pairs of a feature and an endpoint are looked at for clashes: a second at most.
+// maxPairs limits how many pairs of a feature and an endpoint are checked for clashes. It takes a second at most.
 const maxPairs = 2_000_000
 
 // mayPair counts a pair, and reports whether it may be looked at.

@@ -78,8 +78,8 @@ func LintTogether(files, registered []*File) []signpost.Finding {
 	return findings
 }
 
-// overlaps returns the findings of togetherRules, and the allowances of them that allow nothing. A feature that a file
-// declares and does not enable is judged, too: --feature enables it for all services of a deployment.
+// overlaps returns the findings of togetherRules, and the unused allowances of them. Features that a file declares but
+// does not enable count as well: --feature enables them for all services of a deployment.
 func overlaps(files, registered []*File) []signpost.Finding {
 	used := make(map[*allowance]bool)
 	findings := overlapsWith("", files, registered, used)
@@ -101,7 +101,7 @@ func overlaps(files, registered []*File) []signpost.Finding {
 			}
 		}
 	}
-	if len(all) > 1 { // a file by itself does not show what it allows
+	if len(all) > 1 { // a single file cannot tell whether the allowance is used
 		for _, f := range files {
 			for _, a := range f.allowances {
 				if !used[a] {
@@ -113,7 +113,7 @@ func overlaps(files, registered []*File) []signpost.Finding {
 	return findings
 }
 
-// declared returns the features that files declare and do not enable, each once.
+// declared returns the features that files declare but do not enable, without duplicates.
 func declared(files []*File) []string {
 	var names []string
 	seen := make(map[string]bool)
@@ -138,8 +138,8 @@ func countEndpoints(files []*File) int {
 	return n
 }
 
-// overlapsWith returns the findings of togetherRules with a feature, or with none if that is empty, besides those that
-// the files enable. It notes which allowances are used.
+// overlapsWith returns the findings of togetherRules with the features that the files enable and one more, unless that
+// is empty. It records which allowances are used.
 func overlapsWith(feature string, files, registered []*File, used map[*allowance]bool) []signpost.Finding {
 	var all [2][]signpost.Version
 	type ref struct {
@@ -189,9 +189,9 @@ func overlapsWith(feature string, files, registered []*File, used map[*allowance
 	return findings
 }
 
-// comparable returns what decides which endpoint of a version answers for a feed, without the endpoints that have
-// errors. The features that the file enables are applied, and one more, if the file has it. Among several files {{host}} stands for the host of a served manifest, since all count
-// as registered on the same host.
+// comparable returns the parts of a version that decide which endpoint answers for a feed, without endpoints that have
+// errors. The features that the file enables are applied, and one more if the file has it. If there are several files,
+// {{host}} replaces the host of a served manifest, since all count as registered on the same host.
 func (f *File) comparable(v *version, feature string, several bool) (signpost.Manifest, []*endpointAt) {
 	var m signpost.Manifest
 	var places []*endpointAt

@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// manyYAML is a definition with n endpoints, of which the last loses the key of the one around it.
+// manyYAML is a definition with n endpoints, the last of which loses the key of the one around it.
 func manyYAML(n int) string {
 	var text strings.Builder
 	text.WriteString("versions:\n  v1:\n    endpoints:\n")
@@ -31,7 +31,7 @@ func TestPageReachesEveryEndpoint(t *testing.T) {
 	}
 	p.waitText(".list .more-rows", "more")
 
-	// The list goes on where it is scrolled to, and by keyboard.
+	// The list continues where it is scrolled to, and by keyboard.
 	p.eval(`document.querySelector(".list .more-rows").scrollIntoView()`)
 	p.wait(rows + " === 300")
 	p.focus(`document.querySelector("#endpoints li")`)
@@ -39,7 +39,7 @@ func TestPageReachesEveryEndpoint(t *testing.T) {
 	p.wait(`document.activeElement.textContent.includes("Feed 699")`)
 	p.wait(rows + ` === 701 && !document.querySelector(".list .more-rows")`)
 
-	// A filter begins at the top again, and what is opened from elsewhere is in the list.
+	// A filter starts at the top again, and an endpoint opened from elsewhere is in the list.
 	p.typeInto(`document.querySelector("#filter")`, "section1")
 	p.wait(rows + " < 150 && " + rows + " > 10")
 	p.typeInto(`document.querySelector("#filter")`, "")

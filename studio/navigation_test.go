@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// TestPageBegins with a feed wherever there is room for one.
+// TestPageBegins checks that the page starts with a feed if there is room for one.
 func TestPageBegins(t *testing.T) {
 	address := serveExample(t)
 	for _, width := range []int64{1440, 1024, 768} {
@@ -23,7 +23,7 @@ func TestPageBegins(t *testing.T) {
 	}
 }
 
-// TestPageGoesBack from a link that was opened, where there is nothing to go back to, and from the palette.
+// TestPageGoesBack goes back from an opened link, where there is no history, and from the palette.
 func TestPageGoesBack(t *testing.T) {
 	address := serveExample(t)
 	p := openTab(t, "about:blank")
@@ -39,7 +39,7 @@ func TestPageGoesBack(t *testing.T) {
 	p.click(button("‹ Endpoints"))
 	visible("list")
 
-	// The deployment is one line until it is wanted.
+	// The deployment bar is one line until it is opened.
 	p.wait(`!document.querySelector("#host").checkVisibility()`)
 	p.click(button("Deployment: localhost · sample data"))
 	p.wait(`document.querySelector("#host").checkVisibility()`)
@@ -60,7 +60,7 @@ func TestPageGoesBack(t *testing.T) {
 	p.wait(`!document.querySelector("dialog")`)
 }
 
-// TestPageLooksBack at the responses before, and keeps an entry that is picked.
+// TestPageLooksBack shows earlier responses, and keeps the selected entry.
 func TestPageLooksBack(t *testing.T) {
 	p := openTab(t, serveExample(t))
 	p.waitText("#answer-facts", "20 entries")
@@ -79,7 +79,7 @@ func TestPageLooksBack(t *testing.T) {
 	p.waitText("#answer-facts", "3 entries")
 }
 
-// TestPageFindsThePort: {{host}} carries no port, and a service on this machine has one.
+// TestPageFindsThePort checks a local service: {{host}} has no port, but the service does.
 func TestPageFindsThePort(t *testing.T) {
 	var service *httptest.Server
 	service = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -104,7 +104,7 @@ func TestPageFindsThePort(t *testing.T) {
 	p.click(`document.querySelector("#send")`)
 	p.waitText("#cards", "Night Ferry")
 
-	// Feeds without pictures have no room for them, and any URL of an entry is a way on.
+	// Feeds without pictures have no room for them, and any URL of an entry can be followed.
 	p.wait(`!document.querySelector("#cards .picture").checkVisibility() && !document.querySelector(".checks .bad")`)
 	p.click(`document.querySelector("#cards button")`)
 	p.click(button("Follow the link"))

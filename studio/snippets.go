@@ -30,7 +30,7 @@ func (d draft) headers() [][2]string {
 	if d.BodyType != "" {
 		all = append(all, [2]string{"Content-Type", d.BodyType})
 	}
-	for _, name := range []string{"X-Forwarded-Host", "X-Forwarded-Proto"} { // on the way to another server
+	for _, name := range []string{"X-Forwarded-Host", "X-Forwarded-Proto"} { // only if it goes to another server
 		if value := d.req.Header.Get(name); value != "" {
 			all = append(all, [2]string{name, value})
 		}
@@ -38,7 +38,7 @@ func (d draft) headers() [][2]string {
 	return all
 }
 
-// host returns the value of the Host header, if it is not that of the URL.
+// host returns the value of the Host header if it differs from the URL.
 func (d draft) host() string {
 	if d.req.Host == d.req.URL.Host {
 		return ""
@@ -46,7 +46,7 @@ func (d draft) host() string {
 	return d.req.Host
 }
 
-// curl returns the command that sends the same request.
+// curl returns the equivalent curl command.
 func curl(d draft) string {
 	parts := []string{"curl"}
 	if strings.ContainsAny(d.URL, "{}[]") {
@@ -76,7 +76,8 @@ func quoteShell(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// fetchCall returns the call of fetch in JavaScript. A browser does not let it set Host: X-Forwarded-Host stands for it.
+// fetchCall returns the equivalent JavaScript call of fetch. Browsers do not allow it to set Host, so X-Forwarded-Host
+// takes its place.
 func fetchCall(d draft) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "const response = await fetch(%s, {\n", quoteJS(d.URL))
@@ -123,10 +124,11 @@ func goCall(d draft) string {
 	return out.String()
 }
 
-// powerShellQuotes doubles what ends a string in single quotes: to PowerShell, typographic quotes do so, too.
+// powerShellQuotes doubles the characters that end a single-quoted string: in PowerShell, that includes typographic
+// quotes.
 var powerShellQuotes = strings.NewReplacer("'", "''", "\u2018", "\u2018\u2018", "\u2019", "\u2019\u2019", "\u201a", "\u201a\u201a", "\u201b", "\u201b\u201b")
 
-// powerShell returns the command for PowerShell 7, whose strings in single quotes are literal.
+// powerShell returns the equivalent command for PowerShell 7, in which single-quoted strings are literal.
 func powerShell(d draft) string {
 	quote := func(text string) string { return "'" + powerShellQuotes.Replace(text) + "'" }
 	var out strings.Builder
@@ -140,7 +142,7 @@ func powerShell(d draft) string {
 	}
 	var pairs []string
 	for _, h := range d.headers() {
-		if h[0] != "Content-Type" { // which has a parameter of its own
+		if h[0] != "Content-Type" { // has a parameter of its own
 			pairs = append(pairs, quote(h[0])+" = "+quote(h[1]))
 		}
 	}

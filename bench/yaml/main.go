@@ -1,4 +1,4 @@
-// Command yaml loads files with the YAML library and nothing else: the least that reading definitions can take.
+// Command yaml loads files with the YAML library and does nothing else: the lower bound for reading definitions.
 //
 //	yaml file...
 package main

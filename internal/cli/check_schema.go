@@ -29,8 +29,8 @@ func readFeedSchema(path string) (func(feed any) []client.Violation, error) {
 	return validate, nil
 }
 
-// feedSchemaAlone returns what judges feeds by the text of a JSON Schema. References lead nowhere: the text comes from
-// a page, which must not read files.
+// feedSchemaAlone returns a function that validates feeds against the text of a JSON Schema. References are not
+// resolved: the text comes from a page, which must not read files.
 func feedSchemaAlone(name string, text []byte) (func(feed any) []client.Violation, error) {
 	compiler := jsonschema.NewCompiler()
 	compiler.UseLoader(jsonschema.SchemeURLLoader{})

@@ -37,7 +37,7 @@ func pushDirectory(t *testing.T) (registry *registrytest.Registry, target string
 	return registry, target
 }
 
-// command runs a command as a process of its own.
+// command runs a command as a separate process.
 func command(t *testing.T, args ...string) (out, errOut string, code int) {
 	t.Helper()
 	var stdout, stderr strings.Builder
@@ -47,7 +47,7 @@ func command(t *testing.T, args ...string) (out, errOut string, code int) {
 	return stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()
 }
 
-// TestRegistrySource gives every command that reads sources an artifact in a real registry.
+// TestRegistrySource passes an artifact in a real registry to every command that reads sources.
 func TestRegistrySource(t *testing.T) {
 	registry, target := pushDirectory(t)
 	for _, test := range []struct {

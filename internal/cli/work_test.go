@@ -15,14 +15,14 @@ import (
 	"signpost/definition"
 )
 
-// stepCounter is testdata/steps, running: it tells how many steps a command line takes.
+// stepCounter is a running testdata/steps, which counts the steps of a command line.
 type stepCounter struct {
 	mu  sync.Mutex
 	in  io.Writer
 	out *bufio.Reader
 }
 
-// startSteps builds and starts the counter. Steps of Signpost and of the YAML parser count.
+// startSteps builds and starts the counter. It counts the steps of Signpost and of the YAML parser.
 func startSteps(t testing.TB) *stepCounter {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "steps")
@@ -68,19 +68,18 @@ func (c *stepCounter) steps(t testing.TB, args ...string) (steps int) {
 }
 
 const (
-	// stepsPerByte is how many steps a command may take for each byte of its input, beyond stepsAnyway: with 100 kB less
-	// than a second.
+	// stepsPerByte is the maximum number of steps per byte of input, in addition to stepsAnyway: with 100 kB, less than
+	// a second.
 	stepsPerByte = 2000
 	stepsAnyway  = 1_000_000
 
-	// usualSteps is how many steps for each byte are nothing to worry about: three times as many as a clean definition
-	// takes.
+	// usualSteps is a number of steps per byte that is no cause for concern: three times that of a clean definition.
 	usualSteps = 300
 )
 
-// checkWork runs a command on an input of some size and, if it takes more steps than usual, on a half and on a quarter
-// of it. It fails if the steps grow faster than the size. One jump is allowed, where an input reaches a limit from which
-// on it is treated in another way.
+// checkWork runs a command on an input and, if it takes more steps than usual, on a half and a quarter of it. It fails
+// if the steps grow faster than the size. One jump is allowed, where an input reaches a limit beyond which it is
+// handled differently.
 func (c *stepCounter) checkWork(t *testing.T, file string, size int, build func(n int) string, command func(n int) []string) {
 	t.Helper()
 	steps := func(n int) (steps, bytes int) {
@@ -119,7 +118,7 @@ const (
 	apiHead      = "openapi: 3.0.0\ninfo: {title: A, version: '1'}\nservers: [{url: 'https://a.example/v1'}]\n"
 )
 
-// hostileDefinitions are definitions of any size that cost more than they look like, unless care is taken.
+// hostileDefinitions builds definitions of any size that are more expensive than they look.
 var hostileDefinitions = map[string]func(n int) string{
 	"clean": func(n int) string { return versionsHead + lines(n, endpointLine) },
 	"one long line": func(n int) string {
@@ -291,7 +290,7 @@ var hostileDefinitions = map[string]func(n int) string{
 	"lists": func(n int) string { return "[" + strings.Repeat("1,", 40*n) + "1]" },
 }
 
-// hostileDocuments are the same for OpenAPI.
+// hostileDocuments does the same for OpenAPI.
 var hostileDocuments = map[string]func(n int) string{
 	"paths": func(n int) string {
 		return apiHead + "paths:\n" + lines(n, "  /f#: {get: {summary: F, responses: {'200': {content: {application/json: {}}}}}}\n")

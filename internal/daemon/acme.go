@@ -24,11 +24,11 @@ const DefaultACMEDirectory = autocert.DefaultACMEDirectory
 
 // ACME configures certificates from an ACME server.
 type ACME struct {
-	Domains   []string          // host names, as host.Parse returns them; none means no ACME
-	CacheDir  string            // where certificates are kept: directories limit how many they issue
+	Domains   []string          // normalized by host.Parse; none means no ACME
+	CacheDir  string            // stores certificates, because ACME servers limit how many they issue
 	Directory string            // DefaultACMEDirectory if empty
-	Email     string            // contact of the account, which the CA warns of trouble; empty for none
-	Transport http.RoundTripper // of requests to the directory; nil means http.DefaultTransport
+	Email     string            // contact of the account, for warnings from the CA; empty for none
+	Transport http.RoundTripper // for requests to the ACME server; nil means http.DefaultTransport
 }
 
 // acmeManager obtains certificates for its domains from an ACME server.
@@ -110,8 +110,8 @@ func (m *acmeManager) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certifica
 	return nil, err
 }
 
-// countFailures counts requests to the directory that fail. Those of a renewal, which autocert makes in the background
-// while the old certificate is still good, show nowhere else.
+// countFailures counts failed requests to the ACME server. autocert renews in the background while the old certificate
+// is still valid, so its failures show up nowhere else.
 type countFailures struct {
 	http.RoundTripper
 	metrics *metrics
@@ -125,16 +125,16 @@ func (c countFailures) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// maxProblem bounds how much of an error response is searched for its type.
+// maxProblem limits how much of an error response is searched for its type.
 const maxProblem = 4 << 10
 
 // isBadNonce reports whether a request failed because its nonce had expired. That is part of the protocol: the client
-// repeats it with a new one.
+// retries with a new one.
 func isBadNonce(res *http.Response) bool {
 	if res.StatusCode != http.StatusBadRequest {
 		return false
 	}
-	start, _ := io.ReadAll(io.LimitReader(res.Body, maxProblem)) // whoever reads on meets the same error
+	start, _ := io.ReadAll(io.LimitReader(res.Body, maxProblem)) // the next reader gets the same error
 	res.Body = struct {
 		io.Reader
 		io.Closer

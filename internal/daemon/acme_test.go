@@ -53,7 +53,7 @@ func TestACME(t *testing.T) {
 		t.Errorf("of the terms the log says %v", terms)
 	}
 	const account = `{"termsOfServiceAgreed":true,"contact":["mailto:operator@example.com"]}`
-	if sent := slices.Compact(pebble.accounts()); !slices.Equal(sent, []string{account}) { // again, where its nonce was refused
+	if sent := slices.Compact(pebble.accounts()); !slices.Equal(sent, []string{account}) { // sent again if its nonce was rejected
 		t.Errorf("the directory was asked for the accounts %q", sent)
 	}
 	if n := p.metric(t, "signpost_certificate_failures_total"); n != 0 {
@@ -106,10 +106,10 @@ func TestACME(t *testing.T) {
 
 // pebbleServer is Pebble, with a name server that resolves every name to 127.0.0.1.
 type pebbleServer struct {
-	directory         string // its address, behind a proxy that notes new accounts
+	directory         string // its URL, behind a proxy that records new accounts
 	mu                sync.Mutex
 	newAccounts       []string
-	apiRoot           string // file of the certificate that its API is signed with
+	apiRoot           string // file with the certificate that signed its API
 	tlsAddr, httpAddr string // where it looks for challenges
 	management        string
 	client            *http.Client
@@ -147,7 +147,7 @@ func startPebble(t *testing.T) *pebbleServer {
 
 	run := func(name string, args ...string) func() {
 		cmd := exec.Command(filepath.Join(dir, name), args...)
-		cmd.Env = append(os.Environ(), "PEBBLE_VA_NOSLEEP=1", "PEBBLE_WFE_NONCEREJECT=15") // per cent, which clients have to get over
+		cmd.Env = append(os.Environ(), "PEBBLE_VA_NOSLEEP=1", "PEBBLE_WFE_NONCEREJECT=15") // per cent, which clients must cope with
 		cmd.Stdout, cmd.Stderr = &s.log, &s.log
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -169,7 +169,7 @@ func startPebble(t *testing.T) *pebbleServer {
 	return s
 }
 
-// front runs a proxy before Pebble that notes the requests for new accounts, and returns its address.
+// front runs a proxy in front of Pebble that records requests for new accounts, and returns its address.
 func (s *pebbleServer) front(t *testing.T, api, cert, key string) string {
 	t.Helper()
 	pair, err := tls.X509KeyPair([]byte(cert), []byte(key))
@@ -180,9 +180,9 @@ func (s *pebbleServer) front(t *testing.T, api, cert, key string) string {
 		Transport: s.client.Transport,
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(&url.URL{Scheme: "https", Host: api})
-			p.Out.Host = p.In.Host // which is part of what is signed
+			p.Out.Host = p.In.Host // part of what is signed
 		},
-		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // gone is gone
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // drop the connection
 	}
 	front := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -207,14 +207,14 @@ func (s *pebbleServer) front(t *testing.T, api, cert, key string) string {
 	return strings.Replace(front.URL, "127.0.0.1", "localhost", 1)
 }
 
-// accounts returns what was sent to make new accounts.
+// accounts returns the recorded requests for new accounts.
 func (s *pebbleServer) accounts() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.newAccounts)
 }
 
-// root returns the certificate that Pebble signs with. It is another one each time that it starts.
+// root returns Pebble's root certificate, which changes at every start.
 func (s *pebbleServer) root(t *testing.T) string {
 	t.Helper()
 	r, err := fetch(s.client, s.management+"/roots/0", "")

@@ -32,10 +32,10 @@ type metrics struct {
 	expiry   *prometheus.GaugeVec
 	failed   prometheus.Counter // certificates
 
-	routes map[route]bool // those that have metrics
+	routes map[route]bool // routes that have metrics
 
-	// kinds has the metrics of each kind of answer, since to look them up by their labels would take longer
-	// than the answer itself. The map is replaced where one is added, by whoever has mu.
+	// kinds caches the metrics of each kind of response, because looking them up by label would take longer than the
+	// response itself. The map is copied on write, under mu.
 	kinds atomic.Pointer[map[answerKind]answerMetrics]
 	mu    sync.Mutex
 }
@@ -48,7 +48,7 @@ type answerKind struct {
 	refused           string
 }
 
-// route is the address of a manifest, as a label. Requests for none have the zero value.
+// route identifies a manifest in labels. Requests for no manifest have the zero value.
 type route struct{ basePath, version string }
 
 // routeStatuses are the statuses of responses that alerts and dashboards ask for. Others are rare, or have counters of

@@ -59,13 +59,13 @@ type Registry struct {
 // artifact is an artifact in a registry: a tag, which may move, or a digest.
 type artifact struct {
 	name   string // oci://host/repository:tag
-	within string // the file or directory of the artifact that is meant; empty for all of it
+	within string // file or directory within the artifact; empty for all of it
 	ref    registry.Reference
 	repo   *remote.Repository
 }
 
 // cutArtifact splits host/repository:tag/path, the name of a file in an artifact, into the artifact and the path.
-// Neither a repository nor a tag has a colon, and a tag has no slash.
+// Neither a repository nor a tag contains a colon, and a tag contains no slash.
 func cutArtifact(name string) (artifact, within string) {
 	slash := strings.IndexByte(name, '/')
 	colon := strings.IndexByte(name[slash+1:], ':')
@@ -208,7 +208,7 @@ func (a *artifact) read(ctx context.Context, layers []layer, skip func(Document)
 
 var errNoArtifact = errors.New("the registry has no such repository, tag or digest")
 
-// explain says what a failed request means to whoever runs the command.
+// explain explains a failed request to the user.
 func (a *artifact) explain(ctx context.Context, err error) error {
 	var response *errcode.ErrorResponse
 	switch {
@@ -223,9 +223,9 @@ func (a *artifact) explain(ctx context.Context, err error) error {
 	case errors.Is(err, auth.ErrBasicCredentialNotFound):
 		return fmt.Errorf("the registry wants credentials, and the Docker configuration has none for it: docker login %s stores them", a.ref.Registry)
 	case errors.Is(err, content.ErrMismatchedDigest), errors.Is(err, content.ErrTrailingData), errors.Is(err, content.ErrInvalidDescriptorSize),
-		strings.Contains(err.Error(), "mismatch Content-Length"): // which has no type of its own
+		strings.Contains(err.Error(), "mismatch Content-Length"): // there is no error type for this
 		return fmt.Errorf("the registry sent content that does not match its digest: %w", err)
-	case strings.Contains(err.Error(), "missing required header"): // nor has this
+	case strings.Contains(err.Error(), "missing required header"): // nor for this
 		return fmt.Errorf("the server is not an OCI registry: %w", withoutURL(err))
 	case errors.Is(err, http.ErrSchemeMismatch):
 		return errors.New("the registry speaks plain http, not https: --plain-http is for registries on this machine")

@@ -126,8 +126,8 @@ func changes(file *ast.File) []*mutant {
 	return found
 }
 
-// try runs the tests of the package for each change, side by side, prints the changes that they do not notice, and
-// returns how many those are. Changes that do not compile do not count as survivors.
+// try runs the tests of the package for each change, in parallel, prints the changes that they do not notice, and
+// returns their number. Changes that do not compile do not count.
 func try(dir string, all []*mutant) (survived int) {
 	var (
 		wg    sync.WaitGroup
