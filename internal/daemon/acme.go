@@ -38,8 +38,10 @@ type acmeManager struct {
 	log     *slog.Logger
 	metrics *metrics
 
-	mu   sync.Mutex
-	said map[string]time.Time // when a missing certificate was last logged, by domain
+	mu      sync.Mutex
+	said    map[string]time.Time // when a missing certificate was last logged, by domain
+	ready   map[string]bool      // domains that have a certificate
+	fetches map[string]*fetch    // of the first certificates of domains
 }
 
 // acmeSilence is how long a failure is not logged again. autocert does not retry during that time either, and only
@@ -47,14 +49,14 @@ type acmeManager struct {
 const acmeSilence = time.Minute
 
 func newACME(config ACME, version string, log *slog.Logger, m *metrics) (*acmeManager, error) {
-	manager := &acmeManager{domains: config.Domains, log: log, metrics: m, said: make(map[string]time.Time)}
+	manager := &acmeManager{domains: config.Domains, log: log, metrics: m, said: make(map[string]time.Time), ready: make(map[string]bool), fetches: make(map[string]*fetch)}
 	if err := os.MkdirAll(config.CacheDir, 0o700); err != nil {
 		return nil, fmt.Errorf("create directory for certificates: %w", err)
 	}
 	ours := autocert.HostWhitelist(manager.domains...)
 	manager.Manager = autocert.Manager{
 		Prompt: func(terms string) bool {
-			log.Info("agreeing to the terms of service of the ACME CA", "terms", terms, "contact", cmp.Or(config.Email, "none"))
+			log.Info("agreeing to the terms of service of the ACME CA", "terms", bounded(terms), "contact", cmp.Or(config.Email, "none"))
 			return true
 		},
 		Email: config.Email,
@@ -65,7 +67,7 @@ func newACME(config ACME, version string, log *slog.Logger, m *metrics) (*acmeMa
 			return ours(ctx, host)
 		},
 		Cache:  autocert.DirCache(config.CacheDir),
-		Client: &acme.Client{DirectoryURL: cmp.Or(config.Directory, DefaultACMEDirectory), UserAgent: "signpost/" + version, HTTPClient: &http.Client{Transport: countFailures{cmp.Or(config.Transport, http.DefaultTransport), m}}},
+		Client: &acme.Client{DirectoryURL: cmp.Or(config.Directory, DefaultACMEDirectory), UserAgent: "signpost/" + version, HTTPClient: &http.Client{Transport: countFailures{boundedTransport{cmp.Or(config.Transport, http.DefaultTransport)}, m}}},
 	}
 	return manager, nil
 }
@@ -80,32 +82,81 @@ func (m *acmeManager) config() *tls.Config {
 // obtain gets the certificates now, so that problems show up at the start and not when the first studio connects.
 func (m *acmeManager) obtain() {
 	for _, domain := range m.domains {
-		cert, err := m.GetCertificate(&tls.ClientHelloInfo{
+		cert, err := m.certificate(&tls.ClientHelloInfo{
 			ServerName:       domain,
 			SignatureSchemes: []tls.SignatureScheme{tls.ECDSAWithP256AndSHA256}, // supported by all current clients
 			SupportedCurves:  []tls.CurveID{tls.CurveP256},
 			CipherSuites:     []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256},
-		})
+		}, startWait)
 		if err == nil {
 			m.log.Info("certificate ready", "domain", domain, "not_after", cert.Leaf.NotAfter)
 		}
 	}
 }
 
-// GetCertificate wraps that of the manager, and logs why one of our domains has no certificate.
+// GetCertificate returns the certificate for a handshake. While a domain has none, it waits for the directory, but not
+// longer than handshakeWait.
 func (m *acmeManager) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-	cert, err := m.Manager.GetCertificate(hello)
-	if err == nil && cert.Leaf != nil && slices.Contains(m.domains, hello.ServerName) {
-		m.metrics.certificate(cert.Leaf) // autocert renews it silently
+	return m.certificate(hello, handshakeWait)
+}
+
+// certificate is the manager's GetCertificate with a bound on the wait. All who wait for the first certificate of a domain
+// wait for the same request, so that each of them can give up without leaving anything behind.
+func (m *acmeManager) certificate(hello *tls.ClientHelloInfo, wait time.Duration) (*tls.Certificate, error) {
+	domain := hello.ServerName
+	if !slices.Contains(m.domains, domain) || slices.Contains(hello.SupportedProtos, acme.ALPNProto) {
+		return m.Manager.GetCertificate(hello) // the mistake of a client, or a challenge
 	}
-	if err == nil || !slices.Contains(m.domains, hello.ServerName) || slices.Contains(hello.SupportedProtos, acme.ALPNProto) {
-		return cert, err // otherwise it is a client's mistake, or a challenge
+	m.mu.Lock()
+	if m.ready[domain] {
+		m.mu.Unlock()
+		return m.get(hello)
+	}
+	f := m.fetches[domain]
+	if f == nil {
+		f = &fetch{done: make(chan struct{})}
+		m.fetches[domain] = f
+		// Without its connection, which may be gone before the certificate is there.
+		own := &tls.ClientHelloInfo{ServerName: domain, SignatureSchemes: hello.SignatureSchemes, SupportedCurves: hello.SupportedCurves, CipherSuites: hello.CipherSuites}
+		go func() {
+			defer close(f.done)
+			f.cert, f.err = m.get(own)
+			m.mu.Lock()
+			m.ready[domain] = f.err == nil
+			delete(m.fetches, domain)
+			m.mu.Unlock()
+		}()
+	}
+	m.mu.Unlock()
+	select {
+	case <-f.done:
+		return f.cert, f.err
+	case <-time.After(wait):
+		return nil, errNoCertificateYet
+	}
+}
+
+// fetch is a request for the first certificate of a domain. Both results are there when it is done.
+type fetch struct {
+	done chan struct{}
+	cert *tls.Certificate
+	err  error
+}
+
+// get is the manager's GetCertificate, and logs what keeps a domain of ours from its certificate.
+func (m *acmeManager) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	cert, err := m.Manager.GetCertificate(hello)
+	if err == nil {
+		if cert.Leaf != nil {
+			m.metrics.certificate(cert.Leaf) // autocert renews it without a word
+		}
+		return cert, nil
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if time.Since(m.said[hello.ServerName]) > acmeSilence {
 		m.said[hello.ServerName] = time.Now()
-		m.log.Error("no certificate", "domain", hello.ServerName, "error", err)
+		m.log.Error("no certificate", "domain", hello.ServerName, "error", bounded(err.Error()))
 	}
 	return nil, err
 }
