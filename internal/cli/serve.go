@@ -49,6 +49,7 @@ type serveFlags struct {
 	acmeDomains                    []string
 	acmeCache, acmeDirectory       string
 	acmeEmail, acmeCAFile          string
+	hsts                           time.Duration
 	watch                          bool
 	pollInterval                   time.Duration
 	definitionCache                string
@@ -107,6 +108,7 @@ header, set --trusted-proxy to its address range.`,
 	flags.StringVar(&f.acmeDirectory, "acme-directory", daemon.DefaultACMEDirectory, "URL of the ACME directory")
 	flags.StringVar(&f.acmeEmail, "acme-email", "", "contact address for the ACME CA to warn of problems with certificates")
 	flags.StringVar(&f.acmeCAFile, "acme-ca-file", "", "PEM file of additional certificate authorities to trust for the ACME directory only")
+	flags.DurationVar(&f.hsts, "hsts", 0, "send Strict-Transport-Security with this max-age, such as 8760h; browsers then refuse plain http for the host until it has passed")
 	flags.BoolVar(&f.watch, "watch", true, "reload definitions and certificates when they change")
 	flags.DurationVar(&f.pollInterval, "poll-interval", daemon.DefaultPollInterval, "how often to poll definitions at URLs and in registries")
 	flags.StringVar(&f.definitionCache, "definition-cache", "", "directory to store definitions from URLs and registries in, to start while these are unreachable")
@@ -216,6 +218,7 @@ func (f serveFlags) config(args []string, log *slog.Logger, net network) (daemon
 		AdminListen:       f.adminListen,
 		Certificate:       daemon.CertificateFiles{Cert: f.tlsCert, Key: f.tlsKey},
 		ACME:              daemon.ACME{CacheDir: f.acmeCache, Directory: f.acmeDirectory, Email: f.acmeEmail, Transport: net.transport},
+		HSTS:              f.hsts,
 		ReadHeaderTimeout: limit(f.readHeaderTimeout),
 		ReadTimeout:       limit(f.readTimeout),
 		WriteTimeout:      limit(f.writeTimeout),
@@ -300,6 +303,10 @@ func (f serveFlags) checkTLS() error {
 		return usageErrorf("--acme-domain needs --acme-cache, a directory for the certificates: ACME servers limit how many they issue")
 	case f.redirectListen != "" && !tls:
 		return usageErrorf("--redirect-listen redirects to https: use --tls-cert and --tls-key, or --acme-domain")
+	case f.hsts != 0 && !tls:
+		return usageErrorf("--hsts is for https: use --tls-cert and --tls-key, or --acme-domain, or have the reverse proxy that terminates TLS send the header")
+	case f.hsts != 0 && f.hsts < time.Second:
+		return usageErrorf("--hsts: %v is not a time to remember: give one of at least a second, such as 8760h for a year", f.hsts)
 	}
 	return nil
 }

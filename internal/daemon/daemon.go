@@ -61,6 +61,7 @@ type Config struct {
 
 	Certificate CertificateFiles // enables https, unless empty
 	ACME        ACME             // enables https, unless it has no domains
+	HSTS        time.Duration    // max-age of Strict-Transport-Security, sent over https only; zero for none
 
 	ReadHeaderTimeout time.Duration
 	ReadTimeout       time.Duration

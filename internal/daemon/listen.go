@@ -33,7 +33,11 @@ func (d *Daemon) Start() (err error) {
 		return err
 	}
 	d.addr = listener.Addr()
-	d.serve(listener, d.handler, config)
+	var handler http.Handler = d.handler
+	if d.tls && d.config.HSTS > 0 {
+		handler = withHSTS(handler, d.config.HSTS)
+	}
+	d.serve(listener, handler, config)
 
 	if d.config.RedirectListen != "" {
 		listener, err := Listen(d.config.RedirectListen, d.config.MaxConnections)
@@ -61,6 +65,15 @@ func (d *Daemon) Start() (err error) {
 		go manager.obtain()
 	}
 	return nil
+}
+
+// withHSTS has browsers use https only for the host of a response, for as long as age says (RFC 6797).
+func withHSTS(h http.Handler, age time.Duration) http.Handler {
+	value := []string{fmt.Sprintf("max-age=%d", int64(age.Seconds()))}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header()["Strict-Transport-Security"] = value
+		h.ServeHTTP(w, r)
+	})
 }
 
 // Listen opens a listener for at most max connections; 0 or less means unlimited. See [wire.Listener] for what happens

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -109,7 +110,7 @@ func TestHTTPS(t *testing.T) {
 	cert, key := ca.issue(t, 101, "feeds.example.com")
 	write(t, certFile, cert)
 	write(t, keyFile, key)
-	p := startServe(t, "--tls-cert", certFile, "--tls-key", keyFile, "--redirect-listen", "127.0.0.1:0", "--allowed-host", "feeds.example.com")
+	p := startServe(t, "--tls-cert", certFile, "--tls-key", keyFile, "--redirect-listen", "127.0.0.1:0", "--allowed-host", "feeds.example.com", "--hsts", "8760h")
 	if !strings.HasPrefix(p.url, "https://") {
 		t.Fatalf("it serves at %s", p.url)
 	}
@@ -117,6 +118,17 @@ func TestHTTPS(t *testing.T) {
 	r, err := fetch(client, p.url+manifestV1, "feeds.example.com")
 	if err != nil || r.StatusCode != http.StatusOK || r.ProtoMajor != 2 || !strings.Contains(r.body, `"https://feeds.example.com/`) {
 		t.Fatalf("over https: %v %v, %s", r.Response, err, r.body)
+	}
+
+	// Browsers are told to stay with https, on errors too, and by nobody else than the https listener.
+	refused, err := fetch(client, p.url+"/none", "evil.example")
+	for _, r := range []reply{r, refused} {
+		if got := r.Header["Strict-Transport-Security"]; err != nil || !slices.Equal(got, []string{"max-age=31536000"}) {
+			t.Errorf("status %d has Strict-Transport-Security %q, %v", r.StatusCode, got, err)
+		}
+	}
+	if r.Header.Get("Etag") == "" || r.Header.Get("Cache-Control") != "no-cache" || r.Header.Get("Vary") != "Accept-Encoding" {
+		t.Errorf("other headers have changed: %v", r.Header)
 	}
 
 	// TLS 1.2 or newer, with HTTP/1.1 for clients that do not support HTTP/2.
@@ -140,6 +152,9 @@ func TestHTTPS(t *testing.T) {
 	want := strings.Replace(p.url, "127.0.0.1", "feeds.example.com", 1) + manifestV1 + "?a=b"
 	if err != nil || r.StatusCode != http.StatusPermanentRedirect || r.Header.Get("Location") != want {
 		t.Errorf("plain http is redirected to %v, %v, not %s", r.Header, err, want)
+	}
+	if r.Header.Get("Strict-Transport-Security") != "" {
+		t.Error("plain http has Strict-Transport-Security, which browsers must ignore there")
 	}
 	if r, err := fetch(once, p.moved+manifestV1, "evil.example"); err != nil || r.StatusCode != http.StatusMisdirectedRequest {
 		t.Errorf("a host of somebody else: %v %v", r.Response, err)
