@@ -199,7 +199,7 @@ func TestCheckText(t *testing.T) {
 		{Check: "probe", Status: client.Failed, Endpoint: "https://a/\x1b[2J", Message: "no\r\nanswer", Hint: "one\ntwo\x07"},
 		{Check: "manifest", Status: client.Warned, Endpoint: "https://a/b", Message: `"https://a/b" is odd`},
 	}})
-	const want = "failed   probe        https://a/\ufffd[2J: no\ufffd\ufffdanswer\n        = hint: one\n                two\ufffd\nwarned   manifest     \"https://a/b\" is odd\n"
+	const want = "failed   probe        https://a/\\u001b[2J: no\\u000d\\u000aanswer\n        = hint: one\n                two\\u0007\nwarned   manifest     \"https://a/b\" is odd\n"
 	if err != nil || out.String() != want {
 		t.Errorf("%v\n%q\n%q", err, out.String(), want)
 	}

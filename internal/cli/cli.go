@@ -29,7 +29,8 @@ type CLI struct {
 	LookupEnv func(name string) (string, bool)
 	Environ   func() []string // as NAME=value, to detect misspelt variables; nil disables that
 
-	warnings []string // about the environment
+	raw      io.Writer // standard output for documents and protocols, which are not escaped
+	warnings []string  // about the environment
 	network  network
 }
 
@@ -53,7 +54,11 @@ func (c *CLI) Main(args []string) int {
 	surroundings := *c
 	c = &surroundings
 	out := &results{Writer: c.Stdout}
-	c.Stdout = out
+	c.raw = out
+	stdout, stderr := &escaping{Writer: out, terminal: isTerminal(out)}, &escaping{Writer: c.Stderr, terminal: isTerminal(c.Stderr)}
+	c.Stdout, c.Stderr = stdout, stderr
+	defer stdout.flush()
+	defer stderr.flush()
 
 	root := c.rootCommand()
 	root.SetArgs(args)

@@ -120,7 +120,7 @@ func TestMarkdownEscapes(t *testing.T) {
 	if got, want := markdownText("a\x1b[31m\u202eb\u0085"), "a \\[31m\ufffdb\ufffd"; got != want {
 		t.Errorf("controls: got %q, want %q", got, want)
 	}
-	if got, want := markdownCode("a\x1b[31m\u202eb\n"), "`a\ufffd[31m\ufffdb `"; got != want {
+	if got, want := markdownCode("a\x1b[31m\u202eb\n"), "`a\\u001b[31m\\u202eb `"; got != want {
 		t.Errorf("controls in code: got %q, want %q", got, want)
 	}
 	if got, want := markdownCode("a|`b``c"), "```a\\|`b``c```"; got != want {

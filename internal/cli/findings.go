@@ -44,13 +44,17 @@ const maxLine = 160
 
 // printPlace writes a part of a line, which starts at column from, and marks the position below it.
 func printPlace(w io.Writer, p palette, f signpost.Finding, line string, from int) {
-	line = printable(strings.ReplaceAll(line, "\t", " ")) // replace tabs by one space, because a column counts as one character
+	runes := []rune(strings.ReplaceAll(line, "\t", " ")) // a column is one character
+	start := min(max(0, f.Column-from), len(runes))
+	end := min(start+f.Width, len(runes))
+	before, marked := printable(string(runes[:start])), printable(string(runes[start:end]))
+	line = before + marked + printable(string(runes[end:]))
 	number := fmt.Sprint(f.Line)
 	gutter := strings.Repeat(" ", len(number))
-	width := max(1, min(f.Width, from+utf8.RuneCountInString(line)-f.Column))
+	width := max(1, utf8.RuneCountInString(marked))
 	fmt.Fprintln(w, p.dim(gutter+" |"))
 	fmt.Fprintln(w, p.dim(number+" |"), line)
-	fmt.Fprintln(w, p.dim(gutter+" |"), strings.Repeat(" ", f.Column-from)+p.mark(f.Severity, "^"+strings.Repeat("~", width-1)))
+	fmt.Fprintln(w, p.dim(gutter+" |"), strings.Repeat(" ", utf8.RuneCountInString(before)+f.Column-from-start)+p.mark(f.Severity, "^"+strings.Repeat("~", width-1)))
 }
 
 // printJSON writes a result for programs.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"signpost/definition"
 	"signpost/internal/source"
@@ -26,14 +25,11 @@ func (c *CLI) fix(documents []source.Document, opts definition.Options, f lintFl
 		switch {
 		case f.dryRun:
 			diff := unifiedDiff(d.Name, d.Text, fixed.Text)
-			if isTerminal(c.Stdout) { // otherwise patch may read it
-				lines := strings.Split(string(diff), "\n")
-				for i := range lines {
-					lines[i] = printable(lines[i])
-				}
-				diff = []byte(strings.Join(lines, "\n"))
+			out := c.raw // patch may read it
+			if isTerminal(c.Stdout) {
+				out = c.Stdout
 			}
-			if _, err := c.Stdout.Write(diff); err != nil {
+			if _, err := out.Write(diff); err != nil {
 				return nil, err
 			}
 			files = append(files, opts.Parse(d.Name, d.Text))

@@ -164,7 +164,7 @@ func TestPrintJUnit(t *testing.T) {
 	if want := "/x: \"a\" is wrong\n  hint: correct it\n/y: ]]> is wrong\n  hint: correct it\n"; failure == nil || failure.Text != want || failure.Message != `/x: "a" is wrong` || failure.Type != "feed" {
 		t.Errorf("%+v", failure)
 	}
-	if want := "warned: manifest: odd <b> & ]]> \ufffd[2J\n  hint: one\n  hint: two\nwarned: manifest: odd, too\n"; s.SystemOut.Text != want {
+	if want := "warned: manifest: odd <b> & ]]> \\u001b[2J\n  hint: one\n  hint: two\nwarned: manifest: odd, too\n"; s.SystemOut.Text != want {
 		t.Errorf("%q", s.SystemOut.Text)
 	}
 	if fmt.Sprint(s.Cases[2].Skipped) != "&{it needs a value}" || s.Cases[2].Name != "probe https://feeds.example.com/{{id}}" {

@@ -21,7 +21,7 @@ Your editor starts it: see docs/editors.md for the settings of VS Code, Neovim, 
 own errors to standard error, which editors keep in a log.`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
-			err := lsp.Serve(cmd.Context(), c.Stdin, c.Stdout, lsp.Options{
+			err := lsp.Serve(cmd.Context(), c.Stdin, c.raw, lsp.Options{
 				Version: buildVersion(),
 				Log:     slog.New(slog.NewTextHandler(c.Stderr, nil)),
 			})

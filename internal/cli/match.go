@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -157,9 +156,9 @@ func parseFeed(feed string) (string, error) {
 // printMatch prints a match as text. It names the sources if there are several.
 func printMatch(w io.Writer, m signpost.Match, several bool) error {
 	var out strings.Builder
-	fmt.Fprintf(&out, "endpoint: %s\nname:     %s\n", m.Endpoint, printable(m.Name))
+	fmt.Fprintf(&out, "endpoint: %s\nname:     %s\n", printable(m.Endpoint), printable(m.Name))
 	if m.Version != "" {
-		fmt.Fprintf(&out, "version:  %s\n", m.Version)
+		fmt.Fprintf(&out, "version:  %s\n", printable(m.Version))
 	}
 	if several {
 		fmt.Fprintf(&out, "source:   %s\n", printable(m.Source))
@@ -184,7 +183,7 @@ func printMatch(w io.Writer, m signpost.Match, several bool) error {
 		if several {
 			from = " of " + printable(s.Source)
 		}
-		fmt.Fprintf(&out, "\n%s%s is also a prefix of the feed, but does not count.\n", s.Endpoint, from)
+		fmt.Fprintf(&out, "\n%s%s is also a prefix of the feed, but does not count.\n", printable(s.Endpoint), from)
 		if len(s.LostKeys) == 0 {
 			out.WriteString("The feed loses no context keys as a result.\n")
 		} else {
@@ -193,16 +192,6 @@ func printMatch(w io.Writer, m signpost.Match, several bool) error {
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
-}
-
-// printable replaces control characters that might affect a terminal: a manifest may come from anywhere.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, text)
 }
 
 func requiredWord(item signpost.ContextItem) string {

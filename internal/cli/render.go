@@ -59,6 +59,10 @@ store to send Content-Type: application/json, because the file names have no ext
 			if err != nil {
 				return err
 			}
+			out := c.Stdout
+			if compact && !isTerminal(out) {
+				out = c.raw // byte for byte as the service sends it
+			}
 			if !compact {
 				var indented bytes.Buffer
 				if err := json.Indent(&indented, body, "", "  "); err != nil {
@@ -66,7 +70,7 @@ store to send Content-Type: application/json, because the file names have no ext
 				}
 				body = indented.Bytes()
 			}
-			_, err = c.Stdout.Write(body)
+			_, err = out.Write(body)
 			return err
 		}),
 	}

@@ -1,0 +1,259 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// controls returns every character that a terminal might act on: C0, DEL, C1 and the format characters that change the
+// direction of text or hide it.
+func controls() []rune {
+	var all []rune
+	for r := rune(0); r < 0xa0; r++ {
+		if r < ' ' || r >= 0x7f {
+			all = append(all, r)
+		}
+	}
+	return append(all, 0x061c, 0x200b, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069, 0xfeff, 0xe0041)
+}
+
+// hostileText has all of them, and sequences that set the title of a window and clear the screen.
+var hostileText = "A" + string(controls()) + "\x1b]0;owned\a\x1b[2J\u009b2J\u202eB"
+
+// runEscaped runs a command line and fails if a control character is in its output. Lines and tabs may be there.
+func runEscaped(t *testing.T, args ...string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	c := CLI{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, LookupEnv: func(string) (string, bool) { return "", false }}
+	c.Main(args)
+	checkEscaped(t, fmt.Sprintf("%.200q", args), out.String(), errs.String())
+}
+
+func checkEscaped(t *testing.T, name string, streams ...string) {
+	t.Helper()
+	for i, text := range streams {
+		for at, r := range text {
+			invalid := r == 0xfffd && !strings.HasPrefix(text[at:], "\ufffd")
+			if r != '\n' && r != '\t' && (isUnsafe(r) || invalid) {
+				t.Errorf("%s: stream %d has %U: %.200q", name, i+1, r, text[max(0, at-80):min(len(text), at+80)])
+				return
+			}
+		}
+	}
+}
+
+// TestControlCharacters sends control characters through every command that prints what others wrote.
+func TestControlCharacters(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	quote := func(text string) string {
+		out, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(out)
+	}
+	q := quote(hostileText)
+	endpoint := func(more string) string {
+		return `"name": ` + q + `, "method": "get", "mime_type": "application/json", "context_obj": [{"key": ` + q + `, "type": "ctx", "mapper": ` + quote("m"+hostileText) + `}]` + more
+	}
+	definition := func(fields, url, more string) string {
+		return `{"service": ` + q + `, ` + fields + `"versions": {"v1": {"endpoints": {` + quote(url) + `: {` + endpoint(more) + `}}}}}`
+	}
+	modifier := `{"kind": "select", "id": ` + q + `, "name": ` + q + `, "key": ` + q + `, "label": ` + q + `, "options": [{"value": ` + q + `, "label": ` + q + `}]`
+	names := "https://{{host}}/v1/feeds"
+	good := file("good.json", definition("", names, ""))
+	definitions := map[string]string{
+		"names":            good,
+		"other names":      file("other.json", strings.ReplaceAll(definition("", names, `, "modifiers": [`+modifier+`}]`), "owned", "changed")),
+		"URLs":             file("urls.json", definition("", names+"/"+hostileText, "")),
+		"hosts":            file("hosts.json", definition("", "https://"+hostileText+".example/", "")),
+		"fields":           file("fields.json", definition(q+": 1, ", names, ", "+q+": 1")),
+		"features":         file("features.json", definition(`"enable": [`+q+`], "features": {`+quote("x"+hostileText)+`: {"url_suffix": `+q+`, "context_obj": []}}, `, names, "")),
+		"modifiers":        file("modifiers.json", definition(`"modifiers": {`+q+`: `+modifier+`, "defaultValue": `+quote("B"+hostileText)+`}}, `, names, `, "modifiers": [`+quote("n"+hostileText)+`]`)),
+		"base path":        file("base.json", definition(`"base_path": `+quote("/"+hostileText)+`, `, names, "")),
+		"versions":         file("versions.json", strings.Replace(definition("", names, ""), `"v1"`, q, 1)),
+		"allow":            file("allow.json", definition("", names, `, "allow": {`+q+`: `+q+`}, "deprecated": {"since": `+q+`, "use": `+q+`}`)),
+		"a manifest":       file("manifest.json", `{"endpoints": {"https://a.example/v1/feeds": {`+endpoint(`, `+q+`: 1`)+`}}}`),
+		"syntax":           file("syntax.yaml", "a: "+hostileText+"\n b: {"),
+		"a name of a file": file("x\x1b[2J\u009b\u202e\xff.yaml", "a: [b: c"),
+		"a comment":        file("comment.yaml", "# signpost: allow "+strings.ReplaceAll(hostileText, "\n", "")+" because\n"+versionsHead),
+	}
+	for _, r := range controls() {
+		definitions[fmt.Sprintf("raw %U", r)] = file(fmt.Sprintf("raw%x.yaml", r), "nam"+string(r)+"e: x"+string(r)+"y\nmodifers: '"+string(r)+"'\n")
+	}
+	for name, path := range definitions {
+		t.Run(name, func(t *testing.T) {
+			for _, format := range []string{"text", "json", "sarif", "github", "gitlab"} {
+				runEscaped(t, "lint", path, "--format", format)
+			}
+			runEscaped(t, "lint", path, "--registered", path)
+			runEscaped(t, "serve", path, "--listen", "127.0.0.1:-1")
+			runEscaped(t, "serve", path, "--listen", "127.0.0.1:-1", "--log-format", "json")
+			runEscaped(t, "push", path, "oci://127.0.0.1:1/feeds:prod", "--plain-http")
+			if strings.HasPrefix(name, "raw") {
+				return
+			}
+			runEscaped(t, "render", path)
+			runEscaped(t, "render", path, "--all", filepath.Join(dir, "out"))
+			runEscaped(t, "match", path, "https://{{host}}/v1/feeds/1")
+			runEscaped(t, "match", path, "https://a.example/v1/feeds/1", "--registered", path, "--format", "json")
+			for _, format := range []string{"text", "json", "markdown"} {
+				runEscaped(t, "diff", path, good, "--format", format)
+				runEscaped(t, "diff", good, path, "--format", format)
+			}
+			runEscaped(t, "diff", good, good, "--accepted", path)
+			runEscaped(t, "check", "http://127.0.0.1:1/", "--values", path)
+			runEscaped(t, "check", "http://127.0.0.1:1/", "--feed-schema", path)
+			runEscaped(t, "lint", good, "--context-keys", path)
+			runEscaped(t, "lint", good, "--baseline", path)
+			runEscaped(t, "import", path)
+		})
+	}
+	document := file("api.json", `{"openapi": "3.0.0", "info": {"title": `+q+`, "version": "1"}, "servers": [{"url": "https://a.example/v1"}, {"url": `+q+`}], `+q+`: 1,
+		"paths": {"/feeds": {"get": {"summary": `+q+`, "description": `+q+`, `+q+`: 1, "parameters": [{"name": `+q+`, "in": "query", "description": `+q+`, "schema": {"type": `+q+`, "enum": [`+q+`]}},
+		{"$ref": `+quote("#/components/"+hostileText)+`}], "security": [{`+q+`: []}]}}, `+quote("/"+hostileText)+`: {"get": {}}}}`)
+	runEscaped(t, "import", document)
+	runEscaped(t, "import", document, "--context", hostileText+"=k")
+
+	// Arguments, which scripts make of what others wrote.
+	for _, args := range [][]string{{hostileText}, {"--" + hostileText}, {"lint", hostileText}, {"render", good, "--host", hostileText}, {"render", good, "--api-version", hostileText},
+		{"match", good, "https://" + hostileText}, {"match", good, "https://a.example/" + hostileText}, {"diff", hostileText + ":a", good}, {"check", "https://" + hostileText}, {"check", hostileText},
+		{"explain", hostileText}, {"serve", good, "--feature", hostileText}, {"serve", "oci://" + hostileText}, {"serve", good, "--base-path", hostileText}, {"studio", hostileText}, {"init", filepath.Join(dir, hostileText, "x")},
+		{"push", good, "oci://" + hostileText}, {"lint", good, "--format", hostileText}, {"check", "http://127.0.0.1:1", "--param", hostileText, "--context", hostileText}} {
+		runEscaped(t, args...)
+	}
+}
+
+// TestControlCharactersOfServers has a server that answers with control characters: in its status, its headers, its
+// redirects and its body.
+func TestControlCharactersOfServers(t *testing.T) {
+	line := strings.NewReplacer("\r", "", "\n", "", "\x00", "").Replace(hostileText)
+	body := `{"endpoints": {"http://HOST/feeds": {"name": "A` + "\u009b2J\u202e" + `", "method": "get", "mime_type": "application/json", "` + "\u009b\u202e" + `": 1}}}`
+	for name, answer := range map[string]string{
+		"status":    "HTTP/1.1 500 " + line + "\r\nContent-Length: 0\r\n\r\n",
+		"type":      "HTTP/1.1 200 OK\r\nContent-Type: " + line + "\r\nContent-Length: 2\r\n\r\n{}",
+		"redirect":  "HTTP/1.1 302 Found\r\nLocation: http://other.example/" + strings.ReplaceAll(line, "\x7f", "") + "\r\nContent-Length: 0\r\n\r\n",
+		"elsewhere": "HTTP/1.1 302 Found\r\nLocation: http://other.example/%1b[2J" + "\u202e" + "\r\nContent-Length: 0\r\n\r\n",
+		"not HTTP":  line + "\r\n\r\n",
+		"header":    "HTTP/1.1 200 OK\r\n" + line + ": x\r\n\r\n",
+		"problem":   "HTTP/1.1 404 Not Found\r\nContent-Type: application/problem+json\r\nContent-Length: 200\r\n\r\n" + fmt.Sprintf("%-200s", `{"title": "\u001b[2J\u202e", "detail": "\u001b]0;a\u0007"}`),
+		"body":      "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nETag: \"\u009b\"\r\nConnection: close\r\n\r\n" + body,
+		"text":      "HTTP/1.1 200 OK\r\nContent-Type: text/yaml\r\nConnection: close\r\n\r\na: " + hostileText,
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			go func() {
+				for {
+					conn, err := l.Accept()
+					if err != nil {
+						return
+					}
+					conn.SetDeadline(time.Now().Add(5 * time.Second))
+					conn.Read(make([]byte, 4<<10))
+					conn.Write([]byte(strings.ReplaceAll(answer, "HOST", l.Addr().String())))
+					conn.Close()
+				}
+			}()
+			address := "http://" + l.Addr().String() + "/v1/endpoints-manifest"
+			for _, format := range []string{"text", "json", "junit"} {
+				runEscaped(t, "check", address, "--format", format)
+			}
+			runEscaped(t, "diff", address, address)
+			runEscaped(t, "match", address, "http://"+l.Addr().String()+"/feeds/1")
+			runEscaped(t, "lint", "--registered", address, "testdata/steps")
+			runEscaped(t, "render", address)
+			runEscaped(t, "lint", address)
+			runEscaped(t, "push", "testdata/steps", "oci://"+l.Addr().String()+"/a:b", "--plain-http")
+			runEscaped(t, "diff", "oci://"+l.Addr().String()+"/a:b", address, "--plain-http")
+		})
+	}
+}
+
+// TestControlCharactersInLogs serves, and is asked for what no terminal should see.
+func TestControlCharactersInLogs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x\u202e.json")
+	if err := os.WriteFile(path, []byte(`{"service": "\u001b\u009b\u202e", "versions": {"v1": {"endpoints": {"https://{{host}}/v1/feeds": {"name": "\u009b\u202e", "method": "get", "mime_type": "a/b"}}}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []string{"text", "json"} {
+		addr, err := freeAddress()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out, errs bytes.Buffer
+		cmd := exec.Command("signpost", "serve", path, "--listen", addr, "--log-level", "debug", "--log-format", format)
+		cmd.Stdout, cmd.Stderr = &out, &errs
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		var conn net.Conn
+		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			if conn, err = net.Dial("tcp", addr); err == nil || time.Now().After(deadline) {
+				break
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn.SetDeadline(time.Now().Add(20 * time.Second))
+		fmt.Fprintf(conn, "GET /%%1b[2J%%c2%%9b\u202e HTTP/1.1\r\nHost: a\u202e\u009b\r\nX-Request-Id: \u202e\u009b\r\nTraceparent: \u202e\r\n\r\n")
+		fmt.Fprintf(conn, "GET /v1/endpoints-manifest HTTP/1.1\r\nHost: a.example\r\nUser-Agent: \u202e\r\n\r\n\x1b[2J \u202e\r\n\r\n")
+		conn.Read(make([]byte, 4<<10))
+		conn.Close()
+		cmd.Process.Signal(syscall.SIGTERM)
+		cmd.Wait()
+		checkEscaped(t, "serve with a log of "+format, out.String(), errs.String())
+		if !strings.Contains(errs.String(), "request") {
+			t.Errorf("requests are not logged: %s", errs.String())
+		}
+	}
+}
+
+// Escaping a JSON document does not change what it says, and a terminal still gets its colours.
+func TestEscaping(t *testing.T) {
+	want := map[string]string{"a": hostileText}
+	var out bytes.Buffer
+	e := &escaping{Writer: &out}
+	if err := printJSON(e, want); err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]string
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil || got["a"] != want["a"] {
+		t.Errorf("%q, %v", got, err)
+	}
+	out.Reset()
+	e = &escaping{Writer: &out, terminal: true}
+	for _, b := range []byte("\x1b[31merror\x1b[0m é€😀👨\u200d👩 \xff\x1b[2J\r\n") { // byte by byte
+		e.Write([]byte{b})
+	}
+	e.flush()
+	if want := "\\u001b[31merror\\u001b[0m é€😀👨\u200d👩 \\xff\\u001b[2J\\u000d\n"; out.String() != want {
+		t.Errorf("%q", out.String())
+	}
+	out.Reset()
+	fmt.Fprint(e, "\x1b[31merror\x1b[0m\x1b[2J")
+	if want := "\x1b[31merror\x1b[0m\\u001b[2J"; out.String() != want {
+		t.Errorf("%q", out.String())
+	}
+}
