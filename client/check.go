@@ -137,7 +137,7 @@ func Check(ctx context.Context, address string, opts CheckOptions) (Report, erro
 	opts.Timeout = cmp.Or(opts.Timeout, DefaultTimeout)
 	c := &checker{opts: opts, address: u, limits: limits{maxFollowBytes, maxFollowTime}, crawl: &crawl{}}
 	report := c.check(ctx)
-	report.Address = address
+	report.Address = Redacted(address)
 	return report, nil
 }
 

@@ -79,8 +79,9 @@ func (c *checker) checkRedirect(context.Context) bool {
 		c.add(CheckRedirect, Failed, "send the manifest itself", "the response is %s, without a Location", statusText(c.res.StatusCode))
 		return false
 	}
-	c.add(CheckRedirect, Failed, fmt.Sprintf("studios store the address that they are given: register %s, if that is the right one", target),
-		"the address redirects to %q", target)
+	shown := Redacted(target.String()) // services repeat the query
+	c.add(CheckRedirect, Failed, fmt.Sprintf("studios store the address that they are given: register %s, if that is the right one", shown),
+		"the address redirects to %q", shown)
 	return false
 }
 

@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,19 +58,19 @@ func ParseAddress(address string) (*url.URL, error) {
 		if errors.As(err, &parse) {
 			err = parse.Err
 		}
-		return nil, fmt.Errorf("address %q is not a URL: %w", address, err)
+		return nil, fmt.Errorf("address %q is not a URL: %w", Redacted(address), err)
 	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, fmt.Errorf("address %q does not start with https:// or http://", address)
+		return nil, fmt.Errorf("address %q does not start with https:// or http://", Redacted(address))
 	case u.User != nil:
-		return nil, fmt.Errorf("address %q has user info before its host, which a studio does not send", u.Redacted())
+		return nil, fmt.Errorf("address %q has user info before its host, which a studio does not send", Redacted(address))
 	case u.Hostname() == "":
-		return nil, fmt.Errorf("address %q has no host", address)
+		return nil, fmt.Errorf("address %q has no host", Redacted(address))
 	case strings.Trim(u.Path, "/") == "":
-		return nil, fmt.Errorf("address %q has no path: give the full address of the manifest, such as %s://%s/v1/endpoints-manifest", address, u.Scheme, u.Host)
+		return nil, fmt.Errorf("address %q has no path: give the full address of the manifest, such as %s://%s/v1/endpoints-manifest", Redacted(address), u.Scheme, u.Host)
 	}
 	name, err := host.Parse(u.Host)
 	if err != nil {
-		return nil, fmt.Errorf("address %q: %w", address, err)
+		return nil, fmt.Errorf("address %q: %w", Redacted(address), err)
 	}
 	if strings.ContainsFunc(u.Host, func(r rune) bool { return r > unicode.MaxASCII }) {
 		_, port, _ := strings.Cut(u.Host, ":")
@@ -80,16 +81,36 @@ func ParseAddress(address string) (*url.URL, error) {
 	return u, nil
 }
 
+// Redacted returns an address as it may be shown and logged: without its password, and without its query, in which
+// services take access tokens. What stands for the query differs from query to query, so that addresses stay apart.
+func Redacted(address string) string {
+	address, fragment, _ := strings.Cut(address, "#")
+	plain, query, found := strings.Cut(address, "?")
+	if u, err := url.Parse(plain); err == nil && u.User != nil {
+		plain = u.Redacted()
+	} else if scheme, rest, ok := strings.Cut(plain, "://"); ok && err != nil && strings.Contains(rest, "@") {
+		plain = scheme + "://" + rest[strings.LastIndex(rest, "@")+1:]
+	}
+	if found {
+		sum := sha256.Sum256([]byte(query))
+		plain += fmt.Sprintf("?…%x", sum[:2])
+	}
+	if fragment != "" {
+		plain += "#…"
+	}
+	return plain
+}
+
 // StatusError reports a status other than 200 OK.
 type StatusError struct {
-	Address  string
+	Address  string // as Redacted returns it
 	Status   int
 	Redirect string // target, if the response is a redirect
 }
 
 func (e *StatusError) Error() string {
 	if e.Redirect != "" {
-		return fmt.Sprintf("fetch %q: it redirects to %q: studios store the address that they are given, so use that one", e.Address, e.Redirect)
+		return fmt.Sprintf("fetch %q: it redirects to %q: studios store the address that they are given, so use that one", e.Address, Redacted(e.Redirect))
 	}
 	return fmt.Sprintf("fetch %q: the response is %s, not 200 OK", e.Address, statusText(e.Status))
 }
@@ -103,7 +124,7 @@ func Fetch(ctx context.Context, address string, opts Options) (*Answer, error) {
 	}
 	req, err := newGet(ctx, u)
 	if err != nil {
-		return nil, fmt.Errorf("fetch %q: %w", address, err)
+		return nil, fmt.Errorf("fetch %q: %w", Redacted(address), err)
 	}
 	res, body, err := exchange(req, opts, MaxSize)
 	if res == nil {
@@ -112,11 +133,11 @@ func Fetch(ctx context.Context, address string, opts Options) (*Answer, error) {
 	answer := newAnswer(res, body, MaxSize)
 	switch {
 	case answer.Status != http.StatusOK:
-		return nil, &StatusError{address, answer.Status, answer.Redirect}
+		return nil, &StatusError{Redacted(address), answer.Status, answer.Redirect}
 	case err != nil:
 		return nil, fetchError(address, err)
 	case answer.Truncated:
-		return nil, fmt.Errorf("fetch %q: the response is larger than %d MiB", address, MaxSize>>20)
+		return nil, fmt.Errorf("fetch %q: the response is larger than %d MiB", Redacted(address), MaxSize>>20)
 	}
 	return answer, nil
 }
@@ -130,7 +151,7 @@ func FetchManifest(ctx context.Context, address string, opts Options) (signpost.
 	}
 	m, err := ReadManifest(answer.Body)
 	if err != nil {
-		return signpost.Manifest{}, fmt.Errorf("fetch %q: %w", address, err)
+		return signpost.Manifest{}, fmt.Errorf("fetch %q: %w", Redacted(address), err)
 	}
 	return m, nil
 }
@@ -208,7 +229,7 @@ func newGet(ctx context.Context, u *url.URL) (*http.Request, error) {
 
 func fetchError(address string, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("fetch %q: no response in time: %w", address, err)
+		return fmt.Errorf("fetch %q: no response in time: %w", Redacted(address), err)
 	}
-	return fmt.Errorf("fetch %q: %w", address, err)
+	return fmt.Errorf("fetch %q: %w", Redacted(address), err)
 }

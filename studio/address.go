@@ -55,6 +55,9 @@ func hostOf(address string) string {
 // fetch returns the source at an address, or a problem.
 func (s *Studio) fetch(ctx context.Context, address string) (*source, *problem) {
 	u, err := client.ParseAddress(address)
+	if err == nil && strings.HasPrefix(u.RawQuery, "…") {
+		return nil, &problem{Status: http.StatusUnprocessableEntity, Detail: "The studio was restarted, and this page does not keep the query of an address, which may have an access token in it.", Hint: "Register the address again."}
+	}
 	if err != nil {
 		return nil, &problem{Status: http.StatusUnprocessableEntity, Detail: sentence(err.Error())}
 	}
@@ -66,7 +69,7 @@ func (s *Studio) fetch(ctx context.Context, address string) (*source, *problem) 
 	if len(text) > maxManifest {
 		return nil, &problem{Status: http.StatusBadGateway, Detail: fmt.Sprintf("The manifest is larger than %d MiB, the most that this page shows.", maxManifest>>20)}
 	}
-	file := definition.ParseManifest(address, text)
+	file := definition.ParseManifest(client.Redacted(address), text)
 	src := newRemote(address, u.Hostname())
 	src.text = text
 	// The manifest may have mistakes, which are reported as findings. Whatever can be read is shown.
@@ -97,8 +100,9 @@ func (s *Studio) fetch(ctx context.Context, address string) (*source, *problem) 
 
 // newRemote returns an empty source for an address.
 func newRemote(address, host string) *source {
+	name := client.Redacted(address) // the page is shown to others, and keeps what it has
 	return &source{
-		ID: address, Kind: KindAddress, Name: address, Host: host, Read: time.Now().Format(time.RFC3339), Judged: true,
+		ID: name, Kind: KindAddress, Name: name, address: address, Host: host, Read: time.Now().Format(time.RFC3339), Judged: true,
 		Features: []feature{}, Versions: []version{}, Findings: []finding{}, Changes: []change{}, Notes: []string{},
 	}
 }
@@ -117,7 +121,7 @@ func (s *Studio) register(ctx context.Context, address string, keep bool) (*sour
 	src, failed := s.fetch(ctx, address)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.remote, func(r *remoteState) bool { return r.source.Name == address })
+	i := slices.IndexFunc(s.remote, func(r *remoteState) bool { return r.source.address == address })
 	switch {
 	case failed != nil && i >= 0: // keep what was fetched before
 		kept := *s.remote[i].source
@@ -198,7 +202,7 @@ func (s *Studio) serveUpdate(w http.ResponseWriter, r *http.Request) {
 		refuse(w, problem{Status: http.StatusConflict, Detail: "A file is read again automatically when it is saved."})
 		return
 	}
-	s.replyRegistered(w, r, src.Name, false)
+	s.replyRegistered(w, r, src.address, false)
 }
 
 func (s *Studio) serveRemove(w http.ResponseWriter, r *http.Request) {

@@ -92,7 +92,7 @@ func (s *Studio) serveCheck(w http.ResponseWriter, r *http.Request) {
 		refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: "There is no manifest to check yet: fix the errors first."})
 		return
 	}
-	address := src.Name
+	address := src.address
 	opts := client.CheckOptions{Options: s.clientOptions(), Endpoints: make(map[string]client.Values)}
 	for url, values := range in.Endpoints {
 		opts.Endpoints[url] = values.given()

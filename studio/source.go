@@ -38,6 +38,7 @@ type source struct {
 	Changes    []change         `json:"changes"` // since it was registered or accepted
 	since      time.Time        // time of the base of the changes
 	Since      string           `json:"since"`
+	address    string           // with its query, which the page does not get; empty for a file
 	file       *compiled        // nil for an address
 	definition *definition.File // of an address; nil for a file
 	text       []byte           // as it was read

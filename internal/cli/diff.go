@@ -350,7 +350,7 @@ func (c *CLI) readNew(ctx context.Context, reader *source.Reader, arg string) (*
 }
 
 func newDiffSide(arg string, documents []source.Document) *diffSide {
-	side := &diffSide{name: arg, broken: make(map[*source.Service]bool)}
+	side := &diffSide{name: shownSource(arg), broken: make(map[*source.Service]bool)}
 	if arg == stdinName {
 		side.name = source.StdinName
 	}

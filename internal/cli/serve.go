@@ -377,7 +377,7 @@ func (c *CLI) printAddresses(scheme string, addr net.Addr, routes []string, args
 		fmt.Fprintln(c.Stdout, "  none yet: the source of the definition cannot be read")
 	}
 	if len(args) == 1 && len(routes) > 0 && args[0] != source.Stdin {
-		fmt.Fprintf(c.Stdout, "\nTo see what editors will see: signpost studio %s\n", args[0])
+		fmt.Fprintf(c.Stdout, "\nTo see what editors will see: signpost studio %s\n", shownSource(args[0]))
 	}
 	if isExample {
 		fmt.Fprintf(c.Stdout, `

@@ -14,7 +14,7 @@ import (
 
 // addressOrigin is a definition at an http or https URL. Its version is its ETag.
 type addressOrigin struct {
-	name    string // the URL without its password
+	name    string // the address as it may be shown
 	address string
 	opts    Options
 }
@@ -25,7 +25,9 @@ const fetchTimeout = 15 * time.Second
 // maxRedirects is how many redirects are followed.
 const maxRedirects = 5
 
-// safeRedirect follows a few redirects, but none from https to plain http.
+// safeRedirect follows a few redirects on the same host, and none from https to plain http. Whoever controls the host that
+// was named decides where apps send access tokens, and nobody else should. The address, which may have a token in its
+// query, is not passed on as the referrer.
 func safeRedirect(req *http.Request, via []*http.Request) error {
 	if len(via) >= maxRedirects {
 		return fmt.Errorf("more than %d redirects", maxRedirects)
@@ -33,6 +35,10 @@ func safeRedirect(req *http.Request, via []*http.Request) error {
 	if req.URL.Scheme != "https" && via[0].URL.Scheme == "https" {
 		return errors.New("redirected from https to http")
 	}
+	if req.URL.Host != via[0].URL.Host {
+		return fmt.Errorf("redirected to another host, %s: use its address if that is right", req.URL.Host)
+	}
+	req.Header.Del("Referer")
 	return nil
 }
 

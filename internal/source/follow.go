@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+
+	"signpost/client"
 )
 
 // Source is a source of definitions that a server watches for changes.
@@ -41,9 +43,9 @@ func Follow(args []string, opts Options) ([]Source, error) {
 		case IsAddress(arg):
 			u, err := url.Parse(arg)
 			if err != nil || u.Host == "" {
-				return nil, argumentErrorf("%q is not the address of a definition, such as https://config.example.com/feeds.yaml", arg)
+				return nil, argumentErrorf("%q is not the address of a definition, such as https://config.example.com/feeds.yaml", client.Redacted(arg))
 			}
-			origin := addressOrigin{name: u.Redacted(), address: arg, opts: opts}
+			origin := addressOrigin{name: client.Redacted(arg), address: arg, opts: opts}
 			all = append(all, &polled{name: origin.name, key: arg, cache: cache{opts.CacheDir}, origin: origin})
 		case IsRegistry(arg):
 			registry := Registry{Transport: opts.Transport, PlainHTTP: opts.PlainHTTP, UserAgent: opts.UserAgent}

@@ -12,6 +12,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -180,7 +181,7 @@ func (r *Reader) read(ctx context.Context, arg string) ([]Document, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []Document{{Name: arg, Path: filepath.Base(arg), Text: answer.Body, Address: address}}, nil
+		return []Document{{Name: client.Redacted(arg), Path: path.Base(address.Path), Text: answer.Body, Address: address}}, nil
 	}
 	if IsRegistry(arg) {
 		return r.readRegistry(ctx, arg)

@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The query of an address may have an access token in it, which is for the server at that address and nobody else.
+const secret = "s3cr3t-t0ken"
+
+// secretServer answers in a different way on each path, and notes what others learn.
+func secretServer(t *testing.T) (address string) {
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("a redirect to another host is followed, with Referer %q", r.Referer())
+	}))
+	t.Cleanup(other.Close)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.Referer(), secret) {
+			t.Errorf("%s: Referer %q", r.URL.Path, r.Referer())
+		}
+		w.Header().Set("Content-Type", "application/json")
+		switch kind := strings.Split(r.URL.Path, "/")[1]; {
+		case r.URL.Query().Get("token") != secret:
+			w.WriteHeader(http.StatusForbidden)
+		case kind == "elsewhere":
+			http.Redirect(w, r, other.URL+"/?"+r.URL.RawQuery, http.StatusFound)
+		case kind == "moved":
+			http.Redirect(w, r, "/manifest/v1/endpoints-manifest?"+r.URL.RawQuery, http.StatusFound)
+		case kind == "failing":
+			w.WriteHeader(http.StatusInternalServerError)
+		case kind == "text":
+			io.WriteString(w, "not a manifest")
+		case kind == "broken":
+			io.WriteString(w, `{"endpoints": {"http://`+r.Host+`/v1/feeds": {"name": "", "method": "fetch", "mime_type": "json", "more": 1}}}`)
+		case kind == "definition":
+			io.WriteString(w, `{"versions": {"v1": {"endpoints": {"https://{{host}}/v1/feeds": {"name": "Feeds", "method": "get", "mime_type": "application/json"}}}}}`)
+		case kind == "cut":
+			w.Header().Set("Content-Length", "1000")
+			io.WriteString(w, "{")
+		default:
+			io.WriteString(w, `{"endpoints": {"http://`+r.Host+`/v1/feeds": {"name": "Feeds", "method": "get", "mime_type": "application/json"}}}`)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL
+}
+
+var secretKinds = []string{"manifest", "elsewhere", "moved", "failing", "text", "broken", "definition", "cut"}
+
+func TestSecretInAddress(t *testing.T) {
+	server := secretServer(t)
+	run := func(t *testing.T, args ...string) {
+		t.Helper()
+		var out, errs bytes.Buffer
+		c := CLI{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, LookupEnv: func(string) (string, bool) { return "", false }}
+		status := c.Main(args)
+		if text := out.String() + errs.String(); strings.Contains(text, secret) {
+			t.Errorf("%q prints %s", args, text)
+		} else if status > exitFindings && !strings.Contains(text, "127.0.0.1") {
+			t.Errorf("%q fails and does not say where: %s", args, text)
+		}
+	}
+	addresses := []string{"http://127.0.0.1:1/refused?token=" + secret, "http://127.0.0.1:bad/?token=" + secret, "http://127.0.0.1/%zz?token=" + secret, "http://127.0.0.1?token=" + secret,
+		"http://u:" + secret + "@127.0.0.1:1/v1/endpoints-manifest", server + "/forbidden/x?key=" + secret + "#token=" + secret}
+	for _, kind := range secretKinds {
+		addresses = append(addresses, server+"/"+kind+"/v1/endpoints-manifest?token="+secret)
+	}
+	for _, address := range addresses {
+		t.Run(regexp.MustCompile(`:\d+/`).ReplaceAllString(strings.ReplaceAll(address, secret, "TOKEN"), "/"), func(t *testing.T) {
+			for _, format := range []string{"text", "json", "junit"} {
+				run(t, "check", address, "--format", format)
+			}
+			for _, format := range []string{"text", "json", "markdown"} {
+				run(t, "diff", address, address, "--format", format)
+			}
+			run(t, "match", address, "http://127.0.0.1/v1/feeds/1")
+			run(t, "match", address, server+"/v1/feeds/1", "--format", "json")
+			run(t, "render", address)
+			run(t, "lint", address)
+			run(t, "lint", "--registered", address, "example.yaml")
+			run(t, "check", "http://127.0.0.1:1/v1/endpoints-manifest", "--registered", address)
+			run(t, "import", address)
+			run(t, "push", address, "oci://127.0.0.1:1/a:b", "--plain-http")
+		})
+	}
+}
+
+// TestSecretInServe follows addresses with a token. Neither log, nor metrics, nor what is on standard output has it.
+func TestSecretInServe(t *testing.T) {
+	server := secretServer(t)
+	addr, err := freeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin, err := freeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"serve", "--listen", addr, "--admin-listen", admin, "--log-level", "debug", "--poll-interval", "50ms", "--definition-cache", t.TempDir()}
+	for _, kind := range append(secretKinds, "forbidden") {
+		args = append(args, server+"/"+kind+"/feeds.json?token="+secret)
+	}
+	text := watchProcess(t, args, func() string {
+		metrics, manifest := get("http://"+admin+"/metrics"), get("http://"+addr+"/v1/endpoints-manifest")
+		if !strings.Contains(metrics, "signpost_reloads_total") {
+			return ""
+		}
+		time.Sleep(300 * time.Millisecond) // for more polls
+		return metrics + manifest + get("http://"+admin+"/readyz")
+	})
+	if strings.Contains(text, secret) {
+		t.Errorf("%s", text)
+	}
+	for _, want := range []string{"redirected to another host", server + "/failing/feeds.json?…"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+}
+
+// TestSecretInStudio registers addresses with a token. The page and the state behind it do not have it.
+func TestSecretInStudio(t *testing.T) {
+	server := secretServer(t)
+	addr, err := freeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"studio", "--listen", addr, "--open=false"}
+	for _, kind := range secretKinds {
+		args = append(args, server+"/"+kind+"/v1/endpoints-manifest?token="+secret)
+	}
+	text := watchProcess(t, args, func() string {
+		state := get("http://" + addr + "/api/state")
+		if !strings.Contains(state, `"Feeds"`) || strings.Contains(state, "Fetching") {
+			return ""
+		}
+		return state + get("http://"+addr+"/")
+	})
+	if strings.Contains(text, secret) {
+		t.Errorf("%s", text)
+	}
+	if !strings.Contains(text, server+"/manifest/v1/endpoints-manifest?…") {
+		t.Errorf("the address is not in %s", text)
+	}
+}
+
+// get returns the body of a response, or nothing.
+func get(address string) string {
+	res, err := (&http.Client{Timeout: 10 * time.Second}).Get(address)
+	if err != nil {
+		return ""
+	}
+	defer res.Body.Close()
+	body, _ := io.ReadAll(res.Body)
+	return fmt.Sprint(res.Header, string(body))
+}
+
+// watchProcess runs signpost until look returns something, and returns that with everything that was printed.
+func watchProcess(t *testing.T, args []string, look func() string) string {
+	t.Helper()
+	var mu sync.Mutex
+	var out bytes.Buffer
+	cmd := exec.Command("signpost", args...)
+	cmd.Stdout = writerFunc(func(p []byte) (int, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return out.Write(p)
+	})
+	cmd.Stderr = cmd.Stdout
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	seen := ""
+	for deadline := time.Now().Add(20 * time.Second); seen == "" && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		seen = look()
+	}
+	cmd.Process.Signal(syscall.SIGTERM)
+	cmd.Wait()
+	if seen == "" {
+		t.Errorf("%q does not come up:\n%s", args[0], out.String())
+	}
+	return seen + out.String()
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
