@@ -110,9 +110,9 @@ func TestBurstOfHosts(t *testing.T) {
 				return
 			}
 			defer conn.Close()
-			encoding := "gzip"
-			if i%4 == 0 {
-				encoding = "identity"
+			encoding := "identity" // which takes most
+			if i%4 == 0 || clients > daemon.DefaultMaxConnections {
+				encoding = "gzip"
 			}
 			fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: h%d.example.com\r\nAccept-Encoding: %s\r\n\r\n", manifestV1, i, encoding)
 			asked.Done()
@@ -133,6 +133,10 @@ func TestBurstOfHosts(t *testing.T) {
 	for range 20 {
 		if r, err := known(); err != nil || r.StatusCode != http.StatusOK {
 			t.Errorf("a host that is known gets %v, %v", r.Response, err)
+		}
+		// The limit is that for manifests of this size, and a manifest more: what is dropped while it is sent counts.
+		if n := p.metric(t, "signpost_in_flight_bytes"); n > server.DefaultInFlightBytes+(1<<20) {
+			t.Errorf("%v bytes are in flight, more than there may be", n)
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
@@ -198,6 +202,29 @@ func TestClosedWindows(t *testing.T) {
 	waitFor(t, "streams that are stuck", func() bool { return heads.Load() > 0 })
 	time.Sleep(2 * time.Second) // let more of them arrive
 	t.Logf("%d streams got the head of a response", heads.Load())
+	checkGrowth(t, p, base)
+}
+
+// TestLargeFrames has HTTP/2 clients that each send a frame as large as net/http would take it, of a kind that nobody
+// knows.
+func TestLargeFrames(t *testing.T) {
+	t.Parallel()
+	clients := soak(t, "SIGNPOST_SOAK_HTTP2_CLIENTS", 300)
+	p := startServe(t, anyCertificate(t)...)
+	base := resident(t, p)
+	config := &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}
+	frame := make([]byte, 1<<20-1)
+	for range clients {
+		conn, err := tls.Dial("tcp", strings.TrimPrefix(p.url, "https://"), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		conn.SetDeadline(time.Now().Add(patience))
+		text := appendFrame([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frameSettings, 0, 0, nil)
+		text = append(text, byte(len(frame)>>16), byte(len(frame)>>8), byte(len(frame)), 0xfe, 0, 0, 0, 0, 0)
+		conn.Write(append(text, frame...)) // the server may refuse to read it
+	}
 	checkGrowth(t, p, base)
 }
 

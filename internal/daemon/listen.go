@@ -16,6 +16,10 @@ import (
 // manifest that an operator registers; the 250 that net/http allows only help attackers to use memory.
 const maxStreams = 32
 
+// maxFrame is how large a frame of HTTP/2 may be, the least that the protocol allows. net/http keeps a buffer of the
+// largest frame of each connection: with its own limit of 1 MiB, two thousand connections take two gigabytes.
+const maxFrame = 16 << 10
+
 // Start opens all listeners and serves on them. If it returns an error, none of them is open.
 func (d *Daemon) Start() (err error) {
 	defer func() {
@@ -117,7 +121,7 @@ func (d *Daemon) serve(listener *wire.Listener, handler http.Handler, config *tl
 		WriteTimeout:      d.config.WriteTimeout,
 		IdleTimeout:       d.config.IdleTimeout,
 		MaxHeaderBytes:    d.config.MaxHeaderBytes,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, MaxReadFrameSize: maxFrame},
 		ErrorLog:          ErrorLog(d.config.Log),
 	}
 	d.servers, d.listeners = append(d.servers, srv), append(d.listeners, listener)
