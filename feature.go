@@ -39,13 +39,22 @@ func GeoRestriction() Feature {
 // matching endpoints. Authentication comes first, then geo-restriction, then the others as given. A key that an
 // endpoint already declares is not appended again.
 func (m Manifest) WithFeatures(features ...Feature) Manifest {
-	m = NewManifest(m.Endpoints...)
+	return NewManifest(m.applied(features).Endpoints...)
+}
+
+// applied is WithFeatures for a manifest that is only read: it shares with m what the features do not change.
+func (m Manifest) applied(features []Feature) Manifest {
+	out := Manifest{slices.Clone(m.Endpoints)}
+	for i := range out.Endpoints {
+		e := &out.Endpoints[i]
+		e.ContextObj = slices.Clip(e.ContextObj) // what is appended must not get into m
+	}
 	for _, f := range order(features) {
-		for i := range m.Endpoints {
-			f.apply(&m.Endpoints[i])
+		for i := range out.Endpoints {
+			f.apply(&out.Endpoints[i])
 		}
 	}
-	return m
+	return out
 }
 
 // order sorts features into application order.

@@ -11,7 +11,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"unicode/utf8"
 )
 
@@ -65,30 +64,21 @@ const (
 
 // NewManifest returns a manifest with copies of the endpoints. If several of them share a modifier or a context list,
 // changing it in one endpoint does not change it in the others.
-func NewManifest(endpoints ...Endpoint) Manifest {
-	m := Manifest{Endpoints: make([]Endpoint, len(endpoints))}
-	for i, e := range endpoints {
-		m.Endpoints[i] = e.clone()
-	}
-	return m
-}
-
-func (e Endpoint) clone() Endpoint {
-	e.ContextObj = slices.Clone(e.ContextObj)
-	e.Modifiers = slices.Clone(e.Modifiers)
-	for i, m := range e.Modifiers {
-		e.Modifiers[i] = m.clone()
-	}
-	return e
-}
+func NewManifest(endpoints ...Endpoint) Manifest { return Manifest{cloneEndpoints(endpoints)} }
 
 // MarshalJSON writes the descriptor without the URL, which is its key in the manifest.
 func (e Endpoint) MarshalJSON() ([]byte, error) {
-	type descriptor Endpoint // sheds this method
+	return marshal(e.descriptor())
+}
+
+// descriptor is an endpoint without the method MarshalJSON, whose result encoding/json would check and copy.
+type descriptor Endpoint
+
+func (e Endpoint) descriptor() *descriptor {
 	if e.ContextObj == nil {
 		e.ContextObj = []ContextItem{}
 	}
-	return marshal(descriptor(e))
+	return (*descriptor)(&e)
 }
 
 // MarshalJSON writes the endpoints as one object, in order. Note that json.Marshal escapes &, < and > in the output of
@@ -127,12 +117,28 @@ func (m Manifest) MarshalJSON() ([]byte, error) {
 // marshal is json.Marshal without escaping &, < and >, which are common in URLs and labels.
 func marshal(v any) ([]byte, error) {
 	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
+	err := newEncoder(&out).encode(v)
+	return out.Bytes(), err
+}
+
+// encoder writes many values to one buffer, as marshal does.
+type encoder struct {
+	out *bytes.Buffer
+	enc *json.Encoder
+}
+
+func newEncoder(out *bytes.Buffer) encoder {
+	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
+	return encoder{out, enc}
+}
+
+func (e encoder) encode(v any) error {
+	if err := e.enc.Encode(v); err != nil {
+		return err
 	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+	e.out.Truncate(e.out.Len() - len("\n")) // which a json.Encoder adds
+	return nil
 }
 
 // UnmarshalJSON reads a manifest. It keeps the order of endpoints and the notation of numbers, and returns an error for

@@ -108,13 +108,3 @@ func (in ModifierInput) build(valueType string) Modifier {
 		}},
 	}
 }
-
-func (m Modifier) clone() Modifier {
-	m.Params = slices.Clone(m.Params)
-	for i := range m.Params {
-		p := &m.Params[i]
-		p.UI.Options = slices.Clone(p.UI.Options)
-		p.Schema.Enum = slices.Clone(p.Schema.Enum)
-	}
-	return m
-}

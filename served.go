@@ -45,7 +45,7 @@ func (m Manifest) ForHost(host string) (Manifest, error) {
 			return Manifest{}, &HostError{host, u}
 		}
 	}
-	return (&Template{manifest: m}).resolve(host), nil
+	return m.resolve(host), nil
 }
 
 // Reopen is the inverse of ForHost: it returns a copy of the manifest with {{host}} in place of host. The result is

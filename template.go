@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"slices"
 	"strings"
 
 	"signpost/internal/spell"
@@ -15,12 +17,11 @@ import (
 // Template is a manifest that is ready to be served: features are applied, the JSON is encoded, and only the host is
 // missing. It is immutable and safe for concurrent use.
 type Template struct {
-	manifest Manifest
-	revision string
+	endpoints []Endpoint // of the manifest with features; see compact
+	revision  string
 
-	// literals is the document split at every {{host}} in a URL. Joining it with the host gives the response.
-	literals [][]byte
-	size     int // total number of bytes in literals
+	text []byte // the response without the host
+	cuts []int  // the offsets in text at which the host is inserted
 
 	// composed holds one URL for each host that {{host}} is only a part of. Not every host fits there.
 	composed []URL
@@ -43,13 +44,14 @@ func Compile(m Manifest, features ...Feature) (*Template, error) {
 			findings = append(findings, f)
 		}
 	}
-	t := &Template{manifest: m.WithFeatures(features...)}
-	if len(findings) == 0 {
-		findings = t.manifest.Validate() // a feature may add a key under a name that is already taken
+	if len(findings) == 0 && len(features) > 0 {
+		m = m.applied(features)
+		findings = m.Validate() // a feature may add a key under a name that is already taken
 	}
 	if len(findings) > 0 {
 		return nil, &InvalidError{findings}
 	}
+	t := &Template{endpoints: compact(m.Endpoints)}
 	if err := t.write(); err != nil {
 		return nil, fmt.Errorf("compile manifest: %w", err) // a bug: Validate should have caught it
 	}
@@ -57,43 +59,56 @@ func Compile(m Manifest, features ...Feature) (*Template, error) {
 	return t, nil
 }
 
-// write computes literals and everything derived from it. Only URLs are split; {{host}} in a name is ordinary text.
+// write computes text, cuts and revision. Only URLs are split; {{host}} in a name is ordinary text.
 func (t *Template) write() error {
-	literal := []byte(`{"endpoints":{`)
-	for i, e := range t.manifest.Endpoints {
-		key, err := marshal(e.URL)
-		if err != nil {
-			return err
-		}
-		value, err := e.MarshalJSON()
-		if err != nil {
-			return err
-		}
+	var out, key bytes.Buffer
+	values, keys := newEncoder(&out), newEncoder(&key)
+	out.WriteString(`{"endpoints":{`)
+	for i, e := range t.endpoints {
 		if i > 0 {
-			literal = append(literal, ',')
+			out.WriteByte(',')
 		}
-		for j, part := range bytes.Split(key, []byte(HostPlaceholder)) {
+		key.Reset()
+		if err := keys.encode(e.URL); err != nil {
+			return err
+		}
+		for j, part := range bytes.Split(key.Bytes(), []byte(HostPlaceholder)) {
 			if j > 0 {
-				t.literals = append(t.literals, literal)
-				literal = nil
+				t.cuts = append(t.cuts, out.Len())
 			}
-			literal = append(literal, part...)
+			out.Write(part)
 		}
-		literal = append(literal, ':')
-		literal = append(literal, value...)
+		out.WriteByte(':')
+		if err := values.encode(e.descriptor()); err != nil {
+			return err
+		}
 	}
-	t.literals = append(t.literals, append(literal, "}}\n"...))
+	out.WriteString("}}\n")
+	t.text, t.cuts = bytes.Clone(out.Bytes()), slices.Clone(t.cuts) // without the room to grow
 
 	hash := sha256.New()
-	for i, l := range t.literals {
+	for i, literal := range t.literals() {
 		if i > 0 {
 			io.WriteString(hash, HostPlaceholder)
 		}
-		hash.Write(l)
-		t.size += len(l)
+		hash.Write(literal)
 	}
 	t.revision = hex.EncodeToString(hash.Sum(nil)[:revisionBytes])
 	return nil
+}
+
+// literals returns the text split at every host. Joining the pieces with the host gives the response.
+func (t *Template) literals() iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		from := 0
+		for i, cut := range t.cuts {
+			if !yield(i, t.text[from:cut]) {
+				return
+			}
+			from = cut
+		}
+		yield(len(t.cuts), t.text[from:])
+	}
 }
 
 // groupURLs computes composed and collisionGroups. A host contains no slash, so two URLs can only collide if they have
@@ -101,7 +116,7 @@ func (t *Template) write() error {
 func (t *Template) groupURLs() {
 	groups := make(map[string][]int)
 	composed := make(map[string]bool)
-	for i, e := range t.manifest.Endpoints {
+	for i, e := range t.endpoints {
 		u := CutURL(e.URL)
 		if name := u.Hostname(); u.HasHostPlaceholder() && name != HostPlaceholder && !composed[name] {
 			composed[name] = true
@@ -121,14 +136,14 @@ func (t *Template) groupURLs() {
 func (t *Template) Revision() string { return t.revision }
 
 // Manifest returns a copy of the manifest with features applied and {{host}} unresolved.
-func (t *Template) Manifest() Manifest { return NewManifest(t.manifest.Endpoints...) }
+func (t *Template) Manifest() Manifest { return NewManifest(t.endpoints...) }
 
 // Endpoint returns a copy of the endpoint with the given URL, spelled as in the compiled manifest, {{host}} included.
 // Its context items are those of the served manifest, so they include those added by features. Pass them to
 // contextkeys.Middleware to make the manifest and the handler share one list.
 func (t *Template) Endpoint(url string) (Endpoint, error) {
-	urls := make([]string, len(t.manifest.Endpoints))
-	for i, e := range t.manifest.Endpoints {
+	urls := make([]string, len(t.endpoints))
+	for i, e := range t.endpoints {
 		if e.URL == url {
 			return e.clone(), nil
 		}
@@ -142,8 +157,8 @@ func (t *Template) Endpoint(url string) (Endpoint, error) {
 
 // URLs returns the URLs of the endpoints, in order, with {{host}} unresolved.
 func (t *Template) URLs() []URL {
-	urls := make([]URL, len(t.manifest.Endpoints))
-	for i, e := range t.manifest.Endpoints {
+	urls := make([]URL, len(t.endpoints))
+	for i, e := range t.endpoints {
 		urls[i] = CutURL(e.URL)
 	}
 	return urls
@@ -163,7 +178,7 @@ func (e *HostError) Error() string {
 // Size returns the number of bytes that [Template.Render] returns for a host. It is slightly too large if URLs collide
 // for that host.
 func (t *Template) Size(host string) int {
-	return t.size + len(host)*max(0, len(t.literals)-1)
+	return len(t.text) + len(host)*len(t.cuts)
 }
 
 // Render returns the manifest for a host as JSON on a single line, with a trailing newline. The host has no port. Since
@@ -173,7 +188,7 @@ func (t *Template) Render(host string) ([]byte, error) {
 	if !plausibleHost(host) {
 		return nil, fmt.Errorf("%q is not a host name or an IP address", host)
 	}
-	if len(t.literals) == 0 {
+	if len(t.text) == 0 {
 		return nil, errors.New("the template is empty: use one that Compile returned")
 	}
 	for _, u := range t.composed {
@@ -182,18 +197,18 @@ func (t *Template) Render(host string) ([]byte, error) {
 		}
 	}
 	if t.collides(host) {
-		doc, err := t.resolve(host).MarshalJSON()
+		doc, err := Manifest{t.endpoints}.resolve(host).MarshalJSON()
 		if err != nil {
 			return nil, err
 		}
 		return append(doc, '\n'), nil
 	}
 	out := make([]byte, 0, t.Size(host))
-	for i, l := range t.literals {
+	for i, literal := range t.literals() {
 		if i > 0 {
 			out = append(out, host...)
 		}
-		out = append(out, l...)
+		out = append(out, literal...)
 	}
 	return out, nil
 }
@@ -208,7 +223,7 @@ func (t *Template) collides(host string) bool {
 	for _, group := range t.collisionGroups {
 		seen := make(map[string]bool, len(group))
 		for _, i := range group {
-			url := strings.ReplaceAll(t.manifest.Endpoints[i].URL, HostPlaceholder, host)
+			url := strings.ReplaceAll(t.endpoints[i].URL, HostPlaceholder, host)
 			if seen[url] {
 				return true
 			}
@@ -220,10 +235,10 @@ func (t *Template) collides(host string) bool {
 
 // resolve returns the manifest with the host filled in. If two URLs become the same, the later endpoint wins but takes
 // the earlier one's position.
-func (t *Template) resolve(host string) Manifest {
+func (m Manifest) resolve(host string) Manifest {
 	var out Manifest
-	place := make(map[string]int, len(t.manifest.Endpoints))
-	for _, e := range t.manifest.Endpoints {
+	place := make(map[string]int, len(m.Endpoints))
+	for _, e := range m.Endpoints {
 		e = e.clone()
 		e.URL = strings.ReplaceAll(e.URL, HostPlaceholder, host)
 		if i, ok := place[e.URL]; ok {

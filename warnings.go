@@ -58,7 +58,7 @@ func (m Manifest) OwnWarnings(d Deployment) []Finding {
 	v := warner{validator: validator{severity: SeverityWarning}, deployment: d, everywhere: m.everywhere(d)}
 	names := make(map[string]string)
 	collisions := make(map[string]*collisionGroup) // by everything except the authority
-	applied := m.WithFeatures(d.Features...)
+	applied := m.applied(d.Features)
 	for i, e := range applied.Endpoints {
 		v.base = Path{Field(e.URL)}
 		if u, err := ParseURL(e.URL); err == nil {

@@ -33,10 +33,11 @@ func (d *decoder) keepPlaces() {
 	slices.Sort(errors)
 	for i := range d.file.versions {
 		v := &d.file.versions[i]
-		for _, e := range v.manifest.Endpoints {
-			at := d.endpointAt(v.endpoints[e.URL], errors)
-			at.url = e.URL
-			v.places = append(v.places, at)
+		v.manifest = signpost.NewManifest(v.manifest.Endpoints...) // in few pieces of memory, unlike what was read
+		v.places = make([]endpointAt, len(v.manifest.Endpoints))
+		for j, e := range v.manifest.Endpoints {
+			v.places[j] = d.endpointAt(v.endpoints[e.URL], errors)
+			v.places[j].url = e.URL
 		}
 		v.endpoints = nil
 	}

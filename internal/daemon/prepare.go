@@ -26,6 +26,7 @@ type preparer struct {
 	features []string // nil means those that each definition enables
 	basePath string   // overrides that of the definition, unless empty
 	host     string   // used to test that manifests can be rendered
+	discard  bool     // drop each file once it is compiled, when nobody is going to print its lines
 }
 
 // all prepares documents on all cores.
@@ -37,6 +38,9 @@ func (p preparer) all(documents []document) []prepared {
 		workers.Go(func() {
 			for i := range numbers {
 				results[i] = p.one(documents[i].Document)
+				if p.discard {
+					results[i].file = nil
+				}
 			}
 		})
 	}
@@ -63,10 +67,7 @@ func (p preparer) one(d source.Document) (result prepared) {
 			failed("defect", "the definition cannot be read: %v\n%s", defect, debug.Stack())
 		}
 	}()
-	result.file = definition.Parse(d.Name, d.Text)
-	if p.basePath != "" {
-		result.file.BasePath = p.basePath
-	}
+	result.file = p.parse(d)
 	if result.findings = definition.Lint(result.file); hasErrors(result.findings) {
 		return result
 	}
@@ -77,6 +78,15 @@ func (p preparer) one(d source.Document) (result prepared) {
 	}
 	result.service = service
 	return result
+}
+
+// parse parses a document.
+func (p preparer) parse(d source.Document) *definition.File {
+	file := definition.Parse(d.Name, d.Text)
+	if p.basePath != "" {
+		file.BasePath = p.basePath
+	}
+	return file
 }
 
 // compile compiles a definition, and checks that it can be published and rendered.

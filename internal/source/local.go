@@ -86,6 +86,10 @@ func (l *local) Read() ([]Document, bool, error) {
 	}
 	same := func(a, b Document) bool { return a.Name == b.Name && a.Sum == b.Sum }
 	news := !slices.EqualFunc(documents, l.documents, same)
+	for name, f := range files {
+		f.document.Text = nil // the caller has it, and needs it once
+		files[name] = f
+	}
 	l.files, l.settled = files, len(errs) == 0 && l.trusted(files)
 	l.documents = slices.Clone(documents)
 	for i := range l.documents {

@@ -124,3 +124,21 @@ func TestLocalAtRest(t *testing.T) {
 		t.Errorf("when it rests: %v, %v", changed, err)
 	}
 }
+
+// TestTextIsNotKept: the caller parses a text once, so a source does not hold on to it.
+func TestTextIsNotKept(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.yaml"), []byte("versions: {v1: {endpoints: {}}}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	l := newLocal(dir, Options{Note: func(string) {}})
+	documents, changed, err := l.Read()
+	if err != nil || !changed || len(documents) != 1 || documents[0].Text == nil {
+		t.Fatalf("%v, %v, %v", documents, changed, err)
+	}
+	for name, f := range l.files {
+		if f.document.Text != nil {
+			t.Errorf("the text of %s is kept", name)
+		}
+	}
+}
