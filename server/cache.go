@@ -80,8 +80,9 @@ func (c *cache) get(ctx context.Context, k key) (e *entry, hit bool, err error) 
 	c.mu.RLock()
 	if e = c.entries[k]; e != nil {
 		e.users.Add(1)
-		if epoch := c.epoch.Load(); e.again.Load() != epoch { // avoid contention between cores: store only on change
-			e.again.Store(epoch)
+		c.askedAgain(e)
+		if recent := k.route.recent.of(k.gzip); e.ready.Load() && recent.Load() != e {
+			recent.Store(e) // under the lock: an entry that was removed must not come back
 		}
 	}
 	c.mu.RUnlock()
@@ -89,6 +90,34 @@ func (c *cache) get(ctx context.Context, k key) (e *entry, hit bool, err error) 
 		return e, true, nil
 	}
 	return c.getSlowly(ctx, k, e)
+}
+
+// recent returns the entry that was last asked for, if it is for this host. Most services have one host, which then
+// needs neither a lock nor a look-up.
+func (c *cache) recent(route *route, host string, gzip bool) *entry {
+	e := route.recent.of(gzip).Load()
+	if e == nil || e.host != host || !e.use() {
+		return nil
+	}
+	c.askedAgain(e)
+	return e
+}
+
+// askedAgain notes that an entry was asked for again recently.
+func (c *cache) askedAgain(e *entry) {
+	if epoch := c.epoch.Load(); e.again.Load() != epoch { // avoid contention between cores: store only on change
+		e.again.Store(epoch)
+	}
+}
+
+// use adds a user to an entry, unless it has none any more.
+func (e *entry) use() bool {
+	for {
+		n := e.users.Load()
+		if n == 0 || e.users.CompareAndSwap(n, n+1) {
+			return n > 0
+		}
+	}
 }
 
 // getSlowly makes an entry, or waits until the goroutine that came first has made it.
@@ -220,6 +249,7 @@ func (c *cache) evict(size int64, sparing bool) bool {
 func (c *cache) remove(place *list.Element) {
 	e := c.queue.Remove(place).(*entry)
 	delete(c.entries, e.key)
+	e.route.recent.of(e.gzip).CompareAndSwap(e, nil)
 	c.bytes -= e.size
 	if e.users.Load() > 1 { // being sent, so it stays in memory
 		c.room.take(e.size)

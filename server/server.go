@@ -281,7 +281,7 @@ func (h *Handler) InFlight() int64 { return h.cache.room.inUse() }
 // that describe the body; Vary, Cache-Control and Access-Control-Expose-Headers are extended.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d := deliveries.Get().(*delivery)
-	*d = delivery{handler: h, request: r}
+	d.handler, d.request = h, r
 	if h.observe != nil {
 		d.start = time.Now()
 	}
@@ -325,14 +325,22 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, d *delivery) *r
 
 // manifest returns the response to a request for a manifest.
 func (h *Handler) manifest(r *http.Request, route *route, d *delivery) *response {
-	host, refused := h.hosts.host(r)
-	if refused != nil {
-		d.event.Refused = refused.refused
-		return h.problems[refused]
+	gzip := acceptsGzip(r.Header["Accept-Encoding"])
+	var e *entry
+	hit := true
+	if h.hosts.isRequestHost && r.URL.User == nil {
+		e = h.cache.recent(route, r.Host, gzip) // a host that is in the cache was accepted before
 	}
-	e, hit, err := h.cache.get(r.Context(), key{route, host, acceptsGzip(r.Header["Accept-Encoding"])})
-	if err != nil {
-		return h.failed(err, d)
+	if e == nil {
+		host, refused := h.hosts.host(r)
+		if refused != nil {
+			d.event.Refused = refused.refused
+			return h.problems[refused]
+		}
+		var err error
+		if e, hit, err = h.cache.get(r.Context(), key{route, host, gzip}); err != nil {
+			return h.failed(err, d)
+		}
 	}
 	d.entry = e
 	d.event.Host = e.host

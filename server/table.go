@@ -27,6 +27,17 @@ type route struct {
 	deprecation       Deprecation
 	fields            []field     // additional header fields of its responses
 	retired           atomic.Bool // no longer published
+	recent            recentEntries
+}
+
+// recentEntries are the entries of a route in the cache that were last asked for, plain and compressed, or nil.
+type recentEntries struct{ plain, gzip atomic.Pointer[entry] }
+
+func (r *recentEntries) of(gzip bool) *atomic.Pointer[entry] {
+	if gzip {
+		return &r.gzip
+	}
+	return &r.plain
 }
 
 // newTable returns the table for the services. It reuses unchanged routes of the previous table.
@@ -68,10 +79,8 @@ func (t *table) add(base string, service Service, before *table) error {
 		if template == nil || template.Revision() == "" {
 			return fmt.Errorf("version %s has no template: use one returned by signpost.Compile", name)
 		}
-		for _, u := range template.URLs() {
-			if other := routes.OtherVersion(u, name, declared); other != "" {
-				return fmt.Errorf("version %s lists %q: move it to %s, or remove it", name, u, other)
-			}
+		if err := checkVersions(template, name, declared); err != nil {
+			return err
 		}
 		path := routes.Path(base, name)
 		r, deprecation := before.routes[path], service.Deprecated[name]
@@ -82,6 +91,19 @@ func (t *table) add(base string, service Service, before *table) error {
 		t.routes[path] = r
 		t.largest = max(t.largest, int64(template.Size("")))
 		t.paths = append(t.paths, path)
+	}
+	return nil
+}
+
+// checkVersions reports a URL of a version that names another one of those declared.
+func checkVersions(template *signpost.Template, name string, declared map[string]bool) error {
+	if len(declared) == 1 {
+		return nil // it is the only one, as in most services
+	}
+	for _, u := range template.URLs() {
+		if other := routes.OtherVersion(u, name, declared); other != "" {
+			return fmt.Errorf("version %s lists %q: move it to %s, or remove it", name, u, other)
+		}
 	}
 	return nil
 }

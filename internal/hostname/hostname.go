@@ -73,8 +73,15 @@ func IsName(host string) bool {
 		if label++; label == 1 {
 			letter = c >= 'a' && c <= 'z'
 		}
+		if inLabel[c] { // nearly always
+			if label > MaxLabel {
+				return false
+			}
+			last = c
+			continue
+		}
 		switch {
-		case c == '.' && (label == 1 || last == '-'), c == '-' && last == '.', label > MaxLabel && c != '.', notInName(rune(c)):
+		case c == '.' && (label == 1 || last == '-'), c == '-' && (last == '.' || label > MaxLabel), c != '.' && c != '-':
 			return false
 		case c == '.':
 			label = 0
@@ -83,6 +90,14 @@ func IsName(host string) bool {
 	}
 	return letter && label > 0 && last != '-' && len(host) <= MaxName
 }
+
+// inLabel holds the characters that may be anywhere in a label.
+var inLabel = func() (in [256]bool) {
+	for c := range in {
+		in[c] = c != '.' && c != '-' && !notInName(rune(c))
+	}
+	return in
+}()
 
 const (
 	allowedCharacters = `use letters, digits, "-", "_" and "."`
