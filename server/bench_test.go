@@ -57,6 +57,7 @@ func hits(h *Handler) map[string]*http.Request {
 		"OPTIONS":     request("OPTIONS", "feeds.example.com"),
 		"405":         request("DELETE", "feeds.example.com"),
 		"421":         request("GET", "other.example.com"),
+		"404":         httptest.NewRequest("GET", "/wp-login.php", nil),
 	}
 }
 
@@ -110,7 +111,7 @@ func BenchmarkServe(b *testing.B) {
 	embedded := newHandler(b, Options{}, v1(compile(b, "a")))
 	requests := hits(embedded)
 	h := wired(b, Options{}, v1(compile(b, "a")))
-	for _, name := range []string{"plain", "gzip", "304", "421", "405"} {
+	for _, name := range []string{"plain", "gzip", "304", "421", "405", "404"} {
 		b.Run("hit "+name, func(b *testing.B) { serve(b, h, requests[name]) })
 	}
 	b.Run("hit embedded", func(b *testing.B) { serve(b, embedded, requests["plain"]) })

@@ -65,10 +65,33 @@ func quality(params string) float64 {
 		if !strings.EqualFold(name, "q") {
 			continue
 		}
+		if q, ok := shortQuality(value); ok {
+			return q
+		}
 		if q, err := strconv.ParseFloat(value, 64); err == nil && q <= 1 {
 			return max(q, 0)
 		}
 		return 0
 	}
 	return 1
+}
+
+// shortQuality reads a weight as RFC 9110 writes it, such as 0.8: a digit, and up to three after a point.
+func shortQuality(value string) (q float64, ok bool) {
+	if len(value) == 0 || len(value) > len("0.000") || len(value) > 1 && value[1] != '.' {
+		return 0, false
+	}
+	n, scale := 0, 1
+	for i := range len(value) {
+		switch c := value[i]; {
+		case i == 1:
+			continue
+		case c < '0' || c > '9':
+			return 0, false
+		case i > 1:
+			scale *= 10
+		}
+		n = 10*n + int(value[i]-'0')
+	}
+	return float64(n) / float64(scale), n <= scale
 }
