@@ -26,7 +26,7 @@ lint:
 	$(GO) -C tools/release vet ./...
 	$(GO) -C tools/release tool -modfile=../go.mod staticcheck ./...
 
-# The tables and plots of docs/performance.md and docs/operate.md. It takes about twenty minutes, on a quiet machine.
+# The tables and plots of docs/performance.md and docs/operate.md. It takes about half an hour, on a quiet machine.
 bench: programs load
 	$(GO) run ./bench
 

@@ -43,6 +43,8 @@ var variants = []variant{
 	{contender: ours, what: "304", wrk: knownAsked, against: bare, near: true},
 	{contender: bare, what: "gzip", wrk: gzipAsked, against: bareGzip, near: true},
 	{contender: ours, what: "gzip", wrk: gzipAsked, against: bareGzip, near: true},
+	{contender: bareNoGC, against: bare},
+	{contender: oursNoGC, against: bare},
 	{contender: nginxTuned, against: bare},
 	{contender: nginxTuned, what: "gzip", wrk: gzipAsked, against: bareGzip},
 	{contender: nginxDefault, against: bare},
@@ -192,7 +194,7 @@ func (b *bench) startUps() (map[string]time.Duration, error) {
 	}
 	times := make(map[string]time.Duration)
 	for _, contender := range contenders {
-		if b.missing[contender.name] != nil {
+		if isControl(contender.name) || b.missing[contender.name] != nil {
 			continue
 		}
 		var all []time.Duration

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -89,6 +90,10 @@ const (
 	caddy        = "Caddy, templates"
 	nginxDefault = "nginx, sub_filter"
 	nginxTuned   = "nginx, sub_filter, tuned"
+
+	// The same two programs without garbage collection show how much of their latency it is.
+	bareNoGC = bare + ", no GC"
+	oursNoGC = ours + ", no GC"
 )
 
 var contenders = []contender{
@@ -98,12 +103,24 @@ var contenders = []contender{
 	{name: ours, command: func(b *bench, s *site, address string) ([]string, error) {
 		return []string{b.signpost, "serve", "--listen", address, s.path("service.yaml")}, nil
 	}},
+	{name: bareNoGC, constant: true, command: func(b *bench, s *site, address string) ([]string, error) {
+		return slices.Concat(noGC, []string{b.bare, address, s.path("constant.json"), s.path("constant.json.gz")}), nil
+	}},
+	{name: oursNoGC, command: func(b *bench, s *site, address string) ([]string, error) {
+		return slices.Concat(noGC, []string{b.signpost, "serve", "--listen", address, s.path("service.yaml")}), nil
+	}},
 	{name: express, version: []string{"node", "--version"}, command: nodeCommand("express.js")},
 	{name: fastify, version: []string{"node", "--version"}, command: nodeCommand("fastify.js")},
 	{name: caddy, version: []string{"caddy", "version"}, command: caddyCommand},
 	{name: nginxDefault, version: []string{"nginx", "-v"}, command: nginxCommand("access_log access.log;")},
 	{name: nginxTuned, version: []string{"nginx", "-v"}, command: nginxCommand("access_log off; output_buffers 1 4m; keepalive_requests 1000000;")},
 }
+
+// isControl reports whether a contender is there to explain others, and does not compete.
+func isControl(name string) bool { return name == bareNoGC || name == oursNoGC }
+
+// noGC starts a Go program that collects no garbage, up to a limit that a run does not reach.
+var noGC = []string{"env", "GOGC=off", "GOMEMLIMIT=6GiB"}
 
 func nodeCommand(script string) func(*bench, *site, string) ([]string, error) {
 	return func(b *bench, s *site, address string) ([]string, error) {

@@ -3,7 +3,7 @@
 //
 //	go run ./bench [flags] [compare | growth | sizing | micro]...
 //
-// By default it runs all parts, which takes about twenty minutes on an otherwise idle machine. It needs Linux, two
+// By default it runs all parts, which takes about half an hour on an otherwise idle machine. It needs Linux, two
 // cores, taskset and wrk; contenders that are not installed are skipped with a message.
 package main
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -97,6 +98,8 @@ func microTable(results map[string]microResult) string {
 // seconds formats a time with at most three digits.
 func seconds(s float64) string {
 	switch {
+	case math.IsNaN(s):
+		return notMeasured
 	case s < 1e-6:
 		return fmt.Sprintf("%.0f ns", s*1e9)
 	case s < 1e-3:

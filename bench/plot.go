@@ -80,7 +80,7 @@ func comparePlot(all []*comparison) []byte {
 	var shown []variant
 	for _, v := range variants {
 		measured := func(c *comparison) bool { return c.results[v.name()] != nil }
-		if v.name() != bare && slices.ContainsFunc(all, measured) {
+		if v.name() != bare && !isControl(v.contender) && slices.ContainsFunc(all, measured) {
 			shown = append(shown, v)
 		}
 	}
