@@ -434,3 +434,15 @@ func TestManifestHasNoShortForms(t *testing.T) {
 		}
 	}
 }
+
+// TestSameBasePath: services without a base path have the same one. What is not a definition at all has none.
+func TestSameBasePath(t *testing.T) {
+	one, two, none := Parse("one.yaml", []byte(minimal)), Parse("two.yaml", []byte(minimal)), Parse("none.yaml", []byte("[]"))
+	var got []string
+	for _, f := range Errors(none, one, two, none) {
+		got = append(got, f.File+" "+f.Rule)
+	}
+	if fmt.Sprint(got) != "[none.yaml wrong-type two.yaml base-path none.yaml wrong-type]" {
+		t.Errorf("got %v", got)
+	}
+}

@@ -155,6 +155,9 @@ func TestOneMistake(t *testing.T) {
 		{"version without endpoints", "  v1:\n    endpoints:", "  v1: {deprecated: {since: 2126-01-01}}\nx-1:\n    endpoints:", `14:3 version v1 has no endpoints ()`},
 		{"misplaced, with another version", "versions:\n  v1:\n    endpoints:", "endpoints: {}\nversions:\n  v1:\n    endpoints:", `13:1 unknown field "endpoints" in the definition (known: $schema, service, allow, base_path, enable, context_keys, features, modifiers, versions)`},
 		{"an option that is no plain number", "{value: football, label: Football}", "017", `12:15 017 is not a plain number (put it in quotes if it is text; if it is a number, write it in plain digits)`},
+		{"version V1 with a URL of v2", "  v1:\n    endpoints:\n      https://{{host}}/v1/feeds:", "  V1:\n    endpoints:\n      https://{{host}}/v2/feeds:", `14:3 "V1" is not a version: a version is v and a number (did you mean "v1"?) fix
+16:7 URL "https://{{host}}/v2/feeds" names version v2, which the service does not have (declare v2 under versions, or correct the URL)`},
+		{"a number for $schema", "service: Sports", "$schema: 5\nservice: Sports", `1:10 $schema must be text, not a number (put it in quotes: "5") fix`},
 		{"an author's own field", "service: Sports", "x-anchors: &a {anything: [1, 2]}\nservice: Sports", ``},
 	} {
 		t.Run(test.name, func(t *testing.T) {
