@@ -96,6 +96,9 @@ func (c *CLI) importOpenAPI(path, rootDir string, opts openapi.Options) error {
 		fmt.Fprintln(c.Stderr, note)
 	}
 	if result.Endpoints == 0 {
+		if result.Operations == 0 {
+			return importError(path, errors.New("the document has no operations"))
+		}
 		return importError(path, fmt.Errorf("none of %s can be an endpoint", plural(result.Operations, "operation")))
 	}
 	fmt.Fprintf(c.Stderr, "%s: %s from %s, %s\n", name,
