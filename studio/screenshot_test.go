@@ -89,11 +89,11 @@ func TestScreenshot(t *testing.T) {
 	p := openTab(t, serveExample(t))
 	p.emulate(1440, 930, 1.5, "light")
 	p.waitText("#answer-facts", "200 OK")
-	p.typeInto(field("Limit"), "6")
-	p.waitText("#answer-facts", "6 entries")
+	p.typeInto(field("Limit"), "9")
+	p.waitText("#answer-facts", "9 entries")
 	p.typeInto(field("signedDeviceInfoToken"), "living-room-tv")
 	p.waitText("#feed-url", "ctx=")
-	p.wait(`document.querySelectorAll(".picture img").length === 6 && !document.querySelector("#answer-facts").textContent.includes("not the current") && ` + settled)
+	p.wait(`document.querySelectorAll(".picture img").length === 9 && !document.querySelector("#answer-facts").textContent.includes("not the current") && ` + settled)
 	write(p, "studio")
 
 	everySize := func(p *tab, name string) {

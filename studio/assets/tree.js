@@ -1,7 +1,7 @@
 // The tree of endpoints by path, with marks for what is wrong with them.
 
 import { open } from "./actions.js";
-import { address, badge, byId, count, h, lazy, plain, value } from "./dom.js";
+import { badge, byId, count, h, lazy, plain, value } from "./dom.js";
 import { more } from "./parts.js";
 import { go } from "./route.js";
 import { nestingOf, pathOf, riskOf } from "./select.js";
@@ -13,7 +13,7 @@ import { change, state } from "./store.js";
 /** @typedef {{ endpoint: Endpoint, level: number, risk: ReturnType<typeof riskOf>, words: string }} Row */
 
 // So many rows are added at a time, when the end of the list is scrolled to: a browser lays them out without delay.
-const page = 150;
+const page = 100;
 
 /** How many rows of a list are shown. Another list begins at its top. */
 let room = { of: "", rows: /** @type {unknown} */ (null), n: page, found: 0 };
@@ -104,7 +104,7 @@ function item(s, v, { endpoint: e, level, risk }, chosen, focusable) {
     onclick: () => choose(s, v, e), "data-key": e.key,
   },
   h("span", { class: "row" }, value(e.name, "name"), badge(e.method.toUpperCase(), e.method === "post" ? "post" : "get")),
-  h("span", { class: "where" }, address(pathOf(e))),
+  h("span", { class: "where" }, value(pathOf(e))),
   (risk.lost.length > 0 || risk.findings > 0 || risk.changes > 0 || risk.differs || e.deprecated) && h("span", { class: "row marks" },
     risk.lost.length > 0 && badge(`−${count(risk.lost.length, "key")}`, "bad", `Feeds here lose ${risk.lost.join(", ")}`),
     risk.findings > 0 && badge(count(risk.findings, "finding"), "notable"),
