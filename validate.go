@@ -51,7 +51,7 @@ func (m Manifest) Validate() []Finding {
 // Validate returns all errors in the feature. Paths start at the feature.
 func (f Feature) Validate() []Finding {
 	v := validator{severity: SeverityError}
-	v.required(f.Name, "feature", Path{Field("name")})
+	v.required(f.Name, "feature", nil, Field("name"))
 	v.contextItems(f.ContextObj)
 	return v.findings
 }
@@ -81,8 +81,9 @@ func (v *validator) add(rule, hint string, path Path, format string, args ...any
 func (v *validator) replace(value any) { v.findings[len(v.findings)-1].Replacement = value }
 
 // required reports an empty field. The last step of the path is its name.
-func (v *validator) required(text, owner string, path Path) {
+func (v *validator) required(text, owner string, path Path, more ...Step) {
 	if text == "" {
+		path = path.then(more...)
 		field := path[len(path)-1].(Field)
 		v.add(RuleRequiredField, requiredHints[owner+" "+string(field)], path, "%s has no %s", owner, field)
 	}
@@ -107,10 +108,10 @@ func (v *validator) endpoint(e Endpoint) {
 	if err := CutURL(e.URL).check(); err != nil {
 		v.add(RuleURL, err.hint, nil, "%s", err.message)
 	}
-	v.required(e.Name, "endpoint", Path{Field("name")})
+	v.required(e.Name, "endpoint", nil, Field("name"))
 	switch lower := strings.ToLower(e.Method); {
 	case e.Method == "":
-		v.required(e.Method, "endpoint", Path{Field("method")})
+		v.required(e.Method, "endpoint", nil, Field("method"))
 	case e.Method == MethodGet || e.Method == MethodPost:
 	case lower == MethodGet || lower == MethodPost:
 		v.add(RuleMethod, "write it in lower case: "+lower, Path{Field("method")}, `method %q is not "get" or "post"`, e.Method)
@@ -120,13 +121,16 @@ func (v *validator) endpoint(e Endpoint) {
 	}
 	switch {
 	case e.MIMEType == "":
-		v.required(e.MIMEType, "endpoint", Path{Field("mime_type")})
+		v.required(e.MIMEType, "endpoint", nil, Field("mime_type"))
 	case !validMIMEType(e.MIMEType):
 		v.add(RuleMIMEType, "the usual one is application/json", Path{Field("mime_type")},
 			"mime_type %q is not a media type (type/subtype)", e.MIMEType)
 	}
 	v.contextItems(e.ContextObj)
 
+	if len(e.Modifiers) == 0 {
+		return
+	}
 	ids, keys := make(map[string]bool), make(map[string]bool)
 	for i, m := range e.Modifiers {
 		path := Path{Field("modifiers"), Item(i)}
@@ -140,19 +144,25 @@ func (v *validator) endpoint(e Endpoint) {
 }
 
 func validMIMEType(s string) bool {
+	if s == MIMEJSON { // nearly always
+		return true
+	}
 	mediaType, _, err := mime.ParseMediaType(s)
 	return err == nil && strings.Count(mediaType, "/") == 1 && !strings.Contains(mediaType, "*") && s == strings.TrimSpace(s)
 }
 
 func (v *validator) contextItems(items []ContextItem) {
+	if len(items) == 0 {
+		return
+	}
 	keys, sentAs := make(map[string]bool), make(map[string]string)
 	for i, c := range items {
 		path := Path{Field("context_obj"), Item(i)}
-		v.required(c.Key, "context item", path.then(Field("key")))
+		v.required(c.Key, "context item", path, Field("key"))
 		switch c.Type {
 		case ContextCtx, ContextBodyParam:
 		case "":
-			v.required(c.Type, "context item", path.then(Field("type")))
+			v.required(c.Type, "context item", path, Field("type"))
 		default:
 			v.add(RuleContextType, "", path.then(Field("type")), `context type %q is not "ctx" or "bodyParam"`, c.Type)
 			for _, known := range []string{ContextCtx, ContextBodyParam} {
@@ -184,8 +194,8 @@ func (v *validator) contextItems(items []ContextItem) {
 
 // modifier validates one modifier. keys holds the query parameters of the modifiers before it.
 func (v *validator) modifier(m Modifier, path Path, keys map[string]bool) {
-	v.required(m.ID, "modifier", path.then(Field("id")))
-	v.required(m.Name, "modifier", path.then(Field("name")))
+	v.required(m.ID, "modifier", path, Field("id"))
+	v.required(m.Name, "modifier", path, Field("name"))
 	if len(m.Params) == 0 {
 		v.add(RuleRequiredField, "", path.then(Field("params")), "modifier has no params")
 	}
@@ -195,28 +205,27 @@ func (v *validator) modifier(m Modifier, path Path, keys map[string]bool) {
 }
 
 func (v *validator) param(p Param, path Path, keys map[string]bool) {
-	keyPath := path.then(Field("key"))
+	keyPath := func() Path { return path.then(Field("key")) }
 	switch {
 	case p.Key == "":
-		v.required(p.Key, "modifier", keyPath)
+		v.required(p.Key, "modifier", path, Field("key"))
 	case p.Key == reservedKey:
-		v.add(RuleModifierKeyReserved, "choose another parameter name", keyPath,
+		v.add(RuleModifierKeyReserved, "choose another parameter name", keyPath(),
 			`modifier key "ctx" is reserved: clients send context keys in that parameter`)
 	case keys[p.Key]:
-		v.add(RuleModifierKeyDuplicate, "both controls would set the same parameter", keyPath,
+		v.add(RuleModifierKeyDuplicate, "both controls would set the same parameter", keyPath(),
 			"modifier key %q is used twice in this endpoint", p.Key)
 	}
 	keys[p.Key] = true
-	v.required(p.UI.Label, "modifier", path.then(Field("ui"), Field("label")))
+	v.required(p.UI.Label, "modifier", path, Field("ui"), Field("label"))
 
-	typePath := path.then(Field("schema"), Field("type"))
 	switch p.Schema.Type {
 	case TypeString, TypeNumber, TypeBoolean:
 	case "":
-		v.required(p.Schema.Type, "modifier schema", typePath)
+		v.required(p.Schema.Type, "modifier schema", path, Field("schema"), Field("type"))
 		return
 	default:
-		v.add(RuleWrongType, "", typePath, `schema.type %q is not "string", "number" or "boolean"`, p.Schema.Type)
+		v.add(RuleWrongType, "", path.then(Field("schema"), Field("type")), `schema.type %q is not "string", "number" or "boolean"`, p.Schema.Type)
 		return
 	}
 	v.options(p, path)
@@ -225,10 +234,12 @@ func (v *validator) param(p Param, path Path, keys map[string]bool) {
 
 // options checks ui.options and schema.enum, which make a dropdown. A nil slice means that the field is absent.
 func (v *validator) options(p Param, path Path) {
+	if p.UI.Options == nil && p.Schema.Enum == nil {
+		return
+	}
 	optionsPath := path.then(Field("ui"), Field("options"))
 	enumPath := path.then(Field("schema"), Field("enum"))
-	isSelect := p.UI.Options != nil || p.Schema.Enum != nil
-	if isSelect && p.Schema.Type != TypeString {
+	if p.Schema.Type != TypeString {
 		where := optionsPath
 		if p.UI.Options == nil {
 			where = enumPath
@@ -237,27 +248,27 @@ func (v *validator) options(p Param, path Path) {
 			"a %s modifier has options", p.Schema.Type)
 		return
 	}
-	if isSelect && len(p.UI.Options) == 0 && (p.UI.Options != nil || len(p.Schema.Enum) == 0) {
+	if len(p.UI.Options) == 0 && (p.UI.Options != nil || len(p.Schema.Enum) == 0) {
 		v.add(RuleSelectOptions, "list each value with its label", optionsPath, "a select has no options")
 		return
 	}
-	seen := make(map[string]bool)
-	value := func(value string, path Path) {
+	seen := make(map[string]bool, len(p.UI.Options)+len(p.Schema.Enum))
+	value := func(value string, path Path, more ...Step) {
 		switch {
 		case value == "":
-			v.add(RuleSelectOptions, "an empty value looks like no choice at all", path, "an option has an empty value")
+			v.add(RuleSelectOptions, "an empty value looks like no choice at all", path.then(more...), "an option has an empty value")
 		case seen[value]:
-			v.add(RuleSelectOptions, "", path, "option value %q is duplicated", value)
+			v.add(RuleSelectOptions, "", path.then(more...), "option value %q is duplicated", value)
 		}
 		seen[value] = true
 	}
 	for i, o := range p.UI.Options {
-		value(o.Value, optionsPath.then(Item(i), Field("value")))
-		v.required(o.Label, "option", optionsPath.then(Item(i), Field("label")))
+		value(o.Value, optionsPath, Item(i), Field("value"))
+		v.required(o.Label, "option", optionsPath, Item(i), Field("label"))
 	}
 	for i, e := range p.Schema.Enum {
 		if p.UI.Options == nil {
-			value(e, enumPath.then(Item(i)))
+			value(e, enumPath, Item(i))
 		}
 	}
 	if p.UI.Options != nil && p.Schema.Enum != nil && !sameSet(p.Schema.Enum, optionValues(p)) {
@@ -349,7 +360,7 @@ func optionValues(p Param) []string {
 }
 
 func sameSet(a, b []string) bool {
-	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+	return slices.Equal(a, b) || slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
 func quotedList(values []string) string {

@@ -127,6 +127,9 @@ func lastSegment(path string) string { return path[strings.LastIndexByte(path, '
 var colonName = regexp.MustCompile(`/:([A-Za-z_][A-Za-z0-9_]*)(/|$)`)
 
 func (v *warner) colonPlaceholder(u URL) {
+	if !strings.Contains(u.path, "/:") {
+		return
+	}
 	found := colonName.FindStringSubmatch(u.path)
 	if found == nil {
 		return
@@ -144,6 +147,9 @@ func (v *warner) colonPlaceholder(u URL) {
 
 // query reports modifiers whose parameter is already in the URL.
 func (v *warner) query(u URL, e Endpoint) {
+	if u.Query() == "" {
+		return
+	}
 	used, _ := url.ParseQuery(u.Query()) // an unparsable part is not a key
 	if len(used) == 0 {
 		return
@@ -217,7 +223,10 @@ func (m Modifier) Warnings() []Finding {
 
 func (v *warner) optionLabels(m Modifier, path Path) {
 	for i, p := range m.Params {
-		labels := make(map[string]string)
+		if len(p.UI.Options) == 0 {
+			continue
+		}
+		labels := make(map[string]string, len(p.UI.Options))
 		for j, o := range p.UI.Options {
 			if first, taken := labels[o.Label]; taken && o.Label != "" {
 				v.add(RuleOptionLabelDuplicate, "editors see the label alone: make it tell the options apart",
