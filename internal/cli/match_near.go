@@ -32,11 +32,29 @@ func noMatch(index *signpost.Index, versions []signpost.Version, feed string) er
 	if misses := nearMisses(index, u, ports); len(misses) > 0 {
 		return fmt.Errorf("no endpoint answers for %q; close matches:%s", feed, list(misses))
 	}
+	if other := inLowerCase(versions, feed); other != "" {
+		return fmt.Errorf("no endpoint answers for %q; close matches:%s", feed, list([]string{other + " (upper and lower case)"}))
+	}
 	slices.SortStableFunc(near, func(a, b string) int {
 		common := func(url string) int { return commonPrefix(signpost.CutURL(url).Path(), u.Path()) }
 		return cmp.Compare(common(b), common(a))
 	})
 	return fmt.Errorf("no endpoint answers for %q; the nearest on host %s:%s", feed, u.Hostname(), list(near))
+}
+
+// inLowerCase returns the endpoint that would answer for a feed if letters were the same in upper and lower case, or "".
+func inLowerCase(versions []signpost.Version, feed string) string {
+	var folded signpost.Version
+	written := make(map[string]string) // by the URL in lower case
+	for _, v := range versions {
+		for _, e := range v.Manifest.Endpoints {
+			lower := strings.ToLower(e.URL)
+			written[lower] = e.URL
+			folded.Manifest.Endpoints = append(folded.Manifest.Endpoints, signpost.Endpoint{URL: lower})
+		}
+	}
+	m, _ := signpost.NewIndex(folded).Match(strings.ToLower(feed))
+	return written[m.Endpoint]
 }
 
 // list returns the first few texts, each on a line of its own.
