@@ -446,3 +446,13 @@ func TestSameBasePath(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// TestHintListsSomeNames: a hint lists the first names, and counts the others.
+func TestHintListsSomeNames(t *testing.T) {
+	text := "modifiers:\n" + repeated(maxListed+3, "  m%d: {kind: text, id: m%[1]d, name: M, key: k%[1]d, label: M}\n") +
+		"versions: {v1: {endpoints: {\"https://{{host}}/a\": {name: A, method: get, mime_type: application/json, modifiers: [quality]}}}}\n"
+	findings := Errors(Parse("f.yaml", []byte(text)))
+	if len(findings) != 1 || findings[0].Hint != "known: m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11 and 3 more" {
+		t.Errorf("got %v, hint %q", findings, findings[0].Hint)
+	}
+}
