@@ -38,7 +38,7 @@ type sarifRule struct {
 	Short         sarifText   `json:"shortDescription"`
 	Full          sarifText   `json:"fullDescription"`
 	Help          sarifHelp   `json:"help"`
-	HelpURI       string      `json:"helpUri,omitempty"`
+	HelpURI       string      `json:"helpUri"`
 	Configuration sarifConfig `json:"defaultConfiguration"`
 }
 
@@ -55,18 +55,10 @@ type sarifHelp struct {
 	Markdown string `json:"markdown"`
 }
 
-// docsURL is the URL of the published docs directory, for links to rules. Set it at build time with
-// -ldflags "-X signpost/internal/cli.docsURL=…". If it is empty, rules have no helpUri: their help contains the whole text
-// of docs/rules.md anyway, and SARIF requires an absolute URL.
-var docsURL string
-
-// helpURI returns the URL of the documentation of a rule, or "".
-func helpURI(rule string) string {
-	if docsURL == "" {
-		return ""
-	}
-	return docsURL + "/rules.md#" + rule
-}
+// docsURL is the URL of the published docs directory, for links to rules: SARIF requires absolute URLs. The release sets
+// it with -ldflags "-X signpost/internal/cli.docsURL=…". The default is a reserved name, so that it never leads to
+// somebody else's pages; the help of each rule contains the whole text of docs/rules.md anyway.
+var docsURL = "https://signpost.example/docs"
 
 // sarifFix is a change that resolves a result.
 type sarifFix struct {
@@ -138,7 +130,7 @@ func newSARIF(findings []signpost.Finding) sarif {
 		names = append(names, r.Name)
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{
 			ID: r.Name, Short: sarifText{r.Summary}, Full: sarifText{firstParagraph(ruleText(r.Name))},
-			Help: sarifHelp{forTerminal(ruleText(r.Name)), ruleText(r.Name)}, HelpURI: helpURI(r.Name),
+			Help: sarifHelp{forTerminal(ruleText(r.Name)), ruleText(r.Name)}, HelpURI: docsURL + "/rules.md#" + r.Name,
 			Configuration: sarifConfig{r.Severity},
 		})
 	}

@@ -191,7 +191,9 @@ func (r *release) build(platforms []string) error {
 // compile builds Signpost. The version is that of the release, whatever the state of the working tree, and neither
 // paths nor build IDs depend on the machine.
 func (r *release) compile(path, goos, goarch string) error {
-	return r.goCommand(goos, goarch, "build", "-trimpath", "-buildvcs=false",
-		"-ldflags=-s -w -buildid= -X signpost/internal/cli.release="+r.version+" -X signpost/internal/cli.docsURL="+r.docsURL,
-		"-o", path, "./cmd/signpost")
+	flags := "-ldflags=-s -w -buildid= -X signpost/internal/cli.release=" + r.version
+	if r.docsURL != "" {
+		flags += " -X signpost/internal/cli.docsURL=" + r.docsURL
+	}
+	return r.goCommand(goos, goarch, "build", "-trimpath", "-buildvcs=false", flags, "-o", path, "./cmd/signpost")
 }
