@@ -81,8 +81,7 @@ func TestPageLooksBack(t *testing.T) {
 
 // TestPageFindsThePort checks a local service: {{host}} has no port, but the service does.
 func TestPageFindsThePort(t *testing.T) {
-	var service *httptest.Server
-	service = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if strings.HasSuffix(r.URL.Path, "/endpoints-manifest") {
 			fmt.Fprint(w, `{"endpoints":{"https://127.0.0.1/v1/shows":{"name":"Shows","method":"get","mime_type":"application/json"},
