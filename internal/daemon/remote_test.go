@@ -206,7 +206,7 @@ func TestRemoteBounds(t *testing.T) {
 	cmd.Env = append(os.Environ(), "SSL_CERT_FILE="+root)
 	p := startCommand(t, cmd)
 	if !p.serves(t, "/moved"+manifestV1, "moved") {
-		t.Error("a redirect from http to http is not followed")
+		t.Error("a redirect to another port of the host is not followed")
 	}
 	if failures(p, "more than 5 redirects") != 1 || failures(p, "redirected from https to http") != 1 {
 		t.Error("a loop, or a redirect to plain http, is not refused")

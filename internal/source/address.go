@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"signpost/client"
+	"signpost/host"
 )
 
 // addressOrigin is a definition at an http or https URL. Its version is its ETag.
@@ -26,8 +27,8 @@ const fetchTimeout = 15 * time.Second
 const maxRedirects = 5
 
 // safeRedirect follows a few redirects on the same host, and none from https to plain http. Whoever controls the host that
-// was named decides where apps send access tokens, and nobody else should. The address, which may have a token in its
-// query, is not passed on as the referrer.
+// was named decides where apps send access tokens, and nobody else should. If the address has a query, which may be a
+// token, another port counts as another host. The address is not passed on as the referrer.
 func safeRedirect(req *http.Request, via []*http.Request) error {
 	if len(via) >= maxRedirects {
 		return fmt.Errorf("more than %d redirects", maxRedirects)
@@ -35,7 +36,8 @@ func safeRedirect(req *http.Request, via []*http.Request) error {
 	if req.URL.Scheme != "https" && via[0].URL.Scheme == "https" {
 		return errors.New("redirected from https to http")
 	}
-	if req.URL.Host != via[0].URL.Host {
+	from := via[0].URL
+	if !host.Equal(req.URL.Host, from.Host) || from.RawQuery != "" && req.URL.Port() != from.Port() {
 		return fmt.Errorf("redirected to another host, %s: use its address if that is right", req.URL.Host)
 	}
 	req.Header.Del("Referer")
