@@ -223,6 +223,7 @@ func TestPageSaysWhatFails(t *testing.T) {
 	// A file with errors, from the start.
 	show(s, "versions: {v1: {endpoints: {https://a.example/x: {name: X, method: GET, mime_type: application/json}}}}")
 	p.waitText("#endpoint-blank", "Fix the findings")
+	p.wait(`document.querySelector("#endpoint-blank button").offsetHeight < 60`)
 	p.click(`[...document.querySelectorAll(".views a")].find((a) => a.textContent.includes("Findings"))`)
 	p.waitText("#findings-summary", "1 error")
 	p.waitText(".text mark", "GET")

@@ -62,8 +62,9 @@ function mark(name, s) {
     return badge(s.changes.length, s.changes.some((c) => c.level === "breaking") ? "bad" : "");
   }
   if (name === "check" && state.check?.source === s.id && !state.check.running) {
-    const failed = state.check.results.filter((r) => r.status === "failed").length;
-    return failed ? badge(failed, "bad") : badge("✓", "good");
+    const having = (/** @type {string} */ status) => state.check?.results.filter((r) => r.status === status).length ?? 0;
+    if (having("failed")) return badge(having("failed"), "bad");
+    return having("warned") ? badge(having("warned"), "notable") : badge("✓", "good");
   }
   return null;
 }
