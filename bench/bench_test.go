@@ -96,7 +96,7 @@ func TestGrowth(t *testing.T) {
 			values[m] = 3e-6 * float64(n)
 		}
 		values[match] = 1e-6
-		values[atRest], values[atMost] = 10e6, 1e6*float64(n)
+		values[atStart], values[atMost] = 10e6, 1e6*float64(n)
 		g.points = append(g.points, point{n, values})
 	}
 	if each, exponent := g.constant(linting); math.Abs(each-3e-6) > 1e-9 || math.Abs(exponent-1) > 1e-9 {

@@ -18,12 +18,12 @@ const (
 	linting  = "lint"
 	render   = "render"
 	match    = "match"
-	atRest   = "idle memory"
+	atStart  = "memory at start"
 	atMost   = "peak memory"
 	perGroup = 100 // endpoints per service when the number of services grows
 )
 
-var measures = []string{startUp, linting, render, match, atRest, atMost}
+var measures = []string{startUp, linting, render, match, atStart, atMost}
 
 // growth holds the measures as a function of a number.
 type growth struct {
@@ -142,7 +142,7 @@ func (b *bench) serveGrown(texts [][]byte, base string, values map[string]float6
 			return err
 		}
 		values[startUp] = min(values[startUp], p.startUp.Seconds())
-		values[atRest], values[atMost] = float64(p.memory()), float64(p.peak())
+		values[atStart], values[atMost] = float64(p.memory()), float64(p.peak())
 		p.stop()
 		if time.Since(began) > time.Second {
 			return nil

@@ -309,7 +309,7 @@ func growthTable(g *growth) string {
 	fmt.Fprintf(&out, "%s per additional one | exponent |\n%s---|---|\n", header, rule)
 	for _, measure := range measures {
 		unit := seconds
-		if measure == atRest || measure == atMost {
+		if measure == atStart || measure == atMost {
 			unit = memory
 		}
 		fmt.Fprintf(&out, "| %s |", measure)
