@@ -223,6 +223,8 @@ func TestPageByKeyboard(t *testing.T) {
 	p.press(kb.Enter)
 	p.waitText("#endpoint-name", "Kids")
 	p.wait(`document.activeElement.textContent.includes("Kids")`)
+	p.waitText("#feed-url", "/v1/kids")
+	p.wait(`document.body.textContent.includes("is missing")`) // the response is there: nothing on the page moves any more
 	until("document.activeElement === " + field("Limit"))
 	p.eval("document.activeElement.select()")
 	p.press("4")
