@@ -103,7 +103,7 @@ func (c *cache) recent(route *route, host string, gzip bool) *entry {
 	return e
 }
 
-// askedAgain notes that an entry was asked for again recently.
+// askedAgain marks an entry as requested again recently.
 func (c *cache) askedAgain(e *entry) {
 	if epoch := c.epoch.Load(); e.again.Load() != epoch { // avoid contention between cores: store only on change
 		e.again.Store(epoch)

@@ -73,7 +73,7 @@ func TestCacheIsBounded(t *testing.T) {
 		t.Errorf("%d entries in %d bytes: the cache does not keep what it could", len(c.entries), c.bytes)
 	}
 	if look(t, c, hot) != before {
-		t.Error("hosts that were asked for once drove out one that is asked for again and again")
+		t.Error("hosts that were requested once evicted one that is requested repeatedly")
 	}
 	// There is one compressor per core in addition to the limit.
 	if grown, most := heapInUse()-heap, int64(limit+runtime.GOMAXPROCS(0)<<20); grown > most {
@@ -105,7 +105,7 @@ func TestCacheForgetsTheUnused(t *testing.T) {
 	look(t, c, k)
 	others()
 	if c.entries[k] == nil {
-		t.Error("a host that was asked for again is driven out by hosts that were not")
+		t.Error("a host that was requested again is evicted by hosts that were not")
 	}
 	now = now.Add(2 * recently)
 	others()

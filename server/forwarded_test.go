@@ -23,7 +23,7 @@ func FuzzForwarded(f *testing.F) {
 		if strings.ContainsAny(forwarded+other, "\r\n\x00") {
 			return // cannot occur in a header
 		}
-		const proxy = "proxy.example.com"
+		const proxy = "edge.example.com"
 		for name, header := range map[string]http.Header{
 			"a list":                 {"Forwarded": {forwarded + ", host=" + proxy}},
 			"a list, quoted":         {"Forwarded": {forwarded + `, for="[2001:db8::1]:1";host="` + proxy + `:443"`}},

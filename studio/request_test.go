@@ -56,7 +56,7 @@ func TestCompose(t *testing.T) {
 		"decoded":  "{\n  \"t\": \"s3cret\"\n}",
 		"problems": []any{},
 	})
-	// What is missing or wrong is said, and the rest is composed.
+	// The response reports what is missing or wrong, and composes the rest.
 	expect(compose("v1", "https://{{host}}/v1/feeds", nil, object{"page": "x", "hd": "maybe", "sort": "best", "q": "'"}, nil), object{
 		"url":      "https://localhost/v1/feeds?q=%27",
 		"ctx":      "",

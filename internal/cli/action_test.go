@@ -328,7 +328,7 @@ versions:
 func TestAction(t *testing.T) {
 	for _, need := range []string{"bash", "curl", "jq", "git"} {
 		if _, err := exec.LookPath(need); err != nil {
-			t.Skipf("%s is not installed: make setup installs it", need)
+			t.Skipf("THE ACTION WAS NOT TRIED: %s is not installed. make setup installs it, and make test does.", need)
 		}
 	}
 	const both = "{value: newest, label: Newest first}, {value: title, label: Title}"

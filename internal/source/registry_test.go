@@ -285,7 +285,7 @@ func TestFollowRegistry(t *testing.T) {
 	s = follow(t, registry, pinned, "")
 	step(true, 2, first)
 	front.Fail(func(w http.ResponseWriter, r *http.Request) bool {
-		t.Error("a digest is asked for again")
+		t.Error("a pinned digest is polled")
 		return false
 	})
 	step(false, 0, first)

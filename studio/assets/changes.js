@@ -66,7 +66,7 @@ function show(changes, id) {
   if (changes.length === 0) return h("p", { class: "blank", id: "changes-none" }, "Nothing has changed.");
   const order = Object.keys(levels);
   const sorted = [...changes].sort((a, b) => order.indexOf(a.level) - order.indexOf(b.level));
-  // The same change of several endpoints is said once.
+  // The same change of several endpoints is one row.
   const groups = [...Map.groupBy(sorted, (c) => JSON.stringify([c.level, c.rule, c.message])).values()];
   const totals = order.map((level) => [level, changes.filter((c) => c.level === level).length]).filter(([, n]) => n);
   return [
