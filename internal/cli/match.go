@@ -169,7 +169,7 @@ func printMatch(w io.Writer, m signpost.Match, several bool) error {
 		out.WriteString("\nThe feed gets these context keys:\n")
 		table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 		for _, item := range m.ContextObj {
-			fmt.Fprintf(table, "  %s\t%s\t%s\n", printable(item.Key), requiredWord(item), delivery(item))
+			fmt.Fprintf(table, "  %s\t%s\t%s\n", printable(item.Key), requiredWord(item), delivery(item, m.Descriptor.Method))
 		}
 		if err := table.Flush(); err != nil {
 			return err
@@ -201,14 +201,20 @@ func requiredWord(item signpost.ContextItem) string {
 	return "optional"
 }
 
-// delivery describes how a client sends a context key.
-func delivery(item signpost.ContextItem) string {
-	how := "in the ctx query parameter"
-	if item.Type == signpost.ContextBodyParam {
+// delivery describes how a client sends a context key in a request with the given method.
+func delivery(item signpost.ContextItem, method string) string {
+	how := fmt.Sprintf("by %q, which Signpost does not know", item.Type) // in somebody else's manifest
+	switch item.Type {
+	case signpost.ContextCtx:
+		how = "in the ctx query parameter"
+	case signpost.ContextBodyParam:
 		how = "in the request body"
 	}
 	if item.Mapper != "" {
 		how += ", as " + printable(item.SentAs())
+	}
+	if item.Type == signpost.ContextBodyParam && method == signpost.MethodGet {
+		how += " (not sent: a get request has no body)"
 	}
 	return how
 }
