@@ -349,6 +349,7 @@ func (o *together) registeredTwice(end *textEnd) {
 		} else if other = slices.IndexFunc(registered, foreign); other >= 0 {
 			first = registered[other]
 		} else {
+			o.otherSettings(end, number)
 			continue
 		}
 		url, also := o.index.endpoints[number].URL, ""
@@ -357,6 +358,23 @@ func (o *together) registeredTwice(end *textEnd) {
 		}
 		o.report(number, RuleRegisteredTwice, "the studio uses one of the two: remove the other, or give it a URL of its own",
 			"%q is also declared by another service%s%s", url, also, o.where(number, first))
+	}
+}
+
+// otherSettings reports an endpoint whose URL an earlier version of its service declares with other settings. If it only
+// has more context keys, judge reports that.
+func (o *together) otherSettings(end *textEnd, number int) {
+	e := o.index.endpoints[number]
+	first := end.ends[slices.IndexFunc(end.ends, func(n int) bool { return o.index.endpoints[n].source == e.source })]
+	if o.refs[first].version == o.refs[number].version {
+		return
+	}
+	earlier := o.index.endpoints[first].Endpoint
+	kept, shared := keySet(earlier.ContextObj), e.Endpoint
+	shared.ContextObj = slices.DeleteFunc(slices.Clone(e.ContextObj), func(item ContextItem) bool { return !kept[item.Key] })
+	if unlike(earlier, shared) {
+		o.report(number, RuleRegisteredTwice, "the studio uses one of the two: make them alike, or give each version URLs of its own",
+			"%q is declared with other settings by another version%s", e.URL, o.where(number, first))
 	}
 }
 

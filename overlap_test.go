@@ -41,6 +41,38 @@ func overlaps(judged, registered []signpost.Version) []string {
 	return texts
 }
 
+// Two versions of a service are registered in the same studio, which uses one descriptor for a URL.
+func TestVersionsWithOneURL(t *testing.T) {
+	post := func(v signpost.Version) signpost.Version {
+		v.Manifest.Endpoints[0].Method = signpost.MethodPost
+		return v
+	}
+	required := func(v signpost.Version) signpost.Version {
+		v.Manifest.Endpoints[0].ContextObj[0].Required = true
+		return v
+	}
+	const twice = `a registered-twice: "/feeds" is declared with other settings by another version (a:1)`
+	for _, test := range []struct {
+		name   string
+		v1, v2 signpost.Version
+		want   []string
+	}{
+		{"alike", together("a", "/feeds k"), together("a", "/feeds k"), nil},
+		{"another method", together("a", "/feeds"), post(together("a", "/feeds")), []string{twice}},
+		{"another item", together("a", "/feeds k"), required(together("a", "/feeds k")), []string{twice}},
+		{"fewer keys", together("a", "/feeds k"), together("a", "/feeds"), []string{twice}},
+		{"more keys", together("a", "/feeds"), together("a", "/feeds k"),
+			[]string{`a overlap-drops-context: feeds of "/feeds" do not get "k", as those of "/feeds" (a:1) do`}},
+		{"another service", together("a", "/feeds"), post(together("b", "/feeds")),
+			[]string{`b registered-twice: "/feeds" is also declared by another service (a:1)`}},
+	} {
+		test.v2.Name = "v2"
+		if diff := cmp.Diff(test.want, overlaps([]signpost.Version{test.v1, test.v2}, nil)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
+
 func TestOverlaps(t *testing.T) {
 	type services = []signpost.Version
 	for _, test := range []struct {

@@ -183,6 +183,24 @@ func (u URL) canonical() string {
 	return strings.ToLower(u.scheme) + "://" + strings.ToLower(u.authority) + authorityEnd + u.rest()
 }
 
+// pattern returns the URL as it is compared, without the names of its placeholders. URLs with the same pattern answer for
+// the same feeds.
+func (u URL) pattern() string { return withoutNames(u.canonical()) }
+
+// withoutNames removes the names of the placeholders from a URL or part of one.
+func withoutNames(url string) string {
+	text, _, rest, found := cutPlaceholder(url)
+	if !found {
+		return text
+	}
+	var out strings.Builder
+	for found {
+		out.WriteString(text + "{{}}")
+		text, _, rest, found = cutPlaceholder(rest)
+	}
+	return out.String() + text
+}
+
 // cutPlaceholder splits a URL around its first placeholder. {{host}} is treated as literal text.
 func cutPlaceholder(url string) (text, name, after string, found bool) {
 	from := 0

@@ -58,6 +58,7 @@ func (m Manifest) OwnWarnings(d Deployment) []Finding {
 	v := warner{validator: validator{severity: SeverityWarning}, deployment: d, everywhere: m.everywhere(d)}
 	names := make(map[string]string)
 	collisions := make(map[string]*collisionGroup) // by everything except the authority
+	patterns := make(map[string]string, len(m.Endpoints))
 	applied := m.applied(d.Features)
 	for i, e := range applied.Endpoints {
 		v.base = Path{Field(e.URL)}
@@ -65,11 +66,16 @@ func (m Manifest) OwnWarnings(d Deployment) []Finding {
 			v.url(u, e)
 			v.query(u, e)
 			v.thirdParty(u, e, len(m.Endpoints[i].ContextObj))
-			rest := u.scheme + "://" + u.rest()
-			if collisions[rest] == nil {
-				collisions[rest] = &collisionGroup{}
+			if first, taken := patterns[u.pattern()]; taken && first != e.URL {
+				v.sameToClients("", first, u)
+			} else {
+				patterns[u.pattern()] = e.URL
+				rest := u.Scheme() + "://" + withoutNames(u.rest())
+				if collisions[rest] == nil {
+					collisions[rest] = &collisionGroup{}
+				}
+				v.collision(u, collisions[rest])
 			}
-			v.collision(u, collisions[rest])
 		}
 		v.descriptor(e)
 		if first, taken := names[e.Name]; taken && e.Name != "" {
@@ -257,11 +263,17 @@ func (v *warner) collision(u URL, group *collisionGroup) {
 		if !u.HasHostPlaceholder() {
 			open, absolute = other, u
 		}
-		if host := collidingHost(open, absolute); host != "" {
+		host := collidingHost(open, absolute)
+		if host == "" {
+			continue
+		}
+		if open.Resolve(host).raw == absolute.raw {
 			v.add(RuleResolvedURLCollision, "remove one of the two", nil,
 				"for the host %s, %q and %q are the same: only this one is served", host, other, u)
-			break
+		} else {
+			v.sameToClients(fmt.Sprintf("for the host %s, ", host), other.raw, u)
 		}
+		break
 	}
 	if u.HasHostPlaceholder() {
 		others = &group.open
@@ -273,14 +285,21 @@ func (v *warner) collision(u URL, group *collisionGroup) {
 	}
 }
 
-// collidingHost returns the host for which two URLs are the same, or "".
+// sameToClients reports a URL that differs from another one in the manifest only in letter case or in the names of its
+// placeholders, which do not count when the endpoint of a feed is looked up.
+func (v *warner) sameToClients(when, first string, u URL) {
+	v.add(RuleResolvedURLCollision, "remove one of the two", nil,
+		"%s%q and %q answer for the same feeds: only the first one counts", when, first, u)
+}
+
+// collidingHost returns the host for which two URLs are the same to clients, or "".
 func collidingHost(open, absolute URL) string {
-	before, after, _ := strings.Cut(open.authority, HostPlaceholder)
-	host, ok := strings.CutPrefix(absolute.authority, before)
+	before, after, _ := strings.Cut(strings.ToLower(open.authority), HostPlaceholder)
+	host, ok := strings.CutPrefix(strings.ToLower(absolute.authority), before)
 	if !ok {
 		return ""
 	}
-	if host, ok = strings.CutSuffix(host, after); !ok || host != strings.ToLower(host) || !plausibleHost(host) {
+	if host, ok = strings.CutSuffix(host, after); !ok || !plausibleHost(host) {
 		return ""
 	}
 	return host

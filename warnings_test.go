@@ -2,6 +2,7 @@ package signpost_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -156,8 +157,10 @@ func TestResolvedURLCollision(t *testing.T) {
 		{[]string{"https://api.example.com/a", "https://{{host}}/a"}, "api.example.com"},
 		{[]string{"https://media.{{host}}:8443/a", "https://media.example.com:8443/a"}, "example.com"},
 		{[]string{"https://{{host}}/a", "https://192.0.2.1/a"}, "192.0.2.1"},
-		{[]string{"https://{{host}}/a", "https://API.example.com/a"}, ""},  // hosts are lower-cased
-		{[]string{"https://{{host}}/a", "https://bücher.example/a"}, ""},   // and converted to ASCII
+		{[]string{"https://{{host}}/a", "https://API.example.com/a"}, "api.example.com"},
+		{[]string{"https://Media.{{host}}/a", "https://media.example.com/a"}, "example.com"},
+		{[]string{"https://{{host}}/a/{{x}}", "https://api.example.com/a/{{y}}"}, "api.example.com"},
+		{[]string{"https://{{host}}/a", "https://bücher.example/a"}, ""},   // hosts are converted to ASCII
 		{[]string{"https://{{host}}/a", "https://example.com:8443/a"}, ""}, // and have no port
 		{[]string{"https://{{host}}:8443/a", "https://example.com/a"}, ""},
 		{[]string{"https://media.{{host}}/a", "https://films.example.com/a"}, ""},
@@ -178,6 +181,36 @@ func TestResolvedURLCollision(t *testing.T) {
 		case test.want == "":
 		case len(collisions) != 1 || collisions[0].Path.Endpoint() != test.urls[1] || !strings.HasPrefix(collisions[0].Message, "for the host "+test.want+", "):
 			t.Errorf("%q: got %v", test.urls, collisions)
+		}
+	}
+}
+
+// Two endpoints of a manifest can answer for the same feeds even though their URLs are different keys in it.
+func TestSameFeeds(t *testing.T) {
+	for _, test := range []struct {
+		urls []string
+		want bool
+	}{
+		{[]string{"https://{{host}}/series/{{id}}", "https://{{host}}/series/{{series_id}}"}, true},
+		{[]string{"https://{{host}}/{{a}}/{{b}}-{{c}}/x", "https://{{host}}/{{b}}/{{a}}-{{c}}/x"}, true},
+		{[]string{"https://{{host}}/a", "HTTPS://{{host}}/a"}, true},
+		{[]string{"https://API.example.com/a", "https://api.example.com/a"}, true},
+		{[]string{"https://{{host}}/a", "https://{{host}}/A"}, false},
+		{[]string{"https://{{host}}/{{a}}", "https://{{host}}/{{a}}/{{b}}"}, false},
+		{[]string{"https://{{host}}/{{a}}", "https://{{host}}/a"}, false},
+	} {
+		var got []string
+		for _, f := range endpoints(test.urls...).OwnWarnings(signpost.Deployment{}) {
+			if f.Rule == signpost.RuleResolvedURLCollision && f.Path.Endpoint() == test.urls[1] {
+				got = append(got, f.Message)
+			}
+		}
+		var want []string
+		if test.want {
+			want = []string{fmt.Sprintf("%q and %q answer for the same feeds: only the first one counts", test.urls[0], test.urls[1])}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: got %q", test.urls, got)
 		}
 	}
 }
