@@ -3,6 +3,7 @@ package client
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -112,7 +113,10 @@ type CheckOptions struct {
 }
 
 // Values holds values for a single endpoint. See [CheckOptions].
-type Values struct{ Params, Context map[string]string }
+type Values struct {
+	Params, Context map[string]string
+	ContextJSON     map[string]json.RawMessage // context values that are not strings; for a key in both, this one counts
+}
 
 const (
 	// studioOrigin stands in for the origin of a studio in a browser, appOrigin for that of an app. Neither exists.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"signpost/contextkeys"
@@ -71,6 +72,34 @@ func TestValues(t *testing.T) {
 	expect(t, results[0], `warned: values are given for the endpoint "/v1/show/{{id}}", which the manifest does not have`, `did you mean "/v1/shows/{{id}}"?`)
 	for _, r := range results[1:] {
 		expect(t, r, "passed: ", "")
+	}
+}
+
+// TestJSONValues checks that values other than strings are sent as JSON, and are as secret as strings.
+func TestJSONValues(t *testing.T) {
+	f := newFeeds(endpoint("https://{{host}}/v1/media", items(tokenItem)), endpoint("https://{{host}}/v1/live", items(tokenItem)))
+	sent := ""
+	f.handle("/v1/media", func(w http.ResponseWriter, r *http.Request) {
+		values, _ := contextkeys.Decode(r.URL.Query().Get("ctx"))
+		raw, _ := values.JSON("token")
+		sent = string(raw)
+		answer(200, `{"link": "https://feeds.example.com/v9/`+secret+`"}`, jsonType)(w, r)
+	})
+	value := `{"id":7,"tokens":["` + secret + `"]}`
+	report := check(t, address, CheckOptions{Options: site(t, f.mux), Context: map[string]string{"token": "general"}, Endpoints: map[string]Values{
+		"/v1/media": {ContextJSON: map[string]json.RawMessage{"token": json.RawMessage(value)}},
+		"/v1/live":  {ContextJSON: map[string]json.RawMessage{"token": json.RawMessage("null")}},
+	}})
+	if sent != value {
+		t.Errorf("the token is %s, want %s", sent, value)
+	}
+	results := resultsOf(report, CheckProbe)
+	expect(t, results[0], "passed: ", "")
+	expect(t, results[1], "skipped: it needs a value for token", "")
+	for _, r := range report.Results {
+		if strings.Contains(r.Message+r.Hint, secret) {
+			t.Errorf("a result shows the secret: %+v", r)
+		}
 	}
 }
 

@@ -1,8 +1,10 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -182,14 +184,14 @@ func (p *probe) repeats(text string) bool {
 		texts = append(texts, strings.ToLower(unescaped))
 	}
 	for key, value := range p.sent {
-		secret, ok := value.(string)
-		if !ok || len(secret) < minSecret {
-			continue
-		}
 		ctx, _ := contextkeys.Encode([]signpost.ContextItem{{Key: key, Type: signpost.ContextCtx}}, map[string]any{key: value})
-		forms := []string{
-			secret, url.QueryEscape(secret), url.PathEscape(secret), ctx,
-			base64.RawStdEncoding.EncodeToString([]byte(secret)), base64.RawURLEncoding.EncodeToString([]byte(secret)),
+		var forms []string
+		for _, secret := range secrets(value) {
+			if len(secret) < minSecret {
+				continue
+			}
+			forms = append(forms, ctx, secret, url.QueryEscape(secret), url.PathEscape(secret),
+				base64.RawStdEncoding.EncodeToString([]byte(secret)), base64.RawURLEncoding.EncodeToString([]byte(secret)))
 		}
 		for _, form := range forms {
 			for _, text := range texts {
@@ -200,4 +202,35 @@ func (p *probe) repeats(text string) bool {
 		}
 	}
 	return false
+}
+
+// secrets returns the text of a context value: of a JSON value, the strings and numbers in it.
+func secrets(value any) []string {
+	switch value := value.(type) {
+	case string:
+		return []string{value}
+	case json.Number:
+		return []string{value.String()}
+	case json.RawMessage:
+		dec := json.NewDecoder(bytes.NewReader(value))
+		dec.UseNumber()
+		var parsed any
+		if err := dec.Decode(&parsed); err != nil { // Encode has rejected it, so it was not sent
+			return nil
+		}
+		return secrets(parsed)
+	case []any:
+		var all []string
+		for _, element := range value {
+			all = append(all, secrets(element)...)
+		}
+		return all
+	case map[string]any:
+		var all []string
+		for _, field := range value {
+			all = append(all, secrets(field)...)
+		}
+		return all
+	}
+	return nil
 }

@@ -116,26 +116,37 @@ func (c *checker) warnOfUnusedValues() {
 }
 
 // values returns the values for an endpoint: its own ones, and the general ones for the rest.
-func (c *checker) values(e signpost.Endpoint) Values {
-	v := Values{Params: make(map[string]string), Context: make(map[string]string)}
-	for _, from := range []Values{{c.opts.Params, c.opts.Context}, c.opts.Endpoints[signpost.CutURL(e.URL).Path()], c.opts.Endpoints[e.URL]} {
-		maps.Copy(v.Params, from.Params)
-		maps.Copy(v.Context, from.Context)
+func (c *checker) values(e signpost.Endpoint) (params map[string]string, context map[string]any) {
+	params, context = make(map[string]string), make(map[string]any)
+	general := Values{Params: c.opts.Params, Context: c.opts.Context}
+	for _, from := range []Values{general, c.opts.Endpoints[signpost.CutURL(e.URL).Path()], c.opts.Endpoints[e.URL]} {
+		maps.Copy(params, from.Params)
+		for key, value := range from.Context {
+			if context[key] = value; value == "" {
+				delete(context, key)
+			}
+		}
+		for key, value := range from.ContextJSON {
+			if context[key] = value; string(value) == "null" {
+				delete(context, key)
+			}
+		}
 	}
-	return v
+	return params, context
 }
 
 // plan prepares the call of an endpoint, or of a link that belongs to it, or the result that says why there is none.
 func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe {
 	p := &probe{endpoint: e, sent: make(map[string]any), link: l, result: Result{Check: CheckProbe, Endpoint: e.URL}}
-	call, values := Call{Context: p.sent}, c.values(e)
+	call := Call{Context: p.sent}
+	params, context := c.values(e)
 	var open []string
 	if l != nil {
 		call.Feed = l.url
 	} else {
 		call.Params, call.Modifiers = make(map[string]string), Defaults(e)
 		for _, name := range signpost.CutURL(e.URL).Placeholders() {
-			if call.Params[name] = values.Params[name]; values.Params[name] == "" {
+			if call.Params[name] = params[name]; params[name] == "" {
 				open = append(open, "{{"+name+"}}")
 				p.result.Params = append(p.result.Params, name)
 			}
@@ -144,7 +155,7 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe
 	refusal := c.contextRefusal(e)
 	var required, missing, foreign []string
 	for _, item := range e.ContextObj {
-		value := values.Context[item.Key]
+		value := context[item.Key]
 		switch {
 		case item.Type == signpost.ContextBodyParam: // NewRequest reports it
 		case item.Type != signpost.ContextCtx && item.Required:
@@ -152,7 +163,7 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe
 		case item.Type != signpost.ContextCtx:
 		case item.Required && refusal != "":
 			required = append(required, item.Key)
-		case value != "" && refusal == "":
+		case value != nil && refusal == "":
 			p.sent[item.Key] = value
 			p.required = p.required || item.Required
 		case item.Required:

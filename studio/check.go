@@ -35,13 +35,16 @@ type checkValues struct {
 	Context map[string]contextValue `json:"context"`
 }
 
-// given returns the values that a check can send. JSON values are left out, because as text they would mean something
-// else.
+// given returns the values that a check sends. Text that should be JSON but is not is left out: the page reports it
+// beside the field, and no request is sent with it.
 func (v checkValues) given() client.Values {
-	values := client.Values{Params: v.Params, Context: make(map[string]string)}
+	values := client.Values{Params: v.Params, Context: make(map[string]string), ContextJSON: make(map[string]json.RawMessage)}
 	for key, value := range v.Context {
-		if !value.JSON {
+		switch {
+		case !value.JSON:
 			values.Context[key] = value.Text
+		case json.Valid([]byte(value.Text)):
+			values.ContextJSON[key] = json.RawMessage(value.Text)
 		}
 	}
 	return values

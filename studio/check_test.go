@@ -13,6 +13,7 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
+	"signpost/contextkeys"
 	"signpost/studio"
 )
 
@@ -104,7 +105,10 @@ func TestPageChecksWithWhatIsFilledIn(t *testing.T) {
 		case "/v1/shows":
 			fmt.Fprint(w, `{"entry":[{"link":"https://feeds.example.com/v1/series/7"}]}`)
 		case "/v1/media":
-			if r.URL.Query().Get("ctx") != "eyJ0b2tlbiI6InMzY3JldCJ9" { // {"token":"s3cret"}
+			values, _ := contextkeys.Decode(r.URL.Query().Get("ctx"))
+			token, _ := values.Text("token")
+			profile, _ := values.JSON("profile")
+			if token != "s3cret" || string(profile) != `{"id":7}` {
 				w.WriteHeader(http.StatusUnauthorized)
 			}
 			fmt.Fprint(w, `{"entry":[]}`)
@@ -117,7 +121,7 @@ func TestPageChecksWithWhatIsFilledIn(t *testing.T) {
 	text := `versions: {v1: {endpoints: {
   "https://{{host}}/v1/shows": {name: Shows, method: get, mime_type: application/json},
   "https://{{host}}/v1/series/{{id}}": {name: Series, method: get, mime_type: application/json},
-  "https://{{host}}/v1/media": {name: Media, method: get, mime_type: application/json, context_obj: [{key: token, type: ctx, required: true}]}}}}`
+  "https://{{host}}/v1/media": {name: Media, method: get, mime_type: application/json, context_obj: [{key: token, type: ctx, required: true}, {key: profile, type: ctx}]}}}}`
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +144,9 @@ func TestPageChecksWithWhatIsFilledIn(t *testing.T) {
 	p.click(`document.querySelector('.views a[href^="#/endpoints"]')`)
 	p.click(listed("Media"))
 	p.typeInto(field("token"), "s3cret")
-	p.waitText("#feed-url", "ctx=")
+	p.eval(`(() => { const type = document.querySelector("[aria-label='Type of profile']"); type.value = "json"; type.dispatchEvent(new Event("change", { bubbles: true })); })()`)
+	p.typeInto(field("profile"), `{"id":7}`)
+	p.waitText("#decoded", `"id": 7`)
 	p.view("check")
 	p.click(`document.querySelector("#check-options summary")`)
 	p.typeInto(`document.querySelector("#follow")`, "0")

@@ -63,7 +63,7 @@ const options = () => h("details", { class: "options", id: "check-options" },
       h("input", { id: "schema", type: "file", accept: ".json,application/json,application/schema+json", onchange: (/** @type {any} */ event) => readSchema(event.target) }),
       state.checking.schema && h("button", { type: "button", class: "small", onclick: clearSchema }, "Remove"))),
   state.failures.schema && failureBox(state.failures.schema, "schema-failure"),
-  h("p", { class: "hint" }, "Placeholders and context values (text, not JSON) are those that you filled in under Endpoints."));
+  h("p", { class: "hint" }, "Endpoints are called with the placeholders and context values that you filled in under Endpoints."));
 
 /** readSchema keeps the file that was chosen. @param {HTMLInputElement} input */
 async function readSchema(input) {
