@@ -75,6 +75,28 @@ func TestValues(t *testing.T) {
 	}
 }
 
+// TestValuesOfAnotherEndpoint checks that an endpoint is not called with values that make its feed that of another one.
+// An app would send the context keys of the other one.
+func TestValuesOfAnotherEndpoint(t *testing.T) {
+	for _, link := range []string{"", "https://feeds.example.com/v1/teams/7"} {
+		f := newFeeds(endpoint("https://{{host}}/v1/teams/{{id}}", items(tokenItem)), endpoint("https://{{host}}/v1/teams/kids"))
+		f.handle("/v1/teams/{id}", func(w http.ResponseWriter, r *http.Request) {
+			if r.PathValue("id") == "kids" && r.URL.Query().Has("ctx") {
+				t.Error("the feed of the other endpoint gets the token")
+			}
+			answer(200, `{"link": "`+link+`"}`, jsonType)(w, r)
+		})
+		report := check(t, address, CheckOptions{Options: site(t, f.mux), Params: map[string]string{"id": "kids"}, Context: map[string]string{"token": secret}})
+		results := resultsOf(report, CheckProbe)
+		if link == "" {
+			expect(t, results[0], `skipped: with the given values, "Feed 1" answers for its feed, and no link leads to it`, "give another value for {{id}}")
+		} else {
+			expect(t, results[0], "passed: 200 OK, application/json; reached as", "")
+		}
+		expect(t, results[1], "passed: ", "")
+	}
+}
+
 // TestJSONValues checks that values other than strings are sent as JSON, and are as secret as strings.
 func TestJSONValues(t *testing.T) {
 	f := newFeeds(endpoint("https://{{host}}/v1/media", items(tokenItem)), endpoint("https://{{host}}/v1/live", items(tokenItem)))

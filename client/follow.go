@@ -88,6 +88,19 @@ func newCrawl(own signpost.Manifest, registered []signpost.Manifest) *crawl {
 	return x
 }
 
+// owner returns the name of the endpoint that answers for the feed of a call, if it is another one: an app would call
+// that one instead, with its context keys. It returns "" if there is none, or if the call has no feed URL.
+func (x *crawl) owner(e signpost.Endpoint, call Call) string {
+	feed, err := feedURL(e, call)
+	if err != nil || len(call.Params) == 0 {
+		return ""
+	}
+	if match, ok := x.index.Match(feed); ok && match.Endpoint != e.URL {
+		return match.Name
+	}
+	return ""
+}
+
 // keep reports whether to keep a link of a feed: it must be on a registered host, and there must be room.
 func (x *crawl) keep(link string) bool {
 	u, err := url.Parse(link)

@@ -189,6 +189,11 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe
 	case len(required) > 0:
 		return skip("it requires %s, which is not sent because %s", strings.Join(required, ", "), refusal)
 	}
+	if owner := c.crawl.owner(e, call); owner != "" {
+		p.result.Cause, p.result.Params = CauseMissingValues, signpost.CutURL(e.URL).Placeholders()
+		p.result.Hint = "give another value for {{" + strings.Join(p.result.Params, "}} or {{") + "}}"
+		return skip("with the given values, %q answers for its feed", owner)
+	}
 	req, err := NewRequest(ctx, e, call)
 	if err != nil {
 		p.result.Status, p.result.Message = Failed, fmt.Sprintf("it cannot be called: %v", err)
