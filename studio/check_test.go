@@ -82,17 +82,20 @@ func TestCheckOfAFile(t *testing.T) {
 	}
 }
 
-// TestPageMarksWarnings checks that a run with warnings is not marked as fine.
+// TestPageMarksWarnings checks that a run with warnings is not marked as fine, and that another version is not marked.
 func TestPageMarksWarnings(t *testing.T) {
 	_, address := serveFile(t, `versions: {v1: {endpoints: {
   "https://{{host}}/v1/a": {name: A, method: post, mime_type: application/json, context_obj: [{key: k, type: ctx}]},
-  "https://{{host}}/v1/a/b": {name: B, method: post, mime_type: application/json}}}}`)
+  "https://{{host}}/v1/a/b": {name: B, method: post, mime_type: application/json}}}, v2: {endpoints: {
+  "https://{{host}}/v2/a": {name: Other, method: post, mime_type: application/json}}}}`)
 	p := openTab(t, address)
 	p.waitText("#endpoint-name", "A")
 	p.view("check")
 	p.click(`document.querySelector("#run-check")`)
 	p.waitText("#check-status", "1 warned")
 	p.wait(`document.querySelector('.views a[href^="#/check"] .badge').textContent === "1"`)
+	p.click(radio("versions", "v2"))
+	p.wait(`!document.querySelector('.views a[href^="#/check"] .badge')`)
 }
 
 // TestPageChecksWithWhatIsFilledIn runs the checks of the real program with values, another number of links and a schema.

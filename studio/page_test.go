@@ -275,6 +275,7 @@ func TestPageRegistersAndUpdates(t *testing.T) {
 	p.waitText("#changes-list", `method changed from "get" to "post"`)
 	p.waitText("#changes-list li", "breaking") // first
 	p.waitText("#changes-list", `default changed from 20 to 50`)
+	p.wait(`[...document.querySelectorAll("#changes-list button.link")].every((link) => link.firstElementChild.getBoundingClientRect().left === link.closest(".stack").getBoundingClientRect().left)`)
 	p.eval("history.back()")
 	p.waitText("#endpoint-facts", "POST")
 	p.wait(field("token") + `.value === "s3cret"`)

@@ -38,6 +38,7 @@ func TestPageSaysWhoseFeedItIs(t *testing.T) {
 	p.waitText("#owner", `This feed belongs to Media: both cover the same part of the feed URL, and "Media" spells more of it out.`)
 	p.waitText("#owner", "Apps send beta with it")
 	p.wait(`!document.querySelector("#snippet") && document.querySelector("#send").ariaDisabled === "true"`)
+	p.waitText("#answer-blank", "Nothing to send: this feed belongs to Media.")
 	p.click(`document.querySelector("#send")`)
 	p.waitText("#send-failure", `belongs to "Media"`)
 	p.click(button("Open Media"))
@@ -180,21 +181,40 @@ func TestPageNumbers(t *testing.T) {
 		fmt.Fprintf(w, `{"query":%q}`, r.URL.RawQuery)
 	}))
 	t.Cleanup(feeds.Close)
-	_, address := serveFile(t, "versions: {v1: {endpoints: {"+feeds.URL+"/x: {name: X, method: get, mime_type: application/json, modifiers: ["+
-		"{kind: number, id: n, name: N, key: n, label: Number, defaultValue: 1}]}}}}")
+	endpoint := feeds.URL + "/x: {name: X, method: get, mime_type: application/json, modifiers: [{kind: number, id: n, name: N, key: n, label: Number, defaultValue: 1}]}"
+	_, address := serveFile(t, "versions: {v1: {endpoints: {"+endpoint+"}}, v2: {endpoints: {"+endpoint+"}}}")
 	p := openTab(t, address)
 	p.waitURL(feeds.URL + "/x?n=1")
-	for _, text := range []string{"12e", "-"} {
+	typeKeys := func(text string) {
 		p.focus(field("Number"))
 		p.eval(field("Number") + ".select()")
 		for _, key := range text {
 			p.press(string(key))
 		}
 		p.waitText(".failure", "This is not a number.")
+	}
+	for _, text := range []string{"12e", "-"} {
+		typeKeys(text)
 		p.wait(field("Number") + `.ariaInvalid === "true"`)
+		p.waitText("#feed-problem", "Number is not a number.")
+		p.wait(`!document.querySelector("#snippet")`) // the URL lacks what the field shows
 		p.click(`document.querySelector("#send")`)
 		p.wait("document.activeElement === " + field("Number"))
 	}
+	// Elsewhere, and back again, the field has a number.
+	fine := `!document.querySelector(".failure") && document.querySelector("#snippet") && ` + field("Number") + ".value === "
+	p.click(radio("versions", "v2"))
+	p.wait(fine + `"1"`)
+	p.click(radio("versions", "v1"))
+	p.wait(fine + `"12"`)
+	typeKeys("13e")
+	p.view("map")
+	p.view("endpoints")
+	p.wait(fine + `"13"`)
+	typeKeys("14e")
+	p.click(button("reset all"))
+	p.wait(fine + `"1"`)
+	typeKeys("12e")
 	if n := sent.Load(); n != 0 {
 		t.Errorf("%d requests were sent without the parameter", n)
 	}

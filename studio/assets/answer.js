@@ -45,6 +45,7 @@ const blocked = () => draftIsCurrent() && Boolean(state.draft?.owner);
 
 /** hint says what Send would do. @param {Current} at @returns {Child} */
 const hint = (at) => {
+  if (blocked()) return ["Nothing to send: this feed belongs to ", value(state.draft?.owner?.name ?? ""), "."];
   if (sendOf(at.source) === "sample") return draftIsCurrent() && state.draft?.problems.some((p) => !p.context) ? "Fill in what is missing to see a sample of this feed." : "Press Send to see a sample of this feed.";
   if (sendOf(at.source) === "origin" && !state.server.sendTo) return "Enter the server to send requests to, in the bar above.";
   return [h("span", {}, "Press Send to call ", value(destination(at)), " the way an app does."), otherPort(at)];

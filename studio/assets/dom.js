@@ -138,6 +138,9 @@ function update(node, vnode) {
   for (const [name, value] of Object.entries(vnode.props)) set(element, name, value, before.props[name]);
 }
 
+/** typing, as the value of an input, leaves in it what is being typed, such as a number that is not complete yet. */
+export const typing = Symbol("typing");
+
 /** @param {HTMLElement} element @param {string} name @param {any} value @param {any} before */
 function set(element, name, value, before) {
   if (name === "created") return;
@@ -145,9 +148,8 @@ function set(element, name, value, before) {
     listen(element, name.slice(2), value);
   } else if (properties.has(name)) {
     const input = /** @type {any} */ (element);
-    // What is being typed and is no number yet is not taken away.
-    if (name === "value" && input.validity?.badInput) return;
-    if (value !== undefined && input[name] !== value) input[name] = value;
+    if (value === typing) return;
+    if (value !== undefined && (input[name] !== value || input.validity?.badInput)) input[name] = value;
     if (value === undefined && before !== undefined) input[name] = name === "value" ? "" : false;
   } else if (value !== before) {
     if (value === undefined || value === null || value === false) element.removeAttribute(name);

@@ -1,7 +1,7 @@
 // The endpoint: what the entry, the editor and the app fill in, and the request that comes of it.
 
 import { draftIsCurrent, focusField, open, sampleValue, type, typeContext } from "./actions.js";
-import { badge, code, count, h, plain, value } from "./dom.js";
+import { badge, code, count, h, plain, typing, value } from "./dom.js";
 import { copyButton, keys, segments, urlTokens, whyNot } from "./parts.js";
 import { back, go } from "./route.js";
 import { contextSet, contextValue, destination, elsewhere, nestingOf, paramsOf, riskOf, sendOf, typedFor, valueOf } from "./select.js";
@@ -37,7 +37,13 @@ export function endpointPane(at) {
 function controlsFact(at, params) {
   const changed = params.filter((param) => valueOf(param, typedFor(at)) !== (param.default ?? "")).length;
   return [count(at.endpoint.modifiers.length, "modifier"), changed > 0 && [` · ${changed} changed · `,
-    h("button", { type: "button", class: "link", onclick: () => params.forEach((param) => type("modifiers", param.key, undefined)) }, "reset all")]];
+    h("button", { type: "button", class: "link", onclick: () => resetAll(params) }, "reset all")]];
+}
+
+/** @param {Param[]} params */
+function resetAll(params) {
+  change(() => { state.bad = {}; });
+  for (const param of params) type("modifiers", param.key, undefined);
 }
 
 /** contextFact says where the values come from, and for whom they are. @param {Current} at @returns {Child} */
@@ -133,11 +139,9 @@ function paramRow(at, param, modifier) {
   const now = valueOf(param, typedFor(at));
   const changed = now !== (param.default ?? "") || state.bad[name];
   const reset = () => {
-    const input = document.getElementById(id);
-    if (input instanceof HTMLInputElement) input.value = "";
     change(() => { delete state.bad[name]; });
     type("modifiers", param.key, undefined);
-    (input ?? /** @type {HTMLElement | null} */ (document.querySelector(`#${CSS.escape(id)}-group input`)))?.focus();
+    (document.getElementById(id) ?? /** @type {HTMLElement | null} */ (document.querySelector(`#${CSS.escape(id)}-group input`)))?.focus();
   };
   const fact = changed
     ? h("button", { type: "button", class: "link", "aria-label": plain(`${param.default === null ? "Clear" : "Reset"} ${param.label}`), onclick: reset },
@@ -165,7 +169,7 @@ function control(param, now, name, id) {
         param.options.map((option, i) => h("option", { key: i, value: option.value }, plain(option.label || option.value))));
     case "number":
       return h("input", {
-        id, type: "number", step: "any", autocomplete: "off", placeholder: plain(param.placeholder), value: now, ...described(name, id),
+        id, type: "number", step: "any", autocomplete: "off", placeholder: plain(param.placeholder), value: state.bad[name] ? typing : now, ...described(name, id),
         oninput: (/** @type {any} */ event) => {
           const bad = event.target.validity.badInput;
           if (Boolean(state.bad[name]) !== bad) change(() => { state.bad[name] = bad; });
@@ -216,6 +220,7 @@ function request(at) {
   const now = draftIsCurrent();
   const url = now && draft ? draft.url : null;
   const [first, ...others] = now && draft ? draft.problems : [];
+  const bad = paramsOf(at.endpoint).find((param) => state.bad["modifier:" + param.key]);
   const snippet = draft?.snippets.find((other) => other.name === state.route.snippet) ?? draft?.snippets[0];
   return h("section", { class: "group request" + (now ? "" : " composing"), "aria-labelledby": "request-title", key: "request" },
     h("h3", { id: "request-title" }, "Request"),
@@ -223,8 +228,9 @@ function request(at) {
       urlTokens(url ?? (draft && draft.url) ?? at.endpoint.url, (name) => focusField("param:" + name))),
     h("p", { class: "problem", id: "feed-problem", role: "status" },
       state.connection === "lost" ? "The studio has stopped, so this may be out of date."
+        : bad ? plain(`${bad.label || bad.key} is not a number.`)
         : first ? plain(first.message) + (others.length ? ` And ${count(others.length, "more field")}.` : "") : ""),
-    now && draft && draft.snippets.length > 0 && snippet && [
+    now && draft && !bad && draft.snippets.length > 0 && snippet && [
       h("div", { class: "row", key: "snippets" }, segments("snippet", "Request as", draft.snippets.map((other) => ({
         value: other.name, label: other.name, checked: other === snippet, onchoose: () => go({ snippet: other.name }, { replace: true }),
       }))), copyButton("copy", () => snippet.text), copyButton("copy-link", () => location.href, "Copy link")),

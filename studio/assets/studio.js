@@ -20,7 +20,20 @@ import { tree } from "./tree.js";
 
 const others = /** @type {Record<string, () => Child>} */ ({ map: mapView, findings: findingsView, changes: changesView, check: checkView });
 
+/** The endpoint whose fields are on the page. */
+let fieldsOf = "";
+
+/** forgetFields drops what was said about the fields of another endpoint: when this one is shown again, they are new. */
+function forgetFields() {
+  const at = state.route.view === "endpoints" ? current()?.id ?? "" : "";
+  if (at === fieldsOf) return;
+  fieldsOf = at;
+  state.bad = {};
+  state.attention = false;
+}
+
 function render() {
+  forgetFields();
   const s = source();
   document.title = plain(s ? `${shortName(s)} · Signpost studio` : "Signpost studio");
   mount(/** @type {HTMLElement} */ (byId("app")),

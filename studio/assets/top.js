@@ -61,7 +61,7 @@ function mark(name, s) {
   if (name === "changes" && s.changes.length) {
     return badge(s.changes.length, s.changes.some((c) => c.level === "breaking") ? "bad" : "");
   }
-  if (name === "check" && state.check?.source === s.id && !state.check.running) {
+  if (name === "check" && state.check?.source === s.id && state.check.version === (version(s)?.name ?? "") && !state.check.running) {
     const having = (/** @type {string} */ status) => state.check?.results.filter((r) => r.status === status).length ?? 0;
     if (having("failed")) return badge(having("failed"), "bad");
     return having("warned") ? badge(having("warned"), "notable") : badge("✓", "good");
