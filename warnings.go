@@ -151,7 +151,7 @@ func (v *warner) colonPlaceholder(u URL) {
 	}
 }
 
-// query reports modifiers whose parameter is already in the URL.
+// query reports parameters of the URL that clients set as well: those of modifiers, and the one with the context keys.
 func (v *warner) query(u URL, e Endpoint) {
 	if u.Query() == "" {
 		return
@@ -159,6 +159,10 @@ func (v *warner) query(u URL, e Endpoint) {
 	used, _ := url.ParseQuery(u.Query()) // an unparsable part is not a key
 	if len(used) == 0 {
 		return
+	}
+	if isCtx := func(c ContextItem) bool { return c.Type == ContextCtx }; used.Has(reservedKey) && slices.ContainsFunc(e.ContextObj, isCtx) {
+		v.add(RuleQueryInURL, "the feed URL would contain it twice: remove it from the URL", nil,
+			"parameter %q, which carries the context keys, is already in the URL", reservedKey)
 	}
 	for i, m := range e.Modifiers {
 		for j, p := range m.Params {
