@@ -125,6 +125,7 @@ func (v *warner) url(u URL, e Endpoint) {
 		v.add(RulePlaceholderOutside, "entries fill in segments of the path only", nil, "%q has {{%s}} outside its path", e.URL, name)
 	}
 	v.colonPlaceholder(u)
+	v.unusual(u)
 }
 
 func lastSegment(path string) string { return path[strings.LastIndexByte(path, '/'):] }

@@ -87,9 +87,31 @@ func (d *decoder) lintManifest(v version, enabled []signpost.Feature) {
 		if badURLs[f.Path.Endpoint()] && (len(f.Path) == 1 || f.Rule == signpost.RuleTokenToThirdParty) {
 			continue // a consequence of the URL, which has to change
 		}
+		if f.Rule == signpost.RuleUnusualURL {
+			f.Hint = inASCII(f)
+		}
 		path := d.inEndpoint(&f, at)
 		d.warn(f, at, path, at.Value)
 	}
+}
+
+// inASCII returns the hint of a finding about an unusual URL, with the host in ASCII, which package signpost cannot
+// convert.
+func inASCII(f signpost.Finding) string {
+	u := signpost.CutURL(f.Path.Endpoint())
+	name := u.Hostname()
+	if !isInternational(name) || strings.Contains(name, signpost.HostPlaceholder) {
+		return f.Hint
+	}
+	ascii, err := host.Parse(name)
+	if err != nil {
+		return f.Hint
+	}
+	return "write " + strings.Replace(u.String(), name, ascii, 1)
+}
+
+func isInternational(name string) bool {
+	return strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
 // lean returns the manifest of a version with lean modifiers in place of the shared ones.
@@ -114,7 +136,7 @@ func (d *decoder) lean(v version) signpost.Manifest {
 // host is valid.
 func (d *decoder) lintInternationalHost(u signpost.URL, at *tree.Node) bool {
 	name := strings.ReplaceAll(u.Hostname(), signpost.HostPlaceholder, "x")
-	if !strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
+	if !isInternational(name) {
 		return true
 	}
 	_, err := host.Parse(name)

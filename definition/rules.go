@@ -70,6 +70,7 @@ func Rules() []Rule {
 		{signpost.RulePlaceholderOutside, w, "placeholders are in the path"},
 		{signpost.RuleDuplicateName, w, "endpoint names are unique"},
 		{signpost.RuleTrailingSlash, w, "no URL ends in a slash"},
+		{signpost.RuleUnusualURL, w, "URLs are written as clients send them"},
 		{signpost.RuleColonPlaceholder, w, "no path segment begins with a colon and a name"},
 		{signpost.RuleLocalAddress, w, "apps can reach the hosts of all URLs"},
 		{signpost.RuleOptionLabelDuplicate, w, "the option labels of a select are unique"},
