@@ -129,7 +129,7 @@ func TestPageForAxe(t *testing.T) {
 	p.axe(string(script), "empty")
 	p.eval(`document.body.append(document.createElement("button"))`) // where the page does not render
 	if found := p.axeFinds(string(script)); !strings.Contains(found, "button-name") {
-		t.Errorf("axe-core does not see a button without a name: %s", found)
+		t.Errorf("axe-core misses a button without a name: %s", found)
 	}
 	p.do(chromedp.Reload())
 	p.waitText("#empty", "Nothing is registered yet")
@@ -166,7 +166,7 @@ func TestPageFits(t *testing.T) {
 		p.emulate(320, 256, 1, "light")
 		p.checkOverflow(name + " at 400 per cent")
 		if got := p.eval(`[...document.querySelectorAll("body *")].filter((e) => /sticky|fixed/.test(getComputedStyle(e).position) && e.checkVisibility() && !e.matches(".skip") && e.getBoundingClientRect().height > innerHeight / 3).map((e) => e.className).join()`); got != "" {
-			t.Errorf("%s at 400 per cent: %v sticks", name, got)
+			t.Errorf("%s at 400 per cent: %v is sticky and takes more than a third of the window", name, got)
 		}
 	}
 }
@@ -185,6 +185,8 @@ func TestPageOnAPhone(t *testing.T) {
 	visible(".pane.endpoint", true)
 	visible(".pane.list", false)
 	p.typeInto(field("Limit"), "3")
+	p.waitText(".field-fact button", "default 20")
+	p.wait(`[...document.querySelectorAll(".field-fact > *")].every((e) => e.scrollWidth <= e.clientWidth)`) // nothing is cut off
 	p.click(button("Response ›"))
 	visible(".pane.answer", true)
 	visible(".pane.endpoint", false)
@@ -211,7 +213,7 @@ func TestPageByKeyboard(t *testing.T) {
 			}
 			p.press(kb.Tab)
 		}
-		t.Fatalf("Tab does not reach %s", expression)
+		t.Fatalf("60 presses of Tab do not reach %s", expression)
 	}
 	until(`document.activeElement.role === "treeitem"`)
 	p.press(kb.ArrowDown)
@@ -224,7 +226,7 @@ func TestPageByKeyboard(t *testing.T) {
 	p.waitText("#endpoint-name", "Kids")
 	p.wait(`document.activeElement.textContent.includes("Kids")`)
 	p.waitText("#feed-url", "/v1/kids")
-	p.wait(`document.body.textContent.includes("is missing")`) // the response is there: nothing on the page moves any more
+	p.wait(`document.body.textContent.includes("is missing")`) // the response has arrived, so nothing on the page moves any more
 	until("document.activeElement === " + field("Limit"))
 	p.eval("document.activeElement.select()")
 	p.press("4")
@@ -257,6 +259,6 @@ func TestPageByKeyboard(t *testing.T) {
 		t.Errorf("no visible focus:\n%v", got)
 	}
 	if got := p.eval(`[...document.querySelectorAll("[id]")].map((e) => e.id).filter((id, i, all) => all.indexOf(id) !== i).join()`); got != "" {
-		t.Errorf("ids that are there twice: %v", got)
+		t.Errorf("duplicate ids: %v", got)
 	}
 }

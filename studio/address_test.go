@@ -53,7 +53,7 @@ func TestRegister(t *testing.T) {
 	}
 	for _, route := range []string{"update", "remove"} {
 		if status, _ := ask(t, address+"/api/"+route, object{"source": src["id"]}); status != 404 {
-			t.Errorf("%s what is gone: status %d", route, status)
+			t.Errorf("%s of a removed manifest: status %d", route, status)
 		}
 	}
 	_, state := ask(t, address+"/api/state", nil)
@@ -62,7 +62,7 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-// Other people's manifests may have mistakes. They are shown anyway, with findings.
+// TestRegisterSloppyManifest checks that a manifest with mistakes is shown anyway, with findings.
 func TestRegisterSloppyManifest(t *testing.T) {
 	_, address := serve(t, studio.Options{})
 	src := registered(t, address, serveText(t, `{"endpoints":{"https://a.example/x":{"name":"X","method":"PUT","mime_type":"",
@@ -74,17 +74,17 @@ func TestRegisterSloppyManifest(t *testing.T) {
 	}
 	params := get(t, src, "versions", 0, "endpoints", 0, "modifiers", 0, "params")
 	if got := get(t, params, 0, "default"); got != nil {
-		t.Errorf("a default that no control can have: %v", got)
+		t.Errorf("the default does not fit the control: %v", got)
 	}
 	if got := get(t, params, 1, "default"); got != "12345678901234567890" {
-		t.Errorf("a large default: %v", got)
+		t.Errorf("large default: %v", got)
 	}
 	if get(t, params, 2, "control") != "select" {
-		t.Error("an enum is no dropdown")
+		t.Error("an enum is not shown as a dropdown")
 	}
 }
 
-// An extension of the specification is a warning in other people's manifests.
+// TestRegisterForeignFields checks that extensions in other people's manifests are warnings.
 func TestRegisterForeignFields(t *testing.T) {
 	_, address := serve(t, studio.Options{})
 	src := registered(t, address, serveText(t, `{"endpoints":{"https://a.example/x":{"name":"X","method":"get","mime_type":"application/json","colour":"red",
@@ -147,7 +147,7 @@ func TestSavedForeignManifest(t *testing.T) {
 	}
 }
 
-func TestRegisterRefuses(t *testing.T) {
+func TestRegisterRejects(t *testing.T) {
 	secret := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") }))
 	t.Cleanup(secret.Close)
 	moved := httptest.NewServer(http.RedirectHandler(secret.URL+"/v1/endpoints-manifest", http.StatusFound))
@@ -162,7 +162,7 @@ func TestRegisterRefuses(t *testing.T) {
 	t.Cleanup(slow.Close)
 	_, hasty := serve(t, studio.Options{Client: client.Options{Timeout: 100 * time.Millisecond}})
 	if status, problem := ask(t, hasty+"/api/register", object{"address": slow.URL + "/v1/endpoints-manifest"}); status != 502 || !strings.Contains(fmt.Sprint(problem["hint"]), "takes so long") {
-		t.Errorf("a service that hangs: status %d, %v", status, problem)
+		t.Errorf("a service that does not respond: status %d, %v", status, problem)
 	}
 	_, address := serve(t, studio.Options{})
 	for _, test := range []struct {
@@ -194,11 +194,11 @@ func TestRegisterRefuses(t *testing.T) {
 	}
 	_, state := ask(t, address+"/api/state", nil)
 	if !cmp.Equal(state["sources"], []any{}) {
-		t.Errorf("something is registered: %v", state["sources"])
+		t.Errorf("a rejected address is registered: %v", state["sources"])
 	}
 }
 
-func TestUpdateTellsWhatHasChanged(t *testing.T) {
+func TestUpdateReportsChanges(t *testing.T) {
 	var text atomic.Value
 	text.Store(manifestJSON)
 	manifest := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, text.Load().(string)) }))
@@ -228,11 +228,11 @@ func TestUpdateTellsWhatHasChanged(t *testing.T) {
 	}
 	text.Store("{")
 	if status := update(); status != 502 {
-		t.Errorf("status %d for a manifest that is broken now", status)
+		t.Errorf("status %d for a manifest that has become invalid", status)
 	}
 	src := sourceOf(t, address, id)
 	if get(t, src, "versions", 0, "endpoints", 0, "method") != "post" || src["failure"] == nil {
-		t.Errorf("a failed update: %v", src)
+		t.Errorf("after a failed update: %v", src)
 	}
 	if status, _ := ask(t, address+"/api/accept", object{"source": id}); status != 200 || !cmp.Equal(changes(), any([]any{})) {
 		t.Errorf("accepted with status %d: %v", status, changes())
@@ -242,8 +242,9 @@ func TestUpdateTellsWhatHasChanged(t *testing.T) {
 	}
 }
 
-// An address on the command line that fails is shown with its failure, and can be retried.
-func TestRegisterKeepsWhatFails(t *testing.T) {
+// TestRegisterKeepsFailedAddresses checks that an address on the command line that fails is shown with its failure, and
+// can be retried.
+func TestRegisterKeepsFailedAddresses(t *testing.T) {
 	s, address := serve(t, studio.Options{})
 	const dead = "http://127.0.0.1:1/v1/endpoints-manifest"
 	s.Register(t.Context(), dead)

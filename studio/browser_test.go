@@ -124,8 +124,8 @@ func openTab(t testing.TB, address string) *tab {
 	return p
 }
 
-// listen records exceptions, and scripts and styles that the browser blocks. Requests that the server rejects are part
-// of the tests.
+// listen records exceptions, and scripts and styles that the browser blocks. Requests that the server rejects are
+// expected.
 func (p *tab) listen(messages iter.Seq2[chromedp.ConsoleMessage, error]) {
 	for m, err := range messages {
 		if err != nil {
@@ -179,7 +179,7 @@ func (p *tab) wait(expression string) {
 			if err != nil {
 				p.t.Fatalf("%s: %v", expression, err)
 			}
-			p.t.Fatalf("waited in vain for %s; the page says:\n%v", expression, p.eval("document.body.innerText.replace(/very-long-/g, \"\").slice(0, 3000)"))
+			p.t.Fatalf("timed out waiting for %s; the page shows:\n%v", expression, p.eval("document.body.innerText.replace(/very-long-/g, \"\").slice(0, 3000)"))
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
@@ -256,7 +256,7 @@ func (p *tab) click(expression string) {
 			return
 		}
 		if time.Now().After(deadline) {
-			p.t.Fatalf("no click reaches %s", expression)
+			p.t.Fatalf("clicks do not reach %s", expression)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestColoursCanBeRead checks the colours of both schemes against WCAG AA: 4.5 to 1 for text, 3 to 1 for controls.
-func TestColoursCanBeRead(t *testing.T) {
+// TestColourContrast checks the colours of both schemes against WCAG AA: 4.5 to 1 for text, 3 to 1 for controls.
+func TestColourContrast(t *testing.T) {
 	css, err := os.ReadFile("assets/base.css")
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func TestColoursCanBeRead(t *testing.T) {
 			for _, pair := range strings.Fields(pairs) {
 				front, back, _ := strings.Cut(pair, "/")
 				if got := contrast(t, colours[front], colours[back]); got < need {
-					t.Errorf("%s: %s on %s has a contrast of %.2f, and needs %.1f", scheme, front, back, got, need)
+					t.Errorf("%s: %s on %s has a contrast of %.2f, want at least %.1f", scheme, front, back, got, need)
 				}
 			}
 		}

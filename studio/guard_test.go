@@ -12,7 +12,7 @@ import (
 	"signpost/studio"
 )
 
-// newStudio returns a studio with a file that believes to be at an address.
+// newStudio returns a studio with a file, configured for a listen address.
 func newStudio(t *testing.T, listen string) *studio.Studio {
 	t.Helper()
 	s, err := studio.New(studio.Options{Listen: netip.MustParseAddrPort(listen)})
@@ -39,9 +39,9 @@ func TestGuard(t *testing.T) {
 		header http.Header
 		status int
 	}{
-		{"another name that leads here", "evil.example:8079", nil, 421},
-		{"a name that only begins alike", "127.0.0.1.evil.example:8079", nil, 421},
-		{"a name that only ends alike", "evil.localhost:8079", nil, 421},
+		{"another name that resolves to loopback", "evil.example:8079", nil, 421},
+		{"a name with the same prefix", "127.0.0.1.evil.example:8079", nil, 421},
+		{"a name with the same suffix", "evil.localhost:8079", nil, 421},
 		{"another port", "127.0.0.1:8080", nil, 421},
 		{"no port", "127.0.0.1", nil, 421},
 		{"another loopback address", "127.0.0.2:8079", nil, 421},
@@ -72,13 +72,13 @@ func TestGuard(t *testing.T) {
 			}
 			checkHeaders(t, w.Header())
 			if w.Header().Get("Access-Control-Allow-Origin") != "" {
-				t.Errorf("%s: the answer may be read by others", test.name)
+				t.Errorf("%s: other sites may read the response", test.name)
 			}
 		}
 	}
 }
 
-func TestGuardLetsTheUserIn(t *testing.T) {
+func TestGuardAcceptsTheUser(t *testing.T) {
 	for _, test := range []struct {
 		listen, host string
 		header       http.Header
@@ -110,7 +110,7 @@ func checkHeaders(t *testing.T, h http.Header) {
 	t.Helper()
 	for _, directive := range []string{"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'", "require-trusted-types-for 'script'"} {
 		if !strings.Contains(h.Get("Content-Security-Policy"), directive) {
-			t.Errorf("the Content-Security-Policy has no %s: %q", directive, h.Get("Content-Security-Policy"))
+			t.Errorf("the Content-Security-Policy lacks %s: %q", directive, h.Get("Content-Security-Policy"))
 		}
 	}
 	if strings.Contains(h.Get("Content-Security-Policy"), "unsafe") {
@@ -137,7 +137,7 @@ func TestBodies(t *testing.T) {
 		{"a form that looks like JSON", "text/plain", `{"host":"evil.example"}`, 415},
 		{"a multipart form", "multipart/form-data; boundary=a", "--a--", 415},
 		{"no type", "", `{"host":"evil.example"}`, 415},
-		{"a type that only begins alike", "application/json-patch+json", `{"host":"evil.example"}`, 415},
+		{"a type with the same prefix", "application/json-patch+json", `{"host":"evil.example"}`, 415},
 		{"no JSON", "application/json", "host", 400},
 		{"another field", "application/json", `{"hosts":""}`, 400},
 		{"another type of value", "application/json", `{"host":1}`, 400},
@@ -154,7 +154,7 @@ func TestBodies(t *testing.T) {
 			t.Errorf("%s: status %d, not %d: %s", test.name, w.Code, test.status, w.Body)
 		}
 		if strings.Contains(w.Body.String(), "evil.example") {
-			t.Errorf("%s has an effect", test.name)
+			t.Errorf("%s: the request changed the host", test.name)
 		}
 	}
 }
@@ -189,7 +189,7 @@ func TestAssets(t *testing.T) {
 		for _, outside := range []string{"http://", "https://", "innerHTML", "insertAdjacentHTML", "document.write", "eval("} {
 			for line := range strings.Lines(body) {
 				if strings.Contains(line, outside) && !strings.Contains(line, "placeholder=") && !strings.Contains(line, "placeholder: ") && !strings.Contains(line, "xmlns=") {
-					t.Errorf("%s has %s: %s", path, outside, strings.TrimSpace(line))
+					t.Errorf("%s contains %s: %s", path, outside, strings.TrimSpace(line))
 				}
 			}
 		}

@@ -14,8 +14,8 @@ import (
 	"signpost/studio"
 )
 
-// TestPageTakesHostileManifestsAsText shows a manifest that tries everything to become markup.
-func TestPageTakesHostileManifestsAsText(t *testing.T) {
+// TestPageShowsHostileManifestsAsText shows a manifest that tries everything to become markup.
+func TestPageShowsHostileManifestsAsText(t *testing.T) {
 	const script = `<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>`
 	long := strings.Repeat("very-long-", 200)
 	rtl := "\u202egnp.exe\u202c \u05e9\u05dc\u05d5\u05dd"
@@ -60,7 +60,7 @@ func TestPageTakesHostileManifestsAsText(t *testing.T) {
 		p.click(`document.querySelector("#send")`)
 	}
 
-	// The other views have it too.
+	// The other views show it, too.
 	for _, view := range []string{"map", "findings", "changes", "check"} {
 		p.eval(`document.querySelector('.views a[href^="#/` + view + `"]').click()`)
 		p.waitText("#view-title", strings.ToUpper(view[:1])+view[1:])
@@ -84,12 +84,12 @@ func TestPageTakesHostileManifestsAsText(t *testing.T) {
 	// It is all text: no elements of its own, no script that ran, no link that leads to one.
 	if got := p.eval(`[window.pwned, window.violated, document.querySelectorAll("main img, #app script, #controls b").length,
 [...document.querySelectorAll("a")].filter((a) => !/^https?:$/.test(a.protocol)).length].join()`); got != ",,0,0" {
-		t.Errorf("it became markup: %v", got)
+		t.Errorf("text from outside became markup: %v", got)
 	}
 	p.expect("TrustedHTML")
-	// Not even a mistake in a script of the page could turn it into markup.
+	// Even a mistake in one of the page's scripts could not turn it into markup.
 	if got := p.eval(`(() => { try { document.body.insertAdjacentHTML("beforeend", "<b>x</b>"); return "markup"; } catch { return "refused"; } })()`); got != "refused" {
-		t.Errorf("the browser lets text become markup: %v", got)
+		t.Errorf("the browser allows text to become markup: %v", got)
 	}
 
 	// Long texts stay inside the page, however narrow it is.
@@ -107,12 +107,12 @@ func (p *tab) checkOverflow(where string) {
 	p.t.Helper()
 	if got := p.eval(`[...document.querySelectorAll("body *")].filter((e) => e.checkVisibility() && !e.matches(".unseen, .unseen *, .skip, option") && e.getBoundingClientRect().right > innerWidth + 1 && !e.closest("pre, .code"))
 .map((e) => e.tagName + "#" + e.id + "." + e.className).slice(0, 8).join(" ")`); got != "" {
-		p.t.Errorf("%s: these are too wide: %v", where, got)
+		p.t.Errorf("%s: wider than the window: %v", where, got)
 	}
 }
 
-// TestPageTakesHostileFeedsAsText shows a feed that tries everything to become markup, pictures included.
-func TestPageTakesHostileFeedsAsText(t *testing.T) {
+// TestPageShowsHostileFeedsAsText shows a feed that tries everything to become markup, pictures included.
+func TestPageShowsHostileFeedsAsText(t *testing.T) {
 	const script = `<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>`
 	var feeds *httptest.Server
 	feeds = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -156,13 +156,13 @@ func TestPageTakesHostileFeedsAsText(t *testing.T) {
 		p.waitText("#tab-panel", "window.pwned=1")
 	}
 	if got := p.eval(`[window.pwned, window.violated, {}.polluted, document.querySelectorAll("main script").length].join()`); got != ",,,0" {
-		t.Errorf("it became markup: %v", got)
+		t.Errorf("text from outside became markup: %v", got)
 	}
 }
 
-// TestPageOfAnotherSiteIsRefused lets a page of another origin, and a name that resolves to loopback, try what they
-// can.
-func TestPageOfAnotherSiteIsRefused(t *testing.T) {
+// TestPageOfAnotherSiteIsRejected attacks the studio from a page of another origin, and through a name that resolves to
+// loopback.
+func TestPageOfAnotherSiteIsRejected(t *testing.T) {
 	_, address := serveFile(t, feedsYAML)
 	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, `<!doctype html><iframe name=frame></iframe>
@@ -188,11 +188,11 @@ window.done = true;
 	p.do(chromedp.Navigate(evil.URL))
 	p.wait("window.done")
 	if got := p.eval("window.read"); got != "" {
-		t.Errorf("another site has read %v", got)
+		t.Errorf("another site could read %v", got)
 	}
 	_, state := ask(t, address+"/api/state", nil)
 	if got := get(t, state, "host"); got != "localhost" {
-		t.Errorf("another site has set the host to %v", got)
+		t.Errorf("another site could set the host to %v", got)
 	}
 
 	p = openTab(t, strings.Replace(address, "127.0.0.1", rebound, 1))

@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// TestPageBegins checks that the page starts with a feed if there is room for one.
-func TestPageBegins(t *testing.T) {
+// TestPageStartsWithAFeed checks that the page starts with a feed if there is room for one.
+func TestPageStartsWithAFeed(t *testing.T) {
 	address := serveExample(t)
 	for _, width := range []int64{1440, 1024, 768} {
 		p := openTab(t, "about:blank")
@@ -60,8 +60,8 @@ func TestPageGoesBack(t *testing.T) {
 	p.wait(`!document.querySelector("dialog")`)
 }
 
-// TestPageLooksBack shows earlier responses, and keeps the selected entry.
-func TestPageLooksBack(t *testing.T) {
+// TestPageHistory shows earlier responses, and keeps the selected entry.
+func TestPageHistory(t *testing.T) {
 	p := openTab(t, serveExample(t))
 	p.waitText("#answer-facts", "20 entries")
 	p.click(`document.querySelectorAll("#cards button")[1]`)
@@ -103,7 +103,7 @@ func TestPageFindsThePort(t *testing.T) {
 	p.click(`document.querySelector("#send")`)
 	p.waitText("#cards", "Night Ferry")
 
-	// Feeds without pictures have no room for them, and any URL of an entry can be followed.
+	// Cards without pictures reserve no space for them, and any URL of an entry can be followed.
 	p.wait(`!document.querySelector("#cards .picture").checkVisibility() && !document.querySelector(".checks .bad")`)
 	p.click(`document.querySelector("#cards button")`)
 	p.click(button("Follow the link"))

@@ -29,9 +29,9 @@ versions:
       https://{{host}}/v1/media/clips: {name: Clips, method: get, mime_type: application/json}
 `
 
-// TestComposeAsksMatch fills in a placeholder so that the feed belongs to another endpoint, which then determines what
+// TestComposeFindsTheOwner fills in a placeholder so that the feed belongs to another endpoint, which then determines what
 // an app sends.
-func TestComposeAsksMatch(t *testing.T) {
+func TestComposeFindsTheOwner(t *testing.T) {
 	_, address := serveFile(t, overlapYAML)
 	in := object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://{{host}}/v1/{{section}}",
 		"params": object{"section": "media"}, "context": object{"alpha": plainText("secret")}}
@@ -45,7 +45,7 @@ func TestComposeAsksMatch(t *testing.T) {
 		t.Errorf("why: %v", owner["why"])
 	}
 	if !cmp.Equal(draft["snippets"], any([]any{})) {
-		t.Error("a request that no app sends can be copied")
+		t.Error("the draft has snippets for a request that no app sends")
 	}
 	if status, problem := ask(t, address+"/api/send", in); status != 409 || !strings.Contains(fmt.Sprint(problem["detail"]), `belongs to "Media"`) {
 		t.Errorf("status %d: %v", status, problem)
@@ -56,8 +56,8 @@ func TestComposeAsksMatch(t *testing.T) {
 	}
 }
 
-// TestComposeAsksEverythingRegistered has the winner in another manifest.
-func TestComposeAsksEverythingRegistered(t *testing.T) {
+// TestComposeLooksAtEverythingRegistered composes a feed that belongs to an endpoint of another manifest.
+func TestComposeLooksAtEverythingRegistered(t *testing.T) {
 	_, address := serveFile(t, overlapYAML)
 	other := serveText(t, `{"endpoints":{"https://localhost/v1/news":{"name":"News","method":"get","mime_type":"application/json"}}}`)
 	registered(t, address, other)
@@ -126,7 +126,7 @@ func TestNesting(t *testing.T) {
 		got = append(got, fmt.Sprint(u["name"], " ", u["reason"], " ", u["lost_keys"]))
 	}
 	if want := []string{"Media length [beta]", "Section length [alpha]", "Wide length [wide]"}; !cmp.Equal(got, want) {
-		t.Errorf("clips are under %q, not %q", got, want)
+		t.Errorf("Clips is nested in %q, want %q", got, want)
 	}
 	media := nested["feeds.yaml https://{{host}}/v1/media"]
 	if get(t, media, "under", 0, "reason") != "literals" || !cmp.Equal(media["twins"], any([]any{"other.yaml"})) || media["differ"] != true {

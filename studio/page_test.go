@@ -135,7 +135,7 @@ func TestPageFromControlsToAnswer(t *testing.T) {
 	p.press(kb.ArrowUp)
 	p.waitURL(feed + "/{{series_id}}/episodes?q=a%20b%26c&page=3&hd=true&new=true&sort=newest")
 
-	// And back: to the default, or to nothing where there is none.
+	// Reset restores the default, or clears the field if there is none.
 	for _, label := range []string{"Reset Page", "Reset HD only", "Clear New only", "Clear Query"} {
 		p.click(fmt.Sprintf(`document.querySelector('[aria-label=%s]')`, quoteJS(label)))
 	}
@@ -143,7 +143,7 @@ func TestPageFromControlsToAnswer(t *testing.T) {
 	p.click(button("reset all"))
 	p.waitURL(feed + "/{{series_id}}/episodes?page=0&hd=false&sort=title")
 
-	// Send leads to what is missing, and marks it.
+	// Send moves the focus to a missing value, and marks its field.
 	p.waitText("#feed-problem", "Fill in series_id. And 1 more field.")
 	p.wait(field("series_id") + `.ariaInvalid !== "true"`)
 	p.click(button("Send"))
@@ -202,7 +202,7 @@ func TestPageFromControlsToAnswer(t *testing.T) {
 	other.waitURL(feed + "/7%2F%C3%A4/episodes?page=4&hd=false&sort=title")
 }
 
-func TestPageSaysWhatFails(t *testing.T) {
+func TestPageReportsFailures(t *testing.T) {
 	s, address := serve(t, studio.Options{})
 	p := openTab(t, address)
 	p.waitText("#empty", "Nothing is registered yet")
@@ -270,7 +270,7 @@ func TestPageRegistersAndUpdates(t *testing.T) {
 	p.waitText("#status", "nothing has changed")
 	text.Store(strings.NewReplacer(`"get"`, `"post"`, `20`, `50`).Replace(manifest))
 	update()
-	update() // a second one does not hide what the first has found
+	update() // a second update does not hide the changes that the first one found
 	p.click(`[...document.querySelectorAll(".views a")].find((a) => a.textContent.includes("Changes"))`)
 	p.waitText("#changes-list", `method changed from "get" to "post"`)
 	p.waitText("#changes-list li", "breaking") // first
@@ -284,7 +284,7 @@ func TestPageRegistersAndUpdates(t *testing.T) {
 	p.click(button("Accept"))
 	p.waitText("#changes-none", "Nothing has changed.")
 
-	// A feed belongs to the longest endpoint of all that is registered.
+	// A feed belongs to the endpoint with the longest matching URL among all registered ones.
 	p.press("k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
 	p.typeInto(`document.querySelector("#palette")`, "https://localhost/v1/feeds/7?q=owl")
 	p.waitText(".landing", "Apps send token, device.")
@@ -292,11 +292,11 @@ func TestPageRegistersAndUpdates(t *testing.T) {
 	p.waitText("#endpoint-name", "Feeds")
 	p.wait(field("Query") + `.value === "owl"`)
 
-	// What was typed for one service is not there for another, and the page says why.
+	// A value typed for one service is not used for another, and the page says why.
 	p.wait(field("token") + `.value === ""`)
 	p.waitText("#context", "was entered for https://feeds.example.com")
 
-	// Away with it.
+	// Remove it.
 	p.click(`document.querySelector("#source-button")`)
 	p.click(button("Remove"))
 	p.waitText("#status", "Removed.")
@@ -326,7 +326,7 @@ func startProgram(t *testing.T, args ...string) *program {
 	t.Cleanup(func() { cmd.Process.Kill() })
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil || !strings.HasPrefix(line, "Studio: http://127.0.0.1:") {
-		t.Fatalf("it prints %q: %v", line, err)
+		t.Fatalf("signpost studio printed %q: %v", line, err)
 	}
 	return &program{t, cmd, strings.TrimSpace(strings.TrimPrefix(line, "Studio: "))}
 }
@@ -341,7 +341,7 @@ func (p *program) stop() {
 		p.t.Fatal(err)
 	}
 	if err := p.cmd.Wait(); err != nil {
-		p.t.Errorf("it ends with %v", err)
+		p.t.Errorf("signpost studio exited with %v", err)
 	}
 }
 
@@ -414,7 +414,7 @@ func TestPageFollowsTheFile(t *testing.T) {
 	write(feedsYAML)
 	p.wait(`!document.querySelector("#source-failure")`)
 
-	// At the end, the exit code is 0, and the page says what to do.
+	// When the studio stops, its exit status is 0, and the page says what to do.
 	run.stop()
 	p.waitText("#offline", "The studio has stopped.")
 }

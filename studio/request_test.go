@@ -18,7 +18,7 @@ import (
 // plainText is a context value that is a text.
 func plainText(value string) object { return object{"text": value} }
 
-// snippetOf returns the request of a draft in the words of a tool, or nothing.
+// snippetOf returns a snippet of a draft by name, or "".
 func snippetOf(t *testing.T, draft object, name string) string {
 	t.Helper()
 	for _, s := range draft["snippets"].([]any) {
@@ -68,7 +68,7 @@ func TestCompose(t *testing.T) {
 			object{"field": "context:token", "message": "Fill in the required context key token.", "context": true},
 		},
 	})
-	// What the endpoint does not know, such as a modifier that is gone, is left out.
+	// Values that the endpoint does not declare, such as those of a removed modifier, are ignored.
 	expect(compose("v1", "https://ratings.example.org/titles", nil, object{"gone": "1"}, object{"gone": plainText("1")}), object{
 		"url": "https://ratings.example.org/titles", "problems": []any{},
 	})
@@ -165,7 +165,7 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// TestSendWithoutARequiredKey is allowed where it is asked for: to see what the service says.
+// TestSendWithoutARequiredKey checks that a request without a required key is sent if the user insists.
 func TestSendWithoutARequiredKey(t *testing.T) {
 	_, address := serveFile(t, feedsYAML)
 	in := object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://{{host}}/v1/feeds", "send": "sample"}
@@ -218,11 +218,11 @@ func TestSendTo(t *testing.T) {
 	}
 	in = object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://ratings.example.org/titles", "send": "origin"}
 	if status, answer := ask(t, address+"/api/send", in); status == 200 {
-		t.Errorf("a third party's endpoint is sent there too: %v", answer)
+		t.Errorf("a request for a third party went there, too: %v", answer)
 	}
 }
 
-// Nothing is sent to what is not a web address, whatever a manifest says.
+// TestSendOnlyToTheWeb checks that requests go to http and https URLs only, whatever a manifest says.
 func TestSendOnlyToTheWeb(t *testing.T) {
 	_, address := serve(t, studio.Options{})
 	var manifest strings.Builder

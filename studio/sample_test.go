@@ -18,7 +18,7 @@ import (
 	"signpost/studio"
 )
 
-// sample asks for a sample answer of the built-in example, and returns its feed.
+// sample requests a sample response of the built-in example, and returns its feed.
 func sample(t *testing.T, address, version, endpoint string, in object) (answer, feed object) {
 	t.Helper()
 	status, answer := ask(t, address+"/api/send", object{"source": "example.yaml", "version": version, "endpoint": endpoint, "send": "sample",
@@ -32,8 +32,8 @@ func sample(t *testing.T, address, version, endpoint string, in object) (answer,
 	return answer, feed
 }
 
-// TestSampleAnswers: as many entries as limit asks for, with titles and pictures, and other ones where a control has
-// another value.
+// TestSampleAnswers checks that a sample has as many entries as limit says, with titles and pictures, and that every
+// control changes it.
 func TestSampleAnswers(t *testing.T) {
 	address := serveExample(t)
 	const collections = "https://{{host}}/v1/collections"
@@ -52,13 +52,13 @@ func TestSampleAnswers(t *testing.T) {
 	}
 	six := titles(object{"limit": "6"})
 	if again := titles(object{"limit": "6"}); !cmp.Equal(six, again) {
-		t.Error("the same request has another answer")
+		t.Error("the same request gets a different response")
 	}
 	for name, modifiers := range map[string]object{
 		"page": {"limit": "6", "page": "1"}, "language": {"limit": "6", "lang": "de"}, "search": {"limit": "6", "q": "island"}, "toggle": {"limit": "6", "hd": "true"},
 	} {
 		if other := titles(modifiers); cmp.Equal(six, other) {
-			t.Errorf("%s changes nothing", name)
+			t.Errorf("%s does not change the response", name)
 		}
 	}
 	for _, title := range titles(object{"limit": "6", "q": "island"}) {
@@ -67,7 +67,7 @@ func TestSampleAnswers(t *testing.T) {
 		}
 	}
 	if distinct := titles(object{"limit": "100"}); len(distinct) != 100 || len(set(distinct)) != 100 {
-		t.Errorf("%d titles are %d", len(distinct), len(set(distinct)))
+		t.Errorf("%d titles, of which %d are distinct", len(distinct), len(set(distinct)))
 	}
 
 	// Entries lead to the other endpoints.
@@ -90,7 +90,7 @@ func set(all []string) map[string]bool {
 	return distinct
 }
 
-// getPicture asks for a picture of an answer.
+// getPicture requests a picture of a response.
 func getPicture(t *testing.T, address string, answer object, picture string) (int, http.Header, []byte) {
 	t.Helper()
 	res, err := http.Get(fmt.Sprintf("%s/api/picture?answer=%v&url=%s", address, answer["id"], url.QueryEscape(picture)))
@@ -123,7 +123,7 @@ func TestSamplePictures(t *testing.T) {
 	}
 }
 
-// clientThrough answers for every host with a server, and for manifests with one endpoint.
+// clientThrough sends requests for every host to server, and responds to manifest requests with a single endpoint.
 func clientThrough(server *httptest.Server) client.Options {
 	return client.Options{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
 		if strings.HasSuffix(req.URL.Path, "/endpoints-manifest") {
@@ -141,8 +141,8 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// TestPictures come through the studio's server: raster types only, bounded, and not from this machine where the feed is
-// not.
+// TestPictures checks that pictures are loaded through the studio's server: raster types only, up to a size limit, and
+// from this machine only if the feed is there, too.
 func TestPictures(t *testing.T) {
 	pixel := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")
 	var asked []string
@@ -192,7 +192,7 @@ func TestPictures(t *testing.T) {
 		t.Errorf("without an answer: status %d", status)
 	}
 
-	// A feed from the internet must not make this machine ask itself.
+	// A feed from the internet must not make this machine send requests to itself.
 	asked = nil
 	_, published := serve(t, studio.Options{Client: clientThrough(service)})
 	src := registered(t, published, "http://feeds.example.com/feed/v1/endpoints-manifest")
@@ -207,6 +207,6 @@ func TestPictures(t *testing.T) {
 		}
 	}
 	if len(asked) > 0 {
-		t.Errorf("it was asked for %q", asked)
+		t.Errorf("the local service got requests for %q", asked)
 	}
 }

@@ -132,10 +132,11 @@ func TestPageSurvivesARestart(t *testing.T) {
 	p.waitText("#offline", "The studio has stopped.")
 	p.typeInto(field("Limit"), "77")
 	p.waitText("#feed-problem", "out of date")
+	p.wait(`document.querySelector("#send").ariaDisabled === "true"`)
 	p.wait(`document.querySelector("#offline").getBoundingClientRect().bottom < innerHeight`)
 	again := startProgram(t, path, "--listen", run.listen())
 	if again.address != run.address {
-		t.Fatalf("it is at %s, not at %s", again.address, run.address)
+		t.Fatalf("after the restart it listens on %s, not on %s", again.address, run.address)
 	}
 	p.wait(`!document.querySelector("#offline")`)
 	p.waitText("#endpoint-name", "Ten")
@@ -161,7 +162,7 @@ func TestPageReloadsWhenItIsOld(t *testing.T) {
 	p.waitURL("https://localhost/v1/feeds?page=0&hd=false")
 	p.typeInto(field("Query"), "owl")
 	p.waitURL("https://localhost/v1/feeds?q=owl&page=0&hd=false")
-	// A late event may make it reload at once: the time at which the document was loaded tells.
+	// A late event may make the page reload right away, so the test compares when the document was loaded.
 	loaded := fmt.Sprintf("performance.timeOrigin !== %v", p.eval("performance.timeOrigin"))
 	p.eval("import('/store.js').then((m) => { m.state.server.build = 'older'; window.before = true; }); 0")
 	p.wait("window.before || " + loaded)
@@ -267,7 +268,7 @@ func TestPageSendsOnce(t *testing.T) {
 		}
 		time.Sleep(300 * time.Millisecond) // time for a request that must not be sent
 		if n := sent.Load(); n != int64(i+1) {
-			t.Errorf("three clicks: %d requests after %s", n, name)
+			t.Errorf("three clicks on %s: %d requests in total, want %d", name, n, i+1)
 		}
 	}
 	p.click(button("Cancel"))
@@ -275,7 +276,7 @@ func TestPageSendsOnce(t *testing.T) {
 	select {
 	case <-ended:
 	case <-time.After(waitTime):
-		t.Error("the request goes on")
+		t.Error("the request was not cancelled")
 	}
 }
 
@@ -363,7 +364,7 @@ func TestPageKeepsThingsApart(t *testing.T) {
 	// The tree is a single tab stop, so the endpoint is close.
 	stops := p.eval(`[...document.querySelectorAll("a[href], button, input, select, textarea, [tabindex]")].filter((e) => e.checkVisibility() && e.tabIndex >= 0 && !e.closest(".pane.endpoint, .pane.answer")).length`).(float64)
 	if stops > 30 {
-		t.Errorf("%v stops before the endpoint", stops)
+		t.Errorf("%v tab stops before the endpoint", stops)
 	}
 }
 
@@ -459,9 +460,9 @@ func TestPageAppliesFixes(t *testing.T) {
 	p.wait(`!document.querySelector("#findings-list").textContent.includes("GET")`)
 	text, err := os.ReadFile(path)
 	if err != nil || string(text) != strings.Replace(broken, "GET", "get", 1) {
-		t.Errorf("the file is now %v:\n%s", err, text)
+		t.Errorf("after the fix, the file is (error %v):\n%s", err, text)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
-		t.Errorf("its mode is %v, %v", info.Mode(), err)
+		t.Errorf("the mode of the file is %v, %v", info.Mode(), err)
 	}
 }

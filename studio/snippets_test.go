@@ -104,7 +104,7 @@ func TestPowerShellSnippet(t *testing.T) {
 		strings := powerShellStrings(t, text)
 		want := []string{"https://localhost/log", "POST", "Accept", "application/json, */*;q=0.1", "application/json", draft["body"].(string)}
 		if fmt.Sprint(strings) != fmt.Sprint(want) {
-			t.Errorf("%q: the strings of %s are %q, not %q", value, text, strings, want)
+			t.Errorf("%q: %s has the strings %q, want %q", value, text, strings, want)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func powerShellStrings(t *testing.T, text string) (all []string) {
 		}
 	}
 	if got, want := outside.String(), "Invoke-WebRequest -Uri  -Method  -Headers @{  =  } -ContentType  -Body "; in || got != want {
-		t.Errorf("outside of strings there is %q, not %q", got, want)
+		t.Errorf("the text outside of strings is %q, want %q", got, want)
 	}
 	return all
 }

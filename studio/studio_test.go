@@ -73,7 +73,7 @@ func sourceOf(t *testing.T, address, id string) object {
 			return src.(object)
 		}
 	}
-	t.Fatalf("there is no source %q", id)
+	t.Fatalf("source %q not found", id)
 	return nil
 }
 
@@ -144,7 +144,7 @@ func get(t *testing.T, from any, path ...any) any {
 		case int:
 			list, _ := from.([]any)
 			if step >= len(list) {
-				t.Fatalf("there is no %v", path[:i+1])
+				t.Fatalf("%v not found", path[:i+1])
 			}
 			from = list[step]
 		case string:
@@ -183,17 +183,17 @@ versions:
         context_obj: [{key: device, type: bodyParam, required: true}]
 `
 
-func TestNewRefuses(t *testing.T) {
+func TestNewRejects(t *testing.T) {
 	for _, listen := range []string{"192.0.2.1:80", "0.0.0.0:8079", "[::]:8079"} {
 		if _, err := studio.New(studio.Options{Listen: netip.MustParseAddrPort(listen)}); err == nil {
-			t.Errorf("a studio on %s is made", listen)
+			t.Errorf("New accepts the listen address %s", listen)
 		}
 	}
 	if _, err := studio.New(studio.Options{}); err == nil {
-		t.Error("a studio without an address is made")
+		t.Error("New accepts an empty listen address")
 	}
 	if _, err := studio.New(studio.Options{Listen: netip.MustParseAddrPort("127.0.0.1:1"), Host: "a b"}); err == nil {
-		t.Error("a studio with a bad host is made")
+		t.Error("New accepts an invalid host")
 	}
 }
 
@@ -299,7 +299,7 @@ func TestFileChanges(t *testing.T) {
 	}
 }
 
-func TestFileThatIsBadFromTheStart(t *testing.T) {
+func TestFileWithErrorsFromTheStart(t *testing.T) {
 	s, address := serveFile(t, "versions: [")
 	_, state := ask(t, address+"/api/state", nil)
 	if file := get(t, state, "sources", 0).(object); !cmp.Equal(file["versions"], []any{}) || len(file["findings"].([]any)) == 0 {
@@ -354,7 +354,7 @@ func TestHost(t *testing.T) {
 	}
 }
 
-func TestEventsTellOfChanges(t *testing.T) {
+func TestEventsReportChanges(t *testing.T) {
 	s, address := serveFile(t, feedsYAML)
 	res, err := http.Get(address + "/api/events")
 	if err != nil {
@@ -391,13 +391,13 @@ func TestStateIsADelta(t *testing.T) {
 		return state
 	}
 	if now := since(all["instance"]); !cmp.Equal(now["sources"], any([]any{})) || now["overlap"] != nil || len(now["order"].([]any)) != 2 {
-		t.Errorf("nothing has changed: %v", now)
+		t.Errorf("unchanged, but the delta is %v", now)
 	}
 	show(s, strings.Replace(feedsYAML, "name: Feeds", "name: Films", 1))
 	if now := since(all["instance"]); len(now["sources"].([]any)) != 1 || get(t, now, "sources", 0, "id") != "feeds.yaml" || now["overlap"] == nil {
-		t.Errorf("the file has changed: %v", now)
+		t.Errorf("after a change of the file, the delta is %v", now)
 	}
 	if now := since("another"); len(now["sources"].([]any)) != 2 {
-		t.Errorf("after a restart: %v", now)
+		t.Errorf("after a restart, the delta is %v", now)
 	}
 }

@@ -15,7 +15,7 @@ func npmFile(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join(npmFolder, name)
 	if _, err := os.Stat(path); err != nil {
-		t.Skipf("THIS TEST DID NOT RUN: %s is not there. make npm gets it, and make test does.", path)
+		t.Skipf("THIS TEST DID NOT RUN: %s is missing. Run make npm, or make test, which does.", path)
 	}
 	return path
 }
