@@ -199,7 +199,7 @@ func (s *Studio) serveUpdate(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if src.Kind != KindAddress {
-		refuse(w, problem{Status: http.StatusConflict, Detail: "A file is read again automatically when it is saved."})
+		refuse(w, problem{Status: http.StatusConflict, Detail: "Files are reloaded automatically when they are saved."})
 		return
 	}
 	s.replyRegistered(w, r, src.address, false)
@@ -211,7 +211,7 @@ func (s *Studio) serveRemove(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if src.Kind != KindAddress {
-		refuse(w, problem{Status: http.StatusConflict, Detail: "A file is part of the command line. Start the studio without it."})
+		refuse(w, problem{Status: http.StatusConflict, Detail: "This file was given on the command line. To remove it, start the studio without it."})
 		return
 	}
 	s.mu.Lock()

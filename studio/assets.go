@@ -77,5 +77,5 @@ func (s *Studio) serveAsset(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	refuse(w, problem{Status: http.StatusNotFound, Detail: "There is nothing here. The page is at /."})
+	refuse(w, problem{Status: http.StatusNotFound, Detail: "Not found. The page is at /."})
 }

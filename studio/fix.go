@@ -32,7 +32,7 @@ func (s *Studio) serveFix(w http.ResponseWriter, r *http.Request) {
 	})
 	switch {
 	case i < 0:
-		refuse(w, problem{Status: http.StatusConflict, Detail: "This finding is no longer there.", Hint: "The file has changed."})
+		refuse(w, problem{Status: http.StatusConflict, Detail: "This finding no longer exists.", Hint: "The file has changed."})
 		return
 	case src.Path == "" || s.opts.WriteFile == nil:
 		refuse(w, problem{Status: http.StatusConflict, Detail: "There is no file to write the fix to."})

@@ -46,13 +46,13 @@ func (s *Studio) guard(next http.Handler) http.Handler {
 			refuse(w, problem{
 				Status: http.StatusMisdirectedRequest,
 				Detail: "The studio does not answer for this host.",
-				Hint:   "Open the address that signpost studio has printed.",
+				Hint:   "Open the address that signpost studio printed.",
 			})
 		case len(origin) > 1 || len(origin) == 1 && !s.origins[strings.ToLower(origin[0])],
 			len(site) > 1 || len(site) == 1 && site[0] != "same-origin" && site[0] != "none": // none means that the user typed the address
 			refuse(w, problem{
 				Status: http.StatusForbidden,
-				Detail: "The studio does not answer to other sites.",
+				Detail: "The studio rejects requests from other sites.",
 				Hint:   "Type the address into the browser, or open it from the terminal.",
 			})
 		default:

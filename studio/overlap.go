@@ -172,7 +172,7 @@ func (s *Studio) serveMatch(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if len(in.Feeds) > maxFeeds {
-		refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: fmt.Sprintf("Paste %d feeds at most.", maxFeeds)})
+		refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: fmt.Sprintf("Paste at most %d feed URLs.", maxFeeds)})
 		return
 	}
 	x := s.overlaps()

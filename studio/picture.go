@@ -93,7 +93,7 @@ func isPublic(addr netip.Addr) bool {
 func (s *Studio) servePicture(w http.ResponseWriter, r *http.Request) {
 	from, ok := s.pictures.find(r.URL.Query().Get("answer"))
 	if !ok {
-		refuse(w, problem{Status: http.StatusNotFound, Detail: "The answer of this picture is too old. Send the request again."})
+		refuse(w, problem{Status: http.StatusNotFound, Detail: "The response with this picture is no longer kept. Send the request again."})
 		return
 	}
 	u, err := url.Parse(r.URL.Query().Get("url"))

@@ -131,7 +131,7 @@ func describe(a *client.Answer, e signpost.Endpoint, took time.Duration, err err
 	}
 	note := func(format string, args ...any) { out.Notes = append(out.Notes, fmt.Sprintf(format, args...)) }
 	if a.Redirect != "" {
-		note("It redirects to %s. The studio does not follow: another host must not get the context keys.", a.Redirect)
+		note("The response redirects to %s. The studio does not follow redirects, because another host must not get the context keys.", a.Redirect)
 	}
 	got, _, _ := mime.ParseMediaType(out.ContentType)
 	want, _, _ := mime.ParseMediaType(e.MIMEType)

@@ -332,7 +332,7 @@ func (state *fileState) build(s *Studio, rev int) {
 	}
 	state.source = src
 	if state.failure != nil {
-		src.Failure = &problem{Detail: sentence("the file cannot be read: " + state.failure.Error()), Hint: "The page shows what it was before."}
+		src.Failure = &problem{Detail: sentence("the file cannot be read: " + state.failure.Error()), Hint: "The page keeps showing the last version that it read."}
 	}
 	f := state.given.Definition
 	if f == nil {

@@ -1,4 +1,4 @@
-// The response: cards, JSON, headers, and what has changed since the one before.
+// The response: cards, JSON, headers, and what has changed since the previous one.
 
 import { cancel, draftIsCurrent, open, sampleValue, send, typeContext } from "./actions.js";
 import { address, badge, byId, clock, h, plain, value } from "./dom.js";
@@ -34,7 +34,7 @@ export function answerPane(at) {
           h("input", { type: "checkbox", id: "auto", checked: state.auto, onchange: (/** @type {any} */ event) => change(() => { state.auto = event.target.checked; }) }), "Send on change"),
         pending && h("button", { type: "button", id: "cancel", onclick: cancel }, "Cancel"),
         h("button", {
-          type: "button", id: "send", class: "primary", title: "Ctrl+Enter", "aria-keyshortcuts": "Control+Enter", "aria-disabled": pending || blocked() ? "true" : undefined,
+          type: "button", id: "send", class: "primary", title: "Ctrl+Enter", "aria-keyshortcuts": "Control+Enter", "aria-disabled": pending || blocked() || state.connection === "lost" ? "true" : undefined,
           onclick: (/** @type {MouseEvent} */ event) => { if (event.detail < 2) send(); },
         }, "Send"))),
     missing(at),
@@ -46,7 +46,7 @@ const blocked = () => draftIsCurrent() && Boolean(state.draft?.owner);
 /** hint says what Send would do. @param {Current} at @returns {Child} */
 const hint = (at) => {
   if (blocked()) return ["Nothing to send: this feed belongs to ", value(state.draft?.owner?.name ?? ""), "."];
-  if (sendOf(at.source) === "sample") return draftIsCurrent() && state.draft?.problems.some((p) => !p.context) ? "Fill in what is missing to see a sample of this feed." : "Press Send to see a sample of this feed.";
+  if (sendOf(at.source) === "sample") return draftIsCurrent() && state.draft?.problems.some((p) => !p.context) ? "Fill in the missing values to see a sample of this feed." : "Press Send to see a sample of this feed.";
   if (sendOf(at.source) === "origin" && !state.server.sendTo) return "Enter the server to send requests to, in the bar above.";
   return [h("span", {}, "Press Send to call ", value(destination(at)), " the way an app does."), otherPort(at)];
 };
@@ -222,7 +222,7 @@ function pickedPanel(at, card) {
         open({ source: at.source.id, version: at.version.name, key: e.key, name: e.name, url: e.url });
       },
     }, "Open ", value(e.name)), " with ", Object.entries(params).map(([name, text], i) => [i > 0 && ", ", value(`${name} = ${text || "?"}`)]))),
-    card.links.length + nested.length === 0 && h("p", { class: "quiet" }, "It does not lead to another endpoint."),
+    card.links.length + nested.length === 0 && h("p", { class: "quiet" }, "This entry does not lead to another endpoint."),
     h("details", {}, h("summary", {}, "The entry as JSON"), tree(card.entry, "$entry")));
 }
 

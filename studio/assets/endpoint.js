@@ -29,7 +29,7 @@ export function endpointPane(at) {
     params.length > 0 && group("controls", "Editors set", controlsFact(at, params), e.modifiers.flatMap((m) => modifierRows(at, m))),
     e.context.length > 0 && group("context", "The app adds", contextFact(at), e.context.map((item) => contextRow(at, item))),
     e.placeholders.length + params.length + e.context.length === 0
-      && h("p", { class: "blank-line", id: "nothing" }, "Nothing to fill in: editors set nothing here, and the app adds nothing."),
+      && h("p", { class: "blank-line", id: "nothing" }, "Nothing to fill in: this endpoint has no modifiers and no context keys."),
     request(at));
 }
 

@@ -47,7 +47,7 @@ const context = 3;
 
 /** diffLines shows what changed from one text to another. @param {string} before @param {string} after @returns {Child} */
 export function diffLines(before, after) {
-  if (before === after) return h("p", { class: "blank-line" }, "The same as the response before.");
+  if (before === after) return h("p", { class: "blank-line" }, "Identical to the previous response.");
   const a = before.split("\n");
   const b = after.split("\n");
   let start = 0;

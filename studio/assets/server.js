@@ -15,11 +15,11 @@ export class Refused extends Error {
 export class Cancelled extends Error {}
 
 const gone = {
-  detail: "The studio does not answer.",
-  hint: "See in the terminal whether signpost studio is still running.",
+  detail: "The studio is not responding.",
+  hint: "Check in the terminal whether signpost studio is still running.",
 };
 
-const late = { detail: "The studio took too long to answer.", hint: "Try again." };
+const late = { detail: "The studio took too long to respond.", hint: "Try again." };
 
 // A call to the studio itself takes milliseconds. One that waits for another server takes as long as that may.
 const defaultTimeout = 10000;

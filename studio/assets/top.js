@@ -167,7 +167,7 @@ export function banners() {
     unknown && h("div", { class: "banner notable", role: "alert", id: "unknown", key: "unknown" },
       h("p", {}, "This link points to ", value(state.route.source), ", which is not registered here."),
       /^https?:\/\//i.test(state.route.source) && h("button", { type: "button", onclick: () => register(state.route.source) }, "Register it"),
-      judged().length > 0 && h("button", { type: "button", onclick: () => go({ source: judged()[0].id, version: "", endpoint: "" }) }, "Show what is registered")),
+      judged().length > 0 && h("button", { type: "button", onclick: () => go({ source: judged()[0].id, version: "", endpoint: "" }) }, "Show registered manifests")),
     state.failures.register && state.dialog !== "sources" && failureBox(state.failures.register, "register-failure"),
     s && notes(s),
   ];
