@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
 
 	"signpost"
-	"signpost/internal/spell"
 	"signpost/internal/tree"
 )
 
@@ -107,6 +104,7 @@ func (d *decoder) lintLookalikes(known map[string]string) {
 		}
 	}
 	for i, use := range order {
+		d.file.keyUses = append(d.file.keyUses, keyAt{use.key, uses[use.key], d.placeOf(use.at, use.endpoint)})
 		if _, ok := known[use.key]; ok {
 			continue
 		}
@@ -133,34 +131,4 @@ func (d *decoder) lintLookalikes(known map[string]string) {
 			}, tree.Field{Key: use.at, Value: use.at}, nil, use.endpoint)
 		}
 	}
-}
-
-// lookAlike reports whether one key is probably a misspelling of the other: one or two letters differ, but not so many
-// of a part that it is a different word, as in device.id and device.os. Keys that differ in digits are numbered.
-func lookAlike(a, b string) bool {
-	isDigit := func(r rune) rune {
-		if unicode.IsDigit(r) {
-			return -1
-		}
-		return r
-	}
-	if strings.Map(isDigit, a) == strings.Map(isDigit, b) {
-		return false
-	}
-	partsA, partsB := strings.Split(a, "."), strings.Split(b, ".")
-	if len(partsA) != len(partsB) {
-		return similar(a, b)
-	}
-	for i := range partsA {
-		if partsA[i] != partsB[i] && !similar(partsA[i], partsB[i]) {
-			return false
-		}
-	}
-	return spell.Distance(a, b) <= 2
-}
-
-// similar reports whether at most a third of the letters, and no more than two, differ.
-func similar(a, b string) bool {
-	distance := spell.Distance(a, b)
-	return distance <= 2 && 3*distance <= max(len(a), len(b))
 }

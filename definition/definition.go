@@ -24,11 +24,14 @@ type File struct {
 	features   []signpost.Feature // built-in and declared features, in application order
 	versions   []version
 	declared   []string     // the features that the file declares and does not enable
+	declaredAt []endpointAt // their positions
+	tooMany    bool         // there were too many of them to check all
 	served     bool         // a manifest
 	allowances []*allowance // for rules checked by Lint
 	parser     *parser
 
 	contextKeys  map[string]string // declared by the file, with descriptions
+	keyUses      []keyAt           // the context keys of a file without a catalogue
 	deprecations map[deprecationKey]*Deprecation
 }
 

@@ -38,6 +38,7 @@ func (d *decoder) lintFeatures() {
 	for _, declared := range d.features {
 		if name := declared.feature.Name; !enabled[name] {
 			d.file.declared = append(d.file.declared, name)
+			d.file.declaredAt = append(d.file.declaredAt, d.endpointAt(declared.Field, nil))
 		}
 	}
 }
@@ -151,7 +152,8 @@ const maxPairs = 2_000_000
 // mayPair counts a pair, and reports whether it may be looked at.
 func (d *decoder) mayPair() bool {
 	d.pairs++
-	return d.pairs <= maxPairs
+	d.file.tooMany = d.pairs > maxPairs
+	return !d.file.tooMany
 }
 
 // lintClashes reports context keys that would clash with those of a feature if --feature enabled it. Otherwise nobody

@@ -11,7 +11,9 @@ import (
 
 // togetherRules are the rules that depend on everything registered together. Lint checks them, since Parse sees a
 // single file.
-var togetherRules = []string{signpost.RuleOverlapDropsContext, signpost.RuleOverlapInsideSegment, signpost.RuleRegisteredTwice}
+var togetherRules = []string{
+	signpost.RuleOverlapDropsContext, signpost.RuleOverlapInsideSegment, signpost.RuleRegisteredTwice, RuleContextKeyLookalike,
+}
 
 // endpointAt is the position of an endpoint in its file.
 type endpointAt struct {
@@ -45,12 +47,22 @@ func (d *decoder) keepPlaces() {
 }
 
 func (d *decoder) endpointAt(f tree.Field, errors []int) endpointAt {
-	at := endpointAt{width: f.Key.Width()}
-	at.line, at.column = d.doc.Position(f.Key.Start())
+	at := d.placeOf(f.Key, f.Value)
 	i, _ := slices.BinarySearch(errors, f.Key.Start())
 	at.broken = i < len(errors) && errors[i] < max(f.Key.End(), f.Value.End())
+	return at
+}
+
+// placeOf returns the position of a node and the allowances that apply there. endpoint is nil if the node is not part of
+// an endpoint.
+func (d *decoder) placeOf(n, endpoint *tree.Node) endpointAt {
+	at := endpointAt{width: n.Width()}
+	at.line, at.column = d.doc.Position(n.Start())
+	if len(d.allowed) == 0 {
+		return at
+	}
 	for _, rule := range togetherRules {
-		for _, key := range []allowKey{{rule: rule}, {rule: rule, in: f.Value}, {rule: rule, line: at.line}} {
+		for _, key := range []allowKey{{rule: rule}, {rule: rule, in: endpoint}, {rule: rule, line: at.line}} {
 			at.allowances = append(at.allowances, d.allowed[key]...)
 		}
 	}
@@ -68,7 +80,18 @@ func LintTogether(files, registered []*File) []signpost.Finding {
 			}
 		}
 	}
-	findings = append(findings, overlaps(files, registered)...)
+	used := make(map[*allowance]bool)
+	findings = append(findings, overlaps(files, registered, used)...)
+	findings = append(findings, lookalikes(files, registered, used)...)
+	if len(files)+len(registered) > 1 { // a single file cannot tell whether the allowance is used
+		for _, f := range files {
+			for _, a := range f.allowances {
+				if !a.used && !used[a] {
+					findings = append(findings, a.unused)
+				}
+			}
+		}
+	}
 	order := make(map[string]int, len(files))
 	for i, f := range files {
 		order[f.Name] = i
@@ -79,10 +102,9 @@ func LintTogether(files, registered []*File) []signpost.Finding {
 	return findings
 }
 
-// overlaps returns the findings of togetherRules, and the unused allowances of them. Features that a file declares but
+// overlaps returns the findings about overlap, and records which allowances are used. Features that a file declares but
 // does not enable count as well: --feature enables them for all services of a deployment.
-func overlaps(files, registered []*File) []signpost.Finding {
-	used := make(map[*allowance]bool)
+func overlaps(files, registered []*File, used map[*allowance]bool) []signpost.Finding {
 	findings := overlapsWith("", files, registered, used)
 	type said struct {
 		file, message string
@@ -94,7 +116,8 @@ func overlaps(files, registered []*File) []signpost.Finding {
 	}
 	all := slices.Concat(files, registered)
 	features := declared(all)
-	for _, feature := range features[:judgedFeatures(len(features), countEndpoints(all))] {
+	judged := judgedFeatures(len(features), countEndpoints(all))
+	for _, feature := range features[:judged] {
 		for _, f := range overlapsWith(feature, files, registered, used) {
 			if !known[said{f.File, f.Message, f.Line, f.Column}] {
 				f.Message = withFeature(feature, f.Message)
@@ -102,14 +125,8 @@ func overlaps(files, registered []*File) []signpost.Finding {
 			}
 		}
 	}
-	if len(all) > 1 { // a single file cannot tell whether the allowance is used
-		for _, f := range files {
-			for _, a := range f.allowances {
-				if !used[a] {
-					findings = append(findings, a.unused)
-				}
-			}
-		}
+	for _, f := range files {
+		findings = append(findings, f.unjudged(features[judged:], used)...)
 	}
 	return findings
 }
@@ -139,7 +156,7 @@ func countEndpoints(files []*File) int {
 	return n
 }
 
-// overlapsWith returns the findings of togetherRules with the features that the files enable and one more, unless that
+// overlapsWith returns the findings about overlap with the features that the files enable and one more, unless that
 // is empty. It records which allowances are used.
 func overlapsWith(feature string, files, registered []*File, used map[*allowance]bool) []signpost.Finding {
 	var all [2][]signpost.Version
@@ -176,18 +193,56 @@ func overlapsWith(feature string, files, registered []*File, used map[*allowance
 			at := places[f.Path.Endpoint()]
 			f.Path = signpost.Path{signpost.Field(at.url)}
 			f.File, f.Line, f.Column, f.Width = refs[i].file.Name, at.line, at.column, at.width
-			allowed := false
-			for _, a := range at.allowances {
-				if a.rule == f.Rule {
-					used[a], allowed = true, true
-				}
-			}
-			if !allowed {
+			if !at.allows(f.Rule, used) {
 				findings = append(findings, f)
 			}
 		}
 	}
 	return findings
+}
+
+// allows reports whether a warning is allowed here, and records which allowances are used.
+func (at *endpointAt) allows(rule string, used map[*allowance]bool) bool {
+	allowed := false
+	for _, a := range at.allowances {
+		if a.rule == rule {
+			used[a], allowed = true, true
+		}
+	}
+	return allowed
+}
+
+// unjudged returns a warning if the file declares features that were not checked, because a clean result would promise
+// too much. names are the features that [overlaps] left out.
+func (f *File) unjudged(names []string, used map[*allowance]bool) []signpost.Finding {
+	left := make(map[string]bool, len(names))
+	for _, name := range names {
+		left[name] = true
+	}
+	first, others := -1, 0
+	for i, name := range f.declared {
+		switch {
+		case !left[name] && !f.tooMany:
+		case first < 0:
+			first = i
+		default:
+			others++
+		}
+	}
+	if first < 0 || f.declaredAt[first].allows(signpost.RuleOverlapDropsContext, used) {
+		return nil
+	}
+	what := fmt.Sprintf("feature %q was", f.declared[first])
+	if others > 0 {
+		what = fmt.Sprintf("feature %q and %d more were", f.declared[first], others)
+	}
+	at := f.declaredAt[first]
+	return []signpost.Finding{{
+		Rule: signpost.RuleOverlapDropsContext, Severity: signpost.SeverityWarning,
+		Message: what + " not checked, because there are too many features and endpoints: enabling one may cost feeds their context keys",
+		Hint:    "list the features of a deployment under enable, and they are checked",
+		File:    f.Name, Line: at.line, Column: at.column, Width: at.width,
+	}}
 }
 
 // comparable returns the parts of a version that decide which endpoint answers for a feed, without endpoints that have
