@@ -184,7 +184,7 @@ func hashOf(body []byte) string {
 func wantStatus(t testing.TB, a answer, status int) {
 	t.Helper()
 	if a.StatusCode != status {
-		t.Fatalf("status %d, want %d: %s", a.StatusCode, status, a.body)
+		t.Fatalf("status %d, want %d: %.500s", a.StatusCode, status, a.body)
 	}
 }
 
