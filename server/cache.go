@@ -92,8 +92,8 @@ func (c *cache) get(ctx context.Context, k key) (e *entry, hit bool, err error) 
 	return c.getSlowly(ctx, k, e)
 }
 
-// recent returns the entry that was last asked for, if it is for this host. Most services have one host, which then
-// needs neither a lock nor a look-up.
+// recent returns the entry that was last requested, if it is for this host. Most services have one host, which then
+// needs neither a lock nor a lookup.
 func (c *cache) recent(route *route, host string, gzip bool) *entry {
 	e := route.recent.of(gzip).Load()
 	if e == nil || e.host != host || !e.use() {

@@ -35,7 +35,7 @@ func waitFor(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for: %s", what)
+			t.Fatalf("timed out waiting for %s", what)
 		}
 	}
 }
@@ -70,7 +70,7 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 	checkCache(t, c)
 	if len(c.entries) < 100 || c.bytes < limit/2 {
-		t.Errorf("%d entries in %d bytes: the cache does not keep what it could", len(c.entries), c.bytes)
+		t.Errorf("%d entries in %d bytes: the cache has room for more", len(c.entries), c.bytes)
 	}
 	if look(t, c, hot) != before {
 		t.Error("hosts that were requested once evicted one that is requested repeatedly")
@@ -90,7 +90,7 @@ func heapInUse() int64 {
 	return int64(stats.HeapAlloc)
 }
 
-func TestCacheForgetsTheUnused(t *testing.T) {
+func TestCacheEvictsUnusedHosts(t *testing.T) {
 	h := newHandler(t, Options{CacheBytes: 64 << 10}, v1(compile(t, "a")))
 	c := h.cache
 	now := time.Now()
@@ -105,12 +105,12 @@ func TestCacheForgetsTheUnused(t *testing.T) {
 	look(t, c, k)
 	others()
 	if c.entries[k] == nil {
-		t.Error("a host that was requested again is evicted by hosts that were not")
+		t.Error("hosts that were requested once evicted one that was requested again")
 	}
 	now = now.Add(2 * recently)
 	others()
 	if c.entries[k] != nil {
-		t.Error("a host stays for ever because it was asked for twice")
+		t.Error("a host that was requested twice is never evicted")
 	}
 	// If all entries were requested again, a new one gets in if it is requested again, too.
 	for i := range 1000 {
@@ -121,11 +121,11 @@ func TestCacheForgetsTheUnused(t *testing.T) {
 	checkCache(t, c)
 	look(t, c, k)
 	if c.entries[k] != nil {
-		t.Error("a host that was asked for once drives out others")
+		t.Error("a host that was requested once evicted others")
 	}
 	look(t, c, k)
 	if c.entries[k] == nil {
-		t.Error("a host that was asked for twice is not kept")
+		t.Error("a host that was requested twice is not cached")
 	}
 	checkCache(t, c)
 }
@@ -140,7 +140,7 @@ func TestBodyLargerThanCache(t *testing.T) {
 	c := h.cache
 	checkCache(t, c)
 	if len(c.entries) != 0 {
-		t.Errorf("%d entries in a cache without room", len(c.entries))
+		t.Errorf("%d entries in a cache that is too small for any", len(c.entries))
 	}
 }
 
@@ -151,7 +151,7 @@ func TestRenderedOnce(t *testing.T) {
 	first, makes := c.add(both)
 	second, makesToo := c.add(both)
 	if first != second || !makes || makesToo {
-		t.Error("two that missed do not share the entry")
+		t.Error("two concurrent misses do not share the entry")
 	}
 	for round := range 50 {
 		k := key{route, fmt.Sprintf("h%d.example.com", round), round%2 == 0}
@@ -180,7 +180,7 @@ func TestRenderingFails(t *testing.T) {
 	a := send(t, listen(t, h), "GET", manifestPath, "Host: feeds.example.com")
 	wantStatus(t, a, http.StatusInternalServerError)
 	if strings.Contains(string(a.raw), "not a host") {
-		t.Errorf("the answer tells what is inside: %q", a.raw)
+		t.Errorf("the response reveals the internal error: %q", a.raw)
 	}
 	checkCache(t, h.cache)
 }
@@ -237,7 +237,7 @@ func TestManyAtOnce(t *testing.T) {
 						}
 						template := templates[a.Header.Get("Signpost-Revision")]
 						if template == nil {
-							t.Errorf("status %d with no known revision", a.StatusCode)
+							t.Errorf("status %d with an unknown revision", a.StatusCode)
 							return
 						}
 						checkAnswer(t, a)

@@ -12,7 +12,8 @@ import (
 	"signpost"
 )
 
-// Headers set by outer handlers are never lost, whatever the response and the connection.
+// TestHeadersAroundTheHandlerAreKept checks that headers set by outer handlers are never lost, whatever the response and
+// the connection.
 func TestHeadersAroundTheHandlerAreKept(t *testing.T) {
 	h := newHandler(t, Options{AllowedHosts: []string{"feeds.example.com"}}, v1(compile(t, "a")))
 	around := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -53,7 +54,8 @@ func TestHeadersAroundTheHandlerAreKept(t *testing.T) {
 	}
 }
 
-// Header values are shared by all responses: extending one must not affect the next.
+// TestExtendedHeadersAreNotShared checks that extending a header value, which all responses share, does not affect the
+// next response.
 func TestExtendedHeadersAreNotShared(t *testing.T) {
 	f := newField("Vary", "Accept-Encoding")
 	theirs := make([]string, 1, 4)
@@ -69,8 +71,9 @@ func TestExtendedHeadersAreNotShared(t *testing.T) {
 	}
 }
 
-// Heads are derived from one another while others are being sent. Each response must have its own header. The lengths
-// of Cache-Control leave spare capacity after the common part, where heads that share memory would collide.
+// TestHeadsDoNotShareMemory derives heads from one another while others are being sent. Each response must have its own
+// header. The lengths of Cache-Control leave spare capacity after the common part, where heads that share memory would
+// collide.
 func TestHeadsDoNotShareMemory(t *testing.T) {
 	const hosts = 12
 	for _, length := range []int{10, 100, 500, 1000, 2000} {
@@ -98,8 +101,9 @@ func TestHeadsDoNotShareMemory(t *testing.T) {
 	}
 }
 
-// Manifests that differ only in the position of {{host}} have different revisions.
-func TestRevisionTellsWhereTheHostGoes(t *testing.T) {
+// TestRevisionDependsOnThePositionOfHost checks that manifests that differ only in the position of {{host}} have
+// different revisions.
+func TestRevisionDependsOnThePositionOfHost(t *testing.T) {
 	revisions := make(map[string]string)
 	for _, url := range []string{"https://a{{host}}/v1", "https://{{host}}a/v1", "https://a.{{host}}/v1", "https://{{host}}.a/v1", "https://a/v1"} {
 		h := newHandler(t, Options{}, v1(compileURL(t, url)))
@@ -112,7 +116,7 @@ func TestRevisionTellsWhereTheHostGoes(t *testing.T) {
 	}
 }
 
-// Cached manifests of unchanged services survive a change of others.
+// TestUnchangedManifestsStayInTheCache checks that cached manifests of unchanged services survive a change of others.
 func TestUnchangedManifestsStayInTheCache(t *testing.T) {
 	events := make(chan Event, 1)
 	h := newHandler(t, Options{Observe: func(_ *http.Request, e Event) { events <- e }})
@@ -141,7 +145,7 @@ func TestUnchangedManifestsStayInTheCache(t *testing.T) {
 	get("/c", "c", CacheMiss)
 	publish(service("/a", "a"), service("/b", "changed"), service("/d", "c")) // compiled again, as in a reload
 	if entries, _ := h.CacheSize(); entries != 1 {
-		t.Errorf("%d entries, want that of /a alone", entries)
+		t.Errorf("%d entries, want only that of /a", entries)
 	}
 	get("/a", "a", CacheHit)
 	get("/b", "changed", CacheMiss)
@@ -151,11 +155,11 @@ func TestUnchangedManifestsStayInTheCache(t *testing.T) {
 	get("/b", "b", CacheMiss)
 	publish()
 	if entries, bytes := h.CacheSize(); entries != 0 || bytes != 0 {
-		t.Errorf("%d entries of %d bytes are left of services that are gone", entries, bytes)
+		t.Errorf("%d entries with %d bytes of removed services are left", entries, bytes)
 	}
 }
 
-// A request in progress while its service is replaced leaves nothing behind.
+// TestRetiredManifestsAreNotKept checks that a request in progress while its service is replaced leaves nothing behind.
 func TestRetiredManifestsAreNotKept(t *testing.T) {
 	h := newHandler(t, Options{}, v1(compile(t, "old")))
 	old := h.table.Load().routes[manifestPath]

@@ -148,7 +148,7 @@ func TestHostPolicy(t *testing.T) {
 				wantManifest(t, a, template, c.want)
 			}
 			if bytes.Contains(bytes.ToLower(a.raw), []byte("evil")) {
-				t.Errorf("the answer repeats the request: %q", a.raw)
+				t.Errorf("the response repeats the request: %q", a.raw)
 			}
 			wantVary := "Accept-Encoding"
 			if c.opts.TrustedProxies != nil && c.opts.PublicHost == "" {
@@ -161,7 +161,7 @@ func TestHostPolicy(t *testing.T) {
 	}
 }
 
-// HTTP/1.0 allows requests without a Host.
+// TestHostOfHTTP10 checks that requests without a Host are accepted in HTTP/1.0, which allows them.
 func TestHostOfHTTP10(t *testing.T) {
 	template := compile(t, "a")
 	address := listen(t, newHandler(t, Options{}, v1(template)))
@@ -173,8 +173,8 @@ func TestHostOfHTTP10(t *testing.T) {
 	wantManifest(t, a, template, "feeds.example.com")
 }
 
-// These never reach a handler: net/http itself responds, in plain text.
-func TestRefusedByNetHTTP(t *testing.T) {
+// TestRejectedByNetHTTP sends requests that never reach a handler: net/http itself responds, in plain text.
+func TestRejectedByNetHTTP(t *testing.T) {
 	address := listen(t, newHandler(t, Options{}, v1(compile(t, "a"))))
 	for name, head := range map[string]string{
 		"no Host":             "GET " + manifestPath + " HTTP/1.1\r\n",
@@ -191,7 +191,7 @@ func TestRefusedByNetHTTP(t *testing.T) {
 			t.Errorf("%s: %q", name, a.raw)
 		}
 		if bytes.Contains(a.raw, []byte("evil")) {
-			t.Errorf("%s: the answer repeats the request: %q", name, a.raw)
+			t.Errorf("%s: the response repeats the request: %q", name, a.raw)
 		}
 	}
 }
@@ -228,7 +228,8 @@ func TestTrustedPeers(t *testing.T) {
 	}
 }
 
-// If {{host}} is part of a name, an IP address does not fit. That is the client's mistake, not a server error.
+// TestHostsThatDoNotFit checks that an IP address where {{host}} is part of a name is the client's mistake, not a server
+// error.
 func TestHostsThatDoNotFit(t *testing.T) {
 	h := newHandler(t, Options{}, v1(compileURL(t, "https://media.{{host}}/v1/feeds")))
 	address := listen(t, h)
@@ -240,7 +241,7 @@ func TestHostsThatDoNotFit(t *testing.T) {
 			a := send(t, address, "GET", manifestPath, "Host: "+host, "Accept-Encoding: "+encoding)
 			wantStatus(t, a, status)
 			if status == 421 && !strings.Contains(string(a.body), "media.{{host}}") {
-				t.Errorf("%s: the reason is not there: %s", host, a.body)
+				t.Errorf("%s: the response does not give the reason: %s", host, a.body)
 			}
 		}
 	}
@@ -251,6 +252,6 @@ func TestHostsThatDoNotFit(t *testing.T) {
 	r.Host = "192.0.2.1"
 	h.ServeHTTP(httptest.NewRecorder(), r)
 	if len(refused) != 1 || refused[0] != RefusedDoesNotFit {
-		t.Errorf("the reason observed is %q", refused)
+		t.Errorf("the observed reason is %q", refused)
 	}
 }

@@ -39,14 +39,14 @@ func TestRoom(t *testing.T) {
 		large := enter(5)
 		small := enter(1)
 		if !isIn(first) || isIn(large) || isIn(small) {
-			t.Error("those who do not fit, and those behind them, have to wait")
+			t.Error("a request that does not fit, or one behind it, did not wait")
 		}
 		r.leave(7)
 		if !isIn(large) || !isIn(small) || r.inUse() != 6 {
-			t.Errorf("those who waited are not let in: %d bytes are in use", r.inUse())
+			t.Errorf("waiting requests were not admitted: %d bytes are in use", r.inUse())
 		}
 
-		// One that gives up lets the next ones pass.
+		// When a request gives up, the ones behind it are admitted.
 		ctx, cancel := context.WithCancel(t.Context())
 		gaveUp := make(chan error, 1)
 		go func() {
@@ -56,31 +56,31 @@ func TestRoom(t *testing.T) {
 		synctest.Wait()
 		behind := enter(4)
 		if isIn(behind) {
-			t.Error("one passed another")
+			t.Error("a request overtook another")
 		}
 		cancel()
 		if err := <-gaveUp; !errors.Is(err, errBusy) || !isIn(behind) {
-			t.Errorf("giving up is %v, and does not let others in", err)
+			t.Errorf("after giving up with %v, the next request was not admitted", err)
 		}
 
-		// Something too large gets the whole limit, once it is free.
+		// A request larger than the limit gets all of it, once it is free.
 		huge := enter(1000)
 		r.leave(6)
 		if isIn(huge) {
-			t.Error("there is not enough yet")
+			t.Error("a request was admitted before there was room")
 		}
 		r.leave(4)
 		if n := <-huge; n != 10 || r.inUse() != 10 {
-			t.Errorf("it has %d of %d bytes", n, r.inUse())
+			t.Errorf("it got %d bytes, and %d are in use", n, r.inUse())
 		}
 		late := enter(5)
 		r.resize(15)
 		if !isIn(late) {
-			t.Error("more room lets nobody in")
+			t.Error("a waiting request was not admitted when the limit was raised")
 		}
 		r.leave(15)
 		if r.inUse() != 0 || r.waiting.Len() != 0 {
-			t.Errorf("%d bytes and %d who wait are left", r.inUse(), r.waiting.Len())
+			t.Errorf("%d bytes in use and %d waiting requests are left", r.inUse(), r.waiting.Len())
 		}
 	})
 }
@@ -104,7 +104,8 @@ func stuck(t *testing.T, address string, n int) []net.Conn {
 	return conns
 }
 
-// Beyond the limit, requests wait for a while and then get 503. Cached manifests are still served.
+// TestInFlightIsBounded checks that requests beyond the limit wait for a while and then get 503. Cached manifests are
+// still served.
 func TestInFlightIsBounded(t *testing.T) {
 	template := compile(t, strings.Repeat("a", large/4)) // in four names
 	size := int64(template.Size(""))
@@ -135,19 +136,19 @@ func TestInFlightIsBounded(t *testing.T) {
 		for _, conn := range conns {
 			conn.Close()
 		}
-		waitFor(t, "an empty room", func() bool { return h.InFlight() == 0 })
+		waitFor(t, "nothing in flight", func() bool { return h.InFlight() == 0 })
 		wantStatus(t, send(t, address, "HEAD", manifestPath, "Host: late.example.com"), http.StatusOK)
 	}
 }
 
-// A waiting request is served if room becomes available in time.
+// TestRequestsWaitForRoom checks that a waiting request is served if room becomes available in time.
 func TestRequestsWaitForRoom(t *testing.T) {
 	template := compile(t, strings.Repeat("a", large/4))
 	h := newHandler(t, Options{CacheBytes: 1, InFlightWait: patience}, v1(template))
 	address, _ := startPair(t, h)
 	conns := stuck(t, address, 2*inFlightManifests)
 	size := int64(template.Size(""))
-	waitFor(t, "a full room", func() bool { return h.InFlight() > (inFlightManifests-1)*size })
+	waitFor(t, "no room to be left", func() bool { return h.InFlight() > (inFlightManifests-1)*size })
 	var all sync.WaitGroup
 	for _, conn := range conns {
 		all.Go(func() {
@@ -158,11 +159,12 @@ func TestRequestsWaitForRoom(t *testing.T) {
 		})
 	}
 	all.Wait()
-	waitFor(t, "an empty room", func() bool { return h.InFlight() == 0 })
+	waitFor(t, "nothing in flight", func() bool { return h.InFlight() == 0 })
 }
 
-// A client that disconnects while it waits gives up its place at once, and others waiting for the same host stay.
-func TestGoneClientsDoNotWait(t *testing.T) {
+// TestDisconnectedClientsDoNotWait checks that a client that disconnects gives up its place at once, while others keep
+// waiting for the same host.
+func TestDisconnectedClientsDoNotWait(t *testing.T) {
 	h := newHandler(t, Options{InFlightBytes: 1, InFlightWait: patience}, v1(compile(t, "a")))
 	c, route := h.cache, h.table.Load().routes[manifestPath]
 	c.room.take(c.room.limit)
@@ -176,20 +178,21 @@ func TestGoneClientsDoNotWait(t *testing.T) {
 		results <- err
 	}
 	go get(ctx)
-	waitFor(t, "the first one to wait", func() bool { c.room.mu.Lock(); defer c.room.mu.Unlock(); return c.room.waiting.Len() == 1 })
+	waitFor(t, "the first request to wait", func() bool { c.room.mu.Lock(); defer c.room.mu.Unlock(); return c.room.waiting.Len() == 1 })
 	go get(t.Context())
 	cancel()
 	if err := <-results; !errors.Is(err, errBusy) {
-		t.Errorf("the one that is gone got %v", err)
+		t.Errorf("the disconnected client got %v", err)
 	}
 	c.room.leave(c.room.limit)
 	if err := <-results; err != nil {
-		t.Errorf("the one that waited for the same host got %v", err)
+		t.Errorf("the client that waited for the same host got %v", err)
 	}
 	checkCache(t, c)
 }
 
-// A client that has closed its side of the connection may still read: it gets its manifest if no wait is necessary.
+// TestHalfClosedClientsAreServed checks that a client that has closed its side of the connection, but may still read,
+// gets its manifest if it does not have to wait.
 func TestHalfClosedClientsAreServed(t *testing.T) {
 	h := newHandler(t, Options{}, v1(compile(t, "a")))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -203,7 +206,8 @@ func TestHalfClosedClientsAreServed(t *testing.T) {
 	}
 }
 
-// A manifest that is being sent while its service is replaced counts until it has been sent.
+// TestRetiredManifestsInFlight checks that a manifest that is being sent while its service is replaced counts until it
+// has been sent.
 func TestRetiredManifestsInFlight(t *testing.T) {
 	h := newHandler(t, Options{}, v1(compile(t, "a")))
 	e, _, err := h.cache.get(t.Context(), key{h.table.Load().routes[manifestPath], "feeds.example.com", false})
@@ -211,7 +215,7 @@ func TestRetiredManifestsInFlight(t *testing.T) {
 		t.Fatal(err)
 	}
 	if h.InFlight() != 0 {
-		t.Error("what is in the cache counts twice")
+		t.Error("a cached manifest also counts as in flight")
 	}
 	if err := h.Publish(v1(compile(t, "b"))); err != nil {
 		t.Fatal(err)
@@ -223,7 +227,7 @@ func TestRetiredManifestsInFlight(t *testing.T) {
 	checkCache(t, h.cache)
 }
 
-// The room is large enough for several of the largest manifest, whatever the option says.
+// TestRoomForLargeManifests checks that several copies of the largest manifest fit, whatever the option says.
 func TestRoomForLargeManifests(t *testing.T) {
 	small, big := compile(t, "a"), compile(t, strings.Repeat("a", large))
 	h := newHandler(t, Options{InFlightBytes: 1000}, v1(small))
@@ -238,8 +242,8 @@ func TestRoomForLargeManifests(t *testing.T) {
 	}
 }
 
-// Beyond the limit of HTTP/2 requests, further ones get 503, and those beyond are reset, because a client can keep a
-// response of any size waiting.
+// TestStreamsAreBounded checks that HTTP/2 requests beyond the limit get 503, and that those far beyond it are reset,
+// because a client can keep a response of any size waiting.
 func TestStreamsAreBounded(t *testing.T) {
 	h := newHandler(t, Options{}, v1(compile(t, "a")))
 	s := httptest.NewUnstartedServer(h)

@@ -94,7 +94,7 @@ func TestAcceptEncoding(t *testing.T) {
 	}
 }
 
-// TestShortQuality: the short way is the long way for what it takes.
+// TestShortQuality checks that the fast path agrees with strconv.ParseFloat on what it accepts.
 func TestShortQuality(t *testing.T) {
 	for _, value := range []string{"", "0", "1", "2", "0.", "1.", "0.8", "0.85", "0.857", "0.8571", "1.0", "1.000", "1.001", "0.000", ".5", "-0", "-1", "+1", "1e0", "0x1", "00", "0,5", "0.a", "a.0"} {
 		q, ok := shortQuality(value)
@@ -103,7 +103,7 @@ func TestShortQuality(t *testing.T) {
 			t.Errorf("%q: %v, not %v, %v", value, q, want, err)
 		}
 		if usual := regexp.MustCompile(`^(0(\.[0-9]{0,3})?|1(\.0{0,3})?)$`); ok != usual.MatchString(value) {
-			t.Errorf("%q: taken is %v", value, ok)
+			t.Errorf("%q: accepted is %v", value, ok)
 		}
 	}
 }

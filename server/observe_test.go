@@ -58,7 +58,7 @@ func nextEvent(t *testing.T, events <-chan Event) Event {
 	}
 }
 
-// Every kind of response is observed, in the same way over every transport.
+// TestObserve checks that every kind of response is observed in the same way over every transport.
 func TestObserve(t *testing.T) {
 	events := make(chan Event, 1)
 	template := compile(t, "a")
@@ -116,7 +116,8 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// A response is observed after it was written: here Observe waits until the client has read all of it.
+// TestObservedWhenWritten checks that a response is observed after it was written: here Observe waits until the client
+// has read all of it.
 func TestObservedWhenWritten(t *testing.T) {
 	read := make(chan struct{})
 	done := make(chan error, 1)
@@ -155,7 +156,8 @@ func TestObservedWhenWritten(t *testing.T) {
 	}
 }
 
-// The duration includes the time a client takes to read what does not fit into the buffers of its connection.
+// TestSlowReadersAreObserved checks that the duration includes the time a client takes to read what does not fit into
+// the buffers of its connection.
 func TestSlowReadersAreObserved(t *testing.T) {
 	const wait = 300 * time.Millisecond
 	events := make(chan Event, 1)
@@ -174,8 +176,8 @@ func TestSlowReadersAreObserved(t *testing.T) {
 	}
 }
 
-// A client that disconnects is observed as such.
-func TestGoneClientsAreObserved(t *testing.T) {
+// TestDisconnectsAreObserved checks that a client that disconnects is observed as such.
+func TestDisconnectsAreObserved(t *testing.T) {
 	events := make(chan Event, 1)
 	h := newHandler(t, Options{Observe: func(_ *http.Request, e Event) { events <- e }}, v1(compile(t, strings.Repeat("a", 8<<20))))
 	for name, address := range transports(t, h) {
@@ -207,7 +209,7 @@ func TestErrorsAreObserved(t *testing.T) {
 	}
 }
 
-// A response that an outer handler buffers is observed exactly once.
+// TestObservedBehindABuffer checks that a response that an outer handler buffers is observed exactly once.
 func TestObservedBehindABuffer(t *testing.T) {
 	events := make(chan Event, 2)
 	h := newHandler(t, Options{Observe: func(_ *http.Request, e Event) { events <- e }}, v1(compile(t, "a")))
@@ -224,7 +226,8 @@ func TestObservedBehindABuffer(t *testing.T) {
 	}
 }
 
-// A response that an outer handler drops is observed as never written, and is never sent with another request.
+// TestDroppedResponsesAreObserved checks that a response that an outer handler drops is observed as never written, and is
+// never sent with another request.
 func TestDroppedResponsesAreObserved(t *testing.T) {
 	events := make(chan Event, 1)
 	h := newHandler(t, Options{Observe: func(_ *http.Request, e Event) { events <- e }}, v1(compile(t, "a")))

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestRecentEntry: the entry that was last asked for is found without a look-up, until it leaves the cache.
+// TestRecentEntry checks that the entry that was last requested is found without a lookup until it is evicted.
 func TestRecentEntry(t *testing.T) {
 	h := newHandler(t, Options{}, v1(compile(t, "a")))
 	c, route := h.cache, h.table.Load().routes[manifestPath]
@@ -18,7 +18,7 @@ func TestRecentEntry(t *testing.T) {
 		k := key{route, host, gzip}
 		look(t, c, k)
 		if c.recent(route, host, gzip) != nil {
-			t.Error("an entry that was asked for once is recent")
+			t.Error("an entry that was requested once is recent")
 		}
 		rep := look(t, c, k)
 		e := c.recent(route, host, gzip)
@@ -35,13 +35,13 @@ func TestRecentEntry(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.recent(route, host, false) != nil || c.recent(route, host, true) != nil || plain.use() {
-		t.Error("an entry that left the cache is still recent")
+		t.Error("an evicted entry is still recent")
 	}
 	checkCache(t, c)
 }
 
-// TestRecentHostIsJudged: only the host of the request itself can take the short way, and nothing but that host.
-func TestRecentHostIsJudged(t *testing.T) {
+// TestRecentHostIsChecked checks that only the host of the request itself can take the fast path.
+func TestRecentHostIsChecked(t *testing.T) {
 	request := func(host string) *http.Request {
 		r := httptest.NewRequest("GET", manifestPath, nil)
 		r.Host = host
@@ -83,7 +83,7 @@ func TestRecentHostIsJudged(t *testing.T) {
 	}
 }
 
-// TestRecentEntryUnderEviction asks for many hosts at once in a cache that has room for few.
+// TestRecentEntryUnderEviction requests many hosts concurrently with a cache that holds few.
 func TestRecentEntryUnderEviction(t *testing.T) {
 	h := newHandler(t, Options{CacheBytes: 16 << 10}, v1(compile(t, "a")))
 	var clients sync.WaitGroup

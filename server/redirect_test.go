@@ -27,7 +27,7 @@ func TestRedirect(t *testing.T) {
 			t.Errorf("%s for %s: %d %q, not %q", test.target, test.host, status, location, test.want)
 		}
 		if test.want == "" && strings.Contains(string(got.raw), test.host) {
-			t.Errorf("a host that is refused is in the answer:\n%s", got.raw)
+			t.Errorf("the response contains a rejected host:\n%s", got.raw)
 		}
 	}
 }

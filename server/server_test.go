@@ -103,7 +103,7 @@ func exchange(t testing.TB, address, method, request string) answer {
 	}
 	response, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(raw)), &http.Request{Method: method})
 	if err != nil {
-		t.Fatalf("%v in answer %q", err, raw)
+		t.Fatalf("%v in response %.500q", err, raw)
 	}
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
@@ -164,7 +164,7 @@ func checkAnswer(t testing.TB, a answer) {
 		}
 	}
 	if a.Request.Method == http.MethodHead && len(a.body) > 0 {
-		t.Errorf("answer to HEAD has body %q", a.body)
+		t.Errorf("the response to HEAD has body %q", a.body)
 	}
 	for name, value := range want {
 		if got := a.Header.Get(name); got != value {
@@ -231,10 +231,10 @@ func TestGet(t *testing.T) {
 
 	other := send(t, address, "GET", manifestPath, "Host: other.example.com")
 	if other.Header.Get("ETag") == a.Header.Get("ETag") {
-		t.Error("two hosts have one ETag")
+		t.Error("two hosts have the same ETag")
 	}
 	if other.Header.Get("Signpost-Revision") != a.Header.Get("Signpost-Revision") {
-		t.Error("two hosts have two revisions")
+		t.Error("two hosts have different revisions")
 	}
 }
 
@@ -252,7 +252,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// net/http discards a body written to HEAD. Other servers might not.
+// TestHeadWritesNoBody checks that HEAD writes no body. net/http would discard it, but other servers might not.
 func TestHeadWritesNoBody(t *testing.T) {
 	h := newHandler(t, Options{}, v1(compile(t, "a")))
 	for _, path := range []string{manifestPath, "/"} {
@@ -337,7 +337,7 @@ func TestCORSOrigin(t *testing.T) {
 		}
 		for name := range get(CORSNone, method) {
 			if strings.HasPrefix(name, "Access-Control-") {
-				t.Errorf("%s: %s is there without CORS", method, name)
+				t.Errorf("%s: %s is set without CORS", method, name)
 			}
 		}
 	}
@@ -362,7 +362,7 @@ func TestNotFound(t *testing.T) {
 			a := send(t, address, method, path, "Host: evil.example", "Content-Length: 0")
 			wantStatus(t, a, http.StatusNotFound)
 			if bytes.Contains(a.raw, []byte("evil")) {
-				t.Errorf("%s %s: the answer repeats the request: %q", method, path, a.raw)
+				t.Errorf("%s %s: the response repeats the request: %q", method, path, a.raw)
 			}
 			if method == "HEAD" {
 				continue
@@ -394,8 +394,8 @@ func TestNotFoundIsBounded(t *testing.T) {
 	}
 }
 
-// TestBeforeTheFirst checks that clients are asked to retry before anything is published.
-func TestBeforeTheFirst(t *testing.T) {
+// TestBeforeTheFirstPublish checks that clients are told to retry before anything is published.
+func TestBeforeTheFirstPublish(t *testing.T) {
 	h := newHandler(t, Options{})
 	for _, path := range []string{"/", manifestPath} {
 		a := send(t, listen(t, h), "GET", path, "Host: feeds.example.com")
@@ -517,7 +517,7 @@ func TestOptionsAreChecked(t *testing.T) {
 			continue
 		}
 		if h != nil {
-			t.Errorf("%s: a handler beside the error", name)
+			t.Errorf("%s: New returns a handler and an error", name)
 		}
 		checkMessage(t, err)
 	}
@@ -579,11 +579,11 @@ func TestRoutesAreACopy(t *testing.T) {
 	h := newHandler(t, Options{}, v1(compile(t, "a")))
 	h.Routes()[0] = "/evil"
 	if h.Routes()[0] != manifestPath {
-		t.Error("a caller can change the routes")
+		t.Error("callers can change the routes")
 	}
 }
 
-func TestBodyIsRefused(t *testing.T) {
+func TestBodyIsRejected(t *testing.T) {
 	for _, test := range []struct {
 		limit   int64
 		method  string
@@ -614,7 +614,7 @@ func TestBodyIsRefused(t *testing.T) {
 			t.Errorf("limit %d, %q: %d, not %d", test.limit, test.request, res.StatusCode, test.status)
 		}
 		if test.status >= 400 && (res.Header.Get("Content-Type") != "application/problem+json" || !res.Close) {
-			t.Errorf("%q: answered with %v", test.request, res.Header)
+			t.Errorf("%q: the response has the headers %v", test.request, res.Header)
 		}
 	}
 }

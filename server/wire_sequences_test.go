@@ -119,7 +119,7 @@ func compareSequence(t *testing.T, wired, plain string, text []byte, cuts uint64
 		t.Errorf("%.2000q with cuts %d: %v on wire, %v on net/http", text, cuts, gotErr, wantErr)
 	}
 	if got, want := normalise(got), normalise(want); got != want {
-		t.Errorf("%.2000q with cuts %d is answered\n%.4000s\nand by net/http\n%.4000s", text, cuts, got, want)
+		t.Errorf("%.2000q with cuts %d: wire responds\n%.4000s\nand net/http responds\n%.4000s", text, cuts, got, want)
 	}
 }
 
@@ -148,7 +148,7 @@ func sendSequence(address string, text []byte, cuts uint64) ([]byte, error) {
 	}()
 	var out bytes.Buffer
 	if _, err := io.Copy(&out, conn); err != nil && os.IsTimeout(err) {
-		return nil, fmt.Errorf("no end after %v and %d bytes", patience, out.Len())
+		return nil, fmt.Errorf("the response has not ended after %v and %d bytes", patience, out.Len())
 	}
 	return out.Bytes(), nil
 }

@@ -48,7 +48,7 @@ func talk(t *testing.T, address, text string) []byte {
 	}
 	answer, err := io.ReadAll(conn)
 	if err != nil {
-		t.Fatalf("%v after %d bytes; asked %q", err, len(answer), text[max(0, len(text)-200):])
+		t.Fatalf("%v after %d bytes; the request ends in %q", err, len(answer), text[max(0, len(text)-200):])
 	}
 	return answer
 }
@@ -79,13 +79,13 @@ func sorted(t *testing.T, answers []byte, requests []string) string {
 		fmt.Fprintf(&out, "%s\n", body)
 	}
 	if rest, _ := io.ReadAll(r); len(rest) > 0 {
-		t.Errorf("after the answers there is %q", rest)
+		t.Errorf("unexpected data after the responses: %q", rest)
 	}
 	return out.String()
 }
 
-// TestWireAnswersAsNetHTTPDoes compares announced responses with those written by net/http, request by request.
-func TestWireAnswersAsNetHTTPDoes(t *testing.T) {
+// TestWireRespondsLikeNetHTTP compares announced responses with those written by net/http, request by request.
+func TestWireRespondsLikeNetHTTP(t *testing.T) {
 	var endpoints []signpost.Endpoint
 	for i := range 300 {
 		endpoints = append(endpoints, signpost.Endpoint{URL: fmt.Sprintf("https://{{host}}/v2/%d", i), Name: "Feed", Method: "get", MIMEType: signpost.MIMEJSON})
@@ -132,7 +132,7 @@ func TestWireAnswersAsNetHTTPDoes(t *testing.T) {
 		text := strings.Join(requests, "")
 		got := sorted(t, talk(t, wired, text), requests)
 		if want := sorted(t, talk(t, plain, text), requests); got != want {
-			t.Errorf("%q is answered\n%s\nand not\n%s", last, got, want)
+			t.Errorf("%q: got\n%s\nwant\n%s", last, got, want)
 		}
 	}
 }
@@ -154,14 +154,14 @@ func TestWireSendsOnePiece(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n < 6000 || !bytes.HasPrefix(buffer, []byte("HTTP/1.1 200 OK\r\n")) || !bytes.HasSuffix(buffer[:n], []byte("}\n")) {
-			t.Fatalf("the first read gives %d bytes", n)
+			t.Fatalf("the first read returns %d bytes", n)
 		}
 	}
 }
 
-// TestWireToSlowAndGoneClients sends more than socket buffers hold, to a client that reads late and to one that never
+// TestWireToSlowAndStalledClients sends more than socket buffers hold, to a client that reads late and to one that never
 // reads.
-func TestWireToSlowAndGoneClients(t *testing.T) {
+func TestWireToSlowAndStalledClients(t *testing.T) {
 	wired, _ := startPair(t, newHandler(t, Options{}, v1(compile(t, strings.Repeat("a", 4<<20)))))
 	text := fmt.Sprintf("GET %s HTTP/1.1\r\nHost: feeds.example.com\r\nConnection: close\r\n\r\n", manifestPath)
 	gone, err := net.Dial("tcp", wired)
