@@ -140,15 +140,15 @@ func (s *Studio) register(ctx context.Context, address string, keep bool) (*sour
 	switch {
 	case i >= 0:
 		before := s.remote[i].source
-		src.base, src.since, src.previous = before.base, before.since, before.plain()
+		src.base, src.since, src.previous = before.base, before.since, before.state()
 		if len(before.Versions) == 0 {
-			src.base, src.since = src.plain(), time.Now()
+			src.base, src.since = src.state(), time.Now()
 		}
 		src.setChanges()
 	case len(s.remote) == maxRegistered:
 		return nil, &problem{Status: http.StatusConflict, Detail: fmt.Sprintf("%d addresses are registered. Remove one of them first.", maxRegistered)}
 	default:
-		src.base, src.since = src.plain(), time.Now()
+		src.base, src.since = src.state(), time.Now()
 		src.setChanges()
 		s.remote = append(s.remote, &remoteState{})
 		i = len(s.remote) - 1

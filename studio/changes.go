@@ -122,15 +122,18 @@ func (s *Studio) compareRevision(r *http.Request, src *source, revision string) 
 	if enabled != nil {
 		enabled = slices.DeleteFunc(enabled, func(name string) bool { return !slices.Contains(old.Features(), name) })
 	}
-	good, err := compile(old, text, enabled)
-	if err != nil {
-		return nil, &problem{Status: http.StatusUnprocessableEntity, Detail: fmt.Sprintf("The file has errors at %s.", revision), Findings: findings(old, definition.Lint(old), nil)}
+	if len(old.Versions()) == 0 {
+		return nil, &problem{Status: http.StatusUnprocessableEntity, Detail: fmt.Sprintf("The file has no versions at %s.", revision), Findings: findings(old, definition.Lint(old), nil)}
 	}
-	versions, _, err := good.resolve(host)
-	if err != nil {
-		return nil, invalid(sentence(err.Error()), "")
+	var base pastState
+	base.setFile(old)
+	base.Versions = old.Readable(enabled) // a revision may have errors, which a later one repairs
+	for i, v := range base.Versions {
+		if base.Versions[i].Manifest, err = v.Manifest.ForHost(host); err != nil {
+			return nil, invalid(sentence(err.Error()), "")
+		}
 	}
-	return src.compare((&source{Versions: versions}).plain()), nil
+	return src.compare(base), nil
 }
 
 // serveAccept makes the current state of a source the base of its changes.
@@ -151,7 +154,7 @@ func (s *Studio) serveAccept(w http.ResponseWriter, r *http.Request) {
 	for _, remote := range s.remote {
 		if remote.source.ID == src.ID {
 			accepted := *remote.source
-			accepted.base, accepted.since, accepted.Rev = accepted.plain(), time.Now(), rev
+			accepted.base, accepted.since, accepted.Rev = accepted.state(), time.Now(), rev
 			accepted.setChanges()
 			remote.source = &accepted
 		}
@@ -163,6 +166,7 @@ func (s *Studio) serveAccept(w http.ResponseWriter, r *http.Request) {
 type keptBase struct {
 	Source   string        `json:"source"`
 	Since    string        `json:"since"`
+	BasePath string        `json:"base_path"` // empty if unknown
 	Versions []keptVersion `json:"versions"`
 }
 
@@ -177,8 +181,8 @@ func (s *Studio) serveBase(w http.ResponseWriter, r *http.Request) {
 		refuse(w, noSource)
 		return
 	}
-	out := keptBase{Source: src.ID, Since: src.Since, Versions: []keptVersion{}}
-	for _, v := range src.base {
+	out := keptBase{Source: src.ID, Since: src.Since, BasePath: src.base.BasePath, Versions: []keptVersion{}}
+	for _, v := range src.base.Versions {
 		out.Versions = append(out.Versions, keptVersion{v.Name, v.Manifest})
 	}
 	reply(w, out)
@@ -195,23 +199,23 @@ func (s *Studio) serveRestoreBase(w http.ResponseWriter, r *http.Request) {
 		refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: "This is not a time."})
 		return
 	}
-	versions := []signpost.Version{}
+	base := pastState{Service: signpost.Service{BasePath: in.BasePath, Versions: []signpost.Version{}}}
 	for _, v := range in.Versions {
-		versions = append(versions, signpost.Version{Name: v.Name, Manifest: v.Manifest})
+		base.Versions = append(base.Versions, signpost.Version{Name: v.Name, Manifest: v.Manifest})
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	rev := s.bump()
 	for _, f := range s.files {
 		if f.name == in.Source {
-			f.restored, f.since = versions, since
+			f.restored, f.since = &base, since
 			f.build(s, rev)
 		}
 	}
 	for _, remote := range s.remote {
 		if remote.source.ID == in.Source {
 			restored := *remote.source
-			restored.base, restored.since, restored.Rev = versions, since, rev
+			restored.base, restored.since, restored.Rev = base, since, rev
 			restored.setChanges()
 			remote.source = &restored
 		}

@@ -42,8 +42,8 @@ type source struct {
 	file       *compiled        // nil for an address
 	definition *definition.File // of an address; nil for a file
 	text       []byte           // as it was read
-	base       []signpost.Version
-	previous   []signpost.Version // of the previous text or fetch
+	base       pastState
+	previous   pastState // of the previous text or fetch
 }
 
 // Kinds of sources.
@@ -76,12 +76,29 @@ type change struct {
 	Key string `json:"key"`
 }
 
-func (src *source) plain() []signpost.Version {
-	var versions []signpost.Version
-	for _, v := range src.Versions {
-		versions = append(versions, signpost.Version{Name: v.Name, Manifest: v.manifest})
+// pastState is what the current state of a source is compared with.
+type pastState struct {
+	signpost.Service
+	file *definition.File // nil if there is none, or if it is no longer known
+}
+
+// state returns the source as it is compared.
+func (src *source) state() pastState {
+	var state pastState
+	if src.file != nil {
+		state.setFile(src.file.file)
 	}
-	return versions
+	for _, v := range src.Versions {
+		state.Versions = append(state.Versions, signpost.Version{Name: v.Name, Manifest: v.manifest})
+	}
+	return state
+}
+
+func (p *pastState) setFile(f *definition.File) {
+	p.file = f
+	if !f.Served() {
+		p.BasePath = f.BasePath
+	}
 }
 
 // setChanges compares the versions with the base.
@@ -92,12 +109,21 @@ func (src *source) setChanges() {
 	}
 }
 
-func (src *source) compare(base []signpost.Version) []change {
+// compare returns the changes since a state of the source, with the verdicts of signpost diff.
+func (src *source) compare(base pastState) []change {
 	changes := []change{}
-	if base == nil {
+	if base.Versions == nil {
 		return changes
 	}
-	for _, c := range signpost.Diff(base, src.plain()) {
+	now := src.state().Service
+	if base.file != nil && len(definition.Errors(base.file)) > 0 {
+		base.Versions = signpost.Repaired(base.Versions, now.Versions)
+	}
+	found := signpost.DiffService(base.Service, now)
+	if base.file != nil {
+		base.file.LowerDeprecated(found, src.Host, time.Now())
+	}
+	for _, c := range found {
 		changes = append(changes, change{c, src.keyOf(c.Version, c.Endpoint)})
 	}
 	return changes
@@ -139,7 +165,7 @@ type fileState struct {
 	features []string // enabled on the page; nil means the default
 
 	good, base, previous *compiled
-	restored             []signpost.Version // base from before a restart, which replaces base
+	restored             *pastState // base from before a restart, which replaces base
 	since                time.Time
 	stale                bool
 
@@ -361,18 +387,20 @@ func (state *fileState) build(s *Studio, rev int) {
 		src.Findings = []finding{}
 		return
 	}
-	resolve := func(c *compiled) []signpost.Version {
+	resolve := func(c *compiled) pastState {
 		if c == nil {
-			return nil
+			return pastState{}
 		}
 		versions, _, err := c.resolve(s.host)
 		if err != nil {
-			return nil
+			return pastState{}
 		}
-		return (&source{Versions: versions}).plain()
+		return (&source{Versions: versions, file: c}).state()
 	}
 	src.previous = resolve(state.previous)
-	if src.base = state.restored; src.base == nil {
+	if state.restored != nil {
+		src.base = *state.restored
+	} else {
 		src.base = resolve(state.base)
 	}
 	if (state.restored != nil || state.base != state.good) && err == nil {

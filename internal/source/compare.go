@@ -8,20 +8,10 @@ import (
 	"signpost/internal/routes"
 )
 
-// LoadReadable fills in the versions of a service that has errors, as far as they could be read. It leaves out URLs of
-// other versions, which are errors of the file and not of a manifest.
+// LoadReadable fills in the versions of a service that has errors, as far as they could be read.
 func (s *Service) LoadReadable(features []string) {
 	s.Host = signpost.HostPlaceholder
-	declared := make(map[string]bool)
-	for _, name := range s.File.Versions() {
-		declared[name] = true
-	}
 	s.Versions = s.File.Readable(KnownFeatures(s.File, features))
-	for i, v := range s.Versions {
-		s.Versions[i].Manifest.Endpoints = slices.DeleteFunc(v.Manifest.Endpoints, func(e signpost.Endpoint) bool {
-			return routes.OtherVersion(signpost.CutURL(e.URL), v.Name, declared) != ""
-		})
-	}
 	if s.Served {
 		s.settleServed()
 	}

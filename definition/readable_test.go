@@ -1,0 +1,59 @@
+package definition_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"signpost/definition"
+)
+
+// Readable returns as much of a file with errors as can be compared.
+func TestReadable(t *testing.T) {
+	const text = `
+enable: [login]
+features:
+  login: {context_obj: [{key: user.token, type: ctx}]}
+  region: {context_obj: [{key: user.region, type: ctx}]}
+versions:
+  v1:
+    endpoints:
+      https://{{host}}/v1/feeds: {name: Feeds, method: GET, mime_type: application/json}
+      https://{{host}}/v2/films: {name: Films of v2, method: get, mime_type: application/json}
+      https://partner.example/v2/films: {name: Not of this service, method: get, mime_type: application/json}
+  v2:
+    endpoints:
+      https://{{host}}/v2/films: {name: Films, method: get, mime_type: application/json}
+`
+	file := definition.Parse("feeds.yaml", []byte(text))
+	if len(definition.Errors(file)) != 2 {
+		t.Fatalf("errors: %v", definition.Errors(file))
+	}
+	for name, test := range map[string]struct {
+		features []string
+		key      string
+	}{
+		"features of the file":   {nil, " user.token"},
+		"no features":            {[]string{}, ""},
+		"other features":         {[]string{"region", "unknown"}, " user.region"},
+		"all of them":            {[]string{"region", "login"}, " user.token user.region"},
+		"a feature that is gone": {[]string{"unknown"}, ""},
+	} {
+		want := []string{
+			"v1 https://{{host}}/v1/feeds GET" + test.key, "v1 https://partner.example/v2/films get" + test.key, "v2 https://{{host}}/v2/films get" + test.key,
+		}
+		var got []string
+		for _, v := range file.Readable(test.features) {
+			for _, e := range v.Manifest.Endpoints {
+				line := v.Name + " " + e.URL + " " + e.Method
+				for _, item := range e.ContextObj {
+					line += " " + item.Key
+				}
+				got = append(got, line)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package definition
+
+import (
+	"fmt"
+	"time"
+
+	"signpost"
+)
+
+// LowerDeprecated makes the removal of items that the file deprecates notable if their last day is over, and says so in
+// the message. The deprecation of a version covers its endpoints, and that of an endpoint its modifiers. host is what
+// {{host}} was resolved to for the comparison, or [signpost.HostPlaceholder].
+func (f *File) LowerDeprecated(changes []signpost.Change, host string, today time.Time) {
+	for i := range changes {
+		c := &changes[i]
+		modifier := ""
+		switch c.Rule {
+		case signpost.ChangeVersionRemoved, signpost.ChangeEndpointRemoved:
+		case signpost.ChangeModifierRemoved:
+			if m, ok := c.Old.(signpost.Modifier); ok {
+				modifier = m.ID
+			}
+		default:
+			continue
+		}
+		endpoint := c.Endpoint
+		if host != signpost.HostPlaceholder {
+			endpoint = signpost.CutURL(endpoint).Unresolve(host).String()
+		}
+		d := f.removable(c.Version, endpoint, modifier, today)
+		if d == nil || d.Until.IsZero() {
+			continue
+		}
+		until := d.Until.Format(time.DateOnly)
+		if d.Over(today) {
+			c.Level = signpost.LevelNotable
+			c.Message += fmt.Sprintf("; it was deprecated until %s", until)
+		} else {
+			c.Message += fmt.Sprintf("; it is deprecated until %s and can be removed after that", until)
+		}
+	}
+}
+
+// removable returns the deprecation that permits a removal: one that is over, or otherwise the item's own.
+func (f *File) removable(version, endpoint, modifier string, today time.Time) *Deprecation {
+	var own *Deprecation
+	for _, d := range []*Deprecation{
+		f.Deprecation(version, endpoint, modifier), f.Deprecation(version, endpoint, ""), f.Deprecation(version, "", ""),
+	} {
+		if d == nil {
+			continue
+		}
+		if d.Over(today) {
+			return d
+		}
+		if own == nil {
+			own = d
+		}
+	}
+	return own
+}

@@ -1,0 +1,80 @@
+package studio_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"signpost/definition"
+	"signpost/studio"
+)
+
+// TestCompareWithRevision compares a file with git revisions, as signpost diff does: a revision may have errors.
+func TestCompareWithRevision(t *testing.T) {
+	const text = `base_path: /feeds
+versions:
+  v1:
+    endpoints:
+      https://{{host}}/v1/feeds: {name: Feeds, method: get, mime_type: application/json}
+      https://{{host}}/v1/films: {name: Films, method: get, mime_type: application/json}
+`
+	const old = `      https://{{host}}/v1/old: {name: Old, method: get, mime_type: application/json, deprecated: {since: 2020-01-01, until: 2020-02-01}}
+`
+	revisions := map[string]string{
+		"same":      text,
+		"errors":    strings.Replace(strings.Replace(text, "method: get", "method: GET", 1), "name: Films", "name: Cinema", 1),
+		"base-path": strings.Replace(text, "/feeds", "/other", 1),
+		"broken":    "versions: [",
+		"removed":   text + old,
+	}
+	s, address := serve(t, studio.Options{ReadRevision: func(_ context.Context, revision, _ string) ([]byte, error) {
+		return []byte(revisions[revision]), nil
+	}})
+	s.SetFiles(studio.File{Definition: definition.Parse("feeds.yaml", []byte(text)), Text: []byte(text), Path: "/feeds.yaml"})
+	rules := func(in object) []string {
+		t.Helper()
+		in["source"] = "feeds.yaml"
+		status, out := ask(t, address+"/api/changes", in)
+		if status != 200 {
+			return []string{get(t, out, "detail").(string)}
+		}
+		got := []string{}
+		for i := range out["changes"].([]any) {
+			got = append(got, get(t, out, "changes", i, "level").(string)+" "+get(t, out, "changes", i, "rule").(string))
+		}
+		return got
+	}
+	for revision, want := range map[string][]string{
+		"same":      {},
+		"errors":    {"notable name-changed"}, // a method in capitals was repaired
+		"base-path": {"breaking base-path-changed"},
+		"removed":   {"notable endpoint-removed"}, // after its last day
+		"broken":    {"The file has no versions at broken."},
+	} {
+		if diff := cmp.Diff(want, rules(object{"base": "git", "of": revision})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", revision, diff)
+		}
+	}
+
+	// The base path counts for all bases, also after a restart.
+	_, base := ask(t, address+"/api/base?source=feeds.yaml", nil)
+	moved := revisions["base-path"]
+	s.SetFiles(studio.File{Definition: definition.Parse("feeds.yaml", []byte(moved)), Text: []byte(moved), Path: "/feeds.yaml"})
+	want := []string{"breaking base-path-changed"}
+	for _, name := range []string{"registered", "previous"} {
+		if diff := cmp.Diff(want, rules(object{"base": name})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	restarted, again := serve(t, studio.Options{})
+	restarted.SetFiles(studio.File{Definition: definition.Parse("feeds.yaml", []byte(moved)), Text: []byte(moved), Path: "/feeds.yaml"})
+	if status, out := ask(t, again+"/api/base", base); status != 200 {
+		t.Fatalf("restore: %d %v", status, out)
+	}
+	address = again
+	if diff := cmp.Diff(want, rules(object{"base": "registered"})); diff != "" {
+		t.Errorf("after a restart (-want +got):\n%s", diff)
+	}
+}
