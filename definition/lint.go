@@ -63,16 +63,13 @@ func addressHost(name string) string {
 func (d *decoder) lintManifest(v version, enabled []signpost.Feature) {
 	own := d.lean(v)
 	manifest := own.WithFeatures(enabled...)
-	badURLs := make(map[string]bool)
 	for _, f := range manifest.Validate() {
-		if f.Rule == signpost.RuleURL {
-			badURLs[f.Path.Endpoint()] = true
-		}
 		d.reportEndpoint(f, v.endpoints[f.Path.Endpoint()])
 	}
+	badHosts := make(map[string]bool)
 	for _, e := range v.manifest.Endpoints {
 		if u, err := signpost.ParseURL(e.URL); err == nil && !d.lintInternationalHost(u, v.endpoints[e.URL].Key) {
-			badURLs[e.URL] = true
+			badHosts[e.URL] = true
 		}
 	}
 	deployment := signpost.Deployment{Features: enabled}
@@ -84,7 +81,7 @@ func (d *decoder) lintManifest(v version, enabled []signpost.Feature) {
 		if d.ofShared(f, at) {
 			continue
 		}
-		if badURLs[f.Path.Endpoint()] && (len(f.Path) == 1 || f.Rule == signpost.RuleTokenToThirdParty) {
+		if badHosts[f.Path.Endpoint()] && (len(f.Path) == 1 || f.Rule == signpost.RuleTokenToThirdParty) {
 			continue // a consequence of the URL, which has to change
 		}
 		if f.Rule == signpost.RuleUnusualURL {
