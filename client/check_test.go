@@ -26,7 +26,7 @@ import (
 	"signpost/server"
 )
 
-// asked is the host under which the test servers are reached.
+// asked is the hostname of the test servers.
 const asked = "feeds.example.com"
 
 // authority is a certificate authority for one test.
@@ -465,13 +465,13 @@ func TestCheckManifestFindings(t *testing.T) {
 
 	opts.Ignore = []string{"version-mismatch"}
 	if got := check(t, address, opts).Results; slices.ContainsFunc(got, func(r Result) bool { return strings.Contains(r.Message, "version-mismatch") }) {
-		t.Errorf("not ignored: %+v", got)
+		t.Errorf("the ignored rule is reported: %+v", got)
 	}
 	opts.Ignore = nil
 
 	opts.Lint = func(got []byte) []signpost.Finding {
 		if string(got) != body {
-			t.Errorf("the linter gets %q", got)
+			t.Errorf("the linter got %q", got)
 		}
 		return []signpost.Finding{{Rule: "odd", Severity: signpost.SeverityWarning, Message: "it is odd", Line: 3, Column: 7}}
 	}

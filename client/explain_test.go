@@ -49,7 +49,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// A library has no flags: its results carry facts, and the command line says which flag helps.
+// TestNoFlags checks that the library does not mention flags: its results carry facts, and the command line adds the
+// flags.
 func TestNoFlags(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil || len(files) == 0 {

@@ -57,7 +57,7 @@ func (f *feeds) handle(path string, handler http.HandlerFunc) {
 	})
 }
 
-// asked returns the requests since the last call.
+// asked returns the requests received since the last call.
 func (f *feeds) asked() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -111,9 +111,9 @@ func failures(report Report) []string {
 	return failed
 }
 
-// TestDoneWhen checks a service with one dead link, one endpoint with JSON of the wrong shape, and one endpoint that is
+// TestCheckFindsWhatIsBroken checks a service with one dead link, one endpoint with JSON of the wrong shape, and one endpoint that is
 // only reachable through a link. The check names exactly these, however the service is reached.
-func TestDoneWhen(t *testing.T) {
+func TestCheckFindsWhatIsBroken(t *testing.T) {
 	f := newFeeds(
 		endpoint("https://{{host}}/v1/feeds"),
 		endpoint("https://{{host}}/v1/list"),
@@ -159,7 +159,7 @@ func TestDoneWhen(t *testing.T) {
 			seen := make(map[string]bool)
 			for _, call := range f.asked() {
 				if seen[call] {
-					t.Errorf("%s is asked for twice", call)
+					t.Errorf("%s was requested twice", call)
 				}
 				seen[call] = true
 			}

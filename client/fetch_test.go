@@ -90,7 +90,7 @@ func TestFetch(t *testing.T) {
 				t.Errorf("got %v and error %v, want %s", answer, err, want)
 			}
 			if strings.Count(err.Error(), address) != 1 && test.path != "/moved" {
-				t.Errorf("the address is not there once: %v", err)
+				t.Errorf("the error does not contain the address exactly once: %v", err)
 			}
 		})
 	}
@@ -159,7 +159,7 @@ func TestFetchVerifiesCertificates(t *testing.T) {
 	}
 	answer, err := client.Fetch(t.Context(), server.URL+"/v1/endpoints-manifest", client.Options{Transport: server.Client().Transport})
 	if err != nil || string(answer.Body) != "{}" {
-		t.Errorf("of one that is trusted: %+v, %v", answer, err)
+		t.Errorf("with a trusted certificate: %+v, %v", answer, err)
 	}
 }
 

@@ -38,7 +38,7 @@ func TestFollowLoops(t *testing.T) {
 		"/v1/series/3/episodes",
 	}
 	if got := sortLevels(calls, 1, 2, 3, 1); fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("asked for %q, want %q", got, want)
+		t.Errorf("requested %q, want %q", got, want)
 	}
 	expect(t, one(t, report, CheckLinks), "passed: 7 links, each with an endpoint that answers for it; 6 followed", "")
 	for _, r := range resultsOf(report, CheckProbe) {
@@ -71,7 +71,7 @@ func TestFollowBreadth(t *testing.T) {
 	opts := CheckOptions{Options: site(t, f.mux), Follow: 2}
 	report := check(t, address, opts)
 	if got := sortLevels(f.asked(), 1, 2); fmt.Sprint(got) != "[/v1/feeds /v1/item/0 /v1/show/1]" {
-		t.Errorf("asked for %q", got)
+		t.Errorf("requested %q", got)
 	}
 	expect(t, probeOf(t, report, "https://feeds.example.com/v1/person/{{id}}"), "skipped: it needs a value for {{id}}, and no link to it was followed", "follow more links, or give a value for {{id}}")
 	expect(t, one(t, report, CheckLinks), "passed: 32 links, each with an endpoint that answers for it; 2 followed, 30 not", "")
@@ -79,7 +79,7 @@ func TestFollowBreadth(t *testing.T) {
 	opts.Follow = -1
 	report = check(t, address, opts)
 	if got := f.asked(); fmt.Sprint(got) != "[/v1/feeds]" {
-		t.Errorf("asked for %q", got)
+		t.Errorf("requested %q", got)
 	}
 	expect(t, probeOf(t, report, "https://feeds.example.com/v1/show/{{id}}"), "skipped: it needs a value for {{id}}, and no link to it was followed", "")
 	expect(t, probeOf(t, report, "https://feeds.example.com/v1/person/{{id}}"), "skipped: it needs a value for {{id}}, and no link leads to it", "give a value for {{id}}")
@@ -87,7 +87,7 @@ func TestFollowBreadth(t *testing.T) {
 	opts.Follow = 0
 	check(t, address, opts)
 	if got := f.asked(); len(got) != 1+DefaultFollow {
-		t.Errorf("asked for %q", got)
+		t.Errorf("requested %q", got)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestFollowLimits(t *testing.T) {
 	size = 10
 	_, calls = run(limits{bytes: 1 << 30, time: time.Hour})
 	if calls != 1+DefaultFollow {
-		t.Errorf("%d calls of an endless feed", calls)
+		t.Errorf("%d calls although the feed never ends", calls)
 	}
 }
 
@@ -150,6 +150,6 @@ func TestFollowStops(t *testing.T) {
 	}
 	expect(t, one(t, report, CheckLinks), "passed: 2 links, each with an endpoint that answers for it; 1 followed", "")
 	if got := one(t, report, CheckLinks).Message; strings.Contains(got, "not") {
-		t.Errorf("a link with a placeholder counts: %s", got)
+		t.Errorf("a link with a placeholder is counted: %s", got)
 	}
 }

@@ -54,7 +54,7 @@ func TestLinks(t *testing.T) {
 	}
 	for _, call := range f.asked() {
 		if call != "/v1/home" {
-			t.Errorf("%s of another service is called", call)
+			t.Errorf("%s, a feed of another service, was called", call)
 		}
 	}
 }
@@ -151,7 +151,7 @@ func TestFollowKeepsSecrets(t *testing.T) {
 	}
 	for _, form := range []string{secret, encoded, "s3cr3t", "sig=", "ctx="} {
 		if strings.Contains(strings.ToLower(text), strings.ToLower(form)) {
-			t.Errorf("%q is in\n%s", form, text)
+			t.Errorf("%q occurs in\n%s", form, text)
 		}
 	}
 	for _, want := range []string{
@@ -163,7 +163,7 @@ func TestFollowKeepsSecrets(t *testing.T) {
 		`/a violates "format" of the schema`, `a place that repeats a context value violates "pattern" of the schema`,
 	} {
 		if !strings.Contains(text, want) {
-			t.Errorf("%q is not in\n%s", want, text)
+			t.Errorf("%q is missing from\n%s", want, text)
 		}
 	}
 }

@@ -344,8 +344,8 @@ func TestProbeKeepsSecrets(t *testing.T) {
 	}
 }
 
-// TestProbeSideBySide checks the limit of concurrent calls, and that a slow one does not hold up the others.
-func TestProbeSideBySide(t *testing.T) {
+// TestProbesRunConcurrently checks the limit of concurrent calls, and that a slow one does not hold up the others.
+func TestProbesRunConcurrently(t *testing.T) {
 	const limit, all = 4, 12
 	var running, most atomic.Int32
 	together := make(chan struct{}) // closed when the maximum number is running
@@ -362,7 +362,7 @@ func TestProbeSideBySide(t *testing.T) {
 		select {
 		case <-together:
 		case <-time.After(5 * time.Second):
-			t.Error("the endpoints are called one after the other")
+			t.Error("the endpoints are not called concurrently")
 		}
 		answer(200, "{}", jsonType)(w, r)
 	})
@@ -373,12 +373,12 @@ func TestProbeSideBySide(t *testing.T) {
 	var progress []int
 	report := check(t, s.address(), CheckOptions{Concurrency: limit, Progress: func(done, total int) {
 		if total != all {
-			t.Errorf("%d in all", total)
+			t.Errorf("the total is %d", total)
 		}
 		progress = append(progress, done)
 	}})
 	if got := most.Load(); got != limit {
-		t.Errorf("%d at a time, not %d", got, limit)
+		t.Errorf("%d concurrent calls, want %d", got, limit)
 	}
 	for i, done := range progress {
 		if done != i {

@@ -64,7 +64,7 @@ func TestDefaults(t *testing.T) {
 		t.Error(diff)
 	}
 	if _, err := NewRequest(t.Context(), e, Call{Modifiers: Defaults(e)}); err != nil {
-		t.Errorf("the defaults are not what the controls can have: %v", err)
+		t.Errorf("the defaults do not fit their controls: %v", err)
 	}
 }
 
@@ -163,13 +163,13 @@ func TestNewRequestErrors(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			req, err := NewRequest(t.Context(), test.e, test.call)
 			if err == nil {
-				t.Fatalf("no error, but %s", req.URL)
+				t.Fatalf("got %s, want an error", req.URL)
 			}
 			if !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got  %v\nwant %s", err, test.want)
 			}
 			if shows(err.Error()) {
-				t.Errorf("the error shows the context: %v", err)
+				t.Errorf("the error contains a context value: %v", err)
 			}
 		})
 	}
@@ -235,7 +235,7 @@ func TestNewRequestContext(t *testing.T) {
 				t.Fatalf("%d %s %v", answer.Status, answer.Body, err)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("the service reads (-want +got):\n%s", diff)
+				t.Errorf("the service got (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -327,7 +327,7 @@ func TestSend(t *testing.T) {
 		}
 		answer, err := Send(req, Options{Timeout: 300 * time.Millisecond})
 		if err != nil && shows(err.Error()) {
-			t.Errorf("%s: the error shows the context: %v", path, err)
+			t.Errorf("%s: the error contains a context value: %v", path, err)
 		}
 		return answer, err
 	}
@@ -336,10 +336,10 @@ func TestSend(t *testing.T) {
 		t.Errorf("redirect: %+v, %v", answer, err)
 	}
 	if _, err := send("/bad-redirect"); err == nil {
-		t.Error("a Location that is none: no error")
+		t.Error("no error for an invalid Location")
 	}
 	if answer, err := send("/exact"); err != nil || answer.Truncated || len(answer.Body) != MaxAnswer {
-		t.Errorf("exactly as much as is read: %v", err)
+		t.Errorf("a body of exactly the maximum size: %v", err)
 	}
 	if answer, err := send("/endless"); err != nil || !answer.Truncated || len(answer.Body) != MaxAnswer {
 		t.Errorf("endless: %v", err)
@@ -354,7 +354,7 @@ func TestSend(t *testing.T) {
 	}
 	server.Close()
 	if _, err := send("/gone"); err == nil {
-		t.Error("nobody listens: no error")
+		t.Error("no error although nothing listens")
 	}
 }
 

@@ -17,15 +17,15 @@ func TestCacheKeepsLargeArtifacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := c.restore("oci://oci.example.com/feeds:prod"); err != nil || !bytes.Equal(got, large) {
-		t.Errorf("%d of %d bytes are restored, %v", len(got), len(large), err)
+		t.Errorf("%d of %d bytes were restored, %v", len(got), len(large), err)
 	}
 	if got, err := c.restore("oci://oci.example.com/other:prod"); err != nil || got != nil {
-		t.Errorf("of another source, %d bytes are restored, %v", len(got), err)
+		t.Errorf("%d bytes of another source were restored, %v", len(got), err)
 	}
 }
 
-// TestCacheFailsAlike checks that the same failure always has the same message, so that it is logged once.
-func TestCacheFailsAlike(t *testing.T) {
+// TestCacheFailsWithTheSameMessage checks that the same failure always has the same message, so that it is logged once.
+func TestCacheFailsWithTheSameMessage(t *testing.T) {
 	c := cache{t.TempDir()}
 	if err := os.Mkdir(c.path("a"), 0o700); err != nil { // blocks the path
 		t.Fatal(err)

@@ -72,7 +72,7 @@ func TestReadDirectory(t *testing.T) {
 		t.Errorf("read (-want +got):\n%s", diff)
 	}
 	if name := documents[1].Name; name != filepath.Join(dir, "a/deep/er/media.json") {
-		t.Errorf("it is called %s", name)
+		t.Errorf("its name is %s", name)
 	}
 	wantNotes := []string{"skipped docker-compose.yml: not a definition", "skipped package.json: not a definition", "skipped saved/manifest.json: not a definition"}
 	if diff := cmp.Diff(wantNotes, notes); diff != "" {
@@ -130,7 +130,7 @@ func TestReadPipes(t *testing.T) {
 	}
 	r := Reader{Timeout: 50 * time.Millisecond}
 	if _, err := r.Read(t.Context(), pipe); err == nil || !strings.HasSuffix(err.Error(), "not read within 50ms") {
-		t.Errorf("a pipe that nobody writes to: %v", err)
+		t.Errorf("a pipe without a writer: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -148,7 +148,7 @@ func TestReadPipes(t *testing.T) {
 	go os.WriteFile(pipe, []byte(definitionText), 0)
 	documents, err := new(Reader).Read(t.Context(), pipe)
 	if err != nil || len(documents) != 1 || string(documents[0].Text) != definitionText {
-		t.Errorf("a pipe that somebody writes to: %v, %v", documents, err)
+		t.Errorf("a pipe with a writer: %v, %v", documents, err)
 	}
 }
 
@@ -212,8 +212,8 @@ func TestReadRevision(t *testing.T) {
 	}
 }
 
-// TestFollowCutOff checks that a truncated definition is rejected, and a removed one is withdrawn.
-func TestFollowCutOff(t *testing.T) {
+// TestFollowTruncated checks that a truncated definition is rejected, and a removed one is withdrawn.
+func TestFollowTruncated(t *testing.T) {
 	dir := tree(t, map[string]string{"a.yaml": definitionText, "b.yaml": definitionText, "c.yaml": "openapi: 3.1.0\n"})
 	var notes []string
 	sources, err := Follow([]string{dir}, Options{Note: func(message string) { notes = append(notes, message) }})

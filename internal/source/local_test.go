@@ -35,8 +35,8 @@ func settle(t *testing.T, l *local) {
 	l.settled = true
 }
 
-// TestLocalReadsWhatChanged checks that unchanged files are not read again.
-func TestLocalReadsWhatChanged(t *testing.T) {
+// TestLocalReadsOnlyChangedFiles checks that unchanged files are not read again.
+func TestLocalReadsOnlyChangedFiles(t *testing.T) {
 	dir := tree(t, map[string]string{"a.yaml": definitionText, "b/c.yaml": definitionText, "d.yaml": definitionText})
 	l := newLocal(dir, Options{Note: func(string) {}})
 	check := func(wantChanged bool, want map[string]string) {
@@ -76,7 +76,7 @@ func TestLocalReadsWhatChanged(t *testing.T) {
 	l.files[path], l.settled = f, false
 	got, changed, err := l.Read()
 	if err != nil || !changed || got[1].Sum != "sha256:made up" {
-		t.Errorf("a file that has not changed was read: %+v, %v, %v", got, changed, err)
+		t.Errorf("an unchanged file was read: %+v, %v, %v", got, changed, err)
 	}
 }
 
@@ -92,7 +92,7 @@ func TestLocalAtRest(t *testing.T) {
 	l.now = func() time.Time { return now }
 	l.sleep = func(d time.Duration) {
 		if rests++; d != restTime {
-			t.Errorf("it rests for %v", d)
+			t.Errorf("it waits for %v", d)
 		}
 		now = now.Add(d)
 		if len(write) > 0 {
@@ -103,29 +103,29 @@ func TestLocalAtRest(t *testing.T) {
 		}
 	}
 	if _, changed, err := l.Read(); err != nil || !changed || rests != 1 {
-		t.Fatalf("%v, %v, after %d rests", changed, err, rests)
+		t.Fatalf("%v, %v, after %d waits", changed, err, rests)
 	}
 
 	// Written in pieces, each well-formed.
 	write = []string{"versions:\n", "versions:\n  v1:\n", "versions:\n  v1:\n    endpoints: {}\nservice: whole\n"}
 	documents, changed, err := l.Read()
 	if err != nil || !changed || !strings.HasSuffix(string(documents[0].Text), "whole\n") || rests != 5 {
-		t.Errorf("%v, %v, after %d rests: %q", changed, err, rests, documents)
+		t.Errorf("%v, %v, after %d waits: %q", changed, err, rests, documents)
 	}
 	for i := range 100 {
 		write = append(write, strings.Repeat("#", i+1)+"\n"+definitionText)
 	}
 	documents, changed, err = l.Read()
 	if err == nil || !strings.Contains(err.Error(), "it has been written to for more than 2s") || changed || len(documents) != 1 {
-		t.Errorf("a file that never rests: %v, %v", changed, err)
+		t.Errorf("a file that keeps changing: %v, %v", changed, err)
 	}
 	write = nil
 	if _, changed, err := l.Read(); err != nil || !changed {
-		t.Errorf("when it rests: %v, %v", changed, err)
+		t.Errorf("after it has stopped changing: %v, %v", changed, err)
 	}
 }
 
-// TestTextIsNotKept: the caller parses a text once, so a source does not hold on to it.
+// TestTextIsNotKept checks that a source releases texts, because the caller parses them only once.
 func TestTextIsNotKept(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.yaml"), []byte("versions: {v1: {endpoints: {}}}\n"), 0o644); err != nil {

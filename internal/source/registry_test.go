@@ -61,18 +61,18 @@ func TestPush(t *testing.T) {
 		t.Fatal(err)
 	}
 	if prefix := "oci://" + front.Host + "/team/feeds@sha256:"; !strings.HasPrefix(first.Name, prefix) || first.Files != 3 || first.New != 2 {
-		t.Errorf("pushed %+v", first)
+		t.Errorf("Push returned %+v", first)
 	}
 	again, err := registry.Push(t.Context(), documentsOf(files), "oci://"+front.Host+"/team/feeds:other")
 	if err != nil || again.Name != first.Name || again.New != 0 {
-		t.Errorf("the same files give %+v, not %s; %v", again, first.Name, err)
+		t.Errorf("pushing the same files again gives %+v, want %s; %v", again, first.Name, err)
 	}
 
 	// The files come back, by tag and by digest, and later changes do not affect a digest.
 	files["a.yaml"] = "service: changed\n" + definitionText
 	second, err := registry.Push(t.Context(), documentsOf(files), target)
 	if err != nil || second.Name == first.Name || second.New != 1 {
-		t.Fatalf("other files give %+v; %v", second, err)
+		t.Fatalf("pushing different files gives %+v; %v", second, err)
 	}
 	read := func(arg string) map[string]string {
 		t.Helper()
@@ -84,7 +84,7 @@ func TestPush(t *testing.T) {
 		got := make(map[string]string)
 		for _, d := range documents {
 			if d.Name != arg+"/"+d.Path {
-				t.Errorf("%s is called %s", d.Path, d.Name)
+				t.Errorf("the name of %s is %s", d.Path, d.Name)
 			}
 			got[d.Path] = string(d.Text)
 		}
@@ -106,7 +106,7 @@ func TestPush(t *testing.T) {
 			for _, d := range documents {
 				got = append(got, d.Path)
 				if d.Name != of+"/"+d.Path {
-					t.Errorf("%s is called %s", d.Path, d.Name)
+					t.Errorf("the name of %s is %s", d.Path, d.Name)
 				}
 			}
 			if err != nil || !slices.Equal(got, want) {
@@ -131,7 +131,7 @@ func TestPush(t *testing.T) {
 	}
 	twice := append(documentsOf(files), Document{Name: "/elsewhere/a.yaml", Path: "a.yaml"})
 	if _, err := registry.Push(t.Context(), twice, target); err == nil || !strings.Contains(err.Error(), "would both be a.yaml") {
-		t.Errorf("two files of one path: %v", err)
+		t.Errorf("two files with the same path: %v", err)
 	}
 }
 
@@ -165,11 +165,11 @@ func TestCredentials(t *testing.T) {
 		t.Errorf("without credentials: %v", err)
 	}
 	if err := read(fmt.Sprintf(`{"auths": {%q: {"auth": "bm9ib2R5Ondyb25n"}}}`, front.Host)); err == nil || !strings.Contains(err.Error(), "the registry denies access (401 Unauthorized)") {
-		t.Errorf("with wrong ones: %v", err)
+		t.Errorf("with wrong credentials: %v", err)
 	}
 	t.Setenv("DOCKER_CONFIG", front.Config)
 	if _, err := new(Reader).Read(t.Context(), target); err == nil || !strings.Contains(err.Error(), "the certificate is self-signed; clients will not trust it: --ca-file adds the authority that signed it") {
-		t.Errorf("without its authority: %v", err)
+		t.Errorf("without its certificate authority: %v", err)
 	}
 	var argument *ArgumentError
 	if _, err := (&Reader{Registry: Registry{PlainHTTP: true}}).Read(t.Context(), "oci://oci.example.com/feeds:prod"); !errors.As(err, &argument) {
@@ -236,10 +236,10 @@ func TestFollowRegistry(t *testing.T) {
 		t.Helper()
 		before := blobs.Load()
 		if got := s.Fetch(t.Context()); got != news {
-			t.Errorf("there is something new: %v", got)
+			t.Errorf("the source reports a change: %v", got)
 		}
 		if got := blobs.Load() - before; got != fetched {
-			t.Errorf("%d files were fetched, not %d", got, fetched)
+			t.Errorf("%d files were fetched, want %d", got, fetched)
 		}
 		got, err := s.state()
 		if diff := cmp.Diff(want, got); diff != "" || err != "<nil>" {
@@ -335,7 +335,7 @@ func TestRegistryFaults(t *testing.T) {
 			t.Errorf("%s: %s", name, err)
 		}
 		if !cmp.Equal(got, good) {
-			t.Errorf("%s: what was there before has become %q", name, got)
+			t.Errorf("%s: the previous state became %q", name, got)
 		}
 	}
 	for _, test := range []struct {
@@ -423,6 +423,6 @@ func TestRegistryFaults(t *testing.T) {
 	}
 	s.Fetch(t.Context())
 	if got, err := s.state(); err != "<nil>" || !cmp.Equal(got, good) {
-		t.Errorf("after its return: %s, %q", err, got)
+		t.Errorf("after the registry recovered: %s, %q", err, got)
 	}
 }
