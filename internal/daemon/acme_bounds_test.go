@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestHostileACMEDirectory has a directory that does what no directory should. Signpost neither takes memory for its
-// responses nor keeps clients waiting for them.
+// TestHostileACMEDirectory uses a directory that misbehaves. Signpost neither buffers its responses without limit nor
+// keeps clients waiting for them.
 func TestHostileACMEDirectory(t *testing.T) {
 	t.Parallel()
 	const domain = "feeds.example.com"
@@ -33,7 +33,7 @@ func TestHostileACMEDirectory(t *testing.T) {
 		conn, err := tls.Dial("tcp", strings.TrimPrefix(p.url, "https://"), &tls.Config{ServerName: domain, InsecureSkipVerify: true})
 		if err == nil {
 			conn.Close()
-			t.Error("there is a certificate without a directory")
+			t.Error("a certificate was issued without a directory")
 		}
 		waitFor(t, "the connection to be closed", func() bool { return p.metric(t, "go_goroutines") < 40 })
 		if code := p.stop(t); code != exitFine {
@@ -63,12 +63,12 @@ func TestHostileACMEDirectory(t *testing.T) {
 			t.Parallel()
 			var sent atomic.Int64
 			p := start(t, func(w http.ResponseWriter, r *http.Request) { respond(counting{w, &sent}, r) })
-			waitFor(t, "a complaint", func() bool { return len(p.logged("no certificate")) > 0 })
+			waitFor(t, "an error in the log", func() bool { return len(p.logged("no certificate")) > 0 })
 			if n := sent.Load() >> 20; n > 32 { // what buffers take of a few attempts
-				t.Errorf("it took %d MB of responses", n)
+				t.Errorf("it read %d MB of responses", n)
 			}
 			if line := p.logged("no certificate")[0]; len(line["error"].(string)) > 4<<10 {
-				t.Errorf("the log has %d characters of the response", len(line["error"].(string)))
+				t.Errorf("the log contains %d characters of the response", len(line["error"].(string)))
 			}
 		})
 	}

@@ -50,20 +50,20 @@ func TestACME(t *testing.T) {
 	}
 	first := r.TLS.PeerCertificates[0].SerialNumber
 	if terms := p.logged("agreeing to the terms of service of the ACME CA"); len(terms) != 1 || terms[0]["terms"] == "" || terms[0]["contact"] != "operator@example.com" {
-		t.Errorf("of the terms the log says %v", terms)
+		t.Errorf("the log says of the terms of service: %v", terms)
 	}
 	const account = `{"termsOfServiceAgreed":true,"contact":["mailto:operator@example.com"]}`
 	if sent := slices.Compact(pebble.accounts()); !slices.Equal(sent, []string{account}) { // sent again if its nonce was rejected
-		t.Errorf("the directory was asked for the accounts %q", sent)
+		t.Errorf("the requests for new accounts are %q", sent)
 	}
 	if n := p.metric(t, "signpost_certificate_failures_total"); n != 0 {
-		t.Errorf("%v failures are counted, where only nonces were refused", n)
+		t.Errorf("%v failures are counted although only nonces were rejected", n)
 	}
 	if _, err := fetch(httpsClient("other.example.com", pebble.root(t)), p.url+manifestV1, domain); err == nil {
-		t.Error("it has a certificate for a domain that is not its own")
+		t.Error("it got a certificate for a domain that is not its own")
 	}
 	if n := len(p.logged("no certificate")); n > 0 {
-		t.Errorf("it complains %d times", n)
+		t.Errorf("%d failures are logged", n)
 	}
 	if code := p.stop(t); code != exitFine {
 		t.Errorf("serve exited with %d", code)
@@ -73,10 +73,10 @@ func TestACME(t *testing.T) {
 	p = serve("series.example.com", cache, "--listen", "127.0.0.1:0", "--redirect-listen", pebble.httpAddr)
 	ready(p)
 	if r, err := fetch(httpsClient("series.example.com", pebble.root(t)), p.url+manifestV1, ""); err != nil || r.StatusCode != http.StatusOK {
-		t.Errorf("with a certificate by way of plain http: %v %v", r.Response, err)
+		t.Errorf("with a certificate validated over plain http: %v %v", r.Response, err)
 	}
 	if !strings.Contains(pebble.log.String(), "validate w/ HTTP") {
-		t.Error("Pebble did not ask over plain http")
+		t.Error("Pebble sent no request over plain http")
 	}
 	p.stop(t)
 
@@ -89,18 +89,18 @@ func TestACME(t *testing.T) {
 	if err != nil || r.TLS.PeerCertificates[0].SerialNumber.Cmp(first) != 0 {
 		t.Errorf("the certificate is not the one from the cache: %v", err)
 	}
-	waitFor(t, "a complaint", func() bool { return len(p.logged("no certificate")) > 0 })
+	waitFor(t, "an error in the log", func() bool { return len(p.logged("no certificate")) > 0 })
 	if p.metric(t, "signpost_certificate_failures_total") == 0 || p.metric(t, `signpost_certificate_expiry_timestamp_seconds{name="`+domain+`"}`) == 0 {
-		t.Error("the metrics tell neither of the failure nor of the certificate")
+		t.Error("the metrics show neither the failure nor the certificate")
 	}
 	for range 3 {
 		if _, err := fetch(httpsClient("new.example.com", root), p.url+manifestV1, ""); err == nil {
-			t.Error("there is a certificate without a directory")
+			t.Error("a certificate was issued without a directory")
 		}
 	}
 	lines := p.logged("no certificate")
 	if len(lines) != 1 || lines[0]["level"] != "ERROR" || lines[0]["domain"] != "new.example.com" {
-		t.Errorf("it complains with %v", lines)
+		t.Errorf("the log has %v", lines)
 	}
 }
 
@@ -162,7 +162,7 @@ func startPebble(t *testing.T) *pebbleServer {
 	t.Cleanup(func() {
 		s.stop()
 		if t.Failed() {
-			t.Logf("the log of Pebble:\n%s", tail(s.log.String()))
+			t.Logf("Pebble's log:\n%s", tail(s.log.String()))
 		}
 	})
 	waitFor(t, "Pebble", func() bool { _, err := fetch(s.client, s.directory, ""); return err == nil })
@@ -220,7 +220,7 @@ func (s *pebbleServer) root(t *testing.T) string {
 	t.Helper()
 	r, err := fetch(s.client, s.management+"/roots/0", "")
 	if err != nil || r.StatusCode != http.StatusOK {
-		t.Fatalf("the root of Pebble: %v", err)
+		t.Fatalf("get Pebble's root certificate: %v", err)
 	}
 	return r.body
 }
@@ -242,6 +242,6 @@ func quietAddress(t *testing.T) string {
 			return address
 		}
 	}
-	t.Fatal("there is no free port")
+	t.Fatal("no free port found")
 	return ""
 }

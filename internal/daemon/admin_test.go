@@ -79,10 +79,10 @@ func TestMetrics(t *testing.T) {
 		send(t, p, hostile(i))
 	}
 	if after := series(t, p); len(after) != len(before) {
-		t.Errorf("after more requests there are %d series, not %d", len(after), len(before))
+		t.Errorf("after more requests there are %d series, want %d", len(after), len(before))
 	}
 	if text := strings.ToLower(mustFetch(t, p.admin+"/metrics").body); strings.Contains(text, "mark") {
-		t.Errorf("the metrics repeat what a request said:\n%s", regexp.MustCompile(`.*mark.*`).FindString(text))
+		t.Errorf("the metrics contain text from a request:\n%s", regexp.MustCompile(`.*mark.*`).FindString(text))
 	}
 	for name, want := range map[string]float64{
 		`signpost_requests_total{base_path="/",status="200",version="v1"}`:                        43,
@@ -102,12 +102,12 @@ func TestMetrics(t *testing.T) {
 		fmt.Sprintf(`signpost_manifest_info{base_path="/",revision="%s",version="v1"}`, revision): 1,
 	} {
 		if got := p.metric(t, name); got != want {
-			t.Errorf("%s is %v, not %v", name, got, want)
+			t.Errorf("%s is %v, want %v", name, got, want)
 		}
 	}
 	for _, name := range []string{`signpost_response_bytes_total{base_path="/",version="v1"}`, `signpost_cache_bytes`, `signpost_last_reload_success_timestamp_seconds`} {
 		if p.metric(t, name) == 0 {
-			t.Errorf("%s is nothing", name)
+			t.Errorf("%s is zero", name)
 		}
 	}
 
@@ -127,7 +127,8 @@ func TestMetrics(t *testing.T) {
 	})
 }
 
-// TestMetricsFollowDefinitions: every counter is there before the first request, and goes with its service.
+// TestMetricsFollowDefinitions checks that every counter exists before the first request, and is removed with its
+// service.
 func TestMetricsFollowDefinitions(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -146,7 +147,7 @@ func TestMetricsFollowDefinitions(t *testing.T) {
 		all := series(t, p)
 		for _, name := range names {
 			if slices.Contains(all, name) != there {
-				t.Errorf("there is %s: %v", name, !there)
+				t.Errorf("%s exists: %v, want %v", name, !there, there)
 			}
 		}
 	}
@@ -168,7 +169,7 @@ func TestMetricsFollowDefinitions(t *testing.T) {
 	}
 }
 
-// TestReady looks at /readyz over the life of a server.
+// TestReady checks /readyz from start to shutdown.
 func TestReady(t *testing.T) {
 	t.Parallel()
 	source := newSource(t)
@@ -176,27 +177,27 @@ func TestReady(t *testing.T) {
 	p := startServe(t, source.URL, "--poll-interval", "50ms", "--shutdown-delay", "2s")
 	is := func(path string, status int) bool { return mustFetch(t, p.admin+path).StatusCode == status }
 	if !is("/healthz", 200) || !is("/readyz", 503) {
-		t.Error("without a definition it is not healthy, or ready")
+		t.Error("without a definition it is not healthy, or is ready")
 	}
 	if r := p.get(t, manifestV1); r.StatusCode != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "" {
 		t.Errorf("without a definition the response is %v, %v", r.Status, r.Header)
 	}
 	source.set("{}", http.StatusOK)
-	waitFor(t, "a bad definition to be refused", func() bool { return len(p.logged(rejected...)) > 0 })
+	waitFor(t, "an invalid definition to be rejected", func() bool { return len(p.logged(rejected...)) > 0 })
 	if !is("/readyz", 503) {
 		t.Error("it is ready with a bad definition")
 	}
 	source.set(feeds("one", 2), http.StatusOK)
-	waitFor(t, "to be ready", func() bool { return is("/readyz", 200) })
+	waitFor(t, "the server to become ready", func() bool { return is("/readyz", 200) })
 	if !p.serves(t, manifestV1, "one") {
 		t.Error("it is ready without a manifest")
 	}
 
 	// During the shutdown delay, it serves but is not ready.
 	p.signal(t, syscall.SIGTERM)
-	waitFor(t, "to be shutting down", func() bool { return len(p.logged("shutting down")) > 0 })
+	waitFor(t, "the shutdown", func() bool { return len(p.logged("shutting down")) > 0 })
 	if !is("/readyz", 503) || !is("/healthz", 200) || !p.serves(t, manifestV1, "one") {
-		t.Error("while shutting down it is ready, or not healthy, or does not serve")
+		t.Error("while it shuts down, it is ready, is not healthy, or does not serve")
 	}
 	<-p.ended
 	if code := p.stop(t); code != exitFine {
@@ -214,14 +215,14 @@ func TestRequestLog(t *testing.T) {
 			t.Helper()
 			before := strings.Count(p.log.String(), "request")
 			send(t, p, "GET "+path+" HTTP/1.1\r\nHost: feeds.example.com\r\nConnection: close\r\n"+strings.Join(append(headers, ""), "\r\n")+"\r\n")
-			waitFor(t, "a line", func() bool { return strings.Count(p.log.String(), "request") > before })
+			waitFor(t, "a log line", func() bool { return strings.Count(p.log.String(), "request") > before })
 		}
 		get(manifestV1, "Traceparent: "+trace, "X-Request-Id: abc-123")
 		get("/%0alevel=ERROR%20msg=forged%1b[31m", "Traceparent: forged", "X-Request-Id: a\"b forged")
 		get("/"+strings.Repeat("long", 1000), "X-Request-Id: "+strings.Repeat("i", 1000))
 		for _, want := range []string{trace, "abc-123", manifestV1, "feeds.example.com"} {
 			if !strings.Contains(p.log.String(), want) {
-				t.Errorf("%s: %q is not in the log", format, want)
+				t.Errorf("%s: the log lacks %q", format, want)
 			}
 		}
 		for line := range strings.Lines(p.log.String()) {
@@ -229,10 +230,10 @@ func TestRequestLog(t *testing.T) {
 				t.Errorf("%s: a line of %d bytes: %s", format, len(line), line)
 			}
 			if strings.HasPrefix(line, "level=ERROR") || strings.Contains(line, "\x1b") {
-				t.Errorf("%s: a request wrote %q", format, line)
+				t.Errorf("%s: a request forged the line %q", format, line)
 			}
 			if strings.Contains(line, `b forged`) || strings.Contains(line, "traceparent") && strings.Contains(line, "=forged") {
-				t.Errorf("%s: what is no id is logged as one: %q", format, line)
+				t.Errorf("%s: an invalid request ID is logged: %q", format, line)
 			}
 		}
 	}
@@ -240,6 +241,6 @@ func TestRequestLog(t *testing.T) {
 	send(t, quiet, hostile(0))
 	quiet.stop(t)
 	if strings.Contains(quiet.log.String(), "mark") {
-		t.Error("a request is logged where debug is off")
+		t.Error("a request is logged although debug is off")
 	}
 }

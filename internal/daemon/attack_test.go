@@ -35,7 +35,7 @@ func procStatus(t *testing.T, p *process, field string) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
-		t.Skip("the system does not tell how much memory a process has")
+		t.Skip("this system does not report the memory of a process")
 	}
 	_, after, _ := strings.Cut(string(status), field+":")
 	var kilobytes int
@@ -80,7 +80,7 @@ func anyCertificate(t *testing.T) []string {
 func checkGrowth(t *testing.T, p *process, base int) {
 	t.Helper()
 	most := mostResident(t, p)
-	t.Logf("memory grew from %d MB to %d MB at the most", base, most)
+	t.Logf("memory grew from %d MB to at most %d MB", base, most)
 	if most > base+maxGrowth && !raceEnabled { // the race detector needs memory of its own
 		t.Errorf("memory grew from %d MB to %d MB, by more than %d MB", base, most, maxGrowth)
 	}
@@ -132,27 +132,27 @@ func TestBurstOfHosts(t *testing.T) {
 	asked.Wait()
 	for range 20 {
 		if r, err := known(); err != nil || r.StatusCode != http.StatusOK {
-			t.Errorf("a host that is known gets %v, %v", r.Response, err)
+			t.Errorf("a cached host gets %v, %v", r.Response, err)
 		}
 		// The limit is that for manifests of this size, and a manifest more: what is dropped while it is sent counts.
 		if n := p.metric(t, "signpost_in_flight_bytes"); n > server.DefaultInFlightBytes+(1<<20) {
-			t.Errorf("%v bytes are in flight, more than there may be", n)
+			t.Errorf("%v bytes are in flight, more than allowed", n)
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
 	close(read)
 	all.Wait()
-	t.Logf("%d clients: %d were served, %d came at a bad time", clients, served.Load(), busy.Load())
+	t.Logf("%d clients: %d were served, %d got 503", clients, served.Load(), busy.Load())
 	// With more clients than connections, one that has been waiting for a second may be replaced.
 	if n := other.Load(); served.Load() == 0 || n > int64(clients)/100 || n > 0 && clients < daemon.DefaultMaxConnections {
-		t.Errorf("%d got another response, or none", n)
+		t.Errorf("%d clients got a different response, or none", n)
 	}
 	checkGrowth(t, p, base)
 	if r, err := fetch(http.DefaultClient, p.url+manifestV1, "after.example.com"); err != nil || r.StatusCode != http.StatusOK {
 		t.Errorf("afterwards a new host gets %v, %v", r.Response, err)
 	}
 	if n := p.metric(t, "signpost_in_flight_bytes"); n != 0 {
-		t.Errorf("%v bytes are in flight where nothing is", n)
+		t.Errorf("%v bytes count as in flight although nothing is", n)
 	}
 }
 
@@ -199,14 +199,13 @@ func TestClosedWindows(t *testing.T) {
 			}
 		}()
 	}
-	waitFor(t, "streams that are stuck", func() bool { return heads.Load() > 0 })
+	waitFor(t, "streams to be blocked", func() bool { return heads.Load() > 0 })
 	time.Sleep(2 * time.Second) // let more of them arrive
 	t.Logf("%d streams got the head of a response", heads.Load())
 	checkGrowth(t, p, base)
 }
 
-// TestLargeFrames has HTTP/2 clients that each send a frame as large as net/http would take it, of a kind that nobody
-// knows.
+// TestLargeFrames runs HTTP/2 clients that each send a frame of unknown type, as large as net/http accepts by default.
 func TestLargeFrames(t *testing.T) {
 	t.Parallel()
 	clients := soak(t, "SIGNPOST_SOAK_HTTP2_CLIENTS", 300)
@@ -259,12 +258,12 @@ func TestIdleConnections(t *testing.T) {
 	closed := clients - daemon.DefaultMaxConnections
 	for i, conn := range []net.Conn{conns[0], conns[closed-1], conns[closed+10], conns[clients-1]} {
 		if err := ask(conn); (err != nil) != (i < 2) {
-			t.Errorf("one of the connections that were idle for longest, and should be closed: %v, is asked again: %v", i < 2, err)
+			t.Errorf("a second request on a connection (want it closed: %v): %v", i < 2, err)
 		}
 	}
 	checkGrowth(t, p, base)
 	if mustFetch(t, p.admin+"/healthz").StatusCode != http.StatusOK {
-		t.Error("the admin listener has no room")
+		t.Error("the admin listener accepts no connection")
 	}
 }
 
@@ -307,7 +306,7 @@ func TestMadeUpHosts(t *testing.T) {
 					host := fmt.Sprintf("host-%d.example.com", i)
 					r, err := fetch(client, p.url+manifestV1, host)
 					if err != nil || r.StatusCode != http.StatusOK || !strings.Contains(r.body, `"https://`+host+`/v1/`) {
-						t.Errorf("for %s the answer is %v, %v", host, r.Response, err)
+						t.Errorf("the response for %s is %v, %v", host, r.Response, err)
 					}
 				}
 			})
@@ -323,12 +322,12 @@ func TestMadeUpHosts(t *testing.T) {
 	t.Logf("%d hosts in %v: %d MB after half of them, %d MB after all; the cache has %v manifests in %.1f MB",
 		hosts, time.Since(start).Round(time.Millisecond), before, after, entries, bytes/(1<<20))
 	if bytes > server.DefaultCacheBytes || bytes < server.DefaultCacheBytes*9/10 {
-		t.Errorf("the cache has %v bytes, and should be full", bytes)
+		t.Errorf("the cache holds %v bytes, but should be full", bytes)
 	}
 	if raceEnabled { // the race detector has a memory of its own
 		return
 	}
 	if after > before+16 || after > base+64 {
-		t.Errorf("memory grew from %d MB to %d MB, and to %d MB", base, before, after)
+		t.Errorf("memory grew from %d MB to %d MB, and then to %d MB", base, before, after)
 	}
 }

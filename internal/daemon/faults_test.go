@@ -89,15 +89,15 @@ func TestSlowClients(t *testing.T) {
 			}
 			r, err := fetch(&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}, p.url+"/", "")
 			if err != nil || r.StatusCode != http.StatusNotFound {
-				t.Errorf("another client is answered with %v, %v", r.Response, err)
+				t.Errorf("another client gets %v, %v", r.Response, err)
 			}
 			slow.Wait()
 		})
 	}
 }
 
-// TestTooMuch sends headers and bodies that are too large.
-func TestTooMuch(t *testing.T) {
+// TestTooLarge sends headers and bodies that are too large.
+func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	p := startServe(t, "--max-header-bytes", "1000", "--max-body-bytes", "10", "--read-timeout", "300ms")
 	const slack = 4096 // that net/http adds
@@ -118,11 +118,11 @@ func TestTooMuch(t *testing.T) {
 	} {
 		answer := send(t, p, test.method+" "+manifestV1+" HTTP/1.1\r\nHost: a.example.com\r\nConnection: close\r\n"+test.headers+"\r\n"+test.body)
 		if !strings.HasPrefix(answer, "HTTP/1.1 "+test.want) {
-			t.Errorf("%s: the answer is %.100q, not %s", test.name, answer, test.want)
+			t.Errorf("%s: the response is %.100q, want %s", test.name, answer, test.want)
 		}
 	}
 	if got := p.metric(t, `signpost_requests_total{base_path="/",status="413",version="v1"}`); got != 3 {
-		t.Errorf("%v bodies were refused, not 3", got)
+		t.Errorf("%v bodies were rejected, want 3", got)
 	}
 }
 
@@ -152,9 +152,9 @@ func TestShutdownUnderLoad(t *testing.T) {
 	}
 	waitFor(t, "load", func() bool { return requests.Load() > 100 })
 	p.signal(t, syscall.SIGTERM)
-	waitFor(t, "to be not ready", func() bool { return mustFetch(t, p.admin+"/readyz").StatusCode == http.StatusServiceUnavailable })
+	waitFor(t, "the server to become unready", func() bool { return mustFetch(t, p.admin+"/readyz").StatusCode == http.StatusServiceUnavailable })
 	seen := requests.Load()
-	waitFor(t, "requests in the delay", func() bool { return requests.Load() > seen+10 })
+	waitFor(t, "requests during the delay", func() bool { return requests.Load() > seen+10 })
 	stop()
 	clients.Wait()
 	<-p.ended
@@ -204,8 +204,8 @@ func TestShutdownFinishes(t *testing.T) {
 	}
 }
 
-// TestDrainingSaysSo checks that responses after SIGTERM tell clients to reconnect elsewhere.
-func TestDrainingSaysSo(t *testing.T) {
+// TestDrainingClosesConnections checks that responses after SIGTERM tell clients to reconnect elsewhere.
+func TestDrainingClosesConnections(t *testing.T) {
 	t.Parallel()
 	p := startServe(t, "--shutdown-delay", "60s")
 	p.manual = true
@@ -223,11 +223,11 @@ func TestDrainingSaysSo(t *testing.T) {
 		t.Error("the connection is closed before SIGTERM")
 	}
 	p.signal(t, syscall.SIGTERM)
-	waitFor(t, "to be not ready", func() bool { return mustFetch(t, p.admin+"/readyz").StatusCode == http.StatusServiceUnavailable })
+	waitFor(t, "the server to become unready", func() bool { return mustFetch(t, p.admin+"/readyz").StatusCode == http.StatusServiceUnavailable })
 	conn, in = dial(t, p), nil
 	in = bufio.NewReader(conn)
 	if !ask() {
-		t.Error("a response does not say that the connection is closed")
+		t.Error("a response lacks Connection: close")
 	}
 	p.kill()
 }

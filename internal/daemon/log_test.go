@@ -14,12 +14,12 @@ import (
 func checkJSON(t *testing.T, name, text string) {
 	t.Helper()
 	if text == "" {
-		t.Errorf("%s: nothing is logged", name)
+		t.Errorf("%s: the log is empty", name)
 	}
 	for line := range strings.Lines(text) {
 		var entry struct{ Level, Msg string }
 		if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Level == "" || entry.Msg == "" {
-			t.Errorf("%s: not a line of the log: %q", name, line)
+			t.Errorf("%s: invalid log line: %q", name, line)
 		}
 		if strings.Contains(line, `"duration"`) || strings.Contains(line, `"delay"`) {
 			t.Errorf("%s: a duration has no unit: %s", name, line)
@@ -95,11 +95,11 @@ func TestSettings(t *testing.T) {
 	const warning = "requests for any host are accepted, and manifests contain it: set --allowed-host or --public-host to your own hosts"
 	open := startServe(t, path)
 	if n := len(open.logged(warning)); n != 1 {
-		t.Errorf("an open server warns %d times", n)
+		t.Errorf("an open server logs %d warnings", n)
 	}
 	p := startServe(t, path, "--allowed-host", "*.example.com,127.0.0.1", "--trusted-proxy", "10.0.0.0/8", "--feature", "authentication")
 	if n := len(p.logged(warning)); n != 0 {
-		t.Errorf("a server with allowed hosts warns")
+		t.Errorf("a server with allowed hosts logs a warning")
 	}
 	line := p.logged("settings")[0]
 	for name, want := range map[string]any{
@@ -107,7 +107,7 @@ func TestSettings(t *testing.T) {
 		"public_host": "that of the request", "cors_origin": "*",
 	} {
 		if line[name] != want {
-			t.Errorf("%s is %v, not %v", name, line[name], want)
+			t.Errorf("%s is %v, want %v", name, line[name], want)
 		}
 	}
 }
@@ -122,11 +122,11 @@ func TestReloadOnDemand(t *testing.T) {
 	demand := func(n int, want map[string]float64) {
 		t.Helper()
 		p.signal(t, syscall.SIGHUP)
-		waitFor(t, "an answer", func() bool { return len(p.logged("reloaded on demand")) == n })
+		waitFor(t, "a response", func() bool { return len(p.logged("reloaded on demand")) == n })
 		line := p.logged("reloaded on demand")[n-1]
 		for name, value := range want {
 			if line[name] != value {
-				t.Errorf("after demand %d, %s is %v, not %v", n, name, line[name], value)
+				t.Errorf("after demand %d, %s is %v, want %v", n, name, line[name], value)
 			}
 		}
 	}
@@ -138,7 +138,7 @@ func TestReloadOnDemand(t *testing.T) {
 	demand(3, map[string]float64{"changed": 2, "rejected": 2})
 	for i, name := range []string{"a.json", "c.json"} {
 		if lines := p.logged(rejected[i]); len(lines) != 1 || !strings.HasSuffix(lines[0]["definition"].(string), name) {
-			t.Errorf("of %s the log says %v", name, lines)
+			t.Errorf("the log says of %s: %v", name, lines)
 		}
 	}
 	if err := exec.Command("rm", filepath.Join(dir, "b.json")).Run(); err != nil {
@@ -154,7 +154,7 @@ func TestReloadOnDemand(t *testing.T) {
 	remote.set(feeds("one", 1), http.StatusOK)
 	p = startServe(t, remote.URL, "--watch=false")
 	p.signal(t, syscall.SIGHUP)
-	waitFor(t, "the source to be asked", func() bool {
+	waitFor(t, "a request to the source", func() bool {
 		remote.mu.Lock()
 		defer remote.mu.Unlock()
 		return remote.requests == 2 && len(p.logged("reloaded on demand")) == 2 // immediately, and when it has responded

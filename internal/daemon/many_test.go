@@ -73,7 +73,7 @@ func TestReloadOneOfMany(t *testing.T) {
 				fmt.Sscan(got[0], &number)
 				switch {
 				case service != changing && number != -service:
-					t.Errorf("%s has the manifest %d", req.URL.Path, number)
+					t.Errorf("%s serves manifest %d", req.URL.Path, number)
 				case service == changing && number < max(atLeast, last):
 					t.Errorf("generation %d comes after %d", number, max(atLeast, last))
 				case service == changing:
@@ -92,13 +92,13 @@ func TestReloadOneOfMany(t *testing.T) {
 	clients.Wait()
 	t.Logf("%d requests over %d reloads, %d of them 304", requests.Load(), reloads, unchanged.Load())
 	if unchanged.Load() == 0 {
-		t.Error("no request was answered with 304")
+		t.Error("no response was 304")
 	}
 	waitFor(t, "the log of the last reload", func() bool { return len(p.logged("published")) >= services+reloads })
 	if n := len(p.logged("published")); n != services+reloads {
-		t.Errorf("%d definitions were published, not %d: others than the changed one were prepared again", n, services+reloads)
+		t.Errorf("%d definitions were published, want %d: unchanged ones were prepared again", n, services+reloads)
 	}
 	if lines := p.logged(append(rejected, unreadable...)...); len(lines) > 0 {
-		t.Errorf("%d times something was rejected, first %v", len(lines), lines[0])
+		t.Errorf("%d definitions were rejected, the first with %v", len(lines), lines[0])
 	}
 }

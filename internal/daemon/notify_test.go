@@ -39,7 +39,7 @@ func TestNotify(t *testing.T) {
 			}
 			for _, part := range want {
 				if !strings.Contains("\n"+string(message[:n])+"\n", "\n"+part) {
-					t.Errorf("systemd is told %q, not %q", message[:n], part)
+					t.Errorf("systemd received %q, want %q", message[:n], part)
 				}
 			}
 			return string(message[:n])
@@ -56,7 +56,7 @@ func TestNotify(t *testing.T) {
 		_, after, _ := strings.Cut(receive("RELOADING=1\n", "MONOTONIC_USEC="), "MONOTONIC_USEC=")
 		var told int64
 		if _, err := fmt.Sscanf(after, "%d\n", &told); err != nil || told < before || told > monotonic(t) {
-			t.Errorf("the reload began at %d µs, says the server, and not between %d and now; %v", told, before, err)
+			t.Errorf("the server says that the reload began at %d µs, want between %d and now; %v", told, before, err)
 		}
 		receive("READY=1\n")
 		receive("RELOADING=1\n") // the source has responded

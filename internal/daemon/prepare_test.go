@@ -68,11 +68,11 @@ func TestCannotRender(t *testing.T) {
 		t.Errorf("published: %s", got)
 	}
 	if !p.served[1].rejected || p.served[0].rejected {
-		t.Error("the wrong one is rejected")
+		t.Error("the wrong definition is rejected")
 	}
 }
 
-// TestPlausibleHost prefers a name that requests may have.
+// TestPlausibleHost checks that a name that requests may have is preferred.
 func TestPlausibleHost(t *testing.T) {
 	for want, opts := range map[string]server.Options{
 		"feeds.example.com":   {},
@@ -116,9 +116,9 @@ func TestFirstFindings(t *testing.T) {
 	}
 	shown, more := FirstFindings(many)
 	if len(shown) != MaxFindings || more != 2*MaxFindings || shown[0].Line != 0 || shown[MaxFindings-1].Severity != signpost.SeverityError {
-		t.Errorf("%d are shown, %d are not: %v", len(shown), more, shown)
+		t.Errorf("%d findings are shown, %d are not: %v", len(shown), more, shown)
 	}
 	if shown, more := FirstFindings(many[:3]); len(shown) != 3 || more != 0 {
-		t.Errorf("of three, %d are shown", len(shown))
+		t.Errorf("%d of three findings are shown", len(shown))
 	}
 }

@@ -56,7 +56,7 @@ func waitFor(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for: %s", what)
+			t.Fatalf("timed out waiting for %s", what)
 		}
 	}
 }
@@ -119,7 +119,7 @@ func (p *process) start(t *testing.T, serves func() bool) {
 			}
 		}
 		if t.Failed() || strings.Contains(p.log.String(), "DATA RACE") || strings.Contains(p.log.String(), "panic") {
-			t.Errorf("the log of %s:\n%s", p.cmd, tail(p.log.String()))
+			t.Errorf("log of %s:\n%s", p.cmd, tail(p.log.String()))
 		}
 	})
 	waitFor(t, "serving", func() bool {
@@ -168,7 +168,7 @@ func (p *process) stop(t *testing.T) int {
 	case <-p.ended:
 	case <-time.After(patience):
 		p.cmd.Process.Kill()
-		t.Error("serve did not end on SIGTERM")
+		t.Error("serve did not exit after SIGTERM")
 	}
 	return p.cmd.ProcessState.ExitCode()
 }

@@ -99,23 +99,23 @@ func TestRegistryReplicas(t *testing.T) {
 
 	// Back to the first one, by its digest.
 	if back := push(t, registry, first, target); back != first || back == second {
-		t.Errorf("the same files give %s, then %s", first, back)
+		t.Errorf("the same files have the digests %s and %s", first, back)
 	}
 	everywhere("one")
 	if after := revisions(); !slices.Equal(before, after) {
-		t.Errorf("after the rollback the revisions are %q, not %q", after, before)
+		t.Errorf("after the rollback, the revisions are %q, want %q", after, before)
 	}
 
 	// The registry goes away, and comes back with something new.
 	registry.Stop()
 	for _, p := range replicas {
-		waitFor(t, "a word about the registry", func() bool { return failures(p, "fetch definition") > 0 })
+		waitFor(t, "the registry in the log", func() bool { return failures(p, "fetch definition") > 0 })
 	}
 	everywhere("one")
 	for range 2 { // one that starts meanwhile, is killed, and starts again
 		p := start()
 		if !p.serves(t, manifestV1, "one") || !p.serves(t, "/sport"+manifestV1, "sport") {
-			t.Error("what was kept is not served without the registry")
+			t.Error("the cached copy is not served without the registry")
 		}
 		p.kill()
 	}
@@ -133,7 +133,7 @@ func TestRegistryReplicas(t *testing.T) {
 		}
 		digest := func(name string) string { _, d, _ := strings.Cut(name, "@"); return d }
 		if want := []string{digest(first), digest(second), digest(first), digest(third)}; !slices.Equal(versions, want) {
-			t.Errorf("the log has the versions %q, not %q", versions, want)
+			t.Errorf("the log has the versions %q, want %q", versions, want)
 		}
 	}
 	close(stop)

@@ -87,7 +87,7 @@ func TestReloadUnderLoad(t *testing.T) {
 		}
 		p.signal(t, syscall.SIGHUP)
 		if i%2 == 1 {
-			waitFor(t, "a bad definition to be refused", func() bool { return bad() > before })
+			waitFor(t, "an invalid definition to be rejected", func() bool { return bad() > before })
 		} else {
 			waitFor(t, "a good definition to be served", func() bool { return p.serves(t, manifestV1, fmt.Sprintf("generation %d", i)) })
 		}
@@ -95,10 +95,10 @@ func TestReloadUnderLoad(t *testing.T) {
 	close(stop)
 	clients.Wait()
 	if len(revisions) < reloads/2 {
-		t.Errorf("%d definitions were seen, of %d good ones", len(revisions), reloads/2)
+		t.Errorf("%d of %d valid definitions were served", len(revisions), reloads/2)
 	}
 	if got := p.metric(t, `signpost_reloads_total{result="failure"}`); got < reloads/2 {
-		t.Errorf("%v failed reloads are counted, of %d", got, reloads/2)
+		t.Errorf("%v of %d failed reloads are counted", got, reloads/2)
 	}
 	if p.metric(t, "signpost_last_reload_successful") != 1 {
 		t.Error("the last reload does not count as successful")
@@ -140,7 +140,7 @@ func TestReloadLinks(t *testing.T) {
 	must(err)
 	write(t, far, service("/far", "two", 2))
 	must(os.Chtimes(far, info.ModTime(), info.ModTime()))
-	waitFor(t, "a change that no event tells", func() bool { return folder.serves(t, "/far"+manifestV1, "two") })
+	waitFor(t, "a change without a file event", func() bool { return folder.serves(t, "/far"+manifestV1, "two") })
 }
 
 // TestReloadGitSync swaps the link that git-sync leaves to the checkout of the current commit, and removes the old one.
@@ -170,8 +170,8 @@ func TestReloadGitSync(t *testing.T) {
 	}
 }
 
-// TestReloadFolder adds and removes files, and the directory itself.
-func TestReloadFolder(t *testing.T) {
+// TestReloadDirectory adds and removes files, and the directory itself.
+func TestReloadDirectory(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "services")
 	write(t, filepath.Join(dir, "a.json"), service("/a", "a", 2))
@@ -200,10 +200,10 @@ func TestReloadFolder(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "c.json"), service("/c", "c again", 2))
 	waitFor(t, "c to change", func() bool { return p.serves(t, "/c"+manifestV1, "c again") })
-	waitFor(t, "a word about b", func() bool { return failures(p, "b.json") > 0 })
+	waitFor(t, "b in the log", func() bool { return failures(p, "b.json") > 0 })
 	status("/b"+manifestV1, 200)
 	if p.metric(t, "signpost_last_reload_successful") != 0 {
-		t.Error("all is well, says the metric")
+		t.Error("the metric reports success")
 	}
 
 	// The directory is removed, and its definitions stay. It comes back, and changes are noticed again.
@@ -211,16 +211,16 @@ func TestReloadFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.signal(t, syscall.SIGHUP)
-	waitFor(t, "the loss of the folder to be noticed", func() bool { return failures(p, "no such file or directory") > 0 })
+	waitFor(t, "the missing directory to be noticed", func() bool { return failures(p, "no such file or directory") > 0 })
 	status("/c"+manifestV1, 200)
 	for _, name := range []string{"d", "e"} {
 		write(t, filepath.Join(dir, name+".json"), service("/"+name, name, 2))
 		status("/"+name+manifestV1, 200)
 	}
 	status("/c"+manifestV1, 404)
-	waitFor(t, "all to be well", func() bool { return p.metric(t, "signpost_last_reload_successful") == 1 })
+	waitFor(t, "everything to work again", func() bool { return p.metric(t, "signpost_last_reload_successful") == 1 })
 	if n := len(p.logged("all sources can be read again")); n == 0 {
-		t.Error("the log does not say that the folder is back")
+		t.Error("the log does not say that the directory is back")
 	}
 }
 
@@ -246,7 +246,7 @@ func TestReloadClash(t *testing.T) {
 		t.Helper()
 		for i, path := range []string{"/a", "/b", "/c"} {
 			if !p.serves(t, path+manifestV1, want[i]) {
-				t.Errorf("%s has %s, not %q", path, p.get(t, path+manifestV1).body, want[i])
+				t.Errorf("%s serves %s, want %q", path, p.get(t, path+manifestV1).body, want[i])
 			}
 		}
 	}
@@ -298,7 +298,7 @@ func TestManyServices(t *testing.T) {
 	}
 	start := time.Now()
 	p := startServe(t, dir)
-	t.Logf("%d services of %d endpoints serve after %v, with %d MB", services, endpoints, time.Since(start), residentMB(t, p))
+	t.Logf("%d services with %d endpoints each are served after %v, with %d MB", services, endpoints, time.Since(start), residentMB(t, p))
 	if got := p.logged("serving")[0]["manifests"]; got != float64(services) {
 		t.Fatalf("%v manifests are served", got)
 	}
@@ -309,7 +309,7 @@ func TestManyServices(t *testing.T) {
 		path := fmt.Sprintf("/s%d", i) + manifestV1
 		waitFor(t, "a service to change", func() bool { return p.serves(t, path, "after") })
 		if other := fmt.Sprintf("/s%d", i+1) + manifestV1; !p.serves(t, other, "before") {
-			t.Errorf("%s has changed too", other)
+			t.Errorf("%s has changed, too", other)
 		}
 	}
 	t.Logf("a reload takes %v", time.Since(start)/time.Duration(changes))
@@ -324,7 +324,7 @@ func TestNamedTwice(t *testing.T) {
 	write(t, path, feeds("one", 2))
 	p := startServe(t, dir, path, dir+"/./feeds.json")
 	if !p.serves(t, manifestV1, "one") {
-		t.Error("the file clashes with itself")
+		t.Error("the file conflicts with itself")
 	}
 	replace(t, path, feeds("two", 2))
 	p.signal(t, syscall.SIGHUP)

@@ -92,10 +92,10 @@ func TestRemote(t *testing.T) {
 	}
 	well := func(want float64) {
 		t.Helper()
-		waitFor(t, "the metric to tell", func() bool { return p.metric(t, "signpost_last_reload_successful") == want })
+		waitFor(t, "the metric to change", func() bool { return p.metric(t, "signpost_last_reload_successful") == want })
 	}
 	served("one")
-	waitFor(t, "questions whether it has changed", func() bool {
+	waitFor(t, "conditional requests", func() bool {
 		source.mu.Lock()
 		defer source.mu.Unlock()
 		return source.notModified >= 3 && source.requests == source.notModified+1
@@ -105,19 +105,19 @@ func TestRemote(t *testing.T) {
 
 	// A bad definition, an error or an unreachable server changes nothing. Each is logged once.
 	source.set(feeds("three", 2), http.StatusInternalServerError)
-	waitFor(t, "a word about the status", func() bool { return failures(p, "the response is 500 Internal Server Error, not 200 OK") == 1 })
+	waitFor(t, "the status in the log", func() bool { return failures(p, "the response is 500 Internal Server Error, not 200 OK") == 1 })
 	well(0)
 	source.set(feeds("two", 2), http.StatusOK)
-	waitFor(t, "a word about its return", func() bool { return len(p.logged("all sources can be read again")) == 1 })
+	waitFor(t, "the recovery in the log", func() bool { return len(p.logged("all sources can be read again")) == 1 })
 	well(1)
 	source.set("<html>", http.StatusOK)
-	waitFor(t, "the bad definition to be refused", func() bool { return len(p.logged(rejected...)) == 1 })
+	waitFor(t, "the invalid definition to be rejected", func() bool { return len(p.logged(rejected...)) == 1 })
 	well(0)
 	source.set("", http.StatusOK)
-	waitFor(t, "the empty definition to be refused", func() bool { return len(p.logged(rejected...)) == 2 })
+	waitFor(t, "the empty definition to be rejected", func() bool { return len(p.logged(rejected...)) == 2 })
 	address := source.Listener.Addr().String()
 	source.Close()
-	waitFor(t, "a word about the outage", func() bool { return failures(p, "nothing listens at "+address) == 1 })
+	waitFor(t, "the outage in the log", func() bool { return failures(p, "nothing listens at "+address) == 1 })
 	served("two")
 
 	// It comes back.
@@ -131,14 +131,14 @@ func TestRemote(t *testing.T) {
 	served("four")
 	well(1)
 	if n := failures(p, ""); n != 2 {
-		t.Errorf("%d failures are logged, not 2", n)
+		t.Errorf("%d failures are logged, want 2", n)
 	}
 	if strings.Contains(p.log.String(), "secret") {
-		t.Error("the log has the password of the address")
+		t.Error("the log contains the password of the URL")
 	}
 }
 
-// TestRemoteHangs has a source that accepts requests and does not respond. Everything else continues to work.
+// TestRemoteHangs uses a source that accepts requests and does not respond. Everything else continues to work.
 func TestRemoteHangs(t *testing.T) {
 	t.Parallel()
 	source := newSource(t)
@@ -160,14 +160,14 @@ func TestRemoteHangs(t *testing.T) {
 	p.signal(t, syscall.SIGHUP)
 	waitFor(t, "the file to be loaded", func() bool { return p.serves(t, manifestV1, "two") })
 	if n := failures(p, ""); n > 0 {
-		t.Error("the source was given up in the meantime, so this shows nothing")
+		t.Error("the request to the source timed out too early for this test")
 	}
 	if !p.serves(t, "/remote"+manifestV1, "one") {
-		t.Error("what the source gave before is not served")
+		t.Error("the last good definition is not served")
 	}
 }
 
-// TestRemoteBounds has sources that send too much, or redirect.
+// TestRemoteBounds uses sources that send too much, or redirect.
 func TestRemoteBounds(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
@@ -209,18 +209,18 @@ func TestRemoteBounds(t *testing.T) {
 		t.Error("a redirect to another port of the host is not followed")
 	}
 	if failures(p, "more than 5 redirects") != 1 || failures(p, "redirected from https to http") != 1 {
-		t.Error("a loop, or a redirect to plain http, is not refused")
+		t.Error("a redirect loop, or a redirect to plain http, is not rejected")
 	}
 	if raceEnabled {
 		return
 	}
 	if !strings.Contains(p.log.String(), "larger than") || len(p.logged(rejected...)) != 1 {
-		t.Error("an endless definition is not refused")
+		t.Error("an endless definition is not rejected")
 	}
 	t.Logf("%d MB after an endless definition", residentMB(t, p))
 }
 
-// TestDefinitionCache starts without the source.
+// TestDefinitionCache starts serve while the source is down.
 func TestDefinitionCache(t *testing.T) {
 	t.Parallel()
 	source, cache := newSource(t), filepath.Join(t.TempDir(), "made", "cache")
@@ -232,17 +232,17 @@ func TestDefinitionCache(t *testing.T) {
 	source.set("", http.StatusServiceUnavailable)
 	p := startServe(t, args...)
 	if !p.serves(t, "/remote"+manifestV1, "one") || mustFetch(t, p.admin+"/readyz").StatusCode != http.StatusOK {
-		t.Error("what was kept is not served")
+		t.Error("the cached copy is not served")
 	}
 	if len(p.logged("source is down or bad: using its cached definitions")) != 1 || failures(p, "503") != 1 {
-		t.Error("the log does not say so")
+		t.Error("the log does not mention the cached copy")
 	}
 	source.set(service("/remote", "two", 2), http.StatusOK)
 	waitFor(t, "the source to be used again", func() bool { return p.serves(t, "/remote"+manifestV1, "two") })
-	waitFor(t, "what it has to be kept", func() bool {
+	waitFor(t, "the definition to be cached", func() bool {
 		files, err := filepath.Glob(filepath.Join(cache, "*.definition"))
 		if err != nil || len(files) != 1 {
-			t.Fatalf("in the cache there is %v, %v", files, err)
+			t.Fatalf("the cache contains %v, %v", files, err)
 		}
 		text, err := os.ReadFile(files[0])
 		return err == nil && string(text) == service("/remote", "two", 2)
@@ -253,10 +253,10 @@ func TestDefinitionCache(t *testing.T) {
 	source.set(`{"versions": 1}`, http.StatusOK)
 	p = startServe(t, args...)
 	if !p.serves(t, "/remote"+manifestV1, "two") {
-		t.Error("what was kept is not served in place of something bad")
+		t.Error("the cached copy is not served instead of an invalid definition")
 	}
 	if !strings.Contains(p.log.String(), `"rule":"wrong-type"`) {
-		t.Error("the findings of the bad one are not said")
+		t.Error("the findings of the invalid definition are not logged")
 	}
 	p.stop(t)
 
@@ -264,7 +264,7 @@ func TestDefinitionCache(t *testing.T) {
 	source.set("", http.StatusNotFound)
 	p = startServe(t, append(args, source.URL+"/other", "--feature", "parental-control")...)
 	if p.get(t, "/v1/endpoints-manifest").StatusCode != http.StatusNotFound || !p.serves(t, "/remote"+manifestV1, "two") {
-		t.Error("one source that is down and has nothing kept keeps the other from being served")
+		t.Error("a source that is down and not cached keeps the other one from being served")
 	}
 
 	// A file with an error is still an error.
@@ -274,7 +274,7 @@ func TestDefinitionCache(t *testing.T) {
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "signpost", append([]string{"serve", "--listen", "127.0.0.1:0", file}, args...)...).CombinedOutput()
 	if exit := (&exec.ExitError{}); !errors.As(err, &exit) || exit.ExitCode() != exitFindings {
-		t.Errorf("with a bad file it ends with %v:\n%s", err, out)
+		t.Errorf("with an invalid file, serve exits with %v:\n%s", err, out)
 	}
 }
 
@@ -289,7 +289,7 @@ func TestCacheKilled(t *testing.T) {
 	startServe(t, args...).stop(t)
 	files, err := filepath.Glob(filepath.Join(cache, "*.definition"))
 	if err != nil || len(files) != 1 {
-		t.Fatalf("in the cache there is %v, %v", files, err)
+		t.Fatalf("the cache contains %v, %v", files, err)
 	}
 	writing := func() bool {
 		entries, err := os.ReadDir(cache)
@@ -319,17 +319,17 @@ func TestCacheKilled(t *testing.T) {
 		p.kill()
 		amid += len(leftovers(t, cache))
 		if text, err := os.ReadFile(files[0]); err != nil || !slices.Contains(texts, string(text)) {
-			t.Fatalf("after it was killed for the %d. time, %d bytes are kept, not %d; %v", i+1, len(text), len(texts[0]), err)
+			t.Fatalf("after kill %d, the cached copy has %d bytes, want %d; %v", i+1, len(text), len(texts[0]), err)
 		}
 	}
-	t.Logf("of %d times, it was killed %d times amid writing", kills, amid)
+	t.Logf("%d kills, %d of them during a write", kills, amid)
 
 	source.set("", http.StatusBadGateway)
 	p := startServe(t, args...)
 	if r := p.get(t, manifestV1); r.StatusCode != http.StatusOK {
-		t.Errorf("what was kept is answered with %d", r.StatusCode)
+		t.Errorf("the cached copy is served with status %d", r.StatusCode)
 	}
-	waitFor(t, "what was left to be removed", func() bool { return len(leftovers(t, cache)) == 0 })
+	waitFor(t, "leftover files to be removed", func() bool { return len(leftovers(t, cache)) == 0 })
 }
 
 // leftovers returns incomplete files.
@@ -363,7 +363,7 @@ func TestCacheDiskFull(t *testing.T) {
 	full := func() *process {
 		t.Helper()
 		p := startCommand(t, exec.Command("bash", append([]string{"-c", `ulimit -S -f 0; exec signpost "$@"`, "signpost"}, args...)...))
-		waitFor(t, "a word about the disk", func() bool { return len(p.logged(notCached)) == 1 })
+		waitFor(t, "the full disk in the log", func() bool { return len(p.logged(notCached)) == 1 })
 		if message := p.logged(notCached)[0]["error"].(string); !strings.HasSuffix(message, ".definition\": file too large") {
 			t.Errorf("the log says %q", message)
 		}
@@ -380,7 +380,7 @@ func TestCacheDiskFull(t *testing.T) {
 	}
 	p.kill()
 	if files, err := os.ReadDir(cache); err != nil || len(files) != 1 {
-		t.Errorf("on the full disk there is %v, %v", files, err)
+		t.Errorf("the full disk contains %v, %v", files, err)
 	}
 	restart("one")
 
@@ -389,7 +389,7 @@ func TestCacheDiskFull(t *testing.T) {
 	if err := unix.Prlimit(p.cmd.Process.Pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}, nil); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "the definition to be kept after all", func() bool { return len(p.logged("definitions are cached again")) == 1 })
+	waitFor(t, "the definition to be cached", func() bool { return len(p.logged("definitions are cached again")) == 1 })
 	p.kill()
 	restart("five")
 }
@@ -402,7 +402,7 @@ func TestLogDiskFull(t *testing.T) {
 	t.Parallel()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
-		t.Skip("the system has no /dev/full")
+		t.Skip("this system has no /dev/full")
 	}
 	defer full.Close()
 	path, listen := filepath.Join(t.TempDir(), "feeds.json"), quietAddress(t)
@@ -423,6 +423,6 @@ func TestLogDiskFull(t *testing.T) {
 	waitFor(t, "a reload", func() bool { return serves("two") })
 	cmd.Process.Signal(syscall.SIGTERM)
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("serve ended with %v", err)
+		t.Errorf("serve exited with %v", err)
 	}
 }

@@ -70,7 +70,7 @@ func TestFailuresAreLogged(t *testing.T) {
 	r := httptest.NewRequest("GET", "/v1/endpoints-manifest", nil)
 	observe(r, server.Event{BasePath: "/", Version: "v1", Status: 200, Err: errors.New("broken pipe")})
 	if out.Len() > 0 {
-		t.Errorf("a client that is gone is logged: %s", out.String())
+		t.Errorf("a disconnected client is logged: %s", out.String())
 	}
 	observe(r, server.Event{BasePath: "/", Version: "v1", Status: 500, Err: errors.New("the cause")})
 	if got := out.String(); !strings.Contains(got, "level=ERROR") || !strings.Contains(got, `error="the cause"`) || !strings.Contains(got, "version=v1") {

@@ -40,7 +40,7 @@ func TestManySlowClients(t *testing.T) {
 	const reserve = 1000 // for concurrent tests
 	if clients+reserve > int(files.Cur) {
 		clients = int(files.Cur) - reserve
-		t.Logf("only %d clients: there may be %d open files", clients, files.Cur)
+		t.Logf("only %d clients: the limit of open files is %d", clients, files.Cur)
 	}
 	p := startServe(t, largeManifest(t), "--max-connections", strconv.Itoa(connections),
 		"--read-header-timeout", "2s", "--read-timeout", "2s", "--write-timeout", "2s") // keeps the test short
@@ -87,7 +87,7 @@ func TestManySlowClients(t *testing.T) {
 		})
 	}
 	others.Wait()
-	t.Logf("20 requests among %d slow clients took %v; %d times one of these was cut off", clients, time.Since(start).Round(time.Millisecond), cut.Load())
+	t.Logf("20 requests among %d slow clients took %v; slow clients were cut off %d times", clients, time.Since(start).Round(time.Millisecond), cut.Load())
 	if mustFetch(t, p.admin+"/readyz").StatusCode != http.StatusOK {
 		t.Error("it is not ready")
 	}

@@ -112,7 +112,7 @@ func TestHTTPS(t *testing.T) {
 	write(t, keyFile, key)
 	p := startServe(t, "--tls-cert", certFile, "--tls-key", keyFile, "--redirect-listen", "127.0.0.1:0", "--allowed-host", "feeds.example.com", "--hsts", "8760h")
 	if !strings.HasPrefix(p.url, "https://") {
-		t.Fatalf("it serves at %s", p.url)
+		t.Fatalf("the address is %s", p.url)
 	}
 	client := httpsClient("feeds.example.com", ca.pem)
 	r, err := fetch(client, p.url+manifestV1, "feeds.example.com")
@@ -140,7 +140,7 @@ func TestHTTPS(t *testing.T) {
 		return client
 	}
 	if _, err := fetch(limited(tls.VersionTLS11), p.url+manifestV1, "feeds.example.com"); err == nil {
-		t.Error("TLS 1.1 is good enough for it")
+		t.Error("the server accepts TLS 1.1")
 	}
 	if r, err := fetch(limited(tls.VersionTLS12), p.url+manifestV1, "feeds.example.com"); err != nil || r.ProtoMajor != 1 || r.StatusCode != http.StatusOK {
 		t.Errorf("over TLS 1.2 and HTTP/1.1: %v %v", r.Response, err)
@@ -151,13 +151,13 @@ func TestHTTPS(t *testing.T) {
 	r, err = fetch(once, p.moved+manifestV1+"?a=b", "feeds.example.com")
 	want := strings.Replace(p.url, "127.0.0.1", "feeds.example.com", 1) + manifestV1 + "?a=b"
 	if err != nil || r.StatusCode != http.StatusPermanentRedirect || r.Header.Get("Location") != want {
-		t.Errorf("plain http is redirected to %v, %v, not %s", r.Header, err, want)
+		t.Errorf("plain http is redirected with %v, %v, want %s", r.Header, err, want)
 	}
 	if r.Header.Get("Strict-Transport-Security") != "" {
 		t.Error("plain http has Strict-Transport-Security, which browsers must ignore there")
 	}
 	if r, err := fetch(once, p.moved+manifestV1, "evil.example"); err != nil || r.StatusCode != http.StatusMisdirectedRequest {
-		t.Errorf("a host of somebody else: %v %v", r.Response, err)
+		t.Errorf("the host of another service: %v %v", r.Response, err)
 	}
 	if r, err := fetch(once, strings.Replace(p.url, "https", "http", 1), "feeds.example.com"); err == nil && r.StatusCode < 400 {
 		t.Errorf("plain http to the https listener: %v", r.Response)
@@ -197,7 +197,7 @@ func TestCertificateReload(t *testing.T) {
 	mount("two", cert, key)
 	shows(102)
 	if expiry := p.metric(t, `signpost_certificate_expiry_timestamp_seconds{name="feeds.example.com"}`); time.Until(time.Unix(int64(expiry), 0)).Round(10*time.Minute) != time.Hour {
-		t.Errorf("the certificate expires at %v, says the metric", expiry)
+		t.Errorf("the metric for the expiry of the certificate is %v", expiry)
 	}
 	if n := p.metric(t, "signpost_certificate_failures_total"); n != 0 {
 		t.Errorf("%v failures are counted", n)
@@ -214,16 +214,16 @@ func TestCertificateReload(t *testing.T) {
 		return n
 	}
 	mount("mismatch", other, key)
-	waitFor(t, "a word about the mismatch", func() bool { return complaints("private key does not match public key") == 1 })
+	waitFor(t, "the mismatch in the log", func() bool { return complaints("private key does not match public key") == 1 })
 	shows(102)
 	if err := os.Remove(keyFile); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "a word about the missing key", func() bool { return complaints("no such file or directory") == 1 })
+	waitFor(t, "the missing key in the log", func() bool { return complaints("no such file or directory") == 1 })
 	shows(102)
 	time.Sleep(source.LookInterval + 100*time.Millisecond) // long enough for another check
 	if n := len(p.logged("certificate not replaced: still using the old one")); n != 2 {
-		t.Errorf("it complained %d times about two mistakes", n)
+		t.Errorf("%d failures are logged for two mistakes", n)
 	}
 	if n := p.metric(t, "signpost_certificate_failures_total"); n != 2 {
 		t.Errorf("%v failures are counted", n)
@@ -256,8 +256,8 @@ func (h *hanging) Read() ([]source.Document, bool, error) {
 	return h.Fixed.Read()
 }
 
-// TestCertificateReloadIsApart replaces a certificate while definitions are being read.
-func TestCertificateReloadIsApart(t *testing.T) {
+// TestCertificateReloadDoesNotWait replaces a certificate while definitions are being read.
+func TestCertificateReloadDoesNotWait(t *testing.T) {
 	t.Parallel()
 	dir, ca := t.TempDir(), newAuthority(t)
 	files := daemon.CertificateFiles{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
