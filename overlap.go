@@ -28,7 +28,7 @@ const (
 func Overlaps(versions, registered []Version, place func(version, endpoint int) string) [][]Finding {
 	o := &together{
 		versions: slices.Concat(versions, registered), judged: len(versions), place: place,
-		keys: make(map[*textEnd][]keyOwner), dropped: make(map[*textEnd]map[string]bool), seen: make(map[drop]bool), inside: make(map[*textEnd]bool), variantsOf: make(map[*textEnd][]int),
+		keys: make(map[*textEnd][]keyOwner), dropped: make(map[*textEnd]map[drop]bool), inside: make(map[*textEnd]bool), variantsOf: make(map[*textEnd][]int),
 		findings: make([][]Finding, len(versions)),
 	}
 	o.build()
@@ -61,11 +61,10 @@ type together struct {
 	workLeft int              // see workPerEndpoint
 	gaveUp   bool
 
-	keys    map[*textEnd][]keyOwner      // keys declared by any endpoint with that URL, without duplicates
-	dropped map[*textEnd]map[string]bool // keys already reported as lost at a URL
-	seen    map[drop]bool                // the same, with the URL that has the key
-	losses  []loss                       // of the current URL
-	inside  map[*textEnd]bool            // URLs for which overlap-inside-segment was reported
+	keys    map[*textEnd][]keyOwner    // keys declared by any endpoint with that URL, without duplicates
+	dropped map[*textEnd]map[drop]bool // keys already reported as lost at a URL
+	losses  []loss                     // of the current URL
+	inside  map[*textEnd]bool          // URLs for which overlap-inside-segment was reported
 
 	variantsOf map[*textEnd][]int // see variants
 	findings   [][]Finding
@@ -182,8 +181,8 @@ func (o *together) judge(end *textEnd) {
 	}
 }
 
-// consider checks what a feed loses. It reports whether the URL answers for the feed. A key that is already lost at a
-// URL in between is reported there.
+// consider checks what a feed loses. It reports whether that settles what feeds of the URL lose: the URL answers for the
+// feed, and no key was skipped. A key that is already lost at a URL in between is reported there, and skipped here.
 func (o *together) consider(end *textEnd, kept map[string]bool, feed string, example bool) bool {
 	canonical := CutURL(feed).canonical()
 	hits := o.index.hits(canonical)
@@ -193,20 +192,25 @@ func (o *together) consider(end *textEnd, kept map[string]bool, feed string, exa
 	if !example {
 		feed = ""
 	}
-	between := make(map[string]bool) // keys lost at the URLs passed so far
+	settled := true
+	between := make(map[drop]bool) // keys lost at the URLs passed so far
 	for _, h := range hits[1:] {
 		if insideSegment(canonical, h.length) {
 			o.insideSegment(h.textEnd, end.ends[0])
 			continue
 		}
 		for _, k := range o.keys[h.textEnd] {
-			if !kept[k.key] && !between[k.key] {
+			switch {
+			case kept[k.key]:
+			case between[drop{key: k.key}] || between[drop{h.textEnd, k.key}]:
+				settled = false
+			default:
 				o.lose(end, k, feed)
 			}
 		}
 		maps.Copy(between, o.dropped[h.textEnd])
 	}
-	return true
+	return settled
 }
 
 // lose records that feeds of a URL, for example the given one, lack a key that feeds of another URL get.
@@ -215,10 +219,9 @@ func (o *together) lose(end *textEnd, k keyOwner, feed string) {
 		return
 	}
 	if o.dropped[end] == nil {
-		o.dropped[end] = make(map[string]bool)
+		o.dropped[end] = make(map[drop]bool)
 	}
-	o.dropped[end][k.key] = true
-	o.seen[drop{end, o.index.endpoints[k.number].at, k.key}] = true
+	o.dropped[end][o.drop(end, k)] = true
 	if n := len(o.losses); n > 0 && o.losses[n-1].other == k.number && o.losses[n-1].feed == feed {
 		o.losses[n-1].keys = append(o.losses[n-1].keys, k.key)
 		return
@@ -226,20 +229,22 @@ func (o *together) lose(end *textEnd, k keyOwner, feed string) {
 	o.losses = append(o.losses, loss{k.number, feed, []string{k.key}})
 }
 
-// drop is a key of one URL that the feeds of another one lack.
+// drop is a lost key and the URL that has it. One finding about the URL that loses the key is enough, and of is nil; if
+// that URL is not checked, each URL that has the key gets a finding.
 type drop struct {
-	at, of *textEnd
-	key    string
+	of  *textEnd
+	key string
 }
 
-// isDropped reports whether a lost key needs no further report. One finding about the URL that loses the key is enough;
-// if that URL is not checked, each URL that has the key gets a finding.
-func (o *together) isDropped(end *textEnd, k keyOwner) bool {
+func (o *together) drop(end *textEnd, k keyOwner) drop {
 	if o.isJudged(end.ends[0]) {
-		return o.dropped[end][k.key]
+		return drop{key: k.key}
 	}
-	return o.seen[drop{end, o.index.endpoints[k.number].at, k.key}]
+	return drop{o.index.endpoints[k.number].at, k.key}
 }
+
+// isDropped reports whether a lost key needs no further report.
+func (o *together) isDropped(end *textEnd, k keyOwner) bool { return o.dropped[end][o.drop(end, k)] }
 
 // loss holds the keys of an endpoint that feeds of the current URL lack.
 type loss struct {
