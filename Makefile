@@ -52,9 +52,9 @@ fuzz:
 # connections, 10,000 slow clients, and 1,000 reloads of one file among 2,000. Then random requests for an hour, to be
 # answered as net/http answers them.
 soak:
-	SIGNPOST_SOAK_HOSTS=1000000 SIGNPOST_SOAK_CLIENTS=5000 SIGNPOST_SOAK_HTTP2_CLIENTS=1000 SIGNPOST_SOAK_IDLE=10050 \
+	SIGNPOST_SOAK_HOSTS=1000000 SIGNPOST_SOAK_CLIENTS=5000 SIGNPOST_SOAK_HTTP2_CLIENTS=2500 SIGNPOST_SOAK_IDLE=10050 \
 	SIGNPOST_SOAK_SLOW=10000 SIGNPOST_SOAK_SERVICES=2000 SIGNPOST_SOAK_RELOADS=1000 \
-		$(GO) test ./internal/daemon -run '^(TestMadeUpHosts|TestBurstOfHosts|TestClosedWindows|TestLargeFrames|TestIdleConnections|TestManySlowClients|TestReloadOneOfMany)$$' \
+		$(GO) test ./internal/daemon -run '^(TestMadeUpHosts|TestBurstOfHosts|TestClosedWindows|TestUnreadPings|TestLargeFrames|TestIdleConnections|TestManySlowClients|TestReloadOneOfMany)$$' \
 		-count 1 -v -timeout 60m -parallel 1
 	SIGNPOST_SOAK_SEQUENCES=1h $(GO) test ./server -run '^TestWireSequences$$' -count 1 -v -timeout 70m
 

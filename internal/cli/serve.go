@@ -58,6 +58,7 @@ type serveFlags struct {
 	readHeaderTimeout, readTimeout time.Duration
 	writeTimeout, idleTimeout      time.Duration
 	maxHeaderBytes, maxConnections int
+	maxConnectionsGiven            bool
 	maxBodyBytes                   int64
 	shutdownDelay, shutdownTimeout time.Duration
 }
@@ -87,6 +88,7 @@ header, set --trusted-proxy to its address range.`,
   signpost serve oci://oci.example.com/feeds:prod --definition-cache /var/cache/signpost
   signpost serve feeds.yaml --listen :443 --acme-domain feeds.example.com --acme-cache /var/lib/signpost`,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
+			f.maxConnectionsGiven = cmd.Flags().Changed("max-connections")
 			return c.serve(cmd.Context(), args, f)
 		}),
 	}
@@ -121,7 +123,7 @@ header, set --trusted-proxy to its address range.`,
 	flags.DurationVar(&f.idleTimeout, "idle-timeout", daemon.DefaultIdleTimeout, "maximum time a keep-alive connection may be idle")
 	flags.IntVar(&f.maxHeaderBytes, "max-header-bytes", daemon.DefaultMaxHeaderBytes, "maximum size of the request headers; net/http adds 4 KiB")
 	flags.Int64Var(&f.maxBodyBytes, "max-body-bytes", 0, "maximum size of a request body; 0, the default, rejects requests with a body")
-	flags.IntVar(&f.maxConnections, "max-connections", daemon.DefaultMaxConnections, "maximum number of open connections")
+	flags.IntVar(&f.maxConnections, "max-connections", daemon.DefaultMaxConnections, fmt.Sprintf("maximum number of open connections; with https, %d by default", daemon.DefaultMaxTLSConnections))
 	flags.DurationVar(&f.shutdownDelay, "shutdown-delay", 0, "how long to keep serving after SIGTERM, not ready, so that load balancers can drain")
 	flags.DurationVar(&f.shutdownTimeout, "shutdown-timeout", daemon.DefaultShutdownTimeout, "how long to wait for in-flight requests after that")
 	return cmd
@@ -230,6 +232,9 @@ func (f serveFlags) config(args []string, log *slog.Logger, net network) (daemon
 		Log:               log,
 		AccessLog:         f.accessLog,
 		Version:           buildVersion(),
+	}
+	if !f.maxConnectionsGiven {
+		config.MaxConnections = 0 // the default depends on whether there is a certificate
 	}
 	var err error
 	if config.Handler.TrustedProxies, err = parseProxies(f.trustedProxies); err != nil {

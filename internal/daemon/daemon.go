@@ -32,9 +32,11 @@ const (
 	DefaultIdleTimeout       = 2 * time.Minute
 	DefaultMaxHeaderBytes    = 16 << 10
 
-	// DefaultMaxConnections is many times what a reverse proxy opens. If all of them are busy, they take 32 MiB, or 100
-	// MiB over https.
+	// DefaultMaxConnections is many times what a reverse proxy opens. If all of them are busy, they take 32 MiB.
 	DefaultMaxConnections = 2048
+
+	// DefaultMaxTLSConnections is the default over https, where each takes up to 200 kB under attack.
+	DefaultMaxTLSConnections = 512
 
 	// DefaultShutdownTimeout is shorter than the 30 seconds after which Kubernetes kills a pod.
 	DefaultShutdownTimeout = 10 * time.Second
@@ -68,7 +70,7 @@ type Config struct {
 	WriteTimeout      time.Duration
 	IdleTimeout       time.Duration
 	MaxHeaderBytes    int
-	MaxConnections    int           // further connections wait in the kernel's accept queue
+	MaxConnections    int           // DefaultMaxTLSConnections over https if zero; further ones wait in the kernel's accept queue
 	ShutdownDelay     time.Duration // how long to keep serving, not ready, after a shutdown was requested
 	ShutdownTimeout   time.Duration // how long to wait for open requests after that
 
@@ -89,13 +91,21 @@ func (c Config) withDefaults() Config {
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, DefaultWriteTimeout)
 	c.IdleTimeout = cmp.Or(c.IdleTimeout, DefaultIdleTimeout)
 	c.MaxHeaderBytes = cmp.Or(c.MaxHeaderBytes, DefaultMaxHeaderBytes)
-	c.MaxConnections = cmp.Or(c.MaxConnections, DefaultMaxConnections)
+	if c.MaxConnections == 0 {
+		c.MaxConnections = DefaultMaxConnections
+		if c.https() {
+			c.MaxConnections = DefaultMaxTLSConnections
+		}
+	}
 	c.ShutdownTimeout = cmp.Or(c.ShutdownTimeout, DefaultShutdownTimeout)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	return c
 }
+
+// https reports whether manifests are served over https.
+func (c Config) https() bool { return c.Certificate.Cert != "" || len(c.ACME.Domains) > 0 }
 
 // Daemon is a manifest server. Create one with [New].
 type Daemon struct {

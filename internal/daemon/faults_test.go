@@ -25,7 +25,8 @@ func dial(t *testing.T, p *process) net.Conn {
 		controlErr := c.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) })
 		return errors.Join(controlErr, err)
 	}}
-	conn, err := dialer.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
+	_, address, _ := strings.Cut(p.url, "://")
+	conn, err := dialer.Dial("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,7 +121,7 @@ func (d *Daemon) serve(listener *wire.Listener, handler http.Handler, config *tl
 		WriteTimeout:      d.config.WriteTimeout,
 		IdleTimeout:       d.config.IdleTimeout,
 		MaxHeaderBytes:    d.config.MaxHeaderBytes,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, MaxReadFrameSize: maxFrame},
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, MaxReadFrameSize: maxFrame, WriteByteTimeout: max(d.config.WriteTimeout, 0)},
 		ErrorLog:          ErrorLog(d.config.Log),
 	}
 	d.servers, d.listeners = append(d.servers, srv), append(d.listeners, listener)

@@ -16,6 +16,9 @@ const (
 	// request.
 	connectionBytes = 16 << 10
 
+	// tlsConnectionBytes is the same over https: records, keys and the state of HTTP/2 come on top.
+	tlsConnectionBytes = 64 << 10
+
 	// leastRest is the memory of the process with nothing to serve.
 	leastRest = 8 << 20
 
@@ -49,6 +52,7 @@ type memory struct {
 	bound       int64 // maximum memory of all requests; 0 if unlimited
 	handler     *server.Handler
 	connections func() int    // number of open connections
+	connection  int64         // memory of each
 	loaded      chan struct{} // something was loaded
 
 	last   int64  // in use after the last release
@@ -56,10 +60,13 @@ type memory struct {
 }
 
 func newMemory(config Config, handler *server.Handler, connections func() int) *memory {
-	m := &memory{handler: handler, connections: connections, loaded: make(chan struct{}, 1)}
+	m := &memory{handler: handler, connections: connections, connection: connectionBytes, loaded: make(chan struct{}, 1)}
+	if config.https() {
+		m.connection = tlsConnectionBytes
+	}
 	if config.MaxConnections > 0 {
 		m.bound = cmp.Or(config.Handler.CacheBytes, server.DefaultCacheBytes) + cmp.Or(config.Handler.InFlightBytes, server.DefaultInFlightBytes) +
-			int64(config.MaxConnections)*connectionBytes + memorySlack
+			int64(config.MaxConnections)*m.connection + memorySlack
 	}
 	return m
 }
@@ -125,7 +132,7 @@ func (m *memory) limit() {
 		return
 	}
 	_, cached := m.handler.CacheSize()
-	rest := max(m.last-cached-m.handler.InFlight()-int64(m.connections())*connectionBytes, leastRest)
+	rest := max(m.last-cached-m.handler.InFlight()-int64(m.connections())*m.connection, leastRest)
 	debug.SetMemoryLimit(rest + max(m.bound, rest))
 }
 

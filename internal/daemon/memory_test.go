@@ -57,6 +57,10 @@ func TestMemoryLimit(t *testing.T) {
 	if got := debug.SetMemoryLimit(-1); got != 2<<30 {
 		t.Errorf("the limit is %d, though the environment has one", got)
 	}
+	secure := newMemory(Config{MaxConnections: 1000, Certificate: CertificateFiles{Cert: "tls.crt"}}, handler, nil)
+	if want := int64(1000 * (tlsConnectionBytes - connectionBytes)); secure.bound-m.bound != want {
+		t.Errorf("over https the bound is higher by %d, want %d", secure.bound-m.bound, want)
+	}
 	if m := newMemory(Config{MaxConnections: -1}, handler, nil); m.bound != 0 {
 		t.Errorf("the bound is %d for any number of connections", m.bound)
 	}

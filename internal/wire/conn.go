@@ -18,6 +18,7 @@ type Conn struct {
 	listener  *Listener
 	peer      string
 	idleSince atomic.Int64 // on the listener's clock; 0 while a request is in progress
+	pace      pace
 
 	mu      sync.Mutex
 	pending *announcement // nil or &next
@@ -91,12 +92,20 @@ func (a announcement) written(body int, err error) {
 	}
 }
 
+// Read is called by net/http.
+func (c *Conn) Read(p []byte) (int, error) {
+	c.pace.beforeRead()
+	n, err := c.TCPConn.Read(p)
+	c.pace.read(n)
+	return n, err
+}
+
 // Write is called by net/http. While a response is pending, p must be its head as net/http writes it: complete, with
 // the announced status, and declaring an empty body.
 func (c *Conn) Write(p []byte) (int, error) {
 	a, ok := c.take()
 	if !ok {
-		return c.TCPConn.Write(p)
+		return c.pace.write(c.TCPConn.Write, p)
 	}
 	before, after, err := a.cut(p)
 	if err != nil {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"crypto/tls"
 	"net"
 	"net/http"
 	"sync"
@@ -47,7 +48,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Conn{TCPConn: tcp, listener: l, peer: tcp.RemoteAddr().String()}
+	c := &Conn{TCPConn: tcp, listener: l, peer: tcp.RemoteAddr().String(), pace: pace{wrote: make(chan struct{}, 1)}}
 	for !l.add(c) {
 		idle, wait := l.longestIdle()
 		if idle != nil && wait <= 0 {
@@ -124,14 +125,18 @@ func (l *Listener) Open() int {
 	return len(l.open)
 }
 
-// ConnState is for [http.Server.ConnState]. It tracks which connections are idle.
+// ConnState is for [http.Server.ConnState]. It tracks which connections are idle, and which use HTTP/2.
 func (l *Listener) ConnState(conn net.Conn, state http.ConnState) {
-	if under, ok := conn.(interface{ NetConn() net.Conn }); ok {
-		conn = under.NetConn() // of a TLS connection
+	secure, isTLS := conn.(*tls.Conn)
+	if isTLS {
+		conn = secure.NetConn()
 	}
 	c, ok := conn.(*Conn)
 	if !ok {
 		return
+	}
+	if isTLS && state == http.StateActive && secure.ConnectionState().NegotiatedProtocol == "h2" {
+		c.pace.on.Store(true)
 	}
 	switch state {
 	case http.StateActive:
