@@ -24,6 +24,19 @@ type entry struct {
 	mode   fs.FileMode
 }
 
+// documentation returns the pages that README leads to, and their pictures, as paths in the repository.
+func documentation(repo string) ([]string, error) {
+	pages := []string{"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
+	for _, kind := range []string{"*.md", "*.png", "*.svg"} {
+		found, err := fs.Glob(os.DirFS(repo), "docs/"+kind)
+		if err != nil {
+			return nil, err
+		}
+		pages = append(pages, found...)
+	}
+	return pages, nil
+}
+
 // archives writes an archive for each platform: the binary and the files that go with it.
 func (r *release) archives() error {
 	for _, b := range r.binaries {
@@ -33,7 +46,7 @@ func (r *release) archives() error {
 			write, suffix, program = writeZip, ".zip", "signpost.exe"
 		}
 		entries := []entry{{program, b.path, 0o755}}
-		for _, file := range []string{"README.md", "CHANGELOG.md", "THIRD_PARTY_LICENSES"} {
+		for _, file := range slices.Concat(r.pages, []string{"THIRD_PARTY_LICENSES"}) {
 			entries = append(entries, entry{file, filepath.Join(r.repo, file), 0o644})
 		}
 		for _, file := range completions {

@@ -30,7 +30,7 @@ func TestImage(t *testing.T) {
 	}
 	top, err := index.IndexManifest()
 	if err != nil || len(top.Manifests) != 1 || top.Manifests[0].Annotations["org.opencontainers.image.ref.name"] != testVersion {
-		t.Fatalf("the layout has %+v: %v", top, err)
+		t.Fatalf("the layout contains %+v: %v", top, err)
 	}
 	platforms, err := index.ImageIndex(top.Manifests[0].Digest)
 	if err != nil {
@@ -38,7 +38,7 @@ func TestImage(t *testing.T) {
 	}
 	manifest, err := platforms.IndexManifest()
 	if err != nil || len(manifest.Manifests) != 1 || !manifest.Manifests[0].Platform.Equals(v1.Platform{OS: "linux", Architecture: runtime.GOARCH}) {
-		t.Fatalf("the index has %+v: %v", manifest, err)
+		t.Fatalf("the index contains %+v: %v", manifest, err)
 	}
 	image, err := platforms.Image(manifest.Manifests[0].Digest)
 	if err != nil {
@@ -107,7 +107,7 @@ func TestDockerfile(t *testing.T) {
 		"USER " + imageConfig.User, "EXPOSE 8080 8081", "ENTRYPOINT " + quoted(imageConfig.Entrypoint), "CMD " + quoted(imageConfig.Cmd),
 	} {
 		if !strings.Contains(text, "\n"+line+"\n") {
-			t.Errorf("deploy/Dockerfile does not have %q", line)
+			t.Errorf("deploy/Dockerfile lacks %q", line)
 		}
 	}
 }

@@ -38,6 +38,7 @@ type release struct {
 
 	binaries []binary
 	manPages []string // files in work
+	pages    []string // of the documentation, as paths in repo
 }
 
 // binary is Signpost for one platform.
@@ -78,6 +79,9 @@ func (r *release) run(platforms []string) (err error) {
 	}
 	defer os.RemoveAll(r.work)
 	if r.date, err = r.sourceDate(); err != nil {
+		return err
+	}
+	if r.pages, err = documentation(r.repo); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(r.out); err != nil {

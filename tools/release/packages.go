@@ -112,8 +112,9 @@ func (r *release) contents(b binary) files.Contents {
 	add("deploy/systemd/signpost.env", "/etc/signpost/signpost.env", files.TypeConfigNoReplace, "", 0o644)
 	add("internal/cli/example.yaml", "/etc/signpost/definitions/example.yaml", files.TypeConfigNoReplace, "", 0o644)
 	add("deploy/systemd/https.conf", "/usr/share/doc/signpost/https.conf", "", "", 0o644)
-	add("README.md", "/usr/share/doc/signpost/README.md", "", "", 0o644)
-	add("CHANGELOG.md", "/usr/share/doc/signpost/CHANGELOG.md", "", "", 0o644)
+	for _, page := range r.pages {
+		add(page, "/usr/share/doc/signpost/"+page, "", "", 0o644)
+	}
 	add("THIRD_PARTY_LICENSES", "/usr/share/doc/signpost/copyright", "", "deb", 0o644)
 	add("THIRD_PARTY_LICENSES", "/usr/share/licenses/signpost/THIRD_PARTY_LICENSES", files.TypeRPMLicense, "rpm", 0o644)
 	add(work("signpost.bash"), "/usr/share/bash-completion/completions/signpost", "", "", 0o644)

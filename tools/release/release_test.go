@@ -123,7 +123,7 @@ func TestReproducible(t *testing.T) {
 	}
 	first, second := read(t, filepath.Join(built, "SHA256SUMS")), read(t, filepath.Join(again, "SHA256SUMS"))
 	if first != second {
-		t.Errorf("the same version gives other bytes:\n%s\n%s", first, second)
+		t.Errorf("the same version gives different bytes:\n%s\n%s", first, second)
 	}
 }
 
@@ -174,10 +174,34 @@ func TestArchive(t *testing.T) {
 		"README.md": "# Signpost", "CHANGELOG.md": "#", "THIRD_PARTY_LICENSES": "github.com/spf13/cobra",
 	} {
 		if !strings.Contains(strings.ReplaceAll(read(t, filepath.Join(dir, name)), `\-`, "-"), want) {
-			t.Errorf("%s does not have %q", name, want)
+			t.Errorf("%s does not contain %q", name, want)
 		}
 	}
+	checkLinks(t, dir)
 	checkVersion(t, exec.Command(filepath.Join(dir, "signpost"), "version"))
+}
+
+// checkLinks checks that every relative link and picture of the documentation in a directory leads to a file there.
+func checkLinks(t *testing.T, dir string) {
+	t.Helper()
+	links := 0
+	for _, pattern := range []string{"*.md", "docs/*.md"} {
+		pages, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil || len(pages) == 0 {
+			t.Errorf("no %s in %s: %v", pattern, dir, err)
+		}
+		for _, page := range pages {
+			for _, link := range regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`).FindAllStringSubmatch(read(t, page), -1) {
+				links++
+				if _, err := os.Stat(filepath.Join(filepath.Dir(page), filepath.FromSlash(link[1]))); err != nil {
+					t.Errorf("%s links to a file that is missing: %v", filepath.Base(page), err)
+				}
+			}
+		}
+	}
+	if links < 50 {
+		t.Errorf("only %d links", links)
+	}
 }
 
 func checkVersion(t *testing.T, cmd *exec.Cmd) {
@@ -226,7 +250,7 @@ func TestDeb(t *testing.T) {
 
 	unit := read(t, filepath.Join(root, "usr/lib/systemd/system/signpost.service"))
 	if !strings.Contains(unit, "\nExecStart=/usr/bin/signpost serve /etc/signpost/definitions\n") || !strings.Contains(unit, "\nDynamicUser=yes\n") {
-		t.Errorf("the unit does not run what is installed, as a user that systemd makes:\n%s", unit)
+		t.Errorf("the unit does not run the installed program as a dynamic user:\n%s", unit)
 	}
 	if _, err := os.Stat(filepath.Join(root, "etc/signpost/signpost.env")); err != nil {
 		t.Error(err)
@@ -234,12 +258,13 @@ func TestDeb(t *testing.T) {
 	if !strings.Contains(read(t, filepath.Join(root, "usr/share/doc/signpost/copyright")), "github.com/spf13/cobra") {
 		t.Error("the licenses are not installed")
 	}
+	checkLinks(t, filepath.Join(root, "usr/share/doc/signpost"))
 	run("--remove", "signpost")
 	if _, err := os.Stat(program); err == nil {
 		t.Error("the binary is still there after removal")
 	}
 	if _, err := os.Stat(filepath.Join(root, "etc/signpost/definitions/example.yaml")); err != nil {
-		t.Errorf("removal takes the configuration away: %v", err)
+		t.Errorf("removing the package deletes the configuration: %v", err)
 	}
 	run("--purge", "signpost")
 	if _, err := os.Stat(filepath.Join(root, "etc/signpost")); err == nil {
@@ -276,7 +301,7 @@ func serveExample(t *testing.T, cmd *exec.Cmd) {
 		}
 	}
 	if address == "" {
-		t.Fatalf("%q does not serve:\n%s", cmd.Args, log.String())
+		t.Fatalf("%q does not start serving:\n%s", cmd.Args, log.String())
 	}
 	go io.Copy(io.Discard, stderr)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -306,7 +331,7 @@ func serveExample(t *testing.T, cmd *exec.Cmd) {
 	cmd.Process.Signal(syscall.SIGTERM)
 	ended = true
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("it does not end well: %v", err)
+		t.Errorf("it exits with %v", err)
 	}
 }
 
@@ -337,7 +362,7 @@ func TestRPM(t *testing.T) {
 	for _, info := range infos {
 		modes[info.Name()] = info.Mode() & 0o777
 		if info.UserName() != "root" || int64(info.Mtime()) != mustDate(t).Unix() {
-			t.Errorf("%s belongs to %s and is of %d", info.Name(), info.UserName(), info.Mtime())
+			t.Errorf("%s belongs to %s and has the date %d", info.Name(), info.UserName(), info.Mtime())
 		}
 	}
 	for name, mode := range map[string]int{
@@ -394,7 +419,7 @@ func untar(t *testing.T, r io.Reader, root string) {
 			t.Fatal(err)
 		}
 		if header.Uid != 0 || header.ModTime.Unix() != mustDate(t).Unix() {
-			t.Errorf("%s belongs to %d and is of %v", header.Name, header.Uid, header.ModTime)
+			t.Errorf("%s belongs to %d and has the date %v", header.Name, header.Uid, header.ModTime)
 		}
 	}
 }
@@ -411,7 +436,7 @@ func TestSBOM(t *testing.T) {
 	}
 	if doc.BOMFormat != "CycloneDX" || doc.Metadata.Component.Version != testVersion ||
 		!regexp.MustCompile(`^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`).MatchString(doc.SerialNumber) {
-		t.Errorf("the SBOM begins %+v", doc)
+		t.Errorf("the SBOM starts with %+v", doc)
 	}
 	names := make(map[string]string)
 	for _, c := range doc.Components {
