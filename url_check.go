@@ -2,6 +2,7 @@ package signpost
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -163,6 +164,20 @@ func replacePlaceholders(s, raw string) (string, *urlError) {
 		out.WriteByte('x')
 		s = after
 	}
+}
+
+// anyPlaceholder matches a placeholder as written for other tools: with one pair of braces, a dollar sign, or spaces.
+var anyPlaceholder = regexp.MustCompile(`\$?\{\{?\s*([^\s{}]+)\s*\}\}?`)
+
+// repairPlaceholders returns a URL with all its placeholders in the form {{name}}. Capitals of {{host}} are lower-cased.
+func repairPlaceholders(url string) string {
+	return anyPlaceholder.ReplaceAllStringFunc(url, func(found string) string {
+		name := anyPlaceholder.FindStringSubmatch(found)[1]
+		if strings.EqualFold(name, "host") {
+			name = "host"
+		}
+		return "{{" + name + "}}"
+	})
 }
 
 // validPlaceholder reports whether name can be the field name of an entry: no braces, quotes or delimiters.

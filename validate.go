@@ -35,7 +35,7 @@ const reservedKey = "ctx"
 
 // Validate returns all errors in the manifest, in the order of its endpoints.
 func (m Manifest) Validate() []Finding {
-	v := validator{severity: SeverityError}
+	v := validator{severity: SeverityError, endpoints: m.Endpoints}
 	seen := make(map[string]bool, len(m.Endpoints))
 	for _, e := range m.Endpoints {
 		v.base = Path{Field(e.URL)}
@@ -65,9 +65,11 @@ func (m Modifier) Validate() []Finding {
 
 // validator collects findings. Its methods take paths relative to base.
 type validator struct {
-	severity Severity
-	base     Path
-	findings []Finding
+	severity  Severity
+	base      Path
+	findings  []Finding
+	endpoints []Endpoint      // of the manifest
+	urls      map[string]bool // of the endpoints, and of fixes; nil until needed
 }
 
 func (v *validator) add(rule, hint string, path Path, format string, args ...any) {
@@ -79,6 +81,23 @@ func (v *validator) add(rule, hint string, path Path, format string, args ...any
 
 // replace sets the value that certainly fixes the last finding.
 func (v *validator) replace(value any) { v.findings[len(v.findings)-1].Replacement = value }
+
+// replaceURL sets the URL that certainly fixes the last finding, unless it is invalid too or another endpoint has it.
+func (v *validator) replaceURL(fixed string) {
+	if CutURL(fixed).check() != nil {
+		return
+	}
+	if v.urls == nil {
+		v.urls = make(map[string]bool, len(v.endpoints))
+		for _, e := range v.endpoints {
+			v.urls[e.URL] = true
+		}
+	}
+	if !v.urls[fixed] {
+		v.urls[fixed] = true
+		v.replace(fixed)
+	}
+}
 
 // required reports an empty field. The last step of the path is its name.
 func (v *validator) required(text, owner string, path Path, more ...Step) {
@@ -107,6 +126,9 @@ var requiredHints = map[string]string{
 func (v *validator) endpoint(e Endpoint) {
 	if err := CutURL(e.URL).check(); err != nil {
 		v.add(RuleURL, err.hint, nil, "%s", err.message)
+		if strings.Contains(e.URL, "{") {
+			v.replaceURL(repairPlaceholders(e.URL))
+		}
 	}
 	v.required(e.Name, "endpoint", nil, Field("name"))
 	switch lower := strings.ToLower(e.Method); {

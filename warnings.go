@@ -55,7 +55,7 @@ func (m Manifest) Warnings(features ...Feature) []Finding {
 // depends on everything registered together: see [Overlaps]. Consequences of a URL that [Manifest.Validate] rejects are
 // not reported.
 func (m Manifest) OwnWarnings(d Deployment) []Finding {
-	v := warner{validator: validator{severity: SeverityWarning}, deployment: d, everywhere: m.everywhere(d)}
+	v := warner{validator: validator{severity: SeverityWarning, endpoints: m.Endpoints}, deployment: d, everywhere: m.everywhere(d)}
 	names := make(map[string]string)
 	collisions := make(map[string]*collisionGroup) // by everything except the authority
 	patterns := make(map[string]string, len(m.Endpoints))
@@ -147,9 +147,7 @@ func (v *warner) colonPlaceholder(u URL) {
 	for colonName.MatchString(path) { // the slash after one name is also the slash before the next
 		path = colonName.ReplaceAllString(path, "/{{$1}}$2")
 	}
-	if fixed, err := ParseURL(strings.TrimSuffix(u.raw, u.path+u.query) + path + u.query); err == nil {
-		v.replace(fixed.String())
-	}
+	v.replaceURL(strings.TrimSuffix(u.raw, u.path+u.query) + path + u.query)
 }
 
 // query reports parameters of the URL that clients set as well: those of modifiers, and the one with the context keys.

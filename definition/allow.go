@@ -177,6 +177,7 @@ func (d *decoder) unusedAllowances() {
 			d.warnAllow(a.at, a.removal(), "remove it", "nothing here is reported as %s", a.rule)
 			if slices.Contains(togetherRules, a.rule) && len(d.findings) > before {
 				a.unused, d.findings = d.findings[before], d.findings[:before]
+				a.unused.Fix = nil // not certain: files that are not given may need it
 			}
 		case isRule(a.rule):
 			d.warnAllow(a.at, a.removal(), "only warnings can be allowed", "%s cannot be allowed", a.rule)

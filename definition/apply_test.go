@@ -57,6 +57,8 @@ func TestFix(t *testing.T) {
 		{"an unused field among others", inEndpoint, "        name: A\n        allow: {plain-http: none}\n        method: get\n", "        name: A\n        method: get\n"},
 		{"a misspelt allow", ofUnused, "# signpost: alow unused-modifier because\n", "# signpost: allow unused-modifier because\n"},
 		{"an ignore", atTop, "service: 5 # signpost: ignore plain-http because\n", "service: \"5\"\n"},
+		{"a placeholder for other tools", "%s", "versions:\n  v1:\n    endpoints:\n      https://{{ HOST }}/v1/${id}/{x}: {name: A, method: get, mime_type: application/json}\n",
+			"versions:\n  v1:\n    endpoints:\n      https://{{host}}/v1/{{id}}/{{x}}: {name: A, method: get, mime_type: application/json}\n"},
 		{"a colon", "%s", "versions:\n  v1:\n    endpoints:\n      https://{{host}}/v1/:id/x: &f {name: A, method: get, mime_type: application/json}\n",
 			"versions:\n  v1:\n    endpoints:\n      https://{{host}}/v1/{{id}}/x: &f {name: A, method: get, mime_type: application/json}\n"},
 		{"a colon in brackets", "%s", "versions: {v1: {endpoints: {https://h.example/v1/:id/x: {name: A, method: get, mime_type: application/json}}}}\n",

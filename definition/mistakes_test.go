@@ -78,7 +78,7 @@ func TestOneMistake(t *testing.T) {
 		{"bodyparam", "type: bodyParam", "type: bodyparam", `22:126 context type "bodyparam" is not "ctx" or "bodyParam" (check upper and lower case) fix`},
 		{"another context type", "type: bodyParam", "type: header", `22:126 context type "header" is not "ctx" or "bodyParam" ()`},
 		{"017", "defaultValue: 20", "defaultValue: 017", `4:93 017 is not a plain number (put it in quotes if it is text; if it is a number, write it in plain digits)`},
-		{"one brace", "https://{{host}}/v1/live", "https://{host}/v1/live", `22:7 URL "https://{host}/v1/live" has a stray "{" (write {{host}})`},
+		{"one brace", "https://{{host}}/v1/live", "https://{host}/v1/live", `22:7 URL "https://{host}/v1/live" has a stray "{" (write {{host}}) fix`},
 		{"a v2 URL", "{{host}}/v1/live", "{{host}}/v2/live", `22:7 URL "https://{{host}}/v2/live" names version v2, which the service does not have (declare v2 under versions, or correct the URL)`},
 		{"a URL with two versions", "{{host}}/v1/live", "{{host}}/v1/studio/v3/live", ``},
 		{"a URL with two versions, neither its own", "{{host}}/v1/live", "{{host}}/v2/studio/v3/live", `22:7 URL "https://{{host}}/v2/studio/v3/live" names version v2, which the service does not have (declare v2 under versions, or correct the URL)`},
