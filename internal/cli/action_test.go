@@ -167,7 +167,7 @@ func (w *workflow) run() job {
 		if text, ok := strings.CutPrefix(name, "'"); ok {
 			return strings.TrimSuffix(text, "'")
 		}
-		t.Fatalf("the test does not know the expression %q", name)
+		t.Fatalf("the test does not support the expression %q", name)
 		return ""
 	}
 	// evaluate supports ||, && and ==, in that order, without brackets.
@@ -328,7 +328,7 @@ versions:
 func TestAction(t *testing.T) {
 	for _, need := range []string{"bash", "curl", "jq", "git"} {
 		if _, err := exec.LookPath(need); err != nil {
-			t.Skipf("THE ACTION WAS NOT TRIED: %s is not installed. make setup installs it, and make test does.", need)
+			t.Skipf("THE TEST OF THE ACTION DID NOT RUN: %s is not installed. Run make setup, or make test, which does.", need)
 		}
 	}
 	const both = "{value: newest, label: Newest first}, {value: title, label: Title}"
@@ -347,7 +347,7 @@ func TestAction(t *testing.T) {
 	wantComment := func(comment int, name string) {
 		t.Helper()
 		if len(api.comments) <= comment {
-			t.Fatalf("%s: there are %d comments", name, len(api.comments))
+			t.Fatalf("%s: %d comments", name, len(api.comments))
 		}
 		golden(t, filepath.Join(repo, "testdata", "action", name), api.comments[comment]["body"].(string))
 	}
@@ -426,7 +426,7 @@ func TestAction(t *testing.T) {
 	}
 	wantComment(150, "accepted-change.md")
 	if len(api.comments) != 151 {
-		t.Errorf("there are %d comments", len(api.comments))
+		t.Errorf("%d comments", len(api.comments))
 	}
 
 	// In a fork, the token is read-only. That does not fail the job.
@@ -450,7 +450,7 @@ func TestAction(t *testing.T) {
 	// Against main, there are changes.
 	done = start("release/2", "backport", map[string]string{"path": "services", "base": "main", "comment": "false"})
 	if !done.failed || !strings.Contains(done.summary, "option-removed") || !strings.Contains(done.summary, "service-removed") || api.writes > 0 {
-		t.Errorf("a base that was named: %+v", done)
+		t.Errorf("an explicit base: %+v", done)
 	}
 
 	// A push is linted, but not compared.
@@ -505,16 +505,16 @@ func TestPreCommitHooks(t *testing.T) {
 		switch hook.ID {
 		case "signpost-lint":
 			if !regexp.MustCompile(hook.Files).MatchString("services/feeds.yaml") || regexp.MustCompile(hook.Files).MatchString("docker-compose.yaml") {
-				t.Errorf("%s is for files %s", hook.ID, hook.Files)
+				t.Errorf("%s applies to the files %s", hook.ID, hook.Files)
 			}
 			args, bad = append(args, "feeds.yaml"), strings.Replace(broken, "method: get", "method: GET", 1)
 		case "signpost-diff":
 			if hook.PassFilenames == nil || *hook.PassFilenames {
-				t.Errorf("%s gets the names of files", hook.ID)
+				t.Errorf("%s gets file names", hook.ID)
 			}
 			args = append(args, "HEAD:feeds.yaml", "feeds.yaml")
 		default:
-			t.Errorf("the test does not know hook %s", hook.ID)
+			t.Errorf("the test does not support hook %s", hook.ID)
 		}
 		for definition, want := range map[string]bool{good: true, bad: false} {
 			if err := os.WriteFile(filepath.Join(r.dir, "feeds.yaml"), []byte(definition), 0o644); err != nil {

@@ -92,12 +92,12 @@ func TestCheckFeeds(t *testing.T) {
 			t.Errorf("the endpoint behind a link is not named:\n%s", out)
 		}
 		if strings.Contains(out+errOut, secretToken) {
-			t.Errorf("a secret is in\n%s%s", out, errOut)
+			t.Errorf("the output contains a secret:\n%s%s", out, errOut)
 		}
 		seen := make(map[string]bool)
 		for _, call := range calls() {
 			if seen[call] || !strings.HasPrefix(call, host+"/") {
-				t.Errorf("%s: asked for %s", address, call)
+				t.Errorf("%s: requested %s", address, call)
 			}
 			seen[call] = true
 		}
@@ -159,7 +159,7 @@ func TestCheckFlags(t *testing.T) {
 		}
 		report, _ = run("--values", values, "--param", "id=7", "--follow", "0")
 		if got := find(report, "probe", "/series/{{id}}"); got != "passed: 200 OK, application/json" {
-			t.Errorf("an endpoint's own values come first: %s", got)
+			t.Errorf("an endpoint's own values do not take precedence: %s", got)
 		}
 	})
 	t.Run("feed schema", func(t *testing.T) {

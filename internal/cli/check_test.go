@@ -64,7 +64,7 @@ func TestCheckWithAuthority(t *testing.T) {
 	address := s.URL + "/v1/endpoints-manifest"
 	out, errOut, code := runCLI("", "check", address)
 	if code != exitFindings || !strings.Contains(out, "failed   certificate  the certificate is self-signed") || !strings.Contains(out, "--ca-file") {
-		t.Errorf("an authority that is not known: %d\n%s%s", code, out, errOut)
+		t.Errorf("an unknown certificate authority: %d\n%s%s", code, out, errOut)
 	}
 	file := filepath.Join(t.TempDir(), "ca.pem")
 	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
@@ -154,7 +154,7 @@ func TestCheckOnATerminal(t *testing.T) {
 		case text := <-all:
 			return text
 		case <-time.After(10 * time.Second):
-			t.Fatalf("nothing on the terminal ends in %q", last)
+			t.Fatalf("no output on the terminal ends in %q", last)
 			return ""
 		}
 	}
@@ -174,7 +174,7 @@ func TestCheckOnATerminal(t *testing.T) {
 		t.Errorf("standard error is %q", got)
 	}
 	if strings.Contains(plain.String(), "\x1b") {
-		t.Errorf("no terminal, but colour: %q", plain.String())
+		t.Errorf("colour although it is not a terminal: %q", plain.String())
 	}
 
 	// Colour on standard output, and no progress anywhere.
@@ -184,11 +184,11 @@ func TestCheckOnATerminal(t *testing.T) {
 		t.Errorf("no colour: %q", got)
 	}
 	if strings.ContainsAny(errOut.String(), "\r\x1b") {
-		t.Errorf("no terminal, but progress: %q", errOut.String())
+		t.Errorf("progress although it is not a terminal: %q", errOut.String())
 	}
 	main(tty, io.Discard, map[string]string{"NO_COLOR": "1"})
 	if got := read("after a redirect"); strings.Contains(got, "\x1b") {
-		t.Errorf("NO_COLOR, but colour: %q", got)
+		t.Errorf("colour although NO_COLOR is set: %q", got)
 	}
 }
 
@@ -216,7 +216,7 @@ func TestCheckPage(t *testing.T) {
 	failed = "failed " + strings.ReplaceAll(failed, "127.0.0.1", "feeds.example.com")
 	page, err := os.ReadFile(filepath.Join(repo, "docs", "check.md"))
 	if err != nil || !strings.Contains(string(page), "```text\n"+failed+"```\n") {
-		t.Errorf("docs/check.md does not show, %v\n%s", err, failed)
+		t.Errorf("docs/check.md does not contain (%v)\n%s", err, failed)
 	}
 }
 
@@ -281,7 +281,7 @@ func findProgram(t *testing.T, name string) string {
 			return path
 		}
 	}
-	t.Skipf("THE REMEDY FOR %s DID NOT RUN: it is not on this machine. Install it, or run make test, which unpacks it.", strings.ToUpper(name))
+	t.Skipf("THE REMEDY FOR %s DID NOT RUN: it is not installed. Install it, or run make test, which unpacks it.", strings.ToUpper(name))
 	return ""
 }
 
@@ -311,7 +311,7 @@ func checkBehind(t *testing.T, addr, config, program string, args ...string) str
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	t.Fatalf("%s does not come up: %s", program, said.String())
+	t.Fatalf("%s does not start: %s", program, said.String())
 	return ""
 }
 

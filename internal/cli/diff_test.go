@@ -51,7 +51,7 @@ func TestGoldenDiff(t *testing.T) {
 				out, errOut, code := runCLI("", "diff", old, new, "--format", format)
 				archive.Files = append(archive.Files, txtar.File{Name: format, Data: []byte(out)})
 				if diff := cmp.Diff(want[format], out); diff != "" && !*update {
-					t.Errorf("%s changed (-want +got); if that is right, run go test -update:\n%s", format, diff)
+					t.Errorf("%s changed (-want +got); if that is intended, run go test -update:\n%s", format, diff)
 				}
 				if format == "json" {
 					if err := json.Unmarshal([]byte(out), &changes); err != nil {
@@ -60,7 +60,7 @@ func TestGoldenDiff(t *testing.T) {
 				}
 				breaking := strings.Contains(out, string(signpost.LevelBreaking))
 				if wantCode := map[bool]int{true: exitFindings, false: exitFine}[breaking]; code != wantCode && format == "text" {
-					t.Errorf("exited with %d, not %d:\n%s%s", code, wantCode, out, errOut)
+					t.Errorf("exited with %d, want %d:\n%s%s", code, wantCode, out, errOut)
 				}
 			}
 			if *update {

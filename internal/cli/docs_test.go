@@ -67,10 +67,10 @@ func runPage(t *testing.T, text string) {
 		case language == "go":
 			source, err := os.ReadFile(filepath.Join(repo, file))
 			if err != nil {
-				t.Errorf("a Go block names no file of the repository: %v", err)
+				t.Errorf("a Go block does not name a file of the repository: %v", err)
 			}
 			if diff := cmp.Diff(string(source), block[2]); diff != "" {
-				t.Errorf("%s is not what the page shows (-file +page):\n%s", file, diff)
+				t.Errorf("%s differs from what the page shows (-file +page):\n%s", file, diff)
 			}
 		case file != "":
 			path := filepath.Join(open().dir, file)
@@ -111,12 +111,12 @@ func TestCommandsPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(have), page.String()); diff != "" {
-		t.Errorf("docs/commands.md is not what the commands say; run go test -update ./internal/cli (-page +help):\n%s", diff)
+		t.Errorf("docs/commands.md is out of date; run go test -update ./internal/cli (-page +help):\n%s", diff)
 	}
 }
 
-// TestDocsNameOnlyFlagsThatExist checks every --flag and SIGNPOST_ variable in README and docs.
-func TestDocsNameOnlyFlagsThatExist(t *testing.T) {
+// TestDocsFlags checks every --flag and SIGNPOST_ variable in README and docs.
+func TestDocsFlags(t *testing.T) {
 	known := map[string]bool{"--help": true, "--server-side": true} // the latter is one of kubectl apply
 	for _, cmd := range (&CLI{}).rootCommand().Commands() {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -160,7 +160,7 @@ func TestDocsLinks(t *testing.T) {
 				t.Errorf("%s links to %s: %v", filepath.Base(page), link[1], err)
 			}
 			if heading != "" && !strings.Contains(headings(string(linked)), "\n"+heading+"\n") {
-				t.Errorf("%s links to %s, and there is no such heading", filepath.Base(page), link[1])
+				t.Errorf("%s links to %s, but there is no such heading", filepath.Base(page), link[1])
 			}
 		}
 	}

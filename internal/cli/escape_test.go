@@ -29,7 +29,7 @@ func controls() []rune {
 // hostileText has all of them, and sequences that set the title of a window and clear the screen.
 var hostileText = "A" + string(controls()) + "\x1b]0;owned\a\x1b[2J\u009b2J\u202eB"
 
-// runEscaped runs a command line and fails if a control character is in its output. Lines and tabs may be there.
+// runEscaped runs a command line and fails if a control character is in its output. Newlines and tabs are allowed.
 func runEscaped(t *testing.T, args ...string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -141,7 +141,7 @@ func TestControlCharacters(t *testing.T) {
 	}
 }
 
-// TestControlCharactersOfServers has a server that answers with control characters: in its status, its headers, its
+// TestControlCharactersOfServers uses a server that responds with control characters in its status, its headers, its
 // redirects and its body.
 func TestControlCharactersOfServers(t *testing.T) {
 	line := strings.NewReplacer("\r", "", "\n", "", "\x00", "").Replace(hostileText)

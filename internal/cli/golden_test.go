@@ -27,7 +27,7 @@ func corpus(t *testing.T, folder string) []string {
 		}
 	}
 	if len(inputs) == 0 {
-		t.Fatalf("testdata/%s holds no input", folder)
+		t.Fatalf("testdata/%s contains no input", folder)
 	}
 	return inputs
 }
@@ -44,10 +44,10 @@ func golden(t *testing.T, input, got string) {
 	}
 	want, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatalf("%v; run go test -update to make it", err)
+		t.Fatalf("%v; run go test -update to create it", err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("output changed (-want +got); if that is right, run go test -update:\n%s", diff)
+		t.Errorf("output changed (-want +got); if that is intended, run go test -update:\n%s", diff)
 	}
 }
 

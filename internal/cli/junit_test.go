@@ -95,7 +95,7 @@ func validateJUnit(t *testing.T, doc []byte) {
 			}
 			if name == "testcase" {
 				if id := given["classname"] + " " + given["name"]; names[id] {
-					t.Errorf("two cases are called %q", id)
+					t.Errorf("two cases have the name %q", id)
 				} else {
 					names[id] = true
 				}
@@ -130,7 +130,7 @@ func validateJUnit(t *testing.T, doc []byte) {
 	}
 	for attribute, name := range map[string]string{"tests": "testcase", "failures": "failure", "skipped": "skipped"} {
 		if claimed[attribute] != strconv.Itoa(counts[name]) {
-			t.Errorf("%s=%q, and %d", attribute, claimed[attribute], counts[name])
+			t.Errorf("%s=%q, want %d", attribute, claimed[attribute], counts[name])
 		}
 	}
 }

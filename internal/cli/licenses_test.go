@@ -69,7 +69,7 @@ func TestLicenses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(want) != got {
-		t.Error("THIRD_PARTY_LICENSES is not what the binary contains: run make licenses")
+		t.Error("THIRD_PARTY_LICENSES is out of date: run make licenses")
 	}
 }
 

@@ -15,19 +15,19 @@ func TestManPages(t *testing.T) {
 	pages := c.ManPages("v1.2.3", time.Date(2026, 1, 31, 23, 0, 0, 0, time.UTC))
 	root := c.rootCommand()
 	if want := len(root.Commands()) + 1; len(pages) != want {
-		t.Errorf("there are %d pages, not one for each of %d commands", len(pages), want)
+		t.Errorf("%d pages, want one for each of %d commands", len(pages), want)
 	}
 	for _, cmd := range root.Commands() {
 		name := "signpost-" + cmd.Name() + ".1"
 		text := format(t, name, pages[name])
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			if !strings.Contains(text, "--"+f.Name) {
-				t.Errorf("%s does not have the flag --%s", name, f.Name)
+				t.Errorf("%s lacks the flag --%s", name, f.Name)
 			}
 		})
 		for _, want := range []string{cmd.Short, "signpost v1.2.3", "2026-01-31", "signpost " + cmd.Use} {
 			if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
-				t.Errorf("%s does not have %q:\n%s", name, want, text)
+				t.Errorf("%s lacks %q:\n%s", name, want, text)
 			}
 		}
 	}
@@ -49,7 +49,7 @@ func format(t *testing.T, name, page string) string {
 	cmd.Stderr = &warnings
 	text, err := cmd.Output()
 	if err != nil || warnings.Len() > 0 {
-		t.Errorf("groff does not like %s: %v\n%s", name, err, warnings.String())
+		t.Errorf("groff reports problems in %s: %v\n%s", name, err, warnings.String())
 	}
 	return string(text)
 }

@@ -117,7 +117,7 @@ func TestNeovim(t *testing.T) {
 	t.Parallel()
 	nvim, err := exec.LookPath("nvim")
 	if err != nil {
-		t.Skip("THE EDITOR TEST DID NOT RUN: there is no Neovim on this machine. Install it (Debian: apt-get install neovim), or run make test, which does.")
+		t.Skip("THE EDITOR TEST DID NOT RUN: Neovim is not installed. Install it (Debian: apt-get install neovim), or run make test, which does.")
 	}
 	page, err := os.ReadFile(filepath.Join(repo, "docs", "editors.md"))
 	if err != nil {

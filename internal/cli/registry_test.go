@@ -73,7 +73,7 @@ func TestRegistrySource(t *testing.T) {
 		args := strings.ReplaceAll(strings.ReplaceAll(test.args, "TARGET", target), "DIR", t.TempDir())
 		out, errOut, code := command(t, strings.Fields(args)...)
 		if code != test.code || !strings.Contains(out+errOut, test.want) {
-			t.Errorf("%s: exit %d, not %d with %q:\n%s%s", test.args, code, test.code, test.want, out, errOut)
+			t.Errorf("%s: exit %d, want %d with %q:\n%s%s", test.args, code, test.code, test.want, out, errOut)
 		}
 	}
 	for _, test := range []struct {
@@ -86,7 +86,7 @@ func TestRegistrySource(t *testing.T) {
 		registry.Fail(func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(test.status); return true })
 		out, errOut, code := command(t, "match", target, "https://feeds.example.com/sport/v1")
 		if want := `signpost: read definitions "` + target + `": ` + test.want + "\n"; code != exitFailure || out != "" || errOut != want {
-			t.Errorf("%d: exit %d, %q, not %q", test.status, code, errOut, want)
+			t.Errorf("%d: exit %d, %q, want %q", test.status, code, errOut, want)
 		}
 	}
 }
@@ -106,7 +106,7 @@ func TestRegistryStudio(t *testing.T) {
 	defer func() {
 		cmd.Process.Signal(syscall.SIGTERM)
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("studio ended with %v", err)
+			t.Errorf("studio exited with %v", err)
 		}
 	}()
 	line := make([]byte, 200)
@@ -123,7 +123,7 @@ func TestRegistryStudio(t *testing.T) {
 	state, err := io.ReadAll(res.Body)
 	for _, want := range []string{target + "/films.yaml", target + "/sport.yaml", "https://localhost/sport/v1"} {
 		if !strings.Contains(string(state), want) {
-			t.Errorf("the page does not have %q (%v): %.500s", want, err, state)
+			t.Errorf("the page does not contain %q (%v): %.500s", want, err, state)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func TestLostResults(t *testing.T) {
 	}
 }
 
-func TestNullIsNoTerminal(t *testing.T) {
+func TestDevNullIsNotATerminal(t *testing.T) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func TestNullIsNoTerminal(t *testing.T) {
 		t.Errorf("%s is taken for a terminal", os.DevNull)
 	}
 	if _, tty := openTerminal(t); !isTerminal(tty) || !isTerminal(&results{Writer: tty}) {
-		t.Error("a terminal is not taken for one")
+		t.Error("a terminal is not recognized")
 	}
 }
 
@@ -86,7 +86,7 @@ func TestStudioPanic(t *testing.T) {
 		ended <- c.serveStudio(ctx, listener, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("a defect") }))
 	}()
 	if _, err := http.Get("http://" + listener.Addr().String()); err == nil {
-		t.Error("a request is answered by a panic")
+		t.Error("a request that panics gets a response")
 	}
 	stop()
 	if err := <-ended; err != nil {

@@ -36,7 +36,7 @@ func TestRulesPage(t *testing.T) {
 					t.Fatal("no failing and passing example")
 				}
 				if heading != "Errors" && want == signpost.SeverityError || heading != "Warnings" && want == signpost.SeverityWarning {
-					t.Errorf("a rule of severity %s stands under %s", want, heading)
+					t.Errorf("a rule of severity %s is under %s", want, heading)
 				}
 				findings := lintJSON(t, found[1], found[2])
 				if len(findings) != 1 || findings[0].Rule != name || findings[0].Severity != want {
@@ -47,7 +47,7 @@ func TestRulesPage(t *testing.T) {
 				}
 			})
 		} else if examples.MatchString(body) {
-			t.Errorf("the page has a rule %q, and Signpost has not", name)
+			t.Errorf("the page has a rule %q that Signpost does not have", name)
 		}
 		if i := strings.LastIndex(section, "\n# "); i >= 0 {
 			heading = strings.TrimSpace(section[i+len("\n# "):])
@@ -157,7 +157,7 @@ func TestSARIF(t *testing.T) {
 		}
 	}
 	if out, _, code := runCLI("", "lint", "--format", "sarif", filepath.Join(repo, "testdata", "ok", "order.yaml")); code != exitFine || !strings.Contains(out, `"results": []`) {
-		t.Errorf("a clean file gives %d and\n%s", code, out)
+		t.Errorf("a clean file gives exit status %d and\n%s", code, out)
 	}
 }
 

@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// The query of an address may have an access token in it, which is for the server at that address and nobody else.
+// The query of an address may contain an access token, which only the server at that address may see.
 const secret = "s3cr3t-t0ken"
 
-// secretServer answers in a different way on each path, and notes what others learn.
+// secretServer responds differently on each path, and reports leaks of the token.
 func secretServer(t *testing.T) (address string) {
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		t.Errorf("a redirect to another host is followed, with Referer %q", r.Referer())
+		t.Errorf("a redirect to another host was followed, with Referer %q", r.Referer())
 	}))
 	t.Cleanup(other.Close)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -67,7 +67,7 @@ func TestSecretInAddress(t *testing.T) {
 		if text := out.String() + errs.String(); strings.Contains(text, secret) {
 			t.Errorf("%q prints %s", args, text)
 		} else if status > exitFindings && !strings.Contains(text, "127.0.0.1") {
-			t.Errorf("%q fails and does not say where: %s", args, text)
+			t.Errorf("%q fails without naming the address: %s", args, text)
 		}
 	}
 	addresses := []string{"http://127.0.0.1:1/refused?token=" + secret, "http://127.0.0.1:bad/?token=" + secret, "http://127.0.0.1/%zz?token=" + secret, "http://127.0.0.1?token=" + secret,
@@ -95,7 +95,7 @@ func TestSecretInAddress(t *testing.T) {
 	}
 }
 
-// TestSecretInServe follows addresses with a token. Neither log, nor metrics, nor what is on standard output has it.
+// TestSecretInServe follows addresses with a token. It is neither in the log, nor in the metrics, nor on standard output.
 func TestSecretInServe(t *testing.T) {
 	server := secretServer(t)
 	addr, err := freeAddress()
@@ -123,12 +123,12 @@ func TestSecretInServe(t *testing.T) {
 	}
 	for _, want := range []string{"redirected to another host", server + "/failing/feeds.json?…"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("%q is not in %s", want, text)
+			t.Errorf("%q is missing from %s", want, text)
 		}
 	}
 }
 
-// TestSecretInStudio registers addresses with a token. The page and the state behind it do not have it.
+// TestSecretInStudio registers addresses with a token. Neither the page nor its state contains it.
 func TestSecretInStudio(t *testing.T) {
 	server := secretServer(t)
 	addr, err := freeAddress()
@@ -150,11 +150,11 @@ func TestSecretInStudio(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 	if !strings.Contains(text, server+"/manifest/v1/endpoints-manifest?…") {
-		t.Errorf("the address is not in %s", text)
+		t.Errorf("the address is missing from %s", text)
 	}
 }
 
-// get returns the body of a response, or nothing.
+// get returns the body of a response, or "".
 func get(address string) string {
 	res, err := (&http.Client{Timeout: 10 * time.Second}).Get(address)
 	if err != nil {
@@ -187,7 +187,7 @@ func watchProcess(t *testing.T, args []string, look func() string) string {
 	cmd.Process.Signal(syscall.SIGTERM)
 	cmd.Wait()
 	if seen == "" {
-		t.Errorf("%q does not come up:\n%s", args[0], out.String())
+		t.Errorf("%q does not start:\n%s", args[0], out.String())
 	}
 	return seen + out.String()
 }

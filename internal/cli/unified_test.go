@@ -76,7 +76,7 @@ func TestUnifiedDiffApplies(t *testing.T) {
 			t.Fatalf("%v: %s\n%s", err, out, diff)
 		}
 		if got, _ := os.ReadFile(path); string(got) != after {
-			t.Fatalf("patch gives\n%s\nnot\n%s\nwith\n%s", got, after, diff)
+			t.Fatalf("patch gives\n%s\nwant\n%s\nwith\n%s", got, after, diff)
 		}
 	}
 }
