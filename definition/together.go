@@ -105,7 +105,28 @@ func LintTogether(files, registered []*File) []signpost.Finding {
 // overlaps returns the findings about overlap, and records which allowances are used. Features that a file declares but
 // does not enable count as well: --feature enables them for all services of a deployment.
 func overlaps(files, registered []*File, used map[*allowance]bool) []signpost.Finding {
-	findings := overlapsWith("", files, registered, used)
+	all := slices.Concat(files, registered)
+	features := declared(all)
+	judged := judgedFeatures(len(features), countEndpoints(all))
+	served, defined := published(all)
+	findings := overlapsWithout(served, features[:judged], files, registered, used)
+	if slices.ContainsFunc(files, func(f *File) bool { return len(f.versions) > 0 && served[&f.versions[0]] }) {
+		for _, f := range overlapsWithout(defined, features[:judged], files, registered, used) {
+			if i := slices.IndexFunc(files, func(file *File) bool { return file.Name == f.File }); served[&files[i].versions[0]] {
+				findings = append(findings, f)
+			}
+		}
+	}
+	for _, f := range files {
+		findings = append(findings, f.unjudged(features[judged:], used)...)
+	}
+	return findings
+}
+
+// overlapsWithout returns the findings about overlap without some of the versions: with the features that the files
+// enable, and with each of the others.
+func overlapsWithout(without map[*version]bool, features []string, files, registered []*File, used map[*allowance]bool) []signpost.Finding {
+	findings := overlapsWith("", without, files, registered, used)
 	type said struct {
 		file, message string
 		line, column  int
@@ -114,19 +135,13 @@ func overlaps(files, registered []*File, used map[*allowance]bool) []signpost.Fi
 	for _, f := range findings {
 		known[said{f.File, f.Message, f.Line, f.Column}] = true
 	}
-	all := slices.Concat(files, registered)
-	features := declared(all)
-	judged := judgedFeatures(len(features), countEndpoints(all))
-	for _, feature := range features[:judged] {
-		for _, f := range overlapsWith(feature, files, registered, used) {
+	for _, feature := range features {
+		for _, f := range overlapsWith(feature, without, files, registered, used) {
 			if !known[said{f.File, f.Message, f.Line, f.Column}] {
 				f.Message = withFeature(feature, f.Message)
 				findings = append(findings, f)
 			}
 		}
-	}
-	for _, f := range files {
-		findings = append(findings, f.unjudged(features[judged:], used)...)
 	}
 	return findings
 }
@@ -157,8 +172,8 @@ func countEndpoints(files []*File) int {
 }
 
 // overlapsWith returns the findings about overlap with the features that the files enable and one more, unless that
-// is empty. It records which allowances are used.
-func overlapsWith(feature string, files, registered []*File, used map[*allowance]bool) []signpost.Finding {
+// is empty. It leaves out some of the versions, and records which allowances are used.
+func overlapsWith(feature string, without map[*version]bool, files, registered []*File, used map[*allowance]bool) []signpost.Finding {
 	var all [2][]signpost.Version
 	type ref struct {
 		file   *File
@@ -170,6 +185,9 @@ func overlapsWith(feature string, files, registered []*File, used map[*allowance
 		for _, f := range some {
 			for j := range f.versions {
 				v := &f.versions[j]
+				if without[v] {
+					continue
+				}
 				manifest, places := f.comparable(v, feature, several)
 				all[i] = append(all[i], signpost.Version{Name: v.name, Source: f.Name, Manifest: manifest})
 				refs = append(refs, ref{f, places})

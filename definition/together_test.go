@@ -2,6 +2,7 @@ package definition_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,5 +77,59 @@ func TestUncheckedPairs(t *testing.T) {
 	}
 	if !found {
 		t.Error("lint does not say that it gave up")
+	}
+}
+
+// A manifest that was fetched from the deployment of a definition is the same service: it does not take feeds from
+// itself, but both take part in overlap with others.
+func TestPublishedManifest(t *testing.T) {
+	const (
+		address = "https://feeds.example.com/feeds/v1/endpoints-manifest"
+		feeds   = `
+base_path: /feeds
+versions:
+  v1:
+    endpoints:
+      https://{{host}}/feeds/v1/all: {name: All, method: get, mime_type: application/json, context_obj: [{key: user.token, type: ctx}]}
+      https://{{host}}/feeds/v1/new: {name: New, method: get, mime_type: application/json}
+`
+		served = `{"endpoints": {
+"https://feeds.example.com/feeds/v1/all": {"name": "All", "method": "post", "mime_type": "application/json", "context_obj": [{"key": "user.token", "type": "ctx"}]},
+"https://feeds.example.com/feeds/v1/old": {"name": "Old", "method": "get", "mime_type": "application/json"}}}`
+		sport = `
+base_path: /sport
+versions:
+  v1:
+    endpoints:
+      https://{{host}}/feeds/v1/all/sport: {name: Sport, method: get, mime_type: application/json}
+`
+	)
+	definitionOf := func(text string) *definition.File { return definition.Parse("feeds.yaml", []byte(text)) }
+	manifest := func(text string) *definition.File { return definition.ParseManifest(address, []byte(text)) }
+	other := func() *definition.File { return definition.Parse("sport.yaml", []byte(sport)) }
+	const lost = "sport.yaml overlap-drops-context"
+	type files = []*definition.File
+	for _, test := range []struct {
+		name               string
+		judged, registered files
+		want               []string
+	}{
+		{"lint", files{definitionOf(feeds)}, files{manifest(served)}, nil},
+		{"check", files{manifest(served)}, files{definitionOf(feeds)}, nil},
+		{"studio", files{definitionOf(feeds), manifest(served)}, nil, nil},
+		{"lint with another service", files{definitionOf(feeds), other()}, files{manifest(served)}, []string{lost}},
+		{"check with another service", files{manifest(served)}, files{definitionOf(feeds), other()}, []string{address + " overlap-drops-context"}},
+		{"studio with another service", files{other(), definitionOf(feeds), manifest(served)}, nil, []string{lost}},
+		{"another name", files{definitionOf(strings.Replace(feeds, "name: All", "name: Everything", 1))}, files{manifest(served)}, []string{"feeds.yaml registered-twice"}},
+		{"another base path", files{definitionOf(strings.Replace(feeds, "base_path: /feeds", "base_path: /films", 1))}, files{manifest(served)}, []string{"feeds.yaml registered-twice"}},
+		{"a saved manifest", files{definitionOf(feeds)}, files{definition.ParseManifest("feeds.json", []byte(served))}, []string{"feeds.yaml registered-twice"}},
+	} {
+		var got []string
+		for _, f := range definition.LintTogether(test.judged, test.registered) {
+			got = append(got, f.File+" "+f.Rule)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: got %q, not %q", test.name, got, test.want)
+		}
 	}
 }

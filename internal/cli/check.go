@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -144,7 +146,11 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (client
 	if err != nil {
 		return opts, err
 	}
-	if opts.Registered, err = manifestsFor(u, registered); err != nil {
+	name, err := host.Parse(u.Host)
+	if err != nil {
+		return opts, err
+	}
+	if opts.Registered, err = c.manifestsFor(name, registered); err != nil {
 		return opts, err
 	}
 	var files []*definition.File
@@ -152,30 +158,30 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (client
 		files = append(files, s.File)
 	}
 	opts.Lint = func(body []byte) []signpost.Finding {
-		return definition.LintTogether([]*definition.File{definition.ParseManifest(u.String(), body)}, files)
+		file := definition.ParseManifest(u.String(), body)
+		findings := definition.LintTogether([]*definition.File{file}, files)
+		if bytes.Contains(body, []byte(signpost.HostPlaceholder)) {
+			return findings
+		}
+		for i, f := range findings { // compared with definitions, which have {{host}} instead of the host
+			findings[i].Message = strings.ReplaceAll(f.Message, signpost.HostPlaceholder, name)
+		}
+		return findings
 	}
 	opts.Transport, err = checkTransport(f.caFile)
 	return opts, err
 }
 
-// manifestsFor returns the manifests of services, resolved for the host of an address unless they already have one.
-func manifestsFor(u *url.URL, services []*source.Service) ([]signpost.Manifest, error) {
-	name, err := host.Parse(u.Host)
-	if err != nil {
-		return nil, err
-	}
+// manifestsFor returns the manifests of services, resolved for a host unless they already have one.
+func (c *CLI) manifestsFor(host string, services []*source.Service) ([]signpost.Manifest, error) {
+	services, err := c.serveAll(services, host)
 	var manifests []signpost.Manifest
 	for _, s := range services {
-		if s.Host == signpost.HostPlaceholder {
-			if err := s.ServeFor(name); err != nil {
-				return nil, err
-			}
-		}
 		for _, v := range s.Versions {
 			manifests = append(manifests, v.Manifest)
 		}
 	}
-	return manifests, nil
+	return manifests, err
 }
 
 func (c *CLI) check(cmd *cobra.Command, address string, f checkFlags) error {

@@ -69,13 +69,16 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 	if err != nil {
 		return err
 	}
+	if len(services) == 1 && services[0].Host == signpost.HostPlaceholder { // there is nothing to match without it
+		err = services[0].ServeFor(name)
+	} else {
+		services, err = c.serveAll(services, name)
+	}
+	if err != nil {
+		return err
+	}
 	var versions []signpost.Version
 	for _, s := range services {
-		if s.Host == signpost.HostPlaceholder { // a served manifest already has its host
-			if err := s.ServeFor(name); err != nil {
-				return err
-			}
-		}
 		versions = append(versions, s.Versions...)
 	}
 	index := signpost.NewIndex(versions...)

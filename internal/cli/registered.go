@@ -46,3 +46,12 @@ func (c *CLI) readRegistered(ctx context.Context, reader *source.Reader, sources
 	}
 	return services, nil
 }
+
+// serveAll resolves services for a host, and says which ones have no manifest for it.
+func (c *CLI) serveAll(services []*source.Service, host string) ([]*source.Service, error) {
+	left, notes, err := source.ServeAll(services, host)
+	for _, note := range notes {
+		fmt.Fprintln(c.Stderr, note)
+	}
+	return left, err
+}

@@ -96,14 +96,13 @@ func mostInCommon(m signpost.Manifest, versions []signpost.Version) int {
 // Join prepares services that are registered alongside for a comparison with services whose {{host}} is host, and
 // returns notes about what it did. If host is unresolved, everything counts as registered on the same host.
 func Join(registered []*Service, host string) (versions []signpost.Version, notes []string, err error) {
+	if host != signpost.HostPlaceholder {
+		if registered, notes, err = ServeAll(registered, host); err != nil {
+			return nil, nil, err
+		}
+	}
 	for _, s := range registered {
-		switch {
-		case s.Host == host:
-		case s.Host == signpost.HostPlaceholder:
-			if err := s.ServeFor(host); err != nil {
-				return nil, nil, err
-			}
-		case host == signpost.HostPlaceholder:
+		if s.Host != host && host == signpost.HostPlaceholder {
 			notes = append(notes, fmt.Sprintf("%s is for %s: taken as registered on the same host", s.Name, s.Host))
 			for i, v := range s.Versions {
 				s.Versions[i].Manifest = v.Manifest.Reopen(s.Host)

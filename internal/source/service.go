@@ -1,6 +1,7 @@
 package source
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -35,7 +36,7 @@ func (s *Service) Load(features []string) error {
 		features = nil
 	}
 	versions, err := s.File.Manifests(KnownFeatures(s.File, features))
-	if errors, _ := Errors(s); s.Served && err != nil && len(errors) == 0 {
+	if found, _ := Errors(s); s.Served && err != nil && len(found) == 0 {
 		versions, err = s.File.Readable(nil), nil
 	}
 	if err != nil {
@@ -92,4 +93,22 @@ func (s *Service) ServeFor(host string) error {
 	}
 	s.Host = host
 	return nil
+}
+
+// ServeAll resolves services for host, unless they already have one. It leaves out those that have no manifest for the
+// host, as a server would, and returns a note about each.
+func ServeAll(services []*Service, host string) (left []*Service, notes []string, err error) {
+	for _, s := range services {
+		if s.Host == signpost.HostPlaceholder {
+			var misfit *signpost.HostError
+			if err := s.ServeFor(host); errors.As(err, &misfit) {
+				notes = append(notes, fmt.Sprintf("%s is left out: %v", s.Name, misfit))
+				continue
+			} else if err != nil {
+				return nil, nil, err
+			}
+		}
+		left = append(left, s)
+	}
+	return left, notes, nil
 }
