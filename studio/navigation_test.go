@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -109,4 +110,19 @@ func TestPageFindsThePort(t *testing.T) {
 	p.click(button("Follow the link"))
 	p.waitText("#endpoint-name", "Series")
 	p.wait(field("id") + `.value === "2"`)
+}
+
+// TestPageOnAMac checks that shortcuts are shown and work with the Command key.
+func TestPageOnAMac(t *testing.T) {
+	p := openTab(t, serveExample(t))
+	p.waitText("#goto", "Ctrl K")
+	agent := fmt.Sprint(p.eval("navigator.userAgent"))
+	if _, err := chromedp.Call(p.ctx, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{UserAgent: agent, Platform: "MacIntel"}); err != nil {
+		t.Fatal(err)
+	}
+	p.do(chromedp.Reload())
+	p.waitText("#goto", "⌘ K")
+	p.wait(`document.querySelector("#send").title === "⌘ Enter"`)
+	p.press("k", chromedp.KeyModifiers(chromedp.ModifierMeta))
+	p.wait(`document.activeElement.id === "palette"`)
 }

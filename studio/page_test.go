@@ -264,6 +264,7 @@ func TestPageRegistersAndUpdates(t *testing.T) {
 		p.click(`document.querySelector("#source-button")`)
 		p.click(button("Update"))
 		p.waitText("#status", "Updated:")
+		p.waitText(".sources", "1 endpoint · fetched ")
 		p.press(kb.Escape)
 	}
 	update()

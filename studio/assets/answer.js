@@ -1,7 +1,7 @@
 // The response: cards, JSON, headers, and what has changed since the previous one.
 
 import { cancel, draftIsCurrent, open, sampleValue, send, typeContext } from "./actions.js";
-import { address, badge, byId, clock, h, plain, value } from "./dom.js";
+import { address, apple, badge, byId, clock, h, plain, value } from "./dom.js";
 import { fieldOf } from "./feed.js";
 import { diffLines, tree } from "./json.js";
 import { failureBox } from "./parts.js";
@@ -34,7 +34,7 @@ export function answerPane(at) {
           h("input", { type: "checkbox", id: "auto", checked: state.auto, onchange: (/** @type {any} */ event) => change(() => { state.auto = event.target.checked; }) }), "Send on change"),
         pending && h("button", { type: "button", id: "cancel", onclick: cancel }, "Cancel"),
         h("button", {
-          type: "button", id: "send", class: "primary", title: "Ctrl+Enter", "aria-keyshortcuts": "Control+Enter", "aria-disabled": pending || blocked() || state.connection === "lost" ? "true" : undefined,
+          type: "button", id: "send", class: "primary", title: apple ? "⌘ Enter" : "Ctrl+Enter", "aria-keyshortcuts": apple ? "Meta+Enter" : "Control+Enter", "aria-disabled": pending || blocked() || state.connection === "lost" ? "true" : undefined,
           onclick: (/** @type {MouseEvent} */ event) => { if (event.detail < 2) send(); },
         }, "Send"))),
     missing(at),

@@ -202,3 +202,6 @@ export function announce(message) {
 
 /** @param {string} id */
 export const byId = (id) => document.getElementById(id);
+
+/** apple is whether the keyboard has a Command key, which shortcuts use there. */
+export const apple = /^(Mac|iP)/.test(navigator.platform);

@@ -1,7 +1,7 @@
 // The top of the page: what is looked at, the views of it, and the deployment that it is looked at for.
 
 import { register, remove, setHost, update } from "./actions.js";
-import { badge, byId, clock, code, count, h, plain, value } from "./dom.js";
+import { apple, badge, byId, clock, code, count, h, plain, value } from "./dom.js";
 import { failureBox, segments } from "./parts.js";
 import { go, present, views } from "./route.js";
 import { contextSet, judged, sendOf, shortName, source, version } from "./select.js";
@@ -36,8 +36,8 @@ export function header() {
         go({ view: name, pane: "list" });
       },
     }, viewNames[name], s && mark(name, s)))),
-    h("button", { type: "button", class: "goto", id: "goto", "aria-keyshortcuts": "Control+K", onclick: () => openPalette() },
-      h("span", { class: "words" }, "Go to", h("span", { class: "more" }, " endpoint, key, modifier, feed URL")), h("kbd", {}, "Ctrl K")));
+    h("button", { type: "button", class: "goto", id: "goto", "aria-keyshortcuts": apple ? "Meta+K" : "Control+K", onclick: () => openPalette() },
+      h("span", { class: "words" }, "Go to", h("span", { class: "more" }, " endpoint, key, modifier, feed URL")), h("kbd", {}, apple ? "⌘ K" : "Ctrl K")));
 }
 
 /** chooseVersion goes to another version, to the endpoint at the same path. @param {Source} s @param {string} name */
@@ -197,7 +197,8 @@ export function sourcesDialog() {
         onclick: () => { change(() => { state.dialog = ""; }); go({ source: s.id, version: "", endpoint: "", filter: "", pane: "list" }); },
       }, plain(s.title || shortName(s))),
       h("span", { class: "url quiet" }, value(s.kind === "example" ? "built-in example" : s.name)),
-      h("span", { class: "quiet" }, s.judged ? count(s.versions.reduce((n, v) => n + v.endpoints.length, 0), "endpoint") : "counts for overlap only"),
+      h("span", { class: "quiet" }, s.judged ? count(s.versions.reduce((n, v) => n + v.endpoints.length, 0), "endpoint") : "counts for overlap only",
+        s.kind === "address" && s.versions.length > 0 && ` · fetched ${clock(s.read)}`),
       s.failure && badge("failed", "bad"),
       link(s) && h("a", { href: link(s), target: "_blank", rel: "noopener noreferrer" }, "Manifest"),
       s.kind === "address" && h("button", { type: "button", class: "small", onclick: () => update(s.id) }, state.busy["source:" + s.id] ? "Updating…" : "Update"),
