@@ -145,6 +145,7 @@ func TestPageShowsHostileFeedsAsText(t *testing.T) {
 	p.waitText("#cards", script)
 	p.waitText("#cards", `\u202egnp.exe`)
 	p.wait(`[...document.querySelectorAll("#cards img")].every((i) => i.classList.contains("broken")) && document.querySelectorAll("#cards img").length === 2`)
+	p.wait(`[...document.querySelectorAll(".failed")].filter((e) => e.checkVisibility() && e.textContent === "Picture not loaded").length === 2`)
 	p.click(`document.querySelector("#cards button")`)
 	p.waitText("#picked", "series_id = "+script)
 	p.wait(`!document.querySelector("#picked").textContent.includes("javascript:window.pwned=1\n") && !document.querySelector("#picked .link")?.textContent.includes("Follow")`)

@@ -21,6 +21,7 @@ func TestPageStartsWithAFeed(t *testing.T) {
 		p.do(chromedp.Navigate(address))
 		p.waitText("#answer-facts", "20 entries")
 		p.wait(`[...document.querySelectorAll("#cards img")].filter((i) => i.checkVisibility() && i.getBoundingClientRect().top < innerHeight && i.naturalWidth > 0).length >= 4`)
+		p.wait(`[...document.querySelectorAll(".failed")].every((e) => !e.checkVisibility())`)
 	}
 }
 

@@ -192,12 +192,13 @@ const cardOf = (answer, card) => h("button", {
   },
 },
 h("span", { class: "picture" }, card.picture
-  ? h("img", { src: `/api/picture?answer=${answer.response?.id}&url=${encodeURIComponent(card.picture)}`, alt: "", loading: "lazy", onerror: hide, onload: unhide })
+  ? [h("img", { src: `/api/picture?answer=${answer.response?.id}&url=${encodeURIComponent(card.picture)}`, alt: "", loading: "lazy", onerror: hide, onload: unhide }),
+    h("span", { class: "no-picture failed" }, "Picture not loaded")]
   : h("span", { class: "no-picture" }, "No picture"), card.free && h("span", { class: "on-picture" }, "Free")),
 h("span", { class: "card-title" }, value(card.title)),
 h("span", { class: "card-facts" }, card.facts.map((fact, i) => [i > 0 && " · ", value(fact)])));
 
-/** hide leaves out a picture that cannot be had. @param {any} event */
+/** hide shows that a picture could not be loaded. @param {any} event */
 const hide = (event) => event.target.classList.add("broken");
 
 /** @param {any} event */
