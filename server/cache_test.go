@@ -112,7 +112,7 @@ func TestCacheEvictsUnusedHosts(t *testing.T) {
 	if c.entries[k] != nil {
 		t.Error("a host that was requested twice is never evicted")
 	}
-	// If all entries were requested again, a new one gets in if it is requested again, too.
+	// If all entries were requested again, a new one is cached if it is requested again, too.
 	for i := range 1000 {
 		again := key{k.route, fmt.Sprintf("again%d.example.com", i), false}
 		look(t, c, again)

@@ -81,9 +81,9 @@ func TestHostPolicy(t *testing.T) {
 		{"the suffix without its dot", limited, "", []string{"Host: eviltenants.example.com"}, 421, ""},
 		{"bad before not allowed", limited, "", []string{"Host: evil..example"}, 400, ""},
 
-		{"forwarded by nobody trusted", open, "", []string{good, "X-Forwarded-Host: evil.example", "Forwarded: host=evil.example"}, 0, "feeds.example.com"},
-		{"forwarded by somebody else", deaf, "", []string{good, "X-Forwarded-Host: evil.example", "Forwarded: host=evil.example"}, 0, "feeds.example.com"},
-		{"malformed from nobody trusted", open, "", []string{good, `X-Forwarded-Host: "evil`, `Forwarded: host="evil`}, 0, "feeds.example.com"},
+		{"forwarded by an untrusted peer", open, "", []string{good, "X-Forwarded-Host: evil.example", "Forwarded: host=evil.example"}, 0, "feeds.example.com"},
+		{"forwarded by a peer outside the range", deaf, "", []string{good, "X-Forwarded-Host: evil.example", "Forwarded: host=evil.example"}, 0, "feeds.example.com"},
+		{"malformed, from an untrusted peer", open, "", []string{good, `X-Forwarded-Host: "evil`, `Forwarded: host="evil`}, 0, "feeds.example.com"},
 		{"trusted, nothing forwarded", proxied, "", []string{good}, 0, "feeds.example.com"},
 		{"X-Forwarded-Host", proxied, "", []string{"Host: evil.internal", "X-Forwarded-Host: Feeds.example.com:443"}, 0, "feeds.example.com"},
 		{"X-Forwarded-Host, IDN", proxied, "", []string{"Host: evil.internal", "X-Forwarded-Host: bücher.example"}, 0, "xn--bcher-kva.example"},

@@ -132,7 +132,7 @@ func TestControlCharacters(t *testing.T) {
 	runEscaped(t, "import", document)
 	runEscaped(t, "import", document, "--context", hostileText+"=k")
 
-	// Arguments, which scripts make of what others wrote.
+	// Arguments: scripts may take them from text that others wrote.
 	for _, args := range [][]string{{hostileText}, {"--" + hostileText}, {"lint", hostileText}, {"render", good, "--host", hostileText}, {"render", good, "--api-version", hostileText},
 		{"match", good, "https://" + hostileText}, {"match", good, "https://a.example/" + hostileText}, {"diff", hostileText + ":a", good}, {"check", "https://" + hostileText}, {"check", hostileText},
 		{"explain", hostileText}, {"serve", good, "--feature", hostileText}, {"serve", "oci://" + hostileText}, {"serve", good, "--base-path", hostileText}, {"studio", hostileText}, {"init", filepath.Join(dir, hostileText, "x")},
@@ -190,7 +190,7 @@ func TestControlCharactersOfServers(t *testing.T) {
 	}
 }
 
-// TestControlCharactersInLogs serves, and is asked for what no terminal should see.
+// TestControlCharactersInLogs sends requests with control characters to serve.
 func TestControlCharactersInLogs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x\u202e.json")
 	if err := os.WriteFile(path, []byte(`{"service": "\u001b\u009b\u202e", "versions": {"v1": {"endpoints": {"https://{{host}}/v1/feeds": {"name": "\u009b\u202e", "method": "get", "mime_type": "a/b"}}}}}`), 0o600); err != nil {

@@ -25,7 +25,7 @@ local function finish(why)
   vim.cmd('qall!')
 end
 local function wait(what, condition)
-  if not vim.wait(20000, condition, 20) then finish('waited in vain for ' .. what) end
+  if not vim.wait(20000, condition, 20) then finish('timed out waiting for ' .. what) end
 end
 local function lines() return vim.api.nvim_buf_get_lines(0, 0, -1, false) end
 local function find(text)

@@ -73,7 +73,7 @@ func TestHostileACMEDirectory(t *testing.T) {
 		})
 	}
 
-	t.Run("wants to be asked again in a year", func(t *testing.T) {
+	t.Run("Retry-After of a year", func(t *testing.T) {
 		t.Parallel()
 		var asked atomic.Int64
 		var url string

@@ -87,7 +87,7 @@ func checkGrowth(t *testing.T, p *process, base int) {
 }
 
 // TestBurstOfHosts runs many concurrent clients that each request a different host, compressed, and read nothing. Those
-// for whom there is no room get 503. A host that others request continuously is still served.
+// that do not fit get 503. A host that others request continuously is still served.
 func TestBurstOfHosts(t *testing.T) {
 	t.Parallel()
 	t.Run("http", func(t *testing.T) { burstOfHosts(t, startServe(t, largeManifest(t)), daemon.DefaultMaxConnections) })

@@ -106,7 +106,7 @@ func TestRegistryReplicas(t *testing.T) {
 		t.Errorf("after the rollback, the revisions are %q, want %q", after, before)
 	}
 
-	// The registry goes away, and comes back with something new.
+	// The registry goes down, and comes back with a new artifact.
 	registry.Stop()
 	for _, p := range replicas {
 		waitFor(t, "the registry in the log", func() bool { return failures(p, "fetch definition") > 0 })
@@ -124,7 +124,7 @@ func TestRegistryReplicas(t *testing.T) {
 	third := push(t, registry, dir, target)
 	everywhere("three")
 
-	// The log tells which artifact is served, by the digest that push prints.
+	// The log names the artifact that is served by the digest that push prints.
 	for _, p := range replicas {
 		waitFor(t, "the log of the last change", func() bool { return len(p.logged("source read")) >= 4 })
 		var versions []string

@@ -103,7 +103,7 @@ func TestRemote(t *testing.T) {
 	source.set(feeds("two", 2), http.StatusOK)
 	served("two")
 
-	// A bad definition, an error or an unreachable server changes nothing. Each is logged once.
+	// An invalid definition, an error or an unreachable server changes nothing. Each is logged once.
 	source.set(feeds("three", 2), http.StatusInternalServerError)
 	waitFor(t, "the status in the log", func() bool { return failures(p, "the response is 500 Internal Server Error, not 200 OK") == 1 })
 	well(0)
@@ -120,7 +120,7 @@ func TestRemote(t *testing.T) {
 	waitFor(t, "the outage in the log", func() bool { return failures(p, "nothing listens at "+address) == 1 })
 	served("two")
 
-	// It comes back.
+	// The source recovers.
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		t.Fatal(err)
@@ -228,7 +228,7 @@ func TestDefinitionCache(t *testing.T) {
 	args := []string{source.URL, "--poll-interval", "20ms", "--definition-cache", cache}
 	startServe(t, args...).stop(t)
 
-	// It is down.
+	// The source is down.
 	source.set("", http.StatusServiceUnavailable)
 	p := startServe(t, args...)
 	if !p.serves(t, "/remote"+manifestV1, "one") || mustFetch(t, p.admin+"/readyz").StatusCode != http.StatusOK {
@@ -249,7 +249,7 @@ func TestDefinitionCache(t *testing.T) {
 	})
 	p.stop(t)
 
-	// It has something bad.
+	// The source serves an invalid definition.
 	source.set(`{"versions": 1}`, http.StatusOK)
 	p = startServe(t, args...)
 	if !p.serves(t, "/remote"+manifestV1, "two") {

@@ -120,7 +120,7 @@ func TestHTTPS(t *testing.T) {
 		t.Fatalf("over https: %v %v, %s", r.Response, err, r.body)
 	}
 
-	// Browsers are told to stay with https, on errors too, and by nobody else than the https listener.
+	// Only the https listener sends Strict-Transport-Security, with errors, too.
 	refused, err := fetch(client, p.url+"/none", "evil.example")
 	for _, r := range []reply{r, refused} {
 		if got := r.Header["Strict-Transport-Security"]; err != nil || !slices.Equal(got, []string{"max-age=31536000"}) {
@@ -205,7 +205,7 @@ func TestCertificateReload(t *testing.T) {
 
 	// A mismatched pair, and a missing file: the old certificate stays, and each problem is logged once.
 	other, _ := ca.issue(t, 103, "feeds.example.com")
-	complaints := func(about string) (n int) {
+	failures := func(about string) (n int) {
 		for _, line := range p.logged("certificate not replaced: still using the old one") {
 			if strings.Contains(line["error"].(string), about) {
 				n++
@@ -214,12 +214,12 @@ func TestCertificateReload(t *testing.T) {
 		return n
 	}
 	mount("mismatch", other, key)
-	waitFor(t, "the mismatch in the log", func() bool { return complaints("private key does not match public key") == 1 })
+	waitFor(t, "the mismatch in the log", func() bool { return failures("private key does not match public key") == 1 })
 	shows(102)
 	if err := os.Remove(keyFile); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "the missing key in the log", func() bool { return complaints("no such file or directory") == 1 })
+	waitFor(t, "the missing key in the log", func() bool { return failures("no such file or directory") == 1 })
 	shows(102)
 	time.Sleep(source.LookInterval + 100*time.Millisecond) // long enough for another check
 	if n := len(p.logged("certificate not replaced: still using the old one")); n != 2 {

@@ -414,7 +414,7 @@ func TestRegistryFaults(t *testing.T) {
 		check(test.name, test.want, t.Context())
 	}
 
-	// It goes away, and comes back.
+	// The registry goes down, and comes back.
 	front.Stop()
 	check("gone", "the connection was closed without a response", t.Context())
 	front.Start()
