@@ -55,13 +55,14 @@ func (d *decoder) definition(root *tree.Node) {
 	case versions == nil || versions.Kind == tree.Object && len(versions.Fields) == 0:
 		d.add(signpost.RuleRequiredField, "versions: {v1: {endpoints: {…}}}", root, "the definition has no versions")
 		d.incomplete = true
+		f.basePathAt = nil // nothing is served there
 	default:
 		d.readVersions(versions)
 	}
 }
 
 func (d *decoder) basePath(n *tree.Node) {
-	d.file.basePathAt = n
+	d.file.basePathAt = nil
 	if !d.is(n, "base_path", tree.String) {
 		return
 	}
@@ -70,7 +71,7 @@ func (d *decoder) basePath(n *tree.Node) {
 		d.add(RuleBasePath, "such as / or /feeds", n, "%v", err)
 		return
 	}
-	d.file.BasePath = path
+	d.file.BasePath, d.file.basePathAt = path, n
 }
 
 func (d *decoder) readModifiers(n *tree.Node) {

@@ -19,7 +19,7 @@ type File struct {
 	Service  string // title; may be empty
 	BasePath string // with a leading and, except for "/", without a trailing slash
 
-	basePathAt *tree.Node // for clashes between files
+	basePathAt *tree.Node // for clashes between files; nil if the base path could not be read
 	enable     []string
 	features   []signpost.Feature // built-in and declared features, in application order
 	versions   []version
@@ -82,7 +82,7 @@ func Errors(files ...*File) []signpost.Finding {
 				p.findings = append(p.findings, own)
 			}
 		}
-		if f.basePathAt == nil { // not even an object
+		if f.basePathAt == nil { // a clash would only follow from the error
 		} else if other := owners[f.BasePath]; other != nil {
 			p.add(RuleBasePath, "give each service a base_path of its own", f.basePathAt,
 				"base_path %q is already used by %s", f.BasePath, other.Name)
@@ -97,6 +97,15 @@ func Errors(files ...*File) []signpost.Finding {
 
 // Served reports whether the file is a manifest read by [ParseManifest].
 func (f *File) Served() bool { return f.served }
+
+// KnownBasePath returns the base path, or "" if the file does not tell it: it is a manifest, it could not be read, its
+// base path is not valid, or it has no versions.
+func (f *File) KnownBasePath() string {
+	if f.served || f.basePathAt == nil || len(f.versions) == 0 {
+		return ""
+	}
+	return f.BasePath
+}
 
 // Line returns a line of the file, to show with a finding. Lines count from 1.
 func (f *File) Line(number int) string { return string(f.parser.doc.Line(number)) }

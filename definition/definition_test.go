@@ -223,6 +223,13 @@ func TestLintOfFilesTogether(t *testing.T) {
 	if findings := Lint(at("a.yaml", "/a"), at("b.yaml", "/a/b")); len(findings) != 0 {
 		t.Errorf("a path below another is a path of its own: %v", findings)
 	}
+	// A file that has no valid base path takes none from the others.
+	for _, broken := range []string{"base_path: feeds" + minimal, "base_path: 7" + minimal, "service: Feeds\n"} {
+		findings := Errors(Parse("a.yaml", []byte(broken)), Parse("b.yaml", []byte(strings.TrimSpace(minimal))))
+		if len(findings) != 1 || findings[0].File != "a.yaml" {
+			t.Errorf("%q: %v", broken, findings)
+		}
+	}
 }
 
 func TestParseManifest(t *testing.T) {

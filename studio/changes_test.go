@@ -26,6 +26,7 @@ versions:
 		"same":      text,
 		"errors":    strings.Replace(strings.Replace(text, "method: get", "method: GET", 1), "name: Films", "name: Cinema", 1),
 		"base-path": strings.Replace(text, "/feeds", "/other", 1),
+		"bad-base":  strings.Replace(text, "/feeds", "feeds", 1),
 		"broken":    "versions: [",
 		"removed":   text + old,
 	}
@@ -50,6 +51,7 @@ versions:
 		"same":      {},
 		"errors":    {"notable name-changed"}, // a method in capitals was repaired
 		"base-path": {"breaking base-path-changed"},
+		"bad-base":  {},                           // not a base path at all
 		"removed":   {"notable endpoint-removed"}, // after its last day
 		"broken":    {"The file has no versions at broken."},
 	} {

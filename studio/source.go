@@ -95,10 +95,7 @@ func (src *source) state() pastState {
 }
 
 func (p *pastState) setFile(f *definition.File) {
-	p.file = f
-	if !f.Served() {
-		p.BasePath = f.BasePath
-	}
+	p.file, p.BasePath = f, f.KnownBasePath()
 }
 
 // setChanges compares the versions with the base.

@@ -252,8 +252,9 @@ func (c *CLI) others(registered []*source.Service, host string) ([]signpost.Vers
 
 // compareDirectories compares the services of both sides, paired by base path.
 func (c *CLI) compareDirectories(old, new *diffSide, registered []*source.Service) ([]signpost.Change, error) {
-	before, after := old.states(), new.states()
-	for i, s := range old.services {
+	was := source.Published(old.services, new.services)
+	before, after := states(was), states(new.services)
+	for i, s := range was {
 		if old.broken[s] {
 			for _, is := range after {
 				if is.BasePath == before[i].BasePath {
@@ -269,9 +270,9 @@ func (c *CLI) compareDirectories(old, new *diffSide, registered []*source.Servic
 	return signpost.DiffServices(before, after, others...), nil
 }
 
-func (s *diffSide) states() []signpost.Service {
+func states(services []*source.Service) []signpost.Service {
 	var all []signpost.Service
-	for _, service := range s.services {
+	for _, service := range services {
 		all = append(all, service.State())
 	}
 	return all

@@ -128,9 +128,38 @@ func ServedBy(served *Service, services []*Service) *Service {
 			return services[i]
 		}
 	}
+	return nearest(served, services)
+}
+
+// Published returns the services of old that can be paired with those of new by base path. A service with errors may not
+// have a known one: it gets that of the service in new with the most URLs in common, unless old has another service
+// there. Without any URL in common it is left out, because it was never published.
+func Published(old, new []*Service) []*Service {
+	taken := make(map[string]bool)
+	for _, s := range old {
+		taken[s.State().BasePath] = true
+	}
+	free := slices.DeleteFunc(slices.Clone(new), func(s *Service) bool { return taken[s.State().BasePath] })
+	var published []*Service
+	for _, s := range old {
+		if s.State().BasePath == "" {
+			now := nearest(s, free)
+			if now == nil {
+				continue
+			}
+			s.basePath = now.State().BasePath
+			free = slices.DeleteFunc(free, func(other *Service) bool { return other == now })
+		}
+		published = append(published, s)
+	}
+	return published
+}
+
+// nearest returns the service with the most URLs in common with one, or nil if none has any.
+func nearest(one *Service, services []*Service) *Service {
 	urls := make(map[string]bool)
-	for _, v := range served.Versions {
-		for _, e := range v.Manifest.Reopen(served.Host).Endpoints {
+	for _, v := range one.Versions {
+		for _, e := range v.Manifest.Reopen(one.Host).Endpoints {
 			urls[e.URL] = true
 		}
 	}

@@ -10,7 +10,7 @@ import (
 func LowerDeprecated(changes []signpost.Change, old []*Service, today time.Time) {
 	for i, c := range changes {
 		for _, s := range old {
-			if c.Service == "" || c.Service == s.File.BasePath {
+			if c.Service == "" || c.Service == s.State().BasePath {
 				s.File.LowerDeprecated(changes[i:i+1], s.Host, today)
 				break
 			}

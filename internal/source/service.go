@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -22,6 +23,8 @@ type Service struct {
 
 	Versions []signpost.Version
 	Host     string // value of {{host}} in Versions; signpost.HostPlaceholder if unresolved
+
+	basePath string // set by Published if the file does not tell it
 }
 
 // NewService parses a document.
@@ -65,13 +68,9 @@ func (s *Service) settleServed() {
 	s.Host = s.Versions[0].Manifest.ServedHost(own)
 }
 
-// State returns the versions with their base path, which a manifest alone does not tell.
+// State returns the versions with their base path, if it is known.
 func (s *Service) State() signpost.Service {
-	state := signpost.Service{Versions: s.Versions}
-	if !s.Served {
-		state.BasePath = s.File.BasePath
-	}
-	return state
+	return signpost.Service{BasePath: cmp.Or(s.basePath, s.File.KnownBasePath()), Versions: s.Versions}
 }
 
 // KnownFeatures returns the requested features that the file has; nil stays nil.
