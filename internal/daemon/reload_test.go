@@ -3,9 +3,11 @@ package daemon_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -104,6 +106,62 @@ func TestReloadUnderLoad(t *testing.T) {
 		t.Error("the last reload does not count as successful")
 	}
 	t.Logf("%d requests over %d reloads", requests, reloads)
+}
+
+// TestHalfWritten writes definitions slowly and in place, and asks for a reload after every piece. Pieces that are valid
+// by themselves must never be served.
+func TestHalfWritten(t *testing.T) {
+	t.Parallel()
+	const tries, pieces = 30, 6
+	path := filepath.Join(t.TempDir(), "feeds.yaml")
+	whole := func(try int) string {
+		var b strings.Builder
+		b.WriteString("versions:\n  v1:\n    endpoints:\n")
+		for i := range pieces {
+			fmt.Fprintf(&b, "      https://{{host}}/%d: {name: \"try %d #%d\", method: get, mime_type: application/json}\n", i, try, i)
+		}
+		return b.String()
+	}
+	write(t, path, whole(0))
+	p := startServe(t, path)
+	slow := 0
+	for try := 1; try <= tries; try++ {
+		f, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		served, late, last := 0, false, time.Now()
+		endpoints := func() {
+			_, n, err := names(p.get(t, manifestV1).body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n < pieces {
+				served = n
+			}
+		}
+		for line := range strings.Lines(whole(try)) {
+			if _, err := io.WriteString(f, line); err != nil {
+				t.Fatal(err)
+			}
+			late = late || time.Since(last) > 80*time.Millisecond // the file may have been unchanged for 100 ms
+			last = time.Now()
+			p.signal(t, syscall.SIGHUP)
+			time.Sleep(10 * time.Millisecond)
+			endpoints()
+		}
+		f.Close()
+		waitFor(t, fmt.Sprint("try ", try), func() bool {
+			endpoints()
+			return p.serves(t, manifestV1, fmt.Sprint("try ", try))
+		})
+		if late {
+			slow++
+		} else if served > 0 {
+			t.Errorf("try %d: %d of %d endpoints were served", try, served, pieces)
+		}
+	}
+	t.Logf("%d of %d tries do not count, because this machine was busy", slow, tries)
 }
 
 // TestReloadLinks swaps the symbolic links of a mounted ConfigMap: the new file has the size and modification time of
