@@ -158,7 +158,7 @@ func burstOfHosts(t *testing.T, p *process, connections int) {
 	// handshakes take longer than that.
 	n, tolerated := other.Load(), 0
 	if clients > connections {
-		tolerated = clients / 100
+		tolerated = clients / 10
 		if strings.HasPrefix(p.url, "https") {
 			tolerated = clients
 		}
@@ -238,14 +238,21 @@ func TestUnreadPings(t *testing.T) {
 	var sending sync.WaitGroup
 	handshakes := make(chan struct{}, 16)
 	for range clients {
-		conn := tls.Client(dial(t, p), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+		tcp, err := net.Dial("tcp", strings.TrimPrefix(p.url, "https://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tcp.Close()
+		conn := tls.Client(tcp, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+		conn.SetDeadline(time.Now().Add(patience))
 		handshakes <- struct{}{}
 		sending.Go(func() {
 			err := conn.Handshake()
 			<-handshakes
-			if err != nil {
+			if err != nil && clients <= daemon.DefaultMaxTLSConnections { // beyond it, the server may replace this connection
 				t.Error(err)
 			}
+			tcp.(*net.TCPConn).SetReadBuffer(4 << 10) // the replies stay in the server
 			conn.SetWriteDeadline(time.Now().Add(2 * time.Second))
 			conn.Write(text) // the server may stop reading
 		})

@@ -94,8 +94,7 @@ func (a announcement) written(body int, err error) {
 
 // Read is called by net/http.
 func (c *Conn) Read(p []byte) (int, error) {
-	c.pace.beforeRead()
-	n, err := c.TCPConn.Read(p)
+	n, err := c.TCPConn.Read(c.pace.beforeRead(p))
 	c.pace.read(n)
 	return n, err
 }

@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// maxAhead is how many bytes more than it has written an HTTP/2 connection reads without a pause. Together with one
-	// TLS record that is up to 1,200 PING frames, whose replies take 60 kB while they are queued.
+	// maxAhead is how many bytes more than it has written an HTTP/2 connection reads without a pause, and how many it reads
+	// at once. Together that is up to 480 PING frames, whose replies take 25 kB while they are queued.
 	maxAhead = 4 << 10
 
 	// quiet is how long nothing must have been written until all replies count as written. On a busy machine, a goroutine
@@ -24,11 +24,15 @@ type pace struct {
 	wrote   chan struct{} // signals the end of a write
 }
 
-// beforeRead waits until the queue is empty if the connection is too far ahead. Closing the connection ends the wait,
-// since it ends the write in progress.
-func (p *pace) beforeRead() {
-	if !p.on.Load() || p.ahead.Load() <= maxAhead {
-		return
+// beforeRead returns the part of b to read into. If the connection is too far ahead, it first waits until the queue is
+// empty. Closing the connection ends the wait, since it ends the write in progress.
+func (p *pace) beforeRead(b []byte) []byte {
+	if !p.on.Load() {
+		return b
+	}
+	b = b[:min(len(b), maxAhead)]
+	if p.ahead.Load() <= maxAhead {
+		return b
 	}
 	for {
 		select {
@@ -42,6 +46,7 @@ func (p *pace) beforeRead() {
 		<-p.wrote
 	}
 	p.ahead.Store(0)
+	return b
 }
 
 // read counts the bytes of a read.
