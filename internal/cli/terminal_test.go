@@ -47,11 +47,25 @@ func isolated() *syscall.SysProcAttr {
 	return attr
 }
 
+// downloadModules fetches all modules of the repository. A terminal has no network, and a page may need modules that no
+// test has needed so far, such as those for other platforms.
+var downloadModules = sync.OnceValue(func() error {
+	cmd := exec.Command("go", "mod", "download")
+	cmd.Dir = repo
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go mod download: %w: %s", err, out)
+	}
+	return nil
+})
+
 func newTerminal(t *testing.T, inClone bool) *terminal {
 	t.Helper()
 	term := &terminal{dir: t.TempDir()}
 	if inClone {
 		cloneInto(t, term.dir)
+		if err := downloadModules(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	// testscript.Main put a signpost command on the PATH. With job control, each background command has its own process
 	// group, as in a terminal.
