@@ -291,6 +291,9 @@ func TestIdleConnections(t *testing.T) {
 	t.Run("https", func(t *testing.T) {
 		idleConnections(t, startServe(t, anyCertificate(t)...), daemon.DefaultMaxTLSConnections)
 	})
+	t.Run("https with a limit of its own", func(t *testing.T) {
+		idleConnections(t, startServe(t, append(anyCertificate(t), "--max-connections", "20")...), 20)
+	})
 }
 
 func idleConnections(t *testing.T, p *process, most int) {
