@@ -71,7 +71,8 @@ func (d *decoder) basePath(n *tree.Node) {
 		d.add(RuleBasePath, "such as / or /feeds", n, "%v", err)
 		return
 	}
-	d.file.BasePath, d.file.basePathAt = path, n
+	at := *n // a copy, which does not keep the rest of the tree
+	d.file.BasePath, d.file.basePathAt = path, &at
 }
 
 func (d *decoder) readModifiers(n *tree.Node) {
@@ -173,13 +174,14 @@ func (d *decoder) readVersions(n *tree.Node) {
 
 // manifest reads the value of a field as the manifest of a version.
 func (d *decoder) manifest(f tree.Field, v version) {
-	v.endpoints = make(map[string]tree.Field)
 	what := "version " + v.name
 	readers := []reader{{"endpoints", func(n *tree.Node) {
 		if !d.is(n, "endpoints", tree.Object) {
 			d.incomplete = true
 			return
 		}
+		v.endpoints = make(map[string]tree.Field, len(n.Fields))
+		v.manifest.Endpoints = make([]signpost.Endpoint, 0, len(n.Fields))
 		for _, e := range n.Fields {
 			if d.isExtension(e.Key.Text) {
 				continue

@@ -126,6 +126,9 @@ func (c *yamlConverter) quotedEnd(at int, quote byte) int {
 // plainEnd follows a plain scalar through the text, in which line breaks and the white space around them are not yet
 // folded.
 func (c *yamlConverter) plainEnd(at int, value string) int {
+	if end := at + len(value); end <= len(c.Text) && string(c.Text[at:end]) == value {
+		return end // nothing is folded
+	}
 	for value != "" && at < len(c.Text) {
 		if next, folded := c.space(at); folded {
 			value = strings.TrimLeft(value, " \n\u0085\u2028\u2029")

@@ -21,6 +21,9 @@ func newIndex(d *Document) index {
 	x := index{lines: []int32{0}}
 	text := d.Text
 	for i := 0; i < len(text); i++ {
+		if c := text[i]; c < 0x80 && c != '\n' && c != '\r' {
+			continue
+		}
 		if size := lineBreak(text[i:], d.JSON); size > 0 {
 			i += size - 1
 			x.lines = append(x.lines, int32(i+1))

@@ -95,6 +95,20 @@ type yamlConverter struct {
 	anchors map[*yaml.Node]*anchor
 	cursor  cursor
 	failed  bool
+	room    []Node // for nodes to come
+}
+
+// nodesAtOnce is the number of nodes that are allocated together. Whoever keeps one of them keeps all.
+const nodesAtOnce = 64
+
+func (c *yamlConverter) node(start int) *Node {
+	if len(c.room) == 0 {
+		c.room = make([]Node, nodesAtOnce)
+	}
+	n := &c.room[0]
+	c.room = c.room[1:]
+	n.start, n.end, n.doc = int32(start), int32(start), c.Document
+	return n
 }
 
 // convert returns a node and the number of levels below it. If the document is nested too deep or too large, it reports
@@ -122,7 +136,7 @@ func (c *yamlConverter) convert(y *yaml.Node, depth int) (*Node, int) {
 		a = &anchor{}
 		c.anchors[y] = a
 	}
-	n := &Node{start: int32(start), end: int32(start), doc: c.Document}
+	n := c.node(start)
 	height := 0
 	switch y.Kind {
 	case yaml.SequenceNode:
@@ -172,8 +186,8 @@ func (c *yamlConverter) tooExpanded(at int) {
 }
 
 func (c *yamlConverter) list(n *Node, y *yaml.Node, depth int) (height int) {
-	n.Kind = List
-	for _, child := range y.Content {
+	n.Kind, n.Items = List, make([]*Node, 0, len(y.Content))
+	for i, child := range y.Content {
 		item, below := c.convert(child, depth+1)
 		if c.failed {
 			return 0
@@ -181,6 +195,7 @@ func (c *yamlConverter) list(n *Node, y *yaml.Node, depth int) (height int) {
 		n.Items = append(n.Items, item)
 		height = max(height, below+1)
 		n.end = max(n.end, int32(c.endOf(child, item)))
+		y.Content[i] = nil // the two trees of a large file need not be in memory at once
 	}
 	if y.Style&yaml.FlowStyle != 0 {
 		n.Style = Flow
@@ -190,7 +205,7 @@ func (c *yamlConverter) list(n *Node, y *yaml.Node, depth int) (height int) {
 }
 
 func (c *yamlConverter) object(n *Node, y *yaml.Node, depth int) (height int) {
-	n.Kind = Object
+	n.Kind, n.Fields = Object, make([]Field, 0, len(y.Content)/2)
 	var merged []*Node
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		key := c.key(y.Content[i])
@@ -210,6 +225,7 @@ func (c *yamlConverter) object(n *Node, y *yaml.Node, depth int) (height int) {
 		default:
 			c.addField(n, Field{key, value})
 		}
+		y.Content[i], y.Content[i+1] = nil, nil // as in list
 	}
 	if y.Style&yaml.FlowStyle != 0 {
 		n.Style = Flow
@@ -236,7 +252,8 @@ func (c *yamlConverter) object(n *Node, y *yaml.Node, depth int) (height int) {
 func (c *yamlConverter) key(y *yaml.Node) *Node {
 	c.left--
 	start := c.offset(y.Line, y.Column)
-	n := &Node{Kind: String, start: int32(start), end: int32(start + 1), doc: c.Document}
+	n := c.node(start)
+	n.Kind, n.end = String, int32(start+1)
 	target := y
 	if y.Kind == yaml.AliasNode {
 		target = y.Alias
@@ -289,7 +306,7 @@ func (c *yamlConverter) scalar(n *Node, y *yaml.Node) {
 		c.checkNumber(n)
 	case "!!str":
 		// The library treats a number that is too large as text.
-		if n.Style == Plain && y.Style&yaml.TaggedStyle == 0 && jsonNumber.MatchString(y.Value) {
+		if n.Style == Plain && y.Style&yaml.TaggedStyle == 0 && isJSONNumber(y.Value) {
 			n.Kind = Number
 			c.checkNumber(n)
 		}
