@@ -29,6 +29,17 @@ func TestNewManifestAllocations(t *testing.T) {
 	}
 }
 
+// The same holds for enabling features.
+func TestWithFeaturesAllocations(t *testing.T) {
+	m := signpost.NewManifest(manyEndpoints(1000)...)
+	for i := range m.Endpoints {
+		m.Endpoints[i].ContextObj = nil
+	}
+	if n := testing.AllocsPerRun(10, func() { m.WithFeatures(signpost.Authentication(), signpost.GeoRestriction()) }); n > 20 {
+		t.Errorf("%v allocations for 1,000 endpoints", n)
+	}
+}
+
 // A template takes little more memory than the manifest that it writes.
 func TestTemplateMemory(t *testing.T) {
 	m := signpost.NewManifest(manyEndpoints(20_000)...)

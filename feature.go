@@ -50,11 +50,22 @@ func (m Manifest) applied(features []Feature) Manifest {
 		e.ContextObj = slices.Clip(e.ContextObj) // what is appended must not get into m
 	}
 	for _, f := range order(features) {
+		f.ContextObj = distinct(f.ContextObj)
 		for i := range out.Endpoints {
 			f.apply(&out.Endpoints[i])
 		}
 	}
 	return out
+}
+
+// distinct returns the items without those whose key an earlier one has.
+func distinct(items []ContextItem) []ContextItem {
+	seen := make(map[string]bool, len(items))
+	return slices.DeleteFunc(slices.Clone(items), func(item ContextItem) bool {
+		repeated := seen[item.Key]
+		seen[item.Key] = true
+		return repeated
+	})
 }
 
 // order sorts features into application order.
@@ -73,9 +84,14 @@ func order(features []Feature) []Feature {
 	return features
 }
 
-// apply appends the feature's items to the endpoint if it matches.
+// apply appends the feature's items, which must be distinct, to the endpoint if it matches. An endpoint without any
+// shares them with the feature.
 func (f Feature) apply(e *Endpoint) {
-	if !strings.HasSuffix(e.URL, f.URLSuffix) {
+	if !strings.HasSuffix(e.URL, f.URLSuffix) || len(f.ContextObj) == 0 {
+		return
+	}
+	if len(e.ContextObj) == 0 {
+		e.ContextObj = slices.Clip(f.ContextObj)
 		return
 	}
 	for _, item := range f.ContextObj {

@@ -77,13 +77,18 @@ func NewIndex(versions ...Version) *Index {
 	x := &Index{}
 	for _, v := range versions {
 		for _, e := range v.Manifest.Endpoints {
-			at := x.root.insertURL(CutURL(e.URL).canonical())
-			at.ends = append(at.ends, len(x.endpoints))
-			x.endpoints = append(x.endpoints, indexed{e.clone(), v.Source, v.Name, at})
+			x.add(e.clone(), v)
 		}
 	}
 	x.root.finish()
 	return x
+}
+
+// add indexes an endpoint of a version. The index keeps the endpoint as it is.
+func (x *Index) add(e Endpoint, v Version) {
+	at := x.root.insertURL(CutURL(e.URL).canonical())
+	at.ends = append(at.ends, len(x.endpoints))
+	x.endpoints = append(x.endpoints, indexed{e, v.Source, v.Name, at})
 }
 
 // hit is an endpoint URL that is a prefix of a feed URL.

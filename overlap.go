@@ -37,13 +37,20 @@ func Overlaps(versions, registered []Version, place func(version, endpoint int) 
 		o.registeredTwice(end)
 	}
 	if !o.alike() {
+		o.collectKeys()
 		for _, end := range o.outerFirst(ends) {
 			o.judge(end)
 			o.reportLosses(end)
 		}
 	}
-	for i := range o.findings {
-		slices.SortStableFunc(o.findings[i], func(a, b Finding) int { return o.order[i][a.Path.Endpoint()] - o.order[i][b.Path.Endpoint()] })
+	for i, findings := range o.findings {
+		if len(findings) > 1 {
+			order := make(map[string]int)
+			for j, e := range slices.Backward(versions[i].Manifest.Endpoints) { // the first one of several counts
+				order[e.URL] = j
+			}
+			slices.SortStableFunc(findings, func(a, b Finding) int { return order[a.Path.Endpoint()] - order[b.Path.Endpoint()] })
+		}
 	}
 	return o.findings
 }
@@ -55,10 +62,9 @@ type together struct {
 	place    func(version, endpoint int) string
 
 	index    *Index
-	refs     []endpointRef    // for each endpoint of the index
-	order    []map[string]int // endpoint indexes of each checked version, by URL
-	keyed    *segmentNode     // endpoints with context keys; the others have none to lose
-	workLeft int              // see workPerEndpoint
+	refs     []endpointRef // for each endpoint of the index
+	keyed    *segmentNode  // endpoints with context keys; the others have none to lose
+	workLeft int           // see workPerEndpoint
 	gaveUp   bool
 
 	keys    map[*textEnd][]keyOwner    // keys declared by any endpoint with that URL, without duplicates
@@ -80,23 +86,25 @@ type keyOwner struct {
 type endpointRef struct{ version, endpoint int }
 
 func (o *together) build() {
-	valid := make([]Version, len(o.versions))
-	o.order = make([]map[string]int, len(o.versions))
+	o.index = &Index{}
 	for i, v := range o.versions {
-		valid[i] = Version{Name: v.Name, Source: v.Source}
-		o.order[i] = make(map[string]int, len(v.Manifest.Endpoints))
+		taken := make(map[string]bool, len(v.Manifest.Endpoints))
 		for j, e := range v.Manifest.Endpoints {
-			if _, taken := o.order[i][e.URL]; taken || CutURL(e.URL).check() != nil {
+			if taken[e.URL] || CutURL(e.URL).check() != nil {
 				continue
 			}
-			o.order[i][e.URL] = j
+			taken[e.URL] = true
 			o.refs = append(o.refs, endpointRef{i, j})
 			e.Modifiers = nil // irrelevant to overlap
-			valid[i].Manifest.Endpoints = append(valid[i].Manifest.Endpoints, e)
+			o.index.add(e, v)
 		}
 	}
-	o.index = NewIndex(valid...)
+	o.index.root.finish()
 	o.workLeft = workPerEndpoint * len(o.refs)
+}
+
+// collectKeys fills in keys and keyed.
+func (o *together) collectKeys() {
 	o.keyed = &segmentNode{}
 	known := make(map[*textEnd]map[string]bool)
 	for i, e := range o.index.endpoints {
@@ -316,6 +324,9 @@ func (o *together) reportInside(end *textEnd, number, longer int) {
 
 // unlike reports whether clients call two endpoints differently or expect different responses.
 func unlike(a, b Endpoint) bool {
+	if len(a.ContextObj) <= 1 && slices.Equal(a.ContextObj, b.ContextObj) { // nearly always
+		return a.Method != b.Method || a.MIMEType != b.MIMEType
+	}
 	items := make(map[ContextItem]bool, len(a.ContextObj))
 	for _, item := range a.ContextObj {
 		items[item] = true

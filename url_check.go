@@ -133,6 +133,7 @@ func validEscapes(s string) bool {
 func replacePlaceholders(s, raw string) (string, *urlError) {
 	const hint = "a placeholder is a name in two pairs of braces, such as {{series_id}}"
 	var out strings.Builder
+	out.Grow(len(s))
 	for {
 		i := strings.IndexAny(s, "{}")
 		if i < 0 {
@@ -185,4 +186,9 @@ func validPlaceholder(name string) bool {
 	return name != "" && !strings.ContainsAny(name, "{}/?#\"\\<>&%@:") && !strings.ContainsFunc(name, isSpace)
 }
 
-func isSpace(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+func isSpace(r rune) bool {
+	if r < utf8.RuneSelf { // quickly, since every character of every URL is checked
+		return r <= ' ' || r == 0x7f
+	}
+	return unicode.IsSpace(r) || unicode.IsControl(r)
+}

@@ -37,8 +37,8 @@ const reservedKey = "ctx"
 func (m Manifest) Validate() []Finding {
 	v := validator{severity: SeverityError, endpoints: m.Endpoints}
 	seen := make(map[string]bool, len(m.Endpoints))
-	for _, e := range m.Endpoints {
-		v.base = Path{Field(e.URL)}
+	for i, e := range m.Endpoints {
+		v.in = &m.Endpoints[i].URL
 		if seen[e.URL] {
 			v.add(RuleDuplicateKey, "", Path{}, "endpoint %q is in the manifest twice", e.URL)
 		}
@@ -63,19 +63,23 @@ func (m Modifier) Validate() []Finding {
 	return v.findings
 }
 
-// validator collects findings. Its methods take paths relative to base.
+// validator collects findings. Its methods take paths relative to the endpoint, if there is one.
 type validator struct {
 	severity  Severity
-	base      Path
+	in        *string // URL of the endpoint
 	findings  []Finding
 	endpoints []Endpoint      // of the manifest
 	urls      map[string]bool // of the endpoints, and of fixes; nil until needed
 }
 
 func (v *validator) add(rule, hint string, path Path, format string, args ...any) {
+	var base Path
+	if v.in != nil {
+		base = Path{Field(*v.in)}
+	}
 	v.findings = append(v.findings, Finding{
 		Rule: rule, Severity: v.severity, Message: fmt.Sprintf(format, args...), Hint: hint,
-		Path: v.base.then(path...),
+		Path: base.then(path...),
 	})
 }
 

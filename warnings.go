@@ -58,23 +58,27 @@ func (m Manifest) OwnWarnings(d Deployment) []Finding {
 	v := warner{validator: validator{severity: SeverityWarning, endpoints: m.Endpoints}, deployment: d, everywhere: m.everywhere(d)}
 	names := make(map[string]string)
 	collisions := make(map[string]*collisionGroup) // by everything except the authority
+	mixed := m.mixesHosts()
 	patterns := make(map[string]string, len(m.Endpoints))
 	applied := m.applied(d.Features)
 	for i, e := range applied.Endpoints {
-		v.base = Path{Field(e.URL)}
+		v.in = &applied.Endpoints[i].URL
 		if u, err := ParseURL(e.URL); err == nil {
 			v.url(u, e)
 			v.query(u, e)
 			v.thirdParty(u, e, len(m.Endpoints[i].ContextObj))
-			if first, taken := patterns[u.pattern()]; taken && first != e.URL {
+			pattern := u.pattern()
+			if first, taken := patterns[pattern]; taken && first != e.URL {
 				v.sameToClients("", first, u)
 			} else {
-				patterns[u.pattern()] = e.URL
-				rest := u.Scheme() + "://" + withoutNames(u.rest())
-				if collisions[rest] == nil {
-					collisions[rest] = &collisionGroup{}
+				patterns[pattern] = e.URL
+				if mixed {
+					rest := u.Scheme() + "://" + withoutNames(u.rest())
+					if collisions[rest] == nil {
+						collisions[rest] = &collisionGroup{}
+					}
+					v.collision(u, collisions[rest])
 				}
-				v.collision(u, collisions[rest])
 			}
 		}
 		v.descriptor(e)
@@ -86,6 +90,13 @@ func (m Manifest) OwnWarnings(d Deployment) []Finding {
 		}
 	}
 	return v.findings
+}
+
+// mixesHosts reports whether there are both URLs with {{host}} and URLs without it. Otherwise, no two of them become the
+// same for some host.
+func (m Manifest) mixesHosts() bool {
+	open := func(e Endpoint) bool { return CutURL(e.URL).HasHostPlaceholder() }
+	return slices.ContainsFunc(m.Endpoints, open) && slices.ContainsFunc(m.Endpoints, func(e Endpoint) bool { return !open(e) })
 }
 
 // warner collects warnings for one endpoint after the other.
@@ -208,7 +219,7 @@ func (m Manifest) everywhere(d Deployment) map[ContextItem]bool {
 
 // descriptor checks everything that does not depend on the URL.
 func (v *warner) descriptor(e Endpoint) {
-	if mediaType, _, err := mime.ParseMediaType(e.MIMEType); err == nil && mediaType == MIMEForm && e.Method == MethodGet {
+	if e.Method == MethodGet && isForm(e.MIMEType) {
 		v.add(RuleFormOnGet, "declare what it returns, usually application/json", Path{Field("mime_type")},
 			"mime_type %q describes the body of a post request, and this is a get endpoint", e.MIMEType)
 	}
@@ -221,6 +232,14 @@ func (v *warner) descriptor(e Endpoint) {
 	for i, m := range e.Modifiers {
 		v.optionLabels(m, Path{Field("modifiers"), Item(i)})
 	}
+}
+
+func isForm(mimeType string) bool {
+	if mimeType == MIMEJSON { // nearly always
+		return false
+	}
+	mediaType, _, err := mime.ParseMediaType(mimeType)
+	return err == nil && mediaType == MIMEForm
 }
 
 // Warnings returns what is probably unintended in the modifier itself. Paths start at the modifier.

@@ -78,6 +78,12 @@ func TestWorkIsLinear(t *testing.T) {
 		}
 	}
 
+	// Endpoints that clients call alike have nothing to lose to each other: their keys are not compared.
+	alike := manifest(1000, func(i int) string { return fmt.Sprintf("https://{{host}}/v1/feeds/%d/{{id}}", i) }, func(int) []signpost.ContextItem { return []signpost.ContextItem{item("k")} })
+	if n := testing.AllocsPerRun(1, func() { signpost.Overlaps([]signpost.Version{{Manifest: alike}}, nil, nil) }); n > 12*1000 {
+		t.Errorf("%.0f allocations for 1,000 endpoints that are alike", n)
+	}
+
 	// Many services declare the same URL, and there are many endpoints below it.
 	work := func(n int) float64 {
 		var versions []signpost.Version
