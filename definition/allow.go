@@ -166,6 +166,9 @@ func (d *decoder) indexAllowances() {
 
 // unusedAllowances reports allowances that allow nothing or give no reason.
 func (d *decoder) unusedAllowances() {
+	if len(d.allowances) == 0 {
+		return
+	}
 	names := warnings()
 	for _, a := range d.allowances {
 		switch near := spell.Nearest(a.rule, names); {

@@ -33,8 +33,10 @@ func (d *decoder) lint() {
 	}
 	if enabled := d.file.named(d.file.enable); !d.tooManyFeatures(enabled) {
 		for _, v := range d.file.versions {
-			d.lintManifest(v, enabled)
-			d.lintClashes(v, enabled)
+			own := contextOnly(v.manifest)
+			served := own.WithFeatures(enabled...)
+			d.lintManifest(v, enabled, served)
+			d.lintClashes(v, enabled, own, served)
 			d.warnOfDeclared(v, enabled)
 			if !d.served {
 				d.lintVersionsInURLs(v)
@@ -59,16 +61,29 @@ func addressHost(name string) string {
 	return own
 }
 
-// lintManifest applies the rules of package signpost to a version as it is served.
-func (d *decoder) lintManifest(v version, enabled []signpost.Feature) {
+// contextOnly returns a manifest with the URLs and context keys of another, and nothing else.
+func contextOnly(m signpost.Manifest) signpost.Manifest {
+	out := signpost.Manifest{Endpoints: make([]signpost.Endpoint, len(m.Endpoints))}
+	for i, e := range m.Endpoints {
+		out.Endpoints[i] = signpost.Endpoint{URL: e.URL, ContextObj: e.ContextObj}
+	}
+	return out
+}
+
+// lintManifest applies the rules of package signpost to a version as it is served. served has its context keys, with
+// those of the enabled features.
+func (d *decoder) lintManifest(v version, enabled []signpost.Feature, served signpost.Manifest) {
 	own := d.lean(v)
-	manifest := own.WithFeatures(enabled...)
+	manifest := signpost.Manifest{Endpoints: slices.Clone(own.Endpoints)}
+	for i, e := range served.Endpoints {
+		manifest.Endpoints[i].ContextObj = e.ContextObj
+	}
 	for _, f := range manifest.Validate() {
 		d.reportEndpoint(f, v.endpoints[f.Path.Endpoint()])
 	}
 	badHosts := make(map[string]bool)
 	for _, e := range v.manifest.Endpoints {
-		if u, err := signpost.ParseURL(e.URL); err == nil && !d.lintInternationalHost(u, v.endpoints[e.URL].Key) {
+		if !d.lintInternationalHost(signpost.CutURL(e.URL), v.endpoints[e.URL].Key) {
 			badHosts[e.URL] = true
 		}
 	}
@@ -129,14 +144,16 @@ func (d *decoder) lean(v version) signpost.Manifest {
 	return m
 }
 
-// lintInternationalHost checks a host that is not all ASCII, which package signpost cannot do. It reports whether the
-// host is valid.
+// lintInternationalHost checks the host of a valid URL that is not all ASCII, which package signpost cannot do. It
+// reports whether the host is valid.
 func (d *decoder) lintInternationalHost(u signpost.URL, at *tree.Node) bool {
-	name := strings.ReplaceAll(u.Hostname(), signpost.HostPlaceholder, "x")
-	if !isInternational(name) {
+	if !isInternational(u.Hostname()) {
 		return true
 	}
-	_, err := host.Parse(name)
+	if _, err := signpost.ParseURL(u.String()); err != nil {
+		return true // reported already
+	}
+	_, err := host.Parse(strings.ReplaceAll(u.Hostname(), signpost.HostPlaceholder, "x"))
 	if err != nil {
 		d.add(signpost.RuleURL, "", at, "URL %q: %v", u, err)
 	}
@@ -153,19 +170,23 @@ func (d *decoder) lintVersionsInURLs(v version) {
 		declared[other.name] = true
 	}
 	for _, e := range v.manifest.Endpoints {
-		u, err := signpost.ParseURL(e.URL)
-		if err != nil || !u.HasHostPlaceholder() {
-			continue
-		}
-		at := v.endpoints[e.URL]
-		if other := routes.OtherVersion(u, v.name, declared); other != "" {
-			d.add(RuleVersionMismatch, fmt.Sprintf("a manifest lists the URLs of its own version: move it to %s, or correct the URL", other),
-				at.Key, "URL %q of version %s names version %s", e.URL, v.name, other)
+		u := signpost.CutURL(e.URL)
+		if !u.HasHostPlaceholder() {
 			continue
 		}
 		segments := strings.Split(u.Path(), "/")
-		if slices.Contains(segments, v.name) {
-			continue // the other version is that of another API
+		other := routes.OtherVersion(u, v.name, declared)
+		if other == "" && slices.Contains(segments, v.name) {
+			continue // any other version is that of another API
+		}
+		if _, err := signpost.ParseURL(e.URL); err != nil {
+			continue
+		}
+		at := v.endpoints[e.URL]
+		if other != "" {
+			d.add(RuleVersionMismatch, fmt.Sprintf("a manifest lists the URLs of its own version: move it to %s, or correct the URL", other),
+				at.Key, "URL %q of version %s names version %s", e.URL, v.name, other)
+			continue
 		}
 		if i := slices.IndexFunc(segments, routes.ValidVersion); i >= 0 {
 			d.warn(signpost.Finding{

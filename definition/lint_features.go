@@ -157,24 +157,13 @@ func (d *decoder) mayPair() bool {
 }
 
 // lintClashes reports context keys that would clash with those of a feature if --feature enabled it. Otherwise nobody
-// would notice until a deployment fails to start.
-func (d *decoder) lintClashes(v version, enabled []signpost.Feature) {
+// would notice until a deployment fails to start. own has the context keys of the endpoints, and served those with the
+// enabled features.
+func (d *decoder) lintClashes(v version, enabled []signpost.Feature, own, served signpost.Manifest) {
 	if d.served {
 		return
 	}
-	var own signpost.Manifest // the endpoints with context keys, without anything else
-	for _, e := range v.manifest.Endpoints {
-		own.Endpoints = append(own.Endpoints, signpost.Endpoint{URL: e.URL, ContextObj: e.ContextObj})
-	}
-	sent := make([]map[string]string, len(own.Endpoints)) // the keys by the name they are sent under
-	for i, e := range own.WithFeatures(enabled...).Endpoints {
-		for _, item := range e.ContextObj {
-			if sent[i] == nil {
-				sent[i] = make(map[string]string)
-			}
-			sent[i][item.Type+" "+item.SentAs()] = item.Key
-		}
-	}
+	sent := make([]map[string]string, len(own.Endpoints)) // the keys by the name they are sent under; nil until needed
 	for _, feature := range d.file.features {
 		if slices.ContainsFunc(enabled, func(f signpost.Feature) bool { return f.Name == feature.Name }) {
 			continue
@@ -183,15 +172,29 @@ func (d *decoder) lintClashes(v version, enabled []signpost.Feature) {
 			if !d.mayPair() {
 				return
 			}
-			clash := strings.HasSuffix(e.URL, feature.URLSuffix) && slices.ContainsFunc(feature.ContextObj, func(item signpost.ContextItem) bool {
+			if !strings.HasSuffix(e.URL, feature.URLSuffix) {
+				continue
+			}
+			if sent[i] == nil {
+				sent[i] = keysSent(served.Endpoints[i])
+			}
+			if slices.ContainsFunc(feature.ContextObj, func(item signpost.ContextItem) bool {
 				key, taken := sent[i][item.Type+" "+item.SentAs()]
 				return taken && key != item.Key
-			})
-			if clash {
+			}) {
 				d.reportClashes(e, v.endpoints[e.URL], enabled, feature)
 			}
 		}
 	}
+}
+
+// keysSent returns the context keys of an endpoint by the type and name that they are sent under.
+func keysSent(e signpost.Endpoint) map[string]string {
+	sent := make(map[string]string, len(e.ContextObj))
+	for _, item := range e.ContextObj {
+		sent[item.Type+" "+item.SentAs()] = item.Key
+	}
+	return sent
 }
 
 // reportClashes reports the findings about an endpoint that a feature causes.

@@ -203,6 +203,9 @@ func overlapsWith(feature string, without map[*version]bool, files, registered [
 	}
 	var findings []signpost.Finding
 	for i, some := range signpost.Overlaps(all[0], all[1], place) {
+		if len(some) == 0 {
+			continue
+		}
 		places := make(map[string]*endpointAt, len(refs[i].places))
 		for j, e := range all[0][i].Manifest.Endpoints {
 			places[e.URL] = refs[i].places[j]
@@ -267,8 +270,8 @@ func (f *File) unjudged(names []string, used map[*allowance]bool) []signpost.Fin
 // errors. The features that the file enables are applied, and one more if the file has it. If there are several files,
 // {{host}} replaces the host of a served manifest, since all count as registered on the same host.
 func (f *File) comparable(v *version, feature string, several bool) (signpost.Manifest, []*endpointAt) {
-	var m signpost.Manifest
-	var places []*endpointAt
+	m := signpost.Manifest{Endpoints: make([]signpost.Endpoint, 0, len(v.manifest.Endpoints))}
+	places := make([]*endpointAt, 0, len(v.manifest.Endpoints))
 	for i, e := range v.manifest.Endpoints {
 		if !v.places[i].broken {
 			e.Modifiers = nil
