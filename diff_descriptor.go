@@ -114,6 +114,11 @@ func (d *differ) contextItem(p pair[ContextItem]) {
 	inside := place{prefix: fmt.Sprintf("context key %q: ", old.Key), subject: []string{"context", old.Key}}
 	d.text(ChangeContextType, inside, "type", old.Type, new.Type)
 	d.text(ChangeContextMapper, inside, "mapper", old.Mapper, new.Mapper)
+	if old.Mapper != new.Mapper && old.SentAs() == new.SentAs() {
+		last := &d.changes[len(d.changes)-1]
+		last.Level = LevelNotable
+		last.Message += ", which is the key itself: it is sent under the same name"
+	}
 }
 
 // modifier compares two versions of a modifier, ignoring the id.

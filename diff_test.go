@@ -460,3 +460,26 @@ func BenchmarkDiff(b *testing.B) {
 		}
 	}
 }
+
+// A mapper that repeats the key renames nothing.
+func TestDiffMapperThatRepeatsTheKey(t *testing.T) {
+	with := func(mapper string) []signpost.Version {
+		e := signpost.Endpoint{URL: "https://{{host}}/v1/feeds", Name: "Feeds", Method: "get", MIMEType: "application/json"}
+		e.ContextObj = []signpost.ContextItem{{Key: "profile", Type: "ctx", Mapper: mapper}}
+		return []signpost.Version{{Name: "v1", Manifest: signpost.NewManifest(e)}}
+	}
+	for _, test := range []struct {
+		old, new string
+		want     signpost.Level
+	}{
+		{"", "profile", signpost.LevelNotable},
+		{"profile", "", signpost.LevelNotable},
+		{"user", "profile", signpost.LevelBreaking},
+		{"profile", "user", signpost.LevelBreaking},
+	} {
+		changes := signpost.Diff(with(test.old), with(test.new))
+		if len(changes) != 1 || changes[0].Rule != signpost.ChangeContextMapper || changes[0].Level != test.want {
+			t.Errorf("from %q to %q: %v", test.old, test.new, changes)
+		}
+	}
+}
