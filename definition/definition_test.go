@@ -241,7 +241,7 @@ func TestParseManifest(t *testing.T) {
 		{`[]`, `[m:1:1: error: the manifest must be an object, not a list [wrong-type]]`},
 		{`{"endpoints": {}, "version": 1}`, `[m:1:19: error: unknown field "version" in the manifest [unknown-field]]`},
 		{`{"endpoints": {` + endpoint + `, "modifiers": ["limit"]}}}`, `[m:1:128: error: modifier must be an object, not text [wrong-type]]`},
-		{`endpoints: {}`, `[m:1:1: error: "e" where a value belongs [syntax]]`},
+		{`endpoints: {}`, `[m:1:1: error: "endpoints" where JSON begins with { [syntax]]`},
 	} {
 		if got := fmt.Sprint(Lint(ParseManifest("m", []byte(test.text)))); got != test.want {
 			t.Errorf("%s\ngot  %s\nwant %s", test.text, got, test.want)

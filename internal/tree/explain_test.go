@@ -160,9 +160,26 @@ func TestExplainJSON(t *testing.T) {
 		`{"a": [1, 2,]}`:       `1:12 ",": unexpected comma before "]" (JSON has no comma after the last item)`,
 		`{"a": 1,}`:            `1:8 ",": unexpected comma before "}" (JSON has no comma after the last item)`,
 		"{\"a\": 1\n\"b\": 2}": `1:8 "": missing comma after the value (separate the items with commas)`,
-		`{"a" 1}`:              `1:5 "": missing colon after the key ()`,
-		`{a: 1}`:               `1:2 "a": "a" where a key belongs (put it in double quotes)`,
-		`{"a": b}`:             `1:7 "b": "b" where a value belongs (put text in double quotes)`,
+		`{"a" 1}`:              `1:5 "": missing colon after the key (write a colon between key and value)`,
+		`{"name" = "Media"}`:   `1:8 "": missing colon after the key (write a colon between key and value)`,
+		`{"name: "Media"}`:     `1:2 "\"": this quote is not closed (write "name":)`,
+		`{method: "get"}`:      `1:2 "method": "method" where a key belongs (put it in double quotes)`,
+		`{"method": get}`:      `1:12 "get": "get" where a value belongs (put text in double quotes)`,
+		`{"a": True}`:          `1:7 "True": "True" where a value belongs (write true)`,
+		`{"a": tru, "b": 1}`:   `1:7 "tru": "tru" where a value belongs (put text in double quotes)`,
+		`{"a": None}`:          `1:7 "None": "None" where a value belongs (give the field a value, or remove it)`,
+		`{"a": , "b": 1}`:      `1:7 ",": a value is missing here (give the field a value, or remove it)`,
+		`{"a": 1,, "b": 1}`:    `1:9 ",": unexpected comma (remove it)`,
+		`{"a": 1; "b": 1}`:     `1:8 "": missing comma after the value (separate the items with commas)`,
+		`{"a": 017}`:           `1:7 "017": 017 is not a number in JSON (write it in plain digits, such as 20 or 0.5)`,
+		`{"a": [+2]}`:          `1:8 "+2": +2 is not a number in JSON (write it in plain digits, such as 20 or 0.5)`,
+		`{"a": 5.}`:            `1:7 "5.": 5. is not a number in JSON (write it in plain digits, such as 20 or 0.5)`,
+		`{"a": .5}`:            `1:7 ".5": .5 is not a number in JSON (write it in plain digits, such as 20 or 0.5)`,
+		`{"a": NaN}`:           `1:7 "NaN": NaN is not a number in JSON (write it in plain digits, such as 20 or 0.5)`,
+		`{"a": “b”}`:           `1:7 "“": "“" is not a quote in JSON (use straight double quotes: "…")`,
+		"{\u00a0\"a\": 1}":     `1:2 "\u00a0": U+00A0 is not a space in JSON (replace it with a normal space)`,
+		"<!doctype html>\n":    `1:1 "<!doctype": this is HTML or XML, not JSON ()`,
+		"service: Sports\n":    `1:1 "service": "service" where JSON begins with { (if the file is YAML, give it a name that ends in .yaml)`,
 		`{"a": 'b'}`:           `1:7 "'": text in single quotes (JSON uses double quotes: "…")`,
 		`{"a": "b}`:            `1:7 "\"": this quote is not closed (end the text with ")`,
 		"{\"a\": \"b\n\"}":     `1:7 "\"": this quote is not closed (end the text with ")`,
@@ -170,10 +187,20 @@ func TestExplainJSON(t *testing.T) {
 		`{"a": "\x"}`:          `1:9 "x": this is not an escape sequence (write \\ for a backslash)`,
 		`{"a": [1`:             `1:7 "[": "[" is not closed (add the missing ])`,
 		`{"a": {"b": "}"}`:     `1:1 "{": "{" is not closed (add the missing })`,
-		"{} // x":              `1:4 "/": JSON has no comments (remove it)`,
-		"{}\n{}":               `2:1 "{": unexpected text after the value (remove it)`,
-		`{"ä": é}`:             `1:7 "é": "é" where a value belongs (put text in double quotes)`,
+		"{\n  \"a\": {\n    \"b\": {\n    \"c\": [\n    ]\n  }\n}\n": `3:10 "{": "{" is not closed (add the missing })`,
+		"{\n  \"a\": {\n    \"b\": 1\n}\n":                           `2:8 "{": "{" is not closed (add the missing })`,
+		"{} // x":                                                    `1:4 "/": JSON has no comments (remove it)`,
+		"{}\n{}":                                                     `2:1 "{": more than one JSON document in the file (one file holds one service: put the next one into a file of its own)`,
+		`{}}`:                                                        `1:3 "}": "}" closes nothing (remove it)`,
+		`{} x`:                                                       `1:4 "x": unexpected text after the value (remove it)`,
+		`{"ä": é}`:                                                   `1:7 "é": "é" where a value belongs (put text in double quotes)`,
 	} {
-		t.Run(text, func(t *testing.T) { wantProblem(t, Parse([]byte(text), Options{JSON: true}), want) })
+		t.Run(text, func(t *testing.T) {
+			input := []byte(text)
+			wantProblem(t, Parse(input, Options{JSON: true}), want)
+			if string(input) != text {
+				t.Errorf("the input is now %q", input)
+			}
+		})
 	}
 }
