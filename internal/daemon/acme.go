@@ -44,7 +44,7 @@ type acmeManager struct {
 	fetches map[string]*fetch    // of the first certificates of domains
 }
 
-// acmeSilence is how long a failure is not logged again. autocert does not retry during that time either, and only
+// acmeSilence is how long the same failure is not logged again. autocert does not retry during that time either, and only
 // reports that there is no certificate.
 const acmeSilence = time.Minute
 
@@ -100,8 +100,8 @@ func (m *acmeManager) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certifica
 	return m.certificate(hello, handshakeWait)
 }
 
-// certificate is the manager's GetCertificate with a bound on the wait. All who wait for the first certificate of a domain
-// wait for the same request, so that each of them can give up without leaving anything behind.
+// certificate is the manager's GetCertificate with a limited wait. All handshakes that need the first certificate of a
+// domain wait for the same request, so giving up leaves nothing behind.
 func (m *acmeManager) certificate(hello *tls.ClientHelloInfo, wait time.Duration) (*tls.Certificate, error) {
 	domain := hello.ServerName
 	if !slices.Contains(m.domains, domain) || slices.Contains(hello.SupportedProtos, acme.ALPNProto) {
@@ -116,7 +116,7 @@ func (m *acmeManager) certificate(hello *tls.ClientHelloInfo, wait time.Duration
 	if f == nil {
 		f = &fetch{done: make(chan struct{})}
 		m.fetches[domain] = f
-		// Without its connection, which may be gone before the certificate is there.
+		// Without its connection, which may be closed before the certificate arrives.
 		own := &tls.ClientHelloInfo{ServerName: domain, SignatureSchemes: hello.SignatureSchemes, SupportedCurves: hello.SupportedCurves, CipherSuites: hello.CipherSuites}
 		go func() {
 			defer close(f.done)
@@ -136,14 +136,14 @@ func (m *acmeManager) certificate(hello *tls.ClientHelloInfo, wait time.Duration
 	}
 }
 
-// fetch is a request for the first certificate of a domain. Both results are there when it is done.
+// fetch is a request for the first certificate of a domain. Its results are valid once it is done.
 type fetch struct {
 	done chan struct{}
 	cert *tls.Certificate
 	err  error
 }
 
-// get is the manager's GetCertificate, and logs what keeps a domain of ours from its certificate.
+// get is the manager's GetCertificate, and logs why one of our domains has no certificate.
 func (m *acmeManager) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	cert, err := m.Manager.GetCertificate(hello)
 	if err == nil {

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// The bounds on what an ACME directory can make the server do. Whoever runs it is not an enemy, but it may be broken, and
-// whoever is between may be.
+// Limits on what an ACME server can make this one do. It is trusted, but it may be broken, and whatever is in between may
+// be hostile.
 const (
-	// maxACMEResponse is many times a chain of certificates, which is the largest response.
+	// maxACMEResponse is many times the largest response, a certificate chain.
 	maxACMEResponse = 1 << 20
 
 	// maxACMERequest is how long one request may take, including its response.
@@ -22,18 +22,18 @@ const (
 	// maxACMERetry is the longest Retry-After that is honoured. A certificate takes seconds.
 	maxACMERetry = time.Minute
 
-	// handshakeWait is how long a handshake waits for the first certificate of a domain. A client that came too early
-	// has to come again; until then, its connection would take the place of another.
+	// handshakeWait is how long a handshake waits for the first certificate of a domain. After that the client has to
+	// retry, so that its connection does not take up the place of another.
 	handshakeWait = 5 * time.Second
 
-	// startWait is longer than autocert takes for one attempt, which is five minutes at the most.
+	// startWait is longer than one attempt of autocert, which takes at most five minutes.
 	startWait = 6 * time.Minute
 )
 
-// errNoCertificateYet ends a handshake that came too early.
+// errNoCertificateYet ends a handshake for a domain that has no certificate yet.
 var errNoCertificateYet = errors.New("the certificate has not been issued yet")
 
-// boundedTransport bounds the time and the size of responses.
+// boundedTransport limits the time and the size of responses.
 type boundedTransport struct{ http.RoundTripper }
 
 func (b boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -50,7 +50,7 @@ func (b boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// boundedRetry returns a value of Retry-After, in seconds or as a date, that is not further away than maxACMERetry.
+// boundedRetry returns a value of Retry-After, in seconds or as a date, of maxACMERetry at most.
 func boundedRetry(value string, now time.Time) string {
 	wait := maxACMERetry
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
@@ -61,7 +61,7 @@ func boundedRetry(value string, now time.Time) string {
 	return strconv.Itoa(int(wait.Seconds()))
 }
 
-// boundedBody is a body that ends in an error where it has more bytes than it may have.
+// boundedBody is a body that fails once it exceeds its limit.
 type boundedBody struct {
 	io.ReadCloser
 	left   int
