@@ -152,6 +152,10 @@ func replacePlaceholders(s, raw string) (string, *urlError) {
 		name, after, closed := strings.Cut(s[2:], "}}")
 		switch {
 		case !closed:
+			hint := hint
+			if name, _, ok := strings.Cut(s[2:], "}"); ok && validPlaceholder(name) {
+				hint = "write {{" + name + "}}"
+			}
 			return "", badURL(hint, "URL %q has a placeholder that is not closed: %q", raw, s)
 		case !validPlaceholder(name) || strings.HasPrefix(after, "}"):
 			hint := hint

@@ -404,9 +404,9 @@ var urlTests = []struct{ url, message, hint string }{
 	{"https://{{host}}/id}", `URL has a stray "}"`, hintPlaceholder},
 	{"https://{{host}}/id}}", `URL has a stray "}"`, hintPlaceholder},
 	{"https://{{host/a", `URL has a placeholder that is not closed: "{{host"`, hintPlaceholder},
-	{"https://{{host}/a", `URL has a placeholder that is not closed: "{{host}"`, hintPlaceholder},
+	{"https://{{host}/a", `URL has a placeholder that is not closed: "{{host}"`, "write {{host}}"},
 	{"https://{{host}}/{{id", `URL has a placeholder that is not closed: "{{id"`, hintPlaceholder},
-	{"https://{{host}}/{{id}", `URL has a placeholder that is not closed: "{{id}"`, hintPlaceholder},
+	{"https://{{host}}/{{id}", `URL has a placeholder that is not closed: "{{id}"`, "write {{id}}"},
 
 	{"https://{{host}}/a b", `URL has white space in it`, hintSpace},
 	{"https://{{host}}/a ", `URL has white space in it`, hintSpace},

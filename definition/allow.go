@@ -170,11 +170,13 @@ func (d *decoder) unusedAllowances() {
 		return
 	}
 	names := warnings()
+	failed := slices.ContainsFunc(d.findings, func(f signpost.Finding) bool { return f.Severity == signpost.SeverityError })
 	for _, a := range d.allowances {
 		switch near := spell.Nearest(a.rule, names); {
 		case a.used && !a.reasoned:
 			d.warnAllow(a.at, nil, fmt.Sprintf("# signpost: allow %s because …", a.rule), "allow gives no reason for %s", a.rule)
 		case a.used:
+		case slices.Contains(names, a.rule) && failed: // the warning may appear once the errors are fixed
 		case slices.Contains(names, a.rule):
 			before := len(d.findings)
 			d.warnAllow(a.at, a.removal(), "remove it", "nothing here is reported as %s", a.rule)

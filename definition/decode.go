@@ -88,12 +88,14 @@ func (d *decoder) unknownField(n *tree.Node, f tree.Field, what string, readers 
 		names[i] = r.name
 	}
 	message := fmt.Sprintf("unknown field %q in %s", f.Key.Text, what)
-	word, rest, _ := strings.Cut(f.Key.Text, " ")
-	if f.Value.Kind == tree.Null && rest != "" && slices.Contains(names, word) {
-		d.add(RuleUnknownField, fmt.Sprintf("a colon is missing: %s: %s", word, rest), f.Key, "%s", message)
-		d.broken[f.Value] = true
-		d.mean(n, word, f)
-		return
+	for _, missing := range []struct{ after, what string }{{" ", "a colon is missing"}, {":", "a space is missing after the colon"}} {
+		word, rest, _ := strings.Cut(f.Key.Text, missing.after)
+		if f.Value.Kind == tree.Null && rest != "" && slices.Contains(names, word) {
+			d.add(RuleUnknownField, fmt.Sprintf("%s: %s: %s", missing.what, word, rest), f.Key, "%s", message)
+			d.broken[f.Value] = true
+			d.mean(n, word, f)
+			return
+		}
 	}
 	if synonym := synonyms[f.Key.Text]; slices.Contains(names, synonym) {
 		names = []string{synonym}
@@ -204,11 +206,49 @@ func (d *decoder) is(n *tree.Node, what string, want tree.Kind) bool {
 		if lower := strings.ToLower(n.Text); lower == "true" || lower == "false" {
 			f.Fix = d.replacement(n, lower == "true")
 		}
+	case n.Kind == tree.Null && slices.Contains(requiredFields, what):
+		f.Hint = "give it a value"
 	case n.Kind == tree.Null:
 		f.Hint = "give it a value, or remove the field"
+	case want == tree.Bool:
+		f.Hint = "write true or false"
+	default:
+		what, _, _ = strings.Cut(what, " v") // such as version v1
+		f.Hint = forms[form{what, want}]
 	}
 	d.report(f, n)
 	return false
+}
+
+// requiredFields lists fields that are always required where they occur.
+var requiredFields = []string{"id", "key", "kind", "label", "method", "mime_type", "name", "type", "value", "versions", "endpoints"}
+
+// form identifies what a hint shows.
+type form struct {
+	what string
+	kind tree.Kind
+}
+
+// forms shows what to write in place of a value of the wrong kind.
+var forms = map[form]string{
+	{"the definition", tree.Object}: "versions: {v1: {endpoints: {…}}}",
+	{"versions", tree.Object}:       "such as versions: {v1: {endpoints: {…}}}",
+	{"version", tree.Object}:        "such as v1: {endpoints: {…}}",
+	{"endpoints", tree.Object}:      "the URL is the key: https://{{host}}/v1/feeds: {name: Feeds, method: get, mime_type: application/json}",
+	{"endpoint", tree.Object}:       "such as {name: Feeds, method: get, mime_type: application/json}",
+	{"modifiers", tree.Object}:      "give each one a name: modifiers: {limit: {kind: number, …}}",
+	{"modifiers", tree.List}:        "such as [limit], with the names of shared modifiers",
+	{"modifier", tree.Object}:       "such as {kind: text, id: …, name: …, key: …, label: …}",
+	{"params", tree.List}:           "such as [{key: …, ui: {label: …}, schema: {type: string}}]",
+	{"options", tree.List}:          "such as [{value: newest, label: Newest first}]",
+	{"option", tree.Object}:         "such as {value: newest, label: Newest first}",
+	{"context_obj", tree.List}:      "such as [{key: user_account.profile, type: ctx}]",
+	{"context item", tree.Object}:   "such as {key: user_account.profile, type: ctx}",
+	{"context_keys", tree.Object}:   "such as {user_account.profile: The profile that the viewer chose}",
+	{"features", tree.Object}:       "such as {parental-control: {url_suffix: /kids, context_obj: […]}}",
+	{"feature", tree.Object}:        "such as {url_suffix: /kids, context_obj: […]}",
+	{"enable", tree.List}:           "such as [authentication]",
+	{"allow", tree.Object}:          "such as {plain-http: the partner has no TLS}",
 }
 
 func (d *decoder) list(n *tree.Node, what string) []*tree.Node {

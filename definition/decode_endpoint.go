@@ -3,6 +3,8 @@ package definition
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"signpost"
 	"signpost/internal/tree"
@@ -96,6 +98,14 @@ func (d *decoder) modifierOrName(n *tree.Node) (signpost.Modifier, *Deprecation)
 		d.broken[n] = true
 	case shared == nil && d.broken[n]:
 	case shared == nil:
+		if words := strings.Fields(n.Text); len(words) > 1 && !slices.ContainsFunc(words, func(name string) bool { return d.shared[name] == nil }) {
+			for _, name := range words {
+				d.shared[name].used = true
+			}
+			d.broken[n] = true
+			d.add(RuleUnknownModifier, "separate the names with commas: "+strings.Join(words, ", "), n, "there is no shared modifier %q", n.Text)
+			break
+		}
 		meant := d.unknown(RuleUnknownModifier, n, d.sharedNames, fmt.Sprintf("there is no shared modifier %q", n.Text))
 		if other := d.shared[meant]; other != nil {
 			other.used = true
@@ -150,7 +160,7 @@ var (
 func (d *decoder) modifier(n *tree.Node) (signpost.Modifier, *Deprecation) {
 	if n.Kind == tree.String && !d.served && !d.broken[n] {
 		d.broken[n] = true
-		d.add(signpost.RuleWrongType, "such as {kind: text, id: …, name: …, key: …, label: …}", n, "modifier must be an object, not text")
+		d.add(signpost.RuleWrongType, forms[form{"modifier", tree.Object}], n, "modifier must be an object, not text")
 	}
 	if !d.is(n, "modifier", tree.Object) {
 		return signpost.Modifier{}, nil
@@ -286,6 +296,9 @@ func (d *decoder) options(n *tree.Node) (options []signpost.Option, unread bool)
 			o = d.bareOption(item)
 		} else {
 			unread = !d.object(item, "option", d.text("value", &o.Value), d.text("label", &o.Label)) || unread
+			if _, value := d.field(item, "value"); value != nil && value.Kind == tree.Null {
+				unread = true
+			}
 		}
 		options = append(options, o)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"signpost"
 	"signpost/internal/routes"
@@ -149,9 +150,21 @@ func (d *decoder) readVersions(n *tree.Node) {
 		d.incomplete = true
 		return
 	}
-	for _, f := range n.Fields {
+	for i, f := range n.Fields {
 		v := version{name: f.Key.Text}
+		if i+1 < len(n.Fields) && f.Value.Kind == tree.Null && n.Fields[i+1].Key.Text == "endpoints" {
+			continue // its endpoints are next to it
+		}
 		switch {
+		case f.Key.Text == "endpoints": // a forgotten level, or one that is not indented
+			v, hint := version{name: "v1", guessed: true}, "put endpoints under v1:"
+			if i > 0 && n.Fields[i-1].Value.Kind == tree.Null && routes.ValidVersion(n.Fields[i-1].Key.Text) {
+				v.name = n.Fields[i-1].Key.Text
+				hint = fmt.Sprintf("it belongs to %s: indent it and everything in it", v.name)
+			}
+			d.add(RuleUnknownField, hint, f.Key, `"endpoints" is not a version`)
+			d.manifest(tree.Field{Key: n, Value: n}, v)
+			continue
 		case routes.ValidVersion(f.Key.Text):
 		case d.isExtension(f.Key.Text):
 			continue
@@ -201,6 +214,13 @@ func (d *decoder) manifest(f tree.Field, v version) {
 		readers = append(readers, d.deprecation(func(dep *Deprecation) { v.deprecated = dep }))
 	}
 	before := len(d.findings)
+	if !d.served && onlyURLs(f.Value) {
+		first := f.Value.Fields[0].Key
+		d.add(RuleUnknownField, "put the URLs under endpoints:", first, "unknown field %q in %s", first.Text, what)
+		readers[0].read(f.Value)
+		d.file.versions = append(d.file.versions, v)
+		return
+	}
 	ok := d.object(f.Value, what, readers...)
 	if key, _ := d.field(f.Value, "endpoints"); ok && key == nil {
 		if len(d.findings) == before { // otherwise they are probably under an unknown field
@@ -210,6 +230,11 @@ func (d *decoder) manifest(f tree.Field, v version) {
 	}
 	d.incomplete = d.incomplete || !ok
 	d.file.versions = append(d.file.versions, v)
+}
+
+// onlyURLs reports whether the keys of an object are URLs.
+func onlyURLs(n *tree.Node) bool {
+	return len(n.Fields) > 0 && !slices.ContainsFunc(n.Fields, func(f tree.Field) bool { return !strings.Contains(f.Key.Text, "://") })
 }
 
 func fieldValue(n *tree.Node, name string) *tree.Node {

@@ -200,7 +200,7 @@ func (d *decoder) lintVersionsInURLs(v version) {
 
 // warnUnusedModifiers reports shared modifiers that no endpoint uses.
 func (d *decoder) warnUnusedModifiers() {
-	if d.incomplete {
+	if d.incomplete || d.duplicated {
 		return // the part that was not read may use them
 	}
 	for _, shared := range d.modifiers {

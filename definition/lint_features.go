@@ -66,6 +66,9 @@ func (d *decoder) tooManyFeatures(enabled []signpost.Feature) bool {
 
 // warnIdleFeatures reports enabled features that apply to no endpoint of a version.
 func (d *decoder) warnIdleFeatures(enabled []signpost.Feature) {
+	if d.duplicated {
+		return // the other URL may be the one that was meant
+	}
 	for _, feature := range enabled {
 		var idle []string
 		judged := 0

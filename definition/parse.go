@@ -25,8 +25,9 @@ type parser struct {
 	broken   map[*tree.Node]bool // already reported: consequences are not
 	findings []signpost.Finding
 
-	rest int              // number of findings beyond the limit
-	last signpost.Finding // the first of these
+	duplicated bool             // a URL occurs twice, and the second endpoint is not read
+	rest       int              // number of findings beyond the limit
+	last       signpost.Finding // the first of these
 }
 
 // newParser parses the text into a tree. The format is JSON if asJSON is set or the name or the text suggests it.
@@ -39,6 +40,7 @@ func newParser(name string, text []byte, asJSON bool) *parser {
 		}[problem.Kind]
 		p.add(rule, problem.Hint, problem.At, "%s", problem.Message)
 		p.broken[problem.Value] = true
+		p.duplicated = p.duplicated || problem.Kind == tree.DuplicateKey && strings.Contains(problem.At.Text, "://")
 	}
 	if len(p.findings) == 0 && (p.doc.Root == nil || p.doc.Root.Kind == tree.Null) {
 		p.doc.Root = nil

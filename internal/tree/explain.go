@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -27,7 +29,7 @@ func (d *Document) explainYAML(err error, maxDepth int) {
 	case e.is("no documents in stream"): // the caller reports an empty file
 	case e.is(errTooDeep.Error()):
 		d.tooDeep(e.at, maxDepth)
-	case e.conflict(), e.control(), e.documents(), e.tab(): // first, because these confuse everything below them
+	case e.conflict(), e.control(), e.documents(), e.tab(), e.otherSpace(): // first, because these confuse everything below them
 	case e.is("unexpected end of stream"):
 		e.unclosedQuote(e.context)
 	case e.is("mapping values are not allowed"):
@@ -101,7 +103,11 @@ func (e *explainer) documents() bool {
 		line := e.Line(number)
 		marker := bytes.HasPrefix(line, []byte("---")) || bytes.HasPrefix(line, []byte("..."))
 		if start, end := e.bounds(number); marker && started {
-			e.report(start, end, "one file holds one service: put the next one into a file of its own", "more than one YAML document in the file")
+			hint := "one file holds one service: put the next one into a file of its own"
+			if _, more := e.after(number); !more {
+				hint = "remove this line: nothing follows it"
+			}
+			e.report(start, end, hint, "more than one YAML document in the file")
 			return true
 		}
 		started = started || len(stripComment(string(line))) > 0 && line[0] != '%'
@@ -120,6 +126,30 @@ func (e *explainer) tab() bool {
 		if e.Text[at] == '\t' {
 			e.report(at, at+1, "YAML is indented with spaces, not tabs", "a tab in the indentation")
 			return true
+		}
+	}
+	return false
+}
+
+// otherSpace reports white space that looks like a space, but is text to YAML, on the line or the one above: in the
+// indentation, or after a colon.
+func (e *explainer) otherSpace() bool {
+	lines := []int{e.line}
+	if above, ok := e.before(e.line); ok {
+		lines = []int{above.number, e.line}
+	}
+	for _, number := range lines {
+		if number == 0 {
+			continue
+		}
+		start, _ := e.bounds(number)
+		expected := true
+		for i, r := range string(e.Line(number)) {
+			if expected && r > unicode.MaxASCII && unicode.IsSpace(r) {
+				e.report(start+i, start+i+utf8.RuneLen(r), "replace it with a normal space", "U+%04X is not a space in YAML", r)
+				return true
+			}
+			expected = r == ':' || r == ' ' && expected
 		}
 	}
 	return false
@@ -146,7 +176,12 @@ func (e *explainer) scalar() {
 		e.report(e.context, e.context+1, "put it in quotes: "+quoted(text), "plain text cannot begin with %q", firstRune(text))
 	case e.is("unknown anchor"):
 		text := string(e.Text[start:end])
-		e.report(start, end, "put it in quotes if it is text", "alias %s names no anchor", text)
+		hint := fmt.Sprintf("put it in quotes if it is text; if it is an alias, mark the value with &%s above", text[1:])
+		if i := bytes.Index(e.Text[end:], []byte("&"+text[1:])); i >= 0 {
+			line, _ := e.Position(end + i)
+			hint = fmt.Sprintf("the anchor on line %d must come first", line)
+		}
+		e.report(start, end, hint, "alias %s names no anchor", text)
 	default:
 		e.report(e.at, e.at+1, "", "%s", strings.TrimPrefix(e.message, "yaml: "))
 	}

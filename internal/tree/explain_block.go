@@ -10,6 +10,7 @@ type blockLine struct {
 	number int
 	indent int    // number of spaces before the text
 	item   bool   // it begins with "- "
+	inner  int    // number of characters before text
 	text   string // without indentation, comment and "- "
 	key    string // "" if none
 	value  string // what follows the colon
@@ -26,6 +27,7 @@ func (e *explainer) block(number int) (blockLine, bool) {
 	if rest, ok := strings.CutPrefix(b.text, "- "); ok || b.text == "-" {
 		b.item, b.text = true, strings.TrimLeft(rest, " ")
 	}
+	b.inner = len(text) - len(b.text)
 	b.key, b.value = splitKey(b.text)
 	return b, true
 }
@@ -92,8 +94,12 @@ func (e *explainer) colon() {
 		e.report(start, start+len(text), b.key+": "+quoted(text), `text with ": " in it needs quotes`)
 	case ok && above.key == "" && !e.continues(above):
 		e.missingColon(above.number)
-	case ok && above.value != "" && b.indent > above.indent:
-		e.reportLine(b, "indent it by "+spaces(above.indent)+" as well",
+	case ok && above.value != "" && b.indent > above.inner:
+		if parent, ok := e.before(above.number); ok && parent.key != "" && parent.value == "" && parent.inner == above.indent && !above.item {
+			e.misplaced(above, b) // it belongs below the line above it, as this line shows
+			return
+		}
+		e.reportLine(b, "indent it by "+spaces(above.inner)+" as well",
 			"indented by %s, deeper than %s on line %d, which has a value already", spaces(b.indent), shortened(above.key), above.number)
 	default:
 		e.reportLine(b, "put the text in quotes", `text over several lines that has ": " in it needs quotes`)
@@ -122,7 +128,9 @@ func (e *explainer) missingColon(number int) {
 		e.reportLine(b, name+": "+value, "missing space after the colon")
 		return
 	}
-	rest = strings.TrimSpace(strings.TrimPrefix(rest, "="))
+	for _, other := range []string{"=", "："} { // written for a colon
+		first, rest = strings.TrimSuffix(first, other), strings.TrimSpace(strings.TrimPrefix(rest, other))
+	}
 	e.reportLine(b, strings.TrimSpace(first+": "+rest), "missing colon after %s", shortened(first))
 }
 
@@ -171,13 +179,18 @@ func (e *explainer) behindValue(b blockLine) {
 func (e *explainer) itemAmongFields(b blockLine) {
 	for above, ok := e.before(b.number); ok && above.indent >= b.indent; above, ok = e.before(above.number) {
 		if above.item && above.indent != b.indent {
-			e.reportLine(b, "indent it by "+spaces(above.indent)+" as well",
-				"indented by %s, but the item on line %d is indented by %d", spaces(b.indent), above.number, above.indent)
+			e.misplacedItem(b, above)
 			return
 		}
 	}
 	e.report(e.start(b), e.start(b)+1, "put the list below the field that it belongs to, or in brackets behind it",
 		"a list item among the fields of an object")
+}
+
+// misplacedItem explains a list item that should be indented like another one.
+func (e *explainer) misplacedItem(b, other blockLine) {
+	e.reportLine(b, "indent it by "+spaces(other.indent)+" as well",
+		"indented by %s, but the item on line %d is indented by %d", spaces(b.indent), other.number, other.indent)
 }
 
 // indentation explains a line whose indentation matches none of the enclosing objects.
@@ -206,8 +219,13 @@ func (e *explainer) indentation(b blockLine) {
 		e.unindented(b, best)
 		return
 	}
-	e.reportLine(b, "indent it by "+spaces(best.indent), "indented by %s, but %s on line %d is indented by %d",
-		spaces(b.indent), shortened(nameOf(best)), best.number, best.indent)
+	e.misplaced(b, best)
+}
+
+// misplaced explains a line that should be indented like another one.
+func (e *explainer) misplaced(b, other blockLine) {
+	e.reportLine(b, "indent it by "+spaces(other.indent), "indented by %s, but %s on line %d is indented by %d",
+		spaces(b.indent), shortened(nameOf(other)), other.number, other.indent)
 }
 
 // after returns the nearest non-blank line below.
@@ -240,9 +258,19 @@ func (e *explainer) unindented(b, other blockLine) {
 	e.reportLine(b, "start it without spaces", "indented by %s, but %s on line %d is not indented", spaces(b.indent), shortened(nameOf(other)), other.number)
 }
 
-// fieldInList explains a key where the next list item is expected.
+// fieldInList explains a line where the next list item is expected.
 func (e *explainer) fieldInList() {
 	b, _ := e.block(e.line)
+	if rest, ok := strings.CutPrefix(b.text, "-"); ok && !b.item {
+		e.reportLine(b, "- "+rest, "missing space after the dash")
+		return
+	}
+	for above, ok := e.before(b.number); ok && b.item; above, ok = e.before(above.number) {
+		if above.item && above.indent < b.indent {
+			e.misplacedItem(b, above)
+			return
+		}
+	}
 	e.reportLine(b, `begin it with "- ", or indent it like the other fields of its item`, "a field among the items of a list")
 }
 

@@ -227,3 +227,22 @@ func TestFailures(t *testing.T) {
 		t.Error("the aliases are not counted")
 	}
 }
+
+func TestYAMLDirective(t *testing.T) {
+	for _, text := range []string{"%YAML 1.2\n---\na: 1\n", "# about\n\n%YAML 1.2\n---\na: 1\n", "%YAML 1.1\n---\na: 1\n"} {
+		input := []byte(text)
+		doc := Parse(input, Options{})
+		if len(doc.Problems) > 0 || doc.Root.Fields[0].Value.Text != "1" {
+			t.Errorf("%q: %+v", text, doc.Problems)
+		}
+		if string(input) != text {
+			t.Errorf("the input is now %q", input)
+		}
+	}
+}
+
+// The finding is where the merge is, not where the anchor is.
+func TestMergeOfText(t *testing.T) {
+	doc := Parse([]byte("x: &x text\ny:\n  <<: *x\n"), Options{})
+	wantProblem(t, doc, `3:3 "<<": << cannot merge text (<< takes an alias of an object, such as <<: *defaults)`)
+}

@@ -3,6 +3,7 @@ package tree
 import (
 	"bytes"
 	"errors"
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -14,8 +15,13 @@ func (d *Document) parseYAML(opts Options) *Node {
 		d.tooMany(at)
 		return nil
 	}
+	text := d.Text
+	if at := version12.FindIndex(text); at != nil {
+		text = bytes.Clone(text)
+		text[at[1]-1] = '1' // the library reads YAML 1.2, but rejects its directive
+	}
 	var doc yaml.Node
-	if err := yaml.Load(d.Text, &doc, yaml.WithPlugin(depthLimit(opts.MaxDepth))); err != nil {
+	if err := yaml.Load(text, &doc, yaml.WithPlugin(depthLimit(opts.MaxDepth))); err != nil {
 		d.explainYAML(err, opts.MaxDepth)
 		return nil
 	}
@@ -29,6 +35,9 @@ func (d *Document) parseYAML(opts Options) *Node {
 	}
 	return root
 }
+
+// version12 matches a text that begins with the directive %YAML 1.2, up to the 2.
+var version12 = regexp.MustCompile(`^(?:[ \t]*(?:#[^\n]*)?\r?\n)*%YAML[ \t]+1\.2`)
 
 // depthLimit stops the library if brackets alone, or indentation alone, are nested too deep. The converter counts both
 // together.
@@ -206,7 +215,7 @@ func (c *yamlConverter) list(n *Node, y *yaml.Node, depth int) (height int) {
 
 func (c *yamlConverter) object(n *Node, y *yaml.Node, depth int) (height int) {
 	n.Kind, n.Fields = Object, make([]Field, 0, len(y.Content)/2)
-	var merged []*Node
+	var merged []merge
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		key := c.key(y.Content[i])
 		value, below := c.convert(y.Content[i+1], depth+1)
@@ -219,9 +228,11 @@ func (c *yamlConverter) object(n *Node, y *yaml.Node, depth int) (height int) {
 		case key.Kind != String:
 			c.badKey(n, key)
 		case isMerge(y.Content[i]) && value.Kind == List:
-			merged = append(merged, value.Items...)
+			for _, item := range value.Items {
+				merged = append(merged, merge{key, item})
+			}
 		case isMerge(y.Content[i]):
-			merged = append(merged, value)
+			merged = append(merged, merge{key, value})
 		default:
 			c.addField(n, Field{key, value})
 		}
@@ -234,7 +245,8 @@ func (c *yamlConverter) object(n *Node, y *yaml.Node, depth int) (height int) {
 	// An object's own fields override merged ones; of several merged objects, the first wins.
 	for _, m := range merged {
 		if m.Kind != Object {
-			c.problem(BadValue, m, "<< takes an alias of an object, such as <<: *defaults", "<< cannot merge %s", m.Kind)
+			c.problem(BadValue, m.key, "<< takes an alias of an object, such as <<: *defaults", "<< cannot merge %s", m.Kind)
+			c.Problems[len(c.Problems)-1].Value = n // what it lacks may be in there
 			continue
 		}
 		if c.left -= 2 * len(m.Fields); c.left < 0 {
@@ -283,6 +295,12 @@ func (c *yamlConverter) badKey(object, key *Node) {
 		return
 	}
 	c.problem(BadKey, key, "", "a key must be text, not %s", key.Kind)
+}
+
+// merge is a value to merge into an object, with its key <<.
+type merge struct {
+	key *Node
+	*Node
 }
 
 func isMerge(key *yaml.Node) bool {
