@@ -241,21 +241,32 @@ func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
 		go poller.Run(ctx, remote, arrivals)
 	}
 	definitions, certificates := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	demand := func(to chan<- os.Signal, s os.Signal) bool {
+		select {
+		case to <- s:
+			return true
+		default: // a reload is already pending
+			return false
+		}
+	}
 	go func() {
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case s := <-reload:
-				for _, poller := range pollers {
-					poller.Hurry()
-				}
-				for _, to := range []chan os.Signal{definitions, certificates} {
-					select {
-					case to <- s:
-					default: // a reload is already pending
+				d.publisher.demands.start(func() (checks int) {
+					for _, poller := range pollers {
+						if poller.Hurry() {
+							checks++
+						}
 					}
-				}
+					if demand(definitions, s) {
+						checks++
+					}
+					return checks
+				})
+				demand(certificates, s)
 			}
 		}
 	}()

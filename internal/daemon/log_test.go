@@ -2,6 +2,7 @@ package daemon_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -149,14 +150,28 @@ func TestReloadOnDemand(t *testing.T) {
 		t.Errorf("the log says %v", line)
 	}
 
-	// A remote source is polled, too.
-	remote := newSource(t)
-	remote.set(feeds("one", 1), http.StatusOK)
-	p = startServe(t, remote.URL, "--watch=false")
-	p.signal(t, syscall.SIGHUP)
-	waitFor(t, "a request to the source", func() bool {
+	// Remote sources are polled, too, and the log says once what came of it all.
+	var remotes []*definitionSource
+	file := filepath.Join(t.TempDir(), "a.json")
+	write(t, file, service("/a", "a", 1))
+	args := []string{file, "--watch=false"}
+	for _, base := range []string{"/one", "/two"} {
+		remote := newSource(t)
+		remote.set(service(base, "one", 1), http.StatusOK)
+		remotes, args = append(remotes, remote), append(args, remote.URL)
+	}
+	p = startServe(t, args...)
+	for n := 1; n <= 3; n++ {
+		for i, base := range []string{"/one", "/two"} {
+			remotes[i].set(service(base, fmt.Sprint("at demand ", n), 1), http.StatusOK)
+		}
+		demand(n, map[string]float64{"changed": 2, "unreadable_sources": 0})
+	}
+	for _, remote := range remotes {
 		remote.mu.Lock()
-		defer remote.mu.Unlock()
-		return remote.requests == 2 && len(p.logged("reloaded on demand")) == 2 // immediately, and when it has responded
-	})
+		if remote.requests != 4 {
+			t.Errorf("a source got %d requests, want one at the start and one per demand", remote.requests)
+		}
+		remote.mu.Unlock()
+	}
 }

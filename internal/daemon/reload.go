@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -36,6 +37,7 @@ type publisher struct {
 	unkept   map[source.Remote]unkept
 	parsed   int          // bytes parsed since memory was last released
 	revision atomic.Value // a string: the revision of everything published
+	demands  demands
 }
 
 // served is a definition, as last read and as last good. It keeps neither the text nor the parse tree.
@@ -406,6 +408,30 @@ func (p *publisher) keep(changed []*served) {
 	}
 }
 
+// demands counts the checks that reloads on demand consist of: an immediate one, and one for each remote source when it
+// has responded. What they have found is logged once, after the last of them.
+type demands struct {
+	mu   sync.Mutex
+	open int // checks that are still to be made
+
+	changed, withdrawn int // found so far; used by reload only
+}
+
+// start calls a function that requests checks and returns their number.
+func (d *demands) start(request func() (checks int)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.open += request()
+}
+
+// done counts a check, and reports whether it was the last.
+func (d *demands) done() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.open--
+	return d.open == 0
+}
+
 // reload is update for a running server: the result is logged. If the reload was demanded, it is logged even if nothing
 // has changed.
 func (p *publisher) reload(ctx context.Context, demanded bool) {
@@ -415,13 +441,19 @@ func (p *publisher) reload(ctx context.Context, demanded bool) {
 	LogFindings(ctx, p.log, out.Findings)
 	p.logResult(out)
 	if demanded {
+		d := &p.demands
+		d.changed, d.withdrawn = d.changed+len(out.changed), d.withdrawn+len(out.withdrawn)
+		if !d.done() {
+			return
+		}
 		rejected := 0
 		for _, s := range p.served {
 			if s.rejected {
 				rejected++
 			}
 		}
-		p.log.Info("reloaded on demand", "definitions", len(p.served), "changed", len(out.changed), "withdrawn", len(out.withdrawn),
+		p.log.Info("reloaded on demand", "definitions", len(p.served), "changed", d.changed, "withdrawn", d.withdrawn,
 			"rejected", rejected, "unreadable_sources", len(out.Errors), "revision", p.revision.Load())
+		d.changed, d.withdrawn = 0, 0
 	}
 }

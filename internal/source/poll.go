@@ -18,11 +18,13 @@ func NewPoller(interval time.Duration) *Poller {
 	return &Poller{Interval: interval, hurry: make(chan struct{}, 1)}
 }
 
-// Hurry makes Run poll immediately.
-func (p *Poller) Hurry() {
+// Hurry makes Run poll immediately. It returns false if an earlier call is still pending.
+func (p *Poller) Hurry() bool {
 	select {
 	case p.hurry <- struct{}{}:
-	default: // already pending
+		return true
+	default:
+		return false
 	}
 }
 
