@@ -145,7 +145,7 @@ func replacePlaceholders(s, raw string) (string, *urlError) {
 		if !strings.HasPrefix(s, "{{") {
 			hint := hint
 			if name, _, ok := strings.Cut(s[1:], "}"); ok && s[0] == '{' && validPlaceholder(name) {
-				hint = "write {{" + name + "}}"
+				hint = "write " + placeholder(name)
 			}
 			return "", badURL(hint, "URL %q has a stray %q", raw, s[:1])
 		}
@@ -154,13 +154,13 @@ func replacePlaceholders(s, raw string) (string, *urlError) {
 		case !closed:
 			hint := hint
 			if name, _, ok := strings.Cut(s[2:], "}"); ok && validPlaceholder(name) {
-				hint = "write {{" + name + "}}"
+				hint = "write " + placeholder(name)
 			}
 			return "", badURL(hint, "URL %q has a placeholder that is not closed: %q", raw, s)
 		case !validPlaceholder(name) || strings.HasPrefix(after, "}"):
 			hint := hint
 			if trimmed := strings.TrimSpace(name); validPlaceholder(trimmed) {
-				hint = "write {{" + trimmed + "}}"
+				hint = "write " + placeholder(trimmed)
 			}
 			return "", badURL(hint, "URL %q has a malformed placeholder: %q", raw, s[:len(s)-len(after)])
 		case name != "host" && strings.EqualFold(name, "host"):
@@ -177,12 +177,16 @@ var anyPlaceholder = regexp.MustCompile(`\$?\{\{?\s*([^\s{}]+)\s*\}\}?`)
 // repairPlaceholders returns a URL with all its placeholders in the form {{name}}. Capitals of {{host}} are lower-cased.
 func repairPlaceholders(url string) string {
 	return anyPlaceholder.ReplaceAllStringFunc(url, func(found string) string {
-		name := anyPlaceholder.FindStringSubmatch(found)[1]
-		if strings.EqualFold(name, "host") {
-			name = "host"
-		}
-		return "{{" + name + "}}"
+		return placeholder(anyPlaceholder.FindStringSubmatch(found)[1])
 	})
+}
+
+// placeholder returns {{name}}. A host in capitals is lower-cased.
+func placeholder(name string) string {
+	if strings.EqualFold(name, "host") {
+		name = "host"
+	}
+	return "{{" + name + "}}"
 }
 
 // validPlaceholder reports whether name can be the field name of an entry: no braces, quotes or delimiters.

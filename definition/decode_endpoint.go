@@ -40,6 +40,9 @@ func (d *decoder) endpoint(f tree.Field, version string) signpost.Endpoint {
 }
 
 func (d *decoder) contextItems(n *tree.Node) []signpost.ContextItem {
+	if d.oneItemPerField(n, "key", "type", "required", "mapper") {
+		return nil
+	}
 	var items []signpost.ContextItem
 	for _, item := range d.list(n, "context_obj") {
 		var c signpost.ContextItem
@@ -64,6 +67,23 @@ func (d *decoder) contextItems(n *tree.Node) []signpost.ContextItem {
 		items = append(items, c)
 	}
 	return items
+}
+
+// oneItemPerField reports a list in which each field of its first item is an item of its own.
+func (d *decoder) oneItemPerField(n *tree.Node, fields ...string) bool {
+	if n.Kind != tree.List || len(n.Items) < 2 || d.served || d.broken[n] {
+		return false
+	}
+	for _, item := range n.Items {
+		if item.Kind != tree.Object || len(item.Fields) != 1 || !slices.Contains(fields, item.Fields[0].Key.Text) {
+			return false
+		}
+		fields = slices.DeleteFunc(slices.Clone(fields), func(name string) bool { return name == item.Fields[0].Key.Text })
+	}
+	d.broken[n] = true
+	first, second := n.Items[0].Fields[0].Key, n.Items[1].Fields[0].Key
+	d.add(signpost.RuleWrongType, "put the fields of an item together: only the first has a dash", second, "%s is an item of its own, next to %s", second.Text, first.Text)
+	return true
 }
 
 type sharedModifier struct {
@@ -289,6 +309,9 @@ func (d *decoder) param(n *tree.Node) signpost.Param {
 // empty options are a mistake.
 func (d *decoder) options(n *tree.Node) (options []signpost.Option, unread bool) {
 	options = []signpost.Option{}
+	if d.oneItemPerField(n, "value", "label") {
+		return options, true
+	}
 	for _, item := range d.list(n, "options") {
 		var o signpost.Option
 		unread = unread || d.broken[item]

@@ -77,7 +77,13 @@ func (d *decoder) warnIdleFeatures(enabled []signpost.Feature) {
 				continue // a version without endpoints
 			}
 			judged++
-			if !slices.ContainsFunc(v.manifest.Endpoints, func(e signpost.Endpoint) bool { return strings.HasSuffix(e.URL, feature.URLSuffix) }) {
+			if !slices.ContainsFunc(v.manifest.Endpoints, func(e signpost.Endpoint) bool {
+				if strings.HasSuffix(e.URL, feature.URLSuffix) {
+					return true
+				}
+				_, err := signpost.ParseURL(e.URL)
+				return err != nil // once corrected, it may end in the suffix
+			}) {
 				idle = append(idle, v.name)
 			}
 		}

@@ -25,7 +25,7 @@ type parser struct {
 	broken   map[*tree.Node]bool // already reported: consequences are not
 	findings []signpost.Finding
 
-	duplicated bool             // a URL occurs twice, and the second endpoint is not read
+	duplicated bool             // a key occurs twice, and what the second one has is not read
 	rest       int              // number of findings beyond the limit
 	last       signpost.Finding // the first of these
 }
@@ -40,7 +40,7 @@ func newParser(name string, text []byte, asJSON bool) *parser {
 		}[problem.Kind]
 		p.add(rule, problem.Hint, problem.At, "%s", problem.Message)
 		p.broken[problem.Value] = true
-		p.duplicated = p.duplicated || problem.Kind == tree.DuplicateKey && strings.Contains(problem.At.Text, "://")
+		p.duplicated = p.duplicated || problem.Kind == tree.DuplicateKey
 	}
 	if len(p.findings) == 0 && (p.doc.Root == nil || p.doc.Root.Kind == tree.Null) {
 		p.doc.Root = nil

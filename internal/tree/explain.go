@@ -70,7 +70,8 @@ func (e *explainer) report(start, end int, hint, format string, args ...any) {
 // conflict reports git conflict markers.
 func (e *explainer) conflict() bool {
 	for number := 1; number <= e.Lines(); number++ {
-		if line := e.Line(number); bytes.HasPrefix(line, []byte("<<<<<<< ")) {
+		line := e.Line(number)
+		if bytes.HasPrefix(line, []byte("<<<<<<< ")) || bytes.HasPrefix(line, []byte(">>>>>>> ")) || string(bytes.TrimRight(line, "\r")) == "=======" {
 			start, end := e.bounds(number)
 			e.report(start, end, "choose one of the two versions and remove the conflict markers", "unresolved merge conflict")
 			return true
@@ -166,6 +167,9 @@ func (e *explainer) scalar() {
 	case e.is("cannot start any token"):
 		text := string(e.Text[start:end])
 		e.report(start, start+1, "put it in quotes: "+quoted(text), "plain text cannot begin with %q", firstRune(text))
+	case e.is("block sequence entries are not allowed"), e.is("mapping keys are not allowed"):
+		text := string(e.Text[start:end])
+		e.report(start, start+1, "put it in quotes if it is text: "+quoted(text), "%q is not allowed here", firstRune(text))
 	case e.is("unknown escape character"):
 		e.report(e.at, e.at+2, `write \\ for a backslash, or put the text in single quotes`, "%s is not an escape sequence", e.Text[e.at:min(e.at+2, len(e.Text))])
 	case strings.Contains(e.contextMessage, "block scalar"):

@@ -122,13 +122,32 @@ func (e *explainer) continues(b blockLine) bool {
 // missingColon explains a line that should have a key.
 func (e *explainer) missingColon(number int) {
 	b, _ := e.block(number)
+	if above, ok := e.before(number); ok && above.value != "" && strings.Trim(above.value, "|>+-0123456789") == "" && strings.ContainsAny(above.value[:1], "|>") {
+		e.reportLine(b, "indent it by "+spaces(above.inner+2), "the text after %q must be indented deeper than %s on line %d", above.value, shortened(above.key), above.number)
+		return
+	}
+	switch {
+	case strings.HasPrefix(b.text, "//"):
+		e.reportLine(b, "begin a comment with #", "YAML has no comments with //")
+		return
+	case strings.HasPrefix(b.text, "{{"):
+		e.reportLine(b, "if this is a template, render it first", "%s is not YAML", shortened(b.text))
+		return
+	case strings.HasPrefix(b.text, "{"):
+		e.reportLine(b, "remove the braces around the field", "an object in braces among the fields of an object")
+		return
+	}
+	if text, ok := strings.CutSuffix(b.text, `:"`); ok && strings.HasPrefix(text, `"`) {
+		e.reportLine(b, text+`":`, "the colon belongs behind the closing quote")
+		return
+	}
 	first, rest, _ := strings.Cut(b.text, " ")
 	rest = strings.TrimSpace(rest)
 	if name, value, ok := strings.Cut(first, ":"); ok && rest == "" && !strings.HasPrefix(value, "//") && name != "" {
 		e.reportLine(b, name+": "+value, "missing space after the colon")
 		return
 	}
-	for _, other := range []string{"=", "："} { // written for a colon
+	for _, other := range []string{"=>", "=", "："} { // written for a colon
 		first, rest = strings.TrimSuffix(first, other), strings.TrimSpace(strings.TrimPrefix(rest, other))
 	}
 	e.reportLine(b, strings.TrimSpace(first+": "+rest), "missing colon after %s", shortened(first))
@@ -170,6 +189,8 @@ func (e *explainer) behindValue(b blockLine) {
 		e.report(e.at-1, e.at, "double the quote inside the text, or put it in double quotes", "the text ends at this quote")
 	case quote == '"' || quote == '\'':
 		e.report(e.at, e.at+len(rest), "put the quotes around all of it, or around none", "unexpected text after the closing quote")
+	case strings.HasSuffix(value, rest):
+		e.report(e.at, e.at+len(rest), "put it in quotes if all of it is text: "+quoted(value), "unexpected text after the value")
 	default:
 		e.report(e.at, e.at+len(rest), "", "unexpected text after the value")
 	}

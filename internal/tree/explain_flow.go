@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 )
@@ -23,6 +24,8 @@ func (e *explainer) flow() {
 		next = e.Text[e.at]
 	}
 	switch {
+	case strings.HasPrefix(b.text, "{{") && b.key == "":
+		e.reportLine(b, "if this is a template, render it first", "%s is not YAML", shortened(b.text))
 	case e.at >= len(e.Text), e.line > openedLine && b.key != "" && b.indent <= outer.indent:
 		e.report(opened, opened+1, fmt.Sprintf("add the missing %c", closer), "%q is not closed", string(bracket))
 	case next == ']' || next == '}':
@@ -36,6 +39,9 @@ func (e *explainer) flow() {
 		e.report(e.at, e.at+1, "remove the comma, or put a value before it", "a value is missing here")
 	case (next == '{' || next == '[') && e.at > 0 && !isBlank(e.Text[e.at-1]):
 		start, end := e.word(e.at)
+		for text := e.Text[start:end]; len(text) > 0 && bytes.Count(text, []byte{closer}) > bytes.Count(text, []byte{bracket}) && text[len(text)-1] == closer; text = e.Text[start:end] {
+			end-- // it closes what was opened before the word
+		}
 		e.report(start, end, "put it in quotes: "+quoted(string(e.Text[start:end])), "text with %q in it needs quotes inside brackets", string(next))
 	case next == ':':
 		e.colonInFlow(opened)
