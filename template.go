@@ -34,6 +34,9 @@ type Template struct {
 // read.
 const revisionBytes = 16
 
+// usualSize is the size of an endpoint with two modifiers in a response.
+const usualSize = 512
+
 // Compile validates the manifest, applies the features enabled in the deployment, and prepares everything that does not
 // depend on the host. It copies its arguments. The error is an [*InvalidError].
 func Compile(m Manifest, features ...Feature) (*Template, error) {
@@ -62,6 +65,7 @@ func Compile(m Manifest, features ...Feature) (*Template, error) {
 // write computes text, cuts and revision. Only URLs are split; {{host}} in a name is ordinary text.
 func (t *Template) write() error {
 	var out, key bytes.Buffer
+	out.Grow(usualSize * len(t.endpoints))
 	values, keys := newEncoder(&out), newEncoder(&key)
 	out.WriteString(`{"endpoints":{`)
 	for i, e := range t.endpoints {

@@ -226,71 +226,76 @@ func (v *validator) modifier(m Modifier, path Path, keys map[string]bool) {
 		v.add(RuleRequiredField, "", path.then(Field("params")), "modifier has no params")
 	}
 	for i, p := range m.Params {
-		v.param(p, path.then(Field("params"), Item(i)), keys)
+		// Most params have no mistake, so paths are built when they are needed.
+		v.param(p, func(more ...Step) Path { return path.then(Field("params"), Item(i)).then(more...) }, keys)
 	}
 }
 
-func (v *validator) param(p Param, path Path, keys map[string]bool) {
-	keyPath := func() Path { return path.then(Field("key")) }
+// param validates one param. at returns the path of a part of it.
+func (v *validator) param(p Param, at func(...Step) Path, keys map[string]bool) {
 	switch {
 	case p.Key == "":
-		v.required(p.Key, "modifier", path, Field("key"))
+		v.required(p.Key, "modifier", at(), Field("key"))
 	case p.Key == reservedKey:
-		v.add(RuleModifierKeyReserved, "choose another parameter name", keyPath(),
+		v.add(RuleModifierKeyReserved, "choose another parameter name", at(Field("key")),
 			`modifier key "ctx" is reserved: clients send context keys in that parameter`)
 	case keys[p.Key]:
-		v.add(RuleModifierKeyDuplicate, "both controls would set the same parameter", keyPath(),
+		v.add(RuleModifierKeyDuplicate, "both controls would set the same parameter", at(Field("key")),
 			"modifier key %q is used twice in this endpoint", p.Key)
 	}
 	keys[p.Key] = true
-	v.required(p.UI.Label, "modifier", path, Field("ui"), Field("label"))
+	if p.UI.Label == "" {
+		v.required(p.UI.Label, "modifier", at(Field("ui")), Field("label"))
+	}
 
 	switch p.Schema.Type {
 	case TypeString, TypeNumber, TypeBoolean:
 	case "":
-		v.required(p.Schema.Type, "modifier schema", path, Field("schema"), Field("type"))
+		v.required(p.Schema.Type, "modifier schema", at(Field("schema")), Field("type"))
 		return
 	default:
-		v.add(RuleWrongType, "", path.then(Field("schema"), Field("type")), `schema.type %q is not "string", "number" or "boolean"`, p.Schema.Type)
+		v.add(RuleWrongType, "", at(Field("schema"), Field("type")), `schema.type %q is not "string", "number" or "boolean"`, p.Schema.Type)
 		return
 	}
-	v.options(p, path)
-	v.defaultValue(p, path)
+	v.options(p, at)
+	v.defaultValue(p, at)
 }
 
 // options checks ui.options and schema.enum, which make a dropdown. A nil slice means that the field is absent.
-func (v *validator) options(p Param, path Path) {
+func (v *validator) options(p Param, at func(...Step) Path) {
 	if p.UI.Options == nil && p.Schema.Enum == nil {
 		return
 	}
-	optionsPath := path.then(Field("ui"), Field("options"))
-	enumPath := path.then(Field("schema"), Field("enum"))
+	optionsPath := func(more ...Step) Path { return at(Field("ui"), Field("options")).then(more...) }
+	enumPath := func(more ...Step) Path { return at(Field("schema"), Field("enum")).then(more...) }
 	if p.Schema.Type != TypeString {
-		where := optionsPath
+		where := optionsPath()
 		if p.UI.Options == nil {
-			where = enumPath
+			where = enumPath()
 		}
 		v.add(RuleSelectOptions, "only select modifiers, whose values are strings, have options", where,
 			"a %s modifier has options", p.Schema.Type)
 		return
 	}
 	if len(p.UI.Options) == 0 && (p.UI.Options != nil || len(p.Schema.Enum) == 0) {
-		v.add(RuleSelectOptions, "list each value with its label", optionsPath, "a select has no options")
+		v.add(RuleSelectOptions, "list each value with its label", optionsPath(), "a select has no options")
 		return
 	}
 	seen := make(map[string]bool, len(p.UI.Options)+len(p.Schema.Enum))
-	value := func(value string, path Path, more ...Step) {
+	value := func(value string, path func(...Step) Path, more ...Step) {
 		switch {
 		case value == "":
-			v.add(RuleSelectOptions, "an empty value looks like no choice at all", path.then(more...), "an option has an empty value")
+			v.add(RuleSelectOptions, "an empty value looks like no choice at all", path(more...), "an option has an empty value")
 		case seen[value]:
-			v.add(RuleSelectOptions, "", path.then(more...), "option value %q is duplicated", value)
+			v.add(RuleSelectOptions, "", path(more...), "option value %q is duplicated", value)
 		}
 		seen[value] = true
 	}
 	for i, o := range p.UI.Options {
 		value(o.Value, optionsPath, Item(i), Field("value"))
-		v.required(o.Label, "option", optionsPath, Item(i), Field("label"))
+		if o.Label == "" {
+			v.required(o.Label, "option", optionsPath(Item(i)), Field("label"))
+		}
 	}
 	for i, e := range p.Schema.Enum {
 		if p.UI.Options == nil {
@@ -298,25 +303,25 @@ func (v *validator) options(p Param, path Path) {
 		}
 	}
 	if p.UI.Options != nil && p.Schema.Enum != nil && !sameSet(p.Schema.Enum, optionValues(p)) {
-		v.add(RuleEnumMismatch, "make it "+quotedList(optionValues(p)), enumPath,
+		v.add(RuleEnumMismatch, "make it "+quotedList(optionValues(p)), enumPath(),
 			"schema.enum is not the values of ui.options: %s", quotedList(p.Schema.Enum))
 	}
 }
 
 // defaultValue checks schema.default against the type and the options.
-func (v *validator) defaultValue(p Param, path Path) {
+func (v *validator) defaultValue(p Param, at func(...Step) Path) {
 	d := p.Schema.Default
 	if d == nil {
 		return
 	}
-	path = path.then(Field("schema"), Field("default"))
+	path := func() Path { return at(Field("schema"), Field("default")) }
 	if typeOf(d) != p.Schema.Type {
 		hint := map[string]string{
 			TypeString:  "put it in quotes",
 			TypeNumber:  "write a number, without quotes",
 			TypeBoolean: "write true or false, without quotes",
 		}[p.Schema.Type]
-		v.add(RuleModifierDefault, hint, path, "default %s is not a %s", literal(d), p.Schema.Type)
+		v.add(RuleModifierDefault, hint, path(), "default %s is not a %s", literal(d), p.Schema.Type)
 		v.replace(converted(d, p.Schema.Type))
 		return
 	}
@@ -329,7 +334,7 @@ func (v *validator) defaultValue(p Param, path Path) {
 		if near := spell.Nearest(text, allowed); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		v.add(RuleModifierDefault, hint, path, "default %q is not one of the options: %s", text, quotedList(allowed))
+		v.add(RuleModifierDefault, hint, path(), "default %q is not one of the options: %s", text, quotedList(allowed))
 		if near, ok := spell.Only(text, allowed); ok {
 			v.replace(near)
 		}

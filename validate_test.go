@@ -615,7 +615,7 @@ func TestValidateMIMETypeRange(t *testing.T) {
 func TestValidateAllocations(t *testing.T) {
 	const n = 1000
 	m := signpost.NewManifest(manyEndpoints(n)...)
-	if each := testing.AllocsPerRun(5, func() { m.Validate() }) / n; each > 15 {
+	if each := testing.AllocsPerRun(5, func() { m.Validate() }) / n; each > 6 {
 		t.Errorf("%.1f allocations for each endpoint", each)
 	}
 }

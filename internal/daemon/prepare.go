@@ -36,8 +36,9 @@ func (p preparer) all(documents []document) []prepared {
 	var workers sync.WaitGroup
 	for range min(len(documents), runtime.GOMAXPROCS(0)) {
 		workers.Go(func() {
+			trial, _ := server.New(server.Options{}) // the zero value is valid
 			for i := range numbers {
-				results[i] = p.one(documents[i].Document)
+				results[i] = p.one(documents[i].Document, trial)
 				if p.discard {
 					results[i].file = nil
 				}
@@ -52,9 +53,9 @@ func (p preparer) all(documents []document) []prepared {
 	return results
 }
 
-// one prepares a document. All problems become findings, so that one definition never keeps others from being
-// published.
-func (p preparer) one(d source.Document) (result prepared) {
+// one prepares a document, and publishes it on trial. All problems become findings, so that one definition never keeps
+// others from being published.
+func (p preparer) one(d source.Document, trial *server.Handler) (result prepared) {
 	failed := func(rule, format string, args ...any) {
 		result.service = nil
 		result.findings = append(result.findings, signpost.Finding{
@@ -71,7 +72,7 @@ func (p preparer) one(d source.Document) (result prepared) {
 	if result.findings = definition.Lint(result.file); hasErrors(result.findings) {
 		return result
 	}
-	service, err := p.compile(result.file)
+	service, err := p.compile(result.file, trial)
 	if err != nil {
 		failed("defect", "lint accepts the definition, but it cannot be published: %v", err)
 		return result
@@ -90,13 +91,13 @@ func (p preparer) parse(d source.Document) *definition.File {
 }
 
 // compile compiles a definition, and checks that it can be published and rendered.
-func (p preparer) compile(file *definition.File) (*server.Service, error) {
+func (p preparer) compile(file *definition.File, trial *server.Handler) (*server.Service, error) {
 	versions, err := file.Compile(source.KnownFeatures(file, p.features))
 	if err != nil {
 		return nil, err
 	}
 	service := server.Service{BasePath: file.BasePath, Versions: versions, Deprecated: deprecations(file)}
-	if _, err := server.New(server.Options{}, service); err != nil {
+	if err := trial.Publish(service); err != nil {
 		return nil, err
 	}
 	for version, template := range versions {
