@@ -33,6 +33,7 @@ const (
 	CauseNotFound         Cause = "not-found"         // Result.Params, or the URL itself, may be wrong
 	CauseNotCalled        Cause = "not-called"        // CheckOptions.SkipProbes
 	CauseNotFollowed      Cause = "not-followed"      // CheckOptions.Follow is too low for all links
+	CauseNoEndpoint       Cause = "no-endpoint"       // a link has no endpoint here; CheckOptions.Registered may lack a service that has one
 	CausePortDropped      Cause = "port-dropped"      // the address has a port, and the endpoint's URL has none
 )
 

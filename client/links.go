@@ -33,7 +33,13 @@ func (c *checker) checkLinks(context.Context) bool {
 		if o.count > 1 {
 			text = fmt.Sprintf("no endpoint answers for %s at %s, such as %s: apps call them without context keys", count(o.count, "link"), o.tellPattern(), o.tell())
 		}
-		c.add(CheckLinks, Failed, c.orphanHint(o), "%s", text).Endpoint = o.from.endpoint.URL
+		r := c.add(CheckLinks, Failed, "declare an endpoint whose URL is a prefix of it, or correct the link", "%s", text)
+		r.Endpoint = o.from.endpoint.URL
+		if hint := c.orphanHint(o); hint != "" {
+			r.Hint = hint
+		} else {
+			r.Cause = CauseNoEndpoint
+		}
 	}
 	if more := len(x.orphans) - maxLinkResults; more > 0 {
 		c.add(CheckLinks, Failed, "declare endpoints for them, or correct the links", "no endpoint answers for %s", count(more, "more kind")+" of links")
@@ -84,8 +90,8 @@ func (x *crawl) tellLinks() string {
 	return text
 }
 
-// orphanHint returns the hint for a link without an endpoint. An endpoint that differs only in scheme or port gives the
-// mistake away.
+// orphanHint returns a hint for a link without an endpoint, or "" if there is nothing special about it. An endpoint that
+// differs only in scheme or port gives the mistake away.
 func (c *checker) orphanHint(o *orphan) string {
 	u, err := url.Parse(o.url)
 	if err != nil {
@@ -105,7 +111,7 @@ func (c *checker) orphanHint(o *orphan) string {
 			return "remove the user info before the host of the link"
 		}
 	}
-	return "declare an endpoint whose URL is a prefix of it, or correct the link"
+	return ""
 }
 
 // literalPath returns the path of an endpoint up to its first placeholder.

@@ -193,6 +193,9 @@ func TestCheckFlags(t *testing.T) {
 		if !strings.Contains(out, `no endpoint answers for \"https://feeds.example.com/v2/x\", at /other`) || strings.Contains(out, "sports") {
 			t.Errorf("alone: %s", out)
 		}
+		if !strings.Contains(out, "if another service in the studio has one, name that with --registered") {
+			t.Errorf("no hint: %s", out)
+		}
 		out, errOut, _ := runCLI("", append(args, "--registered", definition, "--registered", manifest)...)
 		if !strings.Contains(out, "2 links, each with an endpoint that answers for it; 0 followed") {
 			t.Errorf("with others: %s%s", out, errOut)

@@ -39,6 +39,8 @@ func withFlags(r client.Result, address *url.URL) client.Result {
 		r.Hint = "correct the URL in the definition, or the value of " + strings.Join(values, " ")
 	case client.CausePortDropped:
 		r.Hint = fmt.Sprintf("{{host}} has no port, so this is the default one; to call the endpoint on port %s: --send-to %s://%s", address.Port(), address.Scheme, address.Host)
+	case client.CauseNoEndpoint:
+		r.Hint += "; if another service in the studio has one, name that with --registered"
 	case client.CauseNotFollowed:
 		if r.Status == client.Skipped {
 			r.Hint = "follow more links with --follow, or try again with " + strings.Join(values, " ")
