@@ -100,7 +100,7 @@ func (s *scanner) block() {
 			s.set(cursor{start: s.target, path: s.path()}, s.top().id)
 		case strings.HasPrefix(strings.TrimSpace(line), "#"):
 			if here && !s.found {
-				s.comment(line[:s.target-from])
+				s.comment(s.text[from:s.target])
 			}
 		case !blank:
 			end := s.line(from, to, indent)

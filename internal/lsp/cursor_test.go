@@ -95,6 +95,7 @@ func describe(c cursor) string {
 func FuzzCursor(f *testing.F) {
 	f.Add("service: A\nenable: [a, {b: c}]\nx: |\n  text\n- {", true)
 	f.Add(`{"service": "A", "versions": {"v1": [`, false)
+	f.Add("#\r", false)
 	f.Fuzz(func(t *testing.T, text string, json bool) {
 		if len(text) > 1000 {
 			return
