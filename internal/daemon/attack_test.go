@@ -335,7 +335,7 @@ func idleConnections(t *testing.T, p *process, most int) {
 		t.Errorf("another client gets %v, %v", r.Response, err)
 	}
 	closed := clients - most
-	for i, conn := range []net.Conn{conns[0], conns[closed-1], conns[closed+10], conns[clients-1]} {
+	for i, conn := range []net.Conn{conns[0], conns[closed-10], conns[closed+10], conns[clients-1]} {
 		if err := ask(conn); (err != nil) != (i < 2) {
 			t.Errorf("a second request on a connection (want it closed: %v): %v", i < 2, err)
 		}

@@ -20,6 +20,26 @@ func ask(conn net.Conn, path string) error {
 	return err
 }
 
+// waitIdle waits until a connection counts as idle. The response may have arrived before that.
+func waitIdle(t *testing.T, l *Listener, conn net.Conn) {
+	t.Helper()
+	idle := func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for c := range l.open {
+			if c.peer == conn.LocalAddr().String() {
+				return c.idleSince.Load() > 0
+			}
+		}
+		return false
+	}
+	for deadline := time.Now().Add(patience); !idle(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("a connection does not become idle")
+		}
+	}
+}
+
 // At the limit, a new connection replaces the one that has been idle longest, and no other.
 func TestLongestIdleMakesWay(t *testing.T) {
 	const max = 3
@@ -32,12 +52,18 @@ func TestLongestIdleMakesWay(t *testing.T) {
 		if err := ask(conn, "/"); err != nil {
 			t.Fatal(err)
 		}
+		waitIdle(t, listener, conn)
 		conns = append(conns, conn)
 	}
 	if err := ask(conns[0], "/"); err != nil { // makes the second one the longest idle
 		t.Fatal(err)
 	}
-	conns = append(conns, dial(t, l.Addr().String()))
+	waitIdle(t, listener, conns[0])
+	late := dial(t, l.Addr().String())
+	if err := ask(late, "/"); err != nil { // before the others, since it may not have been accepted yet
+		t.Fatal(err)
+	}
+	conns = append(conns, late)
 	for i, conn := range conns {
 		if err := ask(conn, "/"); (err != nil) != (i == 1) {
 			t.Errorf("connection %d: %v", i, err)
