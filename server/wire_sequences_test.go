@@ -153,10 +153,11 @@ func sendSequence(address string, text []byte, cuts uint64) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// normalise sorts the lines of each head and removes the time of day.
+// normalise sorts the lines of each head and removes the time of day. It does not tell 431 from 400: net/http responds
+// with either to a malformed request, depending on how much of it has arrived.
 func normalise(responses []byte) string {
 	const start = "HTTP/1."
-	text, out := string(responses), new(strings.Builder)
+	text, out := strings.ReplaceAll(string(responses), "431 Request Header Fields Too Large", "400 Bad Request"), new(strings.Builder)
 	for text != "" {
 		head, rest, whole := strings.Cut(text, "\r\n\r\n")
 		if !strings.HasPrefix(text, start) || !whole { // a body, up to the next head
