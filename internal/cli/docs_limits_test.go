@@ -28,7 +28,7 @@ func TestDocsLimits(t *testing.T) {
 		{"server/inflight.go", "DefaultInFlightWait", seconds, "operate.md", "| how long such requests wait | %s |"},
 		{"server/inflight.go", "DefaultInFlightWait", seconds, "serve.md", "503 with `Retry-After` after %s."},
 		{"server/inflight.go", "maxStreams", number, "operate.md", "| HTTP/2 requests in flight | %s |"},
-		{"internal/daemon/daemon.go", "DefaultMaxTLSConnections", number, "operate.md", "or %s with https | open connections"},
+		{"internal/daemon/daemon.go", "DefaultMaxTLSConnections", number, "operate.md", "open connections, %s by default with https"},
 		{"internal/daemon/listen.go", "maxStreams", number, "operate.md", "| HTTP/2 streams per connection | %s |"},
 		{"internal/daemon/daemon.go", "DefaultPollInterval", seconds, "operate.md", "`--poll-interval` (%s by default)"},
 		{"internal/source/local.go", "restTime", seconds, "operate.md", "been unchanged for %s,"},
