@@ -35,8 +35,8 @@ const (
 	// DefaultMaxConnections is many times what a reverse proxy opens. If all of them are busy, they take 32 MiB.
 	DefaultMaxConnections = 2048
 
-	// DefaultMaxTLSConnections is the default over https, where each takes up to 300 kB under attack.
-	DefaultMaxTLSConnections = 384
+	// DefaultMaxTLSConnections is the default over https, where each takes up to 350 kB under attack.
+	DefaultMaxTLSConnections = 320
 
 	// DefaultShutdownTimeout is shorter than the 30 seconds after which Kubernetes kills a pod.
 	DefaultShutdownTimeout = 10 * time.Second
