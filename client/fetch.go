@@ -82,7 +82,7 @@ func ParseAddress(address string) (*url.URL, error) {
 }
 
 // Redacted returns an address as it may be shown and logged: without its password, and without its query, in which
-// services take access tokens. What stands for the query differs from query to query, so that addresses stay apart.
+// services take access tokens. Different queries have different placeholders, so that addresses can be told apart.
 func Redacted(address string) string {
 	address, fragment, _ := strings.Cut(address, "#")
 	plain, query, found := strings.Cut(address, "?")

@@ -30,7 +30,7 @@ type route struct {
 	recent            recentEntries
 }
 
-// recentEntries are the entries of a route in the cache that were last asked for, plain and compressed, or nil.
+// recentEntries are the entries of a route in the cache that were last requested, plain and compressed, or nil.
 type recentEntries struct{ plain, gzip atomic.Pointer[entry] }
 
 func (r *recentEntries) of(gzip bool) *atomic.Pointer[entry] {
