@@ -71,6 +71,8 @@ func TestPageHistory(t *testing.T) {
 	p.typeInto(field("Limit"), "6")
 	p.waitText("#answer-facts", "6 entries")
 	p.waitText("#picked strong", picked)
+	p.click(button("Close"))
+	p.wait(`!document.querySelector("#picked") && document.activeElement === document.querySelectorAll("#cards button")[1]`)
 	p.typeInto(field("Search"), "island")
 	p.waitText(".history", "Limit 6 · Search island · ")
 	p.click(button("20 entries"))

@@ -222,7 +222,9 @@ func TestPageReportsFailures(t *testing.T) {
 
 	// A file with errors, from the start.
 	show(s, "versions: {v1: {endpoints: {https://a.example/x: {name: X, method: GET, mime_type: application/json}}}}")
+	p.waitText("#endpoint-blank", "feeds.yaml has 1 error")
 	p.waitText("#endpoint-blank", "Fix the findings")
+	p.wait(`!document.querySelector("#endpoints")`) // which would say that there are none
 	p.wait(`document.querySelector("#endpoint-blank button").offsetHeight < 60`)
 	p.click(`[...document.querySelectorAll(".views a")].find((a) => a.textContent.includes("Findings"))`)
 	p.waitText("#findings-summary", "1 error")
@@ -288,7 +290,7 @@ func TestPageRegistersAndUpdates(t *testing.T) {
 	// A feed belongs to the endpoint with the longest matching URL among all registered ones.
 	p.press("k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
 	p.typeInto(`document.querySelector("#palette")`, "https://localhost/v1/feeds/7?q=owl")
-	p.waitText(".landing", "Apps send token, device.")
+	p.waitText(".landing", "Apps send token and device.")
 	p.press(kb.Enter)
 	p.waitText("#endpoint-name", "Feeds")
 	p.wait(field("Query") + `.value === "owl"`)

@@ -50,9 +50,9 @@ func TestPageSaysWhoseFeedItIs(t *testing.T) {
 
 	// A feed that wins says why, too.
 	p.click(listed("Clips"))
-	p.waitText("#lost", "Feeds here lose beta, alpha.")
+	p.waitText("#lost", "Feeds here lose beta and alpha. Media and Section declare them, but only the endpoint with the longest matching URL counts, and that is this one.")
 	p.click(button("Show on the map"))
-	p.waitText(".map", "Feeds here lose beta, alpha, which Media, Section would send.")
+	p.waitText(".map", "Feeds here lose beta and alpha, which Media and Section would send.")
 	p.typeInto(`document.querySelector("#feeds")`, "https://localhost/v1/media/7\nhttps://localhost/v1/news")
 	p.click(button("Show"))
 	p.waitText("#landings", "Not Section, which covers the same part of the URL but spells less of it out than Media: the feed loses alpha.")

@@ -138,7 +138,7 @@ func (e *explainer) missingColon(number int) {
 		return
 	}
 	if text, ok := strings.CutSuffix(b.text, `:"`); ok && strings.HasPrefix(text, `"`) {
-		e.reportLine(b, text+`":`, "the colon belongs behind the closing quote")
+		e.reportLine(b, text+`":`, "the colon belongs after the closing quote")
 		return
 	}
 	first, rest, _ := strings.Cut(b.text, " ")

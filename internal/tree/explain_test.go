@@ -148,7 +148,7 @@ func TestExplainYAML(t *testing.T) {
 		{"an endpoint in braces", "      https://{{host}}/v1/media:\n        name: Media\n        method: get\n        mime_type: application/json\n", "      {https://{{host}}/v1/media: {name: Media}}\n",
 			`12:7 "{https://{{host}}/v1/media": an object in braces among the fields of an object (remove the braces around the field)`},
 		{"the colon in the quotes", "https://{{host}}/v1/media:", `"https://{{host}}/v1/media:"`,
-			`12:7 "\"https://{{host}}/v1/media:\"": the colon belongs behind the closing quote ("https://{{host}}/v1/media":)`},
+			`12:7 "\"https://{{host}}/v1/media:\"": the colon belongs after the closing quote ("https://{{host}}/v1/media":)`},
 		{"text that begins with -", "name: Media", "name: - Media",
 			`13:15 "-": "-" is not allowed here (put it in quotes if it is text: "- Media")`},
 		{"text that begins with ?", "name: Media", "name: ? Media",

@@ -213,7 +213,8 @@ function pickedPanel(at, card) {
     return { e, params, whole: e.placeholders.every((name) => params[name] !== "") };
   }).filter(({ params }) => Object.values(params).some(Boolean));
   return h("div", { class: "picked", id: "picked", key: "picked", role: "region", "aria-label": plain(card.title) },
-    h("p", {}, h("strong", {}, value(card.title))),
+    h("p", { class: "row between" }, h("strong", {}, value(card.title)),
+      h("button", { type: "button", class: "small", onclick: unpick }, "Close")),
     card.links.map((link) => h("p", {}, h("button", { type: "button", class: "link", onclick: () => follow(link) }, "Follow the link"), " ", address(link, "quiet"))),
     nested.map(({ e, params }) => h("p", {}, h("button", {
       type: "button", class: "link",
@@ -225,6 +226,12 @@ function pickedPanel(at, card) {
     }, "Open ", value(e.name)), " with ", Object.entries(params).map(([name, text], i) => [i > 0 && ", ", value(`${name} = ${text || "?"}`)]))),
     card.links.length + nested.length === 0 && h("p", { class: "quiet" }, "This entry does not lead to another endpoint."),
     h("details", {}, h("summary", {}, "The entry as JSON"), tree(card.entry, "$entry")));
+}
+
+/** unpick closes the panel, and goes back to the entry that it was about. */
+function unpick() {
+  /** @type {HTMLElement | null} */ (document.querySelector(".card[aria-pressed='true']"))?.focus();
+  change(() => { state.picked = null; });
 }
 
 /** follow opens the endpoint that a link of an entry belongs to. @param {string} link */

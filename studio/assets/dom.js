@@ -191,8 +191,8 @@ export const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 /** @param {string | number} time */
 export const clock = (time) => new Date(time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
 
-/** list returns items with commas between them. @param {Child[]} items @returns {Child[]} */
-export const list = (items) => items.flatMap((item, i) => (i ? [", ", item] : [item]));
+/** list returns items as in a sentence: with commas and "and" between them. @param {Child[]} items @returns {Child[]} */
+export const list = (items) => items.flatMap((item, i) => (i === 0 ? [item] : [i < items.length - 1 ? ", " : " and ", item]));
 
 /** announce tells screen readers what has happened elsewhere on the page. @param {string} message */
 export function announce(message) {

@@ -1,7 +1,7 @@
 // The endpoint: what the entry, the editor and the app fill in, and the request that comes of it.
 
 import { draftIsCurrent, focusField, open, sampleValue, type, typeContext } from "./actions.js";
-import { badge, code, count, h, plain, typing, value } from "./dom.js";
+import { badge, code, count, h, list, plain, typing, value } from "./dom.js";
 import { copyButton, keys, segments, urlTokens, whyNot } from "./parts.js";
 import { back, go } from "./route.js";
 import { contextSet, contextValue, destination, elsewhere, nestingOf, paramsOf, riskOf, sendOf, typedFor, valueOf } from "./select.js";
@@ -59,6 +59,7 @@ function warnings(at) {
   const owner = draftIsCurrent() ? state.draft?.owner : null;
   const under = nestingOf(s, v, e)?.under ?? [];
   const losing = under.filter((other) => other.lost_keys.length > 0);
+  const lost = [...new Set(losing.flatMap((other) => other.lost_keys))];
   const twins = nestingOf(s, v, e)?.twins ?? [];
   return [
     e.deprecated && h("p", { class: "banner notable", id: "deprecated", key: "deprecated" }, plain(e.deprecated)),
@@ -68,11 +69,12 @@ function warnings(at) {
         ", as ", value(owner.name), " declares", owner.source !== s.id && [" in ", value(owner.source)], ". ",
         h("button", { type: "button", class: "link", onclick: () => open(owner, state.draft?.url) }, "Open ", value(owner.name)))),
     losing.length > 0 && h("div", { class: "banner bad", id: "lost", key: "lost" },
-      h("p", {}, h("strong", {}, "Feeds here lose ", keys(riskOf(s, v, e).lost), ". "),
-        losing.map((other) => [value(other.name, "strong"), " declares ", other.lost_keys.length === 1 ? "it" : "them", ", but only the endpoint with the longest matching URL counts, and that is this one. "])),
+      h("p", {}, h("strong", {}, "Feeds here lose ", keys(lost), ". "),
+        list(losing.map((other) => value(other.name, "strong"))), losing.length === 1 ? " declares " : " declare ", lost.length === 1 ? "it" : "them",
+        ", but only the endpoint with the longest matching URL counts, and that is this one."),
       h("p", {}, h("button", { type: "button", class: "link", onclick: () => go({ view: "map" }) }, "Show on the map"))),
     twins.length > 0 && h("div", { class: "banner notable", key: "twins", id: "twins" },
-      h("p", {}, "The same URL is also registered by ", twins.map((name, i) => [i > 0 && ", ", value(name)]),
+      h("p", {}, "The same URL is also registered by ", list(twins.map((name) => value(name))),
         riskOf(s, v, e).differs ? ", with a different method, type or context keys. It is undefined which one a studio uses." : ", with the same method, type and context keys.")),
     s.findings.some((f) => f.key === e.key) && h("p", { class: "blank-line", key: "findings" },
       h("button", { type: "button", class: "link", onclick: () => go({ view: "findings" }) }, count(riskOf(s, v, e).findings, "finding")), " about this endpoint"),

@@ -40,8 +40,8 @@ export function mapView() {
         }),
         (losing > 0 || risky) && h("button", { type: "button", class: "pill", "aria-pressed": String(risky), onclick: () => go({ show: risky ? "all" : "risk" }, { replace: true }) }, `Lost keys ${losing}`))),
     h("div", { class: "split" },
-      lazy("div", { class: "map", key: "map" }, [state.server.overlap, state.server.rev, state.matches, room.of, room.n, matches.length], () => origins(all, matches, words, risky)),
-      h("div", { class: "map-side" }, feedForm(), h("div", { id: "landings", role: "status" }, matches.map(landing)))));
+      h("div", { class: "map-side", key: "side" }, feedForm(), h("div", { id: "landings", role: "status" }, matches.map(landing))),
+      lazy("div", { class: "map", key: "map" }, [state.server.overlap, state.server.rev, state.matches, room.of, room.n, matches.length], () => origins(all, matches, words, risky))));
 }
 
 // From here on a filter helps.

@@ -47,7 +47,7 @@ export const findingText = (f) => [
   f.hint && h("p", { class: "hint" }, plain(f.hint)),
 ];
 
-/** keys returns names of context keys with commas between them. @param {string[]} names */
+/** keys returns names of context keys as in a sentence. @param {string[]} names */
 export const keys = (names) => list(names.map((name) => code(name)));
 
 /** Which copy button was pressed last, and how it went. */

@@ -4,7 +4,7 @@ import { compose, send } from "./actions.js";
 import { answerPane } from "./answer.js";
 import { changesView } from "./changes.js";
 import { checkView } from "./check.js";
-import { byId, h, mount, plain } from "./dom.js";
+import { byId, count, h, mount, plain, value } from "./dom.js";
 import { endpointPane } from "./endpoint.js";
 import { findingsView } from "./findings.js";
 import { mapView } from "./map.js";
@@ -56,8 +56,8 @@ function main() {
   const e = endpoint(v);
   const at = current();
   return h("div", { class: "panes" },
-    tree(s, v, e),
-    at ? [endpointPane(at), answerPane(at)] : h("p", { class: "blank", id: "endpoint-blank", key: "blank" }, blankText()),
+    v && tree(s, v, e),
+    at ? [endpointPane(at), answerPane(at)] : h("div", { class: "blank", id: "endpoint-blank", key: "blank" }, blankText()),
     at && h("nav", { class: "steps", "aria-label": "Panes", key: "steps" },
       state.route.pane === "endpoint" && h("button", { type: "button", class: "primary", onclick: () => go({ pane: "answer" }) }, "Response ›")));
 }
@@ -75,8 +75,9 @@ function blankText() {
   if (v && s?.kind === "address") return "This manifest has no endpoints. When the service has some, press Update in the list of manifests.";
   if (v) return "This definition has no endpoints yet. Add one and save the file; this page reloads automatically.";
   if (s && s.findings.length > 0) {
-    return [h("span", {}, "This file has errors. Fix the findings and save; this page reloads automatically."),
-      h("button", { type: "button", onclick: () => go({ view: "findings" }) }, "Show the findings")];
+    return [h("h2", {}, value(shortName(s)), " has ", count(s.findings.filter((f) => f.severity === "error").length, "error")),
+      h("p", {}, "So there are no endpoints to show. Fix the findings and save; this page reloads automatically."),
+      h("button", { type: "button", class: "primary", onclick: () => go({ view: "findings" }) }, "Show the findings")];
   }
   return "There is nothing to show for this host.";
 }

@@ -36,7 +36,7 @@ export function header() {
         go({ view: name, pane: "list" });
       },
     }, viewNames[name], s && mark(name, s)))),
-    h("button", { type: "button", class: "goto", id: "goto", "aria-keyshortcuts": apple ? "Meta+K" : "Control+K", onclick: () => openPalette() },
+    s && h("button", { type: "button", class: "goto", id: "goto", "aria-keyshortcuts": apple ? "Meta+K" : "Control+K", onclick: () => openPalette() },
       h("span", { class: "words" }, "Go to", h("span", { class: "more" }, " endpoint, key, modifier, feed URL")), h("kbd", {}, apple ? "⌘ K" : "Ctrl K")));
 }
 

@@ -62,9 +62,9 @@ const kindNames = /** @type {Record<string, string>} */ ({ all: "All", modifiers
 // From here on a filter helps.
 const manyEndpoints = 8;
 
-/** tree is the first pane. @param {Source} s @param {Version | undefined} v @param {Endpoint | undefined} chosen */
+/** tree is the first pane. @param {Source} s @param {Version} v @param {Endpoint | undefined} chosen */
 export function tree(s, v, chosen) {
-  const rows = v ? rowsOf(s, v) : [];
+  const rows = rowsOf(s, v);
   const words = rows.length >= manyEndpoints || state.route.filter ? state.route.filter.trim().toLowerCase() : "";
   const kind = kinds[state.route.show] ?? kinds.all;
   const found = rows.filter((row) => kind(row) && row.words.includes(words));
@@ -89,7 +89,7 @@ export function tree(s, v, chosen) {
       }))),
     lazy("ul", {
       id: "endpoints", role: "tree", class: "tree", "aria-labelledby": "endpoints-title", key: "tree", onkeydown: move, hidden: shown.length === 0,
-    }, [rows, words, state.route.show, chosen, s, v, room.n], () => shown.map((row) => item(s, /** @type {Version} */ (v), row, row.endpoint === chosen, row.endpoint === focusable))),
+    }, [rows, words, state.route.show, chosen, s, v, room.n], () => shown.map((row) => item(s, v, row, row.endpoint === chosen, row.endpoint === focusable))),
     found.length > shown.length && more(found.length - shown.length, () => grow(room.n + page)),
     h("p", { class: "blank-line", id: "endpoints-blank", hidden: shown.length > 0 }, rows.length === 0 ? "" : "No endpoint matches."));
 }
