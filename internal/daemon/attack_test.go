@@ -25,7 +25,8 @@ import (
 // maxGrowth is how much memory may grow under any attack, in MB: see docs/operate.md.
 const maxGrowth = 128
 
-// resident returns the resident memory of a process in MB.
+// resident returns the resident memory of a process in MB. It says something about the program where startPlain has
+// started it.
 func resident(t *testing.T, p *process) int { return procStatus(t, p, "VmRSS") }
 
 // mostResident returns the peak resident memory of a process in MB.
@@ -81,7 +82,7 @@ func checkGrowth(t *testing.T, p *process, base int) {
 	t.Helper()
 	most := mostResident(t, p)
 	t.Logf("memory grew from %d MB to at most %d MB", base, most)
-	if most > base+maxGrowth && !raceEnabled { // the race detector needs memory of its own
+	if most > base+maxGrowth {
 		t.Errorf("memory grew from %d MB to %d MB, by more than %d MB", base, most, maxGrowth)
 	}
 }
@@ -90,9 +91,9 @@ func checkGrowth(t *testing.T, p *process, base int) {
 // that do not fit get 503. A host that others request continuously is still served.
 func TestBurstOfHosts(t *testing.T) {
 	t.Parallel()
-	t.Run("http", func(t *testing.T) { burstOfHosts(t, startServe(t, largeManifest(t)), daemon.DefaultMaxConnections) })
+	t.Run("http", func(t *testing.T) { burstOfHosts(t, startPlain(t, largeManifest(t)), daemon.DefaultMaxConnections) })
 	t.Run("https", func(t *testing.T) {
-		burstOfHosts(t, startServe(t, append([]string{largeManifest(t)}, anyCertificate(t)...)...), daemon.DefaultMaxTLSConnections)
+		burstOfHosts(t, startPlain(t, append([]string{largeManifest(t)}, anyCertificate(t)...)...), daemon.DefaultMaxTLSConnections)
 	})
 }
 
@@ -180,7 +181,7 @@ func burstOfHosts(t *testing.T, p *process, connections int) {
 func TestClosedWindows(t *testing.T) {
 	t.Parallel()
 	clients, streams := soak(t, "SIGNPOST_SOAK_HTTP2_CLIENTS", 8), 250
-	p := startServe(t, append([]string{largeManifest(t)}, anyCertificate(t)...)...)
+	p := startPlain(t, append([]string{largeManifest(t)}, anyCertificate(t)...)...)
 	base := resident(t, p)
 	config := &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}
 	var heads atomic.Int64
@@ -234,7 +235,7 @@ func closedStreams(client, streams int) []byte {
 func TestUnreadPings(t *testing.T) {
 	t.Parallel()
 	clients, streams, pings := soak(t, "SIGNPOST_SOAK_HTTP2_CLIENTS", daemon.DefaultMaxTLSConnections-10), 32, 9000
-	p := startServe(t, append([]string{largeManifest(t)}, anyCertificate(t)...)...)
+	p := startPlain(t, append([]string{largeManifest(t)}, anyCertificate(t)...)...)
 	base := resident(t, p)
 	var text []byte
 	for range pings {
@@ -265,8 +266,9 @@ func TestUnreadPings(t *testing.T) {
 		})
 	}
 	sending.Wait()
-	if t.Logf("%d of %d clients connected", connected.Load(), clients); connected.Load() == 0 {
-		t.Error("no client connected")
+	t.Logf("%d of %d clients connected", connected.Load(), clients)
+	if enough := min(clients, daemon.DefaultMaxTLSConnections) / 2; connected.Load() < int64(enough) {
+		t.Errorf("less than %d clients connected, too few for an attack", enough)
 	}
 	checkGrowth(t, p, base)
 }
@@ -275,7 +277,7 @@ func TestUnreadPings(t *testing.T) {
 func TestLargeFrames(t *testing.T) {
 	t.Parallel()
 	clients := soak(t, "SIGNPOST_SOAK_HTTP2_CLIENTS", 300)
-	p := startServe(t, anyCertificate(t)...)
+	p := startPlain(t, anyCertificate(t)...)
 	base := resident(t, p)
 	config := &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}
 	frame := make([]byte, 1<<20-1)
@@ -297,9 +299,9 @@ func TestLargeFrames(t *testing.T) {
 // every request is served.
 func TestIdleConnections(t *testing.T) {
 	t.Parallel()
-	t.Run("http", func(t *testing.T) { idleConnections(t, startServe(t), daemon.DefaultMaxConnections) })
+	t.Run("http", func(t *testing.T) { idleConnections(t, startPlain(t), daemon.DefaultMaxConnections) })
 	t.Run("https", func(t *testing.T) {
-		idleConnections(t, startServe(t, anyCertificate(t)...), daemon.DefaultMaxTLSConnections)
+		idleConnections(t, startPlain(t, anyCertificate(t)...), daemon.DefaultMaxTLSConnections)
 	})
 	t.Run("https with a limit of its own", func(t *testing.T) {
 		idleConnections(t, startServe(t, append(anyCertificate(t), "--max-connections", "20")...), 20)
@@ -365,22 +367,19 @@ func appendFrame(text []byte, kind, flags byte, stream int, payload []byte) []by
 // a million. Memory grows until the cache is full, and no further.
 func TestMadeUpHosts(t *testing.T) {
 	t.Parallel()
-	few := 4000
-	if raceEnabled {
-		few = 1600
-	}
+	const few = 4000
 	hosts, endpoints := soak(t, "SIGNPOST_SOAK_HOSTS", few), 400
 	if hosts > few {
 		endpoints = 100 // faster, but needs more hosts to fill the cache
 	}
 	path := filepath.Join(t.TempDir(), "feeds.json")
 	write(t, path, feeds("one", endpoints)) // a hundred endpoints have some 10 kB
-	p := startServe(t, path)
+	p := startPlain(t, path)
 	ask := func(from, to int) {
 		var clients sync.WaitGroup
 		for c := range 4 {
 			clients.Go(func() {
-				client := &http.Client{Transport: &http.Transport{DisableCompression: c%2 == 0 || raceEnabled}}
+				client := &http.Client{Transport: &http.Transport{DisableCompression: c%2 == 0}}
 				defer client.CloseIdleConnections()
 				for i := from + c; i < to && !t.Failed(); i += 4 {
 					host := fmt.Sprintf("host-%d.example.com", i)
@@ -403,9 +402,6 @@ func TestMadeUpHosts(t *testing.T) {
 		hosts, time.Since(start).Round(time.Millisecond), before, after, entries, bytes/(1<<20))
 	if bytes > server.DefaultCacheBytes || bytes < server.DefaultCacheBytes*9/10 {
 		t.Errorf("the cache holds %v bytes, but should be full", bytes)
-	}
-	if raceEnabled { // the race detector has a memory of its own
-		return
 	}
 	if after > before+16 || after > base+64 {
 		t.Errorf("memory grew from %d MB to %d MB, and then to %d MB", base, before, after)

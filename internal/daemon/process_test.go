@@ -80,6 +80,35 @@ func startServe(t *testing.T, args ...string) *process {
 	return startCommand(t, exec.Command("signpost", serveArgs(args)...))
 }
 
+// startPlain is startServe without the race detector, if the tests run with it: it takes time and memory of its own.
+func startPlain(t *testing.T, args ...string) *process {
+	t.Helper()
+	return startCommand(t, exec.Command(plainProgram(t), serveArgs(args)...))
+}
+
+// plainProgram returns the program as it is released.
+func plainProgram(t *testing.T) string {
+	t.Helper()
+	path, err := buildPlain()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// buildPlain builds the program beside the one of the tests, which is deleted when they end.
+var buildPlain = sync.OnceValues(func() (string, error) {
+	tested, err := exec.LookPath("signpost")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(filepath.Dir(tested), "signpost-plain")
+	if out, err := exec.Command("go", "build", "-o", path, "signpost/cmd/signpost").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return path, nil
+})
+
 func serveArgs(args []string) []string {
 	return append([]string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json"}, args...)
 }
@@ -297,15 +326,6 @@ func replace(t *testing.T, path, text string) {
 	if err := os.Rename(path+".new", path); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// raceEnabled says that the race detector is on, which makes everything slower and larger.
-var raceEnabled bool
-
-// residentMB returns the resident memory of a process.
-func residentMB(t *testing.T, p *process) int {
-	t.Helper()
-	return int(p.metric(t, "process_resident_memory_bytes")) >> 20
 }
 
 // startText is startServe with a text log.

@@ -5,7 +5,6 @@ package daemon_test
 import "os"
 
 func init() {
-	raceEnabled = true
 	if os.Getenv("GORACE") == "" {
 		os.Setenv("GORACE", "atexit_sleep_ms=0") // saves a second for each command that tests run
 	}

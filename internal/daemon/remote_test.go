@@ -198,11 +198,7 @@ func TestRemoteBounds(t *testing.T) {
 	base := strings.Replace(secure.URL, "127.0.0.1", "localhost", 1)
 	root := filepath.Join(t.TempDir(), "root.pem")
 	write(t, root, ca.pem)
-	sources := []string{base + "/loop", base + "/downgrade", moving.URL}
-	if !raceEnabled { // the race detector multiplies the 64 MiB
-		sources = append(sources, base+"/endless")
-	}
-	cmd := exec.Command("signpost", serveArgs(sources)...)
+	cmd := exec.Command(plainProgram(t), serveArgs([]string{base + "/loop", base + "/downgrade", moving.URL, base + "/endless"})...)
 	cmd.Env = append(os.Environ(), "SSL_CERT_FILE="+root)
 	p := startCommand(t, cmd)
 	if !p.serves(t, "/moved"+manifestV1, "moved") {
@@ -211,13 +207,13 @@ func TestRemoteBounds(t *testing.T) {
 	if failures(p, "more than 5 redirects") != 1 || failures(p, "redirected from https to http") != 1 {
 		t.Error("a redirect loop, or a redirect to plain http, is not rejected")
 	}
-	if raceEnabled {
-		return
-	}
 	if !strings.Contains(p.log.String(), "larger than") || len(p.logged(rejected...)) != 1 {
 		t.Error("an endless definition is not rejected")
 	}
-	t.Logf("%d MB after an endless definition", residentMB(t, p))
+	const most = 256 // MB
+	if n := mostResident(t, p); n > most {
+		t.Errorf("an endless definition takes %d MB, more than %d MB", n, most)
+	}
 }
 
 // TestDefinitionCache starts serve while the source is down.
@@ -300,14 +296,11 @@ func TestCacheKilled(t *testing.T) {
 		return len(entries) > 1 || err != nil || info.Size() != int64(len(texts[0]))
 	}
 	kills, amid := 10, 0
-	if raceEnabled {
-		kills = 4
-	}
 	for i := range kills {
 		for _, left := range leftovers(t, cache) {
 			os.Remove(left)
 		}
-		p := startServe(t, args...)
+		p := startPlain(t, args...)
 		waitFor(t, "the definition to be published", func() bool { return len(p.logged("published")) > 0 })
 		next, changed := i, time.Now().Add(-time.Hour)
 		for !writing() { // poll without a pause, because writing takes no time

@@ -42,7 +42,7 @@ func TestManySlowClients(t *testing.T) {
 		clients = int(files.Cur) - reserve
 		t.Logf("only %d clients: the limit of open files is %d", clients, files.Cur)
 	}
-	p := startServe(t, largeManifest(t), "--max-connections", strconv.Itoa(connections),
+	p := startPlain(t, largeManifest(t), "--max-connections", strconv.Itoa(connections),
 		"--read-header-timeout", "2s", "--read-timeout", "2s", "--write-timeout", "2s") // keeps the test short
 	ask := func() (reply, error) {
 		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 2 * patience}
