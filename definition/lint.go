@@ -32,14 +32,15 @@ func (d *decoder) lint() {
 		}
 	}
 	if enabled := d.file.named(d.file.enable); !d.tooManyFeatures(enabled) {
+		declared, most := d.versionNames(), max(maxJudged, alwaysJudged*countEndpoints([]*File{d.file}))
 		for _, v := range d.file.versions {
 			own := contextOnly(v.manifest)
 			served := own.WithFeatures(enabled...)
 			d.lintManifest(v, enabled, served)
 			d.lintClashes(v, enabled, own, served)
-			d.warnOfDeclared(v, enabled)
+			d.warnOfDeclared(v, enabled, most)
 			if !d.served {
-				d.lintVersionsInURLs(v)
+				d.lintVersionsInURLs(v, declared)
 			}
 		}
 		d.warnUnusedModifiers()
@@ -160,14 +161,20 @@ func (d *decoder) lintInternationalHost(u signpost.URL, at *tree.Node) bool {
 	return err == nil
 }
 
+// versionNames returns the names of all versions.
+func (d *decoder) versionNames() map[string]bool {
+	names := make(map[string]bool, len(d.file.versions))
+	for _, v := range d.file.versions {
+		names[v.name] = true
+	}
+	return names
+}
+
 // lintVersionsInURLs reports URLs of the service that name a different version than the one they are listed in.
-func (d *decoder) lintVersionsInURLs(v version) {
+// declared has all of them.
+func (d *decoder) lintVersionsInURLs(v version, declared map[string]bool) {
 	if v.guessed && !routes.ValidVersion(v.name) {
 		return
-	}
-	declared := make(map[string]bool)
-	for _, other := range d.file.versions {
-		declared[other.name] = true
 	}
 	for _, e := range v.manifest.Endpoints {
 		u := signpost.CutURL(e.URL)

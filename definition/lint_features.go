@@ -120,9 +120,9 @@ func judgedFeatures(declared, endpoints int) int {
 }
 
 // warnOfDeclared reports what is probably unintended in a version if --feature enables a feature that the file
-// declares. Otherwise nobody would notice until such a deployment behaves differently.
-func (d *decoder) warnOfDeclared(v version, enabled []signpost.Feature) {
-	most := max(maxJudged, alwaysJudged*countEndpoints([]*File{d.file}))
+// declares. Otherwise nobody would notice until such a deployment behaves differently. most is how many endpoints are
+// judged in all versions.
+func (d *decoder) warnOfDeclared(v version, enabled []signpost.Feature, most int) {
 	for _, feature := range d.file.named(d.file.declared) {
 		var with signpost.Manifest // the endpoints that the feature applies to, without irrelevant parts
 		for _, e := range v.manifest.Endpoints {
