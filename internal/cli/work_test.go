@@ -390,6 +390,7 @@ func TestWorkIsLinear(t *testing.T) {
 			check(t, build, "diff", file, other)
 			check(t, build, "diff", other, file)
 			check(t, build, "match", file)
+			check(t, func(n int) string { return edits(t, build(n), 1) }, "lsp", "<"+file)
 		})
 	}
 	for name, build := range hostileDocuments {

@@ -20,12 +20,20 @@ type analysis struct {
 	file     *definition.File
 }
 
+// parsing is held while a text is parsed: that takes up to 200 times the memory of the text, and an editor that sends
+// several versions in a row needs none of them sooner.
+var parsing sync.Mutex
+
 // isJSON reports whether the file name is that of a JSON document.
 func (d *document) isJSON() bool { return strings.EqualFold(filepath.Ext(d.path), ".json") }
 
 // parse returns the tree of the document.
 func (d *document) parse() *tree.Document {
-	d.analysis.once.Do(func() { d.analysis.tree = tree.Parse([]byte(d.text), tree.Options{JSON: d.isJSON()}) })
+	d.analysis.once.Do(func() {
+		parsing.Lock()
+		defer parsing.Unlock()
+		d.analysis.tree = tree.Parse([]byte(d.text), tree.Options{JSON: d.isJSON()})
+	})
 	return d.analysis.tree
 }
 
@@ -42,7 +50,11 @@ func (d *document) lastRoot() *tree.Node {
 
 // file returns the document as a definition.
 func (d *document) file() *definition.File {
-	d.analysis.fileOnce.Do(func() { d.analysis.file = definition.Parse(d.name(), []byte(d.text)) })
+	d.analysis.fileOnce.Do(func() {
+		parsing.Lock()
+		defer parsing.Unlock()
+		d.analysis.file = definition.Parse(d.name(), []byte(d.text))
+	})
 	return d.analysis.file
 }
 

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"net/url"
 	"path/filepath"
 	"runtime"
@@ -18,14 +19,28 @@ type document struct {
 	path    string // "" if the URI is not a file
 	version int
 	text    string
-	lines   []int // start offsets of the lines
+	lines   []int  // start offsets of the lines
+	marks   []mark // every markDistance bytes or a little more, from the start of the text
 
 	analysis *analysis
 	before   *tree.Node // the last root that parsed
 }
 
+// mark is the offset of a character and the length of the text before it in UTF-16, in which the protocol counts.
+// Marks keep positions on a long line from taking as long as the line.
+type mark struct{ offset, units int }
+
+const markDistance = 256
+
 func newDocument(uri string, version int, text string) *document {
-	d := &document{uri: uri, path: pathOf(uri), version: version, text: text, lines: []int{0}, analysis: &analysis{}}
+	d := &document{uri: uri, path: pathOf(uri), version: version, text: text, lines: []int{0}, marks: []mark{{}}, analysis: &analysis{}}
+	units := 0
+	for i, r := range text {
+		if i-d.marks[len(d.marks)-1].offset >= markDistance {
+			d.marks = append(d.marks, mark{i, units})
+		}
+		units += utf16Length(r)
+	}
 	for i := 0; i < len(text); i++ {
 		switch text[i] { // the protocol recognizes these three line endings
 		case '\r':
@@ -79,12 +94,29 @@ func (d *document) offset(p position) int {
 		end = d.lines[p.Line+1]
 	}
 	end = at + len(strings.TrimRight(d.text[at:end], "\r\n"))
-	for units := 0; units < p.Character && at < end; {
+	units := d.units(at)
+	want := units + min(max(0, p.Character), end-at)
+	next, _ := slices.BinarySearchFunc(d.marks, want, func(m mark, units int) int { return cmp.Compare(m.units, units) })
+	if last := d.marks[max(0, next-1)]; last.offset > at {
+		at, units = min(last.offset, end), last.units
+	}
+	for units < want && at < end {
 		r, size := utf8.DecodeRuneInString(d.text[at:end])
 		units += utf16Length(r)
 		at += size
 	}
 	return at
+}
+
+// units returns the length of the text before an offset in UTF-16.
+func (d *document) units(offset int) int {
+	next, _ := slices.BinarySearchFunc(d.marks, offset+1, func(m mark, offset int) int { return cmp.Compare(m.offset, offset) })
+	last := d.marks[next-1]
+	units := last.units
+	for _, r := range d.text[last.offset:offset] {
+		units += utf16Length(r)
+	}
+	return units
 }
 
 // position returns the position of a byte offset.
@@ -94,11 +126,7 @@ func (d *document) position(offset int) position {
 	if !found {
 		line--
 	}
-	units := 0
-	for _, r := range d.text[d.lines[line]:offset] {
-		units += utf16Length(r)
-	}
-	return position{line, units}
+	return position{line, d.units(offset) - d.units(d.lines[line])}
 }
 
 func (d *document) span(from, to int) span { return span{d.position(from), d.position(to)} }

@@ -96,9 +96,11 @@ type server struct {
 	initialized bool
 	shutDown    bool
 	running     map[jsonrpc2.ID]context.CancelFunc // requests in progress
-	linting     context.CancelFunc                 // cancels the current lint
+	linting     context.CancelFunc                 // cancels the last lint
 
-	work     sync.WaitGroup
+	linter   sync.Mutex     // held by the lint that runs
+	requests sync.WaitGroup // requests in progress
+	work     sync.WaitGroup // they and the lints
 	exited   chan struct{}
 	exitOnce sync.Once
 }
@@ -125,7 +127,9 @@ func (s *server) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.
 	s.running[req.ID] = cancel
 	view := s.workspace.view()
 	s.mu.Unlock()
+	s.requests.Add(1)
 	s.work.Go(func() {
+		defer s.requests.Done()
 		defer cancel()
 		result, err := s.safely(func() (any, error) { return answer(ctx, view, params(req)) })
 		if ctx.Err() != nil {
@@ -227,17 +231,13 @@ func (s *server) notification(ctx context.Context, conn *jsonrpc2.Conn, req *jso
 		s.exitOnce.Do(func() { close(s.exited) })
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if req.Method == "$/cancelRequest" {
-		var in struct {
-			ID jsonrpc2.ID `json:"id"`
-		}
-		if decode(params(req), &in) == nil && s.running[in.ID] != nil {
-			s.running[in.ID]()
-		}
+		s.cancel(req)
 		return
 	}
+	s.requests.Wait() // so that only one version of a large text is in memory
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if !s.initialized || s.shutDown {
 		return // as the protocol requires
 	}
@@ -247,6 +247,21 @@ func (s *server) notification(ctx context.Context, conn *jsonrpc2.Conn, req *jso
 	}
 	if changed {
 		s.lint(ctx, conn)
+	}
+}
+
+// cancel cancels the request that a notification names.
+func (s *server) cancel(req *jsonrpc2.Request) {
+	var in struct {
+		ID jsonrpc2.ID `json:"id"`
+	}
+	if err := decode(params(req), &in); err != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if cancel := s.running[in.ID]; cancel != nil {
+		cancel()
 	}
 }
 
@@ -289,15 +304,23 @@ func (s *server) change(req *jsonrpc2.Request) (bool, error) {
 	return true, nil
 }
 
-// lint publishes the findings of all open documents in the background. Findings for text that has changed meanwhile are
-// dropped. The caller holds the lock.
+// lint publishes the findings of all open documents in the background, after the lint that runs, if there is one.
+// Findings for text that has changed meanwhile are dropped. The caller holds the lock.
 func (s *server) lint(ctx context.Context, conn *jsonrpc2.Conn) {
 	if s.linting != nil {
 		s.linting()
 	}
 	ctx, s.linting = context.WithCancel(ctx)
-	view, closed := s.workspace.view(), s.workspace.takeClosed()
 	s.work.Go(func() {
+		s.linter.Lock()
+		defer s.linter.Unlock()
+		s.mu.Lock()
+		if ctx.Err() != nil { // another one follows
+			s.mu.Unlock()
+			return
+		}
+		view, closed := s.workspace.view(), s.workspace.takeClosed()
+		s.mu.Unlock()
 		for _, uri := range closed {
 			conn.Notify(ctx, "textDocument/publishDiagnostics", publishDiagnostics{URI: uri, Diagnostics: []diagnostic{}})
 		}

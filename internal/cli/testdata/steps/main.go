@@ -1,7 +1,8 @@
 // Command steps runs command lines of Signpost and prints how many steps each takes. A step is a basic block of the
 // program that is executed, so the number does not depend on the machine or on what else it does. Build it with
 // -cover -covermode=atomic, and -coverpkg for the packages whose steps count. Every line of standard input is a command
-// line as a JSON array; its line of output has the steps and the exit status.
+// line as a JSON array, of which a last argument <file is the command's standard input; its line of output has the steps
+// and the exit status.
 package main
 
 import (
@@ -13,6 +14,7 @@ import (
 	"io"
 	"os"
 	"runtime/coverage"
+	"strings"
 
 	"signpost/internal/cli"
 )
@@ -26,10 +28,18 @@ func main() {
 		} else if err != nil {
 			fail(err)
 		}
+		var input []byte
+		if file, ok := strings.CutPrefix(args[len(args)-1], "<"); ok {
+			var err error
+			if input, err = os.ReadFile(file); err != nil {
+				fail(err)
+			}
+			args = args[:len(args)-1]
+		}
 		if err := coverage.ClearCounters(); err != nil {
 			fail(err)
 		}
-		c := cli.CLI{Stdin: bytes.NewReader(nil), Stdout: io.Discard, Stderr: io.Discard, LookupEnv: func(string) (string, bool) { return "", false }}
+		c := cli.CLI{Stdin: bytes.NewReader(input), Stdout: io.Discard, Stderr: io.Discard, LookupEnv: func(string) (string, bool) { return "", false }}
 		status := c.Main(args)
 		var counters bytes.Buffer
 		if err := coverage.WriteCounters(&counters); err != nil {
