@@ -49,13 +49,14 @@ fuzz:
 	done
 
 # The attacks and reloads of make test in full, against a real process: a million made-up hosts, bursts of them, idle
-# connections, 10,000 slow clients, and 1,000 reloads of one file among 2,000. Then random requests for an hour, to be
-# answered as net/http answers them.
+# connections, 10,000 slow clients, and 1,000 reloads of one file among 2,000. Then every kind of hostile input, a megabyte
+# of it, and random requests for an hour, to be answered as net/http answers them.
 soak:
 	SIGNPOST_SOAK_HOSTS=1000000 SIGNPOST_SOAK_CLIENTS=5000 SIGNPOST_SOAK_HTTP2_CLIENTS=2500 SIGNPOST_SOAK_IDLE=10050 \
 	SIGNPOST_SOAK_SLOW=10000 SIGNPOST_SOAK_SERVICES=2000 SIGNPOST_SOAK_RELOADS=1000 \
 		$(GO) test ./internal/daemon -run '^(TestMadeUpHosts|TestBurstOfHosts|TestClosedWindows|TestUnreadPings|TestLargeFrames|TestIdleConnections|TestManySlowClients|TestReloadOneOfMany)$$' \
 		-count 1 -v -timeout 60m -parallel 1
+	SIGNPOST_SOAK_INPUTS=1 $(GO) test ./internal/cli -run '^TestMemory$$' -count 1 -v -timeout 60m
 	SIGNPOST_SOAK_SEQUENCES=1h $(GO) test ./server -run '^TestWireSequences$$' -count 1 -v -timeout 70m
 
 build:
@@ -88,10 +89,10 @@ screenshot: browser
 	@pictures="$$(mktemp -d)" && $(GO) test ./studio -run '^TestScreenshot$$' -count 1 -screenshots "$$pictures" && \
 		cp "$$pictures/studio.png" docs/studio.png && echo "docs/studio.png is made; light and dark, wide and narrow are in $$pictures"
 
-# The race detector needs a C compiler; the transcripts in the docs use curl and git, and the GitHub Action jq.
+# The race detector needs a C compiler; the transcripts in the docs use curl and git, the GitHub Action jq, and a test patch.
 setup:
 	@missing=""; \
-	for need in gcc curl git jq; do command -v $$need >/dev/null || missing="$$missing $$need"; done; \
+	for need in gcc curl git jq patch; do command -v $$need >/dev/null || missing="$$missing $$need"; done; \
 	test -z "$$missing" || { \
 		echo "installing$$missing"; \
 		if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
