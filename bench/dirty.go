@@ -43,6 +43,11 @@ var dirty = []dirt{
 	{"unknown fields", linted(func(n int) []string {
 		return []string{lines(n, func(i int) string { return fmt.Sprintf("field%d: 1", i) }) + "versions: {v1: {endpoints: {}}}\n"}
 	})},
+	{"versions", linted(func(n int) []string {
+		return []string{"versions:\n" + lines(n, func(i int) string {
+			return fmt.Sprintf("  v%d: {endpoints: {'https://{{host}}/v%[1]d/feed': {name: F, method: get, mime_type: application/json}}}", i)
+		})}
+	})},
 	{"comments that allow nothing", linted(func(n int) []string {
 		return []string{lines(n, func(int) string { return "# signpost: allow plain-http because of it" }) + "versions: {v1: {endpoints: {}}}\n"}
 	})},
