@@ -43,9 +43,9 @@ var dirty = []dirt{
 	{"unknown fields", linted(func(n int) []string {
 		return []string{lines(n, func(i int) string { return fmt.Sprintf("field%d: 1", i) }) + "versions: {v1: {endpoints: {}}}\n"}
 	})},
-	{"versions", linted(func(n int) []string {
+	{"versions whose URLs name another", linted(func(n int) []string {
 		return []string{"versions:\n" + lines(n, func(i int) string {
-			return fmt.Sprintf("  v%d: {endpoints: {'https://{{host}}/v%[1]d/feed': {name: F, method: get, mime_type: application/json}}}", i)
+			return fmt.Sprintf("  v%d: {endpoints: {'https://{{host}}/v%d/feed': {name: F, method: get, mime_type: application/json}}}", i, (i+1)%n)
 		})}
 	})},
 	{"comments that allow nothing", linted(func(n int) []string {
