@@ -77,7 +77,7 @@ func anyCertificate(t *testing.T) []string {
 	return []string{"--tls-cert", certFile, "--tls-key", keyFile}
 }
 
-// checkGrowth checks that memory has stayed in bounds, and that requests are still served.
+// checkGrowth checks that memory has stayed in bounds.
 func checkGrowth(t *testing.T, p *process, base int) {
 	t.Helper()
 	most := mostResident(t, p)
@@ -95,6 +95,7 @@ func TestBurstOfHosts(t *testing.T) {
 	t.Run("https", func(t *testing.T) {
 		burstOfHosts(t, startPlain(t, append([]string{largeManifest(t)}, anyCertificate(t)...)...), daemon.DefaultMaxTLSConnections)
 	})
+	t.Run("race detector", func(t *testing.T) { burstOfHosts(t, startServe(t, largeManifest(t)), daemon.DefaultMaxConnections) })
 }
 
 func burstOfHosts(t *testing.T, p *process, connections int) {
@@ -108,18 +109,32 @@ func burstOfHosts(t *testing.T, p *process, connections int) {
 	var asked, all sync.WaitGroup
 	var served, busy, other atomic.Int64
 	read := make(chan struct{})
+	// Few at a time, because the server limits the time of a handshake, and all clients share this machine with it.
+	connecting := make(chan struct{}, 16)
+	connect := func() (net.Conn, error) {
+		connecting <- struct{}{}
+		defer func() { <-connecting }()
+		scheme, address, _ := strings.Cut(p.url, "://")
+		conn, err := net.Dial("tcp", address)
+		if err != nil || scheme == "http" {
+			return conn, err
+		}
+		secure := tls.Client(conn, &tls.Config{InsecureSkipVerify: true}) // of HTTP/1.1
+		if err := secure.Handshake(); err != nil {
+			conn.Close()
+			return nil, err
+		}
+		return secure, nil
+	}
 	for i := range clients {
 		asked.Add(1)
 		all.Go(func() {
-			scheme, address, _ := strings.Cut(p.url, "://")
-			conn, err := net.Dial("tcp", address)
+			conn, err := connect()
 			if err != nil {
-				t.Error(err)
+				t.Log(err)
+				other.Add(1)
 				asked.Done()
 				return
-			}
-			if scheme == "https" {
-				conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true}) // of HTTP/1.1
 			}
 			defer conn.Close()
 			encoding := "identity" // which takes most
@@ -167,7 +182,9 @@ func burstOfHosts(t *testing.T, p *process, connections int) {
 	if served.Load() == 0 || n > int64(tolerated) {
 		t.Errorf("%d clients got a different response, or none", n)
 	}
-	checkGrowth(t, p, base)
+	if p.plain {
+		checkGrowth(t, p, base)
+	}
 	if r, err := fetch(anyServer, p.url+manifestV1, "after.example.com"); err != nil || r.StatusCode != http.StatusOK {
 		t.Errorf("afterwards a new host gets %v, %v", r.Response, err)
 	}

@@ -71,6 +71,7 @@ type process struct {
 	admin  string
 	moved  string // where plain http is redirected
 	manual bool   // the test itself stops it
+	plain  bool   // built without the race detector
 }
 
 // startServe starts signpost serve and waits until it serves. If it is still running when the test ends, it must exit
@@ -83,7 +84,9 @@ func startServe(t *testing.T, args ...string) *process {
 // startPlain is startServe without the race detector, if the tests run with it: it takes time and memory of its own.
 func startPlain(t *testing.T, args ...string) *process {
 	t.Helper()
-	return startCommand(t, exec.Command(plainProgram(t), serveArgs(args)...))
+	p := startCommand(t, exec.Command(plainProgram(t), serveArgs(args)...))
+	p.plain = true
+	return p
 }
 
 // plainProgram returns the program as it is released.

@@ -126,11 +126,11 @@ func TestHalfWritten(t *testing.T) {
 	p := startServe(t, path)
 	slow := 0
 	for try := 1; try <= tries; try++ {
+		served, late, last := 0, false, time.Now() // last is before the last write
 		f, err := os.Create(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		served, late, last := 0, false, time.Now()
 		endpoints := func() {
 			_, n, err := names(p.get(t, manifestV1).body)
 			if err != nil {
@@ -141,11 +141,12 @@ func TestHalfWritten(t *testing.T) {
 			}
 		}
 		for line := range strings.Lines(whole(try)) {
+			begun := time.Now()
 			if _, err := io.WriteString(f, line); err != nil {
 				t.Fatal(err)
 			}
 			late = late || time.Since(last) > 80*time.Millisecond // the file may have been unchanged for 100 ms
-			last = time.Now()
+			last = begun
 			p.signal(t, syscall.SIGHUP)
 			time.Sleep(10 * time.Millisecond)
 			endpoints()
