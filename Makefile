@@ -50,7 +50,7 @@ fuzz:
 
 # The attacks and reloads of make test in full, against a real process: a million made-up hosts, bursts of them, idle
 # connections, 10,000 slow clients, and 1,000 reloads of one file among 2,000. Then every kind of hostile input, a megabyte
-# of it, and random requests for an hour, to be answered as net/http answers them.
+# of it, and random requests for an hour, whose responses must be those of net/http.
 soak:
 	SIGNPOST_SOAK_HOSTS=1000000 SIGNPOST_SOAK_CLIENTS=5000 SIGNPOST_SOAK_HTTP2_CLIENTS=2500 SIGNPOST_SOAK_IDLE=10050 \
 	SIGNPOST_SOAK_SLOW=10000 SIGNPOST_SOAK_SERVICES=2000 SIGNPOST_SOAK_RELOADS=1000 \

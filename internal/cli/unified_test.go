@@ -46,7 +46,7 @@ func TestUnifiedDiff(t *testing.T) {
 func TestUnifiedDiffApplies(t *testing.T) {
 	patch, err := exec.LookPath("patch")
 	if err != nil {
-		t.Skip("patch is not installed")
+		t.Skip("DIFFS WERE NOT APPLIED: patch is not installed. Run make setup, or make test, which does.")
 	}
 	random := rand.New(rand.NewSource(1))
 	for range 50 {

@@ -34,7 +34,7 @@ func TestPositions(t *testing.T) {
 			}
 		}
 		if got := doc.offset(position{0, 1 << 40}); got > len(doc.text) || strings.ContainsAny(doc.text[:got], "\r\n") {
-			t.Errorf("a position behind the first line of %q is at offset %d", doc.text, got)
+			t.Errorf("a position after the end of the first line of %q is at offset %d", doc.text, got)
 		}
 	}
 }

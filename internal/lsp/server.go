@@ -98,9 +98,9 @@ type server struct {
 	running     map[jsonrpc2.ID]context.CancelFunc // requests in progress
 	linting     context.CancelFunc                 // cancels the last lint
 
-	linter   sync.Mutex     // held by the lint that runs
+	linter   sync.Mutex     // held by the running lint
 	requests sync.WaitGroup // requests in progress
-	work     sync.WaitGroup // they and the lints
+	work     sync.WaitGroup // requests and lints
 	exited   chan struct{}
 	exitOnce sync.Once
 }
@@ -304,7 +304,7 @@ func (s *server) change(req *jsonrpc2.Request) (bool, error) {
 	return true, nil
 }
 
-// lint publishes the findings of all open documents in the background, after the lint that runs, if there is one.
+// lint publishes the findings of all open documents in the background, once a lint that is still running has ended.
 // Findings for text that has changed meanwhile are dropped. The caller holds the lock.
 func (s *server) lint(ctx context.Context, conn *jsonrpc2.Conn) {
 	if s.linting != nil {
