@@ -34,7 +34,8 @@ func TestImportRule(t *testing.T) {
 			"oras.land/oras-go/v2/registry/remote/auth", "oras.land/oras-go/v2/registry/remote/credentials",
 			"oras.land/oras-go/v2/registry/remote/errcode", "oras.land/oras-go/v2/registry/remote/retry",
 		},
-		"signpost/internal/registrytest": {"golang.org/x/crypto/bcrypt"}, // for tests only
+		"signpost/internal/registrytest": {"golang.org/x/crypto/bcrypt"},   // for tests only
+		"signpost/internal/testkit":      {"github.com/google/go-cmp/cmp"}, // for tests only
 		"signpost/internal/daemon": {
 			"signpost", "signpost/definition", "signpost/host", "signpost/internal/routes", "signpost/internal/source", "signpost/internal/wire", "signpost/server",
 			"golang.org/x/sys/unix",

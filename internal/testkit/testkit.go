@@ -1,0 +1,91 @@
+// Package testkit holds what the tests of several packages share: waiting, golden files, the programs that tests run,
+// and tests that cannot run on this machine. Only tests import it.
+package testkit
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// patience bounds every wait. A wait ends when the thing happens; the bound only keeps a run that is broken from hanging,
+// so it is far beyond what a busy machine needs.
+const patience = 5 * time.Minute
+
+// Eventually waits until happened returns true. What names the event in the failure.
+func Eventually(t testing.TB, what string, happened func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !happened(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("did not happen within %v: %s", patience, what)
+		}
+	}
+}
+
+// Buffer collects what a program or a logger writes and can be read at the same time. The zero value is ready to use.
+type Buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write appends p.
+func (b *Buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+// String returns everything written so far.
+func (b *Buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// Reset forgets what was written.
+func (b *Buffer) Reset() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.text.Reset()
+}
+
+// WaitFor waits until text has been written, and fails the test with everything that was written instead.
+func (b *Buffer) WaitFor(t testing.TB, text string) {
+	t.Helper()
+	defer func() {
+		if t.Failed() {
+			t.Logf("written so far:\n%s", b.String())
+		}
+	}()
+	Eventually(t, "output contains "+text, func() bool { return strings.Contains(b.String(), text) })
+}
+
+var update = flag.Bool("update", false, "rewrite the expected outputs under testdata")
+
+// Update reports whether golden files are to be rewritten.
+func Update() bool { return *update }
+
+// Golden compares got with the file at path, or writes that file with -update.
+func Golden[T ~string | ~[]byte](t testing.TB, path string, got T) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; run go test -update to create it", err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got); if the change is intended, run go test -update:\n%s", filepath.Base(path), diff)
+	}
+}

@@ -1,0 +1,26 @@
+package testkit
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+func TestMissingIsRepeated(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "not-tested")
+	t.Setenv(notTestedVariable, path)
+	if !t.Run("skips", func(t *testing.T) { Find(t, "no-such-program", "THE EXAMPLE") }) {
+		t.Fatal("a missing program fails a test")
+	}
+	got, err := os.ReadFile(path)
+	if want := "THE EXAMPLE: no-such-program is not installed\n"; err != nil || string(got) != want {
+		t.Errorf("collected %q, %v; want %q", got, err, want)
+	}
+}
+
+func TestProgramRuns(t *testing.T) {
+	if out, err := exec.Command(Program(t, "signpost"), "version").CombinedOutput(); err != nil || len(out) == 0 {
+		t.Errorf("signpost version: %v\n%s", err, out)
+	}
+}
