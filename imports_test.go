@@ -19,6 +19,7 @@ func TestImportRule(t *testing.T) {
 		"signpost/host":              {"signpost/internal/hostname", "golang.org/x/net/idna"},
 		"signpost/internal/accepted": {"signpost", "signpost/internal/spell", "signpost/internal/tree"},
 		"signpost/internal/hostname": {},
+		"signpost/internal/readfile": {},
 		"signpost/internal/routes":   {"signpost"},
 		"signpost/internal/spell":    {},
 		"signpost/internal/tree":     {"go.yaml.in/yaml/v4"},
@@ -27,7 +28,7 @@ func TestImportRule(t *testing.T) {
 		"signpost/server":            {"signpost", "signpost/host", "signpost/internal/routes", "signpost/internal/wire"},
 		"signpost/studio":            {"signpost", "signpost/client", "signpost/contextkeys", "signpost/definition", "signpost/host", "signpost/internal/routes", "signpost/server"},
 		"signpost/internal/source": {
-			"signpost", "signpost/client", "signpost/definition", "signpost/host", "signpost/internal/routes", "signpost/server",
+			"signpost", "signpost/client", "signpost/definition", "signpost/host", "signpost/internal/readfile", "signpost/internal/routes", "signpost/server",
 			"github.com/fsnotify/fsnotify",
 			"github.com/opencontainers/go-digest", "github.com/opencontainers/image-spec/specs-go", "github.com/opencontainers/image-spec/specs-go/v1",
 			"oras.land/oras-go/v2/content", "oras.land/oras-go/v2/errdef", "oras.land/oras-go/v2/registry", "oras.land/oras-go/v2/registry/remote",
@@ -37,7 +38,7 @@ func TestImportRule(t *testing.T) {
 		"signpost/internal/registrytest": {"golang.org/x/crypto/bcrypt"},   // for tests only
 		"signpost/internal/testkit":      {"github.com/google/go-cmp/cmp"}, // for tests only
 		"signpost/internal/daemon": {
-			"signpost", "signpost/definition", "signpost/host", "signpost/internal/routes", "signpost/internal/source", "signpost/internal/wire", "signpost/server",
+			"signpost", "signpost/definition", "signpost/host", "signpost/internal/readfile", "signpost/internal/routes", "signpost/internal/source", "signpost/internal/wire", "signpost/server",
 			"golang.org/x/sys/unix",
 			"github.com/prometheus/client_golang/prometheus",
 			"github.com/prometheus/client_golang/prometheus/collectors",
@@ -49,7 +50,7 @@ func TestImportRule(t *testing.T) {
 			"github.com/sourcegraph/jsonrpc2",
 		},
 		"signpost/internal/cli": {
-			"signpost", "signpost/docs", "signpost/client", "signpost/definition", "signpost/host", "signpost/internal/accepted", "signpost/internal/daemon", "signpost/internal/lsp", "signpost/internal/routes", "signpost/internal/source", "signpost/internal/spell", "signpost/internal/tree", "signpost/openapi",
+			"signpost", "signpost/docs", "signpost/client", "signpost/definition", "signpost/host", "signpost/internal/accepted", "signpost/internal/daemon", "signpost/internal/lsp", "signpost/internal/readfile", "signpost/internal/routes", "signpost/internal/source", "signpost/internal/spell", "signpost/internal/tree", "signpost/openapi",
 			"signpost/server", "signpost/studio",
 			"github.com/santhosh-tekuri/jsonschema/v6", "github.com/santhosh-tekuri/jsonschema/v6/kind",
 			"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys/unix",

@@ -1,0 +1,45 @@
+//go:build unix
+
+package readfile_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"signpost/internal/readfile"
+)
+
+func TestLimit(t *testing.T) {
+	dir := t.TempDir()
+	small, large, fifo := filepath.Join(dir, "small"), filepath.Join(dir, "large"), filepath.Join(dir, "fifo")
+	for path, text := range map[string]string{small: "four", large: "five!"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, err := readfile.Limit(small, 4); err != nil || string(text) != "four" {
+		t.Errorf("a file of exactly the limit: %q, %v", text, err)
+	}
+	if _, err := readfile.Limit(large, 4); !errors.Is(err, readfile.ErrTooLarge) || !strings.Contains(err.Error(), large) {
+		t.Errorf("a file beyond the limit: %v", err)
+	}
+	if _, err := readfile.Limit("/proc/self/status", 4); !errors.Is(err, readfile.ErrTooLarge) {
+		t.Errorf("a file without a size: %v", err)
+	}
+	if _, err := readfile.Limit(filepath.Join(dir, "none"), 4); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
+	}
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{fifo, dir, "/dev/zero"} {
+		if text, err := readfile.Limit(path, 4); text != nil || err == nil || !strings.Contains(err.Error(), "not a regular file") || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %q, %v", path, text, err)
+		}
+	}
+}
