@@ -14,10 +14,11 @@ func TestImportRule(t *testing.T) {
 		"signpost":                   {"signpost/internal/hostname", "signpost/internal/spell"},
 		"signpost/client":            {"signpost", "signpost/contextkeys", "signpost/host", "signpost/internal/routes", "signpost/internal/spell"},
 		"signpost/contextkeys":       {"signpost"},
-		"signpost/definition":        {"signpost", "signpost/host", "signpost/internal/routes", "signpost/internal/spell", "signpost/internal/tree"},
+		"signpost/definition":        {"signpost", "signpost/host", "signpost/internal/fields", "signpost/internal/routes", "signpost/internal/spell", "signpost/internal/tree"},
 		"signpost/docs":              {},
 		"signpost/host":              {"signpost/internal/hostname", "golang.org/x/net/idna"},
 		"signpost/internal/accepted": {"signpost", "signpost/internal/spell", "signpost/internal/tree"},
+		"signpost/internal/fields":   {},
 		"signpost/internal/hostname": {},
 		"signpost/internal/readfile": {},
 		"signpost/internal/routes":   {"signpost"},
@@ -46,7 +47,7 @@ func TestImportRule(t *testing.T) {
 			"golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert",
 		},
 		"signpost/internal/lsp": {
-			"signpost", "signpost/definition", "signpost/internal/source", "signpost/internal/tree",
+			"signpost", "signpost/definition", "signpost/internal/fields", "signpost/internal/source", "signpost/internal/tree",
 			"github.com/sourcegraph/jsonrpc2",
 		},
 		"signpost/internal/cli": {

@@ -132,3 +132,8 @@ func (d *decoder) lintLookalikes(known map[string]string) {
 		}
 	}
 }
+
+// builtIn returns the built-in features, in application order.
+func builtIn() []signpost.Feature {
+	return []signpost.Feature{signpost.Authentication(), signpost.GeoRestriction()}
+}

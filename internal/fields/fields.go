@@ -1,0 +1,112 @@
+// Package fields is the table of the definition file's fields. The decoder, the JSON Schema, the recogniser of definitions
+// and the language server are made from it.
+//
+// Start at [Definition] and follow [Value.Fields] and [Value.Each], or ask [Value.At] for the values at a path.
+package fields
+
+import (
+	"regexp"
+	"slices"
+)
+
+// Type is the type of a value.
+type Type uint8
+
+// Types of values.
+const (
+	Text Type = iota
+	Bool
+	Scalar // text, a number, true or false
+	Date   // text, with or without quotes
+	Object
+	List
+)
+
+// Names says whose names a value or the keys of an object have, for completion and the schema.
+type Names uint8
+
+// Names that are not part of the table.
+const (
+	Features Names = iota + 1
+	Modifiers
+	ContextKeys
+	Warnings // the rules that can be allowed
+)
+
+// Value describes a value of the definition file.
+type Value struct {
+	What string // what messages call it, such as "context item"; a field is called by its name
+	Doc  string // for people, where the field has no Doc of its own
+	Type Type
+
+	Fields []Field // of an object with fixed fields
+	Each   *Value  // the values of an object with free keys, or the items of a list
+	Keys   string  // regular expression for the free keys; "" if every key is allowed
+
+	Values   []string // the only values, if not nil
+	Examples []string // values that completion offers
+	Names    Names    // of a text, or of the free keys of an object
+	OrNull   bool     // null is allowed
+	OrList   bool     // a list of such values is allowed
+	Short    *Value   // of an object without its last field: the form that it has then
+	OrName   Names    // text is allowed: the name of such a value
+
+	Form   string // what to write in place of a value of another type
+	Schema string // more keywords of its JSON Schema, as a JSON object without braces
+}
+
+// Field is a field of an object.
+type Field struct {
+	Name     string
+	Value    *Value
+	Required bool
+	Doc      string // for people
+}
+
+// Field returns the field with a name, or nil.
+func (v *Value) Field(name string) *Field {
+	if i := slices.IndexFunc(v.Fields, func(f Field) bool { return f.Name == name }); i >= 0 {
+		return &v.Fields[i]
+	}
+	return nil
+}
+
+// Forms returns the value and its short form, if it has one.
+func (v *Value) Forms() []*Value {
+	if v.Short == nil {
+		return []*Value{v}
+	}
+	return []*Value{v.Short, v}
+}
+
+// At returns what the value at a path may be. The steps are field names and free keys; "" is a list item.
+func (v *Value) At(path ...string) []*Value {
+	here := v.Forms()
+	for _, step := range path {
+		var next []*Value
+		for _, v := range here {
+			field := v.Field(step)
+			switch {
+			case v.Type == List && step == "", v.Type == Object && v.Each != nil && regexp.MustCompile(v.Keys).MatchString(step):
+				next = append(next, v.Each.Forms()...)
+			case v.OrList && step == "":
+				next = append(next, v)
+			case field != nil:
+				next = append(next, field.Value.Forms()...)
+			}
+		}
+		here = next
+	}
+	return here
+}
+
+// FieldAt returns the fields with a name that the object at a path may have: several if it has a short form.
+func (v *Value) FieldAt(name string, path ...string) []*Field {
+	var found []*Field
+	for _, object := range v.At(path...) {
+		if f := object.Field(name); f != nil {
+			found = append(found, f)
+		}
+	}
+	return found
+}

@@ -1,0 +1,64 @@
+package fields
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestAt(t *testing.T) {
+	endpoint := []string{"versions", "v1", "endpoints", "https://{{host}}/v1/feeds"}
+	for _, test := range []struct {
+		path []string
+		want string // the fields of what can be there, or its values
+	}{
+		{nil, "$schema service base_path enable context_keys features modifiers versions allow"},
+		{[]string{"versions", "v1"}, "endpoints deprecated"},
+		{[]string{"versions", "latest"}, ""},
+		{endpoint, "name method mime_type context_obj modifiers allow deprecated"},
+		{append(endpoint, "method"), "get post"},
+		{append(endpoint, "modifiers", ""), "kind id name key label defaultValue placeholder options deprecated; deprecated id name params"},
+		{append(endpoint, "modifiers", "", "params", "", "schema", "type"), "string number boolean"},
+		{[]string{"features", "kids", "url_suffix", ""}, ""},
+		{[]string{"service", "x"}, ""},
+	} {
+		var got []string
+		for _, v := range Definition.At(test.path...) {
+			names := append([]string{}, v.Values...)
+			for _, f := range v.Fields {
+				names = append(names, f.Name)
+			}
+			got = append(got, strings.Join(names, " "))
+		}
+		if text := strings.Join(got, "; "); text != test.want {
+			t.Errorf("%v: got %q, want %q", test.path, text, test.want)
+		}
+	}
+	if got := Definition.FieldAt("deprecated", "modifiers", "limit"); len(got) != 2 || got[0].Doc != deprecated.Doc {
+		t.Errorf("got %v", got)
+	}
+	if got := Definition.At("features", "kids", "url_suffix", ""); len(got) != 1 || !got[0].OrList {
+		t.Errorf("got %v", got)
+	}
+}
+
+// Every field says what it is for: editors show it.
+func TestDocs(t *testing.T) {
+	seen := make(map[*Value]bool)
+	var visit func(string, *Value)
+	visit = func(path string, v *Value) {
+		if v == nil || seen[v] {
+			return
+		}
+		seen[v] = true
+		visit(path+"[]", v.Each)
+		visit(path, v.Short)
+		for _, f := range v.Fields {
+			if f.Doc == "" {
+				t.Errorf("%s.%s has no Doc", path, f.Name)
+			}
+			visit(fmt.Sprint(path, ".", f.Name), f.Value)
+		}
+	}
+	visit("", Definition)
+}
