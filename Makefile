@@ -5,17 +5,28 @@ FUZZTIME ?= 20s
 ENGINE ?= docker
 IMAGE ?= signpost
 
-.PHONY: test lint bench benchstat baseline fuzz soak build release mutants licenses image screenshot setup programs load browser npm editor
+.PHONY: test lint programs setup bench benchstat baseline fuzz soak build release mutants licenses image screenshot
 
-# The files in deploy and the release have modules of their own. Their tests say at the end what they could not run
-# here, which go test shows only where it is given no package. The release is built for Linux on this architecture
-# there, twice, and taken apart.
-test: setup programs load browser npm editor lint
-	$(GO) test -race ./...
-	cd deploy/test && $(GO) test
-	cd tools/release && $(GO) test
-	@test -d bin/npm/node_modules/typescript || printf '\n*** THE TYPES OF THE STUDIO PAGE AND ITS ACCESSIBILITY WERE NOT CHECKED: npm cannot be had here. ***\n'
-	@$(find_browser) || printf '\n*** THE BROWSER TESTS DID NOT RUN: there is no Chromium here, and it could not be installed. ***\n'
+# The tests run programs that are built before them, so that no test waits for a compiler. What could not be tested here
+# is repeated at the end. The files in deploy and the release have modules of their own.
+test: export SIGNPOST_TEST_PROGRAMS = $(CURDIR)/bin/test
+test: export SIGNPOST_NOT_TESTED = $(CURDIR)/bin/not-tested
+test: setup lint programs
+	@rm -f bin/not-tested
+	@failed=; \
+	$(GO) test -race -shuffle on -timeout 20m ./... || failed=yes; \
+	(cd deploy/test && $(GO) test -shuffle on -timeout 20m) || failed=yes; \
+	(cd tools/release && $(GO) test -shuffle on -timeout 20m) || failed=yes; \
+	test ! -s bin/not-tested || { printf '\n*** NOT TESTED HERE ***\n'; sort -u bin/not-tested; }; \
+	test -z "$$failed"
+
+setup:
+	@tools/setup
+
+programs:
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/test/ ./cmd/signpost
+	$(GO) -C tools build -o ../bin/test/ github.com/rhysd/actionlint/cmd/actionlint
+	$(GO) -C tools/pebble build -o ../../bin/test/ github.com/letsencrypt/pebble/v2/cmd/pebble github.com/letsencrypt/pebble/v2/cmd/pebble-challtestsrv
 
 lint:
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; test -z "$$unformatted" || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
@@ -27,7 +38,8 @@ lint:
 	$(GO) -C tools/release tool -modfile=../go.mod staticcheck ./...
 
 # The tables and plots of docs/performance.md and docs/operate.md. It takes about half an hour, on a quiet machine.
-bench: programs load
+bench: setup
+	@command -v wrk >/dev/null || { echo "install wrk first (Debian: apt-get install wrk)"; exit 2; }
 	$(GO) run ./bench
 
 # The benchmarks of single operations against those of another day.
@@ -85,72 +97,6 @@ image:
 	$(ENGINE) build -f deploy/Dockerfile -t $(IMAGE) .
 
 # The picture of the studio page in README and docs, from the page itself.
-screenshot: browser
+screenshot: setup
 	@pictures="$$(mktemp -d)" && $(GO) test ./studio -run '^TestScreenshot$$' -count 1 -screenshots "$$pictures" && \
 		cp "$$pictures/studio.png" docs/studio.png && echo "docs/studio.png is made; light and dark, wide and narrow are in $$pictures"
-
-# The race detector needs a C compiler; the transcripts in the docs use curl and git, the GitHub Action jq, and a test patch.
-setup:
-	@missing=""; \
-	for need in gcc curl git jq patch; do command -v $$need >/dev/null || missing="$$missing $$need"; done; \
-	test -z "$$missing" || { \
-		echo "installing$$missing"; \
-		if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
-		$$sudo apt-get update -qq && $$sudo apt-get install -y -qq --no-install-recommends $$missing libc6-dev ca-certificates; \
-	}
-
-# The servers and tools that the deploy files are for, and a registry for tests. They are unpacked and not installed,
-# since an installed server starts and takes a port. Where one cannot be had, the tests say that they did not run.
-programs:
-	@for program in nginx/usr/sbin/nginx caddy/usr/bin/caddy prometheus/usr/bin/promtool docker-registry/usr/bin/docker-registry; do \
-		package=$${program%%/*}; path=$${program#*/}; \
-		test -x /$$path || test -x bin/programs/$$path || command -v $${path##*/} >/dev/null && continue; \
-		echo "unpacking $$package into bin/programs"; \
-		if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
-		( mkdir -p bin/programs && cd bin/programs && \
-			download="apt-get -qq -o APT::Sandbox::User=root download $$package" && \
-			{ $$download 2>/dev/null || { $$sudo apt-get update -qq && $$download; }; } && \
-			dpkg-deb -x $${package}_*.deb . && rm $${package}_*.deb \
-		) || echo "$$package cannot be had here"; \
-	done
-
-# For the load of make bench, and for the test that tries it.
-load:
-	@command -v wrk >/dev/null || { \
-		echo "installing wrk"; \
-		if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
-		$$sudo apt-get update -qq && $$sudo apt-get install -y -qq --no-install-recommends wrk; \
-	} || echo "wrk cannot be had here"
-
-# The studio page is tested in a real browser: studio/browser_test.go looks for the same names.
-find_browser = ( for name in chromium chromium-browser google-chrome-stable google-chrome chrome \
-	"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"; do command -v "$$name" >/dev/null && exit 0; done; exit 1 )
-
-browser:
-	@$(find_browser) || { \
-		echo "installing chromium"; \
-		if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
-		$$sudo apt-get update -qq && $$sudo apt-get install -y -qq --no-install-recommends chromium fonts-liberation; \
-	} || echo "chromium cannot be had here"
-
-# For tests of the studio page alone: the TypeScript compiler checks the types of its scripts, axe-core its
-# accessibility. Nothing of it is in the page or in the program.
-npm_packages = typescript@5.9.3 axe-core@4.11.0
-
-npm:
-	@test -d bin/npm/node_modules/typescript && test -d bin/npm/node_modules/axe-core || { \
-		command -v npm >/dev/null || { \
-			echo "installing npm"; \
-			if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
-			$$sudo apt-get update -qq && $$sudo apt-get install -y -qq --no-install-recommends npm; \
-		}; \
-		mkdir -p bin/npm && npm install --prefix bin/npm --no-save --no-fund --no-audit --loglevel=error --ignore-scripts $(npm_packages); \
-	} || echo "the npm packages cannot be had here"
-
-# The language server is tested with a real editor.
-editor:
-	@command -v nvim >/dev/null || { \
-		echo "installing neovim"; \
-		if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
-		$$sudo apt-get update -qq && $$sudo apt-get install -y -qq --no-install-recommends neovim; \
-	} || echo "neovim cannot be had here"
