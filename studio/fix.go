@@ -1,10 +1,7 @@
 package studio
 
 import (
-	"bytes"
-	"errors"
 	"net/http"
-	"os"
 	"slices"
 
 	"signpost"
@@ -47,12 +44,5 @@ func (s *Studio) serveFix(w http.ResponseWriter, r *http.Request) {
 
 // writeFix writes a file with a fix applied, unless it has changed since it was read.
 func (s *Studio) writeFix(src *source, fix signpost.Fix) error {
-	text, err := os.ReadFile(src.Path)
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(text, src.text) || len(text) > definition.MaxSize {
-		return errors.New("the file has changed since it was read: check it and try again")
-	}
-	return s.opts.WriteFile(src.Path, definition.ApplyFixes(src.Name, text, fix))
+	return s.opts.WriteFile(src.Path, src.text, definition.ApplyFixes(src.Name, src.text, fix))
 }

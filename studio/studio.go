@@ -43,8 +43,8 @@ type Options struct {
 	// Client configures how manifests and feeds are fetched.
 	Client client.Options
 
-	// WriteFile, if set, replaces a file with a fixed version. Without it, the page applies no fixes.
-	WriteFile func(path string, text []byte) error
+	// WriteFile, if set, replaces the old text of a file with a fixed version. Without it, the page applies no fixes.
+	WriteFile func(path string, old, text []byte) error
 
 	// FeedSchema, if set, compiles a JSON Schema with a file name to a function that validates feeds. See
 	// [client.CheckOptions]. Without it, the page validates no feeds.

@@ -107,29 +107,27 @@ func (g *changeGroup) why() string {
 }
 
 // printChanges writes changes for people, one change or group per line.
-func printChanges(w io.Writer, p palette, changes []accepted.Change) error {
-	var out strings.Builder
+func printChanges(w io.Writer, p palette, changes []accepted.Change) {
 	for _, g := range groupChanges(changes) {
-		level := g.level() + ":"
+		var level any = g.level() + ":"
 		switch {
 		case g.Accepted != nil:
 		case g.Level == signpost.LevelBreaking:
-			level = p.mark(signpost.SeverityError, level)
+			level = p.wrap(red, g.level()+":")
 		case g.Level == signpost.LevelNotable:
-			level = p.mark(signpost.SeverityWarning, level)
+			level = p.wrap(yellow, g.level()+":")
 		}
 		place := strings.Join(slices.DeleteFunc([]string{g.Service, strings.Join(g.versions, ", "), g.Endpoint + g.more()},
 			func(part string) bool { return part == "" }), " ")
+		printf(w, "%s ", level)
 		if place != "" {
-			place = p.bold(printable(place)+":") + " "
+			printf(w, "%s ", p.bold(place+":"))
 		}
-		fmt.Fprintf(&out, "%s %s%s %s\n", level, place, printable(g.Message), p.dim("["+g.Rule+"]"))
+		printf(w, "%s %s\n", g.Message, p.dim("["+g.Rule+"]"))
 		if why := g.why(); why != "" {
-			fmt.Fprintf(&out, "  %s %s\n", p.dim("= reason:"), printable(why))
+			printf(w, "  %s %s\n", p.dim("= reason:"), why)
 		}
 	}
-	_, err := io.WriteString(w, out.String())
-	return err
 }
 
 // markdownTitle is the heading of every comment.

@@ -3,8 +3,6 @@ package cli
 import (
 	"bytes"
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -33,7 +31,6 @@ type checkFlags struct {
 	sendTo     string
 	registered []string
 	ignore     []string
-	caFile     string
 	timeout    time.Duration
 }
 
@@ -84,7 +81,7 @@ Results are printed to standard output, a summary to standard error. The exit st
 		panic(err) // cannot happen: the flag was added above
 	}
 	addRegisteredFlag(cmd, &f.registered)
-	flags.StringVar(&f.caFile, "ca-file", "", "PEM file of additional certificate authorities to trust")
+	addNetworkFlags(cmd)
 	flags.DurationVar(&f.timeout, "timeout", defaultCheckTimeout, "timeout of each request")
 	return cmd
 }
@@ -168,8 +165,8 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (client
 		}
 		return findings
 	}
-	opts.Transport, err = checkTransport(f.caFile)
-	return opts, err
+	opts.Transport = c.network.transport
+	return opts, nil
 }
 
 // manifestsFor returns the manifests of services, resolved for a host unless they already have one.
@@ -196,13 +193,13 @@ func (c *CLI) check(cmd *cobra.Command, address string, f checkFlags) error {
 	}
 	if isTerminal(c.Stderr) {
 		opts.Progress = func(done, total int) {
-			fmt.Fprintf(c.Stderr, "\r\x1b[K%d of %s called", done, plural(total, "URL"))
+			printf(c.Stderr, "\r\x1b[K%d of %s called", done, plural(total, "URL"))
 		}
 	}
 	began := time.Now()
 	report, err := client.Check(cmd.Context(), address, opts)
 	if opts.Progress != nil {
-		io.WriteString(c.Stderr, "\r\x1b[K")
+		printf(c.Stderr, "\r\x1b[K")
 	}
 	if err != nil {
 		return usageErrorf("%w", err)
@@ -216,22 +213,14 @@ func (c *CLI) check(cmd *cobra.Command, address string, f checkFlags) error {
 	case "junit":
 		err = printJUnit(c.Stdout, report, began)
 	default:
-		err = printReport(c.Stdout, c.palette(c.Stdout), report)
+		printReport(c.Stdout, c.palette(c.Stdout), report)
 	}
 	if err != nil {
 		return fmt.Errorf("print results: %w", err)
 	}
-	fmt.Fprintln(c.Stderr, reportSummary(report))
+	printf(c.Stderr, "%s\n", reportSummary(report))
 	if !report.OK {
-		return foundSomething
+		return errFindings
 	}
 	return nil
-}
-
-// checkTransport returns a new transport that also trusts the authorities in a file, if one is given.
-func checkTransport(caFile string) (http.RoundTripper, error) {
-	if caFile == "" {
-		return http.DefaultTransport.(*http.Transport).Clone(), nil
-	}
-	return trustingTransport("ca-file", caFile)
 }

@@ -12,34 +12,31 @@ import (
 var checkStatuses = []struct {
 	status client.Status
 	colour string
-}{{client.Passed, "32"}, {client.Failed, "31"}, {client.Warned, "33"}, {client.Skipped, "2"}}
+}{{client.Passed, green}, {client.Failed, red}, {client.Warned, yellow}, {client.Skipped, "2"}}
 
 // printReport writes results for people, one per line with the hint below.
-func printReport(w io.Writer, p palette, report client.Report) error {
-	const statusWidth, checkWidth = len("skipped"), len("certificate")
-	var out strings.Builder
+func printReport(w io.Writer, p palette, report client.Report) {
+	const statusWidth = len("skipped")
 	for _, r := range report.Results {
-		status := fmt.Sprintf("%-*s", statusWidth, r.Status)
+		var status safe
 		for _, s := range checkStatuses {
 			if s.status == r.Status {
-				status = p.wrap(s.colour, status)
+				status = p.wrap(s.colour, fmt.Sprintf("%-*s", statusWidth, r.Status))
 			}
 		}
 		message := r.Message
 		if r.Endpoint != "" && !strings.Contains(message, r.Endpoint) {
 			message = r.Endpoint + ": " + message
 		}
-		fmt.Fprintf(&out, "%s  %-*s  %s\n", status, checkWidth, r.Check, printable(message))
+		printf(w, "%s  %-11s  %s\n", status, r.Check, message)
 		label := "= hint:"
 		for line := range strings.SplitSeq(r.Hint, "\n") {
 			if line != "" {
-				fmt.Fprintf(&out, "%*s %s %s\n", statusWidth, "", p.dim(label), printable(line))
+				printf(w, "%7s %s %s\n", "", p.dim(label), line)
 			}
 			label = "       "
 		}
 	}
-	_, err := io.WriteString(w, out.String())
-	return err
 }
 
 // reportSummary counts the results by status.

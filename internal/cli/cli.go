@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -31,22 +30,23 @@ type CLI struct {
 
 	raw      io.Writer // standard output for documents and protocols, which are not escaped
 	warnings []string  // about the environment
-	network  network
+	network  *network  // nil if the command has no --ca-file
 }
 
 // exitError is an error with an exit code. A nil err means the error was already printed.
 type exitError struct {
-	code int
-	err  error
+	code  int
+	err   error
+	lines []string // to print below the error
 }
 
 func (e *exitError) Error() string { return fmt.Sprint(e.err) }
 
-// foundSomething ends a command whose findings have been printed.
-var foundSomething = &exitError{code: exitFindings}
+// errFindings ends a command whose findings have been printed.
+var errFindings = &exitError{code: exitFindings}
 
 func usageErrorf(format string, args ...any) error {
-	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+	return &exitError{code: exitUsage, err: fmt.Errorf(format, args...)}
 }
 
 // Main runs a command line and returns its exit code.
@@ -55,10 +55,7 @@ func (c *CLI) Main(args []string) int {
 	c = &surroundings
 	out := &results{Writer: c.Stdout}
 	c.raw = out
-	stdout, stderr := &escaping{Writer: out, terminal: isTerminal(out)}, &escaping{Writer: c.Stderr, terminal: isTerminal(c.Stderr)}
-	c.Stdout, c.Stderr = stdout, stderr
-	defer stdout.flush()
-	defer stderr.flush()
+	c.Stdout, c.Stderr = newStream(out), newStream(c.Stderr)
 
 	root := c.rootCommand()
 	root.SetArgs(args)
@@ -66,11 +63,11 @@ func (c *CLI) Main(args []string) int {
 	var exit *exitError
 	switch {
 	case out.err != nil:
-		exit = &exitError{exitFailure, out.err} // the output is incomplete, whatever was found
+		exit = &exitError{code: exitFailure, err: out.err} // the output is incomplete, whatever was found
 	case err == nil:
 		return exitFine
 	case !errors.As(err, &exit):
-		exit = &exitError{exitUsage, err} // from cobra: an unknown command, flag or argument
+		exit = &exitError{code: exitUsage, err: err} // from cobra: an unknown command, flag or argument
 	}
 	switch {
 	case c.logsJSON(cmd, args):
@@ -79,10 +76,13 @@ func (c *CLI) Main(args []string) int {
 		}
 		return exit.code
 	case exit.err != nil:
-		fmt.Fprintf(c.Stderr, "signpost: %v\n", exit.err)
+		printf(c.Stderr, "signpost: %v\n", exit.err)
+		for _, line := range exit.lines {
+			printf(c.Stderr, "  %s\n", line)
+		}
 	}
 	if exit.code == exitUsage {
-		fmt.Fprintf(c.Stderr, "See '%s --help'.\n", cmd.CommandPath())
+		printf(c.Stderr, "See '%s --help'.\n", cmd.CommandPath())
 	}
 	return exit.code
 }
@@ -129,11 +129,6 @@ Exit status: 0 success, 1 findings, 2 usage error, 3 any other failure.`,
 		c.versionCommand(),
 		c.completionCommand(),
 	)
-	for _, cmd := range root.Commands() {
-		if slices.Contains([]string{"serve", "lint", "render", "diff", "match", "studio", "push"}, cmd.Name()) {
-			c.addNetworkFlags(cmd)
-		}
-	}
 	return root
 }
 
@@ -170,9 +165,9 @@ func run(body func(cmd *cobra.Command, args []string) error) func(*cobra.Command
 		case err == nil || errors.As(err, &exit):
 			return err
 		case errors.As(err, &argument):
-			return &exitError{exitUsage, err}
+			return &exitError{code: exitUsage, err: err}
 		}
-		return &exitError{exitFailure, err}
+		return &exitError{code: exitFailure, err: err}
 	}
 }
 

@@ -94,6 +94,7 @@ of --fail-on or a more severe one. --accepted names a YAML file of intended chan
 	addFeatureFlag(cmd, &f.features)
 	cmd.Flags().StringSliceVar(&f.own[0], ownFeatureFlags[0], nil, "enable a feature in OLD, instead of --feature (repeatable)")
 	cmd.Flags().StringSliceVar(&f.own[1], ownFeatureFlags[1], nil, "enable a feature in NEW, instead of --feature (repeatable)")
+	addNetworkFlags(cmd)
 	return cmd
 }
 
@@ -114,8 +115,8 @@ func (c *CLI) diff(ctx context.Context, args []string, f diffFlags) error {
 			}
 		}
 		if invalid := (*invalidError)(nil); errors.As(err, &invalid) {
-			fmt.Fprintf(c.Stderr, "%s: nothing is compared\n", invalid)
-			return foundSomething
+			printf(c.Stderr, "%s: nothing is compared\n", invalid)
+			return errFindings
 		}
 		return err
 	}
@@ -143,23 +144,26 @@ func (c *CLI) diff(ctx context.Context, args []string, f diffFlags) error {
 	case "markdown":
 		err = printChangesMarkdown(c.Stdout, changes, remarks, entries)
 	default:
-		err = printChanges(c.Stdout, c.palette(c.Stdout), changes)
+		printChanges(c.Stdout, c.palette(c.Stdout), changes)
 	}
 	if err != nil {
 		return fmt.Errorf("print changes: %w", err)
 	}
-	fmt.Fprintln(c.Stderr, summary(changes))
+	printf(c.Stderr, "%s\n", summary(changes))
 	if ignored := len(all) - len(changes); ignored > 0 {
-		fmt.Fprintf(c.Stderr, "%s ignored\n", plural(ignored, "change"))
+		printf(c.Stderr, "%s ignored\n", plural(ignored, "change"))
 	}
 	for _, line := range accept.Unused(today) {
-		fmt.Fprintln(c.Stderr, line)
+		printf(c.Stderr, "%s\n", line)
 	}
 	if len(entries) > 0 && f.format.value == "text" {
-		fmt.Fprintf(c.Stderr, "To accept what fails, add to %s, with the reason:\n%s", f.accepted, strings.Join(entries, ""))
+		printf(c.Stderr, "To accept what fails, add to %s, with the reason:\n", f.accepted)
+		for line := range strings.Lines(strings.Join(entries, "")) {
+			printf(c.Stderr, "%s\n", strings.TrimSuffix(line, "\n"))
+		}
 	}
 	if failed {
-		return foundSomething
+		return errFindings
 	}
 	return nil
 }
@@ -245,7 +249,7 @@ func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes 
 func (c *CLI) others(registered []*source.Service, host string) ([]signpost.Version, error) {
 	versions, notes, err := source.Join(registered, host)
 	for _, note := range notes {
-		fmt.Fprintln(c.Stderr, note)
+		printf(c.Stderr, "%s\n", note)
 	}
 	return versions, err
 }
@@ -289,7 +293,7 @@ func (c *CLI) compareServices(old, new *diffSide, registered []*source.Service) 
 			return nil, err
 		}
 		for _, note := range notes {
-			fmt.Fprintln(c.Stderr, note)
+			printf(c.Stderr, "%s\n", note)
 		}
 		before = was.State()
 		if old.broken[was] {
@@ -331,7 +335,7 @@ func (c *CLI) readOld(ctx context.Context, reader *source.Reader, arg string) (*
 // remark prints something about a side on standard error, and adds it to the comment.
 func (c *CLI) remark(side *diffSide, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	fmt.Fprintln(c.Stderr, text)
+	printf(c.Stderr, "%s\n", text)
 	side.remarks = append(side.remarks, text)
 }
 
@@ -426,7 +430,7 @@ func (c *CLI) pickServed(old, new *diffSide) error {
 	if service == nil {
 		return usageErrorf("%s has no service that matches %s", other.name, one.name)
 	}
-	fmt.Fprintf(c.Stderr, "%s is the manifest of one service: only %s is compared\n", one.name, service.Name)
+	printf(c.Stderr, "%s is the manifest of one service: only %s is compared\n", one.name, service.Name)
 	other.services, other.directory = []*source.Service{service}, false
 	return nil
 }

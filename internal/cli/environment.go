@@ -21,7 +21,7 @@ func (c *CLI) readEnvironment(cmd *cobra.Command) error {
 	c.warnings = c.unknownVariables(cmd.Root())
 	if cmd.Name() != "serve" { // serve logs them itself
 		for _, warning := range c.warnings {
-			fmt.Fprintln(c.Stderr, "warning:", warning)
+			printf(c.Stderr, "warning: %s\n", warning)
 		}
 	}
 	return c.flagsFromEnv(cmd)

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,10 +28,15 @@ func controls() []rune {
 	return append(all, 0x061c, 0x200b, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069, 0xfeff, 0xe0041)
 }
 
-// hostileText has all of them, and sequences that set the title of a window and clear the screen.
-var hostileText = "A" + string(controls()) + "\x1b]0;owned\a\x1b[2J\u009b2J\u202eB"
+// ciCommand is an instruction to CI services if a line begins with it.
+const ciCommand = "::error::owned"
 
-// runEscaped runs a command line and fails if a control character is in its output. Newlines and tabs are allowed.
+// hostileText has all of them, sequences that set the title of a window and clear the screen, and lines that begin with
+// a command.
+var hostileText = "A" + string(controls()) + "\x1b]0;owned\a\x1b[2J\u009b2J\u202e\n" + ciCommand + "\r" + ciCommand + "\u2028" + ciCommand
+
+// runEscaped runs a command line and fails if its output has a control character, or a line that Signpost did not
+// begin. Newlines and tabs are allowed.
 func runEscaped(t *testing.T, args ...string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -48,6 +55,86 @@ func checkEscaped(t *testing.T, name string, streams ...string) {
 				return
 			}
 		}
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(strings.TrimLeft(line, " \t"), ciCommand) {
+				t.Errorf("%s: stream %d has a line that begins with %q: %.300q", name, i+1, ciCommand, text)
+				return
+			}
+		}
+	}
+}
+
+// TestPrint finds commands that print without [printf], which escapes every text.
+func TestPrint(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	direct := regexp.MustCompile(`fmt\.Fprint\w*\((c\.Std\w+|w|out),`)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := direct.Find(text); found != nil && file != "output.go" && !strings.HasSuffix(file, "_test.go") {
+			t.Errorf("%s has %s: use printf", file, found)
+		}
+	}
+}
+
+// TestControlCharactersInNames gives every command files whose names have control characters and begin lines with a
+// command for CI services.
+func TestControlCharactersInNames(t *testing.T) {
+	t.Parallel()
+	dir, one := t.TempDir(), t.TempDir()
+	const misspelt = "versions:\n  v1:\n    endpoints:\n      https://{{host}}/v1/f: {name: F, method: GET, mime_type: application/json}\n"
+	texts := map[string]string{
+		"misspelt.yaml": misspelt,
+		"good.yaml":     strings.ReplaceAll(misspelt, "GET", "get"),
+		"bad.yaml":      "versions: [",
+		"other.json":    `{"compilerOptions": {}}`,
+	}
+	write := func(dir, name string) {
+		t.Helper()
+		for ending, text := range texts {
+			if err := os.WriteFile(filepath.Join(dir, name+ending), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for i, r := range controls()[1:] { // a name cannot have NUL
+		write(dir, fmt.Sprintf("%02d%c%s", i, r, ciCommand))
+	}
+	write(dir, "\xff"+ciCommand)
+	runEscaped(t, "diff", dir, dir)
+	runEscaped(t, "render", dir, "--all", one)
+	runEscaped(t, "match", dir, "https://feeds.example.com/v1/f")
+	runEscaped(t, "serve", dir)
+	for _, format := range []string{"text", "json", "sarif", "github", "gitlab"} {
+		runEscaped(t, "lint", dir, "--format", format)
+	}
+	runEscaped(t, "lint", "--fix", "--dry-run", dir)
+	runEscaped(t, "lint", "--fix", dir)
+
+	name := "\xff" + string(controls()[1:]) + "\n" + ciCommand
+	write(one, name)
+	path := filepath.Join(one, name)
+	good, bad, other := path+"good.yaml", path+"bad.yaml", path+"other.json"
+	const feed, closed = "https://feeds.example.com/v1/f", "http://127.0.0.1:1/"
+	for _, args := range [][]string{
+		{"lint", other}, {"lint", good, "--registered", bad}, {"lint", good, "--context-keys", bad}, {"lint", good, "--baseline", bad},
+		{"lint", path + "misspelt.yaml", "--baseline", path, "--update-baseline"}, {"lint", good, "--format", name}, {"lint", "--" + name},
+		{"lint", "oci://127.0.0.1:1/" + name}, {"lint", closed + name}, {"lint", name}, {"lint", "--fix", name}, {"lint", good, "--feature", name},
+		{"render", good}, {"render", bad}, {"render", good, "--all", path + "/x"}, {"render", good, "--api-version", name}, {"render", good, "--host", name},
+		{"diff", good, bad}, {"diff", bad, good}, {"diff", good, bad, "--format", "markdown"}, {"diff", other, good}, {"diff", "HEAD:" + name, good},
+		{"diff", good, good, "--accepted", bad}, {"diff", good, good, "--accepted", name}, {"diff", good, good, "--ignore", name},
+		{"match", good, feed + "/" + name}, {"match", good, "https://feeds.example.com/v1/g"}, {"match", good, good, feed}, {"match", bad, feed},
+		{"check", closed, "--values", bad}, {"check", closed, "--feed-schema", bad}, {"check", closed, "--registered", bad}, {"check", closed + name},
+		{"serve", bad}, {"serve", name}, {"serve", good, "--listen", "127.0.0.1:-1"}, {"serve", good, "--tls-cert", bad, "--tls-key", bad}, {"serve", good, "--ca-file", bad},
+		{"import", bad}, {"import", name}, {"init", good}, {"init", path + ".yaml"}, {"init", name}, {"studio", name}, {"push", bad, "oci://127.0.0.1:1/feeds:prod"},
+		{"push", good, name}, {"explain", name}, {"completion", name}, {"help", name}, {name},
+	} {
+		runEscaped(t, args...)
 	}
 }
 
@@ -234,7 +321,7 @@ func TestControlCharactersInLogs(t *testing.T) {
 func TestEscaping(t *testing.T) {
 	want := map[string]string{"a": hostileText}
 	var out bytes.Buffer
-	e := &escaping{Writer: &out}
+	e := &stream{Writer: &out}
 	if err := printJSON(e, want); err != nil {
 		t.Fatal(err)
 	}
@@ -243,17 +330,27 @@ func TestEscaping(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	out.Reset()
-	e = &escaping{Writer: &out, terminal: true}
-	for _, b := range []byte("\x1b[31merror\x1b[0m é€😀👨\u200d👩 \xff\x1b[2J\r\n") { // byte by byte
-		e.Write([]byte{b})
-	}
-	e.flush()
-	if want := "\\u001b[31merror\\u001b[0m é€😀👨\u200d👩 \\xff\\u001b[2J\\u000d\n"; out.String() != want {
+	io.WriteString(e, "\x1b[31merror\x1b[0m é€😀👨\u200d👩 \xff\r\n\ta")
+	if want := "\\u001b[31merror\\u001b[0m é€😀👨\u200d👩 \\xff\\u000d\n\ta"; out.String() != want {
 		t.Errorf("%q", out.String())
 	}
+	for _, char := range []string{"é", "€", "😀"} { // a write that ends inside a character is escaped, not lost
+		for end := 1; end < len(char); end++ {
+			out.Reset()
+			io.WriteString(e, char[:end])
+			io.WriteString(e, char[end:])
+			want := ""
+			for _, b := range []byte(char) {
+				want += fmt.Sprintf(`\x%02x`, b)
+			}
+			if out.String() != want {
+				t.Errorf("%q in two writes gives %q", char, out.String())
+			}
+		}
+	}
 	out.Reset()
-	fmt.Fprint(e, "\x1b[31merror\x1b[0m\x1b[2J")
-	if want := "\x1b[31merror\x1b[0m\\u001b[2J"; out.String() != want {
+	printf(e, "%s %q %5d|%-4s|%v %s", palette(true).wrap(red, "error\x1b"), "a\x1b", 7, "\n", fmt.Errorf("b\r"), safe("\n"))
+	if want := "\x1b[31merror\\u001b\x1b[0m \"a\\x1b\"     7|\\u000a   |b\\u000d \n"; out.String() != want {
 		t.Errorf("%q", out.String())
 	}
 }

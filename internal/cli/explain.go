@@ -37,7 +37,7 @@ Without an argument, it lists all rules.`,
 				}
 				return usageErrorf("there is no rule %q; signpost explain lists them", args[0])
 			}
-			fmt.Fprint(c.Stdout, text)
+			printf(c.Stdout, "%s", safe(text))
 			return nil
 		}),
 	}
@@ -45,13 +45,13 @@ Without an argument, it lists all rules.`,
 
 func (c *CLI) listRules() {
 	for _, r := range definition.Rules() {
-		fmt.Fprintf(c.Stdout, "%-26s %-10s %s\n", r.Name, r.Severity, r.Summary)
+		printf(c.Stdout, "%-26s %-10s %s\n", r.Name, r.Severity, r.Summary)
 	}
 	for _, name := range foreignRules {
-		fmt.Fprintf(c.Stdout, "%-26s %-10s %s\n", name, "warning", "in manifests of others: something that the specification does not define")
+		printf(c.Stdout, "%-26s %-10s %s\n", name, "warning", "in manifests of others: something that the specification does not define")
 	}
 	for _, r := range diffRules() {
-		fmt.Fprintf(c.Stdout, "%-26s %-10s %s\n", r.name, r.level, plain(r.text))
+		printf(c.Stdout, "%-26s %-10s %s\n", r.name, r.level, plain(r.text))
 	}
 }
 

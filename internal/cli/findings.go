@@ -1,9 +1,9 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -28,15 +28,18 @@ type snippets interface {
 }
 
 func printFinding(w io.Writer, p palette, file snippets, f signpost.Finding) {
-	fmt.Fprintf(w, "%s %s %s %s\n", p.bold(fmt.Sprintf("%s:%d:%d:", printable(f.File), f.Line, f.Column)), p.severity(f.Severity),
-		p.bold(printable(f.Message)), p.dim("["+f.Rule+"]"))
+	printf(w, "%s %s %s %s\n", p.bold(fmt.Sprintf("%s:%d:%d:", f.File, f.Line, f.Column)), p.mark(f.Severity, string(f.Severity)+":"),
+		p.bold(f.Message), p.dim("["+f.Rule+"]"))
 	if line, from := file.Snippet(f.Line, f.Column, maxLine); line != "" {
 		printPlace(w, p, f, line, from)
 	}
 	if f.Hint != "" {
-		fmt.Fprintf(w, "%*s %s %s\n", len(fmt.Sprint(f.Line)), "", p.dim("= hint:"), printable(f.Hint))
+		printf(w, "%s %s %s\n", gutter(f), p.dim("= hint:"), f.Hint)
 	}
 }
+
+// gutter returns the space below the line number of a finding.
+func gutter(f signpost.Finding) string { return strings.Repeat(" ", len(strconv.Itoa(f.Line))) }
 
 // maxLine is the maximum number of characters shown of a line; for a longer one, the part around the position. This
 // keeps a definition on a single line readable.
@@ -48,21 +51,11 @@ func printPlace(w io.Writer, p palette, f signpost.Finding, line string, from in
 	start := min(max(0, f.Column-from), len(runes))
 	end := min(start+f.Width, len(runes))
 	before, marked := printable(string(runes[:start])), printable(string(runes[start:end]))
-	line = before + marked + printable(string(runes[end:]))
-	number := fmt.Sprint(f.Line)
-	gutter := strings.Repeat(" ", len(number))
-	width := max(1, utf8.RuneCountInString(marked))
-	fmt.Fprintln(w, p.dim(gutter+" |"))
-	fmt.Fprintln(w, p.dim(number+" |"), line)
-	fmt.Fprintln(w, p.dim(gutter+" |"), strings.Repeat(" ", utf8.RuneCountInString(before)+f.Column-from-start)+p.mark(f.Severity, "^"+strings.Repeat("~", width-1)))
-}
-
-// printJSON writes a result for programs.
-func printJSON(w io.Writer, result any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(result)
+	indent := strings.Repeat(" ", utf8.RuneCountInString(before)+f.Column-from-start)
+	carets := "^" + strings.Repeat("~", max(1, utf8.RuneCountInString(marked))-1)
+	printf(w, "%s\n", p.dim(gutter(f)+" |"))
+	printf(w, "%s %s\n", p.dim(fmt.Sprintf("%d |", f.Line)), before+marked+string(runes[end:]))
+	printf(w, "%s %s%s\n", p.dim(gutter(f)+" |"), indent, p.mark(f.Severity, carets))
 }
 
 func hasErrors(findings []signpost.Finding) bool {

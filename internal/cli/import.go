@@ -93,7 +93,7 @@ func (c *CLI) importOpenAPI(path, rootDir string, opts openapi.Options) error {
 		return importError(path, err)
 	}
 	for _, note := range result.Notes {
-		fmt.Fprintln(c.Stderr, note)
+		printf(c.Stderr, "%s\n", note)
 	}
 	if result.Endpoints == 0 {
 		if result.Operations == 0 {
@@ -101,7 +101,7 @@ func (c *CLI) importOpenAPI(path, rootDir string, opts openapi.Options) error {
 		}
 		return importError(path, fmt.Errorf("none of %s can be an endpoint", plural(result.Operations, "operation")))
 	}
-	fmt.Fprintf(c.Stderr, "%s: %s from %s, %s\n", name,
+	printf(c.Stderr, "%s: %s from %s, %s\n", name,
 		plural(result.Endpoints, "endpoint"), plural(result.Operations, "operation"), plural(len(result.Notes), "note"))
 	_, err = c.Stdout.Write(result.Definition)
 	return err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -80,6 +79,7 @@ findings. It preserves comments, order and formatting. --fix --dry-run prints a 
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "with --fix, print the changes and write nothing")
 	cmd.Flags().StringVar(&f.baseline, "baseline", "", "`file` of known findings, which are not reported")
 	cmd.Flags().BoolVar(&f.updateBaseline, "update-baseline", false, "write the current findings to the baseline")
+	addNetworkFlags(cmd)
 	return cmd
 }
 
@@ -87,7 +87,6 @@ func (c *CLI) lint(ctx context.Context, args []string, f lintFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	defer c.collectLess()()
 	keys, err := c.readContextKeys(f.contextKeys)
 	if err != nil {
 		return err
@@ -136,25 +135,12 @@ func (c *CLI) lint(ctx context.Context, args []string, f lintFlags) error {
 			return fmt.Errorf("print findings: %w", err)
 		}
 	}
-	fmt.Fprintf(c.Stderr, "%s: %s, %s%s\n", plural(len(files), "file"),
+	printf(c.Stderr, "%s: %s, %s%s\n", plural(len(files), "file"),
 		plural(count(findings, signpost.SeverityError), "error"), plural(count(findings, signpost.SeverityWarning), "warning"), summary)
 	if hasErrors(findings) {
-		return foundSomething
+		return errFindings
 	}
 	return nil
-}
-
-// lintGCPercent is how much the heap may grow between collections: lint needs most of what it allocates until its end.
-const lintGCPercent = 200
-
-// collectLess makes the garbage collector run less often until the returned function is called. GOGC in the environment
-// takes precedence.
-func (c *CLI) collectLess() (usual func()) {
-	if value, _ := c.LookupEnv("GOGC"); value != "" {
-		return func() {}
-	}
-	percent := debug.SetGCPercent(lintGCPercent)
-	return func() { debug.SetGCPercent(percent) }
 }
 
 // applyBaseline returns the findings that are not in the baseline, and a note for the summary. With --update-baseline
@@ -170,7 +156,7 @@ func (c *CLI) applyBaseline(findings []signpost.Finding, f lintFlags) ([]signpos
 	}
 	left, gone := known.without(f.baseline, findings)
 	if gone > 0 {
-		fmt.Fprintf(c.Stderr, "%s of %s no longer there: --update-baseline removes them\n", plural(gone, "finding"), f.baseline)
+		printf(c.Stderr, "%s of %s no longer there: --update-baseline removes them\n", plural(gone, "finding"), f.baseline)
 	}
 	return left, fmt.Sprintf("; %d in the baseline", len(findings)-len(left)), nil
 }
@@ -211,13 +197,13 @@ func (c *CLI) readContextKeys(path string) (map[string]string, error) {
 // printGitHub writes findings as workflow commands, which GitHub shows next to the lines of a pull request.
 func printGitHub(w io.Writer, findings []signpost.Finding) {
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C") // GitHub decodes them again
 	for _, f := range findings {
 		message := printable(f.Message)
 		if f.Hint != "" {
 			message += "\n" + printable(f.Hint)
 		}
-		fmt.Fprintf(w, "::%s file=%s,line=%d,col=%d,endColumn=%d,title=%s::%s\n",
+		printf(w, "::%s file=%s,line=%d,col=%d,endColumn=%d,title=%s::%s\n",
 			f.Severity, property.Replace(f.File), f.Line, f.Column, f.Column+f.Width, property.Replace(f.Rule), data.Replace(message))
 	}
 }

@@ -26,7 +26,7 @@ own errors to standard error, which editors keep in a log.`,
 				Log:     slog.New(slog.NewTextHandler(c.Stderr, nil)),
 			})
 			if errors.Is(err, lsp.ErrNoShutdown) {
-				return &exitError{exitFindings, err} // as the protocol requires
+				return &exitError{code: exitFindings, err: err} // as the protocol requires
 			}
 			return err
 		}),

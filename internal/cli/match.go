@@ -42,6 +42,7 @@ status is 1 if no endpoint matches.`,
 	cmd.Flags().StringVar(&f.host, "host", "", "hostname for {{host}} (default: the host of the feed)")
 	addFeatureFlag(cmd, &f.features)
 	addRegisteredFlag(cmd, &f.registered)
+	addNetworkFlags(cmd)
 	return cmd
 }
 
@@ -95,7 +96,7 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 		return fmt.Errorf("print match: %w", err)
 	}
 	if !ok {
-		return &exitError{exitFindings, noMatch(index, versions, feed)}
+		return noMatch(index, versions, feed)
 	}
 	return nil
 }
@@ -158,43 +159,41 @@ func parseFeed(feed string) (string, error) {
 
 // printMatch prints a match as text. It names the sources if there are several.
 func printMatch(w io.Writer, m signpost.Match, several bool) error {
-	var out strings.Builder
-	fmt.Fprintf(&out, "endpoint: %s\nname:     %s\n", printable(m.Endpoint), printable(m.Name))
+	printf(w, "endpoint: %s\nname:     %s\n", m.Endpoint, m.Name)
 	if m.Version != "" {
-		fmt.Fprintf(&out, "version:  %s\n", printable(m.Version))
+		printf(w, "version:  %s\n", m.Version)
 	}
 	if several {
-		fmt.Fprintf(&out, "source:   %s\n", printable(m.Source))
+		printf(w, "source:   %s\n", m.Source)
 	}
 	if len(m.ContextObj) == 0 {
-		out.WriteString("\nThe feed gets no context keys.\n")
+		printf(w, "\nThe feed gets no context keys.\n")
 	} else {
-		out.WriteString("\nThe feed gets these context keys:\n")
-		table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+		printf(w, "\nThe feed gets these context keys:\n")
+		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for _, item := range m.ContextObj {
-			fmt.Fprintf(table, "  %s\t%s\t%s\n", printable(item.Key), requiredWord(item), delivery(item, m.Descriptor.Method))
+			printf(table, "  %s\t%s\t%s\n", item.Key, requiredWord(item), delivery(item, m.Descriptor.Method))
 		}
 		if err := table.Flush(); err != nil {
 			return err
 		}
 	}
 	if m.InsideSegment {
-		out.WriteString("\nWarning: the endpoint ends in the middle of a path segment of the feed, so it may match by chance.\n")
+		printf(w, "\nWarning: the endpoint ends in the middle of a path segment of the feed, so it may match by chance.\n")
 	}
 	for _, s := range m.Shadowed {
 		from := ""
 		if several {
-			from = " of " + printable(s.Source)
+			from = " of " + s.Source
 		}
-		fmt.Fprintf(&out, "\n%s%s is also a prefix of the feed, but does not count.\n", printable(s.Endpoint), from)
+		printf(w, "\n%s%s is also a prefix of the feed, but does not count.\n", s.Endpoint, from)
 		if len(s.LostKeys) == 0 {
-			out.WriteString("The feed loses no context keys as a result.\n")
+			printf(w, "The feed loses no context keys as a result.\n")
 		} else {
-			fmt.Fprintf(&out, "As a result, the feed loses these context keys: %s\n", printable(strings.Join(s.LostKeys, ", ")))
+			printf(w, "As a result, the feed loses these context keys: %s\n", strings.Join(s.LostKeys, ", "))
 		}
 	}
-	_, err := io.WriteString(w, out.String())
-	return err
+	return nil
 }
 
 func requiredWord(item signpost.ContextItem) string {
@@ -214,7 +213,7 @@ func delivery(item signpost.ContextItem, method string) string {
 		how = "in the request body"
 	}
 	if item.Mapper != "" {
-		how += ", as " + printable(item.SentAs())
+		how += ", as " + item.SentAs()
 	}
 	if item.Type == signpost.ContextBodyParam && method == signpost.MethodGet {
 		how += " (not sent: a get request has no body)"

@@ -14,7 +14,10 @@ const maxNearest = 3
 
 // noMatch returns the error for a feed that no endpoint answers for. It suggests endpoints that would match with
 // another scheme, port or trailing slash or, if there are none, those on the same host with the most similar paths.
-func noMatch(index *signpost.Index, versions []signpost.Version, feed string) error {
+func noMatch(index *signpost.Index, versions []signpost.Version, feed string) *exitError {
+	none := func(lines []string, format string, args ...any) *exitError {
+		return &exitError{exitFindings, fmt.Errorf("no endpoint answers for %q"+format, append([]any{feed}, args...)...), lines[:min(maxNearest, len(lines))]}
+	}
 	u := signpost.CutURL(feed)
 	var near []string
 	ports := make(map[string]bool)
@@ -27,19 +30,19 @@ func noMatch(index *signpost.Index, versions []signpost.Version, feed string) er
 		}
 	}
 	if len(near) == 0 {
-		return fmt.Errorf("no endpoint answers for %q: none is on host %s", feed, u.Hostname())
+		return none(nil, ": none is on host %s", u.Hostname())
 	}
 	if misses := nearMisses(index, u, ports); len(misses) > 0 {
-		return fmt.Errorf("no endpoint answers for %q; close matches:%s", feed, list(misses))
+		return none(misses, "; close matches:")
 	}
 	if other := inLowerCase(versions, feed); other != "" {
-		return fmt.Errorf("no endpoint answers for %q; close matches:%s", feed, list([]string{other + " (upper and lower case)"}))
+		return none([]string{other + " (upper and lower case)"}, "; close matches:")
 	}
 	slices.SortStableFunc(near, func(a, b string) int {
 		common := func(url string) int { return commonPrefix(signpost.CutURL(url).Path(), u.Path()) }
 		return cmp.Compare(common(b), common(a))
 	})
-	return fmt.Errorf("no endpoint answers for %q; the nearest on host %s:%s", feed, u.Hostname(), list(near))
+	return none(near, "; the nearest on host %s:", u.Hostname())
 }
 
 // inLowerCase returns the endpoint that would answer for a feed if letters were the same in upper and lower case, or "".
@@ -55,15 +58,6 @@ func inLowerCase(versions []signpost.Version, feed string) string {
 	}
 	m, _ := signpost.NewIndex(folded).Match(strings.ToLower(feed))
 	return written[m.Endpoint]
-}
-
-// list returns the first few texts, each on a line of its own.
-func list(texts []string) string {
-	var out strings.Builder
-	for _, text := range texts[:min(maxNearest, len(texts))] {
-		fmt.Fprintf(&out, "\n  %s", printable(text))
-	}
-	return out.String()
 }
 
 // nearMisses returns the endpoints that would match with another scheme, port or trailing slash, each with the

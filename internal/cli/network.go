@@ -9,37 +9,58 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signpost/client"
 	"signpost/internal/source"
 )
 
-// network holds how a command reaches other machines.
+// network is how a command reaches other machines.
 type network struct {
-	transport http.RoundTripper // nil means the default
+	transport *http.Transport
 	plainHTTP bool
 }
 
-// addNetworkFlags adds --ca-file and --plain-http to the commands that use sources in registries.
-func (c *CLI) addNetworkFlags(commands ...*cobra.Command) {
-	for _, cmd := range commands {
-		if cmd.Flags().Lookup("ca-file") == nil {
-			cmd.Flags().String("ca-file", "", "PEM file of additional certificate authorities to trust")
-		}
-		cmd.Flags().BoolVar(&c.network.plainHTTP, "plain-http", false, "use plain http for oci:// registries; only for registries on this machine")
-	}
+const caFileFlag = "ca-file"
+
+// addNetworkFlags adds the flags of every command that reads sources or makes requests: without them, it has no
+// [CLI.network].
+func addNetworkFlags(cmd *cobra.Command) {
+	cmd.Flags().String(caFileFlag, "", "PEM file of additional certificate authorities to trust")
+	cmd.Flags().Bool("plain-http", false, "use plain http for oci:// registries; only for registries on this machine")
 }
 
-// openNetwork reads the --ca-file, if the command has the flag.
+// openNetwork sets up the network of a command from its flags.
 func (c *CLI) openNetwork(cmd *cobra.Command) error {
-	f := cmd.Flags().Lookup("ca-file")
-	if f == nil || f.Value.String() == "" {
+	f := cmd.Flags().Lookup(caFileFlag)
+	if f == nil {
 		return nil
 	}
-	transport, err := trustingTransport(f.Name, f.Value.String())
-	if err != nil {
-		return &exitError{exitFailure, err}
+	c.network = &network{transport: http.DefaultTransport.(*http.Transport).Clone()}
+	c.network.plainHTTP, _ = cmd.Flags().GetBool("plain-http")
+	path := f.Value.String()
+	if path == "" {
+		return nil
 	}
-	c.network.transport = transport
+	pem, err := os.ReadFile(path)
+	if err != nil {
+		return &exitError{code: exitFailure, err: fmt.Errorf("read --%s: %w", f.Name, err)}
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(pem) {
+		return &exitError{code: exitFailure, err: fmt.Errorf("read --%s: %q holds no certificate in PEM form", f.Name, path)}
+	}
+	c.network.transport.TLSClientConfig = &tls.Config{RootCAs: pool}
 	return nil
+}
+
+// reader returns the reader for the sources of a command.
+func (c *CLI) reader() *source.Reader {
+	return &source.Reader{
+		Stdin: c.Stdin, Client: client.Options{Transport: c.network.transport}, Registry: c.registry(),
+		Note: func(message string) { printf(c.Stderr, "%s\n", message) },
+	}
 }
 
 // registry returns how the command reaches OCI registries.
@@ -49,21 +70,3 @@ func (c *CLI) registry() source.Registry {
 
 // userAgent returns the User-Agent header of requests.
 func userAgent() string { return "signpost/" + buildVersion() }
-
-// trustingTransport returns the default transport, which also trusts the authorities in the file of a flag.
-func trustingTransport(flag, caFile string) (http.RoundTripper, error) {
-	pem, err := os.ReadFile(caFile)
-	if err != nil {
-		return nil, fmt.Errorf("read --%s: %w", flag, err)
-	}
-	pool, err := x509.SystemCertPool()
-	if err != nil {
-		pool = x509.NewCertPool()
-	}
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("read --%s: %q holds no certificate in PEM form", flag, caFile)
-	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.TLSClientConfig = &tls.Config{RootCAs: pool}
-	return transport, nil
-}

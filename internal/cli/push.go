@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -41,6 +40,7 @@ Push reads credentials from the Docker configuration and its credential helpers,
 		}),
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "also reject definitions with warnings")
+	addNetworkFlags(cmd)
 	return cmd
 }
 
@@ -53,15 +53,15 @@ func (c *CLI) push(ctx context.Context, args []string, target string, strict boo
 	findings := definition.Lint(files...)
 	printFindings(c.Stderr, c.palette(c.Stderr), files, findings)
 	if hasErrors(findings) || strict && len(findings) > 0 {
-		fmt.Fprintf(c.Stderr, "not pushed: %s, %s\n",
+		printf(c.Stderr, "not pushed: %s, %s\n",
 			plural(count(findings, signpost.SeverityError), "error"), plural(count(findings, signpost.SeverityWarning), "warning"))
-		return foundSomething
+		return errFindings
 	}
 	pushed, err := c.registry().Push(ctx, documents, target)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.Stderr, "pushed %s to %s, %d of them new\n", plural(pushed.Files, "file"), target, pushed.New)
-	_, err = fmt.Fprintln(c.Stdout, pushed.Name)
-	return err
+	printf(c.Stderr, "pushed %s to %s, %d of them new\n", plural(pushed.Files, "file"), target, pushed.New)
+	printf(c.Stdout, "%s\n", pushed.Name)
+	return nil
 }

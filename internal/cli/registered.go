@@ -51,7 +51,7 @@ func (c *CLI) readRegistered(ctx context.Context, reader *source.Reader, sources
 func (c *CLI) serveAll(services []*source.Service, host string) ([]*source.Service, error) {
 	left, notes, err := source.ServeAll(services, host)
 	for _, note := range notes {
-		fmt.Fprintln(c.Stderr, note)
+		printf(c.Stderr, "%s\n", note)
 	}
 	return left, err
 }

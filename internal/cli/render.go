@@ -79,6 +79,7 @@ store to send Content-Type: application/json, because the file names have no ext
 	addFeatureFlag(cmd, &features)
 	cmd.Flags().BoolVar(&compact, "compact", false, "print on one line, byte for byte as the server sends it")
 	cmd.Flags().StringVar(&dir, "all", "", "write all manifests to this directory, compact")
+	addNetworkFlags(cmd)
 	return cmd
 }
 
@@ -115,7 +116,7 @@ func (c *CLI) render(ctx context.Context, path, host, version string, features [
 	files := []*definition.File{file}
 	if findings := definition.Lint(file); hasErrors(findings) {
 		printFindings(c.Stderr, c.palette(c.Stderr), files, findings)
-		return nil, foundSomething
+		return nil, errFindings
 	}
 	if err := checkFeatures(files, features); err != nil {
 		return nil, err
@@ -143,7 +144,7 @@ func (c *CLI) renderAll(ctx context.Context, args []string, dir string, hosts, f
 	}
 	if findings := definition.Lint(files...); hasErrors(findings) {
 		printFindings(c.Stderr, c.palette(c.Stderr), files, findings)
-		return foundSomething
+		return errFindings
 	}
 	if err := checkFeatures(files, features); err != nil {
 		return err
@@ -172,9 +173,9 @@ func (c *CLI) renderAll(ctx context.Context, args []string, dir string, hosts, f
 		if err := source.WriteFile(path, bodies[path], 0o644); err != nil {
 			return fmt.Errorf("write manifest: %w", err)
 		}
-		fmt.Fprintf(c.Stderr, "wrote %s\n", path)
+		printf(c.Stderr, "wrote %s\n", path)
 	}
-	fmt.Fprintln(c.Stderr, "Configure the web server or object store to send them with Content-Type: application/json.")
+	printf(c.Stderr, "Configure the web server or object store to send them with Content-Type: application/json.\n")
 	return nil
 }
 

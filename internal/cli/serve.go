@@ -48,7 +48,7 @@ type serveFlags struct {
 	tlsCert, tlsKey                string
 	acmeDomains                    []string
 	acmeCache, acmeDirectory       string
-	acmeEmail, acmeCAFile          string
+	acmeEmail                      string
 	hsts                           time.Duration
 	watch                          bool
 	pollInterval                   time.Duration
@@ -109,7 +109,6 @@ header, set --trusted-proxy to its address range.`,
 	flags.StringVar(&f.acmeCache, "acme-cache", "", "directory to store ACME certificates in")
 	flags.StringVar(&f.acmeDirectory, "acme-directory", daemon.DefaultACMEDirectory, "URL of the ACME directory")
 	flags.StringVar(&f.acmeEmail, "acme-email", "", "contact address for the ACME CA to warn of problems with certificates")
-	flags.StringVar(&f.acmeCAFile, "acme-ca-file", "", "PEM file of additional certificate authorities to trust for the ACME directory only")
 	flags.DurationVar(&f.hsts, "hsts", 0, "send Strict-Transport-Security with this max-age, such as 8760h; browsers then refuse plain http for the host until it has passed")
 	flags.BoolVar(&f.watch, "watch", true, "reload definitions and certificates when they change")
 	flags.DurationVar(&f.pollInterval, "poll-interval", daemon.DefaultPollInterval, "how often to poll definitions at URLs and in registries")
@@ -126,6 +125,7 @@ header, set --trusted-proxy to its address range.`,
 	flags.IntVar(&f.maxConnections, "max-connections", daemon.DefaultMaxConnections, fmt.Sprintf("maximum number of open connections; with https, %d by default", daemon.DefaultMaxTLSConnections))
 	flags.DurationVar(&f.shutdownDelay, "shutdown-delay", 0, "how long to keep serving after SIGTERM, not ready, so that load balancers can drain")
 	flags.DurationVar(&f.shutdownTimeout, "shutdown-timeout", daemon.DefaultShutdownTimeout, "how long to wait for in-flight requests after that")
+	addNetworkFlags(cmd)
 	return cmd
 }
 
@@ -188,11 +188,11 @@ func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags, log
 			shown, more := daemon.FirstFindings(loaded.Findings)
 			printFindings(c.Stderr, c.palette(c.Stderr), loaded.Files, shown)
 			if more > 0 {
-				fmt.Fprintf(c.Stderr, "%d more findings are not shown: signpost lint lists them\n", more)
+				printf(c.Stderr, "%d more findings are not shown: signpost lint lists them\n", more)
 			}
 		}
 		if loaded.Broken {
-			return foundSomething
+			return errFindings
 		}
 		files = append(files, loaded.Files...)
 	}
@@ -203,7 +203,7 @@ func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags, log
 }
 
 // config converts the flags.
-func (f serveFlags) config(args []string, log *slog.Logger, net network) (daemon.Config, error) {
+func (f serveFlags) config(args []string, log *slog.Logger, net *network) (daemon.Config, error) {
 	config := daemon.Config{
 		NoWatch:      !f.watch,
 		PollInterval: f.pollInterval,
@@ -248,11 +248,6 @@ func (f serveFlags) config(args []string, log *slog.Logger, net network) (daemon
 	}
 	if address, err := mail.ParseAddress(f.acmeEmail); f.acmeEmail != "" && (err != nil || address.Address != f.acmeEmail) {
 		return config, usageErrorf("--acme-email: %q is not an email address, such as operator@example.com", f.acmeEmail)
-	}
-	if f.acmeCAFile != "" {
-		if config.ACME.Transport, err = trustingTransport("acme-ca-file", f.acmeCAFile); err != nil {
-			return config, err
-		}
 	}
 	if f.basePath != "" {
 		if config.BasePath, err = routes.CleanBasePath(f.basePath); err != nil {
@@ -368,24 +363,24 @@ func (c *CLI) printAddresses(scheme string, addr net.Addr, routes []string, args
 	}
 	base := scheme + "://" + net.JoinHostPort(host, port)
 	if isExample {
-		fmt.Fprint(c.Stdout, "The built-in example is published. ")
+		printf(c.Stdout, "The built-in example is published. ")
 	}
-	fmt.Fprint(c.Stdout, "Manifests:\n\n")
+	printf(c.Stdout, "Manifests:\n\n")
 	for i, route := range routes {
 		if i == maxAddresses {
-			fmt.Fprintf(c.Stdout, "  and %d more\n", len(routes)-i)
+			printf(c.Stdout, "  and %d more\n", len(routes)-i)
 			break
 		}
-		fmt.Fprintf(c.Stdout, "  %s%s\n", base, route)
+		printf(c.Stdout, "  %s%s\n", base, route)
 	}
 	if len(routes) == 0 {
-		fmt.Fprintln(c.Stdout, "  none yet: the source of the definition cannot be read")
+		printf(c.Stdout, "  none yet: the source of the definition cannot be read\n")
 	}
 	if len(args) == 1 && len(routes) > 0 && args[0] != source.Stdin {
-		fmt.Fprintf(c.Stdout, "\nTo see what editors will see: signpost studio %s\n", shownSource(args[0]))
+		printf(c.Stdout, "\nTo see what editors will see: signpost studio %s\n", shownSource(args[0]))
 	}
 	if isExample {
-		fmt.Fprintf(c.Stdout, `
+		printf(c.Stdout, `
 Try next:
 
   curl %s%s

@@ -16,14 +16,6 @@ import (
 // stdinName is the argument for standard input, or for standard output where a file is written.
 const stdinName = source.Stdin
 
-// reader returns the reader for the sources of a command.
-func (c *CLI) reader() *source.Reader {
-	return &source.Reader{
-		Stdin: c.Stdin, Client: client.Options{Transport: c.network.transport}, Registry: c.registry(),
-		Note: func(message string) { fmt.Fprintln(c.Stderr, message) },
-	}
-}
-
 // load parses the definitions that the arguments name.
 func (c *CLI) load(ctx context.Context, args ...string) ([]*definition.File, error) {
 	documents, err := c.reader().Read(ctx, args...)
@@ -51,7 +43,7 @@ func (c *CLI) openServices(ctx context.Context, reader *source.Reader, args ...s
 	}
 	printFindings(c.Stderr, c.palette(c.Stderr), files, append(findings, foreign...))
 	if len(findings) > 0 {
-		return nil, foundSomething
+		return nil, errFindings
 	}
 	return services, nil
 }

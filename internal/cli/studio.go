@@ -39,7 +39,7 @@ const (
 // studioFlags holds the flags of studio.
 type studioFlags struct {
 	listen               loopback
-	host, caFile, sendTo string
+	host, sendTo         string
 	open                 bool
 	features, registered []string
 }
@@ -77,21 +77,18 @@ and from other sites.`,
 	flags.StringVar(&f.host, "host", studio.DefaultHost, "hostname for {{host}}; you can change it in the page")
 	addFeatureFlag(cmd, &f.features)
 	flags.StringVar(&f.sendTo, "send-to", "", "send requests for the service's own host to this origin, such as http://localhost:3000")
-	flags.StringArrayVar(&f.registered, "registered", nil, "another SOURCE registered in the same studio (repeatable)")
-	flags.StringVar(&f.caFile, "ca-file", "", "PEM file of additional certificate authorities to trust")
+	addRegisteredFlag(cmd, &f.registered)
+	addNetworkFlags(cmd)
 	flags.BoolVar(&f.open, "open", true, "open the page in the browser if standard output is a terminal")
 	return cmd
 }
 
 func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
-	opts := studio.Options{Host: f.host, Features: f.features, SendTo: f.sendTo, ReadRevision: c.readRevision, WriteFile: writeFixed, FeedSchema: feedSchemaAlone}
+	opts := studio.Options{Host: f.host, Features: f.features, SendTo: f.sendTo, ReadRevision: c.readRevision, WriteFile: source.ReplaceFile, FeedSchema: feedSchemaAlone}
 	if _, err := host.ParseName(f.host); err != nil {
 		return usageErrorf("--host: %w", err)
 	}
-	var err error
-	if opts.Client.Transport, err = checkTransport(f.caFile); err != nil {
-		return err
-	}
+	opts.Client.Transport = c.network.transport
 	var paths, addresses []string
 	for _, arg := range args {
 		if !source.IsAddress(arg) {
@@ -135,8 +132,8 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 	page.Register(ctx, addresses...)
 
 	address := "http://" + listener.Addr().String() + "/"
-	fmt.Fprintf(c.Stdout, "Studio: %s\n", address)
-	fmt.Fprintf(c.Stderr, "%s\nPress Ctrl-C to stop.\n", studioHint(args, files))
+	printf(c.Stdout, "Studio: %s\n", address)
+	printf(c.Stderr, "%s\nPress Ctrl-C to stop.\n", studioHint(args, files))
 	if f.open && isTerminal(c.Stdout) {
 		openBrowser(address)
 	}
@@ -154,15 +151,6 @@ func (c *CLI) readRevision(ctx context.Context, revision, path string) ([]byte, 
 	}
 	d, err := c.reader().ReadOne(ctx, revision+":"+filepath.ToSlash(path))
 	return d.Text, err
-}
-
-// writeFixed replaces a file and keeps its permissions.
-func writeFixed(path string, text []byte) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	return source.WriteFile(path, text, info.Mode().Perm())
 }
 
 // studioHint says what the page shows.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -15,8 +14,8 @@ func (c *CLI) versionCommand() *cobra.Command {
 		Short: "Print the version of Signpost",
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: run(func(*cobra.Command, []string) error {
-			_, err := io.WriteString(c.Stdout, versionLine())
-			return err
+			printf(c.Stdout, "%s", safe(versionLine()))
+			return nil
 		}),
 	}
 }

@@ -31,7 +31,7 @@ func TestACME(t *testing.T) {
 	serve := func(domain, cache string, args ...string) *process {
 		t.Helper()
 		args = append([]string{"serve", "--log-format", "json", "--admin-listen", "127.0.0.1:0", "--acme-domain", domain, "--acme-cache", cache,
-			"--acme-directory", pebble.directory, "--acme-ca-file", pebble.apiRoot, "--acme-email", "operator@example.com"}, args...)
+			"--acme-directory", pebble.directory, "--ca-file", pebble.apiRoot, "--acme-email", "operator@example.com"}, args...)
 		return startCommand(t, exec.Command("signpost", args...))
 	}
 	ready := func(p *process) {

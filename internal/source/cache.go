@@ -1,7 +1,6 @@
 package source
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -77,22 +76,4 @@ func fileError(action, path string, err error) error {
 		err = linkErr.Err
 	}
 	return fmt.Errorf("%s %q: %w", action, path, err)
-}
-
-// temporary is the suffix of incomplete files.
-const temporary = ".tmp"
-
-// WriteFile replaces a file atomically, once all data is on disk. A process that is killed before that leaves the old
-// file, and the incomplete one next to it.
-func WriteFile(path string, data []byte, mode fs.FileMode) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+temporary)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // a no-op on success
-	_, err = f.Write(data)
-	if err := cmp.Or(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
