@@ -125,7 +125,7 @@ func (l *loader) parse(f *file, content []byte) (*node, error) {
 	doc := tree.Parse(content, tree.Options{JSON: json.Valid(bytes.TrimPrefix(content, []byte(tree.ByteOrderMark)))})
 	for _, p := range doc.Problems {
 		switch p.Kind {
-		case tree.Syntax:
+		case tree.Syntax, tree.TooLarge:
 			return nil, fmt.Errorf("line %d: %s", p.At.Line(), p.Message)
 		case tree.DuplicateKey:
 			l.repeats = append(l.repeats, &node{text: p.At.Text, line: p.At.Line(), file: f})
