@@ -52,8 +52,9 @@ notable or compatible, and belongs to a rule, such as option-removed.
 
 OLD and NEW are each a definition, a directory of definitions, a manifest in JSON, the http(s) address of a
 manifest, - for standard input, REV:path for a file or directory at a git revision, or oci://HOST/REPOSITORY:TAG
-for pushed definitions. If the path does not exist at the revision of OLD, everything in NEW counts as added. In
-directories and registries, services are paired by base path.
+for pushed definitions. As in git, the path starts at the root of the repository; REV:./path starts here. If neither
+it nor that of NEW exists at the revision of OLD, everything in NEW counts as added. In directories and registries,
+services are paired by base path.
 
 If one side is a manifest, the other is rendered for the same host. If both are, NEW is compared as if it were served
 for the host of OLD. If OLD has errors, diff compares what it can read. NEW must have no errors.
@@ -214,7 +215,7 @@ func (e *invalidError) Error() string {
 // compare returns the changes between OLD and NEW, and remarks for a comment.
 func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes []signpost.Change, remarks []string, err error) {
 	reader := c.reader()
-	old, err := c.readOld(ctx, reader, args[0])
+	old, err := c.readOld(ctx, reader, args[0], args[1])
 	if err != nil {
 		return nil, nil, err
 	}
@@ -308,10 +309,13 @@ func (c *CLI) compareServices(old, new *diffSide, registered []*source.Service) 
 }
 
 // readOld reads OLD. Errors in it go to standard error and do not prevent the comparison. A path that does not exist at
-// its git revision counts as no service.
-func (c *CLI) readOld(ctx context.Context, reader *source.Reader, arg string) (*diffSide, error) {
+// its git revision counts as no service, if that of NEW does not exist there either.
+func (c *CLI) readOld(ctx context.Context, reader *source.Reader, arg, new string) (*diffSide, error) {
 	documents, err := reader.Read(ctx, arg)
 	if errors.Is(err, fs.ErrNotExist) && strings.Contains(arg, ":") {
+		if err := reader.ConfirmNew(ctx, arg, new); err != nil {
+			return nil, err
+		}
 		side := &diffSide{name: arg}
 		c.remark(side, "%s does not exist: everything is new", arg)
 		return side, nil
@@ -355,7 +359,7 @@ func (c *CLI) readNew(ctx context.Context, reader *source.Reader, arg string) (*
 }
 
 func newDiffSide(arg string, documents []source.Document) *diffSide {
-	side := &diffSide{name: shownSource(arg), broken: make(map[*source.Service]bool)}
+	side := &diffSide{name: source.Shown(arg), broken: make(map[*source.Service]bool)}
 	if arg == stdinName {
 		side.name = source.StdinName
 	}

@@ -61,11 +61,3 @@ func checkNames(flag, what string, names, known []string) error {
 	}
 	return nil
 }
-
-// shownSource returns an argument as it may be printed: the query of an address can have an access token in it.
-func shownSource(arg string) string {
-	if source.IsAddress(arg) {
-		return client.Redacted(arg)
-	}
-	return arg
-}

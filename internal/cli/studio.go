@@ -140,7 +140,7 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 	return c.serveStudio(ctx, listener, page)
 }
 
-// readRevision returns the text of a file at a git revision. REV:path is relative to the current directory.
+// readRevision returns the text of a file at a git revision.
 func (c *CLI) readRevision(ctx context.Context, revision, path string) ([]byte, error) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -149,7 +149,7 @@ func (c *CLI) readRevision(ctx context.Context, revision, path string) ([]byte, 
 	if path, err = filepath.Rel(here, path); err != nil {
 		return nil, err
 	}
-	d, err := c.reader().ReadOne(ctx, revision+":"+filepath.ToSlash(path))
+	d, err := c.reader().ReadOne(ctx, revision+":./"+filepath.ToSlash(path))
 	return d.Text, err
 }
 

@@ -11,188 +11,66 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"strings"
-
-	"signpost/definition"
 )
 
-// readRevision reads REV:path, a file or directory at a git revision. The path is relative to the current directory,
-// like other paths. An empty revision means what is staged.
-func (r *Reader) readRevision(ctx context.Context, name string) ([]Document, error) {
-	revision, below := cutRevision(name)
-	switch {
-	case strings.HasPrefix(revision, "-"):
-		return nil, argumentErrorf(`%q is not a file, and not REV:path either: a git revision does not begin with "-"`, name)
-	case below == "":
-		return nil, argumentErrorf("%q is not a file, and not REV:path either: it has no path", name)
-	}
-	repository := gitFiles{name: name, revision: revision, path: "./" + below}
-	entries, err := repository.list(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if entries == nil {
-		text, err := repository.git(ctx, nil, "cat-file", "blob", repository.object())
-		return []Document{{Name: name, Path: path.Base(below), Text: text}}, err
-	}
-	documents, err := repository.read(ctx, entries)
-	if err != nil {
-		return nil, err
-	}
-	return r.keepDefinitions(name, documents)
+// gitPath is REV:path, a file or directory at a git revision. As in git, the path is relative to the root of the
+// repository, or to the current directory if it begins with "./" or "../", and an empty revision is the index.
+type gitPath struct {
+	name     string // as given
+	revision string // ":0" for the index, ":1" to ":3" for its stages in a merge conflict
+	path     string // from the root of the repository
 }
-
-// gitFiles is a file or directory at a revision.
-type gitFiles struct{ name, revision, path string }
-
-func (g gitFiles) object() string { return g.revision + ":" + g.path }
 
 // gitEntry is a file below a directory at a revision.
 type gitEntry struct{ path, object string }
 
-// list returns the files of a directory that may be definitions, in git's order, which is by path. For a file it
-// returns nil. Symbolic links and submodules are skipped: their targets are not part of the revision.
-func (g gitFiles) list(ctx context.Context) ([]gitEntry, error) {
-	if g.revision == "" { // the index has no directories, only files
-		return g.listStaged(ctx)
-	}
-	kind, err := g.git(ctx, nil, "cat-file", "-t", g.object())
-	if err != nil || string(bytes.TrimSpace(kind)) != "tree" {
-		return nil, err
-	}
-	out, err := g.git(ctx, nil, "ls-tree", "-r", "-z", "--full-tree", g.object())
+// readRevision reads REV:path.
+func (r *Reader) readRevision(ctx context.Context, name string) ([]Document, error) {
+	g, err := parseRevision(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	entries := []gitEntry{}
-	for line := range strings.SplitSeq(string(out), "\x00") { // MODE TYPE OBJECT, a tab, PATH
-		meta, below, _ := strings.Cut(line, "\t")
-		if fields := strings.Fields(meta); len(fields) == 3 && strings.HasPrefix(fields[0], "100") && candidate(below) {
-			entries = append(entries, gitEntry{below, fields[2]})
-		}
-	}
-	return entries, nil
-}
-
-func (g gitFiles) listStaged(ctx context.Context) ([]gitEntry, error) {
-	out, err := g.git(ctx, nil, "ls-files", "-s", "-z", "--", g.path)
+	entries, isDirectory, err := g.list(ctx)
 	if err != nil {
 		return nil, err
 	}
-	dir := path.Clean(g.path) + "/"
-	entries := []gitEntry{}
-	for line := range strings.SplitSeq(string(out), "\x00") { // MODE OBJECT STAGE, a tab, PATH
-		meta, file, _ := strings.Cut(line, "\t")
-		if file == path.Clean(g.path) {
-			return nil, nil
-		}
-		below := strings.TrimPrefix(file, dir)
-		if fields := strings.Fields(meta); len(fields) == 3 && strings.HasPrefix(fields[0], "100") && candidate(below) {
-			entries = append(entries, gitEntry{below, fields[1]})
-		}
-	}
-	if len(entries) == 0 {
-		return nil, nil // let git explain why it does not exist
-	}
-	return entries, nil
-}
-
-// read reads the files with a single git process.
-func (g gitFiles) read(ctx context.Context, entries []gitEntry) ([]Document, error) {
-	var objects bytes.Buffer
-	for _, e := range entries {
-		fmt.Fprintln(&objects, e.object)
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	cmd, said := g.command(ctx, "cat-file", "--batch")
-	cmd.Stdin = &objects
-	pipe, err := cmd.StdoutPipe()
+	documents, err := g.read(ctx, entries)
 	if err != nil {
 		return nil, err
 	}
-	if err := cmd.Start(); err != nil {
-		return nil, g.failed(err, said)
+	if !isDirectory {
+		documents[0].Name = name
+		return documents, nil
 	}
-	defer func() { cancel(); cmd.Wait() }()
-	out := bufio.NewReader(pipe)
-	documents := make([]Document, 0, len(entries))
-	for _, e := range entries {
-		var object, kind string
-		var size int64
-		if _, err := fmt.Fscanf(out, "%s %s %d\n", &object, &kind, &size); err != nil {
-			return nil, g.failed(errors.Join(err, context.Cause(ctx)), said)
-		}
-		text, err := readLimited(io.LimitReader(out, size))
-		if rest := size - int64(len(text)); err == nil && rest >= 0 {
-			_, err = io.CopyN(io.Discard, out, rest+1) // and the line break after it
-		}
-		if err != nil {
-			return nil, g.failed(errors.Join(err, context.Cause(ctx)), said)
-		}
-		documents = append(documents, Document{Name: strings.TrimSuffix(g.name, "/") + "/" + e.path, Path: e.path, Text: text})
-	}
-	return documents, nil
+	return r.keepDefinitions(name, documents)
 }
 
-// git runs git and returns its output, limited to one byte more than a definition may have.
-func (g gitFiles) git(ctx context.Context, in io.Reader, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // stops git if it has more output than is read
-	cmd, said := g.command(ctx, args...)
-	cmd.Stdin = in
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, g.failed(err, said)
-	}
-	text, err := readLimited(out)
-	if err == nil && len(text) > definition.MaxSize {
-		cancel()
-		cmd.Wait()
-		return text, nil
-	}
-	if waitErr := cmd.Wait(); waitErr != nil || err != nil {
-		if ctx.Err() != nil {
-			err, waitErr = context.Cause(ctx), nil
-		}
-		return nil, g.failed(errors.Join(err, waitErr), said)
-	}
-	return text, nil
-}
-
-func (g gitFiles) command(ctx context.Context, args ...string) (cmd *exec.Cmd, said *bytes.Buffer) {
-	cmd = exec.CommandContext(ctx, "git", args...)
-	cmd.Env = append(os.Environ(), "LC_ALL=C")
-	said = new(bytes.Buffer)
-	cmd.Stderr = said
-	return cmd, said
-}
-
-// failed explains a failure of git. If the path does not exist at the revision, the error is fs.ErrNotExist.
-func (g gitFiles) failed(err error, said *bytes.Buffer) error {
-	why := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(said.String()), "fatal: "), ".")
+func parseRevision(ctx context.Context, name string) (gitPath, error) {
+	revision, below := cutRevision(name)
 	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		why = "git is not installed"
-	case why == "":
-		why = err.Error()
-	case strings.Contains(why, "does not exist in '"), strings.Contains(why, "exists on disk, but not in '"):
-		return &missingError{fmt.Sprintf("read definition %q: there is no such file, and git has none: %s", g.name, why)}
+	case strings.HasPrefix(revision, "-"):
+		return gitPath{}, argumentErrorf(`%q is not a file, and not REV:path either: a git revision does not begin with "-"`, name)
+	case below == "":
+		return gitPath{}, argumentErrorf("%q is not a file, and not REV:path either: it has no path", name)
 	}
-	return fmt.Errorf("read definition %q: there is no such file, and git has none: %s", g.name, why)
+	g := gitPath{name: name, revision: revision, path: path.Clean(below)}
+	if strings.HasPrefix(below, "./") || strings.HasPrefix(below, "../") || below == "." || below == ".." {
+		prefix, err := g.git(ctx, "rev-parse", "--show-prefix")
+		if err != nil {
+			return gitPath{}, err
+		}
+		g.path = path.Join(strings.TrimSuffix(string(prefix), "\n"), below)
+	}
+	return g, nil
 }
-
-// missingError is an fs.ErrNotExist with git's message.
-type missingError struct{ message string }
-
-func (e *missingError) Error() string { return e.message }
-func (e *missingError) Unwrap() error { return fs.ErrNotExist }
 
 // cutRevision splits REV:path at the first colon outside the braces of a revision such as HEAD@{10:00}.
 func cutRevision(name string) (revision, path string) {
+	if len(name) > 2 && name[0] == ':' && name[1] >= '0' && name[1] <= '3' && name[2] == ':' { // a stage of the index
+		return name[:2], name[3:]
+	}
 	depth := 0
 	for i, r := range name {
 		switch r {
@@ -201,6 +79,9 @@ func cutRevision(name string) (revision, path string) {
 		case '}':
 			depth--
 		case ':':
+			if depth == 0 && i == 0 {
+				return ":0", name[1:]
+			}
 			if depth == 0 {
 				return name[:i], name[i+1:]
 			}
@@ -208,3 +89,215 @@ func cutRevision(name string) (revision, path string) {
 	}
 	return name, ""
 }
+
+func (g gitPath) object() string {
+	if g.path == "." {
+		return g.revision + ":"
+	}
+	return g.revision + ":" + g.path
+}
+
+// list returns the files of a directory that may be definitions, in git's order, which is by path, or the file itself.
+// Symbolic links and submodules are skipped: their targets are not part of the revision.
+func (g gitPath) list(ctx context.Context) (entries []gitEntry, isDirectory bool, err error) {
+	if strings.HasPrefix(g.revision, ":") {
+		return g.listIndex(ctx)
+	}
+	kind, err := g.git(ctx, "cat-file", "-t", g.object())
+	if err != nil {
+		return nil, false, g.missing(ctx, err)
+	}
+	if string(bytes.TrimSpace(kind)) != "tree" {
+		object, err := g.git(ctx, "rev-parse", g.object())
+		return []gitEntry{{path.Base(g.path), string(bytes.TrimSpace(object))}}, false, err
+	}
+	out, err := g.git(ctx, "ls-tree", "-r", "-z", "--full-tree", g.object())
+	if err != nil {
+		return nil, false, err
+	}
+	for line := range strings.SplitSeq(string(out), "\x00") { // MODE TYPE OBJECT, a tab, PATH
+		meta, below, _ := strings.Cut(line, "\t")
+		if fields := strings.Fields(meta); len(fields) == 3 && strings.HasPrefix(fields[0], "100") && candidate(below) {
+			entries = append(entries, gitEntry{below, fields[2]})
+		}
+	}
+	return entries, true, nil
+}
+
+// listIndex is list for the index, which has no directories, only files. In a merge conflict a file has no version that
+// counts, so the stage must be named.
+func (g gitPath) listIndex(ctx context.Context) (entries []gitEntry, isDirectory bool, err error) {
+	below := ":(top,literal)" + g.path
+	if g.path == "." {
+		below = ":(top)"
+	}
+	out, err := g.git(ctx, "ls-files", "-s", "-z", "--full-name", "--", below)
+	if err != nil {
+		return nil, false, err
+	}
+	found := false
+	for line := range strings.SplitSeq(string(out), "\x00") { // MODE OBJECT STAGE, a tab, PATH
+		meta, file, _ := strings.Cut(line, "\t")
+		fields := strings.Fields(meta)
+		if len(fields) != 3 {
+			continue
+		}
+		if g.revision == ":0" && fields[2] != "0" {
+			return nil, false, fmt.Errorf("read definition %q: %s has a merge conflict: resolve it, or name :2:%[2]s (ours) or :3:%[2]s (theirs)", g.name, file)
+		}
+		if fields[2] != g.revision[1:] {
+			continue
+		}
+		found = true
+		if file == g.path {
+			return []gitEntry{{path.Base(file), fields[1]}}, false, nil
+		}
+		below := file
+		if g.path != "." {
+			below = strings.TrimPrefix(file, g.path+"/")
+		}
+		if strings.HasPrefix(fields[0], "100") && candidate(below) {
+			entries = append(entries, gitEntry{below, fields[1]})
+		}
+	}
+	if !found {
+		return nil, false, g.missing(ctx, g.failed(fmt.Sprintf("path '%s' is not in the index", g.path)))
+	}
+	return entries, true, nil
+}
+
+// missing returns err as an fs.ErrNotExist if the revision exists, and so only the path does not. Its message has the
+// spelling that works, if the path was meant to be relative to the current directory.
+func (g gitPath) missing(ctx context.Context, err error) error {
+	if !strings.HasPrefix(g.revision, ":") {
+		if _, invalid := g.git(ctx, "rev-parse", "--verify", "--quiet", g.revision+"^{tree}"); invalid != nil {
+			return err
+		}
+	}
+	message := err.Error()
+	_, below := cutRevision(g.name)
+	if here, ok := g.spelling(ctx, "./"+below); ok {
+		message += fmt.Sprintf("; did you mean %s? A path is relative to the root of the repository unless it begins with ./", here)
+	}
+	return &missingError{message}
+}
+
+// spelling returns REV:path if that exists. The path may be relative to the current directory.
+func (g gitPath) spelling(ctx context.Context, path string) (string, bool) {
+	at, err := parseRevision(ctx, g.revision+":"+path)
+	if err == nil {
+		_, err = at.git(ctx, "cat-file", "-e", at.object())
+	}
+	return strings.TrimPrefix(at.object(), ":0"), err == nil
+}
+
+// ConfirmNew returns nil if the path of NEW does not exist at the revision of OLD, a REV:path that does not exist
+// itself: then everything in NEW is new. Otherwise OLD is misspelt, and the error has the spelling that exists.
+func (r *Reader) ConfirmNew(ctx context.Context, old, new string) error {
+	g, err := parseRevision(ctx, old)
+	if err != nil {
+		return err
+	}
+	below := new
+	switch {
+	case new == Stdin || IsAddress(new) || IsRegistry(new):
+		return fmt.Errorf("read definition %q: it does not exist there, and %s has no path that could be new", old, Shown(new))
+	case !exists(new) && strings.Contains(new, ":"):
+		_, below = cutRevision(new)
+	case filepath.IsAbs(new):
+		here, err := os.Getwd()
+		if err == nil {
+			below, err = filepath.Rel(here, new)
+		}
+		if err != nil {
+			return err
+		}
+		fallthrough
+	default:
+		below = "./" + filepath.ToSlash(below)
+	}
+	if spelling, ok := g.spelling(ctx, below); ok {
+		return fmt.Errorf("read definition %q: it does not exist there: did you mean %s?", old, spelling)
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// read reads the files with a single git process.
+func (g gitPath) read(ctx context.Context, entries []gitEntry) ([]Document, error) {
+	var objects bytes.Buffer
+	for _, e := range entries {
+		fmt.Fprintln(&objects, e.object)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	cmd := g.command(ctx, "cat-file", "--batch")
+	cmd.Stdin = &objects
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, g.failed(err.Error())
+	}
+	defer func() { cancel(); cmd.Wait() }()
+	out := bufio.NewReader(pipe)
+	documents := make([]Document, 0, len(entries))
+	for _, e := range entries {
+		var object, kind string
+		var size int64
+		_, err := fmt.Fscanf(out, "%s %s %d\n", &object, &kind, &size)
+		var text []byte
+		if err == nil {
+			text, err = readLimited(io.LimitReader(out, size))
+		}
+		if rest := size - int64(len(text)); err == nil && rest >= 0 {
+			_, err = io.CopyN(io.Discard, out, rest+1) // and the line break after it
+		}
+		if err != nil {
+			return nil, g.failed(errors.Join(err, context.Cause(ctx)).Error())
+		}
+		documents = append(documents, Document{Name: strings.TrimSuffix(g.name, "/") + "/" + e.path, Path: e.path, Text: text})
+	}
+	return documents, nil
+}
+
+// git runs git and returns its output.
+func (g gitPath) git(ctx context.Context, args ...string) ([]byte, error) {
+	out, err := g.command(ctx, args...).Output()
+	if err == nil {
+		return out, nil
+	}
+	why := err.Error()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && len(exit.Stderr) > 0 {
+		why, _, _ = strings.Cut(strings.TrimPrefix(string(exit.Stderr), "fatal: "), "\n") // further lines are git's own hints
+		why = strings.TrimSuffix(why, ".")
+	}
+	switch {
+	case ctx.Err() != nil:
+		why = context.Cause(ctx).Error()
+	case errors.Is(err, exec.ErrNotFound):
+		why = "git is not installed"
+	}
+	return nil, g.failed(why)
+}
+
+func (g gitPath) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	return cmd
+}
+
+func (g gitPath) failed(why string) error {
+	return fmt.Errorf("read definition %q: neither a file nor a git revision: %s", g.name, why)
+}
+
+// missingError is an fs.ErrNotExist with a message of its own.
+type missingError struct{ message string }
+
+func (e *missingError) Error() string { return e.message }
+func (e *missingError) Unwrap() error { return fs.ErrNotExist }

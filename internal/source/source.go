@@ -228,6 +228,14 @@ func IsAddress(arg string) bool {
 	return ok && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http"))
 }
 
+// Shown returns an argument as it may be printed: without the password and the query of a URL.
+func Shown(arg string) string {
+	if IsAddress(arg) || IsRegistry(arg) {
+		return client.Redacted(arg)
+	}
+	return arg
+}
+
 // readLimited reads at most one byte more than allowed, which definition reports.
 func readLimited(in io.Reader) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(in, definition.MaxSize+1))
