@@ -2,9 +2,7 @@ package studio_test
 
 import (
 	"fmt"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -31,15 +29,7 @@ var views = map[string]string{
 // openView opens a view and waits until it shows something.
 func openView(t *testing.T, address, name string) *tab {
 	t.Helper()
-	p := openTab(t, "about:blank")
-	p.openView(address, name)
-	return p
-}
-
-// openView opens a view in a tab and waits until it shows something.
-func (p *tab) openView(address, name string) {
-	p.t.Helper()
-	p.do(chromedp.Navigate(address + "/" + views[name]))
+	p := openTab(t, address+"/"+views[name])
 	p.wait(`document.querySelector("#main h2")`)
 	switch name {
 	case "check":
@@ -57,6 +47,7 @@ func (p *tab) openView(address, name string) {
 		p.wait(`document.querySelector(".landing")`)
 	}
 	p.wait(settled)
+	return p
 }
 
 // axe runs axe-core on the page, and reports its violations.
@@ -78,120 +69,110 @@ func (p *tab) axeFinds(script string) string {
 	return fmt.Sprint(p.eval("window.found"))
 }
 
-// looks are the windows that views are looked at in: each view in another one, and all of them by somebody.
-var looks = []struct {
-	width, height int64
-	scheme        string
-}{{1440, 900, "light"}, {1024, 768, "dark"}, {768, 900, "forced"}, {390, 844, "dark"}, {320, 256, "light"}, {2560, 1300, "light"}}
-
-// TestPageForAxe runs axe-core on every view, and on empty and failed states.
+// TestPageForAxe runs axe-core on every view, in both colour schemes, and on empty and failed states.
 func TestPageForAxe(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile(npmFile(t, "axe-core/axe.min.js"))
+	script, err := os.ReadFile(npmFile(t, "axe-core/axe.min.js"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	script := string(text)
-	s, address := serve(t, studio.Options{Host: "feeds.example.com"})
-	show(s, riskyYAML)
-	for i, name := range slices.Sorted(maps.Keys(views)) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := openTab(t, "about:blank")
-			p.bypassCSP()
-			look := looks[i%4]
-			p.emulate(look.width, look.height, 1, look.scheme)
-			p.openView(address, name)
-			p.axe(script, name)
-		})
-	}
-	t.Run("dialogs", func(t *testing.T) {
-		t.Parallel()
-		p := openTab(t, "about:blank")
-		p.bypassCSP()
-		p.openView(address, "answer")
-		p.click(`document.querySelector("#cards button")`)
-		p.wait(`document.querySelector("#picked")`)
-		p.axe(script, "a picked entry")
-		p.click(`document.querySelector("#goto")`)
-		p.wait(`document.querySelector("#palette-list li")`)
-		p.axe(script, "palette")
-		p.press(kb.Escape)
-		p.click(`document.querySelector("#source-button")`)
-		p.wait(`document.querySelector("#register")`)
-		p.axe(script, "manifests")
-		p.press(kb.Escape)
-		p.click(button("Edit"))
-		p.wait(`document.querySelector("#set-name")`)
-		p.axe(script, "context values")
-	})
-	t.Run("failures", func(t *testing.T) {
-		t.Parallel()
-		s, address := serve(t, studio.Options{})
-		p := openTab(t, address)
-		p.bypassCSP()
-		p.do(chromedp.Reload())
-		p.waitText("#empty", "Nothing is registered yet")
-		p.axe(script, "empty")
-		p.eval(`document.body.append(document.createElement("button"))`) // where the page does not render
-		if found := p.axeFinds(script); !strings.Contains(found, "button-name") {
-			t.Errorf("axe-core misses a button without a name: %s", found)
+	bypass := func(p *tab) { // only for axe-core, which the test injects into the page
+		if _, err := chromedp.Call(p.ctx, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true}); err != nil {
+			t.Fatal(err)
 		}
 		p.do(chromedp.Reload())
-		p.waitText("#empty", "Nothing is registered yet")
-		p.register("http://127.0.0.1:1/v1/endpoints-manifest")
-		p.waitText("#register-failure", "Nothing listens")
-		p.axe(script, "failed")
-		p.press(kb.Escape)
-		show(s, "versions: {v1: {endpoints: {http://127.0.0.1:1/x: {name: X, method: GET, mime_type: application/json}}}}")
-		p.waitText("#endpoint-blank", "Fix the findings")
-		p.axe(script, "errors")
-		show(s, "versions: {v1: {endpoints: {http://127.0.0.1:1/x: {name: X, method: get, mime_type: application/json}}}}")
-		p.waitURL("http://127.0.0.1:1/x")
-		p.click(`document.querySelector("#send")`)
-		p.waitText("#send-failure", "Nothing listens")
-		p.eval(`import("/store.js").then((m) => m.change(() => { m.state.connection = "lost"; })); 0`)
-		p.waitText("#offline", "The studio has stopped.")
-		p.axe(script, "a failed request, and stopped")
-	})
-}
-
-// bypassCSP lets axe-core into the page, which the test injects.
-func (p *tab) bypassCSP() {
-	p.t.Helper()
-	if _, err := chromedp.Call(p.ctx, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true}); err != nil {
-		p.t.Fatal(err)
 	}
-}
-
-// TestPageFits looks for content wider than the window in every view at every width, and zoomed in.
-func TestPageFits(t *testing.T) {
-	t.Parallel()
 	s, address := serve(t, studio.Options{Host: "feeds.example.com"})
 	show(s, riskyYAML)
 	for name := range views {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := openView(t, address, name)
-			for _, look := range looks {
-				p.emulate(look.width, look.height, 1, look.scheme)
-				where := fmt.Sprintf("%s at %d, %s", name, look.width, look.scheme)
-				p.checkOverflow(where)
-				if look.height > 300 {
-					continue
-				}
-				// At 400 % zoom, a window of 1280 by 1024 is 320 by 256: nothing sticky may get in the way.
-				if got := p.eval(`[...document.querySelectorAll("body *")].filter((e) => /sticky|fixed/.test(getComputedStyle(e).position) && e.checkVisibility() && !e.matches(".skip") && e.getBoundingClientRect().height > innerHeight / 3).map((e) => e.className).join()`); got != "" {
-					t.Errorf("%s: %v is sticky and takes more than a third of the window", where, got)
-				}
+		p := openTab(t, address+"/"+views[name])
+		bypass(p)
+		p.wait(`document.querySelector("#main h2")`)
+		p.wait(`document.querySelector("#main h2")`)
+		if name == "check" {
+			p.click(`document.querySelector("#run-check")`)
+			p.waitText("#check-status", "passed")
+		}
+		p.wait(settled)
+		for _, scheme := range []string{"light", "dark"} {
+			p.emulate(1440, 900, 1, scheme)
+			p.axe(string(script), name+" "+scheme)
+		}
+		p.emulate(390, 844, 1, "light")
+		p.axe(string(script), name+" narrow")
+		switch name {
+		case "endpoint":
+			p.emulate(1440, 900, 1, "light")
+			p.click(`document.querySelector("#goto")`)
+			p.wait(`document.querySelector("#palette-list li")`)
+			p.axe(string(script), "palette")
+			p.press(kb.Escape)
+			p.click(`document.querySelector("#source-button")`)
+			p.wait(`document.querySelector("#register")`)
+			p.axe(string(script), "manifests")
+			p.press(kb.Escape)
+			p.click(button("Edit"))
+			p.wait(`document.querySelector("#set-name")`)
+			p.axe(string(script), "context values")
+		case "answer":
+			p.emulate(1440, 900, 1, "light")
+			p.click(`document.querySelector("#cards button")`)
+			p.wait(`document.querySelector("#picked")`)
+			p.axe(string(script), "a picked entry")
+		}
+	}
+
+	// An empty page, a failure, an error, and a stopped studio.
+	s, address = serve(t, studio.Options{})
+	p := openTab(t, address)
+	bypass(p)
+	p.waitText("#empty", "Nothing is registered yet")
+	p.axe(string(script), "empty")
+	p.eval(`document.body.append(document.createElement("button"))`) // where the page does not render
+	if found := p.axeFinds(string(script)); !strings.Contains(found, "button-name") {
+		t.Errorf("axe-core misses a button without a name: %s", found)
+	}
+	p.do(chromedp.Reload())
+	p.waitText("#empty", "Nothing is registered yet")
+	p.register("http://127.0.0.1:1/v1/endpoints-manifest")
+	p.waitText("#register-failure", "Nothing listens")
+	p.axe(string(script), "failed")
+	p.press(kb.Escape)
+	show(s, "versions: {v1: {endpoints: {http://127.0.0.1:1/x: {name: X, method: GET, mime_type: application/json}}}}")
+	p.waitText("#endpoint-blank", "Fix the findings")
+	p.axe(string(script), "errors")
+	show(s, "versions: {v1: {endpoints: {http://127.0.0.1:1/x: {name: X, method: get, mime_type: application/json}}}}")
+	p.waitURL("http://127.0.0.1:1/x")
+	p.click(`document.querySelector("#send")`)
+	p.waitText("#send-failure", "Nothing listens")
+	p.axe(string(script), "a failed request")
+	p.eval(`import("/store.js").then((m) => m.change(() => { m.state.connection = "lost"; })); 0`)
+	p.waitText("#offline", "The studio has stopped.")
+	p.axe(string(script), "stopped")
+}
+
+// TestPageFits looks for content wider than the window in every view, at every size, and zoomed in.
+func TestPageFits(t *testing.T) {
+	s, address := serve(t, studio.Options{Host: "feeds.example.com"})
+	show(s, riskyYAML)
+	for name := range views {
+		p := openView(t, address, name)
+		for _, scheme := range []string{"light", "dark", "forced"} {
+			for _, width := range []int64{1440, 1024, 768, 390} {
+				p.emulate(width, 900, 1, scheme)
+				p.checkOverflow(fmt.Sprintf("%s at %d, %s", name, width, scheme))
 			}
-		})
+		}
+		// At 400 % zoom, a window of 1280 by 1024 is 320 by 256: nothing sticky may get in the way.
+		p.emulate(320, 256, 1, "light")
+		p.checkOverflow(name + " at 400 per cent")
+		if got := p.eval(`[...document.querySelectorAll("body *")].filter((e) => /sticky|fixed/.test(getComputedStyle(e).position) && e.checkVisibility() && !e.matches(".skip") && e.getBoundingClientRect().height > innerHeight / 3).map((e) => e.className).join()`); got != "" {
+			t.Errorf("%s at 400 per cent: %v is sticky and takes more than a third of the window", name, got)
+		}
 	}
 }
 
 // TestPageOnAPhone walks through the three screens, and back.
 func TestPageOnAPhone(t *testing.T) {
-	t.Parallel()
 	p := openTab(t, serveExample(t))
 	p.emulate(390, 844, 1, "light")
 	visible := func(selector string, want bool) {
@@ -218,7 +199,6 @@ func TestPageOnAPhone(t *testing.T) {
 
 // TestPageByKeyboard uses only the keyboard: find an endpoint, change a control, send, read the response.
 func TestPageByKeyboard(t *testing.T) {
-	t.Parallel()
 	p := openTab(t, serveExample(t))
 	p.waitText("#answer-facts", "20 entries")
 	p.press(kb.Tab)

@@ -3,7 +3,6 @@ package studio_test
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"iter"
 	"os"
@@ -13,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -22,7 +20,7 @@ import (
 )
 
 // waitTime is how long the page may take for anything. It is far more than necessary, for busy machines.
-const waitTime = 5 * time.Minute
+const waitTime = time.Minute
 
 // chromium is started once for all tests, because starting it takes longer than most of them run.
 var chromium struct {
@@ -39,11 +37,6 @@ func TestMain(m *testing.M) {
 	if os.Getenv(runProgram) != "" {
 		c := cli.CLI{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, LookupEnv: os.LookupEnv}
 		os.Exit(c.Main(os.Args[1:]))
-	}
-	flag.Parse()
-	// Most tests wait for the browser, so more of them run side by side than there are cores.
-	if err := flag.Set("test.parallel", "6"); err != nil {
-		panic(err)
 	}
 	code := m.Run()
 	if chromium.close != nil {
@@ -80,7 +73,7 @@ func startChromium(path string) {
 		chromedp.Flag("headless", "new"), chromedp.Flag("hide-scrollbars", true),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("host-resolver-rules", "MAP "+rebound+" 127.0.0.1"),
-		chromedp.WSURLReadTimeout(waitTime))
+		chromedp.WSURLReadTimeout(time.Minute))
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), flags...)
 	ctx, cancel := chromedp.NewContext(allocator)
 	chromium.ctx = ctx
@@ -120,10 +113,6 @@ func openTab(t testing.TB, address string) *tab {
 	}
 	p := &tab{t: t, ctx: ctx}
 	go p.listen(chromedp.Console(ctx))
-	// Each tab behaves as if it had the focus, whatever other tests do beside it.
-	if _, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
-		t.Fatal(err)
-	}
 	p.do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate(address))
 	t.Cleanup(func() {
 		p.mu.Lock()

@@ -51,7 +51,6 @@ func check(t *testing.T, address string, in object) (results map[string]string, 
 
 // TestCheckOfAFile checks that what was not sent over the network is not reported as working.
 func TestCheckOfAFile(t *testing.T) {
-	t.Parallel()
 	local := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if r.URL.Path == "/v1/broken" {
@@ -85,7 +84,6 @@ func TestCheckOfAFile(t *testing.T) {
 
 // TestPageMarksWarnings checks that a run with warnings is not marked as fine, and that another version is not marked.
 func TestPageMarksWarnings(t *testing.T) {
-	t.Parallel()
 	_, address := serveFile(t, `versions: {v1: {endpoints: {
   "https://{{host}}/v1/a": {name: A, method: post, mime_type: application/json, context_obj: [{key: k, type: ctx}]},
   "https://{{host}}/v1/a/b": {name: B, method: post, mime_type: application/json}}}, v2: {endpoints: {
@@ -102,7 +100,6 @@ func TestPageMarksWarnings(t *testing.T) {
 
 // TestPageChecksWithWhatIsFilledIn runs the checks of the real program with values, another number of links and a schema.
 func TestPageChecksWithWhatIsFilledIn(t *testing.T) {
-	t.Parallel()
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Access-Control-Allow-Origin", "*")

@@ -25,7 +25,6 @@ func newStudio(t *testing.T, listen string) *studio.Studio {
 
 // TestGuard sends to every route what browsers send on behalf of other sites.
 func TestGuard(t *testing.T) {
-	t.Parallel()
 	s := newStudio(t, "127.0.0.1:8079")
 	over, cancel := context.WithCancel(t.Context())
 	cancel() // ends the event stream immediately
@@ -80,7 +79,6 @@ func TestGuard(t *testing.T) {
 }
 
 func TestGuardAcceptsTheUser(t *testing.T) {
-	t.Parallel()
 	for _, test := range []struct {
 		listen, host string
 		header       http.Header
@@ -130,7 +128,6 @@ func checkHeaders(t *testing.T, h http.Header) {
 
 // TestBodies sends bodies that are not the page's JSON, such as what a form on another site can send.
 func TestBodies(t *testing.T) {
-	t.Parallel()
 	s := newStudio(t, "127.0.0.1:8079")
 	for _, test := range []struct {
 		name, contentType, body string
@@ -163,7 +160,6 @@ func TestBodies(t *testing.T) {
 }
 
 func TestAssets(t *testing.T) {
-	t.Parallel()
 	s := newStudio(t, "127.0.0.1:8079")
 	do := func(method, path, etag string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, path, nil)

@@ -16,7 +16,6 @@ import (
 
 // TestPageShowsHostileManifestsAsText shows a manifest that tries everything to become markup.
 func TestPageShowsHostileManifestsAsText(t *testing.T) {
-	t.Parallel()
 	const script = `<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>`
 	long := strings.Repeat("very-long-", 200)
 	rtl := "\u202egnp.exe\u202c \u05e9\u05dc\u05d5\u05dd"
@@ -114,7 +113,6 @@ func (p *tab) checkOverflow(where string) {
 
 // TestPageShowsHostileFeedsAsText shows a feed that tries everything to become markup, pictures included.
 func TestPageShowsHostileFeedsAsText(t *testing.T) {
-	t.Parallel()
 	const script = `<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>`
 	var feeds *httptest.Server
 	feeds = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -166,7 +164,6 @@ func TestPageShowsHostileFeedsAsText(t *testing.T) {
 // TestPageOfAnotherSiteIsRejected attacks the studio from a page of another origin, and through a name that resolves to
 // loopback.
 func TestPageOfAnotherSiteIsRejected(t *testing.T) {
-	t.Parallel()
 	_, address := serveFile(t, feedsYAML)
 	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, `<!doctype html><iframe name=frame></iframe>

@@ -22,7 +22,6 @@ func manyYAML(n int) string {
 
 // TestPageReachesEveryEndpoint scrolls, filters and jumps in lists that are longer than what is laid out at once.
 func TestPageReachesEveryEndpoint(t *testing.T) {
-	t.Parallel()
 	_, address := serveFile(t, manyYAML(700))
 	p := openTab(t, address)
 	p.waitText("#endpoints-title", "701")

@@ -14,7 +14,6 @@ import (
 
 // TestPageStartsWithAFeed checks that the page starts with a feed if there is room for one.
 func TestPageStartsWithAFeed(t *testing.T) {
-	t.Parallel()
 	address := serveExample(t)
 	for _, width := range []int64{1440, 1024, 768} {
 		p := openTab(t, "about:blank")
@@ -28,7 +27,6 @@ func TestPageStartsWithAFeed(t *testing.T) {
 
 // TestPageGoesBack goes back from an opened link, where there is no history, and from the palette.
 func TestPageGoesBack(t *testing.T) {
-	t.Parallel()
 	address := serveExample(t)
 	p := openTab(t, "about:blank")
 	p.emulate(390, 844, 1, "light")
@@ -66,7 +64,6 @@ func TestPageGoesBack(t *testing.T) {
 
 // TestPageHistory shows earlier responses, and keeps the selected entry.
 func TestPageHistory(t *testing.T) {
-	t.Parallel()
 	p := openTab(t, serveExample(t))
 	p.waitText("#answer-facts", "20 entries")
 	p.click(`document.querySelectorAll("#cards button")[1]`)
@@ -88,7 +85,6 @@ func TestPageHistory(t *testing.T) {
 
 // TestPageFindsThePort checks a local service: {{host}} has no port, but the service does.
 func TestPageFindsThePort(t *testing.T) {
-	t.Parallel()
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if strings.HasSuffix(r.URL.Path, "/endpoints-manifest") {
@@ -121,7 +117,6 @@ func TestPageFindsThePort(t *testing.T) {
 
 // TestPageOnAMac checks that shortcuts are shown and work with the Command key.
 func TestPageOnAMac(t *testing.T) {
-	t.Parallel()
 	p := openTab(t, serveExample(t))
 	p.waitText("#goto", "Ctrl K")
 	agent := fmt.Sprint(p.eval("navigator.userAgent"))

@@ -94,7 +94,6 @@ func (p *tab) register(address string) {
 
 // TestPageFromControlsToAnswer does what a first-time visitor does.
 func TestPageFromControlsToAnswer(t *testing.T) {
-	t.Parallel()
 	_, address, feed := serveControls(t)
 	p := openTab(t, address)
 
@@ -204,7 +203,6 @@ func TestPageFromControlsToAnswer(t *testing.T) {
 }
 
 func TestPageReportsFailures(t *testing.T) {
-	t.Parallel()
 	s, address := serve(t, studio.Options{})
 	p := openTab(t, address)
 	p.waitText("#empty", "Nothing is registered yet")
@@ -246,7 +244,6 @@ func TestPageReportsFailures(t *testing.T) {
 }
 
 func TestPageRegistersAndUpdates(t *testing.T) {
-	t.Parallel()
 	const manifest = `{"endpoints":{"https://feeds.example.com/v2/films":{"name":"Films","method":"get","mime_type":"application/json",
 "context_obj":[{"key":"token","type":"ctx","required":true}],
 "modifiers":[{"id":"limit","name":"Page size","params":[{"key":"limit","ui":{"label":"Limit"},"schema":{"type":"number","default":20}}]}]}}}`
@@ -320,14 +317,7 @@ type program struct {
 // startProgram runs signpost studio.
 func startProgram(t *testing.T, args ...string) *program {
 	t.Helper()
-	return startProgramIn(t, "", args...)
-}
-
-// startProgramIn runs signpost studio in a directory.
-func startProgramIn(t *testing.T, dir string, args ...string) *program {
-	t.Helper()
 	cmd := exec.Command(os.Args[0], append([]string{"studio"}, args...)...)
-	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), runProgram+"=1")
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
@@ -360,7 +350,6 @@ func (p *program) stop() {
 
 // TestPageFollowsTheFile runs the real program and changes the file on disk.
 func TestPageFollowsTheFile(t *testing.T) {
-	t.Parallel()
 	path := filepath.Join(t.TempDir(), "feeds.yaml")
 	write := func(text string) {
 		t.Helper()

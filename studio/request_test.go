@@ -30,7 +30,6 @@ func snippetOf(t *testing.T, draft object, name string) string {
 }
 
 func TestCompose(t *testing.T) {
-	t.Parallel()
 	_, address := serveFile(t, feedsYAML)
 	compose := func(version, endpoint string, params, modifiers, context object) object {
 		t.Helper()
@@ -99,7 +98,6 @@ func TestCompose(t *testing.T) {
 }
 
 func TestSend(t *testing.T) {
-	t.Parallel()
 	var seen atomic.Int64
 	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen.Add(1)
@@ -169,7 +167,6 @@ func TestSend(t *testing.T) {
 
 // TestSendWithoutARequiredKey checks that a request without a required key is sent if the user insists.
 func TestSendWithoutARequiredKey(t *testing.T) {
-	t.Parallel()
 	_, address := serveFile(t, feedsYAML)
 	in := object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://{{host}}/v1/feeds", "send": "sample"}
 	if status, problem := ask(t, address+"/api/send", in); status != 422 || get(t, problem, "problems", 0, "field") != "context:token" {
@@ -183,7 +180,6 @@ func TestSendWithoutARequiredKey(t *testing.T) {
 
 // TestContextValuesCanBeJSON sends an object.
 func TestContextValuesCanBeJSON(t *testing.T) {
-	t.Parallel()
 	_, address := serveFile(t, feedsYAML)
 	compose := func(text string) object {
 		_, draft := ask(t, address+"/api/compose", object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://{{host}}/v1/feeds",
@@ -200,7 +196,6 @@ func TestContextValuesCanBeJSON(t *testing.T) {
 
 // TestSendTo sends what is for the service's own host to another origin, and nothing else.
 func TestSendTo(t *testing.T) {
-	t.Parallel()
 	local := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"host":%q,"forwarded":%q,"path":%q}`, r.Host, r.Header.Get("X-Forwarded-Host"), r.URL.Path)
@@ -229,7 +224,6 @@ func TestSendTo(t *testing.T) {
 
 // TestSendOnlyToTheWeb checks that requests go to http and https URLs only, whatever a manifest says.
 func TestSendOnlyToTheWeb(t *testing.T) {
-	t.Parallel()
 	_, address := serve(t, studio.Options{})
 	var manifest strings.Builder
 	urls := []string{"javascript:alert(1)", "file:///etc/passwd", "https://user:pass@a.example/", "https:///path", "//a.example/", "https://{{host}}/v1", "https://{{tenant}}.example/"}

@@ -72,7 +72,6 @@ versions:
 
 // TestScreenshot makes the picture of the README from the real page, and pictures of every view to look at.
 func TestScreenshot(t *testing.T) {
-	t.Parallel()
 	if *screenshots == "" {
 		t.Skip("-screenshots is not set")
 	}

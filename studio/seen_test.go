@@ -31,7 +31,6 @@ func (p *tab) view(name string) {
 
 // TestPageSaysWhoseFeedItIs fills in a placeholder so that the feed belongs to another endpoint.
 func TestPageSaysWhoseFeedItIs(t *testing.T) {
-	t.Parallel()
 	_, address := serveFile(t, overlapYAML)
 	p := openTab(t, address)
 	p.waitText("#endpoint-name", "Section")
@@ -67,7 +66,6 @@ func TestPageSaysWhoseFeedItIs(t *testing.T) {
 
 // TestPageInManyTabs opens more tabs than a browser opens connections; all of them work and agree.
 func TestPageInManyTabs(t *testing.T) {
-	t.Parallel()
 	s, address := serveFile(t, feedsYAML)
 	var tabs []*tab
 	for range 8 {
@@ -107,7 +105,6 @@ func TestPageInManyTabs(t *testing.T) {
 
 // TestPageSurvivesARestart stops the program while somebody types, and starts it again.
 func TestPageSurvivesARestart(t *testing.T) {
-	t.Parallel()
 	manifest := serveText(t, strings.ReplaceAll(manifestJSON, `"context_obj":[]`,
 		`"modifiers":[{"id":"l","name":"Limit","params":[{"key":"limit","ui":{"label":"Limit"},"schema":{"type":"number","default":20}}]}]`))
 	path := filepath.Join(t.TempDir(), "feeds.yaml")
@@ -160,7 +157,6 @@ func TestPageSurvivesARestart(t *testing.T) {
 
 // TestPageReloadsWhenItIsOld replaces the assets on the server while the page is open.
 func TestPageReloadsWhenItIsOld(t *testing.T) {
-	t.Parallel()
 	s, address := serveFile(t, feedsYAML)
 	p := openTab(t, address)
 	p.waitURL("https://localhost/v1/feeds?page=0&hd=false")
@@ -179,7 +175,6 @@ func TestPageReloadsWhenItIsOld(t *testing.T) {
 // TestPageNumbers checks that an invalid number is not silently dropped from a request, and that whatever browsers
 // accept counts as a number.
 func TestPageNumbers(t *testing.T) {
-	t.Parallel()
 	var sent atomic.Int64
 	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sent.Add(1)
@@ -237,7 +232,6 @@ func TestPageNumbers(t *testing.T) {
 
 // TestPageSendsOnce clicks three times, and cancels.
 func TestPageSendsOnce(t *testing.T) {
-	t.Parallel()
 	var sent atomic.Int64
 	hold := make(chan struct{})
 	ended := make(chan struct{}, 10)
@@ -288,7 +282,6 @@ func TestPageSendsOnce(t *testing.T) {
 
 // TestPageSendsToLocalService reaches a feed service on this machine before it is deployed.
 func TestPageSendsToLocalService(t *testing.T) {
-	t.Parallel()
 	local := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"title":%q,"entry":[{"title":"For %s"}]}`, r.URL.RawQuery, r.Host)
@@ -321,7 +314,6 @@ func TestPageSendsToLocalService(t *testing.T) {
 
 // TestPageKeepsThingsApart checks that the state of one manifest does not leak into another.
 func TestPageKeepsThingsApart(t *testing.T) {
-	t.Parallel()
 	var down atomic.Bool
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if down.Load() {
@@ -378,7 +370,6 @@ func TestPageKeepsThingsApart(t *testing.T) {
 
 // TestPageWithEndlessFeeds gets a body of 55 MB, and one that never ends.
 func TestPageWithEndlessFeeds(t *testing.T) {
-	t.Parallel()
 	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		line := []byte(`{"title":"` + strings.Repeat("x", 1000) + `"},`)
@@ -422,7 +413,6 @@ func TestPageWithEndlessFeeds(t *testing.T) {
 
 // TestPageComparesWithGit shows the changes since a commit.
 func TestPageComparesWithGit(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "feeds.yaml")
 	git := func(args ...string) {
@@ -443,7 +433,8 @@ func TestPageComparesWithGit(t *testing.T) {
 	git("add", "feeds.yaml")
 	git("commit", "-qm", "one")
 	write(strings.Replace(feedsYAML, "defaultValue: 0", "defaultValue: 9", 1))
-	run := startProgramIn(t, dir, "feeds.yaml", "--listen", "127.0.0.1:0")
+	t.Chdir(dir)
+	run := startProgram(t, "feeds.yaml", "--listen", "127.0.0.1:0")
 	p := openTab(t, run.address+"#/changes?base=git")
 	p.wait(`document.querySelector("#revision")`)
 	p.typeInto(`document.querySelector("#revision")`, "nothing")
@@ -457,7 +448,6 @@ func TestPageComparesWithGit(t *testing.T) {
 
 // TestPageAppliesFixes fixes the file from the page.
 func TestPageAppliesFixes(t *testing.T) {
-	t.Parallel()
 	path := filepath.Join(t.TempDir(), "feeds.yaml")
 	broken := strings.Replace(feedsYAML, "method: get\n", "method: GET # as in HTTP\n", 1)
 	if err := os.WriteFile(path, []byte(broken), 0o640); err != nil {

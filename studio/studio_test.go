@@ -184,7 +184,6 @@ versions:
 `
 
 func TestNewRejects(t *testing.T) {
-	t.Parallel()
 	for _, listen := range []string{"192.0.2.1:80", "0.0.0.0:8079", "[::]:8079"} {
 		if _, err := studio.New(studio.Options{Listen: netip.MustParseAddrPort(listen)}); err == nil {
 			t.Errorf("New accepts the listen address %s", listen)
@@ -199,7 +198,6 @@ func TestNewRejects(t *testing.T) {
 }
 
 func TestStateShowsTheFile(t *testing.T) {
-	t.Parallel()
 	_, address := serveFile(t, feedsYAML)
 	status, state := ask(t, address+"/api/state", nil)
 	if status != 200 {
@@ -246,7 +244,6 @@ func TestStateShowsTheFile(t *testing.T) {
 }
 
 func TestManifestOfTheFileIsServed(t *testing.T) {
-	t.Parallel()
 	_, address := serveFile(t, feedsYAML)
 	ask(t, address+"/api/deployment", object{"host": "feeds.example.com"})
 	status, manifest := ask(t, address+"/films/v2/endpoints-manifest", nil)
@@ -259,7 +256,6 @@ func TestManifestOfTheFileIsServed(t *testing.T) {
 }
 
 func TestFileChanges(t *testing.T) {
-	t.Parallel()
 	s, address := serveFile(t, feedsYAML)
 	file := func() object {
 		_, state := ask(t, address+"/api/state", nil)
@@ -304,7 +300,6 @@ func TestFileChanges(t *testing.T) {
 }
 
 func TestFileWithErrorsFromTheStart(t *testing.T) {
-	t.Parallel()
 	s, address := serveFile(t, "versions: [")
 	_, state := ask(t, address+"/api/state", nil)
 	if file := get(t, state, "sources", 0).(object); !cmp.Equal(file["versions"], []any{}) || len(file["findings"].([]any)) == 0 {
@@ -319,7 +314,6 @@ func TestFileWithErrorsFromTheStart(t *testing.T) {
 }
 
 func TestFeatures(t *testing.T) {
-	t.Parallel()
 	s, address := serve(t, studio.Options{Features: []string{"geo-restriction", "of another file"}})
 	show(s, feedsYAML)
 	_, state := ask(t, address+"/api/state", nil)
@@ -330,7 +324,6 @@ func TestFeatures(t *testing.T) {
 
 // TestCatalogueAndDeprecations checks that descriptions and deprecations in the file are shown.
 func TestCatalogueAndDeprecations(t *testing.T) {
-	t.Parallel()
 	_, address := serveFile(t, `context_keys: {token: The user's access token}
 versions: {v1: {endpoints: {"https://{{host}}/v1/feeds": {name: Feeds, method: get, mime_type: application/json, context_obj: [{key: token, type: ctx}],
   deprecated: {since: 2026-01-01, until: 2099-12-31, use: Films, reason: nobody calls it},
@@ -348,7 +341,6 @@ versions: {v1: {endpoints: {"https://{{host}}/v1/feeds": {name: Feeds, method: g
 }
 
 func TestHost(t *testing.T) {
-	t.Parallel()
 	s, address := serve(t, studio.Options{})
 	show(s, feedsYAML)
 	status, _ := ask(t, address+"/api/deployment", object{"host": " Feeds.Example.com "})
@@ -363,7 +355,6 @@ func TestHost(t *testing.T) {
 }
 
 func TestEventsReportChanges(t *testing.T) {
-	t.Parallel()
 	s, address := serveFile(t, feedsYAML)
 	res, err := http.Get(address + "/api/events")
 	if err != nil {
@@ -391,7 +382,6 @@ func TestEventsReportChanges(t *testing.T) {
 
 // TestStateIsADelta requests what has changed since a revision, and everything after a restart.
 func TestStateIsADelta(t *testing.T) {
-	t.Parallel()
 	s, address := serveFile(t, feedsYAML)
 	registered(t, address, serveText(t, manifestJSON))
 	_, all := ask(t, address+"/api/state", nil)

@@ -193,7 +193,7 @@ func TestControlCharacters(t *testing.T) {
 			runEscaped(t, "lint", path, "--registered", path)
 			runEscaped(t, "serve", path, "--listen", "127.0.0.1:-1")
 			runEscaped(t, "serve", path, "--listen", "127.0.0.1:-1", "--log-format", "json")
-			runEscaped(t, "push", path, "oci://127.0.0.1:1/feeds:prod", "--plain-http")
+			runEscaped(t, "push", path, "oci://127.0.0.1:1/feeds:prod")
 			if strings.HasPrefix(name, "raw") {
 				return
 			}
@@ -271,8 +271,8 @@ func TestControlCharactersOfServers(t *testing.T) {
 			runEscaped(t, "lint", "--registered", address, "testdata/steps")
 			runEscaped(t, "render", address)
 			runEscaped(t, "lint", address)
-			runEscaped(t, "push", "testdata/steps", "oci://"+l.Addr().String()+"/a:b", "--plain-http")
-			runEscaped(t, "diff", "oci://"+l.Addr().String()+"/a:b", address, "--plain-http")
+			runEscaped(t, "push", "testdata/steps", "oci://"+l.Addr().String()+"/a:b")
+			runEscaped(t, "diff", "oci://"+l.Addr().String()+"/a:b", address)
 		})
 	}
 }

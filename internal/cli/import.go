@@ -65,7 +65,7 @@ to import from a URL, pipe the document to signpost import -. The exit status is
 // importOpenAPI prints the definition for a document to standard output and the notes to standard error.
 func (c *CLI) importOpenAPI(path, rootDir string, opts openapi.Options) error {
 	if source.IsAddress(path) {
-		return usageErrorf("import %q: nothing is fetched; pipe the document in: curl -fsSL %s | signpost import -", shownSource(path), shownSource(path))
+		return usageErrorf("import %q: nothing is fetched; pipe the document in: curl -fsSL %s | signpost import -", source.Shown(path), source.Shown(path))
 	}
 	in, name := c.Stdin, "<stdin>"
 	if path != source.Stdin {

@@ -16,7 +16,6 @@ import (
 // network is how a command reaches other machines.
 type network struct {
 	transport *http.Transport
-	plainHTTP bool
 }
 
 const caFileFlag = "ca-file"
@@ -25,7 +24,6 @@ const caFileFlag = "ca-file"
 // [CLI.network].
 func addNetworkFlags(cmd *cobra.Command) {
 	cmd.Flags().String(caFileFlag, "", "PEM file of additional certificate authorities to trust")
-	cmd.Flags().Bool("plain-http", false, "use plain http for oci:// registries; only for registries on this machine")
 }
 
 // openNetwork sets up the network of a command from its flags.
@@ -35,7 +33,6 @@ func (c *CLI) openNetwork(cmd *cobra.Command) error {
 		return nil
 	}
 	c.network = &network{transport: http.DefaultTransport.(*http.Transport).Clone()}
-	c.network.plainHTTP, _ = cmd.Flags().GetBool("plain-http")
 	path := f.Value.String()
 	if path == "" {
 		return nil
@@ -65,7 +62,7 @@ func (c *CLI) reader() *source.Reader {
 
 // registry returns how the command reaches OCI registries.
 func (c *CLI) registry() source.Registry {
-	return source.Registry{Transport: c.network.transport, PlainHTTP: c.network.plainHTTP, UserAgent: userAgent()}
+	return source.Registry{Transport: c.network.transport, UserAgent: userAgent()}
 }
 
 // userAgent returns the User-Agent header of requests.

@@ -90,7 +90,7 @@ func TestSecretInAddress(t *testing.T) {
 			run(t, "lint", "--registered", address, "example.yaml")
 			run(t, "check", "http://127.0.0.1:1/v1/endpoints-manifest", "--registered", address)
 			run(t, "import", address)
-			run(t, "push", address, "oci://127.0.0.1:1/a:b", "--plain-http")
+			run(t, "push", address, "oci://127.0.0.1:1/a:b")
 		})
 	}
 }

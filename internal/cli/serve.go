@@ -262,7 +262,7 @@ func (f serveFlags) config(args []string, log *slog.Logger, net *network) (daemo
 		return config, usageErrorf("--poll-interval: %v is not a positive duration, such as %v", f.pollInterval, daemon.DefaultPollInterval)
 	}
 	config.Sources, err = source.Follow(args, source.Options{
-		CacheDir: f.definitionCache, UserAgent: userAgent(), Transport: net.transport, PlainHTTP: net.plainHTTP,
+		CacheDir: f.definitionCache, UserAgent: userAgent(), Transport: net.transport,
 		Note: func(message string) { log.Info(message) },
 	})
 	return config, err
@@ -377,7 +377,7 @@ func (c *CLI) printAddresses(scheme string, addr net.Addr, routes []string, args
 		printf(c.Stdout, "  none yet: the source of the definition cannot be read\n")
 	}
 	if len(args) == 1 && len(routes) > 0 && args[0] != source.Stdin {
-		printf(c.Stdout, "\nTo see what editors will see: signpost studio %s\n", shownSource(args[0]))
+		printf(c.Stdout, "\nTo see what editors will see: signpost studio %s\n", source.Shown(args[0]))
 	}
 	if isExample {
 		printf(c.Stdout, `

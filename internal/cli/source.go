@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"signpost"
-	"signpost/client"
 	"signpost/definition"
 	"signpost/internal/source"
 	"signpost/internal/spell"

@@ -14,6 +14,8 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"io"
+	"log"
 	"math/big"
 	"net"
 	"net/http"
@@ -39,11 +41,14 @@ const (
 
 // Registry is a registry that runs until the test ends, behind a proxy that can inject faults.
 type Registry struct {
-	Host   string // 127.0.0.1:port, over https
-	CAFile string // trusts its certificate
-	Config string // directory for DOCKER_CONFIG, with the credentials
+	Host      string // 127.0.0.1:port, over https
+	PlainHost string // the same registry over plain http
+	CAFile    string // trusts its certificate
+	Config    string // directory for DOCKER_CONFIG, with the credentials
 
 	test    testing.TB
+	tls     *tls.Config
+	proxy   http.Handler
 	program string
 	dir     string
 	address string // of the registry itself, behind the proxy
@@ -69,7 +74,8 @@ func Start(t testing.TB) *Registry {
 	r.must(err)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM([]byte(certificate))
-	proxy := &httputil.ReverseProxy{
+	r.tls = &tls.Config{Certificates: []tls.Certificate{pair}}
+	r.proxy = &httputil.ReverseProxy{
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}},
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(&url.URL{Scheme: "https", Host: r.currentAddress()})
@@ -78,25 +84,51 @@ func Start(t testing.TB) *Registry {
 		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { panic(http.ErrAbortHandler) }, // drop the connection, as if the registry were gone
 	}
-	front := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+	front := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		r.mu.Lock()
 		fault := r.fault
 		r.mu.Unlock()
 		if fault == nil || !fault(w, req) {
-			proxy.ServeHTTP(w, req)
+			r.proxy.ServeHTTP(w, req)
 		}
-	}))
-	front.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
-	front.StartTLS()
-	t.Cleanup(front.Close)
-	r.Host = front.Listener.Addr().String()
+	})
+	r.Host = r.Serve(front).Listener.Addr().String()
+	plain := httptest.NewServer(front)
+	t.Cleanup(plain.Close)
+	r.PlainHost = plain.Listener.Addr().String()
 
-	config, err := json.Marshal(map[string]any{"auths": map[string]any{
-		r.Host: map[string]string{"auth": base64.StdEncoding.EncodeToString([]byte(User + ":" + Password))},
-	}})
+	auth := map[string]string{"auth": base64.StdEncoding.EncodeToString([]byte(User + ":" + Password))}
+	config, err := json.Marshal(map[string]any{"auths": map[string]any{r.Host: auth, r.PlainHost: auth}})
 	r.must(err)
 	r.Config = filepath.Dir(r.write("docker/config.json", string(config)))
 	return r
+}
+
+// Serve starts another https server with the registry's certificate.
+func (r *Registry) Serve(handler http.Handler) *httptest.Server {
+	s := httptest.NewUnstartedServer(handler)
+	s.TLS = r.tls.Clone()
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	r.test.Cleanup(s.Close)
+	return s
+}
+
+// RedirectBlobs makes the registry redirect requests for blobs to another host, as large registries do. That host passes
+// each request to seen first, and needs no credentials.
+func (r *Registry) RedirectBlobs(seen func(*http.Request)) {
+	storage := r.Serve(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		seen(req)
+		req.SetBasicAuth(User, Password)
+		r.proxy.ServeHTTP(w, req)
+	})).URL
+	r.Fail(func(w http.ResponseWriter, req *http.Request) bool {
+		if req.Method != http.MethodGet || !strings.Contains(req.URL.Path, "/blobs/sha256:") {
+			return false
+		}
+		http.Redirect(w, req, storage+req.URL.Path+"?signature=x", http.StatusTemporaryRedirect)
+		return true
+	})
 }
 
 // currentAddress returns the address of the registry, which changes when it restarts.

@@ -38,7 +38,7 @@ func safeRedirect(req *http.Request, via []*http.Request) error {
 	}
 	from := via[0].URL
 	if !host.Equal(req.URL.Host, from.Host) || from.RawQuery != "" && req.URL.Port() != from.Port() {
-		return fmt.Errorf("redirected to another host, %s: use its address if that is right", req.URL.Host)
+		return fmt.Errorf("redirected to another host, %q: use its address if that is right", req.URL.Host)
 	}
 	req.Header.Del("Referer")
 	return nil

@@ -24,7 +24,6 @@ type Options struct {
 	CacheDir  string            // caches the last good state of remote sources for the next start; empty disables that
 	UserAgent string            // for requests to remote sources; empty means "signpost"
 	Transport http.RoundTripper // for these requests; nil means http.DefaultTransport
-	PlainHTTP bool              // use http for OCI registries, which must be on this machine
 
 	// Note is called once for each file in a directory that is skipped because it is not a definition. It may be nil.
 	Note func(message string)
@@ -48,7 +47,7 @@ func Follow(args []string, opts Options) ([]Source, error) {
 			origin := addressOrigin{name: client.Redacted(arg), address: arg, opts: opts}
 			all = append(all, &polled{name: origin.name, key: arg, cache: cache{opts.CacheDir}, origin: origin})
 		case IsRegistry(arg):
-			registry := Registry{Transport: opts.Transport, PlainHTTP: opts.PlainHTTP, UserAgent: opts.UserAgent}
+			registry := Registry{Transport: opts.Transport, UserAgent: opts.UserAgent}
 			a, err := registry.artifact(arg, false)
 			if err != nil {
 				return nil, err

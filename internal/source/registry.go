@@ -1,8 +1,10 @@
 package source
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,8 +14,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2/content"
 	"oras.land/oras-go/v2/errdef"
@@ -32,9 +36,11 @@ import (
 const ArtifactType = "application/vnd.signpost.definitions.v1"
 
 const (
-	// maxManifest is the maximum size of the manifest of an artifact. Registries do not accept larger ones; it has room
-	// for 16,000 files.
+	// maxManifest is the maximum size of the manifest of an artifact. Registries do not accept larger ones.
 	maxManifest = 4 << 20
+
+	// maxFiles is the maximum number of files of an artifact. A manifest has no room for more with a digest and a title.
+	maxFiles = 20000
 
 	// maxArtifact is the maximum total size of the files of an artifact. Definitions for 100,000 endpoints are smaller.
 	maxArtifact = 256 << 20
@@ -48,11 +54,10 @@ const registryScheme = "oci://"
 // IsRegistry reports whether an argument names an artifact in an OCI registry.
 func IsRegistry(arg string) bool { return strings.HasPrefix(strings.ToLower(arg), registryScheme) }
 
-// Registry configures access to OCI registries. The zero value uses https and the credentials of the Docker
-// configuration, including its helpers.
+// Registry configures access to OCI registries. It uses https, or plain http if a registry on this machine speaks only
+// that, and the credentials of the Docker configuration, including its helpers.
 type Registry struct {
 	Transport http.RoundTripper // nil means http.DefaultTransport
-	PlainHTTP bool              // use http, which is allowed only for registries on this machine
 	UserAgent string            // empty means "signpost"
 }
 
@@ -82,34 +87,70 @@ func cutArtifact(name string) (artifact, within string) {
 func (r Registry) artifact(arg string, retries bool) (*artifact, error) {
 	name, within := cutArtifact(arg[len(registryScheme):])
 	ref, err := registry.ParseReference(name)
-	if err != nil {
-		return nil, argumentErrorf("%q is not an artifact in a registry, such as oci://oci.example.com/feeds:prod", arg)
-	}
-	if ref.Reference == "" {
+	switch {
+	case strings.Contains(strings.SplitN(name, "/", 2)[0], "@"):
+		return nil, argumentErrorf("%q has user info before its host: docker login stores credentials", Shown(arg))
+	case err != nil:
+		return nil, argumentErrorf("%q is not an artifact in a registry, such as oci://oci.example.com/feeds:prod", Shown(arg))
+	case ref.Reference == "":
 		return nil, argumentErrorf("%q has no tag: add one, such as %[1]s:prod", arg)
-	}
-	if machine, err := host.Parse(ref.Registry); r.PlainHTTP && (err != nil || !host.IsLoopback(machine)) {
-		return nil, argumentErrorf("%q is not on this machine, and plain http is for registries on loopback only: definitions and credentials would be sent unencrypted", arg)
 	}
 	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("read credentials for %q: %w", arg, err)
 	}
-	transport := r.Transport
-	if transport == nil {
-		transport = http.DefaultTransport
-	}
+	var transport http.RoundTripper = &registryTransport{base: cmp.Or(r.Transport, http.DefaultTransport)}
 	if retries {
 		transport = retry.NewTransport(transport)
 	}
 	sender := &auth.Client{
-		Client:     &http.Client{Transport: transport, CheckRedirect: safeRedirect},
+		Client:     &http.Client{Transport: transport, CheckRedirect: registryRedirect},
 		Cache:      auth.NewCache(),
 		Credential: credentials.Credential(store),
 	}
 	sender.SetUserAgent(cmp.Or(r.UserAgent, "signpost"))
-	repo := &remote.Repository{Client: sender, Reference: ref, PlainHTTP: r.PlainHTTP, MaxMetadataBytes: maxManifest}
+	repo := &remote.Repository{Client: sender, Reference: ref, MaxMetadataBytes: maxManifest}
 	return &artifact{name: registryScheme + name, within: within, ref: ref, repo: repo}, nil
+}
+
+// registryRedirect also follows a redirect of a blob to another host, as large registries do: its digest is checked, and
+// package auth sends no credential there.
+func registryRedirect(req *http.Request, via []*http.Request) error {
+	from := via[0].URL
+	if len(via) >= maxRedirects || !strings.Contains(from.Path, "/blobs/sha256:") || req.URL.Hostname() == "" {
+		return safeRedirect(req, via)
+	}
+	if req.URL.Scheme != "https" && !(host.IsLoopback(req.URL.Host) && host.IsLoopback(from.Host)) {
+		return fmt.Errorf("redirected to plain http on %s", req.URL.Host)
+	}
+	req.Header.Del("Referer")
+	return nil
+}
+
+// registryTransport sends the requests of one registry. One on this machine may speak plain http, as the first response
+// shows.
+type registryTransport struct {
+	base  http.RoundTripper
+	plain atomic.Bool
+}
+
+func (t *registryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	mayBePlain := req.URL.Scheme == "https" && host.IsLoopback(req.URL.Host) && req.Response == nil // not after a redirect
+	if !mayBePlain || !t.plain.Load() {
+		res, err := t.base.RoundTrip(req)
+		record, notTLS := errors.AsType[tls.RecordHeaderError](err)
+		if !mayBePlain || !notTLS || string(record.RecordHeader[:]) != "HTTP/" || req.Body != nil { // the first request has no body
+			return res, err
+		}
+		t.plain.Store(true)
+	}
+	plain := req.Clone(req.Context())
+	plain.URL.Scheme = "http"
+	res, err := t.base.RoundTrip(plain)
+	if err == nil {
+		res.Request = req // for package auth, which compares origins
+	}
+	return res, err
 }
 
 // pinned reports whether the artifact is named by its digest, so that it never changes.
@@ -130,6 +171,42 @@ func (a *artifact) resolve(ctx context.Context) (ocispec.Descriptor, error) {
 	return desc, a.explain(ctx, err)
 }
 
+// artifactManifest has what is read of a manifest.
+type artifactManifest struct {
+	ArtifactType string `json:"artifactType"`
+	Config       struct {
+		MediaType string `json:"mediaType"`
+	} `json:"config"`
+	Layers layerList `json:"layers"`
+}
+
+// layerList is a list of at most maxFiles layers: a manifest of 4 MiB has room for a million empty ones.
+type layerList []struct {
+	MediaType   string        `json:"mediaType"`
+	Digest      digest.Digest `json:"digest"`
+	Size        int64         `json:"size"`
+	Annotations struct {
+		Title string `json:"org.opencontainers.image.title"`
+	} `json:"annotations"`
+}
+
+func (l *layerList) UnmarshalJSON(text []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	if start, err := dec.Token(); err != nil || start != json.Delim('[') {
+		return err // null, or not a list: no layers
+	}
+	for dec.More() {
+		if len(*l) == maxFiles {
+			return fmt.Errorf("it has more than %d layers", maxFiles)
+		}
+		*l = slices.Grow(*l, 1)[:len(*l)+1]
+		if err := dec.Decode(&(*l)[len(*l)-1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // list returns the files of the artifact with a digest, by path. It checks everything that can be checked before
 // fetching them.
 func (a *artifact) list(ctx context.Context, desc ocispec.Descriptor) ([]layer, error) {
@@ -137,9 +214,9 @@ func (a *artifact) list(ctx context.Context, desc ocispec.Descriptor) ([]layer, 
 	if err != nil {
 		return nil, a.explain(ctx, err)
 	}
-	var manifest ocispec.Manifest
+	var manifest artifactManifest
 	if err := json.Unmarshal(body, &manifest); err != nil {
-		return nil, fmt.Errorf("the manifest of the artifact is not JSON: %w", err)
+		return nil, fmt.Errorf("the manifest of the artifact cannot be read: %w", err)
 	}
 	if kind := cmp.Or(manifest.ArtifactType, manifest.Config.MediaType, desc.MediaType); kind != ArtifactType {
 		return nil, fmt.Errorf("the artifact has the type %q, not %q: signpost push makes one", kind, ArtifactType)
@@ -147,11 +224,11 @@ func (a *artifact) list(ctx context.Context, desc ocispec.Descriptor) ([]layer, 
 	var layers []layer
 	var total int64
 	titles := make(map[string]bool, len(manifest.Layers))
-	for _, desc := range manifest.Layers {
-		title := desc.Annotations[ocispec.AnnotationTitle]
+	for i, desc := range manifest.Layers {
+		title := desc.Annotations.Title
 		switch {
 		case title == "":
-			return nil, fmt.Errorf("layer %s has no title, which would be the path of its file", desc.Digest)
+			return nil, fmt.Errorf("layer %d has no title, which would be the path of its file", i+1)
 		case !filepath.IsLocal(title) || path.Clean(title) != title || strings.ContainsAny(title, "\\:\x00"):
 			return nil, fmt.Errorf("layer %q: the path leaves the directory", title)
 		case titles[title]:
@@ -168,7 +245,7 @@ func (a *artifact) list(ctx context.Context, desc ocispec.Descriptor) ([]layer, 
 		if total += desc.Size; total > maxArtifact {
 			return nil, fmt.Errorf("the files of the artifact have more than %d MiB together", maxArtifact>>20)
 		}
-		layers = append(layers, layer{title, desc})
+		layers = append(layers, layer{title, ocispec.Descriptor{MediaType: desc.MediaType, Digest: desc.Digest, Size: desc.Size}})
 	}
 	if a.within != "" && len(layers) == 0 {
 		return nil, fmt.Errorf("the artifact has no definition %q", a.within)
@@ -228,7 +305,7 @@ func (a *artifact) explain(ctx context.Context, err error) error {
 	case strings.Contains(err.Error(), "missing required header"): // nor for this
 		return fmt.Errorf("the server is not an OCI registry: %w", withoutURL(err))
 	case errors.Is(err, http.ErrSchemeMismatch):
-		return errors.New("the registry speaks plain http, not https: --plain-http is for registries on this machine")
+		return errors.New("the registry speaks plain http, which is only used for registries on this machine")
 	}
 	return explain(err)
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -170,13 +171,6 @@ func TestCredentials(t *testing.T) {
 	t.Setenv("DOCKER_CONFIG", front.Config)
 	if _, err := new(Reader).Read(t.Context(), target); err == nil || !strings.Contains(err.Error(), "the certificate is self-signed; clients will not trust it: --ca-file adds the authority that signed it") {
 		t.Errorf("without its certificate authority: %v", err)
-	}
-	var argument *ArgumentError
-	if _, err := (&Reader{Registry: Registry{PlainHTTP: true}}).Read(t.Context(), "oci://oci.example.com/feeds:prod"); !errors.As(err, &argument) {
-		t.Errorf("plain http to another machine: %v", err)
-	}
-	if _, err := (&Reader{Registry: Registry{PlainHTTP: true}}).Read(t.Context(), target); err == nil || errors.As(err, &argument) {
-		t.Errorf("plain http to https: %v", err)
 	}
 }
 
@@ -424,5 +418,123 @@ func TestRegistryFaults(t *testing.T) {
 	s.Fetch(t.Context())
 	if got, err := s.state(); err != "<nil>" || !cmp.Equal(got, good) {
 		t.Errorf("after the registry recovered: %s, %q", err, got)
+	}
+}
+
+// TestRegistryRedirects reads from a registry that sends blobs to another host, as large registries do.
+func TestRegistryRedirects(t *testing.T) {
+	front, registry := startRegistry(t)
+	target := "oci://" + front.Host + "/feeds:prod"
+	files := map[string]string{"a.yaml": definitionText, "b.yaml": "base_path: /b\n" + definitionText}
+	if _, err := registry.Push(t.Context(), documentsOf(files), target); err != nil {
+		t.Fatal(err)
+	}
+	var fetched atomic.Int32
+	front.RedirectBlobs(func(r *http.Request) {
+		fetched.Add(1)
+		if r.Header.Get("Authorization") != "" || r.Header.Get("Referer") != "" {
+			t.Errorf("another host gets %q", r.Header)
+		}
+	})
+	read := func() (int, error) {
+		documents, err := (&Reader{Registry: registry}).Read(t.Context(), target)
+		return len(documents), err
+	}
+	if n, err := read(); err != nil || n != 2 || fetched.Load() != 2 {
+		t.Errorf("%d files, %d fetched from another host, %v", n, fetched.Load(), err)
+	}
+	asked := make(chan string, 10)
+	other := front.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.Header.Get("Authorization")
+		w.Header().Set("Www-Authenticate", `Bearer realm="https://`+r.Host+`/token",service="x"`)
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "service: other") }))
+	defer plain.Close()
+	for _, test := range []struct{ part, to, want string }{
+		{"/blobs/", other.URL + "/x", "the registry denies access (401 Unauthorized)"},
+		{"/blobs/", plain.URL + "/x", "the registry sent content that does not match its digest"},
+		{"/blobs/", "http://192.0.2.1/x", "redirected to plain http on 192.0.2.1"},
+		{"/blobs/", "https://:/x", `redirected to another host, ":"`},
+		{"/manifests/", "https://storage.example.com/x", `redirected to another host, "storage.example.com"`},
+	} {
+		front.Fail(func(w http.ResponseWriter, r *http.Request) bool {
+			if r.Method != http.MethodGet || !strings.Contains(r.URL.Path, test.part) {
+				return false
+			}
+			http.Redirect(w, r, test.to, http.StatusTemporaryRedirect)
+			return true
+		})
+		if _, err := read(); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", test.to, err)
+		}
+	}
+	close(asked)
+	for header := range asked {
+		if header != "" {
+			t.Errorf("another host gets %q", header)
+		}
+	}
+	if fetched.Load() != 2 {
+		t.Errorf("%d requests to storage", fetched.Load())
+	}
+}
+
+// TestPlainRegistry uses a registry on this machine that speaks plain http.
+func TestPlainRegistry(t *testing.T) {
+	front, _ := startRegistry(t)
+	target := "oci://" + front.PlainHost + "/feeds:prod"
+	files := map[string]string{"a.yaml": definitionText}
+	if _, err := (Registry{}).Push(t.Context(), documentsOf(files), target); err != nil {
+		t.Fatal(err)
+	}
+	documents, err := new(Reader).Read(t.Context(), target)
+	if err != nil || len(documents) != 1 || string(documents[0].Text) != definitionText {
+		t.Errorf("%v, %v", documents, err)
+	}
+	transport := &registryTransport{base: roundTrip(func(req *http.Request) (*http.Response, error) {
+		if req.URL.Scheme != "https" {
+			t.Errorf("%s is called", req.URL)
+		}
+		return nil, tls.RecordHeaderError{RecordHeader: [5]byte([]byte("HTTP/"))}
+	})}
+	if _, err := (&Reader{Registry: Registry{Transport: transport}}).Read(t.Context(), "oci://oci.example.com/feeds:prod"); err == nil || !strings.Contains(err.Error(), "the registry speaks plain http, which is only used for registries on this machine") {
+		t.Errorf("another machine: %v", err)
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// TestRegistryArguments checks that arguments that name no artifact are rejected, and that no password is printed.
+func TestRegistryArguments(t *testing.T) {
+	for arg, want := range map[string]string{
+		"oci://me:s3cret@oci.example.com/feeds:prod": `"oci://me:xxxxx@oci.example.com/feeds:prod" has user info before its host: docker login stores credentials`,
+		"oci://me:s3cret@oci.example.com:x":          `has user info before its host`,
+		"oci://oci.example.com":                      `"oci://oci.example.com" is not an artifact in a registry, such as oci://oci.example.com/feeds:prod`,
+		"oci://oci.example.com/feeds":                `"oci://oci.example.com/feeds" has no tag: add one, such as oci://oci.example.com/feeds:prod`,
+	} {
+		_, err := new(Reader).Read(t.Context(), arg)
+		_, followErr := Follow([]string{arg}, Options{})
+		for _, err := range []error{err, followErr} {
+			var argument *ArgumentError
+			if !errors.As(err, &argument) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {
+				t.Errorf("%s: %v", arg, err)
+			}
+		}
+	}
+}
+
+// TestManyLayers checks that a manifest of many empty layers is rejected before it takes memory.
+func TestManyLayers(t *testing.T) {
+	var m artifactManifest
+	err := json.Unmarshal([]byte(`{"layers": [`+strings.Repeat("{},", maxFiles)+`{}]}`), &m)
+	if err == nil || !strings.Contains(err.Error(), "it has more than 20000 layers") {
+		t.Errorf("%d layers, %v", len(m.Layers), err)
+	}
+	m = artifactManifest{}
+	if err := json.Unmarshal([]byte(`{"layers": [`+strings.Repeat("{},", maxFiles-1)+`{}]}`), &m); err != nil || len(m.Layers) != maxFiles {
+		t.Errorf("%d layers, %v", len(m.Layers), err)
 	}
 }
