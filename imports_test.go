@@ -58,8 +58,9 @@ func TestImportRule(t *testing.T) {
 		},
 		"signpost/cmd/signpost":         {"signpost/internal/cli"},
 		"signpost/internal/manpages":    {"signpost/internal/cli"}, // a program of the release build
-		"signpost/bench":                {},
+		"signpost/bench":                {"signpost", "signpost/definition"},
 		"signpost/bench/bare":           {},
+		"signpost/bench/yaml":           {"go.yaml.in/yaml/v4"},
 		"signpost/examples/sports":      {},
 		"signpost/examples/embed":       {"signpost", "signpost/server"},
 		"signpost/examples/feedservice": {"signpost", "signpost/contextkeys", "signpost/server"}, // and client in its tests

@@ -16,159 +16,59 @@ import (
 	"signpost/internal/tree"
 )
 
-// MaxSize is the maximum size in bytes of a document together with the files that it refers to.
+// MaxSize is the maximum size in bytes of a document: of its files together, and again with all references resolved.
 const MaxSize = tree.MaxSize
 
-// maxDepth limits chains of references.
-const maxDepth = 32
+const (
+	// maxDepth limits chains of references.
+	maxDepth = 32
+
+	// maxReference is the maximum length of a reference in bytes.
+	maxReference = 1000
+)
 
 // file is a document, or a file that one refers to.
 type file struct {
 	path string // path in Options.Files
 	name string // name in notes
-	root *node
+	root *tree.Node
 	err  error // why there is no root
 }
 
-// node is a value of a YAML or JSON file. References are not resolved in advance: the importer follows only the few
-// that it needs, so mistakes elsewhere in the document do no harm. All methods accept a nil node.
-type node struct {
-	kind   kind
-	text   string // of a scalar, as written
-	keys   []string
-	fields map[string]*node
-	items  []*node
-	flat   string // the text on one line, computed on first use
-	line   int
-	file   *file
-}
-
-type kind string
-
-const (
-	object kind = "an object"
-	list   kind = "a list"
-	text   kind = "text"
-	number kind = "a number"
-	truth  kind = "true or false"
-	null   kind = "null"
-)
-
-func (n *node) is(k kind) bool { return n != nil && n.kind == k }
-
-func (n *node) isScalar() bool { return n.is(text) || n.is(number) || n.is(truth) }
-
-func (n *node) get(key string) *node {
-	if n == nil {
-		return nil
-	}
-	return n.fields[key]
-}
-
-// names returns the keys of an object, in file order.
-func (n *node) names() []string {
-	if n == nil {
-		return nil
-	}
-	return n.keys
-}
-
-// list returns the items of a list. A single value counts as a list of one.
-func (n *node) list() []*node {
-	switch {
-	case n == nil || n.is(null):
-		return nil
-	case n.is(list):
-		return n.items
-	}
-	return []*node{n}
-}
-
-// string returns a scalar on one line, or "".
-func (n *node) string() string {
-	if !n.isScalar() {
-		return ""
-	}
-	if n.flat == "" {
-		n.flat = oneLine(n.text)
-	}
-	return n.flat
-}
-
-// isTrue accepts what people write for true, including quoted forms.
-func (n *node) isTrue() bool {
-	s := strings.ToLower(n.string())
-	return s == "true" || s == "yes"
-}
-
-// loader reads the files of a document and resolves references.
+// loader reads the files of a document and resolves references. It follows only the references that the importer needs,
+// so mistakes elsewhere in the document do no harm.
 type loader struct {
 	files   fs.FS
 	folder  string           // of the document; other files are named relative to it
 	loaded  map[string]*file // by path
-	size    int              // bytes read
-	repeats []*node          // duplicate keys
-	targets map[*node]target // resolved references
-}
-
-// target is what a reference points to, or the reason why it points to nothing.
-type target struct {
-	node *node
-	err  error
+	owners  map[*tree.Document]*file
+	size    int          // bytes read
+	repeats []*tree.Node // duplicate keys
 }
 
 // parse parses a file.
-func (l *loader) parse(f *file, content []byte) (*node, error) {
+func (l *loader) parse(f *file, content []byte) error {
 	if l.size += len(content); l.size > MaxSize {
-		return nil, fmt.Errorf("the document is larger than %d MiB", MaxSize>>20)
+		return fmt.Errorf("the document is larger than %d MiB", MaxSize>>20)
 	}
 	doc := tree.Parse(content, tree.Options{JSON: json.Valid(bytes.TrimPrefix(content, []byte(tree.ByteOrderMark)))})
+	l.owners[doc] = f
 	for _, p := range doc.Problems {
 		switch p.Kind {
-		case tree.Syntax, tree.TooLarge:
-			return nil, fmt.Errorf("line %d: %s", p.At.Line(), p.Message)
+		case tree.Syntax:
+			return fmt.Errorf("line %d: %s", p.At.Line(), p.Message)
 		case tree.DuplicateKey:
-			l.repeats = append(l.repeats, &node{text: p.At.Text, line: p.At.Line(), file: f})
+			l.repeats = append(l.repeats, p.At)
 		}
 	}
-	if doc.Root == nil {
-		return nil, errors.New("the file is empty")
+	if f.root = doc.Root; f.root == nil {
+		return errors.New("the file is empty")
 	}
-	c := converter{f, make(map[*tree.Node]*node)}
-	return c.convert(doc.Root, doc.Root.Line()), nil
-}
-
-// converter converts the nodes of a parsed file. An aliased node stays a single node, so nothing is expanded.
-type converter struct {
-	file *file
-	done map[*tree.Node]*node // collections only: aliases of scalars are cheap
-}
-
-// convert returns the node of a value. line is that of its key or, without a key, its own.
-func (c converter) convert(t *tree.Node, line int) *node {
-	if n := c.done[t]; n != nil {
-		return n
-	}
-	n := &node{kind: kind(t.Kind.String()), text: t.Text, line: line, file: c.file}
-	switch t.Kind {
-	case tree.List:
-		c.done[t] = n
-		for _, item := range t.Items {
-			n.items = append(n.items, c.convert(item, item.Line()))
-		}
-	case tree.Object:
-		c.done[t] = n
-		n.fields = make(map[string]*node, len(t.Fields))
-		for _, f := range t.Fields {
-			n.keys = append(n.keys, f.Key.Text)
-			n.fields[f.Key.Text] = c.convert(f.Value, f.Key.Line()) // the line of the key, where people look
-		}
-	}
-	return n
+	return nil
 }
 
 // deref follows a reference to what it stands for. Any other node is returned as is.
-func (l *loader) deref(n *node) (*node, error) {
+func (l *loader) deref(n *tree.Node) (*tree.Node, error) {
 	for range maxDepth {
 		next, err := l.target(n)
 		if err != nil || next == nil {
@@ -176,30 +76,39 @@ func (l *loader) deref(n *node) (*node, error) {
 		}
 		n = next
 	}
-	return nil, fmt.Errorf("reference %q leads to nothing but references", short(n.get("$ref").string()))
+	return nil, fmt.Errorf("reference %q leads to nothing but references", str(get(n, "$ref")))
+}
+
+// follow is deref for places where a dangling reference counts as a missing value.
+func (l *loader) follow(n *tree.Node) *tree.Node {
+	target, err := l.deref(n)
+	if err != nil {
+		return nil
+	}
+	return target
 }
 
 // target returns what a reference points to, or nil if the node is not a reference.
-func (l *loader) target(n *node) (*node, error) {
-	ref := n.get("$ref")
-	if !ref.is(text) {
+func (l *loader) target(n *tree.Node) (*tree.Node, error) {
+	ref := get(n, "$ref")
+	if !is(ref, tree.String) {
 		return nil, nil
 	}
-	t, known := l.targets[n]
-	if !known {
-		if t.node, t.err = l.find(n.file, ref.text); t.err != nil {
-			t.err = fmt.Errorf("reference %q %w", short(ref.text), t.err)
-		}
-		l.targets[n] = t
+	target, err := l.find(l.owners[ref.Document()], ref.Text)
+	if err != nil {
+		return nil, fmt.Errorf("reference %q %w", short(ref.Text), err)
 	}
-	return t.node, t.err
+	return target, nil
 }
 
 // pointerEscapes undoes the escapes of a JSON pointer.
 var pointerEscapes = strings.NewReplacer("~1", "/", "~0", "~")
 
 // find returns what a reference in a file points to. Its errors complete a message that starts with "reference …".
-func (l *loader) find(in *file, ref string) (*node, error) {
+func (l *loader) find(in *file, ref string) (*tree.Node, error) {
+	if len(ref) > maxReference {
+		return nil, fmt.Errorf("is longer than %d bytes", maxReference)
+	}
 	name, pointer, _ := strings.Cut(ref, "#")
 	if name != "" {
 		u, err := url.Parse(name)
@@ -217,9 +126,9 @@ func (l *loader) find(in *file, ref string) (*node, error) {
 	n := in.root
 	for _, key := range strings.Split(pointer, "/")[1:] {
 		key = pointerEscapes.Replace(key)
-		next := n.get(key)
-		if i, err := strconv.ParseUint(key, 10, 31); err == nil && n.is(list) && int(i) < len(n.items) {
-			next = n.items[i]
+		next := get(n, key)
+		if i, err := strconv.ParseUint(key, 10, 31); err == nil && int(i) < len(n.Items) {
+			next = n.Items[i]
 		}
 		if n = next; n == nil {
 			return nil, fmt.Errorf("points to nothing: there is no %q", short(key))
@@ -237,7 +146,7 @@ func (l *loader) open(path string) *file {
 	l.loaded[path] = f
 	content, err := l.read(path)
 	if err == nil {
-		f.root, err = l.parse(f, content)
+		err = l.parse(f, content)
 	}
 	f.err = err
 	return f
@@ -250,7 +159,14 @@ func (l *loader) read(path string) ([]byte, error) {
 	if !fs.ValidPath(path) {
 		return nil, errors.New("it is outside the directory within which references are followed (--root)")
 	}
-	in, err := l.files.Open(path)
+	info, err := fs.Stat(l.files, path)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	var in fs.File
+	if err == nil {
+		in, err = l.files.Open(path)
+	}
 	if err == nil {
 		defer in.Close()
 		var content []byte
@@ -263,4 +179,55 @@ func (l *loader) read(path string) ([]byte, error) {
 		err = pathErr.Err // the reference already names the path
 	}
 	return nil, err
+}
+
+// The following functions read nodes. All of them accept nil, since any part of a document may be missing.
+
+func is(n *tree.Node, k tree.Kind) bool { return n != nil && n.Kind == k }
+
+func isScalar(n *tree.Node) bool {
+	return is(n, tree.String) || is(n, tree.Number) || is(n, tree.Bool)
+}
+
+// get returns a field of an object, or nil.
+func get(n *tree.Node, key string) *tree.Node {
+	if n == nil {
+		return nil
+	}
+	_, value := n.Field(key)
+	return value
+}
+
+// keyOf returns the key of a field, or nil.
+func keyOf(n *tree.Node, key string) *tree.Node {
+	if n == nil {
+		return nil
+	}
+	node, _ := n.Field(key)
+	return node
+}
+
+// str returns a scalar on one line, or "".
+func str(n *tree.Node) string {
+	if !isScalar(n) {
+		return ""
+	}
+	return oneLine(n.Text)
+}
+
+// isTrue accepts what people write for true, including quoted forms.
+func isTrue(n *tree.Node) bool {
+	s := strings.ToLower(str(n))
+	return s == "true" || s == "yes"
+}
+
+// items returns the items of a list. A single value counts as a list of one.
+func items(n *tree.Node) []*tree.Node {
+	switch {
+	case n == nil || n.Kind == tree.Null:
+		return nil
+	case n.Kind == tree.List:
+		return n.Items
+	}
+	return []*tree.Node{n}
 }

@@ -18,7 +18,7 @@ paths:
       summary: Episodes
       parameters:
         - {name: limit, in: query, description: Page size, schema: {type: [integer, "null"], default: 20}}
-        - {name: ids, in: query, schema: {type: array}}
+        - {name: filter, in: query, schema: {type: object}}
       responses:
         "200": {description: Episodes, content: {application/json: {}}}
 `
@@ -41,7 +41,7 @@ paths:
 	//   v1:
 	//     endpoints:
 	//       https://{{host}}/v1/series/{{series_id}}/episodes:
-	//         # parameter "ids" is left out: a modifier has a single value, but this is an array
+	//         # parameter "filter" is left out: a modifier has a single value, but this is an object
 	//         name: Episodes
 	//         method: get
 	//         mime_type: application/json
@@ -49,5 +49,5 @@ paths:
 	//         modifiers:
 	//           - {kind: number, id: limit, name: Page size, key: limit, label: Limit, defaultValue: 20}
 	//
-	// api.yaml:11: GET /series/{series_id}/episodes: parameter "ids" is left out: a modifier has a single value, but this is an array
+	// api.yaml:11: GET /series/{series_id}/episodes: parameter "filter" is left out: a modifier has a single value, but this is an object
 }

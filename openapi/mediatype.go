@@ -2,34 +2,40 @@ package openapi
 
 import (
 	"cmp"
+	"fmt"
 	"mime"
 	"slices"
 	"strings"
 
 	"signpost"
+	"signpost/internal/tree"
 )
 
 // mimeType returns the content type that an operation returns or, for a form, accepts.
 func (im *importer) mimeType(op *operation) string {
-	if body := op.node.get("requestBody"); body != nil {
-		op.note(body, "the request body is left out: modifiers are query parameters")
-		if op.method == signpost.MethodPost && im.mediaTypes(op, body).form {
+	if body := get(op.node, "requestBody"); body != nil {
+		op.note(keyOf(op.node, "requestBody"), "the request body is left out: modifiers are query parameters")
+		if op.method == signpost.MethodPost && im.content(op, body).form {
 			return signpost.MIMEForm
 		}
 	}
-	best := im.mediaTypes(op, im.success(im.follow(op.node.get("responses")))).best
-	concrete := typicalTypes[best]
-	switch {
-	case concrete != "":
-		op.note(op.node, "content type %q is imported as %s: a manifest needs a single type", best, concrete)
+	responses := im.fields(get(op.node, "responses"))
+	found := im.content(op, get(im.follow(get(op.node, "responses")), successCode(responses)))
+	if concrete := typicalTypes[found.best]; concrete != "" {
+		op.note(op.key, "content type %q is imported as %s: a manifest needs a single type", found.best, concrete)
 		return concrete
-	case best != "":
-		return best
-	case im.opts.MIMEType != "":
-		return im.opts.MIMEType
 	}
-	op.note(op.node, "no response content type is declared; using %s (set another with --mime-type)", signpost.MIMEJSON)
-	return signpost.MIMEJSON
+	if found.best != "" {
+		return found.best
+	}
+	problem := "no response content type is declared"
+	if found.unusable != "" {
+		problem = fmt.Sprintf("content type %q cannot be used in a manifest", found.unusable)
+	}
+	if im.opts.MIMEType == "" {
+		op.note(op.key, "%s; using %s (set another with --mime-type)", problem, signpost.MIMEJSON)
+	}
+	return cmp.Or(im.opts.MIMEType, signpost.MIMEJSON)
 }
 
 // typicalTypes maps ranges to the type that usually stands for them. Nothing is known about */*.
@@ -54,19 +60,15 @@ func mediaRank(t string) int {
 	return 2
 }
 
-// success returns the response to a successful request.
-func (im *importer) success(responses *node) *node {
-	response, known := im.successes[responses]
-	if !known {
-		response = responses.get(successCode(responses.names()))
-		im.successes[responses] = response
-	}
-	return response
-}
-
 // successCode returns the status code of success: 200, another 2xx code, 2XX, or default.
-func successCode(codes []string) string {
-	codes = slices.DeleteFunc(slices.Sorted(slices.Values(codes)), func(code string) bool { return code == "default" })
+func successCode(responses []tree.Field) string {
+	var codes []string
+	for _, r := range responses {
+		if r.Key.Text != "default" {
+			codes = append(codes, r.Key.Text)
+		}
+	}
+	slices.Sort(codes)
 	for _, prefix := range []string{"200", "20", "2"} { // digits sort before XX
 		if i := slices.IndexFunc(codes, func(code string) bool { return strings.HasPrefix(code, prefix) }); i >= 0 {
 			return codes[i]
@@ -75,34 +77,34 @@ func successCode(codes []string) string {
 	return "default"
 }
 
-// mediaTypes summarizes the content types of a response or a request body.
-type mediaTypes struct {
-	best string // without parameters; empty if there is none
-	form bool   // a form is among them
-	err  error
+// content summarizes the content types of a response or a request body.
+type content struct {
+	best     string // without parameters; empty if there is none
+	form     bool   // a form is among them
+	unusable string // the first that a manifest cannot have, such as */*
 }
 
-// mediaTypes reads the content types of a response or a request body. The result is cached, because operations may
-// share it.
-func (im *importer) mediaTypes(op *operation, n *node) mediaTypes {
-	m, known := im.media[n]
-	if !known {
-		var target *node
-		target, m.err = im.deref(n)
-		for _, name := range im.follow(target.get("content")).names() {
-			t, _, err := mime.ParseMediaType(name)
-			switch {
-			case err != nil || !strings.Contains(t, "/") || strings.Contains(t, "*") && typicalTypes[t] == "":
-			case t == signpost.MIMEForm: // describes how a request is sent, not what is returned
-				m.form = true
-			case m.best == "" || cmp.Or(mediaRank(t)-mediaRank(m.best), strings.Compare(t, m.best)) < 0:
-				m.best = t
-			}
+func (im *importer) content(op *operation, n *tree.Node) (c content) {
+	target, err := im.deref(n)
+	if err != nil {
+		op.note(n, "%v", err)
+	}
+	for _, f := range im.fields(get(target, "content")) {
+		t, _, err := mime.ParseMediaType(f.Key.Text)
+		switch {
+		case err != nil || typicalTypes[t] == "" && !validMIMEType(t):
+			c.unusable = cmp.Or(c.unusable, short(str(f.Key)))
+		case t == signpost.MIMEForm: // describes how a request is sent, not what is returned
+			c.form = true
+		case c.best == "" || cmp.Or(mediaRank(t)-mediaRank(c.best), strings.Compare(t, c.best)) < 0:
+			c.best = t
 		}
-		im.media[n] = m
 	}
-	if m.err != nil {
-		op.note(n, "%v", m.err)
-	}
-	return m
+	return c
+}
+
+// validMIMEType reports whether a manifest can have this content type.
+func validMIMEType(t string) bool {
+	e := signpost.Endpoint{URL: "https://" + signpost.HostPlaceholder + "/", Name: "any", Method: signpost.MethodGet, MIMEType: t}
+	return len(signpost.NewManifest(e).Validate()) == 0
 }

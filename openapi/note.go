@@ -3,6 +3,8 @@ package openapi
 import (
 	"fmt"
 	"unicode/utf8"
+
+	"signpost/internal/tree"
 )
 
 // Note reports what was left out of a definition, or what needs attention, and why.
@@ -31,11 +33,14 @@ func (n Note) subject() string {
 	return fmt.Sprintf("%s and %d more", n.Operation, n.More)
 }
 
-// maxNote is the maximum length of a note in bytes. Notes quote names and values from the document, which may be long.
-const maxNote = 500
+const (
+	// maxNote is the maximum length of a note in bytes. Notes quote names and values from the document, which may be
+	// long.
+	maxNote = 500
 
-// maxQuoted is the maximum length of a quoted value in bytes.
-const maxQuoted = 100
+	// maxQuoted is the maximum length of a quoted value in bytes.
+	maxQuoted = 100
+)
 
 // short truncates a text for use in a note.
 func short(s string) string { return cut(s, maxQuoted) }
@@ -52,9 +57,15 @@ func cut(s string, max int) string {
 }
 
 // newNote returns a note with its message on one line.
-func newNote(at *node, operation, format string, args ...any) Note {
-	message := cut(fmt.Sprintf(format, args...), maxNote)
-	return Note{File: at.file.name, Line: at.line, Operation: operation, Message: oneLine(message)}
+func (im *importer) newNote(at *tree.Node, operation, format string, args ...any) Note {
+	message := oneLine(cut(fmt.Sprintf(format, args...), maxNote))
+	im.spend(len(message))
+	return Note{File: im.owners[at.Document()].name, Line: at.Line(), Operation: operation, Message: message}
+}
+
+// note adds a note about the document as a whole.
+func (im *importer) note(at *tree.Node, format string, args ...any) {
+	im.notes = append(im.notes, im.newNote(at, "", format, args...))
 }
 
 // groupNotes returns the notes of all operations. A note that several operations share is returned once, at the first

@@ -18,6 +18,7 @@ import (
 
 	"signpost"
 	"signpost/internal/routes"
+	"signpost/internal/tree"
 )
 
 // Options select what to import. The zero value imports all GET operations that are not deprecated.
@@ -40,11 +41,8 @@ func (o Options) Validate() error {
 	if o.Version != "" && !routes.ValidVersion(o.Version) {
 		return fmt.Errorf("%q is not a version, such as v1", o.Version)
 	}
-	if o.MIMEType != "" {
-		e := signpost.Endpoint{URL: "https://" + signpost.HostPlaceholder + "/", Name: "any", Method: signpost.MethodGet, MIMEType: o.MIMEType}
-		if len(signpost.NewManifest(e).Validate()) > 0 {
-			return fmt.Errorf("%q is not a media type, such as %s", o.MIMEType, signpost.MIMEJSON)
-		}
+	if o.MIMEType != "" && !validMIMEType(o.MIMEType) {
+		return fmt.Errorf("%q is not a media type, such as %s", o.MIMEType, signpost.MIMEJSON)
 	}
 	for scheme, key := range o.Context {
 		if scheme == "" || key == "" {
@@ -65,24 +63,16 @@ type Result struct {
 // defaultVersion is the version of endpoints whose URLs name none.
 const defaultVersion = "v1"
 
-// maxWork limits the total number of parameters, values, content types, servers and security schemes over all
-// operations. Large services have some ten thousand; a document that refers to one long list repeatedly could have any
-// number.
-const maxWork = 500_000
-
-// bytesPerWork is the amount of text that counts as one unit of work.
-const bytesPerWork = 100
-
 // importer holds the state of one import.
 type importer struct {
 	loader
 	opts       Options
-	root       *node
+	root       *tree.Node
 	notes      []Note // about the document as a whole
 	operations []*operation
 	urls       map[string]*operation
 	versions   map[string]bool
-	work       int    // compared with maxWork
+	spent      int    // compared with MaxSize
 	ownHost    string // the host that {{host}} stands for; empty if unknown
 
 	paths       []*regexp.Regexp // of Options.Paths
@@ -91,21 +81,34 @@ type importer struct {
 	asked       map[string]bool  // the schemes that an operation requires
 	credentials map[string]bool  // query parameters declared by security schemes
 
-	shapes      map[*node]*shapeResult
-	nesting     int // depth of the schema being read
-	headlines   map[headlineKey]string
-	controls    map[controlKey]*control
-	options     map[*choice]optionResult // by the first value
-	optionTexts map[string]*optionSet
-	typos       map[*node][]typo // misspelt fields
-	securities  map[*node]security
-	media       map[*node]mediaTypes
-	successes   map[*node]*node // successful response, by responses
+	shapes  map[*tree.Node]*shape
+	nesting int // depth of the schema being read
 }
 
-type headlineKey struct {
-	description *node
-	limit       int
+// bytesPerItem is what an item of a list counts toward MaxSize each time it is read. A document that refers to one long
+// list repeatedly could otherwise expand to any size.
+const bytesPerItem = 64
+
+// spend counts what is read or written with all references resolved.
+func (im *importer) spend(bytes int) { im.spent += bytes }
+
+func (im *importer) tooLarge() bool { return im.spent > MaxSize }
+
+// list returns the items of a list, which may be a reference.
+func (im *importer) list(n *tree.Node) []*tree.Node {
+	all := items(im.follow(n))
+	im.spend(bytesPerItem * len(all))
+	return all
+}
+
+// fields returns the fields of an object, which may be a reference.
+func (im *importer) fields(n *tree.Node) []tree.Field {
+	target := im.follow(n)
+	if target == nil {
+		return nil
+	}
+	im.spend(bytesPerItem * len(target.Fields))
+	return target.Fields
 }
 
 // Import converts a document. The name is used in notes; only files in opts.Files are opened. It returns an error if
@@ -116,30 +119,23 @@ func Import(name string, content []byte, opts Options) (*Result, error) {
 	}
 	doc := &file{path: cmp.Or(opts.Path, path.Base(filepath.ToSlash(name))), name: name}
 	im := &importer{
-		loader:   loader{files: opts.Files, folder: topOf(name, doc.path), loaded: map[string]*file{doc.path: doc}, targets: make(map[*node]target)},
-		opts:     opts,
-		urls:     make(map[string]*operation),
-		versions: make(map[string]bool),
-
+		loader: loader{
+			files: opts.Files, folder: topOf(name, doc.path),
+			loaded: map[string]*file{doc.path: doc}, owners: make(map[*tree.Document]*file),
+		},
+		opts:        opts,
+		urls:        make(map[string]*operation),
+		versions:    make(map[string]bool),
 		chosen:      make(map[string]bool),
 		schemes:     slices.Sorted(maps.Keys(opts.Context)),
 		asked:       make(map[string]bool),
 		credentials: make(map[string]bool),
-		shapes:      make(map[*node]*shapeResult),
-		headlines:   make(map[headlineKey]string),
-		controls:    make(map[controlKey]*control),
-		options:     make(map[*choice]optionResult),
-		optionTexts: make(map[string]*optionSet),
-		typos:       make(map[*node][]typo),
-		securities:  make(map[*node]security),
-		successes:   make(map[*node]*node),
-		media:       make(map[*node]mediaTypes),
+		shapes:      make(map[*tree.Node]*shape),
 	}
 	for _, choice := range opts.Paths {
 		im.paths = append(im.paths, pathPattern(choice))
 	}
-	var err error
-	if doc.root, err = im.parse(doc, content); err != nil {
+	if err := im.parse(doc, content); err != nil {
 		return nil, err
 	}
 	im.root = doc.root
@@ -156,9 +152,9 @@ func Import(name string, content []byte, opts Options) (*Result, error) {
 	}
 	im.noteUnknownSchemes()
 	for _, key := range im.repeats {
-		im.note(key, "%q is duplicated; using the first", key.text)
+		im.note(key, "%q is duplicated; using the first", key.Text)
 	}
-	return im.result()
+	return im.result(), nil
 }
 
 // topOf returns the directory relative to which a file with this name has the path.
@@ -172,22 +168,21 @@ func topOf(name, path string) string {
 
 // endpoints converts the selected operations to endpoints.
 func (im *importer) endpoints() error {
-	paths := im.follow(im.root.get("paths"))
-	for _, key := range paths.names() {
-		if !strings.HasPrefix(key, "x-") {
-			im.collect(key, paths.get(key))
+	for _, f := range im.fields(get(im.root, "paths")) {
+		if !strings.HasPrefix(f.Key.Text, "x-") {
+			im.collect(f)
 		}
 	}
 	im.findCredentials()
 	im.findOwnHost()
 	for _, op := range im.operations {
-		if err := im.endpoint(op); err != nil {
+		err := im.endpoint(op)
+		if im.tooLarge() {
+			return fmt.Errorf("the document is larger than %d MiB with its references resolved", MaxSize>>20)
+		}
+		if err != nil {
 			op.leaveOut(err)
 			continue
-		}
-		im.work += len(op.notes)
-		if im.work > maxWork {
-			return fmt.Errorf("the operations have more than %d parameters and values", maxWork)
 		}
 		im.urls[op.url] = op
 		if op.version != "" {
@@ -199,9 +194,9 @@ func (im *importer) endpoints() error {
 
 // checkDocument rejects anything but OpenAPI 3, and notes what applies to all operations.
 func (im *importer) checkDocument() error {
-	version := im.root.get("openapi").string()
+	version := str(get(im.root, "openapi"))
 	switch {
-	case im.root.get("swagger") != nil:
+	case get(im.root, "swagger") != nil:
 		return errors.New("this is Swagger 2, not OpenAPI 3: convert it first")
 	case version == "":
 		return errors.New(`this is not an OpenAPI document: it has no "openapi" field, such as openapi: 3.1.0`)
@@ -209,48 +204,20 @@ func (im *importer) checkDocument() error {
 		return fmt.Errorf("OpenAPI %s is not supported, only 3.0, 3.1 and 3.2", version)
 	}
 	im.misspelt(im.note, im.root, "document")
-	if paths := im.follow(im.root.get("paths")); paths != nil && !paths.is(object) {
-		im.note(paths, "paths is %s, not an object", paths.kind)
+	if paths := im.follow(get(im.root, "paths")); paths != nil && paths.Kind != tree.Object {
+		im.note(keyOf(im.root, "paths"), "paths is %s, not an object", paths.Kind)
 	}
-	if hooks := im.root.get("webhooks"); hooks != nil {
+	if hooks := keyOf(im.root, "webhooks"); hooks != nil {
 		im.note(hooks, "webhooks are left out: clients do not call them")
 	}
-	im.noteServers(im.note, im.list(im.root.get("servers")))
+	im.noteServers(im.note, im.list(get(im.root, "servers")))
 	im.noteSecurity(im.note, im.root)
 	return nil
 }
 
-// note adds a note about the document as a whole.
-func (im *importer) note(at *node, format string, args ...any) {
-	im.notes = append(im.notes, newNote(at, "", format, args...))
-}
-
-// follow resolves a reference; any other node is returned as is. A dangling reference counts as a missing field.
-func (im *importer) follow(n *node) *node {
-	target, err := im.deref(n)
-	if err != nil {
-		return nil
-	}
-	return target
-}
-
-// list returns the items of a list, which may be a reference.
-func (im *importer) list(n *node) []*node { return im.follow(n).list() }
-
-// headline returns the name that a description gives. Results are cached.
-func (im *importer) headline(description *node, limit int) string {
-	key := headlineKey{description, limit}
-	name, known := im.headlines[key]
-	if !known {
-		name = headline(description, limit)
-		im.headlines[key] = name
-	}
-	return name
-}
-
 // result sorts the endpoints into versions and writes the definition. An endpoint whose URL names no version goes into
 // the version that the others name, if there is exactly one.
-func (im *importer) result() (*Result, error) {
+func (im *importer) result() *Result {
 	fallback := cmp.Or(im.opts.Version, defaultVersion)
 	if len(im.versions) == 1 {
 		for fallback = range im.versions {
@@ -268,7 +235,7 @@ func (im *importer) result() (*Result, error) {
 		}
 	}
 	if mixed && len(unversioned) > 0 {
-		im.note(unversioned[0].node, "endpoints without a version in their URLs (%d) go into %s; --api-version puts all into one", len(unversioned), fallback)
+		im.note(unversioned[0].key, "endpoints without a version in their URLs (%d) go into %s; --api-version puts all into one", len(unversioned), fallback)
 	}
 	var used []*operation
 	for _, op := range im.operations {
@@ -276,7 +243,6 @@ func (im *importer) result() (*Result, error) {
 			op.leaveOut(fmt.Errorf("its URL names two versions, %s and %s", op.version, other))
 		}
 		if op.url != "" {
-			op.allowWhatIsMeant()
 			used = append(used, op)
 		}
 	}
@@ -289,11 +255,8 @@ func (im *importer) result() (*Result, error) {
 	}
 	slices.SortStableFunc(im.notes, func(a, b Note) int { return a.Line - b.Line })
 	operationNotes := groupNotes(im.operations)
-	r := &Result{Notes: slices.Concat(im.notes, operationNotes), Endpoints: len(used), Operations: len(im.operations)}
-	var err error
-	r.Definition, err = im.write(versions, operationNotes)
-	if err != nil {
-		return nil, err
+	return &Result{
+		Definition: im.write(versions, used, operationNotes), Notes: slices.Concat(im.notes, operationNotes),
+		Endpoints: len(used), Operations: len(im.operations),
 	}
-	return r, nil
 }

@@ -1,7 +1,6 @@
 package openapi_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,10 +12,9 @@ import (
 
 	"signpost"
 	"signpost/definition"
+	"signpost/internal/testkit"
 	"signpost/openapi"
 )
-
-var update = flag.Bool("update", false, "rewrite the expected outputs under testdata")
 
 // corpus lists the golden files: a document, and the options to import it with.
 var corpus = []struct {
@@ -67,20 +65,7 @@ func TestGolden(t *testing.T) {
 			for _, n := range result.Notes {
 				got += n.String() + "\n"
 			}
-			golden := filepath.Join("testdata", c.golden)
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatalf("%v; run go test -update to make it", err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("output changed (-want +got); if that is right, run go test -update:\n%s", diff)
-			}
+			testkit.Golden(t, filepath.Join("testdata", c.golden), got)
 		})
 	}
 	if len(inputs) > 0 {
@@ -197,15 +182,11 @@ func TestLimits(t *testing.T) {
 
 	// Repeated references to one long list could take any amount of memory.
 	var doc strings.Builder
-	doc.WriteString("openapi: 3.0.0\nx-many: &many {get: {parameters: [")
-	for i := range 5000 {
-		fmt.Fprintf(&doc, "{name: h%d, in: header}, ", i)
-	}
-	doc.WriteString("]}}\npaths:\n")
-	for i := range 101 {
+	doc.WriteString("openapi: 3.0.0\nx-many: &many {get: {tags: [" + strings.Repeat("t, ", 5000) + "]}}\npaths:\n")
+	for i := range 220 {
 		fmt.Fprintf(&doc, "  /p%d: *many\n", i)
 	}
-	if _, err := openapi.Import("api.yaml", []byte(doc.String()), openapi.Options{}); err == nil || !strings.Contains(err.Error(), "too many values") {
+	if _, err := openapi.Import("api.yaml", []byte(doc.String()), openapi.Options{Tags: []string{"u", "t"}}); err == nil || !strings.Contains(err.Error(), "larger than 64 MiB with its references resolved") {
 		t.Errorf("a document that expands to too much gives %v", err)
 	}
 }
@@ -267,6 +248,85 @@ func TestTrailingSlash(t *testing.T) {
 		if got := lint(t, result); len(got) != want {
 			t.Errorf("%s gives %v", path, got)
 		}
+	}
+}
+
+// TestNames checks that endpoints get distinct names, and the path where nothing else tells them apart.
+func TestNames(t *testing.T) {
+	for _, c := range []struct{ paths, want string }{
+		{"/a: {get: {summary: A}}", "A"},
+		{"/a: {summary: A, get: {operationId: listA}}", "A"},
+		{"/a: {get: {operationId: listA}}", "List A"},
+		{"/a: {get: {}}", "GET /a"},
+		{"/a: {get: {summary: X, operationId: a}}, /b: {get: {summary: X, operationId: b}}", "A | B"},
+		{"/a: {get: {summary: X}}, /b: {get: {summary: X}}", "X (/a) | X (/b)"},
+		{"/a: {get: {summary: X}}, /b: {get: {summary: X}}, /c: {get: {summary: X (/b)}}", "X (/a) | GET /b | X (/b)"},
+		{"/a: {get: {}}, /b: {get: {summary: GET /a}}", "GET /a | GET /a (/b)"},
+		{"/a: {get: {operationId: x}}, /b: {get: {operationId: x}}", "X (/a) | X (/b)"},
+	} {
+		var names []string
+		for _, e := range endpoints(t, importText(t, "openapi: 3.0.0\npaths: {"+c.paths+"}", openapi.Options{})) {
+			names = append(names, e.Name)
+		}
+		if got := strings.Join(names, " | "); got != c.want {
+			t.Errorf("%s gives the names %s, want %s", c.paths, got, c.want)
+		}
+	}
+}
+
+// TestSharedModifiers checks that only modifiers of imported operations are shared.
+func TestSharedModifiers(t *testing.T) {
+	const p = "parameters: [{name: limit, in: query, schema: {type: integer}}]"
+	for methods, want := range map[string]bool{
+		"/a: {get: {" + p + "}}, /b: {get: {" + p + "}}":                                         true,
+		"/a: {get: {" + p + "}}":                                                                 false,
+		"/a: {get: {" + p + "}}, /a/: {get: {deprecated: true, " + p + "}}":                      false,
+		"/v1/a: {get: {" + p + "}}, /v1/v2: {get: {" + p + "}}, /v2/c: {get: {}}":                false, // two versions in a URL
+		"/a: {get: {" + p + "}}, '/{host}': {get: {" + p + "}}, '/{host}/b': {get: {" + p + "}}": false, // invalid URLs
+	} {
+		result := importText(t, "openapi: 3.0.0\npaths: {"+methods+"}", openapi.Options{})
+		if got := strings.Contains(string(result.Definition), "\nmodifiers:\n"); got != want {
+			t.Errorf("%s: shared is %v:\n%s", methods, got, result.Definition)
+		}
+		for _, f := range lint(t, result) {
+			if f.Rule == "unused-modifier" {
+				t.Errorf("%s: %v", methods, f)
+			}
+		}
+	}
+}
+
+// TestContentTypes checks which type an endpoint gets, and that a type that cannot be used is quoted.
+func TestContentTypes(t *testing.T) {
+	for declared, want := range map[string]struct{ mimeType, note string }{
+		"application/json: {}":                 {"application/json", ""},
+		"text/csv: {}, application/json: {}":   {"application/json", ""},
+		"application/xml: {}, text/a+json: {}": {"text/a+json", ""},
+		"":                                     {"application/json", "no response content type is declared; using application/json"},
+		"json: {}":                             {"application/json", `content type "json" cannot be used in a manifest; using application/json`},
+		"'*/*': {}":                            {"application/json", `content type "*/*" cannot be used in a manifest; using application/json`},
+		"application/: {}":                     {"application/json", `content type "application/" cannot be used`},
+		"json: {}, text/csv: {}":               {"text/csv", ""},
+		"image/*: {}":                          {"image/jpeg", `content type "image/*" is imported as image/jpeg`},
+	} {
+		result := importText(t, "openapi: 3.0.0\npaths: {/a: {get: {responses: {200: {content: {"+declared+"}}}}}}", openapi.Options{})
+		if got := endpoints(t, result)[0].MIMEType; got != want.mimeType {
+			t.Errorf("%s gives %s", declared, got)
+		}
+		if notes := fmt.Sprint(result.Notes); !strings.Contains(notes, want.note) || want.note == "" && len(result.Notes) > 0 {
+			t.Errorf("%s is noted %s, want %q", declared, notes, want.note)
+		}
+	}
+}
+
+// TestPathEscapes checks that a path is imported as clients send it.
+func TestPathEscapes(t *testing.T) {
+	result := importText(t, "openapi: 3.0.0\npaths: {'/v1/münchen/{id}': {get: {responses: {200: {content: {application/json: {}}}}}}}", openapi.Options{})
+	if got := endpoints(t, result)[0].URL; got != "https://{{host}}/v1/m%C3%BCnchen/{{id}}" {
+		t.Errorf("got %s", got)
+	}
+	if got := lint(t, result); len(got) > 0 {
+		t.Errorf("lint finds %v", got)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"signpost"
 	"signpost/internal/routes"
 	"signpost/internal/spell"
+	"signpost/internal/tree"
 )
 
 // methods lists the operations that a path can have. If two have the same URL, the first becomes the endpoint, so GET
@@ -19,22 +20,23 @@ var methods = []string{"get", "post", "put", "patch", "delete", "head", "options
 
 // operation is an operation of the document and the endpoint that it becomes.
 type operation struct {
-	label, method, path string // GET /shows, get, /shows
-	item, node          *node  // the path item, and the operation itself
-	err                 error  // why the operation cannot be read
+	im                  *importer
+	label, method, path string     // GET /shows, get, /shows
+	item, key, node     *tree.Node // the path item, the method in it, and the operation itself
+	err                 error      // why the operation cannot be read
 	notes               []Note
 
 	url, mimeType string   // an operation without a URL is left out
-	names         []string // candidates
-	name          int      // index into names
-	version       string   // empty if the URL names none
+	names         []string // candidates, best first
+	name          string
+	version       string // empty if the URL names none
 	context       []signpost.ContextItem
-	allow         []string // allowed warnings with reasons, as YAML
+	allow         string // an allowed warning with its reason, as YAML
 	modifiers     []modifier
 }
 
-func (op *operation) note(at *node, format string, args ...any) {
-	op.notes = append(op.notes, newNote(at, op.label, format, args...))
+func (op *operation) note(at *tree.Node, format string, args ...any) {
+	op.notes = append(op.notes, op.im.newNote(at, op.label, format, args...))
 }
 
 // leftOutPrefix starts the note about an operation that is not imported.
@@ -43,42 +45,41 @@ const leftOutPrefix = "left out: "
 // leaveOut replaces all notes about the operation with the reason.
 func (op *operation) leaveOut(reason error) {
 	op.url, op.notes = "", nil
-	op.note(op.node, leftOutPrefix+"%v", reason)
+	op.note(op.key, leftOutPrefix+"%v", reason)
 }
 
 // collect adds the selected operations of a path.
-func (im *importer) collect(key string, n *node) {
-	item, err := im.deref(n)
+func (im *importer) collect(path tree.Field) {
+	key := path.Key.Text
+	item, err := im.deref(path.Value)
 	switch {
 	case err != nil:
-		im.note(n, "path %q is left out: %v", key, err)
+		im.note(path.Key, "path %q is left out: %v", key, err)
 		return
-	case !item.is(object):
-		im.note(n, "path %q is left out: it is %s, not an object", key, item.kind)
+	case !is(item, tree.Object):
+		im.note(path.Key, "path %q is left out: it is %s, not an object", key, item.Kind)
 		return
-	case item != n && len(n.keys) > 1:
-		im.note(n, "path %q: fields next to $ref are ignored", key)
+	case item != path.Value && len(path.Value.Fields) > 1:
+		im.note(path.Key, "path %q: fields next to $ref are ignored", key)
 	}
 	im.misspelt(im.note, item, "path")
-	add := func(method string, n *node) {
-		target, err := im.deref(n)
+	add := func(method string, f tree.Field) {
+		target, err := im.deref(f.Value)
 		if err != nil {
-			target = n
+			target = f.Value
 		}
-		op := &operation{label: oneLine(strings.ToUpper(method) + " " + key), method: method, path: key, item: item, node: target, err: err}
+		op := &operation{im: im, label: oneLine(strings.ToUpper(method) + " " + key), method: method, path: key, item: item, key: f.Key, node: target, err: err}
 		if im.isChosen(op) {
 			im.operations = append(im.operations, op)
 		}
 	}
 	for _, method := range methods {
-		if n := item.get(method); n != nil {
-			add(method, n)
+		if key, value := item.Field(method); key != nil {
+			add(method, tree.Field{Key: key, Value: value})
 		}
 	}
-	if additional := item.get("additionalOperations"); additional.is(object) { // of OpenAPI 3.2
-		for _, method := range additional.names() {
-			add(method, additional.get(method))
-		}
+	for _, f := range im.fields(get(item, "additionalOperations")) { // of OpenAPI 3.2
+		add(f.Key.Text, f)
 	}
 }
 
@@ -91,12 +92,8 @@ func (im *importer) isChosen(op *operation) bool {
 		}
 	}
 	byTag := len(im.opts.Tags) == 0
-	tags := op.node.get("tags").list()
-	if !byTag {
-		im.work += len(tags)
-	}
 	for _, choice := range im.opts.Tags {
-		if slices.ContainsFunc(tags, func(tag *node) bool { return strings.EqualFold(tag.string(), choice) }) {
+		if slices.ContainsFunc(im.list(get(op.node, "tags")), func(tag *tree.Node) bool { return strings.EqualFold(str(tag), choice) }) {
 			byTag, im.chosen[choice] = true, true
 		}
 	}
@@ -113,13 +110,13 @@ func (im *importer) endpoint(op *operation) (err error) {
 	switch {
 	case op.err != nil:
 		return op.err
-	case !op.node.is(object):
-		return fmt.Errorf("it is %s, not an object", op.node.kind)
+	case !is(op.node, tree.Object):
+		return fmt.Errorf("it is %s, not an object", op.node.Kind)
 	case op.method != signpost.MethodGet && op.method != signpost.MethodPost:
 		return errors.New("only GET and POST operations can be endpoints")
 	case op.method == signpost.MethodPost && !im.opts.Post:
 		return errors.New("POST operations are imported only with --post")
-	case op.node.get("deprecated").isTrue() && !im.opts.Deprecated:
+	case isTrue(get(op.node, "deprecated")) && !im.opts.Deprecated:
 		return errors.New("deprecated operations are imported only with --deprecated")
 	}
 	if op.url, err = im.url(op); err != nil {
@@ -136,7 +133,7 @@ func (im *importer) endpoint(op *operation) (err error) {
 		op.version = versionIn(op.url)
 	}
 	im.misspelt(op.note, op.node, "operation")
-	op.names = im.names(op)
+	op.setCandidates()
 	op.mimeType = im.mimeType(op)
 	im.addContext(op)
 	im.addModifiers(op)
@@ -146,16 +143,11 @@ func (im *importer) endpoint(op *operation) (err error) {
 	if findings := signpost.NewManifest(e).Validate(); len(findings) > 0 {
 		return errors.New(findings[0].Message)
 	}
-	return nil
-}
-
-// allowWhatIsMeant allows the warnings about a URL that is exactly as the document says. It does not allow those that
-// may hide a mistake: a feature for /media would miss /media/.
-func (op *operation) allowWhatIsMeant() {
-	u := signpost.CutURL(op.url)
-	if path := u.Path(); path != "/" && strings.HasSuffix(path, "/") && !strings.HasSuffix(path, "/media/") {
-		op.allow = append(op.allow, signpost.RuleTrailingSlash+": the OpenAPI document has it")
+	// A trailing slash is what the document says. That of /media/ may be a mistake: a feature for /media misses it.
+	if path := signpost.CutURL(op.url).Path(); path != "/" && strings.HasSuffix(path, "/") && !strings.HasSuffix(path, "/media/") {
+		op.allow = signpost.RuleTrailingSlash + ": the OpenAPI document has it"
 	}
+	return nil
 }
 
 // versionIn returns the first path segment that names a version, or "".
@@ -167,54 +159,46 @@ func versionIn(url string) string {
 	return ""
 }
 
-// names returns possible names of an operation, best first. The last one, method and path, is unique.
-func (im *importer) names(op *operation) []string {
-	id := op.node.get("operationId").string()
-	if len(id) > maxSummary {
-		id = ""
-	}
-	names := []string{
-		im.headline(op.node.get("summary"), maxSummary),
-		im.headline(op.item.get("summary"), maxSummary),
-		humanise(id),
-		im.headline(op.node.get("description"), maxHeadline),
-		im.headline(op.item.get("description"), maxHeadline),
-	}
+// setCandidates fills in the possible names of an operation: its summary or that of the path, its id, the summary with
+// the path, and last method and path, which no other operation has.
+func (op *operation) setCandidates() {
+	id := title(get(op.node, "operationId"))
+	names := []string{cmp.Or(title(get(op.node, "summary")), title(get(op.item, "summary"))), humanise(id)}
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
 	if len(names) > 0 && len(names[0]+op.path) <= maxSummary {
 		names = append(names, oneLine(names[0]+" ("+op.path+")"))
 	}
-	return append(names, op.label)
+	op.names = append(names, op.label)
 }
 
-// setNames gives each endpoint of a version a unique name. Operations that would share a name all fall back to their
-// next best one, so that none of them seems to be the only one.
+// setNames gives each endpoint of a version a unique name. Operations that would share a name all get their next best
+// one that is unique, so that none of them seems to be the only one.
 func setNames(operations []*operation) {
 	type key struct{ version, name string }
-	holder, shared := make(map[key]*operation), make(map[key]bool)
-	pending := slices.Clone(operations)
-	next := func(op *operation) {
-		op.name++
-		pending = append(pending, op)
-	}
-	for len(pending) > 0 {
-		op := pending[0]
-		pending = pending[1:]
-		k := key{op.version, op.names[op.name]}
-		other, last := holder[k], op.name == len(op.names)-1
-		switch {
-		case last || other == nil && !shared[k]:
-			if holder[k] = op; other != nil && other.name < len(other.names)-1 {
-				next(other)
-			}
-		case other != nil && other.name == op.name: // both have equal claim to the name
-			delete(holder, k)
-			shared[k] = true
-			next(other)
-			next(op)
-		default:
-			next(op)
+	count := make(map[key]int)
+	add := func(op *operation, names ...string) {
+		slices.Sort(names)
+		for _, name := range slices.Compact(names) {
+			count[key{op.version, name}]++
 		}
+	}
+	unique := func(op *operation) bool {
+		i := slices.IndexFunc(op.names, func(name string) bool { return count[key{op.version, name}] == 1 })
+		op.name = op.names[max(i, 0)]
+		if i < 0 {
+			op.name = op.label
+		}
+		return i == 0
+	}
+	for _, op := range operations {
+		add(op, op.names[0], op.label)
+	}
+	rest := slices.DeleteFunc(slices.Clone(operations), unique)
+	for _, op := range rest {
+		add(op, slices.Clone(op.names[1:max(1, len(op.names)-1)])...)
+	}
+	for _, op := range rest {
+		unique(op)
 	}
 }
 
@@ -232,37 +216,24 @@ const (
 	// maxField is the maximum length of a key that is compared with known fields.
 	maxField = 30
 
-	// maxUnknown is the maximum number of unknown keys of an object that are compared. If there are more, they are not
+	// maxUnknown is the number of unknown keys of an object that are compared. If there are more, they are not
 	// misspellings.
 	maxUnknown = 20
 )
 
-// typo is a key that looks misspelt, and the note about it.
-type typo struct {
-	at      *node
-	message string
-}
-
-// misspelt notes the keys of an object that look like misspelt fields. Each object is checked once.
-func (im *importer) misspelt(note func(*node, string, ...any), n *node, what string) {
-	notes, known := im.typos[n]
-	if !known {
-		unknown := 0
-		for _, key := range n.names() {
-			if slices.Contains(fieldsOf[what], key) || strings.HasPrefix(key, "x-") || len(key) > maxField {
-				continue
-			}
-			if unknown++; unknown > maxUnknown {
-				break
-			}
-			near := cmp.Or(spell.Nearest(key, fieldsOf[what]), spell.Nearest(strings.ToLower(key), fieldsOf[what]))
-			if near != "" {
-				notes = append(notes, typo{n.get(key), fmt.Sprintf("unknown field %q is ignored: did you mean %q?", key, near)})
-			}
-		}
-		im.typos[n] = notes
+// misspelt notes the keys of an object that look like misspelt fields.
+func (im *importer) misspelt(note func(*tree.Node, string, ...any), n *tree.Node, what string) {
+	if !is(n, tree.Object) {
+		return
 	}
-	for _, found := range notes {
-		note(found.at, "%s", found.message)
+	unknown := slices.DeleteFunc(slices.Clone(n.Fields), func(f tree.Field) bool {
+		return slices.Contains(fieldsOf[what], f.Key.Text) || strings.HasPrefix(f.Key.Text, "x-") || len(f.Key.Text) > maxField
+	})
+	im.spend(bytesPerItem * len(n.Fields))
+	for _, f := range unknown[:min(len(unknown), maxUnknown)] {
+		name := f.Key.Text
+		if near := cmp.Or(spell.Nearest(name, fieldsOf[what]), spell.Nearest(strings.ToLower(name), fieldsOf[what])); near != "" {
+			note(f.Key, "unknown field %q is ignored: did you mean %q?", name, near)
+		}
 	}
 }

@@ -11,53 +11,53 @@ import (
 	"strings"
 
 	"signpost"
+	"signpost/internal/tree"
 )
 
-// contextParameter is the query parameter that carries context.
-const contextParameter = "ctx"
+const (
+	// contextParameter is the query parameter that carries context.
+	contextParameter = "ctx"
 
-// maxParameterName is the maximum length of a parameter name in bytes. Real ones have fewer than a hundred.
-const maxParameterName = 1000
+	// maxParameterName is the maximum length of a parameter name in bytes. Real ones have fewer than a hundred.
+	maxParameterName = 1000
+
+	// maxPlaceholder is the maximum length of an example that fits into an input, in bytes.
+	maxPlaceholder = 200
+)
 
 // modifier is a modifier in the short form of a definition. Equal values mean the same control.
 type modifier struct {
-	id      string
-	text    string     // as YAML, without the options
-	options *optionSet // of a select
-}
-
-// control is the result of importing a parameter: a modifier, unless it is left out.
-type control struct {
-	modifier modifier
-	leftOut  bool
-	notes    []Note
-	work     int // counted against maxWork
+	id   string
+	text string // as YAML, with each option on a line of its own
 }
 
 // parameter is a parameter of an operation or of its path.
 type parameter struct {
-	name, in, headline string
-	node               *node
+	name, in, description string
+	node                  *tree.Node
 }
 
 // addModifiers converts the query parameters of an operation to modifiers.
 func (im *importer) addModifiers(op *operation) {
 	for _, p := range im.parameters(op) {
-		if im.work > maxWork {
-			return
-		}
 		if (p.in == "path" || p.in == "") && strings.Contains(op.url, "{{"+p.name+"}}") {
 			continue
 		}
-		c := im.control(p)
-		im.work += c.work
-		if !c.leftOut {
-			op.modifiers = append(op.modifiers, c.modifier)
+		before := len(op.notes)
+		m, err := im.modifier(p, func(at *tree.Node, format string, args ...any) {
+			op.note(at, "parameter %q: %s", p.name, fmt.Sprintf(format, args...))
+		})
+		if err == nil {
+			op.modifiers = append(op.modifiers, m)
+			im.spend(len(m.text))
+			continue
 		}
-		for _, n := range c.notes {
-			n.Operation = op.label
-			op.notes = append(op.notes, n)
+		although := ""
+		if p.in == "query" && isTrue(get(p.node, "required")) {
+			although = ", although it is required"
 		}
+		op.notes = op.notes[:before]
+		op.note(p.node, "parameter %q is left out%s: %v", p.name, although, err)
 	}
 }
 
@@ -66,11 +66,11 @@ func (im *importer) addModifiers(op *operation) {
 func (im *importer) parameters(op *operation) []parameter {
 	var all []parameter
 	index := make(map[[2]string]int)
-	for _, owner := range []*node{op.item, op.node} {
+	for _, owner := range []*tree.Node{op.item, op.node} {
 		inherited := len(all)
-		for _, n := range im.parameterList(op, owner.get("parameters")) {
+		for _, n := range im.parameterList(op, owner) {
 			target, err := im.deref(n)
-			p := parameter{name: target.get("name").string(), in: strings.ToLower(target.get("in").string()), node: target}
+			p := parameter{name: str(get(target, "name")), in: strings.ToLower(str(get(target, "in"))), node: target}
 			switch {
 			case err != nil:
 			case p.name == "":
@@ -82,7 +82,10 @@ func (im *importer) parameters(op *operation) []parameter {
 				op.note(n, "a parameter is left out: %v", err)
 				continue
 			}
-			p.headline = cmp.Or(im.headline(n.get("description"), maxHeadline), im.headline(target.get("description"), maxHeadline))
+			if written := get(target, "name").Text; written != p.name {
+				op.note(target, "parameter %q: its name is written as %q", p.name, short(written))
+			}
+			p.description = cmp.Or(sentence(get(n, "description")), sentence(get(target, "description")))
 			i, known := index[[2]string{p.name, p.in}]
 			switch {
 			case !known:
@@ -98,20 +101,19 @@ func (im *importer) parameters(op *operation) []parameter {
 	return all
 }
 
-// parameterList returns the items of a list of parameters. The list may be a reference, and so may a list inside it:
-// documents that are assembled from parts have both.
-func (im *importer) parameterList(op *operation, n *node) []*node {
+// parameterList returns the parameters of a path or an operation. The list may be a reference, and so may a list inside
+// it: documents that are assembled from parts have both.
+func (im *importer) parameterList(op *operation, owner *tree.Node) []*tree.Node {
+	n := get(owner, "parameters")
 	target, err := im.deref(n)
 	if err != nil {
 		op.note(n, "the parameters are left out: %v", err)
 		return nil
 	}
-	var all []*node
-	for _, item := range target.list() {
-		im.work++
-		if inner, err := im.deref(item); err == nil && inner.is(list) {
-			im.work += len(inner.items)
-			all = append(all, inner.items...)
+	var all []*tree.Node
+	for _, item := range im.list(target) {
+		if inner := im.follow(item); is(inner, tree.List) && !im.tooLarge() {
+			all = append(all, im.list(inner)...)
 		} else {
 			all = append(all, item)
 		}
@@ -119,42 +121,9 @@ func (im *importer) parameterList(op *operation, n *node) []*node {
 	return all
 }
 
-// controlKey distinguishes parameters: a reference may have a description of its own.
-type controlKey struct {
-	node     *node
-	headline string
-}
-
-// control returns the result for a parameter. It is computed once, however many operations share the parameter.
-func (im *importer) control(p parameter) *control {
-	key := controlKey{p.node, p.headline}
-	if c := im.controls[key]; c != nil {
-		return c
-	}
-	c := new(control)
-	im.controls[key] = c
-	note := func(at *node, format string, args ...any) {
-		c.notes = append(c.notes, newNote(at, "", "parameter %q: %s", p.name, fmt.Sprintf(format, args...)))
-	}
-	var err error
-	if c.modifier, err = im.modifier(note, p); err != nil {
-		although := ""
-		if p.in == "query" && p.node.get("required").isTrue() {
-			although = ", although it is required"
-		}
-		c.leftOut, c.notes = true, []Note{newNote(p.node, "", "parameter %q is left out%s: %v", p.name, although, err)}
-	}
-	c.work = 1 + len(c.notes) + len(c.modifier.text)/bytesPerWork
-	if c.modifier.options != nil {
-		c.work += len(c.modifier.options.list)
-	}
-	return c
-}
-
 // modifier returns the modifier for a parameter. The error says why there is none.
-func (im *importer) modifier(note func(*node, string, ...any), p parameter) (m modifier, err error) {
-	required := p.node.get("required").isTrue()
-	schema := p.node.get("schema")
+func (im *importer) modifier(p parameter, note func(*tree.Node, string, ...any)) (m modifier, err error) {
+	schema := get(p.node, "schema")
 	switch {
 	case p.in == "path":
 		return m, errors.New("it does not occur in the path")
@@ -162,20 +131,23 @@ func (im *importer) modifier(note func(*node, string, ...any), p parameter) (m m
 		return m, fmt.Errorf("it is in %q, and only query parameters become modifiers", p.in)
 	case p.name == contextParameter:
 		return m, errors.New("it carries context: declare the keys that clients send in context_obj")
-	case p.node.get("deprecated").isTrue() && !im.opts.Deprecated:
+	case isTrue(get(p.node, "deprecated")) && !im.opts.Deprecated:
 		return m, errors.New("deprecated parameters are imported only with --deprecated")
-	case schema == nil && p.node.get("type") != nil:
+	case schema == nil && get(p.node, "type") != nil:
 		schema = p.node
 	}
-	s, err := im.shape(schema)
+	s := im.shape(schema)
+	findings := signpost.Text(signpost.ModifierInput{ID: p.name, Name: p.name, Key: p.name, Label: p.name}).Validate()
 	switch {
+	case len(findings) > 0:
+		return m, errors.New(findings[0].Message)
 	case im.isCredential(p, s):
 		return m, errors.New("it carries a credential, which editors must not set")
-	case err != nil:
-		return m, err
-	case p.node.get("style").string() == "deepObject":
+	case s.err != nil:
+		return m, s.err
+	case str(get(p.node, "style")) == "deepObject":
 		return m, errors.New("a modifier has a single value, but deepObject has several")
-	case schema == nil && p.node.get("content") != nil:
+	case schema == nil && get(p.node, "content") != nil:
 		return m, errors.New("a modifier has a plain value, but this has a content type")
 	case schema == p.node:
 		note(p.node, "its type should be in a schema; using it anyway")
@@ -184,150 +156,153 @@ func (im *importer) modifier(note func(*node, string, ...any), p parameter) (m m
 	if schema != p.node {
 		im.misspelt(note, schema, "schema")
 	}
-	if len(s.types) > 0 && !slices.ContainsFunc(s.types, isPlain) {
-		one, several, err := im.oneOfMany(p, s, required)
-		if err != nil {
+	if s.isCollection() {
+		var several string
+		if s, several, err = im.oneOfMany(p, s); err != nil {
 			return m, err
 		}
-		s = one
 		note(p.node, "%s", several)
 	} else if slices.Contains(s.types, "array") {
 		note(p.node, "it also takes several values; the control sets one")
 	}
-	if required {
+	if isTrue(get(p.node, "required")) {
 		note(p.node, "it is required, but editors can leave a modifier empty")
 	}
+	var choices []signpost.Option
+	warnings := s.warnings
 	kind, types := s.kind(), s.plainTypes()
 	switch {
 	case kind == signpost.KindSelect:
-		options := im.optionsOf(s)
-		m.options = options.set
-		for _, warning := range options.warnings {
-			note(p.node, "%s", warning)
-		}
-		if len(options.set.list) == 0 {
+		var more []string
+		if choices, more = options(s.values); len(choices) == 0 {
 			return m, errors.New("none of its values can be an option")
 		}
+		warnings = slices.Concat(more, warnings)
 	case kind == signpost.KindText && !slices.Equal(types, []string{"string"}):
 		note(p.node, "imported as text: its type is %s", cmp.Or(strings.Join(types, " or "), "not declared"))
 	}
-	for _, warning := range s.warnings {
+	for _, warning := range warnings {
 		note(p.node, "%s", warning)
-	}
-	value := convert(s.dflt, kind, m.options)
-	if value == "" && s.dflt != nil && !s.dflt.is(null) {
-		reason := "it is not a " + kind
-		switch {
-		case s.dflt.is(list):
-			reason = "a modifier has one value"
-		case kind == signpost.KindSelect:
-			reason = "it is not one of the values"
-		}
-		note(p.node, "the default %q is left out: %s", cmp.Or(short(s.dflt.string()), string(s.dflt.kind)), reason)
 	}
 	label := cmp.Or(humanise(p.name), p.name)
 	text := fmt.Sprintf("kind: %s, id: %s, name: %s, key: %s, label: %s", kind,
-		scalar(p.name), scalar(cmp.Or(p.headline, s.headline, label)), scalar(p.name), scalar(label))
-	if value != "" {
+		scalar(p.name), scalar(cmp.Or(p.description, s.description, label)), scalar(p.name), scalar(label))
+	if value := defaultValue(s.initial, kind, choices); value != "" {
 		text += ", defaultValue: " + value
+	} else if s.initial != nil && s.initial.Kind != tree.Null {
+		note(p.node, "the default %s is left out: %s", quoteDefault(s.initial), whyNoDefault(s.initial, kind))
 	}
-	if example := placeholder(cmp.Or(p.node.get("example"), s.example)); example != "" && (kind == signpost.KindText || kind == signpost.KindNumber) {
+	if example := placeholder(cmp.Or(get(p.node, "example"), s.example)); example != "" && (kind == signpost.KindText || kind == signpost.KindNumber) {
 		text += ", placeholder: " + scalar(example)
 	}
-	m.id, m.text = p.name, text
-	return m, nil
+	if len(choices) > 0 {
+		var lines []string
+		for _, o := range choices {
+			lines = append(lines, fmt.Sprintf("\n{value: %s, label: %s}", scalar(o.Value), scalar(o.Label)))
+		}
+		im.spend(bytesPerItem * len(lines))
+		text += ", options: [" + strings.Join(lines, ",") + "]"
+	}
+	return modifier{p.name, "{" + text + "}"}, nil
 }
 
-// oneOfMany returns the shape of a single array element, and a note about that. Optional arrays of arbitrary values are
-// left out, since a control for a single value would be too limited.
-func (im *importer) oneOfMany(p parameter, array *shape, required bool) (one *shape, note string, err error) {
+// oneOfMany returns the shape of a single array element, and a note about that.
+func (im *importer) oneOfMany(p parameter, array *shape) (one *shape, note string, err error) {
 	if array.types[0] != "array" {
 		return nil, "", fmt.Errorf("a modifier has a single value, but this is an %s", array.types[0])
 	}
-	item, err := im.shape(array.items)
-	if err != nil {
-		return nil, "", err
+	s := *im.shape(array.items)
+	switch {
+	case s.err != nil:
+		return nil, "", s.err
+	case s.isCollection():
+		return nil, "", fmt.Errorf("a modifier has a single value, but this is an array of type %s", s.types[0])
 	}
-	s := *item
-	s.headline = array.headline // the items' headline describes a single value
-	s.dflt, s.example = cmp.Or(array.dflt, item.dflt), cmp.Or(array.example, item.example)
-	if !slices.ContainsFunc(array.values, func(c choice) bool { return !c.value.isScalar() }) && len(array.values) > 0 {
+	s.description = array.description // that of the items describes a single value
+	s.initial, s.example = cmp.Or(array.initial, s.initial), cmp.Or(array.example, s.example)
+	if len(array.values) > 0 && !slices.ContainsFunc(array.values, func(c choice) bool { return !isScalar(c.value) }) {
 		s.values = array.values // an enum next to items instead of inside
 	}
-	style, explode := p.node.get("style").string(), p.node.get("explode")
-	commas := (style == "" || style == "form") && explode != nil && !explode.isTrue()
-	switch {
-	case len(item.types) > 0 && !slices.ContainsFunc(item.types, isPlain):
-		return nil, "", fmt.Errorf("a modifier has a single value, but this is an array of type %s", item.types[0])
-	case !required && len(s.values) == 0 && !commas:
-		return nil, "", errors.New("a modifier has a single value, but this is an array")
+	if is(s.initial, tree.List) && len(s.initial.Items) == 0 {
+		s.initial = nil
+	} else if is(s.initial, tree.List) && len(s.initial.Items) == 1 {
+		s.initial = s.initial.Items[0]
 	}
-	if s.dflt.is(list) && len(s.dflt.items) <= 1 {
-		s.dflt = slices.Concat(s.dflt.items, []*node{nil})[0]
-	}
-	if commas && s.kind() == signpost.KindText {
-		s.dflt = joined(s.dflt)
+	style, explode := str(get(p.node, "style")), get(p.node, "explode")
+	if commas := (style == "" || style == "form") && explode != nil && !isTrue(explode); commas && s.kind() == signpost.KindText {
+		s.initial = joined(s.initial)
 		return &s, "it takes several values, separated by commas", nil
 	}
 	return &s, "it takes several values; the control sets one", nil
 }
 
 // joined returns a list of plain values as comma-separated text, and anything else unchanged.
-func joined(n *node) *node {
-	if !n.is(list) {
+func joined(n *tree.Node) *tree.Node {
+	if !is(n, tree.List) {
 		return n
 	}
 	var texts []string
-	for _, item := range n.items {
-		if !item.isScalar() {
+	for _, item := range n.Items {
+		if !isScalar(item) {
 			return n
 		}
-		texts = append(texts, item.text)
+		texts = append(texts, item.Text)
 	}
-	return &node{kind: text, text: strings.Join(texts, ","), line: n.line, file: n.file}
+	return &tree.Node{Kind: tree.String, Text: strings.Join(texts, ",")}
 }
 
-// isPlain reports whether values of this type fit into a modifier.
-func isPlain(t string) bool { return t != "array" && t != "object" }
-
 // placeholder returns an example as the placeholder of an input. For a list, it is the first item.
-func placeholder(example *node) string {
-	if example.is(list) && len(example.items) > 0 {
-		example = example.items[0]
+func placeholder(example *tree.Node) string {
+	if is(example, tree.List) && len(example.Items) > 0 {
+		example = example.Items[0]
 	}
-	text := example.string()
+	text := str(example)
 	if len(text) > maxPlaceholder {
 		return ""
 	}
 	return text
 }
 
-// maxPlaceholder is the maximum length of an example that fits into an input, in bytes.
-const maxPlaceholder = 200
-
 // jsonNumber matches numbers as they are written in a manifest.
 var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
-// convert returns a value of the document as the default of a modifier, in YAML, or "" if it does not fit.
-func convert(n *node, kind string, options *optionSet) string {
-	if !n.isScalar() {
+// defaultValue returns a value of the document as the default of a modifier, in YAML, or "" if it does not fit.
+func defaultValue(n *tree.Node, kind string, choices []signpost.Option) string {
+	if !isScalar(n) {
 		return ""
 	}
 	switch kind {
 	case signpost.KindNumber:
-		if f, err := strconv.ParseFloat(n.text, 64); err == nil && !math.IsInf(f, 0) && jsonNumber.MatchString(n.text) {
-			return n.text
+		if f, err := strconv.ParseFloat(n.Text, 64); err == nil && !math.IsInf(f, 0) && jsonNumber.MatchString(n.Text) {
+			return n.Text
 		}
 	case signpost.KindBoolean:
-		if lower := strings.ToLower(n.text); lower == "true" || lower == "false" {
+		if lower := strings.ToLower(n.Text); lower == "true" || lower == "false" {
 			return lower
 		}
 	case signpost.KindText:
-		return scalar(n.text)
+		return scalar(n.Text)
 	case signpost.KindSelect:
-		if options.has[n.text] {
-			return scalar(n.text)
+		if slices.ContainsFunc(choices, func(o signpost.Option) bool { return o.Value == n.Text }) {
+			return scalar(n.Text)
 		}
 	}
 	return ""
+}
+
+func quoteDefault(n *tree.Node) string {
+	if !isScalar(n) {
+		return strconv.Quote(n.Kind.String())
+	}
+	return strconv.Quote(short(str(n)))
+}
+
+func whyNoDefault(n *tree.Node, kind string) string {
+	switch {
+	case is(n, tree.List):
+		return "a modifier has one value"
+	case kind == signpost.KindSelect:
+		return "it is not one of the values"
+	}
+	return "it is not a " + kind
 }

@@ -61,6 +61,7 @@ func TestParameter(t *testing.T) {
 		{"{type: number, default: 1e400}", "{kind: number}", `the default "1e400" is left out: it is not a number`},
 		{"{type: integer, default: 0x10}", "{kind: number}", `the default "0x10" is left out: it is not a number`},
 		{"{type: integer, default: many}", "{kind: number}", `the default "many" is left out: it is not a number`},
+		{"{type: integer, default: ''}", "{kind: number}", `the default "" is left out: it is not a number`},
 		{"{type: boolean, default: 'False'}", "{kind: boolean, defaultValue: false}", ""},
 		{"{type: boolean, default: 1}", "{kind: boolean}", `the default "1" is left out: it is not a boolean`},
 		{"{type: string, default: ''}", `{kind: text, defaultValue: ""}`, ""},
@@ -74,7 +75,8 @@ func TestParameter(t *testing.T) {
 		{"{type: array, items: {type: string, enum: [a, b]}, default: [a, b]}", "{kind: select, options: [{value: a, label: a}, {value: b, label: b}]}", `the default "a list" is left out: a modifier has one value`},
 		{"{type: array, items: {$ref: '#/components/schemas/Order'}}", "{kind: select, options: [{value: a, label: a}]}", "it takes several values"},
 		{"{type: array, enum: [a, b], items: {type: string}}", "{kind: select, options: [{value: a, label: a}, {value: b, label: b}]}", "it takes several values"},
-		{"{type: array, enum: [[a], [b]], items: {type: string}}", "", "a modifier has a single value, but this is an array"},
+		{"{type: array, enum: [a], items: {type: string}}", "{kind: select, options: [{value: a, label: a}]}", "it takes several values"},
+		{"{type: array, enum: [[a], [b]], items: {type: string}}", "{kind: text}", "it takes several values; the control sets one"},
 		{"{type: array, items: {type: array, items: {enum: [a]}}}", "", "this is an array of type array"},
 		{"{type: array, items: {$ref: '#/components/schemas/Gone'}}", "", "points to nothing"},
 		{"{type: array, items: {type: string}}, required: true, x: {}", "{kind: text}", "it takes several values; the control sets one"},
@@ -84,8 +86,8 @@ func TestParameter(t *testing.T) {
 		{"{type: array, items: {type: string}, default: [a, b]}, explode: false, x: {}", `{kind: text, defaultValue: "a,b"}`, "it takes several values, separated by commas"},
 		{"{type: array, items: {type: integer}, default: [1]}, style: form, explode: false, x: {}", "{kind: number, defaultValue: 1}", "it takes several values; the control sets one"},
 		{"{type: array, items: {type: string}, default: []}, explode: false, x: {}", "{kind: text}", "it takes several values, separated by commas"},
-		{"{type: array, items: {type: string}}, style: pipeDelimited, explode: false, x: {}", "", "a modifier has a single value, but this is an array"},
-		{"{type: array, items: {type: string}}, explode: true, x: {}", "", "a modifier has a single value, but this is an array"},
+		{"{type: array, items: {type: string}}, style: pipeDelimited, explode: false, x: {}", "{kind: text}", "it takes several values; the control sets one"},
+		{"{type: array, items: {type: string}}, explode: true, x: {}", "{kind: text}", "it takes several values; the control sets one"},
 		{"{type: array, items: {$ref: '#/components/schemas/Filter'}}, required: true, x: {}", "{kind: text}", "it takes several values"},
 		{"{anyOf: [{type: integer}, {type: array, items: {type: integer}}]}", "{kind: number}", "it also takes several values; the control sets one"},
 		{"{type: [integer, array], items: {type: integer}}", "{kind: number}", "it also takes several values; the control sets one"},
@@ -96,9 +98,10 @@ func TestParameter(t *testing.T) {
 		{"{oneOf: [{type: integer, description: A number}, {type: number, description: Another}]}", "{kind: number}", ""},
 		{"{anyOf: [{type: integer, description: P}, {type: 'null'}]}", "{kind: number}", ""},
 
+		{"{type: array, items: {type: string}}", "{kind: text}", "it takes several values; the control sets one"},
+
 		// Values that do not fit into a modifier, and unknown types.
-		{"{type: array, items: {type: string}}", "", "a modifier has a single value, but this is an array"},
-		{"{items: {type: string}}", "", "a modifier has a single value, but this is an array"},
+		{"{items: {type: string}}", "{kind: text}", "it takes several values; the control sets one"},
 		{"{type: object}", "", "a modifier has a single value, but this is an object"},
 		{"{properties: {}}", "", "a modifier has a single value, but this is an object"},
 		{"{type: date}", "{kind: text}", "imported as text: its type is date"},
@@ -107,6 +110,9 @@ func TestParameter(t *testing.T) {
 		{"true", "{kind: text}", "its type is not declared"},
 		{"[]", "{kind: text}", "its type is not declared"},
 		{"{type: string, defualt: a}", "{kind: text}", `unknown field "defualt" is ignored: did you mean "default"?`},
+		{"{type: array, items: {type: string}, example: [a, b]}", "{kind: text, placeholder: a}", "it takes several values"},
+		{"{type: array, items: {type: string}, example: [a]}", "{kind: text, placeholder: a}", "it takes several values"},
+		{"{type: string, example: []}", "{kind: text}", ""},
 		{"{type: string, examples: [a, b]}", "{kind: text, placeholder: a}", ""},
 	} {
 		result := importText(t, `
@@ -130,6 +136,93 @@ components:
 		}
 		if notes := fmt.Sprint(result.Notes); !strings.Contains(notes, c.note) || c.note == "" && len(result.Notes) > 0 {
 			t.Errorf("%s is noted %s, want %q", c.schema, notes, c.note)
+		}
+	}
+}
+
+// TestParameterName imports names that a query parameter cannot have, or that are not written as they are used.
+func TestParameterName(t *testing.T) {
+	for name, want := range map[string]struct{ keys, note string }{
+		"limit":         {"limit", ""},
+		"limit ":        {"limit", `parameter "limit": its name is written as "limit "`},
+		"filter[genre]": {"filter[genre]", ""},
+		"$top":          {"$top", ""},
+		"ctx":           {"", `parameter "ctx" is left out: it carries context`},
+		"":              {"", "a parameter is left out: it has no name"},
+	} {
+		result := importText(t, fmt.Sprintf(`{"openapi": "3.0.0", "paths": {"/a": {"get": {"responses": {"200": {"content": {"application/json": {}}}},
+			"parameters": [{"name": %q, "in": "query", "schema": {"type": "string"}}]}}}}`, name), openapi.Options{})
+		var keys []string
+		for _, m := range endpoints(t, result)[0].Modifiers {
+			keys = append(keys, m.Params[0].Key)
+		}
+		if strings.Join(keys, " ") != want.keys {
+			t.Errorf("%q gives the keys %q", name, keys)
+		}
+		if notes := fmt.Sprint(result.Notes); !strings.Contains(notes, want.note) || want.note == "" && len(result.Notes) > 0 {
+			t.Errorf("%q is noted %s, want %q", name, notes, want.note)
+		}
+	}
+}
+
+// TestManyParameters checks that each parameter is read on its own, however many came before.
+func TestManyParameters(t *testing.T) {
+	var list strings.Builder
+	for i := range 130 {
+		fmt.Fprintf(&list, "{name: p%d, in: query, schema: {allOf: [{type: integer}]}}, ", i)
+	}
+	result := importText(t, "openapi: 3.0.0\npaths: {/a: {get: {parameters: ["+list.String()+"]}}}", openapi.Options{})
+	if got := len(endpoints(t, result)[0].Modifiers); got != 130 {
+		t.Errorf("130 parameters give %d modifiers", got)
+	}
+}
+
+// TestCredentials checks that a secret never becomes a control, and that other keys and tokens do.
+func TestCredentials(t *testing.T) {
+	for _, c := range []struct {
+		name, description string
+		credential        bool
+	}{
+		{"secret_token", "", true},
+		{"app_token", "", true},
+		{"videoFileToken", "", true},
+		{"oauth_signature", "", true},
+		{"oauth_nonce", "", true},
+		{"access_token", "", true},
+		{"accesstoken", "", true},
+		{"X-Api-Key", "", true},
+		{"apikey", "", true},
+		{"X-Amz-Signature", "", true},
+		{"user_password", "", true},
+		{"JSESSIONID", "", true},
+		{"appid", "Unique API key", true},
+		{"k", "Your access token, from the console.", true},
+		{"key", "", true},
+		{"key", "Your key", true},
+		{"key", "The key", true},
+		{"key", "API key for this project", true},
+		{"key", "Key of the show", false},
+		{"key", "Key to sort by", false},
+		{"key", "Key to use", true},
+		{"token", "", true},
+		{"token", "Token of the next page", false},
+		{"page_token", "", false},
+		{"nextPageToken", "", false},
+		{"nextPageToken", "An access token", true},
+		{"keyword", "", false},
+		{"author", "", false},
+		{"sort_key", "", false},
+		{"monkey", "", false},
+		{"token_type", "", false},
+		{"design", "", false},
+	} {
+		result := importText(t, fmt.Sprintf("openapi: 3.0.0\npaths: {/a: {get: {parameters: [{name: %s, in: query, description: %q, schema: {type: string}}]}}}",
+			c.name, c.description), openapi.Options{})
+		if got := len(endpoints(t, result)[0].Modifiers) == 0; got != c.credential {
+			t.Errorf("%s (%s): credential is %v", c.name, c.description, got)
+		}
+		if noted := strings.Contains(fmt.Sprint(result.Notes), "it carries a credential"); noted != c.credential {
+			t.Errorf("%s (%s) is noted %v", c.name, c.description, result.Notes)
 		}
 	}
 }

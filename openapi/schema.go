@@ -4,36 +4,34 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"signpost"
+	"signpost/internal/tree"
 )
 
 // shape summarizes what a schema says about the values of a parameter. Whether null is allowed does not matter: if an
 // editor sets nothing, nothing is sent.
 type shape struct {
-	types           []string // without null
-	values          []choice // from enum and const
-	dflt, example   *node
-	headline, title string
-	format          string
-	items           *node    // of an array
-	warnings        []string // repeated for each parameter that uses the schema
+	types              []string // without null
+	values             []choice // from enum and const
+	initial, example   *tree.Node
+	description, title string // names, if they are short enough
+	format             string
+	items              *tree.Node // of an array
+	warnings           []string   // repeated for each parameter that uses the schema
+	err                error      // why the schema cannot be used
 }
 
 // choice is a value with its label, if any.
 type choice struct {
-	value *node
+	value *tree.Node
 	label string
 }
 
 const (
-	// maxTypes limits the number of types of a schema. There are seven, plus some that people invent.
-	maxTypes = 10
-
-	// maxWarnings limits the number of notes about one schema.
-	maxWarnings = 10
-
 	// maxNesting limits the nesting of schemas, including references. Real ones have fewer than ten levels.
 	maxNesting = 100
 
@@ -41,75 +39,66 @@ const (
 	maxValues = 10_000
 )
 
-// shapeResult is a shape that has been read, is being read, or cannot be read.
-type shapeResult struct {
-	shape *shape
-	err   error
-}
-
-// shape reads a schema and the schemas inside it; outer ones win. Each schema is read once, however many others refer
-// to it. The result is never nil.
-func (im *importer) shape(n *node) (*shape, error) {
+// shape reads a schema and the schemas inside it; outer ones win. Each schema is read once, so one that leads back to
+// itself is found.
+func (im *importer) shape(n *tree.Node) *shape {
 	if n == nil {
-		return &shape{}, nil
+		return &shape{}
 	}
-	if r := im.shapes[n]; r != nil {
-		return r.shape, r.err
+	if s := im.shapes[n]; s != nil {
+		return s
 	}
-	r := &shapeResult{new(shape), errors.New("its schema leads back to itself")}
-	im.shapes[n] = r
-	if im.nesting++; im.nesting > maxNesting {
-		r.err = fmt.Errorf("its schema is nested more than %d levels deep", maxNesting)
-	} else {
-		r.shape, r.err = im.readShape(n)
+	im.shapes[n] = &shape{err: errors.New("its schema leads back to itself")}
+	im.nesting++
+	s := &shape{err: fmt.Errorf("its schema is nested more than %d levels deep", maxNesting)}
+	if im.nesting <= maxNesting {
+		s = im.readShape(n)
 	}
 	im.nesting--
-	return r.shape, r.err
+	im.shapes[n] = s
+	return s
 }
 
-func (im *importer) readShape(n *node) (*shape, error) {
+func (im *importer) readShape(n *tree.Node) *shape {
 	s := &shape{
-		dflt:     n.get("default"),
-		example:  n.get("example"),
-		headline: im.headline(n.get("description"), maxHeadline),
-		title:    im.headline(n.get("title"), maxHeadline),
-		format:   n.get("format").string(),
-		items:    n.get("items"),
+		initial:     get(n, "default"),
+		example:     get(n, "example"),
+		description: sentence(get(n, "description")),
+		title:       title(get(n, "title")),
+		format:      str(get(n, "format")),
+		items:       get(n, "items"),
 	}
-	if examples := n.get("examples").list(); s.example == nil && len(examples) > 0 {
+	if examples := items(get(n, "examples")); s.example == nil && len(examples) > 0 {
 		s.example = examples[0]
 	}
-	for _, t := range n.get("type").list() {
-		s.addType(t.string())
+	for _, t := range items(get(n, "type")) {
+		s.addType(str(t))
 	}
 	if len(s.types) == 0 && s.items != nil {
 		s.addType("array")
 	}
-	if len(s.types) == 0 && n.get("properties") != nil {
+	if len(s.types) == 0 && get(n, "properties") != nil {
 		s.addType("object")
 	}
-	im.readValues(n, s)
+	s.readValues(n)
 
-	inner := im.list(n.get("allOf"))
+	for _, inner := range im.list(get(n, "allOf")) {
+		s.merge(im.shape(inner))
+	}
 	target, err := im.target(n)
-	if err != nil {
-		return s, err
-	}
 	if target != nil {
-		inner = append(slices.Clone(inner), target)
+		s.merge(im.shape(target))
 	}
-	for _, schema := range inner {
-		one, err := im.shape(schema)
-		if err != nil {
-			return s, err
-		}
-		s.merge(one)
+	s.err = cmp.Or(s.err, err)
+	im.readAlternatives(slices.Concat(im.list(get(n, "anyOf")), im.list(get(n, "oneOf"))), s)
+	if len(s.values) > maxValues {
+		s.err = cmp.Or(s.err, fmt.Errorf("it has more than %d values", maxValues))
 	}
-	return s, im.readAlternatives(slices.Concat(im.list(n.get("anyOf")), im.list(n.get("oneOf"))), s)
+	return s
 }
 
 func (s *shape) addType(t string) {
-	if t != "" && t != "null" && len(s.types) < maxTypes && !slices.Contains(s.types, t) {
+	if t != "" && t != "null" && !slices.Contains(s.types, t) {
 		s.types = append(s.types, t)
 	}
 }
@@ -122,61 +111,56 @@ func (s *shape) merge(other *shape) {
 	if len(s.values) == 0 {
 		s.values, s.warnings = other.values, other.warnings
 	}
-	s.dflt, s.example, s.items = cmp.Or(s.dflt, other.dflt), cmp.Or(s.example, other.example), cmp.Or(s.items, other.items)
-	s.headline, s.title, s.format = cmp.Or(s.headline, other.headline), cmp.Or(s.title, other.title), cmp.Or(s.format, other.format)
+	s.initial, s.example, s.items = cmp.Or(s.initial, other.initial), cmp.Or(s.example, other.example), cmp.Or(s.items, other.items)
+	s.description, s.title, s.format = cmp.Or(s.description, other.description), cmp.Or(s.title, other.title), cmp.Or(s.format, other.format)
+	s.err = cmp.Or(s.err, other.err)
 }
 
 // readAlternatives adds schemas of which any one applies. They are a choice of values if each of them is.
-func (im *importer) readAlternatives(alternatives []*node, s *shape) error {
-	var all []*shape
-	for _, n := range alternatives {
-		if t := n.get("type"); t.is(null) || t.string() == "null" {
-			continue
-		}
-		one, err := im.shape(n)
-		if err != nil {
-			return err
-		}
-		all = append(all, one)
-	}
-	if len(all) == 1 {
-		s.merge(all[0])
-		return nil
+func (im *importer) readAlternatives(alternatives []*tree.Node, s *shape) {
+	alternatives = slices.DeleteFunc(alternatives, func(n *tree.Node) bool {
+		t := get(n, "type")
+		return is(t, tree.Null) || str(t) == "null"
+	})
+	if len(alternatives) == 1 {
+		s.merge(im.shape(alternatives[0]))
+		return
 	}
 	choices := &shape{}
 	anyValue := false
-	for _, one := range all {
+	for _, n := range alternatives {
+		one := im.shape(n)
 		inner := *one
-		inner.values, inner.warnings, inner.headline, inner.title = nil, nil, "", "" // these concern only this alternative
+		inner.values, inner.warnings, inner.description, inner.title = nil, nil, "", "" // these concern only this alternative
 		choices.merge(&inner)
 		switch {
-		case len(one.types) > 0 && !slices.ContainsFunc(one.types, isPlain): // the values of arrays do not count here
+		case one.isCollection(): // the values of arrays do not count here
 		case len(one.values) == 1:
 			c := one.values[0]
-			c.label = cmp.Or(c.label, one.title, one.headline)
+			c.label = cmp.Or(c.label, one.title, one.description)
 			choices.values = append(choices.values, c)
 		default:
 			choices.values = append(choices.values, one.values...)
-			choices.addWarnings(one.warnings)
+			choices.warnings = slices.Concat(choices.warnings, one.warnings)
 			anyValue = anyValue || len(one.values) == 0
 		}
-		if len(choices.values) > maxValues {
-			return fmt.Errorf("it has more than %d values", maxValues)
+		im.spend(bytesPerItem * (1 + len(one.values)))
+		if len(choices.values) > maxValues || choices.err != nil {
+			break
 		}
 	}
 	if anyValue {
 		choices.values, choices.warnings = nil, nil
 	}
 	s.merge(choices)
-	return nil
 }
 
-func (s *shape) addWarnings(warnings []string) {
-	for _, w := range warnings {
-		if !slices.Contains(s.warnings, w) && len(s.warnings) < maxWarnings {
-			s.warnings = append(s.warnings, w)
-		}
-	}
+// isPlain reports whether values of this type fit into a modifier.
+func isPlain(t string) bool { return t != "array" && t != "object" }
+
+// isCollection reports whether none of the types fits into a modifier.
+func (s *shape) isCollection() bool {
+	return len(s.types) > 0 && !slices.ContainsFunc(s.types, isPlain)
 }
 
 // plainTypes returns the types that fit into a modifier.
@@ -191,7 +175,7 @@ func (s *shape) kind() string {
 		return len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool { return !slices.Contains(names, t) })
 	}
 	switch {
-	case len(s.values) > 0 && !slices.ContainsFunc(s.values, func(c choice) bool { return !c.value.is(truth) }):
+	case len(s.values) > 0 && !slices.ContainsFunc(s.values, func(c choice) bool { return !is(c.value, tree.Bool) }):
 		return signpost.KindBoolean
 	case len(s.values) > 0:
 		return signpost.KindSelect
@@ -201,4 +185,86 @@ func (s *shape) kind() string {
 		return signpost.KindNumber
 	}
 	return signpost.KindText
+}
+
+// readValues adds the values of enum and const, with their labels.
+func (s *shape) readValues(n *tree.Node) {
+	values := items(get(n, "enum"))
+	labels := s.labels(n, values)
+	for i, v := range values {
+		if !is(v, tree.Null) {
+			s.values = append(s.values, choice{v, labels[i]})
+		}
+	}
+	for _, v := range items(get(n, "const")) {
+		s.values = append(s.values, choice{v, s.title})
+	}
+}
+
+// labels returns the labels that extensions give to the values of an enum: the names that code generators use, or
+// descriptions that are short enough. The extension is a list in the order of the values, or an object.
+func (s *shape) labels(n *tree.Node, values []*tree.Node) []string {
+	labels := make([]string, len(values))
+	for _, field := range []string{"x-enum-varnames", "x-enumNames", "x-enum-descriptions", "x-enumDescriptions"} {
+		given := get(n, field)
+		if is(given, tree.List) && len(given.Items) != len(values) {
+			s.warnings = append(s.warnings, fmt.Sprintf("%s is ignored: its length is %d, and there are %d values", field, len(given.Items), len(values)))
+			continue
+		}
+		for i, v := range values {
+			var label *tree.Node
+			switch {
+			case labels[i] != "":
+			case is(given, tree.List):
+				label = given.Items[i]
+			case isScalar(v):
+				label = get(given, v.Text)
+			}
+			if labels[i] == "" {
+				labels[i] = sentence(label)
+			}
+			if identifier.MatchString(labels[i]) {
+				labels[i] = humanise(labels[i])
+			}
+		}
+	}
+	return labels
+}
+
+var (
+	// identifier matches a name as used in programs.
+	identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+	// valueWords matches values that read better as words. Codes such as en-GB or HD are left alone.
+	valueWords = regexp.MustCompile(`^[a-z]{3,}(_[a-z]+)*$|^[a-z]{2}_[a-z]{3,}(_[a-z]+)*$|^[A-Z]{3,}(_[A-Z]+)+$`)
+)
+
+// options makes options from values, each with a label of its own. Option values are strings, whatever their type in
+// the schema.
+func options(values []choice) (list []signpost.Option, warnings []string) {
+	seen, labels, numbers := make(map[string]bool), make(map[string]int), false
+	for _, c := range values {
+		value := c.value.Text
+		if value == "" || seen[value] {
+			warnings = append(warnings, fmt.Sprintf("value %q is left out: options need distinct, non-empty values", short(value)))
+			continue
+		}
+		label := oneLine(value)
+		if valueWords.MatchString(value) {
+			label = humanise(value)
+		}
+		label = cmp.Or(c.label, label, value)
+		seen[value], numbers = true, numbers || is(c.value, tree.Number)
+		labels[label]++
+		list = append(list, signpost.Option{Value: value, Label: label})
+	}
+	if numbers {
+		warnings = append(warnings, "its numbers become text: the values of options are strings")
+	}
+	for i, o := range list {
+		if labels[o.Label] > 1 {
+			list[i].Label = fmt.Sprintf("%s (%s)", o.Label, strings.Trim(fmt.Sprintf("%q", o.Value), `"`))
+		}
+	}
+	return list, warnings
 }

@@ -8,18 +8,31 @@ import (
 
 	"signpost"
 	"signpost/internal/spell"
+	"signpost/internal/tree"
 )
+
+// alternatives returns the security that a document or an operation requires: the schemes of any one of the items.
+func (im *importer) alternatives(owner *tree.Node) [][]string {
+	var all [][]string
+	for _, item := range im.list(get(owner, "security")) {
+		schemes := []string{}
+		for _, f := range im.fields(item) {
+			schemes = append(schemes, f.Key.Text)
+		}
+		all = append(all, schemes)
+	}
+	return all
+}
 
 // addContext adds the context items for the security of an operation, and notes the schemes that have no key.
 func (im *importer) addContext(op *operation) {
 	owner := op.node
-	if owner.get("security") == nil {
+	if get(owner, "security") == nil {
 		owner = im.root
 	} else {
 		im.noteSecurity(op.note, owner)
 	}
-	alternatives := im.securityOf(owner).alternatives
-	im.work += len(alternatives) * len(im.schemes)
+	alternatives := im.alternatives(owner)
 	for _, scheme := range im.schemes {
 		key := im.opts.Context[scheme]
 		item := signpost.ContextItem{Key: key, Type: signpost.ContextCtx, Required: true}
@@ -36,47 +49,30 @@ func (im *importer) addContext(op *operation) {
 	}
 }
 
-// security is what a document or an operation requires: the schemes of any one of the alternatives.
-type security struct {
-	alternatives [][]string
-	unmapped     []string // schemes without a context key, sorted
-}
+// maxNamed limits the number of security schemes or servers that a note names.
+const maxNamed = 10
 
-// securityOf returns the declared security of a document or an operation.
-func (im *importer) securityOf(owner *node) security {
-	declared := owner.get("security")
-	s, known := im.securities[declared]
-	if known || declared == nil {
-		return s
-	}
-	for _, alternative := range im.list(declared) {
-		s.alternatives = append(s.alternatives, alternative.names())
-		for _, name := range alternative.names() {
-			if im.opts.Context[name] == "" {
-				s.unmapped = append(s.unmapped, name)
+// noteSecurity notes the security schemes without a context key. Only the deployment knows which key carries a token.
+func (im *importer) noteSecurity(note func(*tree.Node, string, ...any), owner *tree.Node) {
+	var names []string
+	for _, schemes := range im.alternatives(owner) {
+		for _, name := range schemes {
+			if im.opts.Context[name] == "" && len(names) < maxNamed && !slices.Contains(names, name) {
+				names = append(names, name)
 			}
 		}
 	}
-	slices.Sort(s.unmapped)
-	s.unmapped = slices.Compact(s.unmapped)
-	im.securities[declared] = s
-	return s
-}
-
-// noteSecurity notes the security schemes without a context key. Only the deployment knows which key carries a token.
-func (im *importer) noteSecurity(note func(*node, string, ...any), owner *node) {
-	if names := im.securityOf(owner).unmapped; len(names) > 0 {
-		note(owner.get("security"), "security (%s) is left out; map it to a context key with --context %s=KEY",
-			strings.Join(names[:min(len(names), maxSchemesNamed)], ", "), names[0])
+	if slices.Sort(names); len(names) > 0 {
+		note(keyOf(owner, "security"), "security (%s) is left out; map it to a context key with --security-key %s=KEY", strings.Join(names, ", "), names[0])
 	}
 }
 
-// maxSchemesNamed limits the number of security schemes that a note names.
-const maxSchemesNamed = 10
-
 // noteUnknownSchemes notes the schemes of Options.Context that no imported operation requires.
 func (im *importer) noteUnknownSchemes() {
-	declared := im.follow(im.root.get("components").get("securitySchemes")).names()
+	var declared []string
+	for _, f := range im.fields(get(get(im.root, "components"), "securitySchemes")) {
+		declared = append(declared, f.Key.Text)
+	}
 	for _, scheme := range im.schemes {
 		if im.asked[scheme] {
 			continue
@@ -91,23 +87,29 @@ func (im *importer) noteUnknownSchemes() {
 
 // findCredentials finds the query parameters in which security schemes send a key.
 func (im *importer) findCredentials() {
-	schemes := im.follow(im.root.get("components").get("securitySchemes"))
-	for _, name := range schemes.names() {
-		if s := im.follow(schemes.get(name)); strings.EqualFold(s.get("in").string(), "query") {
-			im.credentials[s.get("name").string()] = true
+	for _, f := range im.fields(get(get(im.root, "components"), "securitySchemes")) {
+		if s := im.follow(f.Value); strings.EqualFold(str(get(s, "in")), "query") {
+			im.credentials[str(get(s, "name"))] = true
 		}
 	}
 }
 
-// These expressions recognize parameters that carry a credential by name, whatever the document says about security.
-// They apply to the letters and digits of the name, in lower case. A key or token may also be something else, such as a
-// pagination cursor, so for these the description decides.
+// These expressions recognize parameters that carry a credential, whatever the document says about security. Those for
+// names apply to the letters and digits of a name, in lower case. When in doubt, a parameter is left out: a missing
+// control is an inconvenience, a secret that editors see and save is a leak.
 var (
-	credentialName = regexp.MustCompile(`^(x?(access|auth|api|app|bearer|client|id|jwt|oauth2?|private|refresh|security|session|user)?(secret|password|passwd|jwt)|` +
-		`x?(access|auth|api|bearer|csrf|id|jwt|oauth2?|refresh|security|session|user)token|x?(access|api|license|private|secret|subscription)key|` +
-		`auth|authorization|bearer|credentials?|signature|sig|sessionid|jsessionid|phpsessid)$`)
-	credentialText = regexp.MustCompile(`(?i)\b(api[ -]?key|(access|auth|oauth|bearer|security|session|user)[ -]token|authenticat\w+|authori[sz]\w+|credentials?)\b`)
-	pagingText     = regexp.MustCompile(`(?i)\b(page|pages|paging|pagination|next|previous|cursor|continu\w+|results?)\b`)
+	credentialName = regexp.MustCompile(`(secret|passw(or)?d|passphrase|jwt|signature|credentials?|authorization|sessionid|sessid|hmac|bearer|pwd)$|^oauth|^(auth|sig|sid)$|` +
+		`(access|account|api|app|application|auth|client|consumer|developer|dev|licen[cs]e|partner|private|secret|security|service|session|shared|sign(ing|ed)?|subscription|user)keys?$`)
+	tokenName      = regexp.MustCompile(`tokens?$`)
+	credentialText = regexp.MustCompile(`(?i)\b(api|app|application|access|account|auth\w*|bearer|client|consumer|developer|licen[cs]e|oauth|partner|private|secret|security|session|subscription|user|your)[ -]?(key|token)\b|` +
+		`\b(authenticat|authori[sz]|credential)\w*|\b(secret|password|signature)\b`)
+
+	// credentialStart is what the description of a credential begins with: "Your API key", "The access token".
+	credentialStart = regexp.MustCompile(`(?i)^\W*((the|a|an|your|my|valid|unique|required|optional)\W+)*(api|app|application|access|auth\w*|bearer|client|consumer|developer|licen[cs]e|oauth|private|secret|session|subscription)[ -]?(key|token|secret)\b`)
+
+	pagingName = regexp.MustCompile(`page|paging|pagination|next|prev|cursor|continu|skip|offset|resume|sync|start`)
+	pagingText = regexp.MustCompile(`(?i)\b(pages?|paging|pagination|next|previous|cursor|continu\w+|results?)\b`)
+	keyOfThing = regexp.MustCompile(`(?i)\bkeys? (of|for|by|in|under|to (sort|order|group|filter))\b`)
 )
 
 // isCredential reports whether a query parameter carries a credential, which editors must neither see nor set.
@@ -115,13 +117,18 @@ func (im *importer) isCredential(p parameter, s *shape) bool {
 	if im.credentials[p.name] || s.format == "password" {
 		return true
 	}
-	description := p.node.get("description").string()
-	switch letters := strings.ToLower(separators.ReplaceAllString(p.name, "")); letters {
-	case "key":
-		return credentialText.MatchString(description)
-	case "token":
-		return credentialText.MatchString(description) || !pagingText.MatchString(description)
-	default:
-		return credentialName.MatchString(letters)
+	if s.kind() == signpost.KindBoolean {
+		return false
 	}
+	description := str(get(p.node, "description"))
+	letters := strings.ToLower(separators.ReplaceAllString(p.name, ""))
+	switch {
+	case credentialName.MatchString(letters) || credentialStart.MatchString(description):
+		return true
+	case letters == "key":
+		return credentialText.MatchString(description) || !keyOfThing.MatchString(description)
+	case tokenName.MatchString(letters):
+		return credentialText.MatchString(description) || !pagingName.MatchString(letters) && !pagingText.MatchString(description)
+	}
+	return false
 }

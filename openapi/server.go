@@ -7,8 +7,10 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"signpost"
+	"signpost/internal/tree"
 )
 
 var (
@@ -24,7 +26,7 @@ func (im *importer) url(op *operation) (string, error) {
 		return "", err
 	}
 	if !strings.HasPrefix(op.path, "/") {
-		op.note(op.node, "the path does not start with a slash; using %q", "/"+op.path)
+		op.note(op.key, "the path does not start with a slash; using %q", "/"+op.path)
 	}
 	segments := strings.Split(strings.TrimPrefix(op.path, "/"), "/")
 	for i, s := range segments {
@@ -39,23 +41,36 @@ func (im *importer) url(op *operation) (string, error) {
 			segments[i] = parameterInPath.ReplaceAllString(s, "{{$1$2}}")
 		}
 	}
-	return base + "/" + strings.Join(segments, "/"), nil
+	return base + "/" + escapePath(strings.Join(segments, "/")), nil
+}
+
+// escapePath percent-encodes letters that clients encode anyway.
+func escapePath(path string) string {
+	var out strings.Builder
+	for _, c := range []byte(path) {
+		if c >= utf8.RuneSelf {
+			fmt.Fprintf(&out, "%%%02X", c)
+		} else {
+			out.WriteByte(c)
+		}
+	}
+	return out.String()
 }
 
 // server is a server of the document, with the defaults of its variables filled in.
 type server struct {
-	node              *node
+	node              *tree.Node
 	scheme, authority string // without an authority, the URL is relative to the document
 	path              string // without a trailing slash
 }
 
-func newServer(n *node) server {
-	raw := serverVariable.ReplaceAllStringFunc(n.get("url").string(), func(braces string) string {
-		d := n.get("variables").get(strings.Trim(braces, "{}")).get("default")
-		if !d.isScalar() {
+func newServer(n *tree.Node) server {
+	raw := serverVariable.ReplaceAllStringFunc(str(get(n, "url")), func(braces string) string {
+		d := get(get(get(n, "variables"), strings.Trim(braces, "{}")), "default")
+		if !isScalar(d) {
 			return braces
 		}
-		return d.string()
+		return str(d)
 	})
 	if strings.HasPrefix(raw, "//") {
 		raw = "https:" + raw
@@ -86,9 +101,9 @@ func (s server) origin() string {
 }
 
 // serversOf returns the servers of an operation, and where they are declared: the innermost ones win.
-func (im *importer) serversOf(op *operation) (owner *node, servers []*node) {
-	for _, owner = range []*node{op.node, op.item, im.root} {
-		if servers := im.list(owner.get("servers")); len(servers) > 0 {
+func (im *importer) serversOf(op *operation) (owner *tree.Node, servers []*tree.Node) {
+	for _, owner = range []*tree.Node{op.node, op.item, im.root} {
+		if servers := im.list(get(owner, "servers")); len(servers) > 0 {
 			return owner, servers
 		}
 	}
@@ -101,13 +116,13 @@ func (im *importer) findOwnHost() {
 	if im.opts.ThirdParty {
 		return
 	}
-	for _, n := range im.list(im.root.get("servers")) {
+	for _, n := range im.list(get(im.root, "servers")) {
 		if s := newServer(n); s.authority != "" {
 			im.setOwnHost(s)
 			return
 		}
 	}
-	if im.root.get("servers") != nil {
+	if get(im.root, "servers") != nil {
 		return
 	}
 	var own server
@@ -149,7 +164,7 @@ func (im *importer) base(op *operation) (string, error) {
 	case own:
 		s.scheme, s.authority = "https", ""
 	case s.authority == "":
-		return "", fmt.Errorf("its server %q is not an absolute URL, which --third-party needs", cmp.Or(s.node.get("url").string(), "/"))
+		return "", fmt.Errorf("its server %q is not an absolute URL, which --third-party needs", cmp.Or(str(get(s.node, "url")), "/"))
 	case s.authority != s.hostport():
 		return "", errors.New("its server has user info before its host")
 	case !im.opts.ThirdParty:
@@ -161,23 +176,17 @@ func (im *importer) base(op *operation) (string, error) {
 	return s.scheme + "://" + cmp.Or(s.authority, signpost.HostPlaceholder) + s.path, nil
 }
 
-// maxServersNamed limits the number of unused servers that a note names.
-const maxServersNamed = 3
-
 // noteServers notes the servers that are not used.
-func (im *importer) noteServers(note func(*node, string, ...any), servers []*node) {
+func (im *importer) noteServers(note func(*tree.Node, string, ...any), servers []*tree.Node) {
 	var unused []string
-	for i, n := range servers {
-		im.work++
+	for _, n := range servers[:min(len(servers), maxNamed)] {
 		s, first := newServer(n), newServer(servers[0])
-		if s.origin() == first.origin() && s.path == first.path { // may be equal after variables are filled in
-			continue
+		if s.origin() != first.origin() || s.path != first.path { // may be equal after variables are filled in
+			unused = append(unused, cmp.Or(s.origin()+s.path, "/"))
 		}
-		if len(unused) == maxServersNamed {
-			unused = append(unused, fmt.Sprintf("%d more", len(servers)-i))
-			break
-		}
-		unused = append(unused, cmp.Or(s.origin()+s.path, "/"))
+	}
+	if more := len(servers) - maxNamed; more > 0 {
+		unused = append(unused, fmt.Sprintf("%d more", more))
 	}
 	if len(unused) > 0 {
 		note(servers[0], "using the first server, not %s", strings.Join(unused, ", "))

@@ -3,6 +3,8 @@ package openapi
 import (
 	"strings"
 	"testing"
+
+	"signpost/internal/tree"
 )
 
 func TestHumanise(t *testing.T) {
@@ -33,62 +35,47 @@ func TestHumanise(t *testing.T) {
 	}
 }
 
-func TestHeadline(t *testing.T) {
+func TestSentence(t *testing.T) {
 	for description, want := range map[string]string{
-		"Page size":                                       "Page size",
-		"Page size. At most 100.":                         "Page size",
-		"Page size, e.g. 20.":                             "Page size, e.g. 20",
-		"Sort order:\n\n* newest\n* title":                "Sort order",
-		"Time\n  of the `schedule`":                       "Time of the schedule",
-		"The [IANA](https://example.com/zones) time zone": "The IANA time zone",
-		"**Quality**":                                     "Quality",
-		"Ready? Say so":                                   "Ready",
-		" . ":                                             "",
-		strings.Repeat("word ", 12) + "end":               "", // half a sentence is not a name
-		strings.Repeat("é", 60):                           strings.Repeat("é", 60),
-		strings.Repeat("é", 61):                           "",
-		"Short. Long " + strings.Repeat("word ", 1000):    "Short",
-		"Optional":                                        "",
-		"Optional.":                                       "",
-		"(Required)":                                      "",
-		"Optional. Page size.":                            "Page size",
-		"OPTIONAL: page size":                             "Page size",
-		"Optional - page size":                            "Page size",
-		"[optional] page size":                            "Page size",
-		"Required. Deprecated. Page size":                 "Page size",
-		"Optional parameter. Page size":                   "Page size",
-		"**Optional.** Page size":                         "Page size",
-		"Optional page size":                              "Optional page size",
-		"Required if limit is set":                        "Required if limit is set",
-		"Page size (optional).":                           "Page size",
-		"Output only. ID":                                 "ID",
-		"Genre, e.g. Drama. Any will do.":                 "Genre, e.g. Drama",
-		"Version no. 5 or 6":                              "Version no. 5 or 6",
-		"Really? Yes":                                     "Really",
-		"*Emphasis* and _stress_ and __more__":            "Emphasis and stress and more",
-		"show_id and __typename and a*b*c":                "show_id and __typename and a*b*c",
-		"## Heading\nText":                                "Heading",
-		"> Quoted":                                        "Quoted",
-		"- newest\n- title":                               "newest",
-		"1. newest\n2. title":                             "newest",
-		"~~Old~~ New":                                     "Old New",
-		"![Logo](https://example.com/a.png) Show":         "Show",
-		"See [the docs][1]":                               "See the docs",
-		"See <https://example.com/x>":                     "See https://example.com/x",
-		"<p>One</p><p>Two</p>":                            "One",
-		"The <id> of the show":                            "The <id> of the show",
-		"Less &lt; more &amp; all":                        "Less < more & all",
-		"a \\* b":                                         "a * b",
-		"```json\n{}\n```\nText":                          "Text",
-		"<!-- hidden -->Text":                             "Text",
-		"a\x1b[31mb\u200bc":                               "a[31mbc",
+		"Page size":                                    "Page size",
+		"Page size. At most 100.":                      "Page size",
+		"Sort order:\n\n* newest\n* title":             "Sort order",
+		"Time\n  of the schedule":                      "Time of the schedule",
+		"**Quality** of the `stream`":                  "Quality of the stream",
+		"# Heading":                                    "", // markup is not a name
+		"<b>Time</b>":                                  "",
+		"The [zone](https://example.com)":              "",
+		"Genre, e.g. Drama. Any will do.":              "", // cut off in the middle
+		" . ":                                          "",
+		strings.Repeat("word ", 12) + "end":            "", // half a sentence is not a name
+		strings.Repeat("é", 60):                        strings.Repeat("é", 60),
+		strings.Repeat("é", 61):                        "",
+		"Short. Long " + strings.Repeat("word ", 1000): "Short",
+		"Optional":                                     "",
+		"REQUIRED. Page size":                          "",
+		"Optional page size":                           "Optional page size",
+		"a\x1b[31mb":                                   "",
+		"a\x1bb\u200bc":                                "abc",
 	} {
-		if got := headline(&node{kind: text, text: description}, maxHeadline); got != want {
-			t.Errorf("headline(%q) is %q, want %q", description, got, want)
+		if got := sentence(&tree.Node{Kind: tree.String, Text: description}); got != want {
+			t.Errorf("sentence(%q) is %q, want %q", description, got, want)
 		}
 	}
-	if got := headline(&node{kind: list}, maxHeadline); got != "" {
-		t.Errorf("the headline of a list is %q", got)
+	if got := sentence(&tree.Node{Kind: tree.List}); got != "" {
+		t.Errorf("the sentence of a list is %q", got)
+	}
+}
+
+func TestTitle(t *testing.T) {
+	for summary, want := range map[string]string{
+		"Lists the shows.":       "Lists the shows",
+		"Media\nof an entry":     "Media of an entry",
+		strings.Repeat("é", 120): strings.Repeat("é", 120),
+		strings.Repeat("é", 121): "",
+	} {
+		if got := title(&tree.Node{Kind: tree.String, Text: summary}); got != want {
+			t.Errorf("title(%q) is %q, want %q", summary, got, want)
+		}
 	}
 }
 
@@ -102,7 +89,11 @@ func TestSuccessCode(t *testing.T) {
 		"400 500":         "default",
 		"":                "default",
 	} {
-		if got := successCode(strings.Fields(codes)); got != want {
+		var responses []tree.Field
+		for _, code := range strings.Fields(codes) {
+			responses = append(responses, tree.Field{Key: &tree.Node{Text: code}})
+		}
+		if got := successCode(responses); got != want {
 			t.Errorf("successCode(%q) is %q, want %q", codes, got, want)
 		}
 	}

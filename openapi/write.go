@@ -9,17 +9,19 @@ import (
 	"strings"
 )
 
-// maxKey is the maximum length of an endpoint URL: YAML allows at most 1024 characters before a colon.
-const maxKey = 1000
+const (
+	// maxKey is the maximum length of an endpoint URL: YAML allows at most 1024 characters before a colon.
+	maxKey = 1000
 
-// maxSharedName is the maximum length of the name of a shared modifier, which precedes a colon as well.
-const maxSharedName = 100
+	// maxSharedName is the maximum length of the name of a shared modifier, which precedes a colon as well.
+	maxSharedName = 100
+)
 
 // write returns the definition as YAML. Comments are next to what they are about; those about several endpoints come
 // first, and those about what was left out altogether come last.
-func (im *importer) write(versions []string, notes []Note) ([]byte, error) {
+func (im *importer) write(versions []string, used []*operation, notes []Note) []byte {
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "# Imported from %s by signpost import.\n", oneLine(path.Base(im.root.file.path)))
+	fmt.Fprintf(&out, "# Imported from %s by signpost import.\n", oneLine(path.Base(im.owners[im.root.Document()].path)))
 	for _, n := range im.notes {
 		fmt.Fprintf(&out, "# %s\n", n.Message)
 	}
@@ -35,31 +37,27 @@ func (im *importer) write(versions []string, notes []Note) ([]byte, error) {
 			own[n.Operation] = append(own[n.Operation], n)
 		}
 	}
-	if title := im.root.get("info").get("title").string(); title != "" {
+	if title := str(get(get(im.root, "info"), "title")); title != "" {
 		fmt.Fprintf(&out, "\nservice: %s\n", scalar(title))
 	}
-	shared, order := im.sharedModifiers()
+	shared, order := sharedModifiers(used)
 	if len(order) > 0 {
 		out.WriteString("\nmodifiers:\n")
 	}
 	for _, m := range order {
 		fmt.Fprintf(&out, "  %s: %s\n", scalar(m.id), m.yaml("      "))
 	}
-	byVersion := make(map[string][]*operation)
-	for _, op := range im.operations {
-		if op.url != "" {
-			byVersion[op.version] = append(byVersion[op.version], op)
-		}
-	}
 	out.WriteString("\nversions:\n")
 	for _, version := range versions {
 		fmt.Fprintf(&out, "  %s:\n    endpoints:\n", version)
-		for _, op := range byVersion[version] {
-			if op.write(&out, own[op.label], shared); out.Len() > MaxSize {
-				return nil, fmt.Errorf("the definition would be larger than %d MiB", MaxSize>>20)
+		empty := true
+		for _, op := range used {
+			if op.version == version {
+				op.write(&out, own[op.label], shared)
+				empty = false
 			}
 		}
-		if len(byVersion[version]) == 0 {
+		if empty {
 			out.WriteString("      {}\n")
 		}
 	}
@@ -69,7 +67,7 @@ func (im *importer) write(versions []string, notes []Note) ([]byte, error) {
 		}
 		fmt.Fprintf(&out, "# %s: %s\n", n.subject(), strings.TrimPrefix(n.Message, leftOutPrefix))
 	}
-	return out.Bytes(), nil
+	return out.Bytes()
 }
 
 func (op *operation) write(out *bytes.Buffer, notes []Note, shared map[modifier]bool) {
@@ -77,7 +75,7 @@ func (op *operation) write(out *bytes.Buffer, notes []Note, shared map[modifier]
 	for _, n := range notes {
 		fmt.Fprintf(out, "        # %s\n", n.Message)
 	}
-	fmt.Fprintf(out, "        name: %s\n        method: %s\n        mime_type: %s\n", scalar(op.names[op.name]), op.method, scalar(op.mimeType))
+	fmt.Fprintf(out, "        name: %s\n        method: %s\n        mime_type: %s\n", scalar(op.name), op.method, scalar(op.mimeType))
 	if len(op.context) == 0 {
 		out.WriteString("        context_obj: []\n")
 	} else {
@@ -86,8 +84,8 @@ func (op *operation) write(out *bytes.Buffer, notes []Note, shared map[modifier]
 	for _, c := range op.context {
 		fmt.Fprintf(out, "          - {key: %s, type: %s, required: %t}\n", scalar(c.Key), c.Type, c.Required)
 	}
-	if len(op.allow) > 0 {
-		fmt.Fprintf(out, "        allow: {%s}\n", strings.Join(op.allow, ", "))
+	if op.allow != "" {
+		fmt.Fprintf(out, "        allow: {%s}\n", op.allow)
 	}
 	if len(op.modifiers) > 0 {
 		out.WriteString("        modifiers:\n")
@@ -103,13 +101,10 @@ func (op *operation) write(out *bytes.Buffer, notes []Note, shared map[modifier]
 
 // sharedModifiers returns the modifiers that several endpoints have in common: as a set, and in order. The id is the
 // name of a shared modifier; if two have the same id, the first one is shared.
-func (im *importer) sharedModifiers() (shared map[modifier]bool, order []modifier) {
+func sharedModifiers(used []*operation) (shared map[modifier]bool, order []modifier) {
 	shared = make(map[modifier]bool)
 	seen, named := make(map[modifier]bool), make(map[string]bool)
-	for _, op := range im.operations {
-		if op.url == "" {
-			continue
-		}
+	for _, op := range used {
 		for _, m := range op.modifiers {
 			if seen[m] && !named[m.id] && len(m.id) <= maxSharedName {
 				shared[m], named[m.id] = true, true
@@ -121,13 +116,8 @@ func (im *importer) sharedModifiers() (shared map[modifier]bool, order []modifie
 	return shared, order
 }
 
-// yaml returns the modifier in flow style, with each option on a line of its own.
-func (m modifier) yaml(indent string) string {
-	if m.options == nil {
-		return "{" + m.text + "}"
-	}
-	return "{" + m.text + ", options: [\n" + indent + strings.ReplaceAll(m.options.text, "\n", "\n"+indent) + "]}"
-}
+// yaml returns the modifier with its options indented.
+func (m modifier) yaml(indent string) string { return strings.ReplaceAll(m.text, "\n", "\n"+indent) }
 
 var (
 	plainText = regexp.MustCompile(`^[A-Za-z][\w./+-]*( [\w./+-]+)*$`)

@@ -45,7 +45,7 @@ type File struct {
 // Parse reads a YAML list of {change, reason, until}. It is strict: a misspelt field could turn acceptance for a month
 // into acceptance forever. All problems become findings.
 func Parse(name string, text []byte) *File {
-	f := &File{Name: name, doc: tree.Parse(text, tree.Options{})}
+	f := &File{Name: name, doc: tree.Parse(text, tree.Options{ExpandAliases: true})}
 	f.read()
 	slices.SortStableFunc(f.Findings, func(a, b signpost.Finding) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
 	return f

@@ -46,12 +46,14 @@ func TestDocsLimits(t *testing.T) {
 		{"contextkeys/request.go", "MaxBody", size, "contextkeys.md", "the body is longer than %s |"},
 		{"internal/tree/tree.go", "MaxSize", size, "definition.md", "| file size | %s |"},
 		{"definition/parse.go", "maxDepth", number, "definition.md", "| nesting | %s levels |"},
+		{"internal/tree/tree.go", "freeNodes", number, "definition.md", "| values, with aliases expanded | %s, plus one"},
+		{"internal/tree/tree.go", "bytesPerNode", number, "definition.md", "plus one for every %s bytes of the file |\n| YAML separators"},
+		{"internal/tree/yaml.go", "freeSeparators", number, "definition.md", "dashes and brackets) | %s, plus one"},
+		{"internal/tree/yaml.go", "bytesPerSeparator", number, "definition.md", "plus one for every %s bytes of the file |\n| what shared"},
 		{"definition/decode_endpoint.go", "freeShared", size, "definition.md", "add to the manifests | %s, plus"},
 		{"definition/decode_endpoint.go", "sharedPerByte", number, "definition.md", "plus %s bytes for every byte of the file"},
-		{"internal/tree/tree.go", "MaxSize", size, "import.md", "can be up to %s large"},
-		{"openapi/openapi.go", "maxWork", number, "import.md", "up to %s parameters and values"},
-		{"openapi/schema.go", "maxValues", number, "import.md", "one parameter up to %s values"},
-		{"openapi/schema.go", "maxNesting", number, "import.md", "nested up to %s levels"},
+		{"internal/tree/tree.go", "MaxSize", size, "import.md", "can be up to %s\nlarge"},
+		{"openapi/schema.go", "maxValues", number, "import.md", "one parameter can have up to %s values"},
 	} {
 		page, err := os.ReadFile(filepath.Join(repo, "docs", test.page))
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signpost/internal/readfile"
 	"signpost/internal/routes"
 	"signpost/internal/source"
 	"signpost/openapi"
@@ -18,7 +19,7 @@ import (
 func (c *CLI) importCommand() *cobra.Command {
 	var opts openapi.Options
 	var rootDir string
-	context := pairs{form: "scheme=key"}
+	keys := pairs{form: "scheme=key"}
 	cmd := &cobra.Command{
 		Use:   "import OPENAPI",
 		Short: "Create a definition from an OpenAPI 3.0 or 3.1 document",
@@ -31,7 +32,7 @@ other files are resolved within the directory of the document, or within --root.
 to import from a URL, pipe the document to signpost import -. The exit status is 3 if there is no endpoint to import.`,
 		Example: `  signpost import api.yaml > feeds.yaml
   signpost import api.yaml --tag catalogue --path '/shows*' --post
-  signpost import api.yaml --context bearerAuth=plugin-login-flow.access_token
+  signpost import api.yaml --security-key bearerAuth=plugin-login-flow.access_token
   signpost import partner.json --third-party --api-version v2
   curl -fsSL https://example.com/openapi.json | signpost import -`,
 		Args: usageArgs(cobra.ExactArgs(1)),
@@ -40,7 +41,7 @@ to import from a URL, pipe the document to signpost import -. The exit status is
 				return usageErrorf("--api-version: %q is not a version, such as v1", opts.Version)
 			}
 			var err error
-			if opts.Context, err = context.parse("--context"); err != nil {
+			if opts.Context, err = keys.parse("--security-key"); err != nil {
 				return err
 			}
 			if err := opts.Validate(); err != nil {
@@ -56,7 +57,7 @@ to import from a URL, pipe the document to signpost import -. The exit status is
 	flags.BoolVar(&opts.Deprecated, "deprecated", false, "also import deprecated operations and parameters")
 	flags.BoolVar(&opts.ThirdParty, "third-party", false, "keep the URLs of the servers instead of using {{host}}")
 	flags.StringVar(&opts.Version, "api-version", "", "API version of all endpoints (default: the version in their URLs, else v1)")
-	flags.Var(&context, "context", "map a security scheme to a context key, on the operations that use the scheme (repeatable)")
+	flags.Var(&keys, "security-key", "map a security scheme to a context key, on the operations that use the scheme (repeatable)")
 	flags.StringVar(&opts.MIMEType, "mime-type", "", "content type of endpoints whose responses declare none (default: application/json)")
 	flags.StringVar(&rootDir, "root", "", "directory within which references are resolved (default: the directory of the document)")
 	return cmd
@@ -67,14 +68,9 @@ func (c *CLI) importOpenAPI(path, rootDir string, opts openapi.Options) error {
 	if source.IsAddress(path) {
 		return usageErrorf("import %q: nothing is fetched; pipe the document in: curl -fsSL %s | signpost import -", source.Shown(path), source.Shown(path))
 	}
-	in, name := c.Stdin, "<stdin>"
-	if path != source.Stdin {
-		f, err := os.Open(path)
-		if err != nil {
-			return importError(path, err)
-		}
-		defer f.Close()
-		in, name = f, path
+	text, name, err := c.readOpenAPI(path)
+	if err != nil {
+		return importError(path, err)
 	}
 	if rootDir != "" || path != source.Stdin {
 		root, within, err := openImportRoot(path, rootDir)
@@ -83,10 +79,6 @@ func (c *CLI) importOpenAPI(path, rootDir string, opts openapi.Options) error {
 		}
 		defer root.Close()
 		opts.Files, opts.Path = root.FS(), within
-	}
-	text, err := io.ReadAll(io.LimitReader(in, openapi.MaxSize+1)) // one more than allowed, so that Import reports the limit
-	if err != nil {
-		return importError(path, err)
 	}
 	result, err := openapi.Import(name, text, opts)
 	if err != nil {
@@ -105,6 +97,19 @@ func (c *CLI) importOpenAPI(path, rootDir string, opts openapi.Options) error {
 		plural(result.Endpoints, "endpoint"), plural(result.Operations, "operation"), plural(len(result.Notes), "note"))
 	_, err = c.Stdout.Write(result.Definition)
 	return err
+}
+
+// readOpenAPI returns the text of a document and its name in notes.
+func (c *CLI) readOpenAPI(path string) (text []byte, name string, err error) {
+	if path == source.Stdin {
+		text, err = io.ReadAll(io.LimitReader(c.Stdin, openapi.MaxSize+1)) // one more than allowed, so that Import reports the limit
+		return text, "<stdin>", err
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, "", errors.New("is a directory")
+	}
+	text, err = readfile.Limit(path, openapi.MaxSize)
+	return text, path, err
 }
 
 // openImportRoot opens the directory within which references are resolved, and returns the path of the document in it.

@@ -393,9 +393,6 @@ func TestWorkIsLinear(t *testing.T) {
 			check(t, func(n int) string { return edits(t, build(n), 1) }, "lsp", "<"+file)
 		})
 	}
-	for name, build := range hostileDocuments {
-		t.Run("import "+name, func(t *testing.T) { check(t, build, "import", file) })
-	}
 }
 
 // FuzzLintWork counts the steps of lint on definitions that repeat a line over and over.
