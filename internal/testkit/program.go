@@ -46,9 +46,8 @@ func Program(t testing.TB, name string) string {
 	}
 	build, _ := built.LoadOrStore(name, sync.OnceValues(func() (string, error) {
 		path := filepath.Join(Root(), "bin", "test", filepath.Base(os.Args[0]), name)
-		cmd := exec.Command("go", "build", "-trimpath", "-o", path, program.path)
+		cmd := exec.Command("go", "build", "-o", path, program.path)
 		cmd.Dir = filepath.Join(Root(), program.module)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("build %s: %w\n%s", name, err, out)
 		}
