@@ -41,9 +41,8 @@ func cloneEndpoints(endpoints []Endpoint) []Endpoint {
 	return out
 }
 
-func (e Endpoint) clone() Endpoint { return cloneEndpoints([]Endpoint{e})[0] }
-
-func (m Modifier) clone() Modifier { return Endpoint{Modifiers: []Modifier{m}}.clone().Modifiers[0] }
+// Clone returns a copy that shares nothing with the endpoint.
+func (e Endpoint) Clone() Endpoint { return cloneEndpoints([]Endpoint{e})[0] }
 
 // cloner holds the room for copies of lists.
 type cloner struct {

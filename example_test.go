@@ -161,3 +161,28 @@ func show(value any) {
 		fmt.Println(err)
 	}
 }
+
+func ExampleManifest_Validate() {
+	m := signpost.NewManifest(signpost.Endpoint{
+		URL: "https://{{host}}/series/{series_id}", Name: "Series", Method: "GET", MIMEType: signpost.MIMEJSON,
+	})
+	for _, f := range m.Validate() {
+		fmt.Println(f.Rule + ": " + f.Message)
+		fmt.Println("  hint: " + f.Hint)
+	}
+	// Output:
+	// url: URL "https://{{host}}/series/{series_id}" has a stray "{"
+	//   hint: write {{series_id}}
+	// method: method "GET" is not "get" or "post"
+	//   hint: write it in lower case: get
+}
+
+func ExampleURL_Bind() {
+	u, err := signpost.ParseURL("https://feeds.example.com/series/{{series_id}}/episodes")
+	if err != nil {
+		panic(err)
+	}
+	bound, err := u.Bind(map[string]string{"series_id": "the wire"})
+	fmt.Println(bound, err)
+	// Output: https://feeds.example.com/series/the%20wire/episodes <nil>
+}

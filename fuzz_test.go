@@ -127,7 +127,7 @@ func FuzzValidManifestIsServed(f *testing.F) {
 		if len(m.Validate()) > 0 {
 			return
 		}
-		m.Warnings() // must handle every valid manifest
+		m.OwnWarnings(signpost.Deployment{}) // must handle every valid manifest
 		template, err := signpost.Compile(m, signpost.GeoRestriction())
 		if err != nil {
 			if !strings.Contains(err.Error(), signpost.RuleContextDuplicate) { // the feature's key is already used as an alias

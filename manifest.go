@@ -3,7 +3,8 @@
 //
 // Build a [Manifest] from endpoints and modifiers, [Compile] it once with the features that are enabled in the
 // deployment, and [Template.Render] it for the host of each request. Package signpost/server does the last step over
-// HTTP; package signpost/definition reads manifests from files.
+// HTTP; package signpost/definition reads manifests from files. Package signpost/match tells which endpoint answers for
+// a feed, and package signpost/diff what a change means to studios that registered the state before.
 package signpost
 
 import (

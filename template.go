@@ -149,7 +149,7 @@ func (t *Template) Endpoint(url string) (Endpoint, error) {
 	urls := make([]string, len(t.endpoints))
 	for i, e := range t.endpoints {
 		if e.URL == url {
-			return e.clone(), nil
+			return e.Clone(), nil
 		}
 		urls[i] = e.URL
 	}
@@ -243,7 +243,7 @@ func (m Manifest) resolve(host string) Manifest {
 	var out Manifest
 	place := make(map[string]int, len(m.Endpoints))
 	for _, e := range m.Endpoints {
-		e = e.clone()
+		e = e.Clone()
 		e.URL = strings.ReplaceAll(e.URL, HostPlaceholder, host)
 		if i, ok := place[e.URL]; ok {
 			out.Endpoints[i] = e

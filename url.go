@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"signpost/internal/hostname"
+	"signpost/host"
 )
 
 // HostPlaceholder is replaced with the hostname of the manifest request.
@@ -52,13 +52,13 @@ func (u URL) Scheme() string { return strings.ToLower(u.scheme) }
 
 // Hostname returns the host as written, without the port. IPv6 addresses keep their brackets.
 func (u URL) Hostname() string {
-	host, _ := hostname.CutPort(u.authority)
-	return host
+	name, _ := host.CutPort(u.authority)
+	return name
 }
 
 // Port returns the port, or "" if there is none.
 func (u URL) Port() string {
-	_, port := hostname.CutPort(u.authority)
+	_, port := host.CutPort(u.authority)
 	return strings.TrimPrefix(port, ":")
 }
 
@@ -102,16 +102,15 @@ func (u URL) Resolve(host string) URL {
 	return u.withAuthority(strings.ReplaceAll(u.authority, HostPlaceholder, host))
 }
 
-// fits reports whether the URL is valid for host. Its {{host}} is only a part of a host.
-func (u URL) fits(host string) bool {
-	_, isIP := hostname.Addr(hostname.TrimDot(host))
-	return !isIP && checkHost(u.Resolve(host).Hostname()) == nil
+// fits reports whether the URL is valid for a host. Its {{host}} is only a part of a host.
+func (u URL) fits(name string) bool {
+	return !host.IsIP(name) && checkHost(u.Resolve(name).Hostname()) == nil
 }
 
-// Unresolve replaces the hostname with {{host}} if it equals host. Otherwise it returns the URL unchanged.
-func (u URL) Unresolve(host string) URL {
-	name, port := hostname.CutPort(u.authority)
-	if !strings.EqualFold(name, host) {
+// Unresolve replaces the hostname with {{host}} if it equals served. Otherwise it returns the URL unchanged.
+func (u URL) Unresolve(served string) URL {
+	name, port := host.CutPort(u.authority)
+	if !strings.EqualFold(name, served) {
 		return u
 	}
 	return u.withAuthority(HostPlaceholder + port)

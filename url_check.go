@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"signpost/internal/hostname"
+	"signpost/host"
 )
 
 // urlError is a problem with a URL; hint says how to fix it.
@@ -51,8 +51,8 @@ func (u URL) check() *urlError {
 	if err != nil {
 		return err
 	}
-	host, port := hostname.CutPort(authority)
-	_, rawPort := hostname.CutPort(u.authority)
+	name, port := host.CutPort(authority)
+	_, rawPort := host.CutPort(u.authority)
 	switch {
 	case strings.ContainsFunc(raw, isSpace):
 		return badURL("write it percent-encoded, such as %20 for a space", "URL %q has white space in it", raw)
@@ -64,10 +64,10 @@ func (u URL) check() *urlError {
 	case len(placeholders(u.Hostname())) > 0:
 		return badURL("write {{host}}, or the hostname itself: nothing else is filled in there",
 			"URL %q has {{%s}} in its host", raw, placeholders(u.Hostname())[0])
-	case host == "":
+	case name == "":
 		return badURL("put {{host}} or a hostname after ://", "URL %q has no host", raw)
 	}
-	if err := checkHost(host); err != nil {
+	if err := checkHost(name); err != nil {
 		return badURL(err.Remedy, "URL %q: host %q %s", raw, u.Hostname(), err.Problem)
 	}
 	switch {
@@ -93,14 +93,11 @@ func (u URL) check() *urlError {
 // maxPlaceholders bounds the work of finding the endpoint for a feed. Real URLs have one or two.
 const maxPlaceholders = 16
 
-// checkHost applies the rules for hosts of requests to the host of a URL. In an international name, it only checks
-// which characters are used.
-func checkHost(host string) *hostname.Error {
-	host = hostname.TrimDot(host)
-	if !isASCII(host) {
-		return hostname.CheckInternational(host)
-	}
-	return hostname.Check(strings.ToLower(host))
+// checkHost applies the rules for hosts of requests to the host of a URL, which has no port.
+func checkHost(name string) *host.Error {
+	_, err := host.ParseName(name)
+	problem, _ := err.(*host.Error)
+	return problem
 }
 
 func isASCII(s string) bool {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"signpost/internal/hostname"
+	"signpost/host"
 )
 
 // RuleUnusualURL reports URLs in a form in which feeds are hardly ever written.
@@ -28,21 +28,25 @@ func (v *warner) unusual(u URL) {
 // unusual returns what is unusual about the form of a URL, and its usual form. Both are empty if nothing is; only the
 // latter is if the standard library cannot tell.
 func (u URL) unusual() (problem, fixed string) {
-	host, port := u.Hostname(), u.Port()
+	name, port := u.Hostname(), u.Port()
 	with := func(authority, rest string) string { return u.scheme + "://" + authority + rest }
-	_, colonPort := hostname.CutPort(u.authority)
+	_, colonPort := host.CutPort(u.authority)
 	number, _ := strconv.Atoi(port)
-	switch addr, isIP := hostname.Addr(strings.ToLower(host)); {
-	case !isASCII(withoutNames(host)):
-		return "has an international host: clients send it in Punycode, and feeds with that host do not match", ""
-	case strings.HasSuffix(host, "."):
-		return "has a dot after its host: feeds without it do not match", with(hostname.TrimDot(host)+colonPort, u.rest())
+	switch parsed, err := host.Parse(name); {
+	case !isASCII(name):
+		const problem = "has an international host: clients send it in Punycode, and feeds with that host do not match"
+		if err != nil { // {{host}} is part of it
+			return problem, ""
+		}
+		return problem, with(parsed+colonPort, u.rest())
+	case strings.HasSuffix(name, "."):
+		return "has a dot after its host: feeds without it do not match", with(strings.TrimSuffix(name, ".")+colonPort, u.rest())
 	case port != "" && strconv.Itoa(number) == defaultPorts[u.Scheme()]:
-		return fmt.Sprintf("has the default port of %s: clients leave it out, and feeds without it do not match", u.Scheme()), with(host, u.rest())
+		return fmt.Sprintf("has the default port of %s: clients leave it out, and feeds without it do not match", u.Scheme()), with(name, u.rest())
 	case port != "" && strconv.Itoa(number) != port:
-		return "has a port that begins with 0: feeds without the 0 do not match", with(host+":"+strconv.Itoa(number), u.rest())
-	case isIP && addr.Is6() && addr.String() != strings.Trim(strings.ToLower(host), "[]"):
-		return "has an IPv6 address that is not in its shortest form: feeds with that form do not match", with("["+addr.String()+"]"+colonPort, u.rest())
+		return "has a port that begins with 0: feeds without the 0 do not match", with(name+":"+strconv.Itoa(number), u.rest())
+	case strings.HasPrefix(name, "[") && parsed != strings.ToLower(name):
+		return "has an IPv6 address that is not in its shortest form: feeds with that form do not match", with(parsed+colonPort, u.rest())
 	case strings.HasPrefix(u.path, "//"):
 		return "has two slashes after its host: feeds with one do not match", with(u.authority, "/"+strings.TrimLeft(u.rest(), "/"))
 	case u.query == "?":

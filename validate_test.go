@@ -431,11 +431,11 @@ var urlTests = []struct{ url, message, hint string }{
 	{"https://*.example.com/a", `URL: host "*.example.com" contains '*'`, hintHost},
 	{"https://a,b/c", `URL: host "a,b" contains ','`, hintHost},
 	{"https://a%2fb/c", `URL: host "a%2fb" contains '%'`, hintHost},
-	{"https://2001:db8::1/a", `URL: host "2001:db8:" contains ':'`, hintHost},
+	{"https://2001:db8::1/a", `URL: host "2001:db8:" has too many colons`, "an IPv6 address goes in brackets, such as [::1]"},
 	{"https://[2001:db8::1/a", `URL: host "[2001:db8:" is not an IPv6 address in brackets`, hintIPv6},
 	{"https://[192.0.2.7]/a", `URL: host "[192.0.2.7]" is not an IPv6 address in brackets`, hintIPv6},
 	{"https://[{{host}}]/a", `URL: host "[{{host}}]" is not an IPv6 address in brackets`, hintIPv6},
-	{"https://{{host}}[::1]/a", `URL: host "{{host}}[::1]" contains '['`, hintHost},
+	{"https://{{host}}[::1]/a", `URL: host "{{host}}[::1]" has too many colons`, "an IPv6 address goes in brackets, such as [::1]"},
 	{"https://[2001:db8::1]./a", `URL: host "[2001:db8::1]." is not an IPv6 address in brackets`, hintIPv6},
 
 	// The rules for the hosts of requests apply to URLs as well.
@@ -447,7 +447,7 @@ var urlTests = []struct{ url, message, hint string }{
 	{"https://-/a", `URL: host "-" has a hyphen at the beginning or end of "-"`, "put a letter or a digit there"},
 	{"https://a-.example/a", `URL: host "a-.example" has a hyphen at the beginning or end of "a-"`, "put a letter or a digit there"},
 	{"https://" + strings.Repeat("a", 70) + ".example/a", `URL: host "` + strings.Repeat("a", 70) + `.example" has a part of 70 characters`, hintLabel},
-	{"https://" + strings.Repeat("ä", 70) + ".example/a", `URL: host "` + strings.Repeat("ä", 70) + `.example" has a part of 70 characters`, hintLabel},
+	{"https://" + strings.Repeat("ä", 70) + ".example/a", `URL: host "` + strings.Repeat("ä", 70) + `.example" has a part of 76 characters`, hintLabel},
 	{"https://" + strings.Repeat("a.", 127) + "a/b", `URL: host "` + strings.Repeat("a.", 127) + `a" has 255 characters`, "at most 253 are allowed"},
 	{"https://bücher..example/a", `URL: host "bücher..example" has nothing between two dots`, hintLabel},
 	{"https://bü*cher.example/a", `URL: host "bü*cher.example" contains '*'`, hintHost},

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"signpost/internal/hostname"
+	"signpost/host"
 )
 
 // Warning rules: the manifest is served, but probably not as intended. Overlaps has the rules about endpoints that take
@@ -38,21 +38,8 @@ type Deployment struct {
 	Host string
 }
 
-// Warnings returns what is probably unintended in a manifest with the given features: its [Manifest.OwnWarnings] and
-// its [Overlaps], in the order of the endpoints.
-func (m Manifest) Warnings(features ...Feature) []Finding {
-	findings := m.OwnWarnings(Deployment{Features: features})
-	findings = append(findings, Overlaps([]Version{{Manifest: m.WithFeatures(features...)}}, nil, nil)[0]...)
-	order := make(map[string]int, len(m.Endpoints))
-	for i, e := range m.Endpoints {
-		order[e.URL] = i
-	}
-	slices.SortStableFunc(findings, func(a, b Finding) int { return order[a.Path.Endpoint()] - order[b.Path.Endpoint()] })
-	return findings
-}
-
 // OwnWarnings returns what is probably unintended in the manifest on its own, in the order of the endpoints. Overlap
-// depends on everything registered together: see [Overlaps]. Consequences of a URL that [Manifest.Validate] rejects are
+// depends on everything registered together: see package signpost/match. Consequences of a URL that [Manifest.Validate] rejects are
 // not reported.
 func (m Manifest) OwnWarnings(d Deployment) []Finding {
 	v := warner{validator: validator{severity: SeverityWarning, endpoints: m.Endpoints}, deployment: d, everywhere: m.everywhere(d)}
@@ -120,7 +107,7 @@ func (v *warner) url(u URL, e Endpoint) {
 	case u.Scheme() == "http":
 		v.add(RulePlainHTTP, "use https", nil, "%q is plain http", e.URL)
 	}
-	if name := strings.TrimSuffix(strings.ToLower(u.Hostname()), "."); !v.owns(u) && hostname.IsLocal(name) {
+	if name := strings.TrimSuffix(strings.ToLower(u.Hostname()), "."); !v.owns(u) && host.IsLocal(name) {
 		v.add(RuleLocalAddress, "write {{host}}, or a host that apps can reach", nil, "%q is on %s, which apps cannot reach", e.URL, name)
 	}
 	switch {

@@ -11,6 +11,18 @@ import (
 	"signpost"
 )
 
+// endpoints returns a manifest of endpoints with these URLs. The context key of each is its URL.
+func endpoints(urls ...string) signpost.Manifest {
+	var m signpost.Manifest
+	for _, url := range urls {
+		m.Endpoints = append(m.Endpoints, signpost.Endpoint{
+			URL: url, Name: url, Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON,
+			ContextObj: []signpost.ContextItem{{Key: url, Type: signpost.ContextCtx}},
+		})
+	}
+	return m
+}
+
 // texts formats findings as path, rule and message.
 func texts(findings []signpost.Finding) []string {
 	var all []string
@@ -213,26 +225,6 @@ func TestSameFeeds(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%q: got %q", test.urls, got)
 		}
-	}
-}
-
-// Warnings are in the order of the endpoints.
-func TestWarningsOfAManifest(t *testing.T) {
-	m := endpoints("https://{{host}}/feeds", "http://{{host}}/feeds", "https://{{host}}/feeds/media", "https://{{host}}/z")
-	m.Endpoints[3].Name = "https://{{host}}/feeds"
-	m.Endpoints[2].ContextObj = nil
-	want := []string{
-		`plain-http: "URL" is plain http: context keys travel in the clear`,
-		`overlap-drops-context: feeds of "URL" do not get "https://{{host}}/feeds", as those of "https://{{host}}/feeds" do`,
-		`name duplicate-name: name "https://{{host}}/feeds" is also used by https://{{host}}/feeds`,
-	}
-	if diff := cmp.Diff(want, texts(m.Warnings())); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	// A feature can add the key that the nested endpoint lacks.
-	feature := signpost.Feature{Name: "f", URLSuffix: "/media", ContextObj: []signpost.ContextItem{{Key: "https://{{host}}/feeds", Type: signpost.ContextCtx}}}
-	if got := m.Warnings(feature); len(got) != 2 {
-		t.Errorf("with the feature: %v", got)
 	}
 }
 

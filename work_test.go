@@ -70,29 +70,11 @@ func TestWorkIsLinear(t *testing.T) {
 			m := build(n)
 			return testing.AllocsPerRun(1, func() {
 				m.Validate()
-				m.Warnings()
+				m.OwnWarnings(signpost.Deployment{})
 			})
 		}
 		if small, large := work(200), work(400); large > 2.6*small {
 			t.Errorf("%s: %.0f allocations for 200, %.0f for 400", name, small, large)
 		}
-	}
-
-	// Endpoints that clients call alike have nothing to lose to each other: their keys are not compared.
-	alike := manifest(1000, func(i int) string { return fmt.Sprintf("https://{{host}}/v1/feeds/%d/{{id}}", i) }, func(int) []signpost.ContextItem { return []signpost.ContextItem{item("k")} })
-	if n := testing.AllocsPerRun(1, func() { signpost.Overlaps([]signpost.Version{{Manifest: alike}}, nil, nil) }); n > 12*1000 {
-		t.Errorf("%.0f allocations for 1,000 endpoints that are alike", n)
-	}
-
-	// Many services declare the same URL, and there are many endpoints below it.
-	work := func(n int) float64 {
-		var versions []signpost.Version
-		for i := range n {
-			versions = append(versions, together(fmt.Sprint(i), "/feeds k", fmt.Sprintf("/feeds/%d", i)))
-		}
-		return testing.AllocsPerRun(1, func() { signpost.Overlaps(versions, nil, nil) })
-	}
-	if small, large := work(200), work(400); large > 2.6*small {
-		t.Errorf("registered twice: %.0f allocations for 200, %.0f for 400", small, large)
 	}
 }

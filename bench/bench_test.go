@@ -95,7 +95,7 @@ func TestGrowth(t *testing.T) {
 		for _, m := range measures {
 			values[m] = 3e-6 * float64(n)
 		}
-		values[match] = 1e-6
+		values[matching] = 1e-6
 		values[atStart], values[atMost] = 10e6, 1e6*float64(n)
 		g.points = append(g.points, point{n, values})
 	}

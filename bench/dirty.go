@@ -11,6 +11,7 @@ import (
 
 	"signpost"
 	"signpost/definition"
+	"signpost/diff"
 )
 
 // dirt is input with mistakes whose size depends on a number of endpoints, fields, comments or keys.
@@ -131,7 +132,9 @@ func compared(oldURL, newURL func(i int) string) func(n int) func() int {
 			return []signpost.Version{{Name: "v1", Manifest: m}}
 		}
 		before, after := of(oldURL, signpost.MethodGet), of(newURL, signpost.MethodPost)
-		return func() int { return len(signpost.Diff(before, after)) }
+		return func() int {
+			return len(diff.Diff(signpost.Service{Versions: before}, signpost.Service{Versions: after}))
+		}
 	}
 }
 

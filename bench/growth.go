@@ -10,6 +10,7 @@ import (
 
 	"signpost"
 	"signpost/definition"
+	"signpost/match"
 )
 
 // Measures. All except memory are in seconds.
@@ -17,13 +18,13 @@ const (
 	startUp  = "start to first response"
 	linting  = "lint"
 	render   = "render"
-	match    = "match"
+	matching = "match"
 	atStart  = "memory at start"
 	atMost   = "peak memory"
 	perGroup = 100 // endpoints per service when the number of services grows
 )
 
-var measures = []string{startUp, linting, render, match, atStart, atMost}
+var measures = []string{startUp, linting, render, matching, atStart, atMost}
 
 // growth holds the measures as a function of a number.
 type growth struct {
@@ -101,14 +102,14 @@ func (g *growth) add(b *bench, n int, texts [][]byte, endpoints int) error {
 		}
 		return nil
 	})
-	index := signpost.NewIndex(versions...)
+	index := match.NewIndex(versions...)
 	const matches = 1000
 	base, last := "", endpoints-1
 	if len(texts) > 1 || g.of == "services" {
 		base, last = fmt.Sprint("/s", len(texts)), perGroup-1
 	}
 	feed := fmt.Sprintf("https://{{host}}%s/v1/feeds/%d/4711", base, last)
-	values[match] = timed(func() error {
+	values[matching] = timed(func() error {
 		for range matches {
 			if _, ok := index.Match(feed); !ok {
 				return fmt.Errorf("no endpoint answers %s", feed)

@@ -142,7 +142,7 @@ func growthPlot(growths ...*growth) []byte {
 		high     float64
 		unit     func(float64) string
 	}{
-		{"time", []string{startUp, linting, render, match}, 1e-7, 100, seconds},
+		{"time", []string{startUp, linting, render, matching}, 1e-7, 100, seconds},
 		{"memory", []string{atMost, atStart}, 1e6, 1e10, megabytes},
 	}
 	s := &svg{width: left + 2*(panel+gap) - 20, height: 2*(top+height+between) - 40}

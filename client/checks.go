@@ -16,6 +16,7 @@ import (
 	"signpost"
 	"signpost/host"
 	"signpost/internal/routes"
+	"signpost/match"
 )
 
 // The checks follow in the order in which they run. Each adds its results and reports whether the next ones make sense.
@@ -182,7 +183,7 @@ func (c *checker) checkManifest(context.Context) bool {
 	if lint == nil {
 		own, _ := host.Parse(c.address.Host) // already validated by ParseAddress
 		lint = func([]byte) []signpost.Finding {
-			return slices.Concat(m.Validate(), m.OwnWarnings(signpost.Deployment{Host: own}), signpost.Overlaps([]signpost.Version{{Manifest: m}}, nil, nil)[0])
+			return slices.Concat(m.Validate(), m.OwnWarnings(signpost.Deployment{Host: own}), match.Overlaps([]signpost.Version{{Manifest: m}}, nil, nil)[0])
 		}
 	}
 	for _, f := range lint(c.body) {

@@ -13,6 +13,7 @@ import (
 
 	"signpost"
 	"signpost/host"
+	"signpost/match"
 )
 
 const (
@@ -39,7 +40,7 @@ type limits struct {
 // crawl holds the responses of the endpoints, and where their links lead.
 type crawl struct {
 	own   map[string]signpost.Endpoint // by URL
-	index *signpost.Index
+	index *match.Index
 	hosts map[string]bool // of the registered set
 
 	endpoints []*probe // of the manifest, in order
@@ -84,7 +85,7 @@ func newCrawl(own signpost.Manifest, registered []signpost.Manifest) *crawl {
 			}
 		}
 	}
-	x.index = signpost.NewIndex(versions...)
+	x.index = match.NewIndex(versions...)
 	return x
 }
 

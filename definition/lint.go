@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"signpost"
 	"signpost/host"
@@ -82,12 +81,6 @@ func (d *decoder) lintManifest(v version, enabled []signpost.Feature, served sig
 	for _, f := range manifest.Validate() {
 		d.reportEndpoint(f, v.endpoints[f.Path.Endpoint()])
 	}
-	badHosts := make(map[string]bool)
-	for _, e := range v.manifest.Endpoints {
-		if !d.lintInternationalHost(signpost.CutURL(e.URL), v.endpoints[e.URL].Key) {
-			badHosts[e.URL] = true
-		}
-	}
 	deployment := signpost.Deployment{Features: enabled}
 	if d.served {
 		deployment.Host = v.manifest.ServedHost(addressHost(d.file.Name))
@@ -97,34 +90,9 @@ func (d *decoder) lintManifest(v version, enabled []signpost.Feature, served sig
 		if d.ofShared(f, at) {
 			continue
 		}
-		if badHosts[f.Path.Endpoint()] && (len(f.Path) == 1 || f.Rule == signpost.RuleTokenToThirdParty) {
-			continue // a consequence of the URL, which has to change
-		}
-		if f.Rule == signpost.RuleUnusualURL {
-			f.Hint = inASCII(f)
-		}
 		path := d.inEndpoint(&f, at)
 		d.warn(f, at, path, at.Value)
 	}
-}
-
-// inASCII returns the hint of a finding about an unusual URL, with the host in ASCII, which package signpost cannot
-// convert.
-func inASCII(f signpost.Finding) string {
-	u := signpost.CutURL(f.Path.Endpoint())
-	name := u.Hostname()
-	if !isInternational(name) || strings.Contains(name, signpost.HostPlaceholder) {
-		return f.Hint
-	}
-	ascii, err := host.Parse(name)
-	if err != nil {
-		return f.Hint
-	}
-	return "write " + strings.Replace(u.String(), name, ascii, 1)
-}
-
-func isInternational(name string) bool {
-	return strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
 // lean returns the manifest of a version with lean modifiers in place of the shared ones.
@@ -143,22 +111,6 @@ func (d *decoder) lean(v version) signpost.Manifest {
 		}
 	}
 	return m
-}
-
-// lintInternationalHost checks the host of a valid URL that is not all ASCII, which package signpost cannot do. It
-// reports whether the host is valid.
-func (d *decoder) lintInternationalHost(u signpost.URL, at *tree.Node) bool {
-	if !isInternational(u.Hostname()) {
-		return true
-	}
-	if _, err := signpost.ParseURL(u.String()); err != nil {
-		return true // reported already
-	}
-	_, err := host.Parse(strings.ReplaceAll(u.Hostname(), signpost.HostPlaceholder, "x"))
-	if err != nil {
-		d.add(signpost.RuleURL, "", at, "URL %q: %v", u, err)
-	}
-	return err == nil
 }
 
 // versionNames returns the names of all versions.

@@ -5,18 +5,19 @@ import (
 	"time"
 
 	"signpost"
+	"signpost/diff"
 )
 
 // LowerDeprecated makes the removal of items that the file deprecates notable if their last day is over, and says so in
 // the message. The deprecation of a version covers its endpoints, and that of an endpoint its modifiers. host is what
 // {{host}} was resolved to for the comparison, or [signpost.HostPlaceholder].
-func (f *File) LowerDeprecated(changes []signpost.Change, host string, today time.Time) {
+func (f *File) LowerDeprecated(changes []diff.Change, host string, today time.Time) {
 	for i := range changes {
 		c := &changes[i]
 		modifier := ""
 		switch c.Rule {
-		case signpost.ChangeVersionRemoved, signpost.ChangeEndpointRemoved:
-		case signpost.ChangeModifierRemoved:
+		case diff.ChangeVersionRemoved, diff.ChangeEndpointRemoved:
+		case diff.ChangeModifierRemoved:
 			if m, ok := c.Old.(signpost.Modifier); ok {
 				modifier = m.ID
 			}
@@ -33,7 +34,7 @@ func (f *File) LowerDeprecated(changes []signpost.Change, host string, today tim
 		}
 		until := d.Until.Format(time.DateOnly)
 		if d.Over(today) {
-			c.Level = signpost.LevelNotable
+			c.Level = diff.Notable
 			c.Message += fmt.Sprintf("; it was deprecated until %s", until)
 		} else {
 			c.Message += fmt.Sprintf("; it is deprecated until %s and can be removed after that", until)

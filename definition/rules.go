@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"signpost"
+	"signpost/match"
 )
 
 // Rules about the file. For those about its contents, see package signpost.
@@ -59,9 +60,9 @@ func Rules() []Rule {
 		{signpost.RuleBodyParamOnGet, w, "a get request carries no body parameter"},
 		{signpost.RulePlainHTTP, w, "URLs are https"},
 		{signpost.RuleEndpointTooWide, w, "an endpoint has a path"},
-		{signpost.RuleOverlapDropsContext, w, "a nested endpoint has the context keys of the one around it"},
-		{signpost.RuleOverlapInsideSegment, w, "no URL ends in the middle of a path segment of another one"},
-		{signpost.RuleRegisteredTwice, w, "no two services declare the same URL"},
+		{match.RuleOverlapDropsContext, w, "a nested endpoint has the context keys of the one around it"},
+		{match.RuleOverlapInsideSegment, w, "no URL ends in the middle of a path segment of another one"},
+		{match.RuleRegisteredTwice, w, "no two services declare the same URL"},
 		{signpost.RuleResolvedURLCollision, w, "no two URLs become the same for some host"},
 		{signpost.RuleQueryInURL, w, "a modifier's parameter is not already in the URL"},
 		{RuleUnusedModifier, w, "a shared modifier is used"},

@@ -7,12 +7,13 @@ import (
 
 	"signpost"
 	"signpost/internal/tree"
+	"signpost/match"
 )
 
 // togetherRules are the rules that depend on everything registered together. Lint checks them, since Parse sees a
 // single file.
 var togetherRules = []string{
-	signpost.RuleOverlapDropsContext, signpost.RuleOverlapInsideSegment, signpost.RuleRegisteredTwice, RuleContextKeyLookalike,
+	match.RuleOverlapDropsContext, match.RuleOverlapInsideSegment, match.RuleRegisteredTwice, RuleContextKeyLookalike,
 }
 
 // endpointAt is the position of an endpoint in its file.
@@ -202,7 +203,7 @@ func overlapsWith(feature string, without map[*version]bool, files, registered [
 		return fmt.Sprintf("%s:%d", r.file.Name, r.places[endpoint].line)
 	}
 	var findings []signpost.Finding
-	for i, some := range signpost.Overlaps(all[0], all[1], place) {
+	for i, some := range match.Overlaps(all[0], all[1], place) {
 		if len(some) == 0 {
 			continue
 		}
@@ -250,7 +251,7 @@ func (f *File) unjudged(names []string, used map[*allowance]bool) []signpost.Fin
 			others++
 		}
 	}
-	if first < 0 || f.declaredAt[first].allows(signpost.RuleOverlapDropsContext, used) {
+	if first < 0 || f.declaredAt[first].allows(match.RuleOverlapDropsContext, used) {
 		return nil
 	}
 	what := fmt.Sprintf("feature %q was", f.declared[first])
@@ -259,7 +260,7 @@ func (f *File) unjudged(names []string, used map[*allowance]bool) []signpost.Fin
 	}
 	at := f.declaredAt[first]
 	return []signpost.Finding{{
-		Rule: signpost.RuleOverlapDropsContext, Severity: signpost.SeverityWarning,
+		Rule: match.RuleOverlapDropsContext, Severity: signpost.SeverityWarning,
 		Message: what + " not checked, because there are too many features and endpoints: enabling one may cost feeds their context keys",
 		Hint:    "list the features of a deployment under enable, and they are checked",
 		File:    f.Name, Line: at.line, Column: at.column, Width: at.width,

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"signpost"
 	"signpost/definition"
+	"signpost/match"
 )
 
 // manyFeatures returns a definition that declares features without enabling them. Each adds a key to feeds, which the
@@ -55,7 +55,7 @@ func TestUncheckedFeatures(t *testing.T) {
 			switch {
 			case strings.Contains(f.Message, unchecked):
 				got = append(got, f.String())
-			case f.Rule == signpost.RuleOverlapDropsContext:
+			case f.Rule == match.RuleOverlapDropsContext:
 				lost++
 			}
 		}

@@ -11,51 +11,49 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/idna"
-
-	"signpost/internal/hostname"
 )
 
 // maxAuthority bounds the work on input that cannot be a host: four bytes of UTF-8 for each character, and a port.
-const maxAuthority = 4*hostname.MaxName + len(":65535")
+const maxAuthority = 4*maxName + len(":65535")
 
 // idn maps names as browsers do. It accepts some ASCII characters that are not allowed in host names, so its result is
 // checked like any other name.
 var idn = idna.New(idna.MapForLookup(), idna.StrictDomainName(false), idna.CheckHyphens(false), idna.BidiRule())
 
 // Parse returns the normalized host of an authority such as "Feeds.Example.com:8080": no port, lower case, IDNs in
-// ASCII (Punycode), no trailing dot, IPv6 in brackets.
+// ASCII (Punycode), no trailing dot, IPv6 in brackets. The error is an [*Error].
 func Parse(authority string) (string, error) {
-	if hostname.IsName(authority) { // the usual case
+	if isName(authority) { // the usual case
 		return authority, nil
 	}
 	if len(authority) > maxAuthority {
-		return "", fmt.Errorf("host is too long: %d bytes, but a host name has at most %d characters", len(authority), hostname.MaxName)
+		return "", &Error{"", "is too long", fmt.Sprintf("%d bytes, but a host name has at most %d characters", len(authority), maxName)}
 	}
-	if strings.ContainsAny(authority, `/\?#@`) {
-		return "", fmt.Errorf("host %q is more than a host: leave out scheme, user info and path", authority)
+	if strings.ContainsAny(authority, `/?#@`) {
+		return "", &Error{authority, "is more than a host", "leave out scheme, user info and path"}
 	}
-	host, port := hostname.CutPort(authority)
+	host, port := CutPort(authority)
 	if !strings.HasPrefix(host, "[") && strings.Contains(host, ":") {
-		return "", fmt.Errorf("host %q has too many colons: an IPv6 address goes in brackets, such as [::1]", authority)
+		return "", &Error{authority, "has too many colons", "an IPv6 address goes in brackets, such as [::1]"}
 	}
 	if len(port) > 1 {
 		if _, err := strconv.ParseUint(port[1:], 10, 16); err != nil {
-			return "", fmt.Errorf("host %q has port %q: a port is a number from 0 to 65535", authority, port[1:])
+			return "", &Error{authority, fmt.Sprintf("has port %q", port[1:]), "a port is a number from 0 to 65535"}
 		}
 	}
 	if !isASCII(host) {
 		mapped, err := idn.ToASCII(host)
 		if err != nil || !utf8.ValidString(host) { // idna replaces invalid bytes with U+FFFD and accepts that
-			return "", fmt.Errorf("host %q is not a valid internationalized name: write it in ASCII, such as xn--bcher-kva.example", authority)
+			return "", &Error{authority, "is not a valid internationalized name", "write it in ASCII, such as xn--bcher-kva.example"}
 		}
 		host = mapped
 	}
-	host = hostname.TrimDot(strings.ToLower(host))
-	if err := hostname.Check(host); err != nil {
+	host = trimDot(strings.ToLower(host))
+	if err := check(host); err != nil {
 		return "", err
 	}
 	if strings.HasPrefix(host, "[") {
-		addr, _ := hostname.Addr(host)
+		addr, _ := address(host)
 		return "[" + addr.String() + "]", nil
 	}
 	return host, nil
@@ -78,14 +76,26 @@ func Equal(a, b string) bool {
 // IsIP reports whether host is an IP address.
 func IsIP(host string) bool {
 	host, err := Parse(host)
-	_, ok := hostname.Addr(host)
+	_, ok := address(host)
 	return err == nil && ok
 }
 
 // IsLoopback reports whether host is this machine: localhost, a subdomain of it, or a loopback address.
 func IsLoopback(host string) bool {
 	host, err := Parse(host)
-	return err == nil && hostname.IsLoopback(host)
+	addr, _ := address(host)
+	return err == nil && (addr.IsLoopback() || host == "localhost" || strings.HasSuffix(host, ".localhost"))
+}
+
+// IsLocal reports whether host is meaningful only on one machine or in one network.
+func IsLocal(host string) bool {
+	if IsLoopback(host) {
+		return true
+	}
+	host, err := Parse(host)
+	addr, _ := address(host)
+	addr = addr.Unmap()
+	return err == nil && (addr.IsLoopback() || addr.IsPrivate() || addr.IsLinkLocalUnicast() || addr.IsUnspecified() || strings.HasSuffix(host, ".local"))
 }
 
 // ParseName is [Parse] for a host that a user enters without a port, such as the value of {{host}}. A port is an error,
@@ -95,8 +105,8 @@ func ParseName(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, port := hostname.CutPort(name); port != "" {
-		return "", fmt.Errorf("host %q has a port: remove it and write the port in the URLs instead, such as https://{{host}}%s/", name, port)
+	if _, port := CutPort(name); port != "" {
+		return "", &Error{name, "has a port", fmt.Sprintf("remove it and write the port in the URLs instead, such as https://{{host}}%s/", port)}
 	}
 	return host, nil
 }

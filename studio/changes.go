@@ -9,6 +9,7 @@ import (
 
 	"signpost"
 	"signpost/definition"
+	"signpost/diff"
 )
 
 // Bases for comparison.
@@ -84,7 +85,7 @@ func (src *source) compareVersions(from, to string) ([]change, *problem) {
 		base.Manifest.Endpoints = append(base.Manifest.Endpoints, e)
 	}
 	changes := []change{}
-	for _, c := range signpost.Diff([]signpost.Version{base}, []signpost.Version{{Name: to, Manifest: now.manifest}}) {
+	for _, c := range diff.Diff(signpost.Service{Versions: []signpost.Version{base}}, signpost.Service{Versions: []signpost.Version{{Name: to, Manifest: now.manifest}}}) {
 		changes = append(changes, change{c, src.keyOf(to, c.Endpoint)})
 	}
 	return changes, nil

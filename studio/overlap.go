@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"signpost"
+	"signpost/match"
 )
 
 // place is where an endpoint is declared.
@@ -22,7 +23,7 @@ type place struct {
 
 // overlap is an index of everything registered together.
 type overlap struct {
-	index  *signpost.Index
+	index  *match.Index
 	places map[string][]place // by URL, in source order
 	nested []nesting
 }
@@ -40,9 +41,9 @@ type nesting struct {
 // loser is an endpoint whose URL is a prefix of a feed, but which does not answer for it.
 type loser struct {
 	place
-	LostKeys []string            `json:"lost_keys"` // context keys that the feed loses as a result
-	Reason   signpost.Precedence `json:"reason"`    // why the other endpoint wins
-	Inside   bool                `json:"inside"`    // it ends in the middle of a path segment
+	LostKeys []string         `json:"lost_keys"` // context keys that the feed loses as a result
+	Reason   match.Precedence `json:"reason"`    // why the other endpoint wins
+	Inside   bool             `json:"inside"`    // it ends in the middle of a path segment
 }
 
 // overlaps returns the index of the current state.
@@ -71,7 +72,7 @@ func newOverlap(sources []*source) *overlap {
 			versions = append(versions, registered)
 		}
 	}
-	x.index = signpost.NewIndex(versions...)
+	x.index = match.NewIndex(versions...)
 	for _, src := range sources {
 		for _, v := range src.Versions {
 			for _, e := range v.Endpoints {
@@ -93,8 +94,8 @@ func (x *overlap) nest(sourceID, version string, e endpoint) {
 		}
 	}
 	if m, ok := x.index.Match(e.URL); ok {
-		winner := signpost.Shadowed{Endpoint: m.Endpoint, By: signpost.ByOrder} // if it is another one, it covers as much
-		for _, other := range append([]signpost.Shadowed{winner}, m.Shadowed...) {
+		winner := match.Shadowed{Endpoint: m.Endpoint, By: match.ByOrder} // if it is another one, it covers as much
+		for _, other := range append([]match.Shadowed{winner}, m.Shadowed...) {
 			if other.Endpoint != e.URL {
 				n.Under = append(n.Under, x.lose(other, own[0]))
 			}
@@ -110,7 +111,7 @@ func alike(a, b signpost.Endpoint) bool {
 }
 
 // lose returns an endpoint that does not answer for a feed because winner does.
-func (x *overlap) lose(shadowed signpost.Shadowed, winner place) loser {
+func (x *overlap) lose(shadowed match.Shadowed, winner place) loser {
 	other := x.places[shadowed.Endpoint][0]
 	l := loser{place: other, LostKeys: []string{}, Reason: shadowed.By, Inside: shadowed.InsideSegment}
 	for _, item := range other.endpoint.ContextObj { // shadowed has the keys lost to the first of equals
@@ -121,8 +122,8 @@ func (x *overlap) lose(shadowed signpost.Shadowed, winner place) loser {
 	return l
 }
 
-// match is the endpoint that answers for a feed.
-type match struct {
+// matched is the endpoint that answers for a feed.
+type matched struct {
 	Feed    string                 `json:"feed"`
 	Found   bool                   `json:"found"`
 	Problem string                 `json:"problem"` // why it is not a feed URL
@@ -134,8 +135,8 @@ type match struct {
 }
 
 // match finds the endpoint of a feed. If several sources declare the same URL, the preferred source wins.
-func (x *overlap) match(feed, preferred string) match {
-	out := match{Feed: feed, Context: []signpost.ContextItem{}, Losers: []loser{}, Twins: []place{}}
+func (x *overlap) match(feed, preferred string) matched {
+	out := matched{Feed: feed, Context: []signpost.ContextItem{}, Losers: []loser{}, Twins: []place{}}
 	m, ok := x.index.Match(feed)
 	if !ok {
 		return out
@@ -176,26 +177,26 @@ func (s *Studio) serveMatch(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x := s.overlaps()
-	out := []match{}
+	out := []matched{}
 	for _, feed := range in.Feeds {
 		feed = strings.TrimSpace(feed)
 		if lower := strings.ToLower(feed); !strings.HasPrefix(lower, "https://") && !strings.HasPrefix(lower, "http://") {
-			out = append(out, match{Feed: feed, Problem: "A feed URL starts with https:// or http://.", Context: []signpost.ContextItem{}, Losers: []loser{}, Twins: []place{}})
+			out = append(out, matched{Feed: feed, Problem: "A feed URL starts with https:// or http://.", Context: []signpost.ContextItem{}, Losers: []loser{}, Twins: []place{}})
 			continue
 		}
 		out = append(out, x.match(feed, in.Source))
 	}
 	reply(w, struct {
-		Matches []match `json:"matches"`
+		Matches []matched `json:"matches"`
 	}{out})
 }
 
 // why explains why the winner answers for a feed and another endpoint does not.
 func (l loser) why(winner place) string {
 	switch l.Reason {
-	case signpost.ByLiterals:
+	case match.ByLiterals:
 		return fmt.Sprintf("both cover the same part of the feed URL, and %q spells more of it out", winner.Name)
-	case signpost.ByOrder:
+	case match.ByOrder:
 		return "both cover the same part of the feed URL in the same way, and the one declared first answers"
 	}
 	return fmt.Sprintf("%q covers more of the feed URL", winner.Name)

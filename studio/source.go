@@ -10,6 +10,7 @@ import (
 	"signpost"
 	"signpost/client"
 	"signpost/definition"
+	"signpost/diff"
 	"signpost/internal/routes"
 )
 
@@ -72,7 +73,7 @@ type version struct {
 
 // change is a change with the key of its endpoint.
 type change struct {
-	signpost.Change
+	diff.Change
 	Key string `json:"key"`
 }
 
@@ -114,9 +115,9 @@ func (src *source) compare(base pastState) []change {
 	}
 	now := src.state().Service
 	if base.file != nil && len(definition.Errors(base.file)) > 0 {
-		base.Versions = signpost.Repaired(base.Versions, now.Versions)
+		base.Versions = diff.Repaired(base.Versions, now.Versions)
 	}
-	found := signpost.DiffService(base.Service, now)
+	found := diff.Diff(base.Service, now)
 	if base.file != nil {
 		base.file.LowerDeprecated(found, src.Host, time.Now())
 	}

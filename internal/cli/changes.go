@@ -9,17 +9,16 @@ import (
 	"strings"
 	"unicode"
 
-	"signpost"
-	"signpost/internal/accepted"
+	"signpost/diff"
 )
 
 // summary counts the changes by level, and accepted ones separately.
-func summary(changes []accepted.Change) string {
+func summary(changes []diff.AcceptedChange) string {
 	if len(changes) == 0 {
 		return "no changes"
 	}
 	agreed := 0
-	counts := make(map[signpost.Level]int)
+	counts := make(map[diff.Level]int)
 	for _, change := range changes {
 		if change.Accepted != nil {
 			agreed++
@@ -39,13 +38,13 @@ func summary(changes []accepted.Change) string {
 
 // changeGroup is the same change to several endpoints of a service, for example that of a shared modifier.
 type changeGroup struct {
-	accepted.Change          // the first one
-	versions        []string // of all of them
-	others          int
+	diff.AcceptedChange          // the first one
+	versions            []string // of all of them
+	others              int
 }
 
 // groupChanges groups the changes, most severe first and accepted ones last, otherwise in order.
-func groupChanges(changes []accepted.Change) []*changeGroup {
+func groupChanges(changes []diff.AcceptedChange) []*changeGroup {
 	type identity struct{ rule, service, message, reason, until string }
 	var groups []*changeGroup
 	known := make(map[identity]*changeGroup)
@@ -56,7 +55,7 @@ func groupChanges(changes []accepted.Change) []*changeGroup {
 		}
 		g := known[id]
 		if g == nil || change.Endpoint == "" {
-			g = &changeGroup{Change: change}
+			g = &changeGroup{AcceptedChange: change}
 			groups = append(groups, g)
 			if change.Endpoint != "" {
 				known[id] = g
@@ -107,14 +106,14 @@ func (g *changeGroup) why() string {
 }
 
 // printChanges writes changes for people, one change or group per line.
-func printChanges(w io.Writer, p palette, changes []accepted.Change) {
+func printChanges(w io.Writer, p palette, changes []diff.AcceptedChange) {
 	for _, g := range groupChanges(changes) {
 		var level any = g.level() + ":"
 		switch {
 		case g.Accepted != nil:
-		case g.Level == signpost.LevelBreaking:
+		case g.Level == diff.Breaking:
 			level = p.wrap(red, g.level()+":")
-		case g.Level == signpost.LevelNotable:
+		case g.Level == diff.Notable:
 			level = p.wrap(yellow, g.level()+":")
 		}
 		place := strings.Join(slices.DeleteFunc([]string{g.Service, strings.Join(g.versions, ", "), g.Endpoint + g.more()},
@@ -136,7 +135,7 @@ const markdownTitle = "### Changes to the endpoints manifest\n\n"
 // printChangesMarkdown writes changes for a comment on a pull request. Remarks come first; a collapsed section at the
 // end has the entries that would accept the failing changes. The output is never empty, because an empty comment cannot
 // be posted.
-func printChangesMarkdown(w io.Writer, changes []accepted.Change, remarks, entries []string) error {
+func printChangesMarkdown(w io.Writer, changes []diff.AcceptedChange, remarks, entries []string) error {
 	var out strings.Builder
 	out.WriteString(markdownTitle)
 	for _, remark := range remarks {
@@ -147,7 +146,7 @@ func printChangesMarkdown(w io.Writer, changes []accepted.Change, remarks, entri
 		_, err := io.WriteString(w, out.String())
 		return err
 	}
-	services := slices.ContainsFunc(changes, func(c accepted.Change) bool { return c.Service != "" })
+	services := slices.ContainsFunc(changes, func(c diff.AcceptedChange) bool { return c.Service != "" })
 	row := func(service string, cells ...string) {
 		if services {
 			cells = slices.Insert(cells, 1, service)
@@ -159,7 +158,7 @@ func printChangesMarkdown(w io.Writer, changes []accepted.Change, remarks, entri
 	out.WriteString(strings.Repeat("|---", 5) + map[bool]string{true: "|---"}[services] + "|\n")
 	for _, g := range groupChanges(changes) {
 		level := g.level()
-		if level == string(signpost.LevelBreaking) {
+		if level == string(diff.Breaking) {
 			level = "**" + level + "**"
 		}
 		message := markdownText(g.Message)

@@ -16,12 +16,12 @@ import (
 
 	"signpost"
 	"signpost/definition"
-	"signpost/internal/accepted"
+	"signpost/diff"
 	"signpost/internal/source"
 )
 
 // levels lists the levels of changes, most severe first.
-var levels = []signpost.Level{signpost.LevelBreaking, signpost.LevelNotable, signpost.LevelCompatible}
+var levels = []diff.Level{diff.Breaking, diff.Notable, diff.Compatible}
 
 // diffFlags holds the flags of diff. Features that were not given are nil.
 type diffFlags struct {
@@ -85,7 +85,7 @@ of --fail-on or a more severe one. --accepted names a YAML file of intended chan
 	}
 	f.format.addTo(cmd, "format", "output format")
 	f.failOn.addTo(cmd, "fail-on", "exit with status 1 on a change of this level or a more severe one")
-	rules := slices.Sorted(maps.Keys(signpost.ChangeRules()))
+	rules := slices.Sorted(maps.Keys(diff.Rules()))
 	cmd.Flags().StringSliceVar(&f.ignore, "ignore", nil, "ignore changes of a rule (repeatable)")
 	if err := cmd.RegisterFlagCompletionFunc("ignore", cobra.FixedCompletions(rules, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // cannot happen: the flag was added above
@@ -100,11 +100,11 @@ of --fail-on or a more severe one. --accepted names a YAML file of intended chan
 }
 
 func (c *CLI) diff(ctx context.Context, args []string, f diffFlags) error {
-	if err := checkNames("--ignore", "rule", f.ignore, slices.Sorted(maps.Keys(signpost.ChangeRules()))); err != nil {
+	if err := checkNames("--ignore", "rule", f.ignore, slices.Sorted(maps.Keys(diff.Rules()))); err != nil {
 		return err
 	}
 	accept, err := c.readAccepted(f.accepted)
-	var all []signpost.Change
+	var all []diff.Change
 	var remarks []string
 	if err == nil {
 		all, remarks, err = c.compare(ctx, args, f)
@@ -123,18 +123,18 @@ func (c *CLI) diff(ctx context.Context, args []string, f diffFlags) error {
 	}
 
 	today := time.Now().Format(time.DateOnly)
-	changes := slices.DeleteFunc(accept.Apply(all, today), func(change accepted.Change) bool {
+	changes := slices.DeleteFunc(accept.Apply(all, today), func(change diff.AcceptedChange) bool {
 		return slices.Contains(f.ignore, change.Rule)
 	})
 	// none is not a level: Index returns -1, and no change is more severe
-	limit := slices.Index(levels, signpost.Level(f.failOn.value))
+	limit := slices.Index(levels, diff.Level(f.failOn.value))
 	failed := false
 	var entries []string // only if --accepted is used
 	for _, change := range changes {
 		if change.Accepted == nil && slices.Index(levels, change.Level) <= limit {
 			failed = true
 			if f.accepted != "" {
-				entries = append(entries, accepted.Template(change.Change))
+				entries = append(entries, diff.AcceptanceOf(change.Change))
 			}
 		}
 	}
@@ -170,20 +170,20 @@ func (c *CLI) diff(ctx context.Context, args []string, f diffFlags) error {
 }
 
 // readAccepted reads the file named by --accepted. It prints errors in the file.
-func (c *CLI) readAccepted(name string) (*accepted.File, error) {
+func (c *CLI) readAccepted(name string) (*diff.Accepted, error) {
 	if name == "" {
-		return &accepted.File{}, nil
+		return &diff.Accepted{}, nil
 	}
 	in, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("read accepted changes: %w", err)
 	}
 	defer in.Close()
-	text, err := io.ReadAll(io.LimitReader(in, accepted.MaxSize+1))
+	text, err := io.ReadAll(io.LimitReader(in, diff.MaxAccepted+1))
 	if err != nil {
 		return nil, fmt.Errorf("read accepted changes: %w", err)
 	}
-	file := accepted.Parse(name, text)
+	file := diff.ParseAccepted(name, text)
 	for _, f := range file.Findings {
 		printFinding(c.Stderr, c.palette(c.Stderr), file, f)
 	}
@@ -213,7 +213,7 @@ func (e *invalidError) Error() string {
 }
 
 // compare returns the changes between OLD and NEW, and remarks for a comment.
-func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes []signpost.Change, remarks []string, err error) {
+func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes []diff.Change, remarks []string, err error) {
 	reader := c.reader()
 	old, err := c.readOld(ctx, reader, args[0], args[1])
 	if err != nil {
@@ -256,14 +256,14 @@ func (c *CLI) others(registered []*source.Service, host string) ([]signpost.Vers
 }
 
 // compareDirectories compares the services of both sides, paired by base path.
-func (c *CLI) compareDirectories(old, new *diffSide, registered []*source.Service) ([]signpost.Change, error) {
+func (c *CLI) compareDirectories(old, new *diffSide, registered []*source.Service) ([]diff.Change, error) {
 	was := source.Published(old.services, new.services)
 	before, after := states(was), states(new.services)
 	for i, s := range was {
 		if old.broken[s] {
 			for _, is := range after {
 				if is.BasePath == before[i].BasePath {
-					before[i].Versions = signpost.Repaired(before[i].Versions, is.Versions)
+					before[i].Versions = diff.Repaired(before[i].Versions, is.Versions)
 				}
 			}
 		}
@@ -272,7 +272,7 @@ func (c *CLI) compareDirectories(old, new *diffSide, registered []*source.Servic
 	if err != nil {
 		return nil, err
 	}
-	return signpost.DiffServices(before, after, others...), nil
+	return diff.Services(before, after, others...), nil
 }
 
 func states(services []*source.Service) []signpost.Service {
@@ -284,7 +284,7 @@ func states(services []*source.Service) []signpost.Service {
 }
 
 // compareServices compares a service with its old state, or with nothing if it is new.
-func (c *CLI) compareServices(old, new *diffSide, registered []*source.Service) ([]signpost.Change, error) {
+func (c *CLI) compareServices(old, new *diffSide, registered []*source.Service) ([]diff.Change, error) {
 	is := new.services[0]
 	var before signpost.Service
 	if len(old.services) > 0 {
@@ -298,14 +298,14 @@ func (c *CLI) compareServices(old, new *diffSide, registered []*source.Service) 
 		}
 		before = was.State()
 		if old.broken[was] {
-			before.Versions = signpost.Repaired(before.Versions, is.Versions)
+			before.Versions = diff.Repaired(before.Versions, is.Versions)
 		}
 	}
 	others, err := c.others(registered, is.Host)
 	if err != nil {
 		return nil, err
 	}
-	return signpost.DiffService(before, is.State(), others...), nil
+	return diff.Diff(before, is.State(), others...), nil
 }
 
 // readOld reads OLD. Errors in it go to standard error and do not prevent the comparison. A path that does not exist at

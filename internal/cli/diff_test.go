@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"signpost"
+	"signpost/diff"
 	"signpost/internal/registrytest"
 )
 
@@ -46,7 +46,7 @@ func TestGoldenDiff(t *testing.T) {
 				}
 			}
 			archive.Files = archive.Files[:inputs]
-			var changes []signpost.Change
+			var changes []diff.Change
 			for _, format := range []string{"text", "json", "markdown"} {
 				out, errOut, code := runCLI("", "diff", old, new, "--format", format)
 				archive.Files = append(archive.Files, txtar.File{Name: format, Data: []byte(out)})
@@ -58,7 +58,7 @@ func TestGoldenDiff(t *testing.T) {
 						t.Fatalf("%v in %s%s", err, out, errOut)
 					}
 				}
-				breaking := strings.Contains(out, string(signpost.LevelBreaking))
+				breaking := strings.Contains(out, string(diff.Breaking))
 				if wantCode := map[bool]int{true: exitFindings, false: exitFine}[breaking]; code != wantCode && format == "text" {
 					t.Errorf("exited with %d, want %d:\n%s%s", code, wantCode, out, errOut)
 				}
@@ -69,7 +69,7 @@ func TestGoldenDiff(t *testing.T) {
 				}
 			}
 			rule := strings.TrimSuffix(filepath.Base(path), ".txtar")
-			for !slices.ContainsFunc(changes, func(c signpost.Change) bool { return c.Rule == rule }) {
+			for !slices.ContainsFunc(changes, func(c diff.Change) bool { return c.Rule == rule }) {
 				i := strings.LastIndex(rule, "-")
 				if i < 0 {
 					t.Fatalf("no change of the rule that the file is named after: %+v", changes)
@@ -82,7 +82,7 @@ func TestGoldenDiff(t *testing.T) {
 			}
 		})
 	}
-	for rule := range signpost.ChangeRules() {
+	for rule := range diff.Rules() {
 		if !seen[rule] {
 			t.Errorf("testdata/diff has no file for %s", rule)
 		}
@@ -95,11 +95,11 @@ func TestDiffPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	have := make(map[string]signpost.Level)
+	have := make(map[string]diff.Level)
 	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| (breaking|notable|compatible) \\|").FindAllStringSubmatch(string(text), -1) {
-		have[row[1]] = signpost.Level(row[2])
+		have[row[1]] = diff.Level(row[2])
 	}
-	if diff := cmp.Diff(signpost.ChangeRules(), have); diff != "" {
+	if diff := cmp.Diff(diff.Rules(), have); diff != "" {
 		t.Errorf("rules in docs/diff.md (-want +page):\n%s", diff)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"signpost"
 	"signpost/host"
 	"signpost/internal/source"
+	"signpost/match"
 )
 
 func (c *CLI) matchCommand() *cobra.Command {
@@ -82,7 +83,7 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 	for _, s := range services {
 		versions = append(versions, s.Versions...)
 	}
-	index := signpost.NewIndex(versions...)
+	index := match.NewIndex(versions...)
 	m, ok := index.Match(feed)
 	switch {
 	case f.format.value == "json" && ok:
@@ -158,7 +159,7 @@ func parseFeed(feed string) (string, error) {
 }
 
 // printMatch prints a match as text. It names the sources if there are several.
-func printMatch(w io.Writer, m signpost.Match, several bool) error {
+func printMatch(w io.Writer, m match.Match, several bool) error {
 	printf(w, "endpoint: %s\nname:     %s\n", m.Endpoint, m.Name)
 	if m.Version != "" {
 		printf(w, "version:  %s\n", m.Version)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"signpost"
+	"signpost/match"
 )
 
 // maxNearest is the maximum number of endpoints suggested if none matches.
@@ -14,7 +15,7 @@ const maxNearest = 3
 
 // noMatch returns the error for a feed that no endpoint answers for. It suggests endpoints that would match with
 // another scheme, port or trailing slash or, if there are none, those on the same host with the most similar paths.
-func noMatch(index *signpost.Index, versions []signpost.Version, feed string) *exitError {
+func noMatch(index *match.Index, versions []signpost.Version, feed string) *exitError {
 	none := func(lines []string, format string, args ...any) *exitError {
 		return &exitError{exitFindings, fmt.Errorf("no endpoint answers for %q"+format, append([]any{feed}, args...)...), lines[:min(maxNearest, len(lines))]}
 	}
@@ -56,13 +57,13 @@ func inLowerCase(versions []signpost.Version, feed string) string {
 			folded.Manifest.Endpoints = append(folded.Manifest.Endpoints, signpost.Endpoint{URL: lower})
 		}
 	}
-	m, _ := signpost.NewIndex(folded).Match(strings.ToLower(feed))
+	m, _ := match.NewIndex(folded).Match(strings.ToLower(feed))
 	return written[m.Endpoint]
 }
 
 // nearMisses returns the endpoints that would match with another scheme, port or trailing slash, each with the
 // differences, fewest first.
-func nearMisses(index *signpost.Index, feed signpost.URL, ports map[string]bool) []string {
+func nearMisses(index *match.Index, feed signpost.URL, ports map[string]bool) []string {
 	type miss struct {
 		endpoint    string
 		differences []string

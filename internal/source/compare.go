@@ -17,7 +17,7 @@ func (s *Service) LoadReadable(features []string) {
 	}
 }
 
-// Align makes two services comparable by [signpost.DiffService], and returns notes about what it did.
+// Align makes two services comparable by signpost/diff, and returns notes about what it did.
 //
 // {{host}} stays unresolved between definitions. If one side is a served manifest, the other is resolved for its host;
 // of two manifests, new is compared as if it had been served for the host of old. A served manifest has one version, so

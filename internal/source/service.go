@@ -13,7 +13,7 @@ import (
 	"signpost/internal/routes"
 )
 
-// Service is the content of a document in the form that [signpost.Diff] and [signpost.NewIndex] take. Its fields are
+// Service is the content of a document in the form that signpost/diff and signpost/match take. Its fields are
 // empty until [NewService] has parsed the document and Load has applied the features.
 type Service struct {
 	Name    string

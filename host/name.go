@@ -1,31 +1,28 @@
-// Package hostname implements the rules for normalized host names and IP addresses: ASCII, lower case, IPv6 in
-// brackets. The same rules apply to endpoint URLs and to requests; package host adds IDNA on top.
-package hostname
+package host
 
 import (
 	"fmt"
 	"net/netip"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
 // Limits of RFC 1035, in characters.
 const (
-	MaxName  = 253 // a whole name
-	MaxLabel = 63  // a label, the part between two dots
+	maxName  = 253 // a whole name
+	maxLabel = 63  // a label, the part between two dots
 )
 
 // Error describes what is wrong with a host and how to fix it.
 type Error struct {
-	Host    string
+	Host    string // empty if it is too long to be quoted
 	Problem string // follows the host in a message, such as "is not an IPv4 address"
 	Remedy  string
 }
 
 func (e *Error) Error() string {
 	if e.Host == "" {
-		return "host is empty: " + e.Remedy
+		return fmt.Sprintf("host %s: %s", e.Problem, e.Remedy)
 	}
 	return fmt.Sprintf("host %q %s: %s", e.Host, e.Problem, e.Remedy)
 }
@@ -39,22 +36,22 @@ func CutPort(authority string) (host, port string) {
 	return authority, ""
 }
 
-// TrimDot removes the trailing dot of a fully qualified name. An IPv6 address in brackets cannot have one.
-func TrimDot(host string) string {
+// trimDot removes the trailing dot of a fully qualified name. An IPv6 address in brackets cannot have one.
+func trimDot(host string) string {
 	if strings.HasPrefix(host, "[") {
 		return host
 	}
 	return strings.TrimSuffix(host, ".")
 }
 
-// Check returns nil if host is a host name, an IPv4 address or an IPv6 address in brackets, and otherwise the reason
+// check returns nil if host is a host name, an IPv4 address or an IPv6 address in brackets, and otherwise the reason
 // why not.
-func Check(host string) *Error {
+func check(host string) *Error {
 	switch {
-	case IsName(host):
+	case isName(host):
 		return nil
 	case strings.HasPrefix(host, "["):
-		if _, ok := Addr(host); !ok {
+		if _, ok := address(host); !ok {
 			return &Error{host, "is not an IPv6 address in brackets", "write it like [2001:db8::1], without a zone"}
 		}
 		return nil
@@ -62,9 +59,9 @@ func Check(host string) *Error {
 	return checkName(host)
 }
 
-// IsName reports whether host is a name that no client mistakes for an address: its last label starts with a letter.
-// This is the fast path for common hosts; Check decides about all others.
-func IsName(host string) bool {
+// isName reports whether host is a name that no client mistakes for an address: its last label starts with a letter.
+// This is the fast path for common hosts; check decides about all others.
+func isName(host string) bool {
 	label := 0 // length of the current label
 	letter := false
 	last := byte('.')
@@ -74,21 +71,21 @@ func IsName(host string) bool {
 			letter = c >= 'a' && c <= 'z'
 		}
 		if inLabel[c] { // nearly always
-			if label > MaxLabel {
+			if label > maxLabel {
 				return false
 			}
 			last = c
 			continue
 		}
 		switch {
-		case c == '.' && (label == 1 || last == '-'), c == '-' && (last == '.' || label > MaxLabel), c != '.' && c != '-':
+		case c == '.' && (label == 1 || last == '-'), c == '-' && (last == '.' || label > maxLabel), c != '.' && c != '-':
 			return false
 		case c == '.':
 			label = 0
 		}
 		last = c
 	}
-	return letter && label > 0 && last != '-' && len(host) <= MaxName
+	return letter && label > 0 && last != '-' && len(host) <= maxName
 }
 
 // inLabel holds the characters that may be anywhere in a label.
@@ -115,8 +112,8 @@ func checkName(name string) *Error {
 	if name == "" {
 		return &Error{name, "is empty", "give a name such as feeds.example.com"}
 	}
-	if len(name) > MaxName {
-		return &Error{name, fmt.Sprintf("has %d characters", len(name)), fmt.Sprintf("at most %d are allowed", MaxName)}
+	if len(name) > maxName {
+		return &Error{name, fmt.Sprintf("has %d characters", len(name)), fmt.Sprintf("at most %d are allowed", maxName)}
 	}
 	if i := strings.IndexFunc(name, notInName); i >= 0 {
 		r, _ := utf8.DecodeRuneInString(name[i:])
@@ -125,7 +122,7 @@ func checkName(name string) *Error {
 	last := ""
 	for label := range strings.SplitSeq(name, ".") {
 		switch {
-		case label == "" || len(label) > MaxLabel:
+		case label == "" || len(label) > maxLabel:
 			return &Error{name, labelProblem(label), labelRemedy}
 		case strings.HasPrefix(label, "-") || strings.HasSuffix(label, "-"):
 			return &Error{name, fmt.Sprintf("has a hyphen at the beginning or end of %q", label), "put a letter or a digit there"}
@@ -150,27 +147,8 @@ func notInName(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
 }
 
-// CheckInternational checks a name that is not all ASCII as far as the standard library allows. An accepted name may
-// still have no ASCII form; only package host can tell.
-func CheckInternational(name string) *Error {
-	for label := range strings.SplitSeq(name, ".") {
-		if n := utf8.RuneCountInString(label); n == 0 || n > MaxLabel {
-			return &Error{name, labelProblem(label), labelRemedy}
-		}
-		if i := strings.IndexFunc(label, notInInternational); i >= 0 {
-			r, _ := utf8.DecodeRuneInString(label[i:])
-			return &Error{name, fmt.Sprintf("contains %q", r), allowedCharacters}
-		}
-	}
-	return nil
-}
-
-func notInInternational(r rune) bool {
-	return r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r)
-}
-
-// Addr returns the IP address if host is one.
-func Addr(host string) (netip.Addr, bool) {
+// address returns the IP address if host is one.
+func address(host string) (netip.Addr, bool) {
 	inner, bracketed := strings.CutPrefix(host, "[")
 	if bracketed {
 		var closed bool
@@ -183,18 +161,4 @@ func Addr(host string) (netip.Addr, bool) {
 		return netip.Addr{}, false
 	}
 	return addr, true
-}
-
-// IsLoopback reports whether host is this machine: localhost, a subdomain of it, or a loopback address.
-func IsLoopback(host string) bool {
-	addr, _ := Addr(host)
-	return addr.IsLoopback() || host == "localhost" || strings.HasSuffix(host, ".localhost")
-}
-
-// IsLocal reports whether host is meaningful only on one machine or in one network.
-func IsLocal(host string) bool {
-	addr, _ := Addr(host)
-	addr = addr.Unmap()
-	return IsLoopback(host) || addr.IsLoopback() || addr.IsPrivate() || addr.IsLinkLocalUnicast() || addr.IsUnspecified() ||
-		strings.HasSuffix(host, ".local")
 }

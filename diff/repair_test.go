@@ -1,4 +1,4 @@
-package signpost_test
+package diff_test
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"signpost"
+	"signpost/diff"
 )
 
 // Fixing errors of the old state is not a change; other edits are.
@@ -35,14 +36,14 @@ func TestDiffOfRepairs(t *testing.T) {
 			t.Errorf("%s: nothing is wrong with it", name)
 		}
 		before := jsonOf(t, old)
-		if changes := signpost.Diff(signpost.Repaired(old, new), new); len(changes) > 0 {
+		if changes := diffVersions(diff.Repaired(old, new), new); len(changes) > 0 {
 			t.Errorf("%s: %s", name, jsonOf(t, changes))
 		}
 		if diff := cmp.Diff(before, jsonOf(t, old)); diff != "" {
 			t.Errorf("%s: the old state itself has changed:\n%s", name, diff)
 		}
 		new[0].Manifest.Endpoints[0].ContextObj = append(new[0].Manifest.Endpoints[0].ContextObj, signpost.ContextItem{Key: "new", Type: "ctx", Required: true})
-		if changes := signpost.Diff(signpost.Repaired(old, new), new); len(changes) != 1 || changes[0].Rule != signpost.ChangeContextRequired {
+		if changes := diffVersions(diff.Repaired(old, new), new); len(changes) != 1 || changes[0].Rule != diff.ChangeContextRequired {
 			t.Errorf("%s, and something else: %s", name, jsonOf(t, changes))
 		}
 	}
@@ -50,11 +51,11 @@ func TestDiffOfRepairs(t *testing.T) {
 	// A URL that could not be registered is not missed. A removed endpoint is, whatever was wrong with it.
 	bad, gone := feed("feeds"), feed(url)
 	gone.Method = "GET"
-	changes := signpost.Diff(signpost.Repaired(v1(bad, gone), v1()), v1())
-	if len(changes) != 1 || changes[0].Rule != signpost.ChangeEndpointRemoved || changes[0].Endpoint != url {
+	changes := diffVersions(diff.Repaired(v1(bad, gone), v1()), v1())
+	if len(changes) != 1 || changes[0].Rule != diff.ChangeEndpointRemoved || changes[0].Endpoint != url {
 		t.Errorf("endpoints that are gone: %s", jsonOf(t, changes))
 	}
-	if changes := signpost.Diff(signpost.Repaired(v1(gone), nil), nil); len(changes) != 1 || changes[0].Rule != signpost.ChangeVersionRemoved {
+	if changes := diffVersions(diff.Repaired(v1(gone), nil), nil); len(changes) != 1 || changes[0].Rule != diff.ChangeVersionRemoved {
 		t.Errorf("a version that is gone: %s", jsonOf(t, changes))
 	}
 }

@@ -1,4 +1,4 @@
-package signpost
+package diff
 
 import (
 	"crypto/sha256"
@@ -36,9 +36,9 @@ type Level string
 // A breaking change costs feeds, saved values or requests. A notable change is visible to editors or to the service. A
 // compatible change only adds something that nobody uses yet.
 const (
-	LevelBreaking   Level = "breaking"
-	LevelNotable    Level = "notable"
-	LevelCompatible Level = "compatible"
+	Breaking   Level = "breaking"
+	Notable    Level = "notable"
+	Compatible Level = "compatible"
 )
 
 // Change rules.
@@ -71,37 +71,37 @@ const (
 	ChangeOrder           = "order-changed"
 )
 
-var changeLevels = map[string]Level{
-	ChangeServiceRemoved:  LevelBreaking,
-	ChangeServiceAdded:    LevelCompatible,
-	ChangeBasePath:        LevelBreaking,
-	ChangeVersionRemoved:  LevelBreaking,
-	ChangeVersionAdded:    LevelCompatible,
-	ChangeEndpointRemoved: LevelBreaking,
-	ChangeEndpointAdded:   LevelCompatible,
-	ChangeFeedsTakenOver:  LevelBreaking,
-	ChangeMethod:          LevelBreaking,
-	ChangeMIMEType:        LevelBreaking,
-	ChangeName:            LevelNotable,
-	ChangeContextRequired: LevelBreaking,
-	ChangeContextAdded:    LevelCompatible,
-	ChangeContextRemoved:  LevelNotable,
-	ChangeContextType:     LevelBreaking,
-	ChangeContextMapper:   LevelBreaking,
-	ChangeContextShadowed: LevelBreaking,
-	ChangeModifierRemoved: LevelBreaking,
-	ChangeModifierAdded:   LevelCompatible,
-	ChangeModifier:        LevelNotable,
-	ChangeParamKey:        LevelBreaking,
-	ChangeParamType:       LevelBreaking,
-	ChangeDefault:         LevelNotable,
-	ChangeOptionRemoved:   LevelBreaking,
-	ChangeOptionAdded:     LevelNotable,
-	ChangeOrder:           LevelNotable,
+var levels = map[string]Level{
+	ChangeServiceRemoved:  Breaking,
+	ChangeServiceAdded:    Compatible,
+	ChangeBasePath:        Breaking,
+	ChangeVersionRemoved:  Breaking,
+	ChangeVersionAdded:    Compatible,
+	ChangeEndpointRemoved: Breaking,
+	ChangeEndpointAdded:   Compatible,
+	ChangeFeedsTakenOver:  Breaking,
+	ChangeMethod:          Breaking,
+	ChangeMIMEType:        Breaking,
+	ChangeName:            Notable,
+	ChangeContextRequired: Breaking,
+	ChangeContextAdded:    Compatible,
+	ChangeContextRemoved:  Notable,
+	ChangeContextType:     Breaking,
+	ChangeContextMapper:   Breaking,
+	ChangeContextShadowed: Breaking,
+	ChangeModifierRemoved: Breaking,
+	ChangeModifierAdded:   Compatible,
+	ChangeModifier:        Notable,
+	ChangeParamKey:        Breaking,
+	ChangeParamType:       Breaking,
+	ChangeDefault:         Notable,
+	ChangeOptionRemoved:   Breaking,
+	ChangeOptionAdded:     Notable,
+	ChangeOrder:           Notable,
 }
 
-// ChangeRules returns every change rule with its level.
-func ChangeRules() map[string]Level { return maps.Clone(changeLevels) }
+// Rules returns every change rule with its level.
+func Rules() map[string]Level { return maps.Clone(levels) }
 
 // fingerprintLength is the number of hexadecimal digits in a fingerprint. 46 bits are enough to tell thousands of
 // changes apart and short enough to copy by hand. The first digit is always a letter, because YAML reads 123456789012

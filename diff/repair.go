@@ -1,15 +1,17 @@
-package signpost
+package diff
+
+import "signpost"
 
 // Repaired returns old without the parts that [Manifest.Validate] rejects, so that an old state with errors can be
 // compared. Nobody could register such a part, so fixing it breaks nothing. A rejected part is replaced by the one with
 // the same identity in new, or dropped if new has none.
-func Repaired(old, new []Version) []Version {
-	pairs, _ := pairUp(old, new, func(v *Version) string { return v.Name })
-	repaired := make([]Version, len(old))
+func Repaired(old, new []signpost.Version) []signpost.Version {
+	pairs, _ := pairUp(old, new, func(v *signpost.Version) string { return v.Name })
+	repaired := make([]signpost.Version, len(old))
 	for i, p := range pairs[:len(old)] {
 		repaired[i] = *p.old
 		if findings := p.old.Manifest.Validate(); len(findings) > 0 {
-			var manifest Manifest
+			var manifest signpost.Manifest
 			if p.new != nil {
 				manifest = p.new.Manifest
 			}
@@ -19,35 +21,35 @@ func Repaired(old, new []Version) []Version {
 	return repaired
 }
 
-func repair(old, new Manifest, findings []Finding) Manifest {
-	wrong := make(map[string][]Path) // by URL
+func repair(old, new signpost.Manifest, findings []signpost.Finding) signpost.Manifest {
+	wrong := make(map[string][]signpost.Path) // by URL
 	for _, f := range findings {
 		wrong[f.Path.Endpoint()] = append(wrong[f.Path.Endpoint()], f.Path[1:])
 	}
-	current := make(map[string]*Endpoint, len(new.Endpoints))
+	current := make(map[string]*signpost.Endpoint, len(new.Endpoints))
 	for i := range new.Endpoints {
 		current[new.Endpoints[i].URL] = &new.Endpoints[i]
 	}
-	var repaired Manifest
+	var repaired signpost.Manifest
 	seen := make(map[string]bool)
 	for _, e := range old.Endpoints {
-		if _, err := ParseURL(e.URL); err != nil || seen[e.URL] {
+		if _, err := signpost.ParseURL(e.URL); err != nil || seen[e.URL] {
 			continue
 		}
 		seen[e.URL] = true
 		if len(wrong[e.URL]) > 0 {
-			e = e.clone()
-			e.repair(wrong[e.URL], current[e.URL])
+			e = e.Clone()
+			repairEndpoint(&e, wrong[e.URL], current[e.URL])
 		}
 		repaired.Endpoints = append(repaired.Endpoints, e)
 	}
 	return repaired
 }
 
-// repair replaces the values at the given paths with those of now. A nil now means that the endpoint is gone.
-func (e *Endpoint) repair(wrong []Path, now *Endpoint) {
+// repairEndpoint replaces the values at the given paths with those of now. A nil now means that the endpoint is gone.
+func repairEndpoint(e *signpost.Endpoint, wrong []signpost.Path, now *signpost.Endpoint) {
 	if now == nil {
-		now = &Endpoint{Name: e.Name, Method: e.Method, MIMEType: e.MIMEType}
+		now = &signpost.Endpoint{Name: e.Name, Method: e.Method, MIMEType: e.MIMEType}
 	}
 	items, modifiers := make(map[int]bool), make(map[int]bool)
 	for _, path := range wrong {
@@ -56,25 +58,25 @@ func (e *Endpoint) repair(wrong []Path, now *Endpoint) {
 		}
 		item := -1
 		if len(path) > 1 {
-			if i, ok := path[1].(Item); ok {
+			if i, ok := path[1].(signpost.Item); ok {
 				item = int(i)
 			}
 		}
 		switch path[0] {
-		case Field("name"):
+		case signpost.Field("name"):
 			e.Name = now.Name
-		case Field("method"):
+		case signpost.Field("method"):
 			e.Method = now.Method
-		case Field("mime_type"):
+		case signpost.Field("mime_type"):
 			e.MIMEType = now.MIMEType
-		case Field("context_obj"):
+		case signpost.Field("context_obj"):
 			items[item] = true
-		case Field("modifiers"):
+		case signpost.Field("modifiers"):
 			modifiers[item] = true
 		}
 	}
-	e.ContextObj = replaceItems(e.ContextObj, now.ContextObj, items, func(c *ContextItem) string { return c.Key })
-	e.Modifiers = replaceItems(e.Modifiers, now.Modifiers, modifiers, func(m *Modifier) string { return m.ID })
+	e.ContextObj = replaceItems(e.ContextObj, now.ContextObj, items, func(c *signpost.ContextItem) string { return c.Key })
+	e.Modifiers = replaceItems(e.Modifiers, now.Modifiers, modifiers, func(m *signpost.Modifier) string { return m.ID })
 }
 
 // replaceItems replaces the wrong items with those of now that have the same key, or drops them. Keys in the result are

@@ -1,4 +1,4 @@
-package signpost_test
+package diff_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"signpost"
+	"signpost/diff"
 )
 
 // registered is an endpoint as a plain matcher sees it, without an index and independent of how Diff works.
@@ -201,10 +202,10 @@ var suchAs = regexp.MustCompile(`such as "([^"]*)"`)
 func wantBreaking(t testing.TB, old, new []signpost.Version) (brokenFeeds int) {
 	t.Helper()
 	before, after := register(old), register(new)
-	changes := signpost.Diff(old, new)
+	changes := diffVersions(old, new)
 	about := func(version, url string) bool {
-		return slices.ContainsFunc(changes, func(c signpost.Change) bool {
-			return c.Level == signpost.LevelBreaking && c.Version == version && (c.Endpoint == url || c.Rule == signpost.ChangeVersionRemoved)
+		return slices.ContainsFunc(changes, func(c diff.Change) bool {
+			return c.Level == diff.Breaking && c.Version == version && (c.Endpoint == url || c.Rule == diff.ChangeVersionRemoved)
 		})
 	}
 	for _, feed := range feedsOf(append(slices.Clone(before), after...)) {
@@ -223,7 +224,7 @@ func wantBreaking(t testing.TB, old, new []signpost.Version) (brokenFeeds int) {
 		}
 	}
 	for _, c := range changes {
-		if c.Rule != signpost.ChangeFeedsTakenOver && c.Rule != signpost.ChangeContextShadowed {
+		if c.Rule != diff.ChangeFeedsTakenOver && c.Rule != diff.ChangeContextShadowed {
 			continue
 		}
 		feed := c.Endpoint
@@ -249,8 +250,8 @@ func TestDiffKeepsItsPromise(t *testing.T) {
 			new = edit(random, new)
 		}
 		brokenFeeds += wantBreaking(t, old, new)
-		for _, c := range signpost.Diff(old, new) {
-			if c.Rule == signpost.ChangeFeedsTakenOver {
+		for _, c := range diffVersions(old, new) {
+			if c.Rule == diff.ChangeFeedsTakenOver {
 				taken++
 			}
 		}

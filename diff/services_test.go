@@ -1,4 +1,4 @@
-package signpost_test
+package diff_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"signpost"
+	"signpost/diff"
 )
 
 // serviceCase is a change to services that are registered together, and the expected changes as "service version
@@ -50,7 +51,7 @@ func TestDiffServices(t *testing.T) {
 	for _, test := range serviceCases() {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
-			for _, c := range signpost.DiffServices(test.old, test.new) {
+			for _, c := range diff.Services(test.old, test.new) {
 				got = append(got, fmt.Sprintf("%s %s %s: %s: %s", c.Service, c.Version, c.Endpoint, c.Rule, c.Message))
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
@@ -63,14 +64,14 @@ func TestDiffServices(t *testing.T) {
 // The base path is part of every manifest's address. If it is unknown, there is nothing to report.
 func TestDiffBasePath(t *testing.T) {
 	at := func(base string) signpost.Service { return service(base, feed("https://{{host}}/feeds")) }
-	changes := signpost.DiffService(at("/"), at("/feeds"))
-	if len(changes) != 1 || changes[0].Rule != signpost.ChangeBasePath || changes[0].Old != "/" || changes[0].New != "/feeds" || changes[0].Service != "" {
+	changes := diff.Diff(at("/"), at("/feeds"))
+	if len(changes) != 1 || changes[0].Rule != diff.ChangeBasePath || changes[0].Old != "/" || changes[0].New != "/feeds" || changes[0].Service != "" {
 		t.Errorf("%+v", changes)
 	}
-	if changes := signpost.DiffService(at(""), at("/feeds")); len(changes) > 0 {
+	if changes := diff.Diff(at(""), at("/feeds")); len(changes) > 0 {
 		t.Errorf("unknown before: %+v", changes)
 	}
-	if changes := signpost.DiffService(at("/feeds"), at("")); len(changes) > 0 {
+	if changes := diff.Diff(at("/feeds"), at("")); len(changes) > 0 {
 		t.Errorf("unknown now: %+v", changes)
 	}
 }
@@ -80,7 +81,7 @@ func TestDiffWithOthers(t *testing.T) {
 	const feeds, media = "https://{{host}}/feeds", "https://{{host}}/feeds/media"
 	rules := func(old, new signpost.Service, others ...signpost.Version) string {
 		var all []string
-		for _, c := range signpost.DiffService(old, new, others...) {
+		for _, c := range diff.Diff(old, new, others...) {
 			all = append(all, c.Rule)
 		}
 		return strings.Join(all, " ")
@@ -106,7 +107,7 @@ func TestDiffFingerprints(t *testing.T) {
 	for _, test := range diffCases() {
 		fingerprints := func(old, new []signpost.Version) map[string]string {
 			all := make(map[string]string)
-			for _, c := range signpost.Diff(old, new) {
+			for _, c := range diffVersions(old, new) {
 				if len(c.Fingerprint) != 12 || strings.Trim(c.Fingerprint, "0123456789abcdef") != "" {
 					t.Fatalf("%s: fingerprint %q", test.name, c.Fingerprint)
 				}
@@ -169,10 +170,10 @@ func TestDiffGivesUp(t *testing.T) {
 	}
 	new.Endpoints = append(slices.Clone(old.Endpoints), new.Endpoints...)
 	unsure := 0
-	for _, c := range signpost.Diff([]signpost.Version{{Manifest: old}}, []signpost.Version{{Manifest: new}}) {
+	for _, c := range diffVersions([]signpost.Version{{Manifest: old}}, []signpost.Version{{Manifest: new}}) {
 		if strings.Contains(c.Message, "too many") {
 			unsure++
-			if c.Level != signpost.LevelBreaking {
+			if c.Level != diff.Breaking {
 				t.Fatalf("%+v", c)
 			}
 		}

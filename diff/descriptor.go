@@ -1,17 +1,21 @@
-package signpost
+package diff
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+
+	"signpost"
 )
 
-func (d *differ) descriptor(old, new Endpoint) {
+func (d *differ) descriptor(old, new signpost.Endpoint) {
 	d.text(ChangeName, place{}, "name", old.Name, new.Name)
 	d.text(ChangeMethod, place{}, "method", old.Method, new.Method)
 	d.text(ChangeMIMEType, place{}, "mime_type", old.MIMEType, new.MIMEType)
 
-	key := func(c *ContextItem) string { return c.Key }
+	key := func(c *signpost.ContextItem) string { return c.Key }
 	items, moved := pairUp(old.ContextObj, new.ContextObj, key)
 	for _, p := range items {
 		d.contextItem(p)
@@ -21,17 +25,17 @@ func (d *differ) descriptor(old, new Endpoint) {
 			"context keys are in another order")
 	}
 
-	id := func(m *Modifier) string { return m.ID }
+	id := func(m *signpost.Modifier) string { return m.ID }
 	modifiers, moved := pairUp(old.Modifiers, new.Modifiers, id)
 	for _, p := range pairRenamed(modifiers) {
 		switch {
 		case p.new == nil:
-			d.add(ChangeModifierRemoved, modifierPlace(p.old.ID), p.old.clone(), nil, "removed")
+			d.add(ChangeModifierRemoved, modifierPlace(p.old.ID), clone(p.old), nil, "removed")
 		case p.old == nil:
-			d.add(ChangeModifierAdded, modifierPlace(p.new.ID), nil, p.new.clone(), "added")
+			d.add(ChangeModifierAdded, modifierPlace(p.new.ID), nil, clone(p.new), "added")
 		default:
 			if p.old.ID != p.new.ID {
-				d.add(ChangeModifierRemoved, modifierPlace(p.old.ID).sub("renamed", p.new.ID), p.old.clone(), p.new.clone(),
+				d.add(ChangeModifierRemoved, modifierPlace(p.old.ID).sub("renamed", p.new.ID), clone(p.old), clone(p.new),
 					"renamed to %q: values saved under the old id are lost", p.new.ID)
 			}
 			d.modifier(*p.old, *p.new)
@@ -50,8 +54,8 @@ func modifierPlace(id string) place {
 
 // pairRenamed pairs a removed modifier with an added one if both have the same query parameters and no other removed or
 // added modifier does. Such a modifier has only changed its id.
-func pairRenamed(pairs []pair[Modifier]) []pair[Modifier] {
-	keys := func(m *Modifier) string { return strings.Join(keysOf(m.Params, paramKey), "\x00") }
+func pairRenamed(pairs []pair[signpost.Modifier]) []pair[signpost.Modifier] {
+	keys := func(m *signpost.Modifier) string { return strings.Join(keysOf(m.Params, paramKey), "\x00") }
 	type candidates struct{ removed, added []int }
 	byKeys := make(map[string]*candidates)
 	for i, p := range pairs {
@@ -80,7 +84,7 @@ func pairRenamed(pairs []pair[Modifier]) []pair[Modifier] {
 			gone[c.added[0]] = true
 		}
 	}
-	var all []pair[Modifier]
+	var all []pair[signpost.Modifier]
 	for i, p := range pairs {
 		if !gone[i] {
 			all = append(all, p)
@@ -89,7 +93,7 @@ func pairRenamed(pairs []pair[Modifier]) []pair[Modifier] {
 	return all
 }
 
-func (d *differ) contextItem(p pair[ContextItem]) {
+func (d *differ) contextItem(p pair[signpost.ContextItem]) {
 	at := func(key string) place {
 		return place{prefix: fmt.Sprintf("context key %q ", key), subject: []string{"context", key}}
 	}
@@ -116,13 +120,13 @@ func (d *differ) contextItem(p pair[ContextItem]) {
 	d.text(ChangeContextMapper, inside, "mapper", old.Mapper, new.Mapper)
 	if old.Mapper != new.Mapper && old.SentAs() == new.SentAs() {
 		last := &d.changes[len(d.changes)-1]
-		last.Level = LevelNotable
+		last.Level = Notable
 		last.Message += ", which is the key itself: it is sent under the same name"
 	}
 }
 
 // modifier compares two versions of a modifier, ignoring the id.
-func (d *differ) modifier(old, new Modifier) {
+func (d *differ) modifier(old, new signpost.Modifier) {
 	at := place{prefix: fmt.Sprintf("modifier %q: ", old.ID), subject: []string{"modifier", old.ID}}
 	d.text(ChangeModifier, at, "name", old.Name, new.Name)
 
@@ -146,10 +150,10 @@ func (d *differ) modifier(old, new Modifier) {
 	}
 }
 
-func paramKey(p *Param) string { return p.Key }
+func paramKey(p *signpost.Param) string { return p.Key }
 
 // pairParams pairs params by key, then the remaining ones by position: their key has changed.
-func pairParams(old, new []Param) (pairs []pair[Param], moved bool) {
+func pairParams(old, new []signpost.Param) (pairs []pair[signpost.Param], moved bool) {
 	pairs, moved = pairUp(old, new, paramKey)
 	kept, added := pairs[:len(old)], pairs[len(old):]
 	for i := range kept {
@@ -160,14 +164,14 @@ func pairParams(old, new []Param) (pairs []pair[Param], moved bool) {
 	return append(kept, added...), moved
 }
 
-func (d *differ) param(at place, old, new Param) {
+func (d *differ) param(at place, old, new signpost.Param) {
 	d.text(ChangeParamKey, at, "key", old.Key, new.Key)
 	d.text(ChangeModifier, at, "label", old.UI.Label, new.UI.Label)
 	d.text(ChangeModifier, at, "placeholder", old.UI.Placeholder, new.UI.Placeholder)
 
 	was, is := kind(old), kind(new)
 	switch {
-	case old.Schema.Type == new.Schema.Type && was == KindSelect && is == KindText:
+	case old.Schema.Type == new.Schema.Type && was == signpost.KindSelect && is == signpost.KindText:
 		d.add(ChangeModifier, at.sub("kind"), was, is, "kind changed from select to text, which takes every value that an option had")
 	case old.Schema.Type != new.Schema.Type || was != is:
 		d.add(ChangeParamType, at.sub("kind"), was, is, "kind changed from %s to %s", was, is)
@@ -189,29 +193,44 @@ func (d *differ) param(at place, old, new Param) {
 }
 
 // kind returns the modifier kind of a param. If none of the builders could have made it, the type is used instead.
-func kind(p Param) string {
+func kind(p signpost.Param) string {
 	switch {
-	case p.Schema.Type != TypeString:
+	case p.Schema.Type != signpost.TypeString:
 		return p.Schema.Type
 	case len(p.UI.Options) > 0 || len(p.Schema.Enum) > 0:
-		return KindSelect
+		return signpost.KindSelect
 	}
-	return KindText
+	return signpost.KindText
+}
+
+// clone returns a copy of a modifier that shares nothing with it.
+func clone(m *signpost.Modifier) signpost.Modifier {
+	return signpost.Endpoint{Modifiers: []signpost.Modifier{*m}}.Clone().Modifiers[0]
 }
 
 // jsonText returns a value as it appears in the manifest, where 20 and json.Number("20") are the same.
 func jsonText(value any) string {
-	text, err := marshal(value)
-	if err != nil {
+	var out strings.Builder
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
 		return fmt.Sprint(value) // Validate rejects it
 	}
-	return string(text)
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+func quotedList(values []string) string {
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = strconv.Quote(v)
+	}
+	return strings.Join(quoted, ", ")
 }
 
 // options compares the options of a dropdown by value.
-func (d *differ) options(at place, old, new Param) {
+func (d *differ) options(at place, old, new signpost.Param) {
 	reported := len(d.changes)
-	value := func(o *Option) string { return o.Value }
+	value := func(o *signpost.Option) string { return o.Value }
 	was, is := choices(old), choices(new)
 	pairs, moved := pairUp(was, is, value)
 	for _, p := range pairs {
@@ -238,11 +257,11 @@ func (d *differ) options(at place, old, new Param) {
 }
 
 // choices returns the options, or unlabelled ones made from the enum if there are none.
-func choices(p Param) []Option {
+func choices(p signpost.Param) []signpost.Option {
 	if len(p.UI.Options) > 0 {
 		return p.UI.Options
 	}
-	options := make([]Option, len(p.Schema.Enum))
+	options := make([]signpost.Option, len(p.Schema.Enum))
 	for i, value := range p.Schema.Enum {
 		options[i].Value = value
 	}

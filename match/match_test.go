@@ -1,10 +1,9 @@
-package signpost_test
+package match_test
 
 import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"signpost"
+	"signpost/match"
 )
 
 // endpoints returns a manifest of endpoints with these URLs. The context key of each is its URL.
@@ -30,11 +30,11 @@ func endpoints(urls ...string) signpost.Manifest {
 // Spec 1.7: if endpoints overlap, only the longest one supplies context keys.
 func TestSpec1_7LongestEndpointSuppliesContext(t *testing.T) {
 	const feeds, media = "https://a.example/v1/feeds", "https://a.example/v1/feeds/media"
-	m, ok := signpost.NewIndex(signpost.Version{Name: "v1", Manifest: endpoints(feeds, media)}).Match(media + "/7?x=1")
-	want := signpost.Match{
+	m, ok := match.NewIndex(signpost.Version{Name: "v1", Manifest: endpoints(feeds, media)}).Match(media + "/7?x=1")
+	want := match.Match{
 		Endpoint: media, Version: "v1", Name: media,
 		ContextObj: []signpost.ContextItem{{Key: media, Type: signpost.ContextCtx}},
-		Shadowed:   []signpost.Shadowed{{Endpoint: feeds, LostKeys: []string{feeds}, By: signpost.ByLength}},
+		Shadowed:   []match.Shadowed{{Endpoint: feeds, LostKeys: []string{feeds}, By: match.ByLength}},
 		Descriptor: endpoints(media).Endpoints[0],
 	}
 	if diff := cmp.Diff(want, m); !ok || diff != "" {
@@ -44,7 +44,7 @@ func TestSpec1_7LongestEndpointSuppliesContext(t *testing.T) {
 
 // TestShadowed: each endpoint that does not answer comes with the reason.
 func TestShadowed(t *testing.T) {
-	index := signpost.NewIndex(signpost.Version{Manifest: endpoints(
+	index := match.NewIndex(signpost.Version{Manifest: endpoints(
 		"https://a.example/v1/series/{{id}}", "https://a.example/v1/series/new", "https://a.example/v1/series/{{name}}", "https://a.example/v1/ser", "https://a.example/v1/",
 	)})
 	m, _ := index.Match("https://a.example/v1/series/new")
@@ -59,13 +59,13 @@ func TestShadowed(t *testing.T) {
 	if diff := cmp.Diff(want, got); m.Endpoint != "https://a.example/v1/series/new" || diff != "" {
 		t.Errorf("%s (-want +got):\n%s", m.Endpoint, diff)
 	}
-	if m, _ = index.Match("https://a.example/v1/series/7"); m.Shadowed[0].Endpoint != "https://a.example/v1/series/{{name}}" || m.Shadowed[0].By != signpost.ByOrder {
+	if m, _ = index.Match("https://a.example/v1/series/7"); m.Shadowed[0].Endpoint != "https://a.example/v1/series/{{name}}" || m.Shadowed[0].By != match.ByOrder {
 		t.Errorf("shadowed: %v", m.Shadowed)
 	}
 }
 
 func TestMatch(t *testing.T) {
-	index := signpost.NewIndex(
+	index := match.NewIndex(
 		signpost.Version{Name: "v1", Manifest: endpoints(
 			"https://a.example/v1",
 			"https://a.example/v1/series/{{id}}",
@@ -192,7 +192,7 @@ func FuzzMatch(f *testing.F) {
 				urls, patterns = append(urls, url), append(patterns, patternOf(url))
 			}
 		}
-		index := signpost.NewIndex(signpost.Version{Manifest: endpoints(urls...)})
+		index := match.NewIndex(signpost.Version{Manifest: endpoints(urls...)})
 		for range 30 {
 			feed := "https://" + pick("a", "b", "c", "aa", "ba.a") + ".example"
 			for range random.IntN(9) {
@@ -218,7 +218,7 @@ func FuzzMatch(f *testing.F) {
 // The source is reported, and ties go to the first one.
 func TestMatchOfSeveralSources(t *testing.T) {
 	const feeds, sport = "https://a.example/feeds", "https://a.example/feeds/sport"
-	index := signpost.NewIndex(
+	index := match.NewIndex(
 		signpost.Version{Name: "v1", Source: "feeds.yaml", Manifest: endpoints(feeds)},
 		signpost.Version{Name: "v1", Source: "sport.yaml", Manifest: endpoints(sport)},
 		signpost.Version{Name: "v2", Source: "copy.yaml", Manifest: endpoints(feeds, sport)},
@@ -240,13 +240,12 @@ func TestMatchOfSeveralSources(t *testing.T) {
 
 // Callers own what Match returns.
 func TestMatchCopies(t *testing.T) {
-	index := signpost.NewIndex(signpost.Version{Manifest: signpost.NewManifest(fullEndpoint("https://a.example/kids"))})
+	index := match.NewIndex(signpost.Version{Manifest: endpoints("https://a.example/kids")})
 	first, _ := index.Match("https://a.example/kids/1")
-	scribble(reflect.ValueOf(&first.Descriptor))
-	scribble(reflect.ValueOf(&first.ContextObj))
+	first.Descriptor.ContextObj[0].Key, first.ContextObj[0].Key = "changed", "changed"
 	second, ok := index.Match("https://a.example/kids/1")
-	if diff := cmp.Diff(fullEndpoint("https://a.example/kids"), second.Descriptor); !ok || diff != "" {
-		t.Errorf("a change of one match shows in the next (-want +got):\n%s", diff)
+	if !ok || second.ContextObj[0].Key == "changed" || second.Descriptor.ContextObj[0].Key == "changed" {
+		t.Errorf("a change of one match shows in the next: %+v", second)
 	}
 }
 
@@ -257,7 +256,7 @@ func BenchmarkMatch(b *testing.B) {
 			urls = append(urls, fmt.Sprintf("https://a.example/v1/group%d/feeds/{{id}}/part%d", i%97, i))
 		}
 		m := endpoints(urls...)
-		index := signpost.NewIndex(signpost.Version{Manifest: m})
+		index := match.NewIndex(signpost.Version{Manifest: m})
 		feed := fmt.Sprintf("https://a.example/v1/group%d/feeds/4711/part%d?limit=20", (n-1)%97, n-1)
 		b.Run(fmt.Sprint(n, "-endpoints"), func(b *testing.B) {
 			b.ReportAllocs()

@@ -1,18 +1,17 @@
-package accepted_test
+package diff_test
 
 import (
 	"testing"
 
-	"signpost"
-	"signpost/internal/accepted"
+	"signpost/diff"
 )
 
 // An entry is valid on its last day, but not on the next.
 func TestUntil(t *testing.T) {
 	const text = "- {change: abcdef012345, reason: meant, until: 2026-03-31}"
-	changes := []signpost.Change{{Rule: signpost.ChangeMethod, Fingerprint: "abcdef012345"}}
+	changes := []diff.Change{{Rule: diff.ChangeMethod, Fingerprint: "abcdef012345"}}
 	for today, want := range map[string]bool{"2026-03-30": true, "2026-03-31": true, "2026-04-01": false} {
-		file := accepted.Parse("accepted.yaml", []byte(text))
+		file := diff.ParseAccepted("accepted.yaml", []byte(text))
 		if len(file.Findings) > 0 {
 			t.Fatal(file.Findings)
 		}
@@ -28,17 +27,17 @@ func TestUntil(t *testing.T) {
 
 // A completed template accepts its change, whatever the URL contains.
 func TestTemplate(t *testing.T) {
-	for _, change := range []signpost.Change{
-		{Rule: signpost.ChangeMethod, Version: "v1", Endpoint: "https://{{host}}/feeds", Fingerprint: "abcdef012345"},
-		{Rule: signpost.ChangeServiceRemoved, Service: "/sport", Fingerprint: "b00000000000"},
-		{Rule: signpost.ChangeMethod, Endpoint: "https://a/\n- change: c00000000000\x1b[31m\u2028", Fingerprint: "e12345678901"},
+	for _, change := range []diff.Change{
+		{Rule: diff.ChangeMethod, Version: "v1", Endpoint: "https://{{host}}/feeds", Fingerprint: "abcdef012345"},
+		{Rule: diff.ChangeServiceRemoved, Service: "/sport", Fingerprint: "b00000000000"},
+		{Rule: diff.ChangeMethod, Endpoint: "https://a/\n- change: c00000000000\x1b[31m\u2028", Fingerprint: "e12345678901"},
 	} {
-		file := accepted.Parse("accepted.yaml", []byte(accepted.Template(change)+"    it is meant\n"))
+		file := diff.ParseAccepted("accepted.yaml", []byte(diff.AcceptanceOf(change)+"    it is meant\n"))
 		if len(file.Findings) > 0 {
-			t.Fatalf("%q: %v", accepted.Template(change), file.Findings)
+			t.Fatalf("%q: %v", diff.AcceptanceOf(change), file.Findings)
 		}
-		if got := file.Apply([]signpost.Change{change}, "2026-01-01")[0].Accepted; got == nil || got.Reason != "it is meant" || len(file.Unused("2026-01-01")) > 0 {
-			t.Errorf("%q: %+v", accepted.Template(change), got)
+		if got := file.Apply([]diff.Change{change}, "2026-01-01")[0].Accepted; got == nil || got.Reason != "it is meant" || len(file.Unused("2026-01-01")) > 0 {
+			t.Errorf("%q: %+v", diff.AcceptanceOf(change), got)
 		}
 	}
 }
@@ -49,14 +48,14 @@ func FuzzParse(f *testing.F) {
 	f.Add("- &a {change: abcdef012345, reason: meant}\n- *a", "abcdef012345")
 	f.Add("[{change: 1}, 2, {until: 2026-13-45, reson: ''}]", "")
 	f.Fuzz(func(t *testing.T, text, fingerprint string) {
-		file := accepted.Parse("accepted.yaml", []byte(text))
+		file := diff.ParseAccepted("accepted.yaml", []byte(text))
 		for _, finding := range file.Findings {
 			if finding.Line < 1 || finding.Column < 1 || finding.Message == "" {
 				t.Errorf("finding %+v", finding)
 			}
 			file.Snippet(finding.Line, finding.Column, 20)
 		}
-		got := file.Apply([]signpost.Change{{Fingerprint: fingerprint}}, "2026-01-01")
+		got := file.Apply([]diff.Change{{Fingerprint: fingerprint}}, "2026-01-01")
 		if got[0].Accepted != nil && got[0].Accepted.Reason == "" && len(file.Findings) == 0 {
 			t.Error("accepted without a reason")
 		}

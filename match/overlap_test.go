@@ -1,4 +1,4 @@
-package signpost_test
+package match_test
 
 import (
 	"fmt"
@@ -11,7 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"signpost"
+	"signpost/match"
 )
+
+// feed returns a valid endpoint with only the required fields.
+func feed(url string) signpost.Endpoint {
+	return signpost.Endpoint{URL: url, Name: "Feed", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON}
+}
 
 // together returns a version of a service. Each endpoint is given as its path followed by its context keys, separated
 // by spaces.
@@ -33,7 +39,7 @@ func overlaps(judged, registered []signpost.Version) []string {
 	all := slices.Concat(judged, registered)
 	place := func(version, endpoint int) string { return fmt.Sprintf("%s:%d", all[version].Source, endpoint+1) }
 	var texts []string
-	for i, findings := range signpost.Overlaps(judged, registered, place) {
+	for i, findings := range match.Overlaps(judged, registered, place) {
 		for _, f := range findings {
 			texts = append(texts, strings.ReplaceAll(fmt.Sprintf("%s %s: %s", judged[i].Source, f.Rule, f.Message), "https://{{host}}", ""))
 		}
@@ -166,7 +172,7 @@ func TestOverlaps(t *testing.T) {
 func TestOverlapsNameTheSource(t *testing.T) {
 	a, b := together("a.yaml", "/feeds k"), together("b.yaml", "/feeds/sport")
 	message := func(versions ...signpost.Version) string {
-		return signpost.Overlaps(versions, nil, nil)[1][0].Message
+		return match.Overlaps(versions, nil, nil)[1][0].Message
 	}
 	if got := message(a, b); !strings.HasSuffix(got, `as those of "https://{{host}}/feeds" (a.yaml) do`) {
 		t.Error(got)
@@ -201,7 +207,7 @@ func TestOverlapInsideSegmentOnlyWhereItMatters(t *testing.T) {
 		if name == "nothing" || name == "name" {
 			want = 0
 		}
-		if got := signpost.Overlaps([]signpost.Version{v}, nil, nil)[0]; len(got) != want {
+		if got := match.Overlaps([]signpost.Version{v}, nil, nil)[0]; len(got) != want {
 			t.Errorf("another %s: %v", name, got)
 		}
 	}
@@ -237,11 +243,11 @@ func FuzzOverlaps(f *testing.F) {
 		n := random.IntN(len(versions) + 1)
 		judged, registered := versions[:n], versions[n:]
 		var findings []signpost.Finding
-		for _, some := range signpost.Overlaps(judged, registered, nil) {
+		for _, some := range match.Overlaps(judged, registered, nil) {
 			findings = append(findings, some...)
 		}
 
-		index := signpost.NewIndex(versions...)
+		index := match.NewIndex(versions...)
 		isJudged := make(map[string]bool)
 		for _, v := range judged {
 			for _, e := range v.Manifest.Endpoints {
@@ -271,14 +277,14 @@ func FuzzOverlaps(f *testing.F) {
 // warned reports whether a finding says that a feed loses a key of an endpoint.
 func warned(findings []signpost.Finding, feed, key, endpoint string) bool {
 	isPrefix := func(url string) bool {
-		_, ok := signpost.NewIndex(signpost.Version{Manifest: endpoints(url)}).Match(feed)
+		_, ok := match.NewIndex(signpost.Version{Manifest: endpoints(url)}).Match(feed)
 		return ok
 	}
 	return slices.ContainsFunc(findings, func(f signpost.Finding) bool {
 		switch f.Rule {
-		case signpost.RuleOverlapDropsContext:
+		case match.RuleOverlapDropsContext:
 			return strings.Contains(f.Message, strconv.Quote(key)) && isPrefix(f.Path.Endpoint())
-		case signpost.RuleOverlapInsideSegment:
+		case match.RuleOverlapInsideSegment:
 			return shape(f.Path.Endpoint()) == shape(endpoint) || strings.Contains(shape(f.Message), strconv.Quote(shape(endpoint)))
 		}
 		return shape(f.Path.Endpoint()) == shape(endpoint) // registered twice

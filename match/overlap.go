@@ -1,4 +1,4 @@
-package signpost
+package match
 
 import (
 	"cmp"
@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"signpost"
 )
 
 // Rules about everything registered together.
@@ -25,11 +27,11 @@ const (
 //
 // {{host}} must be resolved the same way in all URLs, or in none. Features add context keys, so apply them first with
 // [Manifest.WithFeatures]. Invalid URLs are skipped.
-func Overlaps(versions, registered []Version, place func(version, endpoint int) string) [][]Finding {
+func Overlaps(versions, registered []signpost.Version, place func(version, endpoint int) string) [][]signpost.Finding {
 	o := &together{
 		versions: slices.Concat(versions, registered), judged: len(versions), place: place,
 		keys: make(map[*textEnd][]keyOwner), dropped: make(map[*textEnd]map[drop]bool), inside: make(map[*textEnd]bool), variantsOf: make(map[*textEnd][]int),
-		findings: make([][]Finding, len(versions)),
+		findings: make([][]signpost.Finding, len(versions)),
 	}
 	o.build()
 	ends := o.ends()
@@ -49,7 +51,7 @@ func Overlaps(versions, registered []Version, place func(version, endpoint int) 
 			for j, e := range slices.Backward(versions[i].Manifest.Endpoints) { // the first one of several counts
 				order[e.URL] = j
 			}
-			slices.SortStableFunc(findings, func(a, b Finding) int { return order[a.Path.Endpoint()] - order[b.Path.Endpoint()] })
+			slices.SortStableFunc(findings, func(a, b signpost.Finding) int { return order[a.Path.Endpoint()] - order[b.Path.Endpoint()] })
 		}
 	}
 	return o.findings
@@ -57,7 +59,7 @@ func Overlaps(versions, registered []Version, place func(version, endpoint int) 
 
 // together checks everything that is registered together.
 type together struct {
-	versions []Version // the checked ones come first
+	versions []signpost.Version // the checked ones come first
 	judged   int
 	place    func(version, endpoint int) string
 
@@ -73,7 +75,7 @@ type together struct {
 	inside  map[*textEnd]bool          // URLs for which overlap-inside-segment was reported
 
 	variantsOf map[*textEnd][]int // see variants
-	findings   [][]Finding
+	findings   [][]signpost.Finding
 }
 
 // keyOwner is a context key and the first endpoint with the URL that declares it.
@@ -90,7 +92,7 @@ func (o *together) build() {
 	for i, v := range o.versions {
 		taken := make(map[string]bool, len(v.Manifest.Endpoints))
 		for j, e := range v.Manifest.Endpoints {
-			if taken[e.URL] || CutURL(e.URL).check() != nil {
+			if taken[e.URL] || !valid(e.URL) {
 				continue
 			}
 			taken[e.URL] = true
@@ -112,7 +114,7 @@ func (o *together) collectKeys() {
 			continue
 		}
 		if o.keys[e.at] == nil {
-			o.keyed.add(segments(e.URL), owner{slot: i})
+			o.keyed.add(segments(e.URL), Owner{Slot: i})
 		}
 		if known[e.at] == nil {
 			known[e.at] = make(map[string]bool)
@@ -170,8 +172,8 @@ func (o *together) judge(end *textEnd) {
 
 	// Other endpoints have text where this one has a placeholder.
 	work := func() bool { o.workLeft--; return o.workLeft > 0 }
-	search := intersection{parts: parts, work: work, visit: func(id owner, words [][]string) {
-		other := o.index.endpoints[id.slot].at
+	search := intersection{parts: parts, work: work, visit: func(id Owner, words [][]string) {
+		other := o.index.endpoints[id.Slot].at
 		lost := func(k keyOwner) bool { return !kept[k.key] && !o.isDropped(end, k) }
 		if other == end || !slices.ContainsFunc(o.keys[other], lost) {
 			return
@@ -192,7 +194,7 @@ func (o *together) judge(end *textEnd) {
 // consider checks what a feed loses. It reports whether that settles what feeds of the URL lose: the URL answers for the
 // feed, and no key was skipped. A key that is already lost at a URL in between is reported there, and skipped here.
 func (o *together) consider(end *textEnd, kept map[string]bool, feed string, example bool) bool {
-	canonical := CutURL(feed).canonical()
+	canonical := canonical(feed)
 	hits := o.index.hits(canonical)
 	if len(hits) == 0 || hits[0].textEnd != end {
 		return false
@@ -323,11 +325,11 @@ func (o *together) reportInside(end *textEnd, number, longer int) {
 }
 
 // unlike reports whether clients call two endpoints differently or expect different responses.
-func unlike(a, b Endpoint) bool {
+func unlike(a, b signpost.Endpoint) bool {
 	if len(a.ContextObj) <= 1 && slices.Equal(a.ContextObj, b.ContextObj) { // nearly always
 		return a.Method != b.Method || a.MIMEType != b.MIMEType
 	}
-	items := make(map[ContextItem]bool, len(a.ContextObj))
+	items := make(map[signpost.ContextItem]bool, len(a.ContextObj))
 	for _, item := range a.ContextObj {
 		items[item] = true
 	}
@@ -387,7 +389,7 @@ func (o *together) otherSettings(end *textEnd, number int) {
 	}
 	earlier := o.index.endpoints[first].Endpoint
 	kept, shared := keySet(earlier.ContextObj), e.Endpoint
-	shared.ContextObj = slices.DeleteFunc(slices.Clone(e.ContextObj), func(item ContextItem) bool { return !kept[item.Key] })
+	shared.ContextObj = slices.DeleteFunc(slices.Clone(e.ContextObj), func(item signpost.ContextItem) bool { return !kept[item.Key] })
 	if unlike(earlier, shared) {
 		o.report(number, RuleRegisteredTwice, "the studio uses one of the two: make them alike, or give each version URLs of its own",
 			"%q is declared with other settings by another version%s", e.URL, o.where(number, first))
@@ -419,9 +421,21 @@ func (o *together) where(number, other int) string {
 func (o *together) report(number int, rule, hint, format string, args ...any) {
 	if o.isJudged(number) {
 		i := o.refs[number].version
-		o.findings[i] = append(o.findings[i], Finding{
-			Rule: rule, Severity: SeverityWarning, Message: fmt.Sprintf(format, args...), Hint: hint,
-			Path: Path{Field(o.index.endpoints[number].URL)},
+		o.findings[i] = append(o.findings[i], signpost.Finding{
+			Rule: rule, Severity: signpost.SeverityWarning, Message: fmt.Sprintf(format, args...), Hint: hint,
+			Path: signpost.Path{signpost.Field(o.index.endpoints[number].URL)},
 		})
 	}
 }
+
+// workPerEndpoint bounds the search for taken-over feeds, as the average number of URL segment comparisons per
+// endpoint. Real services need a handful; a manifest full of URLs such as /{{a}}-1, /{{a}}-2 would need a quadratic
+// number.
+const workPerEndpoint = 1000
+
+// workPerFeed and workPerHit are the cost of finding the endpoint that answers for a feed, in URL segment comparisons:
+// a fixed part, and a part for every candidate.
+const (
+	workPerFeed = 100
+	workPerHit  = 5
+)

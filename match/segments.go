@@ -1,6 +1,7 @@
-package signpost
+package match
 
 import (
+	"iter"
 	"slices"
 	"strings"
 )
@@ -21,9 +22,9 @@ func (s segment) general() string { return strings.Join(s, anyValue) }
 func segments(url string) []segment {
 	var all []segment
 	current := segment{""}
-	rest := CutURL(url).canonical()
+	rest := canonical(url)
 	for {
-		text, _, after, placeholder := cutPlaceholder(rest)
+		text, after, placeholder := cutPlaceholder(rest)
 		for {
 			i := strings.IndexAny(text, "/?#"+authorityEnd)
 			if i < 0 {
@@ -120,11 +121,11 @@ type segmentNode struct {
 type segmentChild struct {
 	segment segment
 	open    segment // the same followed by a placeholder, for feeds that continue inside the segment
-	ends    []owner // endpoints whose URL ends here
+	ends    []Owner // endpoints whose URL ends here
 	next    *segmentNode
 }
 
-func (n *segmentNode) add(parts []segment, id owner) {
+func (n *segmentNode) add(parts []segment, id Owner) {
 	for {
 		child := n.child(parts[0])
 		if len(parts) == 1 {
@@ -161,7 +162,7 @@ type intersection struct {
 	parts []segment  // of the URL
 	words [][]string // the feed so far: for each segment, some words that both match
 	work  func() bool
-	visit func(owner, [][]string)
+	visit func(Owner, [][]string)
 }
 
 // walk searches the tree below n, comparing its children with the segment at depth. It returns false if work did, which
@@ -207,4 +208,60 @@ func (x *intersection) step(child *segmentChild, depth int) bool {
 	}
 	x.words = append(x.words[:depth], exact)
 	return x.walk(child.next, depth+1)
+}
+
+// Owner identifies an endpoint in a [Tree].
+type Owner struct {
+	Slot int
+	URL  string
+}
+
+// Tree finds endpoints that share feeds with a URL.
+type Tree struct{ root segmentNode }
+
+// Add adds an endpoint.
+func (t *Tree) Add(id Owner) { t.root.add(segments(id.URL), id) }
+
+// Search visits the endpoints that may share feeds with a URL, each with such feeds. It returns false if work did.
+func (t *Tree) Search(url string, work func() bool, visit func(id Owner, feeds iter.Seq[string])) bool {
+	parts := segments(url)
+	search := intersection{parts: parts, work: work, visit: func(id Owner, words [][]string) {
+		visit(id, func(yield func(string) bool) {
+			for choice := range choicesOf(words) {
+				if !yield(feedOf(parts, choice)) {
+					return
+				}
+			}
+		})
+	}}
+	return search.walk(&t.root, 0)
+}
+
+// GeneralFeed returns a feed of an endpoint with values for its placeholders that occur in no URL.
+func GeneralFeed(url string) string { return feedOf(segments(url), nil) }
+
+// Readable replaces the values of a general feed by an ellipsis.
+func Readable(feed string) string { return strings.ReplaceAll(feed, anyValue, "…") }
+
+// choicesOf yields combinations with one word from each list: the first words, then all combinations that differ from
+// these in one place. Their number is linear in the number of words; trying all combinations would not be worth the
+// time.
+func choicesOf(words [][]string) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		choice := make([]string, len(words))
+		for i, options := range words {
+			choice[i] = options[0]
+		}
+		if !yield(choice) {
+			return
+		}
+		for i, options := range words {
+			for _, choice[i] = range options[1:] {
+				if !yield(choice) {
+					return
+				}
+			}
+			choice[i] = options[0]
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package signpost
+package match
 
 import (
 	"slices"
@@ -34,7 +34,7 @@ type textTree struct {
 // insertURL returns the node of a canonical URL, creating it if needed.
 func (t *textTree) insertURL(url string) *textEnd {
 	literals := 0
-	text, _, rest, more := cutPlaceholder(url)
+	text, rest, more := cutPlaceholder(url)
 	at := t.insert(text)
 	for {
 		literals += utf8.RuneCountInString(text)
@@ -45,7 +45,7 @@ func (t *textTree) insertURL(url string) *textEnd {
 		if at.behind == nil {
 			at.behind = &after{}
 		}
-		text, _, rest, more = cutPlaceholder(rest)
+		text, rest, more = cutPlaceholder(rest)
 		at = at.behind.insert(text)
 	}
 }

@@ -1,19 +1,21 @@
-package signpost
+package match
 
 import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"signpost"
 )
 
 // Match is the endpoint that answers for a feed: the one whose URL is the longest prefix of the feed URL. Only that
 // endpoint supplies context keys.
 type Match struct {
-	Endpoint   string        `json:"endpoint"` // URL of the endpoint
-	Version    string        `json:"version"`
-	Name       string        `json:"name"`
-	Source     string        `json:"source"` // source of its version
-	ContextObj []ContextItem `json:"context_obj"`
+	Endpoint   string                 `json:"endpoint"` // URL of the endpoint
+	Version    string                 `json:"version"`
+	Name       string                 `json:"name"`
+	Source     string                 `json:"source"` // source of its version
+	ContextObj []signpost.ContextItem `json:"context_obj"`
 
 	// InsideSegment is set if the endpoint's URL ends in the middle of a path segment of the feed URL: /media is also a
 	// prefix of /media-archive.
@@ -23,7 +25,7 @@ type Match struct {
 	Shadowed []Shadowed `json:"shadowed"`
 
 	// Descriptor is a copy of the endpoint.
-	Descriptor Endpoint `json:"-"`
+	Descriptor signpost.Endpoint `json:"-"`
 }
 
 // Shadowed is an endpoint that would answer for a feed if there were no longer match.
@@ -65,7 +67,7 @@ type Index struct {
 }
 
 type indexed struct {
-	Endpoint
+	signpost.Endpoint
 	source, version string
 	at              *textEnd
 }
@@ -73,11 +75,11 @@ type indexed struct {
 // NewIndex indexes the endpoints of versions that are registered together, of one service or several. Resolve {{host}}
 // in them first, because feed URLs have a real host; an index of unresolved URLs only finds feeds that are written with
 // {{host}} as well.
-func NewIndex(versions ...Version) *Index {
+func NewIndex(versions ...signpost.Version) *Index {
 	x := &Index{}
 	for _, v := range versions {
 		for _, e := range v.Manifest.Endpoints {
-			x.add(e.clone(), v)
+			x.add(e.Clone(), v)
 		}
 	}
 	x.root.finish()
@@ -85,8 +87,8 @@ func NewIndex(versions ...Version) *Index {
 }
 
 // add indexes an endpoint of a version. The index keeps the endpoint as it is.
-func (x *Index) add(e Endpoint, v Version) {
-	at := x.root.insertURL(CutURL(e.URL).canonical())
+func (x *Index) add(e signpost.Endpoint, v signpost.Version) {
+	at := x.root.insertURL(canonical(e.URL))
 	at.ends = append(at.ends, len(x.endpoints))
 	x.endpoints = append(x.endpoints, indexed{e, v.Source, v.Name, at})
 }
@@ -110,7 +112,7 @@ func (x *Index) hits(feed string) []hit {
 // Match returns the endpoint that answers for a feed, or false if there is none. Ties go to the endpoint that was
 // registered first.
 func (x *Index) Match(feed string) (Match, bool) {
-	feed = CutURL(feed).canonical()
+	feed = canonical(feed)
 	hits := x.hits(feed)
 	if len(hits) == 0 {
 		return Match{}, false
@@ -118,10 +120,10 @@ func (x *Index) Match(feed string) (Match, bool) {
 	e := x.endpoints[hits[0].ends[0]]
 	m := Match{
 		Endpoint: e.URL, Version: e.version, Name: e.Name, Source: e.source,
-		ContextObj:    append([]ContextItem{}, e.ContextObj...),
+		ContextObj:    append([]signpost.ContextItem{}, e.ContextObj...),
 		InsideSegment: insideSegment(feed, hits[0].length),
 		Shadowed:      []Shadowed{},
-		Descriptor:    e.Endpoint.clone(),
+		Descriptor:    e.Endpoint.Clone(),
 	}
 	kept := keySet(e.ContextObj)
 	for i, h := range hits {
@@ -142,7 +144,7 @@ func insideSegment(feed string, length int) bool {
 	return length < len(feed) && !isDelimiter(feed[length]) && !isDelimiter(feed[length-1])
 }
 
-func keySet(items []ContextItem) map[string]bool {
+func keySet(items []signpost.ContextItem) map[string]bool {
 	keys := make(map[string]bool, len(items))
 	for _, item := range items {
 		keys[item.Key] = true
@@ -151,7 +153,7 @@ func keySet(items []ContextItem) map[string]bool {
 }
 
 // missingKeys returns the keys of items that are not in kept, without duplicates. The result is never nil.
-func missingKeys(items []ContextItem, kept map[string]bool) []string {
+func missingKeys(items []signpost.ContextItem, kept map[string]bool) []string {
 	missing, seen := []string{}, make(map[string]bool)
 	for _, item := range items {
 		if !kept[item.Key] && !seen[item.Key] {

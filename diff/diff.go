@@ -1,35 +1,30 @@
-package signpost
+// Package diff tells what a change of a service means to studios that registered the state before: to their feeds, the
+// values that editors saved, and the requests of apps.
+//
+// [Diff] compares two states of a service. A file of accepted changes, read by [ParseAccepted], marks the breaking ones
+// that are intended.
+package diff
 
 import (
 	"fmt"
+
+	"signpost"
 )
 
-// Service is the state of a service at one point in time: the manifests of its versions and their base path.
-type Service struct {
-	// BasePath is the path in front of the version, with a leading and without a trailing slash. Empty means unknown.
-	BasePath string
-	Versions []Version
-}
-
-// Diff compares the versions of one service. See [DiffService].
-func Diff(old, new []Version) []Change {
-	return DiffService(Service{Versions: old}, Service{Versions: new})
-}
-
-// DiffService returns the changes from old to new, never nil. They are grouped by version; within a version, the
-// endpoints of old come first, in their order, followed by the added ones. If the JSON of a manifest differs, there is
-// at least one change. {{host}} must be resolved the same way in all URLs, or in none.
+// Diff returns the changes from old to new, never nil. They are grouped by version; within a version, the endpoints of
+// old come first, in their order, followed by the added ones. If the JSON of a manifest differs, there is at least one
+// change. {{host}} must be resolved the same way in all URLs, or in none.
 //
 // All versions count as registered together. Others are further registered manifests: they take part in overlap, before
 // and after the change, but are not compared themselves.
-func DiffService(old, new Service, others ...Version) []Change {
-	return compare([]pair[Service]{{&old, &new}}, others, false)
+func Diff(old, new signpost.Service, others ...signpost.Version) []Change {
+	return compare([]pair[signpost.Service]{{&old, &new}}, others, false)
 }
 
-// DiffServices compares services that are registered together, paired by base path. Each change names the base path of
-// its service. Otherwise it works like [DiffService].
-func DiffServices(old, new []Service, others ...Version) []Change {
-	pairs, _ := pairUp(old, new, func(s *Service) string { return s.BasePath })
+// Services compares services that are registered together, paired by base path. Each change names the base path of its
+// service. Otherwise it works like [Diff].
+func Services(old, new []signpost.Service, others ...signpost.Version) []Change {
+	pairs, _ := pairUp(old, new, func(s *signpost.Service) string { return s.BasePath })
 	return compare(pairs, others, true)
 }
 
@@ -44,14 +39,14 @@ type differ struct {
 type slot struct {
 	service, version string
 	besides          bool // registered alongside, not compared; service holds its source
-	pair[Version]
+	pair[signpost.Version]
 }
 
-func compare(services []pair[Service], others []Version, named bool) []Change {
+func compare(services []pair[signpost.Service], others []signpost.Version, named bool) []Change {
 	slots := make([][]*slot, len(services))
 	var all []*slot
 	for i, s := range services {
-		var old, new Service
+		var old, new signpost.Service
 		if s.old != nil {
 			old = *s.old
 		}
@@ -59,7 +54,7 @@ func compare(services []pair[Service], others []Version, named bool) []Change {
 			new = *s.new
 		}
 		// The order of versions is irrelevant: each has its own route.
-		versions, _ := pairUp(old.Versions, new.Versions, func(v *Version) string { return v.Name })
+		versions, _ := pairUp(old.Versions, new.Versions, func(v *signpost.Version) string { return v.Name })
 		for _, v := range versions {
 			at := &slot{pair: v}
 			if named {
@@ -108,17 +103,17 @@ func compare(services []pair[Service], others []Version, named bool) []Change {
 }
 
 // manifests returns copies of the manifests, keyed by version.
-func manifests(versions []Version) map[string]Manifest {
-	all := make(map[string]Manifest, len(versions))
+func manifests(versions []signpost.Version) map[string]signpost.Manifest {
+	all := make(map[string]signpost.Manifest, len(versions))
 	for _, v := range versions {
-		all[v.Name] = NewManifest(v.Manifest.Endpoints...)
+		all[v.Name] = signpost.NewManifest(v.Manifest.Endpoints...)
 	}
 	return all
 }
 
 // serviceMoves guesses where removed services went: to the base path of the added service that declares most of their
 // URLs, provided it has more than half of them.
-func serviceMoves(services []pair[Service]) map[*Service]string {
+func serviceMoves(services []pair[signpost.Service]) map[*signpost.Service]string {
 	owner := make(map[string]string) // of added services, by URL
 	for _, s := range services {
 		if s.old == nil {
@@ -129,7 +124,7 @@ func serviceMoves(services []pair[Service]) map[*Service]string {
 			}
 		}
 	}
-	moves := make(map[*Service]string)
+	moves := make(map[*signpost.Service]string)
 	for _, s := range services {
 		if s.new != nil || len(owner) == 0 {
 			continue
@@ -156,9 +151,9 @@ func (d *differ) compareVersion(at *slot) {
 	d.version, d.endpoint = at.version, ""
 	switch {
 	case at.new == nil:
-		d.add(ChangeVersionRemoved, place{}, NewManifest(at.old.Manifest.Endpoints...), nil, "version removed, with all of its endpoints")
+		d.add(ChangeVersionRemoved, place{}, signpost.NewManifest(at.old.Manifest.Endpoints...), nil, "version removed, with all of its endpoints")
 	case at.old == nil:
-		d.add(ChangeVersionAdded, place{}, nil, NewManifest(at.new.Manifest.Endpoints...), "version added")
+		d.add(ChangeVersionAdded, place{}, nil, signpost.NewManifest(at.new.Manifest.Endpoints...), "version added")
 		d.takenOverBy(at, at.new.Manifest.Endpoints)
 	default:
 		d.manifest(at)
@@ -167,7 +162,7 @@ func (d *differ) compareVersion(at *slot) {
 
 func (d *differ) manifest(at *slot) {
 	old, new := at.old.Manifest, at.new.Manifest
-	url := func(e *Endpoint) string { return e.URL }
+	url := func(e *signpost.Endpoint) string { return e.URL }
 	pairs, moved := pairUp(old.Endpoints, new.Endpoints, url)
 
 	// Endpoints have no id, so a new URL is a new endpoint. Its name may still hint at where the old one went.
@@ -185,10 +180,10 @@ func (d *differ) manifest(at *slot) {
 			if to := places[p.old.Name]; len(to) == 1 {
 				hint = fmt.Sprintf("; perhaps moved to %q, which has the same name", to[0])
 			}
-			d.add(ChangeEndpointRemoved, place{}, p.old.clone(), nil, "endpoint %q removed%s", p.old.Name, hint)
+			d.add(ChangeEndpointRemoved, place{}, p.old.Clone(), nil, "endpoint %q removed%s", p.old.Name, hint)
 		case p.old == nil:
 			d.endpoint = p.new.URL
-			d.add(ChangeEndpointAdded, place{}, nil, p.new.clone(), "endpoint %q added", p.new.Name)
+			d.add(ChangeEndpointAdded, place{}, nil, p.new.Clone(), "endpoint %q added", p.new.Name)
 			d.takenOver(at, *p.new)
 		default:
 			d.endpoint = p.old.URL
@@ -218,7 +213,7 @@ func (p place) sub(steps ...string) place {
 
 func (d *differ) add(rule string, at place, old, new any, format string, args ...any) {
 	c := Change{
-		Rule: rule, Level: changeLevels[rule], Service: d.service, Version: d.version, Endpoint: d.endpoint,
+		Rule: rule, Level: levels[rule], Service: d.service, Version: d.version, Endpoint: d.endpoint,
 		Message: at.prefix + fmt.Sprintf(format, args...), Old: old, New: new,
 	}
 	c.Fingerprint = c.fingerprint(at.subject)

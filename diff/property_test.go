@@ -1,4 +1,4 @@
-package signpost_test
+package diff_test
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"signpost"
+	"signpost/diff"
 )
 
 // mutations returns ways to change a value: set a field to something else; remove, add or move an item of a list.
@@ -73,18 +74,18 @@ func wantDiff(t testing.TB, old, new []signpost.Version) (changed bool) {
 		return false
 	}
 	for _, pair := range [][2][]signpost.Version{{old, new}, {new, old}} {
-		changes := signpost.Diff(pair[0], pair[1])
+		changes := diffVersions(pair[0], pair[1])
 		if same := maps.Equal(before, after); same != (len(changes) == 0) {
 			t.Fatalf("same documents: %v, and changes %s of\n%s\nto\n%s", same, jsonOf(t, changes), before, after)
 		}
 		for _, c := range changes {
-			if c.Message == "" || signpost.ChangeRules()[c.Rule] != c.Level {
+			if c.Message == "" || diff.Rules()[c.Rule] != c.Level {
 				t.Fatalf("change %+v", c)
 			}
 		}
 		jsonOf(t, changes)
 	}
-	if changes := signpost.Diff(new, new); len(changes) > 0 {
+	if changes := diffVersions(new, new); len(changes) > 0 {
 		t.Fatalf("of a manifest to itself: %s", jsonOf(t, changes))
 	}
 	return !maps.Equal(before, after)
@@ -99,7 +100,7 @@ func TestDiffSeesEveryField(t *testing.T) {
 			p := &e.Modifiers[0].Params[0]
 			p.UI.Options = append(p.UI.Options, signpost.Option{Value: "title", Label: "Title"})
 			p.Schema.Enum = append(p.Schema.Enum, "title")
-			e.Modifiers[0].Params = append(e.Modifiers[0].Params, signpost.Number(fullInput()).Params[0])
+			e.Modifiers[0].Params = append(e.Modifiers[0].Params, signpost.Number(signpost.ModifierInput{Label: "Limit", DefaultValue: 20, Placeholder: "all"}).Params[0])
 			e.Modifiers[0].Params[1].Key = "limit"
 			e.Modifiers = append(e.Modifiers, signpost.Text(signpost.ModifierInput{ID: "q"}))
 		}
@@ -203,7 +204,10 @@ func FuzzDiff(f *testing.F) {
 		ways[random.IntN(len(ways))]()
 		f.Add([]byte(jsonOf(f, old[0].Manifest)), []byte(jsonOf(f, new[0].Manifest)))
 	}
-	f.Add([]byte(withSchema(`{"type":"string","enum":["a"]}`)), []byte(withSchema(`{"type":"number","enum":["a","a"]}`)))
+	modifier := func(schema string) []byte {
+		return []byte(`{"endpoints":{"https://a/b":{"modifiers":[{"id":"m","params":[{"key":"m","schema":` + schema + `}]}]}}}`)
+	}
+	f.Add(modifier(`{"type":"string","enum":["a"]}`), modifier(`{"type":"number","enum":["a","a"]}`))
 	f.Add([]byte(`{"endpoints":{"https://a/{{x}}":{"context_obj":[{"key":"a"},{"key":"a"}]}}}`), []byte(`{"endpoints":{"https://a/b":null}}`))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
 		old, new := signpost.Version{Name: "v1"}, signpost.Version{Name: "v1"}

@@ -1,8 +1,10 @@
-package signpost
+package diff
 
 import (
 	"fmt"
 	"iter"
+	"signpost"
+	"signpost/match"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,10 +17,10 @@ type overlap struct {
 	number map[*slot]int // index into slots, used as version name in the indexes
 
 	// Built on first use: most comparisons need none of it.
-	before, after    *Index
-	oldOnes, newOnes map[owner]*Endpoint
-	kept             *segmentNode // old endpoints that still exist
-	kinds            []owner      // one of each kind of those; endpoints of a kind have the same settings, before and after
+	before, after    *match.Index
+	oldOnes, newOnes map[owner]*signpost.Endpoint
+	kept             *match.Tree // old endpoints that still exist
+	kinds            []owner     // one of each kind of those; endpoints of a kind have the same settings, before and after
 	workLeft         int
 }
 
@@ -42,10 +44,10 @@ const (
 
 // newOverlap registers the slots together. Ties go to the endpoint that was registered first, so manifests registered
 // alongside come first, and the slots keep the same order before and after.
-func newOverlap(slots []*slot, others []Version) *overlap {
+func newOverlap(slots []*slot, others []signpost.Version) *overlap {
 	o := &overlap{number: make(map[*slot]int)}
 	for i := range others {
-		o.slots = append(o.slots, &slot{besides: true, service: others[i].Source, version: others[i].Name, pair: pair[Version]{&others[i], &others[i]}})
+		o.slots = append(o.slots, &slot{besides: true, service: others[i].Source, version: others[i].Name, pair: pair[signpost.Version]{&others[i], &others[i]}})
 	}
 	o.slots = append(o.slots, slots...)
 	for i, s := range o.slots {
@@ -56,9 +58,9 @@ func newOverlap(slots []*slot, others []Version) *overlap {
 
 // build indexes the URLs before and after the change.
 func (o *overlap) build() {
-	var before, after []Version
-	collect := func(v *Version, slot int, into map[owner]*Endpoint) Version {
-		bare := Version{Name: strconv.Itoa(slot)}
+	var before, after []signpost.Version
+	collect := func(v *signpost.Version, slot int, into map[owner]*signpost.Endpoint) signpost.Version {
+		bare := signpost.Version{Name: strconv.Itoa(slot)}
 		if v == nil {
 			return bare
 		}
@@ -66,18 +68,18 @@ func (o *overlap) build() {
 			e := &v.Manifest.Endpoints[i]
 			if id := (owner{slot, e.URL}); into[id] == nil {
 				into[id] = e
-				bare.Manifest.Endpoints = append(bare.Manifest.Endpoints, Endpoint{URL: e.URL})
+				bare.Manifest.Endpoints = append(bare.Manifest.Endpoints, signpost.Endpoint{URL: e.URL})
 			}
 		}
 		return bare
 	}
-	o.oldOnes, o.newOnes = make(map[owner]*Endpoint), make(map[owner]*Endpoint)
+	o.oldOnes, o.newOnes = make(map[owner]*signpost.Endpoint), make(map[owner]*signpost.Endpoint)
 	for i, s := range o.slots {
 		before = append(before, collect(s.old, i, o.oldOnes))
 		after = append(after, collect(s.new, i, o.newOnes))
 	}
-	o.before, o.after = NewIndex(before...), NewIndex(after...)
-	o.kept = &segmentNode{}
+	o.before, o.after = match.NewIndex(before...), match.NewIndex(after...)
+	o.kept = &match.Tree{}
 	known := make(map[string]bool)
 	for i, v := range before {
 		for _, e := range v.Manifest.Endpoints {
@@ -86,7 +88,7 @@ func (o *overlap) build() {
 			if is == nil {
 				continue
 			}
-			o.kept.add(segments(e.URL), id)
+			o.kept.Add(match.Owner{Slot: id.slot, URL: id.url})
 			was := o.oldOnes[id]
 			if kind := fmt.Sprintf("%q", []any{was.Method, was.MIMEType, was.ContextObj, is.Method, is.MIMEType, is.ContextObj}); !known[kind] {
 				known[kind] = true
@@ -122,15 +124,14 @@ func (o *overlap) handovers(at *slot, url string, matters func(from owner) bool)
 
 	// Replacing each placeholder with a value that occurs in no URL turns the endpoint's URL into its most general
 	// feed.
-	parts := segments(url)
-	general := feedOf(parts, nil)
+	general := match.GeneralFeed(url)
 	if from, ok := o.ownerOf(o.before, general); ok && !seen[from] && o.newOnes[from] != nil {
 		seen[from] = true
 		if matters(from) && try(from, general) {
 			found = append(found, handover{from: from})
 		}
 	}
-	if !slices.ContainsFunc(parts, func(s segment) bool { return !s.literal() }) {
+	if len(signpost.CutURL(url).Placeholders()) == 0 {
 		return found, true // it is the only feed, apart from longer ones that go to the same endpoint
 	}
 
@@ -140,26 +141,27 @@ func (o *overlap) handovers(at *slot, url string, matters func(from owner) bool)
 		return found, true
 	}
 	work := func() bool { o.workLeft--; return o.workLeft > 0 }
-	search := intersection{parts: parts, work: work, visit: func(from owner, words [][]string) {
+	complete := o.kept.Search(url, work, func(id match.Owner, feeds iter.Seq[string]) {
+		from := owner{id.Slot, id.URL}
 		if seen[from] || !matters(from) {
 			return
 		}
-		for choice := range choicesOf(words) {
-			if o.workLeft -= len(parts); o.workLeft <= 0 {
+		for feed := range feeds {
+			if o.workLeft -= 10; o.workLeft <= 0 {
 				return
 			}
-			if feed := feedOf(parts, choice); try(from, feed) {
+			if try(from, feed) {
 				seen[from] = true
-				found = append(found, handover{from, strings.ReplaceAll(feed, anyValue, "…")})
+				found = append(found, handover{from, match.Readable(feed)})
 				return
 			}
 		}
-	}}
-	return found, search.walk(o.kept, 0)
+	})
+	return found, complete
 }
 
 // ownerOf returns the endpoint that answers for feed.
-func (o *overlap) ownerOf(x *Index, feed string) (owner, bool) {
+func (o *overlap) ownerOf(x *match.Index, feed string) (owner, bool) {
 	o.workLeft -= workPerFeed
 	m, ok := x.Match(feed)
 	if !ok {
@@ -170,39 +172,16 @@ func (o *overlap) ownerOf(x *Index, feed string) (owner, bool) {
 	return owner{slot, m.Endpoint}, err == nil
 }
 
-// choicesOf yields combinations with one word from each list: the first words, then all combinations that differ from
-// these in one place. Their number is linear in the number of words; trying all combinations would not be worth the
-// time.
-func choicesOf(words [][]string) iter.Seq[[]string] {
-	return func(yield func([]string) bool) {
-		choice := make([]string, len(words))
-		for i, options := range words {
-			choice[i] = options[0]
-		}
-		if !yield(choice) {
-			return
-		}
-		for i, options := range words {
-			for _, choice[i] = range options[1:] {
-				if !yield(choice) {
-					return
-				}
-			}
-			choice[i] = options[0]
-		}
-	}
-}
-
 // feedSettings holds what a feed gets from the endpoint that answers for it.
 type feedSettings struct {
-	Endpoint   string        `json:"endpoint"`
-	Method     string        `json:"method"`
-	MIMEType   string        `json:"mime_type"`
-	ContextObj []ContextItem `json:"context_obj"`
+	Endpoint   string                 `json:"endpoint"`
+	Method     string                 `json:"method"`
+	MIMEType   string                 `json:"mime_type"`
+	ContextObj []signpost.ContextItem `json:"context_obj"`
 }
 
-func settingsOf(e Endpoint) feedSettings {
-	return feedSettings{e.URL, e.Method, e.MIMEType, append([]ContextItem{}, e.ContextObj...)}
+func settingsOf(e signpost.Endpoint) feedSettings {
+	return feedSettings{e.URL, e.Method, e.MIMEType, append([]signpost.ContextItem{}, e.ContextObj...)}
 }
 
 // lostKeys names the context keys that feeds lost.
@@ -212,7 +191,7 @@ type lostKeys struct {
 }
 
 // takenOverBy reports the feeds that each of the added endpoints takes over.
-func (d *differ) takenOverBy(at *slot, endpoints []Endpoint) {
+func (d *differ) takenOverBy(at *slot, endpoints []signpost.Endpoint) {
 	d.version = at.version
 	for _, e := range endpoints {
 		d.endpoint = e.URL
@@ -222,7 +201,7 @@ func (d *differ) takenOverBy(at *slot, endpoints []Endpoint) {
 }
 
 // takenOver reports feeds that the endpoint takes over if it treats them differently.
-func (d *differ) takenOver(at *slot, to Endpoint) {
+func (d *differ) takenOver(at *slot, to signpost.Endpoint) {
 	o := d.overlap
 	harm := func(from owner) []difference { return differences(o.oldOnes[from], o.newOnes[from], &to) }
 	found, complete := o.handovers(at, to.URL, func(from owner) bool { return len(harm(from)) > 0 })
@@ -354,7 +333,7 @@ func (d difference) String() string {
 
 // differences returns what breaks for the feeds of an endpoint when to answers for them instead. was and is are the
 // endpoint before and after the change; what changed in the same way there is reported there.
-func differences(was, is, to *Endpoint) []difference {
+func differences(was, is, to *signpost.Endpoint) []difference {
 	var all []difference
 	if to.Method != was.Method && to.Method != is.Method {
 		all = append(all, difference{otherMethod, "", was.Method, to.Method})
@@ -387,11 +366,11 @@ func differences(was, is, to *Endpoint) []difference {
 }
 
 // contextByKey returns the context items of an endpoint by key. The first one wins.
-func contextByKey(e *Endpoint) map[string]*ContextItem {
+func contextByKey(e *signpost.Endpoint) map[string]*signpost.ContextItem {
 	if len(e.ContextObj) == 0 {
 		return nil
 	}
-	byKey := make(map[string]*ContextItem, len(e.ContextObj))
+	byKey := make(map[string]*signpost.ContextItem, len(e.ContextObj))
 	for i := range e.ContextObj {
 		if c := &e.ContextObj[i]; byKey[c.Key] == nil {
 			byKey[c.Key] = c

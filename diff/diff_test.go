@@ -1,4 +1,4 @@
-package signpost_test
+package diff_test
 
 import (
 	"bytes"
@@ -17,7 +17,41 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"signpost"
+	"signpost/diff"
 )
+
+// feed returns a valid endpoint with only the required fields.
+func feed(url string) signpost.Endpoint { return named(url, "Feed") }
+
+func named(url, name string) signpost.Endpoint {
+	return signpost.Endpoint{URL: url, Name: name, Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON}
+}
+
+// diffVersions compares the versions of a service.
+func diffVersions(old, new []signpost.Version) []diff.Change {
+	return diff.Diff(signpost.Service{Versions: old}, signpost.Service{Versions: new})
+}
+
+func ctx(keys ...string) []signpost.ContextItem {
+	var items []signpost.ContextItem
+	for _, key := range keys {
+		items = append(items, signpost.ContextItem{Key: key, Type: signpost.ContextCtx})
+	}
+	return items
+}
+
+// fullEndpoint returns a new endpoint with a value in every field.
+func fullEndpoint(url string) signpost.Endpoint {
+	return signpost.Endpoint{
+		URL: url, Name: "Feed", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON,
+		ContextObj: []signpost.ContextItem{{Key: "profile", Type: signpost.ContextCtx, Required: true, Mapper: "user"}},
+		Modifiers: []signpost.Modifier{{ID: "sort", Name: "Sort order", Params: []signpost.Param{{
+			Key:    "sort",
+			UI:     signpost.UI{Label: "Sort by", Placeholder: "choose", Options: []signpost.Option{{Value: "newest", Label: "Newest"}}},
+			Schema: signpost.Schema{Type: signpost.TypeString, Default: "newest", Enum: []string{"newest"}},
+		}}}},
+	}
+}
 
 func v1(endpoints ...signpost.Endpoint) []signpost.Version {
 	return []signpost.Version{{Name: "v1", Manifest: signpost.NewManifest(endpoints...)}}
@@ -34,7 +68,7 @@ type diffCase struct {
 func changed(name string, change func(*signpost.Endpoint), want ...string) diffCase {
 	const url = "https://{{host}}/v1/feeds"
 	from := func() signpost.Endpoint {
-		e := goodEndpoint()
+		e := feed(url)
 		e.URL, e.Name = url, "Feeds"
 		e.ContextObj = []signpost.ContextItem{
 			{Key: "token", Type: signpost.ContextCtx, Required: true},
@@ -308,8 +342,8 @@ func TestDiff(t *testing.T) {
 	for _, test := range diffCases() {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
-			for _, c := range signpost.Diff(test.old, test.new) {
-				if c.Level != signpost.ChangeRules()[c.Rule] || c.Level == "" {
+			for _, c := range diffVersions(test.old, test.new) {
+				if c.Level != diff.Rules()[c.Rule] || c.Level == "" {
 					t.Errorf("%s has level %q", c.Rule, c.Level)
 				}
 				got = append(got, fmt.Sprintf("%s: %s: %s: %s", c.Rule, c.Message, jsonOf(t, c.Old), jsonOf(t, c.New)))
@@ -352,21 +386,21 @@ func TestDiffRules(t *testing.T) {
 		return true
 	})
 	slices.Sort(named)
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(signpost.ChangeRules())), named); diff != "" {
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(diff.Rules())), named); diff != "" {
 		t.Errorf("rules with a level, and rules that are named (-level +named):\n%s", diff)
 	}
 	seen := make(map[string]bool)
 	for _, test := range diffCases() {
-		for _, c := range signpost.Diff(test.old, test.new) {
+		for _, c := range diffVersions(test.old, test.new) {
 			seen[c.Rule] = true
 		}
 	}
 	for _, test := range serviceCases() {
-		for _, c := range signpost.DiffServices(test.old, test.new) {
+		for _, c := range diff.Services(test.old, test.new) {
 			seen[c.Rule] = true
 		}
 	}
-	for _, c := range signpost.DiffService(signpost.Service{BasePath: "/"}, signpost.Service{BasePath: "/feeds"}) {
+	for _, c := range diff.Diff(signpost.Service{BasePath: "/"}, signpost.Service{BasePath: "/feeds"}) {
 		seen[c.Rule] = true
 	}
 	for _, rule := range named {
@@ -391,7 +425,7 @@ func TestDiffOrder(t *testing.T) {
 	old := []signpost.Version{version("v2", "c=1", "b=1", "a=1"), version("v1", "x=1"), version("v3")}
 	new := []signpost.Version{version("v0"), version("v1", "x=2", "w=1"), version("v2", "d=2", "a=2", "c=2")}
 	var got []string
-	for _, c := range signpost.Diff(old, new) {
+	for _, c := range diffVersions(old, new) {
 		got = append(got, c.Rule+" "+c.Version+" "+strings.TrimPrefix(c.Endpoint, "https://{{host}}/"))
 	}
 	want := []string{
@@ -404,13 +438,13 @@ func TestDiffOrder(t *testing.T) {
 }
 
 func TestDiffJSON(t *testing.T) {
-	changes := signpost.Diff(v1(feed("https://a.example/?a&b")), v1(named("https://a.example/?a&b", "<b>")))
+	changes := diffVersions(v1(feed("https://a.example/?a&b")), v1(named("https://a.example/?a&b", "<b>")))
 	const want = `[{"rule":"name-changed","level":"notable","version":"v1","endpoint":"https://a.example/?a&b",` +
 		`"message":"name changed from \"Feed\" to \"<b>\"","old":"Feed","new":"<b>","fingerprint":"b4d01d4d7e0e"}]`
 	if got := jsonOf(t, changes); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if got := jsonOf(t, signpost.Diff(nil, nil)); got != "[]" {
+	if got := jsonOf(t, diffVersions(nil, nil)); got != "[]" {
 		t.Errorf("no changes: %s", got)
 	}
 }
@@ -419,20 +453,46 @@ func TestDiffJSON(t *testing.T) {
 func TestDiffCopies(t *testing.T) {
 	for _, test := range diffCases() {
 		before := jsonOf(t, []any{test.old, test.new})
-		changes := signpost.Diff(test.old, test.new)
+		changes := diffVersions(test.old, test.new)
 		for i := range changes {
 			for _, value := range []any{changes[i].Old, changes[i].New} {
-				if value != nil {
-					settable := reflect.New(reflect.TypeOf(value))
-					settable.Elem().Set(reflect.ValueOf(value))
-					scribble(settable)
-				}
+				overwrite(reflect.ValueOf(value))
 			}
 		}
 		if diff := cmp.Diff(before, jsonOf(t, []any{test.old, test.new})); diff != "" {
 			t.Errorf("%s: scribbling on the changes shows (-before +after):\n%s", test.name, diff)
 		}
 	}
+}
+
+// overwrite changes the texts in every list below v.
+func overwrite(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			overwrite(v.Field(i))
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			overwrite(v.Index(i))
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			overwrite(v.MapIndex(key))
+		}
+	case reflect.String:
+		if v.CanSet() {
+			v.SetString("overwritten")
+		}
+	}
+}
+
+func benchmarkManifest(endpoints int) signpost.Manifest {
+	var m signpost.Manifest
+	for i := range endpoints {
+		m.Endpoints = append(m.Endpoints, fullEndpoint(fmt.Sprintf("https://{{host}}/v1/feeds/%d/{{id}}", i)))
+	}
+	return m
 }
 
 // BenchmarkDiff compares manifests without a change, with a change in every endpoint, and with only new endpoints.
@@ -452,7 +512,7 @@ func BenchmarkDiff(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/endpoints=%d", way.name, size), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if n := len(signpost.Diff(old, way.new)); n < way.changes {
+					if n := len(diffVersions(old, way.new)); n < way.changes {
 						b.Fatalf("%d changes", n)
 					}
 				}
@@ -470,15 +530,15 @@ func TestDiffMapperThatRepeatsTheKey(t *testing.T) {
 	}
 	for _, test := range []struct {
 		old, new string
-		want     signpost.Level
+		want     diff.Level
 	}{
-		{"", "profile", signpost.LevelNotable},
-		{"profile", "", signpost.LevelNotable},
-		{"user", "profile", signpost.LevelBreaking},
-		{"profile", "user", signpost.LevelBreaking},
+		{"", "profile", diff.Notable},
+		{"profile", "", diff.Notable},
+		{"user", "profile", diff.Breaking},
+		{"profile", "user", diff.Breaking},
 	} {
-		changes := signpost.Diff(with(test.old), with(test.new))
-		if len(changes) != 1 || changes[0].Rule != signpost.ChangeContextMapper || changes[0].Level != test.want {
+		changes := diffVersions(with(test.old), with(test.new))
+		if len(changes) != 1 || changes[0].Rule != diff.ChangeContextMapper || changes[0].Level != test.want {
 			t.Errorf("from %q to %q: %v", test.old, test.new, changes)
 		}
 	}

@@ -1,7 +1,4 @@
-// Package accepted reads the file that lists accepted breaking changes and applies it to a comparison.
-//
-// [Parse] a file, check its findings, and [File.Apply] it to the changes.
-package accepted
+package diff
 
 import (
 	"cmp"
@@ -17,11 +14,11 @@ import (
 	"signpost/internal/tree"
 )
 
-// MaxSize is the maximum size of a file of accepted changes, in bytes.
-const MaxSize = tree.MaxSize
+// MaxAccepted is the maximum size of a file of accepted changes, in bytes.
+const MaxAccepted = tree.MaxSize
 
-// Entry accepts a change.
-type Entry struct {
+// Acceptance accepts a change.
+type Acceptance struct {
 	Reason string `json:"reason"`
 	Until  string `json:"until,omitempty"` // last day of validity; empty means no limit
 
@@ -31,32 +28,32 @@ type Entry struct {
 }
 
 // expired reports whether the entry is no longer valid today.
-func (e *Entry) expired(today string) bool { return e.Until != "" && e.Until < today }
+func (e *Acceptance) expired(today string) bool { return e.Until != "" && e.Until < today }
 
-// File is a parsed file of accepted changes. The zero value accepts nothing.
-type File struct {
+// Accepted is a parsed file of accepted changes. The zero value accepts nothing.
+type Accepted struct {
 	Name     string
 	Findings []signpost.Finding // problems in the file, sorted by position
 
 	doc     *tree.Document
-	entries []*Entry
+	entries []*Acceptance
 }
 
-// Parse reads a YAML list of {change, reason, until}. It is strict: a misspelt field could turn acceptance for a month
+// ParseAccepted reads a YAML list of {change, reason, until}. It is strict: a misspelt field could turn acceptance for a month
 // into acceptance forever. All problems become findings.
-func Parse(name string, text []byte) *File {
-	f := &File{Name: name, doc: tree.Parse(text, tree.Options{ExpandAliases: true})}
+func ParseAccepted(name string, text []byte) *Accepted {
+	f := &Accepted{Name: name, doc: tree.Parse(text, tree.Options{ExpandAliases: true})}
 	f.read()
 	slices.SortStableFunc(f.Findings, func(a, b signpost.Finding) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
 	return f
 }
 
 // Snippet returns at most width characters of a line around a column, and the column of the first of them.
-func (f *File) Snippet(line, column, width int) (text string, first int) {
+func (f *Accepted) Snippet(line, column, width int) (text string, first int) {
 	return f.doc.Snippet(line, column, width)
 }
 
-func (f *File) add(rule, hint string, at *tree.Node, format string, args ...any) {
+func (f *Accepted) add(rule, hint string, at *tree.Node, format string, args ...any) {
 	line, column := f.doc.Position(at.Start())
 	f.Findings = append(f.Findings, signpost.Finding{
 		Rule: rule, Severity: signpost.SeverityError, Message: fmt.Sprintf(format, args...), Hint: hint,
@@ -64,7 +61,7 @@ func (f *File) add(rule, hint string, at *tree.Node, format string, args ...any)
 	})
 }
 
-func (f *File) read() {
+func (f *Accepted) read() {
 	dates := make(map[*tree.Node]bool) // JSON dates are strings, so the tree reports unquoted ones
 	if root := f.doc.Root; root != nil {
 		for _, item := range root.Items {
@@ -115,8 +112,8 @@ var (
 	fields          = []string{"change", "reason", "until"}
 )
 
-func (f *File) entry(item *tree.Node) *Entry {
-	entry := &Entry{line: item.Line()}
+func (f *Accepted) entry(item *tree.Node) *Acceptance {
+	entry := &Acceptance{line: item.Line()}
 	misspelt := make(map[string]bool) // already reported, so not reported as missing
 	for _, field := range item.Fields {
 		if name := field.Key.Text; !slices.Contains(fields, name) {
@@ -156,19 +153,19 @@ func (f *File) entry(item *tree.Node) *Entry {
 	return entry
 }
 
-// Change is a change and the entry that accepts it, or nil.
-type Change struct {
-	signpost.Change
-	Accepted *Entry `json:"accepted,omitempty"`
+// AcceptedChange is a change and the entry that accepts it, or nil.
+type AcceptedChange struct {
+	Change
+	Accepted *Acceptance `json:"accepted,omitempty"`
 }
 
 // Apply pairs changes with the entries that accept them today, a date such as 2027-01-31.
-func (f *File) Apply(changes []signpost.Change, today string) []Change {
-	byChange := make(map[string]*Entry, len(f.entries))
+func (f *Accepted) Apply(changes []Change, today string) []AcceptedChange {
+	byChange := make(map[string]*Acceptance, len(f.entries))
 	for _, entry := range f.entries {
 		byChange[entry.change] = entry
 	}
-	applied := make([]Change, len(changes))
+	applied := make([]AcceptedChange, len(changes))
 	for i, change := range changes {
 		applied[i].Change = change
 		if entry := byChange[change.Fingerprint]; entry != nil {
@@ -182,7 +179,7 @@ func (f *File) Apply(changes []signpost.Change, today string) []Change {
 }
 
 // Unused returns a line for each entry that had no effect. Call it after Apply.
-func (f *File) Unused(today string) []string {
+func (f *Accepted) Unused(today string) []string {
 	var lines []string
 	for _, entry := range f.entries {
 		switch {
@@ -195,8 +192,8 @@ func (f *File) Unused(today string) []string {
 	return lines
 }
 
-// Template returns an entry for a change; it takes effect once its reason is filled in.
-func Template(c signpost.Change) string {
+// AcceptanceOf returns an entry for a change; it takes effect once its reason is filled in.
+func AcceptanceOf(c Change) string {
 	place := strings.Join(strings.Fields(strings.Join([]string{c.Rule, c.Service, c.Version, c.Endpoint}, " ")), " ")
 	place = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
