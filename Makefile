@@ -68,7 +68,7 @@ soak:
 	SIGNPOST_SOAK_SLOW=10000 SIGNPOST_SOAK_SERVICES=2000 SIGNPOST_SOAK_RELOADS=1000 \
 		$(GO) test ./internal/daemon -run '^(TestMadeUpHosts|TestBurstOfHosts|TestClosedWindows|TestUnreadPings|TestLargeFrames|TestIdleConnections|TestManySlowClients|TestReloadOneOfMany)$$' \
 		-count 1 -v -timeout 60m -parallel 1
-	SIGNPOST_SOAK_INPUTS=1 $(GO) test ./internal/cli -run '^TestMemory$$' -count 1 -v -timeout 60m
+	SIGNPOST_SOAK_INPUTS=1 $(GO) test ./internal/cli -run '^TestHostileInput$$' -count 1 -v -timeout 60m
 	SIGNPOST_SOAK_SEQUENCES=1h $(GO) test ./server -run '^TestWireSequences$$' -count 1 -v -timeout 70m
 
 build:

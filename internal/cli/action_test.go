@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v4"
+
+	"signpost/internal/testkit"
 )
 
 // actionStep is a step of action.yml.
@@ -327,9 +329,7 @@ versions:
 // stores comments.
 func TestAction(t *testing.T) {
 	for _, need := range []string{"bash", "curl", "jq", "git"} {
-		if _, err := exec.LookPath(need); err != nil {
-			t.Skipf("THE TEST OF THE ACTION DID NOT RUN: %s is not installed. Run make setup, or make test, which does.", need)
-		}
+		testkit.Find(t, need, "the GitHub Action")
 	}
 	const both = "{value: newest, label: Newest first}, {value: title, label: Title}"
 	const one = "{value: newest, label: Newest first}"
@@ -349,7 +349,7 @@ func TestAction(t *testing.T) {
 		if len(api.comments) <= comment {
 			t.Fatalf("%s: %d comments", name, len(api.comments))
 		}
-		golden(t, filepath.Join(repo, "testdata", "action", name), api.comments[comment]["body"].(string))
+		testkit.Golden(t, filepath.Join(repo, "testdata", "action", name+".golden"), api.comments[comment]["body"].(string))
 	}
 
 	// A pull request without a definition fails, because the path must be wrong.

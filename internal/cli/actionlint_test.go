@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v4"
+
+	"signpost/internal/testkit"
 )
 
 // TestActionlint checks action.yml and every GitHub workflow in the docs with actionlint. Since actionlint only reads
@@ -62,8 +64,7 @@ func TestActionlint(t *testing.T) {
 	if inDocs == 0 {
 		t.Error("no page of the docs has a workflow")
 	}
-	command := exec.CommandContext(t.Context(), "go", append([]string{"tool", "-modfile=tools/go.mod", "actionlint", "-no-color"}, files...)...)
-	command.Dir = repo
+	command := exec.CommandContext(t.Context(), testkit.Program(t, "actionlint"), append([]string{"-no-color"}, files...)...)
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Errorf("actionlint: %v\n%s", err, strings.ReplaceAll(string(out), project+"/", ""))
 	}

@@ -16,12 +16,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"signpost"
 	"signpost/client"
+	"signpost/internal/testkit"
 	"signpost/server"
 )
 
@@ -295,7 +295,7 @@ func checkBehind(t *testing.T, addr, config, program string, args ...string) str
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), program, append(args, file)...)
-	var said output
+	var said testkit.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -332,22 +332,4 @@ func wantHost(t *testing.T, out, want string) {
 	if !strings.Contains(out, want) {
 		t.Errorf("want %s in\n%s", want, out)
 	}
-}
-
-// output is a buffer that can be read while a program writes to it.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.String()
 }

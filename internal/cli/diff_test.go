@@ -15,6 +15,7 @@ import (
 
 	"signpost/diff"
 	"signpost/internal/registrytest"
+	"signpost/internal/testkit"
 )
 
 // TestGoldenDiff runs diff on the archives of testdata/diff. Each is named after a rule that occurs in it, and holds
@@ -50,7 +51,7 @@ func TestGoldenDiff(t *testing.T) {
 			for _, format := range []string{"text", "json", "markdown"} {
 				out, errOut, code := runCLI("", "diff", old, new, "--format", format)
 				archive.Files = append(archive.Files, txtar.File{Name: format, Data: []byte(out)})
-				if diff := cmp.Diff(want[format], out); diff != "" && !*update {
+				if diff := cmp.Diff(want[format], out); diff != "" && !testkit.Update() {
 					t.Errorf("%s changed (-want +got); if that is intended, run go test -update:\n%s", format, diff)
 				}
 				if format == "json" {
@@ -63,7 +64,7 @@ func TestGoldenDiff(t *testing.T) {
 					t.Errorf("exited with %d, want %d:\n%s%s", code, wantCode, out, errOut)
 				}
 			}
-			if *update {
+			if testkit.Update() {
 				if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
 					t.Fatal(err)
 				}

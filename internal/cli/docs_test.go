@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"signpost/internal/testkit"
 )
 
 // repo is the path to the root of the repository.
@@ -31,12 +33,12 @@ func TestDocs(t *testing.T) {
 	}
 	for _, page := range append(pages, filepath.Join(repo, "README.md"), filepath.Join(repo, "CONTRIBUTING.md"), filepath.Join(repo, "SECURITY.md")) {
 		t.Run(filepath.Base(page), func(t *testing.T) {
-			if canIsolate() {
-				t.Parallel() // every page has port 8080 to itself
-			}
 			text, err := os.ReadFile(page)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if canIsolate() {
+				t.Parallel() // every page has port 8080 to itself
 			}
 			runPage(t, string(text))
 		})
@@ -99,20 +101,7 @@ func TestCommandsPage(t *testing.T) {
 		}
 		fmt.Fprintf(&page, "\n## %s\n\n```text\n%s```\n", cmd.CommandPath(), out)
 	}
-	path := filepath.Join(repo, "docs", "commands.md")
-	if *update {
-		if err := os.WriteFile(path, []byte(page.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	have, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(have), page.String()); diff != "" {
-		t.Errorf("docs/commands.md is out of date; run go test -update ./internal/cli (-page +help):\n%s", diff)
-	}
+	testkit.Golden(t, filepath.Join(repo, "docs", "commands.md"), page.String())
 }
 
 // TestDocsFlags checks every --flag and SIGNPOST_ variable in README and docs.

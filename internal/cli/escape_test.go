@@ -268,10 +268,10 @@ func TestControlCharactersOfServers(t *testing.T) {
 			}
 			runEscaped(t, "diff", address, address)
 			runEscaped(t, "match", address, "http://"+l.Addr().String()+"/feeds/1")
-			runEscaped(t, "lint", "--registered", address, "testdata/steps")
+			runEscaped(t, "lint", "--registered", address, "testdata/script")
 			runEscaped(t, "render", address)
 			runEscaped(t, "lint", address)
-			runEscaped(t, "push", "testdata/steps", "oci://"+l.Addr().String()+"/a:b")
+			runEscaped(t, "push", "testdata/script", "oci://"+l.Addr().String()+"/a:b")
 			runEscaped(t, "diff", "oci://"+l.Addr().String()+"/a:b", address)
 		})
 	}

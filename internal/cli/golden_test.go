@@ -2,16 +2,10 @@ package cli
 
 import (
 	"bytes"
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
-
-var update = flag.Bool("update", false, "rewrite the expected outputs under testdata")
 
 // corpus returns the inputs in a directory of the golden corpus.
 func corpus(t *testing.T, folder string) []string {
@@ -30,25 +24,6 @@ func corpus(t *testing.T, folder string) []string {
 		t.Fatalf("testdata/%s contains no input", folder)
 	}
 	return inputs
-}
-
-// golden compares an output with the file next to its input, or updates that file with -update.
-func golden(t *testing.T, input, got string) {
-	t.Helper()
-	path := input + ".golden"
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v; run go test -update to create it", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("output changed (-want +got); if that is intended, run go test -update:\n%s", diff)
-	}
 }
 
 // runCLI runs a command line and returns its output and exit code.
@@ -70,6 +45,7 @@ func TestCorpus(t *testing.T) {
 	} {
 		for _, input := range corpus(t, dir) {
 			t.Run(dir+"/"+filepath.Base(input), func(t *testing.T) {
+				t.Parallel()
 				if out, errOut, code := runCLI("", "lint", input); code != want.lint || (out == "") != (dir == "ok") {
 					t.Errorf("lint exited with %d:\n%s%s", code, out, errOut)
 				}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"signpost/internal/testkit"
 )
 
 // releasePlatforms lists the platforms of a release.
@@ -58,7 +60,7 @@ func TestLicenses(t *testing.T) {
 	got := licensesHead + "\n" + strings.Join(sections, "\n")
 
 	path := filepath.Join(repo, "THIRD_PARTY_LICENSES")
-	if *update {
+	if testkit.Update() {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}

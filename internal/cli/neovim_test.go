@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"signpost/internal/testkit"
 )
 
 // neovimScript does what a person does in Neovim, with the keys in docs/editors.md. It waits for each effect and
@@ -115,10 +117,7 @@ versions:
 // TestNeovim uses the language server from a real editor, with the settings in docs/editors.md.
 func TestNeovim(t *testing.T) {
 	t.Parallel()
-	nvim, err := exec.LookPath("nvim")
-	if err != nil {
-		t.Skip("THE EDITOR TEST DID NOT RUN: Neovim is not installed. Install it (Debian: apt-get install neovim), or run make test, which does.")
-	}
+	nvim := testkit.Find(t, "nvim", "the language server in an editor")
 	page, err := os.ReadFile(filepath.Join(repo, "docs", "editors.md"))
 	if err != nil {
 		t.Fatal(err)

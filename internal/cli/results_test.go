@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"signpost/internal/testkit"
 )
 
 // TestLostResults checks that a command fails if its results cannot be written, whatever else it found.
@@ -78,7 +80,7 @@ func TestStudioPanic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var errOut output
+	var errOut testkit.Buffer
 	c := CLI{Stderr: &errOut}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)

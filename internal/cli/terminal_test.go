@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"signpost/internal/testkit"
 )
 
 // terminal is a shell into which the commands of a page are typed, word for word, as a reader would. It starts in an
@@ -67,11 +69,11 @@ func newTerminal(t *testing.T, inClone bool) *terminal {
 			t.Fatal(err)
 		}
 	}
-	// testscript.Main put a signpost command on the PATH. With job control, each background command has its own process
-	// group, as in a terminal.
 	term.shell = exec.Command("bash", "--noprofile", "--norc")
 	term.shell.Dir = term.dir
-	term.shell.Env = append(os.Environ(), "GOFLAGS=-trimpath") // shares the build cache between clones
+	// What a page builds comes from the build cache of the program, wherever the clone is.
+	term.shell.Env = append(os.Environ(), "GOFLAGS=-trimpath", "CGO_ENABLED=0",
+		"PATH="+filepath.Dir(testkit.Program(t, "signpost"))+string(os.PathListSeparator)+os.Getenv("PATH"))
 	if canIsolate() {
 		term.shell.SysProcAttr = isolated()
 	}
@@ -98,7 +100,7 @@ func newTerminal(t *testing.T, inClone bool) *terminal {
 		timer.Stop()
 		reader.Close()
 	})
-	fmt.Fprintln(in, "set -m")
+	fmt.Fprintln(in, "set -m") // with job control, each background command has its own process group, as in a terminal
 	if canIsolate() {
 		fmt.Fprintln(in, "ip link set lo up")
 	}
@@ -129,8 +131,8 @@ func cloneInto(t *testing.T, dir string) {
 	}
 }
 
-// run types a command and compares what it prints on both streams. A command that ends in & has some seconds to print
-// what the page shows; it runs until the page ends.
+// run types a command and compares what it prints on both streams. A command that ends in & runs until the page ends;
+// run waits until it has printed what the page shows.
 func (term *terminal) run(t *testing.T, command, want string) {
 	t.Helper()
 	term.count++
@@ -147,11 +149,8 @@ func (term *terminal) run(t *testing.T, command, want string) {
 		return string(bytes.TrimSuffix(bytes.ReplaceAll(text, []byte("\r"), nil), []byte("\n")))
 	}
 	if strings.HasSuffix(command, "&") {
-		for range 1200 { // half a minute, because go run builds first
-			if matches(want, printed()) {
-				return
-			}
-			time.Sleep(25 * time.Millisecond)
+		for deadline := time.Now().Add(5 * time.Minute); !matches(want, printed()) && time.Now().Before(deadline); {
+			time.Sleep(10 * time.Millisecond)
 		}
 	}
 	if got := printed(); !matches(want, got) {

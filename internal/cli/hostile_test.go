@@ -1,0 +1,215 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"signpost/internal/testkit"
+)
+
+// Bounds of a command on hostile input of a megabyte, for make soak. They are those of docs/hardening.md.
+const (
+	maxInputMemory = 512 // MB
+	maxInputCPU    = 5 * time.Second
+)
+
+const (
+	endpointLine = "      https://{{host}}/v1/f#: {name: F#, method: get, mime_type: application/json}\n"
+	versionsHead = "versions:\n  v1:\n    endpoints:\n"
+	apiHead      = "openapi: 3.0.0\ninfo: {title: A, version: '1'}\nservers: [{url: 'https://a.example/v1'}]\n"
+)
+
+// repeat returns a text for each number below n, in which # stands for the number.
+func repeat(n int, text string) string {
+	var out strings.Builder
+	for i := range n {
+		out.WriteString(strings.ReplaceAll(text, "#", strconv.Itoa(i)))
+	}
+	return out.String()
+}
+
+// hostileDefinitions builds definitions of any size that are more expensive than they look: everything that can be
+// repeated, compared with everything else, nested or expanded.
+var hostileDefinitions = map[string]func(n int) string{
+	"endpoints": func(n int) string { return versionsHead + repeat(n, endpointLine) },
+	"one line": func(n int) string {
+		return `{"versions": {"v1": {"endpoints": {` + strings.TrimSuffix(repeat(n, `"https://{{host}}/v1/f#": {"name": "F", "method": "fetch", "mime_type": "json"},`), ",") + "}}}}"
+	},
+	"unknown fields": func(n int) string { return repeat(n, "modifers#: 1\n") + versionsHead },
+	"nested endpoints": func(n int) string {
+		out := versionsHead
+		for i := range n {
+			out += fmt.Sprintf("      https://{{host}}%s%d: {name: F%d, method: get, mime_type: a/b, context_obj: [{key: k%d, type: ctx}]}\n", strings.Repeat("/a", i%40+1), i/40, i, i)
+		}
+		return out
+	},
+	"URLs inside a segment": func(n int) string {
+		return versionsHead + repeat(n, "      https://{{host}}/v1/{{a}}-#: {name: F#, method: get, mime_type: a/b, context_obj: [{key: k#, type: ctx, required: true}]}\n")
+	},
+	"placeholders that cross": func(n int) string {
+		return versionsHead + repeat(n, "      https://{{host}}/{{a}}/p#/{{b}}: {name: F#, method: get, mime_type: a/b, context_obj: [{key: k#, type: ctx}]}\n      https://{{host}}/q#/{{c}}/{{d}}: {name: G#, method: post, mime_type: a/b}\n")
+	},
+	"placeholders in a segment": func(n int) string {
+		return versionsHead + repeat(n, "      https://{{host}}/v1/"+repeat(15, "{{p#}}x")+"#: {name: F#, method: get, mime_type: a/b}\n")
+	},
+	"hosts": func(n int) string {
+		return versionsHead + repeat(n, "      https://a#.{{host}}/f: {name: F, method: get, mime_type: a/b}\n      https://a#.example/f: {name: F, method: get, mime_type: a/b}\n")
+	},
+	"versions": func(n int) string {
+		return "versions:\n" + repeat(n, "  v#:\n    endpoints:\n      https://{{host}}/v#/f: {name: F, method: get, mime_type: a/b}\n")
+	},
+	"features": func(n int) string {
+		return "enable: [" + repeat(n, "f#, ") + "]\nfeatures:\n" + repeat(n, "  f#: {url_suffix: /f#, context_obj: [{key: k#, type: ctx}]}\n") + versionsHead + repeat(n, endpointLine)
+	},
+	"modifiers": func(n int) string {
+		return "modifiers:\n" + repeat(n, "  m#: {kind: text, id: m#, name: M, key: m#, label: M}\n") + versionsHead + repeat(n, strings.Replace(endpointLine, "}\n", ", modifiers: [m#, m1, limt#]}\n", 1))
+	},
+	"options": func(n int) string {
+		return "modifiers: {m: {kind: select, id: m, name: M, key: m, label: M, defaultValue: x, options: [" + repeat(n, "{value: v, label: V}, {value: w#, label: W}, ") + "]}}\n" + versionsHead + repeat(1, endpointLine)
+	},
+	"an enum": func(n int) string {
+		return "modifiers: {m: {id: m, name: M, params: [{key: m, ui: {label: M, options: [{value: a, label: A}]}, schema: {type: string, enum: [" + repeat(n, "v#, ") + "]}}]}}\n" + versionsHead + repeat(1, endpointLine)
+	},
+	"context keys": func(n int) string {
+		return "context_keys:\n" + repeat(n, "  user_account.profile#: P\n") + versionsHead + repeat(n, strings.Replace(endpointLine, "}\n", ", context_obj: [{key: user_acount.profile#, type: ctx}]}\n", 1))
+	},
+	"allow": func(n int) string {
+		return versionsHead + repeat(n, strings.Replace(endpointLine, "}\n", ", allow: {duplicate-name: so, plain-http: so}}\n", 1))
+	},
+	"a long name": func(n int) string {
+		return versionsHead + strings.Replace(repeat(1, endpointLine), "F0", strings.Repeat("a", 80*n), 1)
+	},
+	"a long URL": func(n int) string {
+		return versionsHead + "      ? https://{{host}}/" + strings.Repeat("a/", 40*n) + "\n      : {name: F, method: get, mime_type: a/b}\n"
+	},
+	"keys twice": func(n int) string { return versionsHead + repeat(n, strings.ReplaceAll(endpointLine, "#", "")) },
+	"aliases": func(n int) string {
+		return "x-a: &a {name: F, method: fetch, mime_type: json, context_obj: [{key: k, type: x}]}\n" + versionsHead + repeat(n, "      https://{{host}}/v1/f#: *a\n")
+	},
+	"merges": func(n int) string {
+		out := "x-0: &m0 {a: 1}\n"
+		for i := range n {
+			out += fmt.Sprintf("x-%d: &m%d {<<: [*m%d, *m%d], b%d: 1}\n", i+1, i+1, i, i, i)
+		}
+		return out + versionsHead + repeat(1, endpointLine)
+	},
+	"nested lists": func(n int) string { return "versions: " + strings.Repeat("[", 20*n) + "\n" },
+	"dashes":       func(n int) string { return "versions:\n" + strings.Repeat("- ", 40*n) + "\n" },
+	"tabs":         func(n int) string { return "versions:\n" + strings.Repeat("\tv1:\n", 10*n) },
+	"open quote":   func(n int) string { return "versions: \"a\n" + repeat(n, "  line # of it\n") },
+	"open braces":  func(n int) string { return "versions: " + repeat(n, "{ a#: ") + "\n" },
+	"colons":       func(n int) string { return "versions: 1\n" + repeat(n, "name: Media: all #\n") },
+	"wide characters": func(n int) string {
+		return "service: [" + strings.Repeat("€", 30*n) + ", " + repeat(n, "é# ,") + "]\n" + versionsHead + repeat(1, endpointLine)
+	},
+}
+
+// hostileDocuments does the same for OpenAPI.
+var hostileDocuments = map[string]func(n int) string{
+	"parameters": func(n int) string {
+		return apiHead + "paths:\n" + repeat(n, "  /f#: {get: {parameters: [{$ref: '~/components/parameters/p#'}]}}\n") +
+			"components:\n  parameters:\n" + repeat(n, "    p#: {name: p#, in: query, schema: {type: integer}}\n")
+	},
+	"allOf bomb": func(n int) string {
+		return apiHead + "paths: {/f: {get: {parameters: [{name: p, in: query, schema: {$ref: '~/components/schemas/s0'}}]}}}\ncomponents:\n  schemas:\n" +
+			repeat(n, "    s#: {allOf: [{$ref: '~/components/schemas/s1#'}, {$ref: '~/components/schemas/s1#'}]}\n")
+	},
+	"$ref circle": func(n int) string {
+		return apiHead + "paths: {/f: {get: {parameters: [" + strings.Repeat("{$ref: '~/components/parameters/p'},", n) + "]}}}\ncomponents: {parameters: {p: {$ref: '~/components/parameters/p'}}}\n"
+	},
+	"an enum": func(n int) string {
+		return apiHead + "paths: {/f: {get: {parameters: [{name: p, in: query, schema: {enum: [" + repeat(n, "v#, ") + "]}}]}}}\n"
+	},
+	"operations": func(n int) string {
+		return apiHead + "paths:\n" + repeat(n, "  /f#: {get: {operationId: same}, post: {operationId: same}, trace: {}}\n")
+	},
+}
+
+// TestHostileInput runs the commands on input that is built to hurt: all of them end. In make soak, the inputs have a
+// megabyte, and CPU time and memory are bounded.
+func TestHostileInput(t *testing.T) {
+	soak := os.Getenv("SIGNPOST_SOAK_INPUTS") != ""
+	size := 20 << 10
+	if soak {
+		size = 1 << 20
+	}
+	other := filepath.Join(t.TempDir(), "other.yaml")
+	if err := os.WriteFile(other, []byte(versionsHead+repeat(1, endpointLine)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(t *testing.T, args ...string) {
+		t.Helper()
+		if soak {
+			bounded(t, args...)
+		} else if _, _, code := runCLI("", args...); code > exitFailure {
+			t.Errorf("%s exits with %d", args, code)
+		}
+	}
+	write := func(t *testing.T, build func(n int) string) string {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), "feeds.yaml")
+		per := max(1, (len(build(200))-len(build(100)))/100)
+		text := strings.ReplaceAll(build(max(20, size/per)), "~/", "#/")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, name := range slices.Sorted(maps.Keys(hostileDefinitions)) {
+		t.Run(name, func(t *testing.T) {
+			if !soak {
+				t.Parallel()
+			}
+			file := write(t, hostileDefinitions[name])
+			run(t, "lint", file)
+			run(t, "lint", file, "--fix", "--dry-run")
+			run(t, "diff", other, file)
+			run(t, "diff", file, other)
+			run(t, "match", file, "https://localhost/v1/f")
+			run(t, "render", file, "--host", "localhost")
+		})
+	}
+	for _, name := range slices.Sorted(maps.Keys(hostileDocuments)) {
+		t.Run("import "+name, func(t *testing.T) { run(t, "import", write(t, hostileDocuments[name])) })
+	}
+}
+
+// bounded runs the program and compares its CPU time and its peak of resident memory with the bounds.
+func bounded(t *testing.T, args ...string) {
+	t.Helper()
+	cmd := exec.Command(testkit.Program(t, "signpost"), args...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		cmd.Wait()
+		close(ended)
+	}()
+	memory := 0
+	for running := true; running; { // what the system reports afterwards includes the test, from which it was forked
+		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+		if _, after, ok := strings.Cut(string(status), "VmHWM:"); ok {
+			kilobytes, _ := strconv.Atoi(strings.Fields(after)[0])
+			memory = kilobytes >> 10
+		}
+		select {
+		case <-ended:
+			running = false
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	t.Logf("%4d MB %6.2f s: %s", memory, cpu.Seconds(), args[0])
+	if memory > maxInputMemory || cpu > maxInputCPU {
+		t.Errorf("%s takes %d MB and %v", args, memory, cpu)
+	}
+}
