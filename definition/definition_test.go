@@ -91,10 +91,10 @@ func TestLineBreaks(t *testing.T) {
 func TestLimits(t *testing.T) {
 	deep := strings.Repeat("[", maxDepth+2) + strings.Repeat("]", maxDepth+2)
 	for _, test := range []struct{ name, file, text, want string }{
-		{"size", "f.yaml", strings.Repeat("#", MaxSize+1), "f.yaml:1:1: error: the file is larger than 64 MiB [syntax]"},
-		{"deep YAML", "f.yaml", deep, "f.yaml:1:34: error: nested more than 32 levels deep [syntax]"},
-		{"deep JSON", "f.json", deep, "f.json:1:34: error: nested more than 32 levels deep [syntax]"},
-		{"very deep YAML", "f.yaml", strings.Repeat("[", 20_000), "f.yaml:1:34: error: nested more than 32 levels deep [syntax]"},
+		{"size", "f.yaml", strings.Repeat("#", MaxSize+1), "f.yaml:1:1: error: the file is larger than 64 MiB [too-large]"},
+		{"deep YAML", "f.yaml", deep, "f.yaml:1:34: error: nested more than 32 levels deep [too-large]"},
+		{"deep JSON", "f.json", deep, "f.json:1:34: error: nested more than 32 levels deep [too-large]"},
+		{"very deep YAML", "f.yaml", strings.Repeat("[", 20_000), "f.yaml:1:34: error: nested more than 32 levels deep [too-large]"},
 		{"very deep JSON", "f.json", strings.Repeat("[", 200_000), "f.json:1:10001: error: nested too deep [syntax]"},
 		{"alias cycle", "f.yaml", "a: &a [*a]\n", "f.yaml:1:8: error: alias *a is inside the value that it names [syntax]"},
 		{"alias in itself, as a merge", "f.yaml", "a: &a {<<: *a}\n", "f.yaml:1:12: error: alias *a is inside the value that it names [syntax]"},

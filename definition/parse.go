@@ -33,10 +33,10 @@ type parser struct {
 // newParser parses the text into a tree. The format is JSON if asJSON is set or the name or the text suggests it.
 func newParser(name string, text []byte, asJSON bool) *parser {
 	p := &parser{name: name, broken: make(map[*tree.Node]bool)}
-	p.doc = tree.Parse(text, tree.Options{JSON: asJSON || isJSON(name, text), MaxDepth: maxDepth, ExpandAliases: true})
+	p.doc = tree.Parse(text, tree.Options{JSON: asJSON || isJSON(name, text), MaxDepth: maxDepth})
 	for _, problem := range p.doc.Problems {
 		rule := map[tree.ProblemKind]string{
-			tree.Syntax: RuleSyntax, tree.BadKey: RuleSyntax, tree.DuplicateKey: signpost.RuleDuplicateKey, tree.BadValue: signpost.RuleWrongType,
+			tree.Syntax: RuleSyntax, tree.TooLarge: RuleTooLarge, tree.BadKey: RuleSyntax, tree.DuplicateKey: signpost.RuleDuplicateKey, tree.BadValue: signpost.RuleWrongType,
 		}[problem.Kind]
 		p.add(rule, problem.Hint, problem.At, "%s", problem.Message)
 		p.broken[problem.Value] = true

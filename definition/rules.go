@@ -10,6 +10,7 @@ import (
 // Rules about the file. For those about its contents, see package signpost.
 const (
 	RuleSyntax                = "syntax"
+	RuleTooLarge              = "too-large"
 	RuleUnknownField          = "unknown-field"
 	RuleVersionMismatch       = "version-mismatch"
 	RuleUnknownModifier       = "unknown-modifier"
@@ -36,6 +37,7 @@ func Rules() []Rule {
 	const e, w = signpost.SeverityError, signpost.SeverityWarning
 	return []Rule{
 		{RuleSyntax, e, "the file is valid YAML or JSON"},
+		{RuleTooLarge, e, "the file is within the limits of size and depth"},
 		{signpost.RuleDuplicateKey, e, "keys are unique within an object"},
 		{RuleUnknownField, e, "all fields are known"},
 		{signpost.RuleRequiredField, e, "required fields are present"},

@@ -55,7 +55,7 @@ func (l *loader) parse(f *file, content []byte) error {
 	l.owners[doc] = f
 	for _, p := range doc.Problems {
 		switch p.Kind {
-		case tree.Syntax:
+		case tree.Syntax, tree.TooLarge:
 			return fmt.Errorf("line %d: %s", p.At.Line(), p.Message)
 		case tree.DuplicateKey:
 			l.repeats = append(l.repeats, p.At)

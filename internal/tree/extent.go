@@ -9,26 +9,6 @@ import (
 
 // The library reports where a node starts but not where it ends. The functions below find the ends in the text.
 
-// cursor remembers the last lookup. Nodes come in the order of the text, so the next position is usually close.
-type cursor struct{ line, column, offset int }
-
-// offset returns the byte offset of a line and column, which the library counts in its own way.
-func (c *yamlConverter) offset(line, column int) int {
-	at := &c.cursor
-	if line != at.line || column < at.column {
-		*at = cursor{line, column, c.Offset(line, column)}
-		return at.offset
-	}
-	for at.column < column && at.offset < len(c.Text) && lineBreak(c.Text[at.offset:], false) == 0 {
-		at.offset++
-		for at.offset < len(c.Text) && c.Text[at.offset]&0xC0 == 0x80 {
-			at.offset++
-		}
-		at.column++
-	}
-	return at.offset
-}
-
 // skipProperties returns the offset after the anchor and tag of a value.
 func (c *yamlConverter) skipProperties(at int) int {
 	for at < len(c.Text) && (c.Text[at] == '&' || c.Text[at] == '!') {
@@ -47,11 +27,9 @@ func (c *yamlConverter) skipSpace(at int) int {
 		case isBlank(c.Text[at]):
 			at++
 		case c.Text[at] == '#' && (at == 0 || isBlank(c.Text[at-1])):
-			for at < len(c.Text) && lineBreak(c.Text[at:], false) == 0 {
+			for at < len(c.Text) && c.Text[at] != '\n' && c.Text[at] != '\r' {
 				at++
 			}
-		case lineBreak(c.Text[at:], false) > 0:
-			at += lineBreak(c.Text[at:], false)
 		default:
 			return at
 		}
@@ -67,19 +45,19 @@ func (c *yamlConverter) endOf(y *yaml.Node, n *Node) int {
 	return n.End()
 }
 
-// closing returns the offset after the closing bracket of a flow collection whose last child ends at an offset.
-func (c *yamlConverter) closing(at int, bracket byte) int {
-	for at < len(c.Text) {
-		at = c.skipSpace(at)
-		if at < len(c.Text) && c.Text[at] == bracket {
-			return at + 1
-		}
-		if at == len(c.Text) || strings.IndexByte(",?:", c.Text[at]) < 0 {
-			break
-		}
+// closeFlow extends a flow collection from the end of its last child to its closing bracket.
+func (c *yamlConverter) closeFlow(n *Node, y *yaml.Node, bracket byte) {
+	if y.Style&yaml.FlowStyle == 0 {
+		return
+	}
+	n.Style = Flow
+	at := max(n.End(), c.skipProperties(n.Start())+1)
+	for at = c.skipSpace(at); at < len(c.Text) && strings.IndexByte(",?:", c.Text[at]) >= 0; at = c.skipSpace(at + 1) {
+	}
+	if at < len(c.Text) && c.Text[at] == bracket {
 		at++
 	}
-	return min(at, len(c.Text))
+	n.end = int32(min(at, len(c.Text)))
 }
 
 // extent finds the bytes and the style of a scalar, without its anchor and tag.
@@ -92,97 +70,59 @@ func (c *yamlConverter) extent(n *Node, y *yaml.Node) {
 	switch {
 	case y.Style&yaml.DoubleQuotedStyle != 0:
 		n.Style = DoubleQuoted
-		end = c.quotedEnd(at, '"')
+		end = c.quotedEnd(at)
 	case y.Style&yaml.SingleQuotedStyle != 0:
 		n.Style = SingleQuoted
-		end = c.quotedEnd(at, '\'')
+		end = c.quotedEnd(at)
 	case y.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
 		n.Style = BlockText
 		end = c.blockTextEnd(at, y.Value)
 	case y.Value == "": // an empty value
 		at = n.Start()
 		end = at
-	default:
-		end = c.plainEnd(at, y.Value)
+	default: // the same words, with line breaks and the white space around them not yet folded
+		for word := range strings.FieldsFuncSeq(n.Text, func(r rune) bool { return r < 0x80 && isBlank(byte(r)) }) {
+			for end < len(c.Text) && isBlank(c.Text[end]) {
+				end++
+			}
+			end += len(word)
+		}
 	}
-	n.start, n.end = int32(at), int32(max(at, end))
+	n.start, n.end = int32(at), int32(max(at, min(end, len(c.Text))))
 }
 
-func (c *yamlConverter) quotedEnd(at int, quote byte) int {
-	for i := at + 1; i < len(c.Text); i++ {
+// quotedEnd returns the offset after the text in quotes at an offset.
+func (d *Document) quotedEnd(at int) int {
+	quote := d.Text[at]
+	for i := at + 1; i < len(d.Text); i++ {
 		switch {
-		case c.Text[i] == '\\' && quote == '"':
+		case d.Text[i] == '\\' && quote == '"':
 			i++
-		case c.Text[i] != quote:
-		case quote == '\'' && i+1 < len(c.Text) && c.Text[i+1] == quote:
+		case d.Text[i] != quote:
+		case quote == '\'' && i+1 < len(d.Text) && d.Text[i+1] == quote:
 			i++
 		default:
 			return i + 1
 		}
 	}
-	return len(c.Text)
-}
-
-// plainEnd follows a plain scalar through the text, in which line breaks and the white space around them are not yet
-// folded.
-func (c *yamlConverter) plainEnd(at int, value string) int {
-	if end := at + len(value); end <= len(c.Text) && string(c.Text[at:end]) == value {
-		return end // nothing is folded
-	}
-	for value != "" && at < len(c.Text) {
-		if next, folded := c.space(at); folded {
-			value = strings.TrimLeft(value, " \n\u0085\u2028\u2029")
-			if value == "" {
-				break
-			}
-			at = next
-		} else if next > at && len(value) > next-at {
-			value = value[next-at:]
-			at = next
-		}
-		if at == len(c.Text) || c.Text[at] != value[0] {
-			break
-		}
-		at++
-		value = value[1:]
-	}
-	return at
-}
-
-// space returns the offset after the white space at an offset, and whether it contains a line break.
-func (c *yamlConverter) space(at int) (next int, broken bool) {
-	for at < len(c.Text) {
-		switch size := lineBreak(c.Text[at:], false); {
-		case size > 0:
-			broken = true
-			at += size
-		case c.Text[at] == ' ' || c.Text[at] == '\t':
-			at++
-		default:
-			return at, broken
-		}
-	}
-	return at, broken
+	return len(d.Text)
 }
 
 // blockTextEnd returns the offset after the last line of a block text.
 func (c *yamlConverter) blockTextEnd(at int, value string) int {
 	line, _ := c.Position(at)
 	_, end := c.bounds(line) // the header line
+	first := strings.TrimLeft(value, "\n")
 	indent := -1
-	for number := line + 1; number <= c.Lines(); number++ {
+	for number := line + 1; number <= c.Lines() && first != ""; number++ {
 		from, to := c.bounds(number)
 		content := bytes.TrimLeft(c.Text[from:to], " ")
 		if len(content) == 0 {
 			continue
 		}
 		depth := to - from - len(content)
-		if indent < 0 {
-			first := strings.TrimLeft(value, "\n") // extra indentation of the first line
+		if indent < 0 { // without the additional indentation of the first line
 			indent = depth - (len(first) - len(strings.TrimLeft(first, " ")))
-			if first == "" { // only line breaks
-				return end
-			}
 		}
 		if depth < indent {
 			break

@@ -19,13 +19,9 @@ func (d *Document) parseJSON(maxDepth int) *Node {
 		d.explainJSON(err)
 		return nil
 	}
-	r := jsonReader{Document: d, dec: json.NewDecoder(bytes.NewReader(d.Text)), maxDepth: maxDepth, left: maxNodes(len(d.Text))}
+	r := jsonReader{Document: d, dec: json.NewDecoder(bytes.NewReader(d.Text)), maxDepth: maxDepth, left: freeValues + len(d.Text)/bytesPerValue}
 	r.dec.UseNumber()
-	root := r.value(0)
-	if d.Failed() {
-		return nil
-	}
-	return root
+	return r.value(0)
 }
 
 // ignored accepts any JSON, so decoding into it only checks the syntax.
@@ -60,7 +56,7 @@ func (r *jsonReader) value(depth int) *Node {
 		r.tooDeep(n.Start(), r.maxDepth)
 		return nil
 	case r.left < 0:
-		r.tooMany(n.Start())
+		r.tooLarge(n.Start(), tooManyValues)
 		return nil
 	}
 	switch token := token.(type) {
@@ -118,14 +114,6 @@ func (d *Document) addField(n *Node, f Field) {
 	first, _ := n.Field(f.Key.Text)
 	line, column := d.Position(first.Start())
 	d.problem(DuplicateKey, f.Key, "keep one of the two", "%q is already used on line %d, column %d", f.Key.Text, line, column)
-}
-
-func (d *Document) tooDeep(at, limit int) {
-	d.syntax("a definition is never that deep", at, at+1, "nested more than %d levels deep", limit)
-}
-
-func (d *Document) tooMany(at int) {
-	d.syntax("split it into several files", at, at+1, "too many values for a file of this size")
 }
 
 // jsonNumber matches numbers that may be written in a document, including YAML, because they are served as written.

@@ -113,6 +113,7 @@ type ProblemKind uint8
 // Kinds of problems.
 const (
 	Syntax       ProblemKind = iota // the text cannot be parsed, and there is no root
+	TooLarge                        // the text exceeds a limit, and there is no root
 	DuplicateKey                    // a duplicate key; the first one counts
 	BadKey                          // a key that is not text; the field is dropped
 	BadValue                        // a scalar that JSON cannot represent as written
@@ -132,64 +133,61 @@ type Document struct {
 	Text     []byte // without a byte order mark
 	BOM      bool   // whether the text began with one
 	JSON     bool
-	Root     *Node // nil if the text is empty or has a Syntax problem
+	Root     *Node // nil if the text is empty or could not be parsed
 	Problems []Problem
 
-	index index
+	lines []int32 // start offset of each line
+	ascii bool    // every character is a single byte
 }
 
-// Options specify the format and the limits of a document.
+// Options specify the format of a document.
 type Options struct {
 	JSON     bool // read JSON, not YAML
 	MaxDepth int  // maximum nesting depth; 0 means DefaultMaxDepth
-
-	// ExpandAliases counts the nodes behind an alias every time it is used. Set it if you walk the whole tree: nested
-	// aliases take no memory, but walking them takes time.
-	ExpandAliases bool
 }
 
-// MaxSize is the maximum size of a text in bytes. A hundred thousand endpoints with modifiers fit.
-const MaxSize = 64 << 20
-
-// DefaultMaxDepth limits nesting. Hand-written documents stay far below it, and recursion up to it is cheap.
-const DefaultMaxDepth = 1000
-
-// The number of nodes has a limit of its own, because a node takes 100 bytes of memory however short its text is. A
-// text may have freeNodes nodes plus one for every bytesPerNode bytes. Compact JSON has at least 5 bytes per node, YAML
-// about 10.
 const (
-	freeNodes    = 100_000
-	bytesPerNode = 4
-)
+	// MaxSize is the maximum size of a text in bytes. A hundred thousand endpoints with modifiers fit.
+	MaxSize = 64 << 20
 
-// maxNodes returns the maximum number of nodes for a text, including expanded aliases.
-func maxNodes(size int) int { return freeNodes + size/bytesPerNode }
+	// DefaultMaxDepth limits nesting. Hand-written documents stay far below it, and recursion up to it is cheap.
+	DefaultMaxDepth = 1000
+
+	// freeValues and bytesPerValue limit the number of values, because a value takes memory however short its text is: a
+	// text may have freeValues, and one for every bytesPerValue bytes. What aliases repeat counts every time. Compact JSON
+	// has 5 bytes per key or value, YAML about 10.
+	freeValues    = 100_000
+	bytesPerValue = 4
+
+	// maxProblems limits the number of problems of a document. Nobody reads more.
+	maxProblems = 1000
+)
 
 // ByteOrderMark may precede a text and is not part of it.
 const ByteOrderMark = "\ufeff"
 
 // Parse parses a text. Problems are reported in the Document.
 func Parse(text []byte, opts Options) *Document {
-	d := &Document{JSON: opts.JSON}
 	if opts.MaxDepth == 0 {
 		opts.MaxDepth = DefaultMaxDepth
 	}
-	d.Text, d.BOM = bytes.CutPrefix(text, []byte(ByteOrderMark))
-	if len(d.Text) > MaxSize {
-		d.Text = nil // too large to quote
-		d.index = newIndex(d)
-		d.syntax("split it into several files", 0, 0, "the file is larger than %d MiB", MaxSize>>20)
-		return d
+	large := len(text) > MaxSize
+	if large {
+		text = nil // too large to quote
 	}
-	d.index = newIndex(d)
-	if at := invalidUTF8(d.Text); at >= 0 {
+	d := Positions(text, opts.JSON)
+	switch at := invalidUTF8(d.Text); {
+	case large:
+		d.tooLarge(0, "the file is larger than %d MiB", MaxSize>>20)
+	case at >= 0:
 		d.syntax("save the file as UTF-8", at, at+1, "the file is not UTF-8 text")
-		return d
-	}
-	if d.JSON {
+	case d.JSON:
 		d.Root = d.parseJSON(opts.MaxDepth)
-	} else {
-		d.Root = d.parseYAML(opts)
+	default:
+		d.Root = d.parseYAML(opts.MaxDepth)
+	}
+	if d.Failed() {
+		d.Root = nil
 	}
 	return d
 }
@@ -198,7 +196,7 @@ func Parse(text []byte, opts Options) *Document {
 func Positions(text []byte, json bool) *Document {
 	d := &Document{JSON: json}
 	d.Text, d.BOM = bytes.CutPrefix(text, []byte(ByteOrderMark))
-	d.index = newIndex(d)
+	d.findLines()
 	return d
 }
 
@@ -219,7 +217,7 @@ func invalidUTF8(text []byte) int {
 // Failed reports whether the text could not be parsed.
 func (d *Document) Failed() bool {
 	for _, p := range d.Problems {
-		if p.Kind == Syntax {
+		if p.Kind <= TooLarge {
 			return true
 		}
 	}
@@ -231,18 +229,41 @@ func (d *Document) NodeAt(start, end int) *Node {
 	return &Node{Kind: String, Text: string(d.Text[start:end]), start: int32(start), end: int32(end), doc: d}
 }
 
-// MaxProblems limits the number of problems of a document. Nobody reads more, and each takes memory.
-const MaxProblems = 10_000
-
 func (d *Document) problem(kind ProblemKind, at *Node, hint, format string, args ...any) {
-	if len(d.Problems) >= MaxProblems && kind != Syntax {
-		return
+	if len(d.Problems) < maxProblems || kind <= TooLarge {
+		d.Problems = append(d.Problems, Problem{Kind: kind, Message: fmt.Sprintf(format, args...), Hint: hint, At: at, Value: at})
 	}
-	d.Problems = append(d.Problems, Problem{Kind: kind, Message: fmt.Sprintf(format, args...), Hint: hint, At: at, Value: at})
 }
 
 func (d *Document) syntax(hint string, start, end int, format string, args ...any) {
 	start = min(start, len(d.Text))
 	at := &Node{start: int32(start), end: int32(max(start, min(end, len(d.Text)))), doc: d}
 	d.problem(Syntax, at, hint, format, args...)
+}
+
+func (d *Document) tooLarge(at int, format string, args ...any) {
+	d.problem(TooLarge, d.NodeAt(at, min(at+1, len(d.Text))), "split it into several files", format, args...)
+}
+
+func (d *Document) tooDeep(at, limit int) {
+	d.problem(TooLarge, d.NodeAt(at, min(at+1, len(d.Text))), "a definition is never that deep", "nested more than %d levels deep", limit)
+}
+
+const tooManyValues = "too many values for a file of this size, with aliases expanded"
+
+// Rename gives a field of an object another name, for a reader that knows which one was meant.
+func (n *Node) Rename(key *Node, name string) {
+	if n.index != nil {
+		n.index[name] = n.index[key.Text]
+	}
+	key.Text = name
+}
+
+// With returns a copy of an object that has other fields, for a reader that knows where they belong.
+func (n *Node) With(fields ...Field) *Node {
+	object := &Node{Kind: Object, Style: n.Style, start: n.start, end: n.end, doc: n.doc}
+	for _, f := range fields {
+		object.add(f)
+	}
+	return object
 }

@@ -10,34 +10,95 @@ import (
 )
 
 // parseYAML returns the root of a YAML document, or nil and problems.
-func (d *Document) parseYAML(opts Options) *Node {
+func (d *Document) parseYAML(maxDepth int) *Node {
 	if at := crowded(d.Text); at >= 0 {
-		d.tooMany(at)
+		d.tooLarge(at, tooManyValues)
 		return nil
 	}
-	text := d.Text
-	if at := version12.FindIndex(text); at != nil {
-		text = bytes.Clone(text)
-		text[at[1]-1] = '1' // the library reads YAML 1.2, but rejects its directive
-	}
+	text, restore := d.accommodate()
 	var doc yaml.Node
-	if err := yaml.Load(text, &doc, yaml.WithPlugin(depthLimit(opts.MaxDepth))); err != nil {
-		d.explainYAML(err, opts.MaxDepth)
+	err := yaml.Load(text, &doc, yaml.WithPlugin(depthLimit(maxDepth)))
+	for tries := 0; err != nil && tries < maxTabs; tries++ {
+		var ok bool
+		if text, ok = indentTab(text, err); !ok {
+			break
+		}
+		err = yaml.Load(text, &doc, yaml.WithPlugin(depthLimit(maxDepth)))
+	}
+	if err != nil {
+		d.explainYAML(err, maxDepth)
 		return nil
 	}
 	if len(doc.Content) == 0 {
 		return nil
 	}
-	c := yamlConverter{Document: d, opts: opts, left: maxNodes(len(d.Text)), anchors: make(map[*yaml.Node]*anchor)}
+	c := yamlConverter{Document: d, maxDepth: maxDepth, restore: restore, left: freeValues + len(d.Text)/bytesPerValue, anchors: make(map[*yaml.Node]*anchor)}
 	root, _ := c.convert(doc.Content[0], 0)
-	if d.Failed() {
-		return nil
-	}
 	return root
 }
 
 // version12 matches a text that begins with the directive %YAML 1.2, up to the 2.
 var version12 = regexp.MustCompile(`^(?:[ \t]*(?:#[^\n]*)?\r?\n)*%YAML[ \t]+1\.2`)
+
+// accommodate returns the text as the library can read it, with every byte in its place, and a function that restores
+// the text of a scalar. The library is one of YAML 1.1: it rejects the directive of YAML 1.2, and it takes U+0085, U+2028
+// and U+2029 for line breaks. Characters that the text does not have stand in for those.
+func (d *Document) accommodate() (text []byte, restore func(string) string) {
+	text, restore = d.Text, func(s string) string { return s }
+	if at := version12.FindIndex(text); at != nil {
+		text = bytes.Clone(text)
+		text[at[1]-1] = '1'
+	}
+	var pairs []string
+	for _, c := range []struct{ char, standIns string }{
+		{"\u0085", "\u0378\u0379\u0380\u0530\u07fb\u07fc"}, {"\u2028", "\ue000\ue001\ue002\ue003"}, {"\u2029", "\ue004\ue005\ue006\ue007"},
+	} {
+		if !bytes.Contains(text, []byte(c.char)) {
+			continue
+		}
+		for _, r := range c.standIns { // of the same length
+			if !bytes.ContainsRune(text, r) {
+				text = bytes.ReplaceAll(text, []byte(c.char), []byte(string(r)))
+				pairs = append(pairs, string(r), c.char)
+				break
+			}
+		}
+	}
+	if pairs != nil {
+		restore = strings.NewReplacer(pairs...).Replace
+	}
+	return text, restore
+}
+
+// maxTabs is the number of block texts that may begin with a tab. The text is parsed again for each.
+const maxTabs = 10
+
+// blockHeader matches a line up to the | or > of a block text: its indentation with dashes, its key, anchor and tag.
+var blockHeader = regexp.MustCompile(`^((?: |- )*)([^ &!-].*: +)?(?:[&!]\S* +)*[|>]$`)
+
+// indentTab returns the text with an indentation indicator for the block text that an error is about, if the error is
+// that its first line begins with a tab, which the library rejects unless the indentation is given. Nothing else moves.
+func indentTab(text []byte, err error) ([]byte, bool) {
+	var e *yaml.LoadError
+	if !errors.As(err, &e) || !strings.Contains(e.Message, "found a tab character where an indentation space is expected") {
+		return nil, false
+	}
+	d := Positions(text, false)
+	at := d.Offset(e.ContextMark.Line, e.ContextMark.Column) + 1
+	start := d.Offset(e.ContextMark.Line, 1)
+	header := blockHeader.FindSubmatch(text[start:at])
+	if header == nil || at < len(text) && '0' <= text[at] && text[at] <= '9' {
+		return nil, false
+	}
+	parent := len(header[1]) // where the key is or, without one, the last dash
+	if len(header[2]) == 0 {
+		parent = max(0, bytes.LastIndexByte(header[1], '-'))
+	}
+	if by := e.Mark.Column - 1 - parent; 1 <= by && by <= 9 {
+		return bytes.Join([][]byte{text[:at], {byte('0' + by)}, text[at:]}, nil), true
+	}
+	return nil, false
+}
 
 // depthLimit stops the library if brackets alone, or indentation alone, are nested too deep. The converter counts both
 // together.
@@ -54,10 +115,9 @@ func (limit depthLimit) CheckDepth(depth int, _ *yaml.DepthContext) error {
 
 func (depthLimit) CheckAlias(int, int) error { return nil }
 
-// The library needs about a kilobyte per node, most of it for tokens: it reads a flow collection to its end before it
-// creates nodes. Therefore the characters that separate nodes are counted beforehand: a text may have freeSeparators of
-// them plus one for every bytesPerSeparator bytes. As a result, a text of 1 MB takes at most 200 MB. A line of YAML
-// with a key and a value has one separator and about 20 bytes.
+// The library needs about a kilobyte per value, most of it for tokens. Therefore the characters that separate values are
+// counted beforehand: a text may have freeSeparators of them, and one for every bytesPerSeparator bytes. As a result, a
+// text of 1 MB takes at most 200 MB. A line of YAML with a key and a value has one separator and about 20 bytes.
 const (
 	freeSeparators    = 20_000
 	bytesPerSeparator = 8
@@ -70,13 +130,8 @@ func crowded(text []byte) int {
 		switch c {
 		case ',', '[', '{':
 			count++
-		case '-', '?':
-			if i+1 == len(text) || isBlank(text[i+1]) {
-				count++
-			}
-		case ':':
-			if i+1 == len(text) || isBlank(text[i+1]) || strings.IndexByte(",[]{}", text[i+1]) >= 0 ||
-				i > 0 && (text[i-1] == '"' || text[i-1] == '\'') {
+		case '-', '?', ':':
+			if i+1 == len(text) || strings.IndexByte(" \t\r\n,[]{}", text[i+1]) >= 0 || c == ':' && i > 0 && (text[i-1] == '"' || text[i-1] == '\'') {
 				count++
 			}
 		}
@@ -92,52 +147,54 @@ func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\
 // anchor is a node that aliases can refer to.
 type anchor struct {
 	node   *Node // nil while it is being converted
-	nodes  int   // number of nodes, with aliases expanded
+	values int   // with aliases expanded
 	height int   // number of levels below it
 }
 
 // yamlConverter converts the library's nodes, resolving aliases and merge keys.
 type yamlConverter struct {
 	*Document
-	opts    Options
-	left    int // number of nodes that may still be added, with aliases expanded
-	anchors map[*yaml.Node]*anchor
-	cursor  cursor
-	failed  bool
-	room    []Node // for nodes to come
+	maxDepth int
+	restore  func(string) string
+	left     int // number of values that may still be added, with aliases expanded
+	anchors  map[*yaml.Node]*anchor
+	failed   bool
+
+	columnsOf int     // a line that is not all ASCII
+	columns   []int32 // offsets of its characters, so that a long line is not read again for each of its nodes
 }
 
-// nodesAtOnce is the number of nodes that are allocated together. Whoever keeps one of them keeps all.
-const nodesAtOnce = 64
-
-func (c *yamlConverter) node(start int) *Node {
-	if len(c.room) == 0 {
-		c.room = make([]Node, nodesAtOnce)
+// offset returns the byte offset of a line and column.
+func (c *yamlConverter) offset(line, column int) int {
+	if c.ascii || line < 1 || line > c.Lines() {
+		return c.Offset(line, column)
 	}
-	n := &c.room[0]
-	c.room = c.room[1:]
-	n.start, n.end, n.doc = int32(start), int32(start), c.Document
-	return n
+	if line != c.columnsOf {
+		c.columnsOf, c.columns = line, c.columns[:0]
+		start, end := c.bounds(line)
+		for i := range string(c.Text[start:end]) {
+			c.columns = append(c.columns, int32(start+i))
+		}
+		c.columns = append(c.columns, int32(end))
+	}
+	return int(c.columns[min(max(column, 1), len(c.columns))-1])
+}
+
+func (c *yamlConverter) node(y *yaml.Node) *Node {
+	start := int32(c.offset(y.Line, y.Column))
+	return &Node{start: start, end: start, doc: c.Document}
 }
 
 // convert returns a node and the number of levels below it. If the document is nested too deep or too large, it reports
 // that and returns nil.
-func (c *yamlConverter) convert(y *yaml.Node, depth int) (*Node, int) {
+func (c *yamlConverter) convert(y *yaml.Node, depth int) (n *Node, height int) {
 	if y.Kind == yaml.AliasNode {
 		return c.alias(y, depth)
 	}
-	start := c.offset(y.Line, y.Column)
+	n = c.node(y)
 	before := c.left
 	c.left--
-	switch {
-	case depth > c.opts.MaxDepth:
-		c.tooDeep(start, c.opts.MaxDepth)
-		c.failed = true
-	case c.left < 0:
-		c.tooMany(start)
-		c.failed = true
-	}
-	if c.failed {
+	if c.exceeds(n.Start(), depth) {
 		return nil, 0
 	}
 	var a *anchor
@@ -145,8 +202,6 @@ func (c *yamlConverter) convert(y *yaml.Node, depth int) (*Node, int) {
 		a = &anchor{}
 		c.anchors[y] = a
 	}
-	n := c.node(start)
-	height := 0
 	switch y.Kind {
 	case yaml.SequenceNode:
 		height = c.list(n, y, depth)
@@ -164,6 +219,20 @@ func (c *yamlConverter) convert(y *yaml.Node, depth int) (*Node, int) {
 	return n, height
 }
 
+// exceeds reports whether the document is nested too deep or has too many values.
+func (c *yamlConverter) exceeds(at, depth int) bool {
+	switch {
+	case c.failed:
+	case depth > c.maxDepth:
+		c.failed = true
+		c.tooDeep(at, c.maxDepth)
+	case c.left < 0:
+		c.failed = true
+		c.tooLarge(at, tooManyValues)
+	}
+	return c.failed
+}
+
 // alias returns the node that an alias refers to, and counts it again.
 func (c *yamlConverter) alias(y *yaml.Node, depth int) (*Node, int) {
 	start := c.offset(y.Line, y.Column)
@@ -173,25 +242,11 @@ func (c *yamlConverter) alias(y *yaml.Node, depth int) (*Node, int) {
 		c.syntax("", start, start+1+len(y.Value), "alias *%s is inside the value that it names", y.Value)
 		return nil, 0
 	}
-	if c.opts.ExpandAliases {
-		c.left -= a.nodes
-	}
-	switch {
-	case depth+a.height > c.opts.MaxDepth:
-		c.failed = true
-		c.tooDeep(start, c.opts.MaxDepth)
-	case c.left < 0:
-		c.tooExpanded(start)
-	}
-	if c.failed {
+	c.left -= a.values
+	if c.exceeds(start, depth+a.height) {
 		return nil, 0
 	}
 	return a.node, a.height
-}
-
-func (c *yamlConverter) tooExpanded(at int) {
-	c.failed = true
-	c.syntax("repeat less, or split the file", at, at+1, "aliases expand to more values than a file of this size may have")
 }
 
 func (c *yamlConverter) list(n *Node, y *yaml.Node, depth int) (height int) {
@@ -206,10 +261,7 @@ func (c *yamlConverter) list(n *Node, y *yaml.Node, depth int) (height int) {
 		n.end = max(n.end, int32(c.endOf(child, item)))
 		y.Content[i] = nil // the two trees of a large file need not be in memory at once
 	}
-	if y.Style&yaml.FlowStyle != 0 {
-		n.Style = Flow
-		n.end = int32(c.closing(max(n.End(), c.skipProperties(n.Start())+1), ']'))
-	}
+	c.closeFlow(n, y, ']')
 	return height
 }
 
@@ -238,10 +290,7 @@ func (c *yamlConverter) object(n *Node, y *yaml.Node, depth int) (height int) {
 		}
 		y.Content[i], y.Content[i+1] = nil, nil // as in list
 	}
-	if y.Style&yaml.FlowStyle != 0 {
-		n.Style = Flow
-		n.end = int32(c.closing(max(n.End(), c.skipProperties(n.Start())+1), '}'))
-	}
+	c.closeFlow(n, y, '}')
 	// An object's own fields override merged ones; of several merged objects, the first wins.
 	for _, m := range merged {
 		if m.Kind != Object {
@@ -249,8 +298,8 @@ func (c *yamlConverter) object(n *Node, y *yaml.Node, depth int) (height int) {
 			c.Problems[len(c.Problems)-1].Value = n // what it lacks may be in there
 			continue
 		}
-		if c.left -= 2 * len(m.Fields); c.left < 0 {
-			c.tooExpanded(n.Start())
+		c.left -= 2 * len(m.Fields)
+		if c.exceeds(n.Start(), depth) {
 			return 0
 		}
 		for _, f := range m.Fields {
@@ -263,13 +312,12 @@ func (c *yamlConverter) object(n *Node, y *yaml.Node, depth int) (height int) {
 // key returns the node of a key. An alias gets its own position. A key that is not a scalar keeps its kind.
 func (c *yamlConverter) key(y *yaml.Node) *Node {
 	c.left--
-	start := c.offset(y.Line, y.Column)
-	n := c.node(start)
-	n.Kind, n.end = String, int32(start+1)
+	n := c.node(y)
+	n.Kind, n.end = String, n.start+1
 	target := y
 	if y.Kind == yaml.AliasNode {
 		target = y.Alias
-		n.end = int32(start + 1 + len(y.Value))
+		n.end = n.start + 1 + int32(len(y.Value))
 	}
 	switch target.Kind {
 	case yaml.SequenceNode:
@@ -277,7 +325,7 @@ func (c *yamlConverter) key(y *yaml.Node) *Node {
 	case yaml.MappingNode:
 		n.Kind = Object
 	default:
-		n.Text = target.Value
+		n.Text = c.restore(target.Value)
 		if target == y {
 			c.extent(n, y)
 		}
@@ -312,7 +360,7 @@ func isMerge(key *yaml.Node) bool {
 
 func (c *yamlConverter) scalar(n *Node, y *yaml.Node) {
 	start := n.Start()
-	n.Kind, n.Text = String, y.Value
+	n.Kind, n.Text = String, c.restore(y.Value)
 	c.extent(n, y)
 	switch tag := y.ShortTag(); tag {
 	case "!!null":
