@@ -69,7 +69,7 @@ soak:
 		$(GO) test ./internal/daemon -run '^(TestMadeUpHosts|TestBurstOfHosts|TestClosedWindows|TestUnreadPings|TestLargeFrames|TestIdleConnections|TestManySlowClients|TestReloadOneOfMany)$$' \
 		-count 1 -v -timeout 60m -parallel 1
 	SIGNPOST_SOAK_INPUTS=1 $(GO) test ./internal/cli -run '^TestHostileInput$$' -count 1 -v -timeout 60m
-	SIGNPOST_SOAK_SEQUENCES=1h $(GO) test ./server -run '^TestWireSequences$$' -count 1 -v -timeout 70m
+	SIGNPOST_SOAK_SEQUENCES=1h $(GO) test ./internal/wire -run '^TestWireSequences$$' -count 1 -v -timeout 70m
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/signpost ./cmd/signpost

@@ -37,7 +37,7 @@ const mayImport = `.: ./host ./internal/spell
 ./internal/wire:
 ./match: .
 ./openapi: . ./internal/routes ./internal/spell ./internal/tree
-./server: . ./host ./internal/routes ./internal/wire
+./server: github.com/maypok86/otter/v2 golang.org/x/sync/semaphore . ./host ./internal/routes ./internal/wire
 ./studio: . ./client ./contextkeys ./definition ./diff ./host ./internal/routes ./match ./server`
 
 // TestImportRule enforces the layers: cmd, then internal/cli, then internal/daemon and studio, then internal/source, then

@@ -19,13 +19,10 @@ type hostPolicy struct {
 	trusted  []netip.Prefix
 	allowed  map[string]bool
 	suffixes []string // of allowed hosts, with a leading dot
-
-	isRequestHost bool // the host is that of the request, whoever sends it
 }
 
 func newHostPolicy(opts Options) (hostPolicy, error) {
 	p := hostPolicy{trusted: slices.Clone(opts.TrustedProxies), allowed: make(map[string]bool)}
-	p.isRequestHost = len(p.trusted) == 0 && opts.PublicHost == ""
 	for _, prefix := range p.trusted {
 		if !prefix.IsValid() || prefix.Addr().Is4In6() {
 			return p, fmt.Errorf("trusted proxy %q is not a range: write it like 10.0.0.0/8 or 2001:db8::/32", prefix)

@@ -245,7 +245,7 @@ func TestHostsThatDoNotFit(t *testing.T) {
 			}
 		}
 	}
-	checkCache(t, h.cache)
+	checkManifests(t, h)
 	var refused []string
 	h.observe = func(_ *http.Request, e Event) { refused = append(refused, e.Refused) }
 	r := httptest.NewRequest("GET", manifestPath, nil)

@@ -17,7 +17,7 @@ import (
 )
 
 // patience is how long tests wait for something that must happen. It measures nothing.
-const patience = 20 * time.Second
+const patience = 5 * time.Minute
 
 // transports serves a handler in the three ways in which serve can, and returns the addresses.
 func transports(t *testing.T, h http.Handler) map[string]string {
@@ -77,7 +77,7 @@ func TestObserve(t *testing.T) {
 	const path, host = "/a" + manifestPath, "feeds.example.com"
 	client := anyCertificate(t)
 	for name, address := range transports(t, h) {
-		h.cache.drop([]*route{h.table.Load().routes[path]}) // makes the first one a miss
+		h.manifests.drop([]*route{h.table.Load().routes[path]}) // makes the first one a miss
 		h.table.Load().routes[path].retired.Store(false)
 		for _, test := range []struct {
 			method, path, host string
@@ -152,26 +152,6 @@ func TestObservedWhenWritten(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 			response.Body.Close()
-		}
-	}
-}
-
-// TestSlowReadersAreObserved checks that the duration includes the time a client takes to read what does not fit into
-// the buffers of its connection.
-func TestSlowReadersAreObserved(t *testing.T) {
-	const wait = 300 * time.Millisecond
-	events := make(chan Event, 1)
-	h := newHandler(t, Options{Observe: func(_ *http.Request, e Event) { events <- e }}, v1(compile(t, strings.Repeat("a", 8<<20))))
-	for name, address := range transports(t, h) {
-		response, err := anyCertificate(t).Get(address + manifestPath)
-		if err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(wait)
-		io.Copy(io.Discard, response.Body)
-		response.Body.Close()
-		if e := nextEvent(t, events); e.Duration < wait || e.Err != nil || int64(e.Bytes) != response.ContentLength {
-			t.Errorf("%s: %+v for a client that waited for %v", name, e, wait)
 		}
 	}
 }

@@ -35,7 +35,7 @@ var (
 	internalError = newProblem(http.StatusInternalServerError,
 		"The manifest could not be written for this host. Report this to the operator of the service.")
 	busy = newProblem(http.StatusServiceUnavailable,
-		"The service is writing and sending as many manifests as it has memory for. Try again in a moment.").with(retrySoon)
+		"Too many requests in progress. Retry in 2 seconds.").with(retrySoon)
 
 	problems = []*problem{badHost, badForwarded, bodyTooLarge, methodNotAllowed, hostNotAllowed, hostDoesNotFit, internalError, busy}
 )

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"runtime"
 	"slices"
+	"sync/atomic"
 )
 
 // hashBytes is the number of bytes of a SHA-256 hash in an ETag.
@@ -16,8 +17,21 @@ const hashBytes = 16
 
 // representation is a manifest as it is sent: resolved for a host, and optionally compressed.
 type representation struct {
-	hash              string // of the plain body
+	host, tag         string
 	full, notModified response
+
+	size  int64        // in memory
+	users atomic.Int32 // the cache and responses being sent
+}
+
+// use adds a user, unless there is none any more.
+func (r *representation) use() bool {
+	for {
+		n := r.users.Load()
+		if n == 0 || r.users.CompareAndSwap(n, n+1) {
+			return n > 0
+		}
+	}
 }
 
 // renderer makes representations, at most one per core at a time: more would take more memory without being faster.
@@ -34,17 +48,14 @@ func newRenderer(head head) *renderer {
 	return r
 }
 
-// render makes the representation for a key as soon as there is a free slot. It returns errBusy if ctx ends first.
+// render makes the representation for a key as soon as there is a free slot. It returns the error of ctx if that ends
+// first.
 func (r *renderer) render(ctx context.Context, k key) (*representation, error) {
 	var writer *gzip.Writer
 	select {
-	case writer = <-r.slots: // even if ctx has ended
-	default:
-		select {
-		case writer = <-r.slots:
-		case <-ctx.Done():
-			return nil, errBusy
-		}
+	case writer = <-r.slots:
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 	defer func() { r.slots <- writer }()
 
@@ -53,14 +64,14 @@ func (r *renderer) render(ctx context.Context, k key) (*representation, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256(body)
-	rep := &representation{hash: hex.EncodeToString(sum[:hashBytes])}
-	tag, fields := rep.hash, []field{jsonType}
+	rep := &representation{host: k.host, tag: hex.EncodeToString(sum[:hashBytes])}
+	fields := []field{jsonType}
 	if k.gzip {
-		tag += gzipTagSuffix
+		rep.tag += "-gzip"
 		body = compress(writer, body)
 		fields = append(fields, gzipCoding)
 	}
-	head := r.head.with(slices.Concat([]field{newField("Etag", `"`+tag+`"`)}, k.route.fields)...)
+	head := r.head.with(slices.Concat([]field{newField("Etag", `"`+rep.tag+`"`)}, k.route.fields)...)
 	rep.notModified = response{status: http.StatusNotModified, head: head}
 	rep.full = response{http.StatusOK, head.with(append(fields, lengthOf(body))...), body}
 	return rep, nil

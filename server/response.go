@@ -41,7 +41,8 @@ type delivery struct {
 	request *http.Request
 	start   time.Time
 	event   Event
-	entry   *entry // cache entry that the response is sent from, or nil
+	rep     *representation // that the response is sent from, or nil
+	wire    wire.Response
 }
 
 // deliveries recycles deliveries to avoid an allocation per request.
@@ -50,8 +51,8 @@ var deliveries = sync.Pool{New: func() any { return new(delivery) }}
 // Written implements [wire.Observer].
 func (d *delivery) Written(body int, err error) {
 	h := d.handler
-	if d.entry != nil {
-		h.cache.release(d.entry)
+	if d.rep != nil {
+		h.manifests.release(d.rep)
 	}
 	if h.observe != nil {
 		d.event.Bytes = body
@@ -65,19 +66,6 @@ func (d *delivery) Written(body int, err error) {
 	deliveries.Put(d)
 }
 
-// announcer is a connection that sends prepared responses.
-type announcer interface {
-	Announce(wire.Response, wire.Observer)
-}
-
-// connOf returns the connection to which a response can be announced, or nil.
-func connOf(w http.ResponseWriter, r *http.Request) announcer {
-	if conn := wire.Of(w, r); conn != nil {
-		return conn
-	}
-	return nil
-}
-
 // errAborted is the error of a response that ended in a panic.
 var errAborted = errors.New("the response was aborted")
 
@@ -85,12 +73,12 @@ var errAborted = errors.New("the response was aborted")
 func (h *Handler) send(w http.ResponseWriter, r *http.Request, res *response, d *delivery) {
 	d.event.Status = res.status
 	isHead := r.Method == http.MethodHead
-	if conn := h.conn(w, r); conn != nil {
-		body := res.body
+	if conn := wire.Of(w, r); conn != nil {
+		d.wire = wire.Response{Status: res.status, Header: res.head.lines, Body: res.body, Head: isHead, Observer: d}
 		if isHead {
-			body = nil
+			d.wire.Body = nil
 		}
-		conn.Announce(wire.Response{Status: res.status, Header: res.head.lines, Body: body, Head: isHead}, d)
+		conn.Announce(&d.wire)
 		w.WriteHeader(res.status)
 		return
 	}

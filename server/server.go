@@ -99,9 +99,9 @@ const (
 	// CORSNone as Options.CORSOrigin disables CORS headers.
 	CORSNone = "none"
 
-	// DefaultCacheBytes is room for several thousand hosts of a typical manifest, plain and compressed. Requests with
-	// made-up hosts fill a cache of any size, so it is no larger than honest hosts need.
-	DefaultCacheBytes = 16 << 20
+	// maxStreams limits the number of concurrent HTTP/2 requests. Each takes some 16 kB, and a client can have many of
+	// them on one connection without reading any response. HTTP/1 has one request per connection.
+	maxStreams = 512
 
 	defaultCORSOrigin   = "*"        // a manifest is public, and studios run in browsers
 	defaultCacheControl = "no-cache" // a 304 is cheap, and a studio should never see an outdated manifest
@@ -139,14 +139,12 @@ func (d Deprecation) fields() []field {
 
 // Handler serves the manifests of its services. Create one with [New].
 type Handler struct {
-	hosts    hostPolicy
-	maxBody  int64
-	inFlight int64        // in bytes; large manifests may raise it
-	streams  atomic.Int64 // number of HTTP/2 requests in progress
-	observe  func(*http.Request, Event)
-	conn     func(http.ResponseWriter, *http.Request) announcer // connOf, except in tests
-	table    atomic.Pointer[table]
-	cache    *cache
+	hosts     hostPolicy
+	maxBody   int64
+	streams   atomic.Int64 // number of HTTP/2 requests in progress
+	observe   func(*http.Request, Event)
+	table     atomic.Pointer[table]
+	manifests *manifests
 
 	publishing sync.Mutex
 
@@ -182,9 +180,7 @@ func New(opts Options, services ...Service) (*Handler, error) {
 	h := &Handler{
 		hosts:    hosts,
 		maxBody:  opts.MaxBodyBytes,
-		inFlight: cmp.Or(opts.InFlightBytes, DefaultInFlightBytes),
 		observe:  opts.Observe,
-		conn:     connOf,
 		common:   head{}.with(newField("X-Content-Type-Options", "nosniff")),
 		problems: make(map[*problem]*response),
 	}
@@ -206,8 +202,9 @@ func New(opts Options, services ...Service) (*Handler, error) {
 		vary += ", Forwarded, X-Forwarded-Host"
 	}
 	manifest := h.common.with(newField("Cache-Control", cmp.Or(opts.CacheControl, defaultCacheControl)), newField("Vary", vary))
-	h.cache = newCache(cmp.Or(opts.CacheBytes, DefaultCacheBytes), h.inFlight,
-		cmp.Or(opts.InFlightWait, DefaultInFlightWait), newRenderer(manifest))
+	if h.manifests, err = newManifests(opts, newRenderer(manifest)); err != nil {
+		return nil, err
+	}
 	h.table.Store(new(table))
 	if err := h.Publish(services...); err != nil {
 		return nil, err
@@ -260,9 +257,9 @@ func (h *Handler) Publish(services ...Service) error {
 	if err != nil {
 		return err
 	}
-	h.cache.room.resize(max(h.inFlight, inFlightManifests*t.largest))
+	h.manifests.reserve(t.largest)
 	h.table.Store(t)
-	h.cache.drop(before.routesWithout(t))
+	h.manifests.drop(before.routesWithout(t))
 	return nil
 }
 
@@ -272,10 +269,15 @@ func (h *Handler) Routes() []string {
 }
 
 // CacheSize returns the number of cached manifests and their total size in bytes.
-func (h *Handler) CacheSize() (entries int, bytes int64) { return h.cache.size() }
+func (h *Handler) CacheSize() (entries int, bytes int64) {
+	return h.manifests.cache.EstimatedSize(), int64(h.manifests.cache.WeightedSize())
+}
 
 // InFlight returns the bytes of manifests that are being rendered, or being sent and not in the cache.
-func (h *Handler) InFlight() int64 { return h.cache.room.inUse() }
+func (h *Handler) InFlight() int64 {
+	_, cached := h.CacheSize()
+	return max(0, h.manifests.used.Load()-cached)
+}
 
 // ServeHTTP serves the manifests, and 404 for every other path. Headers set by outer handlers are kept, except those
 // that describe the body; Vary, Cache-Control and Access-Control-Expose-Headers are extended.
@@ -301,57 +303,41 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answer returns the response to a request, and records how it came about in the delivery.
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request, d *delivery) *response {
 	t := h.table.Load() // loaded once, so that the response comes from a single table
-	route := t.routes[r.URL.Path]
 	tooLarge := r.ContentLength > h.maxBody || r.ContentLength < 0
-	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	if tooLarge {
 		closeConnection.set(w.Header()) // do not read the rest
 	}
+	route := t.routes[r.URL.Path]
 	if route == nil {
 		return t.notFound
 	}
 	d.event.BasePath, d.event.Version = route.basePath, route.version
 	switch {
-	case reads && !tooLarge:
-		return h.manifest(r, route, d)
-	case reads:
-		return h.problems[bodyTooLarge]
 	case r.Method == http.MethodOptions:
 		return h.preflight
-	default:
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		return h.problems[methodNotAllowed]
+	case tooLarge:
+		return h.problems[bodyTooLarge]
 	}
-}
-
-// manifest returns the response to a request for a manifest.
-func (h *Handler) manifest(r *http.Request, route *route, d *delivery) *response {
-	gzip := acceptsGzip(r.Header["Accept-Encoding"])
-	var e *entry
-	hit := true
-	if h.hosts.isRequestHost && r.URL.User == nil {
-		e = h.cache.recent(route, r.Host, gzip) // a host that is in the cache was accepted before
+	host, refused := h.hosts.host(r)
+	if refused != nil {
+		d.event.Refused = refused.refused
+		return h.problems[refused]
 	}
-	if e == nil {
-		host, refused := h.hosts.host(r)
-		if refused != nil {
-			d.event.Refused = refused.refused
-			return h.problems[refused]
-		}
-		var err error
-		if e, hit, err = h.cache.get(r.Context(), key{route, host, gzip}); err != nil {
-			return h.failed(err, d)
-		}
+	rep, hit, err := h.manifests.get(key{route, host, acceptsGzip(r.Header["Accept-Encoding"])})
+	if err != nil {
+		return h.failed(err, d)
 	}
-	d.entry = e
-	d.event.Host = e.host
-	d.event.Cache = CacheMiss
+	d.rep = rep
+	d.event.Host, d.event.Cache = rep.host, CacheMiss
 	if hit {
 		d.event.Cache = CacheHit
 	}
-	if matchesTag(r.Header["If-None-Match"], e.rep.hash) {
-		return &e.rep.notModified
+	if matchesTag(r.Header["If-None-Match"], rep.tag) {
+		return &rep.notModified
 	}
-	return &e.rep.full
+	return &rep.full
 }
 
 // failed returns the response for a manifest that could not be rendered.

@@ -93,7 +93,7 @@ func exchange(t testing.TB, address, method, request string) answer {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(10 * time.Second))
+	conn.SetDeadline(time.Now().Add(patience))
 	if _, err := io.WriteString(conn, request); err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func TestNotModified(t *testing.T) {
 	a := send(t, address, "GET", manifestPath, "Host: feeds.example.com", `If-None-Match: "a"`, "If-None-Match: "+tag)
 	wantStatus(t, a, http.StatusNotModified)
 	a = send(t, address, "GET", manifestPath, "Host: feeds.example.com", "Accept-Encoding: gzip", "If-None-Match: "+tag)
-	wantStatus(t, a, http.StatusNotModified)
+	wantStatus(t, a, http.StatusOK) // another encoding is another representation
 	wantHeaders(t, a, map[string]string{"ETag": strings.TrimSuffix(tag, `"`) + `-gzip"`})
 }
 

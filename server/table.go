@@ -27,17 +27,6 @@ type route struct {
 	deprecation       Deprecation
 	fields            []field     // additional header fields of its responses
 	retired           atomic.Bool // no longer published
-	recent            recentEntries
-}
-
-// recentEntries are the entries of a route in the cache that were last requested, plain and compressed, or nil.
-type recentEntries struct{ plain, gzip atomic.Pointer[entry] }
-
-func (r *recentEntries) of(gzip bool) *atomic.Pointer[entry] {
-	if gzip {
-		return &r.gzip
-	}
-	return &r.plain
 }
 
 // newTable returns the table for the services. It reuses unchanged routes of the previous table.

@@ -5,65 +5,65 @@ import (
 	"net"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
+const (
+	// firstRequest is how long a new connection may take until its request has been read, on a busy machine too.
+	firstRequest = time.Second
+
+	// stalled is how long a request in progress may go without a read or write. Clients that do not read, or leave an
+	// HTTP/2 window closed, get no further. A slow one is cut off only if others are waiting for its place.
+	stalled = 5 * time.Second
+)
+
 // Listener accepts a limited number of concurrent connections. At the limit, a new connection replaces the one that has
-// been idle longest. If none is idle, it waits, and further connections wait in the kernel's accept queue.
+// been idle or stalled longest. If there is none, it waits, and further connections wait in the kernel's accept queue.
 type Listener struct {
-	*net.TCPListener
+	net.Listener
 	max     int // 0 means unlimited
+	stalled time.Duration
 	start   time.Time
 	closed  chan struct{}
 	close   func() error
-	waiting atomic.Bool   // Accept is waiting for a slot
 	changed chan struct{} // signals that a connection was closed or became idle
 
 	mu   sync.Mutex
 	open map[*Conn]bool
 }
 
-// firstRequest is how long a new connection does not count as idle: its request may have arrived already but not been
-// read yet on a busy machine.
-const firstRequest = time.Second
-
-// NewListener returns a listener for at most max connections; 0 or less means unlimited. It can detect idle connections
+// NewListener returns a listener for at most max connections; 0 or less means unlimited. It can tell idle connections
 // only if [Listener.ConnState] is the ConnState of the [http.Server].
-func NewListener(l *net.TCPListener, max int) *Listener {
-	wrapped := &Listener{
-		TCPListener: l, max: max, start: time.Now(), open: make(map[*Conn]bool),
+func NewListener(inner net.Listener, max int) *Listener {
+	l := &Listener{
+		Listener: inner, max: max, stalled: stalled, start: time.Now(), open: make(map[*Conn]bool),
 		closed: make(chan struct{}), changed: make(chan struct{}, 1),
 	}
-	wrapped.close = sync.OnceValue(func() error {
-		close(wrapped.closed)
-		return l.Close()
+	l.close = sync.OnceValue(func() error {
+		close(l.closed)
+		return inner.Close()
 	})
-	return wrapped
+	return l
 }
 
 // Accept waits for a connection and then for a free slot.
 func (l *Listener) Accept() (net.Conn, error) {
-	tcp, err := l.AcceptTCP()
+	inner, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	c := &Conn{TCPConn: tcp, listener: l, peer: tcp.RemoteAddr().String(), pace: pace{wrote: make(chan struct{}, 1)}}
+	c := &Conn{Conn: inner, listener: l, peer: inner.RemoteAddr().String()}
 	for !l.add(c) {
-		idle, wait := l.longestIdle()
-		if idle != nil && wait <= 0 {
-			idle.Close()
+		oldest, wait := l.ripest()
+		if wait <= 0 {
+			oldest.Close()
 			continue
-		}
-		var ripe <-chan time.Time
-		if idle != nil {
-			ripe = time.After(wait)
 		}
 		select {
 		case <-l.changed:
-		case <-ripe:
+		case <-time.After(wait):
 		case <-l.closed:
-			tcp.Close()
+			inner.Close()
 			return nil, net.ErrClosed
 		}
 	}
@@ -74,27 +74,28 @@ func (l *Listener) Accept() (net.Conn, error) {
 func (l *Listener) add(c *Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	full := l.max > 0 && len(l.open) >= l.max
-	l.waiting.Store(full) // set before looking for an idle connection, so as not to miss one that becomes idle meanwhile
-	if !full {
-		l.open[c] = true
+	if l.max > 0 && len(l.open) >= l.max {
+		return false
 	}
-	return !full
+	c.ripe.Store(l.now() + int64(firstRequest))
+	l.open[c] = true
+	return true
 }
 
-// longestIdle returns the connection that has been idle longest, or nil, and the time until it may be closed. It scans
-// all connections, so that requests need not maintain an order.
-func (l *Listener) longestIdle() (*Conn, time.Duration) {
+// ripest returns the connection that may be closed first, and the time until then. It scans all connections, so that
+// requests need not maintain an order.
+func (l *Listener) ripest() (first *Conn, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var longest *Conn
-	var since int64
 	for c := range l.open {
-		if at := c.idleSince.Load(); at > 0 && (longest == nil || at < since) {
-			longest, since = c, at
+		if first == nil || c.ripe.Load() < first.ripe.Load() {
+			first = c
 		}
 	}
-	return longest, time.Duration(since - l.now())
+	if first == nil {
+		return nil, time.Millisecond // all were closed meanwhile
+	}
+	return first, time.Duration(first.ripe.Load() - l.now())
 }
 
 // remove frees the slot of a connection.
@@ -107,16 +108,13 @@ func (l *Listener) remove(c *Conn) {
 
 // wake makes a waiting Accept look again.
 func (l *Listener) wake() {
-	if l.waiting.Load() {
-		select {
-		case l.changed <- struct{}{}:
-		default:
-		}
+	select {
+	case l.changed <- struct{}{}:
+	default:
 	}
 }
 
-// now returns the time since the start. It is never 0.
-func (l *Listener) now() int64 { return int64(time.Since(l.start)) + 1 }
+func (l *Listener) now() int64 { return int64(time.Since(l.start)) }
 
 // Open returns the number of open connections.
 func (l *Listener) Open() int {
@@ -125,27 +123,23 @@ func (l *Listener) Open() int {
 	return len(l.open)
 }
 
-// ConnState is for [http.Server.ConnState]. It tracks which connections are idle, and which use HTTP/2.
+// ConnState is for [http.Server.ConnState]. It tracks which connections are idle. One whose request has not arrived
+// completely is idle, too.
 func (l *Listener) ConnState(conn net.Conn, state http.ConnState) {
-	secure, isTLS := conn.(*tls.Conn)
-	if isTLS {
+	if secure, ok := conn.(*tls.Conn); ok {
 		conn = secure.NetConn()
 	}
 	c, ok := conn.(*Conn)
 	if !ok {
 		return
 	}
-	if isTLS && state == http.StateActive && secure.ConnectionState().NegotiatedProtocol == "h2" {
-		c.pace.on.Store(true)
-	}
 	switch state {
 	case http.StateActive:
-		c.idleSince.Store(0)
-	case http.StateNew:
-		c.idleSince.Store(l.now() + int64(firstRequest))
-		l.wake()
-	case http.StateIdle: // idle until a complete request has arrived
-		c.idleSince.Store(l.now())
+		c.active.Store(true)
+		c.progress()
+	case http.StateIdle:
+		c.active.Store(false)
+		c.ripe.Store(l.now())
 		l.wake()
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"signpost/internal/testkit"
 )
 
 // ask sends a request and reads the head of the response.
@@ -28,16 +30,12 @@ func waitIdle(t *testing.T, l *Listener, conn net.Conn) {
 		defer l.mu.Unlock()
 		for c := range l.open {
 			if c.peer == conn.LocalAddr().String() {
-				return c.idleSince.Load() > 0
+				return !c.active.Load() && c.ripe.Load() <= l.now()
 			}
 		}
 		return false
 	}
-	for deadline := time.Now().Add(patience); !idle(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("a connection does not become idle")
-		}
-	}
+	testkit.Eventually(t, "an idle connection", idle)
 }
 
 // At the limit, a new connection replaces the one that has been idle longest, and no other.
@@ -75,12 +73,7 @@ func TestLongestIdleMakesWay(t *testing.T) {
 	for _, conn := range conns {
 		conn.Close()
 	}
-	for deadline := time.Now().Add(patience); listener.Open() > 0 && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
-	}
-	if n := listener.Open(); n != 0 {
-		t.Errorf("%d connections are counted that are closed", n)
-	}
+	testkit.Eventually(t, "all slots to be free", func() bool { return listener.Open() == 0 })
 }
 
 // While all connections are busy, a new one waits.
@@ -88,6 +81,7 @@ func TestBusyConnectionsStay(t *testing.T) {
 	const max = 3
 	l := listen(t)
 	listener := NewListener(l, max)
+	listener.stalled = time.Hour
 	finish, started := make(chan struct{}), make(chan struct{}, max)
 	serve(t, &http.Server{ConnState: listener.ConnState, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/busy" {
@@ -104,12 +98,7 @@ func TestBusyConnectionsStay(t *testing.T) {
 	late := make(chan error, 1)
 	conn := dial(t, l.Addr().String())
 	go func() { late <- ask(conn, "/") }()
-	select {
-	case err := <-late:
-		t.Fatalf("the late one is answered: %v", err)
-	case <-time.After(50 * time.Millisecond):
-	}
-	finish <- struct{}{} // one becomes idle and is replaced
+	finish <- struct{}{} // one becomes idle and is replaced; the late one cannot be answered before
 	if err := <-late; err != nil {
 		t.Error(err)
 	}
@@ -118,6 +107,28 @@ func TestBusyConnectionsStay(t *testing.T) {
 		if err := <-answered; err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A client that does not read its response makes way for a new one, although its request is in progress.
+func TestStalledConnectionsMakeWay(t *testing.T) {
+	const max = 3
+	l := listen(t)
+	listener := NewListener(l, max)
+	listener.stalled = time.Millisecond
+	started := make(chan struct{}, max)
+	serve(t, &http.Server{ConnState: listener.ConnState, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/large" {
+			started <- struct{}{}
+			w.Write(make([]byte, 64<<20)) // more than the buffers of a connection hold
+		}
+	})}, listener)
+	for range max {
+		fmt.Fprintf(dial(t, l.Addr().String()), "GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+		<-started
+	}
+	if err := ask(dial(t, l.Addr().String()), "/"); err != nil {
+		t.Error(err)
 	}
 }
 

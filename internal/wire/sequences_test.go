@@ -1,4 +1,4 @@
-package server
+package wire
 
 import (
 	"bytes"
@@ -7,21 +7,16 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"signpost"
-	"signpost/internal/wire"
 )
 
-// sequenceTime is how long TestWireSequences runs unless SIGNPOST_SOAK_SEQUENCES says otherwise: some ten thousand
-// sequences.
-const sequenceTime = 10 * time.Second
+// sequenceTime is how long TestWireSequences runs unless SIGNPOST_SOAK_SEQUENCES says otherwise: some thousand sequences.
+const sequenceTime = time.Second
 
 // TestWireSequences sends random byte sequences, most of them almost valid requests, to a server on connections of
 // package wire and to one on plain connections. The responses must be the same, and both connections must end at the
@@ -67,45 +62,55 @@ var sequenceHosts = [...]string{"a.example.com", "b.example.com", "last.example.
 
 // startSequenceServers starts both servers, with the same handler and limits like those of the daemon.
 func startSequenceServers(t testing.TB) (wired, plain string) {
-	var endpoints []signpost.Endpoint
-	for i := range 300 {
-		endpoints = append(endpoints, signpost.Endpoint{URL: fmt.Sprintf("https://{{host}}/v2/%d", i), Name: "Feed", Method: "get", MIMEType: signpost.MIMEJSON})
-	}
-	large, err := signpost.Compile(signpost.NewManifest(endpoints...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	small, err := signpost.Compile(signpost.NewManifest(signpost.Endpoint{URL: "https://{{host}}/v1", Name: "Feed", Method: "get", MIMEType: signpost.MIMEJSON}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := New(Options{AllowedHosts: sequenceHosts[:], MaxBodyBytes: 20}, Service{Versions: map[string]*signpost.Template{"v1": small, "v2": large}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	// A client that closes its side while it waits for a core may get 503, so everything is rendered beforehand.
-	for _, host := range sequenceHosts {
-		for _, path := range h.Routes() {
-			for _, encoding := range []string{"gzip", "identity"} {
-				r := httptest.NewRequest(http.MethodGet, "http://"+host+path, nil)
-				r.Header.Set("Accept-Encoding", encoding)
-				h.ServeHTTP(httptest.NewRecorder(), r)
-			}
-		}
-	}
-	start := func(srv *http.Server, wrap func(*net.TCPListener) net.Listener) string {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		srv.Handler, srv.MaxHeaderBytes, srv.ReadTimeout = h, 16<<10, patience
-		go srv.Serve(wrap(l.(*net.TCPListener)))
+	start := func(l net.Listener) string {
+		srv := &http.Server{Handler: http.HandlerFunc(sequenceHandler), MaxHeaderBytes: 16 << 10, ReadTimeout: patience, ConnContext: Context}
+		go srv.Serve(l)
 		t.Cleanup(func() { srv.Close() })
 		return l.Addr().String()
 	}
-	wired = start(&http.Server{ConnContext: wire.Context}, func(l *net.TCPListener) net.Listener { return wire.NewListener(l, 0) })
-	plain = start(&http.Server{}, func(l *net.TCPListener) net.Listener { return l })
-	return wired, plain
+	return start(NewListener(listen(t), 0)), start(listen(t))
+}
+
+// sequenceHandler responds like the manifest handler: with a small or a large body that contains the host, 304, or an
+// error that may close the connection.
+func sequenceHandler(w http.ResponseWriter, r *http.Request) {
+	status, body := http.StatusOK, "host "+r.Host+"\n"
+	switch {
+	case r.ContentLength > 20 || r.ContentLength < 0:
+		w.Header().Set("Connection", "close")
+		status = http.StatusRequestEntityTooLarge
+	case !slices.Contains(sequenceHosts[:], strings.ToLower(r.Host)):
+		status = http.StatusMisdirectedRequest
+	case r.Method == http.MethodOptions:
+		status, body = http.StatusNoContent, ""
+	case r.Header.Get("If-None-Match") != "":
+		status, body = http.StatusNotModified, ""
+	case strings.HasPrefix(r.URL.Path, "/v2"):
+		body = strings.Repeat(body, 2000)
+	case !strings.HasPrefix(r.URL.Path, "/v1"):
+		status = http.StatusNotFound
+	}
+	header := map[string]string{"X-Host": r.Host}
+	if status != http.StatusNoContent && status != http.StatusNotModified {
+		header["Content-Length"], header["Content-Type"] = fmt.Sprint(len(body)), "text/plain"
+	}
+	if r.Method == http.MethodHead {
+		body = ""
+	}
+	if c := Of(w, r); c != nil {
+		res := &Response{Status: status, Body: []byte(body), Head: r.Method == http.MethodHead, Observer: unobserved{}}
+		for name, value := range header {
+			res.Header = append(res.Header, name+": "+value+"\r\n"...)
+		}
+		c.Announce(res)
+		w.WriteHeader(status)
+		return
+	}
+	for name, value := range header {
+		w.Header().Set(name, value)
+	}
+	w.WriteHeader(status)
+	io.WriteString(w, body)
 }
 
 // compareSequence sends a sequence to both servers, followed by a request that shows whether the connection is still

@@ -1,0 +1,177 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+	"golang.org/x/sync/semaphore"
+)
+
+const (
+	// DefaultCacheBytes is room for several thousand hosts of a typical manifest, plain and compressed. Requests with
+	// made-up hosts fill a cache of any size, so it is no larger than honest hosts need.
+	DefaultCacheBytes = 16 << 20
+
+	// DefaultInFlightBytes is room for a few hundred typical manifests that are being rendered or sent and are not in
+	// the cache. It takes as many made-up hosts, or clients that do not read, to fill it.
+	DefaultInFlightBytes = 16 << 20
+
+	// DefaultInFlightWait is long enough for a burst to pass, and shorter than the patience of a studio.
+	DefaultInFlightWait = 3 * time.Second
+
+	// inFlightManifests is the minimum number of manifests of the largest size that fit, so that a single slow client
+	// does not block all others.
+	inFlightManifests = 4
+
+	// overhead is added to the size of every representation: structs, headers and its place in the cache, rounded up.
+	overhead = 2 << 10
+)
+
+// errBusy means that there was no room for a manifest in time.
+var errBusy = errors.New("too many manifests are in flight")
+
+// key identifies a representation.
+type key struct {
+	route *route
+	host  string
+	gzip  bool
+}
+
+// manifests renders manifests and keeps them as long as somebody uses them: the cache, and the responses that are being
+// sent. Every representation takes its bytes from inFlight before it is rendered and returns them after its last use, so
+// that the memory of all of them is bounded, those included that the cache has dropped and a slow client still reads.
+type manifests struct {
+	cache    *otter.Cache[key, *representation]
+	wait     time.Duration // maximum wait for room to render
+	render   *renderer
+	inFlight *semaphore.Weighted
+	limit    atomic.Int64 // bytes that inFlight grants at most, of the cache and of others
+	used     atomic.Int64 // bytes that it has granted
+}
+
+func newManifests(opts Options, render *renderer) (*manifests, error) {
+	cacheBytes := cmp.Or(opts.CacheBytes, DefaultCacheBytes)
+	m := &manifests{wait: cmp.Or(opts.InFlightWait, DefaultInFlightWait), render: render, inFlight: semaphore.NewWeighted(math.MaxInt64)}
+	m.limit.Store(cacheBytes + cmp.Or(opts.InFlightBytes, DefaultInFlightBytes))
+	m.inFlight.TryAcquire(math.MaxInt64 - m.limit.Load()) // a semaphore cannot grow, so reserve returns some of this
+	var err error
+	m.cache, err = otter.New(&otter.Options[key, *representation]{
+		MaximumWeight:    uint64(cacheBytes),
+		Weigher:          func(_ key, rep *representation) uint32 { return uint32(min(rep.size, math.MaxUint32)) },
+		OnAtomicDeletion: func(e otter.DeletionEvent[key, *representation]) { m.release(e.Value) },
+	})
+	return m, err
+}
+
+// reserve makes sure that several manifests of a size fit besides those in the cache.
+func (m *manifests) reserve(size int64) {
+	limit := int64(m.cache.GetMaximum()) + inFlightManifests*size
+	if more := limit - m.limit.Load(); more > 0 {
+		m.limit.Store(limit)
+		m.inFlight.Release(more)
+	}
+}
+
+// get returns a representation, and whether it was cached. The caller must release it after writing the response. The
+// error is errBusy if there was no room in time.
+func (m *manifests) get(k key) (rep *representation, hit bool, err error) {
+	if rep, ok := m.cache.GetIfPresent(k); ok && rep.use() {
+		return rep, true, nil
+	}
+	k.host = strings.Clone(k.host) // part of the request, which must not be kept alive
+	// A rendering belongs to everybody who waits for it, so it does not end when the first client goes away.
+	ctx, cancel := context.WithTimeout(context.Background(), m.wait)
+	defer cancel()
+	for {
+		rep, made, err := m.load(ctx, k)
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			return nil, false, errBusy
+		case err != nil || made:
+			return rep, false, err
+		case rep.use():
+			return rep, true, nil
+		}
+	}
+}
+
+// load returns the representation from the cache, or waits for somebody who renders it, or renders it. Only then, made is
+// true, and the caller is a user of it.
+func (m *manifests) load(ctx context.Context, k key) (rep *representation, made bool, err error) {
+	var own *representation
+	discard := func() { // rendered, but not put into the cache: its key was invalidated meanwhile
+		if own != nil {
+			m.release(own)
+			m.release(own)
+		}
+	}
+	rep, err = m.cache.Get(ctx, k, otter.LoaderFunc[key, *representation](func(ctx context.Context, k key) (*representation, error) {
+		discard()
+		var err error
+		own, err = m.make(ctx, k)
+		return own, err
+	}))
+	if rep != own || err != nil {
+		discard()
+		return rep, false, err
+	}
+	if own != nil && k.route.retired.Load() {
+		m.cache.Invalidate(k)
+	}
+	return rep, own != nil, nil
+}
+
+// make renders a representation, as soon as there is room. It has two users: the cache and the caller.
+func (m *manifests) make(ctx context.Context, k key) (rep *representation, err error) {
+	size := min(int64(k.route.template.Size(k.host)+overhead), m.limit.Load())
+	if err := m.inFlight.Acquire(ctx, size); err != nil {
+		return nil, err
+	}
+	m.used.Add(size)
+	defer func() {
+		if rep == nil {
+			m.giveBack(size)
+		}
+	}()
+	if rep, err = m.render.render(ctx, k); err != nil {
+		return nil, err
+	}
+	rep.size = min(int64(cap(rep.full.body)+len(k.host)+overhead), size)
+	m.giveBack(size - rep.size)
+	rep.users.Store(2)
+	return rep, nil
+}
+
+// release ends one use of a representation.
+func (m *manifests) release(rep *representation) {
+	if rep.users.Add(-1) == 0 {
+		m.giveBack(rep.size)
+	}
+}
+
+func (m *manifests) giveBack(size int64) {
+	m.used.Add(-size)
+	m.inFlight.Release(size)
+}
+
+// drop removes the representations of routes that are no longer published. Those that are being rendered are removed by
+// load.
+func (m *manifests) drop(routes []*route) {
+	if len(routes) == 0 {
+		return
+	}
+	for _, route := range routes {
+		route.retired.Store(true)
+	}
+	for k := range m.cache.Keys() {
+		if k.route.retired.Load() {
+			m.cache.Invalidate(k)
+		}
+	}
+}

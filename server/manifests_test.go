@@ -1,0 +1,392 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"signpost"
+	"signpost/internal/testkit"
+)
+
+// checkManifests waits until nothing is in flight and checks that the cache holds what is accounted for, and not more than
+// it may.
+func checkManifests(t testing.TB, h *Handler) {
+	t.Helper()
+	m := h.manifests
+	testkit.Eventually(t, "nothing in flight", func() bool {
+		m.cache.CleanUp()
+		return m.used.Load() == int64(m.cache.WeightedSize())
+	})
+	sum := int64(0)
+	for k, rep := range m.cache.All() {
+		sum += rep.size
+		if users := rep.users.Load(); users != 1 {
+			t.Errorf("%s has %d users, not only the cache", k.host, users)
+		}
+	}
+	if _, bytes := h.CacheSize(); bytes != sum || bytes > int64(m.cache.GetMaximum()) {
+		t.Errorf("the cache counts %d bytes of %d allowed, and holds %d", bytes, m.cache.GetMaximum(), sum)
+	}
+	free := m.limit.Load() - sum
+	if !m.inFlight.TryAcquire(free) || m.inFlight.TryAcquire(1) {
+		t.Errorf("not exactly %d bytes are free", free)
+	}
+	m.inFlight.Release(free)
+}
+
+// hold renders the manifest for a host, as a response that is never written would.
+func hold(t testing.TB, h *Handler, host string) *representation {
+	t.Helper()
+	rep, _, err := h.manifests.get(key{h.table.Load().routes[manifestPath], host, false})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rep
+}
+
+// look is hold, with the response written.
+func look(t testing.TB, h *Handler, host string) *representation {
+	t.Helper()
+	rep := hold(t, h, host)
+	h.manifests.release(rep)
+	return rep
+}
+
+func TestCacheIsBounded(t *testing.T) {
+	h := newHandler(t, Options{CacheBytes: 256 << 10}, v1(compile(t, "a")))
+	hot, renderings := look(t, h, "hot.example.com"), 1
+	for i := range 2000 {
+		look(t, h, fmt.Sprintf("h%d.example.com", rand.Uint64()))
+		if again := look(t, h, "hot.example.com"); again != hot {
+			hot, renderings = again, renderings+1
+		}
+		if i%500 == 0 {
+			checkManifests(t, h)
+		}
+	}
+	checkManifests(t, h)
+	if renderings > 100 { // the cache decides by a sketch of frequencies, which takes a while to know
+		t.Errorf("hosts that were requested once evicted one that is requested all the time %d times", renderings)
+	}
+	if entries, bytes := h.CacheSize(); entries < 10 || bytes < 64<<10 {
+		t.Errorf("%d entries in %d bytes: the cache has room for more", entries, bytes)
+	}
+}
+
+func TestBodyLargerThanCache(t *testing.T) {
+	template := compile(t, "a")
+	h := newHandler(t, Options{CacheBytes: 1}, v1(template))
+	address := listen(t, h)
+	for range 2 {
+		wantManifest(t, send(t, address, "GET", manifestPath, "Host: feeds.example.com"), template, "feeds.example.com")
+	}
+	checkManifests(t, h)
+	if entries, _ := h.CacheSize(); entries != 0 {
+		t.Errorf("%d entries in a cache that is too small for any", entries)
+	}
+}
+
+func TestRenderedOnce(t *testing.T) {
+	h := newHandler(t, Options{}, v1(compile(t, "a")))
+	for round := range 20 {
+		var got [16]*representation
+		var all sync.WaitGroup
+		for i := range got {
+			all.Go(func() { got[i] = look(t, h, fmt.Sprintf("h%d.example.com", round)) })
+		}
+		all.Wait()
+		for _, rep := range got {
+			if rep != got[0] {
+				t.Fatal("a manifest was rendered more than once")
+			}
+		}
+	}
+	checkManifests(t, h)
+}
+
+func TestRenderingFails(t *testing.T) {
+	h := newHandler(t, Options{}, v1(compile(t, "a")))
+	h.hosts.public = "not a host" // New would reject it
+	a := send(t, listen(t, h), "GET", manifestPath, "Host: feeds.example.com")
+	wantStatus(t, a, http.StatusInternalServerError)
+	if strings.Contains(string(a.raw), "not a host") {
+		t.Errorf("the response reveals the internal error: %q", a.raw)
+	}
+	checkManifests(t, h)
+}
+
+// TestManyAtOnce requests many hosts with hardly any cache while the manifest is replaced repeatedly. Every response
+// must come from a single manifest and have its own host.
+func TestManyAtOnce(t *testing.T) {
+	templates := map[string]*signpost.Template{}
+	var services []Service
+	for _, name := range []string{"old", "new"} {
+		template := compile(t, name)
+		templates[template.Revision()] = template
+		services = append(services, v1(template))
+	}
+	for name, bytes := range map[string]int64{"small cache": 16 << 10, "usual cache": 0} {
+		t.Run(name, func(t *testing.T) {
+			h := newHandler(t, Options{CacheBytes: bytes}, services[0])
+			ask := func() {
+				host := fmt.Sprintf("h%d.example.com", rand.IntN(40))
+				r := httptest.NewRequest("GET", manifestPath, nil)
+				r.Host = host
+				if rand.IntN(2) == 0 {
+					r.Header.Set("Accept-Encoding", "gzip")
+				}
+				w := httptest.NewRecorder()
+				h.ServeHTTP(w, r)
+				a := answer{Response: w.Result(), body: w.Body.Bytes()}
+				a.Request = r
+				template := templates[a.Header.Get("Signpost-Revision")]
+				if template == nil {
+					t.Errorf("status %d with an unknown revision", a.StatusCode)
+					return
+				}
+				checkAnswer(t, a)
+				want, _ := template.Render(host)
+				if got := a.plain(t); string(got) != string(want) {
+					t.Errorf("manifest for %s is\n%s\nwant\n%s", host, got, want)
+				}
+			}
+			var clients sync.WaitGroup
+			for range 8 {
+				clients.Go(func() {
+					for range 100 {
+						ask()
+					}
+				})
+			}
+			done := make(chan struct{})
+			go func() { clients.Wait(); close(done) }()
+			for i := 1; ; i++ {
+				if err := h.Publish(services[i%2]); err != nil {
+					t.Error(err)
+				}
+				select {
+				case <-done:
+					checkManifests(t, h)
+					return
+				default:
+				}
+			}
+		})
+	}
+}
+
+// TestInFlightIsBounded checks that requests beyond the limit get 503 after a wait, and that cached manifests and other
+// responses are still served.
+func TestInFlightIsBounded(t *testing.T) {
+	template := compile(t, strings.Repeat("a", 1<<20))
+	size := int64(template.Size(""))
+	h := newHandler(t, Options{CacheBytes: size * 3 / 2, InFlightBytes: 1, InFlightWait: time.Millisecond}, v1(template))
+	known := hold(t, h, "known.example.com") // in the cache, and being sent
+	held := []*representation{known}
+	for i := 0; ; i++ {
+		rep, _, err := h.manifests.get(key{h.table.Load().routes[manifestPath], fmt.Sprintf("h%d.example.com", i), false})
+		if err != nil {
+			break
+		}
+		held = append(held, rep)
+	}
+	if n := int64(len(held)); n < inFlightManifests || n*size > h.manifests.limit.Load() {
+		t.Errorf("%d manifests of %d bytes are in memory, with a limit of %d", n, size, h.manifests.limit.Load())
+	}
+	address := listen(t, h)
+	a := send(t, address, "GET", manifestPath, "Host: late.example.com")
+	wantStatus(t, a, http.StatusServiceUnavailable)
+	wantHeaders(t, a, map[string]string{"Retry-After": "2"})
+	if !strings.Contains(string(a.body), "Too many requests in progress. Retry in 2 seconds.") {
+		t.Errorf("%s", a.body)
+	}
+	wantStatus(t, send(t, address, "DELETE", manifestPath, "Host: late.example.com"), http.StatusMethodNotAllowed)
+	for _, rep := range held {
+		h.manifests.release(rep)
+	}
+	h.manifests.wait = time.Minute
+	wantStatus(t, send(t, address, "HEAD", manifestPath, "Host: late.example.com"), http.StatusOK)
+	checkManifests(t, h)
+}
+
+// TestRequestsWaitForRoom checks that a waiting request is served if room becomes available in time.
+func TestRequestsWaitForRoom(t *testing.T) {
+	h := newHandler(t, Options{InFlightWait: time.Hour}, v1(compile(t, "a")))
+	all := h.manifests.limit.Load()
+	h.manifests.inFlight.TryAcquire(all)
+	got := make(chan error, 2)
+	for range cap(got) { // the second one waits for the first
+		go func() {
+			rep, _, err := h.manifests.get(key{h.table.Load().routes[manifestPath], "feeds.example.com", false})
+			if err == nil {
+				h.manifests.release(rep)
+			}
+			got <- err
+		}()
+	}
+	h.manifests.inFlight.Release(all)
+	for range cap(got) {
+		if err := <-got; err != nil {
+			t.Error(err)
+		}
+	}
+	checkManifests(t, h)
+}
+
+// TestWaitersOutliveOthers checks that a request that gives up does not take those with it that wait for the same host,
+// and that it returns its place.
+func TestWaitersOutliveOthers(t *testing.T) {
+	h := newHandler(t, Options{InFlightWait: time.Millisecond}, v1(compile(t, "a")))
+	all := h.manifests.limit.Load()
+	h.manifests.inFlight.TryAcquire(all)
+	k := key{h.table.Load().routes[manifestPath], "feeds.example.com", false}
+	if _, _, err := h.manifests.get(k); !errors.Is(err, errBusy) {
+		t.Errorf("without room: %v", err)
+	}
+	h.manifests.wait = time.Hour
+	first, second := make(chan error), make(chan error)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { _, _, err := h.manifests.load(ctx, k); first <- err }()
+	go func() {
+		rep, _, err := h.manifests.get(k)
+		if err == nil {
+			h.manifests.release(rep)
+		}
+		second <- err
+	}()
+	cancel()
+	if err := <-first; !errors.Is(err, context.Canceled) {
+		t.Errorf("the one that gave up got %v", err)
+	}
+	h.manifests.inFlight.Release(all)
+	if err := <-second; err != nil {
+		t.Errorf("the one that waited got %v", err)
+	}
+}
+
+// TestHalfClosedClientsAreServed checks that clients that close their side of the connection while they wait for a
+// rendering get their manifest: net/http cancels their context.
+func TestHalfClosedClientsAreServed(t *testing.T) {
+	h := newHandler(t, Options{InFlightWait: time.Hour}, v1(compile(t, "a")))
+	all := h.manifests.limit.Load()
+	h.manifests.inFlight.TryAcquire(all)
+	canceled := make(chan struct{}, 8)
+	address := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		context.AfterFunc(r.Context(), func() { canceled <- struct{}{} })
+		h.ServeHTTP(w, r)
+	}))
+	var conns []net.Conn
+	for range cap(canceled) {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: feeds.example.com\r\nConnection: close\r\n\r\n", manifestPath)
+		conn.(*net.TCPConn).CloseWrite()
+		conns = append(conns, conn)
+	}
+	for range conns {
+		<-canceled
+	}
+	h.manifests.inFlight.Release(all)
+	for i, conn := range conns {
+		if text, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(text), "HTTP/1.1 200 OK") {
+			t.Errorf("client %d: %.200s, %v", i, text, err)
+		}
+	}
+}
+
+// TestEvictedWhileSent checks that a manifest that is being sent while the cache drops it counts until it has been sent,
+// and stays what it is.
+func TestEvictedWhileSent(t *testing.T) {
+	h := newHandler(t, Options{}, v1(compile(t, "a")))
+	rep := hold(t, h, "feeds.example.com")
+	h.manifests.cache.CleanUp()
+	if h.InFlight() != 0 {
+		t.Error("a cached manifest also counts as in flight")
+	}
+	if err := h.Publish(v1(compile(t, "b"))); err != nil {
+		t.Fatal(err)
+	}
+	h.manifests.cache.CleanUp()
+	if h.InFlight() != rep.size || rep.size <= int64(len(rep.full.body)) {
+		t.Errorf("%d bytes are in flight, want %d", h.InFlight(), rep.size)
+	}
+	h.manifests.release(rep)
+	if rep.use() {
+		t.Error("a manifest that nobody holds can be used")
+	}
+	checkManifests(t, h)
+}
+
+// TestRetiredManifestsAreNotKept checks that a request in progress while its service is replaced leaves nothing behind.
+func TestRetiredManifestsAreNotKept(t *testing.T) {
+	h := newHandler(t, Options{}, v1(compile(t, "old")))
+	old := h.table.Load().routes[manifestPath]
+	if err := h.Publish(v1(compile(t, "new"))); err != nil {
+		t.Fatal(err)
+	}
+	rep, _, err := h.manifests.get(key{old, "feeds.example.com", false})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.manifests.release(rep)
+	checkManifests(t, h)
+	if entries, _ := h.CacheSize(); entries != 0 {
+		t.Errorf("%d entries of a manifest that is no longer published", entries)
+	}
+}
+
+// TestRoomForLargeManifests checks that several copies of the largest manifest fit, whatever the option says.
+func TestRoomForLargeManifests(t *testing.T) {
+	small, big := compile(t, "a"), compile(t, strings.Repeat("a", 1<<20))
+	h := newHandler(t, Options{CacheBytes: 500, InFlightBytes: 100_000}, v1(small))
+	if got := h.manifests.limit.Load(); got != 100_500 {
+		t.Errorf("the limit is %d", got)
+	}
+	if err := h.Publish(v1(small), Service{BasePath: "/big", Versions: map[string]*signpost.Template{"v1": big}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.manifests.limit.Load(); got != 500+inFlightManifests*int64(big.Size("")) {
+		t.Errorf("the limit is %d", got)
+	}
+	checkManifests(t, h)
+}
+
+// TestStreamsAreBounded checks that HTTP/2 requests beyond the limit get 503, and that those far beyond it are reset,
+// because a client can keep a response of any size waiting.
+func TestStreamsAreBounded(t *testing.T) {
+	h := newHandler(t, Options{}, v1(compile(t, "a")))
+	s := httptest.NewUnstartedServer(h)
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	defer s.Close()
+	get := func() (int, error) {
+		response, err := s.Client().Get(s.URL + manifestPath)
+		if err != nil {
+			return 0, err
+		}
+		defer response.Body.Close()
+		_, err = io.Copy(io.Discard, response.Body)
+		return response.StatusCode, err
+	}
+	for _, test := range []struct{ others, status int }{{0, 200}, {maxStreams - 1, 200}, {maxStreams, 503}, {2*maxStreams - 1, 503}, {2 * maxStreams, 0}, {0, 200}} {
+		h.streams.Store(int64(test.others))
+		status, err := get()
+		if status != test.status || (err != nil) != (test.status == 0) {
+			t.Errorf("with %d others: status %d, %v; want %d", test.others, status, err, test.status)
+		}
+		testkit.Eventually(t, "the end of the stream", func() bool { return h.streams.Load() == int64(test.others) })
+	}
+}
