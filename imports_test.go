@@ -26,7 +26,6 @@ const mayImport = `.: ./host ./internal/spell
 ./internal/daemon: github.com/prometheus/client_golang/prometheus github.com/prometheus/client_golang/prometheus/collectors github.com/prometheus/client_golang/prometheus/promhttp golang.org/x/crypto/acme golang.org/x/crypto/acme/autocert golang.org/x/sys/unix . ./definition ./host ./internal/readfile ./internal/routes ./internal/source ./internal/wire ./server
 ./internal/fields:
 ./internal/lsp: github.com/sourcegraph/jsonrpc2 . ./definition ./internal/fields ./internal/source ./internal/tree
-./internal/manpages: ./internal/cli
 ./internal/readfile:
 ./internal/registrytest: golang.org/x/crypto/bcrypt
 ./internal/routes: .

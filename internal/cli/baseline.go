@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 
 	"signpost"
+	"signpost/internal/readfile"
 	"signpost/internal/source"
 )
 
@@ -31,9 +31,12 @@ type knownFinding struct {
 
 const baselineVersion = 1
 
+// maxBaseline is the maximum size of a baseline in bytes: some 100,000 findings.
+const maxBaseline = 32 << 20
+
 // readBaseline reads a baseline.
 func readBaseline(path string) (*baseline, error) {
-	text, err := os.ReadFile(path)
+	text, err := readfile.Limit(path, maxBaseline)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("read baseline %q: no such file; --update-baseline writes it", path)

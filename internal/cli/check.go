@@ -76,10 +76,7 @@ Results are printed to standard output, a summary to standard error. The exit st
 	flags.StringVar(&f.values, "values", "", "YAML file with params and context, and with overrides under endpoints, by URL or path")
 	flags.StringVar(&f.feedSchema, "feed-schema", "", "JSON Schema file to validate every feed against")
 	flags.StringVar(&f.sendTo, "send-to", "", "send requests for the host of ADDRESS to this server, such as http://localhost:3000")
-	flags.StringSliceVar(&f.ignore, "ignore", nil, "ignore failures and warnings of a rule or a check (repeatable)")
-	if err := cmd.RegisterFlagCompletionFunc("ignore", cobra.FixedCompletions(checkRules(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // cannot happen: the flag was added above
-	}
+	addIgnoreFlag(cmd, &f.ignore, "ignore failures and warnings of a rule or a check (repeatable)", checkRules())
 	addRegisteredFlag(cmd, &f.registered)
 	addNetworkFlags(cmd)
 	flags.DurationVar(&f.timeout, "timeout", defaultCheckTimeout, "timeout of each request")

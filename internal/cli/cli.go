@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"signpost/internal/source"
+	"signpost/internal/spell"
 )
 
 // Exit codes. Scripts can tell a finding from a failure.
@@ -57,7 +58,7 @@ func (c *CLI) Main(args []string) int {
 	c.raw = out
 	c.Stdout, c.Stderr = newStream(out), newStream(c.Stderr)
 
-	root := c.rootCommand()
+	root := c.Command()
 	root.SetArgs(args)
 	cmd, err := root.ExecuteC()
 	var exit *exitError
@@ -87,7 +88,8 @@ func (c *CLI) Main(args []string) int {
 	return exit.code
 }
 
-func (c *CLI) rootCommand() *cobra.Command {
+// Command returns the command line. Documentation is made from it, too.
+func (c *CLI) Command() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "signpost",
 		Short: "Publish the endpoints of a data-source service to a configuration studio",
@@ -105,12 +107,14 @@ Exit status: 0 success, 1 findings, 2 usage error, 3 any other failure.`,
 		SilenceUsage:      true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return c.prepare(cmd) },
 		Version:           buildVersion(),
+		Args:              knownCommand,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}, // replaced by completionCommand
 	}
 	root.SetVersionTemplate(versionLine())
 	root.SetIn(c.Stdin)
 	root.SetOut(c.Stdout)
 	root.SetErr(c.Stderr)
+	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(helpCommand(root))
 	root.AddCommand(
 		c.serveCommand(),
@@ -146,13 +150,31 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 		Use:   "help [COMMAND]",
 		Short: "Show the help of a command",
 		RunE: func(_ *cobra.Command, args []string) error {
-			cmd, _, err := root.Find(args)
+			cmd, rest, err := root.Find(args)
+			if err == nil && cmd == root {
+				err = knownCommand(root, rest)
+			}
 			if err != nil {
 				return err
 			}
 			return cmd.Help()
 		},
 	}
+}
+
+// knownCommand reports an unknown command, with the nearest one. Cobra's own suggestions take several lines.
+func knownCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, cmd := range root.Commands() {
+		names = append(names, cmd.Name())
+	}
+	if near := spell.Nearest(args[0], names); near != "" {
+		return fmt.Errorf("unknown command %q; did you mean %s?", args[0], near)
+	}
+	return fmt.Errorf("unknown command %q", args[0])
 }
 
 // run adapts the body of a command: an error without an exit code is a failure.

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +15,7 @@ import (
 	"signpost"
 	"signpost/definition"
 	"signpost/diff"
+	"signpost/internal/readfile"
 	"signpost/internal/source"
 )
 
@@ -86,15 +85,12 @@ of --fail-on or a more severe one. --accepted names a YAML file of intended chan
 	f.format.addTo(cmd, "format", "output format")
 	f.failOn.addTo(cmd, "fail-on", "exit with status 1 on a change of this level or a more severe one")
 	rules := slices.Sorted(maps.Keys(diff.Rules()))
-	cmd.Flags().StringSliceVar(&f.ignore, "ignore", nil, "ignore changes of a rule (repeatable)")
-	if err := cmd.RegisterFlagCompletionFunc("ignore", cobra.FixedCompletions(rules, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // cannot happen: the flag was added above
-	}
+	addIgnoreFlag(cmd, &f.ignore, "ignore changes of a rule (repeatable)", rules)
 	cmd.Flags().StringVar(&f.accepted, "accepted", "", "YAML file of intended changes: a list of {change, reason, until}")
 	addRegisteredFlag(cmd, &f.registered)
 	addFeatureFlag(cmd, &f.features)
-	cmd.Flags().StringSliceVar(&f.own[0], ownFeatureFlags[0], nil, "enable a feature in OLD, instead of --feature (repeatable)")
-	cmd.Flags().StringSliceVar(&f.own[1], ownFeatureFlags[1], nil, "enable a feature in NEW, instead of --feature (repeatable)")
+	addNamedFeatureFlag(cmd, &f.own[0], ownFeatureFlags[0], "enable a feature in OLD, instead of --feature (repeatable)")
+	addNamedFeatureFlag(cmd, &f.own[1], ownFeatureFlags[1], "enable a feature in NEW, instead of --feature (repeatable)")
 	addNetworkFlags(cmd)
 	return cmd
 }
@@ -174,12 +170,7 @@ func (c *CLI) readAccepted(name string) (*diff.Accepted, error) {
 	if name == "" {
 		return &diff.Accepted{}, nil
 	}
-	in, err := os.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("read accepted changes: %w", err)
-	}
-	defer in.Close()
-	text, err := io.ReadAll(io.LimitReader(in, diff.MaxAccepted+1))
+	text, err := readfile.Limit(name, diff.MaxAccepted)
 	if err != nil {
 		return nil, fmt.Errorf("read accepted changes: %w", err)
 	}

@@ -92,7 +92,7 @@ func runPage(t *testing.T, text string) {
 func TestCommandsPage(t *testing.T) {
 	var page strings.Builder
 	page.WriteString("# Commands\n\nThis page is what `signpost help COMMAND` prints, for each command.\n")
-	root := (&CLI{LookupEnv: os.LookupEnv}).rootCommand()
+	root := (&CLI{LookupEnv: os.LookupEnv}).Command()
 	root.InitDefaultHelpFlag()
 	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
 		out, _, code := runCLI("", append([]string{"help"}, strings.Fields(strings.TrimPrefix(cmd.CommandPath(), "signpost"))...)...)
@@ -107,7 +107,7 @@ func TestCommandsPage(t *testing.T) {
 // TestDocsFlags checks every --flag and SIGNPOST_ variable in README and docs.
 func TestDocsFlags(t *testing.T) {
 	known := map[string]bool{"--help": true, "--server-side": true} // the latter is one of kubectl apply
-	for _, cmd := range (&CLI{}).rootCommand().Commands() {
+	for _, cmd := range (&CLI{}).Command().Commands() {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			known["--"+f.Name] = true
 			known[envName(f.Name)] = true

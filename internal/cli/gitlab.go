@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"os"
 	"path/filepath"
 
 	"signpost"
@@ -24,11 +25,12 @@ type gitlabLines struct {
 	Begin int `json:"begin"`
 }
 
-// newGitLab converts findings to a Code Quality report, which GitLab shows in merge requests. Paths are relative to the
-// working directory, which is the root of the repository in a job.
+// newGitLab converts findings to a Code Quality report, which GitLab shows in merge requests. GitLab only finds paths
+// that are relative to the root of the repository.
 func newGitLab(findings []signpost.Finding) []gitlabIssue {
 	issues := []gitlabIssue{}
-	prints := fingerprints(findings, ".")
+	root := repositoryRoot()
+	prints := fingerprints(findings, root)
 	for i, f := range findings {
 		description, severity := f.Message, "minor"
 		if f.Hint != "" {
@@ -38,7 +40,24 @@ func newGitLab(findings []signpost.Finding) []gitlabIssue {
 			severity = "major"
 		}
 		issues = append(issues, gitlabIssue{description, f.Rule, prints[i], severity,
-			gitlabLocation{filepath.ToSlash(f.File), gitlabLines{f.Line}}})
+			gitlabLocation{seenFrom(f.File, root), gitlabLines{f.Line}}})
 	}
 	return issues
+}
+
+// repositoryRoot returns the root of the git repository that the working directory is in or, without one, the working
+// directory itself.
+func repositoryRoot() string {
+	here, err := os.Getwd()
+	if err != nil {
+		return "."
+	}
+	for dir := here; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil { // a directory, or a file in a worktree
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			return here
+		}
+	}
 }

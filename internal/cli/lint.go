@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"signpost"
 	"signpost/definition"
+	"signpost/internal/readfile"
 	"signpost/internal/source"
 )
 
@@ -183,7 +183,7 @@ func (c *CLI) readContextKeys(path string) (map[string]string, error) {
 	if path == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := readfile.Limit(path, definition.MaxSize)
 	if err != nil {
 		return nil, fmt.Errorf("read context keys: %w", err)
 	}

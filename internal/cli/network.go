@@ -5,11 +5,11 @@ import (
 	"crypto/x509"
 	"fmt"
 	"net/http"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"signpost/client"
+	"signpost/internal/readfile"
 	"signpost/internal/source"
 )
 
@@ -19,6 +19,9 @@ type network struct {
 }
 
 const caFileFlag = "ca-file"
+
+// maxCAFile is the maximum size of the --ca-file in bytes: several times that of all public authorities.
+const maxCAFile = 4 << 20
 
 // addNetworkFlags adds the flags of every command that reads sources or makes requests: without them, it has no
 // [CLI.network].
@@ -37,7 +40,7 @@ func (c *CLI) openNetwork(cmd *cobra.Command) error {
 	if path == "" {
 		return nil
 	}
-	pem, err := os.ReadFile(path)
+	pem, err := readfile.Limit(path, maxCAFile)
 	if err != nil {
 		return &exitError{code: exitFailure, err: fmt.Errorf("read --%s: %w", f.Name, err)}
 	}

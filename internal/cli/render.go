@@ -12,16 +12,25 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signpost"
 	"signpost/definition"
 	"signpost/host"
 	"signpost/internal/routes"
 	"signpost/internal/source"
 )
 
+// renderFlags holds the flags of render.
+type renderFlags struct {
+	hosts    []string
+	keepHost bool
+	version  string // "" for the first
+	features []string
+	compact  bool
+	all      string // a directory; "" for standard output
+}
+
 func (c *CLI) renderCommand() *cobra.Command {
-	var hosts, features []string
-	var version, dir string
-	var compact bool
+	var f renderFlags
 	cmd := &cobra.Command{
 		Use:   "render FILE",
 		Short: "Print a manifest as the server would send it, or write all manifests as static files",
@@ -29,41 +38,48 @@ func (c *CLI) renderCommand() *cobra.Command {
 features, indented for readability. FILE can be - for standard input, or oci://HOST/REPOSITORY:TAG/PATH for a pushed
 definition.
 
+With --keep-host, {{host}} stays in the URLs, for a service that fills in the host of each request itself: render the
+manifest when you build the service, and replace {{host}} in the keys of "endpoints" when you send it.
+
 With --all, render writes the manifests of every version of every definition, for each host, to
 DIR/{host}/{base_path}/{version}/endpoints-manifest, byte for byte as the server would send them. Use it to publish
 manifests from a file server or an object store. You can then pass several files or directories. Configure the
 store to send Content-Type: application/json, because the file names have no extension.`,
 		Example: `  signpost render feeds.yaml --host feeds.example.com
   signpost render feeds.yaml --api-version v2 --feature authentication --compact
+  signpost render feeds.yaml --keep-host --compact > manifest.v1.json
   signpost render services/ --all public --host feeds.example.com --host feeds.example.org`,
 		Args: usageArgs(func(cmd *cobra.Command, args []string) error {
-			if dir != "" {
+			if f.all != "" {
 				return cobra.MinimumNArgs(1)(cmd, args)
 			}
 			return cobra.ExactArgs(1)(cmd, args)
 		}),
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			resolved, err := parseHosts(hosts)
-			if err != nil {
-				return err
-			}
+			hosts, err := parseHosts(f.hosts)
 			switch {
-			case dir != "" && version != "":
+			case err != nil:
+				return err
+			case f.keepHost && cmd.Flags().Changed("host"):
+				return usageErrorf("--keep-host leaves {{host}} in the URLs: remove --host")
+			case f.all != "" && f.version != "":
 				return usageErrorf("--all writes every version: remove --api-version")
-			case dir != "":
-				return c.renderAll(cmd.Context(), args, dir, resolved, features)
-			case len(resolved) > 1:
-				return usageErrorf("--host: a manifest has one host, not %d: use --all to write several", len(resolved))
+			case f.all != "" && f.keepHost:
+				return usageErrorf("--all writes a directory for each host: remove --keep-host")
+			case f.all != "":
+				return c.renderAll(cmd.Context(), args, hosts, f)
+			case len(hosts) > 1:
+				return usageErrorf("--host: a manifest has one host, not %d: use --all to write several", len(hosts))
 			}
-			body, err := c.render(cmd.Context(), args[0], resolved[0], version, features)
+			body, err := c.render(cmd.Context(), args[0], hosts[0], f)
 			if err != nil {
 				return err
 			}
 			out := c.Stdout
-			if compact && !isTerminal(out) {
+			if f.compact && !isTerminal(out) {
 				out = c.raw // byte for byte as the service sends it
 			}
-			if !compact {
+			if !f.compact {
 				var indented bytes.Buffer
 				if err := json.Indent(&indented, body, "", "  "); err != nil {
 					return err
@@ -74,11 +90,13 @@ store to send Content-Type: application/json, because the file names have no ext
 			return err
 		}),
 	}
-	cmd.Flags().StringSliceVar(&hosts, "host", []string{"localhost"}, "hostname for {{host}} (repeatable with --all)")
-	cmd.Flags().StringVar(&version, "api-version", "", "API version (default: the first in the file)")
-	addFeatureFlag(cmd, &features)
-	cmd.Flags().BoolVar(&compact, "compact", false, "print on one line, byte for byte as the server sends it")
-	cmd.Flags().StringVar(&dir, "all", "", "write all manifests to this directory, compact")
+	cmd.Flags().StringSliceVar(&f.hosts, "host", []string{"localhost"}, "hostname for {{host}} (repeatable with --all)")
+	cmd.Flags().BoolVar(&f.keepHost, "keep-host", false, "leave {{host}} in the URLs")
+	cmd.Flags().StringVar(&f.version, "api-version", "", "API version (default: the first in the file)")
+	complete(cmd, "api-version", fromDefinitions((*definition.File).Versions))
+	addFeatureFlag(cmd, &f.features)
+	cmd.Flags().BoolVar(&f.compact, "compact", false, "print on one line, byte for byte as the server sends it")
+	cmd.Flags().StringVar(&f.all, "all", "", "write all manifests to this directory, compact")
 	addNetworkFlags(cmd)
 	return cmd
 }
@@ -101,65 +119,74 @@ func parseHosts(names []string) ([]string, error) {
 	return hosts, nil
 }
 
-// addFeatureFlag adds --feature. An empty value enables none; if the flag is not given, the definition decides.
-func addFeatureFlag(cmd *cobra.Command, features *[]string) {
-	cmd.Flags().StringSliceVar(features, "feature", nil, "enable a feature, instead of the definition's own list (repeatable)")
-}
-
-// render returns the manifest of a version of a definition. An empty version means the first one.
-func (c *CLI) render(ctx context.Context, path, host, version string, features []string) ([]byte, error) {
+// render returns the manifest of a version of a definition.
+func (c *CLI) render(ctx context.Context, path, host string, f renderFlags) ([]byte, error) {
 	document, err := c.reader().ReadOne(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	file := definition.Parse(document.Name, document.Text)
-	files := []*definition.File{file}
-	if findings := definition.Lint(file); hasErrors(findings) {
+	all, err := c.compile([]*definition.File{file}, f.features)
+	if err != nil {
+		return nil, err
+	}
+	versions := file.Versions()
+	version := f.version
+	if version == "" {
+		version = versions[0]
+		if len(versions) > 1 {
+			printf(c.Stderr, "printed %s; %s also has %s: choose with --api-version\n", version, file.Name, strings.Join(versions[1:], ", "))
+		}
+	}
+	t, ok := all[0][version]
+	if !ok {
+		return nil, usageErrorf("--api-version: %s has no version %q, only %s", file.Name, version, strings.Join(versions, ", "))
+	}
+	if f.keepHost {
+		body, err := t.Manifest().MarshalJSON()
+		return append(body, '\n'), err
+	}
+	return t.Render(host)
+}
+
+// compile returns the templates of definitions by version. If any has errors, it prints all findings.
+func (c *CLI) compile(files []*definition.File, features []string) ([]map[string]*signpost.Template, error) {
+	if findings := definition.Lint(files...); hasErrors(findings) {
 		printFindings(c.Stderr, c.palette(c.Stderr), files, findings)
 		return nil, errFindings
 	}
 	if err := checkFeatures(files, features); err != nil {
 		return nil, err
 	}
-	templates, err := file.Compile(features)
-	if err != nil {
-		return nil, err
+	var all []map[string]*signpost.Template
+	for _, file := range files {
+		templates, err := file.Compile(source.KnownFeatures(file, features))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, templates)
 	}
-	if version == "" {
-		version = file.Versions()[0]
-	}
-	t, ok := templates[version]
-	if !ok {
-		return nil, usageErrorf("--api-version: %s has no version %q, only %s", file.Name, version, strings.Join(file.Versions(), ", "))
-	}
-	return t.Render(host)
+	return all, nil
 }
 
 // renderAll writes the manifests of all definitions for all hosts. It writes nothing unless all of them can be
 // rendered.
-func (c *CLI) renderAll(ctx context.Context, args []string, dir string, hosts, features []string) error {
+func (c *CLI) renderAll(ctx context.Context, args, hosts []string, f renderFlags) error {
 	files, err := c.load(ctx, args...)
 	if err != nil {
 		return err
 	}
-	if findings := definition.Lint(files...); hasErrors(findings) {
-		printFindings(c.Stderr, c.palette(c.Stderr), files, findings)
-		return errFindings
-	}
-	if err := checkFeatures(files, features); err != nil {
+	templates, err := c.compile(files, f.features)
+	if err != nil {
 		return err
 	}
 	var paths []string
 	bodies := make(map[string][]byte) // by path
-	for _, file := range files {
-		templates, err := file.Compile(source.KnownFeatures(file, features))
-		if err != nil {
-			return err
-		}
+	for i, file := range files {
 		for _, version := range file.Versions() {
 			for _, host := range hosts {
-				path := filepath.Join(dir, host, routes.Path(file.BasePath, version))
-				if bodies[path], err = templates[version].Render(host); err != nil {
+				path := filepath.Join(f.all, host, routes.Path(file.BasePath, version))
+				if bodies[path], err = templates[i][version].Render(host); err != nil {
 					return err
 				}
 				paths = append(paths, path)
@@ -177,17 +204,4 @@ func (c *CLI) renderAll(ctx context.Context, args []string, dir string, hosts, f
 	}
 	printf(c.Stderr, "Configure the web server or object store to send them with Content-Type: application/json.\n")
 	return nil
-}
-
-// checkFeatures reports a feature on the command line that none of the files has.
-func checkFeatures(files []*definition.File, features []string) error {
-	var names []string
-	for _, f := range files {
-		for _, name := range f.Features() {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	return checkNames("--feature", "feature", features, names)
 }

@@ -3,17 +3,23 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"signpost"
 	"signpost/definition"
 	"signpost/internal/source"
-	"signpost/internal/spell"
 )
 
 // stdinName is the argument for standard input, or for standard output where a file is written.
 const stdinName = source.Stdin
+
+// completable returns the definitions that an argument names, if they are on this machine.
+func completable(ctx context.Context, arg string) ([]*definition.File, error) {
+	if source.IsAddress(arg) || source.IsRegistry(arg) || arg == source.Stdin {
+		return nil, nil
+	}
+	documents, err := (&source.Reader{}).Read(ctx, arg)
+	return source.ParseDefinitions(documents, definition.Options{}), err
+}
 
 // load parses the definitions that the arguments name.
 func (c *CLI) load(ctx context.Context, args ...string) ([]*definition.File, error) {
@@ -47,16 +53,43 @@ func (c *CLI) openServices(ctx context.Context, reader *source.Reader, args ...s
 	return services, nil
 }
 
-// checkNames reports a flag value that is not a known name.
-func checkNames(flag, what string, names, known []string) error {
-	for _, name := range names {
-		if !slices.Contains(known, name) {
-			hint := "known: " + strings.Join(known, ", ")
-			if near := spell.Nearest(name, known); near != "" {
-				hint = fmt.Sprintf("did you mean %q?", near)
-			}
-			return usageErrorf("%s: there is no %s %q; %s", flag, what, name, hint)
-		}
+// readRegistered reads the sources of --registered: whatever else is registered in the studio. The services are loaded
+// with the features that they enable. Errors in them are an error here, because such a service cannot take part.
+// Documents that the command is about, by name, are skipped, because a directory may contain them.
+func (c *CLI) readRegistered(ctx context.Context, reader *source.Reader, sources []string, about ...string) ([]*source.Service, error) {
+	reader.Manifests = true
+	documents, err := reader.Read(ctx, sources...)
+	if err != nil {
+		return nil, fmt.Errorf("--registered: %w", err)
 	}
-	return nil
+	skip := make(map[string]bool)
+	for _, name := range about {
+		skip[source.Document{Name: name}.ID()] = true
+	}
+	var services []*source.Service
+	for _, d := range documents {
+		if skip[d.ID()] {
+			continue
+		}
+		s := source.NewService(d)
+		errors, foreign := source.Errors(s)
+		printFindings(c.Stderr, c.palette(c.Stderr), []*definition.File{s.File}, append(errors, foreign...))
+		if n := len(errors); n > 0 {
+			return nil, fmt.Errorf("--registered: %s has %s", s.Name, plural(n, "error"))
+		}
+		if err := s.Load(nil); err != nil {
+			return nil, fmt.Errorf("--registered: %w", err)
+		}
+		services = append(services, s)
+	}
+	return services, nil
+}
+
+// serveAll resolves services for a host, and says which ones have no manifest for it.
+func (c *CLI) serveAll(services []*source.Service, host string) ([]*source.Service, error) {
+	left, notes, err := source.ServeAll(services, host)
+	for _, note := range notes {
+		printf(c.Stderr, "%s\n", note)
+	}
+	return left, err
 }

@@ -149,7 +149,7 @@ func (r *release) generate() error {
 	if err := os.Mkdir(man, 0o755); err != nil {
 		return err
 	}
-	if err := r.goCommand(runtime.GOOS, runtime.GOARCH, "run", "./internal/manpages", r.version, r.date.Format(time.DateOnly), man); err != nil {
+	if err := r.goCommand(runtime.GOOS, runtime.GOARCH, "-C", "tools/manpages", "run", ".", r.version, r.date.Format(time.DateOnly), man); err != nil {
 		return err
 	}
 	pages, err := filepath.Glob(filepath.Join(man, "*.1"))

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"signpost/definition"
+	"signpost/internal/spell"
+)
+
+// enum is a flag with a fixed set of values.
+type enum struct {
+	value   string // the default, until the flag is set
+	allowed []string
+}
+
+// addTo adds the flag to a command, with completion of its values.
+func (e *enum) addTo(cmd *cobra.Command, name, usage string) {
+	cmd.Flags().Var(e, name, usage)
+	complete(cmd, name, cobra.FixedCompletions(e.allowed, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func (e *enum) String() string { return e.value }
+func (e *enum) Type() string   { return strings.Join(e.allowed, "|") }
+
+func (e *enum) Set(value string) error {
+	if !slices.Contains(e.allowed, value) {
+		return fmt.Errorf("%q is not one of %s", value, strings.Join(e.allowed, ", "))
+	}
+	e.value = value
+	return nil
+}
+
+// addIgnoreFlag adds --ignore with the rules that a command has.
+func addIgnoreFlag(cmd *cobra.Command, ignored *[]string, usage string, rules []string) {
+	cmd.Flags().StringSliceVar(ignored, "ignore", nil, usage)
+	complete(cmd, "ignore", cobra.FixedCompletions(rules, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// addFeatureFlag adds --feature. An empty value enables none; if the flag is not given, the definition decides.
+func addFeatureFlag(cmd *cobra.Command, features *[]string) {
+	addNamedFeatureFlag(cmd, features, "feature", "enable a feature, instead of the definition's own list (repeatable)")
+}
+
+func addNamedFeatureFlag(cmd *cobra.Command, features *[]string, name, usage string) {
+	cmd.Flags().StringSliceVar(features, name, nil, usage)
+	complete(cmd, name, fromDefinitions((*definition.File).Features))
+}
+
+// addRegisteredFlag adds --registered, for commands that determine which endpoint answers for a feed.
+func addRegisteredFlag(cmd *cobra.Command, sources *[]string) {
+	cmd.Flags().StringSliceVar(sources, "registered", nil, "another source registered in the same studio, to detect overlap with it (repeatable)")
+}
+
+// fromDefinitions completes a flag with names from the definitions that the arguments name. Files that cannot be read
+// are skipped: this is only completion.
+func fromDefinitions(names func(*definition.File) []string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		var all []string
+		for _, arg := range args {
+			if files, err := completable(cmd.Context(), arg); err == nil {
+				for _, f := range files {
+					all = append(all, names(f)...)
+				}
+			}
+		}
+		slices.Sort(all)
+		return slices.Compact(all), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func complete(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
+		panic(err) // cannot happen: the flag was added before
+	}
+}
+
+// checkNames reports a flag value that is not a known name.
+func checkNames(flag, what string, names, known []string) error {
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			hint := "known: " + strings.Join(known, ", ")
+			if near := spell.Nearest(name, known); near != "" {
+				hint = fmt.Sprintf("did you mean %q?", near)
+			}
+			return usageErrorf("%s: there is no %s %q; %s", flag, what, name, hint)
+		}
+	}
+	return nil
+}
+
+// checkFeatures reports a feature on the command line that none of the files has.
+func checkFeatures(files []*definition.File, features []string) error {
+	var names []string
+	for _, f := range files {
+		names = append(names, f.Features()...)
+	}
+	slices.Sort(names)
+	return checkNames("--feature", "feature", features, slices.Compact(names))
+}
+
+// otherNames are flags of other programs that people try, by the name of ours.
+var otherNames = map[string]string{"port": "listen", "address": "listen", "output": "format", "config": "values"}
+
+// flagError adds the flag that was probably meant to the error for an unknown one.
+func flagError(cmd *cobra.Command, err error) error {
+	unknown := (*pflag.NotExistError)(nil)
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	name := unknown.GetSpecifiedName()
+	var known []string
+	part := "" // a flag with the name as a part of its own, such as api-version
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		known = append(known, f.Name)
+		if f.Name == otherNames[name] || part == "" && slices.Contains(strings.Split(f.Name, "-"), name) {
+			part = f.Name
+		}
+	})
+	near := spell.Nearest(name, known)
+	if near == "" {
+		near = part
+	}
+	if near == "" {
+		return err
+	}
+	return fmt.Errorf("%w; did you mean --%s?", err, near)
+}
