@@ -3,16 +3,21 @@ package cli
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math/rand"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"signpost"
+	"signpost/definition"
 	"signpost/diff"
 	"signpost/internal/registrytest"
 	"signpost/internal/testkit"
@@ -151,5 +156,92 @@ func TestDiffRegistry(t *testing.T) {
 	// A missing tag may be misspelt, so it does not count as empty.
 	if _, errOut, code := runCLI("", "diff", "--ca-file", registry.CAFile, target+"x", dir); code != exitFailure {
 		t.Errorf("exited with %d: %s", code, errOut)
+	}
+}
+
+// randomService returns a definition with whatever diff looks at: base paths, versions, overlapping endpoints, context
+// keys, modifiers, features and deprecations.
+func randomService(choices []int) string {
+	at := 0
+	choose := func(n int) int {
+		at++
+		return choices[at-1] % n
+	}
+	pick := func(options ...string) string { return options[choose(len(options))] }
+	var out strings.Builder
+	out.WriteString(pick("", "", "base_path: /sport\n", "base_path: /news\n") + pick("", "enable: [authentication]\n", "enable: [geo-restriction]\n"))
+	out.WriteString("versions:\n")
+	for _, v := range []string{"v1", "v2"}[:1+choose(2)] {
+		fmt.Fprintf(&out, "  %s:\n    endpoints:\n", v)
+		for i, path := range []string{"/feeds", "/feeds/media", "/feeds/{{id}}", "/{{kind}}/media", "/shows"} {
+			if choose(3) == 0 && i > 0 {
+				continue
+			}
+			fmt.Fprintf(&out, "      %s/%s%s:\n        name: %s\n        method: %s\n        mime_type: %s\n", pick("https://{{host}}", "https://{{host}}", "https://feeds.example.com"),
+				v, path, pick("A", "B"), pick("get", "get", "get", "post"), pick("application/json", "application/json", "Application/JSON", "text/html"))
+			fmt.Fprintf(&out, "        context_obj: [%s]\n", pick("", "", "{key: a, type: ctx}", "{key: a, type: ctx, required: true}", "{key: b, type: ctx, mapper: c}"))
+			fmt.Fprintf(&out, "        modifiers: [%s]\n", pick("", "{kind: text, id: q, name: Q, key: q, label: Q}", "{kind: number, id: q, name: Q, key: n, label: Q, defaultValue: 1}",
+				"{kind: select, id: s, name: S, key: s, label: S, options: [{value: x, label: X}]}", "{kind: select, id: s, name: S, key: s, label: S, options: [{value: x, label: X}, {value: y, label: Y}]}"))
+			out.WriteString(pick("", "", "", "        deprecated: {since: 2020-01-01}\n", "        deprecated: {since: 2020-01-01, until: 2020-06-01}\n"))
+		}
+	}
+	return out.String()
+}
+
+// TestDiffIsTheLibrary compares what the command prints with what the library returns, so that the promises tested
+// there are those of the command.
+func TestDiffIsTheLibrary(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewSource(1))
+	dir := t.TempDir()
+	const pairs = 60
+	breaking := 0
+	for i := range pairs {
+		choices := [2][]int{r.Perm(100), nil}
+		choices[1] = slices.Clone(choices[0])
+		choices[1][r.Intn(40)]++ // one thing differs
+		var texts [2]string
+		var paths [2]string
+		var services [2]signpost.Service
+		var files [2]*definition.File
+		for j, name := range []string{"old.yaml", "new.yaml"} {
+			texts[j], paths[j] = randomService(choices[j]), filepath.Join(dir, name)
+			if err := os.WriteFile(paths[j], []byte(texts[j]), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			files[j] = definition.Parse(paths[j], []byte(texts[j]))
+			if errs := definition.Errors(files[j]); len(errs) > 0 {
+				t.Fatalf("%v\n%s", errs, texts[j])
+			}
+			versions, err := files[j].Manifests(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			services[j] = signpost.Service{BasePath: files[j].KnownBasePath(), Versions: versions}
+		}
+		changes := diff.Diff(services[0], services[1])
+		files[0].LowerDeprecated(changes, signpost.HostPlaceholder, time.Now())
+		want, err := json.Marshal(changes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, errOut, code := runCLI("", "diff", paths[0], paths[1], "--format", "json")
+		var got, library any
+		if err := errors.Join(json.Unmarshal([]byte(out), &got), json.Unmarshal(want, &library)); err != nil {
+			t.Fatalf("%v\n%s%s", err, out, errOut)
+		}
+		if diff := cmp.Diff(library, got); diff != "" {
+			t.Fatalf("pair %d (-library +command):\n%s\nold:\n%s\nnew:\n%s", i, diff, texts[0], texts[1])
+		}
+		broken := slices.ContainsFunc(changes, func(c diff.Change) bool { return c.Level == diff.Breaking })
+		if broken {
+			breaking++
+		}
+		if code != map[bool]int{true: exitFindings, false: exitFine}[broken] {
+			t.Errorf("pair %d exits with %d", i, code)
+		}
+	}
+	if breaking == 0 || breaking == pairs {
+		t.Errorf("%d of %d pairs break something", breaking, pairs)
 	}
 }

@@ -7,40 +7,20 @@ import (
 	"signpost"
 )
 
-// gitlabIssue is a finding in GitLab's Code Quality format.
-type gitlabIssue struct {
-	Description string         `json:"description"`
-	CheckName   string         `json:"check_name"`
-	Fingerprint string         `json:"fingerprint"`
-	Severity    string         `json:"severity"`
-	Location    gitlabLocation `json:"location"`
-}
-
-type gitlabLocation struct {
-	Path  string      `json:"path"`
-	Lines gitlabLines `json:"lines"`
-}
-
-type gitlabLines struct {
-	Begin int `json:"begin"`
-}
-
 // newGitLab converts findings to a Code Quality report, which GitLab shows in merge requests. GitLab only finds paths
 // that are relative to the root of the repository.
-func newGitLab(findings []signpost.Finding) []gitlabIssue {
-	issues := []gitlabIssue{}
+func newGitLab(findings []signpost.Finding) []object {
+	issues := []object{}
 	root := repositoryRoot()
-	prints := fingerprints(findings, root)
-	for i, f := range findings {
-		description, severity := f.Message, "minor"
-		if f.Hint != "" {
-			description += ": " + f.Hint
-		}
+	for i, print := range fingerprints(findings, root) {
+		f, severity := findings[i], "minor"
 		if f.Severity == signpost.SeverityError {
 			severity = "major"
 		}
-		issues = append(issues, gitlabIssue{description, f.Rule, prints[i], severity,
-			gitlabLocation{seenFrom(f.File, root), gitlabLines{f.Line}}})
+		issues = append(issues, object{
+			"description": withHint(f), "check_name": f.Rule, "fingerprint": print, "severity": severity,
+			"location": object{"path": seenFrom(f.File, root), "lines": object{"begin": f.Line}},
+		})
 	}
 	return issues
 }

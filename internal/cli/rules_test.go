@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/url"
 	"os"
@@ -166,9 +167,13 @@ func TestSARIFHelpURI(t *testing.T) {
 	unset := docsURL
 	docsURL = "https://docs.example.com/signpost"
 	t.Cleanup(func() { docsURL = unset })
-	for _, rule := range newSARIF(nil).Runs[0].Tool.Driver.Rules {
-		if want := "https://docs.example.com/signpost/rules.md#" + rule.ID; rule.HelpURI != want {
-			t.Errorf("got %q, want %q", rule.HelpURI, want)
+	var log bytes.Buffer
+	if err := printJSON(&log, newSARIF(nil)); err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range definition.Rules() {
+		if want := `"helpUri": "https://docs.example.com/signpost/rules.md#` + rule.Name + `"`; !strings.Contains(log.String(), want) {
+			t.Errorf("the log lacks %s", want)
 		}
 	}
 }
