@@ -27,7 +27,7 @@ local function finish(why)
   vim.cmd('qall!')
 end
 local function wait(what, condition)
-  if not vim.wait(20000, condition, 20) then finish('timed out waiting for ' .. what) end
+  if not vim.wait(300000, condition, 20) then finish('timed out waiting for ' .. what) end
 end
 local function lines() return vim.api.nvim_buf_get_lines(0, 0, -1, false) end
 local function find(text)
@@ -48,6 +48,7 @@ end
 vim.cmd('edit feeds.yaml')
 wait('findings', function() return #vim.diagnostic.get(0) > 0 end)
 seen.findings = messages()
+seen.omnifunc = vim.bo.omnifunc -- what CTRL-X CTRL-O completes with
 
 -- A quick fix, by the key that the user has mapped.
 vim.ui.select = function(items, _, choose) choose(items[1]) end
@@ -63,7 +64,7 @@ vim.api.nvim_buf_set_lines(0, row, row, false, { '          - so' })
 vim.api.nvim_win_set_cursor(0, { row + 1, 14 })
 local params = vim.lsp.util.make_position_params()
 params.position.character = 14 -- behind the last character, where the cursor is while one types
-for _, response in pairs(vim.lsp.buf_request_sync(0, 'textDocument/completion', params, 20000) or {}) do
+for _, response in pairs(vim.lsp.buf_request_sync(0, 'textDocument/completion', params, 300000) or {}) do
   seen.completion = {}
   for _, item in ipairs(response.result.items) do table.insert(seen.completion, item.label) end
   for _, item in ipairs(response.result.items) do
@@ -157,6 +158,7 @@ func TestNeovim(t *testing.T) {
 	var seen struct {
 		Failed     string   `json:"failed"`
 		Findings   []string `json:"findings"`
+		Omnifunc   string   `json:"omnifunc"`
 		Fixed      string   `json:"fixed"`
 		Completion []string `json:"completion"`
 		Completed  string   `json:"completed"`
@@ -173,6 +175,7 @@ func TestNeovim(t *testing.T) {
 	}
 	want := seen
 	want.Findings = []string{`10:17-20 method: method "GET" is not "get" or "post"`}
+	want.Omnifunc = "v:lua.vim.lsp.omnifunc"
 	want.Fixed = "        method: get"
 	seen.Completion = seen.Completion[:min(2, len(seen.Completion))] // the fields of a modifier follow
 	want.Completion = []string{"limit", "sort"}

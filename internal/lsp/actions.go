@@ -1,27 +1,18 @@
 package lsp
 
 import (
-	"context"
-	"encoding/json"
 	"slices"
+	"strings"
 
 	"signpost"
 )
 
 // codeAction offers the fixes for the findings in a range, and one action that applies all fixes of the file.
-func (s *server) codeAction(_ context.Context, view *view, params json.RawMessage) (any, error) {
-	var in codeActionParams
-	if err := decode(params, &in); err != nil {
-		return nil, err
-	}
-	doc := view.documents[in.TextDocument.URI]
+func (s *server) codeAction(doc *document, in placeParams) (any, error) {
 	actions := []codeAction{}
-	if doc == nil {
-		return actions, nil
-	}
 	from, to := doc.offset(in.Range.Start), doc.offset(in.Range.End)
 	var all []textEdit
-	for _, f := range view.findings(doc) {
+	for _, f := range s.workspace.findings(doc) {
 		if f.Fix == nil {
 			continue
 		}
@@ -29,8 +20,7 @@ func (s *server) codeAction(_ context.Context, view *view, params json.RawMessag
 		if !slices.ContainsFunc(edits, func(e textEdit) bool { return overlaps(e, all) }) {
 			all = append(all, edits...)
 		}
-		sp := doc.findingSpan(f)
-		if doc.offset(sp.Start) > to || doc.offset(sp.End) < from || !wants(in.Context.Only, quickFix) {
+		if start, end := doc.extent(f); start > to || end < from || !wants(in.Context.Only, quickFix) {
 			continue
 		}
 		actions = append(actions, codeAction{
@@ -58,10 +48,16 @@ func overlaps(e textEdit, others []textEdit) bool {
 // edits converts a fix to edits of the document.
 func (d *document) edits(fix *signpost.Fix) []textEdit {
 	edits := []textEdit{}
-	t := d.parse()
+	t := d.tree()
 	for _, e := range fix.Edits {
 		from, to := t.Offset(e.Line, e.Column), t.Offset(e.EndLine, e.EndColumn)
-		edits = append(edits, textEdit{d.span(from+d.skipped(), to+d.skipped()), e.Text})
+		edits = append(edits, textEdit{d.span(from, to), e.Text})
 	}
 	return edits
+}
+
+// wants reports whether a client that asks for certain kinds of code action accepts this kind. Kinds are hierarchical:
+// source includes source.fixAll.
+func wants(only []string, kind string) bool {
+	return len(only) == 0 || slices.ContainsFunc(only, func(o string) bool { return kind == o || strings.HasPrefix(kind, o+".") })
 }

@@ -1,115 +1,104 @@
 package lsp
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"signpost"
 	"signpost/definition"
+	"signpost/internal/fields"
 	"signpost/internal/tree"
 )
 
 // completion offers fields, and the values that a field accepts.
-func (s *server) completion(_ context.Context, _ *view, doc *document, offset int, _ placeParams) (any, error) {
-	c := at(doc.text, offset, doc.isJSON())
-	items := s.items(doc, c)
-	for i := range items {
-		items[i].SortText = fmt.Sprintf("%04d", i) // keep this order
-		items[i].FilterText = items[i].Label
-		items[i].TextEdit.Range = doc.span(c.start, offset)
+func (s *server) completion(doc *document, in placeParams) (any, error) {
+	items := []completionItem{}
+	offset := doc.offset(in.Position)
+	if c, ok := doc.cursor(offset); ok {
+		items = append(items, c.items(doc.names())...)
+		for i := range items {
+			items[i].SortText = fmt.Sprintf("%04d", i) // keep this order
+			items[i].FilterText = items[i].Label
+			items[i].TextEdit.Range = doc.span(c.start, offset)
+		}
 	}
 	return completionList{Items: items}, nil
 }
 
-// items returns the completions at a cursor. The caller fills in the ranges.
-func (s *server) items(doc *document, c cursor) []completionItem {
-	items := []completionItem{}
-	value := func(kind int, label, detail, doc string) {
-		item := completionItem{Label: label, Kind: kind, Detail: detail, TextEdit: textEdit{NewText: c.write(label)}}
-		if doc != "" {
-			item.Documentation = markdown(doc)
-		}
-		items = append(items, item)
-	}
-	if c.allows {
-		for _, r := range definition.Rules() {
-			if r.Severity == signpost.SeverityWarning {
-				items = append(items, completionItem{Label: r.Name, Kind: itemValue, Detail: r.Summary, TextEdit: textEdit{NewText: r.Name}})
-			}
-		}
-		return items
-	}
-	path := c.path
-	if c.value {
-		path = append(slices.Clone(path), c.key)
-	}
-	names := doc.names()
-	switch place := placeOf(path); {
-	case place == placeEnable && (c.item || c.value):
-		for _, n := range names.features {
-			value(itemReference, n.name, "feature", n.description)
-		}
-	case place == placeModifiers && c.item:
-		for _, n := range names.modifiers {
-			value(itemReference, n.name, "shared modifier", n.description)
-		}
-	case place == placeContextKey && c.value:
-		for _, n := range names.contextKeys {
-			value(itemReference, n.name, "context key", n.description)
-		}
-	}
-	if c.value || c.item {
-		for _, v := range s.schema.values(path) {
-			if !slices.ContainsFunc(items, func(i completionItem) bool { return i.Label == v }) {
-				value(itemValue, v, "", "")
-			}
-		}
-	}
-	if !c.value {
-		items = append(items, s.fieldItems(c, path)...)
-	}
-	return items
-}
-
-// fieldItems returns the fields that can still be added to the object at a cursor.
-func (s *server) fieldItems(c cursor, path []string) []completionItem {
-	items := []completionItem{}
-	add := func(f field, text string) {
-		if slices.Contains(c.keys, f.name) {
+// items returns the completions at a cursor, without their ranges.
+func (c cursor) items(known names) []completionItem {
+	var items []completionItem
+	add := func(kind int, label, detail, description, text string) {
+		if slices.Contains(c.keys, label) || slices.ContainsFunc(items, func(i completionItem) bool { return i.Label == label }) {
 			return
 		}
-		item := completionItem{Label: f.name, Kind: itemField, TextEdit: textEdit{NewText: text}}
-		if f.required {
-			item.Detail = "required"
-		}
-		if f.description != "" {
-			item.Documentation = markdown(f.description)
+		item := completionItem{Label: label, Kind: kind, Detail: detail, TextEdit: textEdit{NewText: text}}
+		if description != "" {
+			item.Documentation = &markup{"markdown", description}
 		}
 		items = append(items, item)
 	}
-	switch placeOf(path) {
-	case placeVersions:
-		add(field{name: nextVersion(c.keys), object: true}, c.writeKey(nextVersion(c.keys), true))
-	case placeEndpoints:
-		url := "https://" + signpost.HostPlaceholder + "/" + path[1] + "/"
-		items = append(items, completionItem{Label: url, Kind: itemField, Detail: "an endpoint of this service", TextEdit: textEdit{NewText: c.open() + url}})
-	case placeAllow:
-		for _, r := range definition.Rules() {
-			if r.Severity == signpost.SeverityWarning {
-				add(field{name: r.Name, description: r.Summary}, c.writeKey(r.Name, false))
+	here := fields.Definition.At(c.path...)
+	for _, v := range here {
+		if c.place == atKey {
+			break
+		}
+		for _, n := range valuesOf(v, known) {
+			add(itemValue, n.name, n.kind, n.description, c.write(n.name))
+		}
+		if v.Type == fields.List { // a list that is not begun
+			for _, n := range valuesOf(v.Each, known) {
+				add(itemValue, n.name, n.kind, n.description, "["+c.write(n.name)+"]")
 			}
 		}
-		return items
 	}
-	for _, f := range s.schema.fields(path) {
-		add(f, c.writeKey(f.name, f.object))
+	for _, v := range here {
+		if c.place == atValue {
+			break
+		}
+		for _, required := range []bool{true, false} {
+			for _, f := range v.Fields {
+				detail := map[bool]string{true: "required"}[required]
+				if f.Required == required {
+					add(itemField, f.Name, detail, f.Doc, c.writeKey(f.Name, f.Value.Type >= fields.Object))
+				}
+			}
+		}
+		if v.Type == fields.Object && v.Each != nil {
+			for _, n := range known[v.Names] {
+				add(itemField, n.name, n.kind, n.description, c.writeKey(n.name, v.Each.Type >= fields.Object))
+			}
+		}
+	}
+	switch n := len(c.path); {
+	case c.place == atValue:
+	case n == 1 && c.path[0] == "versions":
+		next := nextVersion(c.keys)
+		add(itemField, next, "", "", c.writeKey(next, true))
+	case n == 3 && c.path[0] == "versions" && c.path[2] == "endpoints":
+		url := "https://" + signpost.HostPlaceholder + "/" + c.path[1] + "/"
+		add(itemField, url, "an endpoint of this service", "", c.openQuote()+url)
 	}
 	return items
 }
 
-// nextVersion returns the version after the last existing one.
+// valuesOf returns the values that a scalar can have.
+func valuesOf(v *fields.Value, known names) []name {
+	var values []name
+	for _, text := range slices.Concat(v.Values, v.Examples) {
+		values = append(values, name{name: text})
+	}
+	if v.Type == fields.Bool {
+		values = append(values, name{name: "true"}, name{name: "false"})
+	}
+	if v.Type == fields.Text {
+		values = append(values, known[v.Names]...)
+	}
+	return append(values, known[v.OrName]...)
+}
+
+// nextVersion returns the first version that does not exist.
 func nextVersion(versions []string) string {
 	for n := 1; ; n++ {
 		if name := fmt.Sprintf("v%d", n); !slices.Contains(versions, name) {
@@ -118,112 +107,81 @@ func nextVersion(versions []string) string {
 	}
 }
 
-// write returns text as it must be inserted at the cursor, with quotes if needed.
+// write returns a value as it must be inserted at the cursor, with quotes if needed.
 func (c cursor) write(text string) string {
 	switch {
-	case c.quote != 0:
-		return text // already in quotes
-	case text == "true" || text == "false":
+	case c.quote != "" || text == "true" || text == "false":
 		return text
-	case c.json:
-		return scalar(tree.DoubleQuoted, text)
-	}
-	if strings.ContainsAny(text, "{}[],#&*!|>'\"%@`") || strings.Contains(text, ": ") {
+	case c.json || strings.ContainsAny(text, "{}[],#&*!|>'\"%@`") || strings.Contains(text, ": "):
 		return scalar(tree.DoubleQuoted, text)
 	}
 	return text
 }
 
-// open returns the quotation mark to start a key with at the cursor.
-func (c cursor) open() string {
-	if c.json && c.quote == 0 {
+// openQuote returns the quotation mark to start a key with at the cursor.
+func (c cursor) openQuote() string {
+	if c.json && c.quote == "" {
 		return `"`
 	}
 	return ""
 }
 
 // writeKey returns the text to insert for a key, up to the start of its value.
-func (c cursor) writeKey(name string, object bool) string {
+func (c cursor) writeKey(name string, collection bool) string {
 	switch {
 	case c.json:
-		return c.open() + name + `": `
-	case c.quote != 0:
-		return name + string(c.quote) + ": "
-	case object && !c.flow:
+		return c.openQuote() + name + `": `
+	case c.quote != "":
+		return name + c.quote + ": "
+	case collection && !c.flow: // it starts on the next line
 		return name + ":"
 	}
 	return name + ": "
 }
 
-// knownPlace is a place where names declared in the file are offered.
-type knownPlace int
+// names holds the names that a value or a key can have.
+type names map[fields.Names][]name
 
-const (
-	placeOther knownPlace = iota
-	placeEnable
-	placeModifiers
-	placeContextKey
-	placeVersions
-	placeEndpoints
-	placeAllow
-)
+type name struct{ name, kind, description string }
 
-func placeOf(path []string) knownPlace {
-	n := len(path)
-	last := func(steps ...string) bool { return n >= len(steps) && slices.Equal(path[n-len(steps):], steps) }
-	switch {
-	case n > 0 && path[0] == "enable":
-		return placeEnable
-	case n == 6 && last("modifiers", ""):
-		return placeModifiers
-	case last("context_obj", "", "key"):
-		return placeContextKey
-	case n == 1 && path[0] == "versions":
-		return placeVersions
-	case n == 3 && path[0] == "versions" && path[2] == "endpoints":
-		return placeEndpoints
-	case last("allow") && (n == 1 || n == 5):
-		return placeAllow
-	}
-	return placeOther
-}
-
-// names holds the names that a file declares, by kind.
-type names struct{ modifiers, features, contextKeys []name }
-
-type name struct{ name, description string }
-
-// names returns the names in the last version of the document that could be parsed.
+// names returns the names in the last version of the document that parsed, those that are built in, and the rules.
 func (d *document) names() names {
-	var out names
-	add := func(to *[]name, text, description string) {
-		for i := range *to {
-			if (*to)[i].name == text {
-				if (*to)[i].description == "" {
-					(*to)[i].description = description
-				}
+	known := make(names)
+	add := func(to fields.Names, text, kind, description string) {
+		for i, n := range known[to] {
+			if n.name == text {
+				known[to][i].description = description
 				return
 			}
 		}
-		*to = append(*to, name{text, description})
+		known[to] = append(known[to], name{text, kind, description})
 	}
 	for _, f := range []signpost.Feature{signpost.Authentication(), signpost.GeoRestriction()} {
-		add(&out.features, f.Name, "Built in.")
+		add(fields.Features, f.Name, "feature", "Built in.")
 		for _, item := range f.ContextObj {
-			add(&out.contextKeys, item.Key, "From the built-in feature "+f.Name+".")
+			add(fields.ContextKeys, item.Key, "context key", "From the built-in feature "+f.Name+".")
 		}
 	}
-	for _, s := range symbols(d.lastRoot()) {
+	for _, r := range definition.Rules() {
+		if r.Severity == signpost.SeverityWarning {
+			add(fields.Warnings, r.Name, "", r.Summary)
+		}
+	}
+	last := d.parsed()
+	if last == nil {
+		return known
+	}
+	for _, s := range symbols(last.tree().Root) {
 		switch {
 		case s.kind == sharedModifier && s.decl != nil:
-			add(&out.modifiers, s.name, field1(s.value, "name").Text)
+			add(fields.Modifiers, s.name, "shared modifier", fieldOf(s.value, "name").Text)
 		case s.kind == feature && s.decl != nil:
-			add(&out.features, s.name, "")
-		case s.kind == contextKey && s.value != nil:
-			add(&out.contextKeys, s.name, s.value.Text)
-		case s.kind == contextKey:
-			add(&out.contextKeys, s.name, "")
+			add(fields.Features, s.name, "feature", "")
+		case s.kind == contextKey && s.decl != nil:
+			add(fields.ContextKeys, s.name, "context key", s.value.Text)
+		case s.kind == contextKey && !strings.Contains(s.name, mark):
+			add(fields.ContextKeys, s.name, "context key", "")
 		}
 	}
-	return out
+	return known
 }

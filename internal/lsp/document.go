@@ -1,50 +1,40 @@
 package lsp
 
 import (
-	"cmp"
 	"net/url"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"unicode/utf8"
+	"sync"
 
+	"signpost/definition"
+	"signpost/internal/source"
 	"signpost/internal/tree"
 )
 
-// document is the text of an open file. It is immutable: an edit creates a new one, so a request keeps working on the
-// text it was sent for.
+// document is the text of an open file. It is immutable: an edit creates a new one, so that findings can be computed
+// while the author types.
 type document struct {
 	uri     string
 	path    string // "" if the URI is not a file
 	version int
-	text    string
+	text    string // without a byte order mark, like the text of the tree
+	bom     bool   // whether the file begins with one
 	lines   []int  // start offsets of the lines
-	marks   []mark // every markDistance bytes or a little more, from the start of the text
 
-	analysis *analysis
-	before   *tree.Node // the last root that parsed
+	tree func() *tree.Document   // the parsed text
+	file func() *definition.File // the text as a definition
+	last *document               // the last version that parsed, if this one does not
 }
 
-// mark is the offset of a character and the length of the text before it in UTF-16, in which the protocol counts.
-// Marks keep positions on a long line from taking as long as the line.
-type mark struct{ offset, units int }
-
-const markDistance = 256
-
 func newDocument(uri string, version int, text string) *document {
-	d := &document{uri: uri, path: pathOf(uri), version: version, text: text, lines: []int{0}, marks: []mark{{}}, analysis: &analysis{}}
-	units := 0
-	for i, r := range text {
-		if i-d.marks[len(d.marks)-1].offset >= markDistance {
-			d.marks = append(d.marks, mark{i, units})
-		}
-		units += utf16Length(r)
-	}
-	for i := 0; i < len(text); i++ {
-		switch text[i] { // the protocol recognizes these three line endings
+	d := &document{uri: uri, path: pathOf(uri), version: version, lines: []int{0}}
+	d.text, d.bom = strings.CutPrefix(text, tree.ByteOrderMark)
+	for i := 0; i < len(d.text); i++ {
+		switch d.text[i] { // the protocol recognizes these three line endings
 		case '\r':
-			if i+1 < len(text) && text[i+1] == '\n' {
+			if i+1 < len(d.text) && d.text[i+1] == '\n' {
 				i++
 			}
 			d.lines = append(d.lines, i+1)
@@ -52,25 +42,52 @@ func newDocument(uri string, version int, text string) *document {
 			d.lines = append(d.lines, i+1)
 		}
 	}
+	d.tree = sync.OnceValue(func() *tree.Document { return tree.Parse([]byte(d.text), tree.Options{JSON: d.isJSON()}) })
+	d.file = sync.OnceValue(func() *definition.File { return definition.Parse(d.name(), []byte(d.text)) })
 	return d
 }
 
 // edit returns the document with the changes applied in order.
 func (d *document) edit(version int, changes []contentChange) *document {
-	before := d.lastRoot()
+	last := d.parsed()
+	if last != nil {
+		last.last = nil // it parsed, so what came before is never asked for
+	}
+	d = newDocument(d.uri, version, d.full()) // without changes, the version counts all the same
 	for _, c := range changes {
 		text := c.Text
 		if c.Range != nil {
-			from, to := d.offset(c.Range.Start), d.offset(c.Range.End)
-			if to < from {
-				from, to = to, from
-			}
-			text = d.text[:from] + c.Text + d.text[to:]
+			full, from, to := d.full(), d.fullOffset(c.Range.Start), d.fullOffset(c.Range.End)
+			text = full[:min(from, to)] + c.Text + full[max(from, to):]
 		}
 		d = newDocument(d.uri, version, text)
 	}
-	d.before = before
+	d.last = last
 	return d
+}
+
+// parsed returns the last version of the document that parsed, or nil.
+func (d *document) parsed() *document {
+	if d.tree().Root != nil {
+		return d
+	}
+	return d.last
+}
+
+// full returns the text with its byte order mark.
+func (d *document) full() string {
+	if d.bom {
+		return tree.ByteOrderMark + d.text
+	}
+	return d.text
+}
+
+// fullOffset returns the offset of a position in the full text.
+func (d *document) fullOffset(p position) int {
+	if d.bom && p != (position{}) {
+		return d.offset(p) + len(tree.ByteOrderMark)
+	}
+	return d.offset(p)
 }
 
 // name returns the name that findings use for the document. Its extension determines the format.
@@ -79,6 +96,14 @@ func (d *document) name() string {
 		return d.path
 	}
 	return d.uri
+}
+
+// isJSON reports whether the file name is that of a JSON document.
+func (d *document) isJSON() bool { return strings.EqualFold(filepath.Ext(d.path), ".json") }
+
+// isDefinition reports whether a document is a definition: editors open all kinds of YAML and JSON.
+func (d *document) isDefinition() bool {
+	return strings.TrimSpace(d.text) != "" && source.IsDefinition(source.Document{Name: d.name(), Text: []byte(d.text)})
 }
 
 // offset returns the byte offset of a position. Positions outside the text are clamped.
@@ -93,30 +118,15 @@ func (d *document) offset(p position) int {
 	if p.Line+1 < len(d.lines) {
 		end = d.lines[p.Line+1]
 	}
-	end = at + len(strings.TrimRight(d.text[at:end], "\r\n"))
-	units := d.units(at)
-	want := units + min(max(0, p.Character), end-at)
-	next, _ := slices.BinarySearchFunc(d.marks, want, func(m mark, units int) int { return cmp.Compare(m.units, units) })
-	if last := d.marks[max(0, next-1)]; last.offset > at {
-		at, units = min(last.offset, end), last.units
+	line := strings.TrimRight(d.text[at:end], "\r\n")
+	left := p.Character - d.unitsBefore(p.Line)
+	for i, r := range line {
+		if left <= 0 {
+			return at + i
+		}
+		left -= utf16Length(r)
 	}
-	for units < want && at < end {
-		r, size := utf8.DecodeRuneInString(d.text[at:end])
-		units += utf16Length(r)
-		at += size
-	}
-	return at
-}
-
-// units returns the length of the text before an offset in UTF-16.
-func (d *document) units(offset int) int {
-	next, _ := slices.BinarySearchFunc(d.marks, offset+1, func(m mark, offset int) int { return cmp.Compare(m.offset, offset) })
-	last := d.marks[next-1]
-	units := last.units
-	for _, r := range d.text[last.offset:offset] {
-		units += utf16Length(r)
-	}
-	return units
+	return at + len(line)
 }
 
 // position returns the position of a byte offset.
@@ -126,10 +136,24 @@ func (d *document) position(offset int) position {
 	if !found {
 		line--
 	}
-	return position{line, d.units(offset) - d.units(d.lines[line])}
+	units := d.unitsBefore(line)
+	for _, r := range d.text[d.lines[line]:offset] {
+		units += utf16Length(r)
+	}
+	return position{line, units}
+}
+
+// unitsBefore returns what precedes the text of a line: the first line may have a byte order mark, which editors count.
+func (d *document) unitsBefore(line int) int {
+	if d.bom && line == 0 {
+		return 1
+	}
+	return 0
 }
 
 func (d *document) span(from, to int) span { return span{d.position(from), d.position(to)} }
+
+func (d *document) nodeSpan(n *tree.Node) span { return d.span(n.Start(), n.End()) }
 
 func utf16Length(r rune) int {
 	if r > 0xffff {

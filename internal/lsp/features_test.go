@@ -38,7 +38,12 @@ func TestDiagnosticsFollowTheText(t *testing.T) {
 	if found := e.diagnostics(path, 3); !slices.ContainsFunc(found, atField) {
 		t.Errorf("after two changes: %+v", found)
 	}
-	e.notify("textDocument/didClose", didClose{documentID{uriOf(path)}})
+	// A version without changes counts.
+	e.change(path, 4)
+	if found := e.diagnostics(path, 4); !slices.ContainsFunc(found, atField) {
+		t.Errorf("after a version without changes: %+v", found)
+	}
+	e.notify("textDocument/didClose", placeParams{TextDocument: documentID{uriOf(path)}})
 	if found := e.diagnostics(path, 0); len(found) != 0 {
 		t.Errorf("after closing: %+v", found)
 	}
@@ -129,9 +134,19 @@ func TestCompletion(t *testing.T) {
 		{name: "versions", text: "versions:\n  ¦", want: []string{"v1"}, insert: "v1:"},
 		{name: "the next version", text: "versions:\n  v1: {}\n  ¦", want: []string{"v2"}},
 		{name: "endpoints", text: "versions:\n  v1:\n    endpoints:\n      ¦", want: []string{"https://{{host}}/v1/"}},
-		{name: "rules to allow", text: "# signpost: allow dup¦", want: []string{"duplicate-name"}, insert: "duplicate-name"},
+		{name: "rules to allow", text: endpoint + "        allow:\n          dup¦", want: []string{"duplicate-name"}, not: []string{"syntax"}, insert: "duplicate-name: "},
 		{name: "JSON fields", file: "feeds.json", text: `{"service": "A", ¦}`, want: []string{"versions"}, insert: `"versions": `},
 		{name: "JSON values", file: "feeds.json", text: `{"versions": {"v1": {"endpoints": {"https://{{host}}/a": {"method": "¦`, want: []string{"get"}, insert: "get"},
+		{name: "a list that is not begun", text: "enable: ¦", want: []string{"authentication"}, insert: "[authentication]"},
+		{name: "features of the file", text: "features:\n  kids: {}\nenable: [¦]", want: []string{"kids"}, insert: "kids"},
+		{name: "built-in features to override", text: "features:\n  ¦", want: []string{"authentication"}, insert: "authentication:"},
+		{name: "names that need quotes", text: "features:\n  'a, b': {}\nenable: [¦]", want: []string{"a, b"}, insert: `"a, b"`},
+		{name: "JSON items", file: "feeds.json", text: `{"enable": [¦]}`, want: []string{"authentication"}, insert: `"authentication"`},
+		{name: "JSON booleans", file: "feeds.json", text: `{"features": {"a": {"context_obj": [{"required": ¦}]}}}`, want: []string{"true"}, insert: "true"},
+		{name: "a quoted key", text: "'ver¦", want: []string{"versions"}, insert: "versions': "},
+		{name: "an endpoint in JSON", file: "feeds.json", text: `{"versions": {"v2": {"endpoints": {¦}}}}`, want: []string{"https://{{host}}/v2/"}, insert: `"https://{{host}}/v2/`},
+		{name: "both forms of a modifier", text: "modifiers:\n  limit:\n    ¦", want: []string{"kind", "params"}, not: []string{"method"}},
+		{name: "a field that is there", text: "service: A\nservice¦", not: []string{"service"}},
 		{name: "free text", text: "service: ¦", not: []string{"versions", "get"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -187,6 +202,15 @@ func TestHover(t *testing.T) {
 		{"an endpoint's descriptor", strings.Replace(sports, "v1/media", "v1/me¦dia", 1), `"name": "Media"`},
 		{"a shared modifier", strings.Replace(sports, "[limit]", "[li¦mit]", 1), "sets the query parameter `limit`"},
 		{"a built-in feature", strings.Replace(sports, "[authen", "[auth¦en", 1), "access token"},
+		{"a feature of the file", "features:\n  kids: {url_suffix: [/kids, /family], context_obj: [{key: user.age, type: ctx, required: true}, {key: b, type: ctx}]}\n" +
+			strings.Replace(sports, "[authentication]", "[ki¦ds]", 1), "Appends `user.age`, required, and `b`, optional, to the endpoints whose URL ends in `/kids` or `/family`."},
+		{"a feature for every endpoint", "features:\n  ki¦ds: {context_obj: [{key: user.age, type: ctx}]}\n" + sports, "Appends `user.age`, optional, to every endpoint."},
+		{"a built-in feature that is overridden", "features:\n  authentication: {url_suffix: /matches}\n" + strings.Replace(sports, "[authen", "[auth¦en", 1),
+			"Overrides a built-in feature for the endpoints whose URL ends in `/matches`."},
+		{"a context key", "context_keys: {user.age: The *age*}\nfeatures:\n  kids: {context_obj: [{key: us¦er.age, type: ctx}]}\n" + sports, `The \*age\*`},
+		{"an endpoint without keys", strings.Replace(sports, "v1/matches", "v1/mat¦ches", 1), "get no context keys"},
+		{"an endpoint of a file with errors", strings.Replace(strings.Replace(sports, "v1/media", "v1/me¦dia", 1), "method: get", "method: put", 1), "Fix the errors"},
+		{"a value", strings.Replace(sports, "name: Matches", "name: Mat¦ches", 1), ""},
 		{"a finding", strings.Replace(sports, "method: get", "method: G¦ET", 1), "The rule: a method is get or post"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -196,10 +220,88 @@ func TestHover(t *testing.T) {
 			e.open(path, text)
 			var out hover
 			e.call("textDocument/hover", in, &out)
-			if !strings.Contains(out.Contents.Value, test.want) {
+			if !strings.Contains(out.Contents.Value, test.want) || test.want == "" && out.Contents.Value != "" {
 				t.Errorf("hover shows %q", out.Contents.Value)
 			}
 		})
+	}
+}
+
+// TestWhileTyping checks that hover and outline answer from the last text that parsed, navigation does not, and rename
+// refuses.
+func TestWhileTyping(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "feeds.yaml")
+	text, in := placeIn(path, strings.Replace(sports, "v1/media", "v1/me¦dia", 1))
+	e := newEditor(t)
+	e.open(path, text)
+	broken := text + "        modifiers: [limit\n"
+	e.change(path, 2, contentChange{Text: broken})
+	e.change(path, 3, contentChange{Text: broken + "x"})
+	var shown hover
+	if e.call("textDocument/hover", in, &shown); !strings.Contains(shown.Contents.Value, `"name": "Media"`) {
+		t.Errorf("hover shows %q", shown.Contents.Value)
+	}
+	var outline []documentSymbol
+	if e.call("textDocument/documentSymbol", in, &outline); len(outline) != 2 {
+		t.Errorf("the outline is %v", outline)
+	}
+	_, in = placeIn(path, strings.Replace(sports, "[limit]", "[li¦mit]", 1))
+	var place *location
+	if e.call("textDocument/definition", in, &place); place != nil {
+		t.Errorf("the definition is at %v of a text that does not parse", place)
+	}
+	in.NewName = "size"
+	if err := e.try("textDocument/rename", in, nil); err == nil || !strings.Contains(err.Error(), "does not parse") {
+		t.Errorf("rename gives %v", err)
+	}
+	// Of a text that never parsed there is nothing to show.
+	other := filepath.Join(filepath.Dir(path), "other.yaml")
+	e.open(other, "versions: {")
+	in.TextDocument.URI = uriOf(other)
+	outline = nil
+	if e.call("textDocument/documentSymbol", in, &outline); outline == nil || len(outline) > 0 {
+		t.Errorf("the outline is %v", outline)
+	}
+	var nothing *hover
+	if e.call("textDocument/hover", in, &nothing); nothing != nil && !strings.Contains(nothing.Contents.Value, "syntax") {
+		t.Errorf("hover shows %v", nothing)
+	}
+}
+
+// TestByteOrderMark checks that editors count a byte order mark as a character of the first line.
+func TestByteOrderMark(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "feeds.yaml")
+	before, after, _ := strings.Cut(strings.TrimPrefix(sports, "service: Sports\n"), "[limit]")
+	text := "\ufeff" + before + "[limit]" + after
+	e := newEditor(t)
+	e.open(path, text)
+	lines := strings.Count(before, "\n")
+	column := len(before) - strings.LastIndex(before, "\n")
+	in := placeParams{TextDocument: documentID{uriOf(path)}, Position: position{lines, column + 2}}
+	var place location
+	e.call("textDocument/definition", in, &place)
+	if want := (span{position{2, 2}, position{2, 7}}); place.Range != want {
+		t.Errorf("the definition is at %v, not %v", place.Range, want)
+	}
+	in.NewName = "size"
+	var edit workspaceEdit
+	e.call("textDocument/rename", in, &edit)
+	if got, want := apply(text, path, edit), strings.ReplaceAll(strings.Replace(text, "  limit:", "  size:", 1), "[limit]", "[size]"); got != want {
+		t.Errorf("renamed to\n%s", got)
+	}
+	var places []location
+	e.call("textDocument/references", placeParams{TextDocument: in.TextDocument, Position: position{0, 12}}, &places)
+	if want := (span{position{0, 10}, position{0, 24}}); len(places) != 1 || places[0].Range != want {
+		t.Errorf("references on the first line: %v", places)
+	}
+	// Changes on the first line, then the mark itself is deleted.
+	e.change(path, 2, contentChange{Range: &span{position{0, 1}, position{0, 7}}, Text: "enabel"})
+	if found := e.diagnostics(path, 2); len(found) != 1 || found[0].Range != (span{position{0, 1}, position{0, 7}}) {
+		t.Errorf("findings of the first line: %+v", found)
+	}
+	e.change(path, 3, contentChange{Range: &span{position{0, 0}, position{0, 1}}})
+	if found := e.diagnostics(path, 3); len(found) != 1 || found[0].Range != (span{position{0, 0}, position{0, 6}}) {
+		t.Errorf("findings without the mark: %+v", found)
 	}
 }
 
@@ -229,7 +331,12 @@ func TestNavigate(t *testing.T) {
 	if got != want {
 		t.Errorf("renamed to\n%s", got)
 	}
-	for name, why := range map[string]string{"": "not a valid name", "a\nb": "not a valid name"} {
+	in.NewName = "true" // YAML would not read it as text
+	e.call("textDocument/rename", in, &edit)
+	if got := apply(text, path, edit); strings.Count(got, `["true"]`) != 2 || !strings.Contains(got, `  "true": {`) {
+		t.Errorf("renamed to\n%s", got)
+	}
+	for name, why := range map[string]string{"": "not a valid name", " a": "not a valid name", "a\nb": "not a valid name", "a\u2028b": "not a valid name"} {
 		in.NewName = name
 		if err := e.try("textDocument/rename", in, nil); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("rename to %q: %v", name, err)
@@ -237,8 +344,42 @@ func TestNavigate(t *testing.T) {
 	}
 	_, in = placeIn(path, strings.Replace(sports, "[authentication]", "[auth¦entication]", 1))
 	in.NewName = "login"
-	if err := e.try("textDocument/rename", in, nil); err == nil {
-		t.Error("a built-in feature was renamed")
+	for _, method := range []string{"rename", "prepareRename"} {
+		if err := e.try("textDocument/"+method, in, nil); err == nil || !strings.Contains(err.Error(), "is not declared in this file") {
+			t.Errorf("%s of a built-in feature gives %v", method, err)
+		}
+	}
+	var nowhere *location
+	if e.call("textDocument/definition", in, &nowhere); nowhere != nil {
+		t.Errorf("a built-in feature is defined at %v", nowhere)
+	}
+	places = nil
+	if e.call("textDocument/references", in, &places); len(places) != 1 {
+		t.Errorf("a built-in feature is referred to from %v", places)
+	}
+}
+
+// TestRenameRefused renames what has a name that is taken, built in, or nobody's to change.
+func TestRenameRefused(t *testing.T) {
+	const features = "features:\n  authentication: {url_suffix: /play}\n  kids: {context_obj: [{key: user.age, type: ctx}]}\n  teens: {context_obj: [{key: user.age, type: ctx}]}\n"
+	for _, test := range []struct{ place, name, why string }{
+		{"ki¦ds", "teens", `feature "teens" already exists`},
+		{"ki¦ds", "geo-restriction", `feature "geo-restriction" is built in: choose another name`},
+		{"authenti¦cation", "login", `feature "authentication" is built in and keeps its name`},
+		{"user.a¦ge", "age", "only shared modifiers and features can be renamed"},
+		{"url_su¦ffix", "age", "only shared modifiers and features can be renamed"},
+		{"ki¦ds", "limit", ""},
+		{"ki¦ds", "kids", ""},
+	} {
+		path := filepath.Join(t.TempDir(), "feeds.yaml")
+		text, in := placeIn(path, strings.Replace(features, strings.Replace(test.place, "¦", "", 1), test.place, 1)+sports)
+		e := newEditor(t)
+		e.open(path, text)
+		in.NewName = test.name
+		err := e.try("textDocument/rename", in, nil)
+		if test.why == "" && err != nil || test.why != "" && (err == nil || !strings.Contains(err.Error(), test.why)) {
+			t.Errorf("rename %s to %s gives %v", test.place, test.name, err)
+		}
 	}
 }
 
@@ -248,7 +389,7 @@ func TestQuickFix(t *testing.T) {
 	e := newEditor(t)
 	e.open(path, text)
 	line := strings.Count(text[:strings.Index(text, "GET")], "\n")
-	var in codeActionParams
+	var in placeParams
 	in.TextDocument.URI = uriOf(path)
 	in.Range = span{position{line, 0}, position{line, 80}}
 	var actions []codeAction
@@ -266,6 +407,42 @@ func TestQuickFix(t *testing.T) {
 	if !slices.Equal(kinds, []string{quickFix, fixAll}) {
 		t.Errorf("the actions are %v", kinds)
 	}
+	// Kinds are hierarchical.
+	for only, want := range map[string]string{"source": fixAll, "source.fixAll": fixAll, "quickfix": quickFix, "sour": "", "refactor": "", "source.fixAll.eslint": ""} {
+		in.Context.Only = []string{only}
+		e.call("textDocument/codeAction", in, &actions)
+		got := ""
+		for _, a := range actions {
+			got += a.Kind
+		}
+		if got != want {
+			t.Errorf("only %s gives %q", only, got)
+		}
+	}
+	// Only fixes in the range are offered one by one.
+	in.Context.Only = nil
+	in.Range = span{position{0, 0}, position{line - 1, 80}}
+	if e.call("textDocument/codeAction", in, &actions); len(actions) != 1 || actions[0].Kind != fixAll {
+		t.Errorf("beside the finding: %v", actions)
+	}
+}
+
+// TestTags checks that editors fade what is unused and strike through what is deprecated.
+func TestTags(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "feeds.yaml")
+	e := newEditor(t)
+	e.open(path, strings.Replace(strings.ReplaceAll(sports, "        modifiers: [limit]\n", ""), "        name: Media\n", "        name: Media\n        deprecated: {since: 2020-01-01}\n", 1))
+	found := e.diagnostics(path, 1)
+	if len(found) != 1 || found[0].Code != "unused-modifier" || !slices.Equal(found[0].Tags, []int{tagUnnecessary}) {
+		t.Errorf("findings: %+v", found)
+	}
+	var outline []documentSymbol
+	e.call("textDocument/documentSymbol", placeParams{TextDocument: documentID{uriOf(path)}}, &outline)
+	for _, endpoint := range outline[0].Children {
+		if got, want := slices.Equal(endpoint.Tags, []int{tagOfDeprecatedSymbol}), strings.HasSuffix(endpoint.Name, "/media"); got != want {
+			t.Errorf("%s: deprecated is %v", endpoint.Name, got)
+		}
+	}
 }
 
 func TestOutline(t *testing.T) {
@@ -273,7 +450,7 @@ func TestOutline(t *testing.T) {
 	e := newEditor(t)
 	e.open(path, sports)
 	var out []documentSymbol
-	e.call("textDocument/documentSymbol", documentParams{documentID{uriOf(path)}}, &out)
+	e.call("textDocument/documentSymbol", placeParams{TextDocument: documentID{uriOf(path)}}, &out)
 	var lines []string
 	var list func([]documentSymbol, string)
 	list = func(symbols []documentSymbol, indent string) {
@@ -295,7 +472,7 @@ func apply(text, path string, edit workspaceEdit) string {
 	edits := edit.Changes[doc.uri]
 	slices.SortFunc(edits, func(a, b textEdit) int { return b.Range.Start.compare(a.Range.Start) })
 	for _, e := range edits {
-		text = text[:doc.offset(e.Range.Start)] + e.NewText + text[doc.offset(e.Range.End):]
+		text = text[:doc.fullOffset(e.Range.Start)] + e.NewText + text[doc.fullOffset(e.Range.End):]
 	}
 	return text
 }
@@ -315,7 +492,7 @@ func TestSeveralFolders(t *testing.T) {
 	if !clashes(e) {
 		t.Error("the second folder does not count")
 	}
-	var removed, added foldersChanged
+	var removed, added changeParams
 	removed.Event.Removed = []workspaceFolder{{URI: uriOf(second)}}
 	added.Event.Added = removed.Event.Removed
 	e.notify("workspace/didChangeWorkspaceFolders", removed)

@@ -25,7 +25,7 @@ func FuzzMessages(f *testing.F) {
 			in.WriteString(text)
 		} else {
 			for line := range strings.SplitSeq(text, "\n") {
-				fmt.Fprintf(&in, "Content-Length: %d\r\n\r\n%s", len(line), line)
+				writeMessage(&in, line)
 			}
 		}
 		panicked := &panicLog{}
@@ -50,6 +50,31 @@ func FuzzMessages(f *testing.F) {
 	})
 }
 
+// FuzzCursor checks that at every offset of every text the word that is replaced ends at the cursor, on its line.
+func FuzzCursor(f *testing.F) {
+	f.Add("service: A\nenable: [a, {b: c}]\nx: |\n  text\n- {", false)
+	f.Add(`{"service": "A", "versions": {"v1": [`, true)
+	f.Add("#\r", false)
+	f.Add("a: 'b\n  c'\n\"d\\\"{{", false)
+	f.Fuzz(func(t *testing.T, text string, json bool) {
+		if len(text) > 200 {
+			return
+		}
+		doc := newDocument(map[bool]string{true: "file:///feeds.json", false: "file:///feeds.yaml"}[json], 1, text)
+		for offset := range len(doc.text) + 1 {
+			c, ok := doc.cursor(offset)
+			if ok && (c.start < 0 || c.start > offset || strings.ContainsAny(doc.text[c.start:offset], "\r\n")) {
+				t.Fatalf("offset %d of %q: the word begins at %d", offset, doc.text, c.start)
+			}
+			for _, item := range c.items(doc.names()) {
+				if item.Label == "" || item.TextEdit.NewText == "" {
+					t.Fatalf("offset %d of %q: an empty item %+v", offset, doc.text, item)
+				}
+			}
+		}
+	})
+}
+
 // BenchmarkKeystroke measures the time from a keystroke to the findings in a definition of 200 endpoints.
 func BenchmarkKeystroke(b *testing.B) {
 	var text strings.Builder
@@ -62,8 +87,8 @@ func BenchmarkKeystroke(b *testing.B) {
 	end := doc.position(strings.Index(doc.text, "Feed 100") + len("Feed 100"))
 	for i := 0; b.Loop(); i++ {
 		doc = doc.edit(i+2, []contentChange{{Range: &span{end, end}, Text: "x"}})
-		w.set(doc)
-		if found := w.view().diagnostics(doc); len(found) != 0 {
+		w = w.with(doc)
+		if found := w.diagnostics(doc); len(found) != 0 {
 			b.Fatal(found)
 		}
 	}

@@ -2,40 +2,49 @@ package lsp
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"signpost"
 	"signpost/definition"
+	"signpost/internal/fields"
 	"signpost/internal/tree"
 )
 
-// hover explains what is at a place: a finding, an endpoint, a name, or a field.
-func (s *server) hover(_ context.Context, v *view, doc *document, offset int, _ placeParams) (any, error) {
-	for _, f := range v.findings(doc) {
-		sp := doc.findingSpan(f)
-		if from, to := doc.offset(sp.Start), doc.offset(sp.End); from <= offset && offset < to {
-			return hover{*markdown(explainFinding(f)), sp}, nil
+// hover explains what is at a place: a finding, an endpoint, a name, or a field. While the text does not parse, all but
+// the findings come from the last text that did.
+func (s *server) hover(doc *document, in placeParams) (any, error) {
+	offset := doc.offset(in.Position)
+	for _, f := range s.workspace.findings(doc) {
+		if from, to := doc.extent(f); from <= offset && offset < to {
+			return newHover(doc.span(from, to), explainFinding(f)), nil
 		}
 	}
-	path, key := keyAt(doc.root(), offset-doc.skipped(), nil)
-	if key != nil && isEndpoint(path) {
-		return hover{*markdown(describeEndpoint(doc, path[1], key.Text)), doc.nodeSpan(key)}, nil
+	if doc = doc.parsed(); doc == nil {
+		return nil, nil
 	}
-	if found, at := symbolAt(doc.root(), offset-doc.skipped()); found != nil {
+	offset = doc.offset(in.Position)
+	root := doc.tree().Root
+	path, key := keyAt(root, offset, nil)
+	if key != nil && len(path) == 4 && path[0] == "versions" && path[2] == "endpoints" {
+		return newHover(doc.nodeSpan(key), describeEndpoint(doc, path[1], key.Text)), nil
+	}
+	if found, at := symbolAt(root, offset); found != nil {
 		if text := describeSymbol(found); text != "" {
-			return hover{*markdown(text), doc.nodeSpan(at)}, nil
+			return newHover(doc.nodeSpan(at), text), nil
 		}
 	}
 	if key != nil {
-		if text := s.schema.describe(path); text != "" {
-			return hover{*markdown(text), doc.nodeSpan(key)}, nil
+		for _, f := range fields.Definition.FieldAt(key.Text, path[:len(path)-1]...) {
+			return newHover(doc.nodeSpan(key), f.Doc), nil
 		}
 	}
 	return nil, nil
 }
+
+func newHover(at span, text string) hover { return hover{markup{"markdown", text}, at} }
 
 func explainFinding(f signpost.Finding) string {
 	text := fmt.Sprintf("**%s** `%s`\n\n%s", f.Severity, f.Rule, escapeMarkdown(f.Message))
@@ -55,31 +64,29 @@ func escapeMarkdown(text string) string {
 	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "#", `\#`).Replace(text)
 }
 
+// code returns text as inline code.
+func code(text string) string { return "`" + strings.ReplaceAll(text, "`", "") + "`" }
+
 // keyAt returns the key at an offset and the path to its value, or nil.
 func keyAt(n *tree.Node, offset int, path []string) ([]string, *tree.Node) {
-	if n == nil {
-		return nil, nil
-	}
 	for _, f := range n.Fields {
 		here := append(path[:len(path):len(path)], f.Key.Text)
-		if f.Key.Start() <= offset && offset <= f.Key.End() {
+		if contains(f.Key, offset) {
 			return here, f.Key
 		}
-		if f.Value.Start() <= offset && offset <= f.Value.End() {
+		if contains(f.Value, offset) {
 			return keyAt(f.Value, offset, here)
 		}
 	}
 	for _, item := range n.Items {
-		if item.Start() <= offset && offset <= item.End() {
+		if contains(item, offset) {
 			return keyAt(item, offset, append(path[:len(path):len(path)], ""))
 		}
 	}
 	return nil, nil
 }
 
-func isEndpoint(path []string) bool {
-	return len(path) == 4 && path[0] == "versions" && path[2] == "endpoints"
-}
+func contains(n *tree.Node, offset int) bool { return n.Start() <= offset && offset <= n.End() }
 
 // describeEndpoint shows an endpoint as it appears in the manifest, and the context keys that its feeds get.
 func describeEndpoint(doc *document, version, url string) string {
@@ -88,55 +95,74 @@ func describeEndpoint(doc *document, version, url string) string {
 		return "Fix the errors in this file to see the manifest entry of this endpoint."
 	}
 	for _, v := range versions {
-		for _, e := range v.Manifest.Endpoints {
-			if v.Name != version || e.URL != url {
-				continue
-			}
-			var text strings.Builder
-			text.WriteString(feedKeys(e))
-			if body, err := e.MarshalJSON(); err == nil {
-				var indented bytes.Buffer
-				if json.Indent(&indented, body, "", "  ") == nil {
-					fmt.Fprintf(&text, "\n\n```json\n%s\n```", indented.String())
-				}
-			}
-			return text.String()
+		i := slices.IndexFunc(v.Manifest.Endpoints, func(e signpost.Endpoint) bool { return e.URL == url })
+		if v.Name != version || i < 0 {
+			continue
 		}
+		e := v.Manifest.Endpoints[i]
+		text := "Feeds of this endpoint get no context keys."
+		if len(e.ContextObj) > 0 {
+			text = "Feeds of this endpoint get:\n"
+		}
+		for _, item := range e.ContextObj {
+			text += fmt.Sprintf("\n- %s, %s, in %s", code(item.Key), need(item.Required), item.Type)
+		}
+		var indented bytes.Buffer
+		if body, err := e.MarshalJSON(); err == nil && json.Indent(&indented, body, "", "  ") == nil {
+			text += fmt.Sprintf("\n\n```json\n%s\n```", indented.String())
+		}
+		return text
 	}
 	return ""
 }
 
-func feedKeys(e signpost.Endpoint) string {
-	if len(e.ContextObj) == 0 {
-		return "Feeds of this endpoint get no context keys."
+func need(required bool) string {
+	if required {
+		return "required"
 	}
-	text := "Feeds of this endpoint get:\n"
-	for _, item := range e.ContextObj {
-		need := "optional"
-		if item.Required {
-			need = "required"
-		}
-		text += fmt.Sprintf("\n- `%s`, %s, in %s", strings.ReplaceAll(item.Key, "`", ""), need, item.Type)
-	}
-	return text
+	return "optional"
 }
 
-// describeSymbol explains a name, or returns "" if it is self-explanatory.
+// describeSymbol explains a name, or returns "" if there is nothing to say.
 func describeSymbol(s *symbol) string {
 	switch {
-	case s.kind == contextKey && s.value != nil && s.value.Kind == tree.String:
+	case s.kind == feature && s.value != nil:
+		return describeFeature(s.value)
+	case s.kind == feature:
+		return builtInFeatures[s.name]
+	case s.kind == contextKey && s.value != nil:
 		return escapeMarkdown(s.value.Text)
 	case s.kind == sharedModifier && s.value != nil:
-		kind, key := field1(s.value, "kind").Text, field1(s.value, "key").Text
-		if kind == "" || key == "" {
-			return ""
+		kind, key := fieldOf(s.value, "kind").Text, fieldOf(s.value, "key").Text
+		if kind != "" && key != "" {
+			return fmt.Sprintf("%s: sets the query parameter %s. Its control is of kind %s.",
+				escapeMarkdown(fieldOf(s.value, "name").Text), code(key), escapeMarkdown(kind))
 		}
-		return fmt.Sprintf("%s: sets the query parameter `%s`. Its control is of kind %s.",
-			escapeMarkdown(field1(s.value, "name").Text), strings.ReplaceAll(key, "`", ""), escapeMarkdown(kind))
-	case isBuiltIn(s):
-		return builtInFeatures[s.name]
 	}
 	return ""
+}
+
+// describeFeature says what a feature of the file does.
+func describeFeature(value *tree.Node) string {
+	where := "every endpoint"
+	suffix := fieldOf(value, "url_suffix")
+	var suffixes []string
+	for _, n := range append(slices.Clone(suffix.Items), suffix) {
+		if n.Text != "" {
+			suffixes = append(suffixes, code(n.Text))
+		}
+	}
+	if len(suffixes) > 0 {
+		where = "the endpoints whose URL ends in " + strings.Join(suffixes, " or ")
+	}
+	var keys []string
+	for _, item := range fieldOf(value, "context_obj").Items {
+		keys = append(keys, fmt.Sprintf("%s, %s", code(fieldOf(item, "key").Text), need(fieldOf(item, "required").Text == "true")))
+	}
+	if len(keys) == 0 {
+		return "Overrides a built-in feature for " + where + "."
+	}
+	return fmt.Sprintf("Appends %s, to %s.", strings.Join(keys, ", and "), where)
 }
 
 var builtInFeatures = map[string]string{

@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,12 +54,12 @@ func symbols(root *tree.Node) []*symbol {
 		}
 	}
 	keys := func(owner *tree.Node) {
-		for _, item := range field1(owner, "context_obj").Items {
-			use(contextKey, field1(item, "key"))
+		for _, item := range fieldOf(owner, "context_obj").Items {
+			use(contextKey, fieldOf(item, "key"))
 		}
 	}
 	for field, kind := range map[string]symbolKind{"modifiers": sharedModifier, "features": feature, "context_keys": contextKey} {
-		for _, f := range field1(root, field).Fields {
+		for _, f := range fieldOf(root, field).Fields {
 			s := get(kind, f.Key.Text)
 			s.decl, s.value = f.Key, f.Value
 			if kind == feature {
@@ -68,13 +67,13 @@ func symbols(root *tree.Node) []*symbol {
 			}
 		}
 	}
-	for _, item := range field1(root, "enable").Items {
+	for _, item := range fieldOf(root, "enable").Items {
 		use(feature, item)
 	}
-	for _, version := range field1(root, "versions").Fields {
-		for _, endpoint := range field1(version.Value, "endpoints").Fields {
+	for _, version := range fieldOf(root, "versions").Fields {
+		for _, endpoint := range fieldOf(version.Value, "endpoints").Fields {
 			keys(endpoint.Value)
-			for _, item := range field1(endpoint.Value, "modifiers").Items {
+			for _, item := range fieldOf(endpoint.Value, "modifiers").Items {
 				use(sharedModifier, item)
 			}
 		}
@@ -85,8 +84,8 @@ func symbols(root *tree.Node) []*symbol {
 // nothing stands in for a missing value.
 var nothing = &tree.Node{}
 
-// field1 returns the value of a field, or an empty node.
-func field1(n *tree.Node, name string) *tree.Node {
+// fieldOf returns the value of a field, or an empty node.
+func fieldOf(n *tree.Node, name string) *tree.Node {
 	if n == nil {
 		return nothing
 	}
@@ -100,7 +99,7 @@ func field1(n *tree.Node, name string) *tree.Node {
 func symbolAt(root *tree.Node, offset int) (*symbol, *tree.Node) {
 	for _, s := range symbols(root) {
 		for _, n := range append(slices.Clone(s.uses), s.decl) {
-			if n != nil && n.Start() <= offset && offset <= n.End() {
+			if n != nil && contains(n, offset) {
 				return s, n
 			}
 		}
@@ -108,16 +107,21 @@ func symbolAt(root *tree.Node, offset int) (*symbol, *tree.Node) {
 	return nil, nil
 }
 
-func (s *server) definition(_ context.Context, _ *view, doc *document, offset int, _ placeParams) (any, error) {
-	found, _ := symbolAt(doc.root(), offset)
+// symbolAt returns the symbol at a position of the current text, and the node of its name there.
+func (d *document) symbolAt(at position) (*symbol, *tree.Node) {
+	return symbolAt(d.tree().Root, d.offset(at))
+}
+
+func (s *server) definition(doc *document, in placeParams) (any, error) {
+	found, _ := doc.symbolAt(in.Position)
 	if found == nil || found.decl == nil {
 		return nil, nil
 	}
 	return location{doc.uri, doc.nodeSpan(found.decl)}, nil
 }
 
-func (s *server) references(_ context.Context, _ *view, doc *document, offset int, in placeParams) (any, error) {
-	found, _ := symbolAt(doc.root(), offset)
+func (s *server) references(doc *document, in placeParams) (any, error) {
+	found, _ := doc.symbolAt(in.Position)
 	places := []location{}
 	if found == nil {
 		return places, nil
@@ -132,13 +136,11 @@ func (s *server) references(_ context.Context, _ *view, doc *document, offset in
 }
 
 // renameable returns the symbol at an offset, or the reason why it cannot be renamed.
-func renameable(doc *document, offset int) (*symbol, *tree.Node, error) {
-	root := doc.root()
-	if root == nil {
-		return nil, nil, fmt.Errorf("the file does not parse: fix the syntax first, so that no place is missed")
-	}
-	found, at := symbolAt(root, offset)
+func renameable(doc *document, in position) (*symbol, *tree.Node, error) {
+	found, at := doc.symbolAt(in)
 	switch {
+	case doc.tree().Root == nil:
+		return nil, nil, fmt.Errorf("the file does not parse: fix the syntax first, so that no place is missed")
 	case found == nil || found.kind == contextKey:
 		return nil, nil, fmt.Errorf("only shared modifiers and features can be renamed")
 	case found.decl == nil:
@@ -153,20 +155,20 @@ func isBuiltIn(s *symbol) bool {
 	return s.kind == feature && (s.name == signpost.FeatureAuthentication || s.name == signpost.FeatureGeoRestriction)
 }
 
-func (s *server) prepareRename(_ context.Context, _ *view, doc *document, offset int, _ placeParams) (any, error) {
-	found, at, err := renameable(doc, offset)
+func (s *server) prepareRename(doc *document, in placeParams) (any, error) {
+	found, at, err := renameable(doc, in.Position)
 	if err != nil {
 		return nil, err
 	}
 	return prepareRename{doc.nodeSpan(at), found.name}, nil
 }
 
-func (s *server) rename(_ context.Context, _ *view, doc *document, offset int, in placeParams) (any, error) {
-	found, _, err := renameable(doc, offset)
+func (s *server) rename(doc *document, in placeParams) (any, error) {
+	found, _, err := renameable(doc, in.Position)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkNewName(doc.root(), found, in.NewName); err != nil {
+	if err := checkNewName(doc.tree().Root, found, in.NewName); err != nil {
 		return nil, err
 	}
 	edits := []textEdit{}
@@ -181,7 +183,7 @@ func checkNewName(root *tree.Node, renamed *symbol, name string) error {
 		return fmt.Errorf("%q is not a valid name: use text without control characters or surrounding white space", name)
 	}
 	for _, other := range symbols(root) {
-		if other.kind == renamed.kind && other.name == name && other != renamed && other.decl != nil {
+		if other.kind == renamed.kind && other.name == name && name != renamed.name && other.decl != nil {
 			return fmt.Errorf("%s %q already exists", renamed.kind, name)
 		}
 	}

@@ -1,31 +1,24 @@
 package lsp
 
 import (
-	"context"
-	"encoding/json"
-
 	"signpost/internal/tree"
 )
 
-// documentSymbol returns the outline of a document: versions with their endpoints, shared modifiers, features.
-func (s *server) documentSymbol(_ context.Context, view *view, params json.RawMessage) (any, error) {
-	var in documentParams
-	if err := decode(params, &in); err != nil {
-		return nil, err
-	}
-	doc := view.documents[in.TextDocument.URI]
+// documentSymbol returns the outline of a document: versions with their endpoints, shared modifiers, features. While the
+// text does not parse, it is that of the last text that did.
+func (s *server) documentSymbol(doc *document, _ placeParams) (any, error) {
 	out := []documentSymbol{}
-	if doc == nil || doc.root() == nil {
+	if doc = doc.parsed(); doc == nil {
 		return out, nil
 	}
-	root := doc.root()
-	for _, f := range field1(root, "versions").Fields {
+	root := doc.tree().Root
+	for _, f := range fieldOf(root, "versions").Fields {
 		version := doc.symbol(f, symbolNamespace, "")
-		for _, e := range field1(f.Value, "endpoints").Fields {
-			endpoint := doc.symbol(e, symbolInterface, field1(e.Value, "name").Text)
-			for _, m := range field1(e.Value, "modifiers").Items {
+		for _, e := range fieldOf(f.Value, "endpoints").Fields {
+			endpoint := doc.symbol(e, symbolInterface, fieldOf(e.Value, "name").Text)
+			for _, m := range fieldOf(e.Value, "modifiers").Items {
 				if id := modifierID(m); id != nil {
-					endpoint.Children = append(endpoint.Children, doc.symbolAt(id.Text, id, m, symbolField))
+					endpoint.Children = append(endpoint.Children, doc.symbolOf(id.Text, id, m, symbolField))
 				}
 			}
 			version.Children = append(version.Children, endpoint)
@@ -42,7 +35,7 @@ func (s *server) documentSymbol(_ context.Context, view *view, params json.RawMe
 		}
 		parent := doc.symbol(tree.Field{Key: key, Value: value}, symbolNamespace, "")
 		for _, f := range value.Fields {
-			parent.Children = append(parent.Children, doc.symbol(f, group.kind, field1(f.Value, "name").Text))
+			parent.Children = append(parent.Children, doc.symbol(f, group.kind, fieldOf(f.Value, "name").Text))
 		}
 		out = append(out, parent)
 	}
@@ -61,7 +54,7 @@ func modifierID(n *tree.Node) *tree.Node {
 }
 
 func (d *document) symbol(f tree.Field, kind int, detail string) documentSymbol {
-	out := d.symbolAt(f.Key.Text, f.Key, f.Value, kind)
+	out := d.symbolOf(f.Key.Text, f.Key, f.Value, kind)
 	out.Detail = detail
 	if _, deprecated := f.Value.Field("deprecated"); deprecated != nil {
 		out.Tags = []int{tagOfDeprecatedSymbol}
@@ -72,12 +65,12 @@ func (d *document) symbol(f tree.Field, kind int, detail string) documentSymbol 
 // tagOfDeprecatedSymbol differs from the tag of a diagnostic.
 const tagOfDeprecatedSymbol = 1
 
-// symbolAt returns a symbol named at one node and extending to the end of another. Its name is never empty, because
+// symbolOf returns a symbol named at one node and extending to the end of another. Its name is never empty, because
 // editors reject that.
-func (d *document) symbolAt(name string, at, to *tree.Node, kind int) documentSymbol {
+func (d *document) symbolOf(name string, at, to *tree.Node, kind int) documentSymbol {
 	if name == "" {
 		name = `""`
 	}
 	from, end := min(at.Start(), to.Start()), max(at.End(), to.End())
-	return documentSymbol{Name: name, Kind: kind, Range: d.span(from+d.skipped(), end+d.skipped()), SelectionRange: d.nodeSpan(at)}
+	return documentSymbol{Name: name, Kind: kind, Range: d.span(from, end), SelectionRange: d.nodeSpan(at)}
 }

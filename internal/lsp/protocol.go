@@ -37,31 +37,21 @@ type initializeParams struct {
 }
 
 type workspaceFolder struct {
-	URI  string `json:"uri"`
-	Name string `json:"name"`
+	URI string `json:"uri"`
 }
 
-type foldersChanged struct {
-	Event struct {
+// changeParams holds the params of the notifications that change the workspace.
+type changeParams struct {
+	TextDocument struct {
+		URI     string `json:"uri"`
+		Version int    `json:"version"`
+		Text    string `json:"text"` // of didOpen
+	} `json:"textDocument"`
+	ContentChanges []contentChange `json:"contentChanges"` // of didChange
+	Event          struct {
 		Added   []workspaceFolder `json:"added"`
 		Removed []workspaceFolder `json:"removed"`
-	} `json:"event"`
-}
-
-type didOpen struct {
-	TextDocument struct {
-		URI     string `json:"uri"`
-		Version int    `json:"version"`
-		Text    string `json:"text"`
-	} `json:"textDocument"`
-}
-
-type didChange struct {
-	TextDocument struct {
-		URI     string `json:"uri"`
-		Version int    `json:"version"`
-	} `json:"textDocument"`
-	ContentChanges []contentChange `json:"contentChanges"`
+	} `json:"event"` // of didChangeWorkspaceFolders
 }
 
 // contentChange replaces a range, or the whole text if there is none.
@@ -70,31 +60,16 @@ type contentChange struct {
 	Text  string `json:"text"`
 }
 
-type didClose struct {
-	TextDocument documentID `json:"textDocument"`
-}
-
-// placeParams holds the params of requests about a location: completion, hover, definition, references, rename.
+// placeParams holds the params of requests about a document or a location in it.
 type placeParams struct {
 	TextDocument documentID `json:"textDocument"`
 	Position     position   `json:"position"`
-
-	NewName string `json:"newName"` // for rename
-	Context struct {
-		IncludeDeclaration bool `json:"includeDeclaration"`
-	} `json:"context"` // for references
-}
-
-type codeActionParams struct {
-	TextDocument documentID `json:"textDocument"`
-	Range        span       `json:"range"`
+	Range        span       `json:"range"`   // of codeAction
+	NewName      string     `json:"newName"` // of rename
 	Context      struct {
-		Only []string `json:"only"`
+		IncludeDeclaration bool     `json:"includeDeclaration"` // of references
+		Only               []string `json:"only"`               // of codeAction
 	} `json:"context"`
-}
-
-type documentParams struct {
-	TextDocument documentID `json:"textDocument"`
 }
 
 type publishDiagnostics struct {
@@ -118,7 +93,6 @@ const (
 	severityWarning = 2
 
 	tagUnnecessary = 1 // shown faded
-	tagDeprecated  = 2 // shown struck through
 )
 
 type completionList struct {

@@ -12,8 +12,8 @@ import (
 	"io"
 	"log/slog"
 	"runtime/debug"
-	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sourcegraph/jsonrpc2"
 )
@@ -29,26 +29,17 @@ var ErrNoShutdown = errors.New("the editor exited without shutting down the lang
 
 // Error codes of the protocol that package jsonrpc2 lacks.
 const (
-	codeNotInitialized   = -32002
-	codeRequestCancelled = -32800
-	codeRequestFailed    = -32803
+	codeNotInitialized = -32002
+	codeRequestFailed  = -32803
 )
 
 // Serve speaks the protocol on in and out until the editor sends exit, in ends, or ctx is done. It writes only protocol
-// messages to out. It returns nil after a proper shutdown and exit, and otherwise ErrNoShutdown or the error that ended
-// the session.
+// messages to out. It returns nil after a proper shutdown and exit, and ErrNoShutdown otherwise.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error {
-	return newServer(opts).serve(ctx, in, out)
-}
-
-func newServer(opts Options) *server {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &server{
-		opts: opts, schema: loadSchema(), workspace: newWorkspace(),
-		running: make(map[jsonrpc2.ID]context.CancelFunc), exited: make(chan struct{}),
-	}
+	s := &server{opts: opts, workspace: newWorkspace(), wake: make(chan struct{}, 1), linted: make(chan struct{}), exited: make(chan struct{})}
 	s.handlers = map[string]handler{
 		"textDocument/completion":     place(s.completion),
 		"textDocument/hover":          place(s.hover),
@@ -56,145 +47,138 @@ func newServer(opts Options) *server {
 		"textDocument/references":     place(s.references),
 		"textDocument/prepareRename":  place(s.prepareRename),
 		"textDocument/rename":         place(s.rename),
-		"textDocument/documentSymbol": s.documentSymbol,
-		"textDocument/codeAction":     s.codeAction,
+		"textDocument/documentSymbol": place(s.documentSymbol),
+		"textDocument/codeAction":     place(s.codeAction),
 	}
-	return s
-}
-
-func (s *server) serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	messages := newStream(in, out)
-	messages.end = s.work.Wait // an editor that hangs up still gets pending responses
-	conn := jsonrpc2.NewConn(ctx, messages, s, jsonrpc2.SetLogger(quiet{s.opts.Log}))
+	stream := jsonrpc2.NewBufferedStream(streams{in, out, s.finish}, jsonrpc2.VSCodeObjectCodec{})
+	conn := jsonrpc2.NewConn(ctx, stream, s, jsonrpc2.SetLogger(quiet{opts.Log}))
+	go s.lintAll(ctx, conn)
 	select {
 	case <-conn.DisconnectNotify():
 	case <-s.exited:
 	}
-	s.work.Wait()
+	s.finish()
 	conn.Close()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.shutDown {
+	if !s.shutDown.Load() {
 		return ErrNoShutdown
 	}
 	return nil
 }
+
+// streams joins the two directions. When the input ends, the findings that are still due are written first.
+type streams struct {
+	io.Reader
+	io.Writer
+	finish func()
+}
+
+func (s streams) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if err != nil && n == 0 {
+		s.finish()
+	}
+	return n, err
+}
+
+func (s streams) Close() error { return nil }
 
 // quiet redirects the log output of package jsonrpc2.
 type quiet struct{ log *slog.Logger }
 
 func (q quiet) Printf(format string, args ...any) { q.log.Warn(fmt.Sprintf(format, args...)) }
 
-// server is a session with one editor.
+// server is a session with one editor. Package jsonrpc2 calls Handle sequentially, so requests are answered in order,
+// from the text at the time of the request. Only findings are computed in the background.
 type server struct {
-	opts     Options
-	schema   *schema
-	handlers map[string]handler // by method
-
-	mu          sync.Mutex
+	opts        Options
+	handlers    map[string]handler // by method
 	workspace   *workspace
 	initialized bool
-	shutDown    bool
-	running     map[jsonrpc2.ID]context.CancelFunc // requests in progress
-	linting     context.CancelFunc                 // cancels the last lint
+	shutDown    atomic.Bool
+	exited      chan struct{}
+	exitOnce    sync.Once
 
-	linter   sync.Mutex     // held by the running lint
-	requests sync.WaitGroup // requests in progress
-	work     sync.WaitGroup // requests and lints
-	exited   chan struct{}
-	exitOnce sync.Once
+	mu         sync.Mutex
+	due        *workspace    // to be linted next, or nil
+	closed     []string      // URIs of documents whose findings must be cleared
+	wake       chan struct{} // signals that due is set
+	linted     chan struct{} // closed when lintAll has ended
+	finishOnce sync.Once
 }
 
-// Handle processes one message. Package jsonrpc2 calls it sequentially: text changes are applied here, in order, while
-// requests are answered concurrently, each from the text at the time of the request.
+// handler answers one kind of request.
+type handler func(s *server, params json.RawMessage) (any, error)
+
+// Handle processes one message.
 func (s *server) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) {
+	params := json.RawMessage("{}") // they may be omitted
+	if req.Params != nil {
+		params = *req.Params
+	}
 	select {
 	case <-s.exited: // ignore everything after exit
 		return
 	default:
 	}
 	if req.Notif {
-		s.notification(ctx, conn, req)
-		return
-	}
-	answer, err := s.admit(req)
-	if err != nil {
-		s.reply(ctx, conn, req.ID, nil, err)
-		return
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	s.mu.Lock()
-	s.running[req.ID] = cancel
-	view := s.workspace.view()
-	s.mu.Unlock()
-	s.requests.Add(1)
-	s.work.Go(func() {
-		defer s.requests.Done()
-		defer cancel()
-		result, err := s.safely(func() (any, error) { return answer(ctx, view, params(req)) })
-		if ctx.Err() != nil {
-			err = &jsonrpc2.Error{Code: codeRequestCancelled, Message: "cancelled"}
+		if req.Method == "exit" {
+			s.exitOnce.Do(func() { close(s.exited) })
+		} else if s.initialized && !s.shutDown.Load() { // ignore all others, as the protocol requires
+			if err := s.notification(req.Method, params); err != nil {
+				s.opts.Log.Warn("notification ignored", "method", req.Method, "error", err)
+			}
 		}
-		s.mu.Lock()
-		delete(s.running, req.ID)
-		s.mu.Unlock()
-		s.reply(context.WithoutCancel(ctx), conn, req.ID, result, err)
-	})
+		return
+	}
+	result, err := s.safely(func() (any, error) { return s.answer(req.Method, params) })
+	if err == nil {
+		err = conn.Reply(ctx, req.ID, result)
+	} else {
+		var coded *jsonrpc2.Error
+		if !errors.As(err, &coded) {
+			coded = &jsonrpc2.Error{Code: codeRequestFailed, Message: err.Error()}
+		}
+		err = conn.ReplyWithError(ctx, req.ID, coded)
+	}
+	if err != nil && !errors.Is(err, jsonrpc2.ErrClosed) {
+		s.opts.Log.Warn("response not sent", "error", err)
+	}
 }
 
-// handler answers one kind of request.
-type handler func(ctx context.Context, view *view, params json.RawMessage) (any, error)
-
-// admit returns the handler for a request, or the reason why it is rejected.
-func (s *server) admit(req *jsonrpc2.Request) (handler, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// answer returns the response to a request.
+func (s *server) answer(method string, params json.RawMessage) (any, error) {
 	switch {
-	case s.shutDown:
+	case s.shutDown.Load():
 		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: "the server is shut down"}
-	case req.Method == "initialize" && s.initialized:
+	case method == "initialize" && s.initialized:
 		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: "the server is already initialized"}
-	case req.Method == "initialize":
-		var in initializeParams
-		if err := decode(params(req), &in); err != nil {
-			return nil, err
-		}
-		s.initialized = true
-		s.workspace.open(in)
-		return s.initialize, nil
+	case method == "initialize":
+		return s.initialize(params)
 	case !s.initialized:
 		return nil, &jsonrpc2.Error{Code: codeNotInitialized, Message: "send initialize first"}
-	case req.Method == "shutdown":
-		s.shutDown = true
-		return func(context.Context, *view, json.RawMessage) (any, error) { return nil, nil }, nil
+	case method == "shutdown":
+		s.shutDown.Store(true)
+		return nil, nil
 	}
-	if answer := s.handlers[req.Method]; answer != nil {
-		return answer, nil
+	if answer := s.handlers[method]; answer != nil {
+		return answer(s, params)
 	}
-	return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: fmt.Sprintf("method %q is not supported", req.Method)}
+	return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: fmt.Sprintf("method %q is not supported", method)}
 }
 
-// place adapts a function that answers requests about a location. If the document is not open, the result is null.
-func place(answer func(ctx context.Context, view *view, doc *document, offset int, in placeParams) (any, error)) handler {
-	return func(ctx context.Context, view *view, params json.RawMessage) (any, error) {
+// place adapts a function that answers requests about a document. If the document is not open, the result is null.
+func place(answer func(doc *document, in placeParams) (any, error)) handler {
+	return func(s *server, params json.RawMessage) (any, error) {
 		var in placeParams
 		if err := decode(params, &in); err != nil {
 			return nil, err
 		}
-		doc := view.documents[in.TextDocument.URI]
+		doc := s.workspace.documents[in.TextDocument.URI]
 		if doc == nil {
 			return nil, nil
 		}
-		return answer(ctx, view, doc, doc.offset(in.Position), in)
+		return answer(doc, in)
 	}
-}
-
-// params returns the params of a request, which may be omitted.
-func params(req *jsonrpc2.Request) json.RawMessage {
-	if req.Params == nil {
-		return json.RawMessage("{}")
-	}
-	return *req.Params
 }
 
 func decode(params json.RawMessage, into any) error {
@@ -205,7 +189,13 @@ func decode(params json.RawMessage, into any) error {
 }
 
 // initialize tells the editor the server's capabilities.
-func (s *server) initialize(context.Context, *view, json.RawMessage) (any, error) {
+func (s *server) initialize(params json.RawMessage) (any, error) {
+	var in initializeParams
+	if err := decode(params, &in); err != nil {
+		return nil, err
+	}
+	s.initialized = true
+	s.workspace = s.workspace.open(in)
 	return map[string]any{
 		"serverInfo": map[string]any{"name": "signpost", "version": s.opts.Version},
 		"capabilities": map[string]any{
@@ -225,121 +215,90 @@ func (s *server) initialize(context.Context, *view, json.RawMessage) (any, error
 	}, nil
 }
 
-// notification processes a message that expects no response.
-func (s *server) notification(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) {
-	if req.Method == "exit" {
-		s.exitOnce.Do(func() { close(s.exited) })
-		return
-	}
-	if req.Method == "$/cancelRequest" {
-		s.cancel(req)
-		return
-	}
-	s.requests.Wait() // so that only one version of a large text is in memory
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.initialized || s.shutDown {
-		return // as the protocol requires
-	}
-	changed, err := s.change(req)
-	if err != nil {
-		s.opts.Log.Warn("notification ignored", "method", req.Method, "error", err)
-	}
-	if changed {
-		s.lint(ctx, conn)
-	}
-}
-
-// cancel cancels the request that a notification names.
-func (s *server) cancel(req *jsonrpc2.Request) {
-	var in struct {
-		ID jsonrpc2.ID `json:"id"`
-	}
-	if err := decode(params(req), &in); err != nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if cancel := s.running[in.ID]; cancel != nil {
-		cancel()
-	}
-}
-
-// change applies a notification to the workspace and reports whether findings may have changed. The caller holds the
-// lock.
-func (s *server) change(req *jsonrpc2.Request) (bool, error) {
-	switch req.Method {
-	case "textDocument/didOpen":
-		var in didOpen
-		if err := decode(params(req), &in); err != nil {
-			return false, err
+// notification applies a message that expects no response to the workspace.
+func (s *server) notification(method string, params json.RawMessage) error {
+	var in changeParams
+	switch method {
+	case "textDocument/didOpen", "textDocument/didChange", "textDocument/didClose", "workspace/didChangeWorkspaceFolders":
+		if err := decode(params, &in); err != nil {
+			return err
 		}
-		s.workspace.set(newDocument(in.TextDocument.URI, in.TextDocument.Version, in.TextDocument.Text))
-	case "textDocument/didChange":
-		var in didChange
-		if err := decode(params(req), &in); err != nil {
-			return false, err
-		}
-		doc := s.workspace.documents[in.TextDocument.URI]
-		if doc == nil {
-			return false, fmt.Errorf("document %q is not open", in.TextDocument.URI)
-		}
-		s.workspace.set(doc.edit(in.TextDocument.Version, in.ContentChanges))
-	case "textDocument/didClose":
-		var in didClose
-		if err := decode(params(req), &in); err != nil {
-			return false, err
-		}
-		s.workspace.close(in.TextDocument.URI)
-	case "workspace/didChangeWorkspaceFolders":
-		var in foldersChanged
-		if err := decode(params(req), &in); err != nil {
-			return false, err
-		}
-		s.workspace.changeFolders(in)
 	case "textDocument/didSave", "workspace/didChangeWatchedFiles": // another file of the directory may have changed
 	default:
-		return false, nil // such as initialized, or an extension of the protocol
+		return nil // such as initialized, or an extension of the protocol
 	}
-	return true, nil
+	uri, closed := in.TextDocument.URI, []string{}
+	switch method {
+	case "textDocument/didOpen":
+		s.workspace = s.workspace.with(newDocument(uri, in.TextDocument.Version, in.TextDocument.Text))
+	case "textDocument/didChange":
+		doc := s.workspace.documents[uri]
+		if doc == nil {
+			return fmt.Errorf("document %q is not open", uri)
+		}
+		s.workspace = s.workspace.with(doc.edit(in.TextDocument.Version, in.ContentChanges))
+	case "textDocument/didClose":
+		s.workspace = s.workspace.without(uri)
+		closed = append(closed, uri)
+	case "workspace/didChangeWorkspaceFolders":
+		s.workspace = s.workspace.changeFolders(in.Event.Added, in.Event.Removed)
+	}
+	s.mu.Lock()
+	s.due, s.closed = s.workspace, append(s.closed, closed...)
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default: // already awake
+	}
+	return nil
 }
 
-// lint publishes the findings of all open documents in the background, once a lint that is still running has ended.
-// Findings for text that has changed meanwhile are dropped. The caller holds the lock.
-func (s *server) lint(ctx context.Context, conn *jsonrpc2.Conn) {
-	if s.linting != nil {
-		s.linting()
+// finish waits until all findings that are due have been published.
+func (s *server) finish() {
+	s.finishOnce.Do(func() { close(s.wake) })
+	<-s.linted
+}
+
+// lintAll publishes the findings of all open documents whenever something has changed.
+func (s *server) lintAll(ctx context.Context, conn *jsonrpc2.Conn) {
+	defer close(s.linted)
+	publish := func(uri string, version int, found []diagnostic) {
+		err := conn.Notify(ctx, "textDocument/publishDiagnostics", publishDiagnostics{uri, version, found})
+		if err != nil && !errors.Is(err, jsonrpc2.ErrClosed) {
+			s.opts.Log.Warn("findings not sent", "error", err)
+		}
 	}
-	ctx, s.linting = context.WithCancel(ctx)
-	s.work.Go(func() {
-		s.linter.Lock()
-		defer s.linter.Unlock()
+	for range s.wake {
 		s.mu.Lock()
-		if ctx.Err() != nil { // another one follows
-			s.mu.Unlock()
-			return
-		}
-		view, closed := s.workspace.view(), s.workspace.takeClosed()
+		w, closed := s.due, s.closed
+		s.due, s.closed = nil, nil
 		s.mu.Unlock()
-		for _, uri := range closed {
-			conn.Notify(ctx, "textDocument/publishDiagnostics", publishDiagnostics{URI: uri, Diagnostics: []diagnostic{}})
+		if w == nil {
+			continue
 		}
-		s.safely(func() (any, error) {
-			for _, uri := range view.order {
-				if ctx.Err() != nil {
-					return nil, nil
-				}
-				doc := view.documents[uri]
-				found := view.diagnostics(doc)
-				s.mu.Lock()
-				if ctx.Err() == nil { // under the lock, so that older findings never follow newer ones
-					conn.Notify(ctx, "textDocument/publishDiagnostics", publishDiagnostics{uri, doc.version, found})
-				}
-				s.mu.Unlock()
+		for _, uri := range closed {
+			if w.documents[uri] == nil {
+				publish(uri, 0, []diagnostic{})
 			}
-			return nil, nil
-		})
-	})
+		}
+		for _, uri := range w.order {
+			if s.superseded() {
+				break
+			}
+			s.safely(func() (any, error) {
+				doc := w.documents[uri]
+				publish(uri, doc.version, w.diagnostics(doc))
+				return nil, nil
+			})
+		}
+	}
+}
+
+// superseded reports whether the text has changed meanwhile.
+func (s *server) superseded() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.due != nil
 }
 
 // safely turns a panic into an error: a bug in one response must not end the session.
@@ -351,24 +310,4 @@ func (s *server) safely(body func() (any, error)) (result any, err error) {
 		}
 	}()
 	return body()
-}
-
-func (s *server) reply(ctx context.Context, conn *jsonrpc2.Conn, id jsonrpc2.ID, result any, err error) {
-	if err == nil {
-		err = conn.Reply(ctx, id, result)
-	} else {
-		var coded *jsonrpc2.Error
-		if !errors.As(err, &coded) {
-			coded = &jsonrpc2.Error{Code: codeRequestFailed, Message: err.Error()}
-		}
-		err = conn.ReplyWithError(ctx, id, coded)
-	}
-	if err != nil && !errors.Is(err, jsonrpc2.ErrClosed) {
-		s.opts.Log.Warn("response not sent", "error", err)
-	}
-}
-
-// wants reports whether a client that asks for certain kinds of code action accepts this kind.
-func wants(only []string, kind string) bool {
-	return len(only) == 0 || slices.Contains(only, kind)
 }

@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -11,132 +10,108 @@ import (
 	"time"
 
 	"signpost/definition"
+	"signpost/internal/readfile"
 	"signpost/internal/tree"
 )
 
-// workspace holds what the editor has open: folders, and documents with their unsaved text.
+// workspace is what the editor has open: folders, and documents with their unsaved text. It is immutable.
 type workspace struct {
 	folders   []string             // paths
 	documents map[string]*document // by URI
 	order     []string             // URIs in the order of opening
-	closed    []string             // closed since the last lint; their findings must be cleared
 	files     *fileCache
 }
 
 func newWorkspace() *workspace {
-	return &workspace{documents: make(map[string]*document), files: &fileCache{entries: make(map[string]cachedFile)}}
+	return &workspace{files: &fileCache{entries: make(map[string]cachedFile)}}
 }
 
-func (w *workspace) open(in initializeParams) {
-	for _, f := range in.WorkspaceFolders {
-		w.addFolder(f.URI)
+// open returns the workspace with the folders that the editor names when it starts.
+func (w *workspace) open(in initializeParams) *workspace {
+	folders := in.WorkspaceFolders
+	if len(folders) == 0 && in.RootURI != "" {
+		folders = []workspaceFolder{{URI: in.RootURI}}
+	} else if len(folders) == 0 && filepath.IsAbs(in.RootPath) {
+		folders = []workspaceFolder{{URI: uriOf(in.RootPath)}}
 	}
-	if len(in.WorkspaceFolders) > 0 {
-		return
+	return w.changeFolders(folders, nil)
+}
+
+func (w *workspace) changeFolders(added, removed []workspaceFolder) *workspace {
+	next := *w
+	next.folders = slices.Clone(w.folders)
+	for _, f := range removed {
+		next.folders = slices.DeleteFunc(next.folders, func(folder string) bool { return folder == pathOf(f.URI) })
 	}
-	if in.RootURI != "" {
-		w.addFolder(in.RootURI)
-	} else if filepath.IsAbs(in.RootPath) {
-		w.folders = append(w.folders, filepath.Clean(in.RootPath))
+	for _, f := range added {
+		if path := pathOf(f.URI); path != "" && !slices.Contains(next.folders, path) {
+			next.folders = append(next.folders, path)
+		}
 	}
+	return &next
 }
 
-func (w *workspace) addFolder(uri string) {
-	if path := pathOf(uri); path != "" && !slices.Contains(w.folders, path) {
-		w.folders = append(w.folders, path)
+// with returns the workspace with a document.
+func (w *workspace) with(d *document) *workspace {
+	next := w.without(d.uri)
+	next.documents[d.uri] = d
+	if next.order = w.order; w.documents[d.uri] == nil {
+		next.order = append(slices.Clone(w.order), d.uri)
 	}
+	return next
 }
 
-func (w *workspace) changeFolders(in foldersChanged) {
-	w.folders = slices.Clone(w.folders) // views share the old slice
-	for _, f := range in.Event.Removed {
-		path := pathOf(f.URI)
-		w.folders = slices.DeleteFunc(w.folders, func(folder string) bool { return folder == path })
-	}
-	for _, f := range in.Event.Added {
-		w.addFolder(f.URI)
-	}
+// without returns the workspace without a document.
+func (w *workspace) without(uri string) *workspace {
+	next := *w
+	next.documents = make(map[string]*document)
+	maps.Copy(next.documents, w.documents)
+	delete(next.documents, uri)
+	next.order = slices.DeleteFunc(slices.Clone(w.order), func(other string) bool { return other == uri })
+	return &next
 }
 
-func (w *workspace) set(d *document) {
-	w.documents = maps.Clone(w.documents) // views share the old map
-	if w.documents[d.uri] == nil {
-		w.order = append(slices.Clone(w.order), d.uri)
-	}
-	w.documents[d.uri] = d
-}
-
-func (w *workspace) close(uri string) {
-	w.documents = maps.Clone(w.documents)
-	delete(w.documents, uri)
-	w.order = slices.DeleteFunc(slices.Clone(w.order), func(other string) bool { return other == uri })
-	w.closed = append(w.closed, uri)
-}
-
-func (w *workspace) takeClosed() []string {
-	closed := w.closed
-	w.closed = nil
-	return closed
-}
-
-// view is a snapshot of the workspace.
-type view struct {
-	folders   []string
-	documents map[string]*document
-	order     []string
-	files     *fileCache
-}
-
-func (w *workspace) view() *view { return &view{w.folders, w.documents, w.order, w.files} }
-
-// folderOf returns the workspace folder that contains a path, or "". Symbolic links are resolved first, so that a link
-// cannot lead out of the workspace.
-func (v *view) folderOf(path string) string {
-	real, err := filepath.EvalSymlinks(path)
+// contains reports whether a directory is in a folder of the workspace.
+func (w *workspace) contains(dir string) bool {
+	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return ""
+		return false
 	}
-	for _, folder := range v.folders {
+	return slices.ContainsFunc(w.folders, func(folder string) bool {
 		root, err := filepath.EvalSymlinks(folder)
 		if err != nil {
-			continue
+			return false
 		}
-		if rel, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(rel) {
-			return folder
-		}
-	}
-	return ""
+		rel, err := filepath.Rel(root, real)
+		return err == nil && filepath.IsLocal(rel)
+	})
 }
 
 // together returns the definitions that count as registered together with a document: those in its directory, with
 // unsaved text where they are open. The document comes last, because of two that clash the later one is reported.
-func (v *view) together(doc *document) []*definition.File {
+func (w *workspace) together(doc *document) []*definition.File {
 	var files []*definition.File
-	if doc.path == "" {
-		return []*definition.File{doc.file()}
-	}
 	open := make(map[string]*document)
-	for _, other := range v.documents {
-		if other.path != "" {
-			open[other.path] = other
-		}
+	for _, other := range w.documents {
+		open[other.path] = other
 	}
-	for _, path := range v.siblings(doc.path) {
-		if other := open[path]; other != nil {
-			if other.isDefinition() {
-				files = append(files, other.file())
+	for _, path := range w.siblings(doc.path) {
+		if other := open[path]; other == nil {
+			if f := w.files.read(path); f != nil {
+				files = append(files, f)
 			}
-		} else if f := v.files.read(path); f != nil {
-			files = append(files, f)
+		} else if other.isDefinition() {
+			files = append(files, other.file())
 		}
 	}
 	return append(files, doc.file())
 }
 
-// siblings returns the paths of the other definitions in the directory of a file, if it is in the workspace.
-func (v *view) siblings(path string) []string {
+// siblings returns the paths of the other definitions in the directory of a file, if it is in the workspace. Symbolic
+// links are skipped, because they may lead out of it.
+func (w *workspace) siblings(path string) []string {
 	dir := filepath.Dir(path)
-	if v.folderOf(dir) == "" {
+	if path == "" || !w.contains(dir) {
 		return nil
 	}
 	entries, err := os.ReadDir(dir)
@@ -148,7 +123,7 @@ func (v *view) siblings(path string) []string {
 		name := e.Name()
 		known := slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)) &&
 			!strings.HasPrefix(name, ".") && !strings.HasSuffix(name, ".schema.json")
-		if full := filepath.Join(dir, name); known && full != path && v.folderOf(full) != "" {
+		if full := filepath.Join(dir, name); known && full != path && e.Type().IsRegular() {
 			paths = append(paths, full)
 		}
 	}
@@ -169,25 +144,21 @@ type cachedFile struct {
 
 // read returns the definition at a path, or nil if it cannot be read or is something else.
 func (c *fileCache) read(path string) *definition.File {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > tree.MaxSize {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if entry, ok := c.entries[path]; ok && entry.modified.Equal(info.ModTime()) && entry.size == info.Size() {
+	entry, ok := c.entries[path]
+	if ok && entry.modified.Equal(info.ModTime()) && entry.size == info.Size() {
 		return entry.file
 	}
-	f, err := os.Open(path)
+	text, err := readfile.Limit(path, tree.MaxSize)
 	if err != nil {
 		return nil
 	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, tree.MaxSize+1))
-	if err != nil {
-		return nil
-	}
-	entry := cachedFile{modified: info.ModTime(), size: info.Size()}
+	entry = cachedFile{modified: info.ModTime(), size: info.Size()}
 	if doc := newDocument(uriOf(path), 0, string(text)); doc.isDefinition() {
 		entry.file = doc.file()
 	}
