@@ -5,7 +5,7 @@ FUZZTIME ?= 20s
 ENGINE ?= docker
 IMAGE ?= signpost
 
-.PHONY: test lint programs setup bench benchstat baseline fuzz soak build release mutants licenses image screenshot
+.PHONY: test lint programs setup bench fuzz soak build release mutants licenses image screenshot
 
 # The tests run programs that are built before them, so that no test waits for a compiler. What could not be tested here
 # is repeated at the end. The files in deploy and the release have modules of their own.
@@ -37,19 +37,10 @@ lint:
 	$(GO) -C tools/release vet ./...
 	$(GO) -C tools/release tool -modfile=../go.mod staticcheck ./...
 
-# The tables and plots of docs/performance.md and docs/operate.md. It takes about half an hour, on a quiet machine.
+# The tables and the plot of docs/performance.md. It takes about half an hour, on a quiet machine.
 bench: setup
 	@command -v wrk >/dev/null || { echo "install wrk first (Debian: apt-get install wrk)"; exit 2; }
 	$(GO) run ./bench
-
-# The benchmarks of single operations against those of another day.
-benchstat:
-	$(GO) run ./bench -count 10 -pages=false micro
-	$(GO) tool -modfile=tools/go.mod benchstat bench/baseline.txt bin/bench/benchmarks.txt
-
-baseline:
-	$(GO) run ./bench -count 10 -pages=false micro
-	cp bin/bench/benchmarks.txt bench/baseline.txt
 
 # go test takes one fuzz target at a time.
 fuzz:
@@ -74,14 +65,11 @@ soak:
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/signpost ./cmd/signpost
 
-# Changes to a package that its own tests do not notice. It takes a while: SAMPLE=100 tries that many, chosen at random
-# by SEED.
-PACKAGE ?= definition
-SAMPLE ?= 0
-SEED ?= 1
+# Changes to a package that its own tests do not notice: make mutants PACKAGE=host. It takes minutes to hours.
+PACKAGE ?= host
 mutants:
-	$(GO) build -C tools -o ../bin/mutants ./mutants
-	bin/mutants -sample $(SAMPLE) -seed $(SEED) ./$(PACKAGE)
+	$(GO) run github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0 unleash ./$(PACKAGE) --timeout-coefficient 20 \
+		--invert-assignments --invert-logical --invert-loopctrl --remove-self-assignments --output-statuses lct
 
 # Archives, packages, image, checksums and SBOM for all platforms, into bin/release: make release VERSION=v1.0.0
 release:

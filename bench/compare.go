@@ -1,17 +1,22 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
 const (
-	rounds = 40 // for variants that are close to each other
-	seldom = 4  // the others take part in every fourth round
-	tries  = 5  // attempts to get an undisturbed slice
-	starts = 5
+	seldom = 4 // variants that are far apart take part in every fourth round
+	tries  = 5 // attempts to get an undisturbed slice
+	// maxDisturbed is the maximum share of both cores that others may use; beyond that a slice is discarded.
+	maxDisturbed = 0.05
 )
 
 // variant is a contender and the kind of request. Its rate is reported relative to that of another variant in the same
@@ -21,7 +26,7 @@ type variant struct {
 	what      string // "", "gzip" or "304"
 	wrk       []string
 	against   string
-	near      bool
+	near      bool // close to another one, so that it takes part in every round
 }
 
 func (v variant) name() string {
@@ -40,11 +45,11 @@ var (
 var variants = []variant{
 	{contender: bare, against: bare, near: true},
 	{contender: ours, against: bare, near: true},
+	{contender: oursBefore, against: bare, near: true},
 	{contender: ours, what: "304", wrk: knownAsked, against: bare, near: true},
 	{contender: bare, what: "gzip", wrk: gzipAsked, against: bareGzip, near: true},
 	{contender: ours, what: "gzip", wrk: gzipAsked, against: bareGzip, near: true},
-	{contender: bareNoGC, against: bare},
-	{contender: oursNoGC, against: bare},
+	{contender: oursBefore, what: "gzip", wrk: gzipAsked, against: bareGzip, near: true},
 	{contender: nginxTuned, against: bare},
 	{contender: nginxTuned, what: "gzip", wrk: gzipAsked, against: bareGzip},
 	{contender: nginxDefault, against: bare},
@@ -62,6 +67,10 @@ type comparison struct {
 	thrown, slices   int
 }
 
+func (c *comparison) size() string {
+	return fmt.Sprintf("%d endpoints, %s", c.endpoints, kilobytes(float64(c.bytes)))
+}
+
 type result struct {
 	rates  map[int]float64 // by round
 	ratios []float64
@@ -69,12 +78,97 @@ type result struct {
 	p99    []float64
 }
 
-// ratio summarizes all rounds. It is NaN if nothing was measured.
-func (r *result) ratio() estimate {
-	if r == nil {
-		return estimateOf(nil)
+// rate returns the median of requests per second.
+func (r *result) rate() float64 {
+	var rates []float64
+	for _, rate := range r.rates {
+		rates = append(rates, rate)
 	}
-	return estimateOf(r.ratios)
+	return estimateOf(rates).median
+}
+
+// runCompare measures all contenders at all sizes, and returns the tables. It leaves the plot in a file.
+func (b *bench) runCompare() (string, error) {
+	var all []*comparison
+	sizes := []int{10, 100, 1000}
+	if b.quick {
+		sizes = sizes[:1]
+	}
+	measured, thrown := 0, 0
+	for _, size := range sizes {
+		c, err := b.compare(size)
+		if err != nil {
+			return "", err
+		}
+		all = append(all, c)
+		measured, thrown = measured+c.slices, thrown+c.thrown
+	}
+	var out bytes.Buffer
+	out.WriteString("![Requests per second, relative to bare net/http](performance.svg)\n\n")
+	fmt.Fprintf(&out, "On %s, %s:\n%s.\n", time.Now().Format("2 January 2006"), machine(), strings.Join(b.versions(), ", "))
+	fmt.Fprintf(&out, "%d slices of %v, %d of them discarded.\n\n", measured, sliceTime, thrown)
+	out.WriteString("Requests per second, relative to a bare net/http handler that writes the same bytes from memory:\n\n")
+	out.WriteString(ratioTable(all, bare))
+	out.WriteString("\nWith gzip, relative to the same handler with precompressed bytes:\n\n")
+	out.WriteString(ratioTable(all, bareGzip))
+	out.WriteString("\nLatency at full load on 32 connections, p50 and p99:\n\n")
+	out.WriteString(table(all, variants, func(c *comparison, v variant) string {
+		r := c.results[v.name()]
+		if r == nil {
+			return notMeasured
+		}
+		return seconds(estimateOf(r.p50).median) + ", " + seconds(estimateOf(r.p99).median)
+	}))
+	out.WriteString("\nPeak memory under the same load:\n\n")
+	plain := slices.DeleteFunc(slices.Clone(variants), func(v variant) bool { return v.what != "" })
+	out.WriteString(table(all, plain, func(c *comparison, v variant) string {
+		if c.memory[v.contender] == 0 {
+			return notMeasured
+		}
+		return megabytes(float64(c.memory[v.contender]))
+	}))
+	return out.String(), os.WriteFile(filepath.Join(b.dir, picture), comparePlot(all), 0o644)
+}
+
+// table has a row for each variant that was measured, and a column for each size.
+func table(all []*comparison, rows []variant, cell func(*comparison, variant) string) string {
+	var out bytes.Buffer
+	header, rule := "| |", "|---|"
+	for _, c := range all {
+		header += " " + c.size() + " |"
+		rule += "---|"
+	}
+	out.WriteString(header + "\n" + rule + "\n")
+	for _, v := range rows {
+		name := v.name()
+		if v.contender == ours {
+			name = "**" + name + "**"
+		}
+		line, there := "| "+name+" |", false
+		for _, c := range all {
+			text := cell(c, v)
+			there = there || text != notMeasured
+			line += " " + text + " |"
+		}
+		if there {
+			out.WriteString(line + "\n")
+		}
+	}
+	return out.String()
+}
+
+func ratioTable(all []*comparison, against string) string {
+	rows := slices.DeleteFunc(slices.Clone(variants), func(v variant) bool { return v.against != against })
+	return table(all, rows, func(c *comparison, v variant) string {
+		r := c.results[v.name()]
+		switch {
+		case r == nil:
+			return notMeasured
+		case v.name() == against:
+			return fmt.Sprintf("1 (%s requests/s)", thousands(r.rate()))
+		}
+		return estimateOf(r.ratios).String()
+	})
 }
 
 // compare measures all contenders with a manifest of the given size.
@@ -94,7 +188,7 @@ func (b *bench) compare(endpoints int) (*comparison, error) {
 		if b.missing[contender.name] != nil {
 			continue
 		}
-		p, err := b.startContender(contender, s, serverCore)
+		p, err := b.startContender(contender, s)
 		if err != nil {
 			b.leaveOut(contender.name, err)
 			continue
@@ -107,9 +201,8 @@ func (b *bench) compare(endpoints int) (*comparison, error) {
 	if running[bare] == nil || running[ours] == nil {
 		return nil, fmt.Errorf("nothing to compare: %v", b.missing)
 	}
-
+	b.progress("compare: %d endpoints", endpoints)
 	for round := range b.rounds {
-		b.progress("%d endpoints: round %d of %d", endpoints, round+1, b.rounds)
 		order := slices.Clone(variants)
 		if round%2 == 1 {
 			slices.Reverse(order) // so that drift over time favours nobody
@@ -119,7 +212,7 @@ func (b *bench) compare(endpoints int) (*comparison, error) {
 			if p == nil || !v.near && round%seldom != 0 {
 				continue
 			}
-			if err := c.measure(v, p, round, b.maxDisturbed); err != nil {
+			if err := c.measure(v, p, round, b.quick); err != nil {
 				return nil, fmt.Errorf("%s: %w", v.name(), err)
 			}
 		}
@@ -138,17 +231,16 @@ func (b *bench) compare(endpoints int) (*comparison, error) {
 			}
 		}
 	}
-	b.progress("")
-	if c.results[ours].ratio().n == 0 {
-		return nil, fmt.Errorf("the machine is too busy: of %d slices, %d were discarded", c.slices, c.thrown)
+	if c.results[ours] == nil || c.results[bare] == nil {
+		return nil, fmt.Errorf("the machine is too busy: %d of %d slices were discarded", c.thrown, c.slices)
 	}
 	return c, nil
 }
 
-// measure takes a slice, and repeats it if the machine was busy with something else.
-func (c *comparison) measure(v variant, p *process, round int, maxDisturbed float64) error {
+// measure takes a slice, and repeats it if the machine was busy with something else, unless the run is a quick one.
+func (c *comparison) measure(v variant, p *process, round int, quick bool) error {
 	for range tries {
-		s, err := runSlice(p, sliceTime, append([]string{"-H", "Host: " + loadHost}, v.wrk...)...)
+		s, err := runSlice(p, append([]string{"-H", "Host: " + loadHost}, v.wrk...)...)
 		if err != nil {
 			return err
 		}
@@ -156,7 +248,7 @@ func (c *comparison) measure(v variant, p *process, round int, maxDisturbed floa
 			return errors.New(s.failed)
 		}
 		c.slices++
-		if s.disturbed > maxDisturbed {
+		if s.disturbed > maxDisturbed && !quick {
 			c.thrown++
 			time.Sleep(sliceTime) // wait for the disturbance to pass
 			continue
@@ -174,7 +266,7 @@ func (c *comparison) measure(v variant, p *process, round int, maxDisturbed floa
 	return nil // leave it out of this round
 }
 
-func (b *bench) startContender(c contender, s *site, core int) (*process, error) {
+func (b *bench) startContender(c contender, s *site) (*process, error) {
 	address, err := freeAddress()
 	if err != nil {
 		return nil, err
@@ -183,34 +275,33 @@ func (b *bench) startContender(c contender, s *site, core int) (*process, error)
 	if err != nil {
 		return nil, err
 	}
-	return start(core, "http://"+address+manifestPath, command...)
+	return start(serverCore, "http://"+address+manifestPath, command...)
 }
 
-// startUps measures the time to the first response for each contender, with a manifest of 10 endpoints.
-func (b *bench) startUps() (map[string]time.Duration, error) {
-	s, err := newSite(b, 10)
-	if err != nil {
-		return nil, err
-	}
-	times := make(map[string]time.Duration)
-	for _, contender := range contenders {
-		if isControl(contender.name) || b.missing[contender.name] != nil {
+// versions lists the versions of all programs.
+func (b *bench) versions() []string {
+	found := []string{"wrk " + versionOf("wrk", "-v")}
+	for _, c := range contenders {
+		if c.version == nil || b.missing[c.name] != nil {
 			continue
 		}
-		var all []time.Duration
-		for range starts {
-			p, err := b.startContender(contender, s, serverCore)
-			if err != nil {
-				b.leaveOut(contender.name, err)
-				break
+		program := c.version[0]
+		if path, err := findProgram(program); err == nil {
+			if text := program + " " + versionOf(path, c.version[1:]...); !slices.Contains(found, text) {
+				found = append(found, text)
 			}
-			all = append(all, p.startUp)
-			p.stop()
-		}
-		if len(all) > 0 {
-			slices.Sort(all)
-			times[contender.name] = all[len(all)/2]
 		}
 	}
-	return times, nil
+	return found
+}
+
+// versionOf extracts the version from the output of a program.
+func versionOf(program string, args ...string) string {
+	out, _ := exec.Command(program, args...).CombinedOutput() // wrk -v exits with 1
+	for _, word := range strings.FieldsFunc(string(out), func(r rune) bool { return strings.ContainsRune(" \n/", r) }) {
+		if version := strings.TrimPrefix(strings.TrimPrefix(word, "go"), "v"); version != "" && version[0] >= '0' && version[0] <= '9' {
+			return version
+		}
+	}
+	return "of an unknown version"
 }

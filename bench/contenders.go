@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -90,10 +89,7 @@ const (
 	caddy        = "Caddy, templates"
 	nginxDefault = "nginx, sub_filter"
 	nginxTuned   = "nginx, sub_filter, tuned"
-
-	// The same two programs without garbage collection show how much of their latency it is.
-	bareNoGC = bare + ", no GC"
-	oursNoGC = ours + ", no GC"
+	oursBefore   = "Signpost, before" // another build, with -before
 )
 
 var contenders = []contender{
@@ -103,11 +99,11 @@ var contenders = []contender{
 	{name: ours, command: func(b *bench, s *site, address string) ([]string, error) {
 		return []string{b.signpost, "serve", "--listen", address, s.path("service.yaml")}, nil
 	}},
-	{name: bareNoGC, constant: true, command: func(b *bench, s *site, address string) ([]string, error) {
-		return slices.Concat(noGC, []string{b.bare, address, s.path("constant.json"), s.path("constant.json.gz")}), nil
-	}},
-	{name: oursNoGC, command: func(b *bench, s *site, address string) ([]string, error) {
-		return slices.Concat(noGC, []string{b.signpost, "serve", "--listen", address, s.path("service.yaml")}), nil
+	{name: oursBefore, command: func(b *bench, s *site, address string) ([]string, error) {
+		if b.before == "" {
+			return nil, errNotAsked
+		}
+		return []string{b.before, "serve", "--listen", address, s.path("service.yaml")}, nil
 	}},
 	{name: express, version: []string{"node", "--version"}, command: nodeCommand("express.js")},
 	{name: fastify, version: []string{"node", "--version"}, command: nodeCommand("fastify.js")},
@@ -116,11 +112,8 @@ var contenders = []contender{
 	{name: nginxTuned, version: []string{"nginx", "-v"}, command: nginxCommand("access_log off; output_buffers 1 4m; keepalive_requests 1000000;")},
 }
 
-// isControl reports whether a contender is there to explain others, and does not compete.
-func isControl(name string) bool { return name == bareNoGC || name == oursNoGC }
-
-// noGC starts a Go program that collects no garbage, up to a limit that a run does not reach.
-var noGC = []string{"env", "GOGC=off", "GOMEMLIMIT=6GiB"}
+// errNotAsked is for contenders that only take part where a flag says so.
+var errNotAsked = errors.New("not asked for")
 
 func nodeCommand(script string) func(*bench, *site, string) ([]string, error) {
 	return func(b *bench, s *site, address string) ([]string, error) {
@@ -143,7 +136,7 @@ func (b *bench) nodeModules() (string, error) {
 	if _, err := os.Stat(filepath.Join(dir, installed)); err == nil {
 		return dir, nil
 	}
-	b.say("installing Express and Fastify into %s", dir)
+	b.progress("installing Express and Fastify into %s", dir)
 	cmd := exec.Command("npm", "install", "--no-audit", "--no-fund", "--no-package-lock")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -153,7 +146,7 @@ func (b *bench) nodeModules() (string, error) {
 }
 
 func caddyCommand(b *bench, s *site, address string) ([]string, error) {
-	program, err := findProgram("caddy", "usr/bin/caddy")
+	program, err := findProgram("caddy")
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +177,7 @@ http://:%s {
 
 func nginxCommand(setting string) func(*bench, *site, string) ([]string, error) {
 	return func(b *bench, s *site, address string) ([]string, error) {
-		program, err := findProgram("nginx", "usr/sbin/nginx")
+		program, err := findProgram("nginx")
 		if err != nil {
 			return nil, err
 		}
@@ -228,13 +221,10 @@ http {
 }
 
 // findProgram also looks where make programs unpacks what is not installed.
-func findProgram(name, unpacked string) (string, error) {
-	if path, err := exec.LookPath(name); err == nil {
-		return path, nil
-	}
-	for _, path := range []string{"/" + unpacked, filepath.Join("bin/programs", unpacked)} {
-		if _, err := os.Stat(path); err == nil {
-			return filepath.Abs(path)
+func findProgram(name string) (string, error) {
+	for _, path := range []string{name, "/usr/sbin/" + name, "bin/programs/usr/sbin/" + name, "bin/programs/usr/bin/" + name} {
+		if found, err := exec.LookPath(path); err == nil {
+			return filepath.Abs(found)
 		}
 	}
 	return "", fmt.Errorf("%s is not installed", name)

@@ -1,34 +1,42 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"math"
+	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
+	"slices"
 	"time"
-
-	"signpost"
-	"signpost/definition"
-	"signpost/match"
 )
 
-// Measures. All except memory are in seconds.
+// Measures of growth, in seconds or bytes.
 const (
-	startUp  = "start to first response"
-	linting  = "lint"
-	render   = "render"
-	matching = "match"
-	atStart  = "memory at start"
-	atMost   = "peak memory"
-	perGroup = 100 // endpoints per service when the number of services grows
+	linting    = "lint"
+	startUp    = "start to first response"
+	oneChange  = "one changed file served"
+	reloading  = "all files reloaded"
+	slowest    = "slowest response meanwhile"
+	atRest     = "memory at rest"
+	atMost     = "peak memory"
+	perService = 21 // endpoints per service when the number of services grows
 )
 
-var measures = []string{startUp, linting, render, matching, atStart, atMost}
+var measures = []string{linting, startUp, oneChange, reloading, slowest, atRest, atMost}
 
-// growth holds the measures as a function of a number.
+func unitOf(measure string) func(float64) string {
+	if measure == atRest || measure == atMost {
+		return megabytes
+	}
+	return seconds
+}
+
+// growth holds the measures of a build as a function of a number.
 type growth struct {
 	of     string // "endpoints" or "services"
+	build  string
 	points []point
 }
 
@@ -37,147 +45,240 @@ type point struct {
 	values map[string]float64 // by measure
 }
 
-// growEndpoints measures one service with an increasing number of endpoints.
-func (b *bench) growEndpoints() (*growth, error) {
-	g := &growth{of: "endpoints"}
-	for _, n := range b.growTo([]int{10, 100, 1000, 10_000, 100_000}) {
-		b.progress("growth: %d endpoints", n)
-		if err := g.add(b, n, [][]byte{service(0, n)}, n); err != nil {
-			return nil, err
-		}
-	}
-	b.progress("")
-	return g, nil
+// each returns the cost of one more between the two largest sizes, and the exponent of the growth there: 1 is linear, 0
+// is constant.
+func (g *growth) each(measure string) (cost, exponent float64) {
+	last, before := g.points[len(g.points)-1], g.points[len(g.points)-2]
+	cost = (last.values[measure] - before.values[measure]) / float64(last.n-before.n)
+	return cost, math.Log(last.values[measure]/before.values[measure]) / math.Log(float64(last.n)/float64(before.n))
 }
 
-// growServices measures an increasing number of services of typical size.
-func (b *bench) growServices() (*growth, error) {
-	g := &growth{of: "services"}
-	for _, n := range b.growTo([]int{1, 10, 100, 1000}) {
-		b.progress("growth: %d services", n)
-		var texts [][]byte
-		for i := range n {
-			texts = append(texts, service(i+1, perGroup))
-		}
-		if err := g.add(b, n, texts, n*perGroup); err != nil {
-			return nil, err
-		}
-	}
-	b.progress("")
-	return g, nil
-}
-
-func (g *growth) add(b *bench, n int, texts [][]byte, endpoints int) error {
-	values := make(map[string]float64)
-	var files []*definition.File
-	values[linting] = timed(func() error {
-		files = nil
-		for i, text := range texts {
-			files = append(files, definition.Parse(fmt.Sprintf("s%d.yaml", i), text))
-		}
-		if findings := definition.Lint(files...); len(findings) > 0 {
-			return fmt.Errorf("%v", findings[0])
-		}
-		return nil
-	})
-	var templates []*signpost.Template
-	var versions []signpost.Version
-	for _, file := range files {
-		compiled, err := file.Compile(nil)
-		if err != nil {
-			return err
-		}
-		templates = append(templates, compiled["v1"])
-		manifests, err := file.Manifests(nil)
-		if err != nil {
-			return err
-		}
-		versions = append(versions, manifests...)
-	}
-	values[render] = timed(func() error {
-		for _, t := range templates {
-			if _, err := t.Render(loadHost); err != nil {
-				return err
+// runGrowth measures how everything grows, and returns the tables.
+func (b *bench) runGrowth() (string, error) {
+	var all []*growth
+	for _, build := range b.builds() {
+		endpoints := &growth{of: "endpoints", build: build[0]}
+		for _, n := range b.growTo(10, 100, 1000, 10_000, 100_000) {
+			if err := b.grow(endpoints, build[1], n, 0, n); err != nil {
+				return "", err
 			}
 		}
-		return nil
-	})
-	index := match.NewIndex(versions...)
-	const matches = 1000
-	base, last := "", endpoints-1
-	if len(texts) > 1 || g.of == "services" {
-		base, last = fmt.Sprint("/s", len(texts)), perGroup-1
-	}
-	feed := fmt.Sprintf("https://{{host}}%s/v1/feeds/%d/4711", base, last)
-	values[matching] = timed(func() error {
-		for range matches {
-			if _, ok := index.Match(feed); !ok {
-				return fmt.Errorf("no endpoint answers %s", feed)
+		services := &growth{of: "services", build: build[0]}
+		for _, n := range b.growTo(2, 20, 200, 2000) {
+			if err := b.grow(services, build[1], n, n, perService); err != nil {
+				return "", err
 			}
 		}
-		return nil
-	}) / matches
-	if err := b.serveGrown(texts, base, values); err != nil {
-		return err
+		all = append(all, endpoints, services)
 	}
-	g.points = append(g.points, point{n, values})
-	return nil
+	var out bytes.Buffer
+	for _, g := range all {
+		what := "One service with an increasing number of endpoints"
+		if g.of == "services" {
+			what = fmt.Sprintf("An increasing number of services with %d endpoints each", perService)
+		}
+		if g.build != ours {
+			what += ", " + g.build
+		}
+		fmt.Fprintf(&out, "\n%s:\n\n%s", what, growthTable(g))
+	}
+	return out.String(), nil
 }
 
-// serveGrown measures a separate server.
-func (b *bench) serveGrown(texts [][]byte, base string, values map[string]float64) error {
+func growthTable(g *growth) string {
+	var out bytes.Buffer
+	header, rule := "| "+g.of+" |", "|---|"
+	for _, p := range g.points {
+		header += fmt.Sprintf(" %s |", thousands(float64(p.n)))
+		rule += "---|"
+	}
+	fmt.Fprintf(&out, "%s one more | exponent |\n%s---|---|\n", header, rule)
+	for _, measure := range measures {
+		fmt.Fprintf(&out, "| %s |", measure)
+		for _, p := range g.points {
+			fmt.Fprintf(&out, " %s |", unitOf(measure)(p.values[measure]))
+		}
+		cost, exponent := g.each(measure)
+		if exponent < 0.2 {
+			out.WriteString(" nothing | 0.0 |\n")
+			continue
+		}
+		text := unitOf(measure)(cost)
+		if cost > 1 && cost < 1e6 { // of memory
+			text = kilobytes(cost)
+		}
+		fmt.Fprintf(&out, " %s | %.1f |\n", text, exponent)
+	}
+	return out.String()
+}
+
+// grow adds the measures of one size: a service at the root if services is 0, else that many under paths of their own.
+func (b *bench) grow(g *growth, program string, n, services, endpoints int) error {
+	b.progress("%s: %d %s", g.build, n, g.of)
 	dir, err := os.MkdirTemp(b.dir, "grown-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	for i, text := range texts {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("s%d.yaml", i)), text, 0o644); err != nil {
-			return err
+	// write replaces definitions atomically, as a deployment does. Another name gives other manifests.
+	write := func(name string, numbers ...int) error {
+		for _, number := range numbers {
+			text := bytes.ReplaceAll(service(number, endpoints), []byte("name: Feed"), []byte("name: "+name))
+			file := filepath.Join(dir, fmt.Sprintf("s%d.yaml", number))
+			if err := os.WriteFile(file+".new", text, 0o644); err != nil {
+				return err
+			}
+			if err := os.Rename(file+".new", file); err != nil {
+				return err
+			}
 		}
+		return nil
 	}
-	values[startUp] = math.Inf(1)
-	for began := time.Now(); ; {
-		p, err := b.serve(anyCore, base+manifestPath, dir)
+	numbers, path := []int{0}, manifestPath
+	if services > 0 {
+		numbers = nil
+		for i := range services {
+			numbers = append(numbers, i+1)
+		}
+		path = fmt.Sprintf("/s%d%s", services, manifestPath)
+	}
+	if err := write("Feed", numbers...); err != nil {
+		return err
+	}
+
+	values := make(map[string]float64)
+	values[linting], err = fastest(func() (time.Duration, error) {
+		began := time.Now()
+		out, err := exec.Command(program, "lint", dir).CombinedOutput()
 		if err != nil {
-			return err
+			err = fmt.Errorf("signpost lint: %v\n%.1000s", err, out)
 		}
-		values[startUp] = min(values[startUp], p.startUp.Seconds())
-		values[atStart], values[atMost] = float64(p.memory()), float64(p.peak())
+		return time.Since(began), err
+	})
+	if err != nil {
+		return err
+	}
+	values[startUp], err = fastest(func() (time.Duration, error) {
+		p, err := serve(program, anyCore, path, dir)
+		if err != nil {
+			return 0, err
+		}
 		p.stop()
-		if time.Since(began) > time.Second {
-			return nil
-		}
+		return p.startUp, nil
+	})
+	if err != nil {
+		return err
 	}
+
+	p, err := serve(program, anyCore, path, dir)
+	if err != nil {
+		return err
+	}
+	defer p.stop()
+	time.Sleep(5 * time.Second) // until the server has released what reading took
+	values[atRest] = float64(p.memory())
+	last := numbers[len(numbers)-1]
+	if values[oneChange], _, err = changed(p, func() error { return write("Changed", last) }); err != nil {
+		return err
+	}
+	if values[reloading], values[slowest], err = changed(p, func() error { return write("Reloaded", numbers...) }); err != nil {
+		return err
+	}
+	values[atMost] = float64(p.peak())
+	g.points = append(g.points, point{n, values})
+	return nil
 }
 
-// timed returns the run time of the fastest call in seconds: other load only adds to it. NaN means an error, which is
-// printed.
-func timed(f func() error) float64 {
+// fastest returns the minimum of several runs in seconds: other load only adds to it.
+func fastest(run func() (time.Duration, error)) (float64, error) {
 	best := math.Inf(1)
-	for began, calls := time.Now(), 0; calls < 3 || time.Since(began) < 500*time.Millisecond; calls++ {
-		runtime.GC() // do not charge this call for earlier garbage
-		start := time.Now()
-		if err := f(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return math.NaN()
+	for began, runs := time.Now(), 0; runs < 5 && time.Since(began) < 8*time.Second; runs++ {
+		took, err := run()
+		if err != nil {
+			return 0, err
 		}
-		best = min(best, time.Since(start).Seconds())
-		if time.Since(began) > 15*time.Second {
-			break
-		}
+		best = min(best, took.Seconds())
 	}
-	return best
+	return best, nil
 }
 
-// constant returns the cost of one more in the last decade, and the growth exponent there: 1 is linear, 0 is constant.
-func (g *growth) constant(measure string) (each, exponent float64) {
-	if len(g.points) < 2 {
-		return math.NaN(), math.NaN()
+// patience is the maximum time until a changed definition is served.
+const patience = 5 * time.Minute
+
+// changed makes a change and requests the manifest until it is another one. It returns the seconds that this took, and
+// the longest that a response took meanwhile.
+func changed(p *process, change func() error) (took, slowest float64, err error) {
+	first, _, err := revision(p)
+	if err != nil {
+		return 0, 0, err
 	}
-	last, before := g.points[len(g.points)-1], g.points[len(g.points)-2]
-	more := float64(last.n - before.n)
-	each = (last.values[measure] - before.values[measure]) / more
-	exponent = math.Log(last.values[measure]/before.values[measure]) / math.Log(float64(last.n)/float64(before.n))
-	return each, exponent
+	began := time.Now()
+	written := make(chan error, 1)
+	go func() { written <- change() }()
+	var responses []float64
+	for time.Since(began) < patience {
+		now, response, err := revision(p)
+		if err != nil {
+			return 0, 0, err
+		}
+		responses = append(responses, response.Seconds())
+		if now != first {
+			return time.Since(began).Seconds(), slices.Max(responses), <-written
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return 0, 0, fmt.Errorf("a change is not served at %s within %v", p.url, patience)
+}
+
+// keepAlive keeps its connection, so that only the response is measured.
+var keepAlive = &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableCompression: true}}
+
+// revision requests a manifest without its body.
+func revision(p *process) (string, time.Duration, error) {
+	req, err := http.NewRequest("GET", p.url, nil)
+	if err != nil {
+		return "", 0, err
+	}
+	req.Host = loadHost
+	req.Header.Set("If-None-Match", "*")
+	began := time.Now()
+	res, err := keepAlive.Do(req)
+	if err != nil {
+		return "", 0, err
+	}
+	res.Body.Close()
+	name := res.Header.Get("Signpost-Revision")
+	if res.StatusCode != http.StatusNotModified || name == "" {
+		return "", 0, fmt.Errorf("%s: %s, revision %q", p.url, res.Status, name)
+	}
+	return name, time.Since(began), nil
+}
+
+// service returns the definition of a service at /s{number}, or at the root for 0, whose manifest has about 560 bytes
+// per endpoint: typical names, the context key of a feature, and two modifiers.
+func service(number, endpoints int) []byte {
+	var out bytes.Buffer
+	base := ""
+	if number > 0 {
+		base = fmt.Sprintf("/s%d", number)
+		fmt.Fprintf(&out, "base_path: %s\n", base)
+	}
+	out.WriteString(`enable: [geo-restriction]
+modifiers:
+  limit: {kind: number, id: limit, name: Page size, key: limit, label: Items per page, defaultValue: 20}
+versions:
+  v1:
+    endpoints:
+`)
+	for i := range endpoints {
+		fmt.Fprintf(&out, `      https://{{host}}%s/v1/feeds/%d/{{id}}:
+        name: Feed %d
+        method: get
+        mime_type: application/json
+        modifiers:
+          - limit
+          - {kind: select, id: sort, name: Sort order, key: sort, label: Sort by, options: [{value: newest, label: Newest first}, {value: title, label: Title}]}
+`, base, i, i)
+	}
+	return out.Bytes()
 }

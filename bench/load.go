@@ -18,29 +18,23 @@ const (
 
 // slice is one measurement: a server under load for a short time.
 type slice struct {
-	requests  float64       // made by wrk
-	used      time.Duration // CPU time of the server
-	rate      float64       // requests per second
+	rate      float64 // requests per second
 	p50, p99  time.Duration
 	disturbed float64 // share of both cores used by others
 	failed    string  // failed requests, as reported by wrk
 }
 
-// maxDisturbed is the maximum share of both cores that others may use; beyond that a slice is discarded.
-const maxDisturbed = 0.05
-
 var (
-	wrkRequests = regexp.MustCompile(`(\d+) requests in`)
-	wrkRate     = regexp.MustCompile(`Requests/sec:\s+([\d.]+)`)
-	wrkP50      = regexp.MustCompile(`50%\s+([\d.]+[a-z]+)`)
-	wrkP99      = regexp.MustCompile(`99%\s+([\d.]+[a-z]+)`)
-	wrkErrors   = regexp.MustCompile(`Non-2xx or 3xx responses: \d+|Socket errors: .*`)
+	wrkRate   = regexp.MustCompile(`Requests/sec:\s+([\d.]+)`)
+	wrkP50    = regexp.MustCompile(`50%\s+([\d.]+[a-z]+)`)
+	wrkP99    = regexp.MustCompile(`99%\s+([\d.]+[a-z]+)`)
+	wrkErrors = regexp.MustCompile(`Non-2xx or 3xx responses: \d+|Socket errors: .*`)
 )
 
 // runSlice puts load on a server. args are passed to wrk.
-func runSlice(p *process, duration time.Duration, args ...string) (slice, error) {
+func runSlice(p *process, args ...string) (slice, error) {
 	args = append([]string{"-c", strconv.Itoa(loadCore), "wrk", "-t1", "-c", strconv.Itoa(connections),
-		"-d", strconv.Itoa(int(duration.Seconds())), "--latency", "--timeout", "10"}, args...)
+		"-d", strconv.Itoa(int(sliceTime.Seconds())), "--latency", "--timeout", "10"}, args...)
 	cmd := exec.Command("taskset", append(args, p.url)...)
 	usedBefore, busyBefore, began := p.processorTime(), busyTime(), time.Now()
 	out, err := cmd.CombinedOutput()
@@ -48,38 +42,32 @@ func runSlice(p *process, duration time.Duration, args ...string) (slice, error)
 		return slice{}, fmt.Errorf("wrk: %v\n%s", err, out)
 	}
 	took := time.Since(began)
-	s := slice{used: p.processorTime() - usedBefore}
-	busy := busyTime() - busyBefore
-	others := busy - s.used - cmd.ProcessState.UserTime() - cmd.ProcessState.SystemTime()
+	used, busy := p.processorTime()-usedBefore, busyTime()-busyBefore
+	others := busy - used - cmd.ProcessState.UserTime() - cmd.ProcessState.SystemTime()
+	s, err := parseWrk(out)
 	s.disturbed = others.Seconds() / (2 * took.Seconds())
-	s.failed = string(wrkErrors.Find(out))
-	if s.requests, err = number(wrkRequests, out); err != nil {
-		return slice{}, err
-	}
-	if s.rate, err = number(wrkRate, out); err != nil {
-		return slice{}, err
-	}
-	if s.p50, err = period(wrkP50, out); err != nil {
-		return slice{}, err
-	}
-	s.p99, err = period(wrkP99, out)
 	return s, err
 }
 
-func number(pattern *regexp.Regexp, out []byte) (float64, error) {
-	match := pattern.FindSubmatch(out)
-	if match == nil {
-		return 0, fmt.Errorf("wrk says nothing like %q:\n%s", pattern, out)
+// parseWrk reads the output of wrk.
+func parseWrk(out []byte) (s slice, err error) {
+	find := func(pattern *regexp.Regexp) string {
+		if match := pattern.FindSubmatch(out); match != nil {
+			return string(match[1])
+		}
+		return ""
 	}
-	return strconv.ParseFloat(string(match[1]), 64)
-}
-
-func period(pattern *regexp.Regexp, out []byte) (time.Duration, error) {
-	match := pattern.FindSubmatch(out)
-	if match == nil {
-		return 0, fmt.Errorf("wrk says nothing like %q:\n%s", pattern, out)
+	s.failed = string(wrkErrors.Find(out))
+	if s.rate, err = strconv.ParseFloat(find(wrkRate), 64); err == nil {
+		s.p50, err = time.ParseDuration(find(wrkP50))
 	}
-	return time.ParseDuration(string(match[1]))
+	if err == nil {
+		s.p99, err = time.ParseDuration(find(wrkP99))
+	}
+	if err != nil {
+		err = fmt.Errorf("cannot read the output of wrk: %v\n%s", err, out)
+	}
+	return s, err
 }
 
 // busyTime returns the CPU time that both cores have spent so far, including time stolen by other virtual machines.

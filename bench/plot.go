@@ -6,7 +6,6 @@ import (
 	"html"
 	"math"
 	"slices"
-	"strings"
 )
 
 // svg is a picture that is readable on light and dark pages.
@@ -27,15 +26,6 @@ func (s *svg) bar(x, y, width, height float64, class string) {
 	fmt.Fprintf(s, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="2" class="%s"/>`+"\n", x, y, width, height, class)
 }
 
-func (s *svg) curve(points [][2]float64, class string) {
-	var path []string
-	for _, p := range points {
-		path = append(path, fmt.Sprintf("%.1f,%.1f", p[0], p[1]))
-		fmt.Fprintf(s, `<circle cx="%.1f" cy="%.1f" r="3" class="dot %s"/>`+"\n", p[0], p[1], class)
-	}
-	fmt.Fprintf(s, `<polyline points="%s" class="curve %s"/>`+"\n", strings.Join(path, " "), class)
-}
-
 const style = `<style>
 text { font: 13px system-ui, sans-serif; fill: #24292f; }
 .title { font-weight: 600; font-size: 14px; }
@@ -45,9 +35,6 @@ text { font: 13px system-ui, sans-serif; fill: #24292f; }
 .one { stroke: #57606a; stroke-width: 1.5; stroke-dasharray: 4 3; }
 rect.other { fill: #afb8c1; }
 rect.mine { fill: #0969da; }
-.curve { fill: none; stroke-width: 2; }
-.a { stroke: #0969da; } .b { stroke: #bc4c00; } .c { stroke: #1a7f37; } .d { stroke: #8250df; }
-.dot.a { fill: #0969da; } .dot.b { fill: #bc4c00; } .dot.c { fill: #1a7f37; } .dot.d { fill: #8250df; }
 @media (prefers-color-scheme: dark) {
   text { fill: #e6edf3; }
   .small { fill: #9198a1; }
@@ -55,8 +42,6 @@ rect.mine { fill: #0969da; }
   .one { stroke: #9198a1; }
   rect.other { fill: #57606a; }
   rect.mine { fill: #4493f8; }
-  .a { stroke: #4493f8; } .b { stroke: #f0883e; } .c { stroke: #3fb950; } .d { stroke: #ab7df8; }
-  .dot.a { fill: #4493f8; } .dot.b { fill: #f0883e; } .dot.c { fill: #3fb950; } .dot.d { fill: #ab7df8; }
 }
 </style>
 `
@@ -80,7 +65,7 @@ func comparePlot(all []*comparison) []byte {
 	var shown []variant
 	for _, v := range variants {
 		measured := func(c *comparison) bool { return c.results[v.name()] != nil }
-		if v.name() != bare && !isControl(v.contender) && slices.ContainsFunc(all, measured) {
+		if v.name() != bare && slices.ContainsFunc(all, measured) {
 			shown = append(shown, v)
 		}
 	}
@@ -100,7 +85,7 @@ func comparePlot(all []*comparison) []byte {
 	bottom := top + float64(len(shown))*row
 	for i, c := range all {
 		x := left + float64(i)*(panel+gap)
-		s.text(x, top-14, "small", "start", fmt.Sprintf("%d endpoints, %s", c.endpoints, kilobytes(c.bytes)))
+		s.text(x, top-14, "small", "start", c.size())
 		for _, mark := range []float64{0.01, 0.1, 1, 10} {
 			class := "grid"
 			if mark == 1 {
@@ -119,69 +104,11 @@ func comparePlot(all []*comparison) []byte {
 			if v.contender == ours {
 				class = "mine"
 			}
-			value := medianRate(r) / medianRate(base)
+			value := r.rate() / base.rate()
 			y := top + float64(j)*row
 			s.bar(x, y+4, scale(value), row-9, class)
 			s.text(x+scale(value)+5, y+16, "small", "start", ratio(value))
 		}
 	}
 	return s.document("Requests per second of Signpost and others, relative to a bare net/http handler")
-}
-
-// growthPlot draws time and memory by number of endpoints and by number of services, on logarithmic scales.
-func growthPlot(growths ...*growth) []byte {
-	const (
-		left, panel, gap = 62.0, 330.0, 150.0
-		top, height      = 40.0, 230.0
-		between          = 78.0
-	)
-	kinds := []struct {
-		title    string
-		measures []string
-		low      float64
-		high     float64
-		unit     func(float64) string
-	}{
-		{"time", []string{startUp, linting, render, matching}, 1e-7, 100, seconds},
-		{"memory", []string{atMost, atStart}, 1e6, 1e10, megabytes},
-	}
-	s := &svg{width: left + 2*(panel+gap) - 20, height: 2*(top+height+between) - 40}
-	for row, g := range growths {
-		first, last := float64(g.points[0].n), float64(g.points[len(g.points)-1].n)
-		for column, kind := range kinds {
-			x0, y0 := left+float64(column)*(panel+gap), top+float64(row)*(height+between)
-			xOf := func(n float64) float64 { return x0 + panel*math.Log(n/first)/math.Log(last/first) }
-			yOf := func(v float64) float64 {
-				return y0 + height - height*math.Log(v/kind.low)/math.Log(kind.high/kind.low)
-			}
-			s.text(x0, y0-14, "title", "start", fmt.Sprintf("%s by number of %s", kind.title, g.of))
-			for mark := kind.low; mark <= kind.high*1.01; mark *= 10 {
-				s.line(x0, yOf(mark), x0+panel, yOf(mark), "grid")
-				s.text(x0-7, yOf(mark)+4, "small", "end", power(mark, kind.unit))
-			}
-			for _, p := range g.points {
-				s.text(xOf(float64(p.n)), y0+height+18, "small", "middle", thousands(float64(p.n)))
-			}
-			taken := math.Inf(1) // labels must not overlap
-			for i, measure := range kind.measures {
-				var points [][2]float64
-				for _, p := range g.points {
-					points = append(points, [2]float64{xOf(float64(p.n)), yOf(p.values[measure])})
-				}
-				s.curve(points, string(rune('a'+i)))
-				y := points[len(points)-1][1]
-				if math.Abs(y-taken) < 14 {
-					y = taken + 14
-				}
-				taken = y
-				s.text(x0+panel+9, y+4, "small", "start", measure)
-			}
-		}
-	}
-	return s.document("Time and memory by number of endpoints and services")
-}
-
-// power formats a tick of a scale, such as 1 ms.
-func power(v float64, unit func(float64) string) string {
-	return strings.Replace(unit(v*1.0000001), ".0 ", " ", 1)
 }

@@ -2,12 +2,10 @@ package main
 
 import (
 	"bytes"
-	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,7 +30,6 @@ const manifestPath = "/v1/endpoints-manifest"
 type process struct {
 	cmd     *exec.Cmd
 	url     string        // of the manifest
-	admin   string        // address of the admin listener; empty for other programs
 	startUp time.Duration // time to the first response
 	output  bytes.Buffer  // complete after it has exited
 	ended   chan struct{}
@@ -69,19 +66,21 @@ func start(core int, url string, args ...string) (*process, error) {
 	return nil, fmt.Errorf("%s: no response\n%s", strings.Join(args, " "), p.output.Bytes())
 }
 
+// serve starts a build of Signpost and waits for its first response.
+func serve(program string, core int, path string, args ...string) (*process, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	return start(core, "http://"+address+path, append([]string{program, "serve", "--listen", address}, args...)...)
+}
+
 // stop stops a server and waits for it to exit.
 func (p *process) stop() {
 	p.cmd.Process.Signal(syscall.SIGTERM)
 	late := time.AfterFunc(10*time.Second, func() { p.cmd.Process.Kill() })
 	defer late.Stop()
 	<-p.ended
-}
-
-// at returns the URL of another path.
-func (p *process) at(path string) string {
-	u, _ := url.Parse(p.url) // valid: it has been requested before
-	u.Path = path
-	return u.String()
 }
 
 // freeAddress returns an unused loopback address.
@@ -94,9 +93,8 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), nil
 }
 
-// plainClient has no automatic decompression or redirects, and accepts any certificate.
-var plainClient = &http.Client{Timeout: time.Minute, Transport: &http.Transport{
-	DisableCompression: true, DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+// plainClient does not decompress, and does not keep connections to servers that are about to stop.
+var plainClient = &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
 
 // get returns a complete 200 response.
 func get(url, host, acceptEncoding string) (*answer, error) {

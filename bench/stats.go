@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // estimate is a median with its 95 % confidence interval. The bounds are order statistics, so no distribution is
@@ -66,4 +67,41 @@ func ratio(r float64) string {
 	default:
 		return fmt.Sprintf("%.0f", r)
 	}
+}
+
+// seconds formats a time with at most three digits.
+func seconds(s float64) string {
+	switch {
+	case math.IsNaN(s):
+		return notMeasured
+	case s < 1e-6:
+		return fmt.Sprintf("%.0f ns", s*1e9)
+	case s < 1e-3:
+		return digits(s*1e6) + " µs"
+	case s < 1:
+		return digits(s*1e3) + " ms"
+	default:
+		return digits(s) + " s"
+	}
+}
+
+func kilobytes(n float64) string { return digits(n/1e3) + " kB" }
+func megabytes(n float64) string { return digits(n/1e6) + " MB" }
+
+func digits(f float64) string {
+	if f < 9.95 {
+		return fmt.Sprintf("%.1f", f)
+	}
+	return thousands(f)
+}
+
+// thousands formats an integer with digit groups.
+func thousands(f float64) string {
+	s := fmt.Sprintf("%.0f", f)
+	var groups []string
+	for len(s) > 3 {
+		groups = append([]string{s[len(s)-3:]}, groups...)
+		s = s[:len(s)-3]
+	}
+	return strings.Join(append([]string{s}, groups...), " ")
 }
