@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -20,28 +21,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
-	"sigs.k8s.io/yaml"
+
+	"signpost/internal/testkit"
 )
 
 var kubernetesDir = filepath.Join(deployDir, "kubernetes")
-
-// decoder knows the kinds that we use, and rejects unknown and duplicate fields.
-func decoder(t *testing.T) runtime.Decoder {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{
-		appsv1.AddToScheme, autoscalingv2.AddToScheme, corev1.AddToScheme, networkingv1.AddToScheme, policyv1.AddToScheme,
-	} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme, scheme, json.SerializerOptions{Yaml: true, Strict: true})
-}
 
 // podMonitor is a PodMonitor of the Prometheus Operator, reduced to the fields that we use.
 type podMonitor struct {
@@ -58,20 +48,21 @@ type podMonitor struct {
 	} `json:"spec"`
 }
 
-// decodePodMonitor is strict, like the decoder.
-func decodePodMonitor(t *testing.T, text string) podMonitor {
-	t.Helper()
-	var m podMonitor
-	if err := yaml.UnmarshalStrict([]byte(text), &m); err != nil || m.APIVersion != "monitoring.coreos.com/v1" {
-		t.Errorf("PodMonitor: %v\n%s", err, text)
-	}
-	return m
-}
+func (m *podMonitor) DeepCopyObject() runtime.Object { return m }
 
-// objects holds the result of building a directory like "kubectl apply -k".
-type objects struct {
-	all         []runtime.Object
-	podMonitors []podMonitor
+// decoder knows the kinds that we use, and rejects unknown and duplicate fields.
+func decoder(t *testing.T) runtime.Decoder {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		appsv1.AddToScheme, autoscalingv2.AddToScheme, corev1.AddToScheme, networkingv1.AddToScheme, policyv1.AddToScheme, gatewayv1.Install,
+	} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	scheme.AddKnownTypeWithName(schema.GroupVersionKind{Group: "monitoring.coreos.com", Version: "v1", Kind: "PodMonitor"}, &podMonitor{})
+	return json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme, scheme, json.SerializerOptions{Yaml: true, Strict: true})
 }
 
 // copyKubernetes copies deploy/kubernetes to a directory outside the repository, as docs/operate.md says.
@@ -84,41 +75,37 @@ func copyKubernetes(t *testing.T) (dir string) {
 	return dir
 }
 
-func buildKustomization(t *testing.T, folder string) objects {
+// buildKustomization builds a directory like "kubectl apply -k".
+func buildKustomization(t *testing.T, folder string) []runtime.Object {
 	t.Helper()
-	return buildIn(t, copyKubernetes(t), folder)
+	return buildIn(t, filepath.Join(copyKubernetes(t), folder))
 }
 
-func buildIn(t *testing.T, dir, folder string) objects {
+func buildIn(t *testing.T, dir string) (all []runtime.Object) {
 	t.Helper()
-	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), filepath.Join(dir, folder))
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
 	if err != nil {
-		t.Fatalf("kustomize build %s: %v", folder, err)
+		t.Fatalf("kustomize build %s: %v", filepath.Base(dir), err)
 	}
-	var o objects
 	for _, resource := range built.Resources() {
 		text, err := resource.AsYAML()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if resource.GetKind() == "PodMonitor" {
-			o.podMonitors = append(o.podMonitors, decodePodMonitor(t, string(text)))
-			continue
-		}
 		object, _, err := decoder(t).Decode(text, nil, nil)
 		if err != nil {
-			t.Fatalf("%s: %v\n%s", folder, err, text)
+			t.Fatalf("%s: %v\n%s", filepath.Base(dir), err, text)
 		}
-		o.all = append(o.all, object)
+		all = append(all, object)
 	}
-	return o
+	return all
 }
 
 // one returns the only object of a type.
-func one[T runtime.Object](t *testing.T, o objects) T {
+func one[T runtime.Object](t *testing.T, all []runtime.Object) T {
 	t.Helper()
 	var found []T
-	for _, object := range o.all {
+	for _, object := range all {
 		if typed, ok := object.(T); ok {
 			found = append(found, typed)
 		}
@@ -129,281 +116,121 @@ func one[T runtime.Object](t *testing.T, o objects) T {
 	return found[0]
 }
 
-// configMap returns the map with the name.
-func configMap(t *testing.T, o objects, name string) *corev1.ConfigMap {
-	t.Helper()
-	for _, object := range o.all {
+// configMap returns the map with the name, or nil.
+func configMap(all []runtime.Object, name string) *corev1.ConfigMap {
+	for _, object := range all {
 		if m, ok := object.(*corev1.ConfigMap); ok && m.Name == name {
 			return m
 		}
 	}
-	t.Fatalf("no ConfigMap %s", name)
 	return nil
 }
 
-// TestKubernetesFiles decodes each file by itself, and compares the lists in the kustomizations with the directories: a
-// file that is not listed would be forgotten.
-func TestKubernetesFiles(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(kubernetesDir, "*", "*.yaml"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no files: %v", err)
-	}
-	for _, file := range files {
-		text := readFile(t, file)
-		name := filepath.Base(file)
-		if name == "kustomization.yaml" {
-			continue // read by buildKustomization, strictly
-		}
-		if listed := readFile(t, filepath.Dir(file), "kustomization.yaml"); !strings.Contains(listed, "- "+name+"\n") {
-			t.Errorf("%s is not in its kustomization", file)
-		}
-		if !strings.Contains(text, "apiVersion:") {
-			continue // a definition
-		}
-		for doc := range strings.SplitSeq(text, "\n---\n") {
-			if strings.Contains(doc, "kind: PodMonitor\n") {
-				decodePodMonitor(t, doc)
-			} else if _, _, err := decoder(t).Decode([]byte(doc), nil, nil); err != nil {
-				t.Errorf("%s: %v", file, err)
+// selectors returns the selectors of all objects that have one.
+func selectors(all []runtime.Object) map[string]*metav1.LabelSelector {
+	found := make(map[string]*metav1.LabelSelector)
+	for _, object := range all {
+		switch o := object.(type) {
+		case *appsv1.Deployment:
+			found["Deployment"] = o.Spec.Selector
+			for i, spread := range o.Spec.Template.Spec.TopologySpreadConstraints {
+				found[fmt.Sprintf("topology %d", i)] = spread.LabelSelector
 			}
+		case *corev1.Service:
+			found["Service"] = &metav1.LabelSelector{MatchLabels: o.Spec.Selector}
+		case *policyv1.PodDisruptionBudget:
+			found["budget"] = o.Spec.Selector
+		case *networkingv1.NetworkPolicy:
+			found["NetworkPolicy"] = &o.Spec.PodSelector
+		case *podMonitor:
+			found["PodMonitor"] = &o.Spec.Selector
 		}
 	}
-	if _, _, err := decoder(t).Decode([]byte("apiVersion: v1\nkind: Service\nspec: {port: [80]}\n"), nil, nil); err == nil {
-		t.Error("the decoder lets a field through that a Service has not got")
+	return found
+}
+
+// checkSelectors checks that all objects of an instance select its own pods, and none of another one.
+func checkSelectors(t *testing.T, all []runtime.Object, own, other labels.Set) {
+	t.Helper()
+	for who, selector := range selectors(all) {
+		s, err := metav1.LabelSelectorAsSelector(selector)
+		if err != nil || s.Empty() || !s.Matches(own) || other != nil && s.Matches(other) {
+			t.Errorf("%s selects %v: %v", who, s, err)
+		}
 	}
 }
 
-// TestKubernetes builds base and example, and checks that their objects fit together.
+// TestKubernetes builds the overlays, and checks that their objects fit together.
 func TestKubernetes(t *testing.T) {
-	for folder, host := range map[string]string{"base": "feeds.example.com", "example": "feeds.example.org"} {
+	for folder, host := range map[string]string{"base": "feeds.example.com", "example": "feeds.example.org", "gateway": "feeds.example.com"} {
 		t.Run(folder, func(t *testing.T) {
-			o := buildKustomization(t, folder)
-			deployment := one[*appsv1.Deployment](t, o)
+			t.Parallel()
+			all := buildKustomization(t, folder)
+			deployment := one[*appsv1.Deployment](t, all)
 			pod := deployment.Spec.Template
-			if len(pod.Spec.Containers) != 1 {
-				t.Fatalf("%d containers", len(pod.Spec.Containers))
-			}
 			c := pod.Spec.Containers[0]
-
-			t.Run("selectors", func(t *testing.T) {
-				service, budget := one[*corev1.Service](t, o), one[*policyv1.PodDisruptionBudget](t, o)
-				selectors := map[string]*metav1.LabelSelector{
-					"Deployment": deployment.Spec.Selector,
-					"Service":    {MatchLabels: service.Spec.Selector},
-					"budget":     budget.Spec.Selector,
+			checkSelectors(t, all, pod.Labels, nil)
+			checkPorts(t, all, c)
+			checkHardening(t, pod.Spec, c)
+			checkServeArguments(t, c.Args)
+			checkShutdown(t, c.Args, time.Duration(*pod.Spec.TerminationGracePeriodSeconds)*time.Second)
+			settings := configMap(all, c.EnvFrom[0].ConfigMapRef.Name)
+			for name := range settings.Data {
+				if serveFlags(t)[flagOf(name)] == "" {
+					t.Errorf("%s is no flag of serve", name)
 				}
-				for i, spread := range pod.Spec.TopologySpreadConstraints {
-					selectors[fmt.Sprintf("topology %d", i)] = spread.LabelSelector
-				}
-				for _, object := range o.all {
-					if policy, ok := object.(*networkingv1.NetworkPolicy); ok {
-						selectors["NetworkPolicy"] = &policy.Spec.PodSelector
-						for _, rule := range policy.Spec.Ingress {
-							for _, port := range rule.Ports {
-								namedPort(t, c, *port.Port)
-							}
-						}
-					}
-				}
-				for who, selector := range selectors {
-					s, err := metav1.LabelSelectorAsSelector(selector)
-					if err != nil || s.Empty() || !s.Matches(labels.Set(pod.Labels)) {
-						t.Errorf("the selector of %s, %v, does not match the pod's labels %v: %v", who, s, pod.Labels, err)
-					}
-				}
-			})
-			t.Run("ports", func(t *testing.T) { checkPorts(t, o, c, host) })
-			t.Run("scaling", func(t *testing.T) {
-				scaler := one[*autoscalingv2.HorizontalPodAutoscaler](t, o)
-				target := scaler.Spec.ScaleTargetRef
-				if target.Kind != "Deployment" || target.APIVersion != "apps/v1" || target.Name != deployment.Name {
-					t.Errorf("the autoscaler is for %+v", target)
-				}
-				if *scaler.Spec.MinReplicas < 2 || deployment.Spec.Replicas != nil {
-					t.Error("fewer than 2 replicas, or a number of them that undoes the autoscaler's")
-				}
-				if rolling := deployment.Spec.Strategy.RollingUpdate; rolling.MaxUnavailable.IntValue() != 0 || rolling.MaxSurge.IntValue() < 1 {
-					t.Errorf("a rolling update with %v", rolling)
-				}
-				for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-					request, limit := c.Resources.Requests[name], c.Resources.Limits[name]
-					if request.IsZero() || limit.Cmp(request) < 0 {
-						t.Errorf("%s: request %v, limit %v", name, &request, &limit)
-					}
-				}
-			})
-			t.Run("hardening", func(t *testing.T) { checkHardening(t, pod.Spec, c) })
-			t.Run("definitions", func(t *testing.T) { checkDefinitions(t, o, pod.Spec, c, folder, host) })
-			t.Run("flags", func(t *testing.T) {
-				checkServeArguments(t, c.Args)
-				for _, from := range c.EnvFrom {
-					settings := configMap(t, o, from.ConfigMapRef.Name)
-					for name := range settings.Data {
-						checkServeVariable(t, name)
-					}
-					if got := settings.Data["SIGNPOST_ALLOWED_HOST"]; got != host {
-						t.Errorf("allowed host %q, but the Ingress is for %q", got, host)
-					}
-				}
-				grace := time.Duration(*pod.Spec.TerminationGracePeriodSeconds) * time.Second
-				delay, timeout := flagDuration(t, c.Args, "--shutdown-delay"), flagDuration(t, c.Args, "--shutdown-timeout")
-				if delay == 0 || grace <= delay+timeout {
-					t.Errorf("killed after %v, but it takes up to %v and %v to shut down", grace, delay, timeout)
-				}
-			})
+			}
+			if got := settings.Data["SIGNPOST_ALLOWED_HOST"]; got != host {
+				t.Errorf("allowed host %q, not %q", got, host)
+			}
+			if scaler := one[*autoscalingv2.HorizontalPodAutoscaler](t, all); scaler.Spec.ScaleTargetRef.Name != deployment.Name || deployment.Spec.Replicas != nil {
+				t.Errorf("the autoscaler is for %+v, and the Deployment sets %v replicas", scaler.Spec.ScaleTargetRef, deployment.Spec.Replicas)
+			}
+			checkDefinitions(t, all, host)
 		})
 	}
-}
-
-// TestTwoInstances turns the example into a second instance in the same namespace, following its comments. The two have
-// no name in common, and neither selects pods of the other.
-func TestTwoInstances(t *testing.T) {
-	dir := copyKubernetes(t)
-	file := filepath.Join(dir, "example", "kustomization.yaml")
-	uncommented := regexp.MustCompile(`(?m)^# (namePrefix|labels|components):`).ReplaceAllString(readFile(t, file), "$1:")
-	uncommented = regexp.MustCompile(`(?m)^#   `).ReplaceAllString(uncommented, "  ")
-	writeFile(t, file, uncommented)
-	films := buildIn(t, dir, "example")
-	// The first instance is the base with the PodMonitor.
-	writeFile(t, filepath.Join(dir, "first", "kustomization.yaml"), "resources: [../base]\ncomponents: [../podmonitor]\nnamespace: feeds\n")
-	first := buildIn(t, dir, "first")
-
-	names := make(map[string]bool)
-	selectors := func(o objects) map[string]labels.Selector {
-		all := make(map[string]labels.Selector)
-		add := func(who string, selector *metav1.LabelSelector) {
-			s, err := metav1.LabelSelectorAsSelector(selector)
-			if err != nil || s.Empty() {
-				t.Fatalf("the selector of %s: %v, %v", who, s, err)
-			}
-			all[who] = s
-		}
-		for _, object := range o.all {
-			meta := object.(metav1.Object)
-			id := fmt.Sprintf("%T %s", object, meta.GetName())
-			if names[id] {
-				t.Errorf("both have a %s", id)
-			}
-			names[id] = true
-			if meta.GetNamespace() != "feeds" {
-				t.Errorf("%s is in the namespace %q", id, meta.GetNamespace())
-			}
-			switch o := object.(type) {
-			case *appsv1.Deployment:
-				add("Deployment", o.Spec.Selector)
-				for i, spread := range o.Spec.Template.Spec.TopologySpreadConstraints {
-					add(fmt.Sprintf("topology %d", i), spread.LabelSelector)
-				}
-			case *corev1.Service:
-				add("Service", &metav1.LabelSelector{MatchLabels: o.Spec.Selector})
-			case *policyv1.PodDisruptionBudget:
-				add("budget", o.Spec.Selector)
-			case *networkingv1.NetworkPolicy:
-				add("NetworkPolicy", &o.Spec.PodSelector)
-			}
-		}
-		if len(o.podMonitors) != 1 {
-			t.Fatalf("%d PodMonitors", len(o.podMonitors))
-		}
-		m := o.podMonitors[0]
-		add("PodMonitor", &m.Spec.Selector)
-		if names[m.Name] {
-			t.Errorf("both have a PodMonitor %s", m.Name)
-		}
-		names[m.Name] = true
-		return all
-	}
-	pods := func(o objects) labels.Set { return one[*appsv1.Deployment](t, o).Spec.Template.Labels }
-	for who, s := range selectors(films) {
-		if !s.Matches(pods(films)) || s.Matches(pods(first)) {
-			t.Errorf("%s of films selects %v", who, s)
-		}
-	}
-	for who, s := range selectors(first) {
-		if !s.Matches(pods(first)) || s.Matches(pods(films)) {
-			t.Errorf("%s of the first instance selects %v", who, s)
-		}
-	}
-	// References use the names with the prefix.
-	scaler, ingress := one[*autoscalingv2.HorizontalPodAutoscaler](t, films), one[*networkingv1.Ingress](t, films)
-	deployment, service := one[*appsv1.Deployment](t, films), one[*corev1.Service](t, films)
-	if scaler.Spec.ScaleTargetRef.Name != deployment.Name || ingress.Spec.Rules[0].HTTP.Paths[0].Backend.Service.Name != service.Name {
-		t.Errorf("the autoscaler is for %s, and the Ingress leads to %v", scaler.Spec.ScaleTargetRef.Name, ingress.Spec.Rules[0].HTTP.Paths)
-	}
-	configMap(t, films, deployment.Spec.Template.Spec.Volumes[0].ConfigMap.Name)
-	configMap(t, films, deployment.Spec.Template.Spec.Containers[0].EnvFrom[0].ConfigMapRef.Name)
-
-	// The PodMonitor scrapes the admin port, under the job name in the alerts.
-	m, c := films.podMonitors[0], deployment.Spec.Template.Spec.Containers[0]
-	endpoint := m.Spec.PodMetricsEndpoints[0]
-	port := namedPort(t, c, intstr.FromString(endpoint.Port))
-	if fmt.Sprintf(":%d", port.ContainerPort) != flagValue(t, c.Args, "--admin-listen") || endpoint.Path != "/metrics" {
-		t.Errorf("the PodMonitor scrapes %v", endpoint)
-	}
-	if job := pods(films)[m.Spec.JobLabel]; job != alertsJob(t) {
-		t.Errorf("the job is %q, and the alerts are for %q", job, alertsJob(t))
-	}
-	for _, label := range m.Spec.PodTargetLabels {
-		if pods(films)[label] == "" || !strings.Contains(readFile(t, prometheusDir, "alerts.yml"), regexp.MustCompile(`[^a-z]`).ReplaceAllString(label, "_")) {
-			t.Errorf("the alerts do not use %s", label)
-		}
+	if _, _, err := decoder(t).Decode([]byte("apiVersion: v1\nkind: Service\nspec: {port: [80]}\n"), nil, nil); err == nil {
+		t.Error("the decoder accepts a field that a Service does not have")
 	}
 }
 
-// namedPort returns the container's port with a name or number.
-func namedPort(t *testing.T, c corev1.Container, port intstr.IntOrString) corev1.ContainerPort {
+// checkPorts checks that the Service leads to the manifests, and the probes and Prometheus to the admin port.
+func checkPorts(t *testing.T, all []runtime.Object, c corev1.Container) {
 	t.Helper()
-	for _, p := range c.Ports {
-		if p.Name == port.StrVal || p.ContainerPort == port.IntVal {
-			return p
+	for _, port := range one[*corev1.Service](t, all).Spec.Ports {
+		if got := containerPort(t, c, port.TargetPort); got != flagValue(t, c.Args, "--listen") {
+			t.Errorf("the Service leads to %s", got)
 		}
 	}
-	t.Fatalf("the container has no port %s", port.String())
-	return corev1.ContainerPort{}
-}
-
-// checkPorts follows a request: Ingress, Service, container, --listen. The admin port must not be exposed that way.
-func checkPorts(t *testing.T, o objects, c corev1.Container, host string) {
-	service, ingress := one[*corev1.Service](t, o), one[*networkingv1.Ingress](t, o)
-	for _, port := range service.Spec.Ports {
-		target := namedPort(t, c, port.TargetPort)
-		if want := fmt.Sprintf(":%d", target.ContainerPort); flagValue(t, c.Args, "--listen") != want {
-			t.Errorf("the Service leads to %s, where Signpost does not listen for manifests", want)
-		}
-	}
-	for _, probe := range []*corev1.Probe{c.StartupProbe, c.LivenessProbe, c.ReadinessProbe} {
-		name := "/healthz"
-		if probe == c.ReadinessProbe {
-			name = "/readyz"
-		}
-		port := namedPort(t, c, probe.HTTPGet.Port)
-		if probe.HTTPGet.Path != name || fmt.Sprintf(":%d", port.ContainerPort) != flagValue(t, c.Args, "--admin-listen") {
-			t.Errorf("the probe for %s asks %s at %v", name, probe.HTTPGet.Path, port)
+	admin := flagValue(t, c.Args, "--admin-listen")
+	for probe, path := range map[*corev1.Probe]string{c.StartupProbe: "/healthz", c.LivenessProbe: "/healthz", c.ReadinessProbe: "/readyz"} {
+		if got := containerPort(t, c, probe.HTTPGet.Port); got != admin || probe.HTTPGet.Path != path {
+			t.Errorf("the probe for %s asks for %s at %s", path, probe.HTTPGet.Path, got)
 		}
 	}
 	// A registry that hangs keeps the listeners closed for a minute.
 	if patience := c.StartupProbe.PeriodSeconds * c.StartupProbe.FailureThreshold; patience < 90 {
 		t.Errorf("a pod is killed if it has not started after %d s", patience)
 	}
-	for _, rule := range ingress.Spec.Rules {
-		if rule.Host != host || !slices.Contains(ingress.Spec.TLS[0].Hosts, host) || ingress.Spec.TLS[0].SecretName == "" {
-			t.Errorf("the Ingress is for %s with TLS for %v", rule.Host, ingress.Spec.TLS)
-		}
-		for _, path := range rule.HTTP.Paths {
-			backend := path.Backend.Service
-			known := func(p corev1.ServicePort) bool { return p.Name == backend.Port.Name }
-			if backend.Name != service.Name || !slices.ContainsFunc(service.Spec.Ports, known) {
-				t.Errorf("the Ingress leads to %v", backend)
-			}
-		}
-	}
-	admin := strings.TrimPrefix(flagValue(t, c.Args, "--admin-listen"), ":")
-	if got := one[*appsv1.Deployment](t, o).Spec.Template.Annotations["prometheus.io/port"]; got != admin {
+	if got := one[*appsv1.Deployment](t, all).Spec.Template.Annotations["prometheus.io/port"]; ":"+got != admin {
 		t.Errorf("Prometheus is sent to port %q, not %s", got, admin)
 	}
 }
 
+// containerPort returns the container's port with a name or number, in the form of --listen.
+func containerPort(t *testing.T, c corev1.Container, port intstr.IntOrString) string {
+	t.Helper()
+	for _, p := range c.Ports {
+		if p.Name == port.StrVal || p.ContainerPort == port.IntVal {
+			return fmt.Sprintf(":%d", p.ContainerPort)
+		}
+	}
+	t.Fatalf("the container has no port %s", port.String())
+	return ""
+}
+
 func checkHardening(t *testing.T, pod corev1.PodSpec, c corev1.Container) {
+	t.Helper()
 	yes := func(b *bool) bool { return b != nil && *b }
 	no := func(b *bool) bool { return b != nil && !*b }
 	user := strings.Split(only(t, dockerStages(t)[1], "USER"), ":")[0]
@@ -415,8 +242,7 @@ func checkHardening(t *testing.T, pod corev1.PodSpec, c corev1.Container) {
 		"no SIGNPOST_ service links": no(pod.EnableServiceLinks),
 		"no more privileges":         no(c.SecurityContext.AllowPrivilegeEscalation),
 		"a root that is read-only":   yes(c.SecurityContext.ReadOnlyRootFilesystem),
-		"no capabilities": slices.Equal(c.SecurityContext.Capabilities.Drop, []corev1.Capability{"ALL"}) &&
-			len(c.SecurityContext.Capabilities.Add) == 0,
+		"no capabilities":            slices.Equal(c.SecurityContext.Capabilities.Drop, []corev1.Capability{"ALL"}) && len(c.SecurityContext.Capabilities.Add) == 0,
 	} {
 		if !holds {
 			t.Errorf("missing: %s", what)
@@ -424,40 +250,90 @@ func checkHardening(t *testing.T, pod corev1.PodSpec, c corev1.Container) {
 	}
 }
 
-// checkDefinitions compares the mounted ConfigMap with the directory that serve is given, and lints it.
-func checkDefinitions(t *testing.T, o objects, pod corev1.PodSpec, c corev1.Container, folder, host string) {
-	mount, volume := c.VolumeMounts[0], pod.Volumes[0]
-	if mount.Name != volume.Name || mount.SubPath != "" || mount.SubPathExpr != "" || !mount.ReadOnly {
-		t.Errorf("%v is not the folder of %s, read-only and without subPath", mount, volume.Name)
-	}
-	if !slices.Contains(c.Args, mount.MountPath) {
-		t.Errorf("serve is not given %s", mount.MountPath)
-	}
-	if len(volume.ConfigMap.Items) > 0 {
-		t.Error("the ConfigMap is mounted in part")
-	}
-	definitions := configMap(t, o, volume.ConfigMap.Name)
-	if len(definitions.Data) == 0 {
-		t.Error("no definitions")
+// checkDefinitions serves the mounted ConfigMap: the front leads to every manifest that there is, and to no other.
+func checkDefinitions(t *testing.T, all []runtime.Object, host string) {
+	t.Helper()
+	pod := one[*appsv1.Deployment](t, all).Spec.Template.Spec
+	c, volume := pod.Containers[0], pod.Volumes[0]
+	mount := c.VolumeMounts[0]
+	if mount.Name != volume.Name || mount.SubPath != "" || !mount.ReadOnly || !slices.Contains(c.Args, mount.MountPath) {
+		t.Errorf("%v is not the directory of %s that serve is given, read-only and without subPath", mount, volume.Name)
 	}
 	// With a hash suffix in the name, running pods would keep the ConfigMap that they started with.
-	if definitions.Name != "signpost-definitions" {
-		t.Errorf("the definitions are in %s", definitions.Name)
+	definitions := configMap(all, "signpost-definitions")
+	if definitions == nil || volume.ConfigMap.Name != definitions.Name {
+		t.Fatalf("the definitions are in %s", volume.ConfigMap.Name)
 	}
-	dir := mountConfigMap(t, definitions.Data)
-	listen, _, _ := startSignpost(t, nil, dir)
-	for name, text := range definitions.Data {
-		if got := readFile(t, kubernetesDir, folder, name); got != text {
-			t.Errorf("%s is not the file in %s", name, folder)
+	listen, _, _ := startSignpost(t, nil, mountConfigMap(t, definitions.Data))
+	_, routes := get(t, http.DefaultClient, "http://"+listen+"/nothing", "Host", host)
+	var served []string
+	for _, m := range regexp.MustCompile(`[/a-z0-9-]*/v\d+/endpoints-manifest`).FindAllString(routes, -1) {
+		if !slices.Contains(served, m) {
+			served = append(served, m)
 		}
-		base := regexp.MustCompile(`(?m)^base_path: (\S+)`).FindStringSubmatch(text)
-		path := manifestPath
-		if base != nil {
-			path = base[1] + path
+		if status, body := get(t, http.DefaultClient, "http://"+listen+m, "Host", host); status != 200 || !strings.Contains(body, "https://"+host+"/") {
+			t.Errorf("%s: %d\n%s", m, status, body)
 		}
-		if status, body := get(t, "http://"+listen+path, "Host", host); status != 200 || !strings.Contains(body, "https://"+host+"/") {
-			t.Errorf("%s: %d\n%s", path, status, body)
+	}
+	var routed []string
+	for _, object := range all {
+		switch o := object.(type) {
+		case *networkingv1.Ingress:
+			if o.Spec.Rules[0].Host != host || !slices.Contains(o.Spec.TLS[0].Hosts, host) || o.Spec.TLS[0].SecretName == "" {
+				t.Errorf("the Ingress is for %s with TLS for %v", o.Spec.Rules[0].Host, o.Spec.TLS)
+			}
+			for _, path := range o.Spec.Rules[0].HTTP.Paths {
+				if *path.PathType == networkingv1.PathTypeExact {
+					routed = append(routed, path.Path)
+				}
+			}
+		case *gatewayv1.HTTPRoute:
+			for _, match := range o.Spec.Rules[0].Matches {
+				routed = append(routed, *match.Path.Value)
+			}
 		}
+	}
+	slices.Sort(routed)
+	slices.Sort(served)
+	if len(served) == 0 || !slices.Equal(routed, served) {
+		t.Errorf("the front leads to %q, and Signpost serves %q", routed, served)
+	}
+}
+
+// TestTwoInstances turns the example into a second instance in the same namespace, following its comments. The two have
+// no name in common, and neither selects pods of the other.
+func TestTwoInstances(t *testing.T) {
+	t.Parallel()
+	dir := copyKubernetes(t)
+	file := filepath.Join(dir, "example", "kustomization.yaml")
+	uncommented := regexp.MustCompile(`(?m)^# (namePrefix|labels|components):`).ReplaceAllString(readFile(t, file), "$1:")
+	uncommented = regexp.MustCompile(`(?m)^#   `).ReplaceAllString(uncommented, "  ")
+	writeFile(t, file, uncommented)
+	films := buildIn(t, filepath.Join(dir, "example"))
+	writeFile(t, filepath.Join(dir, "first", "kustomization.yaml"), "resources: [../base]\ncomponents: [../podmonitor]\nnamespace: feeds\n")
+	first := buildIn(t, filepath.Join(dir, "first"))
+
+	names := make(map[string]bool)
+	for _, object := range slices.Concat(films, first) {
+		meta := object.(metav1.Object)
+		id := fmt.Sprintf("%T %s", object, meta.GetName())
+		if names[id] || meta.GetNamespace() != "feeds" {
+			t.Errorf("%s in the namespace %q", id, meta.GetNamespace())
+		}
+		names[id] = true
+	}
+	pods := func(all []runtime.Object) labels.Set { return one[*appsv1.Deployment](t, all).Spec.Template.Labels }
+	checkSelectors(t, films, pods(films), pods(first))
+	checkSelectors(t, first, pods(first), pods(films))
+
+	// The PodMonitor scrapes the admin port, under the job name in the alerts.
+	m, c := one[*podMonitor](t, films), one[*appsv1.Deployment](t, films).Spec.Template.Spec.Containers[0]
+	endpoint := m.Spec.PodMetricsEndpoints[0]
+	if got := containerPort(t, c, intstr.FromString(endpoint.Port)); got != flagValue(t, c.Args, "--admin-listen") || endpoint.Path != "/metrics" {
+		t.Errorf("the PodMonitor scrapes %v", endpoint)
+	}
+	if job := pods(films)[m.Spec.JobLabel]; job != alertsJob(t) {
+		t.Errorf("the job is %q, and the alerts are for %q", job, alertsJob(t))
 	}
 }
 
@@ -504,57 +380,48 @@ func swapConfigMap(t *testing.T, dir string, data map[string]string) {
 // TestPod runs Signpost with the arguments of the Deployment: the probes respond, a new ConfigMap is loaded, a bad one
 // is rejected, and after SIGTERM it keeps serving, not ready, until the Service has drained it.
 func TestPod(t *testing.T) {
-	o := buildKustomization(t, "base")
-	spec := one[*appsv1.Deployment](t, o).Spec.Template.Spec
-	c := spec.Containers[0]
+	t.Parallel()
+	c := one[*appsv1.Deployment](t, buildKustomization(t, "base")).Spec.Template.Spec.Containers[0]
 	dir := mountConfigMap(t, map[string]string{"feeds.yaml": feeds("One")})
 	var args []string
 	for _, arg := range c.Args[1:] {
-		arg = strings.ReplaceAll(arg, c.VolumeMounts[0].MountPath, dir)
-		arg = strings.ReplaceAll(arg, "--shutdown-delay=5s", "--shutdown-delay=1s")
 		if !strings.HasPrefix(arg, "--listen=") && !strings.HasPrefix(arg, "--admin-listen=") {
-			args = append(args, arg)
+			args = append(args, strings.ReplaceAll(arg, c.VolumeMounts[0].MountPath, dir))
 		}
 	}
 	listen, admin, p := startSignpost(t, []string{"SIGNPOST_ALLOWED_HOST=feeds.example.com"}, args...)
-	address := "http://" + listen + manifestPath
-	served := func() string {
-		_, body := get(t, address, "Host", "feeds.example.com")
-		return body
+	served := func(host string) (int, string) {
+		return get(t, http.DefaultClient, "http://"+listen+manifestPath, "Host", host)
 	}
 	probe := func(p *corev1.Probe) int {
-		status, _ := get(t, "http://"+admin+p.HTTPGet.Path)
+		status, _ := get(t, http.DefaultClient, "http://"+admin+p.HTTPGet.Path)
 		return status
 	}
 	if live, ready := probe(c.LivenessProbe), probe(c.ReadinessProbe); live != 200 || ready != 200 {
 		t.Errorf("live %d, ready %d", live, ready)
 	}
-	if got, want := served(), manifest("feeds.example.com", "One"); got != want {
-		t.Fatalf("served:\n%s\nnot\n%s", got, want)
+	if _, got := served("feeds.example.com"); got != manifest("feeds.example.com", "One") {
+		t.Fatalf("served:\n%s", got)
 	}
-	if status, _ := get(t, address, "Host", "evil.example"); status != 421 {
+	if status, _ := served("evil.example"); status != 421 {
 		t.Errorf("a host that is not allowed: %d", status)
 	}
 	swapConfigMap(t, dir, map[string]string{"feeds.yaml": feeds("Two")})
-	eventually(t, "the new ConfigMap is served", func() bool { return served() == manifest("feeds.example.com", "Two") })
+	isTwo := func() bool { _, got := served("feeds.example.com"); return got == manifest("feeds.example.com", "Two") }
+	testkit.Eventually(t, "the new ConfigMap is served", isTwo)
 	swapConfigMap(t, dir, map[string]string{"feeds.yaml": strings.Replace(feeds("Three"), "get", "GET", 1)})
-	eventually(t, "the bad ConfigMap is rejected", func() bool { return strings.Contains(p.log.String(), "definition rejected") })
-	if got, want := served(), manifest("feeds.example.com", "Two"); got != want {
-		t.Errorf("after a bad one:\n%s\nnot\n%s", got, want)
+	p.log.WaitFor(t, "definition rejected")
+	if !isTwo() {
+		t.Error("a bad definition is served")
 	}
-
 	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "not ready", func() bool { return probe(c.ReadinessProbe) == 503 })
-	if live, got := probe(c.LivenessProbe), served(); live != 200 || got == "" {
-		t.Errorf("while it shuts down: live %d, served %q", live, got)
+	testkit.Eventually(t, "not ready", func() bool { return probe(c.ReadinessProbe) == 503 })
+	if !isTwo() {
+		t.Error("it stops serving before it is drained")
 	}
-	select {
-	case <-p.done:
-	case <-time.After(time.Duration(*spec.TerminationGracePeriodSeconds) * time.Second):
-		t.Fatal("it has not ended")
-	}
+	<-p.done
 	if code := p.ProcessState.ExitCode(); code != 0 {
 		t.Errorf("it ended with %d", code)
 	}
@@ -563,34 +430,24 @@ func TestPod(t *testing.T) {
 // TestKubernetesRegistry builds the variant that serves from a registry: it has the flags of the base, the artifact
 // instead of the directory, and nothing of the ConfigMap.
 func TestKubernetesRegistry(t *testing.T) {
-	pod := one[*appsv1.Deployment](t, buildKustomization(t, "registry")).Spec.Template.Spec
+	all := buildKustomization(t, "registry")
+	pod := one[*appsv1.Deployment](t, all).Spec.Template.Spec
 	c := pod.Containers[0]
-	base := one[*appsv1.Deployment](t, buildKustomization(t, "base")).Spec.Template.Spec.Containers[0]
-	if want := slices.Replace(slices.Clone(base.Args), 7, 8, "oci://oci.example.com/feeds:prod", "--definition-cache=/cache"); !slices.Equal(c.Args, want) {
-		t.Errorf("args are %q, not %q", c.Args, want)
+	checkServeArguments(t, c.Args)
+	if !slices.Contains(c.Args, "oci://oci.example.com/feeds:prod") || slices.Contains(c.Args, "/definitions") || configMap(all, "signpost-definitions") != nil {
+		t.Errorf("the arguments are %q", c.Args)
 	}
 	mounts := make(map[string]string)
 	for _, m := range c.VolumeMounts {
-		mounts[m.MountPath] = m.Name
-	}
-	docker := ""
-	for _, env := range c.Env {
-		if env.Name == "DOCKER_CONFIG" {
-			docker = env.Value
-		}
-	}
-	for _, object := range buildKustomization(t, "registry").all {
-		if m, ok := object.(*corev1.ConfigMap); ok && m.Name == "signpost-definitions" {
-			t.Error("there still is a ConfigMap with definitions")
-		}
+		mounts[m.Name] = m.MountPath
 	}
 	for _, v := range pod.Volumes {
 		switch {
 		case v.ConfigMap != nil:
 			t.Error("the ConfigMap is still mounted")
-		case v.Secret != nil && (mounts[docker] != v.Name || v.Secret.Items[0].Path != "config.json"):
-			t.Errorf("the credentials are not at %s/config.json", docker)
-		case v.EmptyDir != nil && mounts["/cache"] != v.Name:
+		case v.Secret != nil && (!slices.Contains(c.Env, corev1.EnvVar{Name: "DOCKER_CONFIG", Value: mounts[v.Name]}) || v.Secret.Items[0].Path != "config.json"):
+			t.Error("DOCKER_CONFIG is not where the credentials are")
+		case v.EmptyDir != nil && mounts[v.Name] != flagValue(t, c.Args, "--definition-cache"):
 			t.Error("the cache cannot be written")
 		}
 	}

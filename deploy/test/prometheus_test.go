@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"net/http"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"signpost/internal/testkit"
 )
 
 var prometheusDir = filepath.Join(deployDir, "prometheus")
@@ -35,7 +38,7 @@ func TestAlerts(t *testing.T) {
 		t.Fatal(err)
 	}
 	exposed := exposedMetrics(t)
-	tests, page := readFile(t, prometheusDir, "alerts_test.yml"), readFile(t, repoDir, "docs", "operate.md")
+	tests, page := readFile(t, prometheusDir, "alerts_test.yml"), readFile(t, repoDir, "docs", "watch.md")
 	count := 0
 	for _, group := range file.Groups {
 		for _, rule := range group.Rules {
@@ -54,7 +57,7 @@ func TestAlerts(t *testing.T) {
 				t.Errorf("alerts_test.yml does not show that %s fires, and that it does not", rule.Alert)
 			}
 			if !strings.Contains(page, "`"+rule.Alert+"`") {
-				t.Errorf("docs/operate.md does not say what to do about %s", rule.Alert)
+				t.Errorf("docs/watch.md does not say what to do about %s", rule.Alert)
 			}
 		}
 	}
@@ -63,9 +66,22 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
+// TestMetricsPage keeps the table of metrics in sync with the program.
+func TestMetricsPage(t *testing.T) {
+	var listed []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `(signpost_[a-z_]+)").FindAllStringSubmatch(readFile(t, repoDir, "docs", "watch.md"), -1) {
+		listed = append(listed, m[1])
+	}
+	exposed := slices.DeleteFunc(exposedMetrics(t), func(name string) bool { return !strings.HasPrefix(name, "signpost_") })
+	slices.Sort(listed)
+	if !slices.Equal(listed, exposed) {
+		t.Errorf("docs/watch.md explains\n%q\nand there are\n%q", listed, exposed)
+	}
+}
+
 // TestAlertsWithPromtool checks the rules with promtool, and runs their tests.
 func TestAlertsWithPromtool(t *testing.T) {
-	promtool := program(t, "promtool")
+	promtool := testkit.Find(t, "promtool", "the alerts in deploy")
 	for _, args := range [][]string{{"check", "rules", "alerts.yml"}, {"test", "rules", "alerts_test.yml"}} {
 		cmd := exec.Command(promtool, args...)
 		cmd.Dir = prometheusDir
@@ -83,20 +99,20 @@ func exposedMetrics(t *testing.T) []string {
 	writeFile(t, definition, feeds("One"))
 	cert := newCertificate(t, "feeds.example.com")
 	_, secureAdmin, _ := startSignpost(t, nil, dir, "--tls-cert", cert.certFile, "--tls-key", cert.keyFile)
-	_, secure := get(t, "http://"+secureAdmin+"/metrics") // includes those about certificates
+	_, secure := get(t, http.DefaultClient, "http://"+secureAdmin+"/metrics") // includes those about certificates
 	listen, admin, p := startSignpost(t, nil, dir)
-	get(t, "http://"+listen+manifestPath)                 // a miss
-	get(t, "http://"+listen+manifestPath)                 // a hit
-	get(t, "http://"+listen+manifestPath, "Host", "a..b") // rejected
+	get(t, http.DefaultClient, "http://"+listen+manifestPath)                 // a miss
+	get(t, http.DefaultClient, "http://"+listen+manifestPath)                 // a hit
+	get(t, http.DefaultClient, "http://"+listen+manifestPath, "Host", "a..b") // rejected
 	writeFile(t, definition, strings.Replace(feeds("Two"), "get", "GET", 1))
 	if err := p.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a failed reload", func() bool {
-		_, text := get(t, "http://"+admin+"/metrics")
+	testkit.Eventually(t, "a failed reload", func() bool {
+		_, text := get(t, http.DefaultClient, "http://"+admin+"/metrics")
 		return strings.Contains(text, `signpost_reloads_total{result="failure"} 1`)
 	})
-	_, text := get(t, "http://"+admin+"/metrics")
+	_, text := get(t, http.DefaultClient, "http://"+admin+"/metrics")
 	var names []string
 	for _, m := range regexp.MustCompile(`(?m)^# TYPE (\S+) `).FindAllStringSubmatch(text+secure, -1) {
 		names = append(names, m[1])
@@ -122,7 +138,7 @@ func alertsJob(t *testing.T) string {
 
 // TestScrapeConfigs checks the scrape configurations on the page with promtool. They use the job name of the alerts.
 func TestScrapeConfigs(t *testing.T) {
-	promtool, page := program(t, "promtool"), readFile(t, repoDir, "docs", "operate.md")
+	promtool, page := testkit.Find(t, "promtool", "the alerts in deploy"), readFile(t, repoDir, "docs", "watch.md")
 	blocks := regexp.MustCompile("(?ms)^```yaml\n(scrape_configs:.*?)^```").FindAllStringSubmatch(page, -1)
 	if len(blocks) < 2 {
 		t.Fatalf("the page has %d scrape configurations, not one for a machine and one for Kubernetes", len(blocks))

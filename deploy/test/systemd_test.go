@@ -1,7 +1,7 @@
 package deploy
 
 import (
-	"bufio"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,30 +11,21 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"signpost/internal/testkit"
 )
 
-// unit is a parsed unit file: the values of each setting, by section and name. An empty value resets the setting.
+var systemdDir = filepath.Join(deployDir, "systemd")
+
+// unit is a parsed unit file: the values of each setting, by name. An empty value resets the setting.
 type unit map[string][]string
 
 func (u unit) read(t *testing.T, path string) {
 	t.Helper()
-	section := ""
-	for line := range strings.Lines(readFile(t, path)) {
-		line = strings.TrimSpace(line)
-		switch {
-		case line == "" || line[0] == '#' || line[0] == ';':
-		case line[0] == '[':
-			section = strings.Trim(line, "[]")
-		default:
-			name, value, ok := strings.Cut(line, "=")
-			if !ok || section == "" {
-				t.Fatalf("%s: %q is not a setting in a section", path, line)
-			}
-			key := section + "." + name
-			u[key] = append(u[key], value)
-			if value == "" {
-				u[key] = []string{}
-			}
+	for _, m := range regexp.MustCompile(`(?m)^([A-Za-z]+)=(.*)$`).FindAllStringSubmatch(readFile(t, path), -1) {
+		u[m[1]] = append(u[m[1]], m[2])
+		if m[2] == "" {
+			u[m[1]] = nil
 		}
 	}
 }
@@ -48,80 +39,13 @@ func (u unit) get(t *testing.T, key string) string {
 	return u[key][len(u[key])-1]
 }
 
-var systemdDir = filepath.Join(deployDir, "systemd")
-
-// TestUnit compares the unit with the program that it starts.
-func TestUnit(t *testing.T) {
-	u := make(unit)
-	u.read(t, filepath.Join(systemdDir, "signpost.service"))
-
-	command := strings.Fields(u.get(t, "Service.ExecStart"))
-	checkServeArguments(t, command[1:])
-	vars := environmentFile(t)
-	args := append(command[1:], variableFlags(vars)...)
-	stop, err := strconv.Atoi(u.get(t, "Service.TimeoutStopSec"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if delay, timeout := flagDuration(t, args, "--shutdown-delay"), flagDuration(t, args, "--shutdown-timeout"); time.Duration(stop)*time.Second <= delay+timeout {
-		t.Errorf("killed after %d s, but it takes up to %v and %v to shut down", stop, delay, timeout)
-	}
-	connections := regexp.MustCompile(`\(default (\d+)\)`).FindStringSubmatch(serveFlags(t)["--max-connections"])
-	files, _ := strconv.Atoi(u.get(t, "Service.LimitNOFILE"))
-	if most, _ := strconv.Atoi(connections[1]); files <= most {
-		t.Errorf("%d files for %d connections", files, most)
-	}
-
-	for key, want := range map[string]string{
-		"Service.DynamicUser":              "yes",
-		"Service.NoNewPrivileges":          "yes",
-		"Service.ProtectSystem":            "strict",
-		"Service.Restart":                  "on-failure",
-		"Service.Type":                     "notify",
-		"Service.RestartPreventExitStatus": "1 2",
-		"Service.ExecReload":               "/bin/kill -HUP $MAINPID",
-		"Service.EnvironmentFile":          "/etc/signpost/signpost.env",
-		"Service.MemoryDenyWriteExecute":   "yes",
-	} {
-		if got := u.get(t, key); got != want {
-			t.Errorf("%s=%s, not %s", key, got, want)
-		}
-	}
-	if len(u["Service.CapabilityBoundingSet"]) > 0 || len(u["Service.AmbientCapabilities"]) > 0 {
-		t.Error("behind a proxy no capability is needed")
-	}
-
-	// Everything it writes is in the directory that the unit creates. Signpost creates subdirectories itself.
-	state := "/var/lib/" + u.get(t, "Service.StateDirectory") + "/"
-	for name, value := range allVariables(t) {
-		if strings.HasSuffix(name, "_CACHE") && !strings.HasPrefix(value, state) {
-			t.Errorf("%s is %s, which is not in %s", name, value, state)
-		}
-	}
-
-	u.read(t, filepath.Join(systemdDir, "https.conf"))
-	for _, key := range []string{"Service.CapabilityBoundingSet", "Service.AmbientCapabilities"} {
-		if got := u[key]; !slices.Equal(got, []string{"CAP_NET_BIND_SERVICE"}) {
-			t.Errorf("with https.conf, %s is %q", key, got)
-		}
-	}
-	if u.get(t, "Service.PrivateUsers") != "no" {
-		t.Error("in a user namespace CAP_NET_BIND_SERVICE has no effect on the ports of the machine")
-	}
-}
-
-// environmentFile returns the variables that are set in signpost.env. Those in comments must exist as well.
-func environmentFile(t *testing.T) map[string]string {
+// variables returns the variables in signpost.env, those in comments too if all is set.
+func variables(t *testing.T, all bool) map[string]string {
 	t.Helper()
 	vars := make(map[string]string)
-	in := bufio.NewScanner(strings.NewReader(readFile(t, systemdDir, "signpost.env")))
-	for in.Scan() {
-		line := in.Text()
-		if name, value, ok := strings.Cut(strings.TrimPrefix(line, "#"), "="); ok && strings.HasPrefix(name, "SIGNPOST_") {
-			checkServeVariable(t, name)
-			if !strings.HasPrefix(line, "#") {
-				vars[name] = value
-			}
+	for _, m := range regexp.MustCompile(`(?m)^(#?)(SIGNPOST_[A-Z_]+)=(.*)$`).FindAllStringSubmatch(readFile(t, systemdDir, "signpost.env"), -1) {
+		if all || m[1] == "" {
+			vars[m[2]] = m[3]
 		}
 	}
 	if len(vars) == 0 {
@@ -130,73 +54,141 @@ func environmentFile(t *testing.T) map[string]string {
 	return vars
 }
 
-// allVariables returns all variables in signpost.env, including those in comments.
-func allVariables(t *testing.T) map[string]string {
-	t.Helper()
-	vars := make(map[string]string)
-	for _, m := range regexp.MustCompile(`(?m)^#?(SIGNPOST_[A-Z_]+)=(.*)$`).FindAllStringSubmatch(readFile(t, systemdDir, "signpost.env"), -1) {
-		vars[m[1]] = m[2]
+// TestUnit compares the unit with the program that it starts.
+func TestUnit(t *testing.T) {
+	u := make(unit)
+	u.read(t, filepath.Join(systemdDir, "signpost.service"))
+	args := strings.Fields(u.get(t, "ExecStart"))[1:]
+	checkServeArguments(t, args)
+	flags, state := serveFlags(t), "/var/lib/"+u.get(t, "StateDirectory")+"/"
+	for name, value := range variables(t, true) {
+		if flags[flagOf(name)] == "" {
+			t.Errorf("%s is no flag of serve", name)
+		}
+		if strings.HasSuffix(name, "_CACHE") && !strings.HasPrefix(value, state) {
+			t.Errorf("%s is %s, which is not in %s", name, value, state)
+		}
 	}
-	return vars
+	for name, value := range variables(t, false) {
+		args = append(args, flagOf(name)+"="+value)
+	}
+	stop, err := strconv.Atoi(u.get(t, "TimeoutStopSec"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkShutdown(t, args, time.Duration(stop)*time.Second)
+	files, _ := strconv.Atoi(u.get(t, "LimitNOFILE"))
+	if most, err := strconv.Atoi(flagValue(t, args, "--max-connections")); err != nil || files <= most {
+		t.Errorf("%d files for %d connections: %v", files, most, err)
+	}
+	for key, want := range map[string]string{
+		"Restart": "on-failure", "Type": "notify", "RestartPreventExitStatus": "1 2", "ExecReload": "/bin/kill -HUP $MAINPID",
+		"EnvironmentFile": "/etc/signpost/signpost.env",
+	} {
+		if got := u.get(t, key); got != want {
+			t.Errorf("%s=%s, not %s", key, got, want)
+		}
+	}
+	if len(u["CapabilityBoundingSet"]) > 0 || len(u["AmbientCapabilities"]) > 0 {
+		t.Error("behind a proxy no capability is needed")
+	}
+	u.read(t, filepath.Join(systemdDir, "https.conf"))
+	for _, key := range []string{"CapabilityBoundingSet", "AmbientCapabilities"} {
+		if got := u[key]; !slices.Equal(got, []string{"CAP_NET_BIND_SERVICE"}) {
+			t.Errorf("with https.conf, %s is %q", key, got)
+		}
+	}
 }
 
-// variableFlags converts variables to flags.
-func variableFlags(vars map[string]string) []string {
-	var flags []string
-	for name, value := range vars {
-		flags = append(flags, "--"+strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, "SIGNPOST_"), "_", "-"))+"="+value)
-	}
-	return flags
-}
-
-// TestUnitEnvironment runs Signpost with signpost.env: the host comes from the proxy on the same machine.
+// TestUnitEnvironment runs Signpost with signpost.env.
 func TestUnitEnvironment(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "definitions", "feeds.yaml"), feeds("Feeds"))
 	var env []string
-	for name, value := range environmentFile(t) {
-		if strings.HasSuffix(name, "_LISTEN") {
-			continue // replaced by free addresses
+	for name, value := range variables(t, false) {
+		if !strings.HasSuffix(name, "_LISTEN") { // replaced by free addresses
+			env = append(env, name+"="+strings.ReplaceAll(value, "/var/lib/signpost", dir))
 		}
-		env = append(env, name+"="+strings.ReplaceAll(value, "/var/lib/signpost", dir))
 	}
 	listen, _, _ := startSignpost(t, env, filepath.Join(dir, "definitions"))
-	status, body := get(t, "http://"+listen+manifestPath, "X-Forwarded-Host", "feeds.example.com")
+	status, body := get(t, http.DefaultClient, "http://"+listen+manifestPath, "Host", "feeds.example.com")
 	if want := manifest("feeds.example.com", "Feeds"); status != 200 || body != want {
 		t.Errorf("%d\n%s\nnot\n%s", status, body, want)
 	}
-	if status, _ := get(t, "http://"+listen+manifestPath, "X-Forwarded-Host", "evil.example"); status != 421 {
+	if status, _ := get(t, http.DefaultClient, "http://"+listen+manifestPath, "Host", "evil.example"); status != 421 {
 		t.Errorf("a host that is not allowed: %d", status)
 	}
 }
 
 // maxExposure is the maximum exposure level in "systemd-analyze security", in tenths: 0 is least exposed, 100 most. The
 // rest is the network, which the service needs, and the root directory of the machine.
-var maxExposure = map[string]int{"behind a proxy": 15, "https": 20}
+var maxExposure = map[string]int{"": 15, "https.conf": 20}
 
 // TestUnitAnalyzed checks the unit with systemd's own tool, with and without https.conf.
 func TestUnitAnalyzed(t *testing.T) {
-	analyze := program(t, "systemd-analyze")
-	for name, dropIn := range map[string]string{"behind a proxy": "", "https": "https.conf"} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			path := filepath.Join(dir, "signpost.service")
+	analyze := testkit.Find(t, "systemd-analyze", "the systemd unit in deploy, with systemd's own tool")
+	for dropIn, exposure := range maxExposure {
+		t.Run("drop-in "+dropIn, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "signpost.service")
 			// verify checks that the program exists
-			writeFile(t, path, replace(t, readFile(t, systemdDir, "signpost.service"), "/usr/local/bin/signpost", signpostBinary))
+			writeFile(t, path, replace(t, readFile(t, systemdDir, "signpost.service"), "/usr/local/bin/signpost", testkit.Program(t, "signpost")))
 			if dropIn != "" {
 				writeFile(t, filepath.Join(path+".d", dropIn), readFile(t, systemdDir, dropIn))
 			}
-			run := func(args ...string) {
-				t.Helper()
+			for _, args := range [][]string{
+				{"verify", "--man=no", path},
+				{"security", "--no-pager", "--offline=yes", "--threshold=" + strconv.Itoa(exposure), path},
+			} {
 				cmd := exec.Command(analyze, args...)
 				cmd.Env = append(os.Environ(), "SYSTEMD_COLORS=0", "SYSTEMD_PAGER=")
 				out, err := cmd.CombinedOutput()
-				if text := string(out); err != nil || args[0] == "verify" && strings.Contains(text, "signpost.service") {
-					t.Errorf("systemd-analyze %s: %v\n%s", strings.Join(args, " "), err, text)
+				if err != nil || args[0] == "verify" && strings.Contains(string(out), "signpost.service") {
+					t.Errorf("systemd-analyze %s: %v\n%s", strings.Join(args, " "), err, out)
 				}
 			}
-			run("verify", "--man=no", path)
-			run("security", "--no-pager", "--offline=yes", "--threshold="+strconv.Itoa(maxExposure[name]), path)
 		})
+	}
+}
+
+// TestInstall follows docs/operate.md in an empty root directory, and checks that the unit finds what it names.
+func TestInstall(t *testing.T) {
+	root := t.TempDir()
+	for _, dir := range []string{"usr/local/bin", "etc/systemd/system"} { // exist on every machine
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	definition := filepath.Join(t.TempDir(), "feeds.yaml")
+	writeFile(t, definition, feeds("Feeds"))
+	installs := regexp.MustCompile(`(?m)^install .*$`).FindAllString(readFile(t, repoDir, "docs", "operate.md"), -1)
+	if len(installs) == 0 {
+		t.Fatal("the page installs nothing")
+	}
+	for _, line := range installs {
+		words := strings.Fields(line)
+		for i, word := range words {
+			switch {
+			case strings.HasPrefix(word, "/"):
+				words[i] = root + word
+			case word == "signpost":
+				words[i] = testkit.Program(t, "signpost")
+			case word == "feeds.yaml":
+				words[i] = definition
+			}
+		}
+		cmd := exec.Command(words[0], words[1:]...)
+		cmd.Dir = repoDir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", line, err, out)
+		}
+	}
+	u := make(unit)
+	u.read(t, filepath.Join(root, "etc/systemd/system/signpost.service"))
+	command := strings.Fields(u.get(t, "ExecStart"))
+	for _, path := range []string{command[0], command[len(command)-1] + "/feeds.yaml", u.get(t, "EnvironmentFile")} {
+		if _, err := os.Stat(filepath.Join(root, path)); err != nil {
+			t.Errorf("the unit names what the page does not install: %v", err)
+		}
 	}
 }

@@ -1,9 +1,11 @@
-// Command sports is a small feed service that does not use Signpost. docs/tutorial.md publishes a manifest for it.
+// Command sports is a small feed service that does not use Signpost. docs/tutorial.md writes the definition feeds.yaml
+// for it, and the tests of deploy run it beside Signpost.
 package main
 
 import (
 	"encoding/base64"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"log"
 	"net/http"
@@ -65,11 +67,13 @@ func addFavourite(w http.ResponseWriter, r *http.Request) {
 }
 
 func main() {
+	listen := flag.String("listen", "localhost:3000", "address to listen on")
+	flag.Parse()
 	http.HandleFunc("GET /v1/matches", listMatches)
 	http.HandleFunc("GET /v1/matches/{id}/events", listEvents)
 	http.HandleFunc("GET /v1/media", listMedia)
 	http.HandleFunc("POST /v1/favourites", addFavourite)
-	server := http.Server{Addr: "localhost:3000", ReadTimeout: 10 * time.Second}
-	fmt.Println("Feeds are at http://localhost:3000/v1/matches")
+	server := http.Server{Addr: *listen, ReadTimeout: 10 * time.Second}
+	fmt.Printf("Feeds are at http://%s/v1/matches\n", *listen)
 	log.Fatal(server.ListenAndServe())
 }

@@ -1,0 +1,242 @@
+// Package deploy tests the files in deploy, as far as that is possible without a container engine, a cluster, or
+// systemd as init. It is a separate module, to keep the Kubernetes types out of the main one.
+package deploy
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"signpost/internal/testkit"
+)
+
+const (
+	deployDir = ".."
+	repoDir   = "../.."
+)
+
+func readFile(t *testing.T, elem ...string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(elem...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// replace replaces a text in a file of deploy, which must contain it.
+func replace(t *testing.T, text, old, new string) string {
+	t.Helper()
+	if !strings.Contains(text, old) {
+		t.Fatalf("no %q to replace in:\n%s", old, text)
+	}
+	return strings.ReplaceAll(text, old, new)
+}
+
+// freeAddress returns an unused loopback address.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func port(address string) string {
+	_, port, _ := net.SplitHostPort(address)
+	return port
+}
+
+// feeds is a definition with one endpoint of the given name.
+func feeds(name string) string {
+	return "versions:\n  v1:\n    endpoints:\n      https://{{host}}/v1/feeds: {name: " + name + ", method: get, mime_type: application/json}\n"
+}
+
+// manifest returns the manifest of feeds.
+func manifest(host, name string) string {
+	return `{"endpoints":{"https://` + host + `/v1/feeds":{"name":"` + name + `","method":"get","mime_type":"application/json","context_obj":[]}}}`
+}
+
+const manifestPath = "/v1/endpoints-manifest"
+
+// process is a program that runs until the test ends.
+type process struct {
+	*exec.Cmd
+	done chan struct{} // closed when it has ended
+	log  testkit.Buffer
+}
+
+// start starts a program that is stopped at the end of the test, and waits until it listens on an address.
+func start(t *testing.T, address string, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{Cmd: cmd, done: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = &p.log, &p.log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { cmd.Wait(); close(p.done) }()
+	t.Cleanup(func() {
+		cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-p.done:
+		case <-time.After(time.Minute):
+			cmd.Process.Kill()
+			<-p.done
+		}
+		if t.Failed() {
+			t.Logf("%s printed:\n%s", filepath.Base(cmd.Path), p.log.String())
+		}
+	})
+	testkit.Eventually(t, filepath.Base(cmd.Path)+" listens on "+address, func() bool {
+		select {
+		case <-p.done:
+			t.Fatalf("%s ended: %v", filepath.Base(cmd.Path), cmd.ProcessState)
+		default:
+		}
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	})
+	return p
+}
+
+// startSignpost starts signpost serve on free addresses.
+func startSignpost(t *testing.T, env []string, args ...string) (listen, admin string, p *process) {
+	t.Helper()
+	listen, admin = freeAddress(t), freeAddress(t)
+	cmd := exec.Command(testkit.Program(t, "signpost"), append([]string{"serve"}, args...)...)
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "SIGNPOST_") })
+	cmd.Env = append(cmd.Env, append(env, "SIGNPOST_LISTEN="+listen, "SIGNPOST_ADMIN_LISTEN="+admin)...)
+	return listen, admin, start(t, admin, cmd)
+}
+
+// get sends a request and returns the status and body of the response.
+func get(t *testing.T, client *http.Client, url string, header ...string) (status int, body string) {
+	t.Helper()
+	req, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		if header[i] == "Host" {
+			req.Host = header[i+1]
+		}
+		req.Header.Set(header[i], header[i+1])
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, strings.TrimSuffix(string(text), "\n")
+}
+
+// serveFlags returns the flags of signpost serve with their help text.
+func serveFlags(t *testing.T) map[string]string {
+	t.Helper()
+	out, err := exec.Command(testkit.Program(t, "signpost"), "help", "serve").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags := make(map[string]string)
+	for _, line := range regexp.MustCompile(`(?m)^ +(--[a-z][a-z-]*) (.*)$`).FindAllStringSubmatch(string(out), -1) {
+		flags[line[1]] = line[2]
+	}
+	if len(flags) < 10 {
+		t.Fatalf("the help of serve has %d flags:\n%s", len(flags), out)
+	}
+	return flags
+}
+
+// checkServeArguments reports unknown arguments of signpost serve.
+func checkServeArguments(t *testing.T, args []string) {
+	t.Helper()
+	known := serveFlags(t)
+	if len(args) == 0 || args[0] != "serve" {
+		t.Fatalf("the arguments do not begin with serve: %q", args)
+	}
+	for _, arg := range args[1:] {
+		name, _, _ := strings.Cut(arg, "=")
+		if strings.HasPrefix(arg, "-") && known[name] == "" {
+			t.Errorf("serve has no flag %s", name)
+		}
+	}
+}
+
+// flagOf returns the flag of a SIGNPOST_ variable.
+func flagOf(variable string) string {
+	return "--" + strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(variable, "SIGNPOST_"), "_", "-"))
+}
+
+// flagValue returns the value of a flag written as --name=value, or its default.
+func flagValue(t *testing.T, args []string, name string) string {
+	t.Helper()
+	for _, arg := range args {
+		if value, ok := strings.CutPrefix(arg, name+"="); ok {
+			return value
+		}
+	}
+	if m := regexp.MustCompile(`\(default ([^)]+)\)`).FindStringSubmatch(serveFlags(t)[name]); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// checkShutdown checks that whoever kills Signpost waits until it has shut down.
+func checkShutdown(t *testing.T, args []string, killedAfter time.Duration) {
+	t.Helper()
+	sum := time.Duration(0)
+	for _, name := range []string{"--shutdown-delay", "--shutdown-timeout"} {
+		if text := flagValue(t, args, name); text != "" {
+			d, err := time.ParseDuration(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += d
+		}
+	}
+	if sum == 0 || killedAfter <= sum {
+		t.Errorf("killed after %v, but it takes up to %v to shut down", killedAfter, sum)
+	}
+}
+
+// TestMemoryLimit: there is one figure for the unit and the Deployment, and the collector's limit is 90 % of it.
+func TestMemoryLimit(t *testing.T) {
+	for file, want := range map[string][]string{
+		"systemd/signpost.service":        {"\nMemoryMax=512M\n", "\nEnvironment=GOMEMLIMIT=460MiB\n"},
+		"kubernetes/base/deployment.yaml": {"memory: 512Mi\n", "value: 460MiB\n"},
+	} {
+		for _, line := range want {
+			if !strings.Contains(readFile(t, deployDir, file), line) {
+				t.Errorf("%s lacks %q", file, line)
+			}
+		}
+	}
+}

@@ -1,0 +1,211 @@
+// Package express tests the Express service of docs/node.md with a real Express.
+package express
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"signpost/contextkeys"
+	"signpost/internal/testkit"
+)
+
+// project copies the example into a directory with the packages that make installed, and renders the manifest as its
+// build script does.
+func project(t *testing.T) (dir, node string) {
+	t.Helper()
+	node = testkit.Find(t, "node", "the Express example")
+	modules := filepath.Join(testkit.Root(), "bin", "npm", "node_modules")
+	if _, err := os.Stat(filepath.Join(modules, "express")); err != nil {
+		testkit.Missing(t, "Express from npm", "the Express example")
+	}
+	dir = t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(".")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	var pkg struct {
+		Scripts map[string]string
+	}
+	text, err := os.ReadFile("package.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &pkg); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.Command("sh", "-c", pkg.Scripts["build"])
+	build.Dir = dir
+	build.Env = append(os.Environ(), "PATH="+filepath.Dir(testkit.Program(t, "signpost"))+":"+os.Getenv("PATH"))
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", build, err, out)
+	}
+	return dir, node
+}
+
+// start runs a server until the end of the test, and waits until it listens on an address.
+func start(t *testing.T, address, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(args[0], args[1:]...)
+	var out testkit.Buffer
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &out
+	cmd.Env = append(os.Environ(), "HOSTS=feeds.example.com,localhost,b.example.org,xn--mnchen-3ya.example")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+		if t.Failed() {
+			t.Logf("%s printed:\n%s", args[0], out.String())
+		}
+	})
+	testkit.Eventually(t, args[0]+" listens", func() bool {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	})
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func get(t *testing.T, address, host string, header ...string) (*http.Response, string) {
+	t.Helper()
+	req, err := http.NewRequest(http.MethodGet, "http://"+address+"/v1/endpoints-manifest", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Host = host
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, string(body)
+}
+
+// TestExpress compares the manifests of the Express route with those of signpost serve, byte for byte, and lets check
+// call the service as studios and apps do.
+func TestExpress(t *testing.T) {
+	dir, node := project(t)
+	express, serve, signpost := freeAddress(t), freeAddress(t), testkit.Program(t, "signpost")
+	_, port, _ := net.SplitHostPort(express)
+	start(t, express, dir, node, "server.js", port)
+	start(t, serve, dir, signpost, "serve", "--listen", serve, "feeds.yaml")
+	for _, host := range []string{"feeds.example.com", "FEEDS.example.com", "feeds.example.com.", "b.example.org:8443", "localhost", "xn--mnchen-3ya.example"} {
+		_, want := get(t, serve, host)
+		res, got := get(t, express, host)
+		if got != want || res.StatusCode != http.StatusOK || !strings.Contains(got, "/v1/matches") {
+			t.Errorf("%s: %s\n%s\nnot\n%s", host, res.Status, got, want)
+		}
+		if kind, cors := res.Header.Get("Content-Type"), res.Header.Get("Access-Control-Allow-Origin"); !strings.HasPrefix(kind, "application/json") || cors != "*" {
+			t.Errorf("%s: Content-Type %q, Access-Control-Allow-Origin %q", host, kind, cors)
+		}
+		if again, _ := get(t, express, host, "If-None-Match", res.Header.Get("ETag")); again.StatusCode != http.StatusNotModified {
+			t.Errorf("%s: with its ETag the status is %s", host, again.Status)
+		}
+	}
+	if res, body := get(t, express, "evil.example"); res.StatusCode != http.StatusMisdirectedRequest || strings.Contains(body, "evil") {
+		t.Errorf("a host that is not allowed: %s\n%s", res.Status, body)
+	}
+	check := exec.Command(signpost, "check", "http://localhost:"+port+"/v1/endpoints-manifest", "--ignore", "https",
+		"--send-to", "http://localhost:"+port, "--context", "plugin-login-flow.access_token=s3cr3t")
+	if out, err := check.CombinedOutput(); err != nil || !strings.Contains(string(out), "1 followed") {
+		t.Errorf("%s: %v\n%s", check, err, out)
+	}
+}
+
+// TestCtx decodes what clients really send with the code of the example and with package contextkeys.
+func TestCtx(t *testing.T) {
+	dir, node := project(t)
+	const text = `{"token":"~~~???>>>","n":20,"on":true,"none":null,"é\n":"\u00e9&","list":["~",2],"map":{"a":[{}]}}`
+	std, padded := base64.RawStdEncoding.EncodeToString([]byte(text)), base64.StdEncoding.EncodeToString([]byte(text))
+	cases := []string{
+		"", base64.RawURLEncoding.EncodeToString([]byte("{}")),
+		base64.RawURLEncoding.EncodeToString([]byte(text)), base64.URLEncoding.EncodeToString([]byte(text)), std, padded,
+		strings.ReplaceAll(padded, "+", " "), url.QueryEscape(padded), url.QueryEscape(url.QueryEscape(padded)),
+		base64.RawURLEncoding.EncodeToString([]byte("[1]")), base64.RawURLEncoding.EncodeToString([]byte("null")), "!!!", "eyJwcm9maWxlIjo3", "%zz",
+	}
+	input, err := json.Marshal(cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(node, "--input-type=module", "--eval", `import { readCtx } from "./ctx.js";
+const read = (ctx) => { try { return readCtx(ctx); } catch { return "error"; } };
+console.log(JSON.stringify(`+string(input)+`.map(read)));`)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []any
+	if err := json.NewDecoder(bytes.NewReader(out)).Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	for i, ctx := range cases {
+		var want any = "error"
+		if values, err := contextkeys.Decode(ctx); err == nil {
+			all := make(map[string]any)
+			for name, value := range values.All() {
+				all[name] = value
+			}
+			text, err := json.Marshal(all)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal(text, &want); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(want, got[i]); diff != "" {
+			t.Errorf("ctx=%s (-package +example):\n%s", ctx, diff)
+		}
+	}
+}
+
+// TestNodePage checks that docs/node.md shows the files of the example as they are.
+func TestNodePage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(testkit.Root(), "docs", "node.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"manifest.js", "ctx.js"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(page), "```js "+file+"\n"+string(text)+"```\n") {
+			t.Errorf("docs/node.md does not show %s as it is", file)
+		}
+	}
+}
