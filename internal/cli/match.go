@@ -152,10 +152,18 @@ func parseFeed(feed string) (string, error) {
 		return "", usageErrorf("feed URL %q: %w", feed, err)
 	case resolved != strings.ToLower(name):
 		return "", usageErrorf("feed URL %q: write its host as manifests have it: %s", feed, resolved)
+	case slices.ContainsFunc(strings.Split(signpost.CutURL(feed).Path(), "/"), isDotSegment):
+		return "", usageErrorf("feed URL %q has a . or .. segment, which clients resolve before they send a request: write the URL without it", feed)
 	case strings.ContainsAny(feed, " \t\r\n"):
 		return "", usageErrorf("feed URL %q has white space in it", feed)
 	}
 	return resolved, nil
+}
+
+// isDotSegment reports whether a path segment is . or .., also percent-encoded.
+func isDotSegment(segment string) bool {
+	segment = strings.ReplaceAll(strings.ToLower(segment), "%2e", ".")
+	return segment == "." || segment == ".."
 }
 
 // printMatch prints a match as text. It names the sources if there are several.

@@ -30,8 +30,7 @@ func (c *CLI) load(ctx context.Context, args ...string) ([]*definition.File, err
 	return source.ParseDefinitions(documents, definition.Options{}), nil
 }
 
-// openServices reads the definitions or served manifests that the arguments name. If any of them has errors, all
-// findings go to standard error, and no services are returned.
+// openServices reads the definitions or served manifests that the arguments name. All findings go to standard error.
 func (c *CLI) openServices(ctx context.Context, reader *source.Reader, args ...string) ([]*source.Service, error) {
 	documents, err := reader.Read(ctx, args...)
 	if err != nil {
@@ -48,7 +47,7 @@ func (c *CLI) openServices(ctx context.Context, reader *source.Reader, args ...s
 	}
 	printFindings(c.Stderr, c.palette(c.Stderr), files, append(findings, foreign...))
 	if len(findings) > 0 {
-		return nil, errFindings
+		return nil, fmt.Errorf("%s cannot be read: %s", findings[0].File, plural(len(findings), "error"))
 	}
 	return services, nil
 }

@@ -1,29 +1,56 @@
 package source
 
 import (
+	"strings"
+
 	"signpost"
 	"signpost/client"
 	"signpost/definition"
 )
 
-// Errors returns the errors of services that are used together. Definitions are strict. In a manifest, an unknown field
-// or an unknown type of a context item does not prevent its use: these are returned in foreign, as warnings.
+// Errors returns the errors of services that are used together. Definitions are strict. A manifest is read as far as it
+// can be, whatever else is wrong in it: that is returned in foreign, as warnings. It only has errors if it is not JSON or
+// has no endpoint that can be read.
 func Errors(services ...*Service) (errors, foreign []signpost.Finding) {
 	var files []*definition.File
-	served := make(map[string]bool)
+	readable := make(map[string]bool)
 	for _, s := range services {
 		files = append(files, s.File)
-		served[s.File.Name] = s.Served
+		readable[s.File.Name] = s.Served && s.readable()
 	}
 	for _, f := range definition.Errors(files...) {
-		if served[f.File] {
+		if readable[f.File] {
 			f = client.Lenient(f)
-		}
-		if f.Severity == signpost.SeverityError {
-			errors = append(errors, f)
-		} else {
+			f.Severity = signpost.SeverityWarning
 			foreign = append(foreign, f)
+		} else {
+			errors = append(errors, f)
 		}
 	}
 	return errors, foreign
+}
+
+// readable reports whether a manifest can be used, in spite of what is wrong in it.
+func (s *Service) readable() bool {
+	errors := definition.Errors(s.File)
+	for _, f := range errors {
+		if f.Rule == definition.RuleSyntax || f.Rule == definition.RuleTooLarge {
+			return false
+		}
+	}
+	versions := s.File.Readable(nil)
+	return len(errors) == 0 || len(versions) > 0 && len(versions[0].Manifest.Endpoints) > 0
+}
+
+// loadServed fills in the version of a manifest. The case of a method does not matter, and get is the default, as for
+// other readers of manifests.
+func (s *Service) loadServed() {
+	s.Versions = s.File.Readable(nil)
+	for _, v := range s.Versions {
+		for i, e := range v.Manifest.Endpoints {
+			if v.Manifest.Endpoints[i].Method = strings.ToLower(e.Method); e.Method == "" {
+				v.Manifest.Endpoints[i].Method = signpost.MethodGet
+			}
+		}
+	}
 }

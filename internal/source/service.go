@@ -36,18 +36,17 @@ func NewService(d Document) *Service {
 // ignored. A served manifest already contains its features, and may have what [Errors] calls foreign.
 func (s *Service) Load(features []string) error {
 	if s.Served {
-		features = nil
+		s.loadServed()
+	} else {
+		versions, err := s.File.Manifests(KnownFeatures(s.File, features))
+		if err != nil {
+			return fmt.Errorf("compile definition %q: %w", s.Name, err)
+		}
+		s.Versions = versions
 	}
-	versions, err := s.File.Manifests(KnownFeatures(s.File, features))
-	if found, _ := Errors(s); s.Served && err != nil && len(found) == 0 {
-		versions, err = s.File.Readable(nil), nil
-	}
-	if err != nil {
-		return fmt.Errorf("compile definition %q: %w", s.Name, err)
-	}
-	s.Versions, s.Host = versions, signpost.HostPlaceholder
-	for i := range versions {
-		versions[i].Source = s.Name
+	s.Host = signpost.HostPlaceholder
+	for i := range s.Versions {
+		s.Versions[i].Source = s.Name
 	}
 	if s.Served {
 		s.settleServed()
