@@ -2,7 +2,6 @@ package definition
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 )
 
@@ -22,8 +21,6 @@ func TestAllowHoldsWhereItStands(t *testing.T) {
 		{"on the second", file("", "", allow), []int{4}},
 		{"on both", file("", allow, allow), nil},
 		{"on the file", file("allow: {plain-http: no TLS there}\n", "", ""), nil},
-		{"in a comment", strings.Replace(file("", "", ""), "json}\n", "json} # signpost: allow plain-http because\n", 1), []int{5}},
-		{"in a comment above", file("", "", "")[:31] + "      # signpost: allow plain-http because\n      # it has no TLS\n" + file("", "", "")[31:], []int{7}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got []int

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,9 +21,8 @@ const (
 	inContext  = "versions:\n  v1:\n    endpoints:\n      https://{{host}}/a: {name: A, method: post, mime_type: application/json, context_obj: [{key: k, %s}]}\n"
 	ofUsed     = "service: X\n%s  m: {kind: text, id: m, name: M, key: m, label: M}\nversions:\n  v1:\n    endpoints:\n      https://{{host}}/a: {name: A, method: get, mime_type: application/json, modifiers: [m]}\n"
 	ofUnused   = "%smodifiers: {m: {kind: text, id: m, name: M, key: m, label: M}}\nversions: {v1: {endpoints: {}}}\n"
-	inModifier = "allow: {unused-modifier: x}\nmodifiers:\n  m:\n    id: m\n    name: M\n    key: m\n    label: M\n    %sversions: {v1: {endpoints: {}}}\n"
-	inFlow     = "allow: {unused-modifier: x}\nmodifiers: {m: {%s, id: m, name: M, key: m, label: M}}\nversions: {v1: {endpoints: {}}}\n"
-	jsonTop    = `{%s, "modifiers": {"m": {"kind": "text", "id": "m", "name": "M", "key": "m", "label": "M"}}, "versions": {"v1": {"endpoints": {}}}}`
+	inModifier = "allow: {unused-modifier: x, no-endpoints: x}\nmodifiers:\n  m:\n    id: m\n    name: M\n    key: m\n    label: M\n    %sversions: {v1: {endpoints: {}}}\n"
+	inFlow     = "allow: {unused-modifier: x, no-endpoints: x}\nmodifiers: {m: {%s, id: m, name: M, key: m, label: M}}\nversions: {v1: {endpoints: {}}}\n"
 	jsonSelect = `{"allow": {"unused-modifier": "y"}, "modifiers": {"m": {"kind": "select", "id": "m", "name": "M", "key": "m", "label": "M", %s}}, "versions": {"v1": {"endpoints": {}}}}`
 )
 
@@ -43,20 +43,7 @@ func TestFix(t *testing.T) {
 		{"two that touch", inFlow, "kin: dropdown, options: [{value: a, label: A}]", "kind: select, options: [{value: a, label: A}]"},
 		{"a list", beforeOne, "enable: authentication, geo-restriction\n", "enable: [authentication, geo-restriction]\n"},
 		{"a feature", beforeOne, "enable: [autentication]\n", "enable: [authentication]\n"},
-		{"an unused comment", beforeOne, "  # signpost: allow plain-http because of it\n# more\n", "# more\n"},
-		{"an unused comment behind", atTop, "service: X   # signpost: allow plain-http because of it\n", "service: X\n"},
-		{"two of three rules", ofUnused, "# signpost: allow plain-http, unused-modifier, duplicate-name because\n", "# signpost: allow unused-modifier because\n"},
 		{"a misspelt rule", ofUnused, "allow: {unused-modifer: next release}\n", "allow: {unused-modifier: next release}\n"},
-		{"an unused entry", ofUnused, "allow: {plain-http: none, unused-modifier: next release}\n", "allow: {unused-modifier: next release}\n"},
-		{"an unused entry at the end", ofUnused, "allow: {unused-modifier: next release, plain-http: none}\n", "allow: {unused-modifier: next release}\n"},
-		{"an unused entry on a line", ofUnused, "allow:\n  plain-http: none # x\n  unused-modifier: next\n", "allow:\n  unused-modifier: next\n"},
-		{"unused entries", atTop, "service: X\nallow:\n  plain-http: none # x\n  duplicate-name: none\n", "service: X\n"},
-		{"an unused allow", atTop, "service: X\nallow: {plain-http: none} # why\n", "service: X\n"},
-		{"an unused comment at the end", "%s", "versions: {v1: {endpoints: {}}}\n# signpost: allow plain-http because", "versions: {v1: {endpoints: {}}}\n"},
-		{"the last of two rules", ofUnused, "# signpost: allow unused-modifier , plain-http because\n", "# signpost: allow unused-modifier  because\n"},
-		{"an unused field among others", inEndpoint, "        name: A\n        allow: {plain-http: none}\n        method: get\n", "        name: A\n        method: get\n"},
-		{"a misspelt allow", ofUnused, "# signpost: alow unused-modifier because\n", "# signpost: allow unused-modifier because\n"},
-		{"an ignore", atTop, "service: 5 # signpost: ignore plain-http because\n", "service: \"5\"\n"},
 		{"a placeholder for other tools", "%s", "versions:\n  v1:\n    endpoints:\n      https://{{ HOST }}/v1/${id}/{x}: {name: A, method: get, mime_type: application/json}\n",
 			"versions:\n  v1:\n    endpoints:\n      https://{{host}}/v1/{{id}}/{{x}}: {name: A, method: get, mime_type: application/json}\n"},
 		{"a colon", "%s", "versions:\n  v1:\n    endpoints:\n      https://{{host}}/v1/:id/x: &f {name: A, method: get, mime_type: application/json}\n",
@@ -66,7 +53,6 @@ func TestFix(t *testing.T) {
 		{"a version", "%s", "versions: {V1: {endpoint: {}}}\n", "versions: {v1: {endpoints: {}}}\n"},
 		{"JSON", "%s", `{"servce": 5, "versions": {"1": {"endpoints": {}}}}`, `{"service": "5", "versions": {"v1": {"endpoints": {}}}}`},
 		{"options in JSON", jsonSelect, `"options":["a b", 1]`, `"options":[{"value": "a b", "label": "A b"}, {"value": "1", "label": "1"}]`},
-		{"an entry in JSON", jsonTop, `"allow": {"plain-http": "x", "unused-modifier": "y"}`, `"allow": {"unused-modifier": "y"}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			name := "f.yaml"
@@ -78,7 +64,7 @@ func TestFix(t *testing.T) {
 					old := mark + strings.ReplaceAll(fmt.Sprintf(test.in, test.old), "\n", end)
 					want := mark + strings.ReplaceAll(fmt.Sprintf(test.in, test.new), "\n", end)
 					fixed := Options{}.Fix(name, []byte(old))
-					if string(fixed.Text) != want || len(Lint(fixed.File)) > 0 {
+					if string(fixed.Text) != want || len(slices.DeleteFunc(Lint(fixed.File), func(f signpost.Finding) bool { return f.Rule == RuleNoEndpoints })) > 0 {
 						t.Errorf("got\n%q\nwant\n%q\nleft: %v", fixed.Text, want, Lint(fixed.File))
 					}
 				}

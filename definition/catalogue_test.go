@@ -53,25 +53,3 @@ func TestParseContextKeys(t *testing.T) {
 		}
 	}
 }
-
-func TestLookAlike(t *testing.T) {
-	for _, test := range []struct {
-		a, b string
-		want bool
-	}{
-		{"user_account.profile", "user_acount.profile", true},
-		{"user_account.profile", "user_account.profiel", true},
-		{"user_account.profile", "user_accountprofile", true},
-		{"signedDeviceInfoToken", "signedDeviceinfotoken", true},
-		{"user.id", "user.ids", true},
-		{"device.id", "device.os", false},
-		{"device.id", "device.ip", false},
-		{"profile1", "profile2", false},
-		{"a", "b", false},
-		{"user_account.name", "user_account.profile", false},
-	} {
-		if got := lookAlike(test.a, test.b); got != test.want {
-			t.Errorf("lookAlike(%q, %q) = %v", test.a, test.b, got)
-		}
-	}
-}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"signpost"
+	"signpost/internal/fields"
 	"signpost/internal/tree"
 )
 
@@ -23,15 +24,11 @@ type File struct {
 	enable     []string
 	features   []signpost.Feature // built-in and declared features, in application order
 	versions   []version
-	declared   []string     // the features that the file declares and does not enable
-	declaredAt []endpointAt // their positions
-	tooMany    bool         // there were too many of them to check all
 	served     bool         // a manifest
 	allowances []*allowance // for rules checked by Lint
 	parser     *parser
 
 	contextKeys  map[string]string // declared by the file, with descriptions
-	keyUses      []keyAt           // the context keys of a file without a catalogue
 	deprecations map[deprecationKey]*Deprecation
 }
 
@@ -43,10 +40,18 @@ func Parse(name string, text []byte) *File { return Options{}.Parse(name, text) 
 // Parse is like the function [Parse], with options.
 func (o Options) Parse(name string, text []byte) *File {
 	f := &File{Name: name, BasePath: "/", parser: newParser(name, text, false)}
+	if kind := unlike(name, f.parser.doc); kind != nil {
+		f.parser.findings = nil
+		f.parser.notADefinition(kind, f.parser.doc.NodeAt(0, 0))
+	}
 	if root := f.parser.doc.Root; root != nil {
 		d := decoder{parser: f.parser, file: f, opts: o}
-		d.definition(root)
-		d.lint()
+		if kind := notADefinition(root); kind != nil {
+			d.notADefinition(kind, root)
+		} else {
+			d.definition(root)
+			d.lint()
+		}
 	}
 	f.parser.finish()
 	return f
@@ -59,8 +64,11 @@ func ParseManifest(name string, text []byte) *File {
 	f := &File{Name: name, BasePath: "/", served: true, parser: newParser(name, text, true)}
 	if root := f.parser.doc.Root; root != nil {
 		d := decoder{parser: f.parser, file: f, served: true}
-		d.manifest(tree.Field{Key: root, Value: root}, version{})
-		d.lint()
+		d.check(root, fields.Manifest, fields.Manifest.What)
+		if root.Kind == tree.Object {
+			f.versions = []version{d.manifest(tree.Field{Key: root, Value: root}, version{}, fields.Manifest.What)}
+			d.lint()
+		}
 	}
 	f.parser.finish()
 	return f

@@ -35,7 +35,7 @@ type modifierDeprecation struct {
 // deprecatedNode is a deprecation with its position, for lint.
 type deprecatedNode struct {
 	*Deprecation
-	at       *tree.Node
+	until    *tree.Node // nil if there is none
 	endpoint *tree.Node // nil outside of endpoints
 }
 
@@ -65,56 +65,14 @@ func (f *File) deprecate(version, endpoint string, own *Deprecation, modifiers [
 	}
 }
 
-// deprecation returns a reader of a deprecated field.
-func (d *decoder) deprecation(set func(*Deprecation)) reader {
-	return reader{"deprecated", func(n *tree.Node) {
-		dep := &Deprecation{}
-		if n.Kind == tree.Bool && !d.broken[n] {
-			d.broken[n] = true
-			d.add(signpost.RuleWrongType, "such as deprecated: {since: 2026-01-31}", n, "deprecated must be an object, not true or false")
-		}
-		if !d.object(n, "deprecated", d.date("since", &dep.Since), d.date("until", &dep.Until), d.text("use", &dep.Use), d.text("reason", &dep.Reason)) {
-			return
-		}
-		key, _ := d.field(n, "since")
-		_, until := d.field(n, "until")
-		switch {
-		case key == nil:
-			d.add(signpost.RuleRequiredField, "add the day of the announcement, such as since: 2026-01-31", n, "deprecated has no since")
-		case !dep.Until.IsZero() && dep.Until.Before(dep.Since):
-			d.add(signpost.RuleWrongType, "", until, "until is before since")
-		default:
-			set(dep)
-			d.deprecated = append(d.deprecated, deprecatedNode{dep, n, d.current})
-		}
-	}}
-}
-
-// date returns a reader of a date, with or without quotes.
-func (d *decoder) date(name string, to *time.Time) reader {
-	return reader{name, func(n *tree.Node) {
-		if !n.Date && !d.is(n, name, tree.String) || d.broken[n] {
-			return
-		}
-		t, err := time.Parse(time.DateOnly, n.Text)
-		if err != nil {
-			d.broken[n] = true
-			d.add(signpost.RuleWrongType, "such as 2026-01-31", n, "%s must be a date, not %q", name, n.Text)
-			return
-		}
-		*to = t
-	}}
-}
-
 // lintDeprecations reports deprecated items that should have been removed.
 func (d *decoder) lintDeprecations() {
 	for _, dep := range d.deprecated {
 		if dep.Over(d.opts.today()) {
-			_, at := d.field(dep.at, "until")
 			d.warn(signpost.Finding{
 				Rule: RuleDeprecationExpired, Severity: signpost.SeverityWarning, Hint: "remove what is deprecated, or move the date",
 				Message: fmt.Sprintf("deprecated until %s, which has passed", dep.Until.Format(time.DateOnly)),
-			}, tree.Field{Key: at, Value: at}, nil, dep.endpoint)
+			}, tree.Field{Key: dep.until, Value: dep.until}, nil, dep.endpoint)
 		}
 	}
 }

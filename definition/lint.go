@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"signpost"
 	"signpost/host"
@@ -14,15 +15,10 @@ import (
 // lint checks the values that were read. The rules about manifests, modifiers and features are those of package
 // signpost; here their findings get positions in the file.
 func (d *decoder) lint() {
-	if !d.doc.JSON {
-		d.readAllowComments()
-	}
-	d.indexAllowances()
 	d.lintFeatures()
-	for _, shared := range d.modifiers {
-		shared.said = make(map[string]bool)
+	for _, name := range d.sharedNames {
+		shared := d.shared[name]
 		for _, f := range append(shared.modifier.Validate(), shared.modifier.Warnings()...) {
-			shared.said[f.Rule+" "+f.Message] = true
 			if f.Severity == signpost.SeverityError {
 				d.reportAt(f, shared.Field, f.Path)
 			} else {
@@ -30,21 +26,19 @@ func (d *decoder) lint() {
 			}
 		}
 	}
-	if enabled := d.file.named(d.file.enable); !d.tooManyFeatures(enabled) {
-		declared, most := d.versionNames(), max(maxJudged, alwaysJudged*countEndpoints([]*File{d.file}))
+	if enabled := d.file.named(d.file.enable); !d.tooLarge(enabled) {
+		declared := d.versionNames()
 		for _, v := range d.file.versions {
-			own := contextOnly(v.manifest)
-			served := own.WithFeatures(enabled...)
-			d.lintManifest(v, enabled, served)
-			d.lintClashes(v, enabled, own, served)
-			d.warnOfDeclared(v, enabled, most)
+			d.lintManifest(v, enabled)
 			if !d.served {
 				d.lintVersionsInURLs(v, declared)
 			}
 		}
-		d.warnUnusedModifiers()
 		d.warnIdleFeatures(enabled)
 	}
+	d.lintNames()
+	d.warnBasePath()
+	d.warnUnusedModifiers()
 	d.lintContextKeys()
 	d.lintDeprecations()
 	d.unusedAllowances()
@@ -61,24 +55,10 @@ func addressHost(name string) string {
 	return own
 }
 
-// contextOnly returns a manifest with the URLs and context keys of another, and nothing else.
-func contextOnly(m signpost.Manifest) signpost.Manifest {
-	out := signpost.Manifest{Endpoints: make([]signpost.Endpoint, len(m.Endpoints))}
-	for i, e := range m.Endpoints {
-		out.Endpoints[i] = signpost.Endpoint{URL: e.URL, ContextObj: e.ContextObj}
-	}
-	return out
-}
-
-// lintManifest applies the rules of package signpost to a version as it is served. served has its context keys, with
-// those of the enabled features.
-func (d *decoder) lintManifest(v version, enabled []signpost.Feature, served signpost.Manifest) {
+// lintManifest applies the rules of package signpost to a version as it is served.
+func (d *decoder) lintManifest(v version, enabled []signpost.Feature) {
 	own := d.lean(v)
-	manifest := signpost.Manifest{Endpoints: slices.Clone(own.Endpoints)}
-	for i, e := range served.Endpoints {
-		manifest.Endpoints[i].ContextObj = e.ContextObj
-	}
-	for _, f := range manifest.Validate() {
+	for _, f := range own.WithFeatures(enabled...).Validate() {
 		d.reportEndpoint(f, v.endpoints[f.Path.Endpoint()])
 	}
 	deployment := signpost.Deployment{Features: enabled}
@@ -86,12 +66,13 @@ func (d *decoder) lintManifest(v version, enabled []signpost.Feature, served sig
 		deployment.Host = v.manifest.ServedHost(addressHost(d.file.Name))
 	}
 	for _, f := range own.OwnWarnings(deployment) {
-		at := v.endpoints[f.Path.Endpoint()]
-		if d.ofShared(f, at) {
-			continue
-		}
-		path := d.inEndpoint(&f, at)
-		d.warn(f, at, path, at.Value)
+		d.reportEndpoint(f, v.endpoints[f.Path.Endpoint()])
+	}
+	if len(v.manifest.Endpoints) == 0 && v.endpoints != nil && v.key != nil && !d.unread && fieldVersion(v.name) {
+		d.warn(signpost.Finding{
+			Rule: RuleNoEndpoints, Severity: signpost.SeverityWarning, Hint: "add an endpoint, or remove the version",
+			Message: fmt.Sprintf("version %s has no endpoints: its manifest is empty", v.name),
+		}, tree.Field{Key: v.key, Value: v.key}, nil, nil)
 	}
 }
 
@@ -99,13 +80,10 @@ func (d *decoder) lintManifest(v version, enabled []signpost.Feature, served sig
 func (d *decoder) lean(v version) signpost.Manifest {
 	m := signpost.Manifest{Endpoints: slices.Clone(v.manifest.Endpoints)}
 	for i, e := range m.Endpoints {
-		_, modifiers := d.field(v.endpoints[e.URL].Value, "modifiers")
-		if modifiers == nil || len(modifiers.Items) != len(e.Modifiers) {
-			continue
-		}
+		items := get(v.endpoints[e.URL].Value, "modifiers").Items
 		m.Endpoints[i].Modifiers = slices.Clone(e.Modifiers)
-		for j, item := range modifiers.Items {
-			if shared := d.shared[item.Text]; shared != nil && item.Kind == tree.String {
+		for j := range e.Modifiers {
+			if shared := d.shared[items[j].Text]; shared != nil && items[j].Kind == tree.String && !d.broken[items[j]] {
 				m.Endpoints[i].Modifiers[j] = shared.lean
 			}
 		}
@@ -125,7 +103,7 @@ func (d *decoder) versionNames() map[string]bool {
 // lintVersionsInURLs reports URLs of the service that name a different version than the one they are listed in.
 // declared has all of them.
 func (d *decoder) lintVersionsInURLs(v version, declared map[string]bool) {
-	if v.guessed && !routes.ValidVersion(v.name) {
+	if !fieldVersion(v.name) {
 		return
 	}
 	for _, e := range v.manifest.Endpoints {
@@ -157,17 +135,141 @@ func (d *decoder) lintVersionsInURLs(v version, declared map[string]bool) {
 	}
 }
 
+// lintNames reports names in typographic quotes, which YAML takes for part of the name.
+func (d *decoder) lintNames() {
+	for _, v := range d.file.versions {
+		for _, e := range v.manifest.Endpoints {
+			d.quotedName(get(v.endpoints[e.URL].Value, "name"), v.endpoints[e.URL].Value)
+		}
+	}
+	for _, name := range d.sharedNames {
+		d.quotedName(get(d.shared[name].Value, "name"), nil)
+	}
+}
+
+func (d *decoder) quotedName(n, endpoint *tree.Node) {
+	runes := []rune(n.Text)
+	if d.served || d.broken[n] || n.Style != tree.Plain || len(runes) < 3 || !unicode.In(runes[0], unicode.Pi, unicode.Pf, unicode.Ps) || !unicode.In(runes[len(runes)-1], unicode.Pi, unicode.Pf) {
+		return
+	}
+	plain := string(runes[1 : len(runes)-1])
+	d.warn(signpost.Finding{
+		Rule: RuleQuotedName, Severity: signpost.SeverityWarning, Hint: "write " + plain + ", or use straight quotes",
+		Message: fmt.Sprintf("name %s has typographic quotes around it, which editors will see", n.Text),
+	}, tree.Field{Key: n, Value: n}, nil, endpoint)
+}
+
+// warnBasePath reports a base path that ends in what Signpost appends to it.
+func (d *decoder) warnBasePath() {
+	base := strings.TrimSuffix(d.file.BasePath, "/endpoints-manifest")
+	at := d.file.basePathAt
+	segment := base[strings.LastIndexByte(base, '/')+1:]
+	if at == nil || base == d.file.BasePath && !routes.ValidVersion(segment) {
+		return
+	}
+	if routes.ValidVersion(segment) {
+		base = strings.TrimSuffix(base, "/"+segment)
+	}
+	if base == "" {
+		base = "/"
+	}
+	d.warn(signpost.Finding{
+		Rule: RuleBasePathVersion, Severity: signpost.SeverityWarning, Hint: "write " + base,
+		Message: fmt.Sprintf("base path %q ends in what Signpost appends: the manifest of v1 is at %s", d.file.BasePath, routes.Path(d.file.BasePath, "v1")),
+	}, tree.Field{Key: at, Value: at}, nil, nil)
+}
+
 // warnUnusedModifiers reports shared modifiers that no endpoint uses.
 func (d *decoder) warnUnusedModifiers() {
-	if d.incomplete || d.duplicated {
-		return // the part that was not read may use them
-	}
-	for _, shared := range d.modifiers {
-		if !shared.used {
+	for _, name := range d.sharedNames {
+		if shared := d.shared[name]; !shared.used && !d.unread { // otherwise the part that was not read may use it
 			d.warn(signpost.Finding{
 				Rule: RuleUnusedModifier, Severity: signpost.SeverityWarning, Hint: "remove it, or name it in an endpoint's modifiers",
 				Message: fmt.Sprintf("no endpoint uses the shared modifier %q", shared.Key.Text),
 			}, shared.Field, nil, nil)
 		}
+	}
+}
+
+// lintFeatures checks the features that the file declares and the names of those that it enables.
+func (d *decoder) lintFeatures() {
+	for _, declared := range d.features {
+		for _, f := range declared.feature.Validate() {
+			d.reportAt(f, declared.Field, f.Path)
+		}
+		if items := get(declared.Value, "context_obj"); len(declared.feature.ContextObj) == 0 && !d.broken[declared.Value] && !d.broken[items] {
+			d.add(signpost.RuleRequiredField, "", declared.Key, "feature %q has no context_obj", declared.Key.Text)
+		}
+	}
+	known := d.file.Features()
+	exists, enabled := make(map[string]bool, len(known)), make(map[string]bool, len(d.enable))
+	for _, name := range known {
+		exists[name] = true
+	}
+	for _, n := range d.enable {
+		switch {
+		case !exists[n.Text]:
+			d.unknown(RuleUnknownFeature, n, known, fmt.Sprintf("there is no feature %q", n.Text))
+		case enabled[n.Text]:
+			d.add(signpost.RuleDuplicateKey, "name it once", n, "feature %q is enabled twice", n.Text)
+		default:
+			d.file.enable = append(d.file.enable, n.Text)
+		}
+		enabled[n.Text] = true
+	}
+	if d.opts.Features != nil {
+		d.file.enable = slices.DeleteFunc(known, func(name string) bool { return !slices.Contains(d.opts.Features, name) })
+	}
+}
+
+// tooLarge reports a file whose features add more to its manifests than allowed.
+func (d *decoder) tooLarge(enabled []signpost.Feature) bool {
+	for _, feature := range enabled {
+		added := renderedSize(feature.ContextObj)
+		for _, v := range d.file.versions {
+			for _, e := range v.manifest.Endpoints {
+				if strings.HasSuffix(e.URL, feature.URLSuffix) && d.grows(added, d.file.basePathAt) {
+					d.file.enable = nil // keep others from applying them
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// warnIdleFeatures reports enabled features that apply to no endpoint of a version.
+func (d *decoder) warnIdleFeatures(enabled []signpost.Feature) {
+	for _, v := range d.file.versions {
+		for _, e := range v.manifest.Endpoints {
+			if _, err := signpost.ParseURL(e.URL); err != nil || d.duplicated {
+				return // once corrected, it may end in the suffix
+			}
+		}
+	}
+	for _, feature := range enabled {
+		var idle []string
+		judged := 0
+		for _, v := range d.file.versions {
+			if len(v.manifest.Endpoints) == 0 {
+				continue
+			}
+			judged++
+			if !slices.ContainsFunc(v.manifest.Endpoints, func(e signpost.Endpoint) bool { return strings.HasSuffix(e.URL, feature.URLSuffix) }) {
+				idle = append(idle, v.name)
+			}
+		}
+		i := slices.IndexFunc(d.enable, func(n *tree.Node) bool { return n.Text == feature.Name })
+		if len(idle) == 0 || i < 0 {
+			continue
+		}
+		where := ""
+		if len(idle) < judged {
+			where = " of " + strings.Join(idle, ", ")
+		}
+		d.warn(signpost.Finding{
+			Rule: RuleFeatureMatchesNothing, Severity: signpost.SeverityWarning, Hint: "correct the URLs or the suffix, or do not enable it",
+			Message: fmt.Sprintf("feature %q applies to no endpoint%s: no URL ends in %q", feature.Name, where, feature.URLSuffix),
+		}, tree.Field{Key: d.enable[i], Value: d.enable[i]}, nil, nil)
 	}
 }

@@ -8,6 +8,10 @@ type Options struct {
 	// it is nil and the file declares none, every key is accepted.
 	ContextKeys map[string]string
 
+	// Features are the enabled features, instead of those that a file enables. Those that a file does not have are
+	// ignored. Nil means those of the file.
+	Features []string
+
 	// Today is the date for checking deprecations. Zero means the current date.
 	Today time.Time
 }

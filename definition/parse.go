@@ -70,8 +70,17 @@ func (p *parser) add(rule, hint string, at *tree.Node, format string, args ...an
 	}, at)
 }
 
+// notADefinition reports that the file is something else.
+func (p *parser) notADefinition(is *format, at *tree.Node) {
+	but := ""
+	if is.name != "" {
+		but = ": it looks like " + is.name
+	}
+	p.add(RuleNotADefinition, is.hint, at, "this is not a Signpost definition%s", but)
+}
+
 // maxFindings limits the number of findings of a file. Nobody reads more, and each takes memory.
-const maxFindings = 10_000
+const maxFindings = 1000
 
 // report adds a finding, with its position in the file.
 func (p *parser) report(f signpost.Finding, at *tree.Node) {
@@ -103,13 +112,13 @@ func (p *parser) finish() {
 // sortFindings sorts the findings by position and removes duplicates: problems with an aliased value are found wherever
 // it is used.
 func (p *parser) sortFindings() {
-	type said struct {
+	type reported struct {
 		rule, message string
 		line, column  int
 	}
-	seen := make(map[said]bool, len(p.findings))
+	seen := make(map[reported]bool, len(p.findings))
 	p.findings = slices.DeleteFunc(p.findings, func(f signpost.Finding) bool {
-		key := said{f.Rule, f.Message, f.Line, f.Column}
+		key := reported{f.Rule, f.Message, f.Line, f.Column}
 		before := seen[key]
 		seen[key] = true
 		return before

@@ -1,23 +1,25 @@
 package definition
 
 import (
+	"slices"
+
 	"signpost"
 	"signpost/internal/tree"
 )
 
-// reportEndpoint reports a finding about an endpoint. A problem with a shared modifier itself is reported once, at its
-// declaration; a problem with its use is reported here.
-func (d *decoder) reportEndpoint(f signpost.Finding, at tree.Field) {
-	if !d.ofShared(f, at) {
-		path := d.inEndpoint(&f, at)
-		d.reportAt(f, at, path)
-	}
-}
+// usedRules are the rules about the use of a shared modifier in an endpoint. All others concern the modifier itself, and
+// are reported once, at its declaration.
+var usedRules = []string{signpost.RuleModifierIDDuplicate, signpost.RuleModifierKeyDuplicate, signpost.RuleQueryInURL}
 
-// ofShared reports whether a finding about an endpoint concerns a shared modifier itself.
-func (d *decoder) ofShared(f signpost.Finding, at tree.Field) bool {
-	shared := d.shared[d.reference(f, at)]
-	return shared != nil && shared.said[f.Rule+" "+f.Message]
+// reportEndpoint reports a finding about an endpoint, unless it concerns a shared modifier itself.
+func (d *decoder) reportEndpoint(f signpost.Finding, at tree.Field) {
+	switch name := d.reference(f, at); {
+	case name != "" && !slices.Contains(usedRules, f.Rule):
+	case f.Severity == signpost.SeverityError:
+		d.reportAt(f, at, d.inEndpoint(&f, at))
+	default:
+		d.warn(f, at, d.inEndpoint(&f, at), at.Value)
+	}
 }
 
 // inEndpoint returns the path of a finding inside its endpoint. It ends at the name of a shared modifier.
@@ -34,7 +36,7 @@ func (d *decoder) reference(f signpost.Finding, at tree.Field) string {
 	if len(f.Path) < 3 || f.Path[1] != signpost.Field("modifiers") {
 		return ""
 	}
-	_, modifiers := d.field(at.Value, "modifiers")
+	modifiers := get(at.Value, "modifiers")
 	if i := int(f.Path[2].(signpost.Item)); i < len(modifiers.Items) && modifiers.Items[i].Kind == tree.String {
 		return modifiers.Items[i].Text
 	}
@@ -62,8 +64,8 @@ func (d *decoder) locate(f *signpost.Finding, from tree.Field, path signpost.Pat
 			}
 			path = path[1:]
 		case signpost.Field:
-			step, path = d.shortForm(n, step, path)
-			_, next = d.field(n, string(step))
+			step, path = shortForm(n, step, path)
+			_, next = n.Field(string(step))
 		}
 		if missing = next == nil; !missing {
 			at, n = next, next
@@ -80,8 +82,8 @@ func (d *decoder) locate(f *signpost.Finding, from tree.Field, path signpost.Pat
 
 // shortForm translates a step into a modifier in short form: paths refer to the fields of the manifest, but the short
 // form has those of the builders.
-func (d *decoder) shortForm(n *tree.Node, step signpost.Field, path signpost.Path) (signpost.Field, signpost.Path) {
-	if key, _ := d.field(n, "kind"); key == nil || step != "params" || len(path) < 3 {
+func shortForm(n *tree.Node, step signpost.Field, path signpost.Path) (signpost.Field, signpost.Path) {
+	if key, _ := n.Field("kind"); key == nil || step != "params" || len(path) < 3 {
 		return step, path[1:]
 	}
 	switch path[2:min(4, len(path))].String() {

@@ -11,6 +11,10 @@ import (
 const (
 	RuleSyntax                = "syntax"
 	RuleTooLarge              = "too-large"
+	RuleNotADefinition        = "not-a-definition"
+	RuleNoEndpoints           = "no-endpoints"
+	RuleBasePathVersion       = "base-path-version"
+	RuleQuotedName            = "quoted-name"
 	RuleUnknownField          = "unknown-field"
 	RuleVersionMismatch       = "version-mismatch"
 	RuleUnknownModifier       = "unknown-modifier"
@@ -20,7 +24,6 @@ const (
 	RuleFeatureMatchesNothing = "feature-matches-nothing"
 	RuleUnusedAllow           = "unused-allow"
 	RuleUnknownContextKey     = "unknown-context-key"
-	RuleContextKeyLookalike   = "context-key-lookalike"
 	RuleVersionNotDeclared    = "version-not-declared"
 	RuleDeprecationExpired    = "deprecation-expired"
 )
@@ -38,6 +41,7 @@ func Rules() []Rule {
 	return []Rule{
 		{RuleSyntax, e, "the file is valid YAML or JSON"},
 		{RuleTooLarge, e, "the file is within the limits of size and depth"},
+		{RuleNotADefinition, e, "the file is a Signpost definition"},
 		{signpost.RuleDuplicateKey, e, "keys are unique within an object"},
 		{RuleUnknownField, e, "all fields are known"},
 		{signpost.RuleRequiredField, e, "required fields are present"},
@@ -79,7 +83,9 @@ func Rules() []Rule {
 		{signpost.RuleOptionLabelDuplicate, w, "the option labels of a select are unique"},
 		{signpost.RuleFormOnGet, w, "a get endpoint does not have a form as its mime_type"},
 		{RuleVersionNotDeclared, w, "the URLs of the service name no version that it does not have"},
-		{RuleContextKeyLookalike, w, "no context key looks like a misspelling of another"},
+		{RuleNoEndpoints, w, "every version has endpoints"},
+		{RuleBasePathVersion, w, "a base_path does not repeat the version or the route"},
+		{RuleQuotedName, w, "names have no typographic quotes around them"},
 		{RuleDeprecationExpired, w, "deprecated items are removed in time"},
 		{RuleUnusedAllow, w, "every allowed warning occurs, and has a reason"},
 	}

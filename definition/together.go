@@ -13,7 +13,7 @@ import (
 // togetherRules are the rules that depend on everything registered together. Lint checks them, since Parse sees a
 // single file.
 var togetherRules = []string{
-	match.RuleOverlapDropsContext, match.RuleOverlapInsideSegment, match.RuleRegisteredTwice, RuleContextKeyLookalike,
+	match.RuleOverlapDropsContext, match.RuleOverlapInsideSegment, match.RuleRegisteredTwice,
 }
 
 // endpointAt is the position of an endpoint in its file.
@@ -28,8 +28,7 @@ type endpointAt struct {
 func (d *decoder) keepPlaces() {
 	var errors []int // offsets of errors
 	for _, f := range d.findings {
-		foreign := d.served && (f.Rule == RuleUnknownField || f.Rule == signpost.RuleContextType) // the endpoint takes part nevertheless
-		if f.Severity == signpost.SeverityError && !foreign {
+		if f.Severity == signpost.SeverityError && !d.served { // an endpoint of somebody else takes part nevertheless
 			errors = append(errors, d.doc.Offset(f.Line, f.Column))
 		}
 	}
@@ -40,31 +39,21 @@ func (d *decoder) keepPlaces() {
 		v.places = make([]endpointAt, len(v.manifest.Endpoints))
 		for j, e := range v.manifest.Endpoints {
 			v.places[j] = d.endpointAt(v.endpoints[e.URL], errors)
-			v.places[j].url = e.URL
 		}
-		v.endpoints = nil
+		v.endpoints, v.key = nil, nil
 	}
 	d.file.allowances = slices.DeleteFunc(d.allowances, func(a *allowance) bool { return !slices.Contains(togetherRules, a.rule) })
 }
 
+// endpointAt returns the position of an endpoint. errors has the offsets of errors, sorted.
 func (d *decoder) endpointAt(f tree.Field, errors []int) endpointAt {
-	at := d.placeOf(f.Key, f.Value)
+	at := endpointAt{url: f.Key.Text, width: f.Key.Width()}
+	at.line, at.column = d.doc.Position(f.Key.Start())
 	i, _ := slices.BinarySearch(errors, f.Key.Start())
 	at.broken = i < len(errors) && errors[i] < max(f.Key.End(), f.Value.End())
-	return at
-}
-
-// placeOf returns the position of a node and the allowances that apply there. endpoint is nil if the node is not part of
-// an endpoint.
-func (d *decoder) placeOf(n, endpoint *tree.Node) endpointAt {
-	at := endpointAt{width: n.Width()}
-	at.line, at.column = d.doc.Position(n.Start())
-	if len(d.allowed) == 0 {
-		return at
-	}
-	for _, rule := range togetherRules {
-		for _, key := range []allowKey{{rule: rule}, {rule: rule, in: endpoint}, {rule: rule, line: at.line}} {
-			at.allowances = append(at.allowances, d.allowed[key]...)
+	for _, a := range d.allowances {
+		if slices.Contains(togetherRules, a.rule) && (a.in == nil || a.in == f.Value) {
+			at.allowances = append(at.allowances, a)
 		}
 	}
 	return at
@@ -83,7 +72,6 @@ func LintTogether(files, registered []*File) []signpost.Finding {
 	}
 	used := make(map[*allowance]bool)
 	findings = append(findings, overlaps(files, registered, used)...)
-	findings = append(findings, lookalikes(files, registered, used)...)
 	if len(files)+len(registered) > 1 { // a single file cannot tell whether the allowance is used
 		for _, f := range files {
 			for _, a := range f.allowances {
@@ -103,78 +91,23 @@ func LintTogether(files, registered []*File) []signpost.Finding {
 	return findings
 }
 
-// overlaps returns the findings about overlap, and records which allowances are used. Features that a file declares but
-// does not enable count as well: --feature enables them for all services of a deployment.
+// overlaps returns the findings about overlap, and records which allowances are used.
 func overlaps(files, registered []*File, used map[*allowance]bool) []signpost.Finding {
-	all := slices.Concat(files, registered)
-	features := declared(all)
-	judged := judgedFeatures(len(features), countEndpoints(all))
-	served, defined := published(all)
-	findings := overlapsWithout(served, features[:judged], files, registered, used)
+	served, defined := published(slices.Concat(files, registered))
+	findings := overlapsWithout(served, files, registered, used)
 	if slices.ContainsFunc(files, func(f *File) bool { return len(f.versions) > 0 && served[&f.versions[0]] }) {
-		for _, f := range overlapsWithout(defined, features[:judged], files, registered, used) {
+		for _, f := range overlapsWithout(defined, files, registered, used) {
 			if i := slices.IndexFunc(files, func(file *File) bool { return file.Name == f.File }); served[&files[i].versions[0]] {
 				findings = append(findings, f)
 			}
 		}
 	}
-	for _, f := range files {
-		findings = append(findings, f.unjudged(features[judged:], used)...)
-	}
 	return findings
 }
 
-// overlapsWithout returns the findings about overlap without some of the versions: with the features that the files
-// enable, and with each of the others.
-func overlapsWithout(without map[*version]bool, features []string, files, registered []*File, used map[*allowance]bool) []signpost.Finding {
-	findings := overlapsWith("", without, files, registered, used)
-	type said struct {
-		file, message string
-		line, column  int
-	}
-	known := make(map[said]bool)
-	for _, f := range findings {
-		known[said{f.File, f.Message, f.Line, f.Column}] = true
-	}
-	for _, feature := range features {
-		for _, f := range overlapsWith(feature, without, files, registered, used) {
-			if !known[said{f.File, f.Message, f.Line, f.Column}] {
-				f.Message = withFeature(feature, f.Message)
-				findings = append(findings, f)
-			}
-		}
-	}
-	return findings
-}
-
-// declared returns the features that files declare but do not enable, without duplicates.
-func declared(files []*File) []string {
-	var names []string
-	seen := make(map[string]bool)
-	for _, f := range files {
-		for _, name := range f.declared {
-			if !seen[name] {
-				seen[name] = true
-				names = append(names, name)
-			}
-		}
-	}
-	return names
-}
-
-func countEndpoints(files []*File) int {
-	n := 0
-	for _, f := range files {
-		for _, v := range f.versions {
-			n += len(v.manifest.Endpoints)
-		}
-	}
-	return n
-}
-
-// overlapsWith returns the findings about overlap with the features that the files enable and one more, unless that
-// is empty. It leaves out some of the versions, and records which allowances are used.
-func overlapsWith(feature string, without map[*version]bool, files, registered []*File, used map[*allowance]bool) []signpost.Finding {
+// overlapsWithout returns the findings about overlap without some of the versions, and records which allowances are
+// used.
+func overlapsWithout(without map[*version]bool, files, registered []*File, used map[*allowance]bool) []signpost.Finding {
 	var all [2][]signpost.Version
 	type ref struct {
 		file   *File
@@ -189,7 +122,7 @@ func overlapsWith(feature string, without map[*version]bool, files, registered [
 				if without[v] {
 					continue
 				}
-				manifest, places := f.comparable(v, feature, several)
+				manifest, places := f.comparable(v, several)
 				all[i] = append(all[i], signpost.Version{Name: v.name, Source: f.Name, Manifest: manifest})
 				refs = append(refs, ref{f, places})
 			}
@@ -234,43 +167,10 @@ func (at *endpointAt) allows(rule string, used map[*allowance]bool) bool {
 	return allowed
 }
 
-// unjudged returns a warning if the file declares features that were not checked, because a clean result would promise
-// too much. names are the features that [overlaps] left out.
-func (f *File) unjudged(names []string, used map[*allowance]bool) []signpost.Finding {
-	left := make(map[string]bool, len(names))
-	for _, name := range names {
-		left[name] = true
-	}
-	first, others := -1, 0
-	for i, name := range f.declared {
-		switch {
-		case !left[name] && !f.tooMany:
-		case first < 0:
-			first = i
-		default:
-			others++
-		}
-	}
-	if first < 0 || f.declaredAt[first].allows(match.RuleOverlapDropsContext, used) {
-		return nil
-	}
-	what := fmt.Sprintf("feature %q was", f.declared[first])
-	if others > 0 {
-		what = fmt.Sprintf("feature %q and %d more were", f.declared[first], others)
-	}
-	at := f.declaredAt[first]
-	return []signpost.Finding{{
-		Rule: match.RuleOverlapDropsContext, Severity: signpost.SeverityWarning,
-		Message: what + " not checked, because there are too many features and endpoints: enabling one may cost feeds their context keys",
-		Hint:    "list the features of a deployment under enable, and they are checked",
-		File:    f.Name, Line: at.line, Column: at.column, Width: at.width,
-	}}
-}
-
 // comparable returns the parts of a version that decide which endpoint answers for a feed, without endpoints that have
-// errors. The features that the file enables are applied, and one more if the file has it. If there are several files,
-// {{host}} replaces the host of a served manifest, since all count as registered on the same host.
-func (f *File) comparable(v *version, feature string, several bool) (signpost.Manifest, []*endpointAt) {
+// errors. The features that the file enables are applied. If there are several files, {{host}} replaces the host of a
+// served manifest, since all count as registered on the same host.
+func (f *File) comparable(v *version, several bool) (signpost.Manifest, []*endpointAt) {
 	m := signpost.Manifest{Endpoints: make([]signpost.Endpoint, 0, len(v.manifest.Endpoints))}
 	places := make([]*endpointAt, 0, len(v.manifest.Endpoints))
 	for i, e := range v.manifest.Endpoints {
@@ -283,5 +183,5 @@ func (f *File) comparable(v *version, feature string, several bool) (signpost.Ma
 	if f.served && several {
 		m = m.Reopen(m.ServedHost(addressHost(f.Name)))
 	}
-	return m.WithFeatures(f.named(append(slices.Clone(f.enable), feature))...), places
+	return m.WithFeatures(f.named(f.enable)...), places
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"signpost/definition"
-	"signpost/match"
 )
 
 // manyFeatures returns a definition that declares features without enabling them. Each adds a key to feeds, which the
@@ -25,59 +24,6 @@ func manyFeatures(features, endpoints int) string {
 		fmt.Fprintf(&out, "      https://{{host}}/v1/other%d: {name: Other %d, method: get, mime_type: application/json}\n", i, i)
 	}
 	return out.String()
-}
-
-// A clean result says nothing about features that were not checked, so Lint says which those are.
-func TestUncheckedFeatures(t *testing.T) {
-	const unchecked = "not checked"
-	for _, test := range []struct {
-		features, endpoints int
-		edit                func(string) string
-		want                string
-	}{
-		{features: 8, endpoints: 2501},
-		{features: 12, endpoints: 1000},
-		{features: 9, endpoints: 2501,
-			want: `feeds.yaml:10:3: warning: feature "f8" was not checked, because there are too many features and endpoints: enabling one may cost feeds their context keys [overlap-drops-context]`},
-		{features: 11, endpoints: 2501,
-			want: `feeds.yaml:10:3: warning: feature "f8" and 2 more were not checked, because there are too many features and endpoints: enabling one may cost feeds their context keys [overlap-drops-context]`},
-		{features: 9, endpoints: 2501, edit: func(text string) string {
-			return strings.Replace(text, "  f8:", "  # signpost: allow overlap-drops-context because nobody enables it\n  f8:", 1)
-		}},
-	} {
-		text := manyFeatures(test.features, test.endpoints)
-		if test.edit != nil {
-			text = test.edit(text)
-		}
-		var got []string
-		lost := 0
-		for _, f := range definition.Lint(definition.Parse("feeds.yaml", []byte(text))) {
-			switch {
-			case strings.Contains(f.Message, unchecked):
-				got = append(got, f.String())
-			case f.Rule == match.RuleOverlapDropsContext:
-				lost++
-			}
-		}
-		if strings.Join(got, "\n") != test.want {
-			t.Errorf("%d features, %d endpoints: got %q", test.features, test.endpoints, got)
-		}
-		if checked := test.features - strings.Count(test.want, "was") - 3*strings.Count(test.want, "were"); test.edit == nil && lost != checked {
-			t.Errorf("%d features, %d endpoints: %d were checked, not %d", test.features, test.endpoints, lost, checked)
-		}
-	}
-}
-
-// The same holds if the number of pairs of a feature and an endpoint is the limit.
-func TestUncheckedPairs(t *testing.T) {
-	text := manyFeatures(1200, 1000)
-	found := false
-	for _, f := range definition.Lint(definition.Parse("feeds.yaml", []byte(text))) {
-		found = found || strings.HasPrefix(f.Message, `feature "f0" and 1199 more were not checked`)
-	}
-	if !found {
-		t.Error("lint does not say that it gave up")
-	}
 }
 
 // A manifest that was fetched from the deployment of a definition is the same service: it does not take feeds from

@@ -46,8 +46,7 @@ func TestDocsLimits(t *testing.T) {
 		{"contextkeys/request.go", "MaxBody", size, "contextkeys.md", "the body is longer than %s |"},
 		{"internal/tree/tree.go", "MaxSize", size, "definition.md", "| file size | %s |"},
 		{"definition/parse.go", "maxDepth", number, "definition.md", "| nesting | %s levels |"},
-		{"definition/decode_endpoint.go", "freeShared", size, "definition.md", "add to the manifests | %s, plus"},
-		{"definition/decode_endpoint.go", "sharedPerByte", number, "definition.md", "plus %s bytes for every byte of the file"},
+		{"definition/read.go", "maxManifest", size, "definition.md", "add to the manifests | %s |"},
 		{"internal/tree/tree.go", "MaxSize", size, "import.md", "can be up to %s\nlarge"},
 		{"openapi/schema.go", "maxValues", number, "import.md", "one parameter can have up to %s values"},
 	} {

@@ -16,6 +16,7 @@ import (
 
 // lintFlags holds the flags of lint.
 type lintFlags struct {
+	features    []string
 	format      enum
 	strict      bool
 	registered  []string
@@ -52,10 +53,10 @@ Lint treats all files of one run as services of one server, registered in one st
 error, and endpoints that capture each other's feeds are found across files and versions. --registered adds other
 sources that the studio has registered. The exit status is 1 if there is an error.
 
-A definition with warnings is still served. If a warning is not a mistake, allow it in a comment on its line or the
-line above, or in the allow field of the endpoint:
+A definition with warnings is still served. If a warning is not a mistake, allow it in the allow field of the endpoint
+or of the file, with the reason:
 
-  # signpost: allow overlap-drops-context because these feeds are public
+  allow: {overlap-drops-context: these feeds are public}
 
 --fix applies the fixes that are certain, such as correcting a misspelt field, prints them, and reports the remaining
 findings. It preserves comments, order and formatting. --fix --dry-run prints a unified diff and writes nothing.
@@ -68,11 +69,15 @@ findings. It preserves comments, order and formatting. --fix --dry-run prints a 
 			if len(args) == 0 {
 				args = []string{"."}
 			}
+			if !cmd.Flags().Changed("feature") {
+				f.features = nil // those that each definition enables
+			}
 			return c.lint(cmd.Context(), args, f)
 		}),
 	}
 	f.format.addTo(cmd, "format", "output format")
 	addRegisteredFlag(cmd, &f.registered)
+	addFeatureFlag(cmd, &f.features)
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "treat warnings as errors")
 	cmd.Flags().StringVar(&f.contextKeys, "context-keys", "", "`file` of the context keys that apps support: an object from key to description")
 	cmd.Flags().BoolVar(&f.fix, "fix", false, "apply fixes to the files")
@@ -91,7 +96,7 @@ func (c *CLI) lint(ctx context.Context, args []string, f lintFlags) error {
 	if err != nil {
 		return err
 	}
-	opts := definition.Options{ContextKeys: keys}
+	opts := definition.Options{ContextKeys: keys, Features: f.features}
 	reader := c.reader()
 	documents, err := reader.Read(ctx, args...)
 	if err != nil {
@@ -117,6 +122,9 @@ func (c *CLI) lint(ctx context.Context, args []string, f lintFlags) error {
 	var others []*definition.File
 	for _, s := range besides {
 		others = append(others, s.File)
+	}
+	if err := checkFeatures(files, f.features); err != nil {
+		return err
 	}
 	findings := definition.LintTogether(files, others)
 	summary := ""

@@ -3,10 +3,12 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,12 +79,15 @@ func lintJSON(t *testing.T, extension, text string) []signpost.Finding {
 			files[text[start[2]:start[3]]] = text[start[0]:end]
 		}
 	}
-	for name, text := range files {
+	args := []string{"lint", "--format", "json"}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		text := files[name]
+		args = append(args, filepath.Join(dir, name))
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	out, _, _ := runCLI("", "lint", "--format", "json", dir)
+	out, _, _ := runCLI("", args...)
 	var findings []signpost.Finding
 	if err := json.Unmarshal([]byte(out), &findings); err != nil {
 		t.Fatal(err)

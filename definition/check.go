@@ -1,0 +1,155 @@
+package definition
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"signpost"
+	"signpost/internal/fields"
+	"signpost/internal/tree"
+)
+
+// decoder reads a file in four steps: repair puts what is misplaced where it belongs, check compares the tree with the
+// table of fields, read builds the values of the [File], and lint judges these. A value that cannot be used is broken:
+// nothing more is reported about it, and what is read of it is zero.
+type decoder struct {
+	*parser
+	opts   Options
+	file   *File
+	served bool // a manifest, which has no extensions
+
+	shared      map[string]*sharedModifier
+	sharedNames []string
+	features    []declaredFeature
+	enable      []*tree.Node
+	contextKeys []keyUse
+	deprecated  []deprecatedNode
+	allowances  []*allowance
+	unread      bool // something is not where it belongs, so what seems unused may be used
+	size        int  // bytes that shared modifiers and features add to the manifests
+}
+
+// isExtension reports whether a field is the author's own, for example to hold YAML anchors.
+func (d *decoder) isExtension(name string) bool { return !d.served && strings.HasPrefix(name, "x-") }
+
+// check compares a value with the table of fields. Messages call it what.
+func (d *decoder) check(n *tree.Node, v *fields.Value, what string) {
+	switch {
+	case d.broken[n], v.OrNull && n.Kind == tree.Null, v.OrName != 0 && n.Kind == tree.String && !n.Date:
+		return
+	case v.OrList && n.Kind == tree.List:
+		for _, item := range n.Items {
+			d.check(item, &fields.Value{}, what)
+		}
+		return
+	case !d.hasType(n, v) && !d.guessType(n, v, what):
+		d.wrongType(n, v, what)
+		return
+	}
+	if v.Short != nil {
+		if key, _ := n.Field(v.Fields[len(v.Fields)-1].Name); key == nil {
+			v = v.Short
+		}
+	}
+	switch {
+	case v.Type == fields.List:
+		if d.oneItemPerField(n, v.Each) {
+			return
+		}
+		for _, item := range n.Items {
+			d.check(item, v.Each, v.Each.What)
+		}
+	case v.Type == fields.Object && v.Each != nil:
+		for _, f := range n.Fields {
+			if v.Keys == "" || !d.isExtension(f.Key.Text) {
+				d.check(f.Value, v.Each, d.call(v.Each, f))
+			}
+		}
+	case v.Type == fields.Object:
+		for _, f := range n.Fields {
+			if v.Field(f.Key.Text) == nil && !d.isExtension(f.Key.Text) {
+				d.unknownField(n, f, v, what)
+			}
+			if known := v.Field(f.Key.Text); known != nil {
+				d.check(f.Value, known.Value, known.Name)
+			}
+		}
+	}
+}
+
+// call returns what messages call the value of a free key.
+func (d *decoder) call(v *fields.Value, f tree.Field) string {
+	switch v.What {
+	case "version":
+		return "version " + f.Key.Text
+	case "the reason to allow a warning":
+		return "the reason to allow " + f.Key.Text
+	}
+	return v.What
+}
+
+// kindOf is the kind of node that a type of the table has. Scalars and dates have several.
+var kindOf = map[fields.Type]tree.Kind{
+	fields.Text: tree.String, fields.Date: tree.String, fields.Bool: tree.Bool, fields.Object: tree.Object, fields.List: tree.List,
+}
+
+func (d *decoder) hasType(n *tree.Node, v *fields.Value) bool {
+	switch v.Type {
+	case fields.Scalar:
+		return (n.Kind == tree.String || n.Kind == tree.Number || n.Kind == tree.Bool) && !n.Date
+	case fields.Date:
+		_, err := time.Parse(time.DateOnly, n.Text)
+		return n.Kind == tree.String && err == nil
+	}
+	return n.Kind == kindOf[v.Type] && !n.Date
+}
+
+// wrongType reports a value of the wrong type.
+func (d *decoder) wrongType(n *tree.Node, v *fields.Value, what string) {
+	d.broken[n] = true
+	d.unread = d.unread || v.Type >= fields.Object
+	want := kindOf[v.Type].String()
+	if v.Type == fields.Scalar {
+		want = "text, a number, true or false"
+	}
+	f := signpost.Finding{
+		Rule: signpost.RuleWrongType, Severity: signpost.SeverityError,
+		Message: fmt.Sprintf("%s must be %s, not %s", what, want, n.Kind), Hint: v.Form,
+	}
+	switch isText := v.Type == fields.Text || v.Type == fields.Date; {
+	case n.Date && v.Type != fields.Date:
+		f.Message, f.Hint = fmt.Sprintf("YAML reads %s as a date, not %s", n.Text, want), "put it in quotes"
+		if isText || v.Type == fields.Scalar {
+			f.Message, f.Fix = fmt.Sprintf("YAML reads %s as a date, not text", n.Text), d.replacement(n, n.Text)
+		}
+	case v.Type == fields.Date && n.Kind == tree.String:
+		f.Message, f.Hint = fmt.Sprintf("%s must be a date, not %q", what, n.Text), "such as 2026-01-31"
+	case isText && (n.Kind == tree.Number || n.Kind == tree.Bool):
+		f.Hint, f.Fix = fmt.Sprintf("put it in quotes: %q", n.Text), d.replacement(n, n.Text)
+	case v.Type == fields.Bool && n.Kind == tree.String:
+		f.Hint = "write true or false, without quotes"
+		if lower := strings.ToLower(n.Text); lower == "true" || lower == "false" {
+			f.Fix = d.replacement(n, lower == "true")
+		}
+	case n.Kind == tree.Null && (v.Values != nil || strings.Contains(v.Schema, "minLength")): // required
+		f.Hint = "give it a value"
+	case n.Kind == tree.Null:
+		f.Hint = "give it a value, or remove the field"
+	case v.Type == fields.Bool:
+		f.Hint = "write true or false"
+	case v.OrList:
+		f.Hint = "such as /kids or [/kids, /family]"
+	case what == "features" && n.Kind == tree.List && len(n.Items) > 0:
+		f.Hint = "to turn features on: " + enableForm(n)
+	}
+	d.report(f, n)
+}
+
+// get returns the value of a field, or an empty node.
+func get(n *tree.Node, name string) *tree.Node {
+	if _, value := n.Field(name); value != nil {
+		return value
+	}
+	return &tree.Node{}
+}

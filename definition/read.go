@@ -1,0 +1,446 @@
+package definition
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"signpost"
+	"signpost/internal/fields"
+	"signpost/internal/routes"
+	"signpost/internal/tree"
+)
+
+// The functions of this file build values from a tree that check has compared with the table of fields. A value that
+// cannot be used stays zero and is never skipped, so that the n-th item of a list stays the n-th.
+
+type declaredFeature struct {
+	tree.Field
+	feature signpost.Feature
+}
+
+type sharedModifier struct {
+	tree.Field
+	modifier   signpost.Modifier
+	deprecated *Deprecation
+	lean       signpost.Modifier // without the parts that are checked once, at its declaration
+	size       int               // in a manifest, in bytes
+	used       bool
+}
+
+// version is one API version with the positions of its endpoints.
+type version struct {
+	name       string
+	key        *tree.Node // nil after the file has been read
+	manifest   signpost.Manifest
+	endpoints  map[string]tree.Field // by URL; nil after the file has been read
+	places     []endpointAt          // positions of the endpoints of the manifest
+	deprecated *Deprecation
+}
+
+func (d *decoder) definition(root *tree.Node) {
+	f := d.file
+	if root.Kind == tree.Object && !d.broken[root] {
+		f.basePathAt = d.doc.NodeAt(root.Start(), root.Start()) // without anything below it
+		root = d.repair(root)
+		for _, field := range get(root, "modifiers").Fields {
+			d.sharedNames = append(d.sharedNames, field.Key.Text)
+		}
+	}
+	f.features = builtIn()
+	for _, field := range get(root, "features").Fields {
+		if !slices.ContainsFunc(f.features, func(f signpost.Feature) bool { return f.Name == field.Key.Text }) {
+			f.features = append(f.features, signpost.Feature{Name: field.Key.Text})
+		}
+	}
+	d.check(root, fields.Definition, fields.Definition.What)
+	if root.Kind != tree.Object {
+		return
+	}
+	d.unread = d.unread || d.duplicated
+	f.Service = get(root, "service").Text
+	d.readBasePath(get(root, "base_path"))
+	if catalogue := get(root, "context_keys"); catalogue.Kind == tree.Object {
+		f.contextKeys = contextKeys(catalogue)
+	}
+	// Features and modifiers first, because endpoints refer to them.
+	d.readModifiers(get(root, "modifiers"))
+	d.readFeatures(get(root, "features"))
+	d.readEnable(get(root, "enable"))
+	d.readAllow(root, nil)
+	versions := get(root, "versions")
+	if key, _ := root.Field("versions"); key == nil || versions.Kind == tree.Object && len(versions.Fields) == 0 {
+		d.add(signpost.RuleRequiredField, fields.Definition.Form, root, "the definition has no versions")
+		d.unread = true
+		f.basePathAt = nil // nothing is served there
+	}
+	for _, field := range versions.Fields {
+		if d.isExtension(field.Key.Text) {
+			continue
+		}
+		name := field.Key.Text
+		if !fieldVersion(name) {
+			name = d.wrongVersion(versions, field.Key)
+		}
+		v := d.manifest(field, version{name: name, key: field.Key}, "version "+field.Key.Text)
+		v.deprecated = d.deprecation(get(field.Value, "deprecated"), nil)
+		f.versions = append(f.versions, v)
+	}
+}
+
+// fieldVersion reports whether a name is that of a version: v0 is none.
+func fieldVersion(name string) bool { return routes.ValidVersion(name) && name != "v0" }
+
+// manifest reads the value of a field as the manifest of a version.
+func (d *decoder) manifest(f tree.Field, v version, what string) version {
+	key, endpoints := f.Value.Field("endpoints")
+	if key == nil {
+		if f.Value.Kind == tree.Object && !d.broken[f.Value] && !d.unread { // otherwise they are probably under an unknown field
+			d.add(signpost.RuleRequiredField, "", f.Key, "%s has no endpoints", what)
+		}
+		d.unread = true
+		return v
+	}
+	v.endpoints = make(map[string]tree.Field, len(endpoints.Fields))
+	v.manifest.Endpoints = make([]signpost.Endpoint, 0, len(endpoints.Fields))
+	for _, e := range endpoints.Fields {
+		if !d.isExtension(e.Key.Text) {
+			v.endpoints[e.Key.Text] = e
+			v.manifest.Endpoints = append(v.manifest.Endpoints, d.endpoint(e, v.name))
+		}
+	}
+	return v
+}
+
+func (d *decoder) readBasePath(n *tree.Node) {
+	if n.Kind != tree.String || d.broken[n] {
+		if n.Kind != tree.Null || d.broken[n] {
+			d.file.basePathAt = nil
+		}
+		return
+	}
+	path, err := routes.CleanBasePath(n.Text)
+	if err != nil {
+		d.file.basePathAt = nil
+		hint := "such as / or /feeds"
+		if u := signpost.CutURL(n.Text); u.Scheme() != "" {
+			err, hint = fmt.Errorf("base path %q is a URL", n.Text), fmt.Sprintf("only the path: %s", strings.TrimRight("/"+strings.TrimLeft(u.Path(), "/"), " "))
+		}
+		d.add(RuleBasePath, hint, n, "%v", err)
+		return
+	}
+	at := *n // a copy, which does not keep the rest of the tree
+	d.file.BasePath, d.file.basePathAt = path, &at
+}
+
+func (d *decoder) readModifiers(n *tree.Node) {
+	d.shared = make(map[string]*sharedModifier, len(n.Fields))
+	for _, field := range n.Fields {
+		m := &sharedModifier{Field: field}
+		m.modifier, m.deprecated = d.modifier(field.Value)
+		m.lean, m.size = lean(m.modifier), renderedSize(m.modifier)
+		d.shared[field.Key.Text] = m
+	}
+}
+
+// lean returns a modifier without options and defaults. Shared modifiers with thousands of options would be validated for
+// every endpoint otherwise.
+func lean(m signpost.Modifier) signpost.Modifier {
+	params := make([]signpost.Param, len(m.Params))
+	for i, p := range m.Params {
+		params[i] = signpost.Param{Key: p.Key, UI: signpost.UI{Label: p.UI.Label}, Schema: signpost.Schema{Type: p.Schema.Type}}
+	}
+	m.Params = params
+	return m
+}
+
+// readFeatures fills in the features of the file: the built-in ones, including overrides, then the declared ones.
+func (d *decoder) readFeatures(n *tree.Node) {
+	for _, field := range n.Fields {
+		i := slices.IndexFunc(d.file.features, func(f signpost.Feature) bool { return f.Name == field.Key.Text })
+		// A field that an override omits keeps its built-in value: changing the token key must not send it to more
+		// endpoints because the suffix was not repeated.
+		feature := &d.file.features[i]
+		if key, suffix := field.Value.Field("url_suffix"); key != nil {
+			feature.URLSuffix = suffix.Text
+		}
+		if key, items := field.Value.Field("context_obj"); key != nil {
+			feature.ContextObj = d.contextItems(items, nil)
+		}
+		d.features = append(d.features, declaredFeature{field, *feature})
+	}
+}
+
+func (d *decoder) readEnable(n *tree.Node) {
+	for _, item := range n.Items {
+		if item.Kind == tree.String && !d.broken[item] {
+			d.enable = append(d.enable, item)
+		}
+	}
+}
+
+func (d *decoder) endpoint(f tree.Field, version string) signpost.Endpoint {
+	n := f.Value
+	e := signpost.Endpoint{
+		URL: f.Key.Text, Name: get(n, "name").Text, Method: get(n, "method").Text, MIMEType: get(n, "mime_type").Text,
+		ContextObj: d.contextItems(get(n, "context_obj"), n),
+	}
+	var modifiers []modifierDeprecation
+	seen := make(map[string]bool)
+	for _, item := range get(n, "modifiers").Items {
+		m, deprecated := d.modifierOrName(item, seen)
+		e.Modifiers = append(e.Modifiers, m)
+		if deprecated != nil {
+			modifiers = append(modifiers, modifierDeprecation{m.ID, deprecated})
+		}
+	}
+	if !d.served {
+		d.readAllow(n, n)
+		d.file.deprecate(version, e.URL, d.deprecation(get(n, "deprecated"), n), modifiers)
+	}
+	return e
+}
+
+// contextItems reads a context_obj. endpoint is nil in a feature.
+func (d *decoder) contextItems(n, endpoint *tree.Node) []signpost.ContextItem {
+	var items []signpost.ContextItem
+	if d.broken[n] {
+		return nil
+	}
+	for _, item := range n.Items {
+		required, mapper := get(item, "required"), get(item, "mapper")
+		if key, _ := item.Field("mapper"); key != nil && mapper.Kind == tree.String && mapper.Text == "" && !d.broken[mapper] {
+			d.broken[mapper] = true
+			d.add(signpost.RuleWrongType, "name the alias, or remove mapper", mapper, "mapper is empty")
+		}
+		c := signpost.ContextItem{
+			Key: get(item, "key").Text, Type: get(item, "type").Text, Mapper: mapper.Text,
+			Required: required.Text == "true" && (required.Kind == tree.Bool || d.served),
+		}
+		if _, at := item.Field("key"); at != nil && !d.broken[at] && c.Key != "" {
+			d.contextKeys = append(d.contextKeys, keyUse{c.Key, at})
+		}
+		items = append(items, c)
+	}
+	return items
+}
+
+// maxManifest is the number of bytes that shared modifiers and features may add to the manifests of a file: a small file
+// that repeats a large modifier thousands of times must not become a manifest too large for memory. Ten modifiers on
+// each of ten thousand endpoints stay far below it.
+const maxManifest = 32 << 20
+
+// grows counts bytes of the manifests, and reports whether there are too many.
+func (d *decoder) grows(bytes int, at *tree.Node) bool {
+	before := d.size
+	d.size += bytes
+	if before <= maxManifest && d.size > maxManifest {
+		d.add(RuleTooLarge, "split the service into several files", at, "shared modifiers and features make the manifests larger by more than %d MiB", maxManifest>>20)
+	}
+	return d.size > maxManifest
+}
+
+// modifierOrName reads an item of an endpoint's modifiers: the name of a shared one, or an inline one. seen has the
+// names so far.
+func (d *decoder) modifierOrName(n *tree.Node, seen map[string]bool) (signpost.Modifier, *Deprecation) {
+	if n.Kind != tree.String || d.served {
+		return d.modifier(n)
+	}
+	shared := d.shared[n.Text]
+	switch {
+	case d.broken[n]:
+	case shared == nil && d.unread && len(d.sharedNames) == 0: // the shared modifiers could not be read
+		d.broken[n] = true
+	case shared == nil:
+		meant := d.unknown(RuleUnknownModifier, n, d.sharedNames, fmt.Sprintf("there is no shared modifier %q", n.Text))
+		if other := d.shared[meant]; other != nil {
+			other.used = true
+		} else {
+			d.unread = true
+		}
+	case seen[n.Text]:
+		d.broken[n] = true
+		d.add(signpost.RuleModifierIDDuplicate, "name it once", n, "modifier %q is listed twice", n.Text)
+	case d.grows(shared.size, n):
+		shared.used = true
+		d.broken[n] = true
+	default:
+		shared.used = true
+		seen[n.Text] = true
+		return shared.modifier, shared.deprecated
+	}
+	return signpost.Modifier{}, nil
+}
+
+// renderedSize returns how many bytes a value takes in a manifest, or 0 if it cannot be part of one.
+func renderedSize(v any) int {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return 0
+	}
+	return len(text)
+}
+
+// modifier reads a modifier, either in short form, with kind, or in the manifest's form, with params.
+func (d *decoder) modifier(n *tree.Node) (m signpost.Modifier, deprecated *Deprecation) {
+	if n.Kind != tree.Object || d.broken[n] {
+		return m, nil
+	}
+	if !d.served {
+		deprecated = d.deprecation(get(n, "deprecated"), nil)
+	}
+	id, name := get(n, "id").Text, get(n, "name").Text
+	if key, params := n.Field("params"); key != nil || d.served {
+		m = signpost.Modifier{ID: id, Name: name}
+		if params != nil {
+			for _, item := range params.Items {
+				m.Params = append(m.Params, d.param(item))
+			}
+		}
+		return m, deprecated
+	}
+	in := signpost.ModifierInput{ID: id, Name: name, Key: get(n, "key").Text, Label: get(n, "label").Text, Placeholder: get(n, "placeholder").Text,
+		DefaultValue: scalar(get(n, "defaultValue"), d.broken)}
+	key, options := n.Field("options")
+	if key != nil {
+		in.Options = d.options(options)
+		if d.incomplete(options) {
+			in.DefaultValue = nil // it may be right
+		}
+	}
+	kind := d.kind(n)
+	if key != nil && kind != "" && kind != signpost.KindSelect {
+		d.add(signpost.RuleSelectOptions, "options belong to kind: select", key, "a %s modifier has options", kind)
+		in.Options = nil
+	}
+	switch kind {
+	case signpost.KindText:
+		return signpost.Text(in), deprecated
+	case signpost.KindNumber:
+		return signpost.Number(in), deprecated
+	case signpost.KindBoolean:
+		return signpost.Boolean(in), deprecated
+	case signpost.KindSelect:
+		return signpost.Select(in), deprecated
+	}
+	d.broken[n] = true // nothing else can be checked
+	return signpost.Modifier{}, nil
+}
+
+// kind returns the kind of a modifier. It reports a wrong one and returns the kind that was meant, or "".
+func (d *decoder) kind(n *tree.Node) string {
+	kinds := fields.Definition.At("modifiers", "", "kind")[0].Values
+	_, at := n.Field("kind")
+	switch {
+	case at == nil:
+		d.add(signpost.RuleRequiredField, "text, number, boolean or select; or params, for the manifest's own form", n, "modifier has no kind")
+		return ""
+	case d.broken[at]:
+		return ""
+	case slices.Contains(kinds, at.Text):
+		return at.Text
+	}
+	message := fmt.Sprintf("there is no kind %q", at.Text)
+	meant := otherKinds[at.Text]
+	if meant == "" {
+		return d.unknown(signpost.RuleWrongType, at, kinds, message)
+	}
+	d.broken[at] = true
+	d.report(signpost.Finding{
+		Rule: signpost.RuleWrongType, Severity: signpost.SeverityError, Message: message,
+		Hint: fmt.Sprintf("did you mean %q?", meant), Fix: d.replacement(at, meant),
+	}, at)
+	return meant
+}
+
+func (d *decoder) param(n *tree.Node) signpost.Param {
+	ui, schema := get(n, "ui"), get(n, "schema")
+	p := signpost.Param{
+		Key:    get(n, "key").Text,
+		UI:     signpost.UI{Label: get(ui, "label").Text, Placeholder: get(ui, "placeholder").Text},
+		Schema: signpost.Schema{Type: get(schema, "type").Text, Default: scalar(get(schema, "default"), d.broken)},
+	}
+	if key, enum := schema.Field("enum"); key != nil {
+		p.Schema.Enum = []string{}
+		for _, item := range enum.Items {
+			p.Schema.Enum = append(p.Schema.Enum, item.Text)
+		}
+	}
+	if key, options := ui.Field("options"); key != nil {
+		p.UI.Options = d.options(options)
+		if d.incomplete(options) { // what depends on the options may be right
+			p.Schema.Default, p.Schema.Enum = nil, nil
+			for _, o := range p.UI.Options {
+				p.Schema.Enum = append(p.Schema.Enum, o.Value)
+			}
+		}
+	}
+	return p
+}
+
+// options returns the options of a dropdown, never nil, because empty options are a mistake.
+func (d *decoder) options(n *tree.Node) []signpost.Option {
+	options := []signpost.Option{}
+	if d.broken[n] {
+		return options
+	}
+	for _, item := range n.Items {
+		o := signpost.Option{Value: get(item, "value").Text, Label: get(item, "label").Text}
+		if item.Kind != tree.Object && !d.served {
+			o = optionOf(item)
+		}
+		options = append(options, o)
+	}
+	return options
+}
+
+// incomplete reports whether some options could not be read.
+func (d *decoder) incomplete(options *tree.Node) bool {
+	return d.broken[options] || slices.ContainsFunc(options.Items, func(item *tree.Node) bool {
+		return d.broken[item] || d.broken[get(item, "value")]
+	})
+}
+
+// scalar returns a default value: text, a number or a Boolean. It is nil if there is none.
+func scalar(n *tree.Node, broken map[*tree.Node]bool) any {
+	switch {
+	case broken[n]:
+	case n.Kind == tree.String:
+		return n.Text
+	case n.Kind == tree.Number:
+		return json.Number(n.Text)
+	case n.Kind == tree.Bool:
+		return n.Text == "true"
+	}
+	return nil
+}
+
+// deprecation reads a deprecated field. endpoint is nil outside of endpoints.
+func (d *decoder) deprecation(n, endpoint *tree.Node) *Deprecation {
+	if n.Kind != tree.Object || d.broken[n] {
+		return nil
+	}
+	key, since := n.Field("since")
+	_, until := n.Field("until")
+	dep := &Deprecation{Since: date(since), Until: date(until), Use: get(n, "use").Text, Reason: get(n, "reason").Text}
+	switch {
+	case key == nil:
+		d.add(signpost.RuleRequiredField, "add the day of the announcement, such as since: 2026-01-31", n, "deprecated has no since")
+		return nil
+	case !dep.Until.IsZero() && dep.Until.Before(dep.Since):
+		d.add(signpost.RuleWrongType, "", until, "until is before since")
+		return nil
+	}
+	d.deprecated = append(d.deprecated, deprecatedNode{dep, until, endpoint})
+	return dep
+}
+
+func date(n *tree.Node) time.Time {
+	if n == nil {
+		return time.Time{}
+	}
+	t, _ := time.Parse(time.DateOnly, n.Text) // zero if it was reported
+	return t
+}

@@ -1,0 +1,95 @@
+package definition
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+
+	"signpost/internal/spell"
+	"signpost/internal/tree"
+)
+
+// marks are the fields by which a definition is recognised. The others, such as service or modifiers, are those of other
+// formats, too.
+var marks = []string{"versions", "base_path", "context_keys"}
+
+// isMark reports whether a top-level field makes a file a definition: it is one of marks, or close to versions. A version
+// that is not an object is that of something else.
+func isMark(name string, object bool) bool {
+	return slices.Contains(marks, name) || spell.Nearest(name, []string{"versions"}) != "" && (object || name != "version")
+}
+
+var (
+	// blockField matches a top-level field of block YAML, and whether its value is on the same line. Unlike parsing, this
+	// also recognises a definition with a syntax error.
+	blockField = regexp.MustCompile(`(?m)^["']?([A-Za-z_]+)["']?[ \t]*:(?:[ \t]+([^\s#{])|[ \t\r]|$)`)
+
+	// flowField matches a field of a flow mapping or of broken JSON, on any level.
+	flowField = regexp.MustCompile(`["'{,\s](versions|base_path|context_keys)["']?\s*:`)
+)
+
+// IsDefinition reports whether a file found in a directory is a definition, even if a bad one. An empty file counts as
+// one, because it may have been truncated. The name is that of the file, as for [Parse].
+func IsDefinition(name string, text []byte) bool {
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte(tree.ByteOrderMark)))
+	if len(text) == 0 {
+		return true
+	}
+	if text[0] == '{' {
+		doc := tree.Parse(text, tree.Options{JSON: isJSON(name, text)})
+		return doc.Failed() && flowField.Match(text) || doc.Root != nil && notADefinition(doc.Root) == nil
+	}
+	for _, match := range blockField.FindAllSubmatch(text, -1) {
+		if isMark(string(match[1]), match[2] == nil) {
+			return true
+		}
+	}
+	return false
+}
+
+// format is a format that users confuse with a definition.
+type format struct{ name, hint string }
+
+// formats are recognised by one of their top-level fields.
+var formats = map[string]format{
+	"openapi":      {"an OpenAPI document", "signpost import makes a definition from it"},
+	"swagger":      {"an OpenAPI document", "convert it to OpenAPI 3; then signpost import makes a definition from it"},
+	"endpoints":    {"a manifest", "signpost diff, match and check read manifests; a definition has its endpoints under versions: and v1:"},
+	"dependencies": {"a package.json", ""}, "devDependencies": {"a package.json", ""}, "scripts": {"a package.json", ""},
+	"services":   {"a Compose file", ""},
+	"apiVersion": {"a Kubernetes manifest", ""},
+}
+
+// notADefinition returns what a file looks like if it is not a definition, and nil if it is one.
+func notADefinition(root *tree.Node) *format {
+	for _, f := range root.Fields {
+		if isMark(f.Key.Text, f.Value.Kind == tree.Object) {
+			return nil
+		}
+	}
+	if len(root.Fields) == 0 && root.Kind == tree.Object {
+		return nil // {} is an empty definition
+	}
+	for _, f := range root.Fields {
+		if known, ok := formats[f.Key.Text]; ok {
+			return &known
+		}
+	}
+	return &format{hint: "a definition has versions: {v1: {endpoints: {…}}}; signpost init writes one to start from"}
+}
+
+// unlike returns the finding for a text that cannot be parsed and is no definition at all, such as a page of text or a
+// binary, or nil.
+func unlike(name string, doc *tree.Document) *format {
+	text := bytes.TrimSpace(doc.Text)
+	if !doc.Failed() || IsDefinition(name, doc.Text) || flowField.Match(text) {
+		return nil
+	}
+	other := &format{hint: "a definition has versions: {v1: {endpoints: {…}}}; signpost init writes one to start from"}
+	ext := strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])
+	if bytes.IndexByte(text, 0) >= 0 || !slices.Contains([]string{"yaml", "yml", "json"}, ext) && !bytes.HasPrefix(text, []byte("{")) && !blockField.Match(text) {
+		return other
+	}
+	return nil
+}
