@@ -8,7 +8,6 @@ import (
 )
 
 func main() {
-	saveMemory()
 	c := cli.CLI{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, LookupEnv: os.LookupEnv, Environ: os.Environ}
 	os.Exit(c.Main(os.Args[1:]))
 }

@@ -4,15 +4,16 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"fmt"
 	"io"
+	stdlog "log"
 	"log/slog"
+	"math"
 	"net"
-	"net/mail"
 	"net/netip"
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -36,6 +37,7 @@ const exampleName = "example.yaml"
 // serveFlags holds the flags of serve.
 type serveFlags struct {
 	listen, redirectListen, adminListen string
+	redirectPort                        int
 
 	basePath       string
 	features       []string
@@ -48,18 +50,12 @@ type serveFlags struct {
 	tlsCert, tlsKey                string
 	acmeDomains                    []string
 	acmeCache, acmeDirectory       string
-	acmeEmail                      string
-	hsts                           time.Duration
-	watch                          bool
 	pollInterval                   time.Duration
 	definitionCache                string
 	logFormat, logLevel            enum
 	accessLog                      bool
-	readHeaderTimeout, readTimeout time.Duration
-	writeTimeout, idleTimeout      time.Duration
-	maxHeaderBytes, maxConnections int
-	maxConnectionsGiven            bool
-	maxBodyBytes                   int64
+	idleTimeout                    time.Duration
+	maxConnections                 int
 	shutdownDelay, shutdownTimeout time.Duration
 }
 
@@ -88,13 +84,13 @@ header, set --trusted-proxy to its address range.`,
   signpost serve oci://oci.example.com/feeds:prod --definition-cache /var/cache/signpost
   signpost serve feeds.yaml --listen :443 --acme-domain feeds.example.com --acme-cache /var/lib/signpost`,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			f.maxConnectionsGiven = cmd.Flags().Changed("max-connections")
 			return c.serve(cmd.Context(), args, f)
 		}),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.listen, "listen", daemon.DefaultListen, "address to listen on")
 	flags.StringVar(&f.redirectListen, "redirect-listen", "", "address of a plain http listener that redirects to https")
+	flags.IntVar(&f.redirectPort, "redirect-port", 0, "https port to redirect to, if it is not the one of --listen, for example behind a load balancer")
 	flags.StringVar(&f.adminListen, "admin-listen", "", "address of the listener for /healthz, /readyz and /metrics")
 	flags.StringVar(&f.basePath, "base-path", "", "publish under this path, instead of the definition's own")
 	addFeatureFlag(cmd, &f.features)
@@ -108,23 +104,15 @@ header, set --trusted-proxy to its address range.`,
 	flags.StringSliceVar(&f.acmeDomains, "acme-domain", nil, "serve https with a certificate for this domain, obtained by ACME; you agree to the CA's terms of service (repeatable)")
 	flags.StringVar(&f.acmeCache, "acme-cache", "", "directory to store ACME certificates in")
 	flags.StringVar(&f.acmeDirectory, "acme-directory", daemon.DefaultACMEDirectory, "URL of the ACME directory")
-	flags.StringVar(&f.acmeEmail, "acme-email", "", "contact address for the ACME CA to warn of problems with certificates")
-	flags.DurationVar(&f.hsts, "hsts", 0, "send Strict-Transport-Security with this max-age, such as 8760h; browsers then refuse plain http for the host until it has passed")
-	flags.BoolVar(&f.watch, "watch", true, "reload definitions and certificates when they change")
 	flags.DurationVar(&f.pollInterval, "poll-interval", daemon.DefaultPollInterval, "how often to poll definitions at URLs and in registries")
 	flags.StringVar(&f.definitionCache, "definition-cache", "", "directory to store definitions from URLs and registries in, to start while these are unreachable")
 	f.logFormat.addTo(cmd, "log-format", "log format")
 	f.logLevel.addTo(cmd, "log-level", "minimum log level; debug logs every request")
 	flags.BoolVar(&f.accessLog, "access-log", false, "log every request, with the host in the manifest")
-	flags.DurationVar(&f.readHeaderTimeout, "read-header-timeout", daemon.DefaultReadHeaderTimeout, "maximum time to read the request headers")
-	flags.DurationVar(&f.readTimeout, "read-timeout", daemon.DefaultReadTimeout, "maximum time to read the entire request")
-	flags.DurationVar(&f.writeTimeout, "write-timeout", daemon.DefaultWriteTimeout, "maximum time to write the response")
-	flags.DurationVar(&f.idleTimeout, "idle-timeout", daemon.DefaultIdleTimeout, "maximum time a keep-alive connection may be idle")
-	flags.IntVar(&f.maxHeaderBytes, "max-header-bytes", daemon.DefaultMaxHeaderBytes, "maximum size of the request headers; net/http adds 4 KiB")
-	flags.Int64Var(&f.maxBodyBytes, "max-body-bytes", 0, "maximum size of a request body; 0, the default, rejects requests with a body")
-	flags.IntVar(&f.maxConnections, "max-connections", daemon.DefaultMaxConnections, fmt.Sprintf("maximum number of open connections; with https, %d by default", daemon.DefaultMaxTLSConnections))
+	flags.DurationVar(&f.idleTimeout, "idle-timeout", daemon.DefaultIdleTimeout, "maximum time a keep-alive connection may be idle; 0 for no limit")
+	flags.IntVar(&f.maxConnections, "max-connections", daemon.DefaultMaxConnections, "maximum number of open connections; 0 for no limit")
 	flags.DurationVar(&f.shutdownDelay, "shutdown-delay", 0, "how long to keep serving after SIGTERM, not ready, so that load balancers can drain")
-	flags.DurationVar(&f.shutdownTimeout, "shutdown-timeout", daemon.DefaultShutdownTimeout, "how long to wait for in-flight requests after that")
+	flags.DurationVar(&f.shutdownTimeout, "shutdown-timeout", daemon.DefaultShutdownTimeout, "how long to wait for in-flight requests after that; 0 does not wait")
 	addNetworkFlags(cmd)
 	return cmd
 }
@@ -134,7 +122,17 @@ func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 	signal.Notify(reload, syscall.SIGHUP) // from the start, because SIGHUP would end the program
 	defer signal.Stop(reload)
 
-	log := newLogger(c.Stderr, f.logFormat.value, f.logLevel.value)
+	// When the reader of a pipe goes away, writing fails instead of ending the program.
+	signal.Ignore(syscall.SIGPIPE)
+	defer signal.Reset(syscall.SIGPIPE)
+	daemon.LimitMemory()
+	out := daemon.NewLogWriter(c.Stderr)
+	defer out.Close()
+	log := newLogger(out, f.logFormat.value, f.logLevel.value)
+	defer stdlog.SetOutput(stdlog.Writer())
+	defer stdlog.SetFlags(stdlog.Flags())
+	stdlog.SetOutput(daemon.ErrorLog(log).Writer()) // what libraries write
+	stdlog.SetFlags(0)
 	for _, warning := range c.warnings {
 		log.Warn(warning)
 	}
@@ -142,6 +140,7 @@ func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 	if err != nil {
 		return err
 	}
+	config.LogWriter = out
 	socket, _ := c.LookupEnv("NOTIFY_SOCKET")
 	config.Notify = daemon.Notifier(socket)
 	d, err := daemon.New(config)
@@ -205,7 +204,6 @@ func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags, log
 // config converts the flags.
 func (f serveFlags) config(args []string, log *slog.Logger, net *network) (daemon.Config, error) {
 	config := daemon.Config{
-		NoWatch:      !f.watch,
 		PollInterval: f.pollInterval,
 		Features:     f.features,
 		Handler: server.Options{
@@ -213,28 +211,23 @@ func (f serveFlags) config(args []string, log *slog.Logger, net *network) (daemo
 			AllowedHosts: f.allowedHosts,
 			CORSOrigin:   f.corsOrigin,
 			CacheControl: f.cacheControl,
-			MaxBodyBytes: f.maxBodyBytes,
 		},
-		Listen:            f.listen,
-		RedirectListen:    f.redirectListen,
-		AdminListen:       f.adminListen,
-		Certificate:       daemon.CertificateFiles{Cert: f.tlsCert, Key: f.tlsKey},
-		ACME:              daemon.ACME{CacheDir: f.acmeCache, Directory: f.acmeDirectory, Email: f.acmeEmail, Transport: net.transport},
-		HSTS:              f.hsts,
-		ReadHeaderTimeout: limit(f.readHeaderTimeout),
-		ReadTimeout:       limit(f.readTimeout),
-		WriteTimeout:      limit(f.writeTimeout),
-		IdleTimeout:       limit(f.idleTimeout),
-		MaxHeaderBytes:    limit(f.maxHeaderBytes),
-		MaxConnections:    limit(f.maxConnections),
-		ShutdownDelay:     f.shutdownDelay,
-		ShutdownTimeout:   limit(f.shutdownTimeout),
-		Log:               log,
-		AccessLog:         f.accessLog,
-		Version:           buildVersion(),
+		Listen:          f.listen,
+		RedirectListen:  f.redirectListen,
+		RedirectPort:    f.redirectPort,
+		AdminListen:     f.adminListen,
+		Certificate:     daemon.CertificateFiles{Cert: f.tlsCert, Key: f.tlsKey},
+		ACME:            daemon.ACME{CacheDir: f.acmeCache, Directory: f.acmeDirectory, Transport: net.transport},
+		IdleTimeout:     limit(f.idleTimeout),
+		MaxConnections:  limit(f.maxConnections),
+		ShutdownDelay:   f.shutdownDelay,
+		ShutdownTimeout: limit(f.shutdownTimeout),
+		Log:             log,
+		AccessLog:       f.accessLog,
+		Version:         buildVersion(),
 	}
-	if !f.maxConnectionsGiven {
-		config.MaxConnections = 0 // the default depends on whether there is a certificate
+	if err := f.checkAddresses(); err != nil {
+		return config, err
 	}
 	var err error
 	if config.Handler.TrustedProxies, err = parseProxies(f.trustedProxies); err != nil {
@@ -245,9 +238,6 @@ func (f serveFlags) config(args []string, log *slog.Logger, net *network) (daemo
 	}
 	if config.ACME.Domains, err = parseDomains(f.acmeDomains); err != nil {
 		return config, err
-	}
-	if address, err := mail.ParseAddress(f.acmeEmail); f.acmeEmail != "" && (err != nil || address.Address != f.acmeEmail) {
-		return config, usageErrorf("--acme-email: %q is not an email address, such as operator@example.com", f.acmeEmail)
 	}
 	if f.basePath != "" {
 		if config.BasePath, err = routes.CleanBasePath(f.basePath); err != nil {
@@ -268,7 +258,7 @@ func (f serveFlags) config(args []string, log *slog.Logger, net *network) (daemo
 	return config, err
 }
 
-// limit converts the value of a limit flag. For the flag, 0 means no limit; in a config it means the default.
+// limit converts the value of a limit flag. For the flag, 0 is a value like others; in a config it means the default.
 func limit[T int | time.Duration](value T) T {
 	if value == 0 {
 		return -1
@@ -291,6 +281,22 @@ func parseProxies(ranges []string) ([]netip.Prefix, error) {
 	return all, nil
 }
 
+// checkAddresses checks the form of the addresses to listen on.
+func (f serveFlags) checkAddresses() error {
+	for _, flag := range []struct{ name, address string }{{"listen", f.listen}, {"redirect-listen", f.redirectListen}, {"admin-listen", f.adminListen}} {
+		_, _, err := net.SplitHostPort(flag.address)
+		_, notPort := strconv.ParseUint(flag.address, 10, 16)
+		switch {
+		case err == nil || flag.address == "" && flag.name != "listen":
+		case notPort == nil:
+			return usageErrorf("--%s: %q is not an address: did you mean \":%s\"?", flag.name, flag.address, flag.address)
+		default:
+			return usageErrorf("--%s: %q is not an address, such as :8080 or 127.0.0.1:8080", flag.name, flag.address)
+		}
+	}
+	return nil
+}
+
 // checkTLS checks that the certificate flags can be combined.
 func (f serveFlags) checkTLS() error {
 	tls := f.tlsCert != "" || len(f.acmeDomains) > 0
@@ -303,10 +309,10 @@ func (f serveFlags) checkTLS() error {
 		return usageErrorf("--acme-domain needs --acme-cache, a directory for the certificates: ACME servers limit how many they issue")
 	case f.redirectListen != "" && !tls:
 		return usageErrorf("--redirect-listen redirects to https: use --tls-cert and --tls-key, or --acme-domain")
-	case f.hsts != 0 && !tls:
-		return usageErrorf("--hsts is for https: use --tls-cert and --tls-key, or --acme-domain, or have the reverse proxy that terminates TLS send the header")
-	case f.hsts != 0 && f.hsts < time.Second:
-		return usageErrorf("--hsts: %v is not a time to remember: give one of at least a second, such as 8760h for a year", f.hsts)
+	case f.redirectPort != 0 && f.redirectListen == "":
+		return usageErrorf("--redirect-port is for --redirect-listen: use both")
+	case f.redirectPort < 0 || f.redirectPort > math.MaxUint16:
+		return usageErrorf("--redirect-port: %d is not a port, such as 443", f.redirectPort)
 	}
 	return nil
 }
@@ -374,7 +380,7 @@ func (c *CLI) printAddresses(scheme string, addr net.Addr, routes []string, args
 		printf(c.Stdout, "  %s%s\n", base, route)
 	}
 	if len(routes) == 0 {
-		printf(c.Stdout, "  none yet: the source of the definition cannot be read\n")
+		printf(c.Stdout, "  none yet: the source of the definition cannot be read; listening on %s\n", base)
 	}
 	if len(args) == 1 && len(routes) > 0 && args[0] != source.Stdin {
 		printf(c.Stdout, "\nTo see what editors will see: signpost studio %s\n", source.Shown(args[0]))

@@ -134,7 +134,7 @@ func TestMetricsFollowDefinitions(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.json"), service("/a", "a", 1))
 	write(t, filepath.Join(dir, "b.json"), service("/b", "b", 1))
-	p := startServe(t, dir, "--watch=false")
+	p := startServe(t, dir)
 	of := func(base string) []string {
 		var all []string
 		for _, status := range []string{"200", "304", "500", "503"} {

@@ -22,21 +22,14 @@ import (
 	"signpost/server"
 )
 
-// Defaults. A manifest request is a few hundred bytes in and some kilobytes out, so these leave room for a slow
-// network, but not for clients that hold connections on purpose.
+// Defaults of the Config.
 const (
-	DefaultListen            = ":8080"
-	DefaultReadHeaderTimeout = 5 * time.Second
-	DefaultReadTimeout       = 10 * time.Second
-	DefaultWriteTimeout      = 30 * time.Second
-	DefaultIdleTimeout       = 2 * time.Minute
-	DefaultMaxHeaderBytes    = 16 << 10
+	DefaultListen      = ":8080"
+	DefaultIdleTimeout = 2 * time.Minute
 
-	// DefaultMaxConnections is many times what a reverse proxy opens. If all of them are busy, they take 32 MiB.
-	DefaultMaxConnections = 2048
-
-	// DefaultMaxTLSConnections is the default over https, where each takes up to 350 kB under attack.
-	DefaultMaxTLSConnections = 320
+	// DefaultMaxConnections is many times what a reverse proxy opens. Clients that send what they can and read nothing
+	// take up to 350 kB each over HTTP/2, until their connection is closed.
+	DefaultMaxConnections = 1024
 
 	// DefaultShutdownTimeout is shorter than the 30 seconds after which Kubernetes kills a pod.
 	DefaultShutdownTimeout = 10 * time.Second
@@ -49,7 +42,6 @@ const (
 // that name, and a negative value means no limit.
 type Config struct {
 	Sources      []source.Source // definitions to serve, watched for changes
-	NoWatch      bool            // reload only on demand
 	PollInterval time.Duration   // for remote sources; DefaultPollInterval if zero
 
 	Features []string // enabled instead of the features in each definition; nil leaves it to the definitions
@@ -59,53 +51,45 @@ type Config struct {
 
 	Listen         string // address of the manifest listener; DefaultListen if empty
 	RedirectListen string // address of the plain http listener that redirects to https; empty for none
+	RedirectPort   int    // port to redirect to; that of Listen if zero
 	AdminListen    string // address of the listener for health and metrics; empty for none
 
 	Certificate CertificateFiles // enables https, unless empty
 	ACME        ACME             // enables https, unless it has no domains
-	HSTS        time.Duration    // max-age of Strict-Transport-Security, sent over https only; zero for none
 
-	ReadHeaderTimeout time.Duration
-	ReadTimeout       time.Duration
-	WriteTimeout      time.Duration
-	IdleTimeout       time.Duration
-	MaxHeaderBytes    int
-	MaxConnections    int           // DefaultMaxTLSConnections over https if zero; further ones wait in the kernel's accept queue
-	ShutdownDelay     time.Duration // how long to keep serving, not ready, after a shutdown was requested
-	ShutdownTimeout   time.Duration // how long to wait for open requests after that
+	IdleTimeout     time.Duration
+	MaxConnections  int           // further ones wait in the kernel's accept queue
+	ShutdownDelay   time.Duration // how long to keep serving, not ready, after a shutdown was requested
+	ShutdownTimeout time.Duration // how long to wait for open requests after that; not at all if negative
 
 	Log       *slog.Logger // nil disables logging
+	LogWriter *LogWriter   // where Log writes; nil if that cannot drop lines
 	AccessLog bool         // log every request; at debug level they are always logged
 	Version   string       // of the program, for logs, metrics and requests
 	Notify    Notifier     // notifies the service manager of readiness and reloads; the zero value does nothing
 
 	Ticks <-chan time.Time // replaces the ticker of source.LookInterval in tests
+
+	timeouts timeouts     // the constants in listen.go, except in tests
+	prove    func() error // wire.Prove, except in tests
 }
 
 // withDefaults fills in the defaults.
 func (c Config) withDefaults() Config {
 	c.PollInterval = cmp.Or(c.PollInterval, DefaultPollInterval)
 	c.Listen = cmp.Or(c.Listen, DefaultListen)
-	c.ReadHeaderTimeout = cmp.Or(c.ReadHeaderTimeout, DefaultReadHeaderTimeout)
-	c.ReadTimeout = cmp.Or(c.ReadTimeout, DefaultReadTimeout)
-	c.WriteTimeout = cmp.Or(c.WriteTimeout, DefaultWriteTimeout)
+	c.timeouts = cmp.Or(c.timeouts, usualTimeouts)
 	c.IdleTimeout = cmp.Or(c.IdleTimeout, DefaultIdleTimeout)
-	c.MaxHeaderBytes = cmp.Or(c.MaxHeaderBytes, DefaultMaxHeaderBytes)
-	if c.MaxConnections == 0 {
-		c.MaxConnections = DefaultMaxConnections
-		if c.https() {
-			c.MaxConnections = DefaultMaxTLSConnections
-		}
-	}
+	c.MaxConnections = cmp.Or(c.MaxConnections, DefaultMaxConnections)
 	c.ShutdownTimeout = cmp.Or(c.ShutdownTimeout, DefaultShutdownTimeout)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
+	if c.prove == nil {
+		c.prove = wire.Prove
+	}
 	return c
 }
-
-// https reports whether manifests are served over https.
-func (c Config) https() bool { return c.Certificate.Cert != "" || len(c.ACME.Domains) > 0 }
 
 // Daemon is a manifest server. Create one with [New].
 type Daemon struct {
@@ -113,7 +97,6 @@ type Daemon struct {
 	handler   *server.Handler
 	metrics   *metrics
 	publisher *publisher
-	memory    *memory
 	first     Loaded
 
 	failed   chan error  // receives the error of a listener that failed
@@ -124,6 +107,7 @@ type Daemon struct {
 	addr        net.Addr         // of the manifest listener
 	certificate *certificate     // nil unless it comes from files
 	tls         bool
+	connContext func(context.Context, net.Conn) context.Context // wire.Context, or nil if net/http writes everything
 }
 
 // New returns a daemon that is not running yet. The error is about the config.
@@ -137,9 +121,11 @@ func New(config Config) (*Daemon, error) {
 		return nil, err
 	}
 	d.metrics.watchCache(d.handler)
-	d.memory = newMemory(d.config, d.handler, d.connections)
+	if d.config.LogWriter != nil {
+		d.metrics.watchLog(d.config.LogWriter.Dropped)
+	}
 	d.publisher = &publisher{
-		handler: d.handler, log: d.config.Log, metrics: d.metrics, memory: d.memory, sources: d.config.Sources, unkept: make(map[source.Remote]unkept),
+		handler: d.handler, log: d.config.Log, metrics: d.metrics, sources: d.config.Sources, uncached: make(map[source.Remote]uncached),
 		preparer: preparer{features: d.config.Features, basePath: d.config.BasePath, host: plausibleHost(opts)},
 	}
 	d.publisher.revision.Store("")
@@ -184,12 +170,10 @@ func (d *Daemon) Run(ctx context.Context, reload <-chan os.Signal) error {
 		"revision", d.publisher.revision.Load(), "version", d.config.Version)
 	d.publisher.logResult(d.first)
 	d.first = Loaded{}
-	d.publisher.release()
 	d.notify("READY=1")
 
 	work, stop := context.WithCancel(ctx)
 	defer stop()
-	go d.memory.run(work)
 	d.follow(work, reload)
 	select {
 	case err := <-d.failed:
@@ -229,50 +213,35 @@ func (d *Daemon) logSettings() {
 // follow reloads definitions and certificates when they change, until ctx is canceled. The two are independent, so that
 // neither waits for the other.
 func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
-	interval := d.config.PollInterval
-	if d.config.NoWatch {
-		interval = 0
-	}
 	arrivals := make(chan bool, 1)
 	var pollers []*source.Poller
 	for _, remote := range d.publisher.remotes() {
-		poller := source.NewPoller(interval)
+		poller := source.NewPoller(d.config.PollInterval)
 		pollers = append(pollers, poller)
 		go poller.Run(ctx, remote, arrivals)
 	}
 	definitions, certificates := make(chan os.Signal, 1), make(chan os.Signal, 1)
-	demand := func(to chan<- os.Signal, s os.Signal) bool {
-		select {
-		case to <- s:
-			return true
-		default: // a reload is already pending
-			return false
-		}
-	}
 	go func() {
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case s := <-reload:
-				d.publisher.demands.start(func() (checks int) {
-					for _, poller := range pollers {
-						if poller.Hurry() {
-							checks++
-						}
+				for _, poller := range pollers {
+					poller.Hurry()
+				}
+				for _, to := range []chan os.Signal{definitions, certificates} {
+					select {
+					case to <- s:
+					default: // a reload is already pending
 					}
-					if demand(definitions, s) {
-						checks++
-					}
-					return checks
-				})
-				demand(certificates, s)
+				}
 			}
 		}
 	}()
 	watcher := source.Watcher{
 		Directories: func() []string { return source.Directories(d.config.Sources) },
-		Off:         d.config.NoWatch, Demands: definitions, Arrivals: arrivals, Ticks: d.config.Ticks,
+		Demands:     definitions, Arrivals: arrivals, Ticks: d.config.Ticks,
 	}
 	go watcher.Run(ctx, func(demanded bool) {
 		if demanded {
@@ -284,7 +253,7 @@ func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
 		}
 	})
 	if d.certificate != nil {
-		watcher := source.Watcher{Directories: d.config.Certificate.directories, Off: d.config.NoWatch, Demands: certificates, Ticks: d.config.Ticks}
-		go watcher.Run(ctx, func(bool) { d.certificate.reload() })
+		watcher := source.Watcher{Directories: d.config.Certificate.directories, Demands: certificates, Ticks: d.config.Ticks}
+		go watcher.Run(ctx, d.certificate.reload)
 	}
 }

@@ -7,18 +7,35 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
 	"time"
 
 	"signpost/internal/wire"
 )
 
-// maxStreams is the maximum number of concurrent requests on one HTTP/2 connection. A studio needs one for each
-// manifest that an operator registers; the 250 that net/http allows only help attackers to use memory.
-const maxStreams = 32
+// timeouts bound how long a client may take. A manifest request is a few hundred bytes in and some kilobytes out, so these
+// leave room for a slow network, but not for clients that hold connections on purpose.
+type timeouts struct{ readHeader, read, write, writeByte time.Duration }
 
-// maxFrame is how large a frame of HTTP/2 may be, the least that the protocol allows. net/http keeps a buffer of the
-// largest frame of each connection: with its own limit of 1 MiB, two thousand connections take two gigabytes.
-const maxFrame = 16 << 10
+var usualTimeouts = timeouts{
+	readHeader: 5 * time.Second,
+	read:       10 * time.Second,
+	write:      30 * time.Second, // a large manifest over a slow line
+	writeByte:  5 * time.Second,  // without a byte that HTTP/2 could write
+}
+
+const (
+	// maxHeader is the maximum size of the request line and headers; net/http adds 4 KiB.
+	maxHeader = 16 << 10
+
+	// maxStreams is the maximum number of concurrent requests on one HTTP/2 connection. A studio needs one for each
+	// manifest that an operator registers; the 250 that net/http allows only help attackers to use memory.
+	maxStreams = 32
+
+	// maxFrame is how large a frame of HTTP/2 may be, the least that the protocol allows. net/http keeps a buffer of the
+	// largest frame of each connection: with its own limit of 1 MiB, a thousand connections take a gigabyte.
+	maxFrame = 16 << 10
+)
 
 // Start opens all listeners and serves on them. If it returns an error, none of them is open.
 func (d *Daemon) Start() (err error) {
@@ -37,11 +54,12 @@ func (d *Daemon) Start() (err error) {
 		return err
 	}
 	d.addr = listener.Addr()
-	var handler http.Handler = d.handler
-	if d.tls && d.config.HSTS > 0 {
-		handler = withHSTS(handler, d.config.HSTS)
+	if err := d.config.prove(); err != nil {
+		d.config.Log.Warn("plain net/http writes the responses: it does not work as expected by the faster way", "error", err)
+	} else {
+		d.connContext = wire.Context
 	}
-	d.serve(listener, handler, config)
+	d.serve(listener, d.handler, config)
 
 	if d.config.RedirectListen != "" {
 		listener, err := Listen(d.config.RedirectListen, d.config.MaxConnections)
@@ -49,6 +67,9 @@ func (d *Daemon) Start() (err error) {
 			return err
 		}
 		_, port, _ := net.SplitHostPort(d.addr.String()) // a TCP address always has both
+		if d.config.RedirectPort > 0 {
+			port = strconv.Itoa(d.config.RedirectPort)
+		}
 		redirect := d.handler.Redirect(port)
 		if manager != nil {
 			redirect = manager.HTTPHandler(redirect) // also responds to ACME challenges
@@ -66,18 +87,11 @@ func (d *Daemon) Start() (err error) {
 		d.config.Log.Info("serving health and metrics", "listen", listener.Addr().String())
 	}
 	if manager != nil {
-		go manager.obtain()
+		ctx, cancel := context.WithCancel(context.Background())
+		d.servers[0].RegisterOnShutdown(cancel)
+		manager.obtain(ctx)
 	}
 	return nil
-}
-
-// withHSTS has browsers use https only for the host of a response, for as long as age says (RFC 6797).
-func withHSTS(h http.Handler, age time.Duration) http.Handler {
-	value := []string{fmt.Sprintf("max-age=%d", int64(age.Seconds()))}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header()["Strict-Transport-Security"] = value
-		h.ServeHTTP(w, r)
-	})
 }
 
 // Listen opens a listener for at most max connections; 0 or less means unlimited. See [wire.Listener] for what happens
@@ -87,7 +101,7 @@ func Listen(address string, max int) (*wire.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen on %q: %w", address, errors.Unwrap(err))
 	}
-	return wire.NewListener(listener.(*net.TCPListener), max), nil
+	return wire.NewListener(listener, max), nil
 }
 
 // tlsConfig returns the TLS configuration; nil means plain http.
@@ -113,16 +127,19 @@ func (d *Daemon) tlsConfig() (*tls.Config, *acmeManager, error) {
 func (d *Daemon) serve(listener *wire.Listener, handler http.Handler, config *tls.Config) {
 	srv := &http.Server{
 		Handler:           handler,
-		ConnContext:       wire.Context,
+		ConnContext:       d.connContext,
 		ConnState:         listener.ConnState,
 		TLSConfig:         config,
-		ReadHeaderTimeout: d.config.ReadHeaderTimeout,
-		ReadTimeout:       d.config.ReadTimeout,
-		WriteTimeout:      d.config.WriteTimeout,
+		ReadHeaderTimeout: d.config.timeouts.readHeader,
+		ReadTimeout:       d.config.timeouts.read,
+		WriteTimeout:      d.config.timeouts.write,
 		IdleTimeout:       d.config.IdleTimeout,
-		MaxHeaderBytes:    d.config.MaxHeaderBytes,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, MaxReadFrameSize: maxFrame, WriteByteTimeout: max(d.config.WriteTimeout, 0)},
+		MaxHeaderBytes:    maxHeader,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, MaxReadFrameSize: maxFrame, WriteByteTimeout: d.config.timeouts.writeByte},
 		ErrorLog:          ErrorLog(d.config.Log),
+
+		// net/http answers OPTIONS * itself, and keeps a connection on which it cannot tell where the request ends.
+		DisableGeneralOptionsHandler: true,
 	}
 	d.servers, d.listeners = append(d.servers, srv), append(d.listeners, listener)
 	go func() {
@@ -153,7 +170,7 @@ func (d *Daemon) shutDown(ctx context.Context) error {
 		srv.SetKeepAlivesEnabled(false) // responses now close the connection, so that clients connect elsewhere
 	}
 	d.notify("STOPPING=1")
-	d.config.Log.Info("shutting down", "delay_seconds", d.config.ShutdownDelay.Seconds(), "timeout_seconds", d.config.ShutdownTimeout.Seconds(),
+	d.config.Log.Info("shutting down", "delay_seconds", d.config.ShutdownDelay.Seconds(), "timeout_seconds", max(0, d.config.ShutdownTimeout).Seconds(),
 		"revision", d.publisher.revision.Load())
 	time.Sleep(d.config.ShutdownDelay)
 	ctx, cancel := context.WithTimeout(ctx, d.config.ShutdownTimeout)

@@ -90,7 +90,7 @@ func (p *publisher) logResult(out Loaded) {
 		for _, version := range slices.Sorted(maps.Keys(s.current.Versions)) {
 			gone = append(gone, routes.Path(s.current.BasePath, version))
 		}
-		p.log.Warn("withdrawn: its manifests are gone", "definition", s.name, "base_path", s.current.BasePath, "manifests", strings.Join(gone, ", "))
+		p.log.Warn("definition removed: its manifests are no longer served", "definition", s.name, "base_path", s.current.BasePath, "manifests", strings.Join(gone, ", "))
 	}
 	for _, s := range out.changed {
 		if s.rejected {
@@ -108,7 +108,7 @@ func (p *publisher) logResult(out Loaded) {
 		}
 		p.log.Info("published", args...)
 	}
-	p.keep(append(out.changed, out.withdrawn...))
+	p.cacheDefinitions(append(out.changed, out.withdrawn...))
 	if !ok || len(out.changed)+len(out.withdrawn) > 0 {
 		p.metrics.reloaded(ok)
 	}

@@ -2,12 +2,10 @@ package daemon_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -50,7 +48,7 @@ func TestJSONLog(t *testing.T) {
 		"no address":       {good + " --listen nowhere:1", "", 3, "listen on"},
 		"an unknown flag":  {"--wrong", "", 2, "unknown flag: --wrong"},
 		"a wrong value":    {good + " --base-path x", "", 2, "--base-path"},
-		"a wrong variable": {good, "SIGNPOST_WATCH=perhaps", 2, "SIGNPOST_WATCH"},
+		"a wrong variable": {good, "SIGNPOST_ACCESS_LOG=perhaps", 2, "SIGNPOST_ACCESS_LOG"},
 		"a misspelt one":   {"nowhere.json", "SIGNPOST_ALOWED_HOST=x", 3, "did you mean SIGNPOST_ALLOWED_HOST?"},
 		"a wrong feature":  {good + " --feature x", "", 2, "--feature"},
 	} {
@@ -110,68 +108,5 @@ func TestSettings(t *testing.T) {
 		if line[name] != want {
 			t.Errorf("%s is %v, want %v", name, line[name], want)
 		}
-	}
-}
-
-// TestReloadOnDemand checks that a reload on demand logs its result, whatever it is.
-func TestReloadOnDemand(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	write(t, filepath.Join(dir, "a.json"), service("/a", "a", 1))
-	write(t, filepath.Join(dir, "b.json"), service("/b", "b", 1))
-	p := startServe(t, dir, "--watch=false")
-	demand := func(n int, want map[string]float64) {
-		t.Helper()
-		p.signal(t, syscall.SIGHUP)
-		waitFor(t, "a response", func() bool { return len(p.logged("reloaded on demand")) == n })
-		line := p.logged("reloaded on demand")[n-1]
-		for name, value := range want {
-			if line[name] != value {
-				t.Errorf("after demand %d, %s is %v, want %v", n, name, line[name], value)
-			}
-		}
-	}
-	demand(1, map[string]float64{"definitions": 2, "changed": 0, "withdrawn": 0, "rejected": 0, "unreadable_sources": 0})
-	write(t, filepath.Join(dir, "a.json"), service("/a", "two", 1))
-	demand(2, map[string]float64{"changed": 1})
-	replace(t, filepath.Join(dir, "a.json"), "{")
-	write(t, filepath.Join(dir, "c.json"), `{"versions": {}}`) // never was good
-	demand(3, map[string]float64{"changed": 2, "rejected": 2})
-	for i, name := range []string{"a.json", "c.json"} {
-		if lines := p.logged(rejected[i]); len(lines) != 1 || !strings.HasSuffix(lines[0]["definition"].(string), name) {
-			t.Errorf("the log says of %s: %v", name, lines)
-		}
-	}
-	if err := exec.Command("rm", filepath.Join(dir, "b.json")).Run(); err != nil {
-		t.Fatal(err)
-	}
-	demand(4, map[string]float64{"withdrawn": 1, "rejected": 2})
-	if line := p.logged("withdrawn: its manifests are gone")[0]; line["level"] != "WARN" || line["base_path"] != "/b" || line["manifests"] != "/b/v1/endpoints-manifest" {
-		t.Errorf("the log says %v", line)
-	}
-
-	// Remote sources are polled, too, and the log says once what came of it all.
-	var remotes []*definitionSource
-	file := filepath.Join(t.TempDir(), "a.json")
-	write(t, file, service("/a", "a", 1))
-	args := []string{file, "--watch=false"}
-	for _, base := range []string{"/one", "/two"} {
-		remote := newSource(t)
-		remote.set(service(base, "one", 1), http.StatusOK)
-		remotes, args = append(remotes, remote), append(args, remote.URL)
-	}
-	p = startServe(t, args...)
-	for n := 1; n <= 3; n++ {
-		for i, base := range []string{"/one", "/two"} {
-			remotes[i].set(service(base, fmt.Sprint("at demand ", n), 1), http.StatusOK)
-		}
-		demand(n, map[string]float64{"changed": 2, "unreadable_sources": 0})
-	}
-	for _, remote := range remotes {
-		remote.mu.Lock()
-		if remote.requests != 4 {
-			t.Errorf("a source got %d requests, want one at the start and one per demand", remote.requests)
-		}
-		remote.mu.Unlock()
 	}
 }

@@ -2,10 +2,9 @@ package daemon
 
 import (
 	"crypto/x509"
-	"maps"
+	"net/http"
 	"runtime"
 	"strconv"
-	"sync"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,7 +21,8 @@ type metrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	bytes    *prometheus.CounterVec
-	cache    *prometheus.CounterVec
+	hits     prometheus.Counter // in the cache
+	misses   prometheus.Counter
 	refused  *prometheus.CounterVec
 	reloads  *prometheus.CounterVec
 	loadedAt prometheus.Gauge
@@ -32,34 +32,22 @@ type metrics struct {
 	expiry   *prometheus.GaugeVec
 	failed   prometheus.Counter // certificates
 
-	routes map[route]bool // routes that have metrics
-
-	// kinds caches the metrics of each kind of response, because looking them up by label would take longer than the
-	// response itself. The map is copied on write, under mu.
-	kinds atomic.Pointer[map[answerKind]answerMetrics]
-	mu    sync.Mutex
-}
-
-// answerKind holds the parts of an event that are labels: the versions of the definitions, times a handful of outcomes.
-type answerKind struct {
-	basePath, version string
-	status            int
-	cache             string
-	refused           string
+	routes atomic.Pointer[map[route]*routeMetrics] // what is published, made at each publish
 }
 
 // route identifies a manifest in labels. Requests for no manifest have the zero value.
 type route struct{ basePath, version string }
 
-// routeStatuses are the statuses of responses that alerts and dashboards ask for. Others are rare, or have counters of
-// their own.
-var routeStatuses = []string{"200", "304", "500", "503"}
-
-type answerMetrics struct {
-	requests, bytes prometheus.Counter
-	duration        prometheus.Observer
-	more            []prometheus.Counter // for the cache and rejected hosts, if applicable
+// routeMetrics are the metrics of a route. They exist from the start, because a rate over a counter that comes later
+// misses the first event, and are not looked up by label for each request, because that takes longer than the response.
+type routeMetrics struct {
+	requests map[int]prometheus.Counter // by status, of those in routeStatuses
+	bytes    prometheus.Counter
+	duration prometheus.Observer
 }
+
+// routeStatuses are the statuses of responses that alerts and dashboards ask for. Counters of others are looked up.
+var routeStatuses = []int{http.StatusOK, http.StatusNotModified, http.StatusNotFound, http.StatusInternalServerError, http.StatusServiceUnavailable}
 
 func newMetrics(version string) *metrics {
 	m := &metrics{
@@ -74,9 +62,6 @@ func newMetrics(version string) *metrics {
 		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "signpost_response_bytes_total", Help: "Bytes of response bodies.",
 		}, []string{"base_path", "version"}),
-		cache: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "signpost_cache_requests_total", Help: "Lookups in the cache of rendered manifests, by result: hit or miss.",
-		}, []string{"result"}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "signpost_refused_hosts_total", Help: "Requests whose host was rejected, by reason: malformed, forwarded, not-allowed or does-not-fit.",
 		}, []string{"reason"}),
@@ -102,8 +87,11 @@ func newMetrics(version string) *metrics {
 			Name: "signpost_certificate_failures_total", Help: "Certificates that could not be loaded from files, and failed requests to the ACME server.",
 		}),
 	}
+	cache := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "signpost_cache_requests_total", Help: "Lookups in the cache of rendered manifests, by result: hit or miss.",
+	}, []string{"result"})
+	m.hits, m.misses = cache.WithLabelValues(server.CacheHit), cache.WithLabelValues(server.CacheMiss)
 	for vec, values := range map[*prometheus.CounterVec][]string{
-		m.cache:   {server.CacheHit, server.CacheMiss},
 		m.refused: {server.RefusedMalformed, server.RefusedForwarded, server.RefusedNotAllowed, server.RefusedDoesNotFit},
 		m.reloads: {"success", "failure"},
 	} {
@@ -116,9 +104,9 @@ func newMetrics(version string) *metrics {
 		ConstLabels: prometheus.Labels{"version": version, "go_version": runtime.Version()},
 	})
 	build.Set(1)
-	m.kinds.Store(&map[answerKind]answerMetrics{})
-	m.setRoutes(map[route]bool{{}: true})
-	m.registry.MustRegister(routeCounters{m}, m.duration, m.cache, m.refused, m.reloads, m.loadedAt, m.loadedOK, m.findings, m.revision, m.expiry, m.failed,
+	m.routes.Store(&map[route]*routeMetrics{})
+	m.setRoutes(nil)
+	m.registry.MustRegister(m.requests, m.bytes, m.duration, cache, m.refused, m.reloads, m.loadedAt, m.loadedOK, m.findings, m.revision, m.expiry, m.failed,
 		build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -136,39 +124,38 @@ func (m *metrics) watchCache(h *server.Handler) {
 	)
 }
 
-// observe counts a request.
-func (m *metrics) observe(e server.Event) {
-	a := m.of(answerKind{e.BasePath, e.Version, e.Status, e.Cache, e.Refused})
-	a.requests.Inc()
-	a.bytes.Add(float64(e.Bytes))
-	a.duration.Observe(e.Duration.Seconds())
-	for _, counter := range a.more {
-		counter.Inc()
-	}
+// watchLog adds a metric for log lines that were dropped.
+func (m *metrics) watchLog(dropped func() int64) {
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "signpost_log_lines_dropped_total", Help: "Log lines that could not be written, for example because nothing reads the pipe.",
+	}, func() float64 { return float64(dropped()) }))
 }
 
-// of returns the metrics of a kind of response, creating them on first use.
-func (m *metrics) of(kind answerKind) answerMetrics {
-	if known, ok := (*m.kinds.Load())[kind]; ok {
-		return known
+// observe counts a request. One for a manifest that was withdrawn meanwhile counts as one for none.
+func (m *metrics) observe(e server.Event) {
+	routes := *m.routes.Load()
+	at := route{e.BasePath, e.Version}
+	r := routes[at]
+	if r == nil {
+		at = route{}
+		r = routes[at]
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	a := answerMetrics{
-		requests: m.requests.WithLabelValues(kind.basePath, kind.version, strconv.Itoa(kind.status)),
-		bytes:    m.bytes.WithLabelValues(kind.basePath, kind.version),
-		duration: m.duration.WithLabelValues(kind.basePath, kind.version),
+	if counter := r.requests[e.Status]; counter != nil {
+		counter.Inc()
+	} else {
+		m.requests.WithLabelValues(at.basePath, at.version, strconv.Itoa(e.Status)).Inc()
 	}
-	if kind.cache != "" {
-		a.more = append(a.more, m.cache.WithLabelValues(kind.cache))
+	r.bytes.Add(float64(e.Bytes))
+	r.duration.Observe(e.Duration.Seconds())
+	switch {
+	case e.Cache == server.CacheHit:
+		m.hits.Inc()
+	case e.Cache != "":
+		m.misses.Inc()
 	}
-	if kind.refused != "" {
-		a.more = append(a.more, m.refused.WithLabelValues(kind.refused))
+	if e.Refused != "" {
+		m.refused.WithLabelValues(e.Refused).Inc()
 	}
-	kinds := maps.Clone(*m.kinds.Load())
-	kinds[kind] = a
-	m.kinds.Store(&kinds)
-	return a
 }
 
 // reloaded counts a reload.
@@ -201,7 +188,7 @@ func (m *metrics) healthy(ok bool) {
 // definitions records what is published.
 func (m *metrics) definitions(all []*served) {
 	counts := map[signpost.Severity]int{signpost.SeverityError: 0, signpost.SeverityWarning: 0}
-	routes := map[route]bool{{}: true}
+	var routes []route
 	m.revision.Reset()
 	for _, s := range all {
 		for _, f := range s.all() {
@@ -212,7 +199,7 @@ func (m *metrics) definitions(all []*served) {
 		}
 		for version, template := range s.current.Versions {
 			m.revision.WithLabelValues(s.current.BasePath, version, template.Revision()).Set(1)
-			routes[route{s.current.BasePath, version}] = true
+			routes = append(routes, route{s.current.BasePath, version})
 		}
 	}
 	m.setRoutes(routes)
@@ -221,73 +208,32 @@ func (m *metrics) definitions(all []*served) {
 	}
 }
 
-// setRoutes sets the routes that have counters and removes the metrics of those that are gone, so that their number
-// follows the definitions.
-func (m *metrics) setRoutes(routes map[route]bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	gone := false
-	for r := range m.routes {
-		if routes[r] {
+// setRoutes makes the metrics of published routes, and removes those of routes that are gone.
+func (m *metrics) setRoutes(published []route) {
+	before, routes := *m.routes.Load(), make(map[route]*routeMetrics, len(published)+1)
+	for _, r := range append(published, route{}) {
+		if routes[r] = before[r]; routes[r] != nil {
 			continue
 		}
-		gone = true
-		labels := prometheus.Labels{"base_path": r.basePath, "version": r.version}
-		m.requests.DeletePartialMatch(labels)
-		m.bytes.Delete(labels)
-		m.duration.Delete(labels)
-	}
-	m.routes = routes
-	if gone {
-		kinds := maps.Clone(*m.kinds.Load())
-		maps.DeleteFunc(kinds, func(k answerKind, _ answerMetrics) bool { return !routes[route{k.basePath, k.version}] })
-		m.kinds.Store(&kinds)
-	}
-}
-
-// routeCounters collects the counters of requests and bytes, with 0 for those of a route that nobody has requested: a
-// rate over a counter that comes later misses the first event. They are made for each scrape, because thousands of
-// counters that mostly stay 0 would take more memory than the manifests.
-type routeCounters struct{ *metrics }
-
-func (c routeCounters) Describe(descs chan<- *prometheus.Desc) {
-	c.requests.Describe(descs)
-	c.bytes.Describe(descs)
-}
-
-func (c routeCounters) Collect(all chan<- prometheus.Metric) {
-	c.mu.Lock() // so that no counter is added meanwhile
-	defer c.mu.Unlock()
-	c.requests.Collect(all)
-	c.bytes.Collect(all)
-	type counter struct {
-		route
-		status string
-	}
-	const anyStatus = ""
-	known := make(map[counter]bool)
-	for kind := range *c.kinds.Load() {
-		r := route{kind.basePath, kind.version}
-		known[counter{r, strconv.Itoa(kind.status)}], known[counter{r, anyStatus}] = true, true
-	}
-	requests, bytes := descOf(c.requests), descOf(c.bytes)
-	for r := range c.routes {
+		made := &routeMetrics{
+			requests: make(map[int]prometheus.Counter, len(routeStatuses)),
+			bytes:    m.bytes.WithLabelValues(r.basePath, r.version),
+			duration: m.duration.WithLabelValues(r.basePath, r.version),
+		}
 		for _, status := range routeStatuses {
-			if !known[counter{r, status}] {
-				all <- prometheus.MustNewConstMetric(requests, prometheus.CounterValue, 0, r.basePath, r.version, status)
+			if (status == http.StatusNotFound) == (r == route{}) || status == http.StatusServiceUnavailable { // the only ones without a manifest
+				made.requests[status] = m.requests.WithLabelValues(r.basePath, r.version, strconv.Itoa(status))
 			}
 		}
-		if !known[counter{r, anyStatus}] {
-			all <- prometheus.MustNewConstMetric(bytes, prometheus.CounterValue, 0, r.basePath, r.version)
+		routes[r] = made
+	}
+	m.routes.Store(&routes)
+	for r := range before {
+		if routes[r] == nil {
+			labels := prometheus.Labels{"base_path": r.basePath, "version": r.version}
+			m.requests.DeletePartialMatch(labels)
+			m.bytes.Delete(labels)
+			m.duration.Delete(labels)
 		}
 	}
-	if !known[counter{route{}, "404"}] {
-		all <- prometheus.MustNewConstMetric(requests, prometheus.CounterValue, 0, "", "", "404")
-	}
-}
-
-func descOf(c prometheus.Collector) *prometheus.Desc {
-	descs := make(chan *prometheus.Desc, 1)
-	c.Describe(descs)
-	return <-descs
 }

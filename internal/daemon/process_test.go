@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -21,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"signpost/internal/cli"
+	"signpost/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
@@ -49,23 +49,19 @@ const (
 const repo = "../.."
 
 // patience is how long tests wait for something that must happen. It measures nothing.
-const patience = 60 * time.Second
+const patience = 5 * time.Minute
 
 // waitFor waits until a condition holds.
 func waitFor(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("timed out waiting for %s", what)
-		}
-	}
+	testkit.Eventually(t, what, holds)
 }
 
 // process is a running signpost serve: this test binary, which testscript.Main put on the PATH. If the race detector is
 // on, it is on there as well.
 type process struct {
 	cmd    *exec.Cmd
-	log    output // JSON, one entry per line
+	log    testkit.Buffer // JSON, one entry per line
 	ended  chan struct{}
 	url    string // of the manifests
 	admin  string
@@ -84,33 +80,10 @@ func startServe(t *testing.T, args ...string) *process {
 // startPlain is startServe without the race detector, if the tests run with it: it takes time and memory of its own.
 func startPlain(t *testing.T, args ...string) *process {
 	t.Helper()
-	p := startCommand(t, exec.Command(plainProgram(t), serveArgs(args)...))
+	p := startCommand(t, exec.Command(testkit.Program(t, "signpost"), serveArgs(args)...))
 	p.plain = true
 	return p
 }
-
-// plainProgram returns the program as it is released.
-func plainProgram(t *testing.T) string {
-	t.Helper()
-	path, err := buildPlain()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// buildPlain builds the program beside the one of the tests, which is deleted when they end.
-var buildPlain = sync.OnceValues(func() (string, error) {
-	tested, err := exec.LookPath("signpost")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(filepath.Dir(tested), "signpost-plain")
-	if out, err := exec.Command("go", "build", "-o", path, "signpost/cmd/signpost").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w\n%s", err, out)
-	}
-	return path, nil
-})
 
 func serveArgs(args []string) []string {
 	return append([]string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json"}, args...)
@@ -350,22 +323,4 @@ func freeAddress() (string, error) {
 		return "", err
 	}
 	return l.Addr().String(), l.Close()
-}
-
-// output is a buffer that can be read while a program writes to it.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.String()
 }

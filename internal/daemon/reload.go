@@ -8,10 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"runtime"
-	"runtime/debug"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,17 +24,14 @@ type publisher struct {
 	handler *server.Handler
 	log     *slog.Logger
 	metrics *metrics
-	memory  *memory // notified when something was loaded; may be nil
 	sources []source.Source
 	preparer
 
 	read     [][]source.Document // what each source had
 	served   []*served
 	failures map[string]bool // failures that were already logged
-	unkept   map[source.Remote]unkept
-	parsed   int          // bytes parsed since memory was last released
+	uncached map[source.Remote]uncached
 	revision atomic.Value // a string: the revision of everything published
-	demands  demands
 }
 
 // served is a definition, as last read and as last good. It keeps neither the text nor the parse tree.
@@ -131,29 +125,17 @@ func (p *publisher) publishChanges(out *Loaded) error {
 			next = append(next, s)
 		}
 	}
-	defer collectOften()()
 	files := make(map[string]*definition.File, len(work))
-	bytes := 0
 	for i, r := range p.preparer.all(work) {
 		s := read[i]
-		s.findings, s.next, s.clash, s.rejected = r.findings, r.service, nil, true
+		s.findings, s.next, s.rejected = r.findings, r.service, true
 		files[s.name] = r.file
-		bytes += len(work[i].Text)
 	}
+	var clashes map[string]signpost.Finding
 	if len(before) == 0 {
-		lintTogether(read, files)
+		clashes = lintTogether(read, files)
 	}
-	if bytes >= releaseBytes {
-		runtime.GC() // what is allocated from here on stays: let it fill the gaps in what is there already
-	}
-	settleBasePaths(next, func(s *served) *definition.File {
-		i := slices.Index(read, s)
-		if i < 0 || files[s.name] != nil {
-			return files[s.name]
-		}
-		return p.preparer.parse(work[i].Document)
-	})
-	services, accepted := accept(next)
+	services, accepted := accept(next, clashes)
 	if err := p.handler.Publish(services...); err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}
@@ -166,40 +148,13 @@ func (p *publisher) publishChanges(out *Loaded) error {
 	}
 	out.compare(before, next, files, accepted)
 	p.metrics.definitions(next)
-	p.parsed += bytes
-	p.memory.changed()
 	return nil
 }
 
-// loadGCPercent is how much the heap may grow between collections while definitions are parsed. What is kept lies
-// between what is thrown away; collecting more often leaves fewer gaps. Less than this costs noticeable time.
-const loadGCPercent = 30
-
-// collectOften makes the garbage collector run more often until the returned function is called.
-func collectOften() (usual func()) {
-	percent := debug.SetGCPercent(loadGCPercent)
-	if percent >= 0 && percent < loadGCPercent {
-		debug.SetGCPercent(percent)
-	}
-	return func() { debug.SetGCPercent(percent) }
-}
-
-// release returns the memory that parsing took to the system, if it was much. The parsed files must be out of use by
-// then.
-func (p *publisher) release() {
-	if p.parsed >= releaseBytes {
-		debug.FreeOSMemory()
-	}
-	p.parsed = 0
-}
-
-// releaseBytes is how much text must have been parsed to release the memory immediately, rather than when the garbage
-// collector gets to it. That takes about as long as parsing a megabyte.
-const releaseBytes = 1 << 20
-
 // lintTogether replaces the findings of definitions that are read for the first time with those that they have
-// together. Later, when one of many changes, only its own findings are reported; use signpost lint for the others.
-func lintTogether(read []*served, files map[string]*definition.File) {
+// together. Later, when one of many changes, only its own findings are reported; use signpost lint for the others. It
+// returns the errors about base paths that several want, by file.
+func lintTogether(read []*served, files map[string]*definition.File) (clashes map[string]signpost.Finding) {
 	var all []*definition.File
 	byName := make(map[string]*served, len(read))
 	for _, s := range read {
@@ -209,9 +164,13 @@ func lintTogether(read []*served, files map[string]*definition.File) {
 		byName[s.name] = s
 	}
 	own := make(map[*served]bool)
+	clashes = make(map[string]signpost.Finding)
 	for _, f := range definition.Lint(all...) {
 		s := byName[f.File]
-		if s == nil || f.Severity == signpost.SeverityError { // its own errors are kept, and settleBasePaths reports the rest
+		if f.Severity == signpost.SeverityError && f.Rule == "base-path" {
+			clashes[f.File] = f
+		}
+		if s == nil || f.Severity == signpost.SeverityError { // its own errors are kept, and accept reports the rest
 			continue
 		}
 		if !own[s] {
@@ -220,72 +179,46 @@ func lintTogether(read []*served, files map[string]*definition.File) {
 		}
 		s.findings = append(s.findings, f)
 	}
+	return clashes
 }
 
-// settleBasePaths decides which service gets a base path that several definitions want: the one already served there,
-// even if its definition has become bad since, and otherwise the first.
-func settleBasePaths(next []*served, fileOf func(*served) *definition.File) {
-	clashes := make(map[*served]*served)
-	for range next { // repeat until nothing changes
-		owners := make(map[string]*served)
-		var staying, moving []*served
-		for _, s := range next {
-			wants := s.next != nil && clashes[s] == nil
-			switch {
-			case !wants && s.current != nil:
-				owners[s.current.BasePath] = s
-			case wants && s.current != nil && s.current.BasePath == s.next.BasePath:
-				staying = append(staying, s)
-			case wants:
-				moving = append(moving, s)
-			}
-		}
-		found := false
-		for _, s := range append(staying, moving...) {
-			if owner := owners[s.next.BasePath]; owner != nil {
-				clashes[s], found = owner, true
-			} else {
-				owners[s.next.BasePath] = s
-			}
-		}
-		if !found {
-			break
-		}
-	}
-	for _, s := range next {
-		switch owner := clashes[s]; {
-		case owner == nil:
-			s.clash = nil
-		case s.clash == nil:
-			s.clash = clashFinding(s, owner, fileOf(s))
-		}
-	}
-}
-
-// clashFinding returns lint's finding about two services with the same base path, with its position. The file of an
-// unchanged definition is not kept, so its finding is about the file as a whole.
-func clashFinding(s, owner *served, file *definition.File) *signpost.Finding {
-	if file != nil {
-		stand := definition.Parse(owner.name, fmt.Appendf(nil, "base_path: %q\n", s.next.BasePath))
-		for _, f := range definition.Errors(stand, file) {
-			if f.File == s.name && f.Rule == "base-path" {
-				return &f
-			}
-		}
-	}
-	return &signpost.Finding{
-		Rule: "base-path", Severity: signpost.SeverityError, File: s.name, Line: 1, Column: 1,
-		Message: fmt.Sprintf("base_path %q is already used by %s", s.next.BasePath, owner.name), Hint: "give each service a base_path of its own",
-	}
-}
-
-// accept accepts good definitions, and returns all services to publish and the newly accepted ones.
-func accept(next []*served) (services []server.Service, accepted map[*served]bool) {
+// accept accepts good definitions, and returns all services to publish and the newly accepted ones. Of several that want
+// a base path, the one that is served there keeps it, even if its definition has become bad since; otherwise it goes to
+// the first. The others get a finding, one of clashes if there is any, and are tried again at every change.
+func accept(next []*served, clashes map[string]signpost.Finding) (services []server.Service, accepted map[*served]bool) {
 	accepted = make(map[*served]bool)
+	owners := make(map[string]*served)
 	for _, s := range next {
-		if s.next != nil && s.clash == nil {
+		s.clash = nil
+		if s.current != nil {
+			owners[s.current.BasePath] = s
+		}
+	}
+	for moved := true; moved; { // one that moves away makes room for another
+		moved = false
+		for _, s := range next {
+			if s.next == nil || owners[s.next.BasePath] != nil && owners[s.next.BasePath] != s {
+				continue
+			}
+			if s.current != nil {
+				delete(owners, s.current.BasePath)
+			}
 			s.current, s.next, s.rejected = s.next, nil, false
-			accepted[s] = true
+			owners[s.current.BasePath] = s
+			accepted[s], moved = true, true
+		}
+	}
+	for _, s := range next {
+		if s.next != nil {
+			finding, ok := clashes[s.name]
+			if !ok {
+				finding = signpost.Finding{
+					Rule: "base-path", Severity: signpost.SeverityError, File: s.name, Line: 1, Column: 1,
+					Message: fmt.Sprintf("base_path %q is already used by %s", s.next.BasePath, owners[s.next.BasePath].name),
+					Hint:    "give each service a base_path of its own",
+				}
+			}
+			s.clash = &finding
 		}
 		if s.current != nil {
 			services = append(services, *s.current)
@@ -374,23 +307,23 @@ func (p *publisher) remotes() []source.Remote {
 	return all
 }
 
-// keepRetry is how long to wait before writing to the cache again after a failure. Encoding a large artifact takes a
-// while, and a full disk stays full for longer.
-const keepRetry = 10 * time.Second
+// cacheRetry is how long to wait before writing to the cache again after a failure. Encoding a large artifact takes a
+// while.
+const cacheRetry = 2 * time.Second
 
-// unkept records why the definitions of a source are not in the cache, and when that was last tried.
-type unkept struct {
+// uncached records why the definitions of a source are not in the cache, and when that was last tried.
+type uncached struct {
 	message string
 	tried   time.Time
 }
 
-// keep caches the definitions of remote sources for the next start, if one has changed and all are good. A failure is
-// logged once and retried by later calls.
-func (p *publisher) keep(changed []*served) {
+// cacheDefinitions caches the definitions of remote sources for the next start, if one has changed and all are good. A
+// failure is logged once and retried by later calls.
+func (p *publisher) cacheDefinitions(changed []*served) {
 	for _, remote := range p.remotes() {
 		of := func(s *served) bool { return s.source == remote }
-		failed := p.unkept[remote]
-		due := slices.ContainsFunc(changed, of) || failed.message != "" && time.Since(failed.tried) >= keepRetry
+		failed := p.uncached[remote]
+		due := slices.ContainsFunc(changed, of) || failed.message != "" && time.Since(failed.tried) >= cacheRetry
 		if !due || slices.ContainsFunc(p.served, func(s *served) bool { return of(s) && s.rejected }) {
 			continue
 		}
@@ -401,59 +334,29 @@ func (p *publisher) keep(changed []*served) {
 		case err != nil && err.Error() != failed.message:
 			p.log.Error("definitions are not cached for the next start", "source", remote.Name(), "error", err)
 		}
-		delete(p.unkept, remote)
+		delete(p.uncached, remote)
 		if err != nil {
-			p.unkept[remote] = unkept{err.Error(), time.Now()}
+			p.uncached[remote] = uncached{err.Error(), time.Now()}
 		}
 	}
 }
 
-// demands counts the checks that reloads on demand consist of: an immediate one, and one for each remote source when it
-// has responded. What they have found is logged once, after the last of them.
-type demands struct {
-	mu   sync.Mutex
-	open int // checks that are still to be made
-
-	changed, withdrawn int // found so far; used by reload only
-}
-
-// start calls a function that requests checks and returns their number.
-func (d *demands) start(request func() (checks int)) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.open += request()
-}
-
-// done counts a check, and reports whether it was the last.
-func (d *demands) done() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.open--
-	return d.open == 0
-}
-
 // reload is update for a running server: the result is logged. If the reload was demanded, it is logged even if nothing
-// has changed.
+// has changed; remote sources get a line of their own when they have responded.
 func (p *publisher) reload(ctx context.Context, demanded bool) {
-	defer p.release()
 	p.discard = true
 	out := p.update()
 	LogFindings(ctx, p.log, out.Findings)
 	p.logResult(out)
-	if demanded {
-		d := &p.demands
-		d.changed, d.withdrawn = d.changed+len(out.changed), d.withdrawn+len(out.withdrawn)
-		if !d.done() {
-			return
-		}
-		rejected := 0
-		for _, s := range p.served {
-			if s.rejected {
-				rejected++
-			}
-		}
-		p.log.Info("reloaded on demand", "definitions", len(p.served), "changed", d.changed, "withdrawn", d.withdrawn,
-			"rejected", rejected, "unreadable_sources", len(out.Errors), "revision", p.revision.Load())
-		d.changed, d.withdrawn = 0, 0
+	if !demanded {
+		return
 	}
+	rejected := 0
+	for _, s := range p.served {
+		if s.rejected {
+			rejected++
+		}
+	}
+	p.log.Info("reloaded on demand", "definitions", len(p.served), "changed", len(out.changed), "removed", len(out.withdrawn),
+		"rejected", rejected, "unreadable_sources", len(out.Errors), "revision", p.revision.Load())
 }

@@ -28,7 +28,7 @@ var slowKinds = []struct{ start, drip string }{
 // are cut off. Others are served all the time, and memory stays in bounds. make soak uses 10,000 clients.
 func TestManySlowClients(t *testing.T) {
 	t.Parallel()
-	const few = 500
+	const few = 50
 	clients, connections := soak(t, "SIGNPOST_SOAK_SLOW", few), daemon.DefaultMaxConnections
 	if clients <= few {
 		connections = few / 5
@@ -42,8 +42,7 @@ func TestManySlowClients(t *testing.T) {
 		clients = int(files.Cur) - reserve
 		t.Logf("only %d clients: the limit of open files is %d", clients, files.Cur)
 	}
-	p := startPlain(t, largeManifest(t), "--max-connections", strconv.Itoa(connections),
-		"--read-header-timeout", "2s", "--read-timeout", "2s", "--write-timeout", "2s") // keeps the test short
+	p := startPlain(t, largeManifest(t), "--max-connections", strconv.Itoa(connections))
 	ask := func() (reply, error) {
 		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 2 * patience}
 		return fetch(client, p.url+manifestV1, "feeds.example.com")
@@ -79,7 +78,7 @@ func TestManySlowClients(t *testing.T) {
 	waitFor(t, "all slow clients", func() bool { return connected.Load() >= int64(clients) || t.Failed() })
 	start := time.Now()
 	var others sync.WaitGroup
-	for range 20 {
+	for range 5 {
 		others.Go(func() {
 			if r, err := ask(); err != nil || r.StatusCode != http.StatusOK {
 				t.Errorf("another client gets %v, %v", r.Response, err)
@@ -87,7 +86,7 @@ func TestManySlowClients(t *testing.T) {
 		})
 	}
 	others.Wait()
-	t.Logf("20 requests among %d slow clients took %v; slow clients were cut off %d times", clients, time.Since(start).Round(time.Millisecond), cut.Load())
+	t.Logf("soak: 5 requests among %d slow clients took %v; slow clients were cut off %d times", clients, time.Since(start).Round(time.Millisecond), cut.Load())
 	if mustFetch(t, p.admin+"/readyz").StatusCode != http.StatusOK {
 		t.Error("it is not ready")
 	}

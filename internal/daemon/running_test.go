@@ -1,0 +1,256 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"signpost/internal/source"
+	"signpost/internal/testkit"
+)
+
+// oneEndpoint returns a definition with one endpoint.
+func oneEndpoint(basePath, name string) string {
+	return fmt.Sprintf(`{"base_path": %q, "versions": {"v1": {"endpoints": {"https://{{host}}/v1/feeds": {"name": %q, "method": "get", "mime_type": "application/json"}}}}}`, basePath, name)
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newDaemon returns a daemon that has loaded the sources, with its log.
+func newDaemon(t *testing.T, config Config, sources ...string) (*Daemon, *testkit.Buffer) {
+	t.Helper()
+	log := new(testkit.Buffer)
+	config.Log, config.Listen = slog.New(slog.NewTextHandler(log, nil)), "127.0.0.1:0"
+	var err error
+	if config.Sources, err = source.Follow(sources, source.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	d, err := New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Load(t.Context())
+	return d, log
+}
+
+// start serves until the test ends, and returns the address.
+func start(t *testing.T, d *Daemon) string {
+	t.Helper()
+	if err := d.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(ctx, nil) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return d.addr.String()
+}
+
+func serve(d *Daemon, path string) string {
+	for _, s := range d.publisher.served {
+		if s.current != nil && s.current.BasePath+"/v1/endpoints-manifest" == path {
+			text, _ := s.current.Versions["v1"].Render("a.example.com")
+			return string(text)
+		}
+	}
+	return ""
+}
+
+// TestReloadClash moves a service to the base path of another one. The one already there keeps it until it moves away.
+func TestReloadClash(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name+".json") }
+	for _, name := range []string{"a", "b", "c"} {
+		write(t, file(name), oneEndpoint("/"+name, name))
+	}
+	d, log := newDaemon(t, Config{}, file("a"), file("b"), file("c"))
+	becomes := func(what string, happened func() bool) {
+		t.Helper()
+		testkit.Eventually(t, what, func() bool { d.publisher.reload(t.Context(), true); return happened() })
+	}
+	shows := func(path, name string) bool {
+		return strings.Contains(serve(d, path+"/v1/endpoints-manifest"), `"`+name+`"`)
+	}
+	write(t, file("a"), oneEndpoint("/b", "a on b"))
+	becomes("a clash", func() bool {
+		return strings.Contains(log.String(), `base_path \"/b\" is already used by `+file("b")) && strings.Contains(log.String(), "rule=base-path")
+	})
+	if !shows("/a", "a") || !shows("/b", "b") {
+		t.Error("the clash has changed what is served")
+	}
+	write(t, file("b"), "{") // even if its definition is bad now
+	write(t, file("c"), oneEndpoint("/c", "c again"))
+	becomes("another service to change", func() bool { return shows("/c", "c again") })
+	if !shows("/a", "a") || !shows("/b", "b") {
+		t.Error("a bad definition has lost its base path")
+	}
+	write(t, file("b"), oneEndpoint("/d", "b on d"))
+	becomes("both to move", func() bool { return shows("/b", "a on b") && shows("/d", "b on d") })
+	if serve(d, "/a/v1/endpoints-manifest") != "" {
+		t.Error("the old base path is still served")
+	}
+}
+
+// TestReloadOnDemand checks that a reload on demand logs its result, whatever it is.
+func TestReloadOnDemand(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a.json"), oneEndpoint("/a", "a"))
+	write(t, filepath.Join(dir, "b.json"), oneEndpoint("/b", "b"))
+	d, log := newDaemon(t, Config{}, dir)
+	demand := func(want string) {
+		t.Helper()
+		testkit.Eventually(t, want, func() bool {
+			d.publisher.reload(t.Context(), true)
+			return strings.Contains(log.String(), want)
+		})
+	}
+	demand(`msg="reloaded on demand" definitions=2 changed=0 removed=0 rejected=0 unreadable_sources=0`)
+	write(t, filepath.Join(dir, "a.json"), oneEndpoint("/a", "two"))
+	demand("definitions=2 changed=1 removed=0 rejected=0")
+	write(t, filepath.Join(dir, "a.json"), "{")
+	demand("changed=1 removed=0 rejected=1")
+	write(t, filepath.Join(dir, "c.json"), `{"versions": {}}`) // never was good
+	demand("definitions=3 changed=1 removed=0 rejected=2")
+	if err := os.Remove(filepath.Join(dir, "b.json")); err != nil {
+		t.Fatal(err)
+	}
+	demand("definitions=2 changed=0 removed=1 rejected=2")
+	for _, want := range []string{
+		`level=ERROR msg="definition rejected: still serving the last good one" definition=` + dir + "/a.json",
+		`level=ERROR msg="definition rejected: there is none to serve in its place" definition=` + dir + "/c.json",
+		`level=WARN msg="definition removed: its manifests are no longer served" definition=` + dir + "/b.json base_path=/b manifests=/b/v1/endpoints-manifest",
+	} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log does not say %s", want)
+		}
+	}
+}
+
+// TestSlowClients holds connections in every possible way. Each is cut off by its own limit.
+func TestSlowClients(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	small, large := filepath.Join(dir, "small.json"), filepath.Join(dir, "large.json")
+	write(t, small, oneEndpoint("/", "small"))
+	write(t, large, oneEndpoint("/", strings.Repeat("large", 1<<20)))
+	const get = "GET /v1/endpoints-manifest HTTP/1.1\r\nHost: a.example.com\r\n"
+	long, short := 4*time.Minute, 50*time.Millisecond
+	for name, test := range map[string]struct {
+		definition string
+		timeouts   timeouts
+		idle       time.Duration
+		send       string
+	}{
+		"header":   {small, timeouts{readHeader: short, read: long, write: long, writeByte: long}, long, get},
+		"idle":     {small, timeouts{readHeader: long, read: long, write: long, writeByte: long}, short, get + "\r\n"},
+		"response": {large, timeouts{readHeader: long, read: long, write: short, writeByte: long}, long, get + "\r\n"},
+		"body":     {small, timeouts{readHeader: long, read: short, write: long, writeByte: long}, long, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, _ := newDaemon(t, Config{timeouts: test.timeouts, IdleTimeout: test.idle}, test.definition)
+			conn, err := net.Dial("tcp", start(t, d))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			io.WriteString(conn, test.send)
+			testkit.Eventually(t, "the server to close the connection", func() bool { return d.connections() == 0 })
+		})
+	}
+}
+
+// TestPlainNetHTTP checks that plain net/http serves, and the log says so, if it does not work as package wire expects.
+func TestPlainNetHTTP(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "feeds.json")
+	write(t, path, oneEndpoint("/", "a"))
+	d, log := newDaemon(t, Config{prove: func() error { return errors.New("another layout") }}, path)
+	address := start(t, d)
+	if d.connContext != nil || !strings.Contains(log.String(), "another layout") {
+		t.Errorf("the log is %s", log)
+	}
+	res, err := http.Get("http://" + address + "/v1/endpoints-manifest")
+	if err != nil || res.StatusCode != http.StatusOK {
+		t.Fatal(res, err)
+	}
+	res.Body.Close()
+}
+
+// TestAmbiguousOptions sends OPTIONS * with two lengths, and something that looks like a second request. There must be a
+// single response.
+func TestAmbiguousOptions(t *testing.T) {
+	t.Parallel()
+	d, _ := newDaemon(t, Config{})
+	conn, err := net.Dial("tcp", start(t, d))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	io.WriteString(conn, "OPTIONS * HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: b\r\n\r\n")
+	text, _ := io.ReadAll(conn)
+	if n := bytes.Count(text, []byte("HTTP/1.1 ")); n != 1 {
+		t.Errorf("%d responses:\n%s", n, text)
+	}
+}
+
+// TestLogWriter checks that a writer that blocks holds up nobody, and that what was dropped is counted.
+func TestLogWriter(t *testing.T) {
+	t.Parallel()
+	r, w := io.Pipe() // blocks until it is read
+	log := NewLogWriter(w)
+	const lines = 3 * queuedLines
+	for i := range lines {
+		fmt.Fprintf(log, "line %d\n", i)
+	}
+	if n := log.Dropped(); n < lines-queuedLines-2 || n > lines-queuedLines {
+		t.Errorf("%d lines were dropped", n)
+	}
+	log.Close() // ends, too
+	text := make([]byte, len("line 0\n"))
+	if _, err := io.ReadFull(r, text); err != nil || string(text) != "line 0\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+
+	var out testkit.Buffer
+	log = NewLogWriter(&out)
+	line := []byte("one\n")
+	log.Write(line)
+	copy(line, "two\n") // as slog does with its buffer
+	log.Write(line)
+	log.Close()
+	if out.String() != "one\ntwo\n" || log.Dropped() != 0 {
+		t.Errorf("%q, %d dropped", out.String(), log.Dropped())
+	}
+
+	r, w = io.Pipe()
+	r.Close()
+	log = NewLogWriter(w)
+	log.Write([]byte("lost\n"))
+	log.Close()
+	if log.Dropped() != 1 {
+		t.Errorf("%d lines are counted that could not be written", log.Dropped())
+	}
+}
