@@ -21,14 +21,14 @@ func TestDocsLimits(t *testing.T) {
 		format         func(int64) string
 		page, text     string
 	}{
-		{"server/server.go", "DefaultCacheBytes", size, "serve.md", "in up to %s of memory"},
-		{"server/server.go", "DefaultCacheBytes", size, "hardening.md", "| cache of manifests rendered for a host | %s |"},
-		{"server/server.go", "DefaultCacheBytes", size, "watch.md", "Size of the cache, of %s at most"},
-		{"server/inflight.go", "DefaultInFlightBytes", size, "hardening.md", "| manifests being rendered, or sent without being in the cache | %s, or"},
-		{"server/inflight.go", "DefaultInFlightWait", seconds, "hardening.md", "| how long such requests wait | %s |"},
-		{"server/inflight.go", "DefaultInFlightWait", seconds, "serve.md", "503 with `Retry-After` after %s."},
-		{"server/inflight.go", "maxStreams", number, "hardening.md", "| HTTP/2 requests in flight | %s |"},
-		{"internal/daemon/daemon.go", "DefaultMaxTLSConnections", number, "operate.md", "open connections, %s by default with https"},
+		{"server/manifests.go", "DefaultCacheBytes", size, "serve.md", "in up to %s of memory"},
+		{"server/manifests.go", "DefaultCacheBytes", size, "hardening.md", "| cache of manifests rendered for a host | %s |"},
+		{"server/manifests.go", "DefaultCacheBytes", size, "watch.md", "Size of the cache, of %s at most"},
+		{"server/manifests.go", "DefaultInFlightBytes", size, "hardening.md", "| manifests being rendered, or sent without being in the cache | %s, or"},
+		{"server/manifests.go", "DefaultInFlightWait", seconds, "hardening.md", "| how long such requests wait | %s |"},
+		{"server/manifests.go", "DefaultInFlightWait", seconds, "serve.md", "503 with `Retry-After` after %s."},
+		{"server/server.go", "maxStreams", number, "hardening.md", "| HTTP/2 requests in flight | %s |"},
+		{"internal/daemon/daemon.go", "DefaultMaxConnections", number, "operate.md", "| `--max-connections` | `%s` |"},
 		{"internal/daemon/listen.go", "maxStreams", number, "hardening.md", "| HTTP/2 streams per connection | %s |"},
 		{"internal/daemon/daemon.go", "DefaultPollInterval", seconds, "operate.md", "`--poll-interval` (%s by default)"},
 		{"internal/source/local.go", "restTime", seconds, "operate.md", "been unchanged for %s,"},
