@@ -145,16 +145,14 @@ func (e encoder) encode(v any) error {
 // UnmarshalJSON reads a manifest. It keeps the order of endpoints and the notation of numbers, and returns an error for
 // duplicate endpoints. For all other checks, see [Manifest.Validate].
 func (m *Manifest) UnmarshalJSON(data []byte) error {
-	var doc struct {
-		Endpoints json.RawMessage `json:"endpoints"`
-	}
+	var doc map[string]json.RawMessage // a struct would also take "ENDPOINTS"
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return err
 	}
-	if !bytes.HasPrefix(doc.Endpoints, []byte("{")) {
+	if !bytes.HasPrefix(doc["endpoints"], []byte("{")) {
 		return fmt.Errorf(`manifest has no "endpoints" object`)
 	}
-	dec := json.NewDecoder(bytes.NewReader(doc.Endpoints))
+	dec := json.NewDecoder(bytes.NewReader(doc["endpoints"]))
 	if _, err := dec.Token(); err != nil {
 		return err
 	}

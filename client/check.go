@@ -114,6 +114,7 @@ type CheckOptions struct {
 
 // Values holds values for a single endpoint. See [CheckOptions].
 type Values struct {
+	Feed            string // a feed of the endpoint, by URL or path, to call instead of the endpoint's own URL
 	Params, Context map[string]string
 	ContextJSON     map[string]json.RawMessage // context values that are not strings; for a key in both, this one counts
 }

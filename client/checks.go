@@ -100,14 +100,21 @@ func (c *checker) checkStatus(context.Context) bool {
 
 // statusHint returns the hint for a response that is not 200. Signpost itself lists its manifests.
 func (c *checker) statusHint() string {
+	if manifests := listedManifests(c.res.StatusCode, c.body); len(manifests) > 0 {
+		return "the manifests of this server are at: " + strings.Join(manifests[:min(maxNames, len(manifests))], ", ")
+	}
+	return manifestHint(c.res.StatusCode)
+}
+
+// listedManifests returns the manifests that Signpost lists in a 404 that it writes itself.
+func listedManifests(status int, body []byte) []string {
 	var problem struct {
 		Manifests []string `json:"manifests"`
 	}
-	code := c.res.StatusCode
-	if code == http.StatusNotFound && json.Unmarshal(c.body, &problem) == nil && len(problem.Manifests) > 0 {
-		return "the manifests of this server are at: " + strings.Join(problem.Manifests[:min(maxNames, len(problem.Manifests))], ", ")
+	if status != http.StatusNotFound || json.Unmarshal(body, &problem) != nil {
+		return nil
 	}
-	return manifestHint(code)
+	return problem.Manifests
 }
 
 // manifestHint returns the hint for the status of a manifest response.
@@ -188,6 +195,11 @@ func (c *checker) checkManifest(context.Context) bool {
 	}
 	for _, f := range lint(c.body) {
 		c.addFinding(f)
+	}
+	for i, e := range m.Endpoints { // a method in capitals or without one is reported, but called all the same
+		if m.Endpoints[i].Method = strings.ToLower(e.Method); e.Method == "" {
+			m.Endpoints[i].Method = signpost.MethodGet
+		}
 	}
 	c.warnOfVersions(m)
 	failed := slices.ContainsFunc(c.results[before:], func(r Result) bool { return r.Status == Failed })

@@ -74,7 +74,7 @@ func ExampleFetchManifest() {
 }
 
 func ExampleCheck() {
-	service := newService(func(w http.ResponseWriter, r *http.Request) { http.Error(w, "not here", http.StatusNotFound) })
+	service := newService(func(w http.ResponseWriter, r *http.Request) { http.Error(w, "oops", http.StatusInternalServerError) })
 	defer service.Close()
 	report, err := client.Check(context.Background(), service.URL+"/v1/endpoints-manifest", client.CheckOptions{})
 	if err != nil {
@@ -89,6 +89,6 @@ func ExampleCheck() {
 
 	// Output:
 	// ok: false
-	// probe: the response is 404 Not Found
-	//   correct the URL in the definition
+	// probe: the response is 500 Internal Server Error
+	//   look at the service's log
 }

@@ -35,7 +35,7 @@ type feed struct {
 
 // readFeed extracts what the checks of feeds need from a response.
 func (c *checker) readFeed(answer *Answer) *feed {
-	f := &feed{outline: readOutline(answer.Body, c.crawl.keep), cut: answer.Truncated, header: answer.Header}
+	f := &feed{outline: readOutline(answer.Body, c.crawl.takes), cut: answer.Truncated, header: answer.Header}
 	if c.opts.FeedSchema == nil || f.outline.kind != "an object" || f.outline.broken {
 		return f
 	}

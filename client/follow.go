@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -42,6 +43,9 @@ type crawl struct {
 	own   map[string]signpost.Endpoint // by URL
 	index *match.Index
 	hosts map[string]bool // of the registered set
+	roots map[string]bool // first path segments of the endpoints
+
+	public bool // devices elsewhere can reach the service
 
 	endpoints []*probe // of the manifest, in order
 	followed  []*probe // links that were called
@@ -52,28 +56,39 @@ type crawl struct {
 	crowded   bool            // feeds have more links than the limit
 
 	answered  int // number of links that have an endpoint
-	orphans   []*orphan
-	orphanage map[[2]string]*orphan // by endpoint URL and pattern
+	bad       []*badLinks
+	badByKind map[[3]string]*badLinks // by endpoint URL, pattern and kind
 
 	called, total int // for progress reports
 	bytes, kept   atomic.Int64
 	schema        sync.Mutex
 }
 
-// orphan is a kind of link that no endpoint answers for.
-type orphan struct {
+// Kinds of links that apps cannot call, or not with context keys.
+const (
+	noEndpoint   = "no-endpoint"
+	localLink    = "local"
+	relativeLink = "relative"
+)
+
+// badLinks are links of one kind at similar places. The first one is the example.
+type badLinks struct {
 	link
+	kind  string
 	count int
 }
 
-func newCrawl(own signpost.Manifest, registered []signpost.Manifest) *crawl {
+func newCrawl(own signpost.Manifest, registered []signpost.Manifest, public bool) *crawl {
 	x := &crawl{
-		own: make(map[string]signpost.Endpoint), hosts: make(map[string]bool), visited: make(map[string]bool), seen: make(map[string]bool),
-		orphanage: make(map[[2]string]*orphan),
+		own: make(map[string]signpost.Endpoint), hosts: make(map[string]bool), roots: make(map[string]bool), public: public,
+		visited: make(map[string]bool), seen: make(map[string]bool), badByKind: make(map[[3]string]*badLinks),
 	}
 	versions := []signpost.Version{{Manifest: own}} // first, so that it wins ties
 	for _, e := range own.Endpoints {
 		x.own[e.URL] = e
+		if root := firstSegment(signpost.CutURL(e.URL).Path()); !strings.Contains(root, "{{") {
+			x.roots[root] = root != ""
+		}
 	}
 	for _, m := range registered {
 		versions = append(versions, signpost.Version{Manifest: m})
@@ -89,27 +104,47 @@ func newCrawl(own signpost.Manifest, registered []signpost.Manifest) *crawl {
 	return x
 }
 
-// owner returns the name of the endpoint that answers for the feed of a call, if it is another one: an app would call
-// that one instead, with its context keys. It returns "" if there is none, or if the call has no feed URL.
+// owner names the endpoint that answers for the feed of a call, if it is another one: an app would call that one instead,
+// with its context keys. It returns "" if it is this one, or if the call has no feed URL.
 func (x *crawl) owner(e signpost.Endpoint, call Call) string {
 	feed, err := feedURL(e, call)
-	if err != nil || len(call.Params) == 0 {
+	if err != nil || len(call.Params) == 0 && call.Feed == "" {
 		return ""
 	}
-	if match, ok := x.index.Match(feed); ok && match.Endpoint != e.URL {
-		return match.Name
+	match, ok := x.index.Match(feed)
+	switch {
+	case !ok:
+		return "no endpoint"
+	case match.Endpoint != e.URL:
+		return fmt.Sprintf("%q", match.Name)
 	}
 	return ""
 }
 
-// keep reports whether to keep a link of a feed: it must be on a registered host, and there must be room.
-func (x *crawl) keep(link string) bool {
+// takes reports whether to take a link of a feed, for which there must be room: one to a registered host, or one that no
+// device can call.
+func (x *crawl) takes(link string) bool {
 	u, err := url.Parse(link)
 	if err != nil {
 		return false
 	}
 	name, err := host.Parse(u.Host)
-	return err == nil && x.hosts[name] && x.kept.Add(int64(len(link)+2*maxPointer)) <= maxKept
+	wanted := err == nil && x.hosts[name] || x.isLocal(u) || x.isRelative(u)
+	return wanted && x.kept.Add(int64(len(link)+2*maxPointer)) <= maxKept
+}
+
+// isLocal reports whether a link of a public service leads to one machine or network.
+func (x *crawl) isLocal(u *url.URL) bool { return x.public && u.Host != "" && host.IsLocal(u.Host) }
+
+// isRelative reports whether text is the path of a feed: it begins like the path of an endpoint of this service.
+func (x *crawl) isRelative(u *url.URL) bool {
+	return u.Scheme == "" && u.Host == "" && strings.HasPrefix(u.Path, "/") && x.roots[firstSegment(u.Path)]
+}
+
+// firstSegment returns a path up to its second slash.
+func firstSegment(path string) string {
+	segment, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return segment
 }
 
 // visit records that a URL is called. A different ctx does not make it a different URL.
@@ -151,7 +186,7 @@ func (c *checker) follow(ctx context.Context, level []*probe) {
 	deadline := time.Now().Add(c.limits.time)
 	for {
 		for _, p := range level {
-			x.sort(p)
+			x.classifyLinks(p)
 		}
 		x.links = x.unreachedFirst()
 		level = nil
@@ -190,8 +225,8 @@ func (c *checker) follow(ctx context.Context, level []*probe) {
 	}
 }
 
-// sort examines the new links of a feed: which have an endpoint, and which can be called.
-func (x *crawl) sort(p *probe) {
+// classifyLinks examines the new links of a feed: which have an endpoint, and which can be called.
+func (x *crawl) classifyLinks(p *probe) {
 	if p.feed == nil {
 		return
 	}
@@ -203,10 +238,15 @@ func (x *crawl) sort(p *probe) {
 		}
 		x.seen[key] = true
 		match, ok := x.index.Match(l.url)
+		u, _ := url.Parse(l.url) // takes has parsed it
 		switch {
-		case !ok && isFile(l.url):
+		case x.isLocal(u):
+			x.addBad(l, localLink)
+		case isFile(l.url) && (!ok || x.isRelative(u)):
+		case x.isRelative(u):
+			x.addBad(l, relativeLink)
 		case !ok:
-			x.addOrphan(l)
+			x.addBad(l, noEndpoint)
 		default:
 			x.answered++
 			e, own := x.own[match.Endpoint]
@@ -220,13 +260,13 @@ func (x *crawl) sort(p *probe) {
 	p.feed.outline.links = nil
 }
 
-func (x *crawl) addOrphan(l link) {
-	key := [2]string{l.from.endpoint.URL, l.pattern}
-	if x.orphanage[key] == nil {
-		x.orphanage[key] = &orphan{link: l}
-		x.orphans = append(x.orphans, x.orphanage[key])
+func (x *crawl) addBad(l link, kind string) {
+	key := [3]string{l.from.endpoint.URL, l.pattern, kind}
+	if x.badByKind[key] == nil {
+		x.badByKind[key] = &badLinks{link: l, kind: kind}
+		x.bad = append(x.bad, x.badByKind[key])
 	}
-	x.orphanage[key].count++
+	x.badByKind[key].count++
 }
 
 // unreachedFirst returns the links in calling order: first one for each endpoint that has not been reached yet, then
@@ -306,6 +346,13 @@ func (x *crawl) results() []Result {
 		r, url := p.result, p.endpoint.URL
 		reached := alive[url]
 		switch {
+		case p.status == http.StatusNotFound && !p.proxy && reached != nil: // an endpoint is a prefix
+			told[reached] = true
+			r = reached.result
+			r.Message = fmt.Sprintf("%s; reached as %s, a link in %s; its own URL is not a feed: 404 Not Found", r.Message, reached.link.tell(), reached.link.from.endpoint.URL)
+		case p.status == http.StatusNotFound && !p.proxy:
+			r.Status, r.Cause, r.Message = Warned, CauseNotFound, r.Message+", and no feed below it was reached"
+			r.Hint += "; an endpoint is a prefix: if its own URL is not meant to be a feed, name one below it"
 		case p.req != nil || r.Cause != CauseMissingValues || len(r.Params) == 0: // needs no link
 		case reached != nil:
 			told[reached] = true

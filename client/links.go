@@ -28,21 +28,11 @@ func (c *checker) checkLinks(context.Context) bool {
 	}
 	x := c.crawl
 	before := len(c.results)
-	for _, o := range x.orphans[:min(maxLinkResults, len(x.orphans))] {
-		text := fmt.Sprintf("no endpoint answers for %s, at %s: apps call it without context keys", o.tell(), o.tellPointer())
-		if o.count > 1 {
-			text = fmt.Sprintf("no endpoint answers for %s at %s, such as %s: apps call them without context keys", count(o.count, "link"), o.tellPattern(), o.tell())
-		}
-		r := c.add(CheckLinks, Failed, "declare an endpoint whose URL is a prefix of it, or correct the link", "%s", text)
-		r.Endpoint = o.from.endpoint.URL
-		if hint := c.orphanHint(o); hint != "" {
-			r.Hint = hint
-		} else {
-			r.Cause = CauseNoEndpoint
-		}
+	for _, bad := range x.bad[:min(maxLinkResults, len(x.bad))] {
+		c.addBadLinks(bad)
 	}
-	if more := len(x.orphans) - maxLinkResults; more > 0 {
-		c.add(CheckLinks, Failed, "declare endpoints for them, or correct the links", "no endpoint answers for %s", count(more, "more kind")+" of links")
+	if more := len(x.bad) - maxLinkResults; more > 0 {
+		c.add(CheckLinks, Failed, "correct the links, or declare endpoints for them", "%s that apps cannot call as they should", count(more, "more kind")+" of links")
 	}
 	dead := slices.DeleteFunc(slices.Clone(x.followed), func(p *probe) bool { return !p.dead || p.result.Cause == CauseCanceled })
 	for _, p := range dead[:min(maxLinkResults, len(dead))] {
@@ -66,6 +56,31 @@ func (c *checker) checkLinks(context.Context) bool {
 		}
 	}
 	return true
+}
+
+// addBadLinks adds the result for links of one kind.
+func (c *checker) addBadLinks(bad *badLinks) {
+	where, it, them := fmt.Sprintf("%s, at %s,", bad.tell(), bad.tellPointer()), "it", "is"
+	if bad.count > 1 {
+		where, it, them = fmt.Sprintf("%s at %s, such as %s,", count(bad.count, "link"), bad.tellPattern(), bad.tell()), "them", "are"
+	}
+	var r *Result
+	switch bad.kind {
+	case localLink:
+		lead := map[bool]string{false: "leads", true: "lead"}[bad.count > 1]
+		r = c.add(CheckLinks, Warned, "make the service write links with the host that it is called by", "%s %s to a single machine or a private network: no device elsewhere can call %s", where, lead, it)
+	case relativeLink:
+		r = c.add(CheckLinks, Warned, "write the whole URL, with scheme and host", "%s %s relative: apps cannot call %s", where, them, it)
+	default:
+		where = strings.TrimSuffix(where, ",")
+		r = c.add(CheckLinks, Failed, "declare an endpoint whose URL is a prefix of it, or correct the link", "no endpoint answers for %s: apps call %s without context keys", where, it)
+		if hint := c.orphanHint(bad); hint != "" {
+			r.Hint = hint
+		} else {
+			r.Cause = CauseNoEndpoint
+		}
+	}
+	r.Endpoint = bad.from.endpoint.URL
 }
 
 // tellLinks summarizes links that all have an endpoint.
@@ -92,7 +107,7 @@ func (x *crawl) tellLinks() string {
 
 // orphanHint returns a hint for a link without an endpoint, or "" if there is nothing special about it. An endpoint that
 // differs only in scheme or port gives the mistake away.
-func (c *checker) orphanHint(o *orphan) string {
+func (c *checker) orphanHint(o *badLinks) string {
 	u, err := url.Parse(o.url)
 	if err != nil {
 		return "correct the link"

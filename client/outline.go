@@ -47,8 +47,9 @@ type level struct {
 	named bool   // in an object, the key has been read
 }
 
-// readOutline reads a JSON text without building a tree. It takes the links for which keep returns true.
-func readOutline(text []byte, keep func(url string) bool) outline {
+// readOutline reads a JSON text without building a tree. It takes the links, and what may be relative ones, for which
+// takes returns true.
+func readOutline(text []byte, takes func(url string) bool) outline {
 	text = bytes.Trim(text, jsonSpace)
 	if len(text) == 0 {
 		return outline{broken: true}
@@ -78,7 +79,7 @@ func readOutline(text []byte, keep func(url string) bool) outline {
 			levels = append(levels, level{array: start == '['})
 			continue
 		}
-		if value, ok := token.(string); ok && isLink(value) && keep(value) {
+		if value, ok := token.(string); ok && (isLink(value) || mayBeRelative(value, levels)) && takes(value) {
 			if len(o.links) == maxLinks {
 				o.more = true
 			} else {
@@ -101,6 +102,12 @@ func next(levels []level) {
 func isLink(text string) bool {
 	i := strings.Index(text, "://")
 	return i > 0 && (strings.EqualFold(text[:i], "https") || strings.EqualFold(text[:i], "http")) && !strings.ContainsAny(text, " \t\r\n\"<>\\")
+}
+
+// mayBeRelative reports whether text looks like the path of a URL. The field id is for identifiers, which may as well.
+func mayBeRelative(text string, levels []level) bool {
+	isID := len(levels) > 0 && levels[len(levels)-1].key == "id"
+	return len(text) > 1 && text[0] == '/' && text[1] != '/' && !isID && !strings.ContainsAny(text, " \t\r\n\"<>\\")
 }
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -41,6 +42,7 @@ type probe struct {
 	result Result
 	status int
 	dead   bool  // no response, or not 2xx
+	proxy  bool  // Signpost itself wrote the response
 	feed   *feed // nil if the response is not a feed
 }
 
@@ -55,7 +57,7 @@ func (c *checker) checkProbes(ctx context.Context) bool {
 		return true
 	}
 	c.warnOfUnusedValues()
-	c.crawl = newCrawl(*c.manifest, c.opts.Registered)
+	c.crawl = newCrawl(*c.manifest, c.opts.Registered, !host.IsLocal(c.address.Host))
 	var calls []*probe
 	left := 0
 	for _, e := range c.manifest.Endpoints {
@@ -116,11 +118,12 @@ func (c *checker) warnOfUnusedValues() {
 }
 
 // values returns the values for an endpoint: its own ones, and the general ones for the rest.
-func (c *checker) values(e signpost.Endpoint) (params map[string]string, context map[string]any) {
+func (c *checker) values(e signpost.Endpoint) (params map[string]string, context map[string]any, feed string) {
 	params, context = make(map[string]string), make(map[string]any)
 	general := Values{Params: c.opts.Params, Context: c.opts.Context}
 	for _, from := range []Values{general, c.opts.Endpoints[signpost.CutURL(e.URL).Path()], c.opts.Endpoints[e.URL]} {
 		maps.Copy(params, from.Params)
+		feed = cmp.Or(from.Feed, feed)
 		for key, value := range from.Context {
 			if context[key] = value; value == "" {
 				delete(context, key)
@@ -132,17 +135,19 @@ func (c *checker) values(e signpost.Endpoint) (params map[string]string, context
 			}
 		}
 	}
-	return params, context
+	return params, context, feed
 }
 
 // plan prepares the call of an endpoint, or of a link that belongs to it, or the result that says why there is none.
 func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe {
 	p := &probe{endpoint: e, sent: make(map[string]any), link: l, result: Result{Check: CheckProbe, Endpoint: e.URL}}
 	call := Call{Context: p.sent}
-	params, context := c.values(e)
+	params, context, feed := c.values(e)
 	var open []string
 	if l != nil {
 		call.Feed = l.url
+	} else if feed != "" {
+		call.Feed, call.Modifiers = resolveFeed(e, feed), Defaults(e)
 	} else {
 		call.Params, call.Modifiers = make(map[string]string), Defaults(e)
 		for _, name := range signpost.CutURL(e.URL).Placeholders() {
@@ -189,10 +194,13 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe
 	case len(required) > 0:
 		return skip("it requires %s, which is not sent because %s", strings.Join(required, ", "), refusal)
 	}
-	if owner := c.crawl.owner(e, call); owner != "" {
+	if owner := c.crawl.owner(e, call); owner != "" && call.Feed != "" {
+		p.result.Hint = "name a feed that this endpoint answers for"
+		return skip("%s answers for the feed that is given for it", owner)
+	} else if owner != "" {
 		p.result.Cause, p.result.Params = CauseMissingValues, signpost.CutURL(e.URL).Placeholders()
 		p.result.Hint = "give another value for {{" + strings.Join(p.result.Params, "}} or {{") + "}}"
-		return skip("with the given values, %q answers for its feed", owner)
+		return skip("with the given values, %s answers for its feed", owner)
 	}
 	req, err := NewRequest(ctx, e, call)
 	if err != nil {
@@ -203,6 +211,14 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe
 	req.Header.Set("Origin", appOrigin) // without it, services that reflect the origin omit CORS headers
 	p.req, p.url = c.forward(req), req.URL.String()
 	return p
+}
+
+// resolveFeed returns the URL of a feed that may be a path on the host of its endpoint.
+func resolveFeed(e signpost.Endpoint, feed string) string {
+	if u := signpost.CutURL(e.URL); strings.HasPrefix(feed, "/") {
+		return strings.TrimSuffix(e.URL, u.Path()+strings.TrimSuffix("?"+u.Query(), "?")) + feed
+	}
+	return feed
 }
 
 // contextRefusal says why an endpoint gets no context values, or "" if it gets them. They are for the service at the
@@ -250,6 +266,10 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 		p.dead = true
 		set(Failed, "put the URL that it redirects to into the definition: clients do not send context keys after a redirect",
 			"the response is %s%s", status, p.tellRedirect(answer))
+	case len(listedManifests(answer.Status, answer.Body)) > 0:
+		p.dead, p.proxy = true, true
+		set(Failed, "Signpost wrote this response, so the proxy sends the paths of feeds to it: route only paths that end in /endpoints-manifest to Signpost, and all others to the feed service",
+			"the response is %s", status)
 	case answer.Status/100 != 2:
 		p.dead = true
 		set(Failed, p.statusHint(answer.Status), "the response is %s", status)

@@ -36,7 +36,13 @@ func withFlags(r client.Result, address *url.URL) client.Result {
 	case client.CauseOptionalValues:
 		r.Hint = "it may need what the manifest declares as optional: try " + strings.Join(values, " ")
 	case client.CauseNotFound:
-		r.Hint = "correct the URL in the definition, or the value of " + strings.Join(values, " ")
+		r.Hint = "correct the URL in the definition"
+		if len(values) > 0 {
+			r.Hint += ", or the value of " + strings.Join(values, " ")
+		}
+		if r.Status == client.Warned {
+			r.Hint += "; if the URL is only a prefix of feeds, name one of them as feed of the endpoint in --values"
+		}
 	case client.CausePortDropped:
 		r.Hint = fmt.Sprintf("{{host}} has no port, so this is the default one; to call the endpoint on port %s: --send-to %s://%s", address.Port(), address.Scheme, address.Host)
 	case client.CauseNoEndpoint:

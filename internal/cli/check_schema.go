@@ -10,6 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"signpost/client"
+	"signpost/internal/readfile"
 )
 
 // maxSchema is the maximum size of the --feed-schema file in bytes. Large published schemas have less than 1 MiB.
@@ -18,7 +19,7 @@ const maxSchema = 8 << 20
 // readFeedSchema returns a function that validates feeds against the JSON Schema in a file. References may only lead to
 // other files.
 func readFeedSchema(path string) (func(feed any) []client.Violation, error) {
-	text, err := readFlagFile(path, maxSchema)
+	text, err := readfile.Limit(path, maxSchema)
 	if err != nil {
 		return nil, fmt.Errorf("read --feed-schema: %w", err)
 	}

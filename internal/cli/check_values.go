@@ -3,13 +3,12 @@ package cli
 import (
 	"encoding/csv"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
 	"signpost/client"
+	"signpost/internal/readfile"
 	"signpost/internal/spell"
 	"signpost/internal/tree"
 )
@@ -59,20 +58,6 @@ func (p *pairs) parse(flag string) (map[string]string, error) {
 // maxValues is the maximum size of the --values file in bytes. It is written by hand.
 const maxValues = 1 << 20
 
-// readFlagFile reads a file named by a flag, up to a limit. It may be a pipe: secrets come from other programs.
-func readFlagFile(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(text)) > limit {
-		err = fmt.Errorf("%q is larger than %d MiB", path, limit>>20)
-	}
-	return text, err
-}
-
 // valuesFile is the contents of the --values file: values for all endpoints, and for single ones.
 type valuesFile struct {
 	client.Values
@@ -81,7 +66,7 @@ type valuesFile struct {
 
 // readValues reads a file of values. Its errors name keys and positions, but never values.
 func readValues(path string) (valuesFile, error) {
-	text, err := readFlagFile(path, maxValues)
+	text, err := readfile.Limit(path, maxValues)
 	if err != nil {
 		return valuesFile{}, fmt.Errorf("read --values: %w", err)
 	}
@@ -110,7 +95,7 @@ func readValues(path string) (valuesFile, error) {
 		if !strings.HasPrefix(f.Key.Text, "/") && !strings.Contains(f.Key.Text, "://") {
 			return valuesFile{}, r.errorf(f.Key, "%q is neither the URL of an endpoint nor a path that begins with a slash", f.Key.Text)
 		}
-		if v.endpoints[f.Key.Text], err = r.values(f.Value, "params", "context"); err != nil {
+		if v.endpoints[f.Key.Text], err = r.values(f.Value, "params", "context", "feed"); err != nil {
 			return valuesFile{}, err
 		}
 	}
@@ -150,6 +135,10 @@ func (r valuesReader) values(n *tree.Node, known ...string) (client.Values, erro
 			v.Params, err = r.texts(f)
 		case name == "context":
 			v.Context, err = r.texts(f)
+		case name == "feed" && (f.Value.Kind != tree.String || !strings.HasPrefix(f.Value.Text, "/") && !strings.Contains(f.Value.Text, "://")):
+			err = r.errorf(f.Value, "feed must be the URL of a feed, or a path that begins with a slash")
+		case name == "feed":
+			v.Feed = f.Value.Text
 		}
 		if err != nil {
 			return v, err
