@@ -57,6 +57,7 @@ func TestCursor(t *testing.T) {
 		{"name: A # {¦", "nothing"},
 		{"# {\nenable: [¦", "/enable/ item flow <> []"},
 		{"name: A\n  b¦", "nothing"}, // a text of two lines
+		{"\"ver¦\nservice: A", "/ key \"<ver> [service]"},
 		{"service: A\r\nver¦\r\n", "/ key <ver> [service]"},
 
 		{"json ¦", "nothing"},

@@ -133,7 +133,7 @@ func TestCompletion(t *testing.T) {
 		{name: "required", text: endpoint + "        context_obj:\n          - required: ¦\n", want: []string{"true", "false"}, insert: "true"},
 		{name: "versions", text: "versions:\n  ¦", want: []string{"v1"}, insert: "v1:"},
 		{name: "the next version", text: "versions:\n  v1: {}\n  ¦", want: []string{"v2"}},
-		{name: "endpoints", text: "versions:\n  v1:\n    endpoints:\n      ¦", want: []string{"https://{{host}}/v1/"}},
+		{name: "endpoints", text: "versions:\n  v1:\n    endpoints:\n      ¦", want: []string{"https://{{host}}/v1/"}, insert: "https://{{host}}/v1/"},
 		{name: "rules to allow", text: endpoint + "        allow:\n          dup¦", want: []string{"duplicate-name"}, not: []string{"syntax"}, insert: "duplicate-name: "},
 		{name: "JSON fields", file: "feeds.json", text: `{"service": "A", ¦}`, want: []string{"versions"}, insert: `"versions": `},
 		{name: "JSON values", file: "feeds.json", text: `{"versions": {"v1": {"endpoints": {"https://{{host}}/a": {"method": "¦`, want: []string{"get"}, insert: "get"},
@@ -210,6 +210,7 @@ func TestHover(t *testing.T) {
 		{"a context key", "context_keys: {user.age: The *age*}\nfeatures:\n  kids: {context_obj: [{key: us¦er.age, type: ctx}]}\n" + sports, `The \*age\*`},
 		{"an endpoint without keys", strings.Replace(sports, "v1/matches", "v1/mat¦ches", 1), "get no context keys"},
 		{"an endpoint of a file with errors", strings.Replace(strings.Replace(sports, "v1/media", "v1/me¦dia", 1), "method: get", "method: put", 1), "Fix the errors"},
+		{"an endpoint of the second version", strings.ReplaceAll(sports, "[limit]", "[]") + "  v2:\n    endpoints:\n      https://{{host}}/v2/li¦st: {name: Two, method: get, mime_type: text/csv}\n", `"name": "Two"`},
 		{"a value", strings.Replace(sports, "name: Matches", "name: Mat¦ches", 1), ""},
 		{"a finding", strings.Replace(sports, "method: get", "method: G¦ET", 1), "The rule: a method is get or post"},
 	} {

@@ -112,10 +112,8 @@ type completionItem struct {
 
 // Kinds of completion items.
 const (
-	itemField     = 5
-	itemModule    = 9
-	itemValue     = 12
-	itemReference = 18
+	itemField = 5
+	itemValue = 12
 )
 
 type markup struct {

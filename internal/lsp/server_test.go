@@ -37,7 +37,7 @@ func newEditor(t *testing.T, folders ...string) *editor {
 		Capabilities map[string]any `json:"capabilities"`
 	}
 	e.call("initialize", in, &out)
-	if out.Capabilities["positionEncoding"] != "utf-16" {
+	if sync := fmt.Sprint(out.Capabilities["textDocumentSync"]); out.Capabilities["positionEncoding"] != "utf-16" || sync != "map[change:2 openClose:true save:map[]]" {
 		t.Errorf("initialize returns %v", out)
 	}
 	e.notify("initialized", struct{}{})
