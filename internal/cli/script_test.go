@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"sort"
 	"strings"
 	"syscall"
@@ -27,8 +28,10 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScript runs the scripts in testdata/script, which read like a terminal session.
+// TestScript runs the scripts in testdata/script, which read like a terminal session. Servers run with the race
+// detector, if the test does; other commands are the plain program, which starts faster.
 func TestScript(t *testing.T) {
+	plain := filepath.Dir(testkit.Program(t, "signpost"))
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       testkit.Update(),
@@ -37,6 +40,9 @@ func TestScript(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			addr, err := freeAddress()
 			env.Setenv("ADDR", addr)
+			if name := filepath.Base(env.WorkDir); !strings.Contains(name, "serve") && !strings.Contains(name, "studio") {
+				env.Setenv("PATH", plain+string(os.PathListSeparator)+env.Getenv("PATH"))
+			}
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
