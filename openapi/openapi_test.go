@@ -166,6 +166,9 @@ func TestRefused(t *testing.T) {
 	if _, err := openapi.Import("api.yaml", []byte("openapi: 3.0.0"), openapi.Options{Version: "1"}); err == nil {
 		t.Error("version 1 is taken, where v1 is one")
 	}
+	if _, err := openapi.Import("api.yaml", []byte("openapi: 3.0.0"), openapi.Options{Version: "v0"}); err == nil {
+		t.Error("version v0 is taken, where versions begin at v1")
+	}
 }
 
 func TestLimits(t *testing.T) {
@@ -186,7 +189,7 @@ func TestLimits(t *testing.T) {
 	for i := range 220 {
 		fmt.Fprintf(&doc, "  /p%d: {get: {tags: {$ref: '#/x-many'}}}\n", i)
 	}
-	if _, err := openapi.Import("api.yaml", []byte(doc.String()), openapi.Options{Tags: []string{"u", "t"}}); err == nil || !strings.Contains(err.Error(), "too many values") {
+	if _, err := openapi.Import("api.yaml", []byte(doc.String()), openapi.Options{Tags: []string{"u", "t"}}); err == nil || !strings.Contains(err.Error(), "with its references resolved") {
 		t.Errorf("a document that expands to too much gives %v", err)
 	}
 }
@@ -222,6 +225,7 @@ func TestVersions(t *testing.T) {
 		{"/", []string{"/v3/a", "/v2/a", "/b"}, openapi.Options{}, "v1 v2 v3"},
 		{"/", []string{"/v2/v3", "/v2/a"}, openapi.Options{}, "v2"},
 		{"/", []string{"/v01/a", "/vx/b"}, openapi.Options{}, "v1"},
+		{"/", []string{"/v0/a"}, openapi.Options{}, "v1"}, // versions of a definition begin at v1
 		{"/", []string{"/v1/a", "/v2/a"}, openapi.Options{Version: "v9"}, "v9"},
 		{"https://api.example.com/v4", []string{"/a"}, openapi.Options{ThirdParty: true}, "v1"},
 		{"https://api.example.com/v4", []string{"/a"}, openapi.Options{ThirdParty: true, Version: "v4"}, "v4"},

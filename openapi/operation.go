@@ -153,11 +153,14 @@ func (im *importer) endpoint(op *operation) (err error) {
 // versionIn returns the first path segment that names a version, or "".
 func versionIn(url string) string {
 	segments := strings.Split(url, "/")
-	if i := slices.IndexFunc(segments, routes.ValidVersion); i >= 0 {
+	if i := slices.IndexFunc(segments, isVersion); i >= 0 {
 		return segments[i]
 	}
 	return ""
 }
+
+// isVersion reports whether a definition can have a version of this name: they begin at v1.
+func isVersion(name string) bool { return routes.ValidVersion(name) && name != "v0" }
 
 // setCandidates fills in the possible names of an operation: its summary or that of the path, its id, the summary with
 // the path, and last method and path, which no other operation has.

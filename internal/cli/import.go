@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"signpost/internal/readfile"
-	"signpost/internal/routes"
 	"signpost/internal/source"
 	"signpost/openapi"
 )
@@ -37,8 +36,8 @@ to import from a URL, pipe the document to signpost import -. The exit status is
   curl -fsSL https://example.com/openapi.json | signpost import -`,
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: run(func(_ *cobra.Command, args []string) error {
-			if opts.Version != "" && !routes.ValidVersion(opts.Version) {
-				return usageErrorf("--api-version: %q is not a version, such as v1", opts.Version)
+			if err := (openapi.Options{Version: opts.Version}).Validate(); err != nil {
+				return usageErrorf("--api-version: %w", err)
 			}
 			var err error
 			if opts.Context, err = keys.parse("--security-key"); err != nil {
