@@ -7,9 +7,15 @@ import (
 
 // Feature is an optional capability of a deployment. Enabling it adds context keys to the matching endpoints.
 type Feature struct {
-	Name       string
-	URLSuffix  string // restricts the feature to URLs with this suffix; empty means every endpoint
-	ContextObj []ContextItem
+	Name        string
+	URLSuffix   string   // restricts the feature to URLs with this suffix; empty means every endpoint
+	URLSuffixes []string // further suffixes, if URLSuffix is not empty
+	ContextObj  []ContextItem
+}
+
+// AppliesTo reports whether the feature applies to the endpoint with a URL.
+func (f Feature) AppliesTo(url string) bool {
+	return strings.HasSuffix(url, f.URLSuffix) || slices.ContainsFunc(f.URLSuffixes, func(suffix string) bool { return strings.HasSuffix(url, suffix) })
 }
 
 // Names of the built-in features.
@@ -87,7 +93,7 @@ func order(features []Feature) []Feature {
 // apply appends the feature's items, which must be distinct, to the endpoint if it matches. An endpoint without any
 // shares them with the feature.
 func (f Feature) apply(e *Endpoint) {
-	if !strings.HasSuffix(e.URL, f.URLSuffix) || len(f.ContextObj) == 0 {
+	if !f.AppliesTo(e.URL) || len(f.ContextObj) == 0 {
 		return
 	}
 	if len(e.ContextObj) == 0 {

@@ -30,7 +30,7 @@ func fullEndpoint(url string) signpost.Endpoint {
 
 func fullFeature() signpost.Feature {
 	return signpost.Feature{
-		Name: "kids", URLSuffix: "/kids",
+		Name: "kids", URLSuffix: "/kids", URLSuffixes: []string{"/family"},
 		ContextObj: []signpost.ContextItem{{Key: "age", Type: signpost.ContextCtx, Required: true, Mapper: "years"}},
 	}
 }

@@ -228,7 +228,7 @@ func (d *decoder) tooLarge(enabled []signpost.Feature) bool {
 		added := renderedSize(feature.ContextObj)
 		for _, v := range d.file.versions {
 			for _, e := range v.manifest.Endpoints {
-				if strings.HasSuffix(e.URL, feature.URLSuffix) && d.grows(added, d.file.basePathAt) {
+				if feature.AppliesTo(e.URL) && d.grows(added, d.file.basePathAt) {
 					d.file.enable = nil // keep others from applying them
 					return true
 				}
@@ -255,7 +255,7 @@ func (d *decoder) warnIdleFeatures(enabled []signpost.Feature) {
 				continue
 			}
 			judged++
-			if !slices.ContainsFunc(v.manifest.Endpoints, func(e signpost.Endpoint) bool { return strings.HasSuffix(e.URL, feature.URLSuffix) }) {
+			if !slices.ContainsFunc(v.manifest.Endpoints, func(e signpost.Endpoint) bool { return feature.AppliesTo(e.URL) }) {
 				idle = append(idle, v.name)
 			}
 		}
@@ -269,7 +269,15 @@ func (d *decoder) warnIdleFeatures(enabled []signpost.Feature) {
 		}
 		d.warn(signpost.Finding{
 			Rule: RuleFeatureMatchesNothing, Severity: signpost.SeverityWarning, Hint: "correct the URLs or the suffix, or do not enable it",
-			Message: fmt.Sprintf("feature %q applies to no endpoint%s: no URL ends in %q", feature.Name, where, feature.URLSuffix),
+			Message: fmt.Sprintf("feature %q applies to no endpoint%s: no URL ends in %s", feature.Name, where, quotedSuffixes(feature)),
 		}, tree.Field{Key: d.enable[i], Value: d.enable[i]}, nil, nil)
 	}
+}
+
+func quotedSuffixes(f signpost.Feature) string {
+	text := fmt.Sprintf("%q", f.URLSuffix)
+	for _, suffix := range f.URLSuffixes {
+		text += fmt.Sprintf(" or %q", suffix)
+	}
+	return text
 }

@@ -164,12 +164,37 @@ func (d *decoder) readFeatures(n *tree.Node) {
 		// endpoints because the suffix was not repeated.
 		feature := &d.file.features[i]
 		if key, suffix := field.Value.Field("url_suffix"); key != nil {
-			feature.URLSuffix = suffix.Text
+			d.readSuffixes(suffix, feature)
 		}
 		if key, items := field.Value.Field("context_obj"); key != nil {
 			feature.ContextObj = d.contextItems(items, nil)
 		}
 		d.features = append(d.features, declaredFeature{field, *feature})
+	}
+}
+
+// readSuffixes reads one suffix or a list of them. A list without one, or one that is empty, would apply the feature to
+// every endpoint.
+func (d *decoder) readSuffixes(n *tree.Node, feature *signpost.Feature) {
+	feature.URLSuffix, feature.URLSuffixes = n.Text, nil
+	if n.Kind != tree.List || d.broken[n] {
+		return
+	}
+	if len(n.Items) == 0 {
+		d.broken[n] = true
+		d.add(signpost.RuleWrongType, "remove it for every endpoint, or name a suffix", n, "url_suffix is an empty list")
+		return
+	}
+	for i, item := range n.Items {
+		switch {
+		case item.Text == "" && !d.broken[item]:
+			d.broken[item] = true
+			d.add(signpost.RuleWrongType, "remove url_suffix for every endpoint, or name a suffix", item, "a suffix is empty")
+		case i == 0:
+			feature.URLSuffix = item.Text
+		default:
+			feature.URLSuffixes = append(feature.URLSuffixes, item.Text)
+		}
 	}
 }
 

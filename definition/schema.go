@@ -49,7 +49,8 @@ func schemaOf(v *fields.Value, doc string, more ...string) string {
 		add("type", `["string", "null"]`)
 	case v.OrList:
 		add("type", `["string", "array"]`)
-		add("items", `{"type": "string"}`)
+		add("items", `{"type": "string", "minLength": 1}`)
+		add("minItems", "1")
 	case kind == "":
 		add("type", `"string"`)
 	default:

@@ -202,8 +202,8 @@ func TestHover(t *testing.T) {
 		{"an endpoint's descriptor", strings.Replace(sports, "v1/media", "v1/me¦dia", 1), `"name": "Media"`},
 		{"a shared modifier", strings.Replace(sports, "[limit]", "[li¦mit]", 1), "sets the query parameter `limit`"},
 		{"a built-in feature", strings.Replace(sports, "[authen", "[auth¦en", 1), "access token"},
-		{"a feature of the file", "features:\n  kids: {url_suffix: [/kids, /family], context_obj: [{key: user.age, type: ctx, required: true}, {key: b, type: ctx}]}\n" +
-			strings.Replace(sports, "[authentication]", "[ki¦ds]", 1), "Appends `user.age`, required, and `b`, optional, to the endpoints whose URL ends in `/kids` or `/family`."},
+		{"a feature of the file", "features:\n  ki¦ds: {url_suffix: [/kids, /family], context_obj: [{key: user.age, type: ctx, required: true}, {key: b, type: ctx}]}\n" + sports,
+			"Appends `user.age`, required, and `b`, optional, to the endpoints whose URL ends in `/kids` or `/family`."},
 		{"a feature for every endpoint", "features:\n  ki¦ds: {context_obj: [{key: user.age, type: ctx}]}\n" + sports, "Appends `user.age`, optional, to every endpoint."},
 		{"a built-in feature that is overridden", "features:\n  authentication: {url_suffix: /matches}\n" + strings.Replace(sports, "[authen", "[auth¦en", 1),
 			"Overrides a built-in feature for the endpoints whose URL ends in `/matches`."},
