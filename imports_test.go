@@ -34,7 +34,7 @@ const mayImport = `.: ./host ./internal/spell
 ./internal/testkit: github.com/google/go-cmp/cmp
 ./internal/tree: go.yaml.in/yaml/v4
 ./internal/wire:
-./match: .
+./match: . ./host
 ./openapi: . ./internal/routes ./internal/spell ./internal/tree
 ./server: github.com/maypok86/otter/v2 golang.org/x/sync/semaphore . ./host ./internal/routes ./internal/wire
 ./studio: . ./client ./contextkeys ./definition ./diff ./host ./internal/routes ./match ./server`

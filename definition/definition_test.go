@@ -386,7 +386,7 @@ func TestManifestByItself(t *testing.T) {
 	file := ParseManifest("m.json", []byte(`{"endpoints": {
 "https://a.example/x": {"name": "X", "method": "get", "mime_type": "application/json", "context_obj": [{"key": "k", "type": "ctx"}]},
 "https://a.example/x/y": {"name": "Y", "method": "get", "mime_type": "application/json"}}}`))
-	if got := fmt.Sprint(Lint(file)); got != `[m.json:3:1: warning: feeds of "https://a.example/x/y" do not get "k", as those of "https://a.example/x" do [overlap-drops-context]]` {
+	if got := fmt.Sprint(Lint(file)); got != `[m.json:3:1: warning: feeds of "https://a.example/x/y" lose context key "k": "https://a.example/x/y" shadows "https://a.example/x" [overlap-drops-context]]` {
 		t.Errorf("got %s", got)
 	}
 	if !file.Served() || Parse("f.yaml", nil).Served() {

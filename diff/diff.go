@@ -7,6 +7,7 @@ package diff
 
 import (
 	"fmt"
+	"slices"
 
 	"signpost"
 )
@@ -18,14 +19,15 @@ import (
 // All versions count as registered together. Others are further registered manifests: they take part in overlap, before
 // and after the change, but are not compared themselves.
 func Diff(old, new signpost.Service, others ...signpost.Version) []Change {
-	return compare([]pair[signpost.Service]{{&old, &new}}, others, false)
+	olds, news := []signpost.Service{old}, []signpost.Service{new}
+	return compare(olds, news, []pair[signpost.Service]{{&olds[0], &news[0]}}, others, false)
 }
 
 // Services compares services that are registered together, paired by base path. Each change names the base path of its
 // service. Otherwise it works like [Diff].
 func Services(old, new []signpost.Service, others ...signpost.Version) []Change {
 	pairs, _ := pairUp(old, new, func(s *signpost.Service) string { return s.BasePath })
-	return compare(pairs, others, true)
+	return compare(old, new, pairs, others, true)
 }
 
 // differ collects changes and labels each with the current service, version and endpoint.
@@ -33,6 +35,7 @@ type differ struct {
 	service, version, endpoint string
 	changes                    []Change
 	overlap                    *overlap
+	reordered                  bool // ties between versions can go to another one
 }
 
 // slot is a version of a service that exists in the old state, the new state, or both.
@@ -42,7 +45,7 @@ type slot struct {
 	pair[signpost.Version]
 }
 
-func compare(services []pair[signpost.Service], others []signpost.Version, named bool) []Change {
+func compare(olds, news []signpost.Service, services []pair[signpost.Service], others []signpost.Version, named bool) []Change {
 	slots := make([][]*slot, len(services))
 	var all []*slot
 	for i, s := range services {
@@ -69,7 +72,7 @@ func compare(services []pair[signpost.Service], others []signpost.Version, named
 			all = append(all, at)
 		}
 	}
-	d := differ{changes: []Change{}, overlap: newOverlap(all, others)}
+	d := differ{changes: []Change{}, overlap: newOverlap(all, olds, news, others), reordered: reordered(all, olds, news)}
 	moves := serviceMoves(services)
 	for i, s := range services {
 		d.version, d.endpoint = "", ""
@@ -100,6 +103,28 @@ func compare(services []pair[signpost.Service], others []signpost.Version, named
 		}
 	}
 	return d.changes
+}
+
+// reordered reports whether the versions that both states have are in another order.
+func reordered(slots []*slot, old, new []signpost.Service) bool {
+	number := make(map[*signpost.Version]int)
+	for i, s := range slots {
+		if s.old != nil && s.new != nil {
+			number[s.old], number[s.new] = i, i
+		}
+	}
+	order := func(services []signpost.Service) []int {
+		var all []int
+		for _, s := range services {
+			for i := range s.Versions {
+				if n, ok := number[&s.Versions[i]]; ok {
+					all = append(all, n)
+				}
+			}
+		}
+		return all
+	}
+	return !slices.Equal(order(old), order(new))
 }
 
 // manifests returns copies of the manifests, keyed by version.
@@ -188,7 +213,7 @@ func (d *differ) manifest(at *slot) {
 		default:
 			d.endpoint = p.old.URL
 			d.descriptor(*p.old, *p.new)
-			if moved { // ties between endpoints go to the first one
+			if moved || d.reordered { // ties between endpoints go to the first one
 				d.takenOver(at, *p.new)
 			}
 		}

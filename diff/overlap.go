@@ -2,7 +2,6 @@ package diff
 
 import (
 	"fmt"
-	"iter"
 	"signpost"
 	"signpost/match"
 	"slices"
@@ -13,15 +12,16 @@ import (
 // overlap finds the feeds that a different endpoint answers after the change. Everything registered together takes
 // part: all versions, all services, and whatever is registered alongside.
 type overlap struct {
-	slots  []*slot
-	number map[*slot]int // index into slots, used as version name in the indexes
+	slots         []*slot
+	before, after *registration // built on first use: most comparisons need none of it
+	build         func()
+}
 
-	// Built on first use: most comparisons need none of it.
-	before, after    *match.Index
-	oldOnes, newOnes map[owner]*signpost.Endpoint
-	kept             *match.Tree // old endpoints that still exist
-	kinds            []owner     // one of each kind of those; endpoints of a kind have the same settings, before and after
-	workLeft         int
+// registration is what is registered together, in order.
+type registration struct {
+	index     *match.Index
+	owners    []owner // by the number of the endpoint in the index
+	endpoints map[owner]*signpost.Endpoint
 }
 
 // owner identifies an endpoint across both states.
@@ -30,146 +30,101 @@ type owner struct {
 	url  string
 }
 
-// workPerEndpoint bounds the search for taken-over feeds, as the average number of URL segment comparisons per
-// endpoint. Real services need a handful; a manifest full of URLs such as /{{a}}-1, /{{a}}-2 would need a quadratic
-// number.
-const workPerEndpoint = 1000
-
-// workPerFeed and workPerHit are the cost of finding the endpoint that answers for a feed, in URL segment comparisons:
-// a fixed part, and a part for every candidate.
-const (
-	workPerFeed = 100
-	workPerHit  = 5
-)
-
-// newOverlap registers the slots together. Ties go to the endpoint that was registered first, so manifests registered
-// alongside come first, and the slots keep the same order before and after.
-func newOverlap(slots []*slot, others []signpost.Version) *overlap {
-	o := &overlap{number: make(map[*slot]int)}
+// newOverlap registers the slots together with others. Ties go to the endpoint that was registered first, as in package
+// match: the versions of a service in their order, and what is registered alongside after them.
+func newOverlap(slots []*slot, old, new []signpost.Service, others []signpost.Version) *overlap {
+	o := &overlap{slots: slots}
+	number := make(map[*signpost.Version]int)
+	for i, s := range slots {
+		number[s.old], number[s.new] = i, i
+	}
 	for i := range others {
-		o.slots = append(o.slots, &slot{besides: true, service: others[i].Source, version: others[i].Name, pair: pair[signpost.Version]{&others[i], &others[i]}})
+		number[&others[i]] = len(o.slots)
+		o.slots = append(o.slots, &slot{besides: true, service: others[i].Source, version: others[i].Name})
 	}
-	o.slots = append(o.slots, slots...)
-	for i, s := range o.slots {
-		o.number[s] = i
+	register := func(services []signpost.Service) *registration {
+		r := &registration{endpoints: make(map[owner]*signpost.Endpoint)}
+		var bare []signpost.Version
+		add := func(v *signpost.Version) {
+			var m signpost.Manifest
+			for i := range v.Manifest.Endpoints {
+				e := &v.Manifest.Endpoints[i]
+				if id := (owner{number[v], e.URL}); r.endpoints[id] == nil {
+					r.endpoints[id] = e
+					r.owners = append(r.owners, id)
+					m.Endpoints = append(m.Endpoints, signpost.Endpoint{URL: e.URL})
+				}
+			}
+			bare = append(bare, signpost.Version{Manifest: m})
+		}
+		for _, s := range services {
+			for i := range s.Versions {
+				add(&s.Versions[i])
+			}
+		}
+		for i := range others {
+			add(&others[i])
+		}
+		r.index = match.NewIndex(bare...)
+		return r
 	}
+	o.build = func() { o.before, o.after = register(old), register(new) }
 	return o
 }
 
-// build indexes the URLs before and after the change.
-func (o *overlap) build() {
-	var before, after []signpost.Version
-	collect := func(v *signpost.Version, slot int, into map[owner]*signpost.Endpoint) signpost.Version {
-		bare := signpost.Version{Name: strconv.Itoa(slot)}
-		if v == nil {
-			return bare
-		}
-		for i := range v.Manifest.Endpoints {
-			e := &v.Manifest.Endpoints[i]
-			if id := (owner{slot, e.URL}); into[id] == nil {
-				into[id] = e
-				bare.Manifest.Endpoints = append(bare.Manifest.Endpoints, signpost.Endpoint{URL: e.URL})
-			}
-		}
-		return bare
+// find returns the endpoint that answers for a feed.
+func (r *registration) find(feed match.Feed) (owner, bool) {
+	number, ok := r.index.Find(feed)
+	if !ok {
+		return owner{}, false
 	}
-	o.oldOnes, o.newOnes = make(map[owner]*signpost.Endpoint), make(map[owner]*signpost.Endpoint)
-	for i, s := range o.slots {
-		before = append(before, collect(s.old, i, o.oldOnes))
-		after = append(after, collect(s.new, i, o.newOnes))
-	}
-	o.before, o.after = match.NewIndex(before...), match.NewIndex(after...)
-	o.kept = &match.Tree{}
-	known := make(map[string]bool)
-	for i, v := range before {
-		for _, e := range v.Manifest.Endpoints {
-			id := owner{i, e.URL}
-			is := o.newOnes[id]
-			if is == nil {
-				continue
-			}
-			o.kept.Add(match.Owner{Slot: id.slot, URL: id.url})
-			was := o.oldOnes[id]
-			if kind := fmt.Sprintf("%q", []any{was.Method, was.MIMEType, was.ContextObj, is.Method, is.MIMEType, is.ContextObj}); !known[kind] {
-				known[kind] = true
-				o.kinds = append(o.kinds, id)
-			}
-		}
-	}
-	o.workLeft = workPerEndpoint * (len(o.oldOnes) + len(o.newOnes))
+	return r.owners[number], true
 }
+
+// maxHandovers is the largest number of endpoints that a change names or counts. Nobody reads more.
+const maxHandovers = 100
 
 // handover records that an endpoint answers for feeds of another one that still exists.
 type handover struct {
 	from owner
-	feed string // an example; empty if every feed of the new endpoint is one
+	feed match.Feed // an example
+	all  bool       // every feed of the new endpoint is one
 }
 
 // handovers returns the endpoints that lose feeds to the given endpoint of the new state. It considers only those for
-// which matters returns true. It returns false if it gave up the search.
-func (o *overlap) handovers(at *slot, url string, matters func(from owner) bool) ([]handover, bool) {
-	if o.before == nil {
-		o.build()
-	}
-	to := owner{o.number[at], url}
+// which matters returns true.
+func (o *overlap) handovers(to owner, matters func(from owner) bool) []handover {
 	var found []handover
 	seen := map[owner]bool{to: true}
-	try := func(from owner, feed string) bool {
-		if before, ok := o.ownerOf(o.before, feed); !ok || before != from {
-			return false
-		}
-		after, ok := o.ownerOf(o.after, feed)
-		return ok && after == to
+	general := match.GeneralFeed(to.url)
+	wants := func(number int) bool {
+		from := o.before.owners[number]
+		return !seen[from] && o.after.endpoints[from] != nil && matters(from)
 	}
-
-	// Replacing each placeholder with a value that occurs in no URL turns the endpoint's URL into its most general
-	// feed.
-	general := match.GeneralFeed(url)
-	if from, ok := o.ownerOf(o.before, general); ok && !seen[from] && o.newOnes[from] != nil {
-		seen[from] = true
-		if matters(from) && try(from, general) {
-			found = append(found, handover{from: from})
-		}
-	}
-	if len(signpost.CutURL(url).Placeholders()) == 0 {
-		return found, true // it is the only feed, apart from longer ones that go to the same endpoint
-	}
-
-	// Other endpoints have text where this one has a placeholder. Usually they are all alike and none of them matters.
-	o.workLeft -= len(o.kinds)
-	if !slices.ContainsFunc(o.kinds, matters) {
-		return found, true
-	}
-	work := func() bool { o.workLeft--; return o.workLeft > 0 }
-	complete := o.kept.Search(url, work, func(id match.Owner, feeds iter.Seq[string]) {
-		from := owner{id.Slot, id.URL}
-		if seen[from] || !matters(from) {
-			return
+	for number, feeds := range o.before.index.Meetings(to.url, wants) {
+		from := o.before.owners[number]
+		if len(found) == maxHandovers {
+			break
 		}
 		for feed := range feeds {
-			if o.workLeft -= 10; o.workLeft <= 0 {
-				return
-			}
-			if try(from, feed) {
+			was, _ := o.before.find(feed)
+			if is, _ := o.after.find(feed); was == from && is == to {
 				seen[from] = true
-				found = append(found, handover{from, match.Readable(feed)})
-				return
+				found = append(found, handover{from, feed, feed == general})
+				break
 			}
 		}
-	})
-	return found, complete
-}
-
-// ownerOf returns the endpoint that answers for feed.
-func (o *overlap) ownerOf(x *match.Index, feed string) (owner, bool) {
-	o.workLeft -= workPerFeed
-	m, ok := x.Match(feed)
-	if !ok {
-		return owner{}, false
 	}
-	o.workLeft -= workPerHit * len(m.Shadowed)
-	slot, err := strconv.Atoi(m.Version)
-	return owner{slot, m.Endpoint}, err == nil
+	slices.SortStableFunc(found, func(a, b handover) int { // those that lose the most first
+		switch {
+		case a.all == b.all:
+			return 0
+		case a.all:
+			return -1
+		}
+		return 1
+	})
+	return found
 }
 
 // feedSettings holds what a feed gets from the endpoint that answers for it.
@@ -203,13 +158,13 @@ func (d *differ) takenOverBy(at *slot, endpoints []signpost.Endpoint) {
 // takenOver reports feeds that the endpoint takes over if it treats them differently.
 func (d *differ) takenOver(at *slot, to signpost.Endpoint) {
 	o := d.overlap
-	harm := func(from owner) []difference { return differences(o.oldOnes[from], o.newOnes[from], &to) }
-	found, complete := o.handovers(at, to.URL, func(from owner) bool { return len(harm(from)) > 0 })
-	if !complete {
-		d.add(ChangeFeedsTakenOver, place{subject: []string{"incomplete"}}, nil, settingsOf(to),
-			"may take feeds over from other endpoints: too many URLs with placeholders overlap to compare them all")
-		return
+	if o.before == nil {
+		o.build()
 	}
+	harm := func(from owner) []difference {
+		return differences(o.before.endpoints[from], o.after.endpoints[from], &to)
+	}
+	found := o.handovers(owner{slices.Index(o.slots, at), to.URL}, func(from owner) bool { return len(harm(from)) > 0 })
 
 	// Group feeds that change in the same way.
 	var groups []*handoverGroup
@@ -238,7 +193,7 @@ func (d *differ) takenOver(at *slot, to signpost.Endpoint) {
 			d.add(ChangeContextShadowed, o.subject(g), lostKeys{first.url, texts}, nil,
 				"takes feeds over from %s; lost context keys: %s", o.describe(at, g.from), quotedList(texts))
 		} else {
-			d.add(ChangeFeedsTakenOver, o.subject(g), settingsOf(*o.oldOnes[first]), settingsOf(to),
+			d.add(ChangeFeedsTakenOver, o.subject(g), settingsOf(*o.before.endpoints[first]), settingsOf(to),
 				"takes feeds over from %s: %s", o.describe(at, g.from), strings.Join(texts, "; "))
 		}
 	}
@@ -290,8 +245,11 @@ func (o *overlap) describe(at *slot, from []handover) string {
 	case others > 1:
 		text += fmt.Sprintf(" and %d other endpoints", others)
 	}
-	if first.feed != "" {
+	if !first.all {
 		text += fmt.Sprintf(", such as %q", first.feed)
+	}
+	if first.feed.Host != "" {
+		text += ", on " + first.feed.Host
 	}
 	return text
 }

@@ -44,5 +44,5 @@ func ExampleOverlaps() {
 		}
 	}
 	// Output:
-	// feeds of "https://feeds.example.com/feeds/sport" do not get "user_account.profile", as those of "https://feeds.example.com/feeds" (feeds.yaml) do
+	// feeds of "https://feeds.example.com/feeds/sport" lose context key "user_account.profile": "https://feeds.example.com/feeds/sport" shadows "https://feeds.example.com/feeds" (feeds.yaml)
 }

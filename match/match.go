@@ -1,3 +1,8 @@
+// Package match tells which endpoint answers for a feed, and what feeds lose where endpoints overlap.
+//
+// A feed belongs to the endpoint whose URL is the longest prefix of the feed URL, among everything that is registered in
+// the same studio. Only that endpoint supplies context keys. [NewIndex] indexes what is registered together, and
+// [Index.Match] finds the endpoint of a feed. [Overlaps] reports where endpoints take context keys from each other.
 package match
 
 import (
@@ -6,6 +11,7 @@ import (
 	"strings"
 
 	"signpost"
+	"signpost/host"
 )
 
 // Match is the endpoint that answers for a feed: the one whose URL is the longest prefix of the feed URL. Only that
@@ -48,6 +54,117 @@ const (
 	ByOrder    Precedence = "order"    // otherwise equal, but registered first
 )
 
+// Index finds the endpoint that answers for a feed among everything registered together.
+type Index struct {
+	endpoints []indexed
+	sites     map[string]*site // by origin
+	open      []*site          // those whose origin contains {{host}}
+	named     []*site          // the others
+}
+
+// indexed is an endpoint of an index. Its number is its position: the order of registration.
+type indexed struct {
+	signpost.Endpoint
+	source, version string
+	site            *site
+	node            *node
+}
+
+// site is the tree of the URLs with one origin. {{host}} may be part of the origin.
+type site struct {
+	origin string
+	root   node
+}
+
+// NewIndex indexes the endpoints of versions that are registered together, of one service or several. An endpoint whose
+// URL contains {{host}} answers on every host; resolve it first if the services have hosts of their own.
+func NewIndex(versions ...signpost.Version) *Index {
+	x := &Index{sites: make(map[string]*site)}
+	for _, v := range versions {
+		for _, e := range v.Manifest.Endpoints {
+			x.add(e.Clone(), v)
+		}
+	}
+	return x
+}
+
+// add indexes an endpoint of a version. The index keeps the endpoint as it is.
+func (x *Index) add(e signpost.Endpoint, v signpost.Version) {
+	origin, rest := cut(e.URL)
+	s := x.sites[origin]
+	if s == nil {
+		s = &site{origin: origin}
+		x.sites[origin] = s
+		if s.open() {
+			x.open = append(x.open, s)
+		} else {
+			x.named = append(x.named, s)
+		}
+	}
+	n := s.root.insert(segments(rest))
+	n.ends = append(n.ends, len(x.endpoints))
+	x.endpoints = append(x.endpoints, indexed{e, v.Source, v.Name, s, n})
+}
+
+// cut splits a URL into its lower-cased origin, which is compared as a whole, and everything after it.
+func cut(raw string) (origin, rest string) {
+	u := signpost.CutURL(raw)
+	if origin = u.Origin(); origin != "" {
+		raw = raw[len(u.Scheme())+len("://")+len(u.Authority()):]
+	}
+	return origin, raw
+}
+
+// open reports whether {{host}} is part of the origin.
+func (s *site) open() bool { return strings.Contains(s.origin, signpost.HostPlaceholder) }
+
+// hostFor returns the host for which the origin of the site, which contains {{host}}, becomes the given one, or "".
+func (s *site) hostFor(origin string) string {
+	before, after, _ := strings.Cut(s.origin, signpost.HostPlaceholder)
+	name, ok := strings.CutPrefix(origin, before)
+	if name, ok = strings.CutSuffix(name, after); !ok || name == "" || strings.ReplaceAll(s.origin, signpost.HostPlaceholder, name) != origin {
+		return ""
+	}
+	if _, err := host.ParseName(name); err != nil {
+		return ""
+	}
+	if alone := strings.HasSuffix(before, "://") && (after == "" || after[0] == ':'); !alone && host.IsIP(name) {
+		return ""
+	}
+	return name
+}
+
+// anyHost makes every URL with {{host}} take part.
+const anyHost = "*"
+
+// at returns the sites with endpoints for feeds with an origin: the one with that origin, and those that {{host}} puts
+// there if it is the given host.
+func (x *Index) at(origin, name string) []*site {
+	var sites []*site
+	if s := x.sites[origin]; s != nil {
+		sites = append(sites, s)
+	}
+	if name != "" && !strings.Contains(origin, signpost.HostPlaceholder) {
+		for _, s := range x.open {
+			if found := s.hostFor(origin); found != "" && (found == name || name == anyHost) {
+				sites = append(sites, s)
+			}
+		}
+	}
+	return sites
+}
+
+// hit is an endpoint URL that is a prefix of a feed URL.
+type hit struct {
+	*node
+	length int // of the match, in bytes after the origin
+}
+
+// compare returns a negative number if h answers rather than other.
+func (h hit) compare(other hit) int {
+	return cmp.Or(other.length-h.length, other.literals-h.literals, h.ends[0]-other.ends[0])
+}
+
 // precedence returns why h wins over other.
 func (h hit) precedence(other hit) Precedence {
 	switch {
@@ -59,79 +176,45 @@ func (h hit) precedence(other hit) Precedence {
 	return ByOrder
 }
 
-// Index finds the endpoint that answers for a feed among everything registered together. Lookup time depends on the
-// length of the feed URL, not on the number of endpoints.
-type Index struct {
-	endpoints []indexed
-	root      textTree
-}
-
-type indexed struct {
-	signpost.Endpoint
-	source, version string
-	at              *textEnd
-}
-
-// NewIndex indexes the endpoints of versions that are registered together, of one service or several. Resolve {{host}}
-// in them first, because feed URLs have a real host; an index of unresolved URLs only finds feeds that are written with
-// {{host}} as well.
-func NewIndex(versions ...signpost.Version) *Index {
-	x := &Index{}
-	for _, v := range versions {
-		for _, e := range v.Manifest.Endpoints {
-			x.add(e.Clone(), v)
-		}
+// best returns the endpoint that answers for a feed with the given words on the given sites.
+func best(sites []*site, words []string) (winner hit) {
+	for _, s := range sites {
+		s.root.prefixes(words, 0, func(h hit) {
+			if winner.node == nil || h.compare(winner) < 0 {
+				winner = h
+			}
+		})
 	}
-	x.root.finish()
-	return x
-}
-
-// add indexes an endpoint of a version. The index keeps the endpoint as it is.
-func (x *Index) add(e signpost.Endpoint, v signpost.Version) {
-	at := x.root.insertURL(canonical(e.URL))
-	at.ends = append(at.ends, len(x.endpoints))
-	x.endpoints = append(x.endpoints, indexed{e, v.Source, v.Name, at})
-}
-
-// hit is an endpoint URL that is a prefix of a feed URL.
-type hit struct {
-	*textEnd
-	length int // of the match in the canonical feed, in bytes
-}
-
-// hits returns the URLs that are prefixes of a canonical feed. The one that answers comes first: the longest or, on a
-// tie, the one with the most literal characters.
-func (x *Index) hits(feed string) []hit {
-	hits := sweepFeed(&x.root, feed).hits()
-	slices.SortFunc(hits, func(a, b hit) int {
-		return cmp.Or(b.length-a.length, b.literals-a.literals, a.ends[0]-b.ends[0])
-	})
-	return hits
+	return winner
 }
 
 // Match returns the endpoint that answers for a feed, or false if there is none. Ties go to the endpoint that was
 // registered first.
 func (x *Index) Match(feed string) (Match, bool) {
-	feed = canonical(feed)
-	hits := x.hits(feed)
+	origin, rest := cut(feed)
+	var hits []hit
+	for _, s := range x.at(origin, anyHost) {
+		s.root.prefixes(split(rest), 0, func(h hit) { hits = append(hits, h) })
+	}
 	if len(hits) == 0 {
 		return Match{}, false
 	}
+	slices.SortFunc(hits, hit.compare)
 	e := x.endpoints[hits[0].ends[0]]
 	m := Match{
 		Endpoint: e.URL, Version: e.version, Name: e.Name, Source: e.source,
 		ContextObj:    append([]signpost.ContextItem{}, e.ContextObj...),
-		InsideSegment: insideSegment(feed, hits[0].length),
+		InsideSegment: insideSegment(rest, hits[0].length),
 		Shadowed:      []Shadowed{},
 		Descriptor:    e.Endpoint.Clone(),
 	}
 	kept := keySet(e.ContextObj)
 	for i, h := range hits {
-		for j, end := range h.ends {
+		for j, number := range h.ends {
 			if i > 0 || j > 0 {
-				other := x.endpoints[end]
+				other := x.endpoints[number]
 				m.Shadowed = append(m.Shadowed, Shadowed{
-					other.URL, other.source, missingKeys(other.ContextObj, kept), hits[0].precedence(h), insideSegment(feed, h.length),
+					other.URL, other.source, missingKeys(other.ContextObj, kept), hits[0].precedence(h), insideSegment(rest, h.length),
 				})
 			}
 		}
@@ -139,9 +222,9 @@ func (x *Index) Match(feed string) (Match, bool) {
 	return m, true
 }
 
-// insideSegment reports whether a prefix of a canonical feed ends in the middle of a path segment.
-func insideSegment(feed string, length int) bool {
-	return length < len(feed) && !isDelimiter(feed[length]) && !isDelimiter(feed[length-1])
+// insideSegment reports whether a prefix ends in the middle of a path segment.
+func insideSegment(text string, length int) bool {
+	return 0 < length && length < len(text) && !isDelimiter(text[length]) && !isDelimiter(text[length-1])
 }
 
 func keySet(items []signpost.ContextItem) map[string]bool {
@@ -154,17 +237,11 @@ func keySet(items []signpost.ContextItem) map[string]bool {
 
 // missingKeys returns the keys of items that are not in kept, without duplicates. The result is never nil.
 func missingKeys(items []signpost.ContextItem, kept map[string]bool) []string {
-	missing, seen := []string{}, make(map[string]bool)
+	missing := []string{}
 	for _, item := range items {
-		if !kept[item.Key] && !seen[item.Key] {
-			seen[item.Key] = true
+		if !kept[item.Key] && !slices.Contains(missing, item.Key) {
 			missing = append(missing, item.Key)
 		}
 	}
 	return missing
 }
-
-// delimiters end a segment of a canonical URL. Placeholders never match them.
-const delimiters = "/?#" + authorityEnd
-
-func isDelimiter(c byte) bool { return strings.IndexByte(delimiters, c) >= 0 }

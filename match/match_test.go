@@ -77,7 +77,7 @@ func TestMatch(t *testing.T) {
 			"http://a.example/v1",
 		)},
 		signpost.Version{Name: "v2", Manifest: endpoints(
-			"https://{{tenant}}.example/v2/",
+			"https://b.example/v2/",
 			"https://bare.example",
 		)},
 	)
@@ -104,8 +104,7 @@ func TestMatch(t *testing.T) {
 		{"https://a.example/v1/x-y-z/1", "https://a.example/v1/{{any}}-{{thing}}", "v1", false},
 		{"https://a.example/v1/x-", "https://a.example/v1", "v1", false},
 		{"https://a.example/search?q=x", "https://a.example/search?q=", "v1", true},
-		{"https://b.example/v2/x", "https://{{tenant}}.example/v2/", "v2", false},
-		{"https://b.c.example/v2/x", "https://{{tenant}}.example/v2/", "v2", false},
+		{"https://b.example/v2/x", "https://b.example/v2/", "v2", false},
 		{"https://b.example/v2", "", "", false},
 		{"https://bare.example/anything", "https://bare.example", "v2", false},
 		{"https://bare.example.org/anything", "", "", false},
@@ -183,18 +182,21 @@ func FuzzMatch(f *testing.F) {
 		var urls []string
 		var patterns []pattern
 		for range 1 + random.IntN(20) {
-			url := "https://" + pick("a", "b", "a", "b", "{{x}}", "{{x}}a", "a{{x}}") + ".example"
+			url := "https://" + pick("a", "b") + ".example" + pick("", "/", "?")
 			for range random.IntN(7) {
+				if strings.HasSuffix(url, "example") {
+					break
+				}
 				url += pick("/", "/", "a", "b", "ab", "aab", "{{x}}", "{{y}}", "-", "--", "?", "{{x}}-{{y}}", "é")
 			}
-			if !seen[shape(url)] {
+			if _, err := signpost.ParseURL(url); err == nil && !seen[shape(url)] {
 				seen[shape(url)] = true
 				urls, patterns = append(urls, url), append(patterns, patternOf(url))
 			}
 		}
 		index := match.NewIndex(signpost.Version{Manifest: endpoints(urls...)})
 		for range 30 {
-			feed := "https://" + pick("a", "b", "c", "aa", "ba.a") + ".example"
+			feed := "https://" + pick("a", "b", "c") + ".example" + pick("/", "/", "/", "?", "#", "", ".org/")
 			for range random.IntN(9) {
 				feed += pick("/", "/", "a", "b", "ab", "aab", "-", "--", "?", "#", "xyz", "é")
 			}

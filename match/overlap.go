@@ -1,10 +1,9 @@
 package match
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"signpost"
@@ -25,24 +24,26 @@ const (
 // the version, where those of registered follow the others, and the index of the endpoint. If it is nil, findings name
 // the source.
 //
-// {{host}} must be resolved the same way in all URLs, or in none. Features add context keys, so apply them first with
-// [Manifest.WithFeatures]. Invalid URLs are skipped.
+// {{host}} can be any host that a URL names. Features add context keys, so apply them first with
+// [signpost.Manifest.WithFeatures]. Invalid URLs are skipped.
 func Overlaps(versions, registered []signpost.Version, place func(version, endpoint int) string) [][]signpost.Finding {
-	o := &together{
+	o := &overlapChecker{
 		versions: slices.Concat(versions, registered), judged: len(versions), place: place,
-		keys: make(map[*textEnd][]keyOwner), dropped: make(map[*textEnd]map[drop]bool), inside: make(map[*textEnd]bool), variantsOf: make(map[*textEnd][]int),
+		index: &Index{sites: make(map[string]*site)}, keys: make(map[*node][]keyOwner),
+		reported: make(map[loss]bool), inside: make(map[*node]bool),
 		findings: make([][]signpost.Finding, len(versions)),
 	}
 	o.build()
-	ends := o.ends()
-	for _, end := range ends {
-		o.registeredTwice(end)
+	for number, e := range o.index.endpoints {
+		if number == e.node.ends[0] { // the one that answers
+			o.registeredTwice(e.node)
+		}
 	}
-	if !o.alike() {
-		o.collectKeys()
-		for _, end := range o.outerFirst(ends) {
-			o.judge(end)
-			o.reportLosses(end)
+	if kinds := o.classify(); kinds > 1 { // otherwise it makes no difference which endpoint answers, as in most services
+		for number, e := range o.index.endpoints {
+			if number == e.node.ends[0] {
+				o.check(number)
+			}
 		}
 	}
 	for i, findings := range o.findings {
@@ -57,42 +58,43 @@ func Overlaps(versions, registered []signpost.Version, place func(version, endpo
 	return o.findings
 }
 
-// together checks everything that is registered together.
-type together struct {
-	versions []signpost.Version // the checked ones come first
+// overlapChecker checks everything that is registered together.
+type overlapChecker struct {
+	versions []signpost.Version // the judged ones come first
 	judged   int
 	place    func(version, endpoint int) string
 
-	index    *Index
-	refs     []endpointRef // for each endpoint of the index
-	keyed    *segmentNode  // endpoints with context keys; the others have none to lose
-	workLeft int           // see workPerEndpoint
-	gaveUp   bool
+	index *Index
+	refs  []endpointRef // for each endpoint of the index
+	kinds []int         // for each endpoint of the index; those of a kind are called alike
+	keys  map[*node][]keyOwner
 
-	keys    map[*textEnd][]keyOwner    // keys declared by any endpoint with that URL, without duplicates
-	dropped map[*textEnd]map[drop]bool // keys already reported as lost at a URL
-	losses  []loss                     // of the current URL
-	inside  map[*textEnd]bool          // URLs for which overlap-inside-segment was reported
-
-	variantsOf map[*textEnd][]int // see variants
-	findings   [][]signpost.Finding
-}
-
-// keyOwner is a context key and the first endpoint with the URL that declares it.
-type keyOwner struct {
-	key    string
-	number int
+	reported map[loss]bool
+	inside   map[*node]bool // URLs for which overlap-inside-segment was reported
+	findings [][]signpost.Finding
 }
 
 // endpointRef identifies an endpoint by the indexes of its version and itself.
 type endpointRef struct{ version, endpoint int }
 
-func (o *together) build() {
-	o.index = &Index{}
+// keyOwner is a context key and the first endpoint with a URL that declares it.
+type keyOwner struct {
+	key    string
+	number int
+}
+
+// loss is a context key that feeds of a URL lack. One finding about the URL that takes it is enough, and of is nil; if
+// that URL is not judged, each URL that has the key gets a finding.
+type loss struct {
+	by, of *node
+	key    string
+}
+
+func (o *overlapChecker) build() {
 	for i, v := range o.versions {
 		taken := make(map[string]bool, len(v.Manifest.Endpoints))
 		for j, e := range v.Manifest.Endpoints {
-			if taken[e.URL] || !valid(e.URL) {
+			if _, err := signpost.ParseURL(e.URL); err != nil || taken[e.URL] {
 				continue
 			}
 			taken[e.URL] = true
@@ -101,305 +103,280 @@ func (o *together) build() {
 			o.index.add(e, v)
 		}
 	}
-	o.index.root.finish()
-	o.workLeft = workPerEndpoint * len(o.refs)
-}
-
-// collectKeys fills in keys and keyed.
-func (o *together) collectKeys() {
-	o.keyed = &segmentNode{}
-	known := make(map[*textEnd]map[string]bool)
 	for i, e := range o.index.endpoints {
-		if len(e.ContextObj) == 0 {
-			continue
-		}
-		if o.keys[e.at] == nil {
-			o.keyed.add(segments(e.URL), Owner{Slot: i})
-		}
-		if known[e.at] == nil {
-			known[e.at] = make(map[string]bool)
-		}
 		for _, item := range e.ContextObj {
-			if !known[e.at][item.Key] {
-				known[e.at][item.Key] = true
-				o.keys[e.at] = append(o.keys[e.at], keyOwner{item.Key, i})
+			if !slices.ContainsFunc(o.keys[e.node], func(k keyOwner) bool { return k.key == item.Key }) {
+				o.keys[e.node] = append(o.keys[e.node], keyOwner{item.Key, i})
 			}
 		}
 	}
 }
 
-// ends returns the URLs of all endpoints, without duplicates.
-func (o *together) ends() []*textEnd {
-	var ends []*textEnd
-	for i, e := range o.index.endpoints {
-		if i == e.at.ends[0] {
-			ends = append(ends, e.at)
-		}
-	}
-	return ends
-}
+// mixed is the kind of a subtree with endpoints of several kinds.
+const mixed = -1
 
-// alike reports whether it makes no difference to any feed which endpoint answers for it. That is so in most services.
-func (o *together) alike() bool {
-	differs := func(e indexed) bool { return unlike(o.index.endpoints[0].Endpoint, e.Endpoint) }
-	return len(o.refs) == 0 || !slices.ContainsFunc(o.index.endpoints, differs)
-}
-
-// outerFirst sorts URLs by length, shortest first, so that a key lost along the way is reported where it is lost first.
-func (o *together) outerFirst(ends []*textEnd) []*textEnd {
-	length := make(map[*textEnd]int)
-	for _, end := range ends {
-		length[end] = len(feedOf(segments(o.index.endpoints[end.ends[0]].URL), nil))
-	}
-	slices.SortStableFunc(ends, func(a, b *textEnd) int { return cmp.Or(length[a]-length[b], a.literals-b.literals) })
-	return ends
-}
-
-// judge reports problems of the feeds of a URL.
-func (o *together) judge(end *textEnd) {
-	e := o.index.endpoints[end.ends[0]]
-	kept := keySet(e.ContextObj)
-	for _, k := range o.keys[end] { // of the same service: another version, or other placeholder names
-		if o.index.endpoints[k.number].source == e.source && !kept[k.key] {
-			o.lose(end, k, "")
-		}
-	}
-	parts := segments(e.URL)
-	o.consider(end, kept, feedOf(parts, nil), false)
-	if !slices.ContainsFunc(parts, func(s segment) bool { return !s.literal() }) {
-		return // all its feeds have the same prefixes
-	}
-
-	// Other endpoints have text where this one has a placeholder.
-	work := func() bool { o.workLeft--; return o.workLeft > 0 }
-	search := intersection{parts: parts, work: work, visit: func(id Owner, words [][]string) {
-		other := o.index.endpoints[id.Slot].at
-		lost := func(k keyOwner) bool { return !kept[k.key] && !o.isDropped(end, k) }
-		if other == end || !slices.ContainsFunc(o.keys[other], lost) {
-			return
-		}
-		for choice := range choicesOf(words) {
-			if o.workLeft -= workPerFeed + len(parts); o.workLeft <= 0 || o.consider(end, kept, feedOf(parts, choice), true) {
-				return
+// classify sorts endpoints into kinds, numbered from 1, and returns their number. It marks subtrees of one kind, in which
+// an endpoint of that kind has nothing to lose.
+func (o *overlapChecker) classify() int {
+	known := make(map[string]int)
+	for _, e := range o.index.endpoints {
+		text := e.Method + "\x00" + e.MIMEType
+		if len(e.ContextObj) > 0 {
+			items := make([]string, len(e.ContextObj))
+			for i, c := range e.ContextObj {
+				items[i] = fmt.Sprintf("%q %q %v %q", c.Key, c.Type, c.Required, c.Mapper)
 			}
+			slices.Sort(items)
+			text += "\x00" + strings.Join(slices.Compact(items), "\x00")
 		}
-	}}
-	if !search.walk(o.keyed, 0) && !o.gaveUp {
-		o.gaveUp = true
-		o.report(end.ends[0], RuleOverlapDropsContext, "make some of the URLs differ before their first placeholder",
-			"%q may take feeds from other endpoints: too many URLs with placeholders overlap to compare them all", e.URL)
-	}
-}
-
-// consider checks what a feed loses. It reports whether that settles what feeds of the URL lose: the URL answers for the
-// feed, and no key was skipped. A key that is already lost at a URL in between is reported there, and skipped here.
-func (o *together) consider(end *textEnd, kept map[string]bool, feed string, example bool) bool {
-	canonical := canonical(feed)
-	hits := o.index.hits(canonical)
-	if len(hits) == 0 || hits[0].textEnd != end {
-		return false
-	}
-	if !example {
-		feed = ""
-	}
-	settled := true
-	between := make(map[drop]bool) // keys lost at the URLs passed so far
-	for _, h := range hits[1:] {
-		if insideSegment(canonical, h.length) {
-			o.insideSegment(h.textEnd, end.ends[0])
-			continue
+		if known[text] == 0 {
+			known[text] = len(known) + 1
 		}
-		for _, k := range o.keys[h.textEnd] {
-			switch {
-			case kept[k.key]:
-			case between[drop{key: k.key}] || between[drop{h.textEnd, k.key}]:
-				settled = false
-			default:
-				o.lose(end, k, feed)
-			}
+		o.kinds = append(o.kinds, known[text])
+	}
+	for _, s := range o.index.sites {
+		o.mark(&s.root)
+	}
+	return len(known)
+}
+
+func (o *overlapChecker) mark(n *node) {
+	add := func(kind int) {
+		if n.kind == 0 {
+			n.kind = kind
+		} else if n.kind != kind {
+			n.kind = mixed
 		}
-		maps.Copy(between, o.dropped[h.textEnd])
 	}
-	return settled
+	for _, number := range n.ends {
+		add(o.kinds[number])
+	}
+	for _, child := range n.children {
+		o.mark(child)
+		add(child.kind)
+	}
 }
 
-// lose records that feeds of a URL, for example the given one, lack a key that feeds of another URL get.
-func (o *together) lose(end *textEnd, k keyOwner, feed string) {
-	if !o.isJudged(end.ends[0]) && !o.isJudged(k.number) || o.isDropped(end, k) {
-		return
-	}
-	if o.dropped[end] == nil {
-		o.dropped[end] = make(map[drop]bool)
-	}
-	o.dropped[end][o.drop(end, k)] = true
-	if n := len(o.losses); n > 0 && o.losses[n-1].other == k.number && o.losses[n-1].feed == feed {
-		o.losses[n-1].keys = append(o.losses[n-1].keys, k.key)
-		return
-	}
-	o.losses = append(o.losses, loss{k.number, feed, []string{k.key}})
-}
-
-// drop is a lost key and the URL that has it. One finding about the URL that loses the key is enough, and of is nil; if
-// that URL is not checked, each URL that has the key gets a finding.
-type drop struct {
-	of  *textEnd
-	key string
-}
-
-func (o *together) drop(end *textEnd, k keyOwner) drop {
-	if o.isJudged(end.ends[0]) {
-		return drop{key: k.key}
-	}
-	return drop{o.index.endpoints[k.number].at, k.key}
-}
-
-// isDropped reports whether a lost key needs no further report.
-func (o *together) isDropped(end *textEnd, k keyOwner) bool { return o.dropped[end][o.drop(end, k)] }
-
-// loss holds the keys of an endpoint that feeds of the current URL lack.
-type loss struct {
-	other int
-	feed  string // an example; empty if all feeds are affected
-	keys  []string
-}
-
-// reportLosses reports what the feeds of a URL lose.
-func (o *together) reportLosses(end *textEnd) {
-	number := end.ends[0]
+// check reports the endpoints that an endpoint takes feeds from, if those feeds lose context keys.
+func (o *overlapChecker) check(number int) {
 	e := o.index.endpoints[number]
-	for _, l := range o.losses {
-		around := o.index.endpoints[l.other]
-		such := ""
-		if l.feed != "" {
-			such = fmt.Sprintf(", such as %q,", strings.ReplaceAll(l.feed, anyValue, "…"))
+	kept := keySet(e.ContextObj)
+	var own []keyOwner // of the same URL, in another version or with other placeholder names
+	for _, k := range o.keys[e.node] {
+		if o.index.endpoints[k.number].source == e.source && !kept[k.key] {
+			own = append(own, k)
 		}
+	}
+	o.lose(number, e.node, own, "", "")
+
+	_, rest := cut(e.URL)
+	parts := segments(rest)
+	skip := func(n *node) bool { return n.kind == o.kinds[number] }
+	wants := func(n *node) bool {
+		return n != e.node && (o.calledDifferently(number, n) >= 0 || len(o.lost(number, n, kept)) > 0)
+	}
+	for _, p := range o.index.places(e.site.origin) {
+		search := meeting{parts: parts, skip: skip, wants: wants, visit: func(other *node, words [][]string) bool {
+			lost := o.lost(number, other, kept)
+			longer := o.calledDifferently(number, other)
+			if p.host != "" && other.literals == e.node.literals && o.sameVersion(number, other) && slices.Equal(generalWords(parts), generalWords(o.partsOf(other))) {
+				return true // one manifest has both: see resolved-url-collision
+			}
+			for choice := range choices(parts, words) {
+				if len(lost) == 0 && longer < 0 {
+					break
+				}
+				if best(p.sites, choice).node != e.node {
+					continue
+				}
+				example := ""
+				if !literal(parts) {
+					example = Feed{URL: p.origin + strings.Join(choice, "")}.String()
+				}
+				if endsInside(other, choice, len(words)) {
+					if depth := len(words) - 1; longer >= 0 && choice[depth] == parts[depth].general() { // not only for some values
+						o.reportInside(other, longer, number, example, p.host)
+						longer = -1
+					}
+				} else if len(lost) > 0 {
+					o.lose(number, other, lost, example, p.host)
+					lost = nil
+				}
+			}
+			return true
+		}}
+		search.run(&p.rival.root)
+	}
+}
+
+func literal(parts []segment) bool {
+	return !slices.ContainsFunc(parts, func(s segment) bool { return !s.literal() })
+}
+
+func (o *overlapChecker) partsOf(n *node) []segment {
+	_, rest := cut(o.index.endpoints[n.ends[0]].URL)
+	return segments(rest)
+}
+
+// sameVersion reports whether an endpoint and one at n are in the same manifest.
+func (o *overlapChecker) sameVersion(number int, n *node) bool {
+	return slices.ContainsFunc(n.ends, func(other int) bool { return o.refs[other].version == o.refs[number].version })
+}
+
+// endsInside reports whether the URL at n, which has the given number of segments, ends inside a path segment of a feed.
+func endsInside(n *node, feed []string, segments int) bool {
+	return segments > 0 && insideSegment(feed[segments-1], n.segment.prefix(feed[segments-1]))
+}
+
+// lost returns the keys of a URL that feeds lack where the given endpoint answers, without those already reported.
+func (o *overlapChecker) lost(number int, other *node, kept map[string]bool) []keyOwner {
+	var lost []keyOwner
+	for _, k := range o.keys[other] {
+		if !kept[k.key] && !o.reported[o.loss(number, other, k.key)] && (o.isJudged(number) || o.isJudged(k.number)) {
+			lost = append(lost, k)
+		}
+	}
+	return lost
+}
+
+func (o *overlapChecker) loss(number int, other *node, key string) loss {
+	l := loss{by: o.index.endpoints[number].node, key: key}
+	if !o.isJudged(number) {
+		l.of = other
+	}
+	return l
+}
+
+// lose reports the keys of a URL that feeds lack where the given endpoint answers, in one finding for each endpoint that
+// declares them. on is the host on which that is so, or "".
+func (o *overlapChecker) lose(number int, other *node, lost []keyOwner, example, on string) {
+	e := o.index.endpoints[number]
+	if example != "" {
+		example = fmt.Sprintf(", such as %q,", example)
+	}
+	if on != "" {
+		on = " on " + on
+	}
+	for len(lost) > 0 {
+		owner := lost[0].number
+		var keys []string
+		lost = slices.DeleteFunc(lost, func(k keyOwner) bool {
+			if k.number == owner {
+				keys = append(keys, strconv.Quote(k.key))
+				o.reported[o.loss(number, other, k.key)] = true
+			}
+			return k.number == owner
+		})
+		what := "context key "
+		if len(keys) > 1 {
+			what = "context keys "
+		}
+		what += strings.Join(keys, ", ") + on
+		around := o.index.endpoints[owner]
 		if o.isJudged(number) {
 			o.report(number, RuleOverlapDropsContext, "declare the keys here too, if the feeds need them",
-				"feeds of %q%s do not get %s, as those of %q%s do", e.URL, such, quotedList(l.keys), around.URL, o.where(number, l.other))
+				"feeds of %q%s lose %s: %q shadows %q%s", e.URL, example, what, e.URL, around.URL, o.where(number, owner))
 		} else {
-			o.report(l.other, RuleOverlapDropsContext, "declare the keys there too, if the feeds need them",
-				"feeds of %q%s do not get %s where %q%s answers for them", around.URL, such, quotedList(l.keys), e.URL, o.where(l.other, number))
-		}
-	}
-	o.losses = nil
-}
-
-// insideSegment reports a URL that ends in the middle of a path segment of a longer one, if clients call the two
-// differently.
-func (o *together) insideSegment(end *textEnd, longer int) {
-	for _, number := range o.variants(end) {
-		if !o.inside[end] && unlike(o.index.endpoints[number].Endpoint, o.index.endpoints[longer].Endpoint) {
-			o.reportInside(end, number, longer)
+			o.report(owner, RuleOverlapDropsContext, "declare the keys there too, if the feeds need them",
+				"feeds of %q%s lose %s: %q%s shadows it", around.URL, example, what, e.URL, o.where(owner, number))
 		}
 	}
 }
 
-// variants returns the first endpoint of a URL and the first one that clients call differently, if another service or
-// version declares the URL as well. An endpoint that is like the first one is unlike the second.
-func (o *together) variants(end *textEnd) []int {
-	if found, ok := o.variantsOf[end]; ok {
-		return found
+// calledDifferently returns an endpoint of a URL that clients call differently than the given one, or -1 if there is none
+// or the URL has been reported.
+func (o *overlapChecker) calledDifferently(number int, n *node) int {
+	if o.inside[n] {
+		return -1
 	}
-	found := end.ends[:1:1]
-	first := o.index.endpoints[end.ends[0]].Endpoint
-	i := slices.IndexFunc(end.ends, func(n int) bool { return unlike(first, o.index.endpoints[n].Endpoint) })
-	if i >= 0 {
-		found = append(found, end.ends[i])
+	i := slices.IndexFunc(n.ends, func(other int) bool {
+		return o.kinds[other] != o.kinds[number] && (o.isJudged(other) || o.isJudged(number))
+	})
+	if i < 0 {
+		return -1
 	}
-	o.variantsOf[end] = found
-	return found
+	return n.ends[i]
 }
 
-func (o *together) reportInside(end *textEnd, number, longer int) {
-	if !o.isJudged(number) && !o.isJudged(longer) {
-		return
+// reportInside reports a URL that ends in the middle of a path segment of a longer one.
+func (o *overlapChecker) reportInside(n *node, short, longer int, example, on string) {
+	o.inside[n] = true
+	e, other := o.index.endpoints[short], o.index.endpoints[longer]
+	if example != "" {
+		example = fmt.Sprintf(", such as %q", example)
 	}
-	o.inside[end] = true
-	e, other := o.index.endpoints[number], o.index.endpoints[longer]
+	if on != "" {
+		on = " on " + on
+	}
 	const hint = "an endpoint answers for every URL that begins like its own: rename one of the two"
-	if o.isJudged(number) {
-		o.report(number, RuleOverlapInsideSegment, hint, "%q is also the beginning of %q%s", e.URL, other.URL, o.where(number, longer))
-	} else {
-		o.report(longer, RuleOverlapInsideSegment, hint, "%q begins like %q%s", other.URL, e.URL, o.where(longer, number))
-	}
-}
-
-// unlike reports whether clients call two endpoints differently or expect different responses.
-func unlike(a, b signpost.Endpoint) bool {
-	if len(a.ContextObj) <= 1 && slices.Equal(a.ContextObj, b.ContextObj) { // nearly always
-		return a.Method != b.Method || a.MIMEType != b.MIMEType
-	}
-	items := make(map[signpost.ContextItem]bool, len(a.ContextObj))
-	for _, item := range a.ContextObj {
-		items[item] = true
-	}
-	for _, item := range b.ContextObj {
-		if !items[item] {
-			return true
+	if o.isJudged(short) {
+		of := ""
+		if example != "" {
+			of = "feeds of "
 		}
+		o.report(short, RuleOverlapInsideSegment, hint, "%q is also the beginning of %s%q%s%s%s", e.URL, of, other.URL, o.where(short, longer), example, on)
+	} else {
+		o.report(longer, RuleOverlapInsideSegment, hint, "%q begins like %q%s%s%s", other.URL, e.URL, o.where(longer, short), example, on)
 	}
-	return a.Method != b.Method || a.MIMEType != b.MIMEType || len(keySet(b.ContextObj)) != len(items)
 }
 
-// registeredTwice reports endpoints whose URL another service declares as well. If both are checked, the finding is
+// registeredTwice reports endpoints whose URL another service declares as well. If both are judged, the finding is
 // about the later one.
-func (o *together) registeredTwice(end *textEnd) {
+func (o *overlapChecker) registeredTwice(n *node) {
 	source := func(number int) string { return o.index.endpoints[number].source }
-	firsts := func(numbers []int) []int { // the first one, and the first one of another service
-		for i, n := range numbers {
-			if source(n) != source(numbers[0]) {
-				return []int{numbers[0], numbers[i]}
+	judged := slices.IndexFunc(n.ends, func(number int) bool { return !o.isJudged(number) })
+	if judged < 0 {
+		judged = len(n.ends)
+	}
+	for i, number := range n.ends[:judged] {
+		foreign := func(other int) bool { return source(other) != source(number) }
+		first := slices.IndexFunc(n.ends[:i], foreign)
+		if first < 0 {
+			if first = slices.IndexFunc(n.ends[judged:], foreign); first >= 0 {
+				first += judged
 			}
 		}
-		return numbers[:min(1, len(numbers))]
-	}
-	judged := slices.IndexFunc(end.ends, func(n int) bool { return !o.isJudged(n) })
-	if judged < 0 {
-		judged = len(end.ends)
-	}
-	earlier, registered := firsts(end.ends), firsts(end.ends[judged:])
-	for _, number := range end.ends[:judged] {
-		foreign := func(n int) bool { return source(n) != source(number) }
-		other := slices.IndexFunc(earlier, func(n int) bool { return n < number && foreign(n) })
-		var first int
-		if other >= 0 {
-			first = earlier[other]
-		} else if other = slices.IndexFunc(registered, foreign); other >= 0 {
-			first = registered[other]
-		} else {
-			o.otherSettings(end, number)
+		if first < 0 {
+			o.otherSettings(n, number)
 			continue
 		}
 		url, also := o.index.endpoints[number].URL, ""
-		if twin := o.index.endpoints[first].URL; twin != url {
+		if twin := o.index.endpoints[n.ends[first]].URL; twin != url {
 			also = fmt.Sprintf(", as %q", twin) // with different placeholder names
 		}
 		o.report(number, RuleRegisteredTwice, "the studio uses one of the two: remove the other, or give it a URL of its own",
-			"%q is also declared by another service%s%s", url, also, o.where(number, first))
+			"%q is also declared by another service%s%s", url, also, o.where(number, n.ends[first]))
 	}
 }
 
 // otherSettings reports an endpoint whose URL an earlier version of its service declares with other settings. If it only
-// has more context keys, judge reports that.
-func (o *together) otherSettings(end *textEnd, number int) {
+// has more context keys, check reports that.
+func (o *overlapChecker) otherSettings(n *node, number int) {
 	e := o.index.endpoints[number]
-	first := end.ends[slices.IndexFunc(end.ends, func(n int) bool { return o.index.endpoints[n].source == e.source })]
+	first := n.ends[slices.IndexFunc(n.ends, func(other int) bool { return o.index.endpoints[other].source == e.source })]
 	if o.refs[first].version == o.refs[number].version {
 		return
 	}
-	earlier := o.index.endpoints[first].Endpoint
-	kept, shared := keySet(earlier.ContextObj), e.Endpoint
-	shared.ContextObj = slices.DeleteFunc(slices.Clone(e.ContextObj), func(item signpost.ContextItem) bool { return !kept[item.Key] })
-	if unlike(earlier, shared) {
+	earlier := o.index.endpoints[first]
+	kept := keySet(earlier.ContextObj)
+	differs := e.Method != earlier.Method || e.MIMEType != earlier.MIMEType
+	shared := 0
+	for _, item := range e.ContextObj {
+		if kept[item.Key] {
+			shared++
+			differs = differs || !slices.Contains(earlier.ContextObj, item)
+		}
+	}
+	if differs || shared < len(kept) {
 		o.report(number, RuleRegisteredTwice, "the studio uses one of the two: make them alike, or give each version URLs of its own",
 			"%q is declared with other settings by another version%s", e.URL, o.where(number, first))
 	}
 }
 
-func (o *together) isJudged(number int) bool { return o.refs[number].version < o.judged }
+func (o *overlapChecker) isJudged(number int) bool { return o.refs[number].version < o.judged }
 
 // where returns the location of another endpoint for a message, or "" if it is in the same manifest.
-func (o *together) where(number, other int) string {
+func (o *overlapChecker) where(number, other int) string {
 	from, at := o.refs[number], o.refs[other]
 	if from.version == at.version {
 		return ""
@@ -417,8 +394,8 @@ func (o *together) where(number, other int) string {
 	return " (" + text + ")"
 }
 
-// report adds a finding about an endpoint if it is one of those being checked.
-func (o *together) report(number int, rule, hint, format string, args ...any) {
+// report adds a finding about an endpoint if it is one of those being judged.
+func (o *overlapChecker) report(number int, rule, hint, format string, args ...any) {
 	if o.isJudged(number) {
 		i := o.refs[number].version
 		o.findings[i] = append(o.findings[i], signpost.Finding{
@@ -427,15 +404,3 @@ func (o *together) report(number int, rule, hint, format string, args ...any) {
 		})
 	}
 }
-
-// workPerEndpoint bounds the search for taken-over feeds, as the average number of URL segment comparisons per
-// endpoint. Real services need a handful; a manifest full of URLs such as /{{a}}-1, /{{a}}-2 would need a quadratic
-// number.
-const workPerEndpoint = 1000
-
-// workPerFeed and workPerHit are the cost of finding the endpoint that answers for a feed, in URL segment comparisons:
-// a fixed part, and a part for every candidate.
-const (
-	workPerFeed = 100
-	workPerHit  = 5
-)

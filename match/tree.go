@@ -1,119 +1,202 @@
 package match
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"signpost"
 )
 
-// An index is a tree of literal texts, in which placeholders lead to further trees. A placeholder is usually a whole
-// path segment, so the text after it starts with a delimiter and there is only one way to continue. Otherwise, as in
-// {{show}}-{{season}}, the text may occur many times in the segment; an Aho-Corasick automaton finds all occurrences of
-// all such texts in one pass.
+// delimiters start a segment of a URL. Placeholders never match them.
+const delimiters = "/?#"
 
-// textEnd is the node at which a text ends.
-type textEnd struct {
-	ends     []int  // endpoints whose URL ends here
-	literals int    // number of characters up to here that are not part of a placeholder
-	behind   *after // what follows a placeholder at this point; nil if there is none
+func isDelimiter(c byte) bool { return strings.IndexByte(delimiters, c) >= 0 }
+
+// anyValue is a placeholder value that occurs in no URL.
+const anyValue = "\x01"
+
+// split cuts the part of a URL after its origin before every delimiter.
+func split(rest string) []string {
+	var words []string
+	for rest != "" {
+		end := strings.IndexAny(rest[1:], delimiters) + 1
+		if end == 0 {
+			end = len(rest)
+		}
+		words = append(words, rest[:end])
+		rest = rest[end:]
+	}
+	return words
 }
 
-// after holds what can follow a placeholder.
-type after struct {
-	tail  textTree // texts that start with a delimiter, and the end of the URL
-	words *words   // all other texts; nil if there are none
-}
+// segment is a piece of an endpoint's URL from one delimiter to the next. It holds the texts around its placeholders, so
+// it has one placeholder less than texts.
+type segment []string
 
-// textTree is a radix tree. The zero value is empty.
-type textTree struct {
-	text     string   // label of the edge to this node
-	at       *textEnd // nil if no text ends here
-	children []*textTree
-}
-
-// insertURL returns the node of a canonical URL, creating it if needed.
-func (t *textTree) insertURL(url string) *textEnd {
-	literals := 0
-	text, rest, more := cutPlaceholder(url)
-	at := t.insert(text)
+// segments splits the part of an endpoint's URL after its origin. {{host}} is literal text.
+func segments(rest string) []segment {
+	var general strings.Builder // with anyValue in place of every placeholder
 	for {
-		literals += utf8.RuneCountInString(text)
-		at.literals = literals
-		if !more {
-			return at
-		}
-		if at.behind == nil {
-			at.behind = &after{}
-		}
-		text, rest, more = cutPlaceholder(rest)
-		at = at.behind.insert(text)
-	}
-}
-
-func (a *after) insert(text string) *textEnd {
-	i := strings.IndexAny(text, delimiters)
-	if i < 0 {
-		i = len(text)
-	}
-	if i == 0 {
-		return a.tail.insert(text)
-	}
-	if a.words == nil {
-		a.words = newWords()
-	}
-	return a.words.insert(text[:i]).insert(text[i:])
-}
-
-// insert returns the node of a text, creating it if needed.
-func (t *textTree) insert(text string) *textEnd {
-	for text != "" {
-		i, found := t.child(text[0])
-		if !found {
-			t.children = slices.Insert(t.children, i, &textTree{text: text})
-			t, text = t.children[i], ""
+		text, after, found := strings.Cut(rest, "{{")
+		name, next, closed := strings.Cut(after, "}}")
+		if !found || !closed {
+			general.WriteString(rest)
 			break
 		}
-		child := t.children[i]
-		n := commonPrefix(child.text, text)
-		if n < len(child.text) {
-			split := &textTree{text: child.text[:n], children: []*textTree{child}}
-			child.text = child.text[n:]
-			t.children[i], child = split, split
+		general.WriteString(text)
+		if name == "host" {
+			general.WriteString(signpost.HostPlaceholder)
+		} else {
+			general.WriteString(anyValue)
 		}
-		t, text = child, text[n:]
+		rest = next
 	}
-	if t.at == nil {
-		t.at = &textEnd{}
+	var all []segment
+	for _, word := range split(general.String()) {
+		all = append(all, strings.Split(word, anyValue))
 	}
-	return t.at
+	return all
 }
 
-// child returns the position of the child whose text starts with first, and whether it exists.
-func (t *textTree) child(first byte) (int, bool) {
-	return slices.BinarySearchFunc(t.children, first, func(c *textTree, first byte) int { return int(c.text[0]) - int(first) })
+func (s segment) literal() bool { return len(s) == 1 }
+
+// whole reports whether the segment is a placeholder and nothing else.
+func (s segment) whole() bool { return len(s) == 2 && len(s[0]) == 1 && s[1] == "" }
+
+// key returns the last text of the segment that is not empty. It is in every word that the segment matches.
+func (s segment) key() string {
+	for _, text := range slices.Backward(s) {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
 }
 
-func commonPrefix(a, b string) int {
-	n := 0
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
+// general returns the segment with anyValue in place of each placeholder.
+func (s segment) general() string { return strings.Join(s, anyValue) }
+
+// prefix returns the length of the longest beginning of word that matches the segment, with at least one character for
+// each placeholder, or -1.
+func (s segment) prefix(word string) int {
+	rest, ok := strings.CutPrefix(word, s[0])
+	switch {
+	case !ok:
+		return -1
+	case s.literal():
+		return len(s[0])
+	}
+	for _, text := range s[1 : len(s)-1] {
+		if rest == "" {
+			return -1
+		}
+		i := strings.Index(rest[1:], text) // the leftmost match leaves the most for the rest
+		if i < 0 {
+			return -1
+		}
+		rest = rest[1+i+len(text):]
+	}
+	last := s[len(s)-1]
+	if rest == "" {
+		return -1
+	}
+	if last == "" {
+		return len(word)
+	}
+	i := strings.LastIndex(rest[1:], last)
+	if i < 0 {
+		return -1
+	}
+	return len(word) - len(rest) + 1 + i + len(last)
+}
+
+// matches reports whether the whole word matches the segment.
+func (s segment) matches(word string) bool { return s.prefix(word) == len(word) }
+
+// node is a node in a tree of endpoint URLs, reached by a segment from its parent. The root stands for the origin.
+type node struct {
+	segment  segment
+	literals int   // number of characters up to here that are not part of a placeholder
+	ends     []int // endpoints whose URL ends here, in order of registration
+
+	children []*node            // in insertion order
+	patterns []*node            // those with placeholders
+	byText   map[string]*node   // by segment.general
+	byKey    map[string][]*node // those with placeholders, by segment.key
+	longest  int                // length of the longest literal child, or of the longest key
+	kind     int                // see overlapChecker.kinds
+}
+
+// insert returns the node of a URL, creating it if needed. Placeholder names do not matter.
+func (n *node) insert(parts []segment) *node {
+	for _, s := range parts {
+		child := n.byText[s.general()]
+		if child == nil {
+			child = &node{segment: s, literals: n.literals}
+			for _, text := range s {
+				child.literals += utf8.RuneCountInString(text)
+			}
+			if n.byText == nil {
+				n.byText = make(map[string]*node)
+			}
+			n.byText[s.general()] = child
+			n.children = append(n.children, child)
+			n.longest = max(n.longest, len(s.key()))
+			if !s.literal() {
+				n.patterns = append(n.patterns, child)
+				if n.byKey == nil {
+					n.byKey = make(map[string][]*node)
+				}
+				n.byKey[s.key()] = append(n.byKey[s.key()], child)
+			}
+		}
+		n = child
 	}
 	return n
 }
 
-// finish prepares the automata in the tree. Call it after the last insert.
-func (t *textTree) finish() {
-	open := []*textTree{t}
-	for len(open) > 0 {
-		t := open[len(open)-1]
-		open = append(open[:len(open)-1], t.children...)
-		if t.at != nil && t.at.behind != nil {
-			open = append(open, &t.at.behind.tail)
-			if words := t.at.behind.words; words != nil {
-				words.link()
-				for i := range words.states {
-					if tail := words.states[i].tail; tail != nil {
-						open = append(open, tail)
+// prefixes visits the endpoints below n, and at n, whose URLs are prefixes of a feed. The first words of the feed, with
+// the given length, led to n.
+func (n *node) prefixes(words []string, length int, visit func(hit)) {
+	if len(n.ends) > 0 && n.segment == nil { // an endpoint without a path
+		visit(hit{n, 0})
+	}
+	if len(words) == 0 {
+		return
+	}
+	word := words[0]
+	for end := 1; end <= min(len(word), n.longest); end++ {
+		if child := n.byText[word[:end]]; child != nil && child.segment.literal() {
+			child.reach(words, length, end, visit)
+		}
+	}
+	for child := range n.patternsIn(word) {
+		if end := child.segment.prefix(word); end >= 0 {
+			child.reach(words, length, end, visit)
+		}
+	}
+}
+
+// few is the number of children that are compared one by one.
+const few = 16
+
+// patternsIn returns the children with placeholders that can match a word, or a beginning of it: their key is in it.
+func (n *node) patternsIn(word string) iter.Seq[*node] {
+	if len(n.patterns) <= few {
+		return slices.Values(n.patterns)
+	}
+	return func(yield func(*node) bool) {
+		for from := range len(word) {
+			for end := from + 1; end <= min(len(word), from+n.longest); end++ {
+				key := word[from:end]
+				if len(n.byKey[key]) == 0 || strings.Index(word, key) < from { // known already
+					continue
+				}
+				for _, child := range n.byKey[key] {
+					if !yield(child) {
+						return
 					}
 				}
 			}
@@ -121,167 +204,12 @@ func (t *textTree) finish() {
 	}
 }
 
-// words is an automaton that finds all occurrences of its texts in one pass. State 0 is the start.
-type words struct{ states []wordState }
-
-type wordState struct {
-	next    map[byte]int // next state by input byte
-	fail    int          // state of the longest proper suffix that is also the beginning of a text
-	shorter int          // nearest state on the fail chain in which a text ends; 0 if none
-	tail    *textTree    // what follows the text that ends here; nil if none does
-}
-
-func newWords() *words { return &words{states: make([]wordState, 1)} }
-
-// insert adds a text and returns the tree of what follows it.
-func (w *words) insert(text string) *textTree {
-	s := 0
-	for i := range len(text) {
-		next, ok := w.states[s].next[text[i]]
-		if !ok {
-			next = len(w.states)
-			w.states = append(w.states, wordState{})
-			if w.states[s].next == nil {
-				w.states[s].next = make(map[byte]int)
-			}
-			w.states[s].next[text[i]] = next
-		}
-		s = next
+// reach visits the endpoints at n and below, whose segment matches the first word up to end.
+func (n *node) reach(words []string, length, end int, visit func(hit)) {
+	if len(n.ends) > 0 {
+		visit(hit{n, length + end})
 	}
-	if w.states[s].tail == nil {
-		w.states[s].tail = &textTree{}
-	}
-	return w.states[s].tail
-}
-
-// link computes fail and shorter, breadth first.
-func (w *words) link() {
-	queue := []int{0}
-	for len(queue) > 0 {
-		s := queue[0]
-		queue = queue[1:]
-		for c, next := range w.states[s].next {
-			if s != 0 {
-				w.states[next].fail = w.step(w.states[s].fail, c)
-			}
-			fail := w.states[next].fail
-			w.states[next].shorter = fail
-			if w.states[fail].tail == nil {
-				w.states[next].shorter = w.states[fail].shorter
-			}
-			queue = append(queue, next)
-		}
-	}
-}
-
-// step returns the next state for input byte c.
-func (w *words) step(s int, c byte) int {
-	for {
-		if next, ok := w.states[s].next[c]; ok {
-			return next
-		}
-		if s == 0 {
-			return 0
-		}
-		s = w.states[s].fail
-	}
-}
-
-// sweep is one pass over a feed URL. A placeholder matches one or more characters up to the next delimiter, so it can
-// end at any position in its segment. Only the first position at which it can start matters.
-type sweep struct {
-	feed    string
-	longest map[*textEnd]int // longest match so far for each node reached
-	open    []entrance
-	steps   int // number of steps taken, for tests
-}
-
-// entrance is a placeholder and the position where it starts.
-type entrance struct {
-	behind *after
-	at     int
-}
-
-func sweepFeed(root *textTree, feed string) *sweep {
-	s := &sweep{feed: feed, longest: make(map[*textEnd]int)}
-	s.walk(root, 0)
-	for len(s.open) > 0 {
-		e := s.open[len(s.open)-1]
-		s.open = s.open[:len(s.open)-1]
-		s.enter(e.behind, e.at)
-	}
-	return s
-}
-
-func (s *sweep) hits() []hit {
-	var hits []hit
-	for at, length := range s.longest {
-		if len(at.ends) > 0 {
-			hits = append(hits, hit{at, length})
-		}
-	}
-	return hits
-}
-
-// walk follows the texts of a tree, starting at a position of the feed.
-func (s *sweep) walk(t *textTree, at int) {
-	for {
-		s.steps++
-		s.reach(t.at, at)
-		if at == len(s.feed) {
-			return
-		}
-		i, found := t.child(s.feed[at])
-		if !found || !strings.HasPrefix(s.feed[at:], t.children[i].text) {
-			return
-		}
-		t = t.children[i]
-		at += len(t.text)
-	}
-}
-
-// reach records that the feed matches the path to p up to a position.
-func (s *sweep) reach(p *textEnd, at int) {
-	if p == nil {
-		return
-	}
-	_, before := s.longest[p]
-	s.longest[p] = at // positions only increase
-	if p.behind != nil && !before {
-		s.open = append(s.open, entrance{p.behind, at})
-	}
-}
-
-// enter follows everything that can come after a placeholder.
-func (s *sweep) enter(a *after, at int) {
-	end := len(s.feed)
-	if i := strings.IndexAny(s.feed[at:], delimiters); i >= 0 {
-		end = at + i
-	}
-	s.steps += end - at
-	if end == at {
-		return
-	}
-	if next := a.tail.at; next != nil && next.behind != nil { // adjacent placeholders
-		_, size := utf8.DecodeRuneInString(s.feed[at:])
-		s.open = append(s.open, entrance{next.behind, at + size})
-	}
-	s.walk(&a.tail, end)
-	if a.words == nil {
-		return
-	}
-	state := 0
-	for i := at + 1; i < end; i++ {
-		state = a.words.step(state, s.feed[i])
-		for found := state; found != 0; found = a.words.states[found].shorter {
-			s.steps++
-			tail := a.words.states[found].tail
-			if tail == nil {
-				continue
-			}
-			if s.reach(tail.at, i+1); i+1 == end {
-				s.walk(tail, end)
-			}
-		}
+	if end == len(words[0]) && len(n.children) > 0 {
+		n.prefixes(words[1:], length+end, visit)
 	}
 }
