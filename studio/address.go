@@ -25,23 +25,20 @@ const (
 	fetchTimeout = 15 * time.Second
 )
 
-// remoteState is the state of a registered address.
-type remoteState struct {
-	source *source
-}
-
 // Register shows addresses immediately and fetches their manifests in the background. If one cannot be fetched, the
 // page says why.
 func (s *Studio) Register(ctx context.Context, addresses ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, address := range addresses {
-		src := newRemote(address, hostOf(address))
-		src.Notes = []string{"Fetching the manifest…"}
-		src.Rev = s.bump()
-		s.remote = append(s.remote, &remoteState{src})
-		go s.register(ctx, address, true)
+		s.records = append(s.records, newAddress(address, s.bump()))
+		go s.fetch(ctx, address, false, false)
 	}
+}
+
+func newAddress(address string, rev int) *record {
+	// The page is shown to others, and keeps what it has: it does not get the query.
+	return &record{id: client.Redacted(address), kind: KindAddress, address: address, judged: true, rev: rev}
 }
 
 func hostOf(address string) string {
@@ -52,59 +49,70 @@ func hostOf(address string) string {
 	return u.Hostname()
 }
 
-// fetch returns the source at an address, or a problem.
-func (s *Studio) fetch(ctx context.Context, address string) (*source, *problem) {
-	u, err := client.ParseAddress(address)
-	if err == nil && strings.HasPrefix(u.RawQuery, "…") {
-		return nil, &problem{Status: http.StatusUnprocessableEntity, Detail: "The studio was restarted, and this page does not keep the query of an address, which may have an access token in it.", Hint: "Register the address again."}
+// fetch fetches the manifest of an address, and returns its id. An unknown address is added if add is set, and if keep
+// is set even if it fails.
+func (s *Studio) fetch(ctx context.Context, address string, add, keep bool) (id string, failed *problem) {
+	now, failed := s.fetchText(ctx, address)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.records, func(r *record) bool { return r.address == address })
+	switch {
+	case i < 0 && !add: // it was removed in the meantime
+		return "", &noSource
+	case i < 0 && failed != nil && !keep:
+		return "", failed
+	case i < 0 && len(s.records) >= maxRegistered:
+		return "", &problem{
+			Status: http.StatusConflict, Detail: fmt.Sprintf("%d addresses are registered. Remove one of them first.", maxRegistered),
+		}
 	}
-	if err != nil {
+	rev := s.bump()
+	var r *record
+	if i >= 0 {
+		r = s.records[i]
+	} else {
+		r = newAddress(address, rev)
+		s.records = append(s.records, r)
+	}
+	if r.touch(rev); failed != nil {
+		r.failure = failed
+		return r.id, failed
+	}
+	_, r.version, _ = routes.Parse(address[strings.LastIndex(address[:strings.IndexAny(address+"?", "?#")], "//")+2:])
+	r.set(now)
+	s.relint(rev)
+	return r.id, nil
+}
+
+// fetchText fetches a manifest. It may have mistakes, which are reported as findings; whatever can be read is shown.
+func (s *Studio) fetchText(ctx context.Context, address string) (now *text, failed *problem) {
+	u, err := client.ParseAddress(address)
+	switch {
+	case err != nil:
 		return nil, &problem{Status: http.StatusUnprocessableEntity, Detail: sentence(err.Error())}
+	case strings.HasPrefix(u.RawQuery, "…"):
+		return nil, &problem{
+			Status: http.StatusUnprocessableEntity, Hint: "Register the address again.",
+			Detail: "The studio was restarted, and this page does not keep the query of an address, which may have an access token in it.",
+		}
 	}
 	answer, err := client.Fetch(ctx, address, s.clientOptions())
 	if err != nil {
 		return nil, explain(err)
 	}
-	text := answer.Body
-	if len(text) > maxManifest {
-		return nil, &problem{Status: http.StatusBadGateway, Detail: fmt.Sprintf("The manifest is larger than %d MiB, the most that this page shows.", maxManifest>>20)}
-	}
-	file := definition.ParseManifest(client.Redacted(address), text)
-	src := newRemote(address, u.Hostname())
-	src.text = text
-	// The manifest may have mistakes, which are reported as findings. Whatever can be read is shown.
-	_, name, _ := routes.Parse(u.Path)
-	v := version{Name: name, Revision: answer.Header.Get("Signpost-Revision"), Endpoints: []endpoint{}, body: text}
-	if v.manifest, err = client.ReadManifest(text); err != nil {
+	if len(answer.Body) > maxManifest {
 		return nil, &problem{
-			Status: http.StatusBadGateway, Detail: sentence(err.Error()),
-			Hint:     "The address should end in a version and endpoints-manifest, such as https://feeds.example.com/v1/endpoints-manifest.",
-			Findings: findings(file, definition.Lint(file), nil),
+			Status: http.StatusBadGateway, Detail: fmt.Sprintf("The manifest is larger than %d MiB, the most that this page shows.", maxManifest>>20),
 		}
 	}
-	keys := make([]string, len(v.manifest.Endpoints))
-	for i, e := range v.manifest.Endpoints {
-		keys[i] = e.URL
+	now = parse(client.Redacted(address), answer.Body, true)
+	if _, err = client.ReadManifest(answer.Body); err != nil {
+		return nil, &problem{
+			Status: http.StatusBadGateway, Detail: sentence(err.Error()), Findings: findings(now.file, definition.Lint(now.file), nil),
+			Hint: "The address should end in a version and endpoints-manifest, such as https://feeds.example.com/v1/endpoints-manifest.",
+		}
 	}
-	v.Endpoints = endpoints(v.manifest, keys, nil)
-	for i := range v.Endpoints {
-		v.Endpoints[i].Foreign = !onHost(v.Endpoints[i].URL, u.Hostname())
-	}
-	src.Versions = []version{v}
-	src.definition = file
-	if u.Scheme != "https" {
-		src.Notes = append(src.Notes, "Plain http is fine for trying things out. A studio registers https addresses only.")
-	}
-	return src, nil
-}
-
-// newRemote returns an empty source for an address.
-func newRemote(address, host string) *source {
-	name := client.Redacted(address) // the page is shown to others, and keeps what it has
-	return &source{
-		ID: name, Kind: KindAddress, Name: name, address: address, Host: host, Read: time.Now().Format(time.RFC3339), Judged: true,
-		Features: []feature{}, Versions: []version{}, Findings: []finding{}, Changes: []change{}, Notes: []string{},
-	}
+	return now, nil
 }
 
 func (s *Studio) clientOptions() client.Options {
@@ -115,108 +123,57 @@ func (s *Studio) clientOptions() client.Options {
 	return opts
 }
 
-// register fetches a manifest and stores it. If the address is already registered, it is updated. With keep set, an
-// address that fails is stored with its failure.
-func (s *Studio) register(ctx context.Context, address string, keep bool) (*source, *problem) {
-	src, failed := s.fetch(ctx, address)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.remote, func(r *remoteState) bool { return r.source.address == address })
-	switch {
-	case failed != nil && i >= 0: // keep what was fetched before
-		kept := *s.remote[i].source
-		kept.Failure, kept.Rev = failed, s.bump()
-		if len(kept.Versions) == 0 {
-			kept.Notes = []string{}
-		}
-		s.remote[i].source = &kept
-		return nil, failed
-	case failed != nil && !keep:
-		return nil, failed
-	case failed != nil:
-		src = newRemote(address, hostOf(address))
-		src.Failure = failed
-	}
-	switch {
-	case i >= 0:
-		before := s.remote[i].source
-		src.base, src.since, src.previous = before.base, before.since, before.state()
-		if len(before.Versions) == 0 {
-			src.base, src.since = src.state(), time.Now()
-		}
-		src.setChanges()
-	case len(s.remote) == maxRegistered:
-		return nil, &problem{Status: http.StatusConflict, Detail: fmt.Sprintf("%d addresses are registered. Remove one of them first.", maxRegistered)}
-	default:
-		src.base, src.since = src.state(), time.Now()
-		src.setChanges()
-		s.remote = append(s.remote, &remoteState{})
-		i = len(s.remote) - 1
-	}
-	src.Rev = s.bump()
-	s.remote[i].source = src
-	s.relintAll(src.Rev)
-	return s.remote[i].source, failed
-}
-
-// relintAll lints everything again after an address has changed. The caller holds the lock.
-func (s *Studio) relintAll(rev int) {
-	relinted := s.relint(rev)
-	for _, f := range s.files {
-		if relinted[f.name] {
-			f.build(s, rev)
-		}
-	}
-}
-
 func (s *Studio) serveRegister(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Address string `json:"address"`
 		Keep    bool   `json:"keep"` // even if it fails: the page had it before the studio was restarted
 	}
-	if !read(w, r, &in) {
-		return
+	if read(w, r, &in) {
+		s.replyFetched(w, r, strings.TrimSpace(in.Address), true, in.Keep)
 	}
-	s.replyRegistered(w, r, strings.TrimSpace(in.Address), in.Keep)
 }
 
-func (s *Studio) replyRegistered(w http.ResponseWriter, r *http.Request, address string, keep bool) {
-	src, failed := s.register(r.Context(), address, keep)
+func (s *Studio) serveUpdate(w http.ResponseWriter, r *http.Request) {
+	var in sourceOnly
+	_, src, ok := s.readSource(w, r, &in, &in.Source)
+	switch {
+	case !ok:
+	case src.Kind != KindAddress:
+		refuse(w, problem{Status: http.StatusConflict, Detail: "Files are reloaded automatically when they are saved."})
+	default:
+		s.replyFetched(w, r, src.record.address, false, false)
+	}
+}
+
+func (s *Studio) replyFetched(w http.ResponseWriter, r *http.Request, address string, add, keep bool) {
+	id, failed := s.fetch(r.Context(), address, add, keep)
 	if failed != nil {
 		refuse(w, *failed)
 		return
 	}
-	reply(w, struct {
-		Source    string `json:"source"`
-		Endpoints int    `json:"endpoints"`
-		Changes   int    `json:"changes"`
-	}{src.ID, len(src.Versions[0].Endpoints), len(src.Changes)})
-}
-
-func (s *Studio) serveUpdate(w http.ResponseWriter, r *http.Request) {
-	src, ok := s.readSource(w, r)
-	if !ok {
-		return
+	if _, src, ok := s.findSource(w, r, id); ok {
+		reply(w, struct {
+			Source    string   `json:"source"`
+			Endpoints int      `json:"endpoints"`
+			Changes   []change `json:"changes"`
+		}{id, len(src.Versions[0].Endpoints), src.Changes})
 	}
-	if src.Kind != KindAddress {
-		refuse(w, problem{Status: http.StatusConflict, Detail: "Files are reloaded automatically when they are saved."})
-		return
-	}
-	s.replyRegistered(w, r, src.address, false)
 }
 
 func (s *Studio) serveRemove(w http.ResponseWriter, r *http.Request) {
-	src, ok := s.readSource(w, r)
-	if !ok {
-		return
+	var in sourceOnly
+	_, src, ok := s.readSource(w, r, &in, &in.Source)
+	switch {
+	case !ok:
+	case src.Kind != KindAddress:
+		refuse(w, problem{
+			Status: http.StatusConflict, Detail: "This file was given on the command line. To remove it, start the studio without it.",
+		})
+	default:
+		s.mu.Lock()
+		s.records = slices.DeleteFunc(s.records, func(other *record) bool { return other.id == src.ID })
+		s.relint(s.bump())
+		s.mu.Unlock()
+		reply(w, struct{}{})
 	}
-	if src.Kind != KindAddress {
-		refuse(w, problem{Status: http.StatusConflict, Detail: "This file was given on the command line. To remove it, start the studio without it."})
-		return
-	}
-	s.mu.Lock()
-	s.remote = slices.DeleteFunc(s.remote, func(other *remoteState) bool { return other.source.ID == src.ID })
-	s.relintAll(s.bump())
-	s.mu.Unlock()
-	reply(w, struct{}{})
 }

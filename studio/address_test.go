@@ -23,6 +23,7 @@ const manifestJSON = `{"endpoints":{"https://feeds.example.com/v1/10":{"name":"T
 "https://feeds.example.com/v1/9":{"name":"Nine","method":"get","mime_type":"application/json","context_obj":[]}}}`
 
 func TestRegister(t *testing.T) {
+	t.Parallel()
 	_, address := serve(t, studio.Options{})
 	manifest := serveText(t, manifestJSON)
 	if status, out := ask(t, address+"/api/register", object{"address": " " + manifest + " "}); status != 200 || out["source"] != manifest || out["endpoints"] != 2.0 {
@@ -34,9 +35,6 @@ func TestRegister(t *testing.T) {
 	}
 	if got := get(t, src, "versions", 0, "name"); got != "v1" {
 		t.Errorf("version %v", got)
-	}
-	if got := get(t, src, "versions", 0, "revision"); got != "0123456789abcdef" {
-		t.Errorf("revision %v", got)
 	}
 	if get(t, src, "versions", 0, "endpoints", 0, "name") != "Ten" || get(t, src, "versions", 0, "endpoints", 1, "name") != "Nine" {
 		t.Error("endpoints are not in the order of the manifest")
@@ -64,6 +62,7 @@ func TestRegister(t *testing.T) {
 
 // TestRegisterSloppyManifest checks that a manifest with mistakes is shown anyway, with findings.
 func TestRegisterSloppyManifest(t *testing.T) {
+	t.Parallel()
 	_, address := serve(t, studio.Options{})
 	src := registered(t, address, serveText(t, `{"endpoints":{"https://a.example/x":{"name":"X","method":"PUT","mime_type":"",
 "modifiers":[{"id":"a","name":"A","params":[{"key":"k","ui":{"label":"K"},"schema":{"type":"number","default":{"a":1}}},
@@ -86,6 +85,7 @@ func TestRegisterSloppyManifest(t *testing.T) {
 
 // TestRegisterForeignFields checks that extensions in other people's manifests are warnings.
 func TestRegisterForeignFields(t *testing.T) {
+	t.Parallel()
 	_, address := serve(t, studio.Options{})
 	src := registered(t, address, serveText(t, `{"endpoints":{"https://a.example/x":{"name":"X","method":"get","mime_type":"application/json","colour":"red",
 "context_obj":[{"key":"k","type":"cookie"}]}}}`))
@@ -101,6 +101,7 @@ func TestRegisterForeignFields(t *testing.T) {
 
 // TestSavedForeignManifest checks that a file with another person's manifest is read as leniently as an address.
 func TestSavedForeignManifest(t *testing.T) {
+	t.Parallel()
 	const text = `{"endpoints":{"https://a.example/x":{"name":"X","method":"get","mime_type":"application/json","colour":"red",
 "context_obj":[{"key":"k","type":"cookie"}]},"https://a.example/x/{{id}}":{"name":"Item","method":"get","mime_type":"application/json"}}}`
 	s, address := serve(t, studio.Options{ReadRevision: func(context.Context, string, string) ([]byte, error) {
@@ -139,15 +140,16 @@ func TestSavedForeignManifest(t *testing.T) {
 		t.Errorf("manifest: %q", got)
 	}
 
-	// A missing field is still an error.
+	// Whatever is missing does not keep the rest from being shown.
 	const bad = `{"endpoints":{"https://a.example/x":{"name":"X","mime_type":"application/json","colour":"red"}}}`
 	s.SetFiles(studio.File{Definition: definition.ParseManifest("bad.json", []byte(bad)), Text: []byte(bad)})
-	if src := sourceOf(t, address, "bad.json"); len(src["versions"].([]any)) > 0 || src["stale"] != true {
-		t.Errorf("versions %v", src["versions"])
+	if src := sourceOf(t, address, "bad.json"); get(t, src, "versions", 0, "endpoints", 0, "name") != "X" || len(src["findings"].([]any)) < 2 {
+		t.Errorf("source %v", src)
 	}
 }
 
 func TestRegisterRejects(t *testing.T) {
+	t.Parallel()
 	secret := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") }))
 	t.Cleanup(secret.Close)
 	moved := httptest.NewServer(http.RedirectHandler(secret.URL+"/v1/endpoints-manifest", http.StatusFound))
@@ -199,6 +201,7 @@ func TestRegisterRejects(t *testing.T) {
 }
 
 func TestUpdateReportsChanges(t *testing.T) {
+	t.Parallel()
 	var text atomic.Value
 	text.Store(manifestJSON)
 	manifest := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, text.Load().(string)) }))
@@ -245,6 +248,7 @@ func TestUpdateReportsChanges(t *testing.T) {
 // TestRegisterKeepsFailedAddresses checks that an address on the command line that fails is shown with its failure, and
 // can be retried.
 func TestRegisterKeepsFailedAddresses(t *testing.T) {
+	t.Parallel()
 	s, address := serve(t, studio.Options{})
 	const dead = "http://127.0.0.1:1/v1/endpoints-manifest"
 	s.Register(t.Context(), dead)

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // maxRequest limits the body of an API request. Context values are most of it, and ctx may have 32 KiB.
@@ -36,7 +38,7 @@ func readUpTo(w http.ResponseWriter, r *http.Request, into any, limit int64) boo
 	if err := dec.Decode(into); err != nil {
 		p := problem{Status: http.StatusBadRequest, Detail: "This is not the JSON that the page sends."}
 		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-			p = problem{Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("The values are larger than %d KiB: shorten them.", limit>>10)}
+			p.Status, p.Detail = http.StatusRequestEntityTooLarge, fmt.Sprintf("The values are larger than %d KiB: shorten them.", limit>>10)
 		}
 		refuse(w, p)
 		return false
@@ -78,19 +80,29 @@ var noSource = problem{
 	Status: http.StatusNotFound, Detail: "This manifest is no longer registered.", Hint: "Choose another one.",
 }
 
-// readSource reads a request that only names a source.
-func (s *Studio) readSource(w http.ResponseWriter, r *http.Request) (*source, bool) {
-	var in struct {
-		Source string `json:"source"`
+// readSource reads a request about a source of the view that it names, or rejects the request.
+func (s *Studio) readSource(w http.ResponseWriter, r *http.Request, into any, id *string) (*view, *source, bool) {
+	if !read(w, r, into) {
+		return nil, nil, false
 	}
-	if !read(w, r, &in) {
-		return nil, false
+	return s.findSource(w, r, *id)
+}
+
+func (s *Studio) findSource(w http.ResponseWriter, r *http.Request, id string) (*view, *source, bool) {
+	v, ok := s.view(w, r)
+	if !ok {
+		return nil, nil, false
 	}
-	src := s.source(in.Source)
+	src := v.source(id)
 	if src == nil {
 		refuse(w, noSource)
 	}
-	return src, src != nil
+	return v, src, src != nil
+}
+
+// sourceOnly is the body of a request that only names a source.
+type sourceOnly struct {
+	Source string `json:"source"`
 }
 
 // sentence turns an error message into a sentence.
@@ -98,7 +110,8 @@ func sentence(text string) string {
 	if text == "" {
 		return ""
 	}
-	text = strings.ToUpper(text[:1]) + text[1:]
+	first, size := utf8.DecodeRuneInString(text)
+	text = string(unicode.ToUpper(first)) + text[size:]
 	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") {
 		return text
 	}

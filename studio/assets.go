@@ -1,6 +1,8 @@
 package studio
 
 import (
+	"bytes"
+	"compress/gzip"
 	"embed"
 	"fmt"
 	"hash/fnv"
@@ -8,6 +10,7 @@ import (
 	"net/http"
 	"path"
 	"strconv"
+	"strings"
 )
 
 //go:embed assets
@@ -16,6 +19,7 @@ var assetFiles embed.FS
 // asset is a file of the page with its precomputed headers.
 type asset struct {
 	body        []byte
+	zipped      []byte // the body, compressed
 	contentType string
 	etag        string
 }
@@ -39,7 +43,11 @@ func loadAssets() (assets map[string]asset, build string, err error) {
 		if route == "/index.html" {
 			route = "/"
 		}
-		assets[route] = asset{body: body, contentType: contentTypes[path.Ext(name)], etag: fmt.Sprintf(`"%x"`, hash.Sum64())}
+		var zipped bytes.Buffer
+		zip := gzip.NewWriter(&zipped)
+		zip.Write(body) // into memory, which cannot fail
+		zip.Close()
+		assets[route] = asset{body, zipped.Bytes(), contentTypes[path.Ext(name)], fmt.Sprintf(`"%x"`, hash.Sum64())}
 		return nil
 	})
 	return assets, fmt.Sprintf("%x", all.Sum64()), err
@@ -64,11 +72,21 @@ func (s *Studio) serveAsset(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
-		w.Header().Set("Content-Length", strconv.Itoa(len(a.body)))
-		w.Write(a.body)
+		body := a.body
+		w.Header().Set("Vary", "Accept-Encoding")
+		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			body = a.zipped
+			w.Header().Set("Content-Encoding", "gzip")
+		}
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		w.Write(body)
 		return
 	}
-	for _, src := range s.sources() {
+	shown, ok := s.view(w, r)
+	if !ok {
+		return
+	}
+	for _, src := range shown.sources {
 		for _, v := range src.Versions {
 			if v.Route == r.URL.Path && v.Route != "" {
 				w.Header().Set("Content-Type", "application/json")

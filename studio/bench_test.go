@@ -6,7 +6,7 @@ import "testing"
 func BenchmarkFilter(b *testing.B) {
 	_, address := serveFile(b, manyYAML(4999))
 	p := openTab(b, address)
-	p.waitText("#endpoints-title", "5000")
+	p.waitText("#endpoint-name", "Feed 0")
 	total := 0.0
 	words := []string{"f", "fe", "feed 4", "feed 42", "key.3", "section69", ""}
 	b.ResetTimer()

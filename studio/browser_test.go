@@ -3,6 +3,7 @@ package studio_test
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"iter"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -20,7 +22,7 @@ import (
 )
 
 // waitTime is how long the page may take for anything. It is far more than necessary, for busy machines.
-const waitTime = time.Minute
+const waitTime = 5 * time.Minute
 
 // chromium is started once for all tests, because starting it takes longer than most of them run.
 var chromium struct {
@@ -37,6 +39,11 @@ func TestMain(m *testing.M) {
 	if os.Getenv(runProgram) != "" {
 		c := cli.CLI{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, LookupEnv: os.LookupEnv}
 		os.Exit(c.Main(os.Args[1:]))
+	}
+	flag.Parse()
+	// Most tests wait for the browser, so more of them run side by side than there are cores.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
 	}
 	code := m.Run()
 	if chromium.close != nil {
@@ -73,7 +80,7 @@ func startChromium(path string) {
 		chromedp.Flag("headless", "new"), chromedp.Flag("hide-scrollbars", true),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("host-resolver-rules", "MAP "+rebound+" 127.0.0.1"),
-		chromedp.WSURLReadTimeout(time.Minute))
+		chromedp.WSURLReadTimeout(waitTime))
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), flags...)
 	ctx, cancel := chromedp.NewContext(allocator)
 	chromium.ctx = ctx
@@ -113,6 +120,10 @@ func openTab(t testing.TB, address string) *tab {
 	}
 	p := &tab{t: t, ctx: ctx}
 	go p.listen(chromedp.Console(ctx))
+	// Each tab behaves as if it had the focus, whatever other tests do beside it.
+	if _, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
+		t.Fatal(err)
+	}
 	p.do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate(address))
 	t.Cleanup(func() {
 		p.mu.Lock()
@@ -213,7 +224,7 @@ func field(label string) string {
 func (p *tab) focus(expression string) {
 	p.t.Helper()
 	p.wait(expression)
-	p.eval(fmt.Sprintf("(%s).focus()", expression))
+	p.eval(fmt.Sprintf(`((e) => { const fold = e.closest("details"); if (fold) fold.open = true; e.focus(); })(%s)`, expression))
 }
 
 // typeInto replaces the text of an input, key by key.
@@ -264,6 +275,34 @@ func (p *tab) click(expression string) {
 // button returns an expression for the button with a text.
 func button(text string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll("button")].find((b) => b.checkVisibility() && b.textContent.includes(%s))`, quoteJS(text))
+}
+
+// choose chooses an option of a dropdown.
+func (p *tab) choose(selector, value string) {
+	p.t.Helper()
+	p.wait(fmt.Sprintf("document.querySelector(%s)", quoteJS(selector)))
+	p.eval(fmt.Sprintf(`(() => { const e = document.querySelector(%s); e.value = %s; e.dispatchEvent(new Event("change", { bubbles: true })); })()`,
+		quoteJS(selector), quoteJS(value)))
+}
+
+// setHost enters another host.
+func (p *tab) setHost(host string) {
+	p.t.Helper()
+	p.click(`document.querySelector("#edit-host")`)
+	p.typeInto(`document.querySelector("#host")`, host)
+	p.press(kb.Enter)
+}
+
+// published sends requests to the service itself.
+func (p *tab) published() {
+	p.t.Helper()
+	p.choose("#data", "published")
+}
+
+// service opens a service in the sidebar.
+func (p *tab) service(id string) {
+	p.t.Helper()
+	p.click(fmt.Sprintf(`[...document.querySelectorAll(".service-row")].find((e) => e.dataset.source === %s)`, quoteJS(id)))
 }
 
 // waitURL waits until the feed URL is the one that is given.

@@ -3,7 +3,6 @@ package studio
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +10,64 @@ import (
 	"signpost/definition"
 	"signpost/diff"
 )
+
+// change is a change with the key of its endpoint.
+type change struct {
+	diff.Change
+	Key string `json:"key"`
+}
+
+// compare returns the changes since a text of the source, for the same deployment and with the verdicts of signpost diff.
+// Flipping a switch is not a change of the definition.
+func (src *source) compare(base *text) ([]change, error) {
+	if base == nil || src.record.good == nil {
+		return []change{}, nil
+	}
+	old, _, err := base.resolve(src)
+	if len(old) == 0 && err != nil && !base.file.Served() { // a text with errors, which a later one repaired
+		old, err = nil, nil
+		for _, v := range base.file.Readable(src.enabled) {
+			m, err := v.Manifest.ForHost(src.Host)
+			if err != nil {
+				return []change{}, err
+			}
+			old = append(old, version{Name: v.Name, manifest: m})
+		}
+	}
+	if err != nil {
+		return []change{}, err
+	}
+	before, after := service(base.file, old), service(src.record.good.file, src.Versions)
+	if len(definition.Errors(base.file)) > 0 {
+		before.Versions = diff.Repaired(before.Versions, after.Versions)
+	}
+	found := diff.Diff(before, after)
+	base.file.LowerDeprecated(found, src.Host, time.Now())
+	return src.withKeys(found), nil
+}
+
+func service(f *definition.File, versions []version) signpost.Service {
+	all := signpost.Service{BasePath: f.KnownBasePath()}
+	for _, v := range versions {
+		all.Versions = append(all.Versions, signpost.Version{Name: v.Name, Manifest: v.manifest})
+	}
+	return all
+}
+
+// withKeys adds the keys of the endpoints to changes.
+func (src *source) withKeys(found []diff.Change) []change {
+	keys := make(map[[2]string]string)
+	for _, v := range src.Versions {
+		for _, e := range v.Endpoints {
+			keys[[2]string{v.Name, e.URL}], keys[[2]string{"", e.URL}] = e.Key, e.Key
+		}
+	}
+	changes := []change{}
+	for _, c := range found {
+		changes = append(changes, change{c, keys[[2]string{c.Version, c.Endpoint}]})
+	}
+	return changes
+}
 
 // Bases for comparison.
 const (
@@ -28,30 +85,26 @@ func (s *Studio) serveChanges(w http.ResponseWriter, r *http.Request) {
 		Base    string `json:"base"`
 		Of      string `json:"of"` // the other version for baseVersion, the revision for baseGit
 	}
-	if !read(w, r, &in) {
-		return
-	}
-	src := s.source(in.Source)
-	if src == nil {
-		refuse(w, noSource)
+	_, src, ok := s.readSource(w, r, &in, &in.Source)
+	if !ok {
 		return
 	}
 	var changes []change
-	var failed *problem
+	var err error
 	switch in.Base {
 	case baseRegistered:
-		changes = src.compare(src.base)
+		changes, err = src.compare(src.record.base)
 	case basePrevious:
-		changes = src.compare(src.previous)
+		changes, err = src.compare(src.record.previous)
 	case baseVersion:
-		changes, failed = src.compareVersions(in.Of, in.Version)
+		changes, err = src.compareVersions(in.Of, in.Version)
 	case baseGit:
-		changes, failed = s.compareRevision(r, src, in.Of)
+		changes, err = s.compareRevision(r, src, strings.TrimSpace(in.Of))
 	default:
-		failed = &problem{Status: http.StatusUnprocessableEntity, Detail: fmt.Sprintf("There is no base %q.", in.Base)}
+		err = fmt.Errorf("there is no base %q", in.Base)
 	}
-	if failed != nil {
-		refuse(w, *failed)
+	if err != nil {
+		refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: sentence(err.Error())})
 		return
 	}
 	reply(w, struct {
@@ -61,17 +114,10 @@ func (s *Studio) serveChanges(w http.ResponseWriter, r *http.Request) {
 
 // compareVersions shows what changes for clients that move from one version to another. URLs that differ only in the
 // version count as the same.
-func (src *source) compareVersions(from, to string) ([]change, *problem) {
-	find := func(name string) *version {
-		i := slices.IndexFunc(src.Versions, func(v version) bool { return v.Name == name })
-		if i < 0 {
-			return nil
-		}
-		return &src.Versions[i]
-	}
-	old, now := find(from), find(to)
+func (src *source) compareVersions(from, to string) ([]change, error) {
+	old, now := src.version(from), src.version(to)
 	if old == nil || now == nil || old == now {
-		return nil, &problem{Status: http.StatusUnprocessableEntity, Detail: fmt.Sprintf("There is no other version %q.", from)}
+		return nil, fmt.Errorf("there is no other version %q", from)
 	}
 	base := signpost.Version{Name: to}
 	for _, e := range old.manifest.Endpoints {
@@ -84,115 +130,77 @@ func (src *source) compareVersions(from, to string) ([]change, *problem) {
 		e.URL = strings.Join(segments, "/")
 		base.Manifest.Endpoints = append(base.Manifest.Endpoints, e)
 	}
-	changes := []change{}
-	for _, c := range diff.Diff(signpost.Service{Versions: []signpost.Version{base}}, signpost.Service{Versions: []signpost.Version{{Name: to, Manifest: now.manifest}}}) {
-		changes = append(changes, change{c, src.keyOf(to, c.Endpoint)})
-	}
-	return changes, nil
+	moved := signpost.Service{Versions: []signpost.Version{{Name: to, Manifest: now.manifest}}}
+	return src.withKeys(diff.Diff(signpost.Service{Versions: []signpost.Version{base}}, moved)), nil
 }
 
 // compareRevision compares a file with its state at a git revision.
-func (s *Studio) compareRevision(r *http.Request, src *source, revision string) ([]change, *problem) {
-	invalid := func(detail, hint string) *problem {
-		return &problem{Status: http.StatusUnprocessableEntity, Detail: detail, Hint: hint}
-	}
+func (s *Studio) compareRevision(r *http.Request, src *source, revision string) ([]change, error) {
 	switch {
-	case src.file == nil || src.Path == "" || s.opts.ReadRevision == nil:
-		return nil, invalid("Only a file without errors can be compared with a git revision.", "")
-	case strings.TrimSpace(revision) == "" || strings.HasPrefix(revision, "-") || strings.Contains(revision, ":"):
-		return nil, invalid("Enter a git revision.", "Such as main, HEAD~1, v1.2.0 or a commit.")
+	case src.record.good == nil || src.Path == "" || s.opts.ReadRevision == nil:
+		return nil, fmt.Errorf("only a file without errors can be compared with a git revision")
+	case revision == "" || strings.HasPrefix(revision, "-") || strings.Contains(revision, ":"):
+		return nil, fmt.Errorf("%q is not a git revision, such as main, HEAD~1, v1.2.0 or a commit", revision)
 	}
-	text, err := s.opts.ReadRevision(r.Context(), strings.TrimSpace(revision), src.Path)
+	body, err := s.opts.ReadRevision(r.Context(), revision, src.Path)
 	if err != nil {
-		return nil, invalid(sentence(err.Error()), "")
+		return nil, err
 	}
-	s.mu.Lock()
-	host := s.host
-	var enabled []string
-	for _, f := range s.files {
-		if f.name == src.ID {
-			enabled = f.enabled(s.opts.Features)
-		}
+	old := parse(src.ID, body, src.record.good.file.Served())
+	if len(old.file.Versions()) == 0 {
+		return nil, fmt.Errorf("the file has no versions at %s", revision)
 	}
-	s.mu.Unlock()
-	parse := definition.Parse
-	if src.file.file.Served() {
-		parse = definition.ParseManifest
-	}
-	old := parse(src.Name, text)
-	if enabled != nil {
-		enabled = slices.DeleteFunc(enabled, func(name string) bool { return !slices.Contains(old.Features(), name) })
-	}
-	if len(old.Versions()) == 0 {
-		return nil, &problem{Status: http.StatusUnprocessableEntity, Detail: fmt.Sprintf("The file has no versions at %s.", revision), Findings: findings(old, definition.Lint(old), nil)}
-	}
-	var base pastState
-	base.setFile(old)
-	base.Versions = old.Readable(enabled) // a revision may have errors, which a later one repairs
-	for i, v := range base.Versions {
-		if base.Versions[i].Manifest, err = v.Manifest.ForHost(host); err != nil {
-			return nil, invalid(sentence(err.Error()), "")
-		}
-	}
-	return src.compare(base), nil
+	return src.compare(old)
 }
 
 // serveAccept makes the current state of a source the base of its changes.
 func (s *Studio) serveAccept(w http.ResponseWriter, r *http.Request) {
-	src, ok := s.readSource(w, r)
+	var in sourceOnly
+	_, src, ok := s.readSource(w, r, &in, &in.Source)
 	if !ok {
 		return
 	}
+	s.rebase(src.ID, src.record.good, time.Now())
+	reply(w, struct{}{})
+}
+
+func (s *Studio) rebase(id string, base *text, since time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	rev := s.bump()
-	for _, f := range s.files {
-		if f.name == src.ID && f.good != nil {
-			f.base, f.restored, f.since = f.good, nil, time.Now()
-			f.build(s, rev)
-		}
+	if r := s.record(id); r != nil && base != nil {
+		r.base, r.since = base, since
+		r.touch(s.bump())
 	}
-	for _, remote := range s.remote {
-		if remote.source.ID == src.ID {
-			accepted := *remote.source
-			accepted.base, accepted.since, accepted.Rev = accepted.state(), time.Now(), rev
-			accepted.setChanges()
-			remote.source = &accepted
-		}
-	}
-	reply(w, struct{}{})
 }
 
 // keptBase is the base of comparison. The page stores it, and restores it after a restart of the studio.
 type keptBase struct {
-	Source   string        `json:"source"`
-	Since    string        `json:"since"`
-	BasePath string        `json:"base_path"` // empty if unknown
-	Versions []keptVersion `json:"versions"`
-}
-
-type keptVersion struct {
-	Name     string            `json:"name"`
-	Manifest signpost.Manifest `json:"manifest"`
+	Source string `json:"source"`
+	Since  string `json:"since"`
+	Text   string `json:"text"`
 }
 
 func (s *Studio) serveBase(w http.ResponseWriter, r *http.Request) {
-	src := s.source(r.URL.Query().Get("source"))
-	if src == nil {
-		refuse(w, noSource)
-		return
+	if _, src, ok := s.findSource(w, r, r.URL.Query().Get("source")); ok {
+		out := keptBase{Source: src.ID, Since: src.Since}
+		if src.record.base != nil {
+			out.Text = string(src.record.base.body)
+		}
+		reply(w, out)
 	}
-	out := keptBase{Source: src.ID, Since: src.Since, BasePath: src.base.BasePath, Versions: []keptVersion{}}
-	for _, v := range src.base.Versions {
-		out.Versions = append(out.Versions, keptVersion{v.Name, v.Manifest})
-	}
-	reply(w, out)
 }
+
+// maxBase limits a base that is restored: a definition or manifest, in which every character may be escaped.
+const maxBase = 2 * maxManifest
 
 // serveRestoreBase restores the base of a source from a page that was open before a restart.
 func (s *Studio) serveRestoreBase(w http.ResponseWriter, r *http.Request) {
 	var in keptBase
-	if !read(w, r, &in) {
+	if !readUpTo(w, r, &in, maxBase) {
+		return
+	}
+	_, src, ok := s.findSource(w, r, in.Source)
+	if !ok {
 		return
 	}
 	since, err := time.Parse(time.RFC3339, in.Since)
@@ -200,27 +208,8 @@ func (s *Studio) serveRestoreBase(w http.ResponseWriter, r *http.Request) {
 		refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: "This is not a time."})
 		return
 	}
-	base := pastState{Service: signpost.Service{BasePath: in.BasePath, Versions: []signpost.Version{}}}
-	for _, v := range in.Versions {
-		base.Versions = append(base.Versions, signpost.Version{Name: v.Name, Manifest: v.Manifest})
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	rev := s.bump()
-	for _, f := range s.files {
-		if f.name == in.Source {
-			f.restored, f.since = &base, since
-			f.build(s, rev)
-		}
-	}
-	for _, remote := range s.remote {
-		if remote.source.ID == in.Source {
-			restored := *remote.source
-			restored.base, restored.since, restored.Rev = base, since, rev
-			restored.setChanges()
-			remote.source = &restored
-		}
-	}
+	served := src.Kind == KindAddress || src.record.now != nil && src.record.now.file.Served()
+	s.rebase(src.ID, parse(src.ID, []byte(in.Text), served), since)
 	reply(w, struct{}{})
 }
 
@@ -229,17 +218,17 @@ const maxText = 2 << 20
 
 // serveText returns the text of a source, to show findings in it.
 func (s *Studio) serveText(w http.ResponseWriter, r *http.Request) {
-	src := s.source(r.URL.Query().Get("source"))
-	if src == nil {
-		refuse(w, noSource)
+	_, src, ok := s.findSource(w, r, r.URL.Query().Get("source"))
+	if !ok {
 		return
 	}
-	text := src.text
-	if len(text) > maxText {
-		text = text[:maxText]
+	var body []byte
+	if src.record.now != nil {
+		body = src.record.now.body
 	}
+	shown := body[:min(len(body), maxText)]
 	reply(w, struct {
 		Text      string `json:"text"`
 		Truncated bool   `json:"truncated"`
-	}{strings.ToValidUTF8(string(text), "\ufffd"), len(text) < len(src.text)})
+	}{strings.ToValidUTF8(string(shown), "\ufffd"), len(shown) < len(body)})
 }

@@ -13,6 +13,7 @@ import (
 
 // TestCompareWithRevision compares a file with git revisions, as signpost diff does: a revision may have errors.
 func TestCompareWithRevision(t *testing.T) {
+	t.Parallel()
 	const text = `base_path: /feeds
 versions:
   v1:

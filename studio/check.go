@@ -73,6 +73,7 @@ func (s *Studio) serveCheck(w http.ResponseWriter, r *http.Request) {
 		Source    string                 `json:"source"`
 		Version   string                 `json:"version"`
 		Send      string                 `json:"send"`
+		To        string                 `json:"to"`
 		Endpoints map[string]checkValues `json:"endpoints"` // what was filled in, by URL
 		Follow    *int                   `json:"follow"`    // nil means the default
 		Schema    *checkSchema           `json:"schema"`
@@ -80,22 +81,18 @@ func (s *Studio) serveCheck(w http.ResponseWriter, r *http.Request) {
 	if !readUpTo(w, r, &in, maxCheckRequest) {
 		return
 	}
-	src := s.source(in.Source)
-	if src == nil {
-		refuse(w, noSource)
+	shown, src, ok := s.findSource(w, r, in.Source)
+	if !ok {
 		return
 	}
-	var v *version
-	for i := range src.Versions {
-		if src.Versions[i].Name == in.Version {
-			v = &src.Versions[i]
-		}
+	invalid := func(detail, hint string) {
+		refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: sentence(detail), Hint: hint})
 	}
-	if v == nil && src.Kind != KindAddress {
-		refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: "There is no manifest to check yet: fix the errors first."})
+	v, address := src.version(in.Version), src.record.address
+	if v == nil && address == "" {
+		invalid("there is no manifest to check yet: fix the errors first", "")
 		return
 	}
-	address := src.address
 	opts := client.CheckOptions{Options: s.clientOptions(), Endpoints: make(map[string]client.Values)}
 	for url, values := range in.Endpoints {
 		opts.Endpoints[url] = values.given()
@@ -107,42 +104,46 @@ func (s *Studio) serveCheck(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if in.Schema != nil {
-		var err error
-		if s.opts.FeedSchema == nil {
-			err = errors.New("this studio does not validate feeds")
-		} else {
+		err := errors.New("this studio does not validate feeds")
+		if s.opts.FeedSchema != nil {
 			opts.FeedSchema, err = s.opts.FeedSchema(in.Schema.Name, []byte(in.Schema.Text))
 		}
 		if err != nil {
-			refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: sentence(err.Error()), Hint: "Choose another file, or remove it from the options."})
+			invalid(err.Error(), "Choose another file, or remove it from the options.")
 			return
 		}
 	}
-	for _, other := range s.sources() {
-		for i := range other.Versions {
-			if other.ID != src.ID || other.Versions[i].Name != in.Version {
-				opts.Registered = append(opts.Registered, other.Versions[i].manifest)
+	for _, other := range shown.sources {
+		for _, registered := range other.Versions {
+			if other != src || registered.Name != in.Version {
+				opts.Registered = append(opts.Registered, registered.manifest)
 			}
 		}
 	}
 	opts.Lint = func(body []byte) []signpost.Finding {
 		return definition.Lint(definition.ParseManifest("manifest", body))
 	}
-	if src.Kind == KindAddress && in.Send == sendOrigin {
-		opts.SendTo = s.origin()
-	}
-	if src.Kind != KindAddress {
-		handler, route, err := manifestHandler(src, v)
-		if err != nil {
-			refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: sentence(err.Error())})
+	var origin *url.URL
+	if in.Send == sendOrigin {
+		var err error
+		if origin, err = parseOrigin(in.To); err != nil {
+			invalid(err.Error(), "Enter an origin, such as http://localhost:3000.")
 			return
 		}
-		origin := s.origin()
+	}
+	if address != "" {
+		opts.SendTo = origin
+	} else {
+		handler, route, err := manifestHandler(src, v)
+		if err != nil {
+			invalid(err.Error(), "")
+			return
+		}
 		if opts.Transport == nil {
 			opts.Transport = http.DefaultTransport
 		}
 		address = "https://" + src.Host + route
-		opts.Transport = checkTransport(opts.Transport, src, in.Send, origin, handler, route)
+		opts.Transport = checkTransport(opts.Transport, src, origin, handler, route)
 	}
 
 	w.Header().Set("Content-Type", "application/x-ndjson")
@@ -174,7 +175,7 @@ func (s *Studio) serveCheck(w http.ResponseWriter, r *http.Request) {
 
 // checkTransport sends the requests of a check to wherever the page sends requests. Requests for the manifest of a file
 // are answered locally.
-func checkTransport(base http.RoundTripper, src *source, send string, origin *url.URL, handler http.Handler, route string) http.RoundTripper {
+func checkTransport(base http.RoundTripper, src *source, origin *url.URL, handler http.Handler, route string) http.RoundTripper {
 	return transportFunc(func(req *http.Request) (*http.Response, error) {
 		own := onHost(req.URL.String(), src.Host)
 		switch {
@@ -184,7 +185,7 @@ func checkTransport(base http.RoundTripper, src *source, send string, origin *ur
 			res := w.Result()
 			res.Request = req
 			return res, nil
-		case send == sendOrigin && own && origin != nil:
+		case own && origin != nil:
 			return base.RoundTrip(client.SendTo(req, origin))
 		}
 		return base.RoundTrip(req)
@@ -193,15 +194,14 @@ func checkTransport(base http.RoundTripper, src *source, send string, origin *ur
 
 // manifestHandler serves the manifest of a file as signpost serve does.
 func manifestHandler(src *source, v *version) (http.Handler, string, error) {
-	name, base := v.Name, src.file.file.BasePath
+	name, base := v.Name, src.record.good.file.BasePath
 	if name == "" { // a saved manifest: its address is unknown
 		name = "v1"
 	}
-	template := src.file.templates[v.Name]
-	if template == nil { // keep everything that the check has to report
+	if v.template == nil { // keep everything that the check has to report
 		return foreignHandler(v.body), routes.Path(base, name), nil
 	}
-	service := server.Service{BasePath: base, Versions: map[string]*signpost.Template{name: template}}
+	service := server.Service{BasePath: base, Versions: map[string]*signpost.Template{name: v.template}}
 	handler, err := server.New(server.Options{PublicHost: src.Host}, service)
 	return handler, routes.Path(base, name), err
 }

@@ -51,6 +51,7 @@ func check(t *testing.T, address string, in object) (results map[string]string, 
 
 // TestCheckOfAFile checks that what was not sent over the network is not reported as working.
 func TestCheckOfAFile(t *testing.T) {
+	t.Parallel()
 	local := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if r.URL.Path == "/v1/broken" {
@@ -84,6 +85,7 @@ func TestCheckOfAFile(t *testing.T) {
 
 // TestPageMarksWarnings checks that a run with warnings is not marked as fine, and that another version is not marked.
 func TestPageMarksWarnings(t *testing.T) {
+	t.Parallel()
 	_, address := serveFile(t, `versions: {v1: {endpoints: {
   "https://{{host}}/v1/a": {name: A, method: post, mime_type: application/json, context_obj: [{key: k, type: ctx}]},
   "https://{{host}}/v1/a/b": {name: B, method: post, mime_type: application/json}}}, v2: {endpoints: {
@@ -94,12 +96,13 @@ func TestPageMarksWarnings(t *testing.T) {
 	p.click(`document.querySelector("#run-check")`)
 	p.waitText("#check-status", "1 warned")
 	p.wait(`document.querySelector('.views a[href^="#/check"] .badge').textContent === "1"`)
-	p.click(radio("versions", "v2"))
+	p.choose("#version", "v2")
 	p.wait(`!document.querySelector('.views a[href^="#/check"] .badge')`)
 }
 
 // TestPageChecksWithWhatIsFilledIn runs the checks of the real program with values, another number of links and a schema.
 func TestPageChecksWithWhatIsFilledIn(t *testing.T) {
+	t.Parallel()
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Access-Control-Allow-Origin", "*")
@@ -144,7 +147,7 @@ func TestPageChecksWithWhatIsFilledIn(t *testing.T) {
 	p.wait(row("passed", `probe 200 OK, application/json; reached as "https://feeds.example.com/v1/series/7"`)) // by a link
 	p.wait(row("skipped", "probe it needs a value for token"))
 
-	p.click(`document.querySelector('.views a[href^="#/endpoints"]')`)
+	p.click(`document.querySelector('.views a[href^="#/preview"]')`)
 	p.click(listed("Media"))
 	p.typeInto(field("token"), "s3cret")
 	p.eval(`(() => { const type = document.querySelector("[aria-label='Type of profile']"); type.value = "json"; type.dispatchEvent(new Event("change", { bubbles: true })); })()`)

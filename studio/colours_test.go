@@ -12,6 +12,7 @@ import (
 
 // TestColourContrast checks the colours of both schemes against WCAG AA: 4.5 to 1 for text, 3 to 1 for controls.
 func TestColourContrast(t *testing.T) {
+	t.Parallel()
 	css, err := os.ReadFile("assets/base.css")
 	if err != nil {
 		t.Fatal(err)

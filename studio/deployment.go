@@ -1,131 +1,126 @@
 package studio
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
+	"sync"
 
 	"signpost/host"
 )
 
-// serveDeployment changes the value of {{host}}, the features of a file, and the origin that requests can be sent to.
-// They are stored here, so that several tabs agree.
-func (s *Studio) serveDeployment(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		Host     *string   `json:"host"`
-		SendTo   *string   `json:"send_to"`
-		Source   string    `json:"source"` // the source of the features
-		Features *[]string `json:"features"`
-	}
-	if !read(w, r, &in) {
-		return
-	}
-	if failed := s.deploy(in.Host, in.SendTo, in.Source, in.Features); failed != nil {
-		refuse(w, *failed)
-		return
-	}
-	reply(w, struct{}{})
+// maxViews limits the deployments that are kept: each tab may look at another one.
+const maxViews = 8
+
+// deployment is what manifests depend on besides their definitions. It belongs to a tab, whose address names it.
+type deployment struct {
+	Host     string              `json:"host"`     // empty means that of the options
+	Features map[string][]string `json:"features"` // by source; those of the file or the options for the others
 }
 
-func (s *Studio) deploy(hostText, sendToText *string, id string, features *[]string) *problem {
-	invalid := func(detail, hint string) *problem {
-		return &problem{Status: http.StatusUnprocessableEntity, Detail: detail, Hint: hint}
-	}
-	name, sendTo := "", ""
-	var err error
-	if hostText != nil {
-		text := strings.TrimSpace(*hostText)
-		if alone, port, err := net.SplitHostPort(text); err == nil && port != "" {
-			return invalid(fmt.Sprintf("%q has a port, and {{host}} never carries one.", text),
-				fmt.Sprintf("Enter %s. To reach a service on another port, use Send to with an origin such as http://%s.", alone, text))
+// view is everything that is shown for a deployment. It is immutable.
+type view struct {
+	rev     int
+	host    string
+	sources []*source // files first
+
+	once    sync.Once
+	overlap *overlap
+}
+
+// view returns the view for the deployment that a request names, or rejects the request.
+func (s *Studio) view(w http.ResponseWriter, r *http.Request) (*view, bool) {
+	var d deployment
+	wish := r.URL.Query().Get("deployment")
+	if wish != "" {
+		if err := json.Unmarshal([]byte(wish), &d); err != nil {
+			refuse(w, problem{Status: http.StatusBadRequest, Detail: "This is not a deployment."})
+			return nil, false
 		}
-		if name, err = host.ParseName(text); err != nil {
-			return invalid(sentence(err.Error()), "Enter a hostname, such as feeds.example.com.")
-		}
 	}
-	if sendToText != nil {
-		if sendTo, err = parseOrigin(*sendToText); err != nil {
-			return invalid(sentence(err.Error()), "Enter an origin, such as http://localhost:3000.")
+	name := s.host
+	if d.Host != "" {
+		var failed *problem
+		if name, failed = parseHost(d.Host); failed != nil {
+			refuse(w, *failed)
+			return nil, false
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var of *fileState
-	if features != nil {
-		i := slices.IndexFunc(s.files, func(f *fileState) bool { return f.name == id })
-		if i < 0 || s.files[i].given.Definition == nil {
-			return &noSource
+	if v := s.views[wish]; v != nil {
+		return v, true
+	}
+	v := &view{rev: s.rev, host: name}
+	for _, rec := range s.records {
+		features, ok := d.Features[rec.id]
+		if !ok || features == nil {
+			features = s.opts.Features
 		}
-		of = s.files[i]
-		for _, feature := range *features {
-			if known := of.given.Definition.Features(); !slices.Contains(known, feature) {
-				return invalid(fmt.Sprintf("There is no feature %q.", feature), "")
-			}
+		if rec.address != "" {
+			features = nil
 		}
+		v.sources = append(v.sources, rec.build(name, features))
 	}
-	if hostText != nil {
-		for _, f := range s.files {
-			if f.good == nil {
-				continue
-			}
-			if _, _, err := f.good.resolve(name); err != nil {
-				return invalid(sentence(err.Error()), "Enter another host.")
-			}
-		}
+	if len(s.views) >= maxViews {
+		clear(s.views)
 	}
-	rev := s.bump()
-	if sendToText != nil {
-		s.sendTo = sendTo
-	}
-	if of != nil {
-		of.features = *features
-		of.redeploy(s, rev)
-	}
-	if hostText != nil && name != s.host {
-		s.host = name
-		for _, f := range s.files {
-			f.build(s, rev)
+	s.views[wish] = v
+	return v, true
+}
+
+// source returns the source with an id, or nil.
+func (v *view) source(id string) *source {
+	for _, src := range v.sources {
+		if src.ID == id {
+			return src
 		}
 	}
 	return nil
 }
 
-// redeploy compiles the last good text, and the texts it is compared with, with other features. Flipping a switch is
-// not a change of the definition.
-func (state *fileState) redeploy(s *Studio, rev int) {
-	for _, c := range []**compiled{&state.good, &state.base, &state.previous} {
-		if *c == nil {
-			continue
-		}
-		f := (*c).file
-		known := f.Features()
-		enabled := slices.DeleteFunc(slices.Clone(state.features), func(name string) bool { return !slices.Contains(known, name) })
-		if again, err := compile(f, (*c).text, enabled); err == nil {
-			*c = again
-		}
-	}
-	state.restored = nil // contains other features
-	if state.base != nil && state.good != nil && state.base.file == state.good.file {
-		state.base = state.good
-	}
-	state.build(s, rev)
+// overlaps returns the index of everything in the view.
+func (v *view) overlaps() *overlap {
+	v.once.Do(func() { v.overlap = newOverlap(v.sources) })
+	return v.overlap
 }
 
-// parseOrigin validates an origin that requests are sent to, and returns it without a trailing slash. Empty means none.
-func parseOrigin(text string) (string, error) {
-	text = strings.TrimSuffix(strings.TrimSpace(text), "/")
-	if text == "" {
-		return "", nil
+// parseHost reads a host as somebody enters it: the host of a URL counts, too.
+func parseHost(entered string) (string, *problem) {
+	invalid := func(detail, hint string) (string, *problem) {
+		return "", &problem{Status: http.StatusUnprocessableEntity, Detail: detail, Hint: hint}
 	}
-	u, err := url.Parse(text)
+	entered = strings.TrimSpace(entered)
+	if u, err := url.Parse(entered); err == nil && u.Scheme != "" && u.Host != "" {
+		entered = u.Host
+	}
+	if alone, port, err := net.SplitHostPort(entered); err == nil && port != "" {
+		return invalid(fmt.Sprintf("%q has a port, and {{host}} never carries one.", entered),
+			fmt.Sprintf("Enter %s. To reach a service on another port, choose another server as the data.", alone))
+	}
+	name, err := host.ParseName(entered)
+	if err != nil {
+		return invalid(sentence(err.Error()), "Enter a hostname, such as feeds.example.com.")
+	}
+	return name, nil
+}
+
+// parseOrigin validates an origin that requests are sent to. Empty means none.
+func parseOrigin(entered string) (*url.URL, error) {
+	entered = strings.TrimSuffix(strings.TrimSpace(entered), "/")
+	if entered == "" {
+		return nil, nil
+	}
+	u, err := url.Parse(entered)
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return "", fmt.Errorf("%q is not an origin", text)
+		return nil, fmt.Errorf("%q is not an origin", entered)
 	case u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "":
-		return "", fmt.Errorf("%q is more than an origin: remove everything except scheme, host and port", text)
+		return nil, fmt.Errorf("%q is more than an origin: remove everything except scheme, host and port", entered)
 	}
-	return strings.ToLower(u.Scheme + "://" + u.Host), nil
+	u.Host = strings.ToLower(u.Host)
+	return u, nil
 }

@@ -54,12 +54,12 @@ func (s *Studio) serveEvents(w http.ResponseWriter, r *http.Request) {
 }
 
 // state is what the page knows about the server. Sources contains only those that changed after the revision that the
-// page has.
+// page has, for the same deployment.
 type state struct {
 	Instance string    `json:"instance"`
 	Build    string    `json:"build"`
 	Rev      int       `json:"rev"`
-	Host     string    `json:"host"`
+	Host     string    `json:"host"` // value of {{host}}
 	SendTo   string    `json:"send_to"`
 	Order    []string  `json:"order"` // ids of all sources
 	Sources  []*source `json:"sources"`
@@ -69,24 +69,26 @@ type state struct {
 }
 
 func (s *Studio) serveState(w http.ResponseWriter, r *http.Request) {
+	v, ok := s.view(w, r)
+	if !ok {
+		return
+	}
 	since, _ := strconv.Atoi(r.URL.Query().Get("since"))
 	if r.URL.Query().Get("instance") != s.instance {
 		since = 0
 	}
-	s.mu.Lock()
 	out := state{
-		Instance: s.instance, Build: s.build, Rev: s.rev, Host: s.host, SendTo: s.sendTo, Order: []string{}, Sources: []*source{},
+		Instance: s.instance, Build: s.build, Rev: v.rev, Host: v.host, SendTo: s.opts.SendTo, Order: []string{}, Sources: []*source{},
 		Git: s.opts.ReadRevision != nil, Fixes: s.opts.WriteFile != nil,
 	}
-	for _, src := range s.all() {
+	for _, src := range v.sources {
 		out.Order = append(out.Order, src.ID)
 		if src.Rev > since {
 			out.Sources = append(out.Sources, src)
 		}
 	}
-	s.mu.Unlock()
 	if out.Rev > since {
-		out.Overlap = s.overlaps().nested
+		out.Overlap = v.overlaps().nested
 	}
 	reply(w, out)
 }

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"slices"
 
-	"signpost"
 	"signpost/definition"
 )
 
@@ -16,12 +15,8 @@ func (s *Studio) serveFix(w http.ResponseWriter, r *http.Request) {
 		Line   int    `json:"line"`
 		Column int    `json:"column"`
 	}
-	if !read(w, r, &in) {
-		return
-	}
-	src := s.source(in.Source)
-	if src == nil {
-		refuse(w, noSource)
+	_, src, ok := s.readSource(w, r, &in, &in.Source)
+	if !ok {
 		return
 	}
 	i := slices.IndexFunc(src.Findings, func(f finding) bool {
@@ -35,14 +30,10 @@ func (s *Studio) serveFix(w http.ResponseWriter, r *http.Request) {
 		refuse(w, problem{Status: http.StatusConflict, Detail: "There is no file to write the fix to."})
 		return
 	}
-	if err := s.writeFix(src, *src.Findings[i].Fix); err != nil {
+	text := src.record.now.body
+	if err := s.opts.WriteFile(src.Path, text, definition.ApplyFixes(src.ID, text, *src.Findings[i].Fix)); err != nil {
 		refuse(w, problem{Status: http.StatusConflict, Detail: sentence(err.Error())})
 		return
 	}
 	reply(w, struct{}{})
-}
-
-// writeFix writes a file with a fix applied, unless it has changed since it was read.
-func (s *Studio) writeFix(src *source, fix signpost.Fix) error {
-	return s.opts.WriteFile(src.Path, src.text, definition.ApplyFixes(src.Name, src.text, fix))
 }

@@ -25,12 +25,13 @@ func newStudio(t *testing.T, listen string) *studio.Studio {
 
 // TestGuard sends to every route what browsers send on behalf of other sites.
 func TestGuard(t *testing.T) {
+	t.Parallel()
 	s := newStudio(t, "127.0.0.1:8079")
 	over, cancel := context.WithCancel(t.Context())
 	cancel() // ends the event stream immediately
 	routes := map[string]string{
 		"/": "GET", "/studio.js": "GET", "/api/state": "GET", "/api/events": "GET", "/films/v1/endpoints-manifest": "GET", "/nowhere": "GET",
-		"/api/register": "POST", "/api/update": "POST", "/api/remove": "POST", "/api/deployment": "POST", "/api/changes": "POST", "/api/accept": "POST", "/api/check": "POST", "/api/base": "GET", "/api/fix": "POST", "/api/text": "GET", "/api/picture": "GET", "/api/compose": "POST",
+		"/api/register": "POST", "/api/update": "POST", "/api/remove": "POST", "/api/changes": "POST", "/api/accept": "POST", "/api/check": "POST", "/api/base": "GET", "/api/fix": "POST", "/api/text": "GET", "/api/picture": "GET", "/api/compose": "POST",
 		"/api/send": "POST", "/api/match": "POST",
 	}
 	for _, test := range []struct {
@@ -79,6 +80,7 @@ func TestGuard(t *testing.T) {
 }
 
 func TestGuardAcceptsTheUser(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		listen, host string
 		header       http.Header
@@ -128,24 +130,25 @@ func checkHeaders(t *testing.T, h http.Header) {
 
 // TestBodies sends bodies that are not the page's JSON, such as what a form on another site can send.
 func TestBodies(t *testing.T) {
+	t.Parallel()
 	s := newStudio(t, "127.0.0.1:8079")
 	for _, test := range []struct {
 		name, contentType, body string
 		status                  int
 	}{
-		{"a form", "application/x-www-form-urlencoded", "host=evil.example", 415},
-		{"a form that looks like JSON", "text/plain", `{"host":"evil.example"}`, 415},
+		{"a form", "application/x-www-form-urlencoded", "source=evil.example", 415},
+		{"a form that looks like JSON", "text/plain", `{"source":"evil.example"}`, 415},
 		{"a multipart form", "multipart/form-data; boundary=a", "--a--", 415},
-		{"no type", "", `{"host":"evil.example"}`, 415},
-		{"a type with the same prefix", "application/json-patch+json", `{"host":"evil.example"}`, 415},
-		{"no JSON", "application/json", "host", 400},
-		{"another field", "application/json", `{"hosts":""}`, 400},
-		{"another type of value", "application/json", `{"host":1}`, 400},
+		{"no type", "", `{"source":"evil.example"}`, 415},
+		{"a type with the same prefix", "application/json-patch+json", `{"source":"evil.example"}`, 415},
+		{"no JSON", "application/json", "source", 400},
+		{"another field", "application/json", `{"sources":""}`, 400},
+		{"another type of value", "application/json", `{"source":1}`, 400},
 		{"nothing", "application/json", "", 400},
-		{"too much", "application/json", `{"host":"` + strings.Repeat("a", 300<<10) + `"}`, 413},
-		{"JSON", "application/json; charset=utf-8", `{"host":"fine.example"}`, 200},
+		{"too much", "application/json", `{"source":"` + strings.Repeat("a", 300<<10) + `"}`, 413},
+		{"JSON", "application/json; charset=utf-8", `{"source":"fine.example"}`, 200},
 	} {
-		r := httptest.NewRequest("POST", "/api/deployment", strings.NewReader(test.body))
+		r := httptest.NewRequest("POST", "/api/match", strings.NewReader(test.body))
 		r.Host = "127.0.0.1:8079"
 		r.Header.Set("Content-Type", test.contentType)
 		w := httptest.NewRecorder()
@@ -160,6 +163,7 @@ func TestBodies(t *testing.T) {
 }
 
 func TestAssets(t *testing.T) {
+	t.Parallel()
 	s := newStudio(t, "127.0.0.1:8079")
 	do := func(method, path, etag string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, path, nil)

@@ -16,6 +16,7 @@ import (
 
 // TestPageShowsHostileManifestsAsText shows a manifest that tries everything to become markup.
 func TestPageShowsHostileManifestsAsText(t *testing.T) {
+	t.Parallel()
 	const script = `<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>`
 	long := strings.Repeat("very-long-", 200)
 	rtl := "\u202egnp.exe\u202c \u05e9\u05dc\u05d5\u05dd"
@@ -43,10 +44,9 @@ func TestPageShowsHostileManifestsAsText(t *testing.T) {
 	source := serveText(t, manifest)
 	p.register(source)
 
-	p.wait(`document.querySelectorAll("#endpoints li").length === 4`)
+	p.wait(`document.querySelectorAll("#endpoints .endpoint-row").length === 4`)
 	p.wait(`document.querySelector("#endpoint-name").textContent === ` + text(script))
 	p.wait(`document.querySelector("#feed-url").textContent.length > 100`)
-	p.waitText("#feed-problem", "context key "+script)
 	p.waitText("#controls", script)
 	p.waitText("#context", script)
 	p.typeInto(field(script), script)
@@ -56,22 +56,22 @@ func TestPageShowsHostileManifestsAsText(t *testing.T) {
 	for _, name := range []string{"Scheme", `\u202egnp.exe\u202c ` + "\u05e9\u05dc\u05d5\u05dd", long} {
 		p.click(listed(name))
 		p.wait(`document.querySelector("#endpoint-name").textContent === ` + text(name))
-		p.wait(`document.querySelector("#feed-problem").textContent !== ""`)
 		p.click(`document.querySelector("#send")`)
 	}
 
 	// The other views show it, too.
-	for _, view := range []string{"map", "findings", "changes", "check"} {
+	for _, view := range []string{"map", "problems", "changes", "check"} {
 		p.eval(`document.querySelector('.views a[href^="#/` + view + `"]').click()`)
 		p.waitText("#view-title", strings.ToUpper(view[:1])+view[1:])
 		if view == "map" {
 			p.typeInto(`document.querySelector("#feeds")`, "https://feeds.example.com/"+strings.ReplaceAll(script, " ", ""))
 			p.click(button("Show"))
 			p.waitText("#landings", "<imgsrc=x")
+			p.click(`document.querySelector("#all-endpoints summary")`)
 			p.waitText(".map", "<img src=x")
 		}
-		if view == "findings" {
-			p.waitText("#findings-list", "<img src=x")
+		if view == "problems" {
+			p.waitText("#problems-list", "<img src=x")
 			p.waitText(".text", "<img src=x")
 		}
 	}
@@ -79,7 +79,7 @@ func TestPageShowsHostileManifestsAsText(t *testing.T) {
 	p.typeInto(`document.querySelector("#palette")`, "<img")
 	p.waitText("#palette-list", "<img src=x")
 	p.press(kb.Escape)
-	p.eval(`document.querySelector('.views a[href^="#/endpoints"]').click()`)
+	p.eval(`document.querySelector('.views a[href^="#/preview"]').click()`)
 
 	// It is all text: no elements of its own, no script that ran, no link that leads to one.
 	if got := p.eval(`[window.pwned, window.violated, document.querySelectorAll("main img, #app script, #controls b").length,
@@ -93,7 +93,7 @@ func TestPageShowsHostileManifestsAsText(t *testing.T) {
 	}
 
 	// Long texts stay inside the page, however narrow it is.
-	for _, view := range []string{"endpoints", "map", "findings", "check"} {
+	for _, view := range []string{"preview", "map", "problems", "check"} {
 		p.eval(`document.querySelector('.views a[href^="#/` + view + `"]').click()`)
 		for _, width := range []int64{320, 390, 768, 1024, 1440} {
 			p.do(chromedp.EmulateViewport(width, 800))
@@ -113,6 +113,7 @@ func (p *tab) checkOverflow(where string) {
 
 // TestPageShowsHostileFeedsAsText shows a feed that tries everything to become markup, pictures included.
 func TestPageShowsHostileFeedsAsText(t *testing.T) {
+	t.Parallel()
 	const script = `<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>`
 	var feeds *httptest.Server
 	feeds = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -140,19 +141,20 @@ func TestPageShowsHostileFeedsAsText(t *testing.T) {
 	p := openTab(t, address)
 	p.eval(`window.addEventListener("securitypolicyviolation", () => { window.violated = 1; })`)
 	p.waitURL(feeds.URL + "/feed")
+	p.published()
 	p.click(`document.querySelector("#send")`)
 	p.wait(`document.querySelectorAll("#cards li").length === 5`)
 	p.waitText("#cards", script)
 	p.waitText("#cards", `\u202egnp.exe`)
 	p.wait(`[...document.querySelectorAll("#cards img")].every((i) => i.classList.contains("broken")) && document.querySelectorAll("#cards img").length === 2`)
-	p.wait(`[...document.querySelectorAll(".failed")].filter((e) => e.checkVisibility() && e.textContent === "Picture not loaded").length === 2`)
+	p.wait(`[...document.querySelectorAll(".failed")].filter((e) => e.checkVisibility() && e.textContent === "Picture not loaded: This is not a PNG, JPEG, GIF, WebP or AVIF picture.").length === 2`)
 	p.click(`document.querySelector("#cards button")`)
 	p.waitText("#picked", "series_id = "+script)
 	p.wait(`!document.querySelector("#picked").textContent.includes("javascript:window.pwned=1\n") && !document.querySelector("#picked .link")?.textContent.includes("Follow")`)
 	p.click(button("Open Series"))
 	p.wait(field("series_id") + ".value === " + quoteJS(script))
 	p.eval("history.back()")
-	for _, name := range []string{"json", "headers"} {
+	for _, name := range []string{"text", "headers"} {
 		p.click(`document.querySelector("#tab-` + name + `")`)
 		p.waitText("#tab-panel", "window.pwned=1")
 	}
@@ -164,17 +166,18 @@ func TestPageShowsHostileFeedsAsText(t *testing.T) {
 // TestPageOfAnotherSiteIsRejected attacks the studio from a page of another origin, and through a name that resolves to
 // loopback.
 func TestPageOfAnotherSiteIsRejected(t *testing.T) {
+	t.Parallel()
 	_, address := serveFile(t, feedsYAML)
 	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, `<!doctype html><iframe name=frame></iframe>
-<form action="%[1]s/api/deployment" method=post enctype=text/plain target=frame><input name='{"host":"evil.example","a":"' value='"}'></form>
+<form action="%[1]s/api/register" method=post enctype=text/plain target=frame><input name='{"address":"https://evil.example/v1","keep":true,"a":"' value='"}'></form>
 <script type=module>
-const body = JSON.stringify({ host: "evil.example" });
+const body = JSON.stringify({ address: "https://evil.example/v1/endpoints-manifest", keep: true });
 const tries = [
   ["/api/state", {}],
   ["/api/state", { mode: "no-cors" }],
-  ["/api/deployment", { method: "POST", mode: "no-cors", body }],
-  ["/api/deployment", { method: "POST", headers: { "Content-Type": "application/json" }, body }],
+  ["/api/register", { method: "POST", mode: "no-cors", body }],
+  ["/api/register", { method: "POST", headers: { "Content-Type": "application/json" }, body }],
 ];
 document.forms[0].submit();
 const got = await Promise.all(tries.map(([path, options]) => fetch("%[1]s" + path, options).then((r) => r.text(), () => "")));
@@ -192,8 +195,8 @@ window.done = true;
 		t.Errorf("another site could read %v", got)
 	}
 	_, state := ask(t, address+"/api/state", nil)
-	if got := get(t, state, "host"); got != "localhost" {
-		t.Errorf("another site could set the host to %v", got)
+	if got := state["order"].([]any); len(got) != 1 {
+		t.Errorf("another site could register %v", got)
 	}
 
 	p = openTab(t, strings.Replace(address, "127.0.0.1", rebound, 1))

@@ -14,6 +14,7 @@ import (
 
 // TestPageStartsWithAFeed checks that the page starts with a feed if there is room for one.
 func TestPageStartsWithAFeed(t *testing.T) {
+	t.Parallel()
 	address := serveExample(t)
 	for _, width := range []int64{1440, 1024, 768} {
 		p := openTab(t, "about:blank")
@@ -27,32 +28,25 @@ func TestPageStartsWithAFeed(t *testing.T) {
 
 // TestPageGoesBack goes back from an opened link, where there is no history, and from the palette.
 func TestPageGoesBack(t *testing.T) {
+	t.Parallel()
 	address := serveExample(t)
 	p := openTab(t, "about:blank")
 	p.emulate(390, 844, 1, "light")
-	p.do(chromedp.Navigate(address + "/#/endpoints?source=example.yaml&version=v1&endpoint=https%3A%2F%2F%7B%7Bhost%7D%7D%2Fv1%2Fcollections&pane=answer"))
+	p.do(chromedp.Navigate(address + "/#/preview?source=example.yaml&version=v1&endpoint=https%3A%2F%2F%7B%7Bhost%7D%7D%2Fv1%2Fcollections&pane=endpoint"))
 	p.waitText("#answer-facts", "20 entries")
-	visible := func(pane string) {
+	visible := func(selector string) {
 		t.Helper()
-		p.wait(fmt.Sprintf("document.querySelector('.pane.%s')?.checkVisibility()", pane))
+		p.wait(fmt.Sprintf("document.querySelector(%s)?.checkVisibility()", quoteJS(selector)))
 	}
-	p.click(button("‹ Collections"))
-	visible("endpoint")
 	p.click(button("‹ Endpoints"))
-	visible("list")
-
-	// The deployment bar is one line until it is opened.
-	p.wait(`!document.querySelector("#host").checkVisibility()`)
-	p.click(button("Deployment: localhost · sample data"))
-	p.wait(`document.querySelector("#host").checkVisibility()`)
-
+	visible(".sidebar")
 	p.view("map")
 	p.press("k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
 	p.typeInto(`document.querySelector("#palette")`, "kids")
 	p.press(kb.Enter)
-	visible("endpoint")
+	visible(".pane.endpoint")
 	p.click(button("‹ Endpoints")) // and not to the map
-	visible("list")
+	visible(".sidebar")
 
 	// One Escape closes the palette, whatever is in it.
 	p.press("k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
@@ -64,6 +58,7 @@ func TestPageGoesBack(t *testing.T) {
 
 // TestPageHistory shows earlier responses, and keeps the selected entry.
 func TestPageHistory(t *testing.T) {
+	t.Parallel()
 	p := openTab(t, serveExample(t))
 	p.waitText("#answer-facts", "20 entries")
 	p.click(`document.querySelectorAll("#cards button")[1]`)
@@ -74,8 +69,8 @@ func TestPageHistory(t *testing.T) {
 	p.click(button("Close"))
 	p.wait(`!document.querySelector("#picked") && document.activeElement === document.querySelectorAll("#cards button")[1]`)
 	p.typeInto(field("Search"), "island")
-	p.waitText(".history", "Limit 6 · Search island · ")
-	p.click(button("20 entries"))
+	p.waitText("#history", "Limit 6, Search island, ")
+	p.eval(`(() => { const e = document.querySelector("#history"); e.selectedIndex = e.options.length - 1; e.dispatchEvent(new Event("change", { bubbles: true })); })()`)
 	p.waitText("#answer-facts", "20 entries")
 	p.waitText("#answer-facts", "not the current values")
 	p.wait(`document.querySelectorAll("#cards li").length === 20`)
@@ -85,6 +80,7 @@ func TestPageHistory(t *testing.T) {
 
 // TestPageFindsThePort checks a local service: {{host}} has no port, but the service does.
 func TestPageFindsThePort(t *testing.T) {
+	t.Parallel()
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if strings.HasSuffix(r.URL.Path, "/endpoints-manifest") {
@@ -103,12 +99,12 @@ func TestPageFindsThePort(t *testing.T) {
 	p.waitText("#answer-blank", "feed URLs have no port")
 	p.click(`document.querySelector("#other-port")`)
 	p.waitText("#answer-blank", "Press Send to call "+service.URL)
-	p.waitText("#snippet", "curl")
+	p.waitText("#copy-menu", "curl")
 	p.click(`document.querySelector("#send")`)
 	p.waitText("#cards", "Night Ferry")
 
 	// Cards without pictures reserve no space for them, and any URL of an entry can be followed.
-	p.wait(`!document.querySelector("#cards .picture").checkVisibility() && !document.querySelector(".checks .bad")`)
+	p.wait(`!document.querySelector("#cards .picture").checkVisibility() && !document.querySelector("#complaints")`)
 	p.click(`document.querySelector("#cards button")`)
 	p.click(button("Follow the link"))
 	p.waitText("#endpoint-name", "Series")
@@ -117,6 +113,7 @@ func TestPageFindsThePort(t *testing.T) {
 
 // TestPageOnAMac checks that shortcuts are shown and work with the Command key.
 func TestPageOnAMac(t *testing.T) {
+	t.Parallel()
 	p := openTab(t, serveExample(t))
 	p.waitText("#goto", "Ctrl K")
 	agent := fmt.Sprint(p.eval("navigator.userAgent"))

@@ -46,16 +46,6 @@ type loser struct {
 	Inside   bool             `json:"inside"`    // it ends in the middle of a path segment
 }
 
-// overlaps returns the index of the current state.
-func (s *Studio) overlaps() *overlap {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.overlap == nil {
-		s.overlap = newOverlap(s.all())
-	}
-	return s.overlap
-}
-
 func newOverlap(sources []*source) *overlap {
 	x := &overlap{places: make(map[string][]place), nested: []nesting{}}
 	var versions []signpost.Version
@@ -169,19 +159,22 @@ func (s *Studio) serveMatch(w http.ResponseWriter, r *http.Request) {
 		Source string   `json:"source"` // preferred
 		Feeds  []string `json:"feeds"`
 	}
-	if !read(w, r, &in) {
+	v, ok := s.view(w, r)
+	if !ok || !read(w, r, &in) {
 		return
 	}
 	if len(in.Feeds) > maxFeeds {
 		refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: fmt.Sprintf("Paste at most %d feed URLs.", maxFeeds)})
 		return
 	}
-	x := s.overlaps()
+	x := v.overlaps()
 	out := []matched{}
 	for _, feed := range in.Feeds {
 		feed = strings.TrimSpace(feed)
 		if lower := strings.ToLower(feed); !strings.HasPrefix(lower, "https://") && !strings.HasPrefix(lower, "http://") {
-			out = append(out, matched{Feed: feed, Problem: "A feed URL starts with https:// or http://.", Context: []signpost.ContextItem{}, Losers: []loser{}, Twins: []place{}})
+			out = append(out, matched{
+				Feed: feed, Problem: "A feed URL starts with https:// or http://.", Context: []signpost.ContextItem{}, Losers: []loser{}, Twins: []place{},
+			})
 			continue
 		}
 		out = append(out, x.match(feed, in.Source))

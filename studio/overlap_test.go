@@ -32,6 +32,7 @@ versions:
 // TestComposeFindsTheOwner fills in a placeholder so that the feed belongs to another endpoint, which then determines what
 // an app sends.
 func TestComposeFindsTheOwner(t *testing.T) {
+	t.Parallel()
 	_, address := serveFile(t, overlapYAML)
 	in := object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://{{host}}/v1/{{section}}",
 		"params": object{"section": "media"}, "context": object{"alpha": plainText("secret")}}
@@ -58,6 +59,7 @@ func TestComposeFindsTheOwner(t *testing.T) {
 
 // TestComposeLooksAtEverythingRegistered composes a feed that belongs to an endpoint of another manifest.
 func TestComposeLooksAtEverythingRegistered(t *testing.T) {
+	t.Parallel()
 	_, address := serveFile(t, overlapYAML)
 	other := serveText(t, `{"endpoints":{"https://localhost/v1/news":{"name":"News","method":"get","mime_type":"application/json"}}}`)
 	registered(t, address, other)
@@ -68,6 +70,7 @@ func TestComposeLooksAtEverythingRegistered(t *testing.T) {
 }
 
 func TestMatch(t *testing.T) {
+	t.Parallel()
 	_, address := serveFile(t, feedsYAML)
 	match := func(source any, feed string) object {
 		t.Helper()
@@ -107,6 +110,7 @@ func TestMatch(t *testing.T) {
 
 // TestNesting checks which endpoints take feeds from which, across everything registered.
 func TestNesting(t *testing.T) {
+	t.Parallel()
 	s, address := serve(t, studio.Options{})
 	s.SetFiles(
 		studio.File{Definition: definition.Parse("feeds.yaml", []byte(overlapYAML))},
@@ -140,6 +144,7 @@ func TestNesting(t *testing.T) {
 
 // TestFindingsTogether checks that everything registered on the page is linted together, including addresses.
 func TestFindingsTogether(t *testing.T) {
+	t.Parallel()
 	s, address := serve(t, studio.Options{})
 	wide := "base_path: /wide\nversions: {v1: {endpoints: {\"https://{{host}}/v1/feeds\": {name: Wide, method: get, mime_type: application/json, context_obj: [{key: token, type: ctx}]}}}}"
 	narrow := "versions: {v1: {endpoints: {\"https://{{host}}/v1/feeds/new\": {name: New, method: get, mime_type: application/json}}}}"

@@ -69,12 +69,7 @@ func serveControls(t *testing.T) (s *studio.Studio, address, feed string) {
 
 // listed returns an expression for an endpoint in the tree.
 func listed(name string) string {
-	return fmt.Sprintf(`[...document.querySelectorAll("#endpoints li")].find((b) => b.querySelector(".name").textContent === %s)`, quoteJS(name))
-}
-
-// radio returns an expression for a radio button of a group.
-func radio(group, value string) string {
-	return fmt.Sprintf(`document.querySelector("#" + CSS.escape(%s) + " input[value=" + CSS.escape(%s) + "]")`, quoteJS(group), quoteJS(value))
+	return fmt.Sprintf(`[...document.querySelectorAll("#endpoints .endpoint-row")].find((b) => b.querySelector(".name").textContent === %s)`, quoteJS(name))
 }
 
 // toggle returns an expression for a choice of a toggle: "", false or true.
@@ -85,8 +80,8 @@ func toggle(key, value string) string {
 // register opens the list of manifests and registers an address.
 func (p *tab) register(address string) {
 	p.t.Helper()
-	if p.eval(`document.querySelector("dialog.sources") === null`) == true {
-		p.click(`document.querySelector("#source-button")`)
+	if p.eval(`document.querySelector("dialog.register") === null`) == true {
+		p.click(`document.querySelector("#register-button")`)
 	}
 	p.typeInto(`document.querySelector("#address")`, address)
 	p.press(kb.Enter)
@@ -94,9 +89,11 @@ func (p *tab) register(address string) {
 
 // TestPageFromControlsToAnswer does what a first-time visitor does.
 func TestPageFromControlsToAnswer(t *testing.T) {
+	t.Parallel()
 	_, address, feed := serveControls(t)
 	p := openTab(t, address)
 
+	p.published()
 	// Each control has its default and its placeholder; 0 and false are defaults like any other, and unset is not
 	// false.
 	p.waitURL(feed + "/{{series_id}}/episodes?page=0&hd=false&sort=title")
@@ -112,7 +109,6 @@ func TestPageFromControlsToAnswer(t *testing.T) {
 		field("Sort by") + ".type":         "select-one",
 		field("Sort by") + ".value":        "title",
 		field("Sort by") + ".textContent":  "Not setNewest firstBy title",
-		`document.querySelector("#endpoint-facts").innerText.replace(/\s+/g, " ")`: "GET application/json",
 	} {
 		if got := p.eval(expression); got != want {
 			t.Errorf("%s is %q, not %q", expression, got, want)
@@ -140,20 +136,22 @@ func TestPageFromControlsToAnswer(t *testing.T) {
 		p.click(fmt.Sprintf(`document.querySelector('[aria-label=%s]')`, quoteJS(label)))
 	}
 	p.waitURL(feed + "/{{series_id}}/episodes?page=0&hd=false&sort=newest")
+	p.typeInto(field("Page"), "3")
 	p.click(button("reset all"))
 	p.waitURL(feed + "/{{series_id}}/episodes?page=0&hd=false&sort=title")
 
 	// Send moves the focus to a missing value, and marks its field.
-	p.waitText("#feed-problem", "Fill in series_id. And 1 more field.")
 	p.wait(field("series_id") + `.ariaInvalid !== "true"`)
 	p.click(button("Send"))
 	p.wait("document.activeElement === " + field("series_id"))
 	p.wait(field("series_id") + `.ariaInvalid === "true"`)
 	p.typeInto(field("series_id"), "7/ä")
 	p.waitURL(feed + "/7%2F%C3%A4/episodes?page=0&hd=false&sort=title")
-	p.waitText("#feed-problem", "Fill in the required context key login.token.")
+	p.waitText("#copy-menu", "What is missing is marked")
 	p.press(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl))
 	p.wait("document.activeElement === " + field("login.token"))
+	p.waitText("#context .failure", "Fill in the required context key login.token.")
+	p.wait(`document.body.innerText.split("required context key").length === 2`) // said once
 
 	// The context key is sent under its alias, shown encoded and decoded, and masked.
 	p.typeInto(field("login.token"), "s3cret")
@@ -165,17 +163,19 @@ func TestPageFromControlsToAnswer(t *testing.T) {
 	if got := p.text("#feed-problem"); got != "" {
 		t.Errorf("problem %q", got)
 	}
-	p.click(radio("snippet", "curl"))
-	p.wait(`document.querySelector("#snippet-text").textContent === ` + quoteJS("curl -H 'Accept: application/json, */*;q=0.1' '"+want+"'"))
+	p.eval(`navigator.clipboard.writeText = (text) => { window.clip = text; return Promise.resolve(); }; 0`)
+	p.click(`document.querySelector("#copy-menu summary")`)
+	p.click(`document.querySelector("#copy-curl")`)
+	p.wait(`window.clip === ` + quoteJS("curl -H 'Accept: application/json, */*;q=0.1' '"+want+"'"))
+	p.waitText("#status", "Copied")
 
 	// The real service responds, and the response is next to the controls, above the fold.
 	p.press(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl))
-	p.waitText("#answer", "200 OK")
-	p.waitText("#answer", "type as declared")
+	p.waitText("#answer", "200")
 	p.waitText("#answer .json", `"path": "/v1/series/7/ä/episodes"`)
-	p.waitText("#answer .json", `"query": "hd=false&page=0&sort=title"`)
+	p.waitText("#answer .json", `"query": "hd=false\u0026page=0\u0026sort=title"`)
 	p.waitText("#answer .json", `"token": "s3cret"`)
-	p.wait(`(() => { const a = document.querySelector("#answer .json").getBoundingClientRect(), c = document.querySelector("#controls").getBoundingClientRect(); return a.left >= c.right && a.top < 400; })()`)
+	p.wait(`(() => { const a = document.querySelector("#answer .json").getBoundingClientRect(), c = document.querySelector("#controls").getBoundingClientRect(); return a.left >= c.right && a.top < 420; })()`)
 
 	// From now on, changes are sent automatically.
 	p.typeInto(field("Page"), "4")
@@ -203,6 +203,7 @@ func TestPageFromControlsToAnswer(t *testing.T) {
 }
 
 func TestPageReportsFailures(t *testing.T) {
+	t.Parallel()
 	s, address := serve(t, studio.Options{})
 	p := openTab(t, address)
 	p.waitText("#empty", "Nothing is registered yet")
@@ -223,20 +224,24 @@ func TestPageReportsFailures(t *testing.T) {
 	// A file with errors, from the start.
 	show(s, "versions: {v1: {endpoints: {https://a.example/x: {name: X, method: GET, mime_type: application/json}}}}")
 	p.waitText("#endpoint-blank", "feeds.yaml has 1 error")
-	p.waitText("#endpoint-blank", "Fix the findings")
-	p.wait(`!document.querySelector("#endpoints")`) // which would say that there are none
+	p.waitText("#endpoint-blank", "Fix the problems")
+	p.waitText(".service-row", "1 problem")
 	p.wait(`document.querySelector("#endpoint-blank button").offsetHeight < 60`)
-	p.click(`[...document.querySelectorAll(".views a")].find((a) => a.textContent.includes("Findings"))`)
-	p.waitText("#findings-summary", "1 error")
+	p.click(`[...document.querySelectorAll(".views a")].find((a) => a.textContent.includes("Problems"))`)
+	p.waitText("#problems-summary", "1 error")
 	p.waitText(".text mark", "GET")
 	p.eval("history.back()")
 
 	// A feed that does not respond.
 	show(s, "versions: {v1: {endpoints: {http://127.0.0.1:1/x: {name: X, method: get, mime_type: application/json}}}}")
 	p.waitURL("http://127.0.0.1:1/x")
+	p.waitText("#answer-facts", "sample") // a file without a running service starts with sample data
+	p.published()
 	p.click(button("Send"))
 	p.waitText("#send-failure", "Nothing listens at 127.0.0.1:1.")
 	p.waitText("#send-failure", "Start the service")
+	p.click(button("Use sample data"))
+	p.waitText("#answer-facts", "sample")
 
 	// An empty manifest is not told to add something to it.
 	p.register(serveText(t, `{"endpoints":{}}`))
@@ -244,6 +249,7 @@ func TestPageReportsFailures(t *testing.T) {
 }
 
 func TestPageRegistersAndUpdates(t *testing.T) {
+	t.Parallel()
 	const manifest = `{"endpoints":{"https://feeds.example.com/v2/films":{"name":"Films","method":"get","mime_type":"application/json",
 "context_obj":[{"key":"token","type":"ctx","required":true}],
 "modifiers":[{"id":"limit","name":"Page size","params":[{"key":"limit","ui":{"label":"Limit"},"schema":{"type":"number","default":20}}]}]}}}`
@@ -254,7 +260,7 @@ func TestPageRegistersAndUpdates(t *testing.T) {
 	_, address := serveFile(t, feedsYAML)
 	p := openTab(t, address)
 	p.waitText("#endpoint-name", "Feeds")
-
+	p.published()
 	p.register(server.URL + "/v2/endpoints-manifest")
 	p.waitText("#endpoint-name", "Films")
 	p.waitText("#status", "Registered: 1 endpoint.")
@@ -262,25 +268,23 @@ func TestPageRegistersAndUpdates(t *testing.T) {
 	p.waitURL("https://feeds.example.com/v2/films?limit=20")
 	p.typeInto(field("token"), "s3cret")
 
-	update := func() {
-		p.click(`document.querySelector("#source-button")`)
+	update := func(found string) {
+		t.Helper()
 		p.click(button("Update"))
 		p.waitText("#status", "Updated:")
-		p.waitText(".sources", "1 endpoint · fetched ")
-		p.press(kb.Escape)
+		p.waitText("#updated", found)
 	}
-	update()
-	p.waitText("#status", "nothing has changed")
+	update("nothing has changed")
 	text.Store(strings.NewReplacer(`"get"`, `"post"`, `20`, `50`).Replace(manifest))
-	update()
-	update() // a second update does not hide the changes that the first one found
+	update("1 breaking change, 1 other")
+	update("1 breaking change, 1 other") // a second update does not hide the changes that the first one found
 	p.click(`[...document.querySelectorAll(".views a")].find((a) => a.textContent.includes("Changes"))`)
 	p.waitText("#changes-list", `method changed from "get" to "post"`)
 	p.waitText("#changes-list li", "breaking") // first
 	p.waitText("#changes-list", `default changed from 20 to 50`)
 	p.wait(`[...document.querySelectorAll("#changes-list button.link")].every((link) => link.firstElementChild.getBoundingClientRect().left === link.closest(".stack").getBoundingClientRect().left)`)
 	p.eval("history.back()")
-	p.waitText("#endpoint-facts", "POST")
+	p.waitText(".address-bar", "POST")
 	p.wait(field("token") + `.value === "s3cret"`)
 	p.waitURL("https://feeds.example.com/v2/films?limit=50&ctx=eyJ0b2tlbiI6InMzY3JldCJ9")
 	p.click(`[...document.querySelectorAll(".views a")].find((a) => a.textContent.includes("Changes"))`)
@@ -300,10 +304,9 @@ func TestPageRegistersAndUpdates(t *testing.T) {
 	p.waitText("#context", "was entered for https://feeds.example.com")
 
 	// Remove it.
-	p.click(`document.querySelector("#source-button")`)
+	p.service(server.URL + "/v2/endpoints-manifest")
 	p.click(button("Remove"))
 	p.waitText("#status", "Removed.")
-	p.press(kb.Escape)
 	p.waitText("#endpoint-name", "Feeds")
 }
 
@@ -317,7 +320,14 @@ type program struct {
 // startProgram runs signpost studio.
 func startProgram(t *testing.T, args ...string) *program {
 	t.Helper()
+	return startProgramIn(t, "", args...)
+}
+
+// startProgramIn runs signpost studio in a directory.
+func startProgramIn(t *testing.T, dir string, args ...string) *program {
+	t.Helper()
 	cmd := exec.Command(os.Args[0], append([]string{"studio"}, args...)...)
+	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), runProgram+"=1")
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
@@ -350,6 +360,7 @@ func (p *program) stop() {
 
 // TestPageFollowsTheFile runs the real program and changes the file on disk.
 func TestPageFollowsTheFile(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "feeds.yaml")
 	write := func(text string) {
 		t.Helper()
@@ -360,20 +371,20 @@ func TestPageFollowsTheFile(t *testing.T) {
 	write(feedsYAML)
 	run := startProgram(t, path, "--listen", "127.0.0.1:0", "--host", "feeds.example.com")
 	p := openTab(t, run.address)
-
+	p.published()
 	p.waitURL("https://feeds.example.com/v1/feeds?page=0&hd=false")
 	p.typeInto(field("Query"), "owl")
 	p.typeInto(field("token"), "s3cret")
 	p.waitURL("https://feeds.example.com/v1/feeds?q=owl&page=0&hd=false&ctx=eyJ0IjoiczNjcmV0In0")
-	p.waitText(".views", "Findings1")
+	p.waitText(".views", "Problems1")
 
 	// With an error, the findings say where it is, and the last good version stays.
 	write(strings.Replace(feedsYAML, "mime_type: application/json\n", "mimetype: application/json\n", 1))
 	p.waitText("#notes", "keeps the last valid version")
 	p.waitText("#status", "feeds.yaml was saved.")
 	p.wait(field("Query") + `.value === "owl"`)
-	p.click(`[...document.querySelectorAll(".views a")].find((a) => a.textContent.includes("Findings"))`)
-	p.waitText("#findings-list", `unknown field "mimetype"`)
+	p.click(`[...document.querySelectorAll(".views a")].find((a) => a.textContent.includes("Problems"))`)
+	p.waitText("#problems-list", `unknown field "mimetype"`)
 	p.wait(`[...document.querySelectorAll(".text mark")].some((m) => m.textContent === "mimetype")`)
 	p.wait(`document.querySelector(".findings a").href.startsWith("vscode://file/")`)
 	p.eval("history.back()")
@@ -390,8 +401,7 @@ func TestPageFollowsTheFile(t *testing.T) {
 	// Another host, for the current endpoint and for values typed in others. Context values do not move to another
 	// host.
 	p.click(listed("Episodes"))
-	p.typeInto(`document.querySelector("#host")`, "Other.Example.com")
-	p.press(kb.Enter)
+	p.setHost("Other.Example.com")
 	p.waitURL("https://other.example.com/v1/series/{{series_id}}/episodes")
 	p.click(listed("Films"))
 	p.waitURL("https://other.example.com/v1/feeds?q=owl&page=5&hd=false")
@@ -399,13 +409,11 @@ func TestPageFollowsTheFile(t *testing.T) {
 	p.click(button("Use it here, too"))
 	p.waitURL("https://other.example.com/v1/feeds?q=owl&page=5&hd=false&ctx=eyJ0IjoiczNjcmV0In0")
 	for host, says := range map[string]string{"not a host": "Enter a hostname", "feeds.example.com:3000": "has a port"} {
-		p.typeInto(`document.querySelector("#host")`, host)
-		p.press(kb.Enter)
+		p.setHost(host)
 		p.waitText("#deployment-failure", says)
 	}
-	p.click(radio("versions", "v2"))
+	p.choose("#version", "v2")
 	p.waitText("#endpoint-name", "Log")
-	p.wait("document.activeElement === " + radio("versions", "v2"))
 	p.typeInto(field("device"), "tv")
 	p.waitText("#body", "device=tv")
 
@@ -414,6 +422,7 @@ func TestPageFollowsTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.waitText("#source-failure", "cannot be read")
+	p.wait(`document.querySelectorAll("#source-failure, #notes").length === 1`)
 	write(feedsYAML)
 	p.wait(`!document.querySelector("#source-failure")`)
 

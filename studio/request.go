@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"signpost"
@@ -27,7 +28,9 @@ type filled struct {
 	Context   map[string]contextValue `json:"context"`   // by context key
 
 	Send    string `json:"send"`    // one of the ways below; empty means sendPublished
+	To      string `json:"to"`      // the origin for sendOrigin
 	Without bool   `json:"without"` // send it although required context keys are missing
+	Follow  string `json:"follow"`  // a redirect to follow on the same host, instead of the URL
 }
 
 // contextValue is a string, or the text of a JSON value.
@@ -52,7 +55,7 @@ type draft struct {
 	Decoded  string    `json:"decoded"` // contents of ctx, as indented JSON
 	Body     string    `json:"body"`
 	BodyType string    `json:"body_type"`
-	Snippets []snippet `json:"snippets"` // none if the request cannot be sent
+	Snippets []snippet `json:"snippets"` // with {{name}} for what is missing
 	Problems []missing `json:"problems"` // reasons why it cannot be sent
 	Owner    *owner    `json:"owner"`    // of the feed, if it is another endpoint
 	Keeps    []loser   `json:"losers"`   // endpoints that do not answer for the feed because this one does
@@ -76,38 +79,53 @@ type missing struct {
 	Context bool   `json:"context"` // a required context key: the request can be sent without it
 }
 
-// find returns the endpoint that a request is about, and its source.
-func (s *Studio) find(in filled) (*source, int, signpost.Endpoint, bool) {
-	if src := s.source(in.Source); src != nil {
-		for at, v := range src.Versions {
-			for i, e := range v.Endpoints {
-				if v.Name == in.Version && e.Key == in.Endpoint {
-					return src, at, v.manifest.Endpoints[i], true
-				}
+// target is the endpoint that a request is about.
+type target struct {
+	view     *view
+	src      *source
+	version  *version
+	endpoint signpost.Endpoint
+	foreign  bool     // not on the host of the manifest
+	to       *url.URL // where requests for the service's own host go instead; nil means where they are for
+}
+
+// readTarget reads a request, and finds what it is about.
+func (s *Studio) readTarget(w http.ResponseWriter, r *http.Request) (in filled, t target, ok bool) {
+	if t.view, t.src, ok = s.readSource(w, r, &in, &in.Source); !ok {
+		return in, t, false
+	}
+	if t.version = t.src.version(in.Version); t.version != nil {
+		for i, e := range t.version.Endpoints {
+			if e.Key == in.Endpoint {
+				t.endpoint, t.foreign = t.version.manifest.Endpoints[i], e.Foreign
 			}
 		}
 	}
-	return nil, 0, signpost.Endpoint{}, false
-}
-
-var noEndpoint = problem{
-	Status: http.StatusNotFound, Detail: "This endpoint is no longer in the manifest.", Hint: "Choose another one.",
+	if t.endpoint.URL == "" {
+		refuse(w, problem{Status: http.StatusNotFound, Detail: "This endpoint is no longer in the manifest.", Hint: "Choose another one."})
+		return in, t, false
+	}
+	if in.Send == sendOrigin && !t.foreign {
+		var err error
+		if t.to, err = parseOrigin(in.To); err != nil {
+			refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: sentence(err.Error()), Hint: "Enter an origin, such as http://localhost:3000."})
+			return in, t, false
+		}
+	}
+	return in, t, true
 }
 
 func (s *Studio) serveCompose(w http.ResponseWriter, r *http.Request) {
-	var in filled
-	if !read(w, r, &in) {
-		return
-	}
-	src, at, e, ok := s.find(in)
+	in, t, ok := s.readTarget(w, r)
 	if !ok {
-		refuse(w, noEndpoint)
 		return
 	}
-	d := s.compose(r.Context(), src, e, in)
-	if len(d.Problems) == 0 && d.req != nil {
-		if origin := s.origin(); in.Send == sendOrigin && origin != nil && !src.Versions[at].foreign(in.Endpoint) {
-			d.req = client.SendTo(d.req, origin)
+	d := compose(r.Context(), t, in)
+	// An empty field is a gap that can be marked; a wrong value is not.
+	wrong := func(p missing) bool { return !p.Context && !strings.HasPrefix(p.Field, "param:") }
+	if d.Owner == nil && d.req != nil && !slices.ContainsFunc(d.Problems, wrong) {
+		if t.to != nil {
+			d.req = client.SendTo(d.req, t.to)
 		}
 		d.Snippets = snippets(d)
 	}
@@ -117,8 +135,11 @@ func (s *Studio) serveCompose(w http.ResponseWriter, r *http.Request) {
 // compose returns the draft of a request. Package client builds it, so it is what an app sends; missing values are
 // omitted or shown as placeholders. If the feed belongs to another endpoint, an app would send a different request, and
 // the draft says whose.
-func (s *Studio) compose(ctx context.Context, src *source, e signpost.Endpoint, in filled) draft {
-	d := draft{Method: strings.ToUpper(e.Method), URL: e.URL, Snippets: []snippet{}, Problems: []missing{}, Keeps: []loser{}, endpoint: e}
+func compose(ctx context.Context, t target, in filled) draft {
+	e := t.endpoint
+	d := draft{
+		Method: strings.ToUpper(e.Method), URL: e.URL, Snippets: []snippet{}, Problems: []missing{}, Keeps: []loser{}, endpoint: e,
+	}
 	call, open := d.usable(e, in)
 	relaxed := e
 	relaxed.ContextObj = nil
@@ -149,17 +170,15 @@ func (s *Studio) compose(ctx context.Context, src *source, e signpost.Endpoint, 
 		d.Body, d.BodyType = string(body), req.Header.Get("Content-Type")
 	}
 	if len(open) == 0 {
-		d.belongs(s.overlaps(), src, e)
-	}
-	blocked := false
-	for _, p := range d.Problems {
-		blocked = blocked || !p.Context
-	}
-	if blocked || d.Owner != nil {
-		return d
+		d.belongs(t.view.overlaps(), t.src, e)
 	}
 	d.req = req
 	return d
+}
+
+// blocked reports whether the request cannot be sent as it is. Only required context keys may be left out.
+func (d *draft) blocked(without bool) bool {
+	return d.req == nil || slices.ContainsFunc(d.Problems, func(p missing) bool { return !p.Context || !without })
 }
 
 // belongs determines which endpoint the feed belongs to, without the query of modifiers and ctx.
@@ -216,7 +235,9 @@ func (d *draft) usable(e signpost.Endpoint, in filled) (call client.Call, open [
 		case value.Text != "":
 			call.Context[item.Key] = value.Text
 		case item.Required:
-			d.Problems = append(d.Problems, missing{Field: "context:" + item.Key, Message: fmt.Sprintf("Fill in the required context key %s.", item.Key), Context: true})
+			d.Problems = append(d.Problems, missing{
+				Field: "context:" + item.Key, Message: fmt.Sprintf("Fill in the required context key %s.", item.Key), Context: true,
+			})
 		}
 	}
 	return call, open

@@ -30,6 +30,7 @@ func snippetOf(t *testing.T, draft object, name string) string {
 }
 
 func TestCompose(t *testing.T) {
+	t.Parallel()
 	_, address := serveFile(t, feedsYAML)
 	compose := func(version, endpoint string, params, modifiers, context object) object {
 		t.Helper()
@@ -68,13 +69,21 @@ func TestCompose(t *testing.T) {
 			object{"field": "context:token", "message": "Fill in the required context key token.", "context": true},
 		},
 	})
+	// What is missing is a gap that can be seen.
+	draft := compose("v1", "https://{{host}}/v1/feeds", nil, object{"page": "2"}, nil)
+	if got, want := snippetOf(t, draft, "curl"), "curl --globoff -H 'Accept: application/json, */*;q=0.1' 'https://localhost/v1/feeds?page=2&ctx={{token}}'"; got != want {
+		t.Errorf("curl with a gap is %s, want %s", got, want)
+	}
+	draft = compose("v1", "https://{{host}}/v1/series/{{series_id}}/episodes", nil, nil, nil)
+	if got, want := snippetOf(t, draft, "URL"), "https://localhost/v1/series/{{series_id}}/episodes"; got != want {
+		t.Errorf("the URL with a gap is %s, want %s", got, want)
+	}
 	// Values that the endpoint does not declare, such as those of a removed modifier, are ignored.
 	expect(compose("v1", "https://ratings.example.org/titles", nil, object{"gone": "1"}, object{"gone": plainText("1")}), object{
 		"url": "https://ratings.example.org/titles", "problems": []any{},
 	})
 	expect(compose("v1", "https://{{host}}/v1/series/{{series_id}}/episodes", nil, nil, nil), object{
 		"url":      "https://localhost/v1/series/{{series_id}}/episodes",
-		"snippets": []any{},
 		"problems": []any{object{"field": "param:series_id", "message": "Fill in series_id.", "context": false}},
 	})
 	expect(compose("v1", "https://{{host}}/v1/series/{{series_id}}/episodes", object{"series_id": "a/b c"}, nil, nil), object{
@@ -98,6 +107,7 @@ func TestCompose(t *testing.T) {
 }
 
 func TestSend(t *testing.T) {
+	t.Parallel()
 	var seen atomic.Int64
 	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen.Add(1)
@@ -167,6 +177,7 @@ func TestSend(t *testing.T) {
 
 // TestSendWithoutARequiredKey checks that a request without a required key is sent if the user insists.
 func TestSendWithoutARequiredKey(t *testing.T) {
+	t.Parallel()
 	_, address := serveFile(t, feedsYAML)
 	in := object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://{{host}}/v1/feeds", "send": "sample"}
 	if status, problem := ask(t, address+"/api/send", in); status != 422 || get(t, problem, "problems", 0, "field") != "context:token" {
@@ -180,6 +191,7 @@ func TestSendWithoutARequiredKey(t *testing.T) {
 
 // TestContextValuesCanBeJSON sends an object.
 func TestContextValuesCanBeJSON(t *testing.T) {
+	t.Parallel()
 	_, address := serveFile(t, feedsYAML)
 	compose := func(text string) object {
 		_, draft := ask(t, address+"/api/compose", object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://{{host}}/v1/feeds",
@@ -196,6 +208,7 @@ func TestContextValuesCanBeJSON(t *testing.T) {
 
 // TestSendTo sends what is for the service's own host to another origin, and nothing else.
 func TestSendTo(t *testing.T) {
+	t.Parallel()
 	local := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"host":%q,"forwarded":%q,"path":%q}`, r.Host, r.Header.Get("X-Forwarded-Host"), r.URL.Path)
@@ -208,15 +221,16 @@ func TestSendTo(t *testing.T) {
 		t.Errorf("status %d without an origin: %v", status, problem)
 	}
 	for _, bad := range []string{"localhost:3000", "ftp://a.example", "http://a.example/path", "http://user@a.example", "http://"} {
-		if status, _ := ask(t, address+"/api/deployment", object{"send_to": bad}); status != 422 {
+		in["to"] = bad
+		if status, _ := ask(t, address+"/api/send", in); status != 422 {
 			t.Errorf("%q: status %d", bad, status)
 		}
 	}
-	ask(t, address+"/api/deployment", object{"send_to": local.URL + "/"})
+	in["to"] = local.URL + "/"
 	if status, answer := ask(t, address+"/api/send", in); status != 200 || answer["body"] != `{"host":"feeds.example.com","forwarded":"feeds.example.com","path":"/v1/feeds"}` || answer["to"] != local.URL {
 		t.Errorf("status %d: %v", status, answer)
 	}
-	in = object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://ratings.example.org/titles", "send": "origin"}
+	in = object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://ratings.example.org/titles", "send": "origin", "to": local.URL}
 	if status, answer := ask(t, address+"/api/send", in); status == 200 {
 		t.Errorf("a request for a third party went there, too: %v", answer)
 	}
@@ -224,6 +238,7 @@ func TestSendTo(t *testing.T) {
 
 // TestSendOnlyToTheWeb checks that requests go to http and https URLs only, whatever a manifest says.
 func TestSendOnlyToTheWeb(t *testing.T) {
+	t.Parallel()
 	_, address := serve(t, studio.Options{})
 	var manifest strings.Builder
 	urls := []string{"javascript:alert(1)", "file:///etc/passwd", "https://user:pass@a.example/", "https:///path", "//a.example/", "https://{{host}}/v1", "https://{{tenant}}.example/"}

@@ -31,7 +31,6 @@ const (
 // sampleFeeds generates feeds for a definition. They depend on the modifiers, so that changing a control changes the
 // feed, and they link to the other endpoints of the version.
 type sampleFeeds struct {
-	src      *source
 	version  version
 	endpoint signpost.Endpoint
 }

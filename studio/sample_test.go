@@ -35,6 +35,7 @@ func sample(t *testing.T, address, version, endpoint string, in object) (answer,
 // TestSampleAnswers checks that a sample has as many entries as limit says, with titles and pictures, and that every
 // control changes it.
 func TestSampleAnswers(t *testing.T) {
+	t.Parallel()
 	address := serveExample(t)
 	const collections = "https://{{host}}/v1/collections"
 	titles := func(modifiers object) []string {
@@ -106,6 +107,7 @@ func getPicture(t *testing.T, address string, answer object, picture string) (in
 }
 
 func TestSamplePictures(t *testing.T) {
+	t.Parallel()
 	address := serveExample(t)
 	answer, feed := sample(t, address, "v1", "https://{{host}}/v1/collections", nil)
 	src := get(t, feed, "entry", 0, "media_group", 0, "media_item", 0, "src").(string)
@@ -144,6 +146,7 @@ func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return
 // TestPictures checks that pictures are loaded through the studio's server: raster types only, up to a size limit, and
 // from this machine only if the feed is there, too.
 func TestPictures(t *testing.T) {
+	t.Parallel()
 	pixel := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")
 	var asked []string
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

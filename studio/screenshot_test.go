@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 
+	"signpost/definition"
 	"signpost/studio"
 )
 
@@ -70,6 +71,27 @@ versions:
         context_obj: [{key: device.id, type: bodyParam, required: true, mapper: device_id}]
 `
 
+// brokenYAML has two errors.
+const brokenYAML = `service: Sports
+base_path: /sports
+versions: {v1: {endpoints: {"https://{{host}}/v1/matches": {name: Matches, method: GET, mime_type: aplication/json}}}}
+`
+
+// showFour shows four services, one of them broken and one changed.
+func showFour(s *studio.Studio) {
+	file := func(name, text string) studio.File {
+		return studio.File{Definition: definition.Parse(name, []byte(text)), Text: []byte(text)}
+	}
+	simple := func(title, path string) string {
+		return fmt.Sprintf("service: %s\nbase_path: /%s\nversions: {v1: {endpoints: {\"https://{{host}}/v1/%s\": {name: %s, method: get, mime_type: application/json}}}}\n",
+			title, path, path, title)
+	}
+	files := []studio.File{file("feeds.yaml", riskyYAML), file("news.yaml", simple("News", "news")), file("sports.yaml", brokenYAML), file("radio.yaml", simple("Radio", "radio"))}
+	s.SetFiles(files...)
+	files[1] = file("news.yaml", strings.Replace(simple("News", "news"), "method: get", "method: post", 1))
+	s.SetFiles(files...)
+}
+
 // TestScreenshot makes the picture of the README from the real page, and pictures of every view to look at.
 func TestScreenshot(t *testing.T) {
 	if *screenshots == "" {
@@ -77,7 +99,7 @@ func TestScreenshot(t *testing.T) {
 	}
 	write := func(p *tab, name string) {
 		p.eval("document.activeElement.blur(); scrollTo(0, 0)")
-		p.wait(`[...document.querySelectorAll(".picture img")].slice(0, 6).every((i) => !i.checkVisibility() || i.naturalWidth > 0)`)
+		p.wait(settled)
 		picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
 		if err != nil {
 			t.Fatal(err)
@@ -86,59 +108,57 @@ func TestScreenshot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p := openTab(t, serveExample(t))
-	p.emulate(1440, 930, 1.5, "light")
-	p.waitText("#answer-facts", "200 OK")
-	p.typeInto(field("Limit"), "9")
-	p.waitText("#answer-facts", "9 entries")
-	p.typeInto(field("signedDeviceInfoToken"), "living-room-tv")
-	p.waitText("#feed-url", "ctx=")
-	p.wait(`document.querySelectorAll(".picture img").length === 9 && !document.querySelector("#answer-facts").textContent.includes("not the current") && ` + settled)
-	write(p, "studio")
-
 	everySize := func(p *tab, name string) {
-		for _, size := range []int64{1440, 1024, 768, 390} {
+		for _, size := range []int64{320, 768, 1024, 1440, 2560} {
 			for _, scheme := range []string{"light", "dark", "forced"} {
 				p.emulate(size, 900, 1, scheme)
-				p.wait(settled)
 				write(p, fmt.Sprintf("%s-%d-%s", name, size, scheme))
 			}
 		}
 	}
-	s, address := serve(t, studio.Options{Host: "feeds.example.com"})
+	example := serveExample(t)
+	p := openTab(t, example)
+	p.emulate(1440, 880, 1.5, "light")
+	p.waitText("#answer-facts", "200")
+	p.typeInto(field("Limit"), "9")
+	p.waitText("#answer-facts", "9 entries, as the limit says")
+	p.wait(`document.querySelectorAll(".picture img").length === 9 && [...document.querySelectorAll(".picture img")].every((i) => i.naturalWidth > 0)`)
+	write(p, "studio")
+	everySize(p, "example")
+
+	s, address := serve(t, studio.Options{})
 	show(s, riskyYAML)
+	p = openTab(t, address)
+	p.waitText("#answer-facts", "200")
+	everySize(p, "own")
+	p.choose("#data", "published")
+	p.click(`document.querySelector("#send")`)
+	p.waitText("#send-failure", "Use sample data")
+	everySize(p, "unanswered")
+
+	s, address = serve(t, studio.Options{Host: "feeds.example.com"})
+	showFour(s)
 	for name := range views {
-		everySize(openView(t, address, name), name)
+		everySize(openView(t, address, name), "four-"+name)
 	}
 	p = openView(t, address, "answer")
-	p.click(`document.querySelector("#cards button")`)
-	everySize(p, "picked")
-	p.press("k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
-	p.wait(`document.querySelector("#palette-list li")`)
-	everySize(p, "palette")
+	p.click(`document.querySelector(".service-row[data-source='sports.yaml']")`)
+	p.waitText("#endpoint-blank", "has 1 error")
+	everySize(p, "four-broken")
 
-	// Nothing, an address that cannot be reached, a file with errors, a request that failed, a studio that has stopped.
+	_, address = serveFile(t, manyYAML(4999))
+	p = openTab(t, address)
+	p.waitText("#answer-facts", "200")
+	everySize(p, "many")
+	p.view("map")
+	everySize(p, "many-map")
+
 	s, address = serve(t, studio.Options{})
 	p = openTab(t, address)
 	p.waitText("#empty", "Nothing is registered yet")
 	everySize(p, "empty")
-	p.register("http://127.0.0.1:1/v1/endpoints-manifest")
-	p.waitText("#register-failure", "Nothing listens")
-	everySize(p, "failed")
-	p.press(kb.Escape)
-	show(s, "versions: {v1: {endpoints: {http://127.0.0.1:1/x: {name: X, method: GET, mime_type: application/json}}}}")
-	p.waitText("#endpoint-blank", "Fix the findings")
-	everySize(p, "errors")
-	show(s, "versions: {v1: {endpoints: {http://127.0.0.1:1/x: {name: X, method: get, mime_type: application/json}}}}")
-	p.waitURL("http://127.0.0.1:1/x")
-	p.eval(`location.hash += "&pane=answer"`)
-	p.click(`document.querySelector("#send")`)
-	p.waitText("#send-failure", "Nothing listens")
-	everySize(p, "unanswered")
-	p.eval(`import("/store.js").then((m) => m.change(() => { m.state.connection = "lost"; })); 0`)
-	p.waitText("#offline", "The studio has stopped.")
-	everySize(p, "stopped")
 }
 
-// settled is true when nothing is on its way.
-const settled = `!document.querySelector(".composing, .waiting, .waits")`
+// settled is true when nothing is on its way, and the pictures in view are there.
+const settled = `!document.querySelector(".composing, .waiting, .waits") && [...document.querySelectorAll(".picture img")].every((i) => !i.checkVisibility() ||
+  i.naturalWidth > 0 || i.classList.contains("broken") || i.getBoundingClientRect().top > innerHeight || i.getBoundingClientRect().bottom < 0)`

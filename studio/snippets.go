@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
+
+	"signpost"
 )
 
 // snippet is a request in the syntax of a tool.
@@ -17,11 +20,40 @@ type snippet struct {
 // snippets returns the request of a draft, as it is sent, for the tools that people paste it into. The URL is that of
 // the feed, wherever the request goes.
 func snippets(d draft) []snippet {
-	feed := d.URL
-	d.URL = d.req.URL.String()
+	feed := d.gaps(d.URL)
+	d.URL = d.gaps(d.req.URL.String())
 	return []snippet{
 		{"URL", feed}, {"curl", curl(d)}, {"fetch", fetchCall(d)}, {"Go", goCall(d)}, {"PowerShell", powerShell(d)},
 	}
+}
+
+// gaps marks in a URL what is missing from it: open placeholders, and ctx, as {{name}}.
+func (d draft) gaps(u string) string {
+	u = strings.NewReplacer("%7B%7B", "{{", "%7D%7D", "}}").Replace(u)
+	var lacking []string
+	for _, p := range d.Problems {
+		if key, found := strings.CutPrefix(p.Field, "context:"); found && p.Context && !d.inBody(key) {
+			lacking = append(lacking, key)
+		}
+	}
+	if len(lacking) == 0 {
+		return u
+	}
+	u, _, _ = strings.Cut(u, "ctx=") // the last parameter
+	if !strings.HasSuffix(u, "&") && !strings.HasSuffix(u, "?") {
+		separator := "?"
+		if strings.Contains(u, "?") {
+			separator = "&"
+		}
+		u += separator
+	}
+	return u + "ctx={{" + strings.Join(lacking, ", ") + "}}"
+}
+
+func (d draft) inBody(key string) bool {
+	return slices.ContainsFunc(d.endpoint.ContextObj, func(item signpost.ContextItem) bool {
+		return item.Key == key && item.Type == signpost.ContextBodyParam
+	})
 }
 
 // headers returns the headers that an app sends.
@@ -98,11 +130,11 @@ func fetchCall(d draft) string {
 
 // quoteJS returns a JavaScript string literal: JSON is one.
 func quoteJS(text string) string {
-	quoted, err := json.Marshal(text)
-	if err != nil { // cannot happen: every string marshals
-		return `""`
-	}
-	return string(quoted)
+	var quoted strings.Builder
+	enc := json.NewEncoder(&quoted)
+	enc.SetEscapeHTML(false)
+	enc.Encode(text) // cannot fail: every string marshals
+	return strings.TrimSpace(quoted.String())
 }
 
 // goCall returns the equivalent Go code.

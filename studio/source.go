@@ -5,47 +5,14 @@ import (
 	"cmp"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"signpost"
 	"signpost/client"
 	"signpost/definition"
-	"signpost/diff"
 	"signpost/internal/routes"
 )
-
-// source is a file or an address that the page shows. It is immutable.
-type source struct {
-	ID       string `json:"id"`   // the name, so that it survives a restart
-	Kind     string `json:"kind"` // one of the kinds below
-	Rev      int    `json:"rev"`  // revision of the state in which it last changed
-	Name     string `json:"name"` // the file or the address
-	Path     string `json:"path"` // of a file on this machine, absolute
-	Title    string `json:"title"`
-	Host     string `json:"host"`      // value of {{host}}
-	HostOpen bool   `json:"host_open"` // whether any URL contains {{host}}
-	Read     string `json:"read"`      // when it was read
-
-	// Judged is false for --registered sources: they take part in overlap, but have no findings or changes of their
-	// own.
-	Judged bool `json:"judged"`
-
-	Features   []feature        `json:"features"`
-	Versions   []version        `json:"versions"` // of the last text without errors
-	Findings   []finding        `json:"findings"`
-	Notes      []string         `json:"notes"`
-	Failure    *problem         `json:"failure"` // why nothing, or nothing new, could be read
-	Stale      bool             `json:"stale"`   // the versions are not those of the current text
-	Changes    []change         `json:"changes"` // since it was registered or accepted
-	since      time.Time        // time of the base of the changes
-	Since      string           `json:"since"`
-	address    string           // with its query, which the page does not get; empty for a file
-	file       *compiled        // nil for an address
-	definition *definition.File // of an address; nil for a file
-	text       []byte           // as it was read
-	base       pastState
-	previous   pastState // of the previous text or fetch
-}
 
 // Kinds of sources.
 const (
@@ -54,7 +21,65 @@ const (
 	KindAddress = "address"
 )
 
-// feature is a switch in the deployment bar.
+// record is what the studio knows about a file or an address, whatever the deployment. The lock of the studio guards it.
+type record struct {
+	id, kind, path string
+	address        string // with its query, which the page does not get; empty for a file
+	version        string // of an address
+	judged         bool
+	rev            int // revision of the state in which it last changed
+	read           time.Time
+	failure        *problem // why nothing, or nothing new, could be read
+	findings       []signpost.Finding
+
+	now      *text // as last read; nil if it never was
+	good     *text // the last one without errors
+	previous *text // the one before good
+	base     *text // what changes are compared with: good when it was registered or accepted
+	since    time.Time
+
+	built map[string]*source // by deployment; empty after a change
+}
+
+// text is one state of a source.
+type text struct {
+	file *definition.File
+	body []byte
+}
+
+func parse(name string, body []byte, served bool) *text {
+	if served {
+		return &text{definition.ParseManifest(name, body), body}
+	}
+	return &text{definition.Parse(name, body), body}
+}
+
+// source is a file or an address as the page shows it for a deployment. It is immutable.
+type source struct {
+	ID       string    `json:"id"`   // the name, so that it survives a restart
+	Kind     string    `json:"kind"` // one of the kinds above
+	Rev      int       `json:"rev"`
+	Name     string    `json:"name"` // the file or the address
+	Path     string    `json:"path"` // of a file on this machine, absolute
+	Title    string    `json:"title"`
+	Host     string    `json:"host"`      // value of {{host}}
+	HostOpen bool      `json:"host_open"` // whether any URL contains {{host}}
+	Read     string    `json:"read"`      // when it was read; empty if it never was
+	Judged   bool      `json:"judged"`    // false for --registered sources, which only take part in overlap
+	Features []feature `json:"features"`
+	Versions []version `json:"versions"` // of the last text without errors
+	Findings []finding `json:"findings"`
+	Notes    []string  `json:"notes"`
+	Failure  *problem  `json:"failure"`
+	Stale    bool      `json:"stale"`   // the versions are not those of the current text
+	Changes  []change  `json:"changes"` // since it was registered or accepted
+	Since    string    `json:"since"`
+
+	record  record // as it was when the source was built
+	enabled []string
+}
+
+// feature is a switch of the deployment.
 type feature struct {
 	Name    string `json:"name"`
 	Enabled bool   `json:"enabled"`
@@ -62,81 +87,22 @@ type feature struct {
 
 // version is one API version, with the host resolved.
 type version struct {
-	Name      string     `json:"name"` // empty if unknown
-	Revision  string     `json:"revision"`
+	Name      string     `json:"name"`  // empty if unknown
 	Route     string     `json:"route"` // path on this server; empty for an address
 	Endpoints []endpoint `json:"endpoints"`
 
 	manifest signpost.Manifest
+	template *signpost.Template // nil for other people's manifests
 	body     []byte
 }
 
-// change is a change with the key of its endpoint.
-type change struct {
-	diff.Change
-	Key string `json:"key"`
-}
-
-// pastState is what the current state of a source is compared with.
-type pastState struct {
-	signpost.Service
-	file *definition.File // nil if there is none, or if it is no longer known
-}
-
-// state returns the source as it is compared.
-func (src *source) state() pastState {
-	var state pastState
-	if src.file != nil {
-		state.setFile(src.file.file)
+// version returns a version by its name, or nil.
+func (src *source) version(name string) *version {
+	i := slices.IndexFunc(src.Versions, func(v version) bool { return v.Name == name })
+	if i < 0 {
+		return nil
 	}
-	for _, v := range src.Versions {
-		state.Versions = append(state.Versions, signpost.Version{Name: v.Name, Manifest: v.manifest})
-	}
-	return state
-}
-
-func (p *pastState) setFile(f *definition.File) {
-	p.file, p.BasePath = f, f.KnownBasePath()
-}
-
-// setChanges compares the versions with the base.
-func (src *source) setChanges() {
-	src.Changes = src.compare(src.base)
-	if !src.since.IsZero() {
-		src.Since = src.since.Format(time.RFC3339)
-	}
-}
-
-// compare returns the changes since a state of the source, with the verdicts of signpost diff.
-func (src *source) compare(base pastState) []change {
-	changes := []change{}
-	if base.Versions == nil {
-		return changes
-	}
-	now := src.state().Service
-	if base.file != nil && len(definition.Errors(base.file)) > 0 {
-		base.Versions = diff.Repaired(base.Versions, now.Versions)
-	}
-	found := diff.Diff(base.Service, now)
-	if base.file != nil {
-		base.file.LowerDeprecated(found, src.Host, time.Now())
-	}
-	for _, c := range found {
-		changes = append(changes, change{c, src.keyOf(c.Version, c.Endpoint)})
-	}
-	return changes
-}
-
-// keyOf returns the key of the endpoint with a URL, or "".
-func (src *source) keyOf(versionName, url string) string {
-	for _, v := range src.Versions {
-		for _, e := range v.Endpoints {
-			if (versionName == "" || v.Name == versionName) && e.URL == url {
-				return e.Key
-			}
-		}
-	}
-	return ""
+	return &src.Versions[i]
 }
 
 // File is a definition or a saved manifest to show.
@@ -154,180 +120,233 @@ type File struct {
 	Name string
 }
 
-// fileState is a file as last read and as last good, with its deployment settings.
-type fileState struct {
-	given    File
-	name     string
-	read     time.Time
-	failure  error
-	features []string // enabled on the page; nil means the default
-
-	good, base, previous *compiled
-	restored             *pastState // base from before a restart, which replaces base
-	since                time.Time
-	stale                bool
-
-	source *source
-}
-
-// compiled is a text without errors.
-type compiled struct {
-	file      *definition.File
-	text      []byte
-	written   []signpost.Version            // with features applied and {{host}} unresolved
-	templates map[string]*signpost.Template // nil for a manifest with extensions
-	origins   map[string]map[string]string  // feature that adds a context key, by version and URL, then by key
-}
-
-// compile compiles a file with features; nil means those that the file enables. Other people's manifests are read
-// leniently.
-func compile(f *definition.File, text []byte, features []string) (*compiled, error) {
-	c := &compiled{file: f, text: text, origins: featureKeys(f, features)}
-	var err error
-	if c.templates, err = f.Compile(features); err != nil && !onlyForeign(f) {
-		return nil, err // reported as a finding
-	}
-	c.written = f.Readable(features)
-	return c, nil
-}
-
-// onlyForeign reports whether a file is a manifest whose only errors are extensions of the specification.
-func onlyForeign(f *definition.File) bool {
-	return f.Served() && !slices.ContainsFunc(definition.Errors(f), func(found signpost.Finding) bool {
-		return client.Lenient(found).Severity == signpost.SeverityError
-	})
-}
-
 // SetFiles replaces the definitions. If one has errors, its last good text stays, as in a service, with the errors next
 // to it.
 func (s *Studio) SetFiles(files ...File) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var next []*fileState
-	changed := make(map[*fileState]bool)
+	rev := s.bump()
+	var next []*record
 	for _, f := range files {
 		name := f.Name
 		if f.Definition != nil {
 			name = f.Definition.Name
 		}
-		i := slices.IndexFunc(s.files, func(known *fileState) bool { return known.name == name })
-		var state *fileState
-		if i >= 0 {
-			state = s.files[i]
-		} else {
-			state = &fileState{name: name}
+		r := s.record(name)
+		if r == nil || r.address != "" {
+			r = &record{id: name, kind: cmp.Or(f.Kind, KindFile), path: f.Path, judged: !f.Registered, rev: rev}
 		}
-		changed[state] = s.set(state, f)
-		next = append(next, state)
+		switch {
+		case f.Err != nil:
+			failure := &problem{
+				Detail: sentence("the file cannot be read: " + f.Err.Error()), Hint: "The page keeps showing the last version that it read.",
+			}
+			if r.failure == nil || r.failure.Detail != failure.Detail {
+				r.failure = failure
+				r.touch(rev)
+			}
+		case r.now == nil || r.now.file != f.Definition || r.failure != nil:
+			r.set(&text{f.Definition, f.Text})
+			r.touch(rev)
+		}
+		next = append(next, r)
 	}
-	s.files = next
-	rev := s.bump()
-	relinted := s.relint(rev)
-	for _, state := range s.files {
-		if changed[state] || relinted[state.name] || state.source == nil {
-			state.build(s, rev)
-		}
+	s.records = append(next, slices.DeleteFunc(s.records, func(r *record) bool { return r.address == "" })...)
+	s.relint(rev)
+}
+
+// touch notes that a record has changed.
+func (r *record) touch(rev int) { r.rev, r.built = rev, nil }
+
+// set makes a text the current one, and the last good one unless it has errors.
+func (r *record) set(t *text) {
+	r.now, r.read, r.failure = t, time.Now(), nil
+	if _, err := t.versions(r.version, nil); err != nil {
+		return
+	}
+	if r.previous, r.good = r.good, t; r.base == nil {
+		r.base, r.since = t, r.read
 	}
 }
 
-// relint lints everything registered together, and returns the sources whose findings have changed. It replaces those
-// at addresses; the caller builds the files, and holds the lock.
-func (s *Studio) relint(rev int) map[string]bool {
+// relint lints everything registered together. The caller holds the lock.
+func (s *Studio) relint(rev int) {
 	var judged, besides []*definition.File
-	for _, f := range s.files {
+	for _, r := range s.records {
 		switch {
-		case f.given.Definition == nil:
-		case f.given.Registered:
-			besides = append(besides, f.given.Definition)
+		case r.now == nil:
+		case r.judged:
+			judged = append(judged, r.now.file)
 		default:
-			judged = append(judged, f.given.Definition)
-		}
-	}
-	for _, r := range s.remote {
-		if r.source.definition != nil {
-			judged = append(judged, r.source.definition)
+			besides = append(besides, r.now.file)
 		}
 	}
 	found := make(map[string][]signpost.Finding)
-	served := make(map[string]bool)
-	for _, f := range judged {
-		served[f.Name] = f.Served()
-	}
 	for _, f := range definition.LintTogether(judged, besides) {
-		if served[f.File] {
-			f = client.Lenient(f)
-		}
 		found[f.File] = append(found[f.File], f)
 	}
-	changed := make(map[string]bool)
-	for _, f := range judged {
-		changed[f.Name] = !reflect.DeepEqual(found[f.Name], s.found[f.Name])
-	}
-	s.found = found
-	for _, r := range s.remote {
-		if r.source.definition != nil && (changed[r.source.Name] || r.source.Rev == rev) {
-			again := *r.source
-			again.Findings, again.Rev = findings(again.definition, found[again.Name], &again), rev
-			r.source = &again
+	for _, r := range s.records {
+		if r.now == nil || !r.judged {
+			continue
+		}
+		now := found[r.id]
+		if r.now.file.Served() {
+			for i := range now {
+				now[i] = client.Lenient(now[i])
+			}
+		}
+		if !reflect.DeepEqual(now, r.findings) {
+			r.findings = now
+			r.touch(rev)
 		}
 	}
-	return changed
 }
 
-// set reads a file into its state, and reports whether anything has changed.
-func (s *Studio) set(state *fileState, f File) bool {
-	if f.Err != nil {
-		same := state.failure != nil && state.failure.Error() == f.Err.Error()
-		state.failure = f.Err
-		return !same
+// build returns the source for a host and for features; nil means those that the file enables. The caller holds the lock.
+func (r *record) build(host string, features []string) *source {
+	key := host + "\n" + strings.Join(features, "\n")
+	if features == nil {
+		key = host
 	}
-	if state.given.Definition == f.Definition && state.failure == nil {
-		return false
+	if src := r.built[key]; src != nil {
+		return src
 	}
-	state.given, state.read, state.failure = f, time.Now(), nil
-	state.compile(s.opts.Features)
-	return true
+	if len(r.built) >= maxViews || r.built == nil {
+		r.built = make(map[string]*source)
+	}
+	src := &source{
+		ID: r.id, Kind: r.kind, Rev: r.rev, Name: r.id, Path: r.path, Host: host, Judged: r.judged, Features: []feature{},
+		Versions: []version{}, Findings: []finding{}, Notes: []string{}, Failure: r.failure, Changes: []change{}, record: *r,
+	}
+	r.built[key] = src
+	if r.address != "" {
+		src.Host = hostOf(r.address)
+		if strings.HasPrefix(strings.ToLower(r.address), "http:") {
+			src.Notes = append(src.Notes, "Plain http is fine for trying things out. A studio registers https addresses only.")
+		}
+	}
+	if r.now == nil {
+		if r.failure == nil {
+			src.Notes = append(src.Notes, "Fetching the manifest…")
+		}
+		return src
+	}
+	src.Read, src.Stale = r.read.Format(time.RFC3339), r.good != r.now
+	shown := r.now.file
+	if r.good != nil { // a text with a syntax error has neither title nor features
+		shown = r.good.file
+	}
+	src.Title = cmp.Or(r.now.file.Service, shown.Service)
+	on := shown.Enabled()
+	if features != nil {
+		on = features
+	}
+	for _, name := range shown.Features() {
+		src.Features = append(src.Features, feature{name, slices.Contains(on, name)})
+	}
+	if features != nil {
+		src.enabled = features
+	}
+	if r.good != nil {
+		var err error
+		if src.Versions, src.HostOpen, err = r.good.resolve(src); err != nil {
+			src.Notes = append(src.Notes, sentence(err.Error())+" Enter another host.")
+		} else if r.base != r.good && r.judged {
+			src.Changes, _ = src.compare(r.base)
+		}
+	}
+	if r.judged {
+		src.Findings = findings(r.now.file, r.findings, src)
+		src.Since = r.since.Format(time.RFC3339)
+	}
+	return src
 }
 
-// enabled returns the features that are on, or nil for those that the file enables.
-func (state *fileState) enabled(given []string) []string {
-	names := given
-	if state.features != nil {
-		names = state.features
+// versions returns the versions of a text with features applied and {{host}} unresolved, and their templates. Other
+// people's manifests are read leniently, and have no template. name is that of the only version of a manifest.
+func (t *text) versions(name string, features []string) ([]version, error) {
+	if t.file.Served() {
+		m, err := client.ReadManifest(t.body)
+		return []version{{Name: name, manifest: m}}, err
 	}
-	if names == nil {
-		return nil
+	known := t.file.Features()
+	if features != nil {
+		features = slices.DeleteFunc(slices.Clone(features), func(name string) bool { return !slices.Contains(known, name) })
 	}
-	known := state.given.Definition.Features()
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(known, name) })
+	templates, err := t.file.Compile(features)
+	var all []version
+	for _, v := range t.file.Readable(features) {
+		all = append(all, version{Name: v.Name, Route: routes.Path(t.file.BasePath, v.Name), manifest: v.Manifest, template: templates[v.Name]})
+	}
+	return all, err
 }
 
-// compile makes the current text the last good one, unless it has errors.
-func (state *fileState) compile(features []string) {
-	good, err := compile(state.given.Definition, state.given.Text, state.enabled(features))
-	if state.stale = err != nil; state.stale {
-		return
+// resolve returns the versions of a text for the deployment of a source, and whether any of their URLs contains {{host}}.
+func (t *text) resolve(src *source) (versions []version, open bool, err error) {
+	written, err := t.versions(src.record.version, src.enabled)
+	if err != nil {
+		return []version{}, false, err
 	}
-	state.previous, state.good = state.good, good
-	if state.base == nil {
-		state.base, state.since = state.good, state.read
+	origins := featureKeys(t.file, src.enabled)
+	about := t.file.ContextKeys()
+	versions = []version{}
+	for _, w := range written {
+		v := w
+		if src.Kind != KindAddress { // what an address serves has its host in it already
+			if v.manifest, err = w.manifest.ForHost(src.Host); err != nil {
+				return []version{}, true, err
+			}
+		}
+		if v.body = bytes.ReplaceAll(t.body, []byte(signpost.HostPlaceholder), []byte(src.Host)); v.template != nil {
+			if v.body, err = v.template.Render(src.Host); err != nil {
+				return []version{}, true, err
+			}
+		}
+		keys := make(map[string]string) // as written, by resolved URL
+		for _, e := range w.manifest.Endpoints {
+			u := signpost.CutURL(e.URL)
+			keys[e.URL], keys[u.Resolve(src.Host).String()] = e.URL, e.URL
+			open = open || u.HasHostPlaceholder()
+		}
+		v.Endpoints = []endpoint{}
+		for _, e := range v.manifest.Endpoints {
+			shown := newEndpoint(e, keys[e.URL])
+			for i := range shown.Context {
+				item := &shown.Context[i]
+				item.Feature, item.About = origins[v.Name+" "+shown.Key][item.Key], about[item.Key]
+			}
+			shown.Deprecated = deprecation(cmp.Or(t.file.Deprecation(v.Name, shown.Key, ""), t.file.Deprecation(v.Name, "", "")))
+			for i, m := range shown.Modifiers {
+				shown.Modifiers[i].Deprecated = deprecation(t.file.Deprecation(v.Name, shown.Key, m.ID))
+			}
+			v.Endpoints = append(v.Endpoints, shown)
+		}
+		versions = append(versions, v)
 	}
+	for _, v := range versions {
+		for i := range v.Endpoints {
+			e := &v.Endpoints[i]
+			if e.Foreign = open && !signpost.CutURL(e.Key).HasHostPlaceholder(); src.Kind == KindAddress {
+				e.Foreign = !onHost(e.URL, src.Host)
+			}
+		}
+	}
+	return versions, open, nil
 }
 
-// featureKeys determines which feature adds which context key.
+// featureKeys determines which feature adds which context key, by version and URL, then by key.
 func featureKeys(f *definition.File, enabled []string) map[string]map[string]string {
 	origins := make(map[string]map[string]string)
 	plain, err := f.Manifests([]string{})
-	if err != nil {
+	if err != nil || f.Served() {
 		return origins
 	}
-	names := enabled
-	if names == nil {
-		names = f.Enabled()
+	if enabled == nil {
+		enabled = f.Enabled()
 	}
 	for _, name := range f.Features() {
 		with, err := f.Manifests([]string{name})
-		if err != nil || !slices.Contains(names, name) {
+		if err != nil || !slices.Contains(enabled, name) {
 			continue
 		}
 		for i, v := range with {
@@ -337,123 +356,10 @@ func featureKeys(f *definition.File, enabled []string) map[string]map[string]str
 					if origins[at] == nil {
 						origins[at] = make(map[string]string)
 					}
-					if origins[at][item.Key] == "" {
-						origins[at][item.Key] = name
-					}
+					origins[at][item.Key] = cmp.Or(origins[at][item.Key], name)
 				}
 			}
 		}
 	}
 	return origins
-}
-
-// build makes the source of the file. The caller holds the lock.
-func (state *fileState) build(s *Studio, rev int) {
-	src := &source{
-		ID: state.name, Kind: KindFile, Rev: rev, Name: state.name, Path: state.given.Path, Host: s.host, Read: state.read.Format(time.RFC3339),
-		Judged: !state.given.Registered, Features: []feature{}, Versions: []version{}, Findings: []finding{}, Stale: state.stale,
-		Changes: []change{}, Notes: []string{}, since: state.since, file: state.good, text: state.given.Text,
-	}
-	state.source = src
-	if state.failure != nil {
-		src.Failure = &problem{Detail: sentence("the file cannot be read: " + state.failure.Error()), Hint: "The page keeps showing the last version that it read."}
-	}
-	f := state.given.Definition
-	if f == nil {
-		return
-	}
-	src.Title = f.Service
-	if state.given.Kind != "" {
-		src.Kind = state.given.Kind
-	}
-	enabled := state.enabled(s.opts.Features)
-	if enabled == nil {
-		enabled = f.Enabled()
-	}
-	for _, name := range f.Features() {
-		src.Features = append(src.Features, feature{name, slices.Contains(enabled, name)})
-	}
-	if state.good == nil {
-		src.Findings = findings(f, s.found[f.Name], nil)
-		return
-	}
-	var err error
-	if src.Versions, src.HostOpen, err = state.good.resolve(s.host); err != nil {
-		src.Notes = append(src.Notes, sentence(err.Error())+" Enter another host.")
-	}
-	if src.Findings = findings(f, s.found[f.Name], src); !src.Judged {
-		src.Findings = []finding{}
-		return
-	}
-	resolve := func(c *compiled) pastState {
-		if c == nil {
-			return pastState{}
-		}
-		versions, _, err := c.resolve(s.host)
-		if err != nil {
-			return pastState{}
-		}
-		return (&source{Versions: versions, file: c}).state()
-	}
-	src.previous = resolve(state.previous)
-	if state.restored != nil {
-		src.base = *state.restored
-	} else {
-		src.base = resolve(state.base)
-	}
-	if (state.restored != nil || state.base != state.good) && err == nil {
-		src.setChanges()
-	}
-	src.Since = state.since.Format(time.RFC3339)
-}
-
-// resolve returns the versions for a host, and whether any of their URLs contains {{host}}.
-func (c *compiled) resolve(host string) (versions []version, open bool, err error) {
-	versions = []version{}
-	for _, w := range c.written {
-		v := version{Name: w.Name}
-		if v.Name != "" {
-			v.Route = routes.Path(c.file.BasePath, v.Name)
-		}
-		if t := c.templates[v.Name]; t != nil {
-			v.Revision = t.Revision()
-			if v.body, err = t.Render(host); err != nil {
-				return []version{}, true, err
-			}
-		} else {
-			v.body = bytes.ReplaceAll(c.text, []byte(signpost.HostPlaceholder), []byte(host))
-		}
-		if v.manifest, err = w.Manifest.ForHost(host); err != nil {
-			return []version{}, true, err
-		}
-		versions = append(versions, v)
-	}
-	for i, v := range versions {
-		written := make(map[string]string) // by resolved URL
-		for _, e := range c.written[i].Manifest.Endpoints {
-			u := signpost.CutURL(e.URL)
-			written[u.Resolve(host).String()] = e.URL
-			open = open || u.HasHostPlaceholder()
-		}
-		keys := make([]string, len(v.manifest.Endpoints)) // fewer than written if two have become the same
-		for j, e := range v.manifest.Endpoints {
-			keys[j] = written[e.URL]
-		}
-		versions[i].Endpoints = endpoints(v.manifest, keys, func(at int, key string) string { return c.origins[v.Name+" "+keys[at]][key] })
-	}
-	about := c.file.ContextKeys()
-	for i := range versions {
-		for j := range versions[i].Endpoints {
-			e := &versions[i].Endpoints[j]
-			for k := range e.Context {
-				e.Context[k].About = about[e.Context[k].Key]
-			}
-			e.Deprecated = deprecation(cmp.Or(c.file.Deprecation(versions[i].Name, e.Key, ""), c.file.Deprecation(versions[i].Name, "", "")))
-			for k := range e.Modifiers {
-				e.Modifiers[k].Deprecated = deprecation(c.file.Deprecation(versions[i].Name, e.Key, e.Modifiers[k].ID))
-			}
-			e.Foreign = open && !signpost.CutURL(e.Key).HasHostPlaceholder()
-		}
-	}
-	return versions, open, nil
 }

@@ -16,7 +16,6 @@ import (
 	"slices"
 	"sync"
 
-	"signpost"
 	"signpost/client"
 	"signpost/host"
 )
@@ -29,11 +28,11 @@ type Options struct {
 	// Listen is the address that the handler is reached at. Requests for another host are rejected.
 	Listen netip.AddrPort
 
-	// Host replaces {{host}} in the manifests of files until the page changes it. Empty means DefaultHost.
+	// Host replaces {{host}} in the manifests of files unless a tab asks for another. Empty means DefaultHost.
 	Host string
 
-	// Features, if not nil, are enabled instead of those that a file enables, until the page changes that. Unknown
-	// names are ignored.
+	// Features, if not nil, are enabled instead of those that a file enables, unless a tab asks for others. Unknown names
+	// are ignored.
 	Features []string
 
 	// SendTo is the origin, such as http://localhost:3000, that the page offers to send requests to instead of the
@@ -57,6 +56,7 @@ type Options struct {
 // Studio is the page and the state behind it. Create one with [New].
 type Studio struct {
 	opts     Options
+	host     string          // default value of {{host}}
 	origins  map[string]bool // allowed values of Origin, such as http://localhost:8079
 	assets   map[string]asset
 	build    string // changes when an asset does
@@ -65,30 +65,25 @@ type Studio struct {
 	pictures pictureGate
 
 	mu      sync.Mutex
-	rev     int // of the state; each source has the revision that it changed at
-	host    string
-	sendTo  string
-	files   []*fileState
-	found   map[string][]signpost.Finding // lint findings of everything together, by source name
-	remote  []*remoteState
-	overlap *overlap      // computed on first use after a change
+	rev     int       // of the state; each record has the revision that it changed at
+	records []*record // everything that is shown, files first
+	views   map[string]*view
 	changed chan struct{} // closed and replaced on every change
 }
 
 // New returns a studio that shows nothing yet.
 func New(opts Options) (*Studio, error) {
-	opts.Host = cmp.Or(opts.Host, DefaultHost)
 	if !opts.Listen.IsValid() || !opts.Listen.Addr().IsLoopback() {
 		return nil, fmt.Errorf("listen address %q is not on loopback", opts.Listen)
 	}
 	s := &Studio{
-		opts: opts, origins: ownOrigins(opts.Listen), instance: rand.Text(), rev: 1, changed: make(chan struct{}),
+		opts: opts, origins: ownOrigins(opts.Listen), instance: rand.Text(), rev: 1, views: make(map[string]*view), changed: make(chan struct{}),
 	}
 	var err error
-	if s.host, err = host.ParseName(opts.Host); err != nil {
+	if s.host, err = host.ParseName(cmp.Or(opts.Host, DefaultHost)); err != nil {
 		return nil, err
 	}
-	if s.sendTo, err = parseOrigin(opts.SendTo); err != nil {
+	if _, err = parseOrigin(opts.SendTo); err != nil {
 		return nil, err
 	}
 	if s.assets, s.build, err = loadAssets(); err != nil {
@@ -108,7 +103,6 @@ func (s *Studio) routes() http.Handler {
 	mux.HandleFunc("POST /api/register", s.serveRegister)
 	mux.HandleFunc("POST /api/update", s.serveUpdate)
 	mux.HandleFunc("POST /api/remove", s.serveRemove)
-	mux.HandleFunc("POST /api/deployment", s.serveDeployment)
 	mux.HandleFunc("POST /api/compose", s.serveCompose)
 	mux.HandleFunc("POST /api/send", s.serveSend)
 	mux.HandleFunc("GET /api/picture", s.servePicture)
@@ -128,40 +122,20 @@ func (s *Studio) routes() http.Handler {
 	return mux
 }
 
-// bump starts a new revision of the state and wakes up all waiters. The caller holds the lock, and sets the revision of
-// the changed sources.
+// bump starts a new revision of the state and wakes up all waiters. The caller holds the lock, and touches the records
+// that have changed.
 func (s *Studio) bump() int {
 	s.rev++
-	s.overlap = nil
+	clear(s.views)
 	close(s.changed)
 	s.changed = make(chan struct{})
 	return s.rev
 }
 
-// sources returns everything that is shown, files first. A source is immutable: a change replaces it.
-func (s *Studio) sources() []*source {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.all()
-}
-
-// all is sources for callers that hold the lock.
-func (s *Studio) all() []*source {
-	all := make([]*source, 0, len(s.files)+len(s.remote))
-	for _, f := range s.files {
-		all = append(all, f.source)
-	}
-	for _, r := range s.remote {
-		all = append(all, r.source)
-	}
-	return all
-}
-
-// source returns the source with an id, or nil.
-func (s *Studio) source(id string) *source {
-	all := s.sources()
-	if i := slices.IndexFunc(all, func(src *source) bool { return src.ID == id }); i >= 0 {
-		return all[i]
+// record returns the record with an id, or nil. The caller holds the lock.
+func (s *Studio) record(id string) *record {
+	if i := slices.IndexFunc(s.records, func(r *record) bool { return r.id == id }); i >= 0 {
+		return s.records[i]
 	}
 	return nil
 }

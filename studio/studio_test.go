@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -98,6 +99,20 @@ func serveText(t *testing.T, text string) string {
 	return server.URL + "/v1/endpoints-manifest"
 }
 
+// deployed returns the query of a request for a deployment.
+func deployed(deployment object) string {
+	return "?deployment=" + url.QueryEscape(quote(deployment))
+}
+
+// quote returns a value as JSON.
+func quote(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
 // object is any JSON object.
 type object = map[string]any
 
@@ -184,6 +199,7 @@ versions:
 `
 
 func TestNewRejects(t *testing.T) {
+	t.Parallel()
 	for _, listen := range []string{"192.0.2.1:80", "0.0.0.0:8079", "[::]:8079"} {
 		if _, err := studio.New(studio.Options{Listen: netip.MustParseAddrPort(listen)}); err == nil {
 			t.Errorf("New accepts the listen address %s", listen)
@@ -198,6 +214,7 @@ func TestNewRejects(t *testing.T) {
 }
 
 func TestStateShowsTheFile(t *testing.T) {
+	t.Parallel()
 	_, address := serveFile(t, feedsYAML)
 	status, state := ask(t, address+"/api/state", nil)
 	if status != 200 {
@@ -244,9 +261,9 @@ func TestStateShowsTheFile(t *testing.T) {
 }
 
 func TestManifestOfTheFileIsServed(t *testing.T) {
+	t.Parallel()
 	_, address := serveFile(t, feedsYAML)
-	ask(t, address+"/api/deployment", object{"host": "feeds.example.com"})
-	status, manifest := ask(t, address+"/films/v2/endpoints-manifest", nil)
+	status, manifest := ask(t, address+"/films/v2/endpoints-manifest"+deployed(object{"host": "feeds.example.com"}), nil)
 	if status != 200 || get(t, manifest, "endpoints", "https://feeds.example.com/v2/log", "name") != "Log" {
 		t.Errorf("status %d, manifest %v", status, manifest)
 	}
@@ -256,6 +273,7 @@ func TestManifestOfTheFileIsServed(t *testing.T) {
 }
 
 func TestFileChanges(t *testing.T) {
+	t.Parallel()
 	s, address := serveFile(t, feedsYAML)
 	file := func() object {
 		_, state := ask(t, address+"/api/state", nil)
@@ -300,20 +318,21 @@ func TestFileChanges(t *testing.T) {
 }
 
 func TestFileWithErrorsFromTheStart(t *testing.T) {
+	t.Parallel()
 	s, address := serveFile(t, "versions: [")
 	_, state := ask(t, address+"/api/state", nil)
 	if file := get(t, state, "sources", 0).(object); !cmp.Equal(file["versions"], []any{}) || len(file["findings"].([]any)) == 0 {
 		t.Errorf("file %v", file)
 	}
-	ask(t, address+"/api/deployment", object{"host": "feeds.example.com"})
 	show(s, feedsYAML)
-	_, state = ask(t, address+"/api/state", nil)
+	_, state = ask(t, address+"/api/state"+deployed(object{"host": "feeds.example.com"}), nil)
 	if got := get(t, state, "sources", 0, "versions", 0, "endpoints", 0, "url"); got != "https://feeds.example.com/v1/feeds" {
 		t.Errorf("URL %v", got)
 	}
 }
 
 func TestFeatures(t *testing.T) {
+	t.Parallel()
 	s, address := serve(t, studio.Options{Features: []string{"geo-restriction", "of another file"}})
 	show(s, feedsYAML)
 	_, state := ask(t, address+"/api/state", nil)
@@ -324,6 +343,7 @@ func TestFeatures(t *testing.T) {
 
 // TestCatalogueAndDeprecations checks that descriptions and deprecations in the file are shown.
 func TestCatalogueAndDeprecations(t *testing.T) {
+	t.Parallel()
 	_, address := serveFile(t, `context_keys: {token: The user's access token}
 versions: {v1: {endpoints: {"https://{{host}}/v1/feeds": {name: Feeds, method: get, mime_type: application/json, context_obj: [{key: token, type: ctx}],
   deprecated: {since: 2026-01-01, until: 2099-12-31, use: Films, reason: nobody calls it},
@@ -340,21 +360,45 @@ versions: {v1: {endpoints: {"https://{{host}}/v1/feeds": {name: Feeds, method: g
 	}
 }
 
-func TestHost(t *testing.T) {
+// TestDeployments checks that two tabs look at two deployments of the same file.
+func TestDeployments(t *testing.T) {
+	t.Parallel()
 	s, address := serve(t, studio.Options{})
 	show(s, feedsYAML)
-	status, _ := ask(t, address+"/api/deployment", object{"host": " Feeds.Example.com "})
-	if file := sourceOf(t, address, "feeds.yaml"); status != 200 || file["host"] != "feeds.example.com" {
-		t.Errorf("status %d, host %v", status, file["host"])
+	for entered, want := range map[string]string{
+		" Feeds.Example.com ": "feeds.example.com", "https://feeds.example.com/x?y=z": "feeds.example.com", "HTTP://[::1]/": "[::1]", "": "localhost",
+	} {
+		status, state := ask(t, address+"/api/state"+deployed(object{"host": entered}), nil)
+		if status != 200 || state["host"] != want || get(t, state, "sources", 0, "host") != want {
+			t.Errorf("host %q: status %d, host %v", entered, status, state["host"])
+		}
 	}
-	for _, host := range []string{"a b", "a/b", "", "a:80"} {
-		if status, _ := ask(t, address+"/api/deployment", object{"host": host}); status != 422 {
+	for _, host := range []string{"a b", "a/b", "a:80", "https://a.example:80/x", "https://"} {
+		if status, _ := ask(t, address+"/api/state"+deployed(object{"host": host}), nil); status != 422 {
 			t.Errorf("host %q: status %d", host, status)
 		}
+	}
+	on := deployed(object{"features": object{"feeds.yaml": []any{"geo-restriction", "of another file"}}})
+	for query, want := range map[string]int{on: 1, "": 0, deployed(object{"features": object{"feeds.yaml": []any{}}}): 0} {
+		_, state := ask(t, address+"/api/state"+query, nil)
+		if got := get(t, state, "sources", 0, "versions", 0, "endpoints", 1, "context").([]any); len(got) != want {
+			t.Errorf("with %q, the context is %v", query, got)
+		}
+	}
+	in := object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://{{host}}/v1/feeds"}
+	if _, draft := ask(t, address+"/api/compose"+deployed(object{"host": "a.example"}), in); draft["url"] != "https://a.example/v1/feeds" {
+		t.Errorf("URL %v", draft["url"])
+	}
+	// A switch is not a change of the definition.
+	show(s, strings.Replace(feedsYAML, "defaultValue: 0", "defaultValue: 1", 1))
+	_, state := ask(t, address+"/api/state"+on, nil)
+	if got := get(t, state, "sources", 0, "changes").([]any); len(got) != 1 {
+		t.Errorf("changes %v", got)
 	}
 }
 
 func TestEventsReportChanges(t *testing.T) {
+	t.Parallel()
 	s, address := serveFile(t, feedsYAML)
 	res, err := http.Get(address + "/api/events")
 	if err != nil {
@@ -382,6 +426,7 @@ func TestEventsReportChanges(t *testing.T) {
 
 // TestStateIsADelta requests what has changed since a revision, and everything after a restart.
 func TestStateIsADelta(t *testing.T) {
+	t.Parallel()
 	s, address := serveFile(t, feedsYAML)
 	registered(t, address, serveText(t, manifestJSON))
 	_, all := ask(t, address+"/api/state", nil)

@@ -22,6 +22,7 @@ func npmFile(t *testing.T, name string) string {
 
 // TestTypes checks the scripts of the page with the TypeScript compiler; their types are in comments.
 func TestTypes(t *testing.T) {
+	t.Parallel()
 	compiler := npmFile(t, "typescript/bin/tsc")
 	out, err := exec.Command("node", compiler, "--project", "jsconfig.json").CombinedOutput()
 	if err != nil {

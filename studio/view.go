@@ -60,34 +60,27 @@ const (
 	controlSelect = "select"
 )
 
-// endpoints converts the endpoints of a manifest. keys are their keys in order; feature returns the feature that adds a
-// context key to an endpoint.
-func endpoints(m signpost.Manifest, keys []string, feature func(at int, key string) string) []endpoint {
-	all := []endpoint{}
-	for i, e := range m.Endpoints {
-		defaults := client.Defaults(e)
-		u := signpost.CutURL(e.URL)
-		view := endpoint{
-			Key: keys[i], URL: e.URL, Origin: signpost.CutURL(e.URL).Origin(), Name: e.Name, Method: e.Method, MIMEType: e.MIMEType,
-			Placeholders: append([]string{}, u.Placeholders()...), Context: []contextField{}, Modifiers: []modifier{},
-		}
-		for _, item := range e.ContextObj {
-			field := contextField{Key: item.Key, Type: item.Type, Required: item.Required, SentAs: item.SentAs(), Sent: sendable(e, item)}
-			if feature != nil {
-				field.Feature = feature(i, item.Key)
-			}
-			view.Context = append(view.Context, field)
-		}
-		for _, m := range e.Modifiers {
-			params := []param{}
-			for _, p := range m.Params {
-				params = append(params, control(p, defaults))
-			}
-			view.Modifiers = append(view.Modifiers, modifier{ID: m.ID, Name: m.Name, Params: params})
-		}
-		all = append(all, view)
+// newEndpoint converts an endpoint of a manifest.
+func newEndpoint(e signpost.Endpoint, key string) endpoint {
+	u := signpost.CutURL(e.URL)
+	view := endpoint{
+		Key: key, URL: e.URL, Origin: u.Origin(), Name: e.Name, Method: e.Method, MIMEType: e.MIMEType,
+		Placeholders: append([]string{}, u.Placeholders()...), Context: []contextField{}, Modifiers: []modifier{},
 	}
-	return all
+	for _, item := range e.ContextObj {
+		view.Context = append(view.Context, contextField{
+			Key: item.Key, Type: item.Type, Required: item.Required, SentAs: item.SentAs(), Sent: sendable(e, item),
+		})
+	}
+	defaults := client.Defaults(e)
+	for _, m := range e.Modifiers {
+		params := []param{}
+		for _, p := range m.Params {
+			params = append(params, control(p, defaults))
+		}
+		view.Modifiers = append(view.Modifiers, modifier{ID: m.ID, Name: m.Name, Params: params})
+	}
+	return view
 }
 
 // deprecation says what is deprecated, until when, and what to use instead.

@@ -2,17 +2,23 @@
 
 import { announce, byId, count } from "./dom.js";
 import { read } from "./feed.js";
+import { parseJSON } from "./json.js";
 import { endpointID, go, own, settle } from "./route.js";
-import { bind, contextSet, current, destination, filled, paramsOf, sendOf, signature, typedFor, valueOf } from "./select.js";
+import { bind, contextSet, current, destination, filled, paramsOf, sendOf, sendTo, signature, typedFor, valueOf } from "./select.js";
 import { call, Cancelled, lines, Refused, remoteTimeout } from "./server.js";
-import { change, state } from "./store.js";
-import { deploy, refresh } from "./sync.js";
+import { after, change, state } from "./store.js";
+import { refresh } from "./sync.js";
 
 /** @typedef {import("./types.js").Failure} Failure */
 /** @typedef {import("./types.js").Answer} Answer */
 /** @typedef {import("./types.js").Place} Place */
+/** @typedef {import("./types.js").Sent} Sent */
 
-/** attempt runs an action, once at a time, and keeps a failure for the place that shows it. @param {string} place @param {() => Promise<void>} action */
+/**
+ * attempt runs an action, once at a time, and keeps a failure for the place that shows it.
+ * @param {string} place
+ * @param {() => Promise<void>} action
+ */
 export async function attempt(place, action) {
   if (state.busy[place]) return;
   change(() => {
@@ -42,7 +48,7 @@ let failedAt = "";
 export function compose() {
   const at = current();
   if (!at || state.connection !== "live") return;
-  const wish = signature(at) + state.server.rev;
+  const wish = signature(at) + state.server.rev + state.server.deployment;
   if (state.draft?.signature === wish || composing === wish || failedAt === wish) return;
   composing = wish;
   clearTimeout(composeTimer);
@@ -67,22 +73,22 @@ export function compose() {
 /** draftIsCurrent reports whether the draft is that of what is filled in. */
 export function draftIsCurrent() {
   const at = current();
-  return Boolean(at && state.draft && state.draft.signature === signature(at) + state.server.rev);
+  return Boolean(at && state.draft && state.draft.signature === signature(at) + state.server.rev + state.server.deployment);
 }
 
 /** autoSend sends after a change, where that is wanted and harmless. */
 function autoSend() {
   const at = current();
-  if (!at || !state.auto || at.endpoint.method !== "get" || state.route.view !== "endpoints") return;
+  if (!at || !state.auto || at.endpoint.method !== "get" || state.route.view !== "preview") return;
   const sample = sendOf(at.source) === "sample";
-  if (!sample && !state.sentTo[at.id + destination(at)] || sendOf(at.source) === "origin" && !state.server.sendTo) return;
+  if (!sample && !state.sentTo[at.id + destination(at)] || sendOf(at.source) === "origin" && !sendTo()) return;
   if (!draftIsCurrent()) {
     autoTimer = window.setTimeout(autoSend, composeDelay);
     return;
   }
   const draft = state.draft;
   if (!draft || draft.owner || draft.problems.some((p) => !p.context) || anyBad() || (!sample && draft.problems.length)) return;
-  if (state.answers[at.id]?.[0]?.signature === signature(at) || state.pending?.signature === signature(at)) return;
+  if (state.answers[at.id]?.[0]?.sent.signature === signature(at) || state.pending?.signature === signature(at)) return;
   send({ without: sample, quiet: true });
 }
 
@@ -90,7 +96,12 @@ const anyBad = () => Object.values(state.bad).some(Boolean);
 
 // Typing
 
-/** type keeps what was typed into a placeholder or a control. @param {"params" | "modifiers"} kind @param {string} name @param {string | undefined} text undefined is the default again */
+/**
+ * type keeps what was typed into a placeholder or a control.
+ * @param {"params" | "modifiers"} kind
+ * @param {string} name
+ * @param {string | undefined} text undefined is the default again
+ */
 export function type(kind, name, text) {
   const at = current();
   if (!at) return;
@@ -103,7 +114,12 @@ export function type(kind, name, text) {
   settle();
 }
 
-/** typeContext keeps a context value, for the place that requests go to. @param {string} key @param {Partial<import("./types.js").ContextValue>} value @param {string} to */
+/**
+ * typeContext keeps a context value, for the place that requests go to.
+ * @param {string} key
+ * @param {Partial<import("./types.js").ContextValue>} value
+ * @param {string} to
+ */
 export function typeContext(key, value, to) {
   change(() => {
     const { values } = contextSet();
@@ -112,9 +128,6 @@ export function typeContext(key, value, to) {
     values[to] = here;
   });
 }
-
-/** What a required context key is filled in with where any value will do. */
-export const sampleValue = "sample-value";
 
 // Sending
 
@@ -129,13 +142,14 @@ let lastSend = { at: 0, signature: "" };
 
 /**
  * send sends the request. A double click is one click.
- * @param {{ without?: boolean, quiet?: boolean }} [options] without: although required context keys are missing
+ * @param {{ without?: boolean, quiet?: boolean, follow?: string }} [options] without: although required context keys are
+ *   missing; follow: a redirect on the same host
  */
-export async function send({ without = false, quiet = false } = {}) {
+export async function send({ without = false, quiet = false, follow = "" } = {}) {
   const at = current();
   if (!at || state.connection === "lost") return;
-  const sent = signature(at);
-  if (!quiet && sent === lastSend.signature && performance.now() - lastSend.at < clickPause) return;
+  const sent = sentNow(at);
+  if (!quiet && !follow && sent.signature === lastSend.signature && performance.now() - lastSend.at < clickPause) return;
   if (state.pending) {
     if (!quiet) return;
     state.pending.controller.abort(); // what is on its way is the response to something else
@@ -145,19 +159,19 @@ export async function send({ without = false, quiet = false } = {}) {
     focusField(Object.keys(state.bad).find((name) => state.bad[name]) ?? "");
     return;
   }
-  if (!quiet) lastSend = { at: performance.now(), signature: sent };
+  if (!quiet) lastSend = { at: performance.now(), signature: sent.signature };
   const controller = new AbortController();
-  const pending = { controller, id: at.id, signature: sent };
+  const pending = { controller, id: at.id, signature: sent.signature };
   change(() => {
     state.pending = pending;
-    state.failures.send = null;
     if (!quiet) state.sentTo[at.id + destination(at)] = true;
   });
   try {
-    const response = await call("/api/send", { ...filled(at), without }, { timeout: remoteTimeout, signal: controller.signal });
-    keep(at.id, sent, response, null);
+    const response = await call("/api/send", { ...filled(at), without, follow }, { timeout: remoteTimeout, signal: controller.signal });
+    keep(sent, response, null);
     if (!quiet) announce(`Response: ${response.status} ${response.status_text}`);
     change(() => { state.attention = false; });
+    if (!quiet) after(() => byId("answer-facts")?.scrollIntoView({ block: "nearest" }));
   } catch (refused) {
     if (refused instanceof Cancelled) {
       if (!quiet && state.pending === pending) announce("Cancelled.");
@@ -167,11 +181,22 @@ export async function send({ without = false, quiet = false } = {}) {
       change(() => { state.attention = true; });
       if (!quiet) focusField(refused.failure.problems[0].field);
     } else {
-      keep(at.id, sent, null, refused.failure);
+      keep(sent, null, refused.failure);
     }
   } finally {
     if (state.pending === pending) change(() => { state.pending = null; });
   }
+}
+
+/** sentNow records what is sent, by which the response is judged when it arrives. @param {import("./types.js").Current} at @returns {Sent} */
+function sentNow(at) {
+  const typed = typedFor(at);
+  const limit = Number(filled(at).modifiers.limit || NaN);
+  const changed = paramsOf(at.endpoint).filter((p) => valueOf(p, typed) !== (p.default ?? ""));
+  return {
+    at, signature: signature(at), limit: Number.isInteger(limit) ? limit : null,
+    changed: changed.map((p) => `${p.label || p.key} ${valueOf(p, typed) || "not set"}`),
+  };
 }
 
 /** cancel ends the request that is on its way. */
@@ -180,21 +205,19 @@ export function cancel() {
   change(() => { state.pending = null; });
 }
 
-/** @param {string} id @param {string} sent @param {import("./types.js").Response | null} response @param {Failure | null} failure */
-function keep(id, sent, response, failure) {
-  const at = current();
-  const limit = at && at.id === id ? Number(filled(at).modifiers.limit ?? NaN) : NaN;
-  const parsed = response?.json ? JSON.parse(response.body) : undefined;
+/** @param {Sent} sent @param {import("./types.js").Response | null} response @param {Failure | null} failure */
+function keep(sent, response, failure) {
+  const json = response && response.body !== "" ? parseJSON(response.body, response.truncated || response.incomplete) : null;
+  const cards = json && read(json.root);
+  const entries = cards && (cards.total === 1 ? "1 entry" : `${cards.total} entries`);
+  const result = !response ? "failed" : response.status !== 200 || !entries ? String(response.status) : entries;
   /** @type {Answer} */
   const answer = {
-    id: ++answersKept, at: Date.now(), signature: sent, response, failure, parsed, cards: parsed === undefined ? null : read(parsed),
-    limit: Number.isInteger(limit) ? limit : null, label: "",
+    id: ++answersKept, at: Date.now(), sent, response, failure, json, cards,
+    label: [...sent.changed.slice(0, maxLabelled), result].join(", "),
   };
-  const changed = at && at.id === id ? paramsOf(at.endpoint).filter((p) => valueOf(p, typedFor(at)) !== (p.default ?? "")).map((p) => `${p.label || p.key} ${valueOf(p, typedFor(at)) || "not set"}`) : [];
-  const result = !response ? "failed" : response.status !== 200 || !answer.cards ? String(response.status) : answer.cards.total === 1 ? "1 entry" : `${answer.cards.total} entries`;
-  answer.label = [...changed.slice(0, maxLabelled), result].join(" · ");
   change(() => {
-    state.answers[id] = [answer, ...(state.answers[id] ?? [])].slice(0, historyLength);
+    state.answers[sent.at.id] = [answer, ...(state.answers[sent.at.id] ?? [])].slice(0, historyLength);
     state.past = 0;
     state.picked = pickedAgain(answer);
     state.folded = {};
@@ -211,7 +234,9 @@ function pickedAgain(answer) {
 /** focusField puts the focus on a field, when it is there. @param {string} name */
 export function focusField(name) {
   go({ pane: "endpoint" }, { replace: true });
-  setTimeout(() => /** @type {HTMLElement | null} */ (document.querySelector(`[data-field="${CSS.escape(name)}"] :is(input, select, textarea)`))?.focus(), 0);
+  if (name.startsWith("context:")) state.open.context = true;
+  const selector = `[data-field="${CSS.escape(name)}"] :is(input, select, textarea)`;
+  after(() => /** @type {HTMLElement | null} */ (document.querySelector(selector))?.focus());
 }
 
 // Going elsewhere
@@ -225,15 +250,51 @@ export function open(place, feed) {
   change(() => {
     state.picked = null;
     state.dialog = "";
-    state.attention = false;
-    state.bad = {};
     if (state.pending && state.pending.id !== endpointID(target)) cancel();
   });
-  go({ view: "endpoints", pane: "endpoint", ...target });
-  setTimeout(() => {
+  go({ view: "preview", pane: "endpoint", ...target });
+  after(() => {
     byId("endpoint-name")?.focus({ preventScroll: true });
     document.querySelector("#endpoints [aria-selected='true']")?.scrollIntoView({ block: "nearest" });
-  }, 0);
+  });
+}
+
+/** choose shows another service, in the view that is shown. @param {string} id */
+export function choose(id) {
+  change(() => { state.open["service:" + id] = true; });
+  go({ source: id, version: "", endpoint: "", filter: "", show: "all", base: "registered", of: "" });
+}
+
+// The deployment, which is that of the tab
+
+/** @param {string} host */
+export async function setHost(host) {
+  if (host.trim() === state.server.host) return;
+  change(() => { state.failures.deployment = null; });
+  go({ host: host.trim() }, { replace: true });
+  await refresh();
+  if (state.failures.deployment) return;
+  go({ host: state.server.host }, { replace: true }); // as the server spells it
+  await refresh();
+  announce(`The host is ${state.server.host}.`);
+}
+
+/** @param {import("./types.js").Source} s @param {string} name */
+export async function flipFeature(s, name) {
+  const features = s.features.filter((f) => (f.name === name ? !f.enabled : f.enabled)).map((f) => f.name);
+  go({ features: { ...state.route.features, [s.id]: features } }, { replace: true });
+  await refresh();
+}
+
+/** @param {string} text */
+export function setOrigin(text) {
+  const origin = text.trim().replace(/\/$/, "");
+  const fine = /^https?:\/\/[^/?#@\s]+$/i.test(origin) && URL.canParse(origin);
+  change(() => {
+    state.failures.deployment = fine || origin === "" ? null
+      : { detail: `“${origin}” is not an origin.`, hint: "Enter scheme, host and port, such as localhost on port 3000 with plain http." };
+    if (fine || origin === "") state.sendTo = fine ? new URL(origin).origin : "";
+  });
 }
 
 // Registering
@@ -243,46 +304,51 @@ export const register = (address) => attempt("register", async () => {
   const { source: id, endpoints } = await call("/api/register", { address }, { timeout: remoteTimeout });
   if (!state.registered.includes(id)) state.registered = [...state.registered, id];
   await refresh();
-  change(() => { state.dialog = ""; });
-  go({ view: "endpoints", source: id, version: "", endpoint: "", filter: "", pane: "list" });
+  change(() => { state.dialog = ""; state.open["service:" + id] = true; });
+  go({ view: "preview", source: id, version: "", endpoint: "", filter: "", pane: "list" });
   announce(`Registered: ${count(endpoints, "endpoint")}.`);
 });
 
 /** @param {string} id */
 export const update = (id) => attempt("source:" + id, async () => {
+  delete state.updated[id];
   const { changes } = await call("/api/update", { source: id }, { timeout: remoteTimeout });
   await refresh();
-  announce(changes ? `Updated: ${count(changes, "change")} since it was registered.` : "Updated: nothing has changed since it was registered.");
+  change(() => { state.updated[id] = { at: Date.now(), changes }; });
+  announce(`Updated: ${changesIn(changes)}.`);
 });
 
+/** changesIn says what an update found. @param {import("./types.js").Change[]} changes */
+export function changesIn(changes) {
+  const breaking = changes.filter((c) => c.level === "breaking").length;
+  if (changes.length === 0) return "nothing has changed";
+  return breaking ? `${count(breaking, "breaking change")}${changes.length > breaking ? `, ${changes.length - breaking} other` : ""}`
+    : count(changes.length, "change");
+}
+
 /** @param {string} id */
-export const remove = (id) => attempt("source:" + id, async () => {
+export const remove = (id) => attempt("remove:" + id, async () => {
   await call("/api/remove", { source: id });
   state.registered = state.registered.filter((address) => address !== id);
   await refresh();
-  go({ source: "", version: "", endpoint: "" });
+  if (state.route.source === id) go({ source: "", version: "", endpoint: "" });
   announce("Removed.");
-  byId("source-button")?.focus();
+  byId("register-button")?.focus();
 });
-
-/** @param {string} host */
-export async function setHost(host) {
-  if (host.trim() === state.server.host) return;
-  if (await deploy({ host })) {
-    settle();
-    announce(`The host is ${state.server.host}.`);
-  }
-}
 
 /** @param {string} id */
 export const accept = (id) => attempt("changes", async () => {
   await call("/api/accept", { source: id });
   await refresh();
-  change(() => { state.changes = null; });
+  change(() => { state.changes = null; delete state.updated[id]; });
   announce("Accepted. From now on, changes are compared with this state.");
 });
 
-/** applyFix writes the fix of a finding into the file, which the page then follows. @param {string} id @param {import("./types.js").Finding} f */
+/**
+ * applyFix writes the fix of a problem into the file, which the page then follows.
+ * @param {string} id
+ * @param {import("./types.js").Finding} f
+ */
 export const applyFix = (id, f) => attempt("fix", async () => {
   await call("/api/fix", { source: id, rule: f.rule, line: f.line, column: f.column });
   announce(`Applied: ${f.fix?.message}.`);
@@ -297,7 +363,7 @@ export function loadChanges() {
   const at = state.server.sources.get(state.route.source);
   const { base, of, version } = state.route;
   if (!at || (base === "git" && !of)) return;
-  const wish = JSON.stringify([at.id, at.rev, base, of, version]);
+  const wish = JSON.stringify([at.id, at.rev, base, of, version, state.server.deployment]);
   if (state.changes?.signature === wish || asking === wish) return;
   asking = wish;
   call("/api/changes", { source: at.id, version, base, of }, { timeout: remoteTimeout }).then(
@@ -328,8 +394,8 @@ let matching = "";
 /** loadMatches finds out where the feeds of the map land. */
 export function loadMatches() {
   const { feeds } = state.route;
-  const wish = JSON.stringify([feeds, state.server.rev, state.server.instance]);
-  if (feeds.length === 0 || state.matches?.signature === wish || matching === wish) return;
+  const wish = JSON.stringify([feeds, state.server.rev, state.server.instance, state.server.deployment]);
+  if (feeds.length === 0 || state.matches?.signature === wish || matching === wish || state.connection !== "live") return;
   matching = wish;
   call("/api/match", { source: state.route.source, feeds }).then(({ matches }) => {
     if (matching === wish) change(() => { state.matches = { signature: wish, matches }; });
@@ -347,8 +413,8 @@ function valuesFor(s, name) {
   /** @type {Record<string, { params: Record<string, string>, context: Record<string, import("./types.js").ContextValue> }>} */
   const all = {};
   for (const e of v?.endpoints ?? []) {
-    const at = { source: s, version: /** @type {import("./types.js").Version} */ (v), endpoint: e, id: endpointID({ source: s.id, version: name, endpoint: e.key }) };
-    const { params, context } = filled(at);
+    const id = endpointID({ source: s.id, version: name, endpoint: e.key });
+    const { params, context } = filled({ source: s, version: /** @type {import("./types.js").Version} */ (v), endpoint: e, id });
     if (Object.keys(params).length + Object.keys(context).length > 0) own(all, e.url, { params, context });
   }
   return all;
@@ -364,7 +430,8 @@ export async function runCheck(id, version) {
   const s = state.server.sources.get(id);
   try {
     await lines("/api/check", {
-      source: id, version, send: s ? sendOf(s) : "published", endpoints: s ? valuesFor(s, version) : {}, follow: state.checking.follow, schema: state.checking.schema,
+      source: id, version, send: s ? sendOf(s) : "published", to: sendTo(), endpoints: s ? valuesFor(s, version) : {},
+      follow: state.checking.follow, schema: state.checking.schema,
     }, controller.signal, (line) => change(() => {
       if (line.result) run.results.push(line.result);
       if (line.total) Object.assign(run, { done: line.done ?? 0, total: line.total });

@@ -5,7 +5,7 @@ import { address, badge, byId, count, h, plain } from "./dom.js";
 import { failureBox } from "./parts.js";
 import { go } from "./route.js";
 import { source, version } from "./select.js";
-import { state } from "./store.js";
+import { after, state } from "./store.js";
 
 /** @typedef {import("./types.js").Change} Change */
 
@@ -29,18 +29,23 @@ export function changesView() {
     ...(state.server.git && s.path ? [{ value: "git", label: "a git revision" }] : []),
   ];
   const chosen = base === "version" ? "version:" + of : base;
-  return h("div", { class: "view changes-view" },
+  return h("div", { class: "view changes-view", key: "changes" },
     h("div", { class: "view-head" },
       h("h2", { id: "view-title", tabindex: "-1" }, "Changes"),
       h("p", { class: "quiet" }, base === "version" && v ? [`What moving from ${plain(of)} to ${plain(v.name)} changes for studios, editors and apps. `,
-        h("button", { type: "button", class: "link", onclick: () => go({ version: of, of: v.name }, { replace: true }) }, `From ${plain(v.name)} to ${plain(of)} instead`)]
+        h("button", { type: "button", class: "link", onclick: () => go({ version: of, of: v.name, endpoint: "" }, { replace: true }) },
+          `From ${plain(v.name)} to ${plain(of)} instead`)]
         : "What changes for studios, editors and apps that already use this manifest."),
       h("div", { class: "row" },
         h("label", { for: "base" }, "Compared with"),
-        h("select", { id: "base", value: chosen, onchange: (/** @type {any} */ event) => choose(event.target.value) }, bases.map((b) => h("option", { key: b.value, value: b.value }, plain(b.label)))),
+        h("select", { id: "base", value: chosen, onchange: (/** @type {any} */ event) => choose(event.target.value) },
+          bases.map((b) => h("option", { key: b.value, value: b.value }, plain(b.label)))),
         base === "git" && h("form", { class: "row", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); setRevision(); } },
           h("label", { for: "revision", class: "unseen" }, "Git revision"),
-          h("input", { id: "revision", type: "text", placeholder: "HEAD~1", spellcheck: "false", size: 14, created: (/** @type {HTMLInputElement} */ node) => { node.value = of; }, onchange: setRevision })),
+          h("input", {
+            id: "revision", type: "text", placeholder: "HEAD~1", spellcheck: "false", size: 14, onchange: setRevision,
+            created: (/** @type {HTMLInputElement} */ node) => { node.value = of; },
+          })),
         base === "registered" && s.since && h("span", { class: "quiet" }, new Date(s.since).toLocaleString()),
         base === "registered" && s.changes.length > 0 && h("button", { type: "button", id: "accept", onclick: () => accept(s.id) }, "Accept"))),
     state.failures.changes && failureBox(state.failures.changes, "changes-failure"),
@@ -54,7 +59,7 @@ export function changesView() {
 function choose(chosen) {
   const [base, of = ""] = chosen.split(":");
   go({ base, of }, { replace: true });
-  if (base === "git") setTimeout(() => byId("revision")?.focus(), 0);
+  if (base === "git") after(() => byId("revision")?.focus());
 }
 
 function setRevision() {
@@ -76,9 +81,9 @@ function show(changes, id) {
       return h("li", { key: i }, badge(c.level, levels[c.level]),
         h("div", { class: "stack" },
           h("p", {}, plain(c.message), same.length > 1 && ` (${count(same.length, "endpoint")})`, " ", h("span", { class: "rule" }, c.rule)),
-          same.slice(0, maxPlaces).map((one) => one.endpoint && h("p", {}, one.key
-            ? h("button", { type: "button", class: "link", onclick: () => open({ source: id, version: one.version, key: one.key, name: "", url: one.endpoint }) }, address(one.endpoint))
-            : address(one.endpoint, "quiet"))),
+          same.slice(0, maxPlaces).map((one) => one.endpoint && h("p", {}, one.key ? h("button", {
+            type: "button", class: "link", onclick: () => open({ source: id, version: one.version, key: one.key, name: "", url: one.endpoint }),
+          }, address(one.endpoint)) : address(one.endpoint, "quiet"))),
           same.length > maxPlaces && h("p", { class: "quiet" }, `and ${same.length - maxPlaces} more`)));
     })),
     groups.length > maxChanges && h("p", { class: "blank-line", key: "more" }, `And ${count(groups.length - maxChanges, "more change")}.`),

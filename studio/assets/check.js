@@ -3,7 +3,7 @@
 import { runCheck } from "./actions.js";
 import { address, badge, count, h, plain, value } from "./dom.js";
 import { failureBox } from "./parts.js";
-import { sendOf, source, version } from "./select.js";
+import { sendOf, sendTo, source, version } from "./select.js";
 import { change, state } from "./store.js";
 
 /** @typedef {import("./types.js").CheckResult} CheckResult */
@@ -19,33 +19,51 @@ const maxFollow = 1000;
 // A larger file is no schema that somebody wrote.
 const maxSchemaBytes = 1 << 20;
 
+/** checkMark says how the last run went. @param {Source} s */
+export function checkMark(s) {
+  const run = state.check;
+  if (run?.source !== s.id || run.version !== (version(s)?.name ?? "") || run.running) return null;
+  for (const status of ["failed", "warned"]) {
+    const n = run.results.filter((r) => r.status === status).length;
+    if (n > 0) return { text: n, kind: statuses[status] };
+  }
+  return { text: "✓", kind: "good" };
+}
+
 export function checkView() {
   const s = source();
   if (!s) return null;
   const v = version(s);
   const run = state.check?.source === s.id && state.check.version === (v?.name ?? "") ? state.check : null;
   const sample = sendOf(s) === "sample";
-  return h("div", { class: "view check-view" },
+  return h("div", { class: "view check-view", key: "check" },
     h("div", { class: "view-head" },
       h("h2", { id: "view-title", tabindex: "-1" }, "Check"),
       h("p", { class: "quiet" }, what(s)),
       h("div", { class: "row" },
-        h("button", { type: "button", class: "primary", id: "run-check", "aria-disabled": run?.running ? "true" : undefined, onclick: () => { if (!run?.running) runCheck(s.id, v?.name ?? ""); } }, run ? "Run again" : "Run the checks"),
+        h("button", {
+          type: "button", class: "primary", id: "run-check", "aria-disabled": run?.running ? "true" : undefined,
+          onclick: () => (run?.running ? undefined : runCheck(s.id, v?.name ?? "")),
+        }, run ? "Run again" : "Run the checks"),
         run?.running && h("button", { type: "button", onclick: () => run.controller?.abort() }, "Cancel"),
-        h("span", { role: "status", id: "check-status" }, run?.running ? h("span", { class: "waiting" }, run.total ? `Endpoint ${run.done} of ${run.total}` : "Checking…")
+        h("span", { role: "status", id: "check-status" }, run?.running
+          ? h("span", { class: "waiting" }, run.total ? `Endpoint ${run.done} of ${run.total}` : "Checking…")
           : run && !run.failure ? totals(run.results) : "")),
       !sample && options()),
-    !run && h("p", { class: "blank" }, "Shows what a studio and the apps would run into: certificate and redirects, the manifest and its rules, CORS and caching, then every feed, its content type and its links."),
+    !run && h("p", { class: "blank" }, "Shows what a studio and the apps would run into: certificate and redirects, the manifest and its ",
+      "rules, CORS and caching, then every feed, its content type and its links."),
     run?.failure && failureBox(run.failure, "check-failure"),
-    run && run.results.length > 0 && h("ul", { class: "rows", id: "results" }, grouped(run.results).map((same) => h("li", { key: same.map((r) => r.check + r.endpoint).join() }, result(same)))));
+    run && run.results.length > 0 && h("ul", { class: "rows", id: "results" },
+      grouped(run.results).map((same) => h("li", { key: same.map((r) => r.check + r.endpoint).join() }, result(same)))));
 }
 
 /** what says what the checks look at. @param {Source} s */
 function what(s) {
-  const manifest = s.kind === "address" ? ["Fetches the manifest from ", value(s.name)] : ["Checks the manifest as ", h("code", {}, "signpost serve"), " would publish it"];
+  const manifest = s.kind === "address" ? ["Fetches the manifest from ", value(s.name)]
+    : ["Checks the manifest as ", h("code", {}, "signpost serve"), " would publish it"];
   switch (sendOf(s)) {
     case "sample": return [manifest, ". To check the feeds as well, send requests to a real server instead of using sample data."];
-    case "origin": return [manifest, ", and calls its feeds on ", value(state.server.sendTo || "the server entered above"), "."];
+    case "origin": return [manifest, ", and calls its feeds on ", value(sendTo() || "the server entered in Preview"), "."];
     default: return [manifest, ", and calls its feeds at their published URLs."];
   }
 }
@@ -57,20 +75,29 @@ const options = () => h("details", { class: "options", id: "check-options" },
     h("span", { class: "row" }, h("label", { for: "follow" }, "Links to follow"),
       h("input", {
         id: "follow", type: "number", min: 0, max: maxFollow, step: 1, value: String(state.checking.follow ?? defaultFollow),
-        onchange: (/** @type {any} */ event) => change(() => { state.checking.follow = event.target.value === "" ? null : Math.max(0, Math.min(maxFollow, Math.round(Number(event.target.value)))); }),
+        onchange: (/** @type {any} */ event) => change(() => {
+          const n = Math.max(0, Math.min(maxFollow, Math.round(Number(event.target.value))));
+          state.checking.follow = event.target.value === "" ? null : n;
+        }),
       })),
     h("span", { class: "row" }, h("label", { for: "schema" }, "JSON Schema for feeds"),
-      h("input", { id: "schema", type: "file", accept: ".json,application/json,application/schema+json", onchange: (/** @type {any} */ event) => readSchema(event.target) }),
+      h("input", {
+        id: "schema", type: "file", accept: ".json,application/json,application/schema+json",
+        onchange: (/** @type {any} */ event) => readSchema(event.target),
+      }),
       state.checking.schema && h("button", { type: "button", class: "small", onclick: clearSchema }, "Remove"))),
   state.failures.schema && failureBox(state.failures.schema, "schema-failure"),
-  h("p", { class: "hint" }, "Endpoints are called with the placeholders and context values that you filled in under Endpoints."));
+  h("p", { class: "hint" }, "Endpoints are called with the placeholders and context values that you filled in under Preview."));
 
 /** readSchema keeps the file that was chosen. @param {HTMLInputElement} input */
 async function readSchema(input) {
   const file = input.files?.[0];
   if (!file) return clearSchema();
   if (file.size > maxSchemaBytes) {
-    change(() => { state.checking.schema = null; state.failures.schema = { detail: "The file is too large for a schema.", hint: "Choose one of up to 1 MiB." }; });
+    change(() => {
+      state.checking.schema = null;
+      state.failures.schema = { detail: "The file is too large for a schema.", hint: "Choose one of up to 1 MiB." };
+    });
     return;
   }
   const text = await file.text();

@@ -12,7 +12,7 @@
  * @property {(() => Child[]) | null} make
  */
 
-/** What can stand inside an element; what is not there is left out. @typedef {VNode | string | number | null | undefined | false | any[]} Child */
+/** What can stand inside an element. @typedef {VNode | string | number | null | undefined | false | any[]} Child */
 
 /**
  * h describes an element. Props are attributes, properties such as value, or listeners where the name starts with "on".
@@ -68,7 +68,8 @@ const properties = new Set(["value", "checked", "disabled", "indeterminate", "sc
 export function mount(node, ...children) {
   const active = /** @type {HTMLElement | null} */ (document.activeElement);
   patchChildren(node, vnodes(children));
-  if (active && active !== document.activeElement && active.isConnected && active !== document.body) active.focus({ preventScroll: true });
+  const lost = active && active !== document.activeElement && active !== document.body;
+  if (lost && active.isConnected) active.focus({ preventScroll: true });
 }
 
 /** @param {Node} parent @param {VNode[]} next */
@@ -124,7 +125,7 @@ function update(node, vnode) {
   }
   const element = /** @type {HTMLElement} */ (node);
   if (vnode.make) {
-    if (before.deps && vnode.deps && before.deps.length === vnode.deps.length && before.deps.every((dep, i) => dep === vnode.deps?.[i])) {
+    if (before.deps && before.deps.length === vnode.deps?.length && before.deps.every((dep, i) => dep === vnode.deps?.[i])) {
       vnode.children = before.children;
     } else {
       vnode.children = vnodes(vnode.make());
@@ -157,11 +158,24 @@ function set(element, name, value, before) {
   }
 }
 
-/** @param {HTMLElement} element @param {string} type @param {((event: any) => void) | undefined} handler */
+/** @type {(error: unknown) => void} */
+let onFailed = (error) => { throw error; };
+
+/** whenFailed says what happens to the failures of handlers that wait for something. @param {(error: unknown) => void} f */
+export function whenFailed(f) {
+  onFailed = f;
+}
+
+/** @param {HTMLElement} element @param {string} type @param {((event: any) => unknown) | undefined} handler */
 function listen(element, type, handler) {
   let own = listeners.get(element);
   if (!own) listeners.set(element, own = {});
-  if (!(type in own)) element.addEventListener(type, (event) => listeners.get(element)?.[type]?.(event));
+  if (!(type in own)) {
+    element.addEventListener(type, (event) => {
+      const result = /** @type {unknown} */ (listeners.get(element)?.[type]?.(event));
+      if (result instanceof Promise) result.catch(onFailed);
+    });
+  }
   own[type] = handler ?? (() => {});
 }
 
@@ -173,11 +187,15 @@ export function plain(text) {
   return String(text).replace(unseen, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
 }
 
+/** plainLines is plain for a text with lines. @param {string} text */
+export const plainLines = (text) => text.split("\n").map(plain).join("\n");
+
 /** value is a text from outside, kept apart from the text around it. @param {unknown} text @param {string} [cls] */
 export const value = (text, cls) => h("bdi", { class: cls }, plain(text));
 
-/** address is a URL from outside, which a line may end inside of where a part of it begins. @param {unknown} text @param {string} [cls] */
-export const address = (text, cls = "") => h("bdi", { class: ("url " + cls).trim() }, plain(text).split(/(?<=[^/:])(?=[/?&])/).map((part, i) => [i > 0 && h("wbr"), part]));
+/** address is a URL from outside; a line may end before each of its parts. @param {unknown} text @param {string} [cls] */
+export const address = (text, cls = "") => h("bdi", { class: ("url " + cls).trim() },
+  plain(text).split(/(?<=[^/:])(?=[/?&])/).map((part, i) => [i > 0 && h("wbr"), part]));
 
 /** @param {unknown} text */
 export const code = (text) => h("code", {}, h("bdi", {}, plain(text)));
@@ -189,7 +207,9 @@ export const badge = (text, kind = "", title) => h("span", { class: "badge " + k
 export const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 
 /** @param {string | number} time */
-export const clock = (time) => new Date(time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+export const clock = (time) => new Date(time).toLocaleTimeString([], {
+  hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23",
+});
 
 /** list returns items as in a sentence: with commas and "and" between them. @param {Child[]} items @returns {Child[]} */
 export const list = (items) => items.flatMap((item, i) => (i === 0 ? [item] : [i < items.length - 1 ? ", " : " and ", item]));

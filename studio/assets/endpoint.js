@@ -1,53 +1,76 @@
-// The endpoint: what the entry, the editor and the app fill in, and the request that comes of it.
+// The endpoint: what editors set, what the entry fills in, and what the app adds.
 
-import { draftIsCurrent, focusField, open, sampleValue, type, typeContext } from "./actions.js";
-import { badge, code, count, h, list, plain, typing, value } from "./dom.js";
-import { copyButton, keys, segments, urlTokens, whyNot } from "./parts.js";
-import { back, go } from "./route.js";
-import { contextSet, contextValue, destination, elsewhere, nestingOf, paramsOf, riskOf, sendOf, typedFor, valueOf } from "./select.js";
+import { draftIsCurrent, open, type, typeContext } from "./actions.js";
+import { code, count, h, list, plain, plainLines, typing, value } from "./dom.js";
+import { fieldOf } from "./feed.js";
+import { fold, keys, segments, whyNot } from "./parts.js";
+import { go, endpointID } from "./route.js";
+import { contextSet, contextValue, destination, elsewhere, marks, nestingOf, paramsOf, sendOf, typedFor, valueOf } from "./select.js";
 import { change, state } from "./store.js";
 
-/** @typedef {import("./select.js").Current} Current */
+/** @typedef {import("./types.js").Current} Current */
 /** @typedef {import("./types.js").Param} Param */
 /** @typedef {import("./types.js").Modifier} Modifier */
 /** @typedef {import("./types.js").ContextField} ContextField */
 /** @typedef {import("./dom.js").Child} Child */
 
-/** endpointPane is the second pane. @param {Current} at */
+/** endpointPane is the pane of the controls. @param {Current} at */
 export function endpointPane(at) {
   const { endpoint: e } = at;
   const params = paramsOf(e);
   return h("section", { class: "pane endpoint", "aria-labelledby": "endpoint-name", key: at.id },
-    h("button", { type: "button", class: "back", onclick: () => back("list") }, "‹ Endpoints"),
-    h("div", { class: "pane-head" },
-      h("h2", { id: "endpoint-name", tabindex: "-1" }, value(e.name)),
-      h("p", { class: "facts", id: "endpoint-facts" },
-        badge(e.method.toUpperCase(), e.method === "post" ? "post" : "get"), code(e.mime_type), e.foreign && badge("third party", "notable", "Not on the host of the manifest")),
-      h("p", { class: "url quiet", id: "endpoint-url" }, urlTokens(e.url, null))),
+    h("h2", { id: "endpoint-name", tabindex: "-1" }, value(e.name)),
     warnings(at),
-    e.placeholders.length > 0 && group("locator", "The entry fills in", "placeholders in the URL", e.placeholders.map((name) => placeholderRow(at, name))),
-    params.length > 0 && group("controls", "Editors set", controlsFact(at, params), e.modifiers.flatMap((m) => modifierRows(at, m))),
-    e.context.length > 0 && group("context", "The app adds", contextFact(at), e.context.map((item) => contextRow(at, item))),
+    e.placeholders.length > 0 && group("locator", "What the entry fills in", null, e.placeholders.map((name) => placeholderRow(at, name))),
+    params.length > 0 && group("controls", "What editors set", resetAll(at, params), e.modifiers.flatMap((m) => modifierRows(at, m))),
     e.placeholders.length + params.length + e.context.length === 0
       && h("p", { class: "blank-line", id: "nothing" }, "Nothing to fill in: this endpoint has no modifiers and no context keys."),
-    request(at));
+    e.context.length > 0 && contextPart(at),
+    fold("details", [h("strong", {}, "Details"), " ", h("span", { class: "quiet" }, value(e.mime_type), ", ",
+      count(e.modifiers.length, "modifier"), e.foreign && ", third party")], details(at)));
+}
+
+/** contextPart has the keys that the app adds. It opens by itself where one is missing. @param {Current} at */
+function contextPart(at) {
+  const { context } = at.endpoint;
+  const missing = context.some((item) => item.required && item.sent && contextValue(destination(at), item.key, true).text === "");
+  if (missing && state.open.context === undefined) state.open.context = true;
+  return fold("context", [h("strong", {}, "What the app adds"), " ",
+    h("span", { class: "quiet" }, `${count(context.length, "key")}: `, value(context.map((item) => item.key).join(", ")))], [
+    h("p", { class: "hint" }, "Values of “", value(contextSet().name), "”",
+      sendOf(at.source) !== "sample" && [", for ", value(destination(at))]),
+    context.map((item) => contextRow(at, item)),
+    travel(),
+  ]);
 }
 
 /** @param {Current} at @param {Param[]} params @returns {Child} */
-function controlsFact(at, params) {
+function resetAll(at, params) {
   const changed = params.filter((param) => valueOf(param, typedFor(at)) !== (param.default ?? "")).length;
-  return [count(at.endpoint.modifiers.length, "modifier"), changed > 0 && [` · ${changed} changed · `,
-    h("button", { type: "button", class: "link", onclick: () => resetAll(params) }, "reset all")]];
+  return changed > 1 && h("button", {
+    type: "button", class: "link",
+    onclick: () => {
+      change(() => { state.bad = {}; });
+      for (const param of params) type("modifiers", param.key, undefined);
+    },
+  }, "reset all");
 }
 
-/** @param {Param[]} params */
-function resetAll(params) {
-  change(() => { state.bad = {}; });
-  for (const param of params) type("modifiers", param.key, undefined);
+/** details are what editors do not need. @param {Current} at @returns {Child} */
+function details(at) {
+  const { source: s, version: v, endpoint: e } = at;
+  return h("dl", { class: "headers" },
+    h("dt", {}, "URL"), h("dd", {}, value(e.key)),
+    h("dt", {}, "Method"), h("dd", {}, e.method.toUpperCase()),
+    h("dt", {}, "Type"), h("dd", {}, value(e.mime_type)),
+    e.foreign && [h("dt", {}, "Host"), h("dd", {}, "a third party’s, not that of the manifest")],
+    h("dt", {}, "From"), h("dd", {}, value(s.path || s.name), v.name && [", ", value(v.name)]),
+    e.modifiers.map((m) => m.params.map((p) => [h("dt", {}, value(p.label || p.key)), h("dd", {},
+      code(p.key), ", ", p.control, p.default !== null && [", default ", value(p.default || "empty")], modifierName(m, p))])));
 }
 
-/** contextFact says where the values come from, and for whom they are. @param {Current} at @returns {Child} */
-const contextFact = (at) => ["from the set “", value(contextSet().name), "”", sendOf(at.source) !== "sample" && [", for ", value(destination(at))]];
+/** @param {Modifier} m @param {Param} p */
+const modifierName = (m, p) => m.name !== p.label && [", ", value(m.name)];
 
 /** @param {string} id @param {string} title @param {Child} fact @param {Child[]} rows */
 const group = (id, title, fact, rows) => h("section", { class: "group", id, key: id, "aria-labelledby": id + "-title" },
@@ -61,23 +84,28 @@ function warnings(at) {
   const losing = under.filter((other) => other.lost_keys.length > 0);
   const lost = [...new Set(losing.flatMap((other) => other.lost_keys))];
   const twins = nestingOf(s, v, e)?.twins ?? [];
+  const { problems, differs } = marks(s, v, e);
   return [
     e.deprecated && h("p", { class: "banner notable", id: "deprecated", key: "deprecated" }, plain(e.deprecated)),
     owner && h("div", { class: "banner bad", id: "owner", role: "alert", key: "owner" },
       h("p", {}, h("strong", {}, "This feed belongs to ", value(owner.name), ": "), plain(owner.why), "."),
-      h("p", {}, owner.context_obj.length ? ["Apps send ", keys(owner.context_obj.map((item) => item.key)), " with it"] : "Apps send no context keys with it",
+      h("p", {}, owner.context_obj.length ? ["Apps send ", keys(owner.context_obj.map((item) => item.key)), " with it"]
+        : "Apps send no context keys with it",
         ", as ", value(owner.name), " declares", owner.source !== s.id && [" in ", value(owner.source)], ". ",
         h("button", { type: "button", class: "link", onclick: () => open(owner, state.draft?.url) }, "Open ", value(owner.name)))),
     losing.length > 0 && h("div", { class: "banner bad", id: "lost", key: "lost" },
       h("p", {}, h("strong", {}, "Feeds here lose ", keys(lost), ". "),
-        list(losing.map((other) => value(other.name, "strong"))), losing.length === 1 ? " declares " : " declare ", lost.length === 1 ? "it" : "them",
-        ", but only the endpoint with the longest matching URL counts, and that is this one."),
-      h("p", {}, h("button", { type: "button", class: "link", onclick: () => go({ view: "map" }) }, "Show on the map"))),
+        list(losing.map((other) => value(other.name, "strong"))), losing.length === 1 ? " declares " : " declare ",
+        lost.length === 1 ? "it" : "them", losing.length === 1 ? ", but is" : ", but are",
+        " shadowed: only the endpoint with the longest matching URL counts, and that is this one. ",
+        h("button", { type: "button", class: "link", onclick: () => go({ view: "map" }) }, "Show on the map"))),
     twins.length > 0 && h("div", { class: "banner notable", key: "twins", id: "twins" },
-      h("p", {}, "The same URL is also registered by ", list(twins.map((name) => value(name))),
-        riskOf(s, v, e).differs ? ", with a different method, type or context keys. It is undefined which one a studio uses." : ", with the same method, type and context keys.")),
-    s.findings.some((f) => f.key === e.key) && h("p", { class: "blank-line", key: "findings" },
-      h("button", { type: "button", class: "link", onclick: () => go({ view: "findings" }) }, count(riskOf(s, v, e).findings, "finding")), " about this endpoint"),
+      h("p", {}, "The same URL is also registered by ", list(twins.map((name) => value(name))), differs
+        ? ", with a different method, type or context keys. It is undefined which one a studio uses."
+        : ", with the same method, type and context keys.")),
+    problems > 0 && h("p", { class: "blank-line", key: "problems" },
+      h("button", { type: "button", class: "link", onclick: () => go({ view: "problems" }) }, count(problems, "problem")),
+      " with this endpoint"),
     draftIsCurrent() && (state.draft?.losers.length ?? 0) > 0 && !owner && losing.length === 0 && h("details", { key: "why", class: "why" },
       h("summary", {}, "Why this endpoint answers"),
       (state.draft?.losers ?? []).map((other) => h("p", {}, whyNot(other, e.name)))),
@@ -87,16 +115,17 @@ function warnings(at) {
 }
 
 /**
- * row is one line of the table: label and key, control, default and reset.
+ * row is one control: label and key in one place, the control, and below it what is wrong.
  * @param {string} name of the field: param:, modifier: or context: and a name
- * @param {{ label: string, key: string, id: string, control: Child, about?: Child, fact?: Child, below?: Child }} parts
+ * @param {{ label: string, key: string, id: string, control: Child, about?: Child, below?: Child }} parts
  */
-function row(name, { label, key, id, control, about, fact, below }) {
+function row(name, { label, key, id, control, about, below }) {
   const wrong = messageOf(name);
   return h("div", { class: `field of-${name.split(":")[0]}` + (wrong ? " wanting" : ""), key: name, "data-field": name },
-    h("div", { class: "field-name" }, id ? h("label", { for: id }, value(label)) : h("span", { class: "label", "aria-hidden": "true" }, value(label)), key !== label && h("span", { class: "field-key" }, value(key)), about),
-    h("div", { class: "field-control" }, control, wrong && h("p", { class: "failure", id: id + "-failure" }, plain(wrong)), below),
-    fact && h("div", { class: "field-fact" }, fact));
+    h("div", { class: "field-name" },
+      id ? h("label", { for: id }, value(label)) : h("span", { class: "label", "aria-hidden": "true" }, value(label)),
+      h("span", { class: "field-key" }, value(key)), about),
+    h("div", { class: "field-control" }, control, wrong && h("p", { class: "failure", id: id + "-failure" }, plain(wrong)), below));
 }
 
 /** messageOf says what is wrong with a field, once that is worth saying. @param {string} name */
@@ -109,7 +138,9 @@ function messageOf(name) {
 }
 
 /** @param {string} name @param {string} id */
-const described = (name, id) => ({ "aria-invalid": messageOf(name) ? "true" : undefined, "aria-describedby": messageOf(name) ? id + "-failure" : undefined });
+const described = (name, id) => ({
+  "aria-invalid": messageOf(name) ? "true" : undefined, "aria-describedby": messageOf(name) ? id + "-failure" : undefined,
+});
 
 const plainText = { type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" };
 
@@ -117,13 +148,35 @@ const plainText = { type: "text", autocomplete: "off", autocapitalize: "off", sp
 function placeholderRow(at, name) {
   const id = "param-" + name;
   const typed = typedFor(at).params;
+  const now = Object.hasOwn(typed, name) ? typed[name] : "";
+  const offered = now === "" ? offers(at, name) : [];
   return row("param:" + name, {
-    label: name, key: `{{${name}}}`, id, fact: "required",
+    label: name, key: `{{${name}}}`, id,
     control: h("input", {
-      ...plainText, id, value: Object.hasOwn(typed, name) ? typed[name] : "", "aria-required": "true", ...described("param:" + name, id),
+      ...plainText, id, value: now, "aria-required": "true", placeholder: "required", ...described("param:" + name, id),
       oninput: (/** @type {any} */ event) => type("params", name, event.target.value),
     }),
+    below: offered.length > 0 && h("p", { class: "row offers" }, h("span", { class: "hint" }, "Try"), offered.map((text) => h("button", {
+      type: "button", class: "small", key: text, onclick: () => type("params", name, text),
+    }, value(text)))),
   });
+}
+
+// So many values are offered for a placeholder.
+const maxOffers = 3;
+
+/** offers returns values for a placeholder out of the answers of other endpoints, or a sample. @param {Current} at @param {string} name */
+function offers(at, name) {
+  const found = new Set();
+  for (const e of at.version.endpoints) {
+    const [answer] = state.answers[endpointID({ source: at.source.id, version: at.version.name, endpoint: e.key })] ?? [];
+    for (const card of answer?.cards?.cards ?? []) {
+      const text = fieldOf(card.entry, name);
+      if (text !== "" && found.size < maxOffers) found.add(text);
+    }
+  }
+  if (found.size === 0 && sendOf(at.source) === "sample") found.add(name.replace(/_id$/, "") + "-1");
+  return [...found];
 }
 
 /** @param {Current} at @param {Modifier} modifier @returns {Child[]} */
@@ -143,35 +196,43 @@ function paramRow(at, param, modifier) {
   const reset = () => {
     change(() => { delete state.bad[name]; });
     type("modifiers", param.key, undefined);
-    (document.getElementById(id) ?? /** @type {HTMLElement | null} */ (document.querySelector(`#${CSS.escape(id)}-group input`)))?.focus();
+    const input = document.getElementById(id) ?? document.querySelector(`#${CSS.escape(id)}-group input`);
+    /** @type {HTMLElement | null} */ (input)?.focus();
   };
-  const fact = changed
-    ? h("button", { type: "button", class: "link", "aria-label": plain(`${param.default === null ? "Clear" : "Reset"} ${param.label}`), onclick: reset },
-      param.default === null || param.default === "" ? "clear" : ["default ", value(param.default), " ↺"])
-    : h("span", {}, param.default === null ? "no default" : "default");
   return row(name, {
-    label: param.label || param.key, key: param.key, id: param.control === "toggle" ? "" : id, fact,
-    about: [modifier.params.length === 1 && modifier.name !== param.label && h("span", { class: "quiet about" }, value(modifier.name)),
-      modifier.deprecated && h("span", { class: "problem about" }, plain(modifier.deprecated))],
+    label: param.label || param.key, key: "?" + param.key, id: param.control === "toggle" ? "" : id,
+    about: modifier.deprecated && h("span", { class: "problem about" }, plain(modifier.deprecated)),
     control: control(param, now, name, id),
+    below: changed && h("p", { class: "back-to" }, h("button", {
+      type: "button", class: "link", onclick: reset,
+      "aria-label": plain(`${param.default === null ? "Clear" : "Reset"} ${param.label || param.key}`),
+    }, param.default === null || param.default === "" ? "clear" : ["back to ", value(shown(param, param.default))])),
   });
+}
+
+/** shown is how a control shows a value. @param {Param} param @param {string} text */
+function shown(param, text) {
+  if (param.control === "toggle") return text === "true" ? "on" : "off";
+  return param.options.find((option) => option.value === text)?.label || text;
 }
 
 /** @param {Param} param @param {string} now @param {string} name @param {string} id */
 function control(param, now, name, id) {
   const set = (/** @type {string} */ text) => type("modifiers", param.key, text);
+  const oninput = (/** @type {any} */ event) => set(event.target.value);
   switch (param.control) {
     case "toggle":
       return segments(id + "-group", param.label, [["", "not set"], ["false", "off"], ["true", "on"]].map(([text, label]) => ({
         value: text, label, checked: now === text, onchoose: () => set(text),
       })), { title: param.placeholder ? plain(param.placeholder) : undefined });
     case "select":
-      return h("select", { id, value: now, ...described(name, id), onchange: (/** @type {any} */ event) => set(event.target.value) },
+      return h("select", { id, value: now, ...described(name, id), onchange: oninput },
         h("option", { key: "", value: "" }, plain(param.placeholder || "Not set")),
         param.options.map((option, i) => h("option", { key: i, value: option.value }, plain(option.label || option.value))));
     case "number":
       return h("input", {
-        id, type: "number", step: "any", autocomplete: "off", placeholder: plain(param.placeholder), value: state.bad[name] ? typing : now, ...described(name, id),
+        id, type: "number", step: "any", autocomplete: "off", placeholder: plain(param.placeholder), value: state.bad[name] ? typing : now,
+        ...described(name, id),
         oninput: (/** @type {any} */ event) => {
           const bad = event.target.validity.badInput;
           if (Boolean(state.bad[name]) !== bad) change(() => { state.bad[name] = bad; });
@@ -179,7 +240,7 @@ function control(param, now, name, id) {
         },
       });
     default:
-      return h("input", { ...plainText, id, placeholder: plain(param.placeholder), value: now, ...described(name, id), oninput: (/** @type {any} */ event) => set(event.target.value) });
+      return h("input", { ...plainText, id, placeholder: plain(param.placeholder), value: now, ...described(name, id), oninput });
   }
 }
 
@@ -188,7 +249,7 @@ function contextRow(at, item) {
   const name = "context:" + item.key;
   const id = "context-" + item.key;
   const to = destination(at);
-  const now = contextValue(to, item.key);
+  const now = contextValue(to, item.key, item.required);
   const other = now.text === "" ? elsewhere(to, item.key) : undefined;
   const masked = !state.shown[item.key];
   const place = item.type === "bodyParam" ? "body" : item.type;
@@ -196,61 +257,42 @@ function contextRow(at, item) {
     label: item.key, key: item.sent_as === item.key ? place : `${place}: ${item.sent_as}`, id,
     about: h("span", { class: "quiet about" }, h("span", { class: item.required ? "strong" : "" }, item.required ? "required" : "optional"),
       item.feature && [", from ", value(item.feature)], item.about && [h("br"), value(item.about)]),
-    control: !item.sent ? h("p", { class: "quiet", id }, `Not sent: it belongs in the body, and a ${at.endpoint.method.toUpperCase()} request has none.`)
+    control: !item.sent
+      ? h("p", { class: "quiet", id }, `Not sent: it belongs in the body, and a ${at.endpoint.method.toUpperCase()} request has none.`)
       : h("div", { class: "row secret" },
         h("input", {
-          ...plainText, id, type: masked ? "password" : "text", autocomplete: "off", value: now.text, "aria-required": item.required ? "true" : undefined, ...described(name, id),
-          oninput: (/** @type {any} */ event) => typeContext(item.key, { text: event.target.value }, to),
+          ...plainText, id, type: masked ? "password" : "text", value: now.text, "aria-required": item.required ? "true" : undefined,
+          ...described(name, id), oninput: (/** @type {any} */ event) => typeContext(item.key, { text: event.target.value }, to),
         }),
-        h("button", { type: "button", class: "small", "aria-label": plain(`${masked ? "Show" : "Hide"} ${item.key}`), "aria-pressed": String(!masked), onclick: () => change(() => { state.shown[item.key] = masked; }) }, masked ? "Show" : "Hide"),
+        h("button", {
+          type: "button", class: "small", "aria-label": plain(`${masked ? "Show" : "Hide"} ${item.key}`), "aria-pressed": String(!masked),
+          onclick: () => change(() => { state.shown[item.key] = masked; }),
+        }, masked ? "Show" : "Hide"),
         h("select", {
           class: "small", "aria-label": plain(`Type of ${item.key}`), value: now.json ? "json" : "text",
-          onchange: (/** @type {any} */ event) => typeContext(item.key, { json: event.target.value === "json" }, to),
+          onchange: (/** @type {any} */ event) => typeContext(item.key, { text: now.text, json: event.target.value === "json" }, to),
         }, h("option", { value: "text" }, "text"), h("option", { value: "json" }, "JSON"))),
-    below: item.sent && [
-      other && h("p", { class: "hint" }, "“", value(contextSet().name), "” has a value that was entered for ", value(other), ". ",
-        h("button", { type: "button", class: "link", onclick: () => typeContext(item.key, contextValue(other, item.key), to) }, "Use it here, too")),
-      !other && now.text === "" && sendOf(at.source) === "sample" && item.required && h("p", { class: "hint" },
-        h("button", { type: "button", class: "link", onclick: () => typeContext(item.key, { text: sampleValue }, to) }, "Fill in a sample value")),
-    ],
+    below: item.sent && other && h("p", { class: "hint" },
+      "“", value(contextSet().name), "” has a value that was entered for ", value(other), ". ",
+      h("button", {
+        type: "button", class: "link", onclick: () => typeContext(item.key, contextValue(other, item.key), to),
+      }, "Use it here, too")),
   });
 }
 
-/** request shows the request that comes of it all. @param {Current} at */
-function request(at) {
-  const draft = state.draft;
-  const now = draftIsCurrent();
-  const url = now && draft ? draft.url : null;
-  const [first, ...others] = now && draft ? draft.problems : [];
-  const bad = paramsOf(at.endpoint).find((param) => state.bad["modifier:" + param.key]);
-  const snippet = draft?.snippets.find((other) => other.name === state.route.snippet) ?? draft?.snippets[0];
-  return h("section", { class: "group request" + (now ? "" : " composing"), "aria-labelledby": "request-title", key: "request" },
-    h("h3", { id: "request-title" }, "Request"),
-    h("p", { id: "feed-url", class: "url code", tabindex: "0", role: "group", "aria-labelledby": "request-title" },
-      urlTokens(url ?? (draft && draft.url) ?? at.endpoint.url, (name) => focusField("param:" + name))),
-    h("p", { class: "problem", id: "feed-problem", role: "status" },
-      state.connection === "lost" ? "The studio has stopped, so this may be out of date."
-        : bad ? plain(`${bad.label || bad.key} is not a number.`)
-        : first ? plain(first.message) + (others.length ? ` And ${count(others.length, "more field")}.` : "") : ""),
-    now && draft && !bad && draft.snippets.length > 0 && snippet && [
-      h("div", { class: "row", key: "snippets" }, segments("snippet", "Request as", draft.snippets.map((other) => ({
-        value: other.name, label: other.name, checked: other === snippet, onchoose: () => go({ snippet: other.name }, { replace: true }),
-      }))), copyButton("copy", () => snippet.text), copyButton("copy-link", () => location.href, "Copy link")),
-      snippet.name !== "URL" && h("pre", { class: "code wrap", id: "snippet-text", tabindex: "0", "aria-label": plain(`Request as ${snippet.name}`), key: "snippet-text" }, plain(snippet.text)),
+/** travel shows how the context keys are sent. @returns {Child} */
+function travel() {
+  const draft = draftIsCurrent() ? state.draft : null;
+  if (!draft || (draft.ctx === "" && draft.body === "")) return null;
+  return h("details", { key: "travel", id: "travel" },
+    h("summary", {}, "How they are sent"),
+    draft.ctx !== "" && [
+      h("p", { class: "quiet" }, "In the query parameter ", h("code", {}, "ctx"), ", as base64url-encoded JSON:"),
+      h("pre", { class: "code wrap", id: "ctx", tabindex: "0", "aria-label": "ctx, encoded" }, plain(draft.ctx)),
+      h("pre", { class: "code", id: "decoded", tabindex: "0", "aria-label": "ctx, decoded" }, plainLines(draft.decoded)),
     ],
-    now && draft && (draft.ctx !== "" || draft.body !== "") && h("details", { key: "travel", id: "travel" },
-      h("summary", {}, "How the context keys are sent"),
-      draft.ctx !== "" && [
-        h("p", { class: "quiet" }, "In the query parameter ", h("code", {}, "ctx"), ", as base64url-encoded JSON:"),
-        h("pre", { class: "code wrap", id: "ctx", tabindex: "0", "aria-label": "ctx, encoded" }, plain(draft.ctx)),
-        h("pre", { class: "code", id: "decoded", tabindex: "0", "aria-label": "ctx, decoded" }, plainLines(draft.decoded)),
-      ],
-      draft.body !== "" && [
-        h("p", { class: "quiet" }, "In the body, as ", value(draft.body_type), ":"),
-        h("pre", { class: "code wrap", id: "body", tabindex: "0", "aria-label": "Body" }, plain(draft.body)),
-      ]));
+    draft.body !== "" && [
+      h("p", { class: "quiet" }, "In the body, as ", value(draft.body_type), ":"),
+      h("pre", { class: "code wrap", id: "body", tabindex: "0", "aria-label": "Body" }, plain(draft.body)),
+    ]);
 }
-
-/** plainLines is plain for a text with lines. @param {string} text */
-const plainLines = (text) => text.split("\n").map(plain).join("\n");
-

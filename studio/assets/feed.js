@@ -1,5 +1,7 @@
 // Reads the entries of a feed out of JSON, whatever its fields are called.
 
+import { nodeOf, valueOf } from "./json.js";
+
 /** @typedef {import("./types.js").Card} Card */
 /** @typedef {import("./types.js").Feed} Feed */
 
@@ -12,20 +14,23 @@ const pictureEnding = /\.(png|jpe?g|gif|webp|avif)(\?|#|$)/i;
 const maxCards = 200;
 const maxDepth = 6;
 
-/** read returns the entries of a feed, or null if it has none that can be told. @param {any} json @returns {Feed | null} */
-export function read(json) {
+/** read returns the entries of a feed, or null if it has none that can be told. @param {import("./types.js").Node} root @returns {Feed | null} */
+export function read(root) {
+  const json = valueOf(root);
   const found = entriesOf(json);
   if (!found) return null;
-  const title = !Array.isArray(json) && json && typeof json === "object" ? textOf(json, titleNames) : "";
-  return { title, cards: found.slice(0, maxCards).map(card), total: found.length };
+  const array = Array.isArray(json);
+  const title = !array && json && typeof json === "object" ? textOf(json, titleNames) : "";
+  return { title, cards: found.slice(0, maxCards).map(card), total: found.length, array };
 }
 
 /** @param {any} json @returns {any[] | null} */
 function entriesOf(json) {
-  if (isEntries(json)) return json;
+  if (isEntries(json) || (Array.isArray(json) && json.length === 0)) return json;
   if (!json || typeof json !== "object" || Array.isArray(json)) return null;
   for (const name of listNames) if (isEntries(json[name]) || (Array.isArray(json[name]) && json[name].length === 0)) return json[name];
-  for (const value of Object.values(json)) if (isEntries(value) && value.some((/** @type {any} */ entry) => textOf(entry, titleNames))) return value;
+  const titled = (/** @type {any} */ entry) => textOf(entry, titleNames) !== "";
+  for (const value of Object.values(json)) if (isEntries(value) && value.some(titled)) return value;
   for (const name of ["data", "feed", "response", "result"]) {
     if (json[name] && typeof json[name] === "object" && !Array.isArray(json[name])) {
       const inner = entriesOf(json[name]);
@@ -36,7 +41,8 @@ function entriesOf(json) {
 }
 
 /** @param {any} value */
-const isEntries = (value) => Array.isArray(value) && value.length > 0 && value.every((entry) => entry && typeof entry === "object" && !Array.isArray(entry));
+const isEntries = (value) => Array.isArray(value) && value.length > 0
+  && value.every((entry) => entry && typeof entry === "object" && !Array.isArray(entry));
 
 /** @param {any} entry @param {string[]} names */
 function textOf(entry, names) {
@@ -62,15 +68,23 @@ function card(entry) {
     free: entry.extensions?.free === true || entry.free === true,
     links: linksOf(entry),
     entry,
+    node: nodeOf(entry),
   };
 }
 
-/** pictureOf returns the URL of the first picture in an entry. @param {any} value @param {number} depth @param {boolean} [named] @returns {string} */
+/**
+ * pictureOf returns the URL of the first picture in an entry.
+ * @param {any} value
+ * @param {number} depth
+ * @param {boolean} [named]
+ * @returns {string}
+ */
 function pictureOf(value, depth, named = false) {
   if (typeof value === "string") return /^https?:\/\//i.test(value) && (named || pictureEnding.test(value)) ? value : "";
   if (!value || typeof value !== "object" || depth > maxDepth) return "";
   for (const [name, inner] of Object.entries(value)) {
-    const found = pictureOf(inner, depth + 1, pictureNames.test(name) && name !== "link" && !(name === "src" && depth === 1 && !pictureEnding.test(String(inner))));
+    const content = name === "src" && depth === 1 && !pictureEnding.test(String(inner));
+    const found = pictureOf(inner, depth + 1, pictureNames.test(name) && name !== "link" && !content);
     if (found) return found;
   }
   return "";
@@ -87,7 +101,9 @@ function linksOf(entry) {
     if (typeof value === "string") {
       if (!picture && /^https?:\/\//i.test(value) && !pictureEnding.test(value)) found.add(value);
     } else if (value && typeof value === "object" && depth <= maxDepth) {
-      for (const [name, inner] of Object.entries(value)) look(inner, depth + 1, picture || (pictureNames.test(name) && name !== "src") || name === "media_group");
+      for (const [name, inner] of Object.entries(value)) {
+        look(inner, depth + 1, picture || (pictureNames.test(name) && name !== "src") || name === "media_group");
+      }
     }
   };
   look(entry, 0, false);
@@ -102,7 +118,7 @@ function linksOf(entry) {
 export function fieldOf(entry, name) {
   for (const from of [entry, entry.extensions]) {
     const value = from && typeof from === "object" && Object.hasOwn(from, name) ? from[name] : undefined;
-    if (typeof value === "string" || typeof value === "number") return String(value);
+    if (typeof value === "string") return value;
   }
   return "";
 }

@@ -2,9 +2,9 @@
 
 import { loadMatches, open } from "./actions.js";
 import { address, badge, byId, code, count, h, lazy, list, plain, value } from "./dom.js";
-import { keys, more, whyNot } from "./parts.js";
+import { fold, keys, more, whyNot } from "./parts.js";
 import { endpointID, go } from "./route.js";
-import { nestingOf, pathOf, shortName, sources } from "./select.js";
+import { nestingOf, pathOf, serviceName, sources } from "./select.js";
 import { change, state } from "./store.js";
 
 /** @typedef {import("./types.js").Source} Source */
@@ -15,84 +15,115 @@ import { change, state } from "./store.js";
 /** @typedef {{ source: Source, version: Version, endpoint: Endpoint, nesting: Nesting | undefined, children: Spot[], feeds: Match[] }} Spot */
 
 // So many endpoints are added at a time, when the end of the map is scrolled to.
-const page = 300;
+const page = 200;
 
 /** How many endpoints are shown. */
 let room = { of: "", n: page };
+
+// From here on a filter helps.
+const fewEndpoints = 12;
+
+/** losses returns the endpoints whose feeds lose keys, with those that they are nested in. @returns {Nesting[]} */
+export const losses = () => [...state.server.overlap.values()].filter((n) => n.under.some((other) => other.lost_keys.length > 0));
 
 export function mapView() {
   loadMatches();
   const all = sources();
   const matches = state.route.feeds.length > 0 ? state.matches?.matches ?? [] : [];
   const words = state.route.filter.trim().toLowerCase();
-  const risky = state.route.show === "risk";
-  if (room.of !== words + risky) room = { of: words + risky, n: page };
+  const of = words + "\n" + state.server.rev;
+  if (room.of !== of) room = { of, n: page };
   const total = all.reduce((n, s) => n + s.versions.reduce((m, v) => m + v.endpoints.length, 0), 0);
-  const losing = [...state.server.overlap.values()].filter(loses).length;
-  return h("div", { class: "view map-view" },
+  const lost = losses();
+  return h("div", { class: "view map-view", key: "map" },
     h("div", { class: "view-head" },
-      h("h2", { id: "view-title", tabindex: "-1" }, "Map ", h("span", { class: "quiet" }, count(total, "endpoint"), losing > 0 && `, ${losing} with lost keys`)),
-      h("p", { class: "quiet" }, "Apps send the context keys of one endpoint with a feed: the one with the longest matching URL. So an endpoint inside another takes feeds away from it."),
-      (total > fewEndpoints || words || risky) && h("div", { class: "row" },
-        h("input", {
-          id: "map-filter", class: "filter", type: "search", placeholder: "Filter by name, URL or key", "aria-label": "Filter the map", value: state.route.filter,
-          oninput: (/** @type {any} */ event) => go({ filter: event.target.value }, { replace: true }),
-        }),
-        (losing > 0 || risky) && h("button", { type: "button", class: "pill", "aria-pressed": String(risky), onclick: () => go({ show: risky ? "all" : "risk" }, { replace: true }) }, `Lost keys ${losing}`))),
+      h("h2", { id: "view-title", tabindex: "-1" }, "Map ",
+        h("span", { class: "quiet" }, count(total, "endpoint"), lost.length > 0 && `, ${lost.length} with lost keys`)),
+      h("p", { class: "quiet" }, "Apps send the context keys of one endpoint with a feed: the one with the longest matching URL. ",
+        "An endpoint inside another shadows it.")),
     h("div", { class: "split" },
       h("div", { class: "map-side", key: "side" }, feedForm(), h("div", { id: "landings", role: "status" }, matches.map(landing))),
-      lazy("div", { class: "map", key: "map" }, [state.server.overlap, state.server.rev, state.matches, room.of, room.n, matches.length], () => origins(all, matches, words, risky))));
+      h("div", { class: "map", key: "map" },
+        lost.length > 0 ? h("section", { key: "lost", "aria-labelledby": "lost-title" },
+          h("h3", { id: "lost-title" }, "Lost keys"), h("ul", { class: "spots", id: "losses" }, lost.slice(0, maxLosses).map(loss)),
+          lost.length > maxLosses && h("p", { class: "blank-line" }, `And ${lost.length - maxLosses} more.`))
+          : h("p", { class: "good", key: "fine" }, "✓ No endpoint takes keys from another."),
+        fold("all-endpoints", [h("strong", {}, "All endpoints"), " ", h("span", { class: "quiet" }, "as nested prefixes")],
+          state.open["all-endpoints"] && [
+            (total > fewEndpoints || words !== "") && h("input", {
+              id: "map-filter", class: "filter", type: "search", placeholder: "Filter by name, URL or key", "aria-label": "Filter the map",
+              value: state.route.filter, oninput: (/** @type {any} */ event) => go({ filter: event.target.value }, { replace: true }),
+            }),
+            lazy("div", { class: "map", key: "origins" }, [state.server.overlap, of, room.n, state.matches, matches.length],
+              () => origins(all, matches, words)),
+          ]))));
 }
 
-// From here on a filter helps.
-const fewEndpoints = 12;
+// More than anyone reads.
+const maxLosses = 200;
 
-const loses = (/** @type {Nesting} */ nesting) => nesting.under.some((other) => other.lost_keys.length > 0);
+/** loss says which keys the feeds of an endpoint lose, and to whom. @param {Nesting} nesting */
+function loss(nesting) {
+  const s = state.server.sources.get(nesting.source);
+  const e = s?.versions.find((v) => v.name === nesting.version)?.endpoints.find((other) => other.key === nesting.key);
+  if (!s || !e) return null;
+  const from = nesting.under.filter((other) => other.lost_keys.length > 0);
+  const lost = [...new Set(from.flatMap((other) => other.lost_keys))];
+  return h("li", { class: "spot loses", key: nesting.source + nesting.version + nesting.key },
+    nameOf(s, nesting.version, e),
+    h("p", {}, "shadows ", list(from.map((other) => value(other.name, "strong"))), ": its feeds lose ", keys(lost), "."),
+    from.map((other) => h("p", { class: "quiet" }, value(other.name), " ", address(other.url))));
+}
 
-/** wanted reports whether the filter lets an endpoint through. @param {Spot} spot @param {string} words @param {boolean} risky */
-const wanted = ({ endpoint: e, nesting }, words, risky) => (!risky || Boolean(nesting && loses(nesting)))
-  && (words === "" || [e.name, e.url, ...e.context.map((item) => item.key)].some((text) => text.toLowerCase().includes(words)));
+/** @param {Source} s @param {string} v @param {Endpoint} e */
+const nameOf = (s, v, e) => h("div", { class: "row" },
+  h("button", {
+    type: "button", class: "link strong", onclick: () => open({ source: s.id, version: v, key: e.key, name: e.name, url: e.url }),
+  }, value(e.name)),
+  v && badge(v), h("span", { class: "where" }, address(pathOf(e))), sources().length > 1 && h("span", { class: "quiet" }, value(serviceName(s))));
 
-/** origins returns the endpoints of each scheme and host. @param {Source[]} all @param {Match[]} matches @param {string} words @param {boolean} risky */
-function origins(all, matches, words, risky) {
+/** origins returns the endpoints of each scheme and host. @param {Source[]} all @param {Match[]} matches @param {string} words */
+function origins(all, matches, words) {
   /** @type {Map<string, Spot>} */
   const spots = new Map();
   for (const s of all) {
     for (const v of s.versions) {
       for (const e of v.endpoints) {
-        spots.set(endpointID({ source: s.id, version: v.name, endpoint: e.key }), { source: s, version: v, endpoint: e, nesting: nestingOf(s, v, e), children: [], feeds: [] });
+        const id = endpointID({ source: s.id, version: v.name, endpoint: e.key });
+        spots.set(id, { source: s, version: v, endpoint: e, nesting: nestingOf(s, v, e), children: [], feeds: [] });
       }
     }
   }
-  for (const match of matches) {
-    if (match.found) spots.get(endpointID({ source: match.winner.source, version: match.winner.version, endpoint: match.winner.key }))?.feeds.push(match);
-  }
+  for (const match of matches) if (match.found) spots.get(endpointID({ ...match.winner, endpoint: match.winner.key }))?.feeds.push(match);
   /** @type {Map<string, Spot[]>} */
   const roots = new Map();
   for (const spot of spots.values()) {
     const above = spot.nesting?.under.find((other) => other.reason !== "order");
-    const parent = above && spots.get(endpointID({ source: above.source, version: above.version, endpoint: above.key }));
+    const parent = above && spots.get(endpointID({ ...above, endpoint: above.key }));
     const siblings = parent && parent !== spot ? parent.children : roots.get(spot.endpoint.origin);
     if (siblings) siblings.push(spot);
     else roots.set(spot.endpoint.origin, [spot]);
   }
-  if (spots.size === 0) return [h("p", { class: "blank" }, "There are no endpoints to show.")];
   // An endpoint is shown with those around it, whether the filter wants them or not.
   const shown = new Set();
+  const wanted = (/** @type {Spot} */ { endpoint: e }) => words === ""
+    || [e.name, e.url, ...e.context.map((item) => item.key)].some((text) => text.toLowerCase().includes(words));
   const seek = (/** @type {Spot} */ spot, /** @type {Set<Spot>} */ path) => {
     if (path.has(spot)) return false;
     path.add(spot);
     const inside = spot.children.filter((child) => seek(child, path)).length > 0;
-    if (inside || wanted(spot, words, risky)) shown.add(spot);
+    if (inside || wanted(spot)) shown.add(spot);
     return shown.has(spot);
   };
   for (const children of roots.values()) for (const spot of children) seek(spot, new Set());
-  if (shown.size === 0) return [h("p", { class: "blank" }, "No endpoint matches.")];
+  if (shown.size === 0) return [h("p", { class: "blank" }, spots.size === 0 ? "There are no endpoints to show." : "No endpoint matches.")];
   let drawn = 0;
   const has = (/** @type {Spot} */ spot) => shown.has(spot) && drawn++ < room.n;
   const sections = [...roots].flatMap(([origin, children]) => {
     const own = children.flatMap((spot) => (has(spot) ? [draw(spot, new Set(), has)] : []));
-    return own.length === 0 ? [] : [h("section", { class: "origin", key: origin, "aria-label": plain(origin) }, h("h3", {}, value(origin || "no host")), h("ul", { class: "spots" }, own))];
+    if (own.length === 0) return [];
+    return [h("section", { class: "origin", key: origin, "aria-label": plain(origin) },
+      h("h3", {}, value(origin || "no host")), h("ul", { class: "spots" }, own))];
   });
   return [...sections, shown.size > room.n && more(shown.size - room.n, () => change(() => { room.n += page; }))];
 }
@@ -105,19 +136,12 @@ function draw(spot, seen, has) {
   const above = nesting?.under[0];
   const lost = [...new Set((nesting?.under ?? []).flatMap((other) => other.lost_keys))];
   return h("li", { class: "spot" + (lost.length ? " loses" : ""), key: s.id + v.name + e.key },
-    h("div", { class: "row" },
-      h("button", { type: "button", class: "link strong", onclick: () => open({ source: s.id, version: v.name, key: e.key, name: e.name, url: e.url }) }, value(e.name)),
-      badge(e.method.toUpperCase(), e.method === "post" ? "post" : "get"), v.name && badge(v.name),
-      h("span", { class: "where" }, address(pathOf(e))),
-      sources().length > 1 && h("span", { class: "quiet" }, value(shortName(s))),
-      above?.inside && badge("splits a path segment", "notable", "The URL of the endpoint around it ends in the middle of a path segment of this one"),
-      above?.reason === "literals" && badge("fewer placeholders", "", "It covers the same part of a feed URL as the endpoint around it, and spells more of it out"),
-      nesting?.differ && badge("declared twice, differently", "bad")),
-    h("p", { class: "gets" }, e.context.length === 0 && lost.length === 0 && "no context keys",
+    nameOf(s, v.name, e),
+    above?.inside && h("p", { class: "problem" }, "The URL of the endpoint around it ends in the middle of a path segment of this one."),
+    nesting?.differ && h("p", { class: "failure" }, "Declared twice, differently."),
+    (e.context.length > 0 || lost.length > 0) && h("p", { class: "gets" },
       e.context.map((item) => h("span", { class: "chip" }, code(item.key))),
-      lost.map((key) => h("span", { class: "chip lost" }, h("span", { class: "unseen" }, "lost: "), code(key)))),
-    lost.length > 0 && h("p", { class: "failure" }, "Feeds here lose ", keys(lost), ", which ",
-      list((nesting?.under ?? []).filter((other) => other.lost_keys.length).map((other) => value(other.name, "strong"))), " would send."),
+      lost.map((key) => h("span", { class: "chip lost" }, h("span", { class: "unseen" }, "lost key: "), code(key)))),
     spot.feeds.length > 0 && h("ul", { class: "landed" }, spot.feeds.map((match) => h("li", {}, "● ", address(match.feed)))),
     spot.children.length > 0 && h("ul", { class: "spots" }, spot.children.flatMap((child) => (has(child) ? [draw(child, seen, has)] : []))));
 }
@@ -145,12 +169,16 @@ h("div", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Sh
 export const landing = (match) => h("div", { class: "landing", key: match.feed },
   h("p", {}, address(match.feed)),
   match.problem ? h("p", { class: "failure" }, plain(match.problem))
-    : !match.found ? h("p", { class: "failure" }, "No endpoint answers, so apps send no context keys. The feed must begin with the URL of an endpoint: same scheme, host and path.")
+    : !match.found ? h("p", { class: "failure" },
+      "No endpoint answers, so apps send no context keys. The feed must begin with the URL of an endpoint: same scheme, host and path.")
       : [
-        h("p", {}, h("button", { type: "button", class: "link strong", onclick: () => open(match.winner, match.feed) }, value(match.winner.name)), " answers",
+        h("p", {},
+          h("button", { type: "button", class: "link strong", onclick: () => open(match.winner, match.feed) }, value(match.winner.name)), " answers",
           match.winner.version && [" (", value(match.winner.version), ")"], ". Apps send ",
           match.context_obj.length ? keys(match.context_obj.map((item) => item.key)) : "no context keys", "."),
-        match.inside_segment && h("p", { class: "failure" }, "The endpoint’s URL ends in the middle of a path segment of the feed, so the match may be a coincidence."),
+        match.inside_segment && h("p", { class: "failure" },
+          "The endpoint’s URL ends in the middle of a path segment of the feed, so the match may be a coincidence."),
         match.losers.map((other) => h("p", { class: other.lost_keys.length ? "failure" : "quiet" }, whyNot(other, match.winner.name))),
-        match.twins.length > 0 && h("p", { class: "quiet" }, "The same URL is also registered by ", list(match.twins.map((twin) => value(twin.source))), "."),
+        match.twins.length > 0 && h("p", { class: "quiet" },
+          "The same URL is also registered by ", list(match.twins.map((twin) => value(twin.source))), "."),
       ]);

@@ -1,15 +1,16 @@
 // The palette goes anywhere: to an endpoint by its name, URL, context key or modifier, to the endpoint of a feed, to a view.
 
-import { open } from "./actions.js";
+import { choose, open } from "./actions.js";
 import { badge, byId, h, plain, value } from "./dom.js";
 import { landing } from "./map.js";
-import { go, views } from "./route.js";
-import { pathOf, shortName, sources } from "./select.js";
+import { go } from "./route.js";
+import { pathOf, serviceName, sources } from "./select.js";
 import { call } from "./server.js";
 import { change, state } from "./store.js";
-import { viewNames } from "./top.js";
+import { views } from "./views.js";
 
-/** @typedef {{ id: string, label: import("./dom.js").Child, go: () => void, words: string, also?: string[] }} Item also: what it is found by, besides what the label says */
+/** @typedef {{ id: string, label: import("./dom.js").Child, go: () => void, words: string, also?: string[] }} Item
+ *   also: what it is found by, besides what the label says */
 
 const maxItems = 12;
 
@@ -23,20 +24,25 @@ function items() {
   for (const s of sources()) {
     for (const v of s.versions) {
       for (const e of v.endpoints) {
-        const found = [...e.context.map((item) => item.key), ...e.modifiers.flatMap((m) => [m.name, ...m.params.flatMap((p) => [p.key, p.label])])];
+        const modifiers = e.modifiers.flatMap((m) => [m.name, ...m.params.flatMap((p) => [p.key, p.label])]);
+        const found = [...e.context.map((item) => item.key), ...modifiers];
         all.push({
           id: JSON.stringify([s.id, v.name, e.key]),
           words: [e.name, e.url, ...found].join("\n").toLowerCase(),
           also: found,
-          label: [value(e.name, "strong"), " ", v.name && badge(v.name), " ", h("span", { class: "quiet" }, value(pathOf(e)), sources().length > 1 && [" · ", value(shortName(s))])],
+          label: [value(e.name, "strong"), " ", v.name && badge(v.name), " ",
+            h("span", { class: "quiet" }, value(pathOf(e)), sources().length > 1 && [", ", value(serviceName(s))])],
           go: () => open({ source: s.id, version: v.name, key: e.key, name: e.name, url: e.url }),
         });
       }
     }
   }
-  for (const view of views) all.push({ id: "view:" + view, words: "view " + view, label: ["View: ", viewNames[view]], go: () => { close(); go({ view, pane: "list" }); } });
+  for (const { name, label } of views) {
+    all.push({ id: "view:" + name, words: "view " + name, label: ["View: ", label], go: () => { close(); go({ view: name, pane: "list" }); } });
+  }
   for (const s of sources().filter((other) => other.judged)) {
-    all.push({ id: "source:" + s.id, words: ("manifest " + s.name + " " + s.title).toLowerCase(), label: ["Manifest: ", value(s.name)], go: () => { close(); go({ source: s.id, version: "", endpoint: "", pane: "list" }); } });
+    const words = ("service " + s.name + " " + s.title).toLowerCase();
+    all.push({ id: "source:" + s.id, words, label: ["Service: ", value(serviceName(s))], go: () => { close(); choose(s.id); } });
   }
   known = { rev: state.server.rev, instance: state.server.instance, items: all };
   return all;
@@ -71,10 +77,11 @@ export function paletteDialog() {
   const found = feed ? [] : matching(text);
   const chosen = found[Math.min(at, found.length - 1)];
   return [
-    h("h2", { id: "dialog-title", class: "unseen" }, "Go to"),
+    h("h2", { id: "dialog-title", class: "unseen" }, "Search"),
     h("input", {
-      id: "palette", type: "search", role: "combobox", "aria-expanded": "true", "aria-controls": "palette-list", "aria-label": "Go to endpoint, key, modifier or feed URL",
-      "aria-activedescendant": chosen ? "palette-item-" + found.indexOf(chosen) : undefined, placeholder: "Endpoint, key, modifier, or a feed URL", autocomplete: "off", spellcheck: "false", value: text,
+      id: "palette", type: "search", role: "combobox", "aria-expanded": "true", "aria-controls": "palette-list",
+      "aria-label": "Search for an endpoint, key or modifier, or paste a feed URL", autocomplete: "off", spellcheck: "false", value: text,
+      "aria-activedescendant": chosen ? "palette-item-" + found.indexOf(chosen) : undefined, placeholder: "Endpoint, key, modifier, or a feed URL",
       oninput: (/** @type {any} */ event) => type(event.target.value),
       onkeydown: (/** @type {KeyboardEvent} */ event) => {
         const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -91,9 +98,10 @@ export function paletteDialog() {
         }
       },
     }),
-    h("ul", { id: "palette-list", role: "listbox", "aria-label": "Found", hidden: feed || found.length === 0 }, found.map((item, i) => h("li", {
-      key: item.id, id: "palette-item-" + i, role: "option", "aria-selected": String(item === chosen), onclick: item.go,
-    }, item.label, because(item, text)))),
+    h("ul", { id: "palette-list", role: "listbox", "aria-label": "Found", hidden: feed || found.length === 0 },
+      found.map((item, i) => h("li", {
+        key: item.id, id: "palette-item-" + i, role: "option", "aria-selected": String(item === chosen), onclick: item.go,
+      }, item.label, because(item, text)))),
     !feed && found.length === 0 && h("p", { class: "blank-line" }, plain(`Nothing matches “${text.trim()}”.`)),
     feed && matches.map(landing),
   ];

@@ -1,7 +1,7 @@
 // Parts that several views share.
 
-import { announce, badge, code, h, list, plain, value } from "./dom.js";
-import { change } from "./store.js";
+import { announce, badge, code, h, list, plain, plainLines, value } from "./dom.js";
+import { change, state } from "./store.js";
 
 /** @typedef {import("./types.js").Failure} Failure */
 /** @typedef {import("./types.js").Finding} Finding */
@@ -26,14 +26,32 @@ export const segments = (id, label, options, props = {}) => h("fieldset", { clas
  */
 export const more = (left, grow) => h("p", { class: "more-rows", key: "more" }, h("button", {
   type: "button", class: "link", onclick: grow,
-  created: (/** @type {HTMLElement} */ node) => new IntersectionObserver((seen) => { if (seen.some((s) => s.isIntersecting)) node.click(); }).observe(node),
+  created: (/** @type {HTMLElement} */ node) => new IntersectionObserver((seen) => {
+    if (seen.some((s) => s.isIntersecting)) node.click();
+  }).observe(node),
 }, `${left} more`));
 
-/** failureBox says what is wrong and what to do. @param {Failure} failure @param {string} [id] */
-export const failureBox = (failure, id) => h("div", { class: "banner bad", role: "alert", id, key: id },
+/**
+ * fold is a part of the page that is closed at first. It stays as it is when what is in it changes.
+ * @param {string} id
+ * @param {import("./dom.js").Child} summary
+ * @param {import("./dom.js").Child} content
+ */
+export const fold = (id, summary, content) => h("details", {
+  class: "fold-part", id, key: id, open: Boolean(state.open[id]),
+  ontoggle: (/** @type {any} */ event) => {
+    const now = event.target.open;
+    if (now !== Boolean(state.open[id])) change(() => { state.open[id] = now; });
+  },
+}, h("summary", {}, summary), content);
+
+/** failureBox says what is wrong and what to do. @param {Failure} failure @param {string} [id] @param {import("./dom.js").Child} [actions] */
+export const failureBox = (failure, id, actions) => h("div", { class: "banner bad", role: "alert", id, key: id },
   h("p", {}, h("strong", {}, plain(failure.detail))),
   failure.hint && h("p", {}, plain(failure.hint)),
-  (failure.findings?.length ?? 0) > 0 && h("ul", { class: "findings" }, (failure.findings ?? []).slice(0, 20).map((f) => h("li", {}, findingHead(f), findingText(f)))));
+  (failure.findings?.length ?? 0) > 0 && h("ul", { class: "findings" },
+    (failure.findings ?? []).slice(0, 20).map((f) => h("li", {}, findingHead(f), findingText(f)))),
+  actions);
 
 /** @param {Finding} f */
 export const findingHead = (f) => h("p", { class: "finding-head" }, badge(f.severity, f.severity === "error" ? "bad" : "notable"),
@@ -53,10 +71,11 @@ export const keys = (names) => list(names.map((name) => code(name)));
 /** Which copy button was pressed last, and how it went. */
 let copied = { id: "", text: "" };
 
-/** copyButton copies a text, and says so. @param {string} id @param {() => string} text @param {string} [label] */
+/** copyButton copies a text, and says so where its label is. @param {string} id @param {() => string} text @param {string} [label] */
 export function copyButton(id, text, label = "Copy") {
+  const said = copied.id === id ? copied.text : "";
   return h("button", {
-    type: "button", class: "small", id, key: id,
+    type: "button", class: "small copy", id, key: id,
     onclick: async () => {
       let done = "Copied";
       try {
@@ -68,8 +87,15 @@ export function copyButton(id, text, label = "Copy") {
       change(() => { copied = { id, text: done }; });
       setTimeout(() => change(() => { if (copied.id === id) copied = { id: "", text: "" }; }), 1500);
     },
-  }, copied.id === id ? copied.text : label);
+  }, h("span", { class: said ? "off" : "" }, label), h("span", { class: said ? "" : "off", "aria-hidden": "true" }, said || "Copied"));
 }
+
+/** bodyText is a text from outside with its lines. @param {string} text @param {string} label */
+export const bodyText = (text, label) => h("pre", { class: "code wrap body", tabindex: "0", "aria-label": label },
+  plainLines(text.slice(0, maxRaw)) + (text.length > maxRaw ? "\n…" : ""));
+
+// More of a body that is not JSON is not shown at once.
+const maxRaw = 100000;
 
 /**
  * urlTokens returns a URL with its parts marked: placeholders, the keys and the values of its query.
@@ -80,25 +106,32 @@ export function urlTokens(url, fill) {
   const end = url.search(/[?#]/);
   const path = end < 0 ? url : url.slice(0, end);
   const [, scheme = "", authority = "", rest = path] = /^([a-z][a-z0-9+.-]*:\/\/)([^/]*)(.*)$/is.exec(path) ?? [];
+  /** @type {import("./dom.js").Child[]} */
   const parts = [h("span", { class: "quiet" }, plain(scheme)), h("strong", {}, plain(authority)), placeholders(rest, fill, /(?=\/)/)];
   if (end < 0) return parts;
   const [query, ...fragment] = url.slice(end).split("#");
   query.split(/(?=[?&])/).forEach((pair) => {
     const [name, ...text] = pair.slice(1).split("=");
     const whole = text.join("=");
-    parts.push(h("wbr"), h("span", { class: "quiet" }, plain(pair.slice(0, 1))), h("span", { class: "key" }, placeholders(name, fill)));
-    if (pair.includes("=")) parts.push(h("span", { class: "quiet" }, "="), h(name === "ctx" ? "span" : "strong", { class: name === "ctx" ? "quiet" : "" }, placeholders(whole, fill)));
+    parts.push(h("wbr"), plain(pair.slice(0, 1)), h("span", { class: "key" }, placeholders(name, fill)));
+    if (pair.includes("=")) parts.push("=", h("span", { class: name === "ctx" ? "quiet" : "" }, placeholders(whole, fill)));
   });
   if (fragment.length) parts.push(h("span", { class: "quiet" }, plain("#" + fragment.join("#"))));
   return parts;
 }
 
-/** @param {string} text @param {((name: string) => void) | null} fill @param {RegExp} [breaks] where a line may end @returns {import("./dom.js").Child[]} */
+/**
+ * @param {string} text
+ * @param {((name: string) => void) | null} fill
+ * @param {RegExp} [breaks] where a line may end
+ * @returns {import("./dom.js").Child[]}
+ */
 function placeholders(text, fill, breaks) {
   return text.split(/(\{\{[^{}]*\}\})/).map((part) => {
     if (!/^\{\{[^{}]*\}\}$/.test(part)) return breaks ? part.split(breaks).map((piece) => [h("wbr"), plain(piece)]) : plain(part);
     const name = part.slice(2, -2);
-    return fill ? h("button", { type: "button", class: "open", "aria-label": plain(`Fill in ${name}`), onclick: () => fill(name) }, plain(part)) : h("span", { class: "open" }, plain(part));
+    if (!fill) return h("span", { class: "open" }, plain(part));
+    return h("button", { type: "button", class: "open", "aria-label": plain(`Fill in ${name}`), onclick: () => fill(name) }, plain(part));
   });
 }
 
@@ -106,7 +139,11 @@ function placeholders(text, fill, breaks) {
 export function whyNot(other, winner) {
   const name = value(other.name || other.url, "strong");
   const lost = other.lost_keys.length ? [": the feed loses ", keys(other.lost_keys), "."] : ".";
-  if (other.reason === "literals") return ["Not ", name, ", which covers the same part of the URL but spells less of it out than ", value(winner), lost];
-  if (other.reason === "order") return ["Not ", name, ", which covers the same part of the URL in the same way but is declared later", lost];
+  if (other.reason === "literals") {
+    return ["Not ", name, ", which covers the same part of the URL but spells less of it out than ", value(winner), lost];
+  }
+  if (other.reason === "order") {
+    return ["Not ", name, ", which covers the same part of the URL in the same way but is declared later", lost];
+  }
   return ["Not ", name, ", which covers less of the URL", lost];
 }

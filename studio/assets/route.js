@@ -4,32 +4,28 @@ import { change, state } from "./store.js";
 
 /** @typedef {import("./types.js").Route} Route */
 /** @typedef {import("./types.js").Typed} Typed */
+/** @typedef {{ route: Route, typed: Typed }} Address a route, with what is filled in for its endpoint */
 
 /** The fields of a route that are texts, and what they are where the address does not say. */
 const texts = /** @type {const} */ ({
-  source: "", version: "", endpoint: "", pane: "list", tab: "preview", filter: "", show: "all", send: "", snippet: "URL", base: "registered", of: "",
+  source: "", version: "", endpoint: "", pane: "list", tab: "cards", filter: "", show: "all", send: "", base: "registered", of: "", host: "",
 });
-
-export const views = ["endpoints", "map", "findings", "changes", "check"];
-
-/** A route, with what is filled in for its endpoint and what it asks of the deployment.
- * @typedef {{ route: Route, typed: Typed, host: string, features: string[] | null }} Address */
 
 /** @param {string} hash @returns {Address} */
 export function parse(hash) {
   const [, view = "", query = ""] = /^#\/([a-z]*)\??(.*)$/s.exec(hash) ?? [];
   const words = new URLSearchParams(query);
   /** @type {any} */
-  const route = { view: views.includes(view) ? view : "endpoints", feeds: words.getAll("feed") };
+  const route = { view: view || "preview", feeds: words.getAll("feed"), features: {} };
   for (const [name, otherwise] of Object.entries(texts)) route[name] = words.get(name) ?? otherwise;
   /** @type {Typed} */
   const typed = { params: {}, modifiers: {} };
   for (const [name, text] of words) {
     if (name.startsWith("p.")) own(typed.params, name.slice(2), text);
     if (name.startsWith("m.")) own(typed.modifiers, name.slice(2), text);
+    if (name.startsWith("f.")) own(route.features, name.slice(2), text.split(",").filter(Boolean));
   }
-  const features = words.get("features");
-  return { route, typed, host: words.get("host") ?? "", features: features === null ? null : features.split(",").filter(Boolean) };
+  return { route, typed };
 }
 
 /** own sets a field even if it is called __proto__. @param {object} object @param {string} name @param {unknown} value */
@@ -38,7 +34,7 @@ export function own(object, name, value) {
 }
 
 /** @param {Address} address @returns {string} */
-export function format({ route, typed, host, features }) {
+function format({ route, typed }) {
   const words = new URLSearchParams();
   for (const [name, otherwise] of Object.entries(texts)) {
     const text = /** @type {any} */ (route)[name];
@@ -46,9 +42,8 @@ export function format({ route, typed, host, features }) {
   }
   for (const [name, text] of Object.entries(typed.params)) words.set("p." + name, text);
   for (const [name, text] of Object.entries(typed.modifiers)) words.set("m." + name, text);
+  for (const [name, features] of Object.entries(route.features)) words.set("f." + name, features.join(","));
   for (const feed of route.feeds) words.append("feed", feed);
-  if (host) words.set("host", host);
-  if (features) words.set("features", features.join(","));
   const query = words.toString();
   return `#/${route.view}${query ? "?" + query : ""}`;
 }
@@ -56,14 +51,7 @@ export function format({ route, typed, host, features }) {
 /** present returns the address of what is shown now. @param {Partial<Route>} [changes] @returns {string} */
 export function present(changes = {}) {
   const route = { ...state.route, ...changes };
-  const source = state.server.sources.get(route.source);
-
-  return format({
-    route,
-    typed: state.typed[endpointID(route)] ?? { params: {}, modifiers: {} },
-    host: source && source.kind !== "address" && source.host_open ? state.server.host : "",
-    features: source && source.features.length ? source.features.filter((f) => f.enabled).map((f) => f.name) : null,
-  });
+  return format({ route, typed: state.typed[endpointID(route)] ?? { params: {}, modifiers: {} } });
 }
 
 /** endpointID names an endpoint whatever its host is. @param {{ source: string, version: string, endpoint: string }} route */
@@ -75,25 +63,73 @@ export const endpointID = ({ source, version, endpoint }) => JSON.stringify([sou
  * @param {{ replace?: boolean }} [options]
  */
 export function go(changes, { replace = false } = {}) {
-  const before = location.hash;
-  const from = paneOf();
+  const from = `${state.route.view}/${state.route.pane}`;
+  if (!replace && location.hash !== "") settleNow(); // what was typed belongs to the place that is left
   change(() => Object.assign(state.route, changes));
-  const after = present();
-  if (after === before) return;
-  if (replace || before === "") history.replaceState(history.state, "", after);
-  else history.pushState({ from }, "", after);
+  const next = present();
+  if (next === location.hash) return;
+  if (replace || location.hash === "") {
+    settle();
+    return;
+  }
+  write(() => history.pushState({ from }, "", next));
 }
 
-const paneOf = () => `${state.route.view}/${state.route.pane}`;
-
-/** back returns to a pane of the endpoints: a step back if that was the way here, which a link or the palette is not. @param {string} pane */
-export function back(pane) {
-  if (history.state?.from === `endpoints/${pane}`) history.back();
-  else go({ view: "endpoints", pane });
+/** back returns to the list: a step back if that was the way here, which a link or the search is not. */
+export function back() {
+  if (history.state?.from === "preview/list") history.back();
+  else go({ view: "preview", pane: "list" });
 }
+
+// Some browsers throw if an address changes more than 100 times in 30 s, so typing changes it once in this time at most.
+const pause = 1000;
+let timer = 0;
+let last = -pause;
 
 /** settle writes the address of what is shown, without a step. */
 export function settle() {
-  const after = present();
-  if (after !== location.hash) history.replaceState(history.state, "", after);
+  const wait = last + pause - performance.now();
+  if (wait <= 0) settleNow();
+  else timer ||= window.setTimeout(settleNow, wait);
+  remember();
+}
+
+function settleNow() {
+  clearTimeout(timer);
+  timer = 0;
+  const next = present();
+  if (next !== location.hash) write(() => history.replaceState(history.state, "", next));
+}
+
+/** @param {() => void} f */
+function write(f) {
+  last = performance.now();
+  try {
+    f();
+  } catch {
+    // Too often for this browser: the next change is written again.
+  }
+  remember();
+}
+
+const storageKey = "signpost-studio-address";
+
+/** remember keeps the address for a reload that comes before it is written. */
+function remember() {
+  try {
+    sessionStorage.setItem(storageKey, JSON.stringify([location.hash, present()]));
+  } catch {
+    // Without storage, a reload forgets the last second.
+  }
+}
+
+/** arrived returns the address of the page, with what was not written before a reload. */
+export function arrived() {
+  try {
+    const [written, latest] = JSON.parse(sessionStorage.getItem(storageKey) ?? "[]");
+    if (written === location.hash && typeof latest === "string") return latest;
+  } catch {
+    // It is not ours.
+  }
+  return location.hash;
 }

@@ -22,26 +22,24 @@ export function source() {
   return judged()[0];
 }
 
-/** @param {Source} s @returns {Version | undefined} */
-export const version = (s) => s.versions.find((v) => v.name === state.route.version) ?? s.versions[0];
+/** version returns the version that the route names. @param {Source} s @returns {Version | undefined} */
+export const version = (s) => (state.route.version === "" ? s.versions[0] : s.versions.find((v) => v.name === state.route.version));
 
 /**
- * endpoint returns the endpoint that the route names. In another version it is the one at the same path, or of the same
- * name, so that a switch of versions does not lose it.
+ * endpoint returns the endpoint that the route names. In another version it is the one at the same path, so that a switch of
+ * versions does not lose it.
  * @param {Version | undefined} v
  * @returns {Endpoint | undefined}
  */
 export function endpoint(v) {
   const key = state.route.endpoint;
   if (!v || key === "") return v?.endpoints[0];
-  return v.endpoints.find((e) => e.key === key)
-    ?? v.endpoints.find((e) => withoutVersion(e.key) === withoutVersion(key))
-    ?? v.endpoints[0];
+  return v.endpoints.find((e) => e.key === key) ?? v.endpoints.find((e) => withoutVersion(e.key) === withoutVersion(key));
 }
 
-const withoutVersion = (/** @type {string} */ url) => url.split("/").map((segment) => (/^v\d+$/.test(segment) ? "v" : segment)).join("/");
+const withoutVersion = (/** @type {string} */ url) => url.split("/").map((part) => (/^v\d+$/.test(part) ? "v" : part)).join("/");
 
-/** current returns all three at once, if there are all three. */
+/** current returns all three at once, if there are all three. @returns {Current | null} */
 export function current() {
   const s = source();
   const v = s && version(s);
@@ -49,7 +47,7 @@ export function current() {
   return s && v && e ? { source: s, version: v, endpoint: e, id: endpointID({ source: s.id, version: v.name, endpoint: e.key }) } : null;
 }
 
-/** @typedef {NonNullable<ReturnType<typeof current>>} Current */
+/** @typedef {import("./types.js").Current} Current */
 
 /** typedFor returns what was typed for an endpoint, for reading. @param {Current} at @returns {Typed} */
 export const typedFor = (at) => state.typed[at.id] ?? { params: {}, modifiers: {} };
@@ -71,27 +69,40 @@ export function valueOf(param, typed) {
 /** @param {Endpoint} e */
 export const paramsOf = (e) => e.modifiers.flatMap((modifier) => modifier.params);
 
-/** sendOf returns the way in which requests of a source are sent. @param {Source} s */
+/**
+ * sendOf returns the way in which requests of a source are sent. A file that nobody serves yet starts with sample data.
+ * @param {Source} s
+ */
 export function sendOf(s) {
   const { send } = state.route;
   if (send === "sample" || send === "published" || send === "origin") return send;
-  if (s.kind === "example") return "sample";
-  return state.server.sendTo && s.kind !== "address" ? "origin" : "published";
+  if (s.kind === "address") return "published";
+  return state.server.sendTo && s.kind === "file" ? "origin" : "sample";
 }
+
+/** sendTo returns the other server that requests can go to, or "". */
+export const sendTo = () => state.sendTo ?? state.server.sendTo;
+
+const sampleData = "sample data";
 
 /** destination returns where the requests of an endpoint go. Context values are kept for it alone. @param {Current} at */
 export function destination(at) {
   const send = sendOf(at.source);
-  if (send === "sample") return "sample data";
-  return send === "origin" && !at.endpoint.foreign && state.server.sendTo ? state.server.sendTo : at.endpoint.origin;
+  if (send === "sample") return sampleData;
+  return send === "origin" && !at.endpoint.foreign && sendTo() ? sendTo() : at.endpoint.origin;
 }
 
 export const contextSet = () => state.sets.find((set) => set.id === state.set) ?? state.sets[0];
 
-/** @param {string} to @param {string} key @returns {ContextValue} */
-export function contextValue(to, key) {
-  const values = contextSet().values[to];
-  return values && Object.hasOwn(values, key) ? values[key] : { text: "", json: false };
+/** What a required context key has in sample data, where any value will do. */
+export const sampleValue = "sample-value";
+
+/** @param {string} to @param {string} key @param {boolean} [required] @returns {ContextValue} */
+export function contextValue(to, key, required = false) {
+  const set = contextSet();
+  const values = set.values[to];
+  if (values && Object.hasOwn(values, key)) return values[key];
+  return { text: required && to === sampleData && set.id === "1" ? sampleValue : "", json: false };
 }
 
 /** elsewhere returns another destination that the set has a value of the key for. @param {string} to @param {string} key */
@@ -113,14 +124,14 @@ export function filled(at) {
   for (const name of e.placeholders) if (Object.hasOwn(typed.params, name)) own(params, name, typed.params[name]);
   for (const param of paramsOf(e)) own(modifiers, param.key, valueOf(param, typed));
   for (const item of e.context) {
-    const text = contextValue(to, item.key);
+    const text = contextValue(to, item.key, item.required);
     if (item.sent && text.text !== "") own(context, item.key, text);
   }
-  return { source: s.id, version: v.name, endpoint: e.key, params, modifiers, context, send: sendOf(s) };
+  return { source: s.id, version: v.name, endpoint: e.key, params, modifiers, context, send: sendOf(s), to: sendTo() };
 }
 
 /** signature is a text that changes when a request would. @param {Current} at */
-export const signature = (at) => JSON.stringify([filled(at), destination(at), at.endpoint.url, state.server.instance]);
+export const signature = (at) => JSON.stringify([filled(at), at.endpoint.url, state.server.instance]);
 
 /** nestingOf returns what an endpoint is nested in. @param {Source} s @param {Version} v @param {Endpoint} e */
 export const nestingOf = (s, v, e) => state.server.overlap.get(endpointID({ source: s.id, version: v.name, endpoint: e.key }));
@@ -133,40 +144,59 @@ export function shortName(s) {
   return url.host + url.pathname.replace(/\/endpoints-manifest$/, "");
 }
 
+/** serviceName is what a service is called. @param {Source} s */
+export const serviceName = (s) => s.title || (s.kind === "example" ? "Built-in example" : shortName(s));
+
 /** pathOf leaves out the host that all endpoints share. @param {Endpoint} e */
 export function pathOf(e) {
   const path = e.url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "");
   return e.foreign || path === "" ? e.url.replace(/^https?:\/\//i, "") : path;
 }
 
-/** The findings and changes of each source, by endpoint. @type {WeakMap<Source, { findings: Map<string, number>, changes: Map<string, number> }>} */
-const counted = new WeakMap();
+/** What is to be said about the endpoints of each source, which is the same until the server has another revision.
+ * @type {WeakMap<Source, { overlap: unknown, marks: Map<string, Marks> }>} */
+const marked = new WeakMap();
 
-/** @param {Source} s */
-function counts(s) {
-  let known = counted.get(s);
-  if (!known) {
-    known = { findings: new Map(), changes: new Map() };
-    for (const f of s.findings) if (f.key) known.findings.set(f.key, (known.findings.get(f.key) ?? 0) + 1);
-    for (const c of s.changes) {
-      const key = JSON.stringify([c.version, c.key]);
-      if (c.key) known.changes.set(key, (known.changes.get(key) ?? 0) + 1);
-    }
-    counted.set(s, known);
-  }
-  return known;
-}
+/** @typedef {{ lost: string[], problems: number, errors: number, changes: number, differs: boolean }} Marks */
 
-/** riskOf counts what is to be said about an endpoint. @param {Source} s @param {Version} v @param {Endpoint} e */
-export function riskOf(s, v, e) {
-  const nesting = nestingOf(s, v, e);
-  return {
-    lost: [...new Set((nesting?.under ?? []).flatMap((other) => other.lost_keys))],
-    findings: counts(s).findings.get(e.key) ?? 0,
-    changes: counts(s).changes.get(JSON.stringify([v.name, e.key])) ?? 0,
-    differs: nesting?.differ ?? false,
+/** marksOf counts what is to be said about the endpoints of a source, by version and key. @param {Source} s */
+function marksOf(s) {
+  const known = marked.get(s);
+  if (known && known.overlap === state.server.overlap) return known.marks;
+  /** @type {Map<string, Marks>} */
+  const marks = new Map();
+  const at = (/** @type {string} */ name, /** @type {string} */ key) => {
+    const id = JSON.stringify([name, key]);
+    let found = marks.get(id);
+    if (!found) marks.set(id, found = { lost: [], problems: 0, errors: 0, changes: 0, differs: false });
+    return found;
   };
+  for (const v of s.versions) {
+    const own = new Set(v.endpoints.map((e) => e.key));
+    for (const f of s.findings) {
+      if (!own.has(f.key)) continue;
+      at(v.name, f.key).problems++;
+      if (f.severity === "error") at(v.name, f.key).errors++;
+    }
+    for (const e of v.endpoints) {
+      const nesting = nestingOf(s, v, e);
+      const lost = [...new Set((nesting?.under ?? []).flatMap((other) => other.lost_keys))];
+      if (lost.length || nesting?.differ) Object.assign(at(v.name, e.key), { lost, differs: nesting?.differ ?? false });
+    }
+  }
+  for (const c of s.changes) if (c.key) at(c.version, c.key).changes++;
+  marked.set(s, { overlap: state.server.overlap, marks });
+  return marks;
 }
+
+/** @type {Marks} */
+const nothing = { lost: [], problems: 0, errors: 0, changes: 0, differs: false };
+
+/** marks returns what is to be said about an endpoint. @param {Source} s @param {Version} v @param {Endpoint} e */
+export const marks = (s, v, e) => marksOf(s).get(JSON.stringify([v.name, e.key])) ?? nothing;
+
+/** lossesOf counts the endpoints of a source whose feeds lose keys. @param {Source} s */
+export const lossesOf = (s) => [...marksOf(s).values()].filter((m) => m.lost.length > 0).length;
 
 /**
  * bind reads the placeholders of an endpoint, and the values of its controls, out of the URL of a feed.
@@ -176,7 +206,8 @@ export function riskOf(s, v, e) {
  */
 export function bind(e, feed) {
   const names = [...e.url.matchAll(/\{\{([^{}]*)\}\}/g)].map((m) => m[1]);
-  const pattern = e.url.split(/\{\{[^{}]*\}\}/).map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("([^/?#]+)");
+  const literals = e.url.split(/\{\{[^{}]*\}\}/).map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const pattern = literals.join("([^/?#]+)");
   /** @type {Typed} */
   const typed = { params: {}, modifiers: {} };
   const found = new RegExp("^" + pattern, "i").exec(feed);

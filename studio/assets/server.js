@@ -1,6 +1,18 @@
 // The page talks to its own server alone, which does everything else.
 
+import { state } from "./store.js";
+
 /** @typedef {import("./types.js").Failure} Failure */
+
+/** deployment is what the tab asks of the deployment, as the server takes it; empty means what the studio was started with. */
+export function deployment() {
+  const { host, features } = state.route;
+  return host === "" && Object.keys(features).length === 0 ? "" : JSON.stringify({ host, features });
+}
+
+/** within names the deployment of the tab in a path. @param {string} path @param {string} [wish] */
+export const within = (path, wish = deployment()) => (wish === "" ? path
+  : `${path}${path.includes("?") ? "&" : "?"}deployment=${encodeURIComponent(wish)}`);
 
 /** Refused is an answer that is not a result: what is wrong, what to do, and findings if there are any. */
 export class Refused extends Error {
@@ -41,7 +53,7 @@ export async function call(path, body, { timeout = defaultTimeout, signal } = {}
   }
   let response, result;
   try {
-    response = await fetch(path, request);
+    response = await fetch(within(path), request);
     result = await response.json();
   } catch {
     if (signal?.aborted) throw new Cancelled();
@@ -61,7 +73,8 @@ export async function call(path, body, { timeout = defaultTimeout, signal } = {}
 export async function lines(path, body, signal, onLine) {
   let response;
   try {
-    response = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal });
+    const headers = { "Content-Type": "application/json" };
+    response = await fetch(within(path), { method: "POST", headers, body: JSON.stringify(body), signal });
   } catch {
     if (signal.aborted) throw new Cancelled();
     throw new Refused(gone);

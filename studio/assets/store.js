@@ -6,16 +6,19 @@
 export const state = {
   connection: "connecting",
   loaded: false,
-  server: { instance: "", build: "", rev: 0, host: "", sendTo: "", git: false, fixes: false, order: [], sources: new Map(), overlap: new Map() },
-  route: {
-    view: "endpoints", source: "", version: "", endpoint: "", pane: "list", tab: "preview", filter: "", show: "all", send: "",
-    snippet: "URL", base: "registered", of: "", feeds: [],
+  server: {
+    instance: "", build: "", rev: 0, deployment: "", host: "", sendTo: "", git: false, fixes: false, order: [], sources: new Map(),
+    overlap: new Map(),
   },
-  asked: { host: "", features: null },
+  route: {
+    view: "preview", source: "", version: "", endpoint: "", pane: "list", tab: "cards", filter: "", show: "all", send: "",
+    base: "registered", of: "", host: "", features: {}, feeds: [],
+  },
   typed: {},
   bad: {},
-  sets: [{ id: "1", name: "Default", values: {} }],
+  sets: defaultSets(),
   set: "1",
+  sendTo: null,
   shown: {},
   auto: true,
   sentTo: {},
@@ -26,10 +29,11 @@ export const state = {
   past: 0,
   picked: null,
   folded: {},
+  open: {},
   busy: {},
   failures: {},
+  updated: {},
   dialog: "",
-  unfolded: false,
   palette: { text: "", at: 0, matches: [] },
   matches: null,
   changes: null,
@@ -39,9 +43,23 @@ export const state = {
   registered: [],
 };
 
+/** The sets of context values to begin with. The signed-in viewer has a sample value for every key of sample data. */
+function defaultSets() {
+  return [{ id: "1", name: "signed-in viewer", values: {} }, { id: "2", name: "anonymous viewer", values: {} }];
+}
+
 /** @type {() => void} */
 let render = () => {};
 let scheduled = false;
+
+/** What is to be done when the page shows the state. @type {(() => void)[]} */
+let waiting = [];
+
+/** after does something once the page shows the state, such as moving the focus. @param {() => void} f */
+export function after(f) {
+  waiting.push(f);
+  change();
+}
 
 /** onChange says what renders the state. @param {() => void} f */
 export function onChange(f) {
@@ -57,11 +75,14 @@ export function change(f) {
     scheduled = false;
     remember();
     render();
+    const now = waiting;
+    waiting = [];
+    for (const f of now) f();
   });
 }
 
 // What this tab keeps when it is reloaded. Context values are kept nowhere else.
-const kept = /** @type {const} */ (["typed", "sets", "set", "auto", "registered"]);
+const kept = /** @type {const} */ (["typed", "sets", "set", "sendTo", "auto", "registered"]);
 const storageKey = "signpost-studio";
 let before = "";
 
@@ -84,5 +105,5 @@ export function recall() {
   } catch {
     // It is not ours.
   }
-  if (!Array.isArray(state.sets) || state.sets.length === 0) state.sets = [{ id: "1", name: "Default", values: {} }];
+  if (!Array.isArray(state.sets) || state.sets.length === 0) state.sets = defaultSets();
 }

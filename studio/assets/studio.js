@@ -1,33 +1,28 @@
 // Signpost studio: the one place that renders the state.
 
-import { compose, send } from "./actions.js";
-import { answerPane } from "./answer.js";
-import { changesView } from "./changes.js";
-import { checkView } from "./check.js";
-import { byId, count, h, mount, plain, value } from "./dom.js";
-import { endpointPane } from "./endpoint.js";
-import { findingsView } from "./findings.js";
-import { mapView } from "./map.js";
+import { choose, compose, send } from "./actions.js";
+import { byId, h, mount, plain, whenFailed } from "./dom.js";
 import { paletteDialog } from "./palette.js";
-import { go } from "./route.js";
-import { current, endpoint, shortName, source, version } from "./select.js";
+import { rememberName } from "./preview.js";
+import { current, judged, serviceName, source } from "./select.js";
+import { Cancelled, Refused } from "./server.js";
+import { sidebar } from "./sidebar.js";
 import { change, onChange, recall, state } from "./store.js";
 import { arrive, connect } from "./sync.js";
-import { banners, deployment, header, openPalette, setDialog, sourcesDialog } from "./top.js";
-import { tree } from "./tree.js";
+import { banners, header, intro, openPalette, registerDialog, setDialog } from "./top.js";
+import { views } from "./views.js";
 
 /** @typedef {import("./dom.js").Child} Child */
-
-const others = /** @type {Record<string, () => Child>} */ ({ map: mapView, findings: findingsView, changes: changesView, check: checkView });
 
 /** The endpoint whose fields are on the page. */
 let fieldsOf = "";
 
 /** forgetFields drops what was said about the fields of another endpoint: when this one is shown again, they are new. */
 function forgetFields() {
-  const at = state.route.view === "endpoints" ? current()?.id ?? "" : "";
-  if (at === fieldsOf) return;
-  fieldsOf = at;
+  const at = state.route.view === "preview" ? current() : null;
+  if (at) rememberName(at);
+  if ((at?.id ?? "") === fieldsOf) return;
+  fieldsOf = at?.id ?? "";
   state.bad = {};
   state.attention = false;
 }
@@ -35,59 +30,47 @@ function forgetFields() {
 function render() {
   forgetFields();
   const s = source();
-  document.title = plain(s ? `${shortName(s)} · Signpost studio` : "Signpost studio");
+  document.title = plain(s ? `${serviceName(s)} · Signpost studio` : "Signpost studio");
   mount(/** @type {HTMLElement} */ (byId("app")),
     header(),
-    deployment(),
-    h("div", { class: "banners", key: "banners" }, banners()),
-    h("main", { id: "main", tabindex: "-1", key: "main", class: `show-${state.route.view} at-${state.route.pane}` }, main()),
+    intro(),
+    h("div", { class: `frame show-${state.route.view} at-${state.route.pane}`, key: "frame" },
+      state.loaded && sidebar(),
+      h("div", { class: "beside", key: "beside" },
+        h("div", { class: "banners", key: "banners" }, banners()),
+        serviceSelect(),
+        h("main", { id: "main", tabindex: "-1", key: "main" }, main()))),
     dialog());
   compose();
 }
 
+/** serviceSelect chooses a service where there is no room for the sidebar beside a view. */
+function serviceSelect() {
+  const s = source();
+  if (!s || state.route.view === "preview" || judged().length < 2) return null;
+  return h("p", { class: "service-select", key: "service-select" }, h("label", { for: "service" }, "Service"), " ", h("select", {
+    id: "service", value: s.id, onchange: (/** @type {any} */ event) => choose(event.target.value),
+  }, judged().map((other) => h("option", { key: other.id, value: other.id }, plain(serviceName(other))))));
+}
+
 /** @returns {Child} */
 function main() {
-  const s = source();
   if (!state.loaded) return h("p", { class: "blank", id: "loading" }, state.connection === "lost" ? "" : "Loading…");
-  if (!s) return state.route.source === "" || state.server.order.length === 0 ? welcome() : null;
-  const view = others[state.route.view];
-  if (view) return view();
-  const v = version(s);
-  const e = endpoint(v);
-  const at = current();
-  return h("div", { class: "panes" },
-    v && tree(s, v, e),
-    at ? [endpointPane(at), answerPane(at)] : h("div", { class: "blank", id: "endpoint-blank", key: "blank" }, blankText()),
-    at && h("nav", { class: "steps", "aria-label": "Panes", key: "steps" },
-      state.route.pane === "endpoint" && h("button", { type: "button", class: "primary", onclick: () => go({ pane: "answer" }) }, "Response ›")));
+  if (!source()) return state.route.source === "" || state.server.order.length === 0 ? welcome() : null;
+  return (views.find((view) => view.name === state.route.view) ?? views[0]).show();
 }
 
 const welcome = () => h("section", { class: "blank", id: "empty", "aria-labelledby": "empty-title" },
   h("h2", { id: "empty-title" }, "Nothing is registered yet"),
   h("p", {}, "Register the address of a manifest, or run ", h("code", {}, "signpost studio feeds.yaml"), " to open a definition."),
-  h("p", {}, h("button", { type: "button", class: "primary", onclick: () => change(() => { state.dialog = "sources"; }) }, "Register a manifest")));
-
-/** @returns {Child} */
-function blankText() {
-  const s = source();
-  const v = s && version(s);
-  if (s?.failure && !v) return "The manifest could not be fetched.";
-  if (v && s?.kind === "address") return "This manifest has no endpoints. When the service has some, press Update in the list of manifests.";
-  if (v) return "This definition has no endpoints yet. Add one and save the file; this page reloads automatically.";
-  if (s && s.findings.length > 0) {
-    return [h("h2", {}, value(shortName(s)), " has ", count(s.findings.filter((f) => f.severity === "error").length, "error")),
-      h("p", {}, "So there are no endpoints to show. Fix the findings and save; this page reloads automatically."),
-      h("button", { type: "button", class: "primary", onclick: () => go({ view: "findings" }) }, "Show the findings")];
-  }
-  return "There is nothing to show for this host.";
-}
+  h("p", {}, h("button", { type: "button", class: "primary", onclick: () => change(() => { state.dialog = "register"; }) }, "Register a manifest")));
 
 /** dialog is the one that is open. @returns {Child} */
 function dialog() {
-  const content = { palette: paletteDialog, sources: sourcesDialog, set: setDialog }[state.dialog];
+  const content = { palette: paletteDialog, register: registerDialog, set: setDialog }[state.dialog];
   if (!content) return null;
   const close = () => change(() => {
-    if (state.dialog === "sources") state.failures.register = null; // it was about what is no longer seen
+    if (state.dialog === "register") state.failures.register = null; // it was about what is no longer seen
     state.dialog = "";
   });
   return h("dialog", {
@@ -95,16 +78,25 @@ function dialog() {
     created: (/** @type {HTMLDialogElement} */ node) => queueMicrotask(() => { node.showModal(); node.querySelector("input")?.focus(); }),
     onclose: close, oncancel: close,
     onclick: (/** @type {MouseEvent} */ event) => { if (event.target === event.currentTarget) close(); },
-  }, h("div", { class: "dialog-body" }, content(), state.dialog !== "set" && h("button", { type: "button", class: "small close", onclick: close }, "Close")));
+  }, h("div", { class: "dialog-body" }, content(),
+    state.dialog !== "set" && h("button", { type: "button", class: "small close", onclick: close }, "Close")));
 }
 
+/** failed is what becomes of the failure of anything that waited for the server. @param {unknown} error */
+function failed(error) {
+  if (error instanceof Refused) change(() => { state.failures.page = error.failure; });
+  else if (!(error instanceof Cancelled)) throw error;
+}
+whenFailed(failed);
+
 document.addEventListener("keydown", (event) => {
-  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+  const command = event.ctrlKey || event.metaKey;
+  if (command && event.key.toLowerCase() === "k") {
     event.preventDefault();
     if (state.dialog !== "palette") openPalette();
-  } else if ((event.ctrlKey || event.metaKey) && event.key === "Enter" && !event.repeat && state.route.view === "endpoints" && state.dialog === "") {
+  } else if (command && event.key === "Enter" && !event.repeat && state.route.view === "preview" && state.dialog === "") {
     event.preventDefault();
-    send();
+    send().catch(failed);
   }
 });
 

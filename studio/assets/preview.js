@@ -1,0 +1,229 @@
+// The preview: the request as an address bar, the deployment in one line, the controls of the endpoint, and its answer.
+
+import { cancel, choose, draftIsCurrent, flipFeature, focusField, open, send, setHost, setOrigin } from "./actions.js";
+import { answerPane } from "./answer.js";
+import { apple, badge, byId, count, h, plain, value } from "./dom.js";
+import { endpointPane } from "./endpoint.js";
+import { copyButton, urlTokens } from "./parts.js";
+import { back, endpointID, go } from "./route.js";
+import { contextSet, current, paramsOf, sendOf, sendTo, serviceName, source, version } from "./select.js";
+import { after, change, state } from "./store.js";
+
+/** @typedef {import("./types.js").Current} Current */
+/** @typedef {import("./types.js").Source} Source */
+/** @typedef {import("./dom.js").Child} Child */
+
+export function previewView() {
+  const s = source();
+  if (!s) return null;
+  const at = current();
+  if (!at) return h("div", { class: "blank", id: "endpoint-blank", key: "blank" }, h("h2", {}, blankTitle(s)), blankText(s));
+  return h("div", { class: "preview", key: "preview" },
+    h("button", { type: "button", class: "back link", onclick: back }, "‹ Endpoints"),
+    addressBar(at),
+    quietLine(at),
+    h("div", { class: "panes" }, endpointPane(at), answerPane(at)));
+}
+
+/** addressBar is the request that comes of what is filled in, and what can be done with it. @param {Current} at */
+function addressBar(at) {
+  const { draft } = state;
+  const now = draftIsCurrent();
+  const pending = state.pending?.id === at.id;
+  const blocked = now && Boolean(draft?.owner);
+  return h("div", { class: "address-bar" + (now ? "" : " composing"), role: "group", "aria-label": "Request", key: "bar" },
+    badge(at.endpoint.method.toUpperCase(), at.endpoint.method === "post" ? "post" : "get"),
+    h("p", { id: "feed-url", class: "url", tabindex: "0", role: "group", "aria-label": "Composed URL" },
+      urlTokens(now && draft ? draft.url : draft && draft.signature.includes(quoted(at)) ? draft.url : at.endpoint.url,
+        (name) => focusField("param:" + name))),
+    copyMenu(at),
+    pending && h("button", { type: "button", id: "cancel", onclick: cancel }, "Cancel"),
+    h("button", {
+      type: "button", id: "send", class: "primary", title: apple ? "⌘ Enter" : "Ctrl+Enter",
+      "aria-keyshortcuts": apple ? "Meta+Enter" : "Control+Enter",
+      "aria-disabled": pending || blocked || state.connection === "lost" ? "true" : undefined,
+      onclick: (/** @type {MouseEvent} */ event) => (event.detail < 2 ? send() : undefined),
+    }, "Send"),
+    h("p", { class: "problem", id: "feed-problem", role: "status" }, problemText(at)));
+}
+
+/** quoted is how a signature names an endpoint. @param {Current} at */
+const quoted = (at) => JSON.stringify(at.endpoint.key);
+
+/** problemText says why the URL is not what would be sent. What a field lacks is said at the field. @param {Current} at */
+function problemText(at) {
+  if (state.connection === "lost") return "The studio has stopped, so this may be out of date.";
+  const bad = paramsOf(at.endpoint).find((param) => state.bad["modifier:" + param.key]);
+  if (bad) return plain(`${bad.label || bad.key} is not a number.`);
+  const whole = draftIsCurrent() ? state.draft?.problems.find((p) => p.field === "") : undefined;
+  return whole ? plain(whole.message) : "";
+}
+
+/** copyMenu copies the request in the syntax of a tool. @param {Current} at */
+function copyMenu(at) {
+  const bad = paramsOf(at.endpoint).some((param) => state.bad["modifier:" + param.key]);
+  const snippets = draftIsCurrent() && !bad ? state.draft?.snippets ?? [] : [];
+  const gaps = (state.draft?.problems.length ?? 0) > 0;
+  return h("details", {
+    class: "menu", id: "copy-menu", key: "copy", open: Boolean(state.open.copy),
+    ontoggle: (/** @type {any} */ event) => { state.open.copy = event.target.open; },
+    onkeydown: (/** @type {KeyboardEvent} */ event) => {
+      if (event.key !== "Escape" || !state.open.copy) return;
+      change(() => { state.open.copy = false; });
+      after(() => /** @type {HTMLElement | null} */ (document.querySelector("#copy-menu summary"))?.focus());
+    },
+    onfocusout: (/** @type {FocusEvent} */ event) => {
+      const menu = /** @type {HTMLElement} */ (event.currentTarget);
+      if (event.relatedTarget instanceof Node && !menu.contains(event.relatedTarget)) change(() => { state.open.copy = false; });
+    },
+  },
+  h("summary", { class: "button" }, "Copy", h("span", { "aria-hidden": "true" }, " ▾")),
+  h("div", { class: "menu-items" },
+    snippets.map(({ name, text }) => copyButton("copy-" + name, () => text, name === "URL" ? "URL" : `as ${name}`)),
+    snippets.length > 0 && gaps && h("p", { class: "quiet" }, "What is missing is marked as ", h("code", {}, "{{name}}"), "."),
+    snippets.length === 0 && h("p", { class: "quiet" }, "No app sends this request."),
+    copyButton("copy-link", () => location.href, "link to this page")));
+}
+
+const dataNames = /** @type {Record<string, string>} */ ({ sample: "sample", published: "as published", origin: "another server" });
+
+/** quietLine is what the request depends on besides the endpoint. @param {Current} at */
+function quietLine(at) {
+  const { source: s } = at;
+  const data = sendOf(s);
+  return h("div", { class: "quiet-line", key: "line" },
+    h("span", { class: "row" }, h("label", { for: "data" }, "Data:"),
+      h("select", { id: "data", class: "quietly", value: data, onchange: (/** @type {any} */ event) => chooseData(event.target.value) },
+        Object.entries(dataNames).map(([name, label]) => h("option", { key: name, value: name }, label))),
+      data === "origin" && originForm()),
+    s.features.length > 0 && h("span", { class: "row", role: "group", "aria-label": "Features" }, s.features.map((feature) => h("button", {
+      key: feature.name, type: "button", class: "switch", role: "switch", "aria-checked": String(feature.enabled),
+      onclick: () => flipFeature(s, feature.name),
+    }, h("span", { class: "track", "aria-hidden": "true" }), plain(feature.name)))),
+    at.endpoint.context.length > 0 && setPicker(),
+    s.kind !== "address" && s.host_open ? hostPart(s) : h("span", {}, "Host: ", value(s.host)),
+    at.endpoint.method === "get" && data !== "sample" && h("label", { class: "row" },
+      h("input", {
+        type: "checkbox", id: "auto", checked: state.auto,
+        onchange: (/** @type {any} */ event) => change(() => { state.auto = event.target.checked; }),
+      }), "Send on change"));
+}
+
+/** @param {string} send */
+function chooseData(send) {
+  go({ send }, { replace: true });
+  if (send === "origin" && !sendTo()) after(() => byId("send-to")?.focus());
+}
+
+/** @param {string} id @param {(text: string) => unknown} action */
+const submit = (id, action) => (/** @type {Event} */ event) => {
+  event.preventDefault();
+  return action(/** @type {HTMLInputElement} */ (byId(id)).value);
+};
+
+const originForm = () => h("form", { novalidate: true, key: "origin", onsubmit: submit("send-to", setOrigin) },
+  h("input", {
+    id: "send-to", type: "url", size: 20, placeholder: "http://localhost:3000", autocomplete: "off", spellcheck: "false",
+    "aria-label": "Server to send to", key: "origin-" + sendTo(),
+    created: (/** @type {HTMLInputElement} */ node) => { node.value = sendTo(); },
+    onchange: (/** @type {any} */ event) => setOrigin(event.target.value),
+  }));
+
+/** hostPart shows the host, and lets it be changed. @param {Source} s @returns {Child} */
+function hostPart(s) {
+  if (!state.open.host) {
+    return h("span", { class: "row", key: "host-text" }, h("span", {}, "Host: ", value(s.host)), h("button", {
+      type: "button", class: "icon", id: "edit-host", "aria-label": "Change the host",
+      onclick: () => { Object.assign(state.open, { host: true }); state.failures.deployment = null; after(() => /** @type {HTMLInputElement | null} */ (byId("host"))?.select()); },
+    }, "✎"));
+  }
+  const done = (/** @type {string} */ text) => {
+    state.open.host = false;
+    after(() => byId("edit-host")?.focus());
+    return setHost(text);
+  };
+  return h("form", { class: "row", novalidate: true, key: "host-form", onsubmit: submit("host", done) },
+    h("label", { for: "host" }, "Host:"),
+    h("input", {
+      id: "host", type: "text", size: 22, autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+      created: (/** @type {HTMLInputElement} */ node) => { node.value = s.host; },
+      onkeydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Escape") done(s.host); },
+    }),
+    h("button", { type: "submit", class: "small" }, "Set"));
+}
+
+/** setPicker chooses the set of test values. */
+function setPicker() {
+  const set = contextSet();
+  return h("span", { class: "row", key: "set" }, h("label", { for: "set" }, "As:"),
+    h("select", {
+      id: "set", class: "quietly", value: set.id, title: "What the app knows about its user and device. The values stay in this tab.",
+      onchange: (/** @type {any} */ event) => chooseSet(event.target.value),
+    },
+    state.sets.map((other) => h("option", { key: other.id, value: other.id }, plain(other.name))),
+    h("option", { key: "edit", value: "edit" }, "Edit this set…"), h("option", { key: "new", value: "new" }, "New set…")));
+}
+
+/** @param {string} id */
+function chooseSet(id) {
+  change(() => {
+    if (id === "new") {
+      const next = String(Math.max(...state.sets.map((set) => Number(set.id))) + 1);
+      state.sets = [...state.sets, { id: next, name: `Set ${next}`, values: {} }];
+      state.set = next;
+    } else if (id !== "edit") {
+      state.set = id;
+    }
+    if (id === "new" || id === "edit") state.dialog = "set";
+  });
+}
+
+/** @param {Source} s @returns {Child} */
+function blankTitle(s) {
+  const errors = s.findings.filter((f) => f.severity === "error").length;
+  if (s.versions.length === 0) return errors ? [value(serviceName(s)), " has ", count(errors, "error")] : value(serviceName(s));
+  if (!version(s)) return ["There is no version ", value(state.route.version)];
+  return state.route.endpoint === "" ? "No endpoints" : "This endpoint is gone";
+}
+
+/** blankText says why there is no endpoint to show, and what to do. @param {Source} s @returns {Child} */
+function blankText(s) {
+  const v = version(s);
+  if (s.versions.length === 0) {
+    if (s.failure) return s.kind === "address" ? "The manifest could not be fetched." : "The file could not be read.";
+    if (s.findings.length === 0) return "There is nothing to show for this host.";
+    return [h("p", {}, "So there are no endpoints to show. Fix the problems and save; this page reloads automatically."),
+      h("button", { type: "button", class: "primary", onclick: () => go({ view: "problems" }) }, "Show the problems")];
+  }
+  if (!v) {
+    return [h("p", {}, value(serviceName(s)), " has ", plain(s.versions.map((other) => other.name).join(", ")), "."),
+      h("button", { type: "button", class: "primary", onclick: () => go({ version: "", endpoint: "" }, { replace: true }) },
+        "Show ", plain(s.versions[0].name))];
+  }
+  if (state.route.endpoint === "") {
+    return s.kind === "address" ? "This manifest has no endpoints. When the service has some, press Update."
+      : "This definition has no endpoints yet. Add one and save the file; this page reloads automatically.";
+  }
+  const names = lastNames[endpointID(state.route)];
+  const again = v.endpoints.find((e) => e.name === names);
+  return [
+    h("p", {}, value(serviceName(s)), " has no endpoint ", value(state.route.endpoint, "url"), " in ", plain(v.name || "its manifest"), "."),
+    again && h("button", {
+      type: "button", class: "primary",
+      onclick: () => {
+        const target = { source: s.id, version: v.name, endpoint: again.key };
+        state.typed[endpointID(target)] ??= state.typed[endpointID(state.route)];
+        open({ source: s.id, version: v.name, key: again.key, name: again.name, url: again.url });
+      },
+    }, "Open ", value(again.name), " at ", value(again.key)),
+    v.endpoints.length > 0 && h("button", { type: "button", onclick: () => choose(s.id) }, "Show the first endpoint"),
+  ];
+}
+
+/** What the endpoints that were looked at are called, to find one again whose URL has changed. @type {Record<string, string>} */
+const lastNames = {};
+
+/** rememberName is called on every rendering. @param {Current} at */
+export function rememberName(at) {
+  lastNames[at.id] = at.endpoint.name;
+}

@@ -1,0 +1,95 @@
+// The problems, beside the text that they are about.
+
+import { applyFix, loadText } from "./actions.js";
+import { badge, byId, h, lazy, plain } from "./dom.js";
+import { copyButton, failureBox } from "./parts.js";
+import { source } from "./select.js";
+import { state } from "./store.js";
+import { summary } from "./sync.js";
+
+/** @typedef {import("./types.js").Source} Source */
+/** @typedef {import("./types.js").Finding} Finding */
+
+// A browser lays out so many lines at once without delay.
+const maxLines = 3000;
+const maxFindings = 500;
+
+export function problemsView() {
+  const s = source();
+  if (!s) return null;
+  loadText();
+  const text = state.text?.source === s.id && state.text.rev === s.rev ? state.text : null;
+  const clean = s.findings.length === 0;
+  return h("div", { class: "view problems-view" + (clean ? " clean" : ""), key: "problems" },
+    h("div", { class: "view-head" },
+      h("h2", { id: "view-title", tabindex: "-1" }, "Problems ", h("span", { class: "quiet", id: "problems-summary" }, clean ? "" : summary(s.findings))),
+      h("p", { class: "quiet" }, explanation(s, clean))),
+    state.failures.fix && failureBox(state.failures.fix, "fix-failure"),
+    h("div", { class: "split" },
+      !clean && h("ul", { class: "findings", id: "problems-list" }, s.findings.slice(0, maxFindings).map((f, i) => h("li", { key: i }, item(s, f))),
+        s.findings.length > maxFindings && h("li", { key: "more" }, `And ${s.findings.length - maxFindings} more.`)),
+      text && text.text !== "" && lazy("div", {
+        class: "code text", tabindex: "0", role: "group", "aria-label": plain(`Text of ${s.name}`), key: "text",
+      }, [text, s.findings], () => lines(text.text, s.findings))));
+}
+
+/** @param {Source} s @param {boolean} clean */
+function explanation(s, clean) {
+  if (clean) {
+    return [h("span", { class: "good" }, "✓ No problems."), s.kind === "example"
+      && [" To check a file of yours, run ", h("code", {}, "signpost studio feeds.yaml"), "."]];
+  }
+  if (s.kind === "address") return "What lint finds in the manifest at this address.";
+  return "What lint finds in this file. Fix it and save; this page reloads automatically.";
+}
+
+/** @param {Source} s @param {Finding} f */
+const item = (s, f) => [
+  h("p", { class: "finding-head" }, badge(f.severity, f.severity === "error" ? "bad" : "notable"),
+    f.line > 0 && h("button", {
+      type: "button", class: "link", onclick: () => byId("line-" + f.line)?.scrollIntoView({ block: "center" }),
+    }, `line ${f.line}`),
+    h("span", { class: "rule" }, f.rule)),
+  h("p", {}, plain(f.message)),
+  f.hint && h("p", { class: "hint" }, plain(f.hint)),
+  s.path && f.line > 0 && h("p", { class: "row" },
+    f.fix && state.server.fixes && h("button", { type: "button", class: "small", onclick: () => applyFix(s.id, f) }, "Apply: ", plain(f.fix.message)),
+    h("a", { href: editorLink(s.path, f.line, f.column) }, "Open in VS Code"),
+    copyButton(`copy-place-${f.line}-${f.column}-${f.rule}`, () => `${s.path}:${f.line}:${f.column}`, "Copy path and line")),
+];
+
+/** editorLink opens a file at a place. Other editors take the copied place. @param {string} path @param {number} line @param {number} column */
+function editorLink(path, line, column) {
+  const escaped = path.split(/[/\\]/).map(encodeURIComponent).join("/").replace(/^\//, "");
+  return `vscode://file/${escaped}:${line}:${column}`;
+}
+
+/** lines shows the text with the places of the findings marked. @param {string} text @param {Finding[]} findings */
+function lines(text, findings) {
+  /** @type {Map<number, Finding[]>} */
+  const marks = new Map();
+  for (const f of findings) marks.set(f.line, [...(marks.get(f.line) ?? []), f]);
+  const all = text.split("\n");
+  return [
+    all.slice(0, maxLines).map((line, i) => {
+      const own = marks.get(i + 1);
+      const kind = own ? (own.some((f) => f.severity === "error") ? " error" : " warning") : "";
+      return h("div", { class: "text-line" + kind, id: own ? `line-${i + 1}` : undefined },
+        h("span", { class: "number", "aria-hidden": "true" }, i + 1),
+        h("span", {}, own ? marked(line, own) : plain(line.slice(0, 2000)) || " "),
+        own && own.map((f) => h("span", { class: "note" }, plain(f.message))));
+    }),
+    all.length > maxLines && h("p", { class: "blank-line" }, `${all.length - maxLines} more lines.`),
+  ];
+}
+
+/** @param {string} line @param {Finding[]} own */
+function marked(line, own) {
+  const characters = [...line];
+  const at = Math.max(0, own[0].column - 1);
+  const width = own[0].width;
+  const part = (/** @type {number} */ from, /** @type {number} */ to) => characters.slice(from, to).join("");
+  return [plain(part(0, at).slice(-2000)), h("mark", {}, plain(part(at, at + width)) || " "),
+    plain(part(at + width, characters.length).slice(0, 2000))];
+}
+
