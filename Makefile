@@ -55,12 +55,14 @@ fuzz:
 # connections, 10,000 slow clients, and 1,000 reloads of one file among 2,000. Then every kind of hostile input, a megabyte
 # of it, and random requests for an hour, whose responses must be those of net/http.
 soak:
+	@mkdir -p bin
 	SIGNPOST_SOAK_HOSTS=1000000 SIGNPOST_SOAK_CLIENTS=5000 SIGNPOST_SOAK_HTTP2_CLIENTS=2500 SIGNPOST_SOAK_IDLE=10050 \
 	SIGNPOST_SOAK_SLOW=10000 SIGNPOST_SOAK_SERVICES=2000 SIGNPOST_SOAK_RELOADS=1000 \
 		$(GO) test ./internal/daemon -run '^(TestMadeUpHosts|TestBurstOfHosts|TestClosedWindows|TestUnreadPings|TestLargeFrames|TestIdleConnections|TestManySlowClients|TestReloadOneOfMany)$$' \
-		-count 1 -v -timeout 60m -parallel 1
+		-count 1 -v -timeout 60m -parallel 1 > bin/soak.txt 2>&1 || { cat bin/soak.txt; exit 1; }
 	SIGNPOST_SOAK_INPUTS=1 $(GO) test ./internal/cli -run '^TestHostileInput$$' -count 1 -v -timeout 60m
 	SIGNPOST_SOAK_SEQUENCES=1h $(GO) test ./internal/wire -run '^TestWireSequences$$' -count 1 -v -timeout 70m
+	@awk '/^=== (RUN|CONT)/ { test = $$3 } /soak: / { sub(/.*soak: /, ""); printf "%-28s %s\n", test, $$0 }' bin/soak.txt
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/signpost ./cmd/signpost
