@@ -10,15 +10,10 @@ import (
 	"time"
 
 	"signpost/client"
+	"signpost/definition"
 	"signpost/host"
+	"signpost/internal/readfile"
 )
-
-// addressOrigin is a definition at an http or https URL. Its version is its ETag.
-type addressOrigin struct {
-	name    string // the address as it may be shown
-	address string
-	opts    Options
-}
 
 // fetchTimeout limits one attempt, so that a server that hangs counts as down.
 const fetchTimeout = 15 * time.Second
@@ -44,32 +39,38 @@ func safeRedirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-func (o addressOrigin) fetch(ctx context.Context, etag string, _ func(Document) bool) ([]Document, string, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, o.address, nil)
-	if err != nil {
-		return nil, "", err
+// fetchAddress fetches the definition at an http or https URL. Its version is its ETag.
+func fetchAddress(address string, opts Options) fetchFunc {
+	sender := &http.Client{Transport: opts.Transport, Timeout: fetchTimeout, CheckRedirect: safeRedirect}
+	return func(ctx context.Context, etag string, _ []Document) ([]Document, string, error) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+		if err != nil {
+			return nil, "", err
+		}
+		if etag != "" {
+			req.Header.Set("If-None-Match", etag)
+		}
+		req.Header.Set("User-Agent", cmp.Or(opts.UserAgent, "signpost"))
+		res, err := sender.Do(req)
+		if err != nil {
+			return nil, "", explain(err)
+		}
+		defer res.Body.Close()
+		switch {
+		case res.StatusCode == http.StatusNotModified && etag != "":
+			return nil, etag, nil
+		case res.StatusCode != http.StatusOK:
+			return nil, "", fmt.Errorf("the response is %d %s, not 200 OK", res.StatusCode, http.StatusText(res.StatusCode))
+		}
+		text, err := readfile.All(res.Body, definition.MaxSize)
+		switch {
+		case errors.Is(err, readfile.ErrTooLarge):
+			return nil, "", fmt.Errorf("the response is larger than %d MiB", definition.MaxSize>>20)
+		case err != nil:
+			return nil, "", explain(err)
+		}
+		return []Document{{Name: Shown(address), Text: text, Sum: sumOf(text)}}, res.Header.Get("ETag"), nil
 	}
-	if etag != "" {
-		req.Header.Set("If-None-Match", etag)
-	}
-	req.Header.Set("User-Agent", cmp.Or(o.opts.UserAgent, "signpost"))
-	sender := &http.Client{Transport: o.opts.Transport, Timeout: fetchTimeout, CheckRedirect: safeRedirect}
-	res, err := sender.Do(req)
-	if err != nil {
-		return nil, "", explain(err)
-	}
-	defer res.Body.Close()
-	switch {
-	case res.StatusCode == http.StatusNotModified && etag != "":
-		return nil, etag, nil
-	case res.StatusCode != http.StatusOK:
-		return nil, "", fmt.Errorf("the response is %d %s, not 200 OK", res.StatusCode, http.StatusText(res.StatusCode))
-	}
-	text, err := readLimited(res.Body)
-	if err != nil {
-		return nil, "", explain(err)
-	}
-	return []Document{{Name: o.name, Text: text, Sum: sumOf(text)}}, res.Header.Get("ETag"), nil
 }
 
 // explain says what a failed request means to whoever operates the server. It leaves out the address: whoever reports
@@ -89,18 +90,4 @@ func withoutURL(err error) error {
 		return request.Err
 	}
 	return err
-}
-
-func (o addressOrigin) encode(documents []Document, before []byte) ([]byte, error) {
-	if documents[0].Text != nil {
-		return documents[0].Text, nil
-	}
-	if !documents[0].Sum.of(before) {
-		return nil, errors.New("it is no longer in the cache")
-	}
-	return before, nil
-}
-
-func (o addressOrigin) decode(kept []byte) ([]Document, error) {
-	return []Document{{Name: o.name, Text: kept, Sum: sumOf(kept)}}, nil
 }

@@ -1,36 +1,66 @@
 package source
 
 import (
-	"bytes"
+	"context"
 	"os"
 	"strings"
 	"testing"
-
-	"signpost/definition"
 )
 
-// TestCacheKeepsLargeArtifacts checks that the files of an artifact may be larger together than a single definition.
-func TestCacheKeepsLargeArtifacts(t *testing.T) {
-	c := cache{t.TempDir()}
-	large := bytes.Repeat([]byte("x"), definition.MaxSize+2)
-	if err := c.keep("oci://oci.example.com/feeds:prod", large); err != nil {
-		t.Fatal(err)
+// TestCache keeps what was read, and restores it. The same failure always has the same message, so that it is logged once.
+func TestCache(t *testing.T) {
+	dir := t.TempDir()
+	source := func(address, text string) *polled {
+		return newPolled(address, address, dir, func(context.Context, string, []Document) ([]Document, string, error) {
+			return []Document{{Name: address + "/a.yaml", Path: "a.yaml", Text: []byte(text), Sum: sumOf([]byte(text))}}, "1", nil
+		})
 	}
-	if got, err := c.restore("oci://oci.example.com/feeds:prod"); err != nil || !bytes.Equal(got, large) {
-		t.Errorf("%d of %d bytes were restored, %v", len(got), len(large), err)
+	a := source("oci://a.example.com/feeds:prod", "one")
+	if ok, err := a.Restore(); ok || err != nil {
+		t.Errorf("nothing was kept, but restored: %v, %v", ok, err)
 	}
-	if got, err := c.restore("oci://oci.example.com/other:prod"); err != nil || got != nil {
-		t.Errorf("%d bytes of another source were restored, %v", len(got), err)
+	if !a.Fetch(t.Context()) {
+		t.Error("nothing was fetched")
 	}
-}
+	if err := a.Keep(); err != nil {
+		t.Error(err)
+	}
+	if ok, _ := a.Restore(); ok {
+		t.Error("what nobody has read was kept")
+	}
+	a.Read()
+	if err := a.Keep(); err != nil {
+		t.Error(err)
+	}
+	b := source("oci://b.example.com/feeds:prod", "two")
+	if ok, err := b.Restore(); ok || err != nil {
+		t.Errorf("another source is restored: %v, %v", ok, err)
+	}
+	b.cache = a.cache
+	if ok, err := b.Restore(); !ok || err != nil {
+		t.Errorf("restored: %v, %v", ok, err)
+	}
+	documents, changed, err := b.Read()
+	if len(documents) != 1 || string(documents[0].Text) != "one" || documents[0].Name != b.name+"/a.yaml" || !changed || err != nil || b.Version() != "" {
+		t.Errorf("restored %+v, %v, %v, version %q", documents, changed, err, b.Version())
+	}
 
-// TestCacheFailsWithTheSameMessage checks that the same failure always has the same message, so that it is logged once.
-func TestCacheFailsWithTheSameMessage(t *testing.T) {
-	c := cache{t.TempDir()}
-	if err := os.Mkdir(c.path("a"), 0o700); err != nil { // blocks the path
+	text, err := os.ReadFile(a.cache)
+	if err != nil {
 		t.Fatal(err)
 	}
-	first, second := c.keep("a", []byte("text")), c.keep("a", []byte("text"))
+	for damaged, want := range map[string]string{strings.Replace(string(text), "one", "two", 1): "is damaged", "": "unexpected end"} {
+		if err := os.WriteFile(a.cache, []byte(damaged), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if ok, err := a.Restore(); ok || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("a damaged copy: %v, %v", ok, err)
+		}
+	}
+	if err := os.Remove(a.cache); err == nil {
+		err = os.Mkdir(a.cache, 0o700) // blocks the path
+	}
+	first, second := a.Keep(), a.Keep()
 	if first == nil || second == nil || first.Error() != second.Error() || strings.Contains(first.Error(), temporary) {
 		t.Errorf("%v, then %v", first, second)
 	}

@@ -1,7 +1,7 @@
 package source
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -9,13 +9,33 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"signpost/definition"
+	"signpost/internal/readfile"
 )
 
-// file is a file in a directory that may be a definition.
+// file is a file that may be a definition.
 type file struct {
 	name string // path of the directory as given, and below it
 	path string // path below the directory, with slashes
 	info fs.FileInfo
+}
+
+// read reads the file.
+func (f file) read() (Document, error) {
+	text, err := oversized(readfile.Limit(f.name, definition.MaxSize))
+	if err != nil {
+		return Document{}, readError(f.name, err)
+	}
+	return Document{Name: f.name, Path: f.path, Text: text}, nil
+}
+
+// readError names the path only once: errors of package os contain it as well.
+func readError(path string, err error) error {
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pathErr.Err
+	}
+	return fmt.Errorf("read definition %q: %w", path, err)
 }
 
 // noDefinitions reports a directory with this many files and no definitions.
@@ -29,10 +49,8 @@ func noDefinitions(dir string, files int) error {
 // candidate reports whether a file below a directory may be a definition, judging by its path. It skips hidden files
 // and directories, which a mounted Kubernetes ConfigMap contains, as well as Node.js packages and JSON schemas.
 func candidate(below string) bool {
-	for segment := range strings.SplitSeq(below, "/") {
-		if skipped(segment) {
-			return false
-		}
+	if slices.ContainsFunc(strings.Split(below, "/"), skipped) {
+		return false
 	}
 	return slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(below)) && !strings.HasSuffix(below, ".schema.json")
 }
@@ -40,15 +58,9 @@ func candidate(below string) bool {
 // skipped reports whether to skip a file or directory of this name, with everything in it.
 func skipped(name string) bool { return strings.HasPrefix(name, ".") || name == "node_modules" }
 
-// directory is the state of a directory when it was listed.
-type directory struct {
-	name     string
-	identity identity
-}
-
 // listDirectory returns the files in and below a directory that may be definitions, sorted by path, and all directories
 // visited. It follows symbolic links, because Kubernetes mounts use them, but visits no directory twice.
-func listDirectory(dir string) (files []file, directories []directory, err error) {
+func listDirectory(dir string) (files []file, directories []string, err error) {
 	visited := make(map[string]bool)
 	var visit func(name, below string) error
 	visit = func(name, below string) error {
@@ -57,11 +69,7 @@ func listDirectory(dir string) (files []file, directories []directory, err error
 			return err
 		}
 		visited[real] = true
-		info, err := os.Stat(name) // before listing, so that later additions are noticed
-		if err != nil {
-			return err
-		}
-		directories = append(directories, directory{name, identityOf(info)})
+		directories = append(directories, name)
 		entries, err := os.ReadDir(name)
 		if err != nil {
 			return err
@@ -94,37 +102,16 @@ func listDirectory(dir string) (files []file, directories []directory, err error
 	return files, directories, nil
 }
 
-// read reads a file of a directory. Unlike a file that was named explicitly, it must be a regular file.
-func (f file) read(ctx context.Context) (Document, error) {
-	if mode := f.info.Mode(); !mode.IsRegular() {
-		return Document{}, readError(f.name, fmt.Errorf("it is a %s, not a regular file", kindOf(mode)))
-	}
-	text, err := readFile(ctx, f.name)
-	return Document{Name: f.name, Path: f.path, Text: text}, err
-}
-
-func kindOf(mode fs.FileMode) string {
-	switch {
-	case mode&fs.ModeNamedPipe != 0:
-		return "named pipe"
-	case mode&fs.ModeSocket != 0:
-		return "socket"
-	}
-	return "device"
-}
-
 // readDirectory reads the definitions in and below a directory.
-func (r *Reader) readDirectory(ctx context.Context, dir string) ([]Document, error) {
+func (r *Reader) readDirectory(dir string) ([]Document, error) {
 	files, _, err := listDirectory(dir)
 	if err != nil {
 		return nil, err
 	}
 	documents, errs := make([]Document, len(files)), make([]error, len(files))
-	inParallel(len(files), func(i int) { documents[i], errs[i] = files[i].read(ctx) })
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
+	inParallel(len(files), func(i int) { documents[i], errs[i] = files[i].read() })
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+		return nil, errs[i]
 	}
 	return r.keepDefinitions(dir, documents)
 }

@@ -12,9 +12,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"signpost/definition"
 )
 
 const definitionText = "versions:\n  v1:\n    endpoints: {}\n"
@@ -117,38 +118,43 @@ func TestReadDirectoryLinks(t *testing.T) {
 	}
 }
 
-// TestReadPipes checks that a pipe in a directory is an error, and that one named explicitly is read, but not forever.
+// TestReadPipes checks that a pipe is an error, and that reading standard input ends with its context.
 func TestReadPipes(t *testing.T) {
 	dir := tree(t, map[string]string{"feeds.yaml": definitionText})
 	pipe := filepath.Join(dir, "pipe.yaml")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+	if err := mkfifo(pipe); err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf("read definition %q: it is a named pipe, not a regular file", pipe)
-	if _, err := new(Reader).Read(t.Context(), dir); err == nil || err.Error() != want {
-		t.Errorf("a pipe in a directory: %v", err)
-	}
-	r := Reader{Timeout: 50 * time.Millisecond}
-	if _, err := r.Read(t.Context(), pipe); err == nil || !strings.HasSuffix(err.Error(), "not read within 50ms") {
-		t.Errorf("a pipe without a writer: %v", err)
+	want := fmt.Sprintf("read definition %q: not a regular file", pipe)
+	for _, arg := range []string{dir, pipe} {
+		if _, err := new(Reader).Read(t.Context(), arg); err == nil || err.Error() != want {
+			t.Errorf("%s: %v", arg, err)
+		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := new(Reader).Read(ctx, pipe); !errors.Is(err, context.Canceled) {
-		t.Errorf("after the end of its context: %v", err)
-	}
 	endless, _ := io.Pipe()
 	if _, err := (&Reader{Stdin: endless}).Read(ctx, Stdin); !errors.Is(err, context.Canceled) {
 		t.Errorf("standard input after the end of its context: %v", err)
 	}
-	pipe = filepath.Join(dir, "another.yaml") // abandoned readers still read from the first one
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+}
+
+func mkfifo(path string) error { return syscall.Mkfifo(path, 0o600) }
+
+// TestReadLarge checks that the text of what is too large is longer than allowed, so that it is reported, and no more.
+func TestReadLarge(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "large.yaml")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	go os.WriteFile(pipe, []byte(definitionText), 0)
-	documents, err := new(Reader).Read(t.Context(), pipe)
-	if err != nil || len(documents) != 1 || string(documents[0].Text) != definitionText {
-		t.Errorf("a pipe with a writer: %v, %v", documents, err)
+	for size, want := range map[int64]int{definition.MaxSize: definition.MaxSize, definition.MaxSize + 1: definition.MaxSize + 1, 1 << 40: definition.MaxSize + 1} {
+		if err := os.Truncate(path, size); err != nil {
+			t.Fatal(err)
+		}
+		documents, err := new(Reader).Read(t.Context(), path)
+		if err != nil || len(documents[0].Text) != want {
+			t.Errorf("%d bytes: %d, %v", size, len(documents[0].Text), err)
+		}
 	}
 }
 

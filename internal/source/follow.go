@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-
-	"signpost/client"
 )
 
 // Source is a source of definitions that a server watches for changes.
@@ -14,8 +12,8 @@ type Source interface {
 	Name() string
 
 	// Read returns the current definitions with their sums, and whether they differ from those of the last call. With
-	// an error, it returns everything that can still be served: old documents for those that cannot be read. A document
-	// that has not changed since the last call may come without its text. Read never waits for the network.
+	// an error, it returns everything that can still be served: old documents for those that cannot be read. Read never
+	// waits for the network.
 	Read() (documents []Document, changed bool, err error)
 }
 
@@ -42,19 +40,20 @@ func Follow(args []string, opts Options) ([]Source, error) {
 		case IsAddress(arg):
 			u, err := url.Parse(arg)
 			if err != nil || u.Host == "" {
-				return nil, argumentErrorf("%q is not the address of a definition, such as https://config.example.com/feeds.yaml", client.Redacted(arg))
+				return nil, argumentErrorf("%q is not the address of a definition, such as https://config.example.com/feeds.yaml", Shown(arg))
 			}
-			origin := addressOrigin{name: client.Redacted(arg), address: arg, opts: opts}
-			all = append(all, &polled{name: origin.name, key: arg, cache: cache{opts.CacheDir}, origin: origin})
+			p := newPolled(Shown(arg), arg, opts.CacheDir, fetchAddress(arg, opts))
+			p.single = true
+			all = append(all, p)
 		case IsRegistry(arg):
 			registry := Registry{Transport: opts.Transport, UserAgent: opts.UserAgent}
 			a, err := registry.artifact(arg, false)
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, &polled{name: arg, key: arg, cache: cache{opts.CacheDir}, origin: registryOrigin{a, opts.Note}})
+			all = append(all, newPolled(arg, arg, opts.CacheDir, a.fetch(opts.Note)))
 		default:
-			all = append(all, newLocal(arg, opts))
+			all = append(all, newLocal(arg, opts.Note))
 		}
 	}
 	return all, nil

@@ -252,11 +252,12 @@ func (g gitPath) read(ctx context.Context, entries []gitEntry) ([]Document, erro
 		var size int64
 		_, err := fmt.Fscanf(out, "%s %s %d\n", &object, &kind, &size)
 		var text []byte
-		if err == nil {
-			text, err = readLimited(io.LimitReader(out, size))
+		if object := io.LimitReader(out, size); err == nil {
+			text, err = readLimited(object)
+			io.Copy(io.Discard, object) // the rest, if it is too large
 		}
-		if rest := size - int64(len(text)); err == nil && rest >= 0 {
-			_, err = io.CopyN(io.Discard, out, rest+1) // and the line break after it
+		if err == nil {
+			_, err = out.ReadByte() // a line break
 		}
 		if err != nil {
 			return nil, g.failed(errors.Join(err, context.Cause(ctx)).Error())

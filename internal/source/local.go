@@ -1,15 +1,18 @@
 package source
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/opencontainers/go-digest"
+
+	"signpost/definition"
 )
 
 const (
@@ -17,85 +20,101 @@ const (
 	// file read while being overwritten can be part old and part new, and still be well-formed.
 	restTime = 100 * time.Millisecond
 
-	// patience is how long a file may be written to continuously before that is an error.
-	patience = 2 * time.Second
-
-	// racyTime is how long after its last change a file is read again regardless of its timestamps. Timestamps of file
-	// systems have a resolution of up to two seconds, and a second change within that time does not show.
-	racyTime = 2 * time.Second
+	// maxRests is how often a file that keeps changing is waited for.
+	maxRests = 20
 )
 
-// local is a file or a directory of files. Files are read only if their identity or timestamps have changed.
+// local is a file or a directory of files that is followed. A file has changed if its digest has. It is only hashed if it
+// is the same as before by device, inode, size and modification time, and otherwise read once it rests.
 type local struct {
 	path  string
-	opts  Options
+	note  func(message string)
 	now   func() time.Time    // time.Now, except in tests
 	sleep func(time.Duration) // time.Sleep, except in tests
 
 	files       map[string]localFile // by name
-	directories []directory          // visited directories; none for a file
-	settled     bool                 // everything was read, and identities are sufficient to detect changes
+	directories []string             // visited directories; none for a file
 	documents   []Document
 }
 
 // localFile is a file as it was last read.
 type localFile struct {
-	identity identity
-	trusted  bool // unchanged for long enough that its identity is sufficient to detect changes
+	info     fs.FileInfo // nil if it could not be read again
 	document Document
 	other    bool // not a definition, and never was
 }
 
-func newLocal(path string, opts Options) *local {
-	return &local{path: path, opts: opts, now: time.Now, sleep: time.Sleep}
+// sameFile reports whether a file has not changed between two calls of os.Stat.
+func sameFile(a, b fs.FileInfo) bool {
+	return a != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
+// hashFile returns the sum of a file, without keeping its text, or "" if it cannot be read or is too large.
+func hashFile(path string) Sum {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	sum, err := digest.FromReader(io.LimitReader(f, definition.MaxSize+1))
+	if err != nil {
+		return ""
+	}
+	return Sum(sum)
+}
+
+func newLocal(path string, note func(message string)) *local {
+	return &local{path: path, note: note, now: time.Now, sleep: time.Sleep}
 }
 
 func (l *local) Name() string { return l.path }
 
 func (l *local) Read() ([]Document, bool, error) {
-	if l.settled && l.unchanged() {
-		return l.documents, false, nil
-	}
-	ctx, cancel := context.WithTimeoutCause(context.Background(), DefaultTimeout, fmt.Errorf("not read within %v", DefaultTimeout))
-	defer cancel()
-	l.settled = false
 	listed, isDirectory, err := l.list()
 	if err != nil {
 		return l.documents, false, err
 	}
-	files := make(map[string]localFile, len(listed))
-	var changed []file
-	for _, f := range listed {
-		if known, ok := l.files[f.name]; ok && known.trusted && known.identity == identityOf(f.info) {
-			known.document.Text = nil
-			files[f.name] = known
+	read, failures := make([]localFile, len(listed)), make([]error, len(listed))
+	inParallel(len(listed), func(i int) {
+		if known := l.files[listed[i].name]; sameFile(known.info, listed[i].info) && hashFile(listed[i].name) == known.document.Sum {
+			read[i] = known
 		} else {
-			changed = append(changed, f)
+			read[i], failures[i] = l.readAtRest(listed[i])
 		}
-	}
-	errs := l.readChanged(ctx, changed, files, isDirectory)
-
+	})
+	files := make(map[string]localFile, len(listed))
 	var documents []Document
-	for _, f := range listed {
-		if read, ok := files[f.name]; ok && !read.other {
-			documents = append(documents, read.document)
+	var errs []error
+	for i, f := range listed {
+		known, before := l.files[f.name]
+		now, err := read[i], failures[i]
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && isDirectory: // removed since the directory was listed
+			continue
+		case err != nil:
+			errs = append(errs, err)
+			if !before {
+				continue
+			}
+			now = localFile{document: known.document, other: known.other}
+		case now.info != known.info:
+			// A truncated definition still counts as one, so that it is rejected and not withdrawn.
+			now.other = isDirectory && !IsDefinition(now.document) && (!before || known.other)
+			if now.other && !before {
+				l.note(skippedNote(f.name))
+			}
+		}
+		files[f.name] = now
+		if !now.other {
+			documents = append(documents, now.document)
 		}
 	}
 	if len(documents)+len(errs) == 0 {
 		return l.documents, false, noDefinitions(l.path, len(listed))
 	}
-	same := func(a, b Document) bool { return a.Name == b.Name && a.Sum == b.Sum }
-	news := !slices.EqualFunc(documents, l.documents, same)
-	for name, f := range files {
-		f.document.Text = nil // the caller has it, and needs it once
-		files[name] = f
-	}
-	l.files, l.settled = files, len(errs) == 0 && l.trusted(files)
-	l.documents = slices.Clone(documents)
-	for i := range l.documents {
-		l.documents[i].Text = nil
-	}
-	return documents, news, errors.Join(errs...)
+	changed := !slices.EqualFunc(documents, l.documents, sameDocument)
+	l.files, l.documents = files, documents
+	return slices.Clone(documents), changed, errors.Join(errs...)
 }
 
 // list returns the files that may be definitions. A file named explicitly is one.
@@ -114,118 +133,39 @@ func (l *local) list() (files []file, isDirectory bool, err error) {
 	return files, true, err
 }
 
-// trusted reports whether the files and directories had been unchanged for long enough, when they were read, that their
-// identities are sufficient to detect changes.
-func (l *local) trusted(files map[string]localFile) bool {
-	now := l.now()
-	for _, dir := range l.directories {
-		if dir.identity.age(now) <= racyTime {
-			return false
-		}
-	}
-	for _, f := range files {
-		if !f.trusted {
-			return false
-		}
-	}
-	return true
-}
-
-// unchanged reports whether all files and directories are unchanged. This is the usual case for a server, so it takes
-// one system call each and almost no memory.
-func (l *local) unchanged() bool {
-	for _, dir := range l.directories {
-		if now, ok := statIdentity(dir.name); !ok || now != dir.identity {
-			return false
-		}
-	}
-	for name, f := range l.files {
-		if now, ok := statIdentity(name); !ok || now != f.identity {
-			return false
-		}
-	}
-	return true
-}
-
-// readChanged reads files into the map. For a file that cannot be read, it keeps the old contents.
-func (l *local) readChanged(ctx context.Context, changed []file, files map[string]localFile, isDirectory bool) []error {
-	results, failures := make([]localFile, len(changed)), make([]error, len(changed))
-	inParallel(len(changed), func(i int) {
-		results[i], failures[i] = l.readAtRest(ctx, changed[i], !isDirectory)
-	})
-	var errs []error
-	for i, f := range changed {
-		known, before := l.files[f.name]
-		switch err := failures[i]; {
-		case errors.Is(err, fs.ErrNotExist) && isDirectory: // removed since the directory was listed
-		case err != nil:
-			errs = append(errs, err)
-			if before {
-				known.document.Text, known.trusted = nil, false
-				files[f.name] = known
-			}
-		default:
-			read := results[i]
-			// A truncated definition still counts as one, so that it is rejected and not withdrawn.
-			read.other = isDirectory && !IsDefinition(read.document) && (!before || known.other)
-			if before && known.document.Sum == read.document.Sum {
-				read.document.Text = nil
-			}
-			if read.other && !before {
-				l.opts.Note(skippedNote(f.name))
-			}
-			files[f.name] = read
-		}
-	}
-	return errs
-}
-
-// readAtRest reads a file once it has been unchanged for restTime. A file named explicitly may be a pipe, to which this
-// does not apply.
-func (l *local) readAtRest(ctx context.Context, f file, named bool) (localFile, error) {
-	for start := l.now(); ; {
-		before := identityOf(f.info)
-		read := f.read
-		if named && !f.info.Mode().IsRegular() {
-			read = func(ctx context.Context) (Document, error) {
-				text, err := readFile(ctx, f.name)
-				return Document{Name: f.name, Path: f.path, Text: text}, err
-			}
-		}
-		if wait := restTime - before.age(l.now()); wait > 0 && f.info.Mode().IsRegular() {
+// readAtRest reads a file once it has been unchanged for restTime.
+func (l *local) readAtRest(f file) (localFile, error) {
+	for range maxRests {
+		if wait := restTime - l.now().Sub(f.info.ModTime()); wait > 0 {
 			l.sleep(min(wait, restTime)) // no longer than restTime, in case the clock of the file system is ahead
 		}
-		document, err := read(ctx)
+		document, err := f.read()
 		if err != nil {
 			return localFile{}, err
 		}
-		now := l.now()
 		info, err := os.Stat(f.name)
 		if err != nil {
 			return localFile{}, readError(f.name, err)
 		}
-		f.info = info
-		if after := identityOf(info); after == before {
+		if sameFile(f.info, info) {
 			document.Sum = sumOf(document.Text)
-			return localFile{identity: after, trusted: after.age(now) > racyTime, document: document}, nil
+			return localFile{info: info, document: document}, nil
 		}
-		if now.Sub(start) > patience {
-			return localFile{}, readError(f.name, fmt.Errorf("it has been written to for more than %v", patience))
-		}
+		f.info = info
 	}
+	return localFile{}, readError(f.name, fmt.Errorf("it changes all the time, and was never unchanged for %v", restTime))
 }
 
 // Directories returns the directories to watch for changes, for a [Watcher]: those that the last Read found.
 func Directories(sources []Source) []string {
-	all := make(map[string]bool)
+	var all []string
 	for _, s := range sources {
-		if l, ok := s.(*local); ok {
-			all[filepath.Dir(l.path)] = all[filepath.Dir(l.path)] || len(l.directories) == 0 // a file may be replaced in its directory
-			for _, dir := range l.directories {
-				all[dir.name] = true
-			}
+		if l, ok := s.(*local); ok && len(l.directories) == 0 { // a file may be replaced in its directory
+			all = append(all, filepath.Dir(l.path))
+		} else if ok {
+			all = append(all, l.directories...)
 		}
 	}
-	maps.DeleteFunc(all, func(_ string, watched bool) bool { return !watched })
-	return slices.Sorted(maps.Keys(all))
+	slices.Sort(all)
+	return slices.Compact(all)
 }

@@ -10,73 +10,109 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func readLocal(t *testing.T, l *local) (texts map[string]string, changed bool, err error) {
-	t.Helper()
-	documents, changed, err := l.Read()
-	texts = make(map[string]string)
-	for _, d := range documents {
-		texts[d.Path] = string(d.Text)
-		if d.Text == nil {
-			texts[d.Path] = "unchanged"
-		} else if !d.Sum.of(d.Text) {
-			t.Errorf("the sum of %s is %s", d.Path, d.Sum)
-		}
-	}
-	return texts, changed, err
+// follows is a local source with a clock that the test moves: no file has to rest, unless rest is called.
+func follows(path string) *local {
+	l := newLocal(path, func(string) {})
+	l.now = func() time.Time { return time.Now().Add(time.Hour) }
+	return l
 }
 
-// settle makes files look as if they had been unchanged for a while, so that their identity is trusted.
-func settle(t *testing.T, l *local) {
-	t.Helper()
-	for name, f := range l.files {
-		f.trusted = true
-		l.files[name] = f
-	}
-	l.settled = true
-}
-
-// TestLocalReadsOnlyChangedFiles checks that unchanged files are not read again.
-func TestLocalReadsOnlyChangedFiles(t *testing.T) {
+// TestLocalChanges checks that every change is noticed, also that to a file of the same size and time, as after a
+// ConfigMap swap.
+func TestLocalChanges(t *testing.T) {
 	dir := tree(t, map[string]string{"a.yaml": definitionText, "b/c.yaml": definitionText, "d.yaml": definitionText})
-	l := newLocal(dir, Options{Note: func(string) {}})
+	l := follows(dir)
 	check := func(wantChanged bool, want map[string]string) {
 		t.Helper()
-		got, changed, err := readLocal(t, l)
+		documents, changed, err := l.Read()
+		got := make(map[string]string)
+		for _, d := range documents {
+			if got[d.Path] = string(d.Text); sumOf(d.Text) != d.Sum {
+				t.Errorf("the sum of %s is %s", d.Path, d.Sum)
+			}
+		}
 		if diff := cmp.Diff(want, got); diff != "" || changed != wantChanged || err != nil {
 			t.Errorf("changed: %v, %v (-want +got):\n%s", changed, err, diff)
 		}
 	}
 	check(true, map[string]string{"a.yaml": definitionText, "b/c.yaml": definitionText, "d.yaml": definitionText})
-	check(false, map[string]string{"a.yaml": "unchanged", "b/c.yaml": "unchanged", "d.yaml": "unchanged"}) // read again, because they are new
-	settle(t, l)
+	check(false, map[string]string{"a.yaml": definitionText, "b/c.yaml": definitionText, "d.yaml": definitionText})
 	path := filepath.Join(dir, "b", "c.yaml")
 	info, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The same size and modification time.
-	other := strings.Replace(definitionText, "v1", "v2", 1)
-	if err := os.WriteFile(path, []byte(other), 0o644); err != nil {
+	other, next := strings.Replace(definitionText, "v1", "v2", 1), filepath.Join(dir, "b", ".next")
+	if err := os.WriteFile(next, []byte(other), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(next, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(next, path); err != nil {
+		t.Fatal(err)
+	}
+	check(true, map[string]string{"a.yaml": definitionText, "b/c.yaml": other, "d.yaml": definitionText})
+	if err := os.Chtimes(path, time.Time{}, time.Now()); err != nil { // read again, but not changed
+		t.Fatal(err)
+	}
+	check(false, map[string]string{"a.yaml": definitionText, "b/c.yaml": other, "d.yaml": definitionText})
+	if err := os.Rename(filepath.Join(dir, "d.yaml"), filepath.Join(dir, "e.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	check(true, map[string]string{"a.yaml": definitionText, "b/c.yaml": other, "e.yaml": definitionText})
+
+	// The same file, size and modification time.
+	info, err = os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(definitionText), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
 		t.Fatal(err)
 	}
-	check(true, map[string]string{"a.yaml": "unchanged", "b/c.yaml": other, "d.yaml": "unchanged"})
-	settle(t, l)
-	if err := os.Rename(filepath.Join(dir, "d.yaml"), filepath.Join(dir, "e.yaml")); err != nil {
-		t.Fatal(err)
-	}
-	check(true, map[string]string{"a.yaml": "unchanged", "b/c.yaml": "unchanged", "e.yaml": definitionText})
+	check(true, map[string]string{"a.yaml": definitionText, "b/c.yaml": definitionText, "e.yaml": definitionText})
+}
 
-	// A change that goes unnoticed proves that the file was not read.
-	settle(t, l)
-	f := l.files[path]
-	f.document.Sum = "sha256:made up"
-	l.files[path], l.settled = f, false
-	got, changed, err := l.Read()
-	if err != nil || !changed || got[1].Sum != "sha256:made up" {
-		t.Errorf("an unchanged file was read: %+v, %v, %v", got, changed, err)
+// TestLocalKeepsWhatItCannotRead checks that the last contents stay while a file cannot be read, and that it is read as
+// soon as it can be.
+func TestLocalKeepsWhatItCannotRead(t *testing.T) {
+	dir := tree(t, map[string]string{"a.yaml": definitionText, "b.yaml": definitionText, "notes.yaml": "just: notes"})
+	l := follows(dir)
+	if documents, _, err := l.Read(); err != nil || len(documents) != 2 {
+		t.Fatal(documents, err)
+	}
+	path := filepath.Join(dir, "a.yaml")
+	if err := os.Remove(path); err == nil {
+		err = mkfifo(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		documents, changed, err := l.Read()
+		if err == nil || !strings.HasSuffix(err.Error(), "not a regular file") || changed || len(documents) != 2 || string(documents[0].Text) != definitionText {
+			t.Errorf("%v, %v, %v", documents, changed, err)
+		}
+	}
+	if err := os.Remove(path); err == nil {
+		err = os.WriteFile(path, []byte("service: again\n"+definitionText), 0o644)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if documents, changed, err := l.Read(); err != nil || !changed || !strings.HasPrefix(string(documents[0].Text), "service: again") {
+		t.Errorf("%v, %v, %v", documents, changed, err)
+	}
+	for _, name := range []string{"a.yaml", "b.yaml"} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if documents, changed, err := l.Read(); err == nil || changed || len(documents) != 2 {
+		t.Errorf("a directory without definitions: %v, %v, %v", documents, changed, err)
 	}
 }
 
@@ -85,7 +121,7 @@ func TestLocalReadsOnlyChangedFiles(t *testing.T) {
 func TestLocalAtRest(t *testing.T) {
 	dir := tree(t, map[string]string{"a.yaml": definitionText})
 	path := filepath.Join(dir, "a.yaml")
-	l := newLocal(path, Options{})
+	l := newLocal(path, nil)
 	now := time.Now().Add(-time.Hour) // earlier than every change, so that the file always looks new
 	var rests int
 	var write []string // written one after the other, while the file should rest
@@ -107,38 +143,28 @@ func TestLocalAtRest(t *testing.T) {
 	}
 
 	// Written in pieces, each well-formed.
-	write = []string{"versions:\n", "versions:\n  v1:\n", "versions:\n  v1:\n    endpoints: {}\nservice: whole\n"}
+	change := func() {
+		t.Helper()
+		if err := os.WriteFile(path, []byte("versions:\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change()
+	write = []string{"versions:\n  v1:\n", "versions:\n  v1:\n    endpoints: {}\nservice: whole\n"}
 	documents, changed, err := l.Read()
-	if err != nil || !changed || !strings.HasSuffix(string(documents[0].Text), "whole\n") || rests != 5 {
+	if err != nil || !changed || !strings.HasSuffix(string(documents[0].Text), "whole\n") || rests != 4 {
 		t.Errorf("%v, %v, after %d waits: %q", changed, err, rests, documents)
 	}
 	for i := range 100 {
 		write = append(write, strings.Repeat("#", i+1)+"\n"+definitionText)
 	}
+	change()
 	documents, changed, err = l.Read()
-	if err == nil || !strings.Contains(err.Error(), "it has been written to for more than 2s") || changed || len(documents) != 1 {
+	if err == nil || !strings.Contains(err.Error(), "it changes all the time") || changed || len(documents) != 1 {
 		t.Errorf("a file that keeps changing: %v, %v", changed, err)
 	}
 	write = nil
 	if _, changed, err := l.Read(); err != nil || !changed {
 		t.Errorf("after it has stopped changing: %v, %v", changed, err)
-	}
-}
-
-// TestTextIsNotKept checks that a source releases texts, because the caller parses them only once.
-func TestTextIsNotKept(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "a.yaml"), []byte("versions: {v1: {endpoints: {}}}\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	l := newLocal(dir, Options{Note: func(string) {}})
-	documents, changed, err := l.Read()
-	if err != nil || !changed || len(documents) != 1 || documents[0].Text == nil {
-		t.Fatalf("%v, %v, %v", documents, changed, err)
-	}
-	for name, f := range l.files {
-		if f.document.Text != nil {
-			t.Errorf("the text of %s is kept", name)
-		}
 	}
 }

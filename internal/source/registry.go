@@ -254,15 +254,20 @@ func (a *artifact) list(ctx context.Context, desc ocispec.Descriptor) ([]layer, 
 	return layers, nil
 }
 
-// read fetches the files concurrently, except those for which skip returns true: these are returned without text. It
-// returns all of them or an error, and every text has the digest in the manifest.
-func (a *artifact) read(ctx context.Context, layers []layer, skip func(Document) bool) ([]Document, error) {
+// read fetches the files concurrently, except those that are the same as before. It returns all of them or an error, and
+// every text has the digest in the manifest.
+func (a *artifact) read(ctx context.Context, layers []layer, before []Document) ([]Document, error) {
+	known := make(map[Sum][]byte, len(before))
+	for _, d := range before {
+		known[d.Sum] = d.Text
+	}
 	documents, errs := make([]Document, len(layers)), make([]error, len(layers))
 	slots := make(chan struct{}, maxFetches)
 	var fetches sync.WaitGroup
 	for i, l := range layers {
 		documents[i] = Document{Name: a.name + "/" + l.path, Path: l.path, Sum: Sum(l.descriptor.Digest)}
-		if skip(documents[i]) {
+		if text, ok := known[documents[i].Sum]; ok && int64(len(text)) == l.descriptor.Size {
+			documents[i].Text = text
 			continue
 		}
 		slots <- struct{}{}
@@ -341,7 +346,7 @@ func (r *Reader) readRegistry(ctx context.Context, arg string) ([]Document, erro
 	if err != nil {
 		return nil, failed(err)
 	}
-	documents, err := a.read(ctx, layers, func(Document) bool { return false })
+	documents, err := a.read(ctx, layers, nil)
 	if err != nil {
 		return nil, failed(err)
 	}
@@ -351,86 +356,29 @@ func (r *Reader) readRegistry(ctx context.Context, arg string) ([]Document, erro
 // registryTimeout limits one attempt to fetch updates, so that a registry that hangs counts as down.
 const registryTimeout = time.Minute
 
-// registryOrigin is an artifact that is polled. Its version is its digest.
-type registryOrigin struct {
-	*artifact
-	note func(message string)
-}
-
-func (o registryOrigin) fetch(ctx context.Context, version string, known func(Document) bool) ([]Document, string, error) {
-	if version != "" && o.pinned() {
-		return nil, version, nil
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, registryTimeout, fmt.Errorf("no response within %v", registryTimeout))
-	defer cancel()
-	first, cancelFirst := context.WithTimeoutCause(ctx, fetchTimeout, fmt.Errorf("no response within %v", fetchTimeout))
-	defer cancelFirst()
-	desc, err := o.resolve(first)
-	if err != nil || string(desc.Digest) == version {
-		return nil, version, err
-	}
-	layers, err := o.list(ctx, desc)
-	if err != nil {
-		return nil, "", err
-	}
-	documents, err := o.read(ctx, layers, known)
-	if err != nil {
-		return nil, "", err
-	}
-	files := len(documents)
-	documents = slices.DeleteFunc(documents, func(d Document) bool {
-		if d.Text == nil || IsDefinition(d) {
-			return false
+// fetch returns the function that polls the artifact. Its version is its digest.
+func (a *artifact) fetch(note func(message string)) fetchFunc {
+	return func(ctx context.Context, version string, before []Document) ([]Document, string, error) {
+		if version != "" && a.pinned() {
+			return nil, version, nil
 		}
-		o.note(skippedNote(d.Name))
-		return true
-	})
-	if len(documents) == 0 {
-		return nil, "", noDefinitions(o.name, files)
-	}
-	return documents, string(desc.Digest), nil
-}
-
-// keptFile is a cached file of an artifact.
-type keptFile struct {
-	Path string `json:"path"`
-	Sum  Sum    `json:"sum"`
-	Text string `json:"text"`
-}
-
-func (o registryOrigin) encode(documents []Document, before []byte) ([]byte, error) {
-	texts := make(map[Sum]string)
-	var kept []keptFile
-	if json.Unmarshal(before, &kept) == nil { // without a usable cache, all texts must be present
-		for _, f := range kept {
-			texts[f.Sum] = f.Text
+		ctx, cancel := context.WithTimeoutCause(ctx, registryTimeout, fmt.Errorf("no response within %v", registryTimeout))
+		defer cancel()
+		first, cancelFirst := context.WithTimeoutCause(ctx, fetchTimeout, fmt.Errorf("no response within %v", fetchTimeout))
+		defer cancelFirst()
+		desc, err := a.resolve(first)
+		if err != nil || string(desc.Digest) == version {
+			return nil, version, err
 		}
-	}
-	files := make([]keptFile, len(documents))
-	for i, d := range documents {
-		text := string(d.Text)
-		if d.Text == nil {
-			text = texts[d.Sum]
+		layers, err := a.list(ctx, desc)
+		if err != nil {
+			return nil, "", err
 		}
-		if !d.Sum.of([]byte(text)) {
-			return nil, fmt.Errorf("%s is no longer in the cache", d.Name)
+		documents, err := a.read(ctx, layers, before)
+		if err != nil {
+			return nil, "", err
 		}
-		files[i] = keptFile{d.Path, d.Sum, text}
+		documents, err = (&Reader{Note: note}).keepDefinitions(a.name, documents)
+		return documents, string(desc.Digest), err
 	}
-	return json.Marshal(files)
-}
-
-func (o registryOrigin) decode(kept []byte) ([]Document, error) {
-	var files []keptFile
-	if err := json.Unmarshal(kept, &files); err != nil {
-		return nil, err
-	}
-	documents := make([]Document, len(files))
-	for i, f := range files {
-		if !f.Sum.of([]byte(f.Text)) {
-			return nil, fmt.Errorf("%s is damaged", f.Path)
-		}
-		documents[i] = Document{Name: o.name + "/" + f.Path, Path: f.Path, Sum: f.Sum, Text: []byte(f.Text)}
-	}
-	return documents, nil
 }

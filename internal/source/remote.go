@@ -2,9 +2,18 @@ package source
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
+
+	"signpost/internal/readfile"
 )
 
 // Remote is a source on another machine. Read returns what the last Fetch received.
@@ -16,8 +25,7 @@ type Remote interface {
 	Fetch(ctx context.Context) bool
 
 	// Keep stores what Read returned for a later Restore. If it returns without an error, the copy is durable; until
-	// then the previous one is intact. Without a cache nothing is stored. In any case, Read may return the documents
-	// without their text afterwards, until they change: the caller must have parsed them.
+	// then the previous one is intact. Without a cache nothing is stored.
 	Keep() error
 
 	// Restore makes Read return what was stored, and reports whether there was anything.
@@ -28,24 +36,17 @@ type Remote interface {
 	Version() string
 }
 
-// origin is where a remote source gets its documents from.
-type origin interface {
-	// fetch returns the current documents and their version. If the version has not changed, it returns no documents.
-	// Documents that are already known may come without their text.
-	fetch(ctx context.Context, version string, known func(Document) bool) (documents []Document, next string, err error)
-
-	// encode returns documents in the form in which they are cached. The text of documents that come without it is
-	// taken from the previous copy.
-	encode(documents []Document, before []byte) ([]byte, error)
-	decode(kept []byte) ([]Document, error)
-}
+// fetchFunc returns the current documents of a remote source and their version. If the version has not changed, it
+// returns no documents. The text of unchanged ones may come from before.
+type fetchFunc func(ctx context.Context, version string, before []Document) (documents []Document, next string, err error)
 
 // polled is a remote source.
 type polled struct {
 	name  string
-	key   string // cache key
-	cache cache
-	origin
+	cache string // file for the last good state; empty for none
+	fetch fetchFunc
+
+	single bool // it is one document, whose text is cached as it is
 
 	mu        sync.Mutex // never held while waiting for the network
 	documents []Document // nil until the first success
@@ -56,13 +57,24 @@ type polled struct {
 	err       error // of the last attempt
 }
 
+// newPolled returns a source that is cached in a directory, unless that is empty. The file name is a hash of the
+// address, because a URL is not a valid file name.
+func newPolled(name, address, cacheDir string, fetch fetchFunc) *polled {
+	p := &polled{name: name, fetch: fetch}
+	if cacheDir != "" {
+		sum := sha256.Sum256([]byte(address))
+		p.cache = filepath.Join(cacheDir, hex.EncodeToString(sum[:16])+".definition")
+	}
+	return p
+}
+
 func (p *polled) Name() string { return p.name }
 
 func (p *polled) Read() ([]Document, bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	changed := p.changed
-	p.changed, p.read, p.readAs = false, slices.Clone(p.documents), p.version
+	p.changed, p.read, p.readAs = false, p.documents, p.version
 	return slices.Clone(p.documents), changed, p.err
 }
 
@@ -74,83 +86,113 @@ func (p *polled) Version() string {
 
 func (p *polled) Fetch(ctx context.Context) bool {
 	p.mu.Lock()
-	version, before := p.version, make(map[string]Document, len(p.documents))
-	for _, d := range p.documents {
-		before[d.Name] = d
-	}
+	version, before := p.version, p.documents
 	p.mu.Unlock()
-	documents, version, err := p.fetch(ctx, version, func(d Document) bool { return before[d.Name].Sum == d.Sum })
+	documents, version, err := p.fetch(ctx, version, before)
 
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err != nil {
-		last := p.err
+	last := p.err
+	if p.err = err; err != nil {
 		p.err = fmt.Errorf("fetch definition %q: %w", p.name, err)
 		return last == nil || last.Error() != p.err.Error()
 	}
-	news := p.err != nil
-	p.err = nil
 	if documents != nil {
-		for i, d := range documents {
-			if d.Text == nil {
-				documents[i].Text = before[d.Name].Text
-			}
-		}
-		same := func(a, b Document) bool { return a.Name == b.Name && a.Sum == b.Sum }
-		p.changed = p.changed || !slices.EqualFunc(documents, p.documents, same)
+		p.changed = p.changed || !slices.EqualFunc(documents, p.documents, sameDocument)
 		p.documents, p.version = documents, version
 	}
-	return news || p.changed
+	return last != nil || p.changed
+}
+
+func sameDocument(a, b Document) bool { return a.Name == b.Name && a.Sum == b.Sum }
+
+// maxCached limits what is cached for one source: the largest artifact, plus JSON escapes.
+const maxCached = 2 * maxArtifact
+
+// cachedDocument is a document of an artifact in the cache.
+type cachedDocument struct {
+	Path string `json:"path"`
+	Sum  Sum    `json:"sum"`
+	Text string `json:"text"`
 }
 
 func (p *polled) Keep() error {
 	p.mu.Lock()
 	documents := p.read
 	p.mu.Unlock()
-	if err := p.keep(documents); err != nil {
-		return err
-	}
-	kept := make(map[string]Sum, len(documents))
-	for _, d := range documents {
-		kept[d.Name] = d.Sum
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.read = nil
-	for i, d := range p.documents { // they may have been replaced since
-		if kept[d.Name] == d.Sum {
-			p.documents[i].Text = nil
-		}
-	}
-	return nil
-}
-
-func (p *polled) keep(documents []Document) error {
-	if p.cache.dir == "" || len(documents) == 0 {
+	if p.cache == "" || len(documents) == 0 {
 		return nil
 	}
-	before, err := p.cache.restore(p.key)
-	if err != nil {
+	text := documents[0].Text
+	if !p.single {
+		cached := make([]cachedDocument, len(documents))
+		for i, d := range documents {
+			cached[i] = cachedDocument{d.Path, d.Sum, string(d.Text)}
+		}
+		var err error
+		if text, err = json.Marshal(cached); err != nil {
+			return err
+		}
+	}
+	if len(text) > maxCached {
+		return fmt.Errorf("write %q: %d bytes are more than the cache takes, %d MiB", p.cache, len(text), maxCached>>20)
+	}
+	if err := os.MkdirAll(filepath.Dir(p.cache), 0o700); err != nil {
 		return err
 	}
-	text, err := p.encode(documents, before)
-	if err != nil {
-		return err
+	left, _ := filepath.Glob(p.cache + ".*" + temporary) // left behind by a killed process
+	for _, name := range left {
+		os.Remove(name)
 	}
-	return p.cache.keep(p.key, text)
+	return cacheError("write", p.cache, WriteFile(p.cache, text, 0o600))
 }
 
 func (p *polled) Restore() (bool, error) {
-	kept, err := p.cache.restore(p.key)
-	if kept == nil {
-		return false, err
+	if p.cache == "" {
+		return false, nil
 	}
-	documents, err := p.decode(kept)
+	text, err := readfile.Limit(p.cache, maxCached)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	documents := []Document{{Name: p.name, Text: text, Sum: sumOf(text)}}
+	if err == nil && !p.single {
+		documents, err = p.parseCached(text)
+	}
 	if err != nil {
-		return false, fmt.Errorf("read %q: %w", p.cache.path(p.key), err)
+		return false, cacheError("read", p.cache, err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.documents, p.version, p.changed = documents, "", true
 	return true, nil
+}
+
+func (p *polled) parseCached(text []byte) ([]Document, error) {
+	var cached []cachedDocument
+	if err := json.Unmarshal(text, &cached); err != nil {
+		return nil, err
+	}
+	documents := make([]Document, len(cached))
+	for i, d := range cached {
+		documents[i] = Document{Name: p.name + "/" + d.Path, Path: d.Path, Sum: d.Sum, Text: []byte(d.Text)}
+		if sumOf(documents[i].Text) != d.Sum {
+			return nil, fmt.Errorf("%s is damaged", documents[i].Name)
+		}
+	}
+	return documents, nil
+}
+
+// cacheError names the file itself rather than the temporary one with its random name, so that the same failure always
+// has the same message.
+func cacheError(action, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pathErr.Err
+	} else if linkErr, ok := errors.AsType[*os.LinkError](err); ok {
+		err = linkErr.Err
+	}
+	return fmt.Errorf("%s %q: %w", action, path, err)
 }

@@ -8,6 +8,7 @@ package source
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -23,6 +24,7 @@ import (
 
 	"signpost/client"
 	"signpost/definition"
+	"signpost/internal/readfile"
 )
 
 // Stdin is the argument for standard input. Findings call it StdinName.
@@ -44,12 +46,6 @@ type Document struct {
 type Sum string
 
 func sumOf(text []byte) Sum { return Sum(digest.FromBytes(text)) }
-
-// of reports whether the sum is that of a text.
-func (s Sum) of(text []byte) bool {
-	d := digest.Digest(s)
-	return d.Validate() == nil && d.Algorithm().FromBytes(text) == d
-}
 
 // ID identifies the document, whatever name it was read by.
 func (d Document) ID() string {
@@ -108,16 +104,14 @@ func argumentErrorf(format string, args ...any) error {
 	return &ArgumentError{fmt.Sprintf(format, args...)}
 }
 
-// DefaultTimeout limits how long reading one source may take. Anything that hangs, such as a pipe without a writer or a
-// network volume that is gone, then becomes an error.
-const DefaultTimeout = 30 * time.Second
+// readTimeout limits how long reading one source may take.
+const readTimeout = 30 * time.Second
 
 // Reader reads sources once. The zero value reads everything except standard input.
 type Reader struct {
 	Stdin    io.Reader      // contents of "-", which can be named once; nil means empty
 	Client   client.Options // how manifests are fetched; the zero value is right for a studio
 	Registry Registry       // how OCI registries are accessed
-	Timeout  time.Duration  // for reading one source other than standard input; DefaultTimeout if zero
 
 	// Manifests makes a directory include the manifests in it, not only the definitions.
 	Manifests bool
@@ -166,11 +160,7 @@ func (r *Reader) read(ctx context.Context, arg string) ([]Document, error) {
 	if arg == Stdin {
 		return r.readStdin(ctx)
 	}
-	timeout := r.Timeout
-	if timeout == 0 {
-		timeout = DefaultTimeout
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("not read within %v", timeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, readTimeout, fmt.Errorf("not read within %v", readTimeout))
 	defer cancel()
 	if IsAddress(arg) {
 		address, err := client.ParseAddress(arg)
@@ -189,12 +179,12 @@ func (r *Reader) read(ctx context.Context, arg string) ([]Document, error) {
 	info, err := os.Stat(arg)
 	switch {
 	case err == nil && info.IsDir():
-		return r.readDirectory(ctx, arg)
+		return r.readDirectory(arg)
 	case err != nil && strings.Contains(arg, ":"):
 		return r.readRevision(ctx, arg)
 	}
-	text, err := readFile(ctx, arg)
-	return []Document{{Name: arg, Path: filepath.Base(arg), Text: text}}, err
+	d, err := file{name: arg, path: filepath.Base(arg)}.read()
+	return []Document{d}, err
 }
 
 // readStdin has no timeout: somebody may be typing.
@@ -207,11 +197,24 @@ func (r *Reader) readStdin(ctx context.Context) ([]Document, error) {
 	if in == nil {
 		in = strings.NewReader("")
 	}
-	text, err := within(ctx, func() ([]byte, error) { return readLimited(in) })
-	if err != nil {
-		return nil, readError(StdinName, err)
+	type result struct {
+		text []byte
+		err  error
 	}
-	return []Document{{Name: StdinName, Path: stdinPath(text), Text: text}}, nil
+	done := make(chan result, 1)
+	go func() {
+		text, err := readLimited(in)
+		done <- result{text, err}
+	}()
+	select {
+	case r := <-done:
+		if r.err != nil {
+			return nil, readError(StdinName, r.err)
+		}
+		return []Document{{Name: StdinName, Path: stdinPath(r.text), Text: r.text}}, nil
+	case <-ctx.Done(): // abandoned: a read cannot be interrupted
+		return nil, readError(StdinName, context.Cause(ctx))
+	}
 }
 
 // stdinPath returns the file name for standard input.
@@ -236,7 +239,16 @@ func Shown(arg string) string {
 	return arg
 }
 
-// readLimited reads at most one byte more than allowed, which definition reports.
+// readLimited reads a definition. The text of one that is too large is one byte longer than allowed, which package
+// definition reports.
 func readLimited(in io.Reader) ([]byte, error) {
-	return io.ReadAll(io.LimitReader(in, definition.MaxSize+1))
+	text, err := readfile.All(in, definition.MaxSize)
+	return oversized(text, err)
+}
+
+func oversized(text []byte, err error) ([]byte, error) {
+	if errors.Is(err, readfile.ErrTooLarge) {
+		return make([]byte, definition.MaxSize+1), nil
+	}
+	return text, err
 }

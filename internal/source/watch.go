@@ -13,9 +13,6 @@ const (
 	// LookInterval is how often a Watcher checks without an event. That catches what events miss: swapped links on a
 	// network volume, or a directory that was removed and created again.
 	LookInterval = 2 * time.Second
-
-	// settleTime is how long files must be unchanged after an event, so that incomplete files are not read.
-	settleTime = 100 * time.Millisecond
 )
 
 // Watcher calls a function when files may have changed.
@@ -72,9 +69,9 @@ func (w Watcher) Run(ctx context.Context, look func(demanded bool)) {
 		case demanded := <-w.Arrivals:
 			look(demanded)
 		case <-events:
-			settled = time.After(settleTime)
+			settled = time.After(restTime)
 		case <-errs: // for example an overflow: something has changed
-			settled = time.After(settleTime)
+			settled = time.After(restTime)
 		case <-settled:
 			settled = nil
 			look(false)
@@ -93,9 +90,7 @@ func DirectoriesOf(paths ...string) []string {
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			_, below, _ := listDirectory(path) // no events from what cannot be listed, but the ticker finds it
-			for _, dir := range below {
-				dirs = append(dirs, dir.name)
-			}
+			dirs = append(dirs, below...)
 		} else {
 			dirs = append(dirs, filepath.Dir(path))
 		}
