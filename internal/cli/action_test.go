@@ -221,7 +221,7 @@ func (w *workflow) run() job {
 		// as documented for shell: bash
 		command := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.Run)
 		command.Dir = w.repository
-		command.Env = append(os.Environ(), "RUNNER_TEMP="+w.temp, "GITHUB_ACTION_PATH="+action, "GITHUB_API_URL="+w.api,
+		command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath", "RUNNER_TEMP="+w.temp, "GITHUB_ACTION_PATH="+action, "GITHUB_API_URL="+w.api,
 			"GITHUB_REPOSITORY=example/feeds", "GITHUB_SHA="+strings.TrimSpace(string(sha)),
 			"PATH="+strings.Join(append(strings.Fields(string(path)), os.Getenv("PATH")), ":"))
 		for name, file := range files {
@@ -451,6 +451,14 @@ func TestAction(t *testing.T) {
 	done = start("release/2", "backport", map[string]string{"path": "services", "base": "main", "comment": "false"})
 	if !done.failed || !strings.Contains(done.summary, "option-removed") || !strings.Contains(done.summary, "service-removed") || api.writes > 0 {
 		t.Errorf("an explicit base: %+v", done)
+	}
+
+	// An absolute path means the same as a relative one.
+	checkout := r.pull("release/2", "backport")
+	absolute := workflow{t: t, repository: checkout, temp: temp, api: server.URL, base: "release/2", number: "7",
+		inputs: map[string]string{"path": filepath.Join(checkout, "services"), "base": "main", "comment": "false"}}
+	if done := absolute.run(); !done.failed || !strings.Contains(done.summary, "option-removed") || !strings.Contains(done.summary, "service-removed") {
+		t.Errorf("an absolute path: %+v", done)
 	}
 
 	// A push is linted, but not compared.
