@@ -63,6 +63,7 @@ soak:
 	SIGNPOST_SOAK_INPUTS=1 $(GO) test ./internal/cli -run '^TestHostileInput$$' -count 1 -v -timeout 60m
 	SIGNPOST_SOAK_SEQUENCES=1h $(GO) test ./internal/wire -run '^TestWireSequences$$' -count 1 -v -timeout 70m
 	@awk '/^=== (RUN|CONT)/ { test = $$3 } /soak: / { sub(/.*soak: /, ""); printf "%-28s %s\n", test, $$0 }' bin/soak.txt
+	cd tools/release && SIGNPOST_SOAK_RELEASE=1 $(GO) test -run '^TestReproducible$$' -count 1 -timeout 60m
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/signpost ./cmd/signpost
@@ -73,10 +74,13 @@ mutants:
 	$(GO) run github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0 unleash ./$(PACKAGE) --timeout-coefficient 20 \
 		--invert-assignments --invert-logical --invert-loopctrl --remove-self-assignments --output-statuses lct
 
-# Archives, packages, image, checksums and SBOM for all platforms, into bin/release: make release VERSION=v1.0.0
+# Archives, packages, image, checksums and SBOM, into bin/release. docs/install.md explains the variables:
+#   make release VERSION=v1.0.0 MAINTAINER='Name <address>' HOMEPAGE=URL [PLATFORMS=linux/amd64] [SOURCE=URL] [LICENSE=ID] [DOCS_URL=URL]
 release:
-	@test -n "$(VERSION)" || { echo "say which version: make release VERSION=v1.0.0"; exit 2; }
-	$(GO) -C tools/release run . -version "$(VERSION)" -docs "$(DOCS_URL)" -out "$(CURDIR)/bin/release/$(VERSION)"
+	@test -n "$(VERSION)" && test -n "$(MAINTAINER)" && test -n "$(HOMEPAGE)" || { \
+		echo "make release VERSION=v1.0.0 MAINTAINER='Name <address>' HOMEPAGE=URL"; exit 2; }
+	$(GO) -C tools/release run . -version "$(VERSION)" -maintainer "$(MAINTAINER)" -homepage "$(HOMEPAGE)" -source "$(SOURCE)" \
+		-license "$(LICENSE)" -docs "$(DOCS_URL)" $(if $(PLATFORMS),-platforms "$(PLATFORMS)") -out "$(CURDIR)/bin/release/$(VERSION)"
 
 # The licenses of what the binary contains, for packages, archives and the image. A test keeps the file up to date.
 licenses:

@@ -37,6 +37,28 @@ func documentation(repo string) ([]string, error) {
 	return pages, nil
 }
 
+// examples returns the files of deploy and examples, without Go tests, as paths in the repository.
+func examples(repo string) ([]string, error) {
+	var found []string
+	for _, top := range []string{"deploy", "examples"} {
+		err := fs.WalkDir(os.DirFS(repo), top, func(name string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && name == "deploy/test":
+				return fs.SkipDir
+			case d.Type().IsRegular() && !strings.HasSuffix(name, "_test.go"):
+				found = append(found, name)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
 // archives writes an archive for each platform: the binary and the files that go with it.
 func (r *release) archives() error {
 	for _, b := range r.binaries {
@@ -46,7 +68,7 @@ func (r *release) archives() error {
 			write, suffix, program = writeZip, ".zip", "signpost.exe"
 		}
 		entries := []entry{{program, b.path, 0o755}}
-		for _, file := range slices.Concat(r.pages, []string{"THIRD_PARTY_LICENSES"}) {
+		for _, file := range slices.Concat(r.pages, r.examples, []string{"THIRD_PARTY_LICENSES"}) {
 			entries = append(entries, entry{file, filepath.Join(r.repo, file), 0o644})
 		}
 		for _, file := range completions {

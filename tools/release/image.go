@@ -83,6 +83,11 @@ func (r *release) imageFor(b binary, roots string) (v1.Image, error) {
 		"org.opencontainers.image.version":     r.version,
 		"org.opencontainers.image.description": "Publishes the endpoints manifest of a data-source service",
 	}
+	for label, value := range map[string]string{"url": r.owner.homepage, "source": r.owner.source, "licenses": r.owner.license} {
+		if value != "" {
+			config.Labels["org.opencontainers.image."+label] = value
+		}
+	}
 	image, err = mutate.ConfigFile(image, &v1.ConfigFile{
 		OS: b.goos, Architecture: b.goarch, Created: v1.Time{Time: r.date}, Config: config, RootFS: v1.RootFS{Type: "layers"},
 	})

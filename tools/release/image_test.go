@@ -16,6 +16,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
+
+	"signpost/internal/testkit"
 )
 
 // TestImage unpacks the layers of the image in the OCI layout and runs it in a chroot that contains nothing else.
@@ -48,6 +50,11 @@ func TestImage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for label, want := range map[string]string{"source": testOwner.source, "url": testOwner.homepage, "licenses": testOwner.license, "version": testVersion} {
+		if got := config.Config.Labels["org.opencontainers.image."+label]; got != want {
+			t.Errorf("the label %s is %q, want %q", label, got, want)
+		}
+	}
 	root := t.TempDir()
 	if err := os.Chmod(root, 0o755); err != nil {
 		t.Fatal(err)
@@ -73,7 +80,7 @@ func TestImage(t *testing.T) {
 
 	onLinux(t)
 	if os.Getuid() != 0 {
-		skipLoudly(t, "only root can run the image in a root of its own")
+		testkit.Missing(t, "root", "the image in a root directory of its own")
 	}
 	definitions := filepath.Join(root, "definitions")
 	if err := errors.Join(os.Mkdir(definitions, 0o755),

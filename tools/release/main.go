@@ -2,14 +2,16 @@
 // as an OCI layout, checksums and an SBOM. It needs nothing but Go, and the same source, version and toolchain give the
 // same bytes.
 //
-//	go run . -version v1.0.0 -out ../../bin/release/v1.0.0
+//	go run . -version v1.0.0 -maintainer "Name <address>" -homepage URL -out ../../bin/release/v1.0.0
 package main
 
 import (
 	"cmp"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +19,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -33,12 +36,22 @@ type release struct {
 	work    string // temporary files, removed at the end
 	version string // such as v1.0.0
 	docsURL string // where docs is published; empty if nowhere
+	owner   owner
 	date    time.Time
 	log     io.Writer
 
 	binaries []binary
 	manPages []string // files in work
 	pages    []string // of the documentation, as paths in repo
+	examples []string // files of deploy and examples, as paths in repo
+}
+
+// owner is what only whoever publishes a release can know.
+type owner struct {
+	maintainer string // such as "Name <address>", for packages
+	homepage   string // URL, for packages
+	source     string // URL of the repository, for the image; empty if it is not public
+	license    string // SPDX identifier; empty if none was chosen
 }
 
 // binary is Signpost for one platform.
@@ -52,12 +65,16 @@ func main() {
 	platforms := flag.String("platforms", allPlatforms, "platforms to build for, separated by commas")
 	flag.StringVar(&r.version, "version", "", "version of the release, such as v1.0.0")
 	flag.StringVar(&r.repo, "repo", "../..", "root of the repository")
-	flag.StringVar(&r.out, "out", "", "directory for the results; it is emptied first")
+	flag.StringVar(&r.out, "out", "", "directory for the results; an earlier release in it is removed")
+	flag.StringVar(&r.owner.maintainer, "maintainer", "", "who maintains the packages, such as \"Name <address>\"")
+	flag.StringVar(&r.owner.homepage, "homepage", "", "URL for the packages")
+	flag.StringVar(&r.owner.source, "source", "", "URL of the public repository, if there is one")
+	flag.StringVar(&r.owner.license, "license", "", "SPDX identifier of Signpost's own license, if one was chosen")
 	flag.StringVar(&r.docsURL, "docs", "", "URL of the published docs directory, for links to rules in SARIF")
 	flag.Parse()
 	r.log = os.Stderr
-	if !semver.MatchString(r.version) || r.out == "" || flag.NArg() > 0 {
-		fmt.Fprintln(os.Stderr, "usage: release -version v1.0.0 -out DIRECTORY")
+	if !semver.MatchString(r.version) || r.out == "" || r.owner.maintainer == "" || r.owner.homepage == "" || flag.NArg() > 0 {
+		fmt.Fprintln(os.Stderr, "usage: release -version v1.0.0 -maintainer \"Name <address>\" -homepage URL -out DIRECTORY")
 		os.Exit(2)
 	}
 	if err := r.run(strings.Split(*platforms, ",")); err != nil {
@@ -84,10 +101,10 @@ func (r *release) run(platforms []string) (err error) {
 	if r.pages, err = documentation(r.repo); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(r.out); err != nil {
+	if r.examples, err = examples(r.repo); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(r.out, 0o755); err != nil {
+	if err := emptyOutput(r.out); err != nil {
 		return err
 	}
 	for _, step := range []struct {
@@ -109,6 +126,25 @@ func (r *release) run(platforms []string) (err error) {
 	}
 	fmt.Fprintln(r.log, r.out)
 	return nil
+}
+
+// emptyOutput makes an empty directory. It removes the files of an earlier release, and nothing else.
+func emptyOutput(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if name := e.Name(); name != "SHA256SUMS" && !strings.HasPrefix(name, "signpost_") && !strings.HasPrefix(name, "signpost-") {
+			return fmt.Errorf("%q is not a directory for releases: it has %q in it", dir, name)
+		}
+	}
+	for _, e := range entries {
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return os.MkdirAll(dir, 0o755)
 }
 
 // number returns the version without the v, as packages need it.
@@ -176,20 +212,25 @@ func (r *release) generate() error {
 // completions maps shells to the names of their completion scripts.
 var completions = map[string]string{"bash": "signpost.bash", "zsh": "_signpost", "fish": "signpost.fish", "powershell": "signpost.ps1"}
 
-// build compiles the binaries.
+// build compiles the binaries, all at the same time: the Go toolchain shares the cores among them.
 func (r *release) build(platforms []string) error {
-	for _, platform := range platforms {
+	failed := make([]error, len(platforms))
+	var wait sync.WaitGroup
+	for i, platform := range platforms {
 		goos, goarch, ok := strings.Cut(platform, "/")
 		if !ok {
 			return fmt.Errorf("%q is not a platform, such as linux/amd64", platform)
 		}
 		b := binary{goos, goarch, filepath.Join(r.work, goos+"-"+goarch)}
-		if err := r.compile(b.path, goos, goarch); err != nil {
-			return fmt.Errorf("build for %s: %w", platform, err)
-		}
 		r.binaries = append(r.binaries, b)
+		wait.Go(func() {
+			if err := r.compile(b.path, goos, goarch); err != nil {
+				failed[i] = fmt.Errorf("build for %s: %w", platform, err)
+			}
+		})
 	}
-	return nil
+	wait.Wait()
+	return errors.Join(failed...)
 }
 
 // compile builds Signpost. The version is that of the release, whatever the state of the working tree, and neither

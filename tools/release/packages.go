@@ -31,10 +31,11 @@ func (r *release) packages() error {
 		for _, packager := range []nfpm.Packager{deb.Default, rpm.DefaultRPM} {
 			info := nfpm.WithDefaults(&nfpm.Info{
 				Name: "signpost", Arch: b.goarch, Platform: "linux", Version: r.version, MTime: r.date,
-				Section: "net", Priority: "optional", Maintainer: "Signpost maintainers <signpost@example.com>", Description: description,
+				Section: "net", Priority: "optional", Maintainer: r.owner.maintainer, Homepage: r.owner.homepage,
+				License: r.owner.license, Description: description,
 				DisableGlobbing: true,
 				Overridables: nfpm.Overridables{
-					Recommends: []string{"ca-certificates"}, // for https sources and ACME
+					Recommends: []string{"ca-certificates", "bash-completion"}, // for https sources and ACME, and for the completion script
 					Contents:   r.contents(b),
 					Scripts: nfpm.Scripts{
 						PostInstall: filepath.Join(r.work, "postinstall"),
@@ -57,9 +58,11 @@ func (r *release) packages() error {
 	return nil
 }
 
-// Maintainer scripts of the packages. They do nothing unless systemd is running, for example in a chroot.
+// Maintainer scripts of the packages. Where systemd is not running, for example in a chroot, they only purge.
 const (
-	scriptHead = "#!/bin/sh\nset -e\n[ -z \"$DPKG_ROOT\" ] && [ -d /run/systemd/system ] || exit 0\n"
+	scriptHead = "#!/bin/sh\nset -e\n" + whereSystemdRuns
+
+	whereSystemdRuns = "[ -z \"$DPKG_ROOT\" ] && [ -d /run/systemd/system ] || exit 0\n"
 
 	// Restart a running service with the new binary. Do not start a stopped one: its configuration is only an example.
 	postInstall = scriptHead + "systemctl daemon-reload\nsystemctl try-restart signpost.service\n"
@@ -67,7 +70,10 @@ const (
 	// $1 is remove for deb and 0 for rpm; on an upgrade it is neither.
 	preRemove = scriptHead + "case \"$1\" in remove|0) systemctl --no-reload disable --now signpost.service ;; esac\n"
 
-	postRemove = scriptHead + "systemctl daemon-reload\n"
+	// The state of a service with a dynamic user is in /var/lib/private; /var/lib/signpost is a link to it.
+	postRemove = "#!/bin/sh\nset -e\n" +
+		"if [ \"$1\" = purge ]; then rm -rf \"$DPKG_ROOT/var/lib/signpost\" \"$DPKG_ROOT/var/lib/private/signpost\"; fi\n" +
+		whereSystemdRuns + "systemctl daemon-reload\n"
 )
 
 // packageFiles writes the files that only packages contain.
@@ -111,7 +117,14 @@ func (r *release) contents(b binary) files.Contents {
 	add(work("signpost.service"), "/usr/lib/systemd/system/signpost.service", "", "", 0o644)
 	add("deploy/systemd/signpost.env", "/etc/signpost/signpost.env", files.TypeConfigNoReplace, "", 0o644)
 	add("internal/cli/example.yaml", "/etc/signpost/definitions/example.yaml", files.TypeConfigNoReplace, "", 0o644)
-	add("deploy/systemd/https.conf", "/usr/share/doc/signpost/https.conf", "", "", 0o644)
+	for _, file := range r.examples { // deploy/nginx is examples/nginx there, and examples/express is examples/express
+		_, name, _ := strings.Cut(file, "/")
+		source := file
+		if file == "deploy/systemd/signpost.service" {
+			source = work("signpost.service")
+		}
+		add(source, "/usr/share/doc/signpost/examples/"+name, "", "", 0o644)
+	}
 	for _, page := range r.pages {
 		add(page, "/usr/share/doc/signpost/"+page, "", "", 0o644)
 	}

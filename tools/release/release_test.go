@@ -18,12 +18,13 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/sassoftware/go-rpmutils"
+
+	"signpost/internal/testkit"
 )
 
 const (
@@ -32,15 +33,11 @@ const (
 	testNumber  = "1.2.3-rc.1"
 )
 
+var testOwner = owner{maintainer: "Feeds team <feeds@example.com>", homepage: "https://signpost.example", source: "https://git.example/signpost", license: "MIT"}
+
 // built is the release for Linux on this architecture, which the tests examine. make release builds the others in the
 // same way.
 var built string
-
-// notRun lists what could not be tested here. It is printed at the end even if everything else passes.
-var notRun struct {
-	sync.Mutex
-	lines []string
-}
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
@@ -51,33 +48,20 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		built = filepath.Join(dir, "release")
-		r := release{repo: repoDir, out: built, version: testVersion, log: io.Discard}
+		r := release{repo: repoDir, out: built, version: testVersion, owner: testOwner, log: io.Discard}
 		if err := r.run([]string{"linux/" + runtime.GOARCH}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		code := m.Run()
-		if len(notRun.lines) > 0 {
-			fmt.Fprintf(os.Stderr, "\n*** NOT TESTED HERE ***\n%s\n\n", strings.Join(notRun.lines, "\n"))
-		}
-		return code
+		return m.Run()
 	}())
-}
-
-// skipLoudly skips a test that cannot run here, and reports that at the end.
-func skipLoudly(t *testing.T, why string) {
-	t.Helper()
-	notRun.Lock()
-	notRun.lines = append(notRun.lines, "  "+t.Name()+": "+why)
-	notRun.Unlock()
-	t.Skip(why)
 }
 
 // onLinux skips tests that run the binary on other systems.
 func onLinux(t *testing.T) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
-		skipLoudly(t, "the packages are for Linux")
+		testkit.Missing(t, "Linux", "the packages and the image")
 	}
 }
 
@@ -90,12 +74,15 @@ func one(t *testing.T, pattern string) string {
 	return paths[0]
 }
 
-// TestReproducible builds the same version from a copy of the source, in another directory and with other file dates.
+// TestReproducible, for make soak, builds the same version from a copy of the source, in another directory and with other file dates.
 // The result is the same.
 func TestReproducible(t *testing.T) {
+	if os.Getenv("SIGNPOST_SOAK_RELEASE") == "" {
+		t.Skip("builds everything again; make soak does that")
+	}
 	out, err := exec.Command("git", "-C", repoDir, "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
 	if err != nil {
-		skipLoudly(t, "there is no git repository to copy")
+		t.Skip("there is no git repository to copy")
 	}
 	date, err := (&release{repo: repoDir}).sourceDate()
 	if err != nil {
@@ -117,7 +104,7 @@ func TestReproducible(t *testing.T) {
 		}
 	}
 	again := filepath.Join(t.TempDir(), "again")
-	r := release{repo: dir, out: again, version: testVersion, log: t.Output()}
+	r := release{repo: dir, out: again, version: testVersion, owner: testOwner, log: t.Output()}
 	if err := r.run([]string{"linux/" + runtime.GOARCH}); err != nil {
 		t.Fatal(err)
 	}
@@ -178,6 +165,7 @@ func TestArchive(t *testing.T) {
 		}
 	}
 	checkLinks(t, dir)
+	checkNamedFiles(t, filepath.Join(dir, "docs"), func(name string) string { return filepath.Join(dir, name) })
 	checkVersion(t, exec.Command(filepath.Join(dir, "signpost"), "version"))
 }
 
@@ -204,6 +192,27 @@ func checkLinks(t *testing.T, dir string) {
 	}
 }
 
+// checkNamedFiles checks that every file of deploy and examples that a page names is there.
+func checkNamedFiles(t *testing.T, docs string, path func(name string) string) {
+	t.Helper()
+	pages, err := filepath.Glob(filepath.Join(docs, "*.md"))
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("no pages in %s: %v", docs, err)
+	}
+	named := 0
+	for _, page := range pages {
+		for _, m := range regexp.MustCompile("`((?:deploy|examples)/[A-Za-z0-9_./-]*[A-Za-z0-9])/?`").FindAllStringSubmatch(read(t, page), -1) {
+			named++
+			if _, err := os.Stat(path(m[1])); err != nil {
+				t.Errorf("%s names a file that is missing: %v", filepath.Base(page), err)
+			}
+		}
+	}
+	if named < 5 {
+		t.Errorf("the pages name %d files", named)
+	}
+}
+
 func checkVersion(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	onLinux(t)
@@ -216,10 +225,7 @@ func checkVersion(t *testing.T, cmd *exec.Cmd) {
 // TestDeb installs the package into a separate root with dpkg, serves the example from there, and removes the package.
 func TestDeb(t *testing.T) {
 	onLinux(t)
-	dpkg, err := exec.LookPath("dpkg")
-	if err != nil {
-		skipLoudly(t, "there is no dpkg")
-	}
+	dpkg := testkit.Find(t, "dpkg", "the Debian package")
 	root := t.TempDir()
 	for _, dir := range []string{"var/lib/dpkg/info", "var/lib/dpkg/updates"} {
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
@@ -241,7 +247,9 @@ func TestDeb(t *testing.T) {
 		return string(out)
 	}
 	run("--install", one(t, "*.deb"))
-	if status := run("--status", "signpost"); !strings.Contains(status, "Status: install ok installed") || !strings.Contains(status, "Version: 1.2.3~rc.1") {
+	if status := run("--status", "signpost"); !strings.Contains(status, "Status: install ok installed") || !strings.Contains(status, "Version: 1.2.3~rc.1") ||
+		!strings.Contains(status, "Maintainer: "+testOwner.maintainer) || !strings.Contains(status, "Homepage: "+testOwner.homepage) ||
+		!strings.Contains(status, "bash-completion") {
 		t.Errorf("dpkg says:\n%s", status)
 	}
 	program := filepath.Join(root, "usr/bin/signpost")
@@ -258,8 +266,23 @@ func TestDeb(t *testing.T) {
 	if !strings.Contains(read(t, filepath.Join(root, "usr/share/doc/signpost/copyright")), "github.com/spf13/cobra") {
 		t.Error("the licenses are not installed")
 	}
-	checkLinks(t, filepath.Join(root, "usr/share/doc/signpost"))
+	doc := filepath.Join(root, "usr/share/doc/signpost")
+	checkLinks(t, doc)
+	checkNamedFiles(t, filepath.Join(doc, "docs"), func(name string) string {
+		_, below, _ := strings.Cut(name, "/")
+		return filepath.Join(doc, "examples", below)
+	})
+	if got := read(t, filepath.Join(doc, "examples/systemd/signpost.service")); got != unit {
+		t.Error("the unit among the examples is not the installed one")
+	}
+	state := filepath.Join(root, "var/lib/private/signpost")
+	if err := errors.Join(os.MkdirAll(state, 0o700), os.Symlink("private/signpost", filepath.Join(root, "var/lib/signpost"))); err != nil {
+		t.Fatal(err)
+	}
 	run("--remove", "signpost")
+	if _, err := os.Stat(state); err != nil {
+		t.Errorf("removing the package deletes the state: %v", err)
+	}
 	if _, err := os.Stat(program); err == nil {
 		t.Error("the binary is still there after removal")
 	}
@@ -269,6 +292,11 @@ func TestDeb(t *testing.T) {
 	run("--purge", "signpost")
 	if _, err := os.Stat(filepath.Join(root, "etc/signpost")); err == nil {
 		t.Error("the configuration is still there after a purge")
+	}
+	for _, path := range []string{state, filepath.Join(root, "var/lib/signpost")} {
+		if _, err := os.Lstat(path); err == nil {
+			t.Errorf("%s is still there after a purge", path)
+		}
 	}
 }
 
@@ -438,15 +466,56 @@ func TestSBOM(t *testing.T) {
 		!regexp.MustCompile(`^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`).MatchString(doc.SerialNumber) {
 		t.Errorf("the SBOM starts with %+v", doc)
 	}
-	names := make(map[string]string)
-	for _, c := range doc.Components {
+	names, licenses := make(map[string]string), make(map[string]string)
+	for _, c := range append(doc.Components, doc.Metadata.Component) {
 		names[c.Name] = c.PURL
+		for _, l := range c.Licenses {
+			licenses[c.Name] += l.License.ID
+		}
+		if licenses[c.Name] == "" {
+			t.Errorf("%s has no license", c.Name)
+		}
+	}
+	for name, want := range map[string]string{"github.com/spf13/cobra": "Apache-2.0", "golang.org/x/net": "BSD-3-Clause", "github.com/beorn7/perks": "MIT", "signpost": "MIT"} {
+		if licenses[name] != want {
+			t.Errorf("the license of %s is %q, want %q", name, licenses[name], want)
+		}
 	}
 	if !strings.HasPrefix(names["github.com/spf13/cobra"], "pkg:golang/github.com/spf13/cobra@v") || names["std"] == "" {
 		t.Errorf("the SBOM does not have cobra or the standard library: %v", names)
 	}
 	if names["github.com/chromedp/chromedp"] != "" {
 		t.Error("the SBOM has what only tests use")
+	}
+}
+
+// TestOutputDirectory checks that a release never removes files that are not its own.
+func TestOutputDirectory(t *testing.T) {
+	dir := t.TempDir()
+	old := filepath.Join(dir, "signpost_1.0.0_linux_amd64.tar.gz")
+	if err := os.WriteFile(old, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := emptyOutput(dir); err != nil {
+		t.Errorf("with an earlier release: %v", err)
+	}
+	if _, err := os.Stat(old); err == nil {
+		t.Error("the earlier release is still there")
+	}
+	letter := filepath.Join(dir, "letter.txt")
+	if err := errors.Join(os.WriteFile(letter, nil, 0o644), os.WriteFile(old, nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if err := emptyOutput(dir); err == nil || !strings.Contains(err.Error(), "letter.txt") {
+		t.Errorf("with another file: %v", err)
+	}
+	for _, path := range []string{letter, old} {
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := emptyOutput(filepath.Join(dir, "new")); err != nil {
+		t.Errorf("a new directory: %v", err)
 	}
 }
 
