@@ -122,6 +122,53 @@ func site(t *testing.T, handler http.Handler) Options {
 	return Options{Transport: network(t, ca.pool, map[string]*httptest.Server{asked + ":443": s}), Timeout: 30 * time.Second}
 }
 
+// stalling returns options with which requests for a path get no response, or only the beginning of one, until their
+// time is over. No time passes.
+func stalling(opts Options, path string, begun bool) Options {
+	base := opts.Transport
+	opts.expire = func(ctx context.Context, _ time.Duration) (context.Context, context.CancelFunc) {
+		return deadline{ctx, make(chan struct{})}, func() {}
+	}
+	opts.Transport = roundTrip(func(req *http.Request) (*http.Response, error) {
+		ctx := req.Context().(deadline)
+		switch {
+		case req.URL.Path != path:
+			return base.RoundTrip(req)
+		case begun:
+			body := io.MultiReader(strings.NewReader(`{"endpoint`), readFunc(func() error { close(ctx.passed); return ctx.Err() }))
+			return &http.Response{StatusCode: 200, Request: req, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(body)}, nil
+		}
+		close(ctx.passed)
+		return nil, ctx.Err()
+	})
+	return opts
+}
+
+// deadline is a context that ends when passed is closed.
+type deadline struct {
+	context.Context
+	passed chan struct{}
+}
+
+func (d deadline) Done() <-chan struct{} { return d.passed }
+
+func (d deadline) Err() error {
+	select {
+	case <-d.passed:
+		return context.DeadlineExceeded
+	default:
+		return d.Context.Err()
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+type readFunc func() error
+
+func (f readFunc) Read([]byte) (int, error) { return 0, f() }
+
 const address = "https://" + asked + "/v1/endpoints-manifest"
 
 // check runs a check and verifies the invariants of its report.
@@ -347,13 +394,8 @@ func TestCheckAnswer(t *testing.T) {
 			w.(http.Flusher).Flush()
 			panic(http.ErrAbortHandler)
 		}, CheckJSON, "failed: the response is cut off, after 20 bytes", "limits of a proxy", CheckManifest},
-		{"slow", func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-			CheckReachable, "failed: no response within", "allow more time", CheckCertificate},
-		{"slow body", func(w http.ResponseWriter, r *http.Request) {
-			io.WriteString(w, good[:20])
-			w.(http.Flusher).Flush()
-			<-r.Context().Done()
-		}, CheckJSON, "failed: the response did not end within", "allow more time", CheckManifest},
+		{"slow", nil, CheckReachable, "failed: no response within 30s", "allow more time", CheckCertificate},
+		{"slow body", nil, CheckJSON, "failed: the response did not end within 30s, after 10 bytes", "allow more time", CheckManifest},
 		{"nothing", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, CheckReachable, "failed: ", "", CheckCertificate},
 		{"a list", answer(200, "[]", jsonType), CheckManifest, "failed: the manifest must be a JSON object, not an array", "meant to publish", CheckHost},
 		{"an object", answer(200, `{"error": "no"}`, jsonType), CheckManifest, `failed: the response is not a manifest: manifest has no "endpoints" object`, "", CheckHost},
@@ -364,8 +406,8 @@ func TestCheckAnswer(t *testing.T) {
 				t.Parallel()
 				opts := site(t, test.handler)
 				opts.Transport.(*http.Transport).ForceAttemptHTTP2 = http2
-				if strings.HasPrefix(test.name, "slow") {
-					opts.Timeout = 1500 * time.Millisecond
+				if test.handler == nil {
+					opts = stalling(opts, "/v1/endpoints-manifest", test.name == "slow body")
 				}
 				report := check(t, address, CheckOptions{Options: opts, SkipProbes: true})
 				expect(t, one(t, report, test.check), test.want, test.hint)

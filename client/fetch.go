@@ -39,6 +39,8 @@ const (
 type Options struct {
 	Timeout   time.Duration     // DefaultTimeout if zero
 	Transport http.RoundTripper // http.DefaultTransport if nil; it verifies certificates
+
+	expire func(context.Context, time.Duration) (context.Context, context.CancelFunc) // context.WithTimeout, except in tests
 }
 
 // client does not follow redirects. The timeout is applied by exchange.

@@ -111,7 +111,7 @@ func TestProbe(t *testing.T) {
 		{"503", answer(503, "", ""), nil, "failed: the response is 503 Service Unavailable", "service's log"},
 		{"418", answer(418, "", ""), nil, "failed: 418", "means by it"},
 		{"redirect", answer(302, "", "Location: /sign-in?next=x"), nil, `failed: the response is 302 Found, to "http://`, "that it redirects to"},
-		{"slow", func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, nil, "failed: no response within 1.5s", "allow more time"},
+		{"slow", nil, nil, "failed: no response within 1h0m0s", "allow more time"},
 		{"truncated", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			io.WriteString(w, "{")
@@ -137,9 +137,9 @@ func TestProbe(t *testing.T) {
 				change = func(*signpost.Endpoint) {}
 			}
 			s.add("/x", change)
-			opts := CheckOptions{Options: Options{Timeout: 20 * time.Second}}
+			opts := CheckOptions{Options: Options{Timeout: time.Hour, Transport: http.DefaultTransport}}
 			if test.name == "slow" {
-				opts.Timeout = 1500 * time.Millisecond
+				opts.Options = stalling(opts.Options, "/x", false)
 			}
 			got := one(t, check(t, s.address(), opts), CheckProbe)
 			expect(t, got, test.want, test.hint)
@@ -366,7 +366,7 @@ func TestProbesRunConcurrently(t *testing.T) {
 		}
 		select {
 		case <-together:
-		case <-time.After(5 * time.Second):
+		case <-time.After(5 * time.Minute):
 			t.Error("the endpoints are not called concurrently")
 		}
 		answer(200, "{}", jsonType)(w, r)
@@ -429,10 +429,9 @@ func TestProbeStop(t *testing.T) {
 	for i := range 50 {
 		s.add(fmt.Sprintf("/x/%d", i))
 	}
-	begin := time.Now()
-	report, err := Check(ctx, s.address(), CheckOptions{})
-	if err != nil || report.OK || time.Since(begin) > 5*time.Second {
-		t.Errorf("%v after %v", err, time.Since(begin))
+	report, err := Check(ctx, s.address(), CheckOptions{Options: Options{Timeout: time.Hour}})
+	if err != nil || report.OK {
+		t.Errorf("%+v, %v", report, err)
 	}
 	expect(t, last(report, CheckProbe), "failed: the request was canceled", "")
 }

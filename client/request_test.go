@@ -320,40 +320,40 @@ func TestSend(t *testing.T) {
 	})
 	server := httptest.NewServer(mux)
 	defer server.Close()
-	send := func(path string) (*Answer, error) {
+	send := func(path string, timeout time.Duration) (*Answer, error) {
 		req, err := NewRequest(t.Context(), endpoint(server.URL+path, items(token)), Call{Context: map[string]any{"token": secret}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := Send(req, Options{Timeout: 300 * time.Millisecond})
+		answer, err := Send(req, Options{Timeout: timeout})
 		if err != nil && shows(err.Error()) {
 			t.Errorf("%s: the error contains a context value: %v", path, err)
 		}
 		return answer, err
 	}
 
-	if answer, err := send("/redirect"); err != nil || answer.Status != http.StatusFound || answer.Redirect != elsewhere.URL+"/x" {
+	if answer, err := send("/redirect", time.Hour); err != nil || answer.Status != http.StatusFound || answer.Redirect != elsewhere.URL+"/x" {
 		t.Errorf("redirect: %+v, %v", answer, err)
 	}
-	if _, err := send("/bad-redirect"); err == nil {
+	if _, err := send("/bad-redirect", time.Hour); err == nil {
 		t.Error("no error for an invalid Location")
 	}
-	if answer, err := send("/exact"); err != nil || answer.Truncated || len(answer.Body) != MaxAnswer {
+	if answer, err := send("/exact", time.Hour); err != nil || answer.Truncated || len(answer.Body) != MaxAnswer {
 		t.Errorf("a body of exactly the maximum size: %v", err)
 	}
-	if answer, err := send("/endless"); err != nil || !answer.Truncated || len(answer.Body) != MaxAnswer {
+	if answer, err := send("/endless", time.Hour); err != nil || !answer.Truncated || len(answer.Body) != MaxAnswer {
 		t.Errorf("endless: %v", err)
 	}
-	if _, err := send("/short"); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := send("/short", time.Hour); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("truncated: %v", err)
 	}
 	for _, path := range []string{"/slow", "/drip"} {
-		if _, err := send(path); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := send(path, 10*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
 	server.Close()
-	if _, err := send("/gone"); err == nil {
+	if _, err := send("/gone", time.Hour); err == nil {
 		t.Error("no error although nothing listens")
 	}
 }

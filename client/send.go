@@ -52,7 +52,11 @@ func newAnswer(res *http.Response, body []byte, limit int) *Answer {
 // the response and the error, which is a *requestError.
 func exchange(req *http.Request, opts Options, limit int64) (*http.Response, []byte, error) {
 	timeout := cmp.Or(opts.Timeout, DefaultTimeout)
-	ctx, cancel := context.WithTimeout(req.Context(), timeout)
+	expire := context.WithTimeout
+	if opts.expire != nil {
+		expire = opts.expire
+	}
+	ctx, cancel := expire(req.Context(), timeout)
 	defer cancel()
 	res, err := opts.client().Do(req.WithContext(ctx))
 	if err != nil {
