@@ -1,13 +1,16 @@
 package studio_test
 
 import (
+	"compress/gzip"
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"signpost/studio"
 )
@@ -186,12 +189,25 @@ func TestAssets(t *testing.T) {
 		if w.Code != 200 || w.Header().Get("Content-Type") != contentType || w.Body.Len() == 0 {
 			t.Errorf("%s: status %d, type %q, %d bytes", path, w.Code, w.Header().Get("Content-Type"), w.Body.Len())
 		}
+		r := httptest.NewRequest("GET", path, nil)
+		r.Host = "127.0.0.1:8079"
+		r.Header.Set("Accept-Encoding", "gzip")
+		zipped := httptest.NewRecorder()
+		s.ServeHTTP(zipped, r)
+		if unzip, err := gzip.NewReader(zipped.Body); err != nil {
+			t.Errorf("%s, compressed: %v", path, err)
+		} else if plain, err := io.ReadAll(unzip); err != nil || string(plain) != w.Body.String() {
+			t.Errorf("%s, compressed, is another text: %v", path, err)
+		}
 		if w := do("GET", path, w.Header().Get("ETag")); w.Code != http.StatusNotModified || w.Body.Len() > 0 {
 			t.Errorf("%s again: status %d", path, w.Code)
 		}
 		body := do("GET", path, "").Body.String()
 		for _, outside := range []string{"http://", "https://", "innerHTML", "insertAdjacentHTML", "document.write", "eval("} {
 			for line := range strings.Lines(body) {
+				if utf8.RuneCountInString(line) > 141 {
+					t.Errorf("%s has a line beyond 140 characters: %s", path, line)
+				}
 				if strings.Contains(line, outside) && !strings.Contains(line, "placeholder=") && !strings.Contains(line, "placeholder: ") && !strings.Contains(line, "xmlns=") {
 					t.Errorf("%s contains %s: %s", path, outside, strings.TrimSpace(line))
 				}

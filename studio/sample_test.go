@@ -204,7 +204,8 @@ func TestPictures(t *testing.T) {
 		t.Fatalf("answer %v", answer)
 	}
 	asked = nil
-	for _, picture := range []string{service.URL + "/ok.png", strings.Replace(service.URL, "127.0.0.1", "localhost", 1) + "/ok.png", "http://169.254.169.254/a.png", "http://[::1]:1/a.png"} {
+	for _, picture := range []string{service.URL + "/ok.png", strings.Replace(service.URL, "127.0.0.1", "localhost", 1) + "/ok.png", "http://169.254.169.254/a.png", "http://[::1]:1/a.png",
+		"http://10.0.0.1/a.png", "http://172.16.0.1/a.png", "http://192.168.1.1/a.png", "http://[fd00::1]/a.png", "http://[::ffff:10.0.0.1]/a.png"} {
 		if status, _, body := getPicture(t, published, answer, picture); status != 502 || !bytes.Contains(body, []byte("in its network")) {
 			t.Errorf("%s: status %d: %s", picture, status, body)
 		}

@@ -188,7 +188,11 @@ export async function send({ without = false, quiet = false, follow = "" } = {})
   }
 }
 
-/** sentNow records what is sent, by which the response is judged when it arrives. @param {import("./types.js").Current} at @returns {Sent} */
+/**
+ * sentNow records what is sent, by which the response is judged when it arrives.
+ * @param {import("./types.js").Current} at
+ * @returns {Sent}
+ */
 function sentNow(at) {
   const typed = typedFor(at);
   const limit = Number(filled(at).modifiers.limit || NaN);

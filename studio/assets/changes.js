@@ -32,7 +32,8 @@ export function changesView() {
   return h("div", { class: "view changes-view", key: "changes" },
     h("div", { class: "view-head" },
       h("h2", { id: "view-title", tabindex: "-1" }, "Changes"),
-      h("p", { class: "quiet" }, base === "version" && v ? [`What moving from ${plain(of)} to ${plain(v.name)} changes for studios, editors and apps. `,
+      h("p", { class: "quiet" }, base === "version" && v ? [
+        `What moving from ${plain(of)} to ${plain(v.name)} changes for studios, editors and apps. `,
         h("button", { type: "button", class: "link", onclick: () => go({ version: of, of: v.name, endpoint: "" }, { replace: true }) },
           `From ${plain(v.name)} to ${plain(of)} instead`)]
         : "What changes for studios, editors and apps that already use this manifest."),
@@ -47,7 +48,8 @@ export function changesView() {
             created: (/** @type {HTMLInputElement} */ node) => { node.value = of; },
           })),
         base === "registered" && s.since && h("span", { class: "quiet" }, new Date(s.since).toLocaleString()),
-        base === "registered" && s.changes.length > 0 && h("button", { type: "button", id: "accept", onclick: () => accept(s.id) }, "Accept"))),
+        base === "registered" && s.changes.length > 0
+          && h("button", { type: "button", id: "accept", onclick: () => accept(s.id) }, "Accept"))),
     state.failures.changes && failureBox(state.failures.changes, "changes-failure"),
     result?.failure && failureBox(result.failure, "changes-failure"),
     waiting && h("p", { class: "blank-line" }, "Comparing…"),
@@ -80,9 +82,11 @@ function show(changes, id) {
       const [c] = same;
       return h("li", { key: i }, badge(c.level, levels[c.level]),
         h("div", { class: "stack" },
-          h("p", {}, plain(c.message), same.length > 1 && ` (${count(same.length, "endpoint")})`, " ", h("span", { class: "rule" }, c.rule)),
+          h("p", {}, plain(c.message),
+            same.length > 1 && ` (${count(same.length, "endpoint")})`, " ", h("span", { class: "rule" }, c.rule)),
           same.slice(0, maxPlaces).map((one) => one.endpoint && h("p", {}, one.key ? h("button", {
-            type: "button", class: "link", onclick: () => open({ source: id, version: one.version, key: one.key, name: "", url: one.endpoint }),
+            type: "button", class: "link",
+            onclick: () => open({ source: id, version: one.version, key: one.key, name: "", url: one.endpoint }),
           }, address(one.endpoint)) : address(one.endpoint, "quiet"))),
           same.length > maxPlaces && h("p", { class: "quiet" }, `and ${same.length - maxPlaces} more`)));
     })),

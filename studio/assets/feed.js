@@ -14,7 +14,11 @@ const pictureEnding = /\.(png|jpe?g|gif|webp|avif)(\?|#|$)/i;
 const maxCards = 200;
 const maxDepth = 6;
 
-/** read returns the entries of a feed, or null if it has none that can be told. @param {import("./types.js").Node} root @returns {Feed | null} */
+/**
+ * read returns the entries of a feed, or null if it has none that can be told.
+ * @param {import("./types.js").Node} root
+ * @returns {Feed | null}
+ */
 export function read(root) {
   const json = valueOf(root);
   const found = entriesOf(json);

@@ -12,7 +12,8 @@ import { change, state } from "./store.js";
 /** @typedef {import("./types.js").Endpoint} Endpoint */
 /** @typedef {import("./types.js").Match} Match */
 /** @typedef {import("./types.js").Nesting} Nesting */
-/** @typedef {{ source: Source, version: Version, endpoint: Endpoint, nesting: Nesting | undefined, children: Spot[], feeds: Match[] }} Spot */
+/** @typedef {{ source: Source, version: Version, endpoint: Endpoint, nesting: Nesting | undefined, children: Spot[],
+ *   feeds: Match[] }} Spot */
 
 // So many endpoints are added at a time, when the end of the map is scrolled to.
 const page = 200;
@@ -80,7 +81,8 @@ const nameOf = (s, v, e) => h("div", { class: "row" },
   h("button", {
     type: "button", class: "link strong", onclick: () => open({ source: s.id, version: v, key: e.key, name: e.name, url: e.url }),
   }, value(e.name)),
-  v && badge(v), h("span", { class: "where" }, address(pathOf(e))), sources().length > 1 && h("span", { class: "quiet" }, value(serviceName(s))));
+  v && badge(v), h("span", { class: "where" }, address(pathOf(e))),
+  sources().length > 1 && h("span", { class: "quiet" }, value(serviceName(s))));
 
 /** origins returns the endpoints of each scheme and host. @param {Source[]} all @param {Match[]} matches @param {string} words */
 function origins(all, matches, words) {
@@ -128,7 +130,12 @@ function origins(all, matches, words) {
   return [...sections, shown.size > room.n && more(shown.size - room.n, () => change(() => { room.n += page; }))];
 }
 
-/** @param {Spot} spot @param {Set<Spot>} seen @param {(spot: Spot) => boolean} has whether one is shown @returns {import("./dom.js").Child} */
+/**
+ * @param {Spot} spot
+ * @param {Set<Spot>} seen
+ * @param {(spot: Spot) => boolean} has whether one is shown
+ * @returns {import("./dom.js").Child}
+ */
 function draw(spot, seen, has) {
   if (seen.has(spot)) return null;
   seen.add(spot);
@@ -143,7 +150,8 @@ function draw(spot, seen, has) {
       e.context.map((item) => h("span", { class: "chip" }, code(item.key))),
       lost.map((key) => h("span", { class: "chip lost" }, h("span", { class: "unseen" }, "lost key: "), code(key)))),
     spot.feeds.length > 0 && h("ul", { class: "landed" }, spot.feeds.map((match) => h("li", {}, "● ", address(match.feed)))),
-    spot.children.length > 0 && h("ul", { class: "spots" }, spot.children.flatMap((child) => (has(child) ? [draw(child, seen, has)] : []))));
+    spot.children.length > 0 && h("ul", { class: "spots" },
+      spot.children.flatMap((child) => (has(child) ? [draw(child, seen, has)] : []))));
 }
 
 const feedForm = () => h("form", {
@@ -173,7 +181,8 @@ export const landing = (match) => h("div", { class: "landing", key: match.feed }
       "No endpoint answers, so apps send no context keys. The feed must begin with the URL of an endpoint: same scheme, host and path.")
       : [
         h("p", {},
-          h("button", { type: "button", class: "link strong", onclick: () => open(match.winner, match.feed) }, value(match.winner.name)), " answers",
+          h("button", { type: "button", class: "link strong", onclick: () => open(match.winner, match.feed) },
+            value(match.winner.name)), " answers",
           match.winner.version && [" (", value(match.winner.version), ")"], ". Apps send ",
           match.context_obj.length ? keys(match.context_obj.map((item) => item.key)) : "no context keys", "."),
         match.inside_segment && h("p", { class: "failure" },

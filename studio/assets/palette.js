@@ -38,7 +38,11 @@ function items() {
     }
   }
   for (const { name, label } of views) {
-    all.push({ id: "view:" + name, words: "view " + name, label: ["View: ", label], go: () => { close(); go({ view: name, pane: "list" }); } });
+    const show = () => {
+      close();
+      go({ view: name, pane: "list" });
+    };
+    all.push({ id: "view:" + name, words: "view " + name, label: ["View: ", label], go: show });
   }
   for (const s of sources().filter((other) => other.judged)) {
     const words = ("service " + s.name + " " + s.title).toLowerCase();
@@ -65,7 +69,8 @@ function matching(text) {
 function because(item, text) {
   const words = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
   const [name, url] = item.words.split("\n");
-  const by = new Set(words.filter((word) => !(name + "\n" + url).includes(word)).flatMap((word) => item.also?.find((other) => other.toLowerCase().includes(word)) ?? []));
+  const unseen = words.filter((word) => !(name + "\n" + url).includes(word));
+  const by = new Set(unseen.flatMap((word) => item.also?.find((other) => other.toLowerCase().includes(word)) ?? []));
   return by.size > 0 && h("span", { class: "quiet" }, " · ", [...by].map((other, i) => [i > 0 && ", ", value(other)]));
 }
 
@@ -81,7 +86,8 @@ export function paletteDialog() {
     h("input", {
       id: "palette", type: "search", role: "combobox", "aria-expanded": "true", "aria-controls": "palette-list",
       "aria-label": "Search for an endpoint, key or modifier, or paste a feed URL", autocomplete: "off", spellcheck: "false", value: text,
-      "aria-activedescendant": chosen ? "palette-item-" + found.indexOf(chosen) : undefined, placeholder: "Endpoint, key, modifier, or a feed URL",
+      "aria-activedescendant": chosen ? "palette-item-" + found.indexOf(chosen) : undefined,
+      placeholder: "Endpoint, key, modifier, or a feed URL",
       oninput: (/** @type {any} */ event) => type(event.target.value),
       onkeydown: (/** @type {KeyboardEvent} */ event) => {
         const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

@@ -45,7 +45,12 @@ export const fold = (id, summary, content) => h("details", {
   },
 }, h("summary", {}, summary), content);
 
-/** failureBox says what is wrong and what to do. @param {Failure} failure @param {string} [id] @param {import("./dom.js").Child} [actions] */
+/**
+ * failureBox says what is wrong and what to do.
+ * @param {Failure} failure
+ * @param {string} [id]
+ * @param {import("./dom.js").Child} [actions]
+ */
 export const failureBox = (failure, id, actions) => h("div", { class: "banner bad", role: "alert", id, key: id },
   h("p", {}, h("strong", {}, plain(failure.detail))),
   failure.hint && h("p", {}, plain(failure.hint)),

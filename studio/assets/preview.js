@@ -134,7 +134,11 @@ function hostPart(s) {
   if (!state.open.host) {
     return h("span", { class: "row", key: "host-text" }, h("span", {}, "Host: ", value(s.host)), h("button", {
       type: "button", class: "icon", id: "edit-host", "aria-label": "Change the host",
-      onclick: () => { Object.assign(state.open, { host: true }); state.failures.deployment = null; after(() => /** @type {HTMLInputElement | null} */ (byId("host"))?.select()); },
+      onclick: () => {
+        state.open.host = true;
+        state.failures.deployment = null;
+        after(() => /** @type {HTMLInputElement | null} */ (byId("host"))?.select());
+      },
     }, "✎"));
   }
   const done = (/** @type {string} */ text) => {
@@ -207,7 +211,8 @@ function blankText(s) {
   const names = lastNames[endpointID(state.route)];
   const again = v.endpoints.find((e) => e.name === names);
   return [
-    h("p", {}, value(serviceName(s)), " has no endpoint ", value(state.route.endpoint, "url"), " in ", plain(v.name || "its manifest"), "."),
+    h("p", {}, value(serviceName(s)), " has no endpoint ", value(state.route.endpoint, "url"), " in ",
+      plain(v.name || "its manifest"), "."),
     again && h("button", {
       type: "button", class: "primary",
       onclick: () => {

@@ -22,11 +22,13 @@ export function problemsView() {
   const clean = s.findings.length === 0;
   return h("div", { class: "view problems-view" + (clean ? " clean" : ""), key: "problems" },
     h("div", { class: "view-head" },
-      h("h2", { id: "view-title", tabindex: "-1" }, "Problems ", h("span", { class: "quiet", id: "problems-summary" }, clean ? "" : summary(s.findings))),
+      h("h2", { id: "view-title", tabindex: "-1" }, "Problems ",
+        h("span", { class: "quiet", id: "problems-summary" }, clean ? "" : summary(s.findings))),
       h("p", { class: "quiet" }, explanation(s, clean))),
     state.failures.fix && failureBox(state.failures.fix, "fix-failure"),
     h("div", { class: "split" },
-      !clean && h("ul", { class: "findings", id: "problems-list" }, s.findings.slice(0, maxFindings).map((f, i) => h("li", { key: i }, item(s, f))),
+      !clean && h("ul", { class: "findings", id: "problems-list" },
+        s.findings.slice(0, maxFindings).map((f, i) => h("li", { key: i }, item(s, f))),
         s.findings.length > maxFindings && h("li", { key: "more" }, `And ${s.findings.length - maxFindings} more.`)),
       text && text.text !== "" && lazy("div", {
         class: "code text", tabindex: "0", role: "group", "aria-label": plain(`Text of ${s.name}`), key: "text",
@@ -53,12 +55,18 @@ const item = (s, f) => [
   h("p", {}, plain(f.message)),
   f.hint && h("p", { class: "hint" }, plain(f.hint)),
   s.path && f.line > 0 && h("p", { class: "row" },
-    f.fix && state.server.fixes && h("button", { type: "button", class: "small", onclick: () => applyFix(s.id, f) }, "Apply: ", plain(f.fix.message)),
+    f.fix && state.server.fixes
+      && h("button", { type: "button", class: "small", onclick: () => applyFix(s.id, f) }, "Apply: ", plain(f.fix.message)),
     h("a", { href: editorLink(s.path, f.line, f.column) }, "Open in VS Code"),
     copyButton(`copy-place-${f.line}-${f.column}-${f.rule}`, () => `${s.path}:${f.line}:${f.column}`, "Copy path and line")),
 ];
 
-/** editorLink opens a file at a place. Other editors take the copied place. @param {string} path @param {number} line @param {number} column */
+/**
+ * editorLink opens a file at a place. Other editors take the copied place.
+ * @param {string} path
+ * @param {number} line
+ * @param {number} column
+ */
 function editorLink(path, line, column) {
   const escaped = path.split(/[/\\]/).map(encodeURIComponent).join("/").replace(/^\//, "");
   return `vscode://file/${escaped}:${line}:${column}`;

@@ -8,7 +8,8 @@ import { change, state } from "./store.js";
 
 /** The fields of a route that are texts, and what they are where the address does not say. */
 const texts = /** @type {const} */ ({
-  source: "", version: "", endpoint: "", pane: "list", tab: "cards", filter: "", show: "all", send: "", base: "registered", of: "", host: "",
+  source: "", version: "", endpoint: "", pane: "list", tab: "cards", filter: "", show: "all", send: "", base: "registered", of: "",
+  host: "",
 });
 
 /** @param {string} hash @returns {Address} */

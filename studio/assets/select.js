@@ -59,7 +59,11 @@ function fits(param, text) {
   return param.control !== "toggle" || text === "true" || text === "false";
 }
 
-/** valueOf returns the value of a control: what was typed, if that still fits, or else the default. @param {Param} param @param {Typed} typed */
+/**
+ * valueOf returns the value of a control: what was typed, if that still fits, or else the default.
+ * @param {Param} param
+ * @param {Typed} typed
+ */
 export function valueOf(param, typed) {
   const mine = Object.hasOwn(typed.modifiers, param.key) ? typed.modifiers[param.key] : undefined;
   if (mine !== undefined && fits(param, mine)) return mine;

@@ -53,7 +53,8 @@ export function sidebar() {
     s && h("div", { class: "service-facts", key: "facts" }, facts(s)),
     filtered && h("div", { class: "sidebar-filter", key: "filter" },
       h("input", {
-        id: "filter", type: "search", placeholder: "Filter by name, URL or key", "aria-label": "Filter endpoints", value: state.route.filter,
+        id: "filter", type: "search", placeholder: "Filter by name, URL or key", "aria-label": "Filter endpoints",
+        value: state.route.filter,
         oninput: (/** @type {any} */ event) => go({ filter: event.target.value }, { replace: true }),
         onkeydown: (/** @type {KeyboardEvent} */ event) => {
           if (event.key !== "ArrowDown") return;

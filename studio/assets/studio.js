@@ -63,7 +63,7 @@ function main() {
 const welcome = () => h("section", { class: "blank", id: "empty", "aria-labelledby": "empty-title" },
   h("h2", { id: "empty-title" }, "Nothing is registered yet"),
   h("p", {}, "Register the address of a manifest, or run ", h("code", {}, "signpost studio feeds.yaml"), " to open a definition."),
-  h("p", {}, h("button", { type: "button", class: "primary", onclick: () => change(() => { state.dialog = "register"; }) }, "Register a manifest")));
+  h("button", { type: "button", class: "primary", onclick: () => change(() => { state.dialog = "register"; }) }, "Register a manifest"));
 
 /** dialog is the one that is open. @returns {Child} */
 function dialog() {
