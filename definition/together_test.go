@@ -1,30 +1,12 @@
 package definition_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"signpost/definition"
 )
-
-// manyFeatures returns a definition that declares features without enabling them. Each adds a key to feeds, which the
-// endpoint below it lacks.
-func manyFeatures(features, endpoints int) string {
-	var out strings.Builder
-	out.WriteString("features:\n")
-	for i := range features {
-		fmt.Fprintf(&out, "  f%d: {url_suffix: /feeds, context_obj: [{key: key%d, type: ctx}]}\n", i, i)
-	}
-	out.WriteString("versions:\n  v1:\n    endpoints:\n")
-	out.WriteString("      https://{{host}}/v1/feeds: {name: Feeds, method: get, mime_type: application/json}\n")
-	out.WriteString("      https://{{host}}/v1/feeds/sport: {name: Sport, method: get, mime_type: application/json}\n")
-	for i := range endpoints - 2 {
-		fmt.Fprintf(&out, "      https://{{host}}/v1/other%d: {name: Other %d, method: get, mime_type: application/json}\n", i, i)
-	}
-	return out.String()
-}
 
 // A manifest that was fetched from the deployment of a definition is the same service: it does not take feeds from
 // itself, but both take part in overlap with others.

@@ -121,8 +121,8 @@ func (s *site) open() bool { return strings.Contains(s.origin, signpost.HostPlac
 // hostFor returns the host for which the origin of the site, which contains {{host}}, becomes the given one, or "".
 func (s *site) hostFor(origin string) string {
 	before, after, _ := strings.Cut(s.origin, signpost.HostPlaceholder)
-	name, ok := strings.CutPrefix(origin, before)
-	if name, ok = strings.CutSuffix(name, after); !ok || name == "" || strings.ReplaceAll(s.origin, signpost.HostPlaceholder, name) != origin {
+	name := strings.TrimSuffix(strings.TrimPrefix(origin, before), after)
+	if name == "" || strings.ReplaceAll(s.origin, signpost.HostPlaceholder, name) != origin {
 		return ""
 	}
 	if _, err := host.ParseName(name); err != nil {

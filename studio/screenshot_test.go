@@ -153,7 +153,7 @@ func TestScreenshot(t *testing.T) {
 	p.view("map")
 	everySize(p, "many-map")
 
-	s, address = serve(t, studio.Options{})
+	_, address = serve(t, studio.Options{})
 	p = openTab(t, address)
 	p.waitText("#empty", "Nothing is registered yet")
 	everySize(p, "empty")

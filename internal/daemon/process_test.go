@@ -45,9 +45,6 @@ const (
 	exitFailure  = 3
 )
 
-// repo is the path to the root of the repository.
-const repo = "../.."
-
 // patience is how long tests wait for something that must happen. It measures nothing.
 const patience = 5 * time.Minute
 

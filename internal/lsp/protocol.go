@@ -121,8 +121,6 @@ type markup struct {
 	Value string `json:"value"`
 }
 
-func markdown(text string) *markup { return &markup{"markdown", text} }
-
 type textEdit struct {
 	Range   span   `json:"range"`
 	NewText string `json:"newText"`

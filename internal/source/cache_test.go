@@ -57,8 +57,11 @@ func TestCache(t *testing.T) {
 			t.Errorf("a damaged copy: %v, %v", ok, err)
 		}
 	}
-	if err := os.Remove(a.cache); err == nil {
-		err = os.Mkdir(a.cache, 0o700) // blocks the path
+	if err := os.Remove(a.cache); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(a.cache, 0o700); err != nil { // blocks the path
+		t.Fatal(err)
 	}
 	first, second := a.Keep(), a.Keep()
 	if first == nil || second == nil || first.Error() != second.Error() || strings.Contains(first.Error(), temporary) {
