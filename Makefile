@@ -24,7 +24,7 @@ setup:
 	@tools/setup
 
 programs:
-	$(GO) build -o bin/test/ ./cmd/signpost
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/test/ ./cmd/signpost ./examples/...
 	$(GO) -C tools build -o ../bin/test/ github.com/rhysd/actionlint/cmd/actionlint
 	$(GO) -C tools/pebble build -o ../../bin/test/ github.com/letsencrypt/pebble/v2/cmd/pebble github.com/letsencrypt/pebble/v2/cmd/pebble-challtestsrv
 
