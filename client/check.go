@@ -13,31 +13,56 @@ import (
 	"signpost"
 )
 
-// Checks, in the order in which a studio and then its apps would encounter a problem.
+// Names of checks, in the order in which a studio and then its apps would encounter a problem.
 const (
-	CheckHTTPS       = "https"       // the address is https, which studios require
-	CheckReachable   = "reachable"   // it responds in time
-	CheckCertificate = "certificate" // clients trust the certificate
-	CheckRedirect    = "redirect"    // the address does not redirect
-	CheckStatus      = "status"      // the status is 200
-	CheckJSON        = "json"        // the response is complete JSON, and declared as such
-	CheckManifest    = "manifest"    // it is a manifest without findings
-	CheckHost        = "host"        // its URLs carry the host of the address
-	CheckCORS        = "cors"        // a studio in a browser can read it
-	CheckETag        = "etag"        // it is not sent again if unchanged
-	CheckProbe       = "probe"       // its endpoints respond with the type that they declare
-	CheckFeed        = "feed"        // feeds are JSON objects, and valid against a schema
-	CheckLinks       = "links"       // every link to a registered host has an endpoint and works
-	CheckFeedCORS    = "feed-cors"   // apps in a browser engine can read the feeds
-	CheckFeedCache   = "feed-cache"  // shared caches do not store responses that required a context key
+	httpsCheck       = "https"       // the address is https, which studios require
+	reachableCheck   = "reachable"   // it responds in time
+	certificateCheck = "certificate" // clients trust the certificate
+	redirectCheck    = "redirect"    // the address does not redirect
+	statusCheck      = "status"      // the status is 200
+	jsonCheck        = "json"        // the response is complete JSON, and declared as such
+	manifestCheck    = "manifest"    // it is a manifest without findings
+	hostCheck        = "host"        // its URLs carry the host of the address
+	corsCheck        = "cors"        // a studio in a browser can read it
+	etagCheck        = "etag"        // it is not sent again if unchanged
+	probeCheck       = "probe"       // its endpoints respond with the type that they declare
+	feedCheck        = "feed"        // feeds are JSON objects, and valid against a schema
+	linksCheck       = "links"       // every link to a registered host has an endpoint and works
+	feedCORSCheck    = "feed-cors"   // apps in a browser engine can read the feeds
+	feedCacheCheck   = "feed-cache"  // shared caches do not store responses that required a context key
 )
+
+// checks lists all checks in order. Each adds its results and reports whether the next ones make sense; if not, they are
+// blocked for the given reason.
+var checks = []struct {
+	name    string
+	run     func(*checker, context.Context) bool
+	blocked string
+}{
+	{httpsCheck, (*checker).checkHTTPS, ""},
+	{reachableCheck, (*checker).checkReachable, "no response"},
+	{certificateCheck, (*checker).checkCertificate, "no secure connection"},
+	{redirectCheck, (*checker).checkRedirect, "the address redirects"},
+	{statusCheck, (*checker).checkStatus, "the response is not a manifest"},
+	{jsonCheck, (*checker).checkJSON, "the response is not JSON"},
+	{manifestCheck, (*checker).checkManifest, ""},
+	{hostCheck, (*checker).checkHost, ""},
+	{corsCheck, (*checker).checkCORS, ""},
+	{etagCheck, (*checker).checkETag, ""},
+	{probeCheck, (*checker).checkProbes, ""},
+	{feedCheck, (*checker).checkFeeds, ""},
+	{linksCheck, (*checker).checkLinks, ""},
+	{feedCORSCheck, (*checker).checkFeedCORS, ""},
+	{feedCacheCheck, (*checker).checkFeedCache, ""},
+}
 
 // Checks returns the names of all checks, in order.
 func Checks() []string {
-	return []string{
-		CheckHTTPS, CheckReachable, CheckCertificate, CheckRedirect, CheckStatus, CheckJSON, CheckManifest, CheckHost, CheckCORS, CheckETag,
-		CheckProbe, CheckFeed, CheckLinks, CheckFeedCORS, CheckFeedCache,
+	var names []string
+	for _, c := range checks {
+		names = append(names, c.name)
 	}
+	return names
 }
 
 // Status is the outcome of a check.
@@ -67,7 +92,7 @@ type Result struct {
 	Hint     string `json:"hint"` // what to do
 
 	// The facts behind message and hint, for callers with their own wording. They are not part of the JSON.
-	Cause       Cause    `json:"-"`
+	Cause       string   `json:"-"` // such as "missing-values"; the constants beside Explain list all
 	Rule        string   `json:"-"` // of a finding about the manifest
 	Params      []string `json:"-"` // names of placeholders
 	ContextKeys []string `json:"-"`
@@ -172,34 +197,14 @@ type checker struct {
 
 func (c *checker) run(ctx context.Context) {
 	blocked := ""
-	for _, step := range []struct {
-		check   string
-		run     func(context.Context) bool // reports whether the next checks make sense
-		blocked string                     // if not, the reason
-	}{
-		{CheckHTTPS, c.checkHTTPS, ""},
-		{CheckReachable, c.checkReachable, "no response"},
-		{CheckCertificate, c.checkCertificate, "no secure connection"},
-		{CheckRedirect, c.checkRedirect, "the address redirects"},
-		{CheckStatus, c.checkStatus, "the response is not a manifest"},
-		{CheckJSON, c.checkJSON, "the response is not JSON"},
-		{CheckManifest, c.checkManifest, ""},
-		{CheckHost, c.checkHost, ""},
-		{CheckCORS, c.checkCORS, ""},
-		{CheckETag, c.checkETag, ""},
-		{CheckProbe, c.checkProbes, ""},
-		{CheckFeed, c.checkFeeds, ""},
-		{CheckLinks, c.checkLinks, ""},
-		{CheckFeedCORS, c.checkFeedCORS, ""},
-		{CheckFeedCache, c.checkFeedCache, ""},
-	} {
+	for _, step := range checks {
 		before := len(c.results)
 		if blocked != "" {
-			c.add(step.check, Skipped, "", "%s", blocked)
-		} else if !step.run(ctx) {
+			c.add(step.name, Skipped, "", "%s", blocked)
+		} else if !step.run(c, ctx) {
 			blocked = step.blocked
 		}
-		c.ignore(step.check, before)
+		c.ignore(step.name, before)
 		for _, r := range c.results[before:] {
 			if c.opts.Observe != nil {
 				c.opts.Observe(r)

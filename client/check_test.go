@@ -271,11 +271,11 @@ func TestCheckSignpost(t *testing.T) {
 		t.Errorf("%+v", report)
 	}
 	for _, r := range report.Results {
-		if (r.Status != Passed || r.Hint != "") && r.Check != CheckFeedCache {
+		if (r.Status != Passed || r.Hint != "") && r.Check != feedCacheCheck {
 			t.Errorf("%+v", r)
 		}
 	}
-	out, err := json.Marshal(one(t, report, CheckProbe))
+	out, err := json.Marshal(one(t, report, probeCheck))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,12 +327,12 @@ func TestCheckCertificate(t *testing.T) {
 			}
 			opts := Options{Transport: network(t, test.roots, map[string]*httptest.Server{asked + ":443": s})}
 			report := check(t, address, CheckOptions{Options: opts, SkipProbes: true})
-			expect(t, one(t, report, CheckReachable), "passed: feeds.example.com answers", "")
-			expect(t, one(t, report, CheckCertificate), test.want, test.hint)
+			expect(t, one(t, report, reachableCheck), "passed: feeds.example.com answers", "")
+			expect(t, one(t, report, certificateCheck), test.want, test.hint)
 			if test.goesOn {
-				expect(t, one(t, report, CheckStatus), "passed: 200 OK", "")
+				expect(t, one(t, report, statusCheck), "passed: 200 OK", "")
 			} else {
-				expect(t, one(t, report, CheckRedirect), "skipped: no secure connection", "")
+				expect(t, one(t, report, redirectCheck), "skipped: no secure connection", "")
 			}
 		})
 	}
@@ -344,7 +344,7 @@ func TestCheckCertificate(t *testing.T) {
 		s.Start()
 		defer s.Close()
 		report := check(t, address, CheckOptions{Options: Options{Transport: network(t, ca.pool, map[string]*httptest.Server{asked + ":443": s})}})
-		expect(t, one(t, report, CheckCertificate), "failed: the server aborts the TLS handshake", "certificate for this host")
+		expect(t, one(t, report, certificateCheck), "failed: the server aborts the TLS handshake", "certificate for this host")
 	})
 }
 
@@ -359,47 +359,47 @@ func TestCheckAnswer(t *testing.T) {
 		hint    string
 		skipped string // the next check, if it is skipped
 	}{
-		{"redirect", answer(308, "", "Location: https://www.example.com/v1/endpoints-manifest"), CheckRedirect,
-			`failed: the address redirects to "https://www.example.com/v1/endpoints-manifest"`, "register https://www.example.com/v1/endpoints-manifest", CheckStatus},
-		{"redirect to nowhere", answer(302, ""), CheckRedirect, "failed: the response is 302 Found, without a Location", "", CheckStatus},
-		{"not found", answer(404, "<h1>", "Content-Type: text/html"), CheckStatus, "failed: the response is 404 Not Found, not 200 OK", "{base_url}/v1/endpoints-manifest", CheckJSON},
-		{"not found by signpost", answer(404, `{"manifests": ["/a/v1/endpoints-manifest"]}`), CheckStatus, "failed: 404", "are at: /a/v1/endpoints-manifest", CheckJSON},
-		{"bad request", answer(400, ""), CheckStatus, "failed: 400", "called by this host", CheckJSON},
-		{"sign in", answer(401, ""), CheckStatus, "failed: 401 Unauthorized", "no credentials", CheckJSON},
-		{"forbidden", answer(403, ""), CheckStatus, "failed: 403", "no credentials", CheckJSON},
-		{"misdirected", answer(421, ""), CheckStatus, "failed: 421", "answer for this host", CheckJSON},
-		{"error", answer(500, ""), CheckStatus, "failed: 500", "service's log", CheckJSON},
-		{"proxy", answer(502, ""), CheckStatus, "failed: 502", "in front of it", CheckJSON},
-		{"teapot", answer(418, ""), CheckStatus, "failed: 418", "GET", CheckJSON},
-		{"unknown status", answer(599, ""), CheckStatus, "failed: the response is 599, not 200 OK", "log", CheckJSON},
-		{"created", answer(201, good, jsonType), CheckStatus, "failed: 201", "", CheckJSON},
-		{"empty", answer(200, "", jsonType), CheckJSON, "failed: the response is empty", "what the service sends", CheckManifest},
-		{"HTML", answer(200, "\n<!doctype html>", "Content-Type: text/html; charset=utf-8"), CheckJSON,
-			`failed: the response is HTML, not JSON; its Content-Type is "text/html"`, "address", CheckManifest},
-		{"HTML that says JSON", answer(200, "<html>", jsonType), CheckJSON, `failed: the response is HTML, not JSON; its Content-Type is "application/json"`, "sign-in", CheckManifest},
-		{"YAML", answer(200, "endpoints: {}", "Content-Type: application/yaml"), CheckJSON, `failed: the response is not JSON: invalid character 'e'`, "", CheckManifest},
-		{"two documents", answer(200, good+good, jsonType), CheckJSON, `failed: the response is not JSON: invalid character '{' after top-level value`, "", CheckManifest},
-		{"JSON that says HTML", answer(200, good, "Content-Type: text/html"), CheckJSON,
+		{"redirect", answer(308, "", "Location: https://www.example.com/v1/endpoints-manifest"), redirectCheck,
+			`failed: the address redirects to "https://www.example.com/v1/endpoints-manifest"`, "register https://www.example.com/v1/endpoints-manifest", statusCheck},
+		{"redirect to nowhere", answer(302, ""), redirectCheck, "failed: the response is 302 Found, without a Location", "", statusCheck},
+		{"not found", answer(404, "<h1>", "Content-Type: text/html"), statusCheck, "failed: the response is 404 Not Found, not 200 OK", "{base_url}/v1/endpoints-manifest", jsonCheck},
+		{"not found by signpost", answer(404, `{"manifests": ["/a/v1/endpoints-manifest"]}`), statusCheck, "failed: 404", "are at: /a/v1/endpoints-manifest", jsonCheck},
+		{"bad request", answer(400, ""), statusCheck, "failed: 400", "called by this host", jsonCheck},
+		{"sign in", answer(401, ""), statusCheck, "failed: 401 Unauthorized", "no credentials", jsonCheck},
+		{"forbidden", answer(403, ""), statusCheck, "failed: 403", "no credentials", jsonCheck},
+		{"misdirected", answer(421, ""), statusCheck, "failed: 421", "answer for this host", jsonCheck},
+		{"error", answer(500, ""), statusCheck, "failed: 500", "service's log", jsonCheck},
+		{"proxy", answer(502, ""), statusCheck, "failed: 502", "in front of it", jsonCheck},
+		{"teapot", answer(418, ""), statusCheck, "failed: 418", "GET", jsonCheck},
+		{"unknown status", answer(599, ""), statusCheck, "failed: the response is 599, not 200 OK", "log", jsonCheck},
+		{"created", answer(201, good, jsonType), statusCheck, "failed: 201", "", jsonCheck},
+		{"empty", answer(200, "", jsonType), jsonCheck, "failed: the response is empty", "what the service sends", manifestCheck},
+		{"HTML", answer(200, "\n<!doctype html>", "Content-Type: text/html; charset=utf-8"), jsonCheck,
+			`failed: the response is HTML, not JSON; its Content-Type is "text/html"`, "address", manifestCheck},
+		{"HTML that says JSON", answer(200, "<html>", jsonType), jsonCheck, `failed: the response is HTML, not JSON; its Content-Type is "application/json"`, "sign-in", manifestCheck},
+		{"YAML", answer(200, "endpoints: {}", "Content-Type: application/yaml"), jsonCheck, `failed: the response is not JSON: invalid character 'e'`, "", manifestCheck},
+		{"two documents", answer(200, good+good, jsonType), jsonCheck, `failed: the response is not JSON: invalid character '{' after top-level value`, "", manifestCheck},
+		{"JSON that says HTML", answer(200, good, "Content-Type: text/html"), jsonCheck,
 			`failed: the response is JSON, but its Content-Type is "text/html": clients that rely on it reject the manifest`, "Content-Type: application/json", ""},
-		{"JSON of another kind", answer(200, good, "Content-Type: application/vnd.x+json"), CheckJSON, "passed: application/vnd.x+json", "", ""},
-		{"odd parameters", answer(200, good, "Content-Type: Application/JSON; charset"), CheckJSON, "passed: application/json", "", ""},
+		{"JSON of another kind", answer(200, good, "Content-Type: application/vnd.x+json"), jsonCheck, "passed: application/vnd.x+json", "", ""},
+		{"odd parameters", answer(200, good, "Content-Type: Application/JSON; charset"), jsonCheck, "passed: application/json", "", ""},
 		{"no type", func(w http.ResponseWriter, r *http.Request) {
 			w.Header()["Content-Type"] = nil // otherwise the server would guess one
 			io.WriteString(w, good)
-		}, CheckJSON, "warned: the response has no Content-Type", "Content-Type: application/json", ""},
-		{"byte order mark", answer(200, "\ufeff"+good, jsonType), CheckJSON, "failed: the response begins with a byte order mark", "remove it", CheckManifest},
+		}, jsonCheck, "warned: the response has no Content-Type", "Content-Type: application/json", ""},
+		{"byte order mark", answer(200, "\ufeff"+good, jsonType), jsonCheck, "failed: the response begins with a byte order mark", "remove it", manifestCheck},
 		{"truncated", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(good)))
 			io.WriteString(w, good[:20])
 			w.(http.Flusher).Flush()
 			panic(http.ErrAbortHandler)
-		}, CheckJSON, "failed: the response is cut off, after 20 bytes", "limits of a proxy", CheckManifest},
-		{"slow", nil, CheckReachable, "failed: no response within 30s", "allow more time", CheckCertificate},
-		{"slow body", nil, CheckJSON, "failed: the response did not end within 30s, after 10 bytes", "allow more time", CheckManifest},
-		{"nothing", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, CheckReachable, "failed: ", "", CheckCertificate},
-		{"a list", answer(200, "[]", jsonType), CheckManifest, "failed: the manifest must be a JSON object, not an array", "meant to publish", CheckHost},
-		{"an object", answer(200, `{"error": "no"}`, jsonType), CheckManifest, `failed: the response is not a manifest: manifest has no "endpoints" object`, "", CheckHost},
-		{"no endpoints", answer(200, `{"endpoints": {}}`, jsonType), CheckManifest, "warned: it has no endpoints", "definition", CheckHost},
+		}, jsonCheck, "failed: the response is cut off, after 20 bytes", "limits of a proxy", manifestCheck},
+		{"slow", nil, reachableCheck, "failed: no response within 30s", "allow more time", certificateCheck},
+		{"slow body", nil, jsonCheck, "failed: the response did not end within 30s, after 10 bytes", "allow more time", manifestCheck},
+		{"nothing", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, reachableCheck, "failed: ", "", certificateCheck},
+		{"a list", answer(200, "[]", jsonType), manifestCheck, "failed: the manifest must be a JSON object, not an array", "meant to publish", hostCheck},
+		{"an object", answer(200, `{"error": "no"}`, jsonType), manifestCheck, `failed: the response is not a manifest: manifest has no "endpoints" object`, "", hostCheck},
+		{"no endpoints", answer(200, `{"endpoints": {}}`, jsonType), manifestCheck, "warned: it has no endpoints", "definition", hostCheck},
 	} {
 		for _, http2 := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, HTTP/2 %v", test.name, http2), func(t *testing.T) {
@@ -422,8 +422,8 @@ func TestCheckAnswer(t *testing.T) {
 func TestCheckEndless(t *testing.T) {
 	s := serveHTTP(t, http.HandlerFunc(endless))
 	report := check(t, s.URL+"/v1/endpoints-manifest", CheckOptions{Options: Options{Timeout: time.Minute}})
-	expect(t, one(t, report, CheckJSON), "failed: the response is larger than 64 MiB, and may be endless", "what the service sends")
-	expect(t, one(t, report, CheckManifest), "skipped: the response is not JSON", "")
+	expect(t, one(t, report, jsonCheck), "failed: the response is larger than 64 MiB, and may be endless", "what the service sends")
+	expect(t, one(t, report, manifestCheck), "skipped: the response is not JSON", "")
 }
 
 func TestCheckUnreachable(t *testing.T) {
@@ -431,9 +431,9 @@ func TestCheckUnreachable(t *testing.T) {
 	addr := closed.Listener.Addr().String()
 	closed.Close()
 	report := check(t, "http://"+addr+"/v1/endpoints-manifest", CheckOptions{})
-	expect(t, one(t, report, CheckReachable), "failed: nothing listens at "+addr, "start the service")
+	expect(t, one(t, report, reachableCheck), "failed: nothing listens at "+addr, "start the service")
 	report = check(t, address, CheckOptions{Options: Options{Transport: network(t, nil, nil)}})
-	expect(t, one(t, report, CheckReachable), `failed: cannot resolve the host "feeds.example.com": no such host`, "DNS")
+	expect(t, one(t, report, reachableCheck), `failed: cannot resolve the host "feeds.example.com": no such host`, "DNS")
 
 	hangsUp, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -451,7 +451,7 @@ func TestCheckUnreachable(t *testing.T) {
 		}
 	}()
 	report = check(t, "http://"+hangsUp.Addr().String()+"/v1/endpoints-manifest", CheckOptions{})
-	expect(t, one(t, report, CheckReachable), "failed: the connection was closed without a response", "log")
+	expect(t, one(t, report, reachableCheck), "failed: the connection was closed without a response", "log")
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -459,7 +459,7 @@ func TestCheckUnreachable(t *testing.T) {
 	if err != nil || report.OK {
 		t.Errorf("stopped: %+v, %v", report, err)
 	}
-	expect(t, one(t, report, CheckReachable), "failed: the request was canceled", "")
+	expect(t, one(t, report, reachableCheck), "failed: the request was canceled", "")
 }
 
 func TestCheckPlainHTTP(t *testing.T) {
@@ -473,10 +473,10 @@ func TestCheckPlainHTTP(t *testing.T) {
 		"localhost.com": "failed: ",
 	} {
 		report := check(t, "http://"+host+"/v1/endpoints-manifest", opts)
-		expect(t, one(t, report, CheckHTTPS), want, "terminate TLS")
+		expect(t, one(t, report, httpsCheck), want, "terminate TLS")
 		if host == asked {
-			expect(t, one(t, report, CheckCertificate), "skipped: plain http has no certificate", "")
-			expect(t, one(t, report, CheckHost), "passed: ", "")
+			expect(t, one(t, report, certificateCheck), "skipped: plain http has no certificate", "")
+			expect(t, one(t, report, hostCheck), "passed: ", "")
 		}
 	}
 }
@@ -492,7 +492,7 @@ func TestCheckManifestFindings(t *testing.T) {
 	opts := CheckOptions{Options: site(t, answer(200, body, jsonType)), SkipProbes: true}
 	var got []string
 	for _, r := range check(t, address, opts).Results {
-		if r.Check == CheckManifest {
+		if r.Check == manifestCheck {
 			got = append(got, fmt.Sprintf("%s: %s: %s", r.Status, r.Endpoint, r.Message))
 		}
 	}
@@ -518,7 +518,7 @@ func TestCheckManifestFindings(t *testing.T) {
 		return []signpost.Finding{{Rule: "odd", Severity: signpost.SeverityWarning, Message: "it is odd", Line: 3, Column: 7}}
 	}
 	report := check(t, address, opts)
-	i := slices.IndexFunc(report.Results, func(r Result) bool { return r.Check == CheckManifest })
+	i := slices.IndexFunc(report.Results, func(r Result) bool { return r.Check == manifestCheck })
 	expect(t, report.Results[i], "warned: line 3, column 7: it is odd [odd]", "docs/rules.md explains the rule odd")
 }
 
@@ -535,7 +535,7 @@ func TestCheckForeign(t *testing.T) {
 			signpost.Finding{Rule: signpost.RuleContextType, Severity: signpost.SeverityError, Message: `type "header"`, Path: signpost.Path{signpost.Field("https://feeds.example.com/v1/feeds")}})
 	}}
 	report := check(t, address, opts)
-	got := resultsOf(report, CheckManifest)
+	got := resultsOf(report, manifestCheck)
 	if !report.OK || len(got) != 2 {
 		t.Fatalf("%+v", report)
 	}
@@ -546,7 +546,7 @@ func TestCheckForeign(t *testing.T) {
 
 	opts.Lint, opts.Ignore = nil, []string{RuleForeignType}
 	report = check(t, address, opts)
-	expect(t, one(t, report, CheckManifest), "skipped: 3 results ignored", "")
+	expect(t, one(t, report, manifestCheck), "skipped: 3 results ignored", "")
 }
 
 func TestCheckHost(t *testing.T) {
@@ -573,7 +573,7 @@ func TestCheckHost(t *testing.T) {
 			ca := newAuthority(t)
 			s := serveTLS(t, ca.issue(t, asked, time.Now().AddDate(0, -1, 0), time.Now().AddDate(0, 2, 0)), answer(200, manifestOf(test.urls...), jsonType))
 			opts := Options{Transport: network(t, ca.pool, map[string]*httptest.Server{asked + ":443": s, asked + ":8443": s})}
-			got := one(t, check(t, test.address, CheckOptions{Options: opts, SkipProbes: true}), CheckHost)
+			got := one(t, check(t, test.address, CheckOptions{Options: opts, SkipProbes: true}), hostCheck)
 			expect(t, got, test.want, test.hint)
 			if test.name == "same port" && strings.Contains(got.Message, "without") {
 				t.Errorf("%+v", got)
@@ -620,7 +620,7 @@ func TestCheckCORS(t *testing.T) {
 		}, "failed: with an Origin header: ", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			expect(t, one(t, check(t, address, CheckOptions{Options: site(t, test.handler)}), CheckCORS), test.want, test.hint)
+			expect(t, one(t, check(t, address, CheckOptions{Options: site(t, test.handler)}), corsCheck), test.want, test.hint)
 		})
 	}
 }
@@ -665,7 +665,7 @@ func TestCheckETag(t *testing.T) {
 		{"cut off", conditional(fixed, func(http.ResponseWriter, string, string) { panic(http.ErrAbortHandler) }), "failed: with If-None-Match: ", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			expect(t, one(t, check(t, address, CheckOptions{Options: site(t, test.handler)}), CheckETag), test.want, test.hint)
+			expect(t, one(t, check(t, address, CheckOptions{Options: site(t, test.handler)}), etagCheck), test.want, test.hint)
 		})
 	}
 }

@@ -25,24 +25,24 @@ func (c *checker) checkHTTPS(context.Context) bool {
 	const hint = "terminate TLS in the service, or in a reverse proxy in front of it"
 	switch {
 	case c.address.Scheme == "https":
-		c.add(CheckHTTPS, Passed, "", "the address is https")
+		c.add(httpsCheck, Passed, "", "the address is https")
 	case host.IsLoopback(c.address.Host):
-		c.add(CheckHTTPS, Warned, hint, "the address is plain http, which only works on this machine: studios require https").Cause = CausePlainHTTP
+		c.add(httpsCheck, Warned, hint, "the address is plain http, which only works on this machine: studios require https").Cause = causePlainHTTP
 	default:
-		c.add(CheckHTTPS, Failed, hint, "the address is plain http: studios require https").Cause = CausePlainHTTP
+		c.add(httpsCheck, Failed, hint, "the address is plain http: studios require https").Cause = causePlainHTTP
 	}
 	return true
 }
 
 func (c *checker) checkReachable(context.Context) bool {
 	if p := Explain(c.err); c.res == nil && !p.TLS {
-		c.addProblem(CheckReachable, "", p)
+		c.addProblem(reachableCheck, "", p)
 		return false
 	}
 	if c.forwardsManifest() {
-		c.add(CheckReachable, Passed, "", "%s answers for %s", c.opts.SendTo.Host, c.address.Host)
+		c.add(reachableCheck, Passed, "", "%s answers for %s", c.opts.SendTo.Host, c.address.Host)
 	} else {
-		c.add(CheckReachable, Passed, "", "%s answers", c.address.Host)
+		c.add(reachableCheck, Passed, "", "%s answers", c.address.Host)
 	}
 	return true
 }
@@ -50,21 +50,21 @@ func (c *checker) checkReachable(context.Context) bool {
 func (c *checker) checkCertificate(context.Context) bool {
 	switch {
 	case c.res == nil:
-		c.addProblem(CheckCertificate, "", Explain(c.err))
+		c.addProblem(certificateCheck, "", Explain(c.err))
 		return false
 	case c.forwardsManifest():
-		c.add(CheckCertificate, Skipped, "", "requests are sent to %s instead", c.opts.SendTo)
+		c.add(certificateCheck, Skipped, "", "requests are sent to %s instead", c.opts.SendTo)
 	case c.address.Scheme == "http":
-		c.add(CheckCertificate, Skipped, "", "plain http has no certificate")
+		c.add(certificateCheck, Skipped, "", "plain http has no certificate")
 	case c.res.TLS == nil || len(c.res.TLS.PeerCertificates) == 0: // a Transport that does not provide it
-		c.add(CheckCertificate, Passed, "", "it is trusted")
+		c.add(certificateCheck, Passed, "", "it is trusted")
 	default:
 		leaf := c.res.TLS.PeerCertificates[0]
 		until := leaf.NotAfter.UTC().Format(time.DateOnly)
 		if time.Until(leaf.NotAfter) < min(expiresSoon, leaf.NotAfter.Sub(leaf.NotBefore)/10) {
-			c.add(CheckCertificate, Warned, "renew it, and find out why that has not happened yet", "it expires soon, on %s", until)
+			c.add(certificateCheck, Warned, "renew it, and find out why that has not happened yet", "it expires soon, on %s", until)
 		} else {
-			c.add(CheckCertificate, Passed, "", "it is valid until %s", until)
+			c.add(certificateCheck, Passed, "", "it is valid until %s", until)
 		}
 	}
 	return true
@@ -72,28 +72,28 @@ func (c *checker) checkCertificate(context.Context) bool {
 
 func (c *checker) checkRedirect(context.Context) bool {
 	if c.res.StatusCode/100 != 3 {
-		c.add(CheckRedirect, Passed, "", "no redirect")
+		c.add(redirectCheck, Passed, "", "no redirect")
 		return true
 	}
 	target, err := c.res.Location()
 	if err != nil {
-		c.add(CheckRedirect, Failed, "send the manifest itself", "the response is %s, without a Location", statusText(c.res.StatusCode))
+		c.add(redirectCheck, Failed, "send the manifest itself", "the response is %s, without a Location", statusText(c.res.StatusCode))
 		return false
 	}
 	shown := Redacted(target.String()) // services repeat the query
-	c.add(CheckRedirect, Failed, fmt.Sprintf("studios store the address that they are given: register %s, if that is the right one", shown),
+	c.add(redirectCheck, Failed, fmt.Sprintf("studios store the address that they are given: register %s, if that is the right one", shown),
 		"the address redirects to %q", shown)
 	return false
 }
 
 func (c *checker) checkStatus(context.Context) bool {
 	if c.res.StatusCode == http.StatusOK {
-		c.add(CheckStatus, Passed, "", "200 OK")
+		c.add(statusCheck, Passed, "", "200 OK")
 		return true
 	}
-	r := c.add(CheckStatus, Failed, c.statusHint(), "the response is %s, not 200 OK", statusText(c.res.StatusCode))
+	r := c.add(statusCheck, Failed, c.statusHint(), "the response is %s, not 200 OK", statusText(c.res.StatusCode))
 	if c.res.StatusCode == http.StatusMisdirectedRequest {
-		r.Cause = CauseHostNotAllowed
+		r.Cause = causeHostNotAllowed
 	}
 	return false
 }
@@ -143,22 +143,22 @@ func (c *checker) checkJSON(context.Context) bool {
 	)
 	declared := mediaType(c.res.Header.Get("Content-Type"))
 	if p := c.unreadable(); p.Message != "" {
-		c.addProblem(CheckJSON, "", p)
+		c.addProblem(jsonCheck, "", p)
 		return false
 	}
 	switch err := json.Unmarshal(c.body, new(json.RawMessage)); {
 	case err != nil && looksLikeHTML(c.body):
-		c.add(CheckJSON, Failed, wrongPlace, "the response is HTML, not JSON; its Content-Type is %s", quoteOrNone(declared))
+		c.add(jsonCheck, Failed, wrongPlace, "the response is HTML, not JSON; its Content-Type is %s", quoteOrNone(declared))
 		return false
 	case err != nil:
-		c.add(CheckJSON, Failed, wrongPlace, "the response is not JSON: %v; its Content-Type is %s", err, quoteOrNone(declared))
+		c.add(jsonCheck, Failed, wrongPlace, "the response is not JSON: %v; its Content-Type is %s", err, quoteOrNone(declared))
 		return false
 	case declared == "":
-		c.add(CheckJSON, Warned, sendJSON, "the response has no Content-Type: clients have to guess that it is JSON")
+		c.add(jsonCheck, Warned, sendJSON, "the response has no Content-Type: clients have to guess that it is JSON")
 	case !isJSON(declared):
-		c.add(CheckJSON, Failed, sendJSON, "the response is JSON, but its Content-Type is %q: clients that rely on it reject the manifest", declared)
+		c.add(jsonCheck, Failed, sendJSON, "the response is JSON, but its Content-Type is %q: clients that rely on it reject the manifest", declared)
 	default:
-		c.add(CheckJSON, Passed, "", "%s, %d bytes", declared, len(c.body))
+		c.add(jsonCheck, Passed, "", "%s, %d bytes", declared, len(c.body))
 	}
 	return true
 }
@@ -205,11 +205,11 @@ func (c *checker) checkManifest(context.Context) bool {
 	failed := slices.ContainsFunc(c.results[before:], func(r Result) bool { return r.Status == Failed })
 	switch {
 	case err != nil && !failed:
-		c.add(CheckManifest, Failed, "compare it with what the service is meant to publish", "%v", err)
+		c.add(manifestCheck, Failed, "compare it with what the service is meant to publish", "%v", err)
 	case err == nil && len(m.Endpoints) == 0:
-		c.add(CheckManifest, Warned, "check that the right definition is published", "it has no endpoints: a studio would fill in nothing")
+		c.add(manifestCheck, Warned, "check that the right definition is published", "it has no endpoints: a studio would fill in nothing")
 	case len(c.results) == before:
-		c.add(CheckManifest, Passed, "", "%s, no findings", count(len(m.Endpoints), "endpoint"))
+		c.add(manifestCheck, Passed, "", "%s, no findings", count(len(m.Endpoints), "endpoint"))
 	}
 	return true
 }
@@ -236,7 +236,7 @@ func Lenient(f signpost.Finding) signpost.Finding {
 // addFinding adds a finding about the manifest.
 func (c *checker) addFinding(f signpost.Finding) {
 	f = Lenient(f)
-	r := Result{Check: CheckManifest, Status: Warned, Message: f.Message + " [" + f.Rule + "]",
+	r := Result{Check: manifestCheck, Status: Warned, Message: f.Message + " [" + f.Rule + "]",
 		Hint: cmp.Or(f.Hint, "docs/rules.md explains the rule "+f.Rule), Rule: f.Rule}
 	r.Endpoint = f.Path.Endpoint()
 	if f.Severity == signpost.SeverityError {
@@ -259,7 +259,7 @@ func (c *checker) warnOfVersions(m signpost.Manifest) {
 		segments := strings.Split(signpost.CutURL(e.URL).Path(), "/")
 		i := slices.IndexFunc(segments, routes.ValidVersion)
 		if i >= 0 && c.owns(e.URL) && !slices.Contains(segments, version) {
-			c.results = append(c.results, Result{Check: CheckManifest, Status: Warned, Endpoint: e.URL,
+			c.results = append(c.results, Result{Check: manifestCheck, Status: Warned, Endpoint: e.URL,
 				Message: fmt.Sprintf("%q belongs to %s, but this is the manifest of %s [version-mismatch]", e.URL, segments[i], version),
 				Hint:    "each version has a manifest of its own, which lists only the URLs of that version", Rule: "version-mismatch"})
 		}
@@ -274,7 +274,7 @@ func (c *checker) owns(endpointURL string) bool {
 
 func (c *checker) checkHost(context.Context) bool {
 	if c.manifest == nil || len(c.manifest.Endpoints) == 0 {
-		c.add(CheckHost, Skipped, "", "the manifest has no URLs")
+		c.add(hostCheck, Skipped, "", "the manifest has no URLs")
 		return true
 	}
 	asked, _ := host.Parse(c.address.Host) // already validated by ParseAddress
@@ -299,16 +299,16 @@ func (c *checker) checkHost(context.Context) bool {
 	}
 	switch {
 	case len(open) > 0:
-		c.add(CheckHost, Failed, "the definition itself is served: replace {{host}} with the host of each request, as signpost serve does",
+		c.add(hostCheck, Failed, "the definition itself is served: replace {{host}} with the host of each request, as signpost serve does",
 			"{{host}} is not replaced in %s, such as %q", count(len(open), "URL"), open[0])
 	case ours == all:
-		c.add(CheckHost, Passed, "", "the URLs are on %s%s", asked, c.portNote())
+		c.add(hostCheck, Passed, "", "the URLs are on %s%s", asked, c.portNote())
 	case ours > 0:
-		c.add(CheckHost, Passed, "", "%d of %s are on %s%s", ours, count(all, "URL"), asked, c.portNote())
+		c.add(hostCheck, Passed, "", "%d of %s are on %s%s", ours, count(all, "URL"), asked, c.portNote())
 	case counts[most]*2 > all:
-		c.add(CheckHost, Failed, hostHint, "no URL is on %s, but %d of %s on %s: apps would call that host", asked, counts[most], count(all, "URL"), most).Cause = CauseWrongHost
+		c.add(hostCheck, Failed, hostHint, "no URL is on %s, but %d of %s on %s: apps would call that host", asked, counts[most], count(all, "URL"), most).Cause = causeWrongHost
 	default:
-		c.add(CheckHost, Warned, hostHint, "no URL is on %s", asked).Cause = CauseWrongHost
+		c.add(hostCheck, Warned, hostHint, "no URL is on %s", asked).Cause = causeWrongHost
 	}
 	return true
 }
@@ -335,7 +335,7 @@ func (c *checker) checkCORS(ctx context.Context) bool {
 	)
 	res, _, err := c.get(ctx, map[string]string{"Origin": studioOrigin})
 	if err != nil {
-		c.addProblem(CheckCORS, "with an Origin header: ", Explain(err))
+		c.addProblem(corsCheck, "with an Origin header: ", Explain(err))
 		return true
 	}
 	origins := res.Header.Values("Access-Control-Allow-Origin")
@@ -344,24 +344,24 @@ func (c *checker) checkCORS(ctx context.Context) bool {
 	reflected := allowed == studioOrigin
 	switch {
 	case res.StatusCode != http.StatusOK:
-		c.add(CheckCORS, Failed, "answer requests with an Origin header like any other", "with an Origin header, the response is %s", statusText(res.StatusCode))
+		c.add(corsCheck, Failed, "answer requests with an Origin header like any other", "with an Origin header, the response is %s", statusText(res.StatusCode))
 	case len(origins) == 0:
-		c.add(CheckCORS, Warned, hint, "no Access-Control-Allow-Origin header: %s", onlyBrowsers)
+		c.add(corsCheck, Warned, hint, "no Access-Control-Allow-Origin header: %s", onlyBrowsers)
 	case strings.ContainsAny(allowed, ", "):
-		c.add(CheckCORS, Failed, "make sure that the header is set by either the proxy or the service, not both",
+		c.add(corsCheck, Failed, "make sure that the header is set by either the proxy or the service, not both",
 			"Access-Control-Allow-Origin has more than one value, which browsers reject: %q", allowed)
 	case credentials && allowed == "*":
-		c.add(CheckCORS, Warned, "remove Access-Control-Allow-Credentials", "credentials are allowed for every origin, which browsers reject")
+		c.add(corsCheck, Warned, "remove Access-Control-Allow-Credentials", "credentials are allowed for every origin, which browsers reject")
 	case credentials && reflected:
-		c.add(CheckCORS, Warned, "remove Access-Control-Allow-Credentials: a manifest needs none",
+		c.add(corsCheck, Warned, "remove Access-Control-Allow-Credentials: a manifest needs none",
 			"pages of every origin can read it with the visitor's credentials")
 	case reflected && !variesByOrigin(res.Header):
-		c.add(CheckCORS, Warned, "send Vary: Origin or, simpler, Access-Control-Allow-Origin: *",
+		c.add(corsCheck, Warned, "send Vary: Origin or, simpler, Access-Control-Allow-Origin: *",
 			"the allowed origin is that of the request, without Vary: Origin: a cache would send it to other origins")
 	case allowed == "*" || reflected:
-		c.add(CheckCORS, Passed, "", "pages of every origin can read it")
+		c.add(corsCheck, Passed, "", "pages of every origin can read it")
 	default:
-		c.add(CheckCORS, Passed, "", "pages of %q can read it", allowed)
+		c.add(corsCheck, Passed, "", "pages of %q can read it", allowed)
 	}
 	return true
 }
@@ -379,27 +379,27 @@ func (c *checker) checkETag(ctx context.Context) bool {
 	const hint = "answer 304 when If-None-Match has the current ETag, as signpost serve does"
 	tag := c.res.Header.Get("ETag")
 	if tag == "" {
-		c.add(CheckETag, Warned, hint, "no ETag header: the manifest is sent in full each time")
+		c.add(etagCheck, Warned, hint, "no ETag header: the manifest is sent in full each time")
 		return true
 	}
 	for _, ask := range []string{tag, otherTag} {
 		res, _, err := c.get(ctx, map[string]string{"If-None-Match": ask})
 		switch {
 		case err != nil:
-			c.addProblem(CheckETag, "with If-None-Match: ", Explain(err))
+			c.addProblem(etagCheck, "with If-None-Match: ", Explain(err))
 		case ask == tag && res.StatusCode == http.StatusNotModified:
 			continue
 		case ask == tag && res.StatusCode == http.StatusOK && res.Header.Get("ETag") != tag:
-			c.add(CheckETag, Warned, "make it a hash of the manifest, so that it is the same on every replica and changes only with the manifest",
+			c.add(etagCheck, Warned, "make it a hash of the manifest, so that it is the same on every replica and changes only with the manifest",
 				"the ETag was %s and is %s now", quoteOrNone(tag), quoteOrNone(res.Header.Get("ETag")))
 		case ask == tag && res.StatusCode == http.StatusOK:
-			c.add(CheckETag, Warned, hint, "If-None-Match with the current ETag gets 200 OK and the manifest in full")
+			c.add(etagCheck, Warned, hint, "If-None-Match with the current ETag gets 200 OK and the manifest in full")
 		case ask == otherTag && res.StatusCode == http.StatusOK:
-			c.add(CheckETag, Passed, "", "If-None-Match with the current ETag gets 304")
+			c.add(etagCheck, Passed, "", "If-None-Match with the current ETag gets 304")
 		case res.StatusCode == http.StatusNotModified:
-			c.add(CheckETag, Failed, "compare If-None-Match with the ETag: otherwise a studio never sees a change", "If-None-Match with another ETag gets 304")
+			c.add(etagCheck, Failed, "compare If-None-Match with the ETag: otherwise a studio never sees a change", "If-None-Match with another ETag gets 304")
 		default:
-			c.add(CheckETag, Failed, hint, "with If-None-Match, the response is %s", statusText(res.StatusCode))
+			c.add(etagCheck, Failed, hint, "with If-None-Match, the response is %s", statusText(res.StatusCode))
 		}
 		return true
 	}

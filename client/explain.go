@@ -14,32 +14,29 @@ import (
 	"time"
 )
 
-// Cause is the reason for a result or a problem, for callers with their own hints.
-type Cause string
-
-// Causes for which a caller may have an option. Other results have none.
+// Values of Result.Cause and Problem.Cause: reasons for which a caller may have an option. Other results have none.
 const (
-	CauseTimeout          Cause = "timeout"           // no complete response within Options.Timeout
-	CauseCanceled         Cause = "canceled"          // the context was canceled
-	CauseUnknownAuthority Cause = "unknown-authority" // the certificate's authority is not trusted
-	CausePlainHTTP        Cause = "plain-http"        // the address is not https
-	CauseHostNotAllowed   Cause = "host-not-allowed"  // the service does not answer for the host of the address
-	CauseWrongHost        Cause = "wrong-host"        // the manifest's URLs do not carry the host of the address
-	CauseMissingValues    Cause = "missing-values"    // Result.Params and Result.ContextKeys have no value
-	CauseUnusedValue      Cause = "unused-value"      // no endpoint uses the one in Result.Params or Result.ContextKeys
-	CauseRejectedValues   Cause = "rejected-values"   // the service rejects the values of Result.ContextKeys
-	CauseOptionalValues   Cause = "optional-values"   // the service rejects a request without the optional Result.ContextKeys
-	CauseUnusableValues   Cause = "unusable-values"   // no request can be built from the values of Result.Params
-	CauseNotFound         Cause = "not-found"         // Result.Params, or the URL itself, may be wrong
-	CauseNotCalled        Cause = "not-called"        // CheckOptions.SkipProbes
-	CauseNotFollowed      Cause = "not-followed"      // CheckOptions.Follow is too low for all links
-	CauseNoEndpoint       Cause = "no-endpoint"       // a link has no endpoint here; CheckOptions.Registered may lack a service that has one
-	CausePortDropped      Cause = "port-dropped"      // the address has a port, and the endpoint's URL has none
+	causeTimeout          = "timeout"           // no complete response within Options.Timeout
+	causeCanceled         = "canceled"          // the context was canceled
+	causeUnknownAuthority = "unknown-authority" // the certificate's authority is not trusted
+	causePlainHTTP        = "plain-http"        // the address is not https
+	causeHostNotAllowed   = "host-not-allowed"  // the service does not answer for the host of the address
+	causeWrongHost        = "wrong-host"        // the manifest's URLs do not carry the host of the address
+	causeMissingValues    = "missing-values"    // Result.Params and Result.ContextKeys have no value
+	causeUnusedValue      = "unused-value"      // no endpoint uses the one in Result.Params or Result.ContextKeys
+	causeRejectedValues   = "rejected-values"   // the service rejects the values of Result.ContextKeys
+	causeOptionalValues   = "optional-values"   // the service rejects a request without the optional Result.ContextKeys
+	causeUnusableValues   = "unusable-values"   // no request can be built from the values of Result.Params
+	causeNotFound         = "not-found"         // Result.Params, or the URL itself, may be wrong
+	causeNotCalled        = "not-called"        // CheckOptions.SkipProbes
+	causeNotFollowed      = "not-followed"      // CheckOptions.Follow is too low for all links
+	causeNoEndpoint       = "no-endpoint"       // a link has no endpoint here; CheckOptions.Registered may lack a service that has one
+	causePortDropped      = "port-dropped"      // the address has a port, and the endpoint's URL has none
 )
 
 // Problem explains why there is no complete response to a request.
 type Problem struct {
-	Cause   Cause
+	Cause   string // as in Result
 	Message string
 	Hint    string // what to do about it
 	TLS     bool   // a server responds, but the connection is not secure
@@ -89,9 +86,9 @@ func Explain(err error) Problem {
 		return Problem{TLS: true, Message: fmt.Sprintf("the server aborts the TLS handshake: %v", op.Err),
 			Hint: "make sure that it has a certificate for this host and speaks TLS 1.2 or newer"}
 	case errors.Is(err, context.Canceled):
-		return Problem{Cause: CauseCanceled, Message: "the request was canceled", Hint: "run it again"}
+		return Problem{Cause: causeCanceled, Message: "the request was canceled", Hint: "run it again"}
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timed) && timed.Timeout():
-		p := Problem{Cause: CauseTimeout, Message: "no response in time", Hint: "find out why it takes so long, or allow more time"}
+		p := Problem{Cause: causeTimeout, Message: "no response in time", Hint: "find out why it takes so long, or allow more time"}
 		if request.timeout > 0 {
 			p.Message = fmt.Sprintf("no response within %v", request.timeout)
 		}
@@ -122,7 +119,7 @@ func Explain(err error) Problem {
 
 // untrusted explains a certificate that is not signed by a trusted authority.
 func untrusted(c *x509.Certificate) Problem {
-	p := Problem{TLS: true, Cause: CauseUnknownAuthority}
+	p := Problem{TLS: true, Cause: causeUnknownAuthority}
 	switch {
 	case c == nil:
 		p.Message, p.Hint = "the certificate is not from an authority that clients trust", "get a certificate from an authority that clients trust"

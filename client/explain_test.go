@@ -25,14 +25,14 @@ func TestExplain(t *testing.T) {
 		err  error
 		want Problem
 	}{
-		{fmt.Errorf("send request: %w", expired), Problem{Cause: CauseTimeout, Message: "no response within 2s"}},
-		{fmt.Errorf("send request: %w", begun), Problem{Cause: CauseTimeout, Message: "the response did not end within 2s"}},
-		{os.ErrDeadlineExceeded, Problem{Cause: CauseTimeout, Message: "no response in time"}},
-		{context.Canceled, Problem{Cause: CauseCanceled, Message: "the request was canceled"}},
+		{fmt.Errorf("send request: %w", expired), Problem{Cause: causeTimeout, Message: "no response within 2s"}},
+		{fmt.Errorf("send request: %w", begun), Problem{Cause: causeTimeout, Message: "the response did not end within 2s"}},
+		{os.ErrDeadlineExceeded, Problem{Cause: causeTimeout, Message: "no response in time"}},
+		{context.Canceled, Problem{Cause: causeCanceled, Message: "the request was canceled"}},
 		{&requestError{err: io.EOF}, Problem{Message: "the connection was closed without a response"}},
 		{&requestError{err: io.EOF, begun: true}, Problem{Message: "the connection was closed before the end of the response"}},
-		{x509.UnknownAuthorityError{Cert: authority}, Problem{TLS: true, Cause: CauseUnknownAuthority, Message: "the certificate is self-signed; clients will not trust it"}},
-		{x509.UnknownAuthorityError{}, Problem{TLS: true, Cause: CauseUnknownAuthority, Message: "the certificate is not from an authority that clients trust"}},
+		{x509.UnknownAuthorityError{Cert: authority}, Problem{TLS: true, Cause: causeUnknownAuthority, Message: "the certificate is self-signed; clients will not trust it"}},
+		{x509.UnknownAuthorityError{}, Problem{TLS: true, Cause: causeUnknownAuthority, Message: "the certificate is not from an authority that clients trust"}},
 		{&StatusError{"https://a.example/v1/endpoints-manifest", 404, ""}, Problem{Message: "the response is 404 Not Found, not 200 OK"}},
 		{&StatusError{"https://a.example/v1/endpoints-manifest", 302, "https://b.example/"}, Problem{Message: `the address redirects to "https://b.example/"`}},
 		{&requestError{err: errors.New("odd")}, Problem{Message: "the request failed: odd", Quotes: true}},

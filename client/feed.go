@@ -54,7 +54,7 @@ func (c *checker) readFeed(answer *Answer) *feed {
 func (c *checker) skipFeeds(check string) bool {
 	switch {
 	case c.opts.SkipProbes:
-		c.add(check, Skipped, "", "the endpoints are not called").Cause = CauseNotCalled
+		c.add(check, Skipped, "", "the endpoints are not called").Cause = causeNotCalled
 	case len(c.crawl.feeds()) == 0:
 		c.add(check, Skipped, "", "no endpoint returned a feed")
 	default:
@@ -65,13 +65,13 @@ func (c *checker) skipFeeds(check string) bool {
 
 // checkFeeds checks the shape of the responses.
 func (c *checker) checkFeeds(context.Context) bool {
-	if c.skipFeeds(CheckFeed) {
+	if c.skipFeeds(feedCheck) {
 		return true
 	}
 	before, judged, tooLarge := len(c.results), 0, 0
 	for _, p := range c.crawl.feeds() {
 		add := func(status Status, hint, format string, args ...any) {
-			c.add(CheckFeed, status, hint, "%s", p.at()+fmt.Sprintf(format, args...)).Endpoint = p.endpoint.URL
+			c.add(feedCheck, status, hint, "%s", p.at()+fmt.Sprintf(format, args...)).Endpoint = p.endpoint.URL
 		}
 		o := p.feed.outline
 		switch {
@@ -98,18 +98,18 @@ func (c *checker) checkFeeds(context.Context) bool {
 	switch {
 	case len(c.results) > before:
 	case c.opts.FeedSchema != nil:
-		c.add(CheckFeed, Passed, "", "%s, valid against the schema", count(judged, "feed"))
+		c.add(feedCheck, Passed, "", "%s, valid against the schema", count(judged, "feed"))
 	case judged == 1:
-		c.add(CheckFeed, Passed, "", "1 feed, a JSON object")
+		c.add(feedCheck, Passed, "", "1 feed, a JSON object")
 	default:
-		c.add(CheckFeed, Passed, "", "%d feeds, each a JSON object", judged)
+		c.add(feedCheck, Passed, "", "%d feeds, each a JSON object", judged)
 	}
 	return true
 }
 
 // checkFeedCORS checks that apps in a browser engine can read the feeds.
 func (c *checker) checkFeedCORS(context.Context) bool {
-	if c.skipFeeds(CheckFeedCORS) {
+	if c.skipFeeds(feedCORSCheck) {
 		return true
 	}
 	var none, several []*probe
@@ -125,36 +125,36 @@ func (c *checker) checkFeedCORS(context.Context) bool {
 	}
 	all := len(c.crawl.feeds())
 	if len(several) > 0 {
-		c.add(CheckFeedCORS, Failed, "make sure that the header is set by either the proxy or the service, not both",
+		c.add(feedCORSCheck, Failed, "make sure that the header is set by either the proxy or the service, not both",
 			"Access-Control-Allow-Origin has more than one value, which browsers reject, in %d of %s: %s", len(several), count(all, "feed"), tellEndpoints(several))
 	}
 	if len(none) > 0 {
-		c.add(CheckFeedCORS, Warned, "send Access-Control-Allow-Origin: * if any of your apps runs in a browser engine, as on many television sets",
+		c.add(feedCORSCheck, Warned, "send Access-Control-Allow-Origin: * if any of your apps runs in a browser engine, as on many television sets",
 			"pages of other origins cannot read %d of %s: %s", len(none), count(all, "feed"), tellEndpoints(none))
 	}
 	if len(several)+len(none) == 0 {
-		c.add(CheckFeedCORS, Passed, "", "pages of every origin can read %s", count(all, "feed"))
+		c.add(feedCORSCheck, Passed, "", "pages of every origin can read %s", count(all, "feed"))
 	}
 	return true
 }
 
 // checkFeedCache checks that shared caches do not store responses that required a context key.
 func (c *checker) checkFeedCache(context.Context) bool {
-	if c.skipFeeds(CheckFeedCache) {
+	if c.skipFeeds(feedCacheCheck) {
 		return true
 	}
 	personal := slices.DeleteFunc(c.crawl.feeds(), func(p *probe) bool { return !p.required })
 	if len(personal) == 0 {
-		c.add(CheckFeedCache, Skipped, "", "no feed was called with a required context key")
+		c.add(feedCacheCheck, Skipped, "", "no feed was called with a required context key")
 		return true
 	}
 	shared := slices.DeleteFunc(slices.Clone(personal), func(p *probe) bool { return !sharedCaching(p.feed.header) })
 	if len(shared) > 0 {
-		c.add(CheckFeedCache, Failed, "send Cache-Control: private, or no-store",
+		c.add(feedCacheCheck, Failed, "send Cache-Control: private, or no-store",
 			"Cache-Control has public or s-maxage, so shared caches keep feeds that require a context key: %s", tellEndpoints(shared))
 		return true
 	}
-	c.add(CheckFeedCache, Passed, "", "no feed that requires a context key is marked public or s-maxage")
+	c.add(feedCacheCheck, Passed, "", "no feed that requires a context key is marked public or s-maxage")
 	return true
 }
 

@@ -351,9 +351,9 @@ func (x *crawl) results() []Result {
 			r = reached.result
 			r.Message = fmt.Sprintf("%s; reached as %s, a link in %s; its own URL is not a feed: 404 Not Found", r.Message, reached.link.tell(), reached.link.from.endpoint.URL)
 		case p.status == http.StatusNotFound && !p.proxy:
-			r.Status, r.Cause, r.Message = Warned, CauseNotFound, r.Message+", and no feed below it was reached"
+			r.Status, r.Cause, r.Message = Warned, causeNotFound, r.Message+", and no feed below it was reached"
 			r.Hint += "; an endpoint is a prefix: if its own URL is not meant to be a feed, name one below it"
-		case p.req != nil || r.Cause != CauseMissingValues || len(r.Params) == 0: // needs no link
+		case p.req != nil || r.Cause != causeMissingValues || len(r.Params) == 0: // needs no link
 		case reached != nil:
 			told[reached] = true
 			r = reached.result
@@ -364,7 +364,7 @@ func (x *crawl) results() []Result {
 			r.Params, r.Message = nil, "it needs a value for "+strings.Join(r.ContextKeys, ", ")
 			r.Hint = "give a value for " + strings.Join(r.ContextKeys, " and ")
 		case waiting[url] > 0:
-			r.Cause, r.Hint = CauseNotFollowed, "follow more links, or "+r.Hint
+			r.Cause, r.Hint = causeNotFollowed, "follow more links, or "+r.Hint
 			r.Message += ", and no link to it was followed"
 		case feeds:
 			r.Message += ", and no link leads to it"

@@ -40,8 +40,8 @@ func TestFollowLoops(t *testing.T) {
 	if got := sortLevels(calls, 1, 2, 3, 1); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("requested %q, want %q", got, want)
 	}
-	expect(t, one(t, report, CheckLinks), "passed: 7 links, each with an endpoint that answers for it; 6 followed", "")
-	for _, r := range resultsOf(report, CheckProbe) {
+	expect(t, one(t, report, linksCheck), "passed: 7 links, each with an endpoint that answers for it; 6 followed", "")
+	for _, r := range resultsOf(report, probeCheck) {
 		expect(t, r, "passed: ", "")
 	}
 }
@@ -74,7 +74,7 @@ func TestFollowBreadth(t *testing.T) {
 		t.Errorf("requested %q", got)
 	}
 	expect(t, probeOf(t, report, "https://feeds.example.com/v1/person/{{id}}"), "skipped: it needs a value for {{id}}, and no link to it was followed", "follow more links, or give a value for {{id}}")
-	expect(t, one(t, report, CheckLinks), "passed: 32 links, each with an endpoint that answers for it; 2 followed, 30 not", "")
+	expect(t, one(t, report, linksCheck), "passed: 32 links, each with an endpoint that answers for it; 2 followed, 30 not", "")
 
 	opts.Follow = -1
 	report = check(t, address, opts)
@@ -107,12 +107,12 @@ func TestFollowLimits(t *testing.T) {
 		return report, len(f.asked())
 	}
 	report, calls := run(limits{bytes: 8 << 20, time: time.Hour})
-	expect(t, one(t, report, CheckLinks), "passed: 3 links, each with an endpoint that answers for it; 2 followed, and no more, because the feeds have more than 8 MiB", "")
+	expect(t, one(t, report, linksCheck), "passed: 3 links, each with an endpoint that answers for it; 2 followed, and no more, because the feeds have more than 8 MiB", "")
 	if calls != 3 {
 		t.Errorf("%d calls", calls)
 	}
 	report, calls = run(limits{bytes: 1 << 30, time: -time.Second})
-	expect(t, one(t, report, CheckLinks), "passed: 1 link, with an endpoint that answers for it; 0 followed, and no more, because it took more than", "")
+	expect(t, one(t, report, linksCheck), "passed: 1 link, with an endpoint that answers for it; 0 followed, and no more, because it took more than", "")
 	if calls != 1 {
 		t.Errorf("%d calls", calls)
 	}
@@ -132,7 +132,7 @@ func TestFollowCrowded(t *testing.T) {
 	}
 	f.feed("/v1/feeds", `{"entry": [`+links.String()+`1]}`)
 	report := check(t, address, CheckOptions{Options: site(t, f.mux), Follow: -1})
-	expect(t, one(t, report, CheckLinks), "passed: 5000 links, each with an endpoint that answers for it; 0 followed, 5000 not; further links were not checked", "")
+	expect(t, one(t, report, linksCheck), "passed: 5000 links, each with an endpoint that answers for it; 0 followed, 5000 not; further links were not checked", "")
 }
 
 // TestFollowStops checks that a canceled check does not blame links.
@@ -148,8 +148,8 @@ func TestFollowStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect(t, one(t, report, CheckLinks), "passed: 2 links, each with an endpoint that answers for it; 1 followed", "")
-	if got := one(t, report, CheckLinks).Message; strings.Contains(got, "not") {
+	expect(t, one(t, report, linksCheck), "passed: 2 links, each with an endpoint that answers for it; 1 followed", "")
+	if got := one(t, report, linksCheck).Message; strings.Contains(got, "not") {
 		t.Errorf("a link with a placeholder is counted: %s", got)
 	}
 }

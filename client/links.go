@@ -23,7 +23,7 @@ const maxLinkResults = 20
 
 // checkLinks reports links without an endpoint, and links that do not work.
 func (c *checker) checkLinks(context.Context) bool {
-	if c.skipFeeds(CheckLinks) {
+	if c.skipFeeds(linksCheck) {
 		return true
 	}
 	x := c.crawl
@@ -32,9 +32,9 @@ func (c *checker) checkLinks(context.Context) bool {
 		c.addBadLinks(bad)
 	}
 	if more := len(x.bad) - maxLinkResults; more > 0 {
-		c.add(CheckLinks, Failed, "correct the links, or declare endpoints for them", "%s that apps cannot call as they should", count(more, "more kind")+" of links")
+		c.add(linksCheck, Failed, "correct the links, or declare endpoints for them", "%s that apps cannot call as they should", count(more, "more kind")+" of links")
 	}
-	dead := slices.DeleteFunc(slices.Clone(x.followed), func(p *probe) bool { return !p.dead || p.result.Cause == CauseCanceled })
+	dead := slices.DeleteFunc(slices.Clone(x.followed), func(p *probe) bool { return !p.dead || p.result.Cause == causeCanceled })
 	for _, p := range dead[:min(maxLinkResults, len(dead))] {
 		hint := "correct the link, or what it leads to; " + p.result.Hint
 		switch {
@@ -43,16 +43,16 @@ func (c *checker) checkLinks(context.Context) bool {
 		case p.status/100 == 3:
 			hint = "link to the URL that it redirects to: clients do not send context keys after a redirect"
 		}
-		r := c.add(CheckLinks, Failed, hint, "%s, at %s, does not work: %s", p.link.tell(), p.link.tellPointer(), p.result.Message)
+		r := c.add(linksCheck, Failed, hint, "%s, at %s, does not work: %s", p.link.tell(), p.link.tellPointer(), p.result.Message)
 		r.Endpoint, r.Cause, r.ContextKeys = p.link.from.endpoint.URL, p.result.Cause, p.result.ContextKeys
 	}
 	if more := len(dead) - maxLinkResults; more > 0 {
-		c.add(CheckLinks, Failed, "correct the links, or what they lead to", "%s not work", count(more, "more link")+" do")
+		c.add(linksCheck, Failed, "correct the links, or what they lead to", "%s not work", count(more, "more link")+" do")
 	}
 	if len(c.results) == before {
-		r := c.add(CheckLinks, Passed, "", "%s", x.tellLinks())
+		r := c.add(linksCheck, Passed, "", "%s", x.tellLinks())
 		if len(x.links) > 0 && x.stopped == "" {
-			r.Cause = CauseNotFollowed
+			r.Cause = causeNotFollowed
 		}
 	}
 	return true
@@ -68,16 +68,16 @@ func (c *checker) addBadLinks(bad *badLinks) {
 	switch bad.kind {
 	case localLink:
 		lead := map[bool]string{false: "leads", true: "lead"}[bad.count > 1]
-		r = c.add(CheckLinks, Warned, "make the service write links with the host that it is called by", "%s %s to a single machine or a private network: no device elsewhere can call %s", where, lead, it)
+		r = c.add(linksCheck, Warned, "make the service write links with the host that it is called by", "%s %s to a single machine or a private network: no device elsewhere can call %s", where, lead, it)
 	case relativeLink:
-		r = c.add(CheckLinks, Warned, "write the whole URL, with scheme and host", "%s %s relative: apps cannot call %s", where, them, it)
+		r = c.add(linksCheck, Warned, "write the whole URL, with scheme and host", "%s %s relative: apps cannot call %s", where, them, it)
 	default:
 		where = strings.TrimSuffix(where, ",")
-		r = c.add(CheckLinks, Failed, "declare an endpoint whose URL is a prefix of it, or correct the link", "no endpoint answers for %s: apps call %s without context keys", where, it)
+		r = c.add(linksCheck, Failed, "declare an endpoint whose URL is a prefix of it, or correct the link", "no endpoint answers for %s: apps call %s without context keys", where, it)
 		if hint := c.orphanHint(bad); hint != "" {
 			r.Hint = hint
 		} else {
-			r.Cause = CauseNoEndpoint
+			r.Cause = causeNoEndpoint
 		}
 	}
 	r.Endpoint = bad.from.endpoint.URL

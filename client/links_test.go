@@ -22,10 +22,10 @@ func TestLinks(t *testing.T) {
 		{"poster": "BASE/img/1.PNG?w=100", "video": "BASE/v/1.m3u8"},
 		{"partner": "https://partner.example.net/y", "other": "https://other.example.net/z", "text": "see https://feeds.example.com/v9 for more"},
 		{"template": "BASE/v1/home/{{id}}", "a/b~c": {"relative": "/v2/x", "mailto": "mailto:a@feeds.example.com", "deep": "BASE/v3"}}]}`)
-	opts := CheckOptions{Options: site(t, f.mux), Ignore: []string{CheckProbe}}
+	opts := CheckOptions{Options: site(t, f.mux), Ignore: []string{probeCheck}}
 	report := check(t, address, opts)
 	var got []string
-	for _, r := range resultsOf(report, CheckLinks) {
+	for _, r := range resultsOf(report, linksCheck) {
 		got = append(got, strings.ReplaceAll(fmt.Sprintf("%s %s\n%s", r.Status, r.Message, r.Hint), "https://feeds.example.com/", "BASE/"))
 	}
 	expected := []string{
@@ -44,7 +44,7 @@ func TestLinks(t *testing.T) {
 	f.asked()
 	report = check(t, address, opts)
 	text := ""
-	for _, r := range resultsOf(report, CheckLinks) {
+	for _, r := range resultsOf(report, linksCheck) {
 		text += r.Message + "\n"
 	}
 	if strings.Contains(text, "/v2/") || strings.Contains(text, "/v3") || !strings.Contains(text, `no endpoint answers for "https://other.example.net/z"`) ||
@@ -82,18 +82,18 @@ func TestDeadLinks(t *testing.T) {
 	f.feed("/v1/x/error", `{"error": "no such thing", "code": 404}`)
 	report := check(t, address, CheckOptions{Options: site(t, f.mux)})
 	wants := map[string][]string{
-		CheckLinks: {
+		linksCheck: {
 			`failed: "https://feeds.example.com/v1/x/gone", at /a, does not work: the response is 410 Gone`,
 			`failed: "https://feeds.example.com/v1/x/moved", at /b, does not work: the response is 302 Found, to "` + elsewhere.URL,
 			`failed: "https://feeds.example.com/v1/x/cut", at /c, does not work: the response is cut off`,
 			`failed: "https://feeds.example.com/v1/x/login", at /g, does not work: the response is 401 Unauthorized`,
 		},
-		CheckProbe: {
+		probeCheck: {
 			`passed: 200 OK, application/json`,
 			`failed: 200 OK with Content-Type "application/json", but the body is HTML; reached as "https://feeds.example.com/v1/x/html"`,
 			`failed: as "https://feeds.example.com/v1/x/none": the response is 204 No Content: there is no feed in it`,
 		},
-		CheckFeed: {
+		feedCheck: {
 			`failed: as "https://feeds.example.com/v1/x/null": the body is JSON, but null, not an object`,
 			`warned: as "https://feeds.example.com/v1/x/huge": the feed is larger than 4 MiB, so it is not checked`,
 			`failed: as "https://feeds.example.com/v1/x/error": the body is an error message, not a feed`,
@@ -115,7 +115,7 @@ func TestSlowLink(t *testing.T) {
 	f := newFeeds(endpoint("https://{{host}}/v1/home"))
 	f.feed("/v1/home", `{"next": "BASE/v1/home/slow"}`)
 	opts := CheckOptions{Options: stalling(site(t, f.mux), "/v1/home/slow", false)}
-	expect(t, one(t, check(t, address, opts), CheckLinks), `failed: "https://feeds.example.com/v1/home/slow", at /next, does not work: no response within 30s`, "allow more time")
+	expect(t, one(t, check(t, address, opts), linksCheck), `failed: "https://feeds.example.com/v1/home/slow", at /next, does not work: no response within 30s`, "allow more time")
 }
 
 // TestFollowKeepsSecrets checks that links that repeat what was sent are followed but never shown.

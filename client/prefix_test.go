@@ -45,7 +45,7 @@ func TestUncallableLinks(t *testing.T) {
 	f.feed("/v1/series/{id}", `{}`)
 	report := check(t, address, CheckOptions{Options: site(t, f.mux)})
 	var got []string
-	for _, r := range resultsOf(report, CheckLinks) {
+	for _, r := range resultsOf(report, linksCheck) {
 		got = append(got, string(r.Status)+" "+r.Message)
 	}
 	want := []string{
@@ -64,7 +64,7 @@ func TestUncallableLinks(t *testing.T) {
 
 	// A service on this machine may link to itself.
 	s := withPort(t, f)
-	for _, r := range resultsOf(check(t, s.URL+"/v1/endpoints-manifest", CheckOptions{}), CheckLinks) {
+	for _, r := range resultsOf(check(t, s.URL+"/v1/endpoints-manifest", CheckOptions{}), linksCheck) {
 		if strings.Contains(r.Message, "single machine") {
 			t.Errorf("%+v", r)
 		}
@@ -75,5 +75,5 @@ func TestUncallableLinks(t *testing.T) {
 func TestOtherFieldNames(t *testing.T) {
 	body := strings.Replace(manifestOf("https://feeds.example.com/v1/feeds"), "endpoints", "ENDPOINTS", 1)
 	report := check(t, address, CheckOptions{Options: site(t, answer(200, body, jsonType)), Lint: func([]byte) []signpost.Finding { return nil }})
-	expect(t, one(t, report, CheckManifest), `failed: the response is not a manifest: manifest has no "endpoints" object`, "")
+	expect(t, one(t, report, manifestCheck), `failed: the response is not a manifest: manifest has no "endpoints" object`, "")
 }

@@ -50,10 +50,10 @@ type probe struct {
 func (c *checker) checkProbes(ctx context.Context) bool {
 	switch {
 	case c.opts.SkipProbes:
-		c.add(CheckProbe, Skipped, "", "the endpoints are not called").Cause = CauseNotCalled
+		c.add(probeCheck, Skipped, "", "the endpoints are not called").Cause = causeNotCalled
 		return true
 	case c.manifest == nil || len(c.manifest.Endpoints) == 0:
-		c.add(CheckProbe, Skipped, "", "there are no endpoints to call")
+		c.add(probeCheck, Skipped, "", "there are no endpoints to call")
 		return true
 	}
 	c.warnOfUnusedValues()
@@ -76,7 +76,7 @@ func (c *checker) checkProbes(ctx context.Context) bool {
 	c.follow(ctx, calls)
 	c.results = append(c.results, c.crawl.results()...)
 	if left > 0 {
-		c.add(CheckProbe, Skipped, "", "%s: only %d are called", count(left, "more endpoint"), maxProbes)
+		c.add(probeCheck, Skipped, "", "%s: only %d are called", count(left, "more endpoint"), maxProbes)
 	}
 	return true
 }
@@ -96,8 +96,8 @@ func (c *checker) warnOfUnusedValues() {
 		if near := spell.Nearest(name, known); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		r := c.add(CheckProbe, Warned, hint, format, name)
-		r.Cause = CauseUnusedValue
+		r := c.add(probeCheck, Warned, hint, format, name)
+		r.Cause = causeUnusedValue
 		return r
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.opts.Params)) {
@@ -140,7 +140,7 @@ func (c *checker) values(e signpost.Endpoint) (params map[string]string, context
 
 // plan prepares the call of an endpoint, or of a link that belongs to it, or the result that says why there is none.
 func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe {
-	p := &probe{endpoint: e, sent: make(map[string]any), link: l, result: Result{Check: CheckProbe, Endpoint: e.URL}}
+	p := &probe{endpoint: e, sent: make(map[string]any), link: l, result: Result{Check: probeCheck, Endpoint: e.URL}}
 	call := Call{Context: p.sent}
 	params, context, feed := c.values(e)
 	var open []string
@@ -187,7 +187,7 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe
 	case len(foreign) > 0:
 		return skip("it requires %s, which this check cannot send", strings.Join(foreign, ", "))
 	case len(open) > 0 || len(missing) > 0:
-		p.result.Cause, p.result.ContextKeys = CauseMissingValues, missing
+		p.result.Cause, p.result.ContextKeys = causeMissingValues, missing
 		needs := slices.Concat(open, missing)
 		p.result.Hint = "give a value for " + strings.Join(needs, " and ")
 		return skip("it needs a value for %s", strings.Join(needs, ", "))
@@ -198,14 +198,14 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe
 		p.result.Hint = "name a feed that this endpoint answers for"
 		return skip("%s answers for the feed that is given for it", owner)
 	} else if owner != "" {
-		p.result.Cause, p.result.Params = CauseMissingValues, signpost.CutURL(e.URL).Placeholders()
+		p.result.Cause, p.result.Params = causeMissingValues, signpost.CutURL(e.URL).Placeholders()
 		p.result.Hint = "give another value for {{" + strings.Join(p.result.Params, "}} or {{") + "}}"
 		return skip("with the given values, %s answers for its feed", owner)
 	}
 	req, err := NewRequest(ctx, e, call)
 	if err != nil {
 		p.result.Status, p.result.Message = Failed, fmt.Sprintf("it cannot be called: %v", err)
-		p.result.Hint, p.result.Cause = "correct the definition, or the value of the placeholder", CauseUnusableValues
+		p.result.Hint, p.result.Cause = "correct the definition, or the value of the placeholder", causeUnusableValues
 		return p
 	}
 	req.Header.Set("Origin", appOrigin) // without it, services that reflect the origin omit CORS headers
@@ -252,7 +252,7 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 		p.result.Cause = problem.Cause
 		if port := c.address.Port(); port != "" && p.req.URL.Port() == "" && c.owns(p.endpoint.URL) {
 			problem.Hint = "{{host}} has no port, so this is the default one, not port " + port + " of the address; " + problem.Hint
-			p.result.Cause = CausePortDropped
+			p.result.Cause = causePortDropped
 		}
 		set(Failed, problem.Hint, "%s", problem.Message)
 		return
@@ -343,10 +343,10 @@ func (p *probe) statusHint(status int) string {
 	refused := status == http.StatusUnauthorized || status == http.StatusForbidden
 	switch {
 	case refused && len(unsent) > 0:
-		p.result.Cause, p.result.ContextKeys = CauseOptionalValues, unsent
+		p.result.Cause, p.result.ContextKeys = causeOptionalValues, unsent
 		return "it may need a key that the manifest declares as optional: " + strings.Join(unsent, ", ")
 	case refused && len(sent) > 0:
-		p.result.Cause, p.result.ContextKeys = CauseRejectedValues, sent
+		p.result.Cause, p.result.ContextKeys = causeRejectedValues, sent
 		return "check that the value for " + strings.Join(sent, ", ") + " is still valid, and is the one that this endpoint expects"
 	case refused:
 		return "apps would get this, too: declare the context key that it needs, as the feature authentication does, or make it public"
@@ -354,7 +354,7 @@ func (p *probe) statusHint(status int) string {
 		return "check whether it needs a parameter that the manifest does not declare, or rejects a default of its modifiers"
 	case status == http.StatusNotFound || status == http.StatusGone:
 		if params := signpost.CutURL(p.endpoint.URL).Placeholders(); len(params) > 0 && p.link == nil {
-			p.result.Cause, p.result.Params = CauseNotFound, params
+			p.result.Cause, p.result.Params = causeNotFound, params
 			return "correct the URL in the definition, or the value for " + strings.Join(params, ", ")
 		}
 		return "correct the URL in the definition"

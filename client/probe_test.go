@@ -55,7 +55,7 @@ func (s *service) add(path string, change ...func(*signpost.Endpoint)) string {
 func probeOf(t *testing.T, report Report, endpoint string) Result {
 	t.Helper()
 	for _, r := range report.Results {
-		if r.Check == CheckProbe && r.Endpoint == endpoint {
+		if r.Check == probeCheck && r.Endpoint == endpoint {
 			return r
 		}
 	}
@@ -141,7 +141,7 @@ func TestProbe(t *testing.T) {
 			if test.name == "slow" {
 				opts.Options = stalling(opts.Options, "/x", false)
 			}
-			got := one(t, check(t, s.address(), opts), CheckProbe)
+			got := one(t, check(t, s.address(), opts), probeCheck)
 			expect(t, got, test.want, test.hint)
 			if test.name == "gone" && strings.Contains(got.Hint, "has no port") {
 				t.Errorf("the URL has a port, but %+v", got)
@@ -154,7 +154,7 @@ func TestProbeSkipsAll(t *testing.T) {
 	s := newService(t)
 	s.mux.HandleFunc("/x", func(http.ResponseWriter, *http.Request) { t.Error("an endpoint was called") })
 	s.add("/x")
-	expect(t, one(t, check(t, s.address(), CheckOptions{SkipProbes: true}), CheckProbe), "skipped: the endpoints are not called", "")
+	expect(t, one(t, check(t, s.address(), CheckOptions{SkipProbes: true}), probeCheck), "skipped: the endpoints are not called", "")
 }
 
 // TestProbeRequest checks what the endpoints receive: defaults, parameters and, if allowed, context.
@@ -233,9 +233,9 @@ func TestProbePlainHTTP(t *testing.T) {
 			opts.Transport = network(t, nil, map[string]*httptest.Server{host + ":80": s})
 			report := check(t, "http://"+host+"/v1/endpoints-manifest", opts)
 			if sent {
-				expect(t, one(t, report, CheckProbe), "passed: ", "")
+				expect(t, one(t, report, probeCheck), "passed: ", "")
 			} else {
-				expect(t, one(t, report, CheckProbe), "skipped: it requires token, which is not sent because it is plain http", "")
+				expect(t, one(t, report, probeCheck), "skipped: it requires token, which is not sent because it is plain http", "")
 			}
 			if called := len(got) > 0; called != sent || called && !<-got {
 				t.Errorf("called %v", called)
@@ -250,7 +250,7 @@ func TestProbeUnusedValues(t *testing.T) {
 	report := check(t, s.address(), CheckOptions{Params: map[string]string{"serie_id": "7"}, Context: map[string]string{"xyz": secret, "tokn": secret}})
 	var results []Result
 	for _, r := range report.Results {
-		if r.Check == CheckProbe && r.Endpoint == "" {
+		if r.Check == probeCheck && r.Endpoint == "" {
 			results = append(results, r)
 		}
 	}
@@ -325,7 +325,7 @@ func TestProbeKeepsSecrets(t *testing.T) {
 	}
 	seen := 0
 	for _, r := range report.Results {
-		if r.Check != CheckProbe {
+		if r.Check != probeCheck {
 			continue
 		}
 		seen++
@@ -394,7 +394,7 @@ func TestProbesRunConcurrently(t *testing.T) {
 	if len(progress) != all+1 {
 		t.Errorf("progress %v", progress)
 	}
-	for i, r := range resultsOf(report, CheckProbe) {
+	for i, r := range resultsOf(report, probeCheck) {
 		if r.Endpoint != urls[i] || r.Status != Passed {
 			t.Errorf("result %d is %+v", i, r)
 		}
@@ -415,7 +415,7 @@ func TestProbeLimit(t *testing.T) {
 	if calls.Load() != maxProbes {
 		t.Errorf("%d calls", calls.Load())
 	}
-	expect(t, last(report, CheckProbe), "skipped: 3 more endpoints: only 1000 are called", "")
+	expect(t, last(report, probeCheck), "skipped: 3 more endpoints: only 1000 are called", "")
 }
 
 // TestProbeStop checks that a canceled check ends soon, whatever the endpoints do.
@@ -433,5 +433,5 @@ func TestProbeStop(t *testing.T) {
 	if err != nil || report.OK {
 		t.Errorf("%+v, %v", report, err)
 	}
-	expect(t, last(report, CheckProbe), "failed: the request was canceled", "")
+	expect(t, last(report, probeCheck), "failed: the request was canceled", "")
 }

@@ -36,11 +36,11 @@ func TestSendTo(t *testing.T) {
 		SendTo:  sendTo, Context: map[string]string{"token": secret},
 	}
 	report := check(t, address, opts)
-	for _, r := range resultsOf(report, CheckProbe) {
+	for _, r := range resultsOf(report, probeCheck) {
 		expect(t, r, "passed: ", "")
 	}
-	expect(t, one(t, report, CheckReachable), "passed: "+sendTo.Host+" answers for feeds.example.com", "")
-	expect(t, one(t, report, CheckCertificate), "skipped: requests are sent to http://"+sendTo.Host+" instead", "")
+	expect(t, one(t, report, reachableCheck), "passed: "+sendTo.Host+" answers for feeds.example.com", "")
+	expect(t, one(t, report, certificateCheck), "skipped: requests are sent to http://"+sendTo.Host+" instead", "")
 	if got.Host != asked || got.Header.Get("X-Forwarded-Host") != asked || got.Header.Get("X-Forwarded-Proto") != "https" || !got.URL.Query().Has("ctx") {
 		t.Errorf("the service got %s %s %v", got.Host, got.URL, got.Header)
 	}
@@ -49,7 +49,7 @@ func TestSendTo(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/v1/endpoints-manifest", answer(200, manifestOf("https://127.0.0.1/v1/media"), jsonType))
 	report = check(t, serveHTTP(t, mux).URL+"/v1/endpoints-manifest", CheckOptions{SendTo: sendTo})
-	expect(t, one(t, report, CheckProbe), "passed: 200 OK", "")
+	expect(t, one(t, report, probeCheck), "passed: 200 OK", "")
 	if got.Host != "127.0.0.1" {
 		t.Errorf("the service got %s", got.Host)
 	}

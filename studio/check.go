@@ -27,7 +27,7 @@ const maxCheckFollow = 1000
 const checkWriteTimeout = 10 * time.Second
 
 // overTheNetwork lists the checks that do not apply to a file, because nothing is sent for them.
-var overTheNetwork = []string{client.CheckHTTPS, client.CheckReachable, client.CheckCertificate, client.CheckRedirect}
+var overTheNetwork = []string{"https", "reachable", "certificate", "redirect"}
 
 // checkValues holds the values filled in for an endpoint.
 type checkValues struct {
@@ -168,7 +168,7 @@ func (s *Studio) serveCheck(w http.ResponseWriter, r *http.Request) {
 	}
 	report, err := client.Check(r.Context(), address, opts)
 	if err != nil {
-		write(checkLine{Result: &client.Result{Check: client.CheckReachable, Status: client.Failed, Message: err.Error()}})
+		write(checkLine{Result: &client.Result{Check: "reachable", Status: client.Failed, Message: err.Error()}})
 	}
 	write(checkLine{End: true, OK: report.OK})
 }

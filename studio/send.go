@@ -169,7 +169,7 @@ func orNone(contentType string) string {
 // explain returns the problem for a failed request.
 func explain(err error) *problem {
 	why := client.Explain(err)
-	if why.Cause == client.CauseUnknownAuthority {
+	if why.Cause == "unknown-authority" {
 		why.Hint = "for an authority of your own, start the studio with --ca-file and its certificate"
 	}
 	return &problem{Status: http.StatusBadGateway, Detail: sentence(why.Message), Hint: sentence(why.Hint)}

@@ -19,23 +19,23 @@ func withFlags(r client.Result, address *url.URL) client.Result {
 		values = append(values, "--context "+key+"=VALUE")
 	}
 	switch r.Cause {
-	case client.CausePlainHTTP:
+	case "plain-http":
 		r.Hint = "use --tls-cert and --tls-key or --acme-domain of signpost serve, or put a reverse proxy in front that terminates TLS"
-	case client.CauseTimeout:
+	case "timeout":
 		r.Hint = "find out why it takes so long, or allow more time with --timeout"
-	case client.CauseUnknownAuthority:
+	case "unknown-authority":
 		r.Hint += "; for an authority of your own, --ca-file makes this check trust it, but not the studio"
-	case client.CauseHostNotAllowed:
+	case "host-not-allowed":
 		r.Hint += ": signpost serve --allowed-host " + host
-	case client.CauseWrongHost:
+	case "wrong-host":
 		r.Hint = hostRemedies(host)
-	case client.CauseNotCalled:
+	case "not-called":
 		r.Message += " because of --probe=false"
-	case client.CauseMissingValues:
+	case "missing-values":
 		r.Hint = "try again with " + strings.Join(values, " ")
-	case client.CauseOptionalValues:
+	case "optional-values":
 		r.Hint = "it may need what the manifest declares as optional: try " + strings.Join(values, " ")
-	case client.CauseNotFound:
+	case "not-found":
 		r.Hint = "correct the URL in the definition"
 		if len(values) > 0 {
 			r.Hint += ", or the value of " + strings.Join(values, " ")
@@ -43,11 +43,11 @@ func withFlags(r client.Result, address *url.URL) client.Result {
 		if r.Status == client.Warned {
 			r.Hint += "; if the URL is only a prefix of feeds, name one of them as feed of the endpoint in --values"
 		}
-	case client.CausePortDropped:
+	case "port-dropped":
 		r.Hint = fmt.Sprintf("{{host}} has no port, so this is the default one; to call the endpoint on port %s: --send-to %s://%s", address.Port(), address.Scheme, address.Host)
-	case client.CauseNoEndpoint:
+	case "no-endpoint":
 		r.Hint += "; if another service in the studio has one, name that with --registered"
-	case client.CauseNotFollowed:
+	case "not-followed":
 		if r.Status == client.Skipped {
 			r.Hint = "follow more links with --follow, or try again with " + strings.Join(values, " ")
 		}

@@ -118,7 +118,7 @@ func TestCheckKeepsContext(t *testing.T) {
 	}
 	var got []string
 	for _, r := range report.Results {
-		if r.Check == client.CheckProbe {
+		if r.Check == "probe" {
 			got = append(got, fmt.Sprintf("%s: %s", r.Status, r.Message))
 		}
 	}

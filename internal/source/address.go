@@ -77,7 +77,7 @@ func fetchAddress(address string, opts Options) fetchFunc {
 // the error names it, without its password.
 func explain(err error) error {
 	problem := client.Explain(withoutURL(err))
-	if problem.Cause == client.CauseUnknownAuthority {
+	if problem.Cause == "unknown-authority" {
 		return fmt.Errorf("%s: --ca-file adds the authority that signed it", problem.Message)
 	}
 	return errors.New(problem.Message)
