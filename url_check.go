@@ -54,6 +54,8 @@ func (u URL) check() *urlError {
 	name, port := host.CutPort(authority)
 	_, rawPort := host.CutPort(u.authority)
 	switch {
+	case raw != strings.TrimFunc(raw, isSpace):
+		return badURL("remove the space at its beginning or end", "URL %q has white space around it", raw)
 	case strings.ContainsFunc(raw, isSpace):
 		return badURL("write it percent-encoded, such as %20 for a space", "URL %q has white space in it", raw)
 	case strings.Contains(u.authority, "@"):
@@ -73,8 +75,8 @@ func (u URL) check() *urlError {
 	switch {
 	case !validPort(port):
 		return badURL("a port is a number from 1 to 65535", "URL %q has port %q", raw, strings.TrimPrefix(rawPort, ":"))
-	case strings.ContainsAny(rest, "\"<>\\^`|"):
-		return badURL("write it percent-encoded, such as %22 for a quote", "URL %q has a character that no URL has", raw)
+	case strings.ContainsAny(rest, unescaped) && strings.ContainsAny(bracketedName.ReplaceAllString(rest, "/x$3"), unescaped):
+		return badURL("write it percent-encoded, such as %22 for a quote", "URL %q contains a character that must be percent-encoded", raw)
 	case !validEscapes(rest):
 		return badURL("a percent sign itself is written %25", "URL %q has a percent sign without two hexadecimal digits", raw)
 	case u.fragment != "":
@@ -87,11 +89,26 @@ func (u URL) check() *urlError {
 	case strings.Count(raw, "{{")-strings.Count(raw, HostPlaceholder) > maxPlaceholders:
 		return badURL("shorten it", "URL %q has more than %d placeholders", raw, maxPlaceholders)
 	}
+	if strings.Count(raw, "{{") <= maxInSegment {
+		return nil
+	}
+	for segment := range strings.FieldsFuncSeq(u.rest(), func(r rune) bool { return strings.ContainsRune("/?#", r) }) {
+		if strings.Count(segment, "{{") > maxInSegment {
+			return badURL("shorten it", "URL %q has more than %d placeholders in one segment", raw, maxInSegment)
+		}
+	}
 	return nil
 }
 
-// maxPlaceholders bounds the work of finding the endpoint for a feed. Real URLs have one or two.
-const maxPlaceholders = 16
+// unescaped are the characters that no URL contains as they are. A name in angle brackets, which other tools treat as a
+// placeholder, gets a warning of its own.
+const unescaped = "\"<>\\^`|"
+
+// Limits that bound the work of comparing URLs. Real URLs have one or two placeholders, each in a segment of its own.
+const (
+	maxPlaceholders = 8
+	maxInSegment    = 3
+)
 
 // checkHost applies the rules for hosts of requests to the host of a URL, which has no port.
 func checkHost(name string) *host.Error {

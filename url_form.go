@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"signpost/host"
 )
@@ -49,8 +50,30 @@ func (u URL) unusual() (problem, fixed string) {
 		return "has an IPv6 address that is not in its shortest form: feeds with that form do not match", with(parsed+colonPort, u.rest())
 	case strings.HasPrefix(u.path, "//"):
 		return "has two slashes after its host: feeds with one do not match", with(u.authority, "/"+strings.TrimLeft(u.rest(), "/"))
+	case !isASCII(withoutNames(u.rest())):
+		return "has characters that clients percent-encode: feeds with the encoded form do not match", with(u.authority, escapeNonASCII(u.rest()))
 	case u.query == "?":
 		return "ends in a question mark: feeds without it do not match", strings.TrimSuffix(u.raw, "?")
 	}
 	return "", ""
+}
+
+// escapeNonASCII percent-encodes characters that are not ASCII, except in placeholders.
+func escapeNonASCII(rest string) string {
+	var out strings.Builder
+	for {
+		text, name, after, found := cutPlaceholder(rest)
+		for _, c := range []byte(text) {
+			if c < utf8.RuneSelf {
+				out.WriteByte(c)
+			} else {
+				fmt.Fprintf(&out, "%%%02X", c)
+			}
+		}
+		if !found {
+			return out.String()
+		}
+		out.WriteString("{{" + name + "}}")
+		rest = after
+	}
 }

@@ -25,6 +25,7 @@ const (
 	RuleModifierIDDuplicate  = "modifier-id-duplicate"
 	RuleModifierKeyDuplicate = "modifier-key-duplicate"
 	RuleModifierKeyReserved  = "modifier-key-reserved"
+	RuleModifierKey          = "modifier-key"
 	RuleModifierDefault      = "modifier-default"
 	RuleSelectOptions        = "select-options"
 	RuleEnumMismatch         = "enum-mismatch"
@@ -151,6 +152,8 @@ func (v *validator) endpoint(e Endpoint) {
 	case !validMIMEType(e.MIMEType):
 		v.add(RuleMIMEType, "the usual one is application/json", Path{Field("mime_type")},
 			"mime_type %q is not a media type (type/subtype)", e.MIMEType)
+	default:
+		v.topLevelType(e.MIMEType)
 	}
 	v.contextItems(e.ContextObj)
 
@@ -177,6 +180,26 @@ func validMIMEType(s string) bool {
 	return err == nil && strings.Count(mediaType, "/") == 1 && !strings.Contains(mediaType, "*") && s == strings.TrimSpace(s)
 }
 
+// topLevelTypes are the registered top-level media types. One that begins with x- is private.
+var topLevelTypes = []string{"application", "audio", "example", "font", "haptics", "image", "message", "model", "multipart", "text", "video"}
+
+// topLevelType reports a valid media type whose top-level type does not exist.
+func (v *validator) topLevelType(mimeType string) {
+	top, rest, _ := strings.Cut(mimeType, "/")
+	if lower := strings.ToLower(top); slices.Contains(topLevelTypes, lower) || strings.HasPrefix(lower, "x-") {
+		return
+	}
+	hint := "the usual one is application/json"
+	near, certain := spell.Only(strings.ToLower(top), topLevelTypes)
+	if near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near+"/"+rest)
+	}
+	v.add(RuleMIMEType, hint, Path{Field("mime_type")}, "mime_type %q begins with %q, which is not a media type", mimeType, top)
+	if certain {
+		v.replace(near + "/" + rest)
+	}
+}
+
 func (v *validator) contextItems(items []ContextItem) {
 	if len(items) == 0 {
 		return
@@ -193,7 +216,7 @@ func (v *validator) contextItems(items []ContextItem) {
 			v.add(RuleContextType, "", path.then(Field("type")), `context type %q is not "ctx" or "bodyParam"`, c.Type)
 			for _, known := range []string{ContextCtx, ContextBodyParam} {
 				if strings.EqualFold(c.Type, known) {
-					v.findings[len(v.findings)-1].Hint = "check upper and lower case"
+					v.findings[len(v.findings)-1].Hint = "write " + known
 					v.replace(known)
 				}
 			}
@@ -236,6 +259,13 @@ func (v *validator) param(p Param, at func(...Step) Path, keys map[string]bool) 
 	switch {
 	case p.Key == "":
 		v.required(p.Key, "modifier", at(), Field("key"))
+	case strings.ContainsAny(p.Key, "?&=#") || strings.ContainsFunc(p.Key, isSpace):
+		name := strings.TrimFunc(p.Key, func(r rune) bool { return isSpace(r) || strings.ContainsRune("?&=#", r) })
+		hint := "write the name of the parameter alone, such as sort"
+		if name != "" && !strings.ContainsAny(name, "?&=#") && !strings.ContainsFunc(name, isSpace) {
+			hint = "write the name of the parameter alone: " + name
+		}
+		v.add(RuleModifierKey, hint, at(Field("key")), "modifier key %q is not the name of a query parameter", p.Key)
 	case p.Key == reservedKey:
 		v.add(RuleModifierKeyReserved, "choose another parameter name", at(Field("key")),
 			`modifier key "ctx" is reserved: clients send context keys in that parameter`)

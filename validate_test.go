@@ -100,7 +100,7 @@ var validateTests = []struct {
 		[]said{{signpost.RuleContextType, "context_obj[0].type", `context type "header" is not "ctx" or "bodyParam"`, ""}}},
 
 	{"context type in another case", func(e *signpost.Endpoint) { e.ContextObj[0].Type = "bodyparam" },
-		[]said{{signpost.RuleContextType, "context_obj[0].type", `context type "bodyparam" is not "ctx" or "bodyParam"`, "check upper and lower case"}}},
+		[]said{{signpost.RuleContextType, "context_obj[0].type", `context type "bodyparam" is not "ctx" or "bodyParam"`, "write bodyParam"}}},
 
 	{"context key twice", func(e *signpost.Endpoint) { e.ContextObj[1].Key = "locale" },
 		[]said{{signpost.RuleContextDuplicate, "context_obj[1].key", `context key "locale" is declared twice`, ""}}},
@@ -127,6 +127,15 @@ var validateTests = []struct {
 	}, []said{{signpost.RuleModifierKeyDuplicate, "modifiers[0].params[1].key", `modifier key "search" is used twice in this endpoint`,
 		"both controls would set the same parameter"}}},
 
+	{"a key with a question mark", func(e *signpost.Endpoint) { e.Modifiers[number].Params[0].Key = "?sort" },
+		[]said{{signpost.RuleModifierKey, "modifiers[1].params[0].key", `modifier key "?sort" is not the name of a query parameter`, "write the name of the parameter alone: sort"}}},
+	{"a key with a space", func(e *signpost.Endpoint) { e.Modifiers[number].Params[0].Key = "sort by" },
+		[]said{{signpost.RuleModifierKey, "modifiers[1].params[0].key", `modifier key "sort by" is not the name of a query parameter`, "write the name of the parameter alone, such as sort"}}},
+	{"a key with a value", func(e *signpost.Endpoint) { e.Modifiers[number].Params[0].Key = "sort=" },
+		[]said{{signpost.RuleModifierKey, "modifiers[1].params[0].key", `modifier key "sort=" is not the name of a query parameter`, "write the name of the parameter alone: sort"}}},
+	{"a misspelt media type", func(e *signpost.Endpoint) { e.MIMEType = "aplication/json" },
+		[]said{{signpost.RuleMIMEType, "mime_type", `mime_type "aplication/json" begins with "aplication", which is not a media type`, `did you mean "application/json"?`}}},
+	{"a private media type", func(e *signpost.Endpoint) { e.MIMEType = "x-world/feed" }, nil},
 	{"modifier key reserved", func(e *signpost.Endpoint) { e.Modifiers[number].Params[0].Key = "ctx" },
 		[]said{{signpost.RuleModifierKeyReserved, "modifiers[1].params[0].key",
 			`modifier key "ctx" is reserved: clients send context keys in that parameter`, "choose another parameter name"}}},
@@ -409,10 +418,10 @@ var urlTests = []struct{ url, message, hint string }{
 	{"https://{{host}}/{{id}", `URL has a placeholder that is not closed: "{{id}"`, "write {{id}}"},
 
 	{"https://{{host}}/a b", `URL has white space in it`, hintSpace},
-	{"https://{{host}}/a ", `URL has white space in it`, hintSpace},
+	{"https://{{host}}/a ", `URL has white space around it`, "remove the space at its beginning or end"},
 	{"https://api example.com/a", `URL has white space in it`, hintSpace},
 	{"https://{{host}}/a\tb", `URL has white space in it`, hintSpace},
-	{"https://{{host}}/a\n", `URL has white space in it`, hintSpace},
+	{"https://{{host}}/a\n", `URL has white space around it`, "remove the space at its beginning or end"},
 	{"https://{{host}}/a\u00a0b", `URL has white space in it`, hintSpace},
 
 	{"https://{{host}}:0/a", `URL has port "0"`, hintPort},
@@ -474,8 +483,12 @@ var urlTests = []struct{ url, message, hint string }{
 	{"https://{{host}}/{{a}}{{b}}", `URL has two placeholders side by side`, hintAdjacent},
 	{"https://{{host}}{{host}}/a", `URL has two placeholders side by side`, hintAdjacent},
 	{"https://{{host}}/{{a}}-{{b}}", "", ""},
-	{"https://{{host}}" + strings.Repeat("/{{a}}", 16), "", ""},
-	{"https://{{host}}" + strings.Repeat("/{{a}}", 17), `URL has more than 16 placeholders`, "shorten it"},
+	{"https://{{host}}" + strings.Repeat("/{{a}}", 8), "", ""},
+	{"https://{{host}}" + strings.Repeat("/{{a}}", 9), `URL has more than 8 placeholders`, "shorten it"},
+	{"https://{{host}}/{{a}}-{{b}}-{{c}}/{{d}}", "", ""},
+	{"https://{{host}}/{{a}}-{{b}}-{{c}}-{{d}}", `URL has more than 3 placeholders in one segment`, "shorten it"},
+	{"https://{{host}}/games/<game_id>/plays", "", ""},
+	{"https://{{host}}/games/<game id", `URL has white space in it`, hintSpace},
 }
 
 func TestValidateURL(t *testing.T) {

@@ -1,6 +1,7 @@
 package signpost
 
 import (
+	"cmp"
 	"fmt"
 	"mime"
 	"net/url"
@@ -128,24 +129,25 @@ func (v *warner) url(u URL, e Endpoint) {
 
 func lastSegment(path string) string { return path[strings.LastIndexByte(path, '/'):] }
 
-// colonName matches a path segment that other tools treat as a placeholder.
-var colonName = regexp.MustCompile(`/:([A-Za-z_][A-Za-z0-9_]*)(/|$)`)
+// Path segments that other tools treat as placeholders.
+var (
+	colonName     = regexp.MustCompile(`/(:)([A-Za-z_][A-Za-z0-9_]*)(/|$)`)
+	bracketedName = regexp.MustCompile(`/([<\[])([A-Za-z_][A-Za-z0-9_-]*)[>\]](/|$)`)
+	asterisk      = regexp.MustCompile(`/(\*)()(/|$)`)
+)
 
+// colonPlaceholder reports a segment that is literal text, but looks like a placeholder of another tool.
 func (v *warner) colonPlaceholder(u URL) {
-	if !strings.Contains(u.path, "/:") {
+	for _, form := range []*regexp.Regexp{colonName, bracketedName, asterisk} {
+		found := form.FindStringSubmatchIndex(u.path)
+		if found == nil {
+			continue
+		}
+		text, name := u.path[found[0]+1:found[6]], u.path[found[4]:found[5]]
+		v.add(RuleColonPlaceholder, fmt.Sprintf("write {{%s}}, if an entry fills it in", cmp.Or(name, "id")), nil,
+			"%q has %q in its path, which is literal text", u, text)
 		return
 	}
-	found := colonName.FindStringSubmatch(u.path)
-	if found == nil {
-		return
-	}
-	v.add(RuleColonPlaceholder, fmt.Sprintf("write {{%s}}, if an entry fills it in", found[1]), nil,
-		`%q has ":%s" in its path, which is literal text`, u, found[1])
-	path := u.path
-	for colonName.MatchString(path) { // the slash after one name is also the slash before the next
-		path = colonName.ReplaceAllString(path, "/{{$1}}$2")
-	}
-	v.replaceURL(strings.TrimSuffix(u.raw, u.path+u.query) + path + u.query)
 }
 
 // query reports parameters of the URL that clients set as well: those of modifiers, and the one with the context keys.
@@ -154,9 +156,13 @@ func (v *warner) query(u URL, e Endpoint) {
 		return
 	}
 	used, _ := url.ParseQuery(u.Query()) // an unparsable part is not a key
-	if len(used) == 0 {
-		return
-	}
+	before := len(v.findings)
+	defer func() {
+		if len(v.findings) == before && len(e.Modifiers) > 0 {
+			v.add(RuleQueryInURL, "move the parameter into a modifier, or remove the modifiers", nil,
+				"%q has a query, and the studio appends modifiers as ?key=value", u)
+		}
+	}()
 	if isCtx := func(c ContextItem) bool { return c.Type == ContextCtx }; used.Has(reservedKey) && slices.ContainsFunc(e.ContextObj, isCtx) {
 		v.add(RuleQueryInURL, "the feed URL would contain it twice: remove it from the URL", nil,
 			"parameter %q, which carries the context keys, is already in the URL", reservedKey)

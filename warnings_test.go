@@ -51,6 +51,10 @@ func TestOwnWarningsOfOneEndpoint(t *testing.T) {
 			`trailing-slash: "URL" has a trailing slash: it does not answer for "/v2/media", and a feature for URLs that end in "/media" misses it`}},
 		{"https://{{host}}/feeds?series={{id}}", nil, []string{`placeholder-outside-path: "URL" has {{id}} outside its path`}},
 		{"https://{{host}}/series/:id", nil, []string{`colon-placeholder: "URL" has ":id" in its path, which is literal text`}},
+		{"https://{{host}}/games/*/plays", nil, []string{`colon-placeholder: "URL" has "*" in its path, which is literal text`}},
+		{"https://{{host}}/games/[game_id]", nil, []string{`colon-placeholder: "URL" has "[game_id]" in its path, which is literal text`}},
+		{"https://{{host}}/games/<game_id>/plays", nil, []string{`colon-placeholder: "URL" has "<game_id>" in its path, which is literal text`}},
+		{"https://{{host}}/v1/münchen/{{bücher}}", nil, []string{`unusual-url: "URL" has characters that clients percent-encode: feeds with the encoded form do not match`}},
 		{"https://{{host}}/12:30/a:b/:/:7/{{id}}", nil, nil},
 		{"https://localhost/feeds", nil, []string{`local-address: "URL" is on localhost, which apps cannot reach`}},
 		{"https://127.0.0.1/feeds", nil, []string{`local-address: "URL" is on 127.0.0.1, which apps cannot reach`}},
@@ -96,22 +100,6 @@ func TestOwnWarningsOfOneEndpoint(t *testing.T) {
 			if f.Severity != signpost.SeverityWarning || f.Hint == "" {
 				t.Errorf("%s: %+v", test.url, f)
 			}
-		}
-	}
-}
-
-// A colon is only replaced if the result is a valid URL.
-func TestColonPlaceholderReplacement(t *testing.T) {
-	for url, want := range map[string]any{
-		"https://{{host}}/shows/:show/:season?x=:y":                "https://{{host}}/shows/{{show}}/{{season}}?x=:y",
-		"https://{{host}}/:a/:b/:c":                                "https://{{host}}/{{a}}/{{b}}/{{c}}",
-		"https://{{host}}/:host/a":                                 nil,
-		"https://{{host}}/:id" + strings.Repeat("/{{a}}", 16):      nil,
-		"https://{{host}}/:id?next=/:id" + strings.Repeat("x", 10): "https://{{host}}/{{id}}?next=/:id" + strings.Repeat("x", 10),
-	} {
-		got := signpost.NewManifest(feed(url)).OwnWarnings(signpost.Deployment{})
-		if len(got) != 1 || got[0].Replacement != want {
-			t.Errorf("%s: %+v", url, got)
 		}
 	}
 }

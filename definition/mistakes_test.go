@@ -75,7 +75,7 @@ func TestOneMistake(t *testing.T) {
 		{"true in quotes", "required: true", `required: "true"`, `22:147 required must be true or false, not text (write true or false, without quotes) fix`},
 		{"a number for text", "name: Feeds", "name: 2026", `17:15 name must be text, not a number (put it in quotes: "2026") fix`},
 		{"json", "        mime_type: application/json", "        mime_type: json", `19:20 mime_type "json" is not a media type (type/subtype) (the usual one is application/json)`},
-		{"bodyparam", "type: bodyParam", "type: bodyparam", `22:126 context type "bodyparam" is not "ctx" or "bodyParam" (check upper and lower case) fix`},
+		{"bodyparam", "type: bodyParam", "type: bodyparam", `22:126 context type "bodyparam" is not "ctx" or "bodyParam" (write bodyParam) fix`},
 		{"another context type", "type: bodyParam", "type: header", `22:126 context type "header" is not "ctx" or "bodyParam" ()`},
 		{"017", "defaultValue: 20", "defaultValue: 017", `4:93 017 is not a plain number (put it in quotes if it is text; if it is a number, write it in plain digits)`},
 		{"one brace", "https://{{host}}/v1/live", "https://{host}/v1/live", `22:7 URL "https://{host}/v1/live" has a stray "{" (write {{host}}) fix`},

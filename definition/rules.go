@@ -54,6 +54,7 @@ func Rules() []Rule {
 		{signpost.RuleContextDuplicate, e, "no context key is declared or sent twice"},
 		{signpost.RuleModifierIDDuplicate, e, "the modifier ids of an endpoint are unique"},
 		{signpost.RuleModifierKeyDuplicate, e, "the modifier parameters of an endpoint are unique"},
+		{signpost.RuleModifierKey, e, "a modifier key is the name of a query parameter"},
 		{signpost.RuleModifierKeyReserved, e, "no modifier sets the ctx parameter"},
 		{signpost.RuleModifierDefault, e, "a default is a possible value of the control"},
 		{signpost.RuleSelectOptions, e, "a select has options, and no other kind does"},
