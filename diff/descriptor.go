@@ -3,6 +3,7 @@ package diff
 import (
 	"encoding/json"
 	"fmt"
+	"mime"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,9 @@ func (d *differ) descriptor(old, new signpost.Endpoint) {
 	d.text(ChangeName, place{}, "name", old.Name, new.Name)
 	d.text(ChangeMethod, place{}, "method", old.Method, new.Method)
 	d.text(ChangeMIMEType, place{}, "mime_type", old.MIMEType, new.MIMEType)
+	if old.MIMEType != new.MIMEType && sameMediaType(old.MIMEType, new.MIMEType) {
+		d.changes[len(d.changes)-1].Level = Notable
+	}
 
 	key := func(c *signpost.ContextItem) string { return c.Key }
 	items, moved := pairUp(old.ContextObj, new.ContextObj, key)
@@ -45,6 +49,13 @@ func (d *differ) descriptor(old, new signpost.Endpoint) {
 		d.add(ChangeModifier, place{subject: []string{"modifiers"}}, keysOf(old.Modifiers, id), keysOf(new.Modifiers, id),
 			"modifiers are in another order")
 	}
+}
+
+// sameMediaType reports whether two media types differ in letter case and parameters only.
+func sameMediaType(a, b string) bool {
+	first, _, err := mime.ParseMediaType(a)
+	second, _, other := mime.ParseMediaType(b)
+	return a == b || err == nil && other == nil && first == second
 }
 
 // modifierPlace returns the place of a modifier as a whole.

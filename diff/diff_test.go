@@ -543,3 +543,16 @@ func TestDiffMapperThatRepeatsTheKey(t *testing.T) {
 		}
 	}
 }
+
+// A media type that differs in letter case or parameters only is the same to apps.
+func TestSameMediaType(t *testing.T) {
+	for to, want := range map[string]diff.Level{
+		"Application/JSON": diff.Notable, "application/json; charset=utf-8": diff.Notable, "application/xml": diff.Breaking,
+	} {
+		old, new := feed("https://{{host}}/a"), feed("https://{{host}}/a")
+		new.MIMEType = to
+		if got := diffVersions(v1(old), v1(new)); len(got) != 1 || got[0].Level != want || got[0].Rule != diff.ChangeMIMEType {
+			t.Errorf("%s: %+v", to, got)
+		}
+	}
+}

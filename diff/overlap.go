@@ -296,7 +296,7 @@ func differences(was, is, to *signpost.Endpoint) []difference {
 	if to.Method != was.Method && to.Method != is.Method {
 		all = append(all, difference{otherMethod, "", was.Method, to.Method})
 	}
-	if to.MIMEType != was.MIMEType && to.MIMEType != is.MIMEType {
+	if !sameMediaType(to.MIMEType, was.MIMEType) && !sameMediaType(to.MIMEType, is.MIMEType) {
 		all = append(all, difference{otherMIMEType, "", was.MIMEType, to.MIMEType})
 	}
 	before, now, then := contextByKey(was), contextByKey(is), contextByKey(to)
