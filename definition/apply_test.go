@@ -40,6 +40,7 @@ func TestFix(t *testing.T) {
 		{"options in lines", inModifier, "kind: select\n    options:\n      - football # the first\n      - true\n",
 			"kind: select\n    options:\n      - {value: football, label: Football} # the first\n      - {value: \"true\", label: \"True\"}\n"},
 		{"an option that needs quotes", inFlow, `kind: select, options: ["a, b"]`, `kind: select, options: [{value: "a, b", label: "A, b"}]`},
+		{"an option with &, < and >", inFlow, `kind: select, options: ["R&D <new>"]`, `kind: select, options: [{value: "R&D <new>", label: "R&D <new>"}]`},
 		{"two that touch", inFlow, "kin: dropdown, options: [{value: a, label: A}]", "kind: select, options: [{value: a, label: A}]"},
 		{"a list", beforeOne, "enable: authentication, geo-restriction\n", "enable: [authentication, geo-restriction]\n"},
 		{"a feature", beforeOne, "enable: [autentication]\n", "enable: [authentication]\n"},
@@ -91,6 +92,35 @@ func TestNoFix(t *testing.T) {
 		fixed := Options{}.Fix("f.yaml", []byte(text))
 		if len(fixed.Applied) > 0 || string(fixed.Text) != text || len(Lint(fixed.File)) == 0 {
 			t.Errorf("%q: fixed %v, left %v", test.text, fixed.Applied, Lint(fixed.File))
+		}
+	}
+}
+
+// A fix is not applied if it leaves more errors than before, or as many errors and more warnings.
+func TestFixNoWorse(t *testing.T) {
+	secure := fmt.Sprintf(inContext, "type: ctx")
+	for _, test := range []struct {
+		old, new string
+		want     bool
+	}{
+		{"http://", "https://", true},
+		{"http://", "ftp://", false}, // an error for a warning
+		{"name: A", "name: B", true},
+		{"method: post", "method: put", false},
+		{"type: ctx", "type: header", false},
+		{"method: post", "method: GET, methd: x", false},
+		{"https://", "http://", false}, // a warning
+	} {
+		text := []byte(secure)
+		if test.old == "http://" {
+			text = bytes.Replace(text, []byte("https://"), []byte(test.old), 1)
+		}
+		start := bytes.Index(text, []byte(test.old))
+		f := Fixed{Text: text, File: Parse("f.yaml", text)}
+		fix := &signpost.Fix{Edits: []signpost.Edit{f.File.parser.edit(start, start+len(test.old), test.new)}}
+		got := Options{}.try("f.yaml", &f, []signpost.Finding{{Fix: fix}}, map[string]bool{})
+		if got != test.want || len(f.Applied) > 0 != test.want || bytes.Equal(f.Text, text) == test.want {
+			t.Errorf("%s for %s: applied %v\n%s", test.new, test.old, got, f.Text)
 		}
 	}
 }

@@ -115,7 +115,7 @@ func (d *Document) afterKey(before []byte) {
 	opened := d.openJSON(len(before) - 1)
 	if quote := opened[len(opened)-1]; d.Text[quote] == '"' {
 		if name, ok := strings.CutSuffix(strings.TrimSpace(string(before[quote+1:len(before)-1])), ":"); ok {
-			d.syntax(fmt.Sprintf("write %q:", name), quote, quote+1, "this quote is not closed")
+			d.syntax(`write "`+name+`":`, quote, quote+1, "this quote is not closed")
 			return
 		}
 	}

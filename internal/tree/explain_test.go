@@ -121,6 +121,16 @@ func TestExplainYAML(t *testing.T) {
 			`13:15 "!Media": tag !Media is not supported (leave the tag out, or put text that begins with ! in quotes)`},
 		{"text that begins with |", "name: Media", "name: | Media",
 			`13:15 "|": after "|" the text begins on the next line (put it in quotes: "| Media")`},
+		{"text behind a quote with an escaped one", "name: Media", `name: "The \"A\"" all`,
+			`13:27 "all": unexpected text after the closing quote (put the quotes around all of it, or around none)`},
+		{"a comma behind a quote with a doubled one", "name: Media", `name: 'It''s all',`,
+			`13:26 ",": unexpected comma after the value (only lists and objects in brackets have commas)`},
+		{"an escaped quote in brackets before the mistake", "[limit]", `["a\"[", b}`,
+			`11:30 "}": "}" does not close the "[" on line 11, column 20 (write ])`},
+		{"a letter that is not ASCII after a colon", "name: Media\n        method: get", "name:Épisodes\n        method: get",
+			`13:9 "name:Épisodes": missing space after the colon (name: Épisodes)`},
+		{"text that is not ASCII with a colon", "name: Media", "name: É: Ünited",
+			`13:15 "É: Ünited": text with ": " in it needs quotes (name: "É: Ünited")`},
 		{"an unknown escape", "name: Media", `name: "C:\Media"`,
 			`13:18 "\\M": \M is not an escape sequence (write \\ for a backslash, or put the text in single quotes)`},
 		{"lines of JSON", "name: Media", `"name": "Media",`,
@@ -225,6 +235,9 @@ func TestExplainJSON(t *testing.T) {
 		"{\"a\": \"b\n\"}":     `1:7 "\"": this quote is not closed (end the text with ")`,
 		"{\"a\": \"b\tc\"}":    `1:9 "\t": text has the control character U+0009 (write it as an escape, such as \t for a tab)`,
 		`{"a": "\x"}`:          `1:9 "x": this is not an escape sequence (write \\ for a backslash)`,
+		`{"a\"[": 1]`:          `1:11 "]": "]" does not close the "{" on line 1, column 1 (write })`,
+		`{"a\"b: "c"}`:         `1:2 "\"": this quote is not closed (write "a\"b":)`,
+		`{"a":é}`:              `1:6 "é": "é" where a value belongs (put text in double quotes)`,
 		`{"a": [1`:             `1:7 "[": "[" is not closed (add the missing ])`,
 		`{"a": {"b": "}"}`:     `1:1 "{": "{" is not closed (add the missing })`,
 		"{\n  \"a\": {\n    \"b\": {\n    \"c\": [\n    ]\n  }\n}\n": `3:10 "{": "{" is not closed (add the missing })`,
@@ -243,4 +256,9 @@ func TestExplainJSON(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestExplainDeepJSON(t *testing.T) {
+	wantProblem(t, Parse([]byte(strings.Repeat("[", 10_001)), Options{JSON: true}),
+		`1:10001 "[": nested too deep (a definition is never that deep)`)
 }
