@@ -56,7 +56,7 @@ func TestFetch(t *testing.T) {
 	mux.HandleFunc("/slow", func(_ http.ResponseWriter, r *http.Request) {
 		select {
 		case <-r.Context().Done():
-		case <-time.After(10 * time.Second):
+		case <-time.After(5 * time.Minute):
 		}
 	})
 	server := httptest.NewServer(mux)

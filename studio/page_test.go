@@ -14,7 +14,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -62,7 +61,7 @@ versions:
 
 func serveControls(t *testing.T) (s *studio.Studio, address, feed string) {
 	port := serveFeeds(t)
-	s, address = serve(t, studio.Options{Host: "127.0.0.1", Client: client.Options{Timeout: 5 * time.Second}})
+	s, address = serve(t, studio.Options{Host: "127.0.0.1", Client: client.Options{Timeout: waitTime}})
 	show(s, strings.ReplaceAll(controlsYAML, "PORT", port))
 	return s, address, "http://127.0.0.1:" + port + "/v1/series"
 }

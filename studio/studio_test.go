@@ -13,7 +13,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -55,7 +54,7 @@ func serveExample(t *testing.T) string {
 // serveFile starts a studio that shows a definition.
 func serveFile(t testing.TB, text string) (*studio.Studio, string) {
 	t.Helper()
-	s, address := serve(t, studio.Options{Client: client.Options{Timeout: 5 * time.Second}})
+	s, address := serve(t, studio.Options{Client: client.Options{Timeout: waitTime}})
 	show(s, text)
 	return s, address
 }

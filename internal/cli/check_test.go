@@ -153,7 +153,7 @@ func TestCheckOnATerminal(t *testing.T) {
 		select {
 		case text := <-all:
 			return text
-		case <-time.After(10 * time.Second):
+		case <-time.After(patience):
 			t.Fatalf("no output on the terminal ends in %q", last)
 			return ""
 		}
@@ -302,17 +302,15 @@ func checkBehind(t *testing.T, addr, config, program string, args ...string) str
 	}
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	_, port, _ := net.SplitHostPort(addr)
-	for range 200 { // ten seconds to start
+	testkit.Eventually(t, program+" listens", func() bool {
 		conn, err := net.Dial("tcp", addr)
 		if err == nil {
 			conn.Close()
-			out, _, _ := runCLI("", "check", "http://localhost:"+port+"/v1/endpoints-manifest", "--probe=false")
-			return out
 		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Fatalf("%s does not start: %s", program, said.String())
-	return ""
+		return err == nil
+	})
+	out, _, _ := runCLI("", "check", "http://localhost:"+port+"/v1/endpoints-manifest", "--probe=false")
+	return out
 }
 
 // remedy returns the text after a label in a hint.

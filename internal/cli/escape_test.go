@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"signpost/internal/testkit"
 )
 
 // controls returns every character that a terminal might act on: C0, DEL, C1 and the format characters that change the
@@ -256,7 +258,7 @@ func TestControlCharactersOfServers(t *testing.T) {
 					if err != nil {
 						return
 					}
-					conn.SetDeadline(time.Now().Add(5 * time.Second))
+					conn.SetDeadline(time.Now().Add(patience))
 					conn.Read(make([]byte, 4<<10))
 					conn.Write([]byte(strings.ReplaceAll(answer, "HOST", l.Addr().String())))
 					conn.Close()
@@ -295,15 +297,8 @@ func TestControlCharactersInLogs(t *testing.T) {
 			t.Fatal(err)
 		}
 		var conn net.Conn
-		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-			if conn, err = net.Dial("tcp", addr); err == nil || time.Now().After(deadline) {
-				break
-			}
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		conn.SetDeadline(time.Now().Add(20 * time.Second))
+		testkit.Eventually(t, "signpost listens", func() bool { conn, err = net.Dial("tcp", addr); return err == nil })
+		conn.SetDeadline(time.Now().Add(patience))
 		fmt.Fprintf(conn, "GET /%%1b[2J%%c2%%9b\u202e HTTP/1.1\r\nHost: a\u202e\u009b\r\nX-Request-Id: \u202e\u009b\r\nTraceparent: \u202e\r\n\r\n")
 		fmt.Fprintf(conn, "GET /v1/endpoints-manifest HTTP/1.1\r\nHost: a.example\r\nUser-Agent: \u202e\r\n\r\n\x1b[2J \u202e\r\n\r\n")
 		conn.Read(make([]byte, 4<<10))

@@ -100,11 +100,10 @@ func httpCommand(ts *testscript.TestScript, neg bool, args []string) {
 		req.Header.Set(name, value)
 	}
 	var res *http.Response
-	for range 100 {
-		if res, err = http.DefaultTransport.RoundTrip(req); err == nil {
+	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		if res, err = http.DefaultTransport.RoundTrip(req); err == nil || time.Now().After(deadline) {
 			break
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 	ts.Check(err)
 	defer res.Body.Close()

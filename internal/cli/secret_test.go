@@ -9,10 +9,10 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
+
+	"signpost/internal/testkit"
 )
 
 // The query of an address may contain an access token, which only the server at that address may see.
@@ -110,21 +110,16 @@ func TestSecretInServe(t *testing.T) {
 	for _, kind := range append(secretKinds, "forbidden") {
 		args = append(args, server+"/"+kind+"/feeds.json?token="+secret)
 	}
-	text := watchProcess(t, args, func() string {
+	logged := []string{"redirected to another host", server + "/failing/feeds.json?…"}
+	text := watchProcess(t, args, func(printed string) string {
 		metrics, manifest := get("http://"+admin+"/metrics"), get("http://"+addr+"/v1/endpoints-manifest")
-		if !strings.Contains(metrics, "signpost_reloads_total") {
+		if !strings.Contains(metrics, "signpost_reloads_total") || !strings.Contains(printed, logged[0]) || !strings.Contains(printed, logged[1]) {
 			return ""
 		}
-		time.Sleep(300 * time.Millisecond) // for more polls
 		return metrics + manifest + get("http://"+admin+"/readyz")
 	})
 	if strings.Contains(text, secret) {
 		t.Errorf("%s", text)
-	}
-	for _, want := range []string{"redirected to another host", server + "/failing/feeds.json?…"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q is missing from %s", want, text)
-		}
 	}
 }
 
@@ -139,7 +134,7 @@ func TestSecretInStudio(t *testing.T) {
 	for _, kind := range secretKinds {
 		args = append(args, server+"/"+kind+"/v1/endpoints-manifest?token="+secret)
 	}
-	text := watchProcess(t, args, func() string {
+	text := watchProcess(t, args, func(string) string {
 		state := get("http://" + addr + "/api/state")
 		if !strings.Contains(state, `"Feeds"`) || strings.Contains(state, "Fetching") {
 			return ""
@@ -156,7 +151,7 @@ func TestSecretInStudio(t *testing.T) {
 
 // get returns the body of a response, or "".
 func get(address string) string {
-	res, err := (&http.Client{Timeout: 10 * time.Second}).Get(address)
+	res, err := (&http.Client{Timeout: patience}).Get(address)
 	if err != nil {
 		return ""
 	}
@@ -166,32 +161,17 @@ func get(address string) string {
 }
 
 // watchProcess runs signpost until look returns something, and returns that with everything that was printed.
-func watchProcess(t *testing.T, args []string, look func() string) string {
+func watchProcess(t *testing.T, args []string, look func(printed string) string) string {
 	t.Helper()
-	var mu sync.Mutex
-	var out bytes.Buffer
+	var out testkit.Buffer
 	cmd := exec.Command("signpost", args...)
-	cmd.Stdout = writerFunc(func(p []byte) (int, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		return out.Write(p)
-	})
-	cmd.Stderr = cmd.Stdout
+	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	seen := ""
-	for deadline := time.Now().Add(20 * time.Second); seen == "" && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		seen = look()
-	}
+	testkit.Eventually(t, args[0]+" shows what is awaited", func() bool { seen = look(out.String()); return seen != "" })
 	cmd.Process.Signal(syscall.SIGTERM)
 	cmd.Wait()
-	if seen == "" {
-		t.Errorf("%q does not start:\n%s", args[0], out.String())
-	}
 	return seen + out.String()
 }
-
-type writerFunc func([]byte) (int, error)
-
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

@@ -18,6 +18,9 @@ import (
 	"signpost/internal/testkit"
 )
 
+// patience is how long tests wait for something that must happen. It measures nothing.
+const patience = 5 * time.Minute
+
 // terminal is a shell into which the commands of a page are typed, word for word, as a reader would. It starts in an
 // empty directory or, for a page that builds Signpost, in a clone of the repository. If the system allows it, the shell
 // has its own network namespace with only loopback, so that port 8080 is free whatever else is running.
@@ -95,7 +98,7 @@ func newTerminal(t *testing.T, inClone bool) *terminal {
 		// A job is a process group: go run, for example, is two processes.
 		fmt.Fprintln(in, "for job in $(jobs -p); do kill -- -$job; done; wait; exit")
 		in.Close()
-		timer := time.AfterFunc(20*time.Second, func() { term.shell.Process.Kill() })
+		timer := time.AfterFunc(patience, func() { term.shell.Process.Kill() })
 		term.shell.Wait()
 		timer.Stop()
 		reader.Close()
@@ -149,7 +152,7 @@ func (term *terminal) run(t *testing.T, command, want string) {
 		return string(bytes.TrimSuffix(bytes.ReplaceAll(text, []byte("\r"), nil), []byte("\n")))
 	}
 	if strings.HasSuffix(command, "&") {
-		for deadline := time.Now().Add(5 * time.Minute); !matches(want, printed()) && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(patience); !matches(want, printed()) && time.Now().Before(deadline); {
 			time.Sleep(10 * time.Millisecond)
 		}
 	}
