@@ -9,8 +9,8 @@ IMAGE ?= signpost
 
 # The tests run programs that are built before them, so that no test waits for a compiler. What could not be tested here
 # is repeated at the end. The files in deploy and the release have modules of their own.
-test: export SIGNPOST_TEST_PROGRAMS = $(CURDIR)/bin/test
-test: export SIGNPOST_NOT_TESTED = $(CURDIR)/bin/not-tested
+test: export TESTKIT_PROGRAMS = $(CURDIR)/bin/test
+test: export TESTKIT_NOT_TESTED = $(CURDIR)/bin/not-tested
 test: setup lint programs
 	@rm -f bin/not-tested
 	@failed=; \
