@@ -13,8 +13,8 @@ import (
 // Environment variables by which make test tells tests where things are. They do not begin with SIGNPOST_: Signpost warns
 // about such variables that belong to none of its flags.
 const (
-	programsVariable  = "TESTKIT_PROGRAMS" // the directory of the programs that make built
-	notTestedVariable = "TESTKIT_NOT_TESTED"    // the file that collects what could not be tested
+	programsVariable  = "TESTKIT_PROGRAMS"   // the directory of the programs that make built
+	notTestedVariable = "TESTKIT_NOT_TESTED" // the file that collects what could not be tested
 )
 
 // Root returns the top directory of the repository.
