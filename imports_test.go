@@ -14,16 +14,19 @@ const mayImport = `.: ./host ./internal/spell
 ./client: . ./contextkeys ./host ./internal/routes ./internal/spell ./match
 ./cmd/signpost: ./internal/cli
 ./contextkeys: .
-./definition: . ./diff ./host ./internal/fields ./internal/routes ./internal/spell ./internal/tree ./match
+./definition: . ./diff ./host ./internal/escape ./internal/fields ./internal/routes ./internal/spell ./internal/tree ./match
 ./diff: . ./internal/spell ./internal/tree ./match
 ./docs:
+./examples/diff: ./definition ./diff
 ./examples/embed: . ./server
 ./examples/express:
 ./examples/feedservice: . ./contextkeys ./server
+./examples/lint: ./definition
 ./examples/sports:
 ./host: golang.org/x/net/idna
-./internal/cli: github.com/santhosh-tekuri/jsonschema/v6 github.com/santhosh-tekuri/jsonschema/v6/kind github.com/spf13/cobra github.com/spf13/pflag golang.org/x/sys/unix . ./client ./definition ./diff ./docs ./host ./internal/daemon ./internal/lsp ./internal/readfile ./internal/routes ./internal/source ./internal/spell ./internal/tree ./match ./openapi ./server ./studio github.com/rogpeppe/go-internal/diff golang.org/x/term
+./internal/cli: github.com/santhosh-tekuri/jsonschema/v6 github.com/santhosh-tekuri/jsonschema/v6/kind github.com/spf13/cobra github.com/spf13/pflag golang.org/x/sys/unix . ./client ./definition ./diff ./docs ./host ./internal/daemon ./internal/escape ./internal/lsp ./internal/readfile ./internal/routes ./internal/source ./internal/spell ./internal/tree ./match ./openapi ./server ./studio github.com/rogpeppe/go-internal/diff golang.org/x/term
 ./internal/daemon: github.com/prometheus/client_golang/prometheus github.com/prometheus/client_golang/prometheus/collectors github.com/prometheus/client_golang/prometheus/promhttp golang.org/x/crypto/acme golang.org/x/crypto/acme/autocert golang.org/x/sys/unix . ./definition ./host ./internal/readfile ./internal/routes ./internal/source ./internal/wire ./server
+./internal/escape:
 ./internal/fields:
 ./internal/lsp: github.com/sourcegraph/jsonrpc2 . ./definition ./internal/fields ./internal/readfile ./internal/source ./internal/tree
 ./internal/readfile:

@@ -3,6 +3,7 @@ package definition_test
 import (
 	"fmt"
 	"log"
+	"strings"
 
 	"signpost/definition"
 )
@@ -60,4 +61,35 @@ func ExampleFile_Compile() {
 	fmt.Printf("%s", manifest)
 	// Output:
 	// {"endpoints":{"https://feeds.example.com/v1/feeds":{"name":"Feeds","method":"get","mime_type":"application/json","context_obj":[{"key":"signedDeviceInfoToken","type":"ctx","required":false}]}}}
+}
+
+func ExampleRenderer() {
+	file := definition.Parse("feeds.yaml", []byte("enable: [autentication]\nversions: {v1: {endpoints: {}}}\n"))
+	for _, finding := range definition.Errors(file) {
+		fmt.Print(definition.Renderer{}.Render(file, finding))
+	}
+	// Output:
+	// feeds.yaml:1:10: error: there is no feature "autentication" [unknown-feature]
+	//   |
+	// 1 | enable: [autentication]
+	//   |          ^~~~~~~~~~~~~
+	//   = hint: did you mean "authentication"?
+}
+
+func ExampleDiff() {
+	old := definition.Parse("old.yaml", []byte("base_path: /old"+feeds))
+	new := definition.Parse("new.yaml", []byte("base_path: /new"+strings.ReplaceAll(feeds, "enable: [geo-restriction]", "")))
+	changes, err := definition.Diff(old, new)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, c := range changes {
+		fmt.Println(c.Level, c.Rule)
+	}
+	_, err = definition.Diff(old, definition.Parse("broken.yaml", []byte("versions: 1")))
+	fmt.Println(err != nil)
+	// Output:
+	// breaking base-path-changed
+	// notable context-removed
+	// true
 }

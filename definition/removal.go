@@ -60,3 +60,20 @@ func (f *File) removable(version, endpoint, modifier string, today time.Time) *D
 	}
 	return own
 }
+
+// Diff returns what changed for studios that registered old, as signpost diff does: from one base path, with the
+// features that each file enables, to another, and with the removal of what old deprecated until a day that is over
+// only notable. It returns an error if a file has errors.
+func Diff(old, new *File) ([]diff.Change, error) {
+	var states [2]signpost.Service
+	for i, f := range []*File{old, new} {
+		versions, err := f.Manifests(nil)
+		if err != nil {
+			return nil, fmt.Errorf("definition %q: %w", f.Name, err)
+		}
+		states[i] = signpost.Service{BasePath: f.KnownBasePath(), Versions: versions}
+	}
+	changes := diff.Diff(states[0], states[1])
+	old.LowerDeprecated(changes, signpost.HostPlaceholder, time.Now())
+	return changes, nil
+}

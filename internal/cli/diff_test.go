@@ -11,12 +11,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"signpost"
 	"signpost/definition"
 	"signpost/diff"
 	"signpost/internal/registrytest"
@@ -202,7 +200,6 @@ func TestDiffIsTheLibrary(t *testing.T) {
 		choices[1][r.Intn(40)]++ // one thing differs
 		var texts [2]string
 		var paths [2]string
-		var services [2]signpost.Service
 		var files [2]*definition.File
 		for j, name := range []string{"old.yaml", "new.yaml"} {
 			texts[j], paths[j] = randomService(choices[j]), filepath.Join(dir, name)
@@ -213,14 +210,11 @@ func TestDiffIsTheLibrary(t *testing.T) {
 			if errs := definition.Errors(files[j]); len(errs) > 0 {
 				t.Fatalf("%v\n%s", errs, texts[j])
 			}
-			versions, err := files[j].Manifests(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			services[j] = signpost.Service{BasePath: files[j].KnownBasePath(), Versions: versions}
 		}
-		changes := diff.Diff(services[0], services[1])
-		files[0].LowerDeprecated(changes, signpost.HostPlaceholder, time.Now())
+		changes, err := definition.Diff(files[0], files[1])
+		if err != nil {
+			t.Fatal(err)
+		}
 		want, err := json.Marshal(changes)
 		if err != nil {
 			t.Fatal(err)

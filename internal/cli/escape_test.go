@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"signpost/internal/escape"
 	"signpost/internal/testkit"
 )
 
@@ -52,7 +53,7 @@ func checkEscaped(t *testing.T, name string, streams ...string) {
 	for i, text := range streams {
 		for at, r := range text {
 			invalid := r == 0xfffd && !strings.HasPrefix(text[at:], "\ufffd")
-			if r != '\n' && r != '\t' && (isUnsafe(r) || invalid) {
+			if r != '\n' && r != '\t' && (escape.Unsafe(r) || invalid) {
 				t.Errorf("%s: stream %d has %U: %.200q", name, i+1, r, text[max(0, at-80):min(len(text), at+80)])
 				return
 			}

@@ -7,14 +7,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strings"
-	"unicode"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"golang.org/x/term"
 
-	"signpost"
+	"signpost/internal/escape"
 )
 
 // printf writes text for people. It escapes every argument, including line breaks: names of files, definitions,
@@ -46,39 +42,7 @@ func (a argument) Format(f fmt.State, verb rune) {
 }
 
 // printable returns text as one line that a terminal only shows.
-func printable(text string) string { return escape(text, "") }
-
-// escape replaces unsafe characters, except for those to keep, and bytes that are no character. It writes them as JSON
-// does, so that a JSON document stays the same document.
-func escape(text, keep string) string {
-	unsafe := func(r rune) bool { return isUnsafe(r) && !strings.ContainsRune(keep, r) }
-	if strings.IndexFunc(text, func(r rune) bool { return r == utf8.RuneError || unsafe(r) }) < 0 {
-		return text
-	}
-	var out strings.Builder
-	for i, r := range text {
-		switch {
-		case r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)):
-			fmt.Fprintf(&out, `\x%02x`, text[i])
-		case !unsafe(r):
-			out.WriteRune(r)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
-		default:
-			fmt.Fprintf(&out, `\u%04x`, r)
-		}
-	}
-	return out.String()
-}
-
-// isUnsafe reports whether a terminal might act on a character, or show others in another order because of it: control
-// characters, and format characters such as those for the direction of text. The joiners are neither, and are part of
-// words and emojis.
-func isUnsafe(r rune) bool {
-	const nonJoiner, joiner = '\u200c', '\u200d'
-	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) && r != nonJoiner && r != joiner
-}
+func printable(text string) string { return escape.Text(text, "") }
 
 // stream is standard output or standard error. It escapes what libraries write to it (logs, JSON, help), except for
 // line breaks and tabs. A character that is split between two writes is escaped as well.
@@ -90,7 +54,7 @@ type stream struct {
 func newStream(w io.Writer) *stream { return &stream{w, isTerminal(w)} }
 
 func (s *stream) Write(p []byte) (int, error) {
-	if _, err := io.WriteString(s.Writer, escape(string(p), "\n\t")); err != nil {
+	if _, err := io.WriteString(s.Writer, escape.Text(string(p), "\n\t")); err != nil {
 		return 0, err
 	}
 	return len(p), nil
@@ -152,14 +116,6 @@ const red, green, yellow = "31", "32", "33"
 
 func (p palette) bold(text string) safe { return p.wrap("1", text) }
 func (p palette) dim(text string) safe  { return p.wrap("2", text) }
-
-// mark colours text by severity.
-func (p palette) mark(s signpost.Severity, text string) safe {
-	if s == signpost.SeverityError {
-		return p.wrap(red, text)
-	}
-	return p.wrap(yellow, text)
-}
 
 // printJSON writes a result for programs.
 func printJSON(w io.Writer, result any) error {
