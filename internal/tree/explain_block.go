@@ -84,7 +84,10 @@ func (e *explainer) colon() {
 	b, _ := e.block(e.line)
 	above, ok := e.before(e.line)
 	keyEnd := e.start(b) + len(b.text) - len(strings.TrimPrefix(b.text, b.key))
+	dash, _, _ := strings.Cut(b.text, " ")
 	switch {
+	case dash == "–" || dash == "—": // what text processors make of a dash
+		e.report(e.start(b), e.start(b)+len(dash), "begin a list item with -", "%q does not begin a list item", dash)
 	case e.at > keyEnd && b.value != "": // name: Media: all
 		start := e.start(b) + strings.Index(string(e.Line(e.line))[b.indent:], ": ") + 2
 		for start < len(e.Text) && e.Text[start] == ' ' {

@@ -141,6 +141,8 @@ func TestExplainYAML(t *testing.T) {
 			`13:14 "type": indented by 13 spaces, deeper than "key" on line 12, which has a value already (indent it by 12 spaces as well)`},
 		{"an item that is too deep", "        modifiers: [limit]", "        modifiers:\n          - {a: b}\n            - key: c",
 			`13:13 "- key: c": indented by 12 spaces, but the item on line 12 is indented by 10 (indent it by 10 spaces as well)`},
+		{"an en dash for a list item", "        modifiers: [limit]", "        modifiers:\n          – {id: c, name: C}",
+			`12:11 "–": "–" does not begin a list item (begin a list item with -)`},
 		{"no space after a dash", "        modifiers: [limit]", "        modifiers:\n          - {a: b}\n          -key: c",
 			`13:11 "-key": missing space after the dash (- key: c)`},
 		{"the first field not indented", "        name: Media", "      name: Media",
