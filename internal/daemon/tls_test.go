@@ -211,7 +211,7 @@ func TestCertificateReload(t *testing.T) {
 	if err := syscall.Mkfifo(keyFile, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "the pipe in the log", func() bool { return failures(keyFile+`": not a regular file`) == 1 })
+	waitFor(t, "the pipe in the log", func() bool { return failures(keyFile+": not a regular file") == 1 })
 	if err := os.Remove(keyFile); err != nil {
 		t.Fatal(err)
 	}
