@@ -283,7 +283,7 @@ func TestControlCharactersOfServers(t *testing.T) {
 // TestControlCharactersInLogs sends requests with control characters to serve.
 func TestControlCharactersInLogs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x\u202e.json")
-	if err := os.WriteFile(path, []byte(`{"service": "\u001b\u009b\u202e", "versions": {"v1": {"endpoints": {"https://{{host}}/v1/feeds": {"name": "\u009b\u202e", "method": "get", "mime_type": "a/b"}}}}}`), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(`{"service": "\u001b\u009b\u202e", "versions": {"v1": {"endpoints": {"https://{{host}}/v1/feeds": {"name": "\u009b\u202e", "method": "get", "mime_type": "application/json"}}}}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, format := range []string{"text", "json"} {

@@ -47,24 +47,24 @@ var hostileDefinitions = map[string]func(n int) string{
 	"nested endpoints": func(n int) string {
 		out := versionsHead
 		for i := range n {
-			out += fmt.Sprintf("      https://{{host}}%s%d: {name: F%d, method: get, mime_type: a/b, context_obj: [{key: k%d, type: ctx}]}\n", strings.Repeat("/a", i%40+1), i/40, i, i)
+			out += fmt.Sprintf("      https://{{host}}%s%d: {name: F%d, method: get, mime_type: text/x, context_obj: [{key: k%d, type: ctx}]}\n", strings.Repeat("/a", i%40+1), i/40, i, i)
 		}
 		return out
 	},
 	"URLs inside a segment": func(n int) string {
-		return versionsHead + repeat(n, "      https://{{host}}/v1/{{a}}-#: {name: F#, method: get, mime_type: a/b, context_obj: [{key: k#, type: ctx, required: true}]}\n")
+		return versionsHead + repeat(n, "      https://{{host}}/v1/{{a}}-#: {name: F#, method: get, mime_type: text/x, context_obj: [{key: k#, type: ctx, required: true}]}\n")
 	},
 	"placeholders that cross": func(n int) string {
-		return versionsHead + repeat(n, "      https://{{host}}/{{a}}/p#/{{b}}: {name: F#, method: get, mime_type: a/b, context_obj: [{key: k#, type: ctx}]}\n      https://{{host}}/q#/{{c}}/{{d}}: {name: G#, method: post, mime_type: a/b}\n")
+		return versionsHead + repeat(n, "      https://{{host}}/{{a}}/p#/{{b}}: {name: F#, method: get, mime_type: text/x, context_obj: [{key: k#, type: ctx}]}\n      https://{{host}}/q#/{{c}}/{{d}}: {name: G#, method: post, mime_type: text/x}\n")
 	},
 	"placeholders in a segment": func(n int) string {
-		return versionsHead + repeat(n, "      https://{{host}}/v1/"+repeat(15, "{{p#}}x")+"#: {name: F#, method: get, mime_type: a/b}\n")
+		return versionsHead + repeat(n, "      https://{{host}}/v1/"+repeat(15, "{{p#}}x")+"#: {name: F#, method: get, mime_type: text/x}\n")
 	},
 	"hosts": func(n int) string {
-		return versionsHead + repeat(n, "      https://a#.{{host}}/f: {name: F, method: get, mime_type: a/b}\n      https://a#.example/f: {name: F, method: get, mime_type: a/b}\n")
+		return versionsHead + repeat(n, "      https://a#.{{host}}/f: {name: F, method: get, mime_type: text/x}\n      https://a#.example/f: {name: F, method: get, mime_type: text/x}\n")
 	},
 	"versions": func(n int) string {
-		return "versions:\n" + repeat(n, "  v#:\n    endpoints:\n      https://{{host}}/v#/f: {name: F, method: get, mime_type: a/b}\n")
+		return "versions:\n" + repeat(n, "  v#:\n    endpoints:\n      https://{{host}}/v#/f: {name: F, method: get, mime_type: text/x}\n")
 	},
 	"features": func(n int) string {
 		return "enable: [" + repeat(n, "f#, ") + "]\nfeatures:\n" + repeat(n, "  f#: {url_suffix: /f#, context_obj: [{key: k#, type: ctx}]}\n") + versionsHead + repeat(n, endpointLine)
@@ -88,7 +88,7 @@ var hostileDefinitions = map[string]func(n int) string{
 		return versionsHead + strings.Replace(repeat(1, endpointLine), "F0", strings.Repeat("a", 80*n), 1)
 	},
 	"a long URL": func(n int) string {
-		return versionsHead + "      ? https://{{host}}/" + strings.Repeat("a/", 40*n) + "\n      : {name: F, method: get, mime_type: a/b}\n"
+		return versionsHead + "      ? https://{{host}}/" + strings.Repeat("a/", 40*n) + "\n      : {name: F, method: get, mime_type: text/x}\n"
 	},
 	"keys twice": func(n int) string { return versionsHead + repeat(n, strings.ReplaceAll(endpointLine, "#", "")) },
 	"aliases": func(n int) string {
