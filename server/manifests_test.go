@@ -190,16 +190,14 @@ func TestManyAtOnce(t *testing.T) {
 func TestInFlightIsBounded(t *testing.T) {
 	template := compile(t, strings.Repeat("a", 1<<20))
 	size := int64(template.Size(""))
-	h := newHandler(t, Options{CacheBytes: size * 3 / 2, InFlightBytes: 1, InFlightWait: time.Millisecond}, v1(template))
+	h := newHandler(t, Options{CacheBytes: size * 3 / 2, InFlightBytes: 1, InFlightWait: time.Hour}, v1(template))
 	known := hold(t, h, "known.example.com") // in the cache, and being sent
 	held := []*representation{known}
-	for i := 0; ; i++ {
-		rep, _, err := h.manifests.get(key{h.table.Load().routes[manifestPath], fmt.Sprintf("h%d.example.com", i), false})
-		if err != nil {
-			break
-		}
-		held = append(held, rep)
+	needed := int64(template.Size("late.example.com") + overhead)
+	for i := 0; h.manifests.used.Load()+needed <= h.manifests.limit.Load(); i++ {
+		held = append(held, hold(t, h, fmt.Sprintf("h%d.example.com", i)))
 	}
+	h.manifests.wait = time.Millisecond
 	if n := int64(len(held)); n < inFlightManifests || n*size > h.manifests.limit.Load() {
 		t.Errorf("%d manifests of %d bytes are in memory, with a limit of %d", n, size, h.manifests.limit.Load())
 	}
@@ -214,7 +212,7 @@ func TestInFlightIsBounded(t *testing.T) {
 	for _, rep := range held {
 		h.manifests.release(rep)
 	}
-	h.manifests.wait = time.Minute
+	h.manifests.wait = time.Hour
 	wantStatus(t, send(t, address, "HEAD", manifestPath, "Host: late.example.com"), http.StatusOK)
 	checkManifests(t, h)
 }
