@@ -42,7 +42,7 @@ var hostileText = "A" + string(controls()) + "\x1b]0;owned\a\x1b[2J\u009b2J\u202
 // begin. Newlines and tabs are allowed.
 func runEscaped(t *testing.T, args ...string) {
 	t.Helper()
-	var out, errs bytes.Buffer
+	var out, errs testkit.Buffer
 	c := CLI{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, LookupEnv: func(string) (string, bool) { return "", false }}
 	c.Main(args)
 	checkEscaped(t, fmt.Sprintf("%.200q", args), out.String(), errs.String())
