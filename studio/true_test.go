@@ -159,9 +159,9 @@ func TestPageShowsABrokenFile(t *testing.T) {
 		p.wait(fmt.Sprintf(`document.querySelector(".service-row[data-source='%s'] .mark")?.textContent === %s`, id, quoteJS(text)))
 	}
 	mark("news.yaml", "1 change")
-	mark("sports.yaml", "1 problem")
+	mark("sports.yaml", "2 problems")
 	p.service("sports.yaml")
-	p.waitText("#endpoint-blank", "Sports has 1 error")
+	p.waitText("#endpoint-blank", "Sports has 2 errors")
 
 	// A syntax error takes neither title nor switches away.
 	p.service("feeds.yaml")
