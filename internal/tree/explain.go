@@ -1,154 +1,137 @@
 package tree
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 )
 
-// explainYAML explains to the author why the library could not read a text, and points at the mistake. The library's
-// own message often points at a later place, where the text stops making sense.
-func (d *Document) explainYAML(err error, maxDepth int) {
-	e := explainer{Document: d, message: err.Error()}
-	var one *yaml.LoadError
-	if errors.As(err, &one) {
-		e.message = one.Message
-		e.at = d.Offset(one.Mark.Line, one.Mark.Column)
-		e.line, _ = d.Position(e.at)
-		if one.ContextMark.Line > 0 {
-			e.context = d.Offset(one.ContextMark.Line, one.ContextMark.Column)
-			e.contextMessage = one.ContextMsg
-		}
-	}
-	switch {
-	case e.is("no documents in stream"): // the caller reports an empty file
-	case e.is(errTooDeep.Error()):
-		d.tooDeep(e.at, maxDepth)
-	case e.conflict(), e.control(), e.documents(), e.tab(), e.otherSpace(): // first, because these confuse everything below them
-	case e.is("unexpected end of stream"):
-		e.unclosedQuote(e.context)
-	case e.is("mapping values are not allowed"):
-		e.colon()
-	case e.is("could not find expected ':'"):
-		line, _ := d.Position(e.context)
-		e.missingColon(line)
-	case e.is("did not find expected key"):
-		e.key()
-	case e.is("expected <document start>"):
-		e.afterRoot()
-	case e.is("expected '-' indicator"):
-		e.fieldInList()
-	case e.is("expected ',' or"), e.is("expected node content"):
-		e.flow()
-	default:
-		e.scalar()
-	}
+// mistakes are those that authors make, each with the part of the library's message that it causes. The library often
+// points at a later place, where the text stops making sense; an explanation points at the mistake. The first one that
+// applies wins. For anything else, the library's own text stands.
+var mistakes = []struct {
+	says    string
+	explain func(*explainer) bool
+}{
+	// These come first because they confuse everything below them.
+	{"", (*explainer).conflict},
+	{"control characters", (*explainer).control},
+	{"expected single document", (*explainer).documents},
+	{"", (*explainer).tab},
+	{"", (*explainer).otherSpace},
+
+	{"unexpected end of stream while scanning a quoted scalar", func(e *explainer) bool { return e.unclosed(e.context) }},
+	{"mapping values are not allowed", (*explainer).dash},
+	{"mapping values are not allowed", (*explainer).colonInText},
+	{"mapping values are not allowed", (*explainer).noColonAbove},
+	{"mapping values are not allowed", (*explainer).tooDeep},
+	{"mapping values are not allowed", (*explainer).colonInLines},
+	{"could not find expected ':'", func(e *explainer) bool { return e.noColon(e.blockAt(e.context)) }},
+	{"did not find expected key", (*explainer).quoteAbove},
+	{"did not find expected key", (*explainer).behindValue},
+	{"did not find expected key", (*explainer).item},
+	{"did not find expected key", (*explainer).indentation},
+	{"expected '-' indicator", (*explainer).item},
+	{"expected '-' indicator", (*explainer).fieldInList},
+	{"expected <document start>", (*explainer).firstIndented},
+	{"expected ',' or", (*explainer).bracketInWord},
+	{"expected ',' or", (*explainer).colonInFlow},
+	{"expected ',' or", (*explainer).unclosedBracket},
+	{"expected node content", (*explainer).unclosedAtEnd},
+	{"cannot start any token", (*explainer).needsQuotes},
 }
 
-// explainer looks for the mistake behind a parse error of the library.
+// explainer looks for the mistake behind an error of the library.
 type explainer struct {
 	*Document
-	message        string
-	at             int // where the library stopped
-	line           int // line of at
-	context        int // start of the value being read
-	contextMessage string
+	at      int       // where the library stopped
+	line    blockLine // line of at
+	above   blockLine // the nearest line above it that is not blank; its number is 0 if there is none
+	context int       // start of the quoted text, key, mapping or list that the library was reading
 }
 
-func (e *explainer) is(text string) bool { return strings.Contains(e.message, text) }
+// explainYAML reports why the library could not read the text.
+func (d *Document) explainYAML(err error, maxDepth int) {
+	e := explainer{Document: d}
+	message := strings.TrimPrefix(err.Error(), "yaml: ")
+	var one *yaml.LoadError
+	if errors.As(err, &one) {
+		message = strings.TrimPrefix(strings.TrimSpace(one.Message+" "+one.ContextMsg), "yaml: ")
+		e.at = d.Offset(one.Mark.Line, one.Mark.Column)
+		e.context = d.Offset(one.ContextMark.Line, one.ContextMark.Column)
+	}
+	if strings.Contains(message, "no documents in stream") {
+		return // the caller reports an empty file
+	}
+	if strings.Contains(message, errTooDeep.Error()) {
+		d.tooDeep(e.at, maxDepth)
+		return
+	}
+	e.line = e.blockAt(e.at)
+	e.above = e.before(e.line)
+	for _, m := range mistakes {
+		if strings.Contains(message, m.says) && m.explain(&e) {
+			return
+		}
+	}
+	e.report(e.at, e.at+1, "", "%s", message)
+}
 
 // report adds a problem with the text between two offsets.
-func (e *explainer) report(start, end int, hint, format string, args ...any) {
+func (e *explainer) report(start, end int, hint, format string, args ...any) bool {
 	e.syntax(hint, start, max(end, start+1), format, args...)
-}
-
-// conflict reports git conflict markers.
-func (e *explainer) conflict() bool {
-	for number := 1; number <= e.Lines(); number++ {
-		line := e.Line(number)
-		if bytes.HasPrefix(line, []byte("<<<<<<< ")) || bytes.HasPrefix(line, []byte(">>>>>>> ")) || string(bytes.TrimRight(line, "\r")) == "=======" {
-			start, end := e.bounds(number)
-			e.report(start, end, "choose one of the two versions and remove the conflict markers", "unresolved merge conflict")
-			return true
-		}
-	}
-	return false
-}
-
-// control reports a character that YAML does not allow.
-func (e *explainer) control() bool {
-	if !e.is("control characters") {
-		return false
-	}
-	for i, r := range string(e.Text) {
-		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f || r >= 0x80 && r < 0xa0 && r != 0x85 || r == 0xfffe || r == 0xffff {
-			e.report(i, i+1, "remove it", "the file has the control character U+%04X", r)
-			return true
-		}
-	}
-	return false
-}
-
-// documents reports the start of a second document.
-func (e *explainer) documents() bool {
-	if !e.is("expected single document") {
-		return false
-	}
-	started := false
-	for number := 1; number <= e.Lines(); number++ {
-		line := e.Line(number)
-		marker := bytes.HasPrefix(line, []byte("---")) || bytes.HasPrefix(line, []byte("..."))
-		if start, end := e.bounds(number); marker && started {
-			hint := "one file holds one service: put the next one into a file of its own"
-			if _, more := e.after(number); !more {
-				hint = "remove this line: nothing follows it"
-			}
-			e.report(start, end, hint, "more than one YAML document in the file")
-			return true
-		}
-		started = started || len(stripComment(string(line))) > 0 && line[0] != '%'
-	}
-	e.report(0, 1, "one file holds one service", "more than one YAML document in the file")
 	return true
 }
 
-// tab reports a tab in the indentation of the line.
-func (e *explainer) tab() bool {
-	if e.line == 0 {
-		return false
+var conflictMarker = regexp.MustCompile(`(?m)^(<{7} .*|>{7} .*|={7}\r?)$`)
+
+func (e *explainer) conflict() bool {
+	at := conflictMarker.FindIndex(e.Text)
+	return at != nil && e.report(at[0], e.lineEnd(at[0]), "choose one of the two versions and remove the conflict markers", "unresolved merge conflict")
+}
+
+func (e *explainer) control() bool {
+	at := strings.IndexFunc(string(e.Text), func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r\u0085", r) })
+	return at >= 0 && e.report(at, at+1, "remove it", "the file has the control character U+%04X", e.Text[at])
+}
+
+// documents finds the start of the second document.
+func (e *explainer) documents() bool {
+	started := false
+	for number := 1; number <= e.Lines(); number++ {
+		b := e.block(number)
+		if started && (strings.HasPrefix(b.text, "---") || strings.HasPrefix(b.text, "...")) && b.indent == 0 {
+			return e.reportLine(b, "one file holds one service: put the next one into a file of its own", "more than one YAML document in the file")
+		}
+		started = started || b.text != "" && b.text[0] != '%'
 	}
-	start, end := e.bounds(e.line)
-	for at := start; at < end && isBlank(e.Text[at]); at++ {
-		if e.Text[at] == '\t' {
-			e.report(at, at+1, "YAML is indented with spaces, not tabs", "a tab in the indentation")
-			return true
+	return false
+}
+
+func (e *explainer) tab() bool {
+	text := e.Line(e.line.number)
+	for i := 0; i < len(text) && isBlank(text[i]); i++ {
+		if text[i] == '\t' {
+			at := e.Offset(e.line.number, 1) + i
+			return e.report(at, at+1, "YAML is indented with spaces, not tabs", "a tab in the indentation")
 		}
 	}
 	return false
 }
 
-// otherSpace reports white space that looks like a space, but is text to YAML, on the line or the one above: in the
-// indentation, or after a colon.
+// otherSpace finds white space that looks like a space but is text to YAML, in the indentation or after a colon, on the
+// line or the one above.
 func (e *explainer) otherSpace() bool {
-	lines := []int{e.line}
-	if above, ok := e.before(e.line); ok {
-		lines = []int{above.number, e.line}
-	}
-	for _, number := range lines {
-		if number == 0 {
-			continue
-		}
-		start, _ := e.bounds(number)
+	for _, number := range []int{e.above.number, e.line.number} {
 		expected := true
 		for i, r := range string(e.Line(number)) {
 			if expected && r > unicode.MaxASCII && unicode.IsSpace(r) {
-				e.report(start+i, start+i+utf8.RuneLen(r), "replace it with a normal space", "U+%04X is not a space in YAML", r)
-				return true
+				at := e.Offset(number, 1) + i
+				return e.report(at, at+len(string(r)), "replace it with a normal space", "U+%04X is not a space in YAML", r)
 			}
 			expected = r == ':' || r == ' ' && expected
 		}
@@ -156,64 +139,350 @@ func (e *explainer) otherSpace() bool {
 	return false
 }
 
-func (e *explainer) unclosedQuote(start int) {
-	e.report(start, start+1, fmt.Sprintf("end the text with %c", e.Text[start]), "this quote is not closed")
+// unclosed reports the quote or bracket at an offset.
+func (e *explainer) unclosed(at int) bool {
+	c := e.Text[at]
+	if closer := closing[c]; closer != 0 {
+		return e.report(at, at+1, fmt.Sprintf("add the missing %c", closer), "%q is not closed", string(c))
+	}
+	return e.report(at, at+1, fmt.Sprintf("end the text with %c", c), "this quote is not closed")
 }
 
-// scalar explains a problem with a single value.
-func (e *explainer) scalar() {
-	start, end := e.at, e.valueEnd(e.at)
-	switch {
-	case e.is("cannot start any token"):
-		text := string(e.Text[start:end])
-		e.report(start, start+1, "put it in quotes: "+quoted(text), "plain text cannot begin with %q", firstRune(text))
-	case e.is("block sequence entries are not allowed"), e.is("mapping keys are not allowed"):
-		text := string(e.Text[start:end])
-		e.report(start, start+1, "put it in quotes if it is text: "+quoted(text), "%q is not allowed here", firstRune(text))
-	case e.is("unknown escape character"):
-		e.report(e.at, e.at+2, `write \\ for a backslash, or put the text in single quotes`, "%s is not an escape sequence", e.Text[e.at:min(e.at+2, len(e.Text))])
-	case strings.Contains(e.contextMessage, "block scalar"):
-		text := string(e.Text[e.context:e.valueEnd(e.context)])
-		e.report(e.context, e.context+1, "put it in quotes: "+quoted(text), "after %q the text begins on the next line", firstRune(text))
-	case strings.Contains(e.contextMessage, "anchor"), strings.Contains(e.contextMessage, "alias"):
-		text := string(e.Text[e.context:e.valueEnd(e.context)])
-		e.report(e.context, e.context+1, "put it in quotes: "+quoted(text), "plain text cannot begin with %q", firstRune(text))
-	case e.is("unknown anchor"):
-		text := string(e.Text[start:end])
-		hint := fmt.Sprintf("put it in quotes if it is text; if it is an alias, mark the value with &%s above", text[1:])
-		if i := bytes.Index(e.Text[end:], []byte("&"+text[1:])); i >= 0 {
-			line, _ := e.Position(end + i)
-			hint = fmt.Sprintf("the anchor on line %d must come first", line)
+// closing maps opening to closing brackets.
+var closing = map[byte]byte{'{': '}', '[': ']'}
+
+// dash finds what text processors make of a dash.
+func (e *explainer) dash() bool {
+	first, _, _ := strings.Cut(e.line.text, " ")
+	return (first == "–" || first == "—") &&
+		e.report(e.line.start, e.line.start+len(first), "begin a list item with -", "%q does not begin a list item", first)
+}
+
+// colonInText finds name: Media: all.
+func (e *explainer) colonInText() bool {
+	b := e.line
+	start := b.start + b.inner - b.indent + len(b.text) - len(b.value)
+	return b.value != "" && e.at > start && e.report(start, start+len(b.value), b.key+": "+quoted(b.value), `text with ": " in it needs quotes`)
+}
+
+// noColonAbove finds a line without a key above one that has one.
+func (e *explainer) noColonAbove() bool {
+	return e.above.number > 0 && e.above.key == "" && !e.continues(e.above) && e.noColon(e.above)
+}
+
+// continues reports whether a line continues the plain text of a line above it.
+func (e *explainer) continues(b blockLine) bool {
+	above := e.before(b)
+	for above.number > 0 && above.key == "" && !above.item {
+		above = e.before(above)
+	}
+	return above.value != "" && b.indent > above.indent
+}
+
+// keys are forms of a line that should have a key, with what to say about its first word and the rest.
+var keys = []struct {
+	form          *regexp.Regexp
+	message, hint string
+}{
+	{regexp.MustCompile(`^//`), "YAML has no comments with //", "begin a comment with #"},
+	{regexp.MustCompile(`^\{`), "an object in braces among the fields of an object", "remove the braces around the field"},
+	{regexp.MustCompile(`^("[^"]*):"$`), "the colon belongs after the closing quote", `$1":`},
+	{regexp.MustCompile(`^([^\s:]+):([^\s/]\S*)$`), "missing space after the colon", "$1: $2"},
+	{regexp.MustCompile(`^(\S+?)\s*(?:=>|=|：)(?:\s+(.*))?$`), "missing colon after %s", "$1: $2"},
+	{regexp.MustCompile(`^(\S+)\s*(.*)$`), "missing colon after %s", "$1: $2"},
+}
+
+func (e *explainer) noColon(b blockLine) bool {
+	if value := e.before(b).value; value == "|" || value == ">" {
+		return false // text that is not indented
+	}
+	for _, k := range keys {
+		if m := k.form.FindStringSubmatchIndex(b.text); m != nil {
+			hint := strings.TrimSpace(string(k.form.ExpandString(nil, k.hint, b.text, m)))
+			message := k.message
+			if strings.Contains(message, "%s") {
+				message = fmt.Sprintf(message, shortened(b.text[m[2]:m[3]]))
+			}
+			return e.reportLine(b, hint, "%s", message)
 		}
-		e.report(start, end, hint, "alias %s names no anchor", text)
+	}
+	return false
+}
+
+// tooDeep finds a line that is indented deeper than a field with a value above it, or the reverse: the indentation of
+// which the text has fewer lines is the mistake.
+func (e *explainer) tooDeep() bool {
+	b, above := e.line, e.above
+	if above.value == "" || b.indent <= above.inner {
+		return false
+	}
+	parent := e.before(above)
+	outdented := parent.key != "" && parent.value == "" && parent.inner == above.indent // it should be below its parent
+	if !above.item && (outdented || e.count(above.indent) < e.count(b.indent)) {
+		return e.misplaced(above, b)
+	}
+	return e.reportLine(b, "indent it by "+spaces(above.inner)+" as well",
+		"indented by %s, deeper than %s on line %d, which has a value already", spaces(b.indent), shortened(above.key), above.number)
+}
+
+// count returns the number of lines with an indentation.
+func (e *explainer) count(indent int) (lines int) {
+	for number := 1; number <= e.Lines(); number++ {
+		if b := e.block(number); b.text != "" && b.inner == indent {
+			lines++
+		}
+	}
+	return lines
+}
+
+func (e *explainer) colonInLines() bool {
+	return e.reportLine(e.line, "put the text in quotes", `text over several lines that has ": " in it needs quotes`)
+}
+
+// quoteAbove finds a quote that was only closed by the one that should open the text on this line.
+func (e *explainer) quoteAbove() bool {
+	if e.at == 0 || e.Text[e.at-1] != '"' && e.Text[e.at-1] != '\'' {
+		return false
+	}
+	quote := string(e.Text[e.at-1])
+	if first := e.Offset(e.line.number, 1); strings.Contains(string(e.Text[first:e.at-1]), quote) {
+		return false
+	}
+	b := e.above
+	for b.number > 0 && strings.Count(b.text, quote)%2 == 0 {
+		b = e.before(b)
+	}
+	return b.number > 0 && e.unclosed(b.start+b.inner-b.indent+strings.LastIndex(b.text, quote))
+}
+
+// behindValue finds text after the end of a value.
+func (e *explainer) behindValue() bool {
+	b := e.line
+	if e.at <= b.start || b.value == "" {
+		return false
+	}
+	start, rest := b.end-len(b.value), string(e.Text[e.at:max(e.at, b.end)])
+	switch last := len(b.value) - 1; {
+	case strings.HasPrefix(b.key, "{{"):
+		return e.reportLine(b, "put it in quotes: "+quoted(b.key), "text that begins with {{ needs quotes")
+	case strings.HasPrefix(b.value, "{{"):
+		return e.report(start, b.end, "put it in quotes: "+quoted(b.value), "text that begins with {{ needs quotes")
+	case rest != "" && strings.Contains(",]}", rest[:1]):
+		return e.report(e.at, e.at+1, "remove it", "unexpected %q after the value", rest[:1])
 	default:
-		e.report(e.at, e.at+1, "", "%s", strings.TrimPrefix(e.message, "yaml: "))
+		value := b.value
+		if value[0] == value[last] && strings.Contains(`"'`, value[:1]) {
+			value = value[1:last] // quotes around it, and one of them inside
+		}
+		return e.report(e.at, b.end, "put all of it in quotes: "+quoted(value), "unexpected text after the value")
 	}
 }
 
-func firstRune(text string) string {
-	for _, r := range text {
-		return string(r)
+// item finds a list item that is indented unlike the one above it, or that is among fields.
+func (e *explainer) item() bool {
+	b := e.line
+	if !b.item {
+		return false
 	}
-	return ""
+	first := e.blockAt(e.context)
+	for above := e.above; above.number >= max(1, first.number); above = e.before(above) {
+		if above.item && above.indent != b.indent {
+			return e.reportLine(b, "indent it by "+spaces(above.indent)+" as well",
+				"indented by %s, but the item on line %d is indented by %d", spaces(b.indent), above.number, above.indent)
+		}
+	}
+	return e.report(b.start, b.start+1, "put the list below the field that it belongs to, or in brackets behind it", "a list item among the fields of an object")
 }
 
-// valueEnd returns the end of the plain text at an offset, without a comment or trailing white space.
-func (e *explainer) valueEnd(at int) int {
-	line, _ := e.Position(at)
-	_, end := e.bounds(line)
-	return at + len(stripComment(string(e.Text[at:max(at, end)])))
+// indentation finds the enclosing level whose indentation is nearest to that of the line.
+func (e *explainer) indentation() bool {
+	b := e.line
+	best := e.above
+	next := e.after(b.number)
+	for level := best; level.number > 0; level = e.outer(level) {
+		nearer := distance(level, b) - distance(best, b)
+		// A line that has children belongs one level further out than they do.
+		if nearer < 0 || nearer == 0 && b.value == "" && next.indent > b.indent && best.indent >= next.indent {
+			best = level
+		}
+	}
+	return best.number > 0 && e.misplaced(b, best)
 }
 
-// stripComment returns a line without its comment and trailing white space.
-func stripComment(line string) string {
-	if strings.HasPrefix(strings.TrimSpace(line), "#") {
-		return ""
+func distance(a, b blockLine) int { return max(a.indent-b.indent, b.indent-a.indent) }
+
+// outer returns the nearest line above that is indented less.
+func (e *explainer) outer(b blockLine) blockLine {
+	above := e.before(b)
+	for above.number > 0 && above.indent >= b.indent {
+		above = e.before(above)
 	}
-	if i := strings.Index(line, " #"); i >= 0 {
-		line = line[:i]
+	return above
+}
+
+// misplaced reports a line that should be indented like another one.
+func (e *explainer) misplaced(b, other blockLine) bool {
+	hint, is := "indent it by "+spaces(other.indent), fmt.Sprintf("indented by %d", other.indent)
+	if other.indent == 0 {
+		hint, is = "start it without spaces", "not indented"
 	}
-	return strings.TrimRight(line, " \t\r")
+	name := other.text
+	if other.item {
+		name = "-"
+	} else if other.key != "" {
+		name = other.key
+	}
+	return e.reportLine(b, hint, "indented by %s, but %s on line %d is %s", spaces(b.indent), shortened(name), other.number, is)
+}
+
+func (e *explainer) fieldInList() bool {
+	if rest, ok := strings.CutPrefix(e.line.text, "-"); ok {
+		return e.reportLine(e.line, "- "+rest, "missing space after the dash")
+	}
+	return e.reportLine(e.line, `begin it with "- ", or indent it like the other fields of its item`, "a field among the items of a list")
+}
+
+func (e *explainer) firstIndented() bool {
+	first := e.after(0)
+	return first.indent > e.line.indent && e.misplaced(first, e.line)
+}
+
+// bracketInWord finds text with braces, such as a URL, inside brackets.
+func (e *explainer) bracketInWord() bool {
+	opened := e.blockAt(e.context)
+	if e.at == len(e.Text) || closing[e.Text[e.at]] == 0 || isBlank(e.Text[e.at-1]) || e.line.number > opened.number && e.line.indent <= opened.indent {
+		return false
+	}
+	const delimiters = " \t\r\n,"
+	start := strings.LastIndexAny(string(e.Text[:e.at]), delimiters+"{[") + 1
+	word := string(e.Text[start:])
+	if i := strings.IndexAny(word, delimiters); i >= 0 {
+		word = word[:i]
+	}
+	word = strings.TrimSuffix(word, ":")
+	for strings.Count(word, "}")+strings.Count(word, "]") > strings.Count(word, "{")+strings.Count(word, "[") {
+		word = word[:len(word)-1] // closes what was opened before the word
+	}
+	return e.report(start, start+len(word), "put it in quotes: "+quoted(word), "text with %q in it needs quotes inside brackets", string(e.Text[e.at]))
+}
+
+// colonInFlow finds a second colon in {key: value: more}, where a comma or quotes may be missing.
+func (e *explainer) colonInFlow() bool {
+	opened := e.blockAt(e.context)
+	if e.at == len(e.Text) || e.Text[e.at] != ':' || e.line.number != opened.number {
+		return false
+	}
+	start := strings.LastIndexAny(string(e.Text[:e.at]), ",{[") + 1
+	key, value, found := strings.Cut(string(e.Text[start:e.at]), ": ")
+	if !found {
+		return false
+	}
+	start += len(key) + 2
+	text := string(e.Text[start:opened.end])
+	if i := strings.IndexAny(text, ",}]"); i >= 0 {
+		text = text[:i]
+	}
+	hint := strings.TrimSpace(key) + ": " + quoted(text)
+	if i := strings.LastIndexByte(value, ' '); i >= 0 {
+		hint += fmt.Sprintf(", or a comma before %q", value[i+1:])
+	}
+	return e.report(start, start+len(text), hint, `text with ": " in it needs quotes`)
+}
+
+// unclosedBracket finds a bracket that is not closed before the next key, before another one that closes, or at all.
+func (e *explainer) unclosedBracket() bool {
+	opened := e.blockAt(e.context)
+	switch {
+	case closing[e.Text[e.context]] == 0: // an anchor or a tag precedes it
+		return false
+	case e.at < len(e.Text) && e.line.number > opened.number && e.line.key != "" && e.line.indent > opened.indent:
+		c := e.Text[e.context]
+		return e.report(e.context, e.context+1, fmt.Sprintf("add the missing %c, or a comma at the end of line %d", closing[c], e.above.number),
+			"%q is not closed before %q on line %d", string(c), e.line.key, e.line.number)
+	case e.at == len(e.Text), e.Text[e.at] == ']', e.Text[e.at] == '}', e.line.number > opened.number && e.line.key != "":
+		return e.unclosed(e.context)
+	}
+	return false
+}
+
+// unclosedAtEnd finds the bracket that is open at the end of the text.
+func (e *explainer) unclosedAtEnd() bool {
+	open := e.openBefore(len(e.Text))
+	return e.at == len(e.Text) && len(open) > 0 && closing[e.Text[open[len(open)-1]]] != 0 && e.unclosed(open[len(open)-1])
+}
+
+func (e *explainer) needsQuotes() bool {
+	text := string(e.Text[e.at:max(e.at, e.line.end)])
+	return text != "" && e.report(e.at, e.at+1, "put it in quotes: "+quoted(text), "plain text cannot begin with %q", text[:1])
+}
+
+// blockLine is a line of block YAML. It may be a list item, and may have a key with a value.
+type blockLine struct {
+	number     int
+	start, end int    // offsets of its text, without indentation, comment and trailing white space
+	indent     int    // number of spaces before the text
+	item       bool   // it begins with "- "
+	inner      int    // number of characters before text
+	text       string // without "- "; empty if the line is blank
+	key, value string // key is empty if there is none
+}
+
+var keyAndValue = regexp.MustCompile(`^("[^"]*"|'[^']*'|[^"'].*?)\s*:(?:\s+(.*))?$`)
+
+func (e *explainer) block(number int) blockLine {
+	line := string(e.Line(number))
+	b := blockLine{number: number, text: strings.TrimLeft(line, " ")}
+	b.indent = len(line) - len(b.text)
+	b.start = e.Offset(number, 1) + b.indent
+	if i := strings.Index(" "+b.text, " #"); i >= 0 {
+		b.text = b.text[:i]
+	}
+	b.text = strings.TrimRight(b.text, " \t\r")
+	b.end = b.start + len(b.text)
+	if rest, ok := strings.CutPrefix(b.text, "- "); ok || b.text == "-" {
+		b.item, b.text = true, strings.TrimLeft(rest, " ")
+	}
+	b.inner = b.indent + b.end - b.start - len(b.text)
+	if m := keyAndValue.FindStringSubmatch(b.text); m != nil {
+		b.key, b.value = m[1], m[2]
+	}
+	return b
+}
+
+func (e *explainer) blockAt(offset int) blockLine {
+	number, _ := e.Position(offset)
+	return e.block(number)
+}
+
+// before returns the nearest line above that is not blank.
+func (e *explainer) before(b blockLine) blockLine { return e.next(b.number, -1) }
+
+// after returns the nearest line below that is not blank.
+func (e *explainer) after(number int) blockLine { return e.next(number, +1) }
+
+func (e *explainer) next(number, step int) blockLine {
+	for number += step; 1 <= number && number <= e.Lines(); number += step {
+		if b := e.block(number); b.text != "" || b.item {
+			return b
+		}
+	}
+	return blockLine{}
+}
+
+// reportLine reports the key of a line or, if it has none or is an item, all of it.
+func (e *explainer) reportLine(b blockLine, hint, format string, args ...any) bool {
+	end := b.end
+	if b.key != "" && !b.item {
+		end = b.start + len(b.key)
+	}
+	return e.report(b.start, end, hint, format, args...)
+}
+
+// lineEnd returns the end of the line at an offset.
+func (e *explainer) lineEnd(at int) int {
+	number, _ := e.Position(at)
+	_, end := e.bounds(number)
+	return end
 }
 
 // quoted returns text in the kind of quotes that needs fewer escapes.
@@ -222,4 +491,21 @@ func quoted(text string) string {
 		return "'" + text + "'"
 	}
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+}
+
+// shortened returns text in quotes, truncated if it is too long for a message.
+func shortened(text string) string {
+	const most = 40 // characters: keeps a URL recognizable and the message on one line
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most]) + "…"
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+// spaces returns "1 space", "2 spaces" and so on.
+func spaces(n int) string {
+	if n == 1 {
+		return "1 space"
+	}
+	return fmt.Sprintf("%d spaces", n)
 }

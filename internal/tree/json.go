@@ -16,10 +16,10 @@ func (d *Document) parseJSON(maxDepth int) *Node {
 		return nil
 	}
 	if err := json.Unmarshal(d.Text, new(ignored)); err != nil {
-		d.explainJSON(err)
+		d.explainJSON(err, maxDepth)
 		return nil
 	}
-	r := jsonReader{Document: d, dec: json.NewDecoder(bytes.NewReader(d.Text)), maxDepth: maxDepth, left: freeValues + len(d.Text)/bytesPerValue}
+	r := jsonReader{Document: d, dec: json.NewDecoder(bytes.NewReader(d.Text)), maxDepth: maxDepth, left: d.maxValues()}
 	r.dec.UseNumber()
 	return r.value(0)
 }

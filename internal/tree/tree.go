@@ -153,10 +153,10 @@ const (
 	// DefaultMaxDepth limits nesting. Hand-written documents stay far below it, and recursion up to it is cheap.
 	DefaultMaxDepth = 1000
 
-	// freeValues and bytesPerValue limit the number of values, because a value takes memory however short its text is: a
-	// text may have freeValues, and one for every bytesPerValue bytes. What aliases repeat counts every time. Compact JSON
-	// has 5 bytes per key or value, YAML about 10.
-	freeValues    = 100_000
+	// freeValues and bytesPerValue limit the number of values, because a value takes memory however short its text is, up
+	// to a kilobyte in the YAML library: a text may have freeValues, and one for every bytesPerValue bytes. What aliases
+	// repeat counts every time. Compact JSON has 5 bytes per key or value, YAML about 10.
+	freeValues    = 50_000
 	bytesPerValue = 4
 
 	// maxProblems limits the number of problems of a document. Nobody reads more.
@@ -248,6 +248,9 @@ func (d *Document) tooLarge(at int, format string, args ...any) {
 func (d *Document) tooDeep(at, limit int) {
 	d.problem(TooLarge, d.NodeAt(at, min(at+1, len(d.Text))), "a definition is never that deep", "nested more than %d levels deep", limit)
 }
+
+// maxValues returns the maximum number of values of the document.
+func (d *Document) maxValues() int { return freeValues + len(d.Text)/bytesPerValue }
 
 const tooManyValues = "too many values for a file of this size, with aliases expanded"
 

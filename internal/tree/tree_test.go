@@ -168,7 +168,7 @@ func TestMemory(t *testing.T) {
 		"lists":           "[" + strings.Repeat("[],", size/3) + "1]",
 		"block list":      strings.Repeat("-\n", size/2),
 		"block objects":   strings.Repeat("- a:\n", size/5),
-		"just enough":     "[" + strings.Repeat("1,", freeSeparators+size/bytesPerSeparator-10) + "1]" + strings.Repeat("\n", size),
+		"just enough":     "[" + strings.Repeat("1,", (freeValues+size/bytesPerValue)/2-10) + "1]" + strings.Repeat("\n", size),
 		"a merge bomb":    merge.String(),
 		"comments":        strings.Repeat("#\n", size/2) + "a: 1",
 		"open brackets":   strings.Repeat("[", size),

@@ -11,7 +11,7 @@ import (
 
 // parseYAML returns the root of a YAML document, or nil and problems.
 func (d *Document) parseYAML(maxDepth int) *Node {
-	if at := crowded(d.Text); at >= 0 {
+	if at := d.crowded(); at >= 0 {
 		d.tooLarge(at, tooManyValues)
 		return nil
 	}
@@ -32,7 +32,7 @@ func (d *Document) parseYAML(maxDepth int) *Node {
 	if len(doc.Content) == 0 {
 		return nil
 	}
-	c := yamlConverter{Document: d, maxDepth: maxDepth, restore: restore, left: freeValues + len(d.Text)/bytesPerValue, anchors: make(map[*yaml.Node]*anchor)}
+	c := yamlConverter{Document: d, maxDepth: maxDepth, restore: restore, left: d.maxValues(), anchors: make(map[*yaml.Node]*anchor)}
 	root, _ := c.convert(doc.Content[0], 0)
 	return root
 }
@@ -115,27 +115,17 @@ func (limit depthLimit) CheckDepth(depth int, _ *yaml.DepthContext) error {
 
 func (depthLimit) CheckAlias(int, int) error { return nil }
 
-// The library needs about a kilobyte per value, most of it for tokens. Therefore the characters that separate values are
-// counted beforehand: a text may have freeSeparators of them, and one for every bytesPerSeparator bytes. As a result, a
-// text of 1 MB takes at most 200 MB. A line of YAML with a key and a value has one separator and about 20 bytes.
-const (
-	freeSeparators    = 20_000
-	bytesPerSeparator = 8
-)
-
-// crowded returns the offset at which a text exceeds the limit of separators, or -1.
-func crowded(text []byte) int {
-	count, limit := 0, freeSeparators+len(text)/bytesPerSeparator
-	for i, c := range text {
-		switch c {
-		case ',', '[', '{':
-			count++
-		case '-', '?', ':':
-			if i+1 == len(text) || strings.IndexByte(" \t\r\n,[]{}", text[i+1]) >= 0 || c == ':' && i > 0 && (text[i-1] == '"' || text[i-1] == '\'') {
-				count++
-			}
+// crowded returns the offset at which a text has more separators than the allowed number of keys with a value, or -1.
+// They are counted before the library reads the text, because it makes tokens of all of them first. As a result, 1 MB of
+// YAML takes at most 200 MB.
+func (d *Document) crowded() int {
+	left := d.maxValues() / 2
+	for i, c := range d.Text {
+		spaced := i+1 == len(d.Text) || strings.IndexByte(" \t\r\n,[]{}", d.Text[i+1]) >= 0
+		if c == ',' || c == '[' || c == '{' || spaced && (c == '-' || c == '?' || c == ':') || c == ':' && i > 0 && strings.IndexByte(`"'`, d.Text[i-1]) >= 0 {
+			left--
 		}
-		if count > limit {
+		if left < 0 {
 			return i
 		}
 	}
