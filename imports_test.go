@@ -11,7 +11,7 @@ import (
 const mayImport = `.: ./host ./internal/spell
 ./bench:
 ./bench/bare:
-./client: . ./contextkeys ./host ./internal/routes ./internal/spell ./match
+./client: . ./contextkeys ./host ./internal/foreign ./internal/httpurl ./internal/routes ./internal/spell ./match
 ./cmd/signpost: ./internal/cli
 ./contextkeys: .
 ./definition: . ./diff ./host ./internal/escape ./internal/fields ./internal/routes ./internal/spell ./internal/tree ./match
@@ -24,15 +24,17 @@ const mayImport = `.: ./host ./internal/spell
 ./examples/lint: ./definition
 ./examples/sports:
 ./host: golang.org/x/net/idna
-./internal/cli: github.com/santhosh-tekuri/jsonschema/v6 github.com/santhosh-tekuri/jsonschema/v6/kind github.com/spf13/cobra github.com/spf13/pflag golang.org/x/sys/unix . ./client ./definition ./diff ./docs ./host ./internal/daemon ./internal/escape ./internal/lsp ./internal/readfile ./internal/routes ./internal/source ./internal/spell ./internal/tree ./match ./openapi ./server ./studio github.com/rogpeppe/go-internal/diff golang.org/x/term
+./internal/cli: github.com/santhosh-tekuri/jsonschema/v6 github.com/santhosh-tekuri/jsonschema/v6/kind github.com/spf13/cobra github.com/spf13/pflag golang.org/x/sys/unix . ./client ./definition ./diff ./docs ./host ./internal/daemon ./internal/escape ./internal/lsp ./internal/readfile ./internal/routes ./internal/foreign ./internal/httpurl ./internal/source ./internal/spell ./internal/tree ./match ./openapi ./server ./studio github.com/rogpeppe/go-internal/diff golang.org/x/term
 ./internal/daemon: github.com/prometheus/client_golang/prometheus github.com/prometheus/client_golang/prometheus/collectors github.com/prometheus/client_golang/prometheus/promhttp golang.org/x/crypto/acme golang.org/x/crypto/acme/autocert golang.org/x/sys/unix . ./definition ./host ./internal/readfile ./internal/routes ./internal/source ./internal/wire ./server
 ./internal/escape:
+./internal/foreign: .
+./internal/httpurl: ./host
 ./internal/fields:
 ./internal/lsp: github.com/sourcegraph/jsonrpc2 . ./definition ./internal/fields ./internal/readfile ./internal/source ./internal/tree
 ./internal/readfile:
 ./internal/registrytest: golang.org/x/crypto/bcrypt
 ./internal/routes: .
-./internal/source: github.com/fsnotify/fsnotify github.com/opencontainers/go-digest github.com/opencontainers/image-spec/specs-go github.com/opencontainers/image-spec/specs-go/v1 oras.land/oras-go/v2/content oras.land/oras-go/v2/errdef oras.land/oras-go/v2/registry oras.land/oras-go/v2/registry/remote oras.land/oras-go/v2/registry/remote/auth oras.land/oras-go/v2/registry/remote/credentials oras.land/oras-go/v2/registry/remote/errcode oras.land/oras-go/v2/registry/remote/retry . ./client ./definition ./diff ./host ./internal/readfile ./internal/routes ./server
+./internal/source: github.com/fsnotify/fsnotify github.com/opencontainers/go-digest github.com/opencontainers/image-spec/specs-go github.com/opencontainers/image-spec/specs-go/v1 oras.land/oras-go/v2/content oras.land/oras-go/v2/errdef oras.land/oras-go/v2/registry oras.land/oras-go/v2/registry/remote oras.land/oras-go/v2/registry/remote/auth oras.land/oras-go/v2/registry/remote/credentials oras.land/oras-go/v2/registry/remote/errcode oras.land/oras-go/v2/registry/remote/retry . ./client ./definition ./diff ./host ./internal/foreign ./internal/httpurl ./internal/readfile ./internal/routes ./server
 ./internal/spell:
 ./internal/testkit: github.com/google/go-cmp/cmp
 ./internal/tree: go.yaml.in/yaml/v4
@@ -40,7 +42,7 @@ const mayImport = `.: ./host ./internal/spell
 ./match: . ./host
 ./openapi: . ./internal/routes ./internal/spell ./internal/tree
 ./server: github.com/maypok86/otter/v2 golang.org/x/sync/semaphore . ./host ./internal/routes ./internal/wire
-./studio: . ./client ./contextkeys ./definition ./diff ./host ./internal/routes ./match ./server`
+./studio: . ./client ./contextkeys ./definition ./diff ./host ./internal/foreign ./internal/httpurl ./internal/routes ./match ./server`
 
 // TestImportRule enforces the layers: cmd, then internal/cli, then internal/daemon and studio, then internal/source, then
 // definition, server and client, which do not import each other, then diff, match and the contract. See CONTRIBUTING.md.

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"signpost/internal/httpurl"
+
 	"signpost"
 )
 
@@ -102,9 +104,9 @@ type Result struct {
 type CheckOptions struct {
 	Options // the timeout applies to each request
 
-	// Lint returns the findings about a manifest, like package signpost/definition. If it is nil,
-	// [signpost.Manifest.Validate] and Warnings are used.
-	Lint func(body []byte) []signpost.Finding
+	// Lint returns the findings about a manifest, and the manifest as far as it can be read in spite of them, like package
+	// signpost/definition. If it is nil, a manifest with a field of the wrong type cannot be read.
+	Lint func(body []byte) (signpost.Manifest, []signpost.Finding)
 
 	// Registered are other manifests in the same studio, resolved. They take part in overlap and in the check of links,
 	// but are not checked themselves.
@@ -120,8 +122,8 @@ type CheckOptions struct {
 
 	Endpoints map[string]Values // values for single endpoints, by URL or path; they take precedence
 
-	// SendTo receives the requests for the service's own host, as [SendTo] sends them. Use it to check a service before
-	// it is deployed.
+	// SendTo receives the requests for the service's own host, with the host in Host and X-Forwarded-Host, as a reverse proxy
+	// forwards them. Use it to check a service before it is deployed.
 	SendTo *url.URL
 
 	// FeedSchema validates a feed, a JSON value as returned by [json.Unmarshal] with json.Number for numbers. It is not
@@ -160,14 +162,14 @@ const (
 // Check checks a manifest as a studio would read it, and its endpoints as an app would call them. Problems are in the
 // Report; the error is non-nil only if the address is invalid.
 func Check(ctx context.Context, address string, opts CheckOptions) (Report, error) {
-	u, err := ParseAddress(address)
+	u, err := httpurl.ParseAddress(address)
 	if err != nil {
 		return Report{}, err
 	}
 	opts.Timeout = cmp.Or(opts.Timeout, DefaultTimeout)
 	c := &checker{opts: opts, address: u, limits: limits{maxFollowBytes, maxFollowTime}, crawl: &crawl{}}
 	report := c.check(ctx)
-	report.Address = Redacted(address)
+	report.Address = httpurl.Redacted(address)
 	return report, nil
 }
 
@@ -246,7 +248,7 @@ func (c *checker) get(ctx context.Context, header map[string]string) (*http.Resp
 		req.Header.Set(name, value)
 	}
 	if c.forwardsManifest() {
-		req = SendTo(req, c.opts.SendTo)
+		req = httpurl.SendTo(req, c.opts.SendTo)
 	}
 	return exchange(req, c.opts.Options, MaxSize)
 }

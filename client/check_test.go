@@ -23,6 +23,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"signpost"
+	"signpost/internal/foreign"
 	"signpost/server"
 )
 
@@ -497,7 +498,7 @@ func TestCheckManifestFindings(t *testing.T) {
 		}
 	}
 	want := []string{
-		`failed: https://feeds.example.com/v1/feeds: method "GET" is not "get" or "post" [method]`,
+		`warned: https://feeds.example.com/v1/feeds: method "GET" is not "get" or "post" [method]`,
 		`warned: https://partner.example.net/v7: context key "token" is sent to "https://partner.example.net/v7", which is not a URL of this service [token-to-third-party]`,
 		`warned: https://feeds.example.com/v2/media: "https://feeds.example.com/v2/media" belongs to v2, but this is the manifest of v1 [version-mismatch]`,
 	}
@@ -511,11 +512,11 @@ func TestCheckManifestFindings(t *testing.T) {
 	}
 	opts.Ignore = nil
 
-	opts.Lint = func(got []byte) []signpost.Finding {
+	opts.Lint = func(got []byte) (signpost.Manifest, []signpost.Finding) {
 		if string(got) != body {
 			t.Errorf("the linter got %q", got)
 		}
-		return []signpost.Finding{{Rule: "odd", Severity: signpost.SeverityWarning, Message: "it is odd", Line: 3, Column: 7}}
+		return signpost.Manifest{}, []signpost.Finding{{Rule: "odd", Severity: signpost.SeverityWarning, Message: "it is odd", Line: 3, Column: 7}}
 	}
 	report := check(t, address, opts)
 	i := slices.IndexFunc(report.Results, func(r Result) bool { return r.Check == manifestCheck })
@@ -530,8 +531,8 @@ func TestCheckForeign(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", answer(200, body, jsonType))
 	mux.HandleFunc("/v1/open", answer(200, "{}", jsonType))
-	opts := CheckOptions{Options: site(t, mux), Lint: func([]byte) []signpost.Finding {
-		return append((&signpost.Manifest{}).Validate(), signpost.Finding{Rule: "unknown-field", Severity: signpost.SeverityError, Message: `unknown field "cache"`, Line: 1, Column: 9},
+	opts := CheckOptions{Options: site(t, mux), Lint: func([]byte) (signpost.Manifest, []signpost.Finding) {
+		return signpost.Manifest{}, append((&signpost.Manifest{}).Validate(), signpost.Finding{Rule: "unknown-field", Severity: signpost.SeverityError, Message: `unknown field "cache"`, Line: 1, Column: 9},
 			signpost.Finding{Rule: signpost.RuleContextType, Severity: signpost.SeverityError, Message: `type "header"`, Path: signpost.Path{signpost.Field("https://feeds.example.com/v1/feeds")}})
 	}}
 	report := check(t, address, opts)
@@ -544,7 +545,7 @@ func TestCheckForeign(t *testing.T) {
 	expect(t, probeOf(t, report, "https://feeds.example.com/v1/feeds"), `skipped: it requires session with type "header", which this check cannot send`, "")
 	expect(t, probeOf(t, report, "https://feeds.example.com/v1/open"), "passed: ", "")
 
-	opts.Lint, opts.Ignore = nil, []string{RuleForeignType}
+	opts.Lint, opts.Ignore = nil, []string{foreign.RuleType}
 	report = check(t, address, opts)
 	expect(t, one(t, report, manifestCheck), "skipped: 3 results ignored", "")
 }

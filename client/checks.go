@@ -15,6 +15,8 @@ import (
 
 	"signpost"
 	"signpost/host"
+	"signpost/internal/foreign"
+	"signpost/internal/httpurl"
 	"signpost/internal/routes"
 	"signpost/match"
 )
@@ -80,7 +82,7 @@ func (c *checker) checkRedirect(context.Context) bool {
 		c.add(redirectCheck, Failed, "send the manifest itself", "the response is %s, without a Location", statusText(c.res.StatusCode))
 		return false
 	}
-	shown := Redacted(target.String()) // services repeat the query
+	shown := httpurl.Redacted(target.String()) // services repeat the query
 	c.add(redirectCheck, Failed, fmt.Sprintf("studios store the address that they are given: register %s, if that is the right one", shown),
 		"the address redirects to %q", shown)
 	return false
@@ -183,30 +185,33 @@ func (c *checker) unreadable() Problem {
 func (c *checker) checkManifest(context.Context) bool {
 	before := len(c.results)
 	m, err := ReadManifest(c.body)
-	if err == nil {
-		c.manifest = &m
-	}
-	lint := c.opts.Lint
-	if lint == nil {
-		own, _ := host.Parse(c.address.Host) // already validated by ParseAddress
-		lint = func([]byte) []signpost.Finding {
-			return slices.Concat(m.Validate(), m.OwnWarnings(signpost.Deployment{Host: own}), match.Overlaps([]signpost.Version{{Manifest: m}}, nil, nil)[0])
+	var findings []signpost.Finding
+	if c.opts.Lint != nil {
+		var readable signpost.Manifest
+		if readable, findings = c.opts.Lint(c.body); err != nil && len(readable.Endpoints) > 0 {
+			m, err = readable, nil
 		}
+	} else if err == nil {
+		own, _ := host.Parse(c.address.Host) // already validated by ParseAddress
+		findings = slices.Concat(m.Validate(), m.OwnWarnings(signpost.Deployment{Host: own}), match.Overlaps([]signpost.Version{{Manifest: m}}, nil, nil)[0])
 	}
-	for _, f := range lint(c.body) {
+	for _, f := range findings {
+		if err == nil {
+			f = foreign.Finding(f)
+		}
 		c.addFinding(f)
 	}
-	for i, e := range m.Endpoints { // a method in capitals or without one is reported, but called all the same
-		if m.Endpoints[i].Method = strings.ToLower(e.Method); e.Method == "" {
-			m.Endpoints[i].Method = signpost.MethodGet
+	if err != nil {
+		if len(c.results) == before {
+			c.add(manifestCheck, Failed, "compare it with what the service is meant to publish", "%v", err)
 		}
+		return true
 	}
-	c.warnOfVersions(m)
-	failed := slices.ContainsFunc(c.results[before:], func(r Result) bool { return r.Status == Failed })
+	foreign.Methods(m.Endpoints)
+	c.manifest = &m
+	c.warnOfVersions()
 	switch {
-	case err != nil && !failed:
-		c.add(manifestCheck, Failed, "compare it with what the service is meant to publish", "%v", err)
-	case err == nil && len(m.Endpoints) == 0:
+	case len(m.Endpoints) == 0:
 		c.add(manifestCheck, Warned, "check that the right definition is published", "it has no endpoints: a studio would fill in nothing")
 	case len(c.results) == before:
 		c.add(manifestCheck, Passed, "", "%s, no findings", count(len(m.Endpoints), "endpoint"))
@@ -214,28 +219,8 @@ func (c *checker) checkManifest(context.Context) bool {
 	return true
 }
 
-// Rules about what others write into manifests beyond the specification. They are warnings; the manifest is used
-// without that part.
-const (
-	RuleForeignField = "foreign-field" // an unknown field
-	RuleForeignType  = "foreign-type"  // an unknown type of a context item
-)
-
-// Lenient converts a finding about a definition to one about a manifest that someone else may have written. There,
-// anything beyond the specification is a warning, because the manifest can still be used.
-func Lenient(f signpost.Finding) signpost.Finding {
-	switch f.Rule {
-	case "unknown-field": // of package definition
-		f.Rule, f.Severity, f.Hint = RuleForeignField, signpost.SeverityWarning, "check that the studio knows it; Signpost ignores it"
-	case signpost.RuleContextType:
-		f.Rule, f.Severity, f.Hint = RuleForeignType, signpost.SeverityWarning, "check that your apps know it; Signpost cannot send such a key"
-	}
-	return f
-}
-
 // addFinding adds a finding about the manifest.
 func (c *checker) addFinding(f signpost.Finding) {
-	f = Lenient(f)
 	r := Result{Check: manifestCheck, Status: Warned, Message: f.Message + " [" + f.Rule + "]",
 		Hint: cmp.Or(f.Hint, "docs/rules.md explains the rule "+f.Rule), Rule: f.Rule}
 	r.Endpoint = f.Path.Endpoint()
@@ -250,12 +235,12 @@ func (c *checker) addFinding(f signpost.Finding) {
 
 // warnOfVersions reports URLs of another API version than that of the address. This is a warning, because the other
 // versions of the service are unknown.
-func (c *checker) warnOfVersions(m signpost.Manifest) {
+func (c *checker) warnOfVersions() {
 	_, version, ok := routes.Parse(c.address.Path)
 	if !ok {
 		return
 	}
-	for _, e := range m.Endpoints {
+	for _, e := range c.manifest.Endpoints {
 		segments := strings.Split(signpost.CutURL(e.URL).Path(), "/")
 		i := slices.IndexFunc(segments, routes.ValidVersion)
 		if i >= 0 && c.owns(e.URL) && !slices.Contains(segments, version) {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"signpost/internal/httpurl"
 )
 
 // Values of Result.Cause and Problem.Cause: reasons for which a caller may have an option. Other results have none.
@@ -64,7 +66,7 @@ func Explain(err error) Problem {
 	case err == nil:
 		return Problem{}
 	case errors.As(err, &status) && status.Redirect != "":
-		return Problem{Message: fmt.Sprintf("the address redirects to %q", Redacted(status.Redirect)), Hint: "studios store the address that they are given: use the target, if it is the right one"}
+		return Problem{Message: fmt.Sprintf("the address redirects to %q", httpurl.Redacted(status.Redirect)), Hint: "studios store the address that they are given: use the target, if it is the right one"}
 	case errors.As(err, &status):
 		return Problem{Message: fmt.Sprintf("the response is %s, not 200 OK", statusText(status.Status)), Hint: manifestHint(status.Status)}
 	case errors.As(err, &hostname):

@@ -11,6 +11,7 @@ import (
 
 	"signpost"
 	"signpost/contextkeys"
+	"signpost/internal/httpurl"
 )
 
 // feeds is a feed service: a manifest, feeds that link to each other on the host of the request, and a log of requests.
@@ -82,7 +83,7 @@ func (f *feeds) ways(t *testing.T) map[string]struct {
 } {
 	t.Helper()
 	plain := serveHTTP(t, f.mux)
-	sendTo, err := ParseOrigin(plain.URL)
+	sendTo, err := httpurl.ParseOrigin(plain.URL)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"signpost/internal/httpurl"
+
 	"signpost"
 )
 
@@ -101,7 +103,7 @@ func TestFollowLimits(t *testing.T) {
 		answer(200, fmt.Sprintf(`{"next": "%s/v1/feeds?page=%d", "x": %q}`, base(r), page+1, strings.Repeat("x", size)), jsonType)(w, r)
 	})
 	run := func(l limits) (Report, int) {
-		u, _ := ParseAddress(address)
+		u, _ := httpurl.ParseAddress(address)
 		c := &checker{opts: CheckOptions{Options: site(t, f.mux)}, address: u, limits: l, crawl: &crawl{}}
 		report := c.check(t.Context())
 		return report, len(f.asked())

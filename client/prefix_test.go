@@ -3,8 +3,6 @@ package client
 import (
 	"strings"
 	"testing"
-
-	"signpost"
 )
 
 // TestPrefix checks an endpoint whose own URL is not a feed: an endpoint is a prefix.
@@ -74,6 +72,6 @@ func TestUncallableLinks(t *testing.T) {
 // TestOtherFieldNames checks that a manifest is only read from the field endpoints.
 func TestOtherFieldNames(t *testing.T) {
 	body := strings.Replace(manifestOf("https://feeds.example.com/v1/feeds"), "endpoints", "ENDPOINTS", 1)
-	report := check(t, address, CheckOptions{Options: site(t, answer(200, body, jsonType)), Lint: func([]byte) []signpost.Finding { return nil }})
+	report := check(t, address, CheckOptions{Options: site(t, answer(200, body, jsonType))})
 	expect(t, one(t, report, manifestCheck), `failed: the response is not a manifest: manifest has no "endpoints" object`, "")
 }

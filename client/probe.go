@@ -257,7 +257,8 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 		set(Failed, problem.Hint, "%s", problem.Message)
 		return
 	}
-	declared, got := mediaType(p.endpoint.MIMEType), mediaType(answer.Header.Get("Content-Type"))
+	got := mediaType(answer.Header.Get("Content-Type"))
+	declared := cmp.Or(mediaType(p.endpoint.MIMEType), got, signpost.MIMEJSON) // a missing one is a finding about the manifest
 	p.status = answer.Status
 	status, told := statusText(answer.Status), c.tellType(p, got)
 	empty := len(bytes.TrimSpace(answer.Body)) == 0 && !answer.Truncated

@@ -121,6 +121,7 @@ func TestProbe(t *testing.T) {
 		{"gone", nil, func(e *signpost.Endpoint) { e.URL = gone + "/x" }, "failed: nothing listens at", "start the service"},
 		{"no port", nil, func(e *signpost.Endpoint) { e.URL = "https://127.0.0.1/x" }, "failed: ", "{{host}} has no port"},
 		{"open host", nil, func(e *signpost.Endpoint) { e.URL = "https://{{host}}/x" }, "skipped: {{host}} is not replaced", ""},
+		{"no type declared", answer(200, "<x/>", "Content-Type: text/xml"), mimeType(""), "passed: 200 OK, text/xml", ""},
 		{"method in capitals", answer(200, "{}", jsonType), func(e *signpost.Endpoint) { e.Method = "GET" }, "passed: 200 OK", ""},
 		{"method", nil, func(e *signpost.Endpoint) { e.Method = "put" }, `failed: it cannot be called: endpoint `, "correct the definition"},
 		{"required in the body", nil, items(signpost.ContextItem{Key: "token", Type: signpost.ContextBodyParam, Required: true}), "failed: it cannot be called: ", "correct the definition"},
@@ -411,7 +412,7 @@ func TestProbeLimit(t *testing.T) {
 	for i := range maxProbes + 3 {
 		s.add(fmt.Sprintf("/x/%d/", i))
 	}
-	report := check(t, s.address(), CheckOptions{Lint: func([]byte) []signpost.Finding { return nil }})
+	report := check(t, s.address(), CheckOptions{Ignore: []string{manifestCheck}})
 	if calls.Load() != maxProbes {
 		t.Errorf("%d calls", calls.Load())
 	}

@@ -13,6 +13,7 @@ import (
 
 	"signpost"
 	"signpost/contextkeys"
+	"signpost/internal/httpurl"
 )
 
 // Call holds what an app knows when it calls an endpoint.
@@ -68,7 +69,7 @@ func NewRequest(ctx context.Context, e signpost.Endpoint, call Call) (*http.Requ
 	}
 	req, err := http.NewRequestWithContext(ctx, strings.ToUpper(e.Method), setQuery(target, query), body)
 	if err != nil {
-		return nil, fmt.Errorf("build request to endpoint %q: %w", e.URL, withoutURL(err))
+		return nil, fmt.Errorf("build request to endpoint %q: %w", e.URL, httpurl.WithoutURL(err))
 	}
 	if contentType != "" {
 		req.Header.Set("Content-Type", contentType)

@@ -3,12 +3,12 @@ package client
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"time"
+
+	"signpost/internal/httpurl"
 )
 
 // Answer is the response to a request, including its body.
@@ -60,7 +60,7 @@ func exchange(req *http.Request, opts Options, limit int64) (*http.Response, []b
 	defer cancel()
 	res, err := opts.client().Do(req.WithContext(ctx))
 	if err != nil {
-		return nil, nil, &requestError{err: withoutURL(err), timeout: timeout}
+		return nil, nil, &requestError{err: httpurl.WithoutURL(err), timeout: timeout}
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, limit+1))
@@ -82,12 +82,3 @@ type requestError struct {
 
 func (e *requestError) Error() string { return e.err.Error() }
 func (e *requestError) Unwrap() error { return e.err }
-
-// withoutURL strips the URL from an error, because it may contain context keys.
-func withoutURL(err error) error {
-	var withURL *url.Error
-	if errors.As(err, &withURL) {
-		return withURL.Err
-	}
-	return err
-}

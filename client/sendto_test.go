@@ -3,9 +3,10 @@ package client
 import (
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
+
+	"signpost/internal/httpurl"
 
 	"signpost"
 )
@@ -27,7 +28,7 @@ func TestSendTo(t *testing.T) {
 	ca := newAuthority(t)
 	theirs := serveTLS(t, ca.issue(t, "partner.example.net", time.Now().AddDate(0, -1, 0), time.Now().AddDate(0, 2, 0)), partner.Config.Handler)
 	local := serveHTTP(t, f.mux)
-	sendTo, err := ParseOrigin(local.URL + "/")
+	sendTo, err := httpurl.ParseOrigin(local.URL + "/")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,28 +56,12 @@ func TestSendTo(t *testing.T) {
 	}
 
 	// Context values are not sent over plain http to another machine.
-	opts.SendTo, _ = ParseOrigin("http://staging.example.com")
+	opts.SendTo, _ = httpurl.ParseOrigin("http://staging.example.com")
 	opts.Transport = network(t, ca.pool, map[string]*httptest.Server{"partner.example.net:443": theirs, "staging.example.com:80": local})
 	got = nil
 	report = check(t, address, opts)
 	expect(t, probeOf(t, report, "https://feeds.example.com/v1/media"), "skipped: it requires token, which is not sent because it is plain http", "")
 	if got != nil {
 		t.Errorf("the service got %s", got.URL)
-	}
-}
-
-func TestParseOrigin(t *testing.T) {
-	for text, want := range map[string]string{
-		"http://localhost:3000": "http://localhost:3000", "https://[::1]/": "https://[::1]", "HTTP://127.0.0.1:1": "http://127.0.0.1:1",
-		"localhost:3000": "", "http://localhost:3000/api": "", "http://a:b@localhost": "", "ftp://localhost": "", "": "", "http://": "", "http://a b/": "",
-		"http://localhost?x": "", "http:localhost": "",
-	} {
-		u, err := ParseOrigin(text)
-		if (err != nil) != (want == "") || err == nil && u.String() != want {
-			t.Errorf("%q: %v, %v", text, u, err)
-		}
-		if err != nil && strings.Contains(err.Error(), "a:b@") {
-			t.Errorf("%v", err)
-		}
 	}
 }

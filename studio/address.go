@@ -11,6 +11,7 @@ import (
 
 	"signpost/client"
 	"signpost/definition"
+	"signpost/internal/httpurl"
 	"signpost/internal/routes"
 )
 
@@ -38,7 +39,7 @@ func (s *Studio) Register(ctx context.Context, addresses ...string) {
 
 func newAddress(address string, rev int) *record {
 	// The page is shown to others, and keeps what it has: it does not get the query.
-	return &record{id: client.Redacted(address), kind: KindAddress, address: address, judged: true, rev: rev}
+	return &record{id: httpurl.Redacted(address), kind: KindAddress, address: address, judged: true, rev: rev}
 }
 
 func hostOf(address string) string {
@@ -86,7 +87,7 @@ func (s *Studio) fetch(ctx context.Context, address string, add, keep bool) (id 
 
 // fetchText fetches a manifest. It may have mistakes, which are reported as findings; whatever can be read is shown.
 func (s *Studio) fetchText(ctx context.Context, address string) (now *text, failed *problem) {
-	u, err := client.ParseAddress(address)
+	u, err := httpurl.ParseAddress(address)
 	switch {
 	case err != nil:
 		return nil, &problem{Status: http.StatusUnprocessableEntity, Detail: sentence(err.Error())}
@@ -105,8 +106,8 @@ func (s *Studio) fetchText(ctx context.Context, address string) (now *text, fail
 			Status: http.StatusBadGateway, Detail: fmt.Sprintf("The manifest is larger than %d MiB, the most that this page shows.", maxManifest>>20),
 		}
 	}
-	now = parse(client.Redacted(address), answer.Body, true)
-	if _, err = client.ReadManifest(answer.Body); err != nil {
+	now = parse(httpurl.Redacted(address), answer.Body, true)
+	if _, err = now.manifest(); err != nil {
 		return nil, &problem{
 			Status: http.StatusBadGateway, Detail: sentence(err.Error()), Findings: findings(now.file, definition.Lint(now.file), nil),
 			Hint: "The address should end in a version and endpoints-manifest, such as https://feeds.example.com/v1/endpoints-manifest.",

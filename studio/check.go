@@ -13,6 +13,7 @@ import (
 	"signpost"
 	"signpost/client"
 	"signpost/definition"
+	"signpost/internal/httpurl"
 	"signpost/internal/routes"
 	"signpost/server"
 )
@@ -120,8 +121,12 @@ func (s *Studio) serveCheck(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	opts.Lint = func(body []byte) []signpost.Finding {
-		return definition.Lint(definition.ParseManifest("manifest", body))
+	opts.Lint = func(body []byte) (m signpost.Manifest, findings []signpost.Finding) {
+		file := definition.ParseManifest("manifest", body)
+		for _, v := range file.Readable(nil) {
+			m = v.Manifest
+		}
+		return m, definition.Lint(file)
 	}
 	var origin *url.URL
 	if in.Send == sendOrigin {
@@ -186,7 +191,7 @@ func checkTransport(base http.RoundTripper, src *source, origin *url.URL, handle
 			res.Request = req
 			return res, nil
 		case own && origin != nil:
-			return base.RoundTrip(client.SendTo(req, origin))
+			return base.RoundTrip(httpurl.SendTo(req, origin))
 		}
 		return base.RoundTrip(req)
 	})

@@ -15,6 +15,7 @@ import (
 	"signpost"
 	"signpost/client"
 	"signpost/contextkeys"
+	"signpost/internal/httpurl"
 )
 
 // filled is an endpoint with the values filled in on the page. Only the page stores these values.
@@ -125,7 +126,7 @@ func (s *Studio) serveCompose(w http.ResponseWriter, r *http.Request) {
 	wrong := func(p missing) bool { return !p.Context && !strings.HasPrefix(p.Field, "param:") }
 	if d.Owner == nil && d.req != nil && !slices.ContainsFunc(d.Problems, wrong) {
 		if t.to != nil {
-			d.req = client.SendTo(d.req, t.to)
+			d.req = httpurl.SendTo(d.req, t.to)
 		}
 		d.Snippets = snippets(d)
 	}

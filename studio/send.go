@@ -12,6 +12,7 @@ import (
 
 	"signpost"
 	"signpost/client"
+	"signpost/internal/httpurl"
 )
 
 // response is the response of a feed.
@@ -79,7 +80,7 @@ func (s *Studio) serveSend(w http.ResponseWriter, r *http.Request) {
 	case in.Send == sendSample:
 		opts.Transport, to = &sampleFeeds{version: *t.version, endpoint: t.endpoint}, ""
 	case t.to != nil:
-		d.req, to = client.SendTo(d.req, t.to), t.to.String()
+		d.req, to = httpurl.SendTo(d.req, t.to), t.to.String()
 	}
 	start := time.Now()
 	a, err := client.Send(d.req, opts)

@@ -11,6 +11,7 @@ import (
 	"signpost"
 	"signpost/client"
 	"signpost/definition"
+	"signpost/internal/foreign"
 	"signpost/internal/routes"
 )
 
@@ -192,7 +193,7 @@ func (s *Studio) relint(rev int) {
 		now := found[r.id]
 		if r.now.file.Served() {
 			for i := range now {
-				now[i] = client.Lenient(now[i])
+				now[i] = foreign.Finding(now[i])
 			}
 		}
 		if !reflect.DeepEqual(now, r.findings) {
@@ -266,7 +267,7 @@ func (r *record) build(host string, features []string) *source {
 // people's manifests are read leniently, and have no template. name is that of the only version of a manifest.
 func (t *text) versions(name string, features []string) ([]version, error) {
 	if t.file.Served() {
-		m, err := client.ReadManifest(t.body)
+		m, err := t.manifest()
 		return []version{{Name: name, manifest: m}}, err
 	}
 	known := t.file.Features()
@@ -279,6 +280,15 @@ func (t *text) versions(name string, features []string) ([]version, error) {
 		all = append(all, version{Name: v.Name, Route: routes.Path(t.file.BasePath, v.Name), manifest: v.Manifest, template: templates[v.Name]})
 	}
 	return all, err
+}
+
+// manifest returns a manifest as far as it can be read.
+func (t *text) manifest() (signpost.Manifest, error) {
+	m, err := client.ReadManifest(t.body)
+	if readable := t.file.Readable(nil); err != nil && len(readable) > 0 && len(readable[0].Manifest.Endpoints) > 0 {
+		return readable[0].Manifest, nil
+	}
+	return m, err
 }
 
 // resolve returns the versions of a text for the deployment of a source, and whether any of their URLs contains {{host}}.

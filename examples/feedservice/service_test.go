@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"signpost/client"
+	"signpost/internal/httpurl"
 )
 
 // start runs the service on a loopback port.
@@ -18,7 +19,7 @@ func start(t *testing.T) (address string, opts client.CheckOptions) {
 	t.Cleanup(service.Close)
 	// The URLs of the manifest have the host of the request, but not its port, so requests for them are redirected to
 	// the test server.
-	if opts.SendTo, err = client.ParseOrigin(service.URL); err != nil {
+	if opts.SendTo, err = httpurl.ParseOrigin(service.URL); err != nil {
 		t.Fatal(err)
 	}
 	return service.URL + "/v1/endpoints-manifest", opts
@@ -57,7 +58,7 @@ func TestMedia(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := client.Send(client.SendTo(request, opts.SendTo), client.Options{})
+		answer, err := client.Send(httpurl.SendTo(request, opts.SendTo), client.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,8 @@ import (
 	"signpost/client"
 	"signpost/definition"
 	"signpost/host"
+	"signpost/internal/foreign"
+	"signpost/internal/httpurl"
 	"signpost/internal/source"
 )
 
@@ -85,7 +87,7 @@ Results are printed to standard output, a summary to standard error. The exit st
 
 // checkRules returns the values of --ignore: checks, lint rules, and the rules about other people's manifests.
 func checkRules() []string {
-	rules := append(client.Checks(), client.RuleForeignField, client.RuleForeignType)
+	rules := append(client.Checks(), foreign.Rules...)
 	for _, r := range definition.Rules() {
 		rules = append(rules, r.Name)
 	}
@@ -127,7 +129,7 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (client
 	values := file.over(params, context)
 	opts.Params, opts.Context, opts.Endpoints = values.Params, values.Context, file.endpoints
 	if f.sendTo != "" {
-		if opts.SendTo, err = client.ParseOrigin(f.sendTo); err != nil {
+		if opts.SendTo, err = httpurl.ParseOrigin(f.sendTo); err != nil {
 			return opts, usageErrorf("--send-to: %w", err)
 		}
 	}
@@ -151,16 +153,18 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (client
 	for _, s := range registered {
 		files = append(files, s.File)
 	}
-	opts.Lint = func(body []byte) []signpost.Finding {
+	opts.Lint = func(body []byte) (m signpost.Manifest, findings []signpost.Finding) {
 		file := definition.ParseManifest(u.String(), body)
-		findings := definition.LintTogether([]*definition.File{file}, files)
-		if bytes.Contains(body, []byte(signpost.HostPlaceholder)) {
-			return findings
+		for _, v := range file.Readable(nil) {
+			m = v.Manifest
 		}
-		for i, f := range findings { // compared with definitions, which have {{host}} instead of the host
-			findings[i].Message = strings.ReplaceAll(f.Message, signpost.HostPlaceholder, name)
+		findings = definition.LintTogether([]*definition.File{file}, files)
+		if !bytes.Contains(body, []byte(signpost.HostPlaceholder)) {
+			for i, f := range findings { // compared with definitions, which have {{host}} instead of the host
+				findings[i].Message = strings.ReplaceAll(f.Message, signpost.HostPlaceholder, name)
+			}
 		}
-		return findings
+		return m, findings
 	}
 	opts.Transport = c.network.transport
 	return opts, nil
@@ -179,7 +183,7 @@ func (c *CLI) manifestsFor(host string, services []*source.Service) ([]signpost.
 }
 
 func (c *CLI) check(cmd *cobra.Command, address string, f checkFlags) error {
-	u, err := client.ParseAddress(address)
+	u, err := httpurl.ParseAddress(address)
 	if err != nil {
 		return usageErrorf("%w", err)
 	}

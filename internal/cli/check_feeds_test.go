@@ -176,6 +176,29 @@ func TestCheckFlags(t *testing.T) {
 			t.Errorf("%v %s", report.OK, errOut)
 		}
 	})
+	t.Run("imperfect manifest", func(t *testing.T) {
+		imperfect := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"endpoints": {"https://feeds.example.com/a": {"name": 5, "method": "GET", "modifiers": null, "cache": 1, "context_obj": [{"key": "k", "type": "ctx", "required": "no"}]},
+				"https://feeds.example.com/b": {"name": "B", "method": "get", "mime_type": "application/json", "context_obj": [{"key": "k", "type": "header"}]}}}`)
+		}))
+		defer imperfect.Close()
+		report, errOut := run("--send-to", imperfect.URL)
+		got := make(map[client.Status]int)
+		for _, r := range report.Results {
+			if r.Check == "manifest" {
+				got[r.Status]++
+			}
+		}
+		if !report.OK || got[client.Warned] != 7 || len(got) != 1 {
+			t.Errorf("%+v%s", report.Results, errOut)
+		}
+		for _, endpoint := range []string{"/a", "/b"} {
+			if got := find(report, "probe", endpoint); got != "passed: 200 OK, application/json" {
+				t.Errorf("%s: %s", endpoint, got)
+			}
+		}
+	})
 	t.Run("registered", func(t *testing.T) {
 		feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")

@@ -25,7 +25,7 @@ func printReport(w io.Writer, p palette, report client.Report) {
 			}
 		}
 		message := r.Message
-		if r.Endpoint != "" && !strings.Contains(message, r.Endpoint) {
+		if r.Endpoint != "" && !strings.Contains(message, `"`+r.Endpoint+`"`) {
 			message = r.Endpoint + ": " + message
 		}
 		printf(w, "%s  %-11s  %s\n", status, r.Check, message)

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"signpost/client"
 	"signpost/definition"
 	"signpost/docs"
+	"signpost/internal/foreign"
 	"signpost/internal/spell"
 )
 
@@ -47,7 +47,7 @@ func (c *CLI) listRules() {
 	for _, r := range definition.Rules() {
 		printf(c.Stdout, "%-26s %-10s %s\n", r.Name, r.Severity, r.Summary)
 	}
-	for _, name := range foreignRules {
+	for _, name := range foreign.Rules {
 		printf(c.Stdout, "%-26s %-10s %s\n", name, "warning", "in manifests of others: something that the specification does not define")
 	}
 	for _, r := range diffRules() {
@@ -55,11 +55,8 @@ func (c *CLI) listRules() {
 	}
 }
 
-// foreignRules are the warnings about other people's manifests, which lint does not have.
-var foreignRules = []string{client.RuleForeignField, client.RuleForeignType}
-
 func ruleNames() []string {
-	names := slices.Clone(foreignRules)
+	names := slices.Clone(foreign.Rules)
 	for _, r := range definition.Rules() {
 		names = append(names, r.Name)
 	}
@@ -76,7 +73,7 @@ func explanation(rule string) string {
 			return fmt.Sprintf("%s: %s of lint\n\n%s", rule, r.Severity, forTerminal(ruleText(rule)))
 		}
 	}
-	if slices.Contains(foreignRules, rule) {
+	if slices.Contains(foreign.Rules, rule) {
 		return fmt.Sprintf("%s: warning about a manifest of others\n\n%s", rule, forTerminal(ruleText(rule)))
 	}
 	for _, r := range diffRules() {

@@ -16,10 +16,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"signpost/client"
 	"signpost/definition"
 	"signpost/host"
 	"signpost/internal/daemon"
+	"signpost/internal/httpurl"
 	"signpost/internal/source"
 	"signpost/studio"
 )
@@ -95,7 +95,7 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 			paths = append(paths, arg)
 			continue
 		}
-		address, err := client.ParseAddress(arg)
+		address, err := httpurl.ParseAddress(arg)
 		if err != nil {
 			return usageErrorf("%w", err)
 		}

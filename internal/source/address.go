@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"time"
 
 	"signpost/client"
 	"signpost/definition"
 	"signpost/host"
+	"signpost/internal/httpurl"
 	"signpost/internal/readfile"
 )
 
@@ -76,18 +76,9 @@ func fetchAddress(address string, opts Options) fetchFunc {
 // explain says what a failed request means to whoever operates the server. It leaves out the address: whoever reports
 // the error names it, without its password.
 func explain(err error) error {
-	problem := client.Explain(withoutURL(err))
+	problem := client.Explain(httpurl.WithoutURL(err))
 	if problem.Cause == "unknown-authority" {
 		return fmt.Errorf("%s: --ca-file adds the authority that signed it", problem.Message)
 	}
 	return errors.New(problem.Message)
-}
-
-// withoutURL returns the cause of a failed request.
-func withoutURL(err error) error {
-	var request *url.Error
-	if errors.As(err, &request) {
-		return request.Err
-	}
-	return err
 }

@@ -1,17 +1,15 @@
 package source
 
 import (
-	"strings"
-
 	"signpost"
-	"signpost/client"
 	"signpost/definition"
+	"signpost/internal/foreign"
 )
 
 // Errors returns the errors of services that are used together. Definitions are strict. A manifest is read as far as it
-// can be, whatever else is wrong in it: that is returned in foreign, as warnings. It only has errors if it is not JSON or
+// can be, whatever else is wrong in it: those are the warnings. It only has errors if it is not JSON or
 // has no endpoint that can be read.
-func Errors(services ...*Service) (errors, foreign []signpost.Finding) {
+func Errors(services ...*Service) (errors, warnings []signpost.Finding) {
 	var files []*definition.File
 	readable := make(map[string]bool)
 	for _, s := range services {
@@ -20,14 +18,12 @@ func Errors(services ...*Service) (errors, foreign []signpost.Finding) {
 	}
 	for _, f := range definition.Errors(files...) {
 		if readable[f.File] {
-			f = client.Lenient(f)
-			f.Severity = signpost.SeverityWarning
-			foreign = append(foreign, f)
+			warnings = append(warnings, foreign.Finding(f))
 		} else {
 			errors = append(errors, f)
 		}
 	}
-	return errors, foreign
+	return errors, warnings
 }
 
 // readable reports whether a manifest can be used, in spite of what is wrong in it.
@@ -42,15 +38,10 @@ func (s *Service) readable() bool {
 	return len(errors) == 0 || len(versions) > 0 && len(versions[0].Manifest.Endpoints) > 0
 }
 
-// loadServed fills in the version of a manifest. The case of a method does not matter, and get is the default, as for
-// other readers of manifests.
+// loadServed fills in the version of a manifest.
 func (s *Service) loadServed() {
 	s.Versions = s.File.Readable(nil)
 	for _, v := range s.Versions {
-		for i, e := range v.Manifest.Endpoints {
-			if v.Manifest.Endpoints[i].Method = strings.ToLower(e.Method); e.Method == "" {
-				v.Manifest.Endpoints[i].Method = signpost.MethodGet
-			}
-		}
+		foreign.Methods(v.Manifest.Endpoints)
 	}
 }

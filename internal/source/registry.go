@@ -30,6 +30,7 @@ import (
 
 	"signpost/definition"
 	"signpost/host"
+	"signpost/internal/httpurl"
 )
 
 // ArtifactType is the type of an OCI artifact that holds definitions: one layer per file, with its path as title.
@@ -308,7 +309,7 @@ func (a *artifact) explain(ctx context.Context, err error) error {
 		strings.Contains(err.Error(), "mismatch Content-Length"): // there is no error type for this
 		return fmt.Errorf("the registry sent content that does not match its digest: %w", err)
 	case strings.Contains(err.Error(), "missing required header"): // nor for this
-		return fmt.Errorf("the server is not an OCI registry: %w", withoutURL(err))
+		return fmt.Errorf("the server is not an OCI registry: %w", httpurl.WithoutURL(err))
 	case errors.Is(err, http.ErrSchemeMismatch):
 		return errors.New("the registry speaks plain http, which is only used for registries on this machine")
 	}

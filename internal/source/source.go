@@ -24,6 +24,7 @@ import (
 
 	"signpost/client"
 	"signpost/definition"
+	"signpost/internal/httpurl"
 	"signpost/internal/readfile"
 )
 
@@ -163,7 +164,7 @@ func (r *Reader) read(ctx context.Context, arg string) ([]Document, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, readTimeout, fmt.Errorf("not read within %v", readTimeout))
 	defer cancel()
 	if IsAddress(arg) {
-		address, err := client.ParseAddress(arg)
+		address, err := httpurl.ParseAddress(arg)
 		if err != nil {
 			return nil, argumentErrorf("%v", err)
 		}
@@ -171,7 +172,7 @@ func (r *Reader) read(ctx context.Context, arg string) ([]Document, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []Document{{Name: client.Redacted(arg), Path: path.Base(address.Path), Text: answer.Body, Address: address}}, nil
+		return []Document{{Name: httpurl.Redacted(arg), Path: path.Base(address.Path), Text: answer.Body, Address: address}}, nil
 	}
 	if IsRegistry(arg) {
 		return r.readRegistry(ctx, arg)
@@ -234,7 +235,7 @@ func IsAddress(arg string) bool {
 // Shown returns an argument as it may be printed: without the password and the query of a URL.
 func Shown(arg string) string {
 	if IsAddress(arg) || IsRegistry(arg) {
-		return client.Redacted(arg)
+		return httpurl.Redacted(arg)
 	}
 	return arg
 }

@@ -1,0 +1,39 @@
+// Package foreign has the rules for manifests that others serve or store. A definition is strict; such a manifest is read
+// as far as it can be, and whatever is wrong or unknown in it is a warning.
+package foreign
+
+import (
+	"strings"
+
+	"signpost"
+)
+
+// Rules about what others write into manifests beyond the specification. The manifest is used without that part.
+const (
+	RuleField = "foreign-field" // an unknown field
+	RuleType  = "foreign-type"  // an unknown type of a context item
+)
+
+// Rules lists the rules of this package.
+var Rules = []string{RuleField, RuleType}
+
+// Finding converts a finding about a definition to one about a manifest of others.
+func Finding(f signpost.Finding) signpost.Finding {
+	f.Severity = signpost.SeverityWarning
+	switch f.Rule {
+	case "unknown-field": // of package definition
+		f.Rule, f.Hint = RuleField, "check that the studio knows it; Signpost ignores it"
+	case signpost.RuleContextType:
+		f.Rule, f.Hint = RuleType, "check that your apps know it; Signpost cannot send such a key"
+	}
+	return f
+}
+
+// Methods lower-cases the methods of endpoints and fills in get where there is none, as other readers of manifests do.
+func Methods(endpoints []signpost.Endpoint) {
+	for i, e := range endpoints {
+		if endpoints[i].Method = strings.ToLower(e.Method); e.Method == "" {
+			endpoints[i].Method = signpost.MethodGet
+		}
+	}
+}

@@ -1,0 +1,101 @@
+// Package httpurl parses the http(s) URLs that users name, shows them without their secrets, and sends requests elsewhere.
+package httpurl
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+
+	"signpost/host"
+)
+
+// ParseAddress validates the address of a manifest, a complete http or https URL. The host of the result is in ASCII.
+func ParseAddress(address string) (*url.URL, error) {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("address %q is not a URL: %w", Redacted(address), WithoutURL(err))
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, fmt.Errorf("address %q does not start with https:// or http://", Redacted(address))
+	case u.User != nil:
+		return nil, fmt.Errorf("address %q has user info before its host, which a studio does not send", Redacted(address))
+	case u.Hostname() == "":
+		return nil, fmt.Errorf("address %q has no host", Redacted(address))
+	case strings.Trim(u.Path, "/") == "":
+		return nil, fmt.Errorf("address %q has no path: give the full address of the manifest, such as %s://%s/v1/endpoints-manifest", Redacted(address), u.Scheme, u.Host)
+	}
+	name, err := host.Parse(u.Host)
+	if err != nil {
+		return nil, fmt.Errorf("address %q: %w", Redacted(address), err)
+	}
+	if strings.ContainsFunc(u.Host, func(r rune) bool { return r > unicode.MaxASCII }) {
+		_, port, _ := strings.Cut(u.Host, ":")
+		if u.Host = name; port != "" {
+			u.Host += ":" + port
+		}
+	}
+	return u, nil
+}
+
+// Redacted returns an address as it may be shown and logged: without its password, and without its query, in which
+// services take access tokens. Different queries have different placeholders, so that addresses can be told apart.
+func Redacted(address string) string {
+	address, fragment, _ := strings.Cut(address, "#")
+	plain, query, found := strings.Cut(address, "?")
+	if u, err := url.Parse(plain); err == nil && u.User != nil {
+		plain = u.Redacted()
+	} else if scheme, rest, ok := strings.Cut(plain, "://"); ok && err != nil && strings.Contains(rest, "@") {
+		plain = scheme + "://" + rest[strings.LastIndex(rest, "@")+1:]
+	}
+	if found {
+		sum := sha256.Sum256([]byte(query))
+		plain += fmt.Sprintf("?…%x", sum[:2])
+	}
+	if fragment != "" {
+		plain += "#…"
+	}
+	return plain
+}
+
+// WithoutURL strips the URL from an error of net/url or net/http: it may contain secrets, and callers name it themselves.
+func WithoutURL(err error) error {
+	if withURL, ok := errors.AsType[*url.Error](err); ok {
+		return withURL.Err
+	}
+	return err
+}
+
+// ParseOrigin parses the origin that requests go to instead of the service's own host: a scheme and a host with an
+// optional port, such as http://localhost:3000.
+func ParseOrigin(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%q is not a URL: %w", text, WithoutURL(err))
+	case u.Scheme != "http" && u.Scheme != "https" || u.Opaque != "":
+		return nil, fmt.Errorf("%q does not start with http:// or https://", text)
+	case u.User != nil:
+		return nil, fmt.Errorf("%q has user info before its host", u.Redacted())
+	case u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "":
+		return nil, fmt.Errorf("%q has more than a scheme, a host and a port: use %s://%s", text, u.Scheme, u.Host)
+	}
+	if _, err := host.Parse(u.Host); err != nil {
+		return nil, fmt.Errorf("%q: %w", text, err)
+	}
+	return &url.URL{Scheme: u.Scheme, Host: u.Host}, nil
+}
+
+// SendTo returns a copy of a request that goes to another origin, as a reverse proxy would forward it: Host and
+// X-Forwarded-Host contain the host of its URL, and X-Forwarded-Proto the scheme.
+func SendTo(req *http.Request, origin *url.URL) *http.Request {
+	req = req.Clone(req.Context())
+	req.Host = req.URL.Host
+	req.Header.Set("X-Forwarded-Host", req.URL.Host)
+	req.Header.Set("X-Forwarded-Proto", req.URL.Scheme)
+	req.URL.Scheme, req.URL.Host = origin.Scheme, origin.Host
+	return req
+}
