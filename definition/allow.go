@@ -32,15 +32,20 @@ func (d *decoder) readAllow(n, endpoint *tree.Node) {
 // the warning is not about an endpoint.
 func (d *decoder) warn(f signpost.Finding, from tree.Field, path signpost.Path, endpoint *tree.Node) {
 	at := d.locate(&f, from, path)
-	allowed := at == nil
+	if !d.allows(f.Rule, endpoint) && at != nil {
+		d.report(f, at)
+	}
+}
+
+// allows reports whether a warning is allowed in an endpoint or, if that is nil, in the file.
+func (d *decoder) allows(rule string, endpoint *tree.Node) bool {
+	allowed := false
 	for _, a := range d.allowances {
-		if a.rule == f.Rule && (a.in == nil || a.in == endpoint) {
+		if a.rule == rule && (a.in == nil || a.in == endpoint) {
 			a.used, allowed = true, true
 		}
 	}
-	if !allowed {
-		d.report(f, at)
-	}
+	return allowed
 }
 
 // unusedAllowances reports allowances that allow nothing.

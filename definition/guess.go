@@ -250,6 +250,9 @@ func (d *decoder) namesAsText(n *tree.Node, v *fields.Value, what string) {
 		Rule: signpost.RuleWrongType, Severity: signpost.SeverityError, Message: fmt.Sprintf("%s must be a list, not text", what),
 		Hint: fmt.Sprintf("write [%s]", strings.Join(names, ", ")),
 	}
+	if strings.HasPrefix(n.Text, "–") || strings.HasPrefix(n.Text, "—") { // what text processors make of a dash
+		f.Hint = "begin a list item with -"
+	}
 	if certain {
 		f.Fix = d.listOf(n, names)
 		n.Items = items

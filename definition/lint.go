@@ -255,7 +255,11 @@ func (d *decoder) warnIdleFeatures(enabled []signpost.Feature) {
 				continue
 			}
 			judged++
-			if !slices.ContainsFunc(v.manifest.Endpoints, func(e signpost.Endpoint) bool { return feature.AppliesTo(e.URL) }) {
+			if !slices.ContainsFunc(v.manifest.Endpoints, func(e signpost.Endpoint) bool {
+				// A trailing slash that keeps it from applying is reported itself, unless it is meant.
+				meant := d.allows(signpost.RuleTrailingSlash, v.endpoints[e.URL].Value)
+				return feature.AppliesTo(e.URL) || !meant && feature.AppliesTo(strings.TrimSuffix(e.URL, "/"))
+			}) {
 				idle = append(idle, v.name)
 			}
 		}

@@ -156,7 +156,7 @@ const (
 	// freeValues and bytesPerValue limit the number of values, because a value takes memory however short its text is, up
 	// to a kilobyte in the YAML library: a text may have freeValues, and one for every bytesPerValue bytes. What aliases
 	// repeat counts every time. Compact JSON has 5 bytes per key or value, YAML about 10.
-	freeValues    = 50_000
+	freeValues    = 100_000
 	bytesPerValue = 4
 
 	// maxProblems limits the number of problems of a document. Nobody reads more.

@@ -182,7 +182,7 @@ func TestMemory(t *testing.T) {
 				runtime.ReadMemStats(&before)
 				doc := Parse([]byte(text[:min(size, len(text))]), Options{JSON: json})
 				runtime.ReadMemStats(&after)
-				if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 128 {
+				if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 192 {
 					t.Errorf("JSON %v: reading allocated %d MiB; problems: %d", json, took, len(doc.Problems))
 				}
 			}

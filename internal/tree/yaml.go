@@ -117,7 +117,7 @@ func (depthLimit) CheckAlias(int, int) error { return nil }
 
 // crowded returns the offset at which a text has more separators than the allowed number of keys with a value, or -1.
 // They are counted before the library reads the text, because it makes tokens of all of them first. As a result, 1 MB of
-// YAML takes at most 200 MB.
+// YAML takes at most 250 MB.
 func (d *Document) crowded() int {
 	left := d.maxValues() / 2
 	for i, c := range d.Text {
