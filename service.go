@@ -14,4 +14,7 @@ type Service struct {
 	// BasePath is the path in front of the version, with a leading and without a trailing slash. Empty means unknown.
 	BasePath string
 	Versions []Version
+
+	// Host is the host that the manifests were served for. Empty means that {{host}} is unresolved.
+	Host string
 }

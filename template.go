@@ -126,7 +126,7 @@ func (t *Template) groupURLs() {
 			composed[name] = true
 			t.composed = append(t.composed, u)
 		}
-		key := u.scheme + "://" + u.rest()
+		key := u.scheme + "://" + u.Rest()
 		groups[key] = append(groups[key], i)
 	}
 	for _, group := range groups {

@@ -71,8 +71,8 @@ func (u URL) Path() string { return u.path }
 // Query returns the query as written, without the question mark.
 func (u URL) Query() string { return strings.TrimPrefix(u.query, "?") }
 
-// rest returns everything after the authority.
-func (u URL) rest() string { return u.raw[len(u.raw)-len(u.path)-len(u.query)-len(u.fragment):] }
+// Rest returns everything after the authority, as written.
+func (u URL) Rest() string { return u.raw[len(u.raw)-len(u.path)-len(u.query)-len(u.fragment):] }
 
 // HasHostPlaceholder reports whether the authority contains {{host}}, which makes it one of the service's own URLs, not
 // yet resolved.
@@ -83,7 +83,7 @@ func (u URL) HasHostPlaceholder() bool { return strings.Contains(u.authority, Ho
 func (u URL) Placeholders() []string { return placeholders(u.raw) }
 
 // Equal reports whether clients treat two URLs as the same: scheme and authority are case-insensitive, the rest is not.
-func (u URL) Equal(other URL) bool { return u.SameOrigin(other) && u.rest() == other.rest() }
+func (u URL) Equal(other URL) bool { return u.SameOrigin(other) && u.Rest() == other.Rest() }
 
 // Origin returns the lower-cased scheme and authority, such as https://feeds.example.com:8443, or "" if the URL is not
 // absolute.
@@ -120,7 +120,7 @@ func (u URL) withAuthority(authority string) URL {
 	if u.authority == authority {
 		return u
 	}
-	return CutURL(u.scheme + "://" + authority + u.rest())
+	return CutURL(u.scheme + "://" + authority + u.Rest())
 }
 
 // Bind fills in the placeholders. There must be exactly one value for each. A value cannot leave its path segment or
@@ -179,7 +179,7 @@ const authorityEnd = "\x00"
 
 // canonical returns the URL as it is compared: scheme and authority lower-cased, the rest unchanged.
 func (u URL) canonical() string {
-	return strings.ToLower(u.scheme) + "://" + strings.ToLower(u.authority) + authorityEnd + u.rest()
+	return strings.ToLower(u.scheme) + "://" + strings.ToLower(u.authority) + authorityEnd + u.Rest()
 }
 
 // pattern returns the URL as it is compared, without the names of its placeholders. URLs with the same pattern answer for

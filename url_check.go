@@ -47,7 +47,7 @@ func (u URL) check() *urlError {
 	if err != nil {
 		return err
 	}
-	rest, err := replacePlaceholders(u.rest(), raw)
+	rest, err := replacePlaceholders(u.Rest(), raw)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (u URL) check() *urlError {
 	case strings.Contains(u.authority, "@"):
 		return badURL("remove everything before the @: every studio and every client would see it",
 			"URL %q has user info before its host", raw)
-	case strings.Contains(rawPort+u.rest(), HostPlaceholder):
+	case strings.Contains(rawPort+u.Rest(), HostPlaceholder):
 		return badURL("it stands for the hostname alone: https://{{host}}/…", "URL %q has {{host}} outside the host", raw)
 	case len(placeholders(u.Hostname())) > 0:
 		return badURL("write {{host}}, or the hostname itself: nothing else is filled in there",
@@ -92,7 +92,7 @@ func (u URL) check() *urlError {
 	if strings.Count(raw, "{{") <= maxInSegment {
 		return nil
 	}
-	for segment := range strings.FieldsFuncSeq(u.rest(), func(r rune) bool { return strings.ContainsRune("/?#", r) }) {
+	for segment := range strings.FieldsFuncSeq(u.Rest(), func(r rune) bool { return strings.ContainsRune("/?#", r) }) {
 		if strings.Count(segment, "{{") > maxInSegment {
 			return badURL("shorten it", "URL %q has more than %d placeholders in one segment", raw, maxInSegment)
 		}

@@ -39,19 +39,19 @@ func (u URL) unusual() (problem, fixed string) {
 		if err != nil { // {{host}} is part of it
 			return problem, ""
 		}
-		return problem, with(parsed+colonPort, u.rest())
+		return problem, with(parsed+colonPort, u.Rest())
 	case strings.HasSuffix(name, "."):
-		return "has a dot after its host: feeds without it do not match", with(strings.TrimSuffix(name, ".")+colonPort, u.rest())
+		return "has a dot after its host: feeds without it do not match", with(strings.TrimSuffix(name, ".")+colonPort, u.Rest())
 	case port != "" && strconv.Itoa(number) == defaultPorts[u.Scheme()]:
-		return fmt.Sprintf("has the default port of %s: clients leave it out, and feeds without it do not match", u.Scheme()), with(name, u.rest())
+		return fmt.Sprintf("has the default port of %s: clients leave it out, and feeds without it do not match", u.Scheme()), with(name, u.Rest())
 	case port != "" && strconv.Itoa(number) != port:
-		return "has a port that begins with 0: feeds without the 0 do not match", with(name+":"+strconv.Itoa(number), u.rest())
+		return "has a port that begins with 0: feeds without the 0 do not match", with(name+":"+strconv.Itoa(number), u.Rest())
 	case strings.HasPrefix(name, "[") && parsed != strings.ToLower(name):
-		return "has an IPv6 address that is not in its shortest form: feeds with that form do not match", with(parsed+colonPort, u.rest())
+		return "has an IPv6 address that is not in its shortest form: feeds with that form do not match", with(parsed+colonPort, u.Rest())
 	case strings.HasPrefix(u.path, "//"):
-		return "has two slashes after its host: feeds with one do not match", with(u.authority, "/"+strings.TrimLeft(u.rest(), "/"))
-	case !isASCII(withoutNames(u.rest())):
-		return "has characters that clients percent-encode: feeds with the encoded form do not match", with(u.authority, escapeNonASCII(u.rest()))
+		return "has two slashes after its host: feeds with one do not match", with(u.authority, "/"+strings.TrimLeft(u.Rest(), "/"))
+	case !isASCII(withoutNames(u.Rest())):
+		return "has characters that clients percent-encode: feeds with the encoded form do not match", with(u.authority, escapeNonASCII(u.Rest()))
 	case u.query == "?":
 		return "ends in a question mark: feeds without it do not match", strings.TrimSuffix(u.raw, "?")
 	}

@@ -61,7 +61,7 @@ func (m Manifest) OwnWarnings(d Deployment) []Finding {
 			} else {
 				patterns[pattern] = e.URL
 				if mixed {
-					rest := u.Scheme() + "://" + withoutNames(u.rest())
+					rest := u.Scheme() + "://" + withoutNames(u.Rest())
 					if collisions[rest] == nil {
 						collisions[rest] = &collisionGroup{}
 					}

@@ -9,9 +9,8 @@ import (
 )
 
 // LowerDeprecated makes the removal of items that the file deprecates notable if their last day is over, and says so in
-// the message. The deprecation of a version covers its endpoints, and that of an endpoint its modifiers. host is what
-// {{host}} was resolved to for the comparison, or [signpost.HostPlaceholder].
-func (f *File) LowerDeprecated(changes []diff.Change, host string, today time.Time) {
+// the message. The deprecation of a version covers its endpoints, and that of an endpoint its modifiers.
+func (f *File) LowerDeprecated(changes []diff.Change, today time.Time) {
 	for i := range changes {
 		c := &changes[i]
 		modifier := ""
@@ -24,11 +23,7 @@ func (f *File) LowerDeprecated(changes []diff.Change, host string, today time.Ti
 		default:
 			continue
 		}
-		endpoint := c.Endpoint
-		if host != signpost.HostPlaceholder {
-			endpoint = signpost.CutURL(endpoint).Unresolve(host).String()
-		}
-		d := f.removable(c.Version, endpoint, modifier, today)
+		d := f.removable(c.Version, c.Written, modifier, today)
 		if d == nil || d.Until.IsZero() {
 			continue
 		}
@@ -74,6 +69,6 @@ func Diff(old, new *File) ([]diff.Change, error) {
 		states[i] = signpost.Service{BasePath: f.KnownBasePath(), Versions: versions}
 	}
 	changes := diff.Diff(states[0], states[1])
-	old.LowerDeprecated(changes, signpost.HostPlaceholder, time.Now())
+	old.LowerDeprecated(changes, time.Now())
 	return changes, nil
 }

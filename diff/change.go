@@ -18,6 +18,9 @@ type Change struct {
 	// Endpoint is the URL of the endpoint that changed. It is empty if the change concerns a whole version or service.
 	Endpoint string `json:"endpoint"`
 
+	// Written is Endpoint as its definition has it, with {{host}}.
+	Written string `json:"-"`
+
 	Message string `json:"message"`
 
 	// Old and New hold the values before and after, as they appear in the manifest: a string, an option, a whole
@@ -26,7 +29,7 @@ type Change struct {
 	New any `json:"new"`
 
 	// Fingerprint identifies the change. Reordering endpoints, keys or modifiers does not affect it, and neither do
-	// unrelated edits.
+	// unrelated edits or the host that a manifest was served for.
 	Fingerprint string `json:"fingerprint"`
 }
 
@@ -53,6 +56,7 @@ const (
 	ChangeFeedsTakenOver  = "feeds-taken-over"
 	ChangeMethod          = "method-changed"
 	ChangeMIMEType        = "mime-type-changed"
+	ChangeURL             = "url-changed"
 	ChangeName            = "name-changed"
 	ChangeContextRequired = "context-required"
 	ChangeContextAdded    = "context-added"
@@ -82,6 +86,7 @@ var levels = map[string]Level{
 	ChangeFeedsTakenOver:  Breaking,
 	ChangeMethod:          Breaking,
 	ChangeMIMEType:        Breaking,
+	ChangeURL:             Notable,
 	ChangeName:            Notable,
 	ChangeContextRequired: Breaking,
 	ChangeContextAdded:    Compatible,
@@ -120,9 +125,11 @@ func (c *Change) fingerprint(subject []string) string {
 		}
 		h.Write([]byte{1})
 	}
-	write(c.Rule, c.Service, c.Version, c.Endpoint)
+	write(c.Rule, c.Service, c.Version, c.Written)
 	write(subject...)
-	write(plainText(c.Old), plainText(c.New))
+	if c.Rule != ChangeURL { // which has the host
+		write(plainText(c.Old), plainText(c.New))
+	}
 	sum := h.Sum(nil)
 	text := []byte(hex.EncodeToString(sum)[:fingerprintLength])
 	text[0] = "abcdef"[sum[len(sum)-1]%6]

@@ -31,7 +31,8 @@ func (d *differ) descriptor(old, new signpost.Endpoint) {
 
 	id := func(m *signpost.Modifier) string { return m.ID }
 	modifiers, moved := pairUp(old.Modifiers, new.Modifiers, id)
-	for _, p := range pairRenamed(modifiers) {
+	keys := func(m *signpost.Modifier) string { return strings.Join(keysOf(m.Params, paramKey), "\x00") }
+	for _, p := range pairRest(modifiers, keys) { // with the same query parameters, only the id has changed
 		switch {
 		case p.new == nil:
 			d.add(ChangeModifierRemoved, modifierPlace(p.old.ID), clone(p.old), nil, "removed")
@@ -61,47 +62,6 @@ func sameMediaType(a, b string) bool {
 // modifierPlace returns the place of a modifier as a whole.
 func modifierPlace(id string) place {
 	return place{prefix: fmt.Sprintf("modifier %q ", id), subject: []string{"modifier", id}}
-}
-
-// pairRenamed pairs a removed modifier with an added one if both have the same query parameters and no other removed or
-// added modifier does. Such a modifier has only changed its id.
-func pairRenamed(pairs []pair[signpost.Modifier]) []pair[signpost.Modifier] {
-	keys := func(m *signpost.Modifier) string { return strings.Join(keysOf(m.Params, paramKey), "\x00") }
-	type candidates struct{ removed, added []int }
-	byKeys := make(map[string]*candidates)
-	for i, p := range pairs {
-		m := p.old
-		if m == nil {
-			m = p.new
-		}
-		if p.old != nil && p.new != nil || len(m.Params) == 0 {
-			continue
-		}
-		c := byKeys[keys(m)]
-		if c == nil {
-			c = &candidates{}
-			byKeys[keys(m)] = c
-		}
-		if p.new == nil {
-			c.removed = append(c.removed, i)
-		} else {
-			c.added = append(c.added, i)
-		}
-	}
-	gone := make(map[int]bool)
-	for _, c := range byKeys {
-		if len(c.removed) == 1 && len(c.added) == 1 {
-			pairs[c.removed[0]].new = pairs[c.added[0]].new
-			gone[c.added[0]] = true
-		}
-	}
-	var all []pair[signpost.Modifier]
-	for i, p := range pairs {
-		if !gone[i] {
-			all = append(all, p)
-		}
-	}
-	return all
 }
 
 func (d *differ) contextItem(p pair[signpost.ContextItem]) {

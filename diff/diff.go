@@ -14,26 +14,34 @@ import (
 
 // Diff returns the changes from old to new, never nil. They are grouped by version; within a version, the endpoints of
 // old come first, in their order, followed by the added ones. If the JSON of a manifest differs, there is at least one
-// change. {{host}} must be resolved the same way in all URLs, or in none.
+// change. If one of the services was served for a host, both are compared as served for it.
 //
 // All versions count as registered together. Others are further registered manifests: they take part in overlap, before
 // and after the change, but are not compared themselves.
 func Diff(old, new signpost.Service, others ...signpost.Version) []Change {
+	old, new, hosts := align(old, new)
 	olds, news := []signpost.Service{old}, []signpost.Service{new}
-	return compare(olds, news, []pair[signpost.Service]{{&olds[0], &news[0]}}, others, false)
+	d := differ{hosts: hosts}
+	return d.compare(olds, news, []pair[signpost.Service]{{&olds[0], &news[0]}}, others, false)
 }
 
 // Services compares services that are registered together, paired by base path. Each change names the base path of its
-// service. Otherwise it works like [Diff].
-func Services(old, new []signpost.Service, others ...signpost.Version) []Change {
-	pairs, _ := pairUp(old, new, func(s *signpost.Service) string { return s.BasePath })
-	return compare(old, new, pairs, others, true)
+// service. Otherwise it works like [Diff]; of several services, {{host}} must be unresolved.
+func Services(before, after []signpost.Service, others ...signpost.Version) []Change {
+	var d differ
+	if len(before) == 1 && len(after) == 1 {
+		old, new, hosts := align(before[0], after[0])
+		before, after, d.hosts = []signpost.Service{old}, []signpost.Service{new}, hosts
+	}
+	pairs, _ := pairUp(before, after, func(s *signpost.Service) string { return s.BasePath })
+	return d.compare(before, after, pairs, others, true)
 }
 
 // differ collects changes and labels each with the current service, version and endpoint.
 type differ struct {
 	service, version, endpoint string
 	changes                    []Change
+	hosts                      hosts
 	overlap                    *overlap
 	reordered                  bool // ties between versions can go to another one
 }
@@ -45,7 +53,7 @@ type slot struct {
 	pair[signpost.Version]
 }
 
-func compare(olds, news []signpost.Service, services []pair[signpost.Service], others []signpost.Version, named bool) []Change {
+func (d *differ) compare(olds, news []signpost.Service, services []pair[signpost.Service], others []signpost.Version, named bool) []Change {
 	slots := make([][]*slot, len(services))
 	var all []*slot
 	for i, s := range services {
@@ -72,7 +80,9 @@ func compare(olds, news []signpost.Service, services []pair[signpost.Service], o
 			all = append(all, at)
 		}
 	}
-	d := differ{changes: []Change{}, overlap: newOverlap(all, olds, news, others), reordered: reordered(all, olds, news)}
+	d.changes = []Change{}
+	d.overlap = newOverlap(all, olds, news, others)
+	d.reordered = reordered(all, olds, news)
 	moves := serviceMoves(services)
 	for i, s := range services {
 		d.version, d.endpoint = "", ""
@@ -189,6 +199,7 @@ func (d *differ) manifest(at *slot) {
 	old, new := at.old.Manifest, at.new.Manifest
 	url := func(e *signpost.Endpoint) string { return e.URL }
 	pairs, moved := pairUp(old.Endpoints, new.Endpoints, url)
+	pairs = pairRest(pairs, func(e *signpost.Endpoint) string { return canonical(e.URL) })
 
 	// Endpoints have no id, so a new URL is a new endpoint. Its name may still hint at where the old one went.
 	places := make(map[string][]string)
@@ -212,8 +223,12 @@ func (d *differ) manifest(at *slot) {
 			d.takenOver(at, *p.new)
 		default:
 			d.endpoint = p.old.URL
+			respelled := p.old.URL != p.new.URL
+			if respelled {
+				d.add(ChangeURL, place{subject: []string{d.hosts.open(p.new.URL)}}, p.old.URL, p.new.URL, "URL changed to %q, which is the same to clients", p.new.URL)
+			}
 			d.descriptor(*p.old, *p.new)
-			if moved || d.reordered { // ties between endpoints go to the first one
+			if moved || d.reordered || respelled { // ties between endpoints go to the first one
 				d.takenOver(at, *p.new)
 			}
 		}
@@ -238,7 +253,7 @@ func (p place) sub(steps ...string) place {
 
 func (d *differ) add(rule string, at place, old, new any, format string, args ...any) {
 	c := Change{
-		Rule: rule, Level: levels[rule], Service: d.service, Version: d.version, Endpoint: d.endpoint,
+		Rule: rule, Level: levels[rule], Service: d.service, Version: d.version, Endpoint: d.endpoint, Written: d.hosts.open(d.endpoint),
 		Message: at.prefix + fmt.Sprintf(format, args...), Old: old, New: new,
 	}
 	c.Fingerprint = c.fingerprint(at.subject)
@@ -290,6 +305,32 @@ func pairUp[T any](old, new []T, key func(*T) string) (pairs []pair[T], moved bo
 		}
 	}
 	return pairs, moved
+}
+
+// pairRest pairs a removed item with an added one if both have the same key, and no other removed or added item does. An
+// empty key matches nothing.
+func pairRest[T any](pairs []pair[T], key func(*T) string) []pair[T] {
+	removed, added := make(map[string][]int), make(map[string][]int)
+	for i, p := range pairs {
+		switch {
+		case p.new == nil:
+			removed[key(p.old)] = append(removed[key(p.old)], i)
+		case p.old == nil:
+			added[key(p.new)] = append(added[key(p.new)], i)
+		}
+	}
+	for k, at := range removed {
+		if to := added[k]; k != "" && len(at) == 1 && len(to) == 1 {
+			pairs[at[0]].new, pairs[to[0]].new = pairs[to[0]].new, nil
+		}
+	}
+	return slices.DeleteFunc(pairs, func(p pair[T]) bool { return p.old == nil && p.new == nil })
+}
+
+// canonical returns a URL as it is compared with feeds: the case of its scheme and host does not matter.
+func canonical(url string) string {
+	u := signpost.CutURL(url)
+	return u.Origin() + u.Rest()
 }
 
 // keysOf returns the keys of items, in order.

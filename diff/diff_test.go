@@ -226,6 +226,20 @@ func diffCases() []diffCase {
 			`feeds-taken-over: takes feeds over from "`+feeds+`" (v1): method "post" instead of "get"; mime_type "application/x-www-form-urlencoded" instead of "application/json": `+
 				settings(feeds, feedDoc)+": "+settings(media, formDoc)),
 
+		change("an absolute URL below one with {{host}}", v1(feed(feeds)), v1(feed(feeds), requiring("https://feeds.example.com/v1/feeds/media", "a")),
+			`endpoint-added: endpoint "Feed" added: null: `+contextDoc(true, "a"),
+			`feeds-taken-over: takes feeds over from "`+feeds+`", on feeds.example.com: context key "a" is required: `+
+				settings(feeds, feedDoc)+": "+settings("https://feeds.example.com/v1/feeds/media", contextDoc(true, "a"))),
+		change("a tie between versions", append([]signpost.Version{{Name: "v2"}}, v1(feed(feeds))...),
+			append([]signpost.Version{{Name: "v2", Manifest: signpost.NewManifest(requiring(feeds, "a"))}}, v1(feed(feeds))...),
+			`endpoint-added: endpoint "Feed" added: null: `+contextDoc(true, "a"),
+			`feeds-taken-over: takes feeds over from "`+feeds+`" (v1): context key "a" is required: `+settings(feeds, feedDoc)+": "+settings(feeds, contextDoc(true, "a"))),
+		change("case of scheme and host", v1(keyed("https://a.Example/V1", "a"), feed("https://b.example/")), v1(keyed("HTTPS://A.example/V1", "a"), feed("https://b.example/")),
+			`url-changed: URL changed to "HTTPS://A.example/V1", which is the same to clients: "https://a.Example/V1": "HTTPS://A.example/V1"`),
+		change("case of a path", v1(feed("https://a.example/V1")), v1(feed("https://a.example/v1")),
+			`endpoint-removed: endpoint "Feed" removed; perhaps moved to "https://a.example/v1", which has the same name: `+feedDoc+`: null`,
+			`endpoint-added: endpoint "Feed" added: null: `+feedDoc),
+
 		changed("nothing", func(*signpost.Endpoint) {}),
 		changed("name", func(e *signpost.Endpoint) { e.Name = "All feeds" }, `name-changed: name changed from "Feeds" to "All feeds": "Feeds": "All feeds"`),
 		changed("method", func(e *signpost.Endpoint) { e.Method = "post" }, `method-changed: method changed from "get" to "post": "get": "post"`),

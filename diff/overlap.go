@@ -2,11 +2,12 @@ package diff
 
 import (
 	"fmt"
-	"signpost"
-	"signpost/match"
 	"slices"
 	"strconv"
 	"strings"
+
+	"signpost"
+	"signpost/match"
 )
 
 // overlap finds the feeds that a different endpoint answers after the change. Everything registered together takes
@@ -27,7 +28,7 @@ type registration struct {
 // owner identifies an endpoint across both states.
 type owner struct {
 	slot int
-	url  string
+	url  string // as it is compared
 }
 
 // newOverlap registers the slots together with others. Ties go to the endpoint that was registered first, as in package
@@ -49,7 +50,7 @@ func newOverlap(slots []*slot, old, new []signpost.Service, others []signpost.Ve
 			var m signpost.Manifest
 			for i := range v.Manifest.Endpoints {
 				e := &v.Manifest.Endpoints[i]
-				if id := (owner{number[v], e.URL}); r.endpoints[id] == nil {
+				if id := (owner{number[v], canonical(e.URL)}); r.endpoints[id] == nil {
 					r.endpoints[id] = e
 					r.owners = append(r.owners, id)
 					m.Endpoints = append(m.Endpoints, signpost.Endpoint{URL: e.URL})
@@ -110,7 +111,7 @@ func (o *overlap) handovers(to owner, matters func(from owner) bool) []handover 
 			was, _ := o.before.find(feed)
 			if is, _ := o.after.find(feed); was == from && is == to {
 				seen[from] = true
-				found = append(found, handover{from, feed, feed == general})
+				found = append(found, handover{from, feed, feed.URL == general.URL})
 				break
 			}
 		}
@@ -164,7 +165,7 @@ func (d *differ) takenOver(at *slot, to signpost.Endpoint) {
 	harm := func(from owner) []difference {
 		return differences(o.before.endpoints[from], o.after.endpoints[from], &to)
 	}
-	found := o.handovers(owner{slices.Index(o.slots, at), to.URL}, func(from owner) bool { return len(harm(from)) > 0 })
+	found := o.handovers(owner{slices.Index(o.slots, at), canonical(to.URL)}, func(from owner) bool { return len(harm(from)) > 0 })
 
 	// Group feeds that change in the same way.
 	var groups []*handoverGroup
@@ -190,10 +191,10 @@ func (d *differ) takenOver(at *slot, to signpost.Endpoint) {
 			texts = append(texts, one.String())
 		}
 		if g.lost {
-			d.add(ChangeContextShadowed, o.subject(g), lostKeys{first.url, texts}, nil,
+			d.add(ChangeContextShadowed, d.takeover(g), lostKeys{o.before.endpoints[first].URL, texts}, nil,
 				"takes feeds over from %s; lost context keys: %s", o.describe(at, g.from), quotedList(texts))
 		} else {
-			d.add(ChangeFeedsTakenOver, o.subject(g), settingsOf(*o.before.endpoints[first]), settingsOf(to),
+			d.add(ChangeFeedsTakenOver, d.takeover(g), settingsOf(*o.before.endpoints[first]), settingsOf(to),
 				"takes feeds over from %s: %s", o.describe(at, g.from), strings.Join(texts, "; "))
 		}
 	}
@@ -206,15 +207,15 @@ type handoverGroup struct {
 	from []handover
 }
 
-// subject identifies a takeover by the endpoints that lose feeds and the consequences for them.
-func (o *overlap) subject(g *handoverGroup) place {
+// takeover identifies a takeover by the endpoints that lose feeds and the consequences for them.
+func (d *differ) takeover(g *handoverGroup) place {
 	var parts []string
 	for _, h := range g.from {
-		s := *o.slots[h.from.slot]
+		s := *d.overlap.slots[h.from.slot]
 		if s.besides {
 			s.service = "" // the source name depends on how signpost was called
 		}
-		parts = append(parts, strings.Join([]string{"from", s.service, s.version, h.from.url}, " "))
+		parts = append(parts, strings.Join([]string{"from", s.service, s.version, d.hosts.open(d.overlap.before.endpoints[h.from].URL)}, " "))
 	}
 	for _, d := range g.harm {
 		parts = append(parts, fmt.Sprintf("harm %d %q %q %q", d.what, d.key, d.old, d.new))
@@ -226,7 +227,7 @@ func (o *overlap) subject(g *handoverGroup) place {
 // describe names the first endpoint that loses feeds and counts the rest.
 func (o *overlap) describe(at *slot, from []handover) string {
 	first := from[0]
-	text := strconv.Quote(first.from.url)
+	text := strconv.Quote(o.before.endpoints[first.from].URL)
 	if s := o.slots[first.from.slot]; s != at {
 		service := s.service
 		if service == at.service {

@@ -2,21 +2,23 @@ package diff
 
 import "signpost"
 
-// Repaired returns old without the parts that [Manifest.Validate] rejects, so that an old state with errors can be
+// Repaired returns old without the parts that [signpost.Manifest.Validate] rejects, so that an old state with errors can be
 // compared. Nobody could register such a part, so fixing it breaks nothing. A rejected part is replaced by the one with
 // the same identity in new, or dropped if new has none.
-func Repaired(old, new []signpost.Version) []signpost.Version {
-	pairs, _ := pairUp(old, new, func(v *signpost.Version) string { return v.Name })
-	repaired := make([]signpost.Version, len(old))
-	for i, p := range pairs[:len(old)] {
-		repaired[i] = *p.old
-		if findings := p.old.Manifest.Validate(); len(findings) > 0 {
-			var manifest signpost.Manifest
+func Repaired(old, new signpost.Service) signpost.Service {
+	old, new, h := align(old, new)
+	pairs, _ := pairUp(old.Versions, new.Versions, func(v *signpost.Version) string { return v.Name })
+	repaired := signpost.Service{BasePath: old.BasePath, Host: h.host}
+	for _, p := range pairs[:len(old.Versions)] {
+		v := *p.old
+		if findings := v.Manifest.Validate(); len(findings) > 0 {
+			var now signpost.Manifest
 			if p.new != nil {
-				manifest = p.new.Manifest
+				now = p.new.Manifest
 			}
-			repaired[i].Manifest = repair(p.old.Manifest, manifest, findings)
+			v.Manifest = repair(v.Manifest, now, findings)
 		}
+		repaired.Versions = append(repaired.Versions, v)
 	}
 	return repaired
 }

@@ -9,6 +9,11 @@ import (
 	"signpost/diff"
 )
 
+func repairedDiff(old, new []signpost.Version) []diff.Change {
+	after := signpost.Service{Versions: new}
+	return diff.Diff(diff.Repaired(signpost.Service{Versions: old}, after), after)
+}
+
 // Fixing errors of the old state is not a change; other edits are.
 func TestDiffOfRepairs(t *testing.T) {
 	const url = "https://{{host}}/v1/feeds"
@@ -36,14 +41,14 @@ func TestDiffOfRepairs(t *testing.T) {
 			t.Errorf("%s: nothing is wrong with it", name)
 		}
 		before := jsonOf(t, old)
-		if changes := diffVersions(diff.Repaired(old, new), new); len(changes) > 0 {
+		if changes := repairedDiff(old, new); len(changes) > 0 {
 			t.Errorf("%s: %s", name, jsonOf(t, changes))
 		}
 		if diff := cmp.Diff(before, jsonOf(t, old)); diff != "" {
 			t.Errorf("%s: the old state itself has changed:\n%s", name, diff)
 		}
 		new[0].Manifest.Endpoints[0].ContextObj = append(new[0].Manifest.Endpoints[0].ContextObj, signpost.ContextItem{Key: "new", Type: "ctx", Required: true})
-		if changes := diffVersions(diff.Repaired(old, new), new); len(changes) != 1 || changes[0].Rule != diff.ChangeContextRequired {
+		if changes := repairedDiff(old, new); len(changes) != 1 || changes[0].Rule != diff.ChangeContextRequired {
 			t.Errorf("%s, and something else: %s", name, jsonOf(t, changes))
 		}
 	}
@@ -51,11 +56,11 @@ func TestDiffOfRepairs(t *testing.T) {
 	// A URL that could not be registered is not missed. A removed endpoint is, whatever was wrong with it.
 	bad, gone := feed("feeds"), feed(url)
 	gone.Method = "GET"
-	changes := diffVersions(diff.Repaired(v1(bad, gone), v1()), v1())
+	changes := repairedDiff(v1(bad, gone), v1())
 	if len(changes) != 1 || changes[0].Rule != diff.ChangeEndpointRemoved || changes[0].Endpoint != url {
 		t.Errorf("endpoints that are gone: %s", jsonOf(t, changes))
 	}
-	if changes := diffVersions(diff.Repaired(v1(gone), nil), nil); len(changes) != 1 || changes[0].Rule != diff.ChangeVersionRemoved {
+	if changes := repairedDiff(v1(gone), nil); len(changes) != 1 || changes[0].Rule != diff.ChangeVersionRemoved {
 		t.Errorf("a version that is gone: %s", jsonOf(t, changes))
 	}
 }

@@ -109,10 +109,7 @@ func (x *Index) add(e signpost.Endpoint, v signpost.Version) {
 // cut splits a URL into its lower-cased origin, which is compared as a whole, and everything after it.
 func cut(raw string) (origin, rest string) {
 	u := signpost.CutURL(raw)
-	if origin = u.Origin(); origin != "" {
-		raw = raw[len(u.Scheme())+len("://")+len(u.Authority()):]
-	}
-	return origin, raw
+	return u.Origin(), u.Rest()
 }
 
 // open reports whether {{host}} is part of the origin.

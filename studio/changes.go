@@ -37,17 +37,17 @@ func (src *source) compare(base *text) ([]change, error) {
 	if err != nil {
 		return []change{}, err
 	}
-	before, after := service(base.file, old), service(src.record.good.file, src.Versions)
+	before, after := src.service(base.file, old), src.service(src.record.good.file, src.Versions)
 	if len(definition.Errors(base.file)) > 0 {
-		before.Versions = diff.Repaired(before.Versions, after.Versions)
+		before = diff.Repaired(before, after)
 	}
 	found := diff.Diff(before, after)
-	base.file.LowerDeprecated(found, src.Host, time.Now())
+	base.file.LowerDeprecated(found, time.Now())
 	return src.withKeys(found), nil
 }
 
-func service(f *definition.File, versions []version) signpost.Service {
-	all := signpost.Service{BasePath: f.KnownBasePath()}
+func (src *source) service(f *definition.File, versions []version) signpost.Service {
+	all := signpost.Service{BasePath: f.KnownBasePath(), Host: src.Host}
 	for _, v := range versions {
 		all.Versions = append(all.Versions, signpost.Version{Name: v.Name, Manifest: v.manifest})
 	}

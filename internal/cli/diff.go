@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -188,6 +189,7 @@ func (c *CLI) readAccepted(name string) (*diff.Accepted, error) {
 type diffSide struct {
 	name      string
 	directory bool
+	picked    bool // one service of a directory
 	services  []*source.Service
 	broken    map[*source.Service]bool // have errors, so they are compared as far as they can be read
 	remarks   []string
@@ -254,7 +256,7 @@ func (c *CLI) compareDirectories(old, new *diffSide, registered []*source.Servic
 		if old.broken[s] {
 			for _, is := range after {
 				if is.BasePath == before[i].BasePath {
-					before[i].Versions = diff.Repaired(before[i].Versions, is.Versions)
+					before[i] = diff.Repaired(before[i], is)
 				}
 			}
 		}
@@ -278,10 +280,12 @@ func states(services []*source.Service) []signpost.Service {
 func (c *CLI) compareServices(old, new *diffSide, registered []*source.Service) ([]diff.Change, error) {
 	is := new.services[0]
 	var before signpost.Service
+	host := is.Host
 	if len(old.services) > 0 {
 		was := old.services[0]
-		notes, err := source.Align(was, is)
-		if err != nil {
+		var notes []string
+		var err error
+		if host, notes, err = source.Align(was, is); err != nil {
 			return nil, err
 		}
 		for _, note := range notes {
@@ -289,14 +293,20 @@ func (c *CLI) compareServices(old, new *diffSide, registered []*source.Service) 
 		}
 		before = was.State()
 		if old.broken[was] {
-			before.Versions = diff.Repaired(before.Versions, is.Versions)
+			before = diff.Repaired(before, is.State())
 		}
 	}
-	others, err := c.others(registered, is.Host)
+	others, err := c.others(registered, host)
 	if err != nil {
 		return nil, err
 	}
-	return diff.Diff(before, is.State(), others...), nil
+	after := is.State()
+	if old.picked || new.picked { // changes name the service, as between directories
+		before.BasePath = cmp.Or(before.BasePath, after.BasePath)
+		after.BasePath = before.BasePath
+		return diff.Services([]signpost.Service{before}, []signpost.Service{after}, others...), nil
+	}
+	return diff.Diff(before, after, others...), nil
 }
 
 // readOld reads OLD. Errors in it go to standard error and do not prevent the comparison. A path that does not exist at
@@ -426,6 +436,6 @@ func (c *CLI) pickServed(old, new *diffSide) error {
 		return usageErrorf("%s has no service that matches %s", other.name, one.name)
 	}
 	printf(c.Stderr, "%s is the manifest of one service: only %s is compared\n", one.name, service.Name)
-	other.services, other.directory = []*source.Service{service}, false
+	other.services, other.directory, other.picked = []*source.Service{service}, false, true
 	return nil
 }

@@ -17,37 +17,36 @@ func (s *Service) LoadReadable(features []string) {
 	}
 }
 
-// Align makes two services comparable by signpost/diff, and returns notes about what it did.
+// Align makes two services comparable by signpost/diff, and returns the host for which they are compared, with notes
+// about what it did.
 //
 // {{host}} stays unresolved between definitions. If one side is a served manifest, the other is resolved for its host;
 // of two manifests, new is compared as if it had been served for the host of old. A served manifest has one version, so
 // only that version of the other side is compared.
-func Align(old, new *Service) (notes []string, err error) {
-	notes, err = alignHosts(old, new)
-	if err != nil {
-		return nil, err
+func Align(old, new *Service) (host string, notes []string, err error) {
+	host = old.Host
+	one, other := old, new
+	if host == signpost.HostPlaceholder {
+		host, one, other = new.Host, new, old
+	}
+	switch {
+	case one.Host == other.Host:
+	case other.Host == signpost.HostPlaceholder:
+		notes = append(notes, fmt.Sprintf("%s is compared as it is served for %s", other.Name, host))
+		for _, v := range other.Versions {
+			if _, err := v.Manifest.ForHost(host); err != nil {
+				return "", nil, fmt.Errorf("render %q: %w", other.Name, err)
+			}
+		}
+	default:
+		notes = append(notes, fmt.Sprintf("%s is for %s: compared as if it were for %s", other.Name, other.Host, host))
 	}
 	for _, pair := range [][2]*Service{{old, new}, {new, old}} {
 		if note := alignVersions(pair[0], pair[1]); note != "" {
 			notes = append(notes, note)
 		}
 	}
-	return notes, nil
-}
-
-func alignHosts(old, new *Service) (notes []string, err error) {
-	if old.Host == new.Host {
-		return nil, nil
-	}
-	if old.Host == signpost.HostPlaceholder {
-		old, new = new, old // the unresolved one takes the host of the other
-	}
-	if new.Host == signpost.HostPlaceholder {
-		notes = append(notes, fmt.Sprintf("%s is compared as it is served for %s", new.Name, old.Host))
-	} else {
-		notes = append(notes, fmt.Sprintf("%s is for %s: compared as if it were for %s", new.Name, new.Host, old.Host))
-	}
-	return notes, new.ServeFor(old.Host)
+	return host, notes, nil
 }
 
 // alignVersions reduces other to one version if one is a manifest: the version of the manifest or, if unknown, the one
@@ -62,7 +61,7 @@ func alignVersions(one, other *Service) (note string) {
 		return "" // a version that the other side lacks: that is a change
 	}
 	if i < 0 {
-		i = mostInCommon(v.Manifest, other.Versions)
+		i = mostInCommon(v.Manifest.Reopen(one.Host), other)
 		v.Name = other.Versions[i].Name
 	}
 	if len(other.Versions) > 1 {
@@ -72,16 +71,16 @@ func alignVersions(one, other *Service) (note string) {
 	return note
 }
 
-// mostInCommon returns the index of the version with the most URLs of a manifest. Ties go to the first.
-func mostInCommon(m signpost.Manifest, versions []signpost.Version) int {
+// mostInCommon returns the index of the version with the most URLs of a manifest with {{host}}. Ties go to the first.
+func mostInCommon(m signpost.Manifest, s *Service) int {
 	urls := make(map[string]bool, len(m.Endpoints))
 	for _, e := range m.Endpoints {
 		urls[e.URL] = true
 	}
 	best, most := 0, 0
-	for i, v := range versions {
+	for i, v := range s.Versions {
 		n := 0
-		for _, e := range v.Manifest.Endpoints {
+		for _, e := range v.Manifest.Reopen(s.Host).Endpoints {
 			if urls[e.URL] {
 				n++
 			}

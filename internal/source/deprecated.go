@@ -11,7 +11,7 @@ func LowerDeprecated(changes []diff.Change, old []*Service, today time.Time) {
 	for i, c := range changes {
 		for _, s := range old {
 			if c.Service == "" || c.Service == s.State().BasePath {
-				s.File.LowerDeprecated(changes[i:i+1], s.Host, today)
+				s.File.LowerDeprecated(changes[i:i+1], today)
 				break
 			}
 		}

@@ -67,9 +67,13 @@ func (s *Service) settleServed() {
 	s.Host = s.Versions[0].Manifest.ServedHost(own)
 }
 
-// State returns the versions with their base path, if it is known.
+// State returns the versions with their base path and host, if they are known.
 func (s *Service) State() signpost.Service {
-	return signpost.Service{BasePath: cmp.Or(s.basePath, s.File.KnownBasePath()), Versions: s.Versions}
+	state := signpost.Service{BasePath: cmp.Or(s.basePath, s.File.KnownBasePath()), Versions: s.Versions}
+	if s.Host != signpost.HostPlaceholder {
+		state.Host = s.Host
+	}
+	return state
 }
 
 // KnownFeatures returns the requested features that the file has; nil stays nil.
