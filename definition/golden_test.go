@@ -3,7 +3,6 @@ package definition
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,13 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"signpost"
+	"signpost/internal/testkit"
 )
-
-var update = flag.Bool("update", false, "rewrite the expected outputs under testdata")
 
 // corpus returns the inputs in a directory under testdata.
 func corpus(t testing.TB, dir string) []string {
@@ -46,25 +43,6 @@ func parseFile(t testing.TB, path string) *File {
 		t.Fatal(err)
 	}
 	return Parse(filepath.Base(path), text)
-}
-
-// golden compares an output with the file next to its input, or updates that file with -update.
-func golden(t *testing.T, input, got string) {
-	t.Helper()
-	path := input + ".golden"
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v; run go test -update to make it", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("output changed (-want +got); if that is right, run go test -update:\n%s", diff)
-	}
 }
 
 // described formats findings with their line, position, hint and fix.
@@ -115,7 +93,7 @@ func TestGoldenOK(t *testing.T) {
 					}
 				}
 			}
-			golden(t, input, all.String())
+			testkit.Golden(t, input+".golden", all.String())
 		})
 	}
 }
@@ -162,7 +140,7 @@ func goldenFindings(t *testing.T, input string, severity signpost.Severity) *Fil
 		}
 		rule = rule[:i]
 	}
-	golden(t, input, out)
+	testkit.Golden(t, input+".golden", out)
 	return file
 }
 
@@ -192,19 +170,7 @@ func TestGoldenTogether(t *testing.T) {
 			for _, file := range files {
 				out += described(file, slices.DeleteFunc(slices.Clone(findings), func(f signpost.Finding) bool { return f.File != file.Name }))
 			}
-			golden(t, input, out)
+			testkit.Golden(t, input+".golden", out)
 		})
-	}
-}
-
-// TestEveryRuleHasAFile checks that the corpus has a file for every rule.
-func TestEveryRuleHasAFile(t *testing.T) {
-	for _, rule := range Rules() {
-		dir := map[signpost.Severity]string{signpost.SeverityError: "err", signpost.SeverityWarning: "warn"}[rule.Severity]
-		alone, _ := filepath.Glob(filepath.Join("..", "testdata", dir, rule.Name+".*"))
-		together, _ := filepath.Glob(filepath.Join("..", "testdata", "together", rule.Name+".*"))
-		if len(alone)+len(together) == 0 {
-			t.Errorf("testdata/%s has no file for %s", dir, rule.Name)
-		}
 	}
 }

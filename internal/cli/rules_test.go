@@ -3,97 +3,13 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 	"net/url"
-	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
-	"signpost"
 	"signpost/definition"
 )
-
-// TestRulesPage runs the examples of docs/rules.md, and compares its sections with the list of rules.
-func TestRulesPage(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(repo, "docs", "rules.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	severity := map[string]signpost.Severity{}
-	for _, rule := range definition.Rules() {
-		severity[rule.Name] = rule.Severity
-	}
-	heading := ""
-	examples := regexp.MustCompile("(?s)Fails:\n\n```(\\w+)\n(.*?)```\n\nPasses:\n\n```\\w+\n(.*?)```")
-	for section := range strings.SplitSeq("\n"+string(text), "\n## ") {
-		name, body, _ := strings.Cut(section, "\n")
-		want, known := severity[name]
-		if known {
-			delete(severity, name)
-			t.Run(name, func(t *testing.T) {
-				found := examples.FindStringSubmatch(body)
-				if found == nil {
-					t.Fatal("no failing and passing example")
-				}
-				if heading != "Errors" && want == signpost.SeverityError || heading != "Warnings" && want == signpost.SeverityWarning {
-					t.Errorf("a rule of severity %s is under %s", want, heading)
-				}
-				findings := lintJSON(t, found[1], found[2])
-				if len(findings) != 1 || findings[0].Rule != name || findings[0].Severity != want {
-					t.Errorf("the failing example gives %v", findings)
-				}
-				if findings := lintJSON(t, found[1], found[3]); len(findings) > 0 {
-					t.Errorf("the passing example gives %v", findings)
-				}
-			})
-		} else if examples.MatchString(body) {
-			t.Errorf("the page has a rule %q that Signpost does not have", name)
-		}
-		if i := strings.LastIndex(section, "\n# "); i >= 0 {
-			heading = strings.TrimSpace(section[i+len("\n# "):])
-		}
-	}
-	for name := range severity {
-		t.Errorf("the page has no section about %s", name)
-	}
-}
-
-// firstLine matches the first line of each file of an example that has several.
-var firstLine = regexp.MustCompile(`(?m)^base_path: .* # in (\w+\.yaml)$`)
-
-// lintJSON lints a text and returns its findings as a program would get them.
-func lintJSON(t *testing.T, extension, text string) []signpost.Finding {
-	t.Helper()
-	dir := t.TempDir()
-	files := map[string]string{"example." + extension: text}
-	if starts := firstLine.FindAllStringSubmatchIndex(text, -1); len(starts) > 0 {
-		files = make(map[string]string)
-		for i, start := range starts {
-			end := len(text)
-			if i+1 < len(starts) {
-				end = starts[i+1][0]
-			}
-			files[text[start[2]:start[3]]] = text[start[0]:end]
-		}
-	}
-	args := []string{"lint", "--format", "json"}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		text := files[name]
-		args = append(args, filepath.Join(dir, name))
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	out, _, _ := runCLI("", args...)
-	var findings []signpost.Finding
-	if err := json.Unmarshal([]byte(out), &findings); err != nil {
-		t.Fatal(err)
-	}
-	return findings
-}
 
 // TestSARIF checks what the SARIF 2.1.0 schema requires, and the references between its parts.
 func TestSARIF(t *testing.T) {
