@@ -85,14 +85,9 @@ func (m *manifests) get(k key) (rep *representation, hit bool, err error) {
 		return rep, true, nil
 	}
 	k.host = strings.Clone(k.host) // part of the request, which must not be kept alive
-	// A rendering belongs to everybody who waits for it, so it does not end when the first client goes away.
-	ctx, cancel := context.WithTimeout(context.Background(), m.wait)
-	defer cancel()
 	for {
-		rep, made, err := m.load(ctx, k)
+		rep, made, err := m.load(k)
 		switch {
-		case errors.Is(err, context.DeadlineExceeded):
-			return nil, false, errBusy
 		case err != nil || made:
 			return rep, false, err
 		case rep.use():
@@ -102,8 +97,9 @@ func (m *manifests) get(k key) (rep *representation, hit bool, err error) {
 }
 
 // load returns the representation from the cache, or waits for somebody who renders it, or renders it. Only then, made is
-// true, and the caller is a user of it.
-func (m *manifests) load(ctx context.Context, k key) (rep *representation, made bool, err error) {
+// true, and the caller is a user of it. A rendering belongs to everybody who waits for it, so it does not end when the
+// first client goes away.
+func (m *manifests) load(k key) (rep *representation, made bool, err error) {
 	var own *representation
 	discard := func() { // rendered, but not put into the cache: its key was invalidated meanwhile
 		if own != nil {
@@ -111,10 +107,10 @@ func (m *manifests) load(ctx context.Context, k key) (rep *representation, made 
 			m.release(own)
 		}
 	}
-	rep, err = m.cache.Get(ctx, k, otter.LoaderFunc[key, *representation](func(ctx context.Context, k key) (*representation, error) {
+	rep, err = m.cache.Get(context.Background(), k, otter.LoaderFunc[key, *representation](func(_ context.Context, k key) (*representation, error) {
 		discard()
 		var err error
-		own, err = m.make(ctx, k)
+		own, err = m.make(k)
 		return own, err
 	}))
 	if rep != own || err != nil {
@@ -128,24 +124,37 @@ func (m *manifests) load(ctx context.Context, k key) (rep *representation, made 
 }
 
 // make renders a representation, as soon as there is room. It has two users: the cache and the caller.
-func (m *manifests) make(ctx context.Context, k key) (rep *representation, err error) {
+func (m *manifests) make(k key) (rep *representation, err error) {
 	size := min(int64(k.route.template.Size(k.host)+overhead), m.limit.Load())
-	if err := m.inFlight.Acquire(ctx, size); err != nil {
-		return nil, err
+	if !m.acquire(size) {
+		return nil, errBusy
 	}
-	m.used.Add(size)
 	defer func() {
 		if rep == nil {
 			m.giveBack(size)
 		}
 	}()
-	if rep, err = m.render.render(ctx, k); err != nil {
+	if rep, err = m.render.render(k); err != nil {
 		return nil, err
 	}
 	rep.size = min(int64(cap(rep.full.body)+len(k.host)+overhead), size)
 	m.giveBack(size - rep.size)
 	rep.users.Store(2)
 	return rep, nil
+}
+
+// acquire waits for room, and reports whether there was any in time. Only this wait is limited: a rendering that has begun
+// is completed.
+func (m *manifests) acquire(size int64) bool {
+	if !m.inFlight.TryAcquire(size) {
+		ctx, cancel := context.WithTimeout(context.Background(), m.wait)
+		defer cancel()
+		if m.inFlight.Acquire(ctx, size) != nil {
+			return false
+		}
+	}
+	m.used.Add(size)
+	return true
 }
 
 // release ends one use of a representation.

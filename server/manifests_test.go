@@ -1,8 +1,8 @@
 package server
 
 import (
+	"compress/gzip"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -241,34 +241,26 @@ func TestRequestsWaitForRoom(t *testing.T) {
 	checkManifests(t, h)
 }
 
-// TestWaitersOutliveOthers checks that a request that gives up does not take those with it that wait for the same host,
-// and that it returns its place.
-func TestWaitersOutliveOthers(t *testing.T) {
-	h := newHandler(t, Options{InFlightWait: time.Millisecond}, v1(compile(t, "a")))
-	all := h.manifests.limit.Load()
-	h.manifests.inFlight.TryAcquire(all)
-	k := key{h.table.Load().routes[manifestPath], "feeds.example.com", false}
-	if _, _, err := h.manifests.get(k); !errors.Is(err, errBusy) {
-		t.Errorf("without room: %v", err)
+// TestSlowRenderingsAreCompleted checks that a request that has room is served however long its rendering takes.
+func TestSlowRenderingsAreCompleted(t *testing.T) {
+	h := newHandler(t, Options{InFlightWait: time.Nanosecond}, v1(compile(t, "a")))
+	slots := h.manifests.render.slots
+	var writers []*gzip.Writer
+	for range cap(slots) {
+		writers = append(writers, <-slots)
 	}
-	h.manifests.wait = time.Hour
-	first, second := make(chan error), make(chan error)
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() { _, _, err := h.manifests.load(ctx, k); first <- err }()
+	got := make(chan int, 1)
 	go func() {
-		rep, _, err := h.manifests.get(k)
-		if err == nil {
-			h.manifests.release(rep)
-		}
-		second <- err
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("GET", manifestPath, nil))
+		got <- w.Code
 	}()
-	cancel()
-	if err := <-first; !errors.Is(err, context.Canceled) {
-		t.Errorf("the one that gave up got %v", err)
+	testkit.Eventually(t, "a request with room", func() bool { return h.manifests.used.Load() > 0 || len(got) > 0 })
+	for _, writer := range writers {
+		slots <- writer
 	}
-	h.manifests.inFlight.Release(all)
-	if err := <-second; err != nil {
-		t.Errorf("the one that waited got %v", err)
+	if status := <-got; status != http.StatusOK {
+		t.Errorf("status %d", status)
 	}
 }
 

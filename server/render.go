@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
@@ -48,15 +47,9 @@ func newRenderer(head head) *renderer {
 	return r
 }
 
-// render makes the representation for a key as soon as there is a free slot. It returns the error of ctx if that ends
-// first.
-func (r *renderer) render(ctx context.Context, k key) (*representation, error) {
-	var writer *gzip.Writer
-	select {
-	case writer = <-r.slots:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+// render makes the representation for a key as soon as there is a free slot.
+func (r *renderer) render(k key) (*representation, error) {
+	writer := <-r.slots
 	defer func() { r.slots <- writer }()
 
 	body, err := k.route.template.Render(k.host)
