@@ -1,16 +1,29 @@
 package wire
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
 	"signpost/internal/testkit"
 )
+
+// maxOpen is the limit of connections in these tests.
+const maxOpen = 3
+
+// limited serves a handler on at most maxOpen connections, and returns the address.
+func limited(t *testing.T, stalled time.Duration, h http.HandlerFunc) (*Listener, string) {
+	listener := NewListener(listen(t), maxOpen)
+	listener.stalled = stalled
+	serve(t, &http.Server{Handler: h, ConnState: listener.ConnState}, listener)
+	return listener, listener.Addr().String()
+}
 
 // ask sends a request and reads the head of the response.
 func ask(conn net.Conn, path string) error {
@@ -25,7 +38,7 @@ func ask(conn net.Conn, path string) error {
 // waitIdle waits until a connection counts as idle. The response may have arrived before that.
 func waitIdle(t *testing.T, l *Listener, conn net.Conn) {
 	t.Helper()
-	idle := func() bool {
+	testkit.Eventually(t, "an idle connection", func() bool {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		for c := range l.open {
@@ -34,19 +47,15 @@ func waitIdle(t *testing.T, l *Listener, conn net.Conn) {
 			}
 		}
 		return false
-	}
-	testkit.Eventually(t, "an idle connection", idle)
+	})
 }
 
 // At the limit, a new connection replaces the one that has been idle longest, and no other.
 func TestLongestIdleMakesWay(t *testing.T) {
-	const max = 3
-	l := listen(t)
-	listener := NewListener(l, max)
-	serve(t, &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), ConnState: listener.ConnState}, listener)
+	listener, address := limited(t, time.Hour, func(http.ResponseWriter, *http.Request) {})
 	var conns []net.Conn
-	for range max {
-		conn := dial(t, l.Addr().String())
+	for range maxOpen {
+		conn := dial(t, address)
 		if err := ask(conn, "/"); err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +66,7 @@ func TestLongestIdleMakesWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitIdle(t, listener, conns[0])
-	late := dial(t, l.Addr().String())
+	late := dial(t, address)
 	if err := ask(late, "/"); err != nil { // before the others, since it may not have been accepted yet
 		t.Fatal(err)
 	}
@@ -67,8 +76,8 @@ func TestLongestIdleMakesWay(t *testing.T) {
 			t.Errorf("connection %d: %v", i, err)
 		}
 	}
-	if n := listener.Open(); n != max {
-		t.Errorf("%d connections are open, want %d", n, max)
+	if n := listener.Open(); n != maxOpen {
+		t.Errorf("%d connections are open, want %d", n, maxOpen)
 	}
 	for _, conn := range conns {
 		conn.Close()
@@ -78,71 +87,86 @@ func TestLongestIdleMakesWay(t *testing.T) {
 
 // While all connections are busy, a new one waits.
 func TestBusyConnectionsStay(t *testing.T) {
-	const max = 3
-	l := listen(t)
-	listener := NewListener(l, max)
-	listener.stalled = time.Hour
-	finish, started := make(chan struct{}), make(chan struct{}, max)
-	serve(t, &http.Server{ConnState: listener.ConnState, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	finish, started := make(chan struct{}), make(chan struct{}, maxOpen)
+	_, address := limited(t, time.Hour, func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/busy" {
 			started <- struct{}{}
 			<-finish
 		}
-	})}, listener)
-	answered := make(chan error, max)
-	for range max {
-		conn := dial(t, l.Addr().String())
+	})
+	answered := make(chan error, maxOpen)
+	for range maxOpen {
+		conn := dial(t, address)
 		go func() { answered <- ask(conn, "/busy") }()
 		<-started
 	}
 	late := make(chan error, 1)
-	conn := dial(t, l.Addr().String())
+	conn := dial(t, address)
 	go func() { late <- ask(conn, "/") }()
 	finish <- struct{}{} // one becomes idle and is replaced; the late one cannot be answered before
 	if err := <-late; err != nil {
 		t.Error(err)
 	}
 	close(finish)
-	for range max {
+	for range maxOpen {
 		if err := <-answered; err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-// A client that does not read its response makes way for a new one, although its request is in progress.
+// Clients that get no further make way for a new one: those that do not read their response, although their request is in
+// progress, and those that have sent half a request.
 func TestStalledConnectionsMakeWay(t *testing.T) {
-	const max = 3
-	l := listen(t)
-	listener := NewListener(l, max)
-	listener.stalled = time.Millisecond
-	started := make(chan struct{}, max)
-	serve(t, &http.Server{ConnState: listener.ConnState, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/large" {
-			started <- struct{}{}
-			w.Write(make([]byte, 64<<20)) // more than the buffers of a connection hold
+	for _, request := range []string{"GET /large HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.1\r\nHo"} {
+		started := make(chan struct{}, maxOpen)
+		_, address := limited(t, time.Millisecond, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/large" {
+				started <- struct{}{}
+				w.Write(make([]byte, 64<<20)) // more than the buffers of a connection hold
+			}
+		})
+		for range maxOpen {
+			io.WriteString(dial(t, address), request)
+			if request[5] == 'l' {
+				<-started
+			}
 		}
-	})}, listener)
-	for range max {
-		fmt.Fprintf(dial(t, l.Addr().String()), "GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
-		<-started
-	}
-	if err := ask(dial(t, l.Addr().String()), "/"); err != nil {
-		t.Error(err)
+		if err := ask(dial(t, address), "/"); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
-// A client that sends half a request counts as idle.
-func TestHalfRequestsMakeWay(t *testing.T) {
-	const max = 3
-	l := listen(t)
-	listener := NewListener(l, max)
-	serve(t, &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), ConnState: listener.ConnState}, listener)
-	for range 2 * max {
-		fmt.Fprintf(dial(t, l.Addr().String()), "GET / HTTP/1.1\r\nHo")
+// Over HTTP/2, a client that leaves the window of its stream closed makes way, too.
+func TestClosedWindowsMakeWay(t *testing.T) {
+	srv := httptest.NewUnstartedServer(nil)
+	listener := NewListener(srv.Listener, maxOpen)
+	listener.stalled = time.Millisecond
+	started := make(chan struct{}, maxOpen)
+	srv.Listener, srv.EnableHTTP2, srv.Config.ConnState = listener, true, listener.ConnState
+	srv.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Host == "silent" {
+			started <- struct{}{}
+		}
+		io.WriteString(w, "manifest")
+	})
+	srv.StartTLS()
+	t.Cleanup(srv.Close) // after the connections below, which it would wait for
+	for range maxOpen {
+		conn := tls.Client(dial(t, listener.Addr().String()), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+		io.WriteString(conn, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"+
+			"\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x04\x00\x00\x00\x00"+ // SETTINGS with an initial window of 0
+			"\x00\x00\x0b\x01\x05\x00\x00\x00\x01\x82\x84\x87\x01\x06silent") // HEADERS: GET, /, https, host
+		<-started
 	}
-	if err := ask(dial(t, l.Addr().String()), "/"); err != nil {
-		t.Error(err)
+	res, err := srv.Client().Get(srv.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if text, err := io.ReadAll(res.Body); string(text) != "manifest" || res.ProtoMajor != 2 {
+		t.Errorf("%s %q, %v", res.Proto, text, err)
 	}
 }
 

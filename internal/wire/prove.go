@@ -1,88 +1,104 @@
 package wire
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 )
-
-// proofTimeout ends a proof in which one side waits for the other.
-const proofTimeout = 10 * time.Second
 
 // Prove checks that net/http works as this package expects: announced responses must be the same as those that net/http
 // writes itself. If it returns an error, leave [Context] out of the [http.Server].
-func Prove() error { return prove(proof) }
-
-// proof responds with the same bytes either way, except for the order of header fields.
-func proof(w http.ResponseWriter, r *http.Request) {
-	status, body := http.StatusOK, []byte("{}\n")
-	if r.Header.Get("If-None-Match") != "" {
-		status, body = http.StatusNotModified, nil
-	}
-	if c := Of(w, r); c != nil {
-		res := &Response{Status: status, Header: []byte("Etag: \"a\"\r\n"), Body: body, Head: r.Method == http.MethodHead, Observer: unobserved{}}
-		if status == http.StatusOK {
-			res.Header = append(res.Header, "Content-Length: 3\r\nContent-Type: application/json\r\n"...)
+func Prove() error {
+	for _, first := range []string{"GET / HTTP/1.1", "HEAD / HTTP/1.1", "GET / HTTP/1.0", "GET / HTTP/1.1\r\nIf-None-Match: \"a\""} {
+		requests := first + "\r\nHost: localhost\r\n\r\n" + "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+		if err := compare(proof, func() io.Reader { return strings.NewReader(requests) }); err != nil {
+			return err
 		}
-		if res.Head {
-			res.Body = nil
+	}
+	return nil
+}
+
+// proof responds like the manifest handler.
+func proof(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("If-None-Match") != "" {
+		reply(w, r, http.StatusNotModified, "", "Etag: \"a\"")
+		return
+	}
+	reply(w, r, http.StatusOK, "{}\n", "Etag: \"a\"", "Content-Length: 3", "Content-Type: application/json")
+}
+
+// reply announces a response or, if that is not possible, lets net/http write it.
+func reply(w http.ResponseWriter, r *http.Request, status int, body string, header ...string) {
+	if c := Of(w, r); c != nil {
+		res := &Response{Status: status, Head: r.Method == http.MethodHead, Header: []byte(strings.Join(header, "\r\n") + "\r\n"), Observer: unobserved{}}
+		if !res.Head {
+			res.Body = []byte(body)
 		}
 		c.Announce(res)
 		w.WriteHeader(status)
 		return
 	}
-	w.Header().Set("ETag", `"a"`)
-	if status == http.StatusOK {
-		w.Header().Set("Content-Length", "3")
-		w.Header().Set("Content-Type", "application/json")
+	for _, line := range header {
+		name, value, _ := strings.Cut(line, ": ")
+		w.Header().Set(name, value)
 	}
 	w.WriteHeader(status)
-	w.Write(body) // net/http drops it in response to HEAD
+	io.WriteString(w, body) // net/http drops it in response to HEAD
 }
 
 type unobserved struct{}
 
 func (unobserved) Written(int, error) {}
 
-func prove(handler http.HandlerFunc) error {
-	for _, head := range []string{"GET / HTTP/1.1", "HEAD / HTTP/1.1", "GET / HTTP/1.0", "GET / HTTP/1.1\r\nIf-None-Match: \"a\""} {
-		request := head + "\r\nHost: localhost\r\n\r\n" + "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-		got, err := respond(handler, request, func(l net.Listener) net.Listener { return NewListener(l, 0) })
-		if err != nil {
-			return fmt.Errorf("announced response: %w", err)
-		}
-		want, err := respond(handler, request, func(l net.Listener) net.Listener { return l })
-		if err != nil {
-			return fmt.Errorf("response of net/http: %w", err)
-		}
-		if got != want {
-			return fmt.Errorf("announced response is %q, and that of net/http %q", got, want)
-		}
+// compare sends requests to a handler twice, on a connection of this package and on one without, and returns an error if
+// the responses differ.
+func compare(handler http.HandlerFunc, requests func() io.Reader) error {
+	got := respond(handler, requests(), func(l net.Listener) net.Listener { return NewListener(l, 0) })
+	want := respond(handler, requests(), func(l net.Listener) net.Listener { return l })
+	if got != want {
+		return fmt.Errorf("announced responses are %.5000q, and those of net/http %.5000q", got, want)
 	}
 	return nil
 }
 
-// respond returns the responses to a request over a connection in memory, as sorted lines without Date.
-func respond(handler http.HandlerFunc, request string, wrap func(net.Listener) net.Listener) (string, error) {
-	near, far := net.Pipe()
-	near.SetDeadline(time.Now().Add(proofTimeout))
-	once := make(pipeListener, 1)
-	once <- far
-	srv := &http.Server{Handler: handler, ConnContext: Context}
-	go srv.Serve(wrap(once))
+// respond returns the responses to requests, without Date and with the lines of each in a fixed order.
+func respond(handler http.HandlerFunc, requests io.Reader, wrap func(net.Listener) net.Listener) string {
+	unused, _ := net.Pipe() // for the methods that are not replaced
+	conn := &recorder{Conn: unused, in: requests}
+	ended, cancel := context.WithCancel(context.Background())
+	conn.close = cancel
+	accept := make(pipeListener, 1)
+	accept <- conn
+	srv := &http.Server{Handler: handler, ConnContext: Context, MaxHeaderBytes: 16 << 10}
+	go srv.Serve(wrap(accept))
 	defer srv.Close()
-	defer near.Close()
-	go io.WriteString(near, request) // an error shows up when reading
-	text, err := io.ReadAll(near)
-	lines := strings.Split(string(text), "\r\n")
-	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "Date: ") })
-	slices.Sort(lines)
-	return strings.Join(lines, "\n"), err
+	<-ended.Done() // at the latest when it has read everything
+	var all []string
+	for response := range strings.SplitSeq(conn.out.String(), "HTTP/1.") {
+		lines := strings.Split(response, "\r\n")
+		lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "Date: ") })
+		slices.Sort(lines)
+		all = append(all, lines...)
+	}
+	return strings.Join(all, "\n")
 }
+
+// recorder is a connection whose client has already sent everything.
+type recorder struct {
+	net.Conn
+	in    io.Reader
+	out   bytes.Buffer
+	close context.CancelFunc
+}
+
+func (r *recorder) Read(p []byte) (int, error)  { return r.in.Read(p) }
+func (r *recorder) Write(p []byte) (int, error) { return r.out.Write(p) }
+func (r *recorder) Close() error                { r.close(); return nil }
 
 // pipeListener accepts the connections in a channel until it is closed.
 type pipeListener chan net.Conn
