@@ -28,13 +28,10 @@ func (d *decoder) readAllow(n, endpoint *tree.Node) {
 	}
 }
 
-// warn reports a warning at the value that a path leads to from a field, unless it is allowed there. endpoint is nil if
-// the warning is not about an endpoint.
-func (d *decoder) warn(f signpost.Finding, from tree.Field, path signpost.Path, endpoint *tree.Node) {
-	at := d.locate(&f, from, path)
-	if !d.allows(f.Rule, endpoint) && at != nil {
-		d.report(f, at)
-	}
+// warn reports a warning of this package, unless it is allowed. endpoint is nil if it is not about an endpoint.
+func (d *decoder) warn(rule, hint string, at, endpoint *tree.Node, format string, args ...any) {
+	f := signpost.Finding{Rule: rule, Severity: signpost.SeverityWarning, Hint: hint, Message: fmt.Sprintf(format, args...)}
+	d.reportAt(f, tree.Field{Key: at, Value: at}, nil, endpoint)
 }
 
 // allows reports whether a warning is allowed in an endpoint or, if that is nil, in the file.
@@ -48,8 +45,8 @@ func (d *decoder) allows(rule string, endpoint *tree.Node) bool {
 	return allowed
 }
 
-// unusedAllowances reports allowances that allow nothing.
-func (d *decoder) unusedAllowances() {
+// checkAllowances reports allowances that allow nothing.
+func (d *decoder) checkAllowances() {
 	names := warnings()
 	failed := slices.ContainsFunc(d.findings, isError)
 	for _, a := range d.allowances {

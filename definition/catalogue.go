@@ -59,8 +59,8 @@ func builtIn() []signpost.Feature {
 	return []signpost.Feature{signpost.Authentication(), signpost.GeoRestriction()}
 }
 
-// lintContextKeys reports keys that are in no catalogue, if there is one.
-func (d *decoder) lintContextKeys() {
+// checkContextKeys reports keys that are in no catalogue, if there is one.
+func (d *decoder) checkContextKeys() {
 	if d.file.contextKeys == nil && d.opts.ContextKeys == nil {
 		return
 	}

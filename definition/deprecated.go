@@ -1,10 +1,8 @@
 package definition
 
 import (
-	"fmt"
 	"time"
 
-	"signpost"
 	"signpost/internal/tree"
 )
 
@@ -65,14 +63,12 @@ func (f *File) deprecate(version, endpoint string, own *Deprecation, modifiers [
 	}
 }
 
-// lintDeprecations reports deprecated items that should have been removed.
-func (d *decoder) lintDeprecations() {
+// checkDeprecations reports deprecated items that should have been removed.
+func (d *decoder) checkDeprecations() {
 	for _, dep := range d.deprecated {
 		if dep.Over(d.opts.today()) {
-			d.warn(signpost.Finding{
-				Rule: RuleDeprecationExpired, Severity: signpost.SeverityWarning, Hint: "remove what is deprecated, or move the date",
-				Message: fmt.Sprintf("deprecated until %s, which has passed", dep.Until.Format(time.DateOnly)),
-			}, tree.Field{Key: dep.until, Value: dep.until}, nil, dep.endpoint)
+			d.warn(RuleDeprecationExpired, "remove what is deprecated, or move the date", dep.until, dep.endpoint,
+				"deprecated until %s, which has passed", dep.Until.Format(time.DateOnly))
 		}
 	}
 }

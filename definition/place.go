@@ -13,22 +13,14 @@ var usedRules = []string{signpost.RuleModifierIDDuplicate, signpost.RuleModifier
 
 // reportEndpoint reports a finding about an endpoint, unless it concerns a shared modifier itself.
 func (d *decoder) reportEndpoint(f signpost.Finding, at tree.Field) {
-	switch name := d.reference(f, at); {
-	case name != "" && !slices.Contains(usedRules, f.Rule):
-	case f.Severity == signpost.SeverityError:
-		d.reportAt(f, at, d.inEndpoint(&f, at))
-	default:
-		d.warn(f, at, d.inEndpoint(&f, at), at.Value)
+	path := f.Path[1:]
+	if d.reference(f, at) != "" {
+		if !slices.Contains(usedRules, f.Rule) {
+			return
+		}
+		f.Replacement, path = nil, f.Path[1:3] // it applies to the shared modifier, not to its name
 	}
-}
-
-// inEndpoint returns the path of a finding inside its endpoint. It ends at the name of a shared modifier.
-func (d *decoder) inEndpoint(f *signpost.Finding, at tree.Field) signpost.Path {
-	if d.reference(*f, at) != "" {
-		f.Replacement = nil // it applies to the shared modifier, not to its name
-		return f.Path[1:3]
-	}
-	return f.Path[1:]
+	d.reportAt(f, at, path, at.Value)
 }
 
 // reference returns the name of the shared modifier that a finding is about, or "".
@@ -43,9 +35,11 @@ func (d *decoder) reference(f signpost.Finding, at tree.Field) string {
 	return "" // or text instead of a list of names
 }
 
-// reportAt reports a finding at the value that the path leads to from a field.
-func (d *decoder) reportAt(f signpost.Finding, from tree.Field, path signpost.Path) {
-	if at := d.locate(&f, from, path); at != nil {
+// reportAt reports a finding at the value that the path leads to from a field, unless it is a warning that is allowed
+// there. endpoint is nil if it is not about an endpoint.
+func (d *decoder) reportAt(f signpost.Finding, from tree.Field, path signpost.Path, endpoint *tree.Node) {
+	at := d.locate(&f, from, path)
+	if allowed := f.Severity == signpost.SeverityWarning && d.allows(f.Rule, endpoint); at != nil && !allowed {
 		d.report(f, at)
 	}
 }

@@ -81,7 +81,7 @@ func (d *decoder) definition(root *tree.Node) {
 			continue
 		}
 		name := field.Key.Text
-		if !fieldVersion(name) {
+		if !isVersion(name) {
 			name = d.wrongVersion(versions, field.Key)
 		}
 		v := d.manifest(field, version{name: name, key: field.Key}, "version "+field.Key.Text)
@@ -90,8 +90,8 @@ func (d *decoder) definition(root *tree.Node) {
 	}
 }
 
-// fieldVersion reports whether a name is that of a version: v0 is none.
-func fieldVersion(name string) bool { return routes.ValidVersion(name) && name != "v0" }
+// isVersion reports whether a name is that of a version: v0 is none.
+func isVersion(name string) bool { return routes.ValidVersion(name) && name != "v0" }
 
 // manifest reads the value of a field as the manifest of a version.
 func (d *decoder) manifest(f tree.Field, v version, what string) version {

@@ -1,9 +1,15 @@
 package definition
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode"
 
 	"signpost"
+	"signpost/internal/routes"
+	"signpost/internal/tree"
 	"signpost/match"
 )
 
@@ -32,63 +38,65 @@ const (
 type Rule struct {
 	Name     string
 	Severity signpost.Severity
-	Summary  string // one sentence, without a full stop
+	Summary  string         // one sentence, without a full stop
+	check    func(*decoder) // nil if it is checked elsewhere: by other packages, while a file is read, or for several files
 }
 
-// Rules returns every rule, errors first. docs/rules.md explains them.
+// Rules returns every rule, errors first. docs/rules.md, which is made from this table and from testdata/rules, explains
+// them.
 func Rules() []Rule {
 	const e, w = signpost.SeverityError, signpost.SeverityWarning
 	return []Rule{
-		{RuleSyntax, e, "the file is valid YAML or JSON"},
-		{RuleTooLarge, e, "the file is within the limits of size and depth"},
-		{RuleNotADefinition, e, "the file is a Signpost definition"},
-		{signpost.RuleDuplicateKey, e, "keys are unique within an object"},
-		{RuleUnknownField, e, "all fields are known"},
-		{signpost.RuleRequiredField, e, "required fields are present"},
-		{signpost.RuleWrongType, e, "values have the type of their field"},
-		{signpost.RuleMethod, e, "a method is get or post"},
-		{signpost.RuleMIMEType, e, "a mime_type is a media type"},
-		{signpost.RuleURL, e, "a URL is absolute, and its placeholders are well formed"},
-		{RuleVersionMismatch, e, "a version lists only its own URLs"},
-		{signpost.RuleContextType, e, "a context type is ctx or bodyParam"},
-		{signpost.RuleContextDuplicate, e, "no context key is declared or sent twice"},
-		{signpost.RuleModifierIDDuplicate, e, "the modifier ids of an endpoint are unique"},
-		{signpost.RuleModifierKeyDuplicate, e, "the modifier parameters of an endpoint are unique"},
-		{signpost.RuleModifierKey, e, "a modifier key is the name of a query parameter"},
-		{signpost.RuleModifierKeyReserved, e, "no modifier sets the ctx parameter"},
-		{signpost.RuleModifierDefault, e, "a default is a possible value of the control"},
-		{signpost.RuleSelectOptions, e, "a select has options, and no other kind does"},
-		{signpost.RuleEnumMismatch, e, "schema.enum lists the values of ui.options"},
-		{RuleUnknownModifier, e, "a modifier that is used by name exists"},
-		{RuleUnknownFeature, e, "a feature that is enabled exists"},
-		{RuleBasePath, e, "every service has its own base_path"},
-		{RuleUnknownContextKey, e, "every context key is known to the apps"},
+		{RuleSyntax, e, "the file is valid YAML or JSON", nil},
+		{RuleTooLarge, e, "the file is within the limits of size and depth", nil},
+		{RuleNotADefinition, e, "the file is a Signpost definition", nil},
+		{signpost.RuleDuplicateKey, e, "keys are unique within an object", nil},
+		{RuleUnknownField, e, "all fields are known", nil},
+		{signpost.RuleRequiredField, e, "required fields are present", nil},
+		{signpost.RuleWrongType, e, "values have the type of their field", nil},
+		{signpost.RuleMethod, e, "a method is get or post", nil},
+		{signpost.RuleMIMEType, e, "a mime_type is a media type", nil},
+		{signpost.RuleURL, e, "a URL is absolute, and its placeholders are well formed", nil},
+		{RuleVersionMismatch, e, "a version lists only its own URLs", nil},
+		{signpost.RuleContextType, e, "a context type is ctx or bodyParam", nil},
+		{signpost.RuleContextDuplicate, e, "no context key is declared or sent twice", nil},
+		{signpost.RuleModifierIDDuplicate, e, "the modifier ids of an endpoint are unique", nil},
+		{signpost.RuleModifierKeyDuplicate, e, "the modifier parameters of an endpoint are unique", nil},
+		{signpost.RuleModifierKey, e, "a modifier key is the name of a query parameter", nil},
+		{signpost.RuleModifierKeyReserved, e, "no modifier sets the ctx parameter", nil},
+		{signpost.RuleModifierDefault, e, "a default is a possible value of the control", nil},
+		{signpost.RuleSelectOptions, e, "a select has options, and no other kind does", nil},
+		{signpost.RuleEnumMismatch, e, "schema.enum lists the values of ui.options", nil},
+		{RuleUnknownModifier, e, "a modifier that is used by name exists", nil},
+		{RuleUnknownFeature, e, "a feature that is enabled exists", nil},
+		{RuleBasePath, e, "every service has its own base_path", nil},
+		{RuleUnknownContextKey, e, "every context key is known to the apps", (*decoder).checkContextKeys},
 
-		{signpost.RuleBodyParamOnGet, w, "a get request carries no body parameter"},
-		{signpost.RulePlainHTTP, w, "URLs are https"},
-		{signpost.RuleEndpointTooWide, w, "an endpoint has a path"},
-		{match.RuleOverlapDropsContext, w, "a nested endpoint has the context keys of the one around it"},
-		{match.RuleOverlapInsideSegment, w, "no URL ends in the middle of a path segment of another one"},
-		{match.RuleRegisteredTwice, w, "no two services declare the same URL"},
-		{signpost.RuleResolvedURLCollision, w, "no two URLs become the same for some host"},
-		{signpost.RuleQueryInURL, w, "a modifier's parameter is not already in the URL"},
-		{RuleUnusedModifier, w, "a shared modifier is used"},
-		{RuleFeatureMatchesNothing, w, "an enabled feature applies to an endpoint"},
-		{signpost.RuleTokenToThirdParty, w, "context keys go to the service's own URLs"},
-		{signpost.RulePlaceholderOutside, w, "placeholders are in the path"},
-		{signpost.RuleDuplicateName, w, "endpoint names are unique"},
-		{signpost.RuleTrailingSlash, w, "no URL ends in a slash"},
-		{signpost.RuleUnusualURL, w, "URLs are written as clients send them"},
-		{signpost.RuleColonPlaceholder, w, "no path segment begins with a colon and a name"},
-		{signpost.RuleLocalAddress, w, "apps can reach the hosts of all URLs"},
-		{signpost.RuleOptionLabelDuplicate, w, "the option labels of a select are unique"},
-		{signpost.RuleFormOnGet, w, "a get endpoint does not have a form as its mime_type"},
-		{RuleVersionNotDeclared, w, "the URLs of the service name no version that it does not have"},
-		{RuleNoEndpoints, w, "every version has endpoints"},
-		{RuleBasePathVersion, w, "a base_path does not repeat the version or the route"},
-		{RuleQuotedName, w, "names have no typographic quotes around them"},
-		{RuleDeprecationExpired, w, "deprecated items are removed in time"},
-		{RuleUnusedAllow, w, "every allowed warning occurs, and has a reason"},
+		{signpost.RuleBodyParamOnGet, w, "a get request carries no body parameter", nil},
+		{signpost.RulePlainHTTP, w, "URLs are https", nil},
+		{signpost.RuleEndpointTooWide, w, "an endpoint has a path", nil},
+		{match.RuleOverlapDropsContext, w, "a nested endpoint has the context keys of the one around it", nil},
+		{match.RuleOverlapInsideSegment, w, "no URL ends in the middle of a path segment of another one", nil},
+		{match.RuleRegisteredTwice, w, "no two services declare the same URL", nil},
+		{signpost.RuleResolvedURLCollision, w, "no two URLs become the same for some host", nil},
+		{signpost.RuleQueryInURL, w, "a modifier's parameter is not already in the URL", nil},
+		{RuleUnusedModifier, w, "a shared modifier is used", (*decoder).checkUnusedModifiers},
+		{RuleFeatureMatchesNothing, w, "an enabled feature applies to an endpoint", (*decoder).checkIdleFeatures},
+		{signpost.RuleTokenToThirdParty, w, "context keys go to the service's own URLs", nil},
+		{signpost.RulePlaceholderOutside, w, "placeholders are in the path", nil},
+		{signpost.RuleDuplicateName, w, "endpoint names are unique", nil},
+		{signpost.RuleTrailingSlash, w, "no URL ends in a slash", nil},
+		{signpost.RuleUnusualURL, w, "URLs are written as clients send them", nil},
+		{signpost.RuleColonPlaceholder, w, "no path segment begins with a colon and a name", nil},
+		{signpost.RuleLocalAddress, w, "apps can reach the hosts of all URLs", nil},
+		{signpost.RuleOptionLabelDuplicate, w, "the option labels of a select are unique", nil},
+		{signpost.RuleFormOnGet, w, "a get endpoint does not have a form as its mime_type", nil},
+		{RuleVersionNotDeclared, w, "the URLs of the service name no version that it does not have", (*decoder).checkVersionsInURLs},
+		{RuleNoEndpoints, w, "every version has endpoints", (*decoder).checkNoEndpoints},
+		{RuleBasePathVersion, w, "a base_path does not repeat the version or the route", (*decoder).checkBasePath},
+		{RuleQuotedName, w, "names have no typographic quotes around them", (*decoder).checkNames},
+		{RuleDeprecationExpired, w, "deprecated items are removed in time", (*decoder).checkDeprecations},
+		{RuleUnusedAllow, w, "every allowed warning occurs, and has a reason", (*decoder).checkAllowances},
 	}
 }
 
@@ -105,4 +113,125 @@ func warnings() []string {
 
 func isRule(name string) bool {
 	return slices.ContainsFunc(Rules(), func(r Rule) bool { return r.Name == name })
+}
+
+func (d *decoder) checkNoEndpoints() {
+	for _, v := range d.file.versions {
+		if len(v.manifest.Endpoints) == 0 && v.endpoints != nil && v.key != nil && !d.unread && isVersion(v.name) {
+			d.warn(RuleNoEndpoints, "add an endpoint, or remove the version", v.key, nil, "version %s has no endpoints: its manifest is empty", v.name)
+		}
+	}
+}
+
+// checkVersionsInURLs reports URLs of the service that name a different version than the one they are listed in: an error
+// if the service has it, and a warning otherwise.
+func (d *decoder) checkVersionsInURLs() {
+	declared := make(map[string]bool)
+	for _, v := range d.file.versions {
+		declared[v.name] = true
+	}
+	for _, v := range d.file.versions {
+		if !isVersion(v.name) {
+			continue
+		}
+		for _, e := range v.manifest.Endpoints {
+			u, err := signpost.ParseURL(e.URL)
+			if err != nil || !u.HasHostPlaceholder() {
+				continue
+			}
+			at, segments := v.endpoints[e.URL], strings.Split(u.Path(), "/")
+			i := slices.IndexFunc(segments, routes.ValidVersion)
+			if other := routes.OtherVersion(u, v.name, declared); other != "" {
+				d.add(RuleVersionMismatch, "a manifest lists the URLs of its own version: move it to "+other+", or correct the URL",
+					at.Key, "URL %q of version %s names version %s", e.URL, v.name, other)
+			} else if i >= 0 && !slices.Contains(segments, v.name) { // otherwise the version is that of another API
+				d.warn(RuleVersionNotDeclared, "declare "+segments[i]+" under versions, or correct the URL", at.Key, at.Value,
+					"URL %q names version %s, which the service does not have", e.URL, segments[i])
+			}
+		}
+	}
+}
+
+// checkNames reports names in typographic quotes, which YAML takes for part of the name.
+func (d *decoder) checkNames() {
+	check := func(owner, endpoint *tree.Node) {
+		n := get(owner, "name")
+		runes := []rune(n.Text)
+		last := len(runes) - 1
+		if last < 2 || d.broken[n] || n.Style != tree.Plain || !unicode.In(runes[0], unicode.Pi, unicode.Pf, unicode.Ps) || !unicode.In(runes[last], unicode.Pi, unicode.Pf) {
+			return
+		}
+		d.warn(RuleQuotedName, "write "+string(runes[1:last])+", or use straight quotes", n, endpoint, "name %s has typographic quotes around it, which editors will see", n.Text)
+	}
+	for _, v := range d.file.versions {
+		for _, e := range v.manifest.Endpoints {
+			check(v.endpoints[e.URL].Value, v.endpoints[e.URL].Value)
+		}
+	}
+	for _, name := range d.sharedNames {
+		check(d.shared[name].Value, nil)
+	}
+}
+
+// checkBasePath reports a base path that ends in what Signpost appends to it.
+func (d *decoder) checkBasePath() {
+	base, at := strings.TrimSuffix(d.file.BasePath, "/endpoints-manifest"), d.file.basePathAt
+	if i := strings.LastIndexByte(base, '/'); routes.ValidVersion(base[i+1:]) {
+		base = base[:i]
+	}
+	if at == nil || base == d.file.BasePath {
+		return
+	}
+	d.warn(RuleBasePathVersion, "write "+cmp.Or(base, "/"), at, nil,
+		"base path %q ends in what Signpost appends: the manifest of v1 is at %s", d.file.BasePath, routes.Path(d.file.BasePath, "v1"))
+}
+
+func (d *decoder) checkUnusedModifiers() {
+	for _, name := range d.sharedNames {
+		if shared := d.shared[name]; !shared.used && !d.unread { // otherwise the part that was not read may use it
+			d.warn(RuleUnusedModifier, "remove it, or name it in an endpoint's modifiers", shared.Key, nil, "no endpoint uses the shared modifier %q", name)
+		}
+	}
+}
+
+// checkIdleFeatures reports enabled features that apply to no endpoint of a version.
+func (d *decoder) checkIdleFeatures() {
+	for _, v := range d.file.versions {
+		for _, e := range v.manifest.Endpoints {
+			if _, err := signpost.ParseURL(e.URL); err != nil || d.duplicated {
+				return // once corrected, it may end in the suffix
+			}
+		}
+	}
+	for _, feature := range d.file.named(d.file.enable) {
+		var idle []string
+		judged := 0
+		for _, v := range d.file.versions {
+			if len(v.manifest.Endpoints) == 0 {
+				continue
+			}
+			judged++
+			if !slices.ContainsFunc(v.manifest.Endpoints, func(e signpost.Endpoint) bool {
+				// A trailing slash that keeps it from applying is reported itself, unless it is meant.
+				meant := d.allows(signpost.RuleTrailingSlash, v.endpoints[e.URL].Value)
+				return feature.AppliesTo(e.URL) || !meant && feature.AppliesTo(strings.TrimSuffix(e.URL, "/"))
+			}) {
+				idle = append(idle, v.name)
+			}
+		}
+		i := slices.IndexFunc(d.enable, func(n *tree.Node) bool { return n.Text == feature.Name })
+		if len(idle) == 0 || i < 0 {
+			continue
+		}
+		where := ""
+		if len(idle) < judged {
+			where = " of " + strings.Join(idle, ", ")
+		}
+		suffixes := strconv.Quote(feature.URLSuffix)
+		for _, suffix := range feature.URLSuffixes {
+			suffixes += " or " + strconv.Quote(suffix)
+		}
+		d.warn(RuleFeatureMatchesNothing, "correct the URLs or the suffix, or do not enable it", d.enable[i], nil,
+			"feature %q applies to no endpoint%s: no URL ends in %s", feature.Name, where, suffixes)
+	}
 }
