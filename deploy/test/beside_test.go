@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -33,20 +34,18 @@ import (
 // publicHost replaces feeds.example.com of the files, so that check can reach the front by its name.
 const publicHost = "localhost"
 
-// front runs what is in front of the feed service and Signpost, with a file of deploy. It returns its https address.
-type front func(t *testing.T, site site) (https string)
-
-// site is what is behind the front, and its certificate.
+// site is what is behind a front, and its certificate.
 type site struct {
 	signpost, feeds string // addresses
 	plain           string // the address for plain http
 	cert            certificate
-	edit            func(file string) string // changes the file, if not nil
+	edit            func(file string) string // changes the file of deploy, if not nil
 }
 
-func (s site) file(t *testing.T, elem ...string) string {
+// file returns a file of deploy for the site.
+func (s *site) file(t *testing.T, name string) string {
 	t.Helper()
-	file := readFile(t, filepath.Join(deployDir, filepath.Join(elem...)))
+	file := readFile(t, deployDir, name)
 	if s.edit != nil {
 		file = s.edit(file)
 	}
@@ -54,10 +53,35 @@ func (s site) file(t *testing.T, elem ...string) string {
 	return replace(t, file, "feeds.example.com", publicHost)
 }
 
-func nginx(t *testing.T, s site) string {
+// fronts run what is in front of the feed service and Signpost, with a file of deploy. They return their https address.
+var fronts = map[string]func(t *testing.T, s *site) (https string){
+	"nginx": nginx,
+	"caddy": func(t *testing.T, s *site) string {
+		file := s.file(t, "caddy/Caddyfile")
+		return caddy(t, s, t.TempDir(), replace(t, file, "# tls /etc/ssl/localhost/fullchain.pem /etc/ssl/localhost/key.pem", "tls "+s.cert.certFile+" "+s.cert.keyFile))
+	},
+	"caddy on your own machine": func(t *testing.T, s *site) string { // as docs/beside.md shows it, with a certificate that Caddy issues
+		dir := t.TempDir()
+		https := caddy(t, s, dir, s.file(t, "caddy/Caddyfile"))
+		testkit.Eventually(t, "a certificate for localhost", func() bool {
+			conn, err := tls.Dial("tcp", https, &tls.Config{ServerName: publicHost, InsecureSkipVerify: true})
+			if err == nil {
+				conn.Close()
+			}
+			return err == nil
+		})
+		s.cert.certFile = filepath.Join(dir, "caddy/pki/authorities/local/root.crt")
+		s.cert.pool.AppendCertsFromPEM([]byte(readFile(t, s.cert.certFile)))
+		return https
+	},
+	"ingress": ingress,
+	"gateway": gateway,
+}
+
+func nginx(t *testing.T, s *site) string {
 	program := testkit.Find(t, "nginx", "the nginx configuration in deploy")
-	dir, https := t.TempDir(), freeAddress(t)
-	file := s.file(t, "nginx", "signpost.conf")
+	dir, https := t.TempDir(), testkit.FreeAddress(t)
+	file := s.file(t, "nginx/signpost.conf")
 	file = regexp.MustCompile(`(?m)^ *listen \[::\]:.*\n`).ReplaceAllString(file, "")
 	file = replace(t, file, "listen 443", "listen "+https)
 	file = replace(t, file, "listen 80;", "listen "+s.plain+";")
@@ -83,72 +107,60 @@ http {
     include signpost.conf;
 }
 `)
-	start(t, https, exec.Command(program, "-e", "stderr", "-p", dir, "-c", filepath.Join(dir, "nginx.conf")))
+	testkit.Start(t, https, exec.Command(program, "-e", "stderr", "-p", dir, "-c", filepath.Join(dir, "nginx.conf")))
 	return https
 }
 
-func caddy(t *testing.T, s site) string {
+func caddy(t *testing.T, s *site, dir, file string) string {
 	program := testkit.Find(t, "caddy", "the Caddyfile in deploy")
-	dir, https := t.TempDir(), freeAddress(t)
-	file := replace(t, s.file(t, "caddy", "Caddyfile"),
-		"# tls /etc/ssl/localhost/fullchain.pem /etc/ssl/localhost/key.pem", "tls "+s.cert.certFile+" "+s.cert.keyFile)
-	options := fmt.Sprintf("{\n\tadmin off\n\tdefault_bind 127.0.0.1\n\thttps_port %s\n\thttp_port %s\n}\n\n", port(https), port(s.plain))
+	https := testkit.FreeAddress(t)
+	options := fmt.Sprintf("{\n\tadmin off\n\tskip_install_trust\n\tdefault_bind 127.0.0.1\n\thttps_port %s\n\thttp_port %s\n}\n\n", port(https), port(s.plain))
 	writeFile(t, filepath.Join(dir, "Caddyfile"), options+file)
 	cmd := exec.Command(program, "run", "--adapter", "caddyfile", "--config", filepath.Join(dir, "Caddyfile"))
 	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
-	start(t, https, cmd)
+	testkit.Start(t, https, cmd)
 	return https
 }
 
 // router does what an ingress controller or a gateway does with the rules of deploy: an exact path goes before a prefix.
 // There is no cluster here to try them with a real one.
 type router struct {
-	host             string
-	exact            map[string]string // path to the name of a Service
-	rest             string            // the Service of the prefix /
-	signpost, origin *httputil.ReverseProxy
+	host  string
+	exact map[string]string // path to a Service with its port
+	rest  string            // the Service of the prefix /
 }
 
-func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	if host, _, _ := strings.Cut(req.Host, ":"); host != r.host {
-		http.Error(w, "no rule for this host", http.StatusNotFound)
-		return
-	}
-	service, ok := r.exact[req.URL.Path]
-	if !ok {
-		service = r.rest
-	}
-	map[string]http.Handler{"signpost:http": r.signpost, "signpost:80": r.signpost, "feeds:3000": r.origin}[service].ServeHTTP(w, req)
-}
-
-func (r *router) start(t *testing.T, s site) string {
-	to := func(address string) *httputil.ReverseProxy {
+func (r *router) start(t *testing.T, s *site) string {
+	to := func(address string) http.Handler {
 		return &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(&url.URL{Scheme: "http", Host: address})
 			p.Out.Host = p.In.Host // as all of them do
 		}}
 	}
-	r.signpost, r.origin = to(s.signpost), to(s.feeds)
+	services := map[string]http.Handler{"signpost:http": to(s.signpost), "signpost:80": to(s.signpost), "feeds:3000": to(s.feeds)}
 	cert, err := tls.LoadX509KeyPair(s.cert.certFile, s.cert.keyFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewUnstartedServer(r)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if host, _, _ := strings.Cut(req.Host, ":"); host != strings.Replace(r.host, "feeds.example.com", publicHost, 1) {
+			http.Error(w, "no rule for this host", http.StatusNotFound)
+			return
+		}
+		services[cmp.Or(r.exact[req.URL.Path], r.rest)].ServeHTTP(w, req)
+	}))
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{cert}}
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	return server.Listener.Addr().String()
 }
 
-func ingress(t *testing.T, s site) string {
+func ingress(t *testing.T, s *site) string {
 	rule := one[*networkingv1.Ingress](t, buildKustomization(t, "base")).Spec.Rules[0]
-	r := &router{host: strings.Replace(rule.Host, "feeds.example.com", publicHost, 1), exact: make(map[string]string)}
+	r := &router{host: rule.Host, exact: make(map[string]string)}
 	for _, path := range rule.HTTP.Paths {
 		backend := path.Backend.Service
-		service := fmt.Sprintf("%s:%s", backend.Name, backend.Port.Name)
-		if backend.Port.Name == "" {
-			service = fmt.Sprintf("%s:%d", backend.Name, backend.Port.Number)
-		}
+		service := backend.Name + ":" + cmp.Or(backend.Port.Name, fmt.Sprint(backend.Port.Number))
 		if *path.PathType == networkingv1.PathTypeExact {
 			r.exact[path.Path] = service
 		} else {
@@ -158,9 +170,9 @@ func ingress(t *testing.T, s site) string {
 	return r.start(t, s)
 }
 
-func gateway(t *testing.T, s site) string {
+func gateway(t *testing.T, s *site) string {
 	route := one[*gatewayv1.HTTPRoute](t, buildKustomization(t, "gateway"))
-	r := &router{host: strings.Replace(string(route.Spec.Hostnames[0]), "feeds.example.com", publicHost, 1), exact: make(map[string]string)}
+	r := &router{host: string(route.Spec.Hostnames[0]), exact: make(map[string]string)}
 	for _, rule := range route.Spec.Rules {
 		backend, path := rule.BackendRefs[0], rule.Matches[0].Path
 		service := fmt.Sprintf("%s:%d", backend.Name, *backend.Port)
@@ -173,22 +185,14 @@ func gateway(t *testing.T, s site) string {
 	return r.start(t, s)
 }
 
-var fronts = map[string]front{"nginx": nginx, "caddy": caddy, "ingress": ingress, "gateway": gateway}
-
 // startFront starts the sports service of the tutorial, Signpost beside it, and a front. The client sends https requests
 // for any host to the front.
-func startFront(t *testing.T, run front, edit func(string) string, flags ...string) (client *http.Client, s site, https string) {
+func startFront(t *testing.T, name string, edit func(string) string, flags ...string) (client *http.Client, s *site, https string) {
 	t.Helper()
-	s = site{feeds: freeAddress(t), plain: freeAddress(t), cert: newCertificate(t, publicHost), edit: edit}
-	sports := filepath.Join(t.TempDir(), "sports")
-	build := exec.Command("go", "build", "-o", sports, "./examples/sports")
-	build.Dir = repoDir
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	start(t, s.feeds, exec.Command(sports, "-listen", s.feeds))
+	s = &site{feeds: testkit.FreeAddress(t), plain: testkit.FreeAddress(t), cert: newCertificate(t, publicHost), edit: edit}
+	testkit.Start(t, s.feeds, exec.Command(testkit.Program(t, "sports"), "-listen", s.feeds))
 	s.signpost, _, _ = startSignpost(t, nil, append(flags, filepath.Join(repoDir, "examples/sports/feeds.yaml"))...)
-	https = run(t, s)
+	https = fronts[name](t, s)
 	transport := &http.Transport{
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, https)
@@ -202,39 +206,39 @@ func startFront(t *testing.T, run front, edit func(string) string, flags ...stri
 // TestBeside runs a feed service and Signpost on one host, behind each of the files: the manifest and the feeds answer,
 // check is green, and no header of a client changes the host.
 func TestBeside(t *testing.T) {
-	for name, run := range fronts {
+	for name := range fronts {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			client, s, https := startFront(t, run, nil, "--allowed-host="+publicHost)
+			client, s, https := startFront(t, name, nil, "--allowed-host="+publicHost)
 			const address = "https://" + publicHost
 			for what, header := range map[string][]string{
 				"as it should be":            nil,
 				"a made-up X-Forwarded-Host": {"X-Forwarded-Host", "evil.example"},
 				"a made-up Forwarded":        {"Forwarded", `for=192.0.2.1;host=evil.example;proto=https`},
 			} {
-				if status, got := get(t, client, address+manifestPath, header...); status != 200 || !strings.Contains(got, `"https://localhost/v1/matches":`) || strings.Contains(got, "evil") {
-					t.Errorf("%s: %d\n%s", what, status, got)
+				if res, got := testkit.Get(t, client, address+manifestPath, header...); res.StatusCode != 200 || !strings.Contains(got, `"https://localhost/v1/matches":`) || strings.Contains(got, "evil") {
+					t.Errorf("%s: %s\n%s", what, res.Status, got)
 				}
 			}
 			for path, want := range map[string]string{
 				"/v1/matches?limit=1":                 "https://localhost/v1/matches/7/events",
 				"/v1/matches/endpoints-manifest/more": "404 page not found", // of the feed service
 			} {
-				if _, got := get(t, client, address+path); !strings.Contains(got, want) {
+				if _, got := testkit.Get(t, client, address+path); !strings.Contains(got, want) {
 					t.Errorf("%s: no %q in\n%s", path, want, got)
 				}
 			}
-			if status, got := get(t, client, address+manifestPath, "Host", "evil.example"); strings.Contains(got, "endpoints\":") {
-				t.Errorf("a made-up Host: %d\n%s", status, got)
+			if res, got := testkit.Get(t, client, address+manifestPath, "Host", "evil.example"); strings.Contains(got, "endpoints\":") {
+				t.Errorf("a made-up Host: %s\n%s", res.Status, got)
 			}
 			checkCaching(t, client, address+manifestPath)
-			if name == "nginx" || name == "caddy" {
+			if name != "ingress" && name != "gateway" {
 				checkOtherNames(t, https, s.plain)
 			}
 
 			// The front is not on port 443 here, so check is told where it is.
 			front := "https://" + publicHost + ":" + port(https)
-			check := exec.Command(testkit.Program(t, "signpost"), "check", front+manifestPath, "--ca-file", s.cert.authority,
+			check := exec.Command(testkit.Program(t, "signpost"), "check", front+manifestPath, "--ca-file", s.cert.certFile,
 				"--send-to", front, "--context", "plugin-login-flow.access_token=s3cr3t")
 			if out, err := check.CombinedOutput(); err != nil || !strings.Contains(string(out), "3 followed") {
 				t.Errorf("%s: %v\n%s", check, err, out)
@@ -246,24 +250,8 @@ func TestBeside(t *testing.T) {
 // checkCaching checks that caching headers are passed through, and that 304 works.
 func checkCaching(t *testing.T, client *http.Client, address string) {
 	t.Helper()
-	ask := func(tag, encoding string) *http.Response {
-		req, err := http.NewRequest(http.MethodGet, address, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Accept-Encoding", encoding)
-		if tag != "" {
-			req.Header.Set("If-None-Match", tag)
-		}
-		res, err := client.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res.Body.Close()
-		return res
-	}
 	for _, encoding := range []string{"identity", "gzip"} {
-		res := ask("", encoding)
+		res, _ := testkit.Get(t, client, address, "Accept-Encoding", encoding)
 		for _, name := range []string{"Etag", "Signpost-Revision", "Vary", "Cache-Control", "Access-Control-Allow-Origin"} {
 			if res.Header.Get(name) == "" {
 				t.Errorf("%s: %s is lost on the way", encoding, name)
@@ -272,8 +260,8 @@ func checkCaching(t *testing.T, client *http.Client, address string) {
 		if got := res.Header.Get("Content-Encoding"); (got == "gzip") != (encoding == "gzip") {
 			t.Errorf("%s was asked for, and %q came", encoding, got)
 		}
-		if again := ask(res.Header.Get("Etag"), encoding); again.StatusCode != http.StatusNotModified {
-			t.Errorf("%s: with its ETag the status is %d, not 304", encoding, again.StatusCode)
+		if again, _ := testkit.Get(t, client, address, "Accept-Encoding", encoding, "If-None-Match", res.Header.Get("Etag")); again.StatusCode != 304 {
+			t.Errorf("%s: with its ETag the status is %s", encoding, again.Status)
 		}
 	}
 }
@@ -287,18 +275,9 @@ func checkOtherNames(t *testing.T, https, plain string) {
 		t.Error("there is a certificate for a name that is not served")
 	}
 	for _, host := range []string{publicHost, "evil.example"} {
-		req, err := http.NewRequest(http.MethodGet, "http://"+plain+manifestPath, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Host = host
-		res, err := http.DefaultTransport.RoundTrip(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res.Body.Close()
+		res, _ := testkit.Get(t, nil, "http://"+plain+manifestPath, "Host", host)
 		if to := res.Header.Get("Location"); res.StatusCode != 308 || !strings.HasPrefix(to, "https://"+publicHost) || !strings.HasSuffix(to, manifestPath) {
-			t.Errorf("plain http for %s: %d to %q", host, res.StatusCode, to)
+			t.Errorf("plain http for %s: %s to %q", host, res.Status, to)
 		}
 	}
 }
@@ -316,7 +295,7 @@ func TestNginxCacheKey(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			client, _, _ := startFront(t, nginx, func(file string) string {
+			client, _, _ := startFront(t, "nginx", func(file string) string {
 				file = replace(t, file, "server_name feeds.example.com;", "server_name feeds.example.com *.example.com;")
 				file = replace(t, file, "proxy_pass http://signpost;", "proxy_pass http://signpost;\nproxy_cache manifests;\n"+test.key)
 				return "proxy_cache_path manifests keys_zone=manifests:1m;\n" + file // created by nginx, below its prefix
@@ -326,7 +305,7 @@ func TestNginxCacheKey(t *testing.T) {
 				if host == "two.example.com" {
 					want = test.want
 				}
-				if _, got := get(t, client, "https://"+publicHost+manifestPath, "Host", host); !strings.Contains(got, "https://"+want+"/v1/matches") {
+				if _, got := testkit.Get(t, client, "https://"+publicHost+manifestPath, "Host", host); !strings.Contains(got, "https://"+want+"/v1/matches") {
 					t.Errorf("for %s:\n%s\nnot that of %s", host, got, want)
 				}
 			}
@@ -334,58 +313,35 @@ func TestNginxCacheKey(t *testing.T) {
 	}
 }
 
-// certificate is a certificate for a host, signed by its own authority.
+// certificate is a self-signed certificate for a host.
 type certificate struct {
-	certFile, keyFile, authority string // paths
-	pool                         *x509.CertPool
+	certFile, keyFile string
+	pool              *x509.CertPool
 }
 
 func newCertificate(t *testing.T, host string) certificate {
-	t.Helper()
-	authorityKey, authority := sign(t, &x509.Certificate{
-		Subject: pkix.Name{CommonName: "Test authority"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-	}, nil, nil)
-	key, leaf := sign(t, &x509.Certificate{
-		Subject: pkix.Name{CommonName: host}, DNSNames: []string{host}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}, authority, authorityKey)
-	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	write := func(name, kind string, der []byte) string {
-		path := filepath.Join(dir, name)
-		writeFile(t, path, string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})))
-		return path
-	}
-	c := certificate{pool: x509.NewCertPool()}
-	c.pool.AddCert(authority)
-	c.authority = write("authority.pem", "CERTIFICATE", authority.Raw)
-	c.certFile = write("fullchain.pem", "CERTIFICATE", leaf.Raw)
-	c.keyFile = write("key.pem", "PRIVATE KEY", keyDER)
-	return c
-}
-
-// sign creates a key and a certificate for it. Without a parent it is self-signed.
-func sign(t *testing.T, template, parent *x509.Certificate, parentKey *ecdsa.PrivateKey) (*ecdsa.PrivateKey, *x509.Certificate) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if parent == nil {
-		parent, parentKey = template, key
+	template := &x509.Certificate{
+		Subject: pkix.Name{CommonName: host}, DNSNames: []string{host}, IsCA: true, BasicConstraintsValid: true, SerialNumber: big.NewInt(1),
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
 	}
-	template.SerialNumber = big.NewInt(time.Now().UnixNano())
-	template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(24*time.Hour)
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, parentKey)
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cert, err := x509.ParseCertificate(der)
+	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return key, cert
+	dir := t.TempDir()
+	c := certificate{filepath.Join(dir, "fullchain.pem"), filepath.Join(dir, "key.pem"), x509.NewCertPool()}
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	c.pool.AppendCertsFromPEM(text)
+	writeFile(t, c.certFile, string(text))
+	writeFile(t, c.keyFile, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})))
+	return c
 }

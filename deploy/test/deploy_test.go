@@ -3,16 +3,13 @@
 package deploy
 
 import (
-	"io"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -52,17 +49,6 @@ func replace(t *testing.T, text, old, new string) string {
 	return strings.ReplaceAll(text, old, new)
 }
 
-// freeAddress returns an unused loopback address.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 func port(address string) string {
 	_, port, _ := net.SplitHostPort(address)
 	return port
@@ -80,82 +66,21 @@ func manifest(host, name string) string {
 
 const manifestPath = "/v1/endpoints-manifest"
 
-// process is a program that runs until the test ends.
-type process struct {
-	*exec.Cmd
-	done chan struct{} // closed when it has ended
-	log  testkit.Buffer
-}
-
-// start starts a program that is stopped at the end of the test, and waits until it listens on an address.
-func start(t *testing.T, address string, cmd *exec.Cmd) *process {
-	t.Helper()
-	p := &process{Cmd: cmd, done: make(chan struct{})}
-	cmd.Stdout, cmd.Stderr = &p.log, &p.log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() { cmd.Wait(); close(p.done) }()
-	t.Cleanup(func() {
-		cmd.Process.Signal(syscall.SIGTERM)
-		select {
-		case <-p.done:
-		case <-time.After(time.Minute):
-			cmd.Process.Kill()
-			<-p.done
-		}
-		if t.Failed() {
-			t.Logf("%s printed:\n%s", filepath.Base(cmd.Path), p.log.String())
-		}
-	})
-	testkit.Eventually(t, filepath.Base(cmd.Path)+" listens on "+address, func() bool {
-		select {
-		case <-p.done:
-			t.Fatalf("%s ended: %v", filepath.Base(cmd.Path), cmd.ProcessState)
-		default:
-		}
-		conn, err := net.Dial("tcp", address)
-		if err == nil {
-			conn.Close()
-		}
-		return err == nil
-	})
-	return p
-}
-
 // startSignpost starts signpost serve on free addresses.
-func startSignpost(t *testing.T, env []string, args ...string) (listen, admin string, p *process) {
+func startSignpost(t *testing.T, env []string, args ...string) (listen, admin string, p *testkit.Process) {
 	t.Helper()
-	listen, admin = freeAddress(t), freeAddress(t)
+	listen, admin = testkit.FreeAddress(t), testkit.FreeAddress(t)
 	cmd := exec.Command(testkit.Program(t, "signpost"), append([]string{"serve"}, args...)...)
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "SIGNPOST_") })
 	cmd.Env = append(cmd.Env, append(env, "SIGNPOST_LISTEN="+listen, "SIGNPOST_ADMIN_LISTEN="+admin)...)
-	return listen, admin, start(t, admin, cmd)
+	return listen, admin, testkit.Start(t, admin, cmd)
 }
 
 // get sends a request and returns the status and body of the response.
-func get(t *testing.T, client *http.Client, url string, header ...string) (status int, body string) {
+func get(t *testing.T, url string, header ...string) (status int, body string) {
 	t.Helper()
-	req, err := http.NewRequest(http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 0; i+1 < len(header); i += 2 {
-		if header[i] == "Host" {
-			req.Host = header[i+1]
-		}
-		req.Header.Set(header[i], header[i+1])
-	}
-	res, err := client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res.StatusCode, strings.TrimSuffix(string(text), "\n")
+	res, body := testkit.Get(t, nil, url, header...)
+	return res.StatusCode, strings.TrimSuffix(body, "\n")
 }
 
 // serveFlags returns the flags of signpost serve with their help text.

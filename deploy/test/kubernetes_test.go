@@ -2,7 +2,6 @@ package deploy
 
 import (
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -233,7 +232,7 @@ func checkHardening(t *testing.T, pod corev1.PodSpec, c corev1.Container) {
 	t.Helper()
 	yes := func(b *bool) bool { return b != nil && *b }
 	no := func(b *bool) bool { return b != nil && !*b }
-	user := strings.Split(only(t, dockerStages(t)[1], "USER"), ":")[0]
+	user := regexp.MustCompile(`(?m)^USER (\d+):`).FindStringSubmatch(readFile(t, deployDir, "Dockerfile"))[1]
 	for what, holds := range map[string]bool{
 		"not root":                   yes(pod.SecurityContext.RunAsNonRoot),
 		"the user of the image":      fmt.Sprint(*pod.SecurityContext.RunAsUser) == user,
@@ -265,13 +264,13 @@ func checkDefinitions(t *testing.T, all []runtime.Object, host string) {
 		t.Fatalf("the definitions are in %s", volume.ConfigMap.Name)
 	}
 	listen, _, _ := startSignpost(t, nil, mountConfigMap(t, definitions.Data))
-	_, routes := get(t, http.DefaultClient, "http://"+listen+"/nothing", "Host", host)
+	_, routes := get(t, "http://"+listen+"/nothing", "Host", host)
 	var served []string
 	for _, m := range regexp.MustCompile(`[/a-z0-9-]*/v\d+/endpoints-manifest`).FindAllString(routes, -1) {
 		if !slices.Contains(served, m) {
 			served = append(served, m)
 		}
-		if status, body := get(t, http.DefaultClient, "http://"+listen+m, "Host", host); status != 200 || !strings.Contains(body, "https://"+host+"/") {
+		if status, body := get(t, "http://"+listen+m, "Host", host); status != 200 || !strings.Contains(body, "https://"+host+"/") {
 			t.Errorf("%s: %d\n%s", m, status, body)
 		}
 	}
@@ -391,10 +390,10 @@ func TestPod(t *testing.T) {
 	}
 	listen, admin, p := startSignpost(t, []string{"SIGNPOST_ALLOWED_HOST=feeds.example.com"}, args...)
 	served := func(host string) (int, string) {
-		return get(t, http.DefaultClient, "http://"+listen+manifestPath, "Host", host)
+		return get(t, "http://"+listen+manifestPath, "Host", host)
 	}
 	probe := func(p *corev1.Probe) int {
-		status, _ := get(t, http.DefaultClient, "http://"+admin+p.HTTPGet.Path)
+		status, _ := get(t, "http://"+admin+p.HTTPGet.Path)
 		return status
 	}
 	if live, ready := probe(c.LivenessProbe), probe(c.ReadinessProbe); live != 200 || ready != 200 {
@@ -410,7 +409,7 @@ func TestPod(t *testing.T) {
 	isTwo := func() bool { _, got := served("feeds.example.com"); return got == manifest("feeds.example.com", "Two") }
 	testkit.Eventually(t, "the new ConfigMap is served", isTwo)
 	swapConfigMap(t, dir, map[string]string{"feeds.yaml": strings.Replace(feeds("Three"), "get", "GET", 1)})
-	p.log.WaitFor(t, "definition rejected")
+	p.Log.WaitFor(t, "definition rejected")
 	if !isTwo() {
 		t.Error("a bad definition is served")
 	}
@@ -421,7 +420,7 @@ func TestPod(t *testing.T) {
 	if !isTwo() {
 		t.Error("it stops serving before it is drained")
 	}
-	<-p.done
+	<-p.Done
 	if code := p.ProcessState.ExitCode(); code != 0 {
 		t.Errorf("it ended with %d", code)
 	}

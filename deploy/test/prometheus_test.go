@@ -1,7 +1,6 @@
 package deploy
 
 import (
-	"net/http"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -99,20 +98,20 @@ func exposedMetrics(t *testing.T) []string {
 	writeFile(t, definition, feeds("One"))
 	cert := newCertificate(t, "feeds.example.com")
 	_, secureAdmin, _ := startSignpost(t, nil, dir, "--tls-cert", cert.certFile, "--tls-key", cert.keyFile)
-	_, secure := get(t, http.DefaultClient, "http://"+secureAdmin+"/metrics") // includes those about certificates
+	_, secure := get(t, "http://"+secureAdmin+"/metrics") // includes those about certificates
 	listen, admin, p := startSignpost(t, nil, dir)
-	get(t, http.DefaultClient, "http://"+listen+manifestPath)                 // a miss
-	get(t, http.DefaultClient, "http://"+listen+manifestPath)                 // a hit
-	get(t, http.DefaultClient, "http://"+listen+manifestPath, "Host", "a..b") // rejected
+	get(t, "http://"+listen+manifestPath)                 // a miss
+	get(t, "http://"+listen+manifestPath)                 // a hit
+	get(t, "http://"+listen+manifestPath, "Host", "a..b") // rejected
 	writeFile(t, definition, strings.Replace(feeds("Two"), "get", "GET", 1))
 	if err := p.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
 	testkit.Eventually(t, "a failed reload", func() bool {
-		_, text := get(t, http.DefaultClient, "http://"+admin+"/metrics")
+		_, text := get(t, "http://"+admin+"/metrics")
 		return strings.Contains(text, `signpost_reloads_total{result="failure"} 1`)
 	})
-	_, text := get(t, http.DefaultClient, "http://"+admin+"/metrics")
+	_, text := get(t, "http://"+admin+"/metrics")
 	var names []string
 	for _, m := range regexp.MustCompile(`(?m)^# TYPE (\S+) `).FindAllStringSubmatch(text+secure, -1) {
 		names = append(names, m[1])

@@ -1,7 +1,6 @@
 package deploy
 
 import (
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -112,11 +111,11 @@ func TestUnitEnvironment(t *testing.T) {
 		}
 	}
 	listen, _, _ := startSignpost(t, env, filepath.Join(dir, "definitions"))
-	status, body := get(t, http.DefaultClient, "http://"+listen+manifestPath, "Host", "feeds.example.com")
+	status, body := get(t, "http://"+listen+manifestPath, "Host", "feeds.example.com")
 	if want := manifest("feeds.example.com", "Feeds"); status != 200 || body != want {
 		t.Errorf("%d\n%s\nnot\n%s", status, body, want)
 	}
-	if status, _ := get(t, http.DefaultClient, "http://"+listen+manifestPath, "Host", "evil.example"); status != 421 {
+	if status, _ := get(t, "http://"+listen+manifestPath, "Host", "evil.example"); status != 421 {
 		t.Errorf("a host that is not allowed: %d", status)
 	}
 }

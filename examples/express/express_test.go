@@ -2,10 +2,8 @@
 package express
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -56,69 +54,25 @@ func project(t *testing.T) (dir, node string) {
 	return dir, node
 }
 
-// start runs a server until the end of the test, and waits until it listens on an address.
+// start runs a server in a directory.
 func start(t *testing.T, address, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(args[0], args[1:]...)
-	var out testkit.Buffer
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &out
+	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "HOSTS=feeds.example.com,localhost,b.example.org,xn--mnchen-3ya.example")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-		if t.Failed() {
-			t.Logf("%s printed:\n%s", args[0], out.String())
-		}
-	})
-	testkit.Eventually(t, args[0]+" listens", func() bool {
-		conn, err := net.Dial("tcp", address)
-		if err == nil {
-			conn.Close()
-		}
-		return err == nil
-	})
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
+	testkit.Start(t, address, cmd)
 }
 
 func get(t *testing.T, address, host string, header ...string) (*http.Response, string) {
 	t.Helper()
-	req, err := http.NewRequest(http.MethodGet, "http://"+address+"/v1/endpoints-manifest", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Host = host
-	for i := 0; i+1 < len(header); i += 2 {
-		req.Header.Set(header[i], header[i+1])
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res, string(body)
+	return testkit.Get(t, nil, "http://"+address+"/v1/endpoints-manifest", append(header, "Host", host)...)
 }
 
 // TestExpress compares the manifests of the Express route with those of signpost serve, byte for byte, and lets check
 // call the service as studios and apps do.
 func TestExpress(t *testing.T) {
 	dir, node := project(t)
-	express, serve, signpost := freeAddress(t), freeAddress(t), testkit.Program(t, "signpost")
+	express, serve, signpost := testkit.FreeAddress(t), testkit.FreeAddress(t), testkit.Program(t, "signpost")
 	_, port, _ := net.SplitHostPort(express)
 	start(t, express, dir, node, "server.js", port)
 	start(t, serve, dir, signpost, "serve", "--listen", serve, "feeds.yaml")
@@ -169,7 +123,7 @@ console.log(JSON.stringify(`+string(input)+`.map(read)));`)
 		t.Fatal(err)
 	}
 	var got []any
-	if err := json.NewDecoder(bytes.NewReader(out)).Decode(&got); err != nil {
+	if err := json.Unmarshal(out, &got); err != nil {
 		t.Fatal(err)
 	}
 	for i, ctx := range cases {

@@ -26,6 +26,7 @@ func Root() string {
 // buildable lists the programs that go can build: directory of the module, and package.
 var buildable = map[string]struct{ module, path string }{
 	"signpost":            {".", "./cmd/signpost"},
+	"sports":              {".", "./examples/sports"},
 	"actionlint":          {"tools", "github.com/rhysd/actionlint/cmd/actionlint"},
 	"pebble":              {"tools/pebble", "github.com/letsencrypt/pebble/v2/cmd/pebble"},
 	"pebble-challtestsrv": {"tools/pebble", "github.com/letsencrypt/pebble/v2/cmd/pebble-challtestsrv"},
@@ -33,8 +34,8 @@ var buildable = map[string]struct{ module, path string }{
 
 var built sync.Map // name to func() (string, error)
 
-// Program returns the path of a program that tests run. "signpost" is a plain build of the command; the others are
-// third-party programs pinned under tools. make builds them beforehand. Under a plain go test, which knows nothing of
+// Program returns the path of a program that tests run. "signpost" is a plain build of the command, "sports" the feed
+// service of the tutorial; the others are third-party programs pinned under tools. make builds them beforehand. Under a plain go test, which knows nothing of
 // that, each is built once per test binary, so that it is never older than the code.
 func Program(t testing.TB, name string) string {
 	t.Helper()

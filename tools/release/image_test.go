@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -88,9 +89,6 @@ func TestImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	command := slices.Concat(config.Config.Entrypoint, config.Config.Cmd)
-	for i, arg := range command { // ports of this machine may be in use
-		command[i] = strings.ReplaceAll(strings.ReplaceAll(arg, "=:8080", "=127.0.0.1:0"), "=:8081", "=127.0.0.1:0")
-	}
 	var uid, gid uint32
 	if _, err := fmt.Sscanf(config.Config.User, "%d:%d", &uid, &gid); err != nil || uid == 0 {
 		t.Fatalf("the image runs as %q", config.Config.User)
@@ -103,18 +101,29 @@ func TestImage(t *testing.T) {
 	serveExample(t, inside(command...))
 }
 
-// TestDockerfile compares the image of the release with deploy/Dockerfile.
+// TestDockerfile compares deploy/Dockerfile with the image of the release, which TestImage runs: the same configuration
+// and the same files, on scratch.
 func TestDockerfile(t *testing.T) {
 	text := read(t, filepath.Join(repoDir, "deploy/Dockerfile"))
 	quoted := func(words []string) string {
 		text, _ := json.Marshal(words)
 		return strings.ReplaceAll(string(text), ",", ", ")
 	}
+	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(read(t, filepath.Join(repoDir, "go.mod")))[1]
 	for _, line := range []string{
+		"FROM golang:" + version + " AS build", "COPY go.mod go.sum ./",
 		"USER " + imageConfig.User, "EXPOSE 8080 8081", "ENTRYPOINT " + quoted(imageConfig.Entrypoint), "CMD " + quoted(imageConfig.Cmd),
 	} {
 		if !strings.Contains(text, "\n"+line+"\n") {
 			t.Errorf("deploy/Dockerfile lacks %q", line)
 		}
+	}
+	_, image, _ := strings.Cut(text, "\nFROM scratch\n")
+	var files []string
+	for _, m := range regexp.MustCompile(`(?m)^(?:COPY --from=build \S+ /(\S+)|ADD .*|COPY .*|RUN .*|VOLUME .*)$`).FindAllStringSubmatch(image, -1) {
+		files = append(files, m[1])
+	}
+	if want := []string{"etc/ssl/certs/ca-certificates.crt", "signpost", "usr/share/licenses/signpost/THIRD_PARTY_LICENSES"}; !slices.Equal(files, want) {
+		t.Errorf("the image holds %q, not %q", files, want)
 	}
 }

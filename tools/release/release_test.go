@@ -2,10 +2,7 @@ package main
 
 import (
 	"archive/tar"
-	"bufio"
-	"bytes"
 	"compress/gzip"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -164,53 +161,76 @@ func TestArchive(t *testing.T) {
 			t.Errorf("%s does not contain %q", name, want)
 		}
 	}
-	checkLinks(t, dir)
-	checkNamedFiles(t, filepath.Join(dir, "docs"), func(name string) string { return filepath.Join(dir, name) })
+	checkPages(t, dir, func(name string) string {
+		if !forUsers(name) {
+			return ""
+		}
+		return filepath.Join(dir, name)
+	})
 	checkVersion(t, exec.Command(filepath.Join(dir, "signpost"), "version"))
 }
 
-// checkLinks checks that every relative link and picture of the documentation in a directory leads to a file there.
-func checkLinks(t *testing.T, dir string) {
+// checkPages checks the documentation in a directory: every relative link leads to a file there, and every file that a
+// page names is where path says. Path returns "" for files that need not be there.
+func checkPages(t *testing.T, dir string, path func(name string) string) {
 	t.Helper()
-	links := 0
-	for _, pattern := range []string{"*.md", "docs/*.md"} {
-		pages, err := filepath.Glob(filepath.Join(dir, pattern))
-		if err != nil || len(pages) == 0 {
-			t.Errorf("no %s in %s: %v", pattern, dir, err)
-		}
-		for _, page := range pages {
-			for _, link := range regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`).FindAllStringSubmatch(read(t, page), -1) {
-				links++
-				if _, err := os.Stat(filepath.Join(filepath.Dir(page), filepath.FromSlash(link[1]))); err != nil {
-					t.Errorf("%s links to a file that is missing: %v", filepath.Base(page), err)
-				}
+	links, named := 0, 0
+	top, _ := filepath.Glob(filepath.Join(dir, "*.md"))
+	docs, _ := filepath.Glob(filepath.Join(dir, "docs/*.md"))
+	for _, page := range append(top, docs...) {
+		text := read(t, page)
+		for _, link := range regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`).FindAllStringSubmatch(text, -1) {
+			links++
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), filepath.FromSlash(link[1]))); err != nil {
+				t.Errorf("%s links to a file that is missing: %v", filepath.Base(page), err)
 			}
 		}
-	}
-	if links < 50 {
-		t.Errorf("only %d links", links)
-	}
-}
-
-// checkNamedFiles checks that every file of deploy and examples that a page names is there.
-func checkNamedFiles(t *testing.T, docs string, path func(name string) string) {
-	t.Helper()
-	pages, err := filepath.Glob(filepath.Join(docs, "*.md"))
-	if err != nil || len(pages) == 0 {
-		t.Fatalf("no pages in %s: %v", docs, err)
-	}
-	named := 0
-	for _, page := range pages {
-		for _, m := range regexp.MustCompile("`((?:deploy|examples)/[A-Za-z0-9_./-]*[A-Za-z0-9])/?`").FindAllStringSubmatch(read(t, page), -1) {
+		for _, name := range regexp.MustCompile(`(?m)(?:^|[^/\w-])((?:bench|cmd|deploy|docs|examples|internal|testdata|tools)/[\w./-]*\w)`).FindAllStringSubmatch(text, -1) {
+			file := path(name[1])
+			if file == "" {
+				continue
+			}
 			named++
-			if _, err := os.Stat(path(m[1])); err != nil {
+			if _, err := os.Stat(file); err != nil {
 				t.Errorf("%s names a file that is missing: %v", filepath.Base(page), err)
 			}
 		}
 	}
-	if named < 5 {
-		t.Errorf("the pages name %d files", named)
+	if links < 50 || named < 20 {
+		t.Errorf("the pages in %s have %d links and name %d files", dir, links, named)
 	}
+}
+
+// forUsers reports whether a file of the repository is for users, and so in archives and packages.
+func forUsers(name string) bool {
+	return (strings.HasPrefix(name, "deploy/") || strings.HasPrefix(name, "examples/")) && !strings.HasSuffix(name, "_test.go")
+}
+
+// checkPackagedPages checks the pages of a package that is installed in root.
+func checkPackagedPages(t *testing.T, root string) {
+	t.Helper()
+	doc := filepath.Join(root, "usr/share/doc/signpost")
+	checkPages(t, doc, func(name string) string {
+		if !forUsers(name) {
+			return ""
+		}
+		_, below, _ := strings.Cut(name, "/")
+		return filepath.Join(doc, "examples", below)
+	})
+	paths := regexp.MustCompile("(?m)^\\| `(/[^`]+)` \\|").FindAllStringSubmatch(read(t, filepath.Join(doc, "docs/install.md")), -1)
+	if len(paths) < 4 {
+		t.Errorf("docs/install.md lists %d installed paths", len(paths))
+	}
+	for _, path := range paths {
+		if _, err := os.Stat(filepath.Join(root, path[1])); err != nil {
+			t.Errorf("docs/install.md lists a path that is not installed: %v", err)
+		}
+	}
+}
+
+// TestClone: the pages name files that are in a clone.
+func TestClone(t *testing.T) {
+	checkPages(t, repoDir, func(name string) string { return filepath.Join(repoDir, name) })
 }
 
 func checkVersion(t *testing.T, cmd *exec.Cmd) {
@@ -254,112 +274,56 @@ func TestDeb(t *testing.T) {
 	}
 	program := filepath.Join(root, "usr/bin/signpost")
 	checkVersion(t, exec.Command(program, "version"))
-	serveExample(t, exec.Command(program, "serve", "--listen=127.0.0.1:0", filepath.Join(root, "etc/signpost/definitions")))
+	serveExample(t, exec.Command(program, "serve", "--listen=:8080", filepath.Join(root, "etc/signpost/definitions")))
 
 	unit := read(t, filepath.Join(root, "usr/lib/systemd/system/signpost.service"))
 	if !strings.Contains(unit, "\nExecStart=/usr/bin/signpost serve /etc/signpost/definitions\n") || !strings.Contains(unit, "\nDynamicUser=yes\n") {
 		t.Errorf("the unit does not run the installed program as a dynamic user:\n%s", unit)
 	}
-	if _, err := os.Stat(filepath.Join(root, "etc/signpost/signpost.env")); err != nil {
-		t.Error(err)
-	}
-	if !strings.Contains(read(t, filepath.Join(root, "usr/share/doc/signpost/copyright")), "github.com/spf13/cobra") {
+	checkPackagedPages(t, root)
+	doc := filepath.Join(root, "usr/share/doc/signpost")
+	if !strings.Contains(read(t, filepath.Join(doc, "copyright")), "github.com/spf13/cobra") {
 		t.Error("the licenses are not installed")
 	}
-	doc := filepath.Join(root, "usr/share/doc/signpost")
-	checkLinks(t, doc)
-	checkNamedFiles(t, filepath.Join(doc, "docs"), func(name string) string {
-		_, below, _ := strings.Cut(name, "/")
-		return filepath.Join(doc, "examples", below)
-	})
-	if got := read(t, filepath.Join(doc, "examples/systemd/signpost.service")); got != unit {
+	if read(t, filepath.Join(doc, "examples/systemd/signpost.service")) != unit {
 		t.Error("the unit among the examples is not the installed one")
 	}
 	state := filepath.Join(root, "var/lib/private/signpost")
 	if err := errors.Join(os.MkdirAll(state, 0o700), os.Symlink("private/signpost", filepath.Join(root, "var/lib/signpost"))); err != nil {
 		t.Fatal(err)
 	}
-	run("--remove", "signpost")
-	if _, err := os.Stat(state); err != nil {
-		t.Errorf("removing the package deletes the state: %v", err)
-	}
-	if _, err := os.Stat(program); err == nil {
-		t.Error("the binary is still there after removal")
-	}
-	if _, err := os.Stat(filepath.Join(root, "etc/signpost/definitions/example.yaml")); err != nil {
-		t.Errorf("removing the package deletes the configuration: %v", err)
-	}
-	run("--purge", "signpost")
-	if _, err := os.Stat(filepath.Join(root, "etc/signpost")); err == nil {
-		t.Error("the configuration is still there after a purge")
-	}
-	for _, path := range []string{state, filepath.Join(root, "var/lib/signpost")} {
-		if _, err := os.Lstat(path); err == nil {
-			t.Errorf("%s is still there after a purge", path)
+	example := filepath.Join(root, "etc/signpost/definitions/example.yaml")
+	expect := func(when string, there map[string]bool) {
+		t.Helper()
+		for path, want := range there {
+			if _, err := os.Lstat(path); (err == nil) != want {
+				t.Errorf("%s is there after %s: %t", path, when, !want)
+			}
 		}
 	}
+	run("--remove", "signpost")
+	expect("removal", map[string]bool{program: false, example: true, state: true})
+	run("--purge", "signpost")
+	expect("a purge", map[string]bool{filepath.Dir(example): false, state: false, filepath.Join(root, "var/lib/signpost"): false})
 }
 
-// serveExample starts a server, fetches the manifest, and stops it.
+// serveExample starts a server, on other ports than the usual ones, fetches the manifest, and stops it.
 func serveExample(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
+	address := testkit.FreeAddress(t)
+	for i, arg := range cmd.Args {
+		cmd.Args[i] = strings.ReplaceAll(strings.ReplaceAll(arg, "=:8080", "="+address), "=:8081", "=127.0.0.1:0")
+	}
+	p := testkit.Start(t, address, cmd)
+	res, body := testkit.Get(t, nil, "http://"+address+"/v1/endpoints-manifest", "Host", "feeds.example.com")
+	if res.StatusCode != http.StatusOK || !strings.Contains(body, `{"endpoints":{"https://feeds.example.com/v1/`) {
+		t.Errorf("the manifest: %s\n%s", res.Status, body)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := false
-	defer func() {
-		if !ended {
-			cmd.Process.Kill()
-			cmd.Wait()
-		}
-	}()
-	timer := time.AfterFunc(2*time.Minute, func() { cmd.Process.Kill() })
-	defer timer.Stop()
-	address := ""
-	lines := bufio.NewScanner(stderr)
-	var log strings.Builder
-	for address == "" && lines.Scan() {
-		log.WriteString(lines.Text() + "\n")
-		if found := regexp.MustCompile(`msg=serving listen=(\S+)`).FindStringSubmatch(lines.Text()); found != nil {
-			address = "http://" + found[1] + "/v1/endpoints-manifest"
-		}
-	}
-	if address == "" {
-		t.Fatalf("%q does not start serving:\n%s", cmd.Args, log.String())
-	}
-	go io.Copy(io.Discard, stderr)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Host = "feeds.example.com"
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	var manifest struct{ Endpoints map[string]any }
-	if err := json.NewDecoder(res.Body).Decode(&manifest); err != nil || res.StatusCode != http.StatusOK {
-		t.Fatalf("the manifest has status %d: %v", res.StatusCode, err)
-	}
-	for url := range manifest.Endpoints {
-		if !strings.HasPrefix(url, "https://") {
-			t.Errorf("endpoint %q", url)
-		}
-	}
-	if len(manifest.Endpoints) == 0 {
-		t.Error("the manifest has no endpoints")
-	}
-	cmd.Process.Signal(syscall.SIGTERM)
-	ended = true
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("it exits with %v", err)
+	if <-p.Done; !cmd.ProcessState.Success() {
+		t.Errorf("it ended with %v", cmd.ProcessState)
 	}
 }
 
@@ -411,6 +375,7 @@ func TestRPM(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkVersion(t, exec.Command(program, "version"))
+	checkPackagedPages(t, root)
 }
 
 func mustDate(t *testing.T) time.Time {
@@ -458,8 +423,7 @@ func TestSBOM(t *testing.T) {
 		Metadata                             struct{ Component component }
 		Components                           []component
 	}
-	dec := json.NewDecoder(bytes.NewReader([]byte(read(t, one(t, "*_sbom.cdx.json")))))
-	if err := dec.Decode(&doc); err != nil {
+	if err := json.Unmarshal([]byte(read(t, one(t, "*_sbom.cdx.json"))), &doc); err != nil {
 		t.Fatal(err)
 	}
 	if doc.BOMFormat != "CycloneDX" || doc.Metadata.Component.Version != testVersion ||

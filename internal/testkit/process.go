@@ -1,0 +1,96 @@
+package testkit
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// FreeAddress returns an unused loopback address.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// Process is a program that runs until the test ends.
+type Process struct {
+	*exec.Cmd
+	Log  Buffer        // standard output and standard error
+	Done chan struct{} // closed when the program has ended
+}
+
+// Start runs a program until the end of the test, and waits until it listens on an address.
+func Start(t testing.TB, address string, cmd *exec.Cmd) *Process {
+	t.Helper()
+	name := filepath.Base(cmd.Path)
+	p := &Process{Cmd: cmd, Done: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = &p.Log, &p.Log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { cmd.Wait(); close(p.Done) }()
+	t.Cleanup(func() {
+		cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-p.Done:
+		case <-time.After(patience):
+			cmd.Process.Kill()
+			<-p.Done
+		}
+		if t.Failed() {
+			t.Logf("%s printed:\n%s", name, p.Log.String())
+		}
+	})
+	Eventually(t, name+" listens on "+address, func() bool {
+		select {
+		case <-p.Done:
+			t.Fatalf("%s ended: %v", name, cmd.ProcessState)
+		default:
+		}
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	})
+	return p
+}
+
+// Get sends a request with headers, given as names and values in turn, and returns the response and its body. It does
+// not follow redirects if client is nil.
+func Get(t testing.TB, client *http.Client, url string, header ...string) (*http.Response, string) {
+	t.Helper()
+	if client == nil {
+		client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	}
+	req, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		if header[i] == "Host" {
+			req.Host = header[i+1]
+		}
+		req.Header.Set(header[i], header[i+1])
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, string(body)
+}
