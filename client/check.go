@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"signpost/internal/httpurl"
+	"signpost/internal/spell"
 
 	"signpost"
 )
@@ -223,7 +224,7 @@ func (c *checker) ignore(check string, from int) {
 	ignored := len(c.results) - from - len(kept)
 	c.results, c.ignored = c.results[:from+len(kept)], c.ignored+ignored
 	if len(kept) == 0 && ignored > 0 {
-		c.add(check, Skipped, "", "%s ignored", count(ignored, "result"))
+		c.add(check, Skipped, "", "%s ignored", spell.Count(ignored, "result"))
 	}
 }
 

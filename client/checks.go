@@ -18,6 +18,7 @@ import (
 	"signpost/internal/foreign"
 	"signpost/internal/httpurl"
 	"signpost/internal/routes"
+	"signpost/internal/spell"
 	"signpost/match"
 )
 
@@ -214,7 +215,7 @@ func (c *checker) checkManifest(context.Context) bool {
 	case len(m.Endpoints) == 0:
 		c.add(manifestCheck, Warned, "check that the right definition is published", "it has no endpoints: a studio would fill in nothing")
 	case len(c.results) == before:
-		c.add(manifestCheck, Passed, "", "%s, no findings", count(len(m.Endpoints), "endpoint"))
+		c.add(manifestCheck, Passed, "", "%s, no findings", spell.Count(len(m.Endpoints), "endpoint"))
 	}
 	return true
 }
@@ -285,13 +286,13 @@ func (c *checker) checkHost(context.Context) bool {
 	switch {
 	case len(open) > 0:
 		c.add(hostCheck, Failed, "the definition itself is served: replace {{host}} with the host of each request, as signpost serve does",
-			"{{host}} is not replaced in %s, such as %q", count(len(open), "URL"), open[0])
+			"{{host}} is not replaced in %s, such as %q", spell.Count(len(open), "URL"), open[0])
 	case ours == all:
 		c.add(hostCheck, Passed, "", "the URLs are on %s%s", asked, c.portNote())
 	case ours > 0:
-		c.add(hostCheck, Passed, "", "%d of %s are on %s%s", ours, count(all, "URL"), asked, c.portNote())
+		c.add(hostCheck, Passed, "", "%d of %s are on %s%s", ours, spell.Count(all, "URL"), asked, c.portNote())
 	case counts[most]*2 > all:
-		c.add(hostCheck, Failed, hostHint, "no URL is on %s, but %d of %s on %s: apps would call that host", asked, counts[most], count(all, "URL"), most).Cause = causeWrongHost
+		c.add(hostCheck, Failed, hostHint, "no URL is on %s, but %d of %s on %s: apps would call that host", asked, counts[most], spell.Count(all, "URL"), most).Cause = causeWrongHost
 	default:
 		c.add(hostCheck, Warned, hostHint, "no URL is on %s", asked).Cause = causeWrongHost
 	}
@@ -418,11 +419,4 @@ func quoteOrNone(s string) string {
 
 func statusText(code int) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", code, http.StatusText(code)))
-}
-
-func count(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }

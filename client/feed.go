@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"signpost/internal/spell"
 )
 
 const (
@@ -89,7 +91,7 @@ func (c *checker) checkFeeds(context.Context) bool {
 				add(Failed, "correct the feed, or the schema", "%s", p.tellViolation(v))
 			}
 			if more := len(p.feed.violations) - maxViolations; more > 0 {
-				add(Failed, "correct the feed, or the schema", "%s of the schema", count(more, "more violation"))
+				add(Failed, "correct the feed, or the schema", "%s of the schema", spell.Count(more, "more violation"))
 			}
 		default:
 			judged++
@@ -98,7 +100,7 @@ func (c *checker) checkFeeds(context.Context) bool {
 	switch {
 	case len(c.results) > before:
 	case c.opts.FeedSchema != nil:
-		c.add(feedCheck, Passed, "", "%s, valid against the schema", count(judged, "feed"))
+		c.add(feedCheck, Passed, "", "%s, valid against the schema", spell.Count(judged, "feed"))
 	case judged == 1:
 		c.add(feedCheck, Passed, "", "1 feed, a JSON object")
 	default:
@@ -126,14 +128,14 @@ func (c *checker) checkFeedCORS(context.Context) bool {
 	all := len(c.crawl.feeds())
 	if len(several) > 0 {
 		c.add(feedCORSCheck, Failed, "make sure that the header is set by either the proxy or the service, not both",
-			"Access-Control-Allow-Origin has more than one value, which browsers reject, in %d of %s: %s", len(several), count(all, "feed"), tellEndpoints(several))
+			"Access-Control-Allow-Origin has more than one value, which browsers reject, in %d of %s: %s", len(several), spell.Count(all, "feed"), tellEndpoints(several))
 	}
 	if len(none) > 0 {
 		c.add(feedCORSCheck, Warned, "send Access-Control-Allow-Origin: * if any of your apps runs in a browser engine, as on many television sets",
-			"pages of other origins cannot read %d of %s: %s", len(none), count(all, "feed"), tellEndpoints(none))
+			"pages of other origins cannot read %d of %s: %s", len(none), spell.Count(all, "feed"), tellEndpoints(none))
 	}
 	if len(several)+len(none) == 0 {
-		c.add(feedCORSCheck, Passed, "", "pages of every origin can read %s", count(all, "feed"))
+		c.add(feedCORSCheck, Passed, "", "pages of every origin can read %s", spell.Count(all, "feed"))
 	}
 	return true
 }

@@ -15,6 +15,7 @@ import (
 	"signpost"
 	"signpost/contextkeys"
 	"signpost/host"
+	"signpost/internal/spell"
 )
 
 // maxLinkResults limits the number of results about dead links, and about links without an endpoint. The rest are
@@ -32,7 +33,7 @@ func (c *checker) checkLinks(context.Context) bool {
 		c.addBadLinks(bad)
 	}
 	if more := len(x.bad) - maxLinkResults; more > 0 {
-		c.add(linksCheck, Failed, "correct the links, or declare endpoints for them", "%s that apps cannot call as they should", count(more, "more kind")+" of links")
+		c.add(linksCheck, Failed, "correct the links, or declare endpoints for them", "%s that apps cannot call as they should", spell.Count(more, "more kind")+" of links")
 	}
 	dead := slices.DeleteFunc(slices.Clone(x.followed), func(p *probe) bool { return !p.dead || p.result.Cause == causeCanceled })
 	for _, p := range dead[:min(maxLinkResults, len(dead))] {
@@ -47,7 +48,7 @@ func (c *checker) checkLinks(context.Context) bool {
 		r.Endpoint, r.Cause, r.ContextKeys = p.link.from.endpoint.URL, p.result.Cause, p.result.ContextKeys
 	}
 	if more := len(dead) - maxLinkResults; more > 0 {
-		c.add(linksCheck, Failed, "correct the links, or what they lead to", "%s not work", count(more, "more link")+" do")
+		c.add(linksCheck, Failed, "correct the links, or what they lead to", "%s not work", spell.Count(more, "more link")+" do")
 	}
 	if len(c.results) == before {
 		r := c.add(linksCheck, Passed, "", "%s", x.tellLinks())
@@ -62,7 +63,7 @@ func (c *checker) checkLinks(context.Context) bool {
 func (c *checker) addBadLinks(bad *badLinks) {
 	where, it, them := fmt.Sprintf("%s, at %s,", bad.tell(), bad.tellPointer()), "it", "is"
 	if bad.count > 1 {
-		where, it, them = fmt.Sprintf("%s at %s, such as %s,", count(bad.count, "link"), bad.tellPattern(), bad.tell()), "them", "are"
+		where, it, them = fmt.Sprintf("%s at %s, such as %s,", spell.Count(bad.count, "link"), bad.tellPattern(), bad.tell()), "them", "are"
 	}
 	var r *Result
 	switch bad.kind {
@@ -88,7 +89,7 @@ func (x *crawl) tellLinks() string {
 	if x.answered == 0 {
 		return "the feeds have no links to registered hosts"
 	}
-	text := fmt.Sprintf("%s, each with an endpoint that answers for it", count(x.answered, "link"))
+	text := fmt.Sprintf("%s, each with an endpoint that answers for it", spell.Count(x.answered, "link"))
 	if x.answered == 1 {
 		text = "1 link, with an endpoint that answers for it"
 	}

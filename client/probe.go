@@ -76,7 +76,7 @@ func (c *checker) checkProbes(ctx context.Context) bool {
 	c.follow(ctx, calls)
 	c.results = append(c.results, c.crawl.results()...)
 	if left > 0 {
-		c.add(probeCheck, Skipped, "", "%s: only %d are called", count(left, "more endpoint"), maxProbes)
+		c.add(probeCheck, Skipped, "", "%s: only %d are called", spell.Count(left, "more endpoint"), maxProbes)
 	}
 	return true
 }

@@ -2,11 +2,11 @@ package main
 
 import (
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
 	"signpost/client"
-	"signpost/internal/httpurl"
 )
 
 // start runs the service on a loopback port.
@@ -19,7 +19,7 @@ func start(t *testing.T) (address string, opts client.CheckOptions) {
 	t.Cleanup(service.Close)
 	// The URLs of the manifest have the host of the request, but not its port, so requests for them are redirected to
 	// the test server.
-	if opts.SendTo, err = httpurl.ParseOrigin(service.URL); err != nil {
+	if opts.SendTo, err = url.Parse(service.URL); err != nil {
 		t.Fatal(err)
 	}
 	return service.URL + "/v1/endpoints-manifest", opts
@@ -58,7 +58,8 @@ func TestMedia(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := client.Send(httpurl.SendTo(request, opts.SendTo), client.Options{})
+		request.Host, request.URL.Scheme, request.URL.Host = request.URL.Host, opts.SendTo.Scheme, opts.SendTo.Host
+		answer, err := client.Send(request, client.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

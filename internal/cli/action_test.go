@@ -113,6 +113,7 @@ type workflow struct {
 	t            *testing.T
 	repository   string
 	temp         string // RUNNER_TEMP, where the binary is kept
+	path         string // PATH, before the action adds to it
 	api          string
 	base, number string // of the pull request; empty for a push
 	inputs       map[string]string
@@ -221,9 +222,9 @@ func (w *workflow) run() job {
 		// as documented for shell: bash
 		command := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.Run)
 		command.Dir = w.repository
-		command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath", "RUNNER_TEMP="+w.temp, "GITHUB_ACTION_PATH="+action, "GITHUB_API_URL="+w.api,
+		command.Env = append(os.Environ(), "RUNNER_TEMP="+w.temp, "GITHUB_ACTION_PATH="+action, "GITHUB_API_URL="+w.api,
 			"GITHUB_REPOSITORY=example/feeds", "GITHUB_SHA="+strings.TrimSpace(string(sha)),
-			"PATH="+strings.Join(append(strings.Fields(string(path)), os.Getenv("PATH")), ":"))
+			"PATH="+strings.Join(append(strings.Fields(string(path)), w.path), ":"))
 		for name, file := range files {
 			command.Env = append(command.Env, name+"="+file)
 		}
@@ -251,6 +252,21 @@ func (w *workflow) run() job {
 	}
 	done.failed, done.summary = failed, string(summary)
 	return done
+}
+
+// builtPath returns a PATH on which go build copies the program that was built before the tests.
+func builtPath(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	script := `#!/bin/sh
+[ "$1 $3 $4 $6" = "-C build -o ./cmd/signpost" ] && exec cp "` + testkit.Program(t, "signpost") + `" "$5"
+echo "unexpected: go $*" >&2
+exit 1
+`
+	if err := os.WriteFile(filepath.Join(dir, "go"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir + ":" + os.Getenv("PATH")
 }
 
 // actionRepository is an origin and a clone of it in which pull requests are built.
@@ -328,6 +344,7 @@ versions:
 // TestAction runs the steps of action.yml for a series of pull requests, against a real git repository and an API that
 // stores comments.
 func TestAction(t *testing.T) {
+	t.Parallel()
 	for _, need := range []string{"bash", "curl", "jq", "git"} {
 		testkit.Find(t, need, "the GitHub Action")
 	}
@@ -338,9 +355,10 @@ func TestAction(t *testing.T) {
 	defer server.Close()
 	r := newActionRepository(t)
 	temp := t.TempDir()
+	path := builtPath(t)
 	start := func(base, branch string, inputs map[string]string) job {
 		t.Helper()
-		w := workflow{t: t, repository: r.pull(base, branch), temp: temp, api: server.URL, base: base, number: "7", inputs: inputs}
+		w := workflow{t: t, repository: r.pull(base, branch), temp: temp, path: path, api: server.URL, base: base, number: "7", inputs: inputs}
 		return w.run()
 	}
 	inputs := map[string]string{"path": "services"}
@@ -400,7 +418,7 @@ func TestAction(t *testing.T) {
 	r.git(r.dir, "checkout", "-q", "main")
 	r.commit("services/news.yaml", "base_path: /news\nversions: {v1: {endpoints: {\"https://{{host}}/news/v1/feeds\": {name: News, method: get, mime_type: application/json}}}}\n")
 	r.git(r.dir, "push", "-q", "origin", "main")
-	w := workflow{t: t, repository: merged, temp: temp, api: server.URL, base: "main", number: "7", inputs: inputs}
+	w := workflow{t: t, repository: merged, temp: temp, path: path, api: server.URL, base: "main", number: "7", inputs: inputs}
 	w.run()
 	wantComment(150, "breaking-change.md")
 
@@ -455,14 +473,14 @@ func TestAction(t *testing.T) {
 
 	// An absolute path means the same as a relative one.
 	checkout := r.pull("release/2", "backport")
-	absolute := workflow{t: t, repository: checkout, temp: temp, api: server.URL, base: "release/2", number: "7",
+	absolute := workflow{t: t, repository: checkout, temp: temp, path: path, api: server.URL, base: "release/2", number: "7",
 		inputs: map[string]string{"path": filepath.Join(checkout, "services"), "base": "main", "comment": "false"}}
 	if done := absolute.run(); !done.failed || !strings.Contains(done.summary, "option-removed") || !strings.Contains(done.summary, "service-removed") {
 		t.Errorf("an absolute path: %+v", done)
 	}
 
 	// A push is linted, but not compared.
-	w = workflow{t: t, repository: r.dir, temp: temp, api: server.URL, inputs: inputs}
+	w = workflow{t: t, repository: r.dir, temp: temp, path: path, api: server.URL, inputs: inputs}
 	if done := w.run(); done.failed || done.summary != "" {
 		t.Errorf("a push: %+v", done)
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"signpost/diff"
+	"signpost/internal/spell"
 )
 
 // summary counts the changes by level, and accepted ones separately.
@@ -33,7 +34,7 @@ func summary(changes []diff.AcceptedChange) string {
 	if agreed > 0 {
 		parts = append(parts, fmt.Sprintf("%d accepted", agreed))
 	}
-	return plural(len(changes), "change") + ": " + strings.Join(parts, ", ")
+	return spell.Count(len(changes), "change") + ": " + strings.Join(parts, ", ")
 }
 
 // changeGroup is the same change to several endpoints of a service, for example that of a shared modifier.
@@ -82,7 +83,7 @@ func (g *changeGroup) more() string {
 	if g.others == 0 {
 		return ""
 	}
-	return " and " + plural(g.others, "other endpoint")
+	return " and " + spell.Count(g.others, "other endpoint")
 }
 
 // level returns the level, or "accepted".

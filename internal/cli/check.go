@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"signpost/internal/foreign"
 	"signpost/internal/httpurl"
 	"signpost/internal/source"
+	"signpost/internal/spell"
 )
 
 // defaultCheckTimeout is the timeout of each request. Apps do not wait longer for a feed, either.
@@ -120,14 +122,18 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (client
 	if err != nil {
 		return opts, err
 	}
-	var file valuesFile
+	opts.Params, opts.Context = make(map[string]string), make(map[string]string)
 	if f.values != "" {
-		if file, err = readValues(f.values); err != nil {
+		file, err := readValues(f.values)
+		if err != nil {
 			return opts, err
 		}
+		maps.Copy(opts.Params, file.Params)
+		maps.Copy(opts.Context, file.Context)
+		opts.Endpoints = file.endpoints
 	}
-	values := file.over(params, context)
-	opts.Params, opts.Context, opts.Endpoints = values.Params, values.Context, file.endpoints
+	maps.Copy(opts.Params, params) // flags take precedence
+	maps.Copy(opts.Context, context)
 	if f.sendTo != "" {
 		if opts.SendTo, err = httpurl.ParseOrigin(f.sendTo); err != nil {
 			return opts, usageErrorf("--send-to: %w", err)
@@ -194,7 +200,7 @@ func (c *CLI) check(cmd *cobra.Command, address string, f checkFlags) error {
 	}
 	if isTerminal(c.Stderr) {
 		opts.Progress = func(done, total int) {
-			printf(c.Stderr, "\r\x1b[K%d of %s called", done, plural(total, "URL"))
+			printf(c.Stderr, "\r\x1b[K%d of %s called", done, spell.Count(total, "URL"))
 		}
 	}
 	began := time.Now()

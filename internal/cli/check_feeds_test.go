@@ -64,52 +64,6 @@ func feedService(t *testing.T) (s *httptest.Server, calls func() []string) {
 	}
 }
 
-// TestCheckFeeds checks that exactly the problems of a service are reported, at its own address and before it is
-// deployed.
-func TestCheckFeeds(t *testing.T) {
-	s, calls := feedService(t)
-	for _, address := range []string{s.URL, "https://feeds.example.com", "https://[2001:db8::1]"} {
-		host := strings.TrimPrefix(address, "https://")
-		if address == s.URL {
-			host = "127.0.0.1" // {{host}} has no port
-		}
-		args := []string{"check", address + "/v1/endpoints-manifest", "--send-to", s.URL, "--context", "token=" + secretToken}
-		out, errOut, code := runCLI("", args...)
-		var failed []string
-		for line := range strings.Lines(out) {
-			if strings.HasPrefix(line, "failed") {
-				failed = append(failed, strings.ReplaceAll(strings.TrimSpace(line), host, "HOST"))
-			}
-		}
-		want := []string{
-			`failed   feed         https://HOST/v1/list: the body is JSON, but an array, not an object`,
-			`failed   links        https://HOST/v1/feeds: "https://HOST/v1/series/9", at /entry/1/src, does not work: the response is 404 Not Found`,
-		}
-		if code != exitFindings || strings.Join(failed, "\n") != strings.Join(want, "\n") {
-			t.Errorf("%s: exit code %d\n%s%s", address, code, out, errOut)
-		}
-		if !strings.Contains(out, `passed   probe        https://`+host+`/v1/show/{{id}}: 200 OK, application/json; reached as "https://`+host+`/v1/show/2", a link in https://`+host+`/v1/feeds`) {
-			t.Errorf("the endpoint behind a link is not named:\n%s", out)
-		}
-		if strings.Contains(out+errOut, secretToken) {
-			t.Errorf("the output contains a secret:\n%s%s", out, errOut)
-		}
-		seen := make(map[string]bool)
-		for _, call := range calls() {
-			if seen[call] || !strings.HasPrefix(call, host+"/") {
-				t.Errorf("%s: requested %s", address, call)
-			}
-			seen[call] = true
-		}
-		out, _, _ = runCLI("", append(args, "--format", "junit")...)
-		validateJUnit(t, []byte(out))
-		if !strings.Contains(out, `<testcase name="links https://`+host+`/v1/feeds"`) || strings.Contains(out, secretToken) {
-			t.Errorf("JUnit:\n%s", out)
-		}
-		calls()
-	}
-}
-
 func TestCheckFlags(t *testing.T) {
 	s, calls := feedService(t)
 	dir := t.TempDir()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"signpost/client"
+	"signpost/internal/spell"
 )
 
 // checkStatuses lists the statuses of results and their colours.
@@ -54,5 +55,5 @@ func reportSummary(report client.Report) string {
 	if report.Ignored > 0 {
 		parts = append(parts, fmt.Sprintf("%d ignored", report.Ignored))
 	}
-	return plural(len(report.Results), "result") + ": " + strings.Join(parts, ", ")
+	return spell.Count(len(report.Results), "result") + ": " + strings.Join(parts, ", ")
 }

@@ -2,26 +2,20 @@ package cli
 
 import (
 	"bytes"
-	"encoding/json"
 	"encoding/pem"
-	"fmt"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"signpost"
 	"signpost/client"
-	"signpost/internal/testkit"
 	"signpost/server"
 )
 
@@ -111,25 +105,6 @@ func TestCheckKeepsContext(t *testing.T) {
 			t.Errorf("%q shows the value (exit code %d):\n%s%s", args, code, out, errOut)
 		}
 	}
-	out, _, _ := runCLI("", "check", address, "--context", "token="+secret, "--format", "json")
-	var report client.Report
-	if err := json.Unmarshal([]byte(out), &report); err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, r := range report.Results {
-		if r.Check == "probe" {
-			got = append(got, fmt.Sprintf("%s: %s", r.Status, r.Message))
-		}
-	}
-	want := []string{
-		"failed: the response is 302 Found, to another URL on the same host",
-		"passed: 200 OK, application/json",
-		"skipped: it requires token, which is not sent because it is not on 127.0.0.1",
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
-	}
 }
 
 func TestCheckOnATerminal(t *testing.T) {
@@ -217,117 +192,5 @@ func TestCheckPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(repo, "docs", "check.md"))
 	if err != nil || !strings.Contains(string(page), "```text\n"+failed+"```\n") {
 		t.Errorf("docs/check.md does not contain (%v)\n%s", err, failed)
-	}
-}
-
-// TestCheckRemedies runs real proxies in front of a service, so that its manifest has the wrong host, and then follows
-// the advice of check.
-func TestCheckRemedies(t *testing.T) {
-	endpoint := signpost.Endpoint{URL: "https://{{host}}/v1/feeds"}
-	direct := publish(t, (*httptest.Server).Start, server.Options{}, endpoint).Listener.Addr().String()
-	trusting := publish(t, (*httptest.Server).Start, server.Options{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}, endpoint).Listener.Addr().String()
-
-	t.Run("nginx", func(t *testing.T) {
-		config := func(dir, addr, backend, line string) string {
-			return fmt.Sprintf(`daemon off; master_process off; pid %[1]s/pid; error_log %[1]s/log;
-events {}
-http {
-	access_log off;
-	client_body_temp_path %[1]s; proxy_temp_path %[1]s; fastcgi_temp_path %[1]s; uwsgi_temp_path %[1]s; scgi_temp_path %[1]s;
-	server { listen %[2]s; location / { proxy_pass http://%[3]s; %[4]s } }
-}`, dir, addr, backend, line)
-		}
-		run := func(t *testing.T, backend, line string) string {
-			dir, addr := t.TempDir(), mustFreeAddress(t)
-			return checkBehind(t, addr, config(dir, addr, backend, line), "nginx", "-p", dir, "-c")
-		}
-		broken := run(t, direct, "")
-		wantHost(t, broken, "failed   host         no URL is on localhost, but 1 of 1 URL on 127.0.0.1")
-		wantHost(t, run(t, direct, remedy(t, broken, "nginx, next to proxy_pass:")), "passed   host         the URLs are on localhost")
-		wantHost(t, run(t, trusting, "proxy_set_header X-Forwarded-Host $host;"), "passed   host         the URLs are on localhost")
-	})
-
-	t.Run("Caddy", func(t *testing.T) {
-		run := func(t *testing.T, backend, line string) string {
-			dir, addr := t.TempDir(), mustFreeAddress(t)
-			for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"} { // where it stores its state
-				t.Setenv(name, dir)
-			}
-			_, port, _ := net.SplitHostPort(addr)
-			config := fmt.Sprintf("{\n\tadmin off\n\tauto_https off\n}\nhttp://localhost:%s {\n\treverse_proxy %s {\n\t\t%s\n\t}\n}\n", port, backend, line)
-			return checkBehind(t, addr, config, "caddy", "run", "--adapter", "caddyfile", "--config")
-		}
-		broken := run(t, direct, "header_up Host {upstream_hostport}")
-		wantHost(t, broken, "failed   host         no URL is on localhost, but 1 of 1 URL on 127.0.0.1")
-		wantHost(t, run(t, direct, remedy(t, broken, "Caddy, inside reverse_proxy:")), "passed   host         the URLs are on localhost")
-		wantHost(t, run(t, trusting, "header_up Host {upstream_hostport}"), "passed   host         the URLs are on localhost") // it sends X-Forwarded-Host
-	})
-}
-
-func mustFreeAddress(t *testing.T) string {
-	t.Helper()
-	addr, err := freeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return addr
-}
-
-// findProgram returns the path of a program that is installed, or that make programs unpacked.
-func findProgram(t *testing.T, name string) string {
-	t.Helper()
-	for _, dir := range []string{"", "/usr/sbin", repo + "/bin/programs/usr/sbin", repo + "/bin/programs/usr/bin"} {
-		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
-			return path
-		}
-	}
-	t.Skipf("THE REMEDY FOR %s DID NOT RUN: it is not installed. Install it, or run make test, which unpacks it.", strings.ToUpper(name))
-	return ""
-}
-
-// checkBehind runs a proxy, whose configuration file is its last argument, and returns what check prints about the
-// service behind it.
-func checkBehind(t *testing.T, addr, config, program string, args ...string) string {
-	t.Helper()
-	program = findProgram(t, program)
-	file := filepath.Join(t.TempDir(), "config")
-	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), program, append(args, file)...)
-	var said testkit.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	_, port, _ := net.SplitHostPort(addr)
-	testkit.Eventually(t, program+" listens", func() bool {
-		conn, err := net.Dial("tcp", addr)
-		if err == nil {
-			conn.Close()
-		}
-		return err == nil
-	})
-	out, _, _ := runCLI("", "check", "http://localhost:"+port+"/v1/endpoints-manifest", "--probe=false")
-	return out
-}
-
-// remedy returns the text after a label in a hint.
-func remedy(t *testing.T, out, label string) string {
-	t.Helper()
-	for line := range strings.Lines(out) {
-		if _, after, found := strings.Cut(line, label); found {
-			return strings.TrimSpace(after)
-		}
-	}
-	t.Fatalf("no hint with %q in\n%s", label, out)
-	return ""
-}
-
-func wantHost(t *testing.T, out, want string) {
-	t.Helper()
-	if !strings.Contains(out, want) {
-		t.Errorf("want %s in\n%s", want, out)
 	}
 }

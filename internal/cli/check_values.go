@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/csv"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -168,18 +167,4 @@ func (r valuesReader) texts(f tree.Field) (map[string]string, error) {
 		}
 	}
 	return values, nil
-}
-
-// over returns the values of the flags and, for the rest, those of the file.
-func (v valuesFile) over(params, context map[string]string) client.Values {
-	out := client.Values{Params: maps.Clone(v.Params), Context: maps.Clone(v.Context)}
-	if out.Params == nil {
-		out.Params = make(map[string]string)
-	}
-	if out.Context == nil {
-		out.Context = make(map[string]string)
-	}
-	maps.Copy(out.Params, params)
-	maps.Copy(out.Context, context)
-	return out
 }

@@ -18,6 +18,7 @@ import (
 	"signpost/diff"
 	"signpost/internal/readfile"
 	"signpost/internal/source"
+	"signpost/internal/spell"
 )
 
 // levels lists the levels of changes, most severe first.
@@ -149,7 +150,7 @@ func (c *CLI) diff(ctx context.Context, args []string, f diffFlags) error {
 	}
 	printf(c.Stderr, "%s\n", summary(changes))
 	if ignored := len(all) - len(changes); ignored > 0 {
-		printf(c.Stderr, "%s ignored\n", plural(ignored, "change"))
+		printf(c.Stderr, "%s ignored\n", spell.Count(ignored, "change"))
 	}
 	for _, line := range accept.Unused(today) {
 		printf(c.Stderr, "%s\n", line)
@@ -202,7 +203,7 @@ type invalidError struct {
 }
 
 func (e *invalidError) Error() string {
-	return fmt.Sprintf("%s has %s", e.name, plural(count(e.findings, signpost.SeverityError), "error"))
+	return fmt.Sprintf("%s has %s", e.name, spell.Count(count(e.findings, signpost.SeverityError), "error"))
 }
 
 // compare returns the changes between OLD and NEW, and remarks for a comment.
@@ -330,7 +331,7 @@ func (c *CLI) readOld(ctx context.Context, reader *source.Reader, arg, new strin
 	if len(errors) == 0 {
 		return side, nil
 	}
-	c.remark(side, "%s has %s: it is compared as far as it can be read", side.name, plural(len(errors), "error"))
+	c.remark(side, "%s has %s: it is compared as far as it can be read", side.name, spell.Count(len(errors), "error"))
 	for _, s := range side.services {
 		side.broken[s] = slices.ContainsFunc(errors, func(f signpost.Finding) bool { return f.File == s.File.Name })
 	}

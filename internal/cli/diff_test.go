@@ -17,7 +17,6 @@ import (
 
 	"signpost/definition"
 	"signpost/diff"
-	"signpost/internal/registrytest"
 	"signpost/internal/testkit"
 )
 
@@ -129,31 +128,6 @@ func TestMarkdownEscapes(t *testing.T) {
 	}
 	if got, want := markdownCode("a|`b``c"), "```a\\|`b``c```"; got != want {
 		t.Errorf("code: got %s, want %s", got, want)
-	}
-}
-
-// TestDiffRegistry shows what a push would change, with a real registry.
-func TestDiffRegistry(t *testing.T) {
-	registry := registrytest.Start(t)
-	t.Setenv("DOCKER_CONFIG", registry.Config)
-	dir, target := t.TempDir(), "oci://"+registry.Host+"/team/feeds:prod"
-	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("sport.yaml", "base_path: /sport\nversions: {v1: {endpoints: {'https://{{host}}/sport/v1': {name: Sport, method: get, mime_type: application/json}}}}\n")
-	if _, errOut, code := runCLI("", "push", "--ca-file", registry.CAFile, dir, target); code != exitFine {
-		t.Fatalf("push exited with %d: %s", code, errOut)
-	}
-	write("news.yaml", "base_path: /news\nversions: {v1: {endpoints: {'https://{{host}}/news/v1': {name: News, method: get, mime_type: application/json}}}}\n")
-	out, errOut, code := runCLI("", "diff", "--ca-file", registry.CAFile, target, dir)
-	if code != exitFine || out != "compatible: /news: service added [service-added]\n" {
-		t.Errorf("exited with %d: %s%s", code, out, errOut)
-	}
-	// A missing tag may be misspelt, so it does not count as empty.
-	if _, errOut, code := runCLI("", "diff", "--ca-file", registry.CAFile, target+"x", dir); code != exitFailure {
-		t.Errorf("exited with %d: %s", code, errOut)
 	}
 }
 

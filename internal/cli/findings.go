@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 
 	"signpost"
@@ -40,12 +39,4 @@ func count(findings []signpost.Finding, severity signpost.Severity) int {
 		}
 	}
 	return n
-}
-
-// plural returns "1 error", "2 errors" and so on.
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }

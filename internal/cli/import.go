@@ -12,6 +12,7 @@ import (
 
 	"signpost/internal/readfile"
 	"signpost/internal/source"
+	"signpost/internal/spell"
 	"signpost/openapi"
 )
 
@@ -90,10 +91,10 @@ func (c *CLI) importOpenAPI(path, rootDir string, opts openapi.Options) error {
 		if result.Operations == 0 {
 			return importError(path, errors.New("the document has no operations"))
 		}
-		return importError(path, fmt.Errorf("none of %s can be an endpoint", plural(result.Operations, "operation")))
+		return importError(path, fmt.Errorf("none of %s can be an endpoint", spell.Count(result.Operations, "operation")))
 	}
 	printf(c.Stderr, "%s: %s from %s, %s\n", name,
-		plural(result.Endpoints, "endpoint"), plural(result.Operations, "operation"), plural(len(result.Notes), "note"))
+		spell.Count(result.Endpoints, "endpoint"), spell.Count(result.Operations, "operation"), spell.Count(len(result.Notes), "note"))
 	_, err = c.Stdout.Write(result.Definition)
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"signpost/definition"
 	"signpost/internal/readfile"
 	"signpost/internal/source"
+	"signpost/internal/spell"
 )
 
 // lintFlags holds the flags of lint.
@@ -143,8 +144,8 @@ func (c *CLI) lint(ctx context.Context, args []string, f lintFlags) error {
 			return fmt.Errorf("print findings: %w", err)
 		}
 	}
-	printf(c.Stderr, "%s: %s, %s%s\n", plural(len(files), "file"),
-		plural(count(findings, signpost.SeverityError), "error"), plural(count(findings, signpost.SeverityWarning), "warning"), summary)
+	printf(c.Stderr, "%s: %s, %s%s\n", spell.Count(len(files), "file"),
+		spell.Count(count(findings, signpost.SeverityError), "error"), spell.Count(count(findings, signpost.SeverityWarning), "warning"), summary)
 	if hasErrors(findings) {
 		return errFindings
 	}
@@ -156,7 +157,7 @@ func (c *CLI) lint(ctx context.Context, args []string, f lintFlags) error {
 func (c *CLI) applyBaseline(findings []signpost.Finding, f lintFlags) ([]signpost.Finding, string, error) {
 	if f.updateBaseline {
 		err := writeBaseline(f.baseline, findings)
-		return []signpost.Finding{}, fmt.Sprintf("; %s written to %s", plural(len(findings), "finding"), f.baseline), err
+		return []signpost.Finding{}, fmt.Sprintf("; %s written to %s", spell.Count(len(findings), "finding"), f.baseline), err
 	}
 	known, err := readBaseline(f.baseline)
 	if err != nil {
@@ -164,7 +165,7 @@ func (c *CLI) applyBaseline(findings []signpost.Finding, f lintFlags) ([]signpos
 	}
 	left, gone := known.without(f.baseline, findings)
 	if gone > 0 {
-		printf(c.Stderr, "%s of %s no longer there: --update-baseline removes them\n", plural(gone, "finding"), f.baseline)
+		printf(c.Stderr, "%s of %s no longer there: --update-baseline removes them\n", spell.Count(gone, "finding"), f.baseline)
 	}
 	return left, fmt.Sprintf("; %d in the baseline", len(findings)-len(left)), nil
 }

@@ -8,6 +8,7 @@ import (
 	"signpost"
 	"signpost/definition"
 	"signpost/internal/source"
+	"signpost/internal/spell"
 )
 
 func (c *CLI) pushCommand() *cobra.Command {
@@ -54,14 +55,14 @@ func (c *CLI) push(ctx context.Context, args []string, target string, strict boo
 	printFindings(c.Stderr, c.palette(c.Stderr), files, findings)
 	if hasErrors(findings) || strict && len(findings) > 0 {
 		printf(c.Stderr, "not pushed: %s, %s\n",
-			plural(count(findings, signpost.SeverityError), "error"), plural(count(findings, signpost.SeverityWarning), "warning"))
+			spell.Count(count(findings, signpost.SeverityError), "error"), spell.Count(count(findings, signpost.SeverityWarning), "warning"))
 		return errFindings
 	}
 	pushed, err := c.registry().Push(ctx, documents, target)
 	if err != nil {
 		return err
 	}
-	printf(c.Stderr, "pushed %s to %s, %d of them new\n", plural(pushed.Files, "file"), target, pushed.New)
+	printf(c.Stderr, "pushed %s to %s, %d of them new\n", spell.Count(pushed.Files, "file"), target, pushed.New)
 	printf(c.Stdout, "%s\n", pushed.Name)
 	return nil
 }

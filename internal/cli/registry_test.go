@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"signpost/internal/registrytest"
+	"signpost/internal/testkit"
 )
 
 const (
@@ -37,11 +38,11 @@ func pushDirectory(t *testing.T) (registry *registrytest.Registry, target string
 	return registry, target
 }
 
-// command runs a command as a separate process.
+// command runs a command as a separate process, since credentials come from its environment.
 func command(t *testing.T, args ...string) (out, errOut string, code int) {
 	t.Helper()
 	var stdout, stderr strings.Builder
-	cmd := exec.Command("signpost", args...)
+	cmd := exec.Command(testkit.Program(t, "signpost"), args...)
 	cmd.Stdout, cmd.Stderr, cmd.Dir = &stdout, &stderr, t.TempDir()
 	cmd.Run()
 	return stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()
@@ -64,6 +65,7 @@ func TestRegistrySource(t *testing.T) {
 		{"match TARGET https://feeds.example.com/sport/v1/5", exitFine, target + "/sport.yaml"},
 		{"diff TARGET TARGET", exitFine, "no changes"},
 		{"diff TARGET TARGET/sport.yaml", exitFindings, "[service-removed]"},
+		{"diff TARGETx TARGET", exitFailure, "the registry has no such repository, tag or digest"}, // may be misspelt, so it is not empty
 		{"lint TARGETx", exitFailure, `signpost: read definitions "` + target + `x": the registry has no such repository, tag or digest`},
 		{"lint TARGET/news.yaml", exitFailure, `the artifact has no definition "news.yaml"`},
 		{"studio TARGETx", exitFailure, "the registry has no such repository, tag or digest"},

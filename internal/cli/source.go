@@ -7,6 +7,7 @@ import (
 	"signpost"
 	"signpost/definition"
 	"signpost/internal/source"
+	"signpost/internal/spell"
 )
 
 // stdinName is the argument for standard input, or for standard output where a file is written.
@@ -47,7 +48,7 @@ func (c *CLI) openServices(ctx context.Context, reader *source.Reader, args ...s
 	}
 	printFindings(c.Stderr, c.palette(c.Stderr), files, append(findings, foreign...))
 	if len(findings) > 0 {
-		return nil, fmt.Errorf("%s cannot be read: %s", findings[0].File, plural(len(findings), "error"))
+		return nil, fmt.Errorf("%s cannot be read: %s", findings[0].File, spell.Count(len(findings), "error"))
 	}
 	return services, nil
 }
@@ -74,7 +75,7 @@ func (c *CLI) readRegistered(ctx context.Context, reader *source.Reader, sources
 		errors, foreign := source.Errors(s)
 		printFindings(c.Stderr, c.palette(c.Stderr), []*definition.File{s.File}, append(errors, foreign...))
 		if n := len(errors); n > 0 {
-			return nil, fmt.Errorf("--registered: %s has %s", s.Name, plural(n, "error"))
+			return nil, fmt.Errorf("--registered: %s has %s", s.Name, spell.Count(n, "error"))
 		}
 		if err := s.Load(nil); err != nil {
 			return nil, fmt.Errorf("--registered: %w", err)

@@ -61,7 +61,11 @@ func alignVersions(one, other *Service) (note string) {
 		return "" // a version that the other side lacks: that is a change
 	}
 	if i < 0 {
-		i = mostInCommon(v.Manifest.Reopen(one.Host), other)
+		var single []*Service
+		for version := range slices.Chunk(other.Versions, 1) {
+			single = append(single, &Service{Versions: version, Host: other.Host})
+		}
+		i = max(0, mostInCommon(one, single))
 		v.Name = other.Versions[i].Name
 	}
 	if len(other.Versions) > 1 {
@@ -71,18 +75,23 @@ func alignVersions(one, other *Service) (note string) {
 	return note
 }
 
-// mostInCommon returns the index of the version with the most URLs of a manifest with {{host}}. Ties go to the first.
-func mostInCommon(m signpost.Manifest, s *Service) int {
-	urls := make(map[string]bool, len(m.Endpoints))
-	for _, e := range m.Endpoints {
-		urls[e.URL] = true
+// mostInCommon returns the index of the service with the most URLs in common with one, whatever hosts they are for, or -1
+// if none has any. Ties go to the first.
+func mostInCommon(one *Service, services []*Service) int {
+	urls := make(map[string]bool)
+	for _, v := range one.Versions {
+		for _, e := range v.Manifest.Reopen(one.Host).Endpoints {
+			urls[e.URL] = true
+		}
 	}
-	best, most := 0, 0
-	for i, v := range s.Versions {
+	best, most := -1, 0
+	for i, s := range services {
 		n := 0
-		for _, e := range v.Manifest.Reopen(s.Host).Endpoints {
-			if urls[e.URL] {
-				n++
+		for _, v := range s.Versions {
+			for _, e := range v.Manifest.Reopen(s.Host).Endpoints {
+				if urls[e.URL] {
+					n++
+				}
 			}
 		}
 		if n > most {
@@ -127,7 +136,10 @@ func ServedBy(served *Service, services []*Service) *Service {
 			return services[i]
 		}
 	}
-	return nearest(served, services)
+	if i := mostInCommon(served, services); i >= 0 {
+		return services[i]
+	}
+	return nil
 }
 
 // Published returns the services of old that can be paired with those of new by base path. A service with errors may not
@@ -142,40 +154,14 @@ func Published(old, new []*Service) []*Service {
 	var published []*Service
 	for _, s := range old {
 		if s.State().BasePath == "" {
-			now := nearest(s, free)
-			if now == nil {
+			i := mostInCommon(s, free)
+			if i < 0 {
 				continue
 			}
-			s.basePath = now.State().BasePath
-			free = slices.DeleteFunc(free, func(other *Service) bool { return other == now })
+			s.basePath = free[i].State().BasePath
+			free = slices.Delete(free, i, i+1)
 		}
 		published = append(published, s)
 	}
 	return published
-}
-
-// nearest returns the service with the most URLs in common with one, or nil if none has any.
-func nearest(one *Service, services []*Service) *Service {
-	urls := make(map[string]bool)
-	for _, v := range one.Versions {
-		for _, e := range v.Manifest.Reopen(one.Host).Endpoints {
-			urls[e.URL] = true
-		}
-	}
-	var best *Service
-	most := 0
-	for _, s := range services {
-		n := 0
-		for _, v := range s.Versions {
-			for _, e := range v.Manifest.Endpoints {
-				if urls[e.URL] {
-					n++
-				}
-			}
-		}
-		if n > most {
-			best, most = s, n
-		}
-	}
-	return best
 }

@@ -1,7 +1,18 @@
-// Package spell suggests known names for misspelt ones.
+// Package spell suggests known names for misspelt ones, and writes numbers of things.
 package spell
 
-import "unicode/utf8"
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// Count returns "1 error", "2 errors" and so on.
+func Count(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
 
 // maxLength is the longest name, in characters, to look for: names of fields, rules, features and options are far
 // shorter, and the work grows with the product of the two lengths.
