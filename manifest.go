@@ -65,7 +65,13 @@ const (
 
 // NewManifest returns a manifest with copies of the endpoints. If several of them share a modifier or a context list,
 // changing it in one endpoint does not change it in the others.
-func NewManifest(endpoints ...Endpoint) Manifest { return Manifest{cloneEndpoints(endpoints)} }
+func NewManifest(endpoints ...Endpoint) Manifest {
+	m := Manifest{make([]Endpoint, len(endpoints))}
+	for i, e := range endpoints {
+		m.Endpoints[i] = e.Clone()
+	}
+	return m
+}
 
 // MarshalJSON writes the descriptor without the URL, which is its key in the manifest.
 func (e Endpoint) MarshalJSON() ([]byte, error) {

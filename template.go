@@ -17,7 +17,7 @@ import (
 // Template is a manifest that is ready to be served: features are applied, the JSON is encoded, and only the host is
 // missing. It is immutable and safe for concurrent use.
 type Template struct {
-	endpoints []Endpoint // of the manifest with features; see compact
+	endpoints []Endpoint // of the manifest with features
 	revision  string
 
 	text []byte // the response without the host
@@ -54,7 +54,7 @@ func Compile(m Manifest, features ...Feature) (*Template, error) {
 	if len(findings) > 0 {
 		return nil, &InvalidError{findings}
 	}
-	t := &Template{endpoints: compact(m.Endpoints)}
+	t := &Template{endpoints: NewManifest(m.Endpoints...).Endpoints}
 	if err := t.write(); err != nil {
 		return nil, fmt.Errorf("compile manifest: %w", err) // a bug: Validate should have caught it
 	}

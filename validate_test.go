@@ -623,12 +623,3 @@ func TestValidateMIMETypeRange(t *testing.T) {
 		}
 	}
 }
-
-// Validating an endpoint that is right takes a few sets, and no paths of findings.
-func TestValidateAllocations(t *testing.T) {
-	const n = 1000
-	m := signpost.NewManifest(manyEndpoints(n)...)
-	if each := testing.AllocsPerRun(5, func() { m.Validate() }) / n; each > 6 {
-		t.Errorf("%.1f allocations for each endpoint", each)
-	}
-}

@@ -45,18 +45,13 @@ func ParseContextKeys(name string, text []byte) (map[string]string, []signpost.F
 // descriptions. The latter have none unless the file describes them.
 func (f *File) ContextKeys() map[string]string {
 	all := make(map[string]string)
-	for _, feature := range builtIn() {
+	for _, feature := range signpost.BuiltIn() {
 		for _, item := range feature.ContextObj {
 			all[item.Key] = ""
 		}
 	}
 	maps.Copy(all, f.contextKeys)
 	return all
-}
-
-// builtIn returns the built-in features, in application order.
-func builtIn() []signpost.Feature {
-	return []signpost.Feature{signpost.Authentication(), signpost.GeoRestriction()}
 }
 
 // checkContextKeys reports keys that are in no catalogue, if there is one.

@@ -49,7 +49,7 @@ func (d *decoder) definition(root *tree.Node) {
 			d.sharedNames = append(d.sharedNames, field.Key.Text)
 		}
 	}
-	f.features = builtIn()
+	f.features = signpost.BuiltIn()
 	for _, field := range get(root, "features").Fields {
 		if !slices.ContainsFunc(f.features, func(f signpost.Feature) bool { return f.Name == field.Key.Text }) {
 			f.features = append(f.features, signpost.Feature{Name: field.Key.Text})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"signpost"
 	"signpost/internal/fields"
 )
 
@@ -119,7 +120,7 @@ func jsonText(v any) string {
 
 func builtInNames() []string {
 	var names []string
-	for _, f := range builtIn() {
+	for _, f := range signpost.BuiltIn() {
 		names = append(names, f.Name)
 	}
 	return slices.Clip(names)

@@ -35,12 +35,12 @@ func (d *differ) descriptor(old, new signpost.Endpoint) {
 	for _, p := range pairRest(modifiers, keys) { // with the same query parameters, only the id has changed
 		switch {
 		case p.new == nil:
-			d.add(ChangeModifierRemoved, modifierPlace(p.old.ID), clone(p.old), nil, "removed")
+			d.add(ChangeModifierRemoved, modifierPlace(p.old.ID), p.old.Clone(), nil, "removed")
 		case p.old == nil:
-			d.add(ChangeModifierAdded, modifierPlace(p.new.ID), nil, clone(p.new), "added")
+			d.add(ChangeModifierAdded, modifierPlace(p.new.ID), nil, p.new.Clone(), "added")
 		default:
 			if p.old.ID != p.new.ID {
-				d.add(ChangeModifierRemoved, modifierPlace(p.old.ID).sub("renamed", p.new.ID), clone(p.old), clone(p.new),
+				d.add(ChangeModifierRemoved, modifierPlace(p.old.ID).sub("renamed", p.new.ID), p.old.Clone(), p.new.Clone(),
 					"renamed to %q: values saved under the old id are lost", p.new.ID)
 			}
 			d.modifier(*p.old, *p.new)
@@ -172,11 +172,6 @@ func kind(p signpost.Param) string {
 		return signpost.KindSelect
 	}
 	return signpost.KindText
-}
-
-// clone returns a copy of a modifier that shares nothing with it.
-func clone(m *signpost.Modifier) signpost.Modifier {
-	return signpost.Endpoint{Modifiers: []signpost.Modifier{*m}}.Clone().Modifiers[0]
 }
 
 // jsonText returns a value as it appears in the manifest, where 20 and json.Number("20") are the same.

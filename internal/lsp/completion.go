@@ -156,7 +156,7 @@ func (d *document) names() names {
 		}
 		known[to] = append(known[to], name{text, kind, description})
 	}
-	for _, f := range []signpost.Feature{signpost.Authentication(), signpost.GeoRestriction()} {
+	for _, f := range signpost.BuiltIn() {
 		add(fields.Features, f.Name, "feature", "Built in.")
 		for _, item := range f.ContextObj {
 			add(fields.ContextKeys, item.Key, "context key", "From the built-in feature "+f.Name+".")

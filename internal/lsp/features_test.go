@@ -201,7 +201,7 @@ func TestHover(t *testing.T) {
 		{"an endpoint", strings.Replace(sports, "v1/media", "v1/me¦dia", 1), "`plugin-login-flow.access_token`, required"},
 		{"an endpoint's descriptor", strings.Replace(sports, "v1/media", "v1/me¦dia", 1), `"name": "Media"`},
 		{"a shared modifier", strings.Replace(sports, "[limit]", "[li¦mit]", 1), "sets the query parameter `limit`"},
-		{"a built-in feature", strings.Replace(sports, "[authen", "[auth¦en", 1), "access token"},
+		{"a built-in feature", strings.Replace(sports, "[authen", "[auth¦en", 1), "Built in. Appends `plugin-login-flow.access_token`, required"},
 		{"a feature of the file", "features:\n  ki¦ds: {url_suffix: [/kids, /family], context_obj: [{key: user.age, type: ctx, required: true}, {key: b, type: ctx}]}\n" + sports,
 			"Appends `user.age`, required, and `b`, optional, to the endpoints whose URL ends in `/kids` or `/family`."},
 		{"a feature for every endpoint", "features:\n  ki¦ds: {context_obj: [{key: user.age, type: ctx}]}\n" + sports, "Appends `user.age`, optional, to every endpoint."},

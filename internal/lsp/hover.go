@@ -129,7 +129,7 @@ func describeSymbol(s *symbol) string {
 	case s.kind == feature && s.value != nil:
 		return describeFeature(s.value)
 	case s.kind == feature:
-		return builtInFeatures[s.name]
+		return describeBuiltIn(s.name)
 	case s.kind == contextKey && s.value != nil:
 		return escapeMarkdown(s.value.Text)
 	case s.kind == sharedModifier && s.value != nil:
@@ -144,28 +144,45 @@ func describeSymbol(s *symbol) string {
 
 // describeFeature says what a feature of the file does.
 func describeFeature(value *tree.Node) string {
-	where := "every endpoint"
 	suffix := fieldOf(value, "url_suffix")
 	var suffixes []string
 	for _, n := range append(slices.Clone(suffix.Items), suffix) {
-		if n.Text != "" {
-			suffixes = append(suffixes, code(n.Text))
-		}
+		suffixes = append(suffixes, n.Text)
 	}
-	if len(suffixes) > 0 {
-		where = "the endpoints whose URL ends in " + strings.Join(suffixes, " or ")
-	}
-	var keys []string
+	var items []signpost.ContextItem
 	for _, item := range fieldOf(value, "context_obj").Items {
-		keys = append(keys, fmt.Sprintf("%s, %s", code(fieldOf(item, "key").Text), need(fieldOf(item, "required").Text == "true")))
+		items = append(items, signpost.ContextItem{Key: fieldOf(item, "key").Text, Required: fieldOf(item, "required").Text == "true"})
 	}
-	if len(keys) == 0 {
-		return "Overrides a built-in feature for " + where + "."
-	}
-	return fmt.Sprintf("Appends %s, to %s.", strings.Join(keys, ", and "), where)
+	return effect(items, suffixes)
 }
 
-var builtInFeatures = map[string]string{
-	signpost.FeatureAuthentication: "Built in. Appends the user's access token, required, to the endpoints whose URL ends in `/media`.",
-	signpost.FeatureGeoRestriction: "Built in. Appends `signedDeviceInfoToken`, optional, to every endpoint.",
+// describeBuiltIn says what a built-in feature does.
+func describeBuiltIn(name string) string {
+	for _, f := range signpost.BuiltIn() {
+		if f.Name == name {
+			return "Built in. " + effect(f.ContextObj, append([]string{f.URLSuffix}, f.URLSuffixes...))
+		}
+	}
+	return ""
+}
+
+// effect says which context keys a feature appends to which endpoints. Empty suffixes do not count.
+func effect(items []signpost.ContextItem, suffixes []string) string {
+	var where, keys []string
+	for _, suffix := range suffixes {
+		if suffix != "" {
+			where = append(where, code(suffix))
+		}
+	}
+	to := "every endpoint"
+	if len(where) > 0 {
+		to = "the endpoints whose URL ends in " + strings.Join(where, " or ")
+	}
+	for _, item := range items {
+		keys = append(keys, fmt.Sprintf("%s, %s", code(item.Key), need(item.Required)))
+	}
+	if len(keys) == 0 {
+		return "Overrides a built-in feature for " + to + "."
+	}
+	return fmt.Sprintf("Appends %s, to %s.", strings.Join(keys, ", and "), to)
 }

@@ -152,7 +152,7 @@ func renameable(doc *document, in position) (*symbol, *tree.Node, error) {
 }
 
 func isBuiltIn(s *symbol) bool {
-	return s.kind == feature && (s.name == signpost.FeatureAuthentication || s.name == signpost.FeatureGeoRestriction)
+	return s.kind == feature && slices.ContainsFunc(signpost.BuiltIn(), func(f signpost.Feature) bool { return f.Name == s.name })
 }
 
 func (s *server) prepareRename(doc *document, in placeParams) (any, error) {
