@@ -20,7 +20,7 @@ type allowance struct {
 
 // readAllow reads the allow field of an object, which maps rules to reasons. endpoint is nil for the field of the file.
 func (d *decoder) readAllow(n, endpoint *tree.Node) {
-	for _, f := range get(n, "allow").Fields {
+	for _, f := range n.Get("allow").Fields {
 		if f.Value.Kind == tree.String && f.Value.Text == "" {
 			d.add(signpost.RuleRequiredField, "say why it is intended", f.Key, "allow gives no reason for %s", f.Key.Text)
 		}

@@ -145,11 +145,3 @@ func (d *decoder) wrongType(n *tree.Node, v *fields.Value, what string) {
 	}
 	d.report(f, n)
 }
-
-// get returns the value of a field, or an empty node.
-func get(n *tree.Node, name string) *tree.Node {
-	if _, value := n.Field(name); value != nil {
-		return value
-	}
-	return &tree.Node{}
-}

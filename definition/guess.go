@@ -102,7 +102,7 @@ func (d *decoder) unknown(rule string, at *tree.Node, known []string, message st
 
 // repair reports endpoints that are on the wrong level, and returns a root that has them where they belong.
 func (d *decoder) repair(root *tree.Node) *tree.Node {
-	versions, endpoints := get(root, "versions"), get(root, "endpoints")
+	versions, endpoints := root.Get("versions"), root.Get("endpoints")
 	if key, _ := root.Field("versions"); key == nil && endpoints.Kind == tree.Object {
 		key, _ := root.Field("endpoints")
 		d.add(RuleUnknownField, "put endpoints under versions: and v1:", key, `unknown field "endpoints" in the definition`)

@@ -58,7 +58,7 @@ func (d *decoder) lintManifest(v version, enabled []signpost.Feature) {
 func (d *decoder) lean(v version) signpost.Manifest {
 	m := signpost.Manifest{Endpoints: slices.Clone(v.manifest.Endpoints)}
 	for i, e := range m.Endpoints {
-		items := get(v.endpoints[e.URL].Value, "modifiers").Items
+		items := v.endpoints[e.URL].Value.Get("modifiers").Items
 		m.Endpoints[i].Modifiers = slices.Clone(e.Modifiers)
 		for j := range e.Modifiers {
 			if shared := d.shared[items[j].Text]; shared != nil && items[j].Kind == tree.String && !d.broken[items[j]] {
@@ -75,7 +75,7 @@ func (d *decoder) lintFeatures() {
 		for _, f := range declared.feature.Validate() {
 			d.reportAt(f, declared.Field, f.Path, nil)
 		}
-		if items := get(declared.Value, "context_obj"); len(declared.feature.ContextObj) == 0 && !d.broken[declared.Value] && !d.broken[items] {
+		if items := declared.Value.Get("context_obj"); len(declared.feature.ContextObj) == 0 && !d.broken[declared.Value] && !d.broken[items] {
 			d.add(signpost.RuleRequiredField, "", declared.Key, "feature %q has no context_obj", declared.Key.Text)
 		}
 	}

@@ -28,7 +28,7 @@ func (d *decoder) reference(f signpost.Finding, at tree.Field) string {
 	if len(f.Path) < 3 || f.Path[1] != signpost.Field("modifiers") {
 		return ""
 	}
-	modifiers := get(at.Value, "modifiers")
+	modifiers := at.Value.Get("modifiers")
 	if i := int(f.Path[2].(signpost.Item)); i < len(modifiers.Items) && modifiers.Items[i].Kind == tree.String {
 		return modifiers.Items[i].Text
 	}

@@ -45,12 +45,12 @@ func (d *decoder) definition(root *tree.Node) {
 	if root.Kind == tree.Object && !d.broken[root] {
 		f.basePathAt = d.doc.NodeAt(root.Start(), root.Start()) // without anything below it
 		root = d.repair(root)
-		for _, field := range get(root, "modifiers").Fields {
+		for _, field := range root.Get("modifiers").Fields {
 			d.sharedNames = append(d.sharedNames, field.Key.Text)
 		}
 	}
 	f.features = signpost.BuiltIn()
-	for _, field := range get(root, "features").Fields {
+	for _, field := range root.Get("features").Fields {
 		if !slices.ContainsFunc(f.features, func(f signpost.Feature) bool { return f.Name == field.Key.Text }) {
 			f.features = append(f.features, signpost.Feature{Name: field.Key.Text})
 		}
@@ -60,17 +60,17 @@ func (d *decoder) definition(root *tree.Node) {
 		return
 	}
 	d.unread = d.unread || d.duplicated
-	f.Service = get(root, "service").Text
-	d.readBasePath(get(root, "base_path"))
-	if catalogue := get(root, "context_keys"); catalogue.Kind == tree.Object {
+	f.Service = root.Get("service").Text
+	d.readBasePath(root.Get("base_path"))
+	if catalogue := root.Get("context_keys"); catalogue.Kind == tree.Object {
 		f.contextKeys = contextKeys(catalogue)
 	}
 	// Features and modifiers first, because endpoints refer to them.
-	d.readModifiers(get(root, "modifiers"))
-	d.readFeatures(get(root, "features"))
-	d.readEnable(get(root, "enable"))
+	d.readModifiers(root.Get("modifiers"))
+	d.readFeatures(root.Get("features"))
+	d.readEnable(root.Get("enable"))
 	d.readAllow(root, nil)
-	versions := get(root, "versions")
+	versions := root.Get("versions")
 	if key, _ := root.Field("versions"); key == nil || versions.Kind == tree.Object && len(versions.Fields) == 0 {
 		d.add(signpost.RuleRequiredField, fields.Definition.Form, root, "the definition has no versions")
 		d.unread = true
@@ -85,7 +85,7 @@ func (d *decoder) definition(root *tree.Node) {
 			name = d.wrongVersion(versions, field.Key)
 		}
 		v := d.manifest(field, version{name: name, key: field.Key}, "version "+field.Key.Text)
-		v.deprecated = d.deprecation(get(field.Value, "deprecated"), nil)
+		v.deprecated = d.deprecation(field.Value.Get("deprecated"), nil)
 		f.versions = append(f.versions, v)
 	}
 }
@@ -209,12 +209,12 @@ func (d *decoder) readEnable(n *tree.Node) {
 func (d *decoder) endpoint(f tree.Field, version string) signpost.Endpoint {
 	n := f.Value
 	e := signpost.Endpoint{
-		URL: f.Key.Text, Name: get(n, "name").Text, Method: get(n, "method").Text, MIMEType: get(n, "mime_type").Text,
-		ContextObj: d.contextItems(get(n, "context_obj"), n),
+		URL: f.Key.Text, Name: n.Get("name").Text, Method: n.Get("method").Text, MIMEType: n.Get("mime_type").Text,
+		ContextObj: d.contextItems(n.Get("context_obj"), n),
 	}
 	var modifiers []modifierDeprecation
 	seen := make(map[string]bool)
-	for _, item := range get(n, "modifiers").Items {
+	for _, item := range n.Get("modifiers").Items {
 		m, deprecated := d.modifierOrName(item, seen)
 		e.Modifiers = append(e.Modifiers, m)
 		if deprecated != nil {
@@ -223,7 +223,7 @@ func (d *decoder) endpoint(f tree.Field, version string) signpost.Endpoint {
 	}
 	if !d.served {
 		d.readAllow(n, n)
-		d.file.deprecate(version, e.URL, d.deprecation(get(n, "deprecated"), n), modifiers)
+		d.file.deprecate(version, e.URL, d.deprecation(n.Get("deprecated"), n), modifiers)
 	}
 	return e
 }
@@ -235,13 +235,13 @@ func (d *decoder) contextItems(n, endpoint *tree.Node) []signpost.ContextItem {
 		return nil
 	}
 	for _, item := range n.Items {
-		required, mapper := get(item, "required"), get(item, "mapper")
+		required, mapper := item.Get("required"), item.Get("mapper")
 		if key, _ := item.Field("mapper"); key != nil && mapper.Kind == tree.String && mapper.Text == "" && !d.broken[mapper] {
 			d.broken[mapper] = true
 			d.add(signpost.RuleWrongType, "name the alias, or remove mapper", mapper, "mapper is empty")
 		}
 		c := signpost.ContextItem{
-			Key: get(item, "key").Text, Type: get(item, "type").Text, Mapper: mapper.Text,
+			Key: item.Get("key").Text, Type: item.Get("type").Text, Mapper: mapper.Text,
 			Required: required.Text == "true" && (required.Kind == tree.Bool || d.served),
 		}
 		if _, at := item.Field("key"); at != nil && !d.broken[at] && c.Key != "" {
@@ -314,9 +314,9 @@ func (d *decoder) modifier(n *tree.Node) (m signpost.Modifier, deprecated *Depre
 		return m, nil
 	}
 	if !d.served {
-		deprecated = d.deprecation(get(n, "deprecated"), nil)
+		deprecated = d.deprecation(n.Get("deprecated"), nil)
 	}
-	id, name := get(n, "id").Text, get(n, "name").Text
+	id, name := n.Get("id").Text, n.Get("name").Text
 	if key, params := n.Field("params"); key != nil || d.served {
 		m = signpost.Modifier{ID: id, Name: name}
 		if params != nil {
@@ -326,8 +326,8 @@ func (d *decoder) modifier(n *tree.Node) (m signpost.Modifier, deprecated *Depre
 		}
 		return m, deprecated
 	}
-	in := signpost.ModifierInput{ID: id, Name: name, Key: get(n, "key").Text, Label: get(n, "label").Text, Placeholder: get(n, "placeholder").Text,
-		DefaultValue: scalar(get(n, "defaultValue"), d.broken)}
+	in := signpost.ModifierInput{ID: id, Name: name, Key: n.Get("key").Text, Label: n.Get("label").Text, Placeholder: n.Get("placeholder").Text,
+		DefaultValue: scalar(n.Get("defaultValue"), d.broken)}
 	key, options := n.Field("options")
 	if key != nil {
 		in.Options = d.options(options)
@@ -381,11 +381,11 @@ func (d *decoder) kind(n *tree.Node) string {
 }
 
 func (d *decoder) param(n *tree.Node) signpost.Param {
-	ui, schema := get(n, "ui"), get(n, "schema")
+	ui, schema := n.Get("ui"), n.Get("schema")
 	p := signpost.Param{
-		Key:    get(n, "key").Text,
-		UI:     signpost.UI{Label: get(ui, "label").Text, Placeholder: get(ui, "placeholder").Text},
-		Schema: signpost.Schema{Type: get(schema, "type").Text, Default: scalar(get(schema, "default"), d.broken)},
+		Key:    n.Get("key").Text,
+		UI:     signpost.UI{Label: ui.Get("label").Text, Placeholder: ui.Get("placeholder").Text},
+		Schema: signpost.Schema{Type: schema.Get("type").Text, Default: scalar(schema.Get("default"), d.broken)},
 	}
 	if key, enum := schema.Field("enum"); key != nil {
 		p.Schema.Enum = []string{}
@@ -412,7 +412,7 @@ func (d *decoder) options(n *tree.Node) []signpost.Option {
 		return options
 	}
 	for _, item := range n.Items {
-		o := signpost.Option{Value: get(item, "value").Text, Label: get(item, "label").Text}
+		o := signpost.Option{Value: item.Get("value").Text, Label: item.Get("label").Text}
 		if item.Kind != tree.Object && !d.served {
 			o = optionOf(item)
 		}
@@ -424,7 +424,7 @@ func (d *decoder) options(n *tree.Node) []signpost.Option {
 // incomplete reports whether some options could not be read.
 func (d *decoder) incomplete(options *tree.Node) bool {
 	return d.broken[options] || slices.ContainsFunc(options.Items, func(item *tree.Node) bool {
-		return d.broken[item] || d.broken[get(item, "value")]
+		return d.broken[item] || d.broken[item.Get("value")]
 	})
 }
 
@@ -449,7 +449,7 @@ func (d *decoder) deprecation(n, endpoint *tree.Node) *Deprecation {
 	}
 	key, since := n.Field("since")
 	_, until := n.Field("until")
-	dep := &Deprecation{Since: date(since), Until: date(until), Use: get(n, "use").Text, Reason: get(n, "reason").Text}
+	dep := &Deprecation{Since: date(since), Until: date(until), Use: n.Get("use").Text, Reason: n.Get("reason").Text}
 	switch {
 	case key == nil:
 		d.add(signpost.RuleRequiredField, "add the day of the announcement, such as since: 2026-01-31", n, "deprecated has no since")

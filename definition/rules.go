@@ -155,7 +155,7 @@ func (d *decoder) checkVersionsInURLs() {
 // checkNames reports names in typographic quotes, which YAML takes for part of the name.
 func (d *decoder) checkNames() {
 	check := func(owner, endpoint *tree.Node) {
-		n := get(owner, "name")
+		n := owner.Get("name")
 		runes := []rune(n.Text)
 		last := len(runes) - 1
 		if last < 2 || d.broken[n] || n.Style != tree.Plain || !unicode.In(runes[0], unicode.Pi, unicode.Pf, unicode.Ps) || !unicode.In(runes[last], unicode.Pi, unicode.Pf) {

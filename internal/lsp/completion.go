@@ -174,7 +174,7 @@ func (d *document) names() names {
 	for _, s := range symbols(last.tree().Root) {
 		switch {
 		case s.kind == sharedModifier && s.decl != nil:
-			add(fields.Modifiers, s.name, "shared modifier", fieldOf(s.value, "name").Text)
+			add(fields.Modifiers, s.name, "shared modifier", s.value.Get("name").Text)
 		case s.kind == feature && s.decl != nil:
 			add(fields.Features, s.name, "feature", "")
 		case s.kind == contextKey && s.decl != nil:

@@ -133,10 +133,10 @@ func describeSymbol(s *symbol) string {
 	case s.kind == contextKey && s.value != nil:
 		return escapeMarkdown(s.value.Text)
 	case s.kind == sharedModifier && s.value != nil:
-		kind, key := fieldOf(s.value, "kind").Text, fieldOf(s.value, "key").Text
+		kind, key := s.value.Get("kind").Text, s.value.Get("key").Text
 		if kind != "" && key != "" {
 			return fmt.Sprintf("%s: sets the query parameter %s. Its control is of kind %s.",
-				escapeMarkdown(fieldOf(s.value, "name").Text), code(key), escapeMarkdown(kind))
+				escapeMarkdown(s.value.Get("name").Text), code(key), escapeMarkdown(kind))
 		}
 	}
 	return ""
@@ -144,14 +144,14 @@ func describeSymbol(s *symbol) string {
 
 // describeFeature says what a feature of the file does.
 func describeFeature(value *tree.Node) string {
-	suffix := fieldOf(value, "url_suffix")
+	suffix := value.Get("url_suffix")
 	var suffixes []string
 	for _, n := range append(slices.Clone(suffix.Items), suffix) {
 		suffixes = append(suffixes, n.Text)
 	}
 	var items []signpost.ContextItem
-	for _, item := range fieldOf(value, "context_obj").Items {
-		items = append(items, signpost.ContextItem{Key: fieldOf(item, "key").Text, Required: fieldOf(item, "required").Text == "true"})
+	for _, item := range value.Get("context_obj").Items {
+		items = append(items, signpost.ContextItem{Key: item.Get("key").Text, Required: item.Get("required").Text == "true"})
 	}
 	return effect(items, suffixes)
 }

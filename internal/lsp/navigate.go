@@ -54,12 +54,12 @@ func symbols(root *tree.Node) []*symbol {
 		}
 	}
 	keys := func(owner *tree.Node) {
-		for _, item := range fieldOf(owner, "context_obj").Items {
-			use(contextKey, fieldOf(item, "key"))
+		for _, item := range owner.Get("context_obj").Items {
+			use(contextKey, item.Get("key"))
 		}
 	}
 	for field, kind := range map[string]symbolKind{"modifiers": sharedModifier, "features": feature, "context_keys": contextKey} {
-		for _, f := range fieldOf(root, field).Fields {
+		for _, f := range root.Get(field).Fields {
 			s := get(kind, f.Key.Text)
 			s.decl, s.value = f.Key, f.Value
 			if kind == feature {
@@ -67,32 +67,18 @@ func symbols(root *tree.Node) []*symbol {
 			}
 		}
 	}
-	for _, item := range fieldOf(root, "enable").Items {
+	for _, item := range root.Get("enable").Items {
 		use(feature, item)
 	}
-	for _, version := range fieldOf(root, "versions").Fields {
-		for _, endpoint := range fieldOf(version.Value, "endpoints").Fields {
+	for _, version := range root.Get("versions").Fields {
+		for _, endpoint := range version.Value.Get("endpoints").Fields {
 			keys(endpoint.Value)
-			for _, item := range fieldOf(endpoint.Value, "modifiers").Items {
+			for _, item := range endpoint.Value.Get("modifiers").Items {
 				use(sharedModifier, item)
 			}
 		}
 	}
 	return all
-}
-
-// nothing stands in for a missing value.
-var nothing = &tree.Node{}
-
-// fieldOf returns the value of a field, or an empty node.
-func fieldOf(n *tree.Node, name string) *tree.Node {
-	if n == nil {
-		return nothing
-	}
-	if _, value := n.Field(name); value != nil {
-		return value
-	}
-	return nothing
 }
 
 // symbolAt returns the symbol at an offset, and the node of its name there.

@@ -12,11 +12,11 @@ func (s *server) documentSymbol(doc *document, _ placeParams) (any, error) {
 		return out, nil
 	}
 	root := doc.tree().Root
-	for _, f := range fieldOf(root, "versions").Fields {
+	for _, f := range root.Get("versions").Fields {
 		version := doc.symbol(f, symbolNamespace, "")
-		for _, e := range fieldOf(f.Value, "endpoints").Fields {
-			endpoint := doc.symbol(e, symbolInterface, fieldOf(e.Value, "name").Text)
-			for _, m := range fieldOf(e.Value, "modifiers").Items {
+		for _, e := range f.Value.Get("endpoints").Fields {
+			endpoint := doc.symbol(e, symbolInterface, e.Value.Get("name").Text)
+			for _, m := range e.Value.Get("modifiers").Items {
 				if id := modifierID(m); id != nil {
 					endpoint.Children = append(endpoint.Children, doc.symbolOf(id.Text, id, m, symbolField))
 				}
@@ -35,7 +35,7 @@ func (s *server) documentSymbol(doc *document, _ placeParams) (any, error) {
 		}
 		parent := doc.symbol(tree.Field{Key: key, Value: value}, symbolNamespace, "")
 		for _, f := range value.Fields {
-			parent.Children = append(parent.Children, doc.symbol(f, group.kind, fieldOf(f.Value, "name").Text))
+			parent.Children = append(parent.Children, doc.symbol(f, group.kind, f.Value.Get("name").Text))
 		}
 		out = append(out, parent)
 	}

@@ -86,6 +86,14 @@ func (n *Node) Field(name string) (key, value *Node) {
 	return nil, nil
 }
 
+// Get returns the value of a field, or an empty node.
+func (n *Node) Get(name string) *Node {
+	if _, value := n.Field(name); value != nil {
+		return value
+	}
+	return &Node{}
+}
+
 // smallObject is the number of fields up to which a linear search is as fast as a map.
 const smallObject = 12
 

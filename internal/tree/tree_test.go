@@ -3,7 +3,6 @@ package tree
 import (
 	"bytes"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -152,44 +151,6 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestMemory parses texts of a quarter of a megabyte with as many nodes as possible. It measures the total allocated, which is
-// stable; since garbage is collected meanwhile, peak memory is about two thirds of that.
-func TestMemory(t *testing.T) {
-	const size = 1 << 18
-	var merge strings.Builder
-	merge.WriteString("a: &a {")
-	for i := range 2000 {
-		fmt.Fprintf(&merge, "k%d: 1, ", i)
-	}
-	merge.WriteString("}\nb: [" + strings.Repeat("{<<: *a}, ", 50_000) + "]")
-	for name, text := range map[string]string{
-		"numbers":         "[" + strings.Repeat("1,", size/2) + "1]",
-		"keys alone":      "{" + strings.Repeat("a,", size/2) + "}",
-		"lists":           "[" + strings.Repeat("[],", size/3) + "1]",
-		"block list":      strings.Repeat("-\n", size/2),
-		"block objects":   strings.Repeat("- a:\n", size/5),
-		"just enough":     "[" + strings.Repeat("1,", (freeValues+size/bytesPerValue)/2-10) + "1]" + strings.Repeat("\n", size),
-		"a merge bomb":    merge.String(),
-		"comments":        strings.Repeat("#\n", size/2) + "a: 1",
-		"open brackets":   strings.Repeat("[", size),
-		"repeated keys":   "{" + strings.Repeat(`"a":1,`, size/6) + `"a":1}`,
-		"empty documents": strings.Repeat("---\n", size/4),
-	} {
-		t.Run(name, func(t *testing.T) {
-			for _, json := range []bool{false, true} {
-				var before, after runtime.MemStats
-				runtime.GC()
-				runtime.ReadMemStats(&before)
-				doc := Parse([]byte(text[:min(size, len(text))]), Options{JSON: json})
-				runtime.ReadMemStats(&after)
-				if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 192 {
-					t.Errorf("JSON %v: reading allocated %d MiB; problems: %d", json, took, len(doc.Problems))
-				}
-			}
-		})
-	}
-}
-
 func TestFailures(t *testing.T) {
 	for _, test := range []struct {
 		name, text string
@@ -209,6 +170,14 @@ func TestFailures(t *testing.T) {
 				t.Errorf("got %v, %+v", doc.Root, doc.Problems)
 			}
 		})
+	}
+	// A text may have as many values as its size allows, and no more.
+	const size = 200_000
+	for many, failed := range map[int]bool{(freeValues + size/bytesPerValue) / 2: false, (freeValues+size/bytesPerValue)/2 + 1: true} {
+		text := "[" + strings.Repeat("1,", many-1) + "1]"
+		if doc := Parse([]byte(text+strings.Repeat("\n", size-len(text))), Options{}); doc.Failed() != failed {
+			t.Errorf("%d values: %+v", many, doc.Problems)
+		}
 	}
 	// The depth of an alias is that of the node it refers to.
 	nested := "a: &a [[[x]]]\nb: [[*a]]\n"
