@@ -143,6 +143,7 @@ func TestControlCharactersInNames(t *testing.T) {
 
 // TestControlCharacters sends control characters through every command that prints what others wrote.
 func TestControlCharacters(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := func(name, text string) string {
 		t.Helper()
@@ -190,6 +191,7 @@ func TestControlCharacters(t *testing.T) {
 	}
 	for name, path := range definitions {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			for _, format := range []string{"text", "json", "sarif", "github", "gitlab"} {
 				runEscaped(t, "lint", path, "--format", format)
 			}
@@ -201,7 +203,7 @@ func TestControlCharacters(t *testing.T) {
 				return
 			}
 			runEscaped(t, "render", path)
-			runEscaped(t, "render", path, "--all", filepath.Join(dir, "out"))
+			runEscaped(t, "render", path, "--all", t.TempDir())
 			runEscaped(t, "match", path, "https://{{host}}/v1/feeds/1")
 			runEscaped(t, "match", path, "https://a.example/v1/feeds/1", "--registered", path, "--format", "json")
 			for _, format := range []string{"text", "json", "markdown"} {
@@ -234,10 +236,11 @@ func TestControlCharacters(t *testing.T) {
 // TestControlCharactersOfServers uses a server that responds with control characters in its status, its headers, its
 // redirects and its body.
 func TestControlCharactersOfServers(t *testing.T) {
+	t.Parallel()
 	line := strings.NewReplacer("\r", "", "\n", "", "\x00", "").Replace(hostileText)
 	body := `{"endpoints": {"http://HOST/feeds": {"name": "A` + "\u009b2J\u202e" + `", "method": "get", "mime_type": "application/json", "` + "\u009b\u202e" + `": 1}}}`
 	for name, answer := range map[string]string{
-		"status":    "HTTP/1.1 500 " + line + "\r\nContent-Length: 0\r\n\r\n",
+		"status":    "HTTP/1.1 418 " + line + "\r\nContent-Length: 0\r\n\r\n",
 		"type":      "HTTP/1.1 200 OK\r\nContent-Type: " + line + "\r\nContent-Length: 2\r\n\r\n{}",
 		"redirect":  "HTTP/1.1 302 Found\r\nLocation: http://other.example/" + strings.ReplaceAll(line, "\x7f", "") + "\r\nContent-Length: 0\r\n\r\n",
 		"elsewhere": "HTTP/1.1 302 Found\r\nLocation: http://other.example/%1b[2J" + "\u202e" + "\r\nContent-Length: 0\r\n\r\n",
@@ -248,6 +251,7 @@ func TestControlCharactersOfServers(t *testing.T) {
 		"text":      "HTTP/1.1 200 OK\r\nContent-Type: text/yaml\r\nConnection: close\r\n\r\na: " + hostileText,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			l, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
 				t.Fatal(err)

@@ -137,7 +137,7 @@ var hostileDocuments = map[string]func(n int) string{
 // megabyte, and CPU time and memory are bounded.
 func TestHostileInput(t *testing.T) {
 	soak := os.Getenv("SIGNPOST_SOAK_INPUTS") != ""
-	size := 20 << 10
+	size := 8 << 10
 	if soak {
 		size = 1 << 20
 	}

@@ -63,7 +63,23 @@ var downloadModules = sync.OnceValue(func() error {
 	return nil
 })
 
-func newTerminal(t *testing.T, inClone bool) *terminal {
+// builtGo is a go that copies or runs a program of the repository if that was built before the tests.
+const builtGo = `#!/bin/sh
+go="$(PATH="${PATH#*:}" command -v go)"
+out=; before=
+for arg; do
+	[ "$before" != -o ] || out="$arg"
+	before="$arg"
+done
+program="$PROGRAMS/$(basename "$before")"
+case "$1,$before" in
+build,./cmd/* | build,./examples/*) [ ! -x "$program" ] || exec cp "$program" "$out" ;;
+run,./cmd/* | run,./examples/*) [ ! -x "$program" ] || exec "$program" ;;
+esac
+exec "$go" "$@"
+`
+
+func newTerminal(t *testing.T, inClone, builds bool) *terminal {
 	t.Helper()
 	term := &terminal{dir: t.TempDir()}
 	if inClone {
@@ -77,6 +93,14 @@ func newTerminal(t *testing.T, inClone bool) *terminal {
 	// What a page builds comes from the build cache of the program, wherever the clone is.
 	term.shell.Env = append(os.Environ(), "GOFLAGS=-trimpath", "CGO_ENABLED=0",
 		"PATH="+filepath.Dir(testkit.Program(t, "signpost"))+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if inClone && !builds {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "go"), []byte(builtGo), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		path := term.shell.Env[len(term.shell.Env)-1]
+		term.shell.Env = append(term.shell.Env, "PROGRAMS="+filepath.Dir(testkit.Program(t, "signpost")), strings.Replace(path, "PATH=", "PATH="+dir+":", 1))
+	}
 	if canIsolate() {
 		term.shell.SysProcAttr = isolated()
 	}
