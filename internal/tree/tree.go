@@ -86,10 +86,12 @@ func (n *Node) Field(name string) (key, value *Node) {
 	return nil, nil
 }
 
-// Get returns the value of a field, or an empty node.
+// Get returns the value of a field, or an empty node. n may be nil.
 func (n *Node) Get(name string) *Node {
-	if _, value := n.Field(name); value != nil {
-		return value
+	if n != nil {
+		if _, value := n.Field(name); value != nil {
+			return value
+		}
 	}
 	return &Node{}
 }
