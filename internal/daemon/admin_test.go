@@ -199,6 +199,9 @@ func TestReady(t *testing.T) {
 	if !is("/readyz", 503) || !is("/healthz", 200) || !p.serves(t, manifestV1, "one") {
 		t.Error("while it shuts down, it is ready, is not healthy, or does not serve")
 	}
+	if !p.get(t, manifestV1).Close {
+		t.Error("while it shuts down, responses do not tell clients to connect elsewhere")
+	}
 	<-p.ended
 	if code := p.stop(t); code != exitFine {
 		t.Errorf("serve exited with %d", code)

@@ -1,7 +1,10 @@
 package daemon_test
 
 import (
+	"bufio"
 	"encoding/json"
+	"fmt"
+	"net"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -36,6 +39,7 @@ func TestJSONLog(t *testing.T) {
 	write(t, filepath.Join(clash, "b.json"), feeds("b", 1))
 	good := filepath.Join(dir, "good.json")
 	write(t, good, strings.Replace(feeds("one", 2), "https:", "http:", 1)) // a warning
+	formats := []string{"--log-format json", "--log-format=json", ""}
 	for name, test := range map[string]struct {
 		args string
 		env  string
@@ -52,24 +56,24 @@ func TestJSONLog(t *testing.T) {
 		"a misspelt one":   {"nowhere.json", "SIGNPOST_ALOWED_HOST=x", 3, "did you mean SIGNPOST_ALLOWED_HOST?"},
 		"a wrong feature":  {good + " --feature x", "", 2, "--feature"},
 	} {
-		for _, format := range []string{"--log-format json", "--log-format=json", ""} {
-			cmd := exec.Command("signpost", strings.Fields("serve "+test.args+" "+format)...)
-			cmd.Dir, cmd.Env = dir, append(cmd.Environ(), test.env, "SIGNPOST_LISTEN=127.0.0.1:0")
-			if strings.Contains(test.args, "--listen") {
-				cmd.Env = append(cmd.Environ(), test.env)
-			}
-			if format == "" {
-				cmd.Env = append(cmd.Env, "SIGNPOST_LOG_FORMAT=json")
-			}
-			out, _ := cmd.CombinedOutput()
-			checkJSON(t, name, string(out))
-			if code := cmd.ProcessState.ExitCode(); code != test.code || !strings.Contains(string(out), test.want) {
-				t.Errorf("%s: exit %d, %s", name, code, out)
-			}
+		format := formats[0]
+		formats = append(formats[1:], format)
+		cmd := exec.Command("signpost", strings.Fields("serve "+test.args+" "+format)...)
+		cmd.Dir, cmd.Env = dir, append(cmd.Environ(), test.env)
+		if !strings.Contains(test.args, "--listen") {
+			cmd.Env = append(cmd.Env, "SIGNPOST_LISTEN=127.0.0.1:0")
+		}
+		if format == "" {
+			cmd.Env = append(cmd.Env, "SIGNPOST_LOG_FORMAT=json")
+		}
+		out, _ := cmd.CombinedOutput()
+		checkJSON(t, name, string(out))
+		if code := cmd.ProcessState.ExitCode(); code != test.code || !strings.Contains(string(out), test.want) {
+			t.Errorf("%s: exit %d, %s", name, code, out)
 		}
 	}
 
-	p := &process{cmd: exec.Command("signpost", serveArgs([]string{good, "--access-log"})...)}
+	p := &process{cmd: exec.Command("signpost", serveArgs([]string{good, talkative(t), "--access-log", "--log-level", "debug"})...)}
 	p.cmd.Stdout = &p.log
 	p.start(t, func() bool { return len(p.logged("serving")) > 0 })
 	p.url = "http://" + p.logged("serving")[0]["listen"].(string)
@@ -82,8 +86,33 @@ func TestJSONLog(t *testing.T) {
 	if line["level"] != "INFO" || line["host"] != "Feeds.Example.com:80" || line["manifest_host"] != "feeds.example.com" || line["status"] != 200.0 || line["duration_seconds"] == nil {
 		t.Errorf("the access log has %v", line)
 	}
+	p.log.WaitFor(t, "Unsolicited response")
 	p.stop(t)
 	checkJSON(t, "a whole run", p.log.String())
+}
+
+// talkative returns the address of a source that sends more than its response, which makes net/http write to the standard
+// logger.
+func talkative(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			defer conn.Close()
+			if _, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+				fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%sHTTP/1.1 200 OK\r\n\r\n", len(service("/more", "more", 1)), service("/more", "more", 1))
+			}
+		}
+	}()
+	return "http://" + l.Addr().String() + "/feeds.json"
 }
 
 // TestSettings checks that the start is logged with the settings that determine who gets a response.

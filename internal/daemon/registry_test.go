@@ -112,12 +112,8 @@ func TestRegistryReplicas(t *testing.T) {
 		waitFor(t, "the registry in the log", func() bool { return failures(p, "fetch definition") > 0 })
 	}
 	everywhere("one")
-	for range 2 { // one that starts meanwhile, is killed, and starts again
-		p := start()
-		if !p.serves(t, manifestV1, "one") || !p.serves(t, "/sport"+manifestV1, "sport") {
-			t.Error("the cached copy is not served without the registry")
-		}
-		p.kill()
+	if p := start(); !p.serves(t, manifestV1, "one") || !p.serves(t, "/sport"+manifestV1, "sport") {
+		t.Error("the cached copy is not served without the registry")
 	}
 	registry.Start()
 	write(t, filepath.Join(dir, "feeds.json"), feeds("three", 5))
@@ -162,37 +158,24 @@ func TestPushLints(t *testing.T) {
 		cmd.Run()
 		return out.String(), errOut.String(), cmd.ProcessState.ExitCode()
 	}
-	write(t, path, strings.Replace(feeds("two", 2), `"get"`, `"GET"`, 1))
-	if out, errOut, code := run("push", path, target); code != exitFindings || out != "" || !strings.Contains(errOut, "not pushed: 1 error, 0 warnings") || !strings.Contains(errOut, "[method]") {
-		t.Errorf("with an error: exit %d, %s%s", code, out, errOut)
+	for problem, text := range map[string]string{
+		"[method]":     strings.Replace(feeds("two", 2), `"get"`, `"GET"`, 1),
+		"[plain-http]": strings.Replace(feeds("two", 2), "https:", "http:", 1),
+	} {
+		write(t, path, text)
+		out, errOut, code := run("push", "--strict", path, target)
+		if code != exitFindings || out != "" || !strings.Contains(errOut, "not pushed: ") || !strings.Contains(errOut, problem) {
+			t.Errorf("with a finding: exit %d, %s%s", code, out, errOut)
+		}
 	}
-	write(t, path, strings.Replace(feeds("two", 2), "https:", "http:", 1))
-	if out, errOut, code := run("push", "--strict", path, target); code != exitFindings || out != "" || !strings.Contains(errOut, "[plain-http]") {
-		t.Errorf("with a warning: exit %d, %s%s", code, out, errOut)
-	}
-	if out, errOut, code := run("lint", target, "--format", "json"); code != exitFine || out != "[]\n" {
-		t.Errorf("lint: exit %d, %s%s", code, out, errOut)
-	}
-	if out, _, code := run("render", target, "--host", "feeds.example.com"); code != exitFine || !strings.Contains(out, "one #1") {
-		t.Errorf("render: exit %d, %s", code, out)
-	}
-	if out, _, code := run("match", target, "https://feeds.example.com/v1/feeds/1/list"); code != exitFine || !strings.Contains(out, "one #1") {
-		t.Errorf("match: exit %d, %s", code, out)
+	if out, errOut, code := run("diff", pinned, target); code != exitFine {
+		t.Errorf("the tag has moved: exit %d, %s%s", code, out, errOut)
 	}
 	write(t, path, feeds("two", 1))
-	if out, _, code := run("diff", target, path); code != exitFindings || !strings.Contains(out, "[endpoint-removed]") {
-		t.Errorf("diff: exit %d, %s", code, out)
-	}
 	if out, errOut, code := run("push", "--strict", path, target); code != exitFine || out == pinned+"\n" || !strings.HasPrefix(out, "oci://") {
 		t.Errorf("exit %d, %s%s", code, out, errOut)
 	}
-	if out, errOut, code := run("push", path); code != 2 {
-		t.Errorf("without a target: exit %d, %s%s", code, out, errOut)
-	}
 	if _, errOut, code := run("push", path, path); code != 2 || !strings.Contains(errOut, "is not a push target") {
 		t.Errorf("to a file: exit %d, %s", code, errOut)
-	}
-	if out, errOut, code := run("diff", pinned, pinned); code != exitFine {
-		t.Errorf("diff of a digest: exit %d, %s%s", code, out, errOut)
 	}
 }

@@ -3,10 +3,13 @@ package daemon_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -14,94 +17,118 @@ import (
 
 const manifestV1 = "/v1/endpoints-manifest"
 
-// TestReloadUnderLoad sends requests without a pause while the definition is replaced 40 times, by good and bad ones.
-// Every response must be complete and come from a single definition.
-func TestReloadUnderLoad(t *testing.T) {
+// TestReloadOneOfMany repeatedly replaces one file among many, by good and bad definitions, while clients request it and the
+// others. Every response must be complete, from a single generation, and no older than what was served when the request
+// began; the other services must not change. make soak uses 2,000 files and 1,000 reloads.
+func TestReloadOneOfMany(t *testing.T) {
 	t.Parallel()
-	const reloads, endpoints = 40, 20
-	path := filepath.Join(t.TempDir(), "feeds.json")
-	good := func(i int) string { return feeds(fmt.Sprintf("generation %d", i), endpoints) }
-	write(t, path, good(0))
-	p := startServe(t, path)
-
-	stop := make(chan struct{})
-	var clients sync.WaitGroup
-	var mu sync.Mutex
-	revisions := make(map[string]string) // of each generation, as first seen
-	requests := 0
-	check := func(r reply, err error) error {
-		if err != nil {
-			return err
-		}
-		got, n, err := names(r.body)
-		if r.StatusCode != http.StatusOK || err != nil || len(got) != 1 || n != endpoints {
-			return fmt.Errorf("status %d, generations %q, %d endpoints, %v", r.StatusCode, got, n, err)
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		requests++
-		revision := r.Header.Get("Signpost-Revision")
-		if known := revisions[got[0]]; known != "" && known != revision {
-			return fmt.Errorf("%s has the revisions %s and %s", got[0], known, revision)
-		}
-		revisions[got[0]] = revision
-		return nil
+	const endpoints = 5
+	services, reloads := 20, 16
+	if os.Getenv("SIGNPOST_SOAK_SERVICES") != "" {
+		services, reloads = soak(t, "SIGNPOST_SOAK_SERVICES"), soak(t, "SIGNPOST_SOAK_RELOADS")
 	}
-	for i := range 2 {
+	dir, changing := t.TempDir(), services/2
+	file := func(i int) string { return filepath.Join(dir, fmt.Sprintf("%02d", i%50), fmt.Sprintf("s%d.json", i)) }
+	base := func(i int) string { return fmt.Sprintf("/s%d", i) }
+	generation := func(i int) string { return service(base(changing), fmt.Sprint(i), endpoints) }
+	for i := range services {
+		write(t, file(i), service(base(i), fmt.Sprint(-i), endpoints))
+	}
+	write(t, file(changing), generation(0))
+	p := startServe(t, dir)
+
+	var published, requests, unchanged atomic.Int64
+	var clients sync.WaitGroup
+	stop := make(chan struct{})
+	client := func(host string) error {
+		etag, last := "", 0
+		for {
+			select {
+			case <-stop:
+				return nil
+			default:
+			}
+			service := changing
+			if requests.Add(1)%4 == 0 {
+				service = rand.IntN(services)
+			}
+			req, err := http.NewRequest(http.MethodGet, p.url+base(service)+manifestV1, nil)
+			if err != nil {
+				return err
+			}
+			req.Host = host
+			if service == changing && etag != "" {
+				req.Header.Set("If-None-Match", etag)
+			}
+			atLeast := int(published.Load())
+			r, err := do(http.DefaultClient, req)
+			if service == changing && err == nil && r.StatusCode == http.StatusNotModified {
+				unchanged.Add(1)
+				if last < atLeast {
+					return fmt.Errorf("304 for generation %d while %d is served", last, atLeast)
+				}
+				continue
+			}
+			got, n, jsonErr := names(r.body)
+			if err != nil || r.StatusCode != http.StatusOK || jsonErr != nil || len(got) != 1 || n != endpoints {
+				return fmt.Errorf("%s: %v, %v, %v: %q with %d endpoints", req.URL.Path, r.Response, err, jsonErr, got, n)
+			}
+			number, err := strconv.Atoi(got[0])
+			switch {
+			case err != nil || service != changing && number != -service:
+				return fmt.Errorf("%s serves manifest %d, %v", req.URL.Path, number, err)
+			case service == changing && number < max(atLeast, last):
+				return fmt.Errorf("generation %d comes after %d", number, max(atLeast, last))
+			case service == changing:
+				etag, last = r.Header.Get("Etag"), number
+			}
+		}
+	}
+	for c := range 4 {
 		clients.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				if err := check(fetch(http.DefaultClient, p.url+manifestV1, fmt.Sprintf("h%d.example.com", i))); err != nil {
-					t.Error(err)
-					return
-				}
+			if err := client(fmt.Sprintf("h%d.example.com", c%2)); err != nil {
+				t.Error(err)
 			}
 		})
 	}
-	bad := func() int {
-		return len(p.logged(append(rejected, unreadable...)...))
-	}
+	good := 0
 	for i := 1; i <= reloads && !t.Failed(); i++ {
-		before, text := bad(), good(i)
+		bad := func() int { return len(p.logged(append(rejected, unreadable...)...)) }
+		before, text := bad(), generation(i)
 		switch i % 8 {
 		case 1:
-			replace(t, path, fmt.Sprintf(`{"versions": %d}`, i)) // broken
+			replace(t, file(changing), `{"versions": 1}`)
 		case 3:
-			write(t, path, "")
+			write(t, file(changing), "")
 		case 5:
-			write(t, path, text[:len(text)*2/3])
-		case 7:
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
-		case 0, 2:
-			replace(t, path, text)
+			write(t, file(changing), text[:len(text)*2/3])
+		case 4, 6:
+			write(t, file(changing), text) // in place, so that a partial file may be read
 		default:
-			write(t, path, text) // in place, so that a partial file may be read
+			replace(t, file(changing), text)
 		}
 		p.signal(t, syscall.SIGHUP)
-		if i%2 == 1 {
-			waitFor(t, "an invalid definition to be rejected", func() bool { return bad() > before })
-		} else {
-			waitFor(t, "a good definition to be served", func() bool { return p.serves(t, manifestV1, fmt.Sprintf("generation %d", i)) })
+		if i%8 == 1 || i%8 == 3 || i%8 == 5 {
+			waitFor(t, "a bad definition to be rejected", func() bool { return bad() > before })
+			continue
 		}
+		waitFor(t, "the changed file to be served", func() bool { return p.serves(t, base(changing)+manifestV1, fmt.Sprint(i)) })
+		published.Store(int64(i))
+		good++
 	}
 	close(stop)
 	clients.Wait()
-	if len(revisions) < reloads/2 {
-		t.Errorf("%d of %d valid definitions were served", len(revisions), reloads/2)
+	t.Logf("soak: %d requests over %d reloads of one of %d services, %d of them 304", requests.Load(), reloads, services, unchanged.Load())
+	if unchanged.Load() == 0 {
+		t.Error("no response was 304")
 	}
-	if got := p.metric(t, `signpost_reloads_total{result="failure"}`); got < reloads/2 {
-		t.Errorf("%v of %d failed reloads are counted", got, reloads/2)
+	waitFor(t, "the log of the last reload", func() bool { return len(p.logged("published")) >= services+good })
+	if n := len(p.logged("published")); n != services+good {
+		t.Errorf("%d definitions were published, want %d: unchanged ones were prepared again", n, services+good)
 	}
-	if p.metric(t, "signpost_last_reload_successful") != 1 {
-		t.Error("the last reload does not count as successful")
+	if p.metric(t, `signpost_reloads_total{result="failure"}`) == 0 || p.metric(t, "signpost_last_reload_successful") != 1 {
+		t.Error("the metrics show no failed reload, or no success of the last one")
 	}
-	t.Logf("%d requests over %d reloads", requests, reloads)
 }
 
 // TestReloadLinks swaps the symbolic links of a mounted ConfigMap: the new file has the size and modification time of
@@ -220,35 +247,6 @@ func TestReloadDirectory(t *testing.T) {
 	if n := len(p.logged("all sources can be read again")); n == 0 {
 		t.Error("the log does not say that the directory is back")
 	}
-}
-
-// TestManyServices serves many services and changes some of them, one by one.
-func TestManyServices(t *testing.T) {
-	t.Parallel()
-	services, endpoints, changes := 200, 20, 5
-	dir := t.TempDir()
-	file := func(i int) string { return filepath.Join(dir, fmt.Sprintf("s%d.json", i)) }
-	for i := range services {
-		write(t, file(i), service(fmt.Sprintf("/s%d", i), "before", endpoints))
-	}
-	start := time.Now()
-	p := startPlain(t, dir)
-	t.Logf("%d services with %d endpoints each are served after %v, with %d MB", services, endpoints, time.Since(start), resident(t, p))
-	if got := p.logged("serving")[0]["manifests"]; got != float64(services) {
-		t.Fatalf("%v manifests are served", got)
-	}
-	start = time.Now()
-	for i := range changes {
-		replace(t, file(i), service(fmt.Sprintf("/s%d", i), "after", endpoints))
-		p.signal(t, syscall.SIGHUP)
-		path := fmt.Sprintf("/s%d", i) + manifestV1
-		waitFor(t, "a service to change", func() bool { return p.serves(t, path, "after") })
-		if other := fmt.Sprintf("/s%d", i+1) + manifestV1; !p.serves(t, other, "before") {
-			t.Errorf("%s has changed, too", other)
-		}
-	}
-	t.Logf("a reload takes %v", time.Since(start)/time.Duration(changes))
-	waitFor(t, "the log of the last one", func() bool { return len(p.logged("published")) == services+changes })
 }
 
 // TestNamedTwice serves a file that is named by itself and by its directory.

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -179,6 +180,57 @@ func TestSlowClients(t *testing.T) {
 			io.WriteString(conn, test.send)
 			testkit.Eventually(t, "the server to close the connection", func() bool { return d.connections() == 0 })
 		})
+	}
+}
+
+// TestShutdownFinishes shuts down while a client reads slowly, or not at all. Neither is a failure of the server.
+func TestShutdownFinishes(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "large.json")
+	write(t, path, oneEndpoint("/", strings.Repeat("large", 1<<20)))
+	for _, test := range []struct {
+		timeout time.Duration
+		reads   bool
+	}{{4 * time.Minute, true}, {time.Millisecond, false}} {
+		d, log := newDaemon(t, Config{ShutdownTimeout: test.timeout}, path)
+		if err := d.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- d.Run(ctx, nil) }()
+		conn, err := net.Dial("tcp", d.addr.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		conn.(*net.TCPConn).SetReadBuffer(64 << 10) // so that unread data soon blocks the server
+		io.WriteString(conn, "GET /v1/endpoints-manifest HTTP/1.1\r\nHost: a.example.com\r\n\r\n")
+		res, err := http.ReadResponse(bufio.NewReaderSize(conn, 1024), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stop()
+		if !test.reads {
+			if err := <-ended; err != nil { // it has waited long enough
+				t.Error(err)
+			}
+		} else {
+			log.WaitFor(t, "shutting down")
+		}
+		body, err := io.ReadAll(res.Body)
+		if whole := err == nil && int64(len(body)) == res.ContentLength; whole != test.reads {
+			t.Errorf("%v: %d of %d bytes, %v", test.timeout, len(body), res.ContentLength, err)
+		}
+		conn.Close()
+		if test.reads {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+		if cut := strings.Contains(log.String(), "open requests were cut off"); cut == test.reads {
+			t.Errorf("%v: the log says that requests were cut off: %v", test.timeout, cut)
+		}
 	}
 }
 

@@ -1,0 +1,407 @@
+package daemon_test
+
+import (
+	"bufio"
+	"crypto/tls"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"signpost/internal/daemon"
+	"signpost/server"
+)
+
+// The tests in this file attack a server, or load it. They run with make soak only, which sets the number of attackers.
+// Each logs a line of the table that make soak prints. What they check in size is tested in small by packages server and
+// wire, and in running_test.go.
+
+// maxGrowth is how much memory may grow under any attack, in MB: see docs/hardening.md.
+const maxGrowth = 400
+
+// soak returns the size of an attack: the value of the variable, without which the test is skipped.
+func soak(t *testing.T, variable string) int {
+	t.Helper()
+	if os.Getenv(variable) == "" {
+		t.Skip("for make soak, which sets " + variable)
+	}
+	n, err := strconv.Atoi(os.Getenv(variable))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// resident returns the resident memory of a process in MB.
+func resident(t *testing.T, p *process) int { return procStatus(t, p, "VmRSS") }
+
+// mostResident returns the peak resident memory of a process in MB.
+func mostResident(t *testing.T, p *process) int { return procStatus(t, p, "VmHWM") }
+
+func procStatus(t *testing.T, p *process, field string) int {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		t.Skip("this system does not report the memory of a process")
+	}
+	_, after, _ := strings.Cut(string(status), field+":")
+	var kilobytes int
+	if _, err := fmt.Sscan(after, &kilobytes); err != nil {
+		t.Fatal(err)
+	}
+	return kilobytes >> 10
+}
+
+// checkGrowth checks that memory has stayed in bounds, and logs how the attack went.
+func checkGrowth(t *testing.T, p *process, base int, format string, args ...any) {
+	t.Helper()
+	most := mostResident(t, p)
+	t.Logf("soak: %s; memory grew from %d MB to at most %d MB", fmt.Sprintf(format, args...), base, most)
+	if most > base+maxGrowth {
+		t.Errorf("memory grew by more than %d MB", maxGrowth)
+	}
+}
+
+// checkServed checks that another client gets its manifest, on a connection of its own.
+func checkServed(t *testing.T, p *process, host string) {
+	t.Helper()
+	client := &http.Client{Timeout: patience, Transport: &http.Transport{TLSClientConfig: anyServer, ForceAttemptHTTP2: true, DisableKeepAlives: true}}
+	if r, err := fetch(client, p.url+manifestV1, host); err != nil || r.StatusCode != http.StatusOK {
+		t.Errorf("another client, for %s, gets %v, %v", host, r.Response, err)
+	}
+}
+
+var anyServer = &tls.Config{InsecureSkipVerify: true}
+
+// largeManifest writes a definition whose manifest has half a megabyte.
+func largeManifest(t *testing.T) string {
+	path := filepath.Join(t.TempDir(), "feeds.json")
+	write(t, path, feeds(strings.Repeat("a", 400), 1000))
+	return path
+}
+
+// anyCertificate returns the flags for https with a certificate.
+func anyCertificate(t *testing.T) []string {
+	dir := t.TempDir()
+	certFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
+	cert, key := newAuthority(t).issue(t, 1, "feeds.example.com")
+	write(t, certFile, cert)
+	write(t, keyFile, key)
+	return []string{"--tls-cert", certFile, "--tls-key", keyFile}
+}
+
+// attackers connects many clients, a few at a time: they share this machine with the server, which limits the time of a
+// handshake. Those that do not get through in time give up. Each calls attack with its number. The connections stay open
+// until the test ends.
+func attackers(t *testing.T, p *process, clients int, attack func(i int, conn net.Conn)) (connected int) {
+	scheme, address, _ := strings.Cut(p.url, "://")
+	var all sync.WaitGroup
+	var n atomic.Int64
+	handshakes := make(chan struct{}, 16)
+	for i := range clients {
+		handshakes <- struct{}{}
+		all.Go(func() {
+			tcp, err := net.Dial("tcp", address)
+			conn := tcp
+			if err == nil {
+				t.Cleanup(func() { tcp.Close() })
+				tcp.SetDeadline(time.Now().Add(time.Minute))
+				tcp.(*net.TCPConn).SetReadBuffer(4 << 10) // what is not read stays in the server
+				if scheme == "https" {
+					secure := tls.Client(tcp, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+					conn, err = secure, secure.Handshake()
+				}
+			}
+			<-handshakes
+			if err == nil {
+				n.Add(1)
+				attack(i, conn)
+			}
+		})
+	}
+	all.Wait()
+	if enough := min(clients, daemon.DefaultMaxConnections) / 2; n.Load() < int64(enough) {
+		t.Errorf("%d clients connected, too few for an attack", n.Load())
+	}
+	return int(n.Load())
+}
+
+// TestBurstOfHosts runs many concurrent clients that each request a different host and read nothing. A host that others
+// request is still served, and those that do not fit get 503.
+func TestBurstOfHosts(t *testing.T) {
+	clients := soak(t, "SIGNPOST_SOAK_CLIENTS")
+	p := startPlain(t, largeManifest(t))
+	checkServed(t, p, "feeds.example.com")
+	base := resident(t, p)
+	var mu sync.Mutex
+	var conns []net.Conn
+	attackers(t, p, clients, func(i int, conn net.Conn) {
+		encoding := []string{"identity", "gzip"}[i%2]
+		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: h%d.example.com\r\nAccept-Encoding: %s\r\n\r\n", manifestV1, i, encoding)
+		mu.Lock()
+		defer mu.Unlock()
+		conns = append(conns, conn)
+	})
+	for range 20 {
+		checkServed(t, p, "feeds.example.com")
+		if n := p.metric(t, "signpost_in_flight_bytes"); n > server.DefaultInFlightBytes+server.DefaultCacheBytes {
+			t.Errorf("%v bytes are in flight, more than allowed", n)
+		}
+	}
+	count := make(map[int]int) // by status; 0 for a connection that has made way for another
+	for _, conn := range conns {
+		conn.SetDeadline(time.Now().Add(patience))
+		status := 0
+		if res, err := http.ReadResponse(bufio.NewReader(conn), nil); err == nil {
+			status = res.StatusCode
+		}
+		count[status]++
+		conn.Close()
+	}
+	if count[200] == 0 || count[200]+count[503]+count[0] != len(conns) {
+		t.Errorf("the statuses are %v", count)
+	}
+	checkServed(t, p, "after.example.com")
+	waitFor(t, "nothing in flight", func() bool { return p.metric(t, "signpost_in_flight_bytes") == 0 })
+	checkGrowth(t, p, base, "%d clients, of which %d got a manifest, %d got 503 and %d made way", clients, count[200], count[503], count[0])
+}
+
+// overHTTP2 runs clients that send the same kind of frames over HTTP/2, and read nothing. Another client is served.
+func overHTTP2(t *testing.T, frames func(client int) []byte) {
+	clients := soak(t, "SIGNPOST_SOAK_HTTP2_CLIENTS")
+	p := startPlain(t, append([]string{largeManifest(t)}, anyCertificate(t)...)...)
+	base := resident(t, p)
+	connected := attackers(t, p, clients, func(i int, conn net.Conn) {
+		conn.SetDeadline(time.Now().Add(2 * time.Second))
+		conn.Write(frames(i)) // the server may stop reading
+	})
+	start := time.Now()
+	checkServed(t, p, "feeds.example.com")
+	checkGrowth(t, p, base, "%d of %d clients connected; another one was served after %v", connected, clients, time.Since(start).Round(time.Millisecond))
+}
+
+// TestClosedWindows opens as many streams as possible, each for a different host, without accepting a byte of a body.
+func TestClosedWindows(t *testing.T) {
+	overHTTP2(t, func(client int) []byte { return closedStreams(client, 250) })
+}
+
+// TestUnreadPings opens such streams and then sends as many PING frames as net/http queues replies for.
+func TestUnreadPings(t *testing.T) {
+	var pings []byte
+	for range 9000 {
+		pings = appendFrame(pings, framePing, 0, 0, make([]byte, 8))
+	}
+	overHTTP2(t, func(client int) []byte { return append(closedStreams(client, 32), pings...) })
+}
+
+// TestLargeFrames sends a frame of unknown type, as large as net/http accepts by default.
+func TestLargeFrames(t *testing.T) {
+	frame := make([]byte, 1<<20-1)
+	overHTTP2(t, func(int) []byte {
+		return appendFrame(appendFrame([]byte(preface), frameSettings, 0, 0, nil), 0xfe, 0, 0, frame)
+	})
+}
+
+const (
+	preface        = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+	frameHeaders   = 1
+	frameSettings  = 4
+	framePing      = 6
+	flagEndStream  = 1
+	flagEndHeaders = 4
+)
+
+// closedStreams returns what a client sends to open streams in which it accepts no data, each for a different host.
+func closedStreams(client, streams int) []byte {
+	text := appendFrame([]byte(preface), frameSettings, 0, 0, []byte{0, 4, 0, 0, 0, 0}) // an initial window of zero
+	for s := range streams {
+		host := fmt.Sprintf("h%d-%d.example.com", client, s)
+		block := []byte{0x82, 0x87} // GET, https
+		block = append(append(block, 0x04, byte(len(manifestV1))), manifestV1...)
+		block = append(append(block, 0x01, byte(len(host))), host...)
+		text = appendFrame(text, frameHeaders, flagEndStream|flagEndHeaders, 1+2*s, block)
+	}
+	return text
+}
+
+// appendFrame appends an HTTP/2 frame.
+func appendFrame(text []byte, kind, flags byte, stream int, payload []byte) []byte {
+	text = append(text, byte(len(payload)>>16), byte(len(payload)>>8), byte(len(payload)), kind, flags)
+	return append(binary.BigEndian.AppendUint32(text, uint32(stream)), payload...)
+}
+
+// TestIdleConnections opens more idle connections than allowed. Those that have been idle longest are replaced, and every
+// request is served.
+func TestIdleConnections(t *testing.T) {
+	clients := soak(t, "SIGNPOST_SOAK_IDLE")
+	for scheme, args := range map[string][]string{"http": nil, "https": anyCertificate(t)} {
+		t.Run(scheme, func(t *testing.T) {
+			p := startPlain(t, args...)
+			base := resident(t, p)
+			var conns []net.Conn
+			for range clients {
+				conn := dial(t, p)
+				if scheme == "https" {
+					conn = tls.Client(conn, anyServer)
+				}
+				if !asks(conn) {
+					t.Fatalf("connection %d gets no response", len(conns))
+				}
+				conns = append(conns, conn)
+			}
+			checkServed(t, p, "feeds.example.com")
+			closed := clients - daemon.DefaultMaxConnections
+			for _, i := range []int{0, closed - 10, closed + 10, clients - 1} {
+				if asks(conns[i]) != (i > closed) {
+					t.Errorf("connection %d of %d is open: %v", i, clients, i <= closed)
+				}
+			}
+			checkGrowth(t, p, base, "%d idle connections", clients)
+		})
+	}
+}
+
+// asks sends a request and reports whether it was served.
+func asks(conn net.Conn) bool {
+	conn.SetDeadline(time.Now().Add(patience))
+	fmt.Fprintf(conn, "HEAD %s HTTP/1.1\r\nHost: a.example.com\r\n\r\n", manifestV1)
+	res, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: http.MethodHead})
+	return err == nil && res.StatusCode == http.StatusOK
+}
+
+// TestMadeUpHosts requests many made-up hosts, one after the other. Memory grows until the cache is full, and no further.
+func TestMadeUpHosts(t *testing.T) {
+	hosts := soak(t, "SIGNPOST_SOAK_HOSTS")
+	path := filepath.Join(t.TempDir(), "feeds.json")
+	write(t, path, feeds("one", 100)) // some 10 kB
+	p := startPlain(t, path)
+	ask := func(from, to int) {
+		var clients sync.WaitGroup
+		for c := range 4 {
+			clients.Go(func() {
+				client := &http.Client{Transport: &http.Transport{DisableCompression: c%2 == 0}}
+				defer client.CloseIdleConnections()
+				for i := from + c; i < to && !t.Failed(); i += 4 {
+					host := fmt.Sprintf("host-%d.example.com", i)
+					r, err := fetch(client, p.url+manifestV1, host)
+					if err != nil || r.StatusCode != http.StatusOK || !strings.Contains(r.body, `"https://`+host+`/v1/`) {
+						t.Errorf("the response for %s is %v, %v", host, r.Response, err)
+					}
+				}
+			})
+		}
+		clients.Wait()
+	}
+	start, base := time.Now(), resident(t, p)
+	ask(0, hosts/2)
+	half := resident(t, p)
+	ask(hosts/2, hosts)
+	if after := resident(t, p); after > half+32 {
+		t.Errorf("memory grew from %d MB to %d MB although the cache was full", half, after)
+	}
+	bytes := p.metric(t, "signpost_cache_bytes")
+	if bytes > server.DefaultCacheBytes || bytes < server.DefaultCacheBytes*9/10 {
+		t.Errorf("the cache holds %v bytes, but should be full", bytes)
+	}
+	checkGrowth(t, p, base, "%d hosts in %v; the cache holds %.1f MB", hosts, time.Since(start).Round(time.Millisecond), bytes/(1<<20))
+}
+
+// slowKinds are the ways to hold a connection: what is sent first, and what trickles in after it.
+var slowKinds = []struct{ start, drip string }{
+	{"", ""}, // sends nothing
+	{"GET " + manifestV1 + " HTTP/1.1\r\nHost: a.example.com\r\n", "X-Slow: 1\r\n"},                        // never completes its headers
+	{"GET " + manifestV1 + " HTTP/1.1\r\nHost: a.example.com\r\n\r\n", ""},                                 // reads nothing
+	{"POST /nowhere HTTP/1.1\r\nHost: a.example.com\r\nContent-Length: 1000\r\n\r\n", "x"},                 // never completes its body
+	{strings.Repeat("GET "+manifestV1+" HTTP/1.1\r\nHost: a.example.com\r\n\r\n", 20), "GET / HTTP/1.1\r"}, // keeps sending requests
+}
+
+// TestManySlowClients runs more slow clients than connections are allowed; they reconnect whenever they are cut off.
+// Others are served all the time, and memory stays in bounds.
+func TestManySlowClients(t *testing.T) {
+	clients := soak(t, "SIGNPOST_SOAK_SLOW")
+	var files syscall.Rlimit // package os has already raised the soft limit to the hard one
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
+		t.Fatal(err)
+	}
+	if most := int(files.Cur) - 1000; clients > most {
+		clients = most
+		t.Logf("only %d clients: the limit of open files is %d", clients, files.Cur)
+	}
+	p := startPlain(t, largeManifest(t))
+	checkServed(t, p, "feeds.example.com")
+	base := resident(t, p)
+	var connected, cut atomic.Int64
+	var slow sync.WaitGroup
+	stop := make(chan struct{})
+	for i := range clients {
+		kind := slowKinds[i%len(slowKinds)]
+		slow.Go(func() {
+			for {
+				conn, err := net.DialTimeout("tcp", strings.TrimPrefix(p.url, "http://"), patience)
+				if err != nil {
+					t.Errorf("a slow client cannot connect: %v", err)
+					return
+				}
+				connected.Add(1)
+				hold(conn, kind.start, kind.drip, stop)
+				conn.Close()
+				select {
+				case <-stop:
+					return
+				default:
+					cut.Add(1)
+				}
+			}
+		})
+	}
+	waitFor(t, "all slow clients", func() bool { return connected.Load() >= int64(clients) || t.Failed() })
+	start := time.Now()
+	for range 5 {
+		checkServed(t, p, "feeds.example.com")
+	}
+	took := time.Since(start).Round(time.Millisecond)
+	if mustFetch(t, p.admin+"/readyz").StatusCode != http.StatusOK {
+		t.Error("it is not ready")
+	}
+	close(stop)
+	slow.Wait()
+	checkGrowth(t, p, base, "5 requests among %d slow clients, cut off %d times, took %v", clients, cut.Load(), took)
+}
+
+// hold keeps a connection for as long as the server allows it, or until stop is closed. It reads nothing.
+func hold(conn net.Conn, start, drip string, stop <-chan struct{}) {
+	if _, err := io.WriteString(conn, start); err != nil {
+		return
+	}
+	raw, err := conn.(*net.TCPConn).SyscallConn()
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for err == nil {
+		select {
+		case <-stop:
+			return
+		case <-ticker.C:
+		}
+		if _, err := io.WriteString(conn, drip); err != nil {
+			return
+		}
+		gone := false // whether the peer has closed the connection
+		err = raw.Control(func(fd uintptr) {
+			n, _, err := syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+			gone = err == nil && n == 0 || err != nil && err != syscall.EAGAIN
+		})
+		if gone {
+			return
+		}
+	}
+}
