@@ -1,5 +1,7 @@
 package signpost
 
+import "time"
+
 // Version is the manifest of one API version of a service.
 type Version struct {
 	Name     string // such as v1; empty if unknown
@@ -17,4 +19,27 @@ type Service struct {
 
 	// Host is the host that the manifests were served for. Empty means that {{host}} is unresolved.
 	Host string
+
+	// Invalid means that the manifests have errors, so that some of their parts could not be published.
+	Invalid bool
+
+	// Deprecations says which parts will be removed.
+	Deprecations map[Part]*Deprecation
+}
+
+// Part is a version of a service, an endpoint of it by its URL as written, or a modifier of that endpoint by its id.
+type Part struct{ Version, Endpoint, Modifier string }
+
+// Deprecation announces that a part of a service will be removed. It is not part of the manifest.
+type Deprecation struct {
+	Since  time.Time // day of the announcement
+	Until  time.Time // last day on which it works; zero if undecided
+	Use    string    // replacement: a URL or a name; may be empty
+	Reason string    // may be empty
+}
+
+// Over reports whether the last day has passed.
+func (d Deprecation) Over(today time.Time) bool {
+	day := time.Date(today.Year(), today.Month(), today.Day(), 0, 0, 0, 0, time.UTC)
+	return !d.Until.IsZero() && day.After(d.Until)
 }

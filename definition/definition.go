@@ -29,7 +29,7 @@ type File struct {
 	parser     *parser
 
 	contextKeys  map[string]string // declared by the file, with descriptions
-	deprecations map[deprecationKey]*Deprecation
+	deprecations map[signpost.Part]*signpost.Deprecation
 }
 
 // Parse parses the text of a definition file. The extension of name determines whether it is YAML or JSON; without one,
@@ -106,13 +106,14 @@ func Errors(files ...*File) []signpost.Finding {
 // Served reports whether the file is a manifest read by [ParseManifest].
 func (f *File) Served() bool { return f.served }
 
-// KnownBasePath returns the base path, or "" if the file does not tell it: it is a manifest, it could not be read, its
-// base path is not valid, or it has no versions.
-func (f *File) KnownBasePath() string {
-	if f.served || f.basePathAt == nil || len(f.versions) == 0 {
-		return ""
+// State returns the service that signpost/diff compares, with the given versions: those of [File.Manifests], or of
+// [File.Readable] if the file has errors.
+func (f *File) State(versions []signpost.Version) signpost.Service {
+	state := signpost.Service{Versions: versions, Deprecations: f.deprecations, Invalid: !f.served && len(Errors(f)) > 0}
+	if !f.served && f.basePathAt != nil && len(f.versions) > 0 { // otherwise the file does not tell it
+		state.BasePath = f.BasePath
 	}
-	return f.BasePath
+	return state
 }
 
 // Line returns a line of the file, to show with a finding. Lines count from 1.

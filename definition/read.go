@@ -24,7 +24,7 @@ type declaredFeature struct {
 type sharedModifier struct {
 	tree.Field
 	modifier   signpost.Modifier
-	deprecated *Deprecation
+	deprecated *signpost.Deprecation
 	lean       signpost.Modifier // without the parts that are checked once, at its declaration
 	size       int               // in a manifest, in bytes
 	used       bool
@@ -32,12 +32,11 @@ type sharedModifier struct {
 
 // version is one API version with the positions of its endpoints.
 type version struct {
-	name       string
-	key        *tree.Node // nil after the file has been read
-	manifest   signpost.Manifest
-	endpoints  map[string]tree.Field // by URL; nil after the file has been read
-	places     []endpointAt          // positions of the endpoints of the manifest
-	deprecated *Deprecation
+	name      string
+	key       *tree.Node // nil after the file has been read
+	manifest  signpost.Manifest
+	endpoints map[string]tree.Field // by URL; nil after the file has been read
+	places    []endpointAt          // positions of the endpoints of the manifest
 }
 
 func (d *decoder) definition(root *tree.Node) {
@@ -85,7 +84,7 @@ func (d *decoder) definition(root *tree.Node) {
 			name = d.wrongVersion(versions, field.Key)
 		}
 		v := d.manifest(field, version{name: name, key: field.Key}, "version "+field.Key.Text)
-		v.deprecated = d.deprecation(field.Value.Get("deprecated"), nil)
+		f.deprecate(v.name, "", d.deprecation(field.Value.Get("deprecated"), nil), nil)
 		f.versions = append(f.versions, v)
 	}
 }
@@ -269,7 +268,7 @@ func (d *decoder) grows(bytes int, at *tree.Node) bool {
 
 // modifierOrName reads an item of an endpoint's modifiers: the name of a shared one, or an inline one. seen has the
 // names so far.
-func (d *decoder) modifierOrName(n *tree.Node, seen map[string]bool) (signpost.Modifier, *Deprecation) {
+func (d *decoder) modifierOrName(n *tree.Node, seen map[string]bool) (signpost.Modifier, *signpost.Deprecation) {
 	if n.Kind != tree.String || d.served {
 		return d.modifier(n)
 	}
@@ -309,7 +308,7 @@ func renderedSize(v any) int {
 }
 
 // modifier reads a modifier, either in short form, with kind, or in the manifest's form, with params.
-func (d *decoder) modifier(n *tree.Node) (m signpost.Modifier, deprecated *Deprecation) {
+func (d *decoder) modifier(n *tree.Node) (m signpost.Modifier, deprecated *signpost.Deprecation) {
 	if n.Kind != tree.Object || d.broken[n] {
 		return m, nil
 	}
@@ -443,13 +442,13 @@ func scalar(n *tree.Node, broken map[*tree.Node]bool) any {
 }
 
 // deprecation reads a deprecated field. endpoint is nil outside of endpoints.
-func (d *decoder) deprecation(n, endpoint *tree.Node) *Deprecation {
+func (d *decoder) deprecation(n, endpoint *tree.Node) *signpost.Deprecation {
 	if n.Kind != tree.Object || d.broken[n] {
 		return nil
 	}
 	key, since := n.Field("since")
 	_, until := n.Field("until")
-	dep := &Deprecation{Since: date(since), Until: date(until), Use: n.Get("use").Text, Reason: n.Get("reason").Text}
+	dep := &signpost.Deprecation{Since: date(since), Until: date(until), Use: n.Get("use").Text, Reason: n.Get("reason").Text}
 	switch {
 	case key == nil:
 		d.add(signpost.RuleRequiredField, "add the day of the announcement, such as since: 2026-01-31", n, "deprecated has no since")

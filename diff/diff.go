@@ -14,13 +14,14 @@ import (
 
 // Diff returns the changes from old to new, never nil. They are grouped by version; within a version, the endpoints of
 // old come first, in their order, followed by the added ones. If the JSON of a manifest differs, there is at least one
-// change. If one of the services was served for a host, both are compared as served for it.
+// change. If one of the services was served for a host, both are compared as served for it. Of an old state with errors,
+// Diff compares what could be published.
 //
 // All versions count as registered together. Others are further registered manifests: they take part in overlap, before
 // and after the change, but are not compared themselves.
 func Diff(old, new signpost.Service, others ...signpost.Version) []Change {
 	old, new, hosts := align(old, new)
-	olds, news := []signpost.Service{old}, []signpost.Service{new}
+	olds, news := []signpost.Service{repaired(old, new)}, []signpost.Service{new}
 	d := differ{hosts: hosts}
 	return d.compare(olds, news, []pair[signpost.Service]{{&olds[0], &news[0]}}, others, false)
 }
@@ -33,7 +34,13 @@ func Services(before, after []signpost.Service, others ...signpost.Version) []Ch
 		old, new, hosts := align(before[0], after[0])
 		before, after, d.hosts = []signpost.Service{old}, []signpost.Service{new}, hosts
 	}
+	before = slices.Clone(before)
 	pairs, _ := pairUp(before, after, func(s *signpost.Service) string { return s.BasePath })
+	for _, p := range pairs {
+		if p.old != nil && p.new != nil {
+			*p.old = repaired(*p.old, *p.new)
+		}
+	}
 	return d.compare(before, after, pairs, others, true)
 }
 
@@ -42,6 +49,7 @@ type differ struct {
 	service, version, endpoint string
 	changes                    []Change
 	hosts                      hosts
+	deprecations               map[signpost.Part]*signpost.Deprecation // of the old state of the service
 	overlap                    *overlap
 	reordered                  bool // ties between versions can go to another one
 }
@@ -85,7 +93,10 @@ func (d *differ) compare(olds, news []signpost.Service, services []pair[signpost
 	d.reordered = reordered(all, olds, news)
 	moves := serviceMoves(services)
 	for i, s := range services {
-		d.version, d.endpoint = "", ""
+		d.version, d.endpoint, d.deprecations = "", "", nil
+		if s.old != nil {
+			d.deprecations = s.old.Deprecations
+		}
 		switch {
 		case s.old == nil:
 			d.service = s.new.BasePath
@@ -257,6 +268,7 @@ func (d *differ) add(rule string, at place, old, new any, format string, args ..
 		Message: at.prefix + fmt.Sprintf(format, args...), Old: old, New: new,
 	}
 	c.Fingerprint = c.fingerprint(at.subject)
+	d.lower(&c)
 	d.changes = append(d.changes, c)
 }
 

@@ -2,14 +2,19 @@ package diff
 
 import "signpost"
 
-// Repaired returns old without the parts that [signpost.Manifest.Validate] rejects, so that an old state with errors can be
-// compared. Nobody could register such a part, so fixing it breaks nothing. A rejected part is replaced by the one with
-// the same identity in new, or dropped if new has none.
-func Repaired(old, new signpost.Service) signpost.Service {
-	old, new, h := align(old, new)
+// repaired returns old without the parts that [signpost.Manifest.Validate] rejects, if it has errors. Nobody could register
+// such a part, so fixing it breaks nothing. A rejected part is replaced by the one with the same identity in new, or
+// dropped if new has none.
+func repaired(old, new signpost.Service) signpost.Service {
+	if !old.Invalid {
+		return old
+	}
 	pairs, _ := pairUp(old.Versions, new.Versions, func(v *signpost.Version) string { return v.Name })
-	repaired := signpost.Service{BasePath: old.BasePath, Host: h.host}
-	for _, p := range pairs[:len(old.Versions)] {
+	old.Versions = nil
+	for _, p := range pairs {
+		if p.old == nil {
+			continue
+		}
 		v := *p.old
 		if findings := v.Manifest.Validate(); len(findings) > 0 {
 			var now signpost.Manifest
@@ -18,9 +23,9 @@ func Repaired(old, new signpost.Service) signpost.Service {
 			}
 			v.Manifest = repair(v.Manifest, now, findings)
 		}
-		repaired.Versions = append(repaired.Versions, v)
+		old.Versions = append(old.Versions, v)
 	}
-	return repaired
+	return old
 }
 
 func repair(old, new signpost.Manifest, findings []signpost.Finding) signpost.Manifest {

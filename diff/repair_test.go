@@ -10,8 +10,7 @@ import (
 )
 
 func repairedDiff(old, new []signpost.Version) []diff.Change {
-	after := signpost.Service{Versions: new}
-	return diff.Diff(diff.Repaired(signpost.Service{Versions: old}, after), after)
+	return diff.Diff(signpost.Service{Versions: old, Invalid: true}, signpost.Service{Versions: new})
 }
 
 // Fixing errors of the old state is not a change; other edits are.

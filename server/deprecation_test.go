@@ -24,16 +24,16 @@ func TestDeprecation(t *testing.T) {
 		t.Fatal(err)
 	}
 	since := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	sunset := time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
+	until := time.Date(2026, 6, 30, 0, 0, 0, 0, time.UTC)
 	for _, test := range []struct {
 		name                string
-		deprecated          map[string]server.Deprecation
+		deprecated          map[string]signpost.Deprecation
 		deprecation, sunset string
 	}{
 		{"not deprecated", nil, "", ""},
-		{"since a day", map[string]server.Deprecation{"v1": {Since: since}}, "@1767225600", ""},
-		{"until a day", map[string]server.Deprecation{"v1": {Since: since, Sunset: sunset}}, "@1767225600", "Wed, 01 Jul 2026 00:00:00 GMT"},
-		{"another version", map[string]server.Deprecation{"v2": {Since: since}}, "", ""},
+		{"since a day", map[string]signpost.Deprecation{"v1": {Since: since}}, "@1767225600", ""},
+		{"until a day", map[string]signpost.Deprecation{"v1": {Since: since, Until: until}}, "@1767225600", "Wed, 01 Jul 2026 00:00:00 GMT"},
+		{"another version", map[string]signpost.Deprecation{"v2": {Since: since}}, "", ""},
 	} {
 		service.Deprecated = test.deprecated
 		if err := handler.Publish(service); err != nil {

@@ -116,23 +116,17 @@ type Service struct {
 
 	// Deprecated lists the versions that will be removed. Their responses carry the Deprecation header and, if the date
 	// is known, Sunset.
-	Deprecated map[string]Deprecation
+	Deprecated map[string]signpost.Deprecation
 }
 
-// Deprecation says since when a version has been deprecated, and when it will be removed.
-type Deprecation struct {
-	Since  time.Time
-	Sunset time.Time // zero if undecided
-}
-
-// fields returns the headers of a deprecation (RFC 9745 and RFC 8594).
-func (d Deprecation) fields() []field {
+// deprecationFields returns the headers of a deprecation (RFC 9745 and RFC 8594). The last day is included.
+func deprecationFields(d signpost.Deprecation) []field {
 	var fields []field
 	if !d.Since.IsZero() {
 		fields = append(fields, newField("Deprecation", fmt.Sprintf("@%d", d.Since.Unix())))
 	}
-	if !d.Sunset.IsZero() {
-		fields = append(fields, newField("Sunset", d.Sunset.UTC().Format(http.TimeFormat)))
+	if !d.Until.IsZero() {
+		fields = append(fields, newField("Sunset", d.Until.AddDate(0, 0, 1).UTC().Format(http.TimeFormat)))
 	}
 	return fields
 }

@@ -24,7 +24,7 @@ type table struct {
 type route struct {
 	basePath, version string
 	template          *signpost.Template
-	deprecation       Deprecation
+	deprecation       signpost.Deprecation
 	fields            []field     // additional header fields of its responses
 	retired           atomic.Bool // no longer published
 }
@@ -74,7 +74,7 @@ func (t *table) add(base string, service Service, before *table) error {
 		path := routes.Path(base, name)
 		r, deprecation := before.routes[path], service.Deprecated[name]
 		if r == nil || r.template.Revision() != template.Revision() || r.deprecation != deprecation {
-			fields := append([]field{newField("Signpost-Revision", template.Revision())}, deprecation.fields()...)
+			fields := append([]field{newField("Signpost-Revision", template.Revision())}, deprecationFields(deprecation)...)
 			r = &route{basePath: base, version: name, template: template, deprecation: deprecation, fields: fields}
 		}
 		t.routes[path] = r

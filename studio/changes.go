@@ -38,20 +38,16 @@ func (src *source) compare(base *text) ([]change, error) {
 		return []change{}, err
 	}
 	before, after := src.service(base.file, old), src.service(src.record.good.file, src.Versions)
-	if len(definition.Errors(base.file)) > 0 {
-		before = diff.Repaired(before, after)
-	}
-	found := diff.Diff(before, after)
-	base.file.LowerDeprecated(found, time.Now())
-	return src.withKeys(found), nil
+	return src.withKeys(diff.Diff(before, after)), nil
 }
 
 func (src *source) service(f *definition.File, versions []version) signpost.Service {
-	all := signpost.Service{BasePath: f.KnownBasePath(), Host: src.Host}
+	state := f.State(nil)
+	state.Host = src.Host
 	for _, v := range versions {
-		all.Versions = append(all.Versions, signpost.Version{Name: v.Name, Manifest: v.manifest})
+		state.Versions = append(state.Versions, signpost.Version{Name: v.Name, Manifest: v.manifest})
 	}
-	return all
+	return state
 }
 
 // withKeys adds the keys of the endpoints to changes.

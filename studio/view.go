@@ -84,7 +84,7 @@ func newEndpoint(e signpost.Endpoint, key string) endpoint {
 }
 
 // deprecation says what is deprecated, until when, and what to use instead.
-func deprecation(d *definition.Deprecation) string {
+func deprecation(d *signpost.Deprecation) string {
 	if d == nil {
 		return ""
 	}

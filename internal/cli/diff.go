@@ -236,7 +236,6 @@ func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes 
 		compare = c.compareDirectories
 	}
 	changes, err = compare(old, new, registered)
-	source.LowerDeprecated(changes, old.services, time.Now())
 	return changes, old.remarks, err
 }
 
@@ -251,17 +250,7 @@ func (c *CLI) others(registered []*source.Service, host string) ([]signpost.Vers
 
 // compareDirectories compares the services of both sides, paired by base path.
 func (c *CLI) compareDirectories(old, new *diffSide, registered []*source.Service) ([]diff.Change, error) {
-	was := source.Published(old.services, new.services)
-	before, after := states(was), states(new.services)
-	for i, s := range was {
-		if old.broken[s] {
-			for _, is := range after {
-				if is.BasePath == before[i].BasePath {
-					before[i] = diff.Repaired(before[i], is)
-				}
-			}
-		}
-	}
+	before, after := states(source.Published(old.services, new.services)), states(new.services)
 	others, err := c.others(registered, signpost.HostPlaceholder)
 	if err != nil {
 		return nil, err
@@ -293,9 +282,6 @@ func (c *CLI) compareServices(old, new *diffSide, registered []*source.Service) 
 			printf(c.Stderr, "%s\n", note)
 		}
 		before = was.State()
-		if old.broken[was] {
-			before = diff.Repaired(before, is.State())
-		}
 	}
 	others, err := c.others(registered, host)
 	if err != nil {

@@ -108,19 +108,13 @@ func (p preparer) compile(file *definition.File, trial *server.Handler) (*server
 	return &service, nil
 }
 
-// deprecations returns the deprecated versions of a definition. The last day is included.
-func deprecations(file *definition.File) map[string]server.Deprecation {
-	deprecated := make(map[string]server.Deprecation)
+// deprecations returns the deprecated versions of a definition.
+func deprecations(file *definition.File) map[string]signpost.Deprecation {
+	deprecated := make(map[string]signpost.Deprecation)
 	for _, version := range file.Versions() {
-		d := file.Deprecation(version, "", "")
-		if d == nil {
-			continue
+		if d := file.Deprecation(version, "", ""); d != nil {
+			deprecated[version] = *d
 		}
-		out := server.Deprecation{Since: d.Since}
-		if !d.Until.IsZero() {
-			out.Sunset = d.Until.AddDate(0, 0, 1)
-		}
-		deprecated[version] = out
 	}
 	return deprecated
 }

@@ -69,7 +69,8 @@ func (s *Service) settleServed() {
 
 // State returns the versions with their base path and host, if they are known.
 func (s *Service) State() signpost.Service {
-	state := signpost.Service{BasePath: cmp.Or(s.basePath, s.File.KnownBasePath()), Versions: s.Versions}
+	state := s.File.State(s.Versions)
+	state.BasePath = cmp.Or(s.basePath, state.BasePath)
 	if s.Host != signpost.HostPlaceholder {
 		state.Host = s.Host
 	}

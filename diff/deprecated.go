@@ -1,0 +1,37 @@
+package diff
+
+import (
+	"fmt"
+	"time"
+
+	"signpost"
+)
+
+// lower makes the removal of a part notable if it was deprecated and its last day is over, and says so in the message.
+// The deprecation of a version covers its endpoints, and that of an endpoint its modifiers.
+func (d *differ) lower(c *Change) {
+	part := signpost.Part{Version: c.Version, Endpoint: c.Written}
+	switch c.Rule {
+	case ChangeVersionRemoved, ChangeEndpointRemoved:
+	case ChangeModifierRemoved:
+		part.Modifier = c.Old.(signpost.Modifier).ID
+	default:
+		return
+	}
+	today := time.Now()
+	var own *signpost.Deprecation
+	for _, part := range []signpost.Part{part, {Version: part.Version, Endpoint: part.Endpoint}, {Version: part.Version}} {
+		found := d.deprecations[part]
+		if found != nil && found.Over(today) {
+			c.Level = Notable
+			c.Message += fmt.Sprintf("; it was deprecated until %s", found.Until.Format(time.DateOnly))
+			return
+		}
+		if own == nil {
+			own = found
+		}
+	}
+	if own != nil && !own.Until.IsZero() {
+		c.Message += fmt.Sprintf("; it is deprecated until %s and can be removed after that", own.Until.Format(time.DateOnly))
+	}
+}
