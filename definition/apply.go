@@ -69,13 +69,7 @@ func isError(f signpost.Finding) bool { return f.Severity == signpost.SeverityEr
 
 // findings returns the findings of this file for which keep returns true.
 func (f *File) findings(keep func(signpost.Finding) bool) []signpost.Finding {
-	var kept []signpost.Finding
-	for _, finding := range f.parser.findings {
-		if keep(finding) {
-			kept = append(kept, finding)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(slices.Clone(f.parser.findings), func(f signpost.Finding) bool { return !keep(f) })
 }
 
 // apart returns the findings whose fixes come after those of the chosen ones before them, and do not touch them. Another

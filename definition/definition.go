@@ -84,12 +84,7 @@ func Errors(files ...*File) []signpost.Finding {
 	findings := []signpost.Finding{}
 	owners := make(map[string]*File)
 	for _, f := range files {
-		p := parser{name: f.Name, doc: f.parser.doc}
-		for _, own := range f.parser.findings {
-			if own.Severity == signpost.SeverityError {
-				p.findings = append(p.findings, own)
-			}
-		}
+		p := parser{name: f.Name, doc: f.parser.doc, findings: f.findings(isError)}
 		if f.basePathAt == nil { // a clash would only follow from the error
 		} else if other := owners[f.BasePath]; other != nil {
 			p.add(RuleBasePath, "give each service a base_path of its own", f.basePathAt,
@@ -157,13 +152,7 @@ func (f *File) Versions() []string {
 // unresolved. Nil features means those that the file enables. If the file has errors, they are returned as a
 // [*signpost.InvalidError].
 func (f *File) Manifests(features []string) ([]signpost.Version, error) {
-	var errors []signpost.Finding
-	for _, finding := range f.parser.findings {
-		if finding.Severity == signpost.SeverityError {
-			errors = append(errors, finding)
-		}
-	}
-	if len(errors) > 0 {
+	if errors := f.findings(isError); len(errors) > 0 {
 		return nil, &signpost.InvalidError{Findings: errors}
 	}
 	if features == nil {

@@ -15,15 +15,15 @@ func (p *parser) replacement(at *tree.Node, value any) *signpost.Fix {
 	if !ok {
 		return nil
 	}
-	return &signpost.Fix{Message: "write " + text, Edits: []signpost.Edit{p.edit(at.Start(), at.End(), text)}}
+	return p.write(at, text)
 }
 
-// edit returns the edit that replaces the bytes between two offsets.
-func (p *parser) edit(start, end int, text string) signpost.Edit {
+// write returns the fix that replaces a value with a text.
+func (p *parser) write(at *tree.Node, text string) *signpost.Fix {
 	e := signpost.Edit{Text: text}
-	e.Line, e.Column = p.doc.Position(start)
-	e.EndLine, e.EndColumn = p.doc.Position(end)
-	return e
+	e.Line, e.Column = p.doc.Position(at.Start())
+	e.EndLine, e.EndColumn = p.doc.Position(at.End())
+	return &signpost.Fix{Message: "write " + text, Edits: []signpost.Edit{e}}
 }
 
 // encode returns value as it is written in the file in place of at. It returns false unless both are short and on one
@@ -83,8 +83,7 @@ func (p *parser) listOf(at *tree.Node, names []string) *signpost.Fix {
 		}
 		texts[i] = text
 	}
-	text := "[" + strings.Join(texts, ", ") + "]"
-	return &signpost.Fix{Message: "write " + text, Edits: []signpost.Edit{p.edit(at.Start(), at.End(), text)}}
+	return p.write(at, "["+strings.Join(texts, ", ")+"]")
 }
 
 // optionFix returns the fix that replaces a bare value with an option that has a value and a label.
@@ -94,9 +93,8 @@ func (p *parser) optionFix(at *tree.Node, o signpost.Option) *signpost.Fix {
 	if !ok {
 		return nil
 	}
-	text := fmt.Sprintf("{value: %s, label: %s}", value, label)
 	if p.doc.JSON {
-		text = fmt.Sprintf(`{"value": %s, "label": %s}`, value, label)
+		return p.write(at, fmt.Sprintf(`{"value": %s, "label": %s}`, value, label))
 	}
-	return &signpost.Fix{Message: "write " + text, Edits: []signpost.Edit{p.edit(at.Start(), at.End(), text)}}
+	return p.write(at, fmt.Sprintf("{value: %s, label: %s}", value, label))
 }

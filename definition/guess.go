@@ -100,18 +100,9 @@ func (d *decoder) unknown(rule string, at *tree.Node, known []string, message st
 	return meant
 }
 
-// repair reports endpoints that are on the wrong level, and returns a root that has them where they belong.
-func (d *decoder) repair(root *tree.Node) *tree.Node {
-	versions, endpoints := root.Get("versions"), root.Get("endpoints")
-	if key, _ := root.Field("versions"); key == nil && endpoints.Kind == tree.Object {
-		key, _ := root.Field("endpoints")
-		d.add(RuleUnknownField, "put endpoints under versions: and v1:", key, `unknown field "endpoints" in the definition`)
-		v1, versions := *key, *key
-		v1.Text, versions.Text = "v1", "versions"
-		others := slices.DeleteFunc(slices.Clone(root.Fields), func(f tree.Field) bool { return f.Key == key })
-		version := tree.Field{Key: &v1, Value: root.With(tree.Field{Key: key, Value: endpoints})}
-		return root.With(append(others, tree.Field{Key: &versions, Value: root.With(version)})...)
-	}
+// repair reports endpoints that are on the wrong level, and moves them to where they belong.
+func (d *decoder) repair(root *tree.Node) {
+	versions := root.Get("versions")
 	var repaired []tree.Field
 	for i, f := range versions.Fields {
 		beside := i+1 < len(versions.Fields) && f.Value.Kind == tree.Null && versions.Fields[i+1].Key.Text == "endpoints"
@@ -133,7 +124,6 @@ func (d *decoder) repair(root *tree.Node) *tree.Node {
 	if versions.Kind == tree.Object && !d.broken[versions] {
 		*versions = *versions.With(repaired...)
 	}
-	return root
 }
 
 // repairVersion moves URLs next to endpoints, or in place of them, into endpoints.
@@ -271,7 +261,7 @@ func enableForm(n *tree.Node) string {
 			names = append(names, item.Text)
 		}
 	}
-	return fmt.Sprintf("enable: [%s]", strings.Join(names, ", "))
+	return "enable: [" + strings.Join(names, ", ") + "]"
 }
 
 // oneItemPerField reports a list in which each field of its first item is an item of its own.

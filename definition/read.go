@@ -43,7 +43,7 @@ func (d *decoder) definition(root *tree.Node) {
 	f := d.file
 	if root.Kind == tree.Object && !d.broken[root] {
 		f.basePathAt = d.doc.NodeAt(root.Start(), root.Start()) // without anything below it
-		root = d.repair(root)
+		d.repair(root)
 		for _, field := range root.Get("modifiers").Fields {
 			d.sharedNames = append(d.sharedNames, field.Key.Text)
 		}
@@ -71,7 +71,9 @@ func (d *decoder) definition(root *tree.Node) {
 	d.readAllow(root, nil)
 	versions := root.Get("versions")
 	if key, _ := root.Field("versions"); key == nil || versions.Kind == tree.Object && len(versions.Fields) == 0 {
-		d.add(signpost.RuleRequiredField, fields.Definition.Form, root, "the definition has no versions")
+		if misplaced := root.Get("endpoints"); misplaced.Kind != tree.Object { // it is reported already
+			d.add(signpost.RuleRequiredField, fields.Definition.Form, root, "the definition has no versions")
+		}
 		d.unread = true
 		f.basePathAt = nil // nothing is served there
 	}

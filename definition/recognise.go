@@ -2,6 +2,7 @@ package definition
 
 import (
 	"bytes"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -76,20 +77,19 @@ func notADefinition(root *tree.Node) *format {
 			return &known
 		}
 	}
-	return &format{hint: "a definition has versions: {v1: {endpoints: {…}}}; signpost init writes one to start from"}
+	return &unknownFormat
 }
+
+var unknownFormat = format{hint: "a definition has versions: {v1: {endpoints: {…}}}; signpost init writes one to start from"}
 
 // unlike returns the finding for a text that cannot be parsed and is no definition at all, such as a page of text or a
 // binary, or nil.
 func unlike(name string, doc *tree.Document) *format {
 	text := bytes.TrimSpace(doc.Text)
-	if !doc.Failed() || IsDefinition(name, doc.Text) || flowField.Match(text) {
+	named := slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(name)))
+	binary := bytes.IndexByte(text, 0) >= 0
+	if !doc.Failed() || IsDefinition(name, doc.Text) || flowField.Match(text) || !binary && (named || bytes.HasPrefix(text, []byte("{")) || blockField.Match(text)) {
 		return nil
 	}
-	other := &format{hint: "a definition has versions: {v1: {endpoints: {…}}}; signpost init writes one to start from"}
-	ext := strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])
-	if bytes.IndexByte(text, 0) >= 0 || !slices.Contains([]string{"yaml", "yml", "json"}, ext) && !bytes.HasPrefix(text, []byte("{")) && !blockField.Match(text) {
-		return other
-	}
-	return nil
+	return &unknownFormat
 }

@@ -28,7 +28,7 @@ type endpointAt struct {
 func (d *decoder) keepPlaces() {
 	var errors []int // offsets of errors
 	for _, f := range d.findings {
-		if f.Severity == signpost.SeverityError && !d.served { // an endpoint of somebody else takes part nevertheless
+		if isError(f) && !d.served { // an endpoint of somebody else takes part nevertheless
 			errors = append(errors, d.doc.Offset(f.Line, f.Column))
 		}
 	}
@@ -64,11 +64,7 @@ func (d *decoder) endpointAt(f tree.Field, errors []int) endpointAt {
 func LintTogether(files, registered []*File) []signpost.Finding {
 	findings := Errors(files...)
 	for _, f := range files {
-		for _, own := range f.parser.findings {
-			if own.Severity != signpost.SeverityError {
-				findings = append(findings, own)
-			}
-		}
+		findings = append(findings, f.findings(func(f signpost.Finding) bool { return !isError(f) })...)
 	}
 	used := make(map[*allowance]bool)
 	findings = append(findings, overlaps(files, registered, used)...)
