@@ -32,7 +32,6 @@ type documentID struct {
 
 type initializeParams struct {
 	RootURI          string            `json:"rootUri"`
-	RootPath         string            `json:"rootPath"`
 	WorkspaceFolders []workspaceFolder `json:"workspaceFolders"`
 }
 

@@ -41,14 +41,14 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error
 	}
 	s := &server{opts: opts, workspace: newWorkspace(), wake: make(chan struct{}, 1), linted: make(chan struct{}), exited: make(chan struct{})}
 	s.handlers = map[string]handler{
-		"textDocument/completion":     place(s.completion),
-		"textDocument/hover":          place(s.hover),
-		"textDocument/definition":     place(s.definition),
-		"textDocument/references":     place(s.references),
-		"textDocument/prepareRename":  place(s.prepareRename),
-		"textDocument/rename":         place(s.rename),
-		"textDocument/documentSymbol": place(s.documentSymbol),
-		"textDocument/codeAction":     place(s.codeAction),
+		"textDocument/completion":     s.completion,
+		"textDocument/hover":          s.hover,
+		"textDocument/definition":     s.definition,
+		"textDocument/references":     s.references,
+		"textDocument/prepareRename":  s.prepareRename,
+		"textDocument/rename":         s.rename,
+		"textDocument/documentSymbol": s.documentSymbol,
+		"textDocument/codeAction":     s.codeAction,
 	}
 	stream := jsonrpc2.NewBufferedStream(streams{in, out, s.finish}, jsonrpc2.VSCodeObjectCodec{})
 	conn := jsonrpc2.NewConn(ctx, stream, s, jsonrpc2.SetLogger(quiet{opts.Log}))
@@ -106,8 +106,8 @@ type server struct {
 	finishOnce sync.Once
 }
 
-// handler answers one kind of request.
-type handler func(s *server, params json.RawMessage) (any, error)
+// handler answers one kind of request about a document.
+type handler func(doc *document, in placeParams) (any, error)
 
 // Handle processes one message.
 func (s *server) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) {
@@ -160,25 +160,19 @@ func (s *server) answer(method string, params json.RawMessage) (any, error) {
 		s.shutDown.Store(true)
 		return nil, nil
 	}
-	if answer := s.handlers[method]; answer != nil {
-		return answer(s, params)
+	answer := s.handlers[method]
+	if answer == nil {
+		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: fmt.Sprintf("method %q is not supported", method)}
 	}
-	return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: fmt.Sprintf("method %q is not supported", method)}
-}
-
-// place adapts a function that answers requests about a document. If the document is not open, the result is null.
-func place(answer func(doc *document, in placeParams) (any, error)) handler {
-	return func(s *server, params json.RawMessage) (any, error) {
-		var in placeParams
-		if err := decode(params, &in); err != nil {
-			return nil, err
-		}
-		doc := s.workspace.documents[in.TextDocument.URI]
-		if doc == nil {
-			return nil, nil
-		}
-		return answer(doc, in)
+	var in placeParams
+	if err := decode(params, &in); err != nil {
+		return nil, err
 	}
+	doc := s.workspace.documents[in.TextDocument.URI]
+	if doc == nil {
+		return nil, nil // it is not open
+	}
+	return answer(doc, in)
 }
 
 func decode(params json.RawMessage, into any) error {

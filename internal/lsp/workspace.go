@@ -31,8 +31,6 @@ func (w *workspace) open(in initializeParams) *workspace {
 	folders := in.WorkspaceFolders
 	if len(folders) == 0 && in.RootURI != "" {
 		folders = []workspaceFolder{{URI: in.RootURI}}
-	} else if len(folders) == 0 && filepath.IsAbs(in.RootPath) {
-		folders = []workspaceFolder{{URI: uriOf(in.RootPath)}}
 	}
 	return w.changeFolders(folders, nil)
 }
