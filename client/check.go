@@ -168,7 +168,7 @@ func Check(ctx context.Context, address string, opts CheckOptions) (Report, erro
 		return Report{}, err
 	}
 	opts.Timeout = cmp.Or(opts.Timeout, DefaultTimeout)
-	c := &checker{opts: opts, address: u, limits: limits{maxFollowBytes, maxFollowTime}, crawl: &crawl{}}
+	c := &checker{opts: opts, address: u, limits: limits{maxFollowBytes, maxFollowTime, maxProbes}, crawl: &crawl{}}
 	report := c.check(ctx)
 	report.Address = httpurl.Redacted(address)
 	return report, nil

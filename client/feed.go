@@ -16,8 +16,8 @@ const (
 	// maxViolations limits the number of reported schema violations per feed. The rest are counted.
 	maxViolations = 10
 
-	// maxTold limits how many URLs a result lists.
-	maxTold = 3
+	// maxListed limits how many URLs a result lists.
+	maxListed = 3
 )
 
 // Violation is a place where a feed violates its JSON Schema.
@@ -88,7 +88,7 @@ func (c *checker) checkFeeds(context.Context) bool {
 		case len(p.feed.violations) > 0:
 			judged++
 			for _, v := range p.feed.violations[:min(maxViolations, len(p.feed.violations))] {
-				add(Failed, "correct the feed, or the schema", "%s", p.tellViolation(v))
+				add(Failed, "correct the feed, or the schema", "%s", p.describeViolation(v))
 			}
 			if more := len(p.feed.violations) - maxViolations; more > 0 {
 				add(Failed, "correct the feed, or the schema", "%s of the schema", spell.Count(more, "more violation"))
@@ -128,11 +128,11 @@ func (c *checker) checkFeedCORS(context.Context) bool {
 	all := len(c.crawl.feeds())
 	if len(several) > 0 {
 		c.add(feedCORSCheck, Failed, "make sure that the header is set by either the proxy or the service, not both",
-			"Access-Control-Allow-Origin has more than one value, which browsers reject, in %d of %s: %s", len(several), spell.Count(all, "feed"), tellEndpoints(several))
+			"Access-Control-Allow-Origin has more than one value, which browsers reject, in %d of %s: %s", len(several), spell.Count(all, "feed"), describeEndpoints(several))
 	}
 	if len(none) > 0 {
 		c.add(feedCORSCheck, Warned, "send Access-Control-Allow-Origin: * if any of your apps runs in a browser engine, as on many television sets",
-			"pages of other origins cannot read %d of %s: %s", len(none), spell.Count(all, "feed"), tellEndpoints(none))
+			"pages of other origins cannot read %d of %s: %s", len(none), spell.Count(all, "feed"), describeEndpoints(none))
 	}
 	if len(several)+len(none) == 0 {
 		c.add(feedCORSCheck, Passed, "", "pages of every origin can read %s", spell.Count(all, "feed"))
@@ -153,7 +153,7 @@ func (c *checker) checkFeedCache(context.Context) bool {
 	shared := slices.DeleteFunc(slices.Clone(personal), func(p *probe) bool { return !sharedCaching(p.feed.header) })
 	if len(shared) > 0 {
 		c.add(feedCacheCheck, Failed, "send Cache-Control: private, or no-store",
-			"Cache-Control has public or s-maxage, so shared caches keep feeds that require a context key: %s", tellEndpoints(shared))
+			"Cache-Control has public or s-maxage, so shared caches keep feeds that require a context key: %s", describeEndpoints(shared))
 		return true
 	}
 	c.add(feedCacheCheck, Passed, "", "no feed that requires a context key is marked public or s-maxage")
@@ -171,23 +171,23 @@ func sharedCaching(h http.Header) bool {
 	return false
 }
 
-// tellEndpoints lists the endpoints of probes, without duplicates.
-func tellEndpoints(probes []*probe) string {
+// describeEndpoints lists the endpoints of probes, without duplicates.
+func describeEndpoints(probes []*probe) string {
 	var urls []string
 	for _, p := range probes {
 		if !slices.Contains(urls, p.endpoint.URL) {
 			urls = append(urls, p.endpoint.URL)
 		}
 	}
-	text := strings.Join(urls[:min(maxTold, len(urls))], ", ")
-	if more := len(urls) - maxTold; more > 0 {
+	text := strings.Join(urls[:min(maxListed, len(urls))], ", ")
+	if more := len(urls) - maxListed; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
 }
 
-// tellViolation describes a violation for a result. The feed may repeat a context value.
-func (p *probe) tellViolation(v Violation) string {
+// describeViolation describes a violation for a result. The feed may repeat a context value.
+func (p *probe) describeViolation(v Violation) string {
 	pointer := v.Pointer
 	if pointer == "" {
 		pointer = "the feed"

@@ -32,10 +32,11 @@ const (
 	maxKept = 16 << 20
 )
 
-// limits for following links. Tests use lower ones.
+// limits of a check. Tests use lower ones.
 type limits struct {
-	bytes int64
-	time  time.Duration
+	bytes  int64
+	time   time.Duration
+	probes int
 }
 
 // crawl holds the responses of the endpoints, and where their links lead.
@@ -349,7 +350,7 @@ func (x *crawl) results() []Result {
 		case p.status == http.StatusNotFound && !p.proxy && reached != nil: // an endpoint is a prefix
 			told[reached] = true
 			r = reached.result
-			r.Message = fmt.Sprintf("%s; reached as %s, a link in %s; its own URL is not a feed: 404 Not Found", r.Message, reached.link.tell(), reached.link.from.endpoint.URL)
+			r.Message = fmt.Sprintf("%s; reached as %s, a link in %s; its own URL is not a feed: 404 Not Found", r.Message, reached.link.describe(), reached.link.from.endpoint.URL)
 		case p.status == http.StatusNotFound && !p.proxy:
 			r.Status, r.Cause, r.Message = Warned, causeNotFound, r.Message+", and no feed below it was reached"
 			r.Hint += "; an endpoint is a prefix: if its own URL is not meant to be a feed, name one below it"
@@ -357,7 +358,7 @@ func (x *crawl) results() []Result {
 		case reached != nil:
 			told[reached] = true
 			r = reached.result
-			r.Message = fmt.Sprintf("%s; reached as %s, a link in %s", r.Message, reached.link.tell(), reached.link.from.endpoint.URL)
+			r.Message = fmt.Sprintf("%s; reached as %s, a link in %s", r.Message, reached.link.describe(), reached.link.from.endpoint.URL)
 		case dead[url]:
 			r.Message += ", and no link to it works"
 		case waiting[url] > 0 && len(r.ContextKeys) > 0: // a link provides the rest

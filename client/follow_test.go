@@ -95,7 +95,7 @@ func TestFollowBreadth(t *testing.T) {
 
 // TestFollowLimits checks the limits of bytes and time.
 func TestFollowLimits(t *testing.T) {
-	size := 3 << 20 // bytes of a page
+	size := 400 << 10 // bytes of a page
 	f := newFeeds(endpoint("https://{{host}}/v1/feeds"))
 	f.handle("/v1/feeds", func(w http.ResponseWriter, r *http.Request) {
 		var page int
@@ -108,18 +108,18 @@ func TestFollowLimits(t *testing.T) {
 		report := c.check(t.Context())
 		return report, len(f.asked())
 	}
-	report, calls := run(limits{bytes: 8 << 20, time: time.Hour})
-	expect(t, one(t, report, linksCheck), "passed: 3 links, each with an endpoint that answers for it; 2 followed, and no more, because the feeds have more than 8 MiB", "")
+	report, calls := run(limits{bytes: 1 << 20, time: time.Hour, probes: 9})
+	expect(t, one(t, report, linksCheck), "passed: 3 links, each with an endpoint that answers for it; 2 followed, and no more, because the feeds have more than 1 MiB", "")
 	if calls != 3 {
 		t.Errorf("%d calls", calls)
 	}
-	report, calls = run(limits{bytes: 1 << 30, time: -time.Second})
+	report, calls = run(limits{bytes: 1 << 30, time: -time.Second, probes: 9})
 	expect(t, one(t, report, linksCheck), "passed: 1 link, with an endpoint that answers for it; 0 followed, and no more, because it took more than", "")
 	if calls != 1 {
 		t.Errorf("%d calls", calls)
 	}
 	size = 10
-	_, calls = run(limits{bytes: 1 << 30, time: time.Hour})
+	_, calls = run(limits{bytes: 1 << 30, time: time.Hour, probes: 9})
 	if calls != 1+DefaultFollow {
 		t.Errorf("%d calls although the feed never ends", calls)
 	}

@@ -44,14 +44,14 @@ func (c *checker) checkLinks(context.Context) bool {
 		case p.status/100 == 3:
 			hint = "link to the URL that it redirects to: clients do not send context keys after a redirect"
 		}
-		r := c.add(linksCheck, Failed, hint, "%s, at %s, does not work: %s", p.link.tell(), p.link.tellPointer(), p.result.Message)
+		r := c.add(linksCheck, Failed, hint, "%s, at %s, does not work: %s", p.link.describe(), p.link.at(p.link.pointer), p.result.Message)
 		r.Endpoint, r.Cause, r.ContextKeys = p.link.from.endpoint.URL, p.result.Cause, p.result.ContextKeys
 	}
 	if more := len(dead) - maxLinkResults; more > 0 {
-		c.add(linksCheck, Failed, "correct the links, or what they lead to", "%s not work", spell.Count(more, "more link")+" do")
+		c.add(linksCheck, Failed, "correct the links, or what they lead to", "%s not work", spell.Count(more, "more link")+map[bool]string{true: " does", false: " do"}[more == 1])
 	}
 	if len(c.results) == before {
-		r := c.add(linksCheck, Passed, "", "%s", x.tellLinks())
+		r := c.add(linksCheck, Passed, "", "%s", x.describeLinks())
 		if len(x.links) > 0 && x.stopped == "" {
 			r.Cause = causeNotFollowed
 		}
@@ -61,9 +61,9 @@ func (c *checker) checkLinks(context.Context) bool {
 
 // addBadLinks adds the result for links of one kind.
 func (c *checker) addBadLinks(bad *badLinks) {
-	where, it, them := fmt.Sprintf("%s, at %s,", bad.tell(), bad.tellPointer()), "it", "is"
+	where, it, them := fmt.Sprintf("%s, at %s,", bad.describe(), bad.at(bad.pointer)), "it", "is"
 	if bad.count > 1 {
-		where, it, them = fmt.Sprintf("%s at %s, such as %s,", spell.Count(bad.count, "link"), bad.tellPattern(), bad.tell()), "them", "are"
+		where, it, them = fmt.Sprintf("%s at %s, such as %s,", spell.Count(bad.count, "link"), bad.at(bad.pattern), bad.describe()), "them", "are"
 	}
 	var r *Result
 	switch bad.kind {
@@ -84,8 +84,8 @@ func (c *checker) addBadLinks(bad *badLinks) {
 	r.Endpoint = bad.from.endpoint.URL
 }
 
-// tellLinks summarizes links that all have an endpoint.
-func (x *crawl) tellLinks() string {
+// describeLinks summarizes links that all have an endpoint.
+func (x *crawl) describeLinks() string {
 	if x.answered == 0 {
 		return "the feeds have no links to registered hosts"
 	}
@@ -162,12 +162,12 @@ func (p *probe) at() string {
 	if p.link == nil {
 		return ""
 	}
-	return fmt.Sprintf("as %s: ", p.link.tell())
+	return fmt.Sprintf("as %s: ", p.link.describe())
 }
 
-// tell returns the URL of a link for a result. If the response depends on context values, the query is removed; if the
+// describe returns the URL of a link for a result. If the response depends on context values, the query is removed; if the
 // URL repeats one of them, it is not shown at all.
-func (l *link) tell() string {
+func (l *link) describe() string {
 	if len(l.from.sent) == 0 {
 		return fmt.Sprintf("%q", l.url)
 	}
@@ -182,13 +182,8 @@ func (l *link) tell() string {
 	return fmt.Sprintf("%q", short.String())
 }
 
-// tellPointer returns the location of a link for a result.
-func (l *link) tellPointer() string { return l.guarded(l.pointer) }
-
-// tellPattern returns the location of a kind of link for a result.
-func (l *link) tellPattern() string { return l.guarded(l.pattern) }
-
-func (l *link) guarded(pointer string) string {
+// at returns a location in the feed of the link for a result.
+func (l *link) at(pointer string) string {
 	if l.from.repeats(pointer) {
 		return "a place that repeats a context value"
 	}

@@ -111,6 +111,34 @@ func TestDeadLinks(t *testing.T) {
 	}
 }
 
+// TestManyBadLinks checks that only some of many links are named, and the others counted.
+func TestManyBadLinks(t *testing.T) {
+	for more, want := range map[int][2]string{
+		0: {"", ""},
+		1: {"failed: 1 more kind of links that apps cannot call as they should", "failed: 1 more link does not work"},
+		2: {"failed: 2 more kinds of links that apps cannot call as they should", "failed: 2 more links do not work"},
+	} {
+		f := newFeeds(endpoint("https://{{host}}/v1/home"))
+		var fields []string
+		for i := range maxLinkResults + more {
+			fields = append(fields, fmt.Sprintf(`"dead%d": "BASE/v1/home/%[1]d", "orphan%[1]d": "BASE/v2/%[1]d"`, i))
+		}
+		f.feed("/v1/home", "{"+strings.Join(fields, ", ")+"}")
+		got := resultsOf(check(t, address, CheckOptions{Options: site(t, f.mux), Follow: 2 * maxLinkResults}), linksCheck)
+		if more == 0 {
+			if len(got) != 2*maxLinkResults {
+				t.Errorf("%d results", len(got))
+			}
+			continue
+		}
+		if len(got) != 2*maxLinkResults+2 {
+			t.Fatalf("%d results for %d more", len(got), more)
+		}
+		expect(t, got[maxLinkResults], want[0], "declare endpoints for them")
+		expect(t, got[len(got)-1], want[1], "what they lead to")
+	}
+}
+
 func TestSlowLink(t *testing.T) {
 	f := newFeeds(endpoint("https://{{host}}/v1/home"))
 	f.feed("/v1/home", `{"next": "BASE/v1/home/slow"}`)

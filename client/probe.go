@@ -62,7 +62,7 @@ func (c *checker) checkProbes(ctx context.Context) bool {
 	left := 0
 	for _, e := range c.manifest.Endpoints {
 		p := c.plan(ctx, e, nil)
-		if p.req != nil && len(calls) == maxProbes {
+		if p.req != nil && len(calls) == c.limits.probes {
 			left++
 			continue
 		}
@@ -76,17 +76,17 @@ func (c *checker) checkProbes(ctx context.Context) bool {
 	c.follow(ctx, calls)
 	c.results = append(c.results, c.crawl.results()...)
 	if left > 0 {
-		c.add(probeCheck, Skipped, "", "%s: only %d are called", spell.Count(left, "more endpoint"), maxProbes)
+		c.add(probeCheck, Skipped, "", "%s: only %d are called", spell.Count(left, "more endpoint"), c.limits.probes)
 	}
 	return true
 }
 
 // warnOfUnusedValues reports values that no endpoint uses: most likely a name is misspelt.
 func (c *checker) warnOfUnusedValues() {
-	var params, keys, places []string
+	var params, keys, endpoints []string
 	for _, e := range c.manifest.Endpoints {
 		params = append(params, signpost.CutURL(e.URL).Placeholders()...)
-		places = append(places, e.URL, signpost.CutURL(e.URL).Path())
+		endpoints = append(endpoints, e.URL, signpost.CutURL(e.URL).Path())
 		for _, item := range e.ContextObj {
 			keys = append(keys, item.Key)
 		}
@@ -110,9 +110,9 @@ func (c *checker) warnOfUnusedValues() {
 			warn(keys, key, "a value is given for the context key %q, which no endpoint declares").ContextKeys = []string{key}
 		}
 	}
-	for _, place := range slices.Sorted(maps.Keys(c.opts.Endpoints)) {
-		if !slices.Contains(places, place) {
-			warn(places, place, "values are given for the endpoint %q, which the manifest does not have")
+	for _, endpoint := range slices.Sorted(maps.Keys(c.opts.Endpoints)) {
+		if !slices.Contains(endpoints, endpoint) {
+			warn(endpoints, endpoint, "values are given for the endpoint %q, which the manifest does not have")
 		}
 	}
 }
@@ -260,13 +260,13 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 	got := mediaType(answer.Header.Get("Content-Type"))
 	declared := cmp.Or(mediaType(p.endpoint.MIMEType), got, signpost.MIMEJSON) // a missing one is a finding about the manifest
 	p.status = answer.Status
-	status, told := statusText(answer.Status), c.tellType(p, got)
+	status, told := statusText(answer.Status), c.describeType(p, got)
 	empty := len(bytes.TrimSpace(answer.Body)) == 0 && !answer.Truncated
 	switch {
 	case answer.Status/100 == 3:
 		p.dead = true
 		set(Failed, "put the URL that it redirects to into the definition: clients do not send context keys after a redirect",
-			"the response is %s%s", status, p.tellRedirect(answer))
+			"the response is %s%s", status, p.describeRedirect(answer))
 	case len(listedManifests(answer.Status, answer.Body)) > 0:
 		p.dead, p.proxy = true, true
 		set(Failed, "Signpost wrote this response, so the proxy sends the paths of feeds to it: route only paths that end in /endpoints-manifest to Signpost, and all others to the feed service",
@@ -304,8 +304,8 @@ var commonTypes = []string{
 	"text/html", "text/plain", "text/xml",
 }
 
-// tellType describes a Content-Type for a result.
-func (c *checker) tellType(p *probe, got string) string {
+// describeType describes a Content-Type for a result.
+func (c *checker) describeType(p *probe, got string) string {
 	declared := func(e signpost.Endpoint) bool { return mediaType(e.MIMEType) == got }
 	switch {
 	case got == "":
@@ -316,8 +316,8 @@ func (c *checker) tellType(p *probe, got string) string {
 	return "another Content-Type"
 }
 
-// tellRedirect describes the target of a redirect for a result.
-func (p *probe) tellRedirect(answer *Answer) string {
+// describeRedirect describes the target of a redirect for a result.
+func (p *probe) describeRedirect(answer *Answer) string {
 	target, err := url.Parse(answer.Redirect)
 	switch {
 	case err != nil || answer.Redirect == "":

@@ -18,6 +18,7 @@ import (
 
 	"signpost"
 	"signpost/contextkeys"
+	"signpost/internal/httpurl"
 )
 
 // quiet discards server logs about handlers that abort on purpose.
@@ -98,6 +99,7 @@ func TestProbe(t *testing.T) {
 		{"form", answer(200, "{}", jsonType), mimeType(signpost.MIMEForm), `warned: 200 OK with Content-Type "application/json"; mime_type is "application/x-www-form-urlencoded", which no response to a get request has`, "type of the response"},
 		{"401", answer(401, "{}", jsonType), nil, "failed: the response is 401 Unauthorized", "the feature authentication"},
 		{"401, optional key", answer(401, "{}", jsonType), items(signpost.ContextItem{Key: "device", Type: signpost.ContextCtx}), "failed: 401", "declares as optional: device"},
+		{"403, optional key", answer(403, "{}", jsonType), items(signpost.ContextItem{Key: "device", Type: signpost.ContextCtx}), "failed: 403", "declares as optional: device"},
 		{"403", answer(403, "{}", jsonType), nil, "failed: the response is 403 Forbidden", "make it public"},
 		{"400", answer(400, "{}", jsonType), nil, "failed: 400", "parameter that the manifest does not declare"},
 		{"404", answer(404, "", ""), nil, "warned: the response is 404 Not Found, and no feed below it was reached", "an endpoint is a prefix"},
@@ -144,6 +146,9 @@ func TestProbe(t *testing.T) {
 			}
 			got := one(t, check(t, s.address(), opts), probeCheck)
 			expect(t, got, test.want, test.hint)
+			if optional := strings.HasSuffix(test.name, "optional key"); optional != (got.Cause == causeOptionalValues) || optional != slices.Equal(got.ContextKeys, []string{"device"}) {
+				t.Errorf("%+v", got)
+			}
 			if test.name == "gone" && strings.Contains(got.Hint, "has no port") {
 				t.Errorf("the URL has a port, but %+v", got)
 			}
@@ -344,7 +349,11 @@ func TestProbeKeepsSecrets(t *testing.T) {
 	expect(t, probeOf(t, report, s.URL+"/user"), "failed: the response is 302 Found, to another host", "")
 	expect(t, probeOf(t, report, s.URL+"/type"), `failed: 200 OK with another Content-Type, not "application/json"`, "")
 	expect(t, probeOf(t, report, s.URL+"/html"), `failed: 200 OK with Content-Type "text/html", not "application/json"`, "")
-	expect(t, probeOf(t, report, s.URL+"/401"), "failed: the response is 401 Unauthorized", "the value for token is still valid")
+	rejected := probeOf(t, report, s.URL+"/401")
+	expect(t, rejected, "failed: the response is 401 Unauthorized", "the value for token is still valid")
+	if rejected.Cause != causeRejectedValues || !slices.Equal(rejected.ContextKeys, []string{"token"}) {
+		t.Errorf("%+v", rejected)
+	}
 	if seen != len(echo)+3 {
 		t.Errorf("%d results", seen)
 	}
@@ -403,20 +412,17 @@ func TestProbesRunConcurrently(t *testing.T) {
 }
 
 func TestProbeLimit(t *testing.T) {
-	var calls atomic.Int32
-	s := newService(t)
-	s.mux.HandleFunc("/x/", func(w http.ResponseWriter, r *http.Request) {
-		calls.Add(1)
-		answer(200, "{}", jsonType)(w, r)
-	})
-	for i := range maxProbes + 3 {
-		s.add(fmt.Sprintf("/x/%d/", i))
+	f := newFeeds(endpoint("https://{{host}}/a"), endpoint("https://{{host}}/b"), endpoint("https://{{host}}/c"), endpoint("https://{{host}}/d"))
+	u, _ := httpurl.ParseAddress(address)
+	c := &checker{opts: CheckOptions{Options: site(t, f.mux)}, address: u, limits: limits{maxFollowBytes, maxFollowTime, 2}, crawl: &crawl{}}
+	for _, path := range []string{"/a", "/b", "/c", "/d"} {
+		f.feed(path, "{}")
 	}
-	report := check(t, s.address(), CheckOptions{Ignore: []string{manifestCheck}})
-	if calls.Load() != maxProbes {
-		t.Errorf("%d calls", calls.Load())
+	report := c.check(t.Context())
+	if calls := f.asked(); len(calls) != 2 {
+		t.Errorf("requested %q", calls)
 	}
-	expect(t, last(report, probeCheck), "skipped: 3 more endpoints: only 1000 are called", "")
+	expect(t, last(report, probeCheck), "skipped: 2 more endpoints: only 2 are called", "")
 }
 
 // TestProbeStop checks that a canceled check ends soon, whatever the endpoints do.

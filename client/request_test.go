@@ -358,6 +358,31 @@ func TestSend(t *testing.T) {
 	}
 }
 
+// TestSendReleases checks that every response is closed and the timer of its request stopped, so that neither leaks.
+func TestSendReleases(t *testing.T) {
+	closed, canceled := 0, 0
+	opts := Options{
+		Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 200, Request: req, Body: closer{strings.NewReader("{}"), &closed}}, nil
+		}),
+		expire: func(ctx context.Context, _ time.Duration) (context.Context, context.CancelFunc) {
+			return ctx, func() { canceled++ }
+		},
+	}
+	req := httptest.NewRequest("GET", "https://feeds.example.com/v1", nil)
+	req.RequestURI = ""
+	if answer, err := Send(req, opts); err != nil || string(answer.Body) != "{}" || closed != 1 || canceled != 1 {
+		t.Errorf("%+v, %v, closed %d times, canceled %d times", answer, err, closed, canceled)
+	}
+}
+
+type closer struct {
+	io.Reader
+	closed *int
+}
+
+func (c closer) Close() error { *c.closed++; return nil }
+
 // endless is a handler that sends data until the client disconnects.
 func endless(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")

@@ -88,8 +88,8 @@ func (b *baseline) without(path string, findings []signpost.Finding) (left []sig
 	return left, gone
 }
 
-// places matches line and column numbers in messages, which change when lines move.
-var places = regexp.MustCompile(`(line|column) \d+|:\d+\b`)
+// lineNumbers matches line and column numbers in messages, which change when lines move.
+var lineNumbers = regexp.MustCompile(`(line|column) \d+|:\d+\b`)
 
 // fingerprints returns a fingerprint for each finding: a hash of its file, relative to a directory, its rule, its
 // message and its path in the manifest. Line numbers are left out, so that unrelated edits do not change it. Identical
@@ -98,7 +98,7 @@ func fingerprints(findings []signpost.Finding, dir string) []string {
 	prints := make([]string, len(findings))
 	count := make(map[string]int)
 	for i, f := range findings {
-		key := strings.Join([]string{seenFrom(f.File, dir), f.Rule, places.ReplaceAllString(f.Message, ""), f.Path.String()}, "\x00")
+		key := strings.Join([]string{seenFrom(f.File, dir), f.Rule, lineNumbers.ReplaceAllString(f.Message, ""), f.Path.String()}, "\x00")
 		count[key]++
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", key, count[key]))
 		prints[i] = hex.EncodeToString(sum[:16])

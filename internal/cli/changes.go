@@ -117,11 +117,11 @@ func printChanges(w io.Writer, p palette, changes []diff.AcceptedChange) {
 		case g.Level == diff.Notable:
 			level = p.wrap(yellow, g.level()+":")
 		}
-		place := strings.Join(slices.DeleteFunc([]string{g.Service, strings.Join(g.versions, ", "), g.Endpoint + g.more()},
+		where := strings.Join(slices.DeleteFunc([]string{g.Service, strings.Join(g.versions, ", "), g.Endpoint + g.more()},
 			func(part string) bool { return part == "" }), " ")
 		printf(w, "%s ", level)
-		if place != "" {
-			printf(w, "%s ", p.bold(place+":"))
+		if where != "" {
+			printf(w, "%s ", p.bold(where+":"))
 		}
 		printf(w, "%s %s\n", g.Message, p.dim("["+g.Rule+"]"))
 		if why := g.why(); why != "" {

@@ -147,13 +147,13 @@ func TestNeovim(t *testing.T) {
 	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+filepath.Join(dir, "config"), "XDG_DATA_HOME="+filepath.Join(dir, "data"),
 		"XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "SEEN="+filepath.Join(dir, "seen.json"))
 	cmd.WaitDelay = time.Second
-	said, err := cmd.CombinedOutput()
+	printed, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Fatalf("nvim: %v\n%s", err, said)
+		t.Fatalf("nvim: %v\n%s", err, printed)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "seen.json"))
 	if err != nil {
-		t.Fatalf("%v\n%s", err, said)
+		t.Fatalf("%v\n%s", err, printed)
 	}
 	var seen struct {
 		Failed     string   `json:"failed"`
@@ -171,7 +171,7 @@ func TestNeovim(t *testing.T) {
 	}
 	if seen.Failed != "" {
 		log, _ := os.ReadFile(filepath.Join(dir, "cache", "nvim", "lsp.log"))
-		t.Fatalf("%s\nseen so far: %s\nnvim said: %s\nits log: %s", seen.Failed, text, said, log)
+		t.Fatalf("%s\nseen so far: %s\nnvim said: %s\nits log: %s", seen.Failed, text, printed, log)
 	}
 	want := seen
 	want.Findings = []string{`10:17-20 method: method "GET" is not "get" or "post"`}
