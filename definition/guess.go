@@ -278,6 +278,7 @@ func (d *decoder) oneItemPerField(n *tree.Node, v *fields.Value) bool {
 	}
 	d.broken[n] = true
 	first, second := n.Items[0].Fields[0].Key, n.Items[1].Fields[0].Key
-	d.add(signpost.RuleWrongType, "put the fields of an item together: only the first has a dash", second, "%s is an item of its own, next to %s", second.Text, first.Text)
+	d.add(signpost.RuleWrongType, "put the fields of an item together: only the first has a dash", second,
+		"%s is an item of its own, next to %s", second.Text, first.Text)
 	return true
 }

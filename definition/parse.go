@@ -36,7 +36,8 @@ func newParser(name string, text []byte, asJSON bool) *parser {
 	p.doc = tree.Parse(text, tree.Options{JSON: asJSON || isJSON(name, text), MaxDepth: maxDepth})
 	for _, problem := range p.doc.Problems {
 		rule := map[tree.ProblemKind]string{
-			tree.Syntax: RuleSyntax, tree.TooLarge: RuleTooLarge, tree.BadKey: RuleSyntax, tree.DuplicateKey: signpost.RuleDuplicateKey, tree.BadValue: signpost.RuleWrongType,
+			tree.Syntax: RuleSyntax, tree.TooLarge: RuleTooLarge, tree.BadKey: RuleSyntax,
+			tree.DuplicateKey: signpost.RuleDuplicateKey, tree.BadValue: signpost.RuleWrongType,
 		}[problem.Kind]
 		p.add(rule, problem.Hint, problem.At, "%s", problem.Message)
 		p.broken[problem.Value] = true

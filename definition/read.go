@@ -263,7 +263,8 @@ func (d *decoder) grows(bytes int, at *tree.Node) bool {
 	before := d.size
 	d.size += bytes
 	if before <= maxManifest && d.size > maxManifest {
-		d.add(RuleTooLarge, "split the service into several files", at, "shared modifiers and features make the manifests larger by more than %d MiB", maxManifest>>20)
+		d.add(RuleTooLarge, "split the service into several files", at,
+			"shared modifiers and features make the manifests larger by more than %d MiB", maxManifest>>20)
 	}
 	return d.size > maxManifest
 }

@@ -88,7 +88,8 @@ func unlike(name string, doc *tree.Document) *format {
 	text := bytes.TrimSpace(doc.Text)
 	named := slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(name)))
 	binary := bytes.IndexByte(text, 0) >= 0
-	if !doc.Failed() || IsDefinition(name, doc.Text) || flowField.Match(text) || !binary && (named || bytes.HasPrefix(text, []byte("{")) || blockField.Match(text)) {
+	tried := named || bytes.HasPrefix(text, []byte("{")) || blockField.Match(text)
+	if !doc.Failed() || IsDefinition(name, doc.Text) || flowField.Match(text) || tried && !binary {
 		return nil
 	}
 	return &unknownFormat

@@ -2,10 +2,10 @@ package definition
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"signpost"
 	"signpost/internal/routes"
@@ -152,16 +152,17 @@ func (d *decoder) checkVersionsInURLs() {
 	}
 }
 
+// typographic matches text in typographic quotes, such as “Games” or „Spiele“.
+var typographic = regexp.MustCompile(`(?s)^[\p{Pi}\p{Pf}\p{Ps}](.+)[\p{Pi}\p{Pf}]$`)
+
 // checkNames reports names in typographic quotes, which YAML takes for part of the name.
 func (d *decoder) checkNames() {
 	check := func(owner, endpoint *tree.Node) {
 		n := owner.Get("name")
-		runes := []rune(n.Text)
-		last := len(runes) - 1
-		if last < 2 || d.broken[n] || n.Style != tree.Plain || !unicode.In(runes[0], unicode.Pi, unicode.Pf, unicode.Ps) || !unicode.In(runes[last], unicode.Pi, unicode.Pf) {
-			return
+		if inside := typographic.FindStringSubmatch(n.Text); inside != nil && !d.broken[n] && n.Style == tree.Plain {
+			d.warn(RuleQuotedName, "write "+inside[1]+", or use straight quotes", n, endpoint,
+				"name %s has typographic quotes around it, which editors will see", n.Text)
 		}
-		d.warn(RuleQuotedName, "write "+string(runes[1:last])+", or use straight quotes", n, endpoint, "name %s has typographic quotes around it, which editors will see", n.Text)
 	}
 	for _, v := range d.file.versions {
 		for _, e := range v.manifest.Endpoints {

@@ -42,7 +42,9 @@ func schemaOf(v *fields.Value, doc string, more ...string) string {
 	if doc != "" {
 		add("description", quote(doc))
 	}
-	kind := map[fields.Type]string{fields.Bool: `"boolean"`, fields.Scalar: `["string", "number", "boolean"]`, fields.Object: `"object"`, fields.List: `"array"`}[v.Type]
+	kind := map[fields.Type]string{
+		fields.Bool: `"boolean"`, fields.Scalar: `["string", "number", "boolean"]`, fields.Object: `"object"`, fields.List: `"array"`,
+	}[v.Type]
 	switch {
 	case v.Values != nil:
 		add("enum", jsonText(v.Values))

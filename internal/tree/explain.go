@@ -78,25 +78,30 @@ func (d *Document) explainYAML(err error, maxDepth int) {
 			return
 		}
 	}
-	e.report(e.at, e.at+1, "", "%s", message)
+	e.char(e.at, "", "%s", message)
 }
 
 // report adds a problem with the text between two offsets.
 func (e *explainer) report(start, end int, hint, format string, args ...any) bool {
-	e.syntax(hint, start, max(end, start+1), format, args...)
+	e.syntax(hint, start, end, format, args...)
 	return true
 }
 
-var conflictMarker = regexp.MustCompile(`(?m)^(<{7} .*|>{7} .*|={7}\r?)$`)
+// char reports the character at an offset.
+func (e *explainer) char(at int, hint, format string, args ...any) bool {
+	return e.report(at, at+1, hint, format, args...)
+}
+
+var conflictMarker = regexp.MustCompile(`(?m)^(<{7} .*?|>{7} .*?|={7})\r?$`)
 
 func (e *explainer) conflict() bool {
-	at := conflictMarker.FindIndex(e.Text)
-	return at != nil && e.report(at[0], e.lineEnd(at[0]), "choose one of the two versions and remove the conflict markers", "unresolved merge conflict")
+	at := conflictMarker.FindSubmatchIndex(e.Text)
+	return at != nil && e.report(at[2], at[3], "choose one of the two versions and remove the conflict markers", "unresolved merge conflict")
 }
 
 func (e *explainer) control() bool {
 	at := strings.IndexFunc(string(e.Text), func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r\u0085", r) })
-	return at >= 0 && e.report(at, at+1, "remove it", "the file has the control character U+%04X", e.Text[at])
+	return at >= 0 && e.char(at, "remove it", "the file has the control character U+%04X", e.Text[at])
 }
 
 // documents finds the start of the second document.
@@ -117,7 +122,7 @@ func (e *explainer) tab() bool {
 	for i := 0; i < len(text) && isBlank(text[i]); i++ {
 		if text[i] == '\t' {
 			at := e.Offset(e.line.number, 1) + i
-			return e.report(at, at+1, "YAML is indented with spaces, not tabs", "a tab in the indentation")
+			return e.char(at, "YAML is indented with spaces, not tabs", "a tab in the indentation")
 		}
 	}
 	return false
@@ -143,9 +148,9 @@ func (e *explainer) otherSpace() bool {
 func (e *explainer) unclosed(at int) bool {
 	c := e.Text[at]
 	if closer := closing[c]; closer != 0 {
-		return e.report(at, at+1, fmt.Sprintf("add the missing %c", closer), "%q is not closed", string(c))
+		return e.char(at, fmt.Sprintf("add the missing %c", closer), "%q is not closed", string(c))
 	}
-	return e.report(at, at+1, fmt.Sprintf("end the text with %c", c), "this quote is not closed")
+	return e.char(at, fmt.Sprintf("end the text with %c", c), "this quote is not closed")
 }
 
 // closing maps opening to closing brackets.
@@ -161,8 +166,8 @@ func (e *explainer) dash() bool {
 // colonInText finds name: Media: all.
 func (e *explainer) colonInText() bool {
 	b := e.line
-	start := b.start + b.inner - b.indent + len(b.text) - len(b.value)
-	return b.value != "" && e.at > start && e.report(start, start+len(b.value), b.key+": "+quoted(b.value), `text with ": " in it needs quotes`)
+	start := b.end - len(b.value)
+	return b.value != "" && e.at > start && e.report(start, b.end, b.key+": "+quoted(b.value), `text with ": " in it needs quotes`)
 }
 
 // noColonAbove finds a line without a key above one that has one.
@@ -252,7 +257,7 @@ func (e *explainer) quoteAbove() bool {
 	for b.number > 0 && strings.Count(b.text, quote)%2 == 0 {
 		b = e.before(b)
 	}
-	return b.number > 0 && e.unclosed(b.start+b.inner-b.indent+strings.LastIndex(b.text, quote))
+	return b.number > 0 && e.unclosed(b.end-len(b.text)+strings.LastIndex(b.text, quote))
 }
 
 // behindValue finds text after the end of a value.
@@ -268,7 +273,7 @@ func (e *explainer) behindValue() bool {
 	case strings.HasPrefix(b.value, "{{"):
 		return e.report(start, b.end, "put it in quotes: "+quoted(b.value), "text that begins with {{ needs quotes")
 	case rest != "" && strings.Contains(",]}", rest[:1]):
-		return e.report(e.at, e.at+1, "remove it", "unexpected %q after the value", rest[:1])
+		return e.char(e.at, "remove it", "unexpected %q after the value", rest[:1])
 	default:
 		value := b.value
 		if value[0] == value[last] && strings.Contains(`"'`, value[:1]) {
@@ -291,7 +296,7 @@ func (e *explainer) item() bool {
 				"indented by %s, but the item on line %d is indented by %d", spaces(b.indent), above.number, above.indent)
 		}
 	}
-	return e.report(b.start, b.start+1, "put the list below the field that it belongs to, or in brackets behind it", "a list item among the fields of an object")
+	return e.char(b.start, "put the list below the field that it belongs to, or in brackets behind it", "a list item among the fields of an object")
 }
 
 // indentation finds the enclosing level whose indentation is nearest to that of the line.
@@ -397,7 +402,7 @@ func (e *explainer) unclosedBracket() bool {
 		return false
 	case e.at < len(e.Text) && e.line.number > opened.number && e.line.key != "" && e.line.indent > opened.indent:
 		c := e.Text[e.context]
-		return e.report(e.context, e.context+1, fmt.Sprintf("add the missing %c, or a comma at the end of line %d", closing[c], e.above.number),
+		return e.char(e.context, fmt.Sprintf("add the missing %c, or a comma at the end of line %d", closing[c], e.above.number),
 			"%q is not closed before %q on line %d", string(c), e.line.key, e.line.number)
 	case e.at == len(e.Text), e.Text[e.at] == ']', e.Text[e.at] == '}', e.line.number > opened.number && e.line.key != "":
 		return e.unclosed(e.context)
@@ -413,7 +418,7 @@ func (e *explainer) unclosedAtEnd() bool {
 
 func (e *explainer) needsQuotes() bool {
 	text := string(e.Text[e.at:max(e.at, e.line.end)])
-	return text != "" && e.report(e.at, e.at+1, "put it in quotes: "+quoted(text), "plain text cannot begin with %q", text[:1])
+	return text != "" && e.char(e.at, "put it in quotes: "+quoted(text), "plain text cannot begin with %q", text[:1])
 }
 
 // blockLine is a line of block YAML. It may be a list item, and may have a key with a value.
@@ -476,13 +481,6 @@ func (e *explainer) reportLine(b blockLine, hint, format string, args ...any) bo
 		end = b.start + len(b.key)
 	}
 	return e.report(b.start, end, hint, format, args...)
-}
-
-// lineEnd returns the end of the line at an offset.
-func (e *explainer) lineEnd(at int) int {
-	number, _ := e.Position(at)
-	_, end := e.bounds(number)
-	return end
 }
 
 // quoted returns text in the kind of quotes that needs fewer escapes.
