@@ -63,11 +63,11 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s: %s [%s]", place, f.Severity, f.Message, f.Rule)
 }
 
-// Path locates a value in a manifest. The first step is the endpoint's URL.
-type Path []Step
+// Path locates a value in a manifest by steps, each a [Field] or an [Item]. The first one is the endpoint's URL.
+type Path []step
 
-// Step is one step of a [Path]: a [Field] or an [Item].
-type Step interface{ isStep() }
+// step is a [Field] or an [Item].
+type step interface{ isStep() }
 
 // Field is the step to a field of an object. As the first step of a path, it is the URL of an endpoint.
 type Field string
@@ -88,7 +88,7 @@ func (p Path) Endpoint() string {
 }
 
 // then returns a copy of the path with steps appended.
-func (p Path) then(steps ...Step) Path { return slices.Concat(p, steps) }
+func (p Path) then(steps ...step) Path { return slices.Concat(p, steps) }
 
 func (p Path) String() string {
 	var out strings.Builder

@@ -14,8 +14,8 @@ const mayImport = `.: ./host ./internal/spell
 ./client: . ./contextkeys ./host ./internal/foreign ./internal/httpurl ./internal/routes ./internal/spell ./match
 ./cmd/signpost: ./internal/cli
 ./contextkeys: .
-./definition: . ./diff ./host ./internal/escape ./internal/fields ./internal/routes ./internal/spell ./internal/tree ./match
-./diff: . ./internal/spell ./internal/tree ./match
+./definition: . ./diff ./host ./internal/escape ./internal/fields ./internal/routes ./internal/served ./internal/spell ./internal/tree ./match
+./diff: . ./internal/served ./internal/spell ./internal/tree ./match
 ./docs:
 ./examples/diff: ./definition ./diff
 ./examples/embed: . ./server
@@ -34,7 +34,8 @@ const mayImport = `.: ./host ./internal/spell
 ./internal/readfile:
 ./internal/registrytest: golang.org/x/crypto/bcrypt
 ./internal/routes: .
-./internal/source: github.com/fsnotify/fsnotify github.com/opencontainers/go-digest github.com/opencontainers/image-spec/specs-go github.com/opencontainers/image-spec/specs-go/v1 oras.land/oras-go/v2/content oras.land/oras-go/v2/errdef oras.land/oras-go/v2/registry oras.land/oras-go/v2/registry/remote oras.land/oras-go/v2/registry/remote/auth oras.land/oras-go/v2/registry/remote/credentials oras.land/oras-go/v2/registry/remote/errcode oras.land/oras-go/v2/registry/remote/retry . ./client ./definition ./diff ./host ./internal/foreign ./internal/httpurl ./internal/readfile ./internal/routes ./server
+./internal/source: github.com/fsnotify/fsnotify github.com/opencontainers/go-digest github.com/opencontainers/image-spec/specs-go github.com/opencontainers/image-spec/specs-go/v1 oras.land/oras-go/v2/content oras.land/oras-go/v2/errdef oras.land/oras-go/v2/registry oras.land/oras-go/v2/registry/remote oras.land/oras-go/v2/registry/remote/auth oras.land/oras-go/v2/registry/remote/credentials oras.land/oras-go/v2/registry/remote/errcode oras.land/oras-go/v2/registry/remote/retry . ./client ./definition ./diff ./host ./internal/foreign ./internal/httpurl ./internal/readfile ./internal/routes ./internal/served ./server
+./internal/served: . ./host
 ./internal/spell:
 ./internal/testkit: github.com/google/go-cmp/cmp
 ./internal/tree: go.yaml.in/yaml/v4

@@ -9,6 +9,9 @@ type Version struct {
 
 	// Source tells manifests that are registered together apart. It is usually a file name.
 	Source string
+
+	// Places says where endpoints are, by URL, such as feeds.yaml:12. Messages about them name the source otherwise.
+	Places map[string]string
 }
 
 // Service is the state of a service at one point in time: the manifests of its versions and their base path.

@@ -159,15 +159,6 @@ func (t *Template) Endpoint(url string) (Endpoint, error) {
 	return Endpoint{}, fmt.Errorf("manifest has no endpoint %q", url)
 }
 
-// URLs returns the URLs of the endpoints, in order, with {{host}} unresolved.
-func (t *Template) URLs() []URL {
-	urls := make([]URL, len(t.endpoints))
-	for i, e := range t.endpoints {
-		urls[i] = CutURL(e.URL)
-	}
-	return urls
-}
-
 // HostError reports that a URL of the manifest does not exist for a host: {{host}} is only a part of the URL's host,
 // and the combination is not a valid host name. IP addresses never fit.
 type HostError struct {
@@ -235,6 +226,21 @@ func (t *Template) collides(host string) bool {
 		}
 	}
 	return false
+}
+
+// ForHost returns a copy of the manifest as served to host, with {{host}} replaced in every URL. The error is a
+// [*HostError] if the manifest does not exist for that host. Unlike [Template.Render], ForHost does not require a valid
+// manifest.
+func (m Manifest) ForHost(host string) (Manifest, error) {
+	if !plausibleHost(host) {
+		return Manifest{}, fmt.Errorf("%q is not a host name or an IP address", host)
+	}
+	for _, e := range m.Endpoints {
+		if u := CutURL(e.URL); u.HasHostPlaceholder() && u.Hostname() != HostPlaceholder && !u.fits(host) {
+			return Manifest{}, &HostError{host, u}
+		}
+	}
+	return m.resolve(host), nil
 }
 
 // resolve returns the manifest with the host filled in. If two URLs become the same, the later endpoint wins but takes

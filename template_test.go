@@ -210,14 +210,3 @@ func TestRevisionHasTheHostPlaceholder(t *testing.T) {
 		seen[revision(url)] = url
 	}
 }
-
-func TestTemplateURLs(t *testing.T) {
-	template := compile(t, signpost.NewManifest(feed("https://{{host}}/b"), feed("https://{{host}}/a")))
-	var got []string
-	for _, u := range template.URLs() {
-		got = append(got, u.String())
-	}
-	if want := "https://{{host}}/b https://{{host}}/a"; strings.Join(got, " ") != want {
-		t.Errorf("got %q", got)
-	}
-}

@@ -99,28 +99,20 @@ func (u URL) SameOrigin(other URL) bool { return u.Origin() == other.Origin() }
 
 // Resolve replaces every {{host}} in the authority with host.
 func (u URL) Resolve(host string) URL {
-	return u.withAuthority(strings.ReplaceAll(u.authority, HostPlaceholder, host))
+	return u.WithAuthority(strings.ReplaceAll(u.authority, HostPlaceholder, host))
+}
+
+// WithAuthority returns the URL with another authority.
+func (u URL) WithAuthority(authority string) URL {
+	if u.authority == authority {
+		return u
+	}
+	return CutURL(u.scheme + "://" + authority + u.Rest())
 }
 
 // fits reports whether the URL is valid for a host. Its {{host}} is only a part of a host.
 func (u URL) fits(name string) bool {
 	return !host.IsIP(name) && checkHost(u.Resolve(name).Hostname()) == nil
-}
-
-// Unresolve replaces the hostname with {{host}} if it equals served. Otherwise it returns the URL unchanged.
-func (u URL) Unresolve(served string) URL {
-	name, port := host.CutPort(u.authority)
-	if !strings.EqualFold(name, served) {
-		return u
-	}
-	return u.withAuthority(HostPlaceholder + port)
-}
-
-func (u URL) withAuthority(authority string) URL {
-	if u.authority == authority {
-		return u
-	}
-	return CutURL(u.scheme + "://" + authority + u.Rest())
 }
 
 // Bind fills in the placeholders. There must be exactly one value for each. A value cannot leave its path segment or

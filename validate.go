@@ -105,7 +105,7 @@ func (v *validator) replaceURL(fixed string) {
 }
 
 // required reports an empty field. The last step of the path is its name.
-func (v *validator) required(text, owner string, path Path, more ...Step) {
+func (v *validator) required(text, owner string, path Path, more ...step) {
 	if text == "" {
 		path = path.then(more...)
 		field := path[len(path)-1].(Field)
@@ -250,12 +250,12 @@ func (v *validator) modifier(m Modifier, path Path, keys map[string]bool) {
 	}
 	for i, p := range m.Params {
 		// Most params have no mistake, so paths are built when they are needed.
-		v.param(p, func(more ...Step) Path { return path.then(Field("params"), Item(i)).then(more...) }, keys)
+		v.param(p, func(more ...step) Path { return path.then(Field("params"), Item(i)).then(more...) }, keys)
 	}
 }
 
 // param validates one param. at returns the path of a part of it.
-func (v *validator) param(p Param, at func(...Step) Path, keys map[string]bool) {
+func (v *validator) param(p Param, at func(...step) Path, keys map[string]bool) {
 	switch {
 	case p.Key == "":
 		v.required(p.Key, "modifier", at(), Field("key"))
@@ -292,12 +292,12 @@ func (v *validator) param(p Param, at func(...Step) Path, keys map[string]bool) 
 }
 
 // options checks ui.options and schema.enum, which make a dropdown. A nil slice means that the field is absent.
-func (v *validator) options(p Param, at func(...Step) Path) {
+func (v *validator) options(p Param, at func(...step) Path) {
 	if p.UI.Options == nil && p.Schema.Enum == nil {
 		return
 	}
-	optionsPath := func(more ...Step) Path { return at(Field("ui"), Field("options")).then(more...) }
-	enumPath := func(more ...Step) Path { return at(Field("schema"), Field("enum")).then(more...) }
+	optionsPath := func(more ...step) Path { return at(Field("ui"), Field("options")).then(more...) }
+	enumPath := func(more ...step) Path { return at(Field("schema"), Field("enum")).then(more...) }
 	if p.Schema.Type != TypeString {
 		where := optionsPath()
 		if p.UI.Options == nil {
@@ -312,7 +312,7 @@ func (v *validator) options(p Param, at func(...Step) Path) {
 		return
 	}
 	seen := make(map[string]bool, len(p.UI.Options)+len(p.Schema.Enum))
-	value := func(value string, path func(...Step) Path, more ...Step) {
+	value := func(value string, path func(...step) Path, more ...step) {
 		switch {
 		case value == "":
 			v.add(RuleSelectOptions, "an empty value looks like no choice at all", path(more...), "an option has an empty value")
@@ -339,7 +339,7 @@ func (v *validator) options(p Param, at func(...Step) Path) {
 }
 
 // defaultValue checks schema.default against the type and the options.
-func (v *validator) defaultValue(p Param, at func(...Step) Path) {
+func (v *validator) defaultValue(p Param, at func(...step) Path) {
 	d := p.Schema.Default
 	if d == nil {
 		return

@@ -194,7 +194,7 @@ func (c *checker) checkManifest(context.Context) bool {
 		}
 	} else if err == nil {
 		own, _ := host.Parse(c.address.Host) // already validated by ParseAddress
-		findings = slices.Concat(m.Validate(), m.OwnWarnings(signpost.Deployment{Host: own}), match.Overlaps([]signpost.Version{{Manifest: m}}, nil, nil)[0])
+		findings = slices.Concat(m.Validate(), m.OwnWarnings(signpost.Deployment{Host: own}), match.Overlaps([]signpost.Version{{Manifest: m}}, nil)[0])
 	}
 	for _, f := range findings {
 		if err == nil {

@@ -6,6 +6,7 @@ import (
 
 	"signpost"
 	"signpost/host"
+	"signpost/internal/served"
 	"signpost/internal/tree"
 )
 
@@ -47,7 +48,7 @@ func (d *decoder) lintManifest(v version, enabled []signpost.Feature) {
 	own := d.lean(v)
 	deployment := signpost.Deployment{Features: enabled}
 	if d.served {
-		deployment.Host = v.manifest.ServedHost(addressHost(d.file.Name))
+		deployment.Host = served.Host(v.manifest, addressHost(d.file.Name))
 	}
 	for _, f := range append(own.WithFeatures(enabled...).Validate(), own.OwnWarnings(deployment)...) {
 		d.reportEndpoint(f, v.endpoints[f.Path.Endpoint()])

@@ -3,11 +3,12 @@ package definition
 import (
 	"signpost"
 	"signpost/internal/routes"
+	"signpost/internal/served"
 )
 
 // published returns the manifests that were fetched from the deployment of a definition among the files, and the
 // versions of that definition. The two are the same service, which does not take feeds from itself.
-func published(files []*File) (served, defined map[*version]bool) {
+func published(files []*File) (fetched, defined map[*version]bool) {
 	versions := make(map[string]*version) // by the path of their manifest
 	for _, f := range files {
 		for i := range f.versions {
@@ -16,18 +17,18 @@ func published(files []*File) (served, defined map[*version]bool) {
 			}
 		}
 	}
-	served, defined = make(map[*version]bool), make(map[*version]bool)
+	fetched, defined = make(map[*version]bool), make(map[*version]bool)
 	for _, f := range files {
 		host := addressHost(f.Name)
 		if !f.served || host == "" || len(f.versions) == 0 {
 			continue
 		}
 		v := versions[signpost.CutURL(f.Name).Path()]
-		if m := f.versions[0].manifest; v != nil && mostlyIn(m.Reopen(m.ServedHost(host)), v.manifest) {
-			served[&f.versions[0]], defined[v] = true, true
+		if m := f.versions[0].manifest; v != nil && mostlyIn(served.Reopen(m, served.Host(m, host)), v.manifest) {
+			fetched[&f.versions[0]], defined[v] = true, true
 		}
 	}
-	return served, defined
+	return fetched, defined
 }
 
 // mostlyIn reports whether at least half of the endpoints of a manifest are in another one, with their names. A service

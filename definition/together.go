@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"signpost"
+	"signpost/internal/served"
 	"signpost/internal/tree"
 	"signpost/match"
 )
@@ -89,11 +90,11 @@ func LintTogether(files, registered []*File) []signpost.Finding {
 
 // overlaps returns the findings about overlap, and records which allowances are used.
 func overlaps(files, registered []*File, used map[*allowance]bool) []signpost.Finding {
-	served, defined := published(slices.Concat(files, registered))
-	findings := overlapsWithout(served, files, registered, used)
-	if slices.ContainsFunc(files, func(f *File) bool { return len(f.versions) > 0 && served[&f.versions[0]] }) {
+	fetched, defined := published(slices.Concat(files, registered))
+	findings := overlapsWithout(fetched, files, registered, used)
+	if slices.ContainsFunc(files, func(f *File) bool { return len(f.versions) > 0 && fetched[&f.versions[0]] }) {
 		for _, f := range overlapsWithout(defined, files, registered, used) {
-			if i := slices.IndexFunc(files, func(file *File) bool { return file.Name == f.File }); served[&files[i].versions[0]] {
+			if i := slices.IndexFunc(files, func(file *File) bool { return file.Name == f.File }); fetched[&files[i].versions[0]] {
 				findings = append(findings, f)
 			}
 		}
@@ -119,20 +120,19 @@ func overlapsWithout(without map[*version]bool, files, registered []*File, used 
 					continue
 				}
 				manifest, places := f.comparable(v, several)
-				all[i] = append(all[i], signpost.Version{Name: v.name, Source: f.Name, Manifest: manifest})
+				where := make(map[string]string, len(places))
+				for j, e := range manifest.Endpoints {
+					if !f.served { // which is probably a single line
+						where[e.URL] = fmt.Sprintf("%s:%d", f.Name, places[j].line)
+					}
+				}
+				all[i] = append(all[i], signpost.Version{Name: v.name, Source: f.Name, Manifest: manifest, Places: where})
 				refs = append(refs, ref{f, places})
 			}
 		}
 	}
-	place := func(version, endpoint int) string {
-		r := refs[version]
-		if r.file.served {
-			return r.file.Name // probably a single line
-		}
-		return fmt.Sprintf("%s:%d", r.file.Name, r.places[endpoint].line)
-	}
 	var findings []signpost.Finding
-	for i, some := range match.Overlaps(all[0], all[1], place) {
+	for i, some := range match.Overlaps(all[0], all[1]) {
 		if len(some) == 0 {
 			continue
 		}
@@ -177,7 +177,7 @@ func (f *File) comparable(v *version, several bool) (signpost.Manifest, []*endpo
 		}
 	}
 	if f.served && several {
-		m = m.Reopen(m.ServedHost(addressHost(f.Name)))
+		m = served.Reopen(m, served.Host(m, addressHost(f.Name)))
 	}
 	return m.WithFeatures(f.named(f.enable)...), places
 }

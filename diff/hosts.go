@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"signpost"
+	"signpost/internal/served"
 )
 
 // hosts knows what URLs were before {{host}} was filled in, so that fingerprints do not depend on the host.
@@ -58,10 +59,11 @@ func (h *hosts) serve(s signpost.Service, known map[string]bool) signpost.Servic
 // as cdn.feeds.example.com, may belong to somebody else: {{host}} was a part of it if the other state has such a URL.
 func reopen(url, host string, known func(string) bool) string {
 	u := signpost.CutURL(url)
-	if open := strings.Replace(url, u.Authority(), strings.ReplaceAll(u.Authority(), host, signpost.HostPlaceholder), 1); !known(url) && known(open) {
+	open := u.WithAuthority(strings.ReplaceAll(u.Authority(), host, signpost.HostPlaceholder)).String()
+	if !known(url) && known(open) {
 		return open
 	}
-	return u.Unresolve(host).String()
+	return served.Unresolve(url, host)
 }
 
 // open returns a URL with {{host}}, as its definition has it. If it is only in a served manifest, this is a guess.
@@ -71,7 +73,7 @@ func (h *hosts) open(url string) string {
 	}
 	u := signpost.CutURL(url)
 	if part, found := strings.CutSuffix(u.Hostname(), "."+h.host); found {
-		return strings.Replace(url, u.Hostname(), part+"."+signpost.HostPlaceholder, 1)
+		return u.WithAuthority(strings.Replace(u.Authority(), u.Hostname(), part+"."+signpost.HostPlaceholder, 1)).String()
 	}
-	return u.Unresolve(h.host).String()
+	return served.Unresolve(url, h.host)
 }

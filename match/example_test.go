@@ -38,7 +38,7 @@ func ExampleIndex_Match() {
 }
 
 func ExampleOverlaps() {
-	for _, findings := range match.Overlaps(exampleVersions("feeds.example.com"), nil, nil) {
+	for _, findings := range match.Overlaps(exampleVersions("feeds.example.com"), nil) {
 		for _, f := range findings {
 			fmt.Println(f.Message)
 		}

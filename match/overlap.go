@@ -20,15 +20,11 @@ const (
 // endpoints. All versions count as registered in one studio, and so do the manifests in registered, which get no
 // findings of their own. Versions with the same Source belong to one service.
 //
-// Place locates an endpoint for messages about another version, such as sport.yaml:12. Its arguments are the index of
-// the version, where those of registered follow the others, and the index of the endpoint. If it is nil, findings name
-// the source.
-//
 // {{host}} can be any host that a URL names. Features add context keys, so apply them first with
 // [signpost.Manifest.WithFeatures]. Invalid URLs are skipped.
-func Overlaps(versions, registered []signpost.Version, place func(version, endpoint int) string) [][]signpost.Finding {
+func Overlaps(versions, registered []signpost.Version) [][]signpost.Finding {
 	o := &overlapChecker{
-		versions: slices.Concat(versions, registered), judged: len(versions), place: place,
+		versions: slices.Concat(versions, registered), judged: len(versions),
 		index: &Index{sites: make(map[string]*site)}, keys: make(map[*node][]keyOwner),
 		reported: make(map[loss]bool), inside: make(map[*node]bool),
 		findings: make([][]signpost.Finding, len(versions)),
@@ -62,20 +58,16 @@ func Overlaps(versions, registered []signpost.Version, place func(version, endpo
 type overlapChecker struct {
 	versions []signpost.Version // the judged ones come first
 	judged   int
-	place    func(version, endpoint int) string
 
 	index *Index
-	refs  []endpointRef // for each endpoint of the index
-	kinds []int         // for each endpoint of the index; those of a kind are called alike
+	of    []int // the version of each endpoint of the index
+	kinds []int // for each endpoint of the index; those of a kind are called alike
 	keys  map[*node][]keyOwner
 
 	reported map[loss]bool
 	inside   map[*node]bool // URLs for which overlap-inside-segment was reported
 	findings [][]signpost.Finding
 }
-
-// endpointRef identifies an endpoint by the indexes of its version and itself.
-type endpointRef struct{ version, endpoint int }
 
 // keyOwner is a context key and the first endpoint with a URL that declares it.
 type keyOwner struct {
@@ -93,12 +85,12 @@ type loss struct {
 func (o *overlapChecker) build() {
 	for i, v := range o.versions {
 		taken := make(map[string]bool, len(v.Manifest.Endpoints))
-		for j, e := range v.Manifest.Endpoints {
+		for _, e := range v.Manifest.Endpoints {
 			if _, err := signpost.ParseURL(e.URL); err != nil || taken[e.URL] {
 				continue
 			}
 			taken[e.URL] = true
-			o.refs = append(o.refs, endpointRef{i, j})
+			o.of = append(o.of, i)
 			e.Modifiers = nil // irrelevant to overlap
 			o.index.add(e, v)
 		}
@@ -220,7 +212,7 @@ func (o *overlapChecker) partsOf(n *node) []segment {
 
 // sameVersion reports whether an endpoint and one at n are in the same manifest.
 func (o *overlapChecker) sameVersion(number int, n *node) bool {
-	return slices.ContainsFunc(n.ends, func(other int) bool { return o.refs[other].version == o.refs[number].version })
+	return slices.ContainsFunc(n.ends, func(other int) bool { return o.of[other] == o.of[number] })
 }
 
 // endsInside reports whether the URL at n, which has the given number of segments, ends inside a path segment of a feed.
@@ -354,7 +346,7 @@ func (o *overlapChecker) registeredTwice(n *node) {
 func (o *overlapChecker) otherSettings(n *node, number int) {
 	e := o.index.endpoints[number]
 	first := n.ends[slices.IndexFunc(n.ends, func(other int) bool { return o.index.endpoints[other].source == e.source })]
-	if o.refs[first].version == o.refs[number].version {
+	if o.of[first] == o.of[number] {
 		return
 	}
 	earlier := o.index.endpoints[first]
@@ -373,20 +365,19 @@ func (o *overlapChecker) otherSettings(n *node, number int) {
 	}
 }
 
-func (o *overlapChecker) isJudged(number int) bool { return o.refs[number].version < o.judged }
+func (o *overlapChecker) isJudged(number int) bool { return o.of[number] < o.judged }
 
 // where returns the location of another endpoint for a message, or "" if it is in the same manifest.
 func (o *overlapChecker) where(number, other int) string {
-	from, at := o.refs[number], o.refs[other]
-	if from.version == at.version {
+	if o.of[number] == o.of[other] {
 		return ""
 	}
-	v := o.versions[at.version]
-	text := v.Source
-	if o.place != nil {
-		text = o.place(at.version, at.endpoint)
-	} else if v.Source == o.versions[from.version].Source {
-		text = v.Name
+	from, at := o.versions[o.of[number]], o.versions[o.of[other]]
+	text := at.Source
+	if place := at.Places[o.index.endpoints[other].URL]; place != "" {
+		text = place
+	} else if at.Source == from.Source {
+		text = at.Name
 	}
 	if text == "" {
 		return ""
@@ -397,7 +388,7 @@ func (o *overlapChecker) where(number, other int) string {
 // report adds a finding about an endpoint if it is one of those being judged.
 func (o *overlapChecker) report(number int, rule, hint, format string, args ...any) {
 	if o.isJudged(number) {
-		i := o.refs[number].version
+		i := o.of[number]
 		o.findings[i] = append(o.findings[i], signpost.Finding{
 			Rule: rule, Severity: signpost.SeverityWarning, Message: fmt.Sprintf(format, args...), Hint: hint,
 			Path: signpost.Path{signpost.Field(o.index.endpoints[number].URL)},

@@ -41,10 +41,16 @@ func together(source string, endpoints ...string) signpost.Version {
 
 // overlaps returns the findings for services registered together, formatted as source, rule and message.
 func overlaps(judged, registered []signpost.Version) []string {
-	all := slices.Concat(judged, registered)
-	place := func(version, endpoint int) string { return fmt.Sprintf("%s:%d", all[version].Source, endpoint+1) }
+	for _, some := range [][]signpost.Version{judged, registered} {
+		for i, v := range some {
+			some[i].Places = make(map[string]string)
+			for j, e := range v.Manifest.Endpoints {
+				some[i].Places[e.URL] = fmt.Sprintf("%s:%d", v.Source, j+1)
+			}
+		}
+	}
 	var texts []string
-	for i, findings := range match.Overlaps(judged, registered, place) {
+	for i, findings := range match.Overlaps(judged, registered) {
 		for _, f := range findings {
 			texts = append(texts, strings.ReplaceAll(fmt.Sprintf("%s %s: %s", judged[i].Source, f.Rule, f.Message), "https://{{host}}", ""))
 		}
@@ -200,7 +206,7 @@ func TestOverlaps(t *testing.T) {
 func TestOverlapsNameTheSource(t *testing.T) {
 	a, b := together("a.yaml", "/feeds k"), together("b.yaml", "/feeds/sport")
 	message := func(versions ...signpost.Version) string {
-		return match.Overlaps(versions, nil, nil)[1][0].Message
+		return match.Overlaps(versions, nil)[1][0].Message
 	}
 	if got := message(a, b); !strings.HasSuffix(got, `shadows "https://{{host}}/feeds" (a.yaml)`) {
 		t.Error(got)
@@ -235,7 +241,7 @@ func TestOverlapInsideSegmentOnlyWhereItMatters(t *testing.T) {
 		if name == "nothing" || name == "name" {
 			want = 0
 		}
-		if got := match.Overlaps([]signpost.Version{v}, nil, nil)[0]; len(got) != want {
+		if got := match.Overlaps([]signpost.Version{v}, nil)[0]; len(got) != want {
 			t.Errorf("another %s: %v", name, got)
 		}
 	}
@@ -274,7 +280,7 @@ func FuzzOverlaps(f *testing.F) {
 			versions = append(versions, together(strconv.Itoa(i/2), endpoints...))
 		}
 		n := random.IntN(len(versions) + 1)
-		findings := match.Overlaps(versions[:n], versions[n:], nil)
+		findings := match.Overlaps(versions[:n], versions[n:])
 		for _, host := range []string{"{{host}}", "a.example", "cdn.a.example", "b.example"} {
 			o := newOracle(versions, n, host, findings)
 			for range 40 {

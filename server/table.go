@@ -89,9 +89,9 @@ func checkVersions(template *signpost.Template, name string, declared map[string
 	if len(declared) == 1 {
 		return nil // it is the only one, as in most services
 	}
-	for _, u := range template.URLs() {
-		if other := routes.OtherVersion(u, name, declared); other != "" {
-			return fmt.Errorf("version %s lists %q: move it to %s, or remove it", name, u, other)
+	for _, e := range template.Manifest().Endpoints {
+		if other := routes.OtherVersion(signpost.CutURL(e.URL), name, declared); other != "" {
+			return fmt.Errorf("version %s lists %q: move it to %s, or remove it", name, e.URL, other)
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 
 	"signpost"
 	"signpost/internal/routes"
+	"signpost/internal/served"
 )
 
 // LoadReadable fills in the versions of a service that has errors, as far as they could be read.
@@ -80,7 +81,7 @@ func alignVersions(one, other *Service) (note string) {
 func mostInCommon(one *Service, services []*Service) int {
 	urls := make(map[string]bool)
 	for _, v := range one.Versions {
-		for _, e := range v.Manifest.Reopen(one.Host).Endpoints {
+		for _, e := range served.Reopen(v.Manifest, one.Host).Endpoints {
 			urls[e.URL] = true
 		}
 	}
@@ -88,7 +89,7 @@ func mostInCommon(one *Service, services []*Service) int {
 	for i, s := range services {
 		n := 0
 		for _, v := range s.Versions {
-			for _, e := range v.Manifest.Reopen(s.Host).Endpoints {
+			for _, e := range served.Reopen(v.Manifest, s.Host).Endpoints {
 				if urls[e.URL] {
 					n++
 				}
@@ -113,7 +114,7 @@ func Join(registered []*Service, host string) (versions []signpost.Version, note
 		if s.Host != host && host == signpost.HostPlaceholder {
 			notes = append(notes, fmt.Sprintf("%s is for %s: taken as registered on the same host", s.Name, s.Host))
 			for i, v := range s.Versions {
-				s.Versions[i].Manifest = v.Manifest.Reopen(s.Host)
+				s.Versions[i].Manifest = served.Reopen(v.Manifest, s.Host)
 			}
 		}
 		for _, v := range s.Versions {

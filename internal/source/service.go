@@ -11,6 +11,7 @@ import (
 	"signpost/definition"
 	"signpost/host"
 	"signpost/internal/routes"
+	"signpost/internal/served"
 )
 
 // Service is the content of a document in the form that signpost/diff and signpost/match take. Its fields are
@@ -64,7 +65,7 @@ func (s *Service) settleServed() {
 		own, _ = host.Parse(s.Address.Host)
 		_, s.Versions[0].Name, _ = routes.Parse(s.Address.Path)
 	}
-	s.Host = s.Versions[0].Manifest.ServedHost(own)
+	s.Host = served.Host(s.Versions[0].Manifest, own)
 }
 
 // State returns the versions with their base path and host, if they are known.
@@ -88,7 +89,7 @@ func KnownFeatures(f *definition.File, features []string) []string {
 // ServeFor resolves the versions for host. A manifest that was served for another host is converted.
 func (s *Service) ServeFor(host string) error {
 	for i, v := range s.Versions {
-		manifest, err := v.Manifest.Reopen(s.Host).ForHost(host)
+		manifest, err := served.Reopen(v.Manifest, s.Host).ForHost(host)
 		if err != nil {
 			return fmt.Errorf("render %q: %w", s.Name, err)
 		}

@@ -1,4 +1,4 @@
-package signpost_test
+package served_test
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"signpost"
+	"signpost/internal/served"
 )
 
 func urlsOf(m signpost.Manifest) []string {
@@ -24,7 +25,7 @@ func manifestOf(urls ...string) signpost.Manifest {
 	return m
 }
 
-func TestServedHost(t *testing.T) {
+func TestHost(t *testing.T) {
 	for _, test := range []struct {
 		name, own string
 		urls      []string
@@ -39,37 +40,38 @@ func TestServedHost(t *testing.T) {
 		{"no URL, but an address", "a.example", nil, "a.example"},
 		{"no URL", "", nil, signpost.HostPlaceholder},
 	} {
-		if got := manifestOf(test.urls...).ServedHost(test.own); got != test.want {
+		if got := served.Host(manifestOf(test.urls...), test.own); got != test.want {
 			t.Errorf("%s: %q, not %q", test.name, got, test.want)
 		}
 	}
 }
 
-func TestForHostAndReopen(t *testing.T) {
+func TestReopen(t *testing.T) {
 	open := manifestOf("https://{{host}}:8443/x", "https://cdn.{{host}}/y", "https://other.example/{{id}}")
-	served, err := open.ForHost("a.example")
+	resolved, err := open.ForHost("a.example")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"https://a.example:8443/x", "https://cdn.a.example/y", "https://other.example/{{id}}"}
-	if diff := cmp.Diff(want, urlsOf(served)); diff != "" {
+	if diff := cmp.Diff(want, urlsOf(resolved)); diff != "" {
 		t.Errorf("served (-want +got):\n%s", diff)
 	}
 	want[0] = open.Endpoints[0].URL // cdn.a.example may be an independent name
-	reopened := served.Reopen("a.example")
+	reopened := served.Reopen(resolved, "a.example")
 	if diff := cmp.Diff(want, urlsOf(reopened)); diff != "" {
 		t.Errorf("reopened (-want +got):\n%s", diff)
 	}
-	served.Endpoints[0].ContextObj[0].Key = "changed"
+	resolved.Endpoints[0].ContextObj[0].Key = "changed"
 	if open.Endpoints[0].ContextObj[0].Key != "k" || reopened.Endpoints[0].ContextObj[0].Key != "k" {
 		t.Error("the copies share their context items")
 	}
-	for _, host := range []string{"", "a b", "a.example/x", `a"b`} {
-		if _, err := open.ForHost(host); err == nil {
-			t.Errorf("%q is taken for a host", host)
+	for url, want := range map[string]string{
+		"https://A.Example:80/v1": "https://{{host}}:80/v1",
+		"https://b.example/v1":    "https://b.example/v1",
+		"https://x.a.example/v1":  "https://x.a.example/v1",
+	} {
+		if got := served.Unresolve(url, "a.example"); got != want {
+			t.Errorf("%s became %s", url, got)
 		}
-	}
-	if _, err := open.ForHost("[::1]"); err == nil {
-		t.Error("an IP address is part of a name")
 	}
 }
