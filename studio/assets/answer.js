@@ -38,7 +38,7 @@ export function answerPane(at) {
           tabs.map((name) => h("button", {
             key: name, type: "button", role: "tab", id: "tab-" + name, "aria-selected": String(name === tab), "aria-controls": "tab-panel",
             tabindex: name === tab ? "0" : "-1", onclick: () => go({ tab: name }, { replace: true }),
-          }, name === "diff" && answer && before ? difference(answer, before) : tabNames[name]))),
+          }, tabNames[name]))),
         answer && past(answers, answer))),
     missing(at),
     answer ? body(at, answer, before, tab, pending) : h("div", { class: "blank", id: "answer-blank" }, pending ? "" : hint(at)));
@@ -148,13 +148,6 @@ const moveTab = (tabs, tab) => (/** @type {KeyboardEvent} */ event) => {
   go({ tab: next }, { replace: true });
   after(() => byId("tab-" + next)?.focus());
 };
-
-/** @param {Answer} answer @param {Answer} before */
-function difference(answer, before) {
-  if (!answer.cards || !before.cards) return tabNames.diff;
-  const n = answer.cards.total - before.cards.total;
-  return n === 0 ? tabNames.diff : `${tabNames.diff}: ${entries(Math.abs(n))} ${n > 0 ? "more" : "fewer"}`;
-}
 
 /** @param {Current} at @param {Answer} answer @param {Answer | undefined} before @param {string} tab @returns {Child} */
 function panel(at, answer, before, tab) {
@@ -273,12 +266,14 @@ async function follow(link) {
 
 /** past brings back the responses before. @param {Answer[]} answers @param {Answer} shown */
 const past = (answers, shown) => answers.length > 1 && h("select", {
-  id: "history", class: "quietly", "aria-label": "History", value: String(shown.id), key: "history",
+  id: "history", class: "quietly", "aria-label": "History", value: shown === answers[0] ? "" : String(shown.id), key: "history",
   onchange: (/** @type {any} */ event) => change(() => {
     state.past = event.target.value === String(answers[0].id) ? 0 : Number(event.target.value);
     state.picked = null;
   }),
-}, answers.map((answer) => h("option", { key: answer.id, value: String(answer.id) }, `${clock(answer.at)} `, plain(answer.label))));
+},
+h("option", { key: "", value: "", hidden: true }, "History"),
+answers.map((answer) => h("option", { key: answer.id, value: String(answer.id) }, `${clock(answer.at)} `, plain(answer.label))));
 
 /** complaints say what is wrong with a feed, by what was sent. @param {Answer} answer */
 function complaints({ response, cards, sent, json }) {

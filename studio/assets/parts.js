@@ -24,12 +24,13 @@ export const segments = (id, label, options, props = {}) => h("fieldset", { clas
  * @param {number} left
  * @param {() => void} grow
  */
-export const more = (left, grow) => h("p", { class: "more-rows", key: "more" }, h("button", {
-  type: "button", class: "link", onclick: grow,
-  created: (/** @type {HTMLElement} */ node) => new IntersectionObserver((seen) => {
-    if (seen.some((s) => s.isIntersecting)) node.click();
-  }).observe(node),
-}, `${left} more`));
+export const more = (left, grow) => h("p", { class: "more-rows", key: "more" },
+  h("button", { type: "button", class: "link", onclick: grow, created: whenSeen }, `${left} more`));
+
+/** whenSeen clicks on an element whenever it is scrolled to. @param {HTMLElement} node */
+export const whenSeen = (node) => new IntersectionObserver((seen) => {
+  if (seen.some((s) => s.isIntersecting)) node.click();
+}).observe(node);
 
 /**
  * fold is a part of the page that is closed at first. It stays as it is when what is in it changes.

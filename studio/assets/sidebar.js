@@ -2,7 +2,7 @@
 
 import { changesIn, choose, open, remove, update } from "./actions.js";
 import { badge, byId, clock, count, h, lazy, plain, value } from "./dom.js";
-import { more } from "./parts.js";
+import { whenSeen } from "./parts.js";
 import { go } from "./route.js";
 import { endpoint, lossesOf, marks, pathOf, serviceName, shortName, source, sources, version } from "./select.js";
 import { within } from "./server.js";
@@ -16,8 +16,8 @@ import { after, change, state } from "./store.js";
 // So many rows are added at a time, when the end of the list is scrolled to: a browser lays them out without delay.
 const page = 100;
 
-/** How many rows of a list are shown. Another list begins at its top. */
-let room = { of: "", n: page, found: 0 };
+/** How many rows of each service are shown. Another list of it begins at its top. @type {Map<string, { of: string, n: number }>} */
+const rooms = new Map();
 
 // From here on a filter helps.
 const manyEndpoints = 8;
@@ -42,11 +42,15 @@ function isMarked(s, v, e) {
   return m.lost.length > 0 || m.problems > 0 || m.changes > 0 || m.differs;
 }
 
+/** listed returns the version of a service whose endpoints are listed. @param {Source} s */
+const listed = (s) => (s === source() ? version(s) : s.versions[0]);
+
 export function sidebar() {
   const all = sources();
   const s = source();
+  const lists = all.flatMap((other) => (other.judged && listed(other)) || []);
+  const total = lists.reduce((n, v) => n + v.endpoints.length, 0);
   const v = s && version(s);
-  const total = v?.endpoints.length ?? 0;
   const filtered = total >= manyEndpoints || state.route.filter !== "" || state.route.show !== "all";
   const markedOnes = s && v ? v.endpoints.filter((e) => isMarked(s, v, e)).length : 0;
   return h("nav", { class: "sidebar", "aria-label": "Services and endpoints", key: "sidebar" },
@@ -69,36 +73,31 @@ export function sidebar() {
     h("ul", {
       id: "endpoints", role: "tree", class: "tree", "aria-label": "Endpoints", key: "tree", onkeydown: move, hidden: all.length === 0,
     }, all.map((other) => service(other, other === s))),
-    moreRows(),
     h("p", { key: "register" }, h("button", {
       type: "button", class: "link", id: "register-button", "aria-haspopup": "dialog",
       onclick: () => change(() => { state.dialog = "register"; state.failures.register = null; }),
     }, "+ Register an address")));
 }
 
-const moreRows = () => room.found > room.n && more(room.found - room.n, () => grow(room.n + page));
-
-/** grow shows more rows. @param {number} n */
-const grow = (n) => change(() => { room.n = Math.max(room.n, n); });
-
-/** service is a service, with its endpoints if it is the one that is looked at. @param {Source} s @param {boolean} chosen */
+/** service is a service, with its endpoints if it is unfolded. @param {Source} s @param {boolean} chosen */
 function service(s, chosen) {
-  const unfolded = chosen && state.open["service:" + s.id] !== false;
-  const toggle = () => {
-    if (!s.judged) return;
-    if (chosen) change(() => { state.open["service:" + s.id] = !unfolded; });
-    else choose(s.id);
-  };
-  const v = chosen ? version(s) : undefined;
-  return h("li", { key: s.id, role: "none", class: "service" + (chosen ? " chosen" : "") },
+  const key = "service:" + s.id;
+  if (chosen) state.open[key] ??= true; // and it stays so when another is chosen, so that nothing moves
+  const unfolded = s.judged && Boolean(state.open[key]);
+  const fold = () => change(() => { state.open[key] = !unfolded; });
+  const v = unfolded ? listed(s) : undefined;
+  const found = v ? matching(s, v) : [];
+  return h("li", { key: s.id, role: "none", class: "service" + (chosen ? " chosen" : ""), "data-service": s.id },
     h("div", {
       role: "treeitem", "aria-level": 1, "aria-expanded": s.judged ? String(unfolded) : undefined, "aria-selected": String(chosen && !v),
-      tabindex: chosen && !(unfolded && v) ? "0" : "-1", class: "service-row", title: plain(s.name), "data-source": s.id,
-      onclick: toggle, "aria-disabled": s.judged ? undefined : "true",
+      tabindex: chosen && found.length === 0 ? "0" : "-1", class: "service-row", title: plain(s.name), "data-source": s.id,
+      onclick: () => (chosen ? fold() : s.judged && choose(s.id)), "aria-disabled": s.judged ? undefined : "true",
     },
-    h("span", { class: "twisty", "aria-hidden": "true" }, s.judged ? (unfolded ? "▾" : "▸") : ""),
+    h("span", {
+      class: "twisty", "aria-hidden": "true", onclick: (/** @type {Event} */ event) => { event.stopPropagation(); if (s.judged) fold(); },
+    }, s.judged ? (unfolded ? "▾" : "▸") : ""),
     value(serviceName(s), "service-name"), " ", serviceMarks(s)),
-    unfolded && v && rows(s, v));
+    v && rows(s, v, found, chosen));
 }
 
 /** serviceMarks says what is wrong with a service, the worst first. @param {Source} s @returns {Child} */
@@ -134,24 +133,39 @@ function facts(s) {
   ];
 }
 
-/** rows are the endpoints of a version. @param {Source} s @param {Version} v */
-function rows(s, v) {
-  const chosen = state.route.view === "preview" ? endpoint(v) : undefined;
+/** matching returns the endpoints of a version that the filter wants. @param {Source} s @param {Version} v */
+function matching(s, v) {
   const words = state.route.filter.trim().toLowerCase();
   const kept = state.route.show === "marked";
-  const found = v.endpoints.filter((e) => (words === "" || wordsOf(e).includes(words)) && (!kept || isMarked(s, v, e)));
-  const of = [s.id, s.rev, v.name, words, kept].join("\n");
-  if (room.of !== of) room = { of, n: page, found: 0 };
-  room.found = found.length;
-  if (chosen) room.n = Math.max(room.n, found.indexOf(chosen) + 1);
-  const shown = found.slice(0, room.n);
-  const focusable = chosen && shown.includes(chosen) ? chosen : shown[0];
+  return v.endpoints.filter((e) => (words === "" || wordsOf(e).includes(words)) && (!kept || isMarked(s, v, e)));
+}
+
+/**
+ * rows are the endpoints that were found in a version.
+ * @param {Source} s
+ * @param {Version} v
+ * @param {Endpoint[]} found
+ * @param {boolean} current whether it is the service that is looked at
+ */
+function rows(s, v, found, current) {
   if (found.length === 0) {
-    const none = v.endpoints.length === 0 ? "No endpoints yet." : "No endpoint matches.";
-    return h("p", { class: "blank-line", role: "none", id: "endpoints-blank" }, none);
+    return h("p", { class: "blank-line", role: "none" }, v.endpoints.length === 0 ? "No endpoints yet." : "No endpoint matches.");
   }
-  return lazy("ul", { role: "group", class: "rows-of", key: "rows" }, [s, v, words, kept, chosen, room.n, state.server.overlap],
-    () => shown.map((e) => row(s, v, e, e === chosen, e === focusable)));
+  const chosen = current && state.route.view === "preview" ? endpoint(v) : undefined;
+  const of = [s.rev, v.name, state.route.filter, state.route.show].join("\n");
+  let room = rooms.get(s.id);
+  if (room?.of !== of) rooms.set(s.id, room = { of, n: page });
+  if (chosen) room.n = Math.max(room.n, found.indexOf(chosen) + 1);
+  const { n } = room;
+  const shown = found.slice(0, n);
+  const stop = !current ? undefined : chosen && shown.includes(chosen) ? chosen : shown[0];
+  return lazy("ul", { role: "group", class: "rows-of", key: "rows" }, [s, v, of, chosen, stop, n, state.server.overlap], () => [
+    shown.map((e) => row(s, v, e, e === chosen, e === stop)),
+    found.length > n && h("li", {
+      key: "more", role: "treeitem", "aria-level": 2, tabindex: "-1", class: "more-rows", created: whenSeen,
+      onclick: () => change(() => rooms.set(s.id, { of, n: n + page })),
+    }, `${found.length - n} more`),
+  ]);
 }
 
 /** @param {Source} s @param {Version} v @param {Endpoint} e @param {boolean} chosen @param {boolean} focusable */
@@ -173,15 +187,21 @@ function row(s, v, e, chosen, focusable) {
   h("span", { class: "where" }, value(pathOf(e))));
 }
 
-const treeItems = "#endpoints [role='treeitem']:not([aria-disabled])";
-const items = () => /** @type {HTMLElement[]} */ ([...document.querySelectorAll(treeItems)]);
+const items = () => /** @type {HTMLElement[]} */ ([...document.querySelectorAll("#endpoints [role='treeitem']:not([aria-disabled])")]);
 
-/** @param {number} i */
-function focusRow(i) {
-  const all = items();
-  const target = all[Math.max(0, Math.min(i, all.length - 1))];
-  for (const node of all) node.tabIndex = node === target ? 0 : -1;
+/** @param {HTMLElement | undefined} target */
+function focusOn(target) {
+  for (const node of items()) node.tabIndex = node === target ? 0 : -1;
   target?.focus();
+}
+
+/** focusRow goes from one row to another, and shows the rows between them. @param {number} to @param {number} [from] */
+function focusRow(to, from = 0) {
+  const all = items();
+  const hidden = all.slice(from, to + 1).find((node) => node.matches(".more-rows"));
+  hidden?.click();
+  if (hidden) after(() => focusRow(to, from));
+  else focusOn(all[Math.max(0, Math.min(to, all.length - 1))]);
 }
 
 /** move is what keys do in the tree. @param {KeyboardEvent} event */
@@ -189,25 +209,26 @@ function move(event) {
   const all = items();
   const i = all.indexOf(/** @type {HTMLElement} */ (document.activeElement));
   if (i < 0) return;
-  const to = { ArrowDown: i + 1, ArrowUp: i - 1, Home: 0, End: Infinity, PageDown: i + 10, PageUp: i - 10 }[event.key];
+  const { key } = event;
+  const to = { ArrowDown: i + 1, ArrowUp: i - 1, Home: 0, End: Infinity, PageDown: i + 10, PageUp: i - 10 }[key];
   const unfolded = all[i].ariaExpanded;
   if (to !== undefined) {
     event.preventDefault();
-    const hidden = room.found - Math.min(room.n, room.found);
-    if (to >= all.length && hidden > 0) {
-      grow(room.n + (to === Infinity ? hidden : page));
-      after(() => focusRow(to));
-    } else {
-      focusRow(to);
-    }
-  } else if (event.key === "Enter" || event.key === " " || (event.key === "ArrowRight" && unfolded !== "true")
-    || (event.key === "ArrowLeft" && unfolded === "true")) {
+    if (key === "End") for (const room of rooms.values()) room.n = Infinity;
+    if (key === "End") after(() => focusRow(to, i));
+    else focusRow(to, i);
+  } else if (key === "ArrowLeft" && unfolded === null) {
+    event.preventDefault();
+    focusOn(all.slice(0, i).findLast((node) => node.ariaExpanded !== null));
+  } else if (key === (unfolded === "true" ? "ArrowLeft" : "ArrowRight") && unfolded !== null) {
+    event.preventDefault();
+    /** @type {HTMLElement | null} */ (all[i].querySelector(".twisty"))?.click();
+  } else if (key === "Enter" || key === " " || (key === "ArrowRight" && unfolded === null)) {
     event.preventDefault();
     all[i].click();
-    after(() => (event.key === "ArrowRight" && unfolded === null ? byId("endpoint-name") : items()[i])?.focus());
-  } else if (event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey) {
-    const begins = (/** @type {HTMLElement} */ node) => node.textContent?.trim().toLowerCase().startsWith(event.key.toLowerCase());
-    const next = [...all.slice(i + 1), ...all.slice(0, i + 1)].find(begins);
-    if (next) focusRow(all.indexOf(next));
+    after(() => (key === "ArrowRight" ? byId("endpoint-name") : items()[i])?.focus());
+  } else if (key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey) {
+    const begins = (/** @type {HTMLElement} */ node) => node.querySelector("bdi")?.textContent?.toLowerCase().startsWith(key.toLowerCase());
+    focusOn([...all.slice(i + 1), ...all.slice(0, i + 1)].find(begins) ?? all[i]);
   }
 }
