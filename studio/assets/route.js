@@ -99,7 +99,9 @@ function settleNow() {
   clearTimeout(timer);
   timer = 0;
   const next = present();
-  if (next !== location.hash) write(() => history.replaceState(history.state, "", next));
+  if (next === location.hash) return;
+  before = location.hash;
+  write(() => history.replaceState(history.state, "", next));
 }
 
 /** @param {() => void} f */
@@ -115,10 +117,13 @@ function write(f) {
 
 const storageKey = "signpost-studio-address";
 
+/** The address before the last change, which a reload still has that began before that. */
+let before = "";
+
 /** remember keeps the address for a reload that comes before it is written. */
 function remember() {
   try {
-    sessionStorage.setItem(storageKey, JSON.stringify([location.hash, present()]));
+    sessionStorage.setItem(storageKey, JSON.stringify([[before, location.hash], present()]));
   } catch {
     // Without storage, a reload forgets the last second.
   }
@@ -127,8 +132,8 @@ function remember() {
 /** arrived returns the address of the page, with what was not written before a reload. */
 export function arrived() {
   try {
-    const [written, latest] = JSON.parse(sessionStorage.getItem(storageKey) ?? "[]");
-    if (written === location.hash && typeof latest === "string") return latest;
+    const [written, latest] = JSON.parse(sessionStorage.getItem(storageKey) ?? "[[]]");
+    if (written.includes(location.hash) && typeof latest === "string") return latest;
   } catch {
     // It is not ours.
   }
