@@ -1,6 +1,7 @@
 package studio
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -52,20 +53,18 @@ func hostOf(address string) string {
 
 // fetch fetches the manifest of an address, and returns its id. An unknown address is added if add is set, and if keep
 // is set even if it fails.
-func (s *Studio) fetch(ctx context.Context, address string, add, keep bool) (id string, failed *problem) {
-	now, failed := s.fetchText(ctx, address)
+func (s *Studio) fetch(ctx context.Context, address string, add, keep bool) (id string, why *problem) {
+	now, why := s.fetchText(ctx, address)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.IndexFunc(s.records, func(r *record) bool { return r.address == address })
 	switch {
 	case i < 0 && !add: // it was removed in the meantime
-		return "", &noSource
-	case i < 0 && failed != nil && !keep:
-		return "", failed
+		return "", noSource
+	case i < 0 && why != nil && !keep:
+		return "", why
 	case i < 0 && len(s.records) >= maxRegistered:
-		return "", &problem{
-			Status: http.StatusConflict, Detail: fmt.Sprintf("%d addresses are registered. Remove one of them first.", maxRegistered),
-		}
+		return "", failed(http.StatusConflict, fmt.Sprintf("%d addresses are registered. Remove one of them first.", maxRegistered), "")
 	}
 	rev := s.bump()
 	var r *record
@@ -75,9 +74,9 @@ func (s *Studio) fetch(ctx context.Context, address string, add, keep bool) (id 
 		r = newAddress(address, rev)
 		s.records = append(s.records, r)
 	}
-	if r.touch(rev); failed != nil {
-		r.failure = failed
-		return r.id, failed
+	if r.touch(rev); why != nil {
+		r.failure = why
+		return r.id, why
 	}
 	_, r.version, _ = routes.Parse(address[strings.LastIndex(address[:strings.IndexAny(address+"?", "?#")], "//")+2:])
 	r.set(now)
@@ -86,95 +85,87 @@ func (s *Studio) fetch(ctx context.Context, address string, add, keep bool) (id 
 }
 
 // fetchText fetches a manifest. It may have mistakes, which are reported as findings; whatever can be read is shown.
-func (s *Studio) fetchText(ctx context.Context, address string) (now *text, failed *problem) {
+func (s *Studio) fetchText(ctx context.Context, address string) (*text, *problem) {
 	u, err := httpurl.ParseAddress(address)
 	switch {
 	case err != nil:
-		return nil, &problem{Status: http.StatusUnprocessableEntity, Detail: sentence(err.Error())}
+		return nil, invalid(err, "")
 	case strings.HasPrefix(u.RawQuery, "…"):
-		return nil, &problem{
-			Status: http.StatusUnprocessableEntity, Hint: "Register the address again.",
-			Detail: "The studio was restarted, and this page does not keep the query of an address, which may have an access token in it.",
-		}
+		return nil, failed(http.StatusUnprocessableEntity,
+			"The studio was restarted, and this page does not keep the query of an address, which may have an access token in it.", "Register the address again.")
 	}
-	answer, err := client.Fetch(ctx, address, s.clientOptions())
+	fetched, err := client.Fetch(ctx, address, s.clientOptions())
 	if err != nil {
 		return nil, explain(err)
 	}
-	if len(answer.Body) > maxManifest {
-		return nil, &problem{
-			Status: http.StatusBadGateway, Detail: fmt.Sprintf("The manifest is larger than %d MiB, the most that this page shows.", maxManifest>>20),
-		}
+	if len(fetched.Body) > maxManifest {
+		return nil, failed(http.StatusBadGateway, fmt.Sprintf("The manifest is larger than %d MiB, the most that this page shows.", maxManifest>>20), "")
 	}
-	now = parse(httpurl.Redacted(address), answer.Body, true)
+	now := parse(httpurl.Redacted(address), fetched.Body, true)
 	if _, err = now.manifest(); err != nil {
-		return nil, &problem{
-			Status: http.StatusBadGateway, Detail: sentence(err.Error()), Findings: findings(now.file, definition.Lint(now.file), nil),
-			Hint: "The address should end in a version and endpoints-manifest, such as https://feeds.example.com/v1/endpoints-manifest.",
-		}
+		why := failed(http.StatusBadGateway, sentence(err.Error()),
+			"The address should end in a version and endpoints-manifest, such as https://feeds.example.com/v1/endpoints-manifest.")
+		why.Findings = findings(now.file, definition.Lint(now.file), nil)
+		return nil, why
 	}
 	return now, nil
 }
 
 func (s *Studio) clientOptions() client.Options {
 	opts := s.opts.Client
-	if opts.Timeout == 0 {
-		opts.Timeout = fetchTimeout
-	}
+	opts.Timeout = cmp.Or(opts.Timeout, fetchTimeout)
 	return opts
 }
 
-func (s *Studio) serveRegister(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		Address string `json:"address"`
-		Keep    bool   `json:"keep"` // even if it fails: the page had it before the studio was restarted
-	}
-	if read(w, r, &in) {
-		s.replyFetched(w, r, strings.TrimSpace(in.Address), true, in.Keep)
-	}
+// address is the body of a request that registers an address.
+type address struct {
+	Address string `json:"address"`
+	Keep    bool   `json:"keep"` // even if it fails: the page had it before the studio was restarted
 }
 
-func (s *Studio) serveUpdate(w http.ResponseWriter, r *http.Request) {
-	var in sourceOnly
-	_, src, ok := s.readSource(w, r, &in, &in.Source)
+func (s *Studio) register(r *http.Request, in address) (any, *problem) {
+	return s.fetched(r, strings.TrimSpace(in.Address), true, in.Keep)
+}
+
+func (s *Studio) update(r *http.Request, in sourceOnly) (any, *problem) {
+	_, src, why := s.find(r, in.Source)
 	switch {
-	case !ok:
+	case why != nil:
+		return nil, why
 	case src.Kind != KindAddress:
-		refuse(w, problem{Status: http.StatusConflict, Detail: "Files are reloaded automatically when they are saved."})
-	default:
-		s.replyFetched(w, r, src.record.address, false, false)
+		return nil, failed(http.StatusConflict, "Files are reloaded automatically when they are saved.", "")
 	}
+	return s.fetched(r, src.record.address, false, false)
 }
 
-func (s *Studio) replyFetched(w http.ResponseWriter, r *http.Request, address string, add, keep bool) {
-	id, failed := s.fetch(r.Context(), address, add, keep)
-	if failed != nil {
-		refuse(w, *failed)
-		return
+// fetched fetches an address, and tells what came of it.
+func (s *Studio) fetched(r *http.Request, address string, add, keep bool) (any, *problem) {
+	id, why := s.fetch(r.Context(), address, add, keep)
+	if why != nil {
+		return nil, why
 	}
-	if _, src, ok := s.findSource(w, r, id); ok {
-		reply(w, struct {
-			Source    string   `json:"source"`
-			Endpoints int      `json:"endpoints"`
-			Changes   []change `json:"changes"`
-		}{id, len(src.Versions[0].Endpoints), src.Changes})
+	_, src, why := s.find(r, id)
+	if why != nil {
+		return nil, why
 	}
+	return struct {
+		Source    string   `json:"source"`
+		Endpoints int      `json:"endpoints"`
+		Changes   []change `json:"changes"`
+	}{id, len(src.Versions[0].Endpoints), src.Changes}, nil
 }
 
-func (s *Studio) serveRemove(w http.ResponseWriter, r *http.Request) {
-	var in sourceOnly
-	_, src, ok := s.readSource(w, r, &in, &in.Source)
+func (s *Studio) remove(r *http.Request, in sourceOnly) (any, *problem) {
+	_, src, why := s.find(r, in.Source)
 	switch {
-	case !ok:
+	case why != nil:
+		return nil, why
 	case src.Kind != KindAddress:
-		refuse(w, problem{
-			Status: http.StatusConflict, Detail: "This file was given on the command line. To remove it, start the studio without it.",
-		})
-	default:
-		s.mu.Lock()
-		s.records = slices.DeleteFunc(s.records, func(other *record) bool { return other.id == src.ID })
-		s.relint(s.bump())
-		s.mu.Unlock()
-		reply(w, struct{}{})
+		return nil, failed(http.StatusConflict, "This file was given on the command line. To remove it, start the studio without it.", "")
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.records = slices.DeleteFunc(s.records, func(other *record) bool { return other.id == src.ID })
+	s.relint(s.bump())
+	return done{}, nil
 }

@@ -18,17 +18,35 @@ const maxRequest = 256 << 10
 // readTimeout limits how long the body of an API request may take to arrive. It comes from the same machine.
 const readTimeout = 10 * time.Second
 
-// read decodes the JSON body of a request, or rejects the request.
-func read(w http.ResponseWriter, r *http.Request, into any) bool {
-	return readUpTo(w, r, into, maxRequest)
+// answer adapts a function that returns a result for the page, or why there is none.
+func answer(f func(*http.Request) (any, *problem)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		result, why := f(r)
+		if why != nil {
+			refuse(w, why)
+			return
+		}
+		write(w, http.StatusOK, "application/json", result)
+	}
 }
 
-// readUpTo is read with a custom limit in bytes.
-func readUpTo(w http.ResponseWriter, r *http.Request, into any, limit int64) bool {
+// post is answer for a function that gets the JSON body of the request, of up to limit bytes.
+func post[In any](limit int64, f func(*http.Request, In) (any, *problem)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var in In
+		if why := read(w, r, &in, limit); why != nil {
+			refuse(w, why)
+			return
+		}
+		answer(func(r *http.Request) (any, *problem) { return f(r, in) })(w, r)
+	}
+}
+
+// read decodes the JSON body of a request.
+func read(w http.ResponseWriter, r *http.Request, into any, limit int64) *problem {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		// A form on another site cannot post JSON without a preflight request.
-		refuse(w, problem{Status: http.StatusUnsupportedMediaType, Detail: "Send application/json."})
-		return false
+		return failed(http.StatusUnsupportedMediaType, "Send application/json.", "")
 	}
 	control := http.NewResponseController(w)
 	control.SetReadDeadline(time.Now().Add(readTimeout)) // fails only if deadlines are not supported, as in a test
@@ -36,18 +54,15 @@ func readUpTo(w http.ResponseWriter, r *http.Request, into any, limit int64) boo
 	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, limit))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {
-		p := problem{Status: http.StatusBadRequest, Detail: "This is not the JSON that the page sends."}
 		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-			p.Status, p.Detail = http.StatusRequestEntityTooLarge, fmt.Sprintf("The values are larger than %d KiB: shorten them.", limit>>10)
+			return failed(http.StatusRequestEntityTooLarge, fmt.Sprintf("The values are larger than %d KiB: shorten them.", limit>>10), "")
 		}
-		refuse(w, p)
-		return false
+		return failed(http.StatusBadRequest, "This is not the JSON that the page sends.", "")
 	}
-	return true
+	return nil
 }
 
-// answer writes a result for the page.
-func answer(w http.ResponseWriter, status int, contentType string, result any) {
+func write(w http.ResponseWriter, status int, contentType string, result any) {
 	body, err := json.Marshal(result)
 	if err != nil { // a bug: all results are plain values
 		http.Error(w, "internal error", http.StatusInternalServerError)
@@ -59,8 +74,6 @@ func answer(w http.ResponseWriter, status int, contentType string, result any) {
 	w.Write(body)
 }
 
-func reply(w http.ResponseWriter, result any) { answer(w, http.StatusOK, "application/json", result) }
-
 // problem is an RFC 9457 body, with additional fields that the page shows.
 type problem struct {
 	Title    string    `json:"title"`
@@ -71,39 +84,40 @@ type problem struct {
 	Problems []missing `json:"problems,omitempty"`
 }
 
-func refuse(w http.ResponseWriter, p problem) {
-	p.Title = http.StatusText(p.Status)
-	answer(w, p.Status, "application/problem+json", p)
+// failed returns a problem: what is wrong, and what to do about it.
+func failed(status int, detail, hint string) *problem {
+	return &problem{Title: http.StatusText(status), Status: status, Detail: detail, Hint: hint}
 }
 
-var noSource = problem{
-	Status: http.StatusNotFound, Detail: "This manifest is no longer registered.", Hint: "Choose another one.",
+// invalid is the problem with something that was entered.
+func invalid(err error, hint string) *problem {
+	return failed(http.StatusUnprocessableEntity, sentence(err.Error()), hint)
 }
 
-// readSource reads a request about a source of the view that it names, or rejects the request.
-func (s *Studio) readSource(w http.ResponseWriter, r *http.Request, into any, id *string) (*view, *source, bool) {
-	if !read(w, r, into) {
-		return nil, nil, false
-	}
-	return s.findSource(w, r, *id)
-}
+func refuse(w http.ResponseWriter, p *problem) { write(w, p.Status, "application/problem+json", p) }
 
-func (s *Studio) findSource(w http.ResponseWriter, r *http.Request, id string) (*view, *source, bool) {
-	v, ok := s.view(w, r)
-	if !ok {
-		return nil, nil, false
+var noSource = failed(http.StatusNotFound, "This manifest is no longer registered.", "Choose another one.")
+
+// find returns the view that a request is about, and a source in it.
+func (s *Studio) find(r *http.Request, id string) (*view, *source, *problem) {
+	v, why := s.view(r)
+	if why != nil {
+		return nil, nil, why
 	}
 	src := v.source(id)
 	if src == nil {
-		refuse(w, noSource)
+		return nil, nil, noSource
 	}
-	return v, src, src != nil
+	return v, src, nil
 }
 
 // sourceOnly is the body of a request that only names a source.
 type sourceOnly struct {
 	Source string `json:"source"`
 }
+
+// done is the result of a request that has nothing to tell.
+type done struct{}
 
 // sentence turns an error message into a sentence.
 func sentence(text string) string {

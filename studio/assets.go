@@ -82,8 +82,9 @@ func (s *Studio) serveAsset(w http.ResponseWriter, r *http.Request) {
 		w.Write(body)
 		return
 	}
-	shown, ok := s.view(w, r)
-	if !ok {
+	shown, why := s.view(r)
+	if why != nil {
+		refuse(w, why)
 		return
 	}
 	for _, src := range shown.sources {
@@ -95,5 +96,5 @@ func (s *Studio) serveAsset(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	refuse(w, problem{Status: http.StatusNotFound, Detail: "Not found. The page is at /."})
+	refuse(w, failed(http.StatusNotFound, "Not found. The page is at /.", ""))
 }

@@ -73,39 +73,40 @@ const (
 	baseGit        = "git"        // the file at a git revision
 )
 
-// serveChanges compares a source with a base.
-func (s *Studio) serveChanges(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		Source  string `json:"source"`
-		Version string `json:"version"` // for baseVersion: the current version
-		Base    string `json:"base"`
-		Of      string `json:"of"` // the other version for baseVersion, the revision for baseGit
+// comparison asks for the changes of a source since a base.
+type comparison struct {
+	Source  string `json:"source"`
+	Version string `json:"version"` // for baseVersion: the current version
+	Base    string `json:"base"`
+	Of      string `json:"of"` // the other version for baseVersion, the revision for baseGit
+}
+
+// changes compares a source with a base.
+func (s *Studio) changes(r *http.Request, in comparison) (any, *problem) {
+	_, src, why := s.find(r, in.Source)
+	if why != nil {
+		return nil, why
 	}
-	_, src, ok := s.readSource(w, r, &in, &in.Source)
-	if !ok {
-		return
-	}
-	var changes []change
+	var found []change
 	var err error
 	switch in.Base {
 	case baseRegistered:
-		changes, err = src.compare(src.record.base)
+		found, err = src.compare(src.record.base)
 	case basePrevious:
-		changes, err = src.compare(src.record.previous)
+		found, err = src.compare(src.record.previous)
 	case baseVersion:
-		changes, err = src.compareVersions(in.Of, in.Version)
+		found, err = src.compareVersions(in.Of, in.Version)
 	case baseGit:
-		changes, err = s.compareRevision(r, src, strings.TrimSpace(in.Of))
+		found, err = s.compareRevision(r, src, strings.TrimSpace(in.Of))
 	default:
 		err = fmt.Errorf("there is no base %q", in.Base)
 	}
 	if err != nil {
-		refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: sentence(err.Error())})
-		return
+		return nil, invalid(err, "")
 	}
-	reply(w, struct {
+	return struct {
 		Changes []change `json:"changes"`
-	}{changes})
+	}{found}, nil
 }
 
 // compareVersions shows what changes for clients that move from one version to another. URLs that differ only in the
@@ -149,15 +150,13 @@ func (s *Studio) compareRevision(r *http.Request, src *source, revision string) 
 	return src.compare(old)
 }
 
-// serveAccept makes the current state of a source the base of its changes.
-func (s *Studio) serveAccept(w http.ResponseWriter, r *http.Request) {
-	var in sourceOnly
-	_, src, ok := s.readSource(w, r, &in, &in.Source)
-	if !ok {
-		return
+// accept makes the current state of a source the base of its changes.
+func (s *Studio) accept(r *http.Request, in sourceOnly) (any, *problem) {
+	_, src, why := s.find(r, in.Source)
+	if why == nil {
+		s.rebase(src.ID, src.record.good, time.Now())
 	}
-	s.rebase(src.ID, src.record.good, time.Now())
-	reply(w, struct{}{})
+	return done{}, why
 }
 
 func (s *Studio) rebase(id string, base *text, since time.Time) {
@@ -176,55 +175,52 @@ type keptBase struct {
 	Text   string `json:"text"`
 }
 
-func (s *Studio) serveBase(w http.ResponseWriter, r *http.Request) {
-	if _, src, ok := s.findSource(w, r, r.URL.Query().Get("source")); ok {
-		out := keptBase{Source: src.ID, Since: src.Since}
-		if src.record.base != nil {
-			out.Text = string(src.record.base.body)
-		}
-		reply(w, out)
+func (s *Studio) base(r *http.Request) (any, *problem) {
+	_, src, why := s.find(r, r.URL.Query().Get("source"))
+	if why != nil {
+		return nil, why
 	}
+	out := keptBase{Source: src.ID, Since: src.Since}
+	if src.record.base != nil {
+		out.Text = string(src.record.base.body)
+	}
+	return out, nil
 }
 
 // maxBase limits a base that is restored: a definition or manifest, in which every character may be escaped.
 const maxBase = 2 * maxManifest
 
-// serveRestoreBase restores the base of a source from a page that was open before a restart.
-func (s *Studio) serveRestoreBase(w http.ResponseWriter, r *http.Request) {
-	var in keptBase
-	if !readUpTo(w, r, &in, maxBase) {
-		return
-	}
-	_, src, ok := s.findSource(w, r, in.Source)
-	if !ok {
-		return
+// restoreBase restores the base of a source from a page that was open before a restart.
+func (s *Studio) restoreBase(r *http.Request, in keptBase) (any, *problem) {
+	_, src, why := s.find(r, in.Source)
+	if why != nil {
+		return nil, why
 	}
 	since, err := time.Parse(time.RFC3339, in.Since)
 	if err != nil {
-		refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: "This is not a time."})
-		return
+		return nil, invalid(err, "")
 	}
 	served := src.Kind == KindAddress || src.record.now != nil && src.record.now.file.Served()
 	s.rebase(src.ID, parse(src.ID, []byte(in.Text), served), since)
-	reply(w, struct{}{})
+	return done{}, nil
 }
 
 // maxText limits the text of a source that is sent to the page.
 const maxText = 2 << 20
 
-// serveText returns the text of a source, to show findings in it.
-func (s *Studio) serveText(w http.ResponseWriter, r *http.Request) {
-	_, src, ok := s.findSource(w, r, r.URL.Query().Get("source"))
-	if !ok {
-		return
+// text returns the text of a source, to show findings in it.
+func (s *Studio) text(r *http.Request) (any, *problem) {
+	_, src, why := s.find(r, r.URL.Query().Get("source"))
+	if why != nil {
+		return nil, why
 	}
 	var body []byte
 	if src.record.now != nil {
 		body = src.record.now.body
 	}
 	shown := body[:min(len(body), maxText)]
-	reply(w, struct {
+	return struct {
 		Text      string `json:"text"`
 		Truncated bool   `json:"truncated"`
-	}{strings.ToValidUTF8(string(shown), "\ufffd"), len(shown) < len(body)})
+	}{strings.ToValidUTF8(string(shown), "\ufffd"), len(shown) < len(body)}, nil
 }

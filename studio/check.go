@@ -51,10 +51,18 @@ func (v checkValues) given() client.Values {
 	return values
 }
 
-// checkSchema is a JSON Schema to validate feeds against.
-type checkSchema struct {
-	Name string `json:"name"`
-	Text string `json:"text"`
+// checkRequest asks for a check.
+type checkRequest struct {
+	Source    string                 `json:"source"`
+	Version   string                 `json:"version"`
+	Send      string                 `json:"send"`
+	To        string                 `json:"to"`
+	Endpoints map[string]checkValues `json:"endpoints"` // what was filled in, by URL
+	Follow    *int                   `json:"follow"`    // nil means the default
+	Schema    *struct {
+		Name string `json:"name"`
+		Text string `json:"text"`
+	} `json:"schema"` // a JSON Schema to validate feeds against
 }
 
 // checkLine is a line of the response to a check: a result, the progress, or the end.
@@ -66,91 +74,20 @@ type checkLine struct {
 	OK     bool           `json:"ok,omitempty"`
 }
 
-// serveCheck runs the checks of signpost check, and writes each result as a line of JSON as soon as it is available. A
-// registered address is checked in place; the manifest of a file is checked as signpost serve would send it, and its
-// feeds wherever the page sends requests.
+// serveCheck runs the checks of signpost check, and writes each result as a line of JSON as soon as it is available.
 func (s *Studio) serveCheck(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		Source    string                 `json:"source"`
-		Version   string                 `json:"version"`
-		Send      string                 `json:"send"`
-		To        string                 `json:"to"`
-		Endpoints map[string]checkValues `json:"endpoints"` // what was filled in, by URL
-		Follow    *int                   `json:"follow"`    // nil means the default
-		Schema    *checkSchema           `json:"schema"`
+	var in checkRequest
+	why := read(w, r, &in, maxCheckRequest)
+	var address string
+	var isFile bool
+	var opts client.CheckOptions
+	if why == nil {
+		address, isFile, opts, why = s.checkOptions(r, in)
 	}
-	if !readUpTo(w, r, &in, maxCheckRequest) {
+	if why != nil {
+		refuse(w, why)
 		return
 	}
-	shown, src, ok := s.findSource(w, r, in.Source)
-	if !ok {
-		return
-	}
-	invalid := func(detail, hint string) {
-		refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: sentence(detail), Hint: hint})
-	}
-	v, address := src.version(in.Version), src.record.address
-	if v == nil && address == "" {
-		invalid("there is no manifest to check yet: fix the errors first", "")
-		return
-	}
-	opts := client.CheckOptions{Options: s.clientOptions(), Endpoints: make(map[string]client.Values)}
-	for url, values := range in.Endpoints {
-		opts.Endpoints[url] = values.given()
-	}
-	if in.Follow != nil {
-		opts.Follow = min(*in.Follow, maxCheckFollow)
-		if *in.Follow <= 0 {
-			opts.Follow = -1
-		}
-	}
-	if in.Schema != nil {
-		err := errors.New("this studio does not validate feeds")
-		if s.opts.FeedSchema != nil {
-			opts.FeedSchema, err = s.opts.FeedSchema(in.Schema.Name, []byte(in.Schema.Text))
-		}
-		if err != nil {
-			invalid(err.Error(), "Choose another file, or remove it from the options.")
-			return
-		}
-	}
-	for _, other := range shown.sources {
-		for _, registered := range other.Versions {
-			if other != src || registered.Name != in.Version {
-				opts.Registered = append(opts.Registered, registered.manifest)
-			}
-		}
-	}
-	opts.Lint = func(body []byte) (m signpost.Manifest, findings []signpost.Finding) {
-		file := definition.ParseManifest("manifest", body)
-		for _, v := range file.Readable(nil) {
-			m = v.Manifest
-		}
-		return m, definition.Lint(file)
-	}
-	var origin *url.URL
-	if in.Send == sendOrigin {
-		var err error
-		if origin, err = parseOrigin(in.To); err != nil {
-			invalid(err.Error(), "Enter an origin, such as http://localhost:3000.")
-			return
-		}
-	}
-	if address != "" {
-		opts.SendTo = origin
-	} else {
-		handler, route, err := manifestHandler(src, v)
-		if err != nil {
-			invalid(err.Error(), "")
-			return
-		}
-		if opts.Transport == nil {
-			opts.Transport = http.DefaultTransport
-		}
-		address = "https://" + src.Host + route
-		opts.Transport = checkTransport(opts.Transport, src, origin, handler, route)
-	}
-
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Cache-Control", "no-store")
 	control := http.NewResponseController(w)
@@ -163,10 +100,9 @@ func (s *Studio) serveCheck(w http.ResponseWriter, r *http.Request) {
 		w.Write(append(text, '\n'))
 		control.Flush()
 	}
-	opts.SkipProbes = in.Send == sendSample // samples say nothing about the feeds
 	opts.Progress = func(done, total int) { write(checkLine{Done: done, Total: total}) }
 	opts.Observe = func(result client.Result) {
-		if src.Kind != KindAddress && slices.Contains(overTheNetwork, result.Check) {
+		if isFile && slices.Contains(overTheNetwork, result.Check) {
 			result = client.Result{Check: result.Check, Status: client.Skipped, Message: "the file is not deployed yet: check its address when it is"}
 		}
 		write(checkLine{Result: &result})
@@ -176,6 +112,72 @@ func (s *Studio) serveCheck(w http.ResponseWriter, r *http.Request) {
 		write(checkLine{Result: &client.Result{Check: "reachable", Status: client.Failed, Message: err.Error()}})
 	}
 	write(checkLine{End: true, OK: report.OK})
+}
+
+// checkOptions returns the address to check, whether it is that of a file, and how. A registered address is checked in place; the manifest of a file is
+// checked as signpost serve would send it, and its feeds wherever the page sends requests.
+func (s *Studio) checkOptions(r *http.Request, in checkRequest) (address string, isFile bool, opts client.CheckOptions, why *problem) {
+	shown, src, why := s.find(r, in.Source)
+	if why != nil {
+		return "", false, opts, why
+	}
+	v, address := src.version(in.Version), src.record.address
+	if v == nil && address == "" {
+		return "", false, opts, invalid(errors.New("there is no manifest to check yet: fix the errors first"), "")
+	}
+	opts = client.CheckOptions{Options: s.clientOptions(), Endpoints: make(map[string]client.Values)}
+	opts.SkipProbes = in.Send == sendSample // samples say nothing about the feeds
+	opts.Lint = func(body []byte) (m signpost.Manifest, findings []signpost.Finding) {
+		file := definition.ParseManifest("manifest", body)
+		for _, v := range file.Readable(nil) {
+			m = v.Manifest
+		}
+		return m, definition.Lint(file)
+	}
+	for url, values := range in.Endpoints {
+		opts.Endpoints[url] = values.given()
+	}
+	if in.Follow != nil {
+		if opts.Follow = min(*in.Follow, maxCheckFollow); opts.Follow <= 0 {
+			opts.Follow = -1
+		}
+	}
+	if in.Schema != nil {
+		err := errors.New("this studio does not validate feeds")
+		if s.opts.FeedSchema != nil {
+			opts.FeedSchema, err = s.opts.FeedSchema(in.Schema.Name, []byte(in.Schema.Text))
+		}
+		if err != nil {
+			return "", false, opts, invalid(err, "Choose another file, or remove it from the options.")
+		}
+	}
+	for _, other := range shown.sources {
+		for _, registered := range other.Versions {
+			if other != src || registered.Name != in.Version {
+				opts.Registered = append(opts.Registered, registered.manifest)
+			}
+		}
+	}
+	var origin *url.URL
+	if in.Send == sendOrigin {
+		var err error
+		if origin, err = parseOrigin(in.To); err != nil {
+			return "", false, opts, invalid(err, "Enter an origin, such as http://localhost:3000.")
+		}
+	}
+	if address != "" {
+		opts.SendTo = origin
+		return address, false, opts, nil
+	}
+	handler, route, err := manifestHandler(src, v)
+	if err != nil {
+		return "", false, opts, invalid(err, "")
+	}
+	if opts.Transport == nil {
+		opts.Transport = http.DefaultTransport
+	}
+	opts.Transport = checkTransport(opts.Transport, src, origin, handler, route)
+	return "https://" + src.Host + route, true, opts, nil
 }
 
 // checkTransport sends the requests of a check to wherever the page sends requests. Requests for the manifest of a file

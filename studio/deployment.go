@@ -31,28 +31,26 @@ type view struct {
 	overlap *overlap
 }
 
-// view returns the view for the deployment that a request names, or rejects the request.
-func (s *Studio) view(w http.ResponseWriter, r *http.Request) (*view, bool) {
+// view returns the view for the deployment that a request names.
+func (s *Studio) view(r *http.Request) (*view, *problem) {
 	var d deployment
 	wish := r.URL.Query().Get("deployment")
 	if wish != "" {
 		if err := json.Unmarshal([]byte(wish), &d); err != nil {
-			refuse(w, problem{Status: http.StatusBadRequest, Detail: "This is not a deployment."})
-			return nil, false
+			return nil, failed(http.StatusBadRequest, "This is not a deployment.", "")
 		}
 	}
 	name := s.host
 	if d.Host != "" {
-		var failed *problem
-		if name, failed = parseHost(d.Host); failed != nil {
-			refuse(w, *failed)
-			return nil, false
+		var why *problem
+		if name, why = parseHost(d.Host); why != nil {
+			return nil, why
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if v := s.views[wish]; v != nil {
-		return v, true
+		return v, nil
 	}
 	v := &view{rev: s.rev, host: name}
 	for _, rec := range s.records {
@@ -69,7 +67,7 @@ func (s *Studio) view(w http.ResponseWriter, r *http.Request) (*view, bool) {
 		clear(s.views)
 	}
 	s.views[wish] = v
-	return v, true
+	return v, nil
 }
 
 // source returns the source with an id, or nil.
@@ -90,20 +88,17 @@ func (v *view) overlaps() *overlap {
 
 // parseHost reads a host as somebody enters it: the host of a URL counts, too.
 func parseHost(entered string) (string, *problem) {
-	invalid := func(detail, hint string) (string, *problem) {
-		return "", &problem{Status: http.StatusUnprocessableEntity, Detail: detail, Hint: hint}
-	}
 	entered = strings.TrimSpace(entered)
 	if u, err := url.Parse(entered); err == nil && u.Scheme != "" && u.Host != "" {
 		entered = u.Host
 	}
 	if alone, port, err := net.SplitHostPort(entered); err == nil && port != "" {
-		return invalid(fmt.Sprintf("%q has a port, and {{host}} never carries one.", entered),
+		return "", invalid(fmt.Errorf("%q has a port, and {{host}} never carries one", entered),
 			fmt.Sprintf("Enter %s. To reach a service on another port, choose another server as the data.", alone))
 	}
 	name, err := host.ParseName(entered)
 	if err != nil {
-		return invalid(sentence(err.Error()), "Enter a hostname, such as feeds.example.com.")
+		return "", invalid(err, "Enter a hostname, such as feeds.example.com.")
 	}
 	return name, nil
 }

@@ -53,9 +53,9 @@ func (s *Studio) serveEvents(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// state is what the page knows about the server. Sources contains only those that changed after the revision that the
+// snapshot is what the page knows about the server. Sources contains only those that changed after the revision that the
 // page has, for the same deployment.
-type state struct {
+type snapshot struct {
 	Instance string    `json:"instance"`
 	Build    string    `json:"build"`
 	Rev      int       `json:"rev"`
@@ -68,16 +68,16 @@ type state struct {
 	Fixes    bool      `json:"fixes"`   // whether fixes can be applied to files
 }
 
-func (s *Studio) serveState(w http.ResponseWriter, r *http.Request) {
-	v, ok := s.view(w, r)
-	if !ok {
-		return
+func (s *Studio) state(r *http.Request) (any, *problem) {
+	v, why := s.view(r)
+	if why != nil {
+		return nil, why
 	}
 	since, _ := strconv.Atoi(r.URL.Query().Get("since"))
 	if r.URL.Query().Get("instance") != s.instance {
 		since = 0
 	}
-	out := state{
+	out := snapshot{
 		Instance: s.instance, Build: s.build, Rev: v.rev, Host: v.host, SendTo: s.opts.SendTo, Order: []string{}, Sources: []*source{},
 		Git: s.opts.ReadRevision != nil, Fixes: s.opts.WriteFile != nil,
 	}
@@ -90,5 +90,5 @@ func (s *Studio) serveState(w http.ResponseWriter, r *http.Request) {
 	if out.Rev > since {
 		out.Overlap = v.overlaps().nested
 	}
-	reply(w, out)
+	return out, nil
 }

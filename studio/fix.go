@@ -7,33 +7,32 @@ import (
 	"signpost/definition"
 )
 
-// serveFix applies the fix of a finding to the file on disk. The page then updates as if an editor had saved it.
-func (s *Studio) serveFix(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		Source string `json:"source"`
-		Rule   string `json:"rule"`
-		Line   int    `json:"line"`
-		Column int    `json:"column"`
-	}
-	_, src, ok := s.readSource(w, r, &in, &in.Source)
-	if !ok {
-		return
+// fixable names a finding that has a fix.
+type fixable struct {
+	Source string `json:"source"`
+	Rule   string `json:"rule"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+}
+
+// fix applies the fix of a finding to the file on disk. The page then updates as if an editor had saved it.
+func (s *Studio) fix(r *http.Request, in fixable) (any, *problem) {
+	_, src, why := s.find(r, in.Source)
+	if why != nil {
+		return nil, why
 	}
 	i := slices.IndexFunc(src.Findings, func(f finding) bool {
 		return f.Rule == in.Rule && f.Line == in.Line && f.Column == in.Column && f.Fix != nil
 	})
 	switch {
 	case i < 0:
-		refuse(w, problem{Status: http.StatusConflict, Detail: "This finding no longer exists.", Hint: "The file has changed."})
-		return
+		return nil, failed(http.StatusConflict, "This finding no longer exists.", "The file has changed.")
 	case src.Path == "" || s.opts.WriteFile == nil:
-		refuse(w, problem{Status: http.StatusConflict, Detail: "There is no file to write the fix to."})
-		return
+		return nil, failed(http.StatusConflict, "There is no file to write the fix to.", "")
 	}
 	text := src.record.now.body
 	if err := s.opts.WriteFile(src.Path, text, definition.ApplyFixes(src.ID, text, *src.Findings[i].Fix)); err != nil {
-		refuse(w, problem{Status: http.StatusConflict, Detail: sentence(err.Error())})
-		return
+		return nil, failed(http.StatusConflict, sentence(err.Error()), "")
 	}
-	reply(w, struct{}{})
+	return done{}, nil
 }

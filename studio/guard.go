@@ -43,18 +43,11 @@ func (s *Studio) guard(next http.Handler) http.Handler {
 		site := r.Header.Values("Sec-Fetch-Site")
 		switch {
 		case !s.origins["http://"+strings.ToLower(r.Host)]:
-			refuse(w, problem{
-				Status: http.StatusMisdirectedRequest,
-				Detail: "The studio does not answer for this host.",
-				Hint:   "Open the address that signpost studio printed.",
-			})
+			refuse(w, failed(http.StatusMisdirectedRequest, "The studio does not answer for this host.", "Open the address that signpost studio printed."))
 		case len(origin) > 1 || len(origin) == 1 && !s.origins[strings.ToLower(origin[0])],
 			len(site) > 1 || len(site) == 1 && site[0] != "same-origin" && site[0] != "none": // none means that the user typed the address
-			refuse(w, problem{
-				Status: http.StatusForbidden,
-				Detail: "The studio rejects requests from other sites.",
-				Hint:   "Type the address into the browser, or open it from the terminal.",
-			})
+			refuse(w, failed(http.StatusForbidden, "The studio rejects requests from other sites.",
+				"Type the address into the browser, or open it from the terminal."))
 		default:
 			next.ServeHTTP(w, r)
 		}

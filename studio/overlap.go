@@ -153,19 +153,20 @@ func (x *overlap) match(feed, preferred string) matched {
 // maxFeeds limits the feeds in one request: a screenful of pasted URLs.
 const maxFeeds = 500
 
-// serveMatch finds the endpoints that answer for the given feeds, among everything registered.
-func (s *Studio) serveMatch(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		Source string   `json:"source"` // preferred
-		Feeds  []string `json:"feeds"`
-	}
-	v, ok := s.view(w, r)
-	if !ok || !read(w, r, &in) {
-		return
+// feeds asks which endpoints answer for feeds.
+type feeds struct {
+	Source string   `json:"source"` // preferred
+	Feeds  []string `json:"feeds"`
+}
+
+// match finds the endpoints that answer for the given feeds, among everything registered.
+func (s *Studio) match(r *http.Request, in feeds) (any, *problem) {
+	v, why := s.view(r)
+	if why != nil {
+		return nil, why
 	}
 	if len(in.Feeds) > maxFeeds {
-		refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: fmt.Sprintf("Paste at most %d feed URLs.", maxFeeds)})
-		return
+		return nil, failed(http.StatusUnprocessableEntity, fmt.Sprintf("Paste at most %d feed URLs.", maxFeeds), "")
 	}
 	x := v.overlaps()
 	out := []matched{}
@@ -179,9 +180,9 @@ func (s *Studio) serveMatch(w http.ResponseWriter, r *http.Request) {
 		}
 		out = append(out, x.match(feed, in.Source))
 	}
-	reply(w, struct {
+	return struct {
 		Matches []matched `json:"matches"`
-	}{out})
+	}{out}, nil
 }
 
 // why explains why the winner answers for a feed and another endpoint does not.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -90,10 +91,10 @@ type target struct {
 	to       *url.URL // where requests for the service's own host go instead; nil means where they are for
 }
 
-// readTarget reads a request, and finds what it is about.
-func (s *Studio) readTarget(w http.ResponseWriter, r *http.Request) (in filled, t target, ok bool) {
-	if t.view, t.src, ok = s.readSource(w, r, &in, &in.Source); !ok {
-		return in, t, false
+// target finds what a request is about.
+func (s *Studio) target(r *http.Request, in filled) (t target, why *problem) {
+	if t.view, t.src, why = s.find(r, in.Source); why != nil {
+		return t, why
 	}
 	if t.version = t.src.version(in.Version); t.version != nil {
 		for i, e := range t.version.Endpoints {
@@ -103,23 +104,21 @@ func (s *Studio) readTarget(w http.ResponseWriter, r *http.Request) (in filled, 
 		}
 	}
 	if t.endpoint.URL == "" {
-		refuse(w, problem{Status: http.StatusNotFound, Detail: "This endpoint is no longer in the manifest.", Hint: "Choose another one."})
-		return in, t, false
+		return t, failed(http.StatusNotFound, "This endpoint is no longer in the manifest.", "Choose another one.")
 	}
 	if in.Send == sendOrigin && !t.foreign {
 		var err error
 		if t.to, err = parseOrigin(in.To); err != nil {
-			refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: sentence(err.Error()), Hint: "Enter an origin, such as http://localhost:3000."})
-			return in, t, false
+			return t, invalid(err, "Enter an origin, such as http://localhost:3000.")
 		}
 	}
-	return in, t, true
+	return t, nil
 }
 
-func (s *Studio) serveCompose(w http.ResponseWriter, r *http.Request) {
-	in, t, ok := s.readTarget(w, r)
-	if !ok {
-		return
+func (s *Studio) compose(r *http.Request, in filled) (any, *problem) {
+	t, why := s.target(r, in)
+	if why != nil {
+		return nil, why
 	}
 	d := compose(r.Context(), t, in)
 	// An empty field is a gap that can be marked; a wrong value is not.
@@ -130,7 +129,7 @@ func (s *Studio) serveCompose(w http.ResponseWriter, r *http.Request) {
 		}
 		d.Snippets = snippets(d)
 	}
-	reply(w, d)
+	return d, nil
 }
 
 // compose returns the draft of a request. Package client builds it, so it is what an app sends; missing values are
@@ -263,15 +262,11 @@ func decoded(ctx string) string {
 	if ctx == "" || err != nil {
 		return ""
 	}
-	all := make(map[string]any)
-	for name, value := range values.All() {
-		all[name] = value
-	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(all); err != nil {
+	if err := enc.Encode(maps.Collect(values.All())); err != nil {
 		return ""
 	}
 	return strings.TrimSpace(out.String())

@@ -6,7 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -35,66 +40,8 @@ type sampleFeeds struct {
 	endpoint signpost.Endpoint
 }
 
-type sampleFeed struct {
-	ID    string        `json:"id"`
-	Title string        `json:"title"`
-	Type  sampleType    `json:"type"`
-	Entry []sampleEntry `json:"entry"`
-	Next  string        `json:"next,omitempty"`
-
-	// Received is what the request contained, as a feed service reads it.
-	Received sampleReceived `json:"received"`
-}
-
-type sampleType struct {
-	Value string `json:"value"`
-}
-
-type sampleEntry struct {
-	ID         string            `json:"id"`
-	Title      string            `json:"title"`
-	Summary    string            `json:"summary"`
-	Type       sampleType        `json:"type"`
-	MediaGroup []sampleGroup     `json:"media_group"`
-	Link       *sampleLink       `json:"link,omitempty"`
-	Extensions map[string]any    `json:"extensions"`
-	Fields     map[string]string `json:"-"` // values for placeholders
-}
-
-type sampleGroup struct {
-	Type string       `json:"type"`
-	Item []sampleItem `json:"media_item"`
-}
-
-type sampleItem struct {
-	Key string `json:"key"`
-	Src string `json:"src"`
-}
-
-type sampleLink struct {
-	Rel  string `json:"rel"`
-	Href string `json:"href"`
-}
-
-type sampleReceived struct {
-	Modifiers map[string]string `json:"modifiers"`
-	Context   map[string]any    `json:"context_keys"`
-	Body      string            `json:"body,omitempty"`
-}
-
-// MarshalJSON includes the fields that placeholders are bound to.
-func (e sampleEntry) MarshalJSON() ([]byte, error) {
-	type plain sampleEntry
-	text, err := json.Marshal(plain(e))
-	if err != nil || len(e.Fields) == 0 {
-		return text, err
-	}
-	fields, err := json.Marshal(e.Fields)
-	if err != nil {
-		return nil, err
-	}
-	return slices.Concat(text[:len(text)-1], []byte(","), fields[1:]), nil
-}
+// object is a JSON object of a sample.
+type object map[string]any
 
 // Words for sample titles.
 var (
@@ -112,13 +59,13 @@ func sampleTitle(n int) string {
 
 // RoundTrip returns a feed, or an error as a feed service would.
 func (s *sampleFeeds) RoundTrip(req *http.Request) (*http.Response, error) {
-	received, values, err := s.receive(req)
+	received, modifiers, values, err := s.receive(req)
 	if err != nil {
 		return nil, err
 	}
 	for _, item := range s.endpoint.ContextObj {
 		if _, sent := values[item.SentAs()]; item.Required && sendable(s.endpoint, item) && !sent {
-			return s.respond(req, http.StatusUnauthorized, "application/problem+json", map[string]any{
+			return s.respond(req, http.StatusUnauthorized, "application/problem+json", object{
 				"title": http.StatusText(http.StatusUnauthorized), "status": http.StatusUnauthorized,
 				"detail": fmt.Sprintf("The required context key %q is missing.", item.Key),
 			})
@@ -129,39 +76,39 @@ func (s *sampleFeeds) RoundTrip(req *http.Request) (*http.Response, error) {
 	if contentType == signpost.MIMEForm { // describes the request, not the response
 		contentType = ""
 	}
-	return s.respond(req, http.StatusOK, cmp.Or(contentType, signpost.MIMEJSON), s.feed(req.URL, received))
+	return s.respond(req, http.StatusOK, cmp.Or(contentType, signpost.MIMEJSON), s.feed(req.URL, received, modifiers))
 }
 
-// receive reads a request as a feed service does. It returns the context values by the name they were sent under.
-func (s *sampleFeeds) receive(req *http.Request) (sampleReceived, map[string]any, error) {
-	received := sampleReceived{Modifiers: make(map[string]string), Context: make(map[string]any)}
-	values := make(map[string]any)
+// receive reads a request as a feed service does. It returns what the sample says about it, the modifiers, and the context
+// values by the name they were sent under.
+func (s *sampleFeeds) receive(req *http.Request) (received object, modifiers map[string]string, values map[string]any, err error) {
+	modifiers, values = make(map[string]string), make(map[string]any)
 	for key, all := range req.URL.Query() {
 		if key != "ctx" {
-			received.Modifiers[key] = all[0]
+			modifiers[key] = all[0]
 		}
 	}
 	if sent, err := contextkeys.Decode(req.URL.Query().Get("ctx")); err == nil {
-		for name, value := range sent.All() {
-			received.Context[name], values[name] = value, value
-		}
+		values = maps.Collect(sent.All())
 	}
-	if req.Body != nil {
-		defer req.Body.Close()
-		body, err := io.ReadAll(req.Body) // in memory
-		if err != nil {
-			return received, nil, err
-		}
-		received.Body = string(body)
-		if form, err := url.ParseQuery(received.Body); err == nil && s.endpoint.MIMEType == signpost.MIMEForm {
-			for name := range form {
-				values[name] = form.Get(name)
-			}
-		} else {
-			json.Unmarshal(body, &values) // missing values are reported below
-		}
+	received = object{"modifiers": modifiers, "context_keys": maps.Clone(values)}
+	if req.Body == nil {
+		return received, modifiers, values, nil
 	}
-	return received, values, nil
+	defer req.Body.Close()
+	body, err := io.ReadAll(req.Body) // in memory
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	received["body"] = string(body)
+	if form, err := url.ParseQuery(string(body)); err == nil && s.endpoint.MIMEType == signpost.MIMEForm {
+		for name := range form {
+			values[name] = form.Get(name)
+		}
+	} else {
+		json.Unmarshal(body, &values) // missing values are reported by the caller
+	}
+	return received, modifiers, values, nil
 }
 
 func (s *sampleFeeds) respond(req *http.Request, status int, contentType string, value any) (*http.Response, error) {
@@ -219,76 +166,103 @@ func (s *sampleFeeds) wishes(sent map[string]string) wish {
 }
 
 // feed returns the feed that a request asks for.
-func (s *sampleFeeds) feed(u *url.URL, received sampleReceived) sampleFeed {
-	w := s.wishes(received.Modifiers)
+func (s *sampleFeeds) feed(u *url.URL, received object, modifiers map[string]string) object {
+	w := s.wishes(modifiers)
 	plain := *u
 	plain.RawQuery = ""
-	feed := sampleFeed{ID: plain.String(), Title: s.endpoint.Name, Type: sampleType{"feed"}, Entry: []sampleEntry{}, Received: received}
 	hash := fnv.New32a()
 	io.WriteString(hash, u.Path)
 	start := int(hash.Sum32()%7) + 12*w.shift
 	var numbers []int
 	for n := start; n < start+144 && len(numbers) < maxSampleEntries; n++ {
-		title := sampleTitle(n)
-		if w.search != "" && !strings.Contains(strings.ToLower(title), strings.ToLower(w.search)) || len(w.flags) > 0 && n%2 == 1 {
-			continue
+		found := strings.Contains(strings.ToLower(sampleTitle(n)), strings.ToLower(w.search))
+		if found && (len(w.flags) == 0 || n%2 == 0) {
+			numbers = append(numbers, n)
 		}
-		numbers = append(numbers, n)
 	}
 	if w.byTitle {
 		slices.SortStableFunc(numbers, func(a, b int) int { return strings.Compare(sampleTitle(a), sampleTitle(b)) })
 	}
 	from := min(w.page*w.limit, len(numbers))
 	to := min(from+w.limit, len(numbers))
+	entries := []object{}
 	for _, n := range numbers[from:to] {
-		feed.Entry = append(feed.Entry, s.entry(u, n, w.flags))
+		entries = append(entries, s.entry(u, n, w.flags))
 	}
+	feed := object{"id": plain.String(), "title": s.endpoint.Name, "type": object{"value": "feed"}, "entry": entries, "received": received}
 	if w.paged != "" && to < len(numbers) {
 		query := u.Query()
 		query.Del("ctx") // links carry no context
 		query.Set(w.paged, strconv.Itoa(w.page+1))
-		next := *u
-		next.RawQuery = query.Encode()
-		feed.Next = next.String()
+		plain.RawQuery = query.Encode()
+		feed["next"] = plain.String()
 	}
 	return feed
 }
 
 // entry returns one entry. It has values for the placeholders of the other endpoints, and links to one of them.
-func (s *sampleFeeds) entry(u *url.URL, n int, flags []string) sampleEntry {
-	title := sampleTitle(n)
+func (s *sampleFeeds) entry(u *url.URL, n int, flags []string) object {
+	title, minutes := sampleTitle(n), 20+n*7%70
 	id := strings.ReplaceAll(strings.ToLower(title), " ", "-")
 	picture := url.URL{Scheme: u.Scheme, Host: u.Host, Path: samplePicturePath + strconv.Itoa(n) + ".png"}
-	e := sampleEntry{
-		ID: id, Title: title, Type: sampleType{"video"},
-		Summary:    fmt.Sprintf("A sample entry, generated by the studio: %s, %d minutes.", sampleGenres[n%len(sampleGenres)], 20+n*7%70),
-		MediaGroup: []sampleGroup{{"image", []sampleItem{{"image_base", picture.String()}}}},
-		Extensions: map[string]any{"duration": (20 + n*7%70) * 60, "free": n%3 == 0},
-		Fields:     make(map[string]string),
-	}
+	extensions := object{"duration": minutes * 60, "free": n%3 == 0}
 	if len(flags) > 0 {
-		e.Extensions["matches"] = flags
+		extensions["matches"] = flags
 	}
-	for _, other := range s.version.manifest.Endpoints {
-		for _, name := range signpost.CutURL(other.URL).Placeholders() {
-			if !slices.Contains([]string{"id", "title", "summary", "type", "link"}, name) {
-				e.Fields[name] = strings.TrimSuffix(name, "_id") + "-" + strconv.Itoa(n+1)
-			}
-		}
-	}
+	e := object{}
 	var targets []string
 	for _, other := range s.version.manifest.Endpoints {
-		if other.URL == s.endpoint.URL || other.Method != signpost.MethodGet || len(signpost.CutURL(other.URL).Placeholders()) == 0 {
-			continue
+		target, open := other.URL, signpost.CutURL(other.URL).Placeholders()
+		for _, name := range open {
+			value := strings.TrimSuffix(name, "_id") + "-" + strconv.Itoa(n+1)
+			if name == "id" {
+				value = id
+			}
+			e[name] = value
+			target = strings.ReplaceAll(target, "{{"+name+"}}", url.PathEscape(value))
 		}
-		target := other.URL
-		for _, name := range signpost.CutURL(other.URL).Placeholders() {
-			target = strings.ReplaceAll(target, "{{"+name+"}}", url.PathEscape(cmp.Or(e.Fields[name], id)))
+		if other.URL != s.endpoint.URL && other.Method == signpost.MethodGet && len(open) > 0 {
+			targets = append(targets, target)
 		}
-		targets = append(targets, target)
 	}
-	if len(targets) > 0 {
-		e.Link = &sampleLink{"related", targets[n%len(targets)]}
+	maps.Copy(e, object{ // these fields win over placeholders of the same name
+		"id": id, "title": title, "type": object{"value": "video"}, "extensions": extensions,
+		"summary":     fmt.Sprintf("A sample entry, generated by the studio: %s, %d minutes.", sampleGenres[n%len(sampleGenres)], minutes),
+		"media_group": []object{{"type": "image", "media_item": []object{{"key": "image_base", "src": picture.String()}}}},
+	})
+	if delete(e, "link"); len(targets) > 0 {
+		e["link"] = object{"rel": "related", "href": targets[n%len(targets)]}
 	}
 	return e
+}
+
+// Size of sample pictures: cheap to generate, large enough for a card.
+const (
+	sampleWidth  = 480
+	sampleHeight = 270
+)
+
+// sampleColours are pairs of colours, for the top and the bottom of a picture.
+var sampleColours = [][2]color.RGBA{
+	{{0x6c, 0xa5, 0x9a, 255}, {0x2f, 0x66, 0x60, 255}}, {{0x8a, 0x64, 0xab, 255}, {0x43, 0x2a, 0x5e, 255}},
+	{{0x43, 0x60, 0x9c, 255}, {0x14, 0x24, 0x4c, 255}}, {{0xc7, 0x6f, 0x86, 255}, {0x62, 0x26, 0x40, 255}},
+	{{0xd9, 0xa4, 0x41, 255}, {0x6f, 0x4a, 0x12, 255}}, {{0x5c, 0x90, 0x4e, 255}, {0x24, 0x47, 0x23, 255}},
+	{{0x41, 0x82, 0x9a, 255}, {0x14, 0x3a, 0x4b, 255}}, {{0xd2, 0x6a, 0x45, 255}, {0x6f, 0x29, 0x1b, 255}},
+}
+
+// samplePicture paints a gradient, whose colours depend on the number.
+func samplePicture(n int) []byte {
+	pair := sampleColours[n%len(sampleColours)]
+	mix := func(a, b uint8, y int) uint8 { return uint8(int(a) + (int(b)-int(a))*y/sampleHeight) }
+	img := image.NewRGBA(image.Rect(0, 0, sampleWidth, sampleHeight))
+	for y := range sampleHeight {
+		c := color.RGBA{mix(pair[0].R, pair[1].R, y), mix(pair[0].G, pair[1].G, y), mix(pair[0].B, pair[1].B, y), 255}
+		draw.Draw(img, image.Rect(0, y, sampleWidth, y+1), image.NewUniform(c), image.Point{}, draw.Src)
+	}
+	var out bytes.Buffer
+	enc := png.Encoder{CompressionLevel: png.BestSpeed}
+	if err := enc.Encode(&out, img); err != nil { // writing to a Buffer cannot fail
+		return nil
+	}
+	return out.Bytes()
 }

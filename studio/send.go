@@ -2,10 +2,12 @@ package studio
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"mime"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -44,35 +46,28 @@ var shownHeaders = []string{
 	"Expires", "Vary", "Location", "Retry-After", "WWW-Authenticate", "Access-Control-Allow-Origin", "Server",
 }
 
-func (s *Studio) serveSend(w http.ResponseWriter, r *http.Request) {
-	in, t, ok := s.readTarget(w, r)
-	if !ok {
-		return
+func (s *Studio) send(r *http.Request, in filled) (any, *problem) {
+	t, why := s.target(r, in)
+	if why != nil {
+		return nil, why
 	}
 	d := compose(r.Context(), t, in)
 	switch {
 	case d.Owner != nil:
-		refuse(w, problem{
-			Status: http.StatusConflict, Detail: fmt.Sprintf("This feed belongs to %q: %s.", d.Owner.Name, d.Owner.Why),
-			Hint: "Open that endpoint to send what an app sends.",
-		})
-		return
+		return nil, failed(http.StatusConflict, fmt.Sprintf("This feed belongs to %q: %s.", d.Owner.Name, d.Owner.Why),
+			"Open that endpoint to send what an app sends.")
 	case d.blocked(in.Without):
-		refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: d.Problems[0].Message, Problems: d.Problems})
-		return
+		why := failed(http.StatusUnprocessableEntity, d.Problems[0].Message, "")
+		why.Problems = d.Problems
+		return nil, why
 	case in.Send == sendOrigin && t.to == nil && !t.foreign:
-		refuse(w, problem{
-			Status: http.StatusUnprocessableEntity, Detail: "Enter the server to send requests to.", Hint: "For example, http://localhost:3000.",
-		})
-		return
+		return nil, failed(http.StatusUnprocessableEntity, "Enter the server to send requests to.", "For example, http://localhost:3000.")
 	}
 	if in.Follow != "" {
-		u, err := d.req.URL.Parse(in.Follow)
-		if err != nil || d.Method != http.MethodGet || u.Scheme != d.req.URL.Scheme || u.Host != d.req.URL.Host {
-			refuse(w, problem{Status: http.StatusUnprocessableEntity, Detail: "This redirect leads elsewhere, so it is not followed."})
-			return
+		if d.req.URL = sameHost(d.req, in.Follow); d.req.URL == nil {
+			return nil, failed(http.StatusUnprocessableEntity, "This redirect leads elsewhere, so it is not followed.", "")
 		}
-		d.URL, d.req.URL = u.String(), u
+		d.URL = d.req.URL.String()
 	}
 	opts := s.clientOptions()
 	to := signpost.CutURL(d.URL).Origin()
@@ -85,23 +80,24 @@ func (s *Studio) serveSend(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	a, err := client.Send(d.req, opts)
 	if a == nil {
-		refuse(w, *explain(err))
-		return
+		return nil, explain(err)
 	}
 	out := describe(a, t.endpoint, time.Since(start), err)
 	out.URL, out.Method, out.To, out.Sample = d.URL, d.Method, to, in.Send == sendSample
-	out.Follow = redirectOf(a, d.req)
+	if u := sameHost(d.req, a.Redirect); a.Redirect != "" && u != nil {
+		out.Follow = u.RequestURI()
+	}
 	out.ID = s.pictures.admit(out.Sample, to)
-	reply(w, out)
+	return out, nil
 }
 
-// redirectOf returns where a redirect leads if that is on the same host, to which context keys may go, or "".
-func redirectOf(a *client.Answer, req *http.Request) string {
-	u, err := req.URL.Parse(a.Redirect)
-	if err != nil || a.Redirect == "" || req.Method != http.MethodGet || u.Scheme != req.URL.Scheme || u.Host != req.URL.Host {
-		return ""
+// sameHost returns where a redirect leads if that is on the same host, to which context keys may go.
+func sameHost(req *http.Request, redirect string) *url.URL {
+	u, err := req.URL.Parse(redirect)
+	if err != nil || req.Method != http.MethodGet || u.Scheme != req.URL.Scheme || u.Host != req.URL.Host {
+		return nil
 	}
-	return u.RequestURI()
+	return u
 }
 
 type transportFunc func(*http.Request) (*http.Response, error)
@@ -143,7 +139,7 @@ func describe(a *client.Answer, e signpost.Endpoint, took time.Duration, err err
 	switch {
 	case a.Status/100 != 2 || empty:
 	case want != "" && !out.Declared:
-		note("The manifest declares %s, but the response has %s.", e.MIMEType, orNone(out.ContentType))
+		note("The manifest declares %s, but the response has %s.", e.MIMEType, cmp.Or(out.ContentType, "no content type"))
 	case !out.JSON && !cut && (want == signpost.MIMEJSON || strings.HasSuffix(want, "+json")):
 		out.Declared = false
 		note("The manifest declares %s, but the body is not JSON.", e.MIMEType)
@@ -160,18 +156,11 @@ func describe(a *client.Answer, e signpost.Endpoint, took time.Duration, err err
 	return out
 }
 
-func orNone(contentType string) string {
-	if contentType == "" {
-		return "no content type"
-	}
-	return contentType
-}
-
 // explain returns the problem for a failed request.
 func explain(err error) *problem {
 	why := client.Explain(err)
 	if why.Cause == "unknown-authority" {
 		why.Hint = "for an authority of your own, start the studio with --ca-file and its certificate"
 	}
-	return &problem{Status: http.StatusBadGateway, Detail: sentence(why.Message), Hint: sentence(why.Hint)}
+	return failed(http.StatusBadGateway, sentence(why.Message), sentence(why.Hint))
 }
