@@ -19,10 +19,11 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"signpost/internal/cli"
+	"signpost/internal/testkit"
 )
 
 // waitTime is how long the page may take for anything. It is far more than necessary, for busy machines.
-const waitTime = 5 * time.Minute
+const waitTime = 3 * time.Minute
 
 // chromium is started once for all tests, because starting it takes longer than most of them run.
 var chromium struct {
@@ -55,17 +56,15 @@ func TestMain(m *testing.M) {
 // rebound is another site's name that resolves to loopback.
 const rebound = "rebound.example"
 
-// findChromium returns the path of the browser, or "".
-func findChromium() string {
+// findChromium returns the path of the browser. Without one, the test is skipped.
+func findChromium(t testing.TB) string {
+	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
 	}
-	const mac = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
-	if _, err := os.Stat(mac); err == nil {
-		return mac
-	}
+	testkit.Missing(t, "chromium", "THE STUDIO PAGE IN A BROWSER")
 	return ""
 }
 
@@ -102,13 +101,10 @@ type tab struct {
 	expected string   // part of messages that are not failures
 }
 
-// openTab opens a page. Without a browser, the test is skipped with a message.
+// openTab opens a page.
 func openTab(t testing.TB, address string) *tab {
 	t.Helper()
-	path := findChromium()
-	if path == "" {
-		t.Skip("BROWSER TESTS DID NOT RUN: there is no Chromium on this machine. Install it (Debian: apt-get install chromium), or run make test, which does.")
-	}
+	path := findChromium(t)
 	chromium.once.Do(func() { startChromium(path) })
 	if chromium.err != nil {
 		t.Fatalf("start %s: %v", path, chromium.err)
@@ -181,7 +177,7 @@ func (p *tab) eval(expression string) any {
 func (p *tab) wait(expression string) {
 	p.t.Helper()
 	deadline := time.Now().Add(waitTime)
-	for {
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 160*time.Millisecond) { // each look costs the page time, too
 		value, err := p.evaluate("Boolean(" + expression + ")")
 		if err == nil && value == true {
 			return
@@ -192,7 +188,7 @@ func (p *tab) wait(expression string) {
 			}
 			p.t.Fatalf("timed out waiting for %s; the page shows:\n%v", expression, p.eval("document.body.innerText.replace(/very-long-/g, \"\").slice(0, 3000)"))
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(pause)
 	}
 }
 
@@ -316,4 +312,68 @@ func (p *tab) expect(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.expected = text
+}
+
+// element returns an expression for the element with an id.
+func element(id string) string { return fmt.Sprintf("document.querySelector(%s)", quoteJS("#"+id)) }
+
+// listed returns an expression for an endpoint in the tree.
+func listed(name string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll(".endpoint-row")].find((b) => b.querySelector(".name").textContent === %s)`, quoteJS(name))
+}
+
+// toggle returns an expression for a choice of a toggle: "", false or true.
+func toggle(key, value string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll("#" + CSS.escape("modifier-" + %s + "-group") + " input")].find((i) => i.value === %s)`, quoteJS(key), quoteJS(value))
+}
+
+// open opens an endpoint by its name.
+func (p *tab) open(name string) {
+	p.t.Helper()
+	p.click(listed(name))
+	p.waitText("#endpoint-name", name)
+}
+
+// send sends the request.
+func (p *tab) send() {
+	p.t.Helper()
+	p.wait(`document.querySelector("#copy-URL")`) // the request is composed
+	p.click(element("send"))
+}
+
+// view opens a view by its link.
+func (p *tab) view(name string) {
+	p.t.Helper()
+	p.click(fmt.Sprintf(`document.querySelector('.views a[href^="#/%s"]')`, name))
+	p.wait(fmt.Sprintf(`document.querySelector(".frame.show-%s")`, name))
+}
+
+// register registers an address.
+func (p *tab) register(address string) {
+	p.t.Helper()
+	if p.eval(`document.querySelector("dialog.register") === null`) == true {
+		p.click(element("register-button"))
+	}
+	p.typeInto(element("address"), address)
+	p.press(kb.Enter)
+}
+
+// search enters a text into the palette.
+func (p *tab) search(text string) {
+	p.t.Helper()
+	p.press("k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
+	p.typeInto(element("palette"), text)
+}
+
+// emulate shows the page at a size and in a scheme: light, dark or forced.
+func (p *tab) emulate(width, height int64, scale float64, scheme string) {
+	p.t.Helper()
+	p.do(chromedp.EmulateViewport(width, height, chromedp.EmulateScale(scale)))
+	features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}, {Name: "forced-colors", Value: "none"}}
+	if scheme == "forced" {
+		features[0].Value, features[2].Value = "light", "active"
+	}
+	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features}); err != nil {
+		p.t.Fatal(err)
+	}
 }

@@ -44,19 +44,13 @@ func TestGuard(t *testing.T) {
 		status int
 	}{
 		{"another name that resolves to loopback", "evil.example:8079", nil, 421},
-		{"a name with the same prefix", "127.0.0.1.evil.example:8079", nil, 421},
 		{"a name with the same suffix", "evil.localhost:8079", nil, 421},
 		{"another port", "127.0.0.1:8080", nil, 421},
-		{"no port", "127.0.0.1", nil, 421},
 		{"another loopback address", "127.0.0.2:8079", nil, 421},
-		{"IPv6", "[::1]:8079", nil, 421},
 		{"no host", "", nil, 421},
-		{"user info", "a@127.0.0.1:8079", nil, 421},
 		{"another site", "127.0.0.1:8079", http.Header{"Origin": {"https://evil.example"}}, 403},
 		{"another port of this machine", "localhost:8079", http.Header{"Origin": {"http://localhost:3000"}}, 403},
-		{"https", "localhost:8079", http.Header{"Origin": {"https://localhost:8079"}}, 403},
 		{"a sandboxed frame", "localhost:8079", http.Header{"Origin": {"null"}}, 403},
-		{"an empty origin", "localhost:8079", http.Header{"Origin": {""}}, 403},
 		{"two origins", "localhost:8079", http.Header{"Origin": {"http://localhost:8079", "https://evil.example"}}, 403},
 		{"a cross-site request without an origin", "localhost:8079", http.Header{"Sec-Fetch-Site": {"cross-site"}}, 403},
 		{"a same-site request", "localhost:8079", http.Header{"Sec-Fetch-Site": {"same-site"}}, 403},
@@ -141,13 +135,8 @@ func TestBodies(t *testing.T) {
 	}{
 		{"a form", "application/x-www-form-urlencoded", "source=evil.example", 415},
 		{"a form that looks like JSON", "text/plain", `{"source":"evil.example"}`, 415},
-		{"a multipart form", "multipart/form-data; boundary=a", "--a--", 415},
-		{"no type", "", `{"source":"evil.example"}`, 415},
-		{"a type with the same prefix", "application/json-patch+json", `{"source":"evil.example"}`, 415},
 		{"no JSON", "application/json", "source", 400},
 		{"another field", "application/json", `{"sources":""}`, 400},
-		{"another type of value", "application/json", `{"source":1}`, 400},
-		{"nothing", "application/json", "", 400},
 		{"too much", "application/json", `{"source":"` + strings.Repeat("a", 300<<10) + `"}`, 413},
 		{"JSON", "application/json; charset=utf-8", `{"source":"fine.example"}`, 200},
 	} {

@@ -56,7 +56,7 @@ func TestPageShowsHostileManifestsAsText(t *testing.T) {
 	for _, name := range []string{"Scheme", `\u202egnp.exe\u202c ` + "\u05e9\u05dc\u05d5\u05dd", long} {
 		p.click(listed(name))
 		p.wait(`document.querySelector("#endpoint-name").textContent === ` + text(name))
-		p.click(`document.querySelector("#send")`)
+		p.click(element("send"))
 	}
 
 	// The other views show it, too.
@@ -64,7 +64,7 @@ func TestPageShowsHostileManifestsAsText(t *testing.T) {
 		p.eval(`document.querySelector('.views a[href^="#/` + view + `"]').click()`)
 		p.waitText("#view-title", strings.ToUpper(view[:1])+view[1:])
 		if view == "map" {
-			p.typeInto(`document.querySelector("#feeds")`, "https://feeds.example.com/"+strings.ReplaceAll(script, " ", ""))
+			p.typeInto(element("feeds"), "https://feeds.example.com/"+strings.ReplaceAll(script, " ", ""))
 			p.click(button("Show"))
 			p.waitText("#landings", "<imgsrc=x")
 			p.click(`document.querySelector("#all-endpoints summary")`)
@@ -75,8 +75,7 @@ func TestPageShowsHostileManifestsAsText(t *testing.T) {
 			p.waitText(".text", "<img src=x")
 		}
 	}
-	p.press("k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
-	p.typeInto(`document.querySelector("#palette")`, "<img")
+	p.search("<img")
 	p.waitText("#palette-list", "<img src=x")
 	p.press(kb.Escape)
 	p.eval(`document.querySelector('.views a[href^="#/preview"]').click()`)
@@ -95,7 +94,7 @@ func TestPageShowsHostileManifestsAsText(t *testing.T) {
 	// Long texts stay inside the page, however narrow it is.
 	for _, view := range []string{"preview", "map", "problems", "check"} {
 		p.eval(`document.querySelector('.views a[href^="#/` + view + `"]').click()`)
-		for _, width := range []int64{320, 390, 768, 1024, 1440} {
+		for _, width := range []int64{320, 768, 1440} {
 			p.do(chromedp.EmulateViewport(width, 800))
 			p.checkOverflow(fmt.Sprintf("%s at %d", view, width))
 		}
@@ -142,7 +141,7 @@ func TestPageShowsHostileFeedsAsText(t *testing.T) {
 	p.eval(`window.addEventListener("securitypolicyviolation", () => { window.violated = 1; })`)
 	p.waitURL(feeds.URL + "/feed")
 	p.published()
-	p.click(`document.querySelector("#send")`)
+	p.click(element("send"))
 	p.wait(`document.querySelectorAll("#cards li").length === 5`)
 	p.waitText("#cards", script)
 	p.waitText("#cards", `\u202egnp.exe`)
@@ -199,6 +198,6 @@ window.done = true;
 		t.Errorf("another site could register %v", got)
 	}
 
-	p = openTab(t, strings.Replace(address, "127.0.0.1", rebound, 1))
+	p.do(chromedp.Navigate(strings.Replace(address, "127.0.0.1", rebound, 1)))
 	p.waitText("body", "The studio does not answer for this host.")
 }

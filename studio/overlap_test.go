@@ -29,46 +29,6 @@ versions:
       https://{{host}}/v1/media/clips: {name: Clips, method: get, mime_type: application/json}
 `
 
-// TestComposeFindsTheOwner fills in a placeholder so that the feed belongs to another endpoint, which then determines what
-// an app sends.
-func TestComposeFindsTheOwner(t *testing.T) {
-	t.Parallel()
-	_, address := serveFile(t, overlapYAML)
-	in := object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://{{host}}/v1/{{section}}",
-		"params": object{"section": "media"}, "context": object{"alpha": plainText("secret")}}
-	_, draft := ask(t, address+"/api/compose", in)
-	owner, _ := draft["owner"].(object)
-	if owner["name"] != "Media" || owner["key"] != "https://{{host}}/v1/media" || get(t, owner, "context_obj", 0, "key") != "beta" {
-		t.Fatalf("owner %v", owner)
-	}
-	// The lengths are equal, so that is not the reason.
-	if owner["why"] != `both cover the same part of the feed URL, and "Media" spells more of it out` {
-		t.Errorf("why: %v", owner["why"])
-	}
-	if !cmp.Equal(draft["snippets"], any([]any{})) {
-		t.Error("the draft has snippets for a request that no app sends")
-	}
-	if status, problem := ask(t, address+"/api/send", in); status != 409 || !strings.Contains(fmt.Sprint(problem["detail"]), `belongs to "Media"`) {
-		t.Errorf("status %d: %v", status, problem)
-	}
-	in["params"] = object{"section": "news"}
-	if _, draft := ask(t, address+"/api/compose", in); draft["owner"] != nil || snippetOf(t, draft, "curl") == "" {
-		t.Errorf("another section belongs to %v", draft["owner"])
-	}
-}
-
-// TestComposeLooksAtEverythingRegistered composes a feed that belongs to an endpoint of another manifest.
-func TestComposeLooksAtEverythingRegistered(t *testing.T) {
-	t.Parallel()
-	_, address := serveFile(t, overlapYAML)
-	other := serveText(t, `{"endpoints":{"https://localhost/v1/news":{"name":"News","method":"get","mime_type":"application/json"}}}`)
-	registered(t, address, other)
-	_, draft := ask(t, address+"/api/compose", object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://{{host}}/v1/{{section}}", "params": object{"section": "news"}})
-	if get(t, draft, "owner", "source") != other {
-		t.Errorf("owner %v", draft["owner"])
-	}
-}
-
 func TestMatch(t *testing.T) {
 	t.Parallel()
 	_, address := serveFile(t, feedsYAML)

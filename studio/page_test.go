@@ -1,18 +1,13 @@
 package studio_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -21,6 +16,7 @@ import (
 	"signpost"
 	"signpost/client"
 	"signpost/contextkeys"
+	"signpost/definition"
 	"signpost/studio"
 )
 
@@ -64,26 +60,6 @@ func serveControls(t *testing.T) (s *studio.Studio, address, feed string) {
 	s, address = serve(t, studio.Options{Host: "127.0.0.1", Client: client.Options{Timeout: waitTime}})
 	show(s, strings.ReplaceAll(controlsYAML, "PORT", port))
 	return s, address, "http://127.0.0.1:" + port + "/v1/series"
-}
-
-// listed returns an expression for an endpoint in the tree.
-func listed(name string) string {
-	return fmt.Sprintf(`[...document.querySelectorAll("#endpoints .endpoint-row")].find((b) => b.querySelector(".name").textContent === %s)`, quoteJS(name))
-}
-
-// toggle returns an expression for a choice of a toggle: "", false or true.
-func toggle(key, value string) string {
-	return fmt.Sprintf(`[...document.querySelectorAll("#" + CSS.escape("modifier-" + %s + "-group") + " input")].find((i) => i.value === %s)`, quoteJS(key), quoteJS(value))
-}
-
-// register opens the list of manifests and registers an address.
-func (p *tab) register(address string) {
-	p.t.Helper()
-	if p.eval(`document.querySelector("dialog.register") === null`) == true {
-		p.click(`document.querySelector("#register-button")`)
-	}
-	p.typeInto(`document.querySelector("#address")`, address)
-	p.press(kb.Enter)
 }
 
 // TestPageFromControlsToAnswer does what a first-time visitor does.
@@ -164,9 +140,15 @@ func TestPageFromControlsToAnswer(t *testing.T) {
 	}
 	p.eval(`navigator.clipboard.writeText = (text) => { window.clip = text; return Promise.resolve(); }; 0`)
 	p.click(`document.querySelector("#copy-menu summary")`)
-	p.click(`document.querySelector("#copy-curl")`)
+	places := `[...document.querySelectorAll(".menu-items > *, .address-bar > *")].map((e) => JSON.stringify(e.getBoundingClientRect())).join()`
+	before := p.eval(places)
+	p.click(element("copy-curl"))
 	p.wait(`window.clip === ` + quoteJS("curl -H 'Accept: application/json, */*;q=0.1' '"+want+"'"))
 	p.waitText("#status", "Copied")
+	p.wait(`[...document.querySelectorAll("#copy-curl span")].some((e) => e.textContent === "Copied" && e.checkVisibility({ visibilityProperty: true }))`)
+	if after := p.eval(places); after != before {
+		t.Errorf("when a button says that it has copied, things move from %v to %v", before, after)
+	}
 
 	// The real service responds, and the response is next to the controls, above the fold.
 	p.press(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl))
@@ -179,12 +161,11 @@ func TestPageFromControlsToAnswer(t *testing.T) {
 	// From now on, changes are sent automatically.
 	p.typeInto(field("Page"), "4")
 	p.waitText("#answer .json", `page=4`)
-	p.waitText("#tab-diff", "Difference")
-	p.click(`document.querySelector("#tab-diff")`)
+	p.click(element("tab-diff"))
 	p.waitText("#answer .diff", "page=4")
 
 	// Typed values survive a visit to another endpoint, and Back returns there.
-	p.click(listed("Series"))
+	p.open("Series")
 	p.waitURL(feed)
 	p.waitText("#answer", "Press Send")
 	p.eval("history.back()")
@@ -197,22 +178,17 @@ func TestPageFromControlsToAnswer(t *testing.T) {
 	if strings.Contains(link, "s3cret") || strings.Contains(link, "eyJ0") {
 		t.Errorf("the link has the context value: %s", link)
 	}
-	other := openTab(t, link)
-	other.waitURL(feed + "/7%2F%C3%A4/episodes?page=4&hd=false&sort=title")
 }
 
-func TestPageReportsFailures(t *testing.T) {
+// TestPageSaysWhatIsWrong shows files and addresses that cannot be used, and links to what does not exist.
+func TestPageSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	s, address := serve(t, studio.Options{})
 	p := openTab(t, address)
 	p.waitText("#empty", "Nothing is registered yet")
-	p.wait(`document.querySelector("main")`)
-	p.register("http://127.0.0.1:1/v1/endpoints-manifest")
-	p.waitText("#register-failure", "Nothing listens at 127.0.0.1:1.")
 	for address, says := range map[string]string{
-		"feeds":                  "does not start with https://",
-		serveText(t, "<html>"):   "not a manifest",
-		serveText(t, `{"a":{}}`): "unknown-field",
+		"feeds": "does not start with https://", serveText(t, "<html>"): "not a manifest", serveText(t, `{"a":{}}`): "unknown-field",
+		"http://127.0.0.1:1/v1/endpoints-manifest": "Nothing listens at 127.0.0.1:1.",
 	} {
 		p.register(address)
 		p.waitText("#register-failure", says)
@@ -225,22 +201,61 @@ func TestPageReportsFailures(t *testing.T) {
 	p.waitText("#endpoint-blank", "feeds.yaml has 1 error")
 	p.waitText("#endpoint-blank", "Fix the problems")
 	p.waitText(".service-row", "1 problem")
-	p.wait(`document.querySelector("#endpoint-blank button").offsetHeight < 60`)
-	p.click(`[...document.querySelectorAll(".views a")].find((a) => a.textContent.includes("Problems"))`)
+	p.view("problems")
 	p.waitText("#problems-summary", "1 error")
 	p.waitText(".text mark", "GET")
 	p.eval("history.back()")
 
-	// A feed that does not respond.
-	show(s, "versions: {v1: {endpoints: {http://127.0.0.1:1/x: {name: X, method: get, mime_type: application/json}}}}")
+	// A feed that does not respond. A file without a running service starts with sample data.
+	const films = "versions: {v1: {endpoints: {http://127.0.0.1:1/x: {name: X, method: get, mime_type: application/json}, \"https://{{host}}/v1/films\": {name: Films, method: get, mime_type: application/json, modifiers: [{kind: text, id: q, name: Q, key: q, label: Query}]}}}}"
+	show(s, films)
 	p.waitURL("http://127.0.0.1:1/x")
-	p.waitText("#answer-facts", "sample") // a file without a running service starts with sample data
+	p.waitText("#answer-facts", "sample")
 	p.published()
-	p.click(button("Send"))
+	p.send()
 	p.waitText("#send-failure", "Nothing listens at 127.0.0.1:1.")
 	p.waitText("#send-failure", "Start the service")
 	p.click(button("Use sample data"))
 	p.waitText("#answer-facts", "sample")
+
+	// The URL of the endpoint changes in the file, and links lead to what does not exist.
+	p.open("Films")
+	p.typeInto(field("Query"), "owl")
+	p.waitURL("https://localhost/v1/films?q=owl")
+	show(s, strings.Replace(films, "/v1/films", "/v1/movies", 1))
+	p.waitText("#endpoint-blank", "This endpoint is gone")
+	p.waitText("#endpoint-blank", "feeds.yaml has no endpoint https://{{host}}/v1/films")
+	p.click(button("Open Films"))
+	p.waitURL("https://localhost/v1/movies?q=owl")
+	p.wait(`decodeURIComponent(location.hash).includes("/v1/movies")`)
+	p.eval(`location.hash = "#/preview?source=feeds.yaml&version=v7"`)
+	p.waitText("#endpoint-blank", "There is no version v7")
+	p.click(button("Show v1"))
+	p.waitText("#endpoint-name", "X")
+
+	// A broken file among several is seen, and its endpoints are listed beside those of the others.
+	showFour(s)
+	mark := func(id, text string) {
+		t.Helper()
+		p.wait(fmt.Sprintf(`document.querySelector(".service-row[data-source='%s'] .mark")?.textContent === %s`, id, quoteJS(text)))
+	}
+	mark("news.yaml", "1 change")
+	mark("sports.yaml", "2 problems")
+	p.click(`document.querySelector(".service-row[data-source='news.yaml'] .twisty")`) // unfolds it, and stays here
+	p.wait(listed("News") + `.textContent.includes("changed") && document.querySelector(".title").textContent === "Example feeds"`)
+	p.service("sports.yaml")
+	p.waitText("#endpoint-blank", "Sports has 2 errors")
+	p.wait(listed("Collections")) // of the service that was shown before
+	p.click(listed("News"))
+	p.waitText(".title", "News")
+
+	// A syntax error takes neither title nor switches away.
+	p.service("feeds.yaml")
+	p.waitText(".title", "Example feeds")
+	s.SetFiles(studio.File{Definition: definition.Parse("feeds.yaml", []byte("versions: [")), Text: []byte("versions: [")})
+	p.waitText("#notes", "The file has errors.")
+	p.waitText(".title", "Example feeds")
+	p.waitText(".quiet-line", "parental-control")
 
 	// An empty manifest is not told to add something to it.
 	p.register(serveText(t, `{"endpoints":{}}`))
@@ -253,8 +268,22 @@ func TestPageRegistersAndUpdates(t *testing.T) {
 "context_obj":[{"key":"token","type":"ctx","required":true}],
 "modifiers":[{"id":"limit","name":"Page size","params":[{"key":"limit","ui":{"label":"Limit"},"schema":{"type":"number","default":20}}]}]}}}`
 	var text atomic.Value
+	var slow, down atomic.Bool
+	hold, asked := make(chan struct{}), make(chan struct{}, 1)
 	text.Store(manifest)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, text.Load().(string)) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if slow.Load() {
+			asked <- struct{}{}
+			select {
+			case <-hold:
+			case <-r.Context().Done():
+			}
+		}
+		if down.Load() {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+		io.WriteString(w, text.Load().(string))
+	}))
 	t.Cleanup(server.Close)
 	_, address := serveFile(t, feedsYAML)
 	p := openTab(t, address)
@@ -277,7 +306,7 @@ func TestPageRegistersAndUpdates(t *testing.T) {
 	text.Store(strings.NewReplacer(`"get"`, `"post"`, `20`, `50`).Replace(manifest))
 	update("1 breaking change, 1 other")
 	update("1 breaking change, 1 other") // a second update does not hide the changes that the first one found
-	p.click(`[...document.querySelectorAll(".views a")].find((a) => a.textContent.includes("Changes"))`)
+	p.view("changes")
 	p.waitText("#changes-list", `method changed from "get" to "post"`)
 	p.waitText("#changes-list li", "breaking") // first
 	p.waitText("#changes-list", `default changed from 20 to 50`)
@@ -286,13 +315,12 @@ func TestPageRegistersAndUpdates(t *testing.T) {
 	p.waitText(".address-bar", "POST")
 	p.wait(field("token") + `.value === "s3cret"`)
 	p.waitURL("https://feeds.example.com/v2/films?limit=50&ctx=eyJ0b2tlbiI6InMzY3JldCJ9")
-	p.click(`[...document.querySelectorAll(".views a")].find((a) => a.textContent.includes("Changes"))`)
+	p.view("changes")
 	p.click(button("Accept"))
 	p.waitText("#changes-none", "Nothing has changed.")
 
 	// A feed belongs to the endpoint with the longest matching URL among all registered ones.
-	p.press("k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
-	p.typeInto(`document.querySelector("#palette")`, "https://localhost/v1/feeds/7?q=owl")
+	p.search("https://localhost/v1/feeds/7?q=owl")
 	p.waitText(".landing", "Apps send token and device.")
 	p.press(kb.Enter)
 	p.waitText("#endpoint-name", "Feeds")
@@ -302,130 +330,119 @@ func TestPageRegistersAndUpdates(t *testing.T) {
 	p.wait(field("token") + `.value === ""`)
 	p.waitText("#context", "was entered for https://feeds.example.com")
 
-	// Remove it.
-	p.service(server.URL + "/v2/endpoints-manifest")
+	// A failed update belongs to one service, and says why.
+	id := server.URL + "/v2/endpoints-manifest"
+	p.service(id)
+	down.Store(true)
+	p.click(button("Update"))
+	p.waitText("#update-failure", "500")
+	p.waitText("#source-failure", "500")
+	p.service("feeds.yaml")
+	p.wait(`!document.querySelector("#source-failure")`)
+	down.Store(false)
+
+	// Removed during an update, it stays away.
+	p.service(id)
+	slow.Store(true)
+	p.click(button("Update"))
+	<-asked
 	p.click(button("Remove"))
 	p.waitText("#status", "Removed.")
 	p.waitText("#endpoint-name", "Feeds")
-}
-
-// program is the real program, with a page.
-type program struct {
-	t       *testing.T
-	cmd     *exec.Cmd
-	address string
-}
-
-// startProgram runs signpost studio.
-func startProgram(t *testing.T, args ...string) *program {
-	t.Helper()
-	return startProgramIn(t, "", args...)
-}
-
-// startProgramIn runs signpost studio in a directory.
-func startProgramIn(t *testing.T, dir string, args ...string) *program {
-	t.Helper()
-	cmd := exec.Command(os.Args[0], append([]string{"studio"}, args...)...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), runProgram+"=1")
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cmd.Process.Kill() })
-	line, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil || !strings.HasPrefix(line, "Studio: http://127.0.0.1:") {
-		t.Fatalf("signpost studio printed %q: %v", line, err)
-	}
-	return &program{t, cmd, strings.TrimSpace(strings.TrimPrefix(line, "Studio: "))}
-}
-
-// listen returns the --listen address that restarts the program in the same place.
-func (p *program) listen() string { return strings.Trim(strings.TrimPrefix(p.address, "http://"), "/") }
-
-// stop stops the program as a terminal does.
-func (p *program) stop() {
-	p.t.Helper()
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := p.cmd.Wait(); err != nil {
-		p.t.Errorf("signpost studio exited with %v", err)
+	close(hold)
+	p.wait(`document.querySelectorAll(".service-row").length === 1`)
+	_, state := ask(t, address+"/api/state", nil)
+	if got := state["order"].([]any); len(got) != 1 {
+		t.Errorf("registered: %v", got)
 	}
 }
 
-// TestPageFollowsTheFile runs the real program and changes the file on disk.
-func TestPageFollowsTheFile(t *testing.T) {
+// TestPageSaysWhoseFeedItIs fills in a placeholder so that the feed belongs to another endpoint.
+func TestPageSaysWhoseFeedItIs(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "feeds.yaml")
-	write := func(text string) {
-		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(feedsYAML)
-	run := startProgram(t, path, "--listen", "127.0.0.1:0", "--host", "feeds.example.com")
-	p := openTab(t, run.address)
-	p.published()
-	p.waitURL("https://feeds.example.com/v1/feeds?page=0&hd=false")
-	p.typeInto(field("Query"), "owl")
-	p.typeInto(field("token"), "s3cret")
-	p.waitURL("https://feeds.example.com/v1/feeds?q=owl&page=0&hd=false&ctx=eyJ0IjoiczNjcmV0In0")
-	p.waitText(".views", "Problems1")
-
-	// With an error, the findings say where it is, and the last good version stays.
-	write(strings.Replace(feedsYAML, "mime_type: application/json\n", "mimetype: application/json\n", 1))
-	p.waitText("#notes", "keeps the last valid version")
-	p.waitText("#status", "feeds.yaml was saved.")
-	p.wait(field("Query") + `.value === "owl"`)
-	p.click(`[...document.querySelectorAll(".views a")].find((a) => a.textContent.includes("Problems"))`)
-	p.waitText("#problems-list", `unknown field "mimetype"`)
-	p.wait(`[...document.querySelectorAll(".text mark")].some((m) => m.textContent === "mimetype")`)
-	p.wait(`document.querySelector(".findings a").href.startsWith("vscode://file/")`)
+	_, address := serveFile(t, overlapYAML)
+	p := openTab(t, address)
+	p.waitText("#endpoint-name", "Section")
+	p.typeInto(field("section"), "media")
+	p.waitText("#owner", `This feed belongs to Media: both cover the same part of the feed URL, and "Media" spells more of it out.`)
+	p.waitText("#owner", "Apps send beta with it")
+	p.wait(`!document.querySelector("#copy-URL") && document.querySelector("#send").ariaDisabled === "true"`)
+	p.waitText("#answer-blank", "Nothing to send: this feed belongs to Media.")
+	p.click(element("send"))
+	p.waitText("#send-failure", `belongs to "Media"`)
+	p.click(button("Open Media"))
+	p.waitText("#endpoint-name", "Media")
+	p.waitURL("https://localhost/v1/media")
 	p.eval("history.back()")
+	p.typeInto(field("section"), "news")
+	p.wait(`!document.querySelector("#owner") && document.querySelector("#copy-URL")`)
 
-	// Fixed and changed: typed values stay if their fields still exist, and so does the focus.
-	p.focus(field("Query"))
-	write(strings.NewReplacer("name: Feeds\n", "name: Films\n", "defaultValue: 0", "defaultValue: 5", ", placeholder: Title", ", placeholder: Film").Replace(feedsYAML))
-	p.waitText("#endpoint-name", "Films")
-	p.waitURL("https://feeds.example.com/v1/feeds?q=owl&page=5&hd=false&ctx=eyJ0IjoiczNjcmV0In0")
-	p.wait(field("Query") + `.value === "owl" && document.activeElement === ` + field("Query"))
-	p.wait(field("Query") + `.placeholder === "Film"`)
-	p.waitText(".views", "Changes3")
+	// A feed that wins says why, too.
+	p.open("Clips")
+	p.waitText("#lost", "Feeds here lose beta and alpha.")
+	p.click(button("Show on the map"))
+	p.waitText("#losses", "shadows Media and Section: its feeds lose beta and alpha.")
+	p.click(`document.querySelector("#all-endpoints summary")`)
+	p.typeInto(element("feeds"), "https://localhost/v1/media/7\nhttps://localhost/v1/news")
+	p.click(button("Show"))
+	p.waitText("#landings", "Not Section, which covers the same part of the URL but spells less of it out than Media: the feed loses alpha.")
+	p.wait(`[...document.querySelectorAll(".landed")].some((l) => l.textContent.includes("https://localhost/v1/media/7") && l.closest(".spot").textContent.startsWith("Media"))`)
+	// The match is updated when the state changes.
+	p.register(serveText(t, `{"endpoints":{"https://localhost/v1/media/7":{"name":"Seven","method":"get","mime_type":"application/json"}}}`))
+	p.waitText("#endpoint-name", "Seven")
+	p.view("map")
+	p.waitText("#landings", "Seven answers")
+}
 
-	// Another host, for the current endpoint and for values typed in others. Context values do not move to another
-	// host.
-	p.click(listed("Episodes"))
-	p.setHost("Other.Example.com")
-	p.waitURL("https://other.example.com/v1/series/{{series_id}}/episodes")
-	p.click(listed("Films"))
-	p.waitURL("https://other.example.com/v1/feeds?q=owl&page=5&hd=false")
-	p.waitText("#context", "was entered for https://feeds.example.com")
-	p.click(button("Use it here, too"))
-	p.waitURL("https://other.example.com/v1/feeds?q=owl&page=5&hd=false&ctx=eyJ0IjoiczNjcmV0In0")
-	for host, says := range map[string]string{"not a host": "Enter a hostname", "feeds.example.com:3000": "has a port"} {
-		p.setHost(host)
-		p.waitText("#deployment-failure", says)
+// TestPageInManyTabs opens more tabs than a browser opens connections; all of them work and agree.
+func TestPageInManyTabs(t *testing.T) {
+	t.Parallel()
+	s, address := serveFile(t, feedsYAML)
+	var tabs []*tab
+	for range 7 {
+		p := openTab(t, address)
+		p.published()
+		p.waitURL("https://localhost/v1/feeds?page=0&hd=false")
+		tabs = append(tabs, p)
 	}
-	p.choose("#version", "v2")
-	p.waitText("#endpoint-name", "Log")
-	p.typeInto(field("device"), "tv")
-	p.waitText("#body", "device=tv")
-
-	// The file disappears, and comes back.
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
+	tabs[6].typeInto(field("Query"), "owl")
+	tabs[6].waitURL("https://localhost/v1/feeds?q=owl&page=0&hd=false")
+	show(s, strings.Replace(feedsYAML, "name: Feeds\n", "name: Films\n", 1))
+	for _, p := range tabs {
+		p.waitText("#endpoint-name", "Films")
 	}
-	p.waitText("#source-failure", "cannot be read")
-	p.wait(`document.querySelectorAll("#source-failure, #notes").length === 1`)
-	write(feedsYAML)
-	p.wait(`!document.querySelector("#source-failure")`)
 
-	// When the studio stops, its exit status is 0, and the page says what to do.
-	run.stop()
-	p.waitText("#offline", "The studio has stopped.")
+	// What is registered in one tab shows up in all of them.
+	tabs[3].register(serveText(t, manifestJSON))
+	tabs[3].waitText("#endpoint-name", "Ten")
+	for _, p := range tabs {
+		p.wait(`document.querySelectorAll(".service-row").length === 2`)
+	}
+	// Two tabs look at two deployments: host and features are those of a tab, and in its address.
+	tabs[0].setHost("https://feeds.example.com/x")
+	tabs[0].waitURL("https://feeds.example.com/v1/feeds?page=0&hd=false")
+	tabs[6].click(button("geo-restriction"))
+	tabs[6].waitText("#context", "signedDeviceInfoToken")
+	tabs[6].waitText("#context", "from geo-restriction")
+	tabs[6].waitURL("https://localhost/v1/feeds?q=owl&page=0&hd=false")
+	tabs[0].wait(`!document.querySelector("#context").textContent.includes("signedDeviceInfoToken")`)
+	tabs[6].do(chromedp.Reload())
+	tabs[6].waitText("#context", "signedDeviceInfoToken")
+
+	// The tab that holds the stream closes, and another one takes over.
+	tabs[0].do(chromedp.Navigate("about:blank"))
+	show(s, feedsYAML)
+	for _, p := range tabs[1:3] {
+		p.waitText("#endpoint-name", "Feeds")
+	}
+
+	// A page that is older than its server loads itself again. A late event may make it do so right away.
+	p := tabs[6]
+	loaded := fmt.Sprintf("performance.timeOrigin !== %v", p.eval("performance.timeOrigin"))
+	p.eval("import('/store.js').then((m) => { m.state.server.build = 'older'; window.before = true; }); 0")
+	p.wait("window.before || " + loaded)
+	show(s, strings.Replace(feedsYAML, "name: Feeds\n", "name: Movies\n", 1))
+	p.wait(loaded)
+	p.waitText("#endpoint-name", "Movies")
+	p.waitURL("https://localhost/v1/feeds?q=owl&page=0&hd=false")
 }

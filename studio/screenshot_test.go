@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"signpost/definition"
@@ -16,19 +15,6 @@ import (
 )
 
 var screenshots = flag.String("screenshots", "", "write pictures of the page to this folder: make screenshot")
-
-// emulate shows the page at a size and in a scheme: light, dark or forced.
-func (p *tab) emulate(width, height int64, scale float64, scheme string) {
-	p.t.Helper()
-	p.do(chromedp.EmulateViewport(width, height, chromedp.EmulateScale(scale)))
-	features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}, {Name: "forced-colors", Value: "none"}}
-	if scheme == "forced" {
-		features[0].Value, features[2].Value = "light", "active"
-	}
-	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features}); err != nil {
-		p.t.Fatal(err)
-	}
-}
 
 // riskyYAML has something for every view to show.
 const riskyYAML = `service: Example feeds
@@ -138,12 +124,14 @@ func TestScreenshot(t *testing.T) {
 
 	s, address = serve(t, studio.Options{Host: "feeds.example.com"})
 	showFour(s)
-	for name := range views {
-		everySize(openView(t, address, name), "four-"+name)
+	p = openTab(t, address)
+	for _, view := range views {
+		p.openView(view.name, view.hash)
+		everySize(p, "four-"+view.name)
 	}
-	p = openView(t, address, "answer")
-	p.click(`document.querySelector(".service-row[data-source='sports.yaml']")`)
-	p.waitText("#endpoint-blank", "has 1 error")
+	p.click(`document.querySelector(".service-row[data-source='news.yaml'] .twisty")`)
+	p.service("sports.yaml")
+	p.waitText("#endpoint-blank", "has 2 errors")
 	everySize(p, "four-broken")
 
 	_, address = serveFile(t, manyYAML(4999))
@@ -158,7 +146,3 @@ func TestScreenshot(t *testing.T) {
 	p.waitText("#empty", "Nothing is registered yet")
 	everySize(p, "empty")
 }
-
-// settled is true when nothing is on its way, and the pictures in view are there.
-const settled = `!document.querySelector(".composing, .waiting, .waits") && [...document.querySelectorAll(".picture img")].every((i) => !i.checkVisibility() ||
-  i.naturalWidth > 0 || i.classList.contains("broken") || i.getBoundingClientRect().top > innerHeight || i.getBoundingClientRect().bottom < 0)`

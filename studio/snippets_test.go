@@ -96,51 +96,21 @@ func TestSnippets(t *testing.T) {
 	}
 }
 
-// TestPowerShellSnippet parses the strings of the snippet by the rules of PowerShell, which is not available here: a
-// single-quoted string ends with any kind of single quote, and two of them stand for one.
-func TestPowerShellSnippet(t *testing.T) {
+// TestQuotes checks the literals of snippets that no program runs here: in PowerShell, any kind of single quote ends a
+// string, and two of them stand for one. In JavaScript, & is no escape.
+func TestQuotes(t *testing.T) {
 	t.Parallel()
 	_, address := serve(t, studio.Options{})
-	src := registered(t, address, serveText(t, `{"endpoints":{"https://localhost/log":{"name":"Log","method":"post","mime_type":"application/json",
-"context_obj":[{"key":"k","type":"bodyParam"}]}}}`))
-	for _, value := range []string{"plain", "it's", "''", "'; Remove-Item x; '", "\u2018\u2019\u201a\u201b", "$(id) $env:PATH `n \"x\"", "@{ a = 'b' }", "a\nb", "'", "\u2019"} {
-		_, draft := ask(t, address+"/api/compose", object{"source": src["id"], "version": "v1", "endpoint": "https://localhost/log", "context": object{"k": plainText(value)}})
-		text := snippetOf(t, draft, "PowerShell")
-		strings := powerShellStrings(t, text)
-		want := []string{"https://localhost/log", "POST", "Accept", "application/json, */*;q=0.1", "application/json", draft["body"].(string)}
-		if fmt.Sprint(strings) != fmt.Sprint(want) {
-			t.Errorf("%q: %s has the strings %q, want %q", value, text, strings, want)
-		}
+	src := registered(t, address, serveText(t, `{"endpoints":{"https://localhost/log?a=1":{"name":"Log","method":"post","mime_type":"application/json",
+"context_obj":[{"key":"k","type":"bodyParam"}],"modifiers":[{"id":"q","name":"Q","params":[{"key":"q","ui":{"label":"Q"},"schema":{"type":"string"}}]}]}}}`))
+	_, draft := ask(t, address+"/api/compose", object{"source": src["id"], "version": "v1", "endpoint": "https://localhost/log?a=1",
+		"modifiers": object{"q": "<"}, "context": object{"k": plainText("'; x \u2018\u2019\u201a\u201b $(id) `n")}})
+	want := `Invoke-WebRequest -Uri 'https://localhost/log?a=1&q=%3C' -Method 'POST' -Headers @{ 'Accept' = 'application/json, */*;q=0.1' } -ContentType 'application/json' ` +
+		"-Body '{\"k\":\"''; x \u2018\u2018\u2019\u2019\u201a\u201a\u201b\u201b $(id) `n\"}'"
+	if got := snippetOf(t, draft, "PowerShell"); got != want {
+		t.Errorf("PowerShell is\n%s\nwant\n%s", got, want)
 	}
-}
-
-// powerShellStrings returns the strings in a command. Everything else must be harmless.
-func powerShellStrings(t *testing.T, text string) (all []string) {
-	t.Helper()
-	const quotes = "'\u2018\u2019\u201a\u201b"
-	in, rest := false, []rune(text)
-	var now, outside strings.Builder
-	for len(rest) > 0 {
-		r := rest[0]
-		rest = rest[1:]
-		switch isQuote := strings.ContainsRune(quotes, r); {
-		case isQuote && in && len(rest) > 0 && strings.ContainsRune(quotes, rest[0]):
-			now.WriteRune(r)
-			rest = rest[1:]
-		case isQuote && in:
-			all = append(all, now.String())
-			now.Reset()
-			in = false
-		case isQuote:
-			in = true
-		case in:
-			now.WriteRune(r)
-		default:
-			outside.WriteRune(r)
-		}
+	if got := snippetOf(t, draft, "fetch"); !strings.Contains(got, `fetch("https://localhost/log?a=1&q=%3C", {`) {
+		t.Errorf("fetch is %s", got)
 	}
-	if got, want := outside.String(), "Invoke-WebRequest -Uri  -Method  -Headers @{  =  } -ContentType  -Body "; in || got != want {
-		t.Errorf("the text outside of strings is %q, want %q", got, want)
-	}
-	return all
 }

@@ -1,0 +1,327 @@
+package studio_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"signpost/client"
+	"signpost/internal/testkit"
+	"signpost/studio"
+)
+
+// TestPageAnswers holds the page to what really happened: what was sent, how often, and which bytes came back.
+func TestPageAnswers(t *testing.T) {
+	t.Parallel()
+	const bytes = `{"entry":[{"id":1,"title":"A","series_id":9007199254740993,"n":[12345678901234567890,1.10,1e400,-0,"\u00e9\/"]}],"b":1,"a":2,"2":0,"1":0,"b":3}`
+	var posted atomic.Int64
+	hold, ended := make(chan struct{}), make(chan struct{}, 3)
+	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch r.URL.Path {
+		case "/slow":
+			select {
+			case <-hold:
+			case <-r.Context().Done():
+			}
+			io.WriteString(w, `{"entry":[`+strings.Repeat(`{"title":"x"},`, 19)+`{"title":"x"}]}`)
+		case "/post":
+			io.ReadAll(r.Body)
+			posted.Add(1)
+			<-r.Context().Done()
+			ended <- struct{}{}
+		case "/bytes":
+			io.WriteString(w, bytes)
+		case "/bom":
+			io.WriteString(w, "\ufeff{\"entry\":[]}")
+		case "/array":
+			io.WriteString(w, "[]")
+		case "/empty":
+			w.Header().Del("Content-Type")
+			w.WriteHeader(http.StatusNoContent)
+		case "/invalid":
+			io.WriteString(w, `{"entry":[1,]}`)
+		case "/error":
+			w.Header().Set("Content-Type", "text/plain")
+			w.WriteHeader(http.StatusInternalServerError)
+			io.WriteString(w, "one\ntwo")
+		case "/moved":
+			http.Redirect(w, r, "/here?"+r.URL.RawQuery, http.StatusFound)
+		case "/here":
+			fmt.Fprintf(w, `{"entry":[{"title":%q}]}`, r.URL.RawQuery)
+		case "/large":
+			io.WriteString(w, `{"entry":[`)
+			for range 2 * client.MaxAnswer / 1000 {
+				io.WriteString(w, `{"title":"`+strings.Repeat("x", 1000)+`"},`)
+			}
+		}
+	}))
+	t.Cleanup(feeds.Close)
+	text := "versions:\n  v1:\n    endpoints:\n"
+	for _, path := range []string{"slow", "bytes", "series/{{series_id}}", "bom", "array", "empty", "invalid", "error", "moved", "large", "late"} {
+		text += fmt.Sprintf("      \"%s/%s\": {name: \"Feed %[2]s\", method: get, mime_type: application/json, modifiers: [{kind: number, id: l, name: Limit, key: limit, label: Limit, defaultValue: 20}]}\n", feeds.URL, path)
+	}
+	text += "      " + feeds.URL + "/post: {name: Post, method: post, mime_type: application/json}\n"
+	s, address := serve(t, studio.Options{Client: client.Options{Timeout: waitTime, Transport: lateTransport("/late")}})
+	show(s, text)
+	p := openTab(t, address)
+	p.waitText("#endpoint-name", "Feed slow")
+	p.published()
+
+	// A control changes while a slow response is on its way: the response is judged by what was sent.
+	p.eval(`document.querySelector("#auto").click()`)
+	p.send()
+	p.waitText("#answer-facts", "Waiting for")
+	p.typeInto(field("Limit"), "5")
+	p.waitText("#feed-url", "limit=5")
+	close(hold)
+	p.waitText("#answer-facts", "20 entries, as the limit says")
+	p.waitText("#answer-facts", "not the current values")
+	p.wait(`!document.querySelector("#complaints")`)
+
+	// Three clicks are one request, and it can be cancelled.
+	p.open("Post")
+	p.wait(`document.querySelector("#copy-URL")`)
+	at, _ := p.eval(`(() => { const r = document.querySelector("#send").getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`).([]any)
+	for n := range 3 {
+		p.do(chromedp.MouseClickXY(at[0].(float64), at[1].(float64), chromedp.ClickCount(n+1)))
+	}
+	testkit.Eventually(t, "the request arrives", func() bool { return posted.Load() > 0 })
+	p.click(button("Cancel"))
+	p.wait(`!document.querySelector("#cancel") && document.querySelector("#send").ariaDisabled !== "true"`)
+	<-ended
+	if n := posted.Load(); n != 1 {
+		t.Errorf("three clicks are %d requests", n)
+	}
+
+	// No digit of a response is changed, also where it is used elsewhere.
+	send := func(name string) {
+		t.Helper()
+		p.open("Feed " + name)
+		p.send()
+	}
+	send("bytes")
+	p.waitText("#answer-facts", "1 entry")
+	p.click(element("tab-text"))
+	p.wait(`document.querySelector("#tab-panel .json")`)
+	p.wait(`[...document.querySelectorAll(".json button[aria-expanded='false']")].map((b) => b.click()).length === 0`)
+	if got := strings.Join(strings.Fields(strings.NewReplacer("▾", "", "▸", "").Replace(p.text("#tab-panel .json"))), ""); got != bytes {
+		t.Errorf("the page shows\n%s\nnot\n%s", got, bytes)
+	}
+	p.click(element("tab-cards"))
+	p.open("Feed series/{{series_id}}") // which offers values out of the answers of other endpoints
+	p.click(button("9007199254740993"))
+	p.waitURL(feeds.URL + "/series/9007199254740993?limit=20")
+
+	// Unusual responses.
+	send("bom")
+	p.waitText("#answer .notes", "byte order mark")
+	p.waitText("#tab-panel", "The feed has no entries.")
+	send("array")
+	p.waitText("#complaints", "The feed is a JSON array.")
+	send("empty")
+	p.waitText("#tab-panel", "The response has no body.")
+	p.wait(`document.querySelector("#answer-facts .badge.good")?.textContent === "204"`)
+	send("invalid")
+	p.waitText("#answer .notes", "but the body is not JSON")
+	p.wait(`document.querySelector("#answer-facts .badge.bad")?.textContent === "200"`)
+	send("error")
+	p.wait(`document.querySelector(".said")?.textContent === "one\ntwo"`)
+	send("moved")
+	p.waitText("#answer .notes", "redirects to")
+	p.click(element("follow"))
+	p.waitText("#cards", "limit=20")
+	send("large")
+	p.waitText("#answer .notes", "The studio cut it there")
+	p.waitText("#answer-facts", "the first 1")
+	p.wait(`document.querySelectorAll("#cards li").length === 200`)
+	send("late")
+	p.waitText("#answer-facts", "incomplete")
+	p.waitText("#answer .notes", "The part that arrived is shown.")
+	p.waitText("#cards", "in time")
+}
+
+// lateTransport answers requests for a path with a body that does not end in time.
+func lateTransport(path string) http.RoundTripper {
+	return roundTrip(func(req *http.Request) (*http.Response, error) {
+		if req.URL.Path != path {
+			return http.DefaultTransport.RoundTrip(req)
+		}
+		body := io.MultiReader(strings.NewReader(`{"entry":[{"title":"in time"},`), readFunc(func([]byte) (int, error) { return 0, context.DeadlineExceeded }))
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(body), Request: req}, nil
+	})
+}
+
+type readFunc func([]byte) (int, error)
+
+func (f readFunc) Read(p []byte) (int, error) { return f(p) }
+
+// TestPageNumbers checks that an invalid number is not silently dropped from a request, and that whatever browsers
+// accept counts as a number.
+func TestPageNumbers(t *testing.T) {
+	t.Parallel()
+	var sent atomic.Int64
+	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent.Add(1)
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"query":%q}`, r.URL.RawQuery)
+	}))
+	t.Cleanup(feeds.Close)
+	endpoint := feeds.URL + "/x: {name: X, method: get, mime_type: application/json, modifiers: [{kind: number, id: n, name: N, key: n, label: Number, defaultValue: 1}]}"
+	_, address := serveFile(t, "versions: {v1: {endpoints: {"+endpoint+"}}, v2: {endpoints: {"+endpoint+"}}}")
+	p := openTab(t, address)
+	p.waitURL(feeds.URL + "/x?n=1")
+	p.published()
+	typeKeys := func(text string) {
+		p.focus(field("Number"))
+		p.eval(field("Number") + ".select()")
+		for _, key := range text {
+			p.press(string(key))
+		}
+		p.waitText(".failure", "This is not a number.")
+	}
+	for _, text := range []string{"12e", "-"} {
+		typeKeys(text)
+		p.wait(field("Number") + `.ariaInvalid === "true"`)
+		p.waitText("#feed-problem", "Number is not a number.")
+		p.wait(`!document.querySelector("#copy-URL")`) // the URL lacks what the field shows
+		p.click(element("send"))
+		p.wait("document.activeElement === " + field("Number"))
+	}
+	// Elsewhere, and back again, the field has a number.
+	fine := `!document.querySelector(".failure") && document.querySelector("#copy-URL") && ` + field("Number") + ".value === "
+	p.choose("#version", "v2")
+	p.wait(fine + `"1"`)
+	p.choose("#version", "v1")
+	p.wait(fine + `"12"`)
+	typeKeys("13e")
+	p.view("map")
+	p.view("preview")
+	p.wait(fine + `"13"`)
+	typeKeys("14e")
+	p.click(`document.querySelector('[aria-label="Reset Number"]')`)
+	p.wait(fine + `"1"`)
+	typeKeys("12e")
+	if n := sent.Load(); n != 0 {
+		t.Errorf("%d requests were sent without the parameter", n)
+	}
+	p.click(`document.querySelector('[aria-label="Reset Number"]')`)
+	p.wait(field("Number") + `.value === "1" && !document.querySelector(".failure")`)
+	p.focus(field("Number"))
+	p.eval(field("Number") + ".select()")
+	p.press(".")
+	p.press("5")
+	p.waitURL(feeds.URL + "/x?n=.5")
+	p.press(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl)) // just after typing
+	p.waitText("#answer", `n=.5`)
+}
+
+// TestPageWithSlowPictures types while sixty pictures are loading.
+func TestPageWithSlowPictures(t *testing.T) {
+	t.Parallel()
+	var loading, most atomic.Int64
+	hold := make(chan struct{})
+	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, ".png") {
+			for n := loading.Add(1); ; {
+				if old := most.Load(); n <= old || most.CompareAndSwap(old, n) {
+					break
+				}
+			}
+			defer loading.Add(-1)
+			select {
+			case <-hold:
+			case <-r.Context().Done():
+			}
+			w.WriteHeader(http.StatusTeapot)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		var entries []string
+		for i := range 60 {
+			entries = append(entries, fmt.Sprintf(`{"title":"x","image":"http://%s/%d.png"}`, r.Host, i))
+		}
+		fmt.Fprintf(w, `{"entry":[%s]}`, strings.Join(entries, ","))
+	}))
+	t.Cleanup(feeds.Close)
+	_, address := serveFile(t, "versions: {v1: {endpoints: {"+feeds.URL+"/x: {name: X, method: get, mime_type: application/json, modifiers: [{kind: number, id: l, name: L, key: limit, label: Limit, defaultValue: 20}]}}}}")
+	p := openTab(t, address)
+	p.waitURL(feeds.URL + "/x?limit=20")
+	p.published()
+	p.emulate(2560, 1300, 1, "light")
+	p.send()
+	p.wait(`document.querySelectorAll("#cards img").length === 60`)
+	testkit.Eventually(t, "three pictures are loading", func() bool { return loading.Load() == 3 })
+	p.eval(`document.querySelector("#auto").click()`)
+	p.typeInto(field("Limit"), "7")
+	p.waitURL(feeds.URL + "/x?limit=7")
+	if n := most.Load(); n != 3 {
+		t.Errorf("%d pictures were loaded at a time, not 3", n)
+	}
+	close(hold)
+	p.wait(`[...document.querySelectorAll("#cards .failed")].some((e) => e.textContent.startsWith("Picture not loaded: The answer is 418"))`) // and why
+}
+
+// TestPageSendsElsewhere reaches a feed service on this machine before it is deployed, and one whose port {{host}} lacks.
+func TestPageSendsElsewhere(t *testing.T) {
+	t.Parallel()
+	local := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if strings.HasSuffix(r.URL.Path, "/endpoints-manifest") {
+			fmt.Fprint(w, `{"endpoints":{"https://127.0.0.1/v1/shows":{"name":"Shows","method":"get","mime_type":"application/json"},
+"https://127.0.0.1/v1/series/{{id}}":{"name":"Series","method":"get","mime_type":"application/json"}}}`)
+			return
+		}
+		fmt.Fprintf(w, `{"title":%q,"entry":[{"title":"For %s","content":"https://127.0.0.1/v1/series/2"}]}`, r.URL.RawQuery, r.Host)
+	}))
+	t.Cleanup(local.Close)
+	s, address := serve(t, studio.Options{Host: "feeds.example.com"})
+	show(s, feedsYAML)
+	p := openTab(t, address)
+	p.published()
+	p.waitURL("https://feeds.example.com/v1/feeds?page=0&hd=false")
+	p.typeInto(field("token"), "for the real one")
+	p.choose("#data", "origin")
+	p.wait(`document.activeElement.id === "send-to"`)
+	p.typeInto(element("send-to"), "localhost")
+	p.press(kb.Enter)
+	p.waitText("#deployment-failure", "is not an origin")
+	p.typeInto(element("send-to"), local.URL)
+	p.press(kb.Enter)
+	p.wait(`!document.querySelector("#deployment-failure") && document.querySelector("#send-to").value === ` + quoteJS(local.URL))
+	p.waitText("#context", "was entered for https://feeds.example.com")
+	p.typeInto(field("token"), "x")
+	p.waitURL("https://feeds.example.com/v1/feeds?page=0&hd=false&ctx=eyJ0IjoieCJ9")
+	p.click(element("send"))
+	p.waitText("#cards", "For feeds.example.com")
+
+	// From then on, changing a control changes the feed.
+	p.typeInto(field("Query"), "owl")
+	p.click(element("tab-text"))
+	p.waitText("#tab-panel", "q=owl")
+
+	p.register(local.URL + "/v1/endpoints-manifest")
+	p.waitText("#endpoint-name", "Shows")
+	p.choose("#data", "published")
+	p.waitText("#answer-blank", "feed URLs have no port")
+	p.click(element("other-port"))
+	p.waitText("#answer-blank", "Press Send to call "+local.URL)
+	p.send()
+	p.click(element("tab-cards"))
+	p.waitText("#cards", "For 127.0.0.1")
+
+	// Cards without pictures reserve no space for them, and any URL of an entry can be followed.
+	p.wait(`!document.querySelector("#cards .picture").checkVisibility() && !document.querySelector("#complaints")`)
+	p.click(`document.querySelector("#cards button")`)
+	p.click(button("Follow the link"))
+	p.waitText("#endpoint-name", "Series")
+	p.wait(field("id") + `.value === "2"`)
+}

@@ -1,0 +1,390 @@
+package studio_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"signpost/internal/testkit"
+	"signpost/studio"
+)
+
+// npmFile returns a file of an npm package that make installs. Without it, the test is skipped.
+func npmFile(t *testing.T, name, notTested string) string {
+	t.Helper()
+	path := filepath.Join("../bin/npm/node_modules", name)
+	if _, err := os.Stat(path); err != nil {
+		testkit.Missing(t, name, notTested)
+	}
+	return path
+}
+
+// TestTypes checks the scripts of the page with the TypeScript compiler; their types are in comments.
+func TestTypes(t *testing.T) {
+	t.Parallel()
+	compiler := npmFile(t, "typescript/bin/tsc", "THE TYPES OF THE STUDIO PAGE")
+	out, err := exec.Command("node", compiler, "--project", "jsconfig.json").CombinedOutput()
+	if err != nil {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
+// views lists the addresses of every view, with something to show in each, for riskyYAML.
+var views = []struct{ name, hash string }{
+	{"list", "#/preview?source=feeds.yaml"},
+	{"endpoint", "#/preview?source=feeds.yaml&version=v1&endpoint=https%3A%2F%2F%7B%7Bhost%7D%7D%2Fv1%2Fcollections%2Fmedia&pane=endpoint&m.limit=6"},
+	{"text", "#/preview?source=feeds.yaml&version=v1&endpoint=https%3A%2F%2F%7B%7Bhost%7D%7D%2Fv1%2Fcollections&pane=endpoint&tab=text"},
+	{"headers", "#/preview?source=feeds.yaml&version=v1&endpoint=https%3A%2F%2F%7B%7Bhost%7D%7D%2Fv1%2Fcollections&pane=endpoint&tab=headers"},
+	{"map", "#/map?feed=https://feeds.example.com/v1/collections/media-archive/7&feed=https://nobody.example/"},
+	{"problems", "#/problems?source=feeds.yaml"},
+	{"changes", "#/changes?base=version&of=v2&version=v1&source=feeds.yaml"},
+	{"check", "#/check?send=sample"},
+	{"answer", "#/preview?source=feeds.yaml&version=v1&endpoint=https%3A%2F%2F%7B%7Bhost%7D%7D%2Fv1%2Fcollections&pane=endpoint"},
+}
+
+// shows is true when a view shows something.
+var shows = map[string]string{
+	"list": `.endpoint-row`, "endpoint": `#lost`, "answer": `#cards img`, "text": `#tab-panel .json`, "headers": `#tab-panel .headers`,
+	"map": `.landing`, "problems": `.text mark`, "changes": `#changes-list`, "check": `#results`,
+}
+
+// openView goes to a view in a tab that shows riskyYAML, and waits until it shows something.
+func (p *tab) openView(name, hash string) {
+	p.t.Helper()
+	p.eval("location.hash = " + quoteJS(hash))
+	if name == "check" {
+		p.click(element("run-check"))
+		p.waitText("#check-status", "passed")
+	}
+	p.wait(fmt.Sprintf("document.querySelector(%s) && %s", quoteJS(shows[name]), settled))
+}
+
+// settled is true when nothing is on its way, and the pictures in view are there.
+const settled = `!document.querySelector(".composing, .waiting, .waits") && [...document.querySelectorAll(".picture img")].every((i) => !i.checkVisibility() ||
+  i.naturalWidth > 0 || i.classList.contains("broken") || i.getBoundingClientRect().top > innerHeight || i.getBoundingClientRect().bottom < 0)`
+
+// axe runs axe-core on the page, and reports its violations.
+func (p *tab) axe(script, where string) {
+	p.t.Helper()
+	if found := p.axeFinds(script); found != "" {
+		p.t.Errorf("%s:\n%v", where, found)
+	}
+}
+
+func (p *tab) axeFinds(script string) string {
+	p.t.Helper()
+	if p.eval("typeof axe") != "object" {
+		p.eval(script + "; 0")
+	}
+	p.eval(`window.found = undefined; axe.run(document, { resultTypes: ["violations"] }).then(
+(r) => { window.found = r.violations.map((v) => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + " " + n.any.map((a) => a.message).join()).join(" | ")).join("\n"); }, (e) => { window.found = String(e); }); 0`)
+	p.wait("window.found !== undefined")
+	return fmt.Sprint(p.eval("window.found"))
+}
+
+// looks are the windows that every view must fit in. Zoomed to 400 %, a window of 1280 by 1024 is 320 by 256.
+var looks = []struct {
+	width, height int64
+	scheme        string
+}{{1440, 900, "light"}, {1024, 768, "dark"}, {768, 900, "forced"}, {390, 844, "dark"}, {320, 256, "light"}, {2560, 1300, "light"}}
+
+// TestPageFits looks for content wider than the window in every view at every width, and runs axe-core on the views, each
+// in another window, and on the dialogs.
+func TestPageFits(t *testing.T) {
+	t.Parallel()
+	script := axeScript(t)
+	s, address := serve(t, studio.Options{Host: "feeds.example.com"})
+	show(s, riskyYAML)
+	p := openTab(t, "about:blank")
+	p.bypassCSP()
+	p.do(chromedp.Navigate(address))
+	for i, view := range views {
+		p.openView(view.name, view.hash)
+		for _, look := range looks {
+			p.emulate(look.width, look.height, 1, look.scheme)
+			where := fmt.Sprintf("%s at %d, %s", view.name, look.width, look.scheme)
+			p.checkOverflow(where)
+			if got := p.eval(`[...document.querySelectorAll("body *")].filter((e) => /sticky|fixed/.test(getComputedStyle(e).position) && e.checkVisibility() && !e.matches(".skip") && e.getBoundingClientRect().height > innerHeight / 3).map((e) => e.className).join()`); got != "" && look.height < 300 {
+				t.Errorf("%s: %v is sticky and takes more than a third of the window", where, got)
+			}
+		}
+		look := looks[i%4]
+		p.emulate(look.width, look.height, 1, look.scheme)
+		if view.name != "headers" && view.name != "text" { // much is as in another view
+			p.axe(script, view.name)
+		}
+	}
+	p.click(`document.querySelector("#cards button")`)
+	p.wait(element("picked"))
+	p.search("limit")
+	p.wait(`document.querySelector("#palette-list li")`)
+	p.axe(script, "a picked entry and the palette")
+	p.press(kb.Escape)
+	p.choose("#set", "edit")
+	p.wait(element("set-name"))
+	p.axe(script, "context values")
+}
+
+// TestPageFailuresForAxe runs axe-core on empty and failed states.
+func TestPageFailuresForAxe(t *testing.T) {
+	t.Parallel()
+	script := axeScript(t)
+	s, address := serve(t, studio.Options{})
+	p := openTab(t, "about:blank")
+	p.bypassCSP()
+	p.do(chromedp.Navigate(address))
+	p.waitText("#empty", "Nothing is registered yet")
+	p.eval(`document.body.append(document.createElement("button"))`) // where the page does not render
+	if found := p.axeFinds(script); !strings.HasPrefix(found, "button-name") || strings.Contains(found, "\n") {
+		t.Errorf("axe-core finds, besides a button without a name: %s", found)
+	}
+	p.eval(`document.querySelector("body > button").remove()`)
+	p.register("http://127.0.0.1:1/v1/endpoints-manifest")
+	p.waitText("#register-failure", "Nothing listens")
+	p.axe(script, "failed")
+	p.press(kb.Escape)
+	show(s, "versions: {v1: {endpoints: {http://127.0.0.1:1/x: {name: X, method: get, mime_type: application/json}}}}")
+	p.waitURL("http://127.0.0.1:1/x")
+	p.published()
+	p.send()
+	p.waitText("#send-failure", "Nothing listens")
+	p.eval(`import("/store.js").then((m) => m.change(() => { m.state.connection = "lost"; })); 0`)
+	p.waitText("#offline", "The studio has stopped.")
+	p.axe(script, "a failed request, and stopped")
+}
+
+// axeScript returns axe-core.
+func axeScript(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(npmFile(t, "axe-core/axe.min.js", "THE STUDIO PAGE WITH AXE"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// bypassCSP lets axe-core into the page, which the test injects.
+func (p *tab) bypassCSP() {
+	p.t.Helper()
+	if _, err := chromedp.Call(p.ctx, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// TestPageOnAPhone walks through the screens, and back: also from an opened link, where there is no history, and from the
+// palette. A tablet starts with a feed.
+func TestPageOnAPhone(t *testing.T) {
+	t.Parallel()
+	address := serveExample(t)
+	p := openTab(t, "about:blank")
+	p.emulate(768, 900, 1, "light")
+	p.do(chromedp.Navigate(address))
+	p.waitText("#answer-facts", "20 entries")
+	p.wait(`[...document.querySelectorAll("#cards img")].filter((i) => i.checkVisibility() && i.getBoundingClientRect().top < innerHeight && i.naturalWidth > 0).length >= 4`)
+	p.wait(`[...document.querySelectorAll(".failed")].every((e) => !e.checkVisibility())`)
+
+	p.emulate(390, 844, 1, "light")
+	visible := func(selector string, want bool) {
+		t.Helper()
+		p.wait(fmt.Sprintf("document.querySelector(%s)?.checkVisibility() === %v", quoteJS(selector), want))
+	}
+	p.click(button("‹ Endpoints")) // there is no step back to it
+	visible(".sidebar", true)
+	visible(".pane.endpoint", false)
+	p.click(listed("Collections"))
+	visible(".pane.endpoint", true)
+	visible(".sidebar", false)
+	p.typeInto(field("Limit"), "3")
+	p.waitText(".back-to", "back to 20")
+	p.waitText("#answer-facts", "3 entries, as the limit says")
+	p.eval("history.back()")
+	visible(".sidebar", true)
+	p.view("map")
+	p.search("kids")
+	p.press(kb.Enter)
+	visible(".pane.endpoint", true)
+	p.click(button("‹ Endpoints")) // and not to the map
+	visible(".sidebar", true)
+
+	// One Escape closes the palette, whatever is in it.
+	p.search("lang")
+	p.waitText("#palette-list", "Language") // by which it was found
+	p.press(kb.Escape)
+	p.wait(`!document.querySelector("dialog")`)
+}
+
+// TestPageRemembers shows earlier responses and keeps the selected entry; its address changes once a second at most, and
+// a reload loses nothing.
+func TestPageRemembers(t *testing.T) {
+	t.Parallel()
+	p := openTab(t, serveExample(t))
+	p.waitText("#answer-facts", "20 entries")
+	p.click(`document.querySelectorAll("#cards button")[1]`)
+	picked := p.text("#picked strong")
+	p.typeInto(field("Limit"), "6")
+	p.waitText("#answer-facts", "6 entries")
+	p.waitText("#picked strong", picked)
+	p.click(button("Close"))
+	p.wait(`!document.querySelector("#picked") && document.activeElement === document.querySelectorAll("#cards button")[1]`)
+	p.typeInto(field("Search"), "island")
+	p.waitText("#history", "Limit 6, Search island, ")
+	p.eval(`(() => { const e = document.querySelector("#history"); e.selectedIndex = e.options.length - 1; e.dispatchEvent(new Event("change", { bubbles: true })); })()`)
+	p.waitText("#answer-facts", "20 entries")
+	p.waitText("#answer-facts", "not the current values")
+	p.wait(`document.querySelectorAll("#cards li").length === 20`)
+	p.typeInto(field("Limit"), "3")
+	p.waitText("#answer-facts", "3 entries")
+
+	p.eval(`window.writes = 0; window.began = performance.now(); const replace = history.replaceState.bind(history);
+history.replaceState = (...args) => { window.writes++; replace(...args); }; 0`)
+	p.typeInto(field("Search"), "")
+	for range 30 {
+		p.press("o")
+	}
+	p.waitText("#feed-url", strings.Repeat("o", 30))
+	if got := p.eval(`window.writes <= 1 + Math.ceil((performance.now() - window.began) / 1000)`); got != true {
+		t.Errorf("the address was written %v times", p.eval("window.writes"))
+	}
+	p.press("w")
+	p.wait(field("Search") + `.value.endsWith("w")`)
+	p.press(kb.F5)
+	p.eval("location.reload()")
+	p.wait(field("Search") + fmt.Sprintf(`?.value === %s`, quoteJS(strings.Repeat("o", 30)+"w")))
+}
+
+// TestPageByKeyboard uses only the keyboard, also that of a Mac: find an endpoint, change a control, send, read the response.
+func TestPageByKeyboard(t *testing.T) {
+	t.Parallel()
+	p := openTab(t, serveExample(t))
+	p.waitText("#answer-facts", "20 entries")
+	p.press(kb.Tab)
+	p.wait(`document.activeElement.id === "skip"`)
+	p.press(kb.Enter)
+	p.wait(`document.activeElement.id === "main"`)
+	until := func(expression string) {
+		t.Helper()
+		for range 60 {
+			if p.eval("Boolean("+expression+")") == true {
+				return
+			}
+			p.press(kb.Tab)
+		}
+		t.Fatalf("60 presses of Tab do not reach %s", expression)
+	}
+	until(`document.activeElement.role === "treeitem"`)
+	p.press(kb.ArrowDown)
+	p.press(kb.ArrowDown)
+	p.wait(`document.activeElement.textContent.includes("Episodes")`)
+	p.press("c")
+	p.wait(`document.activeElement.textContent.includes("Collections")`)
+	p.press(kb.End)
+	p.press(kb.Enter)
+	p.waitText("#endpoint-name", "Kids")
+	p.wait(`document.activeElement.textContent.includes("Kids")`)
+	p.waitText("#feed-url", "/v1/kids")
+	p.waitText("#answer-facts", "20 entries") // nothing on the page moves any more
+	until("document.activeElement === " + field("Limit"))
+	p.eval("document.activeElement.select()")
+	p.press("4")
+	p.waitText("#feed-url", "limit=4")
+	p.waitText("#answer-facts", "4 entries")
+	until(`document.activeElement.id === "tab-cards"`)
+	p.press(kb.ArrowRight)
+	p.wait(`document.activeElement.id === "tab-text"`)
+	p.waitText("#tab-panel .json", `"title": "Kids"`)
+
+	// The palette: a key of an endpoint leads to it.
+	p.search("released_from")
+	p.press(kb.Enter)
+	p.waitText("#endpoint-name", "Collections")
+	p.wait(`location.hash.includes("version=v2")`)
+	p.wait(`document.activeElement.id === "endpoint-name"`)
+
+	// Every stop has a visible focus.
+	p.eval("document.activeElement.blur(); window.unseen = []; document.querySelector('#skip').focus()")
+	for range 45 {
+		p.press(kb.Tab)
+		p.eval(`(() => { const e = document.activeElement; if (e === document.body) return; const s = getComputedStyle(e), t = getComputedStyle(e.nextElementSibling ?? e);
+  if (s.outlineStyle === "none" && t.outlineStyle === "none") window.unseen.push(e.outerHTML.slice(0, 200)); })()`)
+	}
+	if got := p.eval(`window.unseen.join("\n")`); got != "" {
+		t.Errorf("no visible focus:\n%v", got)
+	}
+	if got := p.eval(`[...document.querySelectorAll("[id]")].map((e) => e.id).filter((id, i, all) => all.indexOf(id) !== i).join()`); got != "" {
+		t.Errorf("duplicate ids: %v", got)
+	}
+
+	p.waitText("#goto", "Ctrl K")
+	agent := fmt.Sprint(p.eval("navigator.userAgent"))
+	if _, err := chromedp.Call(p.ctx, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{UserAgent: agent, Platform: "MacIntel"}); err != nil {
+		t.Fatal(err)
+	}
+	p.do(chromedp.Reload())
+	p.waitText("#goto", "⌘ K")
+	p.press("k", chromedp.KeyModifiers(chromedp.ModifierMeta))
+	p.wait(`document.activeElement.id === "palette"`)
+}
+
+// manyYAML is a definition with n endpoints, the last of which loses the key of the one around it.
+func manyYAML(n int) string {
+	var text strings.Builder
+	text.WriteString("versions:\n  v1:\n    endpoints:\n")
+	for i := range n {
+		fmt.Fprintf(&text, "      https://{{host}}/v1/section%d/feed%04d: {name: Feed %d, method: get, mime_type: application/json, context_obj: [{key: key.%d, type: ctx}]}\n", i%70, i, i, i%9)
+	}
+	fmt.Fprintf(&text, "      https://{{host}}/v1/section0/feed0000/last: {name: Last, method: get, mime_type: application/json}\n")
+	return text.String()
+}
+
+// TestPageReachesEveryEndpoint scrolls, filters and jumps in lists that are longer than what is laid out at once.
+func TestPageReachesEveryEndpoint(t *testing.T) {
+	t.Parallel()
+	_, address := serveFile(t, manyYAML(700))
+	p := openTab(t, address)
+	p.waitText("#endpoint-name", "Feed 0")
+	rows := `document.querySelectorAll("#endpoints .endpoint-row").length`
+	if got := p.eval(rows).(float64); got > 200 {
+		t.Errorf("%v rows are laid out at once", got)
+	}
+	p.waitText(".sidebar .more-rows", "more")
+
+	// The list continues where it is scrolled to, and by keyboard.
+	p.eval(`document.querySelector(".sidebar .more-rows").scrollIntoView()`)
+	p.wait(rows + " === 200")
+	p.focus(`document.querySelector("#endpoints .endpoint-row")`)
+	p.press(kb.End)
+	p.wait(`document.activeElement.textContent.includes("Last")`)
+	p.wait(rows + ` === 701 && !document.querySelector(".sidebar .more-rows")`)
+
+	// A filter starts at the top again, and an endpoint opened from elsewhere is in the list.
+	p.typeInto(element("filter"), "section12/")
+	p.wait(rows + " === 10")
+	p.typeInto(element("filter"), "")
+	p.wait(rows + " === 100")
+	p.search("feed0650")
+	p.press(kb.Enter)
+	p.waitText("#endpoint-name", "Feed 650")
+	p.waitText(`#endpoints [aria-selected="true"]`, "Feed 650")
+	p.wait(`(() => { const r = document.querySelector('#endpoints [aria-selected="true"]').getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight; })()`)
+
+	// The map.
+	p.view("map")
+	p.waitText("#view-title", "701 endpoints, 1 with lost keys")
+	p.waitText("#losses", "Last")
+	p.waitText("#losses", "shadows Feed 0: its feeds lose key.0.")
+	p.wait(`document.querySelectorAll(".spot").length === 1`) // the rest is folded
+	p.click(`document.querySelector("#all-endpoints summary")`)
+	p.wait(`document.querySelectorAll("#all-endpoints .spot").length === 200`)
+	p.eval(`document.querySelector(".map .more-rows").scrollIntoView()`)
+	p.wait(`document.querySelectorAll("#all-endpoints .spot").length === 400`)
+	p.typeInto(element("map-filter"), "FEED 650")
+	p.wait(`document.querySelectorAll("#all-endpoints .spot").length === 1`)
+}

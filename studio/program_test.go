@@ -1,0 +1,306 @@
+package studio_test
+
+import (
+	"bufio"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"signpost/contextkeys"
+)
+
+// program is the real program, with a page.
+type program struct {
+	t       *testing.T
+	cmd     *exec.Cmd
+	address string
+}
+
+// startProgram runs signpost studio on a file.
+func startProgram(t *testing.T, path string, args ...string) *program {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], append([]string{"studio", filepath.Base(path), "--listen", "127.0.0.1:0"}, args...)...)
+	cmd.Dir = filepath.Dir(path)
+	cmd.Env = append(os.Environ(), runProgram+"=1")
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil || !strings.HasPrefix(line, "Studio: http://127.0.0.1:") {
+		t.Fatalf("signpost studio printed %q: %v", line, err)
+	}
+	return &program{t, cmd, strings.TrimSpace(strings.TrimPrefix(line, "Studio: "))}
+}
+
+// listen returns the --listen address that restarts the program in the same place.
+func (p *program) listen() string { return strings.Trim(strings.TrimPrefix(p.address, "http://"), "/") }
+
+// stop stops the program as a terminal does.
+func (p *program) stop() {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := p.cmd.Wait(); err != nil {
+		p.t.Errorf("signpost studio exited with %v", err)
+	}
+}
+
+// writeFile writes a definition, and returns a function that changes it.
+func writeFile(t *testing.T, text string) (path string, write func(text string)) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "feeds.yaml")
+	write = func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(text)
+	return path, write
+}
+
+// TestPageFollowsTheFile runs the real program and changes the file on disk.
+func TestPageFollowsTheFile(t *testing.T) {
+	t.Parallel()
+	path, write := writeFile(t, feedsYAML)
+	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "one"}} {
+		if out, err := exec.Command("git", append([]string{"-C", filepath.Dir(path)}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v: %s", args, err, out)
+		}
+	}
+	run := startProgram(t, path, "--host", "feeds.example.com")
+	p := openTab(t, run.address)
+	p.published()
+	p.waitURL("https://feeds.example.com/v1/feeds?page=0&hd=false")
+	p.typeInto(field("Query"), "owl")
+	p.typeInto(field("token"), "s3cret")
+	p.waitURL("https://feeds.example.com/v1/feeds?q=owl&page=0&hd=false&ctx=eyJ0IjoiczNjcmV0In0")
+	p.waitText(".views", "Problems1")
+
+	// With an error, the findings say where it is, and the last good version stays.
+	write(strings.Replace(feedsYAML, "mime_type: application/json\n", "mimetype: application/json\n", 1))
+	p.waitText("#notes", "keeps the last valid version")
+	p.waitText("#status", "feeds.yaml was saved.")
+	p.wait(field("Query") + `.value === "owl"`)
+	p.view("problems")
+	p.waitText("#problems-list", `unknown field "mimetype"`)
+	p.wait(`[...document.querySelectorAll(".text mark")].some((m) => m.textContent === "mimetype")`)
+	p.wait(`document.querySelector(".findings a").href.startsWith("vscode://file/")`)
+	p.eval("history.back()")
+
+	// Fixed and changed: typed values stay if their fields still exist, and so does the focus.
+	p.focus(field("Query"))
+	write(strings.NewReplacer("name: Feeds\n", "name: Films\n", "defaultValue: 0", "defaultValue: 5", ", placeholder: Title", ", placeholder: Film").Replace(feedsYAML))
+	p.waitText("#endpoint-name", "Films")
+	p.waitURL("https://feeds.example.com/v1/feeds?q=owl&page=5&hd=false&ctx=eyJ0IjoiczNjcmV0In0")
+	p.wait(field("Query") + `.value === "owl" && document.activeElement === ` + field("Query"))
+	p.wait(field("Query") + `.placeholder === "Film"`)
+	p.waitText(".views", "Changes3")
+
+	// The changes since a commit.
+	p.view("changes")
+	p.choose("#base", "git")
+	p.typeInto(element("revision"), "nothing")
+	p.press(kb.Enter)
+	p.waitText("#changes-failure", "nothing")
+	p.typeInto(element("revision"), "HEAD")
+	p.press(kb.Enter)
+	p.waitText("#changes-list", "default changed from 0 to 5")
+	p.view("preview")
+
+	// Another host, for the current endpoint and for values typed in others. Context values do not move to another
+	// host.
+	p.click(listed("Episodes"))
+	p.setHost("Other.Example.com")
+	p.waitURL("https://other.example.com/v1/series/{{series_id}}/episodes")
+	p.click(listed("Films"))
+	p.waitURL("https://other.example.com/v1/feeds?q=owl&page=5&hd=false")
+	p.waitText("#context", "was entered for https://feeds.example.com")
+	p.click(button("Use it here, too"))
+	p.waitURL("https://other.example.com/v1/feeds?q=owl&page=5&hd=false&ctx=eyJ0IjoiczNjcmV0In0")
+	for host, says := range map[string]string{"not a host": "Enter a hostname", "feeds.example.com:3000": "has a port"} {
+		p.setHost(host)
+		p.waitText("#deployment-failure", says)
+	}
+	p.choose("#version", "v2")
+	p.waitText("#endpoint-name", "Log")
+	p.typeInto(field("device"), "tv")
+	p.waitText("#body", "device=tv")
+
+	// The file disappears, and comes back.
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	p.waitText("#source-failure", "cannot be read")
+	p.wait(`document.querySelectorAll("#source-failure, #notes").length === 1`)
+	broken := strings.Replace(feedsYAML, "method: get\n", "method: GET # as in HTTP\n", 1)
+	write(broken)
+	p.wait(`!document.querySelector("#source-failure")`)
+
+	// A fix goes into the file.
+	p.view("problems")
+	p.waitText("#problems-list", `method "GET"`)
+	p.click(button("Apply"))
+	p.wait(`!document.querySelector("#problems-list").textContent.includes("GET")`)
+	text, err := os.ReadFile(path)
+	if err != nil || string(text) != strings.Replace(broken, "GET", "get", 1) {
+		t.Errorf("after the fix, the file is (error %v):\n%s", err, text)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("the mode of the file is %v, %v", info.Mode(), err)
+	}
+	run.stop()
+}
+
+// TestPageSurvivesARestart stops the program while somebody types, and starts it again.
+func TestPageSurvivesARestart(t *testing.T) {
+	t.Parallel()
+	manifest := serveText(t, strings.ReplaceAll(manifestJSON, `"context_obj":[]`,
+		`"modifiers":[{"id":"l","name":"Limit","params":[{"key":"limit","ui":{"label":"Limit"},"schema":{"type":"number","default":20}}]}]`))
+	path, write := writeFile(t, feedsYAML)
+	run := startProgram(t, path)
+	p := openTab(t, run.address)
+	p.waitText("#endpoint-name", "Feeds")
+	p.published()
+	p.setHost("feeds.example.com")
+	p.waitURL("https://feeds.example.com/v1/feeds?page=0&hd=false")
+	p.click(button("geo-restriction"))
+	p.waitText("#context", "signedDeviceInfoToken")
+	p.register(manifest)
+	p.waitText("#endpoint-name", "Ten")
+	p.waitURL("https://feeds.example.com/v1/10?limit=20")
+	write(strings.Replace(feedsYAML, "defaultValue: 0", "defaultValue: 7", 1))
+	p.waitText("#status", "was saved")
+
+	run.stop()
+	p.waitText("#offline", "The studio has stopped.")
+	p.typeInto(field("Limit"), "77")
+	p.waitText("#feed-problem", "out of date")
+	p.search("https://localhost/v1/feeds") // nothing throws
+	p.press(kb.Escape)
+	p.wait(`document.querySelector("#send").ariaDisabled === "true"`)
+	p.wait(`document.querySelector("#offline").getBoundingClientRect().bottom < innerHeight`)
+	again := startProgram(t, path, "--listen", run.listen())
+	if again.address != run.address {
+		t.Fatalf("after the restart it listens on %s, not on %s", again.address, run.address)
+	}
+	p.wait(`!document.querySelector("#offline")`)
+	p.waitText("#endpoint-name", "Ten")
+	p.waitURL("https://feeds.example.com/v1/10?limit=77")
+	p.wait(field("Limit") + `.value === "77"`)
+
+	// The deployment settings survive, too.
+	p.service("feeds.yaml")
+	p.waitURL("https://feeds.example.com/v1/feeds?page=7&hd=false")
+	p.waitText("#context", "signedDeviceInfoToken")
+	p.view("changes")
+	p.waitText("#changes-list", "default changed from 0 to 7")
+	p.click(button("Accept"))
+	p.waitText("#changes-none", "Nothing has changed.")
+	again.stop()
+}
+
+// TestPageChecksWithWhatIsFilledIn runs the checks of the real program with values, another number of links and a schema.
+func TestPageChecksWithWhatIsFilledIn(t *testing.T) {
+	t.Parallel()
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		w.Header().Set("Cache-Control", "private")
+		switch r.URL.Path {
+		case "/v1/shows":
+			fmt.Fprint(w, `{"entry":[{"link":"https://feeds.example.com/v1/series/7"}]}`)
+		case "/v1/media":
+			values, _ := contextkeys.Decode(r.URL.Query().Get("ctx"))
+			token, _ := values.Text("token")
+			profile, _ := values.JSON("profile")
+			if token != "s3cret" || string(profile) != `{"id":7}` {
+				w.WriteHeader(http.StatusUnauthorized)
+			}
+			fmt.Fprint(w, `{"entry":[]}`)
+		default:
+			fmt.Fprint(w, `{"entry":7}`)
+		}
+	}))
+	t.Cleanup(service.Close)
+	path, _ := writeFile(t, `versions: {v1: {endpoints: {
+  "https://{{host}}/v1/shows": {name: Shows, method: get, mime_type: application/json},
+  "https://{{host}}/v1/series/{{id}}": {name: Series, method: get, mime_type: application/json},
+  "https://{{host}}/v1/media": {name: Media, method: get, mime_type: application/json, context_obj: [{key: token, type: ctx, required: true}, {key: profile, type: ctx}]}}}, v2: {endpoints: {
+  "https://{{host}}/v2/a": {name: A, method: post, mime_type: application/json, context_obj: [{key: k, type: ctx}]},
+  "https://{{host}}/v2/a/b": {name: B, method: post, mime_type: application/json}}}}`)
+	run := startProgram(t, path, "--host", "feeds.example.com", "--send-to", service.URL)
+	p := openTab(t, run.address)
+	p.waitText("#endpoint-name", "Shows")
+	row := func(status, text string) string {
+		return fmt.Sprintf(`[...document.querySelectorAll("#results li")].some((l) => l.querySelector(".badge").textContent === %s && l.innerText.replace(/\s+/g, " ").includes(%s))`, quoteJS(status), quoteJS(text))
+	}
+	runChecks := func() {
+		p.click(element("run-check"))
+		p.waitText("#check-status", "passed")
+	}
+	p.view("check")
+	p.waitText(".view-head", "calls its feeds on "+service.URL)
+	runChecks()
+	p.wait(row("passed", `probe 200 OK, application/json; reached as "https://feeds.example.com/v1/series/7"`)) // by a link
+	p.wait(row("skipped", "probe it needs a value for token"))
+
+	p.view("preview")
+	p.open("Media")
+	p.typeInto(field("token"), "s3cret")
+	p.eval(`(() => { const type = document.querySelector("[aria-label='Type of profile']"); type.value = "json"; type.dispatchEvent(new Event("change", { bubbles: true })); })()`)
+	p.typeInto(field("profile"), `{"id":7}`)
+	p.waitText("#decoded", `"id": 7`)
+	p.view("check")
+	p.click(`document.querySelector("#check-options summary")`)
+	p.typeInto(element("follow"), "0")
+	p.press(kb.Tab)
+	runChecks()
+	p.wait(row("passed", "https://feeds.example.com/v1/media"))
+	p.wait(row("skipped", "probe it needs a value for {{id}}"))
+
+	choose := func(text string) {
+		p.eval(fmt.Sprintf(`(() => { const files = new DataTransfer(); files.items.add(new File([%s], "feed.schema.json"));
+  const input = document.querySelector("#schema"); input.files = files.files; input.dispatchEvent(new Event("change", { bubbles: true })); })()`, quoteJS(text)))
+		p.wait(`[...document.querySelectorAll("#check-options button")].some((b) => b.textContent === "Remove")`)
+	}
+	choose(`{"properties": {"entry": {"type": "array", "minItems": 1}}}`)
+	runChecks()
+	p.wait(row("failed", "/entry"))
+	choose(`{"type": 7}`)
+	p.click(element("run-check"))
+	p.waitText("#check-failure", `"feed.schema.json" is not a JSON Schema`)
+	choose(`{"$ref": "file:///etc/passwd"}`)
+	p.click(element("run-check"))
+	p.waitText("#check-failure", `file:///etc/passwd`)
+	p.click(button("Remove"))
+	runChecks()
+	p.wait(`!document.querySelector("#check-failure") && ` + row("passed", "feed"))
+	if got := p.text("#results"); strings.Contains(got, "s3cret") || strings.Contains(got, "eyJ0b2tlbiI6") {
+		t.Error("the results have a context value")
+	}
+
+	// A run is that of a version, and one with warnings is not marked as fine.
+	badge := `document.querySelector('.views a[href^="#/check"] .badge')`
+	p.wait(badge)
+	p.choose("#version", "v2")
+	p.wait("!" + badge)
+	runChecks()
+	p.waitText("#check-status", "1 warned")
+	p.wait(badge + `.textContent === "1"`)
+	run.stop()
+}
