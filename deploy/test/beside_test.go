@@ -26,6 +26,7 @@ import (
 	"time"
 
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"signpost/internal/testkit"
@@ -74,8 +75,8 @@ var fronts = map[string]func(t *testing.T, s *site) (https string){
 		s.cert.pool.AppendCertsFromPEM([]byte(readFile(t, s.cert.certFile)))
 		return https
 	},
-	"ingress": ingress,
-	"gateway": gateway,
+	"ingress": func(t *testing.T, s *site) string { return routerOf(buildKustomization(t, "base")).start(t, s) },
+	"gateway": func(t *testing.T, s *site) string { return routerOf(buildKustomization(t, "gateway")).start(t, s) },
 }
 
 func nginx(t *testing.T, s *site) string {
@@ -155,34 +156,34 @@ func (r *router) start(t *testing.T, s *site) string {
 	return server.Listener.Addr().String()
 }
 
-func ingress(t *testing.T, s *site) string {
-	rule := one[*networkingv1.Ingress](t, buildKustomization(t, "base")).Spec.Rules[0]
-	r := &router{host: rule.Host, exact: make(map[string]string)}
-	for _, path := range rule.HTTP.Paths {
-		backend := path.Backend.Service
-		service := backend.Name + ":" + cmp.Or(backend.Port.Name, fmt.Sprint(backend.Port.Number))
-		if *path.PathType == networkingv1.PathTypeExact {
-			r.exact[path.Path] = service
+// routerOf returns the rules of the Ingress or HTTPRoute among the objects.
+func routerOf(all []runtime.Object) *router {
+	r := &router{exact: make(map[string]string)}
+	add := func(exact bool, path, service string) {
+		if exact {
+			r.exact[path] = service
 		} else {
 			r.rest = service
 		}
 	}
-	return r.start(t, s)
-}
-
-func gateway(t *testing.T, s *site) string {
-	route := one[*gatewayv1.HTTPRoute](t, buildKustomization(t, "gateway"))
-	r := &router{host: string(route.Spec.Hostnames[0]), exact: make(map[string]string)}
-	for _, rule := range route.Spec.Rules {
-		backend, path := rule.BackendRefs[0], rule.Matches[0].Path
-		service := fmt.Sprintf("%s:%d", backend.Name, *backend.Port)
-		if *path.Type == gatewayv1.PathMatchExact {
-			r.exact[*path.Value] = service
-		} else {
-			r.rest = service
+	for _, object := range all {
+		switch o := object.(type) {
+		case *networkingv1.Ingress:
+			r.host = o.Spec.Rules[0].Host
+			for _, path := range o.Spec.Rules[0].HTTP.Paths {
+				backend := path.Backend.Service
+				add(*path.PathType == networkingv1.PathTypeExact, path.Path, backend.Name+":"+cmp.Or(backend.Port.Name, fmt.Sprint(backend.Port.Number)))
+			}
+		case *gatewayv1.HTTPRoute:
+			r.host = string(o.Spec.Hostnames[0])
+			for _, rule := range o.Spec.Rules {
+				for _, match := range rule.Matches {
+					add(*match.Path.Type == gatewayv1.PathMatchExact, *match.Path.Value, fmt.Sprintf("%s:%d", rule.BackendRefs[0].Name, *rule.BackendRefs[0].Port))
+				}
+			}
 		}
 	}
-	return r.start(t, s)
+	return r
 }
 
 // startFront starts the sports service of the tutorial, Signpost beside it, and a front. The client sends https requests

@@ -83,41 +83,22 @@ func get(t *testing.T, url string, header ...string) (status int, body string) {
 	return res.StatusCode, strings.TrimSuffix(body, "\n")
 }
 
-// serveFlags returns the flags of signpost serve with their help text.
-func serveFlags(t *testing.T) map[string]string {
+// serveHelp returns the help of signpost serve, which rejects flags that it does not know.
+func serveHelp(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := exec.Command(testkit.Program(t, "signpost"), "help", "serve").Output()
-	if err != nil {
-		t.Fatal(err)
+	out, err := exec.Command(testkit.Program(t, "signpost"), append(args, "--help")...).CombinedOutput()
+	if err != nil || args[0] != "serve" {
+		t.Fatalf("signpost %q: %v\n%s", args, err, out)
 	}
-	flags := make(map[string]string)
-	for _, line := range regexp.MustCompile(`(?m)^ +(--[a-z][a-z-]*) (.*)$`).FindAllStringSubmatch(string(out), -1) {
-		flags[line[1]] = line[2]
-	}
-	if len(flags) < 10 {
-		t.Fatalf("the help of serve has %d flags:\n%s", len(flags), out)
+	return string(out)
+}
+
+// asFlags turns SIGNPOST_ variables into flags.
+func asFlags(variables map[string]string) (flags []string) {
+	for name, value := range variables {
+		flags = append(flags, "--"+strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, "SIGNPOST_"), "_", "-"))+"="+value)
 	}
 	return flags
-}
-
-// checkServeArguments reports unknown arguments of signpost serve.
-func checkServeArguments(t *testing.T, args []string) {
-	t.Helper()
-	known := serveFlags(t)
-	if len(args) == 0 || args[0] != "serve" {
-		t.Fatalf("the arguments do not begin with serve: %q", args)
-	}
-	for _, arg := range args[1:] {
-		name, _, _ := strings.Cut(arg, "=")
-		if strings.HasPrefix(arg, "-") && known[name] == "" {
-			t.Errorf("serve has no flag %s", name)
-		}
-	}
-}
-
-// flagOf returns the flag of a SIGNPOST_ variable.
-func flagOf(variable string) string {
-	return "--" + strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(variable, "SIGNPOST_"), "_", "-"))
 }
 
 // flagValue returns the value of a flag written as --name=value, or its default.
@@ -128,7 +109,7 @@ func flagValue(t *testing.T, args []string, name string) string {
 			return value
 		}
 	}
-	if m := regexp.MustCompile(`\(default ([^)]+)\)`).FindStringSubmatch(serveFlags(t)[name]); m != nil {
+	if m := regexp.MustCompile(`(?m)^ +` + name + ` .*\(default ([^)]+)\)`).FindStringSubmatch(serveHelp(t, "serve")); m != nil {
 		return m[1]
 	}
 	return ""

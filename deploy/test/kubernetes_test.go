@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -171,14 +172,9 @@ func TestKubernetes(t *testing.T) {
 			checkSelectors(t, all, pod.Labels, nil)
 			checkPorts(t, all, c)
 			checkHardening(t, pod.Spec, c)
-			checkServeArguments(t, c.Args)
 			checkShutdown(t, c.Args, time.Duration(*pod.Spec.TerminationGracePeriodSeconds)*time.Second)
 			settings := configMap(all, c.EnvFrom[0].ConfigMapRef.Name)
-			for name := range settings.Data {
-				if serveFlags(t)[flagOf(name)] == "" {
-					t.Errorf("%s is no flag of serve", name)
-				}
-			}
+			serveHelp(t, slices.Concat(c.Args, asFlags(settings.Data))...)
 			if got := settings.Data["SIGNPOST_ALLOWED_HOST"]; got != host {
 				t.Errorf("allowed host %q, not %q", got, host)
 			}
@@ -267,35 +263,21 @@ func checkDefinitions(t *testing.T, all []runtime.Object, host string) {
 	_, routes := get(t, "http://"+listen+"/nothing", "Host", host)
 	var served []string
 	for _, m := range regexp.MustCompile(`[/a-z0-9-]*/v\d+/endpoints-manifest`).FindAllString(routes, -1) {
-		if !slices.Contains(served, m) {
-			served = append(served, m)
-		}
+		served = append(served, m)
 		if status, body := get(t, "http://"+listen+m, "Host", host); status != 200 || !strings.Contains(body, "https://"+host+"/") {
 			t.Errorf("%s: %d\n%s", m, status, body)
 		}
 	}
-	var routed []string
-	for _, object := range all {
-		switch o := object.(type) {
-		case *networkingv1.Ingress:
-			if o.Spec.Rules[0].Host != host || !slices.Contains(o.Spec.TLS[0].Hosts, host) || o.Spec.TLS[0].SecretName == "" {
-				t.Errorf("the Ingress is for %s with TLS for %v", o.Spec.Rules[0].Host, o.Spec.TLS)
-			}
-			for _, path := range o.Spec.Rules[0].HTTP.Paths {
-				if *path.PathType == networkingv1.PathTypeExact {
-					routed = append(routed, path.Path)
-				}
-			}
-		case *gatewayv1.HTTPRoute:
-			for _, match := range o.Spec.Rules[0].Matches {
-				routed = append(routed, *match.Path.Value)
-			}
-		}
-	}
-	slices.Sort(routed)
+	front := routerOf(all)
+	routed := slices.Sorted(maps.Keys(front.exact))
 	slices.Sort(served)
-	if len(served) == 0 || !slices.Equal(routed, served) {
-		t.Errorf("the front leads to %q, and Signpost serves %q", routed, served)
+	if served = slices.Compact(served); front.host != host || len(served) == 0 || !slices.Equal(routed, served) {
+		t.Errorf("the front leads to %q on %s, and Signpost serves %q on %s", routed, front.host, served, host)
+	}
+	for _, object := range all {
+		if o, ok := object.(*networkingv1.Ingress); ok && (!slices.Contains(o.Spec.TLS[0].Hosts, host) || o.Spec.TLS[0].SecretName == "") {
+			t.Errorf("the Ingress has TLS for %v", o.Spec.TLS)
+		}
 	}
 }
 
@@ -432,7 +414,7 @@ func TestKubernetesRegistry(t *testing.T) {
 	all := buildKustomization(t, "registry")
 	pod := one[*appsv1.Deployment](t, all).Spec.Template.Spec
 	c := pod.Containers[0]
-	checkServeArguments(t, c.Args)
+	serveHelp(t, c.Args...)
 	if !slices.Contains(c.Args, "oci://oci.example.com/feeds:prod") || slices.Contains(c.Args, "/definitions") || configMap(all, "signpost-definitions") != nil {
 		t.Errorf("the arguments are %q", c.Args)
 	}

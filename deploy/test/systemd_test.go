@@ -58,19 +58,14 @@ func TestUnit(t *testing.T) {
 	u := make(unit)
 	u.read(t, filepath.Join(systemdDir, "signpost.service"))
 	args := strings.Fields(u.get(t, "ExecStart"))[1:]
-	checkServeArguments(t, args)
-	flags, state := serveFlags(t), "/var/lib/"+u.get(t, "StateDirectory")+"/"
+	serveHelp(t, slices.Concat(args, asFlags(variables(t, true)))...)
+	state := "/var/lib/" + u.get(t, "StateDirectory") + "/"
 	for name, value := range variables(t, true) {
-		if flags[flagOf(name)] == "" {
-			t.Errorf("%s is no flag of serve", name)
-		}
 		if strings.HasSuffix(name, "_CACHE") && !strings.HasPrefix(value, state) {
 			t.Errorf("%s is %s, which is not in %s", name, value, state)
 		}
 	}
-	for name, value := range variables(t, false) {
-		args = append(args, flagOf(name)+"="+value)
-	}
+	args = append(args, asFlags(variables(t, false))...)
 	stop, err := strconv.Atoi(u.get(t, "TimeoutStopSec"))
 	if err != nil {
 		t.Fatal(err)
