@@ -23,12 +23,32 @@ var idn = idna.New(idna.MapForLookup(), idna.StrictDomainName(false), idna.Check
 // Parse returns the normalized host of an authority such as "Feeds.Example.com:8080": no port, lower case, IDNs in
 // ASCII (Punycode), no trailing dot, IPv6 in brackets. The error is an [*Error].
 func Parse(authority string) (string, error) {
-	if isName(authority) { // the usual case
-		return authority, nil
-	}
 	if len(authority) > maxAuthority {
 		return "", &Error{"", "is too long", fmt.Sprintf("%d bytes, but a host name has at most %d characters", len(authority), maxName)}
 	}
+	host := authority
+	if strings.ContainsFunc(authority, notInName) {
+		var err error
+		if host, err = normalize(authority); err != nil {
+			return "", err
+		}
+	}
+	if strings.HasPrefix(host, "[") {
+		addr, ok := address(host)
+		if !ok {
+			return "", &Error{host, "is not an IPv6 address in brackets", "write it like [2001:db8::1], without a zone"}
+		}
+		return "[" + addr.String() + "]", nil
+	}
+	host = strings.TrimSuffix(host, ".") // of a fully qualified name
+	if err := checkName(host); err != nil {
+		return "", err
+	}
+	return host, nil
+}
+
+// normalize removes the port of an authority and returns its host in lower case and ASCII.
+func normalize(authority string) (string, error) {
 	if strings.ContainsAny(authority, `/?#@`) {
 		return "", &Error{authority, "is more than a host", "leave out scheme, user info and path"}
 	}
@@ -48,15 +68,7 @@ func Parse(authority string) (string, error) {
 		}
 		host = mapped
 	}
-	host = trimDot(strings.ToLower(host))
-	if err := check(host); err != nil {
-		return "", err
-	}
-	if strings.HasPrefix(host, "[") {
-		addr, _ := address(host)
-		return "[" + addr.String() + "]", nil
-	}
-	return host, nil
+	return strings.ToLower(host), nil
 }
 
 func isASCII(s string) bool {
@@ -84,18 +96,15 @@ func IsIP(host string) bool {
 func IsLoopback(host string) bool {
 	host, err := Parse(host)
 	addr, _ := address(host)
-	return err == nil && (addr.IsLoopback() || host == "localhost" || strings.HasSuffix(host, ".localhost"))
+	return err == nil && (addr.Unmap().IsLoopback() || host == "localhost" || strings.HasSuffix(host, ".localhost"))
 }
 
 // IsLocal reports whether host is meaningful only on one machine or in one network.
 func IsLocal(host string) bool {
-	if IsLoopback(host) {
-		return true
-	}
 	host, err := Parse(host)
 	addr, _ := address(host)
 	addr = addr.Unmap()
-	return err == nil && (addr.IsLoopback() || addr.IsPrivate() || addr.IsLinkLocalUnicast() || addr.IsUnspecified() || strings.HasSuffix(host, ".local"))
+	return err == nil && (IsLoopback(host) || addr.IsPrivate() || addr.IsLinkLocalUnicast() || addr.IsUnspecified() || strings.HasSuffix(host, ".local"))
 }
 
 // ParseName is [Parse] for a host that a user enters without a port, such as the value of {{host}}. A port is an error,

@@ -38,6 +38,8 @@ func TestParse(t *testing.T) {
 		"bücher.example":          "xn--bcher-kva.example",
 		"BÜCHER.example:80":       "xn--bcher-kva.example",
 		"xn--bcher-kva.example":   "xn--bcher-kva.example",
+		"a_b.bücher.example":      "a_b.xn--bcher-kva.example",
+		"r3---sn.bücher.example":  "r3---sn.xn--bcher-kva.example",
 		"straße.example":          "xn--strae-oqa.example",
 		"example。com":             "example.com",
 		"example.com。":            "example.com",
@@ -59,7 +61,7 @@ func TestParse(t *testing.T) {
 		"https://example.com", "example.com/", "user@example.com", "user:password@example.com", "example.com?a", "example.com#a", `example.com\a`,
 		"exam ple.com", " example.com", "example.com ", "example.com\t", "example.com\r\nEvil: 1", "example\x00.com", "a,b", "a;b", `a"b`, "a'b", "a<b", "a%41b", "%", "{{host}}", "a*b", "*",
 		"example.com／evil", "example.com：80", "user＠example.com", "example．com？a", "a％41b", "℀.example", "exa\u200bmple\u3000.com", "\xff.example", "\ufffd.example", "xn--a.bücher", "\u202eexample",
-		strings.Repeat("a", 64) + ".example", strings.Repeat("a.", 127) + "a", strings.Repeat("a", 300), strings.Repeat("ü", 300), strings.Repeat("a", 1<<20), strings.Repeat("ü", 1<<20), strings.Repeat("@", 1<<20),
+		name253 + "b", strings.Repeat("ü.", 127) + "a", strings.Repeat("a", 64) + ".example", strings.Repeat("a.", 127) + "a", strings.Repeat("a", 300), strings.Repeat("ü", 300), strings.Repeat("a", 1<<20), strings.Repeat("ü", 1<<20), strings.Repeat("@", 1<<20),
 	} {
 		got, err := host.Parse(in)
 		if err == nil {
@@ -157,25 +159,53 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-func TestIsIPAndIsLoopback(t *testing.T) {
+func TestKindsOfHosts(t *testing.T) {
 	for _, test := range []struct {
-		in           string
-		ip, loopback bool
+		in                  string
+		ip, loopback, local bool
 	}{
-		{"127.0.0.1", true, true},
-		{"127.8.0.1:80", true, true},
-		{"[::1]:80", true, true},
-		{"192.0.2.1", true, false},
-		{"[2001:db8::1]", true, false},
-		{"localhost", false, true},
-		{"a.LOCALHOST.", false, true},
-		{"localhost.example", false, false},
-		{"notlocalhost", false, false},
-		{"::1", false, false}, // not a host
-		{"", false, false},
+		{"127.0.0.1", true, true, true},
+		{"127.8.0.1:80", true, true, true},
+		{"[::1]:80", true, true, true},
+		{"[::ffff:127.0.0.1]", true, true, true},
+		{"192.0.2.1", true, false, false},
+		{"[2001:db8::1]", true, false, false},
+		{"10.0.0.1", true, false, true},
+		{"[::ffff:10.0.0.1]", true, false, true},
+		{"169.254.1.1", true, false, true},
+		{"0.0.0.0", true, false, true},
+		{"[fd00::1]", true, false, true},
+		{"localhost", false, true, true},
+		{"a.LOCALHOST.", false, true, true},
+		{"nas.local", false, false, true},
+		{"localhost.example", false, false, false},
+		{"notlocalhost", false, false, false},
+		{"::1", false, false, false}, // not a host
+		{"", false, false, false},
 	} {
-		if ip, loopback := host.IsIP(test.in), host.IsLoopback(test.in); ip != test.ip || loopback != test.loopback {
-			t.Errorf("%q: IP %v, loopback %v", test.in, ip, loopback)
+		if ip, loopback, local := host.IsIP(test.in), host.IsLoopback(test.in), host.IsLocal(test.in); ip != test.ip || loopback != test.loopback || local != test.local {
+			t.Errorf("%q: IP %v, loopback %v, local %v", test.in, ip, loopback, local)
 		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                       `host is empty: give a name such as feeds.example.com`,
+		"a..b":                   `host "a..b" has nothing between two dots: each part between two dots has 1 to 63 characters`,
+		strings.Repeat("a", 64):  `host "` + strings.Repeat("a", 64) + `" has a part of 64 characters: each part between two dots has 1 to 63 characters`,
+		strings.Repeat("a", 254): `host "` + strings.Repeat("a", 254) + `" has 254 characters: at most 253 are allowed`,
+		strings.Repeat("a", 4*253+len(":65535")+1): "host is too long: 1019 bytes, but a host name has at most 253 characters",
+		"a-.example": `host "a-.example" has a hyphen at the beginning or end of "a-": put a letter or a digit there`,
+		"1.2.3.256":  `host "1.2.3.256" is not an IPv4 address: write four numbers from 0 to 255, such as 192.0.2.1`,
+		"a b":        `host "a b" contains ' ': use letters, digits, "-", "_" and "."`,
+	} {
+		if _, err := host.Parse(in); err == nil || err.Error() != want {
+			t.Errorf("Parse(%.80q): %v", in, err)
+		}
+	}
+	longest := strings.Repeat("a", 4*253+len(":65535"))
+	if _, err := host.Parse(longest); err == nil || !strings.HasPrefix(err.Error(), `host "aaa`) {
+		t.Errorf("an authority that could be a host: %v", err)
 	}
 }

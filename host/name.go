@@ -36,79 +36,8 @@ func CutPort(authority string) (host, port string) {
 	return authority, ""
 }
 
-// trimDot removes the trailing dot of a fully qualified name. An IPv6 address in brackets cannot have one.
-func trimDot(host string) string {
-	if strings.HasPrefix(host, "[") {
-		return host
-	}
-	return strings.TrimSuffix(host, ".")
-}
-
-// check returns nil if host is a host name, an IPv4 address or an IPv6 address in brackets, and otherwise the reason
-// why not.
-func check(host string) *Error {
-	switch {
-	case isName(host):
-		return nil
-	case strings.HasPrefix(host, "["):
-		if _, ok := address(host); !ok {
-			return &Error{host, "is not an IPv6 address in brackets", "write it like [2001:db8::1], without a zone"}
-		}
-		return nil
-	}
-	return checkName(host)
-}
-
-// isName reports whether host is a name that no client mistakes for an address: its last label starts with a letter.
-// This is the fast path for common hosts; check decides about all others.
-func isName(host string) bool {
-	label := 0 // length of the current label
-	letter := false
-	last := byte('.')
-	for i := range len(host) {
-		c := host[i]
-		if label++; label == 1 {
-			letter = c >= 'a' && c <= 'z'
-		}
-		if inLabel[c] { // nearly always
-			if label > maxLabel {
-				return false
-			}
-			last = c
-			continue
-		}
-		switch {
-		case c == '.' && (label == 1 || last == '-'), c == '-' && (last == '.' || label > maxLabel), c != '.' && c != '-':
-			return false
-		case c == '.':
-			label = 0
-		}
-		last = c
-	}
-	return letter && label > 0 && last != '-' && len(host) <= maxName
-}
-
-// inLabel holds the characters that may be anywhere in a label.
-var inLabel = func() (in [256]bool) {
-	for c := range in {
-		in[c] = c != '.' && c != '-' && !notInName(rune(c))
-	}
-	return in
-}()
-
-const (
-	allowedCharacters = `use letters, digits, "-", "_" and "."`
-	labelRemedy       = "each part between two dots has 1 to 63 characters"
-)
-
-func labelProblem(label string) string {
-	if label == "" {
-		return "has nothing between two dots"
-	}
-	return fmt.Sprintf("has a part of %d characters", utf8.RuneCountInString(label))
-}
-
-func checkName(name string) *Error {
+// checkName returns nil if name is a host name or an IPv4 address, and otherwise the reason why not.
+func checkName(name string) error {
 	if name == "" {
 		return &Error{name, "is empty", "give a name such as feeds.example.com"}
 	}
@@ -117,13 +46,16 @@ func checkName(name string) *Error {
 	}
 	if i := strings.IndexFunc(name, notInName); i >= 0 {
 		r, _ := utf8.DecodeRuneInString(name[i:])
-		return &Error{name, fmt.Sprintf("contains %q", r), allowedCharacters}
+		return &Error{name, fmt.Sprintf("contains %q", r), `use letters, digits, "-", "_" and "."`}
 	}
+	const labelRemedy = "each part between two dots has 1 to 63 characters"
 	last := ""
 	for label := range strings.SplitSeq(name, ".") {
 		switch {
-		case label == "" || len(label) > maxLabel:
-			return &Error{name, labelProblem(label), labelRemedy}
+		case label == "":
+			return &Error{name, "has nothing between two dots", labelRemedy}
+		case len(label) > maxLabel:
+			return &Error{name, fmt.Sprintf("has a part of %d characters", len(label)), labelRemedy}
 		case strings.HasPrefix(label, "-") || strings.HasSuffix(label, "-"):
 			return &Error{name, fmt.Sprintf("has a hyphen at the beginning or end of %q", label), "put a letter or a digit there"}
 		}
