@@ -1,22 +1,15 @@
 // Package registrytest runs Debian's docker-registry, a real OCI registry, on loopback for tests.
 //
-// [Start] starts one with TLS and basic authentication. Run make programs to unpack the registry.
+// [Start] starts one with basic authentication, behind TLS. make test unpacks the registry.
 package registrytest
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"io"
 	"log"
-	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -28,7 +21,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
+
+	"signpost/internal/testkit"
 
 	"golang.org/x/crypto/bcrypt"
 )
@@ -47,12 +41,11 @@ type Registry struct {
 	Config    string // directory for DOCKER_CONFIG, with the credentials
 
 	test    testing.TB
-	tls     *tls.Config
 	proxy   http.Handler
 	program string
 	dir     string
 	address string // of the registry itself, behind the proxy
-	cmd     *exec.Cmd
+	stop    func()
 
 	mu    sync.Mutex
 	fault func(http.ResponseWriter, *http.Request) bool
@@ -61,24 +54,15 @@ type Registry struct {
 // Start starts a registry. It skips the test if the program is not installed.
 func Start(t testing.TB) *Registry {
 	t.Helper()
-	r := &Registry{test: t, program: find(t), dir: t.TempDir()}
+	r := &Registry{test: t, program: testkit.Find(t, "docker-registry", "OCI registries"), dir: t.TempDir()}
 	hash, err := bcrypt.GenerateFromPassword([]byte(Password), bcrypt.MinCost)
 	r.must(err)
 	r.write("htpasswd", User+":"+string(hash)+"\n")
-	certificate, key := selfSigned(t)
-	r.CAFile = r.write("ca.pem", certificate)
-	r.write("key.pem", key)
 	r.Start()
 
-	pair, err := tls.X509KeyPair([]byte(certificate), []byte(key))
-	r.must(err)
-	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM([]byte(certificate))
-	r.tls = &tls.Config{Certificates: []tls.Certificate{pair}}
 	r.proxy = &httputil.ReverseProxy{
-		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}},
 		Rewrite: func(p *httputil.ProxyRequest) {
-			p.SetURL(&url.URL{Scheme: "https", Host: r.currentAddress()})
+			p.SetURL(&url.URL{Scheme: "http", Host: r.currentAddress()})
 			p.SetXForwarded() // for upload URLs
 			p.Out.Host = p.In.Host
 		},
@@ -92,7 +76,9 @@ func Start(t testing.TB) *Registry {
 			r.proxy.ServeHTTP(w, req)
 		}
 	})
-	r.Host = r.Serve(front).Listener.Addr().String()
+	secure := r.Serve(front)
+	r.Host = secure.Listener.Addr().String()
+	r.CAFile = r.write("ca.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw})))
 	plain := httptest.NewServer(front)
 	t.Cleanup(plain.Close)
 	r.PlainHost = plain.Listener.Addr().String()
@@ -104,10 +90,9 @@ func Start(t testing.TB) *Registry {
 	return r
 }
 
-// Serve starts another https server with the registry's certificate.
+// Serve starts another https server. Its certificate is that of every httptest.Server.
 func (r *Registry) Serve(handler http.Handler) *httptest.Server {
 	s := httptest.NewUnstartedServer(handler)
-	s.TLS = r.tls.Clone()
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.StartTLS()
 	r.test.Cleanup(s.Close)
@@ -138,38 +123,50 @@ func (r *Registry) currentAddress() string {
 	return r.address
 }
 
-// Start restarts the registry after Stop. It keeps its contents.
+// Start restarts the registry after Stop. It keeps its contents. If another program takes the free port in between, it
+// tries another one.
 func (r *Registry) Start() {
 	r.test.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	r.must(err)
-	address := listener.Addr().String()
-	listener.Close()
-	r.mu.Lock()
-	r.address = address
-	r.mu.Unlock()
-	config := r.write("config.yml", fmt.Sprintf(`{"version": "0.1", "log": {"level": "error", "accesslog": {"disabled": true}},
-"storage": {"filesystem": {"rootdirectory": %q}}, "http": {"addr": %q, "relativeurls": true, "tls": {"certificate": %q, "key": %q}},
-"auth": {"htpasswd": {"realm": "test", "path": %q}}}`, filepath.Join(r.dir, "data"), r.address, r.CAFile, filepath.Join(r.dir, "key.pem"), filepath.Join(r.dir, "htpasswd")))
-	r.cmd = exec.Command(r.program, "serve", config)
-	r.must(r.cmd.Start())
-	cmd := r.cmd
-	r.test.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	for range 1000 {
-		if conn, err := net.Dial("tcp", r.address); err == nil {
-			conn.Close()
+	for range 5 {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		r.must(err)
+		address := listener.Addr().String()
+		listener.Close()
+		config := r.write("config.yml", fmt.Sprintf(`{"version": "0.1", "log": {"level": "error", "accesslog": {"disabled": true}},
+"storage": {"filesystem": {"rootdirectory": %q}}, "http": {"addr": %q, "relativeurls": true},
+"auth": {"htpasswd": {"realm": "test", "path": %q}}}`, filepath.Join(r.dir, "data"), address, filepath.Join(r.dir, "htpasswd")))
+		cmd := exec.Command(r.program, "serve", config)
+		r.must(cmd.Start())
+		ended := make(chan struct{})
+		go func() { cmd.Wait(); close(ended) }()
+		stop := func() { cmd.Process.Kill(); <-ended }
+		r.test.Cleanup(stop)
+		r.mu.Lock()
+		r.address, r.stop = address, stop
+		r.mu.Unlock()
+		running := false
+		testkit.Eventually(r.test, "docker-registry starts", func() bool {
+			conn, err := net.Dial("tcp", address)
+			if running = err == nil; running {
+				conn.Close()
+				return true
+			}
+			select {
+			case <-ended:
+				return true
+			default:
+				return false
+			}
+		})
+		if running {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
-	r.test.Fatal("docker-registry did not start")
+	r.test.Fatal("docker-registry does not start")
 }
 
 // Stop stops the registry and breaks connections to it.
-func (r *Registry) Stop() {
-	r.cmd.Process.Kill()
-	r.cmd.Wait()
-}
+func (r *Registry) Stop() { r.stop() }
 
 // Fail passes every request to fault first, which reports whether it has responded. Nil turns this off.
 func (r *Registry) Fail(fault func(http.ResponseWriter, *http.Request) bool) {
@@ -191,50 +188,4 @@ func (r *Registry) write(name, text string) (path string) {
 	r.must(os.MkdirAll(filepath.Dir(path), 0o700))
 	r.must(os.WriteFile(path, []byte(text), 0o600))
 	return path
-}
-
-// find returns the path of the program, on PATH or where make programs unpacked it.
-func find(t testing.TB) string {
-	t.Helper()
-	if path, err := exec.LookPath("docker-registry"); err == nil {
-		return path
-	}
-	// A test runs in the directory of its package, somewhere below the root of the module.
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for parent := filepath.Dir(dir); parent != dir; dir, parent = parent, filepath.Dir(parent) {
-		path := filepath.Join(dir, "bin", "programs", "usr", "bin", "docker-registry")
-		if _, err := os.Stat(path); err == nil {
-			return path
-		}
-	}
-	t.Skip("NOT TESTED HERE: there is no docker-registry; make programs unpacks it")
-	return ""
-}
-
-// selfSigned returns a PEM-encoded certificate for 127.0.0.1 and its key.
-func selfSigned(t testing.TB) (certificate, key string) {
-	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "registry"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keyDER, err := x509.MarshalECPrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cert, pemKey strings.Builder
-	pem.Encode(&cert, &pem.Block{Type: "CERTIFICATE", Bytes: der})
-	pem.Encode(&pemKey, &pem.Block{Type: "EC PRIVATE KEY", Bytes: keyDER})
-	return cert.String(), pemKey.String()
 }
