@@ -40,6 +40,7 @@ func TestScript(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			addr, err := freeAddress()
 			env.Setenv("ADDR", addr)
+			env.Setenv("SIGNPOST_TIMEOUT", patience.String())
 			if name := filepath.Base(env.WorkDir); !strings.Contains(name, "serve") && !strings.Contains(name, "studio") {
 				env.Setenv("PATH", plain+string(os.PathListSeparator)+env.Getenv("PATH"))
 			}

@@ -91,7 +91,7 @@ func newTerminal(t *testing.T, inClone, builds bool) *terminal {
 	term.shell = exec.Command("bash", "--noprofile", "--norc")
 	term.shell.Dir = term.dir
 	// What a page builds comes from the build cache of the program, wherever the clone is.
-	term.shell.Env = append(os.Environ(), "GOFLAGS=-trimpath", "CGO_ENABLED=0",
+	term.shell.Env = append(os.Environ(), "GOFLAGS=-trimpath", "CGO_ENABLED=0", "SIGNPOST_TIMEOUT="+patience.String(),
 		"PATH="+filepath.Dir(testkit.Program(t, "signpost"))+string(os.PathListSeparator)+os.Getenv("PATH"))
 	if inClone && !builds {
 		dir := t.TempDir()
