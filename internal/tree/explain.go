@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -32,6 +33,7 @@ var mistakes = []struct {
 	{"mapping values are not allowed", (*explainer).colonInLines},
 	{"could not find expected ':'", func(e *explainer) bool { return e.noColon(e.blockAt(e.context)) }},
 	{"did not find expected key", (*explainer).quoteAbove},
+	{"did not find expected key", (*explainer).placeholder},
 	{"did not find expected key", (*explainer).behindValue},
 	{"did not find expected key", (*explainer).item},
 	{"did not find expected key", (*explainer).indentation},
@@ -260,27 +262,31 @@ func (e *explainer) quoteAbove() bool {
 	return b.number > 0 && e.unclosed(b.end-len(b.text)+strings.LastIndex(b.text, quote))
 }
 
+// placeholder finds a key or a value that YAML takes for an object in braces.
+func (e *explainer) placeholder() bool {
+	b := e.line
+	text, start := cmp.Or(b.key, b.text), b.end-len(b.text)
+	if !strings.HasPrefix(text, "{{") {
+		text, start = b.value, b.end-len(b.value)
+	}
+	return strings.HasPrefix(text, "{{") &&
+		e.report(start, start+len(text), "put it in quotes: "+quoted(text), "text that begins with {{ needs quotes")
+}
+
 // behindValue finds text after the end of a value.
 func (e *explainer) behindValue() bool {
 	b := e.line
 	if e.at <= b.start || b.value == "" {
 		return false
 	}
-	start, rest := b.end-len(b.value), string(e.Text[e.at:max(e.at, b.end)])
-	switch last := len(b.value) - 1; {
-	case strings.HasPrefix(b.key, "{{"):
-		return e.reportLine(b, "put it in quotes: "+quoted(b.key), "text that begins with {{ needs quotes")
-	case strings.HasPrefix(b.value, "{{"):
-		return e.report(start, b.end, "put it in quotes: "+quoted(b.value), "text that begins with {{ needs quotes")
-	case rest != "" && strings.Contains(",]}", rest[:1]):
+	if rest := string(e.Text[e.at:max(e.at, b.end)]); rest != "" && strings.Contains(",]}", rest[:1]) {
 		return e.char(e.at, "remove it", "unexpected %q after the value", rest[:1])
-	default:
-		value := b.value
-		if value[0] == value[last] && strings.Contains(`"'`, value[:1]) {
-			value = value[1:last] // quotes around it, and one of them inside
-		}
-		return e.report(e.at, b.end, "put all of it in quotes: "+quoted(value), "unexpected text after the value")
 	}
+	value, last := b.value, len(b.value)-1
+	if value[0] == value[last] && strings.Contains(`"'`, value[:1]) {
+		value = value[1:last] // quotes around it, and one of them inside
+	}
+	return e.report(e.at, b.end, "put all of it in quotes: "+quoted(value), "unexpected text after the value")
 }
 
 // item finds a list item that is indented unlike the one above it, or that is among fields.
@@ -311,7 +317,7 @@ func (e *explainer) indentation() bool {
 			best = level
 		}
 	}
-	return best.number > 0 && e.misplaced(b, best)
+	return best.number > 0 && best.indent != b.indent && e.misplaced(b, best)
 }
 
 func distance(a, b blockLine) int { return max(a.indent-b.indent, b.indent-a.indent) }

@@ -107,6 +107,8 @@ func TestExplainYAML(t *testing.T) {
 			`13:15 "{{title}}": text that begins with {{ needs quotes (put it in quotes: "{{title}}")`},
 		{"text that begins with a placeholder", "name: Media", "name: {{title}} of it",
 			`13:15 "{{title}} of it": text that begins with {{ needs quotes (put it in quotes: "{{title}} of it")`},
+		{"a key that begins with a placeholder", "https://{{host}}/v1/media:", "{{host}}/v1/media:",
+			`12:7 "{{host}}/v1/media": text that begins with {{ needs quotes (put it in quotes: "{{host}}/v1/media")`},
 		{"text that begins with @", "name: Media", "name: @media",
 			`13:15 "@": plain text cannot begin with "@" (put it in quotes: "@media")`},
 		{"text that begins with !", "name: Media", "name: !Media",
