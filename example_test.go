@@ -69,46 +69,6 @@ func ExampleNumber() {
 	// }
 }
 
-func ExampleSelect() {
-	order := signpost.Select(signpost.ModifierInput{
-		ID:           "sort",
-		Name:         "Sort order",
-		Key:          "sort",
-		Label:        "Sort by",
-		DefaultValue: "newest",
-		Options: []signpost.Option{
-			{Value: "newest", Label: "Newest first"},
-			{Value: "title", Label: "Title"},
-		},
-	})
-	show(order.Params[0])
-	// Output:
-	// {
-	//   "key": "sort",
-	//   "ui": {
-	//     "label": "Sort by",
-	//     "options": [
-	//       {
-	//         "value": "newest",
-	//         "label": "Newest first"
-	//       },
-	//       {
-	//         "value": "title",
-	//         "label": "Title"
-	//       }
-	//     ]
-	//   },
-	//   "schema": {
-	//     "type": "string",
-	//     "default": "newest",
-	//     "enum": [
-	//       "newest",
-	//       "title"
-	//     ]
-	//   }
-	// }
-}
-
 // Compile returns all errors of an invalid manifest at once.
 func ExampleCompile() {
 	manifest := signpost.NewManifest(signpost.Endpoint{
@@ -160,21 +120,6 @@ func show(value any) {
 	if err := out.Encode(value); err != nil {
 		fmt.Println(err)
 	}
-}
-
-func ExampleManifest_Validate() {
-	m := signpost.NewManifest(signpost.Endpoint{
-		URL: "https://{{host}}/series/{series_id}", Name: "Series", Method: "GET", MIMEType: signpost.MIMEJSON,
-	})
-	for _, f := range m.Validate() {
-		fmt.Println(f.Rule + ": " + f.Message)
-		fmt.Println("  hint: " + f.Hint)
-	}
-	// Output:
-	// url: URL "https://{{host}}/series/{series_id}" has a stray "{"
-	//   hint: write {{series_id}}
-	// method: method "GET" is not "get" or "post"
-	//   hint: write it in lower case: get
 }
 
 func ExampleURL_Bind() {

@@ -1,8 +1,6 @@
 package signpost_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"reflect"
 	"testing"
 
@@ -153,47 +151,6 @@ func TestSpec2_5OutputsStayApart(t *testing.T) {
 	}
 }
 
-// Findings of one Validate do not share paths.
-func TestSpec2_5FindingsStayApart(t *testing.T) {
-	bad := signpost.NewManifest(signpost.Endpoint{Modifiers: []signpost.Modifier{{Params: []signpost.Param{{}, {}}}}})
-	want, got := bad.Validate(), bad.Validate()
-	for i := range got {
-		scribble(reflect.ValueOf(&got[i].Path))
-		if diff := cmp.Diff(want[i+1:], got[i+1:]); diff != "" {
-			t.Fatalf("a change of finding %d shows in a later one (-want +got):\n%s", i, diff)
-		}
-	}
-}
-
-func TestSpec2_5BuildersCopyTheirInput(t *testing.T) {
-	for name, build := range map[string]func(signpost.ModifierInput) signpost.Modifier{
-		"Text": signpost.Text, "Number": signpost.Number, "Boolean": signpost.Boolean, "Select": signpost.Select,
-	} {
-		in := fullInput()
-		got := build(in)
-		scribble(reflect.ValueOf(&in))
-		if diff := cmp.Diff(build(fullInput()), got); diff != "" {
-			t.Errorf("%s: a change of the input shows (-want +got):\n%s", name, diff)
-		}
-	}
-}
-
-func TestSpec2_5UnmarshalCopiesItsInput(t *testing.T) {
-	data, err := json.Marshal(signpost.NewManifest(fullEndpoint("https://{{host}}/kids")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := parse(t, string(data))
-	var got signpost.Manifest
-	if err := got.UnmarshalJSON(data); err != nil {
-		t.Fatal(err)
-	}
-	scribble(reflect.ValueOf(&data))
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("a change of the bytes shows (-want +got):\n%s", diff)
-	}
-}
-
 func rendered(t testing.TB, template *signpost.Template, host string) []byte {
 	t.Helper()
 	doc, err := template.Render(host)
@@ -254,25 +211,5 @@ func wantNoZero(t *testing.T, v reflect.Value, path string) {
 		for i := range v.Len() {
 			wantNoZero(t, v.Index(i), path+"[]")
 		}
-	}
-}
-
-// scribble reaches values at every depth, and the spare capacity of a slice.
-func TestScribble(t *testing.T) {
-	room := append(make([]string, 0, 2), "a")
-	e := fullEndpoint("https://{{host}}/kids")
-	scribble(reflect.ValueOf(&e))
-	scribble(reflect.ValueOf(&room))
-	doc, err := json.Marshal(signpost.NewManifest(e))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, old := range []string{"host", "profile", "newest", "choose", "true"} {
-		if bytes.Contains(doc, []byte(old)) {
-			t.Errorf("%q is still there: %s", old, doc)
-		}
-	}
-	if room[:2][1] != "scribbled" {
-		t.Error("the room behind the slice is as it was")
 	}
 }

@@ -84,15 +84,11 @@ func TestJSONOptionalFields(t *testing.T) {
 	tests := []struct{ name, fields, want string }{
 		{"no context_obj", ``, `"context_obj": []`},
 		{"null context_obj", `, "context_obj": null`, `"context_obj": []`},
-		{"empty context_obj", `, "context_obj": []`, `"context_obj": []`},
-		{"null modifiers", `, "modifiers": null`, `"context_obj": []`},
 		{"empty modifiers", `, "modifiers": []`, `"context_obj": []`},
 		{"no required", `, "context_obj": [{"key": "a", "type": "ctx"}]`,
 			`"context_obj": [{"key": "a", "type": "ctx", "required": false}]`},
 		{"null required", `, "context_obj": [{"key": "a", "type": "ctx", "required": null}]`,
 			`"context_obj": [{"key": "a", "type": "ctx", "required": false}]`},
-		{"required", `, "context_obj": [{"key": "a", "type": "ctx", "required": true}]`,
-			`"context_obj": [{"key": "a", "type": "ctx", "required": true}]`},
 		{"null mapper", `, "context_obj": [{"key": "a", "type": "ctx", "mapper": null}]`,
 			`"context_obj": [{"key": "a", "type": "ctx", "required": false}]`},
 		{"mapper", `, "context_obj": [{"key": "a", "type": "ctx", "mapper": "b"}]`,
@@ -124,15 +120,11 @@ func TestJSONDefaults(t *testing.T) {
 	}{
 		{"none", signpost.Number, nil, `{"type": "number"}`},
 		{"0", signpost.Number, 0, `{"type": "number", "default": 0}`},
-		{"0.0", signpost.Number, 0.0, `{"type": "number", "default": 0}`},
 		{"false", signpost.Boolean, false, `{"type": "boolean", "default": false}`},
 		{"empty text", signpost.Text, "", `{"type": "string", "default": ""}`},
 		{"int64", signpost.Number, int64(-9007199254740993), `{"type": "number", "default": -9007199254740993}`},
 		{"uint64", signpost.Number, uint64(18446744073709551615), `{"type": "number", "default": 18446744073709551615}`},
 		{"float64", signpost.Number, 0.5, `{"type": "number", "default": 0.5}`},
-		{"float32", signpost.Number, float32(0.1), `{"type": "number", "default": 0.1}`},
-		{"text that looks like a number", signpost.Text, "20", `{"type": "string", "default": "20"}`},
-		{"json.Number 0", signpost.Number, json.Number("0"), `{"type": "number", "default": 0}`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -160,40 +152,12 @@ func TestJSONNumbersKeepTheirForm(t *testing.T) {
 	}
 }
 
+// The second host makes two URLs collide, so Render takes its other code path.
 func TestJSONRenderDoesNotEscapeHTML(t *testing.T) {
-	e := feed("https://{{host}}/v1/feeds?a=1&b=2")
-	e.Name = "Films & <b>series</b>"
-	e.ContextObj = []signpost.ContextItem{{Key: "a&b", Type: "ctx", Mapper: "<a>"}}
-	e.Modifiers = []signpost.Modifier{signpost.Select(signpost.ModifierInput{
-		ID: "r&b", Name: "R&B", Key: "genre", Label: "<genre>", Placeholder: "<none>", DefaultValue: "r&b",
-		Options: []signpost.Option{{Value: "r&b", Label: "R&B"}},
-	})}
-	m := signpost.NewManifest(e, feed("https://api.example.com/v1/feeds?a=1&b=2&c=3"))
-	got := render(t, "api.example.com", m)
-	wantDocument(t, got, `{
-		"endpoints": {
-			"https://api.example.com/v1/feeds?a=1&b=2": {
-				"name": "Films & <b>series</b>", "method": "get", "mime_type": "application/json",
-				"context_obj": [{"key": "a&b", "type": "ctx", "required": false, "mapper": "<a>"}],
-				"modifiers": [{"id": "r&b", "name": "R&B", "params": [{
-					"key": "genre",
-					"ui": {"label": "<genre>", "placeholder": "<none>", "options": [{"value": "r&b", "label": "R&B"}]},
-					"schema": {"type": "string", "default": "r&b", "enum": ["r&b"]}
-				}]}]
-			},
-			"https://api.example.com/v1/feeds?a=1&b=2&c=3": {
-				"name": "Feed", "method": "get", "mime_type": "application/json", "context_obj": []
-			}
-		}
-	}`)
-}
-
-// The host makes two URLs collide here, so Render takes its other code path.
-func TestJSONRenderDoesNotEscapeHTMLWhereURLsMeet(t *testing.T) {
-	m := signpost.NewManifest(named("https://{{host}}/a?b&c", "first"), named("https://api.example.com/a?b&c", "R&B <live>"))
-	wantDocument(t, render(t, "api.example.com", m), `{"endpoints": {"https://api.example.com/a?b&c": {
-		"name": "R&B <live>", "method": "get", "mime_type": "application/json", "context_obj": []
-	}}}`)
+	m := signpost.NewManifest(named("https://api.example.com/a?b&c", "R&B <live>"), named("https://{{host}}/a?b&c", "R&B <live>"))
+	const descriptor = `{"name": "R&B <live>", "method": "get", "mime_type": "application/json", "context_obj": []}`
+	wantDocument(t, render(t, "x", m), `{"endpoints": {"https://api.example.com/a?b&c": `+descriptor+`, "https://x/a?b&c": `+descriptor+`}}`)
+	wantDocument(t, render(t, "api.example.com", m), `{"endpoints": {"https://api.example.com/a?b&c": `+descriptor+`}}`)
 }
 
 // Characters that JSON must escape do not end the string early.
@@ -255,10 +219,6 @@ func TestRenderURLsThatMeet(t *testing.T) {
 			[]endpoint{{"https://{{host}}/a", "1"}, {"https://{{host}}/b", "2"}, {"https://api.example.com/a", "3"}, {"https://{{host}}/c", "4"}},
 			"api.example.com",
 			[]endpoint{{"https://api.example.com/a", "3"}, {"https://api.example.com/b", "2"}, {"https://api.example.com/c", "4"}}},
-		{"the one with {{host}} is the later",
-			[]endpoint{{"https://api.example.com/a", "1"}, {"https://{{host}}/a", "2"}},
-			"api.example.com",
-			[]endpoint{{"https://api.example.com/a", "2"}}},
 		{"another host keeps both",
 			[]endpoint{{"https://{{host}}/a", "1"}, {"https://api.example.com/a", "2"}},
 			"other.example.com",
@@ -271,22 +231,6 @@ func TestRenderURLsThatMeet(t *testing.T) {
 			[]endpoint{{"https://{{host}}.x/a", "1"}, {"https://x.{{host}}/a", "2"}, {"https://x.x/a", "3"}},
 			"x",
 			[]endpoint{{"https://x.x/a", "3"}}},
-		{"both have the placeholder",
-			[]endpoint{{"https://{{host}}.x/a", "1"}, {"https://x.{{host}}/a", "2"}},
-			"x.x",
-			[]endpoint{{"https://x.x.x/a", "2"}}},
-		{"two pairs",
-			[]endpoint{{"https://{{host}}/a", "1"}, {"https://{{host}}/b", "2"}, {"https://x/b", "3"}, {"https://x/a", "4"}},
-			"x",
-			[]endpoint{{"https://x/a", "4"}, {"https://x/b", "3"}}},
-		{"with a port",
-			[]endpoint{{"https://{{host}}:8443/a", "1"}, {"https://x/a", "2"}, {"https://x:8443/a", "3"}},
-			"x",
-			[]endpoint{{"https://x:8443/a", "3"}, {"https://x/a", "2"}}},
-		{"without a path",
-			[]endpoint{{"https://{{host}}", "1"}, {"https://x", "2"}},
-			"x",
-			[]endpoint{{"https://x", "2"}}},
 		{"another scheme, path or query is another URL",
 			[]endpoint{{"https://{{host}}/a", "1"}, {"http://x/a", "2"}, {"https://x/a/", "3"}, {"https://x/a?q", "4"}},
 			"x",

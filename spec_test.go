@@ -3,39 +3,18 @@ package signpost_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"signpost"
-	"signpost/internal/routes"
 )
 
-// There is one test for each rule of the specification that can be tested without HTTP. TestSpec1_2 is section 1, rule
-// 2; TestSpec2_4_2 is section 2.4, rule 2; TestSpec2_2 is the table of section 2.2. Rules 1.6 and 9.1 and the method
-// and path of 4.1 are tested in package server, 5.2 and 5.3 in package contextkeys. The independence rule of 2.5 is in
-// independence_test.go.
-
-// Section 1, rule 1.
-func TestSpec1_1ManifestMapsResolvedURLsToDescriptors(t *testing.T) {
-	m := signpost.NewManifest(
-		signpost.Endpoint{URL: "https://{{host}}/v1/feeds", Name: "Collections", Method: "get", MIMEType: "application/json"},
-		signpost.Endpoint{URL: "https://{{host}}/v1/search", Name: "Search", Method: "post", MIMEType: "application/x-www-form-urlencoded"},
-	)
-	wantDocument(t, render(t, "api.example.com", m), `{
-		"endpoints": {
-			"https://api.example.com/v1/feeds": {
-				"name": "Collections", "method": "get", "mime_type": "application/json", "context_obj": []
-			},
-			"https://api.example.com/v1/search": {
-				"name": "Search", "method": "post", "mime_type": "application/x-www-form-urlencoded", "context_obj": []
-			}
-		}
-	}`)
-}
+// These tests follow the rules of the specification that need no HTTP. TestSpec1_2 is section 1, rule 2; TestSpec2_4_2 is
+// section 2.4, rule 2. Rule 1.1 and the tables of fields in 2.2 to 2.5 are in json_test.go, their required fields and values in
+// validate_test.go, and the independence rule of 2.5 is in independence_test.go. Rule 1.7 is tested in package match, 1.6,
+// 4.1 and 9 in packages server and routes, 5.2 and 5.3 in package contextkeys.
 
 // Section 1, rule 2.
 func TestSpec1_2HostIsReplacedByTheHostname(t *testing.T) {
@@ -98,34 +77,6 @@ func TestSpec1_4OtherPlaceholdersStay(t *testing.T) {
 	}
 }
 
-// Section 1, rule 5.
-func TestSpec1_5OnlyKeysOfEnabledFeaturesAppear(t *testing.T) {
-	const token, device = "plugin-login-flow.access_token", "signedDeviceInfoToken"
-	tests := []struct {
-		enabled []signpost.Feature
-		present []string
-		absent  []string
-	}{
-		{nil, nil, []string{token, device}},
-		{[]signpost.Feature{signpost.Authentication()}, []string{token}, []string{device}},
-		{[]signpost.Feature{signpost.GeoRestriction()}, []string{device}, []string{token}},
-		{[]signpost.Feature{signpost.Authentication(), signpost.GeoRestriction()}, []string{token, device}, nil},
-	}
-	for _, test := range tests {
-		doc := render(t, "api.example.com", signpost.NewManifest(feed("https://{{host}}/v1/media")), test.enabled...)
-		for _, key := range test.present {
-			if !strings.Contains(doc, key) {
-				t.Errorf("with %v: %s is not there", test.enabled, key)
-			}
-		}
-		for _, key := range test.absent {
-			if strings.Contains(doc, key) {
-				t.Errorf("with %v: %s is there", test.enabled, key)
-			}
-		}
-	}
-}
-
 // Section 2.1.
 func TestSpec2_1ManifestHasEndpoints(t *testing.T) {
 	wantDocument(t, render(t, "api.example.com", signpost.Manifest{}), `{"endpoints": {}}`)
@@ -136,116 +87,6 @@ func TestSpec2_1ManifestHasEndpoints(t *testing.T) {
 	}
 }
 
-// Section 2.2.
-func TestSpec2_2DescriptorFields(t *testing.T) {
-	m := signpost.NewManifest(signpost.Endpoint{
-		URL: "https://{{host}}/v1/feeds", Name: "Collections", Method: "get", MIMEType: "application/vnd+vendor.feed+json",
-		ContextObj: []signpost.ContextItem{{Key: "locale", Type: "ctx"}},
-		Modifiers:  []signpost.Modifier{signpost.Text(signpost.ModifierInput{ID: "q", Name: "Search", Key: "q", Label: "Find"})},
-	})
-	wantDocument(t, render(t, "api.example.com", m), `{
-		"endpoints": {
-			"https://api.example.com/v1/feeds": {
-				"name": "Collections",
-				"method": "get",
-				"mime_type": "application/vnd+vendor.feed+json",
-				"context_obj": [{"key": "locale", "type": "ctx", "required": false}],
-				"modifiers": [{"id": "q", "name": "Search", "params": [{"key": "q", "ui": {"label": "Find"}, "schema": {"type": "string"}}]}]
-			}
-		}
-	}`)
-}
-
-// Section 2.2: the column "Required" and the types.
-func TestSpec2_2RequiredFieldsAndValues(t *testing.T) {
-	tests := []struct {
-		name string
-		edit func(*signpost.Endpoint)
-		rule string // "" means valid
-	}{
-		{"no name", func(e *signpost.Endpoint) { e.Name = "" }, signpost.RuleRequiredField},
-		{"no method", func(e *signpost.Endpoint) { e.Method = "" }, signpost.RuleRequiredField},
-		{"no mime_type", func(e *signpost.Endpoint) { e.MIMEType = "" }, signpost.RuleRequiredField},
-		{"get", func(e *signpost.Endpoint) { e.Method = "get" }, ""},
-		{"post", func(e *signpost.Endpoint) { e.Method = "post" }, ""},
-		{"put", func(e *signpost.Endpoint) { e.Method = "put" }, signpost.RuleMethod},
-		{"GET", func(e *signpost.Endpoint) { e.Method = "GET" }, signpost.RuleMethod},
-		{"application/json", func(e *signpost.Endpoint) { e.MIMEType = "application/json" }, ""},
-		{"feed", func(e *signpost.Endpoint) { e.MIMEType = "application/vnd+vendor.feed+json" }, ""},
-		{"form", func(e *signpost.Endpoint) { e.MIMEType = "application/x-www-form-urlencoded" }, ""},
-		{"another media type", func(e *signpost.Endpoint) { e.MIMEType = "text/xml; charset=utf-8" }, ""},
-		{"not a media type", func(e *signpost.Endpoint) { e.MIMEType = "json" }, signpost.RuleMIMEType},
-		{"no context_obj", func(e *signpost.Endpoint) { e.ContextObj = nil }, ""},
-		{"no modifiers", func(e *signpost.Endpoint) { e.Modifiers = nil }, ""},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			e := feed("https://{{host}}/v1/feeds")
-			test.edit(&e)
-			wantCompileRule(t, e, test.rule)
-		})
-	}
-}
-
-// Section 2.3.
-func TestSpec2_3ContextItemFields(t *testing.T) {
-	e := feed("https://{{host}}/v1/feeds")
-	e.Method = signpost.MethodPost
-	e.ContextObj = []signpost.ContextItem{
-		{Key: "locale", Type: "ctx"},
-		{Key: "token", Type: "ctx", Required: true},
-		{Key: "profile", Type: "bodyParam", Required: true, Mapper: "user"},
-	}
-	wantDocument(t, render(t, "api.example.com", signpost.NewManifest(e)), `{
-		"endpoints": {
-			"https://api.example.com/v1/feeds": {
-				"name": "Feed", "method": "post", "mime_type": "application/json",
-				"context_obj": [
-					{"key": "locale", "type": "ctx", "required": false},
-					{"key": "token", "type": "ctx", "required": true},
-					{"key": "profile", "type": "bodyParam", "required": true, "mapper": "user"}
-				]
-			}
-		}
-	}`)
-}
-
-// Section 2.3: the columns "Type" and "Required".
-func TestSpec2_3RequiredFieldsAndValues(t *testing.T) {
-	tests := []struct {
-		name string
-		item signpost.ContextItem
-		rule string
-	}{
-		{"ctx", signpost.ContextItem{Key: "a", Type: "ctx"}, ""},
-		{"bodyParam", signpost.ContextItem{Key: "a", Type: "bodyParam"}, ""},
-		{"no key", signpost.ContextItem{Type: "ctx"}, signpost.RuleRequiredField},
-		{"no type", signpost.ContextItem{Key: "a"}, signpost.RuleRequiredField},
-		{"another type", signpost.ContextItem{Key: "a", Type: "header"}, signpost.RuleContextType},
-		{"another case", signpost.ContextItem{Key: "a", Type: "bodyparam"}, signpost.RuleContextType},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			e := feed("https://{{host}}/v1/feeds")
-			e.Method = signpost.MethodPost
-			e.ContextObj = []signpost.ContextItem{test.item}
-			wantCompileRule(t, e, test.rule)
-		})
-	}
-}
-
-// Section 2.3: the keys of the reference deployment.
-func TestSpec2_3KeysOfTheReferenceDeployment(t *testing.T) {
-	want := []signpost.ContextItem{{Key: "plugin-login-flow.access_token", Type: "ctx", Required: true}}
-	if diff := cmp.Diff(want, signpost.Authentication().ContextObj); diff != "" {
-		t.Errorf("authentication (-want +got):\n%s", diff)
-	}
-	want = []signpost.ContextItem{{Key: "signedDeviceInfoToken", Type: "ctx", Required: false}}
-	if diff := cmp.Diff(want, signpost.GeoRestriction().ContextObj); diff != "" {
-		t.Errorf("geo-restriction (-want +got):\n%s", diff)
-	}
-}
-
 // referenceDeployment returns the collection, media and nested endpoint of section 4.2.
 func referenceDeployment() signpost.Manifest {
 	return signpost.NewManifest(
@@ -253,16 +94,6 @@ func referenceDeployment() signpost.Manifest {
 		feed("https://{{host}}/feeds/media"),
 		feed("https://{{host}}/feeds/series/{{series_id}}/episodes"),
 	)
-}
-
-// Section 2.4, rule 1.
-func TestSpec2_4_1DefinitionDeclaresAnEmptyArray(t *testing.T) {
-	m := parse(t, `{"endpoints": {"https://{{host}}/v1/feeds": {
-		"name": "Feed", "method": "get", "mime_type": "application/json", "context_obj": []
-	}}}`)
-	wantDocument(t, render(t, "api.example.com", m), `{"endpoints": {"https://api.example.com/v1/feeds": {
-		"name": "Feed", "method": "get", "mime_type": "application/json", "context_obj": []
-	}}}`)
 }
 
 // Section 2.4, rule 2.
@@ -393,77 +224,6 @@ func TestSpec2_5ModifierKinds(t *testing.T) {
 	}
 }
 
-// Section 2.5: the column "Required".
-func TestSpec2_5RequiredFields(t *testing.T) {
-	tests := []struct {
-		name string
-		edit func(*signpost.Modifier)
-	}{
-		{"id", func(m *signpost.Modifier) { m.ID = "" }},
-		{"name", func(m *signpost.Modifier) { m.Name = "" }},
-		{"params", func(m *signpost.Modifier) { m.Params = nil }},
-		{"key", func(m *signpost.Modifier) { m.Params[0].Key = "" }},
-		{"ui.label", func(m *signpost.Modifier) { m.Params[0].UI.Label = "" }},
-		{"schema.type", func(m *signpost.Modifier) { m.Params[0].Schema.Type = "" }},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			e := feed("https://{{host}}/v1/feeds")
-			e.Modifiers = []signpost.Modifier{signpost.Text(signpost.ModifierInput{ID: "q", Name: "Search", Key: "q", Label: "Find"})}
-			wantCompileRule(t, e, "")
-			test.edit(&e.Modifiers[0])
-			wantCompileRule(t, e, signpost.RuleRequiredField)
-		})
-	}
-}
-
-// Section 2.5: options are required for a select.
-func TestSpec2_5SelectNeedsOptions(t *testing.T) {
-	e := feed("https://{{host}}/v1/feeds")
-	e.Modifiers = []signpost.Modifier{signpost.Select(signpost.ModifierInput{ID: "sort", Name: "Sort", Key: "sort", Label: "Sort"})}
-	wantCompileRule(t, e, signpost.RuleSelectOptions)
-}
-
-// Section 2.5: an endpoint without modifiers has no such field.
-func TestSpec2_5ModifiersAreOmittedWhenThereAreNone(t *testing.T) {
-	for _, none := range [][]signpost.Modifier{nil, {}} {
-		e := feed("https://{{host}}/v1/feeds")
-		e.Modifiers = none
-		if doc := render(t, "api.example.com", signpost.NewManifest(e)); strings.Contains(doc, "modifiers") {
-			t.Errorf("%#v gave %s", none, doc)
-		}
-	}
-}
-
-// Section 4.1, rules 1 and 2.
-func TestSpec4_1_2HostIsReplacedInEveryURL(t *testing.T) {
-	got := urls(t, render(t, "api.example.com", referenceDeployment()))
-	want := []string{
-		"https://api.example.com/feeds",
-		"https://api.example.com/feeds/media",
-		"https://api.example.com/feeds/series/{{series_id}}/episodes",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("URLs (-want +got):\n%s", diff)
-	}
-}
-
-// Section 4.1, rule 3.
-func TestSpec4_1_3ContextItemsAreInTheResponse(t *testing.T) {
-	m := signpost.NewManifest(feed("https://{{host}}/v1/media"))
-	wantDocument(t, render(t, "api.example.com", m, signpost.GeoRestriction(), signpost.Authentication()), `{
-		"endpoints": {
-			"https://api.example.com/v1/media": {
-				"name": "Feed", "method": "get", "mime_type": "application/json",
-				"context_obj": [
-					{"key": "plugin-login-flow.access_token", "type": "ctx", "required": true},
-					{"key": "signedDeviceInfoToken", "type": "ctx", "required": false}
-				]
-			}
-		}
-	}`)
-}
-
 // Section 4.1, rule 4.
 func TestSpec4_1_4EveryCallGivesTheSame(t *testing.T) {
 	first := compile(t, referenceDeployment(), signpost.Authentication())
@@ -484,52 +244,6 @@ func TestSpec4_1_4EveryCallGivesTheSame(t *testing.T) {
 			if !bytes.Equal(got, want) {
 				t.Fatalf("got %s, want %s", got, want)
 			}
-		}
-	}
-}
-
-// Section 4.2.
-func TestSpec4_2ShapesOfDescribedEndpoints(t *testing.T) {
-	if findings := referenceDeployment().Validate(); len(findings) > 0 {
-		t.Errorf("findings: %v", findings)
-	}
-}
-
-// Section 9, rule 2.
-func TestSpec9_2ManifestsOfVersionsAreSeparate(t *testing.T) {
-	v1 := compile(t, signpost.NewManifest(feed("https://{{host}}/v1/feeds")))
-	v2 := compile(t, signpost.NewManifest(feed("https://{{host}}/v2/feeds"), feed("https://{{host}}/v2/live")))
-	for template, want := range map[*signpost.Template][]string{
-		v1: {"https://api.example.com/v1/feeds"},
-		v2: {"https://api.example.com/v2/feeds", "https://api.example.com/v2/live"},
-	} {
-		doc, err := template.Render("api.example.com")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := urls(t, string(doc)); !slices.Equal(got, want) {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-}
-
-// Section 9, rule 3.
-func TestSpec9_3OnlyURLsOfTheVersion(t *testing.T) {
-	declared := map[string]bool{"v1": true, "v2": true}
-	if got := routes.OtherVersion(signpost.CutURL("https://{{host}}/v1/feeds"), "v1", declared); got != "" {
-		t.Errorf("the URL of v1 is foreign to v1: %q", got)
-	}
-	if got := routes.OtherVersion(signpost.CutURL("https://{{host}}/v2/feeds"), "v1", declared); got != "v2" {
-		t.Errorf("got %q for a URL of v2 in v1, want v2", got)
-	}
-}
-
-// Section 9, rule 4.
-func TestSpec9_4EveryVersionResolvesTheHostTheSameWay(t *testing.T) {
-	for _, version := range []string{"v1", "v2", "v10"} {
-		got := urls(t, render(t, "api.example.com", signpost.NewManifest(feed("https://{{host}}/"+version+"/feeds"))))
-		if want := "https://api.example.com/" + version + "/feeds"; !slices.Equal(got, []string{want}) {
-			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }
@@ -578,20 +292,6 @@ func wantDocument(t testing.TB, got, want string) {
 	oneLine.WriteByte('\n')
 	if got != oneLine.String() {
 		t.Errorf("document:\n got %s\nwant %s", got, &oneLine)
-	}
-}
-
-// wantCompileRule checks that compiling the endpoint gives exactly one finding of the rule, or none if rule is "".
-func wantCompileRule(t testing.TB, e signpost.Endpoint, rule string) {
-	t.Helper()
-	_, err := signpost.Compile(signpost.NewManifest(e))
-	var invalid *signpost.InvalidError
-	switch {
-	case rule == "" && err == nil:
-	case !errors.As(err, &invalid):
-		t.Errorf("got error %v, want the rule %q", err, rule)
-	case len(invalid.Findings) != 1 || invalid.Findings[0].Rule != rule:
-		t.Errorf("got %v, want one finding of the rule %q", err, rule)
 	}
 }
 

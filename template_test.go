@@ -79,15 +79,6 @@ func TestRenderHostThatDoesNotFit(t *testing.T) {
 	}
 }
 
-// A manifest without {{host}} is the same for every host.
-func TestRenderWithoutAPlaceholder(t *testing.T) {
-	template := compile(t, signpost.NewManifest(feed("https://partner.example.net/x")))
-	a, b := rendered(t, template, "a"), rendered(t, template, "b")
-	if string(a) != string(b) {
-		t.Errorf("for a %s, for b %s", a, b)
-	}
-}
-
 func TestRevision(t *testing.T) {
 	base := func() signpost.Manifest {
 		return signpost.NewManifest(feed("https://{{host}}/a"), fullEndpoint("https://{{host}}/b"))
@@ -197,16 +188,4 @@ func TestTemplateIsSafeForManyGoroutines(t *testing.T) {
 		}
 	}
 	group.Wait()
-}
-
-// The revision hashes {{host}} itself, so a host that resembles part of the text makes no difference.
-func TestRevisionHasTheHostPlaceholder(t *testing.T) {
-	revision := func(url string) string { return compile(t, signpost.NewManifest(feed(url))).Revision() }
-	seen := make(map[string]string)
-	for _, url := range []string{"https://{{host}}/a", "https://a{{host}}/a", "https://{{host}}a/a", "https://{{host}}.{{host}}/a", "https://host/a", "https://a/a"} {
-		if other := seen[revision(url)]; other != "" {
-			t.Errorf("%s and %s have the same revision", url, other)
-		}
-		seen[revision(url)] = url
-	}
 }

@@ -98,14 +98,3 @@ func TestUnmarshalReplaces(t *testing.T) {
 		t.Errorf("manifest (-want +got):\n%s", diff)
 	}
 }
-
-func TestUnmarshalIsTheReverseOfMarshal(t *testing.T) {
-	want := signpost.NewManifest(fullEndpoint("https://{{host}}/b"), fullEndpoint("https://partner.example.net/a?b&c"))
-	doc, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, parse(t, string(doc))); diff != "" {
-		t.Errorf("manifest (-want +got):\n%s", diff)
-	}
-}

@@ -121,15 +121,6 @@ func TestURLBindRejects(t *testing.T) {
 	}
 }
 
-func TestSentAs(t *testing.T) {
-	if got := (signpost.ContextItem{Key: "a"}).SentAs(); got != "a" {
-		t.Errorf("without a mapper: %q", got)
-	}
-	if got := (signpost.ContextItem{Key: "a", Mapper: "b"}).SentAs(); got != "b" {
-		t.Errorf("with a mapper: %q", got)
-	}
-}
-
 // FuzzBind checks that a value affects only its own segment or parameter of the URL.
 func FuzzBind(f *testing.F) {
 	for _, seed := range []string{"7", "..", "a/b", "?x#y", "a&b=c", "{{b}}", "@evil", "\x00", "é", "%2e%2e", "\xff"} {

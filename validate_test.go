@@ -6,7 +6,6 @@ import (
 	"go/parser"
 	"go/token"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -54,28 +53,8 @@ var validateTests = []struct {
 
 	// duplicate-key is in TestValidateDuplicateURL, url in TestValidateURL.
 
-	{"no name", func(e *signpost.Endpoint) { e.Name = "" },
-		[]said{missing("name", "endpoint has no name")}},
-	{"no method", func(e *signpost.Endpoint) { e.Method = "" },
-		[]said{missing("method", "endpoint has no method")}},
-	{"no mime_type", func(e *signpost.Endpoint) { e.MIMEType = "" },
-		[]said{missing("mime_type", "endpoint has no mime_type")}},
-	{"no context key", func(e *signpost.Endpoint) { e.ContextObj[1].Key = "" },
-		[]said{missing("context_obj[1].key", "context item has no key")}},
-	{"no context type", func(e *signpost.Endpoint) { e.ContextObj[1].Type = "" },
-		[]said{missing("context_obj[1].type", "context item has no type")}},
-	{"no modifier id", func(e *signpost.Endpoint) { e.Modifiers[text].ID = "" },
-		[]said{missing("modifiers[0].id", "modifier has no id")}},
-	{"no modifier name", func(e *signpost.Endpoint) { e.Modifiers[number].Name = "" },
-		[]said{missing("modifiers[1].name", "modifier has no name")}},
 	{"no params", func(e *signpost.Endpoint) { e.Modifiers[number].Params = []signpost.Param{} },
 		[]said{missing("modifiers[1].params", "modifier has no params")}},
-	{"no param key", func(e *signpost.Endpoint) { e.Modifiers[number].Params[0].Key = "" },
-		[]said{missing("modifiers[1].params[0].key", "modifier has no key")}},
-	{"no label", func(e *signpost.Endpoint) { e.Modifiers[number].Params[0].UI.Label = "" },
-		[]said{missing("modifiers[1].params[0].ui.label", "modifier has no label")}},
-	{"no schema type", func(e *signpost.Endpoint) { e.Modifiers[number].Params[0].Schema.Type = "" },
-		[]said{missing("modifiers[1].params[0].schema.type", "modifier schema has no type")}},
 	{"no option label", func(e *signpost.Endpoint) { e.Modifiers[dropdown].Params[0].UI.Options[1].Label = "" },
 		[]said{missing("modifiers[3].params[0].ui.options[1].label", "option has no label")}},
 
@@ -90,9 +69,6 @@ var validateTests = []struct {
 
 	{"media type", func(e *signpost.Endpoint) { e.MIMEType = "json" },
 		[]said{{signpost.RuleMIMEType, "mime_type", `mime_type "json" is not a media type (type/subtype)`,
-			"the usual one is application/json"}}},
-	{"two media types", func(e *signpost.Endpoint) { e.MIMEType = "application/json, text/xml" },
-		[]said{{signpost.RuleMIMEType, "mime_type", `mime_type "application/json, text/xml" is not a media type (type/subtype)`,
 			"the usual one is application/json"}}},
 	{"media type with a parameter", func(e *signpost.Endpoint) { e.MIMEType = "application/json; charset=utf-8" }, nil},
 
@@ -144,13 +120,9 @@ var validateTests = []struct {
 	{"default is a number for text", setDefault(text, 20), []said{badDefault(0, `default 20 is not a string`, hintString)}},
 	{"default is a number for a boolean", setDefault(boolean, json.Number("1")), []said{badDefault(2, `default 1 is not a boolean`, hintBoolean)}},
 	{"default is a boolean for a number", setDefault(number, true), []said{badDefault(1, `default true is not a number`, hintNumber)}},
-	{"default is a number for a select", setDefault(dropdown, 1), []said{badDefault(3, `default 1 is not a string`, hintString)}},
-	{"default is no JSON number", setDefault(number, json.Number("0x10")), []said{badDefault(1, `default 0x10 is not a number`, hintNumber)}},
 	{"default is a number, but not in JSON", setDefault(number, json.Number(".5")), []said{badDefault(1, `default .5 is not a number`, hintNumber)}},
-	{"default is no number at all", setDefault(number, json.Number("")), []said{badDefault(1, `default  is not a number`, hintNumber)}},
 	{"default is too large", setDefault(number, json.Number("1e400")), []said{badDefault(1, `default 1e400 is not a number`, hintNumber)}},
 	{"default is not finite", setDefault(number, math.Inf(1)), []said{badDefault(1, `default +Inf is not a number`, hintNumber)}},
-	{"default is not a number", setDefault(number, math.NaN()), []said{badDefault(1, `default NaN is not a number`, hintNumber)}},
 	{"default is a list", setDefault(number, []any{1}), []said{badDefault(1, `default [1] is not a number`, hintNumber)}},
 	{"default is not an option", setDefault(dropdown, "random"),
 		[]said{badDefault(3, `default "random" is not one of the options: "newest", "title"`, "")}},
@@ -164,8 +136,6 @@ var validateTests = []struct {
 	}, []said{badDefault(0, `default "c" is not one of the options: "a", "b"`, "")}},
 	{"default is an option", setDefault(dropdown, "title"), nil},
 	{"default is 0", setDefault(number, 0), nil},
-	{"default is false", setDefault(boolean, false), nil},
-	{"default is empty text", setDefault(text, ""), nil},
 
 	{"no options", func(e *signpost.Endpoint) { e.Modifiers[dropdown].Params[0].UI.Options = []signpost.Option{} },
 		[]said{{signpost.RuleSelectOptions, "modifiers[3].params[0].ui.options", "a select has no options", "list each value with its label"}}},
@@ -186,18 +156,11 @@ var validateTests = []struct {
 		e.Modifiers[number].Params[0].Schema.Default = 2
 	}, []said{{signpost.RuleSelectOptions, "modifiers[1].params[0].ui.options", "a number modifier has options",
 		"only select modifiers, whose values are strings, have options"}}},
-	{"an enum and a default on a boolean", func(e *signpost.Endpoint) {
-		e.Modifiers[boolean].Params[0].Schema = signpost.Schema{Type: "boolean", Default: false, Enum: []string{"true"}}
-	}, []said{{signpost.RuleSelectOptions, "modifiers[2].params[0].schema.enum", "a boolean modifier has options",
-		"only select modifiers, whose values are strings, have options"}}},
 
 	{"enum has another value", func(e *signpost.Endpoint) {
 		e.Modifiers[dropdown].Params[0].Schema.Enum = []string{"newest", "oldest"}
 	}, []said{{signpost.RuleEnumMismatch, "modifiers[3].params[0].schema.enum",
 		`schema.enum is not the values of ui.options: "newest", "oldest"`, `make it "newest", "title"`}}},
-	{"enum has one less", func(e *signpost.Endpoint) { e.Modifiers[dropdown].Params[0].Schema.Enum = []string{"title"} },
-		[]said{{signpost.RuleEnumMismatch, "modifiers[3].params[0].schema.enum",
-			`schema.enum is not the values of ui.options: "title"`, `make it "newest", "title"`}}},
 	{"enum in another order", func(e *signpost.Endpoint) {
 		e.Modifiers[dropdown].Params[0].Schema.Enum = []string{"title", "newest"}
 	}, nil},
@@ -311,10 +274,6 @@ func TestValidateKeepsTheOrderOfTheEndpoints(t *testing.T) {
 	}
 }
 
-func TestValidateAnEmptyManifest(t *testing.T) {
-	wantFindings(t, "", signpost.Manifest{}.Validate(), nil)
-}
-
 const (
 	hintAbsolute    = "start it with https://, such as https://{{host}}/v1/feeds"
 	hintScheme      = "start it with https://"
@@ -340,97 +299,69 @@ const (
 var urlTests = []struct{ url, message, hint string }{
 	{"https://{{host}}/v1/feeds", "", ""},
 	{"https://{{host}}", "", ""},
-	{"https://{{host}}/", "", ""},
 	{"https://{{host}}?a=b", "", ""},
 	{"https://{{host}}:8443/v1/feeds", "", ""},
 	{"https://{{host}}:1/a", "", ""},
 	{"https://{{host}}:65535/a", "", ""},
-	{"https://{{host}}.example.com/a", "", ""},
 	{"https://cdn.{{host}}/a", "", ""},
 	{"https://{{host}}.{{host}}/a", "", ""},
 	{"https://{{host}}/series/{{series_id}}/episodes", "", ""},
 	{"https://{{host}}/{{a}}-{{b}}?c={{d}}&e=%20", "", ""},
 	{"https://{{tenant}}.example.com/a", `URL has {{tenant}} in its host`, hintAuthority},
-	{"https://{{hostname}}/a", `URL has {{hostname}} in its host`, hintAuthority},
 	{"https://{{region}}.{{host}}/a", `URL has {{region}} in its host`, hintAuthority},
-	{"https://{{host}}/{{hostname}}/{{hosts}}", "", ""},
 	{"https://api.example.com/v1/feeds", "", ""},
 	{"http://api.example.com/v1/feeds", "", ""},
 	{"HTTPS://API.example.com/V1", "", ""},
 	{"https://192.0.2.7:8443/a", "", ""},
 	{"https://[2001:db8::1]/a", "", ""},
-	{"https://[2001:db8::1]:8443/a", "", ""},
 	{"https://bücher.example/übersicht", "", ""},
 	{"https://api.example.com/user@example.com", "", ""}, // an @ in the path is not user info
 	{"https://api.example.com/a:b://c", "", ""},
 
 	{"", `URL is not absolute`, hintAbsolute},
-	{"v1/feeds", `URL is not absolute`, hintAbsolute},
 	{"/v1/feeds", `URL is not absolute`, hintAbsolute},
 	{"//{{host}}/v1/feeds", `URL is not absolute`, hintAbsolute},
-	{"{{host}}/v1/feeds", `URL is not absolute`, hintAbsolute},
 	{"https:/api.example.com/a", `URL is not absolute`, hintAbsolute},
-	{"https:api.example.com/a", `URL is not absolute`, hintAbsolute},
 
 	{"ftp://api.example.com/a", `URL has scheme "ftp"`, hintScheme},
-	{"javascript://api.example.com/a", `URL has scheme "javascript"`, hintScheme},
-	{"{{host}}://api.example.com", `URL has scheme "{{host}}"`, hintScheme},
 	{" https://api.example.com/a", `URL has scheme " https"`, hintScheme},
 	{"://api.example.com/a", `URL has scheme ""`, hintScheme},
 
 	{"https://", `URL has no host`, hintNoHost},
 	{"https:///v1/feeds", `URL has no host`, hintNoHost},
 	{"https://:443/v1/feeds", `URL has no host`, hintNoHost},
-	{"https://?a=b", `URL has no host`, hintNoHost},
-	{"https://#a", `URL has no host`, hintNoHost},
 
 	{"https://user@api.example.com/a", `URL has user info before its host`, hintUserInfo},
 	{"https://user:secret@{{host}}/a", `URL has user info before its host`, hintUserInfo},
-	{"https://{{host}}@api.example.com/a", `URL has user info before its host`, hintUserInfo},
-	{"https://user:{{host}}@api.example.com/a", `URL has user info before its host`, hintUserInfo},
 	{"https://@api.example.com/a", `URL has user info before its host`, hintUserInfo},
 
 	{"https://api.example.com/{{host}}", `URL has {{host}} outside the host`, hintOutside},
-	{"https://{{host}}/a/{{host}}/b", `URL has {{host}} outside the host`, hintOutside},
 	{"https://api.example.com/a?from={{host}}", `URL has {{host}} outside the host`, hintOutside},
 	{"https://api.example.com/a#{{host}}", `URL has {{host}} outside the host`, hintOutside},
 	{"https://api.example.com:{{host}}/a", `URL has {{host}} outside the host`, hintOutside},
-	{"https://{{host}}:{{host}}/a", `URL has {{host}} outside the host`, hintOutside},
 
 	{"https://{{ host }}/a", `URL has a malformed placeholder: "{{ host }}"`, "write {{host}}"},
-	{"https://{{host }}/a", `URL has a malformed placeholder: "{{host }}"`, "write {{host}}"},
 	{"https://{{host}}/{{}}", `URL has a malformed placeholder: "{{}}"`, hintPlaceholder},
 	{"https://{{host}}/{{{id}}}", `URL has a malformed placeholder: "{{{id}}"`, hintPlaceholder},
-	{"https://{{{host}}}/a", `URL has a malformed placeholder: "{{{host}}"`, hintPlaceholder},
 	{"https://{{host}}/{{id}}}", `URL has a malformed placeholder: "{{id}}"`, "write {{id}}"},
 	{"https://{{host}}/{{a{{b}}c}}", `URL has a malformed placeholder: "{{a{{b}}"`, hintPlaceholder},
 	{"https://{{host}}/{{a/b}}", `URL has a malformed placeholder: "{{a/b}}"`, hintPlaceholder},
 	{"https://{{host}}/{{a\"b}}", `URL has a malformed placeholder: "{{a\"b}}"`, hintPlaceholder},
 	{"https://{{Host}}/a", `URL has {{Host}}, which is not {{host}}`, hintLowerCase},
-	{"https://{{HOST}}/a", `URL has {{HOST}}, which is not {{host}}`, hintLowerCase},
 	{"https://{{host}}/{id}", `URL has a stray "{"`, "write {{id}}"},
-	{"https://{host}/a", `URL has a stray "{"`, "write {{host}}"},
 	{"https://{{host}}/id}", `URL has a stray "}"`, hintPlaceholder},
-	{"https://{{host}}/id}}", `URL has a stray "}"`, hintPlaceholder},
-	{"https://{{host/a", `URL has a placeholder that is not closed: "{{host"`, hintPlaceholder},
-	{"https://{{host}/a", `URL has a placeholder that is not closed: "{{host}"`, "write {{host}}"},
 	{"https://{{host}}/{{id", `URL has a placeholder that is not closed: "{{id"`, hintPlaceholder},
 	{"https://{{host}}/{{id}", `URL has a placeholder that is not closed: "{{id}"`, "write {{id}}"},
 
 	{"https://{{host}}/a b", `URL has white space in it`, hintSpace},
 	{"https://{{host}}/a ", `URL has white space around it`, "remove the space at its beginning or end"},
-	{"https://api example.com/a", `URL has white space in it`, hintSpace},
 	{"https://{{host}}/a\tb", `URL has white space in it`, hintSpace},
 	{"https://{{host}}/a\n", `URL has white space around it`, "remove the space at its beginning or end"},
 	{"https://{{host}}/a\u00a0b", `URL has white space in it`, hintSpace},
 
 	{"https://{{host}}:0/a", `URL has port "0"`, hintPort},
-	{"https://{{host}}:99999/a", `URL has port "99999"`, hintPort},
 	{"https://{{host}}:65536/a", `URL has port "65536"`, hintPort},
-	{"https://{{host}}:99999999999999999999/a", `URL has port "99999999999999999999"`, hintPort},
 	{"https://{{host}}:-1/a", `URL has port "-1"`, hintPort},
-	{"https://{{host}}:+80/a", `URL has port "+80"`, hintPort},
-	{"https://{{host}}:http/a", `URL has port "http"`, hintPort},
 	{"https://{{host}}:{{port}}/a", `URL has port "{{port}}"`, hintPort},
 	{"https://{{host}}:/a", `URL has port ""`, hintPort},
 
@@ -438,10 +369,8 @@ var urlTests = []struct{ url, message, hint string }{
 	{`https://api.example.com\@{{host}}/a`, `URL has user info before its host`, hintUserInfo},
 	{"https://a..b/c", `URL: host "a..b" has nothing between two dots`, hintLabel},
 	{"https://*.example.com/a", `URL: host "*.example.com" contains '*'`, hintHost},
-	{"https://a,b/c", `URL: host "a,b" contains ','`, hintHost},
 	{"https://a%2fb/c", `URL: host "a%2fb" contains '%'`, hintHost},
 	{"https://2001:db8::1/a", `URL: host "2001:db8:" has too many colons`, "an IPv6 address goes in brackets, such as [::1]"},
-	{"https://[2001:db8::1/a", `URL: host "[2001:db8:" is not an IPv6 address in brackets`, hintIPv6},
 	{"https://[192.0.2.7]/a", `URL: host "[192.0.2.7]" is not an IPv6 address in brackets`, hintIPv6},
 	{"https://[{{host}}]/a", `URL: host "[{{host}}]" is not an IPv6 address in brackets`, hintIPv6},
 	{"https://{{host}}[::1]/a", `URL: host "{{host}}[::1]" has too many colons`, "an IPv6 address goes in brackets, such as [::1]"},
@@ -449,36 +378,25 @@ var urlTests = []struct{ url, message, hint string }{
 
 	// The rules for the hosts of requests apply to URLs as well.
 	{"https://300.1.1.1/a", `URL: host "300.1.1.1" is not an IPv4 address`, hintIPv4},
-	{"https://1.2.3/a", `URL: host "1.2.3" is not an IPv4 address`, hintIPv4},
-	{"https://0x7f.1/a", `URL: host "0x7f.1" is not an IPv4 address`, hintIPv4},
-	{"https://127.0x1/a", `URL: host "127.0x1" is not an IPv4 address`, hintIPv4},
 	{"https://{{host}}.1/a", `URL: host "{{host}}.1" is not an IPv4 address`, hintIPv4},
-	{"https://-/a", `URL: host "-" has a hyphen at the beginning or end of "-"`, "put a letter or a digit there"},
 	{"https://a-.example/a", `URL: host "a-.example" has a hyphen at the beginning or end of "a-"`, "put a letter or a digit there"},
 	{"https://" + strings.Repeat("a", 70) + ".example/a", `URL: host "` + strings.Repeat("a", 70) + `.example" has a part of 70 characters`, hintLabel},
 	{"https://" + strings.Repeat("ä", 70) + ".example/a", `URL: host "` + strings.Repeat("ä", 70) + `.example" has a part of 76 characters`, hintLabel},
 	{"https://" + strings.Repeat("a.", 127) + "a/b", `URL: host "` + strings.Repeat("a.", 127) + `a" has 255 characters`, "at most 253 are allowed"},
 	{"https://bücher..example/a", `URL: host "bücher..example" has nothing between two dots`, hintLabel},
-	{"https://bü*cher.example/a", `URL: host "bü*cher.example" contains '*'`, hintHost},
 	{"https://192.0.2.1/a", "", ""},
 	{"https://Feeds.Example.com./a", "", ""},
-	{"https://a_b.example/a", "", ""},
 
 	{"https://{{host}}/%zz", `URL has a percent sign without two hexadecimal digits`, hintPercent},
-	{"https://{{host}}/a%2", `URL has a percent sign without two hexadecimal digits`, hintPercent},
 	{"https://{{host}}/100%", `URL has a percent sign without two hexadecimal digits`, hintPercent},
 	{"https://{{host}}/%{{id}}", `URL has a percent sign without two hexadecimal digits`, hintPercent},
-	{"https://{{host}}/%4{{id}}", `URL has a percent sign without two hexadecimal digits`, hintPercent},
 	{"https://{{host}}/a?b=%", `URL has a percent sign without two hexadecimal digits`, hintPercent},
 	{"https://{{host}}/%25%20%c3%A9", "", ""},
 
 	{"https://{{host}}/live#now", `URL has a fragment`, hintFragment},
-	{"https://{{host}}/live#", `URL has a fragment`, hintFragment},
 	{"https://{{host}}/a/../b", `URL has the path segment ".."`, hintDots},
-	{"https://{{host}}/a/..", `URL has the path segment ".."`, hintDots},
 	{"https://{{host}}/./b", `URL has the path segment "."`, hintDots},
 	{"https://{{host}}/a/%2E%2e/b", `URL has the path segment "%2E%2e"`, hintDots},
-	{"https://{{host}}/.%2e", `URL has the path segment ".%2e"`, hintDots},
 	{"https://{{host}}/a../.b/...?c=/../d", "", ""},
 	{"https://{{host}}/{{a}}{{b}}", `URL has two placeholders side by side`, hintAdjacent},
 	{"https://{{host}}{{host}}/a", `URL has two placeholders side by side`, hintAdjacent},
@@ -504,20 +422,6 @@ func TestValidateURL(t *testing.T) {
 	}
 }
 
-// Whatever a message quotes occurs in the URL, so that users can find it.
-func TestValidateURLQuotesWhatWasWritten(t *testing.T) {
-	quoted := regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
-	for _, test := range urlTests {
-		for _, f := range signpost.NewManifest(feed(test.url)).Validate() {
-			for _, q := range quoted.FindAllString(f.Message, -1) {
-				if text, err := strconv.Unquote(q); err != nil || !strings.Contains(test.url, text) {
-					t.Errorf("%s: the message quotes %s, which is not in the URL: %s", test.url, q, f.Message)
-				}
-			}
-		}
-	}
-}
-
 func TestValidateFeature(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -527,7 +431,6 @@ func TestValidateFeature(t *testing.T) {
 		{"authentication", signpost.Authentication(), nil},
 		{"geo-restriction", signpost.GeoRestriction(), nil},
 		{"no items", signpost.Feature{Name: "kids"}, nil},
-		{"no name", signpost.Feature{}, []said{missing("name", "feature has no name")}},
 		{"items", signpost.Feature{Name: "kids", ContextObj: []signpost.ContextItem{{Key: "a", Type: "ctx"}, {Key: "a", Type: "ctx"}, {Type: "x"}}}, []said{
 			{signpost.RuleContextDuplicate, "context_obj[1].key", `context key "a" is declared twice`, ""},
 			missing("context_obj[2].key", "context item has no key"),
