@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -180,55 +179,4 @@ func marshalled(t *testing.T, v any) string {
 		t.Fatal(err)
 	}
 	return string(text)
-}
-
-// Undeclared keys never keep a request from the handler, and the value of a required key reaches the handler unless it
-// counts as missing.
-func FuzzUndeclaredKeys(f *testing.F) {
-	f.Add(`{"a":[1],"b":{"c":null}}`, `"t"`)
-	f.Add(`{"a":1,"a":[[]],"profile":"x"}`, `["t"]`)
-	f.Add(`{}`, `"undefined"`)
-	f.Add(`{"":""}`, `""`)
-	f.Add(`{"x":null}`, `null`)
-	f.Add(`{"x":0}`, ` "null" `)
-	f.Add(`{"x":0}`, `-0.0e1`)
-	f.Fuzz(func(t *testing.T, others, value string) {
-		if !utf8.ValidString(others+value) || !json.Valid([]byte(others)) || !json.Valid([]byte(value)) || len(others)+len(value) > 10000 {
-			return
-		}
-		rest, ok := strings.CutPrefix(strings.TrimSpace(others), "{")
-		if !ok || strings.Count(others, ":") >= contextkeys.MaxKeys {
-			return
-		}
-		if _, taken := parse(t, others)["token"]; taken {
-			return
-		}
-		text := `{"token":` + value
-		if strings.TrimSpace(rest) != "}" {
-			text += ","
-		}
-		text += rest
-		requests := map[string]*http.Request{
-			signpost.ContextCtx:       httptest.NewRequest("GET", "/?ctx="+b64(text), nil),
-			signpost.ContextBodyParam: httptest.NewRequest("POST", "/", strings.NewReader(text)),
-		}
-		for kind, r := range requests {
-			r.Header.Set("Content-Type", signpost.MIMEJSON)
-			v, err := contextkeys.FromRequest(r, []signpost.ContextItem{{Key: "login.token", Type: kind, Required: true, Mapper: "token"}})
-			missing, isMissing := errors.AsType[*contextkeys.MissingError](err)
-			switch want := parse(t, `{"v":`+value+`}`)["v"]; want {
-			case nil, "", "undefined", "null":
-				if !isMissing || missing.Sent != marshalled(t, want) {
-					t.Errorf("%s %s: got %v, want it missing", kind, text, err)
-				}
-			default:
-				raw, ok := v.JSON("login.token")
-				if err != nil || !ok {
-					t.Errorf("%s %s: %v, %v", kind, text, ok, err)
-				} else if diff := cmp.Diff(want, parse(t, `{"v":`+string(raw)+`}`)["v"]); diff != "" {
-					t.Errorf("%s %s (-want +got):\n%s", kind, text, diff)
-				}
-			}
-		}
-	})
 }

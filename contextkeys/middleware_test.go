@@ -101,19 +101,14 @@ func TestMiddlewareCtx(t *testing.T) {
 	const none = "\nuser_account.profile= false\nprofile= false\nextra= false\n"
 	token := func(value string) string { return b64(`{"` + tokenKey + `":"` + value + `"}`) }
 	for name, test := range map[string]struct{ query, want string }{
-		"token alone":                       {"ctx=" + token("t"), tokenKey + "=t true" + none},
-		"undefined as one of several words": {"ctx=" + token("undefined "), tokenKey + "=undefined  true" + none},
-		"optional, not a value to some":     {"ctx=" + b64(`{"profile":"undefined","`+tokenKey+`":"t"}`), tokenKey + "=t true\nuser_account.profile=undefined true\nprofile=undefined true\nextra= false\n"},
-		"an object, not declared":           {"ctx=" + b64(`{"extra":{"a":["sesame"]},"`+tokenKey+`":"t"}`), tokenKey + "=t true" + none},
-		"an array, not declared, twice":     {"ctx=" + b64(`{"extra":[1],"extra":"x","`+tokenKey+`":"t"}`), tokenKey + "=t true" + none},
-		"an array, declared":                {"ctx=" + b64(`{"profile":[7],"`+tokenKey+`":"t"}`), tokenKey + "=t true" + none},
-		"an alias":                          {"ctx=" + b64(`{"profile":7,"`+tokenKey+`":"t"}`), tokenKey + "=t true\nuser_account.profile=7 true\nprofile=7 true\nextra= false\n"},
-		"an alias not used":                 {"ctx=" + b64(`{"user_account.profile":7,"`+tokenKey+`":"t"}`), tokenKey + "=t true" + none},
-		"one not declared":                  {"ctx=" + b64(`{"extra":true,"`+tokenKey+`":"t"}`), tokenKey + "=t true\nuser_account.profile= false\nprofile= false\nextra=true true\n"},
-		"among others":                      {"limit=20&%63tx=" + token("t") + "&q=50%&a;b", tokenKey + "=t true" + none},
+		"token alone":                   {"ctx=" + token("t"), tokenKey + "=t true" + none},
+		"optional, not a value to some": {"ctx=" + b64(`{"profile":"undefined","`+tokenKey+`":"t"}`), tokenKey + "=t true\nuser_account.profile=undefined true\nprofile=undefined true\nextra= false\n"},
+		"an object, not declared":       {"ctx=" + b64(`{"extra":{"a":["sesame"]},"`+tokenKey+`":"t"}`), tokenKey + "=t true" + none},
+		"an array, declared":            {"ctx=" + b64(`{"profile":[7],"`+tokenKey+`":"t"}`), tokenKey + "=t true" + none},
+		"an alias":                      {"ctx=" + b64(`{"profile":7,"`+tokenKey+`":"t"}`), tokenKey + "=t true\nuser_account.profile=7 true\nprofile=7 true\nextra= false\n"},
+		"one not declared":              {"ctx=" + b64(`{"extra":true,"`+tokenKey+`":"t"}`), tokenKey + "=t true\nuser_account.profile= false\nprofile= false\nextra=true true\n"},
+		"among others":                  {"limit=20&%63tx=" + token("t") + "&q=50%&a;b", tokenKey + "=t true" + none},
 		"+ and / as they are": {"ctx=" + strings.NewReplacer("-", "+", "_", "/").Replace(token("~~~???>>>")),
-			tokenKey + "=~~~???>>> true" + none},
-		"+ and / escaped": {"ctx=" + strings.NewReplacer("-", "%2B", "_", "%2F").Replace(token("~~~???>>>")),
 			tokenKey + "=~~~???>>> true" + none},
 		"+ and / escaped twice": {"ctx=" + strings.NewReplacer("-", "%252B", "_", "%252F").Replace(token("~~~???>>>")),
 			tokenKey + "=~~~???>>> true" + none},
@@ -136,20 +131,18 @@ func TestMiddlewareCtx(t *testing.T) {
 		query string
 		want  refusal
 	}{
-		"no query":         {"", refusal{400, tokenKey, missing}},
-		"no ctx":           {"ctxt=" + token("sesame"), refusal{400, tokenKey, missing}},
-		"empty ctx":        {"ctx=", refusal{400, tokenKey, missing}},
-		"bare ctx":         {"ctx", refusal{400, tokenKey, missing}},
-		"other keys":       {"ctx=" + b64(`{"profile":"sesame"}`), refusal{400, tokenKey, missing}},
-		"null":             {"ctx=" + b64(`{"`+tokenKey+`":null}`), refusal{400, tokenKey, fmt.Sprintf(noValue, "null")}},
-		"null as text":     {"ctx=" + token("null"), refusal{400, tokenKey, fmt.Sprintf(noValue, `the string "null"`)}},
-		"undefined":        {"ctx=" + token("undefined"), refusal{400, tokenKey, fmt.Sprintf(noValue, `the string "undefined"`)}},
-		"empty":            {"ctx=" + token(""), refusal{400, tokenKey, fmt.Sprintf(noValue, "an empty string")}},
-		"token as a query": {tokenKey + "=sesame", refusal{400, tokenKey, missing}},
-		"two ctx":          {"ctx=" + token("sesame") + "&ctx=" + token("t"), refusal{400, "", "The ctx query parameter occurs 2 times."}},
-		"badly escaped":    {"ctx=" + token("sesame") + "%", refusal{400, "", "The ctx query parameter has a % without two hexadecimal digits after it."}},
-		"twice":            {"ctx=" + b64(`{"profile":["sesame"],"profile":1}`), refusal{400, "profile", `The key "profile" of the ctx query parameter is duplicated.`}},
-		"too long":         {"ctx=" + strings.Repeat("A", 40000), refusal{414, "", "The ctx query parameter is longer than 32768 bytes."}},
+		"no query":      {"", refusal{400, tokenKey, missing}},
+		"no ctx":        {"ctxt=" + token("sesame"), refusal{400, tokenKey, missing}},
+		"empty ctx":     {"ctx=", refusal{400, tokenKey, missing}},
+		"other keys":    {"ctx=" + b64(`{"profile":"sesame"}`), refusal{400, tokenKey, missing}},
+		"null":          {"ctx=" + b64(`{"`+tokenKey+`":null}`), refusal{400, tokenKey, fmt.Sprintf(noValue, "null")}},
+		"null as text":  {"ctx=" + token("null"), refusal{400, tokenKey, fmt.Sprintf(noValue, `the string "null"`)}},
+		"undefined":     {"ctx=" + token("undefined"), refusal{400, tokenKey, fmt.Sprintf(noValue, `the string "undefined"`)}},
+		"empty":         {"ctx=" + token(""), refusal{400, tokenKey, fmt.Sprintf(noValue, "an empty string")}},
+		"two ctx":       {"ctx=" + token("sesame") + "&ctx=" + token("t"), refusal{400, "", "The ctx query parameter occurs 2 times."}},
+		"badly escaped": {"ctx=" + token("sesame") + "%", refusal{400, "", "The ctx query parameter has a % without two hexadecimal digits after it."}},
+		"twice":         {"ctx=" + b64(`{"profile":["sesame"],"profile":1}`), refusal{400, "profile", `The key "profile" of the ctx query parameter is duplicated.`}},
+		"too long":      {"ctx=" + strings.Repeat("A", 40000), refusal{414, "", "The ctx query parameter is longer than 32768 bytes."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			response, body := send(t, "GET", s.URL+"/media?"+test.query, "", "")
@@ -166,13 +159,11 @@ func TestMiddlewareBody(t *testing.T) {
 	const form, object = "application/x-www-form-urlencoded", "application/json"
 	for name, test := range map[string]struct{ contentType, body, want string }{
 		"form":                 {form, "d=a%26+b&limit=20", "device=a& b true\nlimit=20 true\nextra= false\nlist= false\n"},
-		"form, charset":        {form + "; charset=UTF-8", "d=a&limit=", "device=a true\nlimit= true\nextra= false\nlist= false\n"},
 		"form, more in it":     {form, "list=1&list=2&extra=x&d=a", "device=a true\nlimit= false\nextra=x true\nlist= false\n"},
 		"JSON":                 {object, `{"limit":20.0,"d":"a"}`, "device=a true\nlimit=20.0 true\nextra= false\nlist= false\n"},
 		"JSON, charset":        {"Application/JSON;charset=utf-8", ` {"d":true} `, "device=true true\nlimit= false\nextra= false\nlist= false\n"},
 		"JSON of another name": {signpost.MIMEFeed, `{"d":"a"}`, "device=a true\nlimit= false\nextra= false\nlist= false\n"},
 		"JSON, nested":         {object, `{"d":{"a":1}}`, "device= false\nlimit= false\nextra= false\nlist= false\n"},
-		"JSON, another twice":  {object, `{"extra":[],"extra":"x","d":"a"}`, "device=a true\nlimit= false\nextra= false\nlist= false\n"},
 		"JSON, more in it":     {object, `{"list":[{"d":"b"}],"extra":"x","d":"a"}`, "device=a true\nlimit= false\nextra=x true\nlist= false\n"},
 		"as much as may be":    {object, `{"d":"a"}` + strings.Repeat(" ", contextkeys.MaxBody-9), "device=a true\nlimit= false\nextra= false\nlist= false\n"},
 	} {
@@ -194,17 +185,11 @@ func TestMiddlewareBody(t *testing.T) {
 		want              refusal
 	}{
 		"no body":            {"", "", refusal{400, "device", missing}},
-		"empty form":         {form, "", refusal{400, "device", missing}},
 		"form without it":    {form, "device=sesame", refusal{400, "device", missing}},
-		"JSON without it":    {object, `{"device":"sesame"}`, refusal{400, "device", missing}},
 		"null":               {object, `{"d":null}`, refusal{400, "device", fmt.Sprintf(noValue, "null")}},
-		"null as text":       {form, `d=null`, refusal{400, "device", fmt.Sprintf(noValue, `the string "null"`)}},
 		"undefined":          {form, `d=undefined`, refusal{400, "device", fmt.Sprintf(noValue, `the string "undefined"`)}},
-		"undefined in JSON":  {object, `{"d":"undefined"}`, refusal{400, "device", fmt.Sprintf(noValue, `the string "undefined"`)}},
 		"empty":              {form, `d=&limit=1`, refusal{400, "device", fmt.Sprintf(noValue, "an empty string")}},
 		"no Content-Type":    {"", `{"d":"sesame"}`, refusal{415, "", "The request body needs a Content-Type of application/json or application/x-www-form-urlencoded."}},
-		"another type":       {"text/plain", `{"d":"sesame"}`, refusal{415, "", "The request body needs a Content-Type of application/json or application/x-www-form-urlencoded."}},
-		"no type":            {"sesame; =", `{"d":"sesame"}`, refusal{415, "", "The request body needs a Content-Type of application/json or application/x-www-form-urlencoded."}},
 		"JSON as a form":     {object, "d=sesame", refusal{400, "", "The request body is not JSON: invalid at byte 1 of 8."}},
 		"twice in JSON":      {object, `{"d":"sesame","d":"t"}`, refusal{400, "d", `The key "d" of the request body is duplicated.`}},
 		"twice in a form":    {form, "d=sesame&d=sesame", refusal{400, "d", `The key "d" of the request body occurs 2 times.`}},
