@@ -353,30 +353,3 @@ func TestRoomForLargeManifests(t *testing.T) {
 	}
 	checkManifests(t, h)
 }
-
-// TestStreamsAreBounded checks that HTTP/2 requests beyond the limit get 503, and that those far beyond it are reset,
-// because a client can keep a response of any size waiting.
-func TestStreamsAreBounded(t *testing.T) {
-	h := newHandler(t, Options{}, v1(compile(t, "a")))
-	s := httptest.NewUnstartedServer(h)
-	s.EnableHTTP2 = true
-	s.StartTLS()
-	defer s.Close()
-	get := func() (int, error) {
-		response, err := s.Client().Get(s.URL + manifestPath)
-		if err != nil {
-			return 0, err
-		}
-		defer response.Body.Close()
-		_, err = io.Copy(io.Discard, response.Body)
-		return response.StatusCode, err
-	}
-	for _, test := range []struct{ others, status int }{{0, 200}, {maxStreams - 1, 200}, {maxStreams, 503}, {2*maxStreams - 1, 503}, {2 * maxStreams, 0}, {0, 200}} {
-		h.streams.Store(int64(test.others))
-		status, err := get()
-		if status != test.status || (err != nil) != (test.status == 0) {
-			t.Errorf("with %d others: status %d, %v; want %d", test.others, status, err, test.status)
-		}
-		testkit.Eventually(t, "the end of the stream", func() bool { return h.streams.Load() == int64(test.others) })
-	}
-}

@@ -99,10 +99,6 @@ const (
 	// CORSNone as Options.CORSOrigin disables CORS headers.
 	CORSNone = "none"
 
-	// maxStreams limits the number of concurrent HTTP/2 requests. Each takes some 16 kB, and a client can have many of
-	// them on one connection without reading any response. HTTP/1 has one request per connection.
-	maxStreams = 512
-
 	defaultCORSOrigin   = "*"        // a manifest is public, and studios run in browsers
 	defaultCacheControl = "no-cache" // a 304 is cheap, and a studio should never see an outdated manifest
 )
@@ -135,7 +131,6 @@ func deprecationFields(d signpost.Deprecation) []field {
 type Handler struct {
 	hosts     hostPolicy
 	maxBody   int64
-	streams   atomic.Int64 // number of HTTP/2 requests in progress
 	observe   func(*http.Request, Event)
 	table     atomic.Pointer[table]
 	manifests *manifests
@@ -280,16 +275,6 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.handler, d.request = h, r
 	if h.observe != nil {
 		d.start = time.Now()
-	}
-	if r.ProtoMajor == 2 {
-		defer h.streams.Add(-1)
-		switch n := h.streams.Add(1); {
-		case n > 2*maxStreams:
-			panic(http.ErrAbortHandler) // reset the stream: even an error response might have to wait for the client
-		case n > maxStreams:
-			h.send(w, r, h.problems[busy], d)
-			return
-		}
 	}
 	h.send(w, r, h.answer(w, r, d), d)
 }

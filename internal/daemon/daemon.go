@@ -27,8 +27,7 @@ const (
 	DefaultListen      = ":8080"
 	DefaultIdleTimeout = 2 * time.Minute
 
-	// DefaultMaxConnections is many times what a reverse proxy opens. Clients that send what they can and read nothing
-	// take up to 350 kB each over HTTP/2, until their connection is closed.
+	// DefaultMaxConnections is many times what a reverse proxy opens. Each takes some 20 kB.
 	DefaultMaxConnections = 1024
 
 	// DefaultShutdownTimeout is shorter than the 30 seconds after which Kubernetes kills a pod.

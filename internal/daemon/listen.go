@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -28,9 +29,13 @@ const (
 	// maxHeader is the maximum size of the request line and headers; net/http adds 4 KiB.
 	maxHeader = 16 << 10
 
-	// maxStreams is the maximum number of concurrent requests on one HTTP/2 connection. A studio needs one for each
-	// manifest that an operator registers; the 250 that net/http allows only help attackers to use memory.
-	maxStreams = 32
+	// maxRequestsPerConn is the maximum number of concurrent requests on one HTTP/2 connection. A studio has one or two.
+	// Each takes some 16 kB as long as the client does not read; the 250 that net/http allows only help attackers.
+	maxRequestsPerConn = 8
+
+	// maxHTTP2 is the number of open connections up to which new ones may speak HTTP/2; then they fall back to HTTP/1.1. A
+	// client that sends PING frames and reads nothing makes net/http queue up to a megabyte for each connection.
+	maxHTTP2 = 128
 
 	// maxFrame is how large a frame of HTTP/2 may be, the least that the protocol allows. net/http keeps a buffer of the
 	// largest frame of each connection: with its own limit of 1 MiB, a thousand connections take a gigabyte.
@@ -135,11 +140,21 @@ func (d *Daemon) serve(listener *wire.Listener, handler http.Handler, config *tl
 		WriteTimeout:      d.config.timeouts.write,
 		IdleTimeout:       d.config.IdleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, MaxReadFrameSize: maxFrame, WriteByteTimeout: d.config.timeouts.writeByte},
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxRequestsPerConn, MaxReadFrameSize: maxFrame, WriteByteTimeout: d.config.timeouts.writeByte},
 		ErrorLog:          ErrorLog(d.config.Log),
 
 		// net/http answers OPTIONS * itself, and keeps a connection on which it cannot tell where the request ends.
 		DisableGeneralOptionsHandler: true,
+	}
+	if config != nil {
+		fallback := config.Clone()
+		fallback.NextProtos = slices.DeleteFunc(slices.Clone(config.NextProtos), func(protocol string) bool { return protocol == "h2" })
+		config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			if listener.Open() > maxHTTP2 {
+				return fallback, nil
+			}
+			return nil, nil
+		}
 	}
 	d.servers, d.listeners = append(d.servers, srv), append(d.listeners, listener)
 	go func() {

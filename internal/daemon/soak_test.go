@@ -75,7 +75,7 @@ func checkGrowth(t *testing.T, p *process, base int, format string, args ...any)
 // checkServed checks that another client gets its manifest, on a connection of its own.
 func checkServed(t *testing.T, p *process, host string) {
 	t.Helper()
-	client := &http.Client{Timeout: patience, Transport: &http.Transport{TLSClientConfig: anyServer, ForceAttemptHTTP2: true, DisableKeepAlives: true}}
+	client := &http.Client{Timeout: patience, Transport: &http.Transport{TLSClientConfig: anyServer.Clone(), ForceAttemptHTTP2: true, DisableKeepAlives: true}}
 	if r, err := fetch(client, p.url+manifestV1, host); err != nil || r.StatusCode != http.StatusOK {
 		t.Errorf("another client, for %s, gets %v, %v", host, r.Response, err)
 	}
@@ -180,6 +180,7 @@ func TestBurstOfHosts(t *testing.T) {
 func overHTTP2(t *testing.T, frames func(client int) []byte) {
 	clients := soak(t, "SIGNPOST_SOAK_HTTP2_CLIENTS")
 	p := startPlain(t, append([]string{largeManifest(t)}, anyCertificate(t)...)...)
+	checkServed(t, p, "feeds.example.com")
 	base := resident(t, p)
 	connected := attackers(t, p, clients, func(i int, conn net.Conn) {
 		conn.SetDeadline(time.Now().Add(2 * time.Second))
@@ -201,7 +202,7 @@ func TestUnreadPings(t *testing.T) {
 	for range 9000 {
 		pings = appendFrame(pings, framePing, 0, 0, make([]byte, 8))
 	}
-	overHTTP2(t, func(client int) []byte { return append(closedStreams(client, 32), pings...) })
+	overHTTP2(t, func(client int) []byte { return append(closedStreams(client, 8), pings...) })
 }
 
 // TestLargeFrames sends a frame of unknown type, as large as net/http accepts by default.

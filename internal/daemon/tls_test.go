@@ -134,6 +134,15 @@ func TestHTTPS(t *testing.T) {
 		t.Errorf("over TLS 1.2 and HTTP/1.1: %v %v", r.Response, err)
 	}
 
+	// With many open connections, new ones fall back to HTTP/1.1.
+	waitFor(t, "HTTP/1.1", func() bool {
+		for range 130 {
+			dial(t, p)
+		}
+		r, err := fetch(client, p.url+manifestV1, "feeds.example.com")
+		return err == nil && r.StatusCode == http.StatusOK && r.ProtoMajor == 1
+	})
+
 	// Plain http is redirected to one of our own hosts.
 	once := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	r, err = fetch(once, p.moved+manifestV1+"?a=b", "feeds.example.com")
