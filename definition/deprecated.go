@@ -7,11 +7,6 @@ import (
 	"signpost/internal/tree"
 )
 
-type modifierDeprecation struct {
-	id          string
-	deprecation *signpost.Deprecation
-}
-
 // deprecatedNode is a deprecation with its position, for lint.
 type deprecatedNode struct {
 	*signpost.Deprecation
@@ -25,15 +20,12 @@ func (f *File) Deprecation(version, endpoint, modifier string) *signpost.Depreca
 	return f.deprecations[signpost.Part{Version: version, Endpoint: endpoint, Modifier: modifier}]
 }
 
-func (f *File) deprecate(version, endpoint string, own *signpost.Deprecation, modifiers []modifierDeprecation) {
-	if own != nil {
-		modifiers = append(modifiers, modifierDeprecation{"", own})
+func (f *File) deprecate(part signpost.Part, deprecation *signpost.Deprecation) {
+	if f.deprecations == nil {
+		f.deprecations = make(map[signpost.Part]*signpost.Deprecation)
 	}
-	for _, m := range modifiers {
-		if f.deprecations == nil {
-			f.deprecations = make(map[signpost.Part]*signpost.Deprecation)
-		}
-		f.deprecations[signpost.Part{Version: version, Endpoint: endpoint, Modifier: m.id}] = m.deprecation
+	if deprecation != nil {
+		f.deprecations[part] = deprecation
 	}
 }
 

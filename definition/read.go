@@ -86,7 +86,7 @@ func (d *decoder) definition(root *tree.Node) {
 			name = d.wrongVersion(versions, field.Key)
 		}
 		v := d.manifest(field, version{name: name, key: field.Key}, "version "+field.Key.Text)
-		f.deprecate(v.name, "", d.deprecation(field.Value.Get("deprecated"), nil), nil)
+		f.deprecate(signpost.Part{Version: v.name}, d.deprecation(field.Value.Get("deprecated"), nil))
 		f.versions = append(f.versions, v)
 	}
 }
@@ -213,18 +213,15 @@ func (d *decoder) endpoint(f tree.Field, version string) signpost.Endpoint {
 		URL: f.Key.Text, Name: n.Get("name").Text, Method: n.Get("method").Text, MIMEType: n.Get("mime_type").Text,
 		ContextObj: d.contextItems(n.Get("context_obj"), n),
 	}
-	var modifiers []modifierDeprecation
 	seen := make(map[string]bool)
 	for _, item := range n.Get("modifiers").Items {
 		m, deprecated := d.modifierOrName(item, seen)
 		e.Modifiers = append(e.Modifiers, m)
-		if deprecated != nil {
-			modifiers = append(modifiers, modifierDeprecation{m.ID, deprecated})
-		}
+		d.file.deprecate(signpost.Part{Version: version, Endpoint: e.URL, Modifier: m.ID}, deprecated)
 	}
 	if !d.served {
 		d.readAllow(n, n)
-		d.file.deprecate(version, e.URL, d.deprecation(n.Get("deprecated"), n), modifiers)
+		d.file.deprecate(signpost.Part{Version: version, Endpoint: e.URL}, d.deprecation(n.Get("deprecated"), n))
 	}
 	return e
 }
@@ -342,18 +339,17 @@ func (d *decoder) modifier(n *tree.Node) (m signpost.Modifier, deprecated *signp
 		d.add(signpost.RuleSelectOptions, "options belong to kind: select", key, "a %s modifier has options", kind)
 		in.Options = nil
 	}
-	switch kind {
-	case signpost.KindText:
-		return signpost.Text(in), deprecated
-	case signpost.KindNumber:
-		return signpost.Number(in), deprecated
-	case signpost.KindBoolean:
-		return signpost.Boolean(in), deprecated
-	case signpost.KindSelect:
-		return signpost.Select(in), deprecated
+	build := builders[kind]
+	if build == nil {
+		d.broken[n] = true // nothing else can be checked
+		return signpost.Modifier{}, nil
 	}
-	d.broken[n] = true // nothing else can be checked
-	return signpost.Modifier{}, nil
+	return build(in), deprecated
+}
+
+// builders make a modifier of each kind.
+var builders = map[string]func(signpost.ModifierInput) signpost.Modifier{
+	signpost.KindText: signpost.Text, signpost.KindNumber: signpost.Number, signpost.KindBoolean: signpost.Boolean, signpost.KindSelect: signpost.Select,
 }
 
 // kind returns the kind of a modifier. It reports a wrong one and returns the kind that was meant, or "".
