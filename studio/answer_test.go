@@ -116,6 +116,17 @@ func TestPageAnswers(t *testing.T) {
 	if got := strings.Join(strings.Fields(strings.NewReplacer("▾", "", "▸", "").Replace(p.text("#tab-panel .json"))), ""); got != bytes {
 		t.Errorf("the page shows\n%s\nnot\n%s", got, bytes)
 	}
+
+	// A button that says that it has copied does not move its neighbours.
+	const place = `JSON.stringify(document.querySelector("#copy-body").getBoundingClientRect())`
+	p.eval(`navigator.clipboard.writeText = () => Promise.resolve();
+const later = setTimeout; window.setTimeout = (f, ms) => (ms === 1500 ? 0 : later(f, ms)); 0`) // it says so until the test has seen it
+	before := p.eval(place)
+	p.click(element("copy-body"))
+	p.wait(`[...document.querySelectorAll("#copy-body span")].some((e) => e.textContent === "Copied" && e.checkVisibility({ visibilityProperty: true }))`)
+	if after := p.eval(place); after != before {
+		t.Errorf("the button moves from %v to %v", before, after)
+	}
 	p.click(element("tab-cards"))
 	p.open("Feed series/{{series_id}}") // which offers values out of the answers of other endpoints
 	p.click(button("9007199254740993"))

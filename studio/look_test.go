@@ -214,6 +214,11 @@ func TestPageOnAPhone(t *testing.T) {
 	p.click(button("‹ Endpoints")) // and not to the map
 	visible(".sidebar", true)
 
+	p.eval(`location.hash = "#/preview?source=example.yaml&version=v7&pane=endpoint"`)
+	p.waitText("#endpoint-blank", "There is no version v7")
+	p.click(button("‹ Endpoints"))
+	visible(".sidebar", true)
+
 	// One Escape closes the palette, whatever is in it.
 	p.search("lang")
 	p.waitText("#palette-list", "Language") // by which it was found

@@ -140,15 +140,9 @@ func TestPageFromControlsToAnswer(t *testing.T) {
 	}
 	p.eval(`navigator.clipboard.writeText = (text) => { window.clip = text; return Promise.resolve(); }; 0`)
 	p.click(`document.querySelector("#copy-menu summary")`)
-	places := `[...document.querySelectorAll(".menu-items > *, .address-bar > *")].map((e) => JSON.stringify(e.getBoundingClientRect())).join()`
-	before := p.eval(places)
 	p.click(element("copy-curl"))
 	p.wait(`window.clip === ` + quoteJS("curl -H 'Accept: application/json, */*;q=0.1' '"+want+"'"))
 	p.waitText("#status", "Copied")
-	p.wait(`[...document.querySelectorAll("#copy-curl span")].some((e) => e.textContent === "Copied" && e.checkVisibility({ visibilityProperty: true }))`)
-	if after := p.eval(places); after != before {
-		t.Errorf("when a button says that it has copied, things move from %v to %v", before, after)
-	}
 
 	// The real service responds, and the response is next to the controls, above the fold.
 	p.press(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl))

@@ -19,13 +19,13 @@ import (
 
 // program is the real program, with a page.
 type program struct {
-	t       *testing.T
+	t       testing.TB
 	cmd     *exec.Cmd
 	address string
 }
 
 // startProgram runs signpost studio on a file.
-func startProgram(t *testing.T, path string, args ...string) *program {
+func startProgram(t testing.TB, path string, args ...string) *program {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], append([]string{"studio", filepath.Base(path), "--listen", "127.0.0.1:0"}, args...)...)
 	cmd.Dir = filepath.Dir(path)
@@ -60,7 +60,7 @@ func (p *program) stop() {
 }
 
 // writeFile writes a definition, and returns a function that changes it.
-func writeFile(t *testing.T, text string) (path string, write func(text string)) {
+func writeFile(t testing.TB, text string) (path string, write func(text string)) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "feeds.yaml")
 	write = func(text string) {

@@ -127,7 +127,10 @@ func TestScreenshot(t *testing.T) {
 	p = openTab(t, address)
 	for _, view := range views {
 		p.openView(view.name, view.hash)
-		everySize(p, "four-"+view.name)
+		for _, look := range looks {
+			p.emulate(look.width, 900, 1, look.scheme)
+			write(p, fmt.Sprintf("four-%s-%d-%s", view.name, look.width, look.scheme))
+		}
 	}
 	p.click(`document.querySelector(".service-row[data-source='news.yaml'] .twisty")`)
 	p.service("sports.yaml")

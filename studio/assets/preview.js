@@ -17,9 +17,10 @@ export function previewView() {
   const s = source();
   if (!s) return null;
   const at = current();
-  if (!at) return h("div", { class: "blank", id: "endpoint-blank", key: "blank" }, h("h2", {}, blankTitle(s)), blankText(s));
+  const list = h("button", { type: "button", class: "back link", onclick: back }, "‹ Endpoints");
+  if (!at) return [list, h("div", { class: "blank", id: "endpoint-blank", key: "blank" }, h("h2", {}, blankTitle(s)), blankText(s))];
   return h("div", { class: "preview", key: "preview" },
-    h("button", { type: "button", class: "back link", onclick: back }, "‹ Endpoints"),
+    list,
     addressBar(at),
     quietLine(at),
     h("div", { class: "panes" }, endpointPane(at), answerPane(at)));

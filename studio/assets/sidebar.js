@@ -97,7 +97,9 @@ function service(s, chosen) {
       class: "twisty", "aria-hidden": "true", onclick: (/** @type {Event} */ event) => { event.stopPropagation(); if (s.judged) fold(); },
     }, s.judged ? (unfolded ? "▾" : "▸") : ""),
     value(serviceName(s), "service-name"), " ", serviceMarks(s)),
-    v && rows(s, v, found, chosen));
+    v && rows(s, v, found, chosen),
+    unfolded && !v && h("p", { class: "blank-line", role: "none" },
+      s.findings.length > 0 ? "No endpoints while it has errors." : "No endpoints yet."));
 }
 
 /** serviceMarks says what is wrong with a service, the worst first. @param {Source} s @returns {Child} */
