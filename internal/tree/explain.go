@@ -224,12 +224,15 @@ func (e *explainer) tooDeep() bool {
 		return false
 	}
 	parent := e.before(above)
-	outdented := parent.key != "" && parent.value == "" && parent.inner == above.indent // it should be below its parent
-	if !above.item && (outdented || e.count(above.indent) < e.count(b.indent)) {
+	first := parent.key != "" && parent.value == "" && !above.item // the field above is the first of its object
+	if first && (parent.inner == above.indent || e.count(above.indent) < e.count(b.indent)) {
 		return e.misplaced(above, b)
 	}
-	return e.reportLine(b, "indent it by "+spaces(above.inner)+" as well",
-		"indented by %s, deeper than %s on line %d, which has a value already", spaces(b.indent), shortened(above.key), above.number)
+	hint := "indent it by " + spaces(above.inner) + " as well"
+	if above.inner == 0 {
+		hint = "start it without spaces"
+	}
+	return e.reportLine(b, hint, "indented by %s, deeper than %s on line %d, which has a value already", spaces(b.indent), shortened(above.key), above.number)
 }
 
 // count returns the number of lines with an indentation.

@@ -47,6 +47,8 @@ func TestExplainYAML(t *testing.T) {
 			`4:2 "versions": indented by 1 space, but "modifiers" on line 2 is not indented (start it without spaces)`},
 		{"the first line indented", "service:", " service:",
 			`1:2 "service": indented by 1 space, but "modifiers" on line 2 is not indented (start it without spaces)`},
+		{"a top-level field indented after one with a value", "service: Sports\nmodifiers:", "service: Sports\n  modifiers:",
+			`2:3 "modifiers": indented by 2 spaces, deeper than "service" on line 1, which has a value already (start it without spaces)`},
 		{"a colon in text", "name: Media", "name: Media: all # ok",
 			`13:15 "Media: all": text with ": " in it needs quotes (name: "Media: all")`},
 		{"a colon in text with quotes", "name: Media", `name: The "best": all`,
