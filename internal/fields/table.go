@@ -1,5 +1,7 @@
 package fields
 
+import "slices"
+
 // nonEmpty is the schema of text that is missing if it is empty.
 const nonEmpty = `"minLength": 1`
 
@@ -31,7 +33,7 @@ var Definition = &Value{
 // Manifest is a manifest as it is served. Its fields are those of the spec.
 var Manifest = &Value{
 	What: "the manifest", Type: Object, Form: `such as {"endpoints": {…}}`,
-	Fields: []Field{{Name: "endpoints", Required: true, Value: &Value{Type: Object, Each: &Value{What: "endpoint", Type: Object, Fields: append(common[:4:4],
+	Fields: []Field{{Name: "endpoints", Required: true, Value: &Value{Type: Object, Each: &Value{What: "endpoint", Type: Object, Fields: append(slices.Clip(common),
 		Field{Name: "modifiers", Value: &Value{Type: List, Each: &Value{What: "modifier", Type: Object, Fields: full[1:]}}})}}}},
 }
 
@@ -50,7 +52,7 @@ var (
 		{Name: "deprecated", Value: deprecated, Doc: deprecated.Doc},
 	}}
 
-	endpoint = &Value{What: "endpoint", Type: Object, Form: "such as {name: Feeds, method: get, mime_type: application/json}", Fields: append(common[:4:4],
+	endpoint = &Value{What: "endpoint", Type: Object, Form: "such as {name: Feeds, method: get, mime_type: application/json}", Fields: append(slices.Clip(common),
 		Field{Name: "modifiers", Doc: "Controls that editors get for query parameters: names of shared ones, or modifiers.",
 			Value: &Value{Type: List, Each: modifierOrName, Form: "such as [limit], with the names of shared modifiers"}},
 		Field{Name: "allow", Value: allow, Doc: allow.Doc},
