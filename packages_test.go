@@ -13,11 +13,12 @@ import (
 
 var updatePackages = flag.Bool("update-packages", false, "write docs/packages.svg anew")
 
-// TestPackageMap keeps docs/packages.svg, the picture in CONTRIBUTING.md, in sync with go list. An arrow points from a
+// TestPackageMap keeps docs/packages.svg, the picture in CONTRIBUTING.md, and the table below it in sync with go list. An arrow points from a
 // package to one that it imports; arrows implied by others are left out.
 func TestPackageMap(t *testing.T) {
 	const path = "docs/packages.svg"
-	want := drawPackages(packageImports(t))
+	imports := packageImports(t)
+	want := drawPackages(imports)
 	if *updatePackages {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
@@ -26,6 +27,15 @@ func TestPackageMap(t *testing.T) {
 	have, err := os.ReadFile(path)
 	if err != nil || string(have) != want {
 		t.Errorf("%s is out of date (%v): run go test . -run TestPackageMap -update-packages", path, err)
+	}
+	page, err := os.ReadFile("CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range imports {
+		if dir, ok := strings.CutPrefix(name, "signpost/"); ok && !strings.Contains(string(page), "| `"+dir+"/` |") {
+			t.Errorf("CONTRIBUTING.md does not say what is in %s", dir)
+		}
 	}
 }
 
