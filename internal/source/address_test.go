@@ -1,0 +1,90 @@
+package source
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"signpost/definition"
+)
+
+// TestFollowAddress polls a definition at a URL with a token in its query.
+func TestFollowAddress(t *testing.T) {
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect to another host was followed") }))
+	defer elsewhere.Close()
+	var respond http.HandlerFunc
+	mux := http.NewServeMux()
+	mux.HandleFunc("/feeds.yaml", func(w http.ResponseWriter, r *http.Request) { respond(w, r) })
+	mux.HandleFunc("/moved.yaml", func(w http.ResponseWriter, r *http.Request) {
+		if r.Referer() != "" {
+			t.Errorf("the referrer is %s", r.Referer())
+		}
+		io.WriteString(w, "moved")
+	})
+	server := httptest.NewServer(mux)
+	address := server.URL + "/feeds.yaml?token=s3cr3t"
+	sources, err := Follow([]string{address}, Options{UserAgent: "tester"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sources[0].(Remote)
+	text := "one"
+	etag := `"1"`
+	good := func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("User-Agent") != "tester" || r.URL.Query().Get("token") != "s3cr3t" {
+			t.Errorf("request for %s by %s", r.URL, r.UserAgent())
+		}
+		w.Header().Set("ETag", etag)
+		if r.Header.Get("If-None-Match") == etag {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		io.WriteString(w, text)
+	}
+	step := func(name string, handler http.HandlerFunc, news bool, want, failure string) {
+		t.Helper()
+		respond = handler
+		if got := s.Fetch(t.Context()); got != news {
+			t.Errorf("%s: news are %v", name, got)
+		}
+		documents, _, err := s.Read()
+		switch {
+		case len(documents) != 1 || string(documents[0].Text) != want || !strings.HasSuffix(documents[0].Name, "/feeds.yaml?…"+documents[0].Name[len(documents[0].Name)-4:]):
+			t.Errorf("%s: %+v", name, documents)
+		case (err != nil) != (failure != "") || err != nil && !strings.Contains(err.Error(), failure):
+			t.Errorf("%s: %v, want %s", name, err, failure)
+		case err != nil && strings.Contains(err.Error(), "s3cr3t"):
+			t.Errorf("%s: the error has the token: %v", name, err)
+		}
+	}
+	step("first", good, true, "one", "")
+	if s.Version() != `"1"` {
+		t.Errorf("the version is %s", s.Version())
+	}
+	step("unchanged", good, false, "one", "")
+	text, etag = "two", `"2"`
+	step("changed", good, true, "two", "")
+	etag = `"3"`
+	step("another tag, the same text", good, false, "two", "")
+	failing := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }
+	step("failing", failing, true, "two", "the response is 503 Service Unavailable, not 200 OK")
+	step("still failing", failing, false, "two", "503")
+	step("recovered", good, true, "two", "")
+	redirect := func(to string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusFound) }
+	}
+	step("another host", redirect(strings.Replace(elsewhere.URL, "127.0.0.1", "localhost", 1)), true, "two", "redirected to another host")
+	step("another port, with a query", redirect(elsewhere.URL), true, "two", "redirected to another host")
+	step("in circles", redirect(address), true, "two", "more than 5 redirects")
+	step("too large", func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, definition.MaxSize+1)) }, true, "two", "the response is larger than 64 MiB")
+	step("moved on the same host", redirect("/moved.yaml"), true, "moved", "")
+	server.Close()
+	if !s.Fetch(t.Context()) {
+		t.Error("a server that is gone is not news")
+	}
+	if _, _, err := s.Read(); err == nil || !strings.Contains(err.Error(), "nothing listens at ") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,152 @@
+package source
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestWatcher looks when it is demanded, when something arrives, when the ticker ticks, and when a file changes, also in
+// a directory that did not exist at first.
+func TestWatcher(t *testing.T) {
+	dir := t.TempDir()
+	demands, arrivals, ticks := make(chan os.Signal), make(chan bool), make(chan time.Time)
+	looks := make(chan bool)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	w := Watcher{Directories: func() []string { return DirectoriesOf(dir) }, Demands: demands, Arrivals: arrivals, Ticks: ticks}
+	go func() {
+		defer close(ended)
+		w.Run(ctx, func(demanded bool) {
+			select {
+			case looks <- demanded:
+			case <-ctx.Done(): // of events that come in several parts
+			}
+		})
+	}()
+	want := func(what string, demanded bool) {
+		t.Helper()
+		if got := <-looks; got != demanded {
+			t.Errorf("%s: demanded is %v", what, got)
+		}
+	}
+	demands <- os.Interrupt
+	want("a signal", true)
+	arrivals <- true
+	want("a demanded arrival", true)
+	arrivals <- false
+	want("an arrival", false)
+	below := filepath.Join(dir, "below")
+	if err := os.Mkdir(below, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	want("a new directory", false)
+	if err := os.WriteFile(filepath.Join(below, "a.yaml"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want("a file in it", false)
+	cancel()
+	<-ended
+
+	off := Watcher{Off: true, Arrivals: arrivals, Directories: func() []string { t.Error("directories are watched"); return nil }}
+	ctx, cancel = context.WithCancel(t.Context())
+	ended = make(chan struct{})
+	go func() {
+		defer close(ended)
+		off.Run(ctx, func(demanded bool) { looks <- demanded })
+	}()
+	arrivals <- true
+	want("an arrival without watching", true)
+	cancel()
+	<-ended
+}
+
+// TestWatcherTicks looks with every tick, although no file has changed.
+func TestWatcherTicks(t *testing.T) {
+	ticks, looks := make(chan time.Time), make(chan bool)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		Watcher{Ticks: ticks}.Run(ctx, func(demanded bool) { looks <- demanded })
+	}()
+	for range 2 {
+		ticks <- time.Time{}
+		if <-looks {
+			t.Error("a tick counts as a demand")
+		}
+	}
+	cancel()
+	<-ended
+}
+
+func TestDirectories(t *testing.T) {
+	dir := tree(t, map[string]string{"a.yaml": definitionText, "b/c.yaml": definitionText, "x/one.yaml": definitionText, "x/two.yaml": definitionText})
+	sources, err := Follow([]string{dir, filepath.Join(dir, "x/one.yaml"), filepath.Join(dir, "x/two.yaml"), filepath.Join(dir, "x/one.yaml"), "https://config.example.com/feeds.yaml"}, Options{})
+	if err != nil || len(sources) != 4 || sources[0].Name() != dir || sources[3].Name() != "https://config.example.com/feeds.yaml" {
+		t.Fatalf("%v, %v", sources, err)
+	}
+	for _, s := range sources[:3] {
+		if _, _, err := s.Read(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{dir, filepath.Join(dir, "b"), filepath.Join(dir, "x")}
+	if got := Directories(sources); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := DirectoriesOf(dir, filepath.Join(dir, "x/one.yaml")); !slices.Equal(got, append(want, filepath.Join(dir, "x"))) {
+		t.Errorf("of paths: %q", got)
+	}
+	if _, err := Follow([]string{"https://:bad"}, Options{}); err == nil || !strings.Contains(err.Error(), "is not the address of a definition") {
+		t.Error(err)
+	}
+	fixed := &Fixed{Label: "the example", Documents: []Document{{Name: "x"}}}
+	for _, first := range []bool{true, false} {
+		if documents, changed, err := fixed.Read(); len(documents) != 1 || changed != first || err != nil || fixed.Name() != "the example" {
+			t.Errorf("%v, %v, %v", documents, changed, err)
+		}
+	}
+}
+
+// scripted is a source whose Fetch reports what the test decides.
+type scripted struct {
+	Remote
+	news chan bool
+}
+
+func (r scripted) Fetch(context.Context) bool { return <-r.news }
+
+func TestPoller(t *testing.T) {
+	ticks, arrived, source := make(chan time.Time), make(chan bool), scripted{news: make(chan bool)}
+	p := NewPoller(0)
+	p.Ticks = ticks
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); p.Run(ctx, source, arrived) }()
+	ticks <- time.Time{}
+	source.news <- false // nothing arrives
+	ticks <- time.Time{}
+	source.news <- true
+	if <-arrived {
+		t.Error("a tick counts as a hurry")
+	}
+	for _, news := range []bool{true, false} { // a hurry is always answered
+		if !p.Hurry() {
+			t.Error("a hurry is not accepted")
+		}
+		source.news <- news
+		if !<-arrived {
+			t.Error("a hurry counts as a tick")
+		}
+	}
+	cancel()
+	<-ended
+	if !p.Hurry() || p.Hurry() {
+		t.Error("one hurry can be pending, and no more")
+	}
+}
