@@ -172,7 +172,7 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (client
 		}
 		return m, findings
 	}
-	opts.Transport = c.network.transport
+	opts.Transport = c.transport
 	return opts, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 
 	"github.com/spf13/cobra"
 
@@ -29,9 +30,9 @@ type CLI struct {
 	LookupEnv func(name string) (string, bool)
 	Environ   func() []string // as NAME=value, to detect misspelt variables; nil disables that
 
-	raw      io.Writer // standard output for documents and protocols, which are not escaped
-	warnings []string  // about the environment
-	network  *network  // nil if the command has no --ca-file
+	raw       io.Writer       // standard output for documents and protocols, which are not escaped
+	warnings  []string        // about the environment
+	transport *http.Transport // how the command reaches other machines
 }
 
 // exitError is an error with an exit code. A nil err means the error was already printed.

@@ -73,14 +73,6 @@ of --fail-on or a more severe one. --accepted names a YAML file of intended chan
   signpost diff feeds.yaml feeds.yaml --new-feature authentication --ignore name-changed`,
 		Args: usageArgs(cobra.ExactArgs(2)),
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			if !cmd.Flags().Changed("feature") {
-				f.features = nil
-			}
-			for i, flag := range ownFeatureFlags {
-				if !cmd.Flags().Changed(flag) {
-					f.own[i] = nil
-				}
-			}
 			return c.diff(cmd.Context(), args, f)
 		}),
 	}

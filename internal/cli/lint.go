@@ -70,9 +70,6 @@ findings. It preserves comments, order and formatting. --fix --dry-run prints a 
 			if len(args) == 0 {
 				args = []string{"."}
 			}
-			if !cmd.Flags().Changed("feature") {
-				f.features = nil // those that each definition enables
-			}
 			return c.lint(cmd.Context(), args, f)
 		}),
 	}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"os/signal"
@@ -136,7 +137,7 @@ func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 	for _, warning := range c.warnings {
 		log.Warn(warning)
 	}
-	config, err := f.config(args, log, c.network)
+	config, err := f.config(args, log, c.transport)
 	if err != nil {
 		return err
 	}
@@ -202,7 +203,7 @@ func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags, log
 }
 
 // config converts the flags.
-func (f serveFlags) config(args []string, log *slog.Logger, net *network) (daemon.Config, error) {
+func (f serveFlags) config(args []string, log *slog.Logger, transport http.RoundTripper) (daemon.Config, error) {
 	config := daemon.Config{
 		PollInterval: f.pollInterval,
 		Features:     f.features,
@@ -217,7 +218,7 @@ func (f serveFlags) config(args []string, log *slog.Logger, net *network) (daemo
 		RedirectPort:    f.redirectPort,
 		AdminListen:     f.adminListen,
 		Certificate:     daemon.CertificateFiles{Cert: f.tlsCert, Key: f.tlsKey},
-		ACME:            daemon.ACME{CacheDir: f.acmeCache, Directory: f.acmeDirectory, Transport: net.transport},
+		ACME:            daemon.ACME{CacheDir: f.acmeCache, Directory: f.acmeDirectory, Transport: transport},
 		IdleTimeout:     limit(f.idleTimeout),
 		MaxConnections:  limit(f.maxConnections),
 		ShutdownDelay:   f.shutdownDelay,
@@ -252,7 +253,7 @@ func (f serveFlags) config(args []string, log *slog.Logger, net *network) (daemo
 		return config, usageErrorf("--poll-interval: %v is not a positive duration, such as %v", f.pollInterval, daemon.DefaultPollInterval)
 	}
 	config.Sources, err = source.Follow(args, source.Options{
-		CacheDir: f.definitionCache, UserAgent: userAgent(), Transport: net.transport,
+		CacheDir: f.definitionCache, UserAgent: userAgent(), Transport: transport,
 		Note: func(message string) { log.Info(message) },
 	})
 	return config, err

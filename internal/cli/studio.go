@@ -88,7 +88,7 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 	if _, err := host.ParseName(f.host); err != nil {
 		return usageErrorf("--host: %w", err)
 	}
-	opts.Client.Transport = c.network.transport
+	opts.Client.Transport = c.transport
 	var paths, addresses []string
 	for _, arg := range args {
 		if !source.IsAddress(arg) {
