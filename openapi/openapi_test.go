@@ -183,6 +183,12 @@ func TestLimits(t *testing.T) {
 		t.Errorf("a long path gives %v", long.Notes)
 	}
 
+	deep := strings.Repeat("{allOf: [", 101) + strings.Repeat("]}", 101)
+	nested := importText(t, "openapi: 3.0.0\npaths: {/a: {get: {parameters: [{name: a, in: query, schema: "+deep+"}]}}}", openapi.Options{})
+	if !strings.Contains(fmt.Sprint(nested.Notes), "its schema is nested more than 100 levels deep") {
+		t.Errorf("a deep schema gives %v", nested.Notes)
+	}
+
 	// Repeated references to one long list could take any amount of memory.
 	var doc strings.Builder
 	doc.WriteString("openapi: 3.0.0\nx-many: [" + strings.Repeat("t, ", 5000) + "]\npaths:\n")
