@@ -33,6 +33,12 @@ func (x *Index) Find(feed Feed) (number int, ok bool) {
 	return h.ends[0], true
 }
 
+// word returns a segment of the feed.
+func (f Feed) word(i int) string {
+	_, rest := cut(f.URL)
+	return split(rest)[i]
+}
+
 // Meetings returns the endpoints that can answer for the same feeds as a URL and have no more path segments, by number,
 // and such feeds: one of each kind, the most general first. It leaves out those that wants returns false for. {{host}}
 // can be any host that a URL names. [Index.Find] tells who answers for a feed.
@@ -41,8 +47,7 @@ func (x *Index) Meetings(url string, wants func(number int) bool) iter.Seq2[int,
 		origin, rest := cut(url)
 		parts := segments(rest)
 		for _, p := range x.places(origin) {
-			some := func(n *node) bool { return slices.ContainsFunc(n.ends, wants) }
-			search := meeting{parts: parts, wants: some, visit: func(other *node, words [][]string) bool {
+			search := meeting{parts: parts, wants: wants, visit: func(other *node, words [][]string) bool {
 				feeds := func(yield func(Feed) bool) {
 					for choice := range choices(parts, words) {
 						if !yield(Feed{p.origin + strings.Join(choice, ""), p.host}) {
@@ -57,7 +62,7 @@ func (x *Index) Meetings(url string, wants func(number int) bool) iter.Seq2[int,
 				}
 				return true
 			}}
-			if !search.run(&p.rival.root) {
+			if root := &p.rival.root; !search.below(root) || search.wanted(root) && !search.visit(root, nil) {
 				return
 			}
 		}
@@ -69,28 +74,26 @@ type place struct {
 	origin string
 	host   string // what {{host}} stands for; empty if it is unresolved
 	rival  *site
-	sites  []*site // that have endpoints there
 }
 
 // places returns where URLs with an origin meet those of the index: at the origin itself and, since {{host}} can be any
 // host that a URL names, where {{host}} makes two origins the same.
 func (x *Index) places(origin string) []place {
 	var places []place
-	own := x.sites[origin]
-	if own != nil {
-		places = append(places, place{origin, "", own, []*site{own}})
+	if own := x.sites[origin]; own != nil {
+		places = append(places, place{origin, "", own})
 	}
 	if form := (&site{origin: origin}); form.open() {
 		for _, s := range x.named {
 			if name := form.hostFor(s.origin); name != "" {
-				places = append(places, place{s.origin, name, s, x.at(s.origin, name)})
+				places = append(places, place{s.origin, name, s})
 			}
 		}
 		return places
 	}
 	for _, s := range x.open {
 		if name := s.hostFor(origin); name != "" {
-			places = append(places, place{origin, name, s, x.at(origin, name)})
+			places = append(places, place{origin, name, s})
 		}
 	}
 	return places
@@ -101,65 +104,63 @@ func (x *Index) places(origin string) []place {
 type meeting struct {
 	parts []segment                    // of the URL
 	words [][]string                   // the feed so far: for each segment, the words that both match
-	skip  func(*node) bool             // whether nothing at a node or below it matters
-	wants func(*node) bool             // whether the endpoints at a node matter
+	wants func(number int) bool        // whether an endpoint matters
 	visit func(*node, [][]string) bool // returns false to end the search
 }
 
-// run searches a tree. It returns false if visit did.
-func (m *meeting) run(root *node) bool {
-	return m.below(root, 0) && (len(root.ends) == 0 || !m.wants(root) || m.visit(root, nil))
-}
+func (m *meeting) wanted(n *node) bool { return slices.ContainsFunc(n.ends, m.wants) }
 
-// below searches the children of a node, comparing them with the segment at depth. Deeper endpoints are visited first.
-func (m *meeting) below(n *node, depth int) bool {
-	if depth == len(m.parts) {
+// below searches the children of a node. Deeper endpoints are visited first. It returns false if visit did.
+func (m *meeting) below(n *node) bool {
+	if n.depth == len(m.parts) {
 		return true
 	}
-	s := m.parts[depth]
+	s := m.parts[n.depth]
 	if !s.literal() {
 		for _, child := range n.children {
-			if !m.step(child, depth) {
+			if !m.step(child) {
 				return false
 			}
 		}
 		return true
 	}
 	for child := range n.patternsIn(s[0]) {
-		if !m.step(child, depth) {
+		if !m.step(child) {
 			return false
 		}
 	}
 	for end := 1; end <= min(len(s[0]), n.longest); end++ { // its own text, and every beginning of it
-		if child := n.byText[s[0][:end]]; child != nil && child.segment.literal() && !m.step(child, depth) {
+		if child := n.byText[s[0][:end]]; child != nil && child.segment.literal() && !m.step(child) {
 			return false
 		}
 	}
 	return true
 }
 
-func (m *meeting) step(child *node, depth int) bool {
-	wanted := len(child.ends) > 0 && m.wants(child)
-	if m.skip != nil && m.skip(child) || !wanted && len(child.children) == 0 {
+// step searches a child of the node that the words so far lead to.
+func (m *meeting) step(child *node) bool {
+	wanted := m.wanted(child)
+	if !wanted && len(child.children) == 0 {
 		return true
 	}
-	words := common(m.parts[depth], child.segment)
+	part, before := m.parts[child.depth-1], m.words[:child.depth-1]
+	words := common(part, child.segment)
 	if len(words) > 0 && len(child.children) > 0 {
-		m.words = append(m.words[:depth], words)
-		if !m.below(child, depth+1) {
+		m.words = append(before, words)
+		if !m.below(child) {
 			return false
 		}
 	}
 	if !wanted {
 		return true
 	}
-	if child.segment[len(child.segment)-1] != "" { // feeds that continue inside the segment
-		words = slices.Concat(words, common(m.parts[depth], append(slices.Clone(child.segment), "")))
+	if child.segment.last() != "" { // feeds that continue inside the segment
+		words = slices.Concat(words, common(part, append(slices.Clone(child.segment), "")))
 	}
 	if len(words) == 0 {
 		return true
 	}
-	m.words = append(m.words[:depth], words)
+	m.words = append(before, words)
 	return m.visit(child, m.words)
 }
 
@@ -216,6 +217,8 @@ func common(a, b segment) []string {
 		return nil
 	case b.literal():
 		return common(b, a)
+	case !strings.HasPrefix(a[0], b[0]) && !strings.HasPrefix(b[0], a[0]), !strings.HasSuffix(a.last(), b.last()) && !strings.HasSuffix(b.last(), a.last()):
+		return nil // no word begins or ends with both: nearly always, if there are many
 	case b.whole() && strings.HasPrefix(a[0], b[0]):
 		return []string{a.general()}
 	case a.whole() && strings.HasPrefix(b[0], a[0]):

@@ -35,7 +35,7 @@ func Overlaps(versions, registered []signpost.Version) [][]signpost.Finding {
 			o.registeredTwice(e.node)
 		}
 	}
-	if kinds := o.classify(); kinds > 1 { // otherwise it makes no difference which endpoint answers, as in most services
+	if o.classify() > 1 { // otherwise it makes no difference which endpoint answers, as in most services
 		for number, e := range o.index.endpoints {
 			if number == e.node.ends[0] {
 				o.check(number)
@@ -104,11 +104,7 @@ func (o *overlapChecker) build() {
 	}
 }
 
-// mixed is the kind of a subtree with endpoints of several kinds.
-const mixed = -1
-
-// classify sorts endpoints into kinds, numbered from 1, and returns their number. It marks subtrees of one kind, in which
-// an endpoint of that kind has nothing to lose.
+// classify sorts endpoints into kinds, numbered from 1, and returns their number.
 func (o *overlapChecker) classify() int {
 	known := make(map[string]int)
 	for _, e := range o.index.endpoints {
@@ -126,27 +122,7 @@ func (o *overlapChecker) classify() int {
 		}
 		o.kinds = append(o.kinds, known[text])
 	}
-	for _, s := range o.index.sites {
-		o.mark(&s.root)
-	}
 	return len(known)
-}
-
-func (o *overlapChecker) mark(n *node) {
-	add := func(kind int) {
-		if n.kind == 0 {
-			n.kind = kind
-		} else if n.kind != kind {
-			n.kind = mixed
-		}
-	}
-	for _, number := range n.ends {
-		add(o.kinds[number])
-	}
-	for _, child := range n.children {
-		o.mark(child)
-		add(child.kind)
-	}
 }
 
 // check reports the endpoints that an endpoint takes feeds from, if those feeds lose context keys.
@@ -163,61 +139,51 @@ func (o *overlapChecker) check(number int) {
 
 	_, rest := cut(e.URL)
 	parts := segments(rest)
-	skip := func(n *node) bool { return n.kind == o.kinds[number] }
-	wants := func(n *node) bool {
-		return n != e.node && (o.calledDifferently(number, n) >= 0 || len(o.lost(number, n, kept)) > 0)
+	wants := func(other int) bool {
+		n := o.index.endpoints[other].node
+		return n != e.node && other == n.ends[0] && (o.calledDifferently(number, n) >= 0 || len(o.lost(number, n, kept)) > 0)
 	}
-	for _, p := range o.index.places(e.site.origin) {
-		search := meeting{parts: parts, skip: skip, wants: wants, visit: func(other *node, words [][]string) bool {
-			lost := o.lost(number, other, kept)
-			longer := o.calledDifferently(number, other)
-			if p.host != "" && other.literals == e.node.literals && o.sameVersion(number, other) && slices.Equal(generalWords(parts), generalWords(o.partsOf(other))) {
-				return true // one manifest has both: see resolved-url-collision
+	for other, feeds := range o.index.Meetings(e.URL, wants) {
+		n := o.index.endpoints[other].node
+		lost, different := o.lost(number, n, kept), o.calledDifferently(number, n)
+		for feed := range feeds {
+			if len(lost) == 0 && different < 0 || feed.Host != "" && o.collide(number, n) {
+				break
 			}
-			for choice := range choices(parts, words) {
-				if len(lost) == 0 && longer < 0 {
-					break
-				}
-				if best(p.sites, choice).node != e.node {
-					continue
-				}
-				example := ""
-				if !literal(parts) {
-					example = Feed{URL: p.origin + strings.Join(choice, "")}.String()
-				}
-				if endsInside(other, choice, len(words)) {
-					if depth := len(words) - 1; longer >= 0 && choice[depth] == parts[depth].general() { // not only for some values
-						o.reportInside(other, longer, number, example, p.host)
-						longer = -1
-					}
-				} else if len(lost) > 0 {
-					o.lose(number, other, lost, example, p.host)
-					lost = nil
-				}
+			if winner, _ := o.index.Find(feed); o.index.endpoints[winner].node != e.node {
+				continue
 			}
-			return true
-		}}
-		search.run(&p.rival.root)
+			example := ""
+			if slices.ContainsFunc(parts, func(s segment) bool { return !s.literal() }) {
+				example = feed.String()
+			}
+			switch depth := n.depth - 1; {
+			case !endsInside(n, feed):
+				o.lose(number, n, lost, example, feed.Host)
+				lost = nil
+			case different >= 0 && feed.word(depth) == parts[depth].general(): // not only for some values
+				o.reportInside(n, different, number, example, feed.Host)
+				different = -1
+			}
+		}
 	}
 }
 
-func literal(parts []segment) bool {
-	return !slices.ContainsFunc(parts, func(s segment) bool { return !s.literal() })
+// collide reports whether an endpoint and one at n are in the same manifest and become the same URL for some host: see
+// resolved-url-collision.
+func (o *overlapChecker) collide(number int, n *node) bool {
+	e := o.index.endpoints[number].node
+	return e.depth == n.depth && e.path() == n.path() &&
+		slices.ContainsFunc(n.ends, func(other int) bool { return o.of[other] == o.of[number] })
 }
 
-func (o *overlapChecker) partsOf(n *node) []segment {
-	_, rest := cut(o.index.endpoints[n.ends[0]].URL)
-	return segments(rest)
-}
-
-// sameVersion reports whether an endpoint and one at n are in the same manifest.
-func (o *overlapChecker) sameVersion(number int, n *node) bool {
-	return slices.ContainsFunc(n.ends, func(other int) bool { return o.of[other] == o.of[number] })
-}
-
-// endsInside reports whether the URL at n, which has the given number of segments, ends inside a path segment of a feed.
-func endsInside(n *node, feed []string, segments int) bool {
-	return segments > 0 && insideSegment(feed[segments-1], n.segment.prefix(feed[segments-1]))
+// endsInside reports whether the URL at n ends inside a path segment of a feed.
+func endsInside(n *node, feed Feed) bool {
+	if n.depth == 0 {
+		return false
+	}
+	word := feed.word(n.depth - 1)
+	return insideSegment(word, n.segment.prefix(word))
 }
 
 // lost returns the keys of a URL that feeds lack where the given endpoint answers, without those already reported.
@@ -278,7 +244,7 @@ func (o *overlapChecker) lose(number int, other *node, lost []keyOwner, example,
 // calledDifferently returns an endpoint of a URL that clients call differently than the given one, or -1 if there is none
 // or the URL has been reported.
 func (o *overlapChecker) calledDifferently(number int, n *node) int {
-	if o.inside[n] {
+	if o.inside[n] || n.depth == 0 || n.segment.last() == "" { // the URL ends where a segment ends
 		return -1
 	}
 	i := slices.IndexFunc(n.ends, func(other int) bool {

@@ -65,6 +65,9 @@ func (s segment) literal() bool { return len(s) == 1 }
 // whole reports whether the segment is a placeholder and nothing else.
 func (s segment) whole() bool { return len(s) == 2 && len(s[0]) == 1 && s[1] == "" }
 
+// last returns the text after the last placeholder.
+func (s segment) last() string { return s[len(s)-1] }
+
 // key returns the last text of the segment that is not empty. It is in every word that the segment matches.
 func (s segment) key() string {
 	for _, text := range slices.Backward(s) {
@@ -117,7 +120,9 @@ func (s segment) matches(word string) bool { return s.prefix(word) == len(word) 
 
 // node is a node in a tree of endpoint URLs, reached by a segment from its parent. The root stands for the origin.
 type node struct {
+	parent   *node
 	segment  segment
+	depth    int   // number of segments up to here
 	literals int   // number of characters up to here that are not part of a placeholder
 	ends     []int // endpoints whose URL ends here, in order of registration
 
@@ -126,7 +131,14 @@ type node struct {
 	byText   map[string]*node   // by segment.general
 	byKey    map[string][]*node // those with placeholders, by segment.key
 	longest  int                // length of the longest literal child, or of the longest key
-	kind     int                // see overlapChecker.kinds
+}
+
+// path returns the URL at n after its origin, with anyValue in place of each placeholder.
+func (n *node) path() string {
+	if n.parent == nil {
+		return ""
+	}
+	return n.parent.path() + n.segment.general()
 }
 
 // insert returns the node of a URL, creating it if needed. Placeholder names do not matter.
@@ -134,7 +146,7 @@ func (n *node) insert(parts []segment) *node {
 	for _, s := range parts {
 		child := n.byText[s.general()]
 		if child == nil {
-			child = &node{segment: s, literals: n.literals}
+			child = &node{parent: n, segment: s, depth: n.depth + 1, literals: n.literals}
 			for _, text := range s {
 				child.literals += utf8.RuneCountInString(text)
 			}
