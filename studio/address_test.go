@@ -31,9 +31,7 @@ func TestRegister(t *testing.T) {
 	if src["kind"] != "address" || src["name"] != manifest {
 		t.Fatalf("source %v", src)
 	}
-	if got := get(t, src, "versions", 0, "name"); got != "v1" {
-		t.Errorf("version %v", got)
-	}
+	equal(t, "version", get(t, src, "versions", 0, "name"), "v1")
 	if get(t, src, "versions", 0, "endpoints", 0, "name") != "Ten" || get(t, src, "versions", 0, "endpoints", 1, "name") != "Nine" {
 		t.Error("endpoints are not in the order of the manifest")
 	}
@@ -44,19 +42,13 @@ func TestRegister(t *testing.T) {
 	if _, state := ask(t, address+"/api/state", nil); len(state["sources"].([]any)) != 1 {
 		t.Error("the same address is registered twice")
 	}
-	if status, _ := ask(t, address+"/api/remove", object{"source": src["id"]}); status != 200 {
-		t.Errorf("remove: status %d", status)
-	}
+	equal(t, "remove", statusOf(t, address+"/api/remove", object{"source": src["id"]}), 200)
 	for _, route := range []string{"update", "remove"} {
-		if status, _ := ask(t, address+"/api/"+route, object{"source": src["id"]}); status != 404 {
-			t.Errorf("%s of a removed manifest: status %d", route, status)
-		}
+		equal(t, fmt.Sprintf("%s of a removed manifest", route), statusOf(t, address+"/api/"+route, object{"source": src["id"]}), 404)
 	}
 	show(s, feedsYAML)
 	for _, route := range []string{"update", "remove"} {
-		if status, _ := ask(t, address+"/api/"+route, object{"source": "feeds.yaml"}); status != 409 {
-			t.Errorf("%s of a file: status %d", route, status)
-		}
+		equal(t, fmt.Sprintf("%s of a file", route), statusOf(t, address+"/api/"+route, object{"source": "feeds.yaml"}), 409)
 	}
 }
 
@@ -72,12 +64,8 @@ func TestRegisterSloppyManifest(t *testing.T) {
 		t.Fatal("no findings")
 	}
 	params := get(t, src, "versions", 0, "endpoints", 0, "modifiers", 0, "params")
-	if got := get(t, params, 0, "default"); got != nil {
-		t.Errorf("the default does not fit the control: %v", got)
-	}
-	if got := get(t, params, 1, "default"); got != "12345678901234567890" {
-		t.Errorf("large default: %v", got)
-	}
+	equal(t, "the default does not fit the control", get(t, params, 0, "default"), nil)
+	equal(t, "large default", get(t, params, 1, "default"), "12345678901234567890")
 	if get(t, params, 2, "control") != "select" {
 		t.Error("an enum is not shown as a dropdown")
 	}
@@ -101,19 +89,13 @@ func TestSavedForeignManifest(t *testing.T) {
 		rules = append(rules, get(t, src, "findings", i, "rule").(string))
 	}
 	// The endpoint with unknown parts takes part in overlap, too.
-	if diff := cmp.Diff([]string{"foreign-field", "foreign-type", "overlap-drops-context"}, rules); diff != "" {
-		t.Errorf("rules (-want +got):\n%s", diff)
-	}
+	equal(t, "rules", rules, []string{"foreign-field", "foreign-type", "overlap-drops-context"})
 	if got := get(t, src, "versions", 0, "endpoints", 0, "context", 0, "type"); got != "cookie" || src["stale"] != false {
 		t.Errorf("context type %v, stale %v", got, src["stale"])
 	}
-	if got := get(t, src, "versions", 0, "endpoints", 1, "url"); got != "https://a.example/x/{{id}}" {
-		t.Errorf("URL %v", got)
-	}
+	equal(t, "URL", get(t, src, "versions", 0, "endpoints", 1, "url"), "https://a.example/x/{{id}}")
 	_, compared := ask(t, address+"/api/changes", object{"source": "m.json", "base": "git", "of": "main"})
-	if got := get(t, compared, "changes", 0, "rule"); got != "name-changed" {
-		t.Errorf("change %v", got)
-	}
+	equal(t, "change", get(t, compared, "changes", 0, "rule"), "name-changed")
 	results, _ := check(t, address, object{"source": "m.json", "version": "", "send": "sample"})
 	for _, name := range []string{"cors ", "etag ", "status "} {
 		if !strings.HasPrefix(results[name], "passed") {
@@ -183,10 +165,6 @@ func TestRegisterKeepsFailedAddresses(t *testing.T) {
 		src = sourceOf(t, address, dead)
 		return src["failure"] != nil
 	})
-	if got := get(t, src, "failure", "detail"); got != "Nothing listens at 127.0.0.1:1." {
-		t.Errorf("failure %v", got)
-	}
-	if status, _ := ask(t, address+"/api/update", object{"source": dead}); status != 502 {
-		t.Errorf("status %d", status)
-	}
+	equal(t, "failure", get(t, src, "failure", "detail"), "Nothing listens at 127.0.0.1:1.")
+	equal(t, "status", statusOf(t, address+"/api/update", object{"source": dead}), 502)
 }

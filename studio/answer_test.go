@@ -72,9 +72,8 @@ func TestPageAnswers(t *testing.T) {
 	text += "      " + feeds.URL + "/post: {name: Post, method: post, mime_type: application/json}\n"
 	s, address := serve(t, studio.Options{Client: client.Options{Timeout: waitTime, Transport: lateTransport("/late")}})
 	show(s, text)
-	p := openTab(t, address)
+	p := openTab(t, address+published)
 	p.waitText("#endpoint-name", "Feed slow")
-	p.published()
 
 	// A control changes while a slow response is on its way: the response is judged by what was sent.
 	p.eval(`document.querySelector("#auto").click()`)
@@ -188,9 +187,8 @@ func TestPageNumbers(t *testing.T) {
 	t.Cleanup(feeds.Close)
 	endpoint := feeds.URL + "/x: {name: X, method: get, mime_type: application/json, modifiers: [{kind: number, id: n, name: N, key: n, label: Number, defaultValue: 1}]}"
 	_, address := serveFile(t, "versions: {v1: {endpoints: {"+endpoint+"}}, v2: {endpoints: {"+endpoint+"}}}")
-	p := openTab(t, address)
+	p := openTab(t, address+published)
 	p.waitURL(feeds.URL + "/x?n=1")
-	p.published()
 	typeKeys := func(text string) {
 		p.focus(field("Number"))
 		p.eval(field("Number") + ".select()")
@@ -264,9 +262,8 @@ func TestPageWithSlowPictures(t *testing.T) {
 	}))
 	t.Cleanup(feeds.Close)
 	_, address := serveFile(t, "versions: {v1: {endpoints: {"+feeds.URL+"/x: {name: X, method: get, mime_type: application/json, modifiers: [{kind: number, id: l, name: L, key: limit, label: Limit, defaultValue: 20}]}}}}")
-	p := openTab(t, address)
+	p := openTab(t, address+published)
 	p.waitURL(feeds.URL + "/x?limit=20")
-	p.published()
 	p.emulate(2560, 1300, 1, "light")
 	p.send()
 	p.wait(`document.querySelectorAll("#cards img").length === 60`)
@@ -296,8 +293,7 @@ func TestPageSendsElsewhere(t *testing.T) {
 	t.Cleanup(local.Close)
 	s, address := serve(t, studio.Options{Host: "feeds.example.com"})
 	show(s, feedsYAML)
-	p := openTab(t, address)
-	p.published()
+	p := openTab(t, address+published)
 	p.waitURL("https://feeds.example.com/v1/feeds?page=0&hd=false")
 	p.typeInto(field("token"), "for the real one")
 	p.choose("#data", "origin")

@@ -289,6 +289,9 @@ func (p *tab) setHost(host string) {
 	p.press(kb.Enter)
 }
 
+// published, behind the address of the page, makes it send requests to the service itself from the start.
+const published = "#/preview?send=published"
+
 // published sends requests to the service itself.
 func (p *tab) published() {
 	p.t.Helper()

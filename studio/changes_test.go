@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"signpost/definition"
 	"signpost/studio"
 )
@@ -56,9 +54,7 @@ versions:
 		"removed":   {"notable endpoint-removed"}, // after its last day
 		"broken":    {"The file has no versions at broken."},
 	} {
-		if diff := cmp.Diff(want, rules(object{"base": "git", "of": revision})); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", revision, diff)
-		}
+		equal(t, revision, rules(object{"base": "git", "of": revision}), want)
 	}
 
 	// The base path counts for all bases, also after a restart.
@@ -67,9 +63,7 @@ versions:
 	s.SetFiles(studio.File{Definition: definition.Parse("feeds.yaml", []byte(moved)), Text: []byte(moved), Path: "/feeds.yaml"})
 	want := []string{"breaking base-path-changed"}
 	for _, name := range []string{"registered", "previous"} {
-		if diff := cmp.Diff(want, rules(object{"base": name})); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		equal(t, name, rules(object{"base": name}), want)
 	}
 	restarted, again := serve(t, studio.Options{})
 	restarted.SetFiles(studio.File{Definition: definition.Parse("feeds.yaml", []byte(moved)), Text: []byte(moved), Path: "/feeds.yaml"})
@@ -77,7 +71,5 @@ versions:
 		t.Fatalf("restore: %d %v", status, out)
 	}
 	address = again
-	if diff := cmp.Diff(want, rules(object{"base": "registered"})); diff != "" {
-		t.Errorf("after a restart (-want +got):\n%s", diff)
-	}
+	equal(t, "after a restart", rules(object{"base": "registered"}), want)
 }

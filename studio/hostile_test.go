@@ -137,10 +137,9 @@ func TestPageShowsHostileFeedsAsText(t *testing.T) {
 	t.Cleanup(feeds.Close)
 	_, address := serveFile(t, "versions: {v1: {endpoints: {"+feeds.URL+"/feed: {name: X, method: get, mime_type: application/json}, \""+
 		feeds.URL+"/series/{{series_id}}\": {name: Series, method: get, mime_type: application/json}}}}")
-	p := openTab(t, address)
+	p := openTab(t, address+published)
 	p.eval(`window.addEventListener("securitypolicyviolation", () => { window.violated = 1; })`)
 	p.waitURL(feeds.URL + "/feed")
-	p.published()
 	p.click(element("send"))
 	p.wait(`document.querySelectorAll("#cards li").length === 5`)
 	p.waitText("#cards", script)
@@ -157,9 +156,7 @@ func TestPageShowsHostileFeedsAsText(t *testing.T) {
 		p.click(`document.querySelector("#tab-` + name + `")`)
 		p.waitText("#tab-panel", "window.pwned=1")
 	}
-	if got := p.eval(`[window.pwned, window.violated, {}.polluted, document.querySelectorAll("main script").length].join()`); got != ",,,0" {
-		t.Errorf("text from outside became markup: %v", got)
-	}
+	equal(t, "text from outside became markup", p.eval(`[window.pwned, window.violated, {}.polluted, document.querySelectorAll("main script").length].join()`), ",,,0")
 }
 
 // TestPageOfAnotherSiteIsRejected attacks the studio from a page of another origin, and through a name that resolves to
@@ -190,9 +187,7 @@ window.done = true;
 	p.expect("frame-ancestors")
 	p.do(chromedp.Navigate(evil.URL))
 	p.wait("window.done")
-	if got := p.eval("window.read"); got != "" {
-		t.Errorf("another site could read %v", got)
-	}
+	equal(t, "another site could read", p.eval("window.read"), "")
 	_, state := ask(t, address+"/api/state", nil)
 	if got := state["order"].([]any); len(got) != 1 {
 		t.Errorf("another site could register %v", got)

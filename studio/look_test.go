@@ -323,9 +323,7 @@ func TestPageByKeyboard(t *testing.T) {
 	if got := p.eval(`window.unseen.join("\n")`); got != "" {
 		t.Errorf("no visible focus:\n%v", got)
 	}
-	if got := p.eval(`[...document.querySelectorAll("[id]")].map((e) => e.id).filter((id, i, all) => all.indexOf(id) !== i).join()`); got != "" {
-		t.Errorf("duplicate ids: %v", got)
-	}
+	equal(t, "duplicate ids", p.eval(`[...document.querySelectorAll("[id]")].map((e) => e.id).filter((id, i, all) => all.indexOf(id) !== i).join()`), "")
 
 	p.waitText("#goto", "Ctrl K")
 	agent := fmt.Sprint(p.eval("navigator.userAgent"))

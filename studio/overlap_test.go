@@ -113,21 +113,15 @@ func TestFindingsTogether(t *testing.T) {
 	}
 	found := func() string { return fmt.Sprint(sourceOf(t, address, "new.yaml")["findings"]) }
 	s.SetFiles(file("new.yaml", narrow))
-	if got := found(); got != "[]" {
-		t.Errorf("alone: %s", got)
-	}
+	equal(t, "alone", found(), "[]")
 	s.SetFiles(file("new.yaml", narrow), file("wide.yaml", wide))
 	if got := found(); !strings.Contains(got, "overlap-drops-context") || !strings.Contains(got, "wide.yaml") {
 		t.Errorf("with another file: %s", got)
 	}
 	s.SetFiles(file("new.yaml", narrow))
-	if got := found(); got != "[]" {
-		t.Errorf("alone again: %s", got)
-	}
+	equal(t, "alone again", found(), "[]")
 	id := serveText(t, `{"endpoints":{"https://localhost/v1/feeds/new":{"name":"Twin","method":"post","mime_type":"application/json"}}}`)
 	registered(t, address, id)
 	ask(t, address+"/api/remove", object{"source": id})
-	if got := found(); got != "[]" {
-		t.Errorf("after an address was removed: %s", got)
-	}
+	equal(t, "after an address was removed", found(), "[]")
 }

@@ -66,9 +66,8 @@ func serveControls(t *testing.T) (s *studio.Studio, address, feed string) {
 func TestPageFromControlsToAnswer(t *testing.T) {
 	t.Parallel()
 	_, address, feed := serveControls(t)
-	p := openTab(t, address)
+	p := openTab(t, address+published)
 
-	p.published()
 	// Each control has its default and its placeholder; 0 and false are defaults like any other, and unset is not
 	// false.
 	p.waitURL(feed + "/{{series_id}}/episodes?page=0&hd=false&sort=title")
@@ -135,9 +134,7 @@ func TestPageFromControlsToAnswer(t *testing.T) {
 	p.waitURL(want)
 	p.waitText("#ctx", "eyJ0b2tlbiI6InMzY3JldCJ9")
 	p.waitText("#decoded", `"token": "s3cret"`)
-	if got := p.text("#feed-problem"); got != "" {
-		t.Errorf("problem %q", got)
-	}
+	equal(t, "problem", p.text("#feed-problem"), "")
 	p.eval(`navigator.clipboard.writeText = (text) => { window.clip = text; return Promise.resolve(); }; 0`)
 	p.click(`document.querySelector("#copy-menu summary")`)
 	p.click(element("copy-curl"))
@@ -280,9 +277,8 @@ func TestPageRegistersAndUpdates(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	_, address := serveFile(t, feedsYAML)
-	p := openTab(t, address)
+	p := openTab(t, address+published)
 	p.waitText("#endpoint-name", "Feeds")
-	p.published()
 	p.register(server.URL + "/v2/endpoints-manifest")
 	p.waitText("#endpoint-name", "Films")
 	p.waitText("#status", "Registered: 1 endpoint.")
@@ -394,8 +390,7 @@ func TestPageInManyTabs(t *testing.T) {
 	s, address := serveFile(t, feedsYAML)
 	var tabs []*tab
 	for range 7 {
-		p := openTab(t, address)
-		p.published()
+		p := openTab(t, address+published)
 		p.waitURL("https://localhost/v1/feeds?page=0&hd=false")
 		tabs = append(tabs, p)
 	}

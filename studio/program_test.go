@@ -83,8 +83,7 @@ func TestPageFollowsTheFile(t *testing.T) {
 		}
 	}
 	run := startProgram(t, path, "--host", "feeds.example.com")
-	p := openTab(t, run.address)
-	p.published()
+	p := openTab(t, run.address+published)
 	p.waitURL("https://feeds.example.com/v1/feeds?page=0&hd=false")
 	p.typeInto(field("Query"), "owl")
 	p.typeInto(field("token"), "s3cret")
@@ -173,9 +172,8 @@ func TestPageSurvivesARestart(t *testing.T) {
 		`"modifiers":[{"id":"l","name":"Limit","params":[{"key":"limit","ui":{"label":"Limit"},"schema":{"type":"number","default":20}}]}]`))
 	path, write := writeFile(t, feedsYAML)
 	run := startProgram(t, path)
-	p := openTab(t, run.address)
+	p := openTab(t, run.address+published)
 	p.waitText("#endpoint-name", "Feeds")
-	p.published()
 	p.setHost("feeds.example.com")
 	p.waitURL("https://feeds.example.com/v1/feeds?page=0&hd=false")
 	p.click(button("geo-restriction"))

@@ -1,6 +1,7 @@
 package studio_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"signpost/client"
 	"signpost/studio"
 )
 
@@ -43,9 +45,7 @@ func TestCompose(t *testing.T) {
 	expect := func(draft object, want object) {
 		t.Helper()
 		for key, value := range want {
-			if diff := cmp.Diff(value, draft[key]); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", key, diff)
-			}
+			equal(t, key, draft[key], value)
 		}
 	}
 
@@ -98,9 +98,7 @@ func TestCompose(t *testing.T) {
 		"endpoint": {"source": "feeds.yaml", "version": "v1", "endpoint": "https://evil.example/"},
 	} {
 		for _, route := range []string{"compose", "send"} {
-			if status, _ := ask(t, address+"/api/"+route, in); status != 404 {
-				t.Errorf("%s with another %s: status %d", route, name, status)
-			}
+			equal(t, fmt.Sprintf("%s with another %s", route, name), statusOf(t, address+"/api/"+route, in), 404)
 		}
 	}
 }
@@ -207,7 +205,14 @@ func TestSendTo(t *testing.T) {
 		fmt.Fprintf(w, `{"host":%q,"forwarded":%q,"path":%q}`, r.Host, r.Header.Get("X-Forwarded-Host"), r.URL.Path)
 	}))
 	t.Cleanup(local.Close)
-	s, address := serve(t, studio.Options{Host: "feeds.example.com"})
+	var elsewhere string
+	s, address := serve(t, studio.Options{Host: "feeds.example.com", Client: client.Options{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+		if "http://"+req.URL.Host == local.URL {
+			return http.DefaultTransport.RoundTrip(req)
+		}
+		elsewhere = req.URL.String()
+		return nil, errors.New("not called in tests")
+	})}})
 	show(s, feedsYAML)
 	in := object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://{{host}}/v1/feeds", "send": "origin", "context": object{"token": plainText("x")}}
 	if status, problem := ask(t, address+"/api/send", in); status != 422 || !strings.Contains(fmt.Sprint(problem["detail"]), "server") {
@@ -215,18 +220,15 @@ func TestSendTo(t *testing.T) {
 	}
 	for _, bad := range []string{"localhost:3000", "ftp://a.example", "http://a.example/path", "http://user@a.example", "http://"} {
 		in["to"] = bad
-		if status, _ := ask(t, address+"/api/send", in); status != 422 {
-			t.Errorf("%q: status %d", bad, status)
-		}
+		equal(t, bad, statusOf(t, address+"/api/send", in), 422)
 	}
 	in["to"] = local.URL + "/"
 	if status, answer := ask(t, address+"/api/send", in); status != 200 || answer["body"] != `{"host":"feeds.example.com","forwarded":"feeds.example.com","path":"/v1/feeds"}` || answer["to"] != local.URL {
 		t.Errorf("status %d: %v", status, answer)
 	}
 	in = object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://ratings.example.org/titles", "send": "origin", "to": local.URL}
-	if status, answer := ask(t, address+"/api/send", in); status == 200 {
-		t.Errorf("a request for a third party went there, too: %v", answer)
-	}
+	equal(t, "a request for a third party", statusOf(t, address+"/api/send", in), 502)
+	equal(t, "it goes", elsewhere, "https://ratings.example.org/titles")
 }
 
 // TestSendOnlyToTheWeb checks that requests go to http and https URLs only, whatever a manifest says.
@@ -244,9 +246,7 @@ func TestSendOnlyToTheWeb(t *testing.T) {
 	src := registered(t, address, serveText(t, `{"endpoints":{`+manifest.String()+`}}`))
 	for _, url := range urls {
 		in := object{"source": src["id"], "version": "v1", "endpoint": url, "params": object{"tenant": "127.0.0.1:1/"}}
-		if status, problem := ask(t, address+"/api/send", in); status != 422 {
-			t.Errorf("%s: status %d: %v", url, status, problem)
-		}
+		equal(t, url, statusOf(t, address+"/api/send", in), 422)
 		if status, draft := ask(t, address+"/api/compose", in); status != 200 || len(draft["problems"].([]any)) == 0 {
 			t.Errorf("%s: status %d: %v", url, status, draft)
 		}

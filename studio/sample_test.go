@@ -80,9 +80,7 @@ func TestSampleAnswers(t *testing.T) {
 		t.Errorf("link %q with series_id %q", link, id)
 	}
 	_, feed = sample(t, address, "v1", "https://{{host}}/v1/media", object{"context": object{"example-login.access_token": plainText("anna")}})
-	if got := get(t, feed, "received", "context_keys"); !cmp.Equal(got, any(object{"example-login.access_token": "anna"})) {
-		t.Errorf("received %v", got)
-	}
+	equal(t, "received", get(t, feed, "received", "context_keys"), object{"example-login.access_token": "anna"})
 }
 
 // getPicture requests a picture of a response.

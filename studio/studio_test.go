@@ -151,6 +151,21 @@ func ask(t *testing.T, address string, body any) (int, object) {
 	return res.StatusCode, out
 }
 
+// statusOf sends a request as the page does, and returns the status.
+func statusOf(t *testing.T, address string, body any) int {
+	t.Helper()
+	status, _ := ask(t, address, body)
+	return status
+}
+
+// equal reports a value that is not the wanted one.
+func equal(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
 // get returns a nested value of a response.
 func get(t *testing.T, from any, path ...any) any {
 	t.Helper()
@@ -238,35 +253,25 @@ func TestStateShowsTheFile(t *testing.T) {
 			"options": []any{object{"value": "new", "label": "New"}, object{"value": "old", "label": "Old"}}},
 	}
 	for i, w := range want {
-		if diff := cmp.Diff(w, get(t, feeds, "modifiers", i, "params", 0)); diff != "" {
-			t.Errorf("modifier %d (-want +got):\n%s", i, diff)
-		}
+		equal(t, fmt.Sprintf("modifier %d", i), get(t, feeds, "modifiers", i, "params", 0), w)
 	}
 	wantContext := []any{
 		object{"key": "token", "type": "ctx", "required": true, "sent_as": "t", "sent": true, "feature": "", "about": ""},
 		object{"key": "device", "type": "bodyParam", "required": false, "sent_as": "device", "sent": false, "feature": "", "about": ""},
 	}
-	if diff := cmp.Diff(wantContext, feeds["context"]); diff != "" {
-		t.Errorf("context (-want +got):\n%s", diff)
-	}
-	if got := get(t, file, "versions", 0, "endpoints", 1, "placeholders"); !cmp.Equal(got, []any{"series_id"}) {
-		t.Errorf("placeholders %v", got)
-	}
+	equal(t, "context", feeds["context"], wantContext)
+	equal(t, "placeholders", get(t, file, "versions", 0, "endpoints", 1, "placeholders"), []any{"series_id"})
 	if get(t, file, "versions", 0, "endpoints", 2, "foreign") != true {
 		t.Error("a third party's endpoint is not marked")
 	}
-	if got := get(t, file, "findings", 0, "rule"); got != "body-param-on-get" {
-		t.Errorf("finding %v", got)
-	}
+	equal(t, "finding", get(t, file, "findings", 0, "rule"), "body-param-on-get")
 
 	// Its manifest is served where the service would publish it.
 	status, manifest := ask(t, address+"/films/v2/endpoints-manifest"+deployed(object{"host": "feeds.example.com"}), nil)
 	if status != 200 || get(t, manifest, "endpoints", "https://feeds.example.com/v2/log", "name") != "Log" {
 		t.Errorf("status %d, manifest %v", status, manifest)
 	}
-	if status, _ := ask(t, address+"/v2/endpoints-manifest", nil); status != 404 {
-		t.Errorf("status %d outside the base path", status)
-	}
+	equal(t, "status", statusOf(t, address+"/v2/endpoints-manifest", nil), 404)
 }
 
 func TestFileChanges(t *testing.T) {
@@ -276,9 +281,7 @@ func TestFileChanges(t *testing.T) {
 		_, state := ask(t, address+"/api/state", nil)
 		return get(t, state, "sources", 0).(object)
 	}
-	if got := file()["changes"]; !cmp.Equal(got, []any{}) {
-		t.Errorf("changes at first: %v", got)
-	}
+	equal(t, "changes at first", file()["changes"], []any{})
 
 	// A bad text leaves the last good one in place, with findings and their positions.
 	show(s, strings.Replace(feedsYAML, "method: get\n", "method: GET\n", 1))
@@ -287,15 +290,11 @@ func TestFileChanges(t *testing.T) {
 		t.Errorf("after an error: stale %v", bad["stale"])
 	}
 	finding := get(t, bad, "findings", 0).(object)
-	if got := get(t, finding, "fix", "message"); got != "write get" {
-		t.Errorf("fix %v", got)
-	}
+	equal(t, "fix", get(t, finding, "fix", "message"), "write get")
 	delete(finding, "fix")
 	want := object{"rule": "method", "severity": "error", "message": `method "GET" is not "get" or "post"`, "file": "feeds.yaml",
 		"line": 9.0, "column": 17.0, "hint": "write it in lower case: get", "text": "method: GET", "at": 8.0, "width": 3.0, "key": "https://{{host}}/v1/feeds"}
-	if diff := cmp.Diff(want, finding); diff != "" {
-		t.Errorf("finding (-want +got):\n%s", diff)
-	}
+	equal(t, "finding", finding, want)
 
 	// A good text replaces it, and its changes are reported.
 	show(s, strings.Replace(feedsYAML, "defaultValue: 0", "defaultValue: 1", 1))
@@ -322,15 +321,9 @@ versions: {v1: {endpoints: {"https://{{host}}/v1/feeds": {name: Feeds, method: g
   deprecated: {since: 2026-01-01, until: 2099-12-31, use: Films, reason: über-slow},
   modifiers: [{kind: text, id: q, name: Q, key: q, label: Q, deprecated: {since: 2026-02-01}}]}}}}`)
 	e := get(t, sourceOf(t, address, "feeds.yaml"), "versions", 0, "endpoints", 0)
-	if got := get(t, e, "context", 0, "about"); got != "The user's access token" {
-		t.Errorf("about %v", got)
-	}
-	if got := get(t, e, "deprecated"); got != "Deprecated since 2026-01-01, works until 2099-12-31. Use Films. Über-slow." {
-		t.Errorf("deprecated %v", got)
-	}
-	if got := get(t, e, "modifiers", 0, "deprecated"); got != "Deprecated since 2026-02-01." {
-		t.Errorf("modifier deprecated %v", got)
-	}
+	equal(t, "about", get(t, e, "context", 0, "about"), "The user's access token")
+	equal(t, "deprecated", get(t, e, "deprecated"), "Deprecated since 2026-01-01, works until 2099-12-31. Use Films. Über-slow.")
+	equal(t, "modifier deprecated", get(t, e, "modifiers", 0, "deprecated"), "Deprecated since 2026-02-01.")
 }
 
 // TestDeployments checks that two tabs look at two deployments of the same file.
@@ -347,9 +340,7 @@ func TestDeployments(t *testing.T) {
 		}
 	}
 	for _, host := range []string{"a b", "a/b", "a:80", "https://a.example:80/x", "https://"} {
-		if status, _ := ask(t, address+"/api/state"+deployed(object{"host": host}), nil); status != 422 {
-			t.Errorf("host %q: status %d", host, status)
-		}
+		equal(t, fmt.Sprintf("host %q", host), statusOf(t, address+"/api/state"+deployed(object{"host": host}), nil), 422)
 	}
 	on := deployed(object{"features": object{"feeds.yaml": []any{"authentication", "geo-restriction", "of another file"}}})
 	for query, want := range map[string]int{on: 1, "": 1, deployed(object{"features": object{"feeds.yaml": []any{}}}): 0} {
@@ -378,9 +369,7 @@ func TestEventsReportChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	if got := res.Header.Get("Content-Type"); got != "text/event-stream" {
-		t.Errorf("content type %q", got)
-	}
+	equal(t, "content type", res.Header.Get("Content-Type"), "text/event-stream")
 	lines := bufio.NewScanner(res.Body)
 	read := func(want string) {
 		t.Helper()

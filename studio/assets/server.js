@@ -33,8 +33,8 @@ const gone = {
 
 const late = { detail: "The studio took too long to respond.", hint: "Try again." };
 
-// A call to the studio itself takes milliseconds. One that waits for another server takes as long as that may.
-const defaultTimeout = 10000;
+// A call to the studio itself takes milliseconds, unless the machine is busy. One that waits for another server takes as long as that may.
+const defaultTimeout = 30000;
 export const remoteTimeout = 40000;
 
 /**
