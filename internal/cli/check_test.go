@@ -180,8 +180,8 @@ func TestCheckText(t *testing.T) {
 	}
 }
 
-// TestCheckPage checks that docs/check.md shows what check prints about a wrong host, which its transcripts cannot
-// produce.
+// TestCheckPage checks that docs/check.md explains every check, and shows what check prints about a wrong host, which its
+// transcripts cannot produce.
 func TestCheckPage(t *testing.T) {
 	s := publish(t, (*httptest.Server).Start, server.Options{PublicHost: "backend.internal"},
 		signpost.Endpoint{URL: "https://{{host}}/a"}, signpost.Endpoint{URL: "https://{{host}}/b"}, signpost.Endpoint{URL: "https://{{host}}/c"})
@@ -192,5 +192,10 @@ func TestCheckPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(repo, "docs", "check.md"))
 	if err != nil || !strings.Contains(string(page), "```text\n"+failed+"```\n") {
 		t.Errorf("docs/check.md does not contain (%v)\n%s", err, failed)
+	}
+	for _, name := range client.Checks() {
+		if !strings.Contains(string(page), "\n| `"+name+"` | ") {
+			t.Errorf("docs/check.md does not explain the check %s", name)
+		}
 	}
 }

@@ -1,0 +1,62 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"signpost/definition"
+)
+
+func TestReadStdin(t *testing.T) {
+	for text, path := range map[string]string{definitionText: "stdin.yaml", " {\"versions\": {}}": "stdin.json", "": "stdin.yaml"} {
+		r := Reader{Stdin: strings.NewReader(text)}
+		documents, err := r.Read(t.Context(), Stdin)
+		if err != nil || len(documents) != 1 || documents[0].Name != StdinName || documents[0].Path != path || string(documents[0].Text) != text {
+			t.Errorf("%q: %+v, %v", text, documents, err)
+		}
+		var argument *ArgumentError
+		if _, err := r.Read(t.Context(), Stdin); !errors.As(err, &argument) {
+			t.Errorf("standard input is read twice: %v", err)
+		}
+	}
+	if documents, err := new(Reader).Read(t.Context(), Stdin); err != nil || len(documents[0].Text) != 0 {
+		t.Errorf("without standard input: %+v, %v", documents, err)
+	}
+	never, stop := io.Pipe()
+	defer stop.Close()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("stopped"))
+	if _, err := (&Reader{Stdin: never}).Read(ctx, Stdin); err == nil || err.Error() != `read definition "<stdin>": stopped` {
+		t.Error(err)
+	}
+}
+
+// TestReadAddress fetches a manifest, and shows nothing of the query of its address.
+func TestReadAddress(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, manifest("https://a.example/v1/a")) }))
+	defer server.Close()
+	d, err := new(Reader).ReadOne(t.Context(), server.URL+"/v1/endpoints-manifest?token=s3cr3t")
+	if err != nil || strings.Contains(d.Name, "s3cr3t") || d.Path != "endpoints-manifest" || !d.Manifest() || d.Address.Path != "/v1/endpoints-manifest" {
+		t.Errorf("%+v, %v", d, err)
+	}
+	var argument *ArgumentError
+	if _, err := new(Reader).Read(t.Context(), "https://a.example"); !errors.As(err, &argument) {
+		t.Errorf("an address without a path: %v", err)
+	}
+	if _, err := new(Reader).ReadOne(t.Context(), server.URL+"x/v1"); err == nil {
+		t.Error("no error although nothing can be fetched")
+	}
+	dir := tree(t, map[string]string{"a.yaml": definitionText, "b.yaml": definitionText})
+	if _, err := new(Reader).ReadOne(t.Context(), dir); !errors.As(err, &argument) || !strings.Contains(err.Error(), "holds 2 definitions: name one of them, such as ") {
+		t.Error(err)
+	}
+	documents, err := new(Reader).Read(t.Context(), dir, dir)
+	if files := ParseDefinitions(documents, definition.Options{}); err != nil || len(files) != 2 || files[1].Name != documents[1].Name {
+		t.Errorf("%+v, %v", files, err)
+	}
+}
