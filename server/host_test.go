@@ -37,38 +37,19 @@ func TestHostPolicy(t *testing.T) {
 	}{
 		{"plain", open, "", []string{"Host: feeds.example.com"}, 0, "feeds.example.com"},
 		{"port", open, "", []string{"Host: feeds.example.com:8080"}, 0, "feeds.example.com"},
-		{"empty port", open, "", []string{"Host: feeds.example.com:"}, 0, "feeds.example.com"},
-		{"bad port", open, "", []string{"Host: evil.example:99999"}, 400, ""},
-		{"port that is not a number", open, "", []string{"Host: evil.example:evil"}, 400, ""},
 		{"upper case", open, "", []string{"Host: FEEDS.Example.COM"}, 0, "feeds.example.com"},
 		{"trailing dot", open, "", []string{"Host: feeds.example.com."}, 0, "feeds.example.com"},
-		{"two trailing dots", open, "", []string{"Host: evil.example.."}, 400, ""},
 		{"IPv4", open, "", []string{"Host: 192.0.2.1:80"}, 0, "192.0.2.1"},
-		{"bad IPv4", open, "", []string{"Host: 666.666.666.666"}, 400, ""},
-		{"short IPv4", open, "", []string{"Host: 127.1"}, 400, ""},
 		{"IPv6", open, "", []string{"Host: [2001:DB8::0:1]:80"}, 0, "[2001:db8::1]"},
-		{"IPv6 with zone", open, "", []string{"Host: [fe80::1%25evil]"}, 400, ""},
-		{"IPv6 without brackets", open, "", []string{"Host: 2001:db8::1"}, 400, ""},
 		{"IDN in ASCII", open, "", []string{"Host: xn--bcher-kva.example"}, 0, "xn--bcher-kva.example"},
-		{"underscore", open, "", []string{"Host: a_b.example.com"}, 0, "a_b.example.com"},
 		{"list", open, "", []string{"Host: evil.example,feeds.example.com"}, 400, ""},
-		{"percent", open, "", []string{"Host: evil%2eexample"}, 400, ""},
 		{"empty", open, "", []string{"Host:"}, 400, ""},
-		{"only a port", open, "", []string{"Host: :80"}, 400, ""},
-		{"sub-delimiters", open, "", []string{"Host: evil'(*).example"}, 400, ""},
 		{"long", open, "", []string{"Host: " + long}, 400, ""},
-		{"long label", open, "", []string{"Host: " + strings.Repeat("evil", 16) + ".example"}, 400, ""},
-		{"very long", open, "", []string{"Host: " + strings.Repeat("evil.", 20_000)}, 400, ""},
 
 		{"absolute form", open, "http://feeds.example.com" + manifestPath, []string{"Host: evil.example"}, 0, "feeds.example.com"},
 		{"absolute form, IDN", open, "http://bücher.example:80" + manifestPath, []string{"Host: evil.example"}, 0, "xn--bcher-kva.example"},
-		{"absolute form, IDN encoded", open, "http://b%C3%BCcher.example" + manifestPath, []string{"Host: evil.example"}, 0, "xn--bcher-kva.example"},
 		{"absolute form, quote", open, `http://evil".example` + manifestPath, []string{good}, 400, ""},
 		{"absolute form, user info", open, "http://evil@feeds.example.com" + manifestPath, []string{good}, 400, ""},
-		{"absolute form, empty user info", open, "http://@feeds.example.com" + manifestPath, []string{good}, 400, ""},
-		{"absolute form, mapped slash", open, "http://evil.example／a" + manifestPath, []string{good}, 400, ""},
-		{"absolute form, angle brackets", open, "http://<evil>" + manifestPath, []string{good}, 400, ""},
-		{"absolute form, semicolon", open, "http://evil;a" + manifestPath, []string{good}, 400, ""},
 
 		{"allowed", limited, "", []string{"Host: Feeds.example.com:80"}, 0, "feeds.example.com"},
 		{"allowed below", limited, "", []string{"Host: a.tenants.example.com"}, 0, "a.tenants.example.com"},
@@ -89,14 +70,9 @@ func TestHostPolicy(t *testing.T) {
 		{"X-Forwarded-Host, IDN", proxied, "", []string{"Host: evil.internal", "X-Forwarded-Host: bücher.example"}, 0, "xn--bcher-kva.example"},
 		{"X-Forwarded-Host over a bad Host", proxied, "", []string{"Host:", "X-Forwarded-Host: feeds.example.com"}, 0, "feeds.example.com"},
 		{"X-Forwarded-Host, agreeing", proxied, "", []string{"Host: evil.internal", "X-Forwarded-Host: feeds.example.com, FEEDS.example.com.:443"}, 0, "feeds.example.com"},
-		{"X-Forwarded-Host, agreeing lines", proxied, "", []string{"Host: evil.internal", "X-Forwarded-Host: feeds.example.com", "X-Forwarded-Host:feeds.example.com"}, 0, "feeds.example.com"},
 		{"X-Forwarded-Host, disagreeing", proxied, "", []string{good, "X-Forwarded-Host: evil.example, feeds.example.com"}, 400, ""},
-		{"X-Forwarded-Host, disagreeing lines", proxied, "", []string{good, "X-Forwarded-Host: evil.example", "X-Forwarded-Host: feeds.example.com"}, 400, ""},
-		{"X-Forwarded-Host, empty", proxied, "", []string{good, "X-Forwarded-Host:"}, 400, ""},
 		{"X-Forwarded-Host, empty member", proxied, "", []string{good, "X-Forwarded-Host: feeds.example.com,"}, 400, ""},
 		{"X-Forwarded-Host, malformed", proxied, "", []string{good, `X-Forwarded-Host: evil".example`}, 400, ""},
-		{"X-Forwarded-Host, user info", proxied, "", []string{good, "X-Forwarded-Host: evil@feeds.example.com"}, 400, ""},
-		{"X-Forwarded-Host, script", proxied, "", []string{good, "X-Forwarded-Host: <script>evil</script>"}, 400, ""},
 		{"X-Forwarded-Host, long", proxied, "", []string{good, "X-Forwarded-Host: " + long}, 400, ""},
 		{"X-Forwarded-Host, not allowed", limitedProxied, "", []string{good, "X-Forwarded-Host: evil.example"}, 421, ""},
 		{"X-Forwarded-Host, allowed", limitedProxied, "", []string{"Host: evil.internal", "X-Forwarded-Host: a.tenants.example.com"}, 0, "a.tenants.example.com"},
@@ -104,34 +80,22 @@ func TestHostPolicy(t *testing.T) {
 		{"Forwarded", proxied, "", []string{"Host: evil.internal", "Forwarded: for=192.0.2.43;host=feeds.example.com;proto=https"}, 0, "feeds.example.com"},
 		{"Forwarded, quoted", proxied, "", []string{"Host: evil.internal", `Forwarded: For="[2001:db8::1]:47011" ; HOST="feeds.\example.com:443"`}, 0, "feeds.example.com"},
 		{"Forwarded, separators quoted", proxied, "", []string{"Host: evil.internal", `Forwarded: for="a,host=evil.example;\"b";host=feeds.example.com`}, 0, "feeds.example.com"},
-		{"Forwarded, IPv6", proxied, "", []string{"Host: evil.internal", `Forwarded: host="[2001:DB8::1]:443"`}, 0, "[2001:db8::1]"},
-		{"Forwarded, port without quotes", proxied, "", []string{"Host: evil.internal", "Forwarded: host=feeds.example.com:443"}, 0, "feeds.example.com"},
 		{"Forwarded, element without host", proxied, "", []string{"Host: evil.internal", "Forwarded: for=192.0.2.43, host=feeds.example.com, , for=192.0.2.44;;"}, 0, "feeds.example.com"},
 		{"Forwarded, no host at all", proxied, "", []string{good, "Forwarded: for=192.0.2.43"}, 0, "feeds.example.com"},
 		{"Forwarded, no host, then the other", proxied, "", []string{"Host: evil.internal", "Forwarded: for=192.0.2.43", "X-Forwarded-Host: feeds.example.com"}, 0, "feeds.example.com"},
 		{"both headers, agreeing", proxied, "", []string{"Host: evil.internal", "Forwarded: host=feeds.example.com", "X-Forwarded-Host: FEEDS.example.com:443"}, 0, "feeds.example.com"},
 		{"both headers, disagreeing", proxied, "", []string{good, "Forwarded: host=feeds.example.com", "X-Forwarded-Host: evil.example"}, 400, ""},
 		{"both headers, disagreeing the other way", proxied, "", []string{good, "Forwarded: host=evil.example", "X-Forwarded-Host: feeds.example.com"}, 400, ""},
-		{"both headers, one malformed", proxied, "", []string{good, "Forwarded: host=feeds.example.com", "X-Forwarded-Host: evil/"}, 400, ""},
-		{"Forwarded, agreeing lines", proxied, "", []string{"Host: evil.internal", "Forwarded: host=feeds.example.com", "Forwarded: host=FEEDS.example.com:443"}, 0, "feeds.example.com"},
 		{"Forwarded, disagreeing", proxied, "", []string{good, "Forwarded: host=evil.example, host=feeds.example.com"}, 400, ""},
-		{"Forwarded, disagreeing lines", proxied, "", []string{good, "Forwarded: host=feeds.example.com", "Forwarded: host=evil.example"}, 400, ""},
 		{"Forwarded, disagreeing in an element", proxied, "", []string{good, "Forwarded: host=feeds.example.com;host=evil.example"}, 400, ""},
 		{"Forwarded, empty host", proxied, "", []string{good, "Forwarded: host="}, 400, ""},
-		{"Forwarded, empty quoted host", proxied, "", []string{good, `Forwarded: host=""`, "X-Forwarded-Host: feeds.example.com"}, 400, ""},
 		{"Forwarded, open quote", proxied, "", []string{good, `Forwarded: host="evil.example`}, 400, ""},
-		{"Forwarded, after the quote", proxied, "", []string{good, `Forwarded: host="feeds.example.com"evil`}, 400, ""},
 		{"Forwarded, no separator", proxied, "", []string{good, `Forwarded: host="feeds.example.com"for=evil`}, 400, ""},
-		{"Forwarded, no value", proxied, "", []string{good, "Forwarded: evil"}, 400, ""},
-		{"Forwarded, no name", proxied, "", []string{good, "Forwarded: =evil"}, 400, ""},
-		{"Forwarded, space in value", proxied, "", []string{good, "Forwarded: host=evil example"}, 400, ""},
-		{"Forwarded, escaped quote", proxied, "", []string{good, `Forwarded: host="evil\".example"`}, 400, ""},
 		{"Forwarded, malformed after a host", proxied, "", []string{good, "Forwarded: host=feeds.example.com, evil"}, 400, ""},
 		{"Forwarded, not allowed", limitedProxied, "", []string{good, "Forwarded: host=evil.example"}, 421, ""},
 
 		{"public", public, "", []string{"Host: evil.example", "X-Forwarded-Host: evil.example"}, 0, "public.example.com"},
 		{"public, bad host", public, "", []string{"Host: evil,example"}, 0, "public.example.com"},
-		{"public, absolute form", public, "http://evil.example" + manifestPath, []string{"Host: evil.example"}, 0, "public.example.com"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			address := listen(t, newHandler(t, c.opts, v1(template)))
@@ -171,29 +135,6 @@ func TestHostOfHTTP10(t *testing.T) {
 	a = exchange(t, address, "GET", "GET "+manifestPath+" HTTP/1.0\r\nHost: feeds.example.com\r\n\r\n")
 	checkAnswer(t, a)
 	wantManifest(t, a, template, "feeds.example.com")
-}
-
-// TestRejectedByNetHTTP sends requests that never reach a handler: net/http itself responds, in plain text.
-func TestRejectedByNetHTTP(t *testing.T) {
-	address := listen(t, newHandler(t, Options{}, v1(compile(t, "a"))))
-	for name, head := range map[string]string{
-		"no Host":             "GET " + manifestPath + " HTTP/1.1\r\n",
-		"two Hosts":           "GET " + manifestPath + " HTTP/1.1\r\nHost: evil.example\r\nHost: feeds.example.com\r\n",
-		"user info":           "GET " + manifestPath + " HTTP/1.1\r\nHost: evil@feeds.example.com\r\n",
-		"quote":               "GET " + manifestPath + " HTTP/1.1\r\nHost: evil\"\r\n",
-		"raw UTF-8":           "GET " + manifestPath + " HTTP/1.1\r\nHost: evil.bücher.example\r\n",
-		"space":               "GET " + manifestPath + " HTTP/1.1\r\nHost: evil example\r\n",
-		"port of the target":  "GET http://evil.example:evil" + manifestPath + " HTTP/1.1\r\nHost: feeds.example.com\r\n",
-		"percent of a target": "GET http://evil%2eexample" + manifestPath + " HTTP/1.1\r\nHost: feeds.example.com\r\n",
-	} {
-		a := exchange(t, address, "GET", head+"Connection: close\r\n\r\n")
-		if a.StatusCode != http.StatusBadRequest || a.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
-			t.Errorf("%s: %q", name, a.raw)
-		}
-		if bytes.Contains(a.raw, []byte("evil")) {
-			t.Errorf("%s: the response repeats the request: %q", name, a.raw)
-		}
-	}
 }
 
 func TestTrustedPeers(t *testing.T) {

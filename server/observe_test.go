@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"signpost/internal/wire"
 )
 
 // patience is how long tests wait for something that must happen. It measures nothing.
@@ -22,14 +20,7 @@ const patience = 5 * time.Minute
 // transports serves a handler in the three ways in which serve can, and returns the addresses.
 func transports(t *testing.T, h http.Handler) map[string]string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain := &http.Server{Handler: h, ConnContext: wire.Context}
-	go plain.Serve(wire.NewListener(l.(*net.TCPListener), 100))
-	t.Cleanup(func() { plain.Close() })
-	addresses := map[string]string{"http": "http://" + l.Addr().String()}
+	addresses := map[string]string{"http": "http://" + listen(t, h)}
 	for _, name := range []string{"https", "http2"} {
 		s := httptest.NewUnstartedServer(h)
 		s.EnableHTTP2 = name == "http2"
