@@ -21,27 +21,30 @@ func FirstFindings(findings []signpost.Finding) (shown []signpost.Finding, more 
 	if len(findings) <= MaxFindings {
 		return findings, 0
 	}
-	errors := min(count(findings, signpost.SeverityError), MaxFindings)
-	warnings := MaxFindings - errors
+	errors := 0
 	for _, f := range findings {
-		left := &warnings
-		if f.Severity == signpost.SeverityError {
-			left = &errors
+		if isError(f) {
+			errors++
 		}
-		if *left > 0 {
+	}
+	left := map[bool]int{true: min(errors, MaxFindings), false: max(0, MaxFindings-errors)} // by whether it is an error
+	for _, f := range findings {
+		if left[isError(f)] > 0 {
+			left[isError(f)]--
 			shown = append(shown, f)
-			*left--
 		}
 	}
 	return shown, len(findings) - len(shown)
 }
+
+func isError(f signpost.Finding) bool { return f.Severity == signpost.SeverityError }
 
 // LogFindings logs each finding on a line.
 func LogFindings(ctx context.Context, log *slog.Logger, findings []signpost.Finding) {
 	shown, more := FirstFindings(findings)
 	for _, f := range shown {
 		level := slog.LevelWarn
-		if f.Severity == signpost.SeverityError {
+		if isError(f) {
 			level = slog.LevelError
 		}
 		args := []any{"definition", f.File, "line", f.Line, "column", f.Column, "rule", f.Rule}
@@ -124,15 +127,3 @@ type SourceError struct {
 
 // Unwrap returns the underlying error.
 func (e SourceError) Unwrap() error { return e.error }
-
-func hasErrors(findings []signpost.Finding) bool { return count(findings, signpost.SeverityError) > 0 }
-
-func count(findings []signpost.Finding, severity signpost.Severity) int {
-	n := 0
-	for _, f := range findings {
-		if f.Severity == severity {
-			n++
-		}
-	}
-	return n
-}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 
@@ -69,7 +70,7 @@ func (p preparer) one(d source.Document, trial *server.Handler) (result prepared
 		}
 	}()
 	result.file = p.parse(d)
-	if result.findings = definition.Lint(result.file); hasErrors(result.findings) {
+	if result.findings = definition.Lint(result.file); slices.ContainsFunc(result.findings, isError) {
 		return result
 	}
 	service, err := p.compile(result.file, trial)

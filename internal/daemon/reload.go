@@ -167,15 +167,15 @@ func lintTogether(read []*served, files map[string]*definition.File) (clashes ma
 	clashes = make(map[string]signpost.Finding)
 	for _, f := range definition.Lint(all...) {
 		s := byName[f.File]
-		if f.Severity == signpost.SeverityError && f.Rule == "base-path" {
+		if isError(f) && f.Rule == "base-path" {
 			clashes[f.File] = f
 		}
-		if s == nil || f.Severity == signpost.SeverityError { // its own errors are kept, and accept reports the rest
+		if s == nil || isError(f) { // its own errors are kept, and accept reports the rest
 			continue
 		}
 		if !own[s] {
 			own[s] = true
-			s.findings = slices.DeleteFunc(slices.Clone(s.findings), func(f signpost.Finding) bool { return f.Severity != signpost.SeverityError })
+			s.findings = slices.DeleteFunc(slices.Clone(s.findings), func(f signpost.Finding) bool { return !isError(f) })
 		}
 		s.findings = append(s.findings, f)
 	}
