@@ -37,7 +37,7 @@ lint:
 	$(GO) -C tools/release vet ./...
 	$(GO) -C tools/release tool -modfile=../go.mod staticcheck ./...
 
-# The tables and the plot of docs/performance.md. It takes about half an hour, on a quiet machine.
+# The tables of docs/performance.md. It takes about half an hour, on a quiet machine.
 bench: setup
 	@command -v wrk >/dev/null || { echo "install wrk first (Debian: apt-get install wrk)"; exit 2; }
 	$(GO) run ./bench

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"encoding/xml"
-	"io"
 	"math"
 	"os"
 	"strings"
@@ -101,30 +99,9 @@ func TestCompareTables(t *testing.T) {
 	if strings.Contains(table, express) {
 		t.Errorf("a contender that was not measured is in\n%s", table)
 	}
-	checkPicture(t, comparePlot([]*comparison{c}), ours, "10 endpoints, 5.6 kB", "1.10")
 }
 
-// checkPicture expects well-formed XML with some texts.
-func checkPicture(t *testing.T, picture []byte, texts ...string) {
-	t.Helper()
-	for d := xml.NewDecoder(strings.NewReader(string(picture))); ; {
-		if _, err := d.Token(); err == io.EOF {
-			break
-		} else if err != nil {
-			t.Fatalf("%v in\n%s", err, picture)
-		}
-	}
-	for _, text := range texts {
-		if !strings.Contains(string(picture), ">"+text+"</text>") {
-			t.Errorf("the picture has no %q", text)
-		}
-	}
-	if strings.Contains(string(picture), "NaN") || strings.Contains(string(picture), "Inf") {
-		t.Errorf("not a number in\n%s", picture)
-	}
-}
-
-// TestPage checks that the page has a place for every result, and shows the pictures.
+// TestPage checks that the page has a place for every result.
 func TestPage(t *testing.T) {
 	text, err := os.ReadFile("../" + page)
 	if err != nil {
@@ -138,9 +115,6 @@ func TestPage(t *testing.T) {
 		if again, err := refresh(fresh, part, "figures"); err != nil || again != fresh {
 			t.Errorf("%s: a second time, the page is another one: %v", part, err)
 		}
-	}
-	if !strings.Contains(string(text), "("+picture+")") {
-		t.Errorf("the page does not show %s", picture)
 	}
 	if _, err := refresh("nothing", "growth", "new"); err == nil {
 		t.Error("no error for a page without the section")

@@ -34,10 +34,7 @@ var parts = map[string]func(*bench) (string, error){
 	"growth":  (*bench).runGrowth,
 }
 
-const (
-	page    = "docs/performance.md"
-	picture = "performance.svg" // of compare, beside the page
-)
+const page = "docs/performance.md"
 
 func main() {
 	b := &bench{missing: make(map[string]error)}
@@ -74,11 +71,6 @@ func (b *bench) run(chosen []string, write bool) error {
 		fmt.Println(text)
 		if !write {
 			continue
-		}
-		if plot, err := os.ReadFile(filepath.Join(b.dir, picture)); err == nil {
-			if err := os.WriteFile(filepath.Join("docs", picture), plot, 0o644); err != nil {
-				return err
-			}
 		}
 		old, err := os.ReadFile(page)
 		if err != nil {
