@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -169,6 +170,7 @@ func (d *Daemon) Run(ctx context.Context, reload <-chan os.Signal) error {
 		"revision", d.publisher.revision.Load(), "version", d.config.Version)
 	d.publisher.logResult(d.first)
 	d.first = Loaded{}
+	go debug.FreeOSMemory() // what parsing took: an idle server would keep it for minutes
 	d.notify("READY=1")
 
 	work, stop := context.WithCancel(ctx)
