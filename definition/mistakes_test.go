@@ -44,6 +44,7 @@ func TestOneMistake(t *testing.T) {
 		{"no versions", "versions:\n  v1:\n    endpoints:", "x-old:\n  v1:\n    endpoints:", `1:1 this is not a Signpost definition (a definition has versions: {v1: {endpoints: {…}}}; signpost init writes one to start from)`},
 		{"no versions level", "versions:\n  v1:\n    endpoints:", "endpoints:", `1:1 this is not a Signpost definition: it looks like a manifest (signpost diff, match and check read manifests; a definition has its endpoints under versions: and v1:)`},
 		{"no versions level, with a base path", "versions:\n  v1:\n    endpoints:", "base_path: /sports\nendpoints:", `14:1 unknown field "endpoints" in the definition (known: $schema, service, base_path, enable, context_keys, features, modifiers, versions, allow)`},
+		{"featurs", "service: Sports", "featurs: {kids: {url_suffix: /live, context_obj: [{key: a.b, type: ctx}]}}", `1:1 unknown field "featurs" in the definition (did you mean "features"?) fix`},
 		{"defaultValue", "defaultValue: 20", "default_value: 20", `4:79 unknown field "default_value" in modifier (did you mean "defaultValue"?) fix`},
 		{"default", "defaultValue: 20", "default: 20", `4:79 unknown field "default" in modifier (did you mean "defaultValue"?) fix`},
 		{"mimeType", "        mime_type:", "        mimeType:", `19:9 unknown field "mimeType" in endpoint (did you mean "mime_type"?) fix`},

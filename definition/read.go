@@ -161,6 +161,10 @@ func lean(m signpost.Modifier) signpost.Modifier {
 func (d *decoder) readFeatures(n *tree.Node) {
 	for _, field := range n.Fields {
 		i := slices.IndexFunc(d.file.features, func(f signpost.Feature) bool { return f.Name == field.Key.Text })
+		if i < 0 { // features was misspelt until check renamed it
+			i = len(d.file.features)
+			d.file.features = append(d.file.features, signpost.Feature{Name: field.Key.Text})
+		}
 		// A field that an override omits keeps its built-in value: changing the token key must not send it to more
 		// endpoints because the suffix was not repeated.
 		feature := &d.file.features[i]

@@ -210,7 +210,8 @@ var fieldsOf = map[string][]string{
 	"document":  strings.Fields("openapi $self info jsonSchemaDialect servers paths webhooks components security tags externalDocs"),
 	"path":      append(strings.Fields("$ref summary description servers parameters additionalOperations"), methods...),
 	"operation": strings.Fields("tags summary description externalDocs operationId parameters requestBody responses callbacks deprecated security servers"),
-	"parameter": strings.Fields("name in description required deprecated allowEmptyValue style explode allowReserved schema example examples content type enum default format items minimum maximum"),
+	"parameter": strings.Fields("name in description required deprecated allowEmptyValue style explode allowReserved schema example examples content " +
+		"type enum default format items minimum maximum"),
 	"schema": strings.Fields("$ref type enum const default description example examples nullable anyOf oneOf allOf not items properties " +
 		"format title minimum maximum pattern deprecated required minLength maxLength minItems maxItems readOnly writeOnly"),
 }

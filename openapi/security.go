@@ -98,14 +98,17 @@ func (im *importer) findCredentials() {
 // names apply to the letters and digits of a name, in lower case. When in doubt, a parameter is left out: a missing
 // control is an inconvenience, a secret that editors see and save is a leak.
 var (
-	credentialName = regexp.MustCompile(`(secret|passw(or)?d|passphrase|jwt|signature|credentials?|authorization|sessionid|sessid|hmac|bearer|pwd)$|^oauth|^(auth|sig|sid)$|` +
-		`(access|account|api|app|application|auth|client|consumer|developer|dev|licen[cs]e|partner|private|secret|security|service|session|shared|sign(ing|ed)?|subscription|user)keys?$`)
+	credentialName = regexp.MustCompile(`(secret|passw(or)?d|passphrase|jwt|signature|credentials?|authorization|sessionid|sessid|hmac|bearer|pwd)$|` +
+		`^oauth|^(auth|sig|sid)$|(access|account|api|app|application|auth|client|consumer|developer|dev|licen[cs]e|partner|private|secret|` +
+		`security|service|session|shared|sign(ing|ed)?|subscription|user)keys?$`)
 	tokenName      = regexp.MustCompile(`tokens?$`)
-	credentialText = regexp.MustCompile(`(?i)\b(api|app|application|access|account|auth\w*|bearer|client|consumer|developer|licen[cs]e|oauth|partner|private|secret|security|session|subscription|user|your)[ -]?(key|token)\b|` +
+	credentialText = regexp.MustCompile(`(?i)\b(api|app|application|access|account|auth\w*|bearer|client|consumer|developer|licen[cs]e|oauth|partner|` +
+		`private|secret|security|session|subscription|user|your)[ -]?(key|token)\b|` +
 		`\b(authenticat|authori[sz]|credential)\w*|\b(secret|password|signature)\b`)
 
 	// credentialStart is what the description of a credential begins with: "Your API key", "The access token".
-	credentialStart = regexp.MustCompile(`(?i)^\W*((the|a|an|your|my|valid|unique|required|optional)\W+)*(api|app|application|access|auth\w*|bearer|client|consumer|developer|licen[cs]e|oauth|private|secret|session|subscription)[ -]?(key|token|secret)\b`)
+	credentialStart = regexp.MustCompile(`(?i)^\W*((the|a|an|your|my|valid|unique|required|optional)\W+)*` +
+		`(api|app|application|access|auth\w*|bearer|client|consumer|developer|licen[cs]e|oauth|private|secret|session|subscription)[ -]?(key|token|secret)\b`)
 
 	pagingName = regexp.MustCompile(`page|paging|pagination|next|prev|cursor|continu|skip|offset|resume|sync|start`)
 	pagingText = regexp.MustCompile(`(?i)\b(pages?|paging|pagination|next|previous|cursor|continu\w+|results?)\b`)
