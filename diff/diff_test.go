@@ -501,40 +501,6 @@ func overwrite(v reflect.Value) {
 	}
 }
 
-func benchmarkManifest(endpoints int) signpost.Manifest {
-	var m signpost.Manifest
-	for i := range endpoints {
-		m.Endpoints = append(m.Endpoints, fullEndpoint(fmt.Sprintf("https://{{host}}/v1/feeds/%d/{{id}}", i)))
-	}
-	return m
-}
-
-// BenchmarkDiff compares manifests without a change, with a change in every endpoint, and with only new endpoints.
-func BenchmarkDiff(b *testing.B) {
-	for _, size := range []int{10, 1000, 10_000} {
-		old := []signpost.Version{{Name: "v1", Manifest: benchmarkManifest(size)}}
-		changed, moved := cloneVersions(old), cloneVersions(old)
-		for i := range size {
-			changed[0].Manifest.Endpoints[i].Name += "!"
-			moved[0].Manifest.Endpoints[i].URL += "/more"
-		}
-		for _, way := range []struct {
-			name    string
-			new     []signpost.Version
-			changes int
-		}{{"same", old, 0}, {"changed", changed, size}, {"moved", moved, 2 * size}} {
-			b.Run(fmt.Sprintf("%s/endpoints=%d", way.name, size), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					if n := len(diffVersions(old, way.new)); n < way.changes {
-						b.Fatalf("%d changes", n)
-					}
-				}
-			})
-		}
-	}
-}
-
 // A mapper that repeats the key renames nothing.
 func TestDiffMapperThatRepeatsTheKey(t *testing.T) {
 	with := func(mapper string) []signpost.Version {

@@ -121,30 +121,6 @@ func TestDiffSeesEveryField(t *testing.T) {
 	}
 }
 
-// Apply random mutations to random services, one after the other.
-func TestDiffOfRandomMutations(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	seen := 0
-	for range 300 {
-		old := randomVersions(random)
-		if findings := old[0].Manifest.Validate(); len(findings) > 0 {
-			t.Fatalf("not a manifest to start from: %v", findings)
-		}
-		wantDiff(t, old, old)
-		new := cloneVersions(old)
-		for range 1 + random.IntN(4) {
-			ways := mutations(reflect.ValueOf(&new).Elem())
-			ways[random.IntN(len(ways))]()
-			if wantDiff(t, old, new) {
-				seen++
-			}
-		}
-	}
-	if seen < 300 {
-		t.Errorf("only %d mutations changed anything", seen)
-	}
-}
-
 func cloneVersions(versions []signpost.Version) []signpost.Version {
 	clone := slices.Clone(versions)
 	for i := range clone {

@@ -41,6 +41,7 @@ func TestParse(t *testing.T) {
 		"a_b.bücher.example":      "a_b.xn--bcher-kva.example",
 		"r3---sn.bücher.example":  "r3---sn.xn--bcher-kva.example",
 		"straße.example":          "xn--strae-oqa.example",
+		"日本":                      "xn--wgv71a",
 		"example。com":             "example.com",
 		"example.com。":            "example.com",
 		"ｅｘａｍｐｌｅ.com":             "example.com",
