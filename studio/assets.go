@@ -11,6 +11,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 //go:embed assets
@@ -24,11 +25,17 @@ type asset struct {
 	etag        string
 }
 
-// loadAssets returns the assets by their route, and a hash of them all.
-func loadAssets() (assets map[string]asset, build string, err error) {
-	assets = make(map[string]asset)
+// pageAssets holds the assets by their route, and a hash of them all.
+type pageAssets struct {
+	byRoute map[string]asset
+	build   string
+}
+
+// loadAssets compresses the assets once, which takes longer than anything else that New does.
+var loadAssets = sync.OnceValues(func() (pageAssets, error) {
+	assets := make(map[string]asset)
 	all := fnv.New64a()
-	err = fs.WalkDir(assetFiles, "assets", func(name string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(assetFiles, "assets", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -50,8 +57,8 @@ func loadAssets() (assets map[string]asset, build string, err error) {
 		assets[route] = asset{body, zipped.Bytes(), contentTypes[path.Ext(name)], fmt.Sprintf(`"%x"`, hash.Sum64())}
 		return nil
 	})
-	return assets, fmt.Sprintf("%x", all.Sum64()), err
-}
+	return pageAssets{assets, fmt.Sprintf("%x", all.Sum64())}, err
+})
 
 // contentTypes is fixed, because the system's table may have any type for a module.
 var contentTypes = map[string]string{
@@ -64,7 +71,7 @@ var contentTypes = map[string]string{
 // serveAsset serves the page and the manifests of the files, the latter at the paths where the service would publish
 // them.
 func (s *Studio) serveAsset(w http.ResponseWriter, r *http.Request) {
-	if a, ok := s.assets[r.URL.Path]; ok {
+	if a, ok := s.assets.byRoute[r.URL.Path]; ok {
 		w.Header().Set("Content-Type", a.contentType)
 		w.Header().Set("ETag", a.etag)
 		w.Header().Set("Cache-Control", "no-cache")

@@ -78,7 +78,7 @@ func (s *Studio) state(r *http.Request) (any, *problem) {
 		since = 0
 	}
 	out := snapshot{
-		Instance: s.instance, Build: s.build, Rev: v.rev, Host: v.host, SendTo: s.opts.SendTo, Order: []string{}, Sources: []*source{},
+		Instance: s.instance, Build: s.assets.build, Rev: v.rev, Host: v.host, SendTo: s.opts.SendTo, Order: []string{}, Sources: []*source{},
 		Git: s.opts.ReadRevision != nil, Fixes: s.opts.WriteFile != nil,
 	}
 	for _, src := range v.sources {

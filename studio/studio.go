@@ -58,8 +58,7 @@ type Studio struct {
 	opts     Options
 	host     string          // default value of {{host}}
 	origins  map[string]bool // allowed values of Origin, such as http://localhost:8079
-	assets   map[string]asset
-	build    string // changes when an asset does
+	assets   pageAssets
 	instance string // changes with every start
 	handler  http.Handler
 	pictures pictureGate
@@ -86,7 +85,7 @@ func New(opts Options) (*Studio, error) {
 	if _, err = parseOrigin(opts.SendTo); err != nil {
 		return nil, err
 	}
-	if s.assets, s.build, err = loadAssets(); err != nil {
+	if s.assets, err = loadAssets(); err != nil {
 		return nil, err
 	}
 	s.handler = s.guard(s.routes())
