@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"signpost/definition"
 	"signpost/internal/source"
@@ -13,37 +14,33 @@ import (
 
 // studioFiles holds the files that the studio page shows, and those that only count as registered.
 type studioFiles struct {
-	read       func(ctx context.Context, arg string) ([]source.Document, error)
-	arguments  []studioArgument
-	registered int // number of arguments, at the end, that come from --registered
+	read      func(ctx context.Context, args ...string) ([]source.Document, error)
+	arguments []studioArgument
 }
 
 // studioArgument is an argument and what was last read from it.
 type studioArgument struct {
-	arg     string
-	watched bool // a path that can change
-	files   []studio.File
-	failure string
+	arg        string
+	watched    bool // a path that can change
+	registered bool // it comes from --registered
+	files      []studio.File
+	failure    string
 }
 
 // openStudioFiles reads the arguments.
 func (c *CLI) openStudioFiles(ctx context.Context, args, registered []string) (*studioFiles, error) {
-	reader := c.reader()
-	all := &studioFiles{registered: len(registered)}
-	all.read = func(ctx context.Context, arg string) ([]source.Document, error) {
-		return reader.Read(ctx, arg)
-	}
-	for i, arg := range append(append([]string{}, args...), registered...) {
+	all := &studioFiles{read: c.reader().Read}
+	for i, arg := range slices.Concat(args, registered) {
 		documents, err := all.read(ctx, arg)
 		if err != nil {
 			return nil, err
 		}
-		a := studioArgument{arg: arg}
+		a := studioArgument{arg: arg, registered: i >= len(args)}
 		if _, err := os.Stat(arg); err == nil && arg != source.Stdin {
 			a.watched = true
 		}
 		for _, d := range documents {
-			a.files = append(a.files, studioFile(d, a.watched, i >= len(args)))
+			a.files = append(a.files, studioFile(d, a.watched, a.registered))
 		}
 		all.arguments = append(all.arguments, a)
 	}
@@ -93,7 +90,7 @@ func (all *studioFiles) watch(ctx context.Context, page *studio.Studio) {
 		changed := false
 		for i := range all.arguments {
 			if all.arguments[i].watched {
-				changed = all.look(ctx, &all.arguments[i], i >= len(all.arguments)-all.registered) || changed
+				changed = all.look(ctx, &all.arguments[i]) || changed
 			}
 		}
 		if changed {
@@ -103,7 +100,7 @@ func (all *studioFiles) watch(ctx context.Context, page *studio.Studio) {
 }
 
 // look reads an argument again, and reports whether anything has changed.
-func (all *studioFiles) look(ctx context.Context, a *studioArgument, registered bool) bool {
+func (all *studioFiles) look(ctx context.Context, a *studioArgument) bool {
 	documents, err := all.read(ctx, a.arg)
 	if err != nil {
 		if err.Error() == a.failure {
@@ -115,7 +112,7 @@ func (all *studioFiles) look(ctx context.Context, a *studioArgument, registered 
 			if f.Definition != nil {
 				name = f.Definition.Name
 			}
-			a.files[i] = studio.File{Name: name, Err: err, Registered: registered}
+			a.files[i] = studio.File{Name: name, Err: err, Registered: a.registered}
 		}
 		return true
 	}
@@ -130,7 +127,7 @@ func (all *studioFiles) look(ctx context.Context, a *studioArgument, registered 
 			}
 		}
 		if next.Definition == nil {
-			next, changed = studioFile(d, true, registered), true
+			next, changed = studioFile(d, true, a.registered), true
 		}
 		files = append(files, next)
 	}
