@@ -118,7 +118,9 @@ func (d *decoder) repair(root *tree.Node) {
 			d.add(RuleUnknownField, hint, f.Key, `"endpoints" is not a version`)
 			repaired = append(repaired, tree.Field{Key: &version, Value: versions.With(f)})
 		default:
-			repaired = append(repaired, tree.Field{Key: f.Key, Value: d.repairVersion(f)})
+			version := d.repairVersion(f)
+			d.repairEndpoints(version.Get("endpoints"))
+			repaired = append(repaired, tree.Field{Key: f.Key, Value: version})
 		}
 	}
 	if versions.Kind == tree.Object && !d.broken[versions] {
@@ -156,6 +158,30 @@ func (d *decoder) repairVersion(f tree.Field) *tree.Node {
 		}
 	}
 	return f.Value.With(append(others, tree.Field{Key: key, Value: endpoints.With(append(slices.Clone(endpoints.Fields), urls...)...)})...)
+}
+
+// repairEndpoints moves fields that are next to the URL of their endpoint into the endpoint.
+func (d *decoder) repairEndpoints(endpoints *tree.Node) {
+	var repaired []tree.Field
+	var reported *tree.Node // the URL of the last endpoint with such fields
+	for _, f := range endpoints.Fields {
+		last := len(repaired) - 1
+		known := len(fields.Definition.FieldAt(f.Key.Text, "versions", "v1", "endpoints", "https://{{host}}/")) > 0
+		if !known || last < 0 || repaired[last].Value.Kind != tree.Object && repaired[last].Value.Kind != tree.Null {
+			repaired = append(repaired, f)
+			continue
+		}
+		endpoint := &repaired[last]
+		if reported != endpoint.Key {
+			d.add(RuleUnknownField, "it belongs under the URL: indent it, and everything in it, by one more level", f.Key,
+				"%s is next to the URL %q, not in it", f.Key.Text, endpoint.Key.Text)
+			reported = endpoint.Key
+		}
+		endpoint.Value = endpoint.Value.With(append(slices.Clone(endpoint.Value.Fields), f)...)
+	}
+	if reported != nil && !d.broken[endpoints] {
+		*endpoints = *endpoints.With(repaired...)
+	}
 }
 
 // nearlyVersion matches what people write for v1.
