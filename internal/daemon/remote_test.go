@@ -179,26 +179,27 @@ func TestRemoteBounds(t *testing.T) {
 	plain := newSource(t)
 	plain.set(service("/moved", "moved", 2), http.StatusOK)
 	mux := http.NewServeMux()
-	mux.HandleFunc("/endless", func(w http.ResponseWriter, r *http.Request) {
-		for block := make([]byte, 1<<20); ; {
-			if _, err := w.Write(block); err != nil {
-				return
-			}
-		}
-	})
 	mux.Handle("/loop", http.RedirectHandler("/loop", http.StatusFound))
 	mux.Handle("/downgrade", http.RedirectHandler(plain.URL, http.StatusFound))
 	secure := httptest.NewUnstartedServer(mux)
 	secure.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
+	endless := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for block := make([]byte, 1<<20); ; {
+			if _, err := w.Write(block); err != nil {
+				return
+			}
+		}
+	}))
+	t.Cleanup(endless.Close)
 	moving := httptest.NewServer(http.RedirectHandler(plain.URL+"/feeds.json", http.StatusFound))
 	t.Cleanup(moving.Close)
 
 	base := strings.Replace(secure.URL, "127.0.0.1", "localhost", 1)
 	root := filepath.Join(t.TempDir(), "root.pem")
 	write(t, root, ca.pem)
-	cmd := exec.Command(testkit.Program(t, "signpost"), serveArgs([]string{base + "/loop", base + "/downgrade", moving.URL, base + "/endless"})...)
+	cmd := exec.Command(testkit.Program(t, "signpost"), serveArgs([]string{base + "/loop", base + "/downgrade", moving.URL, endless.URL})...)
 	cmd.Env = append(os.Environ(), "SSL_CERT_FILE="+root)
 	p := startCommand(t, cmd)
 	if !p.serves(t, "/moved"+manifestV1, "moved") {

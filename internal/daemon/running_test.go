@@ -25,6 +25,17 @@ func oneEndpoint(basePath, name string) string {
 	return fmt.Sprintf(`{"base_path": %q, "versions": {"v1": {"endpoints": {"https://{{host}}/v1/feeds": {"name": %q, "method": "get", "mime_type": "application/json"}}}}}`, basePath, name)
 }
 
+// largeManifest returns a definition whose manifest of 6 MB exceeds the buffers of a connection. A shared modifier makes the
+// definition itself small.
+func largeManifest() string {
+	var endpoints []string
+	for i := range 100 {
+		endpoints = append(endpoints, fmt.Sprintf(`"https://{{host}}/v1/%d": {"name": "%[1]d", "method": "get", "mime_type": "application/json", "modifiers": ["long"]}`, i))
+	}
+	return fmt.Sprintf(`{"modifiers": {"long": {"kind": "text", "id": "a", "key": "a", "label": "a", "name": %q}}, "versions": {"v1": {"endpoints": {%s}}}}`,
+		strings.Repeat("long", 15_000), strings.Join(endpoints, ",\n"))
+}
+
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -155,7 +166,7 @@ func TestSlowClients(t *testing.T) {
 	dir := t.TempDir()
 	small, large := filepath.Join(dir, "small.json"), filepath.Join(dir, "large.json")
 	write(t, small, oneEndpoint("/", "small"))
-	write(t, large, oneEndpoint("/", strings.Repeat("large", 1<<20)))
+	write(t, large, largeManifest())
 	const get = "GET /v1/endpoints-manifest HTTP/1.1\r\nHost: a.example.com\r\n"
 	long, short := 4*time.Minute, 50*time.Millisecond
 	for name, test := range map[string]struct {
@@ -187,7 +198,7 @@ func TestSlowClients(t *testing.T) {
 func TestShutdownFinishes(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "large.json")
-	write(t, path, oneEndpoint("/", strings.Repeat("large", 1<<20)))
+	write(t, path, largeManifest())
 	for _, test := range []struct {
 		timeout time.Duration
 		reads   bool
