@@ -243,7 +243,7 @@ func wantBreaking(t testing.TB, old, new []signpost.Version) (brokenFeeds int) {
 func TestDiffKeepsItsPromise(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	brokenFeeds, taken := 0, 0
-	for range 150 {
+	for range 50 { // FuzzDiffKeepsItsPromise asks for more
 		old := overlapping(random)
 		new := cloneVersions(old)
 		for range 1 + random.IntN(3) {
@@ -256,7 +256,7 @@ func TestDiffKeepsItsPromise(t *testing.T) {
 			}
 		}
 	}
-	if brokenFeeds < 2_500 || taken < 25 {
+	if brokenFeeds < 800 || taken < 8 {
 		t.Errorf("only %d feeds broke, and %d times feeds were taken over", brokenFeeds, taken)
 	}
 }
