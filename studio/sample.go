@@ -8,7 +8,6 @@ import (
 	"hash/fnv"
 	"image"
 	"image/color"
-	"image/draw"
 	"image/png"
 	"io"
 	"maps"
@@ -250,14 +249,19 @@ var sampleColours = [][2]color.RGBA{
 	{{0x41, 0x82, 0x9a, 255}, {0x14, 0x3a, 0x4b, 255}}, {{0xd2, 0x6a, 0x45, 255}, {0x6f, 0x29, 0x1b, 255}},
 }
 
-// samplePicture paints a gradient, whose colours depend on the number.
+// samplePicture paints a gradient, whose colours depend on the number. With a palette it is one byte per dot, which takes a
+// fraction of the time to encode.
 func samplePicture(n int) []byte {
 	pair := sampleColours[n%len(sampleColours)]
-	mix := func(a, b uint8, y int) uint8 { return uint8(int(a) + (int(b)-int(a))*y/sampleHeight) }
-	img := image.NewRGBA(image.Rect(0, 0, sampleWidth, sampleHeight))
-	for y := range sampleHeight {
-		c := color.RGBA{mix(pair[0].R, pair[1].R, y), mix(pair[0].G, pair[1].G, y), mix(pair[0].B, pair[1].B, y), 255}
-		draw.Draw(img, image.Rect(0, y, sampleWidth, y+1), image.NewUniform(c), image.Point{}, draw.Src)
+	const steps = 256
+	mix := func(a, b uint8, step int) uint8 { return uint8(int(a) + (int(b)-int(a))*step/steps) }
+	var colours color.Palette
+	for i := range steps {
+		colours = append(colours, color.RGBA{mix(pair[0].R, pair[1].R, i), mix(pair[0].G, pair[1].G, i), mix(pair[0].B, pair[1].B, i), 255})
+	}
+	img := image.NewPaletted(image.Rect(0, 0, sampleWidth, sampleHeight), colours)
+	for i := range img.Pix {
+		img.Pix[i] = uint8(i / sampleWidth * steps / sampleHeight)
 	}
 	var out bytes.Buffer
 	enc := png.Encoder{CompressionLevel: png.BestSpeed}
