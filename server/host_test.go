@@ -188,7 +188,7 @@ func TestHostsThatDoNotFit(t *testing.T) {
 	}
 	checkManifests(t, h)
 	var refused []string
-	h.observe = func(_ *http.Request, e Event) { refused = append(refused, e.Refused) }
+	h = newHandler(t, Options{Observe: func(_ *http.Request, e Event) { refused = append(refused, e.Refused) }}, v1(compileURL(t, "https://media.{{host}}/v1/feeds")))
 	r := httptest.NewRequest("GET", manifestPath, nil)
 	r.Host = "192.0.2.1"
 	h.ServeHTTP(httptest.NewRecorder(), r)
