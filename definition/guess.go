@@ -160,14 +160,16 @@ func (d *decoder) repairVersion(f tree.Field) *tree.Node {
 	return f.Value.With(append(others, tree.Field{Key: key, Value: endpoints.With(append(slices.Clone(endpoints.Fields), urls...)...)})...)
 }
 
+// endpointFields is the object with the fields of an endpoint.
+var endpointFields = fields.Definition.At("versions", "v1", "endpoints", "https://{{host}}/")[0]
+
 // repairEndpoints moves fields that are next to the URL of their endpoint into the endpoint.
 func (d *decoder) repairEndpoints(endpoints *tree.Node) {
 	var repaired []tree.Field
 	var reported *tree.Node // the URL of the last endpoint with such fields
 	for _, f := range endpoints.Fields {
 		last := len(repaired) - 1
-		known := len(fields.Definition.FieldAt(f.Key.Text, "versions", "v1", "endpoints", "https://{{host}}/")) > 0
-		if !known || last < 0 || repaired[last].Value.Kind != tree.Object && repaired[last].Value.Kind != tree.Null {
+		if last < 0 || endpointFields.Field(f.Key.Text) == nil || repaired[last].Value.Kind != tree.Object && repaired[last].Value.Kind != tree.Null {
 			repaired = append(repaired, f)
 			continue
 		}
