@@ -1,6 +1,7 @@
 package source
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,6 +75,41 @@ func TestLocalChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(true, map[string]string{"a.yaml": definitionText, "b/c.yaml": definitionText, "e.yaml": definitionText})
+}
+
+// TestLocalHashesInTurns checks that such a change is noticed among more files than are hashed at a time.
+func TestLocalHashesInTurns(t *testing.T) {
+	files := make(map[string]string)
+	for i := range 2*maxHashed + 50 {
+		files[fmt.Sprintf("%03d.yaml", i)] = definitionText
+	}
+	dir := tree(t, files)
+	l := follows(dir)
+	if _, _, err := l.Read(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "120.yaml")
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(definitionText, "v1", "v2", 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for range 3 {
+		_, changed, err := l.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = found || changed
+	}
+	if !found {
+		t.Error("the change was not noticed")
+	}
 }
 
 // TestLocalKeepsWhatItCannotRead checks that the last contents stay while a file cannot be read, and that it is read as
