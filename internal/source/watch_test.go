@@ -45,6 +45,14 @@ func TestWatcher(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("a new directory", false)
+	for watched := false; !watched; { // Run receives again once it watches the directory
+		select {
+		case arrivals <- false:
+			watched = true
+		case <-looks:
+		}
+	}
+	want("another arrival", false)
 	if err := os.WriteFile(filepath.Join(below, "a.yaml"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
