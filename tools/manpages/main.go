@@ -1,11 +1,14 @@
-// Command manpages writes the man pages of Signpost's commands into a directory. The release build runs it:
+// Command manpages writes the man pages of Signpost's commands, and its completion scripts, into a directory. The release
+// build runs it:
 //
 //	go -C tools/manpages run . v1.0.0 2026-01-31 /tmp/man
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -34,7 +37,21 @@ func run(args []string) error {
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.Long = markdown(cmd.Long)
 	}
+	for shell, file := range map[string]string{"bash": "signpost.bash", "zsh": "_signpost", "fish": "signpost.fish", "powershell": "signpost.ps1"} {
+		if err := completion(shell, filepath.Join(args[2], file)); err != nil {
+			return err
+		}
+	}
 	return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Date: &date, Source: "signpost " + args[0], Manual: "Signpost"}, args[2])
+}
+
+func completion(shell, path string) error {
+	var script bytes.Buffer
+	c := cli.CLI{Stdout: &script, Stderr: os.Stderr, LookupEnv: os.LookupEnv, Environ: os.Environ}
+	if code := c.Main([]string{"completion", shell}); code != 0 {
+		return fmt.Errorf("signpost completion %s: exit status %d", shell, code)
+	}
+	return os.WriteFile(path, script.Bytes(), 0o644)
 }
 
 // markup escapes the characters that Markdown would take as markup.

@@ -105,10 +105,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 }
 
 func writeTarGz(w io.Writer, entries []entry, date time.Time) error {
-	compressed, err := gzip.NewWriterLevel(w, gzip.BestCompression) // no name or time, to be reproducible
-	if err != nil {
-		return err
-	}
+	compressed := gzip.NewWriter(w) // no name or time, to be reproducible
 	if err := writeTar(compressed, entries, date); err != nil {
 		return err
 	}
@@ -186,10 +183,7 @@ func gzipped(source string) ([]byte, error) {
 		return nil, err
 	}
 	var out bytes.Buffer
-	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
+	w := gzip.NewWriter(&out)
 	w.Write(text)
 	err = w.Close()
 	return out.Bytes(), err

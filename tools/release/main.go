@@ -6,7 +6,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -181,36 +180,17 @@ func (r *release) goCommand(goos, goarch string, args ...string) error {
 
 // generate writes the man pages and completion scripts.
 func (r *release) generate() error {
-	man := filepath.Join(r.work, "man")
-	if err := os.Mkdir(man, 0o755); err != nil {
+	// With -trimpath, what it compiles is also in the binaries.
+	err := r.goCommand(runtime.GOOS, runtime.GOARCH, "-C", "tools/manpages", "run", "-trimpath", ".", r.version, r.date.Format(time.DateOnly), r.work)
+	if err != nil {
 		return err
 	}
-	if err := r.goCommand(runtime.GOOS, runtime.GOARCH, "-C", "tools/manpages", "run", ".", r.version, r.date.Format(time.DateOnly), man); err != nil {
-		return err
-	}
-	pages, err := filepath.Glob(filepath.Join(man, "*.1"))
-	if err != nil || len(pages) == 0 {
-		return cmp.Or(err, fmt.Errorf("no man pages in %q", man))
-	}
-	r.manPages = pages
-	host := filepath.Join(r.work, "signpost-host")
-	if err := r.compile(host, runtime.GOOS, runtime.GOARCH); err != nil {
-		return err
-	}
-	for shell, file := range completions {
-		script, err := exec.Command(host, "completion", shell).Output()
-		if err != nil {
-			return fmt.Errorf("completion for %s: %w", shell, err)
-		}
-		if err := os.WriteFile(filepath.Join(r.work, file), script, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
+	r.manPages, err = filepath.Glob(filepath.Join(r.work, "*.1"))
+	return err
 }
 
-// completions maps shells to the names of their completion scripts.
-var completions = map[string]string{"bash": "signpost.bash", "zsh": "_signpost", "fish": "signpost.fish", "powershell": "signpost.ps1"}
+// completions are the scripts that generate writes.
+var completions = []string{"signpost.bash", "_signpost", "signpost.fish", "signpost.ps1"}
 
 // build compiles the binaries, all at the same time: the Go toolchain shares the cores among them.
 func (r *release) build(platforms []string) error {
