@@ -74,7 +74,7 @@ func (s *Studio) fetch(ctx context.Context, address string, add, keep bool) (id 
 		r = newAddress(address, rev)
 		s.records = append(s.records, r)
 	}
-	if r.touch(rev); why != nil {
+	if r.rev = rev; why != nil {
 		r.failure = why
 		return r.id, why
 	}

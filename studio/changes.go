@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"signpost"
-	"signpost/definition"
 	"signpost/diff"
 )
 
@@ -23,31 +22,29 @@ func (src *source) compare(base *text) ([]change, error) {
 	if base == nil || src.record.good == nil {
 		return []change{}, nil
 	}
-	old, _, err := base.resolve(src)
-	if len(old) == 0 && err != nil && !base.file.Served() { // a text with errors, which a later one repaired
-		old, err = nil, nil
-		for _, v := range base.file.Readable(src.enabled) {
-			m, err := v.Manifest.ForHost(src.Host)
-			if err != nil {
-				return []change{}, err
-			}
-			old = append(old, version{Name: v.Name, manifest: m})
-		}
-	}
+	before, err := src.service(base)
 	if err != nil {
 		return []change{}, err
 	}
-	before, after := src.service(base.file, old), src.service(src.record.good.file, src.Versions)
+	after, err := src.service(src.record.good)
+	if err != nil {
+		return []change{}, err
+	}
 	return src.withKeys(diff.Diff(before, after)), nil
 }
 
-func (src *source) service(f *definition.File, versions []version) signpost.Service {
-	state := f.State(nil)
+// service returns a text as signpost diff compares it. It may have errors, which a later one repaired.
+func (src *source) service(t *text) (signpost.Service, error) {
+	state := t.file.State(nil)
 	state.Host = src.Host
-	for _, v := range versions {
-		state.Versions = append(state.Versions, signpost.Version{Name: v.Name, Manifest: v.manifest})
+	for _, v := range t.manifests(src.record.version, src.enabled) {
+		var err error
+		if v.Manifest, err = src.forHost(v.Manifest); err != nil {
+			return state, err
+		}
+		state.Versions = append(state.Versions, v)
 	}
-	return state
+	return state, nil
 }
 
 // withKeys adds the keys of the endpoints to changes.
@@ -163,8 +160,7 @@ func (s *Studio) rebase(id string, base *text, since time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r := s.record(id); r != nil && base != nil {
-		r.base, r.since = base, since
-		r.touch(s.bump())
+		r.base, r.since, r.rev = base, since, s.bump()
 	}
 }
 

@@ -2,10 +2,10 @@ package studio
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"slices"
 	"time"
@@ -162,7 +162,7 @@ func (s *Studio) checkOptions(r *http.Request, in checkRequest) (address string,
 	if in.Send == sendOrigin {
 		var err error
 		if origin, err = parseOrigin(in.To); err != nil {
-			return "", false, opts, invalid(err, "Enter an origin, such as http://localhost:3000.")
+			return "", false, opts, invalid(err, "")
 		}
 	}
 	if address != "" {
@@ -173,30 +173,18 @@ func (s *Studio) checkOptions(r *http.Request, in checkRequest) (address string,
 	if err != nil {
 		return "", false, opts, invalid(err, "")
 	}
-	if opts.Transport == nil {
-		opts.Transport = http.DefaultTransport
-	}
-	opts.Transport = checkTransport(opts.Transport, src, origin, handler, route)
-	return "https://" + src.Host + route, true, opts, nil
-}
-
-// checkTransport sends the requests of a check to wherever the page sends requests. Requests for the manifest of a file
-// are answered locally.
-func checkTransport(base http.RoundTripper, src *source, origin *url.URL, handler http.Handler, route string) http.RoundTripper {
-	return transportFunc(func(req *http.Request) (*http.Response, error) {
+	network, manifest := cmp.Or[http.RoundTripper](opts.Transport, http.DefaultTransport), answeredBy(handler)
+	opts.Transport = transportFunc(func(req *http.Request) (*http.Response, error) {
 		own := onHost(req.URL.String(), src.Host)
 		switch {
 		case own && req.URL.Path == route:
-			w := httptest.NewRecorder()
-			handler.ServeHTTP(w, req)
-			res := w.Result()
-			res.Request = req
-			return res, nil
+			return manifest.RoundTrip(req)
 		case own && origin != nil:
-			return base.RoundTrip(httpurl.SendTo(req, origin))
+			req = httpurl.SendTo(req, origin)
 		}
-		return base.RoundTrip(req)
+		return network.RoundTrip(req)
 	})
+	return "https://" + src.Host + route, true, opts, nil
 }
 
 // manifestHandler serves the manifest of a file as signpost serve does.

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"signpost/host"
+	"signpost/internal/httpurl"
 )
 
 // maxViews limits the deployments that are kept: each tab may look at another one.
@@ -103,19 +104,14 @@ func parseHost(entered string) (string, *problem) {
 	return name, nil
 }
 
-// parseOrigin validates an origin that requests are sent to. Empty means none.
+// parseOrigin reads an origin that requests are sent to. Empty means none.
 func parseOrigin(entered string) (*url.URL, error) {
-	entered = strings.TrimSuffix(strings.TrimSpace(entered), "/")
-	if entered == "" {
+	if entered = strings.TrimSpace(entered); entered == "" {
 		return nil, nil
 	}
-	u, err := url.Parse(entered)
-	switch {
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return nil, fmt.Errorf("%q is not an origin", entered)
-	case u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "":
-		return nil, fmt.Errorf("%q is more than an origin: remove everything except scheme, host and port", entered)
+	u, err := httpurl.ParseOrigin(entered)
+	if err != nil {
+		return nil, fmt.Errorf("%q is not an origin: enter scheme, host and port alone, such as http://localhost:3000", entered)
 	}
-	u.Host = strings.ToLower(u.Host)
 	return u, nil
 }

@@ -2,7 +2,6 @@ package studio
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -12,9 +11,11 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
+
+	"signpost/host"
+	"signpost/internal/httpurl"
 )
 
 const (
@@ -26,56 +27,22 @@ const (
 
 	// maxPictureRedirects is how many redirects are followed. Image services use them; no context key is sent.
 	maxPictureRedirects = 3
-
-	// maxAnswers is the number of responses for which pictures are fetched: the history of a few tabs.
-	maxAnswers = 200
 )
 
-// pictureGate remembers the responses for which pictures may be fetched. A feed from the internet must not make this
-// machine call addresses of its own network.
-type pictureGate struct {
-	mu      sync.Mutex
-	answers []admitted
-}
+// Kinds of responses, by where their pictures may be. A feed from the internet must not make this machine call addresses of
+// its own network.
+const (
+	picturesSample = "sample" // the studio paints them
+	picturesLocal  = "local"  // anywhere: the feed itself is on this machine or in its network
+	picturesPublic = "public" // on the internet
+)
 
-type admitted struct {
-	id     string
-	sample bool
-	local  bool // the feed itself is on this machine or in its network
-}
-
-// admit records a response from an origin, and returns the id for fetching its pictures.
-func (g *pictureGate) admit(sample bool, origin string) string {
-	a := admitted{id: rand.Text(), sample: sample}
-	if u, err := url.Parse(origin); err == nil && !sample {
-		a.local = isLocal(u.Hostname())
+// picturesOf returns where the pictures of a response from an origin may be.
+func picturesOf(origin string) string {
+	if u, err := url.Parse(origin); err == nil && host.IsLocal(u.Host) {
+		return picturesLocal
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.answers = append(g.answers, a); len(g.answers) > maxAnswers {
-		g.answers = g.answers[len(g.answers)-maxAnswers:]
-	}
-	return a.id
-}
-
-func (g *pictureGate) find(id string) (admitted, bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, a := range g.answers {
-		if a.id == id {
-			return a, true
-		}
-	}
-	return admitted{}, false
-}
-
-// isLocal reports whether a host is on this machine or in a private network, judging by its name.
-func isLocal(host string) bool {
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") || strings.HasSuffix(host, ".local") {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && !isPublic(addr)
+	return picturesPublic
 }
 
 func isPublic(addr netip.Addr) bool {
@@ -102,15 +69,12 @@ func (s *Studio) servePicture(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Studio) picture(r *http.Request) ([]byte, *problem) {
-	from, ok := s.pictures.find(r.URL.Query().Get("answer"))
-	if !ok {
-		return nil, failed(http.StatusNotFound, "The response with this picture is no longer kept. Send the request again.", "")
-	}
 	u, err := url.Parse(r.URL.Query().Get("url"))
 	if err != nil || checkTarget(u) != nil {
 		return nil, failed(http.StatusUnprocessableEntity, "This is not the URL of a picture.", "")
 	}
-	if from.sample {
+	from := r.URL.Query().Get("from")
+	if from == picturesSample {
 		number, found := strings.CutPrefix(u.Path, samplePicturePath)
 		n, err := strconv.Atoi(strings.TrimSuffix(number, ".png"))
 		if !found || err != nil || n < 0 {
@@ -118,7 +82,7 @@ func (s *Studio) picture(r *http.Request) ([]byte, *problem) {
 		}
 		return samplePicture(n), nil
 	}
-	body, err := s.fetchPicture(r.Context(), u, from.local)
+	body, err := s.fetchPicture(r.Context(), u, from == picturesLocal)
 	if err != nil {
 		return nil, failed(http.StatusBadGateway, sentence(err.Error()), "")
 	}
@@ -170,11 +134,7 @@ func (s *Studio) fetchPicture(ctx context.Context, u *url.URL, local bool) ([]by
 	}}
 	res, err := httpClient.Do(req)
 	if err != nil {
-		var withURL *url.Error
-		if errors.As(err, &withURL) {
-			err = withURL.Err
-		}
-		return nil, err
+		return nil, httpurl.WithoutURL(err)
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {

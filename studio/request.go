@@ -109,7 +109,7 @@ func (s *Studio) target(r *http.Request, in filled) (t target, why *problem) {
 	if in.Send == sendOrigin && !t.foreign {
 		var err error
 		if t.to, err = parseOrigin(in.To); err != nil {
-			return t, invalid(err, "Enter an origin, such as http://localhost:3000.")
+			return t, invalid(err, "")
 		}
 	}
 	return t, nil

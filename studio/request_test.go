@@ -175,7 +175,7 @@ func TestSendWithoutARequiredKey(t *testing.T) {
 		t.Errorf("status %d: %v", status, problem)
 	}
 	in["without"] = true
-	if status, answer := ask(t, address+"/api/send", in); status != 200 || answer["status"] != 401.0 || !strings.Contains(fmt.Sprint(answer["body"]), `required context key \"token\"`) {
+	if status, answer := ask(t, address+"/api/send", in); status != 200 || answer["status"] != 400.0 || !strings.Contains(fmt.Sprint(answer["body"]), `required context key \"token\"`) {
 		t.Errorf("status %d: %v", status, answer)
 	}
 }

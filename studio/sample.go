@@ -2,7 +2,6 @@ package studio
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -13,6 +12,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +28,9 @@ const (
 	// maxSampleEntries limits what a modifier may ask for.
 	maxSampleEntries = 100
 
+	// sampleTitles is how many different titles there are.
+	sampleTitles = 144
+
 	// samplePicturePath is the apparent path of the pictures of sample feeds, on the host of the feed.
 	samplePicturePath = "/sample-pictures/"
 )
@@ -35,7 +38,7 @@ const (
 // sampleFeeds generates feeds for a definition. They depend on the modifiers, so that changing a control changes the
 // feed, and they link to the other endpoints of the version.
 type sampleFeeds struct {
-	version  version
+	manifest signpost.Manifest
 	endpoint signpost.Endpoint
 }
 
@@ -49,168 +52,97 @@ var (
 	sampleGenres = []string{"drama", "documentary", "comedy", "nature"}
 )
 
-// sampleTitle returns the title of the n-th entry. There are 144 of them.
+// sampleTitle returns the title of the n-th entry.
 func sampleTitle(n int) string {
 	first := sampleFirst[n%len(sampleFirst)]
 	second := sampleSecond[(n+n/len(sampleFirst))%len(sampleSecond)]
 	return first + " " + second
 }
 
-// RoundTrip returns a feed, or an error as a feed service would.
-func (s *sampleFeeds) RoundTrip(req *http.Request) (*http.Response, error) {
-	received, modifiers, values, err := s.receive(req)
-	if err != nil {
-		return nil, err
-	}
-	for _, item := range s.endpoint.ContextObj {
-		if _, sent := values[item.SentAs()]; item.Required && sendable(s.endpoint, item) && !sent {
-			return s.respond(req, http.StatusUnauthorized, "application/problem+json", object{
-				"title": http.StatusText(http.StatusUnauthorized), "status": http.StatusUnauthorized,
-				"detail": fmt.Sprintf("The required context key %q is missing.", item.Key),
-			})
-		}
-	}
-	// The first accepted type is the one in the manifest.
-	contentType, _, _ := strings.Cut(req.Header.Get("Accept"), ",")
-	if contentType == signpost.MIMEForm { // describes the request, not the response
-		contentType = ""
-	}
-	return s.respond(req, http.StatusOK, cmp.Or(contentType, signpost.MIMEJSON), s.feed(req.URL, received, modifiers))
+// handler answers as a feed service does: without a required context key, it rejects a request.
+func (s sampleFeeds) handler() http.Handler {
+	items := slices.DeleteFunc(slices.Clone(s.endpoint.ContextObj), func(item signpost.ContextItem) bool { return !sendable(s.endpoint, item) })
+	return contextkeys.Middleware(items)(s)
 }
 
-// receive reads a request as a feed service does. It returns what the sample says about it, the modifiers, and the context
-// values by the name they were sent under.
-func (s *sampleFeeds) receive(req *http.Request) (received object, modifiers map[string]string, values map[string]any, err error) {
-	modifiers, values = make(map[string]string), make(map[string]any)
-	for key, all := range req.URL.Query() {
+// ServeHTTP responds with a feed, which says what arrived.
+func (s sampleFeeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	modifiers := make(map[string]string)
+	for key, all := range r.URL.Query() {
 		if key != "ctx" {
 			modifiers[key] = all[0]
 		}
 	}
-	if sent, err := contextkeys.Decode(req.URL.Query().Get("ctx")); err == nil {
-		values = maps.Collect(sent.All())
+	received := object{"modifiers": modifiers, "context_keys": maps.Collect(contextkeys.FromContext(r.Context()).All())}
+	if body, _ := io.ReadAll(r.Body); len(body) > 0 { // in memory
+		received["body"] = string(body)
 	}
-	received = object{"modifiers": modifiers, "context_keys": maps.Clone(values)}
-	if req.Body == nil {
-		return received, modifiers, values, nil
+	// The first accepted type is the one in the manifest. That of a form describes the request.
+	contentType, _, _ := strings.Cut(r.Header.Get("Accept"), ",")
+	if contentType == "" || contentType == signpost.MIMEForm {
+		contentType = signpost.MIMEJSON
 	}
-	defer req.Body.Close()
-	body, err := io.ReadAll(req.Body) // in memory
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	received["body"] = string(body)
-	if form, err := url.ParseQuery(string(body)); err == nil && s.endpoint.MIMEType == signpost.MIMEForm {
-		for name := range form {
-			values[name] = form.Get(name)
-		}
-	} else {
-		json.Unmarshal(body, &values) // missing values are reported by the caller
-	}
-	return received, modifiers, values, nil
-}
-
-func (s *sampleFeeds) respond(req *http.Request, status int, contentType string, value any) (*http.Response, error) {
-	var body bytes.Buffer
-	enc := json.NewEncoder(&body)
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Cache-Control", "no-store")
+	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(value); err != nil {
-		return nil, err
-	}
-	return &http.Response{
-		StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req,
-		Header: http.Header{"Content-Type": {contentType}, "Cache-Control": {"no-store"}, "Content-Length": {strconv.Itoa(body.Len())}},
-		Body:   io.NopCloser(&body), ContentLength: int64(body.Len()),
-	}, nil
+	enc.Encode(s.feed(r.URL, received, modifiers))
 }
 
-// wish holds what the modifiers of a request ask for.
-type wish struct {
-	limit, page int
-	search      string
-	byTitle     bool
-	shift       int      // another choice of a dropdown gives another selection
-	flags       []string // labels of the toggles that are on
-	paged       string   // key of the modifier for paging
-}
+// sizeKeys are the names of params that say how many entries there are on a page.
+var sizeKeys = regexp.MustCompile("(?i)limit|size|count|per_?page")
 
-func (s *sampleFeeds) wishes(sent map[string]string) wish {
-	w := wish{limit: sampleEntries}
-	for _, m := range s.endpoint.Modifiers {
-		for _, p := range m.Params {
-			value, key := sent[p.Key], strings.ToLower(p.Key)
-			if strings.Contains(key, "page") && !strings.Contains(key, "size") {
-				w.paged = p.Key
-			}
-			if value == "" {
-				continue
-			}
-			number, err := strconv.Atoi(value)
-			switch {
-			case p.Schema.Type == signpost.TypeNumber && err == nil && slices.ContainsFunc([]string{"limit", "size", "count", "per"}, func(word string) bool { return strings.Contains(key, word) }):
-				w.limit = max(0, min(number, maxSampleEntries))
-			case p.Schema.Type == signpost.TypeNumber && err == nil && p.Key == w.paged:
-				w.page = max(0, min(number, 1000))
-			case p.Schema.Type == signpost.TypeBoolean && value == "true":
-				w.flags = append(w.flags, p.UI.Label)
-			case len(p.UI.Options) > 0 || len(p.Schema.Enum) > 0:
-				w.byTitle = w.byTitle || strings.Contains(strings.ToLower(value), "title") || strings.Contains(strings.ToLower(value), "name")
-				w.shift += max(0, slices.IndexFunc(p.UI.Options, func(o signpost.Option) bool { return o.Value == value }))
-			case p.Schema.Type == signpost.TypeString:
-				w.search = value
-			}
-		}
-	}
-	return w
-}
-
-// feed returns the feed that a request asks for.
-func (s *sampleFeeds) feed(u *url.URL, received object, modifiers map[string]string) object {
-	w := s.wishes(modifiers)
-	plain := *u
-	plain.RawQuery = ""
+// feed returns the feed that a request asks for. Whatever an editor sets changes the selection of entries.
+func (s sampleFeeds) feed(u *url.URL, received object, modifiers map[string]string) object {
 	hash := fnv.New32a()
 	io.WriteString(hash, u.Path)
-	start := int(hash.Sum32()%7) + 12*w.shift
-	var numbers []int
-	for n := start; n < start+144 && len(numbers) < maxSampleEntries; n++ {
-		found := strings.Contains(strings.ToLower(sampleTitle(n)), strings.ToLower(w.search))
-		if found && (len(w.flags) == 0 || n%2 == 0) {
-			numbers = append(numbers, n)
+	start, step := int(hash.Sum32()%7), 1
+	limit, page, search := sampleEntries, 0, ""
+	for _, m := range s.endpoint.Modifiers {
+		for _, p := range m.Params {
+			value := modifiers[p.Key]
+			number, err := strconv.Atoi(value)
+			isNumber := p.Schema.Type == signpost.TypeNumber && err == nil
+			switch {
+			case isNumber && sizeKeys.MatchString(p.Key):
+				limit = max(0, min(number, maxSampleEntries))
+			case isNumber && strings.Contains(strings.ToLower(p.Key), "page"):
+				page = max(0, min(number, sampleTitles))
+			case isNumber:
+				start += max(0, number) % sampleTitles
+			case len(p.UI.Options) > 0:
+				start += 12 * max(0, slices.IndexFunc(p.UI.Options, func(o signpost.Option) bool { return o.Value == value }))
+			case p.Schema.Type == signpost.TypeBoolean && value == "true":
+				step = 2
+			case p.Schema.Type == signpost.TypeString && len(p.Schema.Enum) == 0:
+				search = value
+			}
 		}
 	}
-	if w.byTitle {
-		slices.SortStableFunc(numbers, func(a, b int) int { return strings.Compare(sampleTitle(a), sampleTitle(b)) })
-	}
-	from := min(w.page*w.limit, len(numbers))
-	to := min(from+w.limit, len(numbers))
 	entries := []object{}
-	for _, n := range numbers[from:to] {
-		entries = append(entries, s.entry(u, n, w.flags))
+	skip := page * limit
+	for n := start; n < start+sampleTitles && len(entries) < limit; n += step {
+		switch {
+		case !strings.Contains(strings.ToLower(sampleTitle(n)), strings.ToLower(search)):
+		case skip > 0:
+			skip--
+		default:
+			entries = append(entries, s.entry(u, n))
+		}
 	}
-	feed := object{"id": plain.String(), "title": s.endpoint.Name, "type": object{"value": "feed"}, "entry": entries, "received": received}
-	if w.paged != "" && to < len(numbers) {
-		query := u.Query()
-		query.Del("ctx") // links carry no context
-		query.Set(w.paged, strconv.Itoa(w.page+1))
-		plain.RawQuery = query.Encode()
-		feed["next"] = plain.String()
-	}
-	return feed
+	plain := *u
+	plain.RawQuery = ""
+	return object{"id": plain.String(), "title": s.endpoint.Name, "type": object{"value": "feed"}, "entry": entries, "received": received}
 }
 
 // entry returns one entry. It has values for the placeholders of the other endpoints, and links to one of them.
-func (s *sampleFeeds) entry(u *url.URL, n int, flags []string) object {
+func (s sampleFeeds) entry(u *url.URL, n int) object {
 	title, minutes := sampleTitle(n), 20+n*7%70
 	id := strings.ReplaceAll(strings.ToLower(title), " ", "-")
 	picture := url.URL{Scheme: u.Scheme, Host: u.Host, Path: samplePicturePath + strconv.Itoa(n) + ".png"}
-	extensions := object{"duration": minutes * 60, "free": n%3 == 0}
-	if len(flags) > 0 {
-		extensions["matches"] = flags
-	}
 	e := object{}
 	var targets []string
-	for _, other := range s.version.manifest.Endpoints {
+	for _, other := range s.manifest.Endpoints {
 		target, open := other.URL, signpost.CutURL(other.URL).Placeholders()
 		for _, name := range open {
 			value := strings.TrimSuffix(name, "_id") + "-" + strconv.Itoa(n+1)
@@ -225,7 +157,7 @@ func (s *sampleFeeds) entry(u *url.URL, n int, flags []string) object {
 		}
 	}
 	maps.Copy(e, object{ // these fields win over placeholders of the same name
-		"id": id, "title": title, "type": object{"value": "video"}, "extensions": extensions,
+		"id": id, "title": title, "type": object{"value": "video"}, "extensions": object{"duration": minutes * 60, "free": n%3 == 0},
 		"summary":     fmt.Sprintf("A sample entry, generated by the studio: %s, %d minutes.", sampleGenres[n%len(sampleGenres)], minutes),
 		"media_group": []object{{"type": "image", "media_item": []object{{"key": "image_base", "src": picture.String()}}}},
 	})
@@ -235,12 +167,6 @@ func (s *sampleFeeds) entry(u *url.URL, n int, flags []string) object {
 	return e
 }
 
-// Size of sample pictures: cheap to generate, large enough for a card.
-const (
-	sampleWidth  = 480
-	sampleHeight = 270
-)
-
 // sampleColours are pairs of colours, for the top and the bottom of a picture.
 var sampleColours = [][2]color.RGBA{
 	{{0x6c, 0xa5, 0x9a, 255}, {0x2f, 0x66, 0x60, 255}}, {{0x8a, 0x64, 0xab, 255}, {0x43, 0x2a, 0x5e, 255}},
@@ -249,24 +175,19 @@ var sampleColours = [][2]color.RGBA{
 	{{0x41, 0x82, 0x9a, 255}, {0x14, 0x3a, 0x4b, 255}}, {{0xd2, 0x6a, 0x45, 255}, {0x6f, 0x29, 0x1b, 255}},
 }
 
-// samplePicture paints a gradient, whose colours depend on the number. With a palette it is one byte per dot, which takes a
-// fraction of the time to encode.
+// samplePicture paints a gradient, whose colours depend on the number. The browser makes it as large as it wants, smoothly.
 func samplePicture(n int) []byte {
+	const width, height = 32, 18
 	pair := sampleColours[n%len(sampleColours)]
-	const steps = 256
-	mix := func(a, b uint8, step int) uint8 { return uint8(int(a) + (int(b)-int(a))*step/steps) }
-	var colours color.Palette
-	for i := range steps {
-		colours = append(colours, color.RGBA{mix(pair[0].R, pair[1].R, i), mix(pair[0].G, pair[1].G, i), mix(pair[0].B, pair[1].B, i), 255})
-	}
-	img := image.NewPaletted(image.Rect(0, 0, sampleWidth, sampleHeight), colours)
-	for i := range img.Pix {
-		img.Pix[i] = uint8(i / sampleWidth * steps / sampleHeight)
+	img := image.NewRGBA(image.Rect(0, 0, width, height))
+	for y := range height {
+		mix := func(a, b uint8) uint8 { return uint8((int(a)*(height-y) + int(b)*y) / height) }
+		colour := color.RGBA{mix(pair[0].R, pair[1].R), mix(pair[0].G, pair[1].G), mix(pair[0].B, pair[1].B), 255}
+		for x := range width {
+			img.SetRGBA(x, y, colour)
+		}
 	}
 	var out bytes.Buffer
-	enc := png.Encoder{CompressionLevel: png.BestSpeed}
-	if err := enc.Encode(&out, img); err != nil { // writing to a Buffer cannot fail
-		return nil
-	}
+	png.Encode(&out, img) // writing to a Buffer cannot fail
 	return out.Bytes()
 }

@@ -38,8 +38,6 @@ type record struct {
 	previous *text // the one before good
 	base     *text // what changes are compared with: good when it was registered or accepted
 	since    time.Time
-
-	built map[string]*source // by deployment; empty after a change
 }
 
 // text is one state of a source.
@@ -144,11 +142,11 @@ func (s *Studio) SetFiles(files ...File) {
 			}
 			if r.failure == nil || r.failure.Detail != failure.Detail {
 				r.failure = failure
-				r.touch(rev)
+				r.rev = rev
 			}
 		case r.now == nil || r.now.file != f.Definition || r.failure != nil:
 			r.set(&text{f.Definition, f.Text})
-			r.touch(rev)
+			r.rev = rev
 		}
 		next = append(next, r)
 	}
@@ -156,13 +154,10 @@ func (s *Studio) SetFiles(files ...File) {
 	s.relint(rev)
 }
 
-// touch notes that a record has changed.
-func (r *record) touch(rev int) { r.rev, r.built = rev, nil }
-
 // set makes a text the current one, and the last good one unless it has errors.
 func (r *record) set(t *text) {
 	r.now, r.read, r.failure = t, time.Now(), nil
-	if _, err := t.versions(r.version, nil); err != nil {
+	if t.unusable() != nil {
 		return
 	}
 	if r.previous, r.good = r.good, t; r.base == nil {
@@ -198,28 +193,17 @@ func (s *Studio) relint(rev int) {
 		}
 		if !reflect.DeepEqual(now, r.findings) {
 			r.findings = now
-			r.touch(rev)
+			r.rev = rev
 		}
 	}
 }
 
-// build returns the source for a host and for features; nil means those that the file enables. The caller holds the lock.
+// build returns a record as a deployment has it. Nil features means those that the file enables.
 func (r *record) build(host string, features []string) *source {
-	key := host + "\n" + strings.Join(features, "\n")
-	if features == nil {
-		key = host
-	}
-	if src := r.built[key]; src != nil {
-		return src
-	}
-	if len(r.built) >= maxViews || r.built == nil {
-		r.built = make(map[string]*source)
-	}
 	src := &source{
 		ID: r.id, Kind: r.kind, Rev: r.rev, Name: r.id, Path: r.path, Host: host, Judged: r.judged, Features: []feature{},
-		Versions: []version{}, Findings: []finding{}, Notes: []string{}, Failure: r.failure, Changes: []change{}, record: *r,
+		Versions: []version{}, Findings: []finding{}, Notes: []string{}, Failure: r.failure, Changes: []change{}, record: *r, enabled: features,
 	}
-	r.built[key] = src
 	if r.address != "" {
 		src.Host = hostOf(r.address)
 		if strings.HasPrefix(strings.ToLower(r.address), "http:") {
@@ -238,19 +222,14 @@ func (r *record) build(host string, features []string) *source {
 		shown = r.good.file
 	}
 	src.Title = cmp.Or(r.now.file.Service, shown.Service)
-	on := shown.Enabled()
-	if features != nil {
-		on = features
+	if features == nil {
+		features = shown.Enabled()
 	}
 	for _, name := range shown.Features() {
-		src.Features = append(src.Features, feature{name, slices.Contains(on, name)})
-	}
-	if features != nil {
-		src.enabled = features
+		src.Features = append(src.Features, feature{name, slices.Contains(features, name)})
 	}
 	if r.good != nil {
-		var err error
-		if src.Versions, src.HostOpen, err = r.good.resolve(src); err != nil {
+		if err := src.resolve(r.good); err != nil {
 			src.Notes = append(src.Notes, sentence(err.Error())+" Enter another host.")
 		} else if r.base != r.good && r.judged {
 			src.Changes, _ = src.compare(r.base)
@@ -263,23 +242,24 @@ func (r *record) build(host string, features []string) *source {
 	return src
 }
 
-// versions returns the versions of a text with features applied and {{host}} unresolved, and their templates. Other
-// people's manifests are read leniently, and have no template. name is that of the only version of a manifest.
-func (t *text) versions(name string, features []string) ([]version, error) {
+// unusable returns why a text cannot be shown: a definition has errors, or nothing of a manifest can be read.
+func (t *text) unusable() error {
 	if t.file.Served() {
-		m, err := t.manifest()
-		return []version{{Name: name, manifest: m}}, err
+		_, err := t.manifest()
+		return err
 	}
-	known := t.file.Features()
-	if features != nil {
-		features = slices.DeleteFunc(slices.Clone(features), func(name string) bool { return !slices.Contains(known, name) })
+	_, err := t.file.Manifests(nil)
+	return err
+}
+
+// manifests returns the manifest of each version as far as it can be read, with {{host}} unresolved. Other people's
+// manifests are read leniently; name is that of their only version.
+func (t *text) manifests(name string, features []string) []signpost.Version {
+	if !t.file.Served() {
+		return t.file.Readable(features)
 	}
-	templates, err := t.file.Compile(features)
-	var all []version
-	for _, v := range t.file.Readable(features) {
-		all = append(all, version{Name: v.Name, Route: routes.Path(t.file.BasePath, v.Name), manifest: v.Manifest, template: templates[v.Name]})
-	}
-	return all, err
+	m, _ := t.manifest()
+	return []signpost.Version{{Name: name, Manifest: m}}
 }
 
 // manifest returns a manifest as far as it can be read.
@@ -291,39 +271,58 @@ func (t *text) manifest() (signpost.Manifest, error) {
 	return m, err
 }
 
-// resolve returns the versions of a text for the deployment of a source, and whether any of their URLs contains {{host}}.
-func (t *text) resolve(src *source) (versions []version, open bool, err error) {
-	written, err := t.versions(src.record.version, src.enabled)
-	if err != nil {
-		return []version{}, false, err
+// forHost resolves {{host}}. What an address serves has its host in it already.
+func (src *source) forHost(m signpost.Manifest) (signpost.Manifest, error) {
+	if src.Kind == KindAddress {
+		return m, nil
 	}
-	origins := featureKeys(t.file, src.enabled)
-	about := t.file.ContextKeys()
-	versions = []version{}
+	return m.ForHost(src.Host)
+}
+
+// resolve sets the versions to those of a text, for the deployment of the source.
+func (src *source) resolve(t *text) error {
+	templates := make(map[string]*signpost.Template)
+	if !t.file.Served() {
+		known := src.enabled
+		if known != nil {
+			known = slices.DeleteFunc(slices.Clone(known), func(name string) bool { return !slices.Contains(t.file.Features(), name) })
+		}
+		var err error
+		if templates, err = t.file.Compile(known); err != nil {
+			return err
+		}
+	}
+	written := t.manifests(src.record.version, src.enabled)
+	keys := make(map[string]string) // URLs as written, by resolved URL
 	for _, w := range written {
-		v := w
-		if src.Kind != KindAddress { // what an address serves has its host in it already
-			if v.manifest, err = w.manifest.ForHost(src.Host); err != nil {
-				return []version{}, true, err
-			}
-		}
-		if v.body = bytes.ReplaceAll(t.body, []byte(signpost.HostPlaceholder), []byte(src.Host)); v.template != nil {
-			if v.body, err = v.template.Render(src.Host); err != nil {
-				return []version{}, true, err
-			}
-		}
-		keys := make(map[string]string) // as written, by resolved URL
-		for _, e := range w.manifest.Endpoints {
+		for _, e := range w.Manifest.Endpoints {
 			u := signpost.CutURL(e.URL)
 			keys[e.URL], keys[u.Resolve(src.Host).String()] = e.URL, e.URL
-			open = open || u.HasHostPlaceholder()
+			src.HostOpen = src.HostOpen || u.HasHostPlaceholder()
 		}
-		v.Endpoints = []endpoint{}
+	}
+	origins, about := featureKeys(t.file, src.enabled), t.file.ContextKeys()
+	var versions []version
+	for _, w := range written {
+		v := version{Name: w.Name, Endpoints: []endpoint{}, template: templates[w.Name]}
+		var err error
+		if v.manifest, err = src.forHost(w.Manifest); err != nil {
+			return err
+		}
+		if v.body = bytes.ReplaceAll(t.body, []byte(signpost.HostPlaceholder), []byte(src.Host)); v.template != nil {
+			v.Route = routes.Path(t.file.BasePath, v.Name)
+			if v.body, err = v.template.Render(src.Host); err != nil {
+				return err
+			}
+		}
 		for _, e := range v.manifest.Endpoints {
 			shown := newEndpoint(e, keys[e.URL])
+			if shown.Foreign = src.HostOpen && !signpost.CutURL(shown.Key).HasHostPlaceholder(); src.Kind == KindAddress {
+				shown.Foreign = !onHost(e.URL, src.Host)
+			}
 			for i := range shown.Context {
 				item := &shown.Context[i]
-				item.Feature, item.About = origins[v.Name+" "+shown.Key][item.Key], about[item.Key]
+				item.Feature, item.About = origins[[3]string{v.Name, shown.Key, item.Key}], about[item.Key]
 			}
 			shown.Deprecated = deprecation(cmp.Or(t.file.Deprecation(v.Name, shown.Key, ""), t.file.Deprecation(v.Name, "", "")))
 			for i, m := range shown.Modifiers {
@@ -333,20 +332,13 @@ func (t *text) resolve(src *source) (versions []version, open bool, err error) {
 		}
 		versions = append(versions, v)
 	}
-	for _, v := range versions {
-		for i := range v.Endpoints {
-			e := &v.Endpoints[i]
-			if e.Foreign = open && !signpost.CutURL(e.Key).HasHostPlaceholder(); src.Kind == KindAddress {
-				e.Foreign = !onHost(e.URL, src.Host)
-			}
-		}
-	}
-	return versions, open, nil
+	src.Versions = versions
+	return nil
 }
 
-// featureKeys determines which feature adds which context key, by version and URL, then by key.
-func featureKeys(f *definition.File, enabled []string) map[string]map[string]string {
-	origins := make(map[string]map[string]string)
+// featureKeys determines which feature adds which context key, by version, URL and key.
+func featureKeys(f *definition.File, enabled []string) map[[3]string]string {
+	origins := make(map[[3]string]string)
 	plain, err := f.Manifests([]string{})
 	if err != nil || f.Served() {
 		return origins
@@ -362,11 +354,8 @@ func featureKeys(f *definition.File, enabled []string) map[string]map[string]str
 		for i, v := range with {
 			for j, e := range v.Manifest.Endpoints {
 				for _, item := range e.ContextObj[len(plain[i].Manifest.Endpoints[j].ContextObj):] {
-					at := v.Name + " " + e.URL
-					if origins[at] == nil {
-						origins[at] = make(map[string]string)
-					}
-					origins[at][item.Key] = cmp.Or(origins[at][item.Key], name)
+					at := [3]string{v.Name, e.URL, item.Key}
+					origins[at] = cmp.Or(origins[at], name)
 				}
 			}
 		}

@@ -61,7 +61,6 @@ type Studio struct {
 	assets   pageAssets
 	instance string // changes with every start
 	handler  http.Handler
-	pictures pictureGate
 
 	mu      sync.Mutex
 	rev     int       // of the state; each record has the revision that it changed at

@@ -161,17 +161,12 @@ func findings(f *definition.File, found []signpost.Finding, src *source) []findi
 	}
 	all := []finding{}
 	for _, found := range found {
-		view := finding{Finding: found}
-		line := []rune(strings.ReplaceAll(f.Line(found.Line), "\t", " "))
-		at := max(0, min(found.Column-1, len(line)))
-		from := max(0, min(at-maxLine/3, len(line)-maxLine))
-		to := min(len(line), from+maxLine)
-		indent := 0
-		for from == 0 && indent < at && line[indent] == ' ' {
-			indent++
-		}
-		view.Text, view.At = string(line[from+indent:to]), at-from-indent
-		view.Width = max(1, min(found.Width, to-at))
+		text, first := f.Snippet(found.Line, found.Column, maxLine)
+		line := []rune(strings.ReplaceAll(text, "\t", " "))
+		indent := len(line) - len([]rune(strings.TrimLeft(string(line), " ")))
+		at := max(0, min(found.Column-first, len(line)))
+		indent = min(indent, at)
+		view := finding{Finding: found, Text: string(line[indent:]), At: at - indent, Width: max(1, min(found.Width, len(line)-at))}
 		if len(found.Path) > 0 && keys[found.Path.Endpoint()] {
 			view.Key = found.Path.Endpoint()
 		}

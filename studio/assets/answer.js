@@ -210,7 +210,7 @@ function detailOf({ response, json }) {
 
 /** @param {Answer} answer @param {Card} card */
 function cardOf(answer, card) {
-  const src = card.picture && `/api/picture?answer=${answer.response?.id}&url=${encodeURIComponent(card.picture)}`;
+  const src = card.picture && `/api/picture?from=${answer.response?.pictures}&url=${encodeURIComponent(card.picture)}`;
   return h("button", {
     type: "button", class: "card", "aria-pressed": String(state.picked?.card === card),
     onclick: () => {

@@ -26,9 +26,9 @@
  *   snippets: { name: string, text: string }[], problems: Problem[],
  *   owner: (Place & { context_obj: { key: string }[], why: string }) | null,
  *   losers: Loser[], inside_segment: boolean, signature: string }} Draft
- * @typedef {{ id: string, status: number, status_text: string, url: string, method: string, to: string, content_type: string,
+ * @typedef {{ status: number, status_text: string, url: string, method: string, to: string, content_type: string,
  *   declared: boolean, headers: [string, string][], body: string, json: boolean, binary: boolean, bytes: number, truncated: boolean,
- *   incomplete: boolean, millis: number, sample: boolean, follow: string, notes: string[] }} Response
+ *   incomplete: boolean, millis: number, sample: boolean, follow: string, pictures: string, notes: string[] }} Response
  * @typedef {{ at: Current, signature: string, limit: number | null, changed: string[] }} Sent what was sent, as it was then
  * @typedef {{ id: number, at: number, sent: Sent, response: Response | null, failure: Failure | null, json: Json | null,
  *   cards: Feed | null, label: string }} Answer
