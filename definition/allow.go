@@ -50,27 +50,27 @@ func (d *decoder) checkAllowances() {
 	names := warnings()
 	failed := slices.ContainsFunc(d.findings, isError)
 	for _, a := range d.allowances {
-		report := func(hint, format string, args ...any) {
-			d.report(signpost.Finding{Rule: RuleUnusedAllow, Severity: signpost.SeverityWarning, Message: fmt.Sprintf(format, args...), Hint: hint}, a.at)
+		if a.used {
+			continue
 		}
-		switch near := spell.Nearest(a.rule, names); {
-		case a.used:
-		case slices.Contains(names, a.rule) && failed: // the warning may appear once the errors are fixed
-		case slices.Contains(names, a.rule):
-			before := len(d.findings)
-			report("remove it", "nothing here is reported as %s", a.rule)
-			if slices.Contains(togetherRules, a.rule) && len(d.findings) > before {
-				a.unused, d.findings = d.findings[before], d.findings[:before]
-			}
+		f := signpost.Finding{Rule: RuleUnusedAllow, Severity: signpost.SeverityWarning}
+		switch known := slices.Contains(names, a.rule); {
+		case known && failed: // the warning may appear once the errors are fixed
+			continue
+		case known:
+			f.Message, f.Hint = fmt.Sprintf("nothing here is reported as %s", a.rule), "remove it"
 		case isRule(a.rule):
-			report("only warnings can be allowed", "%s cannot be allowed", a.rule)
-		case near != "":
-			d.report(signpost.Finding{
-				Rule: RuleUnusedAllow, Severity: signpost.SeverityWarning, Message: fmt.Sprintf("there is no warning %q to allow", a.rule),
-				Hint: fmt.Sprintf("did you mean %q?", near), Fix: d.replacement(a.at, near),
-			}, a.at)
+			f.Message, f.Hint = fmt.Sprintf("%s cannot be allowed", a.rule), "only warnings can be allowed"
 		default:
-			report("docs/rules.md lists them", "there is no warning %q to allow", a.rule)
+			f.Message, f.Hint = fmt.Sprintf("there is no warning %q to allow", a.rule), "docs/rules.md lists them"
+			if near := spell.Nearest(a.rule, names); near != "" {
+				f.Hint, f.Fix = fmt.Sprintf("did you mean %q?", near), d.replacement(a.at, near)
+			}
+		}
+		if slices.Contains(togetherRules, a.rule) {
+			a.unused = d.finding(f, a.at)
+		} else {
+			d.report(f, a.at)
 		}
 	}
 }

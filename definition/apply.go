@@ -25,7 +25,7 @@ func (o Options) Fix(name string, text []byte) Fixed {
 	f := Fixed{Text: text, File: o.Parse(name, text)}
 	seen := map[string]bool{string(text): true}
 	for range maxRounds {
-		fixable := apart(f.File.findings(hasFix))
+		fixable := apart(f.File.only(hasFix))
 		if len(fixable) == 0 || !o.try(name, &f, fixable, seen) && !o.tryEach(name, &f, fixable, seen) {
 			break
 		}
@@ -61,15 +61,7 @@ func (o Options) tryEach(name string, f *Fixed, findings []signpost.Finding, see
 
 // noWorse reports whether a file has no more errors than before and, if equal, no more findings.
 func noWorse(now, before *File) bool {
-	return cmp.Or(len(now.findings(isError))-len(before.findings(isError)), len(now.parser.findings)-len(before.parser.findings)) <= 0
-}
-
-func hasFix(f signpost.Finding) bool  { return f.Fix != nil }
-func isError(f signpost.Finding) bool { return f.Severity == signpost.SeverityError }
-
-// findings returns the findings of this file for which keep returns true.
-func (f *File) findings(keep func(signpost.Finding) bool) []signpost.Finding {
-	return slices.DeleteFunc(slices.Clone(f.parser.findings), func(f signpost.Finding) bool { return !keep(f) })
+	return cmp.Or(len(now.only(isError))-len(before.only(isError)), len(now.findings)-len(before.findings)) <= 0
 }
 
 // apart returns the findings whose fixes come after those of the chosen ones before them, and do not touch them. Another

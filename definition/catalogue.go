@@ -29,7 +29,7 @@ func contextKeys(n *tree.Node) map[string]string {
 // ParseContextKeys reads a catalogue of context keys that several services share: a YAML or JSON object that maps keys
 // to descriptions. Pass the result in [Options.ContextKeys]; it is nil if there are findings.
 func ParseContextKeys(name string, text []byte) (map[string]string, []signpost.Finding) {
-	d := decoder{parser: newParser(name, text, false)}
+	d := newDecoder(&File{Name: name}, text, Options{})
 	root := d.doc.Root
 	if root != nil {
 		d.check(root, fields.Catalogue, "context_keys")
@@ -56,20 +56,20 @@ func (f *File) ContextKeys() map[string]string {
 
 // checkContextKeys reports keys that are in no catalogue, if there is one.
 func (d *decoder) checkContextKeys() {
-	if d.file.contextKeys == nil && d.opts.ContextKeys == nil {
+	if d.contextKeys == nil && d.opts.ContextKeys == nil {
 		return
 	}
-	known := d.file.ContextKeys()
+	known := d.ContextKeys()
 	for key, description := range d.opts.ContextKeys {
 		known[key] = cmp.Or(description, known[key])
 	}
 	names := slices.Sorted(maps.Keys(known))
-	for _, use := range d.contextKeys {
+	for _, use := range d.keyUses {
 		if _, ok := known[use.key]; ok {
 			continue
 		}
 		hint := "add it to context_keys, if your apps have it"
-		if near := nearest(use.key, names); near != "" && len(d.findings) < maxFindings { // no fix: it would change what apps send
+		if near, _ := d.nearest(use.key, names); near != "" { // no fix: it would change what apps send
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		d.add(RuleUnknownContextKey, hint, use.at, "unknown context key %q", use.key)

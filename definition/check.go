@@ -10,26 +10,6 @@ import (
 	"signpost/internal/tree"
 )
 
-// decoder reads a file in four steps: repair puts what is misplaced where it belongs, check compares the tree with the
-// table of fields, read builds the values of the [File], and lint judges these. A value that cannot be used is broken:
-// nothing more is reported about it, and what is read of it is zero.
-type decoder struct {
-	*parser
-	opts   Options
-	file   *File
-	served bool // a manifest, which has no extensions
-
-	shared      map[string]*sharedModifier
-	sharedNames []string
-	features    []declaredFeature
-	enable      []*tree.Node
-	contextKeys []keyUse
-	deprecated  []deprecatedNode
-	allowances  []*allowance
-	unread      bool // something is not where it belongs, so what seems unused may be used
-	size        int  // bytes that shared modifiers and features add to the manifests
-}
-
 // isExtension reports whether a field is the author's own, for example to hold YAML anchors.
 func (d *decoder) isExtension(name string) bool { return !d.served && strings.HasPrefix(name, "x-") }
 
@@ -43,7 +23,7 @@ func (d *decoder) check(n *tree.Node, v *fields.Value, what string) {
 			d.check(item, &fields.Value{}, what)
 		}
 		return
-	case !d.hasType(n, v) && !d.guessType(n, v, what):
+	case !d.hasType(n, v):
 		d.wrongType(n, v, what)
 		return
 	}
@@ -52,28 +32,27 @@ func (d *decoder) check(n *tree.Node, v *fields.Value, what string) {
 			v = v.Short
 		}
 	}
-	switch {
-	case v.Type == fields.List:
-		if d.oneItemPerField(n, v.Each) {
-			return
-		}
-		for _, item := range n.Items {
-			d.check(item, v.Each, v.Each.What)
-		}
-	case v.Type == fields.Object && v.Each != nil:
-		for _, f := range n.Fields {
-			if v.Keys == "" || !d.isExtension(f.Key.Text) {
-				d.check(f.Value, v.Each, d.call(v.Each, f))
+	if !d.served {
+		d.dedented(n, v)
+	}
+	for _, item := range n.Items {
+		d.check(item, v.Each, v.Each.What)
+	}
+	for _, f := range n.Fields {
+		switch {
+		case d.isExtension(f.Key.Text) && v.Of(f.Key.Text) == nil:
+			continue
+		case v.Each != nil:
+			if v.Each.What == "version" && !v.Keys.MatchString(f.Key.Text) {
+				d.wrongVersion(n, f)
 			}
+			d.check(f.Value, v.Each, d.call(v.Each, f))
+			continue
+		case v.Field(f.Key.Text) == nil:
+			d.unknownField(n, f, v, what)
 		}
-	case v.Type == fields.Object:
-		for _, f := range n.Fields {
-			if v.Field(f.Key.Text) == nil && !d.isExtension(f.Key.Text) {
-				d.unknownField(n, f, v, what)
-			}
-			if known := v.Field(f.Key.Text); known != nil {
-				d.check(f.Value, known.Value, known.Name)
-			}
+		if known := v.Field(f.Key.Text); known != nil {
+			d.check(f.Value, known.Value, known.Name)
 		}
 	}
 }
@@ -117,7 +96,13 @@ func (d *decoder) wrongType(n *tree.Node, v *fields.Value, what string) {
 		Rule: signpost.RuleWrongType, Severity: signpost.SeverityError,
 		Message: fmt.Sprintf("%s must be %s, not %s", what, want, n.Kind), Hint: v.Form,
 	}
+	isScalar := n.Kind == tree.String || n.Kind == tree.Number || n.Kind == tree.Bool
 	switch isText := v.Type == fields.Text || v.Type == fields.Date; {
+	case !d.served && what == "option" && isScalar:
+		f.Message = fmt.Sprintf("option must be an object with value and label, not %s", n.Kind)
+		if f.Fix = d.optionFix(n); f.Fix != nil {
+			f.Hint = f.Fix.Message
+		}
 	case n.Date && v.Type != fields.Date:
 		f.Message, f.Hint = fmt.Sprintf("YAML reads %s as a date, not %s", n.Text, want), "put it in quotes"
 		if isText || v.Type == fields.Scalar {
@@ -142,6 +127,8 @@ func (d *decoder) wrongType(n *tree.Node, v *fields.Value, what string) {
 		f.Hint = "such as /kids or [/kids, /family]"
 	case what == "features" && n.Kind == tree.List && len(n.Items) > 0:
 		f.Hint = "to turn features on: " + enableForm(n)
+	case !d.served && v.Type == fields.List && n.Text != "" && (v.Each.Names == fields.Features || v.Each.OrName != 0):
+		f.Hint, f.Fix = d.listOf(n)
 	}
 	d.report(f, n)
 }

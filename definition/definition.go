@@ -20,14 +20,14 @@ type File struct {
 	Service  string // title; may be empty
 	BasePath string // with a leading and, except for "/", without a trailing slash
 
-	basePathAt *tree.Node // for clashes between files; nil if the base path could not be read
-	enable     []string
-	features   []signpost.Feature // built-in and declared features, in application order
-	versions   []version
-	served     bool         // a manifest
-	allowances []*allowance // for rules checked by Lint
-	parser     *parser
-
+	doc          *tree.Document
+	findings     []signpost.Finding
+	served       bool       // a manifest
+	basePathAt   *tree.Node // for clashes between files; nil if the base path could not be read
+	enable       []string
+	features     []signpost.Feature // built-in and declared features, in application order
+	versions     []version
+	allowances   []*allowance      // for rules checked by Lint
 	contextKeys  map[string]string // declared by the file, with descriptions
 	deprecations map[signpost.Part]*signpost.Deprecation
 }
@@ -39,39 +39,29 @@ func Parse(name string, text []byte) *File { return Options{}.Parse(name, text) 
 
 // Parse is like the function [Parse], with options.
 func (o Options) Parse(name string, text []byte) *File {
-	f := &File{Name: name, BasePath: "/", parser: newParser(name, text, false)}
-	if kind := unlike(name, f.parser.doc); kind != nil {
-		f.parser.findings = nil
-		f.parser.notADefinition(kind, f.parser.doc.NodeAt(0, 0))
+	d := newDecoder(&File{Name: name}, text, o)
+	if other := unlike(name, d.doc); other != nil {
+		d.notADefinition(other)
+	} else if d.doc.Root != nil {
+		d.definition(d.doc.Root)
+		d.lint()
 	}
-	if root := f.parser.doc.Root; root != nil {
-		d := decoder{parser: f.parser, file: f, opts: o}
-		if kind := notADefinition(root); kind != nil {
-			d.notADefinition(kind, root)
-		} else {
-			d.definition(root)
-			d.lint()
-		}
-	}
-	f.parser.finish()
-	return f
+	return d.finish()
 }
 
 // ParseManifest parses a served or saved manifest: JSON with the single field endpoints. The result has one version,
 // without a name. The rules are those of a definition. If name is the address that the manifest was fetched from, URLs
 // on its host are the service's own; otherwise, URLs on the most common host are.
 func ParseManifest(name string, text []byte) *File {
-	f := &File{Name: name, BasePath: "/", served: true, parser: newParser(name, text, true)}
-	if root := f.parser.doc.Root; root != nil {
-		d := decoder{parser: f.parser, file: f, served: true}
+	d := newDecoder(&File{Name: name, served: true}, text, Options{})
+	if root := d.doc.Root; root != nil {
 		d.check(root, fields.Manifest, fields.Manifest.What)
 		if root.Kind == tree.Object {
-			f.versions = []version{d.manifest(tree.Field{Key: root, Value: root}, version{}, fields.Manifest.What)}
+			d.versions = []version{d.manifest(tree.Field{Key: root, Value: root}, version{}, fields.Manifest.What)}
 			d.lint()
 		}
 	}
-	f.parser.finish()
-	return f
+	return d.finish()
 }
 
 // Lint returns the findings for files that are registered together: those of each file, and those about several, such
@@ -84,18 +74,27 @@ func Errors(files ...*File) []signpost.Finding {
 	findings := []signpost.Finding{}
 	owners := make(map[string]*File)
 	for _, f := range files {
-		p := parser{name: f.Name, doc: f.parser.doc, findings: f.findings(isError)}
-		if f.basePathAt == nil { // a clash would only follow from the error
-		} else if other := owners[f.BasePath]; other != nil {
-			p.add(RuleBasePath, "give each service a base_path of its own", f.basePathAt,
-				"base_path %q is already used by %s", f.BasePath, other.Name)
-			p.sortFindings()
-		} else {
+		own := f.only(isError)
+		if other := owners[f.BasePath]; f.basePathAt != nil && other != nil {
+			own = append(own, f.finding(signpost.Finding{
+				Rule: RuleBasePath, Severity: signpost.SeverityError, Hint: "give each service a base_path of its own",
+				Message: fmt.Sprintf("base_path %q is already used by %s", f.BasePath, other.Name),
+			}, f.basePathAt))
+			sortFindings(own)
+		} else if f.basePathAt != nil { // otherwise a clash would only follow from the error
 			owners[f.BasePath] = f
 		}
-		findings = append(findings, p.findings...)
+		findings = append(findings, own...)
 	}
 	return findings
+}
+
+func hasFix(f signpost.Finding) bool  { return f.Fix != nil }
+func isError(f signpost.Finding) bool { return f.Severity == signpost.SeverityError }
+
+// only returns the findings of this file for which keep returns true.
+func (f *File) only(keep func(signpost.Finding) bool) []signpost.Finding {
+	return slices.DeleteFunc(slices.Clone(f.findings), func(f signpost.Finding) bool { return !keep(f) })
 }
 
 // Served reports whether the file is a manifest read by [ParseManifest].
@@ -112,12 +111,12 @@ func (f *File) State(versions []signpost.Version) signpost.Service {
 }
 
 // Line returns a line of the file, to show with a finding. Lines count from 1.
-func (f *File) Line(number int) string { return string(f.parser.doc.Line(number)) }
+func (f *File) Line(number int) string { return string(f.doc.Line(number)) }
 
 // Snippet returns at most width characters of a line around a column, and the column of the first of them. The time it
 // takes does not depend on the length of the line.
 func (f *File) Snippet(line, column, width int) (text string, first int) {
-	return f.parser.doc.Snippet(line, column, width)
+	return f.doc.Snippet(line, column, width)
 }
 
 // Features returns the names of the features that can be enabled.
@@ -152,7 +151,7 @@ func (f *File) Versions() []string {
 // unresolved. Nil features means those that the file enables. If the file has errors, they are returned as a
 // [*signpost.InvalidError].
 func (f *File) Manifests(features []string) ([]signpost.Version, error) {
-	if errors := f.findings(isError); len(errors) > 0 {
+	if errors := f.only(isError); len(errors) > 0 {
 		return nil, &signpost.InvalidError{Findings: errors}
 	}
 	if features == nil {

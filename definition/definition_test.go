@@ -283,7 +283,7 @@ func FuzzParseJSON(f *testing.F) {
 func checkParse(t *testing.T, name string, text []byte) {
 	file := Parse(name, text)
 	findings := Lint(file)
-	lines := file.parser.doc.Lines()
+	lines := file.doc.Lines()
 	refused := false
 	for i, f := range findings {
 		if f.Line < 1 || f.Line > lines+1 || f.Column < 1 || f.Width < 1 || f.Rule == "" || f.Message == "" {

@@ -1,100 +1,67 @@
 package definition
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"signpost"
 	"signpost/internal/tree"
 )
 
-// replacement returns the fix that replaces a scalar, in the style of the old one.
-func (p *parser) replacement(at *tree.Node, value any) *signpost.Fix {
-	text, ok := p.encode(at, value)
+// replacement returns the fix that replaces a scalar, in the style of the old one, or nil.
+func (f *File) replacement(at *tree.Node, value any) *signpost.Fix {
+	text, ok := at.Write(value)
 	if !ok {
 		return nil
 	}
-	return p.write(at, text)
+	return f.write(at, text)
 }
 
 // write returns the fix that replaces a value with a text.
-func (p *parser) write(at *tree.Node, text string) *signpost.Fix {
+func (f *File) write(at *tree.Node, text string) *signpost.Fix {
 	e := signpost.Edit{Text: text}
-	e.Line, e.Column = p.doc.Position(at.Start())
-	e.EndLine, e.EndColumn = p.doc.Position(at.End())
+	e.Line, e.Column = f.doc.Position(at.Start())
+	e.EndLine, e.EndColumn = f.doc.Position(at.End())
 	return &signpost.Fix{Message: "write " + text, Edits: []signpost.Edit{e}}
 }
 
-// encode returns value as it is written in the file in place of at. It returns false unless both are short and on one
-// line.
-func (p *parser) encode(at *tree.Node, value any) (string, bool) {
-	if at.Style == tree.BlockText || at.Start() == at.End() || strings.ContainsAny(at.Text, "\r\n") {
-		return "", false
+// listOf returns the hint and the fix that replace text with a list of names. There is no fix if a name has a space in it:
+// a comma may be missing.
+func (f *File) listOf(at *tree.Node) (hint string, fix *signpost.Fix) {
+	if strings.HasPrefix(at.Text, "–") || strings.HasPrefix(at.Text, "—") { // what text processors make of a dash
+		return "begin a list item with -", nil
 	}
-	text, isText := value.(string)
-	switch {
-	case !isText:
-		return fmt.Sprint(value), true
-	case p.doc.JSON || at.Style == tree.DoubleQuoted || at.Kind != tree.String:
-		return quote(text), true
-	case at.Style == tree.SingleQuoted:
-		return "'" + strings.ReplaceAll(text, "'", "''") + "'", true
-	case isPlain(text, !strings.ContainsAny(at.Text, "[]{},")): // at may or may not be inside brackets
-		return text, true
+	var names, texts []string
+	certain := true
+	for name := range strings.SplitSeq(at.Text, ",") {
+		name = strings.TrimSpace(name)
+		text, ok := at.Write(name)
+		names, texts = append(names, name), append(texts, text)
+		certain = certain && ok && name != "" && !strings.Contains(name, " ")
 	}
-	return quote(text), true
+	if certain {
+		fix = f.write(at, "["+strings.Join(texts, ", ")+"]")
+	}
+	return "write [" + strings.Join(names, ", ") + "]", fix
 }
 
-// quote returns text in double quotes that YAML and JSON both understand.
-func quote(text string) string {
-	var out strings.Builder
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.Encode(text) // strings always encode
-	return strings.TrimSuffix(out.String(), "\n")
-}
-
-// isPlain reports whether YAML reads the text unchanged without quotes, as a key and as a value, inside brackets or on
-// a line of its own.
-func isPlain(text string, inBrackets bool) bool {
-	if strings.ContainsAny(text, "#&*!|>'\"%@`\\\r\n\t") {
-		return false
+// optionFix returns the fix that replaces a bare value with an option: most_recent is labelled "Most recent".
+func (f *File) optionFix(at *tree.Node) *signpost.Fix {
+	words := strings.FieldsFunc(at.Text, func(r rune) bool { return r == '_' || r == '-' || unicode.IsSpace(r) })
+	label := []rune(strings.Join(words, " "))
+	if len(label) == 0 {
+		return nil
 	}
-	format := "? %s\n: %s\n"
-	if inBrackets {
-		format = "{? %s : %s}"
-	}
-	doc := tree.Parse(fmt.Appendf(nil, format, text, text), tree.Options{})
-	if doc.Root == nil || len(doc.Root.Fields) != 1 {
-		return false
-	}
-	f := doc.Root.Fields[0]
-	return f.Key.Text == text && f.Value.Kind == tree.String && !f.Value.Date && f.Value.Text == text
-}
-
-// listOf returns the fix that replaces text with a list of names.
-func (p *parser) listOf(at *tree.Node, names []string) *signpost.Fix {
-	texts := make([]string, len(names))
-	for i, name := range names {
-		text, ok := p.encode(at, name)
-		if !ok {
-			return nil
-		}
-		texts[i] = text
-	}
-	return p.write(at, "["+strings.Join(texts, ", ")+"]")
-}
-
-// optionFix returns the fix that replaces a bare value with an option that has a value and a label.
-func (p *parser) optionFix(at *tree.Node, o signpost.Option) *signpost.Fix {
-	value, ok := p.encode(at, o.Value)
-	label, _ := p.encode(at, o.Label)
+	label[0] = unicode.ToUpper(label[0])
+	value, ok := at.Write(at.Text)
+	written, _ := at.Write(string(label))
 	if !ok {
 		return nil
 	}
-	if p.doc.JSON {
-		return p.write(at, fmt.Sprintf(`{"value": %s, "label": %s}`, value, label))
+	form := "{value: %s, label: %s}"
+	if f.doc.JSON {
+		form = `{"value": %s, "label": %s}`
 	}
-	return p.write(at, fmt.Sprintf("{value: %s, label: %s}", value, label))
+	return f.write(at, fmt.Sprintf(form, value, written))
 }

@@ -7,7 +7,6 @@ import (
 	"signpost"
 	"signpost/host"
 	"signpost/internal/served"
-	"signpost/internal/tree"
 )
 
 // lint judges the values that were read. The rules about manifests, modifiers and features are those of package
@@ -20,8 +19,8 @@ func (d *decoder) lint() {
 			d.reportAt(f, shared.Field, f.Path, nil)
 		}
 	}
-	if enabled := d.file.named(d.file.enable); !d.tooLarge(enabled) {
-		for _, v := range d.file.versions {
+	if enabled := d.named(d.enable); !d.tooLarge(enabled) {
+		for _, v := range d.versions {
 			d.lintManifest(v, enabled)
 		}
 	}
@@ -45,34 +44,18 @@ func addressHost(name string) string {
 
 // lintManifest applies the rules of package signpost to a version as it is served.
 func (d *decoder) lintManifest(v version, enabled []signpost.Feature) {
-	own := d.lean(v)
 	deployment := signpost.Deployment{Features: enabled}
 	if d.served {
-		deployment.Host = served.Host(v.manifest, addressHost(d.file.Name))
+		deployment.Host = served.Host(v.manifest, addressHost(d.Name))
 	}
-	for _, f := range append(own.WithFeatures(enabled...).Validate(), own.OwnWarnings(deployment)...) {
+	for _, f := range append(v.judged.WithFeatures(enabled...).Validate(), v.judged.OwnWarnings(deployment)...) {
 		d.reportEndpoint(f, v.endpoints[f.Path.Endpoint()])
 	}
 }
 
-// lean returns the manifest of a version with lean modifiers in place of the shared ones.
-func (d *decoder) lean(v version) signpost.Manifest {
-	m := signpost.Manifest{Endpoints: slices.Clone(v.manifest.Endpoints)}
-	for i, e := range m.Endpoints {
-		items := v.endpoints[e.URL].Value.Get("modifiers").Items
-		m.Endpoints[i].Modifiers = slices.Clone(e.Modifiers)
-		for j := range e.Modifiers {
-			if shared := d.shared[items[j].Text]; shared != nil && items[j].Kind == tree.String && !d.broken[items[j]] {
-				m.Endpoints[i].Modifiers[j] = shared.lean
-			}
-		}
-	}
-	return m
-}
-
 // lintFeatures checks the features that the file declares and the names of those that it enables.
 func (d *decoder) lintFeatures() {
-	for _, declared := range d.features {
+	for _, declared := range d.declared {
 		for _, f := range declared.feature.Validate() {
 			d.reportAt(f, declared.Field, f.Path, nil)
 		}
@@ -80,24 +63,24 @@ func (d *decoder) lintFeatures() {
 			d.add(signpost.RuleRequiredField, "", declared.Key, "feature %q has no context_obj", declared.Key.Text)
 		}
 	}
-	known := d.file.Features()
-	exists, enabled := make(map[string]bool, len(known)), make(map[string]bool, len(d.enable))
+	known := d.Features()
+	exists, enabled := make(map[string]bool, len(known)), make(map[string]bool, len(d.enabled))
 	for _, name := range known {
 		exists[name] = true
 	}
-	for _, n := range d.enable {
+	for _, n := range d.enabled {
 		switch {
 		case !exists[n.Text]:
 			d.unknown(RuleUnknownFeature, n, known, fmt.Sprintf("there is no feature %q", n.Text))
 		case enabled[n.Text]:
 			d.add(signpost.RuleDuplicateKey, "name it once", n, "feature %q is enabled twice", n.Text)
 		default:
-			d.file.enable = append(d.file.enable, n.Text)
+			d.enable = append(d.enable, n.Text)
 		}
 		enabled[n.Text] = true
 	}
 	if d.opts.Features != nil {
-		d.file.enable = slices.DeleteFunc(known, func(name string) bool { return !slices.Contains(d.opts.Features, name) })
+		d.enable = slices.DeleteFunc(known, func(name string) bool { return !slices.Contains(d.opts.Features, name) })
 	}
 }
 
@@ -105,10 +88,10 @@ func (d *decoder) lintFeatures() {
 func (d *decoder) tooLarge(enabled []signpost.Feature) bool {
 	for _, feature := range enabled {
 		added := renderedSize(feature.ContextObj)
-		for _, v := range d.file.versions {
+		for _, v := range d.versions {
 			for _, e := range v.manifest.Endpoints {
-				if feature.AppliesTo(e.URL) && d.grows(added, d.file.basePathAt) {
-					d.file.enable = nil // keep others from applying them
+				if feature.AppliesTo(e.URL) && d.grows(added, v.key) {
+					d.enable = nil // keep others from applying them
 					return true
 				}
 			}

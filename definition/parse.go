@@ -18,36 +18,45 @@ const MaxSize = tree.MaxSize
 // maxDepth limits the nesting of a file. The deepest value of the format is at level 11.
 const maxDepth = 32
 
-// parser holds a file while it is being read, and its findings.
-type parser struct {
-	name     string
-	doc      *tree.Document
-	broken   map[*tree.Node]bool // already reported: consequences are not
-	findings []signpost.Finding
+// decoder reads a file in three steps: check compares the tree with the table of fields, and corrects what is clear;
+// read builds the values of the [File]; and lint judges these. A value that cannot be used is broken: nothing more is
+// reported about it, and what is read of it is zero.
+type decoder struct {
+	*File
+	opts Options
 
-	duplicated bool             // a key occurs twice, and what the second one has is not read
-	rest       int              // number of findings beyond the limit
-	last       signpost.Finding // the first of these
+	broken     map[*tree.Node]bool
+	duplicated bool // a key occurs twice, and what the second one has is not read
+	unread     bool // something is not where it belongs, so what seems unused may be used
+	reported   int  // number of findings
+
+	shared      map[string]*sharedModifier
+	sharedNames []string
+	declared    []declaredFeature
+	enabled     []*tree.Node
+	keyUses     []keyUse
+	size        int // bytes that shared modifiers and features add to the manifests
 }
 
-// newParser parses the text into a tree. The format is JSON if asJSON is set or the name or the text suggests it.
-func newParser(name string, text []byte, asJSON bool) *parser {
-	p := &parser{name: name, broken: make(map[*tree.Node]bool)}
-	p.doc = tree.Parse(text, tree.Options{JSON: asJSON || isJSON(name, text), MaxDepth: maxDepth})
-	for _, problem := range p.doc.Problems {
+// newDecoder parses the text into a tree, and reports its problems.
+func newDecoder(f *File, text []byte, opts Options) *decoder {
+	f.BasePath = "/"
+	f.doc = tree.Parse(text, tree.Options{JSON: f.served || isJSON(f.Name, text), MaxDepth: maxDepth})
+	d := &decoder{File: f, opts: opts, broken: make(map[*tree.Node]bool)}
+	for _, problem := range f.doc.Problems {
 		rule := map[tree.ProblemKind]string{
 			tree.Syntax: RuleSyntax, tree.TooLarge: RuleTooLarge, tree.BadKey: RuleSyntax,
 			tree.DuplicateKey: signpost.RuleDuplicateKey, tree.BadValue: signpost.RuleWrongType,
 		}[problem.Kind]
-		p.add(rule, problem.Hint, problem.At, "%s", problem.Message)
-		p.broken[problem.Value] = true
-		p.duplicated = p.duplicated || problem.Kind == tree.DuplicateKey
+		d.add(rule, problem.Hint, problem.At, "%s", problem.Message)
+		d.broken[problem.Value] = true
+		d.duplicated = d.duplicated || problem.Kind == tree.DuplicateKey
 	}
-	if len(p.findings) == 0 && (p.doc.Root == nil || p.doc.Root.Kind == tree.Null) {
-		p.doc.Root = nil
-		p.add(RuleSyntax, "signpost init writes a definition to start from", p.doc.NodeAt(0, 0), "the file is empty")
+	if len(d.findings) == 0 && (f.doc.Root == nil || f.doc.Root.Kind == tree.Null) {
+		f.doc.Root = nil
+		d.add(RuleSyntax, "signpost init writes a definition to start from", f.doc.NodeAt(0, 0), "the file is empty")
 	}
-	return p
+	return d
 }
 
 // isJSON determines the format from the file name or, if that is inconclusive, from how the text starts.
@@ -64,67 +73,60 @@ func isJSON(name string, text []byte) bool {
 	return object && (bytes.HasPrefix(rest, []byte(`"`)) || bytes.HasPrefix(rest, []byte("}")))
 }
 
-// add reports a finding at a node.
-func (p *parser) add(rule, hint string, at *tree.Node, format string, args ...any) {
-	p.report(signpost.Finding{
+// add reports an error at a node.
+func (d *decoder) add(rule, hint string, at *tree.Node, format string, args ...any) {
+	d.report(signpost.Finding{
 		Rule: rule, Severity: signpost.SeverityError, Message: fmt.Sprintf(format, args...), Hint: hint,
 	}, at)
 }
 
-// notADefinition reports that the file is something else.
-func (p *parser) notADefinition(is *format, at *tree.Node) {
-	but := ""
-	if is.name != "" {
-		but = ": it looks like " + is.name
-	}
-	p.add(RuleNotADefinition, is.hint, at, "this is not a Signpost definition%s", but)
-}
-
-// maxFindings limits the number of findings of a file. Nobody reads more, and each takes memory.
+// maxFindings limits the number of findings of a file. Nobody reads more, and each takes memory. One more counts the
+// rest.
 const maxFindings = 1000
 
 // report adds a finding, with its position in the file.
-func (p *parser) report(f signpost.Finding, at *tree.Node) {
-	f.File, f.Width = p.name, at.Width()
-	f.Line, f.Column = p.doc.Position(at.Start())
-	if len(p.findings) < maxFindings {
-		p.findings = append(p.findings, f)
-		return
+func (d *decoder) report(f signpost.Finding, at *tree.Node) {
+	if len(d.findings) <= maxFindings {
+		d.findings = append(d.findings, d.finding(f, at))
+	} else if isError(f) {
+		d.findings[maxFindings].Severity = f.Severity
 	}
-	if p.rest++; p.rest == 1 {
-		p.last = f
-	}
-	if f.Severity == signpost.SeverityError {
-		p.last.Severity = f.Severity
-	}
+	d.reported++
+}
+
+// finding returns a finding with its position in the file.
+func (f *File) finding(found signpost.Finding, at *tree.Node) signpost.Finding {
+	found.File, found.Width = f.Name, at.Width()
+	found.Line, found.Column = f.doc.Position(at.Start())
+	return found
 }
 
 // finish sorts the findings and releases the tree: a server keeps the file, but needs no positions.
-func (p *parser) finish() {
-	if p.rest > 0 {
-		p.last.Message, p.last.Hint, p.last.Fix = fmt.Sprintf("%d more findings are not listed", p.rest), "fix the others first", nil
-		p.findings = append(p.findings, p.last)
-		p.rest = 0
+func (d *decoder) finish() *File {
+	if d.reported > maxFindings {
+		rest := &d.findings[maxFindings]
+		rest.Message, rest.Hint, rest.Fix = fmt.Sprintf("%d more findings are not listed", d.reported-maxFindings), "fix the others first", nil
 	}
-	p.sortFindings()
-	p.doc.Root, p.doc.Problems, p.broken = nil, nil, nil
-}
-
-// sortFindings sorts the findings by position and removes duplicates: problems with an aliased value are found wherever
-// it is used.
-func (p *parser) sortFindings() {
-	type reported struct {
+	// Problems with an aliased value are found wherever it is used.
+	type id struct {
 		rule, message string
 		line, column  int
 	}
-	seen := make(map[reported]bool, len(p.findings))
-	p.findings = slices.DeleteFunc(p.findings, func(f signpost.Finding) bool {
-		key := reported{f.Rule, f.Message, f.Line, f.Column}
+	seen := make(map[id]bool, len(d.findings))
+	d.findings = slices.DeleteFunc(d.findings, func(f signpost.Finding) bool {
+		key := id{f.Rule, f.Message, f.Line, f.Column}
 		before := seen[key]
 		seen[key] = true
 		return before
 	})
-	slices.SortStableFunc(p.findings, func(a, b signpost.Finding) int {
+	sortFindings(d.findings)
+	d.doc.Root, d.doc.Problems = nil, nil
+	return d.File
+}
+
+// sortFindings sorts the findings of a file by position.
+func sortFindings(findings []signpost.Finding) {
+	slices.SortStableFunc(findings, func(a, b signpost.Finding) int {
 		return cmp.Or(a.Line-b.Line, a.Column-b.Column)
 	})
 }

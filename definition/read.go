@@ -21,78 +21,67 @@ type declaredFeature struct {
 	feature signpost.Feature
 }
 
-type sharedModifier struct {
-	tree.Field
+// readModifier is a modifier of the file.
+type readModifier struct {
 	modifier   signpost.Modifier
 	deprecated *signpost.Deprecation
-	lean       signpost.Modifier // without the parts that are checked once, at its declaration
-	size       int               // in a manifest, in bytes
-	used       bool
+	judged     signpost.Modifier // in an endpoint: without the parts of a shared one that are checked at its declaration
+}
+
+type sharedModifier struct {
+	tree.Field
+	readModifier
+	size int // in a manifest, in bytes
+	used bool
 }
 
 // version is one API version with the positions of its endpoints.
 type version struct {
-	name      string
-	key       *tree.Node // nil after the file has been read
-	manifest  signpost.Manifest
+	name     string
+	key      *tree.Node
+	manifest signpost.Manifest
+	places   []place // of the endpoints of the manifest
+
+	judged    signpost.Manifest     // the manifest to lint; empty after the file has been read
 	endpoints map[string]tree.Field // by URL; nil after the file has been read
-	places    []endpointAt          // positions of the endpoints of the manifest
 }
 
 func (d *decoder) definition(root *tree.Node) {
-	f := d.file
-	if root.Kind == tree.Object && !d.broken[root] {
-		f.basePathAt = d.doc.NodeAt(root.Start(), root.Start()) // without anything below it
-		d.repair(root)
-		for _, field := range root.Get("modifiers").Fields {
-			d.sharedNames = append(d.sharedNames, field.Key.Text)
-		}
-	}
-	f.features = signpost.BuiltIn()
-	for _, field := range root.Get("features").Fields {
-		if !slices.ContainsFunc(f.features, func(f signpost.Feature) bool { return f.Name == field.Key.Text }) {
-			f.features = append(f.features, signpost.Feature{Name: field.Key.Text})
-		}
-	}
 	d.check(root, fields.Definition, fields.Definition.What)
 	if root.Kind != tree.Object {
 		return
 	}
 	d.unread = d.unread || d.duplicated
-	f.Service = root.Get("service").Text
-	d.readBasePath(root.Get("base_path"))
+	d.Service = root.Get("service").Text
+	d.readBasePath(root, root.Get("base_path"))
 	if catalogue := root.Get("context_keys"); catalogue.Kind == tree.Object {
-		f.contextKeys = contextKeys(catalogue)
+		d.contextKeys = contextKeys(catalogue)
 	}
+	d.readAllow(root, nil)
 	// Features and modifiers first, because endpoints refer to them.
 	d.readModifiers(root.Get("modifiers"))
 	d.readFeatures(root.Get("features"))
-	d.readEnable(root.Get("enable"))
-	d.readAllow(root, nil)
+	for _, item := range root.Get("enable").Items {
+		if item.Kind == tree.String && !d.broken[item] {
+			d.enabled = append(d.enabled, item)
+		}
+	}
 	versions := root.Get("versions")
 	if key, _ := root.Field("versions"); key == nil || versions.Kind == tree.Object && len(versions.Fields) == 0 {
 		if misplaced := root.Get("endpoints"); misplaced.Kind != tree.Object { // it is reported already
 			d.add(signpost.RuleRequiredField, fields.Definition.Form, root, "the definition has no versions")
 		}
 		d.unread = true
-		f.basePathAt = nil // nothing is served there
+		d.basePathAt = nil // nothing is served there
 	}
 	for _, field := range versions.Fields {
-		if d.isExtension(field.Key.Text) {
-			continue
+		if name := field.Key.Text; fields.Definition.Field("versions").Value.Of(name) != nil { // otherwise it is reported
+			v := d.manifest(field, version{name: name, key: field.Key}, "version "+name)
+			d.deprecate(signpost.Part{Version: name}, d.deprecation(field.Value.Get("deprecated"), nil))
+			d.versions = append(d.versions, v)
 		}
-		name := field.Key.Text
-		if !isVersion(name) {
-			name = d.wrongVersion(versions, field.Key)
-		}
-		v := d.manifest(field, version{name: name, key: field.Key}, "version "+field.Key.Text)
-		f.deprecate(signpost.Part{Version: v.name}, d.deprecation(field.Value.Get("deprecated"), nil))
-		f.versions = append(f.versions, v)
 	}
 }
-
-// isVersion reports whether a name is that of a version: v0 is none.
-func isVersion(name string) bool { return routes.ValidVersion(name) && name != "v0" }
 
 // manifest reads the value of a field as the manifest of a version.
 func (d *decoder) manifest(f tree.Field, v version, what string) version {
@@ -106,25 +95,25 @@ func (d *decoder) manifest(f tree.Field, v version, what string) version {
 	}
 	v.endpoints = make(map[string]tree.Field, len(endpoints.Fields))
 	v.manifest.Endpoints = make([]signpost.Endpoint, 0, len(endpoints.Fields))
+	v.judged.Endpoints = make([]signpost.Endpoint, 0, len(endpoints.Fields))
 	for _, e := range endpoints.Fields {
 		if !d.isExtension(e.Key.Text) {
 			v.endpoints[e.Key.Text] = e
-			v.manifest.Endpoints = append(v.manifest.Endpoints, d.endpoint(e, v.name))
+			d.endpoint(e, &v)
 		}
 	}
 	return v
 }
 
-func (d *decoder) readBasePath(n *tree.Node) {
+func (d *decoder) readBasePath(root, n *tree.Node) {
+	if n.Kind == tree.Null && !d.broken[n] && !d.broken[root] {
+		d.basePathAt = d.doc.NodeAt(root.Start(), root.Start()) // the default
+	}
 	if n.Kind != tree.String || d.broken[n] {
-		if n.Kind != tree.Null || d.broken[n] {
-			d.file.basePathAt = nil
-		}
 		return
 	}
 	path, err := routes.CleanBasePath(n.Text)
 	if err != nil {
-		d.file.basePathAt = nil
 		hint := "such as / or /feeds"
 		if u := signpost.CutURL(n.Text); u.Scheme() != "" {
 			err, hint = fmt.Errorf("base path %q is a URL", n.Text), fmt.Sprintf("only the path: %s", strings.TrimRight("/"+strings.TrimLeft(u.Path(), "/"), " "))
@@ -132,17 +121,16 @@ func (d *decoder) readBasePath(n *tree.Node) {
 		d.add(RuleBasePath, hint, n, "%v", err)
 		return
 	}
-	at := *n // a copy, which does not keep the rest of the tree
-	d.file.BasePath, d.file.basePathAt = path, &at
+	d.BasePath, d.basePathAt = path, n
 }
 
 func (d *decoder) readModifiers(n *tree.Node) {
 	d.shared = make(map[string]*sharedModifier, len(n.Fields))
 	for _, field := range n.Fields {
-		m := &sharedModifier{Field: field}
-		m.modifier, m.deprecated = d.modifier(field.Value)
-		m.lean, m.size = lean(m.modifier), renderedSize(m.modifier)
+		m := &sharedModifier{Field: field, readModifier: d.modifier(field.Value)}
+		m.judged, m.size = lean(m.modifier), renderedSize(m.modifier)
 		d.shared[field.Key.Text] = m
+		d.sharedNames = append(d.sharedNames, field.Key.Text)
 	}
 }
 
@@ -159,22 +147,23 @@ func lean(m signpost.Modifier) signpost.Modifier {
 
 // readFeatures fills in the features of the file: the built-in ones, including overrides, then the declared ones.
 func (d *decoder) readFeatures(n *tree.Node) {
+	d.features = signpost.BuiltIn()
 	for _, field := range n.Fields {
-		i := slices.IndexFunc(d.file.features, func(f signpost.Feature) bool { return f.Name == field.Key.Text })
-		if i < 0 { // features was misspelt until check renamed it
-			i = len(d.file.features)
-			d.file.features = append(d.file.features, signpost.Feature{Name: field.Key.Text})
+		i := slices.IndexFunc(d.features, func(f signpost.Feature) bool { return f.Name == field.Key.Text })
+		if i < 0 {
+			i = len(d.features)
+			d.features = append(d.features, signpost.Feature{Name: field.Key.Text})
 		}
 		// A field that an override omits keeps its built-in value: changing the token key must not send it to more
 		// endpoints because the suffix was not repeated.
-		feature := &d.file.features[i]
+		feature := &d.features[i]
 		if key, suffix := field.Value.Field("url_suffix"); key != nil {
 			d.readSuffixes(suffix, feature)
 		}
 		if key, items := field.Value.Field("context_obj"); key != nil {
-			feature.ContextObj = d.contextItems(items, nil)
+			feature.ContextObj = d.contextItems(items)
 		}
-		d.features = append(d.features, declaredFeature{field, *feature})
+		d.declared = append(d.declared, declaredFeature{field, *feature})
 	}
 }
 
@@ -203,35 +192,28 @@ func (d *decoder) readSuffixes(n *tree.Node, feature *signpost.Feature) {
 	}
 }
 
-func (d *decoder) readEnable(n *tree.Node) {
-	for _, item := range n.Items {
-		if item.Kind == tree.String && !d.broken[item] {
-			d.enable = append(d.enable, item)
-		}
-	}
-}
-
-func (d *decoder) endpoint(f tree.Field, version string) signpost.Endpoint {
+// endpoint reads an endpoint into a version.
+func (d *decoder) endpoint(f tree.Field, v *version) {
 	n := f.Value
 	e := signpost.Endpoint{
 		URL: f.Key.Text, Name: n.Get("name").Text, Method: n.Get("method").Text, MIMEType: n.Get("mime_type").Text,
-		ContextObj: d.contextItems(n.Get("context_obj"), n),
+		ContextObj: d.contextItems(n.Get("context_obj")),
 	}
+	judged := e
 	seen := make(map[string]bool)
 	for _, item := range n.Get("modifiers").Items {
-		m, deprecated := d.modifierOrName(item, seen)
-		e.Modifiers = append(e.Modifiers, m)
-		d.file.deprecate(signpost.Part{Version: version, Endpoint: e.URL, Modifier: m.ID}, deprecated)
+		m := d.modifierOrName(item, seen)
+		e.Modifiers, judged.Modifiers = append(e.Modifiers, m.modifier), append(judged.Modifiers, m.judged)
+		d.deprecate(signpost.Part{Version: v.name, Endpoint: e.URL, Modifier: m.modifier.ID}, m.deprecated)
 	}
 	if !d.served {
 		d.readAllow(n, n)
-		d.file.deprecate(signpost.Part{Version: version, Endpoint: e.URL}, d.deprecation(n.Get("deprecated"), n))
+		d.deprecate(signpost.Part{Version: v.name, Endpoint: e.URL}, d.deprecation(n.Get("deprecated"), n))
 	}
-	return e
+	v.manifest.Endpoints, v.judged.Endpoints = append(v.manifest.Endpoints, e), append(v.judged.Endpoints, judged)
 }
 
-// contextItems reads a context_obj. endpoint is nil in a feature.
-func (d *decoder) contextItems(n, endpoint *tree.Node) []signpost.ContextItem {
+func (d *decoder) contextItems(n *tree.Node) []signpost.ContextItem {
 	var items []signpost.ContextItem
 	if d.broken[n] {
 		return nil
@@ -247,7 +229,7 @@ func (d *decoder) contextItems(n, endpoint *tree.Node) []signpost.ContextItem {
 			Required: required.Text == "true" && (required.Kind == tree.Bool || d.served),
 		}
 		if _, at := item.Field("key"); at != nil && !d.broken[at] && c.Key != "" {
-			d.contextKeys = append(d.contextKeys, keyUse{c.Key, at})
+			d.keyUses = append(d.keyUses, keyUse{c.Key, at})
 		}
 		items = append(items, c)
 	}
@@ -272,7 +254,7 @@ func (d *decoder) grows(bytes int, at *tree.Node) bool {
 
 // modifierOrName reads an item of an endpoint's modifiers: the name of a shared one, or an inline one. seen has the
 // names so far.
-func (d *decoder) modifierOrName(n *tree.Node, seen map[string]bool) (signpost.Modifier, *signpost.Deprecation) {
+func (d *decoder) modifierOrName(n *tree.Node, seen map[string]bool) readModifier {
 	if n.Kind != tree.String || d.served {
 		return d.modifier(n)
 	}
@@ -297,9 +279,9 @@ func (d *decoder) modifierOrName(n *tree.Node, seen map[string]bool) (signpost.M
 	default:
 		shared.used = true
 		seen[n.Text] = true
-		return shared.modifier, shared.deprecated
+		return shared.readModifier
 	}
-	return signpost.Modifier{}, nil
+	return readModifier{}
 }
 
 // renderedSize returns how many bytes a value takes in a manifest, or 0 if it cannot be part of one.
@@ -312,43 +294,28 @@ func renderedSize(v any) int {
 }
 
 // modifier reads a modifier, either in short form, with kind, or in the manifest's form, with params.
-func (d *decoder) modifier(n *tree.Node) (m signpost.Modifier, deprecated *signpost.Deprecation) {
+func (d *decoder) modifier(n *tree.Node) (m readModifier) {
 	if n.Kind != tree.Object || d.broken[n] {
-		return m, nil
+		return m
 	}
-	if !d.served {
-		deprecated = d.deprecation(n.Get("deprecated"), nil)
-	}
-	id, name := n.Get("id").Text, n.Get("name").Text
 	if key, params := n.Field("params"); key != nil || d.served {
-		m = signpost.Modifier{ID: id, Name: name}
-		if params != nil {
+		m.modifier = signpost.Modifier{ID: n.Get("id").Text, Name: n.Get("name").Text}
+		if key != nil {
 			for _, item := range params.Items {
-				m.Params = append(m.Params, d.param(item))
+				m.modifier.Params = append(m.modifier.Params, d.param(item))
 			}
 		}
-		return m, deprecated
-	}
-	in := signpost.ModifierInput{ID: id, Name: name, Key: n.Get("key").Text, Label: n.Get("label").Text, Placeholder: n.Get("placeholder").Text,
-		DefaultValue: scalar(n.Get("defaultValue"), d.broken)}
-	key, options := n.Field("options")
-	if key != nil {
-		in.Options = d.options(options)
-		if d.incomplete(options) {
-			in.DefaultValue = nil // it may be right
-		}
-	}
-	kind := d.kind(n)
-	if key != nil && kind != "" && kind != signpost.KindSelect {
-		d.add(signpost.RuleSelectOptions, "options belong to kind: select", key, "a %s modifier has options", kind)
-		in.Options = nil
-	}
-	build := builders[kind]
-	if build == nil {
+	} else if build := builders[d.kind(n)]; build != nil {
+		m.modifier = build(d.modifierInput(n))
+	} else {
 		d.broken[n] = true // nothing else can be checked
-		return signpost.Modifier{}, nil
+		return m
 	}
-	return build(in), deprecated
+	if !d.served {
+		m.deprecated = d.deprecation(n.Get("deprecated"), nil)
+	}
+	m.judged = m.modifier
+	return m
 }
 
 // builders make a modifier of each kind.
@@ -356,7 +323,26 @@ var builders = map[string]func(signpost.ModifierInput) signpost.Modifier{
 	signpost.KindText: signpost.Text, signpost.KindNumber: signpost.Number, signpost.KindBoolean: signpost.Boolean, signpost.KindSelect: signpost.Select,
 }
 
-// kind returns the kind of a modifier. It reports a wrong one and returns the kind that was meant, or "".
+// modifierInput reads the short form of a modifier.
+func (d *decoder) modifierInput(n *tree.Node) signpost.ModifierInput {
+	in := signpost.ModifierInput{
+		ID: n.Get("id").Text, Name: n.Get("name").Text, Key: n.Get("key").Text, Label: n.Get("label").Text,
+		Placeholder: n.Get("placeholder").Text, DefaultValue: scalar(n.Get("defaultValue"), d.broken),
+	}
+	if key, options := n.Field("options"); key != nil {
+		if kind := n.Get("kind").Text; kind == signpost.KindSelect {
+			in.Options = d.options(options)
+		} else {
+			d.add(signpost.RuleSelectOptions, "options belong to kind: select", key, "a %s modifier has options", kind)
+		}
+		if d.incomplete(options) {
+			in.DefaultValue = nil // it may be right
+		}
+	}
+	return in
+}
+
+// kind returns the kind of a modifier, which is the one that was meant if it is wrong, or "".
 func (d *decoder) kind(n *tree.Node) string {
 	kinds := fields.Definition.At("modifiers", "", "kind")[0].Values
 	_, at := n.Field("kind")
@@ -364,22 +350,10 @@ func (d *decoder) kind(n *tree.Node) string {
 	case at == nil:
 		d.add(signpost.RuleRequiredField, "text, number, boolean or select; or params, for the manifest's own form", n, "modifier has no kind")
 		return ""
-	case d.broken[at]:
-		return ""
-	case slices.Contains(kinds, at.Text):
-		return at.Text
+	case !d.broken[at] && !slices.Contains(kinds, at.Text):
+		at.Text = d.unknown(signpost.RuleWrongType, at, kinds, fmt.Sprintf("there is no kind %q", at.Text))
 	}
-	message := fmt.Sprintf("there is no kind %q", at.Text)
-	meant := otherKinds[at.Text]
-	if meant == "" {
-		return d.unknown(signpost.RuleWrongType, at, kinds, message)
-	}
-	d.broken[at] = true
-	d.report(signpost.Finding{
-		Rule: signpost.RuleWrongType, Severity: signpost.SeverityError, Message: message,
-		Hint: fmt.Sprintf("did you mean %q?", meant), Fix: d.replacement(at, meant),
-	}, at)
-	return meant
+	return at.Text
 }
 
 func (d *decoder) param(n *tree.Node) signpost.Param {
@@ -414,11 +388,7 @@ func (d *decoder) options(n *tree.Node) []signpost.Option {
 		return options
 	}
 	for _, item := range n.Items {
-		o := signpost.Option{Value: item.Get("value").Text, Label: item.Get("label").Text}
-		if item.Kind != tree.Object && !d.served {
-			o = optionOf(item)
-		}
-		options = append(options, o)
+		options = append(options, signpost.Option{Value: item.Get("value").Text, Label: item.Get("label").Text})
 	}
 	return options
 }
@@ -460,7 +430,10 @@ func (d *decoder) deprecation(n, endpoint *tree.Node) *signpost.Deprecation {
 		d.add(signpost.RuleWrongType, "", until, "until is before since")
 		return nil
 	}
-	d.deprecated = append(d.deprecated, deprecatedNode{dep, until, endpoint})
+	if dep.Over(d.opts.today()) {
+		d.warn(RuleDeprecationExpired, "remove what is deprecated, or move the date", until, endpoint,
+			"deprecated until %s, which has passed", dep.Until.Format(time.DateOnly))
+	}
 	return dep
 }
 

@@ -39,14 +39,11 @@ func IsDefinition(name string, text []byte) bool {
 	}
 	if text[0] == '{' {
 		doc := tree.Parse(text, tree.Options{JSON: isJSON(name, text)})
-		return doc.Failed() && flowField.Match(text) || doc.Root != nil && notADefinition(doc.Root) == nil
+		return doc.Failed() && flowField.Match(text) || doc.Root != nil && formatOf(doc.Root) == nil
 	}
-	for _, match := range blockField.FindAllSubmatch(text, -1) {
-		if isMark(string(match[1]), match[2] == nil) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(blockField.FindAllSubmatch(text, -1), func(match [][]byte) bool {
+		return isMark(string(match[1]), match[2] == nil)
+	})
 }
 
 // format is a format that users confuse with a definition.
@@ -62,29 +59,30 @@ var formats = map[string]format{
 	"apiVersion": {"a Kubernetes manifest", ""},
 }
 
-// notADefinition returns what a file looks like if it is not a definition, and nil if it is one.
-func notADefinition(root *tree.Node) *format {
+var unknownFormat = format{hint: "a definition has versions: {v1: {endpoints: {…}}}; signpost init writes one to start from"}
+
+// formatOf returns the format of a file that is not a definition, and nil if it is one.
+func formatOf(root *tree.Node) *format {
+	if len(root.Fields) == 0 && root.Kind == tree.Object {
+		return nil // {} is an empty definition
+	}
+	is := &unknownFormat
 	for _, f := range root.Fields {
 		if isMark(f.Key.Text, f.Value.Kind == tree.Object) {
 			return nil
 		}
-	}
-	if len(root.Fields) == 0 && root.Kind == tree.Object {
-		return nil // {} is an empty definition
-	}
-	for _, f := range root.Fields {
-		if known, ok := formats[f.Key.Text]; ok {
-			return &known
+		if known, ok := formats[f.Key.Text]; ok && is == &unknownFormat {
+			is = &known
 		}
 	}
-	return &unknownFormat
+	return is
 }
 
-var unknownFormat = format{hint: "a definition has versions: {v1: {endpoints: {…}}}; signpost init writes one to start from"}
-
-// unlike returns the finding for a text that cannot be parsed and is no definition at all, such as a page of text or a
-// binary, or nil.
+// unlike returns the format of a file that is not meant as a definition, such as a page of text or a binary, or nil.
 func unlike(name string, doc *tree.Document) *format {
+	if doc.Root != nil {
+		return formatOf(doc.Root)
+	}
 	text := bytes.TrimSpace(doc.Text)
 	named := slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(name)))
 	binary := bytes.IndexByte(text, 0) >= 0
@@ -93,4 +91,17 @@ func unlike(name string, doc *tree.Document) *format {
 		return nil
 	}
 	return &unknownFormat
+}
+
+// notADefinition reports that the file is something else, and nothing more.
+func (d *decoder) notADefinition(is *format) {
+	at, message := d.doc.Root, "this is not a Signpost definition"
+	if at == nil {
+		at = d.doc.NodeAt(0, 0)
+	}
+	if is.name != "" {
+		message += ": it looks like " + is.name
+	}
+	d.findings, d.reported = nil, 0
+	d.add(RuleNotADefinition, is.hint, at, "%s", message)
 }

@@ -95,7 +95,7 @@ func Rules() []Rule {
 		{RuleNoEndpoints, w, "every version has endpoints", (*decoder).checkNoEndpoints},
 		{RuleBasePathVersion, w, "a base_path does not repeat the version or the route", (*decoder).checkBasePath},
 		{RuleQuotedName, w, "names have no typographic quotes around them", (*decoder).checkNames},
-		{RuleDeprecationExpired, w, "deprecated items are removed in time", (*decoder).checkDeprecations},
+		{RuleDeprecationExpired, w, "deprecated items are removed in time", nil},
 		{RuleUnusedAllow, w, "every allowed warning occurs, and has a reason", (*decoder).checkAllowances},
 	}
 }
@@ -116,8 +116,8 @@ func isRule(name string) bool {
 }
 
 func (d *decoder) checkNoEndpoints() {
-	for _, v := range d.file.versions {
-		if len(v.manifest.Endpoints) == 0 && v.endpoints != nil && v.key != nil && !d.unread && isVersion(v.name) {
+	for _, v := range d.versions {
+		if len(v.manifest.Endpoints) == 0 && v.endpoints != nil && !d.unread {
 			d.warn(RuleNoEndpoints, "add an endpoint, or remove the version", v.key, nil, "version %s has no endpoints: its manifest is empty", v.name)
 		}
 	}
@@ -127,13 +127,10 @@ func (d *decoder) checkNoEndpoints() {
 // if the service has it, and a warning otherwise.
 func (d *decoder) checkVersionsInURLs() {
 	declared := make(map[string]bool)
-	for _, v := range d.file.versions {
+	for _, v := range d.versions {
 		declared[v.name] = true
 	}
-	for _, v := range d.file.versions {
-		if !isVersion(v.name) {
-			continue
-		}
+	for _, v := range d.versions {
 		for _, e := range v.manifest.Endpoints {
 			u, err := signpost.ParseURL(e.URL)
 			if err != nil || !u.HasHostPlaceholder() {
@@ -164,7 +161,7 @@ func (d *decoder) checkNames() {
 				"name %s has typographic quotes around it, which editors will see", n.Text)
 		}
 	}
-	for _, v := range d.file.versions {
+	for _, v := range d.versions {
 		for _, e := range v.manifest.Endpoints {
 			check(v.endpoints[e.URL].Value, v.endpoints[e.URL].Value)
 		}
@@ -176,15 +173,15 @@ func (d *decoder) checkNames() {
 
 // checkBasePath reports a base path that ends in what Signpost appends to it.
 func (d *decoder) checkBasePath() {
-	base, at := strings.TrimSuffix(d.file.BasePath, "/endpoints-manifest"), d.file.basePathAt
+	base, at := strings.TrimSuffix(d.BasePath, "/endpoints-manifest"), d.basePathAt
 	if i := strings.LastIndexByte(base, '/'); routes.ValidVersion(base[i+1:]) {
 		base = base[:i]
 	}
-	if at == nil || base == d.file.BasePath {
+	if at == nil || base == d.BasePath {
 		return
 	}
 	d.warn(RuleBasePathVersion, "write "+cmp.Or(base, "/"), at, nil,
-		"base path %q ends in what Signpost appends: the manifest of v1 is at %s", d.file.BasePath, routes.Path(d.file.BasePath, "v1"))
+		"base path %q ends in what Signpost appends: the manifest of v1 is at %s", d.BasePath, routes.Path(d.BasePath, "v1"))
 }
 
 func (d *decoder) checkUnusedModifiers() {
@@ -197,17 +194,17 @@ func (d *decoder) checkUnusedModifiers() {
 
 // checkIdleFeatures reports enabled features that apply to no endpoint of a version.
 func (d *decoder) checkIdleFeatures() {
-	for _, v := range d.file.versions {
+	for _, v := range d.versions {
 		for _, e := range v.manifest.Endpoints {
 			if _, err := signpost.ParseURL(e.URL); err != nil || d.duplicated {
 				return // once corrected, it may end in the suffix
 			}
 		}
 	}
-	for _, feature := range d.file.named(d.file.enable) {
+	for _, feature := range d.named(d.enable) {
 		var idle []string
 		judged := 0
-		for _, v := range d.file.versions {
+		for _, v := range d.versions {
 			if len(v.manifest.Endpoints) == 0 {
 				continue
 			}
@@ -220,7 +217,7 @@ func (d *decoder) checkIdleFeatures() {
 				idle = append(idle, v.name)
 			}
 		}
-		i := slices.IndexFunc(d.enable, func(n *tree.Node) bool { return n.Text == feature.Name })
+		i := slices.IndexFunc(d.enabled, func(n *tree.Node) bool { return n.Text == feature.Name })
 		if len(idle) == 0 || i < 0 {
 			continue
 		}
@@ -232,7 +229,7 @@ func (d *decoder) checkIdleFeatures() {
 		for _, suffix := range feature.URLSuffixes {
 			suffixes += " or " + strconv.Quote(suffix)
 		}
-		d.warn(RuleFeatureMatchesNothing, "correct the URLs or the suffix, or do not enable it", d.enable[i], nil,
+		d.warn(RuleFeatureMatchesNothing, "correct the URLs or the suffix, or do not enable it", d.enabled[i], nil,
 			"feature %q applies to no endpoint%s: no URL ends in %s", feature.Name, where, suffixes)
 	}
 }

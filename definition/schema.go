@@ -9,6 +9,7 @@ import (
 
 	"signpost"
 	"signpost/internal/fields"
+	"signpost/internal/tree"
 )
 
 // Schema returns the JSON Schema (2020-12) of the definition file, for editors. It accepts everything that Lint
@@ -28,19 +29,19 @@ func schemaOf(v *fields.Value, doc string, more ...string) string {
 		full, short := *v, *v.Short
 		full.Short, full.OrName = nil, 0
 		last := v.Fields[len(v.Fields)-1].Name
-		either := fmt.Sprintf(`"if": {"required": [%s]}, "then": %s, "else": %s`, quote(last), schemaOf(&full, ""), schemaOf(&short, ""))
+		either := fmt.Sprintf(`"if": {"required": [%s]}, "then": %s, "else": %s`, tree.Quote(last), schemaOf(&full, ""), schemaOf(&short, ""))
 		if v.OrName != 0 {
 			return fmt.Sprintf(`{"if": {"type": "string"}, "else": {%s}}`, either)
 		}
 		return "{" + either + "}"
 	}
 	var words []string
-	add := func(word, value string) { words = append(words, quote(word)+": "+value) }
+	add := func(word, value string) { words = append(words, tree.Quote(word)+": "+value) }
 	if doc == "" {
 		doc = v.Doc
 	}
 	if doc != "" {
-		add("description", quote(doc))
+		add("description", tree.Quote(doc))
 	}
 	kind := map[fields.Type]string{
 		fields.Bool: `"boolean"`, fields.Scalar: `["string", "number", "boolean"]`, fields.Object: `"object"`, fields.List: `"array"`,
@@ -80,25 +81,25 @@ func schemaOf(v *fields.Value, doc string, more ...string) string {
 func objectSchema(v *fields.Value) []string {
 	var properties, required []string
 	for _, f := range v.Fields {
-		properties = append(properties, quote(f.Name)+": "+schemaOf(f.Value, f.Doc))
+		properties = append(properties, tree.Quote(f.Name)+": "+schemaOf(f.Value, f.Doc))
 		if f.Required {
 			required = append(required, f.Name)
 		}
 	}
 	other := "false"
 	switch {
-	case v.Keys != "":
-		return []string{fmt.Sprintf(`"patternProperties": {%s: %s, "^x-": true}, "additionalProperties": false`, quote(v.Keys), schemaOf(v.Each, ""))}
+	case v.Keys != nil:
+		return []string{fmt.Sprintf(`"patternProperties": {%s: %s, "^x-": true}, "additionalProperties": false`, tree.Quote(v.Keys.String()), schemaOf(v.Each, ""))}
 	case v.Names == fields.Features: // only a new feature needs context keys
 		other = schemaOf(v.Each, "", `"required": ["context_obj"]`)
 		for _, name := range builtInNames() {
-			properties = append(properties, quote(name)+": "+schemaOf(v.Each, ""))
+			properties = append(properties, tree.Quote(name)+": "+schemaOf(v.Each, ""))
 		}
 	case v.Each != nil:
 		other = schemaOf(v.Each, "")
 		if v.Names == fields.Warnings {
 			for _, rule := range warnings() {
-				properties = append(properties, quote(rule)+": "+other)
+				properties = append(properties, tree.Quote(rule)+": "+other)
 			}
 		}
 	}

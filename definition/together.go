@@ -17,12 +17,11 @@ var togetherRules = []string{
 	match.RuleOverlapDropsContext, match.RuleOverlapInsideSegment, match.RuleRegisteredTwice,
 }
 
-// endpointAt is the position of an endpoint in its file.
-type endpointAt struct {
-	url                 string
-	line, column, width int
-	broken              bool         // contains an error, so its settings are unknown
-	allowances          []*allowance // of togetherRules; usually nil
+// place is the place of an endpoint in its file.
+type place struct {
+	key        *tree.Node   // its URL
+	broken     bool         // contains an error, so its settings are unknown
+	allowances []*allowance // of togetherRules; usually nil
 }
 
 // keepPlaces records where the endpoints are, for Lint. The tree itself is too large for a server to keep.
@@ -34,30 +33,24 @@ func (d *decoder) keepPlaces() {
 		}
 	}
 	slices.Sort(errors)
-	for i := range d.file.versions {
-		v := &d.file.versions[i]
+	d.allowances = slices.DeleteFunc(d.allowances, func(a *allowance) bool { return !slices.Contains(togetherRules, a.rule) })
+	for i := range d.versions {
+		v := &d.versions[i]
 		v.manifest = signpost.NewManifest(v.manifest.Endpoints...) // in few pieces of memory, unlike what was read
-		v.places = make([]endpointAt, len(v.manifest.Endpoints))
-		for j, e := range v.manifest.Endpoints {
-			v.places[j] = d.endpointAt(v.endpoints[e.URL], errors)
+		v.places = make([]place, 0, len(v.manifest.Endpoints))
+		for _, e := range v.manifest.Endpoints {
+			f := v.endpoints[e.URL]
+			next, _ := slices.BinarySearch(errors, f.Key.Start())
+			at := place{key: f.Key, broken: next < len(errors) && errors[next] < max(f.Key.End(), f.Value.End())}
+			for _, a := range d.allowances {
+				if a.in == nil || a.in == f.Value {
+					at.allowances = append(at.allowances, a)
+				}
+			}
+			v.places = append(v.places, at)
 		}
-		v.endpoints, v.key = nil, nil
+		v.endpoints, v.judged = nil, signpost.Manifest{}
 	}
-	d.file.allowances = slices.DeleteFunc(d.allowances, func(a *allowance) bool { return !slices.Contains(togetherRules, a.rule) })
-}
-
-// endpointAt returns the position of an endpoint. errors has the offsets of errors, sorted.
-func (d *decoder) endpointAt(f tree.Field, errors []int) endpointAt {
-	at := endpointAt{url: f.Key.Text, width: f.Key.Width()}
-	at.line, at.column = d.doc.Position(f.Key.Start())
-	i, _ := slices.BinarySearch(errors, f.Key.Start())
-	at.broken = i < len(errors) && errors[i] < max(f.Key.End(), f.Value.End())
-	for _, a := range d.allowances {
-		if slices.Contains(togetherRules, a.rule) && (a.in == nil || a.in == f.Value) {
-			at.allowances = append(at.allowances, a)
-		}
-	}
-	return at
 }
 
 // LintTogether is [Lint] for files in a studio that has others registered as well. Those take part in overlap, but get
@@ -65,7 +58,7 @@ func (d *decoder) endpointAt(f tree.Field, errors []int) endpointAt {
 func LintTogether(files, registered []*File) []signpost.Finding {
 	findings := Errors(files...)
 	for _, f := range files {
-		findings = append(findings, f.findings(func(f signpost.Finding) bool { return !isError(f) })...)
+		findings = append(findings, f.only(func(f signpost.Finding) bool { return !isError(f) })...)
 	}
 	used := make(map[*allowance]bool)
 	findings = append(findings, overlaps(files, registered, used)...)
@@ -108,7 +101,7 @@ func overlapsWithout(without map[*version]bool, files, registered []*File, used 
 	var all [2][]signpost.Version
 	type ref struct {
 		file   *File
-		places []*endpointAt
+		places []*place
 	}
 	var refs []ref // by version index
 	several := len(files)+len(registered) > 1
@@ -123,7 +116,7 @@ func overlapsWithout(without map[*version]bool, files, registered []*File, used 
 				where := make(map[string]string, len(places))
 				for j, e := range manifest.Endpoints {
 					if !f.served { // which is probably a single line
-						where[e.URL] = fmt.Sprintf("%s:%d", f.Name, places[j].line)
+						where[e.URL] = fmt.Sprintf("%s:%d", f.Name, places[j].key.Line())
 					}
 				}
 				all[i] = append(all[i], signpost.Version{Name: v.name, Source: f.Name, Manifest: manifest, Places: where})
@@ -136,16 +129,15 @@ func overlapsWithout(without map[*version]bool, files, registered []*File, used 
 		if len(some) == 0 {
 			continue
 		}
-		places := make(map[string]*endpointAt, len(refs[i].places))
+		places := make(map[string]*place, len(refs[i].places))
 		for j, e := range all[0][i].Manifest.Endpoints {
 			places[e.URL] = refs[i].places[j]
 		}
 		for _, f := range some {
 			at := places[f.Path.Endpoint()]
-			f.Path = signpost.Path{signpost.Field(at.url)}
-			f.File, f.Line, f.Column, f.Width = refs[i].file.Name, at.line, at.column, at.width
+			f.Path = signpost.Path{signpost.Field(at.key.Text)}
 			if !at.allows(f.Rule, used) {
-				findings = append(findings, f)
+				findings = append(findings, refs[i].file.finding(f, at.key))
 			}
 		}
 	}
@@ -153,7 +145,7 @@ func overlapsWithout(without map[*version]bool, files, registered []*File, used 
 }
 
 // allows reports whether a warning is allowed here, and records which allowances are used.
-func (at *endpointAt) allows(rule string, used map[*allowance]bool) bool {
+func (at *place) allows(rule string, used map[*allowance]bool) bool {
 	allowed := false
 	for _, a := range at.allowances {
 		if a.rule == rule {
@@ -166,9 +158,9 @@ func (at *endpointAt) allows(rule string, used map[*allowance]bool) bool {
 // comparable returns the parts of a version that decide which endpoint answers for a feed, without endpoints that have
 // errors. The features that the file enables are applied. If there are several files, {{host}} replaces the host of a
 // served manifest, since all count as registered on the same host.
-func (f *File) comparable(v *version, several bool) (signpost.Manifest, []*endpointAt) {
+func (f *File) comparable(v *version, several bool) (signpost.Manifest, []*place) {
 	m := signpost.Manifest{Endpoints: make([]signpost.Endpoint, 0, len(v.manifest.Endpoints))}
-	places := make([]*endpointAt, 0, len(v.manifest.Endpoints))
+	places := make([]*place, 0, len(v.manifest.Endpoints))
 	for i, e := range v.manifest.Endpoints {
 		if !v.places[i].broken {
 			e.Modifiers = nil

@@ -39,9 +39,9 @@ type Value struct {
 	Doc  string // for people, where the field has no Doc of its own
 	Type Type
 
-	Fields []Field // of an object with fixed fields
-	Each   *Value  // the values of an object with free keys, or the items of a list
-	Keys   string  // regular expression for the free keys; "" if every key is allowed
+	Fields []Field        // of an object with fixed fields
+	Each   *Value         // the values of an object with free keys, or the items of a list
+	Keys   *regexp.Regexp // what free keys must match; nil if every key is allowed
 
 	Values   []string // the only values, if not nil
 	Examples []string // values that completion offers
@@ -71,6 +71,17 @@ func (v *Value) Field(name string) *Field {
 	return nil
 }
 
+// Of returns what the value of a key must be, or nil if there is no such key.
+func (v *Value) Of(key string) *Value {
+	if f := v.Field(key); f != nil {
+		return f.Value
+	}
+	if v.Type == Object && v.Each != nil && (v.Keys == nil || v.Keys.MatchString(key)) {
+		return v.Each
+	}
+	return nil
+}
+
 // Forms returns the value and its short form, if it has one.
 func (v *Value) Forms() []*Value {
 	if v.Short == nil {
@@ -85,14 +96,12 @@ func (v *Value) At(path ...string) []*Value {
 	for _, step := range path {
 		var next []*Value
 		for _, v := range here {
-			field := v.Field(step)
-			switch {
-			case v.Type == List && step == "", v.Type == Object && v.Each != nil && regexp.MustCompile(v.Keys).MatchString(step):
+			if v.Type == List && step == "" {
 				next = append(next, v.Each.Forms()...)
-			case v.OrList && step == "":
+			} else if v.OrList && step == "" {
 				next = append(next, v)
-			case field != nil:
-				next = append(next, field.Value.Forms()...)
+			} else if value := v.Of(step); value != nil {
+				next = append(next, value.Forms()...)
 			}
 		}
 		here = next

@@ -1,6 +1,9 @@
 package fields
 
-import "slices"
+import (
+	"regexp"
+	"slices"
+)
 
 // nonEmpty is the schema of text that is missing if it is empty.
 const nonEmpty = `"minLength": 1`
@@ -25,7 +28,7 @@ var Definition = &Value{
 		{Name: "modifiers", Doc: "Modifiers that endpoints use by name.",
 			Value: &Value{Type: Object, Each: modifier, Form: "give each one a name: modifiers: {limit: {kind: number, …}}"}},
 		{Name: "versions", Required: true, Doc: "The API versions of the service: v1, v2 and so on.",
-			Value: &Value{Type: Object, Each: version, Keys: "^v[1-9][0-9]*$", Form: "such as versions: {v1: {endpoints: {…}}}", Schema: `"minProperties": 1`}},
+			Value: &Value{Type: Object, Each: version, Keys: regexp.MustCompile("^v[1-9][0-9]*$"), Form: "such as versions: {v1: {endpoints: {…}}}", Schema: `"minProperties": 1`}},
 		{Name: "allow", Value: allow, Doc: "Warnings that are meant in the whole file, each with the reason."},
 	},
 }
@@ -47,7 +50,7 @@ var (
 
 	version = &Value{What: "version", Type: Object, Form: "such as v1: {endpoints: {…}}", Fields: []Field{
 		{Name: "endpoints", Required: true, Doc: "Endpoints by URL. {{host}} stands for the hostname of the request for the manifest.",
-			Value: &Value{Type: Object, Each: endpoint, Keys: `^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\s]+([/?#][^\s"<>\\^` + "`" + `|]*)?$`,
+			Value: &Value{Type: Object, Each: endpoint, Keys: regexp.MustCompile(`^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\s]+([/?#][^\s"<>\\^` + "`" + `|]*)?$`),
 				Form: "the URL is the key: https://{{host}}/v1/feeds: {name: Feeds, method: get, mime_type: application/json}"}},
 		{Name: "deprecated", Value: deprecated, Doc: deprecated.Doc},
 	}}

@@ -1,0 +1,54 @@
+package tree
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Write returns a text, number or Boolean as it is written in the document in place of a scalar, in the style of that one.
+// It returns false unless the scalar is on one line.
+func (n *Node) Write(value any) (string, bool) {
+	if n.Style == BlockText || n.start == n.end || strings.ContainsAny(n.Text, "\r\n") {
+		return "", false
+	}
+	text, isText := value.(string)
+	switch {
+	case !isText:
+		return fmt.Sprint(value), true
+	case n.doc.JSON || n.Style == DoubleQuoted || n.Kind != String:
+		return Quote(text), true
+	case n.Style == SingleQuoted:
+		return "'" + strings.ReplaceAll(text, "'", "''") + "'", true
+	case isPlain(text, !strings.ContainsAny(n.Text, "[]{},")): // it may or may not be inside brackets
+		return text, true
+	}
+	return Quote(text), true
+}
+
+// Quote returns text in double quotes that YAML and JSON both understand.
+func Quote(text string) string {
+	var out strings.Builder
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.Encode(text) // strings always encode
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// isPlain reports whether YAML reads the text unchanged without quotes, as a key and as a value, inside brackets or on
+// a line of its own.
+func isPlain(text string, inBrackets bool) bool {
+	if strings.ContainsAny(text, "#&*!|>'\"%@`\\\r\n\t") {
+		return false
+	}
+	format := "? %s\n: %s\n"
+	if inBrackets {
+		format = "{? %s : %s}"
+	}
+	doc := Parse(fmt.Appendf(nil, format, text, text), Options{})
+	if doc.Root == nil || len(doc.Root.Fields) != 1 {
+		return false
+	}
+	f := doc.Root.Fields[0]
+	return f.Key.Text == text && f.Value.Kind == String && !f.Value.Date && f.Value.Text == text
+}
