@@ -488,6 +488,7 @@ func TestAction(t *testing.T) {
 
 // TestActionInputs checks that every input is used, and explained in docs/ci.md.
 func TestActionInputs(t *testing.T) {
+	t.Parallel()
 	inputs, steps := readAction(t)
 	text, err := os.ReadFile(filepath.Join(repo, "docs", "ci.md"))
 	if err != nil {
@@ -508,6 +509,7 @@ func TestActionInputs(t *testing.T) {
 
 // TestPreCommitHooks runs the entries of .pre-commit-hooks.yaml on matching files, as pre-commit would.
 func TestPreCommitHooks(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(repo, ".pre-commit-hooks.yaml"))
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 // TestActionlint checks action.yml and every GitHub workflow in the docs with actionlint. Since actionlint only reads
 // workflows, the steps of the action are wrapped in one.
 func TestActionlint(t *testing.T) {
+	t.Parallel()
 	project := t.TempDir()
 	workflows := filepath.Join(project, ".github", "workflows")
 	write := func(path, text string) string {

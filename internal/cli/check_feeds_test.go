@@ -65,6 +65,7 @@ func feedService(t *testing.T) (s *httptest.Server, calls func() []string) {
 }
 
 func TestCheckFlags(t *testing.T) {
+	t.Parallel()
 	s, calls := feedService(t)
 	dir := t.TempDir()
 	file := func(name, text string) string {

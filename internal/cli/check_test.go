@@ -54,6 +54,7 @@ func publish(t *testing.T, start func(*httptest.Server), opts server.Options, en
 }
 
 func TestCheckWithAuthority(t *testing.T) {
+	t.Parallel()
 	s := publish(t, (*httptest.Server).StartTLS, server.Options{}, signpost.Endpoint{URL: "https://{{host}}:PORT/v1/feeds"})
 	address := s.URL + "/v1/endpoints-manifest"
 	out, errOut, code := runCLI("", "check", address)
@@ -78,6 +79,7 @@ func TestCheckWithAuthority(t *testing.T) {
 
 // TestCheckKeepsContext checks that a value of --context is never printed, whatever happens.
 func TestCheckKeepsContext(t *testing.T) {
+	t.Parallel()
 	token := []signpost.ContextItem{{Key: "token", Type: signpost.ContextCtx, Required: true}}
 	s := publish(t, (*httptest.Server).Start, server.Options{},
 		signpost.Endpoint{URL: "http://{{host}}:PORT/v1/media", ContextObj: token},
@@ -169,6 +171,7 @@ func TestCheckOnATerminal(t *testing.T) {
 
 // TestCheckText checks that text sent by a service cannot affect the terminal.
 func TestCheckText(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	printReport(&out, false, client.Report{Results: []client.Result{
 		{Check: "probe", Status: client.Failed, Endpoint: "https://a/\x1b[2J", Message: "no\r\nanswer", Hint: "one\ntwo\x07"},
@@ -183,6 +186,7 @@ func TestCheckText(t *testing.T) {
 // TestCheckPage checks that docs/check.md explains every check, and shows what check prints about a wrong host, which its
 // transcripts cannot produce.
 func TestCheckPage(t *testing.T) {
+	t.Parallel()
 	s := publish(t, (*httptest.Server).Start, server.Options{PublicHost: "backend.internal"},
 		signpost.Endpoint{URL: "https://{{host}}/a"}, signpost.Endpoint{URL: "https://{{host}}/b"}, signpost.Endpoint{URL: "https://{{host}}/c"})
 	out, _, _ := runCLI("", "check", s.URL+"/v1/endpoints-manifest", "--probe=false")

@@ -23,6 +23,7 @@ import (
 // TestGoldenDiff runs diff on the archives of testdata/diff. Each is named after a rule that occurs in it, and holds
 // old.yaml and new.yaml, or the directories old and new, and the expected output in each format.
 func TestGoldenDiff(t *testing.T) {
+	t.Parallel()
 	seen := make(map[string]bool)
 	for _, path := range corpus(t, "diff") {
 		t.Run(filepath.Base(path), func(t *testing.T) {
@@ -94,6 +95,7 @@ func TestGoldenDiff(t *testing.T) {
 
 // TestDiffPage keeps the table of rules in docs/diff.md in sync with the program.
 func TestDiffPage(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(repo, "docs", "diff.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -117,6 +119,7 @@ func TestRevisionWithoutGit(t *testing.T) {
 }
 
 func TestMarkdownEscapes(t *testing.T) {
+	t.Parallel()
 	if got, want := markdownText("a|b `c` <d>\n*e* @f #1 \\"), "a\\|b \\`c\\` \\<d\\> \\*e\\* @&#8203;f #&#8203;1 \\\\"; got != want {
 		t.Errorf("text: got %s, want %s", got, want)
 	}
@@ -166,7 +169,7 @@ func TestDiffIsTheLibrary(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewSource(1))
 	dir := t.TempDir()
-	const pairs = 60
+	const pairs = 20
 	breaking := 0
 	for i := range pairs {
 		choices := [2][]int{r.Perm(100), nil}

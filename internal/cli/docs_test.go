@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -28,6 +27,9 @@ const repo = "../.."
 // and of blocks without a file name, only yaml and text are not checked any further. The commands of a page are typed
 // into one shell: see terminal.
 func TestDocs(t *testing.T) {
+	if canIsolate() {
+		t.Parallel() // every page has port 8080 to itself
+	}
 	pages, err := filepath.Glob(filepath.Join(repo, "docs", "*.md"))
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("no pages in docs: %v", err)
@@ -39,7 +41,7 @@ func TestDocs(t *testing.T) {
 				t.Fatal(err)
 			}
 			if canIsolate() {
-				t.Parallel() // every page has port 8080 to itself
+				t.Parallel()
 			}
 			runPage(t, filepath.Base(page), string(text))
 		})
@@ -51,14 +53,14 @@ var buildsSomething = regexp.MustCompile(`(?m)^\$ .*\b(go|make) `)
 
 var fence = regexp.MustCompile("(?ms)^```([^\n]*)\n(.*?)^```$")
 
-// buildPages are the pages about building. On all others, go build and go run take what was built before the tests.
-var buildPages = []string{"README.md", "embed.md"}
+// buildPage is the page about building. On all others, go build and go run take what was built before the tests.
+const buildPage = "README.md"
 
 func runPage(t *testing.T, page, text string) {
 	var term *terminal
 	open := func() *terminal {
 		if term == nil {
-			term = newTerminal(t, buildsSomething.MatchString(text), slices.Contains(buildPages, page))
+			term = newTerminal(t, buildsSomething.MatchString(text), page == buildPage)
 		}
 		return term
 	}
@@ -94,6 +96,7 @@ func runPage(t *testing.T, page, text string) {
 
 // TestCommandsPage keeps docs/commands.md, the help of every command, in sync with the program.
 func TestCommandsPage(t *testing.T) {
+	t.Parallel()
 	var page strings.Builder
 	page.WriteString("# Commands\n\nThis page is what `signpost help COMMAND` prints, for each command.\n")
 	root := (&CLI{LookupEnv: os.LookupEnv}).Command()
@@ -110,6 +113,7 @@ func TestCommandsPage(t *testing.T) {
 
 // TestDocsFlags checks every --flag and SIGNPOST_ variable in README and docs.
 func TestDocsFlags(t *testing.T) {
+	t.Parallel()
 	known := map[string]bool{"--help": true, "--server-side": true} // the latter is one of kubectl apply
 	for _, cmd := range (&CLI{}).Command().Commands() {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -133,6 +137,7 @@ func TestDocsFlags(t *testing.T) {
 
 // TestDocsLinks checks every relative link in README and docs, including anchors.
 func TestDocsLinks(t *testing.T) {
+	t.Parallel()
 	pages, _ := filepath.Glob(filepath.Join(repo, "docs", "*.md"))
 	for _, page := range append(pages, filepath.Join(repo, "README.md"), filepath.Join(repo, "CONTRIBUTING.md")) {
 		text, err := os.ReadFile(page)
@@ -161,6 +166,7 @@ func TestDocsLinks(t *testing.T) {
 
 // TestDocsIndex checks that docs/README.md leads to every page.
 func TestDocsIndex(t *testing.T) {
+	t.Parallel()
 	pages, _ := filepath.Glob(filepath.Join(repo, "docs", "*.md"))
 	index, err := os.ReadFile(filepath.Join(repo, "docs", "README.md"))
 	if err != nil {

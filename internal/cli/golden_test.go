@@ -41,6 +41,7 @@ func runCLI(stdin string, args ...string) (stdout, stderr string, code int) {
 // TestCorpus runs the commands on the corpus of package definition: what lint rejects is rejected everywhere, and
 // nothing is printed for it.
 func TestCorpus(t *testing.T) {
+	t.Parallel()
 	for dir, want := range map[string]struct{ lint, strict, render int }{
 		"ok":   {exitFine, exitFine, exitFine},
 		"warn": {exitFine, exitFindings, exitFine},

@@ -14,6 +14,7 @@ import (
 // TestPrintJUnit compares a report with a golden file that is valid against the schemas of Ant, the strictest, and of
 // Jenkins' xUnit plugin: every attribute and element in it is required there, in this order.
 func TestPrintJUnit(t *testing.T) {
+	t.Parallel()
 	report := client.Report{Address: "https://feeds.example.com/v1/endpoints-manifest", Results: []client.Result{
 		{Check: "https", Status: client.Passed, Message: "the address is https"},
 		{Check: "manifest", Status: client.Warned, Message: "odd <b> & ]]> \x1b[2J", Hint: "one\ntwo"},

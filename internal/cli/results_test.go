@@ -16,6 +16,7 @@ import (
 
 // TestLostResults checks that a command fails if its results cannot be written, whatever else it found.
 func TestLostResults(t *testing.T) {
+	t.Parallel()
 	bad := filepath.Join(repo, "testdata", "err", "method.yaml")
 	good := filepath.Join(t.TempDir(), "good.yaml")
 	if err := os.WriteFile(good, starter, 0o644); err != nil {
@@ -76,6 +77,7 @@ func TestDevNullIsNotATerminal(t *testing.T) {
 
 // TestStudioPanic checks that a panic in a handler of the page is logged.
 func TestStudioPanic(t *testing.T) {
+	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -101,6 +103,7 @@ func TestStudioPanic(t *testing.T) {
 
 // TestPairsOnLines checks that a line break separates pairs, and that none is lost.
 func TestPairsOnLines(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]map[string]string{
 		"id=7":                     {"id": "7"},
 		"id=7\n":                   {"id": "7"},

@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 // TestScript runs the scripts in testdata/script, which read like a terminal session. Servers run with the race
 // detector, if the test does; other commands are the plain program, which starts faster.
 func TestScript(t *testing.T) {
+	t.Parallel()
 	plain := filepath.Dir(testkit.Program(t, "signpost"))
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",

@@ -58,6 +58,7 @@ func secretServer(t *testing.T) (address string) {
 var secretKinds = []string{"manifest", "elsewhere", "moved", "failing", "text", "broken", "definition", "cut"}
 
 func TestSecretInAddress(t *testing.T) {
+	t.Parallel()
 	server := secretServer(t)
 	run := func(t *testing.T, args ...string) {
 		t.Helper()
@@ -97,6 +98,7 @@ func TestSecretInAddress(t *testing.T) {
 
 // TestSecretInServe follows addresses with a token. It is neither in the log, nor in the metrics, nor on standard output.
 func TestSecretInServe(t *testing.T) {
+	t.Parallel()
 	server := secretServer(t)
 	addr, err := freeAddress()
 	if err != nil {
@@ -125,6 +127,7 @@ func TestSecretInServe(t *testing.T) {
 
 // TestSecretInStudio registers addresses with a token. Neither the page nor its state contains it.
 func TestSecretInStudio(t *testing.T) {
+	t.Parallel()
 	server := secretServer(t)
 	addr, err := freeAddress()
 	if err != nil {

@@ -71,7 +71,7 @@ for arg; do
 	[ "$before" != -o ] || out="$arg"
 	before="$arg"
 done
-program="$PROGRAMS/$(basename "$before")"
+program="$PROGRAMS/$(basename -- "$before")"
 case "$1,$before" in
 build,./cmd/* | build,./examples/*) [ ! -x "$program" ] || exec cp "$program" "$out" ;;
 run,./cmd/* | run,./examples/*) [ ! -x "$program" ] || exec "$program" ;;
