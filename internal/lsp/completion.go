@@ -19,7 +19,6 @@ func (s *server) completion(doc *document, in placeParams) (any, error) {
 		items = append(items, c.items(doc.names())...)
 		for i := range items {
 			items[i].SortText = fmt.Sprintf("%04d", i) // keep this order
-			items[i].FilterText = items[i].Label
 			items[i].TextEdit.Range = doc.span(c.start, offset)
 		}
 	}
@@ -113,7 +112,7 @@ func (c cursor) write(text string) string {
 	case c.quote != "" || text == "true" || text == "false":
 		return text
 	case c.json || strings.ContainsAny(text, "{}[],#&*!|>'\"%@`") || strings.Contains(text, ": "):
-		return scalar(tree.DoubleQuoted, text)
+		return tree.Quote(text)
 	}
 	return text
 }

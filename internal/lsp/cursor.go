@@ -43,7 +43,17 @@ func (d *document) cursor(offset int) (cursor, bool) {
 	if !strings.ContainsAny(strings.TrimLeft(before[line:], " -\"'"), " :,[{\"'") {
 		slices.Reverse(endings) // the first word of a line is a key
 	}
-	quote, brackets := unclosed(before)
+	quote, brackets := "", ""
+	for _, at := range tree.Open(before) {
+		switch before[at] {
+		case '{':
+			brackets = "}" + brackets
+		case '[':
+			brackets = "]" + brackets
+		default:
+			quote = before[at : at+1]
+		}
+	}
 	for _, tail := range [][2]string{{"", after}, {quote, rest}, {quote, brackets + rest}, {quote, brackets}} {
 		for _, ending := range endings {
 			text := before + mark + tail[0] + ending + tail[1]
@@ -103,44 +113,4 @@ func (c *cursor) at(word, container *tree.Node, place cursorPlace, path []string
 		c.quote = "'"
 	}
 	c.start += len(c.quote)
-}
-
-// unclosed returns what closes the quotation mark and the brackets that are open at the end of a text. It is a guess
-// that only has to be right where the rest of the text is.
-func unclosed(text string) (quote, brackets string) {
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		first := i == 0 || strings.IndexByte(" \t\r\n[{,:", text[i-1]) >= 0 // of a word
-		switch {
-		case c == '#' && (i == 0 || strings.IndexByte(" \t\r\n", text[i-1]) >= 0):
-			i += lengthOfLine(text[i:])
-		case first && (c == '"' || c == '\''):
-			line := text[i+1 : i+lengthOfLine(text[i:])]
-			if c == '"' {
-				line = strings.ReplaceAll(strings.ReplaceAll(line, `\\`, "  "), `\"`, "  ")
-			}
-			end := strings.IndexByte(line, c)
-			if end < 0 && i+1+len(line) == len(text) {
-				return string(c), brackets
-			}
-			i += 1 + max(end, 0)
-		case !first && strings.HasPrefix(text[i:], "{{"): // a placeholder
-			i += max(1, strings.Index(text[i:], "}}")+1)
-		case first && c == '{':
-			brackets = "}" + brackets
-		case first && c == '[':
-			brackets = "]" + brackets
-		case brackets != "" && c == brackets[0]:
-			brackets = brackets[1:]
-		}
-	}
-	return "", brackets
-}
-
-// lengthOfLine returns the length of the text up to the next line break.
-func lengthOfLine(text string) int {
-	if i := strings.IndexAny(text, "\r\n"); i >= 0 {
-		return i
-	}
-	return len(text)
 }

@@ -19,7 +19,7 @@ func (w *workspace) diagnostics(doc *document) []diagnostic {
 // findings lints a document together with its directory. A file that is not a definition has none: editors open all
 // kinds of YAML.
 func (w *workspace) findings(doc *document) []signpost.Finding {
-	if !doc.isDefinition() {
+	if doc.definition() == nil {
 		return nil
 	}
 	var own []signpost.Finding

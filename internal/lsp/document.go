@@ -4,12 +4,11 @@ import (
 	"net/url"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
+	"unicode/utf16"
 
 	"signpost/definition"
-	"signpost/internal/source"
 	"signpost/internal/tree"
 )
 
@@ -19,9 +18,9 @@ type document struct {
 	uri     string
 	path    string // "" if the URI is not a file
 	version int
-	text    string // without a byte order mark, like the text of the tree
-	bom     bool   // whether the file begins with one
-	lines   []int  // start offsets of the lines
+	full    string         // the text as the editor has it
+	text    string         // without a byte order mark, like the text of the tree
+	lines   *tree.Document // of the text; the protocol recognizes the same line endings as YAML
 
 	tree func() *tree.Document   // the parsed text
 	file func() *definition.File // the text as a definition
@@ -29,19 +28,9 @@ type document struct {
 }
 
 func newDocument(uri string, version int, text string) *document {
-	d := &document{uri: uri, path: pathOf(uri), version: version, lines: []int{0}}
-	d.text, d.bom = strings.CutPrefix(text, tree.ByteOrderMark)
-	for i := 0; i < len(d.text); i++ {
-		switch d.text[i] { // the protocol recognizes these three line endings
-		case '\r':
-			if i+1 < len(d.text) && d.text[i+1] == '\n' {
-				i++
-			}
-			d.lines = append(d.lines, i+1)
-		case '\n':
-			d.lines = append(d.lines, i+1)
-		}
-	}
+	d := &document{uri: uri, path: pathOf(uri), version: version, full: text}
+	d.text = strings.TrimPrefix(text, tree.ByteOrderMark)
+	d.lines = tree.Positions([]byte(text), false)
 	d.tree = sync.OnceValue(func() *tree.Document { return tree.Parse([]byte(d.text), tree.Options{JSON: d.isJSON()}) })
 	d.file = sync.OnceValue(func() *definition.File { return definition.Parse(d.name(), []byte(d.text)) })
 	return d
@@ -53,12 +42,12 @@ func (d *document) edit(version int, changes []contentChange) *document {
 	if last != nil {
 		last.last = nil // it parsed, so what came before is never asked for
 	}
-	d = newDocument(d.uri, version, d.full()) // without changes, the version counts all the same
+	d = newDocument(d.uri, version, d.full) // without changes, the version counts all the same
 	for _, c := range changes {
 		text := c.Text
 		if c.Range != nil {
-			full, from, to := d.full(), d.fullOffset(c.Range.Start), d.fullOffset(c.Range.End)
-			text = full[:min(from, to)] + c.Text + full[max(from, to):]
+			from, to := d.fullOffset(c.Range.Start), d.fullOffset(c.Range.End)
+			text = d.full[:min(from, to)] + c.Text + d.full[max(from, to):]
 		}
 		d = newDocument(d.uri, version, text)
 	}
@@ -74,20 +63,12 @@ func (d *document) parsed() *document {
 	return d.last
 }
 
-// full returns the text with its byte order mark.
-func (d *document) full() string {
-	if d.bom {
-		return tree.ByteOrderMark + d.text
-	}
-	return d.text
-}
-
 // fullOffset returns the offset of a position in the full text.
 func (d *document) fullOffset(p position) int {
-	if d.bom && p != (position{}) {
-		return d.offset(p) + len(tree.ByteOrderMark)
+	if p == (position{}) {
+		return 0
 	}
-	return d.offset(p)
+	return d.offset(p) + len(d.full) - len(d.text)
 }
 
 // name returns the name that findings use for the document. Its extension determines the format.
@@ -101,51 +82,41 @@ func (d *document) name() string {
 // isJSON reports whether the file name is that of a JSON document.
 func (d *document) isJSON() bool { return strings.EqualFold(filepath.Ext(d.path), ".json") }
 
-// isDefinition reports whether a document is a definition: editors open all kinds of YAML and JSON.
-func (d *document) isDefinition() bool {
-	return strings.TrimSpace(d.text) != "" && source.IsDefinition(source.Document{Name: d.name(), Text: []byte(d.text)})
+// definition returns the document as a definition, or nil if it is something else: editors open all kinds of YAML and
+// JSON.
+func (d *document) definition() *definition.File {
+	if strings.TrimSpace(d.text) == "" || !definition.IsDefinition(d.name(), []byte(d.text)) {
+		return nil
+	}
+	return d.file()
 }
 
 // offset returns the byte offset of a position. Positions outside the text are clamped.
 func (d *document) offset(p position) int {
-	if p.Line < 0 {
-		return 0
-	}
-	if p.Line >= len(d.lines) {
-		return len(d.text)
-	}
-	at, end := d.lines[p.Line], len(d.text)
-	if p.Line+1 < len(d.lines) {
-		end = d.lines[p.Line+1]
-	}
-	line := strings.TrimRight(d.text[at:end], "\r\n")
+	at, line := d.lines.Offset(p.Line+1, 1), string(d.lines.Line(p.Line+1))
 	left := p.Character - d.unitsBefore(p.Line)
 	for i, r := range line {
 		if left <= 0 {
 			return at + i
 		}
-		left -= utf16Length(r)
+		left -= utf16.RuneLen(r)
 	}
 	return at + len(line)
 }
 
 // position returns the position of a byte offset.
 func (d *document) position(offset int) position {
-	offset = min(max(0, offset), len(d.text))
-	line, found := slices.BinarySearch(d.lines, offset)
-	if !found {
-		line--
+	line, _ := d.lines.Position(offset)
+	units := d.unitsBefore(line - 1)
+	for _, r := range d.text[d.lines.Offset(line, 1):offset] {
+		units += utf16.RuneLen(r)
 	}
-	units := d.unitsBefore(line)
-	for _, r := range d.text[d.lines[line]:offset] {
-		units += utf16Length(r)
-	}
-	return position{line, units}
+	return position{line - 1, units}
 }
 
 // unitsBefore returns what precedes the text of a line: the first line may have a byte order mark, which editors count.
 func (d *document) unitsBefore(line int) int {
-	if d.bom && line == 0 {
+	if line == 0 && len(d.full) > len(d.text) {
 		return 1
 	}
 	return 0
@@ -154,13 +125,6 @@ func (d *document) unitsBefore(line int) int {
 func (d *document) span(from, to int) span { return span{d.position(from), d.position(to)} }
 
 func (d *document) nodeSpan(n *tree.Node) span { return d.span(n.Start(), n.End()) }
-
-func utf16Length(r rune) int {
-	if r > 0xffff {
-		return 2
-	}
-	return 1
-}
 
 // pathOf returns the path of a file URI, or "" for any other.
 func pathOf(uri string) string {

@@ -4,6 +4,7 @@ import (
 	"math/rand"
 	"strings"
 	"testing"
+	"unicode/utf16"
 )
 
 // TestPositions compares positions with those that are counted from the start of each line.
@@ -30,7 +31,7 @@ func TestPositions(t *testing.T) {
 			case lineEnd && !(r == '\r' && strings.HasPrefix(doc.text[i+1:], "\n")):
 				want = position{want.Line + 1, 0}
 			default:
-				want.Character += utf16Length(r)
+				want.Character += utf16.RuneLen(r)
 			}
 		}
 		if got := doc.offset(position{0, 1 << 40}); got > len(doc.text) || strings.ContainsAny(doc.text[:got], "\r\n") {

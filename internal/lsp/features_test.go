@@ -324,11 +324,11 @@ func TestNavigate(t *testing.T) {
 		t.Errorf("referred to from %v", places)
 	}
 
-	in.NewName = "page size" // quoted, also in a flow collection
+	in.NewName = "page, size" // quoted, also in a flow collection
 	var edit workspaceEdit
 	e.call("textDocument/rename", in, &edit)
 	got := apply(text, path, edit)
-	want := strings.Replace(strings.ReplaceAll(sports, "[limit]", `["page size"]`), "  limit:", `  "page size":`, 1)
+	want := strings.Replace(strings.ReplaceAll(sports, "[limit]", `["page, size"]`), "  limit:", `  "page, size":`, 1)
 	if got != want {
 		t.Errorf("renamed to\n%s", got)
 	}

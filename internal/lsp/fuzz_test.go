@@ -87,7 +87,7 @@ func BenchmarkKeystroke(b *testing.B) {
 	end := doc.position(strings.Index(doc.text, "Feed 100") + len("Feed 100"))
 	for i := 0; b.Loop(); i++ {
 		doc = doc.edit(i+2, []contentChange{{Range: &span{end, end}, Text: "x"}})
-		w = w.with(doc)
+		w = w.with(doc.uri, doc)
 		if found := w.diagnostics(doc); len(found) != 0 {
 			b.Fatal(found)
 		}

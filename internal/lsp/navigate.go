@@ -159,7 +159,11 @@ func (s *server) rename(doc *document, in placeParams) (any, error) {
 	}
 	edits := []textEdit{}
 	for _, n := range append([]*tree.Node{found.decl}, found.uses...) {
-		edits = append(edits, textEdit{doc.nodeSpan(n), scalar(n.Style, in.NewName)})
+		text, ok := n.Write(in.NewName)
+		if !ok {
+			text = tree.Quote(in.NewName)
+		}
+		edits = append(edits, textEdit{doc.nodeSpan(n), text})
 	}
 	return workspaceEdit{map[string][]textEdit{doc.uri: edits}}, nil
 }

@@ -105,7 +105,6 @@ type completionItem struct {
 	Detail        string   `json:"detail,omitempty"`
 	Documentation *markup  `json:"documentation,omitempty"`
 	SortText      string   `json:"sortText,omitempty"`
-	FilterText    string   `json:"filterText,omitempty"`
 	TextEdit      textEdit `json:"textEdit"`
 }
 

@@ -39,7 +39,12 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &server{opts: opts, workspace: newWorkspace(), wake: make(chan struct{}, 1), linted: make(chan struct{}), exited: make(chan struct{})}
+	s := &server{opts: opts, workspace: newWorkspace(), due: make(chan *workspace, 1), exited: make(chan struct{})}
+	linted := make(chan struct{})
+	finish := sync.OnceFunc(func() { // publishes the findings that are due
+		close(s.due)
+		<-linted
+	})
 	s.handlers = map[string]handler{
 		"textDocument/completion":     s.completion,
 		"textDocument/hover":          s.hover,
@@ -50,14 +55,17 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error
 		"textDocument/documentSymbol": s.documentSymbol,
 		"textDocument/codeAction":     s.codeAction,
 	}
-	stream := jsonrpc2.NewBufferedStream(streams{in, out, s.finish}, jsonrpc2.VSCodeObjectCodec{})
+	stream := jsonrpc2.NewBufferedStream(streams{in, out, finish}, jsonrpc2.VSCodeObjectCodec{})
 	conn := jsonrpc2.NewConn(ctx, stream, s, jsonrpc2.SetLogger(quiet{opts.Log}))
-	go s.lintAll(ctx, conn)
+	go func() {
+		defer close(linted)
+		s.lintAll(ctx, conn)
+	}()
 	select {
 	case <-conn.DisconnectNotify():
 	case <-s.exited:
 	}
-	s.finish()
+	finish()
 	conn.Close()
 	if !s.shutDown.Load() {
 		return ErrNoShutdown
@@ -93,17 +101,10 @@ type server struct {
 	opts        Options
 	handlers    map[string]handler // by method
 	workspace   *workspace
+	due         chan *workspace // to be linted next; a newer one replaces it
 	initialized bool
 	shutDown    atomic.Bool
 	exited      chan struct{}
-	exitOnce    sync.Once
-
-	mu         sync.Mutex
-	due        *workspace    // to be linted next, or nil
-	closed     []string      // URIs of documents whose findings must be cleared
-	wake       chan struct{} // signals that due is set
-	linted     chan struct{} // closed when lintAll has ended
-	finishOnce sync.Once
 }
 
 // handler answers one kind of request about a document.
@@ -122,7 +123,7 @@ func (s *server) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.
 	}
 	if req.Notif {
 		if req.Method == "exit" {
-			s.exitOnce.Do(func() { close(s.exited) })
+			close(s.exited)
 		} else if s.initialized && !s.shutDown.Load() { // ignore all others, as the protocol requires
 			if err := s.notification(req.Method, params); err != nil {
 				s.opts.Log.Warn("notification ignored", "method", req.Method, "error", err)
@@ -189,7 +190,10 @@ func (s *server) initialize(params json.RawMessage) (any, error) {
 		return nil, err
 	}
 	s.initialized = true
-	s.workspace = s.workspace.open(in)
+	if len(in.WorkspaceFolders) == 0 && in.RootURI != "" {
+		in.WorkspaceFolders = []workspaceFolder{{URI: in.RootURI}}
+	}
+	s.workspace = s.workspace.changeFolders(in.WorkspaceFolders, nil)
 	return map[string]any{
 		"serverInfo": map[string]any{"name": "signpost", "version": s.opts.Version},
 		"capabilities": map[string]any{
@@ -212,87 +216,62 @@ func (s *server) initialize(params json.RawMessage) (any, error) {
 // notification applies a message that expects no response to the workspace.
 func (s *server) notification(method string, params json.RawMessage) error {
 	var in changeParams
-	switch method {
-	case "textDocument/didOpen", "textDocument/didChange", "textDocument/didClose", "workspace/didChangeWorkspaceFolders":
-		if err := decode(params, &in); err != nil {
-			return err
-		}
-	case "textDocument/didSave", "workspace/didChangeWatchedFiles": // another file of the directory may have changed
-	default:
-		return nil // such as initialized, or an extension of the protocol
+	if err := decode(params, &in); err != nil {
+		return err
 	}
-	uri, closed := in.TextDocument.URI, []string{}
+	uri := in.TextDocument.URI
 	switch method {
 	case "textDocument/didOpen":
-		s.workspace = s.workspace.with(newDocument(uri, in.TextDocument.Version, in.TextDocument.Text))
+		s.workspace = s.workspace.with(uri, newDocument(uri, in.TextDocument.Version, in.TextDocument.Text))
 	case "textDocument/didChange":
 		doc := s.workspace.documents[uri]
 		if doc == nil {
 			return fmt.Errorf("document %q is not open", uri)
 		}
-		s.workspace = s.workspace.with(doc.edit(in.TextDocument.Version, in.ContentChanges))
+		s.workspace = s.workspace.with(uri, doc.edit(in.TextDocument.Version, in.ContentChanges))
 	case "textDocument/didClose":
-		s.workspace = s.workspace.without(uri)
-		closed = append(closed, uri)
+		s.workspace = s.workspace.with(uri, nil)
 	case "workspace/didChangeWorkspaceFolders":
 		s.workspace = s.workspace.changeFolders(in.Event.Added, in.Event.Removed)
+	case "textDocument/didSave", "workspace/didChangeWatchedFiles": // another file of the directory may have changed
+	default:
+		return nil // such as initialized, or an extension of the protocol
 	}
-	s.mu.Lock()
-	s.due, s.closed = s.workspace, append(s.closed, closed...)
-	s.mu.Unlock()
 	select {
-	case s.wake <- struct{}{}:
-	default: // already awake
+	case <-s.due:
+	default:
 	}
+	s.due <- s.workspace
 	return nil
-}
-
-// finish waits until all findings that are due have been published.
-func (s *server) finish() {
-	s.finishOnce.Do(func() { close(s.wake) })
-	<-s.linted
 }
 
 // lintAll publishes the findings of all open documents whenever something has changed.
 func (s *server) lintAll(ctx context.Context, conn *jsonrpc2.Conn) {
-	defer close(s.linted)
 	publish := func(uri string, version int, found []diagnostic) {
 		err := conn.Notify(ctx, "textDocument/publishDiagnostics", publishDiagnostics{uri, version, found})
 		if err != nil && !errors.Is(err, jsonrpc2.ErrClosed) {
 			s.opts.Log.Warn("findings not sent", "error", err)
 		}
 	}
-	for range s.wake {
-		s.mu.Lock()
-		w, closed := s.due, s.closed
-		s.due, s.closed = nil, nil
-		s.mu.Unlock()
-		if w == nil {
-			continue
-		}
-		for _, uri := range closed {
+	published := make(map[string]bool) // URIs
+	for w := range s.due {
+		for uri := range published {
 			if w.documents[uri] == nil {
 				publish(uri, 0, []diagnostic{})
+				delete(published, uri)
 			}
 		}
-		for _, uri := range w.order {
-			if s.superseded() {
-				break
+		for uri, doc := range w.documents {
+			if len(s.due) > 0 {
+				break // the text has changed meanwhile
 			}
 			s.safely(func() (any, error) {
-				doc := w.documents[uri]
 				publish(uri, doc.version, w.diagnostics(doc))
+				published[uri] = true
 				return nil, nil
 			})
 		}
 	}
-}
-
-// superseded reports whether the text has changed meanwhile.
-func (s *server) superseded() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.due != nil
 }
 
 // safely turns a panic into an error: a bug in one response must not end the session.

@@ -421,7 +421,7 @@ func (e *explainer) unclosedBracket() bool {
 
 // unclosedAtEnd finds the bracket that is open at the end of the text.
 func (e *explainer) unclosedAtEnd() bool {
-	open := e.openBefore(len(e.Text))
+	open := Open(string(e.Text))
 	return e.at == len(e.Text) && len(open) > 0 && closing[e.Text[open[len(open)-1]]] != 0 && e.unclosed(open[len(open)-1])
 }
 

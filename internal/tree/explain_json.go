@@ -48,7 +48,7 @@ func (d *Document) explainJSON(err error, maxDepth int) {
 	word := string(jsonWord.Find(d.Text[at:]))
 	end := at + len(word)
 	closes := r == '}' || r == ']'
-	switch open := d.openBefore(at); {
+	switch open := Open(string(d.Text[:at])); {
 	case strings.Contains(message, "exceeded max depth"):
 		d.tooDeep(at, maxDepth)
 		return
@@ -75,24 +75,4 @@ func (d *Document) explainJSON(err error, maxDepth int) {
 		}
 	}
 	d.syntax("", at, end, "%s", message)
-}
-
-// openBefore returns the offsets of the brackets and, last, of the quote that are open at an offset of JSON.
-func (d *Document) openBefore(at int) []int {
-	var open []int
-	for i := 0; i < at; i++ {
-		switch d.Text[i] {
-		case '{', '[':
-			open = append(open, i)
-		case '}', ']':
-			open = open[:max(0, len(open)-1)]
-		case '"':
-			end := d.quotedEnd(i)
-			if end > at || d.Text[end-1] != '"' {
-				return append(open, i)
-			}
-			i = end - 1
-		}
-	}
-	return open
 }
