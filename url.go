@@ -110,6 +110,20 @@ func (u URL) WithAuthority(authority string) URL {
 	return CutURL(u.scheme + "://" + authority + u.Rest())
 }
 
+// HostFor returns the host for which the origin of the URL, which contains {{host}}, becomes that of another one, or "". It
+// is the inverse of Resolve.
+func (u URL) HostFor(other URL) string {
+	before, after, _ := strings.Cut(strings.ToLower(u.authority), HostPlaceholder)
+	name := strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(other.authority), before), after)
+	switch {
+	case name == "" || u.Resolve(name).Origin() != other.Origin() || checkHost(name) != nil:
+		return ""
+	case u.Hostname() != HostPlaceholder && host.IsIP(name):
+		return ""
+	}
+	return name
+}
+
 // fits reports whether the URL is valid for a host. Its {{host}} is only a part of a host.
 func (u URL) fits(name string) bool {
 	return !host.IsIP(name) && checkHost(u.Resolve(name).Hostname()) == nil

@@ -278,8 +278,8 @@ func (v *warner) collision(u URL, group *collisionGroup) {
 		if !u.HasHostPlaceholder() {
 			open, absolute = other, u
 		}
-		host := collidingHost(open, absolute)
-		if host == "" {
+		host := open.HostFor(absolute)
+		if host == "" || !isASCII(host) {
 			continue
 		}
 		if open.Resolve(host).raw == absolute.raw {
@@ -305,17 +305,4 @@ func (v *warner) collision(u URL, group *collisionGroup) {
 func (v *warner) sameToClients(when, first string, u URL) {
 	v.add(RuleResolvedURLCollision, "remove one of the two", nil,
 		"%s%q and %q answer for the same feeds: only the first one counts", when, first, u)
-}
-
-// collidingHost returns the host for which two URLs are the same to clients, or "".
-func collidingHost(open, absolute URL) string {
-	before, after, _ := strings.Cut(strings.ToLower(open.authority), HostPlaceholder)
-	host, ok := strings.CutPrefix(strings.ToLower(absolute.authority), before)
-	if !ok {
-		return ""
-	}
-	if host, ok = strings.CutSuffix(host, after); !ok || !plausibleHost(host) {
-		return ""
-	}
-	return host
 }

@@ -5,6 +5,10 @@ import (
 	"encoding/hex"
 	"maps"
 	"reflect"
+	"strings"
+
+	"signpost"
+	"signpost/internal/routes"
 )
 
 // Change is one difference between two states of a service, judged from the point of view of a studio that
@@ -115,7 +119,7 @@ const fingerprintLength = 12
 
 // fingerprint hashes the identity of a change: its rule, its location, the path to its subject inside the endpoint, and
 // scalar values before and after. Lists and whole descriptors are left out because unrelated edits change them; so is
-// the message, so that rewording it keeps fingerprints stable.
+// the message, so that rewording it keeps fingerprints stable. The version of a manifest file is unknown, but its URLs tell.
 func (c *Change) fingerprint(subject []string) string {
 	h := sha256.New()
 	write := func(parts ...string) {
@@ -125,7 +129,13 @@ func (c *Change) fingerprint(subject []string) string {
 		}
 		h.Write([]byte{1})
 	}
-	write(c.Rule, c.Service, c.Version, c.Written)
+	version := c.Version
+	for segment := range strings.SplitSeq(signpost.CutURL(c.Written).Path(), "/") {
+		if version == "" && routes.ValidVersion(segment) {
+			version = segment
+		}
+	}
+	write(c.Rule, c.Service, version, c.Written)
 	write(subject...)
 	if c.Rule != ChangeURL { // which has the host
 		write(plainText(c.Old), plainText(c.New))

@@ -80,3 +80,17 @@ func TestDiffHostsOfThirdParties(t *testing.T) {
 		t.Errorf("%v", changes)
 	}
 }
+
+// A manifest file does not tell its version, but an accepted change is accepted there too.
+func TestFingerprintWithoutVersion(t *testing.T) {
+	old, new := v1(feed("https://{{host}}/sport/v1/feeds")), v1(formPost("https://{{host}}/sport/v1/feeds"))
+	want := identities(diffVersions(old, new))
+	unknown := func(host string, versions []signpost.Version) signpost.Service {
+		s := servedFor(t, host, versions)
+		s.Versions[0].Name = ""
+		return s
+	}
+	if got := identities(diff.Diff(unknown("a.example.com", old), unknown("b.example.com", new))); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 	"signpost"
 	"signpost/diff"
+	"signpost/match"
 )
 
 // registered is an endpoint as a plain matcher sees it, without an index and independent of how Diff works.
@@ -208,7 +209,13 @@ func wantBreaking(t testing.TB, old, new []signpost.Version) (brokenFeeds int) {
 			return c.Level == diff.Breaking && c.Version == version && (c.Endpoint == url || c.Rule == diff.ChangeVersionRemoved)
 		})
 	}
+	index := match.NewIndex(new...)
 	for _, feed := range feedsOf(append(slices.Clone(before), after...)) {
+		if m, ok := index.Match(feed); ok { // package match has the same order
+			if is := answers(after, feed); is == nil || is.URL != m.Endpoint || is.version != m.Version {
+				t.Fatalf("%s: package match says %s of %s\nin %s", feed, m.Endpoint, m.Version, jsonOf(t, new))
+			}
+		}
 		was := answers(before, feed)
 		if was == nil {
 			continue
@@ -238,6 +245,22 @@ func wantBreaking(t testing.TB, old, new []signpost.Version) (brokenFeeds int) {
 		}
 	}
 	return brokenFeeds
+}
+
+// Of two versions with the same URL, the one that was registered first answers, whatever their names.
+func TestTieBetweenVersions(t *testing.T) {
+	version := func(name string, e signpost.Endpoint) signpost.Version {
+		return signpost.Version{Name: name, Manifest: signpost.NewManifest(e)}
+	}
+	const url = "https://h.example/feeds"
+	one, two := version("v1", feed(url)), version("v2", requiring(url, "a"))
+	old := []signpost.Version{one}
+	if n := wantBreaking(t, old, []signpost.Version{two, one}); n == 0 {
+		t.Error("v2 above v1: no feed needs the key")
+	}
+	if n := wantBreaking(t, old, []signpost.Version{one, two}); n > 0 {
+		t.Errorf("v2 below v1: %d feeds need the key", n)
+	}
 }
 
 func TestDiffKeepsItsPromise(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"signpost"
-	"signpost/host"
 )
 
 // Match is the endpoint that answers for a feed: the one whose URL is the longest prefix of the feed URL. Only that
@@ -117,18 +116,7 @@ func (s *site) open() bool { return strings.Contains(s.origin, signpost.HostPlac
 
 // hostFor returns the host for which the origin of the site, which contains {{host}}, becomes the given one, or "".
 func (s *site) hostFor(origin string) string {
-	before, after, _ := strings.Cut(s.origin, signpost.HostPlaceholder)
-	name := strings.TrimSuffix(strings.TrimPrefix(origin, before), after)
-	if name == "" || strings.ReplaceAll(s.origin, signpost.HostPlaceholder, name) != origin {
-		return ""
-	}
-	if _, err := host.ParseName(name); err != nil {
-		return ""
-	}
-	if alone := strings.HasSuffix(before, "://") && (after == "" || after[0] == ':'); !alone && host.IsIP(name) {
-		return ""
-	}
-	return name
+	return signpost.CutURL(s.origin).HostFor(signpost.CutURL(origin))
 }
 
 // anyHost makes every URL with {{host}} take part.

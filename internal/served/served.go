@@ -35,6 +35,34 @@ func Host(m signpost.Manifest, own string) string {
 	return signpost.HostPlaceholder
 }
 
+// Compare returns the host for which the most URLs of a definition become URLs of a served manifest, or "" if there is none,
+// and the number of URLs that both then have.
+func Compare(served, definition signpost.Manifest) (name string, common int) {
+	parts := func(raw string) (u signpost.URL, rest string) {
+		u = signpost.CutURL(raw)
+		return u, u.Scheme() + "://" + u.Rest()
+	}
+	candidates := make(map[string][]signpost.URL) // of the manifest, by everything but the authority
+	for _, e := range served.Endpoints {
+		u, rest := parts(e.URL)
+		candidates[rest] = append(candidates[rest], u)
+	}
+	counts, same := make(map[string]int), 0
+	for _, e := range definition.Endpoints {
+		u, rest := parts(e.URL)
+		for _, candidate := range candidates[rest] {
+			if u.Equal(candidate) {
+				same++
+			} else if found := u.HostFor(candidate); found != "" {
+				if counts[found]++; counts[found] > counts[name] {
+					name = found
+				}
+			}
+		}
+	}
+	return name, same + counts[name]
+}
+
 // Reopen is the inverse of [signpost.Manifest.ForHost]: it returns a copy of the manifest with {{host}} in place of a host.
 // The result is only a guess, because a URL may have named the host literally.
 func Reopen(m signpost.Manifest, name string) signpost.Manifest {

@@ -75,3 +75,21 @@ func TestReopen(t *testing.T) {
 		}
 	}
 }
+
+func TestCompare(t *testing.T) {
+	definition := manifestOf("https://cdn.{{host}}/a", "https://{{host}}/b", "https://{{host}}/c", "https://other.example/d")
+	for _, test := range []struct {
+		urls   []string
+		host   string
+		common int
+	}{
+		{[]string{"https://cdn.x.example/a"}, "x.example", 1},
+		{[]string{"https://CDN.x.example/a", "https://y.example/b", "https://y.example/c", "https://other.example/d"}, "y.example", 3},
+		{[]string{"https://cdn.192.0.2.1/a", "http://x.example/b", "https://cdn.x.example/b2"}, "", 0},
+		{[]string{"https://{{host}}/b", "https://other.example/d"}, "", 2},
+	} {
+		if host, common := served.Compare(manifestOf(test.urls...), definition); host != test.host || common != test.common {
+			t.Errorf("%q: %d for %q", test.urls, common, host)
+		}
+	}
+}

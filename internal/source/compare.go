@@ -33,6 +33,9 @@ func Align(old, new *Service) (host string, notes []string, err error) {
 	switch {
 	case one.Host == other.Host:
 	case other.Host == signpost.HostPlaceholder:
+		if known := bestHost(one, other); known != "" {
+			host, one.Host = known, known
+		}
 		notes = append(notes, fmt.Sprintf("%s is compared as it is served for %s", other.Name, host))
 		for _, v := range other.Versions {
 			if _, err := v.Manifest.ForHost(host); err != nil {
@@ -76,23 +79,31 @@ func alignVersions(one, other *Service) (note string) {
 	return note
 }
 
+// bestHost returns the host for which the most URLs of a definition become those of a served manifest, or "". It is known
+// for certain, even if {{host}} is only a part of every host, while the host of a manifest on its own is a guess.
+func bestHost(manifest, definition *Service) string {
+	best, most := "", 0
+	for _, v := range definition.Versions {
+		for _, one := range manifest.Versions {
+			if host, n := served.Compare(one.Manifest, v.Manifest); n > most {
+				best, most = host, n
+			}
+		}
+	}
+	return best
+}
+
 // mostInCommon returns the index of the service with the most URLs in common with one, whatever hosts they are for, or -1
 // if none has any. Ties go to the first.
 func mostInCommon(one *Service, services []*Service) int {
-	urls := make(map[string]bool)
-	for _, v := range one.Versions {
-		for _, e := range served.Reopen(v.Manifest, one.Host).Endpoints {
-			urls[e.URL] = true
-		}
-	}
 	best, most := -1, 0
 	for i, s := range services {
 		n := 0
 		for _, v := range s.Versions {
-			for _, e := range served.Reopen(v.Manifest, s.Host).Endpoints {
-				if urls[e.URL] {
-					n++
-				}
+			open := served.Reopen(v.Manifest, s.Host)
+			for _, was := range one.Versions {
+				_, common := served.Compare(was.Manifest, open)
+				n += common
 			}
 		}
 		if n > most {

@@ -63,6 +63,10 @@ func TestAlign(t *testing.T) {
 			notes: "feeds.yaml is compared as it is served for a.example", oldVersions: "v3", newVersions: "v1 v2"},
 		{name: "manifests of two hosts", old: loaded(t, "old.json", manifest("https://a.example/v1/a"), ""), new: loaded(t, "new.json", manifest("https://b.example/v1/a"), ""), host: "a.example",
 			notes: "new.json is for b.example: compared as if it were for a.example", oldVersions: "", newVersions: ""},
+		{name: "{{host}} as part of the only host", old: loaded(t, "saved.json", manifest("https://cdn.a.example/v2/a"), ""),
+			new:  loaded(t, "cdn.yaml", fmt.Sprintf(twoVersions, endpoints("https://cdn.{{host}}/v1/a"), endpoints("https://cdn.{{host}}/v2/a")), ""),
+			host: "a.example", notes: "cdn.yaml is compared as it is served for a.example; saved.json is the manifest of one version: only v2 of cdn.yaml is compared",
+			oldVersions: "v2", newVersions: "v2"},
 		{name: "no manifest for the host", old: loaded(t, "old.json", manifest("https://10.0.0.7/v1/a"), ""), new: loaded(t, "part.yaml", "versions: {v1: {endpoints: "+endpoints("https://cdn.{{host}}/v1/a")+"}}", ""), wantsFailure: true},
 	} {
 		host, notes, err := Align(test.old, test.new)
