@@ -8,6 +8,7 @@ package diff
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"signpost"
 )
@@ -50,8 +51,8 @@ type differ struct {
 	changes                    []Change
 	hosts                      hosts
 	deprecations               map[signpost.Part]*signpost.Deprecation // of the old state of the service
-	overlap                    *overlap
-	reordered                  bool // ties between versions can go to another one
+	reordered                  bool                                    // ties between versions can go to another one
+	registrations              func() (before, after *registration)    // most comparisons need none of it
 }
 
 // slot is a version of a service that exists in the old state, the new state, or both.
@@ -63,7 +64,7 @@ type slot struct {
 
 func (d *differ) compare(olds, news []signpost.Service, services []pair[signpost.Service], others []signpost.Version, named bool) []Change {
 	slots := make([][]*slot, len(services))
-	var all []*slot
+	of := make(map[*signpost.Version]*slot)
 	for i, s := range services {
 		var old, new signpost.Service
 		if s.old != nil {
@@ -84,13 +85,21 @@ func (d *differ) compare(olds, news []signpost.Service, services []pair[signpost
 			} else {
 				at.version = v.new.Name
 			}
+			of[v.old], of[v.new] = at, at
 			slots[i] = append(slots[i], at)
-			all = append(all, at)
 		}
 	}
+	before, after := inOrder(olds, of), inOrder(news, of)
+	lacks := func(s *slot) bool { return s.old == nil || s.new == nil }
+	d.reordered = !slices.Equal(slices.DeleteFunc(slices.Clone(before), lacks), slices.DeleteFunc(slices.Clone(after), lacks))
+	for i := range others {
+		at := &slot{others[i].Source, others[i].Name, true, pair[signpost.Version]{&others[i], &others[i]}}
+		before, after = append(before, at), append(after, at)
+	}
+	d.registrations = sync.OnceValues(func() (_, _ *registration) {
+		return register(before, func(s *slot) *signpost.Version { return s.old }), register(after, func(s *slot) *signpost.Version { return s.new })
+	})
 	d.changes = []Change{}
-	d.overlap = newOverlap(all, olds, news, others)
-	d.reordered = reordered(all, olds, news)
 	moves := serviceMoves(services)
 	for i, s := range services {
 		d.version, d.endpoint, d.deprecations = "", "", nil
@@ -126,26 +135,15 @@ func (d *differ) compare(olds, news []signpost.Service, services []pair[signpost
 	return d.changes
 }
 
-// reordered reports whether the versions that both states have are in another order.
-func reordered(slots []*slot, old, new []signpost.Service) bool {
-	number := make(map[*signpost.Version]int)
-	for i, s := range slots {
-		if s.old != nil && s.new != nil {
-			number[s.old], number[s.new] = i, i
+// inOrder returns the slots of the versions of services, in their order.
+func inOrder(services []signpost.Service, of map[*signpost.Version]*slot) []*slot {
+	var all []*slot
+	for _, s := range services {
+		for i := range s.Versions {
+			all = append(all, of[&s.Versions[i]])
 		}
 	}
-	order := func(services []signpost.Service) []int {
-		var all []int
-		for _, s := range services {
-			for i := range s.Versions {
-				if n, ok := number[&s.Versions[i]]; ok {
-					all = append(all, n)
-				}
-			}
-		}
-		return all
-	}
-	return !slices.Equal(order(old), order(new))
+	return all
 }
 
 // manifests returns copies of the manifests, keyed by version.

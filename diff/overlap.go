@@ -7,125 +7,84 @@ import (
 	"strings"
 
 	"signpost"
+	"signpost/internal/spell"
 	"signpost/match"
 )
 
-// overlap finds the feeds that a different endpoint answers after the change. Everything registered together takes
-// part: all versions, all services, and whatever is registered alongside.
-type overlap struct {
-	slots         []*slot
-	before, after *registration // built on first use: most comparisons need none of it
-	build         func()
-}
-
-// registration is what is registered together, in order.
+// registration is one state of everything that is registered together: all versions, all services, and whatever is
+// registered alongside.
 type registration struct {
 	index     *match.Index
-	owners    []owner // by the number of the endpoint in the index
-	endpoints map[owner]*signpost.Endpoint
+	owners    []owner              // by the number of the endpoint in the index
+	endpoints []*signpost.Endpoint // by number
+	numbers   map[owner]int
 }
 
 // owner identifies an endpoint across both states.
 type owner struct {
-	slot int
+	slot *slot
 	url  string // as it is compared
 }
 
-// newOverlap registers the slots together with others. Ties go to the endpoint that was registered first, as in package
-// match: the versions of a service in their order, and what is registered alongside after them.
-func newOverlap(slots []*slot, old, new []signpost.Service, others []signpost.Version) *overlap {
-	o := &overlap{slots: slots}
-	number := make(map[*signpost.Version]int)
-	for i, s := range slots {
-		number[s.old], number[s.new] = i, i
-	}
-	for i := range others {
-		number[&others[i]] = len(o.slots)
-		o.slots = append(o.slots, &slot{besides: true, service: others[i].Source, version: others[i].Name})
-	}
-	register := func(services []signpost.Service) *registration {
-		r := &registration{endpoints: make(map[owner]*signpost.Endpoint)}
-		var bare []signpost.Version
-		add := func(v *signpost.Version) {
-			var m signpost.Manifest
-			for i := range v.Manifest.Endpoints {
-				e := &v.Manifest.Endpoints[i]
-				if id := (owner{number[v], canonical(e.URL)}); r.endpoints[id] == nil {
-					r.endpoints[id] = e
-					r.owners = append(r.owners, id)
-					m.Endpoints = append(m.Endpoints, signpost.Endpoint{URL: e.URL})
-				}
+// register indexes a state of the given slots. Ties go to the endpoint that was registered first, as in package match.
+func register(slots []*slot, state func(*slot) *signpost.Version) *registration {
+	r := &registration{numbers: make(map[owner]int)}
+	var all signpost.Manifest
+	for _, s := range slots {
+		endpoints := state(s).Manifest.Endpoints
+		for i := range endpoints {
+			e := &endpoints[i]
+			id := owner{s, canonical(e.URL)}
+			if _, twice := r.numbers[id]; twice {
+				continue
 			}
-			bare = append(bare, signpost.Version{Manifest: m})
+			r.numbers[id] = len(r.owners)
+			r.owners = append(r.owners, id)
+			r.endpoints = append(r.endpoints, e)
+			all.Endpoints = append(all.Endpoints, signpost.Endpoint{URL: e.URL})
 		}
-		for _, s := range services {
-			for i := range s.Versions {
-				add(&s.Versions[i])
-			}
-		}
-		for i := range others {
-			add(&others[i])
-		}
-		r.index = match.NewIndex(bare...)
-		return r
 	}
-	o.build = func() { o.before, o.after = register(old), register(new) }
-	return o
-}
-
-// find returns the endpoint that answers for a feed.
-func (r *registration) find(feed match.Feed) (owner, bool) {
-	number, ok := r.index.Find(feed)
-	if !ok {
-		return owner{}, false
-	}
-	return r.owners[number], true
+	r.index = match.NewIndex(signpost.Version{Manifest: all})
+	return r
 }
 
 // maxHandovers is the largest number of endpoints that a change names or counts. Nobody reads more.
 const maxHandovers = 100
 
-// handover records that an endpoint answers for feeds of another one that still exists.
+// handover records that an endpoint loses feeds to another one, although it still exists.
 type handover struct {
 	from owner
+	was  *signpost.Endpoint
 	feed match.Feed // an example
-	all  bool       // every feed of the new endpoint is one
+	harm []difference
 }
 
-// handovers returns the endpoints that lose feeds to the given endpoint of the new state. It considers only those for
-// which matters returns true.
-func (o *overlap) handovers(to owner, matters func(from owner) bool) []handover {
-	var found []handover
-	seen := map[owner]bool{to: true}
-	general := match.GeneralFeed(to.url)
-	wants := func(number int) bool {
-		from := o.before.owners[number]
-		return !seen[from] && o.after.endpoints[from] != nil && matters(from)
+// handovers returns the endpoints whose feeds break when the given endpoint takes them over. Those that lose the most come
+// first.
+func (d *differ) handovers(at *slot, to *signpost.Endpoint) []handover {
+	before, after := d.registrations()
+	number := after.numbers[owner{at, canonical(to.URL)}]
+	harm := func(from int) []difference {
+		id := before.owners[from]
+		is, exists := after.numbers[id]
+		if !exists || is == number {
+			return nil
+		}
+		return differences(before.endpoints[from], after.endpoints[is], to)
 	}
-	for number, feeds := range o.before.index.Meetings(to.url, wants) {
-		from := o.before.owners[number]
-		if len(found) == maxHandovers {
+	var all, some []handover
+	for from, feed := range before.index.Takeovers(after.index, number, func(from int) bool { return len(harm(from)) > 0 }) {
+		h := handover{before.owners[from], before.endpoints[from], feed, harm(from)}
+		if feed.All {
+			all = append(all, h)
+		} else {
+			some = append(some, h)
+		}
+		if len(all)+len(some) == maxHandovers {
 			break
 		}
-		for feed := range feeds {
-			was, _ := o.before.find(feed)
-			if is, _ := o.after.find(feed); was == from && is == to {
-				seen[from] = true
-				found = append(found, handover{from, feed, feed.URL == general.URL})
-				break
-			}
-		}
 	}
-	slices.SortStableFunc(found, func(a, b handover) int { // those that lose the most first
-		switch {
-		case a.all == b.all:
-			return 0
-		case a.all:
-			return -1
-		}
-		return 1
-	})
-	return found
+	return append(all, some...)
 }
 
 // feedSettings holds what a feed gets from the endpoint that answers for it.
@@ -158,21 +117,12 @@ func (d *differ) takenOverBy(at *slot, endpoints []signpost.Endpoint) {
 
 // takenOver reports feeds that the endpoint takes over if it treats them differently.
 func (d *differ) takenOver(at *slot, to signpost.Endpoint) {
-	o := d.overlap
-	if o.before == nil {
-		o.build()
-	}
-	harm := func(from owner) []difference {
-		return differences(o.before.endpoints[from], o.after.endpoints[from], &to)
-	}
-	found := o.handovers(owner{slices.Index(o.slots, at), canonical(to.URL)}, func(from owner) bool { return len(harm(from)) > 0 })
-
 	// Group feeds that change in the same way.
 	var groups []*handoverGroup
 	byHarm := make(map[string]*handoverGroup)
-	for _, h := range found {
+	for _, h := range d.handovers(at, &to) {
 		for _, lost := range []bool{false, true} {
-			some := slices.DeleteFunc(harm(h.from), func(d difference) bool { return (d.what == keyLost) != lost })
+			some := slices.DeleteFunc(slices.Clone(h.harm), func(d difference) bool { return (d.what == keyLost) != lost })
 			id := fmt.Sprint(some)
 			switch {
 			case len(some) == 0:
@@ -185,17 +135,17 @@ func (d *differ) takenOver(at *slot, to signpost.Endpoint) {
 		}
 	}
 	for _, g := range groups {
-		first := g.from[0].from
+		was := *g.from[0].was
 		var texts []string
 		for _, one := range g.harm {
 			texts = append(texts, one.String())
 		}
 		if g.lost {
-			d.add(ChangeContextShadowed, d.takeover(g), lostKeys{o.before.endpoints[first].URL, texts}, nil,
-				"takes feeds over from %s; lost context keys: %s", o.describe(at, g.from), quotedList(texts))
+			d.add(ChangeContextShadowed, d.takeover(g), lostKeys{was.URL, texts}, nil,
+				"takes feeds over from %s; lost context keys: %s", g.describe(at), quotedList(texts))
 		} else {
-			d.add(ChangeFeedsTakenOver, d.takeover(g), settingsOf(*o.before.endpoints[first]), settingsOf(to),
-				"takes feeds over from %s: %s", o.describe(at, g.from), strings.Join(texts, "; "))
+			d.add(ChangeFeedsTakenOver, d.takeover(g), settingsOf(was), settingsOf(to),
+				"takes feeds over from %s: %s", g.describe(at), strings.Join(texts, "; "))
 		}
 	}
 }
@@ -211,11 +161,11 @@ type handoverGroup struct {
 func (d *differ) takeover(g *handoverGroup) place {
 	var parts []string
 	for _, h := range g.from {
-		s := *d.overlap.slots[h.from.slot]
-		if s.besides {
-			s.service = "" // the source name depends on how signpost was called
+		service := h.from.slot.service
+		if h.from.slot.besides {
+			service = "" // the source name depends on how signpost was called
 		}
-		parts = append(parts, strings.Join([]string{"from", s.service, s.version, d.hosts.open(d.overlap.before.endpoints[h.from].URL)}, " "))
+		parts = append(parts, strings.Join([]string{"from", service, h.from.slot.version, d.hosts.open(h.was.URL)}, " "))
 	}
 	for _, d := range g.harm {
 		parts = append(parts, fmt.Sprintf("harm %d %q %q %q", d.what, d.key, d.old, d.new))
@@ -224,11 +174,11 @@ func (d *differ) takeover(g *handoverGroup) place {
 	return place{subject: parts}
 }
 
-// describe names the first endpoint that loses feeds and counts the rest.
-func (o *overlap) describe(at *slot, from []handover) string {
-	first := from[0]
-	text := strconv.Quote(o.before.endpoints[first.from].URL)
-	if s := o.slots[first.from.slot]; s != at {
+// describe names the first endpoint that loses feeds to one at a slot, and counts the rest.
+func (g *handoverGroup) describe(at *slot) string {
+	first := g.from[0]
+	text := strconv.Quote(first.was.URL)
+	if s := first.from.slot; s != at {
 		service := s.service
 		if service == at.service {
 			service = ""
@@ -240,14 +190,11 @@ func (o *overlap) describe(at *slot, from []handover) string {
 			text += fmt.Sprintf(" (%s)", service+s.version)
 		}
 	}
-	switch others := len(from) - 1; {
-	case others == 1:
-		text += " and 1 other endpoint"
-	case others > 1:
-		text += fmt.Sprintf(" and %d other endpoints", others)
+	if others := len(g.from) - 1; others > 0 {
+		text += " and " + spell.Count(others, "other endpoint")
 	}
-	if !first.all {
-		text += fmt.Sprintf(", such as %q", first.feed)
+	if !first.feed.All {
+		text += fmt.Sprintf(", such as %q", first.feed.URL)
 	}
 	if first.feed.Host != "" {
 		text += ", on " + first.feed.Host

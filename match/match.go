@@ -55,6 +55,7 @@ const (
 
 // Index finds the endpoint that answers for a feed among everything registered together.
 type Index struct {
+	versions  []signpost.Version // without their manifests
 	endpoints []indexed
 	sites     map[string]*site // by origin
 	open      []*site          // those whose origin contains {{host}}
@@ -64,9 +65,14 @@ type Index struct {
 // indexed is an endpoint of an index. Its number is its position: the order of registration.
 type indexed struct {
 	signpost.Endpoint
-	source, version string
-	site            *site
-	node            *node
+	in   int // its version, as an index
+	node *node
+}
+
+// rest returns the URL without its origin.
+func (e indexed) rest() string {
+	_, rest := cut(e.URL)
+	return rest
 }
 
 // site is the tree of the URLs with one origin. {{host}} may be part of the origin.
@@ -80,15 +86,22 @@ type site struct {
 func NewIndex(versions ...signpost.Version) *Index {
 	x := &Index{sites: make(map[string]*site)}
 	for _, v := range versions {
+		x.addVersion(v)
 		for _, e := range v.Manifest.Endpoints {
-			x.add(e.Clone(), v)
+			x.add(e.Clone())
 		}
 	}
 	return x
 }
 
-// add indexes an endpoint of a version. The index keeps the endpoint as it is.
-func (x *Index) add(e signpost.Endpoint, v signpost.Version) {
+// addVersion adds a version without its endpoints.
+func (x *Index) addVersion(v signpost.Version) {
+	v.Manifest = signpost.Manifest{}
+	x.versions = append(x.versions, v)
+}
+
+// add indexes an endpoint of the last version. The index keeps the endpoint as it is.
+func (x *Index) add(e signpost.Endpoint) {
 	origin, rest := cut(e.URL)
 	s := x.sites[origin]
 	if s == nil {
@@ -102,7 +115,7 @@ func (x *Index) add(e signpost.Endpoint, v signpost.Version) {
 	}
 	n := s.root.insert(segments(rest))
 	n.ends = append(n.ends, len(x.endpoints))
-	x.endpoints = append(x.endpoints, indexed{e, v.Source, v.Name, s, n})
+	x.endpoints = append(x.endpoints, indexed{e, len(x.versions) - 1, n})
 }
 
 // cut splits a URL into its lower-cased origin, which is compared as a whole, and everything after it.
@@ -161,18 +174,6 @@ func (h hit) precedence(other hit) Precedence {
 	return ByOrder
 }
 
-// best returns the endpoint that answers for a feed with the given words on the given sites.
-func best(sites []*site, words []string) (winner hit) {
-	for _, s := range sites {
-		s.root.prefixes(words, 0, func(h hit) {
-			if winner.node == nil || h.compare(winner) < 0 {
-				winner = h
-			}
-		})
-	}
-	return winner
-}
-
 // Match returns the endpoint that answers for a feed, or false if there is none. Ties go to the endpoint that was
 // registered first.
 func (x *Index) Match(feed string) (Match, bool) {
@@ -186,8 +187,9 @@ func (x *Index) Match(feed string) (Match, bool) {
 	}
 	slices.SortFunc(hits, hit.compare)
 	e := x.endpoints[hits[0].ends[0]]
+	v := x.versions[e.in]
 	m := Match{
-		Endpoint: e.URL, Version: e.version, Name: e.Name, Source: e.source,
+		Endpoint: e.URL, Version: v.Name, Name: e.Name, Source: v.Source,
 		ContextObj:    append([]signpost.ContextItem{}, e.ContextObj...),
 		InsideSegment: insideSegment(rest, hits[0].length),
 		Shadowed:      []Shadowed{},
@@ -199,7 +201,7 @@ func (x *Index) Match(feed string) (Match, bool) {
 			if i > 0 || j > 0 {
 				other := x.endpoints[number]
 				m.Shadowed = append(m.Shadowed, Shadowed{
-					other.URL, other.source, missingKeys(other.ContextObj, kept), hits[0].precedence(h), insideSegment(rest, h.length),
+					other.URL, x.versions[other.in].Source, missingKeys(other.ContextObj, kept), hits[0].precedence(h), insideSegment(rest, h.length),
 				})
 			}
 		}

@@ -6,61 +6,81 @@ import (
 	"strings"
 )
 
-// Feed is an example of the feeds that two URLs have in common.
+// Feed is an example of the feeds that one endpoint takes from another.
 type Feed struct {
-	URL string
-
-	// Host is what {{host}} stands for. It is empty if only URLs with the same origin as written share the feed.
-	Host string
+	URL  string // with an ellipsis for every value that does not matter
+	Host string // what {{host}} stands for; empty if both URLs have the same origin as written
+	All  bool   // it stands for every feed of the endpoint that takes it
 }
 
-// String returns the feed for people, with an ellipsis for every value that does not matter.
-func (f Feed) String() string { return strings.ReplaceAll(f.URL, anyValue, "…") }
-
-// GeneralFeed returns the feed of a URL whose placeholders have values that occur in no URL.
-func GeneralFeed(url string) Feed {
-	origin, rest := cut(url)
-	return Feed{URL: origin + strings.Join(generalWords(segments(rest)), "")}
-}
-
-// Find returns the endpoint that answers for a feed, by its number: its position among the endpoints of all versions.
-func (x *Index) Find(feed Feed) (number int, ok bool) {
-	origin, rest := cut(feed.URL)
-	h := best(x.at(origin, feed.Host), split(rest))
-	if h.node == nil {
-		return 0, false
+// Takeovers returns the endpoints of x that answer for feeds for which, in after, the endpoint with the given number answers,
+// and an example of these feeds. An endpoint's number is its position among the endpoints of all versions. Only endpoints
+// that matter returns true for are considered.
+func (x *Index) Takeovers(after *Index, number int, matters func(from int) bool) iter.Seq2[int, Feed] {
+	return func(yield func(int, Feed) bool) {
+		to := after.endpoints[number]
+		origin, _ := cut(to.URL)
+		general := generalWords(segments(to.rest()))
+		seen := make(map[*node]bool)
+		for n, feeds := range x.meetings(to.URL, func(n *node) bool { return !seen[n] && matters(n.ends[0]) }) {
+			for f := range feeds {
+				if x.answers(f) == n.ends[0] && after.answers(f) == number {
+					seen[n] = true
+					if !yield(n.ends[0], Feed{f.String(), f.host, f.origin == origin && slices.Equal(f.words, general)}) {
+						return
+					}
+					break
+				}
+			}
+		}
 	}
-	return h.ends[0], true
 }
 
-// word returns a segment of the feed.
-func (f Feed) word(i int) string {
-	_, rest := cut(f.URL)
-	return split(rest)[i]
+// feed is a feed that two URLs have in common, with anyValue for the values that do not matter.
+type feed struct {
+	origin string
+	host   string // what {{host}} stands for; empty if only URLs with the same origin as written share the feed
+	words  []string
 }
 
-// Meetings returns the endpoints that can answer for the same feeds as a URL and have no more path segments, by number,
-// and such feeds: one of each kind, the most general first. It leaves out those that wants returns false for. {{host}}
-// can be any host that a URL names. [Index.Find] tells who answers for a feed.
-func (x *Index) Meetings(url string, wants func(number int) bool) iter.Seq2[int, iter.Seq[Feed]] {
-	return func(yield func(int, iter.Seq[Feed]) bool) {
+// String returns the feed for people.
+func (f feed) String() string {
+	return strings.ReplaceAll(f.origin+strings.Join(f.words, ""), anyValue, "…")
+}
+
+// answers returns the number of the endpoint that answers for a feed, or -1.
+func (x *Index) answers(f feed) int {
+	winner := hit{}
+	for _, s := range x.at(f.origin, f.host) {
+		s.root.prefixes(f.words, 0, func(h hit) {
+			if winner.node == nil || h.compare(winner) < 0 {
+				winner = h
+			}
+		})
+	}
+	if winner.node == nil {
+		return -1
+	}
+	return winner.ends[0]
+}
+
+// meetings returns the URLs that can answer for the same feeds as the given one and have no more path segments, and such
+// feeds: one of each kind, the most general first. It leaves out those that wants returns false for. {{host}} can be any
+// host that a URL names.
+func (x *Index) meetings(url string, wants func(*node) bool) iter.Seq2[*node, iter.Seq[feed]] {
+	return func(yield func(*node, iter.Seq[feed]) bool) {
 		origin, rest := cut(url)
 		parts := segments(rest)
 		for _, p := range x.places(origin) {
-			search := meeting{parts: parts, wants: wants, visit: func(other *node, words [][]string) bool {
-				feeds := func(yield func(Feed) bool) {
-					for choice := range choices(parts, words) {
-						if !yield(Feed{p.origin + strings.Join(choice, ""), p.host}) {
-							return
-						}
-					}
-				}
-				for _, number := range other.ends {
-					if wants(number) && !yield(number, feeds) {
-						return false
-					}
-				}
-				return true
+			search := meeting{parts: parts, wants: wants, visit: func(n *node, words [][]string) bool {
+				return yield(n, func(yield func(feed) bool) {
+					left := maxChoices
+					choose(nil, words, func(chosen []string) bool {
+						left--
+						all := slices.Concat(chosen, generalWords(parts[len(chosen):]))
+						return yield(feed{p.origin, p.host, all}) && left > 0
+					})
+				})
 			}}
 			if root := &p.rival.root; !search.below(root) || search.wanted(root) && !search.visit(root, nil) {
 				return
@@ -104,11 +124,11 @@ func (x *Index) places(origin string) []place {
 type meeting struct {
 	parts []segment                    // of the URL
 	words [][]string                   // the feed so far: for each segment, the words that both match
-	wants func(number int) bool        // whether an endpoint matters
+	wants func(*node) bool             // whether the endpoints with a URL matter
 	visit func(*node, [][]string) bool // returns false to end the search
 }
 
-func (m *meeting) wanted(n *node) bool { return slices.ContainsFunc(n.ends, m.wants) }
+func (m *meeting) wanted(n *node) bool { return len(n.ends) > 0 && m.wants(n) }
 
 // below searches the children of a node. Deeper endpoints are visited first. It returns false if visit did.
 func (m *meeting) below(n *node) bool {
@@ -117,12 +137,7 @@ func (m *meeting) below(n *node) bool {
 	}
 	s := m.parts[n.depth]
 	if !s.literal() {
-		for _, child := range n.children {
-			if !m.step(child) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(n.children, func(child *node) bool { return !m.step(child) })
 	}
 	for child := range n.patternsIn(s[0]) {
 		if !m.step(child) {
@@ -171,31 +186,12 @@ const (
 	maxChoices = 256
 )
 
-// choices yields the feeds of a URL that start with one of the given words in each segment. Its other segments are
-// general.
-func choices(parts []segment, words [][]string) iter.Seq[[]string] {
-	return func(yield func([]string) bool) {
-		at := make([]int, len(words))
-		for range maxChoices {
-			choice := generalWords(parts)
-			for i, j := range at {
-				choice[i] = words[i][j]
-			}
-			if !yield(choice) {
-				return
-			}
-			i := len(at) - 1
-			for ; i >= 0; i-- {
-				if at[i]++; at[i] < len(words[i]) {
-					break
-				}
-				at[i] = 0
-			}
-			if i < 0 {
-				return
-			}
-		}
+// choose visits every choice of one word for each segment. It returns false if visit did.
+func choose(chosen []string, words [][]string, visit func([]string) bool) bool {
+	if len(words) == 0 {
+		return visit(chosen)
 	}
+	return !slices.ContainsFunc(words[0], func(word string) bool { return !choose(append(chosen, word), words[1:], visit) })
 }
 
 func generalWords(parts []segment) []string {
@@ -224,74 +220,52 @@ func common(a, b segment) []string {
 	case a.whole() && strings.HasPrefix(b[0], a[0]):
 		return []string{b.general()}
 	}
-	u := unifier{a: a.general(), b: b.general(), dead: make(map[unifierState]bool)}
-	u.walk(unifierState{}, nil)
-	slices.SortStableFunc(u.words, func(a, b string) int { return len(a) - len(b) })
-	return u.words
+	longer := anyValue + string(more)
+	u := unifier{}
+	words := u.words(strings.Join(a, longer), strings.Join(b, longer))
+	slices.SortStableFunc(words, func(a, b string) int { return len(a) - len(b) })
+	return words
 }
 
-// unifier lists the words that match two segments, by walking through both at once.
-type unifier struct {
-	a, b  string // with anyValue for each placeholder
-	dead  map[unifierState]bool
-	words []string
-}
+// more stands for any number of further characters of a value.
+const more = '\x02'
 
-// unifierState is how far both segments have been matched. Inside a placeholder, the value can be continued.
-type unifierState struct {
-	a, b             int
-	insideA, insideB bool
-}
+// unifier has the words that match the rests of two segments. In both, anyValue is one character of a value.
+type unifier map[[2]string][]string
 
-// step is a way to match the next character of a word.
-type step struct {
-	char   byte // anyValue if every character will do
-	next   int
-	inside bool
-}
-
-func steps(s string, at int, inside bool) []step {
-	var all []step
-	if inside {
-		all = append(all, step{anyValue[0], at, true})
+func (u unifier) words(a, b string) []string {
+	rests := [2]string{a, b}
+	if known, found := u[rests]; found {
+		return known
 	}
-	if at < len(s) {
-		all = append(all, step{s[at], at + 1, s[at] == anyValue[0]})
-	}
-	return all
-}
-
-// walk extends a word in every way that matches both. It returns false if there is none.
-func (u *unifier) walk(at unifierState, word []byte) bool {
-	if u.dead[at] || len(u.words) == maxWords {
-		return false
-	}
-	if at.a == len(u.a) && at.b == len(u.b) {
-		if !slices.Contains(u.words, string(word)) {
-			u.words = append(u.words, string(word))
-		}
-		return true
-	}
-	found := false
-	for _, a := range steps(u.a, at.a, at.insideA) {
-		for _, b := range steps(u.b, at.b, at.insideB) {
-			if a.next == at.a && b.next == at.b {
-				continue // a longer value for both: the same word, but less general
-			}
-			char := a.char
-			switch {
-			case a.char == anyValue[0]:
-				char = b.char
-			case b.char != anyValue[0] && b.char != a.char:
-				continue
-			}
-			if u.walk(unifierState{a.next, b.next, a.inside, b.inside}, append(word, char)) {
-				found = true
+	var words []string
+	next := func(char, a, b string) {
+		for _, word := range u.words(a, b) {
+			if word = char + word; len(words) < maxWords && !slices.Contains(words, word) {
+				words = append(words, word)
 			}
 		}
 	}
-	if !found && len(u.words) < maxWords {
-		u.dead[at] = true
+	switch {
+	case a == "" && b == "":
+		words = []string{""}
+	case a != "" && a[0] == more:
+		next("", a[1:], b)
+		switch {
+		case b == "":
+		case b[0] == more: // two longer values give the same word, but less general
+			next("", a, b[1:])
+		default:
+			next(b[:1], a, b[1:])
+		}
+	case b != "" && b[0] == more:
+		return u.words(b, a)
+	case a == "" || b == "":
+	case a[:1] == anyValue:
+		next(b[:1], a[1:], b[1:])
+	case b[:1] == anyValue || a[0] == b[0]:
+		next(a[:1], a[1:], b[1:])
 	}
-	return found
+	u[rests] = words
+	return words
 }

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -23,50 +24,44 @@ const (
 // {{host}} can be any host that a URL names. Features add context keys, so apply them first with
 // [signpost.Manifest.WithFeatures]. Invalid URLs are skipped.
 func Overlaps(versions, registered []signpost.Version) [][]signpost.Finding {
-	o := &overlapChecker{
-		versions: slices.Concat(versions, registered), judged: len(versions),
-		index: &Index{sites: make(map[string]*site)}, keys: make(map[*node][]keyOwner),
-		reported: make(map[loss]bool), inside: make(map[*node]bool),
-		findings: make([][]signpost.Finding, len(versions)),
-	}
-	o.build()
-	for number, e := range o.index.endpoints {
+	o := newOverlapChecker(versions, registered)
+	for number, e := range o.endpoints {
 		if number == e.node.ends[0] { // the one that answers
 			o.registeredTwice(e.node)
 		}
 	}
-	if o.classify() > 1 { // otherwise it makes no difference which endpoint answers, as in most services
-		for number, e := range o.index.endpoints {
+	if slices.ContainsFunc(o.calls, func(call string) bool { return call != o.calls[0] }) { // otherwise it does not matter who answers
+		for number, e := range o.endpoints {
 			if number == e.node.ends[0] {
 				o.check(number)
 			}
 		}
 	}
-	for i, findings := range o.findings {
-		if len(findings) > 1 {
-			order := make(map[string]int)
-			for j, e := range slices.Backward(versions[i].Manifest.Endpoints) { // the first one of several counts
-				order[e.URL] = j
-			}
-			slices.SortStableFunc(findings, func(a, b signpost.Finding) int { return order[a.Path.Endpoint()] - order[b.Path.Endpoint()] })
-		}
+	slices.SortStableFunc(o.found, func(a, b found) int { return a.number - b.number })
+	findings := make([][]signpost.Finding, len(versions))
+	for _, f := range o.found {
+		in := o.endpoints[f.number].in
+		findings[in] = append(findings[in], f.Finding)
 	}
-	return o.findings
+	return findings
 }
 
 // overlapChecker checks everything that is registered together.
 type overlapChecker struct {
-	versions []signpost.Version // the judged ones come first
-	judged   int
-
-	index *Index
-	of    []int // the version of each endpoint of the index
-	kinds []int // for each endpoint of the index; those of a kind are called alike
-	keys  map[*node][]keyOwner
+	*Index
+	judged int                  // the number of versions that get findings; they come first
+	calls  []string             // how clients call each endpoint
+	keys   map[*node][]keyOwner // of all endpoints with a URL
 
 	reported map[loss]bool
 	inside   map[*node]bool // URLs for which overlap-inside-segment was reported
-	findings [][]signpost.Finding
+	found    []found
+}
+
+// found is a finding about the endpoint with a number.
+type found struct {
+	number int
+	signpost.Finding
 }
 
 // keyOwner is a context key and the first endpoint with a URL that declares it.
@@ -82,87 +77,80 @@ type loss struct {
 	key    string
 }
 
-func (o *overlapChecker) build() {
-	for i, v := range o.versions {
+func newOverlapChecker(versions, registered []signpost.Version) *overlapChecker {
+	o := &overlapChecker{
+		Index: &Index{sites: make(map[string]*site)}, judged: len(versions), keys: make(map[*node][]keyOwner),
+		reported: make(map[loss]bool), inside: make(map[*node]bool),
+	}
+	for _, v := range slices.Concat(versions, registered) {
+		o.addVersion(v)
 		taken := make(map[string]bool, len(v.Manifest.Endpoints))
 		for _, e := range v.Manifest.Endpoints {
-			if _, err := signpost.ParseURL(e.URL); err != nil || taken[e.URL] {
-				continue
-			}
-			taken[e.URL] = true
-			o.of = append(o.of, i)
-			e.Modifiers = nil // irrelevant to overlap
-			o.index.add(e, v)
-		}
-	}
-	for i, e := range o.index.endpoints {
-		for _, item := range e.ContextObj {
-			if !slices.ContainsFunc(o.keys[e.node], func(k keyOwner) bool { return k.key == item.Key }) {
-				o.keys[e.node] = append(o.keys[e.node], keyOwner{item.Key, i})
+			if _, err := signpost.ParseURL(e.URL); err == nil && !taken[e.URL] {
+				taken[e.URL] = true
+				o.add(e)
+				o.describe(e)
 			}
 		}
 	}
+	return o
 }
 
-// classify sorts endpoints into kinds, numbered from 1, and returns their number.
-func (o *overlapChecker) classify() int {
-	known := make(map[string]int)
-	for _, e := range o.index.endpoints {
-		text := e.Method + "\x00" + e.MIMEType
-		if len(e.ContextObj) > 0 {
-			items := make([]string, len(e.ContextObj))
-			for i, c := range e.ContextObj {
-				items[i] = fmt.Sprintf("%q %q %v %q", c.Key, c.Type, c.Required, c.Mapper)
-			}
-			slices.Sort(items)
-			text += "\x00" + strings.Join(slices.Compact(items), "\x00")
+// describe notes how clients call an endpoint that was just added.
+func (o *overlapChecker) describe(e signpost.Endpoint) {
+	number := len(o.endpoints) - 1
+	n := o.endpoints[number].node
+	var items []string
+	for _, c := range e.ContextObj {
+		items = append(items, fmt.Sprintf("%q %q %v %q", c.Key, c.Type, c.Required, c.Mapper))
+		if !slices.ContainsFunc(o.keys[n], func(k keyOwner) bool { return k.key == c.Key }) {
+			o.keys[n] = append(o.keys[n], keyOwner{c.Key, number})
 		}
-		if known[text] == 0 {
-			known[text] = len(known) + 1
-		}
-		o.kinds = append(o.kinds, known[text])
 	}
-	return len(known)
+	slices.Sort(items)
+	o.calls = append(o.calls, e.Method+"\x00"+e.MIMEType+"\x00"+strings.Join(slices.Compact(items), "\x00"))
 }
 
-// check reports the endpoints that an endpoint takes feeds from, if those feeds lose context keys.
+func (o *overlapChecker) isJudged(number int) bool { return o.endpoints[number].in < o.judged }
+
+func (o *overlapChecker) source(number int) string { return o.versions[o.endpoints[number].in].Source }
+
+// check reports the endpoints that an endpoint takes feeds from, if those feeds lose context keys or end inside a segment.
 func (o *overlapChecker) check(number int) {
-	e := o.index.endpoints[number]
+	e := o.endpoints[number]
 	kept := keySet(e.ContextObj)
 	var own []keyOwner // of the same URL, in another version or with other placeholder names
 	for _, k := range o.keys[e.node] {
-		if o.index.endpoints[k.number].source == e.source && !kept[k.key] {
+		if o.source(k.number) == o.source(number) && !kept[k.key] {
 			own = append(own, k)
 		}
 	}
 	o.lose(number, e.node, own, "", "")
 
-	_, rest := cut(e.URL)
-	parts := segments(rest)
-	wants := func(other int) bool {
-		n := o.index.endpoints[other].node
-		return n != e.node && other == n.ends[0] && (o.calledDifferently(number, n) >= 0 || len(o.lost(number, n, kept)) > 0)
+	wants := func(n *node) bool {
+		return n != e.node && (o.calledDifferently(number, n) >= 0 || len(o.lost(number, n, kept)) > 0)
 	}
-	for other, feeds := range o.index.Meetings(e.URL, wants) {
-		n := o.index.endpoints[other].node
+	parts := segments(e.rest())
+	placeholders := slices.ContainsFunc(parts, func(s segment) bool { return !s.literal() })
+	for n, feeds := range o.meetings(e.URL, wants) {
 		lost, different := o.lost(number, n, kept), o.calledDifferently(number, n)
-		for feed := range feeds {
-			if len(lost) == 0 && different < 0 || feed.Host != "" && o.collide(number, n) {
+		for f := range feeds {
+			if len(lost) == 0 && different < 0 || f.host != "" && o.collide(number, n) {
 				break
 			}
-			if winner, _ := o.index.Find(feed); o.index.endpoints[winner].node != e.node {
+			if o.answers(f) != number {
 				continue
 			}
 			example := ""
-			if slices.ContainsFunc(parts, func(s segment) bool { return !s.literal() }) {
-				example = feed.String()
+			if placeholders {
+				example = fmt.Sprintf(", such as %q", f)
 			}
 			switch depth := n.depth - 1; {
-			case !endsInside(n, feed):
-				o.lose(number, n, lost, example, feed.Host)
+			case depth < 0 || !insideSegment(f.words[depth], n.segment.prefix(f.words[depth])):
+				o.lose(number, n, lost, example, f.host)
 				lost = nil
-			case different >= 0 && feed.word(depth) == parts[depth].general(): // not only for some values
-				o.reportInside(n, different, number, example, feed.Host)
+			case different >= 0 && f.words[depth] == parts[depth].general(): // not only for some values
+				o.reportInside(n, different, number, example, f.host)
 				different = -1
 			}
 		}
@@ -172,18 +160,9 @@ func (o *overlapChecker) check(number int) {
 // collide reports whether an endpoint and one at n are in the same manifest and become the same URL for some host: see
 // resolved-url-collision.
 func (o *overlapChecker) collide(number int, n *node) bool {
-	e := o.index.endpoints[number].node
-	return e.depth == n.depth && e.path() == n.path() &&
-		slices.ContainsFunc(n.ends, func(other int) bool { return o.of[other] == o.of[number] })
-}
-
-// endsInside reports whether the URL at n ends inside a path segment of a feed.
-func endsInside(n *node, feed Feed) bool {
-	if n.depth == 0 {
-		return false
-	}
-	word := feed.word(n.depth - 1)
-	return insideSegment(word, n.segment.prefix(word))
+	e := o.endpoints[number]
+	return e.node.depth == n.depth && e.node.path() == n.path() &&
+		slices.ContainsFunc(n.ends, func(other int) bool { return o.endpoints[other].in == e.in })
 }
 
 // lost returns the keys of a URL that feeds lack where the given endpoint answers, without those already reported.
@@ -198,7 +177,7 @@ func (o *overlapChecker) lost(number int, other *node, kept map[string]bool) []k
 }
 
 func (o *overlapChecker) loss(number int, other *node, key string) loss {
-	l := loss{by: o.index.endpoints[number].node, key: key}
+	l := loss{by: o.endpoints[number].node, key: key}
 	if !o.isJudged(number) {
 		l.of = other
 	}
@@ -208,37 +187,37 @@ func (o *overlapChecker) loss(number int, other *node, key string) loss {
 // lose reports the keys of a URL that feeds lack where the given endpoint answers, in one finding for each endpoint that
 // declares them. on is the host on which that is so, or "".
 func (o *overlapChecker) lose(number int, other *node, lost []keyOwner, example, on string) {
-	e := o.index.endpoints[number]
 	if example != "" {
-		example = fmt.Sprintf(", such as %q,", example)
-	}
-	if on != "" {
-		on = " on " + on
+		example += ","
 	}
 	for len(lost) > 0 {
-		owner := lost[0].number
-		var keys []string
-		lost = slices.DeleteFunc(lost, func(k keyOwner) bool {
-			if k.number == owner {
-				keys = append(keys, strconv.Quote(k.key))
-				o.reported[o.loss(number, other, k.key)] = true
-			}
-			return k.number == owner
-		})
+		owner, keys := lost[0].number, []string{}
+		for len(lost) > 0 && lost[0].number == owner {
+			keys = append(keys, strconv.Quote(lost[0].key))
+			o.reported[o.loss(number, other, lost[0].key)] = true
+			lost = lost[1:]
+		}
 		what := "context key "
 		if len(keys) > 1 {
 			what = "context keys "
 		}
-		what += strings.Join(keys, ", ") + on
-		around := o.index.endpoints[owner]
+		what += strings.Join(keys, ", ") + onHost(on)
+		around, inner := o.endpoints[owner].URL, o.endpoints[number].URL
 		if o.isJudged(number) {
 			o.report(number, RuleOverlapDropsContext, "declare the keys here too, if the feeds need them",
-				"feeds of %q%s lose %s: %q shadows %q%s", e.URL, example, what, e.URL, around.URL, o.where(number, owner))
+				"feeds of %q%s lose %s: %q shadows %q%s", inner, example, what, inner, around, o.where(number, owner))
 		} else {
 			o.report(owner, RuleOverlapDropsContext, "declare the keys there too, if the feeds need them",
-				"feeds of %q%s lose %s: %q%s shadows it", around.URL, example, what, e.URL, o.where(owner, number))
+				"feeds of %q%s lose %s: %q%s shadows it", around, example, what, inner, o.where(owner, number))
 		}
 	}
+}
+
+func onHost(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " on " + name
 }
 
 // calledDifferently returns an endpoint of a URL that clients call differently than the given one, or -1 if there is none
@@ -247,105 +226,75 @@ func (o *overlapChecker) calledDifferently(number int, n *node) int {
 	if o.inside[n] || n.depth == 0 || n.segment.last() == "" { // the URL ends where a segment ends
 		return -1
 	}
-	i := slices.IndexFunc(n.ends, func(other int) bool {
-		return o.kinds[other] != o.kinds[number] && (o.isJudged(other) || o.isJudged(number))
-	})
-	if i < 0 {
-		return -1
+	for _, other := range n.ends {
+		if o.calls[other] != o.calls[number] && (o.isJudged(other) || o.isJudged(number)) {
+			return other
+		}
 	}
-	return n.ends[i]
+	return -1
 }
 
 // reportInside reports a URL that ends in the middle of a path segment of a longer one.
 func (o *overlapChecker) reportInside(n *node, short, longer int, example, on string) {
 	o.inside[n] = true
-	e, other := o.index.endpoints[short], o.index.endpoints[longer]
-	if example != "" {
-		example = fmt.Sprintf(", such as %q", example)
-	}
-	if on != "" {
-		on = " on " + on
-	}
 	const hint = "an endpoint answers for every URL that begins like its own: rename one of the two"
-	if o.isJudged(short) {
-		of := ""
-		if example != "" {
-			of = "feeds of "
-		}
-		o.report(short, RuleOverlapInsideSegment, hint, "%q is also the beginning of %s%q%s%s%s", e.URL, of, other.URL, o.where(short, longer), example, on)
-	} else {
-		o.report(longer, RuleOverlapInsideSegment, hint, "%q begins like %q%s%s%s", other.URL, e.URL, o.where(longer, short), example, on)
+	url, other := o.endpoints[short].URL, o.endpoints[longer].URL
+	on = example + onHost(on)
+	switch {
+	case !o.isJudged(short):
+		o.report(longer, RuleOverlapInsideSegment, hint, "%q begins like %q%s%s", other, url, o.where(longer, short), on)
+	case example != "":
+		o.report(short, RuleOverlapInsideSegment, hint, "%q is also the beginning of feeds of %q%s%s", url, other, o.where(short, longer), on)
+	default:
+		o.report(short, RuleOverlapInsideSegment, hint, "%q is also the beginning of %q%s%s", url, other, o.where(short, longer), on)
 	}
 }
 
 // registeredTwice reports endpoints whose URL another service declares as well. If both are judged, the finding is
 // about the later one.
 func (o *overlapChecker) registeredTwice(n *node) {
-	source := func(number int) string { return o.index.endpoints[number].source }
-	judged := slices.IndexFunc(n.ends, func(number int) bool { return !o.isJudged(number) })
-	if judged < 0 {
-		judged = len(n.ends)
-	}
-	for i, number := range n.ends[:judged] {
-		foreign := func(other int) bool { return source(other) != source(number) }
-		first := slices.IndexFunc(n.ends[:i], foreign)
-		if first < 0 {
-			if first = slices.IndexFunc(n.ends[judged:], foreign); first >= 0 {
-				first += judged
-			}
-		}
-		if first < 0 {
+	for _, number := range n.ends {
+		i := slices.IndexFunc(n.ends, func(other int) bool {
+			return o.source(other) != o.source(number) && (other < number || !o.isJudged(other))
+		})
+		if i < 0 {
 			o.otherSettings(n, number)
 			continue
 		}
-		url, also := o.index.endpoints[number].URL, ""
-		if twin := o.index.endpoints[n.ends[first]].URL; twin != url {
+		url, also := o.endpoints[number].URL, ""
+		if twin := o.endpoints[n.ends[i]].URL; twin != url {
 			also = fmt.Sprintf(", as %q", twin) // with different placeholder names
 		}
 		o.report(number, RuleRegisteredTwice, "the studio uses one of the two: remove the other, or give it a URL of its own",
-			"%q is also declared by another service%s%s", url, also, o.where(number, n.ends[first]))
+			"%q is also declared by another service%s%s", url, also, o.where(number, n.ends[i]))
 	}
 }
 
 // otherSettings reports an endpoint whose URL an earlier version of its service declares with other settings. If it only
 // has more context keys, check reports that.
 func (o *overlapChecker) otherSettings(n *node, number int) {
-	e := o.index.endpoints[number]
-	first := n.ends[slices.IndexFunc(n.ends, func(other int) bool { return o.index.endpoints[other].source == e.source })]
-	if o.of[first] == o.of[number] {
-		return
-	}
-	earlier := o.index.endpoints[first]
-	kept := keySet(earlier.ContextObj)
-	differs := e.Method != earlier.Method || e.MIMEType != earlier.MIMEType
-	shared := 0
-	for _, item := range e.ContextObj {
-		if kept[item.Key] {
-			shared++
-			differs = differs || !slices.Contains(earlier.ContextObj, item)
-		}
-	}
-	if differs || shared < len(kept) {
+	first := n.ends[slices.IndexFunc(n.ends, func(other int) bool { return o.source(other) == o.source(number) })]
+	e, earlier := o.endpoints[number], o.endpoints[first]
+	differs := e.Method != earlier.Method || e.MIMEType != earlier.MIMEType ||
+		slices.ContainsFunc(earlier.ContextObj, func(item signpost.ContextItem) bool { return !slices.Contains(e.ContextObj, item) })
+	if differs && earlier.in != e.in {
 		o.report(number, RuleRegisteredTwice, "the studio uses one of the two: make them alike, or give each version URLs of its own",
 			"%q is declared with other settings by another version%s", e.URL, o.where(number, first))
 	}
 }
 
-func (o *overlapChecker) isJudged(number int) bool { return o.of[number] < o.judged }
-
 // where returns the location of another endpoint for a message, or "" if it is in the same manifest.
 func (o *overlapChecker) where(number, other int) string {
-	if o.of[number] == o.of[other] {
+	e := o.endpoints[other]
+	if o.endpoints[number].in == e.in {
 		return ""
 	}
-	from, at := o.versions[o.of[number]], o.versions[o.of[other]]
-	text := at.Source
-	if place := at.Places[o.index.endpoints[other].URL]; place != "" {
-		text = place
-	} else if at.Source == from.Source {
-		text = at.Name
+	v := o.versions[e.in]
+	text := v.Source
+	if o.source(number) == v.Source {
+		text = v.Name
 	}
-	if text == "" {
+	if text = cmp.Or(v.Places[e.URL], text); text == "" {
 		return ""
 	}
 	return " (" + text + ")"
@@ -354,10 +303,9 @@ func (o *overlapChecker) where(number, other int) string {
 // report adds a finding about an endpoint if it is one of those being judged.
 func (o *overlapChecker) report(number int, rule, hint, format string, args ...any) {
 	if o.isJudged(number) {
-		i := o.of[number]
-		o.findings[i] = append(o.findings[i], signpost.Finding{
+		o.found = append(o.found, found{number, signpost.Finding{
 			Rule: rule, Severity: signpost.SeverityWarning, Message: fmt.Sprintf(format, args...), Hint: hint,
-			Path: signpost.Path{signpost.Field(o.index.endpoints[number].URL)},
-		})
+			Path: signpost.Path{signpost.Field(o.endpoints[number].URL)},
+		}})
 	}
 }
