@@ -127,13 +127,12 @@ func (o *overlapChecker) check(number int) {
 	}
 	o.lose(number, e.node, own, "", "")
 
+	general := generalWords(segments(e.rest()))
 	wants := func(n *node) bool {
-		return n != e.node && (o.calledDifferently(number, n) >= 0 || len(o.lost(number, n, kept)) > 0)
+		return n != e.node && (o.calledDifferently(number, n, general) >= 0 || len(o.lost(number, n, kept)) > 0)
 	}
-	parts := segments(e.rest())
-	placeholders := slices.ContainsFunc(parts, func(s segment) bool { return !s.literal() })
 	for n, feeds := range o.meetings(e.URL, wants) {
-		lost, different := o.lost(number, n, kept), o.calledDifferently(number, n)
+		lost, different := o.lost(number, n, kept), o.calledDifferently(number, n, general)
 		for f := range feeds {
 			if len(lost) == 0 && different < 0 || f.host != "" && o.collide(number, n) {
 				break
@@ -142,14 +141,14 @@ func (o *overlapChecker) check(number int) {
 				continue
 			}
 			example := ""
-			if placeholders {
+			if slices.ContainsFunc(general, func(word string) bool { return strings.Contains(word, anyValue) }) {
 				example = fmt.Sprintf(", such as %q", f)
 			}
-			switch depth := n.depth - 1; {
-			case depth < 0 || !insideSegment(f.words[depth], n.segment.prefix(f.words[depth])):
+			switch {
+			case !n.endsInside(f.words):
 				o.lose(number, n, lost, example, f.host)
 				lost = nil
-			case different >= 0 && f.words[depth] == parts[depth].general(): // not only for some values
+			case different >= 0 && f.words[n.depth-1] == general[n.depth-1]: // not only for some values
 				o.reportInside(n, different, number, example, f.host)
 				different = -1
 			}
@@ -220,10 +219,10 @@ func onHost(name string) string {
 	return " on " + name
 }
 
-// calledDifferently returns an endpoint of a URL that clients call differently than the given one, or -1 if there is none
-// or the URL has been reported.
-func (o *overlapChecker) calledDifferently(number int, n *node) int {
-	if o.inside[n] || n.depth == 0 || n.segment.last() == "" { // the URL ends where a segment ends
+// calledDifferently returns an endpoint of a URL that ends inside a segment of the given endpoint's feeds, whatever their
+// values, and that clients call differently. It returns -1 if there is none or the URL has been reported.
+func (o *overlapChecker) calledDifferently(number int, n *node, general []string) int {
+	if o.inside[n] || !n.endsInside(general) {
 		return -1
 	}
 	for _, other := range n.ends {

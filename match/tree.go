@@ -141,6 +141,15 @@ func (n *node) path() string {
 	return n.parent.path() + n.segment.general()
 }
 
+// endsInside reports whether the URL at n, which matches the words, ends inside one of them.
+func (n *node) endsInside(words []string) bool {
+	if n.depth == 0 {
+		return false
+	}
+	word := words[n.depth-1]
+	return insideSegment(word, n.segment.prefix(word))
+}
+
 // insert returns the node of a URL, creating it if needed. Placeholder names do not matter.
 func (n *node) insert(parts []segment) *node {
 	for _, s := range parts {
