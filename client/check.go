@@ -5,58 +5,37 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"time"
 
+	"signpost"
+	"signpost/host"
 	"signpost/internal/httpurl"
 	"signpost/internal/spell"
-
-	"signpost"
 )
 
-// Names of checks, in the order in which a studio and then its apps would encounter a problem.
-const (
-	httpsCheck       = "https"       // the address is https, which studios require
-	reachableCheck   = "reachable"   // it responds in time
-	certificateCheck = "certificate" // clients trust the certificate
-	redirectCheck    = "redirect"    // the address does not redirect
-	statusCheck      = "status"      // the status is 200
-	jsonCheck        = "json"        // the response is complete JSON, and declared as such
-	manifestCheck    = "manifest"    // it is a manifest without findings
-	hostCheck        = "host"        // its URLs carry the host of the address
-	corsCheck        = "cors"        // a studio in a browser can read it
-	etagCheck        = "etag"        // it is not sent again if unchanged
-	probeCheck       = "probe"       // its endpoints respond with the type that they declare
-	feedCheck        = "feed"        // feeds are JSON objects, and valid against a schema
-	linksCheck       = "links"       // every link to a registered host has an endpoint and works
-	feedCORSCheck    = "feed-cors"   // apps in a browser engine can read the feeds
-	feedCacheCheck   = "feed-cache"  // shared caches do not store responses that required a context key
-)
-
-// checks lists all checks in order. Each adds its results and reports whether the next ones make sense; if not, they are
-// blocked for the given reason.
+// checks lists all checks, in the order in which a studio and then its apps would encounter a problem. Each adds its
+// results, and sets checker.blocked if the next ones make no sense.
 var checks = []struct {
-	name    string
-	run     func(*checker, context.Context) bool
-	blocked string
+	name string
+	run  func(*checker, context.Context)
 }{
-	{httpsCheck, (*checker).checkHTTPS, ""},
-	{reachableCheck, (*checker).checkReachable, "no response"},
-	{certificateCheck, (*checker).checkCertificate, "no secure connection"},
-	{redirectCheck, (*checker).checkRedirect, "the address redirects"},
-	{statusCheck, (*checker).checkStatus, "the response is not a manifest"},
-	{jsonCheck, (*checker).checkJSON, "the response is not JSON"},
-	{manifestCheck, (*checker).checkManifest, ""},
-	{hostCheck, (*checker).checkHost, ""},
-	{corsCheck, (*checker).checkCORS, ""},
-	{etagCheck, (*checker).checkETag, ""},
-	{probeCheck, (*checker).checkProbes, ""},
-	{feedCheck, (*checker).checkFeeds, ""},
-	{linksCheck, (*checker).checkLinks, ""},
-	{feedCORSCheck, (*checker).checkFeedCORS, ""},
-	{feedCacheCheck, (*checker).checkFeedCache, ""},
+	{"https", (*checker).checkHTTPS},             // the address is https, which studios require
+	{"reachable", (*checker).checkReachable},     // it responds in time
+	{"certificate", (*checker).checkCertificate}, // clients trust the certificate
+	{"redirect", (*checker).checkRedirect},       // the address does not redirect
+	{"status", (*checker).checkStatus},           // the status is 200
+	{"json", (*checker).checkJSON},               // the response is complete JSON, and declared as such
+	{"manifest", (*checker).checkManifest},       // it is a manifest without findings
+	{"host", (*checker).checkHost},               // its URLs carry the host of the address
+	{"cors", (*checker).checkCORS},               // a studio in a browser can read it
+	{"etag", (*checker).checkETag},               // it is not sent again if unchanged
+	{"probe", (*checker).checkProbes},            // its endpoints respond with the type that they declare
+	{"feed", (*checker).checkFeeds},              // feeds are JSON objects, and valid against a schema
+	{"links", (*checker).checkLinks},             // every link to a registered host has an endpoint and works
+	{"feed-cors", (*checker).checkFeedCORS},      // apps in a browser engine can read the feeds
+	{"feed-cache", (*checker).checkFeedCache},    // shared caches do not store responses that required a context key
 }
 
 // Checks returns the names of all checks, in order.
@@ -113,9 +92,8 @@ type CheckOptions struct {
 	// but are not checked themselves.
 	Registered []signpost.Manifest
 
-	SkipProbes  bool // call no endpoints
-	Concurrency int  // number of concurrent requests; DefaultConcurrency if zero
-	Follow      int  // number of links to call; DefaultFollow if zero, none if negative
+	SkipProbes bool // call no endpoints
+	Follow     int  // number of links to call; DefaultFollow if zero, none if negative
 
 	// Params has values for placeholders by name, Context for context keys. Context values are sent only to the
 	// service's own host, over https or on this machine, and never after a redirect. They never occur in a result.
@@ -168,88 +146,98 @@ func Check(ctx context.Context, address string, opts CheckOptions) (Report, erro
 		return Report{}, err
 	}
 	opts.Timeout = cmp.Or(opts.Timeout, DefaultTimeout)
-	c := &checker{opts: opts, address: u, limits: limits{maxFollowBytes, maxFollowTime, maxProbes}, crawl: &crawl{}}
+	c := &checker{opts: opts, address: u, maxProbes: maxProbes, maxKept: maxKept}
 	report := c.check(ctx)
 	report.Address = httpurl.Redacted(address)
 	return report, nil
 }
 
 func (c *checker) check(ctx context.Context) Report {
-	c.res, c.body, c.err = c.get(ctx, nil)
-	c.run(ctx)
+	c.answer, c.err = c.get(ctx, "", "")
+	for _, step := range checks {
+		before := len(c.results)
+		if c.blocked != "" {
+			c.add(Skipped, "", "%s", c.blocked)
+		} else {
+			step.run(c, ctx)
+		}
+		for i := range c.results[before:] {
+			c.results[before+i].Check = step.name
+		}
+		c.ignore(step.name, before)
+		if c.opts.Observe != nil {
+			for _, r := range c.results[before:] {
+				c.opts.Observe(r)
+			}
+		}
+	}
 	failed := slices.ContainsFunc(c.results, func(r Result) bool { return r.Status == Failed })
 	return Report{OK: !failed, Results: c.results, Ignored: c.ignored}
 }
 
 // checker is one run of the checks.
 type checker struct {
-	opts    CheckOptions
-	limits  limits
-	address *url.URL
-	results []Result
-	ignored int
+	opts      CheckOptions
+	address   *url.URL
+	maxProbes int // as the constants, except in tests
+	maxKept   int
+	results   []Result
+	ignored   int
+	blocked   string // why the remaining checks are skipped
 
 	// The response to the plain request, as returned by exchange, and the manifest in it, if it could be read.
-	res      *http.Response
-	body     []byte
+	answer   *Answer
 	err      error
 	manifest *signpost.Manifest
 
-	crawl *crawl // responses of the endpoints and their links
-}
-
-func (c *checker) run(ctx context.Context) {
-	blocked := ""
-	for _, step := range checks {
-		before := len(c.results)
-		if blocked != "" {
-			c.add(step.name, Skipped, "", "%s", blocked)
-		} else if !step.run(c, ctx) {
-			blocked = step.blocked
-		}
-		c.ignore(step.name, before)
-		for _, r := range c.results[before:] {
-			if c.opts.Observe != nil {
-				c.opts.Observe(r)
-			}
-		}
-	}
+	crawl // the endpoints, and where their links lead
 }
 
 // ignore removes failures and warnings that do not count. The check keeps at least one result.
 func (c *checker) ignore(check string, from int) {
 	kept := slices.DeleteFunc(c.results[from:], func(r Result) bool {
-		return (r.Status == Failed || r.Status == Warned) && (slices.Contains(c.opts.Ignore, r.Check) || r.Rule != "" && slices.Contains(c.opts.Ignore, r.Rule))
+		ignored := slices.Contains(c.opts.Ignore, check) || r.Rule != "" && slices.Contains(c.opts.Ignore, r.Rule)
+		return ignored && (r.Status == Failed || r.Status == Warned)
 	})
 	ignored := len(c.results) - from - len(kept)
 	c.results, c.ignored = c.results[:from+len(kept)], c.ignored+ignored
 	if len(kept) == 0 && ignored > 0 {
-		c.add(check, Skipped, "", "%s ignored", spell.Count(ignored, "result"))
+		c.add(Skipped, "", "%s ignored", spell.Count(ignored, "result")).Check = check
 	}
 }
 
 // add adds a result. The pointer is valid until the next call.
-func (c *checker) add(check string, status Status, hint, format string, args ...any) *Result {
-	c.results = append(c.results, Result{Check: check, Status: status, Message: fmt.Sprintf(format, args...), Hint: hint})
+func (c *checker) add(status Status, hint, format string, args ...any) *Result {
+	c.results = append(c.results, Result{Status: status, Message: fmt.Sprintf(format, args...), Hint: hint})
 	return &c.results[len(c.results)-1]
 }
 
 // addProblem adds a failure that has been explained.
-func (c *checker) addProblem(check, prefix string, p Problem) {
-	c.add(check, Failed, p.Hint, "%s%s", prefix, p.Message).Cause = p.Cause
+func (c *checker) addProblem(prefix string, p Problem) {
+	c.add(Failed, p.Hint, "%s%s", prefix, p.Message).Cause = p.Cause
 }
 
-// get requests the manifest as a studio does.
-func (c *checker) get(ctx context.Context, header map[string]string) (*http.Response, []byte, error) {
+// get requests the manifest as a studio does, with another header if that has a name.
+func (c *checker) get(ctx context.Context, header, value string) (*Answer, error) {
 	req, err := newGet(ctx, c.address)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	for name, value := range header {
-		req.Header.Set(name, value)
+	if header != "" {
+		req.Header.Set(header, value)
 	}
 	if c.forwardsManifest() {
 		req = httpurl.SendTo(req, c.opts.SendTo)
 	}
 	return exchange(req, c.opts.Options, MaxSize)
+}
+
+// forwardsManifest reports whether SendTo also applies to the address. An address with an explicit port is not one of
+// the service's URLs, since {{host}} has no port; usually it is a server on this machine.
+func (c *checker) forwardsManifest() bool { return c.opts.SendTo != nil && c.address.Port() == "" }
+
+// onOwnHost reports whether a URL is on the host of the address.
+func (c *checker) onOwnHost(raw string) bool {
+	u, err := url.Parse(raw)
+	return err == nil && u.User == nil && host.Equal(u.Host, c.address.Host)
 }

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"strings"
 	"syscall"
-	"time"
 
 	"signpost/internal/httpurl"
 )
@@ -25,10 +24,7 @@ const (
 	causeHostNotAllowed   = "host-not-allowed"  // the service does not answer for the host of the address
 	causeWrongHost        = "wrong-host"        // the manifest's URLs do not carry the host of the address
 	causeMissingValues    = "missing-values"    // Result.Params and Result.ContextKeys have no value
-	causeUnusedValue      = "unused-value"      // no endpoint uses the one in Result.Params or Result.ContextKeys
-	causeRejectedValues   = "rejected-values"   // the service rejects the values of Result.ContextKeys
 	causeOptionalValues   = "optional-values"   // the service rejects a request without the optional Result.ContextKeys
-	causeUnusableValues   = "unusable-values"   // no request can be built from the values of Result.Params
 	causeNotFound         = "not-found"         // Result.Params, or the URL itself, may be wrong
 	causeNotCalled        = "not-called"        // CheckOptions.SkipProbes
 	causeNotFollowed      = "not-followed"      // CheckOptions.Follow is too low for all links
@@ -69,19 +65,23 @@ func Explain(err error) Problem {
 		return Problem{Message: fmt.Sprintf("the address redirects to %q", httpurl.Redacted(status.Redirect)), Hint: "studios store the address that they are given: use the target, if it is the right one"}
 	case errors.As(err, &status):
 		return Problem{Message: fmt.Sprintf("the response is %s, not 200 OK", statusText(status.Status)), Hint: manifestHint(status.Status)}
-	case errors.As(err, &hostname):
-		return Problem{TLS: true, Message: fmt.Sprintf("the certificate is for %s, not for %q", certificateNames(hostname.Certificate), hostname.Host),
-			Hint: "get a certificate that includes this name"}
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired && time.Now().Before(invalid.Cert.NotBefore):
-		return Problem{TLS: true, Message: "the certificate is not valid before " + invalid.Cert.NotBefore.UTC().Format(time.DateTime) + " UTC",
-			Hint: "check the clocks"}
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return Problem{TLS: true, Message: "the certificate expired on " + invalid.Cert.NotAfter.UTC().Format(time.DateTime) + " UTC",
-			Hint: "renew it, and make sure that the server has loaded the new one"}
-	case errors.As(err, &unknown):
-		return untrusted(unknown.Cert)
 	case errors.As(err, &verify):
-		return Problem{TLS: true, Message: fmt.Sprintf("the certificate is not trusted: %v", verify.Err), Hint: "get another certificate"}
+		p := Problem{TLS: true, Message: "the certificate is not trusted: " + strings.TrimPrefix(verify.Err.Error(), "x509: ")}
+		switch {
+		case errors.As(err, &hostname):
+			p.Hint = "get a certificate that includes this name"
+		case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+			p.Hint = "renew it, make sure that the server has loaded the new one, and check the clocks"
+		case errors.As(err, &unknown):
+			p.Cause, p.Message = causeUnknownAuthority, "the certificate is from an authority that clients do not trust"
+			if c := unknown.Cert; c != nil && c.Issuer.String() == c.Subject.String() {
+				p.Message = "the certificate is self-signed; clients will not trust it"
+			}
+			p.Hint = "get a certificate from an authority that clients trust, and make the server send the whole chain, with the intermediate certificates"
+		default:
+			p.Hint = "get another certificate"
+		}
+		return p
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
 		return Problem{TLS: true, Message: "the server does not speak TLS on this port", Hint: "find out whether https is on another port, or not set up yet"}
 	case errors.As(err, &op) && op.Op == "remote error": // a TLS alert
@@ -117,36 +117,4 @@ func Explain(err error) Problem {
 		return Problem{Message: err.Error(), Quotes: true, Hint: hint}
 	}
 	return Problem{Message: fmt.Sprintf("the request failed: %v", request.err), Quotes: true, Hint: hint}
-}
-
-// untrusted explains a certificate that is not signed by a trusted authority.
-func untrusted(c *x509.Certificate) Problem {
-	p := Problem{TLS: true, Cause: causeUnknownAuthority}
-	switch {
-	case c == nil:
-		p.Message, p.Hint = "the certificate is not from an authority that clients trust", "get a certificate from an authority that clients trust"
-	case c.Issuer.String() == c.Subject.String():
-		p.Message, p.Hint = "the certificate is self-signed; clients will not trust it", "get a certificate from an authority that clients trust"
-	default:
-		p.Message = fmt.Sprintf("the certificate is from the authority %q, which clients do not trust", c.Issuer.String())
-		p.Hint = "make the server send the whole chain, with the intermediate certificates"
-	}
-	return p
-}
-
-// maxNames limits how many names sent by a server, such as those in a certificate, a message quotes.
-const maxNames = 5
-
-func certificateNames(c *x509.Certificate) string {
-	names := append([]string{}, c.DNSNames...)
-	for _, ip := range c.IPAddresses {
-		names = append(names, ip.String())
-	}
-	switch {
-	case len(names) == 0:
-		return "no name"
-	case len(names) > maxNames:
-		return fmt.Sprintf("%q and %d more", names[:maxNames], len(names)-maxNames)
-	}
-	return fmt.Sprintf("%q", names)
 }

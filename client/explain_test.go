@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -31,8 +32,8 @@ func TestExplain(t *testing.T) {
 		{context.Canceled, Problem{Cause: causeCanceled, Message: "the request was canceled"}},
 		{&requestError{err: io.EOF}, Problem{Message: "the connection was closed without a response"}},
 		{&requestError{err: io.EOF, begun: true}, Problem{Message: "the connection was closed before the end of the response"}},
-		{x509.UnknownAuthorityError{Cert: authority}, Problem{TLS: true, Cause: causeUnknownAuthority, Message: "the certificate is self-signed; clients will not trust it"}},
-		{x509.UnknownAuthorityError{}, Problem{TLS: true, Cause: causeUnknownAuthority, Message: "the certificate is not from an authority that clients trust"}},
+		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{Cert: authority}}, Problem{TLS: true, Cause: causeUnknownAuthority, Message: "the certificate is self-signed; clients will not trust it"}},
+		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, Problem{TLS: true, Cause: causeUnknownAuthority, Message: "the certificate is from an authority that clients do not trust"}},
 		{&StatusError{"https://a.example/v1/endpoints-manifest", 404, ""}, Problem{Message: "the response is 404 Not Found, not 200 OK"}},
 		{&StatusError{"https://a.example/v1/endpoints-manifest", 302, "https://b.example/"}, Problem{Message: `the address redirects to "https://b.example/"`}},
 		{&requestError{err: errors.New("odd")}, Problem{Message: "the request failed: odd", Quotes: true}},

@@ -29,36 +29,48 @@ type Violation struct {
 
 // feed summarizes the response of a JSON endpoint. The body itself is not kept.
 type feed struct {
-	outline    outline
-	cut        bool // the body was longer than the limit
+	kind       string // "an object", "an array", …; empty if it is not JSON
+	isError    bool   // it is an error message
+	cut        bool   // the body was longer than the limit
 	violations []Violation
+	links      []link // until they have been classified
 	header     http.Header
 }
 
 // readFeed extracts what the checks of feeds need from a response.
 func (c *checker) readFeed(answer *Answer) *feed {
-	f := &feed{outline: readOutline(answer.Body, c.crawl.takes), cut: answer.Truncated, header: answer.Header}
-	if c.opts.FeedSchema == nil || f.outline.kind != "an object" || f.outline.broken {
+	f := &feed{cut: answer.Truncated, header: answer.Header}
+	body := bytes.Trim(answer.Body, jsonSpace)
+	eachText(json.NewDecoder(bytes.NewReader(body)), nil, func(text string, way []step) {
+		if isLink(text, way) {
+			c.takeLink(f, text, way)
+		}
+	})
+	if !json.Valid(body) {
 		return f
 	}
-	dec := json.NewDecoder(bytes.NewReader(answer.Body))
-	dec.UseNumber()
-	c.crawl.schema.Lock() // one at a time: a tree takes many times the memory of its text
-	defer c.crawl.schema.Unlock()
-	var tree any
-	if dec.Decode(&tree) == nil {
-		f.violations = c.opts.FeedSchema(tree)
+	if f.kind = jsonKind(body); f.kind != "an object" {
+		return f
+	}
+	f.isError = isError(body)
+	if c.opts.FeedSchema != nil {
+		dec := json.NewDecoder(bytes.NewReader(body))
+		dec.UseNumber()
+		var tree any
+		if dec.Decode(&tree) == nil {
+			f.violations = c.opts.FeedSchema(tree)
+		}
 	}
 	return f
 }
 
 // skipFeeds adds a result if there are no feeds to check, and reports whether it did.
-func (c *checker) skipFeeds(check string) bool {
+func (c *checker) skipFeeds() bool {
 	switch {
 	case c.opts.SkipProbes:
-		c.add(check, Skipped, "", "the endpoints are not called").Cause = causeNotCalled
-	case len(c.crawl.feeds()) == 0:
-		c.add(check, Skipped, "", "no endpoint returned a feed")
+		c.add(Skipped, "", "the endpoints are not called").Cause = causeNotCalled
+	case len(c.feeds()) == 0:
+		c.add(Skipped, "", "no endpoint returned a feed")
 	default:
 		return false
 	}
@@ -66,56 +78,53 @@ func (c *checker) skipFeeds(check string) bool {
 }
 
 // checkFeeds checks the shape of the responses.
-func (c *checker) checkFeeds(context.Context) bool {
-	if c.skipFeeds(feedCheck) {
-		return true
+func (c *checker) checkFeeds(context.Context) {
+	if c.skipFeeds() {
+		return
 	}
-	before, judged, tooLarge := len(c.results), 0, 0
-	for _, p := range c.crawl.feeds() {
+	before, judged := len(c.results), 0
+	for _, p := range c.feeds() {
 		add := func(status Status, hint, format string, args ...any) {
-			c.add(feedCheck, status, hint, "%s", p.at()+fmt.Sprintf(format, args...)).Endpoint = p.endpoint.URL
+			c.add(status, hint, "%s", p.at()+fmt.Sprintf(format, args...)).Endpoint = p.endpoint.URL
 		}
-		o := p.feed.outline
+		const schemaHint = "correct the feed, or the schema"
+		f := p.feed
 		switch {
-		case p.feed.cut:
-			tooLarge++
+		case f.cut:
 			add(Warned, "send it in pages", "the feed is larger than %d MiB, so it is not checked", maxFeed>>20)
-		case o.broken: // reported by probe
-		case o.kind != "an object":
-			add(Failed, "send a JSON object, such as {\"entry\": []}", "the body is JSON, but %s, not an object", o.kind)
-		case o.isError():
+		case f.kind == "": // reported by probe
+		case f.kind != "an object":
+			add(Failed, "send a JSON object, such as {\"entry\": []}", "the body is JSON, but %s, not an object", f.kind)
+		case f.isError:
 			add(Failed, "send errors with a status of 400 or above: apps take this for a feed", "the body is an error message, not a feed")
-		case len(p.feed.violations) > 0:
-			judged++
-			for _, v := range p.feed.violations[:min(maxViolations, len(p.feed.violations))] {
-				add(Failed, "correct the feed, or the schema", "%s", p.describeViolation(v))
-			}
-			if more := len(p.feed.violations) - maxViolations; more > 0 {
-				add(Failed, "correct the feed, or the schema", "%s of the schema", spell.Count(more, "more violation"))
-			}
 		default:
 			judged++
+			for _, v := range f.violations[:min(maxViolations, len(f.violations))] {
+				add(Failed, schemaHint, "%s", p.describeViolation(v))
+			}
+			if more := len(f.violations) - maxViolations; more > 0 {
+				add(Failed, schemaHint, "%s of the schema", spell.Count(more, "more violation"))
+			}
 		}
 	}
 	switch {
 	case len(c.results) > before:
 	case c.opts.FeedSchema != nil:
-		c.add(feedCheck, Passed, "", "%s, valid against the schema", spell.Count(judged, "feed"))
+		c.add(Passed, "", "%s, valid against the schema", spell.Count(judged, "feed"))
 	case judged == 1:
-		c.add(feedCheck, Passed, "", "1 feed, a JSON object")
+		c.add(Passed, "", "1 feed, a JSON object")
 	default:
-		c.add(feedCheck, Passed, "", "%d feeds, each a JSON object", judged)
+		c.add(Passed, "", "%d feeds, each a JSON object", judged)
 	}
-	return true
 }
 
 // checkFeedCORS checks that apps in a browser engine can read the feeds.
-func (c *checker) checkFeedCORS(context.Context) bool {
-	if c.skipFeeds(feedCORSCheck) {
-		return true
+func (c *checker) checkFeedCORS(context.Context) {
+	if c.skipFeeds() {
+		return
 	}
 	var none, several []*probe
-	for _, p := range c.crawl.feeds() {
+	for _, p := range c.feeds() {
 		allowed := strings.Join(p.feed.header.Values("Access-Control-Allow-Origin"), ", ")
 		switch {
 		case allowed == "*" || allowed == appOrigin:
@@ -125,39 +134,37 @@ func (c *checker) checkFeedCORS(context.Context) bool {
 			none = append(none, p)
 		}
 	}
-	all := len(c.crawl.feeds())
+	all := len(c.feeds())
 	if len(several) > 0 {
-		c.add(feedCORSCheck, Failed, "make sure that the header is set by either the proxy or the service, not both",
+		c.add(Failed, "make sure that the header is set by either the proxy or the service, not both",
 			"Access-Control-Allow-Origin has more than one value, which browsers reject, in %d of %s: %s", len(several), spell.Count(all, "feed"), describeEndpoints(several))
 	}
 	if len(none) > 0 {
-		c.add(feedCORSCheck, Warned, "send Access-Control-Allow-Origin: * if any of your apps runs in a browser engine, as on many television sets",
+		c.add(Warned, "send Access-Control-Allow-Origin: * if any of your apps runs in a browser engine, as on many television sets",
 			"pages of other origins cannot read %d of %s: %s", len(none), spell.Count(all, "feed"), describeEndpoints(none))
 	}
 	if len(several)+len(none) == 0 {
-		c.add(feedCORSCheck, Passed, "", "pages of every origin can read %s", spell.Count(all, "feed"))
+		c.add(Passed, "", "pages of every origin can read %s", spell.Count(all, "feed"))
 	}
-	return true
 }
 
 // checkFeedCache checks that shared caches do not store responses that required a context key.
-func (c *checker) checkFeedCache(context.Context) bool {
-	if c.skipFeeds(feedCacheCheck) {
-		return true
+func (c *checker) checkFeedCache(context.Context) {
+	if c.skipFeeds() {
+		return
 	}
-	personal := slices.DeleteFunc(c.crawl.feeds(), func(p *probe) bool { return !p.required })
+	personal := slices.DeleteFunc(c.feeds(), func(p *probe) bool { return !p.required })
 	if len(personal) == 0 {
-		c.add(feedCacheCheck, Skipped, "", "no feed was called with a required context key")
-		return true
+		c.add(Skipped, "", "no feed was called with a required context key")
+		return
 	}
 	shared := slices.DeleteFunc(slices.Clone(personal), func(p *probe) bool { return !sharedCaching(p.feed.header) })
 	if len(shared) > 0 {
-		c.add(feedCacheCheck, Failed, "send Cache-Control: private, or no-store",
+		c.add(Failed, "send Cache-Control: private, or no-store",
 			"Cache-Control has public or s-maxage, so shared caches keep feeds that require a context key: %s", describeEndpoints(shared))
-		return true
+		return
 	}
-	c.add(feedCacheCheck, Passed, "", "no feed that requires a context key is marked public or s-maxage")
-	return true
+	c.add(Passed, "", "no feed that requires a context key is marked public or s-maxage")
 }
 
 // sharedCaching reports whether a response allows shared caches to store it.

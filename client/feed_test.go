@@ -26,7 +26,7 @@ func TestFeedCache(t *testing.T) {
 		f.feed("/v1/media", "{}", "Cache-Control: "+header)
 		f.feed("/v1/open", "{}", "Cache-Control: public")
 		report := check(t, address, CheckOptions{Options: site(t, f.mux), Context: map[string]string{"token": secret}})
-		expect(t, one(t, report, feedCacheCheck), want, "")
+		expect(t, one(t, report, "feed-cache"), want, "")
 	}
 }
 
@@ -41,7 +41,7 @@ func TestFeedCORS(t *testing.T) {
 	f.handle("/c", answer(200, "{}", jsonType, allow+": https://www.example.com"))
 	f.handle("/d", answer(200, "{}", jsonType, allow+": *", allow+": *"))
 	report := check(t, address, CheckOptions{Options: site(t, f.mux)})
-	got := resultsOf(report, feedCORSCheck)
+	got := resultsOf(report, "feed-cors")
 	if len(got) != 2 {
 		t.Fatalf("%+v", got)
 	}
@@ -68,7 +68,7 @@ func TestValues(t *testing.T) {
 		"/v1/show/{{id}}":                            {Params: map[string]string{"id": "4"}},
 	}}
 	report := check(t, address, opts)
-	results := resultsOf(report, probeCheck)
+	results := resultsOf(report, "probe")
 	expect(t, results[0], `warned: values are given for the endpoint "/v1/show/{{id}}", which the manifest does not have`, `did you mean "/v1/shows/{{id}}"?`)
 	for _, r := range results[1:] {
 		expect(t, r, "passed: ", "")
@@ -87,7 +87,7 @@ func TestValuesOfAnotherEndpoint(t *testing.T) {
 			answer(200, `{"link": "`+link+`"}`, jsonType)(w, r)
 		})
 		report := check(t, address, CheckOptions{Options: site(t, f.mux), Params: map[string]string{"id": "kids"}, Context: map[string]string{"token": secret}})
-		results := resultsOf(report, probeCheck)
+		results := resultsOf(report, "probe")
 		if link == "" {
 			expect(t, results[0], `skipped: with the given values, "Feed 1" answers for its feed, and no link leads to it`, "give another value for {{id}}")
 		} else {
@@ -115,7 +115,7 @@ func TestJSONValues(t *testing.T) {
 	if sent != value {
 		t.Errorf("the token is %s, want %s", sent, value)
 	}
-	results := resultsOf(report, probeCheck)
+	results := resultsOf(report, "probe")
 	expect(t, results[0], "passed: ", "")
 	expect(t, results[1], "skipped: it needs a value for token", "")
 	for _, r := range report.Results {
@@ -128,15 +128,15 @@ func TestJSONValues(t *testing.T) {
 func TestIgnore(t *testing.T) {
 	f := newFeeds(endpoint("http://{{host}}/v1/feeds"), endpoint("https://{{host}}/v1/list"))
 	f.feed("/v1/list", "[]")
-	opts := CheckOptions{Options: site(t, f.mux), Ignore: []string{"plain-http", feedCheck, probeCheck, corsCheck, etagCheck}}
+	opts := CheckOptions{Options: site(t, f.mux), Ignore: []string{"plain-http", "feed", "probe", "cors", "etag"}}
 	var observed []Result
 	opts.Observe = func(r Result) { observed = append(observed, r) }
 	report := check(t, address, opts)
 	if !report.OK || report.Ignored != 5 {
 		t.Errorf("ok %v, %d ignored: %v", report.OK, report.Ignored, failures(report))
 	}
-	expect(t, one(t, report, feedCheck), "skipped: 1 result ignored", "")
-	expect(t, one(t, report, manifestCheck), "skipped: 1 result ignored", "")
+	expect(t, one(t, report, "feed"), "skipped: 1 result ignored", "")
+	expect(t, one(t, report, "manifest"), "skipped: 1 result ignored", "")
 	if fmt.Sprint(observed) != fmt.Sprint(report.Results) {
 		t.Errorf("observed %v", observed)
 	}
@@ -157,12 +157,12 @@ func TestFeedSchema(t *testing.T) {
 		return nil
 	}}
 	report := check(t, address, opts)
-	expect(t, one(t, report, feedCheck), `failed: the feed: missing property "entry"`, "correct the feed, or the schema")
+	expect(t, one(t, report, "feed"), `failed: the feed: missing property "entry"`, "correct the feed, or the schema")
 	f.feed("/b/", `{}`)
 	opts.FeedSchema = func(any) []Violation { return nil }
-	expect(t, one(t, check(t, address, opts), feedCheck), "passed: 2 feeds, valid against the schema", "")
+	expect(t, one(t, check(t, address, opts), "feed"), "passed: 2 feeds, valid against the schema", "")
 	opts.FeedSchema = func(any) []Violation { return make([]Violation, 25) }
-	got := resultsOf(check(t, address, opts), feedCheck)
+	got := resultsOf(check(t, address, opts), "feed")
 	if len(got) != 2*(maxViolations+1) {
 		t.Errorf("%d results", len(got))
 	}

@@ -149,14 +149,14 @@ func TestCheckFindsWhatIsBroken(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(failed, "\n"), strings.Join(want, "\n"))
 			}
 			var reached Result
-			for _, r := range resultsOf(report, probeCheck) {
+			for _, r := range resultsOf(report, "probe") {
 				if strings.Contains(r.Endpoint, "{{series_id}}") {
 					reached = r
 				}
 			}
 			expect(t, reached, `passed: 200 OK, application/json; reached as "`, "")
-			expect(t, one(t, report, feedCORSCheck), "passed: pages of every origin can read 3 feeds", "")
-			expect(t, one(t, report, feedCacheCheck), "passed: no feed that requires a context key is marked public", "")
+			expect(t, one(t, report, "feed-cors"), "passed: pages of every origin can read 3 feeds", "")
+			expect(t, one(t, report, "feed-cache"), "passed: no feed that requires a context key is marked public", "")
 			seen := make(map[string]bool)
 			for _, call := range f.asked() {
 				if seen[call] {

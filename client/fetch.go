@@ -36,7 +36,9 @@ type Options struct {
 	Timeout   time.Duration     // DefaultTimeout if zero
 	Transport http.RoundTripper // http.DefaultTransport if nil; it verifies certificates
 
-	expire func(context.Context, time.Duration) (context.Context, context.CancelFunc) // context.WithTimeout, except in tests
+	// For tests.
+	expire func(context.Context, time.Duration) (context.Context, context.CancelFunc) // replaces context.WithTimeout
+	limit  int                                                                        // replaces the maximum size of a response
 }
 
 // client does not follow redirects. The timeout is applied by exchange.
@@ -72,12 +74,10 @@ func Fetch(ctx context.Context, address string, opts Options) (*Answer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fetch %q: %w", httpurl.Redacted(address), err)
 	}
-	res, body, err := exchange(req, opts, MaxSize)
-	if res == nil {
-		return nil, fetchError(address, err)
-	}
-	answer := newAnswer(res, body, MaxSize)
+	answer, err := exchange(req, opts, MaxSize)
 	switch {
+	case answer == nil:
+		return nil, fetchError(address, err)
 	case answer.Status != http.StatusOK:
 		return nil, &StatusError{httpurl.Redacted(address), answer.Status, answer.Redirect}
 	case err != nil:

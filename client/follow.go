@@ -8,9 +8,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
-	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"signpost"
 	"signpost/host"
@@ -22,22 +21,9 @@ const (
 	// service, and to follow some pages.
 	DefaultFollow = 20
 
-	// maxFollowBytes limits the total number of bytes read. Beyond it, no further link is called.
-	maxFollowBytes = 64 << 20
-
-	// maxFollowTime limits how long links are followed. Calls in progress are completed.
-	maxFollowTime = 2 * time.Minute
-
 	// maxKept limits the memory for the links of all feeds, in bytes.
 	maxKept = 16 << 20
 )
-
-// limits of a check. Tests use lower ones.
-type limits struct {
-	bytes  int64
-	time   time.Duration
-	probes int
-}
 
 // crawl holds the responses of the endpoints, and where their links lead.
 type crawl struct {
@@ -46,56 +32,47 @@ type crawl struct {
 	hosts map[string]bool // of the registered set
 	roots map[string]bool // first path segments of the endpoints
 
-	public bool // devices elsewhere can reach the service
-
 	endpoints []*probe // of the manifest, in order
 	followed  []*probe // links that were called
 	links     []*link  // links to get endpoints of the manifest that were not called
 	visited   map[string]bool
 	seen      map[string]bool // links that have been looked at
-	stopped   string          // why not all links were followed
-	crowded   bool            // feeds have more links than the limit
 
-	answered  int // number of links that have an endpoint
-	bad       []*badLinks
-	badByKind map[[3]string]*badLinks // by endpoint URL, pattern and kind
+	answered int // number of links that have an endpoint
+	bad      []*badLinks
+	badByKey map[badKey]*badLinks
 
 	called, total int // for progress reports
-	bytes, kept   atomic.Int64
-	schema        sync.Mutex
+	kept          int // bytes of links
 }
 
-// Kinds of links that apps cannot call, or not with context keys.
-const (
-	noEndpoint   = "no-endpoint"
-	localLink    = "local"
-	relativeLink = "relative"
-)
+// link is an http(s) URL, or the path of one, in a feed.
+type link struct {
+	text    string
+	url     *url.URL
+	pointer string // location, as a JSON pointer
+	pattern string // the pointer with * for every index, to group similar links
 
-// badLinks are links of one kind at similar places. The first one is the example.
-type badLinks struct {
-	link
-	kind  string
-	count int
+	from     *probe // the feed that contains it
+	endpoint string // URL of the endpoint that answers for it
+	unable   bool   // a required context value is missing
 }
 
-func newCrawl(own signpost.Manifest, registered []signpost.Manifest, public bool) *crawl {
-	x := &crawl{
-		own: make(map[string]signpost.Endpoint), hosts: make(map[string]bool), roots: make(map[string]bool), public: public,
-		visited: make(map[string]bool), seen: make(map[string]bool), badByKind: make(map[[3]string]*badLinks),
+func newCrawl(own signpost.Manifest, registered []signpost.Manifest) crawl {
+	x := crawl{
+		own: make(map[string]signpost.Endpoint), hosts: make(map[string]bool), roots: make(map[string]bool),
+		visited: make(map[string]bool), seen: make(map[string]bool), badByKey: make(map[badKey]*badLinks),
 	}
-	versions := []signpost.Version{{Manifest: own}} // first, so that it wins ties
 	for _, e := range own.Endpoints {
 		x.own[e.URL] = e
 		if root := firstSegment(signpost.CutURL(e.URL).Path()); !strings.Contains(root, "{{") {
 			x.roots[root] = root != ""
 		}
 	}
-	for _, m := range registered {
+	var versions []signpost.Version
+	for _, m := range append([]signpost.Manifest{own}, registered...) { // the own one first, so that it wins ties
 		versions = append(versions, signpost.Version{Manifest: m})
-	}
-	for _, v := range versions {
-		for _, e := range v.Manifest.Endpoints {
+		for _, e := range m.Endpoints {
 			if name, err := host.Parse(signpost.CutURL(e.URL).Hostname()); err == nil {
 				x.hosts[name] = true
 			}
@@ -105,44 +82,33 @@ func newCrawl(own signpost.Manifest, registered []signpost.Manifest, public bool
 	return x
 }
 
-// owner names the endpoint that answers for the feed of a call, if it is another one: an app would call that one instead,
-// with its context keys. It returns "" if it is this one, or if the call has no feed URL.
-func (x *crawl) owner(e signpost.Endpoint, call Call) string {
-	feed, err := feedURL(e, call)
-	if err != nil || len(call.Params) == 0 && call.Feed == "" {
-		return ""
-	}
-	match, ok := x.index.Match(feed)
-	switch {
-	case !ok:
-		return "no endpoint"
-	case match.Endpoint != e.URL:
-		return fmt.Sprintf("%q", match.Name)
-	}
-	return ""
-}
-
-// takes reports whether to take a link of a feed, for which there must be room: one to a registered host, or one that no
-// device can call.
-func (x *crawl) takes(link string) bool {
-	u, err := url.Parse(link)
+// takeLink adds a link to its feed if it leads to a registered host, or if no device can call it.
+func (c *checker) takeLink(f *feed, text string, way []step) {
+	u, err := url.Parse(text)
 	if err != nil {
-		return false
+		return
 	}
 	name, err := host.Parse(u.Host)
-	wanted := err == nil && x.hosts[name] || x.isLocal(u) || x.isRelative(u)
-	return wanted && x.kept.Add(int64(len(link)+2*maxPointer)) <= maxKept
+	if (err != nil || !c.hosts[name]) && !c.isLocal(u) && !c.isRelative(u) {
+		return
+	}
+	if c.kept += len(text) + 2*maxPointer; c.kept <= c.maxKept {
+		l := link{text: text, url: u}
+		l.pointer, l.pattern = pointer(way)
+		f.links = append(f.links, l)
+	}
 }
 
 // isLocal reports whether a link of a public service leads to one machine or network.
-func (x *crawl) isLocal(u *url.URL) bool { return x.public && u.Host != "" && host.IsLocal(u.Host) }
-
-// isRelative reports whether text is the path of a feed: it begins like the path of an endpoint of this service.
-func (x *crawl) isRelative(u *url.URL) bool {
-	return u.Scheme == "" && u.Host == "" && strings.HasPrefix(u.Path, "/") && x.roots[firstSegment(u.Path)]
+func (c *checker) isLocal(u *url.URL) bool {
+	return u.Host != "" && host.IsLocal(u.Host) && !host.IsLocal(c.address.Host)
 }
 
-// firstSegment returns a path up to its second slash.
+// isRelative reports whether a link is the path of a feed: it begins like the path of an endpoint of this service.
+func (c *checker) isRelative(u *url.URL) bool {
+	return u.Scheme == "" && u.Host == "" && strings.HasPrefix(u.Path, "/") && c.roots[firstSegment(u.Path)]
+}
+
 func firstSegment(path string) string {
 	segment, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	return segment
@@ -151,7 +117,7 @@ func firstSegment(path string) string {
 // visit records that a URL is called. A different ctx does not make it a different URL.
 func (x *crawl) visit(p *probe) {
 	if p.link != nil {
-		x.visited[identity(p.link.url)] = true
+		x.visited[identity(p.link.text)] = true
 		return
 	}
 	x.visited[identity(p.url)] = true
@@ -180,156 +146,121 @@ func (x *crawl) feeds() []*probe {
 	return slices.DeleteFunc(slices.Concat(x.endpoints, x.followed), func(p *probe) bool { return p.feed == nil })
 }
 
-// follow calls the links of feeds, level by level, within the limits.
+// follow calls the links of feeds, level by level.
 func (c *checker) follow(ctx context.Context, level []*probe) {
-	x := c.crawl
 	budget := max(0, cmp.Or(c.opts.Follow, DefaultFollow))
-	deadline := time.Now().Add(c.limits.time)
-	for {
+	for ctx.Err() == nil {
 		for _, p := range level {
-			x.classifyLinks(p)
+			c.classifyLinks(p)
 		}
-		x.links = x.unreachedFirst()
-		level = nil
-		var left []*link
-		for _, l := range x.links {
-			if x.visited[identity(l.url)] {
-				continue
-			}
-			if len(level) < budget && !l.unable {
-				if p := c.plan(ctx, x.own[l.endpoint], l); p.req != nil {
-					x.visit(p)
-					level = append(level, p)
-					continue
-				}
-				l.unable = true
-			}
-			left = append(left, l)
-		}
-		x.links = left
-		switch {
-		case len(level) == 0:
-			return
-		case ctx.Err() != nil:
-			x.stopped = "the check was canceled"
-		case time.Now().After(deadline):
-			x.stopped = fmt.Sprintf("it took more than %v", c.limits.time)
-		case x.bytes.Load() > c.limits.bytes:
-			x.stopped = fmt.Sprintf("the feeds have more than %d MiB", c.limits.bytes>>20)
-		}
-		if x.stopped != "" {
+		if level = c.nextLevel(ctx, budget); len(level) == 0 {
 			return
 		}
 		budget -= len(level)
 		c.call(level)
-		x.followed = append(x.followed, level...)
+		c.followed = append(c.followed, level...)
 	}
 }
 
 // classifyLinks examines the new links of a feed: which have an endpoint, and which can be called.
-func (x *crawl) classifyLinks(p *probe) {
+func (c *checker) classifyLinks(p *probe) {
 	if p.feed == nil {
 		return
 	}
-	for _, l := range p.feed.outline.links {
+	for _, l := range p.feed.links {
 		l.from = p
-		key := identity(l.url)
-		if x.seen[key] {
+		key := identity(l.text)
+		if c.seen[key] {
 			continue
 		}
-		x.seen[key] = true
-		match, ok := x.index.Match(l.url)
-		u, _ := url.Parse(l.url) // takes has parsed it
+		c.seen[key] = true
+		match, ok := c.index.Match(l.text)
 		switch {
-		case x.isLocal(u):
-			x.addBad(l, localLink)
-		case isFile(l.url) && (!ok || x.isRelative(u)):
-		case x.isRelative(u):
-			x.addBad(l, relativeLink)
+		case c.isLocal(l.url):
+			c.addBad(l, localLink)
+		case isFile(l.url) && (!ok || c.isRelative(l.url)):
+		case c.isRelative(l.url):
+			c.addBad(l, relativeLink)
 		case !ok:
-			x.addBad(l, noEndpoint)
+			c.addBad(l, noEndpoint)
 		default:
-			x.answered++
-			e, own := x.own[match.Endpoint]
-			if own && e.Method == signpost.MethodGet && !strings.Contains(l.url, "{{") {
+			c.answered++
+			e, own := c.own[match.Endpoint]
+			if own && e.Method == signpost.MethodGet && !strings.Contains(l.text, "{{") {
 				l.endpoint = e.URL
-				x.links = append(x.links, &l)
+				c.links = append(c.links, &l)
 			}
 		}
 	}
-	x.crowded = x.crowded || p.feed.outline.more || x.kept.Load() > maxKept
-	p.feed.outline.links = nil
+	p.feed.links = nil
 }
 
-func (x *crawl) addBad(l link, kind string) {
-	key := [3]string{l.from.endpoint.URL, l.pattern, kind}
-	if x.badByKind[key] == nil {
-		x.badByKind[key] = &badLinks{link: l, kind: kind}
-		x.bad = append(x.bad, x.badByKind[key])
-	}
-	x.badByKind[key].count++
-}
-
-// unreachedFirst returns the links in calling order: first one for each endpoint that has not been reached yet, then
-// the rest.
-func (x *crawl) unreachedFirst() []*link {
+// nextLevel plans the calls of the links that have not been called: first one for each endpoint that has not been
+// reached yet, then others.
+func (c *checker) nextLevel(ctx context.Context, budget int) (level []*probe) {
 	reached := make(map[string]bool)
-	for _, p := range slices.Concat(x.endpoints, x.followed) {
+	for _, p := range slices.Concat(c.endpoints, c.followed) {
 		reached[p.endpoint.URL] = reached[p.endpoint.URL] || p.req != nil
 	}
-	var first, others []*link
-	for _, l := range x.links {
+	var first, others, left []*link
+	for _, l := range c.links {
 		if reached[l.endpoint] {
 			others = append(others, l)
+		} else {
+			reached[l.endpoint] = true
+			first = append(first, l)
+		}
+	}
+	for _, l := range append(first, others...) {
+		if c.visited[identity(l.text)] {
 			continue
 		}
-		reached[l.endpoint] = true
-		first = append(first, l)
+		if len(level) < budget && !l.unable {
+			if p := c.plan(ctx, c.own[l.endpoint], l); p.req != nil {
+				c.visit(p)
+				level = append(level, p)
+				continue
+			}
+			l.unable = true
+		}
+		left = append(left, l)
 	}
-	return append(first, others...)
+	c.links = left
+	return level
 }
 
-// call sends requests concurrently, up to the limit, and evaluates the responses.
+// call sends requests concurrently, up to the limit, and judges each response as it arrives.
 func (c *checker) call(calls []*probe) {
 	progress := c.opts.Progress
 	if progress == nil {
 		progress = func(int, int) {}
 	}
-	x := c.crawl
-	x.total += len(calls)
-	progress(x.called, x.total)
-	var (
-		queue = make(chan *probe)
-		mu    sync.Mutex
-		wg    sync.WaitGroup
-	)
-	for range min(max(1, cmp.Or(c.opts.Concurrency, DefaultConcurrency)), len(calls)) {
-		wg.Go(func() {
-			for p := range queue {
-				res, body, err := exchange(p.req, c.opts.Options, maxFeed)
-				var answer *Answer
-				if err == nil {
-					answer = newAnswer(res, body, maxFeed)
-				}
-				x.bytes.Add(int64(len(body)))
-				c.judge(p, answer, err)
-				mu.Lock()
-				x.called++
-				progress(x.called, x.total)
-				mu.Unlock()
-			}
-		})
+	c.total += len(calls)
+	progress(c.called, c.total)
+	arrived := make(chan *probe)
+	var group errgroup.Group
+	group.SetLimit(maxCalls)
+	go func() {
+		for _, p := range calls {
+			group.Go(func() error {
+				p.answer, p.err = exchange(p.req, c.opts.Options, maxFeed)
+				arrived <- p
+				return nil
+			})
+		}
+	}()
+	for range calls {
+		p := <-arrived
+		c.judge(p)
+		p.answer = nil
+		c.called++
+		progress(c.called, c.total)
 	}
-	for _, p := range calls {
-		queue <- p
-	}
-	close(queue)
-	wg.Wait()
 }
 
-// results returns the results of the endpoints, and of followed links whose response does not match their endpoint.
-func (x *crawl) results() []Result {
-	alive, dead, waiting := make(map[string]*probe), make(map[string]bool), make(map[string]int) // by endpoint URL
+// probeResults returns the results of the endpoints, and of followed links whose response does not match their endpoint.
+func (x *crawl) probeResults() []Result {
+	alive, dead, waiting := make(map[string]*probe), make(map[string]bool), make(map[string]bool) // by endpoint URL
 	for _, p := range x.followed {
 		if p.dead {
 			dead[p.endpoint.URL] = true
@@ -338,7 +269,7 @@ func (x *crawl) results() []Result {
 		}
 	}
 	for _, l := range x.links {
-		waiting[l.endpoint]++
+		waiting[l.endpoint] = true
 	}
 	feeds := len(x.feeds()) > 0
 	var results []Result
@@ -346,25 +277,26 @@ func (x *crawl) results() []Result {
 	for _, p := range x.endpoints {
 		r, url := p.result, p.endpoint.URL
 		reached := alive[url]
+		notFound := p.status == http.StatusNotFound && !p.proxy
+		needsLink := p.req == nil && r.Cause == causeMissingValues && len(r.Params) > 0
 		switch {
-		case p.status == http.StatusNotFound && !p.proxy && reached != nil: // an endpoint is a prefix
-			told[reached] = true
-			r = reached.result
-			r.Message = fmt.Sprintf("%s; reached as %s, a link in %s; its own URL is not a feed: 404 Not Found", r.Message, reached.link.describe(), reached.link.from.endpoint.URL)
-		case p.status == http.StatusNotFound && !p.proxy:
-			r.Status, r.Cause, r.Message = Warned, causeNotFound, r.Message+", and no feed below it was reached"
-			r.Hint += "; an endpoint is a prefix: if its own URL is not meant to be a feed, name one below it"
-		case p.req != nil || r.Cause != causeMissingValues || len(r.Params) == 0: // needs no link
+		case !notFound && !needsLink:
 		case reached != nil:
 			told[reached] = true
 			r = reached.result
-			r.Message = fmt.Sprintf("%s; reached as %s, a link in %s", r.Message, reached.link.describe(), reached.link.from.endpoint.URL)
+			r.Message += fmt.Sprintf("; reached as %s, a link in %s", reached.link.describe(), reached.link.from.endpoint.URL)
+			if notFound { // an endpoint is a prefix
+				r.Message += "; its own URL is not a feed: 404 Not Found"
+			}
+		case notFound:
+			r.Status, r.Cause, r.Message = Warned, causeNotFound, r.Message+", and no feed below it was reached"
+			r.Hint += "; an endpoint is a prefix: if its own URL is not meant to be a feed, name one below it"
 		case dead[url]:
 			r.Message += ", and no link to it works"
-		case waiting[url] > 0 && len(r.ContextKeys) > 0: // a link provides the rest
+		case waiting[url] && len(r.ContextKeys) > 0: // a link provides the rest
 			r.Params, r.Message = nil, "it needs a value for "+strings.Join(r.ContextKeys, ", ")
 			r.Hint = "give a value for " + strings.Join(r.ContextKeys, " and ")
-		case waiting[url] > 0:
+		case waiting[url]:
 			r.Cause, r.Hint = causeNotFollowed, "follow more links, or "+r.Hint
 			r.Message += ", and no link to it was followed"
 		case feeds:

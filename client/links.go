@@ -22,20 +22,61 @@ import (
 // counted.
 const maxLinkResults = 20
 
-// checkLinks reports links without an endpoint, and links that do not work.
-func (c *checker) checkLinks(context.Context) bool {
-	if c.skipFeeds(linksCheck) {
-		return true
+// Kinds of links that apps cannot call, or not with context keys.
+const (
+	noEndpoint = iota
+	localLink
+	relativeLink
+)
+
+// linkProblems holds the results for bad links, by kind: of a single link, and of several ones.
+var linkProblems = []struct {
+	status             Status
+	single, many, hint string
+}{
+	noEndpoint: {Failed, "no endpoint answers for %s: apps call it without context keys", "no endpoint answers for %s: apps call them without context keys",
+		"declare an endpoint whose URL is a prefix of it, or correct the link"},
+	localLink: {Warned, "%s, leads to a single machine or a private network: no device elsewhere can call it",
+		"%s, lead to a single machine or a private network: no device elsewhere can call them",
+		"make the service write links with the host that it is called by"},
+	relativeLink: {Warned, "%s, is relative: apps cannot call it", "%s, are relative: apps cannot call them", "write the whole URL, with scheme and host"},
+}
+
+// badLinks are links of one kind at similar places. The first one is the example.
+type badLinks struct {
+	link
+	kind  int
+	count int
+}
+
+func (x *crawl) addBad(l link, kind int) {
+	key := badKey{l.from.endpoint.URL, l.pattern, kind}
+	if x.badByKey[key] == nil {
+		x.badByKey[key] = &badLinks{link: l, kind: kind}
+		x.bad = append(x.bad, x.badByKey[key])
 	}
-	x := c.crawl
+	x.badByKey[key].count++
+}
+
+// badKey identifies badLinks.
+type badKey struct {
+	endpoint, pattern string
+	kind              int
+}
+
+// checkLinks reports links without an endpoint, and links that do not work.
+func (c *checker) checkLinks(context.Context) {
+	if c.skipFeeds() {
+		return
+	}
 	before := len(c.results)
-	for _, bad := range x.bad[:min(maxLinkResults, len(x.bad))] {
+	for _, bad := range c.bad[:min(maxLinkResults, len(c.bad))] {
 		c.addBadLinks(bad)
 	}
-	if more := len(x.bad) - maxLinkResults; more > 0 {
-		c.add(linksCheck, Failed, "correct the links, or declare endpoints for them", "%s that apps cannot call as they should", spell.Count(more, "more kind")+" of links")
+	if more := len(c.bad) - maxLinkResults; more > 0 {
+		c.add(Failed, "correct the links, or declare endpoints for them", "%s of links that apps cannot call as they should", spell.Count(more, "more kind"))
 	}
-	dead := slices.DeleteFunc(slices.Clone(x.followed), func(p *probe) bool { return !p.dead || p.result.Cause == causeCanceled })
+	dead := slices.DeleteFunc(slices.Clone(c.followed), func(p *probe) bool { return !p.dead || p.result.Cause == causeCanceled })
 	for _, p := range dead[:min(maxLinkResults, len(dead))] {
 		hint := "correct the link, or what it leads to; " + p.result.Hint
 		switch {
@@ -44,103 +85,70 @@ func (c *checker) checkLinks(context.Context) bool {
 		case p.status/100 == 3:
 			hint = "link to the URL that it redirects to: clients do not send context keys after a redirect"
 		}
-		r := c.add(linksCheck, Failed, hint, "%s, at %s, does not work: %s", p.link.describe(), p.link.at(p.link.pointer), p.result.Message)
+		r := c.add(Failed, hint, "%s, at %s, does not work: %s", p.link.describe(), p.link.at(p.link.pointer), p.result.Message)
 		r.Endpoint, r.Cause, r.ContextKeys = p.link.from.endpoint.URL, p.result.Cause, p.result.ContextKeys
 	}
-	if more := len(dead) - maxLinkResults; more > 0 {
-		c.add(linksCheck, Failed, "correct the links, or what they lead to", "%s not work", spell.Count(more, "more link")+map[bool]string{true: " does", false: " do"}[more == 1])
+	if more := len(dead) - maxLinkResults; more == 1 {
+		c.add(Failed, "correct the links, or what they lead to", "1 more link does not work")
+	} else if more > 1 {
+		c.add(Failed, "correct the links, or what they lead to", "%d more links do not work", more)
 	}
 	if len(c.results) == before {
-		r := c.add(linksCheck, Passed, "", "%s", x.describeLinks())
-		if len(x.links) > 0 && x.stopped == "" {
+		r := c.add(Passed, "", "%s", c.describeLinks())
+		if len(c.links) > 0 {
 			r.Cause = causeNotFollowed
 		}
 	}
-	return true
 }
 
 // addBadLinks adds the result for links of one kind.
 func (c *checker) addBadLinks(bad *badLinks) {
-	where, it, them := fmt.Sprintf("%s, at %s,", bad.describe(), bad.at(bad.pointer)), "it", "is"
+	problem := linkProblems[bad.kind]
+	message, where := problem.single, fmt.Sprintf("%s, at %s", bad.describe(), bad.at(bad.pointer))
 	if bad.count > 1 {
-		where, it, them = fmt.Sprintf("%s at %s, such as %s,", spell.Count(bad.count, "link"), bad.at(bad.pattern), bad.describe()), "them", "are"
+		message, where = problem.many, fmt.Sprintf("%d links at %s, such as %s", bad.count, bad.at(bad.pattern), bad.describe())
 	}
-	var r *Result
-	switch bad.kind {
-	case localLink:
-		lead := map[bool]string{false: "leads", true: "lead"}[bad.count > 1]
-		r = c.add(linksCheck, Warned, "make the service write links with the host that it is called by", "%s %s to a single machine or a private network: no device elsewhere can call %s", where, lead, it)
-	case relativeLink:
-		r = c.add(linksCheck, Warned, "write the whole URL, with scheme and host", "%s %s relative: apps cannot call %s", where, them, it)
-	default:
-		where = strings.TrimSuffix(where, ",")
-		r = c.add(linksCheck, Failed, "declare an endpoint whose URL is a prefix of it, or correct the link", "no endpoint answers for %s: apps call %s without context keys", where, it)
-		if hint := c.orphanHint(bad); hint != "" {
-			r.Hint = hint
-		} else {
-			r.Cause = causeNoEndpoint
+	r := c.add(problem.status, problem.hint, message, where)
+	r.Endpoint = bad.from.endpoint.URL
+	if bad.kind == noEndpoint {
+		r.Cause = causeNoEndpoint
+		if near := c.nearEndpoint(bad.url); near != "" {
+			r.Cause, r.Hint = "", fmt.Sprintf("correct the link: its scheme, port or user info is not that of %q", near)
 		}
 	}
-	r.Endpoint = bad.from.endpoint.URL
 }
 
-// describeLinks summarizes links that all have an endpoint.
-func (x *crawl) describeLinks() string {
-	if x.answered == 0 {
-		return "the feeds have no links to registered hosts"
-	}
-	text := fmt.Sprintf("%s, each with an endpoint that answers for it", spell.Count(x.answered, "link"))
-	if x.answered == 1 {
-		text = "1 link, with an endpoint that answers for it"
-	}
-	text += fmt.Sprintf("; %d followed", len(x.followed))
-	switch {
-	case x.stopped != "":
-		text += ", and no more, because " + x.stopped
-	case len(x.links) > 0:
-		text += fmt.Sprintf(", %d not", len(x.links))
-	}
-	if x.crowded {
-		text += "; further links were not checked, because there are too many"
-	}
-	return text
-}
-
-// orphanHint returns a hint for a link without an endpoint, or "" if there is nothing special about it. An endpoint that
-// differs only in scheme or port gives the mistake away.
-func (c *checker) orphanHint(o *badLinks) string {
-	u, err := url.Parse(o.url)
-	if err != nil {
-		return "correct the link"
-	}
+// nearEndpoint returns the endpoint that differs from a link without an endpoint only in scheme, port or user info, which
+// gives the mistake away, or "".
+func (c *checker) nearEndpoint(u *url.URL) string {
 	for _, e := range c.manifest.Endpoints {
 		v := signpost.CutURL(e.URL)
-		if !host.Equal(v.Hostname(), u.Host) || !strings.HasPrefix(u.Path, literalPath(v)) {
-			continue
-		}
-		switch {
-		case v.Scheme() != strings.ToLower(u.Scheme):
-			return fmt.Sprintf("correct the link: its scheme is %s, and that of %q is %s", strings.ToLower(u.Scheme), e.URL, v.Scheme())
-		case v.Port() != u.Port():
-			return fmt.Sprintf("correct the link: its port is %s, and that of %q is %s", portOrNone(u.Port()), e.URL, portOrNone(v.Port()))
-		case u.User != nil:
-			return "remove the user info before the host of the link"
+		path, _, _ := strings.Cut(v.Path(), "{{")
+		differs := v.Scheme() != strings.ToLower(u.Scheme) || v.Port() != u.Port() || u.User != nil
+		if differs && host.Equal(v.Hostname(), u.Host) && strings.HasPrefix(u.Path, path) {
+			return e.URL
 		}
 	}
 	return ""
 }
 
-// literalPath returns the path of an endpoint up to its first placeholder.
-func literalPath(u signpost.URL) string {
-	text, _, _ := strings.Cut(u.Path(), "{{")
-	return text
-}
-
-func portOrNone(port string) string {
-	if port == "" {
-		return "the default one"
+// describeLinks summarizes links that all have an endpoint.
+func (c *checker) describeLinks() string {
+	text := fmt.Sprintf("%d links, each with an endpoint that answers for it", c.answered)
+	switch c.answered {
+	case 0:
+		return "the feeds have no links to registered hosts"
+	case 1:
+		text = "1 link, with an endpoint that answers for it"
 	}
-	return port
+	text += fmt.Sprintf("; %d followed", len(c.followed))
+	if len(c.links) > 0 {
+		text += fmt.Sprintf(", %d not", len(c.links))
+	}
+	if c.kept > c.maxKept {
+		text += "; further links were not checked, because there are too many"
+	}
+	return text
 }
 
 // fileTypes lists the extensions of files that apps load directly: feeds also link to images and streams, which need no
@@ -152,9 +160,8 @@ var fileTypes = []string{
 }
 
 // isFile reports whether the extension of a link is that of a file.
-func isFile(link string) bool {
-	u, err := url.Parse(link)
-	return err == nil && slices.Contains(fileTypes, strings.ToLower(path.Ext(u.Path)))
+func isFile(link *url.URL) bool {
+	return slices.Contains(fileTypes, strings.ToLower(path.Ext(link.Path)))
 }
 
 // at returns the prefix for messages about a followed link.
@@ -169,14 +176,10 @@ func (p *probe) at() string {
 // URL repeats one of them, it is not shown at all.
 func (l *link) describe() string {
 	if len(l.from.sent) == 0 {
-		return fmt.Sprintf("%q", l.url)
+		return fmt.Sprintf("%q", l.text)
 	}
-	u, err := url.Parse(l.url)
-	if err != nil {
-		return "a link"
-	}
-	short := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}
-	if l.from.repeats(short.String()) || u.User != nil {
+	short := url.URL{Scheme: l.url.Scheme, Host: l.url.Host, Path: l.url.Path, RawPath: l.url.RawPath}
+	if l.from.repeats(short.String()) || l.url.User != nil {
 		return "a link that repeats a context value"
 	}
 	return fmt.Sprintf("%q", short.String())
@@ -196,23 +199,17 @@ const minSecret = 4
 
 // repeats reports whether text contains one of the context values sent, in any form that services send back.
 func (p *probe) repeats(text string) bool {
-	texts := []string{strings.ToLower(text)}
-	if unescaped, err := url.PathUnescape(text); err == nil {
-		texts = append(texts, strings.ToLower(unescaped))
+	unescaped, err := url.PathUnescape(text)
+	if err != nil {
+		unescaped = text
 	}
+	text = strings.ToLower(text + " " + unescaped)
 	for key, value := range p.sent {
 		ctx, _ := contextkeys.Encode([]signpost.ContextItem{{Key: key, Type: signpost.ContextCtx}}, map[string]any{key: value})
-		var forms []string
 		for _, secret := range secrets(value) {
-			if len(secret) < minSecret {
-				continue
-			}
-			forms = append(forms, ctx, secret, url.QueryEscape(secret), url.PathEscape(secret),
-				base64.RawStdEncoding.EncodeToString([]byte(secret)), base64.RawURLEncoding.EncodeToString([]byte(secret)))
-		}
-		for _, form := range forms {
-			for _, text := range texts {
-				if form != "" && strings.Contains(text, strings.ToLower(form)) {
+			for _, form := range []string{ctx, secret, url.QueryEscape(secret),
+				base64.RawStdEncoding.EncodeToString([]byte(secret)), base64.RawURLEncoding.EncodeToString([]byte(secret))} {
+				if len(secret) >= minSecret && form != "" && strings.Contains(text, strings.ToLower(form)) {
 					return true
 				}
 			}
@@ -222,32 +219,26 @@ func (p *probe) repeats(text string) bool {
 }
 
 // secrets returns the text of a context value: of a JSON value, the strings and numbers in it.
-func secrets(value any) []string {
+func secrets(value any) (all []string) {
 	switch value := value.(type) {
 	case string:
-		return []string{value}
+		all = []string{value}
 	case json.Number:
-		return []string{value.String()}
+		all = []string{value.String()}
 	case json.RawMessage:
 		dec := json.NewDecoder(bytes.NewReader(value))
 		dec.UseNumber()
 		var parsed any
-		if err := dec.Decode(&parsed); err != nil { // Encode has rejected it, so it was not sent
-			return nil
-		}
-		return secrets(parsed)
+		dec.Decode(&parsed) // if it is invalid, Encode has rejected it
+		all = secrets(parsed)
 	case []any:
-		var all []string
 		for _, element := range value {
 			all = append(all, secrets(element)...)
 		}
-		return all
 	case map[string]any:
-		var all []string
 		for _, field := range value {
 			all = append(all, secrets(field)...)
 		}
-		return all
 	}
-	return nil
+	return all
 }

@@ -22,16 +22,16 @@ func TestLinks(t *testing.T) {
 		{"poster": "BASE/img/1.PNG?w=100", "video": "BASE/v/1.m3u8"},
 		{"partner": "https://partner.example.net/y", "other": "https://other.example.net/z", "text": "see https://feeds.example.com/v9 for more"},
 		{"template": "BASE/v1/home/{{id}}", "a/b~c": {"relative": "/v2/x", "mailto": "mailto:a@feeds.example.com", "deep": "BASE/v3"}}]}`)
-	opts := CheckOptions{Options: site(t, f.mux), Ignore: []string{probeCheck}}
+	opts := CheckOptions{Options: site(t, f.mux), Ignore: []string{"probe"}}
 	report := check(t, address, opts)
 	var got []string
-	for _, r := range resultsOf(report, linksCheck) {
+	for _, r := range resultsOf(report, "links") {
 		got = append(got, strings.ReplaceAll(fmt.Sprintf("%s %s\n%s", r.Status, r.Message, r.Hint), "https://feeds.example.com/", "BASE/"))
 	}
 	expected := []string{
 		`failed no endpoint answers for 3 links at /entry/*/link, such as "BASE/v2/feeds/1": apps call them without context keys` + "\n" + `declare an endpoint whose URL is a prefix of it, or correct the link`,
-		`failed no endpoint answers for "https://feeds.example.com:8443/v1/home", at /entry/5/web: apps call it without context keys` + "\n" + `correct the link: its port is 8443, and that of "BASE/v1/home" is the default one`,
-		`failed no endpoint answers for "https://me@feeds.example.com/v1/home", at /entry/6/user: apps call it without context keys` + "\n" + `remove the user info before the host of the link`,
+		`failed no endpoint answers for "https://feeds.example.com:8443/v1/home", at /entry/5/web: apps call it without context keys` + "\n" + `correct the link: its scheme, port or user info is not that of "BASE/v1/home"`,
+		`failed no endpoint answers for "https://me@feeds.example.com/v1/home", at /entry/6/user: apps call it without context keys` + "\n" + `correct the link: its scheme, port or user info is not that of "BASE/v1/home"`,
 		`failed no endpoint answers for "https://partner.example.net/y", at /entry/9/partner: apps call it without context keys` + "\n" + `declare an endpoint whose URL is a prefix of it, or correct the link`,
 		`failed no endpoint answers for "BASE/v3", at /entry/10/a~1b~0c/deep: apps call it without context keys` + "\n" + `declare an endpoint whose URL is a prefix of it, or correct the link`,
 	}
@@ -44,7 +44,7 @@ func TestLinks(t *testing.T) {
 	f.asked()
 	report = check(t, address, opts)
 	text := ""
-	for _, r := range resultsOf(report, linksCheck) {
+	for _, r := range resultsOf(report, "links") {
 		text += r.Message + "\n"
 	}
 	if strings.Contains(text, "/v2/") || strings.Contains(text, "/v3") || !strings.Contains(text, `no endpoint answers for "https://other.example.net/z"`) ||
@@ -77,23 +77,25 @@ func TestDeadLinks(t *testing.T) {
 	f.handle("/v1/x/none", answer(204, ""))
 	f.handle("/v1/x/login", answer(401, "{}", jsonType))
 	f.handle("/v1/x/huge", func(w http.ResponseWriter, r *http.Request) {
-		answer(200, `{"x": "`+strings.Repeat("x", maxFeed)+`"}`, jsonType)(w, r)
+		answer(200, `{"x": "`+strings.Repeat("x", 10000)+`"}`, jsonType)(w, r)
 	})
 	f.feed("/v1/x/error", `{"error": "no such thing", "code": 404}`)
-	report := check(t, address, CheckOptions{Options: site(t, f.mux)})
+	opts := CheckOptions{Options: site(t, f.mux)}
+	opts.limit = 10000
+	report := check(t, address, opts)
 	wants := map[string][]string{
-		linksCheck: {
+		"links": {
 			`failed: "https://feeds.example.com/v1/x/gone", at /a, does not work: the response is 410 Gone`,
 			`failed: "https://feeds.example.com/v1/x/moved", at /b, does not work: the response is 302 Found, to "` + elsewhere.URL,
 			`failed: "https://feeds.example.com/v1/x/cut", at /c, does not work: the response is cut off`,
 			`failed: "https://feeds.example.com/v1/x/login", at /g, does not work: the response is 401 Unauthorized`,
 		},
-		probeCheck: {
+		"probe": {
 			`passed: 200 OK, application/json`,
 			`failed: 200 OK with Content-Type "application/json", but the body is HTML; reached as "https://feeds.example.com/v1/x/html"`,
 			`failed: as "https://feeds.example.com/v1/x/none": the response is 204 No Content: there is no feed in it`,
 		},
-		feedCheck: {
+		"feed": {
 			`failed: as "https://feeds.example.com/v1/x/null": the body is JSON, but null, not an object`,
 			`warned: as "https://feeds.example.com/v1/x/huge": the feed is larger than 4 MiB, so it is not checked`,
 			`failed: as "https://feeds.example.com/v1/x/error": the body is an error message, not a feed`,
@@ -124,7 +126,7 @@ func TestManyBadLinks(t *testing.T) {
 			fields = append(fields, fmt.Sprintf(`"dead%d": "BASE/v1/home/%[1]d", "orphan%[1]d": "BASE/v2/%[1]d"`, i))
 		}
 		f.feed("/v1/home", "{"+strings.Join(fields, ", ")+"}")
-		got := resultsOf(check(t, address, CheckOptions{Options: site(t, f.mux), Follow: 2 * maxLinkResults}), linksCheck)
+		got := resultsOf(check(t, address, CheckOptions{Options: site(t, f.mux), Follow: 2 * maxLinkResults}), "links")
 		if more == 0 {
 			if len(got) != 2*maxLinkResults {
 				t.Errorf("%d results", len(got))
@@ -143,7 +145,7 @@ func TestSlowLink(t *testing.T) {
 	f := newFeeds(endpoint("https://{{host}}/v1/home"))
 	f.feed("/v1/home", `{"next": "BASE/v1/home/slow"}`)
 	opts := CheckOptions{Options: stalling(site(t, f.mux), "/v1/home/slow", false)}
-	expect(t, one(t, check(t, address, opts), linksCheck), `failed: "https://feeds.example.com/v1/home/slow", at /next, does not work: no response within 10m0s`, "allow more time")
+	expect(t, one(t, check(t, address, opts), "links"), `failed: "https://feeds.example.com/v1/home/slow", at /next, does not work: no response within 10m0s`, "allow more time")
 }
 
 // TestFollowKeepsSecrets checks that links that repeat what was sent are followed but never shown.

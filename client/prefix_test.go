@@ -43,7 +43,7 @@ func TestUncallableLinks(t *testing.T) {
 	f.feed("/v1/series/{id}", `{}`)
 	report := check(t, address, CheckOptions{Options: site(t, f.mux)})
 	var got []string
-	for _, r := range resultsOf(report, linksCheck) {
+	for _, r := range resultsOf(report, "links") {
 		got = append(got, string(r.Status)+" "+r.Message)
 	}
 	want := []string{
@@ -62,7 +62,7 @@ func TestUncallableLinks(t *testing.T) {
 
 	// A service on this machine may link to itself.
 	s := withPort(t, f)
-	for _, r := range resultsOf(check(t, s.URL+"/v1/endpoints-manifest", CheckOptions{}), linksCheck) {
+	for _, r := range resultsOf(check(t, s.URL+"/v1/endpoints-manifest", CheckOptions{}), "links") {
 		if strings.Contains(r.Message, "single machine") {
 			t.Errorf("%+v", r)
 		}
@@ -73,5 +73,5 @@ func TestUncallableLinks(t *testing.T) {
 func TestOtherFieldNames(t *testing.T) {
 	body := strings.Replace(manifestOf("https://feeds.example.com/v1/feeds"), "endpoints", "ENDPOINTS", 1)
 	report := check(t, address, CheckOptions{Options: site(t, answer(200, body, jsonType))})
-	expect(t, one(t, report, manifestCheck), `failed: the response is not a manifest: manifest has no "endpoints" object`, "")
+	expect(t, one(t, report, "manifest"), `failed: the response is not a manifest: manifest has no "endpoints" object`, "")
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"net/http"
 	"net/url"
@@ -14,13 +15,14 @@ import (
 
 	"signpost"
 	"signpost/host"
+	"signpost/internal/httpurl"
 	"signpost/internal/spell"
 )
 
 const (
-	// DefaultConcurrency is the number of concurrent requests: enough that a slow endpoint does not hold up the others,
-	// and few enough for a small service.
-	DefaultConcurrency = 8
+	// maxCalls is the number of concurrent requests: enough that a slow endpoint does not hold up the others, and few
+	// enough for a small service.
+	maxCalls = 8
 
 	// maxProbes limits how many endpoints are called. Somebody is waiting for the result.
 	maxProbes = 1000
@@ -39,6 +41,9 @@ type probe struct {
 	required bool           // one of these is a required key
 	link     *link          // where its URL was found; nil for the URL of the endpoint itself
 
+	answer *Answer // as returned by exchange, until it has been judged
+	err    error
+
 	result Result
 	status int
 	dead   bool  // no response, or not 2xx
@@ -47,38 +52,37 @@ type probe struct {
 }
 
 // checkProbes calls the endpoints that can be called without side effects, and the links of their feeds.
-func (c *checker) checkProbes(ctx context.Context) bool {
+func (c *checker) checkProbes(ctx context.Context) {
 	switch {
 	case c.opts.SkipProbes:
-		c.add(probeCheck, Skipped, "", "the endpoints are not called").Cause = causeNotCalled
-		return true
+		c.add(Skipped, "", "the endpoints are not called").Cause = causeNotCalled
+		return
 	case c.manifest == nil || len(c.manifest.Endpoints) == 0:
-		c.add(probeCheck, Skipped, "", "there are no endpoints to call")
-		return true
+		c.add(Skipped, "", "there are no endpoints to call")
+		return
 	}
 	c.warnOfUnusedValues()
-	c.crawl = newCrawl(*c.manifest, c.opts.Registered, !host.IsLocal(c.address.Host))
+	c.crawl = newCrawl(*c.manifest, c.opts.Registered)
 	var calls []*probe
 	left := 0
 	for _, e := range c.manifest.Endpoints {
 		p := c.plan(ctx, e, nil)
-		if p.req != nil && len(calls) == c.limits.probes {
+		if p.req != nil && len(calls) == c.maxProbes {
 			left++
 			continue
 		}
 		if p.req != nil {
 			calls = append(calls, p)
-			c.crawl.visit(p)
+			c.visit(p)
 		}
-		c.crawl.endpoints = append(c.crawl.endpoints, p)
+		c.endpoints = append(c.endpoints, p)
 	}
 	c.call(calls)
 	c.follow(ctx, calls)
-	c.results = append(c.results, c.crawl.results()...)
+	c.results = append(c.results, c.probeResults()...)
 	if left > 0 {
-		c.add(probeCheck, Skipped, "", "%s: only %d are called", spell.Count(left, "more endpoint"), c.limits.probes)
+		c.add(Skipped, "", "%s: only %d are called", spell.Count(left, "more endpoint"), c.maxProbes)
 	}
-	return true
 }
 
 // warnOfUnusedValues reports values that no endpoint uses: most likely a name is misspelt.
@@ -91,28 +95,24 @@ func (c *checker) warnOfUnusedValues() {
 			keys = append(keys, item.Key)
 		}
 	}
-	warn := func(known []string, name, format string) *Result {
-		hint := "remove it, or correct it"
-		if near := spell.Nearest(name, known); near != "" {
-			hint = fmt.Sprintf("did you mean %q?", near)
-		}
-		r := c.add(probeCheck, Warned, hint, format, name)
-		r.Cause = causeUnusedValue
-		return r
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.opts.Params)) {
-		if !slices.Contains(params, name) {
-			warn(params, name, "a value is given for the placeholder {{%s}}, which no endpoint has").Params = []string{name}
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(c.opts.Context)) {
-		if !slices.Contains(keys, key) {
-			warn(keys, key, "a value is given for the context key %q, which no endpoint declares").ContextKeys = []string{key}
-		}
-	}
-	for _, endpoint := range slices.Sorted(maps.Keys(c.opts.Endpoints)) {
-		if !slices.Contains(endpoints, endpoint) {
-			warn(endpoints, endpoint, "values are given for the endpoint %q, which the manifest does not have")
+	for _, kind := range []struct {
+		given   iter.Seq[string]
+		known   []string
+		message string
+	}{
+		{maps.Keys(c.opts.Params), params, "a value is given for the placeholder {{%s}}, which no endpoint has"},
+		{maps.Keys(c.opts.Context), keys, "a value is given for the context key %q, which no endpoint declares"},
+		{maps.Keys(c.opts.Endpoints), endpoints, "values are given for the endpoint %q, which the manifest does not have"},
+	} {
+		for _, name := range slices.Sorted(kind.given) {
+			if slices.Contains(kind.known, name) {
+				continue
+			}
+			hint := "remove it, or correct it"
+			if near := spell.Nearest(name, kind.known); near != "" {
+				hint = fmt.Sprintf("did you mean %q?", near)
+			}
+			c.add(Warned, hint, kind.message, name)
 		}
 	}
 }
@@ -140,25 +140,27 @@ func (c *checker) values(e signpost.Endpoint) (params map[string]string, context
 
 // plan prepares the call of an endpoint, or of a link that belongs to it, or the result that says why there is none.
 func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe {
-	p := &probe{endpoint: e, sent: make(map[string]any), link: l, result: Result{Check: probeCheck, Endpoint: e.URL}}
-	call := Call{Context: p.sent}
+	p := &probe{endpoint: e, sent: make(map[string]any), link: l, result: Result{Endpoint: e.URL}}
+	placeholders := signpost.CutURL(e.URL).Placeholders()
 	params, context, feed := c.values(e)
-	var open []string
-	if l != nil {
-		call.Feed = l.url
-	} else if feed != "" {
+	call := Call{Context: p.sent}
+	var needs []string // what has no value
+	switch {
+	case l != nil:
+		call.Feed = l.text
+	case feed != "":
 		call.Feed, call.Modifiers = resolveFeed(e, feed), Defaults(e)
-	} else {
+	default:
 		call.Params, call.Modifiers = make(map[string]string), Defaults(e)
-		for _, name := range signpost.CutURL(e.URL).Placeholders() {
+		for _, name := range placeholders {
 			if call.Params[name] = params[name]; params[name] == "" {
-				open = append(open, "{{"+name+"}}")
+				needs = append(needs, "{{"+name+"}}")
 				p.result.Params = append(p.result.Params, name)
 			}
 		}
 	}
 	refusal := c.contextRefusal(e)
-	var required, missing, foreign []string
+	var refused, missing, foreign []string
 	for _, item := range e.ContextObj {
 		value := context[item.Key]
 		switch {
@@ -167,7 +169,7 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe
 			foreign = append(foreign, fmt.Sprintf("%s with type %q", item.Key, item.Type))
 		case item.Type != signpost.ContextCtx:
 		case item.Required && refusal != "":
-			required = append(required, item.Key)
+			refused = append(refused, item.Key)
 		case value != nil && refusal == "":
 			p.sent[item.Key] = value
 			p.required = p.required || item.Required
@@ -175,42 +177,59 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe
 			missing = append(missing, item.Key)
 		}
 	}
-	skip := func(format string, args ...any) *probe {
-		p.result.Status, p.result.Message = Skipped, fmt.Sprintf(format, args...)
+	needs = append(needs, missing...)
+	skip := func(hint, format string, args ...any) *probe {
+		p.result.Status, p.result.Message, p.result.Hint = Skipped, fmt.Sprintf(format, args...), hint
 		return p
 	}
 	switch {
 	case e.Method == signpost.MethodPost:
-		return skip("post endpoints are not called: that might change something")
+		return skip("", "post endpoints are not called: that might change something")
 	case strings.Contains(e.URL, signpost.HostPlaceholder):
-		return skip("{{host}} is not replaced in its URL")
+		return skip("", "{{host}} is not replaced in its URL")
 	case len(foreign) > 0:
-		return skip("it requires %s, which this check cannot send", strings.Join(foreign, ", "))
-	case len(open) > 0 || len(missing) > 0:
+		return skip("", "it requires %s, which this check cannot send", strings.Join(foreign, ", "))
+	case len(needs) > 0:
 		p.result.Cause, p.result.ContextKeys = causeMissingValues, missing
-		needs := slices.Concat(open, missing)
-		p.result.Hint = "give a value for " + strings.Join(needs, " and ")
-		return skip("it needs a value for %s", strings.Join(needs, ", "))
-	case len(required) > 0:
-		return skip("it requires %s, which is not sent because %s", strings.Join(required, ", "), refusal)
+		return skip("give a value for "+strings.Join(needs, " and "), "it needs a value for %s", strings.Join(needs, ", "))
+	case len(refused) > 0:
+		return skip("", "it requires %s, which is not sent because %s", strings.Join(refused, ", "), refusal)
 	}
-	if owner := c.crawl.owner(e, call); owner != "" && call.Feed != "" {
-		p.result.Hint = "name a feed that this endpoint answers for"
-		return skip("%s answers for the feed that is given for it", owner)
+	if owner := c.otherOwner(e, call); owner != "" && call.Feed != "" {
+		return skip("name a feed that this endpoint answers for", "%s answers for the feed that is given for it", owner)
 	} else if owner != "" {
-		p.result.Cause, p.result.Params = causeMissingValues, signpost.CutURL(e.URL).Placeholders()
-		p.result.Hint = "give another value for {{" + strings.Join(p.result.Params, "}} or {{") + "}}"
-		return skip("with the given values, %s answers for its feed", owner)
+		p.result.Cause, p.result.Params = causeMissingValues, placeholders
+		return skip("give another value for {{"+strings.Join(placeholders, "}} or {{")+"}}", "with the given values, %s answers for its feed", owner)
 	}
 	req, err := NewRequest(ctx, e, call)
 	if err != nil {
-		p.result.Status, p.result.Message = Failed, fmt.Sprintf("it cannot be called: %v", err)
-		p.result.Hint, p.result.Cause = "correct the definition, or the value of the placeholder", causeUnusableValues
+		skip("correct the definition, or the value of the placeholder", "it cannot be called: %v", err).result.Status = Failed
 		return p
 	}
 	req.Header.Set("Origin", appOrigin) // without it, services that reflect the origin omit CORS headers
-	p.req, p.url = c.forward(req), req.URL.String()
+	p.url = req.URL.String()
+	if c.opts.SendTo != nil && c.onOwnHost(p.url) {
+		req = httpurl.SendTo(req, c.opts.SendTo)
+	}
+	p.req = req
 	return p
+}
+
+// otherOwner names the endpoint that answers for the feed of a call, if it is another one: an app would call that one
+// instead, with its context keys. It returns "" if it is this one, or if the call is that of the endpoint's own URL.
+func (c *checker) otherOwner(e signpost.Endpoint, call Call) string {
+	feed, err := feedURL(e, call)
+	if err != nil || len(call.Params) == 0 && call.Feed == "" {
+		return ""
+	}
+	match, ok := c.index.Match(feed)
+	switch {
+	case !ok:
+		return "no endpoint"
+	case match.Endpoint != e.URL:
+		return fmt.Sprintf("%q", match.Name)
+	}
+	return ""
 }
 
 // resolveFeed returns the URL of a feed that may be a path on the host of its endpoint.
@@ -224,14 +243,14 @@ func resolveFeed(e signpost.Endpoint, feed string) string {
 // contextRefusal says why an endpoint gets no context values, or "" if it gets them. They are for the service at the
 // given address, and the manifest is merely what that service claims.
 func (c *checker) contextRefusal(e signpost.Endpoint) string {
-	u, err := url.Parse(e.URL)
-	if err != nil || !c.onOwnHost(u) {
+	if !c.onOwnHost(e.URL) {
 		return "it is not on " + c.address.Hostname()
 	}
-	if c.opts.SendTo != nil {
-		u = c.opts.SendTo
+	to := c.opts.SendTo
+	if to == nil {
+		to, _ = url.Parse(e.URL) // onOwnHost has parsed it
 	}
-	if u.Scheme != "https" && !host.IsLoopback(u.Host) {
+	if to.Scheme != "https" && !host.IsLoopback(to.Host) {
 		return "it is plain http"
 	}
 	return ""
@@ -239,41 +258,46 @@ func (c *checker) contextRefusal(e signpost.Endpoint) string {
 
 // judge fills in the result of a call. A service may repeat what it gets in any part of its response, so the result of
 // a call with context values never quotes the service.
-func (c *checker) judge(p *probe, answer *Answer, err error) {
+func (c *checker) judge(p *probe) {
 	set := func(status Status, hint, format string, args ...any) {
 		p.result.Status, p.result.Message, p.result.Hint = status, fmt.Sprintf(format, args...), hint
 	}
-	if err != nil {
+	if p.err != nil {
 		p.dead = true
-		problem := Explain(err)
+		problem := Explain(p.err)
 		if problem.Quotes && len(p.sent) > 0 {
 			problem.Message = "the request failed, or the response is not HTTP"
 		}
 		p.result.Cause = problem.Cause
-		if port := c.address.Port(); port != "" && p.req.URL.Port() == "" && c.owns(p.endpoint.URL) {
+		if port := c.address.Port(); port != "" && p.req.URL.Port() == "" && c.onOwnHost(p.endpoint.URL) {
 			problem.Hint = "{{host}} has no port, so this is the default one, not port " + port + " of the address; " + problem.Hint
 			p.result.Cause = causePortDropped
 		}
 		set(Failed, problem.Hint, "%s", problem.Message)
 		return
 	}
+	answer := p.answer
 	got := mediaType(answer.Header.Get("Content-Type"))
 	declared := cmp.Or(mediaType(p.endpoint.MIMEType), got, signpost.MIMEJSON) // a missing one is a finding about the manifest
 	p.status = answer.Status
-	status, told := statusText(answer.Status), c.describeType(p, got)
+	p.dead = answer.Status/100 != 2
+	p.proxy = len(listedManifests(answer.Status, answer.Body)) > 0
+	status, told := statusText(answer.Status), fmt.Sprintf("Content-Type %q", got)
+	if got == "" {
+		told = "no Content-Type"
+	} else if len(p.sent) > 0 && got != declared && !slices.Contains(commonTypes, got) {
+		told = "another Content-Type"
+	}
 	empty := len(bytes.TrimSpace(answer.Body)) == 0 && !answer.Truncated
 	switch {
 	case answer.Status/100 == 3:
-		p.dead = true
 		set(Failed, "put the URL that it redirects to into the definition: clients do not send context keys after a redirect",
-			"the response is %s%s", status, p.describeRedirect(answer))
-	case len(listedManifests(answer.Status, answer.Body)) > 0:
-		p.dead, p.proxy = true, true
-		set(Failed, "Signpost wrote this response, so the proxy sends the paths of feeds to it: route only paths that end in /endpoints-manifest to Signpost, and all others to the feed service",
-			"the response is %s", status)
-	case answer.Status/100 != 2:
-		p.dead = true
-		set(Failed, p.statusHint(answer.Status), "the response is %s", status)
+			"the response is %s%s", status, p.describeRedirect(answer.Redirect))
+	case p.proxy:
+		set(Failed, "Signpost wrote this response, so the proxy sends the paths of feeds to it: "+
+			"route only paths that end in /endpoints-manifest to Signpost, and all others to the feed service", "the response is %s", status)
+	case p.dead:
+		set(Failed, p.statusHint(), "the response is %s", status)
 	case answer.Status == http.StatusNoContent || answer.Status == http.StatusResetContent:
 		set(Failed, "send the feed with 200 OK; an empty feed is an object with an empty list", "the response is %s: there is no feed in it", status)
 	case empty && isJSON(declared):
@@ -293,45 +317,32 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 	default:
 		set(Passed, "", "%s, %s", status, declared)
 	}
-	if answer.Status/100 == 2 && isJSON(declared) && isJSON(got) && !empty {
+	if !p.dead && isJSON(declared) && isJSON(got) && !empty {
 		p.feed = c.readFeed(answer)
 	}
 }
 
-// commonTypes lists types that services send by mistake.
+// commonTypes lists types that services send by mistake. Others may repeat a context value.
 var commonTypes = []string{
 	signpost.MIMEJSON, signpost.MIMEFeed, "application/problem+json", "application/octet-stream", "application/xml",
 	"text/html", "text/plain", "text/xml",
 }
 
-// describeType describes a Content-Type for a result.
-func (c *checker) describeType(p *probe, got string) string {
-	declared := func(e signpost.Endpoint) bool { return mediaType(e.MIMEType) == got }
-	switch {
-	case got == "":
-		return "no Content-Type"
-	case len(p.sent) == 0 || slices.Contains(commonTypes, got) || slices.ContainsFunc(c.manifest.Endpoints, declared):
-		return fmt.Sprintf("Content-Type %q", got)
-	}
-	return "another Content-Type"
-}
-
 // describeRedirect describes the target of a redirect for a result.
-func (p *probe) describeRedirect(answer *Answer) string {
-	target, err := url.Parse(answer.Redirect)
-	switch {
-	case err != nil || answer.Redirect == "":
+func (p *probe) describeRedirect(target string) string {
+	switch u, err := url.Parse(target); {
+	case err != nil || target == "":
 		return ""
 	case len(p.sent) == 0:
-		return fmt.Sprintf(", to %q", answer.Redirect)
-	case host.Equal(target.Host, p.req.Host) || target.Host == p.req.URL.Host:
+		return fmt.Sprintf(", to %q", target)
+	case host.Equal(u.Host, p.req.Host) || u.Host == p.req.URL.Host:
 		return ", to another URL on the same host"
 	}
 	return ", to another host"
 }
 
 // statusHint returns the hint for a response that is not 2xx.
-func (p *probe) statusHint(status int) string {
+func (p *probe) statusHint() string {
 	var sent, unsent []string
 	for _, item := range p.endpoint.ContextObj {
 		switch {
@@ -341,13 +352,13 @@ func (p *probe) statusHint(status int) string {
 			unsent = append(unsent, item.Key)
 		}
 	}
+	status := p.status
 	refused := status == http.StatusUnauthorized || status == http.StatusForbidden
 	switch {
 	case refused && len(unsent) > 0:
 		p.result.Cause, p.result.ContextKeys = causeOptionalValues, unsent
 		return "it may need a key that the manifest declares as optional: " + strings.Join(unsent, ", ")
 	case refused && len(sent) > 0:
-		p.result.Cause, p.result.ContextKeys = causeRejectedValues, sent
 		return "check that the value for " + strings.Join(sent, ", ") + " is still valid, and is the one that this endpoint expects"
 	case refused:
 		return "apps would get this, too: declare the context key that it needs, as the feature authentication does, or make it public"

@@ -152,31 +152,24 @@ func setQuery(target string, query []parameter) string {
 	}
 	target, fragment, hasFragment := strings.Cut(target, "#")
 	target, existing, _ := strings.Cut(target, "?")
-	set := make(map[string]string, len(query)) // by key, until written
+	set := make(map[string]string, len(query)) // by key; empty once it is written
 	for _, p := range query {
 		set[p.key] = escape(p.key) + "=" + escape(p.value)
 	}
-	written := make(map[string]bool, len(query))
 	var pairs []string
 	for pair := range strings.SplitSeq(existing, "&") {
 		name, _, _ := strings.Cut(pair, "=")
 		key, err := url.QueryUnescape(name)
-		replacement, replaced := set[key]
-		switch {
-		case pair == "" || replaced && err == nil && written[key]:
-		case replaced && err == nil:
-			written[key] = true
-			pairs = append(pairs, replacement)
-		default:
-			pairs = append(pairs, pair)
+		if replacement, ok := set[key]; ok && err == nil && pair != "" {
+			pair, set[key] = replacement, ""
 		}
+		pairs = append(pairs, pair)
 	}
 	for _, p := range query {
-		if !written[p.key] {
-			written[p.key] = true
-			pairs = append(pairs, set[p.key])
-		}
+		pairs = append(pairs, set[p.key])
+		set[p.key] = ""
 	}
+	pairs = slices.DeleteFunc(pairs, func(pair string) bool { return pair == "" })
 	target += "?" + strings.Join(pairs, "&")
 	if hasFragment {
 		target += "#" + fragment

@@ -3,6 +3,7 @@ package client
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,6 +19,8 @@ type Answer struct {
 	Body      []byte
 	Truncated bool   // the body is longer than MaxAnswer
 	Redirect  string // target of a redirect, which was not followed; services may repeat the query in it, including ctx
+
+	tls *tls.ConnectionState
 }
 
 // MaxAnswer limits how much of a response body [Send] reads: enough to see what it is.
@@ -27,31 +30,18 @@ const MaxAnswer = 1 << 20
 // keys must not reach another host. [Explain] explains its error, which contains no part of the URL. If the response is
 // cut off, Send returns both what it has read and the error.
 func Send(req *http.Request, opts Options) (*Answer, error) {
-	res, body, err := exchange(req, opts, MaxAnswer)
+	answer, err := exchange(req, opts, MaxAnswer)
 	if err != nil {
 		err = fmt.Errorf("send request: %w", err)
 	}
-	if res == nil {
-		return nil, err
-	}
-	return newAnswer(res, body, MaxAnswer), err
+	return answer, err
 }
 
-func newAnswer(res *http.Response, body []byte, limit int) *Answer {
-	answer := &Answer{Status: res.StatusCode, Header: res.Header, Body: body}
-	if len(body) > limit {
-		answer.Body, answer.Truncated = body[:limit], true
-	}
-	if target, err := res.Location(); err == nil && res.StatusCode/100 == 3 {
-		answer.Redirect = target.String()
-	}
-	return answer
-}
-
-// exchange sends a request and reads up to limit+1 bytes of the body. If the response is incomplete, it returns both
-// the response and the error, which is a *requestError.
-func exchange(req *http.Request, opts Options, limit int64) (*http.Response, []byte, error) {
+// exchange sends a request and reads up to limit bytes of the body. If the response is incomplete, it returns both what it
+// has read and the error, which is a *requestError.
+func exchange(req *http.Request, opts Options, limit int) (*Answer, error) {
 	timeout := cmp.Or(opts.Timeout, DefaultTimeout)
+	limit = cmp.Or(opts.limit, limit)
 	expire := context.WithTimeout
 	if opts.expire != nil {
 		expire = opts.expire
@@ -60,17 +50,21 @@ func exchange(req *http.Request, opts Options, limit int64) (*http.Response, []b
 	defer cancel()
 	res, err := opts.client().Do(req.WithContext(ctx))
 	if err != nil {
-		return nil, nil, &requestError{err: httpurl.WithoutURL(err), timeout: timeout}
+		return nil, &requestError{err: httpurl.WithoutURL(err), timeout: timeout}
 	}
 	defer res.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(res.Body, limit+1))
+	body, err := io.ReadAll(io.LimitReader(res.Body, int64(limit)+1))
+	answer := &Answer{Status: res.StatusCode, Header: res.Header, Body: body[:min(limit, len(body))], Truncated: len(body) > limit, tls: res.TLS}
+	if target, err := res.Location(); err == nil && res.StatusCode/100 == 3 {
+		answer.Redirect = target.String()
+	}
 	if err == nil {
 		err = ctx.Err() // a server that notices the cancellation may end its response properly, but early
 	}
 	if err != nil {
-		return res, body, &requestError{err: err, timeout: timeout, begun: true}
+		return answer, &requestError{err: err, timeout: timeout, begun: true}
 	}
-	return res, body, nil
+	return answer, nil
 }
 
 // requestError is the reason why there is no complete response.

@@ -37,11 +37,11 @@ func TestSendTo(t *testing.T) {
 		SendTo:  sendTo, Context: map[string]string{"token": secret},
 	}
 	report := check(t, address, opts)
-	for _, r := range resultsOf(report, probeCheck) {
+	for _, r := range resultsOf(report, "probe") {
 		expect(t, r, "passed: ", "")
 	}
-	expect(t, one(t, report, reachableCheck), "passed: "+sendTo.Host+" answers for feeds.example.com", "")
-	expect(t, one(t, report, certificateCheck), "skipped: requests are sent to http://"+sendTo.Host+" instead", "")
+	expect(t, one(t, report, "reachable"), "passed: "+sendTo.Host+" answers for feeds.example.com", "")
+	expect(t, one(t, report, "certificate"), "skipped: requests are sent to http://"+sendTo.Host+" instead", "")
 	if got.Host != asked || got.Header.Get("X-Forwarded-Host") != asked || got.Header.Get("X-Forwarded-Proto") != "https" || !got.URL.Query().Has("ctx") {
 		t.Errorf("the service got %s %s %v", got.Host, got.URL, got.Header)
 	}
@@ -50,7 +50,7 @@ func TestSendTo(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/v1/endpoints-manifest", answer(200, manifestOf("https://127.0.0.1/v1/media"), jsonType))
 	report = check(t, serveHTTP(t, mux).URL+"/v1/endpoints-manifest", CheckOptions{SendTo: sendTo})
-	expect(t, one(t, report, probeCheck), "passed: 200 OK", "")
+	expect(t, one(t, report, "probe"), "passed: 200 OK", "")
 	if got.Host != "127.0.0.1" {
 		t.Errorf("the service got %s", got.Host)
 	}

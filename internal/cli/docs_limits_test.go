@@ -36,7 +36,6 @@ func TestDocsLimits(t *testing.T) {
 		{"internal/source", "restTime", seconds, "operate.md", "been unchanged for %s,"},
 		{"internal/source", "maxArtifact", size, "operate.md", "| an OCI registry | after `--poll-interval` | %s |"},
 		{"client", "DefaultFollow", number, "check.md", "`--follow N` (%s by default)"},
-		{"client", "maxFollowBytes", size, "check.md", "following stops after %s or two minutes"},
 		{"client", "maxProbes", number, "check.md", "calls at most %s get endpoints"},
 		{"client", "maxFeed", size, "check.md", "at most %s of a feed are read"},
 		{"studio", "fetchTimeout", seconds, "studio.md", "a timeout of %s"},
