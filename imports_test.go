@@ -38,7 +38,7 @@ const mayImport = `.: ./host ./internal/spell
 ./internal/served: . ./host
 ./internal/spell:
 ./internal/testkit: github.com/google/go-cmp/cmp
-./internal/tree: go.yaml.in/yaml/v4
+./internal/tree: go.yaml.in/yaml/v4 ./internal/spell
 ./internal/wire:
 ./match: . ./host
 ./openapi: . ./internal/routes ./internal/spell ./internal/tree

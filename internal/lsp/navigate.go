@@ -161,7 +161,7 @@ func (s *server) rename(doc *document, in placeParams) (any, error) {
 	for _, n := range append([]*tree.Node{found.decl}, found.uses...) {
 		text, ok := n.Write(in.NewName)
 		if !ok {
-			text = tree.Quote(in.NewName)
+			return nil, fmt.Errorf("%q is written over several lines: rename it by hand", found.name)
 		}
 		edits = append(edits, textEdit{doc.nodeSpan(n), text})
 	}

@@ -9,6 +9,8 @@ import (
 	"unicode"
 
 	"go.yaml.in/yaml/v4"
+
+	"signpost/internal/spell"
 )
 
 // mistakes are those that authors make, each with the part of the library's message that it causes. The library often
@@ -228,11 +230,11 @@ func (e *explainer) tooDeep() bool {
 	if first && (parent.inner == above.indent || e.count(above.indent) < e.count(b.indent)) {
 		return e.misplaced(above, b)
 	}
-	hint := "indent it by " + spaces(above.inner) + " as well"
+	hint := "indent it by " + spell.Count(above.inner, "space") + " as well"
 	if above.inner == 0 {
 		hint = "start it without spaces"
 	}
-	return e.reportLine(b, hint, "indented by %s, deeper than %s on line %d, which has a value already", spaces(b.indent), shortened(above.key), above.number)
+	return e.reportLine(b, hint, "indented by %s, deeper than %s on line %d, which has a value already", spell.Count(b.indent, "space"), shortened(above.key), above.number)
 }
 
 // count returns the number of lines with an indentation.
@@ -301,8 +303,8 @@ func (e *explainer) item() bool {
 	first := e.blockAt(e.context)
 	for above := e.above; above.number >= max(1, first.number); above = e.before(above) {
 		if above.item && above.indent != b.indent {
-			return e.reportLine(b, "indent it by "+spaces(above.indent)+" as well",
-				"indented by %s, but the item on line %d is indented by %d", spaces(b.indent), above.number, above.indent)
+			return e.reportLine(b, "indent it by "+spell.Count(above.indent, "space")+" as well",
+				"indented by %s, but the item on line %d is indented by %d", spell.Count(b.indent, "space"), above.number, above.indent)
 		}
 	}
 	return e.char(b.start, "put the list below the field that it belongs to, or in brackets behind it", "a list item among the fields of an object")
@@ -336,7 +338,7 @@ func (e *explainer) outer(b blockLine) blockLine {
 
 // misplaced reports a line that should be indented like another one.
 func (e *explainer) misplaced(b, other blockLine) bool {
-	hint, is := "indent it by "+spaces(other.indent), fmt.Sprintf("indented by %d", other.indent)
+	hint, is := "indent it by "+spell.Count(other.indent, "space"), fmt.Sprintf("indented by %d", other.indent)
 	if other.indent == 0 {
 		hint, is = "start it without spaces", "not indented"
 	}
@@ -346,13 +348,10 @@ func (e *explainer) misplaced(b, other blockLine) bool {
 	} else if other.key != "" {
 		name = other.key
 	}
-	return e.reportLine(b, hint, "indented by %s, but %s on line %d is %s", spaces(b.indent), shortened(name), other.number, is)
+	return e.reportLine(b, hint, "indented by %s, but %s on line %d is %s", spell.Count(b.indent, "space"), shortened(name), other.number, is)
 }
 
 func (e *explainer) fieldInList() bool {
-	if rest, ok := strings.CutPrefix(e.line.text, "-"); ok {
-		return e.reportLine(e.line, "- "+rest, "missing space after the dash")
-	}
 	return e.reportLine(e.line, `begin it with "- ", or indent it like the other fields of its item`, "a field among the items of a list")
 }
 
@@ -382,41 +381,21 @@ func (e *explainer) bracketInWord() bool {
 
 // colonInFlow finds a second colon in {key: value: more}, where a comma or quotes may be missing.
 func (e *explainer) colonInFlow() bool {
-	opened := e.blockAt(e.context)
-	if e.at == len(e.Text) || e.Text[e.at] != ':' || e.line.number != opened.number {
+	if e.at == len(e.Text) || e.Text[e.at] != ':' || e.line.number != e.blockAt(e.context).number {
 		return false
 	}
 	start := strings.LastIndexAny(string(e.Text[:e.at]), ",{[") + 1
-	key, value, found := strings.Cut(string(e.Text[start:e.at]), ": ")
-	if !found {
-		return false
-	}
-	start += len(key) + 2
-	text := string(e.Text[start:opened.end])
-	if i := strings.IndexAny(text, ",}]"); i >= 0 {
-		text = text[:i]
-	}
-	hint := strings.TrimSpace(key) + ": " + quoted(text)
-	if i := strings.LastIndexByte(value, ' '); i >= 0 {
-		hint += fmt.Sprintf(", or a comma before %q", value[i+1:])
-	}
-	return e.report(start, start+len(text), hint, `text with ": " in it needs quotes`)
+	_, value, found := strings.Cut(string(e.Text[start:e.at]), ": ")
+	return found && e.report(e.at-len(value), e.at, "put the text in quotes, or a comma before the next key", `text with ": " in it needs quotes`)
 }
 
 // unclosedBracket finds a bracket that is not closed before the next key, before another one that closes, or at all.
 func (e *explainer) unclosedBracket() bool {
-	opened := e.blockAt(e.context)
-	switch {
-	case closing[e.Text[e.context]] == 0: // an anchor or a tag precedes it
-		return false
-	case e.at < len(e.Text) && e.line.number > opened.number && e.line.key != "" && e.line.indent > opened.indent:
-		c := e.Text[e.context]
-		return e.char(e.context, fmt.Sprintf("add the missing %c, or a comma at the end of line %d", closing[c], e.above.number),
-			"%q is not closed before %q on line %d", string(c), e.line.key, e.line.number)
-	case e.at == len(e.Text), e.Text[e.at] == ']', e.Text[e.at] == '}', e.line.number > opened.number && e.line.key != "":
-		return e.unclosed(e.context)
+	inside := e.at < len(e.Text) && e.Text[e.at] != ']' && e.Text[e.at] != '}'
+	if closing[e.Text[e.context]] == 0 || inside && (e.line.number == e.blockAt(e.context).number || e.line.key == "") {
+		return false // an anchor or a tag precedes it, or something else is wrong
 	}
-	return false
+	return e.unclosed(e.context)
 }
 
 // unclosedAtEnd finds the bracket that is open at the end of the text.
@@ -507,12 +486,4 @@ func shortened(text string) string {
 		text = string(runes[:most]) + "…"
 	}
 	return fmt.Sprintf("%q", text)
-}
-
-// spaces returns "1 space", "2 spaces" and so on.
-func spaces(n int) string {
-	if n == 1 {
-		return "1 space"
-	}
-	return fmt.Sprintf("%d spaces", n)
 }

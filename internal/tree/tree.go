@@ -186,10 +186,11 @@ func Parse(text []byte, opts Options) *Document {
 		text = nil // too large to quote
 	}
 	d := Positions(text, opts.JSON)
-	switch at := invalidUTF8(d.Text); {
+	switch {
 	case large:
 		d.tooLarge(0, "the file is larger than %d MiB", MaxSize>>20)
-	case at >= 0:
+	case !utf8.Valid(d.Text):
+		at := bytes.IndexRune(d.Text, utf8.RuneError)
 		d.syntax("save the file as UTF-8", at, at+1, "the file is not UTF-8 text")
 	case d.JSON:
 		d.Root = d.parseJSON(opts.MaxDepth)
@@ -208,20 +209,6 @@ func Positions(text []byte, json bool) *Document {
 	d.Text, d.BOM = bytes.CutPrefix(text, []byte(ByteOrderMark))
 	d.findLines()
 	return d
-}
-
-// invalidUTF8 returns the offset of the first invalid byte, or -1.
-func invalidUTF8(text []byte) int {
-	if utf8.Valid(text) {
-		return -1
-	}
-	for i := 0; ; {
-		r, size := utf8.DecodeRune(text[i:])
-		if r == utf8.RuneError && size == 1 {
-			return i
-		}
-		i += size
-	}
 }
 
 // Failed reports whether the text could not be parsed.

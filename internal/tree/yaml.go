@@ -5,6 +5,7 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -150,8 +151,8 @@ type yamlConverter struct {
 	anchors  map[*yaml.Node]*anchor
 	failed   bool
 
-	columnsOf int     // a line that is not all ASCII
-	columns   []int32 // offsets of its characters, so that a long line is not read again for each of its nodes
+	// The last position, so that a long line that is not ASCII is not read again for each of its nodes.
+	line, column, at int
 }
 
 // offset returns the byte offset of a line and column.
@@ -159,15 +160,15 @@ func (c *yamlConverter) offset(line, column int) int {
 	if c.ascii || line < 1 || line > c.Lines() {
 		return c.Offset(line, column)
 	}
-	if line != c.columnsOf {
-		c.columnsOf, c.columns = line, c.columns[:0]
-		start, end := c.bounds(line)
-		for i := range string(c.Text[start:end]) {
-			c.columns = append(c.columns, int32(start+i))
-		}
-		c.columns = append(c.columns, int32(end))
+	start, end := c.bounds(line)
+	if line != c.line || column < c.column {
+		c.line, c.column, c.at = line, 1, start
 	}
-	return int(c.columns[min(max(column, 1), len(c.columns))-1])
+	for ; c.column < column && c.at < end; c.column++ {
+		_, size := utf8.DecodeRune(c.Text[c.at:end])
+		c.at += size
+	}
+	return c.at
 }
 
 func (c *yamlConverter) node(y *yaml.Node) *Node {
@@ -191,6 +192,9 @@ func (c *yamlConverter) convert(y *yaml.Node, depth int) (n *Node, height int) {
 	if y.Anchor != "" {
 		a = &anchor{}
 		c.anchors[y] = a
+	}
+	if y.Style&yaml.FlowStyle != 0 {
+		n.Style = Flow
 	}
 	switch y.Kind {
 	case yaml.SequenceNode:
@@ -251,7 +255,6 @@ func (c *yamlConverter) list(n *Node, y *yaml.Node, depth int) (height int) {
 		n.end = max(n.end, int32(c.endOf(child, item)))
 		y.Content[i] = nil // the two trees of a large file need not be in memory at once
 	}
-	c.closeFlow(n, y, ']')
 	return height
 }
 
@@ -280,7 +283,6 @@ func (c *yamlConverter) object(n *Node, y *yaml.Node, depth int) (height int) {
 		}
 		y.Content[i], y.Content[i+1] = nil, nil // as in list
 	}
-	c.closeFlow(n, y, '}')
 	// An object's own fields override merged ones; of several merged objects, the first wins.
 	for _, m := range merged {
 		if m.Kind != Object {
