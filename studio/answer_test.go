@@ -174,65 +174,6 @@ type readFunc func([]byte) (int, error)
 
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
-// TestPageNumbers checks that an invalid number is not silently dropped from a request, and that whatever browsers
-// accept counts as a number.
-func TestPageNumbers(t *testing.T) {
-	t.Parallel()
-	var sent atomic.Int64
-	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		sent.Add(1)
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"query":%q}`, r.URL.RawQuery)
-	}))
-	t.Cleanup(feeds.Close)
-	endpoint := feeds.URL + "/x: {name: X, method: get, mime_type: application/json, modifiers: [{kind: number, id: n, name: N, key: n, label: Number, defaultValue: 1}]}"
-	_, address := serveFile(t, "versions: {v1: {endpoints: {"+endpoint+"}}, v2: {endpoints: {"+endpoint+"}}}")
-	p := openTab(t, address+published)
-	p.waitURL(feeds.URL + "/x?n=1")
-	typeKeys := func(text string) {
-		p.focus(field("Number"))
-		p.eval(field("Number") + ".select()")
-		for _, key := range text {
-			p.press(string(key))
-		}
-		p.waitText(".failure", "This is not a number.")
-	}
-	for _, text := range []string{"12e", "-"} {
-		typeKeys(text)
-		p.wait(field("Number") + `.ariaInvalid === "true"`)
-		p.waitText("#feed-problem", "Number is not a number.")
-		p.wait(`!document.querySelector("#copy-URL")`) // the URL lacks what the field shows
-		p.click(element("send"))
-		p.wait("document.activeElement === " + field("Number"))
-	}
-	// Elsewhere, and back again, the field has a number.
-	fine := `!document.querySelector(".failure") && document.querySelector("#copy-URL") && ` + field("Number") + ".value === "
-	p.choose("#version", "v2")
-	p.wait(fine + `"1"`)
-	p.choose("#version", "v1")
-	p.wait(fine + `"12"`)
-	typeKeys("13e")
-	p.view("map")
-	p.view("preview")
-	p.wait(fine + `"13"`)
-	typeKeys("14e")
-	p.click(`document.querySelector('[aria-label="Reset Number"]')`)
-	p.wait(fine + `"1"`)
-	typeKeys("12e")
-	if n := sent.Load(); n != 0 {
-		t.Errorf("%d requests were sent without the parameter", n)
-	}
-	p.click(`document.querySelector('[aria-label="Reset Number"]')`)
-	p.wait(field("Number") + `.value === "1" && !document.querySelector(".failure")`)
-	p.focus(field("Number"))
-	p.eval(field("Number") + ".select()")
-	p.press(".")
-	p.press("5")
-	p.waitURL(feeds.URL + "/x?n=.5")
-	p.press(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl)) // just after typing
-	p.waitText("#answer", `n=.5`)
-}
-
 // TestPageWithSlowPictures types while sixty pictures are loading.
 func TestPageWithSlowPictures(t *testing.T) {
 	t.Parallel()

@@ -104,7 +104,7 @@ func TestPageShowsHostileManifestsAsText(t *testing.T) {
 // checkOverflow reports content that is wider than the window.
 func (p *tab) checkOverflow(where string) {
 	p.t.Helper()
-	if got := p.eval(`[...document.querySelectorAll("body *")].filter((e) => e.checkVisibility() && !e.matches(".unseen, .unseen *, .skip, option") && e.getBoundingClientRect().right > innerWidth + 1 && !e.closest("pre, .code"))
+	if got := p.eval(`[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && e.checkVisibility() && !e.matches(".unseen, .unseen *, .skip, option") && !e.closest("pre, .code"))
 .map((e) => e.tagName + "#" + e.id + "." + e.className).slice(0, 8).join(" ")`); got != "" {
 		p.t.Errorf("%s: wider than the window: %v", where, got)
 	}

@@ -72,124 +72,127 @@ const settled = `!document.querySelector(".composing, .waiting, .waits") && [...
   i.naturalWidth > 0 || i.classList.contains("broken") || i.getBoundingClientRect().top > innerHeight || i.getBoundingClientRect().bottom < 0)`
 
 // axe runs axe-core on the page, and reports its violations.
-func (p *tab) axe(script, where string) {
+func (p *tab) axe(where string) {
 	p.t.Helper()
-	if found := p.axeFinds(script); found != "" {
+	if found := p.axeFinds(); found != "" {
 		p.t.Errorf("%s:\n%v", where, found)
 	}
 }
 
-func (p *tab) axeFinds(script string) string {
+func (p *tab) axeFinds() string {
 	p.t.Helper()
-	if p.eval("typeof axe") != "object" {
-		p.eval(script + "; 0")
-	}
-	p.eval(`window.found = undefined; axe.run(document, { resultTypes: ["violations"] }).then(
-(r) => { window.found = r.violations.map((v) => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + " " + n.any.map((a) => a.message).join()).join(" | ")).join("\n"); }, (e) => { window.found = String(e); }); 0`)
+	p.eval(`window.found = undefined; axe.run(document, { resultTypes: ["violations"], preload: false }).then((r) => {
+  window.found = r.violations.map((v) => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(" | ")).join("\n");
+}, (e) => { window.found = String(e); }); 0`)
 	p.wait("window.found !== undefined")
 	return fmt.Sprint(p.eval("window.found"))
+}
+
+// openForAxe opens a page into which the test brings axe-core.
+func openForAxe(t *testing.T, address string) *tab {
+	t.Helper()
+	script, err := os.ReadFile(npmFile(t, "axe-core/axe.min.js", "THE STUDIO PAGE WITH AXE"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := openTab(t, "about:blank")
+	if _, err := chromedp.Call(p.ctx, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true}); err != nil {
+		t.Fatal(err)
+	}
+	p.do(chromedp.Navigate(address))
+	p.eval(string(script) + "; 0")
+	return p
 }
 
 // looks are the windows that every view must fit in. Zoomed to 400 %, a window of 1280 by 1024 is 320 by 256.
 var looks = []struct {
 	width, height int64
 	scheme        string
-}{{1440, 900, "light"}, {1024, 768, "dark"}, {768, 900, "forced"}, {390, 844, "dark"}, {320, 256, "light"}, {2560, 1300, "light"}}
+}{{1440, 900, "light"}, {768, 900, "forced"}, {320, 256, "dark"}}
 
-// TestPageFits looks for content wider than the window in every view at every width, and runs axe-core on the views, each
-// in another window, and on the dialogs.
+// TestPageFits looks for content wider than the window in every view at every width, for things that stay in view and leave
+// no room, and runs axe-core on the views, each in another window.
 func TestPageFits(t *testing.T) {
 	t.Parallel()
-	script := axeScript(t)
 	s, address := serve(t, studio.Options{Host: "feeds.example.com"})
 	show(s, riskyYAML)
-	p := openTab(t, "about:blank")
-	p.bypassCSP()
-	p.do(chromedp.Navigate(address))
+	p := openForAxe(t, address)
 	for i, view := range views {
 		p.openView(view.name, view.hash)
 		for _, look := range looks {
 			p.emulate(look.width, look.height, 1, look.scheme)
-			where := fmt.Sprintf("%s at %d, %s", view.name, look.width, look.scheme)
-			p.checkOverflow(where)
-			if got := p.eval(`[...document.querySelectorAll("body *")].filter((e) => /sticky|fixed/.test(getComputedStyle(e).position) && e.checkVisibility() && !e.matches(".skip") && e.getBoundingClientRect().height > innerHeight / 3).map((e) => e.className).join()`); got != "" && look.height < 300 {
-				t.Errorf("%s: %v is sticky and takes more than a third of the window", where, got)
-			}
+			p.checkOverflow(fmt.Sprintf("%s at %d, %s", view.name, look.width, look.scheme))
 		}
-		look := looks[i%4]
-		p.emulate(look.width, look.height, 1, look.scheme)
-		if view.name != "headers" && view.name != "text" { // much is as in another view
-			p.axe(script, view.name)
+		equal(t, view.name+": sticky and more than a third of a small window", p.eval(`[...document.querySelectorAll("body *")].filter((e) =>
+  e.getBoundingClientRect().height > innerHeight / 3 && /sticky|fixed/.test(getComputedStyle(e).position) && e.checkVisibility() && !e.matches(".skip")).map((e) => e.className).join()`), "")
+		if look := looks[i%len(looks)]; view.name != "headers" && view.name != "text" { // much is as in another view
+			p.emulate(look.width, look.height, 1, look.scheme)
+			p.axe(view.name)
 		}
 	}
+	p.emulate(1440, 900, 1, "light")
 	p.click(`document.querySelector("#cards button")`)
 	p.wait(element("picked"))
 	p.search("limit")
 	p.wait(`document.querySelector("#palette-list li")`)
-	p.axe(script, "a picked entry and the palette")
+	p.axe("a picked entry and the palette")
 	p.press(kb.Escape)
-	p.choose("#set", "edit")
-	p.wait(element("set-name"))
-	p.axe(script, "context values")
+	for _, scheme := range []string{"light", "dark"} {
+		p.emulate(1440, 900, 1, scheme)
+		equal(t, "controls with a contrast below 3:1, "+scheme, p.eval(faintControls), "")
+	}
 }
+
+// faintControls lists the controls of which neither border nor background stands out by 3:1 from what is around them, except
+// those that are seen by their text or sign. axe-core looks at text alone.
+const faintControls = `(() => {
+  const context = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  const rgb = (colour) => { context.clearRect(0, 0, 1, 1); context.fillStyle = colour; context.fillRect(0, 0, 1, 1); return [...context.getImageData(0, 0, 1, 1).data]; };
+  const channel = (c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+  const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+  const contrast = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
+  const around = (e) => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c[3] === 255) return c; } return [255, 255, 255, 255]; };
+  const controls = [...document.querySelectorAll("input:not([type=radio]), select:not(.quietly), textarea, button:not(.link, .card, .icon, .open, .fold, [role=tab], [role=switch]), summary.button, .track")];
+  return controls.filter((e) => e.checkVisibility() && e.getBoundingClientRect().width > 2).filter((e) => {
+    const style = getComputedStyle(e), out = around(e.parentElement);
+    const border = rgb(style.borderTopWidth === "0px" ? style.borderBottomWidth === "0px" ? "transparent" : style.borderBottomColor : style.borderTopColor);
+    const fill = rgb(style.backgroundColor);
+    return !(border[3] === 255 && contrast(border, out) >= 3) && !(fill[3] === 255 && contrast(fill, out) >= 3);
+  }).map((e) => e.tagName + "#" + e.id + "." + e.className).join(" ");
+})()`
 
 // TestPageFailuresForAxe runs axe-core on empty and failed states.
 func TestPageFailuresForAxe(t *testing.T) {
 	t.Parallel()
-	script := axeScript(t)
 	s, address := serve(t, studio.Options{})
-	p := openTab(t, "about:blank")
-	p.bypassCSP()
-	p.do(chromedp.Navigate(address))
+	p := openForAxe(t, address)
 	p.waitText("#empty", "Nothing is registered yet")
 	p.eval(`document.body.append(document.createElement("button"))`) // where the page does not render
-	if found := p.axeFinds(script); !strings.HasPrefix(found, "button-name") || strings.Contains(found, "\n") {
+	if found := p.axeFinds(); !strings.HasPrefix(found, "button-name") || strings.Contains(found, "\n") {
 		t.Errorf("axe-core finds, besides a button without a name: %s", found)
 	}
 	p.eval(`document.querySelector("body > button").remove()`)
-	p.register("http://127.0.0.1:1/v1/endpoints-manifest")
-	p.waitText("#register-failure", "Nothing listens")
-	p.axe(script, "failed")
-	p.press(kb.Escape)
 	show(s, "versions: {v1: {endpoints: {http://127.0.0.1:1/x: {name: X, method: get, mime_type: application/json}}}}")
 	p.waitURL("http://127.0.0.1:1/x")
 	p.published()
 	p.send()
 	p.waitText("#send-failure", "Nothing listens")
+	p.register("http://127.0.0.1:1/v1/endpoints-manifest")
+	p.waitText("#register-failure", "Nothing listens")
 	p.eval(`import("/store.js").then((m) => m.change(() => { m.state.connection = "lost"; })); 0`)
 	p.waitText("#offline", "The studio has stopped.")
-	p.axe(script, "a failed request, and stopped")
-}
-
-// axeScript returns axe-core.
-func axeScript(t *testing.T) string {
-	t.Helper()
-	text, err := os.ReadFile(npmFile(t, "axe-core/axe.min.js", "THE STUDIO PAGE WITH AXE"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
-// bypassCSP lets axe-core into the page, which the test injects.
-func (p *tab) bypassCSP() {
-	p.t.Helper()
-	if _, err := chromedp.Call(p.ctx, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true}); err != nil {
-		p.t.Fatal(err)
-	}
+	p.axe("a failed request, a failed registration, and stopped")
 }
 
 // TestPageOnAPhone walks through the screens, and back: also from an opened link, where there is no history, and from the
 // palette. A tablet starts with a feed.
 func TestPageOnAPhone(t *testing.T) {
 	t.Parallel()
-	address := serveExample(t)
 	p := openTab(t, "about:blank")
 	p.emulate(768, 900, 1, "light")
-	p.do(chromedp.Navigate(address))
+	p.do(chromedp.Navigate(serveExample(t)))
 	p.waitText("#answer-facts", "20 entries")
 	p.wait(`[...document.querySelectorAll("#cards img")].filter((i) => i.checkVisibility() && i.getBoundingClientRect().top < innerHeight && i.naturalWidth > 0).length >= 4`)
-	p.wait(`[...document.querySelectorAll(".failed")].every((e) => !e.checkVisibility())`)
 
 	p.emulate(390, 844, 1, "light")
 	visible := func(selector string, want bool) {
@@ -213,7 +216,6 @@ func TestPageOnAPhone(t *testing.T) {
 	visible(".pane.endpoint", true)
 	p.click(button("‹ Endpoints")) // and not to the map
 	visible(".sidebar", true)
-
 	p.eval(`location.hash = "#/preview?source=example.yaml&version=v7&pane=endpoint"`)
 	p.waitText("#endpoint-blank", "There is no version v7")
 	p.click(button("‹ Endpoints"))
@@ -244,9 +246,6 @@ func TestPageRemembers(t *testing.T) {
 	p.eval(`(() => { const e = document.querySelector("#history"); e.selectedIndex = e.options.length - 1; e.dispatchEvent(new Event("change", { bubbles: true })); })()`)
 	p.waitText("#answer-facts", "20 entries")
 	p.waitText("#answer-facts", "not the current values")
-	p.wait(`document.querySelectorAll("#cards li").length === 20`)
-	p.typeInto(field("Limit"), "3")
-	p.waitText("#answer-facts", "3 entries")
 
 	p.eval(`window.writes = 0; window.began = performance.now(); const replace = history.replaceState.bind(history);
 history.replaceState = (...args) => { window.writes++; replace(...args); }; 0`)
@@ -260,7 +259,6 @@ history.replaceState = (...args) => { window.writes++; replace(...args); }; 0`)
 	}
 	p.press("w")
 	p.wait(field("Search") + `.value.endsWith("w")`)
-	p.press(kb.F5)
 	p.eval("location.reload()")
 	p.wait(field("Search") + fmt.Sprintf(`?.value === %s`, quoteJS(strings.Repeat("o", 30)+"w")))
 }
@@ -315,7 +313,7 @@ func TestPageByKeyboard(t *testing.T) {
 
 	// Every stop has a visible focus.
 	p.eval("document.activeElement.blur(); window.unseen = []; document.querySelector('#skip').focus()")
-	for range 45 {
+	for range 30 {
 		p.press(kb.Tab)
 		p.eval(`(() => { const e = document.activeElement; if (e === document.body) return; const s = getComputedStyle(e), t = getComputedStyle(e.nextElementSibling ?? e);
   if (s.outlineStyle === "none" && t.outlineStyle === "none") window.unseen.push(e.outerHTML.slice(0, 200)); })()`)

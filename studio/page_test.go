@@ -105,6 +105,27 @@ func TestPageFromControlsToAnswer(t *testing.T) {
 	p.press(kb.ArrowUp)
 	p.waitURL(feed + "/{{series_id}}/episodes?q=a%20b%26c&page=3&hd=true&new=true&sort=newest")
 
+	// What is no number is not silently dropped from the request, and what a browser takes for one counts.
+	keys := func(text string) {
+		t.Helper()
+		p.focus(field("Page"))
+		p.eval(field("Page") + ".select()")
+		for _, key := range text {
+			p.press(string(key))
+		}
+	}
+	keys("12e")
+	p.waitText(".failure", "This is not a number.")
+	p.waitText("#feed-problem", "Page is not a number.")
+	p.wait(field("Page") + `.ariaInvalid === "true" && !document.querySelector("#copy-URL")`) // the URL lacks what the field shows
+	p.click(element("send"))
+	p.wait("document.activeElement === " + field("Page"))
+	p.view("map")
+	p.view("preview")
+	p.wait(`!document.querySelector(".failure") && ` + field("Page") + `.value === "12"`) // elsewhere and back, it has a number
+	keys(".5")
+	p.waitURL(feed + "/{{series_id}}/episodes?q=a%20b%26c&page=.5&hd=true&new=true&sort=newest")
+
 	// Reset restores the default, or clears the field if there is none.
 	for _, label := range []string{"Reset Page", "Reset HD only", "Clear New only", "Clear Query"} {
 		p.click(fmt.Sprintf(`document.querySelector('[aria-label=%s]')`, quoteJS(label)))
@@ -140,6 +161,8 @@ func TestPageFromControlsToAnswer(t *testing.T) {
 	p.click(element("copy-curl"))
 	p.wait(`window.clip === ` + quoteJS("curl -H 'Accept: application/json, */*;q=0.1' '"+want+"'"))
 	p.waitText("#status", "Copied")
+	p.click(element("copy-fetch"))
+	p.wait(`window.clip.includes("page=0&hd=false&sort=title&ctx=")`) // & is no escape
 
 	// The real service responds, and the response is next to the controls, above the fold.
 	p.press(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl))
@@ -198,7 +221,9 @@ func TestPageSaysWhatIsWrong(t *testing.T) {
 	p.eval("history.back()")
 
 	// A feed that does not respond. A file without a running service starts with sample data.
-	const films = "versions: {v1: {endpoints: {http://127.0.0.1:1/x: {name: X, method: get, mime_type: application/json}, \"https://{{host}}/v1/films\": {name: Films, method: get, mime_type: application/json, modifiers: [{kind: text, id: q, name: Q, key: q, label: Query}]}}}}"
+	const films = `versions: {v1: {endpoints: {http://127.0.0.1:1/x: {name: X, method: get, mime_type: application/json},
+  "https://{{host}}/v1/films": {name: Films, method: get, mime_type: application/json, modifiers: [{kind: text, id: q, name: Q, key: q, label: Query}],
+  deprecated: {since: 2026-01-01, until: 2099-12-31, use: Movies, reason: über-slow}}}}}`
 	show(s, films)
 	p.waitURL("http://127.0.0.1:1/x")
 	p.waitText("#answer-facts", "sample")
@@ -211,6 +236,7 @@ func TestPageSaysWhatIsWrong(t *testing.T) {
 
 	// The URL of the endpoint changes in the file, and links lead to what does not exist.
 	p.open("Films")
+	p.waitText("#deprecated", "Deprecated since 2026-01-01, works until 2099-12-31. Use Movies. Über-slow.")
 	p.typeInto(field("Query"), "owl")
 	p.waitURL("https://localhost/v1/films?q=owl")
 	show(s, strings.Replace(films, "/v1/films", "/v1/movies", 1))
@@ -384,49 +410,57 @@ func TestPageSaysWhoseFeedItIs(t *testing.T) {
 	p.waitText("#landings", "Seven answers")
 }
 
-// TestPageInManyTabs opens more tabs than a browser opens connections; all of them work and agree.
+// TestPageInManyTabs opens several tabs. All of them agree, and one holds the stream of events for all, since a browser opens
+// six connections to a host.
 func TestPageInManyTabs(t *testing.T) {
 	t.Parallel()
-	s, address := serveFile(t, feedsYAML)
-	var tabs []*tab
-	for range 7 {
-		p := openTab(t, address+published)
-		p.waitURL("https://localhost/v1/feeds?page=0&hd=false")
-		tabs = append(tabs, p)
+	var streams, most atomic.Int64
+	s, address := serve(t, studio.Options{}, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/api/events" {
+				most.Store(max(most.Load(), streams.Add(1)))
+				defer streams.Add(-1)
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
+	show(s, feedsYAML)
+	var tabs [3]*tab
+	for i := range tabs {
+		tabs[i] = openTab(t, address+published)
+		tabs[i].waitURL("https://localhost/v1/feeds?page=0&hd=false")
 	}
-	tabs[6].typeInto(field("Query"), "owl")
-	tabs[6].waitURL("https://localhost/v1/feeds?q=owl&page=0&hd=false")
+	tabs[2].typeInto(field("Query"), "owl")
+	tabs[2].waitURL("https://localhost/v1/feeds?q=owl&page=0&hd=false")
+	tabs[1].register(serveText(t, manifestJSON))
+	tabs[1].waitText("#endpoint-name", "Ten")
 	show(s, strings.Replace(feedsYAML, "name: Feeds\n", "name: Films\n", 1))
 	for _, p := range tabs {
-		p.waitText("#endpoint-name", "Films")
+		p.wait(`document.querySelectorAll(".service-row").length === 2`)
+		p.wait(listed("Films"))
+	}
+	if n := most.Load(); n != 1 {
+		t.Errorf("%d streams of events for three tabs", n)
 	}
 
-	// What is registered in one tab shows up in all of them.
-	tabs[3].register(serveText(t, manifestJSON))
-	tabs[3].waitText("#endpoint-name", "Ten")
-	for _, p := range tabs {
-		p.wait(`document.querySelectorAll(".service-row").length === 2`)
-	}
 	// Two tabs look at two deployments: host and features are those of a tab, and in its address.
 	tabs[0].setHost("https://feeds.example.com/x")
 	tabs[0].waitURL("https://feeds.example.com/v1/feeds?page=0&hd=false")
-	tabs[6].click(button("geo-restriction"))
-	tabs[6].waitText("#context", "signedDeviceInfoToken")
-	tabs[6].waitText("#context", "from geo-restriction")
-	tabs[6].waitURL("https://localhost/v1/feeds?q=owl&page=0&hd=false")
+	tabs[2].click(button("geo-restriction"))
+	tabs[2].waitText("#context", "signedDeviceInfoToken")
+	tabs[2].waitText("#context", "from geo-restriction")
+	tabs[2].waitURL("https://localhost/v1/feeds?q=owl&page=0&hd=false")
 	tabs[0].wait(`!document.querySelector("#context").textContent.includes("signedDeviceInfoToken")`)
-	tabs[6].do(chromedp.Reload())
-	tabs[6].waitText("#context", "signedDeviceInfoToken")
+	tabs[2].do(chromedp.Reload())
+	tabs[2].waitText("#context", "signedDeviceInfoToken")
 
 	// The tab that holds the stream closes, and another one takes over.
 	tabs[0].do(chromedp.Navigate("about:blank"))
 	show(s, feedsYAML)
-	for _, p := range tabs[1:3] {
-		p.waitText("#endpoint-name", "Feeds")
-	}
+	tabs[1].wait(listed("Feeds"))
 
 	// A page that is older than its server loads itself again. A late event may make it do so right away.
-	p := tabs[6]
+	p := tabs[2]
 	loaded := fmt.Sprintf("performance.timeOrigin !== %v", p.eval("performance.timeOrigin"))
 	p.eval("import('/store.js').then((m) => { m.state.server.build = 'older'; window.before = true; }); 0")
 	p.wait("window.before || " + loaded)

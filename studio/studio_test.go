@@ -1,7 +1,6 @@
 package studio_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -23,7 +22,7 @@ import (
 )
 
 // serve starts a studio on loopback.
-func serve(t testing.TB, opts studio.Options) (*studio.Studio, string) {
+func serve(t testing.TB, opts studio.Options, around ...func(http.Handler) http.Handler) (*studio.Studio, string) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
 	opts.Listen = server.Listener.Addr().(*net.TCPAddr).AddrPort()
@@ -32,6 +31,9 @@ func serve(t testing.TB, opts studio.Options) (*studio.Studio, string) {
 		t.Fatal(err)
 	}
 	server.Config.Handler = s
+	for _, wrap := range around {
+		server.Config.Handler = wrap(s)
+	}
 	server.Start()
 	t.Cleanup(func() {
 		server.CloseClientConnections()
@@ -313,19 +315,6 @@ func TestFileChanges(t *testing.T) {
 	}
 }
 
-// TestCatalogueAndDeprecations checks that descriptions and deprecations in the file are shown.
-func TestCatalogueAndDeprecations(t *testing.T) {
-	t.Parallel()
-	_, address := serveFile(t, `context_keys: {token: The user's access token}
-versions: {v1: {endpoints: {"https://{{host}}/v1/feeds": {name: Feeds, method: get, mime_type: application/json, context_obj: [{key: token, type: ctx}],
-  deprecated: {since: 2026-01-01, until: 2099-12-31, use: Films, reason: über-slow},
-  modifiers: [{kind: text, id: q, name: Q, key: q, label: Q, deprecated: {since: 2026-02-01}}]}}}}`)
-	e := get(t, sourceOf(t, address, "feeds.yaml"), "versions", 0, "endpoints", 0)
-	equal(t, "about", get(t, e, "context", 0, "about"), "The user's access token")
-	equal(t, "deprecated", get(t, e, "deprecated"), "Deprecated since 2026-01-01, works until 2099-12-31. Use Films. Über-slow.")
-	equal(t, "modifier deprecated", get(t, e, "modifiers", 0, "deprecated"), "Deprecated since 2026-02-01.")
-}
-
 // TestDeployments checks that two tabs look at two deployments of the same file.
 func TestDeployments(t *testing.T) {
 	t.Parallel()
@@ -358,36 +347,6 @@ func TestDeployments(t *testing.T) {
 	_, state := ask(t, address+"/api/state"+on, nil)
 	if got := get(t, state, "sources", 0, "changes").([]any); len(got) != 1 {
 		t.Errorf("changes %v", got)
-	}
-}
-
-func TestEventsReportChanges(t *testing.T) {
-	t.Parallel()
-	s, address := serveFile(t, feedsYAML)
-	res, err := http.Get(address + "/api/events")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	equal(t, "content type", res.Header.Get("Content-Type"), "text/event-stream")
-	lines := bufio.NewScanner(res.Body)
-	read := func(want string) {
-		t.Helper()
-		for lines.Scan() {
-			if data, found := strings.CutPrefix(lines.Text(), "data: "); found { // and no heartbeat
-				if data != want {
-					t.Errorf("got %s, want %s", data, want)
-				}
-				return
-			}
-		}
-		t.Errorf("the stream ended: %v", lines.Err())
-	}
-	_, state := ask(t, address+"/api/state", nil)
-	rev := int(state["rev"].(float64))
-	for i := range 3 {
-		read(fmt.Sprintf(`{"instance":%q,"rev":%d}`, state["instance"], rev+i))
-		show(s, feedsYAML)
 	}
 }
 
