@@ -18,21 +18,15 @@ func summary(changes []diff.AcceptedChange) string {
 	if len(changes) == 0 {
 		return "no changes"
 	}
-	agreed := 0
 	counts := make(map[diff.Level]int)
 	for _, change := range changes {
-		if change.Accepted != nil {
-			agreed++
-		} else {
-			counts[change.Level]++
-		}
+		counts[levelOf(change)]++
 	}
 	var parts []string
-	for _, level := range levels {
-		parts = append(parts, fmt.Sprintf("%d %s", counts[level], level))
-	}
-	if agreed > 0 {
-		parts = append(parts, fmt.Sprintf("%d accepted", agreed))
+	for _, level := range append(levels, accepted) {
+		if level != accepted || counts[level] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[level], level))
+		}
 	}
 	return spell.Count(len(changes), "change") + ": " + strings.Join(parts, ", ")
 }
@@ -68,12 +62,7 @@ func groupChanges(changes []diff.AcceptedChange) []*changeGroup {
 			g.versions = append(g.versions, change.Version)
 		}
 	}
-	weight := func(g *changeGroup) int {
-		if g.Accepted != nil {
-			return len(levels)
-		}
-		return slices.Index(levels, g.Level)
-	}
+	weight := func(g *changeGroup) int { return slices.Index(append(levels, accepted), levelOf(g.AcceptedChange)) }
 	slices.SortStableFunc(groups, func(a, b *changeGroup) int { return cmp.Compare(weight(a), weight(b)) })
 	return groups
 }
@@ -86,12 +75,14 @@ func (g *changeGroup) more() string {
 	return " and " + spell.Count(g.others, "other endpoint")
 }
 
-// level returns the level, or "accepted".
-func (g *changeGroup) level() string {
-	if g.Accepted != nil {
-		return "accepted"
+const accepted diff.Level = "accepted"
+
+// levelOf returns the level of a change, or that it is accepted.
+func levelOf(change diff.AcceptedChange) diff.Level {
+	if change.Accepted != nil {
+		return accepted
 	}
-	return string(g.Level)
+	return change.Level
 }
 
 // why returns the reason for which the change is accepted, or "".
@@ -106,16 +97,14 @@ func (g *changeGroup) why() string {
 	}
 }
 
+var levelColours = map[diff.Level]string{diff.Breaking: red, diff.Notable: yellow}
+
 // printChanges writes changes for people, one change or group per line.
 func printChanges(w io.Writer, p palette, changes []diff.AcceptedChange) {
 	for _, g := range groupChanges(changes) {
-		var level any = g.level() + ":"
-		switch {
-		case g.Accepted != nil:
-		case g.Level == diff.Breaking:
-			level = p.wrap(red, g.level()+":")
-		case g.Level == diff.Notable:
-			level = p.wrap(yellow, g.level()+":")
+		level := safe(levelOf(g.AcceptedChange) + ":")
+		if colour := levelColours[levelOf(g.AcceptedChange)]; colour != "" {
+			level = p.wrap(colour, string(level))
 		}
 		where := strings.Join(slices.DeleteFunc([]string{g.Service, strings.Join(g.versions, ", "), g.Endpoint + g.more()},
 			func(part string) bool { return part == "" }), " ")
@@ -133,10 +122,9 @@ func printChanges(w io.Writer, p palette, changes []diff.AcceptedChange) {
 // markdownTitle is the heading of every comment.
 const markdownTitle = "### Changes to the endpoints manifest\n\n"
 
-// printChangesMarkdown writes changes for a comment on a pull request. Remarks come first; a collapsed section at the
-// end has the entries that would accept the failing changes. The output is never empty, because an empty comment cannot
-// be posted.
-func printChangesMarkdown(w io.Writer, changes []diff.AcceptedChange, remarks, entries []string) error {
+// changesMarkdown returns a comment on a pull request. Remarks come first; a collapsed section at the end has the
+// entries that would accept the failing changes. It is never empty, because an empty comment cannot be posted.
+func changesMarkdown(changes []diff.AcceptedChange, remarks, entries []string) string {
 	var out strings.Builder
 	out.WriteString(markdownTitle)
 	for _, remark := range remarks {
@@ -144,8 +132,7 @@ func printChangesMarkdown(w io.Writer, changes []diff.AcceptedChange, remarks, e
 	}
 	if len(changes) == 0 {
 		out.WriteString("No changes.\n")
-		_, err := io.WriteString(w, out.String())
-		return err
+		return out.String()
 	}
 	services := slices.ContainsFunc(changes, func(c diff.AcceptedChange) bool { return c.Service != "" })
 	row := func(service string, cells ...string) {
@@ -158,7 +145,7 @@ func printChangesMarkdown(w io.Writer, changes []diff.AcceptedChange, remarks, e
 	row("service", "level", "version", "endpoint", "change", "rule")
 	out.WriteString(strings.Repeat("|---", 5) + map[bool]string{true: "|---"}[services] + "|\n")
 	for _, g := range groupChanges(changes) {
-		level := g.level()
+		level := string(levelOf(g.AcceptedChange))
 		if level == string(diff.Breaking) {
 			level = "**" + level + "**"
 		}
@@ -172,29 +159,24 @@ func printChangesMarkdown(w io.Writer, changes []diff.AcceptedChange, remarks, e
 		fmt.Fprintf(&out, "\n<details><summary>Accept what fails</summary>\n\nAdd to the file of accepted changes, with the reason:\n\n```yaml\n%s```\n\n</details>\n",
 			strings.ReplaceAll(strings.Join(entries, ""), "```", "'''"))
 	}
-	_, err := io.WriteString(w, out.String())
-	return err
+	return out.String()
 }
 
-// printFailureMarkdown writes a comment about a failed comparison: NEW has errors, or something could not be read.
-func printFailureMarkdown(w io.Writer, failure error) error {
-	var out strings.Builder
-	out.WriteString(markdownTitle)
+// failureMarkdown returns a comment about a failed comparison: NEW has errors, or something could not be read.
+func failureMarkdown(failure error) string {
 	invalid := (*invalidError)(nil)
-	if errors.As(failure, &invalid) {
-		fmt.Fprintf(&out, "%s, so nothing was compared.\n\n| place | error | rule |\n|---|---|---|\n", markdownText(invalid.Error()))
-		for _, f := range invalid.findings {
-			message := markdownText(f.Message)
-			if f.Hint != "" {
-				message += "<br>" + markdownText(f.Hint)
-			}
-			fmt.Fprintf(&out, "| %s | %s | `%s` |\n", markdownCode(fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)), message, f.Rule)
-		}
-	} else {
-		fmt.Fprintf(&out, "The comparison failed: %s\n", markdownText(failure.Error()))
+	if !errors.As(failure, &invalid) {
+		return markdownTitle + "The comparison failed: " + markdownText(failure.Error()) + "\n"
 	}
-	_, err := io.WriteString(w, out.String())
-	return err
+	out := markdownTitle + markdownText(invalid.Error()) + ", so nothing was compared.\n\n| place | error | rule |\n|---|---|---|\n"
+	for _, f := range invalid.findings {
+		message := markdownText(f.Message)
+		if f.Hint != "" {
+			message += "<br>" + markdownText(f.Hint)
+		}
+		out += fmt.Sprintf("| %s | %s | `%s` |\n", markdownCode(fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)), message, f.Rule)
+	}
+	return out
 }
 
 // markdownText escapes markup and table delimiters. A zero-width space keeps @name and #1 from becoming a mention or a

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"slices"
@@ -101,9 +102,7 @@ func (c *CLI) diff(ctx context.Context, args []string, f diffFlags) error {
 	}
 	if err != nil {
 		if f.format.value == "markdown" {
-			if err := printFailureMarkdown(c.Stdout, err); err != nil {
-				return fmt.Errorf("print changes: %w", err)
-			}
+			io.WriteString(c.Stdout, failureMarkdown(err))
 		}
 		if invalid := (*invalidError)(nil); errors.As(err, &invalid) {
 			printf(c.Stderr, "%s: nothing is compared\n", invalid)
@@ -131,27 +130,20 @@ func (c *CLI) diff(ctx context.Context, args []string, f diffFlags) error {
 
 	switch f.format.value {
 	case "json":
-		err = printJSON(c.Stdout, changes)
+		printJSON(c.Stdout, changes)
 	case "markdown":
-		err = printChangesMarkdown(c.Stdout, changes, remarks, entries)
+		io.WriteString(c.Stdout, changesMarkdown(changes, remarks, entries))
 	default:
 		printChanges(c.Stdout, c.palette(c.Stdout), changes)
-	}
-	if err != nil {
-		return fmt.Errorf("print changes: %w", err)
 	}
 	printf(c.Stderr, "%s\n", summary(changes))
 	if ignored := len(all) - len(changes); ignored > 0 {
 		printf(c.Stderr, "%s ignored\n", spell.Count(ignored, "change"))
 	}
-	for _, line := range accept.Unused(today) {
-		printf(c.Stderr, "%s\n", line)
-	}
+	c.reportLines(accept.Unused(today))
 	if len(entries) > 0 && f.format.value == "text" {
 		printf(c.Stderr, "To accept what fails, add to %s, with the reason:\n", f.accepted)
-		for line := range strings.Lines(strings.Join(entries, "")) {
-			printf(c.Stderr, "%s\n", strings.TrimSuffix(line, "\n"))
-		}
+		c.reportLines(strings.Split(strings.TrimSuffix(strings.Join(entries, ""), "\n"), "\n"))
 	}
 	if failed {
 		return errFindings
@@ -170,22 +162,12 @@ func (c *CLI) readAccepted(name string) (*diff.Accepted, error) {
 	}
 	file := diff.ParseAccepted(name, text)
 	for _, f := range file.Findings {
-		printFinding(c.Stderr, c.palette(c.Stderr), file, f)
+		printf(c.Stderr, "%s", safe(definition.Renderer{Color: bool(c.palette(c.Stderr))}.Render(file, f)))
 	}
 	if len(file.Findings) > 0 {
 		return nil, &invalidError{name, file.Findings}
 	}
 	return file, nil
-}
-
-// diffSide is OLD or NEW.
-type diffSide struct {
-	name      string
-	directory bool
-	picked    bool // one service of a directory
-	services  []*source.Service
-	broken    map[*source.Service]bool // have errors, so they are compared as far as they can be read
-	remarks   []string
 }
 
 // invalidError reports that NEW or the file of accepted changes has errors, which are already printed.
@@ -198,16 +180,75 @@ func (e *invalidError) Error() string {
 	return fmt.Sprintf("%s has %s", e.name, spell.Count(count(e.findings, signpost.SeverityError), "error"))
 }
 
-// compare returns the changes between OLD and NEW, and remarks for a comment.
+// diffSide is OLD or NEW.
+type diffSide struct {
+	name      string
+	services  []*source.Service
+	errors    []signpost.Finding
+	directory bool
+	picked    bool // one service of a directory
+}
+
+// readSide reads OLD or NEW, and prints what is wrong in it.
+func (c *CLI) readSide(ctx context.Context, reader *source.Reader, arg string) (*diffSide, error) {
+	services, err := openServices(ctx, reader, []string{arg})
+	if err != nil {
+		return nil, err
+	}
+	side := &diffSide{name: source.Shown(arg), services: services, errors: c.reportErrors(services...)}
+	if arg == stdinName {
+		side.name = source.StdinName
+	}
+	side.directory = len(services) != 1 || services[0].Name != side.name
+	return side, nil
+}
+
+// served reports whether the side is a single served manifest.
+func (s *diffSide) served() bool { return len(s.services) == 1 && s.services[0].Served }
+
+// load fills in the versions. A service with errors is compared as far as it can be read.
+func (s *diffSide) load(features []string) error {
+	for _, service := range s.services {
+		if slices.ContainsFunc(s.errors, func(f signpost.Finding) bool { return f.File == service.File.Name }) {
+			service.LoadReadable(features)
+		} else if err := service.Load(features); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *diffSide) states() []signpost.Service {
+	var all []signpost.Service
+	for _, service := range s.services {
+		all = append(all, service.State())
+	}
+	return all
+}
+
+// compare returns the changes between OLD and NEW, and remarks for a comment. Errors in OLD do not prevent the
+// comparison. A path of OLD that does not exist at its git revision counts as no service, if that of NEW does not exist
+// there either.
 func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes []diff.Change, remarks []string, err error) {
 	reader := c.reader()
-	old, err := c.readOld(ctx, reader, args[0], args[1])
+	old, err := c.readSide(ctx, reader, args[0])
+	if errors.Is(err, fs.ErrNotExist) && strings.Contains(args[0], ":") {
+		old, err = &diffSide{name: args[0]}, reader.ConfirmNew(ctx, args[0], args[1])
+		remarks = []string{fmt.Sprintf("%s does not exist: everything is new", args[0])}
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	new, err := c.readNew(ctx, reader, args[1])
+	if n := len(old.errors); n > 0 {
+		remarks = []string{fmt.Sprintf("%s has %s: it is compared as far as it can be read", old.name, spell.Count(n, "error"))}
+	}
+	c.reportLines(remarks)
+	new, err := c.readSide(ctx, reader, args[1])
 	if err != nil {
 		return nil, nil, err
+	}
+	if len(new.errors) > 0 {
+		return nil, nil, &invalidError{new.name, new.errors}
 	}
 	if err := loadSides(old, new, f); err != nil {
 		return nil, nil, err
@@ -223,179 +264,32 @@ func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes 
 	if err != nil {
 		return nil, nil, err
 	}
-	compare := c.compareServices
-	if old.directory || new.directory {
-		compare = c.compareDirectories
-	}
-	changes, err = compare(old, new, registered)
-	return changes, old.remarks, err
+	changes, err = c.compareSides(old, new, registered)
+	return changes, remarks, err
 }
-
-// others returns the manifests registered alongside services whose {{host}} is host.
-func (c *CLI) others(registered []*source.Service, host string) ([]signpost.Version, error) {
-	versions, notes, err := source.Join(registered, host)
-	for _, note := range notes {
-		printf(c.Stderr, "%s\n", note)
-	}
-	return versions, err
-}
-
-// compareDirectories compares the services of both sides, paired by base path.
-func (c *CLI) compareDirectories(old, new *diffSide, registered []*source.Service) ([]diff.Change, error) {
-	before, after := states(source.Published(old.services, new.services)), states(new.services)
-	others, err := c.others(registered, signpost.HostPlaceholder)
-	if err != nil {
-		return nil, err
-	}
-	return diff.Services(before, after, others...), nil
-}
-
-func states(services []*source.Service) []signpost.Service {
-	var all []signpost.Service
-	for _, service := range services {
-		all = append(all, service.State())
-	}
-	return all
-}
-
-// compareServices compares a service with its old state, or with nothing if it is new.
-func (c *CLI) compareServices(old, new *diffSide, registered []*source.Service) ([]diff.Change, error) {
-	is := new.services[0]
-	var before signpost.Service
-	host := is.Host
-	if len(old.services) > 0 {
-		was := old.services[0]
-		var notes []string
-		var err error
-		if host, notes, err = source.Align(was, is); err != nil {
-			return nil, err
-		}
-		for _, note := range notes {
-			printf(c.Stderr, "%s\n", note)
-		}
-		before = was.State()
-	}
-	others, err := c.others(registered, host)
-	if err != nil {
-		return nil, err
-	}
-	after := is.State()
-	if old.picked || new.picked { // changes name the service, as between directories
-		before.BasePath = cmp.Or(before.BasePath, after.BasePath)
-		after.BasePath = before.BasePath
-		return diff.Services([]signpost.Service{before}, []signpost.Service{after}, others...), nil
-	}
-	return diff.Diff(before, after, others...), nil
-}
-
-// readOld reads OLD. Errors in it go to standard error and do not prevent the comparison. A path that does not exist at
-// its git revision counts as no service, if that of NEW does not exist there either.
-func (c *CLI) readOld(ctx context.Context, reader *source.Reader, arg, new string) (*diffSide, error) {
-	documents, err := reader.Read(ctx, arg)
-	if errors.Is(err, fs.ErrNotExist) && strings.Contains(arg, ":") {
-		if err := reader.ConfirmNew(ctx, arg, new); err != nil {
-			return nil, err
-		}
-		side := &diffSide{name: arg}
-		c.remark(side, "%s does not exist: everything is new", arg)
-		return side, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	side := newDiffSide(arg, documents)
-	errors, foreign := source.Errors(side.services...)
-	printFindings(c.Stderr, c.palette(c.Stderr), side.files(), append(errors, foreign...))
-	if len(errors) == 0 {
-		return side, nil
-	}
-	c.remark(side, "%s has %s: it is compared as far as it can be read", side.name, spell.Count(len(errors), "error"))
-	for _, s := range side.services {
-		side.broken[s] = slices.ContainsFunc(errors, func(f signpost.Finding) bool { return f.File == s.File.Name })
-	}
-	return side, nil
-}
-
-// remark prints something about a side on standard error, and adds it to the comment.
-func (c *CLI) remark(side *diffSide, format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	printf(c.Stderr, "%s\n", text)
-	side.remarks = append(side.remarks, text)
-}
-
-// readNew reads NEW, which must not have errors.
-func (c *CLI) readNew(ctx context.Context, reader *source.Reader, arg string) (*diffSide, error) {
-	documents, err := reader.Read(ctx, arg)
-	if err != nil {
-		return nil, err
-	}
-	side := newDiffSide(arg, documents)
-	errors, foreign := source.Errors(side.services...)
-	printFindings(c.Stderr, c.palette(c.Stderr), side.files(), append(errors, foreign...))
-	if len(errors) > 0 {
-		return nil, &invalidError{side.name, errors}
-	}
-	return side, nil
-}
-
-func newDiffSide(arg string, documents []source.Document) *diffSide {
-	side := &diffSide{name: source.Shown(arg), broken: make(map[*source.Service]bool)}
-	if arg == stdinName {
-		side.name = source.StdinName
-	}
-	side.directory = len(documents) != 1 || documents[0].Name != side.name
-	for _, d := range documents {
-		side.services = append(side.services, source.NewService(d))
-	}
-	return side
-}
-
-func (s *diffSide) files() []*definition.File {
-	var files []*definition.File
-	for _, service := range s.services {
-		files = append(files, service.File)
-	}
-	return files
-}
-
-// served reports whether the side is a single served manifest.
-func (s *diffSide) served() bool { return len(s.services) == 1 && s.services[0].Served }
 
 // loadSides loads OLD and NEW with their features.
 func loadSides(old, new *diffSide, f diffFlags) error {
-	sides := []*diffSide{old, new}
-	var known [2][]string
-	for i, side := range sides {
-		for _, s := range side.services {
-			known[i] = append(known[i], s.File.Features()...)
-		}
-		slices.Sort(known[i])
-		known[i] = slices.Compact(known[i])
-	}
 	if f.features != nil && old.served() && new.served() {
 		return usageErrorf("--feature: neither OLD nor NEW is a definition; a manifest already contains its features")
 	}
-	if err := checkNames("--feature", "feature", f.features, slices.Concat(known[:]...)); err != nil {
+	if err := checkFeatures("--feature", filesOf(slices.Concat(old.services, new.services)), f.features); err != nil {
 		return err
 	}
-	for i, side := range sides {
+	for i, side := range []*diffSide{old, new} {
 		features := f.features
 		if own := f.own[i]; own != nil && len(side.services) > 0 {
 			flag := "--" + ownFeatureFlags[i]
 			if side.served() {
 				return usageErrorf("%s: %s is a manifest, which already contains its features", flag, side.name)
 			}
-			if err := checkNames(flag, "feature", own, known[i]); err != nil {
+			if err := checkFeatures(flag, filesOf(side.services), own); err != nil {
 				return err
 			}
 			features = own
 		}
-		for _, s := range side.services {
-			if side.broken[s] {
-				s.LoadReadable(features)
-			} else if err := s.Load(features); err != nil {
-				return err
-			}
+		if err := side.load(features); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -417,4 +311,41 @@ func (c *CLI) pickServed(old, new *diffSide) error {
 	printf(c.Stderr, "%s is the manifest of one service: only %s is compared\n", one.name, service.Name)
 	other.services, other.directory, other.picked = []*source.Service{service}, false, true
 	return nil
+}
+
+// compareSides compares the services of directories, paired by base path, or a service with its old state, or with
+// nothing if it is new.
+func (c *CLI) compareSides(old, new *diffSide, registered []*source.Service) ([]diff.Change, error) {
+	directories := old.directory || new.directory
+	host := signpost.HostPlaceholder
+	switch {
+	case directories:
+		old.services = source.Published(old.services, new.services)
+	case len(old.services) == 0:
+		host = new.services[0].Host
+	default:
+		var notes []string
+		var err error
+		if host, notes, err = source.Align(old.services[0], new.services[0]); err != nil {
+			return nil, err
+		}
+		c.reportLines(notes)
+	}
+	others, notes, err := source.Join(registered, host)
+	c.reportLines(notes)
+	if err != nil {
+		return nil, err
+	}
+	before, after := old.states(), new.states()
+	switch {
+	case directories:
+	case len(before) == 0:
+		return diff.Diff(signpost.Service{}, after[0], others...), nil
+	case !old.picked && !new.picked:
+		return diff.Diff(before[0], after[0], others...), nil
+	default: // changes name the service, as between directories
+		before[0].BasePath = cmp.Or(before[0].BasePath, after[0].BasePath)
+		after[0].BasePath = before[0].BasePath
+	}
+	return diff.Services(before, after, others...), nil
 }

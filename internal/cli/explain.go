@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,66 +22,68 @@ Without an argument, it lists all rules.`,
 		Example: "  signpost explain overlap-drops-context",
 		Args:    cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return ruleNames(), cobra.ShellCompDirectiveNoFileComp
+			return namesOf(allRules()), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: run(func(_ *cobra.Command, args []string) error {
+			rules := allRules()
 			if len(args) == 0 {
-				c.listRules()
+				for _, r := range rules {
+					printf(c.Stdout, "%-26s %-10s %s\n", r.name, r.level, r.summary)
+				}
 				return nil
 			}
-			text := explanation(args[0])
-			if text == "" {
-				if near := spell.Nearest(args[0], ruleNames()); near != "" {
+			i := slices.IndexFunc(rules, func(r rule) bool { return r.name == args[0] })
+			if i < 0 {
+				if near := spell.Nearest(args[0], namesOf(rules)); near != "" {
 					return usageErrorf("there is no rule %q; did you mean %s?", args[0], near)
 				}
 				return usageErrorf("there is no rule %q; signpost explain lists them", args[0])
 			}
-			printf(c.Stdout, "%s", safe(text))
+			printf(c.Stdout, "%s: %s %s\n\n%s", rules[i].name, rules[i].level, safe(rules[i].of), safe(rules[i].text()))
 			return nil
 		}),
 	}
 }
 
-func (c *CLI) listRules() {
-	for _, r := range definition.Rules() {
-		printf(c.Stdout, "%-26s %-10s %s\n", r.Name, r.Severity, r.Summary)
-	}
-	for _, name := range foreign.Rules {
-		printf(c.Stdout, "%-26s %-10s %s\n", name, "warning", "in manifests of others: something that the specification does not define")
-	}
-	for _, r := range diffRules() {
-		printf(c.Stdout, "%-26s %-10s %s\n", r.name, r.level, plain(r.text))
-	}
+// rule is a rule of lint or diff, as explain describes it.
+type rule struct {
+	name, level, of, summary string
+	text                     func() string
 }
 
-func ruleNames() []string {
-	names := slices.Clone(foreign.Rules)
-	for _, r := range definition.Rules() {
-		names = append(names, r.Name)
+func allRules() []rule {
+	var rules []rule
+	inDocs := func(name string) func() string {
+		return func() string { return forTerminal(ruleText(name)) }
 	}
-	for _, r := range diffRules() {
+	for _, r := range definition.Rules() {
+		rules = append(rules, rule{r.Name, string(r.Severity), "of lint", r.Summary, inDocs(r.Name)})
+	}
+	for _, name := range foreign.Rules {
+		rules = append(rules, rule{name, "warning", "about a manifest of others",
+			"in manifests of others: something that the specification does not define", inDocs(name)})
+	}
+	rows := diffRow.FindAllStringSubmatch(docs.Diff, -1)
+	for _, level := range levels {
+		for _, row := range rows {
+			if text := plain(row[3]); row[2] == string(level) {
+				rules = append(rules, rule{row[1], row[2], "change in diff", text, func() string { return strings.ToUpper(text[:1]) + text[1:] + ".\n" }})
+			}
+		}
+	}
+	return rules
+}
+
+func namesOf(rules []rule) []string {
+	var names []string
+	for _, r := range rules {
 		names = append(names, r.name)
 	}
 	return names
 }
 
-// explanation returns the text about a rule, or "" if there is none.
-func explanation(rule string) string {
-	for _, r := range definition.Rules() {
-		if r.Name == rule {
-			return fmt.Sprintf("%s: %s of lint\n\n%s", rule, r.Severity, forTerminal(ruleText(rule)))
-		}
-	}
-	if slices.Contains(foreign.Rules, rule) {
-		return fmt.Sprintf("%s: warning about a manifest of others\n\n%s", rule, forTerminal(ruleText(rule)))
-	}
-	for _, r := range diffRules() {
-		if r.name == rule {
-			return fmt.Sprintf("%s: %s change in diff\n\n%s.\n", rule, r.level, strings.ToUpper(plain(r.text)[:1])+plain(r.text)[1:])
-		}
-	}
-	return ""
-}
+// diffRow matches a row of the table of rules in docs/diff.md.
+var diffRow = regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| (breaking|notable|compatible) \\| (.*) \\|$")
 
 // ruleText returns the section of docs/rules.md about a lint rule, in Markdown without its heading.
 func ruleText(rule string) string {
@@ -91,23 +92,6 @@ func ruleText(rule string) string {
 		text = text[:end[0]]
 	}
 	return strings.Trim(text, "\n") + "\n"
-}
-
-// diffRule is a row of the table of rules in docs/diff.md.
-type diffRule struct{ name, level, text string }
-
-var diffRow = regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| (breaking|notable|compatible) \\| (.*) \\|$")
-
-func diffRules() []diffRule {
-	var rules []diffRule
-	for _, row := range diffRow.FindAllStringSubmatch(docs.Diff, -1) {
-		rules = append(rules, diffRule{row[1], row[2], row[3]})
-	}
-	slices.SortStableFunc(rules, func(a, b diffRule) int {
-		levels := "breaking notable compatible"
-		return strings.Index(levels, a.level) - strings.Index(levels, b.level)
-	})
-	return rules
 }
 
 var link = regexp.MustCompile(`\[([^\]]+)\]\([^)]*\)`)

@@ -14,17 +14,20 @@ func printFindings(w io.Writer, p palette, files []*definition.File, findings []
 		byName[f.Name] = f
 	}
 	for _, f := range findings {
-		printFinding(w, p, byName[f.File], f)
+		printf(w, "%s", safe(definition.Renderer{Color: bool(p)}.Render(byName[f.File], f)))
 	}
 }
 
-// snippets is a definition or another text with findings.
-type snippets interface {
-	Snippet(line, column, width int) (text string, first int)
+// reportFindings writes findings to standard error, for commands whose results are something else.
+func (c *CLI) reportFindings(files []*definition.File, findings []signpost.Finding) {
+	printFindings(c.Stderr, c.palette(c.Stderr), files, findings)
 }
 
-func printFinding(w io.Writer, p palette, file snippets, f signpost.Finding) {
-	printf(w, "%s", safe(definition.Renderer{Color: bool(p)}.Render(file, f)))
+// reportLines writes lines to standard error.
+func (c *CLI) reportLines(lines []string) {
+	for _, line := range lines {
+		printf(c.Stderr, "%s\n", line)
+	}
 }
 
 func hasErrors(findings []signpost.Finding) bool {

@@ -94,14 +94,14 @@ func checkNames(flag, what string, names, known []string) error {
 	return nil
 }
 
-// checkFeatures reports a feature on the command line that none of the files has.
-func checkFeatures(files []*definition.File, features []string) error {
+// checkFeatures reports a feature in the value of a flag that none of the files has.
+func checkFeatures(flag string, files []*definition.File, features []string) error {
 	var names []string
 	for _, f := range files {
 		names = append(names, f.Features()...)
 	}
 	slices.Sort(names)
-	return checkNames("--feature", "feature", features, slices.Compact(names))
+	return checkNames(flag, "feature", features, slices.Compact(names))
 }
 
 // otherNames are flags of other programs that people try, by the name of ours.

@@ -121,10 +121,7 @@ func openImportRoot(path, rootDir string) (root *os.Root, within string, err err
 	case path == source.Stdin:
 		dir, within = rootDir, ""
 	case rootDir != "":
-		dir = rootDir
-		if within, err = relative(rootDir, path); err != nil {
-			return nil, "", importError(path, err)
-		}
+		dir, within = rootDir, seenFrom(path, rootDir)
 		if !fs.ValidPath(within) {
 			return nil, "", usageErrorf("--root: %q is not in the directory %q", path, rootDir)
 		}
@@ -134,19 +131,6 @@ func openImportRoot(path, rootDir string) (root *os.Root, within string, err err
 		return nil, "", importError(path, fmt.Errorf("open the directory %q: %w", dir, err))
 	}
 	return root, within, nil
-}
-
-// relative returns the path of a file in a directory, with slashes.
-func relative(dir, file string) (string, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
-	}
-	if file, err = filepath.Abs(file); err != nil {
-		return "", err
-	}
-	within, err := filepath.Rel(dir, file)
-	return filepath.ToSlash(within), err
 }
 
 // importError names the path only once: errors of package os contain it as well.

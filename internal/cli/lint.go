@@ -90,7 +90,7 @@ func (c *CLI) lint(ctx context.Context, args []string, f lintFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	keys, err := c.readContextKeys(f.contextKeys)
+	keys, err := readContextKeys(f.contextKeys)
 	if err != nil {
 		return err
 	}
@@ -117,14 +117,10 @@ func (c *CLI) lint(ctx context.Context, args []string, f lintFlags) error {
 	if err != nil {
 		return err
 	}
-	var others []*definition.File
-	for _, s := range besides {
-		others = append(others, s.File)
-	}
-	if err := checkFeatures(files, f.features); err != nil {
+	if err := checkFeatures("--feature", files, f.features); err != nil {
 		return err
 	}
-	findings := definition.LintTogether(files, others)
+	findings := definition.LintTogether(files, filesOf(besides))
 	summary := ""
 	if f.baseline != "" {
 		if findings, summary, err = c.applyBaseline(findings, f); err != nil {
@@ -137,9 +133,7 @@ func (c *CLI) lint(ctx context.Context, args []string, f lintFlags) error {
 		}
 	}
 	if !f.dryRun {
-		if err := c.printLint(files, findings, f.format.value); err != nil {
-			return fmt.Errorf("print findings: %w", err)
-		}
+		c.printLint(files, findings, f.format.value)
 	}
 	printf(c.Stderr, "%s: %s, %s%s\n", spell.Count(len(files), "file"),
 		spell.Count(count(findings, signpost.SeverityError), "error"), spell.Count(count(findings, signpost.SeverityWarning), "warning"), summary)
@@ -168,24 +162,23 @@ func (c *CLI) applyBaseline(findings []signpost.Finding, f lintFlags) ([]signpos
 }
 
 // printLint writes findings in the given format.
-func (c *CLI) printLint(files []*definition.File, findings []signpost.Finding, format string) error {
+func (c *CLI) printLint(files []*definition.File, findings []signpost.Finding, format string) {
 	switch format {
 	case "json":
-		return printJSON(c.Stdout, findings)
+		printJSON(c.Stdout, findings)
 	case "sarif":
-		return printJSON(c.Stdout, newSARIF(findings))
+		printJSON(c.Stdout, newSARIF(findings))
 	case "github":
 		printGitHub(c.Stdout, findings)
 	case "gitlab":
-		return printJSON(c.Stdout, newGitLab(findings))
+		printJSON(c.Stdout, newGitLab(findings))
 	default:
 		printFindings(c.Stdout, c.palette(c.Stdout), files, findings)
 	}
-	return nil
 }
 
 // readContextKeys reads a catalogue of context keys, or returns nil if path is empty.
-func (c *CLI) readContextKeys(path string) (map[string]string, error) {
+func readContextKeys(path string) (map[string]string, error) {
 	if path == "" {
 		return nil, nil
 	}

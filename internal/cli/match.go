@@ -13,6 +13,7 @@ import (
 	"signpost"
 	"signpost/host"
 	"signpost/internal/source"
+	"signpost/internal/spell"
 	"signpost/match"
 )
 
@@ -87,14 +88,11 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 	m, ok := index.Match(feed)
 	switch {
 	case f.format.value == "json" && ok:
-		err = printJSON(c.Stdout, m)
+		printJSON(c.Stdout, m)
 	case f.format.value == "json":
-		err = printJSON(c.Stdout, nil)
+		printJSON(c.Stdout, nil)
 	case ok:
-		err = printMatch(c.Stdout, m, len(services) > 1)
-	}
-	if err != nil {
-		return fmt.Errorf("print match: %w", err)
+		printMatch(c.Stdout, m, len(services) > 1)
 	}
 	if !ok {
 		return noMatch(index, versions, feed)
@@ -106,24 +104,23 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 func (c *CLI) registeredTogether(ctx context.Context, sources []string, f matchFlags) ([]*source.Service, error) {
 	reader := c.reader()
 	reader.Manifests = true
-	services, err := c.openServices(ctx, reader, sources...)
+	services, err := openServices(ctx, reader, sources)
 	if err != nil {
 		return nil, err
 	}
-	var known, names []string
-	definitions := 0
+	var names []string
+	var errors []signpost.Finding
 	for _, s := range services {
 		names = append(names, s.Name)
-		if !s.Served {
-			definitions++
-			known = append(known, s.File.Features()...)
-		}
+		errors = append(errors, c.reportErrors(s)...)
 	}
-	if definitions == 0 && f.features != nil {
+	if len(errors) > 0 {
+		return nil, fmt.Errorf("%s cannot be read: %s", errors[0].File, spell.Count(len(errors), "error"))
+	}
+	if f.features != nil && !slices.ContainsFunc(services, func(s *source.Service) bool { return !s.Served }) {
 		return nil, usageErrorf("--feature: %s is a manifest, which already contains its features", services[0].Name)
 	}
-	slices.Sort(known)
-	if err := checkNames("--feature", "feature", f.features, slices.Compact(known)); err != nil {
+	if err := checkFeatures("--feature", filesOf(services), f.features); err != nil {
 		return nil, err
 	}
 	open := false
@@ -167,7 +164,7 @@ func isDotSegment(segment string) bool {
 }
 
 // printMatch prints a match as text. It names the sources if there are several.
-func printMatch(w io.Writer, m match.Match, several bool) error {
+func printMatch(w io.Writer, m match.Match, several bool) {
 	printf(w, "endpoint: %s\nname:     %s\n", m.Endpoint, m.Name)
 	if m.Version != "" {
 		printf(w, "version:  %s\n", m.Version)
@@ -181,11 +178,9 @@ func printMatch(w io.Writer, m match.Match, several bool) error {
 		printf(w, "\nThe feed gets these context keys:\n")
 		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for _, item := range m.ContextObj {
-			printf(table, "  %s\t%s\t%s\n", item.Key, requiredWord(item), delivery(item, m.Descriptor.Method))
+			printf(table, "  %s\t%s\t%s\n", item.Key, map[bool]string{true: "required", false: "optional"}[item.Required], delivery(item, m.Descriptor.Method))
 		}
-		if err := table.Flush(); err != nil {
-			return err
-		}
+		table.Flush()
 	}
 	if m.InsideSegment {
 		printf(w, "\nWarning: the endpoint ends in the middle of a path segment of the feed, so it may match by chance.\n")
@@ -202,14 +197,6 @@ func printMatch(w io.Writer, m match.Match, several bool) error {
 			printf(w, "As a result, the feed loses these context keys: %s\n", strings.Join(s.LostKeys, ", "))
 		}
 	}
-	return nil
-}
-
-func requiredWord(item signpost.ContextItem) string {
-	if item.Required {
-		return "required"
-	}
-	return "optional"
 }
 
 // delivery describes how a client sends a context key in a request with the given method.

@@ -118,9 +118,9 @@ func (p palette) bold(text string) safe { return p.wrap("1", text) }
 func (p palette) dim(text string) safe  { return p.wrap("2", text) }
 
 // printJSON writes a result for programs.
-func printJSON(w io.Writer, result any) error {
+func printJSON(w io.Writer, result any) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(result)
+	enc.Encode(result) // stdout remembers a failed write
 }

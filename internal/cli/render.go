@@ -152,10 +152,10 @@ func (c *CLI) render(ctx context.Context, path, host string, f renderFlags) ([]b
 // compile returns the templates of definitions by version. If any has errors, it prints all findings.
 func (c *CLI) compile(files []*definition.File, features []string) ([]map[string]*signpost.Template, error) {
 	if findings := definition.Lint(files...); hasErrors(findings) {
-		printFindings(c.Stderr, c.palette(c.Stderr), files, findings)
+		c.reportFindings(files, findings)
 		return nil, errFindings
 	}
-	if err := checkFeatures(files, features); err != nil {
+	if err := checkFeatures("--feature", files, features); err != nil {
 		return nil, err
 	}
 	var all []map[string]*signpost.Template

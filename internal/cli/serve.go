@@ -199,7 +199,7 @@ func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags, log
 	if missing {
 		return nil // the features may be those of a definition that is not available yet
 	}
-	return checkFeatures(files, f.features)
+	return checkFeatures("--feature", files, f.features)
 }
 
 // config converts the flags.

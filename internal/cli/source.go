@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"signpost"
 	"signpost/definition"
@@ -31,36 +32,12 @@ func (c *CLI) load(ctx context.Context, args ...string) ([]*definition.File, err
 	return source.ParseDefinitions(documents, definition.Options{}), nil
 }
 
-// openServices reads the definitions or served manifests that the arguments name. All findings go to standard error.
-func (c *CLI) openServices(ctx context.Context, reader *source.Reader, args ...string) ([]*source.Service, error) {
+// openServices reads the definitions or served manifests that the arguments name, except for documents that the command
+// is already about, by name: a directory may contain them.
+func openServices(ctx context.Context, reader *source.Reader, args []string, about ...string) ([]*source.Service, error) {
 	documents, err := reader.Read(ctx, args...)
 	if err != nil {
 		return nil, err
-	}
-	var services []*source.Service
-	var files []*definition.File
-	var findings, foreign []signpost.Finding
-	for _, d := range documents {
-		s := source.NewService(d)
-		services, files = append(services, s), append(files, s.File)
-		errors, warnings := source.Errors(s)
-		findings, foreign = append(findings, errors...), append(foreign, warnings...)
-	}
-	printFindings(c.Stderr, c.palette(c.Stderr), files, append(findings, foreign...))
-	if len(findings) > 0 {
-		return nil, fmt.Errorf("%s cannot be read: %s", findings[0].File, spell.Count(len(findings), "error"))
-	}
-	return services, nil
-}
-
-// readRegistered reads the sources of --registered: whatever else is registered in the studio. The services are loaded
-// with the features that they enable. Errors in them are an error here, because such a service cannot take part.
-// Documents that the command is about, by name, are skipped, because a directory may contain them.
-func (c *CLI) readRegistered(ctx context.Context, reader *source.Reader, sources []string, about ...string) ([]*source.Service, error) {
-	reader.Manifests = true
-	documents, err := reader.Read(ctx, sources...)
-	if err != nil {
-		return nil, fmt.Errorf("--registered: %w", err)
 	}
 	skip := make(map[string]bool)
 	for _, name := range about {
@@ -68,19 +45,44 @@ func (c *CLI) readRegistered(ctx context.Context, reader *source.Reader, sources
 	}
 	var services []*source.Service
 	for _, d := range documents {
-		if skip[d.ID()] {
-			continue
+		if !skip[d.ID()] {
+			services = append(services, source.NewService(d))
 		}
-		s := source.NewService(d)
-		errors, foreign := source.Errors(s)
-		printFindings(c.Stderr, c.palette(c.Stderr), []*definition.File{s.File}, append(errors, foreign...))
-		if n := len(errors); n > 0 {
+	}
+	return services, nil
+}
+
+// filesOf returns the definitions and manifests of services.
+func filesOf(services []*source.Service) []*definition.File {
+	var files []*definition.File
+	for _, s := range services {
+		files = append(files, s.File)
+	}
+	return files
+}
+
+// reportErrors prints what is wrong in services that are used together, and returns the errors among that.
+func (c *CLI) reportErrors(services ...*source.Service) []signpost.Finding {
+	errors, foreign := source.Errors(services...)
+	c.reportFindings(filesOf(services), slices.Concat(errors, foreign))
+	return errors
+}
+
+// readRegistered reads the sources of --registered: whatever else is registered in the studio. The services are loaded
+// with the features that they enable. Errors in them are an error here, because such a service cannot take part.
+func (c *CLI) readRegistered(ctx context.Context, reader *source.Reader, sources []string, about ...string) ([]*source.Service, error) {
+	reader.Manifests = true
+	services, err := openServices(ctx, reader, sources, about...)
+	if err != nil {
+		return nil, fmt.Errorf("--registered: %w", err)
+	}
+	for _, s := range services {
+		if n := len(c.reportErrors(s)); n > 0 {
 			return nil, fmt.Errorf("--registered: %s has %s", s.Name, spell.Count(n, "error"))
 		}
 		if err := s.Load(nil); err != nil {
 			return nil, fmt.Errorf("--registered: %w", err)
 		}
-		services = append(services, s)
 	}
 	return services, nil
 }
@@ -88,8 +90,6 @@ func (c *CLI) readRegistered(ctx context.Context, reader *source.Reader, sources
 // serveAll resolves services for a host, and says which ones have no manifest for it.
 func (c *CLI) serveAll(services []*source.Service, host string) ([]*source.Service, error) {
 	left, notes, err := source.ServeAll(services, host)
-	for _, note := range notes {
-		printf(c.Stderr, "%s\n", note)
-	}
+	c.reportLines(notes)
 	return left, err
 }

@@ -110,7 +110,7 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 		files.arguments = append([]studioArgument{{arg: exampleName, files: []studio.File{shown}}}, files.arguments...)
 	}
 	if definitions := files.definitions(); len(definitions) > 0 {
-		if err := checkFeatures(definitions, f.features); err != nil {
+		if err := checkFeatures("--feature", definitions, f.features); err != nil {
 			return err
 		}
 	}
