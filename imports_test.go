@@ -29,7 +29,7 @@ const mayImport = `.: ./host ./internal/spell
 ./internal/escape:
 ./internal/foreign: .
 ./internal/httpurl: ./host
-./internal/fields:
+./internal/fields: .
 ./internal/lsp: github.com/sourcegraph/jsonrpc2 . ./definition ./internal/fields ./internal/readfile ./internal/tree
 ./internal/readfile:
 ./internal/registrytest: golang.org/x/crypto/bcrypt ./internal/testkit

@@ -63,6 +63,9 @@ const (
 	ContextBodyParam = "bodyParam" // as a parameter of the request body
 )
 
+// ContextTypes returns the ways in which clients send context keys.
+func ContextTypes() []string { return []string{ContextCtx, ContextBodyParam} }
+
 // NewManifest returns a manifest with copies of the endpoints. If several of them share a modifier or a context list,
 // changing it in one endpoint does not change it in the others.
 func NewManifest(endpoints ...Endpoint) Manifest {

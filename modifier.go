@@ -68,6 +68,20 @@ const (
 	KindSelect  = "select"  // a dropdown
 )
 
+// Kind is a kind of modifier.
+type Kind struct {
+	Name  string
+	Type  string // of its values
+	Build func(ModifierInput) Modifier
+}
+
+// Kinds returns the kinds of modifier.
+func Kinds() []Kind {
+	return []Kind{
+		{KindText, TypeString, Text}, {KindNumber, TypeNumber, Number}, {KindBoolean, TypeBoolean, Boolean}, {KindSelect, TypeString, Select},
+	}
+}
+
 // ModifierInput holds the inputs for building a modifier of any kind.
 type ModifierInput struct {
 	ID           string

@@ -208,13 +208,13 @@ func (v *validator) contextItems(items []ContextItem) {
 	for i, c := range items {
 		path := Path{Field("context_obj"), Item(i)}
 		v.required(c.Key, "context item", path, Field("key"))
-		switch c.Type {
-		case ContextCtx, ContextBodyParam:
-		case "":
+		switch types := ContextTypes(); {
+		case slices.Contains(types, c.Type):
+		case c.Type == "":
 			v.required(c.Type, "context item", path, Field("type"))
 		default:
-			v.add(RuleContextType, "", path.then(Field("type")), `context type %q is not "ctx" or "bodyParam"`, c.Type)
-			for _, known := range []string{ContextCtx, ContextBodyParam} {
+			v.add(RuleContextType, "", path.then(Field("type")), `context type %q is not "%s"`, c.Type, strings.Join(types, `" or "`))
+			for _, known := range types {
 				if strings.EqualFold(c.Type, known) {
 					v.findings[len(v.findings)-1].Hint = "write " + known
 					v.replace(known)

@@ -305,8 +305,8 @@ func (d *decoder) modifier(n *tree.Node) (m readModifier) {
 				m.modifier.Params = append(m.modifier.Params, d.param(item))
 			}
 		}
-	} else if build := builders[d.kind(n)]; build != nil {
-		m.modifier = build(d.modifierInput(n))
+	} else if kind := d.kind(n); kind.Build != nil {
+		m.modifier = kind.Build(d.modifierInput(n, kind.Name))
 	} else {
 		d.broken[n] = true // nothing else can be checked
 		return m
@@ -318,19 +318,14 @@ func (d *decoder) modifier(n *tree.Node) (m readModifier) {
 	return m
 }
 
-// builders make a modifier of each kind.
-var builders = map[string]func(signpost.ModifierInput) signpost.Modifier{
-	signpost.KindText: signpost.Text, signpost.KindNumber: signpost.Number, signpost.KindBoolean: signpost.Boolean, signpost.KindSelect: signpost.Select,
-}
-
 // modifierInput reads the short form of a modifier.
-func (d *decoder) modifierInput(n *tree.Node) signpost.ModifierInput {
+func (d *decoder) modifierInput(n *tree.Node, kind string) signpost.ModifierInput {
 	in := signpost.ModifierInput{
 		ID: n.Get("id").Text, Name: n.Get("name").Text, Key: n.Get("key").Text, Label: n.Get("label").Text,
 		Placeholder: n.Get("placeholder").Text, DefaultValue: scalar(n.Get("defaultValue"), d.broken),
 	}
 	if key, options := n.Field("options"); key != nil {
-		if kind := n.Get("kind").Text; kind == signpost.KindSelect {
+		if kind == signpost.KindSelect {
 			in.Options = d.options(options)
 		} else {
 			d.add(signpost.RuleSelectOptions, "options belong to kind: select", key, "a %s modifier has options", kind)
@@ -342,18 +337,23 @@ func (d *decoder) modifierInput(n *tree.Node) signpost.ModifierInput {
 	return in
 }
 
-// kind returns the kind of a modifier, which is the one that was meant if it is wrong, or "".
-func (d *decoder) kind(n *tree.Node) string {
-	kinds := fields.Definition.At("modifiers", "", "kind")[0].Values
+// kind returns the kind of a modifier, or the one that was meant. It is zero if there is none.
+func (d *decoder) kind(n *tree.Node) signpost.Kind {
 	_, at := n.Field("kind")
-	switch {
-	case at == nil:
+	if at == nil {
 		d.add(signpost.RuleRequiredField, "text, number, boolean or select; or params, for the manifest's own form", n, "modifier has no kind")
-		return ""
-	case !d.broken[at] && !slices.Contains(kinds, at.Text):
-		at.Text = d.unknown(signpost.RuleWrongType, at, kinds, fmt.Sprintf("there is no kind %q", at.Text))
+		return signpost.Kind{}
 	}
-	return at.Text
+	name, kinds := at.Text, signpost.Kinds()
+	byName := func(k signpost.Kind) bool { return k.Name == name }
+	if !slices.ContainsFunc(kinds, byName) && !d.broken[at] {
+		known := fields.Definition.At("modifiers", "", "kind")[0].Values
+		name = d.unknown(signpost.RuleWrongType, at, known, fmt.Sprintf("there is no kind %q", at.Text))
+	}
+	if i := slices.IndexFunc(kinds, byName); i >= 0 {
+		return kinds[i]
+	}
+	return signpost.Kind{}
 }
 
 func (d *decoder) param(n *tree.Node) signpost.Param {

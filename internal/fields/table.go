@@ -3,6 +3,8 @@ package fields
 import (
 	"regexp"
 	"slices"
+
+	"signpost"
 )
 
 // nonEmpty is the schema of text that is missing if it is empty.
@@ -76,7 +78,7 @@ var (
 		What: "context item", Type: Object, Form: "such as {key: user_account.profile, type: ctx}", Fields: []Field{
 			{Name: "key", Required: true, Doc: "A context key that is built into the clients, or that a plugin supplies.",
 				Value: &Value{Names: ContextKeys, Schema: nonEmpty}},
-			{Name: "type", Value: &Value{Values: []string{"ctx", "bodyParam"}}, Required: true, Doc: "In the ctx query parameter, or in the request body."},
+			{Name: "type", Value: &Value{Values: signpost.ContextTypes()}, Required: true, Doc: "In the ctx query parameter, or in the request body."},
 			{Name: "required", Value: &Value{Type: Bool, Schema: `"default": false`}, Doc: "Whether the key must be present."},
 			{Name: "mapper", Value: &Value{OrNull: true, Schema: nonEmpty}, Doc: "The name that the key is sent under."},
 		}}}
@@ -103,15 +105,14 @@ var (
 	short = &Value{What: "modifier", Type: Object, Form: "such as {kind: text, id: …, name: …, key: …, label: …}",
 		Fields: []Field{
 			{Name: "kind", Required: true, Doc: "The control: a text input, a number input, a toggle or a dropdown.",
-				Value: &Value{Values: []string{"text", "number", "boolean", "select"}}},
+				Value: &Value{Values: kinds()}},
 			id, name, key, label,
 			{Name: "defaultValue", Value: &Value{Type: Scalar}, Doc: "What is filled in beforehand."},
 			placeholder, options,
 			{Name: "deprecated", Value: deprecated, Doc: deprecated.Doc},
 		},
-		Schema: `"allOf": [{"if": {"properties": {"kind": {"const": "select"}}, "required": ["kind"]}, "then": {"required": ["options"]}, "else": {"properties": {"options": false}}},` +
-			typed("kind", "select", "defaultValue", "string") + "," + typed("kind", "text", "defaultValue", "string") + "," +
-			typed("kind", "number", "defaultValue", "number") + "," + typed("kind", "boolean", "defaultValue", "boolean") + "]",
+		Schema: `"allOf": [{"if": {"properties": {"kind": {"const": "select"}}, "required": ["kind"]}, "then": {"required": ["options"]}, "else": {"properties": {"options": false}}}` +
+			typedByKind() + "]",
 	}
 
 	param = &Value{What: "param", Type: Object,
@@ -153,6 +154,24 @@ var (
 		}}
 	date = &Value{Type: Date, Schema: `"pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"`}
 )
+
+// kinds returns the names of the kinds of modifier.
+func kinds() []string {
+	var names []string
+	for _, kind := range signpost.Kinds() {
+		names = append(names, kind.Name)
+	}
+	return names
+}
+
+// typedByKind returns the JSON Schema that ties the type of a default to the kind of its modifier.
+func typedByKind() string {
+	all := ""
+	for _, kind := range signpost.Kinds() {
+		all += ", " + typed("kind", kind.Name, "defaultValue", kind.Type)
+	}
+	return all
+}
 
 // typed returns the JSON Schema that ties the type of a field to the value of another.
 func typed(field, value, other, kind string) string {
