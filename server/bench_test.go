@@ -88,52 +88,25 @@ func TestHitsDoNotAllocate(t *testing.T) {
 	}
 }
 
+// BenchmarkServe measures the handler alone, from the cache and with a host for the first time.
 func BenchmarkServe(b *testing.B) {
-	embedded := newHandler(b, Options{}, v1(compile(b, "a")))
-	requests := hits(embedded)
-	for _, name := range []string{"plain", "gzip", "304", "421", "405", "404"} {
-		b.Run("hit "+name, func(b *testing.B) { serve(b, embedded, requests[name]) })
-	}
-	observed := newHandler(b, Options{Observe: func(*http.Request, Event) {}}, v1(compile(b, "a")))
-	b.Run("hit observed", func(b *testing.B) { serve(b, observed, requests["plain"]) })
-	b.Run("hit parallel", func(b *testing.B) {
-		b.ReportAllocs()
-		b.RunParallel(func(pb *testing.PB) {
-			r, w := requests["plain"], &sink{header: make(http.Header)}
-			for pb.Next() {
-				w.reset()
-				embedded.ServeHTTP(w, r)
-			}
-		})
-	})
-	for _, name := range []string{"plain", "gzip"} {
-		b.Run("miss "+name, func(b *testing.B) {
+	h := newHandler(b, Options{}, v1(compile(b, "a")))
+	requests := hits(h)
+	run := func(name string, prepare func(r *http.Request, i int)) {
+		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
-			r := requests[name]
-			w := &sink{header: make(http.Header)}
+			r, w := requests[strings.TrimPrefix(name, "miss ")], &sink{header: make(http.Header)}
 			for i := 0; b.Loop(); i++ {
-				r.Host = fmt.Sprintf("h%d.example.com", i)
+				prepare(r, i)
 				w.reset()
-				embedded.ServeHTTP(w, r)
+				h.ServeHTTP(w, r)
 			}
 		})
 	}
-	recorder := httptest.NewRecorder()
-	embedded.ServeHTTP(recorder, requests["plain"])
-	body := recorder.Body.Bytes()
-	b.Run("bare", func(b *testing.B) {
-		serve(b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			jsonType.set(w.Header())
-			w.Write(body)
-		}), requests["plain"])
-	})
-}
-
-func serve(b *testing.B, h http.Handler, r *http.Request) {
-	b.ReportAllocs()
-	w := &sink{header: make(http.Header)}
-	for b.Loop() {
-		w.reset()
-		h.ServeHTTP(w, r)
+	for _, name := range []string{"plain", "gzip", "304", "421", "405", "404"} {
+		run(name, func(*http.Request, int) {})
+	}
+	for _, name := range []string{"miss plain", "miss gzip"} {
+		run(name, func(r *http.Request, i int) { r.Host = fmt.Sprintf("h%d.example.com", i) })
 	}
 }

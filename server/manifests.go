@@ -55,10 +55,10 @@ type manifests struct {
 	used     atomic.Int64 // bytes that it has granted
 }
 
-func newManifests(opts Options, render *renderer) (*manifests, error) {
-	cacheBytes := cmp.Or(opts.CacheBytes, DefaultCacheBytes)
-	m := &manifests{wait: cmp.Or(opts.InFlightWait, DefaultInFlightWait), render: render, inFlight: semaphore.NewWeighted(math.MaxInt64)}
-	m.limit.Store(cacheBytes + cmp.Or(opts.InFlightBytes, DefaultInFlightBytes))
+func newManifests(cacheBytes int64, head head) (*manifests, error) {
+	cacheBytes = cmp.Or(cacheBytes, DefaultCacheBytes)
+	m := &manifests{wait: DefaultInFlightWait, render: newRenderer(head), inFlight: semaphore.NewWeighted(math.MaxInt64)}
+	m.limit.Store(cacheBytes + DefaultInFlightBytes)
 	m.inFlight.TryAcquire(math.MaxInt64 - m.limit.Load()) // a semaphore cannot grow, so reserve returns some of this
 	var err error
 	m.cache, err = otter.New(&otter.Options[key, *representation]{

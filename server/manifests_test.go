@@ -115,12 +115,16 @@ func TestRenderedOnce(t *testing.T) {
 }
 
 func TestRenderingFails(t *testing.T) {
-	h := newHandler(t, Options{}, v1(compile(t, "a")))
+	events := make(chan Event, 1)
+	h := newHandler(t, Options{Observe: func(_ *http.Request, e Event) { events <- e }}, v1(compile(t, "a")))
 	h.hosts.public = "not a host" // New would reject it
 	a := send(t, listen(t, h), "GET", manifestPath, "Host: feeds.example.com")
 	wantStatus(t, a, http.StatusInternalServerError)
 	if strings.Contains(string(a.raw), "not a host") {
 		t.Errorf("the response reveals the internal error: %q", a.raw)
+	}
+	if e := nextEvent(t, events); e.Status != a.StatusCode || e.Err == nil || !strings.Contains(e.Err.Error(), "not a host") || e.Version != "v1" {
+		t.Errorf("observed: %+v", e)
 	}
 	checkManifests(t, h)
 }
@@ -138,7 +142,7 @@ func TestManyAtOnce(t *testing.T) {
 	for name, bytes := range map[string]int64{"small cache": 16 << 10, "usual cache": 0} {
 		t.Run(name, func(t *testing.T) {
 			h := newHandler(t, Options{CacheBytes: bytes}, services[0])
-			ask := func() {
+			get := func() {
 				host := fmt.Sprintf("h%d.example.com", rand.IntN(40))
 				r := httptest.NewRequest("GET", manifestPath, nil)
 				r.Host = host
@@ -163,8 +167,8 @@ func TestManyAtOnce(t *testing.T) {
 			var clients sync.WaitGroup
 			for range 8 {
 				clients.Go(func() {
-					for range 100 {
-						ask()
+					for range 25 {
+						get()
 					}
 				})
 			}
@@ -185,65 +189,40 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
+// takeAll takes all room for manifests, as clients do that do not read, and returns a function that frees it.
+func takeAll(t testing.TB, h *Handler) func() {
+	t.Helper()
+	room := h.manifests.limit.Load() - h.manifests.used.Load()
+	if !h.manifests.inFlight.TryAcquire(room) {
+		t.Fatalf("%d bytes are not free", room)
+	}
+	return func() { h.manifests.inFlight.Release(room) }
+}
+
 // TestInFlightIsBounded checks that requests beyond the limit get 503 after a wait, and that cached manifests and other
 // responses are still served.
 func TestInFlightIsBounded(t *testing.T) {
-	template := compile(t, strings.Repeat("a", 1<<20))
-	size := int64(template.Size(""))
-	h := newHandler(t, Options{CacheBytes: size * 3 / 2, InFlightBytes: 1, InFlightWait: time.Hour}, v1(template))
-	known := hold(t, h, "known.example.com") // in the cache, and being sent
-	held := []*representation{known}
-	needed := int64(template.Size("late.example.com") + overhead)
-	for i := 0; h.manifests.used.Load()+needed <= h.manifests.limit.Load(); i++ {
-		held = append(held, hold(t, h, fmt.Sprintf("h%d.example.com", i)))
-	}
-	h.manifests.wait = time.Millisecond
-	if n := int64(len(held)); n < inFlightManifests || n*size > h.manifests.limit.Load() {
-		t.Errorf("%d manifests of %d bytes are in memory, with a limit of %d", n, size, h.manifests.limit.Load())
-	}
+	h := newHandler(t, Options{}, v1(compile(t, "a")))
+	look(t, h, "known.example.com")
+	free := takeAll(t, h)
+	h.manifests.wait = time.Nanosecond
 	address := listen(t, h)
 	a := send(t, address, "GET", manifestPath, "Host: late.example.com")
 	wantStatus(t, a, http.StatusServiceUnavailable)
-	wantHeaders(t, a, map[string]string{"Retry-After": "2"})
-	if !strings.Contains(string(a.body), "Too many requests in progress. Retry in 2 seconds.") {
-		t.Errorf("%s", a.body)
+	if !strings.Contains(string(a.body), "Too many requests in progress. Retry in 2 seconds.") || a.Header.Get("Retry-After") != "2" {
+		t.Errorf("%s", a.raw)
 	}
+	wantStatus(t, send(t, address, "GET", manifestPath, "Host: known.example.com"), http.StatusOK)
 	wantStatus(t, send(t, address, "DELETE", manifestPath, "Host: late.example.com"), http.StatusMethodNotAllowed)
-	for _, rep := range held {
-		h.manifests.release(rep)
-	}
-	h.manifests.wait = time.Hour
+	free()
 	wantStatus(t, send(t, address, "HEAD", manifestPath, "Host: late.example.com"), http.StatusOK)
-	checkManifests(t, h)
-}
-
-// TestRequestsWaitForRoom checks that a waiting request is served if room becomes available in time.
-func TestRequestsWaitForRoom(t *testing.T) {
-	h := newHandler(t, Options{InFlightWait: time.Hour}, v1(compile(t, "a")))
-	all := h.manifests.limit.Load()
-	h.manifests.inFlight.TryAcquire(all)
-	got := make(chan error, 2)
-	for range cap(got) { // the second one waits for the first
-		go func() {
-			rep, _, err := h.manifests.get(key{h.table.Load().routes[manifestPath], "feeds.example.com", false})
-			if err == nil {
-				h.manifests.release(rep)
-			}
-			got <- err
-		}()
-	}
-	h.manifests.inFlight.Release(all)
-	for range cap(got) {
-		if err := <-got; err != nil {
-			t.Error(err)
-		}
-	}
 	checkManifests(t, h)
 }
 
 // TestSlowRenderingsAreCompleted checks that a request that has room is served however long its rendering takes.
 func TestSlowRenderingsAreCompleted(t *testing.T) {
-	h := newHandler(t, Options{InFlightWait: time.Nanosecond}, v1(compile(t, "a")))
+	h := newHandler(t, Options{}, v1(compile(t, "a")))
+	h.manifests.wait = time.Nanosecond
 	slots := h.manifests.render.slots
 	var writers []*gzip.Writer
 	for range cap(slots) {
@@ -264,12 +243,12 @@ func TestSlowRenderingsAreCompleted(t *testing.T) {
 	}
 }
 
-// TestHalfClosedClientsAreServed checks that clients that close their side of the connection while they wait for a
-// rendering get their manifest: net/http cancels their context.
+// TestHalfClosedClientsAreServed checks that requests wait for room, and that clients that close their side of the
+// connection meanwhile get their manifest: net/http cancels their context.
 func TestHalfClosedClientsAreServed(t *testing.T) {
-	h := newHandler(t, Options{InFlightWait: time.Hour}, v1(compile(t, "a")))
-	all := h.manifests.limit.Load()
-	h.manifests.inFlight.TryAcquire(all)
+	h := newHandler(t, Options{}, v1(compile(t, "a")))
+	h.manifests.wait = time.Hour
+	free := takeAll(t, h)
 	canceled := make(chan struct{}, 8)
 	address := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		context.AfterFunc(r.Context(), func() { canceled <- struct{}{} })
@@ -289,7 +268,7 @@ func TestHalfClosedClientsAreServed(t *testing.T) {
 	for range conns {
 		<-canceled
 	}
-	h.manifests.inFlight.Release(all)
+	free()
 	for i, conn := range conns {
 		if text, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(text), "HTTP/1.1 200 OK") {
 			t.Errorf("client %d: %.200s, %v", i, text, err)
@@ -338,18 +317,20 @@ func TestRetiredManifestsAreNotKept(t *testing.T) {
 	}
 }
 
-// TestRoomForLargeManifests checks that several copies of the largest manifest fit, whatever the option says.
+// TestRoomForLargeManifests checks that several copies of the largest manifest fit.
 func TestRoomForLargeManifests(t *testing.T) {
-	small, big := compile(t, "a"), compile(t, strings.Repeat("a", 1<<20))
-	h := newHandler(t, Options{CacheBytes: 500, InFlightBytes: 100_000}, v1(small))
-	if got := h.manifests.limit.Load(); got != 100_500 {
-		t.Errorf("the limit is %d", got)
+	small, big := compile(t, "a"), compile(t, strings.Repeat("a", 5<<18)) // four times in the manifest
+	h := newHandler(t, Options{CacheBytes: 500}, v1(small))
+	for _, test := range []struct {
+		template *signpost.Template
+		want     int64
+	}{{small, 500 + DefaultInFlightBytes}, {big, 500 + inFlightManifests*int64(big.Size(""))}} {
+		if err := h.Publish(v1(test.template)); err != nil {
+			t.Fatal(err)
+		}
+		if got := h.manifests.limit.Load(); got != test.want {
+			t.Errorf("the limit is %d, want %d", got, test.want)
+		}
+		checkManifests(t, h)
 	}
-	if err := h.Publish(v1(small), Service{BasePath: "/big", Versions: map[string]*signpost.Template{"v1": big}}); err != nil {
-		t.Fatal(err)
-	}
-	if got := h.manifests.limit.Load(); got != 500+inFlightManifests*int64(big.Size("")) {
-		t.Errorf("the limit is %d", got)
-	}
-	checkManifests(t, h)
 }

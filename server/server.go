@@ -43,20 +43,9 @@ type Options struct {
 	// revalidate it.
 	CacheControl string
 
-	// CacheBytes limits the memory for cached manifests, which include the host. 0 means DefaultCacheBytes. A manifest
-	// that does not fit is served nevertheless.
+	// CacheBytes limits the memory for cached manifests, one for each host. 0 means DefaultCacheBytes. A manifest that
+	// does not fit is served nevertheless.
 	CacheBytes int64
-
-	// InFlightBytes limits the memory for manifests that are being rendered, or being sent and not in the cache. It is
-	// at least four times the size of the largest manifest. 0 means DefaultInFlightBytes. Requests for which there is
-	// no room wait before anything is rendered.
-	InFlightBytes int64
-
-	// InFlightWait is the maximum wait before such a request gets 503. 0 means DefaultInFlightWait.
-	InFlightWait time.Duration
-
-	// MaxBodyBytes is the maximum size of a request body. Zero, the default, rejects requests with a body.
-	MaxBodyBytes int64
 
 	// Observe, if set, is called once for every request, after its response has been written to the connection or could
 	// not be written. That may be after the handler has returned. It must be fast and safe for concurrent use.
@@ -115,22 +104,9 @@ type Service struct {
 	Deprecated map[string]signpost.Deprecation
 }
 
-// deprecationFields returns the headers of a deprecation (RFC 9745 and RFC 8594). The last day is included.
-func deprecationFields(d signpost.Deprecation) []field {
-	var fields []field
-	if !d.Since.IsZero() {
-		fields = append(fields, newField("Deprecation", fmt.Sprintf("@%d", d.Since.Unix())))
-	}
-	if !d.Until.IsZero() {
-		fields = append(fields, newField("Sunset", d.Until.AddDate(0, 0, 1).UTC().Format(http.TimeFormat)))
-	}
-	return fields
-}
-
 // Handler serves the manifests of its services. Create one with [New].
 type Handler struct {
 	hosts     hostPolicy
-	maxBody   int64
 	observe   func(*http.Request, Event)
 	table     atomic.Pointer[table]
 	manifests *manifests
@@ -168,7 +144,6 @@ func New(opts Options, services ...Service) (*Handler, error) {
 	}
 	h := &Handler{
 		hosts:    hosts,
-		maxBody:  opts.MaxBodyBytes,
 		observe:  opts.Observe,
 		common:   head{}.with(newField("X-Content-Type-Options", "nosniff")),
 		problems: make(map[*problem]*response),
@@ -191,7 +166,7 @@ func New(opts Options, services ...Service) (*Handler, error) {
 		vary += ", Forwarded, X-Forwarded-Host"
 	}
 	manifest := h.common.with(newField("Cache-Control", cmp.Or(opts.CacheControl, defaultCacheControl)), newField("Vary", vary))
-	if h.manifests, err = newManifests(opts, newRenderer(manifest)); err != nil {
+	if h.manifests, err = newManifests(opts.CacheBytes, manifest); err != nil {
 		return nil, err
 	}
 	h.table.Store(new(table))
@@ -204,12 +179,6 @@ func New(opts Options, services ...Service) (*Handler, error) {
 // check validates all options except hosts, which newHostPolicy parses.
 func (o Options) check() error {
 	switch {
-	case o.MaxBodyBytes < 0:
-		return fmt.Errorf("a body of %d bytes: use a positive size, or 0 to reject bodies", o.MaxBodyBytes)
-	case o.InFlightBytes < 0:
-		return fmt.Errorf("%d bytes in flight: use a positive size, or 0 for the default", o.InFlightBytes)
-	case o.InFlightWait < 0:
-		return fmt.Errorf("wait of %v for room: use a positive duration, or 0 for the default", o.InFlightWait)
 	case o.CacheBytes < 0:
 		return fmt.Errorf("cache of %d bytes: use a positive size, or 0 for the default", o.CacheBytes)
 	case strings.ContainsFunc(o.CacheControl, unicode.IsControl):
@@ -282,8 +251,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answer returns the response to a request, and records how it came about in the delivery.
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request, d *delivery) *response {
 	t := h.table.Load() // loaded once, so that the response comes from a single table
-	tooLarge := r.ContentLength > h.maxBody || r.ContentLength < 0
-	if tooLarge {
+	hasBody := r.ContentLength != 0
+	if hasBody {
 		closeConnection.set(w.Header()) // do not read the rest
 	}
 	route := t.routes[r.URL.Path]
@@ -296,7 +265,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, d *delivery) *r
 		return h.preflight
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		return h.problems[methodNotAllowed]
-	case tooLarge:
+	case hasBody:
 		return h.problems[bodyTooLarge]
 	}
 	host, refused := h.hosts.host(r)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"sync/atomic"
 
@@ -46,7 +47,7 @@ func newTable(services []Service, before *table, common head) (*table, error) {
 			return nil, fmt.Errorf("service at %q: %w", base, err)
 		}
 	}
-	t.notFound = newNotFound(t.paths).response(common)
+	t.notFound = notFound(t.paths).response(common)
 	return t, nil
 }
 
@@ -95,6 +96,18 @@ func checkVersions(template *signpost.Template, name string, declared map[string
 		}
 	}
 	return nil
+}
+
+// deprecationFields returns the headers of a deprecation (RFC 9745 and RFC 8594). The last day is included.
+func deprecationFields(d signpost.Deprecation) []field {
+	var fields []field
+	if !d.Since.IsZero() {
+		fields = append(fields, newField("Deprecation", fmt.Sprintf("@%d", d.Since.Unix())))
+	}
+	if !d.Until.IsZero() {
+		fields = append(fields, newField("Sunset", d.Until.AddDate(0, 0, 1).UTC().Format(http.TimeFormat)))
+	}
+	return fields
 }
 
 // routesWithout returns the routes that other does not have.
