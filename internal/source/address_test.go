@@ -6,8 +6,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-
-	"signpost/definition"
 )
 
 // TestFollowAddress polls a definition at a URL with a token in its query.
@@ -78,7 +76,6 @@ func TestFollowAddress(t *testing.T) {
 	step("another host", redirect(strings.Replace(elsewhere.URL, "127.0.0.1", "localhost", 1)), true, "two", "redirected to another host")
 	step("another port, with a query", redirect(elsewhere.URL), true, "two", "redirected to another host")
 	step("in circles", redirect(address), true, "two", "more than 5 redirects")
-	step("too large", func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, definition.MaxSize+1)) }, true, "two", "the response is larger than 64 MiB")
 	step("moved on the same host", redirect("/moved.yaml"), true, "moved", "")
 	server.Close()
 	if !s.Fetch(t.Context()) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -108,10 +109,13 @@ func (r *Reader) readDirectory(dir string) ([]Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	documents, errs := make([]Document, len(files)), make([]error, len(files))
-	inParallel(len(files), func(i int) { documents[i], errs[i] = files[i].read() })
-	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
-		return nil, errs[i]
+	documents := make([]Document, len(files))
+	err = inParallel(len(files), runtime.GOMAXPROCS(0), func(i int) (err error) {
+		documents[i], err = files[i].read()
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return r.keepDefinitions(dir, documents)
 }

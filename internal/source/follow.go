@@ -51,7 +51,7 @@ func Follow(args []string, opts Options) ([]Source, error) {
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, newPolled(arg, arg, opts.CacheDir, a.fetch(opts.Note)))
+			all = append(all, newPolled(arg, arg, opts.CacheDir, a.poll(opts.Note)))
 		default:
 			all = append(all, newLocal(arg, opts.Note))
 		}

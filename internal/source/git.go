@@ -20,10 +20,10 @@ import (
 type gitPath struct {
 	name     string // as given
 	revision string // ":0" for the index, ":1" to ":3" for its stages in a merge conflict
-	path     string // from the root of the repository
+	path     string // from the root of the repository; empty for all of it
 }
 
-// gitEntry is a file below a directory at a revision.
+// gitEntry is a file at a revision. Its path is below the directory that was named, and empty for a file that was.
 type gitEntry struct{ path, object string }
 
 // readRevision reads REV:path.
@@ -32,17 +32,13 @@ func (r *Reader) readRevision(ctx context.Context, name string) ([]Document, err
 	if err != nil {
 		return nil, err
 	}
-	entries, isDirectory, err := g.list(ctx)
+	entries, err := g.list(ctx)
 	if err != nil {
 		return nil, err
 	}
 	documents, err := g.read(ctx, entries)
-	if err != nil {
-		return nil, err
-	}
-	if !isDirectory {
-		documents[0].Name = name
-		return documents, nil
+	if err != nil || len(entries) == 1 && entries[0].path == "" {
+		return documents, err
 	}
 	return r.keepDefinitions(name, documents)
 }
@@ -62,6 +58,9 @@ func parseRevision(ctx context.Context, name string) (gitPath, error) {
 			return gitPath{}, err
 		}
 		g.path = path.Join(strings.TrimSuffix(string(prefix), "\n"), below)
+	}
+	if g.path == "." {
+		g.path = ""
 	}
 	return g, nil
 }
@@ -90,86 +89,61 @@ func cutRevision(name string) (revision, path string) {
 	return name, ""
 }
 
-func (g gitPath) object() string {
-	if g.path == "." {
-		return g.revision + ":"
-	}
-	return g.revision + ":" + g.path
-}
+func (g gitPath) object() string { return g.revision + ":" + g.path }
 
-// list returns the files of a directory that may be definitions, in git's order, which is by path, or the file itself.
-// Symbolic links and submodules are skipped: their targets are not part of the revision.
-func (g gitPath) list(ctx context.Context) (entries []gitEntry, isDirectory bool, err error) {
-	if strings.HasPrefix(g.revision, ":") {
-		return g.listIndex(ctx)
-	}
-	kind, err := g.git(ctx, "cat-file", "-t", g.object())
-	if err != nil {
-		return nil, false, g.missing(ctx, err)
-	}
-	if string(bytes.TrimSpace(kind)) != "tree" {
-		object, err := g.git(ctx, "rev-parse", g.object())
-		return []gitEntry{{path.Base(g.path), string(bytes.TrimSpace(object))}}, false, err
-	}
-	out, err := g.git(ctx, "ls-tree", "-r", "-z", "--full-tree", g.object())
-	if err != nil {
-		return nil, false, err
-	}
-	for line := range strings.SplitSeq(string(out), "\x00") { // MODE TYPE OBJECT, a tab, PATH
-		meta, below, _ := strings.Cut(line, "\t")
-		if fields := strings.Fields(meta); len(fields) == 3 && strings.HasPrefix(fields[0], "100") && candidate(below) {
-			entries = append(entries, gitEntry{below, fields[2]})
-		}
-	}
-	return entries, true, nil
-}
+func (g gitPath) inIndex() bool { return strings.HasPrefix(g.revision, ":") }
 
-// listIndex is list for the index, which has no directories, only files. In a merge conflict a file has no version that
-// counts, so the stage must be named.
-func (g gitPath) listIndex(ctx context.Context) (entries []gitEntry, isDirectory bool, err error) {
-	below := ":(top,literal)" + g.path
-	if g.path == "." {
-		below = ":(top)"
+// list returns the file, or the files of the directory that may be definitions, in git's order, which is by path. Symbolic
+// links and submodules are skipped: their targets are not part of the revision. In a merge conflict a file of the index has
+// no version that counts, so the stage must be named.
+func (g gitPath) list(ctx context.Context) ([]gitEntry, error) {
+	args := []string{"ls-tree", "-r", "-z", "--full-tree", g.revision, "--", g.path} // MODE TYPE OBJECT, a tab, PATH
+	if g.inIndex() {
+		args = []string{"ls-files", "-s", "-z", "--full-name", "--", ":(top,literal)" + g.path} // MODE OBJECT STAGE, a tab, PATH
+	} else if _, err := g.git(ctx, "cat-file", "-e", g.object()); err != nil {
+		return nil, g.missing(ctx, err)
+	} else if g.path == "" {
+		args = args[:len(args)-1]
 	}
-	out, err := g.git(ctx, "ls-files", "-s", "-z", "--full-name", "--", below)
+	out, err := g.git(ctx, args...)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
+	var entries []gitEntry
 	found := false
-	for line := range strings.SplitSeq(string(out), "\x00") { // MODE OBJECT STAGE, a tab, PATH
+	for line := range strings.SplitSeq(string(out), "\x00") {
 		meta, file, _ := strings.Cut(line, "\t")
 		fields := strings.Fields(meta)
-		if len(fields) != 3 {
-			continue
+		if len(fields) != 3 { // the end
+			break
 		}
-		if g.revision == ":0" && fields[2] != "0" {
-			return nil, false, fmt.Errorf("read definition %q: %s has a merge conflict: resolve it, or name :2:%[2]s (ours) or :3:%[2]s (theirs)", g.name, file)
-		}
-		if fields[2] != g.revision[1:] {
-			continue
+		mode, object := fields[0], fields[2]
+		if g.inIndex() {
+			object = fields[1]
+			if stage := ":" + fields[2]; g.revision == ":0" && stage != ":0" {
+				return nil, fmt.Errorf("read definition %q: %s has a merge conflict: resolve it, or name :2:%[2]s (ours) or :3:%[2]s (theirs)", g.name, file)
+			} else if stage != g.revision {
+				continue
+			}
 		}
 		found = true
 		if file == g.path {
-			return []gitEntry{{path.Base(file), fields[1]}}, false, nil
+			return []gitEntry{{"", object}}, nil
 		}
-		below := file
-		if g.path != "." {
-			below = strings.TrimPrefix(file, g.path+"/")
-		}
-		if strings.HasPrefix(fields[0], "100") && candidate(below) {
-			entries = append(entries, gitEntry{below, fields[1]})
+		if below := strings.TrimPrefix(file, g.path+"/"); strings.HasPrefix(mode, "100") && candidate(below) {
+			entries = append(entries, gitEntry{below, object})
 		}
 	}
-	if !found {
-		return nil, false, g.missing(ctx, g.failed(fmt.Sprintf("path '%s' is not in the index", g.path)))
+	if !found && g.inIndex() {
+		return nil, g.missing(ctx, g.failed(fmt.Sprintf("path '%s' is not in the index", g.path)))
 	}
-	return entries, true, nil
+	return entries, nil
 }
 
 // missing returns err as an fs.ErrNotExist if the revision exists, and so only the path does not. Its message has the
 // spelling that works, if the path was meant to be relative to the current directory.
 func (g gitPath) missing(ctx context.Context, err error) error {
-	if !strings.HasPrefix(g.revision, ":") {
+	if !g.inIndex() {
 		if _, invalid := g.git(ctx, "rev-parse", "--verify", "--quiet", g.revision+"^{tree}"); invalid != nil {
 			return err
 		}
@@ -262,7 +236,11 @@ func (g gitPath) read(ctx context.Context, entries []gitEntry) ([]Document, erro
 		if err != nil {
 			return nil, g.failed(errors.Join(err, context.Cause(ctx)).Error())
 		}
-		documents = append(documents, Document{Name: strings.TrimSuffix(g.name, "/") + "/" + e.path, Path: e.path, Text: text})
+		d := Document{Name: g.name, Path: path.Base(g.path), Text: text}
+		if e.path != "" {
+			d.Name, d.Path = strings.TrimSuffix(g.name, "/")+"/"+e.path, e.path
+		}
+		documents = append(documents, d)
 	}
 	return documents, nil
 }

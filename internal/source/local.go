@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"time"
 
@@ -81,13 +82,14 @@ func (l *local) Read() ([]Document, bool, error) {
 		return l.documents, false, err
 	}
 	read, failures := make([]localFile, len(listed)), make([]error, len(listed))
-	inParallel(len(listed), func(i int) {
+	inParallel(len(listed), runtime.GOMAXPROCS(0), func(i int) error {
 		due := (i-l.turn+len(listed))%len(listed) < maxHashed
 		if known := l.files[listed[i].name]; sameFile(known.info, listed[i].info) && (!due || hashFile(listed[i].name) == known.document.Sum) {
 			read[i] = known
 		} else {
 			read[i], failures[i] = l.readAtRest(listed[i])
 		}
+		return nil
 	})
 	if len(listed) > 0 {
 		l.turn = (l.turn + maxHashed) % len(listed)

@@ -49,6 +49,7 @@ func (r Registry) Push(ctx context.Context, documents []Document, target string)
 	failed := func(err error) (Pushed, error) {
 		return Pushed{}, fmt.Errorf("push to %q: %w", target, a.explain(ctx, err))
 	}
+	a.resolve(ctx) // finds out whether it speaks plain http; whatever else fails, fails again
 	result := Pushed{Files: len(documents)}
 	stored := make(map[digest.Digest]bool)
 	for i, desc := range append([]ocispec.Descriptor{manifest.Config}, manifest.Layers...) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,11 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2/content"
 	"oras.land/oras-go/v2/errdef"
@@ -100,7 +96,7 @@ func (r Registry) artifact(arg string, retries bool) (*artifact, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read credentials for %q: %w", arg, err)
 	}
-	var transport http.RoundTripper = &registryTransport{base: cmp.Or(r.Transport, http.DefaultTransport)}
+	var transport http.RoundTripper = cmp.Or(r.Transport, http.DefaultTransport)
 	if retries {
 		transport = retry.NewTransport(transport)
 	}
@@ -128,105 +124,45 @@ func registryRedirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// registryTransport sends the requests of one registry. One on this machine may speak plain http, as the first response
-// shows.
-type registryTransport struct {
-	base  http.RoundTripper
-	plain atomic.Bool
-}
-
-func (t *registryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	mayBePlain := req.URL.Scheme == "https" && host.IsLoopback(req.URL.Host) && req.Response == nil // not after a redirect
-	if !mayBePlain || !t.plain.Load() {
-		res, err := t.base.RoundTrip(req)
-		record, notTLS := errors.AsType[tls.RecordHeaderError](err)
-		if !mayBePlain || !notTLS || string(record.RecordHeader[:]) != "HTTP/" || req.Body != nil { // the first request has no body
-			return res, err
-		}
-		t.plain.Store(true)
-	}
-	plain := req.Clone(req.Context())
-	plain.URL.Scheme = "http"
-	res, err := t.base.RoundTrip(plain)
-	if err == nil {
-		res.Request = req // for package auth, which compares origins
-	}
-	return res, err
-}
-
 // pinned reports whether the artifact is named by its digest, so that it never changes.
 func (a *artifact) pinned() bool { return a.ref.ValidateReferenceAsDigest() == nil }
 
-// layer is a file of an artifact.
-type layer struct {
-	path       string
-	descriptor ocispec.Descriptor
-}
-
-// resolve returns the current digest of the artifact.
+// resolve returns the current digest of the artifact. A registry on this machine may speak plain http, as its first
+// response shows.
 func (a *artifact) resolve(ctx context.Context) (ocispec.Descriptor, error) {
 	desc, err := a.repo.Resolve(ctx, a.ref.Reference)
+	if errors.Is(err, http.ErrSchemeMismatch) && host.IsLoopback(a.ref.Registry) {
+		a.repo.PlainHTTP = true
+		desc, err = a.repo.Resolve(ctx, a.ref.Reference)
+	}
 	if err == nil && desc.Size > maxManifest {
 		err = fmt.Errorf("the manifest of the artifact has %d bytes, more than %d MiB", desc.Size, maxManifest>>20)
 	}
 	return desc, a.explain(ctx, err)
 }
 
-// artifactManifest has what is read of a manifest.
-type artifactManifest struct {
-	ArtifactType string `json:"artifactType"`
-	Config       struct {
-		MediaType string `json:"mediaType"`
-	} `json:"config"`
-	Layers layerList `json:"layers"`
-}
-
-// layerList is a list of at most maxFiles layers: a manifest of 4 MiB has room for a million empty ones.
-type layerList []struct {
-	MediaType   string        `json:"mediaType"`
-	Digest      digest.Digest `json:"digest"`
-	Size        int64         `json:"size"`
-	Annotations struct {
-		Title string `json:"org.opencontainers.image.title"`
-	} `json:"annotations"`
-}
-
-func (l *layerList) UnmarshalJSON(text []byte) error {
-	dec := json.NewDecoder(bytes.NewReader(text))
-	if start, err := dec.Token(); err != nil || start != json.Delim('[') {
-		return err // null, or not a list: no layers
-	}
-	for dec.More() {
-		if len(*l) == maxFiles {
-			return fmt.Errorf("it has more than %d layers", maxFiles)
-		}
-		*l = slices.Grow(*l, 1)[:len(*l)+1]
-		if err := dec.Decode(&(*l)[len(*l)-1]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // list returns the files of the artifact with a digest, by path. It checks everything that can be checked before
 // fetching them.
-func (a *artifact) list(ctx context.Context, desc ocispec.Descriptor) ([]layer, error) {
+func (a *artifact) list(ctx context.Context, desc ocispec.Descriptor) ([]ocispec.Descriptor, error) {
 	body, err := content.FetchAll(ctx, a.repo.Manifests(), desc)
 	if err != nil {
 		return nil, a.explain(ctx, err)
 	}
-	var manifest artifactManifest
+	if bytes.Count(body, []byte("{")) > 3*maxFiles { // each file has two; a manifest of 4 MiB has room for a million empty layers
+		return nil, fmt.Errorf("the artifact has more than %d layers", maxFiles)
+	}
+	var manifest ocispec.Manifest
 	if err := json.Unmarshal(body, &manifest); err != nil {
 		return nil, fmt.Errorf("the manifest of the artifact cannot be read: %w", err)
 	}
 	if kind := cmp.Or(manifest.ArtifactType, manifest.Config.MediaType, desc.MediaType); kind != ArtifactType {
 		return nil, fmt.Errorf("the artifact has the type %q, not %q: signpost push makes one", kind, ArtifactType)
 	}
-	var layers []layer
+	var layers []ocispec.Descriptor
 	var total int64
 	titles := make(map[string]bool, len(manifest.Layers))
 	for i, desc := range manifest.Layers {
-		title := desc.Annotations.Title
+		title := titleOf(desc)
 		switch {
 		case title == "":
 			return nil, fmt.Errorf("layer %d has no title, which would be the path of its file", i+1)
@@ -246,47 +182,50 @@ func (a *artifact) list(ctx context.Context, desc ocispec.Descriptor) ([]layer, 
 		if total += desc.Size; total > maxArtifact {
 			return nil, fmt.Errorf("the files of the artifact have more than %d MiB together", maxArtifact>>20)
 		}
-		layers = append(layers, layer{title, ocispec.Descriptor{MediaType: desc.MediaType, Digest: desc.Digest, Size: desc.Size}})
+		layers = append(layers, desc)
 	}
 	if a.within != "" && len(layers) == 0 {
 		return nil, fmt.Errorf("the artifact has no definition %q", a.within)
 	}
-	slices.SortFunc(layers, func(a, b layer) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(layers, func(a, b ocispec.Descriptor) int { return strings.Compare(titleOf(a), titleOf(b)) })
 	return layers, nil
 }
 
-// read fetches the files concurrently, except those that are the same as before. It returns all of them or an error, and
-// every text has the digest in the manifest.
-func (a *artifact) read(ctx context.Context, layers []layer, before []Document) ([]Document, error) {
+// titleOf returns the path of a file of an artifact.
+func titleOf(layer ocispec.Descriptor) string { return layer.Annotations[ocispec.AnnotationTitle] }
+
+// fetch is the [fetchFunc] of the artifact, whose version is its digest. It fetches the files concurrently, except those
+// that are the same as before. It returns all of them or an error, and every text has the digest in the manifest.
+func (a *artifact) fetch(ctx context.Context, version string, before []Document) (documents []Document, next string, err error) {
+	if version != "" && a.pinned() {
+		return nil, version, nil
+	}
+	desc, err := a.resolve(ctx)
+	if err != nil || string(desc.Digest) == version {
+		return nil, version, err
+	}
+	layers, err := a.list(ctx, desc)
+	if err != nil {
+		return nil, "", err
+	}
 	known := make(map[Sum][]byte, len(before))
 	for _, d := range before {
 		known[d.Sum] = d.Text
 	}
-	documents, errs := make([]Document, len(layers)), make([]error, len(layers))
-	slots := make(chan struct{}, maxFetches)
-	var fetches sync.WaitGroup
-	for i, l := range layers {
-		documents[i] = Document{Name: a.name + "/" + l.path, Path: l.path, Sum: Sum(l.descriptor.Digest)}
-		if text, ok := known[documents[i].Sum]; ok && int64(len(text)) == l.descriptor.Size {
-			documents[i].Text = text
-			continue
-		}
-		slots <- struct{}{}
-		fetches.Go(func() {
-			defer func() { <-slots }()
-			documents[i].Text, errs[i] = content.FetchAll(ctx, a.repo.Blobs(), l.descriptor)
-			if errs[i] != nil {
-				errs[i] = fmt.Errorf("layer %q: %w", l.path, a.explain(ctx, errs[i]))
+	documents = make([]Document, len(layers))
+	err = inParallel(len(layers), maxFetches, func(i int) error {
+		title, sum := titleOf(layers[i]), Sum(layers[i].Digest)
+		text, ok := known[sum]
+		if !ok || int64(len(text)) != layers[i].Size {
+			var err error
+			if text, err = content.FetchAll(ctx, a.repo.Blobs(), layers[i]); err != nil {
+				return fmt.Errorf("layer %q: %w", title, a.explain(ctx, err))
 			}
-		})
-	}
-	fetches.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
 		}
-	}
-	return documents, nil
+		documents[i] = Document{Name: a.name + "/" + title, Path: title, Text: text, Sum: sum}
+		return nil
+	})
+	return documents, string(desc.Digest), err
 }
 
 var errNoArtifact = errors.New("the registry has no such repository, tag or digest")
@@ -338,18 +277,9 @@ func (r *Reader) readRegistry(ctx context.Context, arg string) ([]Document, erro
 	if err != nil {
 		return nil, err
 	}
-	failed := func(err error) error { return fmt.Errorf("read definitions %q: %w", arg, err) }
-	desc, err := a.resolve(ctx)
+	documents, _, err := a.fetch(ctx, "", nil)
 	if err != nil {
-		return nil, failed(err)
-	}
-	layers, err := a.list(ctx, desc)
-	if err != nil {
-		return nil, failed(err)
-	}
-	documents, err := a.read(ctx, layers, nil)
-	if err != nil {
-		return nil, failed(err)
+		return nil, fmt.Errorf("read definitions %q: %w", arg, err)
 	}
 	return r.keepDefinitions(arg, documents)
 }
@@ -357,29 +287,16 @@ func (r *Reader) readRegistry(ctx context.Context, arg string) ([]Document, erro
 // registryTimeout limits one attempt to fetch updates, so that a registry that hangs counts as down.
 const registryTimeout = time.Minute
 
-// fetch returns the function that polls the artifact. Its version is its digest.
-func (a *artifact) fetch(note func(message string)) fetchFunc {
+// poll returns the function that polls the artifact for its definitions.
+func (a *artifact) poll(note func(message string)) fetchFunc {
 	return func(ctx context.Context, version string, before []Document) ([]Document, string, error) {
-		if version != "" && a.pinned() {
-			return nil, version, nil
-		}
 		ctx, cancel := context.WithTimeoutCause(ctx, registryTimeout, fmt.Errorf("no response within %v", registryTimeout))
 		defer cancel()
-		first, cancelFirst := context.WithTimeoutCause(ctx, fetchTimeout, fmt.Errorf("no response within %v", fetchTimeout))
-		defer cancelFirst()
-		desc, err := a.resolve(first)
-		if err != nil || string(desc.Digest) == version {
+		documents, next, err := a.fetch(ctx, version, before)
+		if err != nil || next == version {
 			return nil, version, err
 		}
-		layers, err := a.list(ctx, desc)
-		if err != nil {
-			return nil, "", err
-		}
-		documents, err := a.read(ctx, layers, before)
-		if err != nil {
-			return nil, "", err
-		}
 		documents, err = (&Reader{Note: note}).keepDefinitions(a.name, documents)
-		return documents, string(desc.Digest), err
+		return documents, next, err
 	}
 }

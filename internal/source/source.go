@@ -7,6 +7,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,10 +18,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/opencontainers/go-digest"
+	"golang.org/x/sync/errgroup"
 
 	"signpost/client"
 	"signpost/definition"
@@ -74,26 +75,27 @@ func (d Document) Parse() *definition.File {
 // ParseDefinitions parses the documents as definitions, on all cores.
 func ParseDefinitions(documents []Document, opts definition.Options) []*definition.File {
 	files := make([]*definition.File, len(documents))
-	inParallel(len(documents), func(i int) { files[i] = opts.Parse(documents[i].Name, documents[i].Text) })
+	inParallel(len(documents), runtime.GOMAXPROCS(0), func(i int) error {
+		files[i] = opts.Parse(documents[i].Name, documents[i].Text)
+		return nil
+	})
 	return files
 }
 
-// inParallel calls work for each number below n, on all cores, and waits for all calls.
-func inParallel(n int, work func(i int)) {
-	numbers := make(chan int)
-	var workers sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		workers.Go(func() {
-			for i := range numbers {
-				work(i)
-			}
+// inParallel calls work for each number below n, up to limit at a time. It waits for all calls, and returns the error of the
+// first number that has one.
+func inParallel(n, limit int, work func(i int) error) error {
+	errs := make([]error, n)
+	var group errgroup.Group
+	group.SetLimit(limit)
+	for i := range n {
+		group.Go(func() error {
+			errs[i] = work(i)
+			return nil
 		})
 	}
-	for i := range n {
-		numbers <- i
-	}
-	close(numbers)
-	workers.Wait()
+	group.Wait()
+	return cmp.Or(errs...)
 }
 
 // ArgumentError reports an argument that cannot name a source, regardless of what exists.
