@@ -123,13 +123,13 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (client
 	}
 	opts.Params, opts.Context = make(map[string]string), make(map[string]string)
 	if f.values != "" {
-		file, err := readValues(f.values)
+		all, endpoints, err := readValues(f.values)
 		if err != nil {
 			return opts, err
 		}
-		maps.Copy(opts.Params, file.Params)
-		maps.Copy(opts.Context, file.Context)
-		opts.Endpoints = file.endpoints
+		maps.Copy(opts.Params, all.Params)
+		maps.Copy(opts.Context, all.Context)
+		opts.Endpoints = endpoints
 	}
 	maps.Copy(opts.Params, params) // flags take precedence
 	maps.Copy(opts.Context, context)

@@ -8,7 +8,6 @@ import (
 
 	"signpost/client"
 	"signpost/internal/readfile"
-	"signpost/internal/spell"
 	"signpost/internal/tree"
 )
 
@@ -57,114 +56,100 @@ func (p *pairs) parse(flag string) (map[string]string, error) {
 // maxValues is the maximum size of the --values file in bytes. It is written by hand.
 const maxValues = 1 << 20
 
-// valuesFile is the contents of the --values file: values for all endpoints, and for single ones.
-type valuesFile struct {
-	client.Values
-	endpoints map[string]client.Values // by URL or path
-}
-
-// readValues reads a file of values. Its errors name keys and positions, but never values.
-func readValues(path string) (valuesFile, error) {
+// readValues reads a file of values: those for all endpoints and, under endpoints, for single ones, by URL or path.
+func readValues(path string) (all client.Values, endpoints map[string]client.Values, err error) {
 	text, err := readfile.Limit(path, maxValues)
 	if err != nil {
-		return valuesFile{}, fmt.Errorf("read --values: %w", err)
+		return all, nil, fmt.Errorf("read --values: %w", err)
 	}
 	doc := tree.Parse(text, tree.Options{})
 	r := valuesReader{path: path, doc: doc}
-	if len(doc.Problems) > 0 {
-		p := doc.Problems[0]
+	for _, p := range doc.Problems {
 		if p.Kind == tree.Syntax { // the message may quote the file
-			return valuesFile{}, r.errorf(p.At, "not valid YAML")
+			p.Message = "not valid YAML"
 		}
-		return valuesFile{}, r.errorf(p.At, "%s", p.Message)
+		r.fail(p.At, "%s", p.Message)
 	}
-	var v valuesFile
-	if v.Values, err = r.values(doc.Root, "params", "context", "endpoints"); err != nil {
-		return valuesFile{}, err
+	if r.err != nil {
+		return all, nil, r.err
 	}
-	_, endpoints := doc.Root.Field("endpoints")
-	if endpoints == nil {
-		return v, nil
-	}
-	if endpoints.Kind != tree.Object {
-		return valuesFile{}, r.errorf(endpoints, "endpoints must be an object of URLs or paths, not %v", endpoints.Kind)
-	}
-	v.endpoints = make(map[string]client.Values, len(endpoints.Fields))
-	for _, f := range endpoints.Fields {
-		if !strings.HasPrefix(f.Key.Text, "/") && !strings.Contains(f.Key.Text, "://") {
-			return valuesFile{}, r.errorf(f.Key, "%q is neither the URL of an endpoint nor a path that begins with a slash", f.Key.Text)
+	all = r.values(doc.Root, "params", "context", "endpoints")
+	if _, listed := doc.Root.Field("endpoints"); listed != nil {
+		endpoints = make(map[string]client.Values)
+		if listed.Kind == tree.Null {
+			r.fail(listed, "endpoints must be an object of URLs or paths, not %v", listed.Kind)
 		}
-		if v.endpoints[f.Key.Text], err = r.values(f.Value, "params", "context", "feed"); err != nil {
-			return valuesFile{}, err
+		for _, f := range r.fields(listed, "endpoints must be an object of URLs or paths") {
+			if !isURLOrPath(f.Key.Text) {
+				r.fail(f.Key, "%q is neither the URL of an endpoint nor a path that begins with a slash", f.Key.Text)
+			}
+			endpoints[f.Key.Text] = r.values(f.Value, "params", "context", "feed")
 		}
 	}
-	return v, nil
+	return all, endpoints, r.err
 }
 
-// valuesReader reads parts of a file of values.
+func isURLOrPath(text string) bool {
+	return strings.HasPrefix(text, "/") || strings.Contains(text, "://")
+}
+
+// valuesReader reads parts of a file of values. It keeps the first mistake, which names keys and places, but never
+// values.
 type valuesReader struct {
 	path string
 	doc  *tree.Document
+	err  error
 }
 
-func (r valuesReader) errorf(at *tree.Node, format string, args ...any) error {
-	line, column := r.doc.Position(at.Start())
-	return fmt.Errorf("read --values: %s:%d:%d: %s", r.path, line, column, fmt.Sprintf(format, args...))
+func (r *valuesReader) fail(at *tree.Node, format string, args ...any) {
+	if r.err == nil {
+		line, column := r.doc.Position(at.Start())
+		r.err = fmt.Errorf("read --values: %s:%d:%d: %s", r.path, line, column, fmt.Sprintf(format, args...))
+	}
+}
+
+// fields returns the fields of an object, which may be missing. What says what it must be.
+func (r *valuesReader) fields(n *tree.Node, what string) []tree.Field {
+	if n == nil || n.Kind == tree.Null {
+		return nil
+	}
+	if n.Kind != tree.Object {
+		r.fail(n, "%s, not %v", what, n.Kind)
+	}
+	return n.Fields
 }
 
 // values reads an object with params and context.
-func (r valuesReader) values(n *tree.Node, known ...string) (client.Values, error) {
-	var v client.Values
-	switch {
-	case n == nil || n.Kind == tree.Null:
-		return v, nil
-	case n.Kind != tree.Object:
-		return v, r.errorf(n, "this must be an object with %s, not %v", strings.Join(known, ", "), n.Kind)
-	}
-	for _, f := range n.Fields {
-		var err error
+func (r *valuesReader) values(n *tree.Node, known ...string) (v client.Values) {
+	for _, f := range r.fields(n, "this must be an object with "+strings.Join(known, ", ")) {
 		switch name := f.Key.Text; {
 		case !slices.Contains(known, name):
-			hint := "known: " + strings.Join(known, ", ")
-			if near := spell.Nearest(name, known); near != "" {
-				hint = fmt.Sprintf("did you mean %q?", near)
-			}
-			return v, r.errorf(f.Key, "unknown field %q; %s", name, hint)
+			r.fail(f.Key, "unknown field %q; %s", name, suggest(name, known))
 		case name == "params":
-			v.Params, err = r.texts(f)
+			v.Params = r.texts(f)
 		case name == "context":
-			v.Context, err = r.texts(f)
-		case name == "feed" && (f.Value.Kind != tree.String || !strings.HasPrefix(f.Value.Text, "/") && !strings.Contains(f.Value.Text, "://")):
-			err = r.errorf(f.Value, "feed must be the URL of a feed, or a path that begins with a slash")
+			v.Context = r.texts(f)
 		case name == "feed":
-			v.Feed = f.Value.Text
-		}
-		if err != nil {
-			return v, err
+			if v.Feed = f.Value.Text; f.Value.Kind != tree.String || !isURLOrPath(v.Feed) {
+				r.fail(f.Value, "feed must be the URL of a feed, or a path that begins with a slash")
+			}
 		}
 	}
-	return v, nil
+	return v
 }
 
 // texts reads an object whose values are strings, numbers or Booleans.
-func (r valuesReader) texts(f tree.Field) (map[string]string, error) {
-	switch f.Value.Kind {
-	case tree.Null:
-		return nil, nil
-	case tree.Object:
-	default:
-		return nil, r.errorf(f.Value, "%s must be an object of names and values, not %v", f.Key.Text, f.Value.Kind)
-	}
-	values := make(map[string]string, len(f.Value.Fields))
-	for _, v := range f.Value.Fields {
+func (r *valuesReader) texts(f tree.Field) map[string]string {
+	values := make(map[string]string)
+	for _, v := range r.fields(f.Value, f.Key.Text+" must be an object of names and values") {
 		switch v.Value.Kind {
 		case tree.String, tree.Number, tree.Bool:
 			if values[v.Key.Text] = v.Value.Text; v.Value.Text == "" {
-				return nil, r.errorf(v.Value, "%q has no value", v.Key.Text)
+				r.fail(v.Value, "%q has no value", v.Key.Text)
 			}
 		default:
-			return nil, r.errorf(v.Value, "the value of %q must be text, a number or a boolean, not %v", v.Key.Text, v.Value.Kind)
+			r.fail(v.Value, "the value of %q must be text, a number or a boolean, not %v", v.Key.Text, v.Value.Kind)
 		}
 	}
-	return values, nil
+	return values
 }

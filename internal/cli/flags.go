@@ -80,15 +80,19 @@ func complete(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
 	}
 }
 
+// suggest returns the name that was probably meant, or all that are known.
+func suggest(name string, known []string) string {
+	if near := spell.Nearest(name, known); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return "known: " + strings.Join(known, ", ")
+}
+
 // checkNames reports a flag value that is not a known name.
 func checkNames(flag, what string, names, known []string) error {
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			hint := "known: " + strings.Join(known, ", ")
-			if near := spell.Nearest(name, known); near != "" {
-				hint = fmt.Sprintf("did you mean %q?", near)
-			}
-			return usageErrorf("%s: there is no %s %q; %s", flag, what, name, hint)
+			return usageErrorf("%s: there is no %s %q; %s", flag, what, name, suggest(name, known))
 		}
 	}
 	return nil

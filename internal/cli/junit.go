@@ -19,20 +19,20 @@ type (
 		Suite   junitSuite `xml:"testsuite"`
 	}
 	junitSuite struct {
-		Name       string      `xml:"name,attr"`
-		Package    string      `xml:"package,attr"`
-		ID         int         `xml:"id,attr"`
-		Timestamp  string      `xml:"timestamp,attr"` // without a time zone
-		Hostname   string      `xml:"hostname,attr"`
-		Tests      int         `xml:"tests,attr"`
-		Failures   int         `xml:"failures,attr"`
-		Errors     int         `xml:"errors,attr"`
-		Skipped    int         `xml:"skipped,attr"`
-		Time       string      `xml:"time,attr"`
-		Properties struct{}    `xml:"properties"`
-		Cases      []junitCase `xml:"testcase"`
-		SystemOut  junitOutput `xml:"system-out"`
-		SystemErr  junitOutput `xml:"system-err"`
+		Name       string       `xml:"name,attr"`
+		Package    string       `xml:"package,attr"`
+		ID         int          `xml:"id,attr"`
+		Timestamp  string       `xml:"timestamp,attr"` // without a time zone
+		Hostname   string       `xml:"hostname,attr"`
+		Tests      int          `xml:"tests,attr"`
+		Failures   int          `xml:"failures,attr"`
+		Errors     int          `xml:"errors,attr"`
+		Skipped    int          `xml:"skipped,attr"`
+		Time       string       `xml:"time,attr"`
+		Properties struct{}     `xml:"properties"`
+		Cases      []*junitCase `xml:"testcase"`
+		SystemOut  junitOutput  `xml:"system-out"`
+		SystemErr  junitOutput  `xml:"system-err"`
 	}
 	junitCase struct {
 		Name      string        `xml:"name,attr"`
@@ -65,60 +65,39 @@ func printJUnit(w io.Writer, report client.Report, began time.Time) {
 		Name: "signpost check " + printable(report.Address), Package: "signpost", Hostname: printable(hostname),
 		Timestamp: began.UTC().Format("2006-01-02T15:04:05"), Time: fmt.Sprintf("%.3f", time.Since(began).Seconds()),
 	}
-	groups := make(map[[2]string][]client.Result)
-	var order [][2]string
+	cases := make(map[[2]string]*junitCase)
 	for _, r := range report.Results {
 		key := [2]string{r.Check, r.Endpoint}
-		if groups[key] == nil {
-			order = append(order, key)
+		c := cases[key]
+		if c == nil {
+			c = &junitCase{Name: strings.TrimSuffix(r.Check+" "+printable(r.Endpoint), " "), ClassName: "signpost." + r.Check, Time: "0"}
+			c.Skipped = &junitSkipped{printable(r.Message)} // unless a result follows that is not skipped
+			cases[key], suite.Cases = c, append(suite.Cases, c)
 		}
-		groups[key] = append(groups[key], r)
-	}
-	var warnings strings.Builder
-	for _, key := range order {
-		c := junitResults(key[0], key[1], groups[key])
+		if r.Status != client.Skipped {
+			c.Skipped = nil
+		}
 		switch {
-		case c.Failure != nil:
+		case r.Status == client.Warned:
+			suite.SystemOut.Text += fmt.Sprintf("warned: %s: %s", c.Name, junitText(r))
+		case r.Status == client.Failed && c.Failure == nil:
+			c.Failure = &junitFailure{Message: printable(r.Message), Type: r.Check, Text: junitText(r)}
 			suite.Failures++
-		case c.Skipped != nil:
+		case r.Status == client.Failed:
+			c.Failure.Text += junitText(r)
+		}
+	}
+	for _, c := range suite.Cases {
+		if c.Skipped != nil {
 			suite.Skipped++
 		}
-		suite.Cases = append(suite.Cases, c)
-		for _, r := range groups[key] {
-			if r.Status == client.Warned {
-				fmt.Fprintf(&warnings, "warned: %s: %s", c.Name, junitText(r))
-			}
-		}
 	}
-	suite.Tests, suite.SystemOut.Text = len(suite.Cases), warnings.String()
+	suite.Tests = len(suite.Cases)
 	io.WriteString(w, xml.Header) // stdout remembers a failed write
 	enc := xml.NewEncoder(w)
 	enc.Indent("", "  ")
 	enc.Encode(junitSuites{Suite: suite})
 	io.WriteString(w, "\n")
-}
-
-// junitResults returns the test case for the results of a check about an endpoint.
-func junitResults(check, endpoint string, results []client.Result) junitCase {
-	c := junitCase{Name: check, ClassName: "signpost." + check, Time: "0"}
-	if endpoint != "" {
-		c.Name += " " + printable(endpoint)
-	}
-	skipped := 0
-	for _, r := range results {
-		switch {
-		case r.Status == client.Skipped:
-			skipped++
-		case r.Status == client.Failed && c.Failure == nil:
-			c.Failure = &junitFailure{Message: printable(r.Message), Type: check, Text: junitText(r)}
-		case r.Status == client.Failed:
-			c.Failure.Text += junitText(r)
-		}
-	}
-	if skipped == len(results) {
-		c.Skipped = &junitSkipped{printable(results[0].Message)}
-	}
-	return c
 }
 
 // junitText formats a result as text.
