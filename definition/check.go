@@ -46,7 +46,11 @@ func (d *decoder) check(n *tree.Node, v *fields.Value, what string) {
 			if v.Each.What == "version" && !v.Keys.MatchString(f.Key.Text) {
 				d.wrongVersion(n, f)
 			}
+			if d.served && v.Each.What == "endpoint" {
+				d.within = signpost.Path{signpost.Field(f.Key.Text)}
+			}
 			d.check(f.Value, v.Each, d.call(v.Each, f))
+			d.within = nil
 			continue
 		case v.Field(f.Key.Text) == nil:
 			d.unknownField(n, f, v, what)

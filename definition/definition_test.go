@@ -423,7 +423,8 @@ func TestManifestHasNoShortForms(t *testing.T) {
 		`[{"kind": "text", "id": "a", "name": "A", "params": [{"key": "a", "ui": {"label": "A"}, "schema": {"type": "string"}}]}]`:                  `unknown field "kind" in modifier`,
 	} {
 		text := fmt.Sprintf(`{"endpoints": {"https://a.example/x": {"name": "X", "method": "get", "mime_type": "application/json", "modifiers": %s}}}`, modifiers)
-		if findings := Lint(ParseManifest("m.json", []byte(text))); len(findings) != 1 || findings[0].Message != want {
+		findings := Lint(ParseManifest("m.json", []byte(text)))
+		if len(findings) != 1 || findings[0].Message != want || findings[0].Path.Endpoint() != "https://a.example/x" {
 			t.Errorf("%s: %v", modifiers, findings)
 		}
 	}

@@ -30,6 +30,8 @@ type decoder struct {
 	unread     bool // something is not where it belongs, so what seems unused may be used
 	reported   int  // number of findings
 
+	within signpost.Path // the endpoint of a manifest that is being checked: check reports it instead of the line
+
 	shared      map[string]*sharedModifier
 	sharedNames []string
 	declared    []declaredFeature
@@ -86,6 +88,9 @@ const maxFindings = 1000
 
 // report adds a finding, with its position in the file.
 func (d *decoder) report(f signpost.Finding, at *tree.Node) {
+	if f.Path == nil {
+		f.Path = d.within
+	}
 	if len(d.findings) <= maxFindings {
 		d.findings = append(d.findings, d.finding(f, at))
 	} else if isError(f) {
