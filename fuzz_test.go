@@ -11,6 +11,7 @@ import (
 
 	"signpost"
 	"signpost/host"
+	"signpost/internal/warnings"
 )
 
 // A manifest that passes Validate can be served: the response is JSON without duplicate keys, nothing but {{host}} is
@@ -92,7 +93,7 @@ func FuzzValidManifestIsServed(f *testing.F) {
 		if len(m.Validate()) > 0 {
 			return
 		}
-		m.OwnWarnings(signpost.Deployment{}) // must handle every valid manifest
+		warnings.Manifest(m, m, "") // must handle every valid manifest
 		template, err := signpost.Compile(m, signpost.GeoRestriction())
 		if err != nil {
 			if !strings.Contains(err.Error(), signpost.RuleContextDuplicate) { // the feature's key is already used as an alias

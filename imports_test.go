@@ -11,11 +11,11 @@ import (
 const mayImport = `.: ./host ./internal/spell
 ./bench:
 ./bench/bare:
-./client: . ./contextkeys ./host ./internal/foreign ./internal/httpurl ./internal/routes ./internal/spell ./match
+./client: . ./contextkeys ./host ./internal/foreign ./internal/httpurl ./internal/routes ./internal/spell ./internal/warnings ./match
 ./cmd/signpost: ./internal/cli
 ./contextkeys: .
-./definition: . ./diff ./host ./internal/escape ./internal/fields ./internal/routes ./internal/served ./internal/spell ./internal/tree ./match
-./diff: . ./internal/served ./internal/spell ./internal/tree ./match
+./definition: . ./diff ./host ./internal/escape ./internal/fields ./internal/routes ./internal/served ./internal/spell ./internal/tree ./internal/warnings ./match
+./diff: . ./internal/routes ./internal/served ./internal/spell ./internal/tree ./match
 ./docs:
 ./examples/diff: ./definition ./diff
 ./examples/embed: . ./server
@@ -39,9 +39,10 @@ const mayImport = `.: ./host ./internal/spell
 ./internal/spell:
 ./internal/testkit: github.com/google/go-cmp/cmp
 ./internal/tree: go.yaml.in/yaml/v4 ./internal/spell
+./internal/warnings: . ./host
 ./internal/wire:
-./match: . ./host
-./openapi: . ./internal/routes ./internal/spell ./internal/tree
+./match: .
+./openapi: . ./internal/routes ./internal/spell ./internal/tree ./internal/warnings
 ./server: github.com/maypok86/otter/v2 golang.org/x/sync/semaphore . ./host ./internal/routes ./internal/wire
 ./studio: . ./client ./contextkeys ./definition ./diff ./host ./internal/foreign ./internal/httpurl ./internal/routes ./match ./server`
 

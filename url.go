@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -179,66 +180,16 @@ func dotSegment(path string) string {
 	return ""
 }
 
-// authorityEnd terminates the authority in canonical URLs, so that an endpoint is never a prefix of a feed on another
-// host that merely starts with the same characters.
-const authorityEnd = "\x00"
+var anyName = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
 
-// canonical returns the URL as it is compared: scheme and authority lower-cased, the rest unchanged.
-func (u URL) canonical() string {
-	return strings.ToLower(u.scheme) + "://" + strings.ToLower(u.authority) + authorityEnd + u.Rest()
-}
-
-// pattern returns the URL as it is compared, without the names of its placeholders. URLs with the same pattern answer for
-// the same feeds.
-func (u URL) pattern() string { return withoutNames(u.canonical()) }
-
-// withoutNames removes the names of the placeholders from a URL or part of one.
-func withoutNames(url string) string {
-	text, _, rest, found := cutPlaceholder(url)
-	if !found {
-		return text
-	}
-	var out strings.Builder
-	for found {
-		out.WriteString(text + "{{}}")
-		text, _, rest, found = cutPlaceholder(rest)
-	}
-	return out.String() + text
-}
-
-// cutPlaceholder splits a URL around its first placeholder. {{host}} is treated as literal text.
-func cutPlaceholder(url string) (text, name, after string, found bool) {
-	from := 0
-	for {
-		i := strings.Index(url[from:], "{{")
-		if i < 0 {
-			return url, "", "", false
-		}
-		i += from
-		if from = i + len(HostPlaceholder); strings.HasPrefix(url[i:], HostPlaceholder) {
-			continue
-		}
-		name, after, found := strings.Cut(url[i+len("{{"):], "}}")
-		if !found {
-			return url, "", "", false
-		}
-		return url[:i], name, after, true
-	}
-}
-
-// placeholders returns the names of the placeholders in a URL or part of one, in order and without duplicates.
+// placeholders returns the names of the placeholders in a URL or part of one, in order and without duplicates. {{host}} is
+// not included.
 func placeholders(url string) []string {
 	var names []string
-	seen := make(map[string]bool)
-	for {
-		_, name, after, found := cutPlaceholder(url)
-		if !found {
-			return names
-		}
-		if !seen[name] {
-			seen[name] = true
+	for _, found := range anyName.FindAllStringSubmatch(url, -1) {
+		if name := found[1]; name != "host" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
-		url = after
 	}
+	return names
 }

@@ -75,7 +75,7 @@ func (u URL) check() *urlError {
 	switch {
 	case !validPort(port):
 		return badURL("a port is a number from 1 to 65535", "URL %q has port %q", raw, strings.TrimPrefix(rawPort, ":"))
-	case strings.ContainsAny(rest, unescaped) && strings.ContainsAny(bracketedName.ReplaceAllString(rest, "/x$3"), unescaped):
+	case strings.ContainsAny(rest, unescaped) && strings.ContainsAny(bracketedName.ReplaceAllString(rest, "/x$1"), unescaped):
 		return badURL("write it percent-encoded, such as %22 for a quote", "URL %q contains a character that must be percent-encoded", raw)
 	case !validEscapes(rest):
 		return badURL("a percent sign itself is written %25", "URL %q has a percent sign without two hexadecimal digits", raw)
@@ -103,6 +103,8 @@ func (u URL) check() *urlError {
 // unescaped are the characters that no URL contains as they are. A name in angle brackets, which other tools treat as a
 // placeholder, gets a warning of its own.
 const unescaped = "\"<>\\^`|"
+
+var bracketedName = regexp.MustCompile(`/[<\[][A-Za-z_][A-Za-z0-9_-]*[>\]](/|$)`)
 
 // Limits that bound the work of comparing URLs. Real URLs have one or two placeholders, each in a segment of its own.
 const (

@@ -17,6 +17,7 @@ import (
 	"signpost/internal/httpurl"
 	"signpost/internal/routes"
 	"signpost/internal/spell"
+	"signpost/internal/warnings"
 	"signpost/match"
 )
 
@@ -180,7 +181,7 @@ func (c *checker) checkManifest(context.Context) {
 		}
 	} else if err == nil {
 		own, _ := host.Parse(c.address.Host) // already validated by ParseAddress
-		findings = slices.Concat(m.Validate(), m.OwnWarnings(signpost.Deployment{Host: own}), match.Overlaps([]signpost.Version{{Manifest: m}}, nil)[0])
+		findings = slices.Concat(m.Validate(), warnings.Manifest(m, m, own), match.Overlaps([]signpost.Version{{Manifest: m}}, nil)[0])
 	}
 	for _, f := range findings {
 		if err == nil {

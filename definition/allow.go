@@ -47,7 +47,7 @@ func (d *decoder) allows(rule string, endpoint *tree.Node) bool {
 
 // checkAllowances reports allowances that allow nothing.
 func (d *decoder) checkAllowances() {
-	names := warnings()
+	names := allowable()
 	failed := slices.ContainsFunc(d.findings, isError)
 	for _, a := range d.allowances {
 		if a.used {

@@ -371,7 +371,7 @@ func TestOwnHost(t *testing.T) {
 	} {
 		var foreign []string
 		for _, f := range Lint(ParseManifest(name, []byte(text))) {
-			if f.Rule == signpost.RuleTokenToThirdParty {
+			if f.Rule == "token-to-third-party" {
 				foreign = append(foreign, f.Path.Endpoint())
 			}
 		}

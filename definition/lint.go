@@ -7,6 +7,7 @@ import (
 	"signpost"
 	"signpost/host"
 	"signpost/internal/served"
+	"signpost/internal/warnings"
 )
 
 // lint judges the values that were read. The rules about manifests, modifiers and features are those of package
@@ -15,7 +16,7 @@ func (d *decoder) lint() {
 	d.lintFeatures()
 	for _, name := range d.sharedNames {
 		shared := d.shared[name]
-		for _, f := range append(shared.modifier.Validate(), shared.modifier.Warnings()...) {
+		for _, f := range append(shared.modifier.Validate(), warnings.Modifier(shared.modifier)...) {
 			d.reportAt(f, shared.Field, f.Path, nil)
 		}
 	}
@@ -42,13 +43,13 @@ func addressHost(name string) string {
 	return own
 }
 
-// lintManifest applies the rules of package signpost to a version as it is served.
+// lintManifest applies the rules about manifests to a version as it is served.
 func (d *decoder) lintManifest(v version, enabled []signpost.Feature) {
-	deployment := signpost.Deployment{Features: enabled}
+	applied, own := v.judged.WithFeatures(enabled...), ""
 	if d.served {
-		deployment.Host = served.Host(v.manifest, addressHost(d.Name))
+		own = served.Host(v.manifest, addressHost(d.Name))
 	}
-	for _, f := range append(v.judged.WithFeatures(enabled...).Validate(), v.judged.OwnWarnings(deployment)...) {
+	for _, f := range append(applied.Validate(), warnings.Manifest(v.judged, applied, own)...) {
 		d.reportEndpoint(f, v.endpoints[f.Path.Endpoint()])
 	}
 }

@@ -3,7 +3,6 @@ package definition_test
 import (
 	"testing"
 
-	"signpost"
 	"signpost/definition"
 )
 
@@ -22,7 +21,7 @@ versions:
         modifiers: ["", {kind: select, id: sort, name: Sort, key: sort, label: Sort, options: [{value: a, label: A}, {value: b, label: A}]}]
 `
 	findings := definition.Lint(definition.Parse("feeds.yaml", []byte(text)))
-	if len(findings) != 1 || findings[0].Rule != signpost.RuleOptionLabelDuplicate {
+	if len(findings) != 1 || findings[0].Rule != "option-label-duplicate" {
 		t.Errorf("got %v", findings)
 	}
 }

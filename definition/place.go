@@ -5,11 +5,12 @@ import (
 
 	"signpost"
 	"signpost/internal/tree"
+	"signpost/internal/warnings"
 )
 
 // usedRules are the rules about the use of a shared modifier in an endpoint. All others concern the modifier itself, and
 // are reported once, at its declaration.
-var usedRules = []string{signpost.RuleModifierIDDuplicate, signpost.RuleModifierKeyDuplicate, signpost.RuleQueryInURL}
+var usedRules = []string{signpost.RuleModifierIDDuplicate, signpost.RuleModifierKeyDuplicate, warnings.QueryInURL}
 
 // reportEndpoint reports a finding about an endpoint, unless it concerns a shared modifier itself.
 func (d *decoder) reportEndpoint(f signpost.Finding, at tree.Field) {

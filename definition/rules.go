@@ -10,6 +10,7 @@ import (
 	"signpost"
 	"signpost/internal/routes"
 	"signpost/internal/tree"
+	"signpost/internal/warnings"
 	"signpost/match"
 )
 
@@ -46,7 +47,7 @@ type Rule struct {
 // them.
 func Rules() []Rule {
 	const e, w = signpost.SeverityError, signpost.SeverityWarning
-	return []Rule{
+	rules := []Rule{
 		{RuleSyntax, e, "the file is valid YAML or JSON", nil},
 		{RuleTooLarge, e, "the file is within the limits of size and depth", nil},
 		{RuleNotADefinition, e, "the file is a Signpost definition", nil},
@@ -71,37 +72,27 @@ func Rules() []Rule {
 		{RuleUnknownFeature, e, "a feature that is enabled exists", nil},
 		{RuleBasePath, e, "every service has its own base_path", nil},
 		{RuleUnknownContextKey, e, "every context key is known to the apps", (*decoder).checkContextKeys},
-
-		{signpost.RuleBodyParamOnGet, w, "a get request carries no body parameter", nil},
-		{signpost.RulePlainHTTP, w, "URLs are https", nil},
-		{signpost.RuleEndpointTooWide, w, "an endpoint has a path", nil},
+	}
+	for _, r := range warnings.Rules() {
+		rules = append(rules, Rule{r.Name, w, r.Summary, nil})
+	}
+	return append(rules, []Rule{
 		{match.RuleOverlapDropsContext, w, "a nested endpoint has the context keys of the one around it", nil},
 		{match.RuleOverlapInsideSegment, w, "no URL ends in the middle of a path segment of another one", nil},
 		{match.RuleRegisteredTwice, w, "no two services declare the same URL", nil},
-		{signpost.RuleResolvedURLCollision, w, "no two URLs become the same for some host", nil},
-		{signpost.RuleQueryInURL, w, "a modifier's parameter is not already in the URL", nil},
 		{RuleUnusedModifier, w, "a shared modifier is used", (*decoder).checkUnusedModifiers},
 		{RuleFeatureMatchesNothing, w, "an enabled feature applies to an endpoint", (*decoder).checkIdleFeatures},
-		{signpost.RuleTokenToThirdParty, w, "context keys go to the service's own URLs", nil},
-		{signpost.RulePlaceholderOutside, w, "placeholders are in the path", nil},
-		{signpost.RuleDuplicateName, w, "endpoint names are unique", nil},
-		{signpost.RuleTrailingSlash, w, "no URL ends in a slash", nil},
-		{signpost.RuleUnusualURL, w, "URLs are written as clients send them", nil},
-		{signpost.RuleColonPlaceholder, w, "no path segment begins with a colon and a name", nil},
-		{signpost.RuleLocalAddress, w, "apps can reach the hosts of all URLs", nil},
-		{signpost.RuleOptionLabelDuplicate, w, "the option labels of a select are unique", nil},
-		{signpost.RuleFormOnGet, w, "a get endpoint does not have a form as its mime_type", nil},
 		{RuleVersionNotDeclared, w, "the URLs of the service name no version that it does not have", (*decoder).checkVersionsInURLs},
 		{RuleNoEndpoints, w, "every version has endpoints", (*decoder).checkNoEndpoints},
 		{RuleBasePathVersion, w, "a base_path does not repeat the version or the route", (*decoder).checkBasePath},
 		{RuleQuotedName, w, "names have no typographic quotes around them", (*decoder).checkNames},
 		{RuleDeprecationExpired, w, "deprecated items are removed in time", nil},
-		{RuleUnusedAllow, w, "every allowed warning occurs, and has a reason", (*decoder).checkAllowances},
-	}
+		{RuleUnusedAllow, w, "every allowed warning occurs, and has a reason", (*decoder).checkAllowances}, // after all others
+	}...)
 }
 
-// warnings returns the names of the rules that can be allowed.
-func warnings() []string {
+// allowable returns the names of the rules that can be allowed.
+func allowable() []string {
 	var names []string
 	for _, r := range Rules() {
 		if r.Severity == signpost.SeverityWarning && r.Name != RuleUnusedAllow {
@@ -211,7 +202,7 @@ func (d *decoder) checkIdleFeatures() {
 			judged++
 			if !slices.ContainsFunc(v.manifest.Endpoints, func(e signpost.Endpoint) bool {
 				// A trailing slash that keeps it from applying is reported itself, unless it is meant.
-				meant := d.allows(signpost.RuleTrailingSlash, v.endpoints[e.URL].Value)
+				meant := d.allows(warnings.TrailingSlash, v.endpoints[e.URL].Value)
 				return feature.AppliesTo(e.URL) || !meant && feature.AppliesTo(strings.TrimSuffix(e.URL, "/"))
 			}) {
 				idle = append(idle, v.name)

@@ -65,9 +65,7 @@ func TestEveryRule(t *testing.T) {
 	}
 	known := make(map[string]signpost.Severity)
 	for _, rule := range Rules() {
-		if known[rule.Name] = rule.Severity; !declared[rule.Name] {
-			t.Errorf("%q is not a constant whose name begins with Rule", rule.Name)
-		}
+		known[rule.Name] = rule.Severity
 		alone, _ := filepath.Glob(filepath.Join("..", "testdata", "[ew]*", rule.Name+".*"))
 		together, _ := filepath.Glob(filepath.Join("..", "testdata", "together", rule.Name+".*"))
 		if len(alone)+len(together) == 0 {

@@ -98,7 +98,7 @@ func objectSchema(v *fields.Value) []string {
 	case v.Each != nil:
 		other = schemaOf(v.Each, "")
 		if v.Names == fields.Warnings {
-			for _, rule := range warnings() {
+			for _, rule := range allowable() {
 				properties = append(properties, tree.Quote(rule)+": "+other)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"signpost/internal/routes"
 	"signpost/internal/spell"
 	"signpost/internal/tree"
+	"signpost/internal/warnings"
 )
 
 // methods lists the operations that a path can have. If two have the same URL, the first becomes the endpoint, so GET
@@ -145,7 +146,7 @@ func (im *importer) endpoint(op *operation) (err error) {
 	}
 	// A trailing slash is what the document says. That of /media/ may be a mistake: a feature for /media misses it.
 	if path := signpost.CutURL(op.url).Path(); path != "/" && strings.HasSuffix(path, "/") && !strings.HasSuffix(path, "/media/") {
-		op.allow = signpost.RuleTrailingSlash + ": the OpenAPI document has it"
+		op.allow = warnings.TrailingSlash + ": the OpenAPI document has it"
 	}
 	return nil
 }

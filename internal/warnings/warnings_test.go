@@ -1,4 +1,4 @@
-package signpost_test
+package warnings_test
 
 import (
 	"fmt"
@@ -9,7 +9,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"signpost"
+	"signpost/internal/warnings"
 )
+
+// feed returns a valid endpoint with only the required fields.
+func feed(url string) signpost.Endpoint {
+	return signpost.Endpoint{URL: url, Name: "Feed", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON}
+}
+
+// sort returns a modifier with two options.
+func sort() signpost.Modifier {
+	return signpost.Select(signpost.ModifierInput{ID: "sort", Name: "Sort", Key: "sort", Label: "Sort by",
+		Options: []signpost.Option{{Value: "newest", Label: "Newest"}, {Value: "title", Label: "Title"}}})
+}
+
+// warn returns the findings about a manifest without features.
+func warn(m signpost.Manifest, own string) []signpost.Finding { return warnings.Manifest(m, m, own) }
 
 // endpoints returns a manifest of endpoints with these URLs. The context key of each is its URL.
 func endpoints(urls ...string) signpost.Manifest {
@@ -33,7 +48,7 @@ func texts(findings []signpost.Finding) []string {
 	return all
 }
 
-func TestOwnWarningsOfOneEndpoint(t *testing.T) {
+func TestOneEndpoint(t *testing.T) {
 	token := signpost.ContextItem{Key: "token", Type: signpost.ContextCtx}
 	for _, test := range []struct {
 		url  string
@@ -62,8 +77,13 @@ func TestOwnWarningsOfOneEndpoint(t *testing.T) {
 			`unusual-url: "URL" has a dot after its host: feeds without it do not match`}},
 		{"https://local.example/feeds", nil, nil},
 		{"https://localhost.{{host}}/feeds", nil, nil},
-		{"https://{{host}}/feeds?limit=1&Sort=x", func(e *signpost.Endpoint) { e.Modifiers = goodEndpoint().Modifiers },
-			[]string{`modifiers[1].params[0].key query-in-url: parameter "limit" is already in the URL`}},
+		{"https://{{host}}/feeds?limit=1&Sort=x", func(e *signpost.Endpoint) {
+			e.Modifiers = []signpost.Modifier{sort(), signpost.Number(signpost.ModifierInput{Key: "limit"})}
+		}, []string{`modifiers[1].params[0].key query-in-url: parameter "limit" is already in the URL`}},
+		{"https://{{host}}/feeds?page=1", func(e *signpost.Endpoint) { e.Modifiers = []signpost.Modifier{sort()} },
+			[]string{`query-in-url: "URL" has a query, and the studio appends modifiers as ?key=value`}},
+		{"https://{{host}}/feeds?ctx=1", func(e *signpost.Endpoint) { e.ContextObj = []signpost.ContextItem{token} },
+			[]string{`query-in-url: parameter "ctx", which carries the context keys, is already in the URL`}},
 		{"https://{{host}}/feeds", func(e *signpost.Endpoint) {
 			e.ContextObj = []signpost.ContextItem{token, {Key: "id", Type: signpost.ContextBodyParam}}
 		}, []string{`context_obj[1].type body-param-on-get: context key "id" goes into the body, and a get request has none`}},
@@ -74,9 +94,9 @@ func TestOwnWarningsOfOneEndpoint(t *testing.T) {
 			[]string{`mime_type form-on-get: mime_type "Application/X-www-form-urlencoded; charset=utf-8" describes the body of a post request, and this is a get endpoint`}},
 		{"https://{{host}}/login", func(e *signpost.Endpoint) { e.Method, e.MIMEType = signpost.MethodPost, signpost.MIMEForm }, nil},
 		{"https://{{host}}/feeds", func(e *signpost.Endpoint) {
-			e.Modifiers = goodEndpoint().Modifiers
-			e.Modifiers[dropdown].Params[0].UI.Options[1].Label = "Newest"
-		}, []string{`modifiers[3].params[0].ui.options[1].label option-label-duplicate: label "Newest" is also used by option "newest"`}},
+			e.Modifiers = []signpost.Modifier{sort()}
+			e.Modifiers[0].Params[0].UI.Options[1].Label = "Newest"
+		}, []string{`modifiers[0].params[0].ui.options[1].label option-label-duplicate: label "Newest" is also used by option "newest"`}},
 		{"https://partner.example.net/feeds", func(e *signpost.Endpoint) {
 			e.ContextObj = []signpost.ContextItem{token, {Key: "id", Type: signpost.ContextCtx, Required: true}}
 		}, []string{`context_obj[0].key token-to-third-party: context key "token" is sent to "URL", which is not a URL of this service`,
@@ -87,7 +107,7 @@ func TestOwnWarningsOfOneEndpoint(t *testing.T) {
 		if test.edit != nil {
 			test.edit(&e)
 		}
-		got := signpost.NewManifest(e).OwnWarnings(signpost.Deployment{})
+		got := warn(signpost.NewManifest(e), "")
 		if diff := cmp.Diff(test.want, texts(got)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.url, diff)
 		}
@@ -106,7 +126,7 @@ func TestThirdPartyKeysOfFeatures(t *testing.T) {
 	e.Name = "Partner"
 	e.ContextObj = []signpost.ContextItem{own}
 	m := signpost.NewManifest(feed("https://{{host}}/feeds"), e)
-	got := m.OwnWarnings(signpost.Deployment{Features: []signpost.Feature{signpost.Authentication(), signpost.GeoRestriction()}})
+	got := warnings.Manifest(m, m.WithFeatures(signpost.Authentication(), signpost.GeoRestriction()), "")
 	want := []string{
 		`context_obj[0].key token-to-third-party: context key "own" is sent to "URL", which is not a URL of this service`,
 		`context_obj[1].key token-to-third-party: context key "plugin-login-flow.access_token" is sent to "URL", which is not a URL of this service`,
@@ -120,7 +140,7 @@ func TestThirdPartyKeysOfFeatures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, texts(served.OwnWarnings(signpost.Deployment{Host: "localhost"}))); diff != "" {
+	if diff := cmp.Diff(want, texts(warn(served, "localhost"))); diff != "" {
 		t.Errorf("served (-want +got):\n%s", diff)
 	}
 }
@@ -136,10 +156,10 @@ func TestServedManifestOwnsItsHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := served.OwnWarnings(signpost.Deployment{Host: "nas.local"}); len(got) != 0 {
+	if got := warn(served, "nas.local"); len(got) != 0 {
 		t.Errorf("got %v", got)
 	}
-	if got := served.OwnWarnings(signpost.Deployment{Host: "other.example"}); len(got) != 4 {
+	if got := warn(served, "other.example"); len(got) != 4 {
 		t.Errorf("for another host: got %v", got)
 	}
 }
@@ -166,8 +186,8 @@ func TestResolvedURLCollision(t *testing.T) {
 		{[]string{"https://b.example/a", "https://c.example/a"}, ""},
 	} {
 		var collisions []signpost.Finding
-		for _, f := range endpoints(test.urls...).OwnWarnings(signpost.Deployment{}) {
-			if f.Rule == signpost.RuleResolvedURLCollision {
+		for _, f := range warn(endpoints(test.urls...), "") {
+			if f.Rule == "resolved-url-collision" {
 				collisions = append(collisions, f)
 			}
 		}
@@ -196,8 +216,8 @@ func TestSameFeeds(t *testing.T) {
 		{[]string{"https://{{host}}/{{a}}", "https://{{host}}/a"}, false},
 	} {
 		var got []string
-		for _, f := range endpoints(test.urls...).OwnWarnings(signpost.Deployment{}) {
-			if f.Rule == signpost.RuleResolvedURLCollision && f.Path.Endpoint() == test.urls[1] {
+		for _, f := range warn(endpoints(test.urls...), "") {
+			if f.Rule == "resolved-url-collision" && f.Path.Endpoint() == test.urls[1] {
 				got = append(got, f.Message)
 			}
 		}
@@ -211,13 +231,13 @@ func TestSameFeeds(t *testing.T) {
 	}
 }
 
-func TestModifierWarnings(t *testing.T) {
-	m := goodEndpoint().Modifiers[dropdown]
-	if got := m.Warnings(); got != nil {
+func TestModifier(t *testing.T) {
+	m := sort()
+	if got := warnings.Modifier(m); got != nil {
 		t.Errorf("got %v", got)
 	}
 	m.Params[0].UI.Options[1].Label = m.Params[0].UI.Options[0].Label
-	if got := m.Warnings(); len(got) != 1 || got[0].Path.String() != "params[0].ui.options[1].label" {
+	if got := warnings.Modifier(m); len(got) != 1 || got[0].Path.String() != "params[0].ui.options[1].label" {
 		t.Errorf("got %v", got)
 	}
 }

@@ -1,0 +1,314 @@
+// Package warnings has the rules for manifests that can be served, but probably not as intended. Package match adds those
+// about endpoints that take feeds from each other.
+package warnings
+
+import (
+	"cmp"
+	"fmt"
+	"mime"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"signpost"
+	"signpost/host"
+)
+
+// Rules that other packages mention.
+const (
+	OptionLabelDuplicate = "option-label-duplicate"
+	QueryInURL           = "query-in-url"
+	TrailingSlash        = "trailing-slash"
+)
+
+// Rule is a rule about a manifest on its own.
+type Rule struct {
+	Name    string
+	Summary string // one sentence, without a full stop
+	check   func(*checker)
+	anyURL  bool // it does not depend on the URL, so an invalid one does not matter
+}
+
+// Rules returns every rule, in the order of the findings about an endpoint.
+func Rules() []Rule {
+	return []Rule{
+		{"plain-http", "URLs are https", (*checker).plainHTTP, false},
+		{"local-address", "apps can reach the hosts of all URLs", (*checker).localAddress, false},
+		{"endpoint-too-wide", "an endpoint has a path", (*checker).tooWide, false},
+		{TrailingSlash, "no URL ends in a slash", (*checker).trailingSlash, false},
+		{"placeholder-outside-path", "placeholders are in the path", (*checker).placeholderOutside, false},
+		{"colon-placeholder", "no path segment begins with a colon and a name", (*checker).colonPlaceholder, false},
+		{"unusual-url", "URLs are written as clients send them", (*checker).unusual, false},
+		{QueryInURL, "a modifier's parameter is not already in the URL", (*checker).query, false},
+		{"token-to-third-party", "context keys go to the service's own URLs", (*checker).thirdParty, false},
+		{"resolved-url-collision", "no two URLs become the same for some host", (*checker).collision, false},
+		{"form-on-get", "a get endpoint does not have a form as its mime_type", (*checker).formOnGet, true},
+		{"body-param-on-get", "a get request carries no body parameter", (*checker).bodyParamOnGet, true},
+		{OptionLabelDuplicate, "the option labels of a select are unique", (*checker).optionLabels, true},
+		{"duplicate-name", "endpoint names are unique", (*checker).duplicateName, true},
+	}
+}
+
+// Manifest returns what is probably unintended in a manifest on its own, in the order of the endpoints. served is the
+// manifest with the features of the deployment applied. URLs on own, the host that the manifest was served for, are the
+// service's; if it is empty, those with {{host}} are. Consequences of an invalid URL are not reported.
+func Manifest(declared, served signpost.Manifest, own string) []signpost.Finding {
+	c := checker{
+		own: own, names: make(map[string]string), patterns: make(map[string]string, len(served.Endpoints)),
+		groups: make(map[string][]signpost.URL),
+	}
+	if own != "" {
+		c.everywhere = everywhere(declared)
+	}
+	rules := Rules()
+	for i, e := range served.Endpoints {
+		var err error
+		c.endpoint, c.declared = e, len(declared.Endpoints[i].ContextObj)
+		c.url, err = signpost.ParseURL(e.URL)
+		for _, r := range rules {
+			if err == nil || r.anyURL {
+				c.rule = r.Name
+				r.check(&c)
+			}
+		}
+	}
+	return c.findings
+}
+
+// Modifier returns what is probably unintended in a modifier on its own. Paths start at the modifier.
+func Modifier(m signpost.Modifier) []signpost.Finding {
+	c := checker{rule: OptionLabelDuplicate}
+	c.modifier(m, nil)
+	return c.findings
+}
+
+// checker checks one endpoint after the other.
+type checker struct {
+	own        string                        // see Manifest
+	everywhere map[signpost.ContextItem]bool // optional items of a served manifest that a feature probably added
+	names      map[string]string             // URLs of the endpoints so far, by name
+	patterns   map[string]string             // and by URL without the names of placeholders
+	groups     map[string][]signpost.URL     // URLs so far that differ in their authority only
+
+	rule     string // the current one
+	endpoint signpost.Endpoint
+	url      signpost.URL
+	declared int // number of context items that no feature added
+
+	findings []signpost.Finding
+}
+
+// warn adds a finding of the current rule about the endpoint, or about a part of it.
+func (c *checker) warn(hint string, part signpost.Path, format string, args ...any) {
+	path := part
+	if c.endpoint.URL != "" {
+		path = slices.Concat(signpost.Path{signpost.Field(c.endpoint.URL)}, part)
+	}
+	c.findings = append(c.findings, signpost.Finding{
+		Rule: c.rule, Severity: signpost.SeverityWarning, Message: fmt.Sprintf(format, args...), Hint: hint, Path: path,
+	})
+}
+
+// isOwn reports whether the URL belongs to the service.
+func (c *checker) isOwn() bool {
+	name := strings.ToLower(c.url.Hostname())
+	return c.url.HasHostPlaceholder() || c.own != "" && (name == c.own || strings.HasSuffix(name, "."+c.own))
+}
+
+func (c *checker) plainHTTP() {
+	switch {
+	case c.url.Scheme() != "http":
+	case len(c.endpoint.ContextObj) > 0:
+		c.warn("use https", nil, "%q is plain http: context keys travel in the clear", c.url)
+	default:
+		c.warn("use https", nil, "%q is plain http", c.url)
+	}
+}
+
+func (c *checker) localAddress() {
+	if name := strings.TrimSuffix(strings.ToLower(c.url.Hostname()), "."); !c.isOwn() && host.IsLocal(name) {
+		c.warn("write {{host}}, or a host that apps can reach", nil, "%q is on %s, which apps cannot reach", c.url, name)
+	}
+}
+
+func (c *checker) tooWide() {
+	if path := c.url.Path(); path == "" || path == "/" {
+		c.warn("give the path that all its feeds begin with", nil, "%q has no path: it answers for every feed of the host", c.url)
+	}
+}
+
+func (c *checker) trailingSlash() {
+	if path, found := strings.CutSuffix(c.url.Path(), "/"); found && path != "" {
+		c.warn("remove the slash, unless the server needs it", nil,
+			"%q has a trailing slash: it does not answer for %q, and a feature for URLs that end in %q misses it",
+			c.url, path, path[strings.LastIndexByte(path, '/'):])
+	}
+}
+
+func (c *checker) placeholderOutside() {
+	if found := placeholder.FindString(c.url.Query()); found != "" {
+		c.warn("entries fill in segments of the path only", nil, "%q has %s outside its path", c.url, found)
+	}
+}
+
+// foreignPlaceholders match path segments that other tools treat as placeholders.
+var foreignPlaceholders = []*regexp.Regexp{
+	regexp.MustCompile(`/(:([A-Za-z_][A-Za-z0-9_]*))(?:/|$)`),
+	regexp.MustCompile(`/([<\[]([A-Za-z_][A-Za-z0-9_-]*)[>\]])(?:/|$)`),
+	regexp.MustCompile(`/(\*)()(?:/|$)`),
+}
+
+// colonPlaceholder reports a segment that is literal text, but looks like a placeholder of another tool.
+func (c *checker) colonPlaceholder() {
+	for _, form := range foreignPlaceholders {
+		if found := form.FindStringSubmatch(c.url.Path()); found != nil {
+			c.warn(fmt.Sprintf("write {{%s}}, if an entry fills it in", cmp.Or(found[2], "id")), nil,
+				"%q has %q in its path, which is literal text", c.url, found[1])
+			return
+		}
+	}
+}
+
+// query reports parameters of the URL that clients set as well: those of modifiers, and the one with the context keys.
+func (c *checker) query() {
+	used, _ := url.ParseQuery(c.url.Query()) // an unparsable part is not a key
+	before := len(c.findings)
+	isCtx := func(item signpost.ContextItem) bool { return item.Type == signpost.ContextCtx }
+	if used.Has("ctx") && slices.ContainsFunc(c.endpoint.ContextObj, isCtx) {
+		c.warn("the feed URL would contain it twice: remove it from the URL", nil,
+			"parameter %q, which carries the context keys, is already in the URL", "ctx")
+	}
+	for i, m := range c.endpoint.Modifiers {
+		for j, p := range m.Params {
+			if used.Has(p.Key) {
+				c.warn("the feed URL would contain it twice: remove it from one of the two",
+					signpost.Path{field("modifiers"), item(i), field("params"), item(j), field("key")}, "parameter %q is already in the URL", p.Key)
+			}
+		}
+	}
+	if c.url.Query() != "" && len(c.findings) == before && len(c.endpoint.Modifiers) > 0 {
+		c.warn("move the parameter into a modifier, or remove the modifiers", nil,
+			"%q has a query, and the studio appends modifiers as ?key=value", c.url)
+	}
+}
+
+type (
+	field = signpost.Field
+	item  = signpost.Item
+)
+
+// thirdParty reports context keys that are sent to third parties: all keys that the endpoint declares but only the
+// required ones among those that features add, since optional ones go everywhere.
+func (c *checker) thirdParty() {
+	if c.isOwn() {
+		return
+	}
+	for i, key := range c.endpoint.ContextObj {
+		if i < c.declared && !c.everywhere[key] || key.Required {
+			c.warn("make sure that its owner is meant to have it", signpost.Path{field("context_obj"), item(i), field("key")},
+				"context key %q is sent to %q, which is not a URL of this service", key.Key, c.url)
+		}
+	}
+}
+
+// everywhere returns the optional context items that all endpoints of a served manifest have in common. The manifest
+// does not tell where they come from, but a feature adds its items to every endpoint.
+func everywhere(m signpost.Manifest) map[signpost.ContextItem]bool {
+	counts := make(map[signpost.ContextItem]int)
+	for _, e := range m.Endpoints {
+		for _, key := range e.ContextObj {
+			counts[key]++
+		}
+	}
+	common := make(map[signpost.ContextItem]bool)
+	for key, n := range counts {
+		common[key] = !key.Required && n == len(m.Endpoints)
+	}
+	return common
+}
+
+// maxCollisions bounds how many URLs each one is compared with. Real services do not have so many hosts.
+const maxCollisions = 100
+
+// collision reports a URL that answers for the same feeds as an earlier one, or does so for some host.
+func (c *checker) collision() {
+	const hint = "remove one of the two"
+	rest := placeholder.ReplaceAllString(c.url.Rest(), "{{}}")
+	pattern := c.url.Origin() + rest
+	if first, taken := c.patterns[pattern]; taken && first != c.url.String() {
+		c.warn(hint, nil, "%q and %q answer for the same feeds: only the first one counts", first, c.url)
+		return
+	}
+	c.patterns[pattern] = c.url.String()
+	group := c.url.Scheme() + rest
+	for _, other := range c.groups[group] {
+		open, absolute := c.url, other
+		if !open.HasHostPlaceholder() {
+			open, absolute = other, c.url
+		}
+		name := open.HostFor(absolute)
+		switch {
+		case name == "" || !isASCII(name): // {{host}} is always ASCII
+			continue
+		case open.Resolve(name).String() == absolute.String():
+			c.warn(hint, nil, "for the host %s, %q and %q are the same: only this one is served", name, other, c.url)
+		default:
+			c.warn(hint, nil, "for the host %s, %q and %q answer for the same feeds: only the first one counts", name, other, c.url)
+		}
+		break
+	}
+	if len(c.groups[group]) < maxCollisions {
+		c.groups[group] = append(c.groups[group], c.url)
+	}
+}
+
+func (c *checker) formOnGet() {
+	mediaType, _, err := mime.ParseMediaType(c.endpoint.MIMEType)
+	if c.endpoint.Method == signpost.MethodGet && err == nil && mediaType == signpost.MIMEForm {
+		c.warn("declare what it returns, usually application/json", signpost.Path{field("mime_type")},
+			"mime_type %q describes the body of a post request, and this is a get endpoint", c.endpoint.MIMEType)
+	}
+}
+
+func (c *checker) bodyParamOnGet() {
+	for i, key := range c.endpoint.ContextObj {
+		if key.Type == signpost.ContextBodyParam && c.endpoint.Method == signpost.MethodGet {
+			c.warn("send it as ctx, or use method post", signpost.Path{field("context_obj"), item(i), field("type")},
+				"context key %q goes into the body, and a get request has none", key.Key)
+		}
+	}
+}
+
+func (c *checker) optionLabels() {
+	for i, m := range c.endpoint.Modifiers {
+		c.modifier(m, signpost.Path{field("modifiers"), item(i)})
+	}
+}
+
+func (c *checker) modifier(m signpost.Modifier, path signpost.Path) {
+	for i, p := range m.Params {
+		if len(p.UI.Options) == 0 {
+			continue
+		}
+		labels := make(map[string]string, len(p.UI.Options))
+		for j, o := range p.UI.Options {
+			if first, taken := labels[o.Label]; taken && o.Label != "" {
+				c.warn("editors see the label alone: make it tell the options apart",
+					slices.Concat(path, signpost.Path{field("params"), item(i), field("ui"), field("options"), item(j), field("label")}),
+					"label %q is also used by option %q", o.Label, first)
+			} else {
+				labels[o.Label] = o.Value
+			}
+		}
+	}
+}
+
+func (c *checker) duplicateName() {
+	name := c.endpoint.Name
+	if first, taken := c.names[name]; taken && name != "" {
+		c.warn("editors see the name alone: make it tell the endpoints apart", signpost.Path{field("name")}, "name %q is also used by %s", name, first)
+	} else {
+		c.names[name] = c.endpoint.URL
+	}
+}
