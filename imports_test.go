@@ -11,7 +11,7 @@ import (
 const mayImport = `.: ./host ./internal/spell
 ./bench:
 ./bench/bare:
-./client: . ./contextkeys ./host ./internal/foreign ./internal/httpurl ./internal/routes ./internal/spell ./internal/warnings ./match
+./client: golang.org/x/sync/errgroup . ./contextkeys ./host ./internal/foreign ./internal/httpurl ./internal/routes ./internal/spell ./internal/warnings ./match
 ./cmd/signpost: ./internal/cli
 ./contextkeys: .
 ./definition: . ./diff ./host ./internal/escape ./internal/fields ./internal/routes ./internal/served ./internal/spell ./internal/tree ./internal/warnings ./match
