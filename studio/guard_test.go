@@ -76,30 +76,27 @@ func TestGuard(t *testing.T) {
 	}
 }
 
+// TestGuardAcceptsTheUser opens the page by every address that it has.
 func TestGuardAcceptsTheUser(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct {
-		listen, host string
-		header       http.Header
-	}{
-		{"127.0.0.1:8079", "127.0.0.1:8079", nil},
-		{"127.0.0.1:8079", "localhost:8079", nil},
-		{"127.0.0.1:8079", "LocalHost:8079", http.Header{"Origin": {"http://localhost:8079"}, "Sec-Fetch-Site": {"same-origin"}}},
-		{"127.0.0.1:8079", "127.0.0.1:8079", http.Header{"Sec-Fetch-Site": {"none"}}},
-		{"[::1]:8079", "[::1]:8079", http.Header{"Origin": {"http://[::1]:8079"}}},
-		{"[::1]:80", "[::1]", nil},
-		{"127.0.0.1:80", "localhost", http.Header{"Origin": {"http://localhost"}}},
-		{"127.0.0.1:80", "127.0.0.1:80", nil},
+	for _, test := range []struct{ listen, host, origin, site string }{
+		{"127.0.0.1:8079", "127.0.0.1:8079", "", "none"},
+		{"127.0.0.1:8079", "LocalHost:8079", "http://localhost:8079", "same-origin"},
+		{"[::1]:8079", "[::1]:8079", "http://[::1]:8079", "same-origin"},
+		{"[::1]:80", "[::1]", "", "none"},
+		{"127.0.0.1:80", "localhost", "http://localhost", "same-origin"},
+		{"127.0.0.1:80", "127.0.0.1:80", "", "none"},
 	} {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.Host = test.host
-		if test.header != nil {
-			r.Header = test.header
+		r.Header.Set("Sec-Fetch-Site", test.site)
+		if test.origin != "" {
+			r.Header.Set("Origin", test.origin)
 		}
 		w := httptest.NewRecorder()
 		newStudio(t, test.listen).ServeHTTP(w, r)
 		if w.Code != http.StatusOK {
-			t.Errorf("%s at %s with %v: status %d", test.host, test.listen, test.header, w.Code)
+			t.Errorf("%+v: status %d", test, w.Code)
 		}
 		checkHeaders(t, w.Header())
 	}

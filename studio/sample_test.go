@@ -98,25 +98,6 @@ func getPicture(t *testing.T, address string, answer object, picture string) (in
 	return res.StatusCode, res.Header, body
 }
 
-func TestSamplePictures(t *testing.T) {
-	t.Parallel()
-	address := serveExample(t)
-	answer, feed := sample(t, address, "v1", "https://{{host}}/v1/collections", nil)
-	src := get(t, feed, "entry", 0, "media_group", 0, "media_item", 0, "src").(string)
-	status, header, body := getPicture(t, address, answer, src)
-	if status != 200 || header.Get("Content-Type") != "image/png" {
-		t.Fatalf("status %d, type %q", status, header.Get("Content-Type"))
-	}
-	if img, err := png.Decode(bytes.NewReader(body)); err != nil || img.Bounds().Empty() {
-		t.Errorf("picture %v: %v", img, err)
-	}
-	for _, bad := range []string{"https://localhost/other.png", "https://localhost/sample-pictures/x.png", "https://localhost/sample-pictures/-1.png", "javascript:alert(1)", "file:///etc/passwd", ""} {
-		if status, _, _ := getPicture(t, address, answer, bad); status != 404 && status != 422 {
-			t.Errorf("%q: status %d", bad, status)
-		}
-	}
-}
-
 // clientThrough sends requests for every host to server, and responds to manifest requests with a single endpoint.
 func clientThrough(server *httptest.Server) client.Options {
 	return client.Options{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
@@ -182,6 +163,19 @@ func TestPictures(t *testing.T) {
 			t.Errorf("%s: headers %v", path, header)
 		}
 		checkHeaders(t, header)
+	}
+
+	// Sample pictures are painted.
+	sampled := object{"pictures": "sample"}
+	if status, _, body := getPicture(t, address, sampled, "https://localhost/sample-pictures/7.png"); status != 200 {
+		t.Errorf("sample picture: status %d", status)
+	} else if img, err := png.Decode(bytes.NewReader(body)); err != nil || img.Bounds().Empty() {
+		t.Errorf("sample picture %v: %v", img, err)
+	}
+	for _, bad := range []string{"https://localhost/other.png", "https://localhost/sample-pictures/-1.png", "javascript:alert(1)", "file:///etc/passwd", ""} {
+		if status, _, _ := getPicture(t, address, sampled, bad); status != 404 && status != 422 {
+			t.Errorf("%q: status %d", bad, status)
+		}
 	}
 
 	// A feed from the internet must not make this machine send requests to itself.
