@@ -114,8 +114,8 @@ func (s *Studio) serveCheck(w http.ResponseWriter, r *http.Request) {
 	write(checkLine{End: true, OK: report.OK})
 }
 
-// checkOptions returns the address to check, whether it is that of a file, and how. A registered address is checked in place; the manifest of a file is
-// checked as signpost serve would send it, and its feeds wherever the page sends requests.
+// checkOptions returns the address to check, whether it is that of a file, and how. A registered address is checked in
+// place; the manifest of a file is checked as signpost serve would send it, and its feeds wherever the page sends requests.
 func (s *Studio) checkOptions(r *http.Request, in checkRequest) (address string, isFile bool, opts client.CheckOptions, why *problem) {
 	shown, src, why := s.find(r, in.Source)
 	if why != nil {
@@ -169,9 +169,16 @@ func (s *Studio) checkOptions(r *http.Request, in checkRequest) (address string,
 		opts.SendTo = origin
 		return address, false, opts, nil
 	}
-	handler, route, err := manifestHandler(src, v)
-	if err != nil {
-		return "", false, opts, invalid(err, "")
+	base, name := src.record.good.file.BasePath, cmp.Or(v.Name, "v1") // the address of a saved manifest is unknown
+	route := routes.Path(base, name)
+	handler := foreignHandler(v.body) // keeps everything that the check has to report
+	if v.template != nil {
+		service := server.Service{BasePath: base, Versions: map[string]*signpost.Template{name: v.template}}
+		served, err := server.New(server.Options{PublicHost: src.Host}, service)
+		if err != nil {
+			return "", false, opts, invalid(err, "")
+		}
+		handler = served
 	}
 	network, manifest := cmp.Or[http.RoundTripper](opts.Transport, http.DefaultTransport), answeredBy(handler)
 	opts.Transport = transportFunc(func(req *http.Request) (*http.Response, error) {
@@ -185,20 +192,6 @@ func (s *Studio) checkOptions(r *http.Request, in checkRequest) (address string,
 		return network.RoundTrip(req)
 	})
 	return "https://" + src.Host + route, true, opts, nil
-}
-
-// manifestHandler serves the manifest of a file as signpost serve does.
-func manifestHandler(src *source, v *version) (http.Handler, string, error) {
-	name, base := v.Name, src.record.good.file.BasePath
-	if name == "" { // a saved manifest: its address is unknown
-		name = "v1"
-	}
-	if v.template == nil { // keep everything that the check has to report
-		return foreignHandler(v.body), routes.Path(base, name), nil
-	}
-	service := server.Service{BasePath: base, Versions: map[string]*signpost.Template{name: v.template}}
-	handler, err := server.New(server.Options{PublicHost: src.Host}, service)
-	return handler, routes.Path(base, name), err
 }
 
 // foreignHandler serves a manifest with extensions as a good service would.

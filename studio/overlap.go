@@ -171,14 +171,11 @@ func (s *Studio) match(r *http.Request, in feeds) (any, *problem) {
 	x := v.overlaps()
 	out := []matched{}
 	for _, feed := range in.Feeds {
-		feed = strings.TrimSpace(feed)
-		if lower := strings.ToLower(feed); !strings.HasPrefix(lower, "https://") && !strings.HasPrefix(lower, "http://") {
-			out = append(out, matched{
-				Feed: feed, Problem: "A feed URL starts with https:// or http://.", Context: []signpost.ContextItem{}, Losers: []loser{}, Twins: []place{},
-			})
-			continue
+		found := x.match(strings.TrimSpace(feed), in.Source)
+		if scheme := signpost.CutURL(found.Feed).Scheme(); scheme != "https" && scheme != "http" {
+			found.Problem = "A feed URL starts with https:// or http://."
 		}
-		out = append(out, x.match(feed, in.Source))
+		out = append(out, found)
 	}
 	return struct {
 		Matches []matched `json:"matches"`

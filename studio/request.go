@@ -3,11 +3,11 @@ package studio
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,7 +15,6 @@ import (
 
 	"signpost"
 	"signpost/client"
-	"signpost/contextkeys"
 	"signpost/internal/httpurl"
 )
 
@@ -141,11 +140,9 @@ func compose(ctx context.Context, t target, in filled) draft {
 		Method: strings.ToUpper(e.Method), URL: e.URL, Snippets: []snippet{}, Problems: []missing{}, Keeps: []loser{}, endpoint: e,
 	}
 	call, open := d.usable(e, in)
-	relaxed := e
-	relaxed.ContextObj = nil
-	for _, item := range e.ContextObj {
-		item.Required = false
-		relaxed.ContextObj = append(relaxed.ContextObj, item)
+	relaxed := e.Clone() // what is missing is a problem already
+	for i := range relaxed.ContextObj {
+		relaxed.ContextObj[i].Required = false
 	}
 	req, err := client.NewRequest(ctx, relaxed, call)
 	if err == nil {
@@ -256,18 +253,12 @@ func checkTarget(u *url.URL) error {
 	return nil
 }
 
-// decoded reads ctx as a feed service does.
+// decoded returns the JSON in ctx, indented.
 func decoded(ctx string) string {
-	values, err := contextkeys.Decode(ctx)
-	if ctx == "" || err != nil {
-		return ""
-	}
 	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(maps.Collect(values.All())); err != nil {
+	text, err := base64.RawURLEncoding.DecodeString(ctx)
+	if err != nil || json.Indent(&out, text, "", "  ") != nil {
 		return ""
 	}
-	return strings.TrimSpace(out.String())
+	return out.String()
 }
