@@ -52,11 +52,13 @@ export function compose() {
   if (state.draft?.signature === wish || composing === wish || failedAt === wish) return;
   composing = wish;
   clearTimeout(composeTimer);
+  clearTimeout(autoTimer);
   composeTimer = window.setTimeout(async () => {
     try {
       const draft = await call("/api/compose", filled(at));
       if (composing !== wish) return; // another is on its way, and newer
       change(() => { state.draft = { ...draft, signature: wish }; });
+      autoTimer = window.setTimeout(autoSend, state.answers[at.id] ? autoDelay : 0);
     } catch (refused) {
       if (!(refused instanceof Refused)) throw refused;
       failedAt = wish;
@@ -66,8 +68,6 @@ export function compose() {
       if (composing === wish) composing = "";
     }
   }, composeDelay);
-  clearTimeout(autoTimer);
-  autoTimer = window.setTimeout(autoSend, state.answers[at.id] ? autoDelay : composeDelay);
 }
 
 /** draftIsCurrent reports whether the draft is that of what is filled in. */
@@ -82,11 +82,7 @@ function autoSend() {
   if (!at || !state.auto || at.endpoint.method !== "get" || state.route.view !== "preview") return;
   const sample = sendOf(at.source) === "sample";
   if (!sample && !state.sentTo[at.id + destination(at)] || sendOf(at.source) === "origin" && !sendTo()) return;
-  if (!draftIsCurrent()) {
-    autoTimer = window.setTimeout(autoSend, composeDelay);
-    return;
-  }
-  const draft = state.draft;
+  const draft = draftIsCurrent() ? state.draft : null; // otherwise the next one sends
   if (!draft || draft.owner || draft.problems.some((p) => !p.context) || anyBad() || (!sample && draft.problems.length)) return;
   if (state.answers[at.id]?.[0]?.sent.signature === signature(at) || state.pending?.signature === signature(at)) return;
   send({ without: sample, quiet: true });
@@ -360,50 +356,45 @@ export const applyFix = (id, f) => attempt("fix", async () => {
 
 // The other views ask for what they show when it is not there yet. They are called on every rendering.
 
-let asking = "";
+/** What is on its way, by the place in the state that it is for. @type {Record<string, string>} */
+const asked = {};
 
-/** loadChanges compares with the base that was chosen. */
-export function loadChanges() {
-  const at = state.server.sources.get(state.route.source);
+/**
+ * load asks for what a view shows, unless that is there or on its way, and returns it if it is there.
+ * @template {"changes" | "text" | "matches"} Place
+ * @param {Place} place
+ * @param {unknown[]} wish
+ * @param {string} path
+ * @param {unknown} [body]
+ * @returns {import("./types.js").State[Place]}
+ */
+function load(place, wish, path, body) {
+  const signature = JSON.stringify([wish, state.server.instance, state.server.rev, state.server.deployment]);
+  if (state[place]?.signature === signature) return state[place];
+  if (asked[place] === signature || state.connection !== "live") return null;
+  asked[place] = signature;
+  call(path, body, { timeout: remoteTimeout }).catch((refused) => ({ failure: refused.failure ?? { detail: String(refused) } }))
+    .then((result) => {
+      if (asked[place] !== signature) return;
+      asked[place] = "";
+      change(() => Object.assign(state, { [place]: { signature, ...result } }));
+    });
+  return null;
+}
+
+/** loadChanges compares with the base that was chosen. @param {string} id */
+export function loadChanges(id) {
   const { base, of, version } = state.route;
-  if (!at || (base === "git" && !of)) return;
-  const wish = JSON.stringify([at.id, at.rev, base, of, version, state.server.deployment]);
-  if (state.changes?.signature === wish || asking === wish) return;
-  asking = wish;
-  call("/api/changes", { source: at.id, version, base, of }, { timeout: remoteTimeout }).then(
-    ({ changes }) => ({ signature: wish, changes, failure: null }),
-    (refused) => ({ signature: wish, changes: [], failure: refused.failure ?? { detail: String(refused) } }),
-  ).then((result) => {
-    if (asking === wish) asking = "";
-    change(() => { state.changes = result; });
-  });
+  return base === "git" && !of ? null : load("changes", [id, base, of, version], "/api/changes", { source: id, version, base, of });
 }
 
-let reading = "";
-
-/** loadText gets the text of the source for its findings. */
-export function loadText() {
-  const s = state.server.sources.get(state.route.source);
-  if (!s) return;
-  const wish = s.id + " " + s.rev;
-  if ((state.text?.source === s.id && state.text.rev === s.rev) || reading === wish) return;
-  reading = wish;
-  call(`/api/text?source=${encodeURIComponent(s.id)}`).then((result) => {
-    change(() => { state.text = { source: s.id, rev: s.rev, ...result }; });
-  }, () => {}).finally(() => { reading = ""; });
-}
-
-let matching = "";
+/** loadText gets the text of a source for its findings. @param {string} id */
+export const loadText = (id) => load("text", [id], `/api/text?source=${encodeURIComponent(id)}`);
 
 /** loadMatches finds out where the feeds of the map land. */
 export function loadMatches() {
-  const { feeds } = state.route;
-  const wish = JSON.stringify([feeds, state.server.rev, state.server.instance, state.server.deployment]);
-  if (feeds.length === 0 || state.matches?.signature === wish || matching === wish || state.connection !== "live") return;
-  matching = wish;
-  call("/api/match", { source: state.route.source, feeds }).then(({ matches }) => {
-    if (matching === wish) change(() => { state.matches = { signature: wish, matches }; });
-  }, () => {}).finally(() => { if (matching === wish) matching = ""; });
+  const { feeds, source } = state.route;
+  if (feeds.length > 0) load("matches", [feeds, source], "/api/match", { source, feeds });
 }
 
 /**

@@ -17,10 +17,9 @@ export function changesView() {
   const s = source();
   if (!s) return null;
   const { base, of } = state.route;
-  if (base !== "registered") loadChanges();
   const v = version(s);
   const others = s.versions.filter((other) => other !== v);
-  const result = base === "registered" ? { changes: s.changes, failure: null } : state.changes;
+  const result = base === "registered" ? { changes: s.changes, failure: undefined } : loadChanges(s.id);
   const waiting = !result && !(base === "git" && !of);
   const bases = [
     { value: "registered", label: s.kind === "address" ? "its state when it was registered" : "its state when the studio started" },
@@ -54,7 +53,7 @@ export function changesView() {
     result?.failure && failureBox(result.failure, "changes-failure"),
     waiting && h("p", { class: "blank-line" }, "Comparing…"),
     base === "git" && !of && h("p", { class: "blank-line" }, "Enter a revision, such as main or HEAD~1."),
-    result && !result.failure && !(base === "git" && !of) && show(result.changes, s.id));
+    result?.changes && show(result.changes, s.id));
 }
 
 /** @param {string} chosen */

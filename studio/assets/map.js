@@ -43,7 +43,6 @@ export function mapView() {
       h("p", { class: "quiet" }, "Apps send the context keys of one endpoint with a feed: the one with the longest matching URL. ",
         "An endpoint inside another shadows it.")),
     h("div", { class: "split" },
-      h("div", { class: "map-side", key: "side" }, feedForm(), h("div", { id: "landings", role: "status" }, matches.map(landing))),
       h("div", { class: "map", key: "map" },
         lost.length > 0 ? h("section", { key: "lost", "aria-labelledby": "lost-title" },
           h("h3", { id: "lost-title" }, "Lost keys"), h("ul", { class: "spots", id: "losses" }, lost.slice(0, maxLosses).map(loss)),
@@ -57,7 +56,8 @@ export function mapView() {
             }),
             lazy("div", { class: "map", key: "origins" }, [state.server.overlap, of, room.n, state.matches, matches.length],
               () => origins(all, matches, words)),
-          ]))));
+          ])),
+      h("div", { class: "map-side", key: "side" }, feedForm(), h("div", { id: "landings", role: "status" }, matches.map(landing)))));
 }
 
 // More than anyone reads.

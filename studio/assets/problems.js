@@ -17,8 +17,7 @@ const maxFindings = 500;
 export function problemsView() {
   const s = source();
   if (!s) return null;
-  loadText();
-  const text = state.text?.source === s.id && state.text.rev === s.rev ? state.text : null;
+  const text = loadText(s.id)?.text;
   const clean = s.findings.length === 0;
   return h("div", { class: "view problems-view" + (clean ? " clean" : ""), key: "problems" },
     h("div", { class: "view-head" },
@@ -30,9 +29,9 @@ export function problemsView() {
       !clean && h("ul", { class: "findings", id: "problems-list" },
         s.findings.slice(0, maxFindings).map((f, i) => h("li", { key: i }, item(s, f))),
         s.findings.length > maxFindings && h("li", { key: "more" }, `And ${s.findings.length - maxFindings} more.`)),
-      text && text.text !== "" && lazy("div", {
+      text && lazy("div", {
         class: "code text", tabindex: "0", role: "group", "aria-label": plain(`Text of ${s.name}`), key: "text",
-      }, [text, s.findings], () => lines(text.text, s.findings))));
+      }, [text, s.findings], () => lines(text, s.findings))));
 }
 
 /** @param {Source} s @param {boolean} clean */

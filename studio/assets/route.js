@@ -92,7 +92,6 @@ export function settle() {
   const wait = last + pause - performance.now();
   if (wait <= 0) settleNow();
   else timer ||= window.setTimeout(settleNow, wait);
-  remember();
 }
 
 function settleNow() {
@@ -100,7 +99,6 @@ function settleNow() {
   timer = 0;
   const next = present();
   if (next === location.hash) return;
-  before = location.hash;
   write(() => history.replaceState(history.state, "", next));
 }
 
@@ -112,30 +110,4 @@ function write(f) {
   } catch {
     // Too often for this browser: the next change is written again.
   }
-  remember();
-}
-
-const storageKey = "signpost-studio-address";
-
-/** The address before the last change, which a reload still has that began before that. */
-let before = "";
-
-/** remember keeps the address for a reload that comes before it is written. */
-function remember() {
-  try {
-    sessionStorage.setItem(storageKey, JSON.stringify([[before, location.hash], present()]));
-  } catch {
-    // Without storage, a reload forgets the last second.
-  }
-}
-
-/** arrived returns the address of the page, with what was not written before a reload. */
-export function arrived() {
-  try {
-    const [written, latest] = JSON.parse(sessionStorage.getItem(storageKey) ?? "[[]]");
-    if (written.includes(location.hash) && typeof latest === "string") return latest;
-  } catch {
-    // It is not ours.
-  }
-  return location.hash;
 }

@@ -38,30 +38,40 @@ const defaultTimeout = 30000;
 export const remoteTimeout = 40000;
 
 /**
- * call asks the server. With a body it is a POST.
+ * ask sends a request, and lets read take the response. With a body it is a POST.
+ * @template T
+ * @param {string} path
+ * @param {unknown} body
+ * @param {{ limit?: AbortSignal, signal?: AbortSignal }} signals limit: for how long
+ * @param {(response: Response) => Promise<T>} read
+ * @returns {Promise<T>}
+ */
+async function ask(path, body, { limit, signal }, read) {
+  /** @type {RequestInit} */
+  const request = { signal: AbortSignal.any([signal, limit].flatMap((s) => s ?? [])) };
+  if (body !== undefined) {
+    Object.assign(request, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+  }
+  try {
+    const response = await fetch(within(path), request);
+    if (!response.ok) throw new Refused(await response.json());
+    return await read(response);
+  } catch (error) {
+    if (error instanceof Refused) throw error;
+    if (signal?.aborted) throw new Cancelled();
+    throw new Refused(limit?.aborted ? late : gone);
+  }
+}
+
+/**
+ * call asks the server.
  * @param {string} path
  * @param {unknown} [body]
  * @param {{ timeout?: number, signal?: AbortSignal }} [options]
  * @returns {Promise<any>}
  */
-export async function call(path, body, { timeout = defaultTimeout, signal } = {}) {
-  const limit = AbortSignal.timeout(timeout);
-  /** @type {RequestInit} */
-  const request = { signal: signal ? AbortSignal.any([signal, limit]) : limit };
-  if (body !== undefined) {
-    Object.assign(request, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
-  }
-  let response, result;
-  try {
-    response = await fetch(within(path), request);
-    result = await response.json();
-  } catch {
-    if (signal?.aborted) throw new Cancelled();
-    throw new Refused(limit.aborted ? late : gone);
-  }
-  if (!response.ok) throw new Refused(result);
-  return result;
-}
+export const call = (path, body, { timeout = defaultTimeout, signal } = {}) =>
+  ask(path, body, { limit: AbortSignal.timeout(timeout), signal }, (response) => response.json());
 
 /**
  * lines asks the server and calls onLine with each line of JSON as it arrives.
@@ -70,31 +80,17 @@ export async function call(path, body, { timeout = defaultTimeout, signal } = {}
  * @param {AbortSignal} signal
  * @param {(line: any) => void} onLine
  */
-export async function lines(path, body, signal, onLine) {
-  let response;
-  try {
-    const headers = { "Content-Type": "application/json" };
-    response = await fetch(within(path), { method: "POST", headers, body: JSON.stringify(body), signal });
-  } catch {
-    if (signal.aborted) throw new Cancelled();
-    throw new Refused(gone);
-  }
-  if (!response.ok || !response.body) throw new Refused(await response.json());
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+export const lines = (path, body, signal, onLine) => ask(path, body, { signal }, async (response) => {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
-  try {
-    for (;;) {
-      const { value, done } = await reader.read();
-      if (done) return;
-      const parts = (rest + value).split("\n");
-      rest = parts.pop() ?? "";
-      for (const part of parts) onLine(JSON.parse(part));
-    }
-  } catch {
-    if (signal.aborted) throw new Cancelled();
-    throw new Refused(gone);
+  for (;;) {
+    const { value, done } = await reader?.read() ?? { done: true };
+    if (done) return;
+    const parts = (rest + value).split("\n");
+    rest = parts.pop() ?? "";
+    for (const part of parts) onLine(JSON.parse(part));
   }
-}
+});
 
 /**
  * follow calls onState whenever the server has a new revision, and onLost when it does not answer. A browser opens six

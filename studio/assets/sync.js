@@ -1,7 +1,7 @@
 // What the page knows of the server is kept up to date here, across restarts too.
 
-import { announce } from "./dom.js";
-import { arrived, endpointID, parse, settle } from "./route.js";
+import { announce, count } from "./dom.js";
+import { endpointID, parse, settle } from "./route.js";
 import { current, source } from "./select.js";
 import { call, deployment, follow, Refused, remoteTimeout } from "./server.js";
 import { change, state } from "./store.js";
@@ -79,8 +79,7 @@ async function apply(delta, wish) {
   });
   for (const s of saved) if (s.kind === "file") announce(`${s.name} was saved. ${summary(s.findings)}.`);
   keepPlace();
-  if (restarted) restore(before);
-  else if (first) restoreRegistered();
+  if (first || restarted) restore(before);
   if (!restarted && !restoring) for (const s of delta.sources) keepBase(s);
 }
 
@@ -88,10 +87,7 @@ async function apply(delta, wish) {
 export function summary(findings) {
   const errors = findings.filter((f) => f.severity === "error").length;
   const warnings = findings.length - errors;
-  const parts = [];
-  if (errors) parts.push(`${errors} error${errors === 1 ? "" : "s"}`);
-  if (warnings) parts.push(`${warnings} warning${warnings === 1 ? "" : "s"}`);
-  return parts.join(", ") || "No problems";
+  return [errors && count(errors, "error"), warnings && count(warnings, "warning")].filter(Boolean).join(", ") || "No problems";
 }
 
 /** keepPlace puts what is shown into the address, where that does not say yet. */
@@ -104,11 +100,17 @@ export function keepPlace() {
   change();
 }
 
-/** restore gives a server that was started anew what the page had. @param {Map<string, Source>} before */
+/**
+ * restore gives a server that was started anew what the page had: its addresses, of which one that fails is kept and says so, and
+ * what changes are shown against.
+ * @param {Map<string, Source>} before
+ */
 async function restore(before) {
-  restoring = true;
   const addresses = new Set([...state.registered, ...[...before.values()].filter((s) => s.kind === "address").map((s) => s.id)]);
-  await Promise.all([...addresses].filter((address) => !state.server.sources.has(address)).map(reregister));
+  const missing = [...addresses].filter((address) => !state.server.sources.has(address));
+  if (missing.length + bases.size === 0) return;
+  restoring = true;
+  await Promise.all(missing.map((address) => call("/api/register", { address, keep: true }, { timeout: remoteTimeout }).catch(() => {})));
   for (const base of bases.values()) await call("/api/base", base).catch(() => {});
   restoring = false;
   await refresh();
@@ -129,32 +131,25 @@ async function keepBase(s) {
   }
 }
 
-/** reregister registers an address again. One that fails is kept and says so. @param {string} address */
-const reregister = (address) => call("/api/register", { address, keep: true }, { timeout: remoteTimeout }).catch(() => {});
-
-/** restoreRegistered registers what this tab had registered, after a reload of the page in front of another server. */
-async function restoreRegistered() {
-  const missing = state.registered.filter((address) => !state.server.sources.has(address));
-  await Promise.all(missing.map(reregister));
-  if (missing.length) await refresh();
-}
-
 // Between a phone and a desk there is room for an endpoint and its response, and the list is a screen of its own.
 const twoPanes = "(min-width: 681px) and (max-width: 940px)";
 
+/** A reload may come before the address has what was typed. The tab has it. */
+const reloaded = () => performance.getEntriesByType("navigation").some((entry) => "type" in entry && entry.type === "reload");
+
 /** arrive shows what the address of the page says. @param {boolean} first */
 export function arrive(first) {
-  const hash = first ? arrived() : location.hash;
-  if (!hash.startsWith("#/")) {
+  if (!location.hash.startsWith("#/")) {
     if (!first) return;
     if (matchMedia(twoPanes).matches) state.route.pane = "endpoint"; // so that a feed is the first thing to see
     settle();
     return;
   }
-  const address = parse(hash);
+  const { route, typed } = parse(location.hash);
+  const id = endpointID(route);
   change(() => {
-    state.route = address.route;
-    if (address.route.source && address.route.endpoint) state.typed[endpointID(address.route)] = address.typed;
+    state.route = route;
+    if (route.source && route.endpoint && !(first && reloaded() && state.typed[id])) state.typed[id] = typed;
     state.picked = null;
   });
   if (!state.loaded) return;

@@ -4,7 +4,7 @@ import { choose, register, update } from "./actions.js";
 import { apple, badge, byId, h, plain, value } from "./dom.js";
 import { failureBox } from "./parts.js";
 import { go, present } from "./route.js";
-import { contextSet, judged, sendOf, serviceName, shortName, source, version } from "./select.js";
+import { contextSet, endpoint, judged, sendOf, serviceName, shortName, source, version } from "./select.js";
 import { after, change, state } from "./store.js";
 import { views } from "./views.js";
 
@@ -19,7 +19,7 @@ export function header() {
     h("h1", { class: "title" }, s ? value(serviceName(s)) : "Signpost studio"),
     s && s.versions.length > 1 && h("select", {
       id: "version", class: "quietly", "aria-label": "API version", value: v?.name ?? "",
-      onchange: (/** @type {any} */ event) => chooseVersion(event.target.value),
+      onchange: (/** @type {any} */ event) => chooseVersion(s, event.target.value),
     }, s.versions.map((other) => h("option", { key: other.name, value: other.name }, plain(other.name)))),
     h("nav", { class: "views", "aria-label": "Views" }, views.map(({ name, label, mark }) => {
       const marked = s && mark(s);
@@ -38,15 +38,10 @@ export function header() {
     h("kbd", {}, apple ? "⌘ K" : "Ctrl K")));
 }
 
-/** chooseVersion goes to another version, to the endpoint at the same path. @param {string} name */
-function chooseVersion(name) {
-  const s = source();
-  if (!s) return;
-  const v = s.versions.find((other) => other.name === name);
-  const path = (/** @type {string} */ url) => url.split("/").map((part) => (/^v\d+$/.test(part) ? "v" : part)).join("/");
-  const same = v?.endpoints.find((e) => path(e.key) === path(state.route.endpoint));
-  go({ source: s.id, version: name, endpoint: same?.key ?? v?.endpoints[0]?.key ?? "" });
-}
+/** chooseVersion goes to another version, to the endpoint at the same path. @param {Source} s @param {string} name */
+const chooseVersion = (s, name) => go({
+  source: s.id, version: name, endpoint: endpoint(s.versions.find((v) => v.name === name))?.key ?? "",
+});
 
 export function openPalette() {
   change(() => {

@@ -92,9 +92,9 @@
  * @property {Record<string, { at: number, changes: Change[] }>} updated what the last update of an address found
  * @property {string} dialog
  * @property {{ text: string, at: number, matches: Match[] }} palette
- * @property {{ signature: string, matches: Match[] } | null} matches
- * @property {{ signature: string, changes: Change[], failure: Failure | null } | null} changes
- * @property {{ source: string, rev: number, text: string, truncated: boolean } | null} text
+ * @property {{ signature: string, matches?: Match[] } | null} matches
+ * @property {{ signature: string, changes?: Change[], failure?: Failure } | null} changes
+ * @property {{ signature: string, text?: string } | null} text
  * @property {CheckRun | null} check
  * @property {{ follow: number | null, schema: { name: string, text: string } | null }} checking options; null means the default
  * @property {string[]} registered the addresses that this tab has registered
