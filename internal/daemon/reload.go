@@ -30,7 +30,7 @@ type publisher struct {
 	read     [][]source.Document // what each source had
 	served   []*served
 	failures map[string]bool // failures that were already logged
-	uncached map[source.Remote]uncached
+	uncached map[*source.Remote]uncached
 	revision atomic.Value // a string: the revision of everything published
 }
 
@@ -83,7 +83,7 @@ func (p *publisher) update() Loaded {
 	for i, s := range p.sources {
 		found, news, err := s.Read()
 		if p.read[i], changed = slices.Clone(found), changed || news; err != nil {
-			_, remote := s.(source.Remote)
+			_, remote := s.(*source.Remote)
 			out.Errors = append(out.Errors, SourceError{err, remote, s})
 		}
 	}
@@ -258,7 +258,7 @@ func (out *Loaded) compare(before map[string]*served, next []*served, files map[
 		}
 		out.changed = append(out.changed, s)
 		out.Findings = append(out.Findings, s.all()...)
-		_, remote := s.source.(source.Remote)
+		_, remote := s.source.(*source.Remote)
 		out.Broken = out.Broken || s.rejected && !remote
 	}
 	for _, id := range slices.Sorted(maps.Keys(before)) {
@@ -297,10 +297,10 @@ func (p *publisher) serves(from source.Source) bool {
 }
 
 // remotes returns the remote sources.
-func (p *publisher) remotes() []source.Remote {
-	var all []source.Remote
+func (p *publisher) remotes() []*source.Remote {
+	var all []*source.Remote
 	for _, s := range p.sources {
-		if remote, ok := s.(source.Remote); ok {
+		if remote, ok := s.(*source.Remote); ok {
 			all = append(all, remote)
 		}
 	}

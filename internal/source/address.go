@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/opencontainers/go-digest"
+
 	"signpost/client"
 	"signpost/definition"
 	"signpost/host"
@@ -69,7 +71,7 @@ func fetchAddress(address string, opts Options) fetchFunc {
 		case err != nil:
 			return nil, "", explain(err)
 		}
-		return []Document{{Name: Shown(address), Text: text, Sum: sumOf(text)}}, res.Header.Get("ETag"), nil
+		return []Document{{Name: Shown(address), Text: text, Sum: digest.FromBytes(text)}}, res.Header.Get("ETag"), nil
 	}
 }
 

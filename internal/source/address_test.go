@@ -27,7 +27,7 @@ func TestFollowAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := sources[0].(Remote)
+	s := sources[0].(*Remote)
 	text := "one"
 	etag := `"1"`
 	good := func(w http.ResponseWriter, r *http.Request) {

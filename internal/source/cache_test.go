@@ -5,14 +5,16 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/opencontainers/go-digest"
 )
 
 // TestCache keeps what was read, and restores it. The same failure always has the same message, so that it is logged once.
 func TestCache(t *testing.T) {
 	dir := t.TempDir()
-	source := func(address, text string) *polled {
-		return newPolled(address, address, dir, func(context.Context, string, []Document) ([]Document, string, error) {
-			return []Document{{Name: address + "/a.yaml", Path: "a.yaml", Text: []byte(text), Sum: sumOf([]byte(text))}}, "1", nil
+	source := func(address, text string) *Remote {
+		return newRemote(address, address, dir, func(context.Context, string, []Document) ([]Document, string, error) {
+			return []Document{{Name: address + "/a.yaml", Path: "a.yaml", Text: []byte(text), Sum: digest.FromBytes([]byte(text))}}, "1", nil
 		})
 	}
 	a := source("oci://a.example.com/feeds:prod", "one")
@@ -22,16 +24,12 @@ func TestCache(t *testing.T) {
 	if !a.Fetch(t.Context()) {
 		t.Error("nothing was fetched")
 	}
-	if err := a.Keep(); err != nil {
-		t.Error(err)
-	}
+	must(t, a.Keep())
 	if ok, _ := a.Restore(); ok {
 		t.Error("what nobody has read was kept")
 	}
 	a.Read()
-	if err := a.Keep(); err != nil {
-		t.Error(err)
-	}
+	must(t, a.Keep())
 	b := source("oci://b.example.com/feeds:prod", "two")
 	if ok, err := b.Restore(); ok || err != nil {
 		t.Errorf("another source is restored: %v, %v", ok, err)
@@ -46,23 +44,15 @@ func TestCache(t *testing.T) {
 	}
 
 	text, err := os.ReadFile(a.cache)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for damaged, want := range map[string]string{strings.Replace(string(text), "one", "two", 1): "is damaged", "": "unexpected end"} {
-		if err := os.WriteFile(a.cache, []byte(damaged), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(a.cache, []byte(damaged), 0o600))
 		if ok, err := a.Restore(); ok || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("a damaged copy: %v, %v", ok, err)
 		}
 	}
-	if err := os.Remove(a.cache); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(a.cache, 0o700); err != nil { // blocks the path
-		t.Fatal(err)
-	}
+	must(t, os.Remove(a.cache))
+	must(t, os.Mkdir(a.cache, 0o700)) // blocks the path
 	first, second := a.Keep(), a.Keep()
 	if first == nil || second == nil || first.Error() != second.Error() || strings.Contains(first.Error(), temporary) {
 		t.Errorf("%v, then %v", first, second)

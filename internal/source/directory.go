@@ -124,7 +124,7 @@ func (r *Reader) readDirectory(dir string) ([]Document, error) {
 func (r *Reader) keepDefinitions(dir string, documents []Document) ([]Document, error) {
 	files := len(documents)
 	documents = slices.DeleteFunc(documents, func(d Document) bool {
-		if IsDefinition(d) || r.Manifests && isManifest(d.Text) {
+		if d.isDefinition() || r.Manifests && isManifest(d.Text) {
 			return false
 		}
 		if r.Note != nil {

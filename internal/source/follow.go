@@ -42,16 +42,16 @@ func Follow(args []string, opts Options) ([]Source, error) {
 			if err != nil || u.Host == "" {
 				return nil, argumentErrorf("%q is not the address of a definition, such as https://config.example.com/feeds.yaml", Shown(arg))
 			}
-			p := newPolled(Shown(arg), arg, opts.CacheDir, fetchAddress(arg, opts))
-			p.single = true
-			all = append(all, p)
+			remote := newRemote(Shown(arg), arg, opts.CacheDir, fetchAddress(arg, opts))
+			remote.single = true
+			all = append(all, remote)
 		case IsRegistry(arg):
 			registry := Registry{Transport: opts.Transport, UserAgent: opts.UserAgent}
 			a, err := registry.artifact(arg, false)
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, newPolled(arg, arg, opts.CacheDir, a.poll(opts.Note)))
+			all = append(all, newRemote(arg, arg, opts.CacheDir, a.poll(opts.Note)))
 		default:
 			all = append(all, newLocal(arg, opts.Note))
 		}

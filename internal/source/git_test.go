@@ -42,23 +42,16 @@ func git(t *testing.T, dir string, args ...string) {
 
 func service(name string) string { return "service: " + name + "\n" + definitionText }
 
-// repository returns a repository with definitions in its root and in packages/feeds, and a merge conflict in both.
+// repository returns a repository with definitions and other files in its root and in packages/feeds.
 func repository(t *testing.T) string {
 	t.Helper()
-	dir := tree(t, map[string]string{"feeds.yaml": service("root"), "packages/feeds/feeds.yaml": service("package"), "packages/feeds/sub/more.yaml": service("more"), "plain.yaml": service("plain")})
+	dir := tree(t, map[string]string{"feeds.yaml": service("root"), "packages/feeds/feeds.yaml": service("package"), "packages/feeds/sub/more.yaml": service("more"), "plain.yaml": service("plain"),
+		"packages/feeds/package.json": `{"name": "x"}`, "packages/feeds/node_modules/x.yaml": service("x"), "packages/feeds/.hidden.yaml": service("x")})
+	must(t, os.Symlink("feeds.yaml", filepath.Join(dir, "packages", "feeds", "link.yaml")))
 	git(t, dir, "init", "-q", "-b", "main")
 	git(t, dir, "add", ".")
 	git(t, dir, "commit", "-q", "-m", "one")
 	return dir
-}
-
-func writeTree(t *testing.T, dir string, files map[string]string) {
-	t.Helper()
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // servicesIn returns the names of the documents with the services in them.
@@ -75,9 +68,10 @@ func servicesIn(documents []Document) string {
 func TestReadRevisionPath(t *testing.T) {
 	dir := repository(t)
 	t.Chdir(filepath.Join(dir, "packages", "feeds"))
-	writeTree(t, dir, map[string]string{"feeds.yaml": service("staged"), "packages/feeds/feeds.yaml": service("staged package")})
+	write(t, service("staged"), dir, "feeds.yaml")
+	write(t, service("staged package"), dir, "packages/feeds/feeds.yaml")
 	git(t, dir, "add", ".")
-	writeTree(t, dir, map[string]string{"feeds.yaml": service("unsaved")})
+	write(t, service("unsaved"), dir, "feeds.yaml")
 	for _, test := range []struct{ arg, want, err string }{
 		{arg: "HEAD:feeds.yaml", want: "HEAD:feeds.yaml feeds.yaml root"},
 		{arg: "HEAD:./feeds.yaml", want: "HEAD:./feeds.yaml feeds.yaml package"},
@@ -87,6 +81,8 @@ func TestReadRevisionPath(t *testing.T) {
 		{arg: ":0:./feeds.yaml", want: ":0:./feeds.yaml feeds.yaml staged package"},
 		{arg: "HEAD:packages/feeds/", want: "HEAD:packages/feeds/feeds.yaml feeds.yaml package, HEAD:packages/feeds/sub/more.yaml sub/more.yaml more"},
 		{arg: "HEAD:.", want: "HEAD:./feeds.yaml feeds.yaml package, HEAD:./sub/more.yaml sub/more.yaml more"},
+		{arg: "HEAD:../..", want: "HEAD:../../feeds.yaml feeds.yaml root, HEAD:../../packages/feeds/feeds.yaml packages/feeds/feeds.yaml package, " +
+			"HEAD:../../packages/feeds/sub/more.yaml packages/feeds/sub/more.yaml more, HEAD:../../plain.yaml plain.yaml plain"},
 		{arg: ":./sub", want: ":./sub/more.yaml more.yaml more"},
 		{arg: ":packages", want: ":packages/feeds/feeds.yaml feeds/feeds.yaml staged package, :packages/feeds/sub/more.yaml feeds/sub/more.yaml more"},
 
@@ -115,10 +111,10 @@ func TestReadConflict(t *testing.T) {
 	dir := repository(t)
 	t.Chdir(dir)
 	git(t, dir, "checkout", "-q", "-b", "theirs")
-	writeTree(t, dir, map[string]string{"feeds.yaml": service("theirs")})
+	write(t, service("theirs"), dir, "feeds.yaml")
 	git(t, dir, "commit", "-q", "-a", "-m", "theirs")
 	git(t, dir, "checkout", "-q", "main")
-	writeTree(t, dir, map[string]string{"feeds.yaml": service("ours")})
+	write(t, service("ours"), dir, "feeds.yaml")
 	git(t, dir, "commit", "-q", "-a", "-m", "ours")
 	git(t, dir, "merge", "theirs")
 	for _, arg := range []string{":feeds.yaml", ":0:feeds.yaml", ":."} {
@@ -140,7 +136,7 @@ func TestReadConflict(t *testing.T) {
 func TestConfirmNew(t *testing.T) {
 	dir := repository(t)
 	t.Chdir(filepath.Join(dir, "packages", "feeds"))
-	writeTree(t, dir, map[string]string{"packages/feeds/new.yaml": definitionText})
+	write(t, definitionText, dir, "packages/feeds/new.yaml")
 	for _, test := range []struct{ old, new, spelling string }{
 		{"main:packages/feeds/new.yaml", "new.yaml", ""},
 		{"main:./new.yaml", "./new.yaml", ""},

@@ -38,10 +38,9 @@ type local struct {
 	now   func() time.Time    // time.Now, except in tests
 	sleep func(time.Duration) // time.Sleep, except in tests
 
-	files       map[string]localFile // by name
-	directories []string             // visited directories; none for a file
-	documents   []Document
-	turn        int // the number of the file to hash next
+	files     map[string]localFile // by name
+	documents []Document
+	turn      int // the number of the file to hash next
 }
 
 // localFile is a file as it was last read.
@@ -67,7 +66,7 @@ func hashFile(path string) Sum {
 	if err != nil {
 		return ""
 	}
-	return Sum(sum)
+	return sum
 }
 
 func newLocal(path string, note func(message string)) *local {
@@ -111,7 +110,7 @@ func (l *local) Read() ([]Document, bool, error) {
 			now = localFile{document: known.document, other: known.other}
 		case now.info != known.info:
 			// A truncated definition still counts as one, so that it is rejected and not withdrawn.
-			now.other = isDirectory && !IsDefinition(now.document) && (!before || known.other)
+			now.other = isDirectory && !now.document.isDefinition() && (!before || known.other)
 			if now.other && !before {
 				l.note(skippedNote(f.name))
 			}
@@ -138,10 +137,7 @@ func (l *local) list() (files []file, isDirectory bool, err error) {
 	if !info.IsDir() {
 		return []file{{name: l.path, path: filepath.Base(l.path), info: info}}, false, nil
 	}
-	files, directories, err := listDirectory(l.path)
-	if err == nil {
-		l.directories = directories
-	}
+	files, _, err = listDirectory(l.path)
 	return files, true, err
 }
 
@@ -160,24 +156,10 @@ func (l *local) readAtRest(f file) (localFile, error) {
 			return localFile{}, readError(f.name, err)
 		}
 		if sameFile(f.info, info) {
-			document.Sum = sumOf(document.Text)
+			document.Sum = digest.FromBytes(document.Text)
 			return localFile{info: info, document: document}, nil
 		}
 		f.info = info
 	}
 	return localFile{}, readError(f.name, fmt.Errorf("it changes all the time, and was never unchanged for %v", restTime))
-}
-
-// Directories returns the directories to watch for changes, for a [Watcher]: those that the last Read found.
-func Directories(sources []Source) []string {
-	var all []string
-	for _, s := range sources {
-		if l, ok := s.(*local); ok && len(l.directories) == 0 { // a file may be replaced in its directory
-			all = append(all, filepath.Dir(l.path))
-		} else if ok {
-			all = append(all, l.directories...)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }

@@ -5,10 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/opencontainers/go-digest"
 )
 
 // follows is a local source with a clock that the test moves: no file has to rest, unless rest is called.
@@ -28,7 +30,7 @@ func TestLocalChanges(t *testing.T) {
 		documents, changed, err := l.Read()
 		got := make(map[string]string)
 		for _, d := range documents {
-			if got[d.Path] = string(d.Text); sumOf(d.Text) != d.Sum {
+			if got[d.Path] = string(d.Text); digest.FromBytes(d.Text) != d.Sum {
 				t.Errorf("the sum of %s is %s", d.Path, d.Sum)
 			}
 		}
@@ -40,40 +42,22 @@ func TestLocalChanges(t *testing.T) {
 	check(false, map[string]string{"a.yaml": definitionText, "b/c.yaml": definitionText, "d.yaml": definitionText})
 	path := filepath.Join(dir, "b", "c.yaml")
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	other, next := strings.Replace(definitionText, "v1", "v2", 1), filepath.Join(dir, "b", ".next")
-	if err := os.WriteFile(next, []byte(other), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(next, info.ModTime(), info.ModTime()); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(next, path); err != nil {
-		t.Fatal(err)
-	}
+	write(t, other, next)
+	must(t, os.Chtimes(next, info.ModTime(), info.ModTime()))
+	must(t, os.Rename(next, path))
 	check(true, map[string]string{"a.yaml": definitionText, "b/c.yaml": other, "d.yaml": definitionText})
-	if err := os.Chtimes(path, time.Time{}, time.Now()); err != nil { // read again, but not changed
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(path, time.Time{}, time.Now())) // read again, but not changed
 	check(false, map[string]string{"a.yaml": definitionText, "b/c.yaml": other, "d.yaml": definitionText})
-	if err := os.Rename(filepath.Join(dir, "d.yaml"), filepath.Join(dir, "e.yaml")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(filepath.Join(dir, "d.yaml"), filepath.Join(dir, "e.yaml")))
 	check(true, map[string]string{"a.yaml": definitionText, "b/c.yaml": other, "e.yaml": definitionText})
 
 	// The same file, size and modification time.
 	info, err = os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(definitionText), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	write(t, definitionText, path)
+	must(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
 	check(true, map[string]string{"a.yaml": definitionText, "b/c.yaml": definitionText, "e.yaml": definitionText})
 }
 
@@ -90,15 +74,9 @@ func TestLocalHashesInTurns(t *testing.T) {
 	}
 	path := filepath.Join(dir, "120.yaml")
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(strings.Replace(definitionText, "v1", "v2", 1)), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	write(t, strings.Replace(definitionText, "v1", "v2", 1), path)
+	must(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
 	found := false
 	for range 3 {
 		_, changed, err := l.Read()
@@ -121,31 +99,21 @@ func TestLocalKeepsWhatItCannotRead(t *testing.T) {
 		t.Fatal(documents, err)
 	}
 	path := filepath.Join(dir, "a.yaml")
-	if err := os.Remove(path); err == nil {
-		err = mkfifo(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	must(t, os.Remove(path))
+	must(t, syscall.Mkfifo(path, 0o600))
 	for range 2 {
 		documents, changed, err := l.Read()
 		if err == nil || !strings.HasSuffix(err.Error(), "not a regular file") || changed || len(documents) != 2 || string(documents[0].Text) != definitionText {
 			t.Errorf("%v, %v, %v", documents, changed, err)
 		}
 	}
-	if err := os.Remove(path); err == nil {
-		err = os.WriteFile(path, []byte("service: again\n"+definitionText), 0o644)
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	must(t, os.Remove(path))
+	write(t, "service: again\n"+definitionText, path)
 	if documents, changed, err := l.Read(); err != nil || !changed || !strings.HasPrefix(string(documents[0].Text), "service: again") {
 		t.Errorf("%v, %v, %v", documents, changed, err)
 	}
 	for _, name := range []string{"a.yaml", "b.yaml"} {
-		if err := os.Remove(filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(filepath.Join(dir, name)))
 	}
 	if documents, changed, err := l.Read(); err == nil || changed || len(documents) != 2 {
 		t.Errorf("a directory without definitions: %v, %v, %v", documents, changed, err)
@@ -160,18 +128,16 @@ func TestLocalAtRest(t *testing.T) {
 	l := newLocal(path, nil)
 	now := time.Now().Add(-time.Hour) // earlier than every change, so that the file always looks new
 	var rests int
-	var write []string // written one after the other, while the file should rest
+	var texts []string // written one after the other, while the file should rest
 	l.now = func() time.Time { return now }
 	l.sleep = func(d time.Duration) {
 		if rests++; d != restTime {
 			t.Errorf("it waits for %v", d)
 		}
 		now = now.Add(d)
-		if len(write) > 0 {
-			if err := os.WriteFile(path, []byte(write[0]), 0o644); err != nil {
-				t.Error(err)
-			}
-			write = write[1:]
+		if len(texts) > 0 {
+			write(t, texts[0], path)
+			texts = texts[1:]
 		}
 	}
 	if _, changed, err := l.Read(); err != nil || !changed || rests != 1 {
@@ -179,27 +145,21 @@ func TestLocalAtRest(t *testing.T) {
 	}
 
 	// Written in pieces, each well-formed.
-	change := func() {
-		t.Helper()
-		if err := os.WriteFile(path, []byte("versions:\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	change()
-	write = []string{"versions:\n  v1:\n", "versions:\n  v1:\n    endpoints: {}\nservice: whole\n"}
+	write(t, "versions:\n", path)
+	texts = []string{"versions:\n  v1:\n", "versions:\n  v1:\n    endpoints: {}\nservice: whole\n"}
 	documents, changed, err := l.Read()
 	if err != nil || !changed || !strings.HasSuffix(string(documents[0].Text), "whole\n") || rests != 4 {
 		t.Errorf("%v, %v, after %d waits: %q", changed, err, rests, documents)
 	}
 	for i := range 100 {
-		write = append(write, strings.Repeat("#", i+1)+"\n"+definitionText)
+		texts = append(texts, strings.Repeat("#", i+1)+"\n"+definitionText)
 	}
-	change()
+	write(t, "versions:\n", path)
 	documents, changed, err = l.Read()
 	if err == nil || !strings.Contains(err.Error(), "it changes all the time") || changed || len(documents) != 1 {
 		t.Errorf("a file that keeps changing: %v, %v", changed, err)
 	}
-	write = nil
+	texts = nil
 	if _, changed, err := l.Read(); err != nil || !changed {
 		t.Errorf("after it has stopped changing: %v, %v", changed, err)
 	}

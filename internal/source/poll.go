@@ -30,7 +30,7 @@ func (p *Poller) Hurry() bool {
 
 // Run polls a source until ctx is canceled. It sends on arrived when Read has something new, and sends true after a
 // Hurry.
-func (p *Poller) Run(ctx context.Context, remote Remote, arrived chan<- bool) {
+func (p *Poller) Run(ctx context.Context, remote *Remote, arrived chan<- bool) {
 	ticks := p.Ticks
 	if ticks == nil && p.Interval > 0 {
 		ticker := time.NewTicker(p.Interval)

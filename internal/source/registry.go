@@ -214,7 +214,7 @@ func (a *artifact) fetch(ctx context.Context, version string, before []Document)
 	}
 	documents = make([]Document, len(layers))
 	err = inParallel(len(layers), maxFetches, func(i int) error {
-		title, sum := titleOf(layers[i]), Sum(layers[i].Digest)
+		title, sum := titleOf(layers[i]), layers[i].Digest
 		text, ok := known[sum]
 		if !ok || int64(len(text)) != layers[i].Size {
 			var err error

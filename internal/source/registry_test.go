@@ -37,9 +37,7 @@ func startRegistry(t *testing.T) (*registrytest.Registry, Registry) {
 func trusting(t *testing.T, caFile string) http.RoundTripper {
 	t.Helper()
 	pem, err := os.ReadFile(caFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(pem)
 	return &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}
@@ -58,9 +56,7 @@ func TestPush(t *testing.T) {
 	files := map[string]string{"a.yaml": definitionText, "b/c.json": `{"versions": {}}`, "b/same.yaml": definitionText}
 	target := "oci://" + front.Host + "/team/feeds:prod"
 	first, err := registry.Push(t.Context(), documentsOf(files), target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if prefix := "oci://" + front.Host + "/team/feeds@sha256:"; !strings.HasPrefix(first.Name, prefix) || first.Files != 3 || first.New != 2 {
 		t.Errorf("Push returned %+v", first)
 	}
@@ -79,9 +75,7 @@ func TestPush(t *testing.T) {
 		t.Helper()
 		reader := Reader{Registry: registry}
 		documents, err := reader.Read(t.Context(), arg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got := make(map[string]string)
 		for _, d := range documents {
 			if d.Name != arg+"/"+d.Path {
@@ -176,17 +170,15 @@ func TestCredentials(t *testing.T) {
 
 // followed is a source that is followed, and its state.
 type followed struct {
-	Remote
+	*Remote
 	t *testing.T
 }
 
 func follow(t *testing.T, registry Registry, arg, cacheDir string) followed {
 	t.Helper()
 	sources, err := Follow([]string{arg}, Options{Transport: registry.Transport, CacheDir: cacheDir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return followed{sources[0].(Remote), t}
+	must(t, err)
+	return followed{sources[0].(*Remote), t}
 }
 
 // state returns the texts by path, and the error.
@@ -207,9 +199,7 @@ func TestFollowRegistry(t *testing.T) {
 	push := func(files map[string]string) string {
 		t.Helper()
 		pushed, err := registry.Push(t.Context(), documentsOf(files), target)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return pushed.Name
 	}
 	var blobs atomic.Int32
@@ -239,14 +229,10 @@ func TestFollowRegistry(t *testing.T) {
 	}
 	step(true, 2, first)
 	step(false, 0, first)
-	if err := s.Keep(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Keep())
 	push(second)
 	step(true, 1, second)
-	if err := s.Keep(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Keep())
 	push(first)
 	step(true, 1, first)
 
@@ -346,9 +332,7 @@ func TestRegistryFaults(t *testing.T) {
 
 	// Artifacts of other kinds, pushed as they are.
 	a, err := registry.artifact(target, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	layer := func(title string, size int64) ocispec.Descriptor {
 		d := ocispec.Descriptor{MediaType: "application/yaml", Digest: digest.FromString(definitionText), Size: int64(len(definitionText))}
 		if size > 0 {
@@ -376,14 +360,10 @@ func TestRegistryFaults(t *testing.T) {
 		{"no files", func(m *ocispec.Manifest) { m.Layers = nil }, "the directory holds no .yaml, .yml or .json file"},
 	} {
 		manifest, _, err := pack(documentsOf(good))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		test.change(&manifest)
 		body, err := json.Marshal(manifest)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		desc := ocispec.Descriptor{MediaType: manifest.MediaType, Digest: digest.FromBytes(body), Size: int64(len(body))}
 		if err := a.repo.Manifests().PushReference(t.Context(), desc, bytes.NewReader(body), "prod"); err != nil {
 			t.Fatalf("%s: %v", test.name, err)

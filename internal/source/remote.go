@@ -12,36 +12,19 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
+
+	"github.com/opencontainers/go-digest"
 
 	"signpost/internal/readfile"
 )
-
-// Remote is a source on another machine. Read returns what the last Fetch received.
-type Remote interface {
-	Source
-
-	// Fetch polls once, and reports whether Read has something new, including a new error. It returns in bounded time,
-	// and when ctx ends at the latest. Updates are all or nothing.
-	Fetch(ctx context.Context) bool
-
-	// Keep stores what Read returned for a later Restore. If it returns without an error, the copy is durable; until
-	// then the previous one is intact. Without a cache nothing is stored.
-	Keep() error
-
-	// Restore makes Read return what was stored, and reports whether there was anything.
-	Restore() (bool, error)
-
-	// Version identifies what Read returned: a digest, or the ETag of an address. It is empty where that is not known,
-	// as of what was restored.
-	Version() string
-}
 
 // fetchFunc returns the current documents of a remote source and their version. If the version has not changed, it
 // returns no documents. The text of unchanged ones may come from before.
 type fetchFunc func(ctx context.Context, version string, before []Document) (documents []Document, next string, err error)
 
-// polled is a remote source.
-type polled struct {
+// Remote is a source on another machine. Read returns what the last Fetch received.
+type Remote struct {
 	name  string
 	cache string // file for the last good state; empty for none
 	fetch fetchFunc
@@ -57,51 +40,57 @@ type polled struct {
 	err       error // of the last attempt
 }
 
-// newPolled returns a source that is cached in a directory, unless that is empty. The file name is a hash of the
+// newRemote returns a source that is cached in a directory, unless that is empty. The file name is a hash of the
 // address, because a URL is not a valid file name.
-func newPolled(name, address, cacheDir string, fetch fetchFunc) *polled {
-	p := &polled{name: name, fetch: fetch}
+func newRemote(name, address, cacheDir string, fetch fetchFunc) *Remote {
+	r := &Remote{name: name, fetch: fetch}
 	if cacheDir != "" {
 		sum := sha256.Sum256([]byte(address))
-		p.cache = filepath.Join(cacheDir, hex.EncodeToString(sum[:16])+".definition")
+		r.cache = filepath.Join(cacheDir, hex.EncodeToString(sum[:16])+".definition")
 	}
-	return p
+	return r
 }
 
-func (p *polled) Name() string { return p.name }
+// Name implements [Source].
+func (r *Remote) Name() string { return r.name }
 
-func (p *polled) Read() ([]Document, bool, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	changed := p.changed
-	p.changed, p.read, p.readAs = false, p.documents, p.version
-	return slices.Clone(p.documents), changed, p.err
+// Read implements [Source].
+func (r *Remote) Read() ([]Document, bool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	changed := r.changed
+	r.changed, r.read, r.readAs = false, r.documents, r.version
+	return slices.Clone(r.documents), changed, r.err
 }
 
-func (p *polled) Version() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.readAs
+// Version identifies what Read returned: a digest, or the ETag of an address. It is empty where that is not known, as of
+// what was restored.
+func (r *Remote) Version() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.readAs
 }
 
-func (p *polled) Fetch(ctx context.Context) bool {
-	p.mu.Lock()
-	version, before := p.version, p.documents
-	p.mu.Unlock()
-	documents, version, err := p.fetch(ctx, version, before)
+// Fetch polls once, and reports whether Read has something new, including a new error. It returns in bounded time, and when
+// ctx ends at the latest. Updates are all or nothing.
+func (r *Remote) Fetch(ctx context.Context) bool {
+	r.mu.Lock()
+	version, before := r.version, r.documents
+	r.mu.Unlock()
+	documents, version, err := r.fetch(ctx, version, before)
 
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	last := p.err
-	if p.err = err; err != nil {
-		p.err = fmt.Errorf("fetch definition %q: %w", p.name, err)
-		return last == nil || last.Error() != p.err.Error()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last := r.err
+	if r.err = err; err != nil {
+		r.err = fmt.Errorf("fetch definition %q: %w", r.name, err)
+		return last == nil || last.Error() != r.err.Error()
 	}
 	if documents != nil {
-		p.changed = p.changed || !slices.EqualFunc(documents, p.documents, sameDocument)
-		p.documents, p.version = documents, version
+		r.changed = r.changed || !slices.EqualFunc(documents, r.documents, sameDocument)
+		r.documents, r.version = documents, version
 	}
-	return last != nil || p.changed
+	return last != nil || r.changed
 }
 
 func sameDocument(a, b Document) bool { return a.Name == b.Name && a.Sum == b.Sum }
@@ -116,15 +105,17 @@ type cachedDocument struct {
 	Text string `json:"text"`
 }
 
-func (p *polled) Keep() error {
-	p.mu.Lock()
-	documents := p.read
-	p.mu.Unlock()
-	if p.cache == "" || len(documents) == 0 {
+// Keep stores what Read returned for a later Restore. If it returns without an error, the copy is durable; until then the
+// previous one is intact. Without a cache nothing is stored.
+func (r *Remote) Keep() error {
+	r.mu.Lock()
+	documents := r.read
+	r.mu.Unlock()
+	if r.cache == "" || len(documents) == 0 {
 		return nil
 	}
 	text := documents[0].Text
-	if !p.single {
+	if !r.single {
 		cached := make([]cachedDocument, len(documents))
 		for i, d := range documents {
 			cached[i] = cachedDocument{d.Path, d.Sum, string(d.Text)}
@@ -135,48 +126,49 @@ func (p *polled) Keep() error {
 		}
 	}
 	if len(text) > maxCached {
-		return fmt.Errorf("write %q: %d bytes are more than the cache takes, %d MiB", p.cache, len(text), maxCached>>20)
+		return fmt.Errorf("write %q: %d bytes are more than the cache takes, %d MiB", r.cache, len(text), maxCached>>20)
 	}
-	if err := os.MkdirAll(filepath.Dir(p.cache), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(r.cache), 0o700); err != nil {
 		return err
 	}
-	left, _ := filepath.Glob(p.cache + ".*" + temporary) // left behind by a killed process
+	left, _ := filepath.Glob(r.cache + ".*" + temporary) // left behind by a killed process
 	for _, name := range left {
 		os.Remove(name)
 	}
-	return cacheError("write", p.cache, WriteFile(p.cache, text, 0o600))
+	return cacheError("write", r.cache, WriteFile(r.cache, text, 0o600))
 }
 
-func (p *polled) Restore() (bool, error) {
-	if p.cache == "" {
+// Restore makes Read return what was stored, and reports whether there was anything.
+func (r *Remote) Restore() (bool, error) {
+	if r.cache == "" {
 		return false, nil
 	}
-	text, err := readfile.Limit(p.cache, maxCached)
+	text, err := readfile.Limit(r.cache, maxCached)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	documents := []Document{{Name: p.name, Text: text, Sum: sumOf(text)}}
-	if err == nil && !p.single {
-		documents, err = p.parseCached(text)
+	documents := []Document{{Name: r.name, Text: text, Sum: digest.FromBytes(text)}}
+	if err == nil && !r.single {
+		documents, err = r.parseCached(text)
 	}
 	if err != nil {
-		return false, cacheError("read", p.cache, err)
+		return false, cacheError("read", r.cache, err)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.documents, p.version, p.changed = documents, "", true
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.documents, r.version, r.changed = documents, "", true
 	return true, nil
 }
 
-func (p *polled) parseCached(text []byte) ([]Document, error) {
+func (r *Remote) parseCached(text []byte) ([]Document, error) {
 	var cached []cachedDocument
 	if err := json.Unmarshal(text, &cached); err != nil {
 		return nil, err
 	}
 	documents := make([]Document, len(cached))
 	for i, d := range cached {
-		documents[i] = Document{Name: p.name + "/" + d.Path, Path: d.Path, Sum: d.Sum, Text: []byte(d.Text)}
-		if sumOf(documents[i].Text) != d.Sum {
+		documents[i] = Document{Name: r.name + "/" + d.Path, Path: d.Path, Sum: d.Sum, Text: []byte(d.Text)}
+		if digest.FromBytes(documents[i].Text) != d.Sum {
 			return nil, fmt.Errorf("%s is damaged", documents[i].Name)
 		}
 	}
@@ -189,10 +181,8 @@ func cacheError(action, path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-		err = pathErr.Err
-	} else if linkErr, ok := errors.AsType[*os.LinkError](err); ok {
-		err = linkErr.Err
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		err = errno
 	}
 	return fmt.Errorf("%s %q: %w", action, path, err)
 }

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -45,9 +46,7 @@ type Document struct {
 }
 
 // Sum is the digest of a text in the form that OCI registries use: sha256:….
-type Sum string
-
-func sumOf(text []byte) Sum { return Sum(digest.FromBytes(text)) }
+type Sum = digest.Digest
 
 // ID identifies the document, whatever name it was read by.
 func (d Document) ID() string {
@@ -63,6 +62,17 @@ func (d Document) ID() string {
 // Manifest reports whether the document is a manifest rather than a definition: fetched from an address, or a JSON
 // object with endpoints and without versions.
 func (d Document) Manifest() bool { return d.Address != nil || isManifest(d.Text) }
+
+func isManifest(text []byte) bool {
+	var top map[string]json.RawMessage
+	if err := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &top); err != nil {
+		return false
+	}
+	return top["endpoints"] != nil && top["versions"] == nil
+}
+
+// isDefinition reports whether a file found in a directory is a definition, even if a bad one.
+func (d Document) isDefinition() bool { return definition.IsDefinition(d.Name, d.Text) }
 
 // Parse parses the document as a manifest or a definition.
 func (d Document) Parse() *definition.File {

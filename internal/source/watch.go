@@ -83,6 +83,17 @@ func (w Watcher) Run(ctx context.Context, look func(demanded bool)) {
 	}
 }
 
+// Directories returns the directories to watch for changes to sources, for a [Watcher].
+func Directories(sources []Source) []string {
+	var paths []string
+	for _, s := range sources {
+		if l, ok := s.(*local); ok {
+			paths = append(paths, l.path)
+		}
+	}
+	return DirectoriesOf(paths...)
+}
+
 // DirectoriesOf returns the directories to watch for changes to the named paths: for a directory, itself and all below
 // it; for a file, its parent, because a watch on the file is lost when the file is replaced.
 func DirectoriesOf(paths ...string) []string {

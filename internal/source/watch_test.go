@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,10 +41,10 @@ func TestWatcher(t *testing.T) {
 	want("a demanded arrival", true)
 	arrivals <- false
 	want("an arrival", false)
+	ticks <- time.Time{}
+	want("a tick", false)
 	below := filepath.Join(dir, "below")
-	if err := os.Mkdir(below, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(below, 0o755))
 	want("a new directory", false)
 	for watched := false; !watched; { // Run receives again once it watches the directory
 		select {
@@ -53,9 +54,7 @@ func TestWatcher(t *testing.T) {
 		}
 	}
 	want("another arrival", false)
-	if err := os.WriteFile(filepath.Join(below, "a.yaml"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, "", below, "a.yaml")
 	want("a file in it", false)
 	cancel()
 	<-ended
@@ -73,42 +72,15 @@ func TestWatcher(t *testing.T) {
 	<-ended
 }
 
-// TestWatcherTicks looks with every tick, although no file has changed.
-func TestWatcherTicks(t *testing.T) {
-	ticks, looks := make(chan time.Time), make(chan bool)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		Watcher{Ticks: ticks}.Run(ctx, func(demanded bool) { looks <- demanded })
-	}()
-	for range 2 {
-		ticks <- time.Time{}
-		if <-looks {
-			t.Error("a tick counts as a demand")
-		}
-	}
-	cancel()
-	<-ended
-}
-
 func TestDirectories(t *testing.T) {
 	dir := tree(t, map[string]string{"a.yaml": definitionText, "b/c.yaml": definitionText, "x/one.yaml": definitionText, "x/two.yaml": definitionText})
 	sources, err := Follow([]string{dir, filepath.Join(dir, "x/one.yaml"), filepath.Join(dir, "x/two.yaml"), filepath.Join(dir, "x/one.yaml"), "https://config.example.com/feeds.yaml"}, Options{})
 	if err != nil || len(sources) != 4 || sources[0].Name() != dir || sources[3].Name() != "https://config.example.com/feeds.yaml" {
 		t.Fatalf("%v, %v", sources, err)
 	}
-	for _, s := range sources[:3] {
-		if _, _, err := s.Read(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want := []string{dir, filepath.Join(dir, "b"), filepath.Join(dir, "x")}
+	want := []string{dir, filepath.Join(dir, "b"), filepath.Join(dir, "x"), filepath.Join(dir, "x"), filepath.Join(dir, "x")}
 	if got := Directories(sources); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
-	}
-	if got := DirectoriesOf(dir, filepath.Join(dir, "x/one.yaml")); !slices.Equal(got, append(want, filepath.Join(dir, "x"))) {
-		t.Errorf("of paths: %q", got)
 	}
 	if _, err := Follow([]string{"https://:bad"}, Options{}); err == nil || !strings.Contains(err.Error(), "is not the address of a definition") {
 		t.Error(err)
@@ -121,36 +93,38 @@ func TestDirectories(t *testing.T) {
 	}
 }
 
-// scripted is a source whose Fetch reports what the test decides.
-type scripted struct {
-	Remote
-	news chan bool
-}
-
-func (r scripted) Fetch(context.Context) bool { return <-r.news }
-
 func TestPoller(t *testing.T) {
-	ticks, arrived, source := make(chan time.Time), make(chan bool), scripted{news: make(chan bool)}
+	ticks, arrived, news := make(chan time.Time), make(chan bool), make(chan bool)
+	version := 0
+	source := newRemote("x", "x", "", func(context.Context, string, []Document) ([]Document, string, error) {
+		if !<-news {
+			return nil, "", nil
+		}
+		version++
+		return []Document{{Sum: Sum(fmt.Sprint(version))}}, "", nil
+	})
 	p := NewPoller(0)
 	p.Ticks = ticks
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); p.Run(ctx, source, arrived) }()
 	ticks <- time.Time{}
-	source.news <- false // nothing arrives
+	news <- false // nothing arrives
 	ticks <- time.Time{}
-	source.news <- true
+	news <- true
 	if <-arrived {
 		t.Error("a tick counts as a hurry")
 	}
-	for _, news := range []bool{true, false} { // a hurry is always answered
+	source.Read()
+	for _, changed := range []bool{true, false} { // a hurry is always answered
 		if !p.Hurry() {
 			t.Error("a hurry is not accepted")
 		}
-		source.news <- news
+		news <- changed
 		if !<-arrived {
 			t.Error("a hurry counts as a tick")
 		}
+		source.Read()
 	}
 	cancel()
 	<-ended
