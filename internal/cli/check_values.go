@@ -63,6 +63,9 @@ func readValues(path string) (all client.Values, endpoints map[string]client.Val
 		return all, nil, fmt.Errorf("read --values: %w", err)
 	}
 	doc := tree.Parse(text, tree.Options{})
+	if doc.Root == nil && len(doc.Problems) == 0 { // the file is empty
+		return all, nil, nil
+	}
 	r := valuesReader{path: path, doc: doc}
 	for _, p := range doc.Problems {
 		if p.Kind == tree.Syntax { // the message may quote the file
