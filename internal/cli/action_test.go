@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -65,46 +64,33 @@ type github struct {
 func (g *github) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	answer := func(status int, body any) {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
-		json.NewEncoder(w).Encode(body)
-	}
-	if r.Header.Get("Authorization") != "Bearer secret" {
-		answer(http.StatusUnauthorized, nil)
-		return
-	}
-	var id int
+	const issues = "/repos/example/feeds/issues"
+	var comment map[string]any
+	var id, page int
 	switch {
-	case r.Method == http.MethodGet && r.URL.Path == "/repos/example/feeds/issues/7/comments":
-		var page int
+	case r.Header.Get("Authorization") != "Bearer secret":
+		w.WriteHeader(http.StatusUnauthorized)
+	case r.Method == http.MethodGet && r.URL.Path == issues+"/7/comments":
 		fmt.Sscan(r.URL.Query().Get("page"), &page)
 		from := min(100*(page-1), len(g.comments))
-		answer(http.StatusOK, g.comments[from:min(from+100, len(g.comments))])
+		json.NewEncoder(w).Encode(g.comments[from:min(from+100, len(g.comments))])
 	case g.readOnly:
-		answer(http.StatusForbidden, map[string]string{"message": "Resource not accessible by integration"})
-	case r.Method == http.MethodPost && r.URL.Path == "/repos/example/feeds/issues/7/comments":
-		g.write(r, func(body any) {
-			g.comments = append(g.comments, map[string]any{"id": 1000 + len(g.comments), "body": body})
-		})
-		answer(http.StatusCreated, g.comments[len(g.comments)-1])
+		w.WriteHeader(http.StatusForbidden)
+	case json.NewDecoder(r.Body).Decode(&comment) != nil || comment["body"] == nil:
+		w.WriteHeader(http.StatusUnprocessableEntity)
+	case r.Method == http.MethodPost && r.URL.Path == issues+"/7/comments":
+		g.writes++
+		comment["id"] = 1000 + len(g.comments)
+		g.comments = append(g.comments, comment)
 	case r.Method == http.MethodPatch:
-		if _, err := fmt.Sscanf(r.URL.Path, "/repos/example/feeds/issues/comments/%d", &id); err == nil && id-1000 < len(g.comments) {
-			g.write(r, func(body any) { g.comments[id-1000]["body"] = body })
-			answer(http.StatusOK, g.comments[id-1000])
+		if _, err := fmt.Sscanf(r.URL.Path, issues+"/comments/%d", &id); err == nil && id-1000 < len(g.comments) {
+			g.writes++
+			g.comments[id-1000]["body"] = comment["body"]
 			return
 		}
 		fallthrough
 	default:
-		answer(http.StatusNotFound, nil)
-	}
-}
-
-func (g *github) write(r *http.Request, keep func(body any)) {
-	var comment map[string]any
-	if json.NewDecoder(r.Body).Decode(&comment) == nil && comment["body"] != nil {
-		g.writes++
-		keep(comment["body"])
+		w.WriteHeader(http.StatusNotFound)
 	}
 }
 
@@ -127,130 +113,89 @@ type job struct {
 
 var expression = regexp.MustCompile(`\$\{\{ (.*?) \}\}`)
 
-func (w *workflow) run() job {
-	w.t.Helper()
-	t := w.t
-	defaults, steps := readAction(t)
-	input := func(name string) string {
-		if value, given := w.inputs[name]; given {
-			return value
-		}
-		if defaults[name] == "${{ github.token }}" {
-			return "secret"
-		}
-		return defaults[name]
-	}
-	files := map[string]string{}
-	for _, name := range []string{"GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_PATH"} {
-		files[name] = filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(files[name], nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	outputs, outcomes := map[string]string{}, map[string]string{}
-	value := func(name string) string {
-		switch name {
-		case "github.base_ref":
-			return w.base
-		case "github.event.pull_request.number":
-			return w.number
-		}
-		if id, ok := strings.CutPrefix(name, "inputs."); ok {
-			if _, known := defaults[id]; known {
-				return input(id)
-			}
-		}
-		if rest, ok := strings.CutPrefix(name, "steps."); ok {
-			id, field, _ := strings.Cut(rest, ".")
-			if field == "outcome" {
-				return cmp.Or(outcomes[id], "skipped")
-			}
-			return outputs[id+" "+strings.TrimPrefix(field, "outputs.")]
-		}
-		if text, ok := strings.CutPrefix(name, "'"); ok {
-			return strings.TrimSuffix(text, "'")
-		}
-		t.Fatalf("the test does not support the expression %q", name)
-		return ""
-	}
-	// evaluate supports ||, && and ==, in that order, without brackets.
-	evaluate := func(text string) string {
+// evaluate evaluates an expression of ||, && and ==, in that order, without brackets.
+func evaluate(values map[string]string, text string) string {
+	for alternative := range strings.SplitSeq(text, " || ") {
 		result := ""
-		for _, alternative := range strings.Split(text, " || ") {
-			for _, term := range strings.Split(alternative, " && ") {
-				left, right, equality := strings.Cut(term, " == ")
-				if result = value(left); equality {
-					result = map[bool]string{true: "true"}[result == value(right)]
-				}
-				if result == "" {
-					break
-				}
+		for term := range strings.SplitSeq(alternative, " && ") {
+			left, right, compared := strings.Cut(term, " == ")
+			if result = values[left]; compared && result != strings.Trim(right, "'") {
+				result = ""
 			}
-			if result != "" {
+			if result == "" {
 				break
 			}
 		}
-		return result
+		if result != "" {
+			return result
+		}
 	}
+	return ""
+}
 
-	var done job
-	failed := false
+func (w *workflow) run() (done job) {
+	w.t.Helper()
+	t := w.t
+	defaults, steps := readAction(t)
+	values := map[string]string{"github.base_ref": w.base, "github.event.pull_request.number": w.number, "github.token": "secret"}
+	for name, value := range defaults {
+		if given, ok := w.inputs[name]; ok {
+			value = given
+		}
+		values["inputs."+name] = strings.Replace(value, "${{ github.token }}", values["github.token"], 1)
+	}
+	action, err := filepath.Abs(repo)
+	if err != nil {
+		t.Fatal(err)
+	}
 	git := exec.Command("git", "rev-parse", "HEAD")
 	git.Dir = w.repository
 	sha, err := git.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
+	dir := t.TempDir()
+	read := func(name string) string { // a file that steps append to
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
 	for _, step := range steps {
-		if step.Uses != "" || failed || step.If != "" && evaluate(step.If) == "" {
+		if step.Uses != "" || step.If != "" && evaluate(values, step.If) == "" {
 			continue
 		}
 		if strings.Contains(step.Run, "${{") {
 			t.Errorf("step %q has an expression in its script: a branch could be called $(…)", step.Name)
-		}
-		path, err := os.ReadFile(files["GITHUB_PATH"])
-		if err != nil {
-			t.Fatal(err)
-		}
-		action, err := filepath.Abs(repo)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(files["GITHUB_OUTPUT"], nil, 0o644); err != nil {
-			t.Fatal(err)
 		}
 		// as documented for shell: bash
 		command := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.Run)
 		command.Dir = w.repository
 		command.Env = append(os.Environ(), "RUNNER_TEMP="+w.temp, "GITHUB_ACTION_PATH="+action, "GITHUB_API_URL="+w.api,
 			"GITHUB_REPOSITORY=example/feeds", "GITHUB_SHA="+strings.TrimSpace(string(sha)),
-			"PATH="+strings.Join(append(strings.Fields(string(path)), w.path), ":"))
-		for name, file := range files {
-			command.Env = append(command.Env, name+"="+file)
+			"PATH="+strings.Join(append(strings.Fields(read("GITHUB_PATH")), w.path), ":"))
+		for _, name := range []string{"GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_PATH"} {
+			command.Env = append(command.Env, name+"="+filepath.Join(dir, name))
 		}
 		for name, text := range step.Env {
 			command.Env = append(command.Env, name+"="+expression.ReplaceAllStringFunc(text, func(e string) string {
-				return evaluate(expression.FindStringSubmatch(e)[1])
+				return evaluate(values, expression.FindStringSubmatch(e)[1])
 			}))
 		}
 		out, err := command.CombinedOutput()
 		done.log += string(out)
-		failed = err != nil
-		outcomes[step.ID] = map[bool]string{true: "failure", false: "success"}[failed]
-		text, err := os.ReadFile(files["GITHUB_OUTPUT"])
-		if err != nil {
-			t.Fatal(err)
+		if done.failed = err != nil; done.failed {
+			break
 		}
-		for line := range strings.Lines(string(text)) {
+		values["steps."+step.ID+".outcome"] = "success"
+		for line := range strings.Lines(read("GITHUB_OUTPUT")) {
 			name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
-			outputs[step.ID+" "+name] = value
+			values["steps."+step.ID+".outputs."+name] = value
 		}
+		os.Remove(filepath.Join(dir, "GITHUB_OUTPUT"))
 	}
-	summary, err := os.ReadFile(files["GITHUB_STEP_SUMMARY"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	done.failed, done.summary = failed, string(summary)
+	done.summary = read("GITHUB_STEP_SUMMARY")
 	return done
 }
 
@@ -465,18 +410,13 @@ func TestAction(t *testing.T) {
 	if done.failed || api.writes > 0 || !strings.Contains(done.summary, "No changes.") {
 		t.Errorf("another base branch: %+v, %v", done, api.comments)
 	}
-	// Against main, there are changes.
-	done = start("release/2", "backport", map[string]string{"path": "services", "base": "main", "comment": "false"})
+	// Against main, there are changes. An absolute path means the same as a relative one.
+	checkout := r.pull("release/2", "backport")
+	w = workflow{t: t, repository: checkout, temp: temp, path: path, api: server.URL, base: "release/2", number: "7",
+		inputs: map[string]string{"path": filepath.Join(checkout, "services"), "base": "main", "comment": "false"}}
+	done = w.run()
 	if !done.failed || !strings.Contains(done.summary, "option-removed") || !strings.Contains(done.summary, "service-removed") || api.writes > 0 {
 		t.Errorf("an explicit base: %+v", done)
-	}
-
-	// An absolute path means the same as a relative one.
-	checkout := r.pull("release/2", "backport")
-	absolute := workflow{t: t, repository: checkout, temp: temp, path: path, api: server.URL, base: "release/2", number: "7",
-		inputs: map[string]string{"path": filepath.Join(checkout, "services"), "base": "main", "comment": "false"}}
-	if done := absolute.run(); !done.failed || !strings.Contains(done.summary, "option-removed") || !strings.Contains(done.summary, "service-removed") {
-		t.Errorf("an absolute path: %+v", done)
 	}
 
 	// A push is linted, but not compared.
