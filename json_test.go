@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"signpost"
 )
@@ -36,47 +39,6 @@ func TestJSONFieldsStandInTheOrderOfTheTables(t *testing.T) {
 	if got := render(t, "api.example.com", m); got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
-}
-
-func TestJSONListsKeepTheirOrder(t *testing.T) {
-	text := func(id string) signpost.Modifier {
-		return signpost.Text(signpost.ModifierInput{ID: id, Name: id, Key: id, Label: id})
-	}
-	z := feed("https://{{host}}/z")
-	z.ContextObj = []signpost.ContextItem{{Key: "z", Type: "ctx"}, {Key: "a", Type: "ctx"}, {Key: "m", Type: "ctx"}}
-	z.Modifiers = []signpost.Modifier{text("z"), text("a"), signpost.Select(signpost.ModifierInput{
-		ID: "m", Name: "m", Key: "m", Label: "m",
-		Options: []signpost.Option{{Value: "z", Label: "Z"}, {Value: "a", Label: "A"}, {Value: "m", Label: "M"}},
-	})}
-	const want = `{
-		"endpoints": {
-			"https://api.example.com/z": {
-				"name": "Feed", "method": "get", "mime_type": "application/json",
-				"context_obj": [
-					{"key": "z", "type": "ctx", "required": false},
-					{"key": "a", "type": "ctx", "required": false},
-					{"key": "m", "type": "ctx", "required": false}
-				],
-				"modifiers": [
-					{"id": "z", "name": "z", "params": [{"key": "z", "ui": {"label": "z"}, "schema": {"type": "string"}}]},
-					{"id": "a", "name": "a", "params": [{"key": "a", "ui": {"label": "a"}, "schema": {"type": "string"}}]},
-					{"id": "m", "name": "m", "params": [{
-						"key": "m",
-						"ui": {"label": "m", "options": [
-							{"value": "z", "label": "Z"}, {"value": "a", "label": "A"}, {"value": "m", "label": "M"}
-						]},
-						"schema": {"type": "string", "enum": ["z", "a", "m"]}
-					}]}
-				]
-			},
-			"https://api.example.com/a": {"name": "Feed", "method": "get", "mime_type": "application/json", "context_obj": []},
-			"https://api.example.com/m": {"name": "Feed", "method": "get", "mime_type": "application/json", "context_obj": []}
-		}
-	}`
-	m := signpost.NewManifest(z, feed("https://{{host}}/a"), feed("https://{{host}}/m"))
-	doc := render(t, "api.example.com", m)
-	wantDocument(t, doc, want)
-	wantDocument(t, render(t, "api.example.com", parse(t, doc)), want) // and when it was read from JSON
 }
 
 // Fields may be omitted, null or empty in the input; this is how they are written.
@@ -111,47 +73,6 @@ func withSchema(schema string) string {
 	}}}`
 }
 
-func TestJSONDefaults(t *testing.T) {
-	tests := []struct {
-		name  string
-		build func(signpost.ModifierInput) signpost.Modifier
-		value any
-		want  string
-	}{
-		{"none", signpost.Number, nil, `{"type": "number"}`},
-		{"0", signpost.Number, 0, `{"type": "number", "default": 0}`},
-		{"false", signpost.Boolean, false, `{"type": "boolean", "default": false}`},
-		{"empty text", signpost.Text, "", `{"type": "string", "default": ""}`},
-		{"int64", signpost.Number, int64(-9007199254740993), `{"type": "number", "default": -9007199254740993}`},
-		{"uint64", signpost.Number, uint64(18446744073709551615), `{"type": "number", "default": 18446744073709551615}`},
-		{"float64", signpost.Number, 0.5, `{"type": "number", "default": 0.5}`},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			e := feed("https://{{host}}/v1/feeds")
-			e.Modifiers = []signpost.Modifier{test.build(signpost.ModifierInput{
-				ID: "m", Name: "M", Key: "m", Label: "M", DefaultValue: test.value,
-			})}
-			wantDocument(t, render(t, "api.example.com", signpost.NewManifest(e)), withSchema(test.want))
-		})
-	}
-}
-
-func TestJSONNumbersKeepTheirForm(t *testing.T) {
-	for _, number := range []string{"20", "20.0", "-0", "1e3", "1E+3", "0.10", "123456789012345678901234567890", "9007199254740993"} {
-		t.Run(number, func(t *testing.T) {
-			want := withSchema(`{"type": "number", "default": ` + number + `}`)
-			wantDocument(t, render(t, "api.example.com", parse(t, want)), want)
-
-			built := parse(t, want)
-			built.Endpoints[0].Modifiers[0] = signpost.Number(signpost.ModifierInput{
-				ID: "m", Name: "M", Key: "m", Label: "M", DefaultValue: json.Number(number),
-			})
-			wantDocument(t, render(t, "api.example.com", built), want)
-		})
-	}
-}
-
 // The second host makes two URLs collide, so Render takes its other code path.
 func TestJSONRenderDoesNotEscapeHTML(t *testing.T) {
 	m := signpost.NewManifest(named("https://api.example.com/a?b&c", "R&B <live>"), named("https://{{host}}/a?b&c", "R&B <live>"))
@@ -169,128 +90,6 @@ func TestJSONEscapesWhatItMust(t *testing.T) {
 	}
 }
 
-func TestJSONMarshalIsRenderWithTheHostOpen(t *testing.T) {
-	m := signpost.NewManifest(feed("https://{{host}}/v1/feeds"), feed("https://partner.example.net/x"))
-	got, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantDocument(t, string(got)+"\n", `{"endpoints": {
-		"https://{{host}}/v1/feeds": {"name": "Feed", "method": "get", "mime_type": "application/json", "context_obj": []},
-		"https://partner.example.net/x": {"name": "Feed", "method": "get", "mime_type": "application/json", "context_obj": []}
-	}}`)
-}
-
-func TestJSONMarshalRefusesADuplicateURL(t *testing.T) {
-	doc, err := json.Marshal(signpost.NewManifest(feed("https://{{host}}/a"), feed("https://{{host}}/a")))
-	if err == nil {
-		t.Fatalf("got %s, want an error", doc)
-	}
-	if want := `endpoint "https://{{host}}/a" is in the manifest twice`; !strings.Contains(err.Error(), want) {
-		t.Errorf("error %q does not say %q", err, want)
-	}
-}
-
-// JSON encodes all invalid UTF-8 as U+FFFD, so different URLs could become the same key.
-func TestJSONKeysThatAreNotUTF8(t *testing.T) {
-	m := signpost.NewManifest(feed("https://{{host}}/\xff"), feed("https://{{host}}/\xfe"), feed("https://{{host}}/\ufffd"))
-	template, err := signpost.Compile(m)
-	if err == nil { // rejecting them is fine
-		doc, err := template.Render("api.example.com")
-		if err != nil {
-			t.Fatal(err)
-		}
-		wantNoDuplicateKeys(t, doc)
-	}
-	if doc, err := json.Marshal(m); err == nil {
-		wantNoDuplicateKeys(t, doc)
-	}
-}
-
-func TestRenderURLsThatMeet(t *testing.T) {
-	type endpoint struct{ url, name string }
-	tests := []struct {
-		name      string
-		endpoints []endpoint
-		host      string
-		want      []endpoint
-	}{
-		{"the later wins, in the place of the first",
-			[]endpoint{{"https://{{host}}/a", "1"}, {"https://{{host}}/b", "2"}, {"https://api.example.com/a", "3"}, {"https://{{host}}/c", "4"}},
-			"api.example.com",
-			[]endpoint{{"https://api.example.com/a", "3"}, {"https://api.example.com/b", "2"}, {"https://api.example.com/c", "4"}}},
-		{"another host keeps both",
-			[]endpoint{{"https://{{host}}/a", "1"}, {"https://api.example.com/a", "2"}},
-			"other.example.com",
-			[]endpoint{{"https://other.example.com/a", "1"}, {"https://api.example.com/a", "2"}}},
-		{"two occurrences",
-			[]endpoint{{"https://{{host}}.{{host}}/a", "1"}, {"https://x/a", "2"}, {"https://x.x/a", "3"}},
-			"x",
-			[]endpoint{{"https://x.x/a", "3"}, {"https://x/a", "2"}}},
-		{"three become one",
-			[]endpoint{{"https://{{host}}.x/a", "1"}, {"https://x.{{host}}/a", "2"}, {"https://x.x/a", "3"}},
-			"x",
-			[]endpoint{{"https://x.x/a", "3"}}},
-		{"another scheme, path or query is another URL",
-			[]endpoint{{"https://{{host}}/a", "1"}, {"http://x/a", "2"}, {"https://x/a/", "3"}, {"https://x/a?q", "4"}},
-			"x",
-			[]endpoint{{"https://x/a", "1"}, {"http://x/a", "2"}, {"https://x/a/", "3"}, {"https://x/a?q", "4"}}},
-		{"another placeholder is another URL",
-			[]endpoint{{"https://{{host}}/{{a}}", "1"}, {"https://x/{{b}}", "2"}},
-			"x",
-			[]endpoint{{"https://x/{{a}}", "1"}, {"https://x/{{b}}", "2"}}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			var m signpost.Manifest
-			for _, e := range test.endpoints {
-				m.Endpoints = append(m.Endpoints, named(e.url, e.name))
-			}
-			var want strings.Builder
-			for i, e := range test.want {
-				if i > 0 {
-					want.WriteString(",")
-				}
-				fmt.Fprintf(&want, `%q: {"name": %q, "method": "get", "mime_type": "application/json", "context_obj": []}`, e.url, e.name)
-			}
-			wantDocument(t, render(t, test.host, m), `{"endpoints": {`+want.String()+`}}`)
-		})
-	}
-}
-
-// The placeholder is only special in URLs.
-func TestRenderLeavesHostInOtherTextAlone(t *testing.T) {
-	e := feed("https://{{host}}/v1/feeds")
-	e.Name = "Feeds of {{host}}"
-	e.ContextObj = []signpost.ContextItem{{Key: "{{host}}", Type: "ctx", Mapper: "{{host}}2"}}
-	e.Modifiers = []signpost.Modifier{signpost.Select(signpost.ModifierInput{
-		ID: "{{host}}", Name: "{{host}}", Key: "{{host}}", Label: "{{host}}", DefaultValue: "{{host}}", Placeholder: "{{host}}",
-		Options: []signpost.Option{{Value: "{{host}}", Label: "{{host}}"}},
-	})}
-	want := func(more string) string {
-		return `{
-			"endpoints": {
-				"https://api.example.com/v1/feeds": {
-					"name": "Feeds of {{host}}", "method": "get", "mime_type": "application/json",
-					"context_obj": [{"key": "{{host}}", "type": "ctx", "required": false, "mapper": "{{host}}2"}],
-					"modifiers": [{"id": "{{host}}", "name": "{{host}}", "params": [{
-						"key": "{{host}}",
-						"ui": {"label": "{{host}}", "placeholder": "{{host}}", "options": [{"value": "{{host}}", "label": "{{host}}"}]},
-						"schema": {"type": "string", "default": "{{host}}", "enum": ["{{host}}"]}
-					}]}]
-				}` + more + `
-			}
-		}`
-	}
-	wantDocument(t, render(t, "api.example.com", signpost.NewManifest(e)), want(""))
-
-	// The same for a host that makes two other URLs collide, which is the other code path of Render.
-	m := signpost.NewManifest(e, feed("https://{{host}}/b"), feed("https://api.example.com/b"))
-	wantDocument(t, render(t, "api.example.com", m), want(`, "https://api.example.com/b": {
-		"name": "Feed", "method": "get", "mime_type": "application/json", "context_obj": []
-	}`))
-}
-
 // A host that looks like part of a placeholder does not form one with the text around it.
 func TestRenderIsOnePass(t *testing.T) {
 	m := signpost.NewManifest(feed("https://{{host}}.{{host}}/{{host_}}/{{a}}"), feed("https://host/host"))
@@ -300,6 +99,102 @@ func TestRenderIsOnePass(t *testing.T) {
 	for _, host := range []string{"{{host}}", "a.{{host}}", "{{host", "host}}", "{", "}"} {
 		if doc, err := compile(t, m).Render(host); err == nil {
 			t.Errorf("Render(%q) gave %s, want it refused", host, doc)
+		}
+	}
+}
+
+func TestJSONListsKeepTheirOrder(t *testing.T) {
+	e := feed("https://{{host}}/z")
+	e.ContextObj = ctx("z", "a", "m")
+	e.Modifiers = []signpost.Modifier{signpost.Text(signpost.ModifierInput{ID: "z", Name: "z", Key: "z", Label: "z"}), signpost.Select(signpost.ModifierInput{
+		ID: "a", Name: "a", Key: "a", Label: "a", Options: []signpost.Option{{Value: "z", Label: "Z"}, {Value: "a", Label: "A"}, {Value: "m", Label: "M"}},
+	})}
+	m := signpost.NewManifest(e, feed("https://{{host}}/a"), feed("https://{{host}}/m"))
+	doc := render(t, "api.example.com", m)
+	want, err := m.ForHost("api.example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Endpoints[1].ContextObj, want.Endpoints[2].ContextObj = []signpost.ContextItem{}, []signpost.ContextItem{}
+	if diff := cmp.Diff(want, parse(t, doc)); diff != "" {
+		t.Errorf("manifest (-want +got):\n%s", diff)
+	}
+	if again := render(t, "api.example.com", parse(t, doc)); again != doc {
+		t.Errorf("read and rendered again: %s", again)
+	}
+}
+
+// Every default is written as it was given, even 0, false and empty text.
+func TestJSONDefaults(t *testing.T) {
+	for _, test := range []struct {
+		build func(signpost.ModifierInput) signpost.Modifier
+		value any
+		want  string
+	}{
+		{signpost.Number, nil, `{"type": "number"}`},
+		{signpost.Number, 0, `{"type": "number", "default": 0}`},
+		{signpost.Boolean, false, `{"type": "boolean", "default": false}`},
+		{signpost.Text, "", `{"type": "string", "default": ""}`},
+		{signpost.Number, uint64(18446744073709551615), `{"type": "number", "default": 18446744073709551615}`},
+		{signpost.Number, json.Number("20.0"), `{"type": "number", "default": 20.0}`},
+		{signpost.Number, json.Number("1E+3"), `{"type": "number", "default": 1E+3}`},
+		{signpost.Number, json.Number("9007199254740993"), `{"type": "number", "default": 9007199254740993}`},
+	} {
+		e := feed("https://{{host}}/v1/feeds")
+		e.Modifiers = []signpost.Modifier{test.build(signpost.ModifierInput{ID: "m", Name: "M", Key: "m", Label: "M", DefaultValue: test.value})}
+		want := withSchema(test.want)
+		wantDocument(t, render(t, "api.example.com", signpost.NewManifest(e)), want)
+		wantDocument(t, render(t, "api.example.com", parse(t, want)), want)
+	}
+}
+
+// No document has a key twice, even though JSON encodes all invalid UTF-8 as U+FFFD.
+func TestJSONMarshalRefuses(t *testing.T) {
+	for want, url := range map[string]string{`endpoint "https://{{host}}/a" is in the manifest twice`: "https://{{host}}/a", `is not UTF-8 text`: "https://{{host}}/\xff"} {
+		if doc, err := json.Marshal(signpost.NewManifest(feed(url), feed(url))); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s, %v", doc, err)
+		}
+	}
+}
+
+// If two URLs become the same, the later endpoint wins and takes the place of the first.
+func TestRenderURLsThatMeet(t *testing.T) {
+	for _, test := range []struct {
+		host       string
+		urls, want []string // the endpoints are named 0, 1, 2, ...
+	}{
+		{"api.example.com", []string{"https://{{host}}/a", "https://{{host}}/b", "https://api.example.com/a", "https://{{host}}/c"},
+			[]string{"https://api.example.com/a 2", "https://api.example.com/b 1", "https://api.example.com/c 3"}},
+		{"other.example", []string{"https://{{host}}/a", "https://api.example.com/a"}, []string{"https://other.example/a 0", "https://api.example.com/a 1"}},
+		{"x", []string{"https://{{host}}.{{host}}/a", "https://x/a", "https://x.x/a"}, []string{"https://x.x/a 2", "https://x/a 1"}},
+		{"x", []string{"https://{{host}}.x/a", "https://x.{{host}}/a", "https://x.x/a"}, []string{"https://x.x/a 2"}},
+		{"x", []string{"https://{{host}}/a", "http://x/a", "https://x/a/", "https://x/a?q"}, []string{"https://x/a 0", "http://x/a 1", "https://x/a/ 2", "https://x/a?q 3"}},
+		{"x", []string{"https://{{host}}/{{a}}", "https://x/{{b}}"}, []string{"https://x/{{a}} 0", "https://x/{{b}} 1"}},
+	} {
+		var m signpost.Manifest
+		for i, url := range test.urls {
+			m.Endpoints = append(m.Endpoints, named(url, fmt.Sprint(i)))
+		}
+		var got []string
+		for _, e := range parse(t, render(t, test.host, m)).Endpoints {
+			got = append(got, e.URL+" "+e.Name)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%q for %s: %q", test.urls, test.host, got)
+		}
+	}
+}
+
+// The placeholder is only special in URLs.
+func TestRenderLeavesHostInOtherTextAlone(t *testing.T) {
+	e := fullEndpoint("https://{{host}}/v1/feeds")
+	e.Name, e.ContextObj[0].Key, e.Modifiers[0].ID, e.Modifiers[0].Params[0].UI.Label = "Of {{host}}", "{{host}}", "{{host}}", "{{host}}"
+	for _, m := range []signpost.Manifest{
+		signpost.NewManifest(e),
+		signpost.NewManifest(e, feed("https://{{host}}/b"), feed("https://api.example.com/b")), // URLs meet: the other code path of Render
+	} {
+		if doc := render(t, "api.example.com", m); strings.Count(doc, "{{host}}") != 4 || !strings.Contains(doc, `"https://api.example.com/v1/feeds"`) {
+			t.Error(doc)
 		}
 	}
 }

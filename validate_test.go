@@ -2,9 +2,6 @@ package signpost_test
 
 import (
 	"encoding/json"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"math"
 	"strconv"
 	"strings"
@@ -14,9 +11,6 @@ import (
 
 	"signpost"
 )
-
-// said is a finding as the user sees it. Paths of endpoint findings start after the URL.
-type said struct{ rule, path, message, hint string }
 
 const goodURL = "https://{{host}}/v1/feeds"
 
@@ -35,240 +29,146 @@ func goodEndpoint() signpost.Endpoint {
 	return e
 }
 
-const (
-	hintString  = "put it in quotes"
-	hintNumber  = "write a number, without quotes"
-	hintBoolean = "write true or false, without quotes"
-)
-
 // Indexes of the modifiers of goodEndpoint.
 const text, number, boolean, dropdown = 0, 1, 2, 3
 
+// param edits the param of a modifier.
+func param(modifier int, edit func(*signpost.Param)) func(*signpost.Endpoint) {
+	return func(e *signpost.Endpoint) { edit(&e.Modifiers[modifier].Params[0]) }
+}
+
+func withDefault(modifier int, value any) func(*signpost.Endpoint) {
+	return param(modifier, func(p *signpost.Param) { p.Schema.Default = value })
+}
+
+func withKey(key string) func(*signpost.Endpoint) {
+	return param(number, func(p *signpost.Param) { p.Key = key })
+}
+
+// withOption sets the value of the second option, and of its entry in the enum.
+func withOption(value string) func(*signpost.Endpoint) {
+	return param(dropdown, func(p *signpost.Param) { p.UI.Options[1].Value, p.Schema.Enum[1] = value, value })
+}
+
+// validateTests are edits of a valid endpoint, and the findings as "path rule: message (hint)".
 var validateTests = []struct {
-	name string
 	edit func(*signpost.Endpoint)
-	want []said
+	want []string
 }{
-	{"nothing wrong", func(e *signpost.Endpoint) {}, nil},
+	{func(e *signpost.Endpoint) {}, nil},
+	{func(e *signpost.Endpoint) { e.Modifiers[number].Params = []signpost.Param{} }, []string{"modifiers[1].params required-field: modifier has no params"}},
+	{param(dropdown, func(p *signpost.Param) { p.UI.Options[1].Label = "" }),
+		[]string{"modifiers[3].params[0].ui.options[1].label required-field: option has no label (what editors see in the dropdown)"}},
+	{param(number, func(p *signpost.Param) { p.Schema.Type = "integer" }),
+		[]string{`modifiers[1].params[0].schema.type wrong-type: schema.type "integer" is not "string", "number" or "boolean"`}},
 
-	// duplicate-key is in TestValidateDuplicateURL, url in TestValidateURL.
+	{func(e *signpost.Endpoint) { e.Method = "put" }, []string{`method method: method "put" is not "get" or "post"`}},
+	{func(e *signpost.Endpoint) { e.Method = "POST" }, []string{`method method: method "POST" is not "get" or "post" (write it in lower case: post)`}},
 
-	{"no params", func(e *signpost.Endpoint) { e.Modifiers[number].Params = []signpost.Param{} },
-		[]said{missing("modifiers[1].params", "modifier has no params")}},
-	{"no option label", func(e *signpost.Endpoint) { e.Modifiers[dropdown].Params[0].UI.Options[1].Label = "" },
-		[]said{missing("modifiers[3].params[0].ui.options[1].label", "option has no label")}},
+	{func(e *signpost.Endpoint) { e.MIMEType = "json" },
+		[]string{`mime_type mime-type: mime_type "json" is not a media type (type/subtype) (the usual one is application/json)`}},
+	{func(e *signpost.Endpoint) { e.MIMEType = "application/*" },
+		[]string{`mime_type mime-type: mime_type "application/*" is not a media type (type/subtype) (the usual one is application/json)`}},
+	{func(e *signpost.Endpoint) { e.MIMEType = "application/json/x" },
+		[]string{`mime_type mime-type: mime_type "application/json/x" is not a media type (type/subtype) (the usual one is application/json)`}},
+	{func(e *signpost.Endpoint) { e.MIMEType = " application/json" },
+		[]string{`mime_type mime-type: mime_type " application/json" is not a media type (type/subtype) (the usual one is application/json)`}},
+	{func(e *signpost.Endpoint) { e.MIMEType = "application/json; charset=utf-8" }, nil},
+	{func(e *signpost.Endpoint) { e.MIMEType = "application/vnd+vendor.feed+json" }, nil},
+	{func(e *signpost.Endpoint) { e.MIMEType = "x-world/feed" }, nil},
+	{func(e *signpost.Endpoint) { e.MIMEType = "aplication/json" },
+		[]string{`mime_type mime-type: mime_type "aplication/json" begins with "aplication", which is not a media type (did you mean "application/json"?)`}},
+	{func(e *signpost.Endpoint) { e.MIMEType = "zzz/json" },
+		[]string{`mime_type mime-type: mime_type "zzz/json" begins with "zzz", which is not a media type (the usual one is application/json)`}},
 
-	{"schema type unknown", func(e *signpost.Endpoint) { e.Modifiers[number].Params[0].Schema.Type = "integer" },
-		[]said{{signpost.RuleWrongType, "modifiers[1].params[0].schema.type",
-			`schema.type "integer" is not "string", "number" or "boolean"`, ""}}},
+	{func(e *signpost.Endpoint) { e.ContextObj[0].Type = "header" }, []string{`context_obj[0].type context-type: context type "header" is not "ctx" or "bodyParam"`}},
+	{func(e *signpost.Endpoint) { e.ContextObj[0].Type = "bodyparam" },
+		[]string{`context_obj[0].type context-type: context type "bodyparam" is not "ctx" or "bodyParam" (write bodyParam)`}},
+	{func(e *signpost.Endpoint) { e.ContextObj[1].Key = "locale" }, []string{`context_obj[1].key context-duplicate: context key "locale" is declared twice`}},
+	{func(e *signpost.Endpoint) { e.ContextObj[1].Mapper = "locale" },
+		[]string{`context_obj[1].mapper context-duplicate: context keys "locale" and "token" are both sent as "locale" (one value would overwrite the other: give one of them another mapper)`}},
+	{func(e *signpost.Endpoint) { e.ContextObj[0].Mapper = "token" },
+		[]string{`context_obj[1].key context-duplicate: context keys "locale" and "token" are both sent as "token" (one value would overwrite the other: give one of them another mapper)`}},
+	{func(e *signpost.Endpoint) { e.ContextObj[1].Mapper, e.ContextObj[1].Type = "locale", "bodyParam" }, nil}, // in the body, not in ctx
+	{func(e *signpost.Endpoint) { e.ContextObj[0].Mapper = "locale" }, nil},
 
-	{"method unknown", func(e *signpost.Endpoint) { e.Method = "put" },
-		[]said{{signpost.RuleMethod, "method", `method "put" is not "get" or "post"`, ""}}},
-	{"method in capitals", func(e *signpost.Endpoint) { e.Method = "POST" },
-		[]said{{signpost.RuleMethod, "method", `method "POST" is not "get" or "post"`, "write it in lower case: post"}}},
-
-	{"media type", func(e *signpost.Endpoint) { e.MIMEType = "json" },
-		[]said{{signpost.RuleMIMEType, "mime_type", `mime_type "json" is not a media type (type/subtype)`,
-			"the usual one is application/json"}}},
-	{"media type with a parameter", func(e *signpost.Endpoint) { e.MIMEType = "application/json; charset=utf-8" }, nil},
-
-	{"context type unknown", func(e *signpost.Endpoint) { e.ContextObj[0].Type = "header" },
-		[]said{{signpost.RuleContextType, "context_obj[0].type", `context type "header" is not "ctx" or "bodyParam"`, ""}}},
-
-	{"context type in another case", func(e *signpost.Endpoint) { e.ContextObj[0].Type = "bodyparam" },
-		[]said{{signpost.RuleContextType, "context_obj[0].type", `context type "bodyparam" is not "ctx" or "bodyParam"`, "write bodyParam"}}},
-
-	{"context key twice", func(e *signpost.Endpoint) { e.ContextObj[1].Key = "locale" },
-		[]said{{signpost.RuleContextDuplicate, "context_obj[1].key", `context key "locale" is declared twice`, ""}}},
-	{"a mapper that is another key", func(e *signpost.Endpoint) { e.ContextObj[1].Mapper = "locale" },
-		[]said{{signpost.RuleContextDuplicate, "context_obj[1].mapper", `context keys "locale" and "token" are both sent as "locale"`,
-			"one value would overwrite the other: give one of them another mapper"}}},
-	{"a key that is another mapper", func(e *signpost.Endpoint) { e.ContextObj[0].Mapper = "token" },
-		[]said{{signpost.RuleContextDuplicate, "context_obj[1].key", `context keys "locale" and "token" are both sent as "token"`,
-			"one value would overwrite the other: give one of them another mapper"}}},
-	{"the same name in ctx and in the body", func(e *signpost.Endpoint) {
-		e.ContextObj[1].Mapper, e.ContextObj[1].Type = "locale", "bodyParam"
-	}, nil},
-	{"a mapper that is the key itself", func(e *signpost.Endpoint) { e.ContextObj[0].Mapper = "locale" }, nil},
-
-	{"modifier id twice", func(e *signpost.Endpoint) { e.Modifiers[number].ID = "search" },
-		[]said{{signpost.RuleModifierIDDuplicate, "modifiers[1].id", `modifier id "search" is used twice in this endpoint`,
-			"the studio stores an editor's value under the id: give each its own"}}},
-
-	{"modifier key twice", func(e *signpost.Endpoint) { e.Modifiers[number].Params[0].Key = "search" },
-		[]said{{signpost.RuleModifierKeyDuplicate, "modifiers[1].params[0].key", `modifier key "search" is used twice in this endpoint`,
-			"both controls would set the same parameter"}}},
-	{"modifier key twice in one modifier", func(e *signpost.Endpoint) {
+	{func(e *signpost.Endpoint) { e.Modifiers[number].ID = "search" },
+		[]string{`modifiers[1].id modifier-id-duplicate: modifier id "search" is used twice in this endpoint (the studio stores an editor's value under the id: give each its own)`}},
+	{withKey("search"), []string{`modifiers[1].params[0].key modifier-key-duplicate: modifier key "search" is used twice in this endpoint (both controls would set the same parameter)`}},
+	{func(e *signpost.Endpoint) {
 		e.Modifiers[text].Params = append(e.Modifiers[text].Params, e.Modifiers[text].Params[0])
-	}, []said{{signpost.RuleModifierKeyDuplicate, "modifiers[0].params[1].key", `modifier key "search" is used twice in this endpoint`,
-		"both controls would set the same parameter"}}},
+	},
+		[]string{`modifiers[0].params[1].key modifier-key-duplicate: modifier key "search" is used twice in this endpoint (both controls would set the same parameter)`}},
+	{withKey("?sort"), []string{`modifiers[1].params[0].key modifier-key: modifier key "?sort" is not the name of a query parameter (write the name of the parameter alone: sort)`}},
+	{withKey("sort by"), []string{`modifiers[1].params[0].key modifier-key: modifier key "sort by" is not the name of a query parameter (write the name of the parameter alone, such as sort)`}},
+	{withKey("ctx"), []string{`modifiers[1].params[0].key modifier-key-reserved: modifier key "ctx" is reserved: clients send context keys in that parameter (choose another parameter name)`}},
 
-	{"a key with a question mark", func(e *signpost.Endpoint) { e.Modifiers[number].Params[0].Key = "?sort" },
-		[]said{{signpost.RuleModifierKey, "modifiers[1].params[0].key", `modifier key "?sort" is not the name of a query parameter`, "write the name of the parameter alone: sort"}}},
-	{"a key with a space", func(e *signpost.Endpoint) { e.Modifiers[number].Params[0].Key = "sort by" },
-		[]said{{signpost.RuleModifierKey, "modifiers[1].params[0].key", `modifier key "sort by" is not the name of a query parameter`, "write the name of the parameter alone, such as sort"}}},
-	{"a key with a value", func(e *signpost.Endpoint) { e.Modifiers[number].Params[0].Key = "sort=" },
-		[]said{{signpost.RuleModifierKey, "modifiers[1].params[0].key", `modifier key "sort=" is not the name of a query parameter`, "write the name of the parameter alone: sort"}}},
-	{"a misspelt media type", func(e *signpost.Endpoint) { e.MIMEType = "aplication/json" },
-		[]said{{signpost.RuleMIMEType, "mime_type", `mime_type "aplication/json" begins with "aplication", which is not a media type`, `did you mean "application/json"?`}}},
-	{"a private media type", func(e *signpost.Endpoint) { e.MIMEType = "x-world/feed" }, nil},
-	{"modifier key reserved", func(e *signpost.Endpoint) { e.Modifiers[number].Params[0].Key = "ctx" },
-		[]said{{signpost.RuleModifierKeyReserved, "modifiers[1].params[0].key",
-			`modifier key "ctx" is reserved: clients send context keys in that parameter`, "choose another parameter name"}}},
+	{withDefault(number, "20"), []string{`modifiers[1].params[0].schema.default modifier-default: default "20" is not a number (write a number, without quotes)`}},
+	{withDefault(text, 20), []string{`modifiers[0].params[0].schema.default modifier-default: default 20 is not a string (put it in quotes)`}},
+	{withDefault(boolean, json.Number("1")), []string{`modifiers[2].params[0].schema.default modifier-default: default 1 is not a boolean (write true or false, without quotes)`}},
+	{withDefault(number, true), []string{`modifiers[1].params[0].schema.default modifier-default: default true is not a number (write a number, without quotes)`}},
+	{withDefault(number, json.Number(".5")), []string{`modifiers[1].params[0].schema.default modifier-default: default .5 is not a number (write a number, without quotes)`}},
+	{withDefault(number, json.Number("1e400")), []string{`modifiers[1].params[0].schema.default modifier-default: default 1e400 is not a number (write a number, without quotes)`}},
+	{withDefault(number, math.Inf(1)), []string{`modifiers[1].params[0].schema.default modifier-default: default +Inf is not a number (write a number, without quotes)`}},
+	{withDefault(number, []any{1}), []string{`modifiers[1].params[0].schema.default modifier-default: default [1] is not a number (write a number, without quotes)`}},
+	{withDefault(dropdown, "newst"), []string{`modifiers[3].params[0].schema.default modifier-default: default "newst" is not one of the options: "newest", "title" (did you mean "newest"?)`}},
+	{withDefault(dropdown, ""), []string{`modifiers[3].params[0].schema.default modifier-default: default "" is not one of the options: "newest", "title"`}},
+	{param(text, func(p *signpost.Param) { p.Schema.Enum, p.Schema.Default = []string{"a", "b"}, "c" }), // without options
+		[]string{`modifiers[0].params[0].schema.default modifier-default: default "c" is not one of the options: "a", "b"`}},
+	{withDefault(dropdown, "title"), nil},
+	{withDefault(number, 0), nil},
 
-	{"default is text for a number", setDefault(number, "20"), []said{badDefault(1, `default "20" is not a number`, hintNumber)}},
-	{"default is a number for text", setDefault(text, 20), []said{badDefault(0, `default 20 is not a string`, hintString)}},
-	{"default is a number for a boolean", setDefault(boolean, json.Number("1")), []said{badDefault(2, `default 1 is not a boolean`, hintBoolean)}},
-	{"default is a boolean for a number", setDefault(number, true), []said{badDefault(1, `default true is not a number`, hintNumber)}},
-	{"default is a number, but not in JSON", setDefault(number, json.Number(".5")), []said{badDefault(1, `default .5 is not a number`, hintNumber)}},
-	{"default is too large", setDefault(number, json.Number("1e400")), []said{badDefault(1, `default 1e400 is not a number`, hintNumber)}},
-	{"default is not finite", setDefault(number, math.Inf(1)), []said{badDefault(1, `default +Inf is not a number`, hintNumber)}},
-	{"default is a list", setDefault(number, []any{1}), []said{badDefault(1, `default [1] is not a number`, hintNumber)}},
-	{"default is not an option", setDefault(dropdown, "random"),
-		[]said{badDefault(3, `default "random" is not one of the options: "newest", "title"`, "")}},
-	{"default is almost an option", setDefault(dropdown, "newst"),
-		[]said{badDefault(3, `default "newst" is not one of the options: "newest", "title"`, `did you mean "newest"?`)}},
-	{"default is empty and not an option", setDefault(dropdown, ""),
-		[]said{badDefault(3, `default "" is not one of the options: "newest", "title"`, "")}},
-	{"default is not in an enum without options", func(e *signpost.Endpoint) {
-		e.Modifiers[text].Params[0].Schema.Enum = []string{"a", "b"}
-		e.Modifiers[text].Params[0].Schema.Default = "c"
-	}, []said{badDefault(0, `default "c" is not one of the options: "a", "b"`, "")}},
-	{"default is an option", setDefault(dropdown, "title"), nil},
-	{"default is 0", setDefault(number, 0), nil},
+	{param(dropdown, func(p *signpost.Param) { p.UI.Options = []signpost.Option{} }),
+		[]string{"modifiers[3].params[0].ui.options select-options: a select has no options (list each value with its label)"}},
+	{withOption(""), []string{"modifiers[3].params[0].ui.options[1].value select-options: an option has an empty value (an empty value looks like no choice at all)"}},
+	{withOption("newest"), []string{`modifiers[3].params[0].ui.options[1].value select-options: option value "newest" is duplicated`}},
+	{param(text, func(p *signpost.Param) { p.Schema.Enum = []string{"a", "a"} }),
+		[]string{`modifiers[0].params[0].schema.enum[1] select-options: option value "a" is duplicated`}},
+	{param(number, func(p *signpost.Param) {
+		p.UI.Options, p.Schema.Default = []signpost.Option{{Value: "1", Label: "One"}}, 2
+	}),
+		[]string{"modifiers[1].params[0].ui.options select-options: a number modifier has options (only select modifiers, whose values are strings, have options)"}},
+	{param(boolean, func(p *signpost.Param) { p.Schema.Enum = []string{"true"} }),
+		[]string{"modifiers[2].params[0].schema.enum select-options: a boolean modifier has options (only select modifiers, whose values are strings, have options)"}},
+	{param(dropdown, func(p *signpost.Param) { p.Schema.Enum = []string{"newest", "oldest"} }),
+		[]string{`modifiers[3].params[0].schema.enum enum-mismatch: schema.enum is not the values of ui.options: "newest", "oldest" (make it "newest", "title")`}},
+	{param(dropdown, func(p *signpost.Param) { p.Schema.Enum = []string{"title", "newest"} }), nil},
+	{param(dropdown, func(p *signpost.Param) { p.Schema.Enum = nil }), nil},
 
-	{"no options", func(e *signpost.Endpoint) { e.Modifiers[dropdown].Params[0].UI.Options = []signpost.Option{} },
-		[]said{{signpost.RuleSelectOptions, "modifiers[3].params[0].ui.options", "a select has no options", "list each value with its label"}}},
-	{"an empty option", func(e *signpost.Endpoint) { setOption(e, 1, "") },
-		[]said{{signpost.RuleSelectOptions, "modifiers[3].params[0].ui.options[1].value", "an option has an empty value",
-			"an empty value looks like no choice at all"}}},
-	{"an option twice", func(e *signpost.Endpoint) { setOption(e, 1, "newest") },
-		[]said{{signpost.RuleSelectOptions, "modifiers[3].params[0].ui.options[1].value", `option value "newest" is duplicated`, ""}}},
-	{"options on a number", func(e *signpost.Endpoint) {
-		e.Modifiers[number].Params[0].UI.Options = []signpost.Option{{Value: "1", Label: "One"}}
-	}, []said{{signpost.RuleSelectOptions, "modifiers[1].params[0].ui.options", "a number modifier has options",
-		"only select modifiers, whose values are strings, have options"}}},
-	{"an enum on a boolean", func(e *signpost.Endpoint) { e.Modifiers[boolean].Params[0].Schema.Enum = []string{"true"} },
-		[]said{{signpost.RuleSelectOptions, "modifiers[2].params[0].schema.enum", "a boolean modifier has options",
-			"only select modifiers, whose values are strings, have options"}}},
-	{"options and a default on a number", func(e *signpost.Endpoint) {
-		e.Modifiers[number].Params[0].UI.Options = []signpost.Option{{Value: "1", Label: "One"}}
-		e.Modifiers[number].Params[0].Schema.Default = 2
-	}, []said{{signpost.RuleSelectOptions, "modifiers[1].params[0].ui.options", "a number modifier has options",
-		"only select modifiers, whose values are strings, have options"}}},
-
-	{"enum has another value", func(e *signpost.Endpoint) {
-		e.Modifiers[dropdown].Params[0].Schema.Enum = []string{"newest", "oldest"}
-	}, []said{{signpost.RuleEnumMismatch, "modifiers[3].params[0].schema.enum",
-		`schema.enum is not the values of ui.options: "newest", "oldest"`, `make it "newest", "title"`}}},
-	{"enum in another order", func(e *signpost.Endpoint) {
-		e.Modifiers[dropdown].Params[0].Schema.Enum = []string{"title", "newest"}
-	}, nil},
-	{"options without an enum", func(e *signpost.Endpoint) { e.Modifiers[dropdown].Params[0].Schema.Enum = nil }, nil},
-
-	{"everything at once, in order", func(e *signpost.Endpoint) {
-		e.Name, e.Method, e.MIMEType = "", "GET", ""
-		e.ContextObj[0].Type = "header"
-		e.Modifiers[text].ID = ""
-		e.Modifiers[number].Params[0].Key = "ctx"
-		e.Modifiers[number].Params[0].Schema.Default = "many"
-	}, []said{
-		missing("name", "endpoint has no name"),
-		{signpost.RuleMethod, "method", `method "GET" is not "get" or "post"`, "write it in lower case: get"},
-		missing("mime_type", "endpoint has no mime_type"),
-		{signpost.RuleContextType, "context_obj[0].type", `context type "header" is not "ctx" or "bodyParam"`, ""},
-		missing("modifiers[0].id", "modifier has no id"),
-		{signpost.RuleModifierKeyReserved, "modifiers[1].params[0].key",
-			`modifier key "ctx" is reserved: clients send context keys in that parameter`, "choose another parameter name"},
-		badDefault(1, `default "many" is not a number`, hintNumber),
+	{func(e *signpost.Endpoint) { // all at once, in order
+		*e = signpost.Endpoint{URL: e.URL, ContextObj: []signpost.ContextItem{{}}, Modifiers: []signpost.Modifier{{Params: []signpost.Param{{}}}}}
+	}, []string{
+		"name required-field: endpoint has no name (the label that editors see in the studio)",
+		"method required-field: endpoint has no method (get or post)",
+		"mime_type required-field: endpoint has no mime_type (the content type of the response, usually application/json)",
+		"context_obj[0].key required-field: context item has no key (the name of a built-in context key, or of one that a plugin supplies)",
+		"context_obj[0].type required-field: context item has no type (ctx or bodyParam)",
+		"modifiers[0].id required-field: modifier has no id (unique in the endpoint, and never changed: the studio stores an editor's value under it)",
+		"modifiers[0].name required-field: modifier has no name (the name that editors see in the studio)",
+		"modifiers[0].params[0].key required-field: modifier has no key (the name of the query parameter)",
+		"modifiers[0].params[0].ui.label required-field: modifier has no label (a short label for the control)",
+		"modifiers[0].params[0].schema.type required-field: modifier schema has no type (string, number or boolean)",
 	}},
-	{"nothing there", func(e *signpost.Endpoint) {
-		*e = signpost.Endpoint{
-			URL: e.URL, ContextObj: []signpost.ContextItem{{}},
-			Modifiers: []signpost.Modifier{{Params: []signpost.Param{{}}}},
-		}
-	}, []said{
-		missing("name", "endpoint has no name"),
-		missing("method", "endpoint has no method"),
-		missing("mime_type", "endpoint has no mime_type"),
-		missing("context_obj[0].key", "context item has no key"),
-		missing("context_obj[0].type", "context item has no type"),
-		missing("modifiers[0].id", "modifier has no id"),
-		missing("modifiers[0].name", "modifier has no name"),
-		missing("modifiers[0].params[0].key", "modifier has no key"),
-		missing("modifiers[0].params[0].ui.label", "modifier has no label"),
-		missing("modifiers[0].params[0].schema.type", "modifier schema has no type"),
-	}},
-}
-
-// missing returns the finding for a missing required field, including its hint.
-func missing(path, message string) said {
-	return said{signpost.RuleRequiredField, path, message, map[string]string{
-		"endpoint has no name":        "the label that editors see in the studio",
-		"endpoint has no method":      "get or post",
-		"endpoint has no mime_type":   "the content type of the response, usually application/json",
-		"context item has no key":     "the name of a built-in context key, or of one that a plugin supplies",
-		"context item has no type":    "ctx or bodyParam",
-		"modifier has no id":          "unique in the endpoint, and never changed: the studio stores an editor's value under it",
-		"modifier has no name":        "the name that editors see in the studio",
-		"modifier has no key":         "the name of the query parameter",
-		"modifier has no label":       "a short label for the control",
-		"modifier schema has no type": "string, number or boolean",
-		"option has no label":         "what editors see in the dropdown",
-	}[message]}
-}
-
-func setDefault(modifier int, value any) func(*signpost.Endpoint) {
-	return func(e *signpost.Endpoint) { e.Modifiers[modifier].Params[0].Schema.Default = value }
-}
-
-// setOption changes the value of an option and of the matching enum entry.
-func setOption(e *signpost.Endpoint, option int, value string) {
-	p := &e.Modifiers[dropdown].Params[0]
-	p.UI.Options[option].Value, p.Schema.Enum[option] = value, value
-}
-
-func badDefault(modifier int, message, hint string) said {
-	return said{signpost.RuleModifierDefault, "modifiers[" + strconv.Itoa(modifier) + "].params[0].schema.default", message, hint}
 }
 
 func TestValidate(t *testing.T) {
 	for _, test := range validateTests {
-		t.Run(test.name, func(t *testing.T) {
-			defer reportPanic(t)
-			e := goodEndpoint()
-			test.edit(&e)
-			wantFindings(t, goodURL, signpost.NewManifest(e).Validate(), test.want)
-		})
+		e := goodEndpoint()
+		test.edit(&e)
+		wantFindings(t, signpost.NewManifest(e).Validate(), test.want)
 	}
 }
 
-var duplicateURL = said{signpost.RuleDuplicateKey, "", `endpoint "` + goodURL + `" is in the manifest twice`, ""}
-
-func TestValidateDuplicateURL(t *testing.T) {
-	again := goodEndpoint()
-	again.Name = ""
-	m := signpost.NewManifest(goodEndpoint(), feed("https://{{host}}/v1/other"), again)
-	wantFindings(t, goodURL, m.Validate(), []said{
-		duplicateURL,
-		missing("name", "endpoint has no name"),
-	})
-}
-
-// Endpoints may use the same ids, keys and context keys.
-func TestValidateEndpointsAreIndependent(t *testing.T) {
+// Findings are in the order of the endpoints, which may use the same ids and keys.
+func TestValidateManifest(t *testing.T) {
 	other := goodEndpoint()
 	other.URL = "https://{{host}}/v1/other"
-	wantFindings(t, goodURL, signpost.NewManifest(goodEndpoint(), other).Validate(), nil)
-}
-
-func TestValidateKeepsTheOrderOfTheEndpoints(t *testing.T) {
-	m := signpost.NewManifest(named("https://{{host}}/z", ""), named("https://{{host}}/a", ""), named("/m", ""))
+	m := signpost.NewManifest(named("https://{{host}}/z", ""), named("/m", ""), goodEndpoint(), other, goodEndpoint())
 	var got []string
 	for _, f := range m.Validate() {
 		got = append(got, f.Path.String()+" "+f.Rule)
 	}
-	want := []string{"https://{{host}}/z.name required-field", "https://{{host}}/a.name required-field", "/m url", "/m.name required-field"}
+	want := []string{"https://{{host}}/z.name required-field", "/m url", "/m.name required-field", goodURL + " duplicate-key"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
@@ -297,11 +197,9 @@ const (
 
 // URL in a message stands for the quoted URL. An empty message means that the URL is valid.
 var urlTests = []struct{ url, message, hint string }{
-	{"https://{{host}}/v1/feeds", "", ""},
 	{"https://{{host}}", "", ""},
 	{"https://{{host}}?a=b", "", ""},
 	{"https://{{host}}:8443/v1/feeds", "", ""},
-	{"https://{{host}}:1/a", "", ""},
 	{"https://{{host}}:65535/a", "", ""},
 	{"https://cdn.{{host}}/a", "", ""},
 	{"https://{{host}}.{{host}}/a", "", ""},
@@ -310,9 +208,7 @@ var urlTests = []struct{ url, message, hint string }{
 	{"https://{{tenant}}.example.com/a", `URL has {{tenant}} in its host`, hintAuthority},
 	{"https://{{region}}.{{host}}/a", `URL has {{region}} in its host`, hintAuthority},
 	{"https://api.example.com/v1/feeds", "", ""},
-	{"http://api.example.com/v1/feeds", "", ""},
 	{"HTTPS://API.example.com/V1", "", ""},
-	{"https://192.0.2.7:8443/a", "", ""},
 	{"https://[2001:db8::1]/a", "", ""},
 	{"https://bücher.example/übersicht", "", ""},
 	{"https://api.example.com/user@example.com", "", ""}, // an @ in the path is not user info
@@ -320,24 +216,17 @@ var urlTests = []struct{ url, message, hint string }{
 
 	{"", `URL is not absolute`, hintAbsolute},
 	{"/v1/feeds", `URL is not absolute`, hintAbsolute},
-	{"//{{host}}/v1/feeds", `URL is not absolute`, hintAbsolute},
 	{"https:/api.example.com/a", `URL is not absolute`, hintAbsolute},
 
 	{"ftp://api.example.com/a", `URL has scheme "ftp"`, hintScheme},
-	{" https://api.example.com/a", `URL has scheme " https"`, hintScheme},
 	{"://api.example.com/a", `URL has scheme ""`, hintScheme},
 
 	{"https://", `URL has no host`, hintNoHost},
-	{"https:///v1/feeds", `URL has no host`, hintNoHost},
 	{"https://:443/v1/feeds", `URL has no host`, hintNoHost},
 
-	{"https://user@api.example.com/a", `URL has user info before its host`, hintUserInfo},
 	{"https://user:secret@{{host}}/a", `URL has user info before its host`, hintUserInfo},
-	{"https://@api.example.com/a", `URL has user info before its host`, hintUserInfo},
 
 	{"https://api.example.com/{{host}}", `URL has {{host}} outside the host`, hintOutside},
-	{"https://api.example.com/a?from={{host}}", `URL has {{host}} outside the host`, hintOutside},
-	{"https://api.example.com/a#{{host}}", `URL has {{host}} outside the host`, hintOutside},
 	{"https://api.example.com:{{host}}/a", `URL has {{host}} outside the host`, hintOutside},
 
 	{"https://{{ host }}/a", `URL has a malformed placeholder: "{{ host }}"`, "write {{host}}"},
@@ -346,7 +235,6 @@ var urlTests = []struct{ url, message, hint string }{
 	{"https://{{host}}/{{id}}}", `URL has a malformed placeholder: "{{id}}"`, "write {{id}}"},
 	{"https://{{host}}/{{a{{b}}c}}", `URL has a malformed placeholder: "{{a{{b}}"`, hintPlaceholder},
 	{"https://{{host}}/{{a/b}}", `URL has a malformed placeholder: "{{a/b}}"`, hintPlaceholder},
-	{"https://{{host}}/{{a\"b}}", `URL has a malformed placeholder: "{{a\"b}}"`, hintPlaceholder},
 	{"https://{{Host}}/a", `URL has {{Host}}, which is not {{host}}`, hintLowerCase},
 	{"https://{{host}}/{id}", `URL has a stray "{"`, "write {{id}}"},
 	{"https://{{host}}/id}", `URL has a stray "}"`, hintPlaceholder},
@@ -355,8 +243,6 @@ var urlTests = []struct{ url, message, hint string }{
 
 	{"https://{{host}}/a b", `URL has white space in it`, hintSpace},
 	{"https://{{host}}/a ", `URL has white space around it`, "remove the space at its beginning or end"},
-	{"https://{{host}}/a\tb", `URL has white space in it`, hintSpace},
-	{"https://{{host}}/a\n", `URL has white space around it`, "remove the space at its beginning or end"},
 	{"https://{{host}}/a\u00a0b", `URL has white space in it`, hintSpace},
 
 	{"https://{{host}}:0/a", `URL has port "0"`, hintPort},
@@ -369,12 +255,8 @@ var urlTests = []struct{ url, message, hint string }{
 	{`https://api.example.com\@{{host}}/a`, `URL has user info before its host`, hintUserInfo},
 	{"https://a..b/c", `URL: host "a..b" has nothing between two dots`, hintLabel},
 	{"https://*.example.com/a", `URL: host "*.example.com" contains '*'`, hintHost},
-	{"https://a%2fb/c", `URL: host "a%2fb" contains '%'`, hintHost},
 	{"https://2001:db8::1/a", `URL: host "2001:db8:" has too many colons`, "an IPv6 address goes in brackets, such as [::1]"},
-	{"https://[192.0.2.7]/a", `URL: host "[192.0.2.7]" is not an IPv6 address in brackets`, hintIPv6},
 	{"https://[{{host}}]/a", `URL: host "[{{host}}]" is not an IPv6 address in brackets`, hintIPv6},
-	{"https://{{host}}[::1]/a", `URL: host "{{host}}[::1]" has too many colons`, "an IPv6 address goes in brackets, such as [::1]"},
-	{"https://[2001:db8::1]./a", `URL: host "[2001:db8::1]." is not an IPv6 address in brackets`, hintIPv6},
 
 	// The rules for the hosts of requests apply to URLs as well.
 	{"https://300.1.1.1/a", `URL: host "300.1.1.1" is not an IPv4 address`, hintIPv4},
@@ -388,18 +270,14 @@ var urlTests = []struct{ url, message, hint string }{
 	{"https://Feeds.Example.com./a", "", ""},
 
 	{"https://{{host}}/%zz", `URL has a percent sign without two hexadecimal digits`, hintPercent},
-	{"https://{{host}}/100%", `URL has a percent sign without two hexadecimal digits`, hintPercent},
 	{"https://{{host}}/%{{id}}", `URL has a percent sign without two hexadecimal digits`, hintPercent},
-	{"https://{{host}}/a?b=%", `URL has a percent sign without two hexadecimal digits`, hintPercent},
 	{"https://{{host}}/%25%20%c3%A9", "", ""},
 
 	{"https://{{host}}/live#now", `URL has a fragment`, hintFragment},
 	{"https://{{host}}/a/../b", `URL has the path segment ".."`, hintDots},
-	{"https://{{host}}/./b", `URL has the path segment "."`, hintDots},
 	{"https://{{host}}/a/%2E%2e/b", `URL has the path segment "%2E%2e"`, hintDots},
 	{"https://{{host}}/a../.b/...?c=/../d", "", ""},
 	{"https://{{host}}/{{a}}{{b}}", `URL has two placeholders side by side`, hintAdjacent},
-	{"https://{{host}}{{host}}/a", `URL has two placeholders side by side`, hintAdjacent},
 	{"https://{{host}}/{{a}}-{{b}}", "", ""},
 	{"https://{{host}}" + strings.Repeat("/{{a}}", 8), "", ""},
 	{"https://{{host}}" + strings.Repeat("/{{a}}", 9), `URL has more than 8 placeholders`, "shorten it"},
@@ -411,118 +289,52 @@ var urlTests = []struct{ url, message, hint string }{
 
 func TestValidateURL(t *testing.T) {
 	for _, test := range urlTests {
-		t.Run(test.url, func(t *testing.T) {
-			var want []said
-			if test.message != "" {
-				message := strings.Replace(test.message, "URL", "URL "+strconv.Quote(test.url), 1)
-				want = []said{{signpost.RuleURL, "", message, test.hint}}
-			}
-			wantFindings(t, test.url, signpost.NewManifest(feed(test.url)).Validate(), want)
-		})
+		var want []string
+		if test.message != "" {
+			want = []string{"url: " + strings.Replace(test.message, "URL", "URL "+strconv.Quote(test.url), 1) + " (" + test.hint + ")"}
+		}
+		wantFindings(t, signpost.NewManifest(feed(test.url)).Validate(), want)
 	}
 }
 
 func TestValidateFeature(t *testing.T) {
-	tests := []struct {
-		name    string
-		feature signpost.Feature
-		want    []said
-	}{
-		{"authentication", signpost.Authentication(), nil},
-		{"geo-restriction", signpost.GeoRestriction(), nil},
-		{"no items", signpost.Feature{Name: "kids"}, nil},
-		{"items", signpost.Feature{Name: "kids", ContextObj: []signpost.ContextItem{{Key: "a", Type: "ctx"}, {Key: "a", Type: "ctx"}, {Type: "x"}}}, []said{
-			{signpost.RuleContextDuplicate, "context_obj[1].key", `context key "a" is declared twice`, ""},
-			missing("context_obj[2].key", "context item has no key"),
-			{signpost.RuleContextType, "context_obj[2].type", `context type "x" is not "ctx" or "bodyParam"`, ""},
-		}},
+	for _, f := range append(signpost.BuiltIn(), signpost.Feature{Name: "kids"}) {
+		wantFindings(t, f.Validate(), nil)
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) { wantFindings(t, "", test.feature.Validate(), test.want) })
-	}
+	f := signpost.Feature{ContextObj: []signpost.ContextItem{{Key: "a", Type: "ctx"}, {Key: "a", Type: "ctx"}}}
+	wantFindings(t, f.Validate(), []string{"name required-field: feature has no name", `context_obj[1].key context-duplicate: context key "a" is declared twice`})
 }
 
 func TestValidateModifier(t *testing.T) {
 	for _, m := range goodEndpoint().Modifiers {
-		wantFindings(t, "", m.Validate(), nil)
+		wantFindings(t, m.Validate(), nil)
 	}
-	m := signpost.Select(signpost.ModifierInput{Name: "Sort", Key: "ctx", DefaultValue: true})
-	wantFindings(t, "", m.Validate(), []said{
-		missing("id", "modifier has no id"),
-		{signpost.RuleModifierKeyReserved, "params[0].key",
-			`modifier key "ctx" is reserved: clients send context keys in that parameter`, "choose another parameter name"},
-		missing("params[0].ui.label", "modifier has no label"),
-		{signpost.RuleSelectOptions, "params[0].ui.options", "a select has no options", "list each value with its label"},
-		{signpost.RuleModifierDefault, "params[0].schema.default", "default true is not a string", hintString},
+	m := signpost.Select(signpost.ModifierInput{ID: "sort", Name: "Sort", Key: "sort", Label: "Sort", DefaultValue: true})
+	wantFindings(t, m.Validate(), []string{
+		"params[0].ui.options select-options: a select has no options (list each value with its label)",
+		"params[0].schema.default modifier-default: default true is not a string (put it in quotes)",
 	})
 }
 
-// Every rule of validate.go has a case above.
-func TestValidateHasACaseForEveryRule(t *testing.T) {
-	covered := map[string]bool{signpost.RuleURL: len(urlTests) > 0, duplicateURL.rule: true}
-	for _, test := range validateTests {
-		for _, finding := range test.want {
-			covered[finding.rule] = true
-		}
-	}
-	file, err := parser.ParseFile(token.NewFileSet(), "validate.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rules := 0
-	ast.Inspect(file, func(n ast.Node) bool {
-		spec, ok := n.(*ast.ValueSpec)
-		if !ok || !strings.HasPrefix(spec.Names[0].Name, "Rule") {
-			return true
-		}
-		rules++
-		rule, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !covered[rule] {
-			t.Errorf("%s (%s) has no case", spec.Names[0].Name, rule)
-		}
-		return true
-	})
-	if rules == 0 {
-		t.Error("validate.go has no rules")
-	}
-}
-
-// wantFindings compares findings whose paths start with base. All must be errors without a file position.
-func wantFindings(t *testing.T, base string, findings []signpost.Finding, want []said) {
+// wantFindings compares findings, all of which must be errors without a file position.
+func wantFindings(t *testing.T, findings []signpost.Finding, want []string) {
 	t.Helper()
-	var got []said
+	var got []string
 	for _, f := range findings {
-		path := strings.TrimPrefix(strings.TrimPrefix(f.Path.String(), base), ".")
-		got = append(got, said{f.Rule, path, f.Message, f.Hint})
+		text := f.Path.String()
+		if url := f.Path.Endpoint(); strings.Contains(url, ":") || strings.Contains(f.Rule, "url") {
+			text = strings.TrimPrefix(strings.TrimPrefix(text, url), ".")
+		}
+		text = strings.TrimPrefix(text+" "+f.Rule+": "+f.Message, " ")
+		if f.Hint != "" {
+			text += " (" + f.Hint + ")"
+		}
+		got = append(got, text)
 		if f.Severity != signpost.SeverityError || f.File != "" || f.Line != 0 || f.Column != 0 {
 			t.Errorf("not an error without a place: %+v", f)
 		}
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(said{})); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
-	}
-}
-
-// reportPanic turns a panic into a failed case, so that the run continues.
-func reportPanic(t *testing.T) {
-	t.Helper()
-	if r := recover(); r != nil {
-		t.Errorf("panic: %v", r)
-	}
-}
-
-// A mime_type must be a single type: a range such as application/* does not say what an endpoint returns.
-func TestValidateMIMETypeRange(t *testing.T) {
-	for mimeType, want := range map[string]int{"application/*": 1, "*/*": 1, "*/json": 1, "application/json/x": 1, " application/json": 1,
-		"application/json": 0, "application/json; charset=utf-8": 0, "application/vnd+vendor.feed+json": 0} {
-		e := feed(goodURL)
-		e.MIMEType = mimeType
-		got := signpost.NewManifest(e).Validate()
-		if len(got) != want || want > 0 && got[0].Rule != signpost.RuleMIMEType {
-			t.Errorf("%q: %v", mimeType, got)
-		}
 	}
 }
