@@ -1,14 +1,9 @@
 package daemon_test
 
 import (
-	"context"
 	"errors"
 	"net"
-	"net/http"
-	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -52,42 +47,5 @@ func TestTooLarge(t *testing.T) {
 		if !strings.HasPrefix(answer, "HTTP/1.1 "+test.want) {
 			t.Errorf("%s: the response is %.100q, want %s", test.name, answer, test.want)
 		}
-	}
-}
-
-// TestShutdownUnderLoad sends SIGTERM while clients send requests without a pause. They stop when the server is no
-// longer ready, as a load balancer does, and every request until then is served.
-func TestShutdownUnderLoad(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "feeds.json")
-	write(t, path, feeds("one", 200))
-	p := startServe(t, path, "--shutdown-delay", "2s")
-	var requests atomic.Int64
-	var clients sync.WaitGroup
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	for i := range 4 {
-		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: i%2 == 0}}
-		clients.Go(func() {
-			for ctx.Err() == nil {
-				r, err := fetch(client, p.url+manifestV1, "")
-				if _, n, jsonErr := names(r.body); err != nil || r.StatusCode != http.StatusOK || jsonErr != nil || n != 200 {
-					t.Errorf("a request was lost: %v, %v, %v", r.Response, err, jsonErr)
-					return
-				}
-				requests.Add(1)
-			}
-		})
-	}
-	waitFor(t, "load", func() bool { return requests.Load() > 100 })
-	p.signal(t, syscall.SIGTERM)
-	waitFor(t, "the server to become unready", func() bool { return mustFetch(t, p.admin+"/readyz").StatusCode == http.StatusServiceUnavailable })
-	seen := requests.Load()
-	waitFor(t, "requests during the delay", func() bool { return requests.Load() > seen+10 })
-	stop()
-	clients.Wait()
-	<-p.ended
-	if code := p.stop(t); code != exitFine {
-		t.Errorf("serve exited with %d", code)
 	}
 }

@@ -10,6 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"signpost/internal/cli"
+	"signpost/internal/testkit"
 )
 
 // checkJSON fails unless every line is a JSON object with a level and a message.
@@ -48,28 +51,33 @@ func TestJSONLog(t *testing.T) {
 	}{
 		"findings":         {bad, "", 1, `"rule":"wrong-type"`},
 		"a clash":          {clash, "", 1, `"rule":"base-path"`},
-		"no file":          {"nowhere.json", "", 3, "no such file or directory"},
+		"no file":          {filepath.Join(dir, "nowhere.json"), "", 3, "no such file or directory"},
 		"no address":       {good + " --listen nowhere:1", "", 3, "listen on"},
 		"an unknown flag":  {"--wrong", "", 2, "unknown flag: --wrong"},
 		"a wrong value":    {good + " --base-path x", "", 2, "--base-path"},
 		"a wrong variable": {good, "SIGNPOST_ACCESS_LOG=perhaps", 2, "SIGNPOST_ACCESS_LOG"},
-		"a misspelt one":   {"nowhere.json", "SIGNPOST_ALOWED_HOST=x", 3, "did you mean SIGNPOST_ALLOWED_HOST?"},
+		"a misspelt one":   {filepath.Join(dir, "nowhere.json"), "SIGNPOST_ALOWED_HOST=x", 3, "did you mean SIGNPOST_ALLOWED_HOST?"},
 		"a wrong feature":  {good + " --feature x", "", 2, "--feature"},
 	} {
 		format := formats[0]
 		formats = append(formats[1:], format)
-		cmd := exec.Command("signpost", strings.Fields("serve "+test.args+" "+format)...)
-		cmd.Dir, cmd.Env = dir, append(cmd.Environ(), test.env)
-		if !strings.Contains(test.args, "--listen") {
-			cmd.Env = append(cmd.Env, "SIGNPOST_LISTEN=127.0.0.1:0")
-		}
+		env := map[string]string{"SIGNPOST_LISTEN": "127.0.0.1:0"}
 		if format == "" {
-			cmd.Env = append(cmd.Env, "SIGNPOST_LOG_FORMAT=json")
+			env["SIGNPOST_LOG_FORMAT"] = "json"
 		}
-		out, _ := cmd.CombinedOutput()
-		checkJSON(t, name, string(out))
-		if code := cmd.ProcessState.ExitCode(); code != test.code || !strings.Contains(string(out), test.want) {
-			t.Errorf("%s: exit %d, %s", name, code, out)
+		if name, value, ok := strings.Cut(test.env, "="); ok {
+			env[name] = value
+		}
+		var out testkit.Buffer
+		c := cli.CLI{
+			Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out,
+			LookupEnv: func(name string) (string, bool) { value, ok := env[name]; return value, ok },
+			Environ:   func() []string { return []string{test.env} },
+		}
+		code := c.Main(strings.Fields("serve " + test.args + " " + format))
+		checkJSON(t, name, out.String())
+		if code != test.code || !strings.Contains(out.String(), test.want) {
+			t.Errorf("%s: exit %d, %s", name, code, out.String())
 		}
 	}
 
@@ -87,6 +95,9 @@ func TestJSONLog(t *testing.T) {
 		t.Errorf("the access log has %v", line)
 	}
 	p.log.WaitFor(t, "Unsolicited response")
+	if n := len(p.logged(openServer)); n != 1 {
+		t.Errorf("a server that accepts all hosts logs %d warnings", n)
+	}
 	p.stop(t)
 	checkJSON(t, "a whole run", p.log.String())
 }
@@ -115,27 +126,5 @@ func talkative(t *testing.T) string {
 	return "http://" + l.Addr().String() + "/feeds.json"
 }
 
-// TestSettings checks that the start is logged with the settings that determine who gets a response.
-func TestSettings(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "feeds.json")
-	write(t, path, feeds("one", 1))
-	const warning = "requests for any host are accepted, and manifests contain it: set --allowed-host or --public-host to your own hosts"
-	open := startServe(t, path)
-	if n := len(open.logged(warning)); n != 1 {
-		t.Errorf("an open server logs %d warnings", n)
-	}
-	p := startServe(t, path, "--allowed-host", "*.example.com,127.0.0.1", "--trusted-proxy", "10.0.0.0/8", "--feature", "authentication")
-	if n := len(p.logged(warning)); n != 0 {
-		t.Errorf("a server with allowed hosts logs a warning")
-	}
-	line := p.logged("settings")[0]
-	for name, want := range map[string]any{
-		"sources": path, "features": "authentication", "allowed_hosts": "*.example.com, 127.0.0.1", "trusted_proxies": "10.0.0.0/8",
-		"public_host": "that of the request", "cors_origin": "*",
-	} {
-		if line[name] != want {
-			t.Errorf("%s is %v, want %v", name, line[name], want)
-		}
-	}
-}
+// openServer is the warning of a server that accepts requests for all hosts.
+const openServer = "requests for any host are accepted, and manifests contain it: set --allowed-host or --public-host to your own hosts"

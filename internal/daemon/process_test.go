@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -299,25 +298,4 @@ func replace(t *testing.T, path, text string) {
 	if err := os.Rename(path+".new", path); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// startText is startServe with a text log.
-func startText(t *testing.T, args ...string) *process {
-	t.Helper()
-	address, err := freeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &process{cmd: exec.Command("signpost", append([]string{"serve", "--listen", address}, args...)...), url: "http://" + address}
-	p.start(t, func() bool { return strings.Contains(p.log.String(), "msg=serving") })
-	return p
-}
-
-// freeAddress returns an unused loopback address.
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }

@@ -46,6 +46,37 @@ func observer() (func(*http.Request, server.Event), *http.Request) {
 	return newObserver(log, false, metrics), r
 }
 
+// TestRequestLog sends data that tries to forge log entries.
+func TestRequestLog(t *testing.T) {
+	const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	var out bytes.Buffer
+	opts := &slog.HandlerOptions{Level: slog.LevelDebug}
+	for _, handler := range []slog.Handler{slog.NewTextHandler(&out, opts), slog.NewJSONHandler(&out, opts)} {
+		out.Reset()
+		observe := newObserver(slog.New(handler), false, newMetrics("test"))
+		for _, request := range []struct{ path, trace, id string }{
+			{"/v1/endpoints-manifest", trace, "abc-123"},
+			{"/%0alevel=ERROR%20msg=forged%1b[31m", "forged", `a"b forged`},
+			{"/" + strings.Repeat("long", 1000), "", strings.Repeat("i", 1000)},
+		} {
+			r := httptest.NewRequest("GET", request.path, nil)
+			r.Host = "feeds.example.com"
+			r.Header.Set("Traceparent", request.trace)
+			r.Header.Set("X-Request-Id", request.id)
+			observe(r, server.Event{Status: http.StatusOK, Err: errors.New("write to a client that is gone")})
+		}
+		for _, want := range []string{trace, "abc-123", "/v1/endpoints-manifest", "feeds.example.com", "write to a client that is gone"} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("the log lacks %q:\n%s", want, out.String())
+			}
+		}
+		if n := strings.Count(out.String(), "\n"); n != 3 || out.Len() > 2000 || strings.Contains(out.String(), "\x1b") || strings.Contains(out.String(), "b forged") ||
+			strings.Count(out.String(), "traceparent") != 1 || strings.Count(out.String(), "request_id") != 1 {
+			t.Errorf("the log has %d lines:\n%s", n, out.String())
+		}
+	}
+}
+
 // TestServerLog distinguishes net/http's messages about clients from those about this program.
 func TestServerLog(t *testing.T) {
 	var out bytes.Buffer

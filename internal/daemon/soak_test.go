@@ -280,22 +280,28 @@ func asks(conn net.Conn) bool {
 	return err == nil && res.StatusCode == http.StatusOK
 }
 
-// TestMadeUpHosts requests many made-up hosts, one after the other. Memory grows until the cache is full, and no further.
+// TestMadeUpHosts requests many made-up hosts, one after the other, and a tenth of them over https with HTTP/1.1. Memory
+// grows until the cache is full, and no further.
 func TestMadeUpHosts(t *testing.T) {
 	hosts := soak(t, "SIGNPOST_SOAK_HOSTS")
+	t.Run("http", func(t *testing.T) { madeUpHosts(t, hosts) })
+	t.Run("https", func(t *testing.T) { madeUpHosts(t, hosts/10, anyCertificate(t)...) })
+}
+
+func madeUpHosts(t *testing.T, hosts int, args ...string) {
 	path := filepath.Join(t.TempDir(), "feeds.json")
 	write(t, path, feeds("one", 100)) // some 10 kB
-	p := startPlain(t, path)
+	p := startPlain(t, append(args, path)...)
 	ask := func(from, to int) {
 		var clients sync.WaitGroup
 		for c := range 4 {
 			clients.Go(func() {
-				client := &http.Client{Transport: &http.Transport{DisableCompression: c%2 == 0}}
+				client := &http.Client{Transport: &http.Transport{DisableCompression: c%2 == 0, TLSClientConfig: anyServer.Clone()}} // no HTTP/2
 				defer client.CloseIdleConnections()
 				for i := from + c; i < to && !t.Failed(); i += 4 {
 					host := fmt.Sprintf("host-%d.example.com", i)
 					r, err := fetch(client, p.url+manifestV1, host)
-					if err != nil || r.StatusCode != http.StatusOK || !strings.Contains(r.body, `"https://`+host+`/v1/`) {
+					if err != nil || r.StatusCode != http.StatusOK || r.ProtoMajor != 1 || !strings.Contains(r.body, `"https://`+host+`/v1/`) {
 						t.Errorf("the response for %s is %v, %v", host, r.Response, err)
 					}
 				}
