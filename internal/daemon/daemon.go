@@ -120,10 +120,7 @@ func New(config Config) (*Daemon, error) {
 	if d.handler, err = server.New(opts); err != nil {
 		return nil, err
 	}
-	d.metrics.watchCache(d.handler)
-	if d.config.LogWriter != nil {
-		d.metrics.watchLog(d.config.LogWriter.Dropped)
-	}
+	d.metrics.watch(d.handler, d.config.LogWriter)
 	d.publisher = &publisher{
 		handler: d.handler, log: d.config.Log, metrics: d.metrics, sources: d.config.Sources, uncached: make(map[*source.Remote]uncached),
 		preparer: preparer{features: d.config.Features, basePath: d.config.BasePath, host: plausibleHost(opts)},

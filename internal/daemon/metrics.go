@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"signpost"
 	"signpost/server"
@@ -50,85 +51,62 @@ type routeMetrics struct {
 var routeStatuses = []int{http.StatusOK, http.StatusNotModified, http.StatusNotFound, http.StatusInternalServerError, http.StatusServiceUnavailable}
 
 func newMetrics(version string) *metrics {
+	registry := prometheus.NewRegistry()
+	auto := promauto.With(registry)
+	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return auto.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	gauges := func(name, help string, labels ...string) *prometheus.GaugeVec {
+		return auto.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
+	}
 	m := &metrics{
-		registry: prometheus.NewRegistry(),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "signpost_requests_total", Help: "Requests answered, by base path, API version and status. Base path and version are empty if there is no such manifest.",
-		}, []string{"base_path", "version", "status"}),
-		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		registry: registry,
+		requests: counters("signpost_requests_total",
+			"Requests answered, by base path, API version and status. Base path and version are empty if there is no such manifest.", "base_path", "version", "status"),
+		duration: auto.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "signpost_request_duration_seconds", Help: "Time from a request until its response was written to the connection.",
 			Buckets: []float64{.00001, .0001, .001, .01, .1, 1, 10}, // a lookup takes microseconds; the rest is the network
 		}, []string{"base_path", "version"}),
-		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "signpost_response_bytes_total", Help: "Bytes of response bodies.",
-		}, []string{"base_path", "version"}),
-		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "signpost_refused_hosts_total", Help: "Requests whose host was rejected, by reason: malformed, forwarded, not-allowed or does-not-fit.",
-		}, []string{"reason"}),
-		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "signpost_reloads_total", Help: "Reloads of changed definitions, by result: success or failure.",
-		}, []string{"result"}),
-		loadedAt: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "signpost_last_reload_success_timestamp_seconds", Help: "Time of the last successful reload of definitions.",
-		}),
-		loadedOK: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "signpost_last_reload_successful", Help: "Whether all definitions could be read and had no errors at the last check.",
-		}),
-		findings: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "signpost_definition_findings", Help: "Findings in the definitions as they were last read, by severity.",
-		}, []string{"severity"}),
-		revision: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "signpost_manifest_info", Help: "1 for each published manifest, with its revision.",
-		}, []string{"base_path", "version", "revision"}),
-		expiry: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "signpost_certificate_expiry_timestamp_seconds", Help: "Expiry time of the certificate in use, by its first name.",
-		}, []string{"name"}),
-		failed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "signpost_certificate_failures_total", Help: "Certificates that could not be loaded from files, and failed requests to the ACME server.",
-		}),
+		bytes:    counters("signpost_response_bytes_total", "Bytes of response bodies.", "base_path", "version"),
+		refused:  counters("signpost_refused_hosts_total", "Requests whose host was rejected, by reason: malformed, forwarded, not-allowed or does-not-fit.", "reason"),
+		reloads:  counters("signpost_reloads_total", "Reloads of changed definitions, by result: success or failure.", "result"),
+		loadedAt: gauges("signpost_last_reload_success_timestamp_seconds", "Time of the last successful reload of definitions.").WithLabelValues(),
+		loadedOK: gauges("signpost_last_reload_successful", "Whether all definitions could be read and had no errors at the last check.").WithLabelValues(),
+		findings: gauges("signpost_definition_findings", "Findings in the definitions as they were last read, by severity.", "severity"),
+		revision: gauges("signpost_manifest_info", "1 for each published manifest, with its revision.", "base_path", "version", "revision"),
+		expiry:   gauges("signpost_certificate_expiry_timestamp_seconds", "Expiry time of the certificate in use, by its first name.", "name"),
+		failed: counters("signpost_certificate_failures_total",
+			"Certificates that could not be loaded from files, and failed requests to the ACME server.").WithLabelValues(),
 	}
-	cache := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "signpost_cache_requests_total", Help: "Lookups in the cache of rendered manifests, by result: hit or miss.",
-	}, []string{"result"})
+	cache := counters("signpost_cache_requests_total", "Lookups in the cache of rendered manifests, by result: hit or miss.", "result")
 	m.hits, m.misses = cache.WithLabelValues(server.CacheHit), cache.WithLabelValues(server.CacheMiss)
-	for vec, values := range map[*prometheus.CounterVec][]string{
-		m.refused: {server.RefusedMalformed, server.RefusedForwarded, server.RefusedNotAllowed, server.RefusedDoesNotFit},
-		m.reloads: {"success", "failure"},
-	} {
-		for _, value := range values {
-			vec.WithLabelValues(value)
-		}
+	for _, reason := range []string{server.RefusedMalformed, server.RefusedForwarded, server.RefusedNotAllowed, server.RefusedDoesNotFit} {
+		m.refused.WithLabelValues(reason)
 	}
-	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "signpost_build_info", Help: "1, with the version of Signpost and of Go.",
-		ConstLabels: prometheus.Labels{"version": version, "go_version": runtime.Version()},
-	})
-	build.Set(1)
+	for _, result := range []string{"success", "failure"} {
+		m.reloads.WithLabelValues(result)
+	}
+	gauges("signpost_build_info", "1, with the version of Signpost and of Go.", "version", "go_version").WithLabelValues(version, runtime.Version()).Set(1)
 	m.routes.Store(&map[route]*routeMetrics{})
 	m.setRoutes(nil)
-	m.registry.MustRegister(m.requests, m.bytes, m.duration, cache, m.refused, m.reloads, m.loadedAt, m.loadedOK, m.findings, m.revision, m.expiry, m.failed,
-		build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
-// watchCache adds metrics for the size of a handler's cache, and for manifests in flight.
-func (m *metrics) watchCache(h *server.Handler) {
-	m.registry.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signpost_cache_entries", Help: "Rendered manifests in the cache."},
-			func() float64 { n, _ := h.CacheSize(); return float64(n) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signpost_cache_bytes", Help: "Size of the rendered manifests in the cache."},
-			func() float64 { _, n := h.CacheSize(); return float64(n) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "signpost_in_flight_bytes", Help: "Bytes of manifests that are being rendered, or being sent and not in the cache.",
-		}, func() float64 { return float64(h.InFlight()) }),
-	)
-}
-
-// watchLog adds a metric for log lines that were dropped.
-func (m *metrics) watchLog(dropped func() int64) {
-	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Name: "signpost_log_lines_dropped_total", Help: "Log lines that could not be written, for example because nothing reads the pipe.",
-	}, func() float64 { return float64(dropped()) }))
+// watch adds metrics for a handler's cache, for manifests in flight, and for log lines that were dropped.
+func (m *metrics) watch(h *server.Handler, log *LogWriter) {
+	auto := promauto.With(m.registry)
+	gauge := func(name, help string, value func() float64) {
+		auto.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
+	}
+	gauge("signpost_cache_entries", "Rendered manifests in the cache.", func() float64 { n, _ := h.CacheSize(); return float64(n) })
+	gauge("signpost_cache_bytes", "Size of the rendered manifests in the cache.", func() float64 { _, n := h.CacheSize(); return float64(n) })
+	gauge("signpost_in_flight_bytes", "Bytes of manifests that are being rendered, or being sent and not in the cache.", func() float64 { return float64(h.InFlight()) })
+	if log != nil {
+		auto.NewCounterFunc(prometheus.CounterOpts{
+			Name: "signpost_log_lines_dropped_total", Help: "Log lines that could not be written, for example because nothing reads the pipe.",
+		}, func() float64 { return float64(log.Dropped()) })
+	}
 }
 
 // observe counts a request. One for a manifest that was withdrawn meanwhile counts as one for none.
@@ -160,12 +138,12 @@ func (m *metrics) observe(e server.Event) {
 
 // reloaded counts a reload.
 func (m *metrics) reloaded(ok bool) {
-	if ok {
-		m.reloads.WithLabelValues("success").Inc()
-		m.loadedAt.SetToCurrentTime()
-	} else {
+	if !ok {
 		m.reloads.WithLabelValues("failure").Inc()
+		return
 	}
+	m.reloads.WithLabelValues("success").Inc()
+	m.loadedAt.SetToCurrentTime()
 }
 
 // certificate records the certificate in use.
