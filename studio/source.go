@@ -114,44 +114,40 @@ type File struct {
 	// Registered files take part in overlap only.
 	Registered bool
 
-	// Err is the reason why the file could not be read again. Then Definition is nil, and the file keeps its old state.
-	Err  error
-	Name string
+	// Err is the reason why the file could not be read again. It keeps the state that it had.
+	Err error
 }
 
 // SetFiles replaces the definitions. If one has errors, its last good text stays, as in a service, with the errors next
-// to it.
+// to it. A file whose text is as before does not change.
 func (s *Studio) SetFiles(files ...File) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	rev := s.bump()
+	rev := s.rev + 1
 	var next []*record
 	for _, f := range files {
-		name := f.Name
-		if f.Definition != nil {
-			name = f.Definition.Name
-		}
-		r := s.record(name)
+		r := s.record(f.Definition.Name)
 		if r == nil || r.address != "" {
-			r = &record{id: name, kind: cmp.Or(f.Kind, KindFile), path: f.Path, judged: !f.Registered, rev: rev}
+			r = &record{id: f.Definition.Name, kind: cmp.Or(f.Kind, KindFile), path: f.Path, judged: !f.Registered, rev: rev}
 		}
 		switch {
 		case f.Err != nil:
-			failure := &problem{
-				Detail: sentence("the file cannot be read: " + f.Err.Error()), Hint: "The page keeps showing the last version that it read.",
+			why := sentence("the file cannot be read: " + f.Err.Error())
+			if r.failure == nil || r.failure.Detail != why {
+				r.failure, r.rev = &problem{Detail: why, Hint: "The page keeps showing the last version that it read."}, rev
 			}
-			if r.failure == nil || r.failure.Detail != failure.Detail {
-				r.failure = failure
-				r.rev = rev
-			}
-		case r.now == nil || r.now.file != f.Definition || r.failure != nil:
+		case r.now == nil || !bytes.Equal(r.now.body, f.Text) || r.failure != nil:
 			r.set(&text{f.Definition, f.Text})
 			r.rev = rev
 		}
 		next = append(next, r)
 	}
-	s.records = append(next, slices.DeleteFunc(s.records, func(r *record) bool { return r.address == "" })...)
-	s.relint(rev)
+	next = append(next, slices.DeleteFunc(slices.Clone(s.records), func(r *record) bool { return r.address == "" })...)
+	if slices.Equal(next, s.records) && !slices.ContainsFunc(next, func(r *record) bool { return r.rev == rev }) {
+		return
+	}
+	s.records = next
+	s.relint(s.bump())
 }
 
 // set makes a text the current one, and the last good one unless it has errors.

@@ -276,43 +276,20 @@ func TestStateShowsTheFile(t *testing.T) {
 	equal(t, "status", statusOf(t, address+"/v2/endpoints-manifest", nil), 404)
 }
 
-func TestFileChanges(t *testing.T) {
+// TestFindingOfAFile checks what the page gets of a finding. The last good text stays beside it.
+func TestFindingOfAFile(t *testing.T) {
 	t.Parallel()
 	s, address := serveFile(t, feedsYAML)
-	file := func() object {
-		_, state := ask(t, address+"/api/state", nil)
-		return get(t, state, "sources", 0).(object)
-	}
-	equal(t, "changes at first", file()["changes"], []any{})
-
-	// A bad text leaves the last good one in place, with findings and their positions.
 	show(s, strings.Replace(feedsYAML, "method: get\n", "method: GET\n", 1))
-	bad := file()
+	bad := sourceOf(t, address, "feeds.yaml")
 	if bad["stale"] != true || get(t, bad, "versions", 0, "endpoints", 0, "method") != "get" {
 		t.Errorf("after an error: stale %v", bad["stale"])
 	}
 	finding := get(t, bad, "findings", 0).(object)
 	equal(t, "fix", get(t, finding, "fix", "message"), "write get")
 	delete(finding, "fix")
-	want := object{"rule": "method", "severity": "error", "message": `method "GET" is not "get" or "post"`, "file": "feeds.yaml",
-		"line": 9.0, "column": 17.0, "hint": "write it in lower case: get", "text": "method: GET", "at": 8.0, "width": 3.0, "key": "https://{{host}}/v1/feeds"}
-	equal(t, "finding", finding, want)
-
-	// A good text replaces it, and its changes are reported.
-	show(s, strings.Replace(feedsYAML, "defaultValue: 0", "defaultValue: 1", 1))
-	good := file()
-	if good["stale"] != false || get(t, good, "changes", 0, "rule") != "default-changed" {
-		t.Errorf("after a change: %v", good["changes"])
-	}
-
-	s.SetFiles(studio.File{Name: "feeds.yaml", Err: fmt.Errorf("it is gone")})
-	if failure := fmt.Sprint(file()["failure"]); !strings.Contains(failure, "it is gone") || len(file()["versions"].([]any)) != 2 {
-		t.Errorf("failure %s", failure)
-	}
-	show(s, feedsYAML)
-	if failure := file()["failure"]; failure != nil {
-		t.Errorf("failure %v", failure)
-	}
+	equal(t, "finding", finding, object{"rule": "method", "severity": "error", "message": `method "GET" is not "get" or "post"`, "file": "feeds.yaml",
+		"line": 9.0, "column": 17.0, "hint": "write it in lower case: get", "text": "method: GET", "at": 8.0, "width": 3.0, "key": "https://{{host}}/v1/feeds"})
 }
 
 // TestDeployments checks that two tabs look at two deployments of the same file.

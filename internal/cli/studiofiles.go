@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -24,35 +23,21 @@ type studioArgument struct {
 	watched    bool // a path that can change
 	registered bool // it comes from --registered
 	files      []studio.File
-	failure    string
 }
 
 // openStudioFiles reads the arguments.
 func (c *CLI) openStudioFiles(ctx context.Context, args, registered []string) (*studioFiles, error) {
 	all := &studioFiles{read: c.reader().Read}
 	for i, arg := range slices.Concat(args, registered) {
-		documents, err := all.read(ctx, arg)
-		if err != nil {
-			return nil, err
-		}
 		a := studioArgument{arg: arg, registered: i >= len(args)}
-		if _, err := os.Stat(arg); err == nil && arg != source.Stdin {
-			a.watched = true
-		}
-		for _, d := range documents {
-			a.files = append(a.files, studioFile(d, a.watched, a.registered))
+		_, err := os.Stat(arg)
+		a.watched = err == nil && arg != source.Stdin
+		if a.files, err = all.look(ctx, a); err != nil {
+			return nil, err
 		}
 		all.arguments = append(all.arguments, a)
 	}
 	return all, nil
-}
-
-func studioFile(d source.Document, onDisk, registered bool) studio.File {
-	f := studio.File{Definition: d.Parse(), Text: d.Text, Registered: registered}
-	if path, err := filepath.Abs(d.Name); err == nil && onDisk {
-		f.Path = path
-	}
-	return f
 }
 
 // files returns all files, in the order of the arguments.
@@ -87,50 +72,36 @@ func (all *studioFiles) watch(ctx context.Context, page *studio.Studio) {
 		return
 	}
 	source.Watcher{Directories: func() []string { return source.DirectoriesOf(paths...) }}.Run(ctx, func(bool) {
-		changed := false
 		for i := range all.arguments {
-			if all.arguments[i].watched {
-				changed = all.look(ctx, &all.arguments[i]) || changed
+			a := &all.arguments[i]
+			if !a.watched {
+				continue
+			}
+			files, err := all.look(ctx, *a)
+			if err == nil {
+				a.files = files
+			}
+			for i := range a.files { // which stay, and say why
+				a.files[i].Err = err
 			}
 		}
-		if changed {
-			page.SetFiles(all.files()...)
-		}
+		page.SetFiles(all.files()...) // which finds out what has changed
 	})
 }
 
-// look reads an argument again, and reports whether anything has changed.
-func (all *studioFiles) look(ctx context.Context, a *studioArgument) bool {
+// look reads an argument.
+func (all *studioFiles) look(ctx context.Context, a studioArgument) ([]studio.File, error) {
 	documents, err := all.read(ctx, a.arg)
 	if err != nil {
-		if err.Error() == a.failure {
-			return false
-		}
-		a.failure = err.Error()
-		for i, f := range a.files {
-			name := f.Name
-			if f.Definition != nil {
-				name = f.Definition.Name
-			}
-			a.files[i] = studio.File{Name: name, Err: err, Registered: a.registered}
-		}
-		return true
+		return nil, err
 	}
-	changed := a.failure != "" || len(documents) != len(a.files)
-	a.failure = ""
 	var files []studio.File
 	for _, d := range documents {
-		next := studio.File{}
-		for _, known := range a.files {
-			if known.Definition != nil && known.Definition.Name == d.Name && bytes.Equal(known.Text, d.Text) {
-				next = known
-			}
+		f := studio.File{Definition: d.Parse(), Text: d.Text, Registered: a.registered}
+		if path, err := filepath.Abs(d.Name); err == nil && a.watched {
+			f.Path = path
 		}
-		if next.Definition == nil {
-			next, changed = studioFile(d, true, a.registered), true
-		}
-		files = append(files, next)
+		files = append(files, f)
 	}
-	a.files = files
-	return changed
+	return files, nil
 }
