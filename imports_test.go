@@ -37,7 +37,7 @@ const mayImport = `.: ./host ./internal/spell
 ./internal/source: golang.org/x/sync/errgroup github.com/fsnotify/fsnotify github.com/opencontainers/go-digest github.com/opencontainers/image-spec/specs-go github.com/opencontainers/image-spec/specs-go/v1 oras.land/oras-go/v2/content oras.land/oras-go/v2/errdef oras.land/oras-go/v2/registry oras.land/oras-go/v2/registry/remote oras.land/oras-go/v2/registry/remote/auth oras.land/oras-go/v2/registry/remote/credentials oras.land/oras-go/v2/registry/remote/errcode oras.land/oras-go/v2/registry/remote/retry . ./client ./definition ./diff ./host ./internal/foreign ./internal/httpurl ./internal/readfile ./internal/routes ./internal/served ./server
 ./internal/served: . ./host
 ./internal/spell:
-./internal/testkit: github.com/google/go-cmp/cmp
+./internal/testkit: github.com/google/go-cmp/cmp github.com/rogpeppe/go-internal/txtar
 ./internal/tree: go.yaml.in/yaml/v4 ./internal/spell
 ./internal/warnings: . ./host
 ./internal/wire:

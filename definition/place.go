@@ -75,25 +75,23 @@ func (d *decoder) locate(f *signpost.Finding, from tree.Field, path signpost.Pat
 	return at
 }
 
+// shortForms has the fields of a modifier in short form by where they are in the manifest's form.
+var shortForms = map[string]signpost.Field{
+	"ui.label": "label", "ui.placeholder": "placeholder", "ui.options": "options", "schema.type": "kind", "schema.default": "defaultValue",
+}
+
 // shortForm translates a step into a modifier in short form: paths refer to the fields of the manifest, but the short
 // form has those of the builders.
 func shortForm(n *tree.Node, step signpost.Field, path signpost.Path) (signpost.Field, signpost.Path) {
 	if key, _ := n.Field("kind"); key == nil || step != "params" || len(path) < 3 {
 		return step, path[1:]
 	}
-	switch path[2:min(4, len(path))].String() {
-	case "ui.label":
-		return "label", path[4:]
-	case "ui.placeholder":
-		return "placeholder", path[4:]
-	case "ui.options":
-		return "options", path[4:]
-	case "schema.type":
-		return "kind", path[4:]
-	case "schema.default":
-		return "defaultValue", path[4:]
-	case "schema.enum":
+	within := path[2:min(4, len(path))].String()
+	if within == "schema.enum" {
 		return "options", nil
+	}
+	if field := shortForms[within]; field != "" {
+		return field, path[4:]
 	}
 	return path[2].(signpost.Field), path[3:]
 }

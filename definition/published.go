@@ -1,34 +1,46 @@
 package definition
 
 import (
+	"slices"
+
 	"signpost"
 	"signpost/internal/routes"
 	"signpost/internal/served"
 )
 
-// published returns the manifests that were fetched from the deployment of a definition among the files, and the
-// versions of that definition. The two are the same service, which does not take feeds from itself.
-func published(files []*File) (fetched, defined map[*version]bool) {
-	versions := make(map[string]*version) // by the path of their manifest
-	for _, f := range files {
-		for i := range f.versions {
-			if v := &f.versions[i]; !f.served {
-				versions[routes.Path(f.BasePath, v.name)] = v
+// published returns the versions to leave out of a comparison because another file has them: a manifest that was fetched
+// from the deployment of a definition is the same service, which does not take feeds from itself. The definition stays if
+// it is judged.
+func published(files, registered []*File) map[*version]bool {
+	type defined struct {
+		*version
+		judged bool
+	}
+	versions := make(map[string]defined) // by the path of their manifest
+	all := slices.Concat(files, registered)
+	for i, f := range all {
+		for j := range f.versions {
+			if v := &f.versions[j]; !f.served {
+				versions[routes.Path(f.BasePath, v.name)] = defined{v, i < len(files)}
 			}
 		}
 	}
-	fetched, defined = make(map[*version]bool), make(map[*version]bool)
-	for _, f := range files {
+	out := make(map[*version]bool)
+	for _, f := range all {
 		host := addressHost(f.Name)
 		if !f.served || host == "" || len(f.versions) == 0 {
 			continue
 		}
-		v := versions[signpost.CutURL(f.Name).Path()]
-		if m := f.versions[0].manifest; v != nil && mostlyIn(served.Reopen(m, served.Host(m, host)), v.manifest) {
-			fetched[&f.versions[0]], defined[v] = true, true
+		fetched, v := &f.versions[0], versions[signpost.CutURL(f.Name).Path()]
+		if v.version != nil && mostlyIn(served.Reopen(fetched.manifest, served.Host(fetched.manifest, host)), v.manifest) {
+			if v.judged {
+				out[fetched] = true
+			} else {
+				out[v.version] = true
+			}
 		}
 	}
-	return fetched, defined
+	return out
 }
 
 // mostlyIn reports whether at least half of the endpoints of a manifest are in another one, with their names. A service

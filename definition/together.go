@@ -83,21 +83,7 @@ func LintTogether(files, registered []*File) []signpost.Finding {
 
 // overlaps returns the findings about overlap, and records which allowances are used.
 func overlaps(files, registered []*File, used map[*allowance]bool) []signpost.Finding {
-	fetched, defined := published(slices.Concat(files, registered))
-	findings := overlapsWithout(fetched, files, registered, used)
-	if slices.ContainsFunc(files, func(f *File) bool { return len(f.versions) > 0 && fetched[&f.versions[0]] }) {
-		for _, f := range overlapsWithout(defined, files, registered, used) {
-			if i := slices.IndexFunc(files, func(file *File) bool { return file.Name == f.File }); fetched[&files[i].versions[0]] {
-				findings = append(findings, f)
-			}
-		}
-	}
-	return findings
-}
-
-// overlapsWithout returns the findings about overlap without some of the versions, and records which allowances are
-// used.
-func overlapsWithout(without map[*version]bool, files, registered []*File, used map[*allowance]bool) []signpost.Finding {
+	without := published(files, registered)
 	var all [2][]signpost.Version
 	type ref struct {
 		file   *File

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 // patience bounds every wait. A wait ends when the thing happens; the bound only keeps a run that is broken from hanging,
@@ -88,4 +89,34 @@ func Golden[T ~string | ~[]byte](t testing.TB, path string, got T) {
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("%s (-want +got); if the change is intended, run go test -update:\n%s", filepath.Base(path), diff)
 	}
+}
+
+// Variant is a text with one change.
+type Variant struct{ Name, Text string }
+
+// Variants reads an archive of a text and named changes to it. In a change, the lines that begin with - are replaced, where
+// they first occur, by those that begin with +.
+func Variants(t testing.TB, path string) []Variant {
+	t.Helper()
+	archive, err := txtar.ParseFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	variants := []Variant{{"no change", string(archive.Comment)}}
+	for _, f := range archive.Files {
+		var old, new strings.Builder
+		for line := range strings.Lines(string(f.Data)) {
+			if rest, ok := strings.CutPrefix(line, "-"); ok {
+				old.WriteString(rest)
+			} else {
+				new.WriteString(line[1:])
+			}
+		}
+		text := strings.Replace(string(archive.Comment), old.String(), new.String(), 1)
+		if text == string(archive.Comment) {
+			t.Fatalf("%s: %s changes nothing", path, f.Name)
+		}
+		variants = append(variants, Variant{f.Name, text})
+	}
+	return variants
 }
