@@ -212,26 +212,6 @@ versions:
 	}
 }
 
-func TestLintOfFilesTogether(t *testing.T) {
-	at := func(name, base string) *File {
-		return Parse(name, []byte("base_path: "+base+strings.ReplaceAll(minimal, "{{host}}/", "{{host}}"+base+"/"+name+"/")))
-	}
-	findings := Lint(at("a.yaml", "/feeds"), at("b.yaml", "/other"), at("c.yaml", "/feeds/"))
-	if len(findings) != 1 || findings[0].String() != `c.yaml:1:12: error: base_path "/feeds" is already used by a.yaml [base-path]` {
-		t.Errorf("got %v", findings)
-	}
-	if findings := Lint(at("a.yaml", "/a"), at("b.yaml", "/a/b")); len(findings) != 0 {
-		t.Errorf("a path below another is a path of its own: %v", findings)
-	}
-	// A file that has no valid base path takes none from the others.
-	for _, broken := range []string{"base_path: feeds" + minimal, "base_path: 7" + minimal, "service: Feeds\n"} {
-		findings := Errors(Parse("a.yaml", []byte(broken)), Parse("b.yaml", []byte(strings.TrimSpace(minimal))))
-		if len(findings) != 1 || findings[0].File != "a.yaml" {
-			t.Errorf("%q: %v", broken, findings)
-		}
-	}
-}
-
 func TestParseManifest(t *testing.T) {
 	const endpoint = `"https://a.example/v1/feeds": {"name": "Feeds", "method": "get", "mime_type": "application/json"`
 	for _, test := range []struct{ text, want string }{
@@ -243,8 +223,14 @@ func TestParseManifest(t *testing.T) {
 		{`{"endpoints": {` + endpoint + `, "modifiers": ["limit"]}}}`, `[m:1:128: error: modifier must be an object, not text [wrong-type]]`},
 		{`endpoints: {}`, `[m:1:1: error: "endpoints" where JSON begins with { [syntax]]`},
 	} {
-		if got := fmt.Sprint(Lint(ParseManifest("m", []byte(test.text)))); got != test.want {
+		file := ParseManifest("m", []byte(test.text))
+		if got := fmt.Sprint(Lint(file)); got != test.want || !file.Served() {
 			t.Errorf("%s\ngot  %s\nwant %s", test.text, got, test.want)
+		}
+		for _, f := range Lint(file) {
+			if inside := strings.Contains(test.text, endpoint); inside != (f.Path.Endpoint() == "https://a.example/v1/feeds") {
+				t.Errorf("%v is about %q", f, f.Path.Endpoint())
+			}
 		}
 	}
 }
@@ -378,67 +364,6 @@ func TestOwnHost(t *testing.T) {
 		if got := fmt.Sprint(foreign); got != want {
 			t.Errorf("%s: %s", name, got)
 		}
-	}
-}
-
-// TestManifestByItself: findings name URLs as the manifest has them.
-func TestManifestByItself(t *testing.T) {
-	file := ParseManifest("m.json", []byte(`{"endpoints": {
-"https://a.example/x": {"name": "X", "method": "get", "mime_type": "application/json", "context_obj": [{"key": "k", "type": "ctx"}]},
-"https://a.example/x/y": {"name": "Y", "method": "get", "mime_type": "application/json"}}}`))
-	if got := fmt.Sprint(Lint(file)); got != `[m.json:3:1: warning: feeds of "https://a.example/x/y" lose context key "k": "https://a.example/x/y" shadows "https://a.example/x" [overlap-drops-context]]` {
-		t.Errorf("got %s", got)
-	}
-	if !file.Served() || Parse("f.yaml", nil).Served() {
-		t.Error("Served does not tell a manifest from a definition")
-	}
-}
-
-// TestBrokenEndpointsTakeNoPart: what has an error inside is not compared with others, wherever the error was found.
-func TestBrokenEndpointsTakeNoPart(t *testing.T) {
-	file := Parse("f.yaml", []byte(`versions:
-  v1:
-    endpoints:
-      https://{{host}}/v2/a: {name: A, method: get, mime_type: application/json, context_obj: [{key: k, type: ctx}]}
-      https://{{host}}/v2/a/b: {name: B, method: get, mime_type: application/json}
-      https://{{host}}/v1/c: {name: C, method: get, mime_type: application/json, context_obj: [{key: k, type: ctx}]}
-      https://{{host}}/v1/c/d: {name: D, method: get, mime_type: application/json, name: E}
-      https://{{host}}/v1/c/e: {name: F, method: get, mime_type: application/json}
-  v2: {endpoints: {}}
-`))
-	var got []string
-	for _, f := range Lint(file) {
-		got = append(got, fmt.Sprint(f.Line, " ", f.Rule))
-	}
-	if fmt.Sprint(got) != "[4 version-mismatch 5 version-mismatch 7 duplicate-key 8 overlap-drops-context]" {
-		t.Errorf("got %v", got)
-	}
-}
-
-// TestManifestHasNoShortForms: what a definition can leave out, a manifest must have.
-func TestManifestHasNoShortForms(t *testing.T) {
-	for modifiers, want := range map[string]string{
-		`["limit"]`: "modifier must be an object, not text",
-		`[{"id": "a", "name": "A", "params": [{"key": "a", "ui": {"label": "A", "options": ["x"]}, "schema": {"type": "string", "enum": ["x"]}}]}]`: "option must be an object, not text",
-		`[{"kind": "text", "id": "a", "name": "A", "params": [{"key": "a", "ui": {"label": "A"}, "schema": {"type": "string"}}]}]`:                  `unknown field "kind" in modifier`,
-	} {
-		text := fmt.Sprintf(`{"endpoints": {"https://a.example/x": {"name": "X", "method": "get", "mime_type": "application/json", "modifiers": %s}}}`, modifiers)
-		findings := Lint(ParseManifest("m.json", []byte(text)))
-		if len(findings) != 1 || findings[0].Message != want || findings[0].Path.Endpoint() != "https://a.example/x" {
-			t.Errorf("%s: %v", modifiers, findings)
-		}
-	}
-}
-
-// TestSameBasePath: services without a base path have the same one. What is not a definition at all has none.
-func TestSameBasePath(t *testing.T) {
-	one, two, none := Parse("one.yaml", []byte(minimal)), Parse("two.yaml", []byte(minimal)), Parse("none.yaml", []byte("[]"))
-	var got []string
-	for _, f := range Errors(none, one, two, none) {
-		got = append(got, f.File+" "+f.Rule)
-	}
-	if fmt.Sprint(got) != "[none.yaml not-a-definition two.yaml base-path none.yaml not-a-definition]" {
-		t.Errorf("got %v", got)
 	}
 }
 
