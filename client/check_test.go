@@ -2,20 +2,14 @@ package client
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,209 +20,6 @@ import (
 	"signpost/internal/foreign"
 	"signpost/server"
 )
-
-// asked is the hostname of the test servers.
-const asked = "feeds.example.com"
-
-// authority is a certificate authority for one test.
-type authority struct {
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-	pool *x509.CertPool
-}
-
-func newAuthority(t *testing.T) *authority {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Test authority"}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().AddDate(-2, 0, 0), NotAfter: time.Now().AddDate(2, 0, 0), KeyUsage: x509.KeyUsageCertSign,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool := x509.NewCertPool()
-	pool.AddCert(cert)
-	return &authority{cert, key, pool}
-}
-
-// issue returns a certificate for a name.
-func (a *authority) issue(t *testing.T, name string, from, until time.Time) tls.Certificate {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(2), DNSNames: []string{name}, NotBefore: from, NotAfter: until}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, &key.PublicKey, a.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
-}
-
-// serveTLS starts a server on loopback with a certificate.
-func serveTLS(t *testing.T, cert tls.Certificate, handler http.Handler) *httptest.Server {
-	t.Helper()
-	s := httptest.NewUnstartedServer(handler)
-	s.TLS = &tls.Config{Certificates: []tls.Certificate{cert}}
-	s.EnableHTTP2 = true
-	s.Config.ErrorLog = quiet
-	s.StartTLS()
-	t.Cleanup(s.Close)
-	return s
-}
-
-// serveHTTP starts a server on loopback.
-func serveHTTP(t *testing.T, handler http.Handler) *httptest.Server {
-	t.Helper()
-	s := httptest.NewUnstartedServer(handler)
-	s.Config.ErrorLog = quiet
-	s.Start()
-	t.Cleanup(s.Close)
-	return s
-}
-
-// network returns a transport that maps hosts such as "feeds.example.com:443" to servers on loopback.
-func network(t *testing.T, roots *x509.CertPool, servers map[string]*httptest.Server) *http.Transport {
-	transport := &http.Transport{
-		ForceAttemptHTTP2: true,
-		TLSClientConfig:   &tls.Config{RootCAs: roots},
-		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			if s := servers[addr]; s != nil {
-				addr = s.Listener.Addr().String()
-			} else if host, _, _ := net.SplitHostPort(addr); host != "127.0.0.1" {
-				return nil, &net.OpError{Op: "dial", Net: network, Err: &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}}
-			}
-			return new(net.Dialer).DialContext(ctx, network, addr)
-		},
-	}
-	t.Cleanup(transport.CloseIdleConnections)
-	return transport
-}
-
-// patience is the timeout of requests, which a busy machine does not exceed.
-const patience = 10 * time.Minute
-
-// site serves asked over https with a valid certificate.
-func site(t *testing.T, handler http.Handler) Options {
-	t.Helper()
-	ca := newAuthority(t)
-	s := serveTLS(t, ca.issue(t, asked, time.Now().AddDate(0, -1, 0), time.Now().AddDate(0, 2, 0)), handler)
-	return Options{Transport: network(t, ca.pool, map[string]*httptest.Server{asked + ":443": s}), Timeout: patience}
-}
-
-// stalling returns options with which requests for a path get no response, or only the beginning of one, until their
-// time is over. No time passes.
-func stalling(opts Options, path string, begun bool) Options {
-	base := opts.Transport
-	opts.expire = func(ctx context.Context, _ time.Duration) (context.Context, context.CancelFunc) {
-		return deadline{ctx, make(chan struct{})}, func() {}
-	}
-	opts.Transport = roundTrip(func(req *http.Request) (*http.Response, error) {
-		ctx := req.Context().(deadline)
-		switch {
-		case req.URL.Path != path:
-			return base.RoundTrip(req)
-		case begun:
-			body := io.MultiReader(strings.NewReader(`{"endpoint`), readFunc(func() error { close(ctx.passed); return ctx.Err() }))
-			return &http.Response{StatusCode: 200, Request: req, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(body)}, nil
-		}
-		close(ctx.passed)
-		return nil, ctx.Err()
-	})
-	return opts
-}
-
-// deadline is a context that ends when passed is closed.
-type deadline struct {
-	context.Context
-	passed chan struct{}
-}
-
-func (d deadline) Done() <-chan struct{} { return d.passed }
-
-func (d deadline) Err() error {
-	select {
-	case <-d.passed:
-		return context.DeadlineExceeded
-	default:
-		return d.Context.Err()
-	}
-}
-
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
-
-type readFunc func() error
-
-func (f readFunc) Read([]byte) (int, error) { return 0, f() }
-
-const address = "https://" + asked + "/v1/endpoints-manifest"
-
-// check runs a check and verifies the invariants of its report.
-func check(t *testing.T, address string, opts CheckOptions) Report {
-	t.Helper()
-	report, err := Check(t.Context(), address, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	failed := false
-	for _, r := range report.Results {
-		got = append(got, r.Check)
-		failed = failed || r.Status == Failed
-		if r.Message == "" {
-			t.Errorf("%+v has no message", r)
-		}
-		if (r.Status == Failed || r.Status == Warned) && r.Hint == "" {
-			t.Errorf("%+v does not say what to do", r)
-		}
-		if strings.Contains(r.Message+r.Hint, "%!") {
-			t.Errorf("%+v is not formatted well", r)
-		}
-	}
-	if diff := cmp.Diff(Checks(), slices.Compact(got)); diff != "" {
-		t.Errorf("checks (-want +got):\n%s", diff)
-	}
-	if report.OK == failed {
-		t.Errorf("ok is %v", report.OK)
-	}
-	return report
-}
-
-// one returns the only result of a check.
-func one(t *testing.T, report Report, name string) Result {
-	t.Helper()
-	var found []Result
-	for _, r := range report.Results {
-		if r.Check == name {
-			found = append(found, r)
-		}
-	}
-	if len(found) != 1 {
-		t.Fatalf("%d results for %s: %+v", len(found), name, found)
-	}
-	return found[0]
-}
-
-// expect compares a result with "status: part of the message", and the hint with a part of it.
-func expect(t *testing.T, r Result, want, hint string) {
-	t.Helper()
-	status, message, _ := strings.Cut(want, ": ")
-	if string(r.Status) != status || !strings.Contains(r.Message, message) || !strings.Contains(r.Hint, hint) {
-		t.Errorf("got  %s: %s\n     hint %q\nwant %s\n     hint %q", r.Status, r.Message, r.Hint, want, hint)
-	}
-}
 
 func manifestOf(urls ...string) string {
 	var m signpost.Manifest
@@ -242,24 +33,9 @@ func manifestOf(urls ...string) string {
 	return string(body)
 }
 
-// answer returns a handler that always sends the same response. Headers are "Name: value".
-func answer(status int, body string, headers ...string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		for _, h := range headers {
-			name, value, _ := strings.Cut(h, ": ")
-			w.Header().Add(name, value)
-		}
-		w.WriteHeader(status)
-		io.WriteString(w, body)
-	}
-}
-
-const jsonType = "Content-Type: application/json"
-
 // TestCheckSignpost checks Signpost's own server.
 func TestCheckSignpost(t *testing.T) {
-	manifest := signpost.NewManifest(endpoint("https://{{host}}/v1/feeds"))
-	v1, err := signpost.Compile(manifest)
+	v1, err := signpost.Compile(signpost.NewManifest(endpoint("https://{{host}}/v1/feeds")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,16 +56,10 @@ func TestCheckSignpost(t *testing.T) {
 		}
 	}
 	out, err := json.Marshal(one(t, report, "probe"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	const want = `{"check":"probe","status":"passed","endpoint":"https://feeds.example.com/v1/feeds","message":"200 OK, application/json","hint":""}`
-	if string(out) != want {
-		t.Errorf("got  %s\nwant %s", out, want)
+	if string(out) != want || err != nil {
+		t.Errorf("got  %s, %v\nwant %s", out, err, want)
 	}
-}
-
-func TestCheckAddress(t *testing.T) {
 	for _, address := range []string{"", "feeds.example.com", "ftp://feeds.example.com/v1", "https://feeds.example.com", "https:///v1"} {
 		if report, err := Check(t.Context(), address, CheckOptions{}); err == nil {
 			t.Errorf("%q: %+v", address, report)
@@ -298,145 +68,122 @@ func TestCheckAddress(t *testing.T) {
 }
 
 func TestCheckCertificate(t *testing.T) {
-	ca := newAuthority(t)
-	now := time.Now()
 	manifest := answer(200, manifestOf("https://feeds.example.com/v1/feeds"), jsonType)
-	for _, test := range []struct {
-		name        string
-		cert        tls.Certificate
-		roots       *x509.CertPool
-		want, hint  string
-		goesOn      bool
-		plainServer bool
-	}{
-		{name: "valid", cert: ca.issue(t, asked, now.AddDate(0, -1, 0), now.AddDate(0, 2, 0)), roots: ca.pool, goesOn: true,
-			want: "passed: it is valid until " + now.AddDate(0, 2, 0).UTC().Format(time.DateOnly)},
-		{name: "valid for days", cert: ca.issue(t, asked, now.AddDate(0, 0, -3), now.AddDate(0, 0, 3)), roots: ca.pool, goesOn: true, want: "passed: it is valid until"},
-		{name: "soon", cert: ca.issue(t, asked, now.AddDate(-1, 0, 0), now.AddDate(0, 0, 9)), roots: ca.pool, goesOn: true, want: "warned: it expires soon, on ", hint: "renew it"},
-		{name: "expired", cert: ca.issue(t, asked, now.AddDate(0, -2, 0), now.Add(-time.Hour)), roots: ca.pool,
-			want: "failed: the certificate is not trusted: certificate has expired", hint: "renew it"},
-		{name: "not yet valid", cert: ca.issue(t, asked, now.Add(time.Hour), now.AddDate(0, 2, 0)), roots: ca.pool, want: "failed: the certificate is not trusted: certificate has expired or is not yet valid", hint: "clocks"},
-		{name: "another name", cert: ca.issue(t, "other.example.com", now.AddDate(0, -1, 0), now.AddDate(0, 2, 0)), roots: ca.pool,
-			want: `failed: the certificate is not trusted: certificate is valid for other.example.com, not feeds.example.com`, hint: "includes this name"},
-		{name: "unknown authority", cert: ca.issue(t, asked, now.AddDate(0, -1, 0), now.AddDate(0, 2, 0)), roots: x509.NewCertPool(),
-			want: `failed: the certificate is from an authority that clients do not trust`, hint: "the whole chain"},
-		{name: "no TLS", plainServer: true, want: "failed: the server does not speak TLS", hint: "another port"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			var s *httptest.Server
-			if test.plainServer {
-				s = serveHTTP(t, manifest)
-			} else {
-				s = serveTLS(t, test.cert, manifest)
+	opts := site(t, manifest)
+	const day = 24 * time.Hour
+	for _, test := range []struct{ age, left, whole time.Duration }{{30 * day, 60 * day, 0}, {3 * day, 3 * day, 0}, {350 * day, 9 * day, 0}} {
+		report := check(t, address, CheckOptions{SkipProbes: true, Options: Options{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+			res, err := opts.Transport.RoundTrip(req)
+			if err == nil {
+				leaf := &x509.Certificate{NotBefore: time.Now().Add(-test.age), NotAfter: time.Now().Add(test.left)}
+				res.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf}}
 			}
-			opts := Options{Transport: network(t, test.roots, map[string]*httptest.Server{asked + ":443": s})}
-			report := check(t, address, CheckOptions{Options: opts, SkipProbes: true})
+			return res, err
+		})}})
+		until := time.Now().Add(test.left).UTC().Format("2006-01-")
+		if test.age > 300*day {
+			expect(t, one(t, report, "certificate"), "warned: it expires soon, on "+until, "renew it")
+		} else {
+			expect(t, one(t, report, "certificate"), "passed: it is valid until "+until, "")
+		}
+	}
+	for name, test := range map[string]struct {
+		server     *httptest.Server
+		want, hint string
+	}{
+		"no TLS":      {serve(t, manifest, false), "failed: the server does not speak TLS", "another port"},
+		"self-signed": {serve(t, manifest, true), "failed: the certificate is self-signed", "the whole chain"},
+		"no certificate for this host": {func() *httptest.Server {
+			s := serve(t, manifest, true)
+			s.TLS.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return nil, io.EOF }
+			return s
+		}(), "failed: the server aborts the TLS handshake", "certificate for this host"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opts := network(t, map[string]*httptest.Server{asked + ":443": test.server})
+			opts.Transport.(*http.Transport).TLSClientConfig.RootCAs = x509.NewCertPool()
+			report := check(t, address, CheckOptions{Options: opts})
 			expect(t, one(t, report, "reachable"), "passed: feeds.example.com answers", "")
 			expect(t, one(t, report, "certificate"), test.want, test.hint)
-			if test.goesOn {
-				expect(t, one(t, report, "status"), "passed: 200 OK", "")
-			} else {
-				expect(t, one(t, report, "redirect"), "skipped: no secure connection", "")
-			}
+			expect(t, one(t, report, "redirect"), "skipped: no secure connection", "")
 		})
 	}
-
-	t.Run("no certificate for this host", func(t *testing.T) {
-		s := httptest.NewUnstartedServer(manifest)
-		s.Listener = tls.NewListener(s.Listener, &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return nil, io.EOF }})
-		s.Config.ErrorLog = quiet
-		s.Start()
-		defer s.Close()
-		report := check(t, address, CheckOptions{Options: Options{Transport: network(t, ca.pool, map[string]*httptest.Server{asked + ":443": s})}})
-		expect(t, one(t, report, "certificate"), "failed: the server aborts the TLS handshake", "certificate for this host")
-	})
 }
 
 // TestCheckAnswer checks servers that respond with something other than a manifest.
 func TestCheckAnswer(t *testing.T) {
 	good := manifestOf("https://feeds.example.com/v1/feeds")
+	const skipsJSON, skipsManifest = "skipped: the response is not a manifest", "skipped: the response is not JSON"
 	for _, test := range []struct {
 		name    string
 		handler http.HandlerFunc
 		check   string
 		want    string
 		hint    string
-		skipped string // the next check, if it is skipped
+		next    string // result of the next check, if that is skipped
 	}{
 		{"redirect", answer(308, "", "Location: https://www.example.com/v1/endpoints-manifest"), "redirect",
-			`failed: the address redirects to "https://www.example.com/v1/endpoints-manifest"`, "register https://www.example.com/v1/endpoints-manifest", "status"},
-		{"redirect to nowhere", answer(302, ""), "redirect", "failed: the response is 302 Found, without a Location", "", "status"},
-		{"not found", answer(404, "<h1>", "Content-Type: text/html"), "status", "failed: the response is 404 Not Found, not 200 OK", "{base_url}/v1/endpoints-manifest", "json"},
-		{"not found by signpost", answer(404, `{"manifests": ["/a/v1/endpoints-manifest"]}`), "status", "failed: 404", "are at: /a/v1/endpoints-manifest", "json"},
-		{"bad request", answer(400, ""), "status", "failed: 400", "called by this host", "json"},
-		{"sign in", answer(401, ""), "status", "failed: 401 Unauthorized", "no credentials", "json"},
-		{"forbidden", answer(403, ""), "status", "failed: 403", "no credentials", "json"},
-		{"misdirected", answer(421, ""), "status", "failed: 421", "answer for this host", "json"},
-		{"error", answer(500, ""), "status", "failed: 500", "service's log", "json"},
-		{"proxy", answer(502, ""), "status", "failed: 502", "in front of it", "json"},
-		{"teapot", answer(418, ""), "status", "failed: 418", "GET", "json"},
-		{"unknown status", answer(599, ""), "status", "failed: the response is 599, not 200 OK", "log", "json"},
-		{"created", answer(201, good, jsonType), "status", "failed: 201", "", "json"},
-		{"empty", answer(200, "", jsonType), "json", "failed: the response is empty", "what the service sends", "manifest"},
+			`failed: the address redirects to "https://www.example.com/v1/endpoints-manifest"`, "register https://www.example.com/v1/endpoints-manifest", "skipped: the address redirects"},
+		{"redirect to nowhere", answer(302, ""), "redirect", "failed: the response is 302 Found, without a Location", "", "skipped: the address redirects"},
+		{"not found", answer(404, "<h1>", "Content-Type: text/html"), "status", "failed: the response is 404 Not Found, not 200 OK", "{base_url}/v1/endpoints-manifest", skipsJSON},
+		{"not found by signpost", answer(404, `{"manifests": ["/a/v1/endpoints-manifest"]}`), "status", "failed: 404", "are at: /a/v1/endpoints-manifest", skipsJSON},
+		{"bad request", answer(400, ""), "status", "failed: 400", "called by this host", skipsJSON},
+		{"sign in", answer(401, ""), "status", "failed: 401 Unauthorized", "no credentials", skipsJSON},
+		{"misdirected", answer(421, ""), "status", "failed: 421", "answer for this host", skipsJSON},
+		{"error", answer(500, ""), "status", "failed: 500", "service's log", skipsJSON},
+		{"proxy", answer(502, ""), "status", "failed: 502", "in front of it", skipsJSON},
+		{"created", answer(201, good, jsonType), "status", "failed: 201", "GET", skipsJSON},
+		{"unknown status", answer(599, ""), "status", "failed: the response is 599, not 200 OK", "log", skipsJSON},
+		{"empty", answer(200, "", jsonType), "json", "failed: the response is empty", "what the service sends", skipsManifest},
 		{"HTML", answer(200, "\n<!doctype html>", "Content-Type: text/html; charset=utf-8"), "json",
-			`failed: the response is HTML, not JSON; its Content-Type is "text/html"`, "address", "manifest"},
-		{"HTML that says JSON", answer(200, "<html>", jsonType), "json", `failed: the response is HTML, not JSON; its Content-Type is "application/json"`, "sign-in", "manifest"},
-		{"YAML", answer(200, "endpoints: {}", "Content-Type: application/yaml"), "json", `failed: the response is not JSON: invalid character 'e'`, "", "manifest"},
-		{"two documents", answer(200, good+good, jsonType), "json", `failed: the response is not JSON: invalid character '{' after top-level value`, "", "manifest"},
+			`failed: the response is HTML, not JSON; its Content-Type is "text/html"`, "sign-in", skipsManifest},
+		{"two documents", answer(200, good+good, jsonType), "json", `failed: the response is not JSON: invalid character '{' after top-level value`, "", skipsManifest},
 		{"JSON that says HTML", answer(200, good, "Content-Type: text/html"), "json",
 			`failed: the response is JSON, but its Content-Type is "text/html": clients that rely on it reject the manifest`, "Content-Type: application/json", ""},
-		{"JSON of another kind", answer(200, good, "Content-Type: application/vnd.x+json"), "json", "passed: application/vnd.x+json", "", ""},
-		{"odd parameters", answer(200, good, "Content-Type: Application/JSON; charset"), "json", "passed: application/json", "", ""},
+		{"JSON of another kind", answer(200, good, "Content-Type: Application/vnd.x+JSON; charset"), "json", "passed: application/vnd.x+json", "", ""},
 		{"no type", func(w http.ResponseWriter, r *http.Request) {
 			w.Header()["Content-Type"] = nil // otherwise the server would guess one
 			io.WriteString(w, good)
 		}, "json", "warned: the response has no Content-Type", "Content-Type: application/json", ""},
-		{"byte order mark", answer(200, "\ufeff"+good, jsonType), "json", "failed: the response begins with a byte order mark", "remove it", "manifest"},
-		{"truncated", func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Length", fmt.Sprint(len(good)))
-			io.WriteString(w, good[:20])
-			w.(http.Flusher).Flush()
-			panic(http.ErrAbortHandler)
-		}, "json", "failed: the response is cut off, after 20 bytes", "limits of a proxy", "manifest"},
-		{"slow", nil, "reachable", "failed: no response within 10m0s", "allow more time", "certificate"},
-		{"slow body", nil, "json", "failed: the response did not end within 10m0s, after 10 bytes", "allow more time", "manifest"},
-		{"nothing", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "reachable", "failed: ", "", "certificate"},
-		{"a list", answer(200, "[]", jsonType), "manifest", "failed: the manifest must be a JSON object, not an array", "meant to publish", "host"},
-		{"an object", answer(200, `{"error": "no"}`, jsonType), "manifest", `failed: the response is not a manifest: manifest has no "endpoints" object`, "", "host"},
-		{"no endpoints", answer(200, `{"endpoints": {}}`, jsonType), "manifest", "warned: it has no endpoints", "definition", "host"},
+		{"byte order mark", answer(200, "\ufeff"+good, jsonType), "json", "failed: the response begins with a byte order mark", "remove it", skipsManifest},
+		{"truncated", cutOff, "json", "failed: the response is cut off, after 1 bytes", "limits of a proxy", skipsManifest},
+		{"endless", endless, "json", "failed: the response is larger than 64 MiB, and may be endless", "what the service sends", skipsManifest},
+		{"slow", nil, "reachable", "failed: no response within 10m0s", "allow more time", "skipped: no response"},
+		{"slow body", nil, "json", "failed: the response did not end within 10m0s, after 10 bytes", "allow more time", skipsManifest},
+		{"nothing", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "reachable", "failed: ", "", "skipped: no response"},
+		{"a list", answer(200, "[]", jsonType), "manifest", "failed: the manifest must be a JSON object, not an array", "meant to publish", "skipped: the manifest has no URLs"},
+		{"an object", answer(200, `{"ENDPOINTS": {}}`, jsonType), "manifest", `failed: the response is not a manifest: manifest has no "endpoints" object`, "", "skipped: the manifest has no URLs"},
+		{"no endpoints", answer(200, `{"endpoints": {}}`, jsonType), "manifest", "warned: it has no endpoints", "definition", "skipped: the manifest has no URLs"},
 	} {
 		for _, http2 := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, HTTP/2 %v", test.name, http2), func(t *testing.T) {
 				t.Parallel()
 				opts := site(t, test.handler)
 				opts.Transport.(*http.Transport).ForceAttemptHTTP2 = http2
+				opts.limit = 100_000
 				if test.handler == nil {
 					opts = stalling(opts, "/v1/endpoints-manifest", test.name == "slow body")
 				}
 				report := check(t, address, CheckOptions{Options: opts, SkipProbes: true})
-				expect(t, one(t, report, test.check), test.want, test.hint)
-				if test.skipped != "" {
-					expect(t, one(t, report, test.skipped), "skipped: ", "")
+				for i, r := range report.Results {
+					if r.Check == test.check {
+						expect(t, r, test.want, test.hint)
+						if next := report.Results[i+1]; test.next != "" {
+							expect(t, next, test.next, "")
+						}
+					}
 				}
 			})
 		}
 	}
 }
 
-func TestCheckEndless(t *testing.T) {
-	s := serveHTTP(t, http.HandlerFunc(endless))
-	report := check(t, s.URL+"/v1/endpoints-manifest", CheckOptions{Options: Options{limit: 1000}})
-	expect(t, one(t, report, "json"), "failed: the response is larger than 64 MiB, and may be endless", "what the service sends")
-	expect(t, one(t, report, "manifest"), "skipped: the response is not JSON", "")
-}
-
 func TestCheckUnreachable(t *testing.T) {
-	closed := serveHTTP(t, answer(200, ""))
-	addr := closed.Listener.Addr().String()
+	closed := serve(t, answer(200, ""), false)
 	closed.Close()
-	report := check(t, "http://"+addr+"/v1/endpoints-manifest", CheckOptions{})
-	expect(t, one(t, report, "reachable"), "failed: nothing listens at "+addr, "start the service")
-	report = check(t, address, CheckOptions{Options: Options{Transport: network(t, nil, nil)}})
+	report := check(t, closed.URL+"/v1/endpoints-manifest", CheckOptions{})
+	expect(t, one(t, report, "reachable"), "failed: nothing listens at "+closed.Listener.Addr().String(), "start the service")
+	report = check(t, address, CheckOptions{Options: network(t, nil)})
 	expect(t, one(t, report, "reachable"), `failed: cannot resolve the host "feeds.example.com": no such host`, "DNS")
 
 	hangsUp, err := net.Listen("tcp", "127.0.0.1:0")
@@ -467,8 +214,8 @@ func TestCheckUnreachable(t *testing.T) {
 }
 
 func TestCheckPlainHTTP(t *testing.T) {
-	s := serveHTTP(t, answer(200, manifestOf("https://feeds.example.com/v1/feeds"), jsonType))
-	opts := CheckOptions{SkipProbes: true, Options: Options{Transport: network(t, nil, map[string]*httptest.Server{asked + ":80": s, "localhost:80": s, "[::1]:80": s})}}
+	s := serve(t, answer(200, manifestOf("https://feeds.example.com/v1/feeds"), jsonType), false)
+	opts := CheckOptions{SkipProbes: true, Options: network(t, map[string]*httptest.Server{asked + ":80": s, "localhost:80": s, "[::1]:80": s, "a.localhost:80": s, "localhost.com:80": s})}
 	for host, want := range map[string]string{
 		asked:           "failed: the address is plain http: studios require https",
 		"localhost":     "warned: the address is plain http, which only works on this machine",
@@ -478,105 +225,84 @@ func TestCheckPlainHTTP(t *testing.T) {
 	} {
 		report := check(t, "http://"+host+"/v1/endpoints-manifest", opts)
 		expect(t, one(t, report, "https"), want, "terminate TLS")
-		if host == asked {
-			expect(t, one(t, report, "certificate"), "skipped: plain http has no certificate", "")
-			expect(t, one(t, report, "host"), "passed: ", "")
-		}
+		expect(t, one(t, report, "certificate"), "skipped: plain http has no certificate", "")
+		expect(t, one(t, report, "status"), "passed: 200 OK", "")
 	}
 }
 
+// TestCheckManifestFindings checks that findings about other people's manifests do not stop the check.
 func TestCheckManifestFindings(t *testing.T) {
 	const body = `{"endpoints": {
 		"https://feeds.example.com/v1/feeds": {"name": "Feeds", "method": "GET", "mime_type": "application/json"},
-		"https://feeds.example.com/v2/media": {"name": "Media", "method": "get", "mime_type": "application/json",
-			"context_obj": [{"key": "token", "type": "ctx", "required": true}]},
-		"https://feeds.example.com/v1/proxy/v2": {"name": "Proxy", "method": "get", "mime_type": "application/json"},
-		"https://partner.example.net/v7": {"name": "Partner", "method": "get", "mime_type": "application/json",
+		"https://feeds.example.com/v2/media": {"name": "Media", "method": "get", "mime_type": "application/json", "cache": 60,
+			"context_obj": [{"key": "token", "type": "header", "required": true}]},
+		"https://feeds.example.com/v1/proxy/v2": {"name": "Proxy", "method": "get", "mime_type": "application/json", "context_obj": [{"key": "device", "type": "cookie"}]},
+		"https://partner.example.net/v7": {"name": "Partner", "method": "post", "mime_type": "application/json",
 			"context_obj": [{"key": "token", "type": "ctx", "required": true}]}}}`
-	opts := CheckOptions{Options: site(t, answer(200, body, jsonType)), SkipProbes: true}
-	var got []string
-	for _, r := range check(t, address, opts).Results {
-		if r.Check == "manifest" {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/v1/endpoints-manifest", answer(200, body, jsonType))
+	mux.HandleFunc("/", answer(200, "{}", jsonType))
+	opts := CheckOptions{Options: site(t, mux)}
+	findings := func() (got []string) {
+		for _, r := range resultsOf(check(t, address, opts), "manifest") {
 			got = append(got, fmt.Sprintf("%s: %s: %s", r.Status, r.Endpoint, r.Message))
 		}
+		return got
 	}
 	want := []string{
 		`warned: https://feeds.example.com/v1/feeds: method "GET" is not "get" or "post" [method]`,
+		`warned: https://feeds.example.com/v2/media: context type "header" is not "ctx" or "bodyParam" [foreign-type]`,
+		`warned: https://feeds.example.com/v1/proxy/v2: context type "cookie" is not "ctx" or "bodyParam" [foreign-type]`,
 		`warned: https://partner.example.net/v7: context key "token" is sent to "https://partner.example.net/v7", which is not a URL of this service [token-to-third-party]`,
 		`warned: https://feeds.example.com/v2/media: "https://feeds.example.com/v2/media" belongs to v2, but this is the manifest of v1 [version-mismatch]`,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, findings()); diff != "" {
 		t.Errorf("without a linter (-want +got):\n%s", diff)
 	}
-
-	opts.Ignore = []string{"version-mismatch"}
-	if got := check(t, address, opts).Results; slices.ContainsFunc(got, func(r Result) bool { return strings.Contains(r.Message, "version-mismatch") }) {
-		t.Errorf("the ignored rule is reported: %+v", got)
+	opts.Ignore = []string{"version-mismatch", foreign.RuleType}
+	if diff := cmp.Diff([]string{want[0], want[3]}, findings()); diff != "" {
+		t.Errorf("two rules ignored (-want +got):\n%s", diff)
 	}
-	opts.Ignore = nil
-
 	opts.Lint = func(got []byte) (signpost.Manifest, []signpost.Finding) {
 		if string(got) != body {
 			t.Errorf("the linter got %q", got)
 		}
-		return signpost.Manifest{}, []signpost.Finding{{Rule: "odd", Severity: signpost.SeverityWarning, Message: "it is odd", Line: 3, Column: 7}}
+		return signpost.Manifest{}, []signpost.Finding{{Rule: "unknown-field", Severity: signpost.SeverityError, Message: `unknown field "cache"`, Line: 3, Column: 7},
+			{Rule: "odd", Severity: signpost.SeverityWarning, Message: "it is odd", Line: 3, Path: signpost.Path{signpost.Field("https://feeds.example.com/v1/feeds")}}}
 	}
-	report := check(t, address, opts)
-	i := slices.IndexFunc(report.Results, func(r Result) bool { return r.Check == "manifest" })
-	expect(t, report.Results[i], "warned: line 3, column 7: it is odd [odd]", "docs/rules.md explains the rule odd")
-}
-
-// TestCheckForeign checks that extensions in other people's manifests do not stop the check.
-func TestCheckForeign(t *testing.T) {
-	const body = `{"endpoints": {"https://feeds.example.com/v1/feeds": {"name": "Feeds", "method": "get", "mime_type": "application/json", "cache": 60,
-		"context_obj": [{"key": "session", "type": "header", "required": true}, {"key": "device", "type": "cookie"}]},
-		"https://feeds.example.com/v1/open": {"name": "Open", "method": "get", "mime_type": "application/json", "context_obj": [{"key": "device", "type": "cookie"}]}}}`
-	mux := http.NewServeMux()
-	mux.HandleFunc("/", answer(200, body, jsonType))
-	mux.HandleFunc("/v1/open", answer(200, "{}", jsonType))
-	opts := CheckOptions{Options: site(t, mux), Lint: func([]byte) (signpost.Manifest, []signpost.Finding) {
-		return signpost.Manifest{}, append((&signpost.Manifest{}).Validate(), signpost.Finding{Rule: "unknown-field", Severity: signpost.SeverityError, Message: `unknown field "cache"`, Line: 1, Column: 9},
-			signpost.Finding{Rule: signpost.RuleContextType, Severity: signpost.SeverityError, Message: `type "header"`, Path: signpost.Path{signpost.Field("https://feeds.example.com/v1/feeds")}})
-	}}
 	report := check(t, address, opts)
 	got := resultsOf(report, "manifest")
-	if !report.OK || len(got) != 2 {
-		t.Fatalf("%+v", report)
+	if !report.OK || len(got) != 2 || got[1].Endpoint != "https://feeds.example.com/v1/feeds" {
+		t.Fatalf("%+v", got)
 	}
-	expect(t, got[0], `warned: line 1, column 9: unknown field "cache" [foreign-field]`, "Signpost ignores it")
-	expect(t, got[1], `warned: type "header" [foreign-type]`, "cannot send such a key")
-	expect(t, probeOf(t, report, "https://feeds.example.com/v1/feeds"), `skipped: it requires session with type "header", which this check cannot send`, "")
-	expect(t, probeOf(t, report, "https://feeds.example.com/v1/open"), "passed: ", "")
-
-	opts.Lint, opts.Ignore = nil, []string{foreign.RuleType}
-	report = check(t, address, opts)
-	expect(t, one(t, report, "manifest"), "skipped: 3 results ignored", "")
+	expect(t, got[0], `warned: line 3, column 7: unknown field "cache" [foreign-field]`, "Signpost ignores it")
+	expect(t, got[1], "warned: it is odd [odd]", "docs/rules.md explains the rule odd")
+	expect(t, probeOf(t, report, "/v2/media"), `skipped: it requires token with type "header", which this check cannot send`, "")
+	expect(t, probeOf(t, report, "/proxy/v2"), "passed: ", "")
 }
 
 func TestCheckHost(t *testing.T) {
+	const withPort = "https://feeds.example.com:8443/v1/endpoints-manifest"
 	for _, test := range []struct {
 		name, address string
 		urls          []string
 		want, hint    string
 	}{
-		{"all", address, []string{"https://feeds.example.com/a", "https://FEEDS.example.com./b"}, "passed: the URLs are on feeds.example.com", ""},
+		{"all", address, []string{"https://feeds.example.com/a", "https://FEEDS.example.com./{{b}}"}, "passed: the URLs are on feeds.example.com", ""},
 		{"below", address, []string{"https://media.feeds.example.com/a"}, "passed: the URLs are on feeds.example.com", ""},
 		{"some", address, []string{"https://feeds.example.com/a", "https://cdn.example.net/a", "https://cdn.example.net/b"}, "passed: 1 of 3 URLs are on feeds.example.com", ""},
-		{"with placeholders", address, []string{"https://feeds.example.com/{{a}}"}, "passed: the URLs", ""},
 		{"another", address, []string{"https://10.0.0.7/a", "https://10.0.0.7/b", "https://cdn.example.net/a"},
 			"failed: no URL is on feeds.example.com, but 2 of 3 URLs on 10.0.0.7: apps would call that host", "pass the Host header on"},
 		{"spread", address, []string{"https://a.example.net/", "https://b.example.net/"}, "warned: no URL is on feeds.example.com", "pass the Host header on"},
-		{"not below", address, []string{"https://evilfeeds.example.com/a"}, "failed: no URL is on feeds.example.com, but 1 of 1 URL on evilfeeds.example.com", "pass the Host header on"},
+		{"not below", withPort, []string{"https://evilfeeds.example.com/a"}, "failed: no URL is on feeds.example.com, but 1 of 1 URL on evilfeeds.example.com", "pass the Host header on"},
 		{"open", address, []string{"https://{{host}}/a", "https://feeds.example.com/b"}, `failed: {{host}} is not replaced in 1 URL, such as "https://{{host}}/a"`, "signpost serve"},
-		{"port", "https://feeds.example.com:8443/v1/endpoints-manifest", []string{"https://feeds.example.com/a"}, "passed: the URLs are on feeds.example.com, without the port 8443 of the address", ""},
-		{"same port", "https://feeds.example.com:8443/v1/endpoints-manifest", []string{"https://feeds.example.com:8443/a"}, "passed: the URLs are on feeds.example.com", ""},
-		{"public host", "https://feeds.example.com:8443/v1/endpoints-manifest", []string{"https://a.example.net/"}, "failed: ", "pass the Host header on"},
+		{"port", withPort, []string{"https://feeds.example.com/a"}, "passed: the URLs are on feeds.example.com, without the port 8443 of the address", ""},
+		{"same port", withPort, []string{"https://feeds.example.com:8443/a"}, "passed: the URLs are on feeds.example.com", ""},
 		{"nothing that parses", address, []string{"https://a b/"}, "warned: no URL is on", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			ca := newAuthority(t)
-			s := serveTLS(t, ca.issue(t, asked, time.Now().AddDate(0, -1, 0), time.Now().AddDate(0, 2, 0)), answer(200, manifestOf(test.urls...), jsonType))
-			opts := Options{Transport: network(t, ca.pool, map[string]*httptest.Server{asked + ":443": s, asked + ":8443": s})}
+			s := serve(t, answer(200, manifestOf(test.urls...), jsonType), true)
+			opts := network(t, map[string]*httptest.Server{asked + ":443": s, asked + ":8443": s})
 			got := one(t, check(t, test.address, CheckOptions{Options: opts, SkipProbes: true}), "host")
 			expect(t, got, test.want, test.hint)
 			if test.name == "same port" && strings.Contains(got.Message, "without") {
@@ -586,90 +312,96 @@ func TestCheckHost(t *testing.T) {
 	}
 }
 
-func TestCheckCORS(t *testing.T) {
-	reflect := func(headers ...string) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			if origin := r.Header.Get("Origin"); origin != "" {
-				w.Header().Set("Access-Control-Allow-Origin", origin)
-			}
-			answer(200, manifestOf(), append(headers, jsonType)...)(w, r)
+// ifHeader returns a handler that depends on whether a request has a header.
+func ifHeader(name string, has, hasNot http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get(name) != "" {
+			has(w, r)
+		} else {
+			hasNot(w, r)
 		}
 	}
+}
+
+func aborts(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+
+func TestCheckCORS(t *testing.T) {
 	const header = "Access-Control-Allow-Origin: "
+	manifest := func(headers ...string) http.HandlerFunc {
+		return answer(200, manifestOf(), append(headers, jsonType)...)
+	}
+	reflect := func(headers ...string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			manifest(append(headers, header+r.Header.Get("Origin"))...)(w, r)
+		}
+	}
+	const credentials = "Access-Control-Allow-Credentials: true"
 	for _, test := range []struct {
 		name       string
 		handler    http.HandlerFunc
 		want, hint string
 	}{
-		{"every origin", answer(200, manifestOf(), jsonType, header+"*"), "passed: pages of every origin can read it", ""},
-		{"one origin", answer(200, manifestOf(), jsonType, header+"https://studio.example.com"), `passed: pages of "https://studio.example.com" can read it`, ""},
+		{"every origin", manifest(header + "*"), "passed: pages of every origin can read it", ""},
+		{"one origin", manifest(header + "https://studio.example.com"), `passed: pages of "https://studio.example.com" can read it`, ""},
 		{"reflected", reflect("Vary: Accept-Encoding, origin"), "passed: pages of every origin can read it", ""},
 		{"reflected without Vary", reflect(), "warned: a cache would send it to other origins", "Vary: Origin"},
-		{"reflected with credentials", reflect("Access-Control-Allow-Credentials: true", "Vary: Origin"), "warned: with the visitor's credentials", "remove"},
-		{"every origin with credentials", answer(200, manifestOf(), jsonType, header+"*", "Access-Control-Allow-Credentials: true"), "warned: which browsers reject", "remove"},
-		{"none", answer(200, manifestOf(), jsonType), "warned: no Access-Control-Allow-Origin", "Access-Control-Allow-Origin: *"},
-		{"two", answer(200, manifestOf(), jsonType, header+"*", header+"*"), `failed: browsers reject: "*, *"`, "either the proxy or the service"},
-		{"refused", func(w http.ResponseWriter, r *http.Request) {
-			if r.Header.Get("Origin") != "" {
-				answer(403, "")(w, r)
-				return
-			}
-			answer(200, manifestOf(), jsonType)(w, r)
-		}, "failed: with an Origin header, the response is 403 Forbidden", "like any other"},
-		{"cut off", func(w http.ResponseWriter, r *http.Request) {
-			if r.Header.Get("Origin") != "" {
-				panic(http.ErrAbortHandler)
-			}
-			answer(200, manifestOf(), jsonType)(w, r)
-		}, "failed: with an Origin header: ", ""},
+		{"reflected with credentials", reflect(credentials, "Vary: Origin"), "warned: with the visitor's credentials", "remove"},
+		{"every origin with credentials", manifest(header+"*", credentials), "warned: which browsers reject", "remove"},
+		{"none", manifest(), "warned: no Access-Control-Allow-Origin", "Access-Control-Allow-Origin: *"},
+		{"two", manifest(header+"*", header+"*"), `failed: browsers reject: "*, *"`, "either the proxy or the service"},
+		{"refused", ifHeader("Origin", answer(403, ""), manifest()), "failed: with an Origin header, the response is 403 Forbidden", "like any other"},
+		{"cut off", ifHeader("Origin", aborts, manifest()), "failed: with an Origin header: ", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			expect(t, one(t, check(t, address, CheckOptions{Options: site(t, test.handler)}), "cors"), test.want, test.hint)
 		})
 	}
 }
 
 func TestCheckETag(t *testing.T) {
-	conditional := func(tag func() string, respond func(w http.ResponseWriter, match, tag string)) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			current := tag()
-			w.Header().Set("ETag", current)
-			w.Header().Set("Content-Type", "application/json")
-			if match := r.Header.Get("If-None-Match"); match != "" {
-				respond(w, match, current)
-				return
-			}
-			io.WriteString(w, manifestOf())
+	const tag, changed = `ETag: W/"1"`, `ETag: "2"`
+	full := func(tag string) http.HandlerFunc { return answer(200, manifestOf(), jsonType, tag) }
+	honoured := func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("If-None-Match") == `W/"1"` {
+			w.WriteHeader(http.StatusNotModified)
+		} else {
+			full(tag)(w, r)
 		}
-	}
-	fixed := func() string { return `W/"1"` }
-	n := 0
-	rising := func() string { n++; return fmt.Sprintf(`"%d"`, n) }
-	full := func(w http.ResponseWriter, match, tag string) { io.WriteString(w, manifestOf()) }
-	status := func(code int) func(http.ResponseWriter, string, string) {
-		return func(w http.ResponseWriter, match, tag string) { w.WriteHeader(code) }
 	}
 	for _, test := range []struct {
 		name       string
 		handler    http.HandlerFunc
 		want, hint string
 	}{
-		{"honoured", conditional(fixed, func(w http.ResponseWriter, match, tag string) {
-			if match == tag {
-				w.WriteHeader(http.StatusNotModified)
-				return
-			}
-			full(w, match, tag)
-		}), "passed: If-None-Match with the current ETag gets 304", ""},
-		{"none", answer(200, manifestOf(), jsonType), "warned: no ETag header", "answer 304"},
-		{"ignored", conditional(fixed, full), "warned: If-None-Match with the current ETag gets 200 OK", "answer 304"},
-		{"changes", conditional(rising, full), `warned: the ETag was "\"`, "on every replica"},
-		{"always 304", conditional(fixed, status(304)), "failed: If-None-Match with another ETag gets 304", "never sees a change"},
-		{"error", conditional(fixed, status(500)), "failed: with If-None-Match, the response is 500", "answer 304"},
-		{"cut off", conditional(fixed, func(http.ResponseWriter, string, string) { panic(http.ErrAbortHandler) }), "failed: with If-None-Match: ", ""},
+		{"honoured", honoured, "passed: If-None-Match with the current ETag gets 304", ""},
+		{"none", full("X: y"), "warned: no ETag header", "answer 304"},
+		{"ignored", full(tag), "warned: If-None-Match with the current ETag gets 200 OK", "answer 304"},
+		{"changes", ifHeader("If-None-Match", full(changed), full(tag)), `warned: the ETag was "W/\"1\"" and is "\"2\"" now`, "on every replica"},
+		{"always 304", ifHeader("If-None-Match", answer(304, ""), full(tag)), "failed: If-None-Match with another ETag gets 304", "never sees a change"},
+		{"error", ifHeader("If-None-Match", answer(500, ""), full(tag)), "failed: with If-None-Match, the response is 500", "answer 304"},
+		{"cut off", ifHeader("If-None-Match", aborts, full(tag)), "failed: with If-None-Match: ", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			expect(t, one(t, check(t, address, CheckOptions{Options: site(t, test.handler)}), "etag"), test.want, test.hint)
 		})
+	}
+}
+
+func TestIgnore(t *testing.T) {
+	f := newFeeds(endpoint("http://"+asked+"/v1/feeds"), endpoint("https://{{host}}/v1/list"))
+	f.feed("/v1/list", "[]")
+	opts := CheckOptions{Options: site(t, f.mux), Ignore: []string{"plain-http", "feed", "probe", "cors", "etag"}}
+	var observed []Result
+	opts.Observe = func(r Result) { observed = append(observed, r) }
+	report := check(t, address, opts)
+	if !report.OK || report.Ignored != 5 {
+		t.Errorf("ok %v, %d ignored: %+v", report.OK, report.Ignored, report.Results)
+	}
+	expect(t, one(t, report, "feed"), "skipped: 1 result ignored", "")
+	expect(t, one(t, report, "manifest"), "skipped: 1 result ignored", "")
+	if fmt.Sprint(observed) != fmt.Sprint(report.Results) {
+		t.Errorf("observed %v", observed)
 	}
 }

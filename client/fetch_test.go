@@ -1,19 +1,21 @@
-package client_test
+package client
 
 import (
 	"compress/gzip"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
-
-	"signpost/client"
 )
 
 func TestFetch(t *testing.T) {
@@ -23,8 +25,7 @@ func TestFetch(t *testing.T) {
 		if r.Method != http.MethodGet || r.Header.Get("User-Agent") != "signpost" || r.Header.Get("Accept") != "application/json" {
 			t.Errorf("request %s with %v", r.Method, r.Header)
 		}
-		w.Header().Set("Signpost-Revision", "abc")
-		io.WriteString(w, doc)
+		answer(200, doc, "Signpost-Revision: abc")(w, r)
 	})
 	mux.HandleFunc("/gzip", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Signpost-Revision", "abc")
@@ -33,66 +34,46 @@ func TestFetch(t *testing.T) {
 		io.WriteString(zw, doc)
 		zw.Close()
 	})
-	mux.HandleFunc("/moved", func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, "/plain", http.StatusMovedPermanently)
-	})
-	mux.HandleFunc("/choices", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusMultipleChoices) })
-	mux.HandleFunc("/made", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Location", "/plain")
-		w.WriteHeader(http.StatusCreated)
-	})
-	mux.HandleFunc("/cut", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Length", "1000")
-		io.WriteString(w, doc)
-	})
-	mux.HandleFunc("/huge", func(w http.ResponseWriter, _ *http.Request) {
-		megabyte := make([]byte, 1<<20)
-		for range client.MaxSize>>20 + 1 {
-			if _, err := w.Write(megabyte); err != nil {
-				return
-			}
-		}
-	})
-	mux.HandleFunc("/slow", func(_ http.ResponseWriter, r *http.Request) {
-		select {
-		case <-r.Context().Done():
-		case <-time.After(5 * time.Minute):
-		}
-	})
-	server := httptest.NewServer(mux)
-	defer server.Close()
-
+	mux.HandleFunc("/moved", answer(301, "", "Location: /plain"))
+	mux.HandleFunc("/choices", answer(300, ""))
+	mux.HandleFunc("/made", answer(201, "", "Location: /plain"))
+	mux.HandleFunc("/cut", cutOff)
+	mux.HandleFunc("/endless", endless)
+	server := serve(t, mux, false)
 	for _, test := range []struct{ path, err string }{ // without an error, the body is doc
 		{"/plain", ""},
 		{"/gzip", ""},
 		{"/moved", `: it redirects to "` + server.URL + `/plain": studios store the address that they are given, so use that one`},
 		{"/choices", ": the response is 300 Multiple Choices, not 200 OK"},
 		{"/made", ": the response is 201 Created, not 200 OK"},
-		{"/gone", ": the response is 404 Not Found, not 200 OK"},
 		{"/cut", ": unexpected EOF"},
-		{"/huge", ": the response is larger than 64 MiB"},
+		{"/endless", ": the response is larger than 64 MiB"},
 		{"/slow", ": no response in time: "},
 	} {
-		t.Run(test.path, func(t *testing.T) {
-			opts := client.Options{}
-			if test.path == "/slow" {
-				opts.Timeout = 50 * time.Millisecond
+		opts := Options{limit: 1000}
+		if test.path == "/slow" {
+			opts = stalling(opts, test.path, false)
+		}
+		address := server.URL + test.path
+		answer, err := Fetch(t.Context(), address, opts)
+		if test.err == "" {
+			if err != nil || string(answer.Body) != doc || answer.Header.Get("Signpost-Revision") != "abc" || answer.Status != http.StatusOK {
+				t.Errorf("got %+v, %v", answer, err)
 			}
-			address := server.URL + test.path
-			answer, err := client.Fetch(t.Context(), address, opts)
-			if test.err == "" {
-				if err != nil || string(answer.Body) != doc || answer.Header.Get("Signpost-Revision") != "abc" || answer.Status != http.StatusOK {
-					t.Errorf("got %+v, %v", answer, err)
-				}
-				return
-			}
-			if want := `fetch "` + address + `"` + test.err; answer != nil || err == nil || !strings.HasPrefix(err.Error(), want) {
-				t.Errorf("got %v and error %v, want %s", answer, err, want)
-			}
-			if strings.Count(err.Error(), address) != 1 && test.path != "/moved" {
-				t.Errorf("the error does not contain the address exactly once: %v", err)
-			}
-		})
+			continue
+		}
+		if want := `fetch "` + address + `"` + test.err; answer != nil || err == nil || !strings.HasPrefix(err.Error(), want) || strings.Count(err.Error(), address) != 1 && test.path != "/moved" {
+			t.Errorf("got %v and error %v, want %s", answer, err, want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Fetch(ctx, server.URL+"/plain", Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+	secure := serve(t, mux, true)
+	if _, err := Fetch(t.Context(), secure.URL+"/plain", Options{}); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("an unknown certificate: %v", err)
 	}
 }
 
@@ -116,13 +97,8 @@ func TestFetchManifest(t *testing.T) {
 		{200, "{}", `the response is not a manifest: manifest has no "endpoints" object`},
 		{503, object, "the response is 503 Service Unavailable, not 200 OK"},
 	} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(test.status)
-			io.WriteString(w, test.body)
-		}))
-		address := server.URL + "/v1/endpoints-manifest"
-		m, err := client.FetchManifest(t.Context(), address, client.Options{})
-		server.Close()
+		address := serve(t, answer(test.status, test.body), false).URL + "/v1/endpoints-manifest"
+		m, err := FetchManifest(t.Context(), address, Options{})
 		if test.err == "" {
 			if err != nil || len(m.Endpoints) != 1 || m.Endpoints[0].ContextObj[0].Type != "header" {
 				t.Errorf("%s: %+v, %v", test.body, m, err)
@@ -132,30 +108,131 @@ func TestFetchManifest(t *testing.T) {
 		if want := fmt.Sprintf("fetch %q: %s", address, test.err); err == nil || err.Error() != want {
 			t.Errorf("%s:\n got %v\nwant %s", test.body, err, want)
 		}
-		if status, ok := errors.AsType[*client.StatusError](err); ok != (test.status != 200) || ok && status.Status != test.status {
+		if status, ok := errors.AsType[*StatusError](err); ok != (test.status != 200) || ok && status.Status != test.status {
 			t.Errorf("%s: the status is %+v", test.body, status)
 		}
 	}
 }
 
-func TestFetchIsCancelled(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := client.Fetch(ctx, "http://127.0.0.1:9/v1/endpoints-manifest", client.Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
+func TestSend(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/redirect", answer(302, "", "Location: /elsewhere"))
+	mux.HandleFunc("/elsewhere", func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") })
+	mux.HandleFunc("/bad-redirect", answer(302, "", "Location: http://a b/"))
+	mux.HandleFunc("/exact", answer(200, strings.Repeat(" ", 1000)))
+	mux.HandleFunc("/endless", endless)
+	mux.HandleFunc("/short", cutOff)
+	server := serve(t, mux, false)
+	for path, want := range map[string]string{
+		"/redirect":     "302, 0 bytes, false, " + server.URL + "/elsewhere, <nil>",
+		"/bad-redirect": `failed to parse Location header`,
+		"/exact":        "200, 1000 bytes, false, , <nil>",
+		"/endless":      "200, 1000 bytes, true, , <nil>",
+		"/short":        "200, 1 bytes, false, , send request: unexpected EOF",
+		"/slow":         "send request: context deadline exceeded",
+		"/drip":         "200, 10 bytes, false, , send request: context deadline exceeded",
+	} {
+		opts := Options{limit: 1000, Transport: http.DefaultTransport}
+		if path == "/slow" || path == "/drip" {
+			opts = stalling(opts, path, path == "/drip")
+		}
+		req, err := NewRequest(t.Context(), endpoint(server.URL+path, items(tokenItem)), Call{Context: map[string]any{"token": secret}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := Send(req, opts)
+		got := fmt.Sprint(err)
+		if a != nil {
+			got = fmt.Sprintf("%d, %d bytes, %v, %s, %v", a.Status, len(a.Body), a.Truncated, a.Redirect, err)
+		}
+		if !strings.Contains(got, want) || shows(got) {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
 	}
 }
 
-func TestFetchVerifiesCertificates(t *testing.T) {
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "{}") }))
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // the handshake fails on purpose
-	server.StartTLS()
-	defer server.Close()
-	if _, err := client.Fetch(t.Context(), server.URL+"/v1/endpoints-manifest", client.Options{}); err == nil || !strings.Contains(err.Error(), "certificate") {
-		t.Errorf("got %v", err)
+// TestSendReleases checks that every response is closed and the timer of its request stopped, so that neither leaks.
+func TestSendReleases(t *testing.T) {
+	closed, canceled := 0, 0
+	opts := Options{
+		Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 200, Request: req, Body: closer{strings.NewReader("{}"), &closed}}, nil
+		}),
+		expire: func(ctx context.Context, _ time.Duration) (context.Context, context.CancelFunc) {
+			return ctx, func() { canceled++ }
+		},
 	}
-	answer, err := client.Fetch(t.Context(), server.URL+"/v1/endpoints-manifest", client.Options{Transport: server.Client().Transport})
-	if err != nil || string(answer.Body) != "{}" {
-		t.Errorf("with a trusted certificate: %+v, %v", answer, err)
+	req := httptest.NewRequest("GET", "https://feeds.example.com/v1", nil)
+	req.RequestURI = ""
+	if answer, err := Send(req, opts); err != nil || string(answer.Body) != "{}" || closed != 1 || canceled != 1 {
+		t.Errorf("%+v, %v, closed %d times, canceled %d times", answer, err, closed, canceled)
+	}
+}
+
+type closer struct {
+	io.Reader
+	closed *int
+}
+
+func (c closer) Close() error { *c.closed++; return nil }
+
+func TestExplain(t *testing.T) {
+	if p := Explain(nil); p != (Problem{}) {
+		t.Errorf("no error: %+v", p)
+	}
+	expired := &requestError{err: context.DeadlineExceeded, timeout: 2 * time.Second}
+	begun := &requestError{err: context.DeadlineExceeded, timeout: 2 * time.Second, begun: true}
+	invalid := func(err error) error { return &tls.CertificateVerificationError{Err: err} }
+	leaf := &x509.Certificate{DNSNames: []string{"a.example"}, NotAfter: time.Unix(0, 0)}
+	for _, test := range []struct {
+		err  error
+		want Problem
+		hint string
+	}{
+		{fmt.Errorf("send request: %w", expired), Problem{Cause: causeTimeout, Message: "no response within 2s"}, "allow more time"},
+		{fmt.Errorf("send request: %w", begun), Problem{Cause: causeTimeout, Message: "the response did not end within 2s"}, "allow more time"},
+		{os.ErrDeadlineExceeded, Problem{Cause: causeTimeout, Message: "no response in time"}, "allow more time"},
+		{context.Canceled, Problem{Cause: causeCanceled, Message: "the request was canceled"}, "again"},
+		{&requestError{err: io.EOF}, Problem{Message: "the connection was closed without a response"}, "log"},
+		{&requestError{err: io.EOF, begun: true}, Problem{Message: "the connection was closed before the end of the response"}, "log"},
+		{invalid(x509.UnknownAuthorityError{Cert: leaf}), Problem{TLS: true, Cause: causeUnknownAuthority, Message: "the certificate is self-signed; clients will not trust it"}, "whole chain"},
+		{invalid(x509.UnknownAuthorityError{}), Problem{TLS: true, Cause: causeUnknownAuthority, Message: "the certificate is from an authority that clients do not trust"}, "whole chain"},
+		{invalid(x509.HostnameError{Certificate: leaf, Host: "b.example"}), Problem{TLS: true, Message: "the certificate is not trusted: certificate is valid for a.example, not b.example"}, "includes this name"},
+		{invalid(x509.CertificateInvalidError{Cert: leaf, Reason: x509.Expired, Detail: "x"}),
+			Problem{TLS: true, Message: "the certificate is not trusted: certificate has expired or is not yet valid: x"}, "renew it"},
+		{invalid(errors.New("odd")), Problem{TLS: true, Message: "the certificate is not trusted: odd"}, "another certificate"},
+		{&StatusError{"https://a.example/v1/endpoints-manifest", 404, ""}, Problem{Message: "the response is 404 Not Found, not 200 OK"}, "the path"},
+		{&StatusError{"https://a.example/v1/endpoints-manifest", 302, "https://b.example/"}, Problem{Message: `the address redirects to "https://b.example/"`}, "use the target"},
+		{&requestError{err: errors.New("odd")}, Problem{Message: "the request failed: odd", Quotes: true}, "what answers there"},
+		{errors.New(`fetch "x": the response is not JSON`), Problem{Message: `fetch "x": the response is not JSON`, Quotes: true}, "what answers there"},
+	} {
+		got := Explain(test.err)
+		if !strings.Contains(got.Hint, test.hint) {
+			t.Errorf("%v: the hint is %q", test.err, got.Hint)
+		}
+		got.Hint = ""
+		if got != test.want {
+			t.Errorf("%v:\n got %+v\nwant %+v", test.err, got, test.want)
+		}
+	}
+}
+
+// TestNoFlags checks that the library does not mention flags: its results carry facts, and the command line adds the
+// flags.
+func TestNoFlags(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, flag := range regexp.MustCompile(`--[a-z][a-z-]+`).FindAllString(string(text), -1) {
+			if !strings.HasSuffix(file, "_test.go") {
+				t.Errorf("%s names the flag %s", file, flag)
+			}
+		}
 	}
 }
