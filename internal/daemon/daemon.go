@@ -122,7 +122,7 @@ func New(config Config) (*Daemon, error) {
 	}
 	d.metrics.watch(d.handler, d.config.LogWriter)
 	d.publisher = &publisher{
-		handler: d.handler, log: d.config.Log, metrics: d.metrics, sources: d.config.Sources, uncached: make(map[*source.Remote]uncached),
+		handler: d.handler, log: d.config.Log, metrics: d.metrics, sources: d.config.Sources, uncached: make(map[*source.Remote]string),
 		preparer: preparer{features: d.config.Features, basePath: d.config.BasePath, host: plausibleHost(opts)},
 	}
 	d.publisher.revision.Store("")

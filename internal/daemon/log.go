@@ -12,32 +12,21 @@ import (
 	"signpost/internal/source"
 )
 
-// MaxFindings is the maximum number of findings that a server shows at a time, errors first. Two thousand services can
-// have a hundred thousand warnings; use signpost lint for these.
+// MaxFindings is the maximum number of findings that a server shows at a time. Two thousand services can have a hundred
+// thousand warnings; use signpost lint for these.
 const MaxFindings = 100
 
-// FirstFindings returns the findings to show, in order, and the number of the others.
+// FirstFindings returns the findings to show, and the number of the others. If there are any, errors come first.
 func FirstFindings(findings []signpost.Finding) (shown []signpost.Finding, more int) {
 	if len(findings) <= MaxFindings {
 		return findings, 0
 	}
-	errors := 0
-	for _, f := range findings {
-		if isError(f) {
-			errors++
-		}
-	}
-	left := map[bool]int{true: min(errors, MaxFindings), false: max(0, MaxFindings-errors)} // by whether it is an error
-	for _, f := range findings {
-		if left[isError(f)] > 0 {
-			left[isError(f)]--
-			shown = append(shown, f)
-		}
-	}
-	return shown, len(findings) - len(shown)
+	errors, warnings := slices.DeleteFunc(slices.Clone(findings), isWarning), slices.DeleteFunc(slices.Clone(findings), isError)
+	return append(errors, warnings...)[:MaxFindings], len(findings) - MaxFindings
 }
 
-func isError(f signpost.Finding) bool { return f.Severity == signpost.SeverityError }
+func isError(f signpost.Finding) bool   { return f.Severity == signpost.SeverityError }
+func isWarning(f signpost.Finding) bool { return !isError(f) }
 
 // LogFindings logs each finding on a line.
 func LogFindings(ctx context.Context, log *slog.Logger, findings []signpost.Finding) {

@@ -31,7 +31,7 @@ type preparer struct {
 }
 
 // all prepares documents on all cores.
-func (p preparer) all(documents []document) []prepared {
+func (p preparer) all(documents []source.Document) []prepared {
 	results := make([]prepared, len(documents))
 	numbers := make(chan int)
 	var workers sync.WaitGroup
@@ -39,7 +39,7 @@ func (p preparer) all(documents []document) []prepared {
 		workers.Go(func() {
 			trial, _ := server.New(server.Options{}) // the zero value is valid
 			for i := range numbers {
-				results[i] = p.one(documents[i].Document, trial)
+				results[i] = p.one(documents[i], trial)
 				if p.discard {
 					results[i].file = nil
 				}
@@ -69,7 +69,10 @@ func (p preparer) one(d source.Document, trial *server.Handler) (result prepared
 			failed("defect", "the definition cannot be read: %v\n%s", defect, debug.Stack())
 		}
 	}()
-	result.file = p.parse(d)
+	result.file = definition.Parse(d.Name, d.Text)
+	if p.basePath != "" {
+		result.file.BasePath = p.basePath
+	}
 	if result.findings = definition.Lint(result.file); slices.ContainsFunc(result.findings, isError) {
 		return result
 	}
@@ -80,15 +83,6 @@ func (p preparer) one(d source.Document, trial *server.Handler) (result prepared
 	}
 	result.service = service
 	return result
-}
-
-// parse parses a document.
-func (p preparer) parse(d source.Document) *definition.File {
-	file := definition.Parse(d.Name, d.Text)
-	if p.basePath != "" {
-		file.BasePath = p.basePath
-	}
-	return file
 }
 
 // compile compiles a definition, and checks that it can be published and rendered.

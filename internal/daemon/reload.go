@@ -10,7 +10,6 @@ import (
 	"maps"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"signpost"
 	"signpost/definition"
@@ -27,11 +26,10 @@ type publisher struct {
 	sources []source.Source
 	preparer
 
-	read     [][]source.Document // what each source had
 	served   []*served
-	failures map[string]bool // failures that were already logged
-	uncached map[*source.Remote]uncached
-	revision atomic.Value // a string: the revision of everything published
+	failures map[string]bool           // failures that were already logged
+	uncached map[*source.Remote]string // sources whose definitions are not in the cache, and why
+	revision atomic.Value              // a string: the revision of everything published
 }
 
 // served is a definition, as last read and as last good. It keeps neither the text nor the parse tree.
@@ -42,19 +40,14 @@ type served struct {
 	sum    source.Sum
 
 	findings []signpost.Finding // about the definition as last read
-	clash    *signpost.Finding  // a clash with another service that keeps it from being published
+	clash    []signpost.Finding // a clash with another service that keeps it from being published, or none
 	next     *server.Service    // not yet published; nil if it has an error
 	current  *server.Service    // published; nil if it was never good
 	rejected bool               // the definition as last read is not the published one
 }
 
 // all returns all findings of the definition.
-func (s *served) all() []signpost.Finding {
-	if s.clash == nil {
-		return s.findings
-	}
-	return append(slices.Clone(s.findings), *s.clash)
-}
+func (s *served) all() []signpost.Finding { return slices.Concat(s.findings, s.clash) }
 
 // Loaded is the result of reading all definitions.
 type Loaded struct {
@@ -76,19 +69,21 @@ type document struct {
 // update reads the definitions that have changed and publishes all services in one step.
 func (p *publisher) update() Loaded {
 	var out Loaded
+	var documents []document
 	changed := false
-	if p.read == nil {
-		p.read = make([][]source.Document, len(p.sources))
-	}
-	for i, s := range p.sources {
+	for _, s := range p.sources {
 		found, news, err := s.Read()
-		if p.read[i], changed = slices.Clone(found), changed || news; err != nil {
+		changed = changed || news
+		for _, d := range found {
+			documents = append(documents, document{d, s})
+		}
+		if err != nil {
 			_, remote := s.(*source.Remote)
 			out.Errors = append(out.Errors, SourceError{err, remote, s})
 		}
 	}
 	if changed {
-		if err := p.publishChanges(&out); err != nil {
+		if err := p.publishChanges(documents, &out); err != nil {
 			out.Errors = append(out.Errors, err) // a bug: nothing changes for anybody
 		}
 	}
@@ -97,96 +92,88 @@ func (p *publisher) update() Loaded {
 }
 
 // publishChanges prepares the changed definitions, decides which of them are good, and publishes.
-func (p *publisher) publishChanges(out *Loaded) error {
+func (p *publisher) publishChanges(documents []document, out *Loaded) error {
 	before := make(map[string]*served, len(p.served))
 	for _, s := range p.served {
 		before[s.id] = s
 	}
-	var next []*served
-	var work []document
-	var read []*served // what work is about
+	var next, read []*served
+	var work []source.Document // that read is about
 	seen := make(map[string]bool)
-	for i, documents := range p.read {
-		for _, d := range documents {
-			id := d.ID()
-			if seen[id] {
-				continue // a file can be named by itself and by its directory
-			}
-			seen[id] = true
-			s := &served{id: id}
-			if known := before[id]; known != nil {
-				*s = *known
-			}
-			s.name, s.source = d.Name, p.sources[i]
-			if before[id] == nil || d.Sum != s.sum {
-				s.sum = d.Sum
-				work, read = append(work, document{d, s.source}), append(read, s)
-			}
-			next = append(next, s)
+	for _, d := range documents {
+		id := d.ID()
+		if seen[id] {
+			continue // a file can be named by itself and by its directory
 		}
+		seen[id] = true
+		s := &served{id: id}
+		known := before[id]
+		if known != nil {
+			*s = *known
+		}
+		s.name, s.source, s.sum = d.Name, d.source, d.Sum
+		if known == nil || known.sum != d.Sum {
+			work, read = append(work, d.Document), append(read, s)
+		}
+		next = append(next, s)
 	}
-	files := make(map[string]*definition.File, len(work))
+	changed := make(map[*served]bool)
 	for i, r := range p.preparer.all(work) {
 		s := read[i]
 		s.findings, s.next, s.rejected = r.findings, r.service, true
-		files[s.name] = r.file
+		changed[s] = true
+		if r.file != nil {
+			out.Files = append(out.Files, r.file)
+		}
 	}
-	var clashes map[string]signpost.Finding
+	var together map[string][]signpost.Finding
 	if len(before) == 0 {
-		clashes = lintTogether(read, files)
+		together = lintTogether(read, out.Files)
 	}
-	services, accepted := accept(next, clashes)
+	services := accept(next, together, changed)
 	if err := p.handler.Publish(services...); err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}
 	p.revision.Store(revisionOf(services))
 	p.served = next
-	for i := range p.read { // the text is not needed after parsing
-		for j := range p.read[i] {
-			p.read[i][j].Text = nil
+	p.metrics.definitions(next)
+	for _, s := range next {
+		delete(before, s.id)
+		if changed[s] {
+			_, remote := s.source.(*source.Remote)
+			out.Broken = out.Broken || s.rejected && !remote
+			out.changed = append(out.changed, s)
+			out.Findings = append(out.Findings, s.all()...)
 		}
 	}
-	out.compare(before, next, files, accepted)
-	p.metrics.definitions(next)
+	for _, id := range slices.Sorted(maps.Keys(before)) {
+		out.withdrawn = append(out.withdrawn, before[id])
+	}
+	slices.SortStableFunc(out.Findings, func(a, b signpost.Finding) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
 	return nil
 }
 
-// lintTogether replaces the findings of definitions that are read for the first time with those that they have
-// together. Later, when one of many changes, only its own findings are reported; use signpost lint for the others. It
-// returns the errors about base paths that several want, by file.
-func lintTogether(read []*served, files map[string]*definition.File) (clashes map[string]signpost.Finding) {
-	var all []*definition.File
-	byName := make(map[string]*served, len(read))
+// lintTogether replaces the warnings of definitions that are read for the first time with those that they have together,
+// and returns all of their findings together, by file. Later, when one of many changes, only its own findings are
+// reported; use signpost lint for the others.
+func lintTogether(read []*served, files []*definition.File) map[string][]signpost.Finding {
+	together := make(map[string][]signpost.Finding)
+	for _, f := range definition.Lint(files...) {
+		together[f.File] = append(together[f.File], f)
+	}
 	for _, s := range read {
-		if files[s.name] != nil {
-			all = append(all, files[s.name])
-		}
-		byName[s.name] = s
+		warnings := slices.DeleteFunc(slices.Clone(together[s.name]), isError)
+		s.findings = append(slices.DeleteFunc(slices.Clone(s.findings), isWarning), warnings...)
 	}
-	own := make(map[*served]bool)
-	clashes = make(map[string]signpost.Finding)
-	for _, f := range definition.Lint(all...) {
-		s := byName[f.File]
-		if isError(f) && f.Rule == "base-path" {
-			clashes[f.File] = f
-		}
-		if s == nil || isError(f) { // its own errors are kept, and accept reports the rest
-			continue
-		}
-		if !own[s] {
-			own[s] = true
-			s.findings = slices.DeleteFunc(slices.Clone(s.findings), func(f signpost.Finding) bool { return !isError(f) })
-		}
-		s.findings = append(s.findings, f)
-	}
-	return clashes
+	return together
 }
 
-// accept accepts good definitions, and returns all services to publish and the newly accepted ones. Of several that want
-// a base path, the one that is served there keeps it, even if its definition has become bad since; otherwise it goes to
-// the first. The others get a finding, one of clashes if there is any, and are tried again at every change.
-func accept(next []*served, clashes map[string]signpost.Finding) (services []server.Service, accepted map[*served]bool) {
-	accepted = make(map[*served]bool)
+// accept accepts good definitions, adds them to changed, and returns all services to publish. Of several that want a base
+// path, the one that is served there keeps it, even if its definition has become bad since; otherwise it goes to the
+// first. The others get a finding, that of together if there is any, and are tried again at every change.
+func accept(next []*served, together map[string][]signpost.Finding, changed map[*served]bool) (services []server.Service) {
 	owners := make(map[string]*served)
 	for _, s := range next {
 		s.clash = nil
@@ -205,26 +192,27 @@ func accept(next []*served, clashes map[string]signpost.Finding) (services []ser
 			}
 			s.current, s.next, s.rejected = s.next, nil, false
 			owners[s.current.BasePath] = s
-			accepted[s], moved = true, true
+			changed[s], moved = true, true
 		}
 	}
 	for _, s := range next {
 		if s.next != nil {
-			finding, ok := clashes[s.name]
-			if !ok {
-				finding = signpost.Finding{
-					Rule: "base-path", Severity: signpost.SeverityError, File: s.name, Line: 1, Column: 1,
-					Message: fmt.Sprintf("base_path %q is already used by %s", s.next.BasePath, owners[s.next.BasePath].name),
-					Hint:    "give each service a base_path of its own",
+			s.clash = []signpost.Finding{{
+				Rule: "base-path", Severity: signpost.SeverityError, File: s.name, Line: 1, Column: 1,
+				Message: fmt.Sprintf("base_path %q is already used by %s", s.next.BasePath, owners[s.next.BasePath].name),
+				Hint:    "give each service a base_path of its own",
+			}}
+			for _, f := range together[s.name] { // with the line
+				if isError(f) && f.Rule == "base-path" {
+					s.clash[0] = f
 				}
 			}
-			s.clash = &finding
 		}
 		if s.current != nil {
 			services = append(services, *s.current)
 		}
 	}
-	return services, accepted
+	return services
 }
 
 // revisionOf identifies everything that is published: the revision of the manifest or, if there are several, a hash of
@@ -242,33 +230,6 @@ func revisionOf(services []server.Service) string {
 		return last
 	}
 	return hex.EncodeToString(hash.Sum(nil))[:len(last)]
-}
-
-// compare fills in what has changed.
-func (out *Loaded) compare(before map[string]*served, next []*served, files map[string]*definition.File, accepted map[*served]bool) {
-	present := make(map[string]bool)
-	for _, s := range next {
-		present[s.id] = true
-		file, read := files[s.name]
-		if file != nil {
-			out.Files = append(out.Files, file)
-		}
-		if !read && !accepted[s] {
-			continue
-		}
-		out.changed = append(out.changed, s)
-		out.Findings = append(out.Findings, s.all()...)
-		_, remote := s.source.(*source.Remote)
-		out.Broken = out.Broken || s.rejected && !remote
-	}
-	for _, id := range slices.Sorted(maps.Keys(before)) {
-		if !present[id] {
-			out.withdrawn = append(out.withdrawn, before[id])
-		}
-	}
-	slices.SortStableFunc(out.Findings, func(a, b signpost.Finding) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
 }
 
 // restore loads definitions of remote sources from the cache if there is no good one. It reports whether there were
@@ -307,36 +268,26 @@ func (p *publisher) remotes() []*source.Remote {
 	return all
 }
 
-// cacheRetry is how long to wait before writing to the cache again after a failure. Encoding a large artifact takes a
-// while.
-const cacheRetry = 2 * time.Second
-
-// uncached records why the definitions of a source are not in the cache, and when that was last tried.
-type uncached struct {
-	message string
-	tried   time.Time
-}
-
 // cacheDefinitions caches the definitions of remote sources for the next start, if one has changed and all are good. A
-// failure is logged once and retried by later calls.
+// failure is logged once, and retried whenever the sources are looked at.
 func (p *publisher) cacheDefinitions(changed []*served) {
 	for _, remote := range p.remotes() {
 		of := func(s *served) bool { return s.source == remote }
 		failed := p.uncached[remote]
-		due := slices.ContainsFunc(changed, of) || failed.message != "" && time.Since(failed.tried) >= cacheRetry
+		due := slices.ContainsFunc(changed, of) || failed != ""
 		if !due || slices.ContainsFunc(p.served, func(s *served) bool { return of(s) && s.rejected }) {
 			continue
 		}
 		err := remote.Keep()
-		switch {
-		case err == nil && failed.message != "":
-			p.log.Info("definitions are cached again", "source", remote.Name())
-		case err != nil && err.Error() != failed.message:
-			p.log.Error("definitions are not cached for the next start", "source", remote.Name(), "error", err)
-		}
 		delete(p.uncached, remote)
-		if err != nil {
-			p.uncached[remote] = uncached{err.Error(), time.Now()}
+		switch {
+		case err != nil:
+			p.uncached[remote] = err.Error()
+			if err.Error() != failed {
+				p.log.Error("definitions are not cached for the next start", "source", remote.Name(), "error", err)
+			}
+		case failed != "":
+			p.log.Info("definitions are cached again", "source", remote.Name())
 		}
 	}
 }
