@@ -12,7 +12,6 @@ import (
 	"maps"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -75,19 +74,23 @@ type importer struct {
 	spent      int    // compared with MaxSize
 	ownHost    string // the host that {{host}} stands for; empty if unknown
 
-	paths       []*regexp.Regexp // of Options.Paths
-	chosen      map[string]bool  // the Options.Tags and Options.Paths that matched something
-	schemes     []string         // keys of Options.Context, sorted
-	asked       map[string]bool  // the schemes that an operation requires
-	credentials map[string]bool  // query parameters declared by security schemes
+	chosen      map[string]bool // the Options.Tags and Options.Paths that matched something
+	schemes     []string        // keys of Options.Context, sorted
+	asked       map[string]bool // the schemes that an operation requires
+	credentials map[string]bool // query parameters declared by security schemes
 
 	shapes  map[*tree.Node]*shape
 	nesting int // depth of the schema being read
 }
 
-// bytesPerItem is what an item of a list counts toward MaxSize each time it is read. A document that refers to one long
-// list repeatedly could otherwise expand to any size.
-const bytesPerItem = 64
+const (
+	// bytesPerItem is what an item of a list counts toward MaxSize each time it is read. A document that refers to one
+	// long list repeatedly could otherwise expand to any size.
+	bytesPerItem = 64
+
+	// bytesPerParameter is what a parameter counts in addition: it takes some 15 µs each time.
+	bytesPerParameter = 256
+)
 
 // spend counts what is read or written with all references resolved.
 func (im *importer) spend(bytes int) { im.spent += bytes }
@@ -131,9 +134,6 @@ func Import(name string, content []byte, opts Options) (*Result, error) {
 		asked:       make(map[string]bool),
 		credentials: make(map[string]bool),
 		shapes:      make(map[*tree.Node]*shape),
-	}
-	for _, choice := range opts.Paths {
-		im.paths = append(im.paths, pathPattern(choice))
 	}
 	if err := im.parse(doc, content); err != nil {
 		return nil, err

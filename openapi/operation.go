@@ -87,9 +87,9 @@ func (im *importer) collect(path tree.Field) {
 // isChosen reports whether an operation is selected.
 func (im *importer) isChosen(op *operation) bool {
 	byPath := len(im.opts.Paths) == 0
-	for i, pattern := range im.paths {
-		if pattern.MatchString(op.path) {
-			byPath, im.chosen[im.opts.Paths[i]] = true, true
+	for _, choice := range im.opts.Paths {
+		if matchesPath(op.path, choice) {
+			byPath, im.chosen[choice] = true, true
 		}
 	}
 	byTag := len(im.opts.Tags) == 0
@@ -101,9 +101,9 @@ func (im *importer) isChosen(op *operation) bool {
 	return byPath && byTag
 }
 
-// pathPattern returns the regular expression for a path in which * matches any text.
-func pathPattern(choice string) *regexp.Regexp {
-	return regexp.MustCompile("(?s)^" + strings.ReplaceAll(regexp.QuoteMeta(choice), `\*`, ".*") + "$")
+// matchesPath compares a path with a choice in which * matches any text.
+func matchesPath(path, choice string) bool {
+	return regexp.MustCompile("(?s)^" + strings.ReplaceAll(regexp.QuoteMeta(choice), `\*`, ".*") + "$").MatchString(path)
 }
 
 // endpoint fills in the endpoint of an operation. The error says why that is impossible.

@@ -49,7 +49,7 @@ func (im *importer) addModifiers(op *operation) {
 		})
 		if err == nil {
 			op.modifiers = append(op.modifiers, m)
-			im.spend(len(m.text))
+			im.spend(len(m.text) + bytesPerParameter)
 			continue
 		}
 		although := ""

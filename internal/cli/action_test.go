@@ -29,10 +29,7 @@ type actionStep struct {
 // readAction reads the inputs with their defaults, and the steps, of action.yml.
 func readAction(t *testing.T) (inputs map[string]string, steps []actionStep) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(repo, "action.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readFile(t, filepath.Join(repo, "action.yml"))
 	var action struct {
 		Inputs map[string]struct{ Default string }
 		Runs   struct {
@@ -40,7 +37,7 @@ func readAction(t *testing.T) (inputs map[string]string, steps []actionStep) {
 			Steps []actionStep
 		}
 	}
-	if err := yaml.Unmarshal(text, &action); err != nil {
+	if err := yaml.Unmarshal([]byte(text), &action); err != nil {
 		t.Fatal(err)
 	}
 	if action.Runs.Using != "composite" || len(action.Runs.Steps) == 0 {
@@ -430,12 +427,9 @@ func TestAction(t *testing.T) {
 func TestActionInputs(t *testing.T) {
 	t.Parallel()
 	inputs, steps := readAction(t)
-	text, err := os.ReadFile(filepath.Join(repo, "docs", "ci.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readFile(t, filepath.Join(repo, "docs", "ci.md"))
 	for name := range inputs {
-		if !strings.Contains(string(text), "`"+name+"`") {
+		if !strings.Contains(text, "`"+name+"`") {
 			t.Errorf("docs/ci.md does not explain the input %q", name)
 		}
 		used := slices.ContainsFunc(steps, func(s actionStep) bool {
@@ -450,15 +444,12 @@ func TestActionInputs(t *testing.T) {
 // TestPreCommitHooks runs the entries of .pre-commit-hooks.yaml on matching files, as pre-commit would.
 func TestPreCommitHooks(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join(repo, ".pre-commit-hooks.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readFile(t, filepath.Join(repo, ".pre-commit-hooks.yaml"))
 	var hooks []struct {
 		ID, Name, Entry, Language, Files string
 		PassFilenames                    *bool `yaml:"pass_filenames"`
 	}
-	if err := yaml.Unmarshal(text, &hooks); err != nil {
+	if err := yaml.Unmarshal([]byte(text), &hooks); err != nil {
 		t.Fatal(err)
 	}
 	r := newActionRepository(t)
@@ -485,9 +476,7 @@ func TestPreCommitHooks(t *testing.T) {
 			t.Errorf("the test does not support hook %s", hook.ID)
 		}
 		for definition, want := range map[string]bool{good: true, bad: false} {
-			if err := os.WriteFile(filepath.Join(r.dir, "feeds.yaml"), []byte(definition), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			writeFile(t, filepath.Join(r.dir, "feeds.yaml"), definition)
 			command := exec.Command("signpost", args...) // testscript.Main put it on the PATH
 			command.Dir = r.dir
 			out, err := command.CombinedOutput()

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -21,38 +20,23 @@ func TestActionlint(t *testing.T) {
 	workflows := filepath.Join(project, ".github", "workflows")
 	write := func(path, text string) string {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, path, text)
 		return path
 	}
 	if out, err := exec.Command("git", "init", "-q", project).CombinedOutput(); err != nil {
 		t.Fatalf("git init: %v\n%s", err, out)
 	}
-	action, err := os.ReadFile(filepath.Join(repo, "action.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	action := readFile(t, filepath.Join(repo, "action.yml"))
 	write(filepath.Join(project, "action.yml"), string(action))
 	files := []string{
 		write(filepath.Join(workflows, "uses.yml"), "on: pull_request\njobs:\n  feeds:\n    runs-on: ubuntu-latest\n    steps:\n"+
 			"      - uses: actions/checkout@v4\n      - uses: ./\n        with: {path: services}\n"),
 		write(filepath.Join(workflows, "steps.yml"), stepsWorkflow(t, action)),
 	}
-	pages, err := filepath.Glob(filepath.Join(repo, "docs", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	inDocs := 0
-	for _, page := range append(pages, filepath.Join(repo, "README.md")) {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, block := range fence.FindAllStringSubmatch(string(text), -1) {
+	for _, page := range docsPages(t) {
+		text := readFile(t, page)
+		for i, block := range fence.FindAllStringSubmatch(text, -1) {
 			var top map[string]any
 			if !strings.HasPrefix(block[1], "yaml") || yaml.Unmarshal([]byte(block[2]), &top) != nil || top["on"] == nil || top["jobs"] == nil {
 				continue
@@ -72,13 +56,13 @@ func TestActionlint(t *testing.T) {
 }
 
 // stepsWorkflow returns a workflow with the inputs and steps of an action.
-func stepsWorkflow(t *testing.T, action []byte) string {
+func stepsWorkflow(t *testing.T, action string) string {
 	t.Helper()
 	var parsed struct {
 		Inputs map[string]map[string]any
 		Runs   struct{ Steps []map[string]any }
 	}
-	if err := yaml.Unmarshal(action, &parsed); err != nil {
+	if err := yaml.Unmarshal([]byte(action), &parsed); err != nil {
 		t.Fatal(err)
 	}
 	for _, input := range parsed.Inputs {

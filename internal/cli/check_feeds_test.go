@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -45,9 +44,7 @@ func TestCheckFlags(t *testing.T) {
 		"wide.json": `{"endpoints": {"https://feeds.example.com/v1": {"name": "All", "method": "get", "mime_type": "application/json",
 			"context_obj": [{"key": "token", "type": "ctx", "required": true}]}}}`,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(dir, name), text)
 	}
 	const notFollowed = "skipped: it needs a value for {{id}}, and no link to it was followed " +
 		"follow more links with --follow, or try again with --param id=VALUE"
@@ -61,7 +58,7 @@ func TestCheckFlags(t *testing.T) {
 		{"--follow 0 --values DIR/values.yaml --param id=7", "probe", "/series/{{id}}", []string{"passed: 200 OK"}}, // its own values count
 		{"--follow 0 --param id=7", "probe", "/series/{{id}}", []string{"warned: the response is 404 Not Found"}},
 		{"--feed-schema DIR/feed.json", "feed", "/v1/feeds", []string{"failed: /entry/0: missing property 'title' correct the feed, or the schema", "failed: /entry/1: ", "failed: /entry/2: "}},
-		{"", "manifest", "/v1/odd", []string{"warned: endpoint has no mime_type", `warned: method "GET"`}}, // somebody else's manifest is read leniently
+		{"", "manifest", "/v1/odd", []string{"warned: endpoint has no mime_type", "warned: name must be text", `warned: method "GET"`, `warned: unknown field "cache"`}}, // somebody else's manifest is read leniently
 		{"", "probe", "/v1/odd", []string{"passed: 200 OK"}},
 		{"", "links", "/v1/feeds", []string{`failed: no endpoint answers for "https://feeds.example.com/v2/x", at /entry/1/src`}},
 		{"--ignore links", "links", "", []string{"skipped: 1 result ignored"}},

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -63,9 +62,7 @@ func TestCheckWithAuthority(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "ca.pem")
 	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
-	if err := os.WriteFile(file, block, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, file, block)
 	out, errOut, code = runCLI("", "check", address, "--ca-file", file)
 	if code != exitFine || errOut != "15 results: 14 passed, 0 failed, 0 warned, 1 skipped\n" {
 		t.Errorf("%d\n%s%s", code, out, errOut)
@@ -193,12 +190,12 @@ func TestCheckPage(t *testing.T) {
 	_, failed, _ := strings.Cut(out, "failed ")
 	failed, _, _ = strings.Cut(failed, "passed ")
 	failed = "failed " + strings.ReplaceAll(failed, "127.0.0.1", "feeds.example.com")
-	page, err := os.ReadFile(filepath.Join(repo, "docs", "check.md"))
-	if err != nil || !strings.Contains(string(page), "```text\n"+failed+"```\n") {
-		t.Errorf("docs/check.md does not contain (%v)\n%s", err, failed)
+	page := readFile(t, filepath.Join(repo, "docs", "check.md"))
+	if !strings.Contains(page, "```text\n"+failed+"```\n") {
+		t.Errorf("docs/check.md does not contain\n%s", failed)
 	}
 	for _, name := range client.Checks() {
-		if !strings.Contains(string(page), "\n| `"+name+"` | ") {
+		if !strings.Contains(page, "\n| `"+name+"` | ") {
 			t.Errorf("docs/check.md does not explain the check %s", name)
 		}
 	}

@@ -96,12 +96,9 @@ func TestGoldenDiff(t *testing.T) {
 // TestDiffPage keeps the table of rules in docs/diff.md in sync with the program.
 func TestDiffPage(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join(repo, "docs", "diff.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readFile(t, filepath.Join(repo, "docs", "diff.md"))
 	have := make(map[string]diff.Level)
-	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| (breaking|notable|compatible) \\|").FindAllStringSubmatch(string(text), -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| (breaking|notable|compatible) \\|").FindAllStringSubmatch(text, -1) {
 		have[row[1]] = diff.Level(row[2])
 	}
 	if diff := cmp.Diff(diff.Rules(), have); diff != "" {
@@ -180,9 +177,7 @@ func TestDiffIsTheLibrary(t *testing.T) {
 		var files [2]*definition.File
 		for j, name := range []string{"old.yaml", "new.yaml"} {
 			texts[j], paths[j] = randomService(choices[j]), filepath.Join(dir, name)
-			if err := os.WriteFile(paths[j], []byte(texts[j]), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			writeFile(t, paths[j], texts[j])
 			files[j] = definition.Parse(paths[j], []byte(texts[j]))
 			if errs := definition.Errors(files[j]); len(errs) > 0 {
 				t.Fatalf("%v\n%s", errs, texts[j])

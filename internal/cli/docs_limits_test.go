@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
 	"go/constant"
 	"go/token"
 	"go/types"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -51,14 +49,11 @@ func TestDocsLimits(t *testing.T) {
 		{"internal/tree", "MaxSize", size, "import.md", "can be up to %s\nlarge"},
 		{"openapi", "maxValues", number, "import.md", "one parameter can have up to %s values"},
 	} {
-		page, err := os.ReadFile(filepath.Join(repo, "docs", test.page))
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := readFile(t, filepath.Join(repo, "docs", test.page))
 		value := constantIn(t, test.dir, test.constant)
 		want := fmt.Sprintf(test.text, test.format(value))
 		// Pages are wrapped, but tables are not.
-		if text := string(page); !strings.Contains(text, want) && !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
+		if !strings.Contains(page, want) && !strings.Contains(strings.Join(strings.Fields(page), " "), want) {
 			t.Errorf("docs/%s does not say %q, which is %s in %s", test.page, want, test.constant, test.dir)
 		}
 	}
@@ -71,16 +66,13 @@ func constantIn(t *testing.T, dir, name string) int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var m [][]byte
+	var m []string
 	for _, file := range files {
-		source, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Contains(source, []byte(name)) {
+		source := readFile(t, file)
+		if !strings.Contains(source, name) {
 			continue // the expression is slow
 		}
-		if found := regexp.MustCompile(`(?m)^(?:const |\t)` + name + ` *= ([^/\n]+)`).FindSubmatch(source); found != nil {
+		if found := regexp.MustCompile(`(?m)^(?:const |\t)` + name + ` *= ([^/\n]+)`).FindStringSubmatch(source); found != nil {
 			m = found
 		}
 	}
@@ -88,7 +80,7 @@ func constantIn(t *testing.T, dir, name string) int64 {
 		t.Errorf("%s has no constant %s", dir, name)
 		return 0
 	}
-	text := strings.NewReplacer("time.Millisecond", "1000000", "time.Second", "1000000000", "time.Minute", "60000000000").Replace(string(m[1]))
+	text := strings.NewReplacer("time.Millisecond", "1000000", "time.Second", "1000000000", "time.Minute", "60000000000").Replace(m[1])
 	value, err := types.Eval(token.NewFileSet(), nil, token.NoPos, strings.TrimSpace(text))
 	if err != nil {
 		t.Fatalf("%s in %s: %v", name, dir, err)

@@ -18,6 +18,16 @@ import (
 // repo is the path to the root of the repository.
 const repo = "../.."
 
+// docsPages returns the pages of docs, and those at the root of the repository.
+func docsPages(t *testing.T) []string {
+	t.Helper()
+	pages, err := filepath.Glob(filepath.Join(repo, "docs", "*.md"))
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("no pages in docs: %v", err)
+	}
+	return append(pages, filepath.Join(repo, "README.md"), filepath.Join(repo, "CONTRIBUTING.md"), filepath.Join(repo, "SECURITY.md"))
+}
+
 // TestDocs runs what README and docs show, exactly as written. A fenced block is
 //
 //	console             commands after "$ " and their output; "…" stands for any text, on its own line for any lines
@@ -30,20 +40,13 @@ func TestDocs(t *testing.T) {
 	if canIsolate() {
 		t.Parallel() // every page has port 8080 to itself
 	}
-	pages, err := filepath.Glob(filepath.Join(repo, "docs", "*.md"))
-	if err != nil || len(pages) == 0 {
-		t.Fatalf("no pages in docs: %v", err)
-	}
-	for _, page := range append(pages, filepath.Join(repo, "README.md"), filepath.Join(repo, "CONTRIBUTING.md"), filepath.Join(repo, "SECURITY.md")) {
+	for _, page := range docsPages(t) {
 		t.Run(filepath.Base(page), func(t *testing.T) {
-			text, err := os.ReadFile(page)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := readFile(t, page)
 			if canIsolate() {
 				t.Parallel()
 			}
-			runPage(t, filepath.Base(page), string(text))
+			runPage(t, filepath.Base(page), text)
 		})
 	}
 }
@@ -82,12 +85,7 @@ func runPage(t *testing.T, page, text string) {
 			}
 		case file != "":
 			path := filepath.Join(open().dir, file)
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(block[2]), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			writeFile(t, path, block[2])
 		case language != "text" && language != "yaml":
 			t.Errorf("a block of %q is not tested: name its file, or make it console", block[1])
 		}
@@ -121,13 +119,9 @@ func TestDocsFlags(t *testing.T) {
 			known[envName(f.Name)] = true
 		})
 	}
-	pages, _ := filepath.Glob(filepath.Join(repo, "docs", "*.md"))
-	for _, page := range append(pages, filepath.Join(repo, "README.md")) {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range regexp.MustCompile(`--[a-z][a-z-]+|SIGNPOST_[A-Z_]+[A-Z]`).FindAllString(string(text), -1) {
+	for _, page := range docsPages(t) {
+		text := readFile(t, page)
+		for _, name := range regexp.MustCompile(`--[a-z][a-z-]+|SIGNPOST_[A-Z_]+[A-Z]`).FindAllString(text, -1) {
 			if !known[name] {
 				t.Errorf("%s names %s, which no command has", filepath.Base(page), name)
 			}
@@ -138,13 +132,9 @@ func TestDocsFlags(t *testing.T) {
 // TestDocsLinks checks every relative link in README and docs, including anchors.
 func TestDocsLinks(t *testing.T) {
 	t.Parallel()
-	pages, _ := filepath.Glob(filepath.Join(repo, "docs", "*.md"))
-	for _, page := range append(pages, filepath.Join(repo, "README.md"), filepath.Join(repo, "CONTRIBUTING.md")) {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, link := range regexp.MustCompile(`\]\(([^)\s]+)\)`).FindAllStringSubmatch(fence.ReplaceAllString(string(text), ""), -1) {
+	for _, page := range docsPages(t) {
+		text := readFile(t, page)
+		for _, link := range regexp.MustCompile(`\]\(([^)\s]+)\)`).FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
 			target, heading, _ := strings.Cut(link[1], "#")
 			if strings.Contains(target, "://") {
 				continue
@@ -168,12 +158,9 @@ func TestDocsLinks(t *testing.T) {
 func TestDocsIndex(t *testing.T) {
 	t.Parallel()
 	pages, _ := filepath.Glob(filepath.Join(repo, "docs", "*.md"))
-	index, err := os.ReadFile(filepath.Join(repo, "docs", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	index := readFile(t, filepath.Join(repo, "docs", "README.md"))
 	for _, page := range pages {
-		if name := filepath.Base(page); name != "README.md" && !strings.Contains(string(index), "]("+name+")") {
+		if name := filepath.Base(page); name != "README.md" && !strings.Contains(index, "]("+name+")") {
 			t.Errorf("docs/README.md does not link to %s", name)
 		}
 	}

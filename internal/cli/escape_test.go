@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -77,11 +76,8 @@ func TestPrint(t *testing.T) {
 	}
 	direct := regexp.MustCompile(`fmt\.Fprint\w*\((c\.Std\w+|w|out),`)
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if found := direct.Find(text); found != nil && file != "output.go" && !strings.HasSuffix(file, "_test.go") {
+		text := readFile(t, file)
+		if found := direct.FindString(text); found != "" && file != "output.go" && !strings.HasSuffix(file, "_test.go") {
 			t.Errorf("%s has %s: use printf", file, found)
 		}
 	}
@@ -102,9 +98,7 @@ func TestControlCharactersInNames(t *testing.T) {
 	write := func(dir, name string) {
 		t.Helper()
 		for ending, text := range texts {
-			if err := os.WriteFile(filepath.Join(dir, name+ending), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			writeFile(t, filepath.Join(dir, name+ending), text)
 		}
 	}
 	for some := range slices.Chunk(controls()[1:], 12) { // a name cannot have NUL, and has up to 255 bytes
@@ -154,9 +148,7 @@ func TestControlCharacters(t *testing.T) {
 	file := func(name, text string) string {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, path, text)
 		return path
 	}
 	quote := func(text string) string {
@@ -297,9 +289,7 @@ func TestControlCharactersOfServers(t *testing.T) {
 func TestControlCharactersInLogs(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x\u202e.json")
-	if err := os.WriteFile(path, []byte(`{"service": "\u001b\u009b\u202e", "versions": {"v1": {"endpoints": {"https://{{host}}/v1/feeds": {"name": "\u009b\u202e", "method": "get", "mime_type": "application/json"}}}}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, path, `{"service": "\u001b\u009b\u202e", "versions": {"v1": {"endpoints": {"https://{{host}}/v1/feeds": {"name": "\u009b\u202e", "method": "get", "mime_type": "application/json"}}}}}`)
 	for _, format := range []string{"text", "json"} {
 		addr, err := freeAddress()
 		if err != nil {

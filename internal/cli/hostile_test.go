@@ -203,9 +203,7 @@ func TestHostileInput(t *testing.T) {
 		size = 1 << 20
 	}
 	other := filepath.Join(t.TempDir(), "other.yaml")
-	if err := os.WriteFile(other, []byte(versionsHead+repeat(1, endpointLine)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, other, versionsHead+repeat(1, endpointLine))
 	run := func(t *testing.T, args ...string) {
 		t.Helper()
 		if soak {
@@ -219,9 +217,7 @@ func TestHostileInput(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "feeds.yaml")
 		per := max(1, (len(build(200))-len(build(100)))/100)
 		text := strings.ReplaceAll(build(max(20, size/per)), "~/", "#/")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, path, text)
 		return path
 	}
 	for _, name := range slices.Sorted(maps.Keys(hostileDefinitions)) {

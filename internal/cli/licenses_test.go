@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,16 +61,11 @@ func TestLicenses(t *testing.T) {
 
 	path := filepath.Join(repo, "THIRD_PARTY_LICENSES")
 	if testkit.Update() {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, path, got)
 		return
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(want) != got {
+	want := readFile(t, path)
+	if want != got {
 		t.Error("THIRD_PARTY_LICENSES is out of date: run make licenses")
 	}
 }
@@ -89,12 +83,8 @@ func licenseFiles(t *testing.T, dir string) []string {
 		if e.IsDir() || !strings.HasPrefix(name, "LICEN") && !strings.HasPrefix(name, "COPYING") && !strings.HasPrefix(name, "NOTICE") && name != "PATENTS" {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
-		texts = append(texts, strings.TrimRight(string(text), "\n")+"\n")
+		text := readFile(t, filepath.Join(dir, e.Name()))
+		texts = append(texts, strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n")+"\n")
 	}
 	return texts
 }

@@ -119,28 +119,20 @@ versions:
 func TestNeovim(t *testing.T) {
 	t.Parallel()
 	nvim := testkit.Find(t, "nvim", "the language server in an editor")
-	page, err := os.ReadFile(filepath.Join(repo, "docs", "editors.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	settings := regexp.MustCompile("(?ms)^```lua lua/signpost.lua\n(.*?)^```$").FindSubmatch(page)
+	page := readFile(t, filepath.Join(repo, "docs", "editors.md"))
+	settings := regexp.MustCompile("(?ms)^```lua lua/signpost.lua\n(.*?)^```$").FindStringSubmatch(page)
 	if settings == nil {
 		t.Fatal("docs/editors.md has no settings for Neovim")
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"config/nvim/lua/signpost.lua": string(settings[1]),
+		"config/nvim/lua/signpost.lua": settings[1],
 		"config/nvim/init.lua":         "require('signpost')\n",
 		"work/feeds.yaml":              neovimFeeds,
 		"script.lua":                   neovimScript,
 	} {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, path, text)
 	}
 	cmd := exec.CommandContext(t.Context(), nvim, "--headless", "-c", "luafile "+filepath.Join(dir, "script.lua"))
 	cmd.Dir = filepath.Join(dir, "work")

@@ -3,7 +3,6 @@ package cli
 import (
 	"io"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -27,9 +26,7 @@ func pushDirectory(t *testing.T) (registry *registrytest.Registry, target string
 	t.Setenv("SIGNPOST_CA_FILE", registry.CAFile)
 	dir := t.TempDir()
 	for name, text := range map[string]string{"films.yaml": filmsText, "sport.yaml": sportText} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(dir, name), text)
 	}
 	target = "oci://" + registry.Host + "/team/feeds:prod"
 	if out, errOut, code := command(t, "push", dir, target); code != exitFine {

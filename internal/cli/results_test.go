@@ -19,13 +19,9 @@ func TestLostResults(t *testing.T) {
 	t.Parallel()
 	bad := filepath.Join(repo, "testdata", "err", "method.yaml")
 	good := filepath.Join(t.TempDir(), "good.yaml")
-	if err := os.WriteFile(good, starter, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, good, starter)
 	old := filepath.Join(t.TempDir(), "old.yaml")
-	if err := os.WriteFile(old, bytes.Replace(starter, []byte("name: Collections"), []byte("name: Renamed"), 1), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, old, strings.Replace(string(starter), "name: Collections", "name: Renamed", 1))
 	spec, err := filepath.Glob(filepath.Join(repo, "openapi", "testdata", "*.yaml"))
 	if err != nil || len(spec) == 0 {
 		t.Fatalf("no OpenAPI document: %v", err)

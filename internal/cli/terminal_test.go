@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -169,11 +168,7 @@ func (term *terminal) run(t *testing.T, command, want string) {
 		t.Fatalf("$ %s\nended the shell: %v", command, err)
 	}
 	printed := func() string {
-		text, err := os.ReadFile(out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(bytes.TrimSuffix(bytes.ReplaceAll(text, []byte("\r"), nil), []byte("\n")))
+		return strings.TrimSuffix(strings.ReplaceAll(readFile(t, out), "\r", ""), "\n")
 	}
 	if strings.HasSuffix(command, "&") {
 		for deadline := time.Now().Add(patience); !matches(want, printed()) && time.Now().Before(deadline); {
