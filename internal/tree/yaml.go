@@ -34,8 +34,7 @@ func (d *Document) parseYAML(maxDepth int) *Node {
 		return nil
 	}
 	c := yamlConverter{Document: d, maxDepth: maxDepth, restore: restore, left: d.maxValues(), anchors: make(map[*yaml.Node]*anchor)}
-	root, _ := c.convert(doc.Content[0], 0)
-	return root
+	return c.convert(doc.Content[0], 0)
 }
 
 // version12 matches a text that begins with the directive %YAML 1.2, up to the 2.
@@ -139,7 +138,6 @@ func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\
 type anchor struct {
 	node   *Node // nil while it is being converted
 	values int   // with aliases expanded
-	height int   // number of levels below it
 }
 
 // yamlConverter converts the library's nodes, resolving aliases and merge keys.
@@ -176,41 +174,39 @@ func (c *yamlConverter) node(y *yaml.Node) *Node {
 	return &Node{start: start, end: start, doc: c.Document}
 }
 
-// convert returns a node and the number of levels below it. If the document is nested too deep or too large, it reports
-// that and returns nil.
-func (c *yamlConverter) convert(y *yaml.Node, depth int) (n *Node, height int) {
+// convert returns a node. If the document is nested too deep or too large, it reports that and returns nil. Aliases do not
+// count as levels: the limit of values bounds how deep they nest.
+func (c *yamlConverter) convert(y *yaml.Node, depth int) *Node {
 	if y.Kind == yaml.AliasNode {
-		return c.alias(y, depth)
+		return c.alias(y)
 	}
-	n = c.node(y)
+	n := c.node(y)
 	before := c.left
 	c.left--
 	if c.exceeds(n.Start(), depth) {
-		return nil, 0
+		return nil
 	}
-	var a *anchor
 	if y.Anchor != "" {
-		a = &anchor{}
-		c.anchors[y] = a
+		c.anchors[y] = &anchor{}
 	}
 	if y.Style&yaml.FlowStyle != 0 {
 		n.Style = Flow
 	}
 	switch y.Kind {
 	case yaml.SequenceNode:
-		height = c.list(n, y, depth)
+		c.list(n, y, depth)
 	case yaml.MappingNode:
-		height = c.object(n, y, depth)
+		c.object(n, y, depth)
 	default:
 		c.scalar(n, y)
 	}
 	if c.failed {
-		return nil, 0
+		return nil
 	}
-	if a != nil {
-		*a = anchor{n, before - c.left, height}
+	if y.Anchor != "" {
+		c.anchors[y] = &anchor{n, before - c.left}
 	}
-	return n, height
+	return n
 }
 
 // exceeds reports whether the document is nested too deep or has too many values.
@@ -228,46 +224,43 @@ func (c *yamlConverter) exceeds(at, depth int) bool {
 }
 
 // alias returns the node that an alias refers to, and counts it again.
-func (c *yamlConverter) alias(y *yaml.Node, depth int) (*Node, int) {
+func (c *yamlConverter) alias(y *yaml.Node) *Node {
 	start := c.offset(y.Line, y.Column)
 	a := c.anchors[y.Alias]
 	if a == nil || a.node == nil {
 		c.failed = true
 		c.syntax("", start, start+1+len(y.Value), "alias *%s is inside the value that it names", y.Value)
-		return nil, 0
+		return nil
 	}
 	c.left -= a.values
-	if c.exceeds(start, depth+a.height) {
-		return nil, 0
+	if c.exceeds(start, 0) {
+		return nil
 	}
-	return a.node, a.height
+	return a.node
 }
 
-func (c *yamlConverter) list(n *Node, y *yaml.Node, depth int) (height int) {
+func (c *yamlConverter) list(n *Node, y *yaml.Node, depth int) {
 	n.Kind, n.Items = List, make([]*Node, 0, len(y.Content))
 	for i, child := range y.Content {
-		item, below := c.convert(child, depth+1)
+		item := c.convert(child, depth+1)
 		if c.failed {
-			return 0
+			return
 		}
 		n.Items = append(n.Items, item)
-		height = max(height, below+1)
 		n.end = max(n.end, int32(c.endOf(child, item)))
 		y.Content[i] = nil // the two trees of a large file need not be in memory at once
 	}
-	return height
 }
 
-func (c *yamlConverter) object(n *Node, y *yaml.Node, depth int) (height int) {
+func (c *yamlConverter) object(n *Node, y *yaml.Node, depth int) {
 	n.Kind, n.Fields = Object, make([]Field, 0, len(y.Content)/2)
 	var merged []merge
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		key := c.key(y.Content[i])
-		value, below := c.convert(y.Content[i+1], depth+1)
+		value := c.convert(y.Content[i+1], depth+1)
 		if c.failed {
-			return 0
+			return
 		}
-		height = max(height, below+1)
 		n.end = max(n.end, key.end, int32(c.endOf(y.Content[i+1], value)))
 		switch {
 		case key.Kind != String:
@@ -292,13 +285,12 @@ func (c *yamlConverter) object(n *Node, y *yaml.Node, depth int) (height int) {
 		}
 		c.left -= 2 * len(m.Fields)
 		if c.exceeds(n.Start(), depth) {
-			return 0
+			return
 		}
 		for _, f := range m.Fields {
 			n.add(f)
 		}
 	}
-	return height
 }
 
 // key returns the node of a key. An alias gets its own position. A key that is not a scalar keeps its kind.
