@@ -127,11 +127,9 @@ func TestScreenshot(t *testing.T) {
 	p = openTab(t, address)
 	for _, view := range views {
 		p.openView(view.name, view.hash)
-		for _, look := range looks {
-			p.emulate(look.width, 900, 1, look.scheme)
-			write(p, fmt.Sprintf("four-%s-%d-%s", view.name, look.width, look.scheme))
-		}
+		everySize(p, "four-"+view.name)
 	}
+	p.emulate(1440, 900, 1, "light")
 	p.click(`document.querySelector(".service-row[data-source='news.yaml'] .twisty")`)
 	p.service("sports.yaml")
 	p.waitText("#endpoint-blank", "has 2 errors")

@@ -9,11 +9,6 @@ import { call, Cancelled, lines, Refused, remoteTimeout } from "./server.js";
 import { after, change, state } from "./store.js";
 import { refresh } from "./sync.js";
 
-/** @typedef {import("./types.js").Failure} Failure */
-/** @typedef {import("./types.js").Answer} Answer */
-/** @typedef {import("./types.js").Place} Place */
-/** @typedef {import("./types.js").Sent} Sent */
-
 /**
  * attempt runs an action, once at a time, and keeps a failure for the place that shows it.
  * @param {string} place
@@ -113,7 +108,7 @@ export function type(kind, name, text) {
 /**
  * typeContext keeps a context value, for the place that requests go to.
  * @param {string} key
- * @param {Partial<import("./types.js").ContextValue>} value
+ * @param {Partial<ContextValue>} value
  * @param {string} to
  */
 export function typeContext(key, value, to) {
@@ -186,7 +181,7 @@ export async function send({ without = false, quiet = false, follow = "" } = {})
 
 /**
  * sentNow records what is sent, by which the response is judged when it arrives.
- * @param {import("./types.js").Current} at
+ * @param {Current} at
  * @returns {Sent}
  */
 function sentNow(at) {
@@ -205,7 +200,7 @@ export function cancel() {
   change(() => { state.pending = null; });
 }
 
-/** @param {Sent} sent @param {import("./types.js").Response | null} response @param {Failure | null} failure */
+/** @param {Sent} sent @param {FeedResponse | null} response @param {Failure | null} failure */
 function keep(sent, response, failure) {
   const json = response && response.body !== "" ? parseJSON(response.body, response.truncated || response.incomplete) : null;
   const cards = json && read(json.root);
@@ -279,7 +274,7 @@ export async function setHost(host) {
   announce(`The host is ${state.server.host}.`);
 }
 
-/** @param {import("./types.js").Source} s @param {string} name */
+/** @param {Source} s @param {string} name */
 export async function flipFeature(s, name) {
   const features = s.features.filter((f) => (f.name === name ? !f.enabled : f.enabled)).map((f) => f.name);
   go({ features: { ...state.route.features, [s.id]: features } }, { replace: true });
@@ -318,7 +313,7 @@ export const update = (id) => attempt("source:" + id, async () => {
   announce(`Updated: ${changesIn(changes)}.`);
 });
 
-/** changesIn says what an update found. @param {import("./types.js").Change[]} changes */
+/** changesIn says what an update found. @param {Change[]} changes */
 export function changesIn(changes) {
   const breaking = changes.filter((c) => c.level === "breaking").length;
   if (changes.length === 0) return "nothing has changed";
@@ -347,7 +342,7 @@ export const accept = (id) => attempt("changes", async () => {
 /**
  * applyFix writes the fix of a problem into the file, which the page then follows.
  * @param {string} id
- * @param {import("./types.js").Finding} f
+ * @param {Finding} f
  */
 export const applyFix = (id, f) => attempt("fix", async () => {
   await call("/api/fix", { source: id, rule: f.rule, line: f.line, column: f.column });
@@ -366,7 +361,7 @@ const asked = {};
  * @param {unknown[]} wish
  * @param {string} path
  * @param {unknown} [body]
- * @returns {import("./types.js").State[Place]}
+ * @returns {State[Place]}
  */
 function load(place, wish, path, body) {
   const signature = JSON.stringify([wish, state.server.instance, state.server.rev, state.server.deployment]);
@@ -400,16 +395,16 @@ export function loadMatches() {
 /**
  * valuesFor returns what was filled in for each endpoint of a version. A context value is for the place that it was entered for, as it
  * is when a request is sent.
- * @param {import("./types.js").Source} s
+ * @param {Source} s
  * @param {string} name
  */
 function valuesFor(s, name) {
   const v = s.versions.find((other) => other.name === name);
-  /** @type {Record<string, { params: Record<string, string>, context: Record<string, import("./types.js").ContextValue> }>} */
+  /** @type {Record<string, { params: Record<string, string>, context: Record<string, ContextValue> }>} */
   const all = {};
   for (const e of v?.endpoints ?? []) {
     const id = endpointID({ source: s.id, version: name, endpoint: e.key });
-    const { params, context } = filled({ source: s, version: /** @type {import("./types.js").Version} */ (v), endpoint: e, id });
+    const { params, context } = filled({ source: s, version: /** @type {Version} */ (v), endpoint: e, id });
     if (Object.keys(params).length + Object.keys(context).length > 0) own(all, e.url, { params, context });
   }
   return all;
@@ -419,7 +414,7 @@ function valuesFor(s, name) {
 export async function runCheck(id, version) {
   state.check?.controller?.abort();
   const controller = new AbortController();
-  /** @type {import("./types.js").CheckRun} */
+  /** @type {CheckRun} */
   const run = { source: id, version, results: [], done: 0, total: 0, running: true, ok: false, failure: null, controller };
   change(() => { state.check = run; });
   const s = state.server.sources.get(id);

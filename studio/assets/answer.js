@@ -11,11 +11,6 @@ import { destination, sendOf, sendTo, signature } from "./select.js";
 import { call } from "./server.js";
 import { after, change, state } from "./store.js";
 
-/** @typedef {import("./types.js").Current} Current */
-/** @typedef {import("./types.js").Answer} Answer */
-/** @typedef {import("./types.js").Card} Card */
-/** @typedef {import("./dom.js").Child} Child */
-
 const tabNames = /** @type {Record<string, string>} */ ({ cards: "Cards", text: "Text", headers: "Headers", diff: "Difference" });
 
 /** answerPane is the pane of the answer. @param {Current} at */

@@ -7,8 +7,6 @@ import { go } from "./route.js";
 import { source, version } from "./select.js";
 import { after, state } from "./store.js";
 
-/** @typedef {import("./types.js").Change} Change */
-
 const levels = /** @type {Record<string, string>} */ ({ breaking: "bad", notable: "notable", compatible: "good" });
 const maxChanges = 300;
 const maxPlaces = 20;

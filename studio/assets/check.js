@@ -6,9 +6,6 @@ import { failureBox } from "./parts.js";
 import { sendOf, sendTo, source, version } from "./select.js";
 import { change, state } from "./store.js";
 
-/** @typedef {import("./types.js").CheckResult} CheckResult */
-/** @typedef {import("./types.js").Source} Source */
-
 /** The statuses and their colours, what matters most first. */
 const statuses = /** @type {Record<string, string>} */ ({ failed: "bad", warned: "notable", passed: "good", skipped: "" });
 

@@ -2,19 +2,6 @@
 // Everything from a manifest or a feed becomes text or an attribute. Nothing here takes markup.
 
 /**
- * @typedef {object} VNode
- * @property {string} tag "#text" for text
- * @property {any} key
- * @property {Record<string, any>} props
- * @property {VNode[]} children
- * @property {string} text
- * @property {unknown[] | null} deps children are as before while these are
- * @property {(() => Child[]) | null} make
- */
-
-/** What can stand inside an element. @typedef {VNode | string | number | null | undefined | false | any[]} Child */
-
-/**
  * h describes an element. Props are attributes, properties such as value, or listeners where the name starts with "on".
  * An element with a key is found again wherever it has moved to among its siblings.
  * @param {string} tag

@@ -8,12 +8,6 @@ import { go, endpointID } from "./route.js";
 import { contextSet, contextValue, destination, elsewhere, marks, nestingOf, paramsOf, sendOf, typedFor, valueOf } from "./select.js";
 import { change, state } from "./store.js";
 
-/** @typedef {import("./types.js").Current} Current */
-/** @typedef {import("./types.js").Param} Param */
-/** @typedef {import("./types.js").Modifier} Modifier */
-/** @typedef {import("./types.js").ContextField} ContextField */
-/** @typedef {import("./dom.js").Child} Child */
-
 /** endpointPane is the pane of the controls. @param {Current} at */
 export function endpointPane(at) {
   const { endpoint: e } = at;

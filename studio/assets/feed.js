@@ -2,9 +2,6 @@
 
 import { nodeOf, valueOf } from "./json.js";
 
-/** @typedef {import("./types.js").Card} Card */
-/** @typedef {import("./types.js").Feed} Feed */
-
 const listNames = ["entry", "entries", "items", "item", "results", "data", "videos", "episodes", "content", "elements", "list"];
 const titleNames = ["title", "name", "label", "headline", "displayName", "display_name"];
 const pictureNames = /image|picture|thumb|poster|artwork|cover|icon|logo|src/i;
@@ -16,7 +13,7 @@ const maxDepth = 6;
 
 /**
  * read returns the entries of a feed, or null if it has none that can be told.
- * @param {import("./types.js").Node} root
+ * @param {JsonNode} root
  * @returns {Feed | null}
  */
 export function read(root) {

@@ -4,11 +4,6 @@ import { h, plain } from "./dom.js";
 import { own } from "./route.js";
 import { change, state } from "./store.js";
 
-/** @typedef {import("./dom.js").VNode} VNode */
-/** @typedef {import("./dom.js").Child} Child */
-/** @typedef {import("./types.js").Node} Node */
-/** @typedef {import("./types.js").Json} Json */
-
 // JSON that is nested deeper is shown as plain text.
 const maxDepth = 300;
 
@@ -37,7 +32,7 @@ export function parseJSON(text, cut) {
     literal(space);
     const list = text[at] === "[";
     if (!list && text[at] !== "{") return scalar();
-    /** @type {Node} */
+    /** @type {JsonNode} */
     const node = { kind: list ? "array" : "object", text: "", items: [], closed: false };
     if (depth > maxDepth) broken = true;
     for (at++; !broken;) {
@@ -57,7 +52,7 @@ export function parseJSON(text, cut) {
     }
     return node;
   };
-  /** @returns {Node | null} */
+  /** @returns {JsonNode | null} */
   const scalar = () => {
     for (const [kind, pattern] of /** @type {const} */ ([["string", stringLiteral], ["number", numberLiteral], ["word", wordLiteral]])) {
       const found = literal(pattern);
@@ -72,13 +67,13 @@ export function parseJSON(text, cut) {
   return broken && !(cut && root.items.length > 0) ? null : { root, cut: broken };
 }
 
-/** The nodes that objects were made from. @type {WeakMap<object, Node>} */
+/** The nodes that objects were made from. @type {WeakMap<object, JsonNode>} */
 const origins = new WeakMap();
 
 /** nodeOf returns the node that an object was made from. @param {object} object */
-export const nodeOf = (object) => /** @type {Node} */ (origins.get(object));
+export const nodeOf = (object) => /** @type {JsonNode} */ (origins.get(object));
 
-/** valueOf returns a value to read fields from. Numbers are texts, with every digit that was sent. @param {Node} node @returns {any} */
+/** valueOf returns a value to read fields from. Numbers are texts, with every digit that was sent. @param {JsonNode} node @returns {any} */
 export function valueOf(node) {
   switch (node.kind) {
     case "string": return JSON.parse(node.text);
@@ -94,7 +89,7 @@ export function valueOf(node) {
   }
 }
 
-/** pretty returns a node as indented text. @param {Node} node @param {string} [indent] @returns {string} */
+/** pretty returns a node as indented text. @param {JsonNode} node @param {string} [indent] @returns {string} */
 export function pretty(node, indent = "") {
   if (node.kind !== "object" && node.kind !== "array") return node.text;
   const [start, end] = node.kind === "array" ? "[]" : "{}";
@@ -107,11 +102,11 @@ export function pretty(node, indent = "") {
 const maxItems = 100;
 const openDepth = 4;
 
-/** tree shows a JSON value. @param {Node} node @param {string} [path] @returns {VNode} */
+/** tree shows a JSON value. @param {JsonNode} node @param {string} [path] @returns {VNode} */
 export const tree = (node, path = "$") => h("div", { class: "json code", tabindex: "0", role: "group", "aria-label": "JSON" },
   branch(node, path, 0, true, ""));
 
-/** @param {Node} node @param {string} path @param {number} depth @param {boolean} last @param {string} name @returns {Child[]} */
+/** @param {JsonNode} node @param {string} path @param {number} depth @param {boolean} last @param {string} name @returns {Child[]} */
 function branch(node, path, depth, last, name) {
   const label = name === "" ? [] : [h("span", { class: "json-key" }, plain(name)), ": "];
   const comma = last ? "" : ",";

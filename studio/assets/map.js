@@ -4,14 +4,9 @@ import { loadMatches, open } from "./actions.js";
 import { address, badge, byId, code, count, h, lazy, list, plain, value } from "./dom.js";
 import { fold, keys, more, whyNot } from "./parts.js";
 import { endpointID, go } from "./route.js";
-import { nestingOf, pathOf, serviceName, sources } from "./select.js";
+import { nestingOf, pathOf, serviceName, sources, wordsOf } from "./select.js";
 import { change, state } from "./store.js";
 
-/** @typedef {import("./types.js").Source} Source */
-/** @typedef {import("./types.js").Version} Version */
-/** @typedef {import("./types.js").Endpoint} Endpoint */
-/** @typedef {import("./types.js").Match} Match */
-/** @typedef {import("./types.js").Nesting} Nesting */
 /** @typedef {{ source: Source, version: Version, endpoint: Endpoint, nesting: Nesting | undefined, children: Spot[],
  *   feeds: Match[] }} Spot */
 
@@ -108,8 +103,7 @@ function origins(all, matches, words) {
   }
   // An endpoint is shown with those around it, whether the filter wants them or not.
   const shown = new Set();
-  const wanted = (/** @type {Spot} */ { endpoint: e }) => words === ""
-    || [e.name, e.url, ...e.context.map((item) => item.key)].some((text) => text.toLowerCase().includes(words));
+  const wanted = (/** @type {Spot} */ { endpoint: e }) => words === "" || wordsOf(e).all.includes(words);
   const seek = (/** @type {Spot} */ spot, /** @type {Set<Spot>} */ path) => {
     if (path.has(spot)) return false;
     path.add(spot);
@@ -134,7 +128,7 @@ function origins(all, matches, words) {
  * @param {Spot} spot
  * @param {Set<Spot>} seen
  * @param {(spot: Spot) => boolean} has whether one is shown
- * @returns {import("./dom.js").Child}
+ * @returns {Child}
  */
 function draw(spot, seen, has) {
   if (seen.has(spot)) return null;

@@ -4,12 +4,12 @@ import { choose, open } from "./actions.js";
 import { badge, byId, h, plain, value } from "./dom.js";
 import { landing } from "./map.js";
 import { go } from "./route.js";
-import { pathOf, serviceName, sources } from "./select.js";
+import { pathOf, serviceName, sources, wordsOf } from "./select.js";
 import { call } from "./server.js";
 import { change, state } from "./store.js";
 import { views } from "./views.js";
 
-/** @typedef {{ id: string, label: import("./dom.js").Child, go: () => void, words: string, also?: string[] }} Item
+/** @typedef {{ id: string, label: Child, go: () => void, words: string, also?: string[] }} Item
  *   also: what it is found by, besides what the label says */
 
 const maxItems = 12;
@@ -24,12 +24,10 @@ function items() {
   for (const s of sources()) {
     for (const v of s.versions) {
       for (const e of v.endpoints) {
-        const modifiers = e.modifiers.flatMap((m) => [m.name, ...m.params.flatMap((p) => [p.key, p.label])]);
-        const found = [...e.context.map((item) => item.key), ...modifiers];
         all.push({
           id: JSON.stringify([s.id, v.name, e.key]),
-          words: [e.name, e.url, ...found].join("\n").toLowerCase(),
-          also: found,
+          words: wordsOf(e).all,
+          also: wordsOf(e).also,
           label: [value(e.name, "strong"), " ", v.name && badge(v.name), " ",
             h("span", { class: "quiet" }, value(pathOf(e)), sources().length > 1 && [", ", value(serviceName(s))])],
           go: () => open({ source: s.id, version: v.name, key: e.key, name: e.name, url: e.url }),

@@ -3,9 +3,6 @@
 import { announce, badge, code, h, list, plain, plainLines, value } from "./dom.js";
 import { change, state } from "./store.js";
 
-/** @typedef {import("./types.js").Failure} Failure */
-/** @typedef {import("./types.js").Finding} Finding */
-
 /**
  * segments is a group of radio buttons that looks like one control.
  * @param {string} id
@@ -35,8 +32,8 @@ export const whenSeen = (node) => new IntersectionObserver((seen) => {
 /**
  * fold is a part of the page that is closed at first. It stays as it is when what is in it changes.
  * @param {string} id
- * @param {import("./dom.js").Child} summary
- * @param {import("./dom.js").Child} content
+ * @param {Child} summary
+ * @param {Child} content
  */
 export const fold = (id, summary, content) => h("details", {
   class: "fold-part", id, key: id, open: Boolean(state.open[id]),
@@ -50,7 +47,7 @@ export const fold = (id, summary, content) => h("details", {
  * failureBox says what is wrong and what to do.
  * @param {Failure} failure
  * @param {string} [id]
- * @param {import("./dom.js").Child} [actions]
+ * @param {Child} [actions]
  */
 export const failureBox = (failure, id, actions) => h("div", { class: "banner bad", role: "alert", id, key: id },
   h("p", {}, h("strong", {}, plain(failure.detail))),
@@ -112,7 +109,7 @@ export function urlTokens(url, fill) {
   const end = url.search(/[?#]/);
   const path = end < 0 ? url : url.slice(0, end);
   const [, scheme = "", authority = "", rest = path] = /^([a-z][a-z0-9+.-]*:\/\/)([^/]*)(.*)$/is.exec(path) ?? [];
-  /** @type {import("./dom.js").Child[]} */
+  /** @type {Child[]} */
   const parts = [h("span", { class: "quiet" }, plain(scheme)), h("strong", {}, plain(authority)), placeholders(rest, fill, /(?=\/)/)];
   if (end < 0) return parts;
   const [query, ...fragment] = url.slice(end).split("#");
@@ -130,7 +127,7 @@ export function urlTokens(url, fill) {
  * @param {string} text
  * @param {((name: string) => void) | null} fill
  * @param {RegExp} [breaks] where a line may end
- * @returns {import("./dom.js").Child[]}
+ * @returns {Child[]}
  */
 function placeholders(text, fill, breaks) {
   return text.split(/(\{\{[^{}]*\}\})/).map((part) => {
@@ -141,7 +138,7 @@ function placeholders(text, fill, breaks) {
   });
 }
 
-/** whyNot says why an endpoint does not answer for a feed. @param {import("./types.js").Loser} other @param {string} winner */
+/** whyNot says why an endpoint does not answer for a feed. @param {Loser} other @param {string} winner */
 export function whyNot(other, winner) {
   const name = value(other.name || other.url, "strong");
   const lost = other.lost_keys.length ? [": the feed loses ", keys(other.lost_keys), "."] : ".";

@@ -9,10 +9,6 @@ import { back, endpointID, go } from "./route.js";
 import { contextSet, current, paramsOf, sendOf, sendTo, serviceName, source, version } from "./select.js";
 import { after, change, state } from "./store.js";
 
-/** @typedef {import("./types.js").Current} Current */
-/** @typedef {import("./types.js").Source} Source */
-/** @typedef {import("./dom.js").Child} Child */
-
 export function previewView() {
   const s = source();
   if (!s) return null;

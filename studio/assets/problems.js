@@ -7,9 +7,6 @@ import { source } from "./select.js";
 import { state } from "./store.js";
 import { summary } from "./sync.js";
 
-/** @typedef {import("./types.js").Source} Source */
-/** @typedef {import("./types.js").Finding} Finding */
-
 // A browser lays out so many lines at once without delay.
 const maxLines = 3000;
 const maxFindings = 500;

@@ -2,8 +2,6 @@
 
 import { change, state } from "./store.js";
 
-/** @typedef {import("./types.js").Route} Route */
-/** @typedef {import("./types.js").Typed} Typed */
 /** @typedef {{ route: Route, typed: Typed }} Address a route, with what is filled in for its endpoint */
 
 /** The fields of a route that are texts, and what they are where the address does not say. */

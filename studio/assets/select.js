@@ -3,13 +3,6 @@
 import { endpointID, own } from "./route.js";
 import { state } from "./store.js";
 
-/** @typedef {import("./types.js").Source} Source */
-/** @typedef {import("./types.js").Version} Version */
-/** @typedef {import("./types.js").Endpoint} Endpoint */
-/** @typedef {import("./types.js").Param} Param */
-/** @typedef {import("./types.js").Typed} Typed */
-/** @typedef {import("./types.js").ContextValue} ContextValue */
-
 /** @returns {Source[]} */
 export const sources = () => state.server.order.flatMap((id) => state.server.sources.get(id) ?? []);
 
@@ -46,8 +39,6 @@ export function current() {
   const e = endpoint(v);
   return s && v && e ? { source: s, version: v, endpoint: e, id: endpointID({ source: s.id, version: v.name, endpoint: e.key }) } : null;
 }
-
-/** @typedef {import("./types.js").Current} Current */
 
 /** typedFor returns what was typed for an endpoint, for reading. @param {Current} at @returns {Typed} */
 export const typedFor = (at) => state.typed[at.id] ?? { params: {}, modifiers: {} };
@@ -155,6 +146,20 @@ export const serviceName = (s) => s.title || (s.kind === "example" ? "Built-in e
 export function pathOf(e) {
   const path = e.url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "");
   return e.foreign || path === "" ? e.url.replace(/^https?:\/\//i, "") : path;
+}
+
+/** What each endpoint is found by. @type {WeakMap<Endpoint, { also: string[], all: string }>} */
+const words = new WeakMap();
+
+/** wordsOf returns what an endpoint is found by besides its name and URL, and all of it in lower case. @param {Endpoint} e */
+export function wordsOf(e) {
+  let found = words.get(e);
+  if (!found) {
+    const modifiers = e.modifiers.flatMap((m) => [m.name, ...m.params.flatMap((p) => [p.key, p.label])]);
+    const also = [...e.context.map((item) => item.key), ...modifiers];
+    words.set(e, found = { also, all: [e.name, e.url, ...also].join("\n").toLowerCase() });
+  }
+  return found;
 }
 
 /** What is to be said about the endpoints of each source, which is the same until the server has another revision.

@@ -2,8 +2,6 @@
 
 import { state } from "./store.js";
 
-/** @typedef {import("./types.js").Failure} Failure */
-
 /** deployment is what the tab asks of the deployment, as the server takes it; empty means what the studio was started with. */
 export function deployment() {
   const { host, features } = state.route;

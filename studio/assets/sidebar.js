@@ -4,14 +4,9 @@ import { changesIn, choose, open, remove, update } from "./actions.js";
 import { badge, byId, clock, count, h, lazy, plain, value } from "./dom.js";
 import { whenSeen } from "./parts.js";
 import { go } from "./route.js";
-import { endpoint, lossesOf, marks, pathOf, serviceName, shortName, source, sources, version } from "./select.js";
+import { endpoint, lossesOf, marks, pathOf, serviceName, shortName, source, sources, version, wordsOf } from "./select.js";
 import { within } from "./server.js";
 import { after, change, state } from "./store.js";
-
-/** @typedef {import("./types.js").Source} Source */
-/** @typedef {import("./types.js").Version} Version */
-/** @typedef {import("./types.js").Endpoint} Endpoint */
-/** @typedef {import("./dom.js").Child} Child */
 
 // So many rows are added at a time, when the end of the list is scrolled to: a browser lays them out without delay.
 const page = 100;
@@ -21,20 +16,6 @@ const rooms = new Map();
 
 // From here on a filter helps.
 const manyEndpoints = 8;
-
-/** The words that each endpoint is found by. @type {WeakMap<Endpoint, string>} */
-const known = new WeakMap();
-
-/** @param {Endpoint} e */
-function wordsOf(e) {
-  let words = known.get(e);
-  if (words === undefined) {
-    const modifiers = e.modifiers.flatMap((m) => [m.name, ...m.params.map((p) => `${p.key} ${p.label}`)]);
-    words = [e.name, e.url, ...e.context.map((item) => item.key), ...modifiers].join("\n").toLowerCase();
-    known.set(e, words);
-  }
-  return words;
-}
 
 /** @param {Source} s @param {Version} v @param {Endpoint} e */
 function isMarked(s, v, e) {
@@ -139,7 +120,7 @@ function facts(s) {
 function matching(s, v) {
   const words = state.route.filter.trim().toLowerCase();
   const kept = state.route.show === "marked";
-  return v.endpoints.filter((e) => (words === "" || wordsOf(e).includes(words)) && (!kept || isMarked(s, v, e)));
+  return v.endpoints.filter((e) => (words === "" || wordsOf(e).all.includes(words)) && (!kept || isMarked(s, v, e)));
 }
 
 /**

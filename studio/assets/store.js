@@ -1,7 +1,5 @@
 // The one state of the page. Whatever changes it calls change, and the page is rendered once for all changes at a time.
 
-/** @typedef {import("./types.js").State} State */
-
 /** @type {State} */
 export const state = {
   connection: "connecting",

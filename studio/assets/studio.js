@@ -12,8 +12,6 @@ import { arrive, connect } from "./sync.js";
 import { banners, header, intro, openPalette, registerDialog, setDialog } from "./top.js";
 import { views } from "./views.js";
 
-/** @typedef {import("./dom.js").Child} Child */
-
 /** The endpoint whose fields are on the page. */
 let fieldsOf = "";
 

@@ -6,8 +6,6 @@ import { current, source } from "./select.js";
 import { call, deployment, follow, Refused, remoteTimeout } from "./server.js";
 import { change, state } from "./store.js";
 
-/** @typedef {import("./types.js").Source} Source */
-
 let wanted = { instance: "", rev: 0 };
 /** @type {Promise<void> | null} */
 let fetching = null;

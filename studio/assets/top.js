@@ -8,9 +8,6 @@ import { contextSet, endpoint, judged, sendOf, serviceName, shortName, source, v
 import { after, change, state } from "./store.js";
 import { views } from "./views.js";
 
-/** @typedef {import("./types.js").Source} Source */
-/** @typedef {import("./dom.js").Child} Child */
-
 export function header() {
   const s = source();
   const v = s && version(s);

@@ -6,10 +6,9 @@ import { losses, mapView } from "./map.js";
 import { previewView } from "./preview.js";
 import { problemsView } from "./problems.js";
 
-/** @typedef {import("./types.js").Source} Source */
 /** @typedef {{ text: string | number, kind: string } | null} Mark */
 
-/** @type {{ name: string, label: string, show: () => import("./dom.js").Child, mark: (s: Source) => Mark }[]} */
+/** @type {{ name: string, label: string, show: () => Child, mark: (s: Source) => Mark }[]} */
 export const views = [
   { name: "preview", label: "Preview", show: previewView, mark: () => null },
   { name: "map", label: "Map", show: mapView, mark: () => some(losses().length, "notable") },
