@@ -138,7 +138,7 @@ func (d *differ) takenOver(at *slot, to signpost.Endpoint) {
 		was := *g.from[0].was
 		var texts []string
 		for _, one := range g.harm {
-			texts = append(texts, one.String())
+			texts = append(texts, one.text)
 		}
 		if g.lost {
 			d.add(ChangeContextShadowed, d.takeover(g), lostKeys{was.URL, texts}, nil,
@@ -207,6 +207,7 @@ type difference struct {
 	what     differenceKind
 	key      string // the context key, if any
 	old, new string
+	text     string // for people
 }
 
 type differenceKind int
@@ -221,66 +222,47 @@ const (
 	keyLost
 )
 
-func (d difference) String() string {
-	switch d.what {
-	case otherMethod:
-		return fmt.Sprintf("method %q instead of %q", d.new, d.old)
-	case otherMIMEType:
-		return fmt.Sprintf("mime_type %q instead of %q", d.new, d.old)
-	case keyRequired:
-		return fmt.Sprintf("context key %q is required", d.key)
-	case otherKeyType:
-		return fmt.Sprintf("context key %q is sent as %s instead of %s", d.key, d.new, d.old)
-	case otherKeyName:
-		return fmt.Sprintf("context key %q is sent under the name %q instead of %q", d.key, d.new, d.old)
-	}
-	return d.key
-}
-
 // differences returns what breaks for the feeds of an endpoint when to answers for them instead. was and is are the
 // endpoint before and after the change; what changed in the same way there is reported there.
 func differences(was, is, to *signpost.Endpoint) []difference {
 	var all []difference
+	add := func(what differenceKind, key, old, new, format string, args ...any) {
+		all = append(all, difference{what, key, old, new, fmt.Sprintf(format, args...)})
+	}
 	if to.Method != was.Method && to.Method != is.Method {
-		all = append(all, difference{otherMethod, "", was.Method, to.Method})
+		add(otherMethod, "", was.Method, to.Method, "method %q instead of %q", to.Method, was.Method)
 	}
 	if !sameMediaType(to.MIMEType, was.MIMEType) && !sameMediaType(to.MIMEType, is.MIMEType) {
-		all = append(all, difference{otherMIMEType, "", was.MIMEType, to.MIMEType})
+		add(otherMIMEType, "", was.MIMEType, to.MIMEType, "mime_type %q instead of %q", to.MIMEType, was.MIMEType)
 	}
-	before, now, then := contextByKey(was), contextByKey(is), contextByKey(to)
 	for _, c := range to.ContextObj {
-		had, has := before[c.Key], now[c.Key]
+		had, has := contextItem(was, c.Key), contextItem(is, c.Key)
 		if c.Required && (had == nil || !had.Required) && (has == nil || !has.Required) {
-			all = append(all, difference{keyRequired, c.Key, "", ""})
+			add(keyRequired, c.Key, "", "", "context key %q is required", c.Key)
 		}
 		if had == nil {
 			continue
 		}
 		if c.Type != had.Type && (has == nil || c.Type != has.Type) {
-			all = append(all, difference{otherKeyType, c.Key, had.Type, c.Type})
+			add(otherKeyType, c.Key, had.Type, c.Type, "context key %q is sent as %s instead of %s", c.Key, c.Type, had.Type)
 		}
-		if c.SentAs() != had.SentAs() && (has == nil || c.SentAs() != has.SentAs()) {
-			all = append(all, difference{otherKeyName, c.Key, had.SentAs(), c.SentAs()})
+		if old, new := had.SentAs(), c.SentAs(); new != old && (has == nil || new != has.SentAs()) {
+			add(otherKeyName, c.Key, old, new, "context key %q is sent under the name %q instead of %q", c.Key, new, old)
 		}
 	}
 	for _, c := range was.ContextObj {
-		if then[c.Key] == nil && now[c.Key] != nil {
-			all = append(all, difference{keyLost, c.Key, "", ""})
+		if contextItem(to, c.Key) == nil && contextItem(is, c.Key) != nil {
+			add(keyLost, c.Key, "", "", "%s", c.Key)
 		}
 	}
 	return all
 }
 
-// contextByKey returns the context items of an endpoint by key. The first one wins.
-func contextByKey(e *signpost.Endpoint) map[string]*signpost.ContextItem {
-	if len(e.ContextObj) == 0 {
+// contextItem returns the first context item of an endpoint with a key, or nil.
+func contextItem(e *signpost.Endpoint, key string) *signpost.ContextItem {
+	i := slices.IndexFunc(e.ContextObj, func(c signpost.ContextItem) bool { return c.Key == key })
+	if i < 0 {
 		return nil
 	}
-	byKey := make(map[string]*signpost.ContextItem, len(e.ContextObj))
-	for i := range e.ContextObj {
-		if c := &e.ContextObj[i]; byKey[c.Key] == nil {
-			byKey[c.Key] = c
-		}
-	}
-	return byKey
+	return &e.ContextObj[i]
 }

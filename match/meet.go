@@ -135,21 +135,12 @@ func (m *meeting) below(n *node) bool {
 	if n.depth == len(m.parts) {
 		return true
 	}
+	fails := func(child *node) bool { return !m.step(child) }
 	s := m.parts[n.depth]
 	if !s.literal() {
-		return !slices.ContainsFunc(n.children, func(child *node) bool { return !m.step(child) })
+		return !slices.ContainsFunc(n.children, fails)
 	}
-	for child := range n.patternsIn(s[0]) {
-		if !m.step(child) {
-			return false
-		}
-	}
-	for end := 1; end <= min(len(s[0]), n.longest); end++ { // its own text, and every beginning of it
-		if child := n.byText[s[0][:end]]; child != nil && child.segment.literal() && !m.step(child) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(n.patterns, fails) && !slices.ContainsFunc(slices.Collect(n.beginnings(s[0])), fails)
 }
 
 // step searches a child of the node that the words so far lead to.

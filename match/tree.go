@@ -2,7 +2,6 @@ package match
 
 import (
 	"iter"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -68,16 +67,6 @@ func (s segment) whole() bool { return len(s) == 2 && len(s[0]) == 1 && s[1] == 
 // last returns the text after the last placeholder.
 func (s segment) last() string { return s[len(s)-1] }
 
-// key returns the last text of the segment that is not empty. It is in every word that the segment matches.
-func (s segment) key() string {
-	for _, text := range slices.Backward(s) {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
 // general returns the segment with anyValue in place of each placeholder.
 func (s segment) general() string { return strings.Join(s, anyValue) }
 
@@ -126,11 +115,10 @@ type node struct {
 	literals int   // number of characters up to here that are not part of a placeholder
 	ends     []int // endpoints whose URL ends here, in order of registration
 
-	children []*node            // in insertion order
-	patterns []*node            // those with placeholders
-	byText   map[string]*node   // by segment.general
-	byKey    map[string][]*node // those with placeholders, by segment.key
-	longest  int                // length of the longest literal child, or of the longest key
+	children []*node          // in insertion order
+	patterns []*node          // those with placeholders
+	byText   map[string]*node // by segment.general
+	longest  int              // length of the longest one that is literal
 }
 
 // path returns the URL at n after its origin, with anyValue in place of each placeholder.
@@ -164,13 +152,10 @@ func (n *node) insert(parts []segment) *node {
 			}
 			n.byText[s.general()] = child
 			n.children = append(n.children, child)
-			n.longest = max(n.longest, len(s.key()))
-			if !s.literal() {
+			if s.literal() {
+				n.longest = max(n.longest, len(s[0]))
+			} else {
 				n.patterns = append(n.patterns, child)
-				if n.byKey == nil {
-					n.byKey = make(map[string][]*node)
-				}
-				n.byKey[s.key()] = append(n.byKey[s.key()], child)
 			}
 		}
 		n = child
@@ -188,38 +173,22 @@ func (n *node) prefixes(words []string, length int, visit func(hit)) {
 		return
 	}
 	word := words[0]
-	for end := 1; end <= min(len(word), n.longest); end++ {
-		if child := n.byText[word[:end]]; child != nil && child.segment.literal() {
-			child.reach(words, length, end, visit)
-		}
+	for child := range n.beginnings(word) {
+		child.reach(words, length, len(child.segment[0]), visit)
 	}
-	for child := range n.patternsIn(word) {
+	for _, child := range n.patterns {
 		if end := child.segment.prefix(word); end >= 0 {
 			child.reach(words, length, end, visit)
 		}
 	}
 }
 
-// few is the number of children that are compared one by one.
-const few = 16
-
-// patternsIn returns the children with placeholders that can match a word, or a beginning of it: their key is in it.
-func (n *node) patternsIn(word string) iter.Seq[*node] {
-	if len(n.patterns) <= few {
-		return slices.Values(n.patterns)
-	}
+// beginnings returns the literal children that a word begins with, the shortest first.
+func (n *node) beginnings(word string) iter.Seq[*node] {
 	return func(yield func(*node) bool) {
-		for from := range len(word) {
-			for end := from + 1; end <= min(len(word), from+n.longest); end++ {
-				key := word[from:end]
-				if len(n.byKey[key]) == 0 || strings.Index(word, key) < from { // known already
-					continue
-				}
-				for _, child := range n.byKey[key] {
-					if !yield(child) {
-						return
-					}
-				}
+		for end := 1; end <= min(len(word), n.longest); end++ {
+			if child := n.byText[word[:end]]; child != nil && child.segment.literal() && !yield(child) {
+				return
 			}
 		}
 	}
