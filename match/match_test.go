@@ -270,3 +270,30 @@ func BenchmarkMatch(b *testing.B) {
 		})
 	}
 }
+
+// A new endpoint takes feeds over from every endpoint that answered for them and matters.
+func TestTakeovers(t *testing.T) {
+	urls := []string{"https://a.example/feeds", "https://a.example/{{kind}}/top", "https://a.example/films", "https://{{host}}/feeds"}
+	before := match.NewIndex(signpost.Version{Manifest: endpoints(urls...)})
+	after := match.NewIndex(signpost.Version{Manifest: endpoints(append(urls, "https://a.example/feeds/{{id}}")...)})
+	taken := func(matters func(int) bool) string {
+		var all []string
+		for from, feed := range before.Takeovers(after, len(urls), matters) {
+			all = append(all, fmt.Sprint(from, " ", feed))
+		}
+		return strings.Join(all, ", ")
+	}
+	const top, general = "1 {https://a.example/feeds/top  false}", "0 {https://a.example/feeds/…  true}"
+	if got := taken(func(int) bool { return true }); got != top+", "+general {
+		t.Errorf("taken over: %s", got)
+	}
+	if got := taken(func(from int) bool { return from == 0 }); got != general {
+		t.Errorf("of those that matter: %s", got)
+	}
+	for from := range before.Takeovers(after, len(urls), func(int) bool { return true }) {
+		if from != 1 {
+			t.Error("the search goes on")
+		}
+		break
+	}
+}
