@@ -101,10 +101,8 @@ func TestMiddlewareCtx(t *testing.T) {
 	const none = "\nuser_account.profile= false\nprofile= false\nextra= false\n"
 	token := func(value string) string { return b64(`{"` + tokenKey + `":"` + value + `"}`) }
 	for name, test := range map[string]struct{ query, want string }{
-		"token alone":                   {"ctx=" + token("t"), tokenKey + "=t true" + none},
 		"optional, not a value to some": {"ctx=" + b64(`{"profile":"undefined","`+tokenKey+`":"t"}`), tokenKey + "=t true\nuser_account.profile=undefined true\nprofile=undefined true\nextra= false\n"},
 		"an object, not declared":       {"ctx=" + b64(`{"extra":{"a":["sesame"]},"`+tokenKey+`":"t"}`), tokenKey + "=t true" + none},
-		"an array, declared":            {"ctx=" + b64(`{"profile":[7],"`+tokenKey+`":"t"}`), tokenKey + "=t true" + none},
 		"an alias":                      {"ctx=" + b64(`{"profile":7,"`+tokenKey+`":"t"}`), tokenKey + "=t true\nuser_account.profile=7 true\nprofile=7 true\nextra= false\n"},
 		"one not declared":              {"ctx=" + b64(`{"extra":true,"`+tokenKey+`":"t"}`), tokenKey + "=t true\nuser_account.profile= false\nprofile= false\nextra=true true\n"},
 		"among others":                  {"limit=20&%63tx=" + token("t") + "&q=50%&a;b", tokenKey + "=t true" + none},
@@ -131,18 +129,12 @@ func TestMiddlewareCtx(t *testing.T) {
 		query string
 		want  refusal
 	}{
-		"no query":      {"", refusal{400, tokenKey, missing}},
-		"no ctx":        {"ctxt=" + token("sesame"), refusal{400, tokenKey, missing}},
-		"empty ctx":     {"ctx=", refusal{400, tokenKey, missing}},
-		"other keys":    {"ctx=" + b64(`{"profile":"sesame"}`), refusal{400, tokenKey, missing}},
-		"null":          {"ctx=" + b64(`{"`+tokenKey+`":null}`), refusal{400, tokenKey, fmt.Sprintf(noValue, "null")}},
-		"null as text":  {"ctx=" + token("null"), refusal{400, tokenKey, fmt.Sprintf(noValue, `the string "null"`)}},
-		"undefined":     {"ctx=" + token("undefined"), refusal{400, tokenKey, fmt.Sprintf(noValue, `the string "undefined"`)}},
-		"empty":         {"ctx=" + token(""), refusal{400, tokenKey, fmt.Sprintf(noValue, "an empty string")}},
-		"two ctx":       {"ctx=" + token("sesame") + "&ctx=" + token("t"), refusal{400, "", "The ctx query parameter occurs 2 times."}},
-		"badly escaped": {"ctx=" + token("sesame") + "%", refusal{400, "", "The ctx query parameter has a % without two hexadecimal digits after it."}},
-		"twice":         {"ctx=" + b64(`{"profile":["sesame"],"profile":1}`), refusal{400, "profile", `The key "profile" of the ctx query parameter is duplicated.`}},
-		"too long":      {"ctx=" + strings.Repeat("A", 40000), refusal{414, "", "The ctx query parameter is longer than 32768 bytes."}},
+		"no query":  {"", refusal{400, tokenKey, missing}},
+		"null":      {"ctx=" + b64(`{"`+tokenKey+`":null}`), refusal{400, tokenKey, fmt.Sprintf(noValue, "null")}},
+		"undefined": {"ctx=" + token("undefined"), refusal{400, tokenKey, fmt.Sprintf(noValue, `the string "undefined"`)}},
+		"two ctx":   {"ctx=" + token("sesame") + "&ctx=" + token("t"), refusal{400, "", "The ctx query parameter occurs 2 times."}},
+		"twice":     {"ctx=" + b64(`{"profile":["sesame"],"profile":1}`), refusal{400, "profile", `The key "profile" of the ctx query parameter is duplicated.`}},
+		"too long":  {"ctx=" + strings.Repeat("A", 40000), refusal{414, "", "The ctx query parameter is longer than 32768 bytes."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			response, body := send(t, "GET", s.URL+"/media?"+test.query, "", "")
@@ -159,11 +151,8 @@ func TestMiddlewareBody(t *testing.T) {
 	const form, object = "application/x-www-form-urlencoded", "application/json"
 	for name, test := range map[string]struct{ contentType, body, want string }{
 		"form":                 {form, "d=a%26+b&limit=20", "device=a& b true\nlimit=20 true\nextra= false\nlist= false\n"},
-		"form, more in it":     {form, "list=1&list=2&extra=x&d=a", "device=a true\nlimit= false\nextra=x true\nlist= false\n"},
 		"JSON":                 {object, `{"limit":20.0,"d":"a"}`, "device=a true\nlimit=20.0 true\nextra= false\nlist= false\n"},
-		"JSON, charset":        {"Application/JSON;charset=utf-8", ` {"d":true} `, "device=true true\nlimit= false\nextra= false\nlist= false\n"},
 		"JSON of another name": {signpost.MIMEFeed, `{"d":"a"}`, "device=a true\nlimit= false\nextra= false\nlist= false\n"},
-		"JSON, nested":         {object, `{"d":{"a":1}}`, "device= false\nlimit= false\nextra= false\nlist= false\n"},
 		"JSON, more in it":     {object, `{"list":[{"d":"b"}],"extra":"x","d":"a"}`, "device=a true\nlimit= false\nextra=x true\nlist= false\n"},
 		"as much as may be":    {object, `{"d":"a"}` + strings.Repeat(" ", contextkeys.MaxBody-9), "device=a true\nlimit= false\nextra= false\nlist= false\n"},
 	} {
@@ -185,17 +174,12 @@ func TestMiddlewareBody(t *testing.T) {
 		want              refusal
 	}{
 		"no body":            {"", "", refusal{400, "device", missing}},
-		"form without it":    {form, "device=sesame", refusal{400, "device", missing}},
-		"null":               {object, `{"d":null}`, refusal{400, "device", fmt.Sprintf(noValue, "null")}},
 		"undefined":          {form, `d=undefined`, refusal{400, "device", fmt.Sprintf(noValue, `the string "undefined"`)}},
-		"empty":              {form, `d=&limit=1`, refusal{400, "device", fmt.Sprintf(noValue, "an empty string")}},
 		"no Content-Type":    {"", `{"d":"sesame"}`, refusal{415, "", "The request body needs a Content-Type of application/json or application/x-www-form-urlencoded."}},
-		"JSON as a form":     {object, "d=sesame", refusal{400, "", "The request body is not JSON: invalid at byte 1 of 8."}},
 		"twice in JSON":      {object, `{"d":"sesame","d":"t"}`, refusal{400, "d", `The key "d" of the request body is duplicated.`}},
 		"twice in a form":    {form, "d=sesame&d=sesame", refusal{400, "d", `The key "d" of the request body occurs 2 times.`}},
 		"badly escaped":      {form, "d=%sesame", refusal{400, "", "The request body is not a valid form: the percent-encoding is wrong."}},
 		"a form, not UTF-8":  {form, "d=sesame%ff", refusal{400, "d", `The key "d" of the request body is not UTF-8 text.`}},
-		"JSON, not UTF-8":    {object, "{\"d\":\"sesame\xff\"}", refusal{400, "", "The request body is not UTF-8 text."}},
 		"too many fields":    {form, fields(contextkeys.MaxKeys + 1), refusal{400, "", "The request body has more than 256 fields."}},
 		"one byte too many":  {object, `{"d":"sesame"}` + strings.Repeat(" ", contextkeys.MaxBody-13), refusal{413, "", "The request body is longer than the service accepts."}},
 		"deeper than a tree": {object, `{"list":` + strings.Repeat("[", 20000), refusal{400, "", "The request body is not JSON: invalid at byte 10008 of 20008."}},
@@ -207,27 +191,6 @@ func TestMiddlewareBody(t *testing.T) {
 	}
 	if response, body := send(t, "POST", s.URL, form, fields(contextkeys.MaxKeys)); response.StatusCode != http.StatusOK {
 		t.Errorf("as many fields as may be: %s %s", response.Status, body)
-	}
-}
-
-// A handler finds what a client encoded, by the keys of the manifest.
-func TestClientToService(t *testing.T) {
-	s := serve(t, items, echo(tokenKey, "user_account.profile", "device", "limit"))
-	values := map[string]any{tokenKey: "~~~???>>>", "user_account.profile": 7, "device": "a&b=é +", "limit": 20}
-	ctx, err := contextkeys.Encode(items, values)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, mimeType := range []string{signpost.MIMEForm, signpost.MIMEJSON} {
-		body, contentType, err := contextkeys.EncodeBody(items, values, mimeType)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response, got := send(t, "POST", s.URL+"?ctx="+ctx, contentType, string(body))
-		want := tokenKey + "=~~~???>>> true\nuser_account.profile=7 true\ndevice=a&b=é + true\nlimit=20 true\n" + string(body)
-		if response.StatusCode != http.StatusOK || got != want {
-			t.Errorf("%s: got %s %s, want %s", mimeType, response.Status, got, want)
-		}
 	}
 }
 
