@@ -57,6 +57,6 @@ func (c *CLI) init(path string) error {
 	if err := f.Close(); err != nil {
 		return fmt.Errorf("write definition: %w", err)
 	}
-	printf(c.Stderr, "Wrote %s. Next:\n  signpost lint %s\n  signpost studio %s\n  signpost serve %s\n", path, path, path, path)
+	printf(c.Stderr, "Wrote %s. Next:\n  %[2]s lint %[1]s\n  %[2]s studio %[1]s\n  %[2]s serve %[1]s\n", path, programName())
 	return nil
 }

@@ -384,17 +384,17 @@ func (c *CLI) printAddresses(scheme string, addr net.Addr, routes []string, args
 		printf(c.Stdout, "  none yet: the source of the definition cannot be read; listening on %s\n", base)
 	}
 	if len(args) == 1 && len(routes) > 0 && args[0] != source.Stdin {
-		printf(c.Stdout, "\nTo see what editors will see: signpost studio %s\n", source.Shown(args[0]))
+		printf(c.Stdout, "\nTo see what editors will see: %s studio %s\n", programName(), source.Shown(args[0]))
 	}
 	if isExample {
 		printf(c.Stdout, `
 Try next:
 
   curl %s%s
-  signpost studio               see what editors will see
-  signpost init feeds.yaml      write a definition of your own
-  signpost lint feeds.yaml      see what is wrong with it
-  signpost serve feeds.yaml     publish it
-`, base, routes[0])
+  %[3]s studio               see what editors will see
+  %[3]s init feeds.yaml      write a definition of your own
+  %[3]s lint feeds.yaml      see what is wrong with it
+  %[3]s serve feeds.yaml     publish it
+`, base, routes[0], programName())
 	}
 }

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -18,6 +20,14 @@ func (c *CLI) versionCommand() *cobra.Command {
 			return nil
 		}),
 	}
+}
+
+// programName returns what a person types to run this program again. After go run, it is on no PATH.
+func programName() string {
+	if strings.Contains(os.Args[0], "go-build") {
+		return "go run ./cmd/signpost"
+	}
+	return "signpost"
 }
 
 func versionLine() string {
