@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -111,6 +112,16 @@ func TestRegisteredTogether(t *testing.T) {
 	}
 }
 
+// ask opens a text and sends a request about the place marked ¦ in it.
+func ask(t *testing.T, method, file, text string, out any) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), file)
+	text, in := placeIn(path, text)
+	e := newEditor(t)
+	e.open(path, text)
+	e.call("textDocument/"+method, in, out)
+}
+
 func TestCompletion(t *testing.T) {
 	endpoint := "versions:\n  v1:\n    endpoints:\n      https://{{host}}/v1/feeds:\n"
 	for _, test := range []struct {
@@ -150,15 +161,8 @@ func TestCompletion(t *testing.T) {
 		{name: "free text", text: "service: ¦", not: []string{"versions", "get"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "feeds.yaml")
-			if test.file != "" {
-				path = filepath.Join(filepath.Dir(path), test.file)
-			}
-			text, in := placeIn(path, test.text)
-			e := newEditor(t)
-			e.open(path, text)
 			var out completionList
-			e.call("textDocument/completion", in, &out)
+			ask(t, "completion", cmp.Or(test.file, "feeds.yaml"), test.text, &out)
 			byLabel := make(map[string]completionItem)
 			for _, item := range out.Items {
 				byLabel[item.Label] = item
@@ -178,20 +182,6 @@ func TestCompletion(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestCompletionKnowsNamesWhileTyping checks that names come from the last version that could be parsed.
-func TestCompletionKnowsNamesWhileTyping(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "feeds.yaml")
-	e := newEditor(t)
-	e.open(path, sports)
-	text, in := placeIn(path, strings.Replace(sports, "modifiers: [limit]", "modifiers: [¦", 1))
-	e.change(path, 2, contentChange{Text: text})
-	var out completionList
-	e.call("textDocument/completion", in, &out)
-	if !slices.ContainsFunc(out.Items, func(i completionItem) bool { return i.Label == "limit" }) {
-		t.Errorf("offered: %+v", out.Items)
 	}
 }
 
@@ -215,12 +205,8 @@ func TestHover(t *testing.T) {
 		{"a finding", strings.Replace(sports, "method: get", "method: G¦ET", 1), "The rule: a method is get or post"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "feeds.yaml")
-			text, in := placeIn(path, test.text)
-			e := newEditor(t)
-			e.open(path, text)
 			var out hover
-			e.call("textDocument/hover", in, &out)
+			ask(t, "hover", "feeds.yaml", test.text, &out)
 			if !strings.Contains(out.Contents.Value, test.want) || test.want == "" && out.Contents.Value != "" {
 				t.Errorf("hover shows %q", out.Contents.Value)
 			}
@@ -228,7 +214,7 @@ func TestHover(t *testing.T) {
 	}
 }
 
-// TestWhileTyping checks that hover and outline answer from the last text that parsed, navigation does not, and rename
+// TestWhileTyping checks that hover, outline and completion know the last text that parsed, navigation does not, and rename
 // refuses.
 func TestWhileTyping(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "feeds.yaml")
@@ -245,6 +231,13 @@ func TestWhileTyping(t *testing.T) {
 	var outline []documentSymbol
 	if e.call("textDocument/documentSymbol", in, &outline); len(outline) != 2 {
 		t.Errorf("the outline is %v", outline)
+	}
+	var offered completionList
+	typing, at := placeIn(path, strings.Replace(sports, "modifiers: [limit]", "modifiers: [¦", 1))
+	e.change(path, 4, contentChange{Text: typing})
+	e.call("textDocument/completion", at, &offered)
+	if !slices.ContainsFunc(offered.Items, func(i completionItem) bool { return i.Label == "limit" }) {
+		t.Errorf("offered: %+v", offered.Items)
 	}
 	_, in = placeIn(path, strings.Replace(sports, "[limit]", "[li¦mit]", 1))
 	var place *location
@@ -447,11 +440,8 @@ func TestTags(t *testing.T) {
 }
 
 func TestOutline(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "feeds.yaml")
-	e := newEditor(t)
-	e.open(path, sports)
 	var out []documentSymbol
-	e.call("textDocument/documentSymbol", placeParams{TextDocument: documentID{uriOf(path)}}, &out)
+	ask(t, "documentSymbol", "feeds.yaml", "¦"+sports, &out)
 	var lines []string
 	var list func([]documentSymbol, string)
 	list = func(symbols []documentSymbol, indent string) {
