@@ -26,7 +26,6 @@ import (
 	"signpost/internal/daemon"
 	"signpost/internal/routes"
 	"signpost/internal/source"
-	"signpost/server"
 )
 
 //go:embed example.yaml
@@ -35,29 +34,12 @@ var example []byte
 // exampleName is the name of the built-in example in messages.
 const exampleName = "example.yaml"
 
-// serveFlags holds the flags of serve.
+// serveFlags holds the flags of serve. Most of them are fields of the config.
 type serveFlags struct {
-	listen, redirectListen, adminListen string
-	redirectPort                        int
-
-	basePath       string
-	features       []string
-	publicHost     string
-	allowedHosts   []string
-	trustedProxies []string
-	corsOrigin     string
-	cacheControl   string
-
-	tlsCert, tlsKey                string
-	acmeDomains                    []string
-	acmeCache, acmeDirectory       string
-	pollInterval                   time.Duration
-	definitionCache                string
-	logFormat, logLevel            enum
-	accessLog                      bool
-	idleTimeout                    time.Duration
-	maxConnections                 int
-	shutdownDelay, shutdownTimeout time.Duration
+	config              daemon.Config
+	trustedProxies      []string
+	definitionCache     string
+	logFormat, logLevel enum
 }
 
 func (c *CLI) serveCommand() *cobra.Command {
@@ -89,31 +71,31 @@ header, set --trusted-proxy to its address range.`,
 		}),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.listen, "listen", daemon.DefaultListen, "address to listen on")
-	flags.StringVar(&f.redirectListen, "redirect-listen", "", "address of a plain http listener that redirects to https")
-	flags.IntVar(&f.redirectPort, "redirect-port", 0, "https port to redirect to, if it is not the one of --listen, for example behind a load balancer")
-	flags.StringVar(&f.adminListen, "admin-listen", "", "address of the listener for /healthz, /readyz and /metrics")
-	flags.StringVar(&f.basePath, "base-path", "", "publish under this path, instead of the definition's own")
-	addFeatureFlag(cmd, &f.features)
-	flags.StringVar(&f.publicHost, "public-host", "", "host for {{host}}, regardless of the request")
-	flags.StringSliceVar(&f.allowedHosts, "allowed-host", nil, "only accept requests for this host, or for *.suffix (repeatable)")
+	flags.StringVar(&f.config.Listen, "listen", daemon.DefaultListen, "address to listen on")
+	flags.StringVar(&f.config.RedirectListen, "redirect-listen", "", "address of a plain http listener that redirects to https")
+	flags.IntVar(&f.config.RedirectPort, "redirect-port", 0, "https port to redirect to, if it is not the one of --listen, for example behind a load balancer")
+	flags.StringVar(&f.config.AdminListen, "admin-listen", "", "address of the listener for /healthz, /readyz and /metrics")
+	flags.StringVar(&f.config.BasePath, "base-path", "", "publish under this path, instead of the definition's own")
+	addFeatureFlag(cmd, &f.config.Features)
+	flags.StringVar(&f.config.Handler.PublicHost, "public-host", "", "host for {{host}}, regardless of the request")
+	flags.StringSliceVar(&f.config.Handler.AllowedHosts, "allowed-host", nil, "only accept requests for this host, or for *.suffix (repeatable)")
 	flags.StringSliceVar(&f.trustedProxies, "trusted-proxy", nil, "trust Forwarded and X-Forwarded-Host from this CIDR range (repeatable)")
-	flags.StringVar(&f.corsOrigin, "cors-origin", "*", "origin whose pages may read manifests; none for no CORS headers")
-	flags.StringVar(&f.cacheControl, "cache-control", "no-cache", "Cache-Control header of manifests")
-	flags.StringVar(&f.tlsCert, "tls-cert", "", "certificate file to serve https with; reloaded when it changes")
-	flags.StringVar(&f.tlsKey, "tls-key", "", "private key file of the certificate")
-	flags.StringSliceVar(&f.acmeDomains, "acme-domain", nil, "serve https with a certificate for this domain, obtained by ACME; you agree to the CA's terms of service (repeatable)")
-	flags.StringVar(&f.acmeCache, "acme-cache", "", "directory to store ACME certificates in")
-	flags.StringVar(&f.acmeDirectory, "acme-directory", daemon.DefaultACMEDirectory, "URL of the ACME directory")
-	flags.DurationVar(&f.pollInterval, "poll-interval", daemon.DefaultPollInterval, "how often to poll definitions at URLs and in registries")
+	flags.StringVar(&f.config.Handler.CORSOrigin, "cors-origin", "*", "origin whose pages may read manifests; none for no CORS headers")
+	flags.StringVar(&f.config.Handler.CacheControl, "cache-control", "no-cache", "Cache-Control header of manifests")
+	flags.StringVar(&f.config.Certificate.Cert, "tls-cert", "", "certificate file to serve https with; reloaded when it changes")
+	flags.StringVar(&f.config.Certificate.Key, "tls-key", "", "private key file of the certificate")
+	flags.StringSliceVar(&f.config.ACME.Domains, "acme-domain", nil, "serve https with a certificate for this domain, obtained by ACME; you agree to the CA's terms of service (repeatable)")
+	flags.StringVar(&f.config.ACME.CacheDir, "acme-cache", "", "directory to store ACME certificates in")
+	flags.StringVar(&f.config.ACME.Directory, "acme-directory", daemon.DefaultACMEDirectory, "URL of the ACME directory")
+	flags.DurationVar(&f.config.PollInterval, "poll-interval", daemon.DefaultPollInterval, "how often to poll definitions at URLs and in registries")
 	flags.StringVar(&f.definitionCache, "definition-cache", "", "directory to store definitions from URLs and registries in, to start while these are unreachable")
 	f.logFormat.addTo(cmd, "log-format", "log format")
 	f.logLevel.addTo(cmd, "log-level", "minimum log level; debug logs every request")
-	flags.BoolVar(&f.accessLog, "access-log", false, "log every request, with the host in the manifest")
-	flags.DurationVar(&f.idleTimeout, "idle-timeout", daemon.DefaultIdleTimeout, "maximum time a keep-alive connection may be idle; 0 for no limit")
-	flags.IntVar(&f.maxConnections, "max-connections", daemon.DefaultMaxConnections, "maximum number of open connections; 0 for no limit")
-	flags.DurationVar(&f.shutdownDelay, "shutdown-delay", 0, "how long to keep serving after SIGTERM, not ready, so that load balancers can drain")
-	flags.DurationVar(&f.shutdownTimeout, "shutdown-timeout", daemon.DefaultShutdownTimeout, "how long to wait for in-flight requests after that; 0 does not wait")
+	flags.BoolVar(&f.config.AccessLog, "access-log", false, "log every request, with the host in the manifest")
+	flags.DurationVar(&f.config.IdleTimeout, "idle-timeout", daemon.DefaultIdleTimeout, "maximum time a keep-alive connection may be idle; 0 for no limit")
+	flags.IntVar(&f.config.MaxConnections, "max-connections", daemon.DefaultMaxConnections, "maximum number of open connections; 0 for no limit")
+	flags.DurationVar(&f.config.ShutdownDelay, "shutdown-delay", 0, "how long to keep serving after SIGTERM, not ready, so that load balancers can drain")
+	flags.DurationVar(&f.config.ShutdownTimeout, "shutdown-timeout", daemon.DefaultShutdownTimeout, "how long to wait for in-flight requests after that; 0 does not wait")
 	addNetworkFlags(cmd)
 	return cmd
 }
@@ -137,14 +119,12 @@ func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 	for _, warning := range c.warnings {
 		log.Warn(warning)
 	}
-	config, err := f.config(args, log, c.transport)
-	if err != nil {
+	if err := f.complete(args, log, c.transport); err != nil {
 		return err
 	}
-	config.LogWriter = out
 	socket, _ := c.LookupEnv("NOTIFY_SOCKET")
-	config.Notify = daemon.Notifier(socket)
-	d, err := daemon.New(config)
+	f.config.LogWriter, f.config.Notify = out, daemon.Notifier(socket)
+	d, err := daemon.New(f.config)
 	if err != nil {
 		return usageErrorf("%w", err)
 	}
@@ -161,7 +141,7 @@ func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 	if f.logFormat.value != "json" { // the JSON log says it, too
 		c.printAddresses(scheme, addr, d.Routes(), args)
 	}
-	if f.publicHost == "" && len(f.allowedHosts) == 0 {
+	if f.config.Handler.PublicHost == "" && len(f.config.Handler.AllowedHosts) == 0 {
 		log.Warn("requests for any host are accepted, and manifests contain it: set --allowed-host or --public-host to your own hosts")
 	}
 	return d.Run(ctx, reload)
@@ -173,7 +153,7 @@ func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags, log
 	missing := false
 	var files []*definition.File
 	for _, loaded := range d.Load(ctx) {
-		if n := len(loaded.Files); f.basePath != "" && n > 1 {
+		if n := len(loaded.Files); f.config.BasePath != "" && n > 1 {
 			return usageErrorf("--base-path is for one definition, not for %d: set base_path in each", n)
 		}
 		for _, err := range loaded.Errors {
@@ -199,64 +179,43 @@ func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags, log
 	if missing {
 		return nil // the features may be those of a definition that is not available yet
 	}
-	return checkFeatures("--feature", files, f.features)
+	return checkFeatures("--feature", files, f.config.Features)
 }
 
-// config converts the flags.
-func (f serveFlags) config(args []string, log *slog.Logger, transport http.RoundTripper) (daemon.Config, error) {
-	config := daemon.Config{
-		PollInterval: f.pollInterval,
-		Features:     f.features,
-		Handler: server.Options{
-			PublicHost:   f.publicHost,
-			AllowedHosts: f.allowedHosts,
-			CORSOrigin:   f.corsOrigin,
-			CacheControl: f.cacheControl,
-		},
-		Listen:          f.listen,
-		RedirectListen:  f.redirectListen,
-		RedirectPort:    f.redirectPort,
-		AdminListen:     f.adminListen,
-		Certificate:     daemon.CertificateFiles{Cert: f.tlsCert, Key: f.tlsKey},
-		ACME:            daemon.ACME{CacheDir: f.acmeCache, Directory: f.acmeDirectory, Transport: transport},
-		IdleTimeout:     limit(f.idleTimeout),
-		MaxConnections:  limit(f.maxConnections),
-		ShutdownDelay:   f.shutdownDelay,
-		ShutdownTimeout: limit(f.shutdownTimeout),
-		Log:             log,
-		AccessLog:       f.accessLog,
-		Version:         buildVersion(),
-	}
+// complete checks the flags, and fills in the rest of the config.
+func (f *serveFlags) complete(args []string, log *slog.Logger, transport http.RoundTripper) (err error) {
+	config := &f.config
+	config.Log, config.Version, config.ACME.Transport = log, buildVersion(), transport
+	config.IdleTimeout, config.MaxConnections, config.ShutdownTimeout = limit(config.IdleTimeout), limit(config.MaxConnections), limit(config.ShutdownTimeout)
 	if err := f.checkAddresses(); err != nil {
-		return config, err
+		return err
 	}
-	var err error
 	if config.Handler.TrustedProxies, err = parseProxies(f.trustedProxies); err != nil {
-		return config, err
+		return err
 	}
 	if err := f.checkTLS(); err != nil {
-		return config, err
+		return err
 	}
-	if config.ACME.Domains, err = parseDomains(f.acmeDomains); err != nil {
-		return config, err
+	if config.ACME.Domains, err = parseDomains(config.ACME.Domains); err != nil {
+		return err
 	}
-	if f.basePath != "" {
-		if config.BasePath, err = routes.CleanBasePath(f.basePath); err != nil {
-			return config, usageErrorf("--base-path: %w", err)
+	if config.BasePath != "" {
+		if config.BasePath, err = routes.CleanBasePath(config.BasePath); err != nil {
+			return usageErrorf("--base-path: %w", err)
 		}
 	}
 	if len(args) == 0 {
 		config.Sources = []source.Source{&source.Fixed{Label: "the built-in example", Documents: []source.Document{{Name: exampleName, Text: example}}}}
-		return config, nil
+		return nil
 	}
-	if f.pollInterval <= 0 {
-		return config, usageErrorf("--poll-interval: %v is not a positive duration, such as %v", f.pollInterval, daemon.DefaultPollInterval)
+	if config.PollInterval <= 0 {
+		return usageErrorf("--poll-interval: %v is not a positive duration, such as %v", config.PollInterval, daemon.DefaultPollInterval)
 	}
 	config.Sources, err = source.Follow(args, source.Options{
 		CacheDir: f.definitionCache, UserAgent: userAgent(), Transport: transport,
 		Note: func(message string) { log.Info(message) },
 	})
-	return config, err
+	return err
 }
 
 // limit converts the value of a limit flag. For the flag, 0 is a value like others; in a config it means the default.
@@ -284,7 +243,7 @@ func parseProxies(ranges []string) ([]netip.Prefix, error) {
 
 // checkAddresses checks the form of the addresses to listen on.
 func (f serveFlags) checkAddresses() error {
-	for _, flag := range []struct{ name, address string }{{"listen", f.listen}, {"redirect-listen", f.redirectListen}, {"admin-listen", f.adminListen}} {
+	for _, flag := range []struct{ name, address string }{{"listen", f.config.Listen}, {"redirect-listen", f.config.RedirectListen}, {"admin-listen", f.config.AdminListen}} {
 		_, _, err := net.SplitHostPort(flag.address)
 		_, notPort := strconv.ParseUint(flag.address, 10, 16)
 		switch {
@@ -300,20 +259,20 @@ func (f serveFlags) checkAddresses() error {
 
 // checkTLS checks that the certificate flags can be combined.
 func (f serveFlags) checkTLS() error {
-	tls := f.tlsCert != "" || len(f.acmeDomains) > 0
+	tls := f.config.Certificate.Cert != "" || len(f.config.ACME.Domains) > 0
 	switch {
-	case len(f.acmeDomains) > 0 && f.tlsCert != "":
+	case len(f.config.ACME.Domains) > 0 && f.config.Certificate.Cert != "":
 		return usageErrorf("--tls-cert and --acme-domain cannot be combined: choose one way to get a certificate")
-	case (f.tlsCert == "") != (f.tlsKey == ""):
+	case (f.config.Certificate.Cert == "") != (f.config.Certificate.Key == ""):
 		return usageErrorf("--tls-cert and --tls-key must be used together")
-	case len(f.acmeDomains) > 0 && f.acmeCache == "":
+	case len(f.config.ACME.Domains) > 0 && f.config.ACME.CacheDir == "":
 		return usageErrorf("--acme-domain needs --acme-cache, a directory for the certificates: ACME servers limit how many they issue")
-	case f.redirectListen != "" && !tls:
+	case f.config.RedirectListen != "" && !tls:
 		return usageErrorf("--redirect-listen redirects to https: use --tls-cert and --tls-key, or --acme-domain")
-	case f.redirectPort != 0 && f.redirectListen == "":
+	case f.config.RedirectPort != 0 && f.config.RedirectListen == "":
 		return usageErrorf("--redirect-port is for --redirect-listen: use both")
-	case f.redirectPort < 0 || f.redirectPort > math.MaxUint16:
-		return usageErrorf("--redirect-port: %d is not a port, such as 443", f.redirectPort)
+	case f.config.RedirectPort < 0 || f.config.RedirectPort > math.MaxUint16:
+		return usageErrorf("--redirect-port: %d is not a port, such as 443", f.config.RedirectPort)
 	}
 	return nil
 }

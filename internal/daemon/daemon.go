@@ -71,7 +71,7 @@ type Config struct {
 	Ticks <-chan time.Time // replaces the ticker of source.LookInterval in tests
 
 	timeouts timeouts     // the constants in listen.go, except in tests
-	prove    func() error // wire.Prove, except in tests
+	prove    func() error // proveWire, except in tests
 }
 
 // withDefaults fills in the defaults.
@@ -86,7 +86,7 @@ func (c Config) withDefaults() Config {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	if c.prove == nil {
-		c.prove = wire.Prove
+		c.prove = proveWire
 	}
 	return c
 }

@@ -11,7 +11,9 @@ import (
 	"strconv"
 	"time"
 
+	"signpost"
 	"signpost/internal/wire"
+	"signpost/server"
 )
 
 // timeouts bound how long a client may take. A manifest request is a few hundred bytes in and some kilobytes out, so these
@@ -97,6 +99,22 @@ func (d *Daemon) Start() (err error) {
 		manager.obtain(ctx)
 	}
 	return nil
+}
+
+// proveWire compares the responses of package wire with those of net/http: with a manifest, HEAD, 304 and an error, and
+// over HTTP/1.0, which closes the connection.
+func proveWire() error {
+	template, err := signpost.Compile(signpost.NewManifest(signpost.Endpoint{URL: "https://{{host}}/v1", Name: "Proof", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON}))
+	if err != nil {
+		return err
+	}
+	handler, err := server.New(server.Options{}, server.Service{Versions: map[string]*signpost.Template{"v1": template}})
+	if err != nil {
+		return err
+	}
+	const path, end = "/v1/endpoints-manifest", "\r\nHost: localhost\r\n\r\n"
+	return wire.Prove(handler, "GET "+path+" HTTP/1.1"+end+"HEAD "+path+" HTTP/1.1"+end+"GET "+path+" HTTP/1.1\r\nIf-None-Match: *"+end+
+		"GET / HTTP/1.1"+end+"GET "+path+" HTTP/1.0"+end)
 }
 
 // Listen opens a listener for at most max connections; 0 or less means unlimited. See [wire.Listener] for what happens

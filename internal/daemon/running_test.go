@@ -252,6 +252,9 @@ func TestPlainNetHTTP(t *testing.T) {
 	write(t, path, oneEndpoint("/", "a"))
 	d, log := newDaemon(t, Config{prove: func() error { return errors.New("another layout") }}, path)
 	address := start(t, d)
+	if err := proveWire(); err != nil {
+		t.Errorf("with this release of Go: %v", err)
+	}
 	if d.connContext != nil || !strings.Contains(log.String(), "another layout") {
 		t.Errorf("the log is %s", log)
 	}

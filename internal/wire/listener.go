@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"context"
 	"crypto/tls"
 	"net"
 	"net/http"
@@ -24,9 +25,9 @@ type Listener struct {
 	max     int // 0 means unlimited
 	stalled time.Duration
 	start   time.Time
-	closed  chan struct{}
-	close   func() error
-	changed chan struct{} // signals that a connection was closed or became idle
+	closed  context.Context
+	cancel  context.CancelFunc // of closed
+	changed chan struct{}      // signals that a connection was closed or became idle
 
 	mu   sync.Mutex
 	open map[*Conn]bool
@@ -35,14 +36,8 @@ type Listener struct {
 // NewListener returns a listener for at most max connections; 0 or less means unlimited. It can tell idle connections
 // only if [Listener.ConnState] is the ConnState of the [http.Server].
 func NewListener(inner net.Listener, max int) *Listener {
-	l := &Listener{
-		Listener: inner, max: max, stalled: stalled, start: time.Now(), open: make(map[*Conn]bool),
-		closed: make(chan struct{}), changed: make(chan struct{}, 1),
-	}
-	l.close = sync.OnceValue(func() error {
-		close(l.closed)
-		return inner.Close()
-	})
+	l := &Listener{Listener: inner, max: max, stalled: stalled, start: time.Now(), open: make(map[*Conn]bool), changed: make(chan struct{}, 1)}
+	l.closed, l.cancel = context.WithCancel(context.Background())
 	return l
 }
 
@@ -62,7 +57,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 		select {
 		case <-l.changed:
 		case <-time.After(wait):
-		case <-l.closed:
+		case <-l.closed.Done():
 			inner.Close()
 			return nil, net.ErrClosed
 		}
@@ -145,4 +140,7 @@ func (l *Listener) ConnState(conn net.Conn, state http.ConnState) {
 }
 
 // Close closes the listener. Connections stay open.
-func (l *Listener) Close() error { return l.close() }
+func (l *Listener) Close() error {
+	l.cancel()
+	return l.Listener.Close()
+}
