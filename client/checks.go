@@ -272,7 +272,8 @@ func (c *checker) checkHost(context.Context) {
 	case ours > 0:
 		c.add(Passed, "", "%d of %s are on %s%s", ours, spell.Count(all, "URL"), asked, c.portNote())
 	case counts[most]*2 > all:
-		c.add(Failed, hostHint, "no URL is on %s, but %d of %s on %s: apps would call that host", asked, counts[most], spell.Count(all, "URL"), most).Cause = causeWrongHost
+		c.add(Failed, hostHint, "no URL is on %s, but %d of %s on %s: apps would call that host",
+			asked, counts[most], spell.Count(all, "URL"), most).Cause = causeWrongHost
 	default:
 		c.add(Warned, hostHint, "no URL is on %s", asked).Cause = causeWrongHost
 	}
@@ -306,7 +307,8 @@ func (c *checker) checkCORS(ctx context.Context) {
 	reflected := allowed == studioOrigin
 	switch {
 	case answer.Status != http.StatusOK:
-		c.add(Failed, "answer requests with an Origin header like any other", "with an Origin header, the response is %s", statusText(answer.Status))
+		c.add(Failed, "answer requests with an Origin header like any other",
+			"with an Origin header, the response is %s", statusText(answer.Status))
 	case len(origins) == 0:
 		c.add(Warned, hint, "no Access-Control-Allow-Origin header: %s", onlyBrowsers)
 	case strings.ContainsAny(allowed, ", "):

@@ -62,7 +62,8 @@ func Explain(err error) Problem {
 	case err == nil:
 		return Problem{}
 	case errors.As(err, &status) && status.Redirect != "":
-		return Problem{Message: fmt.Sprintf("the address redirects to %q", httpurl.Redacted(status.Redirect)), Hint: "studios store the address that they are given: use the target, if it is the right one"}
+		return Problem{Message: fmt.Sprintf("the address redirects to %q", httpurl.Redacted(status.Redirect)),
+			Hint: "studios store the address that they are given: use the target, if it is the right one"}
 	case errors.As(err, &status):
 		return Problem{Message: fmt.Sprintf("the response is %s, not 200 OK", statusText(status.Status)), Hint: manifestHint(status.Status)}
 	case errors.As(err, &verify):
@@ -77,13 +78,15 @@ func Explain(err error) Problem {
 			if c := unknown.Cert; c != nil && c.Issuer.String() == c.Subject.String() {
 				p.Message = "the certificate is self-signed; clients will not trust it"
 			}
-			p.Hint = "get a certificate from an authority that clients trust, and make the server send the whole chain, with the intermediate certificates"
+			p.Hint = "get a certificate from an authority that clients trust, " +
+				"and make the server send the whole chain, with the intermediate certificates"
 		default:
 			p.Hint = "get another certificate"
 		}
 		return p
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
-		return Problem{TLS: true, Message: "the server does not speak TLS on this port", Hint: "find out whether https is on another port, or not set up yet"}
+		return Problem{TLS: true, Message: "the server does not speak TLS on this port",
+			Hint: "find out whether https is on another port, or not set up yet"}
 	case errors.As(err, &op) && op.Op == "remote error": // a TLS alert
 		return Problem{TLS: true, Message: fmt.Sprintf("the server aborts the TLS handshake: %v", op.Err),
 			Hint: "make sure that it has a certificate for this host and speaks TLS 1.2 or newer"}
@@ -106,7 +109,8 @@ func Explain(err error) Problem {
 		return Problem{Message: "the response is cut off",
 			Hint: "look at the service's log, and at the limits of a proxy in front of it"}
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
-		p := Problem{Message: "the connection was closed without a response", Hint: "look at the log of the service and of a proxy in front of it"}
+		p := Problem{Message: "the connection was closed without a response",
+			Hint: "look at the log of the service and of a proxy in front of it"}
 		if request.begun {
 			p.Message = "the connection was closed before the end of the response"
 		}

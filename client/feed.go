@@ -137,7 +137,8 @@ func (c *checker) checkFeedCORS(context.Context) {
 	all := len(c.feeds())
 	if len(several) > 0 {
 		c.add(Failed, "make sure that the header is set by either the proxy or the service, not both",
-			"Access-Control-Allow-Origin has more than one value, which browsers reject, in %d of %s: %s", len(several), spell.Count(all, "feed"), describeEndpoints(several))
+			"Access-Control-Allow-Origin has more than one value, which browsers reject, in %d of %s: %s",
+			len(several), spell.Count(all, "feed"), describeEndpoints(several))
 	}
 	if len(none) > 0 {
 		c.add(Warned, "send Access-Control-Allow-Origin: * if any of your apps runs in a browser engine, as on many television sets",

@@ -34,12 +34,14 @@ var linkProblems = []struct {
 	status             Status
 	single, many, hint string
 }{
-	noEndpoint: {Failed, "no endpoint answers for %s: apps call it without context keys", "no endpoint answers for %s: apps call them without context keys",
+	noEndpoint: {Failed, "no endpoint answers for %s: apps call it without context keys",
+		"no endpoint answers for %s: apps call them without context keys",
 		"declare an endpoint whose URL is a prefix of it, or correct the link"},
 	localLink: {Warned, "%s, leads to a single machine or a private network: no device elsewhere can call it",
 		"%s, lead to a single machine or a private network: no device elsewhere can call them",
 		"make the service write links with the host that it is called by"},
-	relativeLink: {Warned, "%s, is relative: apps cannot call it", "%s, are relative: apps cannot call them", "write the whole URL, with scheme and host"},
+	relativeLink: {Warned, "%s, is relative: apps cannot call it", "%s, are relative: apps cannot call them",
+		"write the whole URL, with scheme and host"},
 }
 
 // badLinks are links of one kind at similar places. The first one is the example.
@@ -74,7 +76,8 @@ func (c *checker) checkLinks(context.Context) {
 		c.addBadLinks(bad)
 	}
 	if more := len(c.bad) - maxLinkResults; more > 0 {
-		c.add(Failed, "correct the links, or declare endpoints for them", "%s of links that apps cannot call as they should", spell.Count(more, "more kind"))
+		c.add(Failed, "correct the links, or declare endpoints for them",
+			"%s of links that apps cannot call as they should", spell.Count(more, "more kind"))
 	}
 	dead := slices.DeleteFunc(slices.Clone(c.followed), func(p *probe) bool { return !p.dead || p.result.Cause == causeCanceled })
 	for _, p := range dead[:min(maxLinkResults, len(dead))] {

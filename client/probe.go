@@ -199,7 +199,8 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe
 		return skip("name a feed that this endpoint answers for", "%s answers for the feed that is given for it", owner)
 	} else if owner != "" {
 		p.result.Cause, p.result.Params = causeMissingValues, placeholders
-		return skip("give another value for {{"+strings.Join(placeholders, "}} or {{")+"}}", "with the given values, %s answers for its feed", owner)
+		return skip("give another value for {{"+strings.Join(placeholders, "}} or {{")+"}}",
+			"with the given values, %s answers for its feed", owner)
 	}
 	req, err := NewRequest(ctx, e, call)
 	if err != nil {
@@ -299,11 +300,13 @@ func (c *checker) judge(p *probe) {
 	case p.dead:
 		set(Failed, p.statusHint(), "the response is %s", status)
 	case answer.Status == http.StatusNoContent || answer.Status == http.StatusResetContent:
-		set(Failed, "send the feed with 200 OK; an empty feed is an object with an empty list", "the response is %s: there is no feed in it", status)
+		set(Failed, "send the feed with 200 OK; an empty feed is an object with an empty list",
+			"the response is %s: there is no feed in it", status)
 	case empty && isJSON(declared):
 		set(Failed, "send the feed; an empty feed is an object with an empty list", "%s with an empty body", status)
 	case declared == signpost.MIMEForm:
-		set(Warned, "declare the type of the response", "%s with %s; mime_type is %q, which no response to a get request has", status, told, declared)
+		set(Warned, "declare the type of the response",
+			"%s with %s; mime_type is %q, which no response to a get request has", status, told, declared)
 	case got == "":
 		set(Failed, "send Content-Type: "+declared, "%s without a Content-Type: it should be %q", status, declared)
 	case got != declared && isJSON(got) && isJSON(declared):

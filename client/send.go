@@ -54,7 +54,10 @@ func exchange(req *http.Request, opts Options, limit int) (*Answer, error) {
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, int64(limit)+1))
-	answer := &Answer{Status: res.StatusCode, Header: res.Header, Body: body[:min(limit, len(body))], Truncated: len(body) > limit, tls: res.TLS}
+	answer := &Answer{Status: res.StatusCode, Header: res.Header, Body: body, tls: res.TLS}
+	if answer.Truncated = len(body) > limit; answer.Truncated {
+		answer.Body = body[:limit]
+	}
 	if target, err := res.Location(); err == nil && res.StatusCode/100 == 3 {
 		answer.Redirect = target.String()
 	}

@@ -207,15 +207,10 @@ func (c *CLI) readSide(ctx context.Context, reader *source.Reader, arg string) (
 func (s *diffSide) served() bool { return len(s.services) == 1 && s.services[0].Served }
 
 // load fills in the versions. A service with errors is compared as far as it can be read.
-func (s *diffSide) load(features []string) error {
+func (s *diffSide) load(features []string) {
 	for _, service := range s.services {
-		if slices.ContainsFunc(s.errors, func(f signpost.Finding) bool { return f.File == service.File.Name }) {
-			service.LoadReadable(features)
-		} else if err := service.Load(features); err != nil {
-			return err
-		}
+		service.Load(features)
 	}
-	return nil
 }
 
 func (s *diffSide) states() []signpost.Service {
@@ -288,9 +283,7 @@ func loadSides(old, new *diffSide, f diffFlags) error {
 			}
 			features = own
 		}
-		if err := side.load(features); err != nil {
-			return err
-		}
+		side.load(features)
 	}
 	return nil
 }

@@ -125,9 +125,7 @@ func (c *CLI) registeredTogether(ctx context.Context, sources []string, f matchF
 	}
 	open := false
 	for _, s := range services {
-		if err := s.Load(f.features); err != nil {
-			return nil, err
-		}
+		s.Load(f.features)
 		open = open || s.Host == signpost.HostPlaceholder
 	}
 	if f.hostGiven && !open {

@@ -80,9 +80,7 @@ func (c *CLI) readRegistered(ctx context.Context, reader *source.Reader, sources
 		if n := len(c.reportErrors(s)); n > 0 {
 			return nil, fmt.Errorf("--registered: %s has %s", s.Name, spell.Count(n, "error"))
 		}
-		if err := s.Load(nil); err != nil {
-			return nil, fmt.Errorf("--registered: %w", err)
-		}
+		s.Load(nil)
 	}
 	return services, nil
 }

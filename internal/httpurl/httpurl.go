@@ -26,7 +26,8 @@ func ParseAddress(address string) (*url.URL, error) {
 	case u.Hostname() == "":
 		return nil, fmt.Errorf("address %q has no host", Redacted(address))
 	case strings.Trim(u.Path, "/") == "":
-		return nil, fmt.Errorf("address %q has no path: give the full address of the manifest, such as %s://%s/v1/endpoints-manifest", Redacted(address), u.Scheme, u.Host)
+		return nil, fmt.Errorf("address %q has no path: give the full address of the manifest, such as %s://%s/v1/endpoints-manifest",
+			Redacted(address), u.Scheme, u.Host)
 	}
 	name, err := host.Parse(u.Host)
 	if err != nil {

@@ -9,15 +9,6 @@ import (
 	"signpost/internal/served"
 )
 
-// LoadReadable fills in the versions of a service that has errors, as far as they could be read.
-func (s *Service) LoadReadable(features []string) {
-	s.Host = signpost.HostPlaceholder
-	s.Versions = s.File.Readable(KnownFeatures(s.File, features))
-	if s.Served {
-		s.settleServed()
-	}
-}
-
 // Align makes two services comparable by signpost/diff, and returns the host for which they are compared, with notes
 // about what it did.
 //

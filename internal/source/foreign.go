@@ -37,11 +37,3 @@ func (s *Service) readable() bool {
 	versions := s.File.Readable(nil)
 	return len(errors) == 0 || len(versions) > 0 && len(versions[0].Manifest.Endpoints) > 0
 }
-
-// loadServed fills in the version of a manifest.
-func (s *Service) loadServed() {
-	s.Versions = s.File.Readable(nil)
-	for _, v := range s.Versions {
-		foreign.Methods(v.Manifest.Endpoints)
-	}
-}

@@ -121,7 +121,8 @@ func (g gitPath) list(ctx context.Context) ([]gitEntry, error) {
 		if g.inIndex() {
 			object = fields[1]
 			if stage := ":" + fields[2]; g.revision == ":0" && stage != ":0" {
-				return nil, fmt.Errorf("read definition %q: %s has a merge conflict: resolve it, or name :2:%[2]s (ours) or :3:%[2]s (theirs)", g.name, file)
+				return nil, fmt.Errorf("read definition %q: %s has a merge conflict: resolve it, or name :2:%[2]s (ours) or :3:%[2]s (theirs)",
+					g.name, file)
 			} else if stage != g.revision {
 				continue
 			}

@@ -101,7 +101,8 @@ func pack(documents []Document) (manifest ocispec.Manifest, blobs [][]byte, err 
 	manifest.Config.Data = nil // registries need it as a blob anyway
 	for i, d := range documents {
 		if i > 0 && documents[i-1].Path == d.Path {
-			return manifest, nil, argumentErrorf("%s and %s would both be %s in the artifact: push a directory that holds both", documents[i-1].Name, d.Name, d.Path)
+			return manifest, nil, argumentErrorf("%s and %s would both be %s in the artifact: push a directory that holds both",
+				documents[i-1].Name, d.Name, d.Path)
 		}
 		mediaType := "application/yaml"
 		if path.Ext(d.Path) == ".json" {

@@ -243,9 +243,10 @@ func (a *artifact) explain(ctx context.Context, err error) error {
 	case errors.Is(err, errdef.ErrNotFound):
 		return errNoArtifact
 	case errors.Is(err, auth.ErrBasicCredentialNotFound):
-		return fmt.Errorf("the registry wants credentials, and the Docker configuration has none for it: docker login %s stores them", a.ref.Registry)
-	case errors.Is(err, content.ErrMismatchedDigest), errors.Is(err, content.ErrTrailingData), errors.Is(err, content.ErrInvalidDescriptorSize),
-		strings.Contains(err.Error(), "mismatch Content-Length"): // there is no error type for this
+		return fmt.Errorf("the registry wants credentials, and the Docker configuration has none for it: docker login %s stores them",
+			a.ref.Registry)
+	case errors.Is(err, content.ErrMismatchedDigest), errors.Is(err, content.ErrTrailingData),
+		errors.Is(err, content.ErrInvalidDescriptorSize), strings.Contains(err.Error(), "mismatch Content-Length"): // there is no error type for this
 		return fmt.Errorf("the registry sent content that does not match its digest: %w", err)
 	case strings.Contains(err.Error(), "missing required header"): // nor for this
 		return fmt.Errorf("the server is not an OCI registry: %w", httpurl.WithoutURL(err))

@@ -10,6 +10,7 @@ import (
 	"signpost"
 	"signpost/definition"
 	"signpost/host"
+	"signpost/internal/foreign"
 	"signpost/internal/routes"
 	"signpost/internal/served"
 )
@@ -33,39 +34,28 @@ func NewService(d Document) *Service {
 	return &Service{Name: d.Name, File: d.Parse(), Served: d.Manifest(), Address: d.Address}
 }
 
-// Load fills in the versions with features applied; nil means those that the definition enables. Unknown features are
-// ignored. A served manifest already contains its features, and may have what [Errors] calls foreign.
-func (s *Service) Load(features []string) error {
+// Load fills in the versions with features applied, as far as they could be read; nil means the features that the definition
+// enables. Unknown ones are ignored. A served manifest already contains its features, and may have what [Errors] calls
+// foreign; its version and host are set as far as they are known.
+func (s *Service) Load(features []string) {
 	if s.Served {
-		s.loadServed()
-	} else {
-		versions, err := s.File.Manifests(KnownFeatures(s.File, features))
-		if err != nil {
-			return fmt.Errorf("compile definition %q: %w", s.Name, err)
-		}
-		s.Versions = versions
+		features = nil
 	}
 	s.Host = signpost.HostPlaceholder
+	s.Versions = s.File.Readable(KnownFeatures(s.File, features))
 	for i := range s.Versions {
 		s.Versions[i].Source = s.Name
 	}
-	if s.Served {
-		s.settleServed()
-	}
-	return nil
-}
-
-// settleServed sets the version and host of a served manifest, as far as they are known.
-func (s *Service) settleServed() {
-	if len(s.Versions) == 0 {
+	if !s.Served || len(s.Versions) == 0 {
 		return
 	}
-	own := ""
+	v, own := &s.Versions[0], ""
+	foreign.Methods(v.Manifest.Endpoints)
 	if s.Address != nil {
 		own, _ = host.Parse(s.Address.Host)
-		_, s.Versions[0].Name, _ = routes.Parse(s.Address.Path)
+		_, v.Name, _ = routes.Parse(s.Address.Path)
 	}
-	s.Host = served.Host(s.Versions[0].Manifest, own)
+	s.Host = served.Host(v.Manifest, own)
 }
 
 // State returns the versions with their base path and host, if they are known.
