@@ -25,7 +25,7 @@ const mayImport = `.: ./host ./internal/spell
 ./examples/sports:
 ./host: golang.org/x/net/idna
 ./internal/cli: github.com/santhosh-tekuri/jsonschema/v6 github.com/santhosh-tekuri/jsonschema/v6/kind github.com/spf13/cobra github.com/spf13/pflag golang.org/x/sys/unix . ./client ./definition ./diff ./docs ./host ./internal/daemon ./internal/escape ./internal/lsp ./internal/readfile ./internal/routes ./internal/foreign ./internal/httpurl ./internal/source ./internal/spell ./internal/tree ./match ./openapi ./server ./studio github.com/rogpeppe/go-internal/diff golang.org/x/term
-./internal/daemon: github.com/prometheus/client_golang/prometheus github.com/prometheus/client_golang/prometheus/collectors github.com/prometheus/client_golang/prometheus/promhttp golang.org/x/crypto/acme golang.org/x/crypto/acme/autocert golang.org/x/sys/unix . ./definition ./host ./internal/readfile ./internal/routes ./internal/source ./internal/wire ./server
+./internal/daemon: github.com/prometheus/client_golang/prometheus github.com/prometheus/client_golang/prometheus/promauto github.com/prometheus/client_golang/prometheus/collectors github.com/prometheus/client_golang/prometheus/promhttp golang.org/x/crypto/acme golang.org/x/crypto/acme/autocert golang.org/x/sys/unix . ./definition ./host ./internal/readfile ./internal/routes ./internal/source ./internal/wire ./server
 ./internal/escape:
 ./internal/foreign: .
 ./internal/httpurl: ./host

@@ -79,47 +79,34 @@ func TestRenderHostThatDoesNotFit(t *testing.T) {
 	}
 }
 
+// Every change of the manifest is another revision, and nothing else is.
 func TestRevision(t *testing.T) {
-	base := func() signpost.Manifest {
-		return signpost.NewManifest(feed("https://{{host}}/a"), fullEndpoint("https://{{host}}/b"))
-	}
-	revision := func(m signpost.Manifest, features ...signpost.Feature) string {
+	revision := func(edit func(*signpost.Manifest), features ...signpost.Feature) string {
+		m := signpost.NewManifest(feed("https://{{host}}/a"), fullEndpoint("https://{{host}}/b"))
+		edit(&m)
 		return compile(t, m, features...).Revision()
 	}
-	want := revision(base())
-	if !regexp.MustCompile(`^[0-9a-f]{32}$`).MatchString(want) {
-		t.Errorf("revision %q is not 32 hexadecimal digits", want)
+	same := func(*signpost.Manifest) {}
+	auth, geo := signpost.Authentication(), signpost.GeoRestriction()
+	want := revision(same)
+	if !regexp.MustCompile(`^[0-9a-f]{32}$`).MatchString(want) || revision(same) != want || revision(same, auth) != want { // which matches nothing
+		t.Errorf("revision %q", want)
 	}
-	if got := revision(base()); got != want {
-		t.Errorf("compiled again: got %s, want %s", got, want)
-	}
-
-	edit := func(change func(*signpost.Manifest)) signpost.Manifest {
-		m := base()
-		change(&m)
-		return m
-	}
-	others := map[string]string{
-		"another name":     revision(edit(func(m *signpost.Manifest) { m.Endpoints[0].Name = "Other" })),
-		"another URL":      revision(edit(func(m *signpost.Manifest) { m.Endpoints[0].URL = "https://{{host}}/c" })),
-		"the host written": revision(edit(func(m *signpost.Manifest) { m.Endpoints[0].URL = "https://host/a" })),
-		"another order":    revision(edit(func(m *signpost.Manifest) { m.Endpoints[0], m.Endpoints[1] = m.Endpoints[1], m.Endpoints[0] })),
-		"one less":         revision(edit(func(m *signpost.Manifest) { m.Endpoints = m.Endpoints[:1] })),
-		"a feature":        revision(base(), signpost.GeoRestriction()),
-	}
-	seen := map[string]string{want: "the manifest itself"}
-	for name, got := range others {
-		if first, ok := seen[got]; ok {
-			t.Errorf("%s has the revision of %s", name, first)
-		}
-		seen[got] = name
-	}
-	// A feature that changes nothing is no other revision, nor is the order in which features are enabled.
-	if got := revision(base(), signpost.Authentication()); got != want {
-		t.Errorf("with a feature that matches nothing: got %s, want %s", got, want)
-	}
-	if a, b := revision(base(), signpost.Authentication(), signpost.GeoRestriction()), revision(base(), signpost.GeoRestriction(), signpost.Authentication()); a != b {
+	if a, b := revision(same, auth, geo), revision(same, geo, auth); a != b {
 		t.Errorf("the order of the built-in features shows: %s and %s", a, b)
+	}
+	seen := map[string]bool{want: true, revision(same, geo): true}
+	for i, edit := range []func(*signpost.Manifest){
+		func(m *signpost.Manifest) { m.Endpoints[0].Name = "Other" },
+		func(m *signpost.Manifest) { m.Endpoints[0].URL = "https://{{host}}/c" },
+		func(m *signpost.Manifest) { m.Endpoints[0].URL = "https://host/a" },
+		func(m *signpost.Manifest) { m.Endpoints[0], m.Endpoints[1] = m.Endpoints[1], m.Endpoints[0] },
+		func(m *signpost.Manifest) { m.Endpoints = m.Endpoints[:1] },
+	} {
+		if seen[revision(edit)] {
+			t.Errorf("edit %d has the revision of another state", i)
+		}
+		seen[revision(edit)] = true
 	}
 }
 
