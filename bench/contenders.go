@@ -145,34 +145,32 @@ func (b *bench) nodeModules() (string, error) {
 	return dir, nil
 }
 
+// configure writes a file of bench/config for a server, with the values for its ${names}, and returns its path.
+func (s *site) configure(file, address, setting string) (path string, err error) {
+	_, port, _ := net.SplitHostPort(address)
+	dir := s.path(file + "-" + port)
+	text, err := os.ReadFile(filepath.Join("bench/config", file))
+	if err != nil {
+		return "", err
+	}
+	values := map[string]string{
+		"dir": dir, "site": s.dir, "path": manifestPath, "address": address, "port": port, "setting": setting,
+		"host": "$host", // nginx's own variable
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, file)
+	return path, os.WriteFile(path, []byte(os.Expand(string(text), func(name string) string { return values[name] })), 0o644)
+}
+
 func caddyCommand(b *bench, s *site, address string) ([]string, error) {
 	program, err := findProgram("caddy")
 	if err != nil {
 		return nil, err
 	}
-	_, port, _ := net.SplitHostPort(address)
-	config := fmt.Sprintf(`{
-	admin off
-	auto_https off
-	log {
-		level ERROR
-	}
-}
-http://:%s {
-	bind 127.0.0.1
-	root * %s
-	rewrite %s /caddy.json
-	templates {
-		mime application/json
-		between << >>
-	}
-	file_server
-}
-`, port, s.dir, manifestPath)
-	if err := os.WriteFile(s.path("Caddyfile"), []byte(config), 0o644); err != nil {
-		return nil, err
-	}
-	return []string{"env", "XDG_CONFIG_HOME=" + s.dir, "XDG_DATA_HOME=" + s.dir, program, "run", "--config", s.path("Caddyfile"), "--adapter", "caddyfile"}, nil
+	config, err := s.configure("Caddyfile", address, "")
+	return []string{"env", "XDG_CONFIG_HOME=" + s.dir, "XDG_DATA_HOME=" + s.dir, program, "run", "--config", config, "--adapter", "caddyfile"}, err
 }
 
 func nginxCommand(setting string) func(*bench, *site, string) ([]string, error) {
@@ -181,42 +179,8 @@ func nginxCommand(setting string) func(*bench, *site, string) ([]string, error) 
 		if err != nil {
 			return nil, err
 		}
-		_, port, _ := net.SplitHostPort(address)
-		dir := s.path("nginx-" + port)
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			return nil, err
-		}
-		config := fmt.Sprintf(`daemon off;
-worker_processes 1;
-pid %[1]s/pid;
-error_log stderr;
-events {}
-http {
-	%[5]s
-	default_type application/json;
-	client_body_temp_path %[1]s/body;
-	proxy_temp_path %[1]s/proxy;
-	fastcgi_temp_path %[1]s/fastcgi;
-	uwsgi_temp_path %[1]s/uwsgi;
-	scgi_temp_path %[1]s/scgi;
-	server {
-		listen %[2]s;
-		location = %[3]s {
-			alias %[4]s;
-			sub_filter '{{host}}' '$host';
-			sub_filter_once off;
-			sub_filter_types application/json;
-			gzip on;
-			gzip_types application/json;
-		}
-	}
-}
-`, dir, address, manifestPath, s.path("template.json"), setting)
-		file := filepath.Join(dir, "nginx.conf")
-		if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
-			return nil, err
-		}
-		return []string{program, "-c", file, "-p", dir, "-e", "stderr"}, nil
+		config, err := s.configure("nginx.conf", address, setting)
+		return []string{program, "-c", config, "-p", filepath.Dir(config), "-e", "stderr"}, err
 	}
 }
 
