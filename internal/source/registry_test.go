@@ -43,6 +43,14 @@ func trusting(t *testing.T, caFile string) http.RoundTripper {
 	return &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}
 }
 
+// push stores files, and returns the result.
+func push(t *testing.T, registry Registry, files map[string]string, target string) Pushed {
+	t.Helper()
+	pushed, err := registry.Push(t.Context(), documentsOf(files), target)
+	must(t, err)
+	return pushed
+}
+
 func documentsOf(texts map[string]string) []Document {
 	var documents []Document
 	for path, text := range texts { // in any order
@@ -55,21 +63,18 @@ func TestPush(t *testing.T) {
 	front, registry := startRegistry(t)
 	files := map[string]string{"a.yaml": definitionText, "b/c.json": `{"versions": {}}`, "b/same.yaml": definitionText}
 	target := "oci://" + front.Host + "/team/feeds:prod"
-	first, err := registry.Push(t.Context(), documentsOf(files), target)
-	must(t, err)
+	first := push(t, registry, files, target)
 	if prefix := "oci://" + front.Host + "/team/feeds@sha256:"; !strings.HasPrefix(first.Name, prefix) || first.Files != 3 || first.New != 2 {
 		t.Errorf("Push returned %+v", first)
 	}
-	again, err := registry.Push(t.Context(), documentsOf(files), "oci://"+front.Host+"/team/feeds:other")
-	if err != nil || again.Name != first.Name || again.New != 0 {
-		t.Errorf("pushing the same files again gives %+v, want %s; %v", again, first.Name, err)
+	if again := push(t, registry, files, "oci://"+front.Host+"/team/feeds:other"); again.Name != first.Name || again.New != 0 {
+		t.Errorf("pushing the same files again gives %+v, want %s", again, first.Name)
 	}
 
 	// The files come back, by tag and by digest, and later changes do not affect a digest.
 	files["a.yaml"] = "service: changed\n" + definitionText
-	second, err := registry.Push(t.Context(), documentsOf(files), target)
-	if err != nil || second.Name == first.Name || second.New != 1 {
-		t.Fatalf("pushing different files gives %+v; %v", second, err)
+	if second := push(t, registry, files, target); second.Name == first.Name || second.New != 1 {
+		t.Fatalf("pushing different files gives %+v", second)
 	}
 	read := func(arg string) map[string]string {
 		t.Helper()
@@ -134,9 +139,7 @@ func TestPush(t *testing.T) {
 func TestCredentials(t *testing.T) {
 	front, registry := startRegistry(t)
 	target := "oci://" + front.Host + "/feeds:prod"
-	if _, err := registry.Push(t.Context(), documentsOf(map[string]string{"a.yaml": definitionText}), target); err != nil {
-		t.Fatal(err)
-	}
+	push(t, registry, map[string]string{"a.yaml": definitionText}, target)
 	read := func(config string) error {
 		t.Helper()
 		dir := t.TempDir()
@@ -196,12 +199,6 @@ func (f followed) state() (map[string]string, string) {
 func TestFollowRegistry(t *testing.T) {
 	front, registry := startRegistry(t)
 	target, cacheDir := "oci://"+front.Host+"/feeds:prod", t.TempDir()
-	push := func(files map[string]string) string {
-		t.Helper()
-		pushed, err := registry.Push(t.Context(), documentsOf(files), target)
-		must(t, err)
-		return pushed.Name
-	}
 	var blobs atomic.Int32
 	front.Fail(func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/blobs/") && !strings.Contains(r.URL.Path, "/uploads/") {
@@ -211,7 +208,7 @@ func TestFollowRegistry(t *testing.T) {
 	})
 	first := map[string]string{"a.yaml": definitionText, "b.yaml": "base_path: /b\n" + definitionText}
 	second := map[string]string{"a.yaml": "service: two\n" + definitionText, "b.yaml": first["b.yaml"]}
-	pinned := push(first)
+	pinned := push(t, registry, first, target).Name
 	s := follow(t, registry, target, cacheDir)
 	step := func(news bool, fetched int32, want map[string]string) {
 		t.Helper()
@@ -230,10 +227,10 @@ func TestFollowRegistry(t *testing.T) {
 	step(true, 2, first)
 	step(false, 0, first)
 	must(t, s.Keep())
-	push(second)
+	push(t, registry, second, target)
 	step(true, 1, second)
 	must(t, s.Keep())
-	push(first)
+	push(t, registry, first, target)
 	step(true, 1, first)
 
 	// The cache contains the whole second state.
@@ -260,16 +257,12 @@ func TestRegistryFaults(t *testing.T) {
 	front, registry := startRegistry(t)
 	target := "oci://" + front.Host + "/feeds:prod"
 	good := map[string]string{"a.yaml": definitionText, "b.yaml": "base_path: /b\n" + definitionText}
-	if _, err := registry.Push(t.Context(), documentsOf(good), target); err != nil {
-		t.Fatal(err)
-	}
+	push(t, registry, good, target)
 	s := follow(t, registry, target, "")
 	if !s.Fetch(t.Context()) {
 		t.Fatal("nothing was fetched")
 	}
-	if _, err := registry.Push(t.Context(), documentsOf(map[string]string{"a.yaml": "service: two\n" + definitionText}), target); err != nil {
-		t.Fatal(err)
-	}
+	push(t, registry, map[string]string{"a.yaml": "service: two\n" + definitionText}, target)
 	status := func(code int) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(code); return true }
 	}
@@ -375,9 +368,7 @@ func TestRegistryFaults(t *testing.T) {
 	front.Stop()
 	check("gone", "the connection was closed without a response", t.Context())
 	front.Start()
-	if _, err := registry.Push(t.Context(), documentsOf(good), target); err != nil {
-		t.Fatal(err)
-	}
+	push(t, registry, good, target)
 	s.Fetch(t.Context())
 	if got, err := s.state(); err != "<nil>" || !cmp.Equal(got, good) {
 		t.Errorf("after the registry recovered: %s, %q", err, got)
@@ -389,9 +380,7 @@ func TestRegistryRedirects(t *testing.T) {
 	front, registry := startRegistry(t)
 	target := "oci://" + front.Host + "/feeds:prod"
 	files := map[string]string{"a.yaml": definitionText, "b.yaml": "base_path: /b\n" + definitionText}
-	if _, err := registry.Push(t.Context(), documentsOf(files), target); err != nil {
-		t.Fatal(err)
-	}
+	push(t, registry, files, target)
 	var fetched atomic.Int32
 	front.RedirectBlobs(func(r *http.Request) {
 		fetched.Add(1)
