@@ -22,7 +22,8 @@ func (x *Index) Takeovers(after *Index, number int, matters func(from int) bool)
 		origin, _ := cut(to.URL)
 		general := generalWords(segments(to.rest()))
 		seen := make(map[*node]bool)
-		for n, feeds := range x.meetings(to.URL, func(n *node) bool { return !seen[n] && matters(n.ends[0]) }) {
+		wants := func(n *node) bool { return !seen[n] && matters(n.ends[0]) }
+		for n, feeds := range x.meetings(to.URL, wants, wants) {
 			for f := range feeds {
 				if x.answers(f) == n.ends[0] && after.answers(f) == number {
 					seen[n] = true
@@ -65,14 +66,14 @@ func (x *Index) answers(f feed) int {
 }
 
 // meetings returns the URLs that can answer for the same feeds as the given one and have no more path segments, and such
-// feeds: one of each kind, the most general first. It leaves out those that wants returns false for. {{host}} can be any
-// host that a URL names.
-func (x *Index) meetings(url string, wants func(*node) bool) iter.Seq2[*node, iter.Seq[feed]] {
+// feeds: one of each kind, the most general first. It leaves out those that wants returns false for, and feeds that
+// continue inside a segment of those that inside returns false for. {{host}} can be any host that a URL names.
+func (x *Index) meetings(url string, wants, inside func(*node) bool) iter.Seq2[*node, iter.Seq[feed]] {
 	return func(yield func(*node, iter.Seq[feed]) bool) {
 		origin, rest := cut(url)
 		parts := segments(rest)
 		for _, p := range x.places(origin) {
-			search := meeting{parts: parts, wants: wants, visit: func(n *node, words [][]string) bool {
+			search := meeting{parts: parts, wants: wants, inside: inside, visit: func(n *node, words [][]string) bool {
 				return yield(n, func(yield func(feed) bool) {
 					left := maxChoices
 					choose(nil, words, func(chosen []string) bool {
@@ -122,10 +123,11 @@ func (x *Index) places(origin string) []place {
 // meeting searches a tree for endpoints that match a feed that a URL matches as well, and have no more segments than it
 // has.
 type meeting struct {
-	parts []segment                    // of the URL
-	words [][]string                   // the feed so far: for each segment, the words that both match
-	wants func(*node) bool             // whether the endpoints with a URL matter
-	visit func(*node, [][]string) bool // returns false to end the search
+	parts  []segment                    // of the URL
+	words  [][]string                   // the feed so far: for each segment, the words that both match
+	wants  func(*node) bool             // whether the endpoints with a URL matter
+	inside func(*node) bool             // whether feeds matter that continue inside their last segment
+	visit  func(*node, [][]string) bool // returns false to end the search
 }
 
 func (m *meeting) wanted(n *node) bool { return len(n.ends) > 0 && m.wants(n) }
@@ -145,10 +147,6 @@ func (m *meeting) below(n *node) bool {
 
 // step searches a child of the node that the words so far lead to.
 func (m *meeting) step(child *node) bool {
-	wanted := m.wanted(child)
-	if !wanted && len(child.children) == 0 {
-		return true
-	}
 	part, before := m.parts[child.depth-1], m.words[:child.depth-1]
 	words := common(part, child.segment)
 	if len(words) > 0 && len(child.children) > 0 {
@@ -157,13 +155,10 @@ func (m *meeting) step(child *node) bool {
 			return false
 		}
 	}
-	if !wanted {
-		return true
-	}
-	if child.segment.last() != "" { // feeds that continue inside the segment
+	if len(child.ends) > 0 && (child.segment.delimiter() || child.segment.last() != "" && m.inside(child)) {
 		words = slices.Concat(words, common(part, append(slices.Clone(child.segment), "")))
 	}
-	if len(words) == 0 {
+	if len(words) == 0 || !m.wanted(child) {
 		return true
 	}
 	m.words = append(before, words)

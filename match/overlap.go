@@ -128,10 +128,9 @@ func (o *overlapChecker) check(number int) {
 	o.lose(number, e.node, own, "", "")
 
 	general := generalWords(segments(e.rest()))
-	wants := func(n *node) bool {
-		return n != e.node && (o.calledDifferently(number, n, general) >= 0 || len(o.lost(number, n, kept)) > 0)
-	}
-	for n, feeds := range o.meetings(e.URL, wants) {
+	inside := func(n *node) bool { return n != e.node && o.calledDifferently(number, n, general) >= 0 }
+	wants := func(n *node) bool { return n != e.node && len(o.lost(number, n, kept)) > 0 || inside(n) }
+	for n, feeds := range o.meetings(e.URL, wants, inside) {
 		lost, different := o.lost(number, n, kept), o.calledDifferently(number, n, general)
 		for f := range feeds {
 			if len(lost) == 0 && different < 0 || f.host != "" && o.collide(number, n) {
@@ -222,7 +221,7 @@ func onHost(name string) string {
 // calledDifferently returns an endpoint of a URL that ends inside a segment of the given endpoint's feeds, whatever their
 // values, and that clients call differently. It returns -1 if there is none or the URL has been reported.
 func (o *overlapChecker) calledDifferently(number int, n *node, general []string) int {
-	if o.inside[n] || !n.endsInside(general) {
+	if !n.endsInside(general) || o.inside[n] {
 		return -1
 	}
 	for _, other := range n.ends {

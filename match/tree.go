@@ -64,6 +64,9 @@ func (s segment) literal() bool { return len(s) == 1 }
 // whole reports whether the segment is a placeholder and nothing else.
 func (s segment) whole() bool { return len(s) == 2 && len(s[0]) == 1 && s[1] == "" }
 
+// delimiter reports whether the segment is a delimiter and nothing else: the end of a URL with a trailing slash.
+func (s segment) delimiter() bool { return s.literal() && len(s[0]) == 1 }
+
 // last returns the text after the last placeholder.
 func (s segment) last() string { return s[len(s)-1] }
 
