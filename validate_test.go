@@ -316,6 +316,36 @@ func TestValidateModifier(t *testing.T) {
 	})
 }
 
+// A finding has the value that certainly fixes it.
+func TestReplacement(t *testing.T) {
+	for _, test := range []struct {
+		edit func(*signpost.Endpoint)
+		want any
+	}{
+		{func(e *signpost.Endpoint) { e.URL = "https://{host}/{id}/${a}/{{ b }}" }, "https://{{host}}/{{id}}/{{a}}/{{b}}"},
+		{func(e *signpost.Endpoint) { e.URL = "https://{HOST}/v1/feeds" }, goodURL},
+		{func(e *signpost.Endpoint) { e.URL = "https://{host}/other" }, nil}, // another endpoint has that URL
+		{func(e *signpost.Endpoint) { e.URL = "{host}/a" }, nil},             // it is not valid either
+		{func(e *signpost.Endpoint) { e.Method = "POST" }, "post"},
+		{func(e *signpost.Endpoint) { e.Method = "put" }, nil},
+		{func(e *signpost.Endpoint) { e.MIMEType = "aplication/json" }, "application/json"},
+		{func(e *signpost.Endpoint) { e.ContextObj[0].Type = "CTX" }, "ctx"},
+		{withDefault(number, "20"), json.Number("20")},
+		{withDefault(number, "many"), nil},
+		{withDefault(boolean, "true"), true},
+		{withDefault(text, 20), "20"},
+		{withDefault(dropdown, "newst"), "newest"},
+		{withDefault(dropdown, "random"), nil},
+	} {
+		e := goodEndpoint()
+		test.edit(&e)
+		got := signpost.NewManifest(e, feed("https://{{host}}/other")).Validate()
+		if len(got) != 1 || got[0].Replacement != test.want {
+			t.Errorf("got %+v, want %v", got, test.want)
+		}
+	}
+}
+
 // wantFindings compares findings, all of which must be errors without a file position.
 func wantFindings(t *testing.T, findings []signpost.Finding, want []string) {
 	t.Helper()

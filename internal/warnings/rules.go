@@ -64,7 +64,7 @@ func Manifest(declared, served signpost.Manifest, own string) []signpost.Finding
 	rules := Rules()
 	for i, e := range served.Endpoints {
 		var err error
-		c.endpoint, c.declared = e, len(declared.Endpoints[i].ContextObj)
+		c.endpoint, c.path, c.declared = e, signpost.Path{field(e.URL)}, len(declared.Endpoints[i].ContextObj)
 		c.url, err = signpost.ParseURL(e.URL)
 		for _, r := range rules {
 			if err == nil || r.anyURL {
@@ -92,6 +92,7 @@ type checker struct {
 	groups     map[string][]signpost.URL     // URLs so far that differ in their authority only
 
 	rule     string // the current one
+	path     signpost.Path
 	endpoint signpost.Endpoint
 	url      signpost.URL
 	declared int // number of context items that no feature added
@@ -101,12 +102,9 @@ type checker struct {
 
 // warn adds a finding of the current rule about the endpoint, or about a part of it.
 func (c *checker) warn(hint string, part signpost.Path, format string, args ...any) {
-	path := part
-	if c.endpoint.URL != "" {
-		path = slices.Concat(signpost.Path{signpost.Field(c.endpoint.URL)}, part)
-	}
 	c.findings = append(c.findings, signpost.Finding{
-		Rule: c.rule, Severity: signpost.SeverityWarning, Message: fmt.Sprintf(format, args...), Hint: hint, Path: path,
+		Rule: c.rule, Severity: signpost.SeverityWarning, Message: fmt.Sprintf(format, args...), Hint: hint,
+		Path: slices.Concat(c.path, part),
 	})
 }
 

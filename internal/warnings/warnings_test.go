@@ -231,6 +231,14 @@ func TestSameFeeds(t *testing.T) {
 	}
 }
 
+// The path of a finding starts at the endpoint, even if its URL is empty.
+func TestPath(t *testing.T) {
+	got := warn(signpost.NewManifest(feed("https://{{host}}/a"), feed("")), "")
+	if len(got) != 1 || got[0].Rule != "duplicate-name" || got[0].Path.Endpoint() != "" || len(got[0].Path) != 2 {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestModifier(t *testing.T) {
 	m := sort()
 	if got := warnings.Modifier(m); got != nil {
