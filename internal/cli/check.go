@@ -15,7 +15,6 @@ import (
 	"signpost/host"
 	"signpost/internal/foreign"
 	"signpost/internal/httpurl"
-	"signpost/internal/source"
 	"signpost/internal/spell"
 )
 
@@ -108,10 +107,7 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (client
 		return opts, err
 	}
 	opts = client.CheckOptions{
-		Options: client.Options{Timeout: f.timeout}, SkipProbes: !f.probe, Follow: f.follow, Ignore: f.ignore,
-	}
-	if f.follow == 0 {
-		opts.Follow = -1
+		Options: client.Options{Timeout: f.timeout}, SkipProbes: !f.probe, Follow: limit(f.follow), Ignore: f.ignore,
 	}
 	params, err := f.params.parse("--param")
 	if err != nil {
@@ -151,8 +147,14 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (client
 	if err != nil {
 		return opts, err
 	}
-	if opts.Registered, err = c.manifestsFor(name, registered); err != nil {
+	served, err := c.serveAll(registered, name)
+	if err != nil {
 		return opts, err
+	}
+	for _, s := range served {
+		for _, v := range s.Versions {
+			opts.Registered = append(opts.Registered, v.Manifest)
+		}
 	}
 	files := filesOf(registered)
 	opts.Lint = func(body []byte) (m signpost.Manifest, findings []signpost.Finding) {
@@ -170,18 +172,6 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (client
 	}
 	opts.Transport = c.transport
 	return opts, nil
-}
-
-// manifestsFor returns the manifests of services, resolved for a host unless they already have one.
-func (c *CLI) manifestsFor(host string, services []*source.Service) ([]signpost.Manifest, error) {
-	services, err := c.serveAll(services, host)
-	var manifests []signpost.Manifest
-	for _, s := range services {
-		for _, v := range s.Versions {
-			manifests = append(manifests, v.Manifest)
-		}
-	}
-	return manifests, err
 }
 
 func (c *CLI) check(cmd *cobra.Command, address string, f checkFlags) error {

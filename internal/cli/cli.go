@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"signpost/internal/source"
-	"signpost/internal/spell"
 )
 
 // Exit codes. Scripts can tell a finding from a failure.
@@ -37,9 +36,8 @@ type CLI struct {
 
 // exitError is an error with an exit code. A nil err means the error was already printed.
 type exitError struct {
-	code  int
-	err   error
-	lines []string // to print below the error
+	code int
+	err  error
 }
 
 func (e *exitError) Error() string { return fmt.Sprint(e.err) }
@@ -57,7 +55,7 @@ func (c *CLI) Main(args []string) int {
 	c = &surroundings
 	out := &results{Writer: c.Stdout}
 	c.raw = out
-	c.Stdout, c.Stderr = newStream(out), newStream(c.Stderr)
+	c.Stdout, c.Stderr = &stream{out, isTerminal(c.Stdout)}, &stream{c.Stderr, isTerminal(c.Stderr)}
 
 	root := c.Command()
 	root.SetArgs(args)
@@ -72,19 +70,14 @@ func (c *CLI) Main(args []string) int {
 		exit = &exitError{code: exitUsage, err: err} // from cobra: an unknown command, flag or argument
 	}
 	switch {
+	case exit.err == nil:
 	case c.logsJSON(cmd, args):
-		if exit.err != nil {
-			newLogger(c.Stderr, "json", "error").Error(exit.err.Error())
-		}
-		return exit.code
-	case exit.err != nil:
+		newLogger(c.Stderr, "json", "error").Error(exit.err.Error())
+	default:
 		printf(c.Stderr, "signpost: %v\n", exit.err)
-		for _, line := range exit.lines {
-			printf(c.Stderr, "  %s\n", line)
+		if exit.code == exitUsage {
+			printf(c.Stderr, "See '%s --help'.\n", cmd.CommandPath())
 		}
-	}
-	if exit.code == exitUsage {
-		printf(c.Stderr, "See '%s --help'.\n", cmd.CommandPath())
 	}
 	return exit.code
 }
@@ -172,10 +165,7 @@ func knownCommand(root *cobra.Command, args []string) error {
 	for _, cmd := range root.Commands() {
 		names = append(names, cmd.Name())
 	}
-	if near := spell.Nearest(args[0], names); near != "" {
-		return fmt.Errorf("unknown command %q; did you mean %s?", args[0], near)
-	}
-	return fmt.Errorf("unknown command %q", args[0])
+	return fmt.Errorf("unknown command %q%s", args[0], didYouMean(args[0], "", names))
 }
 
 // run adapts the body of a command: an error without an exit code is a failure.

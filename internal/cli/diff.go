@@ -196,7 +196,7 @@ func (c *CLI) readSide(ctx context.Context, reader *source.Reader, arg string) (
 		return nil, err
 	}
 	side := &diffSide{name: source.Shown(arg), services: services, errors: c.reportErrors(services...)}
-	if arg == stdinName {
+	if arg == source.Stdin {
 		side.name = source.StdinName
 	}
 	side.directory = len(services) != 1 || services[0].Name != side.name

@@ -8,15 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"signpost/internal/spell"
 )
 
 // envPrefix is the prefix of every environment variable that sets a flag.
 const envPrefix = "SIGNPOST_"
 
 // readEnvironment sets flags that were not given from the environment, and warns about variables that belong to no
-// flag.
+// flag. An empty variable counts as unset. A value that is invalid for this command, but valid for another command with
+// the same flag, is ignored.
 func (c *CLI) readEnvironment(cmd *cobra.Command) error {
 	c.warnings = c.unknownVariables(cmd.Root())
 	if cmd.Name() != "serve" { // serve logs them itself
@@ -24,12 +23,6 @@ func (c *CLI) readEnvironment(cmd *cobra.Command) error {
 			printf(c.Stderr, "warning: %s\n", warning)
 		}
 	}
-	return c.flagsFromEnv(cmd)
-}
-
-// flagsFromEnv sets the flags that were not given. An empty variable counts as unset. A value that is invalid for this
-// command, but valid for another command with the same flag, is ignored.
-func (c *CLI) flagsFromEnv(cmd *cobra.Command) error {
 	var err error
 	flags := cmd.Flags()
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -84,11 +77,7 @@ func (c *CLI) unknownVariables(root *cobra.Command) []string {
 		if !ours || value == "" || slices.Contains(known, flag) || serviceLink.MatchString(name) {
 			continue
 		}
-		warning := fmt.Sprintf("environment variable %s belongs to no flag and is ignored", name)
-		if near := spell.Nearest(flag, known); near != "" {
-			warning += "; did you mean " + envPrefix + near + "?"
-		}
-		warnings = append(warnings, warning)
+		warnings = append(warnings, fmt.Sprintf("environment variable %s belongs to no flag and is ignored%s", name, didYouMean(flag, envPrefix, known)))
 	}
 	slices.Sort(warnings)
 	return warnings

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,7 +11,6 @@ import (
 	"signpost/definition"
 	"signpost/docs"
 	"signpost/internal/foreign"
-	"signpost/internal/spell"
 )
 
 func (c *CLI) explainCommand() *cobra.Command {
@@ -34,12 +34,10 @@ Without an argument, it lists all rules.`,
 			}
 			i := slices.IndexFunc(rules, func(r rule) bool { return r.name == args[0] })
 			if i < 0 {
-				if near := spell.Nearest(args[0], namesOf(rules)); near != "" {
-					return usageErrorf("there is no rule %q; did you mean %s?", args[0], near)
-				}
-				return usageErrorf("there is no rule %q; signpost explain lists them", args[0])
+				hint := cmp.Or(didYouMean(args[0], "", namesOf(rules)), "; signpost explain lists them")
+				return usageErrorf("there is no rule %q%s", args[0], hint)
 			}
-			printf(c.Stdout, "%s: %s %s\n\n%s", rules[i].name, rules[i].level, safe(rules[i].of), safe(rules[i].text()))
+			printf(c.Stdout, "%s: %s %s\n\n%s", rules[i].name, rules[i].level, safe(rules[i].of), safe(rules[i].text))
 			return nil
 		}),
 	}
@@ -47,27 +45,23 @@ Without an argument, it lists all rules.`,
 
 // rule is a rule of lint or diff, as explain describes it.
 type rule struct {
-	name, level, of, summary string
-	text                     func() string
+	name, level, of, summary, text string
 }
 
 func allRules() []rule {
 	var rules []rule
-	inDocs := func(name string) func() string {
-		return func() string { return forTerminal(ruleText(name)) }
-	}
 	for _, r := range definition.Rules() {
-		rules = append(rules, rule{r.Name, string(r.Severity), "of lint", r.Summary, inDocs(r.Name)})
+		rules = append(rules, rule{r.Name, string(r.Severity), "of lint", r.Summary, forTerminal(ruleText(r.Name))})
 	}
 	for _, name := range foreign.Rules {
 		rules = append(rules, rule{name, "warning", "about a manifest of others",
-			"in manifests of others: something that the specification does not define", inDocs(name)})
+			"in manifests of others: something that the specification does not define", forTerminal(ruleText(name))})
 	}
 	rows := diffRow.FindAllStringSubmatch(docs.Diff, -1)
 	for _, level := range levels {
 		for _, row := range rows {
 			if text := plain(row[3]); row[2] == string(level) {
-				rules = append(rules, rule{row[1], row[2], "change in diff", text, func() string { return strings.ToUpper(text[:1]) + text[1:] + ".\n" }})
+				rules = append(rules, rule{row[1], row[2], "change in diff", text, strings.ToUpper(text[:1]) + text[1:] + ".\n"})
 			}
 		}
 	}
@@ -85,10 +79,12 @@ func namesOf(rules []rule) []string {
 // diffRow matches a row of the table of rules in docs/diff.md.
 var diffRow = regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| (breaking|notable|compatible) \\| (.*) \\|$")
 
+var nextSection = regexp.MustCompile(`(?m)^##? `)
+
 // ruleText returns the section of docs/rules.md about a lint rule, in Markdown without its heading.
 func ruleText(rule string) string {
 	_, text, _ := strings.Cut(docs.Rules, "\n## "+rule+"\n")
-	if end := regexp.MustCompile(`(?m)^##? `).FindStringIndex(text); end != nil {
+	if end := nextSection.FindStringIndex(text); end != nil {
 		text = text[:end[0]]
 	}
 	return strings.Trim(text, "\n") + "\n"

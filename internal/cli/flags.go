@@ -80,6 +80,14 @@ func complete(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
 	}
 }
 
+// didYouMean returns the name that was probably meant, after a prefix, as the end of a message, or "".
+func didYouMean(name, prefix string, known []string) string {
+	if near := spell.Nearest(name, known); near != "" {
+		return "; did you mean " + prefix + near + "?"
+	}
+	return ""
+}
+
 // suggest returns the name that was probably meant, or all that are known.
 func suggest(name string, known []string) string {
 	if near := spell.Nearest(name, known); near != "" {
@@ -126,12 +134,9 @@ func flagError(cmd *cobra.Command, err error) error {
 			part = f.Name
 		}
 	})
-	near := spell.Nearest(name, known)
-	if near == "" {
-		near = part
+	hint := didYouMean(name, "--", known)
+	if hint == "" && part != "" {
+		hint = "; did you mean --" + part + "?"
 	}
-	if near == "" {
-		return err
-	}
-	return fmt.Errorf("%w; did you mean --%s?", err, near)
+	return fmt.Errorf("%w%s", err, hint)
 }

@@ -204,12 +204,22 @@ func TestHostileInput(t *testing.T) {
 	}
 	other := filepath.Join(t.TempDir(), "other.yaml")
 	writeFile(t, other, versionsHead+repeat(1, endpointLine))
-	run := func(t *testing.T, args ...string) {
+	run := func(t *testing.T, commands ...[]string) {
 		t.Helper()
+		memory, cpu := 0, time.Duration(0)
+		for _, args := range commands {
+			if soak {
+				m, c := cost(t, args...)
+				if memory, cpu = max(memory, m), max(cpu, c); m > maxInputMemory || c > maxInputCPU {
+					t.Errorf("%s takes %d MB and %v", args, m, c)
+				}
+			} else if _, _, code := runCLI("", args...); code > exitFailure {
+				t.Errorf("%s exits with %d", args, code)
+			}
+		}
 		if soak {
-			bounded(t, args...)
-		} else if _, _, code := runCLI("", args...); code > exitFailure {
-			t.Errorf("%s exits with %d", args, code)
+			_, name, _ := strings.Cut(t.Name(), "/")
+			t.Logf("soak: %-24s %4d MB %6.2f s", name, memory, cpu.Seconds())
 		}
 	}
 	write := func(t *testing.T, build func(n int) string) string {
@@ -226,12 +236,8 @@ func TestHostileInput(t *testing.T) {
 				t.Parallel()
 			}
 			file := write(t, hostileDefinitions[name])
-			run(t, "lint", file)
-			run(t, "lint", file, "--fix", "--dry-run")
-			run(t, "diff", other, file)
-			run(t, "diff", file, other)
-			run(t, "match", file, "https://localhost/v1/f")
-			run(t, "render", file, "--host", "localhost")
+			run(t, []string{"lint", file}, []string{"lint", file, "--fix", "--dry-run"}, []string{"diff", other, file}, []string{"diff", file, other},
+				[]string{"match", file, "https://localhost/v1/f"}, []string{"render", file, "--host", "localhost"})
 		})
 	}
 	for _, name := range slices.Sorted(maps.Keys(hostileDocuments)) {
@@ -239,13 +245,13 @@ func TestHostileInput(t *testing.T) {
 			if !soak {
 				t.Parallel()
 			}
-			run(t, "import", write(t, hostileDocuments[name]))
+			run(t, []string{"import", write(t, hostileDocuments[name])})
 		})
 	}
 }
 
-// bounded runs the program and compares its CPU time and its peak of resident memory with the bounds.
-func bounded(t *testing.T, args ...string) {
+// cost runs the program and returns its peak of resident memory in MB and its CPU time.
+func cost(t *testing.T, args ...string) (memory int, cpu time.Duration) {
 	t.Helper()
 	cmd := exec.Command(testkit.Program(t, "signpost"), args...)
 	if err := cmd.Start(); err != nil {
@@ -256,7 +262,6 @@ func bounded(t *testing.T, args ...string) {
 		cmd.Wait()
 		close(ended)
 	}()
-	memory := 0
 	for running := true; running; { // what the system reports afterwards includes the test, from which it was forked
 		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
 		if _, after, ok := strings.Cut(string(status), "VmHWM:"); ok {
@@ -269,9 +274,5 @@ func bounded(t *testing.T, args ...string) {
 		case <-time.After(2 * time.Millisecond):
 		}
 	}
-	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	t.Logf("%4d MB %6.2f s: %s", memory, cpu.Seconds(), args[0])
-	if memory > maxInputMemory || cpu > maxInputCPU {
-		t.Errorf("%s takes %d MB and %v", args, memory, cpu)
-	}
+	return memory, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }

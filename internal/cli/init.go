@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"signpost/internal/source"
 )
 
 //go:embed starter.yaml
@@ -36,7 +39,7 @@ to standard output.`,
 }
 
 func (c *CLI) init(path string) error {
-	if path == stdinName {
+	if path == source.Stdin {
 		_, err := c.Stdout.Write(starter)
 		return err
 	}
@@ -47,14 +50,11 @@ func (c *CLI) init(path string) error {
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("write definition %q: the file already exists; choose another name, or remove it first", path)
 	}
+	if err == nil {
+		_, err = f.Write(starter)
+		err = cmp.Or(err, f.Close())
+	}
 	if err != nil {
-		return fmt.Errorf("write definition: %w", err)
-	}
-	if _, err := f.Write(starter); err != nil {
-		f.Close()
-		return fmt.Errorf("write definition: %w", err)
-	}
-	if err := f.Close(); err != nil {
 		return fmt.Errorf("write definition: %w", err)
 	}
 	printf(c.Stderr, "Wrote %s. Next:\n  %[2]s lint %[1]s\n  %[2]s studio %[1]s\n  %[2]s serve %[1]s\n", path, programName())

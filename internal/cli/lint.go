@@ -30,17 +30,6 @@ type lintFlags struct {
 	updateBaseline bool
 }
 
-// check returns an error for flags that cannot be combined.
-func (f lintFlags) check() error {
-	switch {
-	case f.dryRun && !f.fix:
-		return usageErrorf("--dry-run goes with --fix")
-	case f.updateBaseline && f.baseline == "":
-		return usageErrorf("--update-baseline goes with --baseline FILE")
-	}
-	return nil
-}
-
 func (c *CLI) lintCommand() *cobra.Command {
 	f := lintFlags{format: enum{value: "text", allowed: []string{"text", "json", "sarif", "github", "gitlab"}}}
 	cmd := &cobra.Command{
@@ -87,8 +76,11 @@ findings. It preserves comments, order and formatting. --fix --dry-run prints a 
 }
 
 func (c *CLI) lint(ctx context.Context, args []string, f lintFlags) error {
-	if err := f.check(); err != nil {
-		return err
+	switch {
+	case f.dryRun && !f.fix:
+		return usageErrorf("--dry-run goes with --fix")
+	case f.updateBaseline && f.baseline == "":
+		return usageErrorf("--update-baseline goes with --baseline FILE")
 	}
 	keys, err := readContextKeys(f.contextKeys)
 	if err != nil {

@@ -95,7 +95,8 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 		printMatch(c.Stdout, m, len(services) > 1)
 	}
 	if !ok {
-		return noMatch(index, versions, feed)
+		c.reportNoMatch(index, versions, feed)
+		return errFindings
 	}
 	return nil
 }

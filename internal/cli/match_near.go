@@ -13,10 +13,9 @@ import (
 // maxNearest is the maximum number of endpoints suggested if none matches.
 const maxNearest = 3
 
-// noMatch returns the error for a feed that no endpoint answers for. It suggests the endpoints that would match but for
-// scheme, port, trailing slash or the case of letters or, if there are none, those on the same host with the most similar
-// paths.
-func noMatch(index *match.Index, versions []signpost.Version, feed string) *exitError {
+// reportNoMatch reports that no endpoint answers for a feed. It suggests the endpoints that would match but for scheme,
+// port, trailing slash or the case of letters or, if there are none, those on the same host with the most similar paths.
+func (c *CLI) reportNoMatch(index *match.Index, versions []signpost.Version, feed string) {
 	u := signpost.CutURL(feed)
 	var near, close []string
 	var loose signpost.Version // the endpoints on the host, without what people get wrong
@@ -35,18 +34,20 @@ func noMatch(index *match.Index, versions []signpost.Version, feed string) *exit
 			}
 		}
 	}
-	suggest := func(lines []string, format string, args ...any) *exitError {
-		return &exitError{exitFindings, fmt.Errorf("no endpoint answers for %q"+format, append([]any{feed}, args...)...), lines[:min(maxNearest, len(lines))]}
-	}
+	why := "; close matches:"
 	switch {
 	case len(near) == 0:
-		return suggest(nil, ": none is on host %s", u.Hostname())
-	case len(close) > 0:
-		return suggest(close, "; close matches:")
+		why = ": none is on host " + u.Hostname()
+	case len(close) == 0:
+		why = "; the nearest on host " + u.Hostname() + ":"
+		common := func(url string) int { return commonPrefix(signpost.CutURL(url).Path(), u.Path()) }
+		slices.SortStableFunc(near, func(a, b string) int { return cmp.Compare(common(b), common(a)) })
+		close = near
 	}
-	common := func(url string) int { return commonPrefix(signpost.CutURL(url).Path(), u.Path()) }
-	slices.SortStableFunc(near, func(a, b string) int { return cmp.Compare(common(b), common(a)) })
-	return suggest(near, "; the nearest on host %s:", u.Hostname())
+	printf(c.Stderr, "signpost: no endpoint answers for %q%s\n", feed, why)
+	for _, line := range close[:min(maxNearest, len(close))] {
+		printf(c.Stderr, "  %s\n", line)
+	}
 }
 
 // loosely returns a URL without scheme and port, in lower case, and without a slash at the end.

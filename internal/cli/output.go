@@ -51,8 +51,6 @@ type stream struct {
 	terminal bool
 }
 
-func newStream(w io.Writer) *stream { return &stream{w, isTerminal(w)} }
-
 func (s *stream) Write(p []byte) (int, error) {
 	if _, err := io.WriteString(s.Writer, escape.Text(string(p), "\n\t")); err != nil {
 		return 0, err
@@ -84,8 +82,6 @@ func isTerminal(w io.Writer) bool {
 	switch w := w.(type) {
 	case *stream:
 		return w.terminal
-	case *results:
-		return isTerminal(w.Writer)
 	case *os.File:
 		return term.IsTerminal(int(w.Fd()))
 	}

@@ -172,10 +172,11 @@ func (c *CLI) compile(files []*definition.File, features []string) ([]map[string
 // renderAll writes the manifests of all definitions for all hosts. It writes nothing unless all of them can be
 // rendered.
 func (c *CLI) renderAll(ctx context.Context, args, hosts []string, f renderFlags) error {
-	files, err := c.load(ctx, args...)
+	documents, err := c.reader().Read(ctx, args...)
 	if err != nil {
 		return err
 	}
+	files := source.ParseDefinitions(documents, definition.Options{})
 	templates, err := c.compile(files, f.features)
 	if err != nil {
 		return err
@@ -194,10 +195,11 @@ func (c *CLI) renderAll(ctx context.Context, args, hosts []string, f renderFlags
 		}
 	}
 	for _, path := range paths {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return fmt.Errorf("write manifest: %w", err)
+		err := os.MkdirAll(filepath.Dir(path), 0o755)
+		if err == nil {
+			err = source.WriteFile(path, bodies[path], 0o644)
 		}
-		if err := source.WriteFile(path, bodies[path], 0o644); err != nil {
+		if err != nil {
 			return fmt.Errorf("write manifest: %w", err)
 		}
 		printf(c.Stderr, "wrote %s\n", path)

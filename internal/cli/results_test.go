@@ -57,20 +57,6 @@ func TestLostResults(t *testing.T) {
 	}
 }
 
-func TestDevNullIsNotATerminal(t *testing.T) {
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer null.Close()
-	if isTerminal(null) || isTerminal(&results{Writer: null}) {
-		t.Errorf("%s is taken for a terminal", os.DevNull)
-	}
-	if _, tty := openTerminal(t); !isTerminal(tty) || !isTerminal(&results{Writer: tty}) {
-		t.Error("a terminal is not recognized")
-	}
-}
-
 // TestStudioPanic checks that a panic in a handler of the page is logged.
 func TestStudioPanic(t *testing.T) {
 	t.Parallel()

@@ -11,9 +11,6 @@ import (
 	"signpost/internal/spell"
 )
 
-// stdinName is the argument for standard input, or for standard output where a file is written.
-const stdinName = source.Stdin
-
 // completable returns the definitions that an argument names, if they are on this machine.
 func completable(ctx context.Context, arg string) ([]*definition.File, error) {
 	if source.IsAddress(arg) || source.IsRegistry(arg) || arg == source.Stdin {
@@ -21,15 +18,6 @@ func completable(ctx context.Context, arg string) ([]*definition.File, error) {
 	}
 	documents, err := (&source.Reader{}).Read(ctx, arg)
 	return source.ParseDefinitions(documents, definition.Options{}), err
-}
-
-// load parses the definitions that the arguments name.
-func (c *CLI) load(ctx context.Context, args ...string) ([]*definition.File, error) {
-	documents, err := c.reader().Read(ctx, args...)
-	if err != nil {
-		return nil, err
-	}
-	return source.ParseDefinitions(documents, definition.Options{}), nil
 }
 
 // openServices reads the definitions or served manifests that the arguments name, except for documents that the command
