@@ -364,18 +364,18 @@ func TestFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer folder.Close()
-	for _, ref := range []string{
+	good := []string{"beside.yaml", "./beside.yaml", "beside.yaml#", "%62eside.yaml"}
+	for _, ref := range append([]string{
 		"../secret.yaml", "beside/../../secret.yaml", filepath.Join(root, "secret.yaml"), "file://" + root + "/secret.yaml", "link.yaml",
-		"http://127.0.0.1:1/secret.yaml", "https://example.com/secret.yaml", "//example.com/secret.yaml", "empty.yaml", ".", "beside.yaml#/x",
-		"beside.yaml", "./beside.yaml", "beside.yaml#", "%62eside.yaml",
-	} {
+		"https://example.com/beside.yaml", "//example.com/beside.yaml", "file:beside.yaml", "empty.yaml", ".", "beside.yaml#/x",
+	}, good...) {
 		text := "openapi: 3.1.0\npaths: {/a: {get: {parameters: [{$ref: '" + ref + "'}]}}}"
 		result, err := openapi.Import("docs/api.yaml", []byte(text), openapi.Options{Files: folder.FS()})
 		if err != nil {
 			t.Fatal(err)
 		}
 		found := len(endpoints(t, result)[0].Modifiers) > 0
-		if want := strings.Contains(ref, "eside.yaml") && !strings.HasSuffix(ref, "#/x"); found != want {
+		if want := slices.Contains(good, ref); found != want {
 			t.Errorf("reference %q: found is %v, notes %v", ref, found, result.Notes)
 		}
 		if !found && !strings.Contains(result.Notes[len(result.Notes)-1].Message, `reference "`+ref) {
