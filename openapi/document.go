@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/url"
 	"path"
@@ -19,13 +18,10 @@ import (
 // MaxSize is the maximum size in bytes of a document: of its files together, and again with all references resolved.
 const MaxSize = tree.MaxSize
 
-const (
-	// maxDepth limits chains of references.
-	maxDepth = 32
+var errTooLarge = fmt.Errorf("the document is larger than %d MiB", MaxSize>>20)
 
-	// maxReference is the maximum length of a reference in bytes.
-	maxReference = 1000
-)
+// maxDepth limits chains of references.
+const maxDepth = 32
 
 // file is a document, or a file that one refers to.
 type file struct {
@@ -49,7 +45,7 @@ type loader struct {
 // parse parses a file.
 func (l *loader) parse(f *file, content []byte) error {
 	if l.size += len(content); l.size > MaxSize {
-		return fmt.Errorf("the document is larger than %d MiB", MaxSize>>20)
+		return errTooLarge
 	}
 	doc := tree.Parse(content, tree.Options{JSON: json.Valid(bytes.TrimPrefix(content, []byte(tree.ByteOrderMark)))})
 	l.owners[doc] = f
@@ -106,9 +102,6 @@ var pointerEscapes = strings.NewReplacer("~1", "/", "~0", "~")
 
 // find returns what a reference in a file points to. Its errors complete a message that starts with "reference …".
 func (l *loader) find(in *file, ref string) (*tree.Node, error) {
-	if len(ref) > maxReference {
-		return nil, fmt.Errorf("is longer than %d bytes", maxReference)
-	}
 	name, pointer, _ := strings.Cut(ref, "#")
 	if name != "" {
 		u, err := url.Parse(name)
@@ -139,16 +132,15 @@ func (l *loader) find(in *file, ref string) (*tree.Node, error) {
 
 // open reads a file that the document refers to. Each file is read once.
 func (l *loader) open(path string) *file {
-	if f := l.loaded[path]; f != nil {
-		return f
+	f := l.loaded[path]
+	if f == nil {
+		f = &file{path: path, name: filepath.Join(l.folder, filepath.FromSlash(path))}
+		l.loaded[path] = f
+		var content []byte
+		if content, f.err = l.read(path); f.err == nil {
+			f.err = l.parse(f, content)
+		}
 	}
-	f := &file{path: path, name: filepath.Join(l.folder, filepath.FromSlash(path))}
-	l.loaded[path] = f
-	content, err := l.read(path)
-	if err == nil {
-		err = l.parse(f, content)
-	}
-	f.err = err
 	return f
 }
 
@@ -160,17 +152,15 @@ func (l *loader) read(path string) ([]byte, error) {
 		return nil, errors.New("it is outside the directory within which references are followed (--root)")
 	}
 	info, err := fs.Stat(l.files, path)
-	if err == nil && !info.Mode().IsRegular() {
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
 		return nil, errors.New("it is not a regular file")
-	}
-	var in fs.File
-	if err == nil {
-		in, err = l.files.Open(path)
-	}
-	if err == nil {
-		defer in.Close()
+	case info.Size() > MaxSize:
+		return nil, errTooLarge
+	default:
 		var content []byte
-		if content, err = io.ReadAll(io.LimitReader(in, MaxSize+1)); err == nil {
+		if content, err = fs.ReadFile(l.files, path); err == nil {
 			return content, nil
 		}
 	}
@@ -191,18 +181,12 @@ func isScalar(n *tree.Node) bool {
 
 // get returns a field of an object, or nil.
 func get(n *tree.Node, key string) *tree.Node {
-	if n == nil {
-		return nil
-	}
 	_, value := n.Field(key)
 	return value
 }
 
 // keyOf returns the key of a field, or nil.
 func keyOf(n *tree.Node, key string) *tree.Node {
-	if n == nil {
-		return nil
-	}
 	node, _ := n.Field(key)
 	return node
 }

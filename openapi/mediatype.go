@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"mime"
-	"slices"
 	"strings"
 
 	"signpost"
@@ -62,19 +61,13 @@ func mediaRank(t string) int {
 
 // successCode returns the status code of success: 200, another 2xx code, 2XX, or default.
 func successCode(responses []tree.Field) string {
-	var codes []string
+	best := "default"
 	for _, r := range responses {
-		if r.Key.Text != "default" {
-			codes = append(codes, r.Key.Text)
+		if code := r.Key.Text; strings.HasPrefix(code, "2") && code < best { // digits sort before XX, and that before default
+			best = code
 		}
 	}
-	slices.Sort(codes)
-	for _, prefix := range []string{"200", "20", "2"} { // digits sort before XX
-		if i := slices.IndexFunc(codes, func(code string) bool { return strings.HasPrefix(code, prefix) }); i >= 0 {
-			return codes[i]
-		}
-	}
-	return "default"
+	return best
 }
 
 // content summarizes the content types of a response or a request body.

@@ -63,6 +63,9 @@ func (im *importer) newNote(at *tree.Node, operation, format string, args ...any
 	return Note{File: im.owners[at.Document()].name, Line: at.Line(), Operation: operation, Message: message}
 }
 
+// notef adds a note about a place in the document.
+type notef = func(at *tree.Node, format string, args ...any)
+
 // note adds a note about the document as a whole.
 func (im *importer) note(at *tree.Node, format string, args ...any) {
 	im.notes = append(im.notes, im.newNote(at, "", format, args...))
@@ -71,22 +74,18 @@ func (im *importer) note(at *tree.Node, format string, args ...any) {
 // groupNotes returns the notes of all operations. A note that several operations share is returned once, at the first
 // of them, with a count.
 func groupNotes(operations []*operation) []Note {
-	type group struct {
-		index int
-		last  *operation // so that two parameters of one operation count once
-	}
 	var notes []Note
-	groups := make(map[string]*group)
+	index := make(map[string]int)
+	last := make(map[string]*operation) // so that two parameters of one operation count once
 	for _, op := range operations {
 		for _, n := range op.notes {
-			g := groups[n.Message]
-			if g == nil {
-				groups[n.Message] = &group{len(notes), op}
+			if last[n.Message] == nil {
+				index[n.Message] = len(notes)
 				notes = append(notes, n)
-			} else if g.last != op {
-				g.last = op
-				notes[g.index].More++
+			} else if last[n.Message] != op {
+				notes[index[n.Message]].More++
 			}
+			last[n.Message] = op
 		}
 	}
 	return notes

@@ -83,14 +83,9 @@ type importer struct {
 	nesting int // depth of the schema being read
 }
 
-const (
-	// bytesPerItem is what an item of a list counts toward MaxSize each time it is read. A document that refers to one
-	// long list repeatedly could otherwise expand to any size.
-	bytesPerItem = 64
-
-	// bytesPerParameter is what a parameter counts in addition: it takes some 15 µs each time.
-	bytesPerParameter = 256
-)
+// bytesPerItem is what an item of a list counts toward MaxSize each time it is read. A document that refers to one long
+// list repeatedly could otherwise expand to any size.
+const bytesPerItem = 64
 
 // spend counts what is read or written with all references resolved.
 func (im *importer) spend(bytes int) { im.spent += bytes }
@@ -123,7 +118,7 @@ func Import(name string, content []byte, opts Options) (*Result, error) {
 	doc := &file{path: cmp.Or(opts.Path, path.Base(filepath.ToSlash(name))), name: name}
 	im := &importer{
 		loader: loader{
-			files: opts.Files, folder: topOf(name, doc.path),
+			files: opts.Files, folder: filepath.Join(filepath.Dir(name), strings.Repeat("../", strings.Count(doc.path, "/"))),
 			loaded: map[string]*file{doc.path: doc}, owners: make(map[*tree.Document]*file),
 		},
 		opts:        opts,
@@ -155,15 +150,6 @@ func Import(name string, content []byte, opts Options) (*Result, error) {
 		im.note(key, "%q is duplicated; using the first", key.Text)
 	}
 	return im.result(), nil
-}
-
-// topOf returns the directory relative to which a file with this name has the path.
-func topOf(name, path string) string {
-	top := filepath.Dir(name)
-	for range strings.Count(path, "/") {
-		top = filepath.Join(top, "..")
-	}
-	return top
 }
 
 // endpoints converts the selected operations to endpoints.
@@ -210,7 +196,7 @@ func (im *importer) checkDocument() error {
 	if hooks := keyOf(im.root, "webhooks"); hooks != nil {
 		im.note(hooks, "webhooks are left out: clients do not call them")
 	}
-	im.noteServers(im.note, im.list(get(im.root, "servers")))
+	noteServers(im.note, im.servers(im.root))
 	im.noteSecurity(im.note, im.root)
 	return nil
 }

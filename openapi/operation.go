@@ -28,9 +28,8 @@ type operation struct {
 	notes               []Note
 
 	url, mimeType string   // an operation without a URL is left out
-	names         []string // candidates, best first
-	name          string
-	version       string // empty if the URL names none
+	names         []string // the name, and others in case that it is not unique
+	version       string   // empty if the URL names none
 	context       []signpost.ContextItem
 	allow         string // an allowed warning with its reason, as YAML
 	modifiers     []modifier
@@ -88,7 +87,8 @@ func (im *importer) collect(path tree.Field) {
 func (im *importer) isChosen(op *operation) bool {
 	byPath := len(im.opts.Paths) == 0
 	for _, choice := range im.opts.Paths {
-		if matchesPath(op.path, choice) {
+		pattern := "(?s)^" + strings.ReplaceAll(regexp.QuoteMeta(choice), `\*`, ".*") + "$"
+		if regexp.MustCompile(pattern).MatchString(op.path) {
 			byPath, im.chosen[choice] = true, true
 		}
 	}
@@ -99,11 +99,6 @@ func (im *importer) isChosen(op *operation) bool {
 		}
 	}
 	return byPath && byTag
-}
-
-// matchesPath compares a path with a choice in which * matches any text.
-func matchesPath(path, choice string) bool {
-	return regexp.MustCompile("(?s)^" + strings.ReplaceAll(regexp.QuoteMeta(choice), `\*`, ".*") + "$").MatchString(path)
 }
 
 // endpoint fills in the endpoint of an operation. The error says why that is impossible.
@@ -176,33 +171,23 @@ func (op *operation) setCandidates() {
 }
 
 // setNames gives each endpoint of a version a unique name. Operations that would share a name all get their next best
-// one that is unique, so that none of them seems to be the only one.
+// one, so that none of them seems to be the only one.
 func setNames(operations []*operation) {
 	type key struct{ version, name string }
-	count := make(map[key]int)
-	add := func(op *operation, names ...string) {
-		slices.Sort(names)
-		for _, name := range slices.Compact(names) {
-			count[key{op.version, name}]++
+	for rest := operations; len(rest) > 0; {
+		count := make(map[key]int)
+		for _, op := range operations {
+			count[key{op.version, op.names[0]}]++
+			if op.names[0] != op.label { // the last resort stays free
+				count[key{op.version, op.label}]++
+			}
 		}
-	}
-	unique := func(op *operation) bool {
-		i := slices.IndexFunc(op.names, func(name string) bool { return count[key{op.version, name}] == 1 })
-		op.name = op.names[max(i, 0)]
-		if i < 0 {
-			op.name = op.label
+		rest = slices.DeleteFunc(slices.Clone(rest), func(op *operation) bool {
+			return count[key{op.version, op.names[0]}] == 1 || len(op.names) == 1
+		})
+		for _, op := range rest {
+			op.names = op.names[1:]
 		}
-		return i == 0
-	}
-	for _, op := range operations {
-		add(op, op.names[0], op.label)
-	}
-	rest := slices.DeleteFunc(slices.Clone(operations), unique)
-	for _, op := range rest {
-		add(op, slices.Clone(op.names[1:max(1, len(op.names)-1)])...)
-	}
-	for _, op := range rest {
-		unique(op)
 	}
 }
 
@@ -217,27 +202,19 @@ var fieldsOf = map[string][]string{
 		"format title minimum maximum pattern deprecated required minLength maxLength minItems maxItems readOnly writeOnly"),
 }
 
-const (
-	// maxField is the maximum length of a key that is compared with known fields.
-	maxField = 30
-
-	// maxUnknown is the number of unknown keys of an object that are compared. If there are more, they are not
-	// misspellings.
-	maxUnknown = 20
-)
-
 // misspelt notes the keys of an object that look like misspelt fields.
-func (im *importer) misspelt(note func(*tree.Node, string, ...any), n *tree.Node, what string) {
-	if !is(n, tree.Object) {
+func (im *importer) misspelt(note notef, n *tree.Node, what string) {
+	if n == nil {
 		return
 	}
-	unknown := slices.DeleteFunc(slices.Clone(n.Fields), func(f tree.Field) bool {
-		return slices.Contains(fieldsOf[what], f.Key.Text) || strings.HasPrefix(f.Key.Text, "x-") || len(f.Key.Text) > maxField
-	})
 	im.spend(bytesPerItem * len(n.Fields))
-	for _, f := range unknown[:min(len(unknown), maxUnknown)] {
+	known := fieldsOf[what]
+	for _, f := range n.Fields {
 		name := f.Key.Text
-		if near := cmp.Or(spell.Nearest(name, fieldsOf[what]), spell.Nearest(strings.ToLower(name), fieldsOf[what])); near != "" {
+		if slices.Contains(known, name) || strings.HasPrefix(name, "x-") {
+			continue
+		}
+		if near := cmp.Or(spell.Nearest(name, known), spell.Nearest(strings.ToLower(name), known)); near != "" {
 			note(f.Key, "unknown field %q is ignored: did you mean %q?", name, near)
 		}
 	}

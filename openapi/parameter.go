@@ -2,10 +2,9 @@ package openapi
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,9 +16,6 @@ import (
 const (
 	// contextParameter is the query parameter that carries context.
 	contextParameter = "ctx"
-
-	// maxParameterName is the maximum length of a parameter name in bytes. Real ones have fewer than a hundred.
-	maxParameterName = 1000
 
 	// maxPlaceholder is the maximum length of an example that fits into an input, in bytes.
 	maxPlaceholder = 200
@@ -49,7 +45,7 @@ func (im *importer) addModifiers(op *operation) {
 		})
 		if err == nil {
 			op.modifiers = append(op.modifiers, m)
-			im.spend(len(m.text) + bytesPerParameter)
+			im.spend(len(m.text))
 			continue
 		}
 		although := ""
@@ -71,12 +67,8 @@ func (im *importer) parameters(op *operation) []parameter {
 		for _, n := range im.parameterList(op, owner) {
 			target, err := im.deref(n)
 			p := parameter{name: str(get(target, "name")), in: strings.ToLower(str(get(target, "in"))), node: target}
-			switch {
-			case err != nil:
-			case p.name == "":
+			if err == nil && p.name == "" {
 				err = errors.New("it has no name")
-			case len(p.name) > maxParameterName:
-				err = fmt.Errorf("its name is longer than %d characters", maxParameterName)
 			}
 			if err != nil {
 				op.note(n, "a parameter is left out: %v", err)
@@ -122,7 +114,7 @@ func (im *importer) parameterList(op *operation, owner *tree.Node) []*tree.Node 
 }
 
 // modifier returns the modifier for a parameter. The error says why there is none.
-func (im *importer) modifier(p parameter, note func(*tree.Node, string, ...any)) (m modifier, err error) {
+func (im *importer) modifier(p parameter, note notef) (m modifier, err error) {
 	schema := get(p.node, "schema")
 	switch {
 	case p.in == "path":
@@ -187,10 +179,10 @@ func (im *importer) modifier(p parameter, note func(*tree.Node, string, ...any))
 	label := cmp.Or(humanise(p.name), p.name)
 	text := fmt.Sprintf("kind: %s, id: %s, name: %s, key: %s, label: %s", kind,
 		scalar(p.name), scalar(cmp.Or(p.description, s.description, label)), scalar(p.name), scalar(label))
-	if value := defaultValue(s.initial, kind, choices); value != "" {
+	if value, err := defaultValue(s.initial, kind, choices); value != "" {
 		text += ", defaultValue: " + value
-	} else if s.initial != nil && s.initial.Kind != tree.Null {
-		note(p.node, "the default %s is left out: %s", quoteDefault(s.initial), whyNoDefault(s.initial, kind))
+	} else if err != nil {
+		note(p.node, "the default %q is left out: %v", shown(s.initial), err)
 	}
 	if example := placeholder(cmp.Or(get(p.node, "example"), s.example)); example != "" && (kind == signpost.KindText || kind == signpost.KindNumber) {
 		text += ", placeholder: " + scalar(example)
@@ -263,46 +255,34 @@ func placeholder(example *tree.Node) string {
 	return text
 }
 
-// jsonNumber matches numbers as they are written in a manifest.
-var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
-
-// defaultValue returns a value of the document as the default of a modifier, in YAML, or "" if it does not fit.
-func defaultValue(n *tree.Node, kind string, choices []signpost.Option) string {
-	if !isScalar(n) {
-		return ""
+// defaultValue returns a value of the document as the default of a modifier, in YAML, or "" if there is none. The error
+// says why it does not fit.
+func defaultValue(n *tree.Node, kind string, choices []signpost.Option) (string, error) {
+	if n == nil || n.Kind == tree.Null {
+		return "", nil
 	}
-	switch kind {
-	case signpost.KindNumber:
-		if f, err := strconv.ParseFloat(n.Text, 64); err == nil && !math.IsInf(f, 0) && jsonNumber.MatchString(n.Text) {
-			return n.Text
-		}
-	case signpost.KindBoolean:
-		if lower := strings.ToLower(n.Text); lower == "true" || lower == "false" {
-			return lower
-		}
-	case signpost.KindText:
-		return scalar(n.Text)
-	case signpost.KindSelect:
-		if slices.ContainsFunc(choices, func(o signpost.Option) bool { return o.Value == n.Text }) {
-			return scalar(n.Text)
-		}
-	}
-	return ""
-}
-
-func quoteDefault(n *tree.Node) string {
-	if !isScalar(n) {
-		return strconv.Quote(n.Kind.String())
-	}
-	return strconv.Quote(short(str(n)))
-}
-
-func whyNoDefault(n *tree.Node, kind string) string {
+	lower := strings.ToLower(n.Text)
+	_, notNumber := strconv.ParseFloat(n.Text, 64)
 	switch {
-	case is(n, tree.List):
-		return "a modifier has one value"
+	case n.Kind == tree.List:
+		return "", errors.New("a modifier has one value")
+	case kind == signpost.KindText && isScalar(n),
+		kind == signpost.KindSelect && slices.ContainsFunc(choices, func(o signpost.Option) bool { return o.Value == n.Text }):
+		return scalar(n.Text), nil
+	case kind == signpost.KindNumber && notNumber == nil && json.Valid([]byte(n.Text)): // neither 0x10 nor 1e400
+		return n.Text, nil
+	case kind == signpost.KindBoolean && (lower == "true" || lower == "false"):
+		return lower, nil
 	case kind == signpost.KindSelect:
-		return "it is not one of the values"
+		return "", errors.New("it is not one of the values")
 	}
-	return "it is not a " + kind
+	return "", errors.New("it is not a " + kind)
+}
+
+// shown returns a value for a message.
+func shown(n *tree.Node) string {
+	if !isScalar(n) {
+		return n.Kind.String()
+	}
+	return short(str(n))
 }

@@ -49,20 +49,12 @@ func (im *importer) addContext(op *operation) {
 	}
 }
 
-// maxNamed limits the number of security schemes or servers that a note names.
-const maxNamed = 10
-
 // noteSecurity notes the security schemes without a context key. Only the deployment knows which key carries a token.
-func (im *importer) noteSecurity(note func(*tree.Node, string, ...any), owner *tree.Node) {
-	var names []string
-	for _, schemes := range im.alternatives(owner) {
-		for _, name := range schemes {
-			if im.opts.Context[name] == "" && len(names) < maxNamed && !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	if slices.Sort(names); len(names) > 0 {
+func (im *importer) noteSecurity(note notef, owner *tree.Node) {
+	names := slices.Concat(im.alternatives(owner)...)
+	names = slices.DeleteFunc(names, func(name string) bool { return im.opts.Context[name] != "" })
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) > 0 {
 		note(keyOf(owner, "security"), "security (%s) is left out; map it to a context key with --security-key %s=KEY", strings.Join(names, ", "), names[0])
 	}
 }

@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/url"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"signpost"
 	"signpost/internal/tree"
@@ -17,6 +18,7 @@ var (
 	parameterName   = regexp.MustCompile(`^[\w.-]+$`)
 	parameterInPath = regexp.MustCompile(`\{\{([\w.-]+)\}\}|\{([\w.-]+)\}`) // the contract rejects any other brace
 	serverVariable  = regexp.MustCompile(`\{([^{}]*)\}`)
+	notASCII        = regexp.MustCompile(`[^\x00-\x7F]+`) // clients percent-encode it
 )
 
 // url returns the URL of an operation: its server, then its path with {id} and :id as {{id}}.
@@ -41,20 +43,7 @@ func (im *importer) url(op *operation) (string, error) {
 			segments[i] = parameterInPath.ReplaceAllString(s, "{{$1$2}}")
 		}
 	}
-	return base + "/" + escapePath(strings.Join(segments, "/")), nil
-}
-
-// escapePath percent-encodes letters that clients encode anyway.
-func escapePath(path string) string {
-	var out strings.Builder
-	for _, c := range []byte(path) {
-		if c >= utf8.RuneSelf {
-			fmt.Fprintf(&out, "%%%02X", c)
-		} else {
-			out.WriteByte(c)
-		}
-	}
-	return out.String()
+	return base + "/" + notASCII.ReplaceAllStringFunc(strings.Join(segments, "/"), url.PathEscape), nil
 }
 
 // server is a server of the document, with the defaults of its variables filled in.
@@ -100,66 +89,53 @@ func (s server) origin() string {
 	return s.scheme + "://" + s.hostport()
 }
 
-// serversOf returns the servers of an operation, and where they are declared: the innermost ones win.
-func (im *importer) serversOf(op *operation) (owner *tree.Node, servers []*tree.Node) {
+// servers returns the servers of the document, a path or an operation.
+func (im *importer) servers(owner *tree.Node) []server {
+	var all []server
+	for _, n := range im.list(get(owner, "servers")) {
+		all = append(all, newServer(n))
+	}
+	return all
+}
+
+// serversOf returns the servers of an operation, and where they are declared: the innermost ones win. Without any, it is
+// the one that the document comes from.
+func (im *importer) serversOf(op *operation) (owner *tree.Node, servers []server) {
 	for _, owner = range []*tree.Node{op.node, op.item, im.root} {
-		if servers := im.list(get(owner, "servers")); len(servers) > 0 {
+		if servers = im.servers(owner); len(servers) > 0 {
 			return owner, servers
 		}
 	}
-	return im.root, nil
+	return im.root, []server{newServer(nil)}
 }
 
 // findOwnHost finds the host that {{host}} stands for: that of the document's first absolute server. Without servers,
 // it is the host that all operations share, if there is one.
 func (im *importer) findOwnHost() {
-	if im.opts.ThirdParty {
-		return
-	}
-	for _, n := range im.list(get(im.root, "servers")) {
-		if s := newServer(n); s.authority != "" {
-			im.setOwnHost(s)
+	candidates := slices.DeleteFunc(im.servers(im.root), func(s server) bool { return s.authority == "" })
+	if get(im.root, "servers") == nil {
+		for _, op := range im.operations {
+			_, servers := im.serversOf(op)
+			candidates = append(candidates, servers[0])
+		}
+		if slices.ContainsFunc(candidates, func(s server) bool { return s.host() != candidates[0].host() }) {
 			return
 		}
 	}
-	if get(im.root, "servers") != nil {
-		return
+	if len(candidates) > 0 && candidates[0].authority != "" && !im.opts.ThirdParty {
+		im.ownHost = candidates[0].host()
+		im.note(candidates[0].node, "https://%s stands for %s", signpost.HostPlaceholder, candidates[0].origin())
 	}
-	var own server
-	for i, op := range im.operations {
-		_, servers := im.serversOf(op)
-		if len(servers) == 0 {
-			return
-		}
-		s := newServer(servers[0])
-		if i == 0 {
-			own = s
-		}
-		if s.host() != own.host() || s.authority == "" {
-			return
-		}
-	}
-	if own.authority != "" {
-		im.setOwnHost(own)
-	}
-}
-
-func (im *importer) setOwnHost(s server) {
-	im.ownHost = s.host()
-	im.note(s.node, "https://%s stands for %s", signpost.HostPlaceholder, s.origin())
 }
 
 // base returns the beginning of an operation's URL, without a trailing slash. It uses the first server.
 func (im *importer) base(op *operation) (string, error) {
 	owner, servers := im.serversOf(op)
-	s := newServer(nil)
-	if len(servers) > 0 {
-		s = newServer(servers[0])
-	}
-	own := !im.opts.ThirdParty && (s.authority == "" || s.host() == im.ownHost)
 	if owner != im.root {
-		im.noteServers(op.note, servers)
+		noteServers(op.note, servers)
 	}
+	s := servers[0]
+	own := !im.opts.ThirdParty && (s.authority == "" || s.host() == im.ownHost)
 	switch {
 	case own:
 		s.scheme, s.authority = "https", ""
@@ -177,18 +153,14 @@ func (im *importer) base(op *operation) (string, error) {
 }
 
 // noteServers notes the servers that are not used.
-func (im *importer) noteServers(note func(*tree.Node, string, ...any), servers []*tree.Node) {
+func noteServers(note notef, servers []server) {
 	var unused []string
-	for _, n := range servers[:min(len(servers), maxNamed)] {
-		s, first := newServer(n), newServer(servers[0])
-		if s.origin() != first.origin() || s.path != first.path { // may be equal after variables are filled in
+	for _, s := range servers {
+		if s.origin() != servers[0].origin() || s.path != servers[0].path { // may be equal after variables are filled in
 			unused = append(unused, cmp.Or(s.origin()+s.path, "/"))
 		}
 	}
-	if more := len(servers) - maxNamed; more > 0 {
-		unused = append(unused, fmt.Sprintf("%d more", more))
-	}
 	if len(unused) > 0 {
-		note(servers[0], "using the first server, not %s", strings.Join(unused, ", "))
+		note(servers[0].node, "using the first server, not %s", strings.Join(unused, ", "))
 	}
 }

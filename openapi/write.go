@@ -75,7 +75,7 @@ func (op *operation) write(out *bytes.Buffer, notes []Note, shared map[modifier]
 	for _, n := range notes {
 		fmt.Fprintf(out, "        # %s\n", n.Message)
 	}
-	fmt.Fprintf(out, "        name: %s\n        method: %s\n        mime_type: %s\n", scalar(op.name), op.method, scalar(op.mimeType))
+	fmt.Fprintf(out, "        name: %s\n        method: %s\n        mime_type: %s\n", scalar(op.names[0]), op.method, scalar(op.mimeType))
 	if len(op.context) == 0 {
 		out.WriteString("        context_obj: []\n")
 	} else {

@@ -70,8 +70,11 @@ func (n *Node) Line() int {
 	return line
 }
 
-// Field returns the key and value of a field, or nil.
+// Field returns the key and value of a field, or nil. n may be nil.
 func (n *Node) Field(name string) (key, value *Node) {
+	if n == nil {
+		return nil, nil
+	}
 	if n.index != nil {
 		if i, ok := n.index[name]; ok {
 			return n.Fields[i].Key, n.Fields[i].Value
@@ -88,10 +91,8 @@ func (n *Node) Field(name string) (key, value *Node) {
 
 // Get returns the value of a field, or an empty node. n may be nil.
 func (n *Node) Get(name string) *Node {
-	if n != nil {
-		if _, value := n.Field(name); value != nil {
-			return value
-		}
+	if _, value := n.Field(name); value != nil {
+		return value
 	}
 	return &Node{}
 }
