@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/pem"
 	"io"
 	"log"
@@ -11,10 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"signpost"
 	"signpost/client"
+	"signpost/internal/testkit"
 	"signpost/server"
 )
 
@@ -106,77 +105,25 @@ func TestCheckKeepsContext(t *testing.T) {
 	}
 }
 
+// TestCheckOnATerminal checks that progress is a line on standard error that disappears before the summary.
 func TestCheckOnATerminal(t *testing.T) {
 	s := publish(t, (*httptest.Server).Start, server.Options{}, signpost.Endpoint{URL: "http://{{host}}:PORT/v1/feeds"}, signpost.Endpoint{URL: "http://{{host}}:PORT/v1/media"})
-	address := s.URL + "/v1/endpoints-manifest"
 	control, tty := openTerminal(t)
-	read := func(last string) string { // waits for the given end of the output
-		t.Helper()
-		all := make(chan string, 1)
-		go func() {
-			text, buf := "", make([]byte, 4096)
-			for !strings.Contains(text, last) {
-				n, err := control.Read(buf)
-				if err != nil {
-					break
-				}
-				text += string(buf[:n])
-			}
-			all <- text
-		}()
-		select {
-		case text := <-all:
-			return text
-		case <-time.After(patience):
-			t.Fatalf("no output on the terminal ends in %q", last)
-			return ""
-		}
-	}
-	main := func(stdout, stderr io.Writer, env map[string]string) {
-		t.Helper()
-		c := CLI{Stdout: stdout, Stderr: stderr, LookupEnv: func(name string) (string, bool) { value, ok := env[name]; return value, ok }}
-		if code := c.Main([]string{"check", address}); code != exitFindings {
+	var out, errs testkit.Buffer
+	go io.Copy(&errs, control)
+	for _, stderr := range []io.Writer{tty, io.Discard} {
+		c := CLI{Stdout: &out, Stderr: stderr, LookupEnv: func(string) (string, bool) { return "", false }}
+		if code := c.Main([]string{"check", s.URL + "/v1/endpoints-manifest"}); code != exitFindings {
 			t.Errorf("exit code %d", code)
 		}
 	}
-
-	// Progress is a line on standard error that disappears before the summary.
-	var plain bytes.Buffer
-	main(&plain, tty, nil)
+	errs.WaitFor(t, "skipped\r\n")
 	const begin, end = "\r\x1b[K0 of 2 URLs called\r\x1b[K1 of 2 URLs called\r\x1b[K2 of 2 URLs called", "\r\x1b[K17 results: 11 passed, 1 failed, 3 warned, 2 skipped\r\n"
-	if got := read("skipped\r\n"); got != begin+end {
+	if got := errs.String(); got != begin+end {
 		t.Errorf("standard error is %q", got)
 	}
-	if strings.Contains(plain.String(), "\x1b") {
-		t.Errorf("colour although it is not a terminal: %q", plain.String())
-	}
-
-	// Colour on standard output, and no progress anywhere.
-	var errOut bytes.Buffer
-	main(tty, &errOut, nil)
-	if got := read("after a redirect"); !strings.Contains(got, "\x1b[32mpassed \x1b[0m  json") || !strings.Contains(got, "\x1b[31mfailed \x1b[0m  probe") {
-		t.Errorf("no colour: %q", got)
-	}
-	if strings.ContainsAny(errOut.String(), "\r\x1b") {
-		t.Errorf("progress although it is not a terminal: %q", errOut.String())
-	}
-	main(tty, io.Discard, map[string]string{"NO_COLOR": "1"})
-	if got := read("after a redirect"); strings.Contains(got, "\x1b") {
-		t.Errorf("colour although NO_COLOR is set: %q", got)
-	}
-}
-
-// TestCheckText checks that text sent by a service cannot affect the terminal.
-func TestCheckText(t *testing.T) {
-	t.Parallel()
-	var out bytes.Buffer
-	printReport(&out, false, client.Report{Results: []client.Result{
-		{Check: "probe", Status: client.Failed, Endpoint: "https://a/\x1b[2J", Message: "no\r\nanswer", Hint: "one\ntwo\x07"},
-		{Check: "manifest", Status: client.Warned, Endpoint: "https://a/b", Message: `"https://a/b" is odd`},
-	}})
-	const want = "failed   probe        https://a/\\u001b[2J: no\\u000d\\u000aanswer\n        = hint: one\n                two\\u0007\nwarned   manifest     \"https://a/b\" is odd\n"
-	if out.String() != want {
-		t.Errorf("%q\n%q", out.String(), want)
+	if strings.Contains(out.String(), "\x1b") {
+		t.Errorf("standard output is %q", out.String())
 	}
 }
 

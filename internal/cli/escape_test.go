@@ -291,28 +291,22 @@ func TestControlCharactersInLogs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x\u202e.json")
 	writeFile(t, path, `{"service": "\u001b\u009b\u202e", "versions": {"v1": {"endpoints": {"https://{{host}}/v1/feeds": {"name": "\u009b\u202e", "method": "get", "mime_type": "application/json"}}}}}`)
 	for _, format := range []string{"text", "json"} {
-		addr, err := freeAddress()
+		addr := testkit.FreeAddress(t)
+		p := testkit.Start(t, addr, exec.Command("signpost", "serve", path, "--listen", addr, "--log-level", "debug", "--log-format", format))
+		conn, err := net.Dial("tcp", addr)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var out, errs bytes.Buffer
-		cmd := exec.Command("signpost", "serve", path, "--listen", addr, "--log-level", "debug", "--log-format", format)
-		cmd.Stdout, cmd.Stderr = &out, &errs
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		var conn net.Conn
-		testkit.Eventually(t, "signpost listens", func() bool { conn, err = net.Dial("tcp", addr); return err == nil })
 		conn.SetDeadline(time.Now().Add(patience))
 		fmt.Fprintf(conn, "GET /%%1b[2J%%c2%%9b\u202e HTTP/1.1\r\nHost: a\u202e\u009b\r\nX-Request-Id: \u202e\u009b\r\nTraceparent: \u202e\r\n\r\n")
 		fmt.Fprintf(conn, "GET /v1/endpoints-manifest HTTP/1.1\r\nHost: a.example\r\nUser-Agent: \u202e\r\n\r\n\x1b[2J \u202e\r\n\r\n")
 		conn.Read(make([]byte, 4<<10))
 		conn.Close()
-		cmd.Process.Signal(syscall.SIGTERM)
-		cmd.Wait()
-		checkEscaped(t, "serve with a log of "+format, out.String(), errs.String())
-		if !strings.Contains(errs.String(), "request") {
-			t.Errorf("requests are not logged: %s", errs.String())
+		p.Process.Signal(syscall.SIGTERM)
+		<-p.Done
+		checkEscaped(t, "serve with a log of "+format, p.Log.String())
+		if !strings.Contains(p.Log.String(), "request") {
+			t.Errorf("requests are not logged: %s", p.Log.String())
 		}
 	}
 }

@@ -17,17 +17,20 @@ const maxNearest = 3
 // port, trailing slash or the case of letters or, if there are none, those on the same host with the most similar paths.
 func (c *CLI) reportNoMatch(index *match.Index, versions []signpost.Version, feed string) {
 	u := signpost.CutURL(feed)
+	looseFeed := loosely(u)
 	var near, close []string
 	var loose signpost.Version // the endpoints on the host, without what people get wrong
 	for _, v := range versions {
 		for _, e := range v.Manifest.Endpoints {
 			if other := signpost.CutURL(e.URL); strings.EqualFold(other.Hostname(), u.Hostname()) {
 				near = append(near, e.URL)
-				loose.Manifest.Endpoints = append(loose.Manifest.Endpoints, signpost.Endpoint{URL: loosely(other)})
+				if url := loosely(other); strings.Count(url, "/") <= strings.Count(looseFeed, "/") { // a longer one cannot be a prefix
+					loose.Manifest.Endpoints = append(loose.Manifest.Endpoints, signpost.Endpoint{URL: url})
+				}
 			}
 		}
 	}
-	if m, ok := match.NewIndex(loose).Match(loosely(u)); ok {
+	if m, ok := match.NewIndex(loose).Match(looseFeed); ok {
 		for _, endpoint := range near {
 			if other := signpost.CutURL(endpoint); loosely(other) == m.Endpoint {
 				close = append(close, fmt.Sprintf("%s (%s)", endpoint, strings.Join(differences(index, u, other), "; ")))

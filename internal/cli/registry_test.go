@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"io"
 	"net/http"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"signpost/internal/registrytest"
@@ -93,36 +91,12 @@ func TestRegistrySource(t *testing.T) {
 // TestRegistryStudio shows an artifact in the studio page.
 func TestRegistryStudio(t *testing.T) {
 	_, target := pushDirectory(t)
-	cmd := exec.Command("signpost", "studio", target, "--listen", "127.0.0.1:0")
-	cmd.Dir = t.TempDir()
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		cmd.Process.Signal(syscall.SIGTERM)
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("studio exited with %v", err)
-		}
-	}()
-	line := make([]byte, 200)
-	n, err := stdout.Read(line)
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := strings.TrimSpace(strings.TrimPrefix(string(line[:n]), "Studio: "))
-	res, err := http.Get(address + "api/state")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	state, err := io.ReadAll(res.Body)
+	addr := testkit.FreeAddress(t)
+	testkit.Start(t, addr, exec.Command("signpost", "studio", target, "--listen", addr))
+	_, state := testkit.Get(t, nil, "http://"+addr+"/api/state")
 	for _, want := range []string{target + "/films.yaml", target + "/sport.yaml", "https://localhost/sport/v1"} {
-		if !strings.Contains(string(state), want) {
-			t.Errorf("the page does not contain %q (%v): %.500s", want, err, state)
+		if !strings.Contains(state, want) {
+			t.Errorf("the page does not contain %q: %.500s", want, state)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -39,13 +38,12 @@ func TestScript(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
-			addr, err := freeAddress()
-			env.Setenv("ADDR", addr)
+			env.Setenv("ADDR", testkit.FreeAddress(t))
 			env.Setenv("SIGNPOST_TIMEOUT", patience.String())
 			if name := filepath.Base(env.WorkDir); !strings.Contains(name, "serve") && !strings.Contains(name, "studio") {
 				env.Setenv("PATH", plain+string(os.PathListSeparator)+env.Getenv("PATH"))
 			}
-			return err
+			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"http":      httpCommand,
@@ -53,15 +51,6 @@ func TestScript(t *testing.T) {
 			"terminate": terminateCommand,
 		},
 	})
-}
-
-// freeAddress returns an unused loopback address.
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }
 
 // exitCommand implements "exit CODE COMMAND...": the command must exit with exactly that code.

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 
 	"signpost/internal/testkit"
@@ -100,27 +99,21 @@ func TestSecretInAddress(t *testing.T) {
 func TestSecretInServe(t *testing.T) {
 	t.Parallel()
 	server := secretServer(t)
-	addr, err := freeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
-	admin, err := freeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
+	addr, admin := testkit.FreeAddress(t), testkit.FreeAddress(t)
 	args := []string{"serve", "--listen", addr, "--admin-listen", admin, "--log-level", "debug", "--poll-interval", "50ms", "--definition-cache", t.TempDir()}
 	for _, kind := range append(secretKinds, "forbidden") {
 		args = append(args, server+"/"+kind+"/feeds.json?token="+secret)
 	}
-	logged := []string{"redirected to another host", server + "/failing/feeds.json?…"}
-	text := watchProcess(t, args, func(printed string) string {
-		metrics, manifest := get("http://"+admin+"/metrics"), get("http://"+addr+"/v1/endpoints-manifest")
-		if !strings.Contains(metrics, "signpost_reloads_total") || !strings.Contains(printed, logged[0]) || !strings.Contains(printed, logged[1]) {
-			return ""
-		}
-		return metrics + manifest + get("http://"+admin+"/readyz")
-	})
-	if strings.Contains(text, secret) {
+	p := testkit.Start(t, admin, exec.Command("signpost", args...))
+	for _, want := range []string{"redirected to another host", server + "/failing/feeds.json?…"} {
+		p.Log.WaitFor(t, want)
+	}
+	text := p.Log.String()
+	for _, url := range []string{"http://" + admin + "/metrics", "http://" + admin + "/readyz", "http://" + addr + "/v1/endpoints-manifest"} {
+		res, body := testkit.Get(t, nil, url)
+		text += fmt.Sprint(res.Header, body)
+	}
+	if strings.Contains(text, secret) || !strings.Contains(text, "signpost_reloads_total") {
 		t.Errorf("%s", text)
 	}
 }
@@ -129,52 +122,19 @@ func TestSecretInServe(t *testing.T) {
 func TestSecretInStudio(t *testing.T) {
 	t.Parallel()
 	server := secretServer(t)
-	addr, err := freeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
+	addr := testkit.FreeAddress(t)
 	args := []string{"studio", "--listen", addr, "--open=false"}
 	for _, kind := range secretKinds {
 		args = append(args, server+"/"+kind+"/v1/endpoints-manifest?token="+secret)
 	}
-	text := watchProcess(t, args, func(string) string {
-		state := get("http://" + addr + "/api/state")
-		if !strings.Contains(state, `"Feeds"`) || strings.Contains(state, "Fetching") {
-			return ""
-		}
-		return state + get("http://"+addr+"/")
+	p := testkit.Start(t, addr, exec.Command("signpost", args...))
+	state := ""
+	testkit.Eventually(t, "everything is fetched", func() bool {
+		_, state = testkit.Get(t, nil, "http://"+addr+"/api/state")
+		return strings.Contains(state, `"Feeds"`) && !strings.Contains(state, "Fetching")
 	})
-	if strings.Contains(text, secret) {
+	_, page := testkit.Get(t, nil, "http://"+addr+"/")
+	if text := state + page + p.Log.String(); strings.Contains(text, secret) || !strings.Contains(text, server+"/manifest/v1/endpoints-manifest?…") {
 		t.Errorf("%s", text)
 	}
-	if !strings.Contains(text, server+"/manifest/v1/endpoints-manifest?…") {
-		t.Errorf("the address is missing from %s", text)
-	}
-}
-
-// get returns the body of a response, or "".
-func get(address string) string {
-	res, err := (&http.Client{Timeout: patience}).Get(address)
-	if err != nil {
-		return ""
-	}
-	defer res.Body.Close()
-	body, _ := io.ReadAll(res.Body)
-	return fmt.Sprint(res.Header, string(body))
-}
-
-// watchProcess runs signpost until look returns something, and returns that with everything that was printed.
-func watchProcess(t *testing.T, args []string, look func(printed string) string) string {
-	t.Helper()
-	var out testkit.Buffer
-	cmd := exec.Command("signpost", args...)
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	seen := ""
-	testkit.Eventually(t, args[0]+" shows what is awaited", func() bool { seen = look(out.String()); return seen != "" })
-	cmd.Process.Signal(syscall.SIGTERM)
-	cmd.Wait()
-	return seen + out.String()
 }
