@@ -120,7 +120,7 @@ type node struct {
 
 	children []*node          // in insertion order
 	patterns []*node          // those with placeholders
-	byText   map[string]*node // by segment.general
+	byText   map[string]*node // by segment.general; nil if there is only one, as along a long URL
 	longest  int              // length of the longest one that is literal
 }
 
@@ -144,17 +144,18 @@ func (n *node) endsInside(words []string) bool {
 // insert returns the node of a URL, creating it if needed. Placeholder names do not matter.
 func (n *node) insert(parts []segment) *node {
 	for _, s := range parts {
-		child := n.byText[s.general()]
+		child := n.child(s.general())
 		if child == nil {
 			child = &node{parent: n, segment: s, depth: n.depth + 1, literals: n.literals}
 			for _, text := range s {
 				child.literals += utf8.RuneCountInString(text)
 			}
-			if n.byText == nil {
-				n.byText = make(map[string]*node)
+			if n.children = append(n.children, child); len(n.children) == 2 {
+				n.byText = map[string]*node{n.children[0].segment.general(): n.children[0]}
 			}
-			n.byText[s.general()] = child
-			n.children = append(n.children, child)
+			if n.byText != nil {
+				n.byText[s.general()] = child
+			}
 			if s.literal() {
 				n.longest = max(n.longest, len(s[0]))
 			} else {
@@ -164,6 +165,14 @@ func (n *node) insert(parts []segment) *node {
 		n = child
 	}
 	return n
+}
+
+// child returns the child with a segment, by segment.general, or nil.
+func (n *node) child(general string) *node {
+	if len(n.children) == 1 && n.children[0].segment.general() == general {
+		return n.children[0]
+	}
+	return n.byText[general]
 }
 
 // prefixes visits the endpoints below n, and at n, whose URLs are prefixes of a feed. The first words of the feed, with
@@ -190,7 +199,7 @@ func (n *node) prefixes(words []string, length int, visit func(hit)) {
 func (n *node) beginnings(word string) iter.Seq[*node] {
 	return func(yield func(*node) bool) {
 		for end := 1; end <= min(len(word), n.longest); end++ {
-			if child := n.byText[word[:end]]; child != nil && child.segment.literal() && !yield(child) {
+			if child := n.child(word[:end]); child != nil && child.segment.literal() && !yield(child) {
 				return
 			}
 		}
