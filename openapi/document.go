@@ -31,30 +31,19 @@ type file struct {
 	err  error // why there is no root
 }
 
-// loader reads the files of a document and resolves references. It follows only the references that the importer needs,
-// so mistakes elsewhere in the document do no harm.
-type loader struct {
-	files   fs.FS
-	folder  string           // of the document; other files are named relative to it
-	loaded  map[string]*file // by path
-	owners  map[*tree.Document]*file
-	size    int          // bytes read
-	repeats []*tree.Node // duplicate keys
-}
-
 // parse parses a file.
-func (l *loader) parse(f *file, content []byte) error {
-	if l.size += len(content); l.size > MaxSize {
+func (im *importer) parse(f *file, content []byte) error {
+	if im.size += len(content); im.size > MaxSize {
 		return errTooLarge
 	}
 	doc := tree.Parse(content, tree.Options{JSON: json.Valid(bytes.TrimPrefix(content, []byte(tree.ByteOrderMark)))})
-	l.owners[doc] = f
+	im.owners[doc] = f
 	for _, p := range doc.Problems {
 		switch p.Kind {
 		case tree.Syntax, tree.TooLarge:
 			return fmt.Errorf("line %d: %s", p.At.Line(), p.Message)
 		case tree.DuplicateKey:
-			l.repeats = append(l.repeats, p.At)
+			im.repeats = append(im.repeats, p.At)
 		}
 	}
 	if f.root = doc.Root; f.root == nil {
@@ -63,10 +52,11 @@ func (l *loader) parse(f *file, content []byte) error {
 	return nil
 }
 
-// deref follows a reference to what it stands for. Any other node is returned as is.
-func (l *loader) deref(n *tree.Node) (*tree.Node, error) {
+// deref follows a reference to what it stands for. Any other node is returned as is. Only references that matter to the
+// definition are followed, so mistakes elsewhere in the document do no harm.
+func (im *importer) deref(n *tree.Node) (*tree.Node, error) {
 	for range maxDepth {
-		next, err := l.target(n)
+		next, err := im.target(n)
 		if err != nil || next == nil {
 			return n, err
 		}
@@ -76,8 +66,8 @@ func (l *loader) deref(n *tree.Node) (*tree.Node, error) {
 }
 
 // follow is deref for places where a dangling reference counts as a missing value.
-func (l *loader) follow(n *tree.Node) *tree.Node {
-	target, err := l.deref(n)
+func (im *importer) follow(n *tree.Node) *tree.Node {
+	target, err := im.deref(n)
 	if err != nil {
 		return nil
 	}
@@ -85,12 +75,12 @@ func (l *loader) follow(n *tree.Node) *tree.Node {
 }
 
 // target returns what a reference points to, or nil if the node is not a reference.
-func (l *loader) target(n *tree.Node) (*tree.Node, error) {
+func (im *importer) target(n *tree.Node) (*tree.Node, error) {
 	ref := get(n, "$ref")
 	if !is(ref, tree.String) {
 		return nil, nil
 	}
-	target, err := l.find(l.owners[ref.Document()], ref.Text)
+	target, err := im.find(im.owners[ref.Document()], ref.Text)
 	if err != nil {
 		return nil, fmt.Errorf("reference %q %w", short(ref.Text), err)
 	}
@@ -101,14 +91,14 @@ func (l *loader) target(n *tree.Node) (*tree.Node, error) {
 var pointerEscapes = strings.NewReplacer("~1", "/", "~0", "~")
 
 // find returns what a reference in a file points to. Its errors complete a message that starts with "reference …".
-func (l *loader) find(in *file, ref string) (*tree.Node, error) {
+func (im *importer) find(in *file, ref string) (*tree.Node, error) {
 	name, pointer, _ := strings.Cut(ref, "#")
 	if name != "" {
 		u, err := url.Parse(name)
 		if err != nil || u.Scheme != "" || u.Host != "" {
 			return nil, errors.New("is not a file path: remote references are not fetched")
 		}
-		if in = l.open(path.Join(path.Dir(in.path), u.Path)); in.err != nil {
+		if in = im.open(path.Join(path.Dir(in.path), u.Path)); in.err != nil {
 			return nil, fmt.Errorf("leads to a file that cannot be read: %w", in.err)
 		}
 	}
@@ -131,27 +121,27 @@ func (l *loader) find(in *file, ref string) (*tree.Node, error) {
 }
 
 // open reads a file that the document refers to. Each file is read once.
-func (l *loader) open(path string) *file {
-	f := l.loaded[path]
+func (im *importer) open(path string) *file {
+	f := im.loaded[path]
 	if f == nil {
-		f = &file{path: path, name: filepath.Join(l.folder, filepath.FromSlash(path))}
-		l.loaded[path] = f
+		f = &file{path: path, name: filepath.Join(im.folder, filepath.FromSlash(path))}
+		im.loaded[path] = f
 		var content []byte
-		if content, f.err = l.read(path); f.err == nil {
-			f.err = l.parse(f, content)
+		if content, f.err = im.read(path); f.err == nil {
+			f.err = im.parse(f, content)
 		}
 	}
 	return f
 }
 
-func (l *loader) read(path string) ([]byte, error) {
-	if l.files == nil {
+func (im *importer) read(path string) ([]byte, error) {
+	if im.opts.Files == nil {
 		return nil, errors.New("the document came without its directory")
 	}
 	if !fs.ValidPath(path) {
 		return nil, errors.New("it is outside the directory within which references are followed (--root)")
 	}
-	info, err := fs.Stat(l.files, path)
+	info, err := fs.Stat(im.opts.Files, path)
 	switch {
 	case err != nil:
 	case !info.Mode().IsRegular():
@@ -160,7 +150,7 @@ func (l *loader) read(path string) ([]byte, error) {
 		return nil, errTooLarge
 	default:
 		var content []byte
-		if content, err = fs.ReadFile(l.files, path); err == nil {
+		if content, err = fs.ReadFile(im.opts.Files, path); err == nil {
 			return content, nil
 		}
 	}

@@ -59,7 +59,7 @@ func cut(s string, max int) string {
 // newNote returns a note with its message on one line.
 func (im *importer) newNote(at *tree.Node, operation, format string, args ...any) Note {
 	message := oneLine(cut(fmt.Sprintf(format, args...), maxNote))
-	im.spend(len(message))
+	im.spent += len(message)
 	return Note{File: im.owners[at.Document()].name, Line: at.Line(), Operation: operation, Message: message}
 }
 

@@ -64,14 +64,19 @@ const defaultVersion = "v1"
 
 // importer holds the state of one import.
 type importer struct {
-	loader
-	opts       Options
-	root       *tree.Node
+	opts    Options
+	root    *tree.Node
+	folder  string           // of the document; other files are named relative to it
+	loaded  map[string]*file // by path
+	owners  map[*tree.Document]*file
+	size    int          // bytes read
+	spent   int          // bytes read or written with all references resolved
+	repeats []*tree.Node // duplicate keys
+
 	notes      []Note // about the document as a whole
 	operations []*operation
 	urls       map[string]*operation
 	versions   map[string]bool
-	spent      int    // compared with MaxSize
 	ownHost    string // the host that {{host}} stands for; empty if unknown
 
 	chosen      map[string]bool // the Options.Tags and Options.Paths that matched something
@@ -87,15 +92,10 @@ type importer struct {
 // list repeatedly could otherwise expand to any size.
 const bytesPerItem = 64
 
-// spend counts what is read or written with all references resolved.
-func (im *importer) spend(bytes int) { im.spent += bytes }
-
-func (im *importer) tooLarge() bool { return im.spent > MaxSize }
-
 // list returns the items of a list, which may be a reference.
 func (im *importer) list(n *tree.Node) []*tree.Node {
 	all := items(im.follow(n))
-	im.spend(bytesPerItem * len(all))
+	im.spent += bytesPerItem * len(all)
 	return all
 }
 
@@ -105,7 +105,7 @@ func (im *importer) fields(n *tree.Node) []tree.Field {
 	if target == nil {
 		return nil
 	}
-	im.spend(bytesPerItem * len(target.Fields))
+	im.spent += bytesPerItem * len(target.Fields)
 	return target.Fields
 }
 
@@ -117,11 +117,10 @@ func Import(name string, content []byte, opts Options) (*Result, error) {
 	}
 	doc := &file{path: cmp.Or(opts.Path, path.Base(filepath.ToSlash(name))), name: name}
 	im := &importer{
-		loader: loader{
-			files: opts.Files, folder: filepath.Join(filepath.Dir(name), strings.Repeat("../", strings.Count(doc.path, "/"))),
-			loaded: map[string]*file{doc.path: doc}, owners: make(map[*tree.Document]*file),
-		},
 		opts:        opts,
+		folder:      filepath.Join(filepath.Dir(name), strings.Repeat("../", strings.Count(doc.path, "/"))),
+		loaded:      map[string]*file{doc.path: doc},
+		owners:      make(map[*tree.Document]*file),
 		urls:        make(map[string]*operation),
 		versions:    make(map[string]bool),
 		chosen:      make(map[string]bool),
@@ -163,7 +162,7 @@ func (im *importer) endpoints() error {
 	im.findOwnHost()
 	for _, op := range im.operations {
 		err := im.endpoint(op)
-		if im.tooLarge() {
+		if im.spent > MaxSize {
 			return fmt.Errorf("the document is larger than %d MiB with its references resolved", MaxSize>>20)
 		}
 		if err != nil {
@@ -190,9 +189,6 @@ func (im *importer) checkDocument() error {
 		return fmt.Errorf("OpenAPI %s is not supported, only 3.0, 3.1 and 3.2", version)
 	}
 	im.misspelt(im.note, im.root, "document")
-	if paths := im.follow(get(im.root, "paths")); paths != nil && paths.Kind != tree.Object {
-		im.note(keyOf(im.root, "paths"), "paths is %s, not an object", paths.Kind)
-	}
 	if hooks := keyOf(im.root, "webhooks"); hooks != nil {
 		im.note(hooks, "webhooks are left out: clients do not call them")
 	}

@@ -207,7 +207,7 @@ func (im *importer) misspelt(note notef, n *tree.Node, what string) {
 	if n == nil {
 		return
 	}
-	im.spend(bytesPerItem * len(n.Fields))
+	im.spent += bytesPerItem * len(n.Fields)
 	known := fieldsOf[what]
 	for _, f := range n.Fields {
 		name := f.Key.Text

@@ -40,12 +40,13 @@ func (im *importer) addModifiers(op *operation) {
 			continue
 		}
 		before := len(op.notes)
-		m, err := im.modifier(p, func(at *tree.Node, format string, args ...any) {
+		noteAt := func(at *tree.Node, format string, args ...any) {
 			op.note(at, "parameter %q: %s", p.name, fmt.Sprintf(format, args...))
-		})
+		}
+		m, err := im.modifier(p, noteAt)
 		if err == nil {
 			op.modifiers = append(op.modifiers, m)
-			im.spend(len(m.text))
+			im.spent += len(m.text)
 			continue
 		}
 		although := ""
@@ -104,7 +105,7 @@ func (im *importer) parameterList(op *operation, owner *tree.Node) []*tree.Node 
 	}
 	var all []*tree.Node
 	for _, item := range im.list(target) {
-		if inner := im.follow(item); is(inner, tree.List) && !im.tooLarge() {
+		if inner := im.follow(item); is(inner, tree.List) && im.spent <= MaxSize {
 			all = append(all, im.list(inner)...)
 		} else {
 			all = append(all, item)
@@ -114,7 +115,8 @@ func (im *importer) parameterList(op *operation, owner *tree.Node) []*tree.Node 
 }
 
 // modifier returns the modifier for a parameter. The error says why there is none.
-func (im *importer) modifier(p parameter, note notef) (m modifier, err error) {
+func (im *importer) modifier(p parameter, noteAt notef) (m modifier, err error) {
+	note := func(format string, args ...any) { noteAt(p.node, format, args...) }
 	schema := get(p.node, "schema")
 	switch {
 	case p.in == "path":
@@ -142,39 +144,31 @@ func (im *importer) modifier(p parameter, note notef) (m modifier, err error) {
 	case schema == nil && get(p.node, "content") != nil:
 		return m, errors.New("a modifier has a plain value, but this has a content type")
 	case schema == p.node:
-		note(p.node, "its type should be in a schema; using it anyway")
+		note("its type should be in a schema; using it anyway")
 	}
-	im.misspelt(note, p.node, "parameter")
+	im.misspelt(noteAt, p.node, "parameter")
 	if schema != p.node {
-		im.misspelt(note, schema, "schema")
+		im.misspelt(noteAt, schema, "schema")
 	}
 	if s.isCollection() {
-		var several string
-		if s, several, err = im.oneOfMany(p, s); err != nil {
+		if s, err = im.oneOfMany(p, s, note); err != nil {
 			return m, err
 		}
-		note(p.node, "%s", several)
-	} else if slices.Contains(s.types, "array") {
-		note(p.node, "it also takes several values; the control sets one")
+	} else if slices.Contains(s.collections, "array") {
+		note("it also takes several values; the control sets one")
 	}
 	if isTrue(get(p.node, "required")) {
-		note(p.node, "it is required, but editors can leave a modifier empty")
+		note("it is required, but editors can leave a modifier empty")
 	}
 	var choices []signpost.Option
-	warnings := s.warnings
-	kind, types := s.kind(), s.plainTypes()
+	kind := s.kind()
 	switch {
 	case kind == signpost.KindSelect:
-		var more []string
-		if choices, more = options(s.values); len(choices) == 0 {
+		if choices = options(s.values, note); len(choices) == 0 {
 			return m, errors.New("none of its values can be an option")
 		}
-		warnings = slices.Concat(more, warnings)
-	case kind == signpost.KindText && !slices.Equal(types, []string{"string"}):
-		note(p.node, "imported as text: its type is %s", cmp.Or(strings.Join(types, " or "), "not declared"))
-	}
-	for _, warning := range warnings {
-		note(p.node, "%s", warning)
+	case kind == signpost.KindText && !slices.Equal(s.types, []string{"string"}):
+		note("imported as text: its type is %s", cmp.Or(strings.Join(s.types, " or "), "not declared"))
 	}
 	label := cmp.Or(humanise(p.name), p.name)
 	text := fmt.Sprintf("kind: %s, id: %s, name: %s, key: %s, label: %s", kind,
@@ -182,7 +176,7 @@ func (im *importer) modifier(p parameter, note notef) (m modifier, err error) {
 	if value, err := defaultValue(s.initial, kind, choices); value != "" {
 		text += ", defaultValue: " + value
 	} else if err != nil {
-		note(p.node, "the default %q is left out: %v", shown(s.initial), err)
+		note("the default %q is left out: %v", shown(s.initial), err)
 	}
 	if example := placeholder(cmp.Or(get(p.node, "example"), s.example)); example != "" && (kind == signpost.KindText || kind == signpost.KindNumber) {
 		text += ", placeholder: " + scalar(example)
@@ -192,23 +186,22 @@ func (im *importer) modifier(p parameter, note notef) (m modifier, err error) {
 		for _, o := range choices {
 			lines = append(lines, fmt.Sprintf("\n{value: %s, label: %s}", scalar(o.Value), scalar(o.Label)))
 		}
-		im.spend(bytesPerItem * len(lines))
 		text += ", options: [" + strings.Join(lines, ",") + "]"
 	}
 	return modifier{p.name, "{" + text + "}"}, nil
 }
 
-// oneOfMany returns the shape of a single array element, and a note about that.
-func (im *importer) oneOfMany(p parameter, array *shape) (one *shape, note string, err error) {
-	if array.types[0] != "array" {
-		return nil, "", fmt.Errorf("a modifier has a single value, but this is an %s", array.types[0])
+// oneOfMany returns the shape of a single array element, and notes that.
+func (im *importer) oneOfMany(p parameter, array *shape, note func(format string, args ...any)) (*shape, error) {
+	if array.collections[0] != "array" {
+		return nil, fmt.Errorf("a modifier has a single value, but this is an %s", array.collections[0])
 	}
 	s := *im.shape(array.items)
 	switch {
 	case s.err != nil:
-		return nil, "", s.err
+		return nil, s.err
 	case s.isCollection():
-		return nil, "", fmt.Errorf("a modifier has a single value, but this is an array of type %s", s.types[0])
+		return nil, fmt.Errorf("a modifier has a single value, but this is an array of type %s", s.collections[0])
 	}
 	s.description = array.description // that of the items describes a single value
 	s.initial, s.example = cmp.Or(array.initial, s.initial), cmp.Or(array.example, s.example)
@@ -223,9 +216,11 @@ func (im *importer) oneOfMany(p parameter, array *shape) (one *shape, note strin
 	style, explode := str(get(p.node, "style")), get(p.node, "explode")
 	if commas := (style == "" || style == "form") && explode != nil && !isTrue(explode); commas && s.kind() == signpost.KindText {
 		s.initial = joined(s.initial)
-		return &s, "it takes several values, separated by commas", nil
+		note("it takes several values, separated by commas")
+	} else {
+		note("it takes several values; the control sets one")
 	}
-	return &s, "it takes several values; the control sets one", nil
+	return &s, nil
 }
 
 // joined returns a list of plain values as comma-separated text, and anything else unchanged.

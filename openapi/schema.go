@@ -15,13 +15,13 @@ import (
 // shape summarizes what a schema says about the values of a parameter. Whether null is allowed does not matter: if an
 // editor sets nothing, nothing is sent.
 type shape struct {
-	types              []string // without null
+	types              []string // that fit into a modifier
+	collections        []string // array and object, which do not
 	values             []choice // from enum and const
 	initial, example   *tree.Node
 	description, title string // names, if they are short enough
 	format             string
 	items              *tree.Node // of an array
-	warnings           []string   // repeated for each parameter that uses the schema
 	err                error      // why the schema cannot be used
 }
 
@@ -74,10 +74,11 @@ func (im *importer) readShape(n *tree.Node) *shape {
 	for _, t := range items(get(n, "type")) {
 		s.addType(str(t))
 	}
-	if len(s.types) == 0 && s.items != nil {
+	switch {
+	case len(s.types)+len(s.collections) > 0:
+	case s.items != nil:
 		s.addType("array")
-	}
-	if len(s.types) == 0 && get(n, "properties") != nil {
+	case get(n, "properties") != nil:
 		s.addType("object")
 	}
 	s.readValues(n)
@@ -98,18 +99,22 @@ func (im *importer) readShape(n *tree.Node) *shape {
 }
 
 func (s *shape) addType(t string) {
-	if t != "" && t != "null" && !slices.Contains(s.types, t) {
-		s.types = append(s.types, t)
+	list := &s.types
+	if t == "array" || t == "object" {
+		list = &s.collections
+	}
+	if t != "" && t != "null" && !slices.Contains(*list, t) {
+		*list = append(*list, t)
 	}
 }
 
 // merge adds what another schema says.
 func (s *shape) merge(other *shape) {
-	for _, t := range other.types {
+	for _, t := range slices.Concat(other.types, other.collections) {
 		s.addType(t)
 	}
 	if len(s.values) == 0 {
-		s.values, s.warnings = other.values, other.warnings
+		s.values = other.values
 	}
 	s.initial, s.example, s.items = cmp.Or(s.initial, other.initial), cmp.Or(s.example, other.example), cmp.Or(s.items, other.items)
 	s.description, s.title, s.format = cmp.Or(s.description, other.description), cmp.Or(s.title, other.title), cmp.Or(s.format, other.format)
@@ -131,7 +136,7 @@ func (im *importer) readAlternatives(alternatives []*tree.Node, s *shape) {
 	for _, n := range alternatives {
 		one := im.shape(n)
 		inner := *one
-		inner.values, inner.warnings, inner.description, inner.title = nil, nil, "", "" // these concern only this alternative
+		inner.values, inner.description, inner.title = nil, "", "" // these concern only this alternative
 		choices.merge(&inner)
 		switch {
 		case one.isCollection(): // the values of arrays do not count here
@@ -141,59 +146,51 @@ func (im *importer) readAlternatives(alternatives []*tree.Node, s *shape) {
 			choices.values = append(choices.values, c)
 		default:
 			choices.values = append(choices.values, one.values...)
-			choices.warnings = slices.Concat(choices.warnings, one.warnings)
 			anyValue = anyValue || len(one.values) == 0
 		}
-		im.spend(bytesPerItem * (1 + len(one.values)))
+		im.spent += bytesPerItem * (1 + len(one.values))
 		if len(choices.values) > maxValues || choices.err != nil {
 			break
 		}
 	}
 	if anyValue {
-		choices.values, choices.warnings = nil, nil
+		choices.values = nil
 	}
 	s.merge(choices)
 }
 
-// isPlain reports whether values of this type fit into a modifier.
-func isPlain(t string) bool { return t != "array" && t != "object" }
-
 // isCollection reports whether none of the types fits into a modifier.
-func (s *shape) isCollection() bool {
-	return len(s.types) > 0 && !slices.ContainsFunc(s.types, isPlain)
-}
+func (s *shape) isCollection() bool { return len(s.types) == 0 && len(s.collections) > 0 }
 
-// plainTypes returns the types that fit into a modifier.
-func (s *shape) plainTypes() []string {
-	return slices.DeleteFunc(slices.Clone(s.types), func(t string) bool { return !isPlain(t) })
+// kinds maps types to modifier kinds; others are text.
+var kinds = map[string]string{
+	"boolean": signpost.KindBoolean,
+	"bool":    signpost.KindBoolean,
+	"integer": signpost.KindNumber,
+	"number":  signpost.KindNumber,
+	"int":     signpost.KindNumber,
+	"float":   signpost.KindNumber,
 }
 
 // kind returns the modifier kind for the values.
 func (s *shape) kind() string {
-	types := s.plainTypes()
-	only := func(names ...string) bool {
-		return len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool { return !slices.Contains(names, t) })
-	}
 	switch {
 	case len(s.values) > 0 && !slices.ContainsFunc(s.values, func(c choice) bool { return !is(c.value, tree.Bool) }):
 		return signpost.KindBoolean
 	case len(s.values) > 0:
 		return signpost.KindSelect
-	case only("boolean", "bool"):
-		return signpost.KindBoolean
-	case only("integer", "number", "int", "float"):
-		return signpost.KindNumber
+	case len(s.types) == 0 || slices.ContainsFunc(s.types, func(t string) bool { return kinds[t] != kinds[s.types[0]] }):
+		return signpost.KindText
 	}
-	return signpost.KindText
+	return cmp.Or(kinds[s.types[0]], signpost.KindText)
 }
 
 // readValues adds the values of enum and const, with their labels.
 func (s *shape) readValues(n *tree.Node) {
 	values := items(get(n, "enum"))
-	labels := s.labels(n, values)
 	for i, v := range values {
 		if !is(v, tree.Null) {
-			s.values = append(s.values, choice{v, labels[i]})
+			s.values = append(s.values, choice{v, labelOf(n, i, values)})
 		}
 	}
 	for _, v := range items(get(n, "const")) {
@@ -201,34 +198,23 @@ func (s *shape) readValues(n *tree.Node) {
 	}
 }
 
-// labels returns the labels that extensions give to the values of an enum: the names that code generators use, or
-// descriptions that are short enough. The extension is a list in the order of the values, or an object.
-func (s *shape) labels(n *tree.Node, values []*tree.Node) []string {
-	labels := make([]string, len(values))
+// labelOf returns the label that an extension gives to a value of an enum: the name that code generators use, or a
+// description that is short enough. The extension is a list in the order of the values, or an object.
+func labelOf(schema *tree.Node, i int, values []*tree.Node) string {
 	for _, field := range []string{"x-enum-varnames", "x-enumNames", "x-enum-descriptions", "x-enumDescriptions"} {
-		given := get(n, field)
-		if is(given, tree.List) && len(given.Items) != len(values) {
-			s.warnings = append(s.warnings, fmt.Sprintf("%s is ignored: its length is %d, and there are %d values", field, len(given.Items), len(values)))
-			continue
+		given := get(schema, field)
+		label := sentence(get(given, values[i].Text))
+		if is(given, tree.List) && len(given.Items) == len(values) {
+			label = sentence(given.Items[i])
 		}
-		for i, v := range values {
-			var label *tree.Node
-			switch {
-			case labels[i] != "":
-			case is(given, tree.List):
-				label = given.Items[i]
-			case isScalar(v):
-				label = get(given, v.Text)
-			}
-			if labels[i] == "" {
-				labels[i] = sentence(label)
-			}
-			if identifier.MatchString(labels[i]) {
-				labels[i] = humanise(labels[i])
-			}
+		if identifier.MatchString(label) {
+			label = humanise(label)
+		}
+		if label != "" {
+			return label
 		}
 	}
-	return labels
+	return ""
 }
 
 var (
@@ -241,12 +227,12 @@ var (
 
 // options makes options from values, each with a label of its own. Option values are strings, whatever their type in
 // the schema.
-func options(values []choice) (list []signpost.Option, warnings []string) {
+func options(values []choice, note func(format string, args ...any)) (list []signpost.Option) {
 	seen, labels, numbers := make(map[string]bool), make(map[string]int), false
 	for _, c := range values {
 		value := c.value.Text
 		if value == "" || seen[value] {
-			warnings = append(warnings, fmt.Sprintf("value %q is left out: options need distinct, non-empty values", short(value)))
+			note("value %q is left out: options need distinct, non-empty values", short(value))
 			continue
 		}
 		label := oneLine(value)
@@ -259,12 +245,12 @@ func options(values []choice) (list []signpost.Option, warnings []string) {
 		list = append(list, signpost.Option{Value: value, Label: label})
 	}
 	if numbers {
-		warnings = append(warnings, "its numbers become text: the values of options are strings")
+		note("its numbers become text: the values of options are strings")
 	}
 	for i, o := range list {
 		if labels[o.Label] > 1 {
 			list[i].Label = fmt.Sprintf("%s (%s)", o.Label, strings.Trim(fmt.Sprintf("%q", o.Value), `"`))
 		}
 	}
-	return list, warnings
+	return list
 }

@@ -70,7 +70,7 @@ func (im *importer) write(versions []string, used []*operation, notes []Note) []
 	return out.Bytes()
 }
 
-func (op *operation) write(out *bytes.Buffer, notes []Note, shared map[modifier]bool) {
+func (op *operation) write(out *bytes.Buffer, notes []Note, shared map[string]modifier) {
 	fmt.Fprintf(out, "      %s:\n", urlKey(op.url))
 	for _, n := range notes {
 		fmt.Fprintf(out, "        # %s\n", n.Message)
@@ -92,22 +92,22 @@ func (op *operation) write(out *bytes.Buffer, notes []Note, shared map[modifier]
 	}
 	for _, m := range op.modifiers {
 		item := scalar(m.id)
-		if !shared[m] {
+		if shared[m.id] != m {
 			item = m.yaml("              ")
 		}
 		fmt.Fprintf(out, "          - %s\n", item)
 	}
 }
 
-// sharedModifiers returns the modifiers that several endpoints have in common: as a set, and in order. The id is the
-// name of a shared modifier; if two have the same id, the first one is shared.
-func sharedModifiers(used []*operation) (shared map[modifier]bool, order []modifier) {
-	shared = make(map[modifier]bool)
-	seen, named := make(map[modifier]bool), make(map[string]bool)
+// sharedModifiers returns the modifiers that several endpoints have in common: by id, which is the name of a shared
+// modifier, and in order. If two have the same id, the first one is shared.
+func sharedModifiers(used []*operation) (shared map[string]modifier, order []modifier) {
+	shared = make(map[string]modifier)
+	seen := make(map[modifier]bool)
 	for _, op := range used {
 		for _, m := range op.modifiers {
-			if seen[m] && !named[m.id] && len(m.id) <= maxSharedName {
-				shared[m], named[m.id] = true, true
+			if seen[m] && shared[m.id].id == "" && len(m.id) <= maxSharedName {
+				shared[m.id] = m
 				order = append(order, m)
 			}
 			seen[m] = true
