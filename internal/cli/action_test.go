@@ -196,21 +196,6 @@ func (w *workflow) run() (done job) {
 	return done
 }
 
-// builtPath returns a PATH on which go build copies the program that was built before the tests.
-func builtPath(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	script := `#!/bin/sh
-[ "$1 $3 $4 $6" = "-C build -o ./cmd/signpost" ] && exec cp "` + testkit.Program(t, "signpost") + `" "$5"
-echo "unexpected: go $*" >&2
-exit 1
-`
-	if err := os.WriteFile(filepath.Join(dir, "go"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return dir + ":" + os.Getenv("PATH")
-}
-
 // actionRepository is an origin and a clone of it in which pull requests are built.
 type actionRepository struct {
 	t           *testing.T

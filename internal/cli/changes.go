@@ -100,7 +100,8 @@ func (g *changeGroup) why() string {
 var levelColours = map[diff.Level]string{diff.Breaking: red, diff.Notable: yellow}
 
 // printChanges writes changes for people, one change or group per line.
-func printChanges(w io.Writer, p palette, changes []diff.AcceptedChange) {
+func printChanges(w io.Writer, changes []diff.AcceptedChange) {
+	p := paletteOf(w)
 	for _, g := range groupChanges(changes) {
 		level := safe(levelOf(g.AcceptedChange) + ":")
 		if colour := levelColours[levelOf(g.AcceptedChange)]; colour != "" {

@@ -206,7 +206,7 @@ func (c *CLI) check(cmd *cobra.Command, address string, f checkFlags) error {
 	case "junit":
 		printJUnit(c.Stdout, report, began)
 	default:
-		printReport(c.Stdout, c.palette(c.Stdout), report)
+		printReport(c.Stdout, report)
 	}
 	printf(c.Stderr, "%s\n", reportSummary(report))
 	if !report.OK {

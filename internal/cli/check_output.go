@@ -16,7 +16,8 @@ var checkStatuses = []struct {
 }{{client.Passed, green}, {client.Failed, red}, {client.Warned, yellow}, {client.Skipped, "2"}}
 
 // printReport writes results for people, one per line with the hint below.
-func printReport(w io.Writer, p palette, report client.Report) {
+func printReport(w io.Writer, report client.Report) {
+	p := paletteOf(w)
 	const statusWidth = len("skipped")
 	for _, r := range report.Results {
 		var status safe

@@ -55,7 +55,7 @@ func (c *CLI) Main(args []string) int {
 	c = &surroundings
 	out := &results{Writer: c.Stdout}
 	c.raw = out
-	c.Stdout, c.Stderr = &stream{out, isTerminal(c.Stdout)}, &stream{c.Stderr, isTerminal(c.Stderr)}
+	c.Stdout, c.Stderr = c.stream(out, c.Stdout), c.stream(c.Stderr, c.Stderr)
 
 	root := c.Command()
 	root.SetArgs(args)

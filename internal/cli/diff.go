@@ -134,7 +134,7 @@ func (c *CLI) diff(ctx context.Context, args []string, f diffFlags) error {
 	case "markdown":
 		io.WriteString(c.Stdout, changesMarkdown(changes, remarks, entries))
 	default:
-		printChanges(c.Stdout, c.palette(c.Stdout), changes)
+		printChanges(c.Stdout, changes)
 	}
 	printf(c.Stderr, "%s\n", summary(changes))
 	if ignored := len(all) - len(changes); ignored > 0 {
@@ -162,7 +162,7 @@ func (c *CLI) readAccepted(name string) (*diff.Accepted, error) {
 	}
 	file := diff.ParseAccepted(name, text)
 	for _, f := range file.Findings {
-		printf(c.Stderr, "%s", safe(definition.Renderer{Color: bool(c.palette(c.Stderr))}.Render(file, f)))
+		printf(c.Stderr, "%s", safe(definition.Renderer{Color: bool(paletteOf(c.Stderr))}.Render(file, f)))
 	}
 	if len(file.Findings) > 0 {
 		return nil, &invalidError{name, file.Findings}

@@ -8,19 +8,14 @@ import (
 )
 
 // printFindings writes findings for people: each with its source line and a caret under the position.
-func printFindings(w io.Writer, p palette, files []*definition.File, findings []signpost.Finding) {
+func printFindings(w io.Writer, files []*definition.File, findings []signpost.Finding) {
 	byName := make(map[string]*definition.File, len(files))
 	for _, f := range files {
 		byName[f.Name] = f
 	}
 	for _, f := range findings {
-		printf(w, "%s", safe(definition.Renderer{Color: bool(p)}.Render(byName[f.File], f)))
+		printf(w, "%s", safe(definition.Renderer{Color: bool(paletteOf(w))}.Render(byName[f.File], f)))
 	}
-}
-
-// reportFindings writes findings to standard error, for commands whose results are something else.
-func (c *CLI) reportFindings(files []*definition.File, findings []signpost.Finding) {
-	printFindings(c.Stderr, c.palette(c.Stderr), files, findings)
 }
 
 // reportLines writes lines to standard error.

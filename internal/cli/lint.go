@@ -165,7 +165,7 @@ func (c *CLI) printLint(files []*definition.File, findings []signpost.Finding, f
 	case "gitlab":
 		printJSON(c.Stdout, newGitLab(findings))
 	default:
-		printFindings(c.Stdout, c.palette(c.Stdout), files, findings)
+		printFindings(c.Stdout, files, findings)
 	}
 }
 

@@ -48,7 +48,28 @@ func printable(text string) string { return escape.Text(text, "") }
 // line breaks and tabs. A character that is split between two writes is escaped as well.
 type stream struct {
 	io.Writer
-	terminal bool
+	terminal bool // a person may be reading
+	palette  palette
+}
+
+// stream returns a stream that writes to w. Only a terminal has colour, and only without NO_COLOR.
+func (c *CLI) stream(w, target io.Writer) *stream {
+	file, ok := target.(*os.File)
+	terminal := ok && term.IsTerminal(int(file.Fd()))
+	noColour, _ := c.LookupEnv("NO_COLOR")
+	return &stream{w, terminal, palette(terminal && noColour == "")}
+}
+
+// isTerminal reports whether a person may be reading what is written to w.
+func isTerminal(w io.Writer) bool {
+	s, ok := w.(*stream)
+	return ok && s.terminal
+}
+
+// paletteOf returns the colours for what is written to w.
+func paletteOf(w io.Writer) palette {
+	s, ok := w.(*stream)
+	return palette(ok) && s.palette
 }
 
 func (s *stream) Write(p []byte) (int, error) {
@@ -77,27 +98,8 @@ func (r *results) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// isTerminal reports whether a person may be reading what is written to w.
-func isTerminal(w io.Writer) bool {
-	switch w := w.(type) {
-	case *stream:
-		return w.terminal
-	case *os.File:
-		return term.IsTerminal(int(w.Fd()))
-	}
-	return false
-}
-
 // palette colours text for a terminal, or leaves it without colour.
 type palette bool
-
-// palette returns the palette for a stream: colour only on a terminal, and without NO_COLOR.
-func (c *CLI) palette(w io.Writer) palette {
-	if value, _ := c.LookupEnv("NO_COLOR"); value != "" {
-		return false
-	}
-	return palette(isTerminal(w))
-}
 
 // wrap escapes a text and puts it between an escape sequence and the one that ends it.
 func (p palette) wrap(code, text string) safe {

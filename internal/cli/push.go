@@ -52,7 +52,7 @@ func (c *CLI) push(ctx context.Context, args []string, target string, strict boo
 	}
 	files := source.ParseDefinitions(documents, definition.Options{})
 	findings := definition.Lint(files...)
-	c.reportFindings(files, findings)
+	printFindings(c.Stderr, files, findings)
 	if hasErrors(findings) || strict && len(findings) > 0 {
 		printf(c.Stderr, "not pushed: %s, %s\n",
 			spell.Count(count(findings, signpost.SeverityError), "error"), spell.Count(count(findings, signpost.SeverityWarning), "warning"))

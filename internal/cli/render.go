@@ -152,7 +152,7 @@ func (c *CLI) render(ctx context.Context, path, host string, f renderFlags) ([]b
 // compile returns the templates of definitions by version. If any has errors, it prints all findings.
 func (c *CLI) compile(files []*definition.File, features []string) ([]map[string]*signpost.Template, error) {
 	if findings := definition.Lint(files...); hasErrors(findings) {
-		c.reportFindings(files, findings)
+		printFindings(c.Stderr, files, findings)
 		return nil, errFindings
 	}
 	if err := checkFeatures("--feature", files, features); err != nil {

@@ -166,7 +166,7 @@ func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags, log
 			daemon.LogFindings(ctx, log, loaded.Findings)
 		} else {
 			shown, more := daemon.FirstFindings(loaded.Findings)
-			printFindings(c.Stderr, c.palette(c.Stderr), loaded.Files, shown)
+			printFindings(c.Stderr, loaded.Files, shown)
 			if more > 0 {
 				printf(c.Stderr, "%d more findings are not shown: signpost lint lists them\n", more)
 			}

@@ -52,7 +52,7 @@ func filesOf(services []*source.Service) []*definition.File {
 // reportErrors prints what is wrong in services that are used together, and returns the errors among that.
 func (c *CLI) reportErrors(services ...*source.Service) []signpost.Finding {
 	errors, foreign := source.Errors(services...)
-	c.reportFindings(filesOf(services), slices.Concat(errors, foreign))
+	printFindings(c.Stderr, filesOf(services), slices.Concat(errors, foreign))
 	return errors
 }
 

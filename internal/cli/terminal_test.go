@@ -62,21 +62,34 @@ var downloadModules = sync.OnceValue(func() error {
 	return nil
 })
 
-// builtGo is a go that copies or runs a program of the repository if that was built before the tests.
-const builtGo = `#!/bin/sh
-go="$(PATH="${PATH#*:}" command -v go)"
+// builtPath returns a PATH with a go that copies or runs a program of the repository if that was built before the tests.
+func builtPath(t *testing.T) string {
+	t.Helper()
+	real, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	script := `#!/bin/sh
 out=; before=
 for arg; do
 	[ "$before" != -o ] || out="$arg"
 	before="$arg"
 done
-program="$PROGRAMS/$(basename -- "$before")"
-case "$1,$before" in
-build,./cmd/* | build,./examples/*) [ ! -x "$program" ] || exec cp "$program" "$out" ;;
-run,./cmd/* | run,./examples/*) [ ! -x "$program" ] || exec "$program" ;;
-esac
-exec "$go" "$@"
+program="` + filepath.Dir(testkit.Program(t, "signpost")) + `/$(basename -- "$before")"
+if [ -x "$program" ]; then
+	case " $* " in
+	*" build "*" ./cmd/"* | *" build "*" ./examples/"*) exec cp "$program" "$out" ;;
+	*" run ./cmd/"* | *" run ./examples/"*) exec "$program" ;;
+	esac
+fi
+exec "` + real + `" "$@"
 `
+	if err := os.WriteFile(filepath.Join(dir, "go"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir + string(os.PathListSeparator) + os.Getenv("PATH")
+}
 
 func newTerminal(t *testing.T, inClone, builds bool) *terminal {
 	t.Helper()
@@ -89,17 +102,13 @@ func newTerminal(t *testing.T, inClone, builds bool) *terminal {
 	}
 	term.shell = exec.Command("bash", "--noprofile", "--norc")
 	term.shell.Dir = term.dir
+	path := os.Getenv("PATH")
+	if inClone && !builds {
+		path = builtPath(t)
+	}
 	// What a page builds comes from the build cache of the program, wherever the clone is.
 	term.shell.Env = append(os.Environ(), "GOFLAGS=-trimpath", "CGO_ENABLED=0", "SIGNPOST_TIMEOUT="+patience.String(),
-		"PATH="+filepath.Dir(testkit.Program(t, "signpost"))+string(os.PathListSeparator)+os.Getenv("PATH"))
-	if inClone && !builds {
-		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "go"), []byte(builtGo), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		path := term.shell.Env[len(term.shell.Env)-1]
-		term.shell.Env = append(term.shell.Env, "PROGRAMS="+filepath.Dir(testkit.Program(t, "signpost")), strings.Replace(path, "PATH=", "PATH="+dir+":", 1))
-	}
+		"PATH="+filepath.Dir(testkit.Program(t, "signpost"))+string(os.PathListSeparator)+path)
 	if canIsolate() {
 		term.shell.SysProcAttr = isolated()
 	}
