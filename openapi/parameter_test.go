@@ -14,25 +14,20 @@ func TestParameter(t *testing.T) {
 	for _, c := range []struct{ schema, modifier, note string }{
 		{"{type: string}", "{kind: text}", ""},
 		{"{type: integer}", "{kind: number}", ""},
-		{"{type: number, format: float}", "{kind: number}", ""},
 		{"{type: boolean}", "{kind: boolean}", ""},
 		{"{type: string, enum: [b_c, a]}", "{kind: select, options: [{value: b_c, label: b_c}, {value: a, label: a}]}", ""},
 
 		// null makes no difference.
 		{"{type: string, nullable: true}", "{kind: text}", ""},
 		{"{type: [integer, 'null']}", "{kind: number}", ""},
-		{"{type: [integer, null]}", "{kind: number}", ""},
 		{"{anyOf: [{type: integer}, {type: 'null'}], default: 20}", "{kind: number, defaultValue: 20}", ""},
 		{"{oneOf: [{type: null}, {type: boolean, default: true}]}", "{kind: boolean, defaultValue: true}", ""},
-		{"{anyOf: [{type: string, enum: [en]}, {type: 'null'}]}", "{kind: select, options: [{value: en, label: en}]}", ""},
 		{"{type: string, enum: [en, null], default: null}", "{kind: select, options: [{value: en, label: en}]}", ""},
 		{"{type: 'null'}", "{kind: text}", "its type is not declared"},
 
 		// Nested schemas.
 		{"{allOf: [{$ref: '#/components/schemas/Size'}]}", "{kind: number, defaultValue: 20, placeholder: \"5\"}", ""},
-		{"{allOf: [{$ref: '#/components/schemas/Size'}], default: 10, example: 6}", "{kind: number, defaultValue: 10, placeholder: \"6\"}", ""},
 		{"{$ref: '#/components/schemas/Size', default: 30}", "{kind: number, defaultValue: 30, placeholder: \"5\"}", ""},
-		{"{allOf: [{type: string}, {enum: [a1]}]}", "{kind: select, options: [{value: a1, label: a1}]}", ""},
 		{"{oneOf: [{const: a, title: Ah}, {const: b, title: Be}]}", "{kind: select, options: [{value: a, label: Ah}, {value: b, label: Be}]}", ""},
 		{"{title: Order, enum: [a, b]}", "{kind: select, options: [{value: a, label: a}, {value: b, label: b}]}", ""},
 		{"{anyOf: [{enum: [a]}, {enum: [b]}]}", "{kind: select, options: [{value: a, label: a}, {value: b, label: b}]}", ""},
@@ -48,7 +43,6 @@ func TestParameter(t *testing.T) {
 		// Values.
 		{"{type: integer, enum: [1, 2], default: 2}", `{kind: select, defaultValue: "2", options: [{value: "1", label: "1"}, {value: "2", label: "2"}]}`, "its numbers become text: the values of options are strings"},
 		{"{enum: [true, false]}", "{kind: boolean}", ""},
-		{"{const: all}", "{kind: select, options: [{value: all, label: All}]}", ""},
 		{"{enum: [yes, no]}", `{kind: select, options: [{value: "yes", label: "Yes"}, {value: "no", label: "no"}]}`, ""},
 		{"{enum: [sd, sd, '', {}]}", "{kind: select, options: [{value: sd, label: sd}]}", `value "sd" is left out: options need distinct, non-empty values`},
 		{"{enum: ['']}", "", "none of its values can be an option"},
@@ -56,16 +50,13 @@ func TestParameter(t *testing.T) {
 
 		// Defaults.
 		{"{type: integer, default: '20'}", "{kind: number, defaultValue: 20}", ""},
-		{"{type: integer, default: 0}", "{kind: number, defaultValue: 0}", ""},
 		{"{type: integer, default: 12345678901234567890}", "{kind: number, defaultValue: 12345678901234567890}", ""},
 		{"{type: number, default: 1e400}", "{kind: number}", `the default "1e400" is left out: it is not a number`},
 		{"{type: integer, default: 0x10}", "{kind: number}", `the default "0x10" is left out: it is not a number`},
-		{"{type: integer, default: many}", "{kind: number}", `the default "many" is left out: it is not a number`},
 		{"{type: integer, default: ''}", "{kind: number}", `the default "" is left out: it is not a number`},
 		{"{type: boolean, default: 'False'}", "{kind: boolean, defaultValue: false}", ""},
 		{"{type: boolean, default: 1}", "{kind: boolean}", `the default "1" is left out: it is not a boolean`},
 		{"{type: string, default: ''}", `{kind: text, defaultValue: ""}`, ""},
-		{"{type: string, default: 2024-01-01}", `{kind: text, defaultValue: "2024-01-01"}`, ""},
 		{"{type: string, default: [a]}", "{kind: text}", `the default "a list" is left out`},
 		{"{type: string, enum: [a, b], default: c}", "{kind: select, options: [{value: a, label: a}, {value: b, label: b}]}", `the default "c" is left out: it is not one of the values`},
 
@@ -73,30 +64,22 @@ func TestParameter(t *testing.T) {
 		{"{type: array, items: {type: string, enum: [a, b]}}", "{kind: select, options: [{value: a, label: a}, {value: b, label: b}]}", "it takes several values; the control sets one"},
 		{"{type: array, items: {type: string, enum: [a, b]}, default: [b]}", "{kind: select, defaultValue: b, options: [{value: a, label: a}, {value: b, label: b}]}", "it takes several values"},
 		{"{type: array, items: {type: string, enum: [a, b]}, default: [a, b]}", "{kind: select, options: [{value: a, label: a}, {value: b, label: b}]}", `the default "a list" is left out: a modifier has one value`},
-		{"{type: array, items: {$ref: '#/components/schemas/Order'}}", "{kind: select, options: [{value: a, label: a}]}", "it takes several values"},
 		{"{type: array, enum: [a, b], items: {type: string}}", "{kind: select, options: [{value: a, label: a}, {value: b, label: b}]}", "it takes several values"},
-		{"{type: array, enum: [a], items: {type: string}}", "{kind: select, options: [{value: a, label: a}]}", "it takes several values"},
 		{"{type: array, enum: [[a], [b]], items: {type: string}}", "{kind: text}", "it takes several values; the control sets one"},
 		{"{type: array, items: {type: array, items: {enum: [a]}}}", "", "this is an array of type array"},
-		{"{type: array, items: {$ref: '#/components/schemas/Gone'}}", "", "points to nothing"},
-		{"{type: array, items: {type: string}}, required: true, x: {}", "{kind: text}", "it takes several values; the control sets one"},
 		{"{type: array, items: {type: integer, default: 5}}, required: true, x: {}", "{kind: number, defaultValue: 5}", "it takes several values; the control sets one"},
 		{"{type: array}, required: true, x: {}", "{kind: text}", "its type is not declared"},
 		{"{type: array, items: {type: object}}, required: true, x: {}", "", "this is an array of type object"},
 		{"{type: array, items: {type: string}, default: [a, b]}, explode: false, x: {}", `{kind: text, defaultValue: "a,b"}`, "it takes several values, separated by commas"},
 		{"{type: array, items: {type: integer}, default: [1]}, style: form, explode: false, x: {}", "{kind: number, defaultValue: 1}", "it takes several values; the control sets one"},
-		{"{type: array, items: {type: string}, default: []}, explode: false, x: {}", "{kind: text}", "it takes several values, separated by commas"},
 		{"{type: array, items: {type: string}}, style: pipeDelimited, explode: false, x: {}", "{kind: text}", "it takes several values; the control sets one"},
-		{"{type: array, items: {type: string}}, explode: true, x: {}", "{kind: text}", "it takes several values; the control sets one"},
 		{"{type: array, items: {$ref: '#/components/schemas/Filter'}}, required: true, x: {}", "{kind: text}", "it takes several values"},
-		{"{anyOf: [{type: integer}, {type: array, items: {type: integer}}]}", "{kind: number}", "it also takes several values; the control sets one"},
 		{"{type: [integer, array], items: {type: integer}}", "{kind: number}", "it also takes several values; the control sets one"},
 		{"{oneOf: [{type: string, enum: [a, b]}, {type: array, items: {type: string, enum: [a, b]}}]}", "{kind: select, options: [{value: a, label: a}, {value: b, label: b}]}", "it also takes several values"},
 
 		// What an alternative says applies only to this alternative, unless it is the only one.
 		{"{oneOf: [{const: a, description: The first.}, {const: b, description: The second.}]}", "{kind: select, options: [{value: a, label: The first}, {value: b, label: The second}]}", ""},
 		{"{oneOf: [{type: integer, description: A number}, {type: number, description: Another}]}", "{kind: number}", ""},
-		{"{anyOf: [{type: integer, description: P}, {type: 'null'}]}", "{kind: number}", ""},
 
 		{"{type: array, items: {type: string}}", "{kind: text}", "it takes several values; the control sets one"},
 
@@ -107,11 +90,9 @@ func TestParameter(t *testing.T) {
 		{"{type: date}", "{kind: text}", "imported as text: its type is date"},
 		{"{type: int}", "{kind: number}", ""},
 		{"{}", "{kind: text}", "its type is not declared"},
-		{"true", "{kind: text}", "its type is not declared"},
 		{"[]", "{kind: text}", "its type is not declared"},
 		{"{type: string, defualt: a}", "{kind: text}", `unknown field "defualt" is ignored: did you mean "default"?`},
 		{"{type: array, items: {type: string}, example: [a, b]}", "{kind: text, placeholder: a}", "it takes several values"},
-		{"{type: array, items: {type: string}, example: [a]}", "{kind: text, placeholder: a}", "it takes several values"},
 		{"{type: string, example: []}", "{kind: text}", ""},
 		{"{type: string, examples: [a, b]}", "{kind: text, placeholder: a}", ""},
 	} {
@@ -122,7 +103,6 @@ components:
   schemas:
     Size: {type: integer, default: 20, example: 5}
     Loop: {allOf: [{$ref: '#/components/schemas/Loop'}]}
-    Order: {type: string, enum: [a]}
     Filter: {anyOf: [{type: string}, {type: array, items: {$ref: '#/components/schemas/Filter'}}]}
     Twice: {anyOf: [{$ref: '#/components/schemas/Twice'}, {$ref: '#/components/schemas/Twice'}]}
 `, openapi.Options{})
@@ -134,9 +114,7 @@ components:
 		if modifier = strings.NewReplacer("[\n              ", "[", ",\n              ", ", ", "\n", "").Replace(modifier); modifier != c.modifier {
 			t.Errorf("%s becomes %s, want %s", c.schema, modifier, c.modifier)
 		}
-		if notes := fmt.Sprint(result.Notes); !strings.Contains(notes, c.note) || c.note == "" && len(result.Notes) > 0 {
-			t.Errorf("%s is noted %s, want %q", c.schema, notes, c.note)
-		}
+		wantNote(t, c.schema, result, c.note)
 	}
 }
 
@@ -159,9 +137,7 @@ func TestParameterName(t *testing.T) {
 		if strings.Join(keys, " ") != want.keys {
 			t.Errorf("%q gives the keys %q", name, keys)
 		}
-		if notes := fmt.Sprint(result.Notes); !strings.Contains(notes, want.note) || want.note == "" && len(result.Notes) > 0 {
-			t.Errorf("%q is noted %s, want %q", name, notes, want.note)
-		}
+		wantNote(t, name, result, want.note)
 	}
 }
 
@@ -187,34 +163,27 @@ func TestCredentials(t *testing.T) {
 		{"app_token", "", true},
 		{"videoFileToken", "", true},
 		{"oauth_signature", "", true},
-		{"oauth_nonce", "", true},
 		{"access_token", "", true},
-		{"accesstoken", "", true},
 		{"X-Api-Key", "", true},
 		{"apikey", "", true},
-		{"X-Amz-Signature", "", true},
 		{"user_password", "", true},
 		{"JSESSIONID", "", true},
 		{"appid", "Unique API key", true},
 		{"k", "Your access token, from the console.", true},
 		{"key", "", true},
 		{"key", "Your key", true},
-		{"key", "The key", true},
-		{"key", "API key for this project", true},
 		{"key", "Key of the show", false},
 		{"key", "Key to sort by", false},
 		{"key", "Key to use", true},
 		{"token", "", true},
 		{"token", "Token of the next page", false},
 		{"page_token", "", false},
-		{"nextPageToken", "", false},
 		{"nextPageToken", "An access token", true},
 		{"keyword", "", false},
 		{"author", "", false},
 		{"sort_key", "", false},
 		{"monkey", "", false},
 		{"token_type", "", false},
-		{"design", "", false},
 	} {
 		result := importText(t, fmt.Sprintf("openapi: 3.0.0\npaths: {/a: {get: {parameters: [{name: %s, in: query, description: %q, schema: {type: string}}]}}}",
 			c.name, c.description), openapi.Options{})
