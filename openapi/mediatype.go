@@ -18,8 +18,7 @@ func (im *importer) mimeType(op *operation) string {
 			return signpost.MIMEForm
 		}
 	}
-	responses := im.fields(get(op.node, "responses"))
-	found := im.content(op, get(im.follow(get(op.node, "responses")), successCode(responses)))
+	found := im.content(op, success(im.fields(get(op.node, "responses"))))
 	if concrete := typicalTypes[found.best]; concrete != "" {
 		op.note(op.key, "content type %q is imported as %s: a manifest needs a single type", found.best, concrete)
 		return concrete
@@ -59,15 +58,16 @@ func mediaRank(t string) int {
 	return 2
 }
 
-// successCode returns the status code of success: 200, another 2xx code, 2XX, or default.
-func successCode(responses []tree.Field) string {
-	best := "default"
+// success returns the response of success: 200, another 2xx code, 2XX, or default, which is also their order as text.
+func success(responses []tree.Field) *tree.Node {
+	var best tree.Field
 	for _, r := range responses {
-		if code := r.Key.Text; strings.HasPrefix(code, "2") && code < best { // digits sort before XX, and that before default
-			best = code
+		code := r.Key.Text
+		if (code == "default" || strings.HasPrefix(code, "2")) && (best.Key == nil || code < best.Key.Text) {
+			best = r
 		}
 	}
-	return best
+	return best.Value
 }
 
 // content summarizes the content types of a response or a request body.

@@ -59,9 +59,6 @@ type Result struct {
 	Operations int    // number of selected operations in the document
 }
 
-// defaultVersion is the version of endpoints whose URLs name none.
-const defaultVersion = "v1"
-
 // importer holds the state of one import.
 type importer struct {
 	opts    Options
@@ -200,13 +197,16 @@ func (im *importer) checkDocument() error {
 // result sorts the endpoints into versions and writes the definition. An endpoint whose URL names no version goes into
 // the version that the others name, if there is exactly one.
 func (im *importer) result() *Result {
-	fallback := cmp.Or(im.opts.Version, defaultVersion)
+	fallback := cmp.Or(im.opts.Version, "v1")
 	if len(im.versions) == 1 {
 		for fallback = range im.versions {
 		}
 	}
 	var unversioned []*operation // on the document's own server
-	mixed := len(im.versions) > 0 && im.opts.Version == ""
+	mixed := len(im.versions) > 0
+	if !mixed {
+		im.versions[fallback] = true
+	}
 	for _, op := range im.operations {
 		if op.url == "" || op.version != "" {
 			continue
@@ -232,9 +232,6 @@ func (im *importer) result() *Result {
 	versions := slices.SortedFunc(maps.Keys(im.versions), func(a, b string) int {
 		return cmp.Or(len(a)-len(b), strings.Compare(a, b)) // v2 before v10
 	})
-	if len(versions) == 0 {
-		versions = []string{fallback}
-	}
 	slices.SortStableFunc(im.notes, func(a, b Note) int { return a.Line - b.Line })
 	operationNotes := groupNotes(im.operations)
 	return &Result{

@@ -59,22 +59,21 @@ func TestSentence(t *testing.T) {
 	}
 }
 
-func TestSuccessCode(t *testing.T) {
+func TestSuccess(t *testing.T) {
 	for codes, want := range map[string]string{
 		"default 404 200": "200",
 		"204 201 default": "201",
 		"2XX 226":         "226",
-		"2XX default":     "2XX",
-		"2xx 400":         "2xx",
-		"400 500":         "default",
-		"":                "default",
+		"2xx 400 default": "2xx",
+		"400 default":     "default",
+		"400 500":         "",
 	} {
 		var responses []tree.Field
 		for _, code := range strings.Fields(codes) {
-			responses = append(responses, tree.Field{Key: &tree.Node{Text: code}})
+			responses = append(responses, tree.Field{Key: &tree.Node{Text: code}, Value: &tree.Node{Kind: tree.String, Text: code}})
 		}
-		if got := successCode(responses); got != want {
-			t.Errorf("successCode(%q) is %q, want %q", codes, got, want)
+		if got := str(success(responses)); got != want {
+			t.Errorf("success(%q) is %q, want %q", codes, got, want)
 		}
 	}
 }
