@@ -196,22 +196,12 @@ func (c *CLI) readSide(ctx context.Context, reader *source.Reader, arg string) (
 		return nil, err
 	}
 	side := &diffSide{name: source.Shown(arg), services: services, errors: c.reportErrors(services...)}
-	if arg == source.Stdin {
-		side.name = source.StdinName
-	}
 	side.directory = len(services) != 1 || services[0].Name != side.name
 	return side, nil
 }
 
 // served reports whether the side is a single served manifest.
 func (s *diffSide) served() bool { return len(s.services) == 1 && s.services[0].Served }
-
-// load fills in the versions. A service with errors is compared as far as it can be read.
-func (s *diffSide) load(features []string) {
-	for _, service := range s.services {
-		service.Load(features)
-	}
-}
 
 func (s *diffSide) states() []signpost.Service {
 	var all []signpost.Service
@@ -263,7 +253,7 @@ func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes 
 	return changes, remarks, err
 }
 
-// loadSides loads OLD and NEW with their features.
+// loadSides loads OLD and NEW with their features. A service with errors is loaded as far as it can be read.
 func loadSides(old, new *diffSide, f diffFlags) error {
 	if f.features != nil && old.served() && new.served() {
 		return usageErrorf("--feature: neither OLD nor NEW is a definition; a manifest already contains its features")
@@ -283,7 +273,9 @@ func loadSides(old, new *diffSide, f diffFlags) error {
 			}
 			features = own
 		}
-		side.load(features)
+		for _, service := range side.services {
+			service.Load(features)
+		}
 	}
 	return nil
 }

@@ -158,11 +158,14 @@ func studioHint(args []string, files *studioFiles) string {
 	if len(args) == 0 {
 		return "This is the built-in example. To see a definition of yours: signpost studio feeds.yaml"
 	}
-	hint := "Showing " + strings.Join(args, ", ")
+	var shown []string
+	for _, arg := range args {
+		shown = append(shown, source.Shown(arg))
+	}
+	hint := "Showing " + strings.Join(shown, ", ")
 	if len(args) > maxStudioHint {
 		hint = fmt.Sprintf("Showing %d sources", len(args))
 	}
-	hint = strings.Replace(hint, "Showing -", "Showing "+source.StdinName, 1)
 	for _, a := range files.arguments {
 		if a.watched {
 			return hint + ". The page reloads when you save a file."

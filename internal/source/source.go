@@ -244,10 +244,13 @@ func IsAddress(arg string) bool {
 	return ok && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http"))
 }
 
-// Shown returns an argument as it may be printed: without the password and the query of a URL.
+// Shown returns an argument as it may be printed: a URL without its password and its query, and a name for standard input.
 func Shown(arg string) string {
-	if IsAddress(arg) || IsRegistry(arg) {
+	switch {
+	case IsAddress(arg) || IsRegistry(arg):
 		return httpurl.Redacted(arg)
+	case arg == Stdin:
+		return StdinName
 	}
 	return arg
 }
