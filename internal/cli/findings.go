@@ -5,6 +5,7 @@ import (
 
 	"signpost"
 	"signpost/definition"
+	"signpost/internal/spell"
 )
 
 // printFindings writes findings for people: each with its source line and a caret under the position.
@@ -27,6 +28,11 @@ func (c *CLI) reportLines(lines []string) {
 
 func hasErrors(findings []signpost.Finding) bool {
 	return count(findings, signpost.SeverityError) > 0
+}
+
+// tally counts errors and warnings for a summary.
+func tally(findings []signpost.Finding) string {
+	return spell.Count(count(findings, signpost.SeverityError), "error") + ", " + spell.Count(count(findings, signpost.SeverityWarning), "warning")
 }
 
 func count(findings []signpost.Finding, severity signpost.Severity) int {

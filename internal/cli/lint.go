@@ -127,8 +127,7 @@ func (c *CLI) lint(ctx context.Context, args []string, f lintFlags) error {
 	if !f.dryRun {
 		c.printLint(files, findings, f.format.value)
 	}
-	printf(c.Stderr, "%s: %s, %s%s\n", spell.Count(len(files), "file"),
-		spell.Count(count(findings, signpost.SeverityError), "error"), spell.Count(count(findings, signpost.SeverityWarning), "warning"), summary)
+	printf(c.Stderr, "%s: %s%s\n", spell.Count(len(files), "file"), tally(findings), summary)
 	if hasErrors(findings) {
 		return errFindings
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"signpost"
 	"signpost/definition"
 	"signpost/internal/source"
 	"signpost/internal/spell"
@@ -54,8 +53,7 @@ func (c *CLI) push(ctx context.Context, args []string, target string, strict boo
 	findings := definition.Lint(files...)
 	printFindings(c.Stderr, files, findings)
 	if hasErrors(findings) || strict && len(findings) > 0 {
-		printf(c.Stderr, "not pushed: %s, %s\n",
-			spell.Count(count(findings, signpost.SeverityError), "error"), spell.Count(count(findings, signpost.SeverityWarning), "warning"))
+		printf(c.Stderr, "not pushed: %s\n", tally(findings))
 		return errFindings
 	}
 	pushed, err := c.registry().Push(ctx, documents, target)
