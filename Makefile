@@ -8,15 +8,16 @@ IMAGE ?= signpost
 .PHONY: test lint programs setup bench fuzz soak build release mutants licenses image screenshot
 
 # The tests run programs that are built before them, so that no test waits for a compiler. What could not be tested here
-# is repeated at the end. The files in deploy and the release have modules of their own.
+# is repeated at the end. The files in deploy and the release have modules of their own, which are tested at the same time.
 test: export TESTKIT_PROGRAMS = $(CURDIR)/bin/test
 test: export TESTKIT_NOT_TESTED = $(CURDIR)/bin/not-tested
 test: setup lint programs
 	@rm -f bin/not-tested
 	@failed=; \
+	(cd deploy/test && $(GO) test -shuffle on -timeout 20m) >bin/deploy.txt 2>&1 & deploy=$$!; \
+	(cd tools/release && $(GO) test -shuffle on -timeout 20m) >bin/release.txt 2>&1 & release=$$!; \
 	$(GO) test -race -shuffle on -timeout 20m ./... || failed=yes; \
-	(cd deploy/test && $(GO) test -shuffle on -timeout 20m) || failed=yes; \
-	(cd tools/release && $(GO) test -shuffle on -timeout 20m) || failed=yes; \
+	wait $$deploy || failed=yes; wait $$release || failed=yes; cat bin/deploy.txt bin/release.txt; \
 	test ! -s bin/not-tested || { printf '\n*** NOT TESTED HERE ***\n'; sort -u bin/not-tested; }; \
 	test -z "$$failed"
 
@@ -53,17 +54,27 @@ fuzz:
 
 # The attacks and reloads of make test in full, against a real process: a million made-up hosts, bursts of them, idle
 # connections, 10,000 slow clients, and 1,000 reloads of one file among 2,000. Then every kind of hostile input, a megabyte
-# of it, and random requests for an hour, whose responses must be those of net/http.
-soak:
-	@mkdir -p bin
-	SIGNPOST_SOAK_HOSTS=1000000 SIGNPOST_SOAK_CLIENTS=5000 SIGNPOST_SOAK_HTTP2_CLIENTS=2500 SIGNPOST_SOAK_IDLE=10050 \
-	SIGNPOST_SOAK_SLOW=10000 SIGNPOST_SOAK_SERVICES=2000 SIGNPOST_SOAK_RELOADS=1000 \
-		$(GO) test ./internal/daemon -run '^(TestMadeUpHosts|TestBurstOfHosts|TestClosedWindows|TestUnreadPings|TestLargeFrames|TestIdleConnections|TestManySlowClients|TestReloadOneOfMany)$$' \
-		-count 1 -v -timeout 60m -parallel 1 > bin/soak.txt 2>&1 || { cat bin/soak.txt; exit 1; }
-	SIGNPOST_SOAK_INPUTS=1 $(GO) test ./internal/cli -run '^TestHostileInput$$' -count 1 -v -timeout 60m
-	SIGNPOST_SOAK_SEQUENCES=1h $(GO) test ./internal/wire -run '^TestWireSequences$$' -count 1 -v -timeout 70m
-	@awk '/^=== (RUN|CONT)/ { test = $$3 } /soak: / { sub(/.*soak: /, ""); printf "%-28s %s\n", test, $$0 }' bin/soak.txt
-	cd tools/release && SIGNPOST_SOAK_RELEASE=1 $(GO) test -run '^TestReproducible$$' -count 1 -timeout 60m
+# of it, random requests for ten minutes, whose responses must be those of net/http, and a release that is built twice. It
+# prints what it measured as one table.
+soak: export TESTKIT_PROGRAMS = $(CURDIR)/bin/test
+soak: export SIGNPOST_SOAK_HOSTS = 1000000
+soak: export SIGNPOST_SOAK_CLIENTS = 5000
+soak: export SIGNPOST_SOAK_HTTP2_CLIENTS = 2500
+soak: export SIGNPOST_SOAK_IDLE = 10050
+soak: export SIGNPOST_SOAK_SLOW = 10000
+soak: export SIGNPOST_SOAK_SERVICES = 2000
+soak: export SIGNPOST_SOAK_RELOADS = 1000
+soak: export SIGNPOST_SOAK_INPUTS = 1
+soak: export SIGNPOST_SOAK_SEQUENCES = 10m
+soak: export SIGNPOST_SOAK_RELEASE = 1
+soak: programs
+	@rm -f bin/soak.txt
+	@run() { $(GO) test -run "^($$2)$$" -count 1 -v -timeout 90m -parallel 1 $$1 >>bin/soak.txt 2>&1 || { cat bin/soak.txt; exit 1; }; }; \
+	run ./internal/daemon 'TestMadeUpHosts|TestBurstOfHosts|TestClosedWindows|TestUnreadPings|TestLargeFrames|TestIdleConnections|TestManySlowClients|TestReloadOneOfMany'; \
+	run ./internal/cli TestHostileInput; \
+	run ./internal/wire TestWireSequences; \
+	cd tools/release && $(GO) test -run '^TestReproducible$$' -count 1 -timeout 60m
+	@awk '/^=== (RUN|CONT)/ { test = $$3; sub("/.*", "", test) } /soak: / { sub(/.*soak: /, ""); printf "%-24s %s\n", test, $$0 }' bin/soak.txt
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/signpost ./cmd/signpost
