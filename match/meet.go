@@ -199,8 +199,10 @@ func common(a, b segment) []string {
 		return nil
 	case b.literal():
 		return common(b, a)
-	case !strings.HasPrefix(a[0], b[0]) && !strings.HasPrefix(b[0], a[0]), !strings.HasSuffix(a.last(), b.last()) && !strings.HasSuffix(b.last(), a.last()):
-		return nil // no word begins or ends with both: nearly always, if there are many
+	case !strings.HasSuffix(a.last(), b.last()) && !strings.HasSuffix(b.last(), a.last()):
+		return nil // no word ends with both: nearly always, if there are many
+	case !strings.HasPrefix(a[0], b[0]) && !strings.HasPrefix(b[0], a[0]):
+		return nil
 	case b.whole() && strings.HasPrefix(a[0], b[0]):
 		return []string{a.general()}
 	case a.whole() && strings.HasPrefix(b[0], a[0]):
