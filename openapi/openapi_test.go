@@ -270,6 +270,24 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+// TestOwnHost checks that without servers of the document, a host is its own only if all operations are there.
+func TestOwnHost(t *testing.T) {
+	for second, want := range map[string]string{
+		"https://a.example.com": "https://{{host}}/x https://{{host}}/y",
+		"https://b.example.com": "https://a.example.com/x https://b.example.com/y",
+		"/":                     "https://a.example.com/x https://{{host}}/y",
+	} {
+		result := importText(t, "openapi: 3.0.0\npaths: {/x: {servers: [{url: 'https://a.example.com'}], get: {}}, /y: {servers: [{url: '"+second+"'}], get: {}}}", openapi.Options{})
+		var urls []string
+		for _, e := range endpoints(t, result) {
+			urls = append(urls, e.URL)
+		}
+		if got := strings.Join(urls, " "); got != want {
+			t.Errorf("with %s, the endpoints are %s, want %s", second, got, want)
+		}
+	}
+}
+
 // TestNames checks that endpoints get distinct names, and the path where nothing else tells them apart.
 func TestNames(t *testing.T) {
 	for _, c := range []struct{ paths, want string }{
