@@ -63,7 +63,7 @@ func (u URL) check() *urlError {
 			"URL %q has user info before its host", raw)
 	case strings.Contains(rawPort+u.Rest(), HostPlaceholder):
 		return badURL("it stands for the hostname alone: https://{{host}}/…", "URL %q has {{host}} outside the host", raw)
-	case len(placeholders(u.Hostname())) > 0:
+	case strings.Contains(strings.ReplaceAll(u.Hostname(), HostPlaceholder, ""), "{{"):
 		return badURL("write {{host}}, or the hostname itself: nothing else is filled in there",
 			"URL %q has {{%s}} in its host", raw, placeholders(u.Hostname())[0])
 	case name == "":
