@@ -27,8 +27,9 @@ type shape struct {
 
 // choice is a value with its label, if any.
 type choice struct {
-	value *tree.Node
-	label string
+	value   *tree.Node
+	label   string
+	ignored string // why an extension that gives labels is ignored, if it is
 }
 
 const (
@@ -190,31 +191,37 @@ func (s *shape) readValues(n *tree.Node) {
 	values := items(get(n, "enum"))
 	for i, v := range values {
 		if !is(v, tree.Null) {
-			s.values = append(s.values, choice{v, labelOf(n, i, values)})
+			label, ignored := labelOf(n, i, values)
+			s.values = append(s.values, choice{v, label, ignored})
 		}
 	}
 	for _, v := range items(get(n, "const")) {
-		s.values = append(s.values, choice{v, s.title})
+		s.values = append(s.values, choice{value: v, label: s.title})
 	}
 }
 
 // labelOf returns the label that an extension gives to a value of an enum: the name that code generators use, or a
-// description that is short enough. The extension is a list in the order of the values, or an object.
-func labelOf(schema *tree.Node, i int, values []*tree.Node) string {
+// description that is short enough. The extension is a list in the order of the values, or an object; a list of another
+// length is ignored.
+func labelOf(schema *tree.Node, i int, values []*tree.Node) (label, ignored string) {
 	for _, field := range []string{"x-enum-varnames", "x-enumNames", "x-enum-descriptions", "x-enumDescriptions"} {
 		given := get(schema, field)
-		label := sentence(get(given, values[i].Text))
-		if is(given, tree.List) && len(given.Items) == len(values) {
+		label = sentence(get(given, values[i].Text))
+		switch {
+		case !is(given, tree.List):
+		case len(given.Items) != len(values):
+			ignored = fmt.Sprintf("%s is ignored: its length is %d, and there are %d values", field, len(given.Items), len(values))
+		default:
 			label = sentence(given.Items[i])
 		}
 		if identifier.MatchString(label) {
 			label = humanise(label)
 		}
 		if label != "" {
-			return label
+			break
 		}
 	}
-	return ""
+	return label, ignored
 }
 
 var (
@@ -229,8 +236,12 @@ var (
 // the schema.
 func options(values []choice, note func(format string, args ...any)) (list []signpost.Option) {
 	seen, labels, numbers := make(map[string]bool), make(map[string]int), false
+	var ignored []string
 	for _, c := range values {
 		value := c.value.Text
+		if c.ignored != "" && !slices.Contains(ignored, c.ignored) {
+			ignored = append(ignored, c.ignored)
+		}
 		if value == "" || seen[value] {
 			note("value %q is left out: options need distinct, non-empty values", short(value))
 			continue
@@ -246,6 +257,9 @@ func options(values []choice, note func(format string, args ...any)) (list []sig
 	}
 	if numbers {
 		note("its numbers become text: the values of options are strings")
+	}
+	for _, reason := range ignored {
+		note("%s", reason)
 	}
 	for i, o := range list {
 		if labels[o.Label] > 1 {
