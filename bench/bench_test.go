@@ -96,7 +96,10 @@ func TestCompareTables(t *testing.T) {
 			t.Errorf("there is no %q in\n%s", want, table)
 		}
 	}
-	if strings.Contains(table, express) {
+	if want := "Signpost                 " + strings.Repeat("█", 44) + " 1.10\n"; !strings.Contains(picture(c), want) {
+		t.Errorf("there is no %q in\n%s", want, picture(c))
+	}
+	if strings.Contains(table+picture(c), express) {
 		t.Errorf("a contender that was not measured is in\n%s", table)
 	}
 }
@@ -107,16 +110,16 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for part := range parts {
-		fresh, err := refresh(string(text), part, "figures\n")
+	for _, name := range []string{"picture", "compare", "growth"} {
+		fresh, err := section{name, "figures\n"}.refresh(string(text))
 		if err != nil {
 			t.Error(err)
 		}
-		if again, err := refresh(fresh, part, "figures"); err != nil || again != fresh {
-			t.Errorf("%s: a second time, the page is another one: %v", part, err)
+		if again, err := (section{name, "figures"}).refresh(fresh); err != nil || again != fresh {
+			t.Errorf("%s: a second time, the page is another one: %v", name, err)
 		}
 	}
-	if _, err := refresh("nothing", "growth", "new"); err == nil {
+	if _, err := (section{"growth", "new"}).refresh("nothing"); err == nil {
 		t.Error("no error for a page without the section")
 	}
 }

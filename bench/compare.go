@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"os/exec"
 	"slices"
 	"strings"
@@ -85,8 +86,8 @@ func (r *result) rate() float64 {
 	return estimateOf(rates).median
 }
 
-// runCompare measures all contenders at all sizes, and returns the tables.
-func (b *bench) runCompare() (string, error) {
+// runCompare measures all contenders at all sizes, and returns a picture and the tables.
+func (b *bench) runCompare() ([]section, error) {
 	var all []*comparison
 	sizes := []int{10, 100, 1000}
 	if b.quick {
@@ -96,7 +97,7 @@ func (b *bench) runCompare() (string, error) {
 	for _, size := range sizes {
 		c, err := b.compare(size)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		all = append(all, c)
 		measured, thrown = measured+c.slices, thrown+c.thrown
@@ -124,7 +125,22 @@ func (b *bench) runCompare() (string, error) {
 		}
 		return megabytes(float64(c.memory[v.contender]))
 	}))
-	return out.String(), nil
+	return []section{{"picture", picture(all[len(all)/2])}, {"compare", out.String()}}, nil
+}
+
+// picture shows the rates for one size as bars.
+func picture(c *comparison) string {
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "Requests per second for a manifest of %s, relative to Go's HTTP server writing the same bytes:\n\n```text\n", c.size())
+	for _, v := range variants {
+		r := c.results[v.name()]
+		if v.what != "" || r == nil {
+			continue
+		}
+		relative := estimateOf(r.ratios).median
+		fmt.Fprintf(&out, "%-24s %s %s\n", v.name(), strings.Repeat("█", max(1, int(math.Round(relative*40)))), ratio(relative))
+	}
+	return out.String() + "```\n"
 }
 
 // table has a row for each variant that was measured, and a column for each size.

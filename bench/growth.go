@@ -54,19 +54,19 @@ func (g *growth) each(measure string) (cost, exponent float64) {
 }
 
 // runGrowth measures how everything grows, and returns the tables.
-func (b *bench) runGrowth() (string, error) {
+func (b *bench) runGrowth() ([]section, error) {
 	var all []*growth
 	for _, build := range b.builds() {
 		endpoints := &growth{of: "endpoints", build: build[0]}
 		for _, n := range b.growTo(10, 100, 1000, 10_000, 100_000) {
 			if err := b.grow(endpoints, build[1], n, 0, n); err != nil {
-				return "", err
+				return nil, err
 			}
 		}
 		services := &growth{of: "services", build: build[0]}
 		for _, n := range b.growTo(2, 20, 200, 2000) {
 			if err := b.grow(services, build[1], n, n, perService); err != nil {
-				return "", err
+				return nil, err
 			}
 		}
 		all = append(all, endpoints, services)
@@ -82,7 +82,7 @@ func (b *bench) runGrowth() (string, error) {
 		}
 		fmt.Fprintf(&out, "\n%s:\n\n%s", what, growthTable(g))
 	}
-	return out.String(), nil
+	return []section{{"growth", out.String()}}, nil
 }
 
 func growthTable(g *growth) string {

@@ -28,8 +28,11 @@ type bench struct {
 	quick          bool
 }
 
-// parts measure one thing each, and return the text for its section of the page.
-var parts = map[string]func(*bench) (string, error){
+// section is a text between two comments of the page.
+type section struct{ name, text string }
+
+// parts measure one thing each, and return the sections of the page that show it.
+var parts = map[string]func(*bench) ([]section, error){
 	"compare": (*bench).runCompare,
 	"growth":  (*bench).runGrowth,
 }
@@ -64,24 +67,26 @@ func (b *bench) run(chosen []string, write bool) error {
 		return err
 	}
 	for _, part := range chosen {
-		text, err := parts[part](b)
+		sections, err := parts[part](b)
 		if err != nil {
 			return err
 		}
-		fmt.Println(text)
-		if !write {
-			continue
-		}
-		old, err := os.ReadFile(page)
-		if err != nil {
-			return err
-		}
-		fresh, err := refresh(string(old), part, text)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(page, []byte(fresh), 0o644); err != nil {
-			return err
+		for _, s := range sections {
+			fmt.Println(s.text)
+			if !write {
+				continue
+			}
+			old, err := os.ReadFile(page)
+			if err != nil {
+				return err
+			}
+			fresh, err := s.refresh(string(old))
+			if err != nil {
+				return err
+			}
+			if err := os.WriteFile(page, []byte(fresh), 0o644); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -117,15 +122,15 @@ func (b *bench) prepare() (err error) {
 	return nil
 }
 
-// refresh replaces the text between the two comments that delimit a section of a page.
-func refresh(old, section, text string) (string, error) {
-	begin, end := "<!-- bench: "+section+" -->\n", "<!-- end of "+section+" -->"
+// refresh puts the section into a page.
+func (s section) refresh(old string) (string, error) {
+	begin, end := "<!-- bench: "+s.name+" -->\n", "<!-- end of "+s.name+" -->"
 	before, rest, ok := strings.Cut(old, begin)
 	_, after, ok2 := strings.Cut(rest, end)
 	if !ok || !ok2 {
 		return "", fmt.Errorf("the page has no %q and %q: put them where the results go", strings.TrimSpace(begin), end)
 	}
-	return before + begin + "\n" + strings.TrimSpace(text) + "\n\n" + end + after, nil
+	return before + begin + "\n" + strings.TrimSpace(s.text) + "\n\n" + end + after, nil
 }
 
 // growTo returns the sizes to measure.
