@@ -212,11 +212,9 @@ func (d *Daemon) logSettings() {
 // neither waits for the other.
 func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
 	arrivals := make(chan bool, 1)
-	var pollers []*source.Poller
-	for _, remote := range d.publisher.remotes() {
-		poller := source.NewPoller(d.config.PollInterval)
-		pollers = append(pollers, poller)
-		go poller.Run(ctx, remote, arrivals)
+	remotes := d.publisher.remotes()
+	for _, remote := range remotes {
+		go remote.Poll(ctx, time.Tick(d.config.PollInterval), arrivals) // an interval of zero never ticks
 	}
 	definitions, certificates := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	go func() {
@@ -225,8 +223,8 @@ func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
 			case <-ctx.Done():
 				return
 			case s := <-reload:
-				for _, poller := range pollers {
-					poller.Hurry()
+				for _, remote := range remotes {
+					remote.Hurry()
 				}
 				for _, to := range []chan os.Signal{definitions, certificates} {
 					select {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -110,12 +109,10 @@ func (r *Reader) readDirectory(dir string) ([]Document, error) {
 		return nil, err
 	}
 	documents := make([]Document, len(files))
-	err = inParallel(len(files), runtime.GOMAXPROCS(0), func(i int) (err error) {
-		documents[i], err = files[i].read()
-		return err
-	})
-	if err != nil {
-		return nil, err
+	for i, f := range files {
+		if documents[i], err = f.read(); err != nil {
+			return nil, err
+		}
 	}
 	return r.keepDefinitions(dir, documents)
 }

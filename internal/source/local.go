@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"time"
 
@@ -80,49 +79,41 @@ func (l *local) Read() ([]Document, bool, error) {
 	if err != nil {
 		return l.documents, false, err
 	}
-	read, failures := make([]localFile, len(listed)), make([]error, len(listed))
-	inParallel(len(listed), runtime.GOMAXPROCS(0), func(i int) error {
-		due := (i-l.turn+len(listed))%len(listed) < maxHashed
-		if known := l.files[listed[i].name]; sameFile(known.info, listed[i].info) && (!due || hashFile(listed[i].name) == known.document.Sum) {
-			read[i] = known
-		} else {
-			read[i], failures[i] = l.readAtRest(listed[i])
-		}
-		return nil
-	})
-	if len(listed) > 0 {
-		l.turn = (l.turn + maxHashed) % len(listed)
-	}
 	files := make(map[string]localFile, len(listed))
 	var documents []Document
 	var errs []error
 	for i, f := range listed {
 		known, before := l.files[f.name]
-		now, err := read[i], failures[i]
-		switch {
-		case errors.Is(err, fs.ErrNotExist) && isDirectory: // removed since the directory was listed
-			continue
-		case err != nil:
-			errs = append(errs, err)
-			if !before {
+		due := (i-l.turn+len(listed))%len(listed) < maxHashed
+		if !sameFile(known.info, f.info) || due && hashFile(f.name) != known.document.Sum {
+			now, err := l.readAtRest(f)
+			switch {
+			case errors.Is(err, fs.ErrNotExist) && isDirectory: // removed since the directory was listed
 				continue
+			case err != nil:
+				errs = append(errs, err)
+				if !before {
+					continue
+				}
+				now.document, now.other = known.document, known.other
+			default:
+				// A truncated definition still counts as one, so that it is rejected and not withdrawn.
+				now.other = isDirectory && !now.document.isDefinition() && (!before || known.other)
+				if now.other && !before {
+					l.note(skippedNote(f.name))
+				}
 			}
-			now = localFile{document: known.document, other: known.other}
-		case now.info != known.info:
-			// A truncated definition still counts as one, so that it is rejected and not withdrawn.
-			now.other = isDirectory && !now.document.isDefinition() && (!before || known.other)
-			if now.other && !before {
-				l.note(skippedNote(f.name))
-			}
+			known = now
 		}
-		files[f.name] = now
-		if !now.other {
-			documents = append(documents, now.document)
+		files[f.name] = known
+		if !known.other {
+			documents = append(documents, known.document)
 		}
 	}
 	if len(documents)+len(errs) == 0 {
 		return l.documents, false, noDefinitions(l.path, len(listed))
 	}
+	l.turn = (l.turn + maxHashed) % len(listed)
 	changed := !slices.EqualFunc(documents, l.documents, sameDocument)
 	l.files, l.documents = files, documents
 	return slices.Clone(documents), changed, errors.Join(errs...)

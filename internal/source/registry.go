@@ -15,6 +15,7 @@ import (
 	"time"
 
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	"golang.org/x/sync/errgroup"
 	"oras.land/oras-go/v2/content"
 	"oras.land/oras-go/v2/errdef"
 	"oras.land/oras-go/v2/registry"
@@ -196,7 +197,7 @@ func titleOf(layer ocispec.Descriptor) string { return layer.Annotations[ocispec
 
 // fetch is the [fetchFunc] of the artifact, whose version is its digest. It fetches the files concurrently, except those
 // that are the same as before. It returns all of them or an error, and every text has the digest in the manifest.
-func (a *artifact) fetch(ctx context.Context, version string, before []Document) (documents []Document, next string, err error) {
+func (a *artifact) fetch(ctx context.Context, version string, before []Document) ([]Document, string, error) {
 	if version != "" && a.pinned() {
 		return nil, version, nil
 	}
@@ -212,20 +213,25 @@ func (a *artifact) fetch(ctx context.Context, version string, before []Document)
 	for _, d := range before {
 		known[d.Sum] = d.Text
 	}
-	documents = make([]Document, len(layers))
-	err = inParallel(len(layers), maxFetches, func(i int) error {
-		title, sum := titleOf(layers[i]), layers[i].Digest
-		text, ok := known[sum]
-		if !ok || int64(len(text)) != layers[i].Size {
-			var err error
-			if text, err = content.FetchAll(ctx, a.repo.Blobs(), layers[i]); err != nil {
-				return fmt.Errorf("layer %q: %w", title, a.explain(ctx, err))
-			}
+	documents, errs := make([]Document, len(layers)), make([]error, len(layers))
+	var group errgroup.Group
+	group.SetLimit(maxFetches)
+	for i, layer := range layers {
+		title := titleOf(layer)
+		documents[i] = Document{Name: a.name + "/" + title, Path: title, Text: known[layer.Digest], Sum: layer.Digest}
+		if text, ok := known[layer.Digest]; ok && int64(len(text)) == layer.Size {
+			continue
 		}
-		documents[i] = Document{Name: a.name + "/" + title, Path: title, Text: text, Sum: sum}
-		return nil
-	})
-	return documents, string(desc.Digest), err
+		group.Go(func() error {
+			text, err := content.FetchAll(ctx, a.repo.Blobs(), layer)
+			if documents[i].Text = text; err != nil {
+				errs[i] = fmt.Errorf("layer %q: %w", title, a.explain(ctx, err))
+			}
+			return nil
+		})
+	}
+	group.Wait()
+	return documents, string(desc.Digest), cmp.Or(errs...) // the first one, so that the same failure has the same message
 }
 
 var errNoArtifact = errors.New("the registry has no such repository, tag or digest")

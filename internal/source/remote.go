@@ -13,6 +13,7 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/opencontainers/go-digest"
 
@@ -30,6 +31,7 @@ type Remote struct {
 	fetch fetchFunc
 
 	single bool // it is one document, whose text is cached as it is
+	hurry  chan struct{}
 
 	mu        sync.Mutex // never held while waiting for the network
 	documents []Document // nil until the first success
@@ -43,7 +45,7 @@ type Remote struct {
 // newRemote returns a source that is cached in a directory, unless that is empty. The file name is a hash of the
 // address, because a URL is not a valid file name.
 func newRemote(name, address, cacheDir string, fetch fetchFunc) *Remote {
-	r := &Remote{name: name, fetch: fetch}
+	r := &Remote{name: name, fetch: fetch, hurry: make(chan struct{}, 1)}
 	if cacheDir != "" {
 		sum := sha256.Sum256([]byte(address))
 		r.cache = filepath.Join(cacheDir, hex.EncodeToString(sum[:16])+".definition")
@@ -91,6 +93,37 @@ func (r *Remote) Fetch(ctx context.Context) bool {
 		r.documents, r.version = documents, version
 	}
 	return last != nil || r.changed
+}
+
+// Hurry makes Poll fetch immediately.
+func (r *Remote) Hurry() {
+	select {
+	case r.hurry <- struct{}{}:
+	default: // an earlier call is still pending
+	}
+}
+
+// Poll fetches on every tick and every Hurry until ctx is canceled. It sends on arrived when Read has something new, and
+// sends true after a Hurry.
+func (r *Remote) Poll(ctx context.Context, ticks <-chan time.Time, arrived chan<- bool) {
+	for {
+		hurried := false
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks:
+		case <-r.hurry:
+			hurried = true
+		}
+		if !r.Fetch(ctx) && !hurried {
+			continue
+		}
+		select {
+		case arrived <- hurried:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 func sameDocument(a, b Document) bool { return a.Name == b.Name && a.Sum == b.Sum }

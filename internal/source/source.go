@@ -7,7 +7,6 @@ package source
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -85,27 +84,16 @@ func (d Document) Parse() *definition.File {
 // ParseDefinitions parses the documents as definitions, on all cores.
 func ParseDefinitions(documents []Document, opts definition.Options) []*definition.File {
 	files := make([]*definition.File, len(documents))
-	inParallel(len(documents), runtime.GOMAXPROCS(0), func(i int) error {
-		files[i] = opts.Parse(documents[i].Name, documents[i].Text)
-		return nil
-	})
-	return files
-}
-
-// inParallel calls work for each number below n, up to limit at a time. It waits for all calls, and returns the error of the
-// first number that has one.
-func inParallel(n, limit int, work func(i int) error) error {
-	errs := make([]error, n)
 	var group errgroup.Group
-	group.SetLimit(limit)
-	for i := range n {
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, d := range documents {
 		group.Go(func() error {
-			errs[i] = work(i)
+			files[i] = opts.Parse(d.Name, d.Text)
 			return nil
 		})
 	}
 	group.Wait()
-	return cmp.Or(errs...)
+	return files
 }
 
 // ArgumentError reports an argument that cannot name a source, regardless of what exists.

@@ -9,19 +9,14 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-const (
-	// LookInterval is how often a Watcher checks without an event. That catches what events miss: swapped links on a
-	// network volume, or a directory that was removed and created again.
-	LookInterval = 2 * time.Second
-)
+// LookInterval is how often a Watcher checks without an event. That catches what events miss: swapped links on a network
+// volume, or a directory that was removed and created again.
+const LookInterval = 2 * time.Second
 
 // Watcher calls a function when files may have changed.
 type Watcher struct {
-	// Directories returns the directories to watch. It is called again after each check. It may be nil.
+	// Directories returns the directories to watch. It is called again after each check.
 	Directories func() []string
-
-	// Off turns watching off: only Demands and Arrivals trigger a check.
-	Off bool
 
 	// Demands are signals for an immediate check. It may be nil.
 	Demands <-chan os.Signal
@@ -37,26 +32,22 @@ type Watcher struct {
 // to rest, every LookInterval in any case, and immediately on an arrival or a demand. demanded is true for the latter.
 func (w Watcher) Run(ctx context.Context, look func(demanded bool)) {
 	ticks := w.Ticks
+	if ticks == nil {
+		ticks = time.Tick(LookInterval)
+	}
 	var events <-chan fsnotify.Event
 	var errs <-chan error
 	follow := func() {}
-	if !w.Off {
-		if ticks == nil {
-			ticker := time.NewTicker(LookInterval)
-			defer ticker.Stop()
-			ticks = ticker.C
-		}
-		// Without a watcher, for example because the system limit is reached, the ticker is sufficient.
-		if watcher, err := fsnotify.NewWatcher(); err == nil && w.Directories != nil {
-			defer watcher.Close()
-			events, errs = watcher.Events, watcher.Errors
-			follow = func() {
-				for _, dir := range w.Directories() {
-					watcher.Add(dir) // repeat this: a directory that was created again is a different one
-				}
+	// Without a watcher, for example because the system limit is reached, the ticker is sufficient.
+	if watcher, err := fsnotify.NewWatcher(); err == nil {
+		defer watcher.Close()
+		events, errs = watcher.Events, watcher.Errors
+		follow = func() {
+			for _, dir := range w.Directories() {
+				watcher.Add(dir) // repeat this: a directory that was created again is a different one
 			}
-			follow()
 		}
+		follow()
 	}
 	var settled <-chan time.Time
 	for {

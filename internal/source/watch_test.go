@@ -58,18 +58,6 @@ func TestWatcher(t *testing.T) {
 	want("a file in it", false)
 	cancel()
 	<-ended
-
-	off := Watcher{Off: true, Arrivals: arrivals, Directories: func() []string { t.Error("directories are watched"); return nil }}
-	ctx, cancel = context.WithCancel(t.Context())
-	ended = make(chan struct{})
-	go func() {
-		defer close(ended)
-		off.Run(ctx, func(demanded bool) { looks <- demanded })
-	}()
-	arrivals <- true
-	want("an arrival without watching", true)
-	cancel()
-	<-ended
 }
 
 func TestDirectories(t *testing.T) {
@@ -93,7 +81,7 @@ func TestDirectories(t *testing.T) {
 	}
 }
 
-func TestPoller(t *testing.T) {
+func TestPoll(t *testing.T) {
 	ticks, arrived, news := make(chan time.Time), make(chan bool), make(chan bool)
 	version := 0
 	source := newRemote("x", "x", "", func(context.Context, string, []Document) ([]Document, string, error) {
@@ -103,11 +91,9 @@ func TestPoller(t *testing.T) {
 		version++
 		return []Document{{Sum: Sum(fmt.Sprint(version))}}, "", nil
 	})
-	p := NewPoller(0)
-	p.Ticks = ticks
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
-	go func() { defer close(ended); p.Run(ctx, source, arrived) }()
+	go func() { defer close(ended); source.Poll(ctx, ticks, arrived) }()
 	ticks <- time.Time{}
 	news <- false // nothing arrives
 	ticks <- time.Time{}
@@ -117,9 +103,7 @@ func TestPoller(t *testing.T) {
 	}
 	source.Read()
 	for _, changed := range []bool{true, false} { // a hurry is always answered
-		if !p.Hurry() {
-			t.Error("a hurry is not accepted")
-		}
+		source.Hurry()
 		news <- changed
 		if !<-arrived {
 			t.Error("a hurry counts as a tick")
@@ -128,7 +112,6 @@ func TestPoller(t *testing.T) {
 	}
 	cancel()
 	<-ended
-	if !p.Hurry() || p.Hurry() {
-		t.Error("one hurry can be pending, and no more")
-	}
+	source.Hurry()
+	source.Hurry() // one can be pending; this one does not wait
 }
