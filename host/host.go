@@ -27,7 +27,7 @@ func Parse(authority string) (string, error) {
 		return "", &Error{"", "is too long", fmt.Sprintf("%d bytes, but a host name has at most %d characters", len(authority), maxName)}
 	}
 	host := authority
-	if strings.ContainsFunc(authority, notInName) {
+	if notInName(authority) >= 0 {
 		var err error
 		if host, err = normalize(authority); err != nil {
 			return "", err
@@ -61,7 +61,7 @@ func normalize(authority string) (string, error) {
 			return "", &Error{authority, fmt.Sprintf("has port %q", port[1:]), "a port is a number from 0 to 65535"}
 		}
 	}
-	if !isASCII(host) {
+	if strings.ContainsFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		mapped, err := idn.ToASCII(host)
 		if err != nil || !utf8.ValidString(host) { // idna replaces invalid bytes with U+FFFD and accepts that
 			return "", &Error{authority, "is not a valid internationalized name", "write it in ASCII, such as xn--bcher-kva.example"}
@@ -69,10 +69,6 @@ func normalize(authority string) (string, error) {
 		host = mapped
 	}
 	return strings.ToLower(host), nil
-}
-
-func isASCII(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 // Equal reports whether two hosts are the same. An invalid host equals nothing.
