@@ -1,19 +1,18 @@
 package daemon_test
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"signpost/internal/testkit"
 )
 
 // send writes raw bytes, and returns everything until the server closes the connection.
@@ -35,43 +34,36 @@ func send(t *testing.T, p *process, request string) string {
 	return string(answer)
 }
 
-// hostile returns requests with as much client-supplied data as possible.
-func hostile(i int) string {
-	const end = "Connection: close\r\n\r\n"
-	switch i % 5 {
-	case 0:
-		return fmt.Sprintf("GET %s HTTP/1.1\r\nHost: mark%d.example.com\r\n%s", manifestV1, i, end)
-	case 1:
-		return fmt.Sprintf("GET /mark%d/v1/endpoints-manifest?mark=%d HTTP/1.1\r\nHost: a.example.com\r\n%s", i, i, end)
-	case 2:
-		return fmt.Sprintf("MARK%d %s HTTP/1.1\r\nHost: a.example.com\r\n%s", i, manifestV1, end)
-	case 3:
-		return fmt.Sprintf("GET %s HTTP/1.1\r\nHost: mark..%d\r\n%s", manifestV1, i, end)
-	default:
-		return fmt.Sprintf("GET %s HTTP/1.1\r\nHost: mark%d.example.net\r\nUser-Agent: mark\r\nX-Request-Id: mark\r\n%s", manifestV1, i, end)
-	}
+// hostile are requests with as much client-supplied data as possible, one for each %d.
+var hostile = []string{
+	"GET " + manifestV1 + " HTTP/1.1\r\nHost: mark%d.example.com\r\n",
+	"GET /mark%d/v1/endpoints-manifest?mark HTTP/1.1\r\nHost: a.example.com\r\n",
+	"MARK%d " + manifestV1 + " HTTP/1.1\r\nHost: a.example.com\r\n",
+	"GET " + manifestV1 + " HTTP/1.1\r\nHost: mark..%d\r\n",
+	"GET " + manifestV1 + " HTTP/1.1\r\nHost: mark%d.example.net\r\nUser-Agent: mark\r\nX-Request-Id: mark\r\n",
 }
 
-// series returns the names and labels of the metrics, without their values.
-func series(t *testing.T, p *process) []string {
+// series returns the names and labels of our metrics, one per line, without their values.
+func series(t *testing.T, p *process) string {
 	t.Helper()
-	var all []string
-	scanner := bufio.NewScanner(strings.NewReader(mustFetch(t, p.admin+"/metrics").body))
-	for scanner.Scan() {
-		if name, _, ok := strings.Cut(scanner.Text(), " "); ok && name != "#" {
-			all = append(all, name)
+	var all strings.Builder
+	for line := range strings.Lines(mustFetch(t, p.admin+"/metrics").body) {
+		if name, _, _ := strings.Cut(line, " "); strings.HasPrefix(name, "signpost_") && !strings.HasPrefix(name, "signpost_build_info") {
+			fmt.Fprintln(&all, regexp.MustCompile(`revision="\w+"`).ReplaceAllString(name, "revision"))
 		}
 	}
-	return all
+	return all.String()
 }
 
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "feeds.json")
+	dir := t.TempDir()
+	path := filepath.Join(dir, "feeds.json")
 	write(t, path, feeds("one", 3))
-	p := startServe(t, path, "--allowed-host", "*.example.com,127.0.0.1", "--trusted-proxy", "10.0.0.0/8", "--feature", "authentication")
+	write(t, filepath.Join(dir, "b.json"), strings.Replace(service("/b", "b", 1), "feeds", "b", 1))
+	p := startServe(t, dir, "--allowed-host", "*.example.com,127.0.0.1", "--trusted-proxy", "10.0.0.0/8", "--feature", "authentication")
 	for name, want := range map[string]any{
-		"sources": path, "features": "authentication", "allowed_hosts": "*.example.com, 127.0.0.1", "trusted_proxies": "10.0.0.0/8",
+		"sources": dir, "features": "authentication", "allowed_hosts": "*.example.com, 127.0.0.1", "trusted_proxies": "10.0.0.0/8",
 		"public_host": "that of the request", "cors_origin": "*",
 	} {
 		if got := p.logged("settings")[0][name]; got != want {
@@ -81,16 +73,19 @@ func TestMetrics(t *testing.T) {
 	if len(p.logged(openServer)) > 0 {
 		t.Error("a server with allowed hosts logs a warning")
 	}
+	atStart := series(t, p)
+	testkit.Golden(t, "testdata/series.txt", atStart) // every counter exists before the first request
 	revision := p.get(t, manifestV1).Header.Get("Signpost-Revision")
-	for i := range 10 {
-		send(t, p, hostile(i%5))
+	attack := func(times int) string {
+		for i := range times {
+			for _, request := range hostile {
+				send(t, p, fmt.Sprintf(request, i)+"Connection: close\r\n\r\n")
+			}
+		}
+		return series(t, p)
 	}
-	before := series(t, p)
-	for i := range 50 {
-		send(t, p, hostile(i))
-	}
-	if after := series(t, p); len(after) != len(before) {
-		t.Errorf("after more requests there are %d series, want %d", len(after), len(before))
+	if before, after := attack(2), attack(10); before != after {
+		t.Errorf("more requests make more metrics:\n%s\n%s", before, after)
 	}
 	if text := strings.ToLower(mustFetch(t, p.admin+"/metrics").body); strings.Contains(text, "mark") {
 		t.Errorf("the metrics contain text from a request:\n%s", regexp.MustCompile(`.*mark.*`).FindString(text))
@@ -122,14 +117,21 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 
-	// A reload that changes the revision, and one that fails.
+	// A reload that changes a revision and replaces a service, and one that fails.
 	replace(t, path, strings.Replace(feeds("two", 3), "https:", "http:", 1))
+	write(t, filepath.Join(dir, "b.json"), strings.Replace(service("/c", "c", 1), "feeds", "c", 1))
 	p.signal(t, syscall.SIGHUP)
 	waitFor(t, "another revision", func() bool {
 		revision := p.get(t, manifestV1).Header.Get("Signpost-Revision")
 		return p.metric(t, fmt.Sprintf(`signpost_manifest_info{base_path="/",revision="%s",version="v1"}`, revision)) == 1 &&
-			p.metric(t, `signpost_definition_findings{severity="warning"}`) == 1
+			p.metric(t, `signpost_definition_findings{severity="warning"}`) == 1 && p.serves(t, "/c"+manifestV1, "c")
 	})
+	if now := series(t, p); strings.Contains(now, `"/b"`) || strings.Count(now, `"/c"`) != strings.Count(atStart, `"/b"`) {
+		t.Errorf("the metrics do not follow the services:\n%s", now)
+	}
+	if p.metric(t, `signpost_requests_total{base_path="/c",status="200",version="v1"}`) == 0 {
+		t.Error("requests for the new service are not counted")
+	}
 	replace(t, path, "{}")
 	p.signal(t, syscall.SIGHUP)
 	waitFor(t, "a failed reload", func() bool {
@@ -138,54 +140,12 @@ func TestMetrics(t *testing.T) {
 	})
 }
 
-// TestMetricsFollowDefinitions checks that every counter exists before the first request, and is removed with its
-// service.
-func TestMetricsFollowDefinitions(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	write(t, filepath.Join(dir, "a.json"), service("/a", "a", 1))
-	write(t, filepath.Join(dir, "b.json"), service("/b", "b", 1))
-	p := startServe(t, dir)
-	of := func(base string) []string {
-		var all []string
-		for _, status := range []string{"200", "304", "500", "503"} {
-			all = append(all, fmt.Sprintf(`signpost_requests_total{base_path=%q,status=%q,version="v1"}`, base, status))
-		}
-		return append(all, fmt.Sprintf(`signpost_response_bytes_total{base_path=%q,version="v1"}`, base))
-	}
-	check := func(there bool, names ...string) {
-		t.Helper()
-		all := series(t, p)
-		for _, name := range names {
-			if slices.Contains(all, name) != there {
-				t.Errorf("%s exists: %v, want %v", name, !there, there)
-			}
-		}
-	}
-	check(true, append(of("/a"), of("/b")...)...)
-	check(true, `signpost_requests_total{base_path="",status="404",version=""}`, `signpost_requests_total{base_path="",status="503",version=""}`,
-		`signpost_cache_requests_total{result="miss"}`, `signpost_refused_hosts_total{reason="not-allowed"}`, `signpost_reloads_total{result="failure"}`,
-		`signpost_certificate_failures_total`)
-	p.get(t, "/b"+manifestV1)
-	if err := os.Remove(filepath.Join(dir, "b.json")); err != nil {
-		t.Fatal(err)
-	}
-	write(t, filepath.Join(dir, "c.json"), service("/c", "c", 1))
-	p.signal(t, syscall.SIGHUP)
-	waitFor(t, "another service", func() bool { return p.serves(t, "/c"+manifestV1, "c") })
-	check(true, append(of("/a"), of("/c")...)...)
-	check(false, of("/b")...)
-	if got := p.metric(t, `signpost_requests_total{base_path="/c",status="200",version="v1"}`); got == 0 {
-		t.Error("requests for the new service are not counted")
-	}
-}
-
 // TestReady checks /readyz from start to shutdown.
 func TestReady(t *testing.T) {
 	t.Parallel()
 	source := newSource(t)
 	source.set("", http.StatusServiceUnavailable)
-	p := startServe(t, source.URL, "--poll-interval", "50ms", "--shutdown-delay", "2s")
+	p := startServe(t, source.URL, "--poll-interval", "50ms", "--shutdown-delay", "1h")
 	is := func(path string, status int) bool { return mustFetch(t, p.admin+path).StatusCode == status }
 	if !is("/healthz", 200) || !is("/readyz", 503) {
 		t.Error("without a definition it is not healthy, or is ready")
@@ -213,8 +173,5 @@ func TestReady(t *testing.T) {
 	if !p.get(t, manifestV1).Close {
 		t.Error("while it shuts down, responses do not tell clients to connect elsewhere")
 	}
-	<-p.ended
-	if code := p.stop(t); code != exitFine {
-		t.Errorf("serve exited with %d", code)
-	}
+	p.kill()
 }

@@ -27,24 +27,27 @@ func dial(t *testing.T, p *process) net.Conn {
 	return conn
 }
 
-// TestTooLarge sends headers and bodies that are too large.
-func TestTooLarge(t *testing.T) {
+// TestRawRequests sends headers and bodies that are too large or ambiguous. There is one response to each.
+func TestRawRequests(t *testing.T) {
 	t.Parallel()
 	p := startServe(t)
 	const limit, slack = 16 << 10, 4096 // net/http adds the slack
+	const get = "GET " + manifestV1 + " HTTP/1.1\r\nHost: a.example.com\r\nConnection: close\r\n"
 	for _, test := range []struct {
-		name, method, headers, body, want string
+		name, request, want string
 	}{
-		{"valid request", "GET", "", "", "200"},
-		{"large header", "GET", "X-Large: " + strings.Repeat("x", limit-100) + "\r\n", "", "200"},
-		{"larger header", "GET", "X-Large: " + strings.Repeat("x", limit+slack) + "\r\n", "", "431"},
-		{"many headers", "GET", strings.Repeat("X-Many: x\r\n", (limit+slack)/10), "", "431"},
-		{"body", "GET", "Content-Length: 11\r\n", "0123456789a", "413"},
-		{"two lengths", "GET", "Content-Length: 1\r\nContent-Length: 2\r\n", "x", "400"},
-		{"no host", "GET", "Host: b\r\n", "", "400"},
+		{"valid request", get + "\r\n", "200"},
+		{"large header", get + "X-Large: " + strings.Repeat("x", limit-100) + "\r\n\r\n", "200"},
+		{"larger header", get + "X-Large: " + strings.Repeat("x", limit+slack) + "\r\n\r\n", "431"},
+		{"many headers", get + strings.Repeat("X-Many: x\r\n", (limit+slack)/10) + "\r\n", "431"},
+		{"body", get + "Content-Length: 11\r\n\r\n0123456789a", "413"},
+		{"two lengths", get + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nx", "400"},
+		{"two hosts", get + "Host: b\r\n\r\n", "400"},
+		{"OPTIONS * with two lengths, and what looks like a second request",
+			"OPTIONS * HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: b\r\n\r\n", ""},
 	} {
-		answer := send(t, p, test.method+" "+manifestV1+" HTTP/1.1\r\nHost: a.example.com\r\nConnection: close\r\n"+test.headers+"\r\n"+test.body)
-		if !strings.HasPrefix(answer, "HTTP/1.1 "+test.want) {
+		answer := send(t, p, test.request)
+		if !strings.HasPrefix(answer, "HTTP/1.1 "+test.want) || strings.Count(answer, "HTTP/1.1 ") != 1 {
 			t.Errorf("%s: the response is %.100q, want %s", test.name, answer, test.want)
 		}
 	}

@@ -299,3 +299,11 @@ func replace(t *testing.T, path, text string) {
 		t.Fatal(err)
 	}
 }
+
+// swapLink makes a symbolic link, or replaces it in one step.
+func swapLink(t *testing.T, link, target string) {
+	t.Helper()
+	if err := errors.Join(os.Symlink(target, link+"_tmp"), os.Rename(link+"_tmp", link)); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -19,16 +19,24 @@ func registryCommand(r *registrytest.Registry, command string, args ...string) *
 	return cmd
 }
 
+// runWith runs a signpost command with access to a registry.
+func runWith(t *testing.T, r *registrytest.Registry, command string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	var out, errOut bytes.Buffer
+	cmd := registryCommand(r, command, args...)
+	cmd.Stdout, cmd.Stderr, cmd.Dir = &out, &errOut, t.TempDir()
+	cmd.Run()
+	return strings.TrimSpace(out.String()), errOut.String(), cmd.ProcessState.ExitCode()
+}
+
 // push publishes a directory and returns the output of push.
 func push(t *testing.T, r *registrytest.Registry, args ...string) string {
 	t.Helper()
-	var out, errOut bytes.Buffer
-	cmd := registryCommand(r, "push", args...)
-	cmd.Stdout, cmd.Stderr, cmd.Dir = &out, &errOut, t.TempDir()
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("push: %v\n%s", err, errOut.String())
+	out, errOut, code := runWith(t, r, "push", args...)
+	if code != exitFine {
+		t.Fatalf("push exited with %d: %s", code, errOut)
 	}
-	return strings.TrimSpace(out.String())
+	return out
 }
 
 // TestRegistryReplicas runs two replicas that serve from a registry. A tag that moves back and forth reaches both, and
@@ -122,32 +130,24 @@ func TestPushLints(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "feeds.json")
 	write(t, path, feeds("one", 2))
 	pinned := push(t, registry, path, target)
-	run := func(command string, args ...string) (stdout, stderr string, code int) {
-		t.Helper()
-		var out, errOut bytes.Buffer
-		cmd := registryCommand(registry, command, args...)
-		cmd.Stdout, cmd.Stderr, cmd.Dir = &out, &errOut, t.TempDir()
-		cmd.Run()
-		return out.String(), errOut.String(), cmd.ProcessState.ExitCode()
-	}
 	for problem, text := range map[string]string{
 		"[method]":     strings.Replace(feeds("two", 2), `"get"`, `"GET"`, 1),
 		"[plain-http]": strings.Replace(feeds("two", 2), "https:", "http:", 1),
 	} {
 		write(t, path, text)
-		out, errOut, code := run("push", "--strict", path, target)
+		out, errOut, code := runWith(t, registry, "push", "--strict", path, target)
 		if code != exitFindings || out != "" || !strings.Contains(errOut, "not pushed: ") || !strings.Contains(errOut, problem) {
 			t.Errorf("with a finding: exit %d, %s%s", code, out, errOut)
 		}
 	}
-	if out, errOut, code := run("diff", pinned, target); code != exitFine {
+	if out, errOut, code := runWith(t, registry, "diff", pinned, target); code != exitFine {
 		t.Errorf("the tag has moved: exit %d, %s%s", code, out, errOut)
 	}
 	write(t, path, feeds("two", 1))
-	if out, errOut, code := run("push", "--strict", path, target); code != exitFine || out == pinned+"\n" || !strings.HasPrefix(out, "oci://") {
-		t.Errorf("exit %d, %s%s", code, out, errOut)
+	if out := push(t, registry, "--strict", path, target); out == pinned || !strings.HasPrefix(out, "oci://") {
+		t.Errorf("pushed %s", out)
 	}
-	if _, errOut, code := run("push", path, path); code != 2 || !strings.Contains(errOut, "is not a push target") {
+	if _, errOut, code := runWith(t, registry, "push", path, path); code != 2 || !strings.Contains(errOut, "is not a push target") {
 		t.Errorf("to a file: exit %d, %s", code, errOut)
 	}
 }

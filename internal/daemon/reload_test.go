@@ -1,7 +1,6 @@
 package daemon_test
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -131,76 +130,65 @@ func TestReloadOneOfMany(t *testing.T) {
 	}
 }
 
-// TestReloadLinks swaps the symbolic links of a mounted ConfigMap: the new file has the size and modification time of
-// the old one.
+// TestReloadLinks swaps symbolic links: those of a mounted ConfigMap, whose new file has the size and modification time of
+// the old one, and that of git-sync to the checkout of the current commit, whose old one is removed.
 func TestReloadLinks(t *testing.T) {
 	t.Parallel()
-	dir, then := t.TempDir(), time.Now().Add(-time.Hour)
-	must := func(err error) {
+	dir, checkouts, then := t.TempDir(), t.TempDir(), time.Now().Add(-time.Hour)
+	mount := func(generation string) {
 		t.Helper()
-		if err != nil {
+		path := filepath.Join(dir, "..."+generation, "feeds.json")
+		write(t, path, feeds(generation, 2))
+		if err := os.Chtimes(path, then, then); err != nil {
 			t.Fatal(err)
 		}
+		swapLink(t, filepath.Join(dir, "..data"), "..."+generation)
 	}
-	mount := func(generation string) {
-		write(t, filepath.Join(dir, "..."+generation, "feeds.json"), feeds(generation, 2))
-		must(os.Chtimes(filepath.Join(dir, "..."+generation, "feeds.json"), then, then))
-		must(os.Symlink("..."+generation, filepath.Join(dir, "..data_tmp")))
-		must(os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")))
-	}
-	mount("one")
-	must(os.Symlink("..data/feeds.json", filepath.Join(dir, "feeds.json")))
-	far := filepath.Join(t.TempDir(), "far.json") // a symbolic link into a directory that is not watched
-	must(os.Symlink(far, filepath.Join(dir, "far.json")))
-	write(t, far, service("/far", "one", 2))
-
-	folder, file := startServe(t, dir), startServe(t, filepath.Join(dir, "feeds.json"))
-	for _, generation := range []string{"two", "six", "ten"} {
-		mount(generation)
-		for _, p := range []*process{folder, file} {
-			waitFor(t, "the new definition", func() bool { return p.serves(t, manifestV1, generation) })
-		}
-	}
-	info, err := os.Stat(far)
-	must(err)
-	write(t, far, service("/far", "two", 2))
-	must(os.Chtimes(far, info.ModTime(), info.ModTime()))
-	waitFor(t, "a change without a file event", func() bool { return folder.serves(t, "/far"+manifestV1, "two") })
-}
-
-// TestReloadGitSync swaps the link that git-sync leaves to the checkout of the current commit, and removes the old one.
-func TestReloadGitSync(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
 	checkOut := func(commit string) {
 		t.Helper()
-		write(t, filepath.Join(dir, ".worktrees", commit, "services", "feeds.json"), feeds(commit, 2))
-		link := filepath.Join(dir, "link")
+		write(t, filepath.Join(checkouts, ".worktrees", commit, "services", "feeds.json"), feeds(commit, 2))
+		link := filepath.Join(checkouts, "link")
 		old, _ := filepath.EvalSymlinks(link)
-		if err := errors.Join(os.Symlink(filepath.Join(".worktrees", commit), link+".tmp"), os.Rename(link+".tmp", link)); err != nil {
-			t.Fatal(err)
-		}
+		swapLink(t, link, filepath.Join(".worktrees", commit))
 		if old != "" {
 			os.RemoveAll(old)
 		}
 	}
+	mount("one")
 	checkOut("one")
-	p := startServe(t, filepath.Join(dir, "link", "services"))
-	for _, commit := range []string{"two", "three"} {
-		checkOut(commit)
-		waitFor(t, "the next commit", func() bool { return p.serves(t, manifestV1, commit) })
+	swapLink(t, filepath.Join(dir, "feeds.json"), "..data/feeds.json")
+	far := filepath.Join(t.TempDir(), "far.json") // a symbolic link into a directory that is not watched
+	swapLink(t, filepath.Join(dir, "far.json"), far)
+	write(t, far, service("/far", "one", 2))
+
+	folder, file, synced := startServe(t, dir), startServe(t, filepath.Join(dir, "feeds.json")), startServe(t, filepath.Join(checkouts, "link", "services"))
+	for _, generation := range []string{"two", "six", "ten"} {
+		mount(generation)
+		checkOut(generation)
+		for _, p := range []*process{folder, file, synced} {
+			waitFor(t, "the new definition", func() bool { return p.serves(t, manifestV1, generation) })
+		}
 	}
-	if lines := p.logged(append(rejected, unreadable...)...); len(lines) > 0 {
+	if lines := synced.logged(append(rejected, unreadable...)...); len(lines) > 0 {
 		t.Errorf("the log has %v", lines)
 	}
+	info, err := os.Stat(far)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, far, service("/far", "two", 2))
+	if err := os.Chtimes(far, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "a change without a file event", func() bool { return folder.serves(t, "/far"+manifestV1, "two") })
 }
 
-// TestReloadDirectory adds and removes files, and the directory itself.
+// TestReloadDirectory adds and removes files, and the directory itself, which is named twice.
 func TestReloadDirectory(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "services")
 	write(t, filepath.Join(dir, "a.json"), service("/a", "a", 2))
-	p := startServe(t, dir)
+	p := startServe(t, dir, dir+"/.")
 	status := func(path string, want int) {
 		t.Helper()
 		waitFor(t, fmt.Sprintf("%d at %s", want, path), func() bool { return p.get(t, path).StatusCode == want })
@@ -219,10 +207,7 @@ func TestReloadDirectory(t *testing.T) {
 	write(t, filepath.Join(dir, "c.json"), service("/c", "c", 2))
 	status("/c"+manifestV1, 200)
 	status("/b"+manifestV1, 200)
-	unreadable := filepath.Join(dir, "link")
-	if err := errors.Join(os.Symlink("/proc/self/mem", unreadable), os.Rename(unreadable, filepath.Join(dir, "b.json"))); err != nil {
-		t.Fatal(err)
-	}
+	swapLink(t, filepath.Join(dir, "b.json"), "/proc/self/mem")
 	write(t, filepath.Join(dir, "c.json"), service("/c", "c again", 2))
 	waitFor(t, "c to change", func() bool { return p.serves(t, "/c"+manifestV1, "c again") })
 	waitFor(t, "b in the log", func() bool { return failures(p, "b.json") > 0 })
@@ -247,19 +232,4 @@ func TestReloadDirectory(t *testing.T) {
 	if n := len(p.logged("all sources can be read again")); n == 0 {
 		t.Error("the log does not say that the directory is back")
 	}
-}
-
-// TestNamedTwice serves a file that is named by itself and by its directory.
-func TestNamedTwice(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "feeds.json")
-	write(t, path, feeds("one", 2))
-	p := startServe(t, dir, path, dir+"/./feeds.json")
-	if !p.serves(t, manifestV1, "one") {
-		t.Error("the file conflicts with itself")
-	}
-	replace(t, path, feeds("two", 2))
-	p.signal(t, syscall.SIGHUP)
-	waitFor(t, "the change", func() bool { return p.serves(t, manifestV1, "two") })
 }

@@ -17,7 +17,10 @@ import (
 
 // TestObserveDoesNotAllocate checks what runs after every response, with metrics on and debug off.
 func TestObserveDoesNotAllocate(t *testing.T) {
-	observe, r := observer()
+	metrics := newMetrics("test")
+	metrics.setRoutes([]route{{"/", "v1"}})
+	observe, r := newObserver(slog.New(slog.NewTextHandler(io.Discard, nil)), false, metrics), httptest.NewRequest("GET", "/v1/endpoints-manifest", nil)
+	r.Header.Set("X-Request-Id", "abc")
 	for _, e := range []server.Event{
 		{BasePath: "/", Version: "v1", Status: 200, Bytes: 1000, Cache: server.CacheHit, Duration: time.Millisecond},
 		{BasePath: "/", Version: "v1", Status: 304, Cache: server.CacheMiss},
@@ -27,23 +30,6 @@ func TestObserveDoesNotAllocate(t *testing.T) {
 			t.Errorf("%+v: %v allocations", e, n)
 		}
 	}
-}
-
-func BenchmarkObserve(b *testing.B) {
-	observe, r := observer()
-	e := server.Event{BasePath: "/", Version: "v1", Status: 200, Bytes: 1000, Cache: server.CacheHit, Duration: time.Millisecond}
-	b.ReportAllocs()
-	for b.Loop() {
-		observe(r, e)
-	}
-}
-
-func observer() (func(*http.Request, server.Event), *http.Request) {
-	log, metrics := slog.New(slog.NewTextHandler(io.Discard, nil)), newMetrics("test")
-	metrics.setRoutes([]route{{"/", "v1"}})
-	r := httptest.NewRequest("GET", "/v1/endpoints-manifest", nil)
-	r.Header.Set("X-Request-Id", "abc")
-	return newObserver(log, false, metrics), r
 }
 
 // TestRequestLog sends data that tries to forge log entries.

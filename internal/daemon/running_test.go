@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -88,6 +87,12 @@ func serve(d *Daemon, path string) string {
 	return ""
 }
 
+// reloads reloads on demand until something has happened: what was just written has to come to rest first.
+func reloads(t *testing.T, d *Daemon, what string, happened func() bool) {
+	t.Helper()
+	testkit.Eventually(t, what, func() bool { d.publisher.reload(t.Context(), true); return happened() })
+}
+
 // TestReloadClash moves a service to the base path of another one. The one already there keeps it until it moves away.
 func TestReloadClash(t *testing.T) {
 	t.Parallel()
@@ -97,15 +102,11 @@ func TestReloadClash(t *testing.T) {
 		write(t, file(name), oneEndpoint("/"+name, name))
 	}
 	d, log := newDaemon(t, Config{}, file("a"), file("b"), file("c"))
-	becomes := func(what string, happened func() bool) {
-		t.Helper()
-		testkit.Eventually(t, what, func() bool { d.publisher.reload(t.Context(), true); return happened() })
-	}
 	shows := func(path, name string) bool {
 		return strings.Contains(serve(d, path+"/v1/endpoints-manifest"), `"`+name+`"`)
 	}
 	write(t, file("a"), oneEndpoint("/b", "a on b"))
-	becomes("a clash", func() bool {
+	reloads(t, d, "a clash", func() bool {
 		return strings.Contains(log.String(), `base_path \"/b\" is already used by `+file("b")) && strings.Contains(log.String(), "rule=base-path")
 	})
 	if !shows("/a", "a") || !shows("/b", "b") {
@@ -113,14 +114,34 @@ func TestReloadClash(t *testing.T) {
 	}
 	write(t, file("b"), "{") // even if its definition is bad now
 	write(t, file("c"), oneEndpoint("/c", "c again"))
-	becomes("another service to change", func() bool { return shows("/c", "c again") })
+	reloads(t, d, "another service to change", func() bool { return shows("/c", "c again") })
 	if !shows("/a", "a") || !shows("/b", "b") {
 		t.Error("a bad definition has lost its base path")
 	}
 	write(t, file("b"), oneEndpoint("/d", "b on d"))
-	becomes("both to move", func() bool { return shows("/b", "a on b") && shows("/d", "b on d") })
+	reloads(t, d, "both to move", func() bool { return shows("/b", "a on b") && shows("/d", "b on d") })
 	if serve(d, "/a/v1/endpoints-manifest") != "" {
 		t.Error("the old base path is still served")
+	}
+}
+
+// TestCannotRender checks that a definition that passes lint but cannot be rendered is rejected like any bad one, and
+// does not keep others from being published.
+func TestCannotRender(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a.json"), filepath.Join(dir, "b.json")
+	write(t, a, oneEndpoint("/a", "a"))
+	write(t, b, oneEndpoint("/b", "b"))
+	d, log := newDaemon(t, Config{}, dir)
+	d.publisher.host = "192.0.2.1" // does not fit into cdn.{{host}}
+	write(t, a, oneEndpoint("/c", "c"))
+	write(t, b, strings.Replace(oneEndpoint("/b", "again"), "{{host}}", "cdn.{{host}}", 1))
+	reloads(t, d, "both changes", func() bool {
+		return strings.Contains(log.String(), "it cannot be published") && serve(d, "/c/v1/endpoints-manifest") != ""
+	})
+	if !strings.Contains(serve(d, "/b/v1/endpoints-manifest"), `"b"`) || strings.Count(log.String(), "definition rejected") != 1 {
+		t.Errorf("the log is %s", log)
 	}
 }
 
@@ -128,31 +149,26 @@ func TestReloadClash(t *testing.T) {
 func TestReloadOnDemand(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "a.json"), oneEndpoint("/a", "a"))
-	write(t, filepath.Join(dir, "b.json"), oneEndpoint("/b", "b"))
+	file := func(name string) string { return filepath.Join(dir, name+".json") }
+	write(t, file("a"), oneEndpoint("/a", "a"))
+	write(t, file("b"), oneEndpoint("/b", "b"))
 	d, log := newDaemon(t, Config{}, dir)
-	demand := func(want string) {
-		t.Helper()
-		testkit.Eventually(t, want, func() bool {
-			d.publisher.reload(t.Context(), true)
-			return strings.Contains(log.String(), want)
-		})
+	for _, step := range []struct{ file, text, want string }{
+		{"a", oneEndpoint("/a", "a"), `msg="reloaded on demand" definitions=2 changed=0 removed=0 rejected=0 unreadable_sources=0`},
+		{"a", oneEndpoint("/a", "two"), "definitions=2 changed=1 removed=0 rejected=0"},
+		{"a", "{", "changed=1 removed=0 rejected=1"},
+		{"c", `{"versions": {}}`, "definitions=3 changed=1 removed=0 rejected=2"}, // never was good
+		{"b", "", "definitions=2 changed=0 removed=1 rejected=2"},
+	} {
+		if write(t, file(step.file), step.text); step.text == "" {
+			os.Remove(file(step.file))
+		}
+		reloads(t, d, step.want, func() bool { return strings.Contains(log.String(), step.want) })
 	}
-	demand(`msg="reloaded on demand" definitions=2 changed=0 removed=0 rejected=0 unreadable_sources=0`)
-	write(t, filepath.Join(dir, "a.json"), oneEndpoint("/a", "two"))
-	demand("definitions=2 changed=1 removed=0 rejected=0")
-	write(t, filepath.Join(dir, "a.json"), "{")
-	demand("changed=1 removed=0 rejected=1")
-	write(t, filepath.Join(dir, "c.json"), `{"versions": {}}`) // never was good
-	demand("definitions=3 changed=1 removed=0 rejected=2")
-	if err := os.Remove(filepath.Join(dir, "b.json")); err != nil {
-		t.Fatal(err)
-	}
-	demand("definitions=2 changed=0 removed=1 rejected=2")
 	for _, want := range []string{
-		`level=ERROR msg="definition rejected: still serving the last good one" definition=` + dir + "/a.json",
-		`level=ERROR msg="definition rejected: there is none to serve in its place" definition=` + dir + "/c.json",
-		`level=WARN msg="definition removed: its manifests are no longer served" definition=` + dir + "/b.json base_path=/b manifests=/b/v1/endpoints-manifest",
+		`level=ERROR msg="definition rejected: still serving the last good one" definition=` + file("a"),
+		`level=ERROR msg="definition rejected: there is none to serve in its place" definition=` + file("c"),
+		`level=WARN msg="definition removed: its manifests are no longer served" definition=` + file("b") + " base_path=/b manifests=/b/v1/endpoints-manifest",
 	} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log does not say %s", want)
@@ -201,8 +217,9 @@ func TestShutdownFinishes(t *testing.T) {
 	write(t, path, largeManifest())
 	for _, test := range []struct {
 		timeout time.Duration
-		reads   bool
-	}{{4 * time.Minute, true}, {time.Millisecond, false}} {
+		until   string // in the log, when the client reads on
+		whole   bool   // it gets all of the response
+	}{{4 * time.Minute, "shutting down", true}, {time.Millisecond, "msg=stopped", false}} {
 		d, log := newDaemon(t, Config{ShutdownTimeout: test.timeout}, path)
 		if err := d.Start(); err != nil {
 			t.Fatal(err)
@@ -214,7 +231,6 @@ func TestShutdownFinishes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer conn.Close()
 		conn.(*net.TCPConn).SetReadBuffer(64 << 10) // so that unread data soon blocks the server
 		io.WriteString(conn, "GET /v1/endpoints-manifest HTTP/1.1\r\nHost: a.example.com\r\n\r\n")
 		res, err := http.ReadResponse(bufio.NewReaderSize(conn, 1024), nil)
@@ -222,25 +238,14 @@ func TestShutdownFinishes(t *testing.T) {
 			t.Fatal(err)
 		}
 		stop()
-		if !test.reads {
-			if err := <-ended; err != nil { // it has waited long enough
-				t.Error(err)
-			}
-		} else {
-			log.WaitFor(t, "shutting down")
-		}
+		log.WaitFor(t, test.until)
 		body, err := io.ReadAll(res.Body)
-		if whole := err == nil && int64(len(body)) == res.ContentLength; whole != test.reads {
+		if whole := err == nil && int64(len(body)) == res.ContentLength; whole != test.whole {
 			t.Errorf("%v: %d of %d bytes, %v", test.timeout, len(body), res.ContentLength, err)
 		}
 		conn.Close()
-		if test.reads {
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-		}
-		if cut := strings.Contains(log.String(), "open requests were cut off"); cut == test.reads {
-			t.Errorf("%v: the log says that requests were cut off: %v", test.timeout, cut)
+		if err := <-ended; err != nil || strings.Contains(log.String(), "cut off") == test.whole {
+			t.Errorf("%v: %v, the log is %s", test.timeout, err, log)
 		}
 	}
 }
@@ -265,24 +270,7 @@ func TestPlainNetHTTP(t *testing.T) {
 	res.Body.Close()
 }
 
-// TestAmbiguousOptions sends OPTIONS * with two lengths, and something that looks like a second request. There must be a
-// single response.
-func TestAmbiguousOptions(t *testing.T) {
-	t.Parallel()
-	d, _ := newDaemon(t, Config{})
-	conn, err := net.Dial("tcp", start(t, d))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	io.WriteString(conn, "OPTIONS * HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: b\r\n\r\n")
-	text, _ := io.ReadAll(conn)
-	if n := bytes.Count(text, []byte("HTTP/1.1 ")); n != 1 {
-		t.Errorf("%d responses:\n%s", n, text)
-	}
-}
-
-// TestLogWriter checks that a writer that blocks holds up nobody, and that what was dropped is counted.
+// TestLogWriter checks that a writer that blocks holds up nobody, and that what was dropped or failed is counted.
 func TestLogWriter(t *testing.T) {
 	t.Parallel()
 	r, w := io.Pipe() // blocks until it is read
@@ -295,28 +283,18 @@ func TestLogWriter(t *testing.T) {
 		t.Errorf("%d lines were dropped", n)
 	}
 	log.Close() // ends, too
-	text := make([]byte, len("line 0\n"))
-	if _, err := io.ReadFull(r, text); err != nil || string(text) != "line 0\n" {
-		t.Errorf("%q, %v", text, err)
-	}
+	r.Close()
 
 	var out testkit.Buffer
-	log = NewLogWriter(&out)
+	good, bad := NewLogWriter(&out), NewLogWriter(w) // whose reader is gone
 	line := []byte("one\n")
-	log.Write(line)
+	good.Write(line)
+	bad.Write(line)
 	copy(line, "two\n") // as slog does with its buffer
-	log.Write(line)
-	log.Close()
-	if out.String() != "one\ntwo\n" || log.Dropped() != 0 {
-		t.Errorf("%q, %d dropped", out.String(), log.Dropped())
-	}
-
-	r, w = io.Pipe()
-	r.Close()
-	log = NewLogWriter(w)
-	log.Write([]byte("lost\n"))
-	log.Close()
-	if log.Dropped() != 1 {
-		t.Errorf("%d lines are counted that could not be written", log.Dropped())
+	good.Write(line)
+	good.Close()
+	bad.Close()
+	if out.String() != "one\ntwo\n" || good.Dropped() != 0 || bad.Dropped() != 1 {
+		t.Errorf("%q, %d and %d dropped", out.String(), good.Dropped(), bad.Dropped())
 	}
 }

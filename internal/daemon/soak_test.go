@@ -42,13 +42,11 @@ func soak(t *testing.T, variable string) int {
 	return n
 }
 
-// resident returns the resident memory of a process in MB.
-func resident(t *testing.T, p *process) int { return procStatus(t, p, "VmRSS") }
+// Fields of /proc/PID/status.
+const resident, mostResident = "VmRSS", "VmHWM"
 
-// mostResident returns the peak resident memory of a process in MB.
-func mostResident(t *testing.T, p *process) int { return procStatus(t, p, "VmHWM") }
-
-func procStatus(t *testing.T, p *process, field string) int {
+// memory returns the resident memory of a process in MB.
+func memory(t *testing.T, p *process, field string) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
@@ -65,7 +63,7 @@ func procStatus(t *testing.T, p *process, field string) int {
 // checkGrowth checks that memory has stayed in bounds, and logs how the attack went.
 func checkGrowth(t *testing.T, p *process, base int, format string, args ...any) {
 	t.Helper()
-	most := mostResident(t, p)
+	most := memory(t, p, mostResident)
 	t.Logf("soak: %s; memory grew from %d MB to at most %d MB", fmt.Sprintf(format, args...), base, most)
 	if most > base+maxGrowth {
 		t.Errorf("memory grew by more than %d MB", maxGrowth)
@@ -92,12 +90,8 @@ func largeManifest(t *testing.T) string {
 
 // anyCertificate returns the flags for https with a certificate.
 func anyCertificate(t *testing.T) []string {
-	dir := t.TempDir()
-	certFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
-	cert, key := newAuthority(t).issue(t, 1, "feeds.example.com")
-	write(t, certFile, cert)
-	write(t, keyFile, key)
-	return []string{"--tls-cert", certFile, "--tls-key", keyFile}
+	flags, _, _ := newAuthority(t).certificateFiles(t, 1)
+	return flags
 }
 
 // attackers connects many clients, a few at a time: they share this machine with the server, which limits the time of a
@@ -142,7 +136,7 @@ func TestBurstOfHosts(t *testing.T) {
 	clients := soak(t, "SIGNPOST_SOAK_CLIENTS")
 	p := startPlain(t, largeManifest(t))
 	checkServed(t, p, "feeds.example.com")
-	base := resident(t, p)
+	base := memory(t, p, resident)
 	var mu sync.Mutex
 	var conns []net.Conn
 	attackers(t, p, clients, func(i int, conn net.Conn) {
@@ -181,7 +175,7 @@ func overHTTP2(t *testing.T, frames func(client int) []byte) {
 	clients := soak(t, "SIGNPOST_SOAK_HTTP2_CLIENTS")
 	p := startPlain(t, append([]string{largeManifest(t)}, anyCertificate(t)...)...)
 	checkServed(t, p, "feeds.example.com")
-	base := resident(t, p)
+	base := memory(t, p, resident)
 	connected := attackers(t, p, clients, func(i int, conn net.Conn) {
 		conn.SetDeadline(time.Now().Add(2 * time.Second))
 		conn.Write(frames(i)) // the server may stop reading
@@ -248,7 +242,7 @@ func TestIdleConnections(t *testing.T) {
 	for scheme, args := range map[string][]string{"http": nil, "https": anyCertificate(t)} {
 		t.Run(scheme, func(t *testing.T) {
 			p := startPlain(t, args...)
-			base := resident(t, p)
+			base := memory(t, p, resident)
 			var conns []net.Conn
 			for range clients {
 				conn := dial(t, p)
@@ -309,11 +303,11 @@ func madeUpHosts(t *testing.T, hosts int, args ...string) {
 		}
 		clients.Wait()
 	}
-	start, base := time.Now(), resident(t, p)
+	start, base := time.Now(), memory(t, p, resident)
 	ask(0, hosts/2)
-	half := resident(t, p)
+	half := memory(t, p, resident)
 	ask(hosts/2, hosts)
-	if after := resident(t, p); after > half+32 {
+	if after := memory(t, p, resident); after > half+32 {
 		t.Errorf("memory grew from %d MB to %d MB although the cache was full", half, after)
 	}
 	bytes := p.metric(t, "signpost_cache_bytes")
@@ -346,7 +340,7 @@ func TestManySlowClients(t *testing.T) {
 	}
 	p := startPlain(t, largeManifest(t))
 	checkServed(t, p, "feeds.example.com")
-	base := resident(t, p)
+	base := memory(t, p, resident)
 	var connected, cut atomic.Int64
 	var slow sync.WaitGroup
 	stop := make(chan struct{})

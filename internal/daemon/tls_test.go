@@ -1,7 +1,6 @@
 package daemon_test
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -14,13 +13,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
-
-	"signpost/internal/daemon"
-	"signpost/internal/source"
 )
 
 // authority issues certificates for a test.
@@ -80,6 +75,17 @@ func (a *authority) issue(t *testing.T, serial int64, names ...string) (cert, ke
 		string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: keyDER}))
 }
 
+// certificateFiles returns the flags for https, and the files that they name, with a certificate of the authority.
+func (a *authority) certificateFiles(t *testing.T, serial int64) (flags []string, certFile, keyFile string) {
+	t.Helper()
+	dir := t.TempDir()
+	certFile, keyFile = filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
+	cert, key := a.issue(t, serial, "feeds.example.com")
+	write(t, certFile, cert)
+	write(t, keyFile, key)
+	return []string{"--tls-cert", certFile, "--tls-key", keyFile}, certFile, keyFile
+}
+
 // httpsClient trusts only these roots, and opens a new connection for every request.
 func httpsClient(serverName string, roots ...string) *http.Client {
 	pool := x509.NewCertPool()
@@ -104,12 +110,9 @@ func serial(t *testing.T, client *http.Client, address string) int64 {
 
 func TestHTTPS(t *testing.T) {
 	t.Parallel()
-	dir, ca := t.TempDir(), newAuthority(t)
-	certFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
-	cert, key := ca.issue(t, 101, "feeds.example.com")
-	write(t, certFile, cert)
-	write(t, keyFile, key)
-	p := startServe(t, "--tls-cert", certFile, "--tls-key", keyFile, "--redirect-listen", "127.0.0.1:0", "--redirect-port", "8443", "--allowed-host", "feeds.example.com")
+	ca := newAuthority(t)
+	flags, _, _ := ca.certificateFiles(t, 101)
+	p := startServe(t, append(flags, "--redirect-listen", "127.0.0.1:0", "--redirect-port", "8443", "--allowed-host", "feeds.example.com")...)
 	if !strings.HasPrefix(p.url, "https://") {
 		t.Fatalf("the address is %s", p.url)
 	}
@@ -161,26 +164,21 @@ func TestHTTPS(t *testing.T) {
 // TestCertificateReload replaces the certificate: one file after the other, both at once, and with mistakes.
 func TestCertificateReload(t *testing.T) {
 	t.Parallel()
-	dir, ca := t.TempDir(), newAuthority(t)
-	certFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
+	ca := newAuthority(t)
+	flags, certFile, keyFile := ca.certificateFiles(t, 100)
+	dir := filepath.Dir(certFile)
 	// As in a mounted secret, the links of both files go through a link that is swapped.
 	mount := func(generation, cert, key string) {
 		t.Helper()
 		write(t, filepath.Join(dir, "..."+generation, "tls.crt"), cert)
 		write(t, filepath.Join(dir, "..."+generation, "tls.key"), key)
-		os.Symlink("..."+generation, filepath.Join(dir, "..data_tmp"))
-		if err := os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")); err != nil {
-			t.Fatal(err)
-		}
+		swapLink(t, filepath.Join(dir, "..data"), "..."+generation)
 	}
 	cert, key := ca.issue(t, 101, "feeds.example.com")
 	mount("one", cert, key)
-	for _, file := range []string{certFile, keyFile} {
-		if err := os.Symlink("..data/"+filepath.Base(file), file); err != nil {
-			t.Fatal(err)
-		}
-	}
-	p := startServe(t, "--tls-cert", certFile, "--tls-key", keyFile)
+	swapLink(t, certFile, "..data/tls.crt")
+	swapLink(t, keyFile, "..data/tls.key")
+	p := startServe(t, flags...)
 	client := httpsClient("feeds.example.com", ca.pem)
 	shows := func(want int64) {
 		t.Helper()
@@ -236,54 +234,4 @@ func TestCertificateReload(t *testing.T) {
 	waitFor(t, "the certificate in the log", func() bool { return len(p.logged("certificate replaced")) >= 2 })
 	p.signal(t, syscall.SIGHUP)
 	waitFor(t, "the unchanged certificate in the log", func() bool { return len(p.logged("certificate unchanged")) == 1 })
-}
-
-// hanging is a source whose definitions cannot be read for a long time.
-type hanging struct {
-	source.Fixed
-	reads atomic.Int32
-	end   chan struct{}
-}
-
-func (h *hanging) Read() ([]source.Document, bool, error) {
-	if h.reads.Add(1) > 1 {
-		<-h.end
-	}
-	return h.Fixed.Read()
-}
-
-// TestCertificateReloadDoesNotWait replaces a certificate while definitions are being read.
-func TestCertificateReloadDoesNotWait(t *testing.T) {
-	t.Parallel()
-	dir, ca := t.TempDir(), newAuthority(t)
-	files := daemon.CertificateFiles{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
-	install := func(serial int64) {
-		cert, key := ca.issue(t, serial, "feeds.example.com")
-		write(t, files.Cert, cert)
-		write(t, files.Key, key)
-	}
-	install(101)
-	h := &hanging{Fixed: source.Fixed{Documents: []source.Document{{Name: "feeds.json", Text: []byte(feeds("one", 1))}}}, end: make(chan struct{})}
-	d, err := daemon.New(daemon.Config{Sources: []source.Source{h}, Listen: "127.0.0.1:0", Certificate: files})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.Load(t.Context())
-	if err := d.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	reload, ended := make(chan os.Signal, 1), make(chan error)
-	go func() { ended <- d.Run(ctx, reload) }()
-	reload <- syscall.SIGHUP
-	waitFor(t, "a read that hangs", func() bool { return h.reads.Load() > 1 })
-	install(102)
-	_, addr := d.Address()
-	client := httpsClient("feeds.example.com", ca.pem)
-	waitFor(t, "the new certificate", func() bool { return serial(t, client, "https://"+addr.String()+manifestV1) == 102 })
-	close(h.end)
-	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
 }
