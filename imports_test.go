@@ -1,6 +1,9 @@
 package signpost_test
 
 import (
+	"fmt"
+	"maps"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -46,6 +49,21 @@ const mayImport = `.: ./host ./internal/spell
 ./server: github.com/maypok86/otter/v2 golang.org/x/sync/semaphore . ./host ./internal/routes ./internal/wire
 ./studio: . ./client ./contextkeys ./definition ./diff ./host ./internal/foreign ./internal/httpurl ./internal/routes ./match ./server`
 
+// goList returns what each package of go list imports.
+func goList(t *testing.T, args ...string) map[string][]string {
+	t.Helper()
+	out, err := exec.Command("go", append([]string{"list", "-f", `{{.ImportPath}}:{{range .Imports}} {{.}}{{end}}`}, args...)...).Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	all := make(map[string][]string)
+	for line := range strings.Lines(string(out)) {
+		name, imports, _ := strings.Cut(strings.TrimSpace(line), ":")
+		all[name] = strings.Fields(imports)
+	}
+	return all
+}
+
 // TestImportRule enforces the layers: cmd, then internal/cli, then internal/daemon and studio, then internal/source, then
 // definition, server and client, which do not import each other, then diff, match and the contract. See CONTRIBUTING.md.
 func TestImportRule(t *testing.T) {
@@ -54,19 +72,13 @@ func TestImportRule(t *testing.T) {
 		name, imports, _ := strings.Cut(strings.TrimSpace(line), ":")
 		allowed[name] = strings.Fields(imports)
 	}
-	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}:{{range .Imports}} {{.}}{{end}}`, "./...").Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
-	for line := range strings.Lines(string(out)) {
-		name, imports, _ := strings.Cut(strings.TrimSpace(line), ":")
-		name = short(name)
-		may, known := allowed[name]
+	for name, imports := range goList(t, "./...") {
+		may, known := allowed[short(name)]
 		if !known {
 			t.Errorf("package %s is not in the list of this test: say there what it may import", name)
 			continue
 		}
-		for _, path := range strings.Fields(imports) {
+		for _, path := range imports {
 			first, _, _ := strings.Cut(path, "/")
 			outside := first == "signpost" || strings.Contains(first, ".") // not the standard library
 			if outside && !slices.Contains(may, short(path)) {
@@ -80,15 +92,52 @@ func TestImportRule(t *testing.T) {
 		"signpost":        {"os/exec", "net/http", "go.yaml.in/yaml/v4"},
 		"signpost/server": {"go.yaml.in/yaml/v4", "github.com/spf13/cobra", "github.com/prometheus/client_golang/prometheus"},
 	} {
-		out, err := exec.Command("go", "list", "-deps", name).Output()
-		if err != nil {
-			t.Fatalf("go list: %v", err)
-		}
-		for dep := range strings.Lines(string(out)) {
-			if slices.Contains(forbidden, strings.TrimSpace(dep)) {
+		deps := goList(t, "-deps", name)
+		for _, dep := range forbidden {
+			if deps[dep] != nil {
 				t.Errorf("%s depends on %s", name, dep)
 			}
 		}
+	}
+}
+
+// TestPackageMap keeps the map and the table in CONTRIBUTING.md in sync with go list. An arrow points from a package to one
+// that it imports; arrows implied by others are left out.
+func TestPackageMap(t *testing.T) {
+	imports := goList(t, "-deps", "./cmd/signpost")
+	maps.DeleteFunc(imports, func(name string, _ []string) bool { return name != "signpost" && !strings.HasPrefix(name, "signpost/") })
+	var reaches func(from, to string) bool // directly or through others
+	reaches = func(from, to string) bool {
+		return slices.ContainsFunc(imports[from], func(next string) bool { return next == to || reaches(next, to) })
+	}
+	node := func(name string) string { return strings.ReplaceAll(strings.TrimPrefix(name, "signpost/"), "/", "_") }
+	page, err := os.ReadFile("CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var picture strings.Builder
+	picture.WriteString("```mermaid\ngraph TD\n")
+	for _, name := range slices.Sorted(maps.Keys(imports)) {
+		var arrows []string
+		for _, path := range imports[name] {
+			implied := slices.ContainsFunc(imports[name], func(other string) bool { return reaches(other, path) })
+			if imports[path] != nil && !implied {
+				arrows = append(arrows, node(path))
+			}
+		}
+		dir := strings.TrimPrefix(name, "signpost/")
+		fmt.Fprintf(&picture, "  %s[%q]", node(name), dir)
+		if len(arrows) > 0 {
+			fmt.Fprintf(&picture, " --> %s", strings.Join(arrows, " & "))
+		}
+		picture.WriteString("\n")
+		if name != "signpost" && !strings.Contains(string(page), "| `"+dir+"/` |") {
+			t.Errorf("CONTRIBUTING.md does not say what is in %s", dir)
+		}
+	}
+	picture.WriteString("```\n")
+	if !strings.Contains(string(page), picture.String()) {
+		t.Errorf("the map in CONTRIBUTING.md is not this:\n%s", picture.String())
 	}
 }
 
