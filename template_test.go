@@ -5,41 +5,12 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"signpost"
 )
-
-func TestRenderHosts(t *testing.T) {
-	template := compile(t, signpost.NewManifest(feed("https://{{host}}/v1/feeds")))
-	good := []string{"api.example.com", "localhost", "a", "my-host_1.internal", "xn--bcher-kva.example", "API.Example.COM",
-		"192.0.2.7", "[::1]", "[2001:db8::1]", "[::ffff:192.0.2.7]"}
-	for _, host := range good {
-		if got := urls(t, string(rendered(t, template, host))); got[0] != "https://"+host+"/v1/feeds" {
-			t.Errorf("Render(%q) gave %q", host, got)
-		}
-	}
-	bad := []string{"", " ", "a b", "a\n", "a\x00", "a:80", "::1", "[::1]:80", "[", "]", "[]", "[::1", "::1]", "[[::1]]",
-		"[::1%25eth0]", "[zz]", "a/b", "a?b", "a#b", "a@b", `a"b`, `a\b`, "a%2fb", "a,b", "a<b", "a&b", "{{host}}", "bücher.example", "a\xff",
-		// Brackets enclose IPv6 addresses, and only those.
-		"[abc]", "[:]", "[.]", "[1.2.3.4]", "[1:2]", "[::1::2]",
-		// A host name has no empty label.
-		".", "..", "a..b", ".a"}
-	for _, host := range bad {
-		if doc, err := template.Render(host); err == nil {
-			t.Errorf("Render(%q) gave %s, want it refused", host, doc)
-		} else if doc != nil {
-			t.Errorf("Render(%q) gave an error and also %s", host, doc)
-		}
-	}
-	_, err := template.Render("a:80")
-	if want := `"a:80" is not a host name or an IP address`; err == nil || err.Error() != want {
-		t.Errorf("got error %v, want %s", err, want)
-	}
-}
 
 // If {{host}} is only part of a host, not every host forms a valid name.
 func TestRenderHostThatDoesNotFit(t *testing.T) {
@@ -150,29 +121,4 @@ feature kids.context_obj[0].type: error: context item has no type [required-fiel
 	if invalid.Error() != want {
 		t.Errorf("got\n%s\nwant\n%s", invalid, want)
 	}
-}
-
-// Run this one with the race detector.
-func TestTemplateIsSafeForManyGoroutines(t *testing.T) {
-	template := compile(t, signpost.NewManifest(fullEndpoint("https://{{host}}/a"), feed("https://b.example.com/a")), signpost.GeoRestriction())
-	hosts := []string{"a.example.com", "b.example.com", "c.example.com"}
-	want := make(map[string]string)
-	for _, host := range hosts {
-		want[host] = string(rendered(t, template, host))
-	}
-	var group sync.WaitGroup
-	for _, host := range hosts {
-		for range 4 {
-			group.Go(func() {
-				for range 50 {
-					if doc, err := template.Render(host); err != nil || string(doc) != want[host] {
-						t.Errorf("for %s: got %s, %v, want %s", host, doc, err, want[host])
-						return
-					}
-					template.Manifest().Endpoints[0].ContextObj[0].Key = "mine"
-				}
-			})
-		}
-	}
-	group.Wait()
 }
