@@ -60,13 +60,13 @@ type github struct {
 func (g *github) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	const issues = "/repos/example/feeds/issues"
 	var comment map[string]any
 	var id, page int
+	const comments = "/repos/example/feeds/issues/7/comments"
 	switch {
 	case r.Header.Get("Authorization") != "Bearer secret":
 		w.WriteHeader(http.StatusUnauthorized)
-	case r.Method == http.MethodGet && r.URL.Path == issues+"/7/comments":
+	case r.Method == http.MethodGet && r.URL.Path == comments:
 		fmt.Sscan(r.URL.Query().Get("page"), &page)
 		from := min(100*(page-1), len(g.comments))
 		json.NewEncoder(w).Encode(g.comments[from:min(from+100, len(g.comments))])
@@ -74,27 +74,25 @@ func (g *github) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
 	case json.NewDecoder(r.Body).Decode(&comment) != nil || comment["body"] == nil:
 		w.WriteHeader(http.StatusUnprocessableEntity)
-	case r.Method == http.MethodPost && r.URL.Path == issues+"/7/comments":
-		comment["id"] = 1000 + len(g.comments)
+	case r.Method == http.MethodPost && r.URL.Path == comments:
+		comment["id"] = len(g.comments)
 		g.comments = append(g.comments, comment)
-	case r.Method == http.MethodPatch:
-		if _, err := fmt.Sscanf(r.URL.Path, issues+"/comments/%d", &id); err == nil && id-1000 < len(g.comments) {
-			g.comments[id-1000]["body"] = comment["body"]
+	default:
+		if n, _ := fmt.Sscanf(r.Method+r.URL.Path, "PATCH/repos/example/feeds/issues/comments/%d", &id); n == 0 || id >= len(g.comments) {
+			w.WriteHeader(http.StatusNotFound)
 			return
 		}
-		fallthrough
-	default:
-		w.WriteHeader(http.StatusNotFound)
+		g.comments[id]["body"] = comment["body"]
 	}
 }
 
-// set begins another pull request, whose comments these are.
-func (g *github) set(readOnly bool, bodies ...string) {
+// set begins another pull request, with a number of comments.
+func (g *github) set(readOnly bool, comments int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.comments, g.readOnly = []map[string]any{}, readOnly
-	for i, body := range bodies {
-		g.comments = append(g.comments, map[string]any{"id": 1000 + i, "body": body})
+	for i := range comments {
+		g.comments = append(g.comments, map[string]any{"id": i, "body": "A comment"})
 	}
 }
 
@@ -213,21 +211,18 @@ func (w *workflow) run() (done job) {
 	return done
 }
 
-// actionRepository is an origin and a clone of it in which pull requests are built.
+// actionRepository is the repository in which pull requests are built, and from which a runner fetches.
 type actionRepository struct {
-	t           *testing.T
-	origin, dir string
+	t   *testing.T
+	dir string
 }
 
 func newActionRepository(t *testing.T) *actionRepository {
-	r := &actionRepository{t: t, origin: filepath.Join(t.TempDir(), "origin.git"), dir: filepath.Join(t.TempDir(), "work")}
-	r.git(".", "init", "-q", "--bare", "-b", "main", r.origin)
-	r.git(".", "clone", "-q", r.origin, r.dir)
+	r := &actionRepository{t: t, dir: t.TempDir()}
+	r.git(r.dir, "init", "-q", "-b", "main")
 	r.git(r.dir, "config", "user.name", "Tester")
 	r.git(r.dir, "config", "user.email", "tester@example.com")
-	r.git(r.dir, "checkout", "-q", "-b", "main")
 	r.commit("README.md", "Feeds")
-	r.git(r.dir, "push", "-q", "origin", "main")
 	return r
 }
 
@@ -245,13 +240,7 @@ func (r *actionRepository) git(dir string, args ...string) string {
 
 func (r *actionRepository) commit(name, text string) {
 	r.t.Helper()
-	path := filepath.Join(r.dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		r.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		r.t.Fatal(err)
-	}
+	writeFile(r.t, filepath.Join(r.dir, name), text)
 	r.git(r.dir, "add", "-A")
 	r.git(r.dir, "commit", "-q", "--allow-empty", "-m", "Change "+name)
 }
@@ -260,13 +249,11 @@ func (r *actionRepository) commit(name, text string) {
 // request.
 func (r *actionRepository) pull(base, branch string) string {
 	r.t.Helper()
-	r.git(r.dir, "checkout", "-q", "--detach", base)
-	r.git(r.dir, "merge", "-q", "--no-ff", "-m", "Merge", branch)
-	r.git(r.dir, "push", "-q", "--force", "origin", "HEAD:refs/pull/7/merge")
-	r.git(r.dir, "checkout", "-q", branch)
+	tree := r.git(r.dir, "merge-tree", "--write-tree", base, branch)
+	r.git(r.dir, "update-ref", "refs/pull/7/merge", r.git(r.dir, "commit-tree", tree, "-p", base, "-p", branch, "-m", "Merge"))
 	checkout := r.t.TempDir()
 	r.git(checkout, "init", "-q")
-	r.git(checkout, "remote", "add", "origin", "file://"+r.origin)
+	r.git(checkout, "remote", "add", "origin", "file://"+r.dir)
 	r.git(checkout, "fetch", "-q", "--depth=1", "origin", "refs/pull/7/merge")
 	r.git(checkout, "checkout", "-q", "--detach", "FETCH_HEAD")
 	return checkout
@@ -295,15 +282,17 @@ func TestAction(t *testing.T) {
 	const both = "{value: newest, label: Newest first}, {value: title, label: Title}"
 	const one = "{value: newest, label: Newest first}"
 	api := new(github)
-	api.set(false)
 	server := httptest.NewServer(api)
 	defer server.Close()
 	r := newActionRepository(t)
-	temp := t.TempDir()
-	path := builtPath(t)
-	start := func(base, branch string, inputs map[string]string) job {
+	runner := workflow{t: t, temp: t.TempDir(), path: builtPath(t), api: server.URL}
+	start := func(repository, base string, inputs map[string]string) job {
 		t.Helper()
-		w := workflow{t: t, repository: r.pull(base, branch), temp: temp, path: path, api: server.URL, base: base, number: "7", inputs: inputs}
+		w := runner
+		w.repository, w.base, w.inputs = repository, base, inputs
+		if base != "" {
+			w.number = "7"
+		}
 		return w.run()
 	}
 	inputs := map[string]string{"path": "services"}
@@ -316,17 +305,16 @@ func TestAction(t *testing.T) {
 		testkit.Golden(t, filepath.Join(repo, "testdata", "action", name+".golden"), bodies[comment])
 	}
 
-	// A pull request without a definition fails, because the path must be wrong.
-	r.git(r.dir, "checkout", "-q", "-b", "feature")
-	r.commit("README.md", "Feeds and more")
-	if done := start("main", "feature", inputs); !done.failed || !strings.Contains(done.log, "lint failed with exit code 3") {
+	// A push without a definition fails, because the path must be wrong.
+	if done := start(r.dir, "", inputs); !done.failed || !strings.Contains(done.log, "lint failed with exit code 3") {
 		t.Errorf("without definitions: %+v", done)
 	}
-	api.set(false)
 
 	// The first pull request adds a file.
+	api.set(false, 0)
+	r.git(r.dir, "checkout", "-q", "-b", "feature")
 	r.commit("services/sport.yaml", sportDefinition(both))
-	done := start("main", "feature", inputs)
+	done := start(r.pull("main", "feature"), "main", inputs)
 	if done.failed {
 		t.Errorf("the first file: %s", done.log)
 	}
@@ -338,36 +326,30 @@ func TestAction(t *testing.T) {
 	// The same pull request with a mistake in the file: there are annotations, and the comment says why nothing was
 	// compared.
 	r.commit("services/sport.yaml", sportDefinition(both, "      feeds: {name: Feeds, method: GET, mime_type: application/json}\n"))
-	done = start("main", "feature", inputs)
+	done = start(r.pull("main", "feature"), "main", inputs)
 	if !done.failed || !strings.Contains(done.log, "::error file=services/sport.yaml,line=9,") || !strings.Contains(done.log, "lint failed with exit code 1") {
 		t.Errorf("an invalid file: %+v", done)
 	}
 	wantComment(0, "invalid-file.md")
 
-	// Merged without the mistake. The next one breaks something, in a long discussion.
+	// Merged without the mistake. The next one breaks something, in a long discussion. When its job runs, the base branch has
+	// moved on: what that added is not reported as missing.
 	r.commit("services/sport.yaml", sportDefinition(both))
-	r.git(r.dir, "push", "-q", "origin", "feature:main")
 	r.git(r.dir, "branch", "-qf", "main", "feature")
-	api.set(false, slices.Repeat([]string{"A comment"}, 150)...)
+	api.set(false, 150)
 	r.commit("services/sport.yaml", sportDefinition(one, "      https://{{host}}/v1/matches/live: {name: Live, method: post, mime_type: application/json}\n"))
-	done = start("main", "feature", inputs)
+	merged := r.pull("main", "feature")
+	r.git(r.dir, "checkout", "-q", "main")
+	r.commit("services/news.yaml", "base_path: /news\nversions: {v1: {endpoints: {\"https://{{host}}/news/v1/feeds\": {name: News, method: get, mime_type: application/json}}}}\n")
+	done = start(merged, "main", inputs)
 	if !done.failed || !strings.Contains(done.log, "diff failed with exit code 1") || strings.Contains(done.log, "lint failed") {
 		t.Errorf("a breaking change: %+v", done)
 	}
 	wantComment(150, "breaking-change.md")
 
-	// The base branch has moved on: what it added is not reported as missing.
-	merged := r.pull("main", "feature")
-	r.git(r.dir, "checkout", "-q", "main")
-	r.commit("services/news.yaml", "base_path: /news\nversions: {v1: {endpoints: {\"https://{{host}}/news/v1/feeds\": {name: News, method: get, mime_type: application/json}}}}\n")
-	r.git(r.dir, "push", "-q", "origin", "main")
-	w := workflow{t: t, repository: merged, temp: temp, path: path, api: server.URL, base: "main", number: "7", inputs: inputs}
-	w.run()
-	wantComment(150, "breaking-change.md")
-
 	// Accepted with a reason, the change passes, and the comment is updated.
 	entries := ""
-	compare := exec.Command(filepath.Join(temp, "signpost", "signpost"), "diff", "main~1:services", "feature:services", "--format", "json")
+	compare := exec.Command(filepath.Join(runner.temp, "signpost", "signpost"), "diff", "main~1:services", "feature:services", "--format", "json")
 	compare.Dir = r.dir
 	out, _ := compare.Output() // the exit code is 1
 	var changes []struct{ Level, Fingerprint string }
@@ -382,32 +364,30 @@ func TestAction(t *testing.T) {
 	r.git(r.dir, "checkout", "-q", "feature")
 	r.commit("accepted.yaml", entries)
 	accepting := map[string]string{"path": "services", "accepted": "accepted.yaml"}
-	if done := start("main", "feature", accepting); done.failed {
+	merged = r.pull("main", "feature")
+	if done := start(merged, "main", accepting); done.failed {
 		t.Errorf("an accepted change: %+v", done)
 	}
 	wantComment(150, "accepted-change.md")
 	// In a fork, the token is read-only. That does not fail the job.
-	api.set(true, api.get()...)
-	done = start("main", "feature", accepting)
+	api.set(true, 0)
+	done = start(merged, "main", accepting)
 	if done.failed || !strings.Contains(done.log, "::notice title=Signpost::The token may not write comments") || !strings.Contains(done.summary, "accepted") {
 		t.Errorf("a fork: %+v", done)
 	}
 
 	// Another base branch differs from main: nothing has changed, so there is nothing to report.
-	r.git(r.dir, "push", "-q", "origin", "feature:release/2")
-	r.git(r.dir, "branch", "-qf", "release/2", "feature")
+	r.git(r.dir, "branch", "-q", "release/2")
 	r.git(r.dir, "checkout", "-q", "-b", "backport")
 	r.commit("README.md", "A backport")
-	api.set(false)
-	done = start("release/2", "backport", inputs)
+	api.set(false, 0)
+	merged = r.pull("release/2", "backport")
+	done = start(merged, "release/2", inputs)
 	if done.failed || !strings.Contains(done.summary, "No changes.") {
 		t.Errorf("another base branch: %+v", done)
 	}
 	// Against main, there are changes. An absolute path means the same as a relative one.
-	checkout := r.pull("release/2", "backport")
-	w = workflow{t: t, repository: checkout, temp: temp, path: path, api: server.URL, base: "release/2", number: "7",
-		inputs: map[string]string{"path": filepath.Join(checkout, "services"), "base": "main", "comment": "false"}}
-	done = w.run()
+	done = start(merged, "release/2", map[string]string{"path": filepath.Join(merged, "services"), "base": "main", "comment": "false"})
 	if !done.failed || !strings.Contains(done.summary, "option-removed") || !strings.Contains(done.summary, "service-removed") {
 		t.Errorf("an explicit base: %+v", done)
 	}
@@ -416,8 +396,7 @@ func TestAction(t *testing.T) {
 	}
 
 	// A push is linted, but not compared.
-	w = workflow{t: t, repository: r.dir, temp: temp, path: path, api: server.URL, inputs: inputs}
-	if done := w.run(); done.failed || done.summary != "" {
+	if done := start(r.dir, "", inputs); done.failed || done.summary != "" {
 		t.Errorf("a push: %+v", done)
 	}
 }

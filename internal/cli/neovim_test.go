@@ -66,7 +66,7 @@ local params = vim.lsp.util.make_position_params()
 params.position.character = 14 -- behind the last character, where the cursor is while one types
 for _, response in pairs(vim.lsp.buf_request_sync(0, 'textDocument/completion', params, 300000) or {}) do
   seen.completion = {}
-  for _, item in ipairs(response.result.items) do table.insert(seen.completion, item.label) end
+  for i = 1, 2 do table.insert(seen.completion, response.result.items[i].label) end -- the fields of a modifier follow
   for _, item in ipairs(response.result.items) do
     if item.label == 'sort' then vim.lsp.util.apply_text_edits({ item.textEdit }, 0, 'utf-16') end
   end
@@ -147,34 +147,25 @@ func TestNeovim(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, printed)
 	}
-	var seen struct {
-		Failed     string   `json:"failed"`
-		Findings   []string `json:"findings"`
-		Omnifunc   string   `json:"omnifunc"`
-		Fixed      string   `json:"fixed"`
-		Completion []string `json:"completion"`
-		Completed  string   `json:"completed"`
-		Typed      []string `json:"typed"`
-		Renamed    []string `json:"renamed"`
-		Definition string   `json:"definition"`
-	}
+	var seen map[string]any
 	if err := json.Unmarshal(text, &seen); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	if seen.Failed != "" {
+	if seen["failed"] != nil {
 		log, _ := os.ReadFile(filepath.Join(dir, "cache", "nvim", "lsp.log"))
-		t.Fatalf("%s\nseen so far: %s\nnvim said: %s\nits log: %s", seen.Failed, text, printed, log)
+		t.Fatalf("%s\nseen so far: %s\nnvim said: %s\nits log: %s", seen["failed"], text, printed, log)
 	}
-	want := seen
-	want.Findings = []string{`10:17-20 method: method "GET" is not "get" or "post"`}
-	want.Omnifunc = "v:lua.vim.lsp.omnifunc"
-	want.Fixed = "        method: get"
-	seen.Completion = seen.Completion[:min(2, len(seen.Completion))] // the fields of a modifier follow
-	want.Completion = []string{"limit", "sort"}
-	want.Completed = "          - sort"
-	want.Typed = []string{`15:13-17 unknown-modifier: there is no shared modifier "limt"`}
-	want.Renamed = []string{strings.Replace(strings.Split(neovimFeeds, "\n")[2], "limit:", "page_size:", 1), "          - page_size"}
-	want.Definition = want.Renamed[0]
+	renamed := strings.Replace(strings.Split(neovimFeeds, "\n")[2], "limit:", "page_size:", 1)
+	want := map[string]any{
+		"findings":   []any{`10:17-20 method: method "GET" is not "get" or "post"`},
+		"omnifunc":   "v:lua.vim.lsp.omnifunc",
+		"fixed":      "        method: get",
+		"completion": []any{"limit", "sort"},
+		"completed":  "          - sort",
+		"typed":      []any{`15:13-17 unknown-modifier: there is no shared modifier "limt"`},
+		"renamed":    []any{renamed, "          - page_size"},
+		"definition": renamed,
+	}
 	if diff := cmp.Diff(want, seen); diff != "" {
 		t.Errorf("Neovim shows (-want +got):\n%s", diff)
 	}

@@ -62,7 +62,7 @@ var downloadModules = sync.OnceValue(func() error {
 	return nil
 })
 
-// builtPath returns a PATH with a go that copies or runs a program of the repository if that was built before the tests.
+// builtPath returns a PATH with a go that links or runs a program of the repository if that was built before the tests.
 func builtPath(t *testing.T) string {
 	t.Helper()
 	real, err := exec.LookPath("go")
@@ -79,7 +79,7 @@ done
 program="` + filepath.Dir(testkit.Program(t, "signpost")) + `/$(basename -- "$before")"
 if [ -x "$program" ]; then
 	case " $* " in
-	*" build "*" ./cmd/"* | *" build "*" ./examples/"*) exec cp "$program" "$out" ;;
+	*" build "*" ./cmd/"* | *" build "*" ./examples/"*) exec ln -sf "$program" "$out" ;;
 	*" run ./cmd/"* | *" run ./examples/"*) exec "$program" ;;
 	esac
 fi
