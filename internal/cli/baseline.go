@@ -34,20 +34,32 @@ const baselineVersion = 1
 // maxBaseline is the maximum size of a baseline in bytes: some 100,000 findings.
 const maxBaseline = 32 << 20
 
-// readBaseline reads a baseline.
-func readBaseline(path string) (*baseline, error) {
+// withoutBaseline returns the findings that are not in a baseline, and the number of its entries that match nothing.
+func withoutBaseline(path string, findings []signpost.Finding) (left []signpost.Finding, gone int, err error) {
 	text, err := readfile.Limit(path, maxBaseline)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("read baseline %q: no such file; --update-baseline writes it", path)
+			return nil, 0, fmt.Errorf("read baseline %q: no such file; --update-baseline writes it", path)
 		}
-		return nil, fmt.Errorf("read baseline: %w", err)
+		return nil, 0, fmt.Errorf("read baseline: %w", err)
 	}
 	var b baseline
 	if err := json.Unmarshal(text, &b); err != nil || b.Version != baselineVersion {
-		return nil, fmt.Errorf("read baseline %q: it is not a baseline of signpost lint", path)
+		return nil, 0, fmt.Errorf("read baseline %q: it is not a baseline of signpost lint", path)
 	}
-	return &b, nil
+	known := make(map[string]bool, len(b.Findings))
+	for _, f := range b.Findings {
+		known[f.Fingerprint] = true
+	}
+	left, gone = []signpost.Finding{}, len(known)
+	for i, print := range fingerprints(findings, filepath.Dir(path)) { // no two are equal
+		if known[print] {
+			gone--
+		} else {
+			left = append(left, findings[i])
+		}
+	}
+	return left, gone, nil
 }
 
 // writeBaseline writes the findings to a baseline.
@@ -65,27 +77,6 @@ func writeBaseline(path string, findings []signpost.Finding) error {
 		return fmt.Errorf("write baseline %q: %w", path, err)
 	}
 	return nil
-}
-
-// without returns the findings that are not in the baseline, and the number of entries that match nothing.
-func (b *baseline) without(path string, findings []signpost.Finding) (left []signpost.Finding, gone int) {
-	known := make(map[string]bool, len(b.Findings))
-	for _, f := range b.Findings {
-		known[f.Fingerprint] = true
-	}
-	left = []signpost.Finding{}
-	found := make(map[string]bool)
-	for i, print := range fingerprints(findings, filepath.Dir(path)) {
-		if found[print] = true; !known[print] {
-			left = append(left, findings[i])
-		}
-	}
-	for print := range known {
-		if !found[print] {
-			gone++
-		}
-	}
-	return left, gone
 }
 
 // lineNumbers matches line and column numbers in messages, which change when lines move.

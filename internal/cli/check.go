@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"maps"
 	"net/url"
 	"strings"
 	"time"
@@ -109,26 +108,19 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (client
 	opts = client.CheckOptions{
 		Options: client.Options{Timeout: f.timeout}, SkipProbes: !f.probe, Follow: limit(f.follow), Ignore: f.ignore,
 	}
-	params, err := f.params.parse("--param")
-	if err != nil {
-		return opts, err
-	}
-	context, err := f.context.parse("--context")
-	if err != nil {
-		return opts, err
-	}
-	opts.Params, opts.Context = make(map[string]string), make(map[string]string)
+	var all client.Values
+	var err error
 	if f.values != "" {
-		all, endpoints, err := readValues(f.values)
-		if err != nil {
+		if all, opts.Endpoints, err = readValues(f.values); err != nil {
 			return opts, err
 		}
-		maps.Copy(opts.Params, all.Params)
-		maps.Copy(opts.Context, all.Context)
-		opts.Endpoints = endpoints
 	}
-	maps.Copy(opts.Params, params) // flags take precedence
-	maps.Copy(opts.Context, context)
+	if opts.Params, err = f.params.parse("--param", all.Params); err != nil { // flags take precedence
+		return opts, err
+	}
+	if opts.Context, err = f.context.parse("--context", all.Context); err != nil {
+		return opts, err
+	}
 	if f.sendTo != "" {
 		if opts.SendTo, err = httpurl.ParseOrigin(f.sendTo); err != nil {
 			return opts, usageErrorf("--send-to: %w", err)
@@ -139,7 +131,7 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (client
 			return opts, err
 		}
 	}
-	registered, err := c.readRegistered(cmd.Context(), c.reader(), f.registered, u.String())
+	registered, err := c.readRegistered(cmd.Context(), c.reader(), f.registered, &definition.File{Name: u.String()})
 	if err != nil {
 		return opts, err
 	}

@@ -32,8 +32,8 @@ func (p *pairs) Set(text string) error {
 	return nil
 }
 
-// parse returns the values by key. Its errors name keys, but never values.
-func (p *pairs) parse(flag string) (map[string]string, error) {
+// parse returns the values by key, with defaults for keys that are not given. Its errors name keys, but never values.
+func (p *pairs) parse(flag string, defaults map[string]string) (map[string]string, error) {
 	values := make(map[string]string, len(p.given))
 	for _, pair := range p.given {
 		key, value, ok := strings.Cut(pair, "=")
@@ -50,6 +50,11 @@ func (p *pairs) parse(flag string) (map[string]string, error) {
 		}
 		values[key] = value
 	}
+	for key, value := range defaults {
+		if _, given := values[key]; !given {
+			values[key] = value
+		}
+	}
 	return values, nil
 }
 
@@ -62,46 +67,26 @@ func readValues(path string) (all client.Values, endpoints map[string]client.Val
 	if err != nil {
 		return all, nil, fmt.Errorf("read --values: %w", err)
 	}
-	doc := tree.Parse(text, tree.Options{})
-	if doc.Root == nil && len(doc.Problems) == 0 { // the file is empty
-		return all, nil, nil
-	}
-	r := valuesReader{path: path, doc: doc}
-	for _, p := range doc.Problems {
+	r := valuesReader{path: path, doc: tree.Parse(text, tree.Options{}), endpoints: make(map[string]client.Values)}
+	for _, p := range r.doc.Problems {
 		if p.Kind == tree.Syntax { // the message may quote the file
 			p.Message = "not valid YAML"
 		}
 		r.fail(p.At, "%s", p.Message)
 	}
-	if r.err != nil {
-		return all, nil, r.err
+	if r.err == nil {
+		all = r.values(r.doc.Root, "params", "context", "endpoints")
 	}
-	all = r.values(doc.Root, "params", "context", "endpoints")
-	if _, listed := doc.Root.Field("endpoints"); listed != nil {
-		endpoints = make(map[string]client.Values)
-		if listed.Kind == tree.Null {
-			r.fail(listed, "endpoints must be an object of URLs or paths, not %v", listed.Kind)
-		}
-		for _, f := range r.fields(listed, "endpoints must be an object of URLs or paths") {
-			if !isURLOrPath(f.Key.Text) {
-				r.fail(f.Key, "%q is neither the URL of an endpoint nor a path that begins with a slash", f.Key.Text)
-			}
-			endpoints[f.Key.Text] = r.values(f.Value, "params", "context", "feed")
-		}
-	}
-	return all, endpoints, r.err
-}
-
-func isURLOrPath(text string) bool {
-	return strings.HasPrefix(text, "/") || strings.Contains(text, "://")
+	return all, r.endpoints, r.err
 }
 
 // valuesReader reads parts of a file of values. It keeps the first mistake, which names keys and places, but never
 // values.
 type valuesReader struct {
-	path string
-	doc  *tree.Document
-	err  error
+	path      string
+	doc       *tree.Document
+	endpoints map[string]client.Values
+	err       error
 }
 
 func (r *valuesReader) fail(at *tree.Node, format string, args ...any) {
@@ -122,7 +107,7 @@ func (r *valuesReader) fields(n *tree.Node, what string) []tree.Field {
 	return n.Fields
 }
 
-// values reads an object with params and context.
+// values reads an object with some of the fields params, context, feed and endpoints.
 func (r *valuesReader) values(n *tree.Node, known ...string) (v client.Values) {
 	for _, f := range r.fields(n, "this must be an object with "+strings.Join(known, ", ")) {
 		switch name := f.Key.Text; {
@@ -136,9 +121,20 @@ func (r *valuesReader) values(n *tree.Node, known ...string) (v client.Values) {
 			if v.Feed = f.Value.Text; f.Value.Kind != tree.String || !isURLOrPath(v.Feed) {
 				r.fail(f.Value, "feed must be the URL of a feed, or a path that begins with a slash")
 			}
+		case name == "endpoints":
+			for _, e := range r.fields(f.Value, "endpoints must be an object of URLs or paths") {
+				if !isURLOrPath(e.Key.Text) {
+					r.fail(e.Key, "%q is neither the URL of an endpoint nor a path that begins with a slash", e.Key.Text)
+				}
+				r.endpoints[e.Key.Text] = r.values(e.Value, "params", "context", "feed")
+			}
 		}
 	}
 	return v
+}
+
+func isURLOrPath(text string) bool {
+	return strings.HasPrefix(text, "/") || strings.Contains(text, "://")
 }
 
 // texts reads an object whose values are strings, numbers or Booleans.

@@ -241,11 +241,7 @@ func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes 
 	if err := c.pickServed(old, new); err != nil {
 		return nil, nil, err
 	}
-	var about []string
-	for _, s := range slices.Concat(old.services, new.services) {
-		about = append(about, s.Name)
-	}
-	registered, err := c.readRegistered(ctx, reader, f.registered, about...)
+	registered, err := c.readRegistered(ctx, reader, f.registered, filesOf(slices.Concat(old.services, new.services))...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -255,26 +251,14 @@ func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes 
 
 // loadSides loads OLD and NEW with their features. A service with errors is loaded as far as it can be read.
 func loadSides(old, new *diffSide, f diffFlags) error {
-	if f.features != nil && old.served() && new.served() {
-		return usageErrorf("--feature: neither OLD nor NEW is a definition; a manifest already contains its features")
-	}
-	if err := checkFeatures("--feature", filesOf(slices.Concat(old.services, new.services)), f.features); err != nil {
+	if err := loadServices("--feature", slices.Concat(old.services, new.services), f.features); err != nil {
 		return err
 	}
 	for i, side := range []*diffSide{old, new} {
-		features := f.features
-		if own := f.own[i]; own != nil && len(side.services) > 0 {
-			flag := "--" + ownFeatureFlags[i]
-			if side.served() {
-				return usageErrorf("%s: %s is a manifest, which already contains its features", flag, side.name)
-			}
-			if err := checkFeatures(flag, filesOf(side.services), own); err != nil {
+		if own := f.own[i]; own != nil {
+			if err := loadServices("--"+ownFeatureFlags[i], side.services, own); err != nil {
 				return err
 			}
-			features = own
-		}
-		for _, service := range side.services {
-			service.Load(features)
 		}
 	}
 	return nil

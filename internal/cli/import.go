@@ -41,7 +41,7 @@ to import from a URL, pipe the document to signpost import -. The exit status is
 				return usageErrorf("--api-version: %w", err)
 			}
 			var err error
-			if opts.Context, err = keys.parse("--security-key"); err != nil {
+			if opts.Context, err = keys.parse("--security-key", nil); err != nil {
 				return err
 			}
 			if err := opts.Validate(); err != nil {

@@ -101,11 +101,7 @@ func (c *CLI) lint(ctx context.Context, args []string, f lintFlags) error {
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, d := range documents {
-		names = append(names, d.Name)
-	}
-	besides, err := c.readRegistered(ctx, reader, f.registered, names...)
+	besides, err := c.readRegistered(ctx, reader, f.registered, files...)
 	if err != nil {
 		return err
 	}
@@ -141,15 +137,11 @@ func (c *CLI) applyBaseline(findings []signpost.Finding, f lintFlags) ([]signpos
 		err := writeBaseline(f.baseline, findings)
 		return []signpost.Finding{}, fmt.Sprintf("; %s written to %s", spell.Count(len(findings), "finding"), f.baseline), err
 	}
-	known, err := readBaseline(f.baseline)
-	if err != nil {
-		return nil, "", err
-	}
-	left, gone := known.without(f.baseline, findings)
+	left, gone, err := withoutBaseline(f.baseline, findings)
 	if gone > 0 {
 		printf(c.Stderr, "%s of %s no longer there: --update-baseline removes them\n", spell.Count(gone, "finding"), f.baseline)
 	}
-	return left, fmt.Sprintf("; %d in the baseline", len(findings)-len(left)), nil
+	return left, fmt.Sprintf("; %d in the baseline", len(findings)-len(left)), err
 }
 
 // printLint writes findings in the given format.

@@ -109,30 +109,20 @@ func (c *CLI) registeredTogether(ctx context.Context, sources []string, f matchF
 	if err != nil {
 		return nil, err
 	}
-	var names []string
 	var errors []signpost.Finding
 	for _, s := range services {
-		names = append(names, s.Name)
 		errors = append(errors, c.reportErrors(s)...)
 	}
 	if len(errors) > 0 {
 		return nil, fmt.Errorf("%s cannot be read: %s", errors[0].File, spell.Count(len(errors), "error"))
 	}
-	if f.features != nil && !slices.ContainsFunc(services, func(s *source.Service) bool { return !s.Served }) {
-		return nil, usageErrorf("--feature: %s is a manifest, which already contains its features", services[0].Name)
-	}
-	if err := checkFeatures("--feature", filesOf(services), f.features); err != nil {
+	if err := loadServices("--feature", services, f.features); err != nil {
 		return nil, err
 	}
-	open := false
-	for _, s := range services {
-		s.Load(f.features)
-		open = open || s.Host == signpost.HostPlaceholder
-	}
-	if f.hostGiven && !open {
+	if f.hostGiven && !slices.ContainsFunc(services, func(s *source.Service) bool { return s.Host == signpost.HostPlaceholder }) {
 		return nil, usageErrorf("--host: %s is a manifest, which already contains its host", services[0].Name)
 	}
-	registered, err := c.readRegistered(ctx, reader, f.registered, names...)
+	registered, err := c.readRegistered(ctx, reader, f.registered, filesOf(services)...)
 	return append(services, registered...), err
 }
 

@@ -20,16 +20,16 @@ func completable(ctx context.Context, arg string) ([]*definition.File, error) {
 	return source.ParseDefinitions(documents, definition.Options{}), err
 }
 
-// openServices reads the definitions or served manifests that the arguments name, except for documents that the command
-// is already about, by name: a directory may contain them.
-func openServices(ctx context.Context, reader *source.Reader, args []string, about ...string) ([]*source.Service, error) {
+// openServices reads the definitions or served manifests that the arguments name, except for those that the command is
+// already about: a directory may contain them.
+func openServices(ctx context.Context, reader *source.Reader, args []string, about ...*definition.File) ([]*source.Service, error) {
 	documents, err := reader.Read(ctx, args...)
 	if err != nil {
 		return nil, err
 	}
 	skip := make(map[string]bool)
-	for _, name := range about {
-		skip[source.Document{Name: name}.ID()] = true
+	for _, f := range about {
+		skip[source.Document{Name: f.Name}.ID()] = true
 	}
 	var services []*source.Service
 	for _, d := range documents {
@@ -38,6 +38,23 @@ func openServices(ctx context.Context, reader *source.Reader, args []string, abo
 		}
 	}
 	return services, nil
+}
+
+// loadServices fills in the versions of services with the features that a flag enables; nil means those that each definition
+// enables itself.
+func loadServices(flag string, services []*source.Service, features []string) error {
+	if features != nil && len(services) > 0 {
+		if !slices.ContainsFunc(services, func(s *source.Service) bool { return !s.Served }) {
+			return usageErrorf("%s: %s is a manifest, which already contains its features", flag, services[0].Name)
+		}
+		if err := checkFeatures(flag, filesOf(services), features); err != nil {
+			return err
+		}
+	}
+	for _, s := range services {
+		s.Load(features)
+	}
+	return nil
 }
 
 // filesOf returns the definitions and manifests of services.
@@ -58,7 +75,7 @@ func (c *CLI) reportErrors(services ...*source.Service) []signpost.Finding {
 
 // readRegistered reads the sources of --registered: whatever else is registered in the studio. The services are loaded
 // with the features that they enable. Errors in them are an error here, because such a service cannot take part.
-func (c *CLI) readRegistered(ctx context.Context, reader *source.Reader, sources []string, about ...string) ([]*source.Service, error) {
+func (c *CLI) readRegistered(ctx context.Context, reader *source.Reader, sources []string, about ...*definition.File) ([]*source.Service, error) {
 	reader.Manifests = true
 	services, err := openServices(ctx, reader, sources, about...)
 	if err != nil {
