@@ -12,7 +12,7 @@ import (
 func TestDiagnosticsFollowTheText(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "feeds.yaml")
-	e := newEditor(t, dir)
+	e := newEditor(t)
 
 	// 🏈 is one character, two UTF-16 units and four bytes.
 	text := strings.Replace(sports, "{kind: number,", "{kind: number, placeholder: 🏈, ", 1)
@@ -52,7 +52,7 @@ func TestDiagnosticsFollowTheText(t *testing.T) {
 
 func TestDiagnosticsOfOtherFiles(t *testing.T) {
 	dir := t.TempDir()
-	e := newEditor(t, dir)
+	e := newEditor(t)
 	for name, text := range map[string]string{
 		"compose.yaml": "services:\n  web:\n    image: nginx\n",
 		"package.json": `{"name": "x", "version": "1.0.0"}`,
@@ -63,10 +63,17 @@ func TestDiagnosticsOfOtherFiles(t *testing.T) {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}
+	// Editors fade what is unused.
+	path := filepath.Join(dir, "unused.yaml")
+	e.open(path, strings.ReplaceAll(sports, "        modifiers: [limit]\n", ""))
+	found := e.diagnostics(path, 1)
+	if len(found) != 1 || found[0].Code != "unused-modifier" || !slices.Equal(found[0].Tags, []int{tagUnnecessary}) {
+		t.Errorf("findings: %+v", found)
+	}
 }
 
-// TestRegisteredTogether checks that the definitions of a directory are linted together, open or not. Others are not
-// read, not even through a symbolic link.
+// TestRegisteredTogether checks that the definitions of a directory are linted together, open or not. Symbolic links are
+// not followed.
 func TestRegisteredTogether(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	mine, other, far := filepath.Join(dir, "a.yaml"), filepath.Join(dir, "b.yaml"), filepath.Join(outside, "c.yaml")
@@ -82,7 +89,7 @@ func TestRegisteredTogether(t *testing.T) {
 		}
 		return rules
 	}
-	e := newEditor(t, dir)
+	e := newEditor(t)
 	e.open(mine, sports)
 	if got := rules(e, 1); !slices.Contains(got, "base-path") {
 		t.Errorf("with another service at the same base path: %v", got)
@@ -92,33 +99,30 @@ func TestRegisteredTogether(t *testing.T) {
 	if got := rules(e, 1); len(got) != 0 {
 		t.Errorf("with the other base path in the editor: %v", got)
 	}
-
-	if err := os.Remove(other); err != nil {
+	if err := cmp.Or(os.Remove(other), os.Symlink(far, other)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(far, other); err != nil {
-		t.Fatal(err)
-	}
-	e = newEditor(t, dir)
+	e = newEditor(t)
 	e.open(mine, sports)
 	if got := rules(e, 1); len(got) != 0 {
-		t.Errorf("with a link that leads out of the workspace: %v", got)
-	}
-	// A document outside all folders is linted alone.
-	e = newEditor(t, outside)
-	e.open(mine, sports)
-	if got := rules(e, 1); len(got) != 0 {
-		t.Errorf("outside of the workspace: %v", got)
+		t.Errorf("with a link that leads elsewhere: %v", got)
 	}
 }
 
-// ask opens a text and sends a request about the place marked ¦ in it.
+// opened starts an editor with a text, without its mark ¦, and returns the params of a request about the marked place.
+func opened(t *testing.T, file, marked string) (e *editor, path, text string, in placeParams) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), file)
+	text, in = placeIn(path, marked)
+	e = newEditor(t)
+	e.open(path, text)
+	return e, path, text, in
+}
+
+// ask sends a request about the place marked ¦ in a text.
 func ask(t *testing.T, method, file, text string, out any) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), file)
-	text, in := placeIn(path, text)
-	e := newEditor(t)
-	e.open(path, text)
+	e, _, _, in := opened(t, file, text)
 	e.call("textDocument/"+method, in, out)
 }
 
@@ -217,10 +221,7 @@ func TestHover(t *testing.T) {
 // TestWhileTyping checks that hover, outline and completion know the last text that parsed, navigation does not, and rename
 // refuses.
 func TestWhileTyping(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "feeds.yaml")
-	text, in := placeIn(path, strings.Replace(sports, "v1/media", "v1/me¦dia", 1))
-	e := newEditor(t)
-	e.open(path, text)
+	e, path, text, in := opened(t, "feeds.yaml", strings.Replace(sports, "v1/media", "v1/me¦dia", 1))
 	broken := text + "        modifiers: [limit\n"
 	e.change(path, 2, contentChange{Text: broken})
 	e.change(path, 3, contentChange{Text: broken + "x"})
@@ -264,14 +265,8 @@ func TestWhileTyping(t *testing.T) {
 
 // TestByteOrderMark checks that editors count a byte order mark as a character of the first line.
 func TestByteOrderMark(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "feeds.yaml")
-	before, after, _ := strings.Cut(strings.TrimPrefix(sports, "service: Sports\n"), "[limit]")
-	text := "\ufeff" + before + "[limit]" + after
-	e := newEditor(t)
-	e.open(path, text)
-	lines := strings.Count(before, "\n")
-	column := len(before) - strings.LastIndex(before, "\n")
-	in := placeParams{TextDocument: documentID{uriOf(path)}, Position: position{lines, column + 2}}
+	marked := strings.Replace(strings.TrimPrefix(sports, "service: Sports\n"), "[limit]", "[l¦imit]", 1)
+	e, path, text, in := opened(t, "feeds.yaml", "\ufeff"+marked)
 	var place location
 	e.call("textDocument/definition", in, &place)
 	if want := (span{position{2, 2}, position{2, 7}}); place.Range != want {
@@ -300,11 +295,7 @@ func TestByteOrderMark(t *testing.T) {
 }
 
 func TestNavigate(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "feeds.yaml")
-	text, in := placeIn(path, strings.Replace(sports, "[limit]", "[li¦mit]", 1))
-	e := newEditor(t)
-	e.open(path, text)
-
+	e, path, text, in := opened(t, "feeds.yaml", strings.Replace(sports, "[limit]", "[li¦mit]", 1))
 	var definition location
 	e.call("textDocument/definition", in, &definition)
 	if definition.Range.Start != (position{3, 2}) {
@@ -365,10 +356,7 @@ func TestRenameRefused(t *testing.T) {
 		{"ki¦ds", "limit", ""},
 		{"ki¦ds", "kids", ""},
 	} {
-		path := filepath.Join(t.TempDir(), "feeds.yaml")
-		text, in := placeIn(path, strings.Replace(features, strings.Replace(test.place, "¦", "", 1), test.place, 1)+sports)
-		e := newEditor(t)
-		e.open(path, text)
+		e, _, _, in := opened(t, "feeds.yaml", strings.Replace(features, strings.Replace(test.place, "¦", "", 1), test.place, 1)+sports)
 		in.NewName = test.name
 		err := e.try("textDocument/rename", in, nil)
 		if test.why == "" && err != nil || test.why != "" && (err == nil || !strings.Contains(err.Error(), test.why)) {
@@ -378,13 +366,9 @@ func TestRenameRefused(t *testing.T) {
 }
 
 func TestQuickFix(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "feeds.yaml")
-	text := strings.ReplaceAll(sports, "method: get", "method: GET")
-	e := newEditor(t)
-	e.open(path, text)
-	line := strings.Count(text[:strings.Index(text, "GET")], "\n")
-	var in placeParams
-	in.TextDocument.URI = uriOf(path)
+	marked := strings.ReplaceAll(sports, "method: get", "method: GET")
+	e, path, text, in := opened(t, "feeds.yaml", strings.Replace(marked, "GET", "¦GET", 1))
+	line := in.Position.Line
 	in.Range = span{position{line, 0}, position{line, 80}}
 	var actions []codeAction
 	e.call("textDocument/codeAction", in, &actions)
@@ -421,37 +405,24 @@ func TestQuickFix(t *testing.T) {
 	}
 }
 
-// TestTags checks that editors fade what is unused and strike through what is deprecated.
-func TestTags(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "feeds.yaml")
-	e := newEditor(t)
-	e.open(path, strings.Replace(strings.ReplaceAll(sports, "        modifiers: [limit]\n", ""), "        name: Media\n", "        name: Media\n        deprecated: {since: 2020-01-01}\n", 1))
-	found := e.diagnostics(path, 1)
-	if len(found) != 1 || found[0].Code != "unused-modifier" || !slices.Equal(found[0].Tags, []int{tagUnnecessary}) {
-		t.Errorf("findings: %+v", found)
-	}
-	var outline []documentSymbol
-	e.call("textDocument/documentSymbol", placeParams{TextDocument: documentID{uriOf(path)}}, &outline)
-	for _, endpoint := range outline[0].Children {
-		if got, want := slices.Equal(endpoint.Tags, []int{tagOfDeprecatedSymbol}), strings.HasSuffix(endpoint.Name, "/media"); got != want {
-			t.Errorf("%s: deprecated is %v", endpoint.Name, got)
-		}
-	}
-}
-
 func TestOutline(t *testing.T) {
+	deprecated := strings.Replace(sports, "        name: Media\n", "        name: Media\n        deprecated: {since: 2020-01-01}\n", 1)
 	var out []documentSymbol
-	ask(t, "documentSymbol", "feeds.yaml", "¦"+sports, &out)
+	ask(t, "documentSymbol", "feeds.yaml", "¦"+deprecated, &out)
 	var lines []string
 	var list func([]documentSymbol, string)
 	list = func(symbols []documentSymbol, indent string) {
 		for _, s := range symbols {
-			lines = append(lines, strings.TrimRight(indent+s.Name+" "+s.Detail, " "))
+			line := indent + s.Name + " " + s.Detail
+			if slices.Equal(s.Tags, []int{tagOfDeprecatedSymbol}) {
+				line += ", deprecated"
+			}
+			lines = append(lines, strings.TrimRight(line, " "))
 			list(s.Children, indent+"  ")
 		}
 	}
 	list(out, "")
-	want := []string{"v1", "  https://{{host}}/v1/matches Matches", "    limit", "  https://{{host}}/v1/media Media", "    limit", "modifiers", "  limit Page size"}
+	want := []string{"v1", "  https://{{host}}/v1/matches Matches", "    limit", "  https://{{host}}/v1/media Media, deprecated", "    limit", "modifiers", "  limit Page size"}
 	if !slices.Equal(lines, want) {
 		t.Errorf("the outline is\n%s", strings.Join(lines, "\n"))
 	}
@@ -466,32 +437,4 @@ func apply(text, path string, edit workspaceEdit) string {
 		text = text[:doc.fullOffset(e.Range.Start)] + e.NewText + text[doc.fullOffset(e.Range.End):]
 	}
 	return text
-}
-
-// TestSeveralFolders checks that all folders of the workspace count, including those added or removed later.
-func TestSeveralFolders(t *testing.T) {
-	first, second := t.TempDir(), t.TempDir()
-	mine, other := filepath.Join(second, "a.yaml"), filepath.Join(second, "b.yaml")
-	if err := os.WriteFile(other, []byte(sports), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	clashes := func(e *editor) bool {
-		return slices.ContainsFunc(e.diagnostics(mine, 1), func(d diagnostic) bool { return d.Code == "base-path" })
-	}
-	e := newEditor(t, first, second)
-	e.open(mine, sports)
-	if !clashes(e) {
-		t.Error("the second folder does not count")
-	}
-	var removed, added changeParams
-	removed.Event.Removed = []workspaceFolder{{URI: uriOf(second)}}
-	added.Event.Added = removed.Event.Removed
-	e.notify("workspace/didChangeWorkspaceFolders", removed)
-	if clashes(e) {
-		t.Error("a folder that was removed still counts")
-	}
-	e.notify("workspace/didChangeWorkspaceFolders", added)
-	if !clashes(e) {
-		t.Error("a folder that was added does not count")
-	}
 }

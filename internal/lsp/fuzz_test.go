@@ -82,7 +82,7 @@ func BenchmarkKeystroke(b *testing.B) {
 	for i := range 200 {
 		fmt.Fprintf(&text, "      https://{{host}}/v1/feeds/%d/list:\n        name: Feed %d\n        method: get\n        mime_type: application/json\n        modifiers: [limit]\n", i, i)
 	}
-	w := newWorkspace()
+	w := &workspace{files: &fileCache{}}
 	doc := newDocument(uriOf(filepath.Join(b.TempDir(), "feeds.yaml")), 1, text.String())
 	end := doc.position(strings.Index(doc.text, "Feed 100") + len("Feed 100"))
 	for i := 0; b.Loop(); i++ {

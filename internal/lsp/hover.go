@@ -25,13 +25,11 @@ func (s *server) hover(doc *document, in placeParams) (any, error) {
 	if doc = doc.parsed(); doc == nil {
 		return nil, nil
 	}
-	offset = doc.offset(in.Position)
-	root := doc.tree().Root
-	path, key := keyAt(root, offset, nil)
+	path, key := keyAt(doc.tree().Root, doc.offset(in.Position), nil)
 	if key != nil && len(path) == 4 && path[0] == "versions" && path[2] == "endpoints" {
 		return newHover(doc.nodeSpan(key), describeEndpoint(doc, path[1], key.Text)), nil
 	}
-	if found, at := symbolAt(root, offset); found != nil {
+	if found, at := doc.symbolAt(in.Position); found != nil {
 		if text := describeSymbol(found); text != "" {
 			return newHover(doc.nodeSpan(at), text), nil
 		}
@@ -126,10 +124,8 @@ func need(required bool) string {
 // describeSymbol explains a name, or returns "" if there is nothing to say.
 func describeSymbol(s *symbol) string {
 	switch {
-	case s.kind == feature && s.value != nil:
-		return describeFeature(s.value)
 	case s.kind == feature:
-		return describeBuiltIn(s.name)
+		return describeFeature(s)
 	case s.kind == contextKey && s.value != nil:
 		return escapeMarkdown(s.value.Text)
 	case s.kind == sharedModifier && s.value != nil:
@@ -142,34 +138,30 @@ func describeSymbol(s *symbol) string {
 	return ""
 }
 
-// describeFeature says what a feature of the file does.
-func describeFeature(value *tree.Node) string {
-	suffix := value.Get("url_suffix")
-	var suffixes []string
-	for _, n := range append(slices.Clone(suffix.Items), suffix) {
-		suffixes = append(suffixes, n.Text)
-	}
-	var items []signpost.ContextItem
-	for _, item := range value.Get("context_obj").Items {
-		items = append(items, signpost.ContextItem{Key: item.Get("key").Text, Required: item.Get("required").Text == "true"})
-	}
-	return effect(items, suffixes)
-}
-
-// describeBuiltIn says what a built-in feature does.
-func describeBuiltIn(name string) string {
+// describeFeature says what a feature of the file or a built-in one does.
+func describeFeature(s *symbol) string {
 	for _, f := range signpost.BuiltIn() {
-		if f.Name == name {
-			return "Built in. " + effect(f.ContextObj, append([]string{f.URLSuffix}, f.URLSuffixes...))
+		if f.Name == s.name && s.value == nil {
+			return "Built in. " + effect(f)
 		}
 	}
-	return ""
+	if s.value == nil {
+		return ""
+	}
+	f := signpost.Feature{URLSuffix: s.value.Get("url_suffix").Text}
+	for _, suffix := range s.value.Get("url_suffix").Items {
+		f.URLSuffixes = append(f.URLSuffixes, suffix.Text)
+	}
+	for _, item := range s.value.Get("context_obj").Items {
+		f.ContextObj = append(f.ContextObj, signpost.ContextItem{Key: item.Get("key").Text, Required: item.Get("required").Text == "true"})
+	}
+	return effect(f)
 }
 
-// effect says which context keys a feature appends to which endpoints. Empty suffixes do not count.
-func effect(items []signpost.ContextItem, suffixes []string) string {
+// effect says which context keys a feature appends to which endpoints.
+func effect(f signpost.Feature) string {
 	var where, keys []string
-	for _, suffix := range suffixes {
+	for _, suffix := range append([]string{f.URLSuffix}, f.URLSuffixes...) {
 		if suffix != "" {
 			where = append(where, code(suffix))
 		}
@@ -178,7 +170,7 @@ func effect(items []signpost.ContextItem, suffixes []string) string {
 	if len(where) > 0 {
 		to = "the endpoints whose URL ends in " + strings.Join(where, " or ")
 	}
-	for _, item := range items {
+	for _, item := range f.ContextObj {
 		keys = append(keys, fmt.Sprintf("%s, %s", code(item.Key), need(item.Required)))
 	}
 	if len(keys) == 0 {

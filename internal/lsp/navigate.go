@@ -81,9 +81,10 @@ func symbols(root *tree.Node) []*symbol {
 	return all
 }
 
-// symbolAt returns the symbol at an offset, and the node of its name there.
-func symbolAt(root *tree.Node, offset int) (*symbol, *tree.Node) {
-	for _, s := range symbols(root) {
+// symbolAt returns the symbol at a position, and the node of its name there.
+func (d *document) symbolAt(at position) (*symbol, *tree.Node) {
+	offset := d.offset(at)
+	for _, s := range symbols(d.tree().Root) {
 		for _, n := range append(slices.Clone(s.uses), s.decl) {
 			if n != nil && contains(n, offset) {
 				return s, n
@@ -91,11 +92,6 @@ func symbolAt(root *tree.Node, offset int) (*symbol, *tree.Node) {
 		}
 	}
 	return nil, nil
-}
-
-// symbolAt returns the symbol at a position of the current text, and the node of its name there.
-func (d *document) symbolAt(at position) (*symbol, *tree.Node) {
-	return symbolAt(d.tree().Root, d.offset(at))
 }
 
 func (s *server) definition(doc *document, in placeParams) (any, error) {
@@ -121,7 +117,7 @@ func (s *server) references(doc *document, in placeParams) (any, error) {
 	return places, nil
 }
 
-// renameable returns the symbol at an offset, or the reason why it cannot be renamed.
+// renameable returns the symbol at a position, or the reason why it cannot be renamed.
 func renameable(doc *document, in position) (*symbol, *tree.Node, error) {
 	found, at := doc.symbolAt(in)
 	switch {

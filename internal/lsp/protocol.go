@@ -30,16 +30,7 @@ type documentID struct {
 	URI string `json:"uri"`
 }
 
-type initializeParams struct {
-	RootURI          string            `json:"rootUri"`
-	WorkspaceFolders []workspaceFolder `json:"workspaceFolders"`
-}
-
-type workspaceFolder struct {
-	URI string `json:"uri"`
-}
-
-// changeParams holds the params of the notifications that change the workspace.
+// changeParams holds the params of the notifications that change a document.
 type changeParams struct {
 	TextDocument struct {
 		URI     string `json:"uri"`
@@ -47,10 +38,6 @@ type changeParams struct {
 		Text    string `json:"text"` // of didOpen
 	} `json:"textDocument"`
 	ContentChanges []contentChange `json:"contentChanges"` // of didChange
-	Event          struct {
-		Added   []workspaceFolder `json:"added"`
-		Removed []workspaceFolder `json:"removed"`
-	} `json:"event"` // of didChangeWorkspaceFolders
 }
 
 // contentChange replaces a range, or the whole text if there is none.

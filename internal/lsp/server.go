@@ -39,7 +39,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &server{opts: opts, workspace: newWorkspace(), due: make(chan *workspace, 1), exited: make(chan struct{})}
+	s := &server{opts: opts, workspace: &workspace{files: &fileCache{}}, due: make(chan *workspace, 1), exited: make(chan struct{})}
 	linted := make(chan struct{})
 	finish := sync.OnceFunc(func() { // publishes the findings that are due
 		close(s.due)
@@ -56,7 +56,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error
 		"textDocument/codeAction":     s.codeAction,
 	}
 	stream := jsonrpc2.NewBufferedStream(streams{in, out, finish}, jsonrpc2.VSCodeObjectCodec{})
-	conn := jsonrpc2.NewConn(ctx, stream, s, jsonrpc2.SetLogger(quiet{opts.Log}))
+	conn := jsonrpc2.NewConn(ctx, stream, jsonrpc2.HandlerWithError(s.handle).SuppressErrClosed(), jsonrpc2.SetLogger(quiet{opts.Log}))
 	go func() {
 		defer close(linted)
 		s.lintAll(ctx, conn)
@@ -95,7 +95,7 @@ type quiet struct{ log *slog.Logger }
 
 func (q quiet) Printf(format string, args ...any) { q.log.Warn(fmt.Sprintf(format, args...)) }
 
-// server is a session with one editor. Package jsonrpc2 calls Handle sequentially, so requests are answered in order,
+// server is a session with one editor. Package jsonrpc2 calls handle sequentially, so requests are answered in order,
 // from the text at the time of the request. Only findings are computed in the background.
 type server struct {
 	opts        Options
@@ -110,40 +110,31 @@ type server struct {
 // handler answers one kind of request about a document.
 type handler func(doc *document, in placeParams) (any, error)
 
-// Handle processes one message.
-func (s *server) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) {
+// handle returns the response to a message. A notification has none.
+func (s *server) handle(_ context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.Request) (any, error) {
 	params := json.RawMessage("{}") // they may be omitted
 	if req.Params != nil {
 		params = *req.Params
 	}
 	select {
 	case <-s.exited: // ignore everything after exit
-		return
+		return nil, nil
 	default:
 	}
-	if req.Notif {
-		if req.Method == "exit" {
-			close(s.exited)
-		} else if s.initialized && !s.shutDown.Load() { // ignore all others, as the protocol requires
-			if err := s.notification(req.Method, params); err != nil {
-				s.opts.Log.Warn("notification ignored", "method", req.Method, "error", err)
-			}
-		}
-		return
+	switch {
+	case req.Method == "exit":
+		close(s.exited)
+		return nil, nil
+	case req.Notif && (!s.initialized || s.shutDown.Load()):
+		return nil, nil // ignored, as the protocol requires
+	case req.Notif:
+		return nil, s.notification(req.Method, params)
 	}
 	result, err := s.safely(func() (any, error) { return s.answer(req.Method, params) })
-	if err == nil {
-		err = conn.Reply(ctx, req.ID, result)
-	} else {
-		var coded *jsonrpc2.Error
-		if !errors.As(err, &coded) {
-			coded = &jsonrpc2.Error{Code: codeRequestFailed, Message: err.Error()}
-		}
-		err = conn.ReplyWithError(ctx, req.ID, coded)
+	if coded := new(jsonrpc2.Error); err != nil && !errors.As(err, &coded) {
+		err = &jsonrpc2.Error{Code: codeRequestFailed, Message: err.Error()}
 	}
-	if err != nil && !errors.Is(err, jsonrpc2.ErrClosed) {
-		s.opts.Log.Warn("response not sent", "error", err)
-	}
+	return result, err
 }
 
 // answer returns the response to a request.
@@ -154,7 +145,8 @@ func (s *server) answer(method string, params json.RawMessage) (any, error) {
 	case method == "initialize" && s.initialized:
 		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: "the server is already initialized"}
 	case method == "initialize":
-		return s.initialize(params)
+		s.initialized = true
+		return s.capabilities(), nil
 	case !s.initialized:
 		return nil, &jsonrpc2.Error{Code: codeNotInitialized, Message: "send initialize first"}
 	case method == "shutdown":
@@ -183,17 +175,8 @@ func decode(params json.RawMessage, into any) error {
 	return nil
 }
 
-// initialize tells the editor the server's capabilities.
-func (s *server) initialize(params json.RawMessage) (any, error) {
-	var in initializeParams
-	if err := decode(params, &in); err != nil {
-		return nil, err
-	}
-	s.initialized = true
-	if len(in.WorkspaceFolders) == 0 && in.RootURI != "" {
-		in.WorkspaceFolders = []workspaceFolder{{URI: in.RootURI}}
-	}
-	s.workspace = s.workspace.changeFolders(in.WorkspaceFolders, nil)
+// capabilities returns what the server tells the editor about itself.
+func (s *server) capabilities() any {
 	return map[string]any{
 		"serverInfo": map[string]any{"name": "signpost", "version": s.opts.Version},
 		"capabilities": map[string]any{
@@ -206,11 +189,8 @@ func (s *server) initialize(params json.RawMessage) (any, error) {
 			"renameProvider":         map[string]any{"prepareProvider": true},
 			"documentSymbolProvider": true,
 			"codeActionProvider":     map[string]any{"codeActionKinds": []string{quickFix, fixAll}},
-			"workspace": map[string]any{
-				"workspaceFolders": map[string]any{"supported": true, "changeNotifications": true},
-			},
 		},
-	}, nil
+	}
 }
 
 // notification applies a message that expects no response to the workspace.
@@ -231,8 +211,6 @@ func (s *server) notification(method string, params json.RawMessage) error {
 		s.workspace = s.workspace.with(uri, doc.edit(in.TextDocument.Version, in.ContentChanges))
 	case "textDocument/didClose":
 		s.workspace = s.workspace.with(uri, nil)
-	case "workspace/didChangeWorkspaceFolders":
-		s.workspace = s.workspace.changeFolders(in.Event.Added, in.Event.Removed)
 	case "textDocument/didSave", "workspace/didChangeWatchedFiles": // another file of the directory may have changed
 	default:
 		return nil // such as initialized, or an extension of the protocol
