@@ -130,7 +130,13 @@ func (d *decoder) wrongType(n *tree.Node, v *fields.Value, what string) {
 	case v.OrList:
 		f.Hint = "such as /kids or [/kids, /family]"
 	case what == "features" && n.Kind == tree.List && len(n.Items) > 0:
-		f.Hint = "to turn features on: " + enableForm(n)
+		var names []string
+		for _, item := range n.Items {
+			if item.Kind == tree.String {
+				names = append(names, item.Text)
+			}
+		}
+		f.Hint = "to turn features on: enable: [" + strings.Join(names[:min(len(names), maxListed)], ", ") + "]"
 	case !d.served && v.Type == fields.List && n.Text != "" && (v.Each.Names == fields.Features || v.Each.OrName != 0):
 		f.Hint, f.Fix = d.listOf(n)
 	}

@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	"signpost"
+	"signpost/diff"
 	"signpost/internal/fields"
+	"signpost/internal/routes"
 	"signpost/internal/tree"
 )
 
@@ -147,6 +149,12 @@ func (f *File) Versions() []string {
 	return names
 }
 
+// Deprecation returns the deprecation of a version, an endpoint or a modifier, or nil. The modifier is identified by
+// its id. Leave endpoint or modifier empty to ask about the version or the endpoint itself.
+func (f *File) Deprecation(version, endpoint, modifier string) *signpost.Deprecation {
+	return f.deprecations[signpost.Part{Version: version, Endpoint: endpoint, Modifier: modifier}]
+}
+
 // Manifests returns the manifest of each version, in file order, with the given features applied and {{host}}
 // unresolved. Nil features means those that the file enables. If the file has errors, they are returned as a
 // [*signpost.InvalidError].
@@ -154,19 +162,41 @@ func (f *File) Manifests(features []string) ([]signpost.Version, error) {
 	if errors := f.only(isError); len(errors) > 0 {
 		return nil, &signpost.InvalidError{Findings: errors}
 	}
-	if features == nil {
-		features = f.enable
-	}
 	for _, name := range features {
 		if !slices.Contains(f.Features(), name) {
 			return nil, fmt.Errorf("feature %q is not one of %s", name, strings.Join(f.Features(), ", "))
 		}
 	}
+	return f.with(features), nil
+}
+
+// Readable returns the manifests as [File.Manifests] does, but as far as they could be read: it skips what cannot be
+// part of a manifest because of errors, such as the URLs of another version, and keeps values that findings reject.
+// Unknown features are ignored.
+func (f *File) Readable(features []string) []signpost.Version {
+	declared := make(map[string]bool)
+	for _, name := range f.Versions() {
+		declared[name] = true
+	}
+	versions := f.with(features)
+	for i, v := range versions {
+		versions[i].Manifest.Endpoints = slices.DeleteFunc(v.Manifest.Endpoints, func(e signpost.Endpoint) bool {
+			return routes.OtherVersion(signpost.CutURL(e.URL), v.Name, declared) != ""
+		})
+	}
+	return versions
+}
+
+// with returns the versions with features applied. Nil means those that the file enables.
+func (f *File) with(features []string) []signpost.Version {
+	if features == nil {
+		features = f.enable
+	}
 	var versions []signpost.Version
 	for _, v := range f.versions {
 		versions = append(versions, signpost.Version{Name: v.name, Manifest: v.manifest.WithFeatures(f.named(features)...)})
 	}
-	return versions, nil
+	return versions
 }
 
 // Compile returns a template for each version: what [File.Manifests] returns, ready to be served.
@@ -184,4 +214,18 @@ func (f *File) Compile(features []string) (map[string]*signpost.Template, error)
 		templates[v.Name] = t
 	}
 	return templates, nil
+}
+
+// Diff returns what changed for studios that registered old, as signpost diff does, with the features that each file
+// enables. It returns an error if a file has errors.
+func Diff(old, new *File) ([]diff.Change, error) {
+	var states [2]signpost.Service
+	for i, f := range []*File{old, new} {
+		versions, err := f.Manifests(nil)
+		if err != nil {
+			return nil, fmt.Errorf("definition %q: %w", f.Name, err)
+		}
+		states[i] = f.State(versions)
+	}
+	return diff.Diff(states[0], states[1]), nil
 }

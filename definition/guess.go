@@ -149,14 +149,3 @@ func (d *decoder) wrongVersion(versions *tree.Node, v tree.Field) {
 	}
 	d.report(f, v.Key)
 }
-
-// enableForm returns the list of features to enable that somebody wrote under features.
-func enableForm(n *tree.Node) string {
-	var names []string
-	for _, item := range n.Items {
-		if item.Kind == tree.String && len(names) < maxListed {
-			names = append(names, item.Text)
-		}
-	}
-	return "enable: [" + strings.Join(names, ", ") + "]"
-}

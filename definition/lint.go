@@ -57,10 +57,11 @@ func (d *decoder) lintManifest(v version, enabled []signpost.Feature) {
 // lintFeatures checks the features that the file declares and the names of those that it enables.
 func (d *decoder) lintFeatures() {
 	for _, declared := range d.declared {
-		for _, f := range declared.feature.Validate() {
-			d.reportAt(f, declared.Field, f.Path, nil)
+		feature := d.features[d.featureIndex(declared.Key.Text)]
+		for _, f := range feature.Validate() {
+			d.reportAt(f, declared, f.Path, nil)
 		}
-		if items := declared.Value.Get("context_obj"); len(declared.feature.ContextObj) == 0 && !d.broken[declared.Value] && !d.broken[items] {
+		if items := declared.Value.Get("context_obj"); len(feature.ContextObj) == 0 && !d.broken[declared.Value] && !d.broken[items] {
 			d.add(signpost.RuleRequiredField, "", declared.Key, "feature %q has no context_obj", declared.Key.Text)
 		}
 	}

@@ -34,7 +34,7 @@ type decoder struct {
 
 	shared      map[string]*sharedModifier
 	sharedNames []string
-	declared    []declaredFeature
+	declared    []tree.Field // features of the file
 	enabled     []*tree.Node
 	keyUses     []keyUse
 	size        int // bytes that shared modifiers and features add to the manifests
@@ -42,7 +42,7 @@ type decoder struct {
 
 // newDecoder parses the text into a tree, and reports its problems.
 func newDecoder(f *File, text []byte, opts Options) *decoder {
-	f.BasePath = "/"
+	f.BasePath, f.deprecations = "/", make(map[signpost.Part]*signpost.Deprecation)
 	f.doc = tree.Parse(text, tree.Options{JSON: f.served || isJSON(f.Name, text), MaxDepth: maxDepth})
 	d := &decoder{File: f, opts: opts, broken: make(map[*tree.Node]bool)}
 	for _, problem := range f.doc.Problems {

@@ -16,11 +16,6 @@ import (
 // The functions of this file build values from a tree that check has compared with the table of fields. A value that
 // cannot be used stays zero and is never skipped, so that the n-th item of a list stays the n-th.
 
-type declaredFeature struct {
-	tree.Field
-	feature signpost.Feature
-}
-
 // readModifier is a modifier of the file.
 type readModifier struct {
 	modifier   signpost.Modifier
@@ -147,9 +142,9 @@ func lean(m signpost.Modifier) signpost.Modifier {
 
 // readFeatures fills in the features of the file: the built-in ones, including overrides, then the declared ones.
 func (d *decoder) readFeatures(n *tree.Node) {
-	d.features = signpost.BuiltIn()
+	d.features, d.declared = signpost.BuiltIn(), n.Fields
 	for _, field := range n.Fields {
-		i := slices.IndexFunc(d.features, func(f signpost.Feature) bool { return f.Name == field.Key.Text })
+		i := d.featureIndex(field.Key.Text)
 		if i < 0 {
 			i = len(d.features)
 			d.features = append(d.features, signpost.Feature{Name: field.Key.Text})
@@ -163,8 +158,12 @@ func (d *decoder) readFeatures(n *tree.Node) {
 		if key, items := field.Value.Field("context_obj"); key != nil {
 			feature.ContextObj = d.contextItems(items)
 		}
-		d.declared = append(d.declared, declaredFeature{field, *feature})
 	}
+}
+
+// featureIndex returns the index of a feature, or -1.
+func (d *decoder) featureIndex(name string) int {
+	return slices.IndexFunc(d.features, func(f signpost.Feature) bool { return f.Name == name })
 }
 
 // readSuffixes reads one suffix or a list of them. A list without one, or one that is empty, would apply the feature to
@@ -443,4 +442,10 @@ func date(n *tree.Node) time.Time {
 	}
 	t, _ := time.Parse(time.DateOnly, n.Text) // zero if it was reported
 	return t
+}
+
+func (d *decoder) deprecate(part signpost.Part, deprecation *signpost.Deprecation) {
+	if deprecation != nil {
+		d.deprecations[part] = deprecation
+	}
 }

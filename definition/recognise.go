@@ -83,11 +83,9 @@ func unlike(name string, doc *tree.Document) *format {
 	if doc.Root != nil {
 		return formatOf(doc.Root)
 	}
-	text := bytes.TrimSpace(doc.Text)
 	named := slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(name)))
-	binary := bytes.IndexByte(text, 0) >= 0
-	tried := named || bytes.HasPrefix(text, []byte("{")) || blockField.Match(text)
-	if !doc.Failed() || IsDefinition(name, doc.Text) || flowField.Match(text) || tried && !binary {
+	tried := named && !bytes.Contains(doc.Text, []byte{0})
+	if !doc.Failed() || tried || IsDefinition(name, doc.Text) {
 		return nil
 	}
 	return &unknownFormat

@@ -85,11 +85,8 @@ func LintTogether(files, registered []*File) []signpost.Finding {
 func overlaps(files, registered []*File, used map[*allowance]bool) []signpost.Finding {
 	without := published(files, registered)
 	var all [2][]signpost.Version
-	type ref struct {
-		file   *File
-		places []*place
-	}
-	var refs []ref // by version index
+	var places []map[string]*place // by version and URL
+	var owners []*File             // by version
 	several := len(files)+len(registered) > 1
 	for i, some := range [][]*File{files, registered} {
 		for _, f := range some {
@@ -98,32 +95,25 @@ func overlaps(files, registered []*File, used map[*allowance]bool) []signpost.Fi
 				if without[v] {
 					continue
 				}
-				manifest, places := f.comparable(v, several)
-				where := make(map[string]string, len(places))
-				for j, e := range manifest.Endpoints {
+				manifest, at := f.comparable(v, several)
+				where := make(map[string]string, len(at))
+				for url, place := range at {
 					if !f.served { // which is probably a single line
-						where[e.URL] = fmt.Sprintf("%s:%d", f.Name, places[j].key.Line())
+						where[url] = fmt.Sprintf("%s:%d", f.Name, place.key.Line())
 					}
 				}
 				all[i] = append(all[i], signpost.Version{Name: v.name, Source: f.Name, Manifest: manifest, Places: where})
-				refs = append(refs, ref{f, places})
+				places, owners = append(places, at), append(owners, f)
 			}
 		}
 	}
 	var findings []signpost.Finding
 	for i, some := range match.Overlaps(all[0], all[1]) {
-		if len(some) == 0 {
-			continue
-		}
-		places := make(map[string]*place, len(refs[i].places))
-		for j, e := range all[0][i].Manifest.Endpoints {
-			places[e.URL] = refs[i].places[j]
-		}
 		for _, f := range some {
-			at := places[f.Path.Endpoint()]
+			at := places[i][f.Path.Endpoint()]
 			f.Path = signpost.Path{signpost.Field(at.key.Text)}
 			if !at.allows(f.Rule, used) {
-				findings = append(findings, refs[i].file.finding(f, at.key))
+				findings = append(findings, owners[i].finding(f, at.key))
 			}
 		}
 	}
@@ -142,9 +132,9 @@ func (at *place) allows(rule string, used map[*allowance]bool) bool {
 }
 
 // comparable returns the parts of a version that decide which endpoint answers for a feed, without endpoints that have
-// errors. The features that the file enables are applied. If there are several files, {{host}} replaces the host of a
-// served manifest, since all count as registered on the same host.
-func (f *File) comparable(v *version, several bool) (signpost.Manifest, []*place) {
+// errors, and the places of its URLs. The features that the file enables are applied. If there are several files,
+// {{host}} replaces the host of a served manifest, since all count as registered on the same host.
+func (f *File) comparable(v *version, several bool) (signpost.Manifest, map[string]*place) {
 	m := signpost.Manifest{Endpoints: make([]signpost.Endpoint, 0, len(v.manifest.Endpoints))}
 	places := make([]*place, 0, len(v.manifest.Endpoints))
 	for i, e := range v.manifest.Endpoints {
@@ -157,5 +147,9 @@ func (f *File) comparable(v *version, several bool) (signpost.Manifest, []*place
 	if f.served && several {
 		m = served.Reopen(m, served.Host(m, addressHost(f.Name)))
 	}
-	return m.WithFeatures(f.named(f.enable)...), places
+	at := make(map[string]*place, len(places))
+	for i, e := range m.Endpoints {
+		at[e.URL] = places[i]
+	}
+	return m.WithFeatures(f.named(f.enable)...), at
 }
