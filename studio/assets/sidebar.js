@@ -104,7 +104,7 @@ function facts(s) {
   const updated = state.updated[s.id];
   const link = s.kind === "address" ? (/^https?:\/\//i.test(s.name) ? s.name : "") : version(s)?.route && within(version(s)?.route ?? "");
   return [
-    h("p", { class: "row quiet" }, h("span", {}, value(s.kind === "example" ? "built-in example" : shortName(s))),
+    h("p", { class: "row quiet" }, s.title && h("span", {}, value(s.kind === "example" ? "built-in example" : shortName(s))),
       link && h("a", { href: link, target: "_blank", rel: "noopener noreferrer" }, "Manifest"),
       s.kind === "address" && h("button", { type: "button", class: "link", onclick: () => update(s.id) }, busy ? "Updating…" : "Update"),
       s.kind === "address" && h("button", { type: "button", class: "link", onclick: () => remove(s.id) }, "Remove")),
