@@ -40,48 +40,39 @@ func (s *Studio) Register(ctx context.Context, addresses ...string) {
 
 func newAddress(address string, rev int) *record {
 	// The page is shown to others, and keeps what it has: it does not get the query.
-	return &record{id: httpurl.Redacted(address), kind: KindAddress, address: address, judged: true, rev: rev}
-}
-
-func hostOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
+	r := &record{id: httpurl.Redacted(address), kind: KindAddress, address: address, judged: true, rev: rev}
+	if u, err := url.Parse(address); err == nil {
+		r.host = u.Hostname()
+		_, r.version, _ = routes.Parse(u.Path)
 	}
-	return u.Hostname()
+	return r
 }
 
-// fetch fetches the manifest of an address, and returns its id. An unknown address is added if add is set, and if keep
-// is set even if it fails.
-func (s *Studio) fetch(ctx context.Context, address string, add, keep bool) (id string, why *problem) {
+// fetch fetches the manifest of an address. An unknown address is added if add is set, and if keep is set even if it fails.
+func (s *Studio) fetch(ctx context.Context, address string, add, keep bool) error {
 	now, why := s.fetchText(ctx, address)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.IndexFunc(s.records, func(r *record) bool { return r.address == address })
 	switch {
 	case i < 0 && !add: // it was removed in the meantime
-		return "", noSource
+		return noSource
 	case i < 0 && why != nil && !keep:
-		return "", why
+		return why
 	case i < 0 && len(s.records) >= maxRegistered:
-		return "", failed(http.StatusConflict, fmt.Sprintf("%d addresses are registered. Remove one of them first.", maxRegistered), "")
+		return failed(http.StatusConflict, fmt.Sprintf("%d addresses are registered. Remove one of them first.", maxRegistered), "")
+	case i < 0:
+		i = len(s.records)
+		s.records = append(s.records, newAddress(address, 0))
 	}
-	rev := s.bump()
-	var r *record
-	if i >= 0 {
-		r = s.records[i]
-	} else {
-		r = newAddress(address, rev)
-		s.records = append(s.records, r)
-	}
-	if r.rev = rev; why != nil {
+	r := s.records[i]
+	if r.rev = s.bump(); why != nil {
 		r.failure = why
-		return r.id, why
+		return why
 	}
-	_, r.version, _ = routes.Parse(address[strings.LastIndex(address[:strings.IndexAny(address+"?", "?#")], "//")+2:])
 	r.set(now)
-	s.relint(rev)
-	return r.id, nil
+	s.relint(r.rev)
+	return nil
 }
 
 // fetchText fetches a manifest. It may have mistakes, which are reported as findings; whatever can be read is shown.
@@ -105,7 +96,7 @@ func (s *Studio) fetchText(ctx context.Context, address string) (*text, *problem
 	if _, err = now.manifest(); err != nil {
 		why := failed(http.StatusBadGateway, sentence(err.Error()),
 			"The address should end in a version and endpoints-manifest, such as https://feeds.example.com/v1/endpoints-manifest.")
-		why.Findings = findings(now.file, definition.Lint(now.file), nil)
+		why.Findings = findings(definition.Lint(now.file))
 		return nil, why
 	}
 	return now, nil
@@ -117,55 +108,25 @@ func (s *Studio) clientOptions() client.Options {
 	return opts
 }
 
-// address is the body of a request that registers an address.
-type address struct {
-	Address string `json:"address"`
-	Keep    bool   `json:"keep"` // even if it fails: the page had it before the studio was restarted
+func (s *Studio) register(c call) (any, error) {
+	address := strings.TrimSpace(c.Address)
+	return object{"source": httpurl.Redacted(address)}, s.fetch(c.r.Context(), address, true, c.Keep)
 }
 
-func (s *Studio) register(r *http.Request, in address) (any, *problem) {
-	return s.fetched(r, strings.TrimSpace(in.Address), true, in.Keep)
-}
-
-func (s *Studio) update(r *http.Request, in sourceOnly) (any, *problem) {
-	_, src, why := s.find(r, in.Source)
-	switch {
-	case why != nil:
-		return nil, why
-	case src.Kind != KindAddress:
+func (s *Studio) update(c call) (any, error) {
+	if c.src.Kind != KindAddress {
 		return nil, failed(http.StatusConflict, "Files are reloaded automatically when they are saved.", "")
 	}
-	return s.fetched(r, src.record.address, false, false)
+	return done{}, s.fetch(c.r.Context(), c.src.record.address, false, false)
 }
 
-// fetched fetches an address, and tells what came of it.
-func (s *Studio) fetched(r *http.Request, address string, add, keep bool) (any, *problem) {
-	id, why := s.fetch(r.Context(), address, add, keep)
-	if why != nil {
-		return nil, why
-	}
-	_, src, why := s.find(r, id)
-	if why != nil {
-		return nil, why
-	}
-	return struct {
-		Source    string   `json:"source"`
-		Endpoints int      `json:"endpoints"`
-		Changes   []change `json:"changes"`
-	}{id, len(src.Versions[0].Endpoints), src.Changes}, nil
-}
-
-func (s *Studio) remove(r *http.Request, in sourceOnly) (any, *problem) {
-	_, src, why := s.find(r, in.Source)
-	switch {
-	case why != nil:
-		return nil, why
-	case src.Kind != KindAddress:
+func (s *Studio) remove(c call) (any, error) {
+	if c.src.Kind != KindAddress {
 		return nil, failed(http.StatusConflict, "This file was given on the command line. To remove it, start the studio without it.", "")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.records = slices.DeleteFunc(s.records, func(other *record) bool { return other.id == src.ID })
+	s.records = slices.DeleteFunc(s.records, func(other *record) bool { return other.id == c.src.ID })
 	s.relint(s.bump())
 	return done{}, nil
 }

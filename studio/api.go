@@ -12,38 +12,117 @@ import (
 	"unicode/utf8"
 )
 
-// maxRequest limits the body of an API request. Context values are most of it, and ctx may have 32 KiB.
-const maxRequest = 256 << 10
+// maxRequest limits the body of an API request. The largest one restores a base: a manifest, in which every character may be
+// escaped.
+const maxRequest = 2 * maxManifest
 
 // readTimeout limits how long the body of an API request may take to arrive. It comes from the same machine.
 const readTimeout = 10 * time.Second
 
-// answer adapts a function that returns a result for the page, or why there is none.
-func answer(f func(*http.Request) (any, *problem)) http.HandlerFunc {
+// request is the body of an API request. Each route takes a part of it.
+type request struct {
+	Source   string `json:"source"`
+	Version  string `json:"version"`
+	Endpoint string `json:"endpoint"` // its key
+
+	// What is filled in for the endpoint, and how to send it.
+	values
+	Modifiers map[string]string `json:"modifiers"` // by the key of the param
+	Send      string            `json:"send"`      // one of the ways in request.go; empty means sendPublished
+	To        string            `json:"to"`        // the origin for sendOrigin
+	Without   bool              `json:"without"`   // send it although required context keys are missing
+	Follow    string            `json:"follow"`    // a redirect to follow on the same host, instead of the URL
+
+	// An address to register.
+	Address string `json:"address"`
+	Keep    bool   `json:"keep"` // even if it fails: the page had it before the studio was restarted
+
+	// What to compare with, or what to compare with from now on.
+	Base  string `json:"base"`
+	Of    string `json:"of"` // the other version for baseVersion, the revision for baseGit
+	Since string `json:"since"`
+	Text  string `json:"text"`
+
+	// A finding to fix.
+	Rule   string `json:"rule"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+
+	// Feeds to find the endpoints of.
+	Feeds []string `json:"feeds"`
+
+	// Options of a check.
+	Endpoints map[string]values `json:"endpoints"` // what was filled in, by URL
+	Links     *int              `json:"links"`     // how many to follow; nil means the default
+	Schema    *struct {
+		Name string `json:"name"`
+		Text string `json:"text"`
+	} `json:"schema"` // a JSON Schema to validate feeds against
+}
+
+// values holds the values filled in for an endpoint. Only the page stores them.
+type values struct {
+	Params  map[string]string       `json:"params"`  // by placeholder name
+	Context map[string]contextValue `json:"context"` // by context key
+}
+
+// contextValue is a string, or the text of a JSON value.
+type contextValue struct {
+	Text string `json:"text"`
+	JSON bool   `json:"json"`
+}
+
+// call is an API request with what it is about.
+type call struct {
+	request
+	r    *http.Request
+	view *view
+	src  *source // nil if the view has no such source
+}
+
+// done is the result of a call that has nothing to tell.
+type done struct{}
+
+// api adapts a function that returns a result for the page, or why there is none. A result that is a function writes the
+// response itself.
+func (s *Studio) api(f func(call) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		result, why := f(r)
-		if why != nil {
-			refuse(w, why)
-			return
+		c := call{r: r}
+		result, err := func() (any, error) {
+			if r.Method == http.MethodPost {
+				if err := read(w, r, &c.request); err != nil {
+					return nil, err
+				}
+			}
+			var err error
+			if c.view, err = s.view(r); err != nil {
+				return nil, err
+			}
+			c.src = c.view.source(c.Source)
+			return f(c)
+		}()
+		if err != nil {
+			refuse(w, err)
+		} else if stream, ok := result.(func(http.ResponseWriter)); ok {
+			stream(w)
+		} else {
+			write(w, http.StatusOK, "application/json", result)
 		}
-		write(w, http.StatusOK, "application/json", result)
 	}
 }
 
-// post is answer for a function that gets the JSON body of the request, of up to limit bytes.
-func post[In any](limit int64, f func(*http.Request, In) (any, *problem)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		var in In
-		if why := read(w, r, &in, limit); why != nil {
-			refuse(w, why)
-			return
+// about is api for a function that needs a source.
+func (s *Studio) about(f func(call) (any, error)) http.HandlerFunc {
+	return s.api(func(c call) (any, error) {
+		if c.src == nil {
+			return nil, noSource
 		}
-		answer(func(r *http.Request) (any, *problem) { return f(r, in) })(w, r)
-	}
+		return f(c)
+	})
 }
 
 // read decodes the JSON body of a request.
-func read(w http.ResponseWriter, r *http.Request, into any, limit int64) *problem {
+func read(w http.ResponseWriter, r *http.Request, into *request) error {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		// A form on another site cannot post JSON without a preflight request.
 		return failed(http.StatusUnsupportedMediaType, "Send application/json.", "")
@@ -51,12 +130,13 @@ func read(w http.ResponseWriter, r *http.Request, into any, limit int64) *proble
 	control := http.NewResponseController(w)
 	control.SetReadDeadline(time.Now().Add(readTimeout)) // fails only if deadlines are not supported, as in a test
 	defer control.SetReadDeadline(time.Time{})
-	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, limit))
+	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-			return failed(http.StatusRequestEntityTooLarge, fmt.Sprintf("The values are larger than %d KiB: shorten them.", limit>>10), "")
-		}
+	err := dec.Decode(into)
+	switch tooLarge := new(http.MaxBytesError); {
+	case errors.As(err, &tooLarge):
+		return failed(http.StatusRequestEntityTooLarge, fmt.Sprintf("The values are larger than %d MiB: shorten them.", maxRequest>>20), "")
+	case err != nil:
 		return failed(http.StatusBadRequest, "This is not the JSON that the page sends.", "")
 	}
 	return nil
@@ -84,6 +164,8 @@ type problem struct {
 	Problems []missing `json:"problems,omitempty"`
 }
 
+func (p *problem) Error() string { return p.Detail }
+
 // failed returns a problem: what is wrong, and what to do about it.
 func failed(status int, detail, hint string) *problem {
 	return &problem{Title: http.StatusText(status), Status: status, Detail: detail, Hint: hint}
@@ -94,30 +176,16 @@ func invalid(err error, hint string) *problem {
 	return failed(http.StatusUnprocessableEntity, sentence(err.Error()), hint)
 }
 
-func refuse(w http.ResponseWriter, p *problem) { write(w, p.Status, "application/problem+json", p) }
+// refuse writes why there is no result. An error that is no problem is about something that was entered.
+func refuse(w http.ResponseWriter, err error) {
+	var p *problem
+	if !errors.As(err, &p) {
+		p = invalid(err, "")
+	}
+	write(w, p.Status, "application/problem+json", p)
+}
 
 var noSource = failed(http.StatusNotFound, "This manifest is no longer registered.", "Choose another one.")
-
-// find returns the view that a request is about, and a source in it.
-func (s *Studio) find(r *http.Request, id string) (*view, *source, *problem) {
-	v, why := s.view(r)
-	if why != nil {
-		return nil, nil, why
-	}
-	src := v.source(id)
-	if src == nil {
-		return nil, nil, noSource
-	}
-	return v, src, nil
-}
-
-// sourceOnly is the body of a request that only names a source.
-type sourceOnly struct {
-	Source string `json:"source"`
-}
-
-// done is the result of a request that has nothing to tell.
-type done struct{}
 
 // sentence turns an error message into a sentence.
 func sentence(text string) string {

@@ -6,7 +6,6 @@ import (
 	"embed"
 	"fmt"
 	"hash/fnv"
-	"io/fs"
 	"net/http"
 	"path"
 	"strconv"
@@ -17,12 +16,10 @@ import (
 //go:embed assets
 var assetFiles embed.FS
 
-// asset is a file of the page with its precomputed headers.
+// asset is a file of the page.
 type asset struct {
-	body        []byte
-	zipped      []byte // the body, compressed
-	contentType string
-	etag        string
+	contentType  string
+	body, zipped []byte
 }
 
 // pageAssets holds the assets by their route, and a hash of them all.
@@ -33,31 +30,25 @@ type pageAssets struct {
 
 // loadAssets compresses the assets once, which takes longer than anything else that New does.
 var loadAssets = sync.OnceValues(func() (pageAssets, error) {
-	assets := make(map[string]asset)
-	all := fnv.New64a()
-	err := fs.WalkDir(assetFiles, "assets", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		body, err := assetFiles.ReadFile(name)
+	assets, hash := make(map[string]asset), fnv.New64a()
+	entries, err := assetFiles.ReadDir("assets")
+	if err != nil {
+		return pageAssets{}, err
+	}
+	for _, entry := range entries {
+		name := entry.Name()
+		body, err := assetFiles.ReadFile("assets/" + name)
 		if err != nil {
-			return err
+			return pageAssets{}, err
 		}
-		hash := fnv.New64a()
-		hash.Write(body)
-		fmt.Fprintln(all, name, hash.Sum64())
-		route := "/" + path.Base(name)
-		if route == "/index.html" {
-			route = "/"
-		}
+		fmt.Fprintf(hash, "%s %s", name, body)
 		var zipped bytes.Buffer
 		zip := gzip.NewWriter(&zipped)
 		zip.Write(body) // into memory, which cannot fail
 		zip.Close()
-		assets[route] = asset{body, zipped.Bytes(), contentTypes[path.Ext(name)], fmt.Sprintf(`"%x"`, hash.Sum64())}
-		return nil
-	})
-	return pageAssets{assets, fmt.Sprintf("%x", all.Sum64())}, err
+		assets["/"+strings.TrimSuffix(name, "index.html")] = asset{contentTypes[path.Ext(name)], body, zipped.Bytes()}
+	}
+	return pageAssets{assets, fmt.Sprintf("%x", hash.Sum64())}, nil
 })
 
 // contentTypes is fixed, because the system's table may have any type for a module.
@@ -73,14 +64,14 @@ var contentTypes = map[string]string{
 func (s *Studio) serveAsset(w http.ResponseWriter, r *http.Request) {
 	if a, ok := s.assets.byRoute[r.URL.Path]; ok {
 		w.Header().Set("Content-Type", a.contentType)
-		w.Header().Set("ETag", a.etag)
+		w.Header().Set("ETag", `"`+s.assets.build+`"`)
 		w.Header().Set("Cache-Control", "no-cache")
-		if r.Header.Get("If-None-Match") == a.etag {
+		w.Header().Set("Vary", "Accept-Encoding")
+		if r.Header.Get("If-None-Match") == w.Header().Get("ETag") {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
 		body := a.body
-		w.Header().Set("Vary", "Accept-Encoding")
 		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 			body = a.zipped
 			w.Header().Set("Content-Encoding", "gzip")
@@ -89,9 +80,9 @@ func (s *Studio) serveAsset(w http.ResponseWriter, r *http.Request) {
 		w.Write(body)
 		return
 	}
-	shown, why := s.view(r)
-	if why != nil {
-		refuse(w, why)
+	shown, err := s.view(r)
+	if err != nil {
+		refuse(w, err)
 		return
 	}
 	for _, src := range shown.sources {

@@ -58,7 +58,7 @@ versions:
 	}
 
 	// The base path counts for all bases, also after a restart.
-	_, base := ask(t, address+"/api/base?source=feeds.yaml", nil)
+	_, base := ask(t, address+"/api/base", object{"source": "feeds.yaml"})
 	moved := revisions["base-path"]
 	s.SetFiles(studio.File{Definition: definition.Parse("feeds.yaml", []byte(moved)), Text: []byte(moved), Path: "/feeds.yaml"})
 	want := []string{"breaking base-path-changed"}
@@ -67,7 +67,7 @@ versions:
 	}
 	restarted, again := serve(t, studio.Options{})
 	restarted.SetFiles(studio.File{Definition: definition.Parse("feeds.yaml", []byte(moved)), Text: []byte(moved), Path: "/feeds.yaml"})
-	if status, out := ask(t, again+"/api/base", base); status != 200 {
+	if status, out := ask(t, again+"/api/accept", base); status != 200 {
 		t.Fatalf("restore: %d %v", status, out)
 	}
 	address = again

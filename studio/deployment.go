@@ -33,7 +33,7 @@ type view struct {
 }
 
 // view returns the view for the deployment that a request names.
-func (s *Studio) view(r *http.Request) (*view, *problem) {
+func (s *Studio) view(r *http.Request) (*view, error) {
 	var d deployment
 	wish := r.URL.Query().Get("deployment")
 	if wish != "" {
@@ -43,9 +43,9 @@ func (s *Studio) view(r *http.Request) (*view, *problem) {
 	}
 	name := s.host
 	if d.Host != "" {
-		var why *problem
-		if name, why = parseHost(d.Host); why != nil {
-			return nil, why
+		var err error
+		if name, err = parseHost(d.Host); err != nil {
+			return nil, err
 		}
 	}
 	s.mu.Lock()
@@ -88,7 +88,7 @@ func (v *view) overlaps() *overlap {
 }
 
 // parseHost reads a host as somebody enters it: the host of a URL counts, too.
-func parseHost(entered string) (string, *problem) {
+func parseHost(entered string) (string, error) {
 	entered = strings.TrimSpace(entered)
 	if u, err := url.Parse(entered); err == nil && u.Scheme != "" && u.Host != "" {
 		entered = u.Host

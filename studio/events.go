@@ -68,13 +68,10 @@ type snapshot struct {
 	Fixes    bool      `json:"fixes"`   // whether fixes can be applied to files
 }
 
-func (s *Studio) state(r *http.Request) (any, *problem) {
-	v, why := s.view(r)
-	if why != nil {
-		return nil, why
-	}
-	since, _ := strconv.Atoi(r.URL.Query().Get("since"))
-	if r.URL.Query().Get("instance") != s.instance {
+func (s *Studio) state(c call) (any, error) {
+	v, query := c.view, c.r.URL.Query()
+	since, _ := strconv.Atoi(query.Get("since"))
+	if query.Get("instance") != s.instance {
 		since = 0
 	}
 	out := snapshot{

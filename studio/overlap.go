@@ -2,7 +2,6 @@ package studio
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -30,12 +29,10 @@ type overlap struct {
 
 // nesting lists the other endpoints that would answer for the feeds of an endpoint if it did not exist.
 type nesting struct {
-	Source  string   `json:"source"`
-	Version string   `json:"version"`
-	Key     string   `json:"key"`
-	Under   []loser  `json:"under"`  // longest first
-	Twins   []string `json:"twins"`  // other sources that declare the same URL
-	Differ  bool     `json:"differ"` // a twin has a different method, type or context keys
+	place
+	Under  []loser  `json:"under"`  // longest first
+	Twins  []string `json:"twins"`  // other sources that declare the same URL
+	Differ bool     `json:"differ"` // a twin has a different method, type or context keys
 }
 
 // loser is an endpoint whose URL is a prefix of a feed, but which does not answer for it.
@@ -48,68 +45,67 @@ type loser struct {
 
 func newOverlap(sources []*source) *overlap {
 	x := &overlap{places: make(map[string][]place), nested: []nesting{}}
-	var versions []signpost.Version
+	var all []place
+	var indexed signpost.Version // with each URL once
 	for _, src := range sources {
 		for _, v := range src.Versions {
-			registered := signpost.Version{Name: v.Name}
 			for i, e := range v.manifest.Endpoints {
 				at := place{src.ID, v.Name, v.Endpoints[i].Key, e.Name, e.URL, e}
-				if len(x.places[e.URL]) == 0 { // the index has each URL once
-					registered.Manifest.Endpoints = append(registered.Manifest.Endpoints, e)
+				if all = append(all, at); len(x.places[e.URL]) == 0 {
+					indexed.Manifest.Endpoints = append(indexed.Manifest.Endpoints, e)
 				}
 				x.places[e.URL] = append(x.places[e.URL], at)
 			}
-			versions = append(versions, registered)
 		}
 	}
-	x.index = match.NewIndex(versions...)
-	for _, src := range sources {
-		for _, v := range src.Versions {
-			for _, e := range v.Endpoints {
-				x.nest(src.ID, v.Name, e)
-			}
+	x.index = match.NewIndex(indexed)
+	for _, at := range all {
+		own := x.places[at.URL]
+		n := nesting{place: at, Under: []loser{}, Twins: x.twins(at)}
+		n.Differ = slices.ContainsFunc(own, func(twin place) bool { return twin.Source != at.Source && !alike(twin.endpoint, own[0].endpoint) })
+		if m, ok := x.index.Match(at.URL); ok { // the URL, placeholders included, is a feed like any other
+			n.Under = x.losers(m, own[0])
+		}
+		if len(n.Under) > 0 || len(n.Twins) > 0 {
+			x.nested = append(x.nested, n)
 		}
 	}
 	return x
 }
 
-// nest records what an endpoint is nested in. Its own URL, placeholders included, is used as the feed.
-func (x *overlap) nest(sourceID, version string, e endpoint) {
-	n := nesting{Source: sourceID, Version: version, Key: e.Key, Under: []loser{}, Twins: []string{}}
-	own := x.places[e.URL]
-	for _, twin := range own {
-		if twin.Source != sourceID {
-			n.Twins = append(n.Twins, twin.Source)
-			n.Differ = n.Differ || !alike(twin.endpoint, own[0].endpoint)
+// twins returns the other sources that declare the URL of an endpoint.
+func (x *overlap) twins(at place) []string {
+	twins := []string{}
+	for _, twin := range x.places[at.URL] {
+		if twin.Source != at.Source {
+			twins = append(twins, twin.Source)
 		}
 	}
-	if m, ok := x.index.Match(e.URL); ok {
-		winner := match.Shadowed{Endpoint: m.Endpoint, By: match.ByOrder} // if it is another one, it covers as much
-		for _, other := range append([]match.Shadowed{winner}, m.Shadowed...) {
-			if other.Endpoint != e.URL {
-				n.Under = append(n.Under, x.lose(other, own[0]))
-			}
-		}
-	}
-	if len(n.Under) > 0 || len(n.Twins) > 0 {
-		x.nested = append(x.nested, n)
-	}
+	return twins
 }
 
 func alike(a, b signpost.Endpoint) bool {
 	return a.Method == b.Method && a.MIMEType == b.MIMEType && slices.Equal(a.ContextObj, b.ContextObj)
 }
 
-// lose returns an endpoint that does not answer for a feed because winner does.
-func (x *overlap) lose(shadowed match.Shadowed, winner place) loser {
-	other := x.places[shadowed.Endpoint][0]
-	l := loser{place: other, LostKeys: []string{}, Reason: shadowed.By, Inside: shadowed.InsideSegment}
-	for _, item := range other.endpoint.ContextObj { // shadowed has the keys lost to the first of equals
-		if !slices.ContainsFunc(winner.endpoint.ContextObj, func(c signpost.ContextItem) bool { return c.Key == item.Key }) {
-			l.LostKeys = append(l.LostKeys, item.Key)
+// losers returns the endpoints that match a feed and do not answer for it because winner does.
+func (x *overlap) losers(m match.Match, winner place) []loser {
+	losers := []loser{}
+	first := match.Shadowed{Endpoint: m.Endpoint, By: match.ByOrder} // if it is not the winner, it covers as much
+	for _, shadowed := range append([]match.Shadowed{first}, m.Shadowed...) {
+		if shadowed.Endpoint == winner.URL {
+			continue
 		}
+		other := x.places[shadowed.Endpoint][0]
+		l := loser{place: other, LostKeys: []string{}, Reason: shadowed.By, Inside: shadowed.InsideSegment}
+		for _, item := range other.endpoint.ContextObj { // shadowed has the keys lost to the first of equals
+			if !slices.ContainsFunc(winner.endpoint.ContextObj, func(c signpost.ContextItem) bool { return c.Key == item.Key }) {
+				l.LostKeys = append(l.LostKeys, item.Key)
+			}
+		}
+		losers = append(losers, l)
 	}
-	return l
+	return losers
 }
 
 // matched is the endpoint that answers for a feed.
@@ -121,65 +117,40 @@ type matched struct {
 	Context []signpost.ContextItem `json:"context_obj"`
 	Inside  bool                   `json:"inside_segment"`
 	Losers  []loser                `json:"losers"`
-	Twins   []place                `json:"twins"` // other sources that declare the same URL
+	Twins   []string               `json:"twins"` // other sources that declare the same URL
 }
 
 // match finds the endpoint of a feed. If several sources declare the same URL, the preferred source wins.
 func (x *overlap) match(feed, preferred string) matched {
-	out := matched{Feed: feed, Context: []signpost.ContextItem{}, Losers: []loser{}, Twins: []place{}}
 	m, ok := x.index.Match(feed)
 	if !ok {
-		return out
+		return matched{Feed: feed, Context: []signpost.ContextItem{}, Losers: []loser{}, Twins: []string{}}
 	}
 	all := x.places[m.Endpoint]
-	out.Found, out.Winner, out.Inside = true, all[0], m.InsideSegment
-	for _, p := range all {
-		if p.Source == preferred {
-			out.Winner = p
-		}
+	winner := all[max(0, slices.IndexFunc(all, func(p place) bool { return p.Source == preferred }))]
+	return matched{
+		Feed: feed, Found: true, Winner: winner, Context: append([]signpost.ContextItem{}, winner.endpoint.ContextObj...),
+		Inside: m.InsideSegment, Losers: x.losers(m, winner), Twins: x.twins(winner),
 	}
-	for _, p := range all {
-		if p.Source != out.Winner.Source {
-			out.Twins = append(out.Twins, p)
-		}
-	}
-	out.Context = append(out.Context, out.Winner.endpoint.ContextObj...)
-	for _, other := range m.Shadowed {
-		out.Losers = append(out.Losers, x.lose(other, out.Winner))
-	}
-	return out
 }
 
 // maxFeeds limits the feeds in one request: a screenful of pasted URLs.
 const maxFeeds = 500
 
-// feeds asks which endpoints answer for feeds.
-type feeds struct {
-	Source string   `json:"source"` // preferred
-	Feeds  []string `json:"feeds"`
-}
-
 // match finds the endpoints that answer for the given feeds, among everything registered.
-func (s *Studio) match(r *http.Request, in feeds) (any, *problem) {
-	v, why := s.view(r)
-	if why != nil {
-		return nil, why
+func (s *Studio) match(c call) (any, error) {
+	if len(c.Feeds) > maxFeeds {
+		return nil, fmt.Errorf("paste at most %d feed URLs", maxFeeds)
 	}
-	if len(in.Feeds) > maxFeeds {
-		return nil, failed(http.StatusUnprocessableEntity, fmt.Sprintf("Paste at most %d feed URLs.", maxFeeds), "")
-	}
-	x := v.overlaps()
 	out := []matched{}
-	for _, feed := range in.Feeds {
-		found := x.match(strings.TrimSpace(feed), in.Source)
+	for _, feed := range c.Feeds {
+		found := c.view.overlaps().match(strings.TrimSpace(feed), c.Source)
 		if scheme := signpost.CutURL(found.Feed).Scheme(); scheme != "https" && scheme != "http" {
 			found.Problem = "A feed URL starts with https:// or http://."
 		}
 		out = append(out, found)
 	}
-	return struct {
-		Matches []matched `json:"matches"`
-	}{out}, nil
+	return object{"matches": out}, nil
 }
 
 // why explains why the winner answers for a feed and another endpoint does not.

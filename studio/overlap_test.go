@@ -63,7 +63,7 @@ func TestMatch(t *testing.T) {
 	if got := get(t, found, "losers", 0, "lost_keys"); !cmp.Equal(got, any([]any{"token", "device"})) || get(t, found, "losers", 0, "reason") != "length" {
 		t.Errorf("losers %v", found["losers"])
 	}
-	if found := match(id, "https://localhost/v1/feeds"); get(t, found, "winner", "name") != "Other" || get(t, found, "twins", 0, "source") != "feeds.yaml" {
+	if found := match(id, "https://localhost/v1/feeds"); get(t, found, "winner", "name") != "Other" || get(t, found, "twins", 0) != "feeds.yaml" {
 		t.Errorf("match %v", found)
 	}
 }

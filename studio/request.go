@@ -2,7 +2,6 @@ package studio
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -18,28 +17,6 @@ import (
 	"signpost/internal/httpurl"
 )
 
-// filled is an endpoint with the values filled in on the page. Only the page stores these values.
-type filled struct {
-	Source   string `json:"source"`
-	Version  string `json:"version"`
-	Endpoint string `json:"endpoint"` // its key
-
-	Params    map[string]string       `json:"params"`    // by placeholder name
-	Modifiers map[string]string       `json:"modifiers"` // by the key of the param
-	Context   map[string]contextValue `json:"context"`   // by context key
-
-	Send    string `json:"send"`    // one of the ways below; empty means sendPublished
-	To      string `json:"to"`      // the origin for sendOrigin
-	Without bool   `json:"without"` // send it although required context keys are missing
-	Follow  string `json:"follow"`  // a redirect to follow on the same host, instead of the URL
-}
-
-// contextValue is a string, or the text of a JSON value.
-type contextValue struct {
-	Text string `json:"text"`
-	JSON bool   `json:"json"`
-}
-
 // Ways to send a request.
 const (
 	sendPublished = "published" // to the URL in the manifest
@@ -51,7 +28,6 @@ const (
 type draft struct {
 	Method   string    `json:"method"`
 	URL      string    `json:"url"` // open placeholders are left as they are
-	Accept   string    `json:"accept"`
 	Ctx      string    `json:"ctx"`
 	Decoded  string    `json:"decoded"` // contents of ctx, as indented JSON
 	Body     string    `json:"body"`
@@ -63,6 +39,9 @@ type draft struct {
 	Inside   bool      `json:"inside_segment"`
 
 	endpoint signpost.Endpoint
+	version  *version
+	foreign  bool     // not on the host of the manifest
+	to       *url.URL // where requests for the service's own host go instead; nil means where they are for
 	req      *http.Request
 }
 
@@ -80,51 +59,16 @@ type missing struct {
 	Context bool   `json:"context"` // a required context key: the request can be sent without it
 }
 
-// target is the endpoint that a request is about.
-type target struct {
-	view     *view
-	src      *source
-	version  *version
-	endpoint signpost.Endpoint
-	foreign  bool     // not on the host of the manifest
-	to       *url.URL // where requests for the service's own host go instead; nil means where they are for
-}
-
-// target finds what a request is about.
-func (s *Studio) target(r *http.Request, in filled) (t target, why *problem) {
-	if t.view, t.src, why = s.find(r, in.Source); why != nil {
-		return t, why
+func (s *Studio) compose(c call) (any, error) {
+	d, err := compose(c)
+	if err != nil {
+		return nil, err
 	}
-	if t.version = t.src.version(in.Version); t.version != nil {
-		for i, e := range t.version.Endpoints {
-			if e.Key == in.Endpoint {
-				t.endpoint, t.foreign = t.version.manifest.Endpoints[i], e.Foreign
-			}
-		}
-	}
-	if t.endpoint.URL == "" {
-		return t, failed(http.StatusNotFound, "This endpoint is no longer in the manifest.", "Choose another one.")
-	}
-	if in.Send == sendOrigin && !t.foreign {
-		var err error
-		if t.to, err = parseOrigin(in.To); err != nil {
-			return t, invalid(err, "")
-		}
-	}
-	return t, nil
-}
-
-func (s *Studio) compose(r *http.Request, in filled) (any, *problem) {
-	t, why := s.target(r, in)
-	if why != nil {
-		return nil, why
-	}
-	d := compose(r.Context(), t, in)
 	// An empty field is a gap that can be marked; a wrong value is not.
 	wrong := func(p missing) bool { return !p.Context && !strings.HasPrefix(p.Field, "param:") }
 	if d.Owner == nil && d.req != nil && !slices.ContainsFunc(d.Problems, wrong) {
-		if t.to != nil {
-			d.req = httpurl.SendTo(d.req, t.to)
+		if d.to != nil {
+			d.req = httpurl.SendTo(d.req, d.to)
 		}
 		d.Snippets = snippets(d)
 	}
@@ -134,17 +78,32 @@ func (s *Studio) compose(r *http.Request, in filled) (any, *problem) {
 // compose returns the draft of a request. Package client builds it, so it is what an app sends; missing values are
 // omitted or shown as placeholders. If the feed belongs to another endpoint, an app would send a different request, and
 // the draft says whose.
-func compose(ctx context.Context, t target, in filled) draft {
-	e := t.endpoint
-	d := draft{
-		Method: strings.ToUpper(e.Method), URL: e.URL, Snippets: []snippet{}, Problems: []missing{}, Keeps: []loser{}, endpoint: e,
+func compose(c call) (draft, error) {
+	d := draft{version: c.src.version(c.Version), Snippets: []snippet{}, Problems: []missing{}, Keeps: []loser{}}
+	if d.version != nil {
+		for i, e := range d.version.Endpoints {
+			if e.Key == c.Endpoint {
+				d.endpoint, d.foreign = d.version.manifest.Endpoints[i], e.Foreign
+			}
+		}
 	}
-	call, open := d.usable(e, in)
+	e := d.endpoint
+	if e.URL == "" {
+		return d, failed(http.StatusNotFound, "This endpoint is no longer in the manifest.", "Choose another one.")
+	}
+	if c.Send == sendOrigin && !d.foreign {
+		var err error
+		if d.to, err = parseOrigin(c.To); err != nil {
+			return d, err
+		}
+	}
+	d.Method, d.URL = strings.ToUpper(e.Method), e.URL
+	values, open := d.usable(c.request)
 	relaxed := e.Clone() // what is missing is a problem already
 	for i := range relaxed.ContextObj {
 		relaxed.ContextObj[i].Required = false
 	}
-	req, err := client.NewRequest(ctx, relaxed, call)
+	req, err := client.NewRequest(c.r.Context(), relaxed, values)
 	if err == nil {
 		err = checkTarget(req.URL)
 	}
@@ -152,9 +111,9 @@ func compose(ctx context.Context, t target, in filled) draft {
 		if len(d.Problems) == 0 || len(open) == 0 { // otherwise it is about an open placeholder
 			d.Problems = append(d.Problems, missing{Message: sentence(err.Error())})
 		}
-		return d
+		return d, nil
 	}
-	d.URL, d.Accept = req.URL.String(), req.Header.Get("Accept")
+	d.req, d.URL = req, req.URL.String()
 	for _, name := range open {
 		d.URL = strings.ReplaceAll(d.URL, url.PathEscape(name), name)
 		d.URL = strings.ReplaceAll(d.URL, url.QueryEscape(name), name)
@@ -167,10 +126,9 @@ func compose(ctx context.Context, t target, in filled) draft {
 		d.Body, d.BodyType = string(body), req.Header.Get("Content-Type")
 	}
 	if len(open) == 0 {
-		d.belongs(t.view.overlaps(), t.src, e)
+		d.belongs(c.view.overlaps(), c.src)
 	}
-	d.req = req
-	return d
+	return d, nil
 }
 
 // blocked reports whether the request cannot be sent as it is. Only required context keys may be left out.
@@ -179,25 +137,26 @@ func (d *draft) blocked(without bool) bool {
 }
 
 // belongs determines which endpoint the feed belongs to, without the query of modifiers and ctx.
-func (d *draft) belongs(x *overlap, src *source, e signpost.Endpoint) {
+func (d *draft) belongs(x *overlap, src *source) {
 	m := x.match(d.URL, src.ID)
 	if !m.Found {
 		return
 	}
-	if m.Winner.URL == e.URL {
+	if m.Winner.URL == d.endpoint.URL {
 		d.Keeps, d.Inside = m.Losers, m.Inside
 		return
 	}
 	d.Owner = &owner{place: m.Winner, Context: m.Context}
 	for _, l := range m.Losers {
-		if l.URL == e.URL {
+		if l.URL == d.endpoint.URL {
 			d.Owner.Why = l.why(m.Winner)
 		}
 	}
 }
 
 // usable returns what a request can be built from, and the open placeholders. The rest becomes problems.
-func (d *draft) usable(e signpost.Endpoint, in filled) (call client.Call, open []string) {
+func (d *draft) usable(in request) (call client.Call, open []string) {
+	e := d.endpoint
 	call = client.Call{Params: make(map[string]string), Modifiers: make(map[string]string), Context: make(map[string]any)}
 	problem := func(field, format string, args ...any) {
 		d.Problems = append(d.Problems, missing{Field: field, Message: fmt.Sprintf(format, args...)})

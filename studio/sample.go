@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"image"
 	"image/color"
+	"image/draw"
 	"image/png"
 	"io"
 	"maps"
@@ -167,25 +168,21 @@ func (s sampleFeeds) entry(u *url.URL, n int) object {
 	return e
 }
 
-// sampleColours are pairs of colours, for the top and the bottom of a picture.
-var sampleColours = [][2]color.RGBA{
-	{{0x6c, 0xa5, 0x9a, 255}, {0x2f, 0x66, 0x60, 255}}, {{0x8a, 0x64, 0xab, 255}, {0x43, 0x2a, 0x5e, 255}},
-	{{0x43, 0x60, 0x9c, 255}, {0x14, 0x24, 0x4c, 255}}, {{0xc7, 0x6f, 0x86, 255}, {0x62, 0x26, 0x40, 255}},
-	{{0xd9, 0xa4, 0x41, 255}, {0x6f, 0x4a, 0x12, 255}}, {{0x5c, 0x90, 0x4e, 255}, {0x24, 0x47, 0x23, 255}},
-	{{0x41, 0x82, 0x9a, 255}, {0x14, 0x3a, 0x4b, 255}}, {{0xd2, 0x6a, 0x45, 255}, {0x6f, 0x29, 0x1b, 255}},
+// sampleColours are the colours of the pictures at the top.
+var sampleColours = []color.RGBA{
+	{0x6c, 0xa5, 0x9a, 255}, {0x8a, 0x64, 0xab, 255}, {0x43, 0x60, 0x9c, 255}, {0xc7, 0x6f, 0x86, 255},
+	{0xd9, 0xa4, 0x41, 255}, {0x5c, 0x90, 0x4e, 255}, {0x41, 0x82, 0x9a, 255}, {0xd2, 0x6a, 0x45, 255},
 }
 
-// samplePicture paints a gradient, whose colours depend on the number. The browser makes it as large as it wants, smoothly.
+// samplePicture paints a gradient, whose colour depends on the number: at the bottom it is half as light. The browser makes it
+// as large as it wants, smoothly.
 func samplePicture(n int) []byte {
 	const width, height = 32, 18
-	pair := sampleColours[n%len(sampleColours)]
+	top := sampleColours[n%len(sampleColours)]
 	img := image.NewRGBA(image.Rect(0, 0, width, height))
 	for y := range height {
-		mix := func(a, b uint8) uint8 { return uint8((int(a)*(height-y) + int(b)*y) / height) }
-		colour := color.RGBA{mix(pair[0].R, pair[1].R), mix(pair[0].G, pair[1].G), mix(pair[0].B, pair[1].B), 255}
-		for x := range width {
-			img.SetRGBA(x, y, colour)
-		}
+		darker := func(c uint8) uint8 { return uint8(int(c) * (2*height - y) / (2 * height)) }
+		draw.Draw(img, image.Rect(0, y, width, y+1), image.NewUniform(color.RGBA{darker(top.R), darker(top.G), darker(top.B), 255}), image.Point{}, draw.Src)
 	}
 	var out bytes.Buffer
 	png.Encode(&out, img) // writing to a Buffer cannot fail

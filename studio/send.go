@@ -47,25 +47,23 @@ var shownHeaders = []string{
 	"Expires", "Vary", "Location", "Retry-After", "WWW-Authenticate", "Access-Control-Allow-Origin", "Server",
 }
 
-func (s *Studio) send(r *http.Request, in filled) (any, *problem) {
-	t, why := s.target(r, in)
-	if why != nil {
-		return nil, why
-	}
-	d := compose(r.Context(), t, in)
+func (s *Studio) send(c call) (any, error) {
+	d, err := compose(c)
 	switch {
+	case err != nil:
+		return nil, err
 	case d.Owner != nil:
 		return nil, failed(http.StatusConflict, fmt.Sprintf("This feed belongs to %q: %s.", d.Owner.Name, d.Owner.Why),
 			"Open that endpoint to send what an app sends.")
-	case d.blocked(in.Without):
+	case d.blocked(c.Without):
 		why := failed(http.StatusUnprocessableEntity, d.Problems[0].Message, "")
 		why.Problems = d.Problems
 		return nil, why
-	case in.Send == sendOrigin && t.to == nil && !t.foreign:
+	case c.Send == sendOrigin && d.to == nil && !d.foreign:
 		return nil, failed(http.StatusUnprocessableEntity, "Enter the server to send requests to.", "For example, http://localhost:3000.")
 	}
-	if in.Follow != "" {
-		if d.req.URL = sameHost(d.req, in.Follow); d.req.URL == nil {
+	if c.Follow != "" {
+		if d.req.URL = sameHost(d.req, c.Follow); d.req.URL == nil {
 			return nil, failed(http.StatusUnprocessableEntity, "This redirect leads elsewhere, so it is not followed.", "")
 		}
 		d.URL = d.req.URL.String()
@@ -73,18 +71,18 @@ func (s *Studio) send(r *http.Request, in filled) (any, *problem) {
 	opts := s.clientOptions()
 	to := signpost.CutURL(d.URL).Origin()
 	switch {
-	case in.Send == sendSample:
-		opts.Transport, to = answeredBy(sampleFeeds{t.version.manifest, t.endpoint}.handler()), ""
-	case t.to != nil:
-		d.req, to = httpurl.SendTo(d.req, t.to), t.to.String()
+	case c.Send == sendSample:
+		opts.Transport, to = answeredBy(sampleFeeds{d.version.manifest, d.endpoint}.handler()), ""
+	case d.to != nil:
+		d.req, to = httpurl.SendTo(d.req, d.to), d.to.String()
 	}
 	start := time.Now()
 	a, err := client.Send(d.req, opts)
 	if a == nil {
 		return nil, explain(err)
 	}
-	out := describe(a, t.endpoint, time.Since(start), err)
-	out.URL, out.Method, out.To, out.Sample = d.URL, d.Method, to, in.Send == sendSample
+	out := describe(a, d.endpoint, time.Since(start), err)
+	out.URL, out.Method, out.To, out.Sample = d.URL, d.Method, to, c.Send == sendSample
 	if u := sameHost(d.req, a.Redirect); a.Redirect != "" && u != nil {
 		out.Follow = u.RequestURI()
 	}

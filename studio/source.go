@@ -11,6 +11,7 @@ import (
 	"signpost"
 	"signpost/client"
 	"signpost/definition"
+	"signpost/diff"
 	"signpost/internal/foreign"
 	"signpost/internal/routes"
 )
@@ -26,7 +27,7 @@ const (
 type record struct {
 	id, kind, path string
 	address        string // with its query, which the page does not get; empty for a file
-	version        string // of an address
+	host, version  string // of an address
 	judged         bool
 	rev            int // revision of the state in which it last changed
 	read           time.Time
@@ -70,9 +71,10 @@ type source struct {
 	Findings []finding `json:"findings"`
 	Notes    []string  `json:"notes"`
 	Failure  *problem  `json:"failure"`
-	Stale    bool      `json:"stale"`   // the versions are not those of the current text
-	Changes  []change  `json:"changes"` // since it was registered or accepted
+	Stale    bool      `json:"stale"` // the versions are not those of the current text
 	Since    string    `json:"since"`
+
+	Changes []diff.Change `json:"changes"` // since it was registered or accepted
 
 	record  record // as it was when the source was built
 	enabled []string
@@ -198,10 +200,10 @@ func (s *Studio) relint(rev int) {
 func (r *record) build(host string, features []string) *source {
 	src := &source{
 		ID: r.id, Kind: r.kind, Rev: r.rev, Name: r.id, Path: r.path, Host: host, Judged: r.judged, Features: []feature{},
-		Versions: []version{}, Findings: []finding{}, Notes: []string{}, Failure: r.failure, Changes: []change{}, record: *r, enabled: features,
+		Versions: []version{}, Findings: []finding{}, Notes: []string{}, Failure: r.failure, Changes: []diff.Change{}, record: *r, enabled: features,
 	}
 	if r.address != "" {
-		src.Host = hostOf(r.address)
+		src.Host = r.host
 		if strings.HasPrefix(strings.ToLower(r.address), "http:") {
 			src.Notes = append(src.Notes, "Plain http is fine for trying things out. A studio registers https addresses only.")
 		}
@@ -228,11 +230,12 @@ func (r *record) build(host string, features []string) *source {
 		if err := src.resolve(r.good); err != nil {
 			src.Notes = append(src.Notes, sentence(err.Error())+" Enter another host.")
 		} else if r.base != r.good && r.judged {
-			src.Changes, _ = src.compare(r.base)
+			changes, _ := src.compare(r.base)
+			src.Changes = append(src.Changes, changes...)
 		}
 	}
 	if r.judged {
-		src.Findings = findings(r.now.file, r.findings, src)
+		src.Findings = findings(r.findings)
 		src.Since = r.since.Format(time.RFC3339)
 	}
 	return src

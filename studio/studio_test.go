@@ -289,7 +289,7 @@ func TestFindingOfAFile(t *testing.T) {
 	equal(t, "fix", get(t, finding, "fix", "message"), "write get")
 	delete(finding, "fix")
 	equal(t, "finding", finding, object{"rule": "method", "severity": "error", "message": `method "GET" is not "get" or "post"`, "file": "feeds.yaml",
-		"line": 9.0, "column": 17.0, "hint": "write it in lower case: get", "text": "method: GET", "at": 8.0, "width": 3.0, "key": "https://{{host}}/v1/feeds"})
+		"line": 9.0, "column": 17.0, "hint": "write it in lower case: get", "width": 3.0, "key": "https://{{host}}/v1/feeds"})
 }
 
 // TestDeployments checks that two tabs look at two deployments of the same file.

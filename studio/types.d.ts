@@ -16,17 +16,17 @@ type Endpoint = { key: string, url: string, origin: string, name: string, method
 type Version = { name: string, route: string, endpoints: Endpoint[] };
 type Fix = { message: string, edits: unknown[] };
 type Finding = { rule: string, severity: string, message: string, file: string, line: number, column: number, hint: string,
-  text: string, at: number, width: number, key: string, fix?: Fix | null };
-type Change = { rule: string, level: string, version: string, endpoint: string, message: string, key: string };
+  width: number, key: string, fix?: Fix | null };
+type Change = { rule: string, level: string, version: string, endpoint: string, message: string };
 type Failure = { detail: string, hint?: string, findings?: Finding[], problems?: Problem[], status?: number };
 type Source = { id: string, kind: "file" | "example" | "address", rev: number, name: string, path: string, title: string, host: string,
   host_open: boolean, read: string, judged: boolean, features: { name: string, enabled: boolean }[], versions: Version[],
   findings: Finding[], notes: string[], failure: Failure | null, stale: boolean, changes: Change[], since: string };
 type Place = { source: string, version: string, key: string, name: string, url: string };
 type Loser = Place & { lost_keys: string[], reason: "length" | "literals" | "order", inside: boolean };
-type Nesting = { source: string, version: string, key: string, under: Loser[], twins: string[], differ: boolean };
+type Nesting = Place & { under: Loser[], twins: string[], differ: boolean };
 type Match = { feed: string, found: boolean, problem: string, winner: Place, context_obj: { key: string }[], inside_segment: boolean,
-  losers: Loser[], twins: Place[] };
+  losers: Loser[], twins: string[] };
 type Problem = { field: string, message: string, context: boolean };
 type Draft = { method: string, url: string, ctx: string, decoded: string, body: string, body_type: string,
   snippets: { name: string, text: string }[], problems: Problem[],

@@ -1,12 +1,10 @@
 package studio
 
 import (
-	"strings"
 	"time"
 
 	"signpost"
 	"signpost/client"
-	"signpost/definition"
 	"signpost/host"
 )
 
@@ -47,18 +45,10 @@ type param struct {
 	Key         string            `json:"key"`
 	Label       string            `json:"label"`
 	Placeholder string            `json:"placeholder"`
-	Control     string            `json:"control"` // one of the controls below
+	Control     string            `json:"control"` // text, number, toggle or select
 	Options     []signpost.Option `json:"options"`
 	Default     *string           `json:"default"` // as written in a URL; nil if there is none
 }
-
-// The controls.
-const (
-	controlText   = "text"
-	controlNumber = "number"
-	controlToggle = "toggle"
-	controlSelect = "select"
-)
 
 // newEndpoint converts an endpoint of a manifest.
 func newEndpoint(e signpost.Endpoint, key string) endpoint {
@@ -103,7 +93,7 @@ func deprecation(d *signpost.Deprecation) string {
 
 // control chooses the control for a param: a dropdown if there are options, otherwise by type.
 func control(p signpost.Param, defaults map[string]string) param {
-	view := param{Key: p.Key, Label: p.UI.Label, Placeholder: p.UI.Placeholder, Control: controlText, Options: p.UI.Options}
+	view := param{Key: p.Key, Label: p.UI.Label, Placeholder: p.UI.Placeholder, Control: "text", Options: p.UI.Options}
 	if len(view.Options) == 0 {
 		view.Options = []signpost.Option{}
 		for _, value := range p.Schema.Enum {
@@ -112,11 +102,11 @@ func control(p signpost.Param, defaults map[string]string) param {
 	}
 	switch {
 	case len(view.Options) > 0:
-		view.Control = controlSelect
+		view.Control = "select"
 	case p.Schema.Type == signpost.TypeNumber:
-		view.Control = controlNumber
+		view.Control = "number"
 	case p.Schema.Type == signpost.TypeBoolean:
-		view.Control = controlToggle
+		view.Control = "toggle"
 	}
 	switch p.Schema.Default.(type) {
 	case nil, map[string]any, []any: // not a possible value of a control
@@ -137,40 +127,18 @@ func onHost(endpointURL, name string) bool {
 	return host.Equal(signpost.CutURL(endpointURL).Hostname(), name)
 }
 
-// finding is a finding with the relevant part of the line, and its endpoint.
+// finding is a finding with what the page needs to show it in the text.
 type finding struct {
 	signpost.Finding
-	Text  string `json:"text"`
-	At    int    `json:"at"`    // start of the range in the text, in characters from 0
-	Width int    `json:"width"` // its length in characters
-	Key   string `json:"key"`   // key of the endpoint, or empty
+	Width int    `json:"width"`
+	Key   string `json:"key"` // key of the endpoint, if it is about one
 }
 
-// maxLine is how many characters of a line are shown. A manifest is usually one very long line.
-const maxLine = 100
-
-// findings converts the lint findings of a file for the page. The endpoints are those of src, which may be nil.
-func findings(f *definition.File, found []signpost.Finding, src *source) []finding {
-	keys := make(map[string]bool)
-	if src != nil {
-		for _, v := range src.Versions {
-			for _, e := range v.Endpoints {
-				keys[e.Key] = true
-			}
-		}
-	}
+// findings converts findings for the page.
+func findings(found []signpost.Finding) []finding {
 	all := []finding{}
-	for _, found := range found {
-		text, first := f.Snippet(found.Line, found.Column, maxLine)
-		line := []rune(strings.ReplaceAll(text, "\t", " "))
-		indent := len(line) - len([]rune(strings.TrimLeft(string(line), " ")))
-		at := max(0, min(found.Column-first, len(line)))
-		indent = min(indent, at)
-		view := finding{Finding: found, Text: string(line[indent:]), At: at - indent, Width: max(1, min(found.Width, len(line)-at))}
-		if len(found.Path) > 0 && keys[found.Path.Endpoint()] {
-			view.Key = found.Path.Endpoint()
-		}
-		all = append(all, view)
+	for _, f := range found {
+		all = append(all, finding{f, f.Width, f.Path.Endpoint()})
 	}
 	return all
 }

@@ -296,19 +296,20 @@ export function setOrigin(text) {
 
 /** @param {string} address */
 export const register = (address) => attempt("register", async () => {
-  const { source: id, endpoints } = await call("/api/register", { address }, { timeout: remoteTimeout });
+  const { source: id } = await call("/api/register", { address }, { timeout: remoteTimeout });
   if (!state.registered.includes(id)) state.registered = [...state.registered, id];
   await refresh();
   change(() => { state.dialog = ""; state.open["service:" + id] = true; });
   go({ view: "preview", source: id, version: "", endpoint: "", filter: "", pane: "list" });
-  announce(`Registered: ${count(endpoints, "endpoint")}.`);
+  announce(`Registered: ${count(state.server.sources.get(id)?.versions[0]?.endpoints.length ?? 0, "endpoint")}.`);
 });
 
 /** @param {string} id */
 export const update = (id) => attempt("source:" + id, async () => {
   delete state.updated[id];
-  const { changes } = await call("/api/update", { source: id }, { timeout: remoteTimeout });
+  await call("/api/update", { source: id }, { timeout: remoteTimeout });
   await refresh();
+  const changes = state.server.sources.get(id)?.changes ?? [];
   change(() => { state.updated[id] = { at: Date.now(), changes }; });
   announce(`Updated: ${changesIn(changes)}.`);
 });
@@ -384,7 +385,7 @@ export function loadChanges(id) {
 }
 
 /** loadText gets the text of a source for its findings. @param {string} id */
-export const loadText = (id) => load("text", [id], `/api/text?source=${encodeURIComponent(id)}`);
+export const loadText = (id) => load("text", [id], "/api/text", { source: id });
 
 /** loadMatches finds out where the feeds of the map land. */
 export function loadMatches() {
@@ -421,7 +422,7 @@ export async function runCheck(id, version) {
   try {
     await lines("/api/check", {
       source: id, version, send: s ? sendOf(s) : "published", to: sendTo(), endpoints: s ? valuesFor(s, version) : {},
-      follow: state.checking.follow, schema: state.checking.schema,
+      links: state.checking.follow, schema: state.checking.schema,
     }, controller.signal, (line) => change(() => {
       if (line.result) run.results.push(line.result);
       if (line.total) Object.assign(run, { done: line.done ?? 0, total: line.total });

@@ -4,7 +4,7 @@ import { accept, loadChanges, open } from "./actions.js";
 import { address, badge, byId, count, h, plain } from "./dom.js";
 import { failureBox } from "./parts.js";
 import { go } from "./route.js";
-import { source, version } from "./select.js";
+import { keyOf, source, version } from "./select.js";
 import { after, state } from "./store.js";
 
 const levels = /** @type {Record<string, string>} */ ({ breaking: "bad", notable: "notable", compatible: "good" });
@@ -51,7 +51,7 @@ export function changesView() {
     result?.failure && failureBox(result.failure, "changes-failure"),
     waiting && h("p", { class: "blank-line" }, "Comparing…"),
     base === "git" && !of && h("p", { class: "blank-line" }, "Enter a revision, such as main or HEAD~1."),
-    result?.changes && show(result.changes, s.id));
+    result?.changes && show(result.changes, s));
 }
 
 /** @param {string} chosen */
@@ -65,8 +65,8 @@ function setRevision() {
   go({ of: /** @type {HTMLInputElement} */ (byId("revision")).value.trim() }, { replace: true });
 }
 
-/** @param {Change[]} changes @param {string} id */
-function show(changes, id) {
+/** @param {Change[]} changes @param {Source} s */
+function show(changes, s) {
   if (changes.length === 0) return h("p", { class: "blank", id: "changes-none" }, "Nothing has changed.");
   const order = Object.keys(levels);
   const sorted = [...changes].sort((a, b) => order.indexOf(a.level) - order.indexOf(b.level));
@@ -81,12 +81,18 @@ function show(changes, id) {
         h("div", { class: "stack" },
           h("p", {}, plain(c.message),
             same.length > 1 && ` (${count(same.length, "endpoint")})`, " ", h("span", { class: "rule" }, c.rule)),
-          same.slice(0, maxPlaces).map((one) => one.endpoint && h("p", {}, one.key ? h("button", {
-            type: "button", class: "link",
-            onclick: () => open({ source: id, version: one.version, key: one.key, name: "", url: one.endpoint }),
-          }, address(one.endpoint)) : address(one.endpoint, "quiet"))),
+          same.slice(0, maxPlaces).map((one) => one.endpoint && h("p", {}, place(s, one))),
           same.length > maxPlaces && h("p", { class: "quiet" }, `and ${same.length - maxPlaces} more`)));
     })),
     groups.length > maxChanges && h("p", { class: "blank-line", key: "more" }, `And ${count(groups.length - maxChanges, "more change")}.`),
   ];
+}
+
+/** place is the endpoint that has changed, which can be opened if it is still there. @param {Source} s @param {Change} c */
+function place(s, { version: name, endpoint: url }) {
+  const key = keyOf(s, name, url);
+  if (key === undefined) return address(url, "quiet");
+  return h("button", {
+    type: "button", class: "link", onclick: () => open({ source: s.id, version: name, key, name: "", url }),
+  }, address(url));
 }

@@ -183,5 +183,5 @@ export const landing = (match) => h("div", { class: "landing", key: match.feed }
           "The endpoint’s URL ends in the middle of a path segment of the feed, so the match may be a coincidence."),
         match.losers.map((other) => h("p", { class: other.lost_keys.length ? "failure" : "quiet" }, whyNot(other, match.winner.name))),
         match.twins.length > 0 && h("p", { class: "quiet" },
-          "The same URL is also registered by ", list(match.twins.map((twin) => value(twin.source))), "."),
+          "The same URL is also registered by ", list(match.twins.map((id) => value(id))), "."),
       ]);

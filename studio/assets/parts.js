@@ -53,18 +53,15 @@ export const failureBox = (failure, id, actions) => h("div", { class: "banner ba
   h("p", {}, h("strong", {}, plain(failure.detail))),
   failure.hint && h("p", {}, plain(failure.hint)),
   (failure.findings?.length ?? 0) > 0 && h("ul", { class: "findings" },
-    (failure.findings ?? []).slice(0, 20).map((f) => h("li", {}, findingHead(f), findingText(f)))),
+    (failure.findings ?? []).slice(0, 20).map((f) => h("li", {},
+      findingText(f, f.line > 0 && h("span", { class: "quiet" }, `line ${f.line}`))))),
   actions);
 
-/** @param {Finding} f */
-export const findingHead = (f) => h("p", { class: "finding-head" }, badge(f.severity, f.severity === "error" ? "bad" : "notable"),
-  f.line > 0 && h("span", { class: "quiet" }, `line ${f.line}`), h("span", { class: "rule" }, f.rule));
-
-/** @param {Finding} f */
-export const findingText = (f) => [
+/** findingText says what a finding is. @param {Finding} f @param {Child} line */
+export const findingText = (f, line) => [
+  h("p", { class: "finding-head" }, badge(f.severity, f.severity === "error" ? "bad" : "notable"), line,
+    h("span", { class: "rule" }, f.rule)),
   h("p", {}, plain(f.message)),
-  f.text && h("pre", { class: "snippet code", tabindex: "0" }, plain([...f.text].slice(0, f.at).join("")),
-    h("mark", {}, plain([...f.text].slice(f.at, f.at + f.width).join(""))), plain([...f.text].slice(f.at + f.width).join(""))),
   f.hint && h("p", { class: "hint" }, plain(f.hint)),
 ];
 

@@ -1,8 +1,8 @@
 // The problems, beside the text that they are about.
 
 import { applyFix, loadText } from "./actions.js";
-import { badge, byId, h, lazy, plain } from "./dom.js";
-import { copyButton, failureBox } from "./parts.js";
+import { byId, h, lazy, plain } from "./dom.js";
+import { copyButton, failureBox, findingText } from "./parts.js";
 import { source } from "./select.js";
 import { state } from "./store.js";
 import { summary } from "./sync.js";
@@ -43,13 +43,9 @@ function explanation(s, clean) {
 
 /** @param {Source} s @param {Finding} f */
 const item = (s, f) => [
-  h("p", { class: "finding-head" }, badge(f.severity, f.severity === "error" ? "bad" : "notable"),
-    f.line > 0 && h("button", {
-      type: "button", class: "link", onclick: () => byId("line-" + f.line)?.scrollIntoView({ block: "center" }),
-    }, `line ${f.line}`),
-    h("span", { class: "rule" }, f.rule)),
-  h("p", {}, plain(f.message)),
-  f.hint && h("p", { class: "hint" }, plain(f.hint)),
+  findingText(f, f.line > 0 && h("button", {
+    type: "button", class: "link", onclick: () => byId("line-" + f.line)?.scrollIntoView({ block: "center" }),
+  }, `line ${f.line}`)),
   s.path && f.line > 0 && h("p", { class: "row" },
     f.fix && state.server.fixes
       && h("button", { type: "button", class: "small", onclick: () => applyFix(s.id, f) }, "Apply: ", plain(f.fix.message)),

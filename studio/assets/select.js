@@ -162,6 +162,24 @@ export function wordsOf(e) {
   return found;
 }
 
+/** The keys of the endpoints of each source by version and URL. @type {WeakMap<Source, Map<string, string>>} */
+const keys = new WeakMap();
+
+/**
+ * keyOf returns the key of the endpoint that has a URL, in any version if none is named.
+ * @param {Source} s
+ * @param {string} name
+ * @param {string} url
+ */
+export function keyOf(s, name, url) {
+  let known = keys.get(s);
+  if (!known) {
+    known = new Map(s.versions.flatMap((v) => v.endpoints.flatMap((e) => [[v.name + " " + e.url, e.key], [" " + e.url, e.key]])));
+    keys.set(s, known);
+  }
+  return known.get(name + " " + url);
+}
+
 /** What is to be said about the endpoints of each source, which is the same until the server has another revision.
  * @type {WeakMap<Source, { overlap: unknown, marks: Map<string, Marks> }>} */
 const marked = new WeakMap();
@@ -193,7 +211,10 @@ function marksOf(s) {
       if (lost.length || nesting?.differ) Object.assign(at(v.name, e.key), { lost, differs: nesting?.differ ?? false });
     }
   }
-  for (const c of s.changes) if (c.key) at(c.version, c.key).changes++;
+  for (const c of s.changes) {
+    const key = keyOf(s, c.version, c.endpoint);
+    if (key !== undefined) at(c.version, key).changes++;
+  }
   marked.set(s, { overlap: state.server.overlap, marks });
   return marks;
 }

@@ -109,7 +109,7 @@ async function restore(before) {
   if (missing.length + bases.size === 0) return;
   restoring = true;
   await Promise.all(missing.map((address) => call("/api/register", { address, keep: true }, { timeout: remoteTimeout }).catch(() => {})));
-  for (const base of bases.values()) await call("/api/base", base).catch(() => {});
+  for (const base of bases.values()) await call("/api/accept", base).catch(() => {});
   restoring = false;
   await refresh();
 }
@@ -122,7 +122,7 @@ let restoring = false;
 async function keepBase(s) {
   if (!s.judged || s.kind === "example" || !s.since || bases.get(s.id)?.since === s.since) return;
   try {
-    const base = await call(`/api/base?source=${encodeURIComponent(s.id)}`);
+    const base = await call("/api/base", { source: s.id });
     if (!restoring) bases.set(s.id, base);
   } catch {
     // Then changes begin anew after a restart.
