@@ -167,8 +167,10 @@ func (g gitPath) spelling(ctx context.Context, path string) (string, bool) {
 }
 
 // ConfirmNew returns nil if the path of NEW does not exist at the revision of OLD, a REV:path that does not exist
-// itself: then everything in NEW is new. Otherwise OLD is misspelt, and the error has the spelling that exists.
+// itself: then everything in NEW is new. Otherwise OLD is misspelt, and the error has the spelling that exists. A NEW
+// outside the repository has no such path, so it proves nothing.
 func (r *Reader) ConfirmNew(ctx context.Context, old, new string) error {
+	noPath := fmt.Errorf("read definition %q: it does not exist there, and %s has no path in the repository that could be new", old, Shown(new))
 	g, err := parseRevision(ctx, old)
 	if err != nil {
 		return err
@@ -176,7 +178,7 @@ func (r *Reader) ConfirmNew(ctx context.Context, old, new string) error {
 	below := new
 	switch {
 	case new == Stdin || IsAddress(new) || IsRegistry(new):
-		return fmt.Errorf("read definition %q: it does not exist there, and %s has no path that could be new", old, Shown(new))
+		return noPath
 	case !exists(new) && strings.Contains(new, ":"):
 		_, below = cutRevision(new)
 	case filepath.IsAbs(new):
@@ -190,6 +192,9 @@ func (r *Reader) ConfirmNew(ctx context.Context, old, new string) error {
 		fallthrough
 	default:
 		below = "./" + filepath.ToSlash(below)
+	}
+	if at, err := parseRevision(ctx, g.revision+":"+below); err != nil || strings.HasPrefix(at.path, "../") {
+		return noPath
 	}
 	if spelling, ok := g.spelling(ctx, below); ok {
 		return fmt.Errorf("read definition %q: it does not exist there: did you mean %s?", old, spelling)

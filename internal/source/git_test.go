@@ -159,7 +159,8 @@ func TestConfirmNew(t *testing.T) {
 			t.Errorf("%s, %s: %v", test.old, test.new, err)
 		}
 	}
-	for _, arg := range []string{"-", "https://me:secret@feeds.example.com/v1/endpoints-manifest", "oci://me:secret@oci.example.com/feeds:prod"} {
+	for _, arg := range []string{"-", "https://me:secret@feeds.example.com/v1/endpoints-manifest", "oci://me:secret@oci.example.com/feeds:prod",
+		filepath.Join(t.TempDir(), "outside.yaml"), "../../../outside.yaml"} {
 		if err := new(Reader).ConfirmNew(t.Context(), "main:fedes.yaml", arg); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", arg, err)
 		}
