@@ -34,6 +34,7 @@ func (d *decoder) check(n *tree.Node, v *fields.Value, what string) {
 	}
 	if !d.served {
 		d.dedented(n, v)
+		d.bareURLs(n, v, what)
 	}
 	for _, item := range n.Items {
 		d.check(item, v.Each, v.Each.What)

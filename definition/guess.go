@@ -123,6 +123,28 @@ func belongs(f, owner tree.Field, object *fields.Value) bool {
 		(owner.Value.Kind == tree.Object || owner.Value.Kind == tree.Null)
 }
 
+// bareURLs moves the URLs of a version that has no endpoints into that field.
+func (d *decoder) bareURLs(n *tree.Node, v *fields.Value, what string) {
+	endpoints := v.Field("endpoints")
+	if key, _ := n.Field("endpoints"); endpoints == nil || key != nil {
+		return
+	}
+	var urls, others []tree.Field
+	for _, f := range n.Fields {
+		if endpoints.Value.Of(f.Key.Text) != nil {
+			urls = append(urls, f)
+		} else {
+			others = append(others, f)
+		}
+	}
+	if len(urls) > 0 {
+		key := *urls[0].Key
+		d.add(RuleUnknownField, "put the URLs under endpoints:", &key, "unknown field %q in %s", key.Text, what)
+		key.Text = "endpoints"
+		*n = *n.With(append(others, tree.Field{Key: &key, Value: n.With(urls...)})...)
+	}
+}
+
 // nearlyVersion matches what people write for v1.
 var nearlyVersion = regexp.MustCompile(`^[vV]?0*([0-9]*)(\.0)*$`)
 

@@ -160,11 +160,14 @@ func (e *explainer) unclosed(at int) bool {
 // closing maps opening to closing brackets.
 var closing = map[byte]byte{'{': '}', '[': ']'}
 
-// dash finds what text processors make of a dash.
+// dash finds what text processors make of a dash, on the line or the one above.
 func (e *explainer) dash() bool {
-	first, _, _ := strings.Cut(e.line.text, " ")
-	return (first == "–" || first == "—") &&
-		e.report(e.line.start, e.line.start+len(first), "begin a list item with -", "%q does not begin a list item", first)
+	for _, b := range []blockLine{e.above, e.line} {
+		if first, _, _ := strings.Cut(b.text, " "); first == "–" || first == "—" {
+			return e.report(b.start, b.start+len(first), "begin a list item with -", "%q does not begin a list item", first)
+		}
+	}
+	return false
 }
 
 // colonInText finds name: Media: all.
