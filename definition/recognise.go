@@ -83,9 +83,10 @@ func unlike(name string, doc *tree.Document) *format {
 	if doc.Root != nil {
 		return formatOf(doc.Root)
 	}
-	named := slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(name)))
-	tried := named && !bytes.Contains(doc.Text, []byte{0})
-	if !doc.Failed() || tried || IsDefinition(name, doc.Text) {
+	extension := strings.ToLower(filepath.Ext(name))
+	page := slices.Contains([]string{".md", ".rst", ".txt", ".html"}, extension) // it may show a definition
+	tried := slices.Contains([]string{".yaml", ".yml", ".json"}, extension) && !bytes.Contains(doc.Text, []byte{0})
+	if !doc.Failed() || tried || !page && IsDefinition(name, doc.Text) {
 		return nil
 	}
 	return &unknownFormat

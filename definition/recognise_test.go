@@ -35,7 +35,7 @@ func TestIsDefinition(t *testing.T) {
 // A file that is something else gets one finding, and no fix.
 func TestNotADefinition(t *testing.T) {
 	for name, text := range map[string]string{
-		"README.md": "# Feeds\n\n- a: [b\n", "feeds.bin": "\x00\x01: \xff", "package.json": `{"scripts": {"Method": "GET"}, "modifers": {}}`,
+		"README.md": "# Feeds\n\nUsage:\nfeeds\n\n```yaml\nversions: {}\n```\n", "feeds.bin": "\x00\x01: \xff", "package.json": `{"scripts": {"Method": "GET"}, "modifers": {}}`,
 	} {
 		fixed := Options{}.Fix(name, []byte(text))
 		if findings := Lint(fixed.File); len(findings) != 1 || findings[0].Rule != RuleNotADefinition || string(fixed.Text) != text {
