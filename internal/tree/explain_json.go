@@ -61,7 +61,7 @@ func (d *Document) explainJSON(err error, maxDepth int) {
 	case closes && (strings.Contains(message, "after array element") || strings.Contains(message, "after object key:value pair")):
 		e.unclosed(open[len(open)-1])
 		return
-	case before == 0:
+	case before == 0 && r != '/':
 		d.syntax("if the file is YAML, give it a name that ends in .yaml", at, end, "%s where JSON begins with {", shortened(word))
 		return
 	}

@@ -59,6 +59,7 @@ func TestExplainJSON(t *testing.T) {
 		`{"a\"[": 1]`:               `1:1 "{": "{" is not closed (add the missing })`,
 		`{"a": [1`:                  `1:7 "[": "[" is not closed (add the missing ])`,
 		`{"a": {"b": "}"}`:          `1:1 "{": "{" is not closed (add the missing })`,
+		"// x\n{}":                  `1:1 "/": JSON has no comments (remove it)`,
 		"{} // x":                   `1:4 "/": JSON has no comments (remove it)`,
 		"{}\n{}":                    `2:1 "{": more than one JSON document in the file (one file holds one service: put the next one into a file of its own)`,
 		`{}}`:                       `1:3 "}": invalid character '}' after top-level value ()`,
