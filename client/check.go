@@ -146,8 +146,7 @@ func Check(ctx context.Context, address string, opts CheckOptions) (Report, erro
 		return Report{}, err
 	}
 	opts.Timeout = cmp.Or(opts.Timeout, DefaultTimeout)
-	c := &checker{opts: opts, address: u, maxProbes: maxProbes, maxKept: maxKept}
-	report := c.check(ctx)
+	report := (&checker{opts: opts, address: u}).check(ctx)
 	report.Address = httpurl.Redacted(address)
 	return report, nil
 }
@@ -177,13 +176,11 @@ func (c *checker) check(ctx context.Context) Report {
 
 // checker is one run of the checks.
 type checker struct {
-	opts      CheckOptions
-	address   *url.URL
-	maxProbes int // as the constants, except in tests
-	maxKept   int
-	results   []Result
-	ignored   int
-	blocked   string // why the remaining checks are skipped
+	opts    CheckOptions
+	address *url.URL
+	results []Result
+	ignored int
+	blocked string // why the remaining checks are skipped
 
 	// The response to the plain request, as returned by exchange, and the manifest in it, if it could be read.
 	answer   *Answer

@@ -41,7 +41,7 @@ type feed struct {
 func (c *checker) readFeed(answer *Answer) *feed {
 	f := &feed{cut: answer.Truncated, header: answer.Header}
 	body := bytes.Trim(answer.Body, jsonSpace)
-	eachText(json.NewDecoder(bytes.NewReader(body)), nil, func(text string, way []step) {
+	eachText(body, func(text string, way []step) {
 		if isLink(text, way) {
 			c.takeLink(f, text, way)
 		}

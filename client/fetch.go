@@ -36,9 +36,7 @@ type Options struct {
 	Timeout   time.Duration     // DefaultTimeout if zero
 	Transport http.RoundTripper // http.DefaultTransport if nil; it verifies certificates
 
-	// For tests.
-	expire func(context.Context, time.Duration) (context.Context, context.CancelFunc) // replaces context.WithTimeout
-	limit  int                                                                        // replaces the maximum size of a response
+	limit int // replaces the maximum size of a response in tests
 }
 
 // client does not follow redirects. The timeout is applied by exchange.

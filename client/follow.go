@@ -32,18 +32,19 @@ type crawl struct {
 	hosts map[string]bool // of the registered set
 	roots map[string]bool // first path segments of the endpoints
 
-	endpoints []*probe // of the manifest, in order
-	followed  []*probe // links that were called
-	links     []*link  // links to get endpoints of the manifest that were not called
-	visited   map[string]bool
-	seen      map[string]bool // links that have been looked at
+	endpoints []*probe        // of the manifest, in order
+	followed  []*probe        // links that were called
+	links     []*link         // links to get endpoints of the manifest that were not called
+	called    map[string]bool // the identities of the endpoints' own calls
+	reached   map[string]bool // the URLs of endpoints that were called, by their own URL or through a link
+	seen      map[string]bool // the identities of links that have been looked at
 
 	answered int // number of links that have an endpoint
 	bad      []*badLinks
 	badByKey map[badKey]*badLinks
 
-	called, total int // for progress reports
-	kept          int // bytes of links
+	done, total int // calls, for progress reports
+	kept        int // bytes of links
 }
 
 // link is an http(s) URL, or the path of one, in a feed.
@@ -55,13 +56,12 @@ type link struct {
 
 	from     *probe // the feed that contains it
 	endpoint string // URL of the endpoint that answers for it
-	unable   bool   // a required context value is missing
 }
 
 func newCrawl(own signpost.Manifest, registered []signpost.Manifest) crawl {
 	x := crawl{
 		own: make(map[string]signpost.Endpoint), hosts: make(map[string]bool), roots: make(map[string]bool),
-		visited: make(map[string]bool), seen: make(map[string]bool), badByKey: make(map[badKey]*badLinks),
+		called: make(map[string]bool), reached: make(map[string]bool), seen: make(map[string]bool), badByKey: make(map[badKey]*badLinks),
 	}
 	for _, e := range own.Endpoints {
 		x.own[e.URL] = e
@@ -92,7 +92,7 @@ func (c *checker) takeLink(f *feed, text string, way []step) {
 	if (err != nil || !c.hosts[name]) && !c.isLocal(u) && !c.isRelative(u) {
 		return
 	}
-	if c.kept += len(text) + 2*maxPointer; c.kept <= c.maxKept {
+	if c.kept += len(text) + 2*maxPointer; c.kept <= maxKept {
 		l := link{text: text, url: u}
 		l.pointer, l.pattern = pointer(way)
 		f.links = append(f.links, l)
@@ -104,7 +104,7 @@ func (c *checker) isLocal(u *url.URL) bool {
 	return u.Host != "" && host.IsLocal(u.Host) && !host.IsLocal(c.address.Host)
 }
 
-// isRelative reports whether a link is the path of a feed: it begins like the path of an endpoint of this service.
+// isRelative reports whether a link lacks scheme and host: it begins like the path of an endpoint of this service.
 func (c *checker) isRelative(u *url.URL) bool {
 	return u.Scheme == "" && u.Host == "" && strings.HasPrefix(u.Path, "/") && c.roots[firstSegment(u.Path)]
 }
@@ -112,18 +112,6 @@ func (c *checker) isRelative(u *url.URL) bool {
 func firstSegment(path string) string {
 	segment, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	return segment
-}
-
-// visit records that a URL is called. A different ctx does not make it a different URL.
-func (x *crawl) visit(p *probe) {
-	if p.link != nil {
-		x.visited[identity(p.link.text)] = true
-		return
-	}
-	x.visited[identity(p.url)] = true
-	if len(signpost.CutURL(p.endpoint.URL).Placeholders()) == 0 { // the same feed without its modifiers
-		x.visited[identity(p.endpoint.URL)] = true
-	}
 }
 
 // identity normalizes a URL so that it is called only once: without ctx and fragment.
@@ -186,7 +174,7 @@ func (c *checker) classifyLinks(p *probe) {
 		default:
 			c.answered++
 			e, own := c.own[match.Endpoint]
-			if own && e.Method == signpost.MethodGet && !strings.Contains(l.text, "{{") {
+			if own && e.Method == signpost.MethodGet && !strings.Contains(l.text, "{{") && !c.called[key] {
 				l.endpoint = e.URL
 				c.links = append(c.links, &l)
 			}
@@ -198,30 +186,21 @@ func (c *checker) classifyLinks(p *probe) {
 // nextLevel plans the calls of the links that have not been called: first one for each endpoint that has not been
 // reached yet, then others.
 func (c *checker) nextLevel(ctx context.Context, budget int) (level []*probe) {
-	reached := make(map[string]bool)
-	for _, p := range slices.Concat(c.endpoints, c.followed) {
-		reached[p.endpoint.URL] = reached[p.endpoint.URL] || p.req != nil
-	}
 	var first, others, left []*link
 	for _, l := range c.links {
-		if reached[l.endpoint] {
+		if c.reached[l.endpoint] {
 			others = append(others, l)
 		} else {
-			reached[l.endpoint] = true
+			c.reached[l.endpoint] = true
 			first = append(first, l)
 		}
 	}
 	for _, l := range append(first, others...) {
-		if c.visited[identity(l.text)] {
-			continue
-		}
-		if len(level) < budget && !l.unable {
+		if len(level) < budget {
 			if p := c.plan(ctx, c.own[l.endpoint], l); p.req != nil {
-				c.visit(p)
 				level = append(level, p)
 				continue
 			}
-			l.unable = true
 		}
 		left = append(left, l)
 	}
@@ -236,7 +215,7 @@ func (c *checker) call(calls []*probe) {
 		progress = func(int, int) {}
 	}
 	c.total += len(calls)
-	progress(c.called, c.total)
+	progress(c.done, c.total)
 	arrived := make(chan *probe)
 	var group errgroup.Group
 	group.SetLimit(maxCalls)
@@ -253,35 +232,31 @@ func (c *checker) call(calls []*probe) {
 		p := <-arrived
 		c.judge(p)
 		p.answer = nil
-		c.called++
-		progress(c.called, c.total)
+		c.done++
+		progress(c.done, c.total)
 	}
 }
 
 // probeResults returns the results of the endpoints, and of followed links whose response does not match their endpoint.
-func (x *crawl) probeResults() []Result {
-	alive, dead, waiting := make(map[string]*probe), make(map[string]bool), make(map[string]bool) // by endpoint URL
-	for _, p := range x.followed {
-		if p.dead {
-			dead[p.endpoint.URL] = true
-		} else if alive[p.endpoint.URL] == nil {
-			alive[p.endpoint.URL] = p
-		}
-	}
-	for _, l := range x.links {
-		waiting[l.endpoint] = true
-	}
+func (x *crawl) probeResults() (results []Result) {
 	feeds := len(x.feeds()) > 0
-	var results []Result
 	told := make(map[*probe]bool)
 	for _, p := range x.endpoints {
-		r, url := p.result, p.endpoint.URL
-		reached := alive[url]
+		r := p.result
 		notFound := p.status == http.StatusNotFound && !p.proxy
 		needsLink := p.req == nil && r.Cause == causeMissingValues && len(r.Params) > 0
+		if !notFound && !needsLink {
+			results = append(results, r)
+			continue
+		}
+		links := slices.DeleteFunc(slices.Clone(x.followed), func(f *probe) bool { return f.endpoint.URL != p.endpoint.URL })
+		alive := slices.IndexFunc(links, func(f *probe) bool { return !f.dead })
+		waiting := func() bool {
+			return slices.ContainsFunc(x.links, func(l *link) bool { return l.endpoint == p.endpoint.URL })
+		}
 		switch {
-		case !notFound && !needsLink:
-		case reached != nil:
+		case alive >= 0:
+			reached := links[alive]
 			told[reached] = true
 			r = reached.result
 			r.Message += fmt.Sprintf("; reached as %s, a link in %s", reached.link.describe(), reached.link.from.endpoint.URL)
@@ -291,12 +266,12 @@ func (x *crawl) probeResults() []Result {
 		case notFound:
 			r.Status, r.Cause, r.Message = Warned, causeNotFound, r.Message+", and no feed below it was reached"
 			r.Hint += "; an endpoint is a prefix: if its own URL is not meant to be a feed, name one below it"
-		case dead[url]:
+		case len(links) > 0:
 			r.Message += ", and no link to it works"
-		case waiting[url] && len(r.ContextKeys) > 0: // a link provides the rest
+		case waiting() && len(r.ContextKeys) > 0: // a link provides the rest
 			r.Params, r.Message = nil, "it needs a value for "+strings.Join(r.ContextKeys, ", ")
 			r.Hint = "give a value for " + strings.Join(r.ContextKeys, " and ")
-		case waiting[url]:
+		case waiting():
 			r.Cause, r.Hint = causeNotFollowed, "follow more links, or "+r.Hint
 			r.Message += ", and no link to it was followed"
 		case feeds:

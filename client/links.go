@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -148,7 +147,7 @@ func (c *checker) describeLinks() string {
 	if len(c.links) > 0 {
 		text += fmt.Sprintf(", %d not", len(c.links))
 	}
-	if c.kept > c.maxKept {
+	if c.kept > maxKept {
 		text += "; further links were not checked, because there are too many"
 	}
 	return text
@@ -207,41 +206,16 @@ func (p *probe) repeats(text string) bool {
 		unescaped = text
 	}
 	text = strings.ToLower(text + " " + unescaped)
+	found := false
 	for key, value := range p.sent {
 		ctx, _ := contextkeys.Encode([]signpost.ContextItem{{Key: key, Type: signpost.ContextCtx}}, map[string]any{key: value})
-		for _, secret := range secrets(value) {
+		encoded, _ := json.Marshal(value) // what cannot be encoded is not sent
+		eachText(encoded, func(secret string, _ []step) {
 			for _, form := range []string{ctx, secret, url.QueryEscape(secret),
 				base64.RawStdEncoding.EncodeToString([]byte(secret)), base64.RawURLEncoding.EncodeToString([]byte(secret))} {
-				if len(secret) >= minSecret && form != "" && strings.Contains(text, strings.ToLower(form)) {
-					return true
-				}
+				found = found || len(secret) >= minSecret && form != "" && strings.Contains(text, strings.ToLower(form))
 			}
-		}
+		})
 	}
-	return false
-}
-
-// secrets returns the text of a context value: of a JSON value, the strings and numbers in it.
-func secrets(value any) (all []string) {
-	switch value := value.(type) {
-	case string:
-		all = []string{value}
-	case json.Number:
-		all = []string{value.String()}
-	case json.RawMessage:
-		dec := json.NewDecoder(bytes.NewReader(value))
-		dec.UseNumber()
-		var parsed any
-		dec.Decode(&parsed) // if it is invalid, Encode has rejected it
-		all = secrets(parsed)
-	case []any:
-		for _, element := range value {
-			all = append(all, secrets(element)...)
-		}
-	case map[string]any:
-		for _, field := range value {
-			all = append(all, secrets(field)...)
-		}
-	}
-	return all
+	return found
 }

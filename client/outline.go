@@ -3,7 +3,6 @@ package client
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -24,32 +23,35 @@ type step struct {
 	array bool // the key is an index
 }
 
-// eachText calls found for each string in a JSON value, in order, and the way to it, up to a syntax error. It builds no tree,
-// which would take many times the memory of the text.
-func eachText(dec *json.Decoder, way []step, found func(text string, way []step)) error {
-	token, err := dec.Token()
-	if text, ok := token.(string); ok {
-		found(text, way)
-	}
-	delim, ok := token.(json.Delim)
-	if err != nil || !ok {
-		return err
-	}
-	if len(way) == maxDepth {
-		return errors.New("nested too deeply")
-	}
-	for i := 0; err == nil && dec.More(); i++ {
-		next := step{strconv.Itoa(i), true}
-		if delim == '{' {
-			key, _ := dec.Token() // after an error, there is no value either
-			next = step{fmt.Sprint(key), false}
+// eachText calls found for each string and number in a JSON text, in order, and the way to it, up to a syntax error. It
+// builds no tree, which would take many times the memory of the text.
+func eachText(text []byte, found func(text string, way []step)) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var read func(way []step) bool
+	read = func(way []step) bool {
+		token, err := dec.Token()
+		switch token := token.(type) {
+		case string:
+			found(token, way)
+		case json.Number:
+			found(token.String(), way)
+		case json.Delim:
+			for i := 0; dec.More(); i++ {
+				next := step{strconv.Itoa(i), true}
+				if token == '{' {
+					key, _ := dec.Token() // after an error, there is no value either
+					next = step{fmt.Sprint(key), false}
+				}
+				if len(way) == maxDepth || !read(append(way, next)) {
+					return false
+				}
+			}
+			_, err = dec.Token() // the end of the object or array
 		}
-		err = eachText(dec, append(way, next), found)
+		return err == nil
 	}
-	if err == nil {
-		_, err = dec.Token() // the end of the object or array
-	}
-	return err
+	read(nil)
 }
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")

@@ -11,7 +11,7 @@ import (
 
 // linksIn returns the links of a JSON text, each with its pointer and pattern.
 func linksIn(text string) (links [][3]string) {
-	eachText(json.NewDecoder(strings.NewReader(text)), nil, func(text string, way []step) {
+	eachText([]byte(text), func(text string, way []step) {
 		if isLink(text, way) {
 			pointer, pattern := pointer(way)
 			links = append(links, [3]string{text, pointer, pattern})

@@ -67,21 +67,25 @@ func (c *checker) checkProbes(ctx context.Context) {
 	left := 0
 	for _, e := range c.manifest.Endpoints {
 		p := c.plan(ctx, e, nil)
-		if p.req != nil && len(calls) == c.maxProbes {
+		if p.req != nil && len(calls) == maxProbes {
 			left++
 			continue
 		}
-		if p.req != nil {
-			calls = append(calls, p)
-			c.visit(p)
-		}
 		c.endpoints = append(c.endpoints, p)
+		if p.req == nil {
+			continue
+		}
+		calls = append(calls, p)
+		c.reached[e.URL], c.called[identity(p.url)] = true, true
+		if len(signpost.CutURL(e.URL).Placeholders()) == 0 {
+			c.called[identity(e.URL)] = true // the same feed without its modifiers
+		}
 	}
 	c.call(calls)
 	c.follow(ctx, calls)
 	c.results = append(c.results, c.probeResults()...)
 	if left > 0 {
-		c.add(Skipped, "", "%s: only %d are called", spell.Count(left, "more endpoint"), c.maxProbes)
+		c.add(Skipped, "", "%s: only %d are called", spell.Count(left, "more endpoint"), maxProbes)
 	}
 }
 

@@ -42,11 +42,7 @@ func Send(req *http.Request, opts Options) (*Answer, error) {
 func exchange(req *http.Request, opts Options, limit int) (*Answer, error) {
 	timeout := cmp.Or(opts.Timeout, DefaultTimeout)
 	limit = cmp.Or(opts.limit, limit)
-	expire := context.WithTimeout
-	if opts.expire != nil {
-		expire = opts.expire
-	}
-	ctx, cancel := expire(req.Context(), timeout)
+	ctx, cancel := context.WithTimeout(req.Context(), timeout)
 	defer cancel()
 	res, err := opts.client().Do(req.WithContext(ctx))
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -118,48 +118,22 @@ func site(t *testing.T, handler http.Handler) Options {
 // time is over. No time passes.
 func stalling(opts Options, path string, begun bool) Options {
 	base := opts.Transport
-	opts.expire = func(ctx context.Context, _ time.Duration) (context.Context, context.CancelFunc) {
-		return deadline{ctx, make(chan struct{})}, func() {}
-	}
 	opts.Transport = roundTrip(func(req *http.Request) (*http.Response, error) {
-		ctx := req.Context().(deadline)
 		switch {
 		case req.URL.Path != path:
 			return base.RoundTrip(req)
 		case begun:
-			body := io.MultiReader(strings.NewReader(`{"endpoint`), readFunc(func() error { close(ctx.passed); return ctx.Err() }))
-			return &http.Response{StatusCode: 200, Request: req, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(body)}, nil
+			body := io.MultiReader(strings.NewReader(`{"endpoint`), iotest.ErrReader(context.DeadlineExceeded))
+			return &http.Response{StatusCode: 200, Request: req, Body: io.NopCloser(body)}, nil
 		}
-		close(ctx.passed)
-		return nil, ctx.Err()
+		return nil, context.DeadlineExceeded
 	})
 	return opts
-}
-
-// deadline is a context that ends when passed is closed.
-type deadline struct {
-	context.Context
-	passed chan struct{}
-}
-
-func (d deadline) Done() <-chan struct{} { return d.passed }
-
-func (d deadline) Err() error {
-	select {
-	case <-d.passed:
-		return context.DeadlineExceeded
-	default:
-		return d.Context.Err()
-	}
 }
 
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
-
-type readFunc func() error
-
-func (f readFunc) Read([]byte) (int, error) { return 0, f() }
 
 // answer returns a handler that always sends the same response. Headers are "Name: value".
 func answer(status int, body string, headers ...string) http.HandlerFunc {
@@ -191,69 +165,52 @@ func endless(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// feeds is a feed service: a manifest, feeds that link to each other on the host of the request, and a log of requests.
-type feeds struct {
-	mux      *http.ServeMux
+func aborts(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+
+// service is a feed service with its manifest.
+type service struct {
 	manifest signpost.Manifest
-
-	mu    sync.Mutex
-	calls []string // path and query without ctx, in order of arrival
+	feeds    map[string]http.HandlerFunc // by path; others are not found
 }
 
-func newFeeds(endpoints ...signpost.Endpoint) *feeds {
-	f := &feeds{mux: http.NewServeMux()}
-	for i := range endpoints {
-		endpoints[i].Name = fmt.Sprintf("Feed %d", i)
+// newService returns a service with endpoints at paths of asked.
+func newService(feeds map[string]http.HandlerFunc, paths ...string) *service {
+	s := &service{feeds: feeds}
+	for i, path := range paths {
+		s.manifest.Endpoints = append(s.manifest.Endpoints, endpoint("https://"+asked+path, func(e *signpost.Endpoint) { e.Name = fmt.Sprintf("Feed %d", i) }))
 	}
-	f.manifest = signpost.NewManifest(endpoints...)
-	f.mux.HandleFunc("/v1/endpoints-manifest", func(w http.ResponseWriter, r *http.Request) {
-		m := signpost.NewManifest(f.manifest.Endpoints...)
-		for i, e := range m.Endpoints { // with the port, unlike Signpost, so that a server on loopback is one service
-			m.Endpoints[i].URL = strings.Replace(e.URL, "https://{{host}}", base(r), 1)
-		}
+	return s
+}
+
+func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	handler := s.feeds[r.URL.Path]
+	switch {
+	case r.URL.Path == "/v1/endpoints-manifest":
 		w.Header().Set("Content-Type", "application/json")
-		json.NewEncoder(w).Encode(m)
-	})
-	return f
-}
-
-// feed serves a JSON text at a path, with BASE replaced by the scheme and host of the request.
-func (f *feeds) feed(path, text string, headers ...string) {
-	f.handle(path, func(w http.ResponseWriter, r *http.Request) {
-		headers := append([]string{jsonType, "Access-Control-Allow-Origin: *"}, headers...)
-		answer(200, strings.ReplaceAll(text, "BASE", base(r)), headers...)(w, r)
-	})
-}
-
-func (f *feeds) handle(path string, handler http.HandlerFunc) {
-	f.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
-		f.mu.Lock()
-		f.calls = append(f.calls, identity(r.URL.RequestURI()))
-		f.mu.Unlock()
+		json.NewEncoder(w).Encode(s.manifest)
+	case handler == nil:
+		http.NotFound(w, r)
+	default:
 		handler(w, r)
-	})
-}
-
-// asked returns the requests received since the last call.
-func (f *feeds) asked() []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	calls := f.calls
-	f.calls = nil
-	return calls
-}
-
-// base returns the prefix of links in a response: the service trusts forwarding headers.
-func base(r *http.Request) string {
-	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
-		return "https://" + r.Host
 	}
-	return "http://" + r.Host
+}
+
+// inMemory returns a transport that calls a handler.
+func inMemory(handler http.Handler) roundTrip {
+	return func(req *http.Request) (*http.Response, error) {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, req)
+		res := w.Result()
+		res.Request = req
+		return res, nil
+	}
 }
 
 // check runs a check and verifies the invariants of its report.
 func check(t *testing.T, address string, opts CheckOptions) Report {
 	t.Helper()
+	var observed []Result
+	opts.Observe = func(r Result) { observed = append(observed, r) }
 	report, err := Check(t.Context(), address, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -276,8 +233,8 @@ func check(t *testing.T, address string, opts CheckOptions) Report {
 	if diff := cmp.Diff(Checks(), slices.Compact(got)); diff != "" {
 		t.Errorf("checks (-want +got):\n%s", diff)
 	}
-	if report.OK == failed {
-		t.Errorf("ok is %v", report.OK)
+	if report.OK == failed || !cmp.Equal(observed, report.Results) {
+		t.Errorf("ok is %v, observed %v", report.OK, observed)
 	}
 	return report
 }
@@ -295,18 +252,6 @@ func one(t *testing.T, report Report, check string) Result {
 		t.Fatalf("%d results for %s: %+v", len(found), check, found)
 	}
 	return found[0]
-}
-
-// probeOf returns the result of calling an endpoint, named by the end of its URL.
-func probeOf(t *testing.T, report Report, endpoint string) Result {
-	t.Helper()
-	for _, r := range resultsOf(report, "probe") {
-		if strings.HasSuffix(r.Endpoint, endpoint) {
-			return r
-		}
-	}
-	t.Fatalf("no result for %s: %+v", endpoint, report.Results)
-	return Result{}
 }
 
 // expect compares a result with "status: part of the message", and the hint with a part of it.
