@@ -192,7 +192,7 @@ func startFront(t *testing.T, name string, edit func(string) string, flags ...st
 	t.Helper()
 	s = &site{feeds: testkit.FreeAddress(t), plain: testkit.FreeAddress(t), cert: newCertificate(t, publicHost), edit: edit}
 	testkit.Start(t, s.feeds, exec.Command(testkit.Program(t, "sports"), "-listen", s.feeds))
-	s.signpost, _, _ = startSignpost(t, nil, append(flags, filepath.Join(repoDir, "examples/sports/feeds.yaml"))...)
+	s.signpost, _ = startSignpost(t, nil, append(flags, filepath.Join(repoDir, "examples/sports/feeds.yaml"))...)
 	https = fronts[name](t, s)
 	transport := &http.Transport{
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {

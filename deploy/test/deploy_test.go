@@ -67,13 +67,14 @@ func manifest(host, name string) string {
 const manifestPath = "/v1/endpoints-manifest"
 
 // startSignpost starts signpost serve on free addresses.
-func startSignpost(t *testing.T, env []string, args ...string) (listen, admin string, p *testkit.Process) {
+func startSignpost(t *testing.T, env []string, args ...string) (listen, admin string) {
 	t.Helper()
 	listen, admin = testkit.FreeAddress(t), testkit.FreeAddress(t)
 	cmd := exec.Command(testkit.Program(t, "signpost"), append([]string{"serve"}, args...)...)
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "SIGNPOST_") })
 	cmd.Env = append(cmd.Env, append(env, "SIGNPOST_LISTEN="+listen, "SIGNPOST_ADMIN_LISTEN="+admin)...)
-	return listen, admin, testkit.Start(t, admin, cmd)
+	testkit.Start(t, admin, cmd)
+	return listen, admin
 }
 
 // get sends a request and returns the status and body of the response.

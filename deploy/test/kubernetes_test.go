@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -27,8 +26,6 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
-
-	"signpost/internal/testkit"
 )
 
 var kubernetesDir = filepath.Join(deployDir, "kubernetes")
@@ -245,7 +242,23 @@ func checkHardening(t *testing.T, pod corev1.PodSpec, c corev1.Container) {
 	}
 }
 
-// checkDefinitions serves the mounted ConfigMap: the front leads to every manifest that there is, and to no other.
+// startPod runs Signpost with the arguments of a container, except for the addresses, and with files in its volume.
+func startPod(t *testing.T, c corev1.Container, files map[string]string, host string) (listen, admin string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		writeFile(t, filepath.Join(dir, name), text)
+	}
+	var args []string
+	for _, arg := range c.Args[1:] {
+		if !strings.HasPrefix(arg, "--listen=") && !strings.HasPrefix(arg, "--admin-listen=") && !strings.HasPrefix(arg, "--shutdown-delay=") {
+			args = append(args, strings.ReplaceAll(arg, c.VolumeMounts[0].MountPath, dir))
+		}
+	}
+	return startSignpost(t, []string{"SIGNPOST_ALLOWED_HOST=" + host}, args...)
+}
+
+// checkDefinitions runs the pod: its probes pass, and the front leads to every manifest that there is, and to no other.
 func checkDefinitions(t *testing.T, all []runtime.Object, host string) {
 	t.Helper()
 	pod := one[*appsv1.Deployment](t, all).Spec.Template.Spec
@@ -259,13 +272,21 @@ func checkDefinitions(t *testing.T, all []runtime.Object, host string) {
 	if definitions == nil || volume.ConfigMap.Name != definitions.Name {
 		t.Fatalf("the definitions are in %s", volume.ConfigMap.Name)
 	}
-	listen, _, _ := startSignpost(t, nil, mountConfigMap(t, definitions.Data))
+	listen, admin := startPod(t, c, definitions.Data, host)
+	for _, probe := range []*corev1.Probe{c.LivenessProbe, c.ReadinessProbe} {
+		if status, _ := get(t, "http://"+admin+probe.HTTPGet.Path); status != 200 {
+			t.Errorf("%s: %d", probe.HTTPGet.Path, status)
+		}
+	}
 	_, routes := get(t, "http://"+listen+"/nothing", "Host", host)
 	var served []string
 	for _, m := range regexp.MustCompile(`[/a-z0-9-]*/v\d+/endpoints-manifest`).FindAllString(routes, -1) {
 		served = append(served, m)
 		if status, body := get(t, "http://"+listen+m, "Host", host); status != 200 || !strings.Contains(body, "https://"+host+"/") {
 			t.Errorf("%s: %d\n%s", m, status, body)
+		}
+		if status, _ := get(t, "http://"+listen+m, "Host", "evil.example"); status != 421 {
+			t.Errorf("%s for a host that is not allowed: %d", m, status)
 		}
 	}
 	front := routerOf(all)
@@ -315,96 +336,6 @@ func TestTwoInstances(t *testing.T) {
 	}
 	if job := pods(films)[m.Spec.JobLabel]; job != alertsJob(t) {
 		t.Errorf("the job is %q, and the alerts are for %q", job, alertsJob(t))
-	}
-}
-
-// mountConfigMap creates a directory as the kubelet does: the files are links into ..data, which is a link to a
-// directory that never changes.
-func mountConfigMap(t *testing.T, data map[string]string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name := range data {
-		if err := os.Symlink(filepath.Join("..data", name), filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	swapConfigMap(t, dir, data)
-	return dir
-}
-
-// swapConfigMap updates such a directory as the kubelet does: it creates a new directory and then replaces ..data
-// atomically.
-func swapConfigMap(t *testing.T, dir string, data map[string]string) {
-	t.Helper()
-	fresh, err := os.MkdirTemp(dir, "..2026_01_01_")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range data {
-		writeFile(t, filepath.Join(fresh, name), text)
-	}
-	link := filepath.Join(dir, "..data")
-	old, _ := os.Readlink(link)
-	if err := os.Symlink(filepath.Base(fresh), link+"_tmp"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(link+"_tmp", link); err != nil {
-		t.Fatal(err)
-	}
-	if old != "" {
-		if err := os.RemoveAll(filepath.Join(dir, old)); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// TestPod runs Signpost with the arguments of the Deployment: the probes respond, a new ConfigMap is loaded, a bad one
-// is rejected, and after SIGTERM it keeps serving, not ready, until the Service has drained it.
-func TestPod(t *testing.T) {
-	t.Parallel()
-	c := one[*appsv1.Deployment](t, buildKustomization(t, "base")).Spec.Template.Spec.Containers[0]
-	dir := mountConfigMap(t, map[string]string{"feeds.yaml": feeds("One")})
-	var args []string
-	for _, arg := range c.Args[1:] {
-		if !strings.HasPrefix(arg, "--listen=") && !strings.HasPrefix(arg, "--admin-listen=") {
-			args = append(args, strings.ReplaceAll(arg, c.VolumeMounts[0].MountPath, dir))
-		}
-	}
-	listen, admin, p := startSignpost(t, []string{"SIGNPOST_ALLOWED_HOST=feeds.example.com"}, args...)
-	served := func(host string) (int, string) {
-		return get(t, "http://"+listen+manifestPath, "Host", host)
-	}
-	probe := func(p *corev1.Probe) int {
-		status, _ := get(t, "http://"+admin+p.HTTPGet.Path)
-		return status
-	}
-	if live, ready := probe(c.LivenessProbe), probe(c.ReadinessProbe); live != 200 || ready != 200 {
-		t.Errorf("live %d, ready %d", live, ready)
-	}
-	if _, got := served("feeds.example.com"); got != manifest("feeds.example.com", "One") {
-		t.Fatalf("served:\n%s", got)
-	}
-	if status, _ := served("evil.example"); status != 421 {
-		t.Errorf("a host that is not allowed: %d", status)
-	}
-	swapConfigMap(t, dir, map[string]string{"feeds.yaml": feeds("Two")})
-	isTwo := func() bool { _, got := served("feeds.example.com"); return got == manifest("feeds.example.com", "Two") }
-	testkit.Eventually(t, "the new ConfigMap is served", isTwo)
-	swapConfigMap(t, dir, map[string]string{"feeds.yaml": strings.Replace(feeds("Three"), "get", "GET", 1)})
-	p.Log.WaitFor(t, "definition rejected")
-	if !isTwo() {
-		t.Error("a bad definition is served")
-	}
-	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	testkit.Eventually(t, "not ready", func() bool { return probe(c.ReadinessProbe) == 503 })
-	if !isTwo() {
-		t.Error("it stops serving before it is drained")
-	}
-	<-p.Done
-	if code := p.ProcessState.ExitCode(); code != 0 {
-		t.Errorf("it ended with %d", code)
 	}
 }
 

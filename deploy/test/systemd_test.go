@@ -105,7 +105,7 @@ func TestUnitEnvironment(t *testing.T) {
 			env = append(env, name+"="+strings.ReplaceAll(value, "/var/lib/signpost", dir))
 		}
 	}
-	listen, _, _ := startSignpost(t, env, filepath.Join(dir, "definitions"))
+	listen, _ := startSignpost(t, env, filepath.Join(dir, "definitions"))
 	status, body := get(t, "http://"+listen+manifestPath, "Host", "feeds.example.com")
 	if want := manifest("feeds.example.com", "Feeds"); status != 200 || body != want {
 		t.Errorf("%d\n%s\nnot\n%s", status, body, want)
