@@ -36,10 +36,13 @@ const reservedKey = "ctx"
 
 // Validate returns all errors in the manifest, in the order of its endpoints.
 func (m Manifest) Validate() []Finding {
-	v := validator{severity: SeverityError, endpoints: m.Endpoints}
+	v := validator{urls: make(map[string]bool, len(m.Endpoints))}
+	for _, e := range m.Endpoints {
+		v.urls[e.URL] = true
+	}
 	seen := make(map[string]bool, len(m.Endpoints))
-	for i, e := range m.Endpoints {
-		v.in = &m.Endpoints[i].URL
+	for _, e := range m.Endpoints {
+		v.in = Path{Field(e.URL)}
 		if seen[e.URL] {
 			v.add(RuleDuplicateKey, "", Path{}, "endpoint %q is in the manifest twice", e.URL)
 		}
@@ -51,7 +54,7 @@ func (m Manifest) Validate() []Finding {
 
 // Validate returns all errors in the feature. Paths start at the feature.
 func (f Feature) Validate() []Finding {
-	v := validator{severity: SeverityError}
+	var v validator
 	v.required(f.Name, "feature", nil, Field("name"))
 	v.contextItems(f.ContextObj)
 	return v.findings
@@ -59,28 +62,21 @@ func (f Feature) Validate() []Finding {
 
 // Validate returns all errors in the modifier itself. Paths start at the modifier.
 func (m Modifier) Validate() []Finding {
-	v := validator{severity: SeverityError}
+	var v validator
 	v.modifier(m, Path{}, make(map[string]bool))
 	return v.findings
 }
 
 // validator collects findings. Its methods take paths relative to the endpoint, if there is one.
 type validator struct {
-	severity  Severity
-	in        *string // URL of the endpoint
-	findings  []Finding
-	endpoints []Endpoint      // of the manifest
-	urls      map[string]bool // of the endpoints, and of fixes; nil until needed
+	in       Path // to the endpoint
+	findings []Finding
+	urls     map[string]bool // of the endpoints, and of fixes
 }
 
 func (v *validator) add(rule, hint string, path Path, format string, args ...any) {
-	var base Path
-	if v.in != nil {
-		base = Path{Field(*v.in)}
-	}
 	v.findings = append(v.findings, Finding{
-		Rule: rule, Severity: v.severity, Message: fmt.Sprintf(format, args...), Hint: hint,
-		Path: base.then(path...),
+		Rule: rule, Severity: SeverityError, Message: fmt.Sprintf(format, args...), Hint: hint, Path: v.in.then(path...),
 	})
 }
 
@@ -89,16 +85,7 @@ func (v *validator) replace(value any) { v.findings[len(v.findings)-1].Replaceme
 
 // replaceURL sets the URL that certainly fixes the last finding, unless it is invalid too or another endpoint has it.
 func (v *validator) replaceURL(fixed string) {
-	if CutURL(fixed).check() != nil {
-		return
-	}
-	if v.urls == nil {
-		v.urls = make(map[string]bool, len(v.endpoints))
-		for _, e := range v.endpoints {
-			v.urls[e.URL] = true
-		}
-	}
-	if !v.urls[fixed] {
+	if !v.urls[fixed] && CutURL(fixed).check() == nil {
 		v.urls[fixed] = true
 		v.replace(fixed)
 	}
@@ -128,6 +115,24 @@ var requiredHints = map[string]string{
 	"option label":         "what editors see in the dropdown",
 }
 
+// oneOf reports a value that is missing, or not one of those known. If it differs in case only, the hint is how to write it.
+func (v *validator) oneOf(value string, known []string, rule, what, owner, hint string, path Path, more ...step) bool {
+	if slices.Contains(known, value) {
+		return true
+	}
+	if value == "" {
+		v.required(value, owner, path, more...)
+		return false
+	}
+	last := len(known) - 1
+	v.add(rule, "", path.then(more...), `%s %q is not %s or %q`, what, value, quotedList(known[:last]), known[last])
+	if i := slices.IndexFunc(known, func(name string) bool { return strings.EqualFold(name, value) }); i >= 0 && hint != "" {
+		v.findings[len(v.findings)-1].Hint = hint + known[i]
+		v.replace(known[i])
+	}
+	return false
+}
+
 func (v *validator) endpoint(e Endpoint) {
 	if err := CutURL(e.URL).check(); err != nil {
 		v.add(RuleURL, err.hint, nil, "%s", err.message)
@@ -136,16 +141,7 @@ func (v *validator) endpoint(e Endpoint) {
 		}
 	}
 	v.required(e.Name, "endpoint", nil, Field("name"))
-	switch lower := strings.ToLower(e.Method); {
-	case e.Method == "":
-		v.required(e.Method, "endpoint", nil, Field("method"))
-	case e.Method == MethodGet || e.Method == MethodPost:
-	case lower == MethodGet || lower == MethodPost:
-		v.add(RuleMethod, "write it in lower case: "+lower, Path{Field("method")}, `method %q is not "get" or "post"`, e.Method)
-		v.replace(lower)
-	default:
-		v.add(RuleMethod, "", Path{Field("method")}, `method %q is not "get" or "post"`, e.Method)
-	}
+	v.oneOf(e.Method, []string{MethodGet, MethodPost}, RuleMethod, "method", "endpoint", "write it in lower case: ", nil, Field("method"))
 	switch {
 	case e.MIMEType == "":
 		v.required(e.MIMEType, "endpoint", nil, Field("mime_type"))
@@ -208,19 +204,7 @@ func (v *validator) contextItems(items []ContextItem) {
 	for i, c := range items {
 		path := Path{Field("context_obj"), Item(i)}
 		v.required(c.Key, "context item", path, Field("key"))
-		switch types := ContextTypes(); {
-		case slices.Contains(types, c.Type):
-		case c.Type == "":
-			v.required(c.Type, "context item", path, Field("type"))
-		default:
-			v.add(RuleContextType, "", path.then(Field("type")), `context type %q is not "%s"`, c.Type, strings.Join(types, `" or "`))
-			for _, known := range types {
-				if strings.EqualFold(c.Type, known) {
-					v.findings[len(v.findings)-1].Hint = "write " + known
-					v.replace(known)
-				}
-			}
-		}
+		v.oneOf(c.Type, ContextTypes(), RuleContextType, "context type", "context item", "write ", path, Field("type"))
 		if c.Key == "" {
 			continue
 		}
@@ -249,83 +233,69 @@ func (v *validator) modifier(m Modifier, path Path, keys map[string]bool) {
 		v.add(RuleRequiredField, "", path.then(Field("params")), "modifier has no params")
 	}
 	for i, p := range m.Params {
-		// Most params have no mistake, so paths are built when they are needed.
-		v.param(p, func(more ...step) Path { return path.then(Field("params"), Item(i)).then(more...) }, keys)
+		v.param(p, path.then(Field("params"), Item(i)), keys)
 	}
 }
 
-// param validates one param. at returns the path of a part of it.
-func (v *validator) param(p Param, at func(...step) Path, keys map[string]bool) {
+func (v *validator) param(p Param, path Path, keys map[string]bool) {
 	switch {
 	case p.Key == "":
-		v.required(p.Key, "modifier", at(), Field("key"))
+		v.required(p.Key, "modifier", path, Field("key"))
 	case strings.ContainsAny(p.Key, "?&=#") || strings.ContainsFunc(p.Key, isSpace):
 		name := strings.TrimFunc(p.Key, func(r rune) bool { return isSpace(r) || strings.ContainsRune("?&=#", r) })
 		hint := "write the name of the parameter alone, such as sort"
 		if name != "" && !strings.ContainsAny(name, "?&=#") && !strings.ContainsFunc(name, isSpace) {
 			hint = "write the name of the parameter alone: " + name
 		}
-		v.add(RuleModifierKey, hint, at(Field("key")), "modifier key %q is not the name of a query parameter", p.Key)
+		v.add(RuleModifierKey, hint, path.then(Field("key")), "modifier key %q is not the name of a query parameter", p.Key)
 	case p.Key == reservedKey:
-		v.add(RuleModifierKeyReserved, "choose another parameter name", at(Field("key")),
+		v.add(RuleModifierKeyReserved, "choose another parameter name", path.then(Field("key")),
 			`modifier key "ctx" is reserved: clients send context keys in that parameter`)
 	case keys[p.Key]:
-		v.add(RuleModifierKeyDuplicate, "both controls would set the same parameter", at(Field("key")),
+		v.add(RuleModifierKeyDuplicate, "both controls would set the same parameter", path.then(Field("key")),
 			"modifier key %q is used twice in this endpoint", p.Key)
 	}
 	keys[p.Key] = true
-	if p.UI.Label == "" {
-		v.required(p.UI.Label, "modifier", at(Field("ui")), Field("label"))
+	v.required(p.UI.Label, "modifier", path, Field("ui"), Field("label"))
+	types := []string{TypeString, TypeNumber, TypeBoolean}
+	if v.oneOf(p.Schema.Type, types, RuleWrongType, "schema.type", "modifier schema", "", path, Field("schema"), Field("type")) {
+		v.options(p, path)
+		v.defaultValue(p, path)
 	}
-
-	switch p.Schema.Type {
-	case TypeString, TypeNumber, TypeBoolean:
-	case "":
-		v.required(p.Schema.Type, "modifier schema", at(Field("schema")), Field("type"))
-		return
-	default:
-		v.add(RuleWrongType, "", at(Field("schema"), Field("type")), `schema.type %q is not "string", "number" or "boolean"`, p.Schema.Type)
-		return
-	}
-	v.options(p, at)
-	v.defaultValue(p, at)
 }
 
 // options checks ui.options and schema.enum, which make a dropdown. A nil slice means that the field is absent.
-func (v *validator) options(p Param, at func(...step) Path) {
+func (v *validator) options(p Param, path Path) {
 	if p.UI.Options == nil && p.Schema.Enum == nil {
 		return
 	}
-	optionsPath := func(more ...step) Path { return at(Field("ui"), Field("options")).then(more...) }
-	enumPath := func(more ...step) Path { return at(Field("schema"), Field("enum")).then(more...) }
+	optionsPath, enumPath := path.then(Field("ui"), Field("options")), path.then(Field("schema"), Field("enum"))
 	if p.Schema.Type != TypeString {
-		where := optionsPath()
+		where := optionsPath
 		if p.UI.Options == nil {
-			where = enumPath()
+			where = enumPath
 		}
 		v.add(RuleSelectOptions, "only select modifiers, whose values are strings, have options", where,
 			"a %s modifier has options", p.Schema.Type)
 		return
 	}
 	if len(p.UI.Options) == 0 && (p.UI.Options != nil || len(p.Schema.Enum) == 0) {
-		v.add(RuleSelectOptions, "list each value with its label", optionsPath(), "a select has no options")
+		v.add(RuleSelectOptions, "list each value with its label", optionsPath, "a select has no options")
 		return
 	}
 	seen := make(map[string]bool, len(p.UI.Options)+len(p.Schema.Enum))
-	value := func(value string, path func(...step) Path, more ...step) {
+	value := func(value string, path Path, more ...step) {
 		switch {
 		case value == "":
-			v.add(RuleSelectOptions, "an empty value looks like no choice at all", path(more...), "an option has an empty value")
+			v.add(RuleSelectOptions, "an empty value looks like no choice at all", path.then(more...), "an option has an empty value")
 		case seen[value]:
-			v.add(RuleSelectOptions, "", path(more...), "option value %q is duplicated", value)
+			v.add(RuleSelectOptions, "", path.then(more...), "option value %q is duplicated", value)
 		}
 		seen[value] = true
 	}
 	for i, o := range p.UI.Options {
 		value(o.Value, optionsPath, Item(i), Field("value"))
-		if o.Label == "" {
-			v.required(o.Label, "option", optionsPath(Item(i)), Field("label"))
-		}
+		v.required(o.Label, "option", optionsPath, Item(i), Field("label"))
 	}
 	for i, e := range p.Schema.Enum {
 		if p.UI.Options == nil {
@@ -333,25 +303,25 @@ func (v *validator) options(p Param, at func(...step) Path) {
 		}
 	}
 	if p.UI.Options != nil && p.Schema.Enum != nil && !sameSet(p.Schema.Enum, optionValues(p)) {
-		v.add(RuleEnumMismatch, "make it "+quotedList(optionValues(p)), enumPath(),
+		v.add(RuleEnumMismatch, "make it "+quotedList(optionValues(p)), enumPath,
 			"schema.enum is not the values of ui.options: %s", quotedList(p.Schema.Enum))
 	}
 }
 
 // defaultValue checks schema.default against the type and the options.
-func (v *validator) defaultValue(p Param, at func(...step) Path) {
+func (v *validator) defaultValue(p Param, path Path) {
 	d := p.Schema.Default
 	if d == nil {
 		return
 	}
-	path := func() Path { return at(Field("schema"), Field("default")) }
+	path = path.then(Field("schema"), Field("default"))
 	if typeOf(d) != p.Schema.Type {
 		hint := map[string]string{
 			TypeString:  "put it in quotes",
 			TypeNumber:  "write a number, without quotes",
 			TypeBoolean: "write true or false, without quotes",
 		}[p.Schema.Type]
-		v.add(RuleModifierDefault, hint, path(), "default %s is not a %s", literal(d), p.Schema.Type)
+		v.add(RuleModifierDefault, hint, path, "default %s is not a %s", literal(d), p.Schema.Type)
 		v.replace(converted(d, p.Schema.Type))
 		return
 	}
@@ -364,7 +334,7 @@ func (v *validator) defaultValue(p Param, at func(...step) Path) {
 		if near := spell.Nearest(text, allowed); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		v.add(RuleModifierDefault, hint, path(), "default %q is not one of the options: %s", text, quotedList(allowed))
+		v.add(RuleModifierDefault, hint, path, "default %q is not one of the options: %s", text, quotedList(allowed))
 		if near, ok := spell.Only(text, allowed); ok {
 			v.replace(near)
 		}
