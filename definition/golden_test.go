@@ -98,50 +98,29 @@ func TestGoldenOK(t *testing.T) {
 	}
 }
 
-func TestGoldenErr(t *testing.T) {
-	for _, input := range corpus(t, "err") {
+// TestGoldenFindings lints inputs. Each must have a finding of the rule that it is named after, and none that is more
+// severe than its directory says. A file with an error does not compile.
+func TestGoldenFindings(t *testing.T) {
+	for _, input := range slices.Concat(corpus(t, "err"), corpus(t, "warn")) {
 		t.Run(filepath.Base(input), func(t *testing.T) {
-			file := goldenFindings(t, input, signpost.SeverityError)
-			if templates, err := file.Compile(nil); templates != nil || err == nil {
-				t.Errorf("a file with errors compiles: %v, %v", templates, err)
+			file := parseFile(t, input)
+			findings := Lint(file)
+			out := described(file, findings)
+			rule, _, _ := strings.Cut(filepath.Base(input), ".")
+			for !strings.Contains(out, "["+rule+"]") { // duplicate-key-2.yaml is about duplicate-key
+				i := strings.LastIndex(rule, "-")
+				if i < 0 {
+					t.Fatalf("no finding of the rule that the file is named after:\n%s", out)
+				}
+				rule = rule[:i]
+			}
+			testkit.Golden(t, input+".golden", out)
+			wrong := strings.Contains(input, "err")
+			if templates, err := file.Compile(nil); (err != nil) != wrong || (templates == nil) != wrong || slices.ContainsFunc(findings, isError) != wrong {
+				t.Errorf("compiled to %v, %v", templates, err)
 			}
 		})
 	}
-}
-
-func TestGoldenWarn(t *testing.T) {
-	for _, input := range corpus(t, "warn") {
-		t.Run(filepath.Base(input), func(t *testing.T) {
-			file := goldenFindings(t, input, signpost.SeverityWarning)
-			if _, err := file.Compile(nil); err != nil {
-				t.Errorf("a file with warnings does not compile: %v", err)
-			}
-		})
-	}
-}
-
-// goldenFindings lints an input, which must have a finding of the rule that it is named after, and none that is more
-// severe.
-func goldenFindings(t *testing.T, input string, severity signpost.Severity) *File {
-	t.Helper()
-	file := parseFile(t, input)
-	findings := Lint(file)
-	out := described(file, findings)
-	for _, f := range findings {
-		if f.Severity == signpost.SeverityError && severity == signpost.SeverityWarning {
-			t.Errorf("an error in testdata/warn: %v", f)
-		}
-	}
-	rule, _, _ := strings.Cut(filepath.Base(input), ".")
-	for !strings.Contains(out, "["+rule+"]") { // duplicate-key-2.yaml is about duplicate-key
-		i := strings.LastIndex(rule, "-")
-		if i < 0 {
-			t.Fatalf("no finding of the rule that the file is named after:\n%s", out)
-		}
-		rule = rule[:i]
-	}
-	testkit.Golden(t, input+".golden", out)
-	return file
 }
 
 // TestGoldenTogether lints the files of an archive together. Those whose names begin with registered- are passed as
