@@ -94,9 +94,7 @@ func TestLimits(t *testing.T) {
 		{"size", "f.yaml", strings.Repeat("#", MaxSize+1), "f.yaml:1:1: error: the file is larger than 64 MiB [too-large]"},
 		{"deep YAML", "f.yaml", deep, "f.yaml:1:34: error: nested more than 32 levels deep [too-large]"},
 		{"deep JSON", "f.json", deep, "f.json:1:34: error: nested more than 32 levels deep [too-large]"},
-		{"very deep YAML", "f.yaml", strings.Repeat("[", 20_000), "f.yaml:1:34: error: nested more than 32 levels deep [too-large]"},
 		{"very deep JSON", "f.json", strings.Repeat("[", 200_000), "f.json:1:10001: error: nested more than 32 levels deep [too-large]"},
-		{"alias cycle", "f.yaml", "a: &a [*a]\n", "f.yaml:1:8: error: alias *a is inside the value that it names [syntax]"},
 		{"alias in itself, as a merge", "f.yaml", "a: &a {<<: *a}\n", "f.yaml:1:12: error: alias *a is inside the value that it names [syntax]"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -29,10 +29,7 @@ func TestDeprecation(t *testing.T) {
 		{"v1", feeds, "p", "2026-01-01"},
 		{"v1", media, "", ""},
 		{"v1", media, "q", "2026-03-01"},
-		{"v1", media, "p", ""},
-		{"v2", "", "", ""},
 		{"v2", "https://{{host}}/v2/feeds", "p", "2026-01-01"},
-		{"v3", "", "", ""},
 	} {
 		got := ""
 		if dep := file.Deprecation(test.version, test.endpoint, test.modifier); dep != nil {

@@ -33,11 +33,10 @@ versions:
 		features []string
 		key      string
 	}{
-		"features of the file":   {nil, " user.token"},
-		"no features":            {[]string{}, ""},
-		"other features":         {[]string{"region", "unknown"}, " user.region"},
-		"all of them":            {[]string{"region", "login"}, " user.token user.region"},
-		"a feature that is gone": {[]string{"unknown"}, ""},
+		"features of the file": {nil, " user.token"},
+		"no features":          {[]string{}, ""},
+		"other features":       {[]string{"region", "unknown"}, " user.region"},
+		"all of them":          {[]string{"region", "login"}, " user.token user.region"},
 	} {
 		want := []string{
 			"v1 https://{{host}}/v1/feeds GET" + test.key, "v1 https://partner.example/v2/films get" + test.key, "v2 https://{{host}}/v2/films get" + test.key,
