@@ -48,7 +48,7 @@ func decodeCtx(ctx string, unique func(name string) bool) (map[string]any, error
 	if err != nil {
 		return nil, err
 	}
-	return decodeObject(data, badCtx, unique)
+	return decodeObject(data, signpost.ContextCtx, unique)
 }
 
 // toURL converts the standard alphabet to base64url. Line breaks become invalid characters, because package base64
@@ -62,12 +62,12 @@ func decodeBase64(text string) ([]byte, error) {
 	for n := 0; n < maxEscapes && strings.Contains(text, "%"); n++ {
 		unescaped, err := url.PathUnescape(text) // unlike QueryUnescape, leaves a + alone
 		if err != nil {                          // the error quotes what follows the %
-			return nil, badCtx("", "has a %% without two hexadecimal digits after it")
+			return nil, bad(signpost.ContextCtx, "", "has a %% without two hexadecimal digits after it")
 		}
 		text = unescaped
 	}
 	if strings.HasPrefix(text, "{") {
-		return nil, badCtx("", "is plain JSON, which must be base64url-encoded")
+		return nil, bad(signpost.ContextCtx, "", "is plain JSON, which must be base64url-encoded")
 	}
 	encoding := base64.RawURLEncoding
 	if strings.HasSuffix(text, "=") {
@@ -75,27 +75,23 @@ func decodeBase64(text string) ([]byte, error) {
 	}
 	data, err := encoding.Strict().DecodeString(toURL.Replace(text))
 	if offset, ok := errors.AsType[base64.CorruptInputError](err); ok {
-		return nil, badCtx("", "is not base64url: invalid at byte %d of %d", min(int(offset)+1, len(text)), len(text))
+		return nil, bad(signpost.ContextCtx, "", "is not base64url: invalid at byte %d of %d", min(int(offset)+1, len(text)), len(text))
 	}
 	return data, err
 }
 
 // decodeObject reads the names and values of one JSON object. A duplicate name is an error if unique returns true for
-// it; otherwise it gets no value. bad creates the errors.
-func decodeObject(data []byte, bad func(key, reason string, args ...any) error, unique func(name string) bool) (map[string]any, error) {
+// it; otherwise it gets no value. kind is the part of the request, for errors.
+func decodeObject(data []byte, kind string, unique func(name string) bool) (map[string]any, error) {
 	if !utf8.Valid(data) {
-		return nil, bad("", "is not UTF-8 text")
+		return nil, bad(kind, "", "is not UTF-8 text")
 	}
-	if !json.Valid(data) {
-		var offset int64
-		if syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(data, new(json.RawMessage))); ok {
-			offset = syntax.Offset // err itself quotes a character
-		}
-		return nil, bad("", "is not JSON: invalid at byte %d of %d", offset, len(data))
+	if syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(data, new(json.RawMessage))); ok { // it quotes a character
+		return nil, bad(kind, "", "is not JSON: invalid at byte %d of %d", syntax.Offset, len(data))
 	}
 	dec := json.NewDecoder(bytes.NewReader(data)) // the text is valid, so Token cannot fail
 	if start, _ := dec.Token(); start != json.Delim('{') {
-		return nil, bad("", "is JSON, but not an object")
+		return nil, bad(kind, "", "is JSON, but not an object")
 	}
 	params := make(map[string]any)
 	for dec.More() {
@@ -103,16 +99,16 @@ func decodeObject(data []byte, bad func(key, reason string, args ...any) error, 
 		name, _ := token.(string)
 		var raw json.RawMessage
 		if err := dec.Decode(&raw); err != nil {
-			return nil, bad("", "is not JSON: invalid at byte %d of %d", dec.InputOffset(), len(data))
+			return nil, bad(kind, "", "is not JSON: invalid at byte %d of %d", dec.InputOffset(), len(data))
 		}
 		_, twice := params[name]
 		switch {
 		case twice && unique(name):
-			return nil, bad(name, "is duplicated")
+			return nil, bad(kind, name, "is duplicated")
 		case twice:
 			params[name] = nil
 		case len(params) == MaxKeys:
-			return nil, bad("", "has more than %d keys", MaxKeys)
+			return nil, bad(kind, "", "has more than %d keys", MaxKeys)
 		default:
 			params[name] = decodeValue(raw)
 		}

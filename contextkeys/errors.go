@@ -57,12 +57,9 @@ func malformed(status int, kind, key, reason string, args ...any) error {
 	return &MalformedError{status, kind, fmt.Sprintf("%.*s", maxQuoted, key), fmt.Sprintf(reason, args...)}
 }
 
-func badCtx(key, reason string, args ...any) error {
-	return malformed(http.StatusBadRequest, signpost.ContextCtx, key, reason, args...)
-}
-
-func badBody(key, reason string, args ...any) error {
-	return malformed(http.StatusBadRequest, signpost.ContextBodyParam, key, reason, args...)
+// bad returns an error of status 400 about a part of the request.
+func bad(kind, key, reason string, args ...any) error {
+	return malformed(http.StatusBadRequest, kind, key, reason, args...)
 }
 
 // place names the part of a request that carries context items of this type.

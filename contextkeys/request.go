@@ -66,7 +66,7 @@ func ctxParameter(query string) (ctx string, err error) {
 		}
 	}
 	if found > 1 {
-		return "", badCtx("", "occurs %d times", found)
+		return "", bad(signpost.ContextCtx, "", "occurs %d times", found)
 	}
 	return ctx, nil
 }
@@ -95,15 +95,15 @@ func bodyParameters(r *http.Request, items []signpost.ContextItem) (map[string]a
 	switch {
 	case media == signpost.MIMEForm:
 		if bytes.Count(data, []byte("&")) >= MaxKeys {
-			return nil, badBody("", "has more than %d fields", MaxKeys)
+			return nil, bad(signpost.ContextBodyParam, "", "has more than %d fields", MaxKeys)
 		}
 		form, err := url.ParseQuery(string(data))
 		if err != nil { // err quotes what it cannot read
-			return nil, badBody("", "is not a valid form: the percent-encoding is wrong")
+			return nil, bad(signpost.ContextBodyParam, "", "is not a valid form: the percent-encoding is wrong")
 		}
 		return formParameters(form, declared)
 	case media == signpost.MIMEJSON, strings.HasSuffix(media, "+json"):
-		return decodeObject(data, badBody, declared)
+		return decodeObject(data, signpost.ContextBodyParam, declared)
 	}
 	return nil, malformed(http.StatusUnsupportedMediaType, signpost.ContextBodyParam, "",
 		"needs a Content-Type of %s or %s", signpost.MIMEJSON, signpost.MIMEForm)
@@ -118,9 +118,9 @@ func formParameters(form url.Values, declared func(name string) bool) (map[strin
 			params[name] = texts[0]
 		case !declared(name):
 		case !valid:
-			return nil, badBody(name, "is not UTF-8 text")
+			return nil, bad(signpost.ContextBodyParam, name, "is not UTF-8 text")
 		default:
-			return nil, badBody(name, "occurs %d times", len(texts))
+			return nil, bad(signpost.ContextBodyParam, name, "occurs %d times", len(texts))
 		}
 	}
 	return params, nil
@@ -141,7 +141,7 @@ func readBody(r *http.Request) ([]byte, error) {
 	case limited, len(data) > MaxBody:
 		return nil, malformed(http.StatusRequestEntityTooLarge, signpost.ContextBodyParam, "", "is longer than the service accepts")
 	case err != nil:
-		return nil, badBody("", "could not be read completely")
+		return nil, bad(signpost.ContextBodyParam, "", "could not be read completely")
 	}
 	return data, nil
 }

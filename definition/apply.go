@@ -26,7 +26,11 @@ func (o Options) Fix(name string, text []byte) Fixed {
 	seen := map[string]bool{string(text): true}
 	for range maxRounds {
 		fixable := apart(f.File.only(hasFix))
-		if len(fixable) == 0 || !o.try(name, &f, fixable, seen) && !o.tryEach(name, &f, fixable, seen) {
+		if len(fixable) > 0 && o.try(name, &f, fixable, seen) {
+			continue
+		}
+		// One of them does harm: apply the first that does not.
+		if !slices.ContainsFunc(fixable, func(one signpost.Finding) bool { return o.try(name, &f, []signpost.Finding{one}, seen) }) {
 			break
 		}
 	}
@@ -50,13 +54,6 @@ func (o Options) try(name string, f *Fixed, findings []signpost.Finding, seen ma
 	}
 	f.Text, f.File, f.Applied = text, file, append(f.Applied, findings...)
 	return true
-}
-
-// tryEach applies the first fix whose result is no worse.
-func (o Options) tryEach(name string, f *Fixed, findings []signpost.Finding, seen map[string]bool) bool {
-	return slices.ContainsFunc(findings, func(finding signpost.Finding) bool {
-		return o.try(name, f, []signpost.Finding{finding}, seen)
-	})
 }
 
 // noWorse reports whether a file has no more errors than before and, if equal, no more findings.

@@ -12,31 +12,26 @@ import (
 // from the deployment of a definition is the same service, which does not take feeds from itself. The definition stays if
 // it is judged.
 func published(files, registered []*File) map[*version]bool {
-	type defined struct {
-		*version
-		judged bool
-	}
-	versions := make(map[string]defined) // by the path of their manifest
-	all := slices.Concat(files, registered)
-	for i, f := range all {
-		for j := range f.versions {
-			if v := &f.versions[j]; !f.served {
-				versions[routes.Path(f.BasePath, v.name)] = defined{v, i < len(files)}
-			}
-		}
-	}
 	out := make(map[*version]bool)
-	for _, f := range all {
-		host := addressHost(f.Name)
-		if !f.served || host == "" || len(f.versions) == 0 {
+	all := slices.Concat(files, registered)
+	for _, fetched := range all {
+		host := addressHost(fetched.Name)
+		if !fetched.served || host == "" || len(fetched.versions) == 0 {
 			continue
 		}
-		fetched, v := &f.versions[0], versions[signpost.CutURL(f.Name).Path()]
-		if v.version != nil && mostlyIn(served.Reopen(fetched.manifest, served.Host(fetched.manifest, host)), v.manifest) {
-			if v.judged {
-				out[fetched] = true
-			} else {
-				out[v.version] = true
+		manifest := fetched.versions[0].manifest
+		manifest = served.Reopen(manifest, served.Host(manifest, host))
+		for i, f := range all {
+			for j := range f.versions {
+				v := &f.versions[j]
+				same := routes.Path(f.BasePath, v.name) == signpost.CutURL(fetched.Name).Path() && mostlyIn(manifest, v.manifest)
+				switch judged := i < len(files); {
+				case f.served || !same:
+				case judged:
+					out[&fetched.versions[0]] = true
+				default:
+					out[v] = true
+				}
 			}
 		}
 	}

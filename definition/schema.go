@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"signpost"
@@ -126,5 +125,5 @@ func builtInNames() []string {
 	for _, f := range signpost.BuiltIn() {
 		names = append(names, f.Name)
 	}
-	return slices.Clip(names)
+	return names
 }
