@@ -33,14 +33,15 @@ func (s *Studio) Register(ctx context.Context, addresses ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, address := range addresses {
-		s.records = append(s.records, newAddress(address, s.bump()))
+		s.records = append(s.records, newAddress(address))
 		go s.fetch(ctx, address, false, false)
 	}
+	s.bump()
 }
 
-func newAddress(address string, rev int) *record {
+func newAddress(address string) *record {
 	// The page is shown to others, and keeps what it has: it does not get the query.
-	r := &record{id: httpurl.Redacted(address), kind: KindAddress, address: address, judged: true, rev: rev}
+	r := &record{ID: httpurl.Redacted(address), Kind: KindAddress, Judged: true, address: address}
 	if u, err := url.Parse(address); err == nil {
 		r.host = u.Hostname()
 		_, r.version, _ = routes.Parse(u.Path)
@@ -63,15 +64,15 @@ func (s *Studio) fetch(ctx context.Context, address string, add, keep bool) erro
 		return failed(http.StatusConflict, fmt.Sprintf("%d addresses are registered. Remove one of them first.", maxRegistered), "")
 	case i < 0:
 		i = len(s.records)
-		s.records = append(s.records, newAddress(address, 0))
+		s.records = append(s.records, newAddress(address))
 	}
-	r := s.records[i]
-	if r.rev = s.bump(); why != nil {
-		r.failure = why
+	if why != nil {
+		s.records[i].Failure = why
+		s.bump()
 		return why
 	}
-	r.set(now)
-	s.relint(r.rev)
+	s.records[i].set(now)
+	s.bump()
 	return nil
 }
 
@@ -117,7 +118,7 @@ func (s *Studio) update(c call) (any, error) {
 	if c.src.Kind != KindAddress {
 		return nil, failed(http.StatusConflict, "Files are reloaded automatically when they are saved.", "")
 	}
-	return done{}, s.fetch(c.r.Context(), c.src.record.address, false, false)
+	return done{}, s.fetch(c.r.Context(), c.src.address, false, false)
 }
 
 func (s *Studio) remove(c call) (any, error) {
@@ -126,7 +127,7 @@ func (s *Studio) remove(c call) (any, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.records = slices.DeleteFunc(s.records, func(other *record) bool { return other.id == c.src.ID })
-	s.relint(s.bump())
+	s.records = slices.DeleteFunc(s.records, func(other *record) bool { return other.ID == c.src.ID })
+	s.bump()
 	return done{}, nil
 }

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"signpost/definition"
 	"signpost/internal/testkit"
 	"signpost/studio"
@@ -30,8 +28,7 @@ func TestRegister(t *testing.T) {
 		equal(t, "status", status, 200)
 		equal(t, "result", out, object{"source": manifest})
 	}
-	_, state := ask(t, address+"/api/state", nil)
-	equal(t, "sources", state["order"], []any{"feeds.yaml", manifest})
+	equal(t, "sources", sourceIDs(t, address), []string{"feeds.yaml", manifest})
 	src := sourceOf(t, address, manifest)
 	equal(t, "kind", src["kind"], "address")
 	equal(t, "version", get(t, src, "versions", 0, "name"), "v1")
@@ -138,10 +135,7 @@ func TestRegisterRejects(t *testing.T) {
 			t.Errorf("%q: status %d, %s", test.address, status, said)
 		}
 	}
-	_, state := ask(t, address+"/api/state", nil)
-	if !cmp.Equal(state["sources"], []any{}) {
-		t.Errorf("a rejected address is registered: %v", state["sources"])
-	}
+	equal(t, "registered", sourceIDs(t, address), []string{})
 }
 
 // TestRegisterKeepsFailedAddresses checks that an address on the command line that fails is shown with its failure, and

@@ -12,14 +12,14 @@ import (
 // compare returns the changes since a text of the source, for the same deployment and with the verdicts of signpost diff.
 // Flipping a switch is not a change of the definition.
 func (src *source) compare(base *text) ([]diff.Change, error) {
-	if base == nil || src.record.good == nil {
+	if base == nil || src.good == nil {
 		return nil, nil
 	}
 	before, err := src.service(base)
 	if err != nil {
 		return nil, err
 	}
-	after, err := src.service(src.record.good)
+	after, err := src.service(src.good)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func (src *source) compare(base *text) ([]diff.Change, error) {
 func (src *source) service(t *text) (signpost.Service, error) {
 	state := t.file.State(nil)
 	state.Host = src.Host
-	for _, v := range t.manifests(src.record.version, src.enabled) {
+	for _, v := range t.manifests(src.version, src.enabled) {
 		var err error
 		if v.Manifest, err = src.forHost(v.Manifest); err != nil {
 			return state, err
@@ -54,9 +54,9 @@ func (s *Studio) changes(c call) (any, error) {
 	var err error
 	switch c.Base {
 	case baseRegistered:
-		found, err = c.src.compare(c.src.record.base)
+		found, err = c.src.compare(c.src.base)
 	case basePrevious:
-		found, err = c.src.compare(c.src.record.previous)
+		found, err = c.src.compare(c.src.previous)
 	case baseVersion:
 		found, err = c.src.compareVersions(c.Of, c.Version)
 	case baseGit:
@@ -70,7 +70,7 @@ func (s *Studio) changes(c call) (any, error) {
 // compareVersions shows what changes for clients that move from one version to another. URLs that differ only in the
 // version count as the same.
 func (src *source) compareVersions(from, to string) ([]diff.Change, error) {
-	old, now := src.version(from), src.version(to)
+	old, now := src.find(from), src.find(to)
 	if old == nil || now == nil || old == now {
 		return nil, fmt.Errorf("there is no other version %q", from)
 	}
@@ -93,7 +93,7 @@ func (src *source) compareVersions(from, to string) ([]diff.Change, error) {
 func (s *Studio) compareRevision(c call) ([]diff.Change, error) {
 	revision, src := strings.TrimSpace(c.Of), c.src
 	switch {
-	case src.record.good == nil || src.Path == "" || s.opts.ReadRevision == nil:
+	case src.good == nil || src.Path == "" || s.opts.ReadRevision == nil:
 		return nil, fmt.Errorf("only a file without errors can be compared with a git revision")
 	case revision == "" || strings.HasPrefix(revision, "-") || strings.Contains(revision, ":"):
 		return nil, fmt.Errorf("%q is not a git revision, such as main, HEAD~1, v1.2.0 or a commit", revision)
@@ -102,7 +102,7 @@ func (s *Studio) compareRevision(c call) ([]diff.Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	old := parse(src.ID, body, src.record.good.file.Served())
+	old := parse(src.ID, body, src.good.file.Served())
 	if len(old.file.Versions()) == 0 {
 		return nil, fmt.Errorf("the file has no versions at %s", revision)
 	}
@@ -112,7 +112,7 @@ func (s *Studio) compareRevision(c call) ([]diff.Change, error) {
 // base returns what the changes of a source are compared with. The page keeps it, for a studio that is started again.
 func (s *Studio) base(c call) (any, error) {
 	out := object{"source": c.src.ID, "since": c.src.Since, "text": ""}
-	if base := c.src.record.base; base != nil {
+	if base := c.src.base; base != nil {
 		out["text"] = string(base.body)
 	}
 	return out, nil
@@ -120,9 +120,9 @@ func (s *Studio) base(c call) (any, error) {
 
 // accept makes the current state of a source the base of its changes, or what base returned before a restart.
 func (s *Studio) accept(c call) (any, error) {
-	base, since := c.src.record.good, time.Now()
+	base, since := c.src.good, time.Now()
 	if c.Text != "" {
-		served := c.src.Kind == KindAddress || c.src.record.now != nil && c.src.record.now.file.Served()
+		served := c.src.Kind == KindAddress || c.src.now != nil && c.src.now.file.Served()
 		base = parse(c.src.ID, []byte(c.Text), served)
 		var err error
 		if since, err = time.Parse(time.RFC3339, c.Since); err != nil {
@@ -132,7 +132,8 @@ func (s *Studio) accept(c call) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r := s.record(c.src.ID); r != nil && base != nil {
-		r.base, r.since, r.rev = base, since, s.bump()
+		r.base, r.since = base, since
+		s.bump()
 	}
 	return done{}, nil
 }
@@ -143,7 +144,7 @@ const maxText = 2 << 20
 // text returns the text of a source, to show findings in it.
 func (s *Studio) text(c call) (any, error) {
 	var body []byte
-	if now := c.src.record.now; now != nil {
+	if now := c.src.now; now != nil {
 		body = now.body[:min(len(now.body), maxText)]
 	}
 	return object{"text": strings.ToValidUTF8(string(body), "\ufffd")}, nil

@@ -89,7 +89,7 @@ func (s *Studio) check(c call) (any, error) {
 // checked as signpost serve would send it, and its feeds wherever the page sends requests.
 func (s *Studio) checkOptions(c call) (address string, opts client.CheckOptions, err error) {
 	src := c.src
-	v, address := src.version(c.Version), src.record.address
+	v, address := src.find(c.Version), src.address
 	if v == nil && address == "" {
 		return "", opts, errors.New("there is no manifest to check yet: fix the errors first")
 	}
@@ -136,7 +136,7 @@ func (s *Studio) checkOptions(c call) (address string, opts client.CheckOptions,
 		opts.SendTo = origin
 		return address, opts, nil
 	}
-	base, name := src.record.good.file.BasePath, cmp.Or(v.Name, "v1") // the address of a saved manifest is unknown
+	base, name := src.good.file.BasePath, cmp.Or(v.Name, "v1") // the address of a saved manifest is unknown
 	route := routes.Path(base, name)
 	handler := foreignHandler(v.body) // keeps everything that the check has to report
 	if v.template != nil {

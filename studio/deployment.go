@@ -53,9 +53,9 @@ func (s *Studio) view(r *http.Request) (*view, error) {
 	if v := s.views[wish]; v != nil {
 		return v, nil
 	}
-	v := &view{rev: s.rev, host: name}
+	v := &view{rev: s.rev, host: name, sources: []*source{}}
 	for _, rec := range s.records {
-		features, ok := d.Features[rec.id]
+		features, ok := d.Features[rec.ID]
 		if !ok || features == nil {
 			features = s.opts.Features
 		}

@@ -3,7 +3,6 @@ package studio
 import (
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
 )
 
@@ -53,39 +52,12 @@ func (s *Studio) serveEvents(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// snapshot is what the page knows about the server. Sources contains only those that changed after the revision that the
-// page has, for the same deployment.
-type snapshot struct {
-	Instance string    `json:"instance"`
-	Build    string    `json:"build"`
-	Rev      int       `json:"rev"`
-	Host     string    `json:"host"` // value of {{host}}
-	SendTo   string    `json:"send_to"`
-	Order    []string  `json:"order"` // ids of all sources
-	Sources  []*source `json:"sources"`
-	Overlap  []nesting `json:"overlap"` // nil if unchanged
-	Git      bool      `json:"git"`     // whether comparison with a git revision is available
-	Fixes    bool      `json:"fixes"`   // whether fixes can be applied to files
-}
-
+// state returns what the page shows.
 func (s *Studio) state(c call) (any, error) {
-	v, query := c.view, c.r.URL.Query()
-	since, _ := strconv.Atoi(query.Get("since"))
-	if query.Get("instance") != s.instance {
-		since = 0
-	}
-	out := snapshot{
-		Instance: s.instance, Build: s.assets.build, Rev: v.rev, Host: v.host, SendTo: s.opts.SendTo, Order: []string{}, Sources: []*source{},
-		Git: s.opts.ReadRevision != nil, Fixes: s.opts.WriteFile != nil,
-	}
-	for _, src := range v.sources {
-		out.Order = append(out.Order, src.ID)
-		if src.Rev > since {
-			out.Sources = append(out.Sources, src)
-		}
-	}
-	if out.Rev > since {
-		out.Overlap = v.overlaps().nested
-	}
-	return out, nil
+	return object{
+		"instance": s.instance, "build": s.assets.build, "rev": c.view.rev, "host": c.view.host, "send_to": s.opts.SendTo,
+		"sources": c.view.sources, "overlap": c.view.overlaps().nested,
+		"git":   s.opts.ReadRevision != nil, // whether comparison with a git revision is available
+		"fixes": s.opts.WriteFile != nil,    // whether fixes can be applied to files
+	}, nil
 }

@@ -18,7 +18,7 @@ func (s *Studio) fix(c call) (any, error) {
 	case c.src.Path == "" || s.opts.WriteFile == nil:
 		return nil, failed(http.StatusConflict, "There is no file to write the fix to.", "")
 	}
-	text := c.src.record.now.body
+	text := c.src.now.body
 	if err := s.opts.WriteFile(c.src.Path, text, definition.ApplyFixes(c.src.ID, text, *c.src.Findings[i].Fix)); err != nil {
 		return nil, failed(http.StatusConflict, sentence(err.Error()), "")
 	}

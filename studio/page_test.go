@@ -367,10 +367,7 @@ func TestPageRegistersAndUpdates(t *testing.T) {
 	p.waitText("#endpoint-name", "Feeds")
 	close(hold)
 	p.wait(`document.querySelectorAll(".service-row").length === 1`)
-	_, state := ask(t, address+"/api/state", nil)
-	if got := state["order"].([]any); len(got) != 1 {
-		t.Errorf("registered: %v", got)
-	}
+	equal(t, "registered", sourceIDs(t, address), []string{"feeds.yaml"})
 }
 
 // TestPageSaysWhoseFeedItIs fills in a placeholder so that the feed belongs to another endpoint.

@@ -3,7 +3,6 @@ package studio
 import (
 	"bytes"
 	"cmp"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -25,14 +24,16 @@ const (
 
 // record is what the studio knows about a file or an address, whatever the deployment. The lock of the studio guards it.
 type record struct {
-	id, kind, path string
-	address        string // with its query, which the page does not get; empty for a file
-	host, version  string // of an address
-	judged         bool
-	rev            int // revision of the state in which it last changed
-	read           time.Time
-	failure        *problem // why nothing, or nothing new, could be read
-	findings       []signpost.Finding
+	ID      string   `json:"id"`      // the file or the address, so that it survives a restart
+	Kind    string   `json:"kind"`    // one of the kinds above
+	Path    string   `json:"path"`    // of a file on this machine, absolute
+	Judged  bool     `json:"judged"`  // false for --registered sources, which only take part in overlap
+	Failure *problem `json:"failure"` // why nothing, or nothing new, could be read
+
+	address       string // with its query, which the page does not get; empty for a file
+	host, version string // of an address
+	read          time.Time
+	findings      []signpost.Finding
 
 	now      *text // as last read; nil if it never was
 	good     *text // the last one without errors
@@ -56,27 +57,20 @@ func parse(name string, body []byte, served bool) *text {
 
 // source is a file or an address as the page shows it for a deployment. It is immutable.
 type source struct {
-	ID       string    `json:"id"`   // the name, so that it survives a restart
-	Kind     string    `json:"kind"` // one of the kinds above
-	Rev      int       `json:"rev"`
-	Name     string    `json:"name"` // the file or the address
-	Path     string    `json:"path"` // of a file on this machine, absolute
+	record             // as it was when the source was built
 	Title    string    `json:"title"`
 	Host     string    `json:"host"`      // value of {{host}}
 	HostOpen bool      `json:"host_open"` // whether any URL contains {{host}}
 	Read     string    `json:"read"`      // when it was read; empty if it never was
-	Judged   bool      `json:"judged"`    // false for --registered sources, which only take part in overlap
 	Features []feature `json:"features"`
 	Versions []version `json:"versions"` // of the last text without errors
 	Findings []finding `json:"findings"`
 	Notes    []string  `json:"notes"`
-	Failure  *problem  `json:"failure"`
 	Stale    bool      `json:"stale"` // the versions are not those of the current text
 	Since    string    `json:"since"`
 
 	Changes []diff.Change `json:"changes"` // since it was registered or accepted
 
-	record  record // as it was when the source was built
 	enabled []string
 }
 
@@ -97,8 +91,8 @@ type version struct {
 	body     []byte
 }
 
-// version returns a version by its name, or nil.
-func (src *source) version(name string) *version {
+// find returns a version by its name, or nil.
+func (src *source) find(name string) *version {
 	i := slices.IndexFunc(src.Versions, func(v version) bool { return v.Name == name })
 	if i < 0 {
 		return nil
@@ -125,36 +119,34 @@ type File struct {
 func (s *Studio) SetFiles(files ...File) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	rev := s.rev + 1
+	changed := false
 	var next []*record
 	for _, f := range files {
 		r := s.record(f.Definition.Name)
 		if r == nil || r.address != "" {
-			r = &record{id: f.Definition.Name, kind: cmp.Or(f.Kind, KindFile), path: f.Path, judged: !f.Registered, rev: rev}
+			r = &record{ID: f.Definition.Name, Kind: cmp.Or(f.Kind, KindFile), Path: f.Path, Judged: !f.Registered}
 		}
 		switch {
 		case f.Err != nil:
 			why := sentence("the file cannot be read: " + f.Err.Error())
-			if r.failure == nil || r.failure.Detail != why {
-				r.failure, r.rev = &problem{Detail: why, Hint: "The page keeps showing the last version that it read."}, rev
-			}
-		case r.now == nil || !bytes.Equal(r.now.body, f.Text) || r.failure != nil:
+			changed = changed || r.Failure == nil || r.Failure.Detail != why
+			r.Failure = &problem{Detail: why, Hint: "The page keeps showing the last version that it read."}
+		case r.now == nil || !bytes.Equal(r.now.body, f.Text) || r.Failure != nil:
+			changed = true
 			r.set(&text{f.Definition, f.Text})
-			r.rev = rev
 		}
 		next = append(next, r)
 	}
 	next = append(next, slices.DeleteFunc(slices.Clone(s.records), func(r *record) bool { return r.address == "" })...)
-	if slices.Equal(next, s.records) && !slices.ContainsFunc(next, func(r *record) bool { return r.rev == rev }) {
-		return
+	if changed || !slices.Equal(next, s.records) {
+		s.records = next
+		s.bump()
 	}
-	s.records = next
-	s.relint(s.bump())
 }
 
 // set makes a text the current one, and the last good one unless it has errors.
 func (r *record) set(t *text) {
-	r.now, r.read, r.failure = t, time.Now(), nil
+	r.now, r.read, r.Failure = t, time.Now(), nil
 	if t.unusable() != nil {
 		return
 	}
@@ -163,35 +155,25 @@ func (r *record) set(t *text) {
 	}
 }
 
-// relint lints everything registered together. The caller holds the lock.
-func (s *Studio) relint(rev int) {
+// lint lints everything registered together. The caller holds the lock.
+func (s *Studio) lint() {
 	var judged, besides []*definition.File
 	for _, r := range s.records {
 		switch {
 		case r.now == nil:
-		case r.judged:
+		case r.Judged:
 			judged = append(judged, r.now.file)
 		default:
 			besides = append(besides, r.now.file)
 		}
+		r.findings = nil
 	}
-	found := make(map[string][]signpost.Finding)
 	for _, f := range definition.LintTogether(judged, besides) {
-		found[f.File] = append(found[f.File], f)
-	}
-	for _, r := range s.records {
-		if r.now == nil || !r.judged {
-			continue
-		}
-		now := found[r.id]
-		if r.now.file.Served() {
-			for i := range now {
-				now[i] = foreign.Finding(now[i])
+		if r := s.record(f.File); r != nil {
+			if r.now.file.Served() {
+				f = foreign.Finding(f)
 			}
-		}
-		if !reflect.DeepEqual(now, r.findings) {
-			r.findings = now
-			r.rev = rev
+			r.findings = append(r.findings, f)
 		}
 	}
 }
@@ -199,8 +181,8 @@ func (s *Studio) relint(rev int) {
 // build returns a record as a deployment has it. Nil features means those that the file enables.
 func (r *record) build(host string, features []string) *source {
 	src := &source{
-		ID: r.id, Kind: r.kind, Rev: r.rev, Name: r.id, Path: r.path, Host: host, Judged: r.judged, Features: []feature{},
-		Versions: []version{}, Findings: []finding{}, Notes: []string{}, Failure: r.failure, Changes: []diff.Change{}, record: *r, enabled: features,
+		record: *r, Host: host, Features: []feature{}, Versions: []version{}, Findings: []finding{}, Notes: []string{},
+		Changes: []diff.Change{}, enabled: features,
 	}
 	if r.address != "" {
 		src.Host = r.host
@@ -209,12 +191,12 @@ func (r *record) build(host string, features []string) *source {
 		}
 	}
 	if r.now == nil {
-		if r.failure == nil {
+		if r.Failure == nil {
 			src.Notes = append(src.Notes, "Fetching the manifest…")
 		}
 		return src
 	}
-	src.Read, src.Stale = r.read.Format(time.RFC3339), r.good != r.now
+	src.Read, src.Stale = r.read.Format(time.RFC3339Nano), r.good != r.now
 	shown := r.now.file
 	if r.good != nil { // a text with a syntax error has neither title nor features
 		shown = r.good.file
@@ -229,12 +211,12 @@ func (r *record) build(host string, features []string) *source {
 	if r.good != nil {
 		if err := src.resolve(r.good); err != nil {
 			src.Notes = append(src.Notes, sentence(err.Error())+" Enter another host.")
-		} else if r.base != r.good && r.judged {
+		} else if r.base != r.good && r.Judged {
 			changes, _ := src.compare(r.base)
 			src.Changes = append(src.Changes, changes...)
 		}
 	}
-	if r.judged {
+	if r.Judged {
 		src.Findings = findings(r.findings)
 		src.Since = r.since.Format(time.RFC3339)
 	}
@@ -291,7 +273,7 @@ func (src *source) resolve(t *text) error {
 			return err
 		}
 	}
-	written := t.manifests(src.record.version, src.enabled)
+	written := t.manifests(src.version, src.enabled)
 	keys := make(map[string]string) // URLs as written, by resolved URL
 	for _, w := range written {
 		for _, e := range w.Manifest.Endpoints {

@@ -63,7 +63,7 @@ type Studio struct {
 	handler  http.Handler
 
 	mu      sync.Mutex
-	rev     int       // of the state; each record has the revision that it changed at
+	rev     int       // of the state
 	records []*record // everything that is shown, files first
 	views   map[string]*view
 	changed chan struct{} // closed and replaced on every change
@@ -119,19 +119,18 @@ func (s *Studio) routes() http.Handler {
 	return mux
 }
 
-// bump starts a new revision of the state and wakes up all waiters. The caller holds the lock, and touches the records
-// that have changed.
-func (s *Studio) bump() int {
+// bump starts a new revision of the state, after records have changed, and wakes up all waiters. The caller holds the lock.
+func (s *Studio) bump() {
+	s.lint()
 	s.rev++
 	clear(s.views)
 	close(s.changed)
 	s.changed = make(chan struct{})
-	return s.rev
 }
 
 // record returns the record with an id, or nil. The caller holds the lock.
 func (s *Studio) record(id string) *record {
-	if i := slices.IndexFunc(s.records, func(r *record) bool { return r.id == id }); i >= 0 {
+	if i := slices.IndexFunc(s.records, func(r *record) bool { return r.ID == id }); i >= 0 {
 		return s.records[i]
 	}
 	return nil

@@ -19,7 +19,7 @@ type Finding = { rule: string, severity: string, message: string, file: string, 
   width: number, key: string, fix?: Fix | null };
 type Change = { rule: string, level: string, version: string, endpoint: string, message: string };
 type Failure = { detail: string, hint?: string, findings?: Finding[], problems?: Problem[], status?: number };
-type Source = { id: string, kind: "file" | "example" | "address", rev: number, name: string, path: string, title: string, host: string,
+type Source = { id: string, kind: "file" | "example" | "address", path: string, title: string, host: string,
   host_open: boolean, read: string, judged: boolean, features: { name: string, enabled: boolean }[], versions: Version[],
   findings: Finding[], notes: string[], failure: Failure | null, stale: boolean, changes: Change[], since: string };
 type Place = { source: string, version: string, key: string, name: string, url: string };
@@ -79,7 +79,7 @@ interface State {
   connection: "connecting" | "live" | "lost";
   loaded: boolean;
   server: { instance: string, build: string, rev: number, deployment: string, host: string, sendTo: string, git: boolean,
-    fixes: boolean, order: string[], sources: Map<string, Source>, overlap: Map<string, Nesting> };
+    fixes: boolean, sources: Map<string, Source>, overlap: Map<string, Nesting> };
   route: Route;
   typed: Record<string, Typed>; // by endpoint
   bad: Record<string, boolean>; // the fields with something that is no number, by name

@@ -60,8 +60,8 @@ const hint = (at) => {
  */
 function otherPort(at) {
   const { source: s, endpoint: e } = at;
-  if (s.kind !== "address" || e.foreign || sendOf(s) !== "published" || !URL.canParse(s.name) || !URL.canParse(e.origin)) return null;
-  const from = new URL(s.name);
+  if (s.kind !== "address" || e.foreign || sendOf(s) !== "published" || !URL.canParse(s.id) || !URL.canParse(e.origin)) return null;
+  const from = new URL(s.id);
   if (from.port === "" || from.origin === new URL(e.origin).origin) return null;
   const choose = () => {
     setOrigin(from.origin);

@@ -56,7 +56,7 @@ export function checkView() {
 
 /** what says what the checks look at. @param {Source} s */
 function what(s) {
-  const manifest = s.kind === "address" ? ["Fetches the manifest from ", value(s.name)]
+  const manifest = s.kind === "address" ? ["Fetches the manifest from ", value(s.id)]
     : ["Checks the manifest as ", h("code", {}, "signpost serve"), " would publish it"];
   switch (sendOf(s)) {
     case "sample": return [manifest, ". To check the feeds as well, send requests to a real server instead of using sample data."];

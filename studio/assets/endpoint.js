@@ -58,7 +58,7 @@ function details(at) {
     h("dt", {}, "Method"), h("dd", {}, e.method.toUpperCase()),
     h("dt", {}, "Type"), h("dd", {}, value(e.mime_type)),
     e.foreign && [h("dt", {}, "Host"), h("dd", {}, "a third party’s, not that of the manifest")],
-    h("dt", {}, "From"), h("dd", {}, value(s.path || s.name), v.name && [", ", value(v.name)]),
+    h("dt", {}, "From"), h("dd", {}, value(s.path || s.id), v.name && [", ", value(v.name)]),
     e.modifiers.map((m) => m.params.map((p) => [h("dt", {}, value(p.label || p.key)), h("dd", {},
       code(p.key), ", ", p.control, p.default !== null && [", default ", value(p.default || "empty")], modifierName(m, p))])));
 }

@@ -43,7 +43,7 @@ function items() {
     all.push({ id: "view:" + name, words: "view " + name, label: ["View: ", label], go: show });
   }
   for (const s of sources().filter((other) => other.judged)) {
-    const words = ("service " + s.name + " " + s.title).toLowerCase();
+    const words = ("service " + s.id + " " + s.title).toLowerCase();
     all.push({ id: "source:" + s.id, words, label: ["Service: ", value(serviceName(s))], go: () => { close(); choose(s.id); } });
   }
   known = { rev: state.server.rev, instance: state.server.instance, items: all };

@@ -27,7 +27,7 @@ export function problemsView() {
         s.findings.slice(0, maxFindings).map((f, i) => h("li", { key: i }, item(s, f))),
         s.findings.length > maxFindings && h("li", { key: "more" }, `And ${s.findings.length - maxFindings} more.`)),
       text && lazy("div", {
-        class: "code text", tabindex: "0", role: "group", "aria-label": plain(`Text of ${s.name}`), key: "text",
+        class: "code text", tabindex: "0", role: "group", "aria-label": plain(`Text of ${s.id}`), key: "text",
       }, [text, s.findings], () => lines(text, s.findings))));
 }
 

@@ -4,7 +4,7 @@ import { endpointID, own } from "./route.js";
 import { state } from "./store.js";
 
 /** @returns {Source[]} */
-export const sources = () => state.server.order.flatMap((id) => state.server.sources.get(id) ?? []);
+export const sources = () => [...state.server.sources.values()];
 
 /** judged returns the sources that can be looked at. */
 export const judged = () => sources().filter((s) => s.judged);
@@ -133,9 +133,9 @@ export const nestingOf = (s, v, e) => state.server.overlap.get(endpointID({ sour
 
 /** shortName leaves out what all names of a kind share. @param {Source} s */
 export function shortName(s) {
-  if (s.kind !== "address") return s.name.split(/[/\\]/).pop() ?? s.name;
-  if (!URL.canParse(s.name)) return s.name;
-  const url = new URL(s.name);
+  if (s.kind !== "address") return s.id.split(/[/\\]/).pop() ?? s.id;
+  if (!URL.canParse(s.id)) return s.id;
+  const url = new URL(s.id);
   return url.host + url.pathname.replace(/\/endpoints-manifest$/, "");
 }
 

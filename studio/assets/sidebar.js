@@ -71,7 +71,7 @@ function service(s, chosen) {
   return h("li", { key: s.id, role: "none", class: "service" + (chosen ? " chosen" : ""), "data-service": s.id },
     h("div", {
       role: "treeitem", "aria-level": 1, "aria-expanded": s.judged ? String(unfolded) : undefined, "aria-selected": String(chosen && !v),
-      tabindex: chosen && found.length === 0 ? "0" : "-1", class: "service-row", title: plain(s.name), "data-source": s.id,
+      tabindex: chosen && found.length === 0 ? "0" : "-1", class: "service-row", title: plain(s.id), "data-source": s.id,
       onclick: () => (chosen ? fold() : s.judged && choose(s.id)), "aria-disabled": s.judged ? undefined : "true",
     },
     h("span", {
@@ -102,7 +102,7 @@ function facts(s) {
   const busy = state.busy["source:" + s.id];
   const failed = state.failures["source:" + s.id] ?? s.failure;
   const updated = state.updated[s.id];
-  const link = s.kind === "address" ? (/^https?:\/\//i.test(s.name) ? s.name : "") : version(s)?.route && within(version(s)?.route ?? "");
+  const link = s.kind === "address" ? (/^https?:\/\//i.test(s.id) ? s.id : "") : version(s)?.route && within(version(s)?.route ?? "");
   return [
     h("p", { class: "row quiet" }, s.title && h("span", {}, value(s.kind === "example" ? "built-in example" : shortName(s))),
       link && h("a", { href: link, target: "_blank", rel: "noopener noreferrer" }, "Manifest"),
@@ -135,7 +135,7 @@ function rows(s, v, found, current) {
     return h("p", { class: "blank-line", role: "none" }, v.endpoints.length === 0 ? "No endpoints yet." : "No endpoint matches.");
   }
   const chosen = current && state.route.view === "preview" ? endpoint(v) : undefined;
-  const of = [s.rev, v.name, state.route.filter, state.route.show].join("\n");
+  const of = [s.read, v.name, state.route.filter, state.route.show].join("\n");
   let room = rooms.get(s.id);
   if (room?.of !== of) rooms.set(s.id, room = { of, n: page });
   if (chosen) room.n = Math.max(room.n, found.indexOf(chosen) + 1);

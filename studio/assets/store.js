@@ -5,7 +5,7 @@ export const state = {
   connection: "connecting",
   loaded: false,
   server: {
-    instance: "", build: "", rev: 0, deployment: "", host: "", sendTo: "", git: false, fixes: false, order: [], sources: new Map(),
+    instance: "", build: "", rev: 0, deployment: "", host: "", sendTo: "", git: false, fixes: false, sources: new Map(),
     overlap: new Map(),
   },
   route: {

@@ -54,7 +54,7 @@ function serviceSelect() {
 /** @returns {Child} */
 function main() {
   if (!state.loaded) return h("p", { class: "blank", id: "loading" }, state.connection === "lost" ? "" : "Loading…");
-  if (!source()) return state.route.source === "" || state.server.order.length === 0 ? welcome() : null;
+  if (!source()) return state.route.source === "" || state.server.sources.size === 0 ? welcome() : null;
   return (views.find((view) => view.name === state.route.view) ?? views[0]).show();
 }
 

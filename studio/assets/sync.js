@@ -17,14 +17,15 @@ export function connect() {
     clearTimeout(lost);
     lost = 0;
     wanted = message;
-    refresh();
+    const { instance, rev } = state.server;
+    if (state.connection !== "live" || message.instance !== instance || message.rev > rev) refresh();
   }, () => {
     lost ||= window.setTimeout(() => change(() => { state.connection = "lost"; }), 1500);
   });
   refresh();
 }
 
-/** refresh gets what has changed on the server, until there is nothing newer. */
+/** refresh gets the state of the server, until there is nothing newer. */
 export function refresh() {
   fetching ??= load().finally(() => { fetching = null; });
   return fetching;
@@ -34,8 +35,7 @@ async function load() {
   try {
     do {
       const wish = deployment();
-      const { instance, rev, deployment: had } = state.server;
-      await apply(await call(`/api/state?instance=${encodeURIComponent(instance)}&since=${wish === had ? rev : 0}`), wish);
+      await apply(await call("/api/state"), wish);
     } while ((wanted.instance === state.server.instance && wanted.rev > state.server.rev) || deployment() !== state.server.deployment);
   } catch (refused) {
     if (!(refused instanceof Refused)) throw refused;
@@ -53,32 +53,29 @@ async function load() {
   }
 }
 
-/** apply puts a delta into the state. @param {any} delta @param {string} wish the deployment that it is for */
-async function apply(delta, wish) {
+/** apply takes over what the server has. @param {any} now @param {string} wish the deployment that it is for */
+async function apply(now, wish) {
   const { server } = state;
-  if (server.build !== "" && server.build !== delta.build) {
+  if (server.build !== "" && server.build !== now.build) {
     location.reload(); // the page is older than its server
     return;
   }
   const first = server.instance === "";
-  const restarted = !first && server.instance !== delta.instance;
+  const restarted = !first && server.instance !== now.instance;
   const before = server.sources;
-  const saved = delta.sources.filter((/** @type {Source} */ s) => before.has(s.id) && before.get(s.id)?.read !== s.read);
+  const saved = now.sources.filter((/** @type {Source} */ s) => before.has(s.id) && before.get(s.id)?.read !== s.read);
   change(() => {
     state.connection = "live";
     state.loaded = true;
-    const { instance, build, rev, host, git, fixes, order } = delta;
-    Object.assign(server, { instance, build, rev, host, git, fixes, order, deployment: wish, sendTo: delta.send_to });
-    server.sources = new Map([...(restarted ? [] : before), ...delta.sources.map((/** @type {Source} */ s) => [s.id, s])]);
-    for (const id of [...server.sources.keys()]) if (!delta.order.includes(id)) server.sources.delete(id);
-    if (delta.overlap) {
-      server.overlap = new Map(delta.overlap.map((/** @type {any} */ n) => [endpointID({ ...n, endpoint: n.key }), n]));
-    }
+    const { instance, build, rev, host, git, fixes } = now;
+    Object.assign(server, { instance, build, rev, host, git, fixes, deployment: wish, sendTo: now.send_to });
+    server.sources = new Map(now.sources.map((/** @type {Source} */ s) => [s.id, s]));
+    server.overlap = new Map(now.overlap.map((/** @type {any} */ n) => [endpointID({ ...n, endpoint: n.key }), n]));
   });
-  for (const s of saved) if (s.kind === "file") announce(`${s.name} was saved. ${summary(s.findings)}.`);
+  for (const s of saved) if (s.kind === "file") announce(`${s.id} was saved. ${summary(s.findings)}.`);
   keepPlace();
   if (first || restarted) restore(before);
-  if (!restarted && !restoring) for (const s of delta.sources) keepBase(s);
+  if (!restarted && !restoring) for (const s of now.sources) keepBase(s);
 }
 
 /** summary says how many problems there are. @param {{ severity: string }[]} findings */
