@@ -1,12 +1,9 @@
 package server
 
 import (
-	"bufio"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -177,29 +174,5 @@ func TestObservedBehindABuffer(t *testing.T) {
 		if e := nextEvent(t, events); err != nil || e.Status != 200 || e.Err != nil || e.Bytes != len(body) || len(events) > 0 {
 			t.Errorf("%s: %+v, %v", name, e, err)
 		}
-	}
-}
-
-// TestDroppedResponsesAreObserved checks that a response that an outer handler drops is observed as never written, and is
-// never sent with another request.
-func TestDroppedResponsesAreObserved(t *testing.T) {
-	events := make(chan Event, 1)
-	h := newHandler(t, Options{Observe: func(_ *http.Request, e Event) { events <- e }}, v1(compile(t, "a")))
-	address := transports(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h.ServeHTTP(w, r)
-		panic(http.ErrAbortHandler)
-	}))["http"]
-	conn, err := net.Dial("tcp", strings.TrimPrefix(address, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(patience))
-	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: a.example\r\n\r\nGET %[1]s HTTP/1.1\r\nHost: b.example\r\n\r\n", manifestPath)
-	if answer, err := io.ReadAll(bufio.NewReader(conn)); len(answer) > 0 {
-		t.Errorf("%q was sent, %v", answer, err)
-	}
-	if e := nextEvent(t, events); e.Err == nil || e.Bytes != 0 {
-		t.Errorf("%+v", e)
 	}
 }

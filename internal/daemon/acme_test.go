@@ -84,9 +84,8 @@ func TestACME(t *testing.T) {
 	if _, err := fetch(httpsClient("new.example.com", root), p.url+manifestV1, ""); err == nil {
 		t.Error("a certificate was issued without a directory")
 	}
-	lines := p.logged("no certificate")
-	if len(lines) != 1 || lines[0]["level"] != "ERROR" || lines[0]["domain"] != "new.example.com" {
-		t.Errorf("the log has %v", lines)
+	if line := p.logged("no certificate")[0]; line["level"] != "ERROR" || line["domain"] != "new.example.com" {
+		t.Errorf("the log has %v", line)
 	}
 }
 

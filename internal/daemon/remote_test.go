@@ -180,51 +180,11 @@ func TestRemoteDowngrade(t *testing.T) {
 	}
 }
 
-// TestDefinitionCache starts serve while the source is down.
+// TestDefinitionCache starts serve while its source is down or bad. Before that, every write to a file fails with "file too
+// large", which needs neither a small disk nor privileges: serving continues, and the definition is cached once there is room.
 func TestDefinitionCache(t *testing.T) {
 	t.Parallel()
 	remote, cache := newSource(t), filepath.Join(t.TempDir(), "made", "cache")
-	remote.set(service("/remote", "one", 2), http.StatusOK)
-	args := []string{remote.URL, "--poll-interval", "20ms", "--definition-cache", cache}
-	startServe(t, args...).stop(t)
-
-	// The source is down.
-	remote.set("", http.StatusServiceUnavailable)
-	p := startServe(t, args...)
-	if !p.serves(t, "/remote"+manifestV1, "one") || mustFetch(t, p.admin+"/readyz").StatusCode != http.StatusOK {
-		t.Error("the cached copy is not served")
-	}
-	if len(p.logged("source is down or bad: using its cached definitions")) != 1 || failures(p, "503") != 1 {
-		t.Error("the log does not mention the cached copy")
-	}
-	remote.set(service("/remote", "two", 2), http.StatusOK)
-	waitFor(t, "the source to be used again", func() bool { return p.serves(t, "/remote"+manifestV1, "two") })
-	waitFor(t, "the definition to be cached", func() bool {
-		files, err := filepath.Glob(filepath.Join(cache, "*.definition"))
-		if err != nil || len(files) != 1 {
-			t.Fatalf("the cache contains %v, %v", files, err)
-		}
-		text, err := os.ReadFile(files[0])
-		return err == nil && string(text) == service("/remote", "two", 2)
-	})
-	p.stop(t)
-
-	// The source serves an invalid definition.
-	remote.set(`{"versions": 1}`, http.StatusOK)
-	p = startServe(t, args...)
-	if !p.serves(t, "/remote"+manifestV1, "two") {
-		t.Error("the cached copy is not served instead of an invalid definition")
-	}
-	if !strings.Contains(p.log.String(), `"rule":"wrong-type"`) {
-		t.Error("the findings of the invalid definition are not logged")
-	}
-}
-
-// TestCacheDiskFull makes every write to a file fail with "file too large", which needs neither a small disk nor
-// privileges. Serving continues, and the definition is cached once there is room again.
-func TestCacheDiskFull(t *testing.T) {
-	t.Parallel()
-	remote, cache := newSource(t), t.TempDir()
 	args := serveArgs([]string{remote.URL, "--poll-interval", "20ms", "--definition-cache", cache})
 	remote.set(feeds("one", 2), http.StatusOK)
 	p := startCommand(t, exec.Command("bash", append([]string{"-c", `ulimit -S -f 0; exec signpost "$@"`, "signpost"}, args...)...))
@@ -244,9 +204,36 @@ func TestCacheDiskFull(t *testing.T) {
 	}
 	waitFor(t, "the definition to be cached", func() bool { return len(p.logged("definitions are cached again")) == 1 })
 	p.kill()
+
+	// The source is down.
 	remote.set("", http.StatusServiceUnavailable)
-	if !startCommand(t, exec.Command("signpost", args...)).serves(t, manifestV1, "three") {
-		t.Error("after a restart without its source, the server does not serve the last definition")
+	p = startCommand(t, exec.Command("signpost", args...))
+	if !p.serves(t, manifestV1, "three") || mustFetch(t, p.admin+"/readyz").StatusCode != http.StatusOK {
+		t.Error("the cached copy is not served")
+	}
+	if len(p.logged("source is down or bad: using its cached definitions")) != 1 || failures(p, "503") != 1 {
+		t.Error("the log does not mention the cached copy")
+	}
+	remote.set(feeds("four", 2), http.StatusOK)
+	waitFor(t, "the source to be used again", func() bool { return p.serves(t, manifestV1, "four") })
+	waitFor(t, "the definition to be cached", func() bool {
+		files, err := filepath.Glob(filepath.Join(cache, "*.definition"))
+		if err != nil || len(files) != 1 {
+			t.Fatalf("the cache contains %v, %v", files, err)
+		}
+		text, err := os.ReadFile(files[0])
+		return err == nil && string(text) == feeds("four", 2)
+	})
+	p.stop(t)
+
+	// The source serves an invalid definition.
+	remote.set(`{"versions": 1}`, http.StatusOK)
+	p = startCommand(t, exec.Command("signpost", args...))
+	if !p.serves(t, manifestV1, "four") {
+		t.Error("the cached copy is not served instead of an invalid definition")
+	}
+	if !strings.Contains(p.log.String(), `"rule":"wrong-type"`) {
+		t.Error("the findings of the invalid definition are not logged")
 	}
 }
 
