@@ -147,7 +147,12 @@ func validEscapes(s string) bool {
 
 // replacePlaceholders replaces every {{name}} in s with the letter x. Stray braces are an error.
 func replacePlaceholders(s, raw string) (string, *urlError) {
-	const hint = "a placeholder is a name in two pairs of braces, such as {{series_id}}"
+	hint := func(name string, meant bool) string {
+		if meant && validPlaceholder(name) {
+			return "write " + placeholder(name)
+		}
+		return "a placeholder is a name in two pairs of braces, such as {{series_id}}"
+	}
 	var out strings.Builder
 	out.Grow(len(s))
 	for {
@@ -159,26 +164,16 @@ func replacePlaceholders(s, raw string) (string, *urlError) {
 		out.WriteString(s[:i])
 		s = s[i:]
 		if !strings.HasPrefix(s, "{{") {
-			hint := hint
-			if name, _, ok := strings.Cut(s[1:], "}"); ok && s[0] == '{' && validPlaceholder(name) {
-				hint = "write " + placeholder(name)
-			}
-			return "", badURL(hint, "URL %q has a stray %q", raw, s[:1])
+			name, _, closed := strings.Cut(s[1:], "}")
+			return "", badURL(hint(name, closed && s[0] == '{'), "URL %q has a stray %q", raw, s[:1])
 		}
 		name, after, closed := strings.Cut(s[2:], "}}")
 		switch {
 		case !closed:
-			hint := hint
-			if name, _, ok := strings.Cut(s[2:], "}"); ok && validPlaceholder(name) {
-				hint = "write " + placeholder(name)
-			}
-			return "", badURL(hint, "URL %q has a placeholder that is not closed: %q", raw, s)
+			name, _, half := strings.Cut(s[2:], "}")
+			return "", badURL(hint(name, half), "URL %q has a placeholder that is not closed: %q", raw, s)
 		case !validPlaceholder(name) || strings.HasPrefix(after, "}"):
-			hint := hint
-			if trimmed := strings.TrimSpace(name); validPlaceholder(trimmed) {
-				hint = "write " + placeholder(trimmed)
-			}
-			return "", badURL(hint, "URL %q has a malformed placeholder: %q", raw, s[:len(s)-len(after)])
+			return "", badURL(hint(strings.TrimSpace(name), true), "URL %q has a malformed placeholder: %q", raw, s[:len(s)-len(after)])
 		case name != "host" && strings.EqualFold(name, "host"):
 			return "", badURL("write {{host}} in lower case", "URL %q has {{%s}}, which is not {{host}}", raw, name)
 		}
