@@ -4,6 +4,7 @@
 package registrytest
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
@@ -43,8 +44,7 @@ type Registry struct {
 	test    testing.TB
 	proxy   http.Handler
 	program string
-	dir     string
-	address string // of the registry itself, behind the proxy
+	dir     string // its files, and the socket on which it listens
 	stop    func()
 
 	mu    sync.Mutex
@@ -62,10 +62,13 @@ func Start(t testing.TB) *Registry {
 
 	r.proxy = &httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
-			p.SetURL(&url.URL{Scheme: "http", Host: r.currentAddress()})
+			p.SetURL(&url.URL{Scheme: "http", Host: "registry"})
 			p.SetXForwarded() // for upload URLs
 			p.Out.Host = p.In.Host
 		},
+		Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+			return net.Dial("unix", r.socket())
+		}},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { panic(http.ErrAbortHandler) }, // drop the connection, as if the registry were gone
 	}
 	front := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -116,53 +119,29 @@ func (r *Registry) RedirectBlobs(seen func(*http.Request)) {
 	})
 }
 
-// currentAddress returns the address of the registry, which changes when it restarts.
-func (r *Registry) currentAddress() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.address
-}
+func (r *Registry) socket() string { return filepath.Join(r.dir, "socket") }
 
-// Start restarts the registry after Stop. It keeps its contents. If another program takes the free port in between, it
-// tries another one.
+// Start restarts the registry after Stop. It keeps its contents.
 func (r *Registry) Start() {
 	r.test.Helper()
-	for range 5 {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		r.must(err)
-		address := listener.Addr().String()
-		listener.Close()
-		config := r.write("config.yml", fmt.Sprintf(`{"version": "0.1", "log": {"level": "error", "accesslog": {"disabled": true}},
-"storage": {"filesystem": {"rootdirectory": %q}}, "http": {"addr": %q, "relativeurls": true},
-"auth": {"htpasswd": {"realm": "test", "path": %q}}}`, filepath.Join(r.dir, "data"), address, filepath.Join(r.dir, "htpasswd")))
-		cmd := exec.Command(r.program, "serve", config)
-		r.must(cmd.Start())
-		ended := make(chan struct{})
-		go func() { cmd.Wait(); close(ended) }()
-		stop := func() { cmd.Process.Kill(); <-ended }
-		r.test.Cleanup(stop)
-		r.mu.Lock()
-		r.address, r.stop = address, stop
-		r.mu.Unlock()
-		running := false
-		testkit.Eventually(r.test, "docker-registry starts", func() bool {
-			conn, err := net.Dial("tcp", address)
-			if running = err == nil; running {
-				conn.Close()
-				return true
-			}
-			select {
-			case <-ended:
-				return true
-			default:
-				return false
-			}
-		})
-		if running {
-			return
+	os.Remove(r.socket())
+	config := r.write("config.yml", fmt.Sprintf(`{"version": "0.1", "log": {"level": "error", "accesslog": {"disabled": true}},
+"storage": {"filesystem": {"rootdirectory": %q}}, "http": {"net": "unix", "addr": %q, "relativeurls": true},
+"auth": {"htpasswd": {"realm": "test", "path": %q}}}`, filepath.Join(r.dir, "data"), r.socket(), filepath.Join(r.dir, "htpasswd")))
+	cmd := exec.Command(r.program, "serve", config)
+	r.must(cmd.Start())
+	r.stop = sync.OnceFunc(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	r.test.Cleanup(r.stop)
+	testkit.Eventually(r.test, "docker-registry starts", func() bool {
+		conn, err := net.Dial("unix", r.socket())
+		if err == nil {
+			conn.Close()
 		}
-	}
-	r.test.Fatal("docker-registry does not start")
+		return err == nil
+	})
 }
 
 // Stop stops the registry and breaks connections to it.
