@@ -3,161 +3,110 @@ package source
 import (
 	"fmt"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"signpost"
+	"signpost/internal/testkit"
 )
 
-// loaded returns the service of a definition or manifest, fetched from address unless that is empty.
-func loaded(t *testing.T, name, text, address string) *Service {
-	t.Helper()
-	d := Document{Name: name, Text: []byte(text)}
-	if address != "" {
-		var err error
-		if d.Address, err = url.Parse(address); err != nil {
-			t.Fatal(err)
+// TestCompare runs the commands in the comment of an archive on its files, and compares what they do. A file is loaded for
+// each command; its name may be followed by the address from which it was fetched. F(URL) in it is an endpoint.
+func TestCompare(t *testing.T) {
+	const path = "testdata/compare.txtar"
+	archive, err := txtar.ParseFile(path)
+	must(t, err)
+	archive.Files = slices.DeleteFunc(archive.Files, func(f txtar.File) bool { return f.Name == "output" })
+	files := make(map[string]Document)
+	for _, f := range archive.Files {
+		name, address, fetched := strings.Cut(f.Name, " ")
+		d := Document{Name: name, Text: expandEndpoints(f.Data)}
+		if fetched {
+			d.Address, err = url.Parse(address)
+			must(t, err)
 		}
+		files[name] = d
 	}
-	s := NewService(d)
-	s.Load(nil)
-	return s
-}
-
-// endpoints returns the descriptors of URLs in YAML or JSON.
-func endpoints(urls ...string) string {
-	var all []string
-	for _, u := range urls {
-		all = append(all, fmt.Sprintf(`%q: {"name": "F", "method": "get", "mime_type": "application/json"}`, u))
-	}
-	return "{" + strings.Join(all, ", ") + "}"
-}
-
-func manifest(urls ...string) string { return `{"endpoints": ` + endpoints(urls...) + `}` }
-
-const twoVersions = "base_path: /sport\nversions:\n  v1: {endpoints: %s}\n  v2: {endpoints: %s}\n"
-
-func TestAlign(t *testing.T) {
-	definition := func() *Service {
-		return loaded(t, "feeds.yaml", fmt.Sprintf(twoVersions, endpoints("https://{{host}}/v1/a", "https://{{host}}/v1/b"), endpoints("https://{{host}}/v2/a")), "")
-	}
-	for _, test := range []struct {
-		name         string
-		old, new     *Service
-		host         string
-		notes        string
-		oldVersions  string
-		newVersions  string
-		wantsFailure bool
-	}{
-		{name: "definitions", old: definition(), new: definition(), host: "{{host}}", oldVersions: "v1 v2", newVersions: "v1 v2"},
-		{name: "a saved manifest has the version with the most URLs in common", old: loaded(t, "saved.json", manifest("https://a.example/v2/a"), ""), new: definition(), host: "a.example",
-			notes: "feeds.yaml is compared as it is served for a.example; saved.json is the manifest of one version: only v2 of feeds.yaml is compared", oldVersions: "v2", newVersions: "v2"},
-		{name: "the first, if none has any", old: definition(), new: loaded(t, "saved.json", manifest("https://a.example/v3/a"), ""), host: "a.example",
-			notes: "feeds.yaml is compared as it is served for a.example; saved.json is the manifest of one version: only v1 of feeds.yaml is compared", oldVersions: "v1", newVersions: "v1"},
-		{name: "an address has a version", old: loaded(t, "live", manifest("https://a.example/v1/x"), "https://a.example/sport/v2/endpoints-manifest"), new: definition(), host: "a.example",
-			notes: "feeds.yaml is compared as it is served for a.example; live is the manifest of one version: only v2 of feeds.yaml is compared", oldVersions: "v2", newVersions: "v2"},
-		{name: "one that the other side lacks", old: loaded(t, "live", manifest("https://a.example/v3/x"), "https://a.example/sport/v3/endpoints-manifest"), new: definition(), host: "a.example",
-			notes: "feeds.yaml is compared as it is served for a.example", oldVersions: "v3", newVersions: "v1 v2"},
-		{name: "manifests of two hosts", old: loaded(t, "old.json", manifest("https://a.example/v1/a"), ""), new: loaded(t, "new.json", manifest("https://b.example/v1/a"), ""), host: "a.example",
-			notes: "new.json is for b.example: compared as if it were for a.example", oldVersions: "", newVersions: ""},
-		{name: "{{host}} as part of the only host", old: loaded(t, "saved.json", manifest("https://cdn.a.example/v2/a"), ""),
-			new:  loaded(t, "cdn.yaml", fmt.Sprintf(twoVersions, endpoints("https://cdn.{{host}}/v1/a"), endpoints("https://cdn.{{host}}/v2/a")), ""),
-			host: "a.example", notes: "cdn.yaml is compared as it is served for a.example; saved.json is the manifest of one version: only v2 of cdn.yaml is compared",
-			oldVersions: "v2", newVersions: "v2"},
-		{name: "no manifest for the host", old: loaded(t, "old.json", manifest("https://10.0.0.7/v1/a"), ""), new: loaded(t, "part.yaml", "versions: {v1: {endpoints: "+endpoints("https://cdn.{{host}}/v1/a")+"}}", ""), wantsFailure: true},
-	} {
-		host, notes, err := Align(test.old, test.new)
-		if (err != nil) != test.wantsFailure {
-			t.Errorf("%s: %v", test.name, err)
-		}
-		if err != nil {
+	var out strings.Builder
+	for line := range strings.Lines(string(archive.Comment)) {
+		command, args, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if command == "" || command == "#" {
 			continue
 		}
-		if host != test.host || strings.Join(notes, "; ") != test.notes || names(test.old) != test.oldVersions || names(test.new) != test.newVersions {
-			t.Errorf("%s: host %s, versions %q and %q\n%s", test.name, host, names(test.old), names(test.new), strings.Join(notes, "; "))
-		}
+		fmt.Fprintf(&out, "%s %s\n", command, args)
+		words, after, _ := strings.Cut(args, " / ")
+		runCompare(&out, command, func(text string) (services []*Service) {
+			for _, name := range strings.Fields(text) {
+				if _, ok := files[name]; !ok {
+					t.Fatalf("no file %s", name)
+				}
+				s := NewService(files[name])
+				s.Load(nil)
+				services = append(services, s)
+			}
+			return services
+		}, words, after)
 	}
+	archive.Files = append(archive.Files, txtar.File{Name: "output", Data: []byte(out.String())})
+	testkit.Golden(t, path, txtar.Format(archive))
 }
 
-func names(s *Service) string {
-	var all []string
-	for _, v := range s.Versions {
-		all = append(all, v.Name)
-	}
-	return strings.Join(all, " ")
+var shortEndpoint = regexp.MustCompile(`F\((.*?)\)`)
+
+// expandEndpoints replaces F(URL) with an endpoint, in YAML and JSON.
+func expandEndpoints(text []byte) []byte {
+	return shortEndpoint.ReplaceAll(text, []byte(`"$1": {"name": "F", "method": "get", "mime_type": "application/json"}`))
 }
 
-func TestJoin(t *testing.T) {
-	registered := func() []*Service {
-		return []*Service{
-			loaded(t, "saved.json", manifest("https://b.example/v1/a"), ""),
-			loaded(t, "feeds.yaml", "versions: {v1: {endpoints: "+endpoints("https://{{host}}/v1/b")+"}}", ""),
-			loaded(t, "cdn.yaml", "versions: {v1: {endpoints: "+endpoints("https://cdn.{{host}}/v1/c")+"}}", ""),
+// runCompare runs one command: load returns services by their names.
+func runCompare(out *strings.Builder, command string, load func(string) []*Service, args, after string) {
+	describe := func(services ...*Service) {
+		for _, s := range services {
+			fmt.Fprintf(out, "  %s %s on %s:", s.Name, s.State().BasePath, s.Host)
+			for _, v := range s.Versions {
+				fmt.Fprintf(out, " %s", v.Name)
+				for _, e := range v.Manifest.Endpoints {
+					fmt.Fprintf(out, " %s %s", e.Method, e.URL)
+				}
+			}
+			fmt.Fprintln(out)
 		}
 	}
-	for host, want := range map[string]string{
-		"{{host}}":  "saved.json https://{{host}}/v1/a, feeds.yaml https://{{host}}/v1/b, cdn.yaml https://cdn.{{host}}/v1/c; saved.json is for b.example: taken as registered on the same host",
-		"a.example": "saved.json https://b.example/v1/a, feeds.yaml https://a.example/v1/b, cdn.yaml https://cdn.a.example/v1/c; ",
-		"10.0.0.7":  "saved.json https://b.example/v1/a, feeds.yaml https://10.0.0.7/v1/b; cdn.yaml is left out: ",
-	} {
-		versions, notes, err := Join(registered(), host)
-		var all []string
+	switch command {
+	case "align":
+		services := load(args)
+		host, notes, err := Align(services[0], services[1])
+		fmt.Fprintf(out, "  %s %q %v\n", host, notes, err)
+		describe(services...)
+	case "join":
+		versions, notes, err := Join(load(after), args)
+		fmt.Fprintf(out, "  %q %v\n", notes, err)
 		for _, v := range versions {
-			all = append(all, v.Source+" "+v.Manifest.Endpoints[0].URL)
+			describe(&Service{Name: v.Source, File: load(v.Source)[0].File, Versions: []signpost.Version{v}})
 		}
-		if got := strings.Join(all, ", ") + "; " + strings.Join(notes, "; "); err != nil || !strings.HasPrefix(got, want) || host != "10.0.0.7" && got != want {
-			t.Errorf("%s: %v\n got %s\nwant %s", host, err, got, want)
+	case "served-by":
+		if s := ServedBy(load(args)[0], load(after)); s != nil {
+			describe(s)
 		}
-	}
-	if _, _, err := Join(registered(), "not a host"); err == nil {
-		t.Error("no error for what is not a host")
-	}
-}
-
-func TestServedBy(t *testing.T) {
-	sport := loaded(t, "sport.yaml", "base_path: /sport\nversions: {v1: {endpoints: "+endpoints("https://{{host}}/sport/v1/a")+"}}", "")
-	news := loaded(t, "news.yaml", "base_path: /news\nversions: {v1: {endpoints: "+endpoints("https://{{host}}/news/v1/a", "https://{{host}}/news/v1/b")+"}}", "")
-	for _, test := range []struct {
-		served *Service
-		want   *Service
-	}{
-		{loaded(t, "live", manifest("https://a.example/sport/v1/a"), "https://a.example/news/v1/endpoints-manifest"), news},
-		{loaded(t, "live", manifest("https://a.example/sport/v1/a"), "https://a.example/films/v1/endpoints-manifest"), nil},
-		{loaded(t, "live", manifest("https://a.example/sport/v1/a"), "https://a.example/manifest.json"), sport},
-		{loaded(t, "saved.json", manifest("https://a.example/sport/v1/a", "https://a.example/news/v1/a", "https://a.example/news/v1/b"), ""), news},
-		{loaded(t, "saved.json", manifest("https://a.example/films/v1/a"), ""), nil},
-	} {
-		if got := ServedBy(test.served, []*Service{sport, news}); got != test.want {
-			t.Errorf("%s %s: %+v", test.served.Name, test.served.Address, got)
+	case "published":
+		describe(Published(load(args), load(after))...)
+	case "errors":
+		services := load(args)
+		errors, foreign := Errors(services...)
+		for _, f := range slices.Concat(errors, foreign) {
+			fmt.Fprintf(out, "  %s: %s [%s]\n", f.Severity, f.Message, f.Rule)
 		}
-	}
-}
-
-// TestPublished pairs services whose base path cannot be read with those of the new state.
-func TestPublished(t *testing.T) {
-	load := func(name, text string) *Service { return loaded(t, name, text, "") }
-	const broken = "base_path: [\"/x\"]\nversions: {v1: {endpoints: %s}}\n"
-	sport := load("sport.yaml", "base_path: /sport\nversions: {v1: {endpoints: "+endpoints("https://{{host}}/sport/v1/a")+"}}\n")
-	news := load("news.yaml", "base_path: /news\nversions: {v1: {endpoints: "+endpoints("https://{{host}}/news/v1/a", "https://{{host}}/news/v1/b")+"}}\n")
-	old := []*Service{
-		load("was-sport.yaml", "base_path: /sport\nversions: {v1: {endpoints: "+endpoints("https://{{host}}/news/v1/a")+"}}\n"),
-		load("was-news.yaml", fmt.Sprintf(broken, endpoints("https://{{host}}/news/v1/b", "https://{{host}}/sport/v1/a"))),
-		load("never.yaml", fmt.Sprintf(broken, endpoints("https://{{host}}/films/v1/a"))),
-		load("late.yaml", fmt.Sprintf(broken, endpoints("https://{{host}}/news/v1/a"))), // somebody else has that place
-	}
-	var got []string
-	for _, s := range Published(old, []*Service{sport, news}) {
-		got = append(got, s.Name+" "+s.State().BasePath)
-	}
-	if want := "was-sport.yaml /sport, was-news.yaml /news"; strings.Join(got, ", ") != want {
-		t.Errorf("got %q, want %s", got, want)
+		describe(services...)
 	}
 }
 
 // TestServeFor checks what a service is resolved for, and features that only some services have.
 func TestServeFor(t *testing.T) {
-	s := NewService(Document{Name: "feeds.yaml", Text: []byte("features: {kids: {context_obj: [{key: profile, type: ctx}]}}\nversions: {v1: {endpoints: " + endpoints("https://{{host}}/v1/media") + "}}\n")})
+	s := NewService(Document{Name: "feeds.yaml", Text: expandEndpoints([]byte("features: {kids: {context_obj: [{key: profile, type: ctx}]}}\nversions: {v1: {endpoints: {F(https://{{host}}/v1/media)}}}\n"))})
 	for _, test := range []struct {
 		features []string
 		keys     int

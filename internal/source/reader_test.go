@@ -38,7 +38,9 @@ func TestReadStdin(t *testing.T) {
 
 // TestReadAddress fetches a manifest, and shows nothing of the query of its address.
 func TestReadAddress(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, manifest("https://a.example/v1/a")) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Write(expandEndpoints([]byte(`{"endpoints": {F(https://a.example/v1/a)}}`)))
+	}))
 	defer server.Close()
 	d, err := new(Reader).ReadOne(t.Context(), server.URL+"/v1/endpoints-manifest?token=s3cr3t")
 	if err != nil || strings.Contains(d.Name, "s3cr3t") || d.Path != "endpoints-manifest" || !d.Manifest() || d.Address.Path != "/v1/endpoints-manifest" {
