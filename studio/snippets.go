@@ -107,9 +107,11 @@ func (d draft) gaps(u string) string {
 	if len(lacking) == 0 {
 		return u
 	}
-	u, _, _ = strings.Cut(u, "ctx=") // the last parameter
+	if i := max(strings.LastIndex(u, "?ctx="), strings.LastIndex(u, "&ctx=")); i >= 0 { // the last parameter
+		u = u[:i]
+	}
 	separator := "?"
-	if u = strings.TrimRight(u, "?&"); strings.Contains(u, "?") {
+	if strings.Contains(u, "?") {
 		separator = "&"
 	}
 	return u + separator + "ctx={{" + strings.Join(lacking, ", ") + "}}"

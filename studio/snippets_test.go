@@ -64,19 +64,19 @@ func TestSnippets(t *testing.T) {
 }
 
 // TestSnippetsNotRun has the snippets of languages that are not run here. In PowerShell, any kind of single quote ends a
-// string, and two of them stand for one.
+// string, and two of them stand for one. A missing key is a gap, also behind a param whose name looks like ctx.
 func TestSnippetsNotRun(t *testing.T) {
 	t.Parallel()
 	_, address := serve(t, studio.Options{})
 	src := registered(t, address, serveText(t, `{"endpoints":{"https://127.0.0.1/log?a=1":{"name":"Log","method":"post","mime_type":"application/json",
-"context_obj":[{"key":"k","type":"bodyParam"}],"modifiers":[{"id":"q","name":"Q","params":[{"key":"q","ui":{"label":"Q"},"schema":{"type":"string"}}]}]}}}`))
+"context_obj":[{"key":"k","type":"bodyParam"},{"key":"c","type":"ctx","required":true}],"modifiers":[{"id":"q","name":"Q","params":[{"key":"myctx","ui":{"label":"Q"},"schema":{"type":"string"}}]}]}}}`))
 	_, draft := ask(t, address+"/api/compose", object{"source": src["id"], "version": "v1", "endpoint": "https://127.0.0.1/log?a=1",
-		"send": "origin", "to": "http://localhost:3000", "modifiers": object{"q": "<"}, "context": object{"k": plainText("'; x \u2018\u2019\u201a\u201b $(id) `n")}})
-	equal(t, "PowerShell", snippetOf(t, draft, "PowerShell"), `Invoke-WebRequest -Uri 'http://localhost:3000/log?a=1&q=%3C' -Method 'POST' `+
+		"send": "origin", "to": "http://localhost:3000", "modifiers": object{"myctx": "<"}, "context": object{"k": plainText("'; x \u2018\u2019\u201a\u201b $(id) `n")}})
+	equal(t, "PowerShell", snippetOf(t, draft, "PowerShell"), `Invoke-WebRequest -Uri 'http://localhost:3000/log?a=1&myctx=%3C&ctx={{c}}' -Method 'POST' `+
 		`-Headers @{ 'Host' = '127.0.0.1'; 'Accept' = 'application/json, */*;q=0.1'; 'X-Forwarded-Host' = '127.0.0.1'; 'X-Forwarded-Proto' = 'https' } `+
 		"-ContentType 'application/json' -Body '{\"k\":\"''; x \u2018\u2018\u2019\u2019\u201a\u201a\u201b\u201b $(id) `n\"}'")
 	text := snippetOf(t, draft, "Go")
-	equal(t, "Go", text, `req, err := http.NewRequest("POST", "http://localhost:3000/log?a=1&q=%3C", strings.NewReader("{\"k\":\"'; x ‘’‚‛ $(id) `+"`"+`n\"}"))
+	equal(t, "Go", text, `req, err := http.NewRequest("POST", "http://localhost:3000/log?a=1&myctx=%3C&ctx={{c}}", strings.NewReader("{\"k\":\"'; x ‘’‚‛ $(id) `+"`"+`n\"}"))
 if err != nil {
 	return err
 }
