@@ -122,22 +122,20 @@ func TestSecretInServe(t *testing.T) {
 func TestSecretInStudio(t *testing.T) {
 	t.Parallel()
 	server := secretServer(t)
-	for _, kinds := range [][]string{secretKinds, {"manifest"}} { // the command repeats a few arguments
-		addr := testkit.FreeAddress(t)
-		args := []string{"studio", "--listen", addr, "--open=false"}
-		for _, kind := range kinds {
-			args = append(args, server+"/"+kind+"/v1/endpoints-manifest?token="+secret)
-		}
-		p := testkit.Start(t, addr, exec.Command("signpost", args...))
-		state := ""
-		testkit.Eventually(t, "everything is fetched", func() bool {
-			_, state = testkit.Get(t, nil, "http://"+addr+"/api/state")
-			return strings.Contains(state, `"Feeds"`) && !strings.Contains(state, "Fetching")
-		})
-		p.Log.WaitFor(t, "Press Ctrl-C")
-		_, page := testkit.Get(t, nil, "http://"+addr+"/")
-		if text := state + page + p.Log.String(); strings.Contains(text, secret) || !strings.Contains(text, server+"/manifest/v1/endpoints-manifest?…") {
-			t.Errorf("%s", text)
-		}
+	addr := testkit.FreeAddress(t)
+	args := []string{"studio", "--listen", addr, "--open=false"}
+	for _, kind := range secretKinds {
+		args = append(args, server+"/"+kind+"/v1/endpoints-manifest?token="+secret)
+	}
+	p := testkit.Start(t, addr, exec.Command("signpost", args...))
+	state := ""
+	testkit.Eventually(t, "everything is fetched", func() bool {
+		_, state = testkit.Get(t, nil, "http://"+addr+"/api/state")
+		return strings.Contains(state, `"Feeds"`) && !strings.Contains(state, "Fetching")
+	})
+	p.Log.WaitFor(t, "Press Ctrl-C")
+	_, page := testkit.Get(t, nil, "http://"+addr+"/")
+	if text := state + page + p.Log.String(); strings.Contains(text, secret) || !strings.Contains(text, server+"/manifest/v1/endpoints-manifest?…") {
+		t.Errorf("%s", text)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -162,20 +163,12 @@ func studioHint(args []string, files *studioFiles) string {
 	for _, arg := range args {
 		shown = append(shown, source.Shown(arg))
 	}
-	hint := "Showing " + strings.Join(shown, ", ")
-	if len(args) > maxStudioHint {
-		hint = fmt.Sprintf("Showing %d sources", len(args))
+	hint := "Showing " + strings.Join(shown, ", ") + "."
+	if slices.ContainsFunc(files.arguments, func(a studioArgument) bool { return a.watched }) {
+		hint += " The page reloads when you save a file."
 	}
-	for _, a := range files.arguments {
-		if a.watched {
-			return hint + ". The page reloads when you save a file."
-		}
-	}
-	return hint + "."
+	return hint
 }
-
-// maxStudioHint is the maximum number of arguments repeated in the hint.
-const maxStudioHint = 3
 
 // serveStudio serves until the context is canceled, which also ends the streams to open pages.
 func (c *CLI) serveStudio(ctx context.Context, listener net.Listener, page http.Handler) error {
