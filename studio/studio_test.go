@@ -244,39 +244,19 @@ func TestNewRejects(t *testing.T) {
 func TestStateShowsTheFile(t *testing.T) {
 	t.Parallel()
 	_, address := serveFile(t, feedsYAML)
-	status, state := ask(t, address+"/api/state", nil)
-	if status != 200 {
-		t.Fatalf("status %d", status)
-	}
-	file := get(t, state, "sources", 0).(object)
-	for key, want := range map[string]any{"id": "feeds.yaml", "kind": "file", "judged": true, "title": "Feeds", "host": "localhost", "host_open": true, "stale": false} {
-		if file[key] != want {
-			t.Errorf("%s is %v, not %v", key, file[key], want)
-		}
+	file := sourceOf(t, address, "feeds.yaml")
+	for key, want := range map[string]any{"kind": "file", "judged": true, "title": "Feeds", "host": "localhost", "host_open": true, "stale": false} {
+		equal(t, key, file[key], want)
 	}
 	feeds := get(t, file, "versions", 0, "endpoints", 0).(object)
-	if feeds["url"] != "https://localhost/v1/feeds" || feeds["key"] != "https://{{host}}/v1/feeds" || feeds["origin"] != "https://localhost" || feeds["foreign"] != false {
-		t.Errorf("endpoint %v", feeds)
+	for key, want := range map[string]any{"url": "https://localhost/v1/feeds", "key": "https://{{host}}/v1/feeds", "origin": "https://localhost", "foreign": false} {
+		equal(t, key, feeds[key], want)
 	}
-	want := []any{
-		object{"key": "q", "label": "Query", "placeholder": "Title", "control": "text", "options": []any{}, "default": nil},
-		object{"key": "page", "label": "Page", "placeholder": "", "control": "number", "options": []any{}, "default": "0"},
-		object{"key": "hd", "label": "HD", "placeholder": "", "control": "toggle", "options": []any{}, "default": "false"},
-		object{"key": "sort", "label": "Sort", "placeholder": "", "control": "select", "default": nil,
-			"options": []any{object{"value": "new", "label": "New"}, object{"value": "old", "label": "Old"}}},
-	}
-	for i, w := range want {
-		equal(t, fmt.Sprintf("modifier %d", i), get(t, feeds, "modifiers", i, "params", 0), w)
-	}
-	wantContext := []any{
+	equal(t, "context", feeds["context"], []any{
 		object{"key": "token", "type": "ctx", "required": true, "sent_as": "t", "sent": true, "feature": "", "about": ""},
 		object{"key": "device", "type": "bodyParam", "required": false, "sent_as": "device", "sent": false, "feature": "", "about": ""},
-	}
-	equal(t, "context", feeds["context"], wantContext)
-	equal(t, "placeholders", get(t, file, "versions", 0, "endpoints", 1, "placeholders"), []any{"series_id"})
-	if get(t, file, "versions", 0, "endpoints", 2, "foreign") != true {
-		t.Error("a third party's endpoint is not marked")
-	}
+	})
+	equal(t, "a third party's endpoint", get(t, file, "versions", 0, "endpoints", 2, "foreign"), true)
 	equal(t, "finding", get(t, file, "findings", 0, "rule"), "body-param-on-get")
 
 	// Its manifest is served where the service would publish it.
