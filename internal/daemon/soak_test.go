@@ -70,13 +70,15 @@ func checkGrowth(t *testing.T, p *process, base int, format string, args ...any)
 	}
 }
 
-// checkServed checks that another client gets its manifest, on a connection of its own.
+// checkServed checks that another client gets its manifest, on a connection of its own. Like every client, it tries again
+// if the server is too busy.
 func checkServed(t *testing.T, p *process, host string) {
 	t.Helper()
 	client := &http.Client{Timeout: patience, Transport: &http.Transport{TLSClientConfig: anyServer.Clone(), ForceAttemptHTTP2: true, DisableKeepAlives: true}}
-	if r, err := fetch(client, p.url+manifestV1, host); err != nil || r.StatusCode != http.StatusOK {
-		t.Errorf("another client, for %s, gets %v, %v", host, r.Response, err)
-	}
+	waitFor(t, "another client gets the manifest for "+host, func() bool {
+		r, err := fetch(client, p.url+manifestV1, host)
+		return err == nil && r.StatusCode == http.StatusOK
+	})
 }
 
 var anyServer = &tls.Config{InsecureSkipVerify: true}
@@ -245,14 +247,17 @@ func TestIdleConnections(t *testing.T) {
 			base := memory(t, p, resident)
 			var conns []net.Conn
 			for range clients {
-				conn := dial(t, p)
-				if scheme == "https" {
-					conn = tls.Client(conn, anyServer)
-				}
-				if !asks(conn) {
-					t.Fatalf("connection %d gets no response", len(conns))
-				}
-				conns = append(conns, conn)
+				waitFor(t, "a response", func() bool { // the server limits the time of a handshake, and this machine may be busy
+					conn := dial(t, p)
+					if scheme == "https" {
+						conn = tls.Client(conn, anyServer)
+					}
+					served := asks(conn)
+					if served {
+						conns = append(conns, conn)
+					}
+					return served
+				})
 			}
 			checkServed(t, p, "feeds.example.com")
 			closed := clients - daemon.DefaultMaxConnections
@@ -295,6 +300,9 @@ func madeUpHosts(t *testing.T, hosts int, args ...string) {
 				for i := from + c; i < to && !t.Failed(); i += 4 {
 					host := fmt.Sprintf("host-%d.example.com", i)
 					r, err := fetch(client, p.url+manifestV1, host)
+					if err != nil { // the server limits the time of a request, and this machine may be busy
+						r, err = fetch(client, p.url+manifestV1, host)
+					}
 					if err != nil || r.StatusCode != http.StatusOK || r.ProtoMajor != 1 || !strings.Contains(r.body, `"https://`+host+`/v1/`) {
 						t.Errorf("the response for %s is %v, %v", host, r.Response, err)
 					}
