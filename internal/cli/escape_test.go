@@ -83,12 +83,42 @@ func TestPrint(t *testing.T) {
 	}
 }
 
+// everyCommand runs every command that reads a source, in every format: lines in which SOURCE is the source, and GOOD a
+// definition.
+func everyCommand(t *testing.T, source, good string) {
+	t.Helper()
+	for _, line := range []string{
+		"lint SOURCE", "lint SOURCE --format json", "lint SOURCE --format sarif", "lint SOURCE --format github", "lint SOURCE --format gitlab",
+		"lint GOOD --registered SOURCE", "lint GOOD --context-keys SOURCE", "lint GOOD --baseline SOURCE",
+		"render SOURCE", "render SOURCE --all DIR", "import SOURCE", "push SOURCE oci://127.0.0.1:1/feeds:prod",
+		"match SOURCE https://{{host}}/v1/feeds/1", "match SOURCE https://a.example/v1/feeds/1 --registered SOURCE --format json",
+		"diff SOURCE GOOD", "diff SOURCE GOOD --format json", "diff SOURCE GOOD --format markdown",
+		"diff GOOD SOURCE", "diff GOOD SOURCE --format json", "diff GOOD SOURCE --format markdown", "diff GOOD GOOD --accepted SOURCE",
+		"check http://127.0.0.1:1/ --values SOURCE", "check http://127.0.0.1:1/ --feed-schema SOURCE", "check http://127.0.0.1:1/ --registered SOURCE",
+		"serve SOURCE --listen 127.0.0.1:-1", "serve SOURCE --listen 127.0.0.1:-1 --log-format json", "studio SOURCE --listen 127.0.0.1:-1",
+		"serve GOOD --tls-cert SOURCE --tls-key SOURCE", "serve GOOD --ca-file SOURCE",
+	} {
+		args := strings.Fields(line)
+		for i, arg := range args {
+			switch arg {
+			case "SOURCE":
+				args[i] = source
+			case "GOOD":
+				args[i] = good
+			case "DIR":
+				args[i] = t.TempDir()
+			}
+		}
+		runEscaped(t, args...)
+	}
+}
+
 // TestControlCharactersInNames gives every command files whose names have control characters and begin lines with a
 // command for CI services.
 func TestControlCharactersInNames(t *testing.T) {
 	t.Parallel()
 	dir, one := t.TempDir(), t.TempDir()
-	const misspelt = "versions:\n  v1:\n    endpoints:\n      https://{{host}}/v1/f: {name: F, method: GET, mime_type: application/json}\n"
+	const misspelt = versionsHead + "      https://{{host}}/v1/f: {name: F, method: GET, mime_type: application/json}\n"
 	texts := map[string]string{
 		"misspelt.yaml": misspelt,
 		"good.yaml":     strings.ReplaceAll(misspelt, "GET", "get"),
@@ -109,35 +139,23 @@ func TestControlCharactersInNames(t *testing.T) {
 		write(dir, name)
 	}
 	write(dir, "\xff"+ciCommand)
-	runEscaped(t, "diff", dir, dir)
-	runEscaped(t, "render", dir, "--all", one)
-	runEscaped(t, "match", dir, "https://feeds.example.com/v1/f")
-	runEscaped(t, "serve", dir)
-	for _, format := range []string{"text", "json", "sarif", "github", "gitlab"} {
-		runEscaped(t, "lint", dir, "--format", format)
-	}
-	runEscaped(t, "lint", "--fix", "--dry-run", dir)
-	runEscaped(t, "lint", "--fix", dir)
-
 	name := "\xff" + string(controls()[1:]) + "\n" + ciCommand
 	write(one, name)
 	path := filepath.Join(one, name)
-	good, bad, other := path+"good.yaml", path+"bad.yaml", path+"other.json"
-	const feed, closed = "https://feeds.example.com/v1/f", "http://127.0.0.1:1/"
+	good := path + "good.yaml"
+	for _, source := range []string{dir, path + "bad.yaml", path + "other.json", name, "HEAD:" + name, "oci://127.0.0.1:1/" + name, "http://127.0.0.1:1/" + name, "https://" + name} {
+		everyCommand(t, source, good)
+	}
+	runEscaped(t, "lint", "--fix", "--dry-run", dir)
+	runEscaped(t, "lint", "--fix", dir)
 	for _, args := range [][]string{
-		{"lint", other}, {"lint", good, "--registered", bad}, {"lint", good, "--context-keys", bad}, {"lint", good, "--baseline", bad},
 		{"lint", path + "misspelt.yaml", "--baseline", path, "--update-baseline"}, {"lint", good, "--format", name}, {"lint", "--" + name},
-		{"lint", "oci://127.0.0.1:1/" + name}, {"lint", closed + name}, {"lint", name}, {"lint", "--fix", name}, {"lint", good, "--feature", name},
-		{"render", good}, {"render", bad}, {"render", good, "--all", path + "/x"}, {"render", good, "--api-version", name}, {"render", good, "--host", name},
-		{"diff", good, bad}, {"diff", bad, good}, {"diff", good, bad, "--format", "markdown"}, {"diff", other, good}, {"diff", "HEAD:" + name, good},
-		{"diff", good, good, "--accepted", bad}, {"diff", good, good, "--accepted", name}, {"diff", good, good, "--ignore", name},
-		{"match", good, feed + "/" + name}, {"match", good, "https://feeds.example.com/v1/g"}, {"match", good, good, feed}, {"match", bad, feed},
-		{"check", closed, "--values", bad}, {"check", closed, "--feed-schema", bad}, {"check", closed, "--registered", bad}, {"check", closed + name},
-		{"serve", bad}, {"serve", name}, {"serve", good, "--listen", "127.0.0.1:-1"}, {"serve", good, "--tls-cert", bad, "--tls-key", bad}, {"serve", good, "--ca-file", bad},
-		{"import", bad}, {"import", name}, {"init", good}, {"init", path + ".yaml"}, {"init", name}, {"studio", name}, {"push", bad, "oci://127.0.0.1:1/feeds:prod"},
-		{"push", good, name}, {"explain", name}, {"completion", name}, {"help", name}, {name}, {"--" + name},
-		{"match", good, "https://" + name}, {"check", "https://" + name}, {"check", name}, {"check", closed, "--param", name, "--context", name}, {"serve", good, "--feature", name},
-		{"serve", "oci://" + name}, {"serve", good, "--base-path", name}, {"push", good, "oci://" + name},
+		{"lint", good, "--feature", name}, {"render", good}, {"render", good, "--all", path + "/x"}, {"render", good, "--api-version", name},
+		{"render", good, "--host", name}, {"diff", good, good, "--ignore", name}, {"match", good, "https://feeds.example.com/v1/g"}, {"match", good, name},
+		{"match", good, "https://feeds.example.com/v1/f/" + name}, {"match", good, good, "https://feeds.example.com/v1/f"}, {"match", good, "https://" + name},
+		{"check", "http://127.0.0.1:1/" + name}, {"check", "https://" + name}, {"check", name}, {"check", "http://127.0.0.1:1/", "--param", name, "--context", name},
+		{"serve", good, "--feature", name}, {"serve", good, "--base-path", name}, {"init", good}, {"init", path + ".yaml"}, {"init", name},
+		{"push", good, name}, {"push", good, "oci://" + name}, {"explain", name}, {"completion", name}, {"help", name}, {name}, {"--" + name},
 	} {
 		runEscaped(t, args...)
 	}
@@ -146,13 +164,6 @@ func TestControlCharactersInNames(t *testing.T) {
 // TestControlCharacters sends control characters through every command that prints what others wrote.
 func TestControlCharacters(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	file := func(name, text string) string {
-		t.Helper()
-		path := filepath.Join(dir, name)
-		writeFile(t, path, text)
-		return path
-	}
 	quote := func(text string) string {
 		out, err := json.Marshal(text)
 		if err != nil {
@@ -168,64 +179,39 @@ func TestControlCharacters(t *testing.T) {
 		return `{"service": ` + q + `, ` + fields + `"versions": {"v1": {"endpoints": {` + quote(url) + `: {` + endpoint(more) + `}}}}}`
 	}
 	modifier := `{"kind": "select", "id": ` + q + `, "name": ` + q + `, "key": ` + q + `, "label": ` + q + `, "options": [{"value": ` + q + `, "label": ` + q + `}]`
-	names := "https://{{host}}/v1/feeds"
-	good := file("good.json", definition("", names, ""))
-	definitions := map[string]string{
-		"names":            good,
-		"other names":      file("other.json", strings.ReplaceAll(definition("", names, `, "modifiers": [`+modifier+`}]`), "owned", "changed")),
-		"URLs":             file("urls.json", definition("", names+"/"+hostileText, "")),
-		"hosts":            file("hosts.json", definition("", "https://"+hostileText+".example/", "")),
-		"fields":           file("fields.json", definition(q+": 1, ", names, ", "+q+": 1")),
-		"features":         file("features.json", definition(`"enable": [`+q+`], "features": {`+quote("x"+hostileText)+`: {"url_suffix": `+q+`, "context_obj": []}}, `, names, "")),
-		"modifiers":        file("modifiers.json", definition(`"modifiers": {`+q+`: `+modifier+`, "defaultValue": `+quote("B"+hostileText)+`}}, `, names, `, "modifiers": [`+quote("n"+hostileText)+`]`)),
-		"base path":        file("base.json", definition(`"base_path": `+quote("/"+hostileText)+`, `, names, "")),
-		"versions":         file("versions.json", strings.Replace(definition("", names, ""), `"v1"`, q, 1)),
-		"allow":            file("allow.json", definition("", names, `, "allow": {`+q+`: `+q+`}, "deprecated": {"since": `+q+`, "use": `+q+`}`)),
-		"a manifest":       file("manifest.json", `{"endpoints": {"https://a.example/v1/feeds": {`+endpoint(`, `+q+`: 1`)+`}}}`),
-		"syntax":           file("syntax.yaml", "a: "+hostileText+"\n b: {"),
-		"a name of a file": file("x\x1b[2J\u009b\u202e\xff.yaml", "a: [b: c"),
-		"a comment":        file("comment.yaml", "# signpost: allow "+strings.ReplaceAll(hostileText, "\n", "")+" because\n"+versionsHead),
-	}
-	var raw []string
-	for _, r := range controls() {
-		raw = append(raw, file(fmt.Sprintf("raw%x.yaml", r), "nam"+string(r)+"e: x"+string(r)+"y\nmodifers: '"+string(r)+"'\n"))
-	}
-	lint := func(t *testing.T, paths ...string) {
-		t.Helper()
-		for _, format := range []string{"text", "json", "sarif", "github", "gitlab"} {
-			runEscaped(t, append([]string{"lint", "--format", format}, paths...)...)
-		}
-		runEscaped(t, append([]string{"serve", "--listen", "127.0.0.1:-1"}, paths...)...)
-		runEscaped(t, append([]string{"serve", "--listen", "127.0.0.1:-1", "--log-format", "json"}, paths...)...)
-		runEscaped(t, append(append([]string{"push"}, paths...), "oci://127.0.0.1:1/feeds:prod")...)
-	}
-	lint(t, raw...)
-	for name, path := range definitions {
+	const names = "https://{{host}}/v1/feeds"
+	dir := t.TempDir()
+	good := filepath.Join(dir, "good.json")
+	writeFile(t, good, definition("", names, ""))
+	for name, text := range map[string]string{
+		"other.json":     strings.ReplaceAll(definition("", names, `, "modifiers": [`+modifier+`}]`), "owned", "changed"),
+		"urls.json":      definition("", names+"/"+hostileText, ""),
+		"hosts.json":     definition("", "https://"+hostileText+".example/", ""),
+		"fields.json":    definition(q+": 1, ", names, ", "+q+": 1"),
+		"features.json":  definition(`"enable": [`+q+`], "features": {`+quote("x"+hostileText)+`: {"url_suffix": `+q+`, "context_obj": []}}, `, names, ""),
+		"modifiers.json": definition(`"modifiers": {`+q+`: `+modifier+`, "defaultValue": `+quote("B"+hostileText)+`}}, `, names, `, "modifiers": [`+quote("n"+hostileText)+`]`),
+		"base.json":      definition(`"base_path": `+quote("/"+hostileText)+`, `, names, ""),
+		"versions.json":  strings.Replace(definition("", names, ""), `"v1"`, q, 1),
+		"allow.json":     definition("", names, `, "allow": {`+q+`: `+q+`}, "deprecated": {"since": `+q+`, "use": `+q+`}`),
+		"manifest.json":  `{"endpoints": {"https://a.example/v1/feeds": {` + endpoint(`, `+q+`: 1`) + `}}}`,
+		"syntax.yaml":    "a: " + hostileText + "\n b: {",
+		"api.json": `{"openapi": "3.0.0", "info": {"title": ` + q + `, "version": "1"}, "servers": [{"url": "https://a.example/v1"}, {"url": ` + q + `}], ` + q + `: 1,
+			"paths": {"/feeds": {"get": {"summary": ` + q + `, "description": ` + q + `, ` + q + `: 1, "parameters": [{"name": ` + q + `, "in": "query", "description": ` + q + `,
+			"schema": {"type": ` + q + `, "enum": [` + q + `]}}, {"$ref": ` + quote("#/components/"+hostileText) + `}], "security": [{` + q + `: []}]}},
+			` + quote("/"+hostileText) + `: {"get": {}}}}`,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			lint(t, path)
-			runEscaped(t, "lint", path, "--registered", path)
-			runEscaped(t, "render", path)
-			runEscaped(t, "render", path, "--all", t.TempDir())
-			runEscaped(t, "match", path, "https://{{host}}/v1/feeds/1")
-			runEscaped(t, "match", path, "https://a.example/v1/feeds/1", "--registered", path, "--format", "json")
-			for _, format := range []string{"text", "json", "markdown"} {
-				runEscaped(t, "diff", path, good, "--format", format)
-				runEscaped(t, "diff", good, path, "--format", format)
-			}
-			runEscaped(t, "diff", good, good, "--accepted", path)
-			runEscaped(t, "check", "http://127.0.0.1:1/", "--values", path)
-			runEscaped(t, "check", "http://127.0.0.1:1/", "--feed-schema", path)
-			runEscaped(t, "lint", good, "--context-keys", path)
-			runEscaped(t, "lint", good, "--baseline", path)
-			runEscaped(t, "import", path)
+			path := filepath.Join(dir, name)
+			writeFile(t, path, text)
+			everyCommand(t, path, good)
 		})
 	}
-	document := file("api.json", `{"openapi": "3.0.0", "info": {"title": `+q+`, "version": "1"}, "servers": [{"url": "https://a.example/v1"}, {"url": `+q+`}], `+q+`: 1,
-		"paths": {"/feeds": {"get": {"summary": `+q+`, "description": `+q+`, `+q+`: 1, "parameters": [{"name": `+q+`, "in": "query", "description": `+q+`, "schema": {"type": `+q+`, "enum": [`+q+`]}},
-		{"$ref": `+quote("#/components/"+hostileText)+`}], "security": [{`+q+`: []}]}}, `+quote("/"+hostileText)+`: {"get": {}}}}`)
-	runEscaped(t, "import", document)
-	runEscaped(t, "import", document, "--context", hostileText+"=k")
+	raw := t.TempDir() // each character as it is, in a definition of its own
+	for _, r := range controls() {
+		writeFile(t, filepath.Join(raw, fmt.Sprintf("%x.yaml", r)), "nam"+string(r)+"e: x"+string(r)+"y\nmodifers: '"+string(r)+"'\nversions: {}\n")
+	}
+	everyCommand(t, raw, good)
 }
 
 // TestControlCharactersOfServers uses a server that responds with control characters in its status, its headers, its
@@ -270,11 +256,9 @@ func TestControlCharactersOfServers(t *testing.T) {
 			}
 			runEscaped(t, "diff", address, address)
 			runEscaped(t, "match", address, "http://"+l.Addr().String()+"/feeds/1")
-			runEscaped(t, "lint", "--registered", address, "testdata/script")
-			runEscaped(t, "render", address)
 			runEscaped(t, "lint", address)
-			runEscaped(t, "push", "testdata/script", "oci://"+l.Addr().String()+"/a:b")
-			runEscaped(t, "diff", "oci://"+l.Addr().String()+"/a:b", address)
+			runEscaped(t, "lint", "--registered", address, "example.yaml")
+			runEscaped(t, "push", "example.yaml", "oci://"+l.Addr().String()+"/a:b")
 		})
 	}
 }

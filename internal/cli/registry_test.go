@@ -21,26 +21,15 @@ func pushDirectory(t *testing.T) (registry *registrytest.Registry, target string
 	t.Helper()
 	registry = registrytest.Start(t)
 	t.Setenv("DOCKER_CONFIG", registry.Config)
-	t.Setenv("SIGNPOST_CA_FILE", registry.CAFile)
 	dir := t.TempDir()
 	for name, text := range map[string]string{"films.yaml": filmsText, "sport.yaml": sportText} {
 		writeFile(t, filepath.Join(dir, name), text)
 	}
 	target = "oci://" + registry.Host + "/team/feeds:prod"
-	if out, errOut, code := command(t, "push", dir, target); code != exitFine {
+	if out, errOut, code := runCLI("", "push", dir, target, "--ca-file", registry.CAFile); code != exitFine {
 		t.Fatalf("push exited with %d: %s%s", code, out, errOut)
 	}
 	return registry, target
-}
-
-// command runs a command as a separate process, since credentials come from its environment.
-func command(t *testing.T, args ...string) (out, errOut string, code int) {
-	t.Helper()
-	var stdout, stderr strings.Builder
-	cmd := exec.Command(testkit.Program(t, "signpost"), args...)
-	cmd.Stdout, cmd.Stderr, cmd.Dir = &stdout, &stderr, t.TempDir()
-	cmd.Run()
-	return stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()
 }
 
 // TestRegistrySource passes an artifact in a real registry to every command that reads sources.
@@ -67,8 +56,8 @@ func TestRegistrySource(t *testing.T) {
 		{"push TARGET TARGET/films.yaml", exitUsage, "names a file of an artifact"},
 		{"push TARGET/films.yaml oci://" + registry.Host + "/team/films:prod", exitFine, "pushed 1 file to "},
 	} {
-		args := strings.ReplaceAll(strings.ReplaceAll(test.args, "TARGET", target), "DIR", t.TempDir())
-		out, errOut, code := command(t, strings.Fields(args)...)
+		args := strings.NewReplacer("TARGET", target, "DIR", t.TempDir()).Replace(test.args) + " --ca-file " + registry.CAFile
+		out, errOut, code := runCLI("", strings.Fields(args)...)
 		if code != test.code || !strings.Contains(out+errOut, test.want) {
 			t.Errorf("%s: exit %d, want %d with %q:\n%s%s", test.args, code, test.code, test.want, out, errOut)
 		}
@@ -81,7 +70,7 @@ func TestRegistrySource(t *testing.T) {
 		{http.StatusNotFound, "the registry has no such repository, tag or digest"},
 	} {
 		registry.Fail(func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(test.status); return true })
-		out, errOut, code := command(t, "match", target, "https://feeds.example.com/sport/v1")
+		out, errOut, code := runCLI("", "match", target, "https://feeds.example.com/sport/v1", "--ca-file", registry.CAFile)
 		if want := `signpost: read definitions "` + target + `": ` + test.want + "\n"; code != exitFailure || out != "" || errOut != want {
 			t.Errorf("%d: exit %d, %q, want %q", test.status, code, errOut, want)
 		}
@@ -90,9 +79,9 @@ func TestRegistrySource(t *testing.T) {
 
 // TestRegistryStudio shows an artifact in the studio page.
 func TestRegistryStudio(t *testing.T) {
-	_, target := pushDirectory(t)
+	registry, target := pushDirectory(t)
 	addr := testkit.FreeAddress(t)
-	testkit.Start(t, addr, exec.Command("signpost", "studio", target, "--listen", addr))
+	testkit.Start(t, addr, exec.Command("signpost", "studio", target, "--listen", addr, "--ca-file", registry.CAFile))
 	_, state := testkit.Get(t, nil, "http://"+addr+"/api/state")
 	for _, want := range []string{target + "/films.yaml", target + "/sport.yaml", "https://localhost/sport/v1"} {
 		if !strings.Contains(state, want) {
