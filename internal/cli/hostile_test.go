@@ -22,175 +22,121 @@ const (
 )
 
 const (
-	endpointLine = "      https://{{host}}/v1/f#: {name: F#, method: get, mime_type: application/json}\n"
 	versionsHead = "versions:\n  v1:\n    endpoints:\n"
-	apiHead      = "openapi: 3.0.0\ninfo: {title: A, version: '1'}\nservers: [{url: 'https://a.example/v1'}]\n"
+	endpointLine = "      https://{{host}}/v1/f#: {name: F#, method: get, mime_type: application/json}\n"
+	endpoints    = versionsHead + "«" + endpointLine + "»"
+	oneEndpoint  = versionsHead + "      https://{{host}}/v1/f: {name: F, method: get, mime_type: application/json}\n"
+
+	apiHead    = "openapi: 3.0.0\ninfo: {title: A, version: '1'}\nservers: [{url: 'https://a.example/v1'}]\n"
+	operation  = apiHead + "paths: {/f: {get: {"
+	operations = apiHead + "paths:\n«  /f#: {get: {"
+	parameter  = operation + "parameters: [{name: p, in: query, schema: "
 )
 
-// repeat returns a text for each number below n, in which # stands for the number.
-func repeat(n int, text string) string {
+// expand returns a text with the parts in «» repeated n times. In them, # stands for the number, and @ for the next one. A
+// tilde before a slash stands for the number sign of a reference.
+func expand(text string, n int) string {
 	var out strings.Builder
-	for i := range n {
-		out.WriteString(strings.ReplaceAll(text, "#", strconv.Itoa(i)))
+	for {
+		before, rest, found := strings.Cut(text, "«")
+		out.WriteString(before)
+		if !found {
+			return strings.ReplaceAll(out.String(), "~/", "#/")
+		}
+		part, after, _ := strings.Cut(rest, "»")
+		for i := range n {
+			out.WriteString(strings.NewReplacer("#", strconv.Itoa(i), "@", strconv.Itoa(i+1)).Replace(part))
+		}
+		text = after
 	}
-	return out.String()
 }
 
-// hostileDefinitions builds definitions of any size that are more expensive than they look: everything that can be
-// repeated, compared with everything else, nested or expanded.
-var hostileDefinitions = map[string]func(n int) string{
-	"endpoints": func(n int) string { return versionsHead + repeat(n, endpointLine) },
-	"one line": func(n int) string {
-		return `{"versions": {"v1": {"endpoints": {` + strings.TrimSuffix(repeat(n, `"https://{{host}}/v1/f#": {"name": "F", "method": "fetch", "mime_type": "json"},`), ",") + "}}}}"
-	},
-	"unknown fields": func(n int) string { return repeat(n, "modifers#: 1\n") + versionsHead },
-	"nested endpoints": func(n int) string {
-		out := versionsHead
-		for i := range n {
-			out += fmt.Sprintf("      https://{{host}}%s%d: {name: F%d, method: get, mime_type: text/x, context_obj: [{key: k%d, type: ctx}]}\n", strings.Repeat("/a", i%40+1), i/40, i, i)
-		}
-		return out
-	},
-	"URLs inside a segment": func(n int) string {
-		return versionsHead + repeat(n, "      https://{{host}}/v1/{{a}}-#: {name: F#, method: get, mime_type: text/x, context_obj: [{key: k#, type: ctx, required: true}]}\n")
-	},
-	"placeholders that cross": func(n int) string {
-		return versionsHead + repeat(n, "      https://{{host}}/{{a}}/p#/{{b}}: {name: F#, method: get, mime_type: text/x, context_obj: [{key: k#, type: ctx}]}\n      https://{{host}}/q#/{{c}}/{{d}}: {name: G#, method: post, mime_type: text/x}\n")
-	},
-	"placeholders in a segment": func(n int) string {
-		return versionsHead + repeat(n, "      https://{{host}}/v1/"+repeat(15, "{{p#}}x")+"#: {name: F#, method: get, mime_type: text/x}\n")
-	},
-	"hosts": func(n int) string {
-		return versionsHead + repeat(n, "      https://a#.{{host}}/f: {name: F, method: get, mime_type: text/x}\n      https://a#.example/f: {name: F, method: get, mime_type: text/x}\n")
-	},
-	"versions": func(n int) string {
-		return "versions:\n" + repeat(n, "  v#:\n    endpoints:\n      https://{{host}}/v#/f: {name: F, method: get, mime_type: text/x}\n")
-	},
-	"features": func(n int) string {
-		return "enable: [" + repeat(n, "f#, ") + "]\nfeatures:\n" + repeat(n, "  f#: {url_suffix: /f#, context_obj: [{key: k#, type: ctx}]}\n") + versionsHead + repeat(n, endpointLine)
-	},
-	"modifiers": func(n int) string {
-		return "modifiers:\n" + repeat(n, "  m#: {kind: text, id: m#, name: M, key: m#, label: M}\n") + versionsHead + repeat(n, strings.Replace(endpointLine, "}\n", ", modifiers: [m#, m1, limt#]}\n", 1))
-	},
-	"options": func(n int) string {
-		return "modifiers: {m: {kind: select, id: m, name: M, key: m, label: M, defaultValue: x, options: [" + repeat(n, "{value: v, label: V}, {value: w#, label: W}, ") + "]}}\n" + versionsHead + repeat(1, endpointLine)
-	},
-	"an enum": func(n int) string {
-		return "modifiers: {m: {id: m, name: M, params: [{key: m, ui: {label: M, options: [{value: a, label: A}]}, schema: {type: string, enum: [" + repeat(n, "v#, ") + "]}}]}}\n" + versionsHead + repeat(1, endpointLine)
-	},
-	"context keys": func(n int) string {
-		return "context_keys:\n" + repeat(n, "  user_account.profile#: P\n") + versionsHead + repeat(n, strings.Replace(endpointLine, "}\n", ", context_obj: [{key: user_acount.profile#, type: ctx}]}\n", 1))
-	},
-	"allow": func(n int) string {
-		return versionsHead + repeat(n, strings.Replace(endpointLine, "}\n", ", allow: {duplicate-name: so, plain-http: so}}\n", 1))
-	},
-	"a long name": func(n int) string {
-		return versionsHead + strings.Replace(repeat(1, endpointLine), "F0", strings.Repeat("a", 80*n), 1)
-	},
-	"a long URL": func(n int) string {
-		return versionsHead + "      ? https://{{host}}/" + strings.Repeat("a/", 40*n) + "\n      : {name: F, method: get, mime_type: text/x}\n"
-	},
-	"keys twice": func(n int) string { return versionsHead + repeat(n, strings.ReplaceAll(endpointLine, "#", "")) },
-	"aliases": func(n int) string {
-		return "x-a: &a {name: F, method: fetch, mime_type: json, context_obj: [{key: k, type: x}]}\n" + versionsHead + repeat(n, "      https://{{host}}/v1/f#: *a\n")
-	},
-	"merges": func(n int) string {
-		out := "x-0: &m0 {a: 1}\n"
-		for i := range n {
-			out += fmt.Sprintf("x-%d: &m%d {<<: [*m%d, *m%d], b%d: 1}\n", i+1, i+1, i, i, i)
-		}
-		return out + versionsHead + repeat(1, endpointLine)
-	},
-	"nested lists": func(n int) string { return "versions: " + strings.Repeat("[", 20*n) + "\n" },
-	"dashes":       func(n int) string { return "versions:\n" + strings.Repeat("- ", 40*n) + "\n" },
-	"tabs":         func(n int) string { return "versions:\n" + strings.Repeat("\tv1:\n", 10*n) },
-	"open quote":   func(n int) string { return "versions: \"a\n" + repeat(n, "  line # of it\n") },
-	"open braces":  func(n int) string { return "versions: " + repeat(n, "{ a#: ") + "\n" },
-	"colons":       func(n int) string { return "versions: 1\n" + repeat(n, "name: Media: all #\n") },
-	"wide characters": func(n int) string {
-		return "service: [" + strings.Repeat("€", 30*n) + ", " + repeat(n, "é# ,") + "]\n" + versionsHead + repeat(1, endpointLine)
-	},
+// nested returns endpoints of which each is a prefix of the next.
+func nested() (lines string) {
+	for depth := range 40 {
+		lines += fmt.Sprintf("      https://{{host}}%s#: {name: F%d-#, method: get, mime_type: text/x, context_obj: [{key: k%[2]d-#, type: ctx}]}\n",
+			strings.Repeat("/a", depth+1), depth)
+	}
+	return lines
 }
 
-// hostileParameter returns a document with one parameter whose schema is built, and more at the top level. A tilde
-// stands for the number sign of a reference.
-func hostileParameter(schema, more string) string {
-	return apiHead + "paths: {/f: {get: {parameters: [{name: p, in: query, schema: " + schema + "}]}}}\n" + more
+// hostileDefinitions are definitions of any size that are more expensive than they look: everything that can be repeated,
+// compared with everything else, nested or expanded.
+var hostileDefinitions = map[string]string{
+	"endpoints": endpoints,
+	"one line": `{"versions": {"v1": {"endpoints": {` +
+		`«"https://{{host}}/v1/f#": {"name": "F", "method": "fetch", "mime_type": "json"},» "https://{{host}}/": {}}}}}`,
+	"unknown fields":   "«modifers#: 1\n»" + versionsHead,
+	"nested endpoints": versionsHead + "«" + nested() + "»",
+	"URLs inside a segment": versionsHead +
+		"«      https://{{host}}/v1/{{a}}-#: {name: F#, method: get, mime_type: text/x, context_obj: [{key: k#, type: ctx, required: true}]}\n»",
+	"placeholders that cross": versionsHead +
+		"«      https://{{host}}/{{a}}/p#/{{b}}: {name: F#, method: get, mime_type: text/x, context_obj: [{key: k#, type: ctx}]}\n" +
+		"      https://{{host}}/q#/{{c}}/{{d}}: {name: G#, method: post, mime_type: text/x}\n»",
+	"placeholders in a segment": versionsHead +
+		"«      https://{{host}}/v1/" + strings.Repeat("{{p}}x", 15) + "#: {name: F#, method: get, mime_type: text/x}\n»",
+	"hosts": versionsHead + "«      https://a#.{{host}}/f: {name: F, method: get, mime_type: text/x}\n" +
+		"      https://a#.example/f: {name: F, method: get, mime_type: text/x}\n»",
+	"versions": "versions:\n«  v#:\n    endpoints:\n      https://{{host}}/v#/f: {name: F, method: get, mime_type: text/x}\n»",
+	"features": "enable: [«f#, »]\nfeatures:\n«  f#: {url_suffix: /f#, context_obj: [{key: k#, type: ctx}]}\n»" + endpoints,
+	"modifiers": "modifiers:\n«  m#: {kind: text, id: m#, name: M, key: m#, label: M}\n»" +
+		strings.Replace(endpoints, "}\n", ", modifiers: [m#, m1, limt#]}\n", 1),
+	"options": "modifiers: {m: {kind: select, id: m, name: M, key: m, label: M, defaultValue: x, " +
+		"options: [«{value: v, label: V}, {value: w#, label: W}, »]}}\n" + oneEndpoint,
+	"an enum": "modifiers: {m: {id: m, name: M, params: [{key: m, ui: {label: M, options: [{value: a, label: A}]}, " +
+		"schema: {type: string, enum: [«v#, »]}}]}}\n" + oneEndpoint,
+	"context keys": "context_keys:\n«  user_account.profile#: P\n»" +
+		strings.Replace(endpoints, "}\n", ", context_obj: [{key: user_acount.profile#, type: ctx}]}\n", 1),
+	"allow":       strings.Replace(endpoints, "}\n", ", allow: {duplicate-name: so, plain-http: so}}\n", 1),
+	"a long name": strings.Replace(oneEndpoint, "name: F", "name: «a»", 1),
+	"a long URL":  versionsHead + "      ? https://{{host}}/«a/»\n      : {name: F, method: get, mime_type: text/x}\n",
+	"keys twice":  strings.ReplaceAll(endpoints, "#", ""),
+	"aliases": "x-a: &a {name: F, method: fetch, mime_type: json, context_obj: [{key: k, type: x}]}\n" + versionsHead +
+		"«      https://{{host}}/v1/f#: *a\n»",
+	"merges":          "x-0: &m0 {a: 1}\n«x-@: &m@ {<<: [*m#, *m#], b#: 1}\n»" + oneEndpoint,
+	"nested lists":    "versions: «[»\n",
+	"dashes":          "versions:\n«- »\n",
+	"tabs":            "versions:\n«\tv1:\n»",
+	"open quote":      "versions: \"a\n«  line # of it\n»",
+	"open braces":     "versions: «{ a#: »\n",
+	"colons":          "versions: 1\n«name: Media: all #\n»",
+	"wide characters": "service: [«€», «é# ,»]\n" + oneEndpoint,
 }
 
-// hostileOperations returns a document with n paths, each with the fields of a GET operation.
-func hostileOperations(n int, fields string) string {
-	return apiHead + "paths:\n" + repeat(n, "  /f#: {get: {"+fields+"}}\n")
+// hostileDocuments are OpenAPI documents of the same kind.
+var hostileDocuments = map[string]string{
+	"parameters": operations + "parameters: [{$ref: '~/components/parameters/p#'}]}}\n»components:\n  parameters:\n" +
+		"«    p#: {name: p#, in: query, schema: {type: integer}}\n»",
+	"one list of parameters": operations + "parameters: {$ref: '~/x-all'}}}\n»x-all:\n«  - {name: p#, in: query}\n»",
+	"the same parameter":     operation + "parameters: [«{name: p, in: query}, »]}}}\n",
+	"operations":             apiHead + "paths:\n«  /f#: {get: {operationId: same}, post: {operationId: same}, trace: {}}\n»",
+	"summaries":              operations + "summary: Same, operationId: f#}}\n»",
+	"tags":                   operations + "tags: [" + strings.Repeat("t, ", 30) + "]}}\n»",
+	"media types":            operation + "responses: {'200': {content: {«a/b#: {}, »}}}}}}\n",
+	"responses":              operation + "responses: {«'2#': {}, »}}}}\n",
+	"security":               operations + "security: [" + strings.Repeat("{s#: []}, ", 20) + "]}}\n»",
+	"servers":                operations + "servers: [" + strings.Repeat("{url: 'https://a#.example'}, ", 10) + "]}}\n»",
+	"many servers":           operation + "servers: [«{url: 'https://{v}.example', variables: {v: {default: a#}}}, »]}}}\n",
+	"a long path":            apiHead + "paths:\n  ? «/{a}»\n  : {get: {}}\n",
+	"misspelt fields":        operation + "«sumary#: a, »}}}\n",
+	"an enum":                parameter + "{enum: [«v#, »]}}]}}}\n",
+	"shared enum":            operations + "parameters: [{name: p, in: query, schema: {$ref: '~/x-s'}}]}}\n»x-s: {enum: [«v#, »]}\n",
+	"oneOf":                  parameter + "{oneOf: [«{const: v#, title: V}, »]}}]}}}\n",
+	"allOf bomb":             parameter + "{$ref: '~/x-0'}}]}}}\n«x-#: {allOf: [{$ref: '~/x-@'}, {$ref: '~/x-@'}]}\n»",
+	"$ref chain":             parameter + "{$ref: '~/x-0'}}]}}}\n«x-#: {$ref: '~/x-@'}\n»",
+	"$ref circle":            operation + "parameters: [«{$ref: '~/x-p'},»]}}}\nx-p: {$ref: '~/x-p'}\n",
+	"schema in itself": operations + "parameters: [{name: p, in: query, schema: {$ref: '~/x-s'}}]}}\n»" +
+		"x-s: {anyOf: [{$ref: '~/x-s'}, {items: {$ref: '~/x-s'}}]}\n",
+	"nested schema": parameter + "«{items: »{}«}»}]}}}\n",
+	"aliases":       "x-0: &a0 {enum: [«v#, »]}\n" + aliases() + parameter + "*a9}]}}}\n",
 }
 
-// hostileDocuments does the same for OpenAPI.
-var hostileDocuments = map[string]func(n int) string{
-	"parameters": func(n int) string {
-		return hostileOperations(n, "parameters: [{$ref: '~/components/parameters/p#'}]") +
-			"components:\n  parameters:\n" + repeat(n, "    p#: {name: p#, in: query, schema: {type: integer}}\n")
-	},
-	"one list of parameters": func(n int) string {
-		return hostileOperations(n, "parameters: {$ref: '~/x-all'}") + "x-all:\n" + repeat(n, "  - {name: p#, in: query}\n")
-	},
-	"the same parameter": func(n int) string {
-		return hostileOperations(1, "parameters: ["+strings.Repeat("{name: p, in: query}, ", n)+"]")
-	},
-	"operations": func(n int) string {
-		return apiHead + "paths:\n" + repeat(n, "  /f#: {get: {operationId: same}, post: {operationId: same}, trace: {}}\n")
-	},
-	"summaries": func(n int) string { return hostileOperations(n, "summary: Same, operationId: f#") },
-	"tags":      func(n int) string { return hostileOperations(n, "tags: ["+repeat(30, "t#, ")+"]") },
-	"media types": func(n int) string {
-		return hostileOperations(1, "responses: {'200': {content: {"+repeat(n, "a/b#: {}, ")+"}}}")
-	},
-	"responses": func(n int) string { return hostileOperations(1, "responses: {"+repeat(n, "'2#': {}, ")+"}") },
-	"security":  func(n int) string { return hostileOperations(n, "security: ["+repeat(20, "{s#: []}, ")+"]") },
-	"servers": func(n int) string {
-		return hostileOperations(n, "servers: ["+repeat(10, "{url: 'https://a#.example'}, ")+"]")
-	},
-	"many servers": func(n int) string {
-		return hostileOperations(1, "servers: ["+repeat(n, "{url: 'https://{v}.example', variables: {v: {default: a#}}}, ")+"]")
-	},
-	"a long path": func(n int) string {
-		return apiHead + "paths:\n  ? " + strings.Repeat("/{a}", 20*n) + "\n  : {get: {}}\n"
-	},
-	"misspelt fields": func(n int) string { return hostileOperations(1, repeat(n, "sumary#: a, ")) },
-	"an enum":         func(n int) string { return hostileParameter("{enum: ["+repeat(n, "v#, ")+"]}", "") },
-	"shared enum": func(n int) string {
-		return hostileOperations(n, "parameters: [{name: p, in: query, schema: {$ref: '~/x-s'}}]") + "x-s: {enum: [" + repeat(n, "v#, ") + "]}\n"
-	},
-	"oneOf": func(n int) string { return hostileParameter("{oneOf: ["+repeat(n, "{const: v#, title: V}, ")+"]}", "") },
-	"allOf bomb": func(n int) string {
-		out := hostileParameter("{$ref: '~/x-0'}", "")
-		for i := range n {
-			out += fmt.Sprintf("x-%d: {allOf: [{$ref: '~/x-%d'}, {$ref: '~/x-%d'}]}\n", i, i+1, i+1)
-		}
-		return out
-	},
-	"$ref chain": func(n int) string {
-		out := hostileParameter("{$ref: '~/x-0'}", "")
-		for i := range n {
-			out += fmt.Sprintf("x-%d: {$ref: '~/x-%d'}\n", i, i+1)
-		}
-		return out
-	},
-	"$ref circle": func(n int) string {
-		return hostileOperations(1, "parameters: ["+strings.Repeat("{$ref: '~/x-p'},", n)+"]") + "x-p: {$ref: '~/x-p'}\n"
-	},
-	"schema in itself": func(n int) string {
-		return hostileOperations(n, "parameters: [{name: p, in: query, schema: {$ref: '~/x-s'}}]") + "x-s: {anyOf: [{$ref: '~/x-s'}, {items: {$ref: '~/x-s'}}]}\n"
-	},
-	"nested schema": func(n int) string {
-		return hostileParameter(strings.Repeat("{items: ", 10*n)+"{}"+strings.Repeat("}", 10*n), "")
-	},
-	"aliases": func(n int) string {
-		out := hostileParameter("*a9", "")
-		head := "x-0: &a0 {enum: [" + repeat(n, "v#, ") + "]}\n"
-		for i := range 9 {
-			head += fmt.Sprintf("x-%d: &a%d {anyOf: [%s]}\n", i+1, i+1, strings.Repeat(fmt.Sprintf("*a%d, ", i), 9))
-		}
-		return head + out
-	},
+// aliases returns schemas of which each has the one before nine times.
+func aliases() (lines string) {
+	for i := range 9 {
+		lines += fmt.Sprintf("x-%d: &a%[1]d {anyOf: [%s]}\n", i+1, strings.Repeat(fmt.Sprintf("*a%d, ", i), 9))
+	}
+	return lines
 }
 
 // TestHostileInput runs the commands on input that is built to hurt: all of them end. In make soak, the inputs have a
@@ -203,7 +149,7 @@ func TestHostileInput(t *testing.T) {
 		size = 1 << 20
 	}
 	other := filepath.Join(t.TempDir(), "other.yaml")
-	writeFile(t, other, versionsHead+repeat(1, endpointLine))
+	writeFile(t, other, oneEndpoint)
 	run := func(t *testing.T, commands ...[]string) {
 		t.Helper()
 		memory, cpu := 0, time.Duration(0)
@@ -222,12 +168,11 @@ func TestHostileInput(t *testing.T) {
 			t.Logf("soak: %-24s %4d MB %6.2f s", name, memory, cpu.Seconds())
 		}
 	}
-	write := func(t *testing.T, build func(n int) string) string {
+	write := func(t *testing.T, text string) string {
 		t.Helper()
 		path := filepath.Join(t.TempDir(), "feeds.yaml")
-		per := max(1, (len(build(200))-len(build(100)))/100)
-		text := strings.ReplaceAll(build(max(20, size/per)), "~/", "#/")
-		writeFile(t, path, text)
+		per := (len(expand(text, 200)) - len(expand(text, 100))) / 100
+		writeFile(t, path, expand(text, max(2, size/per)))
 		return path
 	}
 	for _, name := range slices.Sorted(maps.Keys(hostileDefinitions)) {
