@@ -167,6 +167,9 @@ func (im *importer) modifier(p parameter, noteAt notef) (m modifier, err error) 
 		if choices = options(s.values, note); len(choices) == 0 {
 			return m, errors.New("none of its values can be an option")
 		}
+		if s.ignored != "" {
+			note("%s", s.ignored)
+		}
 	case kind == signpost.KindText && !slices.Equal(s.types, []string{"string"}):
 		note("imported as text: its type is %s", cmp.Or(strings.Join(s.types, " or "), "not declared"))
 	}
@@ -204,7 +207,7 @@ func (im *importer) oneOfMany(p parameter, array *shape, note func(format string
 		return nil, fmt.Errorf("a modifier has a single value, but this is an array of type %s", s.collections[0])
 	}
 	s.description = array.description // that of the items describes a single value
-	s.initial, s.example = cmp.Or(array.initial, s.initial), cmp.Or(array.example, s.example)
+	s.initial, s.example, s.ignored = cmp.Or(array.initial, s.initial), cmp.Or(array.example, s.example), cmp.Or(array.ignored, s.ignored)
 	if len(array.values) > 0 && !slices.ContainsFunc(array.values, func(c choice) bool { return !isScalar(c.value) }) {
 		s.values = array.values // an enum next to items instead of inside
 	}

@@ -22,14 +22,14 @@ type shape struct {
 	description, title string // names, if they are short enough
 	format             string
 	items              *tree.Node // of an array
+	ignored            string     // why an extension that gives labels to values is ignored
 	err                error      // why the schema cannot be used
 }
 
 // choice is a value with its label, if any.
 type choice struct {
-	value   *tree.Node
-	label   string
-	ignored string // why an extension that gives labels is ignored, if it is
+	value *tree.Node
+	label string
 }
 
 const (
@@ -119,7 +119,7 @@ func (s *shape) merge(other *shape) {
 	}
 	s.initial, s.example, s.items = cmp.Or(s.initial, other.initial), cmp.Or(s.example, other.example), cmp.Or(s.items, other.items)
 	s.description, s.title, s.format = cmp.Or(s.description, other.description), cmp.Or(s.title, other.title), cmp.Or(s.format, other.format)
-	s.err = cmp.Or(s.err, other.err)
+	s.ignored, s.err = cmp.Or(s.ignored, other.ignored), cmp.Or(s.err, other.err)
 }
 
 // readAlternatives adds schemas of which any one applies. They are a choice of values if each of them is.
@@ -189,39 +189,40 @@ func (s *shape) kind() string {
 // readValues adds the values of enum and const, with their labels.
 func (s *shape) readValues(n *tree.Node) {
 	values := items(get(n, "enum"))
+	labels := s.readLabels(n, values)
 	for i, v := range values {
 		if !is(v, tree.Null) {
-			label, ignored := labelOf(n, i, values)
-			s.values = append(s.values, choice{v, label, ignored})
+			s.values = append(s.values, choice{v, labels[i]})
 		}
 	}
 	for _, v := range items(get(n, "const")) {
-		s.values = append(s.values, choice{value: v, label: s.title})
+		s.values = append(s.values, choice{v, s.title})
 	}
 }
 
-// labelOf returns the label that an extension gives to a value of an enum: the name that code generators use, or a
-// description that is short enough. The extension is a list in the order of the values, or an object; a list of another
+// readLabels returns the labels that extensions give to the values of an enum: the names that code generators use, or
+// descriptions that are short enough. An extension is a list in the order of the values, or an object; a list of another
 // length is ignored.
-func labelOf(schema *tree.Node, i int, values []*tree.Node) (label, ignored string) {
+func (s *shape) readLabels(schema *tree.Node, values []*tree.Node) []string {
+	labels := make([]string, len(values))
 	for _, field := range []string{"x-enum-varnames", "x-enumNames", "x-enum-descriptions", "x-enumDescriptions"} {
 		given := get(schema, field)
-		label = sentence(get(given, values[i].Text))
-		switch {
-		case !is(given, tree.List):
-		case len(given.Items) != len(values):
-			ignored = fmt.Sprintf("%s is ignored: its length is %d, and there are %d values", field, len(given.Items), len(values))
-		default:
-			label = sentence(given.Items[i])
+		if is(given, tree.List) && len(given.Items) != len(values) {
+			s.ignored = fmt.Sprintf("%s is ignored: its length is %d, and there are %d values", field, len(given.Items), len(values))
+			continue
 		}
-		if identifier.MatchString(label) {
-			label = humanise(label)
-		}
-		if label != "" {
-			break
+		for i, value := range values {
+			label := sentence(get(given, value.Text))
+			if is(given, tree.List) {
+				label = sentence(given.Items[i])
+			}
+			if identifier.MatchString(label) {
+				label = humanise(label)
+			}
+			labels[i] = cmp.Or(labels[i], label)
 		}
 	}
-	return label, ignored
+	return labels
 }
 
 var (
@@ -236,12 +237,8 @@ var (
 // the schema.
 func options(values []choice, note func(format string, args ...any)) (list []signpost.Option) {
 	seen, labels, numbers := make(map[string]bool), make(map[string]int), false
-	var ignored []string
 	for _, c := range values {
 		value := c.value.Text
-		if c.ignored != "" && !slices.Contains(ignored, c.ignored) {
-			ignored = append(ignored, c.ignored)
-		}
 		if value == "" || seen[value] {
 			note("value %q is left out: options need distinct, non-empty values", short(value))
 			continue
@@ -257,9 +254,6 @@ func options(values []choice, note func(format string, args ...any)) (list []sig
 	}
 	if numbers {
 		note("its numbers become text: the values of options are strings")
-	}
-	for _, reason := range ignored {
-		note("%s", reason)
 	}
 	for i, o := range list {
 		if labels[o.Label] > 1 {
