@@ -169,15 +169,6 @@ func TestDiffPage(t *testing.T) {
 	}
 }
 
-// TestRevisionWithoutGit checks that the error says what is missing.
-func TestRevisionWithoutGit(t *testing.T) {
-	t.Setenv("PATH", t.TempDir())
-	_, errOut, code := runCLI("", "match", "HEAD:feeds.yaml", "https://a.example/")
-	if code != exitFailure || !strings.HasSuffix(errOut, ": git is not installed\n") {
-		t.Errorf("exited with %d: %s", code, errOut)
-	}
-}
-
 func TestMarkdownEscapes(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
