@@ -62,18 +62,7 @@ func (f *Accepted) add(rule, hint string, at *tree.Node, format string, args ...
 }
 
 func (f *Accepted) read() {
-	dates := make(map[*tree.Node]bool) // JSON dates are strings, so the tree reports unquoted ones
-	if root := f.doc.Root; root != nil {
-		for _, item := range root.Items {
-			if _, until := item.Field("until"); until != nil {
-				dates[until] = true
-			}
-		}
-	}
 	for _, p := range f.doc.Problems {
-		if p.Kind == tree.BadValue && dates[p.Value] && dateForm.MatchString(p.Value.Text) {
-			continue
-		}
 		rule := map[tree.ProblemKind]string{
 			tree.DuplicateKey: signpost.RuleDuplicateKey, tree.BadValue: signpost.RuleWrongType,
 		}[p.Kind]
@@ -107,7 +96,6 @@ func (f *Accepted) read() {
 }
 
 var (
-	dateForm        = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
 	fingerprintForm = regexp.MustCompile(`^[0-9a-f]{12}$`)
 	fields          = []string{"change", "reason", "until"}
 )
