@@ -92,7 +92,6 @@ func TestNoFix(t *testing.T) {
 
 // A fix is not applied if it leaves more errors than before, or as many errors and more warnings.
 func TestFixNoWorse(t *testing.T) {
-	secure := fmt.Sprintf(inContext, "type: ctx")
 	for _, test := range []struct {
 		old, new string
 		want     bool
@@ -101,14 +100,9 @@ func TestFixNoWorse(t *testing.T) {
 		{"http://", "ftp://", false}, // an error for a warning
 		{"name: A", "name: B", true},
 		{"method: post", "method: put", false},
-		{"type: ctx", "type: header", false},
-		{"method: post", "method: GET, methd: x", false},
-		{"https://", "http://", false}, // a warning
+		{"{{host}}/a", "{{host}}", false}, // a warning more
 	} {
-		text := []byte(secure)
-		if test.old == "http://" {
-			text = bytes.Replace(text, []byte("https://"), []byte(test.old), 1)
-		}
+		text := []byte(strings.Replace(fmt.Sprintf(inContext, "type: ctx"), "https", "http", 1))
 		start := bytes.Index(text, []byte(test.old))
 		f := Fixed{Text: text, File: Parse("f.yaml", text)}
 		fix := f.File.write(f.File.doc.NodeAt(start, start+len(test.old)), test.new)

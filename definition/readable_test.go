@@ -29,20 +29,10 @@ versions:
 	if len(definition.Errors(file)) != 2 {
 		t.Fatalf("errors: %v", definition.Errors(file))
 	}
-	for name, test := range map[string]struct {
-		features []string
-		key      string
-	}{
-		"features of the file": {nil, " user.token"},
-		"no features":          {[]string{}, ""},
-		"other features":       {[]string{"region", "unknown"}, " user.region"},
-		"all of them":          {[]string{"region", "login"}, " user.token user.region"},
-	} {
-		want := []string{
-			"v1 https://{{host}}/v1/feeds GET" + test.key, "v1 https://partner.example/v2/films get" + test.key, "v2 https://{{host}}/v2/films get" + test.key,
-		}
+	for keys, features := range map[string][]string{" user.token": nil, "": {}, " user.region": {"region", "unknown"}, " user.token user.region": {"region", "login"}} {
+		want := []string{"v1 https://{{host}}/v1/feeds GET" + keys, "v1 https://partner.example/v2/films get" + keys, "v2 https://{{host}}/v2/films get" + keys}
 		var got []string
-		for _, v := range file.Readable(test.features) {
+		for _, v := range file.Readable(features) {
 			for _, e := range v.Manifest.Endpoints {
 				line := v.Name + " " + e.URL + " " + e.Method
 				for _, item := range e.ContextObj {
@@ -52,7 +42,7 @@ versions:
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
+			t.Errorf("%v (-want +got):\n%s", features, diff)
 		}
 	}
 }

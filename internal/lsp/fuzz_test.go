@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -73,23 +72,4 @@ func FuzzCursor(f *testing.F) {
 			}
 		}
 	})
-}
-
-// BenchmarkKeystroke measures the time from a keystroke to the findings in a definition of 200 endpoints.
-func BenchmarkKeystroke(b *testing.B) {
-	var text strings.Builder
-	text.WriteString("modifiers:\n  limit: {kind: number, id: limit, name: Page size, key: limit, label: Limit, defaultValue: 20}\nversions:\n  v1:\n    endpoints:\n")
-	for i := range 200 {
-		fmt.Fprintf(&text, "      https://{{host}}/v1/feeds/%d/list:\n        name: Feed %d\n        method: get\n        mime_type: application/json\n        modifiers: [limit]\n", i, i)
-	}
-	w := &workspace{files: &fileCache{}}
-	doc := newDocument(uriOf(filepath.Join(b.TempDir(), "feeds.yaml")), 1, text.String())
-	end := doc.position(strings.Index(doc.text, "Feed 100") + len("Feed 100"))
-	for i := 0; b.Loop(); i++ {
-		doc = doc.edit(i+2, []contentChange{{Range: &span{end, end}, Text: "x"}})
-		w = w.with(doc.uri, doc)
-		if found := w.diagnostics(doc); len(found) != 0 {
-			b.Fatal(found)
-		}
-	}
 }
