@@ -62,14 +62,6 @@ func TestScalars(t *testing.T) {
 	}
 }
 
-// A problem with a tag is reported at the tag, not at the value after it.
-func TestTagPosition(t *testing.T) {
-	doc := Parse([]byte("a: &x !label  y\n"), Options{})
-	if len(doc.Problems) != 1 || doc.Problems[0].At.Text != "!label" || doc.Problems[0].At.Start() != 6 {
-		t.Errorf("problems: %+v", doc.Problems)
-	}
-}
-
 func TestKeys(t *testing.T) {
 	doc := Parse([]byte("a: &k name\n*k : x\n1: y\n? [b]\n: z\n{{c}}: w\n"), Options{})
 	var keys []string

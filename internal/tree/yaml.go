@@ -40,34 +40,28 @@ func (d *Document) parseYAML(maxDepth int) *Node {
 // version12 matches a text that begins with the directive %YAML 1.2, up to the 2.
 var version12 = regexp.MustCompile(`^(?:[ \t]*(?:#[^\n]*)?\r?\n)*%YAML[ \t]+1\.2`)
 
-// accommodate returns the text as the library can read it, with every byte in its place, and a function that restores
+// accommodate returns the text as the library can read it, with every character in its place, and a function that restores
 // the text of a scalar. The library is one of YAML 1.1: it rejects the directive of YAML 1.2, and it takes U+0085, U+2028
 // and U+2029 for line breaks. Characters that the text does not have stand in for those.
 func (d *Document) accommodate() (text []byte, restore func(string) string) {
-	text, restore = d.Text, func(s string) string { return s }
+	text = d.Text
 	if at := version12.FindIndex(text); at != nil {
 		text = bytes.Clone(text)
 		text[at[1]-1] = '1'
 	}
 	var pairs []string
-	for _, c := range []struct{ char, standIns string }{
-		{"\u0085", "\u0378\u0379\u0380\u0530\u07fb\u07fc"}, {"\u2028", "\ue000\ue001\ue002\ue003"}, {"\u2029", "\ue004\ue005\ue006\ue007"},
-	} {
-		if !bytes.Contains(text, []byte(c.char)) {
+	standIn := '\ue000'
+	for _, char := range []string{"\u0085", "\u2028", "\u2029"} {
+		if !bytes.Contains(text, []byte(char)) {
 			continue
 		}
-		for _, r := range c.standIns { // of the same length
-			if !bytes.ContainsRune(text, r) {
-				text = bytes.ReplaceAll(text, []byte(c.char), []byte(string(r)))
-				pairs = append(pairs, string(r), c.char)
-				break
-			}
+		for standIn < '\ue010' && bytes.ContainsRune(text, standIn) {
+			standIn++
 		}
+		text = bytes.ReplaceAll(text, []byte(char), []byte(string(standIn)))
+		pairs = append(pairs, string(standIn), char)
 	}
-	if pairs != nil {
-		restore = strings.NewReplacer(pairs...).Replace
-	}
-	return text, restore
+	return text, strings.NewReplacer(pairs...).Replace
 }
 
 // maxTabs is the number of block texts that may begin with a tab. The text is parsed again for each.
@@ -335,12 +329,7 @@ type merge struct {
 	*Node
 }
 
-func isMerge(key *yaml.Node) bool {
-	if key.Kind == yaml.AliasNode {
-		key = key.Alias
-	}
-	return key.ShortTag() == "!!merge"
-}
+func isMerge(key *yaml.Node) bool { return key.ShortTag() == "!!merge" }
 
 func (c *yamlConverter) scalar(n *Node, y *yaml.Node) {
 	start := n.Start()
