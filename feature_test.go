@@ -3,6 +3,7 @@ package signpost_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -76,5 +77,18 @@ func TestFeaturesDoNotMakeAManifestInvalid(t *testing.T) {
 	var invalid *signpost.InvalidError
 	if !errors.As(err, &invalid) || invalid.Findings[0].Rule != signpost.RuleContextDuplicate {
 		t.Errorf("got %v, want a finding of the rule %s", err, signpost.RuleContextDuplicate)
+	}
+}
+
+// The last day is included, wherever on Earth.
+func TestDeprecationOver(t *testing.T) {
+	d := signpost.Deprecation{Until: time.Date(2026, 6, 30, 0, 0, 0, 0, time.UTC)}
+	east := time.FixedZone("east", 14*60*60)
+	for today, over := range map[time.Time]bool{
+		time.Date(2026, 6, 29, 12, 0, 0, 0, time.UTC): false, time.Date(2026, 6, 30, 23, 59, 0, 0, east): false, time.Date(2026, 7, 1, 0, 0, 0, 0, east): true,
+	} {
+		if d.Over(today) != over || (signpost.Deprecation{}).Over(today) {
+			t.Errorf("%v: over is %v, want %v", today, !over, over)
+		}
 	}
 }

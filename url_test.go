@@ -81,6 +81,25 @@ func TestURLResolve(t *testing.T) {
 	}
 }
 
+func TestHostFor(t *testing.T) {
+	for _, test := range []struct{ url, other, want string }{
+		{"https://{{host}}/v1", "https://a.example/v2", "a.example"},
+		{"https://{{host}}:8443/v1", "HTTPS://A.example:8443", "a.example"},
+		{"https://{{host}}/v1", "https://192.0.2.1/v1", "192.0.2.1"},
+		{"https://cdn.{{host}}/v1", "https://cdn.a.example/v1", "a.example"},
+		{"https://cdn.{{host}}/v1", "https://cdn.192.0.2.1/v1", ""},
+		{"https://cdn.{{host}}/v1", "https://a.example/v1", ""},
+		{"https://{{host}}/v1", "http://a.example/v1", ""},
+		{"https://{{host}}/v1", "https://a.example:8443/v1", ""},
+		{"https://{{host}}/v1", "https://a..b/v1", ""},
+		{"https://{{host}}/v1", "https:///v1", ""},
+	} {
+		if got := signpost.CutURL(test.url).HostFor(signpost.CutURL(test.other)); got != test.want {
+			t.Errorf("%s becomes %s for %q, want %q", test.url, test.other, got, test.want)
+		}
+	}
+}
+
 func TestURLEqual(t *testing.T) {
 	for _, test := range []struct {
 		a, b         string
