@@ -78,7 +78,9 @@ func NewManifest(endpoints ...Endpoint) Manifest {
 
 // MarshalJSON writes the descriptor without the URL, which is its key in the manifest.
 func (e Endpoint) MarshalJSON() ([]byte, error) {
-	return marshal(e.descriptor())
+	var out bytes.Buffer
+	err := newEncoder(&out).encode(e.descriptor())
+	return out.Bytes(), err
 }
 
 // descriptor is an endpoint without the method MarshalJSON, whose result encoding/json would check and copy.
@@ -94,10 +96,8 @@ func (e Endpoint) descriptor() *descriptor {
 // MarshalJSON writes the endpoints as one object, in order. Note that json.Marshal escapes &, < and > in the output of
 // any MarshalJSON; [Template.Render] does not.
 func (m Manifest) MarshalJSON() ([]byte, error) {
-	var out bytes.Buffer
-	out.WriteString(`{"endpoints":{`)
 	seen := make(map[string]bool, len(m.Endpoints))
-	for i, e := range m.Endpoints {
+	for _, e := range m.Endpoints {
 		if seen[e.URL] {
 			return nil, fmt.Errorf("endpoint %q is in the manifest twice", e.URL)
 		}
@@ -105,33 +105,36 @@ func (m Manifest) MarshalJSON() ([]byte, error) {
 			return nil, fmt.Errorf("URL %q is not UTF-8 text", e.URL)
 		}
 		seen[e.URL] = true
-		if i > 0 {
-			out.WriteByte(',')
-		}
-		key, err := marshal(e.URL)
-		if err != nil {
-			return nil, err
-		}
-		value, err := e.MarshalJSON()
-		if err != nil {
-			return nil, fmt.Errorf("endpoint %q: %w", e.URL, err)
-		}
-		out.Write(key)
-		out.WriteByte(':')
-		out.Write(value)
 	}
-	out.WriteString(`}}`)
-	return out.Bytes(), nil
-}
-
-// marshal is json.Marshal without escaping &, < and >, which are common in URLs and labels.
-func marshal(v any) ([]byte, error) {
 	var out bytes.Buffer
-	err := newEncoder(&out).encode(v)
+	err := m.encode(&out, func(key []byte) { out.Write(key) })
 	return out.Bytes(), err
 }
 
-// encoder writes many values to one buffer, as marshal does.
+// encode writes the manifest as JSON on one line. Each key, a URL with its quotes, is left to writeKey.
+func (m Manifest) encode(out *bytes.Buffer, writeKey func([]byte)) error {
+	var key bytes.Buffer
+	keys, values := newEncoder(&key), newEncoder(out)
+	out.WriteString(`{"endpoints":{`)
+	for i, e := range m.Endpoints {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		key.Reset()
+		if err := keys.encode(e.URL); err != nil {
+			return err
+		}
+		writeKey(key.Bytes())
+		out.WriteByte(':')
+		if err := values.encode(e.descriptor()); err != nil {
+			return fmt.Errorf("endpoint %q: %w", e.URL, err)
+		}
+	}
+	out.WriteString(`}}`)
+	return nil
+}
+
+// encoder writes many values to one buffer, without escaping &, < and >, which are common in URLs and labels.
 type encoder struct {
 	out *bytes.Buffer
 	enc *json.Encoder

@@ -64,30 +64,19 @@ func Compile(m Manifest, features ...Feature) (*Template, error) {
 
 // write computes text, cuts and revision. Only URLs are split; {{host}} in a name is ordinary text.
 func (t *Template) write() error {
-	var out, key bytes.Buffer
+	var out bytes.Buffer
 	out.Grow(usualSize * len(t.endpoints))
-	values, keys := newEncoder(&out), newEncoder(&key)
-	out.WriteString(`{"endpoints":{`)
-	for i, e := range t.endpoints {
-		if i > 0 {
-			out.WriteByte(',')
-		}
-		key.Reset()
-		if err := keys.encode(e.URL); err != nil {
-			return err
-		}
-		for j, part := range bytes.Split(key.Bytes(), []byte(HostPlaceholder)) {
-			if j > 0 {
+	if err := (Manifest{t.endpoints}).encode(&out, func(key []byte) {
+		for i, part := range bytes.Split(key, []byte(HostPlaceholder)) {
+			if i > 0 {
 				t.cuts = append(t.cuts, out.Len())
 			}
 			out.Write(part)
 		}
-		out.WriteByte(':')
-		if err := values.encode(e.descriptor()); err != nil {
-			return err
-		}
+	}); err != nil {
+		return err
 	}
-	out.WriteString("}}\n")
+	out.WriteByte('\n')
 	t.text, t.cuts = bytes.Clone(out.Bytes()), slices.Clone(t.cuts) // without the room to grow
 
 	hash := sha256.New()
