@@ -16,26 +16,27 @@ import (
 )
 
 // checks lists all checks, in the order in which a studio and then its apps would encounter a problem. Each adds its
-// results, and sets checker.blocked if the next ones make no sense.
+// results, and sets checker.blocked if the next ones make no sense. Checks of feeds are skipped if there are none.
 var checks = []struct {
-	name string
-	run  func(*checker, context.Context)
+	name    string
+	run     func(*checker, context.Context)
+	ofFeeds bool
 }{
-	{"https", (*checker).checkHTTPS},             // the address is https, which studios require
-	{"reachable", (*checker).checkReachable},     // it responds in time
-	{"certificate", (*checker).checkCertificate}, // clients trust the certificate
-	{"redirect", (*checker).checkRedirect},       // the address does not redirect
-	{"status", (*checker).checkStatus},           // the status is 200
-	{"json", (*checker).checkJSON},               // the response is complete JSON, and declared as such
-	{"manifest", (*checker).checkManifest},       // it is a manifest without findings
-	{"host", (*checker).checkHost},               // its URLs carry the host of the address
-	{"cors", (*checker).checkCORS},               // a studio in a browser can read it
-	{"etag", (*checker).checkETag},               // it is not sent again if unchanged
-	{"probe", (*checker).checkProbes},            // its endpoints respond with the type that they declare
-	{"feed", (*checker).checkFeeds},              // feeds are JSON objects, and valid against a schema
-	{"links", (*checker).checkLinks},             // every link to a registered host has an endpoint and works
-	{"feed-cors", (*checker).checkFeedCORS},      // apps in a browser engine can read the feeds
-	{"feed-cache", (*checker).checkFeedCache},    // shared caches do not store responses that required a context key
+	{name: "https", run: (*checker).checkHTTPS},                         // the address is https, which studios require
+	{name: "reachable", run: (*checker).checkReachable},                 // it responds in time
+	{name: "certificate", run: (*checker).checkCertificate},             // clients trust the certificate
+	{name: "redirect", run: (*checker).checkRedirect},                   // the address does not redirect
+	{name: "status", run: (*checker).checkStatus},                       // the status is 200
+	{name: "json", run: (*checker).checkJSON},                           // the response is complete JSON, and declared as such
+	{name: "manifest", run: (*checker).checkManifest},                   // it is a manifest without findings
+	{name: "host", run: (*checker).checkHost},                           // its URLs carry the host of the address
+	{name: "cors", run: (*checker).checkCORS},                           // a studio in a browser can read it
+	{name: "etag", run: (*checker).checkETag},                           // it is not sent again if unchanged
+	{name: "probe", run: (*checker).checkProbes},                        // its endpoints respond with the type that they declare
+	{name: "feed", run: (*checker).checkFeeds, ofFeeds: true},           // feeds are JSON objects, and valid against a schema
+	{name: "links", run: (*checker).checkLinks, ofFeeds: true},          // every link to a registered host has an endpoint and works
+	{name: "feed-cors", run: (*checker).checkFeedCORS, ofFeeds: true},   // apps in a browser engine can read the feeds
+	{name: "feed-cache", run: (*checker).checkFeedCache, ofFeeds: true}, // shared caches do not store responses that required a context key
 }
 
 // Checks returns the names of all checks, in order.
@@ -155,9 +156,14 @@ func (c *checker) check(ctx context.Context) Report {
 	c.answer, c.err = c.get(ctx, "", "")
 	for _, step := range checks {
 		before := len(c.results)
-		if c.blocked != "" {
+		switch {
+		case c.blocked != "":
 			c.add(Skipped, "", "%s", c.blocked)
-		} else {
+		case step.ofFeeds && c.opts.SkipProbes:
+			c.add(Skipped, "", "the endpoints are not called").Cause = causeNotCalled
+		case step.ofFeeds && len(c.feeds()) == 0:
+			c.add(Skipped, "", "no endpoint returned a feed")
+		default:
 			step.run(c, ctx)
 		}
 		for i := range c.results[before:] {

@@ -304,7 +304,7 @@ func (c *checker) checkCORS(ctx context.Context) {
 	origins := answer.Header.Values("Access-Control-Allow-Origin")
 	credentials := answer.Header.Get("Access-Control-Allow-Credentials") == "true"
 	allowed := strings.Join(origins, ", ")
-	reflected := allowed == studioOrigin
+	reflected, vary := allowed == studioOrigin, listed(answer.Header, "Vary")
 	switch {
 	case answer.Status != http.StatusOK:
 		c.add(Failed, "answer requests with an Origin header like any other",
@@ -319,7 +319,7 @@ func (c *checker) checkCORS(ctx context.Context) {
 	case credentials && reflected:
 		c.add(Warned, "remove Access-Control-Allow-Credentials: a manifest needs none",
 			"pages of every origin can read it with the visitor's credentials")
-	case reflected && !variesByOrigin(answer.Header):
+	case reflected && !slices.Contains(vary, "*") && !slices.Contains(vary, "origin"):
 		c.add(Warned, "send Vary: Origin or, simpler, Access-Control-Allow-Origin: *",
 			"the allowed origin is that of the request, without Vary: Origin: a cache would send it to other origins")
 	case allowed == "*" || reflected:
@@ -327,15 +327,6 @@ func (c *checker) checkCORS(ctx context.Context) {
 	default:
 		c.add(Passed, "", "pages of %q can read it", allowed)
 	}
-}
-
-func variesByOrigin(h http.Header) bool {
-	for name := range strings.SplitSeq(strings.Join(h.Values("Vary"), ","), ",") {
-		if name = strings.TrimSpace(name); name == "*" || strings.EqualFold(name, "Origin") {
-			return true
-		}
-	}
-	return false
 }
 
 func (c *checker) checkETag(ctx context.Context) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"signpost"
 	"signpost/internal/spell"
 )
 
@@ -64,24 +65,8 @@ func (c *checker) readFeed(answer *Answer) *feed {
 	return f
 }
 
-// skipFeeds adds a result if there are no feeds to check, and reports whether it did.
-func (c *checker) skipFeeds() bool {
-	switch {
-	case c.opts.SkipProbes:
-		c.add(Skipped, "", "the endpoints are not called").Cause = causeNotCalled
-	case len(c.feeds()) == 0:
-		c.add(Skipped, "", "no endpoint returned a feed")
-	default:
-		return false
-	}
-	return true
-}
-
 // checkFeeds checks the shape of the responses.
 func (c *checker) checkFeeds(context.Context) {
-	if c.skipFeeds() {
-		return
-	}
 	before, judged := len(c.results), 0
 	for _, p := range c.feeds() {
 		add := func(status Status, hint, format string, args ...any) {
@@ -120,9 +105,6 @@ func (c *checker) checkFeeds(context.Context) {
 
 // checkFeedCORS checks that apps in a browser engine can read the feeds.
 func (c *checker) checkFeedCORS(context.Context) {
-	if c.skipFeeds() {
-		return
-	}
 	var none, several []*probe
 	for _, p := range c.feeds() {
 		allowed := strings.Join(p.feed.header.Values("Access-Control-Allow-Origin"), ", ")
@@ -151,10 +133,9 @@ func (c *checker) checkFeedCORS(context.Context) {
 
 // checkFeedCache checks that shared caches do not store responses that required a context key.
 func (c *checker) checkFeedCache(context.Context) {
-	if c.skipFeeds() {
-		return
-	}
-	personal := slices.DeleteFunc(c.feeds(), func(p *probe) bool { return !p.required })
+	personal := slices.DeleteFunc(c.feeds(), func(p *probe) bool {
+		return !slices.ContainsFunc(p.endpoint.ContextObj, func(i signpost.ContextItem) bool { return i.Required && p.sent[i.Key] != nil })
+	})
 	if len(personal) == 0 {
 		c.add(Skipped, "", "no feed was called with a required context key")
 		return
@@ -170,13 +151,17 @@ func (c *checker) checkFeedCache(context.Context) {
 
 // sharedCaching reports whether a response allows shared caches to store it.
 func sharedCaching(h http.Header) bool {
-	for directive := range strings.SplitSeq(strings.Join(h.Values("Cache-Control"), ","), ",") {
-		name, _, _ := strings.Cut(strings.TrimSpace(directive), "=")
-		if name = strings.ToLower(strings.TrimSpace(name)); name == "public" || name == "s-maxage" {
-			return true
-		}
+	directives := listed(h, "Cache-Control")
+	return slices.Contains(directives, "public") || slices.Contains(directives, "s-maxage")
+}
+
+// listed returns the names in a header that is a list, without their values, in lower case.
+func listed(h http.Header, header string) (names []string) {
+	for item := range strings.SplitSeq(strings.Join(h.Values(header), ","), ",") {
+		name, _, _ := strings.Cut(item, "=")
+		names = append(names, strings.ToLower(strings.TrimSpace(name)))
 	}
-	return false
+	return names
 }
 
 // describeEndpoints lists the endpoints of probes, without duplicates.

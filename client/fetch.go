@@ -69,20 +69,21 @@ func Fetch(ctx context.Context, address string, opts Options) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	shown := httpurl.Redacted(address)
+	var answer *Answer
 	req, err := newGet(ctx, u)
-	if err != nil {
-		return nil, fmt.Errorf("fetch %q: %w", httpurl.Redacted(address), err)
+	if err == nil {
+		answer, err = exchange(req, opts, MaxSize)
 	}
-	answer, err := exchange(req, opts, MaxSize)
 	switch {
-	case answer == nil:
-		return nil, fetchError(address, err)
-	case answer.Status != http.StatusOK:
-		return nil, &StatusError{httpurl.Redacted(address), answer.Status, answer.Redirect}
+	case answer != nil && answer.Status != http.StatusOK:
+		return nil, &StatusError{shown, answer.Status, answer.Redirect}
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, fmt.Errorf("fetch %q: no response in time: %w", shown, err)
 	case err != nil:
-		return nil, fetchError(address, err)
+		return nil, fmt.Errorf("fetch %q: %w", shown, err)
 	case answer.Truncated:
-		return nil, fmt.Errorf("fetch %q: the response is larger than %d MiB", httpurl.Redacted(address), MaxSize>>20)
+		return nil, fmt.Errorf("fetch %q: the response is larger than %d MiB", shown, MaxSize>>20)
 	}
 	return answer, nil
 }
@@ -150,11 +151,4 @@ func newGet(ctx context.Context, u *url.URL) (*http.Request, error) {
 	req.Header.Set("User-Agent", userAgent)
 	req.Header.Set("Accept", "application/json")
 	return req, nil
-}
-
-func fetchError(address string, err error) error {
-	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("fetch %q: no response in time: %w", httpurl.Redacted(address), err)
-	}
-	return fmt.Errorf("fetch %q: %w", httpurl.Redacted(address), err)
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -216,25 +217,21 @@ func (c *checker) call(calls []*probe) {
 	}
 	c.total += len(calls)
 	progress(c.done, c.total)
-	arrived := make(chan *probe)
+	var arrived sync.Mutex
 	var group errgroup.Group
 	group.SetLimit(maxCalls)
-	go func() {
-		for _, p := range calls {
-			group.Go(func() error {
-				p.answer, p.err = exchange(p.req, c.opts.Options, maxFeed)
-				arrived <- p
-				return nil
-			})
-		}
-	}()
-	for range calls {
-		p := <-arrived
-		c.judge(p)
-		p.answer = nil
-		c.done++
-		progress(c.done, c.total)
+	for _, p := range calls {
+		group.Go(func() error {
+			answer, err := exchange(p.req, c.opts.Options, maxFeed)
+			arrived.Lock()
+			defer arrived.Unlock()
+			c.judge(p, answer, err)
+			c.done++
+			progress(c.done, c.total)
+			return nil
+		})
 	}
+	group.Wait()
 }
 
 // probeResults returns the results of the endpoints, and of followed links whose response does not match their endpoint.
@@ -250,7 +247,7 @@ func (x *crawl) probeResults() (results []Result) {
 			continue
 		}
 		links := slices.DeleteFunc(slices.Clone(x.followed), func(f *probe) bool { return f.endpoint.URL != p.endpoint.URL })
-		alive := slices.IndexFunc(links, func(f *probe) bool { return !f.dead })
+		alive := slices.IndexFunc(links, func(f *probe) bool { return !f.dead() })
 		waiting := func() bool {
 			return slices.ContainsFunc(x.links, func(l *link) bool { return l.endpoint == p.endpoint.URL })
 		}
@@ -280,7 +277,7 @@ func (x *crawl) probeResults() (results []Result) {
 		results = append(results, r)
 	}
 	for _, p := range x.followed {
-		if !p.dead && !told[p] && p.result.Status != Passed {
+		if !p.dead() && !told[p] && p.result.Status != Passed {
 			p.result.Message = p.at() + p.result.Message
 			results = append(results, p.result)
 		}

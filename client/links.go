@@ -67,9 +67,6 @@ type badKey struct {
 
 // checkLinks reports links without an endpoint, and links that do not work.
 func (c *checker) checkLinks(context.Context) {
-	if c.skipFeeds() {
-		return
-	}
 	before := len(c.results)
 	for _, bad := range c.bad[:min(maxLinkResults, len(c.bad))] {
 		c.addBadLinks(bad)
@@ -78,7 +75,7 @@ func (c *checker) checkLinks(context.Context) {
 		c.add(Failed, "correct the links, or declare endpoints for them",
 			"%s of links that apps cannot call as they should", spell.Count(more, "more kind"))
 	}
-	dead := slices.DeleteFunc(slices.Clone(c.followed), func(p *probe) bool { return !p.dead || p.result.Cause == causeCanceled })
+	dead := slices.DeleteFunc(slices.Clone(c.followed), func(p *probe) bool { return !p.dead() || p.result.Cause == causeCanceled })
 	for _, p := range dead[:min(maxLinkResults, len(dead))] {
 		hint := "correct the link, or what it leads to; " + p.result.Hint
 		switch {

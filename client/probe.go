@@ -38,18 +38,16 @@ type probe struct {
 	req      *http.Request
 	url      string         // of the request, wherever it is sent
 	sent     map[string]any // context values in the request
-	required bool           // one of these is a required key
 	link     *link          // where its URL was found; nil for the URL of the endpoint itself
 
-	answer *Answer // as returned by exchange, until it has been judged
-	err    error
-
 	result Result
-	status int
-	dead   bool  // no response, or not 2xx
+	status int   // 0 if there is no complete response
 	proxy  bool  // Signpost itself wrote the response
 	feed   *feed // nil if the response is not a feed
 }
+
+// dead reports whether a call failed.
+func (p *probe) dead() bool { return p.status/100 != 2 }
 
 // checkProbes calls the endpoints that can be called without side effects, and the links of their feeds.
 func (c *checker) checkProbes(ctx context.Context) {
@@ -176,7 +174,6 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe
 			refused = append(refused, item.Key)
 		case value != nil && refusal == "":
 			p.sent[item.Key] = value
-			p.required = p.required || item.Required
 		case item.Required:
 			missing = append(missing, item.Key)
 		}
@@ -261,15 +258,14 @@ func (c *checker) contextRefusal(e signpost.Endpoint) string {
 	return ""
 }
 
-// judge fills in the result of a call. A service may repeat what it gets in any part of its response, so the result of
+// judge fills in the result of a call, from what exchange returned. A service may repeat what it gets in any part of its response, so the result of
 // a call with context values never quotes the service.
-func (c *checker) judge(p *probe) {
+func (c *checker) judge(p *probe, answer *Answer, err error) {
 	set := func(status Status, hint, format string, args ...any) {
 		p.result.Status, p.result.Message, p.result.Hint = status, fmt.Sprintf(format, args...), hint
 	}
-	if p.err != nil {
-		p.dead = true
-		problem := Explain(p.err)
+	if err != nil {
+		problem := Explain(err)
 		if problem.Quotes && len(p.sent) > 0 {
 			problem.Message = "the request failed, or the response is not HTTP"
 		}
@@ -281,11 +277,9 @@ func (c *checker) judge(p *probe) {
 		set(Failed, problem.Hint, "%s", problem.Message)
 		return
 	}
-	answer := p.answer
 	got := mediaType(answer.Header.Get("Content-Type"))
 	declared := cmp.Or(mediaType(p.endpoint.MIMEType), got, signpost.MIMEJSON) // a missing one is a finding about the manifest
 	p.status = answer.Status
-	p.dead = answer.Status/100 != 2
 	p.proxy = len(listedManifests(answer.Status, answer.Body)) > 0
 	status, told := statusText(answer.Status), fmt.Sprintf("Content-Type %q", got)
 	if got == "" {
@@ -301,7 +295,7 @@ func (c *checker) judge(p *probe) {
 	case p.proxy:
 		set(Failed, "Signpost wrote this response, so the proxy sends the paths of feeds to it: "+
 			"route only paths that end in /endpoints-manifest to Signpost, and all others to the feed service", "the response is %s", status)
-	case p.dead:
+	case p.dead():
 		set(Failed, p.statusHint(), "the response is %s", status)
 	case answer.Status == http.StatusNoContent || answer.Status == http.StatusResetContent:
 		set(Failed, "send the feed with 200 OK; an empty feed is an object with an empty list",
@@ -324,7 +318,7 @@ func (c *checker) judge(p *probe) {
 	default:
 		set(Passed, "", "%s, %s", status, declared)
 	}
-	if !p.dead && isJSON(declared) && isJSON(got) && !empty {
+	if !p.dead() && isJSON(declared) && isJSON(got) && !empty {
 		p.feed = c.readFeed(answer)
 	}
 }
