@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 )
@@ -70,9 +69,8 @@ func TestDirectories(t *testing.T) {
 	if got := Directories(sources); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if _, err := Follow([]string{"https://:bad"}, Options{}); err == nil || !strings.Contains(err.Error(), "is not the address of a definition") {
-		t.Error(err)
-	}
+	_, err = Follow([]string{"https://:bad"}, Options{})
+	fails(t, "no host", err, "is not the address of a definition")
 	fixed := &Fixed{Label: "the example", Documents: []Document{{Name: "x"}}}
 	for _, first := range []bool{true, false} {
 		if documents, changed, err := fixed.Read(); len(documents) != 1 || changed != first || err != nil || fixed.Name() != "the example" {
