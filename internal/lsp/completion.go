@@ -162,7 +162,7 @@ func (d *document) names() names {
 		}
 	}
 	for _, r := range definition.Rules() {
-		if r.Severity == signpost.SeverityWarning {
+		if r.Severity == signpost.SeverityWarning && r.Name != definition.RuleUnusedAllow { // which cannot be allowed
 			add(fields.Warnings, r.Name, "", r.Summary)
 		}
 	}

@@ -144,7 +144,7 @@ func TestCompletion(t *testing.T) {
 		{name: "required", text: endpoint + "        context_obj:\n          - required: ¦\n", want: []string{"true", "false"}, insert: "true"},
 		{name: "versions", text: "versions:\n  ¦", want: []string{"v1"}, insert: "v1:"},
 		{name: "endpoints", text: "versions:\n  v1:\n    endpoints:\n      ¦", want: []string{"https://{{host}}/v1/"}, insert: "https://{{host}}/v1/"},
-		{name: "rules to allow", text: endpoint + "        allow:\n          dup¦", want: []string{"duplicate-name"}, not: []string{"syntax"}, insert: "duplicate-name: "},
+		{name: "rules to allow", text: endpoint + "        allow:\n          dup¦", want: []string{"duplicate-name"}, not: []string{"syntax", "unused-allow"}, insert: "duplicate-name: "},
 		{name: "JSON fields", file: "feeds.json", text: `{"service": "A", ¦}`, want: []string{"versions"}, insert: `"versions": `},
 		{name: "JSON values", file: "feeds.json", text: `{"versions": {"v1": {"endpoints": {"https://{{host}}/a": {"method": "¦`, want: []string{"get"}, insert: "get"},
 		{name: "a list that is not begun", text: "enable: ¦", want: []string{"authentication"}, insert: "[authentication]"},
