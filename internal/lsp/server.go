@@ -94,7 +94,9 @@ func (s streams) Close() error { return nil }
 // quiet redirects the log output of package jsonrpc2.
 type quiet struct{ log *slog.Logger }
 
-func (q quiet) Printf(format string, args ...any) { q.log.Warn(strings.TrimSpace(fmt.Sprintf(format, args...))) }
+func (q quiet) Printf(format string, args ...any) {
+	q.log.Warn(strings.TrimSpace(fmt.Sprintf(format, args...)))
+}
 
 // server is a session with one editor. Package jsonrpc2 calls handle sequentially, so requests are answered in order,
 // from the text at the time of the request. Only findings are computed in the background.
