@@ -63,14 +63,15 @@ func TestACME(t *testing.T) {
 	if r, err := fetch(httpsClient("series.example.com", pebble.root(t)), p.url+manifestV1, ""); err != nil || r.StatusCode != http.StatusOK {
 		t.Errorf("with a certificate validated over plain http: %v %v", r.Response, err)
 	}
-	if !strings.Contains(pebble.log.String(), "validate w/ HTTP") {
+	if !strings.Contains(pebble.program.Log.String(), "validate w/ HTTP") {
 		t.Error("Pebble sent no request over plain http")
 	}
 	p.stop(t)
 
 	// Without the ACME server, certificates come from the cache, and missing ones are reported.
 	root := pebble.root(t)
-	pebble.stop()
+	pebble.program.Process.Kill()
+	<-pebble.program.Done
 	p = serve(domain, cache, "--listen", "127.0.0.1:0", "--acme-domain", "new.example.com")
 	ready(p)
 	r, err = fetch(httpsClient(domain, root), p.url+manifestV1, domain)
@@ -96,8 +97,7 @@ type pebbleServer struct {
 	tlsAddr, httpAddr string // where it looks for challenges
 	management        string
 	client            *http.Client
-	log               testkit.Buffer
-	stop              func()
+	program           *testkit.Process
 }
 
 func startPebble(t *testing.T) *pebbleServer {
@@ -123,26 +123,12 @@ func startPebble(t *testing.T) *pebbleServer {
 	}
 	write(t, filepath.Join(dir, "config.json"), string(config))
 
-	run := func(name string, args ...string) func() {
-		cmd := exec.Command(testkit.Program(t, name), args...)
-		cmd.Env = append(os.Environ(), "PEBBLE_VA_NOSLEEP=1", "PEBBLE_WFE_NONCEREJECT=15") // per cent, which clients must cope with
-		cmd.Stdout, cmd.Stderr = &s.log, &s.log
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		return func() {
-			cmd.Process.Kill()
-			cmd.Wait()
-		}
-	}
-	t.Cleanup(run("pebble-challtestsrv", "-dnsserver", dns, "-management", quietAddress(t), "-defaultIPv6", "", "-http01", "", "-https01", "", "-tlsalpn01", "", "-doh", ""))
-	s.stop = run("pebble", "-config", filepath.Join(dir, "config.json"), "-dnsserver", dns, "-strict")
-	t.Cleanup(func() {
-		s.stop()
-		if t.Failed() {
-			t.Logf("Pebble's log:\n%s", tail(s.log.String()))
-		}
-	})
+	challenges := quietAddress(t)
+	testkit.Start(t, challenges, exec.Command(testkit.Program(t, "pebble-challtestsrv"),
+		"-dnsserver", dns, "-management", challenges, "-defaultIPv6", "", "-http01", "", "-https01", "", "-tlsalpn01", "", "-doh", ""))
+	cmd := exec.Command(testkit.Program(t, "pebble"), "-config", filepath.Join(dir, "config.json"), "-dnsserver", dns, "-strict")
+	cmd.Env = append(os.Environ(), "PEBBLE_VA_NOSLEEP=1", "PEBBLE_WFE_NONCEREJECT=15") // per cent, which clients must cope with
+	s.program = testkit.Start(t, api, cmd)
 	waitFor(t, "Pebble", func() bool { _, err := fetch(s.client, s.directory, ""); return err == nil })
 	return s
 }
