@@ -285,7 +285,7 @@ func TestAction(t *testing.T) {
 	server := httptest.NewServer(api)
 	defer server.Close()
 	r := newActionRepository(t)
-	runner := workflow{t: t, temp: t.TempDir(), path: builtPath(t), api: server.URL}
+	runner := workflow{t: t, temp: t.TempDir(), path: builtPath(t, false), api: server.URL}
 	start := func(repository, base string, inputs map[string]string) job {
 		t.Helper()
 		w := runner
