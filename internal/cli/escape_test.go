@@ -83,21 +83,30 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// everyCommand runs every command that reads a source, in every format: lines in which SOURCE is the source, and GOOD a
-// definition.
+// lintCommands print findings in every format. SOURCE stands for the source.
+var lintCommands = []string{
+	"lint SOURCE", "lint SOURCE --format json", "lint SOURCE --format sarif", "lint SOURCE --format github", "lint SOURCE --format gitlab",
+	"serve SOURCE --listen 127.0.0.1:-1", "serve SOURCE --listen 127.0.0.1:-1 --log-format json", "push SOURCE oci://127.0.0.1:1/feeds:prod",
+}
+
+// everyCommand runs every command that reads a source, in every format.
 func everyCommand(t *testing.T, source, good string) {
 	t.Helper()
-	for _, line := range []string{
-		"lint SOURCE", "lint SOURCE --format json", "lint SOURCE --format sarif", "lint SOURCE --format github", "lint SOURCE --format gitlab",
+	runCommands(t, source, good, append([]string{
 		"lint GOOD --registered SOURCE", "lint GOOD --context-keys SOURCE", "lint GOOD --baseline SOURCE",
-		"render SOURCE", "render SOURCE --all DIR", "import SOURCE", "push SOURCE oci://127.0.0.1:1/feeds:prod",
+		"render SOURCE", "render SOURCE --all DIR", "import SOURCE",
 		"match SOURCE https://{{host}}/v1/feeds/1", "match SOURCE https://a.example/v1/feeds/1 --registered SOURCE --format json",
 		"diff SOURCE GOOD", "diff SOURCE GOOD --format json", "diff SOURCE GOOD --format markdown",
 		"diff GOOD SOURCE", "diff GOOD SOURCE --format json", "diff GOOD SOURCE --format markdown", "diff GOOD GOOD --accepted SOURCE",
 		"check http://127.0.0.1:1/ --values SOURCE", "check http://127.0.0.1:1/ --feed-schema SOURCE", "check http://127.0.0.1:1/ --registered SOURCE",
-		"serve SOURCE --listen 127.0.0.1:-1", "serve SOURCE --listen 127.0.0.1:-1 --log-format json", "studio SOURCE --listen 127.0.0.1:-1",
-		"serve GOOD --tls-cert SOURCE --tls-key SOURCE", "serve GOOD --ca-file SOURCE",
-	} {
+		"studio SOURCE --listen 127.0.0.1:-1", "serve GOOD --tls-cert SOURCE --tls-key SOURCE", "serve GOOD --ca-file SOURCE",
+	}, lintCommands...))
+}
+
+// runCommands runs lines in which SOURCE stands for a source, GOOD for a definition and DIR for an empty directory.
+func runCommands(t *testing.T, source, good string, lines []string) {
+	t.Helper()
+	for _, line := range lines {
 		args := strings.Fields(line)
 		for i, arg := range args {
 			switch arg {
@@ -143,7 +152,8 @@ func TestControlCharactersInNames(t *testing.T) {
 	write(one, name)
 	path := filepath.Join(one, name)
 	good := path + "good.yaml"
-	for _, source := range []string{dir, path + "bad.yaml", path + "other.json", name, "HEAD:" + name, "oci://127.0.0.1:1/" + name, "http://127.0.0.1:1/" + name, "https://" + name} {
+	runCommands(t, dir, good, append([]string{"diff SOURCE SOURCE", "render SOURCE --all DIR", "match SOURCE https://a.example/"}, lintCommands...))
+	for _, source := range []string{path + "bad.yaml", path + "other.json", name, "HEAD:" + name, "oci://127.0.0.1:1/" + name, "http://127.0.0.1:1/" + name, "https://" + name} {
 		everyCommand(t, source, good)
 	}
 	runEscaped(t, "lint", "--fix", "--dry-run", dir)
@@ -211,7 +221,7 @@ func TestControlCharacters(t *testing.T) {
 	for _, r := range controls() {
 		writeFile(t, filepath.Join(raw, fmt.Sprintf("%x.yaml", r)), "nam"+string(r)+"e: x"+string(r)+"y\nmodifers: '"+string(r)+"'\nversions: {}\n")
 	}
-	everyCommand(t, raw, good)
+	runCommands(t, raw, good, lintCommands)
 }
 
 // TestControlCharactersOfServers uses a server that responds with control characters in its status, its headers, its

@@ -53,7 +53,7 @@ func expand(text string, n int) string {
 
 // nested returns endpoints of which each is a prefix of the next.
 func nested() (lines string) {
-	for depth := range 40 {
+	for depth := range 20 {
 		lines += fmt.Sprintf("      https://{{host}}%s#: {name: F%d-#, method: get, mime_type: text/x, context_obj: [{key: k%[2]d-#, type: ctx}]}\n",
 			strings.Repeat("/a", depth+1), depth)
 	}
