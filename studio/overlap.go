@@ -152,14 +152,3 @@ func (s *Studio) match(c call) (any, error) {
 	}
 	return object{"matches": out}, nil
 }
-
-// why explains why the winner answers for a feed and another endpoint does not.
-func (l loser) why(winner place) string {
-	switch l.Reason {
-	case match.ByLiterals:
-		return fmt.Sprintf("both cover the same part of the feed URL, and %q spells more of it out", winner.Name)
-	case match.ByOrder:
-		return "both cover the same part of the feed URL in the same way, and the one declared first answers"
-	}
-	return fmt.Sprintf("%q covers more of the feed URL", winner.Name)
-}

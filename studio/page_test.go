@@ -377,7 +377,7 @@ func TestPageSaysWhoseFeedItIs(t *testing.T) {
 	p := openTab(t, address)
 	p.waitText("#endpoint-name", "Section")
 	p.typeInto(field("section"), "media")
-	p.waitText("#owner", `This feed belongs to Media: both cover the same part of the feed URL, and "Media" spells more of it out.`)
+	p.waitText("#owner", `This feed belongs to Media: both cover the same part of the feed URL, and “Media” spells more of it out.`)
 	p.waitText("#owner", "Apps send beta with it")
 	p.wait(`!document.querySelector("#copy-URL") && document.querySelector("#send").ariaDisabled === "true"`)
 	p.waitText("#answer-blank", "Nothing to send: this feed belongs to Media.")

@@ -34,22 +34,14 @@ type draft struct {
 	BodyType string    `json:"body_type"`
 	Snippets []snippet `json:"snippets"` // with {{name}} for what is missing
 	Problems []missing `json:"problems"` // reasons why it cannot be sent
-	Owner    *owner    `json:"owner"`    // of the feed, if it is another endpoint
-	Keeps    []loser   `json:"losers"`   // endpoints that do not answer for the feed because this one does
-	Inside   bool      `json:"inside_segment"`
+	Owner    *matched  `json:"owner"`    // the endpoint of the feed, if it is another one
+	Match    *matched  `json:"match"`    // the endpoint of the feed, if it is this one
 
 	endpoint signpost.Endpoint
 	version  *version
 	foreign  bool     // not on the host of the manifest
 	to       *url.URL // where requests for the service's own host go instead; nil means where they are for
 	req      *http.Request
-}
-
-// owner is the endpoint that a composed feed belongs to, and why.
-type owner struct {
-	place
-	Context []signpost.ContextItem `json:"context_obj"`
-	Why     string                 `json:"why"`
 }
 
 // missing is something that a request lacks, and its field: param:, modifier: or context: and a name, or nothing.
@@ -79,7 +71,7 @@ func (s *Studio) compose(c call) (any, error) {
 // omitted or shown as placeholders. If the feed belongs to another endpoint, an app would send a different request, and
 // the draft says whose.
 func compose(c call) (draft, error) {
-	d := draft{version: c.src.find(c.Version), Snippets: []snippet{}, Problems: []missing{}, Keeps: []loser{}}
+	d := draft{version: c.src.find(c.Version), Snippets: []snippet{}, Problems: []missing{}}
 	if d.version != nil {
 		for i, e := range d.version.Endpoints {
 			if e.Key == c.Endpoint {
@@ -126,7 +118,11 @@ func compose(c call) (draft, error) {
 		d.Body, d.BodyType = string(body), req.Header.Get("Content-Type")
 	}
 	if len(open) == 0 {
-		d.belongs(c.view.overlaps(), c.src)
+		if m := c.view.overlaps().match(d.URL, c.src.ID); m.Winner.URL == e.URL {
+			d.Match = &m
+		} else if m.Found {
+			d.Owner = &m
+		}
 	}
 	return d, nil
 }
@@ -134,24 +130,6 @@ func compose(c call) (draft, error) {
 // blocked reports whether the request cannot be sent as it is. Only required context keys may be left out.
 func (d *draft) blocked(without bool) bool {
 	return d.req == nil || slices.ContainsFunc(d.Problems, func(p missing) bool { return !p.Context || !without })
-}
-
-// belongs determines which endpoint the feed belongs to, without the query of modifiers and ctx.
-func (d *draft) belongs(x *overlap, src *source) {
-	m := x.match(d.URL, src.ID)
-	if !m.Found {
-		return
-	}
-	if m.Winner.URL == d.endpoint.URL {
-		d.Keeps, d.Inside = m.Losers, m.Inside
-		return
-	}
-	d.Owner = &owner{place: m.Winner, Context: m.Context}
-	for _, l := range m.Losers {
-		if l.URL == d.endpoint.URL {
-			d.Owner.Why = l.why(m.Winner)
-		}
-	}
 }
 
 // usable returns what a request can be built from, and the open placeholders. The rest becomes problems.

@@ -25,11 +25,9 @@ type response struct {
 	URL         string      `json:"url"`
 	Method      string      `json:"method"`
 	To          string      `json:"to"` // origin that the request was sent to; empty for a sample
-	ContentType string      `json:"content_type"`
 	Declared    bool        `json:"declared"` // the type matches the manifest
 	Headers     [][2]string `json:"headers"`
 	Body        string      `json:"body"`
-	JSON        bool        `json:"json"`
 	Binary      bool        `json:"binary"`
 	Bytes       int         `json:"bytes"`
 	Truncated   bool        `json:"truncated"`
@@ -53,7 +51,7 @@ func (s *Studio) send(c call) (any, error) {
 	case err != nil:
 		return nil, err
 	case d.Owner != nil:
-		return nil, failed(http.StatusConflict, fmt.Sprintf("This feed belongs to %q: %s.", d.Owner.Name, d.Owner.Why),
+		return nil, failed(http.StatusConflict, fmt.Sprintf("This feed belongs to %q.", d.Owner.Winner.Name),
 			"Open that endpoint to send what an app sends.")
 	case d.blocked(c.Without):
 		why := failed(http.StatusUnprocessableEntity, d.Problems[0].Message, "")
@@ -122,8 +120,7 @@ func answeredBy(handler http.Handler) http.RoundTripper {
 // describe converts a response for the page. An error says why it is incomplete.
 func describe(a *client.Answer, e signpost.Endpoint, took time.Duration, err error) response {
 	out := response{
-		Status: a.Status, StatusText: http.StatusText(a.Status), ContentType: a.Header.Get("Content-Type"),
-		Headers: [][2]string{}, Bytes: len(a.Body), Truncated: a.Truncated, Incomplete: err != nil, Millis: took.Milliseconds(),
+		Status: a.Status, StatusText: http.StatusText(a.Status), Headers: [][2]string{}, Bytes: len(a.Body), Truncated: a.Truncated, Incomplete: err != nil, Millis: took.Milliseconds(),
 		Notes: []string{},
 	}
 	for _, name := range shownHeaders {
@@ -141,12 +138,13 @@ func describe(a *client.Answer, e signpost.Endpoint, took time.Duration, err err
 		note("The response begins with a byte order mark, which some JSON parsers reject.")
 	}
 	if out.Binary = !utf8.Valid(body); !out.Binary {
-		out.Body, out.JSON = string(body), json.Valid(body)
+		out.Body = string(body)
 	}
 	if a.Redirect != "" {
 		note("The response redirects to %s. Redirects are not followed by themselves: another host must not get the context keys.", a.Redirect)
 	}
-	got, _, _ := mime.ParseMediaType(out.ContentType)
+	contentType := a.Header.Get("Content-Type")
+	got, _, _ := mime.ParseMediaType(contentType)
 	want, _, _ := mime.ParseMediaType(e.MIMEType)
 	empty := a.Status == http.StatusNoContent
 	out.Declared = want == signpost.MIMEForm || got == want || empty
@@ -154,8 +152,8 @@ func describe(a *client.Answer, e signpost.Endpoint, took time.Duration, err err
 	switch {
 	case a.Status/100 != 2 || empty:
 	case want != "" && !out.Declared:
-		note("The manifest declares %s, but the response has %s.", e.MIMEType, cmp.Or(out.ContentType, "no content type"))
-	case !out.JSON && !cut && (want == signpost.MIMEJSON || strings.HasSuffix(want, "+json")):
+		note("The manifest declares %s, but the response has %s.", e.MIMEType, cmp.Or(contentType, "no content type"))
+	case !json.Valid(body) && !cut && (want == signpost.MIMEJSON || strings.HasSuffix(want, "+json")):
 		out.Declared = false
 		note("The manifest declares %s, but the body is not JSON.", e.MIMEType)
 	}

@@ -112,10 +112,6 @@ func (s *Studio) routes() http.Handler {
 	mux.HandleFunc("POST /api/fix", s.about(s.fix))
 	mux.HandleFunc("POST /api/check", s.about(s.check))
 	mux.HandleFunc("GET /", s.serveAsset)
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Allow", "GET, HEAD")
-		refuse(w, failed(http.StatusMethodNotAllowed, "This address accepts GET only.", ""))
-	})
 	return mux
 }
 

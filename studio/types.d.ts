@@ -30,10 +30,9 @@ type Match = { feed: string, found: boolean, problem: string, winner: Place, con
 type Problem = { field: string, message: string, context: boolean };
 type Draft = { method: string, url: string, ctx: string, decoded: string, body: string, body_type: string,
   snippets: { name: string, text: string }[], problems: Problem[],
-  owner: (Place & { context_obj: { key: string }[], why: string }) | null,
-  losers: Loser[], inside_segment: boolean, signature: string };
-type FeedResponse = { status: number, status_text: string, url: string, method: string, to: string, content_type: string,
-  declared: boolean, headers: [string, string][], body: string, json: boolean, binary: boolean, bytes: number, truncated: boolean,
+  owner: Match | null, match: Match | null, signature: string };
+type FeedResponse = { status: number, status_text: string, url: string, method: string, to: string,
+  declared: boolean, headers: [string, string][], body: string, binary: boolean, bytes: number, truncated: boolean,
   incomplete: boolean, millis: number, sample: boolean, follow: string, pictures: string, notes: string[] };
 
 /** Sent is what was sent, as it was then. */

@@ -43,7 +43,7 @@ const blocked = () => draftIsCurrent() && Boolean(state.draft?.owner);
 
 /** hint says what Send would do. @param {Current} at @returns {Child} */
 const hint = (at) => {
-  if (blocked()) return ["Nothing to send: this feed belongs to ", value(state.draft?.owner?.name ?? ""), "."];
+  if (blocked()) return ["Nothing to send: this feed belongs to ", value(state.draft?.owner?.winner.name ?? ""), "."];
   if (sendOf(at.source) === "sample") {
     return draftIsCurrent() && state.draft?.problems.some((p) => !p.context)
       ? "Fill in the missing values to see a sample of this feed." : "Press Send to see a sample of this feed.";

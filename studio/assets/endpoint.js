@@ -3,7 +3,7 @@
 import { draftIsCurrent, open, type, typeContext } from "./actions.js";
 import { code, count, h, list, plain, plainLines, typing, value } from "./dom.js";
 import { fieldOf } from "./feed.js";
-import { fold, keys, segments, whyNot } from "./parts.js";
+import { fold, keys, segments, whyNot, whyOther } from "./parts.js";
 import { go, endpointID } from "./route.js";
 import { contextSet, contextValue, destination, elsewhere, marks, nestingOf, paramsOf, sendOf, typedFor, valueOf } from "./select.js";
 import { change, state } from "./store.js";
@@ -73,7 +73,7 @@ const group = (id, title, fact, rows) => h("section", { class: "group", id, key:
 /** warnings are what keeps the feed from being what it seems. @param {Current} at @returns {Child} */
 function warnings(at) {
   const { source: s, version: v, endpoint: e } = at;
-  const owner = draftIsCurrent() ? state.draft?.owner : null;
+  const { owner, match } = (draftIsCurrent() && state.draft) || { owner: null, match: null };
   const under = nestingOf(s, v, e)?.under ?? [];
   const losing = under.filter((other) => other.lost_keys.length > 0);
   const lost = [...new Set(losing.flatMap((other) => other.lost_keys))];
@@ -82,11 +82,11 @@ function warnings(at) {
   return [
     e.deprecated && h("p", { class: "banner notable", id: "deprecated", key: "deprecated" }, plain(e.deprecated)),
     owner && h("div", { class: "banner bad", id: "owner", role: "alert", key: "owner" },
-      h("p", {}, h("strong", {}, "This feed belongs to ", value(owner.name), ": "), plain(owner.why), "."),
+      h("p", {}, h("strong", {}, "This feed belongs to ", value(owner.winner.name), ": "), plain(whyOther(owner, e)), "."),
       h("p", {}, owner.context_obj.length ? ["Apps send ", keys(owner.context_obj.map((item) => item.key)), " with it"]
         : "Apps send no context keys with it",
-        ", as ", value(owner.name), " declares", owner.source !== s.id && [" in ", value(owner.source)], ". ",
-        h("button", { type: "button", class: "link", onclick: () => open(owner, state.draft?.url) }, "Open ", value(owner.name)))),
+        ", as ", value(owner.winner.name), " declares", owner.winner.source !== s.id && [" in ", value(owner.winner.source)], ". ",
+        h("button", { type: "button", class: "link", onclick: () => open(owner.winner, owner.feed) }, "Open ", value(owner.winner.name)))),
     losing.length > 0 && h("div", { class: "banner bad", id: "lost", key: "lost" },
       h("p", {}, h("strong", {}, "Feeds here lose ", keys(lost), ". "),
         list(losing.map((other) => value(other.name, "strong"))), losing.length === 1 ? " declares " : " declare ",
@@ -100,10 +100,9 @@ function warnings(at) {
     problems > 0 && h("p", { class: "blank-line", key: "problems" },
       h("button", { type: "button", class: "link", onclick: () => go({ view: "problems" }) }, count(problems, "problem")),
       " with this endpoint"),
-    draftIsCurrent() && (state.draft?.losers.length ?? 0) > 0 && !owner && losing.length === 0 && h("details", { key: "why", class: "why" },
-      h("summary", {}, "Why this endpoint answers"),
-      (state.draft?.losers ?? []).map((other) => h("p", {}, whyNot(other, e.name)))),
-    draftIsCurrent() && state.draft?.inside_segment && h("p", { class: "blank-line", key: "inside" },
+    match && match.losers.length > 0 && losing.length === 0 && h("details", { key: "why", class: "why" },
+      h("summary", {}, "Why this endpoint answers"), match.losers.map((other) => h("p", {}, whyNot(other, e.name)))),
+    match?.inside_segment && h("p", { class: "blank-line", key: "inside" },
       "This endpoint’s URL ends in the middle of a path segment of the feed, so the match may be a coincidence."),
   ];
 }

@@ -147,3 +147,12 @@ export function whyNot(other, winner) {
   }
   return ["Not ", name, ", which covers less of the URL", lost];
 }
+
+/** whyOther says why a feed belongs to another endpoint than the one that it was composed for. @param {Match} match @param {Endpoint} e */
+export function whyOther({ winner, losers }, e) {
+  switch (losers.find((other) => other.url === e.url)?.reason) {
+    case "literals": return `both cover the same part of the feed URL, and “${winner.name}” spells more of it out`;
+    case "order": return "both cover the same part of the feed URL in the same way, and the one declared first answers";
+    default: return `“${winner.name}” covers more of the feed URL`;
+  }
+}
