@@ -50,43 +50,35 @@ func isPublic(addr netip.Addr) bool {
 	return addr.IsGlobalUnicast() && !addr.IsPrivate()
 }
 
-// servePicture fetches a picture of a response, or generates that of a sample. It accepts only raster images: SVG can
-// contain scripts.
-func (s *Studio) servePicture(w http.ResponseWriter, r *http.Request) {
-	body, why := s.picture(r)
-	kind := pictureType(body)
-	switch {
-	case why != nil:
-		refuse(w, why)
-	case kind == "":
-		refuse(w, failed(http.StatusUnsupportedMediaType, "This is not a PNG, JPEG, GIF, WebP or AVIF picture.", ""))
-	default:
-		w.Header().Set("Content-Type", kind)
-		w.Header().Set("Cache-Control", "private, max-age=600")
-		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-		w.Write(body)
-	}
-}
-
-func (s *Studio) picture(r *http.Request) ([]byte, *problem) {
-	u, err := url.Parse(r.URL.Query().Get("url"))
+// picture fetches a picture of a response, or generates that of a sample. It accepts only raster images: SVG can contain
+// scripts.
+func (s *Studio) picture(c call) (any, error) {
+	query := c.r.URL.Query()
+	u, err := url.Parse(query.Get("url"))
 	if err != nil || checkTarget(u) != nil {
-		return nil, failed(http.StatusUnprocessableEntity, "This is not the URL of a picture.", "")
+		return nil, errors.New("this is not the URL of a picture")
 	}
-	from := r.URL.Query().Get("from")
-	if from == picturesSample {
+	var body []byte
+	if from := query.Get("from"); from == picturesSample {
 		number, found := strings.CutPrefix(u.Path, samplePicturePath)
 		n, err := strconv.Atoi(strings.TrimSuffix(number, ".png"))
 		if !found || err != nil || n < 0 {
 			return nil, failed(http.StatusNotFound, "There is no such sample picture.", "")
 		}
-		return samplePicture(n), nil
-	}
-	body, err := s.fetchPicture(r.Context(), u, from == picturesLocal)
-	if err != nil {
+		body = samplePicture(n)
+	} else if body, err = s.fetchPicture(c.r.Context(), u, from == picturesLocal); err != nil {
 		return nil, failed(http.StatusBadGateway, sentence(err.Error()), "")
 	}
-	return body, nil
+	kind := pictureType(body)
+	if kind == "" {
+		return nil, failed(http.StatusUnsupportedMediaType, "This is not a PNG, JPEG, GIF, WebP or AVIF picture.", "")
+	}
+	return func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", kind)
+		w.Header().Set("Cache-Control", "private, max-age=600")
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		w.Write(body)
+	}, nil
 }
 
 // pictureType detects the type of a raster image by its first bytes, whatever the server calls it.

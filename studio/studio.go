@@ -97,8 +97,8 @@ func (s *Studio) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 func (s *Studio) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/events", s.serveEvents)
-	mux.HandleFunc("GET /api/picture", s.servePicture)
 	mux.HandleFunc("GET /api/state", s.api(s.state))
+	mux.HandleFunc("GET /api/picture", s.api(s.picture))
 	mux.HandleFunc("POST /api/register", s.api(s.register))
 	mux.HandleFunc("POST /api/match", s.api(s.match))
 	mux.HandleFunc("POST /api/update", s.about(s.update))
