@@ -456,6 +456,11 @@ func TestPageInManyTabs(t *testing.T) {
 	show(s, feedsYAML)
 	tabs[1].wait(listed("Feeds"))
 
+	// A tab that chose no deployment still has that of the studio.
+	tabs[1].service("feeds.yaml")
+	tabs[1].waitURL("https://localhost/v1/feeds?page=0&hd=false")
+	tabs[1].wait(`!document.querySelector("#context").textContent.includes("signedDeviceInfoToken")`)
+
 	// A page that is older than its server loads itself again. A late event may make it do so right away.
 	p := tabs[2]
 	loaded := fmt.Sprintf("performance.timeOrigin !== %v", p.eval("performance.timeOrigin"))
