@@ -4,29 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
 
 func TestCutRevision(t *testing.T) {
-	tests := map[string][2]string{
-		"HEAD:feeds.yaml":              {"HEAD", "feeds.yaml"},
-		"origin/main:a/b:c.yaml":       {"origin/main", "a/b:c.yaml"},
-		":feeds.yaml":                  {":0", "feeds.yaml"},
-		":2:feeds.yaml":                {":2", "feeds.yaml"},
-		":4:feeds.yaml":                {":0", "4:feeds.yaml"},
-		"main@{2026-01-01 10:00}:a.js": {"main@{2026-01-01 10:00}", "a.js"},
-		"HEAD:":                        {"HEAD", ""},
-	}
-	for _, name := range slices.Sorted(maps.Keys(tests)) {
-		revision, path := cutRevision(name)
-		if got := [2]string{revision, path}; got != tests[name] {
-			t.Errorf("%s: got %q, want %q", name, got, tests[name])
+	for name, want := range map[string]string{
+		"HEAD:feeds.yaml": "HEAD feeds.yaml", "origin/main:a/b:c.yaml": "origin/main a/b:c.yaml", ":feeds.yaml": ":0 feeds.yaml", ":2:feeds.yaml": ":2 feeds.yaml",
+		":4:feeds.yaml": ":0 4:feeds.yaml", "main@{2026-01-01 10:00}:a.js": "main@{2026-01-01 10:00} a.js", "HEAD:": "HEAD ",
+	} {
+		if revision, path := cutRevision(name); revision+" "+path != want {
+			t.Errorf("%s: %s, %s", name, revision, path)
 		}
 	}
 }

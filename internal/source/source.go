@@ -198,32 +198,26 @@ func (r *Reader) readStdin(ctx context.Context) ([]Document, error) {
 	if in == nil {
 		in = strings.NewReader("")
 	}
-	type result struct {
-		text []byte
-		err  error
-	}
-	done := make(chan result, 1)
+	var text []byte
+	var err error
+	done := make(chan struct{})
 	go func() {
-		text, err := readLimited(in)
-		done <- result{text, err}
+		defer close(done)
+		text, err = readLimited(in)
 	}()
 	select {
-	case r := <-done:
-		if r.err != nil {
-			return nil, readError(StdinName, r.err)
-		}
-		return []Document{{Name: StdinName, Path: stdinPath(r.text), Text: r.text}}, nil
+	case <-done:
 	case <-ctx.Done(): // abandoned: a read cannot be interrupted
 		return nil, readError(StdinName, context.Cause(ctx))
 	}
-}
-
-// stdinPath returns the file name for standard input.
-func stdinPath(text []byte) string {
-	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
-		return "stdin.json"
+	if err != nil {
+		return nil, readError(StdinName, err)
 	}
-	return "stdin.yaml"
+	path := "stdin.yaml"
+	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		path = "stdin.json"
+	}
+	return []Document{{Name: StdinName, Path: path, Text: text}}, nil
 }
 
 // IsAddress reports whether an argument is an http or https URL.
