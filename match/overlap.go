@@ -57,7 +57,7 @@ type overlapChecker struct {
 	keys   map[*node][]keyOwner // of all endpoints with a URL
 
 	reported map[loss]bool
-	inside   map[*node]bool // URLs for which overlap-inside-segment was reported
+	inside   []bool // the first endpoint of each URL for which overlap-inside-segment was reported
 	found    []found
 }
 
@@ -83,7 +83,7 @@ type loss struct {
 func newOverlapChecker(versions, registered []signpost.Version) *overlapChecker {
 	o := &overlapChecker{
 		Index: &Index{sites: make(map[string]*site)}, judged: len(versions), keys: make(map[*node][]keyOwner),
-		reported: make(map[loss]bool), inside: make(map[*node]bool),
+		reported: make(map[loss]bool),
 	}
 	for _, v := range slices.Concat(versions, registered) {
 		o.addVersion(v)
@@ -96,6 +96,7 @@ func newOverlapChecker(versions, registered []signpost.Version) *overlapChecker 
 			}
 		}
 	}
+	o.inside = make([]bool, len(o.endpoints))
 	return o
 }
 
@@ -131,10 +132,13 @@ func (o *overlapChecker) check(number int) {
 	o.lose(number, e.node, own, "", "")
 
 	general := generalWords(segments(e.rest()))
-	inside := func(n *node) bool { return n != e.node && o.calledDifferently(number, n, general) >= 0 }
-	wants := func(n *node) bool { return n != e.node && len(o.lost(number, n, kept)) > 0 || inside(n) }
+	wants := func(n *node) bool {
+		return n != e.node && (len(o.lost(number, n, kept)) > 0 || o.calledDifferently(number, n, general) >= 0)
+	}
+	inside := func(n *node) bool { return !o.inside[n.ends[0]] && wants(n) }
 	for n, feeds := range o.meetings(e.URL, wants, inside) {
 		lost, different := o.lost(number, n, kept), o.calledDifferently(number, n, general)
+		var reportInside func() // for some values only, if nothing else tells that they lose keys
 		for f := range feeds {
 			if len(lost) == 0 && different < 0 || f.host != "" && o.collide(number, n) {
 				break
@@ -153,7 +157,13 @@ func (o *overlapChecker) check(number int) {
 			case different >= 0 && f.words[n.depth-1] == general[n.depth-1]: // not only for some values
 				o.reportInside(n, different, number, example, f.host)
 				different = -1
+			case reportInside == nil && len(lost) > 0:
+				owner := lost[0].number
+				reportInside = func() { o.reportInside(n, owner, number, example, f.host) }
 			}
+		}
+		if reportInside != nil && len(lost) > 0 && !o.inside[n.ends[0]] {
+			reportInside()
 		}
 	}
 }
@@ -224,7 +234,7 @@ func onHost(name string) string {
 // calledDifferently returns an endpoint of a URL that ends inside a segment of the given endpoint's feeds, whatever their
 // values, and that clients call differently. It returns -1 if there is none or the URL has been reported.
 func (o *overlapChecker) calledDifferently(number int, n *node, general []string) int {
-	if !n.endsInside(general) || o.inside[n] {
+	if o.inside[n.ends[0]] || !n.endsInside(general) {
 		return -1
 	}
 	for _, other := range n.ends {
@@ -237,7 +247,7 @@ func (o *overlapChecker) calledDifferently(number int, n *node, general []string
 
 // reportInside reports a URL that ends in the middle of a path segment of a longer one.
 func (o *overlapChecker) reportInside(n *node, short, longer int, example, on string) {
-	o.inside[n] = true
+	o.inside[n.ends[0]] = true
 	const hint = "an endpoint answers for every URL that begins like its own: rename one of the two"
 	url, other := o.endpoints[short].URL, o.endpoints[longer].URL
 	on = example + onHost(on)

@@ -154,9 +154,11 @@ func TestOverlaps(t *testing.T) {
 		{"where both cross", services{together("a", "/{{kind}}/media k"), together("b", "/sports/{{page}}"), together("c", "/sports/media")}, nil,
 			[]string{`c overlap-drops-context: feeds of "/sports/media" lose context key "k": "/sports/media" shadows "/{{kind}}/media" (a:1)`,
 				`b overlap-inside-segment`}},
-		{"a value that begins like a URL", services{together("a", "/{{x}}-{{y}}")}, services{together("b", "/a-b"), together("c", "/a-b k")}, nil},
+		{"a value that begins like a URL", services{together("a", "/{{x}}-{{y}}")}, services{together("b", "/a-b"), together("c", "/a-b k")},
+			[]string{`a overlap-inside-segment: "/{{x}}-{{y}}" begins like "/a-b" (c:1), such as "/a-b…"`}},
 		{"lost on the way, from another URL", services{together("a", "/ab k", "/{{x}}-{{y}}/ab")}, services{together("b", "/a-{{x}} k", "/{{y}}/{{y}}")},
-			[]string{`a overlap-drops-context: feeds of "/ab", such as "/ab/…", lose context key "k": "/{{y}}/{{y}}" (b:2) shadows it`,
+			[]string{`a overlap-inside-segment: "/ab" is also the beginning of feeds of "/{{x}}-{{y}}/ab", such as "/ab-…/ab"`,
+				`a overlap-drops-context: feeds of "/ab", such as "/ab/…", lose context key "k": "/{{y}}/{{y}}" (b:2) shadows it`,
 				`a overlap-drops-context: feeds of "/{{x}}-{{y}}/ab", such as "/a-…/ab", lose context key "k": "/{{x}}-{{y}}/ab" shadows "/a-{{x}}" (b:1)`}},
 		{"placeholders on both sides", services{together("a", "/a-b k m", "/{{x}}-{{y}}/a-{{x}} k", "/a-b/{{x}} k")}, nil,
 			[]string{`a overlap-drops-context: feeds of "/{{x}}-{{y}}/a-{{x}}", such as "/a-b/a-…", lose context key "m": "/{{x}}-{{y}}/a-{{x}}" shadows "/a-b"`,
@@ -340,7 +342,7 @@ func (o *oracle) problem(feed string) string {
 	}
 	taker, _ := strconv.Atoi(m.Version)
 	for _, s := range m.Shadowed {
-		if s.InsideSegment || shape(s.Endpoint) == shape(m.Endpoint) && s.Source != m.Source { // registered twice
+		if shape(s.Endpoint) == shape(m.Endpoint) && s.Source != m.Source { // registered twice
 			continue
 		}
 		for i, v := range o.versions {
@@ -351,6 +353,14 @@ func (o *oracle) problem(feed string) string {
 			version, url := taker, o.written[m.Version+m.Endpoint]
 			if taker >= o.judged {
 				version, url = i, o.written[v.Name+s.Endpoint]
+			}
+			inside := func(f signpost.Finding) bool { // one finding about the URL is enough
+				return f.Rule == match.RuleOverlapInsideSegment && slices.ContainsFunc(quoted.FindAllString(f.Message, 2), func(url string) bool {
+					return shape(url) == shape(strconv.Quote(o.written[v.Name+s.Endpoint]))
+				})
+			}
+			if s.InsideSegment && slices.ContainsFunc(slices.Concat(o.findings...), inside) {
+				continue
 			}
 			for _, item := range v.Manifest.Endpoints[at].ContextObj {
 				named := func(f signpost.Finding) bool {
@@ -364,6 +374,8 @@ func (o *oracle) problem(feed string) string {
 	}
 	return ""
 }
+
+var quoted = regexp.MustCompile(`"[^"]*"`)
 
 var losing = regexp.MustCompile(`^feeds of "([^"]*)"(?:, such as "([^"]*)",)? lose context keys? (.*?)(?: on (\S+))?: "([^"]*)"(?: \([^)]*\))? shadows (?:"([^"]*)"|it)`)
 
