@@ -36,7 +36,7 @@ type Options struct {
 	Timeout   time.Duration     // DefaultTimeout if zero
 	Transport http.RoundTripper // http.DefaultTransport if nil; it verifies certificates
 
-	limit int // replaces the maximum size of a response in tests
+	limit int // replaces the maximum size of a response, and of all links, in tests
 }
 
 // client does not follow redirects. The timeout is applied by exchange.

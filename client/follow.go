@@ -93,7 +93,7 @@ func (c *checker) takeLink(f *feed, text string, way []step) {
 	if (err != nil || !c.hosts[name]) && !c.isLocal(u) && !c.isRelative(u) {
 		return
 	}
-	if c.kept += len(text) + 2*maxPointer; c.kept <= maxKept {
+	if c.kept += len(text) + 2*maxPointer; c.kept <= cmp.Or(c.opts.limit, maxKept) {
 		l := link{text: text, url: u}
 		l.pointer, l.pattern = pointer(way)
 		f.links = append(f.links, l)

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -144,7 +145,7 @@ func (c *checker) describeLinks() string {
 	if len(c.links) > 0 {
 		text += fmt.Sprintf(", %d not", len(c.links))
 	}
-	if c.kept > maxKept {
+	if c.kept > cmp.Or(c.opts.limit, maxKept) {
 		text += "; further links were not checked, because there are too many"
 	}
 	return text
