@@ -88,14 +88,16 @@ func (d *decoder) lintFeatures() {
 
 // tooLarge reports a file whose features add more to its manifests than allowed.
 func (d *decoder) tooLarge(enabled []signpost.Feature) bool {
-	for _, feature := range enabled {
-		added := renderedSize(feature.ContextObj)
-		for _, v := range d.versions {
-			for _, e := range v.manifest.Endpoints {
-				if feature.AppliesTo(e.URL) && d.grows(added, v.key) {
-					d.enable = nil // keep others from applying them
-					return true
-				}
+	for _, v := range d.versions {
+		var urls []string
+		for _, e := range v.manifest.Endpoints {
+			urls = append(urls, e.URL)
+		}
+		endings := countEndings(urls, enabled)
+		for _, feature := range enabled {
+			if d.grows(renderedSize(feature.ContextObj)*applications(feature, endings), v.key) {
+				d.enable = nil // keep others from applying them
+				return true
 			}
 		}
 	}

@@ -192,19 +192,26 @@ func (d *decoder) checkIdleFeatures() {
 			}
 		}
 	}
-	for _, feature := range d.named(d.enable) {
-		var idle []string
-		judged := 0
-		for _, v := range d.versions {
-			if len(v.manifest.Endpoints) == 0 {
-				continue
+	enabled := d.named(d.enable)
+	endings := make(map[string]map[string]int) // by version
+	for _, v := range d.versions {
+		if len(v.manifest.Endpoints) == 0 {
+			continue
+		}
+		var urls []string
+		for _, e := range v.manifest.Endpoints {
+			urls = append(urls, e.URL)
+			// A trailing slash that keeps it from applying is reported itself, unless it is meant.
+			if url, ok := strings.CutSuffix(e.URL, "/"); ok && !d.allows(warnings.TrailingSlash, v.endpoints[e.URL].Value) {
+				urls = append(urls, url)
 			}
-			judged++
-			if !slices.ContainsFunc(v.manifest.Endpoints, func(e signpost.Endpoint) bool {
-				// A trailing slash that keeps it from applying is reported itself, unless it is meant.
-				meant := d.allows(warnings.TrailingSlash, v.endpoints[e.URL].Value)
-				return feature.AppliesTo(e.URL) || !meant && feature.AppliesTo(strings.TrimSuffix(e.URL, "/"))
-			}) {
+		}
+		endings[v.name] = countEndings(urls, enabled)
+	}
+	for _, feature := range enabled {
+		var idle []string
+		for _, v := range d.versions {
+			if ends := endings[v.name]; ends != nil && applications(feature, ends) == 0 {
 				idle = append(idle, v.name)
 			}
 		}
@@ -213,7 +220,7 @@ func (d *decoder) checkIdleFeatures() {
 			continue
 		}
 		where := ""
-		if len(idle) < judged {
+		if len(idle) < len(endings) {
 			where = " of " + strings.Join(idle, ", ")
 		}
 		suffixes := strconv.Quote(feature.URLSuffix)
@@ -223,4 +230,34 @@ func (d *decoder) checkIdleFeatures() {
 		d.warn(RuleFeatureMatchesNothing, "correct the URLs or the suffix, or do not enable it", d.enabled[i], nil,
 			"feature %q applies to no endpoint%s: no URL ends in %s", feature.Name, where, suffixes)
 	}
+}
+
+// countEndings counts the URLs with each ending that is as long as a suffix of a feature, so that the work does not grow with
+// URLs times features.
+func countEndings(urls []string, features []signpost.Feature) map[string]int {
+	lengths := make(map[int]bool)
+	for _, f := range features {
+		for _, suffix := range append([]string{f.URLSuffix}, f.URLSuffixes...) {
+			lengths[len(suffix)] = true
+		}
+	}
+	count := make(map[string]int)
+	for _, url := range urls {
+		for length := range lengths {
+			if length <= len(url) {
+				count[url[len(url)-length:]]++
+			}
+		}
+	}
+	return count
+}
+
+// applications returns how many of the URLs that were counted a feature applies to, or more if its suffixes have a URL in
+// common.
+func applications(f signpost.Feature, endings map[string]int) int {
+	n := endings[f.URLSuffix]
+	for _, suffix := range f.URLSuffixes {
+		n += endings[suffix]
+	}
+	return n
 }

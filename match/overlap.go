@@ -20,6 +20,9 @@ const (
 // maxFindings is when Overlaps stops: nobody reads more, and 2,000 URLs that cross with 2,000 others have four million.
 const maxFindings = 10_000
 
+// maxInside is when it stops looking for URLs that end inside a segment: 7,000 URLs such as /{{a}}-1 have as many of those.
+const maxInside = 1000
+
 // Overlaps returns warnings about endpoints that take feeds from each other, one list per version, in the order of its
 // endpoints. All versions count as registered in one studio, and so do the manifests in registered, which get no
 // findings of their own. Versions with the same Source belong to one service.
@@ -58,6 +61,7 @@ type overlapChecker struct {
 
 	reported map[loss]bool
 	inside   []bool // the first endpoint of each URL for which overlap-inside-segment was reported
+	insides  int    // their number
 	found    []found
 }
 
@@ -135,7 +139,7 @@ func (o *overlapChecker) check(number int) {
 	wants := func(n *node) bool {
 		return n != e.node && (len(o.lost(number, n, kept)) > 0 || o.calledDifferently(number, n, general) >= 0)
 	}
-	inside := func(n *node) bool { return !o.inside[n.ends[0]] && wants(n) }
+	inside := func(n *node) bool { return o.insides < maxInside && !o.inside[n.ends[0]] && wants(n) }
 	for n, feeds := range o.meetings(e.URL, wants, inside) {
 		lost, different := o.lost(number, n, kept), o.calledDifferently(number, n, general)
 		var reportInside func() // for some values only, if nothing else tells that they lose keys
@@ -248,6 +252,7 @@ func (o *overlapChecker) calledDifferently(number int, n *node, general []string
 // reportInside reports a URL that ends in the middle of a path segment of a longer one.
 func (o *overlapChecker) reportInside(n *node, short, longer int, example, on string) {
 	o.inside[n.ends[0]] = true
+	o.insides++
 	const hint = "an endpoint answers for every URL that begins like its own: rename one of the two"
 	url, other := o.endpoints[short].URL, o.endpoints[longer].URL
 	on = example + onHost(on)
