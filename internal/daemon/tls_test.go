@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -13,9 +14,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"signpost/internal/daemon"
+	"signpost/internal/source"
 )
 
 // authority issues certificates for a test.
@@ -235,4 +240,54 @@ func TestCertificateReload(t *testing.T) {
 	waitFor(t, "the certificate in the log", func() bool { return len(p.logged("certificate replaced")) >= 2 })
 	p.signal(t, syscall.SIGHUP)
 	waitFor(t, "the unchanged certificate in the log", func() bool { return len(p.logged("certificate unchanged")) == 1 })
+}
+
+// hanging is a source whose definitions cannot be read for a long time.
+type hanging struct {
+	source.Fixed
+	reads atomic.Int32
+	end   chan struct{}
+}
+
+func (h *hanging) Read() ([]source.Document, bool, error) {
+	if h.reads.Add(1) > 1 {
+		<-h.end
+	}
+	return h.Fixed.Read()
+}
+
+// TestCertificateReloadDoesNotWait replaces a certificate while definitions are being read.
+func TestCertificateReloadDoesNotWait(t *testing.T) {
+	t.Parallel()
+	dir, ca := t.TempDir(), newAuthority(t)
+	files := daemon.CertificateFiles{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
+	install := func(serial int64) {
+		cert, key := ca.issue(t, serial, "feeds.example.com")
+		write(t, files.Cert, cert)
+		write(t, files.Key, key)
+	}
+	install(101)
+	h := &hanging{Fixed: source.Fixed{Documents: []source.Document{{Name: "feeds.json", Text: []byte(feeds("one", 1))}}}, end: make(chan struct{})}
+	d, err := daemon.New(daemon.Config{Sources: []source.Source{h}, Listen: "127.0.0.1:0", Certificate: files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Load(t.Context())
+	if err := d.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	reload, ended := make(chan os.Signal, 1), make(chan error)
+	go func() { ended <- d.Run(ctx, reload) }()
+	reload <- syscall.SIGHUP
+	waitFor(t, "a read that hangs", func() bool { return h.reads.Load() > 1 })
+	install(102)
+	_, addr := d.Address()
+	client := httpsClient("feeds.example.com", ca.pem)
+	waitFor(t, "the new certificate", func() bool { return serial(t, client, "https://"+addr.String()+manifestV1) == 102 })
+	close(h.end)
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
 }
