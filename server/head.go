@@ -10,37 +10,23 @@ import (
 type field struct {
 	name   string // canonical
 	values []string
-	merge  merge
 }
 
-// merge says how to combine a field with one that an outer handler has set.
-type merge int
-
-const (
-	replace merge = iota // the field describes the response itself: body, status or connection
-	extend               // the field is a list: append the handler's value; the stricter one applies
-	keep                 // the field is a policy: that of the outer handler wins
+// Fields that an outer handler may have set. All others describe the response itself, and are replaced.
+var (
+	lists    = []string{"Vary", "Cache-Control", "Access-Control-Expose-Headers"} // extended; the stricter value applies
+	policies = []string{"Access-Control-Allow-Origin", "Access-Control-Allow-Methods", "Access-Control-Allow-Headers",
+		"Access-Control-Max-Age", "X-Content-Type-Options"} // kept
 )
 
-var merges = map[string]merge{
-	"Vary":                          extend,
-	"Cache-Control":                 extend,
-	"Access-Control-Expose-Headers": extend,
-	"Access-Control-Allow-Origin":   keep,
-	"Access-Control-Allow-Methods":  keep,
-	"Access-Control-Allow-Headers":  keep,
-	"Access-Control-Max-Age":        keep,
-	"X-Content-Type-Options":        keep,
-}
-
-func newField(name, value string) field { return field{name, []string{value}, merges[name]} }
+func newField(name, value string) field { return field{name, []string{value}} }
 
 func (f field) set(header http.Header) {
 	before, ok := header[f.name]
 	switch {
-	case !ok || f.merge == replace:
+	case !ok || !slices.Contains(lists, f.name) && !slices.Contains(policies, f.name):
 		header[f.name] = f.values
-	case f.merge == extend && !slices.Contains(before, f.values[0]):
+	case slices.Contains(lists, f.name) && !slices.Contains(before, f.values[0]):
 		header[f.name] = slices.Concat(before, f.values)
 	}
 }

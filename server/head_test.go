@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -38,45 +39,35 @@ func TestHeadsDoNotShareMemory(t *testing.T) {
 	}
 }
 
-// TestUnchangedManifestsStayInTheCache checks that cached manifests of unchanged services survive a change of others.
+// TestUnchangedManifestsStayInTheCache checks that cached manifests survive a change of others, and are not used once their
+// headers have changed.
 func TestUnchangedManifestsStayInTheCache(t *testing.T) {
 	events := make(chan Event, 1)
 	h := newHandler(t, Options{Observe: func(_ *http.Request, e Event) { events <- e }})
-	service := func(path, name string) Service {
-		return Service{BasePath: path, Versions: map[string]*signpost.Template{"v1": compile(t, name)}}
-	}
 	address := listen(t, h)
-	get := func(path, name, cache string) {
-		t.Helper()
-		a := send(t, address, "GET", path+manifestPath, "Host: feeds.example.com")
-		wantManifest(t, a, compile(t, name), "feeds.example.com")
-		if e := nextEvent(t, events); e.Cache != cache {
-			t.Errorf("%s is a %s, want a %s", path, e.Cache, cache)
-		}
-	}
-	publish := func(services ...Service) {
-		t.Helper()
-		if err := h.Publish(services...); err != nil {
+	deprecated := map[string]signpost.Deprecation{"v1": {Since: time.Unix(1, 0)}}
+	for i, step := range []struct {
+		a, b       string // manifests, compiled again in each step, as in a reload
+		deprecated map[string]signpost.Deprecation
+		wantA      string
+		wantB      string
+	}{
+		{"a", "b", nil, CacheMiss, CacheMiss},
+		{"a", "changed", nil, CacheHit, CacheMiss},
+		{"a", "b", deprecated, CacheMiss, CacheHit},
+		{"b", "a", nil, CacheHit, CacheHit},
+	} {
+		a, b := Service{BasePath: "/a", Versions: v1(compile(t, step.a)).Versions, Deprecated: step.deprecated}, Service{BasePath: "/b", Versions: v1(compile(t, step.b)).Versions}
+		if err := h.Publish(a, b); err != nil {
 			t.Fatal(err)
 		}
-		checkManifests(t, h)
+		for path, want := range map[string][2]string{"/a": {step.a, step.wantA}, "/b": {step.b, step.wantB}} {
+			got := send(t, address, "GET", path+manifestPath, "Host: feeds.example.com")
+			wantManifest(t, got, compile(t, want[0]), "feeds.example.com")
+			if e := nextEvent(t, events); e.Cache != want[1] || (got.Header.Get("Deprecation") != "") != (path == "/a" && step.deprecated != nil) {
+				t.Errorf("step %d: %s is a %s, want a %s, with headers %v", i, path, e.Cache, want[1], got.Header)
+			}
+		}
 	}
-	publish(service("/a", "a"), service("/b", "b"), service("/c", "c"))
-	get("/a", "a", CacheMiss)
-	get("/b", "b", CacheMiss)
-	get("/c", "c", CacheMiss)
-	publish(service("/a", "a"), service("/b", "changed"), service("/d", "c")) // compiled again, as in a reload
-	if entries, _ := h.CacheSize(); entries != 1 {
-		t.Errorf("%d entries, want only that of /a", entries)
-	}
-	get("/a", "a", CacheHit)
-	get("/b", "changed", CacheMiss)
-	get("/d", "c", CacheMiss)
-	publish(service("/a", "c"), service("/b", "b"))
-	get("/a", "c", CacheMiss)
-	get("/b", "b", CacheMiss)
-	publish()
-	if entries, bytes := h.CacheSize(); entries != 0 || bytes != 0 {
-		t.Errorf("%d entries with %d bytes of removed services are left", entries, bytes)
-	}
+	checkManifests(t, h)
 }

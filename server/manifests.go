@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"unique"
 
 	"github.com/maypok86/otter/v2"
 	"golang.org/x/sync/semaphore"
@@ -36,11 +37,12 @@ const (
 // errBusy means that there was no room for a manifest in time.
 var errBusy = errors.New("too many manifests are in flight")
 
-// key identifies a representation.
+// key identifies a representation. It names the content of a route, not the route, so that unchanged manifests stay in the
+// cache when others are published. Those of a manifest that is no longer published are evicted like others.
 type key struct {
-	route *route
-	host  string
-	gzip  bool
+	content unique.Handle[string]
+	host    string
+	gzip    bool
 }
 
 // manifests renders manifests and keeps them as long as somebody uses them: the cache, and the responses that are being
@@ -72,60 +74,38 @@ func newManifests(cacheBytes int64, head head) (*manifests, error) {
 // reserve makes sure that several manifests of a size fit besides those in the cache.
 func (m *manifests) reserve(size int64) {
 	limit := int64(m.cache.GetMaximum()) + inFlightManifests*size
-	if more := limit - m.limit.Load(); more > 0 {
-		m.limit.Store(limit)
-		m.inFlight.Release(more)
+	for before := m.limit.Load(); before < limit; before = m.limit.Load() {
+		if m.limit.CompareAndSwap(before, limit) {
+			m.inFlight.Release(limit - before)
+		}
 	}
 }
 
 // get returns a representation, and whether it was cached. The caller must release it after writing the response. The
 // error is errBusy if there was no room in time.
-func (m *manifests) get(k key) (rep *representation, hit bool, err error) {
+func (m *manifests) get(route *route, host string, gzip bool) (rep *representation, hit bool, err error) {
+	k := key{route.content, host, gzip}
 	if rep, ok := m.cache.GetIfPresent(k); ok && rep.use() {
 		return rep, true, nil
 	}
-	k.host = strings.Clone(k.host) // part of the request, which must not be kept alive
+	k.host = strings.Clone(host) // part of the request, which must not be kept alive
 	for {
-		rep, made, err := m.load(k)
-		switch {
-		case err != nil || made:
-			return rep, false, err
-		case rep.use():
-			return rep, true, nil
+		made := false
+		load := func(_ context.Context, k key) (*representation, error) {
+			made = true
+			return m.make(route, k)
+		}
+		// A rendering belongs to everybody who waits for it, so it does not end when the first client goes away.
+		rep, err := m.cache.Get(context.Background(), k, otter.LoaderFunc[key, *representation](load))
+		if err != nil || made || rep.use() {
+			return rep, !made, err
 		}
 	}
-}
-
-// load returns the representation from the cache, or waits for somebody who renders it, or renders it. Only then, made is
-// true, and the caller is a user of it. A rendering belongs to everybody who waits for it, so it does not end when the
-// first client goes away.
-func (m *manifests) load(k key) (rep *representation, made bool, err error) {
-	var own *representation
-	discard := func() { // rendered, but not put into the cache: its key was invalidated meanwhile
-		if own != nil {
-			m.release(own)
-			m.release(own)
-		}
-	}
-	rep, err = m.cache.Get(context.Background(), k, otter.LoaderFunc[key, *representation](func(_ context.Context, k key) (*representation, error) {
-		discard()
-		var err error
-		own, err = m.make(k)
-		return own, err
-	}))
-	if rep != own || err != nil {
-		discard()
-		return rep, false, err
-	}
-	if own != nil && k.route.retired.Load() {
-		m.cache.Invalidate(k)
-	}
-	return rep, own != nil, nil
 }
 
 // make renders a representation, as soon as there is room. It has two users: the cache and the caller.
-func (m *manifests) make(k key) (rep *representation, err error) {
-	size := min(int64(k.route.template.Size(k.host)+overhead), m.limit.Load())
+func (m *manifests) make(route *route, k key) (rep *representation, err error) {
+	size := min(int64(route.template.Size(k.host)+overhead), m.limit.Load())
 	if !m.acquire(size) {
 		return nil, errBusy
 	}
@@ -134,7 +114,7 @@ func (m *manifests) make(k key) (rep *representation, err error) {
 			m.giveBack(size)
 		}
 	}()
-	if rep, err = m.render.render(k); err != nil {
+	if rep, err = m.render.render(route, k); err != nil {
 		return nil, err
 	}
 	rep.size = min(int64(cap(rep.full.body)+len(k.host)+overhead), size)
@@ -167,20 +147,4 @@ func (m *manifests) release(rep *representation) {
 func (m *manifests) giveBack(size int64) {
 	m.used.Add(-size)
 	m.inFlight.Release(size)
-}
-
-// drop removes the representations of routes that are no longer published. Those that are being rendered are removed by
-// load.
-func (m *manifests) drop(routes []*route) {
-	if len(routes) == 0 {
-		return
-	}
-	for _, route := range routes {
-		route.retired.Store(true)
-	}
-	for k := range m.cache.Keys() {
-		if k.route.retired.Load() {
-			m.cache.Invalidate(k)
-		}
-	}
 }

@@ -4,9 +4,7 @@ import (
 	"compress/gzip"
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -47,7 +45,7 @@ func checkManifests(t testing.TB, h *Handler) {
 // hold renders the manifest for a host, as a response that is never written would.
 func hold(t testing.TB, h *Handler, host string) *representation {
 	t.Helper()
-	rep, _, err := h.manifests.get(key{h.table.Load().routes[manifestPath], host, false})
+	rep, _, err := h.manifests.get(h.table.Load().routes[manifestPath], host, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,19 +78,6 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 	if entries, bytes := h.CacheSize(); entries < 10 || bytes < 64<<10 {
 		t.Errorf("%d entries in %d bytes: the cache has room for more", entries, bytes)
-	}
-}
-
-func TestBodyLargerThanCache(t *testing.T) {
-	template := compile(t, "a")
-	h := newHandler(t, Options{CacheBytes: 1}, v1(template))
-	address := listen(t, h)
-	for range 2 {
-		wantManifest(t, send(t, address, "GET", manifestPath, "Host: feeds.example.com"), template, "feeds.example.com")
-	}
-	checkManifests(t, h)
-	if entries, _ := h.CacheSize(); entries != 0 {
-		t.Errorf("%d entries in a cache that is too small for any", entries)
 	}
 }
 
@@ -139,7 +124,7 @@ func TestManyAtOnce(t *testing.T) {
 		templates[template.Revision()] = template
 		services = append(services, v1(template))
 	}
-	for name, bytes := range map[string]int64{"small cache": 16 << 10, "usual cache": 0} {
+	for name, bytes := range map[string]int64{"a cache too small for any": 1, "small cache": 16 << 10, "usual cache": 0} {
 		t.Run(name, func(t *testing.T) {
 			h := newHandler(t, Options{CacheBytes: bytes}, services[0])
 			get := func() {
@@ -181,6 +166,9 @@ func TestManyAtOnce(t *testing.T) {
 				select {
 				case <-done:
 					checkManifests(t, h)
+					if entries, _ := h.CacheSize(); (entries == 0) != (bytes == 1) {
+						t.Errorf("%d entries in a cache of %d bytes", entries, bytes)
+					}
 					return
 				default:
 				}
@@ -219,59 +207,44 @@ func TestInFlightIsBounded(t *testing.T) {
 	checkManifests(t, h)
 }
 
-// TestSlowRenderingsAreCompleted checks that a request that has room is served however long its rendering takes.
-func TestSlowRenderingsAreCompleted(t *testing.T) {
-	h := newHandler(t, Options{}, v1(compile(t, "a")))
-	h.manifests.wait = time.Nanosecond
+// TestHalfClosedClientsAreServed checks that requests wait for room, and then for their rendering however long it takes, and
+// that clients that close their side of the connection meanwhile get their manifest: net/http cancels their context.
+func TestHalfClosedClientsAreServed(t *testing.T) {
+	for wait, obstruct := range map[time.Duration]func(testing.TB, *Handler) func(){time.Hour: takeAll, time.Nanosecond: takeSlots} {
+		h := newHandler(t, Options{}, v1(compile(t, "a")))
+		h.manifests.wait = wait
+		free := obstruct(t, h)
+		canceled := make(chan struct{}, 8)
+		address := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			context.AfterFunc(r.Context(), func() { canceled <- struct{}{} })
+			h.ServeHTTP(w, r)
+		}))
+		answers := make(chan answer, cap(canceled))
+		for range cap(canceled) {
+			go func() { answers <- ask(t, address, "GET "+manifestPath+"\nHost: feeds.example.com\nConnection: close") }()
+		}
+		for range cap(canceled) {
+			<-canceled
+		}
+		free()
+		for range cap(canceled) {
+			if a := <-answers; a.StatusCode != http.StatusOK {
+				t.Errorf("%s", a.raw)
+			}
+		}
+	}
+}
+
+// takeSlots keeps everything from being rendered, until the function that it returns is called.
+func takeSlots(_ testing.TB, h *Handler) func() {
 	slots := h.manifests.render.slots
 	var writers []*gzip.Writer
 	for range cap(slots) {
 		writers = append(writers, <-slots)
 	}
-	got := make(chan int, 1)
-	go func() {
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest("GET", manifestPath, nil))
-		got <- w.Code
-	}()
-	testkit.Eventually(t, "a request with room", func() bool { return h.manifests.used.Load() > 0 || len(got) > 0 })
-	for _, writer := range writers {
-		slots <- writer
-	}
-	if status := <-got; status != http.StatusOK {
-		t.Errorf("status %d", status)
-	}
-}
-
-// TestHalfClosedClientsAreServed checks that requests wait for room, and that clients that close their side of the
-// connection meanwhile get their manifest: net/http cancels their context.
-func TestHalfClosedClientsAreServed(t *testing.T) {
-	h := newHandler(t, Options{}, v1(compile(t, "a")))
-	h.manifests.wait = time.Hour
-	free := takeAll(t, h)
-	canceled := make(chan struct{}, 8)
-	address := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		context.AfterFunc(r.Context(), func() { canceled <- struct{}{} })
-		h.ServeHTTP(w, r)
-	}))
-	var conns []net.Conn
-	for range cap(canceled) {
-		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: feeds.example.com\r\nConnection: close\r\n\r\n", manifestPath)
-		conn.(*net.TCPConn).CloseWrite()
-		conns = append(conns, conn)
-	}
-	for range conns {
-		<-canceled
-	}
-	free()
-	for i, conn := range conns {
-		if text, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(text), "HTTP/1.1 200 OK") {
-			t.Errorf("client %d: %.200s, %v", i, text, err)
+	return func() {
+		for _, writer := range writers {
+			slots <- writer
 		}
 	}
 }
@@ -285,10 +258,7 @@ func TestEvictedWhileSent(t *testing.T) {
 	if h.InFlight() != 0 {
 		t.Error("a cached manifest also counts as in flight")
 	}
-	if err := h.Publish(v1(compile(t, "b"))); err != nil {
-		t.Fatal(err)
-	}
-	h.manifests.cache.CleanUp()
+	h.manifests.cache.InvalidateAll()
 	if h.InFlight() != rep.size || rep.size <= int64(len(rep.full.body)) {
 		t.Errorf("%d bytes are in flight, want %d", h.InFlight(), rep.size)
 	}
@@ -297,24 +267,6 @@ func TestEvictedWhileSent(t *testing.T) {
 		t.Error("a manifest that nobody holds can be used")
 	}
 	checkManifests(t, h)
-}
-
-// TestRetiredManifestsAreNotKept checks that a request in progress while its service is replaced leaves nothing behind.
-func TestRetiredManifestsAreNotKept(t *testing.T) {
-	h := newHandler(t, Options{}, v1(compile(t, "old")))
-	old := h.table.Load().routes[manifestPath]
-	if err := h.Publish(v1(compile(t, "new"))); err != nil {
-		t.Fatal(err)
-	}
-	rep, _, err := h.manifests.get(key{old, "feeds.example.com", false})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.manifests.release(rep)
-	checkManifests(t, h)
-	if entries, _ := h.CacheSize(); entries != 0 {
-		t.Errorf("%d entries of a manifest that is no longer published", entries)
-	}
 }
 
 // TestRoomForLargeManifests checks that several copies of the largest manifest fit.

@@ -65,8 +65,7 @@ func TestObserve(t *testing.T) {
 	const path, host = "/a" + manifestPath, "feeds.example.com"
 	client := anyCertificate(t)
 	for name, address := range transports(t, h) {
-		h.manifests.drop([]*route{h.table.Load().routes[path]}) // makes the first one a miss
-		h.table.Load().routes[path].retired.Store(false)
+		h.manifests.cache.InvalidateAll() // makes the first one a miss
 		for _, test := range []struct {
 			method, path, host string
 			want               Event

@@ -47,12 +47,12 @@ func newRenderer(head head) *renderer {
 	return r
 }
 
-// render makes the representation for a key as soon as there is a free slot.
-func (r *renderer) render(k key) (*representation, error) {
+// render makes the representation of a route as soon as there is a free slot.
+func (r *renderer) render(route *route, k key) (*representation, error) {
 	writer := <-r.slots
 	defer func() { r.slots <- writer }()
 
-	body, err := k.route.template.Render(k.host)
+	body, err := route.template.Render(k.host)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (r *renderer) render(k key) (*representation, error) {
 		body = compress(writer, body)
 		fields = append(fields, gzipCoding)
 	}
-	head := r.head.with(slices.Concat([]field{newField("Etag", `"`+rep.tag+`"`)}, k.route.fields)...)
+	head := r.head.with(slices.Concat([]field{newField("Etag", `"`+rep.tag+`"`)}, route.fields)...)
 	rep.notModified = response{status: http.StatusNotModified, head: head}
 	rep.full = response{http.StatusOK, head.with(append(fields, lengthOf(body))...), body}
 	return rep, nil

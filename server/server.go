@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 	"unicode"
@@ -111,8 +110,6 @@ type Handler struct {
 	table     atomic.Pointer[table]
 	manifests *manifests
 
-	publishing sync.Mutex
-
 	common    head // header of every response
 	preflight *response
 	problems  map[*problem]*response
@@ -169,7 +166,6 @@ func New(opts Options, services ...Service) (*Handler, error) {
 	if h.manifests, err = newManifests(opts.CacheBytes, manifest); err != nil {
 		return nil, err
 	}
-	h.table.Store(new(table))
 	if err := h.Publish(services...); err != nil {
 		return nil, err
 	}
@@ -208,16 +204,12 @@ func validOrigin(s string) bool {
 // Publish replaces all services. If it returns an error, nothing changes. Requests in progress are completed with the
 // old services. Unchanged manifests stay in the cache.
 func (h *Handler) Publish(services ...Service) error {
-	h.publishing.Lock()
-	defer h.publishing.Unlock()
-	before := h.table.Load()
-	t, err := newTable(services, before, h.common)
+	t, err := newTable(services, h.common)
 	if err != nil {
 		return err
 	}
 	h.manifests.reserve(t.largest)
 	h.table.Store(t)
-	h.manifests.drop(before.routesWithout(t))
 	return nil
 }
 
@@ -273,7 +265,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, d *delivery) *r
 		d.event.Refused = refused.refused
 		return h.problems[refused]
 	}
-	rep, hit, err := h.manifests.get(key{route, host, acceptsGzip(r.Header["Accept-Encoding"])})
+	rep, hit, err := h.manifests.get(route, host, acceptsGzip(r.Header["Accept-Encoding"]))
 	if err != nil {
 		return h.failed(err, d)
 	}

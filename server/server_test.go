@@ -6,7 +6,6 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -141,65 +140,26 @@ func ask(t testing.TB, address, request string) answer {
 	return answer{response, body, raw}
 }
 
-// checkAnswer checks what is true of every response.
+// checkAnswer checks what is true of every response. TestResponses shows the rest.
 func checkAnswer(t testing.TB, a answer) {
 	t.Helper()
-	want := map[string]string{"X-Content-Type-Options": "nosniff", "Access-Control-Allow-Origin": "*"}
-	length := fmt.Sprint(len(a.body))
-	if a.Request.Method == http.MethodHead {
-		length = a.Header.Get("Content-Length")
-	}
+	want := map[string]string{"X-Content-Type-Options": "nosniff", "Access-Control-Allow-Origin": "*", "Access-Control-Allow-Credentials": ""}
 	switch {
 	case a.StatusCode >= 400:
-		want["Content-Type"] = "application/problem+json"
-		want["Cache-Control"] = "no-store"
-		want["Content-Length"] = length
-		var problem struct {
-			Title, Detail string
-			Status        int
+		want["Content-Type"], want["Cache-Control"] = "application/problem+json", "no-store"
+	case a.StatusCode == http.StatusOK && a.Request.Method == http.MethodGet:
+		sum := sha256.Sum256(a.plain(t))
+		tag := hex.EncodeToString(sum[:hashBytes])
+		if a.Header.Get("Content-Encoding") == "gzip" {
+			tag += "-gzip"
 		}
-		if a.Request.Method == http.MethodHead {
-			break
-		}
-		if err := json.Unmarshal(a.body, &problem); err != nil {
-			t.Errorf("%v in %q", err, a.body)
-		}
-		if problem.Status != a.StatusCode || problem.Title != http.StatusText(a.StatusCode) || problem.Detail == "" {
-			t.Errorf("problem is %+v with status %d", problem, a.StatusCode)
-		}
-	case a.StatusCode == http.StatusOK:
-		want["Content-Type"] = "application/json"
-		want["Content-Length"] = length
-		if a.Request.Method == http.MethodGet {
-			tag := hashOf(a.plain(t))
-			if a.Header.Get("Content-Encoding") == "gzip" {
-				tag += "-gzip"
-			}
-			want["Etag"] = `"` + tag + `"`
-		}
-	default:
-		want["Content-Type"], want["Content-Encoding"] = "", ""
-		want["Content-Length"] = ""
-		if len(a.body) > 0 {
-			t.Errorf("status %d with body %q", a.StatusCode, a.body)
-		}
-	}
-	if a.Request.Method == http.MethodHead && len(a.body) > 0 {
-		t.Errorf("the response to HEAD has body %q", a.body)
+		want["Content-Type"], want["Content-Length"], want["Etag"] = "application/json", fmt.Sprint(len(a.body)), `"`+tag+`"`
 	}
 	for name, value := range want {
 		if got := a.Header.Get(name); got != value {
 			t.Errorf("status %d with %s %q, want %q", a.StatusCode, name, got, value)
 		}
 	}
-	if a.Header.Get("Access-Control-Allow-Credentials") != "" {
-		t.Error("credentials are allowed")
-	}
-}
-
-func hashOf(body []byte) string {
-	sum := sha256.Sum256(body)
-	return hex.EncodeToString(sum[:hashBytes])
 }
 
 func wantStatus(t testing.TB, a answer, status int) {

@@ -7,7 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"sync/atomic"
+	"unique"
 
 	"signpost"
 	"signpost/internal/routes"
@@ -21,17 +21,15 @@ type table struct {
 	largest  int64 // approximate size of the largest manifest in bytes
 }
 
-// route is one manifest. Tables share it, and its cache entries, as long as the manifest stays the same.
+// route is one manifest.
 type route struct {
 	basePath, version string
 	template          *signpost.Template
-	deprecation       signpost.Deprecation
-	fields            []field     // additional header fields of its responses
-	retired           atomic.Bool // no longer published
+	fields            []field               // additional header fields of its responses
+	content           unique.Handle[string] // equal if template and fields are
 }
 
-// newTable returns the table for the services. It reuses unchanged routes of the previous table.
-func newTable(services []Service, before *table, common head) (*table, error) {
+func newTable(services []Service, common head) (*table, error) {
 	t := &table{routes: make(map[string]*route)}
 	taken := make(map[string]bool)
 	for _, s := range services {
@@ -43,7 +41,7 @@ func newTable(services []Service, before *table, common head) (*table, error) {
 			return nil, fmt.Errorf("base path %q is used by two services: give each its own", base)
 		}
 		taken[base] = true
-		if err := t.add(base, s, before); err != nil {
+		if err := t.add(base, s); err != nil {
 			return nil, fmt.Errorf("service at %q: %w", base, err)
 		}
 	}
@@ -51,7 +49,7 @@ func newTable(services []Service, before *table, common head) (*table, error) {
 	return t, nil
 }
 
-func (t *table) add(base string, service Service, before *table) error {
+func (t *table) add(base string, service Service) error {
 	versions := service.Versions
 	if len(versions) == 0 {
 		return errors.New("it has no versions: add at least v1")
@@ -73,12 +71,8 @@ func (t *table) add(base string, service Service, before *table) error {
 			return err
 		}
 		path := routes.Path(base, name)
-		r, deprecation := before.routes[path], service.Deprecated[name]
-		if r == nil || r.template.Revision() != template.Revision() || r.deprecation != deprecation {
-			fields := append([]field{newField("Signpost-Revision", template.Revision())}, deprecationFields(deprecation)...)
-			r = &route{basePath: base, version: name, template: template, deprecation: deprecation, fields: fields}
-		}
-		t.routes[path] = r
+		fields := append([]field{newField("Signpost-Revision", template.Revision())}, deprecationFields(service.Deprecated[name])...)
+		t.routes[path] = &route{base, name, template, fields, unique.Make(string(head{}.with(fields...).lines))}
 		t.largest = max(t.largest, int64(template.Size("")))
 		t.paths = append(t.paths, path)
 	}
@@ -108,17 +102,6 @@ func deprecationFields(d signpost.Deprecation) []field {
 		fields = append(fields, newField("Sunset", d.Until.AddDate(0, 0, 1).UTC().Format(http.TimeFormat)))
 	}
 	return fields
-}
-
-// routesWithout returns the routes that other does not have.
-func (t *table) routesWithout(other *table) []*route {
-	var gone []*route
-	for path, r := range t.routes {
-		if other.routes[path] != r {
-			gone = append(gone, r)
-		}
-	}
-	return gone
 }
 
 // compareVersions sorts v2 before v10. Versions have no leading zeros, so the shorter number is smaller.
