@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
-	"unicode"
 
 	"go.yaml.in/yaml/v4"
 
@@ -21,32 +21,41 @@ var mistakes = []struct {
 	explain func(*explainer) bool
 }{
 	// These come first because they confuse everything below them.
-	{"", (*explainer).conflict},
-	{"control characters", (*explainer).control},
-	{"expected single document", (*explainer).documents},
-	{"", (*explainer).tab},
-	{"", (*explainer).otherSpace},
+	{"", shows(whole, `(?m)^(<{7} .*?|>{7} .*?|={7})\r?$`, "unresolved merge conflict", "choose one of the two versions and remove the conflict markers")},
+	{"control characters", shows(whole, `([\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x{84}\x{86}-\x{9f}])`, "a control character", "remove it")},
+	{"expected single document", shows(whole, `(?m)^ *[^\s#%].*(?:\n.*)*?\n(---|\.\.\.)`,
+		"more than one YAML document in the file", "one file holds one service: put the next one into a file of its own")},
+	{"", shows(here, `^ *(\t)`, "a tab in the indentation", "YAML is indented with spaces, not tabs")},
+	{"", shows(nearby, `(?m)(?:^|:) *([\x{85}\x{a0}\p{Zl}\p{Zp}\x{1680}\x{2000}-\x{200a}\x{202f}\x{205f}\x{3000}])`,
+		"a no-break space, or another that YAML takes for text", "replace it with a normal space")},
 
 	{"unexpected end of stream while scanning a quoted scalar", func(e *explainer) bool { return e.unclosed(e.context) }},
-	{"mapping values are not allowed", (*explainer).dash},
+	{"mapping values are not allowed", shows(nearby, `(?m)^ *([–—])(?: |$)`, `"$1" does not begin a list item`, "begin a list item with -")},
 	{"mapping values are not allowed", (*explainer).colonInText},
 	{"mapping values are not allowed", (*explainer).noColonAbove},
-	{"mapping values are not allowed", (*explainer).tooDeep},
-	{"mapping values are not allowed", (*explainer).colonInLines},
+	{"mapping values are not allowed", (*explainer).indentation},
 	{"could not find expected ':'", func(e *explainer) bool { return e.noColon(e.blockAt(e.context)) }},
 	{"did not find expected key", (*explainer).quoteAbove},
-	{"did not find expected key", (*explainer).placeholder},
+	{"did not find expected key", shows(here, `^ *(?:- +)?(?:[^{ ].*?: +)?(\{\{.*?)(?:\s*:(?:\s.*)?)?$`, "text that begins with {{ needs quotes", "put it in quotes: …")},
 	{"did not find expected key", (*explainer).behindValue},
-	{"did not find expected key", (*explainer).item},
 	{"did not find expected key", (*explainer).indentation},
-	{"expected '-' indicator", (*explainer).item},
+	{"expected '-' indicator", func(e *explainer) bool { return e.line.item && e.indentation() }},
 	{"expected '-' indicator", (*explainer).fieldInList},
 	{"expected <document start>", (*explainer).firstIndented},
 	{"expected ',' or", (*explainer).bracketInWord},
-	{"expected ',' or", (*explainer).colonInFlow},
+	{"expected ',' or", shows(before, `[,{[][^,{[]*?: ([^,{[]*):$`, `text with ": " in it needs quotes`, "put the text in quotes, or a comma before the next key")},
 	{"expected ',' or", (*explainer).unclosedBracket},
 	{"expected node content", (*explainer).unclosedAtEnd},
-	{"cannot start any token", (*explainer).needsQuotes},
+	{"cannot start any token", shows(behind, `^((.).*)`, `plain text cannot begin with "$2"`, "put it in quotes: …")},
+}
+
+// keyless are the forms of a line that should have a key.
+var keyless = []func(*explainer) bool{
+	shows(atKeyless, `^(//.*)`, "YAML has no comments with //", "begin a comment with #"),
+	shows(atKeyless, `^(\{.*)`, "an object in braces among the fields of an object", "remove the braces around the field"),
+	shows(atKeyless, `^(("[^"]*):")$`, "the colon belongs after the closing quote", `$2":`),
+	shows(atKeyless, `^(([^\s:]+):([^\s/]\S*))$`, "missing space after the colon", "$2: $3"),
+	shows(atKeyless, `^((\S+?)\s*(?:(?:=>|=|：)(?:\s|$)|\s|$)\s*(.*))$`, `missing colon after "$2"`, "$2: $3"),
 }
 
 // explainer looks for the mistake behind an error of the library.
@@ -56,6 +65,7 @@ type explainer struct {
 	line    blockLine // line of at
 	above   blockLine // the nearest line above it that is not blank; its number is 0 if there is none
 	context int       // start of the quoted text, key, mapping or list that the library was reading
+	keyless blockLine // a line that should have a key
 }
 
 // explainYAML reports why the library could not read the text.
@@ -76,13 +86,43 @@ func (d *Document) explainYAML(err error, maxDepth int) {
 		return
 	}
 	e.line = e.blockAt(e.at)
-	e.above = e.before(e.line)
+	e.above = e.next(e.line, -1)
 	for _, m := range mistakes {
 		if strings.Contains(message, m.says) && m.explain(&e) {
 			return
 		}
 	}
 	e.char(e.at, "", "%s", message)
+}
+
+// Parts of the text in which a mistake shows, as offsets.
+func whole(e *explainer) (start, end int)  { return 0, len(e.Text) }
+func nearby(e *explainer) (start, end int) { return e.Offset(max(e.above.number, 1), 1), e.line.end }
+func here(e *explainer) (start, end int)   { return e.Offset(e.line.number, 1), e.line.end }
+func before(e *explainer) (start, end int) {
+	return e.Offset(e.line.number, 1), min(e.at+1, len(e.Text))
+}
+func behind(e *explainer) (start, end int) { return e.at, max(e.at, e.line.end) }
+func atKeyless(e *explainer) (start, end int) {
+	return e.keyless.end - len(e.keyless.text), e.keyless.end
+}
+
+// shows returns an explanation for a mistake that a regular expression finds. Its first group is the mistake. The message
+// and the hint may refer to groups; … in the hint stands for the first one in quotes.
+func shows(where func(*explainer) (start, end int), form, message, hint string) func(*explainer) bool {
+	expression := regexp.MustCompile(form)
+	return func(e *explainer) bool {
+		start, end := where(e)
+		text := string(e.Text[start:end])
+		m := expression.FindStringSubmatchIndex(text)
+		if m == nil {
+			return false
+		}
+		expand := func(template string) string {
+			return strings.TrimSpace(string(expression.ExpandString(nil, template, text, m)))
+		}
+		return e.report(start+m[2], start+m[3], strings.Replace(expand(hint), "…", quoted(text[m[2]:m[3]]), 1), "%s", expand(message))
+	}
 }
 
 // report adds a problem with the text between two offsets.
@@ -94,58 +134,6 @@ func (e *explainer) report(start, end int, hint, format string, args ...any) boo
 // char reports the character at an offset.
 func (e *explainer) char(at int, hint, format string, args ...any) bool {
 	return e.report(at, at+1, hint, format, args...)
-}
-
-var conflictMarker = regexp.MustCompile(`(?m)^(<{7} .*?|>{7} .*?|={7})\r?$`)
-
-func (e *explainer) conflict() bool {
-	at := conflictMarker.FindSubmatchIndex(e.Text)
-	return at != nil && e.report(at[2], at[3], "choose one of the two versions and remove the conflict markers", "unresolved merge conflict")
-}
-
-func (e *explainer) control() bool {
-	at := strings.IndexFunc(string(e.Text), func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r\u0085", r) })
-	return at >= 0 && e.char(at, "remove it", "the file has the control character U+%04X", e.Text[at])
-}
-
-// documents finds the start of the second document.
-func (e *explainer) documents() bool {
-	started := false
-	for number := 1; number <= e.Lines(); number++ {
-		b := e.block(number)
-		if started && (strings.HasPrefix(b.text, "---") || strings.HasPrefix(b.text, "...")) && b.indent == 0 {
-			return e.reportLine(b, "one file holds one service: put the next one into a file of its own", "more than one YAML document in the file")
-		}
-		started = started || b.text != "" && b.text[0] != '%'
-	}
-	return false
-}
-
-func (e *explainer) tab() bool {
-	text := e.Line(e.line.number)
-	for i := 0; i < len(text) && isBlank(text[i]); i++ {
-		if text[i] == '\t' {
-			at := e.Offset(e.line.number, 1) + i
-			return e.char(at, "YAML is indented with spaces, not tabs", "a tab in the indentation")
-		}
-	}
-	return false
-}
-
-// otherSpace finds white space that looks like a space but is text to YAML, in the indentation or after a colon, on the
-// line or the one above.
-func (e *explainer) otherSpace() bool {
-	for _, number := range []int{e.above.number, e.line.number} {
-		expected := true
-		for i, r := range string(e.Line(number)) {
-			if expected && r > unicode.MaxASCII && unicode.IsSpace(r) {
-				at := e.Offset(number, 1) + i
-				return e.report(at, at+len(string(r)), "replace it with a normal space", "U+%04X is not a space in YAML", r)
-			}
-			expected = r == ':' || r == ' ' && expected
-		}
-	}
-	return false
 }
 
 // unclosed reports the quote or bracket at an offset.
@@ -160,16 +148,6 @@ func (e *explainer) unclosed(at int) bool {
 // closing maps opening to closing brackets.
 var closing = map[byte]byte{'{': '}', '[': ']'}
 
-// dash finds what text processors make of a dash, on the line or the one above.
-func (e *explainer) dash() bool {
-	for _, b := range []blockLine{e.above, e.line} {
-		if first, _, _ := strings.Cut(b.text, " "); first == "–" || first == "—" {
-			return e.report(b.start, b.start+len(first), "begin a list item with -", "%q does not begin a list item", first)
-		}
-	}
-	return false
-}
-
 // colonInText finds name: Media: all.
 func (e *explainer) colonInText() bool {
 	b := e.line
@@ -177,81 +155,24 @@ func (e *explainer) colonInText() bool {
 	return b.value != "" && e.at > start && e.report(start, b.end, b.key+": "+quoted(b.value), `text with ": " in it needs quotes`)
 }
 
-// noColonAbove finds a line without a key above one that has one.
+// noColonAbove finds a line without a key above one that has one, unless it continues the plain text of a line above it.
 func (e *explainer) noColonAbove() bool {
-	return e.above.number > 0 && e.above.key == "" && !e.continues(e.above) && e.noColon(e.above)
-}
-
-// continues reports whether a line continues the plain text of a line above it.
-func (e *explainer) continues(b blockLine) bool {
-	above := e.before(b)
-	for above.number > 0 && above.key == "" && !above.item {
-		above = e.before(above)
+	b := e.above
+	owner := e.next(b, -1)
+	for owner.number > 0 && owner.key == "" && !owner.item {
+		owner = e.next(owner, -1)
 	}
-	return above.value != "" && b.indent > above.indent
+	continues := owner.value != "" && b.indent > owner.indent
+	return b.number > 0 && b.key == "" && !continues && e.noColon(b)
 }
 
-// keys are forms of a line that should have a key, with what to say about its first word and the rest.
-var keys = []struct {
-	form          *regexp.Regexp
-	message, hint string
-}{
-	{regexp.MustCompile(`^//`), "YAML has no comments with //", "begin a comment with #"},
-	{regexp.MustCompile(`^\{`), "an object in braces among the fields of an object", "remove the braces around the field"},
-	{regexp.MustCompile(`^("[^"]*):"$`), "the colon belongs after the closing quote", `$1":`},
-	{regexp.MustCompile(`^([^\s:]+):([^\s/]\S*)$`), "missing space after the colon", "$1: $2"},
-	{regexp.MustCompile(`^(\S+?)\s*(?:=>|=|：)(?:\s+(.*))?$`), "missing colon after %s", "$1: $2"},
-	{regexp.MustCompile(`^(\S+)\s*(.*)$`), "missing colon after %s", "$1: $2"},
-}
-
+// noColon reports a line that should have a key, unless it is text below | that is not indented.
 func (e *explainer) noColon(b blockLine) bool {
-	if value := e.before(b).value; value == "|" || value == ">" {
-		return false // text that is not indented
-	}
-	for _, k := range keys {
-		if m := k.form.FindStringSubmatchIndex(b.text); m != nil {
-			hint := strings.TrimSpace(string(k.form.ExpandString(nil, k.hint, b.text, m)))
-			message := k.message
-			if strings.Contains(message, "%s") {
-				message = fmt.Sprintf(message, shortened(b.text[m[2]:m[3]]))
-			}
-			return e.reportLine(b, hint, "%s", message)
-		}
-	}
-	return false
-}
-
-// tooDeep finds a line that is indented deeper than a field with a value above it, or the reverse: the indentation of
-// which the text has fewer lines is the mistake.
-func (e *explainer) tooDeep() bool {
-	b, above := e.line, e.above
-	if above.value == "" || b.indent <= above.inner {
+	e.keyless = b
+	if above := e.next(b, -1).value; above == "|" || above == ">" {
 		return false
 	}
-	parent := e.before(above)
-	first := parent.key != "" && parent.value == "" && !above.item // the field above is the first of its object
-	if first && (parent.inner == above.indent || e.count(above.indent) < e.count(b.indent)) {
-		return e.misplaced(above, b)
-	}
-	hint := "indent it by " + spell.Count(above.inner, "space") + " as well"
-	if above.inner == 0 {
-		hint = "start it without spaces"
-	}
-	return e.reportLine(b, hint, "indented by %s, deeper than %s on line %d, which has a value already", spell.Count(b.indent, "space"), shortened(above.key), above.number)
-}
-
-// count returns the number of lines with an indentation.
-func (e *explainer) count(indent int) (lines int) {
-	for number := 1; number <= e.Lines(); number++ {
-		if b := e.block(number); b.text != "" && b.inner == indent {
-			lines++
-		}
-	}
-	return lines
-}
-
-func (e *explainer) colonInLines() bool {
-	return e.reportLine(e.line, "put the text in quotes", `text over several lines that has ": " in it needs quotes`)
+	return slices.ContainsFunc(keyless, func(explain func(*explainer) bool) bool { return explain(e) })
 }
 
 // quoteAbove finds a quote that was only closed by the one that should open the text on this line.
@@ -265,20 +186,9 @@ func (e *explainer) quoteAbove() bool {
 	}
 	b := e.above
 	for b.number > 0 && strings.Count(b.text, quote)%2 == 0 {
-		b = e.before(b)
+		b = e.next(b, -1)
 	}
 	return b.number > 0 && e.unclosed(b.end-len(b.text)+strings.LastIndex(b.text, quote))
-}
-
-// placeholder finds a key or a value that YAML takes for an object in braces.
-func (e *explainer) placeholder() bool {
-	b := e.line
-	text, start := cmp.Or(b.key, b.text), b.end-len(b.text)
-	if !strings.HasPrefix(text, "{{") {
-		text, start = b.value, b.end-len(b.value)
-	}
-	return strings.HasPrefix(text, "{{") &&
-		e.report(start, start+len(text), "put it in quotes: "+quoted(text), "text that begins with {{ needs quotes")
 }
 
 // behindValue finds text after the end of a value.
@@ -297,61 +207,64 @@ func (e *explainer) behindValue() bool {
 	return e.report(e.at, b.end, "put all of it in quotes: "+quoted(value), "unexpected text after the value")
 }
 
-// item finds a list item that is indented unlike the one above it, or that is among fields.
-func (e *explainer) item() bool {
-	b := e.line
-	if !b.item {
+// indentation finds a line that is indented unlike the one that it belongs to: of the line above and those around it, the
+// one whose indentation is nearest.
+func (e *explainer) indentation() bool {
+	b, like := e.line, e.above
+	below := e.next(b, +1)
+	for level := like; level.number > 0; level = e.outer(level) {
+		nearer := b.distance(level) - b.distance(like)
+		// A line that has children belongs one level further out than they do.
+		if nearer < 0 || nearer == 0 && b.value == "" && below.indent > b.indent && like.indent >= below.indent {
+			like = level
+		}
+	}
+	switch {
+	case b.item && (!like.item || like.indent == b.indent):
+		return e.char(b.start, "put the list below the field that it belongs to, or in brackets behind it", "a list item among the fields of an object")
+	case like.number == 0 || b.distance(like) == 0:
+		return false
+	case like == e.above && e.firstIsWrong():
+		return e.misplaced(like, b)
+	}
+	return e.misplaced(b, like)
+}
+
+// firstIsWrong reports whether the line above, which is the first of its object, is indented wrongly, and this line, the
+// second, is not: it is not indented at all, or no other line is indented as it is, while others are as the second.
+func (e *explainer) firstIsWrong() bool {
+	first, second, parent := e.above, e.line, e.next(e.above, -1)
+	if parent.key == "" || parent.value != "" || first.item || second.item {
 		return false
 	}
-	first := e.blockAt(e.context)
-	for above := e.above; above.number >= max(1, first.number); above = e.before(above) {
-		if above.item && above.indent != b.indent {
-			return e.reportLine(b, "indent it by "+spell.Count(above.indent, "space")+" as well",
-				"indented by %s, but the item on line %d is indented by %d", spell.Count(b.indent, "space"), above.number, above.indent)
-		}
+	lines := make(map[int]int) // by indentation
+	for b := e.next(blockLine{}, +1); b.number > 0; b = e.next(b, +1) {
+		lines[b.inner]++
 	}
-	return e.char(b.start, "put the list below the field that it belongs to, or in brackets behind it", "a list item among the fields of an object")
+	return parent.inner == first.indent && second.indent > first.indent || lines[first.indent] == 1 && lines[second.indent] > 1
 }
-
-// indentation finds the enclosing level whose indentation is nearest to that of the line.
-func (e *explainer) indentation() bool {
-	b := e.line
-	best := e.above
-	next := e.after(b.number)
-	for level := best; level.number > 0; level = e.outer(level) {
-		nearer := distance(level, b) - distance(best, b)
-		// A line that has children belongs one level further out than they do.
-		if nearer < 0 || nearer == 0 && b.value == "" && next.indent > b.indent && best.indent >= next.indent {
-			best = level
-		}
-	}
-	return best.number > 0 && best.indent != b.indent && e.misplaced(b, best)
-}
-
-func distance(a, b blockLine) int { return max(a.indent-b.indent, b.indent-a.indent) }
 
 // outer returns the nearest line above that is indented less.
 func (e *explainer) outer(b blockLine) blockLine {
-	above := e.before(b)
+	above := e.next(b, -1)
 	for above.number > 0 && above.indent >= b.indent {
-		above = e.before(above)
+		above = e.next(above, -1)
 	}
 	return above
 }
 
 // misplaced reports a line that should be indented like another one.
 func (e *explainer) misplaced(b, other blockLine) bool {
-	hint, is := "indent it by "+spell.Count(other.indent, "space"), fmt.Sprintf("indented by %d", other.indent)
-	if other.indent == 0 {
+	indent := b.column(other)
+	hint, is := "indent it by "+spell.Count(indent, "space"), fmt.Sprintf("indented by %d", indent)
+	if indent == 0 {
 		hint, is = "start it without spaces", "not indented"
 	}
-	name := other.text
-	if other.item {
-		name = "-"
-	} else if other.key != "" {
-		name = other.key
+	name := shortened(cmp.Or(other.key, other.text))
+	if b.item {
+		name = "the item"
 	}
-	return e.reportLine(b, hint, "indented by %s, but %s on line %d is %s", spell.Count(b.indent, "space"), shortened(name), other.number, is)
+	return e.reportLine(b, hint, "indented by %s, but %s on line %d is %s", spell.Count(b.indent, "space"), name, other.number, is)
 }
 
 func (e *explainer) fieldInList() bool {
@@ -359,7 +272,7 @@ func (e *explainer) fieldInList() bool {
 }
 
 func (e *explainer) firstIndented() bool {
-	first := e.after(0)
+	first := e.next(blockLine{}, +1)
 	return first.indent > e.line.indent && e.misplaced(first, e.line)
 }
 
@@ -369,27 +282,8 @@ func (e *explainer) bracketInWord() bool {
 	if e.at == len(e.Text) || closing[e.Text[e.at]] == 0 || isBlank(e.Text[e.at-1]) || e.line.number > opened.number && e.line.indent <= opened.indent {
 		return false
 	}
-	const delimiters = " \t\r\n,"
-	start := strings.LastIndexAny(string(e.Text[:e.at]), delimiters+"{[") + 1
-	word := string(e.Text[start:])
-	if i := strings.IndexAny(word, delimiters); i >= 0 {
-		word = word[:i]
-	}
-	word = strings.TrimSuffix(word, ":")
-	for strings.Count(word, "}")+strings.Count(word, "]") > strings.Count(word, "{")+strings.Count(word, "[") {
-		word = word[:len(word)-1] // closes what was opened before the word
-	}
-	return e.report(start, start+len(word), "put it in quotes: "+quoted(word), "text with %q in it needs quotes inside brackets", string(e.Text[e.at]))
-}
-
-// colonInFlow finds a second colon in {key: value: more}, where a comma or quotes may be missing.
-func (e *explainer) colonInFlow() bool {
-	if e.at == len(e.Text) || e.Text[e.at] != ':' || e.line.number != e.blockAt(e.context).number {
-		return false
-	}
-	start := strings.LastIndexAny(string(e.Text[:e.at]), ",{[") + 1
-	_, value, found := strings.Cut(string(e.Text[start:e.at]), ": ")
-	return found && e.report(e.at-len(value), e.at, "put the text in quotes, or a comma before the next key", `text with ": " in it needs quotes`)
+	start := strings.LastIndexAny(string(e.Text[:e.at]), " \t\r\n,{[") + 1
+	return e.report(start, e.at+1, "put it in quotes", "text with %q in it needs quotes inside brackets", string(e.Text[e.at]))
 }
 
 // unclosedBracket finds a bracket that is not closed before the next key, before another one that closes, or at all.
@@ -405,11 +299,6 @@ func (e *explainer) unclosedBracket() bool {
 func (e *explainer) unclosedAtEnd() bool {
 	open := Open(string(e.Text))
 	return e.at == len(e.Text) && len(open) > 0 && closing[e.Text[open[len(open)-1]]] != 0 && e.unclosed(open[len(open)-1])
-}
-
-func (e *explainer) needsQuotes() bool {
-	text := string(e.Text[e.at:max(e.at, e.line.end)])
-	return text != "" && e.char(e.at, "put it in quotes: "+quoted(text), "plain text cannot begin with %q", text[:1])
 }
 
 // blockLine is a line of block YAML. It may be a list item, and may have a key with a value.
@@ -450,19 +339,27 @@ func (e *explainer) blockAt(offset int) blockLine {
 	return e.block(number)
 }
 
-// before returns the nearest line above that is not blank.
-func (e *explainer) before(b blockLine) blockLine { return e.next(b.number, -1) }
-
-// after returns the nearest line below that is not blank.
-func (e *explainer) after(number int) blockLine { return e.next(number, +1) }
-
-func (e *explainer) next(number, step int) blockLine {
-	for number += step; 1 <= number && number <= e.Lines(); number += step {
+// next returns the nearest line below (+1) or above (-1) that is not blank.
+func (e *explainer) next(b blockLine, step int) blockLine {
+	for number := b.number + step; 1 <= number && number <= e.Lines(); number += step {
 		if b := e.block(number); b.text != "" || b.item {
 			return b
 		}
 	}
 	return blockLine{}
+}
+
+// column returns the indentation that a line has beside another one: a field begins where that of a list item does.
+func (b blockLine) column(other blockLine) int {
+	if other.item && !b.item {
+		return other.inner
+	}
+	return other.indent
+}
+
+// distance returns how far a line is from being indented like another one.
+func (b blockLine) distance(other blockLine) int {
+	return max(b.indent-b.column(other), b.column(other)-b.indent)
 }
 
 // reportLine reports the key of a line or, if it has none or is an item, all of it.
