@@ -2,8 +2,8 @@ package openapi
 
 import (
 	"cmp"
-	"fmt"
 	"mime"
+	"slices"
 	"strings"
 
 	"signpost"
@@ -14,24 +14,23 @@ import (
 func (im *importer) mimeType(op *operation) string {
 	if body := get(op.node, "requestBody"); body != nil {
 		op.note(keyOf(op.node, "requestBody"), "the request body is left out: modifiers are query parameters")
-		if op.method == signpost.MethodPost && im.content(op, body).form {
+		if op.method == signpost.MethodPost && slices.Contains(im.contentTypes(op, body), signpost.MIMEForm) {
 			return signpost.MIMEForm
 		}
 	}
-	found := im.content(op, success(im.fields(get(op.node, "responses"))))
-	if concrete := typicalTypes[found.best]; concrete != "" {
-		op.note(op.key, "content type %q is imported as %s: a manifest needs a single type", found.best, concrete)
-		return concrete
-	}
-	if found.best != "" {
-		return found.best
-	}
-	problem := "no response content type is declared"
-	if found.unusable != "" {
-		problem = fmt.Sprintf("content type %q cannot be used in a manifest", found.unusable)
+	for _, t := range im.contentTypes(op, success(im.fields(get(op.node, "responses")))) {
+		concrete := typicalTypes[t]
+		switch {
+		case t == signpost.MIMEForm: // describes how a request is sent, not what is returned
+		case concrete != "":
+			op.note(op.key, "content type %q is imported as %s: a manifest needs a single type", t, concrete)
+			return concrete
+		default:
+			return t
+		}
 	}
 	if im.opts.MIMEType == "" {
-		op.note(op.key, "%s; using %s (set another with --mime-type)", problem, signpost.MIMEJSON)
+		op.note(op.key, "no response has a content type that a manifest can have; using %s (set another with --mime-type)", signpost.MIMEJSON)
 	}
 	return cmp.Or(im.opts.MIMEType, signpost.MIMEJSON)
 }
@@ -70,30 +69,21 @@ func success(responses []tree.Field) *tree.Node {
 	return best.Value
 }
 
-// content summarizes the content types of a response or a request body.
-type content struct {
-	best     string // without parameters; empty if there is none
-	form     bool   // a form is among them
-	unusable string // the first that a manifest cannot have, such as */*
-}
-
-func (im *importer) content(op *operation, n *tree.Node) (c content) {
+// contentTypes returns the content types of a response or a request body that can be used, the best one first.
+func (im *importer) contentTypes(op *operation, n *tree.Node) []string {
 	target, err := im.deref(n)
 	if err != nil {
 		op.note(n, "%v", err)
 	}
+	var types []string
 	for _, f := range im.fields(get(target, "content")) {
-		t, _, err := mime.ParseMediaType(f.Key.Text)
-		switch {
-		case err != nil || typicalTypes[t] == "" && !validMIMEType(t):
-			c.unusable = cmp.Or(c.unusable, short(str(f.Key)))
-		case t == signpost.MIMEForm: // describes how a request is sent, not what is returned
-			c.form = true
-		case c.best == "" || cmp.Or(mediaRank(t)-mediaRank(c.best), strings.Compare(t, c.best)) < 0:
-			c.best = t
+		t, _, err := mime.ParseMediaType(f.Key.Text) // without parameters
+		if err == nil && (typicalTypes[t] != "" || validMIMEType(t)) {
+			types = append(types, t)
 		}
 	}
-	return c
+	slices.SortFunc(types, func(a, b string) int { return cmp.Or(mediaRank(a)-mediaRank(b), strings.Compare(a, b)) })
+	return types
 }
 
 // validMIMEType reports whether a manifest can have this content type.

@@ -1,7 +1,7 @@
 // Package openapi converts OpenAPI 3 documents to definitions.
 //
 // [Import] is lenient. It leaves out what it cannot use and reports it in a [Note], so even a sloppy document gives a
-// definition that passes lint, and nothing is lost silently.
+// definition that passes lint.
 package openapi
 
 import (
@@ -70,15 +70,10 @@ type importer struct {
 	spent   int          // bytes read or written with all references resolved
 	repeats []*tree.Node // duplicate keys
 
-	notes      []Note // about the document as a whole
-	operations []*operation
-	urls       map[string]*operation
-	versions   map[string]bool
-	ownHost    string // the host that {{host}} stands for; empty if unknown
-
-	chosen      map[string]bool // the Options.Tags and Options.Paths that matched something
-	schemes     []string        // keys of Options.Context, sorted
-	asked       map[string]bool // the schemes that an operation requires
+	notes       []Note // about the document as a whole
+	operations  []*operation
+	ownHost     string          // the host that {{host}} stands for; empty if unknown
+	matched     map[string]bool // the tags, paths and security schemes of Options that an operation has
 	credentials map[string]bool // query parameters declared by security schemes
 
 	shapes  map[*tree.Node]*shape
@@ -118,11 +113,7 @@ func Import(name string, content []byte, opts Options) (*Result, error) {
 		folder:      filepath.Join(filepath.Dir(name), strings.Repeat("../", strings.Count(doc.path, "/"))),
 		loaded:      map[string]*file{doc.path: doc},
 		owners:      make(map[*tree.Document]*file),
-		urls:        make(map[string]*operation),
-		versions:    make(map[string]bool),
-		chosen:      make(map[string]bool),
-		schemes:     slices.Sorted(maps.Keys(opts.Context)),
-		asked:       make(map[string]bool),
+		matched:     make(map[string]bool),
 		credentials: make(map[string]bool),
 		shapes:      make(map[*tree.Node]*shape),
 	}
@@ -133,23 +124,33 @@ func Import(name string, content []byte, opts Options) (*Result, error) {
 	if err := im.checkDocument(); err != nil {
 		return nil, err
 	}
-	if err := im.endpoints(); err != nil {
+	used, err := im.endpoints()
+	if err != nil {
 		return nil, err
 	}
 	for _, choice := range slices.Concat(opts.Tags, opts.Paths) {
-		if !im.chosen[choice] {
+		if !im.matched[choice] {
 			im.note(im.root, "no operation has the tag or the path %q", choice)
 		}
 	}
-	im.noteUnknownSchemes()
+	for _, scheme := range slices.Sorted(maps.Keys(opts.Context)) {
+		if !im.matched[scheme] {
+			im.note(im.root, "no endpoint asks for the security scheme %q", scheme)
+		}
+	}
 	for _, key := range im.repeats {
 		im.note(key, "%q is duplicated; using the first", key.Text)
 	}
-	return im.result(), nil
+	slices.SortStableFunc(im.notes, func(a, b Note) int { return a.Line - b.Line })
+	notes := groupNotes(im.operations)
+	return &Result{
+		Definition: im.write(used, notes), Notes: slices.Concat(im.notes, notes),
+		Endpoints: len(used), Operations: len(im.operations),
+	}, nil
 }
 
-// endpoints converts the selected operations to endpoints.
-func (im *importer) endpoints() error {
+// endpoints converts the selected operations, and returns those that become endpoints.
+func (im *importer) endpoints() ([]*operation, error) {
 	for _, f := range im.fields(get(im.root, "paths")) {
 		if !strings.HasPrefix(f.Key.Text, "x-") {
 			im.collect(f)
@@ -157,21 +158,26 @@ func (im *importer) endpoints() error {
 	}
 	im.findCredentials()
 	im.findOwnHost()
+	var used []*operation
+	urls := make(map[string]*operation)
 	for _, op := range im.operations {
 		err := im.endpoint(op)
+		if other := urls[op.url]; err == nil && other != nil {
+			err = fmt.Errorf("it has the same URL as %s, and a manifest lists a URL once", other.label)
+		}
 		if im.spent > MaxSize {
-			return fmt.Errorf("the document is larger than %d MiB with its references resolved", MaxSize>>20)
+			return nil, fmt.Errorf("the document is larger than %d MiB with its references resolved", MaxSize>>20)
 		}
 		if err != nil {
 			op.leaveOut(err)
 			continue
 		}
-		im.urls[op.url] = op
-		if op.version != "" {
-			im.versions[op.version] = true
-		}
+		urls[op.url] = op
+		used = append(used, op)
 	}
-	return nil
+	used = im.setVersions(used)
+	setNames(used)
+	return used, nil
 }
 
 // checkDocument rejects anything but OpenAPI 3, and notes what applies to all operations.
@@ -185,57 +191,41 @@ func (im *importer) checkDocument() error {
 	case !strings.HasPrefix(version+".", "3."):
 		return fmt.Errorf("OpenAPI %s is not supported, only 3.0, 3.1 and 3.2", version)
 	}
-	im.misspelt(im.note, im.root, "document")
 	if hooks := keyOf(im.root, "webhooks"); hooks != nil {
 		im.note(hooks, "webhooks are left out: clients do not call them")
 	}
-	noteServers(im.note, im.servers(im.root))
 	im.noteSecurity(im.note, im.root)
 	return nil
 }
 
-// result sorts the endpoints into versions and writes the definition. An endpoint whose URL names no version goes into
-// the version that the others name, if there is exactly one.
-func (im *importer) result() *Result {
-	fallback := cmp.Or(im.opts.Version, "v1")
-	if len(im.versions) == 1 {
-		for fallback = range im.versions {
+// setVersions sets the versions of endpoints whose URLs name none: the version that the others name, if there is exactly
+// one. It returns the endpoints that can be listed in their version.
+func (im *importer) setVersions(used []*operation) []*operation {
+	versions := make(map[string]bool)
+	for _, op := range used {
+		if op.version != "" {
+			versions[op.version] = true
 		}
 	}
-	var unversioned []*operation // on the document's own server
-	mixed := len(im.versions) > 0
-	if !mixed {
-		im.versions[fallback] = true
+	mixed, fallback := len(versions) > 0, "v1"
+	if len(versions) == 1 {
+		for fallback = range versions {
+		}
 	}
-	for _, op := range im.operations {
-		if op.url == "" || op.version != "" {
+	for _, op := range used {
+		if op.version != "" {
 			continue
 		}
-		op.version, im.versions[fallback] = fallback, true
-		if strings.Contains(op.url, signpost.HostPlaceholder) {
-			unversioned = append(unversioned, op)
+		op.version, versions[fallback] = fallback, true
+		if mixed && strings.Contains(op.url, signpost.HostPlaceholder) {
+			op.note(op.key, "its URL names no version; it goes into %s (--api-version puts all endpoints into one)", fallback)
 		}
 	}
-	if mixed && len(unversioned) > 0 {
-		im.note(unversioned[0].key, "endpoints without a version in their URLs (%d) go into %s; --api-version puts all into one", len(unversioned), fallback)
-	}
-	var used []*operation
-	for _, op := range im.operations {
-		if other := routes.OtherVersion(signpost.CutURL(op.url), op.version, im.versions); other != "" {
+	return slices.DeleteFunc(used, func(op *operation) bool {
+		other := routes.OtherVersion(signpost.CutURL(op.url), op.version, versions)
+		if other != "" {
 			op.leaveOut(fmt.Errorf("its URL names two versions, %s and %s", op.version, other))
 		}
-		if op.url != "" {
-			used = append(used, op)
-		}
-	}
-	setNames(used)
-	versions := slices.SortedFunc(maps.Keys(im.versions), func(a, b string) int {
-		return cmp.Or(len(a)-len(b), strings.Compare(a, b)) // v2 before v10
+		return other != ""
 	})
-	slices.SortStableFunc(im.notes, func(a, b Note) int { return a.Line - b.Line })
-	operationNotes := groupNotes(im.operations)
-	return &Result{
-		Definition: im.write(versions, used, operationNotes), Notes: slices.Concat(im.notes, operationNotes),
-		Endpoints: len(used), Operations: len(im.operations),
-	}
 }

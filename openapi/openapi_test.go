@@ -185,7 +185,16 @@ func TestLimits(t *testing.T) {
 
 	deep := strings.Repeat("{allOf: [", 101) + strings.Repeat("]}", 101)
 	nested := importText(t, "openapi: 3.0.0\npaths: {/a: {get: {parameters: [{name: a, in: query, schema: "+deep+"}]}}}", openapi.Options{})
-	wantNote(t, "a deep schema", nested, "its schema is nested more than 100 levels deep")
+	wantNote(t, "a deep schema", nested, "its schema leads back to itself, or is nested more than 100 levels deep")
+
+	// However many parameters came before, each is read on its own.
+	many := strings.Repeat("{name: p%d, in: query, schema: {allOf: [{type: integer}]}}, ", 130)
+	for i := range 130 {
+		many = strings.Replace(many, "%d", fmt.Sprint(i), 1)
+	}
+	if result := importText(t, "openapi: 3.0.0\npaths: {/a: {get: {parameters: ["+many+"]}}}", openapi.Options{}); len(endpoints(t, result)[0].Modifiers) != 130 {
+		t.Errorf("130 parameters give other modifiers:\n%s", result.Definition)
+	}
 
 	// Repeated references to one long list could take any amount of memory.
 	var doc strings.Builder
@@ -270,24 +279,6 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestOwnHost checks that without servers of the document, a host is its own only if all operations are there.
-func TestOwnHost(t *testing.T) {
-	for second, want := range map[string]string{
-		"https://a.example.com": "https://{{host}}/x https://{{host}}/y",
-		"https://b.example.com": "https://a.example.com/x https://b.example.com/y",
-		"/":                     "https://a.example.com/x https://{{host}}/y",
-	} {
-		result := importText(t, "openapi: 3.0.0\npaths: {/x: {servers: [{url: 'https://a.example.com'}], get: {}}, /y: {servers: [{url: '"+second+"'}], get: {}}}", openapi.Options{})
-		var urls []string
-		for _, e := range endpoints(t, result) {
-			urls = append(urls, e.URL)
-		}
-		if got := strings.Join(urls, " "); got != want {
-			t.Errorf("with %s, the endpoints are %s, want %s", second, got, want)
-		}
-	}
-}
-
 // TestNames checks that endpoints get distinct names, and the path where nothing else tells them apart.
 func TestNames(t *testing.T) {
 	for _, c := range []struct{ paths, want string }{
@@ -295,11 +286,11 @@ func TestNames(t *testing.T) {
 		{"/a: {summary: A, get: {operationId: listA}}", "A"},
 		{"/a: {get: {operationId: listA}}", "List A"},
 		{"/a: {get: {}}", "GET /a"},
+		{"/a: {get: {summary: A, operationId: a}}", "A"},
 		{"/a: {get: {summary: X, operationId: a}}, /b: {get: {summary: X, operationId: b}}", "A | B"},
-		{"/a: {get: {summary: X}}, /b: {get: {summary: X}}", "X (/a) | X (/b)"},
-		{"/a: {get: {summary: X}}, /b: {get: {summary: X}}, /c: {get: {summary: X (/b)}}", "X (/a) | GET /b | X (/b)"},
-		{"/a: {get: {}}, /b: {get: {summary: GET /a}}", "GET /a | GET /a (/b)"},
-		{"/a: {get: {operationId: x}}, /b: {get: {operationId: x}}", "X (/a) | X (/b)"},
+		{"/a: {get: {operationId: x}}, /b: {get: {summary: X}}", "GET /a | GET /b"},
+		{"/v1/a: {get: {summary: X}}, /v2/a: {get: {summary: X}}", "X | X"},
+		{"/a: {get: {}}, /b: {get: {summary: GET /a}}", "GET /a | GET /b"},
 	} {
 		var names []string
 		for _, e := range endpoints(t, importText(t, "openapi: 3.0.0\npaths: {"+c.paths+"}", openapi.Options{})) {
@@ -333,24 +324,28 @@ func TestSharedModifiers(t *testing.T) {
 	}
 }
 
-// TestContentTypes checks which type an endpoint gets, and that a type that cannot be used is quoted.
+// TestContentTypes checks which type of which response an endpoint gets.
 func TestContentTypes(t *testing.T) {
-	for declared, want := range map[string]struct{ mimeType, note string }{
-		"application/json: {}":                 {"application/json", ""},
-		"text/csv: {}, application/json: {}":   {"application/json", ""},
-		"application/xml: {}, text/a+json: {}": {"text/a+json", ""},
-		"":                                     {"application/json", "no response content type is declared; using application/json"},
-		"json: {}":                             {"application/json", `content type "json" cannot be used in a manifest; using application/json`},
-		"'*/*': {}":                            {"application/json", `content type "*/*" cannot be used in a manifest; using application/json`},
-		"application/: {}":                     {"application/json", `content type "application/" cannot be used`},
-		"json: {}, text/csv: {}":               {"text/csv", ""},
-		"image/*: {}":                          {"image/jpeg", `content type "image/*" is imported as image/jpeg`},
+	const unusable = "no response has a content type that a manifest can have; using application/json"
+	for responses, want := range map[string]struct{ mimeType, note string }{
+		"200: {content: {text/csv: {}, application/json: {}}}":                              {"application/json", ""},
+		"200: {content: {application/xml: {}, text/a+json: {}}}":                            {"text/a+json", ""},
+		"200: {content: {json: {}, text/csv: {}}}":                                          {"text/csv", ""},
+		"200: {content: {image/*: {}}}":                                                     {"image/jpeg", `content type "image/*" is imported as image/jpeg`},
+		"200: {content: {application/x-www-form-urlencoded: {}}}":                           {"application/json", unusable},
+		"200: {content: {'*/*': {}}}":                                                       {"application/json", unusable},
+		"200: {description: nothing}":                                                       {"application/json", unusable},
+		"400: {content: {text/csv: {}}}":                                                    {"application/json", unusable},
+		"default: {content: {text/css: {}}}, 404: {}, 200: {content: {text/csv: {}}}":       {"text/csv", ""},
+		"2XX: {content: {text/css: {}}}, 226: {content: {text/csv: {}}}, default: {}":       {"text/csv", ""},
+		"400: {content: {text/css: {}}}, default: {content: {text/csv: {}}}, 500: {}":       {"text/csv", ""},
+		"default: {content: {text/css: {}}}, 2xx: {content: {text/csv; charset=utf-8: {}}}": {"text/csv", ""},
 	} {
-		result := importText(t, "openapi: 3.0.0\npaths: {/a: {get: {responses: {200: {content: {"+declared+"}}}}}}", openapi.Options{})
+		result := importText(t, "openapi: 3.0.0\npaths: {/a: {get: {responses: {"+responses+"}}}}", openapi.Options{})
 		if got := endpoints(t, result)[0].MIMEType; got != want.mimeType {
-			t.Errorf("%s gives %s", declared, got)
+			t.Errorf("%s gives %s", responses, got)
 		}
-		wantNote(t, declared, result, want.note)
+		wantNote(t, responses, result, want.note)
 	}
 }
 

@@ -10,9 +10,7 @@ import (
 
 	"signpost"
 	"signpost/internal/routes"
-	"signpost/internal/spell"
 	"signpost/internal/tree"
-	"signpost/internal/warnings"
 )
 
 // methods lists the operations that a path can have. If two have the same URL, the first becomes the endpoint, so GET
@@ -27,12 +25,10 @@ type operation struct {
 	err                 error      // why the operation cannot be read
 	notes               []Note
 
-	url, mimeType string   // an operation without a URL is left out
-	names         []string // the name, and others in case that it is not unique
-	version       string   // empty if the URL names none
-	context       []signpost.ContextItem
-	allow         string // an allowed warning with its reason, as YAML
-	modifiers     []modifier
+	url, name, mimeType string
+	version             string // empty if the URL names none
+	context             []signpost.ContextItem
+	modifiers           []modifier
 }
 
 func (op *operation) note(at *tree.Node, format string, args ...any) {
@@ -44,7 +40,7 @@ const leftOutPrefix = "left out: "
 
 // leaveOut replaces all notes about the operation with the reason.
 func (op *operation) leaveOut(reason error) {
-	op.url, op.notes = "", nil
+	op.notes = nil
 	op.note(op.key, leftOutPrefix+"%v", reason)
 }
 
@@ -62,7 +58,6 @@ func (im *importer) collect(path tree.Field) {
 	case item != path.Value && len(path.Value.Fields) > 1:
 		im.note(path.Key, "path %q: fields next to $ref are ignored", key)
 	}
-	im.misspelt(im.note, item, "path")
 	add := func(method string, f tree.Field) {
 		target, err := im.deref(f.Value)
 		if err != nil {
@@ -89,13 +84,13 @@ func (im *importer) isChosen(op *operation) bool {
 	for _, choice := range im.opts.Paths {
 		pattern := "(?s)^" + strings.ReplaceAll(regexp.QuoteMeta(choice), `\*`, ".*") + "$"
 		if regexp.MustCompile(pattern).MatchString(op.path) {
-			byPath, im.chosen[choice] = true, true
+			byPath, im.matched[choice] = true, true
 		}
 	}
 	byTag := len(im.opts.Tags) == 0
 	for _, choice := range im.opts.Tags {
 		if slices.ContainsFunc(im.list(get(op.node, "tags")), func(tag *tree.Node) bool { return strings.EqualFold(str(tag), choice) }) {
-			byTag, im.chosen[choice] = true, true
+			byTag, im.matched[choice] = true, true
 		}
 	}
 	return byPath && byTag
@@ -118,9 +113,6 @@ func (im *importer) endpoint(op *operation) (err error) {
 	if op.url, err = im.url(op); err != nil {
 		return err
 	}
-	if other := im.urls[op.url]; other != nil {
-		return fmt.Errorf("it has the same URL as %s, and a manifest lists a URL once", other.label)
-	}
 	if len(urlKey(op.url)) > maxKey {
 		return fmt.Errorf("its URL is longer than %d characters", maxKey)
 	}
@@ -128,20 +120,14 @@ func (im *importer) endpoint(op *operation) (err error) {
 	if op.version == "" && strings.Contains(op.url, signpost.HostPlaceholder) { // third parties have their own versions
 		op.version = versionIn(op.url)
 	}
-	im.misspelt(op.note, op.node, "operation")
-	op.setCandidates()
 	op.mimeType = im.mimeType(op)
 	im.addContext(op)
 	im.addModifiers(op)
 
-	// modifiers are valid by construction, so they are left out here
-	e := signpost.Endpoint{URL: op.url, Name: op.names[0], Method: op.method, MIMEType: op.mimeType, ContextObj: op.context}
+	// names and modifiers are valid by construction
+	e := signpost.Endpoint{URL: op.url, Name: op.label, Method: op.method, MIMEType: op.mimeType, ContextObj: op.context}
 	if findings := signpost.NewManifest(e).Validate(); len(findings) > 0 {
 		return errors.New(findings[0].Message)
-	}
-	// A trailing slash is what the document says. That of /media/ may be a mistake: a feature for /media misses it.
-	if path := signpost.CutURL(op.url).Path(); path != "/" && strings.HasSuffix(path, "/") && !strings.HasSuffix(path, "/media/") {
-		op.allow = warnings.TrailingSlash + ": the OpenAPI document has it"
 	}
 	return nil
 }
@@ -158,64 +144,31 @@ func versionIn(url string) string {
 // isVersion reports whether a definition can have a version of this name: they begin at v1.
 func isVersion(name string) bool { return routes.ValidVersion(name) && name != "v0" }
 
-// setCandidates fills in the possible names of an operation: its summary or that of the path, its id, the summary with
-// the path, and last method and path, which no other operation has.
-func (op *operation) setCandidates() {
-	id := title(get(op.node, "operationId"))
-	names := []string{cmp.Or(title(get(op.node, "summary")), title(get(op.item, "summary"))), humanise(id)}
-	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
-	if len(names) > 0 && len(names[0]+op.path) <= maxSummary {
-		names = append(names, oneLine(names[0]+" ("+op.path+")"))
+// names returns the possible names of an endpoint, the best one first: the summary of the operation or its path, the
+// operation id, and the label, which no other operation has.
+func (op *operation) names() []string {
+	names := []string{
+		cmp.Or(title(get(op.node, "summary")), title(get(op.item, "summary"))), humanise(title(get(op.node, "operationId"))), op.label,
 	}
-	op.names = append(names, op.label)
+	return slices.Compact(slices.DeleteFunc(names, func(name string) bool { return name == "" }))
 }
 
-// setNames gives each endpoint of a version a unique name. Operations that would share a name all get their next best
-// one, so that none of them seems to be the only one.
+// setNames gives each endpoint the first of its names that no other endpoint of the version could have.
 func setNames(operations []*operation) {
 	type key struct{ version, name string }
-	for rest := operations; len(rest) > 0; {
-		count := make(map[key]int)
-		for _, op := range operations {
-			count[key{op.version, op.names[0]}]++
-			if op.names[0] != op.label { // the last resort stays free
-				count[key{op.version, op.label}]++
+	wanted := make(map[key]int)
+	for _, op := range operations {
+		for _, name := range op.names() {
+			wanted[key{op.version, name}]++
+		}
+	}
+	for _, op := range operations {
+		op.name = op.label
+		for _, name := range op.names() {
+			if wanted[key{op.version, name}] == 1 {
+				op.name = name
+				break
 			}
-		}
-		rest = slices.DeleteFunc(slices.Clone(rest), func(op *operation) bool {
-			return count[key{op.version, op.names[0]}] == 1 || len(op.names) == 1
-		})
-		for _, op := range rest {
-			op.names = op.names[1:]
-		}
-	}
-}
-
-// fieldsOf lists the fields of objects in which a misspelt field would go unnoticed.
-var fieldsOf = map[string][]string{
-	"document":  strings.Fields("openapi $self info jsonSchemaDialect servers paths webhooks components security tags externalDocs"),
-	"path":      append(strings.Fields("$ref summary description servers parameters additionalOperations"), methods...),
-	"operation": strings.Fields("tags summary description externalDocs operationId parameters requestBody responses callbacks deprecated security servers"),
-	"parameter": strings.Fields("name in description required deprecated allowEmptyValue style explode allowReserved schema example examples content " +
-		"type enum default format items minimum maximum"),
-	"schema": strings.Fields("$ref type enum const default description example examples nullable anyOf oneOf allOf not items properties " +
-		"format title minimum maximum pattern deprecated required minLength maxLength minItems maxItems readOnly writeOnly"),
-}
-
-// misspelt notes the keys of an object that look like misspelt fields.
-func (im *importer) misspelt(note notef, n *tree.Node, what string) {
-	if n == nil {
-		return
-	}
-	im.spent += bytesPerItem * len(n.Fields)
-	known := fieldsOf[what]
-	for _, f := range n.Fields {
-		name := f.Key.Text
-		if slices.Contains(known, name) || strings.HasPrefix(name, "x-") {
-			continue
-		}
-		if near := cmp.Or(spell.Nearest(name, known), spell.Nearest(strings.ToLower(name), known)); near != "" {
-			note(f.Key, "unknown field %q is ignored: did you mean %q?", name, near)
 		}
 	}
 }

@@ -31,6 +31,11 @@ type modifier struct {
 type parameter struct {
 	name, in, description string
 	node                  *tree.Node
+	notes                 []string
+}
+
+func (p *parameter) note(format string, args ...any) {
+	p.notes = append(p.notes, fmt.Sprintf(format, args...))
 }
 
 // addModifiers converts the query parameters of an operation to modifiers.
@@ -39,22 +44,16 @@ func (im *importer) addModifiers(op *operation) {
 		if (p.in == "path" || p.in == "") && strings.Contains(op.url, "{{"+p.name+"}}") {
 			continue
 		}
-		before := len(op.notes)
-		noteAt := func(at *tree.Node, format string, args ...any) {
-			op.note(at, "parameter %q: %s", p.name, fmt.Sprintf(format, args...))
-		}
-		m, err := im.modifier(p, noteAt)
-		if err == nil {
-			op.modifiers = append(op.modifiers, m)
-			im.spent += len(m.text)
+		m, err := im.modifier(&p)
+		if err != nil {
+			op.note(p.node, "parameter %q is left out: %v", p.name, err)
 			continue
 		}
-		although := ""
-		if p.in == "query" && isTrue(get(p.node, "required")) {
-			although = ", although it is required"
+		op.modifiers = append(op.modifiers, m)
+		im.spent += len(m.text)
+		for _, note := range p.notes {
+			op.note(p.node, "parameter %q: %s", p.name, note)
 		}
-		op.notes = op.notes[:before]
-		op.note(p.node, "parameter %q is left out%s: %v", p.name, although, err)
 	}
 }
 
@@ -65,7 +64,12 @@ func (im *importer) parameters(op *operation) []parameter {
 	index := make(map[[2]string]int)
 	for _, owner := range []*tree.Node{op.item, op.node} {
 		inherited := len(all)
-		for _, n := range im.parameterList(op, owner) {
+		list, err := im.deref(get(owner, "parameters"))
+		if err != nil {
+			op.note(keyOf(owner, "parameters"), "the parameters are left out: %v", err)
+			continue
+		}
+		for _, n := range im.list(list) {
 			target, err := im.deref(n)
 			p := parameter{name: str(get(target, "name")), in: strings.ToLower(str(get(target, "in"))), node: target}
 			if err == nil && p.name == "" {
@@ -74,9 +78,6 @@ func (im *importer) parameters(op *operation) []parameter {
 			if err != nil {
 				op.note(n, "a parameter is left out: %v", err)
 				continue
-			}
-			if written := get(target, "name").Text; written != p.name {
-				op.note(target, "parameter %q: its name is written as %q", p.name, short(written))
 			}
 			p.description = cmp.Or(sentence(get(n, "description")), sentence(get(target, "description")))
 			i, known := index[[2]string{p.name, p.in}]
@@ -94,30 +95,11 @@ func (im *importer) parameters(op *operation) []parameter {
 	return all
 }
 
-// parameterList returns the parameters of a path or an operation. The list may be a reference, and so may a list inside
-// it: documents that are assembled from parts have both.
-func (im *importer) parameterList(op *operation, owner *tree.Node) []*tree.Node {
-	n := get(owner, "parameters")
-	target, err := im.deref(n)
-	if err != nil {
-		op.note(n, "the parameters are left out: %v", err)
-		return nil
-	}
-	var all []*tree.Node
-	for _, item := range im.list(target) {
-		if inner := im.follow(item); is(inner, tree.List) && im.spent <= MaxSize {
-			all = append(all, im.list(inner)...)
-		} else {
-			all = append(all, item)
-		}
-	}
-	return all
-}
-
 // modifier returns the modifier for a parameter. The error says why there is none.
-func (im *importer) modifier(p parameter, noteAt notef) (m modifier, err error) {
-	note := func(format string, args ...any) { noteAt(p.node, format, args...) }
+func (im *importer) modifier(p *parameter) (m modifier, err error) {
 	schema := get(p.node, "schema")
+	s := im.shape(schema)
+	findings := signpost.Text(signpost.ModifierInput{ID: p.name, Name: p.name, Key: p.name, Label: p.name}).Validate()
 	switch {
 	case p.in == "path":
 		return m, errors.New("it does not occur in the path")
@@ -127,12 +109,6 @@ func (im *importer) modifier(p parameter, noteAt notef) (m modifier, err error) 
 		return m, errors.New("it carries context: declare the keys that clients send in context_obj")
 	case isTrue(get(p.node, "deprecated")) && !im.opts.Deprecated:
 		return m, errors.New("deprecated parameters are imported only with --deprecated")
-	case schema == nil && get(p.node, "type") != nil:
-		schema = p.node
-	}
-	s := im.shape(schema)
-	findings := signpost.Text(signpost.ModifierInput{ID: p.name, Name: p.name, Key: p.name, Label: p.name}).Validate()
-	switch {
 	case len(findings) > 0:
 		return m, errors.New(findings[0].Message)
 	case im.isCredential(p, s):
@@ -143,35 +119,26 @@ func (im *importer) modifier(p parameter, noteAt notef) (m modifier, err error) 
 		return m, errors.New("a modifier has a single value, but deepObject has several")
 	case schema == nil && get(p.node, "content") != nil:
 		return m, errors.New("a modifier has a plain value, but this has a content type")
-	case schema == p.node:
-		note("its type should be in a schema; using it anyway")
-	}
-	im.misspelt(noteAt, p.node, "parameter")
-	if schema != p.node {
-		im.misspelt(noteAt, schema, "schema")
 	}
 	if s.isCollection() {
-		if s, err = im.oneOfMany(p, s, note); err != nil {
+		if s, err = im.oneOfMany(p, s); err != nil {
 			return m, err
 		}
 	} else if slices.Contains(s.collections, "array") {
-		note("it also takes several values; the control sets one")
+		p.note("it also takes several values; the control sets one")
 	}
 	if isTrue(get(p.node, "required")) {
-		note("it is required, but editors can leave a modifier empty")
+		p.note("it is required, but editors can leave a modifier empty")
 	}
 	var choices []signpost.Option
 	kind := s.kind()
 	switch {
 	case kind == signpost.KindSelect:
-		if choices = options(s.values, note); len(choices) == 0 {
+		if choices = p.options(s.values); len(choices) == 0 {
 			return m, errors.New("none of its values can be an option")
 		}
-		if s.ignored != "" {
-			note("%s", s.ignored)
-		}
 	case kind == signpost.KindText && !slices.Equal(s.types, []string{"string"}):
-		note("imported as text: its type is %s", cmp.Or(strings.Join(s.types, " or "), "not declared"))
+		p.note("imported as text: its type is %s", cmp.Or(strings.Join(s.types, " or "), "not declared"))
 	}
 	label := cmp.Or(humanise(p.name), p.name)
 	text := fmt.Sprintf("kind: %s, id: %s, name: %s, key: %s, label: %s", kind,
@@ -179,7 +146,7 @@ func (im *importer) modifier(p parameter, noteAt notef) (m modifier, err error) 
 	if value, err := defaultValue(s.initial, kind, choices); value != "" {
 		text += ", defaultValue: " + value
 	} else if err != nil {
-		note("the default %q is left out: %v", shown(s.initial), err)
+		p.note("the default %q is left out: %v", shown(s.initial), err)
 	}
 	if example := placeholder(cmp.Or(get(p.node, "example"), s.example)); example != "" && (kind == signpost.KindText || kind == signpost.KindNumber) {
 		text += ", placeholder: " + scalar(example)
@@ -195,50 +162,30 @@ func (im *importer) modifier(p parameter, noteAt notef) (m modifier, err error) 
 }
 
 // oneOfMany returns the shape of a single array element, and notes that.
-func (im *importer) oneOfMany(p parameter, array *shape, note func(format string, args ...any)) (*shape, error) {
-	if array.collections[0] != "array" {
-		return nil, fmt.Errorf("a modifier has a single value, but this is an %s", array.collections[0])
-	}
-	s := *im.shape(array.items)
+func (im *importer) oneOfMany(p *parameter, array *shape) (*shape, error) {
+	items := im.shape(array.items)
 	switch {
-	case s.err != nil:
-		return nil, s.err
-	case s.isCollection():
-		return nil, fmt.Errorf("a modifier has a single value, but this is an array of type %s", s.collections[0])
+	case array.collections[0] != "array":
+		return nil, errors.New("a modifier has a single value, but this is an object")
+	case items.isCollection():
+		return nil, fmt.Errorf("a modifier has a single value, but this is an array of type %s", items.collections[0])
 	}
-	s.description = array.description // that of the items describes a single value
-	s.initial, s.example, s.ignored = cmp.Or(array.initial, s.initial), cmp.Or(array.example, s.example), cmp.Or(array.ignored, s.ignored)
-	if len(array.values) > 0 && !slices.ContainsFunc(array.values, func(c choice) bool { return !isScalar(c.value) }) {
-		s.values = array.values // an enum next to items instead of inside
-	}
-	if is(s.initial, tree.List) && len(s.initial.Items) == 0 {
-		s.initial = nil
-	} else if is(s.initial, tree.List) && len(s.initial.Items) == 1 {
-		s.initial = s.initial.Items[0]
+	one := *array
+	one.collections = nil
+	one.values = slices.DeleteFunc(slices.Clone(array.values), func(c choice) bool { return !isScalar(c.value) }) // next to items
+	one.merge(items)
+	if is(one.initial, tree.List) && len(one.initial.Items) == 0 {
+		one.initial = nil
+	} else if is(one.initial, tree.List) && len(one.initial.Items) == 1 {
+		one.initial = one.initial.Items[0]
 	}
 	style, explode := str(get(p.node, "style")), get(p.node, "explode")
-	if commas := (style == "" || style == "form") && explode != nil && !isTrue(explode); commas && s.kind() == signpost.KindText {
-		s.initial = joined(s.initial)
-		note("it takes several values, separated by commas")
+	if commas := (style == "" || style == "form") && explode != nil && !isTrue(explode); commas && one.kind() == signpost.KindText {
+		p.note("it takes several values, separated by commas")
 	} else {
-		note("it takes several values; the control sets one")
+		p.note("it takes several values; the control sets one")
 	}
-	return &s, nil
-}
-
-// joined returns a list of plain values as comma-separated text, and anything else unchanged.
-func joined(n *tree.Node) *tree.Node {
-	if !is(n, tree.List) {
-		return n
-	}
-	var texts []string
-	for _, item := range n.Items {
-		if !isScalar(item) {
-			return n
-		}
-		texts = append(texts, item.Text)
-	}
-	return &tree.Node{Kind: tree.String, Text: strings.Join(texts, ",")}
+	return &one, one.err
 }
 
 // placeholder returns an example as the placeholder of an input. For a list, it is the first item.

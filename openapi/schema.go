@@ -2,7 +2,6 @@ package openapi
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -22,7 +21,6 @@ type shape struct {
 	description, title string // names, if they are short enough
 	format             string
 	items              *tree.Node // of an array
-	ignored            string     // why an extension that gives labels to values is ignored
 	err                error      // why the schema cannot be used
 }
 
@@ -43,25 +41,20 @@ const (
 // shape reads a schema and the schemas inside it; outer ones win. Each schema is read once, so one that leads back to
 // itself is found.
 func (im *importer) shape(n *tree.Node) *shape {
-	if n == nil {
-		return &shape{}
+	s := im.shapes[n]
+	if s == nil {
+		s = &shape{err: fmt.Errorf("its schema leads back to itself, or is nested more than %d levels deep", maxNesting)}
+		im.shapes[n] = s
+		if im.nesting++; im.nesting <= maxNesting {
+			*s = im.readShape(n)
+		}
+		im.nesting--
 	}
-	if s := im.shapes[n]; s != nil {
-		return s
-	}
-	im.shapes[n] = &shape{err: errors.New("its schema leads back to itself")}
-	im.nesting++
-	s := &shape{err: fmt.Errorf("its schema is nested more than %d levels deep", maxNesting)}
-	if im.nesting <= maxNesting {
-		s = im.readShape(n)
-	}
-	im.nesting--
-	im.shapes[n] = s
 	return s
 }
 
-func (im *importer) readShape(n *tree.Node) *shape {
-	s := &shape{
+func (im *importer) readShape(n *tree.Node) shape {
+	s := shape{
 		initial:     get(n, "default"),
 		example:     get(n, "example"),
 		description: sentence(get(n, "description")),
@@ -92,7 +85,7 @@ func (im *importer) readShape(n *tree.Node) *shape {
 		s.merge(im.shape(target))
 	}
 	s.err = cmp.Or(s.err, err)
-	im.readAlternatives(slices.Concat(im.list(get(n, "anyOf")), im.list(get(n, "oneOf"))), s)
+	im.readAlternatives(slices.Concat(im.list(get(n, "anyOf")), im.list(get(n, "oneOf"))), &s)
 	if len(s.values) > maxValues {
 		s.err = cmp.Or(s.err, fmt.Errorf("it has more than %d values", maxValues))
 	}
@@ -119,7 +112,7 @@ func (s *shape) merge(other *shape) {
 	}
 	s.initial, s.example, s.items = cmp.Or(s.initial, other.initial), cmp.Or(s.example, other.example), cmp.Or(s.items, other.items)
 	s.description, s.title, s.format = cmp.Or(s.description, other.description), cmp.Or(s.title, other.title), cmp.Or(s.format, other.format)
-	s.ignored, s.err = cmp.Or(s.ignored, other.ignored), cmp.Or(s.err, other.err)
+	s.err = cmp.Or(s.err, other.err)
 }
 
 // readAlternatives adds schemas of which any one applies. They are a choice of values if each of them is.
@@ -166,11 +159,8 @@ func (s *shape) isCollection() bool { return len(s.types) == 0 && len(s.collecti
 // kinds maps types to modifier kinds; others are text.
 var kinds = map[string]string{
 	"boolean": signpost.KindBoolean,
-	"bool":    signpost.KindBoolean,
 	"integer": signpost.KindNumber,
 	"number":  signpost.KindNumber,
-	"int":     signpost.KindNumber,
-	"float":   signpost.KindNumber,
 }
 
 // kind returns the modifier kind for the values.
@@ -189,10 +179,9 @@ func (s *shape) kind() string {
 // readValues adds the values of enum and const, with their labels.
 func (s *shape) readValues(n *tree.Node) {
 	values := items(get(n, "enum"))
-	labels := s.readLabels(n, values)
 	for i, v := range values {
 		if !is(v, tree.Null) {
-			s.values = append(s.values, choice{v, labels[i]})
+			s.values = append(s.values, choice{v, enumLabel(n, values, i)})
 		}
 	}
 	for _, v := range items(get(n, "const")) {
@@ -200,29 +189,23 @@ func (s *shape) readValues(n *tree.Node) {
 	}
 }
 
-// readLabels returns the labels that extensions give to the values of an enum: the names that code generators use, or
-// descriptions that are short enough. An extension is a list in the order of the values, or an object; a list of another
-// length is ignored.
-func (s *shape) readLabels(schema *tree.Node, values []*tree.Node) []string {
-	labels := make([]string, len(values))
-	for _, field := range []string{"x-enum-varnames", "x-enumNames", "x-enum-descriptions", "x-enumDescriptions"} {
+// enumLabel returns the label that an extension gives to a value of an enum, or "": the name that code generators use, or
+// a description that is short enough. An extension is an object, or a list in the order of the values.
+func enumLabel(schema *tree.Node, values []*tree.Node, i int) string {
+	for _, field := range []string{"x-enum-varnames", "x-enumNames", "x-enum-descriptions"} {
 		given := get(schema, field)
-		if is(given, tree.List) && len(given.Items) != len(values) {
-			s.ignored = fmt.Sprintf("%s is ignored: its length is %d, and there are %d values", field, len(given.Items), len(values))
-			continue
+		label := sentence(get(given, values[i].Text))
+		if is(given, tree.List) && len(given.Items) == len(values) {
+			label = sentence(given.Items[i])
 		}
-		for i, value := range values {
-			label := sentence(get(given, value.Text))
-			if is(given, tree.List) {
-				label = sentence(given.Items[i])
-			}
-			if identifier.MatchString(label) {
-				label = humanise(label)
-			}
-			labels[i] = cmp.Or(labels[i], label)
+		if identifier.MatchString(label) {
+			label = humanise(label)
+		}
+		if label != "" {
+			return label
 		}
 	}
-	return labels
+	return ""
 }
 
 var (
@@ -235,12 +218,12 @@ var (
 
 // options makes options from values, each with a label of its own. Option values are strings, whatever their type in
 // the schema.
-func options(values []choice, note func(format string, args ...any)) (list []signpost.Option) {
-	seen, labels, numbers := make(map[string]bool), make(map[string]int), false
+func (p *parameter) options(values []choice) (list []signpost.Option) {
+	seen, labels := make(map[string]bool), make(map[string]int)
 	for _, c := range values {
 		value := c.value.Text
 		if value == "" || seen[value] {
-			note("value %q is left out: options need distinct, non-empty values", short(value))
+			p.note("value %q is left out: options need distinct, non-empty values", short(value))
 			continue
 		}
 		label := oneLine(value)
@@ -248,12 +231,9 @@ func options(values []choice, note func(format string, args ...any)) (list []sig
 			label = humanise(value)
 		}
 		label = cmp.Or(c.label, label, value)
-		seen[value], numbers = true, numbers || is(c.value, tree.Number)
+		seen[value] = true
 		labels[label]++
 		list = append(list, signpost.Option{Value: value, Label: label})
-	}
-	if numbers {
-		note("its numbers become text: the values of options are strings")
 	}
 	for i, o := range list {
 		if labels[o.Label] > 1 {

@@ -1,13 +1,12 @@
 package openapi
 
 import (
-	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
 	"signpost"
-	"signpost/internal/spell"
 	"signpost/internal/tree"
 )
 
@@ -33,17 +32,17 @@ func (im *importer) addContext(op *operation) {
 		im.noteSecurity(op.note, owner)
 	}
 	alternatives := im.alternatives(owner)
-	for _, scheme := range im.schemes {
-		key := im.opts.Context[scheme]
-		item := signpost.ContextItem{Key: key, Type: signpost.ContextCtx, Required: true}
-		asked := false
-		for _, schemes := range alternatives {
-			asked = asked || slices.Contains(schemes, scheme)
-			// A key is optional if another scheme, or none, is sufficient.
-			item.Required = item.Required && slices.ContainsFunc(schemes, func(s string) bool { return im.opts.Context[s] == key })
+	all := slices.Concat(alternatives...)
+	for _, scheme := range slices.Sorted(maps.Keys(im.opts.Context)) {
+		if !slices.Contains(all, scheme) {
+			continue
 		}
-		im.asked[scheme] = im.asked[scheme] || asked
-		if asked && !slices.ContainsFunc(op.context, func(other signpost.ContextItem) bool { return other.Key == key }) {
+		im.matched[scheme] = true
+		item := signpost.ContextItem{Key: im.opts.Context[scheme], Type: signpost.ContextCtx, Required: true}
+		for _, schemes := range alternatives { // a key is optional if another scheme, or none, is sufficient
+			item.Required = item.Required && slices.ContainsFunc(schemes, func(s string) bool { return im.opts.Context[s] == item.Key })
+		}
+		if !slices.Contains(op.context, item) {
 			op.context = append(op.context, item)
 		}
 	}
@@ -56,24 +55,6 @@ func (im *importer) noteSecurity(note notef, owner *tree.Node) {
 	slices.Sort(names)
 	if names = slices.Compact(names); len(names) > 0 {
 		note(keyOf(owner, "security"), "security (%s) is left out; map it to a context key with --security-key %s=KEY", strings.Join(names, ", "), names[0])
-	}
-}
-
-// noteUnknownSchemes notes the schemes of Options.Context that no imported operation requires.
-func (im *importer) noteUnknownSchemes() {
-	var declared []string
-	for _, f := range im.fields(get(get(im.root, "components"), "securitySchemes")) {
-		declared = append(declared, f.Key.Text)
-	}
-	for _, scheme := range im.schemes {
-		if im.asked[scheme] {
-			continue
-		}
-		hint := ""
-		if near := spell.Nearest(scheme, declared); near != "" && near != scheme {
-			hint = fmt.Sprintf(": did you mean %q?", near)
-		}
-		im.note(im.root, "no endpoint asks for the security scheme %q%s", scheme, hint)
 	}
 }
 
@@ -91,7 +72,7 @@ func (im *importer) findCredentials() {
 // control is an inconvenience, a secret that editors see and save is a leak.
 var (
 	credentialName = regexp.MustCompile(`(secret|passw(or)?d|passphrase|jwt|signature|credentials?|authorization|sessionid|sessid|hmac|bearer|pwd)$|` +
-		`^oauth|^(auth|sig|sid)$|(access|account|api|app|application|auth|client|consumer|developer|dev|licen[cs]e|partner|private|secret|` +
+		`^oauth|^(auth|key|sig|sid)$|(access|account|api|app|application|auth|client|consumer|developer|dev|licen[cs]e|partner|private|secret|` +
 		`security|service|session|shared|sign(ing|ed)?|subscription|user)keys?$`)
 	tokenName      = regexp.MustCompile(`tokens?$`)
 	credentialText = regexp.MustCompile(`(?i)\b(api|app|application|access|account|auth\w*|bearer|client|consumer|developer|licen[cs]e|oauth|partner|` +
@@ -102,13 +83,12 @@ var (
 	credentialStart = regexp.MustCompile(`(?i)^\W*((the|a|an|your|my|valid|unique|required|optional)\W+)*` +
 		`(api|app|application|access|auth\w*|bearer|client|consumer|developer|licen[cs]e|oauth|private|secret|session|subscription)[ -]?(key|token|secret)\b`)
 
+	// pagingName matches tokens that lead to another page of a list.
 	pagingName = regexp.MustCompile(`page|paging|pagination|next|prev|cursor|continu|skip|offset|resume|sync|start`)
-	pagingText = regexp.MustCompile(`(?i)\b(pages?|paging|pagination|next|previous|cursor|continu\w+|results?)\b`)
-	keyOfThing = regexp.MustCompile(`(?i)\bkeys? (of|for|by|in|under|to (sort|order|group|filter))\b`)
 )
 
 // isCredential reports whether a query parameter carries a credential, which editors must neither see nor set.
-func (im *importer) isCredential(p parameter, s *shape) bool {
+func (im *importer) isCredential(p *parameter, s *shape) bool {
 	if im.credentials[p.name] || s.format == "password" {
 		return true
 	}
@@ -117,13 +97,6 @@ func (im *importer) isCredential(p parameter, s *shape) bool {
 	}
 	description := str(get(p.node, "description"))
 	letters := strings.ToLower(separators.ReplaceAllString(p.name, ""))
-	switch {
-	case credentialName.MatchString(letters) || credentialStart.MatchString(description):
-		return true
-	case letters == "key":
-		return credentialText.MatchString(description) || !keyOfThing.MatchString(description)
-	case tokenName.MatchString(letters):
-		return credentialText.MatchString(description) || !pagingName.MatchString(letters) && !pagingText.MatchString(description)
-	}
-	return false
+	return credentialName.MatchString(letters) || credentialStart.MatchString(description) ||
+		tokenName.MatchString(letters) && (credentialText.MatchString(description) || !pagingName.MatchString(letters))
 }

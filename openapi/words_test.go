@@ -58,22 +58,3 @@ func TestSentence(t *testing.T) {
 		t.Errorf("title gives %q", got)
 	}
 }
-
-func TestSuccess(t *testing.T) {
-	for codes, want := range map[string]string{
-		"default 404 200": "200",
-		"204 201 default": "201",
-		"2XX 226":         "226",
-		"2xx 400 default": "2xx",
-		"400 default":     "default",
-		"400 500":         "",
-	} {
-		var responses []tree.Field
-		for _, code := range strings.Fields(codes) {
-			responses = append(responses, tree.Field{Key: &tree.Node{Text: code}, Value: &tree.Node{Kind: tree.String, Text: code}})
-		}
-		if got := str(success(responses)); got != want {
-			t.Errorf("success(%q) is %q, want %q", codes, got, want)
-		}
-	}
-}

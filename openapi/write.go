@@ -2,11 +2,16 @@ package openapi
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"signpost"
+	"signpost/internal/warnings"
 )
 
 const (
@@ -19,7 +24,7 @@ const (
 
 // write returns the definition as YAML. Comments are next to what they are about; those about several endpoints come
 // first, and those about what was left out altogether come last.
-func (im *importer) write(versions []string, used []*operation, notes []Note) []byte {
+func (im *importer) write(used []*operation, notes []Note) []byte {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "# Imported from %s by signpost import.\n", oneLine(path.Base(im.owners[im.root.Document()].path)))
 	for _, n := range im.notes {
@@ -48,18 +53,19 @@ func (im *importer) write(versions []string, used []*operation, notes []Note) []
 		fmt.Fprintf(&out, "  %s: %s\n", scalar(m.id), m.yaml("      "))
 	}
 	out.WriteString("\nversions:\n")
-	for _, version := range versions {
-		fmt.Fprintf(&out, "  %s:\n    endpoints:\n", version)
-		empty := true
-		for _, op := range used {
-			if op.version == version {
-				op.write(&out, own[op.label], shared)
-				empty = false
-			}
+	if len(used) == 0 {
+		fmt.Fprintf(&out, "  %s:\n    endpoints: {}\n", cmp.Or(im.opts.Version, "v1"))
+	}
+	used = slices.SortedStableFunc(slices.Values(used), func(a, b *operation) int {
+		return cmp.Or(len(a.version)-len(b.version), strings.Compare(a.version, b.version)) // v2 before v10
+	})
+	version := ""
+	for _, op := range used {
+		if op.version != version {
+			version = op.version
+			fmt.Fprintf(&out, "  %s:\n    endpoints:\n", version)
 		}
-		if empty {
-			out.WriteString("      {}\n")
-		}
+		op.write(&out, own[op.label], shared)
 	}
 	for i, n := range leftOut {
 		if i == 0 {
@@ -75,7 +81,7 @@ func (op *operation) write(out *bytes.Buffer, notes []Note, shared map[string]mo
 	for _, n := range notes {
 		fmt.Fprintf(out, "        # %s\n", n.Message)
 	}
-	fmt.Fprintf(out, "        name: %s\n        method: %s\n        mime_type: %s\n", scalar(op.names[0]), op.method, scalar(op.mimeType))
+	fmt.Fprintf(out, "        name: %s\n        method: %s\n        mime_type: %s\n", scalar(op.name), op.method, scalar(op.mimeType))
 	if len(op.context) == 0 {
 		out.WriteString("        context_obj: []\n")
 	} else {
@@ -84,8 +90,9 @@ func (op *operation) write(out *bytes.Buffer, notes []Note, shared map[string]mo
 	for _, c := range op.context {
 		fmt.Fprintf(out, "          - {key: %s, type: %s, required: %t}\n", scalar(c.Key), c.Type, c.Required)
 	}
-	if op.allow != "" {
-		fmt.Fprintf(out, "        allow: {%s}\n", op.allow)
+	// A trailing slash is what the document says. That of /media/ may be a mistake: a feature for /media misses it.
+	if path := signpost.CutURL(op.url).Path(); path != "/" && strings.HasSuffix(path, "/") && !strings.HasSuffix(path, "/media/") {
+		fmt.Fprintf(out, "        allow: {%s: the OpenAPI document has it}\n", warnings.TrailingSlash)
 	}
 	if len(op.modifiers) > 0 {
 		out.WriteString("        modifiers:\n")
