@@ -47,7 +47,7 @@ const mayImport = `.: ./host ./internal/spell
 ./match: .
 ./openapi: . ./internal/routes ./internal/spell ./internal/tree ./internal/warnings
 ./server: github.com/maypok86/otter/v2 golang.org/x/sync/semaphore . ./host ./internal/routes ./internal/wire
-./studio: . ./client ./contextkeys ./definition ./diff ./host ./internal/foreign ./internal/httpurl ./internal/routes ./match ./server`
+./studio: . ./client ./contextkeys ./definition ./diff ./host ./internal/foreign ./internal/httpurl ./internal/routes ./internal/source ./match`
 
 // goList returns what each package of go list imports.
 func goList(t *testing.T, args ...string) map[string][]string {

@@ -13,13 +13,9 @@ import (
 	"signpost/client"
 	"signpost/definition"
 	"signpost/internal/httpurl"
-	"signpost/internal/routes"
 )
 
 const (
-	// maxRegistered is the maximum number of registered addresses: more than anyone looks at in a day.
-	maxRegistered = 50
-
 	// maxManifest is the maximum size of a manifest shown on the page. A browser has to lay it out.
 	maxManifest = 16 << 20
 
@@ -42,10 +38,7 @@ func (s *Studio) Register(ctx context.Context, addresses ...string) {
 func newAddress(address string) *record {
 	// The page is shown to others, and keeps what it has: it does not get the query.
 	r := &record{ID: httpurl.Redacted(address), Kind: KindAddress, Judged: true, address: address}
-	if u, err := url.Parse(address); err == nil {
-		r.host = u.Hostname()
-		_, r.version, _ = routes.Parse(u.Path)
-	}
+	r.location, _ = url.Parse(address)
 	return r
 }
 
@@ -60,8 +53,6 @@ func (s *Studio) fetch(ctx context.Context, address string, add, keep bool) erro
 		return noSource
 	case i < 0 && why != nil && !keep:
 		return why
-	case i < 0 && len(s.records) >= maxRegistered:
-		return failed(http.StatusConflict, fmt.Sprintf("%d addresses are registered. Remove one of them first.", maxRegistered), "")
 	case i < 0:
 		i = len(s.records)
 		s.records = append(s.records, newAddress(address))
@@ -94,7 +85,7 @@ func (s *Studio) fetchText(ctx context.Context, address string) (*text, *problem
 		return nil, failed(http.StatusBadGateway, fmt.Sprintf("The manifest is larger than %d MiB, the most that this page shows.", maxManifest>>20), "")
 	}
 	now := parse(httpurl.Redacted(address), fetched.Body, true)
-	if _, err = now.manifest(); err != nil {
+	if err = now.unusable(); err != nil {
 		why := failed(http.StatusBadGateway, sentence(err.Error()),
 			"The address should end in a version and endpoints-manifest, such as https://feeds.example.com/v1/endpoints-manifest.")
 		why.Findings = findings(definition.Lint(now.file))

@@ -15,29 +15,15 @@ func (src *source) compare(base *text) ([]diff.Change, error) {
 	if base == nil || src.good == nil {
 		return nil, nil
 	}
-	before, err := src.service(base)
+	before, err := src.forHost(src.service(base))
 	if err != nil {
 		return nil, err
 	}
-	after, err := src.service(src.good)
+	after, err := src.forHost(src.service(src.good))
 	if err != nil {
 		return nil, err
 	}
-	return diff.Diff(before, after), nil
-}
-
-// service returns a text as signpost diff compares it. It may have errors, which a later one repaired.
-func (src *source) service(t *text) (signpost.Service, error) {
-	state := t.file.State(nil)
-	state.Host = src.Host
-	for _, v := range t.manifests(src.version, src.enabled) {
-		var err error
-		if v.Manifest, err = src.forHost(v.Manifest); err != nil {
-			return state, err
-		}
-		state.Versions = append(state.Versions, v)
-	}
-	return state, nil
+	return diff.Diff(before.State(), after.State()), nil
 }
 
 // Bases for comparison.
@@ -138,14 +124,10 @@ func (s *Studio) accept(c call) (any, error) {
 	return done{}, nil
 }
 
-// maxText limits the text of a source that is sent to the page.
-const maxText = 2 << 20
-
 // text returns the text of a source, to show findings in it.
 func (s *Studio) text(c call) (any, error) {
-	var body []byte
-	if now := c.src.now; now != nil {
-		body = now.body[:min(len(now.body), maxText)]
+	if c.src.now == nil {
+		return object{"text": ""}, nil
 	}
-	return object{"text": strings.ToValidUTF8(string(body), "\ufffd")}, nil
+	return object{"text": strings.ToValidUTF8(string(c.src.now.body), "\ufffd")}, nil
 }

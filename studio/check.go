@@ -14,8 +14,6 @@ import (
 	"signpost/client"
 	"signpost/definition"
 	"signpost/internal/httpurl"
-	"signpost/internal/routes"
-	"signpost/server"
 )
 
 // maxCheckFollow limits how many links a check follows. The page offers no more.
@@ -136,18 +134,12 @@ func (s *Studio) checkOptions(c call) (address string, opts client.CheckOptions,
 		opts.SendTo = origin
 		return address, opts, nil
 	}
-	base, name := src.good.file.BasePath, cmp.Or(v.Name, "v1") // the address of a saved manifest is unknown
-	route := routes.Path(base, name)
-	handler := foreignHandler(v.body) // keeps everything that the check has to report
-	if v.template != nil {
-		service := server.Service{BasePath: base, Versions: map[string]*signpost.Template{name: v.template}}
-		served, err := server.New(server.Options{PublicHost: src.Host}, service)
-		if err != nil {
-			return "", opts, err
-		}
-		handler = served
+	body, err := src.body(v)
+	if err != nil {
+		return "", opts, err
 	}
-	network, manifest := cmp.Or[http.RoundTripper](opts.Transport, http.DefaultTransport), answeredBy(handler)
+	route := cmp.Or(v.Route, "/v1/endpoints-manifest") // the address of a saved manifest is unknown
+	network, manifest := cmp.Or[http.RoundTripper](opts.Transport, http.DefaultTransport), answeredBy(manifestHandler(body))
 	opts.Transport = transportFunc(func(req *http.Request) (*http.Response, error) {
 		own := onHost(req.URL.String(), src.Host)
 		switch {
@@ -161,8 +153,8 @@ func (s *Studio) checkOptions(c call) (address string, opts client.CheckOptions,
 	return "https://" + src.Host + route, opts, nil
 }
 
-// foreignHandler serves a manifest with extensions as a good service would.
-func foreignHandler(body []byte) http.Handler {
+// manifestHandler serves a manifest as signpost serve does.
+func manifestHandler(body []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Access-Control-Allow-Origin", "*")

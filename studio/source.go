@@ -3,6 +3,8 @@ package studio
 import (
 	"bytes"
 	"cmp"
+	"errors"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"signpost/diff"
 	"signpost/internal/foreign"
 	"signpost/internal/routes"
+	sources "signpost/internal/source"
 )
 
 // Kinds of sources.
@@ -30,10 +33,10 @@ type record struct {
 	Judged  bool     `json:"judged"`  // false for --registered sources, which only take part in overlap
 	Failure *problem `json:"failure"` // why nothing, or nothing new, could be read
 
-	address       string // with its query, which the page does not get; empty for a file
-	host, version string // of an address
-	read          time.Time
-	findings      []signpost.Finding
+	address  string   // with its query, which the page does not get; empty for a file
+	location *url.URL // the address, if it is one
+	read     time.Time
+	findings []signpost.Finding
 
 	now      *text // as last read; nil if it never was
 	good     *text // the last one without errors
@@ -83,12 +86,10 @@ type feature struct {
 // version is one API version, with the host resolved.
 type version struct {
 	Name      string     `json:"name"`  // empty if unknown
-	Route     string     `json:"route"` // path on this server; empty for an address
+	Route     string     `json:"route"` // path on this server; empty for other people's manifests
 	Endpoints []endpoint `json:"endpoints"`
 
 	manifest signpost.Manifest
-	template *signpost.Template // nil for other people's manifests
-	body     []byte
 }
 
 // find returns a version by its name, or nil.
@@ -185,7 +186,10 @@ func (r *record) build(host string, features []string) *source {
 		Changes: []diff.Change{}, enabled: features,
 	}
 	if r.address != "" {
-		src.Host = r.host
+		src.Host = ""
+		if r.location != nil {
+			src.Host = r.location.Hostname()
+		}
 		if strings.HasPrefix(strings.ToLower(r.address), "http:") {
 			src.Notes = append(src.Notes, "Plain http is fine for trying things out. A studio registers https addresses only.")
 		}
@@ -225,76 +229,52 @@ func (r *record) build(host string, features []string) *source {
 
 // unusable returns why a text cannot be shown: a definition has errors, or nothing of a manifest can be read.
 func (t *text) unusable() error {
-	if t.file.Served() {
-		_, err := t.manifest()
+	if !t.file.Served() {
+		_, err := t.file.Manifests(nil)
 		return err
 	}
-	_, err := t.file.Manifests(nil)
+	_, err := client.ReadManifest(t.body)
+	if readable := t.file.Readable(nil); len(readable) > 0 && len(readable[0].Manifest.Endpoints) > 0 {
+		return nil
+	}
 	return err
 }
 
-// manifests returns the manifest of each version as far as it can be read, with {{host}} unresolved. Other people's
-// manifests are read leniently; name is that of their only version.
-func (t *text) manifests(name string, features []string) []signpost.Version {
-	if !t.file.Served() {
-		return t.file.Readable(features)
-	}
-	m, _ := t.manifest()
-	return []signpost.Version{{Name: name, Manifest: m}}
+// service returns a text with the features of the deployment, as far as it can be read: it may have errors, which a later
+// one repaired. {{host}} is unresolved.
+func (src *source) service(t *text) *sources.Service {
+	s := &sources.Service{Name: src.ID, File: t.file, Served: t.file.Served(), Address: src.location}
+	s.Load(src.enabled)
+	return s
 }
 
-// manifest returns a manifest as far as it can be read.
-func (t *text) manifest() (signpost.Manifest, error) {
-	m, err := client.ReadManifest(t.body)
-	if readable := t.file.Readable(nil); err != nil && len(readable) > 0 && len(readable[0].Manifest.Endpoints) > 0 {
-		return readable[0].Manifest, nil
+// forHost resolves {{host}}, unless the service has its host in it already.
+func (src *source) forHost(s *sources.Service) (*sources.Service, error) {
+	if src.Kind == KindAddress || s.Host != signpost.HostPlaceholder {
+		return s, nil
 	}
-	return m, err
-}
-
-// forHost resolves {{host}}. What an address serves has its host in it already.
-func (src *source) forHost(m signpost.Manifest) (signpost.Manifest, error) {
-	if src.Kind == KindAddress {
-		return m, nil
-	}
-	return m.ForHost(src.Host)
+	return s, errors.Unwrap(s.ServeFor(src.Host)) // without the name of the file, which is beside it
 }
 
 // resolve sets the versions to those of a text, for the deployment of the source.
 func (src *source) resolve(t *text) error {
-	templates := make(map[string]*signpost.Template)
-	if !t.file.Served() {
-		known := src.enabled
-		if known != nil {
-			known = slices.DeleteFunc(slices.Clone(known), func(name string) bool { return !slices.Contains(t.file.Features(), name) })
-		}
-		var err error
-		if templates, err = t.file.Compile(known); err != nil {
-			return err
-		}
-	}
-	written := t.manifests(src.version, src.enabled)
+	service := src.service(t)
 	keys := make(map[string]string) // URLs as written, by resolved URL
-	for _, w := range written {
+	for _, w := range service.Versions {
 		for _, e := range w.Manifest.Endpoints {
 			u := signpost.CutURL(e.URL)
 			keys[e.URL], keys[u.Resolve(src.Host).String()] = e.URL, e.URL
 			src.HostOpen = src.HostOpen || u.HasHostPlaceholder()
 		}
 	}
-	origins, about := featureKeys(t.file, src.enabled), t.file.ContextKeys()
-	var versions []version
-	for _, w := range written {
-		v := version{Name: w.Name, Endpoints: []endpoint{}, template: templates[w.Name]}
-		var err error
-		if v.manifest, err = src.forHost(w.Manifest); err != nil {
-			return err
-		}
-		if v.body = bytes.ReplaceAll(t.body, []byte(signpost.HostPlaceholder), []byte(src.Host)); v.template != nil {
+	if _, err := src.forHost(service); err != nil {
+		return err
+	}
+	origins, about := src.featureKeys(t.file), t.file.ContextKeys()
+	for _, w := range service.Versions {
+		v := version{Name: w.Name, Endpoints: []endpoint{}, manifest: w.Manifest}
+		if !service.Served {
 			v.Route = routes.Path(t.file.BasePath, v.Name)
-			if v.body, err = v.template.Render(src.Host); err != nil {
-				return err
-			}
 		}
 		for _, e := range v.manifest.Endpoints {
 			shown := newEndpoint(e, keys[e.URL])
@@ -311,35 +291,35 @@ func (src *source) resolve(t *text) error {
 			}
 			v.Endpoints = append(v.Endpoints, shown)
 		}
-		versions = append(versions, v)
+		src.Versions = append(src.Versions, v)
 	}
-	src.Versions = versions
 	return nil
 }
 
 // featureKeys determines which feature adds which context key, by version, URL and key.
-func featureKeys(f *definition.File, enabled []string) map[[3]string]string {
-	origins := make(map[[3]string]string)
-	plain, err := f.Manifests([]string{})
-	if err != nil || f.Served() {
-		return origins
-	}
-	if enabled == nil {
-		enabled = f.Enabled()
-	}
-	for _, name := range f.Features() {
-		with, err := f.Manifests([]string{name})
-		if err != nil || !slices.Contains(enabled, name) {
+func (src *source) featureKeys(f *definition.File) map[[3]string]string {
+	origins, plain := make(map[[3]string]string), f.Readable([]string{})
+	for _, feature := range src.Features {
+		if !feature.Enabled {
 			continue
 		}
-		for i, v := range with {
+		for i, v := range f.Readable([]string{feature.Name}) {
 			for j, e := range v.Manifest.Endpoints {
 				for _, item := range e.ContextObj[len(plain[i].Manifest.Endpoints[j].ContextObj):] {
 					at := [3]string{v.Name, e.URL, item.Key}
-					origins[at] = cmp.Or(origins[at], name)
+					origins[at] = cmp.Or(origins[at], feature.Name)
 				}
 			}
 		}
 	}
 	return origins
+}
+
+// body returns the manifest of a version as the service sends it.
+func (src *source) body(v *version) ([]byte, error) {
+	if src.good.file.Served() {
+		return bytes.ReplaceAll(src.good.body, []byte(signpost.HostPlaceholder), []byte(src.Host)), nil
+	}
+	text, err := v.manifest.MarshalJSON()
+	return append(text, '\n'), err
 }
