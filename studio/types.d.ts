@@ -24,9 +24,9 @@ type Source = { id: string, kind: "file" | "example" | "address", path: string, 
   findings: Finding[], notes: string[], failure: Failure | null, stale: boolean, changes: Change[], since: string };
 type Place = { source: string, version: string, key: string, name: string, url: string };
 type Loser = Place & { lost_keys: string[], reason: "length" | "literals" | "order", inside: boolean };
-type Nesting = Place & { under: Loser[], twins: string[], differ: boolean };
+type Nesting = Place & { under: Loser[] };
 type Match = { feed: string, found: boolean, problem: string, winner: Place, context_obj: { key: string }[], inside_segment: boolean,
-  losers: Loser[], twins: string[] };
+  losers: Loser[] };
 type Problem = { field: string, message: string, context: boolean };
 type Draft = { method: string, url: string, ctx: string, decoded: string, body: string, body_type: string,
   snippets: { name: string, text: string }[], problems: Problem[],

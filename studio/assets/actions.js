@@ -4,7 +4,9 @@ import { announce, byId, count } from "./dom.js";
 import { read } from "./feed.js";
 import { parseJSON } from "./json.js";
 import { endpointID, go, own, settle } from "./route.js";
-import { bind, contextSet, current, destination, filled, paramsOf, sendOf, sendTo, signature, typedFor, valueOf } from "./select.js";
+import {
+  bind, contextSet, current, destination, endpointsOf, filled, paramsOf, sendOf, sendTo, signature, typedFor, valueOf,
+} from "./select.js";
 import { call, Cancelled, lines, Refused, remoteTimeout } from "./server.js";
 import { after, change, state } from "./store.js";
 import { refresh } from "./sync.js";
@@ -236,16 +238,21 @@ export function focusField(name) {
 
 // Going elsewhere
 
-/** open shows an endpoint, with the placeholders and controls that a feed of it has. @param {Place} place @param {string} [feed] */
-export function open(place, feed) {
-  const s = state.server.sources.get(place.source);
-  const e = s?.versions.find((v) => v.name === place.version)?.endpoints.find((other) => other.key === place.key);
-  const target = { source: place.source, version: place.version, endpoint: place.key };
-  if (e && feed) state.typed[endpointID(target)] = bind(e, feed);
+/**
+ * open shows an endpoint, with the placeholders and controls that a feed of it has.
+ * @param {{ source: string, version: string, key: string }} place
+ * @param {string} [feed]
+ */
+export function open({ source, version, key }, feed) {
+  const target = { source, version, endpoint: key };
+  const id = endpointID(target);
+  const s = state.server.sources.get(source);
+  const at = s && endpointsOf([s]).find((other) => other.id === id);
+  if (at && feed) state.typed[id] = bind(at.endpoint, feed);
   change(() => {
     state.picked = null;
     state.dialog = "";
-    if (state.pending && state.pending.id !== endpointID(target)) cancel();
+    if (state.pending && state.pending.id !== id) cancel();
   });
   go({ view: "preview", pane: "endpoint", ...target });
   after(() => {
@@ -400,13 +407,11 @@ export function loadMatches() {
  * @param {string} name
  */
 function valuesFor(s, name) {
-  const v = s.versions.find((other) => other.name === name);
-  /** @type {Record<string, { params: Record<string, string>, context: Record<string, ContextValue> }>} */
   const all = {};
-  for (const e of v?.endpoints ?? []) {
-    const id = endpointID({ source: s.id, version: name, endpoint: e.key });
-    const { params, context } = filled({ source: s, version: /** @type {Version} */ (v), endpoint: e, id });
-    if (Object.keys(params).length + Object.keys(context).length > 0) own(all, e.url, { params, context });
+  for (const at of endpointsOf([s])) {
+    const { params, context } = filled(at);
+    const some = Object.keys(params).length + Object.keys(context).length > 0;
+    if (some && at.version.name === name) own(all, at.endpoint.url, { params, context });
   }
   return all;
 }

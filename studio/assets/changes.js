@@ -93,6 +93,6 @@ function place(s, { version: name, endpoint: url }) {
   const key = keyOf(s, name, url);
   if (key === undefined) return address(url, "quiet");
   return h("button", {
-    type: "button", class: "link", onclick: () => open({ source: s.id, version: name, key, name: "", url }),
+    type: "button", class: "link", onclick: () => open({ source: s.id, version: name, key }),
   }, address(url));
 }

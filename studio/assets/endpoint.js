@@ -4,8 +4,10 @@ import { draftIsCurrent, open, type, typeContext } from "./actions.js";
 import { code, count, h, list, plain, plainLines, typing, value } from "./dom.js";
 import { fieldOf } from "./feed.js";
 import { fold, keys, segments, whyNot, whyOther } from "./parts.js";
-import { go, endpointID } from "./route.js";
-import { contextSet, contextValue, destination, elsewhere, marks, nestingOf, paramsOf, sendOf, typedFor, valueOf } from "./select.js";
+import { go } from "./route.js";
+import {
+  contextSet, contextValue, destination, elsewhere, marks, nestingOf, paramsOf, placeOf, sendOf, typedFor, valueOf,
+} from "./select.js";
 import { change, state } from "./store.js";
 
 /** endpointPane is the pane of the controls. @param {Current} at */
@@ -77,8 +79,7 @@ function warnings(at) {
   const under = nestingOf(s, v, e)?.under ?? [];
   const losing = under.filter((other) => other.lost_keys.length > 0);
   const lost = [...new Set(losing.flatMap((other) => other.lost_keys))];
-  const twins = nestingOf(s, v, e)?.twins ?? [];
-  const { problems, differs } = marks(s, v, e);
+  const { problems } = marks(s, v, e);
   return [
     e.deprecated && h("p", { class: "banner notable", id: "deprecated", key: "deprecated" }, plain(e.deprecated)),
     owner && h("div", { class: "banner bad", id: "owner", role: "alert", key: "owner" },
@@ -93,10 +94,6 @@ function warnings(at) {
         lost.length === 1 ? "it" : "them", losing.length === 1 ? ", but is" : ", but are",
         " shadowed: only the endpoint with the longest matching URL counts, and that is this one. ",
         h("button", { type: "button", class: "link", onclick: () => go({ view: "map" }) }, "Show on the map"))),
-    twins.length > 0 && h("div", { class: "banner notable", key: "twins", id: "twins" },
-      h("p", {}, "The same URL is also registered by ", list(twins.map((name) => value(name))), differs
-        ? ", with a different method, type or context keys. It is undefined which one a studio uses."
-        : ", with the same method, type and context keys.")),
     problems > 0 && h("p", { class: "blank-line", key: "problems" },
       h("button", { type: "button", class: "link", onclick: () => go({ view: "problems" }) }, count(problems, "problem")),
       " with this endpoint"),
@@ -160,16 +157,10 @@ const maxOffers = 3;
 
 /** offers returns values for a placeholder out of the answers of other endpoints, or a sample. @param {Current} at @param {string} name */
 function offers(at, name) {
-  const found = new Set();
-  for (const e of at.version.endpoints) {
-    const [answer] = state.answers[endpointID({ source: at.source.id, version: at.version.name, endpoint: e.key })] ?? [];
-    for (const card of answer?.cards?.cards ?? []) {
-      const text = fieldOf(card.entry, name);
-      if (text !== "" && found.size < maxOffers) found.add(text);
-    }
-  }
-  if (found.size === 0 && sendOf(at.source) === "sample") found.add(name.replace(/_id$/, "") + "-1");
-  return [...found];
+  const answers = at.version.endpoints.flatMap((e) => state.answers[placeOf(at.source, at.version, e).id]?.[0] ?? []);
+  const texts = answers.flatMap((answer) => answer.cards?.cards ?? []).map((card) => fieldOf(card.entry, name));
+  const found = [...new Set(texts)].filter(Boolean).slice(0, maxOffers);
+  return found.length === 0 && sendOf(at.source) === "sample" ? [name.replace(/_id$/, "") + "-1"] : found;
 }
 
 /** @param {Current} at @param {Modifier} modifier @returns {Child[]} */

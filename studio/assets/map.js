@@ -4,11 +4,10 @@ import { loadMatches, open } from "./actions.js";
 import { address, badge, byId, code, count, h, lazy, list, plain, value } from "./dom.js";
 import { fold, keys, more, whyNot } from "./parts.js";
 import { endpointID, go } from "./route.js";
-import { nestingOf, pathOf, serviceName, sources, wordsOf } from "./select.js";
+import { endpointsOf, pathOf, serviceName, sources, wordsOf } from "./select.js";
 import { change, state } from "./store.js";
 
-/** @typedef {{ source: Source, version: Version, endpoint: Endpoint, nesting: Nesting | undefined, children: Spot[],
- *   feeds: Match[] }} Spot */
+/** @typedef {Current & { under: Loser[], parent: Spot | undefined, children: Spot[], feeds: Match[] }} Spot */
 
 // So many endpoints are added at a time, when the end of the map is scrolled to.
 const page = 200;
@@ -29,7 +28,7 @@ export function mapView() {
   const words = state.route.filter.trim().toLowerCase();
   const of = words + "\n" + state.server.rev;
   if (room.of !== of) room = { of, n: page };
-  const total = all.reduce((n, s) => n + s.versions.reduce((m, v) => m + v.endpoints.length, 0), 0);
+  const total = endpointsOf(all).length;
   const lost = losses();
   return h("div", { class: "view map-view", key: "map" },
     h("div", { class: "view-head" },
@@ -74,78 +73,53 @@ function loss(nesting) {
 /** @param {Source} s @param {string} v @param {Endpoint} e */
 const nameOf = (s, v, e) => h("div", { class: "row" },
   h("button", {
-    type: "button", class: "link strong", onclick: () => open({ source: s.id, version: v, key: e.key, name: e.name, url: e.url }),
+    type: "button", class: "link strong", onclick: () => open({ source: s.id, version: v, key: e.key }),
   }, value(e.name)),
   v && badge(v), h("span", { class: "where" }, address(pathOf(e))),
   sources().length > 1 && h("span", { class: "quiet" }, value(serviceName(s))));
 
 /** origins returns the endpoints of each scheme and host. @param {Source[]} all @param {Match[]} matches @param {string} words */
 function origins(all, matches, words) {
-  /** @type {Map<string, Spot>} */
-  const spots = new Map();
-  for (const s of all) {
-    for (const v of s.versions) {
-      for (const e of v.endpoints) {
-        const id = endpointID({ source: s.id, version: v.name, endpoint: e.key });
-        spots.set(id, { source: s, version: v, endpoint: e, nesting: nestingOf(s, v, e), children: [], feeds: [] });
-      }
-    }
-  }
-  for (const match of matches) if (match.found) spots.get(endpointID({ ...match.winner, endpoint: match.winner.key }))?.feeds.push(match);
-  /** @type {Map<string, Spot[]>} */
-  const roots = new Map();
+  const spots = new Map(endpointsOf(all).map((at) => [at.id, /** @type {Spot} */ ({
+    ...at, under: state.server.overlap.get(at.id)?.under ?? [], parent: undefined, children: [], feeds: [],
+  })]));
+  const spotOf = (/** @type {Place} */ place) => spots.get(endpointID({ ...place, endpoint: place.key }));
+  for (const match of matches) if (match.found) spotOf(match.winner)?.feeds.push(match);
   for (const spot of spots.values()) {
-    const above = spot.nesting?.under.find((other) => other.reason !== "order");
-    const parent = above && spots.get(endpointID({ ...above, endpoint: above.key }));
-    const siblings = parent && parent !== spot ? parent.children : roots.get(spot.endpoint.origin);
-    if (siblings) siblings.push(spot);
-    else roots.set(spot.endpoint.origin, [spot]);
+    const above = spot.under.find((other) => other.reason !== "order");
+    spot.parent = above && spotOf(above);
+    spot.parent?.children.push(spot);
   }
   // An endpoint is shown with those around it, whether the filter wants them or not.
   const shown = new Set();
-  const wanted = (/** @type {Spot} */ { endpoint: e }) => words === "" || wordsOf(e).all.includes(words);
-  const seek = (/** @type {Spot} */ spot, /** @type {Set<Spot>} */ path) => {
-    if (path.has(spot)) return false;
-    path.add(spot);
-    const inside = spot.children.filter((child) => seek(child, path)).length > 0;
-    if (inside || wanted(spot)) shown.add(spot);
-    return shown.has(spot);
-  };
-  for (const children of roots.values()) for (const spot of children) seek(spot, new Set());
+  for (const wanted of spots.values()) {
+    if (!wordsOf(wanted.endpoint).all.includes(words)) continue;
+    for (let spot = /** @type {Spot | undefined} */ (wanted); spot && !shown.has(spot); spot = spot.parent) shown.add(spot);
+  }
   if (shown.size === 0) return [h("p", { class: "blank" }, spots.size === 0 ? "There are no endpoints to show." : "No endpoint matches.")];
   let drawn = 0;
-  const has = (/** @type {Spot} */ spot) => shown.has(spot) && drawn++ < room.n;
-  const sections = [...roots].flatMap(([origin, children]) => {
-    const own = children.flatMap((spot) => (has(spot) ? [draw(spot, new Set(), has)] : []));
-    if (own.length === 0) return [];
-    return [h("section", { class: "origin", key: origin, "aria-label": plain(origin) },
-      h("h3", {}, value(origin || "no host")), h("ul", { class: "spots" }, own))];
-  });
-  return [...sections, shown.size > room.n && more(shown.size - room.n, () => change(() => { room.n += page; }))];
+  const draw = (/** @type {Spot[]} */ some) => some.flatMap((spot) => (shown.has(spot) && drawn++ < room.n ? [spotItem(spot, draw)] : []));
+  const roots = Map.groupBy([...spots.values()].filter((spot) => !spot.parent), (spot) => spot.endpoint.origin);
+  return [
+    [...roots].map(([origin, some]) => [origin, draw(some)]).map(([origin, items]) => items.length > 0
+      && h("section", { class: "origin", key: origin, "aria-label": plain(origin) },
+        h("h3", {}, value(origin || "no host")), h("ul", { class: "spots" }, items))),
+    shown.size > room.n && more(shown.size - room.n, () => change(() => { room.n += page; })),
+  ];
 }
 
-/**
- * @param {Spot} spot
- * @param {Set<Spot>} seen
- * @param {(spot: Spot) => boolean} has whether one is shown
- * @returns {Child}
- */
-function draw(spot, seen, has) {
-  if (seen.has(spot)) return null;
-  seen.add(spot);
-  const { source: s, version: v, endpoint: e, nesting } = spot;
-  const above = nesting?.under[0];
-  const lost = [...new Set((nesting?.under ?? []).flatMap((other) => other.lost_keys))];
-  return h("li", { class: "spot" + (lost.length ? " loses" : ""), key: s.id + v.name + e.key },
+/** @param {Spot} spot @param {(some: Spot[]) => Child[]} draw @returns {Child} */
+function spotItem(spot, draw) {
+  const { source: s, version: v, endpoint: e, under } = spot;
+  const lost = [...new Set(under.flatMap((other) => other.lost_keys))];
+  return h("li", { class: "spot" + (lost.length ? " loses" : ""), key: spot.id },
     nameOf(s, v.name, e),
-    above?.inside && h("p", { class: "problem" }, "The URL of the endpoint around it ends in the middle of a path segment of this one."),
-    nesting?.differ && h("p", { class: "failure" }, "Declared twice, differently."),
+    under[0]?.inside && h("p", { class: "problem" }, "The URL of the endpoint around it ends in the middle of a path segment of this one."),
     (e.context.length > 0 || lost.length > 0) && h("p", { class: "gets" },
       e.context.map((item) => h("span", { class: "chip" }, code(item.key))),
       lost.map((key) => h("span", { class: "chip lost" }, h("span", { class: "unseen" }, "lost key: "), code(key)))),
     spot.feeds.length > 0 && h("ul", { class: "landed" }, spot.feeds.map((match) => h("li", {}, "● ", address(match.feed)))),
-    spot.children.length > 0 && h("ul", { class: "spots" },
-      spot.children.flatMap((child) => (has(child) ? [draw(child, seen, has)] : []))));
+    spot.children.length > 0 && h("ul", { class: "spots" }, draw(spot.children)));
 }
 
 const feedForm = () => h("form", {
@@ -182,6 +156,4 @@ export const landing = (match) => h("div", { class: "landing", key: match.feed }
         match.inside_segment && h("p", { class: "failure" },
           "The endpoint’s URL ends in the middle of a path segment of the feed, so the match may be a coincidence."),
         match.losers.map((other) => h("p", { class: other.lost_keys.length ? "failure" : "quiet" }, whyNot(other, match.winner.name))),
-        match.twins.length > 0 && h("p", { class: "quiet" },
-          "The same URL is also registered by ", list(match.twins.map((id) => value(id))), "."),
       ]);

@@ -4,13 +4,13 @@ import { choose, open } from "./actions.js";
 import { badge, byId, h, plain, value } from "./dom.js";
 import { landing } from "./map.js";
 import { go } from "./route.js";
-import { pathOf, serviceName, sources, wordsOf } from "./select.js";
+import { endpointsOf, judged, pathOf, serviceName, sources, wordsOf } from "./select.js";
 import { call } from "./server.js";
 import { change, state } from "./store.js";
 import { views } from "./views.js";
 
-/** @typedef {{ id: string, label: Child, go: () => void, words: string, also?: string[] }} Item
- *   also: what it is found by, besides what the label says */
+/** @typedef {{ id: string, label: Child, go: () => void, all: string, also?: string[] }} Item
+ *   all: what it is found by, in lower case; also: of this, what the label does not say */
 
 const maxItems = 12;
 
@@ -20,53 +20,34 @@ let known = { rev: -1, instance: "", items: [] };
 function items() {
   if (known.rev === state.server.rev && known.instance === state.server.instance) return known.items;
   /** @type {Item[]} */
-  const all = [];
-  for (const s of sources()) {
-    for (const v of s.versions) {
-      for (const e of v.endpoints) {
-        all.push({
-          id: JSON.stringify([s.id, v.name, e.key]),
-          words: wordsOf(e).all,
-          also: wordsOf(e).also,
-          label: [value(e.name, "strong"), " ", v.name && badge(v.name), " ",
-            h("span", { class: "quiet" }, value(pathOf(e)), sources().length > 1 && [", ", value(serviceName(s))])],
-          go: () => open({ source: s.id, version: v.name, key: e.key, name: e.name, url: e.url }),
-        });
-      }
-    }
-  }
-  for (const { name, label } of views) {
-    const show = () => {
-      close();
-      go({ view: name, pane: "list" });
-    };
-    all.push({ id: "view:" + name, words: "view " + name, label: ["View: ", label], go: show });
-  }
-  for (const s of sources().filter((other) => other.judged)) {
-    const words = ("service " + s.id + " " + s.title).toLowerCase();
-    all.push({ id: "source:" + s.id, words, label: ["Service: ", value(serviceName(s))], go: () => { close(); choose(s.id); } });
-  }
+  const all = [
+    ...endpointsOf(sources()).map(({ source: s, version: v, endpoint: e, id }) => ({
+      id, ...wordsOf(e), go: () => open({ source: s.id, version: v.name, key: e.key }),
+      label: [value(e.name, "strong"), " ", v.name && badge(v.name), " ",
+        h("span", { class: "quiet" }, value(pathOf(e)), sources().length > 1 && [", ", value(serviceName(s))])],
+    })),
+    ...views.map(({ name, label }) => ({
+      id: "view:" + name, all: "view " + name, label: ["View: ", label], go: () => { close(); go({ view: name, pane: "list" }); },
+    })),
+    ...judged().map((s) => ({
+      id: "source:" + s.id, all: ("service " + s.id + " " + s.title).toLowerCase(), label: ["Service: ", value(serviceName(s))],
+      go: () => { close(); choose(s.id); },
+    })),
+  ];
   known = { rev: state.server.rev, instance: state.server.instance, items: all };
   return all;
 }
 
-/** matching returns the items with all of the words, those whose name begins with them first. @param {string} text */
-function matching(text) {
-  const words = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
-  const found = [];
-  for (const item of items()) {
-    if (!words.every((word) => item.words.includes(word))) continue;
-    found.push(item);
-    if (found.length > 400) break;
-  }
+/** matching returns the items with all of the words, those whose name begins with them first. @param {string[]} words */
+function matching(words) {
+  const found = items().filter((item) => words.every((word) => item.all.includes(word)));
   const first = words[0] ?? "";
-  return found.sort((a, b) => Number(b.words.startsWith(first)) - Number(a.words.startsWith(first))).slice(0, maxItems);
+  return found.sort((a, b) => Number(b.all.startsWith(first)) - Number(a.all.startsWith(first))).slice(0, maxItems);
 }
 
-/** because says which key or modifier an item was found by, where its label does not. @param {Item} item @param {string} text */
-function because(item, text) {
-  const words = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
-  const [name, url] = item.words.split("\n");
+/** because says which key or modifier an item was found by, where its label does not. @param {Item} item @param {string[]} words */
+function because(item, words) {
+  const [name, url] = item.all.split("\n");
   const unseen = words.filter((word) => !(name + "\n" + url).includes(word));
   const by = new Set(unseen.flatMap((word) => item.also?.find((other) => other.toLowerCase().includes(word)) ?? []));
   return by.size > 0 && h("span", { class: "quiet" }, " · ", [...by].map((other, i) => [i > 0 && ", ", value(other)]));
@@ -77,7 +58,8 @@ const isFeed = (/** @type {string} */ text) => /^\s*https?:\/\//i.test(text);
 export function paletteDialog() {
   const { text, at, matches } = state.palette;
   const feed = isFeed(text);
-  const found = feed ? [] : matching(text);
+  const words = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
+  const found = feed ? [] : matching(words);
   const chosen = found[Math.min(at, found.length - 1)];
   return [
     h("h2", { id: "dialog-title", class: "unseen" }, "Search"),
@@ -105,7 +87,7 @@ export function paletteDialog() {
     h("ul", { id: "palette-list", role: "listbox", "aria-label": "Found", hidden: feed || found.length === 0 },
       found.map((item, i) => h("li", {
         key: item.id, id: "palette-item-" + i, role: "option", "aria-selected": String(item === chosen), onclick: item.go,
-      }, item.label, because(item, text)))),
+      }, item.label, because(item, words)))),
     !feed && found.length === 0 && h("p", { class: "blank-line" }, plain(`Nothing matches “${text.trim()}”.`)),
     feed && matches.map(landing),
   ];

@@ -215,7 +215,7 @@ function blankText(s) {
       onclick: () => {
         const target = { source: s.id, version: v.name, endpoint: again.key };
         state.typed[endpointID(target)] ??= state.typed[endpointID(state.route)];
-        open({ source: s.id, version: v.name, key: again.key, name: again.name, url: again.url });
+        open({ source: s.id, version: v.name, key: again.key });
       },
     }, "Open ", value(again.name), " at ", value(again.key)),
     v.endpoints.length > 0 && h("button", { type: "button", onclick: () => choose(s.id) }, "Show the first endpoint"),

@@ -32,12 +32,20 @@ export function endpoint(v) {
 
 const withoutVersion = (/** @type {string} */ url) => url.split("/").map((part) => (/^v\d+$/.test(part) ? "v" : part)).join("/");
 
+/** @param {Source} s @param {Version} v @param {Endpoint} e @returns {Current} */
+export const placeOf = (s, v, e) => ({
+  source: s, version: v, endpoint: e, id: endpointID({ source: s.id, version: v.name, endpoint: e.key }),
+});
+
+/** endpointsOf returns all endpoints of sources. @param {Source[]} all */
+export const endpointsOf = (all) => all.flatMap((s) => s.versions.flatMap((v) => v.endpoints.map((e) => placeOf(s, v, e))));
+
 /** current returns all three at once, if there are all three. @returns {Current | null} */
 export function current() {
   const s = source();
   const v = s && version(s);
   const e = endpoint(v);
-  return s && v && e ? { source: s, version: v, endpoint: e, id: endpointID({ source: s.id, version: v.name, endpoint: e.key }) } : null;
+  return s && v && e ? placeOf(s, v, e) : null;
 }
 
 /** typedFor returns what was typed for an endpoint, for reading. @param {Current} at @returns {Typed} */
@@ -129,7 +137,7 @@ export function filled(at) {
 export const signature = (at) => JSON.stringify([filled(at), at.endpoint.url, state.server.instance]);
 
 /** nestingOf returns what an endpoint is nested in. @param {Source} s @param {Version} v @param {Endpoint} e */
-export const nestingOf = (s, v, e) => state.server.overlap.get(endpointID({ source: s.id, version: v.name, endpoint: e.key }));
+export const nestingOf = (s, v, e) => state.server.overlap.get(placeOf(s, v, e).id);
 
 /** shortName leaves out what all names of a kind share. @param {Source} s */
 export function shortName(s) {
@@ -184,7 +192,7 @@ export function keyOf(s, name, url) {
  * @type {WeakMap<Source, { overlap: unknown, marks: Map<string, Marks> }>} */
 const marked = new WeakMap();
 
-/** @typedef {{ lost: string[], problems: number, errors: number, changes: number, differs: boolean }} Marks */
+/** @typedef {{ lost: string[], problems: number, errors: number, changes: number }} Marks */
 
 /** marksOf counts what is to be said about the endpoints of a source, by version and key. @param {Source} s */
 function marksOf(s) {
@@ -195,7 +203,7 @@ function marksOf(s) {
   const at = (/** @type {string} */ name, /** @type {string} */ key) => {
     const id = JSON.stringify([name, key]);
     let found = marks.get(id);
-    if (!found) marks.set(id, found = { lost: [], problems: 0, errors: 0, changes: 0, differs: false });
+    if (!found) marks.set(id, found = { lost: [], problems: 0, errors: 0, changes: 0 });
     return found;
   };
   for (const v of s.versions) {
@@ -206,9 +214,8 @@ function marksOf(s) {
       if (f.severity === "error") at(v.name, f.key).errors++;
     }
     for (const e of v.endpoints) {
-      const nesting = nestingOf(s, v, e);
-      const lost = [...new Set((nesting?.under ?? []).flatMap((other) => other.lost_keys))];
-      if (lost.length || nesting?.differ) Object.assign(at(v.name, e.key), { lost, differs: nesting?.differ ?? false });
+      const lost = [...new Set((nestingOf(s, v, e)?.under ?? []).flatMap((other) => other.lost_keys))];
+      if (lost.length > 0) at(v.name, e.key).lost = lost;
     }
   }
   for (const c of s.changes) {
@@ -220,7 +227,7 @@ function marksOf(s) {
 }
 
 /** @type {Marks} */
-const nothing = { lost: [], problems: 0, errors: 0, changes: 0, differs: false };
+const nothing = { lost: [], problems: 0, errors: 0, changes: 0 };
 
 /** marks returns what is to be said about an endpoint. @param {Source} s @param {Version} v @param {Endpoint} e */
 export const marks = (s, v, e) => marksOf(s).get(JSON.stringify([v.name, e.key])) ?? nothing;

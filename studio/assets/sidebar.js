@@ -20,7 +20,7 @@ const manyEndpoints = 8;
 /** @param {Source} s @param {Version} v @param {Endpoint} e */
 function isMarked(s, v, e) {
   const m = marks(s, v, e);
-  return m.lost.length > 0 || m.problems > 0 || m.changes > 0 || m.differs;
+  return m.lost.length + m.problems + m.changes > 0;
 }
 
 /** listed returns the version of a service whose endpoints are listed. @param {Source} s */
@@ -157,7 +157,7 @@ function row(s, v, e, chosen, focusable) {
   return h("li", {
     key: e.key, role: "treeitem", "aria-level": 2, "aria-selected": String(chosen), tabindex: focusable ? "0" : "-1", class: "endpoint-row",
     title: plain(e.url), "data-key": e.key,
-    onclick: () => open({ source: s.id, version: v.name, key: e.key, name: e.name, url: e.url }),
+    onclick: () => open({ source: s.id, version: v.name, key: e.key }),
   },
   h("span", { class: "row" }, value(e.name, "name"), " ", e.method === "post" && badge("POST", "post"),
     m.lost.length > 0 && h("span", { class: "mark bad", title: plain(`Feeds here lose ${m.lost.join(", ")}`) },
@@ -165,7 +165,6 @@ function row(s, v, e, chosen, focusable) {
     m.lost.length === 0 && m.problems > 0 && h("span", { class: "mark " + (m.errors ? "bad" : "notable") },
       count(m.problems, "problem")),
     m.problems + m.lost.length === 0 && m.changes > 0 && h("span", { class: "mark notable" }, "changed"),
-    m.differs && h("span", { class: "mark notable", title: "Another manifest declares this URL differently" }, "declared twice"),
     e.deprecated && h("span", { class: "mark quiet", title: plain(e.deprecated) }, "deprecated")),
   h("span", { class: "where" }, value(pathOf(e))));
 }
