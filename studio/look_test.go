@@ -53,7 +53,7 @@ var views = []struct{ name, hash string }{
 
 // shows is true when a view shows something.
 var shows = map[string]string{
-	"list": `.endpoint-row`, "endpoint": `#lost`, "answer": `#cards img`, "text": `#tab-panel .json`, "headers": `#tab-panel .headers`,
+	"list": `.endpoint-row`, "endpoint": `#lost`, "answer": `#cards [class*='tint-']`, "text": `#tab-panel .json`, "headers": `#tab-panel .headers`,
 	"map": `.landing`, "problems": `.text mark`, "changes": `#changes-list`, "check": `#results`,
 }
 
@@ -193,7 +193,7 @@ func TestPageOnAPhone(t *testing.T) {
 	p.emulate(768, 900, 1, "light")
 	p.do(chromedp.Navigate(serveExample(t)))
 	p.waitText("#answer-facts", "20 entries")
-	p.wait(`[...document.querySelectorAll("#cards img")].filter((i) => i.checkVisibility() && i.getBoundingClientRect().top < innerHeight && i.naturalWidth > 0).length >= 4`)
+	p.wait(`[...document.querySelectorAll("#cards .picture")].filter((i) => i.checkVisibility() && i.getBoundingClientRect().top < innerHeight).length >= 4`)
 
 	p.emulate(390, 844, 1, "light")
 	visible := func(selector string, want bool) {

@@ -10,7 +10,6 @@ import (
 	"net/netip"
 	"net/url"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -32,7 +31,6 @@ const (
 // Kinds of responses, by where their pictures may be. A feed from the internet must not make this machine call addresses of
 // its own network.
 const (
-	picturesSample = "sample" // the studio paints them
 	picturesLocal  = "local"  // anywhere: the feed itself is on this machine or in its network
 	picturesPublic = "public" // on the internet
 )
@@ -50,23 +48,15 @@ func isPublic(addr netip.Addr) bool {
 	return addr.IsGlobalUnicast() && !addr.IsPrivate()
 }
 
-// picture fetches a picture of a response, or generates that of a sample. It accepts only raster images: SVG can contain
-// scripts.
+// picture fetches a picture of a response. It accepts only raster images: SVG can contain scripts.
 func (s *Studio) picture(c call) (any, error) {
 	query := c.r.URL.Query()
 	u, err := url.Parse(query.Get("url"))
 	if err != nil || checkTarget(u) != nil {
 		return nil, errors.New("this is not the URL of a picture")
 	}
-	var body []byte
-	if from := query.Get("from"); from == picturesSample {
-		number, found := strings.CutPrefix(u.Path, samplePicturePath)
-		n, err := strconv.Atoi(strings.TrimSuffix(number, ".png"))
-		if !found || err != nil || n < 0 {
-			return nil, failed(http.StatusNotFound, "There is no such sample picture.", "")
-		}
-		body = samplePicture(n)
-	} else if body, err = s.fetchPicture(c.r.Context(), u, from == picturesLocal); err != nil {
+	body, err := s.fetchPicture(c.r.Context(), u, query.Get("from") == picturesLocal)
+	if err != nil {
 		return nil, failed(http.StatusBadGateway, sentence(err.Error()), "")
 	}
 	kind := pictureType(body)

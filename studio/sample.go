@@ -1,14 +1,9 @@
 package studio
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
-	"image"
-	"image/color"
-	"image/draw"
-	"image/png"
 	"io"
 	"maps"
 	"net/http"
@@ -32,7 +27,7 @@ const (
 	// sampleTitles is how many different titles there are.
 	sampleTitles = 144
 
-	// samplePicturePath is the apparent path of the pictures of sample feeds, on the host of the feed.
+	// samplePicturePath is the apparent path of the pictures of sample feeds, on the host of the feed. The page paints them.
 	samplePicturePath = "/sample-pictures/"
 )
 
@@ -166,25 +161,4 @@ func (s sampleFeeds) entry(u *url.URL, n int) object {
 		e["link"] = object{"rel": "related", "href": targets[n%len(targets)]}
 	}
 	return e
-}
-
-// sampleColours are the colours of the pictures at the top.
-var sampleColours = []color.RGBA{
-	{0x6c, 0xa5, 0x9a, 255}, {0x8a, 0x64, 0xab, 255}, {0x43, 0x60, 0x9c, 255}, {0xc7, 0x6f, 0x86, 255},
-	{0xd9, 0xa4, 0x41, 255}, {0x5c, 0x90, 0x4e, 255}, {0x41, 0x82, 0x9a, 255}, {0xd2, 0x6a, 0x45, 255},
-}
-
-// samplePicture paints a gradient, whose colour depends on the number: at the bottom it is half as light. The browser makes it
-// as large as it wants, smoothly.
-func samplePicture(n int) []byte {
-	const width, height = 32, 18
-	top := sampleColours[n%len(sampleColours)]
-	img := image.NewRGBA(image.Rect(0, 0, width, height))
-	for y := range height {
-		darker := func(c uint8) uint8 { return uint8(int(c) * (2*height - y) / (2 * height)) }
-		draw.Draw(img, image.Rect(0, y, width, y+1), image.NewUniform(color.RGBA{darker(top.R), darker(top.G), darker(top.B), 255}), image.Point{}, draw.Src)
-	}
-	var out bytes.Buffer
-	png.Encode(&out, img) // writing to a Buffer cannot fail
-	return out.Bytes()
 }

@@ -5,10 +5,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"mime"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -37,12 +39,6 @@ type response struct {
 	Follow     string      `json:"follow"`   // a redirect on the same host
 	Pictures   string      `json:"pictures"` // where they may be: one of the kinds in picture.go
 	Notes      []string    `json:"notes"`
-}
-
-// shownHeaders are the headers that tell something about a feed. Cookies are not among them.
-var shownHeaders = []string{
-	"Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Cache-Control", "ETag", "Last-Modified",
-	"Expires", "Vary", "Location", "Retry-After", "WWW-Authenticate", "Access-Control-Allow-Origin", "Server",
 }
 
 func (s *Studio) send(c call) (any, error) {
@@ -84,9 +80,7 @@ func (s *Studio) send(c call) (any, error) {
 	if u := sameHost(d.req, a.Redirect); a.Redirect != "" && u != nil {
 		out.Follow = u.RequestURI()
 	}
-	if out.Pictures = picturesOf(to); out.Sample {
-		out.Pictures = picturesSample
-	}
+	out.Pictures = picturesOf(to)
 	return out, nil
 }
 
@@ -123,9 +117,9 @@ func describe(a *client.Answer, e signpost.Endpoint, took time.Duration, err err
 		Status: a.Status, StatusText: http.StatusText(a.Status), Headers: [][2]string{}, Bytes: len(a.Body),
 		Truncated: a.Truncated, Incomplete: err != nil, Millis: took.Milliseconds(), Notes: []string{},
 	}
-	for _, name := range shownHeaders {
-		if value := a.Header.Get(name); value != "" {
-			out.Headers = append(out.Headers, [2]string{name, value})
+	for _, name := range slices.Sorted(maps.Keys(a.Header)) {
+		if name != "Set-Cookie" { // which is nobody's business
+			out.Headers = append(out.Headers, [2]string{name, strings.Join(a.Header[name], ", ")})
 		}
 	}
 	body := a.Body

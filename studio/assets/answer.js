@@ -203,9 +203,22 @@ function detailOf({ response, json }) {
   return !json && response.status >= 400 && response.body.length < maxShortBody ? response.body.trim() : "";
 }
 
+// The style sheet paints the pictures of sample data in so many colours.
+const tints = 8;
+
+/** picture is that of a card. @param {Answer} answer @param {Card} card */
+function pictureOf({ response }, { picture, free }) {
+  const src = `/api/picture?from=${response?.pictures}&url=${encodeURIComponent(picture)}`;
+  const painted = response?.sample && picture ? ` tint-${Number(picture.match(/(\d+)\.png$/)?.[1]) % tints}` : "";
+  return h("span", { class: "picture" + painted },
+    picture === "" && h("span", { class: "no-picture" }, "No picture"),
+    picture !== "" && painted === ""
+      && [h("img", { key: src, "data-src": src, alt: "", created: show }), h("span", { key: "failed", class: "no-picture failed" })],
+    free && h("span", { class: "on-picture" }, "Free"));
+}
+
 /** @param {Answer} answer @param {Card} card */
 function cardOf(answer, card) {
-  const src = card.picture && `/api/picture?from=${answer.response?.pictures}&url=${encodeURIComponent(card.picture)}`;
   return h("button", {
     type: "button", class: "card", "aria-pressed": String(state.picked?.card === card),
     onclick: () => {
@@ -213,9 +226,7 @@ function cardOf(answer, card) {
       after(() => document.querySelector(".card[aria-pressed='true']")?.scrollIntoView({ block: "nearest" }));
     },
   },
-  h("span", { class: "picture" }, src
-    ? [h("img", { key: src, "data-src": src, alt: "", created: show }), h("span", { key: "failed", class: "no-picture failed" })]
-    : h("span", { class: "no-picture" }, "No picture"), card.free && h("span", { class: "on-picture" }, "Free")),
+  pictureOf(answer, card),
   h("span", { class: "card-title" }, value(card.title)),
   h("span", { class: "card-facts" }, card.facts.map((fact, i) => [i > 0 && ", ", value(fact)])));
 }
@@ -238,7 +249,7 @@ function pickedPanel(at, card) {
       onclick: () => {
         const id = endpointID({ source: at.source.id, version: at.version.name, endpoint: e.key });
         state.typed[id] = { params, modifiers: state.typed[id]?.modifiers ?? {} };
-        open({ source: at.source.id, version: at.version.name, key: e.key, name: e.name, url: e.url });
+        open({ source: at.source.id, version: at.version.name, key: e.key });
       },
     }, "Open ", value(e.name)), " with ",
     Object.entries(params).map(([name, text], i) => [i > 0 && ", ", value(`${name} = ${text || "?"}`)]))),
