@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"net/url"
 	"strings"
 	"time"
@@ -106,7 +107,7 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (client
 		return opts, err
 	}
 	opts = client.CheckOptions{
-		Options: client.Options{Timeout: f.timeout}, SkipProbes: !f.probe, Follow: limit(f.follow), Ignore: f.ignore,
+		Options: client.Options{Timeout: f.timeout}, SkipProbes: !f.probe, Follow: cmp.Or(f.follow, -1), Ignore: f.ignore,
 	}
 	var all client.Values
 	var err error

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"io"
 	stdlog "log"
 	"log/slog"
@@ -17,7 +16,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -156,9 +154,9 @@ func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags, log
 		if n := len(loaded.Files); f.config.BasePath != "" && n > 1 {
 			return usageErrorf("--base-path is for one definition, not for %d: set base_path in each", n)
 		}
-		for _, err := range loaded.Errors {
-			if failed := (daemon.SourceError{}); !errors.As(err, &failed) || !failed.Remote {
-				return err
+		for _, failed := range loaded.Failures {
+			if !failed.Remote {
+				return failed.Err
 			}
 			missing = true
 		}
@@ -186,7 +184,17 @@ func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags, log
 func (f *serveFlags) complete(args []string, log *slog.Logger, transport http.RoundTripper) (err error) {
 	config := &f.config
 	config.Log, config.Version, config.ACME.Transport = log, buildVersion(), transport
-	config.IdleTimeout, config.MaxConnections, config.ShutdownTimeout = limit(config.IdleTimeout), limit(config.MaxConnections), limit(config.ShutdownTimeout)
+	for _, flag := range []struct {
+		name  string
+		value int64
+	}{
+		{"idle-timeout", int64(config.IdleTimeout)}, {"max-connections", int64(config.MaxConnections)},
+		{"shutdown-delay", int64(config.ShutdownDelay)}, {"shutdown-timeout", int64(config.ShutdownTimeout)},
+	} {
+		if flag.value < 0 {
+			return usageErrorf("--%s must not be negative", flag.name)
+		}
+	}
 	if err := f.checkAddresses(); err != nil {
 		return err
 	}
@@ -216,14 +224,6 @@ func (f *serveFlags) complete(args []string, log *slog.Logger, transport http.Ro
 		Note: func(message string) { log.Info(message) },
 	})
 	return err
-}
-
-// limit converts the value of a limit flag. For the flag, 0 is a value like others; in a config it means the default.
-func limit[T int | time.Duration](value T) T {
-	if value == 0 {
-		return -1
-	}
-	return value
 }
 
 func parseProxies(ranges []string) ([]netip.Prefix, error) {

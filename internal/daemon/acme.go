@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"slices"
-	"sync"
 	"time"
 
 	"golang.org/x/crypto/acme"
@@ -25,7 +24,7 @@ const DefaultACMEDirectory = autocert.DefaultACMEDirectory
 type ACME struct {
 	Domains   []string          // normalized by host.Parse; none means no ACME
 	CacheDir  string            // stores certificates, because ACME servers limit how many they issue
-	Directory string            // DefaultACMEDirectory if empty
+	Directory string            // URL of the ACME directory
 	Transport http.RoundTripper // for requests to the ACME server; nil means http.DefaultTransport
 }
 
@@ -37,16 +36,10 @@ type acmeManager struct {
 	metrics *metrics
 
 	issued map[string]chan struct{} // by domain; closed when it has a certificate
-	wait   time.Duration            // how long a handshake waits for that
-	retry  time.Duration            // how long to wait before the next attempt to get the first certificate
-
-	mu     sync.Mutex
-	logged map[string]time.Time // when a missing certificate was last logged, by domain
 }
 
 const (
-	// acmeRetry is how long to wait after a failed attempt, and how long the same failure is not logged again. autocert
-	// does not retry earlier either.
+	// acmeRetry is how long to wait after a failed attempt. autocert does not retry earlier either.
 	acmeRetry = time.Minute
 
 	// handshakeWait is how long a handshake waits for the first certificate of a domain. After that the client has to
@@ -64,9 +57,7 @@ const (
 var errNoCertificateYet = errors.New("the certificate has not been issued yet")
 
 func newACME(config ACME, version string, log *slog.Logger, m *metrics) (*acmeManager, error) {
-	manager := &acmeManager{
-		domains: config.Domains, log: log, metrics: m, issued: make(map[string]chan struct{}), logged: make(map[string]time.Time), wait: handshakeWait, retry: acmeRetry,
-	}
+	manager := &acmeManager{domains: config.Domains, log: log, metrics: m, issued: make(map[string]chan struct{})}
 	for _, domain := range config.Domains {
 		manager.issued[domain] = make(chan struct{})
 	}
@@ -87,7 +78,7 @@ func newACME(config ACME, version string, log *slog.Logger, m *metrics) (*acmeMa
 		},
 		Cache: autocert.DirCache(config.CacheDir),
 		Client: &acme.Client{
-			DirectoryURL: cmp.Or(config.Directory, DefaultACMEDirectory), UserAgent: "signpost/" + version,
+			DirectoryURL: config.Directory, UserAgent: "signpost/" + version,
 			HTTPClient: &http.Client{Transport: acmeTransport{cmp.Or(config.Transport, http.DefaultTransport), m}, Timeout: acmeTimeout},
 		},
 	}
@@ -104,29 +95,33 @@ func (m *acmeManager) config() *tls.Config {
 // obtain gets the certificates now, so that problems show up at the start and not when the first studio connects.
 func (m *acmeManager) obtain(ctx context.Context) {
 	for _, domain := range m.domains {
-		go m.obtainOne(ctx, domain)
+		go func() {
+			for !m.obtainOne(domain) {
+				select {
+				case <-ctx.Done():
+					return
+				case <-time.After(acmeRetry):
+				}
+			}
+		}()
 	}
 }
 
-func (m *acmeManager) obtainOne(ctx context.Context, domain string) {
-	for {
-		cert, err := m.get(&tls.ClientHelloInfo{
-			ServerName:       domain,
-			SignatureSchemes: []tls.SignatureScheme{tls.ECDSAWithP256AndSHA256}, // supported by all current clients
-			SupportedCurves:  []tls.CurveID{tls.CurveP256},
-			CipherSuites:     []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256},
-		})
-		if err == nil {
-			m.log.Info("certificate ready", "domain", domain, "not_after", cert.Leaf.NotAfter)
-			close(m.issued[domain])
-			return
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(m.retry):
-		}
+func (m *acmeManager) obtainOne(domain string) bool {
+	cert, err := m.Manager.GetCertificate(&tls.ClientHelloInfo{
+		ServerName:       domain,
+		SignatureSchemes: []tls.SignatureScheme{tls.ECDSAWithP256AndSHA256}, // supported by all current clients
+		SupportedCurves:  []tls.CurveID{tls.CurveP256},
+		CipherSuites:     []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256},
+	})
+	if err != nil {
+		m.log.Error("no certificate", "domain", domain, "error", bounded(err.Error()))
+		return false
 	}
+	m.log.Info("certificate ready", "domain", domain, "not_after", cert.Leaf.NotAfter)
+	m.metrics.certificate(cert.Leaf)
+	close(m.issued[domain])
+	return true
 }
 
 // GetCertificate returns the certificate for a handshake. While a domain has none, it waits for obtain, but not long.
@@ -137,28 +132,14 @@ func (m *acmeManager) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certifica
 	}
 	select {
 	case <-issued:
-		return m.get(hello)
-	case <-time.After(m.wait):
+	case <-time.After(handshakeWait):
 		return nil, errNoCertificateYet
 	}
-}
-
-// get is the manager's GetCertificate, and logs why one of our domains has no certificate.
-func (m *acmeManager) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	cert, err := m.Manager.GetCertificate(hello)
 	if err == nil {
-		if cert.Leaf != nil {
-			m.metrics.certificate(cert.Leaf) // autocert renews it without a word
-		}
-		return cert, nil
+		m.metrics.certificate(cert.Leaf) // autocert renews it without a word
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if time.Since(m.logged[hello.ServerName]) > m.retry {
-		m.logged[hello.ServerName] = time.Now()
-		m.log.Error("no certificate", "domain", hello.ServerName, "error", bounded(err.Error()))
-	}
-	return nil, err
+	return cert, err
 }
 
 // acmeTransport limits the size of responses and counts failed requests. autocert renews in the background while the old

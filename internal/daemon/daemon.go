@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"os"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,18 +37,18 @@ const (
 	DefaultPollInterval = 30 * time.Second
 )
 
-// Config configures a Daemon. The zero value serves nothing, over plain http. For limits, zero means the default of
-// that name, and a negative value means no limit.
+// Config configures a Daemon. The zero value serves nothing, over plain http and without limits: the defaults are those of
+// the flags.
 type Config struct {
 	Sources      []source.Source // definitions to serve, watched for changes
-	PollInterval time.Duration   // for remote sources; DefaultPollInterval if zero
+	PollInterval time.Duration   // for remote sources; zero for never
 
 	Features []string // enabled instead of the features in each definition; nil leaves it to the definitions
 	BasePath string   // overrides that of the definition, unless empty
 
 	Handler server.Options // how manifests are served; the daemon sets Observe
 
-	Listen         string // address of the manifest listener; DefaultListen if empty
+	Listen         string // address of the manifest listener
 	RedirectListen string // address of the plain http listener that redirects to https; empty for none
 	RedirectPort   int    // port to redirect to; that of Listen if zero
 	AdminListen    string // address of the listener for health and metrics; empty for none
@@ -57,10 +56,10 @@ type Config struct {
 	Certificate CertificateFiles // enables https, unless empty
 	ACME        ACME             // enables https, unless it has no domains
 
-	IdleTimeout     time.Duration
-	MaxConnections  int           // further ones wait in the kernel's accept queue
+	IdleTimeout     time.Duration // zero for no limit
+	MaxConnections  int           // further ones wait in the kernel's accept queue; zero for no limit
 	ShutdownDelay   time.Duration // how long to keep serving, not ready, after a shutdown was requested
-	ShutdownTimeout time.Duration // how long to wait for open requests after that; not at all if negative
+	ShutdownTimeout time.Duration // how long to wait for open requests after that
 
 	Log       *slog.Logger // nil disables logging
 	LogWriter *LogWriter   // where Log writes; nil if that cannot drop lines
@@ -72,23 +71,6 @@ type Config struct {
 
 	timeouts timeouts     // the constants in listen.go, except in tests
 	prove    func() error // proveWire, except in tests
-}
-
-// withDefaults fills in the defaults.
-func (c Config) withDefaults() Config {
-	c.PollInterval = cmp.Or(c.PollInterval, DefaultPollInterval)
-	c.Listen = cmp.Or(c.Listen, DefaultListen)
-	c.timeouts = cmp.Or(c.timeouts, usualTimeouts)
-	c.IdleTimeout = cmp.Or(c.IdleTimeout, DefaultIdleTimeout)
-	c.MaxConnections = cmp.Or(c.MaxConnections, DefaultMaxConnections)
-	c.ShutdownTimeout = cmp.Or(c.ShutdownTimeout, DefaultShutdownTimeout)
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
-	if c.prove == nil {
-		c.prove = proveWire
-	}
-	return c
 }
 
 // Daemon is a manifest server. Create one with [New].
@@ -112,21 +94,24 @@ type Daemon struct {
 
 // New returns a daemon that is not running yet. The error is about the config.
 func New(config Config) (*Daemon, error) {
-	d := &Daemon{config: config.withDefaults(), failed: make(chan error, 3)}
-	d.metrics = newMetrics(d.config.Version)
-	opts := d.config.Handler
-	opts.Observe = newObserver(d.config.Log, d.config.AccessLog, d.metrics)
-	var err error
-	if d.handler, err = server.New(opts); err != nil {
+	config.Log = cmp.Or(config.Log, slog.New(slog.DiscardHandler))
+	config.timeouts = cmp.Or(config.timeouts, usualTimeouts)
+	if config.prove == nil {
+		config.prove = proveWire
+	}
+	m := newMetrics(config.Version)
+	opts := config.Handler
+	opts.Observe = newObserver(config.Log, config.AccessLog, m)
+	handler, err := server.New(opts)
+	if err != nil {
 		return nil, err
 	}
-	d.metrics.watch(d.handler, d.config.LogWriter)
-	d.publisher = &publisher{
-		handler: d.handler, log: d.config.Log, metrics: d.metrics, sources: d.config.Sources, uncached: make(map[*source.Remote]string),
-		preparer: preparer{features: d.config.Features, basePath: d.config.BasePath, host: plausibleHost(opts)},
+	m.watch(handler, config.LogWriter)
+	p := &publisher{
+		handler: handler, log: config.Log, metrics: m, sources: config.Sources, features: config.Features, basePath: config.BasePath,
+		uncached: make(map[*source.Remote]string),
 	}
-	d.publisher.revision.Store("")
-	return d, nil
+	return &Daemon{config: config, handler: handler, metrics: m, publisher: p, failed: make(chan error, 3)}, nil
 }
 
 // Load reads the definitions and publishes the good ones. If a remote source has no good definitions now, but some were
@@ -163,8 +148,7 @@ func (d *Daemon) Address() (scheme string, addr net.Addr) {
 func (d *Daemon) Run(ctx context.Context, reload <-chan os.Signal) error {
 	d.logSettings()
 	scheme, addr := d.Address()
-	d.config.Log.Info("serving", "listen", addr.String(), "scheme", scheme, "manifests", len(d.Routes()),
-		"revision", d.publisher.revision.Load(), "version", d.config.Version)
+	d.config.Log.Info("serving", "listen", addr.String(), "scheme", scheme, "manifests", len(d.Routes()), "version", d.config.Version)
 	d.publisher.logResult(d.first)
 	d.first = Loaded{}
 	go debug.FreeOSMemory() // what parsing took: an idle server would keep it for minutes
@@ -189,23 +173,9 @@ func (d *Daemon) logSettings() {
 	for _, s := range d.config.Sources {
 		sources = append(sources, s.Name())
 	}
-	list := func(values []string, none string) string {
-		if len(values) == 0 {
-			return none
-		}
-		return strings.Join(values, ", ")
-	}
-	features := "those that each definition enables"
-	if d.config.Features != nil {
-		features = list(d.config.Features, "none")
-	}
-	var proxies []string
-	for _, prefix := range d.config.Handler.TrustedProxies {
-		proxies = append(proxies, prefix.String())
-	}
-	d.config.Log.Info("settings", "sources", list(sources, "none"), "features", features,
-		"public_host", cmp.Or(d.config.Handler.PublicHost, "that of the request"), "allowed_hosts", list(d.config.Handler.AllowedHosts, "all"),
-		"trusted_proxies", list(proxies, "none"), "cors_origin", cmp.Or(d.config.Handler.CORSOrigin, "*"))
+	h := d.config.Handler
+	d.config.Log.Info("settings", "sources", sources, "features", d.config.Features, "public_host", h.PublicHost, "allowed_hosts", h.AllowedHosts,
+		"trusted_proxies", h.TrustedProxies, "cors_origin", h.CORSOrigin)
 }
 
 // follow reloads definitions and certificates when they change, until ctx is canceled. The two are independent, so that
@@ -241,7 +211,7 @@ func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
 	}
 	go watcher.Run(ctx, func(demanded bool) {
 		if demanded {
-			d.notify("RELOADING=1\nMONOTONIC_USEC=" + monotonicMicroseconds())
+			d.notify("RELOADING=1")
 		}
 		d.publisher.reload(ctx, demanded)
 		if demanded {

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -156,7 +157,7 @@ func (d *Daemon) serve(listener *wire.Listener, handler http.Handler, config *tl
 		ReadHeaderTimeout: d.config.timeouts.readHeader,
 		ReadTimeout:       d.config.timeouts.read,
 		WriteTimeout:      d.config.timeouts.write,
-		IdleTimeout:       d.config.IdleTimeout,
+		IdleTimeout:       cmp.Or(d.config.IdleTimeout, -1), // zero would mean ReadTimeout
 		MaxHeaderBytes:    maxHeader,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxRequestsPerConn, MaxReadFrameSize: maxFrame, WriteByteTimeout: d.config.timeouts.writeByte},
 		ErrorLog:          ErrorLog(d.config.Log),
@@ -203,8 +204,7 @@ func (d *Daemon) shutDown(ctx context.Context) error {
 		srv.SetKeepAlivesEnabled(false) // responses now close the connection, so that clients connect elsewhere
 	}
 	d.notify("STOPPING=1")
-	d.config.Log.Info("shutting down", "delay_seconds", d.config.ShutdownDelay.Seconds(), "timeout_seconds", max(0, d.config.ShutdownTimeout).Seconds(),
-		"revision", d.publisher.revision.Load())
+	d.config.Log.Info("shutting down", "delay_seconds", d.config.ShutdownDelay.Seconds(), "timeout_seconds", d.config.ShutdownTimeout.Seconds())
 	time.Sleep(d.config.ShutdownDelay)
 	ctx, cancel := context.WithTimeout(ctx, d.config.ShutdownTimeout)
 	defer cancel()

@@ -9,7 +9,6 @@ import (
 
 	"signpost"
 	"signpost/internal/routes"
-	"signpost/internal/source"
 )
 
 // MaxFindings is the maximum number of findings that a server shows at a time. Two thousand services can have a hundred
@@ -52,17 +51,17 @@ func LogFindings(ctx context.Context, log *slog.Logger, findings []signpost.Find
 func (p *publisher) logResult(out Loaded) {
 	ok := true
 	failures := make(map[string]bool)
-	for _, err := range out.Errors {
-		failures[err.Error()] = true
-		if p.failures[err.Error()] {
+	for _, failed := range out.Failures {
+		failures[failed.Err.Error()] = true
+		if p.failures[failed.Err.Error()] {
 			continue
 		}
 		ok = false
 		message := "source cannot be read: nothing is served from it yet"
-		if failed, isSource := err.(SourceError); !isSource || p.serves(failed.source) {
+		if p.serves(failed.source) {
 			message = "source cannot be read: still serving what was read before"
 		}
-		p.log.Error(message, "error", err)
+		p.log.Error(message, "error", failed.Err)
 	}
 	if len(failures) == 0 && len(p.failures) > 0 {
 		p.log.Info("all sources can be read again")
@@ -85,7 +84,7 @@ func (p *publisher) logResult(out Loaded) {
 		p.log.Warn("definition removed: its manifests are no longer served", "definition", s.name, "base_path", s.current.BasePath, "manifests", strings.Join(gone, ", "))
 	}
 	for _, s := range out.changed {
-		if s.rejected {
+		if s.rejected() {
 			ok = false
 			message := "definition rejected: there is none to serve in its place"
 			if s.current != nil {
@@ -105,14 +104,3 @@ func (p *publisher) logResult(out Loaded) {
 		p.metrics.reloaded(ok)
 	}
 }
-
-// SourceError is the failure of a source. A remote source may recover.
-type SourceError struct {
-	error
-	Remote bool
-
-	source source.Source
-}
-
-// Unwrap returns the underlying error.
-func (e SourceError) Unwrap() error { return e.error }

@@ -22,8 +22,7 @@ type metrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	bytes    *prometheus.CounterVec
-	hits     prometheus.Counter // in the cache
-	misses   prometheus.Counter
+	cache    *prometheus.CounterVec
 	refused  *prometheus.CounterVec
 	reloads  *prometheus.CounterVec
 	loadedAt prometheus.Gauge
@@ -42,13 +41,16 @@ type route struct{ basePath, version string }
 // routeMetrics are the metrics of a route. They exist from the start, because a rate over a counter that comes later
 // misses the first event, and are not looked up by label for each request, because that takes longer than the response.
 type routeMetrics struct {
-	requests map[int]prometheus.Counter // by status, of those in routeStatuses
+	requests map[int]prometheus.Counter // by status
 	bytes    prometheus.Counter
 	duration prometheus.Observer
 }
 
-// routeStatuses are the statuses of responses that alerts and dashboards ask for. Counters of others are looked up.
-var routeStatuses = []int{http.StatusOK, http.StatusNotModified, http.StatusNotFound, http.StatusInternalServerError, http.StatusServiceUnavailable}
+// Statuses of responses that alerts and dashboards ask for, with and without a manifest. Counters of others are looked up.
+var (
+	routeStatuses = []int{http.StatusOK, http.StatusNotModified, http.StatusInternalServerError, http.StatusServiceUnavailable}
+	otherStatuses = []int{http.StatusNotFound, http.StatusServiceUnavailable}
+)
 
 func newMetrics(version string) *metrics {
 	registry := prometheus.NewRegistry()
@@ -68,6 +70,7 @@ func newMetrics(version string) *metrics {
 			Buckets: []float64{.00001, .0001, .001, .01, .1, 1, 10}, // a lookup takes microseconds; the rest is the network
 		}, []string{"base_path", "version"}),
 		bytes:    counters("signpost_response_bytes_total", "Bytes of response bodies.", "base_path", "version"),
+		cache:    counters("signpost_cache_requests_total", "Lookups in the cache of rendered manifests, by result: hit or miss.", "result"),
 		refused:  counters("signpost_refused_hosts_total", "Requests whose host was rejected, by reason: malformed, forwarded, not-allowed or does-not-fit.", "reason"),
 		reloads:  counters("signpost_reloads_total", "Reloads of changed definitions, by result: success or failure.", "result"),
 		loadedAt: gauges("signpost_last_reload_success_timestamp_seconds", "Time of the last successful reload of definitions.").WithLabelValues(),
@@ -78,13 +81,14 @@ func newMetrics(version string) *metrics {
 		failed: counters("signpost_certificate_failures_total",
 			"Certificates that could not be loaded from files, and failed requests to the ACME server.").WithLabelValues(),
 	}
-	cache := counters("signpost_cache_requests_total", "Lookups in the cache of rendered manifests, by result: hit or miss.", "result")
-	m.hits, m.misses = cache.WithLabelValues(server.CacheHit), cache.WithLabelValues(server.CacheMiss)
-	for _, reason := range []string{server.RefusedMalformed, server.RefusedForwarded, server.RefusedNotAllowed, server.RefusedDoesNotFit} {
-		m.refused.WithLabelValues(reason)
-	}
-	for _, result := range []string{"success", "failure"} {
-		m.reloads.WithLabelValues(result)
+	for counter, values := range map[*prometheus.CounterVec][]string{
+		m.cache:   {server.CacheHit, server.CacheMiss},
+		m.refused: {server.RefusedMalformed, server.RefusedForwarded, server.RefusedNotAllowed, server.RefusedDoesNotFit},
+		m.reloads: {"success", "failure"},
+	} {
+		for _, value := range values {
+			counter.WithLabelValues(value)
+		}
 	}
 	gauges("signpost_build_info", "1, with the version of Signpost and of Go.", "version", "go_version").WithLabelValues(version, runtime.Version()).Set(1)
 	m.routes.Store(&map[route]*routeMetrics{})
@@ -125,11 +129,8 @@ func (m *metrics) observe(e server.Event) {
 	}
 	r.bytes.Add(float64(e.Bytes))
 	r.duration.Observe(e.Duration.Seconds())
-	switch {
-	case e.Cache == server.CacheHit:
-		m.hits.Inc()
-	case e.Cache != "":
-		m.misses.Inc()
+	if e.Cache != "" {
+		m.cache.WithLabelValues(e.Cache).Inc()
 	}
 	if e.Refused != "" {
 		m.refused.WithLabelValues(e.Refused).Inc()
@@ -169,7 +170,7 @@ func (m *metrics) definitions(all []*served) {
 	var routes []route
 	m.revision.Reset()
 	for _, s := range all {
-		for _, f := range s.all() {
+		for _, f := range s.findings {
 			counts[f.Severity]++
 		}
 		if s.current == nil {
@@ -194,14 +195,16 @@ func (m *metrics) setRoutes(published []route) {
 			continue
 		}
 		made := &routeMetrics{
-			requests: make(map[int]prometheus.Counter, len(routeStatuses)),
+			requests: make(map[int]prometheus.Counter),
 			bytes:    m.bytes.WithLabelValues(r.basePath, r.version),
 			duration: m.duration.WithLabelValues(r.basePath, r.version),
 		}
-		for _, status := range routeStatuses {
-			if (status == http.StatusNotFound) == (r == route{}) || status == http.StatusServiceUnavailable { // the only ones without a manifest
-				made.requests[status] = m.requests.WithLabelValues(r.basePath, r.version, strconv.Itoa(status))
-			}
+		statuses := routeStatuses
+		if r == (route{}) {
+			statuses = otherStatuses
+		}
+		for _, status := range statuses {
+			made.requests[status] = m.requests.WithLabelValues(r.basePath, r.version, strconv.Itoa(status))
 		}
 		routes[r] = made
 	}

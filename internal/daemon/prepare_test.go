@@ -4,22 +4,7 @@ import (
 	"testing"
 
 	"signpost"
-	"signpost/server"
 )
-
-// TestPlausibleHost checks that a name that requests may have is preferred.
-func TestPlausibleHost(t *testing.T) {
-	for want, opts := range map[string]server.Options{
-		"feeds.example.com":   {},
-		"public.example.com":  {PublicHost: "public.example.com", AllowedHosts: []string{"a.example.com"}},
-		"a.example.com":       {AllowedHosts: []string{"127.0.0.1", "[::1]", "A.example.com"}},
-		"feeds.b.example.com": {PublicHost: "192.0.2.1", AllowedHosts: []string{"*.b.example.com"}},
-	} {
-		if got := plausibleHost(opts); got != want {
-			t.Errorf("%+v: %s, not %s", opts, got, want)
-		}
-	}
-}
 
 // TestFirstFindings checks that errors come first.
 func TestFirstFindings(t *testing.T) {
