@@ -351,12 +351,14 @@ func TestManySlowClients(t *testing.T) {
 	base := memory(t, p, resident)
 	var connected, cut atomic.Int64
 	var slow sync.WaitGroup
-	stop := make(chan struct{})
+	stop, dialing := make(chan struct{}), make(chan struct{}, 100) // the kernel drops what does not fit into the listener's queue
 	for i := range clients {
 		kind := slowKinds[i%len(slowKinds)]
 		slow.Go(func() {
 			for {
+				dialing <- struct{}{}
 				conn, err := net.DialTimeout("tcp", strings.TrimPrefix(p.url, "http://"), patience)
+				<-dialing
 				if err != nil {
 					t.Errorf("a slow client cannot connect: %v", err)
 					return
