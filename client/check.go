@@ -222,10 +222,7 @@ func (c *checker) addProblem(prefix string, p Problem) {
 
 // get requests the manifest as a studio does, with another header if that has a name.
 func (c *checker) get(ctx context.Context, header, value string) (*Answer, error) {
-	req, err := newGet(ctx, c.address)
-	if err != nil {
-		return nil, err
-	}
+	req := newGet(ctx, c.address)
 	if header != "" {
 		req.Header.Set(header, value)
 	}

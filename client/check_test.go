@@ -172,15 +172,15 @@ func TestFeedSchema(t *testing.T) {
 	service := newService(map[string]http.HandlerFunc{"/a": answer(200, `{"entry": [1.0]}`, jsonType), "/b": answer(200, `{}`, jsonType)}, "/a", "/b")
 	service.manifest.Endpoints[1].ContextObj = []signpost.ContextItem{tokenItem}
 	violations := make([]Violation, maxViolations+1)
-	violations[0] = Violation{"", "required", `missing property "entry"`}
-	violations[1] = Violation{"/" + secret, "pattern", secret + " does not match"}
+	violations[0] = Violation{"", `missing property "entry"`}
+	violations[1] = Violation{"/" + secret, secret + " does not match"}
 	for _, test := range []struct {
 		a, b int // number of violations
 		want string
 	}{
-		{0, 0, "passed: 2 feeds, valid against the schema"},
+		{0, 0, "passed: every feed is valid against the schema: 2 feeds"},
 		{1, 0, `failed: the feed: missing property "entry"`},
-		{0, 2, `failed: the feed violates "required" of the schema; failed: a place that repeats a context value violates "pattern" of the schema`},
+		{0, 2, `failed: the feed: missing property "entry"; failed: (hidden: it repeats a context value): (hidden: it repeats a context value)`},
 		{maxViolations + 1, 0, "failed: 1 more violation of the schema"},
 	} {
 		opts := CheckOptions{Options: Options{Transport: inMemory(service)}, Context: map[string]string{"token": secret}}

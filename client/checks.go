@@ -89,21 +89,14 @@ func (c *checker) checkStatus(context.Context) {
 		return
 	}
 	c.blocked = "the response is not a manifest"
-	r := c.add(Failed, c.statusHint(), "the response is %s, not 200 OK", statusText(c.answer.Status))
+	r := c.add(Failed, manifestHint(c.answer.Status), "the response is %s, not 200 OK", statusText(c.answer.Status))
+	const maxNames = 5 // in the hint
+	if manifests := listedManifests(c.answer.Status, c.answer.Body); len(manifests) > 0 {
+		r.Hint = "the manifests of this server are at: " + strings.Join(manifests[:min(maxNames, len(manifests))], ", ")
+	}
 	if c.answer.Status == http.StatusMisdirectedRequest {
 		r.Cause = causeHostNotAllowed
 	}
-}
-
-// maxNames limits how many manifests of a server a hint lists.
-const maxNames = 5
-
-// statusHint returns the hint for a response that is not 200. Signpost itself lists its manifests.
-func (c *checker) statusHint() string {
-	if manifests := listedManifests(c.answer.Status, c.answer.Body); len(manifests) > 0 {
-		return "the manifests of this server are at: " + strings.Join(manifests[:min(maxNames, len(manifests))], ", ")
-	}
-	return manifestHint(c.answer.Status)
 }
 
 // listedManifests returns the manifests that Signpost lists in a 404 that it writes itself.
@@ -117,23 +110,20 @@ func listedManifests(status int, body []byte) []string {
 	return problem.Manifests
 }
 
-// manifestHint returns the hint for the status of a manifest response.
-func manifestHint(code int) string {
-	switch {
-	case code == http.StatusNotFound:
-		return "correct the path: a manifest is at {base_url}/v1/endpoints-manifest"
-	case code == http.StatusBadRequest:
-		return "check that the service is meant to be called by this host, and that its port speaks https or plain http as the address says"
-	case code == http.StatusUnauthorized || code == http.StatusForbidden:
-		return "studios send no credentials: make the manifest public"
-	case code == http.StatusMisdirectedRequest:
-		return "configure the service to answer for this host"
-	case code == http.StatusBadGateway || code == http.StatusServiceUnavailable || code == http.StatusGatewayTimeout:
-		return "check that the service runs, and that the proxy in front of it reaches it"
-	case code >= 500:
-		return "look at the service's log"
+// manifestHints has hints for the status of a manifest response.
+var manifestHints = map[int]string{
+	http.StatusNotFound:           "correct the path: a manifest is at {base_url}/v1/endpoints-manifest",
+	http.StatusBadRequest:         "check that the service is meant to be called by this host, and that its port speaks https or plain http as the address says",
+	http.StatusUnauthorized:       "studios send no credentials: make the manifest public",
+	http.StatusForbidden:          "studios send no credentials: make the manifest public",
+	http.StatusMisdirectedRequest: "configure the service to answer for this host",
+}
+
+func manifestHint(status int) string {
+	if status >= 500 {
+		return "check that the service runs, and that the proxy in front of it reaches it; look at its log"
 	}
-	return "respond to every GET request with the manifest"
+	return cmp.Or(manifestHints[status], "respond to every GET request with the manifest")
 }
 
 func (c *checker) checkJSON(context.Context) {
@@ -157,8 +147,6 @@ func (c *checker) checkJSON(context.Context) {
 		unreadable(look, "the response is empty")
 	case bytes.HasPrefix(c.answer.Body, []byte("\ufeff")):
 		unreadable("remove it: JSON has none", "the response begins with a byte order mark")
-	case err != nil && looksLikeHTML(c.answer.Body):
-		unreadable(wrongPlace, "the response is HTML, not JSON; its Content-Type is %s", quoteOrNone(declared))
 	case err != nil:
 		unreadable(wrongPlace, "the response is not JSON: %v; its Content-Type is %s", err, quoteOrNone(declared))
 	case declared == "":
@@ -337,20 +325,19 @@ func (c *checker) checkETag(ctx context.Context) {
 		return
 	}
 	answer, err := c.get(ctx, "If-None-Match", tag)
-	if err == nil && answer.Status == http.StatusNotModified {
-		if answer, err = c.get(ctx, "If-None-Match", otherTag); err == nil && answer.Status == http.StatusNotModified {
-			c.add(Failed, "compare If-None-Match with the ETag: otherwise a studio never sees a change", "If-None-Match with another ETag gets 304")
-			return
-		} else if err == nil && answer.Status == http.StatusOK {
-			c.add(Passed, "", "If-None-Match with the current ETag gets 304")
-			return
-		}
+	honoured := err == nil && answer.Status == http.StatusNotModified
+	if honoured {
+		answer, err = c.get(ctx, "If-None-Match", otherTag)
 	}
 	switch {
 	case err != nil:
 		c.addProblem("with If-None-Match: ", Explain(err))
+	case honoured && answer.Status == http.StatusNotModified:
+		c.add(Failed, "compare If-None-Match with the ETag: otherwise a studio never sees a change", "If-None-Match with another ETag gets 304")
 	case answer.Status != http.StatusOK:
 		c.add(Failed, hint, "with If-None-Match, the response is %s", statusText(answer.Status))
+	case honoured:
+		c.add(Passed, "", "If-None-Match with the current ETag gets 304")
 	case answer.Header.Get("ETag") != tag:
 		c.add(Warned, "make it a hash of the manifest, so that it is the same on every replica and changes only with the manifest",
 			"the ETag was %s and is %s now", quoteOrNone(tag), quoteOrNone(answer.Header.Get("ETag")))
@@ -368,10 +355,6 @@ func mediaType(contentType string) string {
 // isJSON reports whether a media type is JSON, such as application/json or application/feed+json.
 func isJSON(mediaType string) bool {
 	return mediaType == signpost.MIMEJSON || strings.HasSuffix(mediaType, "+json")
-}
-
-func looksLikeHTML(body []byte) bool {
-	return bytes.HasPrefix(bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff"))), []byte("<"))
 }
 
 func quoteOrNone(s string) string {

@@ -38,9 +38,6 @@ type Problem struct {
 	Message string
 	Hint    string // what to do about it
 	TLS     bool   // a server responds, but the connection is not secure
-
-	// Quotes reports that the message contains text sent by the server, which may repeat a context key.
-	Quotes bool
 }
 
 // Explain explains an error of [Fetch] or [Send].
@@ -118,7 +115,7 @@ func Explain(err error) Problem {
 	}
 	const hint = "check that the address is right, and what answers there"
 	if !isRequest {
-		return Problem{Message: err.Error(), Quotes: true, Hint: hint}
+		return Problem{Message: err.Error(), Hint: hint}
 	}
-	return Problem{Message: fmt.Sprintf("the request failed: %v", request.err), Quotes: true, Hint: hint}
+	return Problem{Message: fmt.Sprintf("the request failed: %v", request.err), Hint: hint}
 }

@@ -2,8 +2,8 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -24,82 +24,60 @@ const (
 // Violation is a place where a feed violates its JSON Schema.
 type Violation struct {
 	Pointer string // location, as a JSON pointer (RFC 6901)
-	Keyword string // the keyword of the schema, such as "required"
 	Message string // explanation; it may quote the feed
 }
 
-// feed summarizes the response of a JSON endpoint. The body itself is not kept.
+// feed is the response of a JSON endpoint. The body itself is not kept.
 type feed struct {
-	kind       string // "an object", "an array", …; empty if it is not JSON
-	isError    bool   // it is an error message
-	cut        bool   // the body was longer than the limit
-	violations []Violation
-	links      []link // until they have been classified
-	header     http.Header
+	header   http.Header
+	problems []Result // what is wrong with its shape
 }
 
-// readFeed extracts what the checks of feeds need from a response.
-func (c *checker) readFeed(answer *Answer) *feed {
-	f := &feed{cut: answer.Truncated, header: answer.Header}
-	body := bytes.Trim(answer.Body, jsonSpace)
-	eachText(body, func(text string, way []step) {
+// readFeed extracts what the checks of feeds need from a response, which is JSON unless it is truncated.
+func (c *checker) readFeed(p *probe, answer *Answer) {
+	p.feed = &feed{header: answer.Header}
+	add := func(status Status, hint, format string, args ...any) {
+		p.feed.problems = append(p.feed.problems,
+			Result{Status: status, Endpoint: p.endpoint.URL, Message: p.at() + fmt.Sprintf(format, args...), Hint: hint})
+	}
+	tree, _ := decodeJSON(answer.Body)
+	object, isObject := tree.(map[string]any)
+	switch {
+	case answer.Truncated:
+		add(Warned, "send it in pages", "the feed is larger than %d MiB, so it is not checked", maxFeed>>20)
+	case !isObject:
+		add(Failed, `send a JSON object, such as {"entry": []}`, "the body is JSON, but %s, not an object", jsonKind(bytes.TrimSpace(answer.Body)))
+	case isError(object):
+		add(Failed, "send errors with a status of 400 or above: apps take this for a feed", "the body is an error message, not a feed")
+	case c.opts.FeedSchema != nil:
+		const hint = "correct the feed, or the schema"
+		violations := c.opts.FeedSchema(tree)
+		for _, v := range violations[:min(maxViolations, len(violations))] {
+			add(Failed, hint, "%s: %s", p.shown(cmp.Or(v.Pointer, "the feed")), p.shown(v.Message))
+		}
+		if more := len(violations) - maxViolations; more > 0 {
+			add(Failed, hint, "%s of the schema", spell.Count(more, "more violation"))
+		}
+	}
+	eachText(tree, nil, func(text string, way []step) {
 		if isLink(text, way) {
-			c.takeLink(f, text, way)
+			c.addLink(p, text, way)
 		}
 	})
-	if !json.Valid(body) {
-		return f
-	}
-	if f.kind = jsonKind(body); f.kind != "an object" {
-		return f
-	}
-	f.isError = isError(body)
-	if c.opts.FeedSchema != nil {
-		dec := json.NewDecoder(bytes.NewReader(body))
-		dec.UseNumber()
-		var tree any
-		if dec.Decode(&tree) == nil {
-			f.violations = c.opts.FeedSchema(tree)
-		}
-	}
-	return f
 }
 
 // checkFeeds checks the shape of the responses.
 func (c *checker) checkFeeds(context.Context) {
-	before, judged := len(c.results), 0
+	before := len(c.results)
 	for _, p := range c.feeds() {
-		add := func(status Status, hint, format string, args ...any) {
-			c.add(status, hint, "%s", p.at()+fmt.Sprintf(format, args...)).Endpoint = p.endpoint.URL
-		}
-		const schemaHint = "correct the feed, or the schema"
-		f := p.feed
-		switch {
-		case f.cut:
-			add(Warned, "send it in pages", "the feed is larger than %d MiB, so it is not checked", maxFeed>>20)
-		case f.kind == "": // reported by probe
-		case f.kind != "an object":
-			add(Failed, "send a JSON object, such as {\"entry\": []}", "the body is JSON, but %s, not an object", f.kind)
-		case f.isError:
-			add(Failed, "send errors with a status of 400 or above: apps take this for a feed", "the body is an error message, not a feed")
-		default:
-			judged++
-			for _, v := range f.violations[:min(maxViolations, len(f.violations))] {
-				add(Failed, schemaHint, "%s", p.describeViolation(v))
-			}
-			if more := len(f.violations) - maxViolations; more > 0 {
-				add(Failed, schemaHint, "%s of the schema", spell.Count(more, "more violation"))
-			}
-		}
+		c.results = append(c.results, p.feed.problems...)
 	}
-	switch {
-	case len(c.results) > before:
-	case c.opts.FeedSchema != nil:
-		c.add(Passed, "", "%s, valid against the schema", spell.Count(judged, "feed"))
-	case judged == 1:
-		c.add(Passed, "", "1 feed, a JSON object")
-	default:
-		c.add(Passed, "", "%d feeds, each a JSON object", judged)
+	if len(c.results) == before {
+		shape := "a JSON object"
+		if c.opts.FeedSchema != nil {
+			shape = "valid against the schema"
+		}
+		c.add(Passed, "", "every feed is %s: %s", shape, spell.Count(len(c.feeds()), "feed"))
 	}
 }
 
@@ -140,19 +118,16 @@ func (c *checker) checkFeedCache(context.Context) {
 		c.add(Skipped, "", "no feed was called with a required context key")
 		return
 	}
-	shared := slices.DeleteFunc(slices.Clone(personal), func(p *probe) bool { return !sharedCaching(p.feed.header) })
+	shared := slices.DeleteFunc(personal, func(p *probe) bool {
+		directives := listed(p.feed.header, "Cache-Control")
+		return !slices.Contains(directives, "public") && !slices.Contains(directives, "s-maxage")
+	})
 	if len(shared) > 0 {
 		c.add(Failed, "send Cache-Control: private, or no-store",
 			"Cache-Control has public or s-maxage, so shared caches keep feeds that require a context key: %s", describeEndpoints(shared))
 		return
 	}
 	c.add(Passed, "", "no feed that requires a context key is marked public or s-maxage")
-}
-
-// sharedCaching reports whether a response allows shared caches to store it.
-func sharedCaching(h http.Header) bool {
-	directives := listed(h, "Cache-Control")
-	return slices.Contains(directives, "public") || slices.Contains(directives, "s-maxage")
 }
 
 // listed returns the names in a header that is a list, without their values, in lower case.
@@ -177,19 +152,4 @@ func describeEndpoints(probes []*probe) string {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
-}
-
-// describeViolation describes a violation for a result. The feed may repeat a context value.
-func (p *probe) describeViolation(v Violation) string {
-	pointer := v.Pointer
-	if pointer == "" {
-		pointer = "the feed"
-	}
-	if len(p.sent) == 0 {
-		return fmt.Sprintf("%s: %s", pointer, v.Message)
-	}
-	if p.repeats(pointer) {
-		pointer = "a place that repeats a context value"
-	}
-	return fmt.Sprintf("%s violates %q of the schema", pointer, v.Keyword)
 }

@@ -39,14 +39,6 @@ type Options struct {
 	limit int // replaces the maximum size of a response, and of all links, in tests
 }
 
-// client does not follow redirects. The timeout is applied by exchange.
-func (o Options) client() *http.Client {
-	return &http.Client{
-		Transport:     o.Transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-}
-
 // StatusError reports a status other than 200 OK.
 type StatusError struct {
 	Address  string // without its query
@@ -70,11 +62,7 @@ func Fetch(ctx context.Context, address string, opts Options) (*Answer, error) {
 		return nil, err
 	}
 	shown := httpurl.Redacted(address)
-	var answer *Answer
-	req, err := newGet(ctx, u)
-	if err == nil {
-		answer, err = exchange(req, opts, MaxSize)
-	}
+	answer, err := exchange(newGet(ctx, u), opts, MaxSize)
 	switch {
 	case answer != nil && answer.Status != http.StatusOK:
 		return nil, &StatusError{shown, answer.Status, answer.Redirect}
@@ -143,12 +131,7 @@ func jsonKind(text []byte) string {
 }
 
 // newGet returns the request for a manifest.
-func newGet(ctx context.Context, u *url.URL) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("User-Agent", userAgent)
-	req.Header.Set("Accept", "application/json")
-	return req, nil
+func newGet(ctx context.Context, u *url.URL) *http.Request {
+	header := http.Header{"User-Agent": {userAgent}, "Accept": {"application/json"}}
+	return (&http.Request{Method: http.MethodGet, URL: u, Header: header}).WithContext(ctx)
 }

@@ -200,8 +200,8 @@ func TestExplain(t *testing.T) {
 		{invalid(errors.New("odd")), Problem{TLS: true, Message: "the certificate is not trusted: odd"}, "another certificate"},
 		{&StatusError{"https://a.example/v1/endpoints-manifest", 404, ""}, Problem{Message: "the response is 404 Not Found, not 200 OK"}, "the path"},
 		{&StatusError{"https://a.example/v1/endpoints-manifest", 302, "https://b.example/"}, Problem{Message: `the address redirects to "https://b.example/"`}, "use the target"},
-		{&requestError{err: errors.New("odd")}, Problem{Message: "the request failed: odd", Quotes: true}, "what answers there"},
-		{errors.New(`fetch "x": the response is not JSON`), Problem{Message: `fetch "x": the response is not JSON`, Quotes: true}, "what answers there"},
+		{&requestError{err: errors.New("odd")}, Problem{Message: "the request failed: odd"}, "what answers there"},
+		{errors.New(`fetch "x": the response is not JSON`), Problem{Message: `fetch "x": the response is not JSON`}, "what answers there"},
 	} {
 		got := Explain(test.err)
 		if !strings.Contains(got.Hint, test.hint) {

@@ -3,7 +3,6 @@ package client
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -24,6 +23,10 @@ const (
 
 	// maxKept limits the memory for the links of all feeds, in bytes.
 	maxKept = 16 << 20
+
+	// maxCalls is the number of concurrent requests: enough that a slow endpoint does not hold up the others, and few
+	// enough for a small service.
+	maxCalls = 8
 )
 
 // crawl holds the responses of the endpoints, and where their links lead.
@@ -40,30 +43,16 @@ type crawl struct {
 	reached   map[string]bool // the URLs of endpoints that were called, by their own URL or through a link
 	seen      map[string]bool // the identities of links that have been looked at
 
-	answered int // number of links that have an endpoint
-	bad      []*badLinks
-	badByKey map[badKey]*badLinks
+	answered int     // number of links that have an endpoint
+	bad      []*link // links with a problem
 
 	done, total int // calls, for progress reports
 	kept        int // bytes of links
 }
 
-// link is an http(s) URL, or the path of one, in a feed.
-type link struct {
-	text    string
-	url     *url.URL
-	pointer string // location, as a JSON pointer
-	pattern string // the pointer with * for every index, to group similar links
-
-	from     *probe // the feed that contains it
-	endpoint string // URL of the endpoint that answers for it
-}
-
 func newCrawl(own signpost.Manifest, registered []signpost.Manifest) crawl {
-	x := crawl{
-		own: make(map[string]signpost.Endpoint), hosts: make(map[string]bool), roots: make(map[string]bool),
-		called: make(map[string]bool), reached: make(map[string]bool), seen: make(map[string]bool), badByKey: make(map[badKey]*badLinks),
-	}
+	x := crawl{own: make(map[string]signpost.Endpoint), hosts: make(map[string]bool), roots: make(map[string]bool),
+		called: make(map[string]bool), reached: make(map[string]bool), seen: make(map[string]bool)}
 	for _, e := range own.Endpoints {
 		x.own[e.URL] = e
 		if root := firstSegment(signpost.CutURL(e.URL).Path()); !strings.Contains(root, "{{") {
@@ -81,33 +70,6 @@ func newCrawl(own signpost.Manifest, registered []signpost.Manifest) crawl {
 	}
 	x.index = match.NewIndex(versions...)
 	return x
-}
-
-// takeLink adds a link to its feed if it leads to a registered host, or if no device can call it.
-func (c *checker) takeLink(f *feed, text string, way []step) {
-	u, err := url.Parse(text)
-	if err != nil {
-		return
-	}
-	name, err := host.Parse(u.Host)
-	if (err != nil || !c.hosts[name]) && !c.isLocal(u) && !c.isRelative(u) {
-		return
-	}
-	if c.kept += len(text) + 2*maxPointer; c.kept <= cmp.Or(c.opts.limit, maxKept) {
-		l := link{text: text, url: u}
-		l.pointer, l.pattern = pointer(way)
-		f.links = append(f.links, l)
-	}
-}
-
-// isLocal reports whether a link of a public service leads to one machine or network.
-func (c *checker) isLocal(u *url.URL) bool {
-	return u.Host != "" && host.IsLocal(u.Host) && !host.IsLocal(c.address.Host)
-}
-
-// isRelative reports whether a link lacks scheme and host: it begins like the path of an endpoint of this service.
-func (c *checker) isRelative(u *url.URL) bool {
-	return u.Scheme == "" && u.Host == "" && strings.HasPrefix(u.Path, "/") && c.roots[firstSegment(u.Path)]
 }
 
 func firstSegment(path string) string {
@@ -140,7 +102,7 @@ func (c *checker) follow(ctx context.Context, level []*probe) {
 	budget := max(0, cmp.Or(c.opts.Follow, DefaultFollow))
 	for ctx.Err() == nil {
 		for _, p := range level {
-			c.classifyLinks(p)
+			c.sortLinks(p)
 		}
 		if level = c.nextLevel(ctx, budget); len(level) == 0 {
 			return
@@ -151,37 +113,24 @@ func (c *checker) follow(ctx context.Context, level []*probe) {
 	}
 }
 
-// classifyLinks examines the new links of a feed: which have an endpoint, and which can be called.
-func (c *checker) classifyLinks(p *probe) {
-	if p.feed == nil {
-		return
-	}
-	for _, l := range p.feed.links {
-		l.from = p
+// sortLinks sorts the new links of a response into those with a problem and those that can be called.
+func (x *crawl) sortLinks(p *probe) {
+	for _, l := range p.links {
 		key := identity(l.text)
-		if c.seen[key] {
+		if x.seen[key] {
 			continue
 		}
-		c.seen[key] = true
-		match, ok := c.index.Match(l.text)
-		switch {
-		case c.isLocal(l.url):
-			c.addBad(l, localLink)
-		case isFile(l.url) && (!ok || c.isRelative(l.url)):
-		case c.isRelative(l.url):
-			c.addBad(l, relativeLink)
-		case !ok:
-			c.addBad(l, noEndpoint)
-		default:
-			c.answered++
-			e, own := c.own[match.Endpoint]
-			if own && e.Method == signpost.MethodGet && !strings.Contains(l.text, "{{") && !c.called[key] {
-				l.endpoint = e.URL
-				c.links = append(c.links, &l)
-			}
+		x.seen[key] = true
+		if l.problem != nil {
+			x.bad = append(x.bad, l)
+			continue
+		}
+		x.answered++
+		if l.endpoint != "" && !x.called[key] {
+			x.links = append(x.links, l)
 		}
 	}
-	p.feed.links = nil
+	p.links = nil
 }
 
 // nextLevel plans the calls of the links that have not been called: first one for each endpoint that has not been
@@ -248,15 +197,13 @@ func (x *crawl) probeResults() (results []Result) {
 		}
 		links := slices.DeleteFunc(slices.Clone(x.followed), func(f *probe) bool { return f.endpoint.URL != p.endpoint.URL })
 		alive := slices.IndexFunc(links, func(f *probe) bool { return !f.dead() })
-		waiting := func() bool {
-			return slices.ContainsFunc(x.links, func(l *link) bool { return l.endpoint == p.endpoint.URL })
-		}
+		waiting := slices.ContainsFunc(x.links, func(l *link) bool { return l.endpoint == p.endpoint.URL })
 		switch {
 		case alive >= 0:
 			reached := links[alive]
 			told[reached] = true
 			r = reached.result
-			r.Message += fmt.Sprintf("; reached as %s, a link in %s", reached.link.describe(), reached.link.from.endpoint.URL)
+			r.Message += "; reached as " + reached.link.describe() + ", a link in " + reached.link.from.endpoint.URL
 			if notFound { // an endpoint is a prefix
 				r.Message += "; its own URL is not a feed: 404 Not Found"
 			}
@@ -265,10 +212,10 @@ func (x *crawl) probeResults() (results []Result) {
 			r.Hint += "; an endpoint is a prefix: if its own URL is not meant to be a feed, name one below it"
 		case len(links) > 0:
 			r.Message += ", and no link to it works"
-		case waiting() && len(r.ContextKeys) > 0: // a link provides the rest
+		case waiting && len(r.ContextKeys) > 0: // a link provides the rest
 			r.Params, r.Message = nil, "it needs a value for "+strings.Join(r.ContextKeys, ", ")
 			r.Hint = "give a value for " + strings.Join(r.ContextKeys, " and ")
-		case waiting():
+		case waiting:
 			r.Cause, r.Hint = causeNotFollowed, "follow more links, or "+r.Hint
 			r.Message += ", and no link to it was followed"
 		case feeds:

@@ -18,101 +18,158 @@ import (
 	"signpost/internal/spell"
 )
 
-// maxLinkResults limits the number of results about dead links, and about links without an endpoint. The rest are
+// maxLinkResults limits the number of results about dead links, and about links that apps cannot call. The rest are
 // counted.
 const maxLinkResults = 20
 
-// Kinds of links that apps cannot call, or not with context keys.
-const (
-	noEndpoint = iota
-	localLink
-	relativeLink
+// link is an http(s) URL, or the path of one, in a feed.
+type link struct {
+	text    string
+	url     *url.URL
+	pointer string // location, as a JSON pointer
+	pattern string // the pointer with * for every index, to group similar links
+
+	from     *probe       // the feed that contains it
+	problem  *linkProblem // nil if an endpoint answers for it
+	endpoint string       // URL of that endpoint, if it can be called
+}
+
+// linkProblem is a reason why apps cannot call links, or not with context keys. The message has the links.
+type linkProblem struct {
+	status        Status
+	message, hint string
+}
+
+var (
+	noEndpoint = &linkProblem{Failed, "no endpoint answers for %s: apps send no context keys",
+		"declare an endpoint whose URL is a prefix of it, or correct the link"}
+	localLink = &linkProblem{Warned, "no device elsewhere can call %s: the host is a single machine or in a private network",
+		"make the service write links with the host that it is called by"}
+	relativeLink = &linkProblem{Warned, "apps cannot call %s: the URL is relative", "write the whole URL, with scheme and host"}
 )
 
-// linkProblems holds the results for bad links, by kind: of a single link, and of several ones.
-var linkProblems = []struct {
-	status             Status
-	single, many, hint string
-}{
-	noEndpoint: {Failed, "no endpoint answers for %s: apps call it without context keys",
-		"no endpoint answers for %s: apps call them without context keys",
-		"declare an endpoint whose URL is a prefix of it, or correct the link"},
-	localLink: {Warned, "%s, leads to a single machine or a private network: no device elsewhere can call it",
-		"%s, lead to a single machine or a private network: no device elsewhere can call them",
-		"make the service write links with the host that it is called by"},
-	relativeLink: {Warned, "%s, is relative: apps cannot call it", "%s, are relative: apps cannot call them",
-		"write the whole URL, with scheme and host"},
+// isLink reports whether text is an http(s) URL and nothing else, or looks like the path of one. The field id is for
+// identifiers, which may as well.
+func isLink(text string, way []step) bool {
+	scheme, _, absolute := strings.Cut(text, "://")
+	absolute = absolute && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http"))
+	isID := len(way) > 0 && way[len(way)-1].key == "id"
+	relative := strings.HasPrefix(text, "/") && len(text) > 1 && text[1] != '/' && !isID
+	return (absolute || relative) && !strings.ContainsAny(text, " \t\r\n\"<>\\")
 }
 
-// badLinks are links of one kind at similar places. The first one is the example.
-type badLinks struct {
-	link
-	kind  int
-	count int
-}
-
-func (x *crawl) addBad(l link, kind int) {
-	key := badKey{l.from.endpoint.URL, l.pattern, kind}
-	if x.badByKey[key] == nil {
-		x.badByKey[key] = &badLinks{link: l, kind: kind}
-		x.bad = append(x.bad, x.badByKey[key])
+// addLink adds a link to the response that contains it, if it leads to a registered host, or if no device can call it.
+func (c *checker) addLink(p *probe, text string, way []step) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return
 	}
-	x.badByKey[key].count++
+	l := &link{text: text, url: u, from: p}
+	name, err := host.Parse(u.Host)
+	match, answered := c.index.Match(text)
+	switch e, own := c.own[match.Endpoint]; {
+	case u.Host != "" && host.IsLocal(u.Host) && !host.IsLocal(c.address.Host):
+		l.problem = localLink
+	case isFile(u) && !answered:
+		return
+	case u.Host == "" && c.roots[firstSegment(u.Path)]: // it begins like the path of an endpoint of this service
+		l.problem = relativeLink
+	case err != nil || !c.hosts[name]:
+		return
+	case !answered:
+		l.problem = noEndpoint
+	case own && e.Method == signpost.MethodGet && !strings.Contains(text, "{{"):
+		l.endpoint = e.URL
+	}
+	if c.kept += len(text) + 2*maxPointer; c.kept <= cmp.Or(c.opts.limit, maxKept) {
+		l.pointer, l.pattern = pointer(way)
+		p.links = append(p.links, l)
+	}
 }
 
-// badKey identifies badLinks.
-type badKey struct {
-	endpoint, pattern string
-	kind              int
+// fileTypes lists the extensions of files that apps load directly: feeds also link to images and streams, which need no
+// endpoint.
+var fileTypes = []string{
+	".apng", ".avif", ".bmp", ".gif", ".ico", ".jpe", ".jpeg", ".jpg", ".png", ".svg", ".tif", ".tiff", ".webp",
+	".aac", ".flac", ".m4a", ".m4v", ".mkv", ".mov", ".mp3", ".mp4", ".mpd", ".m3u8", ".oga", ".ogg", ".ogv", ".ts", ".wav", ".webm", ".ism",
+	".srt", ".vtt", ".ttml", ".css", ".eot", ".htm", ".html", ".js", ".mjs", ".otf", ".pdf", ".ttf", ".woff", ".woff2", ".zip",
 }
 
-// checkLinks reports links without an endpoint, and links that do not work.
+// isFile reports whether the extension of a link is that of a file.
+func isFile(link *url.URL) bool {
+	return slices.Contains(fileTypes, strings.ToLower(path.Ext(link.Path)))
+}
+
+// checkLinks reports links that apps cannot call as they should, and links that do not work.
 func (c *checker) checkLinks(context.Context) {
 	before := len(c.results)
-	for _, bad := range c.bad[:min(maxLinkResults, len(c.bad))] {
-		c.addBadLinks(bad)
+	groups := similar(c.bad)
+	for _, group := range groups[:min(maxLinkResults, len(groups))] {
+		c.addBadLinks(group)
 	}
-	if more := len(c.bad) - maxLinkResults; more > 0 {
+	if more := len(groups) - maxLinkResults; more > 0 {
 		c.add(Failed, "correct the links, or declare endpoints for them",
 			"%s of links that apps cannot call as they should", spell.Count(more, "more kind"))
 	}
 	dead := slices.DeleteFunc(slices.Clone(c.followed), func(p *probe) bool { return !p.dead() || p.result.Cause == causeCanceled })
+	const hint = "correct the link, or what it leads to"
 	for _, p := range dead[:min(maxLinkResults, len(dead))] {
-		hint := "correct the link, or what it leads to; " + p.result.Hint
-		switch {
-		case p.status == http.StatusNotFound || p.status == http.StatusGone:
-			hint = "correct the link, or publish what it leads to"
-		case p.status/100 == 3:
-			hint = "link to the URL that it redirects to: clients do not send context keys after a redirect"
-		}
-		r := c.add(Failed, hint, "%s, at %s, does not work: %s", p.link.describe(), p.link.at(p.link.pointer), p.result.Message)
+		r := c.add(Failed, hint, "%s, does not work: %s", p.link.place(), p.result.Message)
 		r.Endpoint, r.Cause, r.ContextKeys = p.link.from.endpoint.URL, p.result.Cause, p.result.ContextKeys
-	}
-	if more := len(dead) - maxLinkResults; more == 1 {
-		c.add(Failed, "correct the links, or what they lead to", "1 more link does not work")
-	} else if more > 1 {
-		c.add(Failed, "correct the links, or what they lead to", "%d more links do not work", more)
-	}
-	if len(c.results) == before {
-		r := c.add(Passed, "", "%s", c.describeLinks())
-		if len(c.links) > 0 {
-			r.Cause = causeNotFollowed
+		if p.status != http.StatusNotFound && p.status != http.StatusGone {
+			r.Hint += "; " + p.result.Hint
 		}
+	}
+	if more := len(dead) - maxLinkResults; more > 0 {
+		c.add(Failed, hint, "%s", spell.Count(more, "more dead link"))
+	}
+	if len(c.results) > before {
+		return
+	}
+	if c.answered == 0 {
+		c.add(Passed, "", "the feeds have no links to registered hosts")
+		return
+	}
+	r := c.add(Passed, "", "every link has an endpoint that answers for it: %s, %d followed", spell.Count(c.answered, "link"), len(c.followed))
+	if len(c.links) > 0 {
+		r.Cause, r.Message = causeNotFollowed, fmt.Sprintf("%s, %d not", r.Message, len(c.links))
+	}
+	if c.kept > cmp.Or(c.opts.limit, maxKept) {
+		r.Message += "; further links were not checked, because there are too many"
 	}
 }
 
-// addBadLinks adds the result for links of one kind.
-func (c *checker) addBadLinks(bad *badLinks) {
-	problem := linkProblems[bad.kind]
-	message, where := problem.single, fmt.Sprintf("%s, at %s", bad.describe(), bad.at(bad.pointer))
-	if bad.count > 1 {
-		message, where = problem.many, fmt.Sprintf("%d links at %s, such as %s", bad.count, bad.at(bad.pattern), bad.describe())
+// similar groups links by their problem, endpoint and place.
+func similar(links []*link) (groups [][]*link) {
+	type place struct {
+		problem           *linkProblem
+		endpoint, pattern string
 	}
-	r := c.add(problem.status, problem.hint, message, where)
-	r.Endpoint = bad.from.endpoint.URL
-	if bad.kind == noEndpoint {
+	group := make(map[place]int)
+	for _, l := range links {
+		at := place{l.problem, l.from.endpoint.URL, l.pattern}
+		i, ok := group[at]
+		if !ok {
+			i, groups = len(groups), append(groups, nil)
+			group[at] = i
+		}
+		groups[i] = append(groups[i], l)
+	}
+	return groups
+}
+
+// addBadLinks adds the result for similar links. The first one is the example.
+func (c *checker) addBadLinks(links []*link) {
+	first := links[0]
+	what := first.place()
+	if len(links) > 1 {
+		what = fmt.Sprintf("%d links at %s, such as %s", len(links), first.from.shown(first.pattern), first.describe())
+	}
+	r := c.add(first.problem.status, first.problem.hint, first.problem.message, what)
+	r.Endpoint = first.from.endpoint.URL
+	if first.problem == noEndpoint {
 		r.Cause = causeNoEndpoint
-		if near := c.nearEndpoint(bad.url); near != "" {
+		if near := c.nearEndpoint(first.url); near != "" {
 			r.Cause, r.Hint = "", fmt.Sprintf("correct the link: its scheme, port or user info is not that of %q", near)
 		}
 	}
@@ -132,88 +189,55 @@ func (c *checker) nearEndpoint(u *url.URL) string {
 	return ""
 }
 
-// describeLinks summarizes links that all have an endpoint.
-func (c *checker) describeLinks() string {
-	text := fmt.Sprintf("%d links, each with an endpoint that answers for it", c.answered)
-	switch c.answered {
-	case 0:
-		return "the feeds have no links to registered hosts"
-	case 1:
-		text = "1 link, with an endpoint that answers for it"
-	}
-	text += fmt.Sprintf("; %d followed", len(c.followed))
-	if len(c.links) > 0 {
-		text += fmt.Sprintf(", %d not", len(c.links))
-	}
-	if c.kept > cmp.Or(c.opts.limit, maxKept) {
-		text += "; further links were not checked, because there are too many"
-	}
-	return text
-}
-
-// fileTypes lists the extensions of files that apps load directly: feeds also link to images and streams, which need no
-// endpoint.
-var fileTypes = []string{
-	".apng", ".avif", ".bmp", ".gif", ".ico", ".jpe", ".jpeg", ".jpg", ".png", ".svg", ".tif", ".tiff", ".webp",
-	".aac", ".flac", ".m4a", ".m4v", ".mkv", ".mov", ".mp3", ".mp4", ".mpd", ".m3u8", ".oga", ".ogg", ".ogv", ".ts", ".wav", ".webm", ".ism",
-	".srt", ".vtt", ".ttml", ".css", ".eot", ".htm", ".html", ".js", ".mjs", ".otf", ".pdf", ".ttf", ".woff", ".woff2", ".zip",
-}
-
-// isFile reports whether the extension of a link is that of a file.
-func isFile(link *url.URL) bool {
-	return slices.Contains(fileTypes, strings.ToLower(path.Ext(link.Path)))
-}
-
 // at returns the prefix for messages about a followed link.
 func (p *probe) at() string {
 	if p.link == nil {
 		return ""
 	}
-	return fmt.Sprintf("as %s: ", p.link.describe())
+	return "as " + p.link.describe() + ": "
 }
 
-// describe returns the URL of a link for a result. If the response depends on context values, the query is removed; if the
-// URL repeats one of them, it is not shown at all.
-func (l *link) describe() string {
-	if len(l.from.sent) == 0 {
-		return fmt.Sprintf("%q", l.text)
+// describe returns the URL of a link for a result.
+func (l *link) describe() string { return l.from.quoteURL(l.text) }
+
+// place returns the URL of a link and its location for a result.
+func (l *link) place() string { return l.describe() + ", at " + l.from.shown(l.pointer) }
+
+// A service may repeat what it gets in any part of its response. No result of a call with context values contains one of
+// them: quoteURL and shown return what a result may quote.
+
+// quoteURL returns a URL in a response, without its query if there are context values: services repeat ctx in links.
+func (p *probe) quoteURL(text string) string {
+	if len(p.sent) > 0 {
+		text, _, _ = strings.Cut(text, "#")
+		text, _, _ = strings.Cut(text, "?")
 	}
-	short := url.URL{Scheme: l.url.Scheme, Host: l.url.Host, Path: l.url.Path, RawPath: l.url.RawPath}
-	if l.from.repeats(short.String()) || l.url.User != nil {
-		return "a link that repeats a context value"
-	}
-	return fmt.Sprintf("%q", short.String())
+	return fmt.Sprintf("%q", p.shown(text))
 }
 
-// at returns a location in the feed of the link for a result.
-func (l *link) at(pointer string) string {
-	if l.from.repeats(pointer) {
-		return "a place that repeats a context value"
+// shown returns text from a response, or that it repeats a context value, in any form that services send back.
+func (p *probe) shown(text string) string {
+	unescaped, err := url.PathUnescape(text)
+	if err != nil {
+		unescaped = text
 	}
-	return pointer
+	all := strings.ToLower(text + " " + unescaped)
+	for key, value := range p.sent {
+		ctx, _ := contextkeys.Encode([]signpost.ContextItem{{Key: key, Type: signpost.ContextCtx}}, map[string]any{key: value})
+		encoded, _ := json.Marshal(value) // what cannot be encoded is not sent
+		tree, _ := decodeJSON(encoded)
+		eachText(tree, nil, func(secret string, _ []step) {
+			for _, form := range []string{ctx, secret, url.QueryEscape(secret),
+				base64.RawStdEncoding.EncodeToString([]byte(secret)), base64.RawURLEncoding.EncodeToString([]byte(secret))} {
+				if len(secret) >= minSecret && form != "" && strings.Contains(all, strings.ToLower(form)) {
+					text = "(hidden: it repeats a context value)"
+				}
+			}
+		})
+	}
+	return text
 }
 
 // minSecret is the minimum length of context values that are searched for in results. Shorter ones, such as the number
 // of a profile, are not secret and occur everywhere.
 const minSecret = 4
-
-// repeats reports whether text contains one of the context values sent, in any form that services send back.
-func (p *probe) repeats(text string) bool {
-	unescaped, err := url.PathUnescape(text)
-	if err != nil {
-		unescaped = text
-	}
-	text = strings.ToLower(text + " " + unescaped)
-	found := false
-	for key, value := range p.sent {
-		ctx, _ := contextkeys.Encode([]signpost.ContextItem{{Key: key, Type: signpost.ContextCtx}}, map[string]any{key: value})
-		encoded, _ := json.Marshal(value) // what cannot be encoded is not sent
-		eachText(encoded, func(secret string, _ []step) {
-			for _, form := range []string{ctx, secret, url.QueryEscape(secret),
-				base64.RawStdEncoding.EncodeToString([]byte(secret)), base64.RawURLEncoding.EncodeToString([]byte(secret))} {
-				found = found || len(secret) >= minSecret && form != "" && strings.Contains(text, strings.ToLower(form))
-			}
-		})
-	}
-	return found
-}

@@ -20,10 +20,6 @@ import (
 )
 
 const (
-	// maxCalls is the number of concurrent requests: enough that a slow endpoint does not hold up the others, and few
-	// enough for a small service.
-	maxCalls = 8
-
 	// maxProbes limits how many endpoints are called. Somebody is waiting for the result.
 	maxProbes = 1000
 
@@ -41,9 +37,16 @@ type probe struct {
 	link     *link          // where its URL was found; nil for the URL of the endpoint itself
 
 	result Result
-	status int   // 0 if there is no complete response
-	proxy  bool  // Signpost itself wrote the response
-	feed   *feed // nil if the response is not a feed
+	status int     // 0 if there is no complete response
+	proxy  bool    // Signpost itself wrote the response
+	feed   *feed   // nil if the response is not a feed
+	links  []*link // of the feed, until they have been sorted
+}
+
+// set fills in the result.
+func (p *probe) set(status Status, hint, format string, args ...any) *probe {
+	p.result.Status, p.result.Message, p.result.Hint = status, fmt.Sprintf(format, args...), hint
+	return p
 }
 
 // dead reports whether a call failed.
@@ -119,7 +122,7 @@ func (c *checker) warnOfUnusedValues() {
 	}
 }
 
-// values returns the values for an endpoint: its own ones, and the general ones for the rest.
+// values returns the values for an endpoint: its own ones, and the general ones for the rest. Empty ones are none.
 func (c *checker) values(e signpost.Endpoint) (params map[string]string, context map[string]any, feed string) {
 	params, context = make(map[string]string), make(map[string]any)
 	general := Values{Params: c.opts.Params, Context: c.opts.Context}
@@ -127,22 +130,28 @@ func (c *checker) values(e signpost.Endpoint) (params map[string]string, context
 		maps.Copy(params, from.Params)
 		feed = cmp.Or(from.Feed, feed)
 		for key, value := range from.Context {
-			if context[key] = value; value == "" {
-				delete(context, key)
-			}
+			context[key] = value
 		}
 		for key, value := range from.ContextJSON {
-			if context[key] = value; string(value) == "null" {
-				delete(context, key)
-			}
+			context[key] = value
 		}
 	}
+	maps.DeleteFunc(context, func(_ string, value any) bool {
+		raw, _ := value.(json.RawMessage)
+		return value == "" || string(raw) == "null"
+	})
 	return params, context, feed
 }
 
 // plan prepares the call of an endpoint, or of a link that belongs to it, or the result that says why there is none.
 func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe {
 	p := &probe{endpoint: e, sent: make(map[string]any), link: l, result: Result{Endpoint: e.URL}}
+	switch {
+	case e.Method == signpost.MethodPost:
+		return p.set(Skipped, "", "post endpoints are not called: that might change something")
+	case strings.Contains(e.URL, signpost.HostPlaceholder):
+		return p.set(Skipped, "", "{{host}} is not replaced in its URL")
+	}
 	placeholders := signpost.CutURL(e.URL).Placeholders()
 	params, context, feed := c.values(e)
 	call := Call{Context: p.sent}
@@ -161,52 +170,40 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe
 			}
 		}
 	}
-	refusal := c.contextRefusal(e)
-	var refused, missing, foreign []string
+	refusal, unsent := c.contextRefusal(e), ""
 	for _, item := range e.ContextObj {
 		value := context[item.Key]
 		switch {
 		case item.Type == signpost.ContextBodyParam: // NewRequest reports it
-		case item.Type != signpost.ContextCtx && item.Required:
-			foreign = append(foreign, fmt.Sprintf("%s with type %q", item.Key, item.Type))
-		case item.Type != signpost.ContextCtx:
-		case item.Required && refusal != "":
-			refused = append(refused, item.Key)
-		case value != nil && refusal == "":
+		case item.Type == signpost.ContextCtx && refusal == "" && value != nil:
 			p.sent[item.Key] = value
-		case item.Required:
-			missing = append(missing, item.Key)
+		case !item.Required:
+		case item.Type != signpost.ContextCtx:
+			unsent = fmt.Sprintf("it requires %s with type %q, which this check cannot send", item.Key, item.Type)
+		case refusal != "":
+			unsent = fmt.Sprintf("it requires %s, which is not sent because %s", item.Key, refusal)
+		default:
+			needs = append(needs, item.Key)
+			p.result.ContextKeys = append(p.result.ContextKeys, item.Key)
 		}
 	}
-	needs = append(needs, missing...)
-	skip := func(hint, format string, args ...any) *probe {
-		p.result.Status, p.result.Message, p.result.Hint = Skipped, fmt.Sprintf(format, args...), hint
-		return p
-	}
+	owner := c.otherOwner(e, call)
 	switch {
-	case e.Method == signpost.MethodPost:
-		return skip("", "post endpoints are not called: that might change something")
-	case strings.Contains(e.URL, signpost.HostPlaceholder):
-		return skip("", "{{host}} is not replaced in its URL")
-	case len(foreign) > 0:
-		return skip("", "it requires %s, which this check cannot send", strings.Join(foreign, ", "))
 	case len(needs) > 0:
-		p.result.Cause, p.result.ContextKeys = causeMissingValues, missing
-		return skip("give a value for "+strings.Join(needs, " and "), "it needs a value for %s", strings.Join(needs, ", "))
-	case len(refused) > 0:
-		return skip("", "it requires %s, which is not sent because %s", strings.Join(refused, ", "), refusal)
-	}
-	if owner := c.otherOwner(e, call); owner != "" && call.Feed != "" {
-		return skip("name a feed that this endpoint answers for", "%s answers for the feed that is given for it", owner)
-	} else if owner != "" {
+		p.result.Cause = causeMissingValues
+		return p.set(Skipped, "give a value for "+strings.Join(needs, " and "), "it needs a value for %s", strings.Join(needs, ", "))
+	case unsent != "":
+		return p.set(Skipped, "", "%s", unsent)
+	case owner != "" && call.Feed != "":
+		return p.set(Skipped, "name a feed that this endpoint answers for", "%s answers for the feed that is given for it", owner)
+	case owner != "":
 		p.result.Cause, p.result.Params = causeMissingValues, placeholders
-		return skip("give another value for {{"+strings.Join(placeholders, "}} or {{")+"}}",
+		return p.set(Skipped, "give another value for {{"+strings.Join(placeholders, "}} or {{")+"}}",
 			"with the given values, %s answers for its feed", owner)
 	}
 	req, err := NewRequest(ctx, e, call)
 	if err != nil {
-		skip("correct the definition, or the value of the placeholder", "it cannot be called: %v", err).result.Status = Failed
-		return p
+		return p.set(Failed, "correct the definition, or the value of the placeholder", "it cannot be called: %v", err)
 	}
 	req.Header.Set("Origin", appOrigin) // without it, services that reflect the origin omit CORS headers
 	p.url = req.URL.String()
@@ -258,88 +255,65 @@ func (c *checker) contextRefusal(e signpost.Endpoint) string {
 	return ""
 }
 
-// judge fills in the result of a call, from what exchange returned. A service may repeat what it gets in any part of its response, so the result of
-// a call with context values never quotes the service.
+// judge fills in the result of a call, from what exchange returned.
 func (c *checker) judge(p *probe, answer *Answer, err error) {
-	set := func(status Status, hint, format string, args ...any) {
-		p.result.Status, p.result.Message, p.result.Hint = status, fmt.Sprintf(format, args...), hint
-	}
 	if err != nil {
 		problem := Explain(err)
-		if problem.Quotes && len(p.sent) > 0 {
-			problem.Message = "the request failed, or the response is not HTTP"
-		}
 		p.result.Cause = problem.Cause
 		if port := c.address.Port(); port != "" && p.req.URL.Port() == "" && c.onOwnHost(p.endpoint.URL) {
 			problem.Hint = "{{host}} has no port, so this is the default one, not port " + port + " of the address; " + problem.Hint
 			p.result.Cause = causePortDropped
 		}
-		set(Failed, problem.Hint, "%s", problem.Message)
+		p.set(Failed, problem.Hint, "%s", p.shown(problem.Message))
 		return
 	}
 	got := mediaType(answer.Header.Get("Content-Type"))
 	declared := cmp.Or(mediaType(p.endpoint.MIMEType), got, signpost.MIMEJSON) // a missing one is a finding about the manifest
 	p.status = answer.Status
 	p.proxy = len(listedManifests(answer.Status, answer.Body)) > 0
-	status, told := statusText(answer.Status), fmt.Sprintf("Content-Type %q", got)
+	status, told := statusText(answer.Status), fmt.Sprintf("Content-Type %q", p.shown(got))
 	if got == "" {
 		told = "no Content-Type"
-	} else if len(p.sent) > 0 && got != declared && !slices.Contains(commonTypes, got) {
-		told = "another Content-Type"
 	}
-	empty := len(bytes.TrimSpace(answer.Body)) == 0 && !answer.Truncated
+	readable := isJSON(declared) && (answer.Truncated || json.Valid(answer.Body))
 	switch {
 	case answer.Status/100 == 3:
-		set(Failed, "put the URL that it redirects to into the definition: clients do not send context keys after a redirect",
-			"the response is %s%s", status, p.describeRedirect(answer.Redirect))
+		if answer.Redirect != "" {
+			status += ", to " + p.quoteURL(answer.Redirect)
+		}
+		p.set(Failed, "use the URL that it redirects to: clients do not send context keys after a redirect", "the response is %s", status)
 	case p.proxy:
-		set(Failed, "Signpost wrote this response, so the proxy sends the paths of feeds to it: "+
+		p.set(Failed, "Signpost wrote this response, so the proxy sends the paths of feeds to it: "+
 			"route only paths that end in /endpoints-manifest to Signpost, and all others to the feed service", "the response is %s", status)
 	case p.dead():
-		set(Failed, p.statusHint(), "the response is %s", status)
-	case answer.Status == http.StatusNoContent || answer.Status == http.StatusResetContent:
-		set(Failed, "send the feed with 200 OK; an empty feed is an object with an empty list",
-			"the response is %s: there is no feed in it", status)
-	case empty && isJSON(declared):
-		set(Failed, "send the feed; an empty feed is an object with an empty list", "%s with an empty body", status)
+		p.set(Failed, p.statusHint(), "the response is %s", status)
+	case isJSON(declared) && len(bytes.TrimSpace(answer.Body)) == 0 && !answer.Truncated:
+		p.set(Failed, "send the feed; an empty feed is an object with an empty list", "%s with an empty body", status)
 	case declared == signpost.MIMEForm:
-		set(Warned, "declare the type of the response",
+		p.set(Warned, "declare the type of the response",
 			"%s with %s; mime_type is %q, which no response to a get request has", status, told, declared)
-	case got == "":
-		set(Failed, "send Content-Type: "+declared, "%s without a Content-Type: it should be %q", status, declared)
 	case got != declared && isJSON(got) && isJSON(declared):
-		set(Warned, "both are JSON, but clients may rely on the type: make them the same", "%s with %s, not %q", status, told, declared)
+		p.set(Warned, "both are JSON, but clients may rely on the type: make them the same", "%s with %s, not %q", status, told, declared)
 	case got != declared:
-		set(Failed, "send the type that mime_type declares, or correct mime_type", "%s with %s, not %q", status, told, declared)
-	case isJSON(got) && looksLikeHTML(answer.Body):
-		set(Failed, "look at what it sends instead of the feed", "%s with %s, but the body is HTML", status, told)
-	case isJSON(got) && !answer.Truncated && !json.Valid(answer.Body):
-		set(Failed, "look at what it sends instead of the feed", "%s with %s, but the body is not JSON", status, told)
+		p.set(Failed, "send the type that mime_type declares, or correct mime_type", "%s with %s, not %q", status, told, declared)
+	case isJSON(got) && !readable:
+		p.set(Failed, "look at what it sends instead of the feed", "%s with %s, but the body is not JSON", status, told)
 	default:
-		set(Passed, "", "%s, %s", status, declared)
+		p.set(Passed, "", "%s, %s", status, declared)
 	}
-	if !p.dead() && isJSON(declared) && isJSON(got) && !empty {
-		p.feed = c.readFeed(answer)
+	if !p.dead() && isJSON(got) && readable {
+		c.readFeed(p, answer)
 	}
 }
 
-// commonTypes lists types that services send by mistake. Others may repeat a context value.
-var commonTypes = []string{
-	signpost.MIMEJSON, signpost.MIMEFeed, "application/problem+json", "application/octet-stream", "application/xml",
-	"text/html", "text/plain", "text/xml",
-}
-
-// describeRedirect describes the target of a redirect for a result.
-func (p *probe) describeRedirect(target string) string {
-	switch u, err := url.Parse(target); {
-	case err != nil || target == "":
-		return ""
-	case len(p.sent) == 0:
-		return fmt.Sprintf(", to %q", target)
-	case host.Equal(u.Host, p.req.Host) || u.Host == p.req.URL.Host:
-		return ", to another URL on the same host"
-	}
-	return ", to another host"
+// statusHints has hints for responses that are not 2xx, except those that depend on the endpoint.
+var statusHints = map[int]string{
+	http.StatusBadRequest:          "check whether it needs a parameter that the manifest does not declare, or rejects a default of its modifiers",
+	http.StatusUnprocessableEntity: "check whether it needs a parameter that the manifest does not declare, or rejects a default of its modifiers",
+	http.StatusNotFound:            "correct the URL in the definition",
+	http.StatusGone:                "correct the URL in the definition",
+	http.StatusMethodNotAllowed:    "check whether it is a post endpoint, and declare method post then",
+	http.StatusTooManyRequests:     "try again later",
 }
 
 // statusHint returns the hint for a response that is not 2xx.
@@ -353,8 +327,8 @@ func (p *probe) statusHint() string {
 			unsent = append(unsent, item.Key)
 		}
 	}
-	status := p.status
-	refused := status == http.StatusUnauthorized || status == http.StatusForbidden
+	params := signpost.CutURL(p.endpoint.URL).Placeholders()
+	refused := p.status == http.StatusUnauthorized || p.status == http.StatusForbidden
 	switch {
 	case refused && len(unsent) > 0:
 		p.result.Cause, p.result.ContextKeys = causeOptionalValues, unsent
@@ -363,22 +337,11 @@ func (p *probe) statusHint() string {
 		return "check that the value for " + strings.Join(sent, ", ") + " is still valid, and is the one that this endpoint expects"
 	case refused:
 		return "apps would get this, too: declare the context key that it needs, as the feature authentication does, or make it public"
-	case status == http.StatusBadRequest || status == http.StatusUnprocessableEntity:
-		return "check whether it needs a parameter that the manifest does not declare, or rejects a default of its modifiers"
-	case status == http.StatusNotFound || status == http.StatusGone:
-		if params := signpost.CutURL(p.endpoint.URL).Placeholders(); len(params) > 0 && p.link == nil {
-			p.result.Cause, p.result.Params = causeNotFound, params
-			return "correct the URL in the definition, or the value for " + strings.Join(params, ", ")
-		}
-		return "correct the URL in the definition"
-	case status == http.StatusMethodNotAllowed:
-		return "check whether it is a post endpoint, and declare method post then"
-	case status == http.StatusNotAcceptable:
-		return "check that mime_type is a type that it offers"
-	case status == http.StatusTooManyRequests:
-		return "try again later"
-	case status >= 500:
+	case p.status == http.StatusNotFound && len(params) > 0 && p.link == nil:
+		p.result.Cause, p.result.Params = causeNotFound, params
+		return "correct the URL in the definition, or the value for " + strings.Join(params, ", ")
+	case p.status >= 500:
 		return "look at the service's log"
 	}
-	return "find out what the service means by it"
+	return cmp.Or(statusHints[p.status], "find out what the service means by it")
 }

@@ -68,7 +68,7 @@ func TestLimits(t *testing.T) {
 	feed := answer(200, `{"entry": ["https://feeds.example.com/x/1", "https://feeds.example.com/x/2"]}`, jsonType)
 	opts := Options{Transport: inMemory(newService(map[string]http.HandlerFunc{"/x": feed}, "/x")), limit: 3 * maxPointer}
 	report = check(t, address, CheckOptions{Follow: -1, Options: opts})
-	expect(t, one(t, report, "links"), "passed: 1 link, with an endpoint that answers for it; 0 followed, 1 not; further links were not checked", "")
+	expect(t, one(t, report, "links"), "passed: every link has an endpoint that answers for it: 1 link, 0 followed, 1 not; further links were not checked", "")
 }
 
 // TestStop checks that a canceled check ends soon, whatever the endpoints do, and blames neither them nor links.
@@ -84,7 +84,7 @@ func TestStop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect(t, one(t, report, "links"), "passed: 2 links, each with an endpoint that answers for it; 1 followed", "")
+	expect(t, one(t, report, "links"), "passed: every link has an endpoint that answers for it: 2 links, 1 followed", "")
 
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()

@@ -44,7 +44,8 @@ func exchange(req *http.Request, opts Options, limit int) (*Answer, error) {
 	limit = cmp.Or(opts.limit, limit)
 	ctx, cancel := context.WithTimeout(req.Context(), timeout)
 	defer cancel()
-	res, err := opts.client().Do(req.WithContext(ctx))
+	client := &http.Client{Transport: opts.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := client.Do(req.WithContext(ctx))
 	if err != nil {
 		return nil, &requestError{err: httpurl.WithoutURL(err), timeout: timeout}
 	}

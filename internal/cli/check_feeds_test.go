@@ -62,7 +62,7 @@ func TestCheckFlags(t *testing.T) {
 		{"", "probe", "/v1/odd", []string{"passed: 200 OK"}},
 		{"", "links", "/v1/feeds", []string{`failed: no endpoint answers for "https://feeds.example.com/v2/x", at /entry/1/src`}},
 		{"--ignore links", "links", "", []string{"skipped: 1 result ignored"}},
-		{"--registered DIR/other.yaml --registered DIR/sports.json", "links", "", []string{"passed: 3 links, each with an endpoint that answers for it; 1 followed"}},
+		{"--registered DIR/other.yaml --registered DIR/sports.json", "links", "", []string{"passed: every link has an endpoint that answers for it: 3 links, 1 followed"}},
 		{"--registered DIR/wide.json", "manifest", "/v1/feeds", []string{"warned: "}}, // overlap-drops-context
 	} {
 		args := strings.Fields(strings.ReplaceAll(test.args, "DIR", dir))

@@ -62,7 +62,6 @@ func compileFeedSchema(compiler *jsonschema.Compiler, name string, text []byte) 
 // violations returns the innermost reasons why a document is invalid. For anyOf and oneOf it returns the choice itself,
 // because the reasons of the branches contradict each other.
 func violations(err *jsonschema.ValidationError) []client.Violation {
-	keyword := strings.Join(err.ErrorKind.KeywordPath(), "/")
 	switch err.ErrorKind.(type) {
 	case *kind.AnyOf, *kind.OneOf:
 	default:
@@ -84,5 +83,5 @@ func violations(err *jsonschema.ValidationError) []client.Violation {
 	if !found {
 		message = alone.Error()
 	}
-	return []client.Violation{{Pointer: pointer, Keyword: keyword, Message: message}}
+	return []client.Violation{{Pointer: pointer, Message: message}}
 }
