@@ -2,6 +2,7 @@ package definition
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +28,9 @@ func (d *decoder) check(n *tree.Node, v *fields.Value, what string) {
 		d.wrongType(n, v, what)
 		return
 	}
+	if n.Kind == tree.String && n.Style == tree.Plain && slices.Contains(quotable, what) && typographic.MatchString(n.Text) {
+		d.quoted = append(d.quoted, quotedText{what, n, d.within.Value})
+	}
 	if v.Short != nil {
 		if key, _ := n.Field(v.Fields[len(v.Fields)-1].Name); key == nil {
 			v = v.Short
@@ -47,11 +51,13 @@ func (d *decoder) check(n *tree.Node, v *fields.Value, what string) {
 			if v.Each.What == "version" && !v.Keys.MatchString(f.Key.Text) {
 				d.wrongVersion(n, f)
 			}
-			if d.served && v.Each.What == "endpoint" {
-				d.within = signpost.Path{signpost.Field(f.Key.Text)}
+			if v.Each.What == "endpoint" {
+				d.within = f
 			}
-			d.check(f.Value, v.Each, d.call(v.Each, f))
-			d.within = nil
+			d.check(f.Value, v.Each, call(v.Each, f))
+			if v.Each.What == "endpoint" {
+				d.within = tree.Field{}
+			}
 			continue
 		case v.Field(f.Key.Text) == nil:
 			d.unknownField(n, f, v, what)
@@ -63,7 +69,7 @@ func (d *decoder) check(n *tree.Node, v *fields.Value, what string) {
 }
 
 // call returns what messages call the value of a free key.
-func (d *decoder) call(v *fields.Value, f tree.Field) string {
+func call(v *fields.Value, f tree.Field) string {
 	switch v.What {
 	case "version":
 		return "version " + f.Key.Text
@@ -114,22 +120,15 @@ func (d *decoder) wrongType(n *tree.Node, v *fields.Value, what string) {
 			f.Message, f.Fix = fmt.Sprintf("YAML reads %s as a date, not text", n.Text), d.replacement(n, n.Text)
 		}
 	case v.Type == fields.Date && n.Kind == tree.String:
-		f.Message, f.Hint = fmt.Sprintf("%s must be a date, not %q", what, n.Text), "such as 2026-01-31"
+		f.Message = fmt.Sprintf("%s must be a date, not %q", what, n.Text)
 	case isText && (n.Kind == tree.Number || n.Kind == tree.Bool):
 		f.Hint, f.Fix = fmt.Sprintf("put it in quotes: %q", n.Text), d.replacement(n, n.Text)
 	case v.Type == fields.Bool && n.Kind == tree.String:
-		f.Hint = "write true or false, without quotes"
 		if lower := strings.ToLower(n.Text); lower == "true" || lower == "false" {
 			f.Fix = d.replacement(n, lower == "true")
 		}
-	case n.Kind == tree.Null && (v.Values != nil || strings.Contains(v.Schema, "minLength")): // required
-		f.Hint = "give it a value"
 	case n.Kind == tree.Null:
-		f.Hint = "give it a value, or remove the field"
-	case v.Type == fields.Bool:
-		f.Hint = "write true or false"
-	case v.OrList:
-		f.Hint = "such as /kids or [/kids, /family]"
+		f.Hint = "give it a value"
 	case what == "features" && n.Kind == tree.List && len(n.Items) > 0:
 		var names []string
 		for _, item := range n.Items {

@@ -3,10 +3,12 @@ package definition
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"signpost"
 	"signpost/host"
 	"signpost/internal/served"
+	"signpost/internal/tree"
 	"signpost/internal/warnings"
 )
 
@@ -45,12 +47,27 @@ func addressHost(name string) string {
 
 // lintManifest applies the rules about manifests to a version as it is served.
 func (d *decoder) lintManifest(v version, enabled []signpost.Feature) {
-	applied, own := v.judged.WithFeatures(enabled...), ""
+	applied, own := v.manifest.WithFeatures(enabled...), ""
+	for _, e := range applied.Endpoints {
+		for i, item := range v.endpoints[e.URL].Value.Get("modifiers").Items {
+			if item.Kind == tree.String {
+				simplify(e.Modifiers[i].Params)
+			}
+		}
+	}
 	if d.served {
 		own = served.Host(v.manifest, addressHost(d.Name))
 	}
-	for _, f := range append(applied.Validate(), warnings.Manifest(v.judged, applied, own)...) {
+	for _, f := range append(applied.Validate(), warnings.Manifest(v.manifest, applied, own)...) {
 		d.reportEndpoint(f, v.endpoints[f.Path.Endpoint()])
+	}
+}
+
+// simplify removes options and defaults from the params of a shared modifier, which are checked at its declaration: thousands
+// of options would be validated for every endpoint otherwise.
+func simplify(params []signpost.Param) {
+	for i, p := range params {
+		params[i].UI, params[i].Schema = signpost.UI{Label: p.UI.Label}, signpost.Schema{Type: p.Schema.Type}
 	}
 }
 
@@ -89,17 +106,45 @@ func (d *decoder) lintFeatures() {
 // tooLarge reports a file whose features add more to its manifests than allowed.
 func (d *decoder) tooLarge(enabled []signpost.Feature) bool {
 	for _, v := range d.versions {
-		var urls []string
-		for _, e := range v.manifest.Endpoints {
-			urls = append(urls, e.URL)
-		}
-		endings := countEndings(urls, enabled)
-		for _, feature := range enabled {
-			if d.grows(renderedSize(feature.ContextObj)*applications(feature, endings), v.key) {
+		for i, n := range d.applications(v, enabled) {
+			if d.grows(n*renderedSize(enabled[i].ContextObj), v.key) {
 				d.enable = nil // keep others from applying them
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// applications returns how many endpoints of a version each feature applies to, or more if its suffixes have one in common.
+// It counts the endings of URLs that are as long as a suffix, so that the work does not grow with URLs times features.
+func (d *decoder) applications(v version, features []signpost.Feature) []int {
+	suffixes := func(f signpost.Feature) []string { return append([]string{f.URLSuffix}, f.URLSuffixes...) }
+	lengths, endings := make(map[int]bool), make(map[string]int)
+	for _, f := range features {
+		for _, suffix := range suffixes(f) {
+			lengths[len(suffix)] = true
+		}
+	}
+	for _, e := range v.manifest.Endpoints {
+		urls := []string{e.URL}
+		// A trailing slash that keeps it from applying is reported itself, unless it is meant.
+		if url, ok := strings.CutSuffix(e.URL, "/"); ok && !d.allows(warnings.TrailingSlash, v.endpoints[e.URL].Value) {
+			urls = append(urls, url)
+		}
+		for _, url := range urls {
+			for length := range lengths {
+				if length <= len(url) {
+					endings[url[len(url)-length:]]++
+				}
+			}
+		}
+	}
+	counts := make([]int, len(features))
+	for i, f := range features {
+		for _, suffix := range suffixes(f) {
+			counts[i] += endings[suffix]
+		}
+	}
+	return counts
 }

@@ -30,7 +30,8 @@ type decoder struct {
 	unread     bool // something is not where it belongs, so what seems unused may be used
 	reported   int  // number of findings
 
-	within signpost.Path // the endpoint of a manifest that is being checked: check reports it instead of the line
+	within tree.Field   // the endpoint that is being checked, if any
+	quoted []quotedText // values in typographic quotes
 
 	shared      map[string]*sharedModifier
 	sharedNames []string
@@ -88,8 +89,8 @@ const maxFindings = 1000
 
 // report adds a finding, with its position in the file.
 func (d *decoder) report(f signpost.Finding, at *tree.Node) {
-	if f.Path == nil {
-		f.Path = d.within
+	if f.Path == nil && d.served && d.within.Key != nil { // signpost check reports it instead of the line
+		f.Path = signpost.Path{signpost.Field(d.within.Key.Text)}
 	}
 	if len(d.findings) <= maxFindings {
 		d.findings = append(d.findings, d.finding(f, at))

@@ -20,7 +20,6 @@ import (
 type readModifier struct {
 	modifier   signpost.Modifier
 	deprecated *signpost.Deprecation
-	judged     signpost.Modifier // in an endpoint: without the parts of a shared one that are checked at its declaration
 }
 
 type sharedModifier struct {
@@ -37,7 +36,6 @@ type version struct {
 	manifest signpost.Manifest
 	places   []place // of the endpoints of the manifest
 
-	judged    signpost.Manifest     // the manifest to lint; empty after the file has been read
 	endpoints map[string]tree.Field // by URL; nil after the file has been read
 }
 
@@ -90,7 +88,6 @@ func (d *decoder) manifest(f tree.Field, v version, what string) version {
 	}
 	v.endpoints = make(map[string]tree.Field, len(endpoints.Fields))
 	v.manifest.Endpoints = make([]signpost.Endpoint, 0, len(endpoints.Fields))
-	v.judged.Endpoints = make([]signpost.Endpoint, 0, len(endpoints.Fields))
 	for _, e := range endpoints.Fields {
 		if !d.isExtension(e.Key.Text) {
 			v.endpoints[e.Key.Text] = e
@@ -122,22 +119,10 @@ func (d *decoder) readBasePath(root, n *tree.Node) {
 func (d *decoder) readModifiers(n *tree.Node) {
 	d.shared = make(map[string]*sharedModifier, len(n.Fields))
 	for _, field := range n.Fields {
-		m := &sharedModifier{Field: field, readModifier: d.modifier(field.Value)}
-		m.judged, m.size = lean(m.modifier), renderedSize(m.modifier)
-		d.shared[field.Key.Text] = m
+		m := d.modifier(field.Value)
+		d.shared[field.Key.Text] = &sharedModifier{Field: field, readModifier: m, size: renderedSize(m.modifier)}
 		d.sharedNames = append(d.sharedNames, field.Key.Text)
 	}
-}
-
-// lean returns a modifier without options and defaults. Shared modifiers with thousands of options would be validated for
-// every endpoint otherwise.
-func lean(m signpost.Modifier) signpost.Modifier {
-	params := make([]signpost.Param, len(m.Params))
-	for i, p := range m.Params {
-		params[i] = signpost.Param{Key: p.Key, UI: signpost.UI{Label: p.UI.Label}, Schema: signpost.Schema{Type: p.Schema.Type}}
-	}
-	m.Params = params
-	return m
 }
 
 // readFeatures fills in the features of the file: the built-in ones, including overrides, then the declared ones.
@@ -198,18 +183,17 @@ func (d *decoder) endpoint(f tree.Field, v *version) {
 		URL: f.Key.Text, Name: n.Get("name").Text, Method: n.Get("method").Text, MIMEType: n.Get("mime_type").Text,
 		ContextObj: d.contextItems(n.Get("context_obj")),
 	}
-	judged := e
 	seen := make(map[string]bool)
 	for _, item := range n.Get("modifiers").Items {
 		m := d.modifierOrName(item, seen)
-		e.Modifiers, judged.Modifiers = append(e.Modifiers, m.modifier), append(judged.Modifiers, m.judged)
+		e.Modifiers = append(e.Modifiers, m.modifier)
 		d.deprecate(signpost.Part{Version: v.name, Endpoint: e.URL, Modifier: m.modifier.ID}, m.deprecated)
 	}
 	if !d.served {
 		d.readAllow(n, n)
 		d.deprecate(signpost.Part{Version: v.name, Endpoint: e.URL}, d.deprecation(n.Get("deprecated"), n))
 	}
-	v.manifest.Endpoints, v.judged.Endpoints = append(v.manifest.Endpoints, e), append(v.judged.Endpoints, judged)
+	v.manifest.Endpoints = append(v.manifest.Endpoints, e)
 }
 
 func (d *decoder) contextItems(n *tree.Node) []signpost.ContextItem {
@@ -313,7 +297,6 @@ func (d *decoder) modifier(n *tree.Node) (m readModifier) {
 	if !d.served {
 		m.deprecated = d.deprecation(n.Get("deprecated"), nil)
 	}
-	m.judged = m.modifier
 	return m
 }
 

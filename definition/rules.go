@@ -85,7 +85,7 @@ func Rules() []Rule {
 		{RuleVersionNotDeclared, w, "the URLs of the service name no version that it does not have", (*decoder).checkVersionsInURLs},
 		{RuleNoEndpoints, w, "every version has endpoints", (*decoder).checkNoEndpoints},
 		{RuleBasePathVersion, w, "a base_path does not repeat the version or the route", (*decoder).checkBasePath},
-		{RuleQuotedName, w, "names have no typographic quotes around them", (*decoder).checkNames},
+		{RuleQuotedName, w, "names and ids have no typographic quotes around them", (*decoder).checkQuotes},
 		{RuleDeprecationExpired, w, "deprecated items are removed in time", nil},
 		{RuleUnusedAllow, w, "every allowed warning occurs, and has a reason", (*decoder).checkAllowances}, // after all others
 	}...)
@@ -123,16 +123,16 @@ func (d *decoder) checkVersionsInURLs() {
 	}
 	for _, v := range d.versions {
 		for _, e := range v.manifest.Endpoints {
-			u, err := signpost.ParseURL(e.URL)
-			if err != nil || !u.HasHostPlaceholder() {
-				continue
-			}
+			u := signpost.CutURL(e.URL)
 			at, segments := v.endpoints[e.URL], strings.Split(u.Path(), "/")
 			i := slices.IndexFunc(segments, routes.ValidVersion)
+			if _, err := signpost.ParseURL(e.URL); i < 0 || err != nil || !u.HasHostPlaceholder() {
+				continue
+			}
 			if other := routes.OtherVersion(u, v.name, declared); other != "" {
 				d.add(RuleVersionMismatch, "a manifest lists the URLs of its own version: move it to "+other+", or correct the URL",
 					at.Key, "URL %q of version %s names version %s", e.URL, v.name, other)
-			} else if i >= 0 && !slices.Contains(segments, v.name) { // otherwise the version is that of another API
+			} else if !slices.Contains(segments, v.name) { // otherwise the version is that of another API
 				d.warn(RuleVersionNotDeclared, "declare "+segments[i]+" under versions, or correct the URL", at.Key, at.Value,
 					"URL %q names version %s, which the service does not have", e.URL, segments[i])
 			}
@@ -143,22 +143,20 @@ func (d *decoder) checkVersionsInURLs() {
 // typographic matches text in typographic quotes, such as “Games” or „Spiele“.
 var typographic = regexp.MustCompile(`(?s)^[\p{Pi}\p{Pf}\p{Ps}](.+)[\p{Pi}\p{Pf}]$`)
 
-// checkNames reports names in typographic quotes, which YAML takes for part of the name.
-func (d *decoder) checkNames() {
-	check := func(owner, endpoint *tree.Node) {
-		n := owner.Get("name")
-		if inside := typographic.FindStringSubmatch(n.Text); inside != nil && !d.broken[n] && n.Style == tree.Plain {
-			d.warn(RuleQuotedName, "write "+inside[1]+", or use straight quotes", n, endpoint,
-				"name %s has typographic quotes around it, which editors will see", n.Text)
-		}
-	}
-	for _, v := range d.versions {
-		for _, e := range v.manifest.Endpoints {
-			check(v.endpoints[e.URL].Value, v.endpoints[e.URL].Value)
-		}
-	}
-	for _, name := range d.sharedNames {
-		check(d.shared[name].Value, nil)
+// quotable are the fields whose value is not checked otherwise, so that quotes around it go unnoticed.
+var quotable = []string{"name", "id", "key", "label", "value"}
+
+// quotedText is a value of one of the quotable fields in typographic quotes.
+type quotedText struct {
+	field        string
+	at, endpoint *tree.Node
+}
+
+// checkQuotes reports values in typographic quotes, which YAML takes for part of the text.
+func (d *decoder) checkQuotes() {
+	for _, q := range d.quoted {
+		d.warn(RuleQuotedName, "write "+typographic.ReplaceAllString(q.at.Text, "$1")+", or use straight quotes", q.at, q.endpoint,
+			"%s %s has typographic quotes around it, which are part of it", q.field, q.at.Text)
 	}
 }
 
@@ -185,34 +183,23 @@ func (d *decoder) checkUnusedModifiers() {
 
 // checkIdleFeatures reports enabled features that apply to no endpoint of a version.
 func (d *decoder) checkIdleFeatures() {
-	for _, v := range d.versions {
-		for _, e := range v.manifest.Endpoints {
-			if _, err := signpost.ParseURL(e.URL); err != nil || d.duplicated {
-				return // once corrected, it may end in the suffix
-			}
-		}
+	isURL := func(f signpost.Finding) bool { return f.Rule == signpost.RuleURL }
+	if d.duplicated || slices.ContainsFunc(d.findings, isURL) {
+		return // once corrected, it may end in the suffix
 	}
 	enabled := d.named(d.enable)
-	endings := make(map[string]map[string]int) // by version
+	var counts [][]int // by version, of those with endpoints
+	var names []string
 	for _, v := range d.versions {
-		if len(v.manifest.Endpoints) == 0 {
-			continue
+		if len(v.manifest.Endpoints) > 0 {
+			counts, names = append(counts, d.applications(v, enabled)), append(names, v.name)
 		}
-		var urls []string
-		for _, e := range v.manifest.Endpoints {
-			urls = append(urls, e.URL)
-			// A trailing slash that keeps it from applying is reported itself, unless it is meant.
-			if url, ok := strings.CutSuffix(e.URL, "/"); ok && !d.allows(warnings.TrailingSlash, v.endpoints[e.URL].Value) {
-				urls = append(urls, url)
-			}
-		}
-		endings[v.name] = countEndings(urls, enabled)
 	}
-	for _, feature := range enabled {
+	for at, feature := range enabled {
 		var idle []string
-		for _, v := range d.versions {
-			if ends := endings[v.name]; ends != nil && applications(feature, ends) == 0 {
-				idle = append(idle, v.name)
+		for v, name := range names {
+			if counts[v][at] == 0 {
+				idle = append(idle, name)
 			}
 		}
 		i := slices.IndexFunc(d.enabled, func(n *tree.Node) bool { return n.Text == feature.Name })
@@ -220,7 +207,7 @@ func (d *decoder) checkIdleFeatures() {
 			continue
 		}
 		where := ""
-		if len(idle) < len(endings) {
+		if len(idle) < len(names) {
 			where = " of " + strings.Join(idle, ", ")
 		}
 		suffixes := strconv.Quote(feature.URLSuffix)
@@ -230,34 +217,4 @@ func (d *decoder) checkIdleFeatures() {
 		d.warn(RuleFeatureMatchesNothing, "correct the URLs or the suffix, or do not enable it", d.enabled[i], nil,
 			"feature %q applies to no endpoint%s: no URL ends in %s", feature.Name, where, suffixes)
 	}
-}
-
-// countEndings counts the URLs with each ending that is as long as a suffix of a feature, so that the work does not grow with
-// URLs times features.
-func countEndings(urls []string, features []signpost.Feature) map[string]int {
-	lengths := make(map[int]bool)
-	for _, f := range features {
-		for _, suffix := range append([]string{f.URLSuffix}, f.URLSuffixes...) {
-			lengths[len(suffix)] = true
-		}
-	}
-	count := make(map[string]int)
-	for _, url := range urls {
-		for length := range lengths {
-			if length <= len(url) {
-				count[url[len(url)-length:]]++
-			}
-		}
-	}
-	return count
-}
-
-// applications returns how many of the URLs that were counted a feature applies to, or more if its suffixes have a URL in
-// common.
-func applications(f signpost.Feature, endings map[string]int) int {
-	n := endings[f.URLSuffix]
-	for _, suffix := range f.URLSuffixes {
-		n += endings[suffix]
-	}
-	return n
 }

@@ -49,7 +49,7 @@ func (d *decoder) keepPlaces() {
 			}
 			v.places = append(v.places, at)
 		}
-		v.endpoints, v.judged = nil, signpost.Manifest{}
+		v.endpoints = nil
 	}
 }
 

@@ -79,13 +79,13 @@ var (
 			{Name: "key", Required: true, Doc: "A context key that is built into the clients, or that a plugin supplies.",
 				Value: &Value{Names: ContextKeys, Schema: nonEmpty}},
 			{Name: "type", Value: &Value{Values: signpost.ContextTypes()}, Required: true, Doc: "In the ctx query parameter, or in the request body."},
-			{Name: "required", Value: &Value{Type: Bool, Schema: `"default": false`}, Doc: "Whether the key must be present."},
+			{Name: "required", Value: &Value{Type: Bool, Form: "write true or false, without quotes", Schema: `"default": false`}, Doc: "Whether the key must be present."},
 			{Name: "mapper", Value: &Value{OrNull: true, Schema: nonEmpty}, Doc: "The name that the key is sent under."},
 		}}}
 
 	// feature is required to have a context_obj unless it overrides a built-in one; see lint.
 	feature = &Value{What: "feature", Type: Object, Form: "such as {url_suffix: /kids, context_obj: […]}", Fields: []Field{
-		{Name: "url_suffix", Value: &Value{OrList: true}, Doc: "Only for endpoints whose URL ends in this, or in one of these; empty for every endpoint."},
+		{Name: "url_suffix", Value: &Value{OrList: true, Form: "such as /kids or [/kids, /family]"}, Doc: "Only for endpoints whose URL ends in this, or in one of these; empty for every endpoint."},
 		{Name: "context_obj", Value: &Value{Type: List, Each: contextObj.Each, Form: contextObj.Form, Schema: `"minItems": 1`}, Doc: contextObj.Doc},
 	}}
 
@@ -152,7 +152,7 @@ var (
 			{Name: "use", Value: text, Doc: "What to use instead: a URL or a name."},
 			{Name: "reason", Value: text, Doc: "Why it goes."},
 		}}
-	date = &Value{Type: Date, Schema: `"pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"`}
+	date = &Value{Type: Date, Form: "such as 2026-01-31", Schema: `"pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"`}
 )
 
 // kinds returns the names of the kinds of modifier.
