@@ -20,8 +20,8 @@ and applies fixes.
 Your editor starts it: see docs/editors.md for the settings of VS Code, Neovim, Helix and Zed. The server logs its
 own errors to standard error, which editors keep in a log.`,
 		Args: usageArgs(cobra.NoArgs),
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
-			err := lsp.Serve(cmd.Context(), c.Stdin, c.raw, lsp.Options{
+		RunE: run(func(*cobra.Command, []string) error {
+			err := lsp.Serve(c.Stdin, c.raw, lsp.Options{
 				Version: buildVersion(),
 				Log:     slog.New(slog.NewTextHandler(c.Stderr, nil)),
 			})

@@ -12,7 +12,7 @@ func (s *server) codeAction(doc *document, in placeParams) (any, error) {
 	actions := []codeAction{}
 	from, to := doc.offset(in.Range.Start), doc.offset(in.Range.End)
 	var all []textEdit
-	for _, f := range s.workspace.findings(doc) {
+	for _, f := range s.findings(doc) {
 		if f.Fix == nil {
 			continue
 		}
@@ -48,9 +48,8 @@ func overlaps(e textEdit, others []textEdit) bool {
 // edits converts a fix to edits of the document.
 func (d *document) edits(fix *signpost.Fix) []textEdit {
 	edits := []textEdit{}
-	t := d.tree()
 	for _, e := range fix.Edits {
-		from, to := t.Offset(e.Line, e.Column), t.Offset(e.EndLine, e.EndColumn)
+		from, to := d.lines.Offset(e.Line, e.Column), d.lines.Offset(e.EndLine, e.EndColumn)
 		edits = append(edits, textEdit{d.span(from, to), e.Text})
 	}
 	return edits

@@ -25,11 +25,18 @@ func (s *server) completion(doc *document, in placeParams) (any, error) {
 	return completionList{Items: items}, nil
 }
 
-// items returns the completions at a cursor, without their ranges.
+// items returns the completions at a cursor, without their ranges. The first word of a list item may be a value, or the
+// first key of an object.
 func (c cursor) items(known names) []completionItem {
+	path := c.path
+	if c.isKey {
+		path = path[:len(path)-1]
+	}
+	item := len(path) > 0 && path[len(path)-1] == ""
 	var items []completionItem
 	add := func(kind int, label, detail, description, text string) {
-		if slices.Contains(c.keys, label) || slices.ContainsFunc(items, func(i completionItem) bool { return i.Label == label }) {
+		exists := slices.ContainsFunc(c.owner.Fields, func(f tree.Field) bool { return f.Key.Text == label })
+		if c.isKey && exists || slices.ContainsFunc(items, func(i completionItem) bool { return i.Label == label }) {
 			return
 		}
 		item := completionItem{Label: label, Kind: kind, Detail: detail, TextEdit: textEdit{NewText: text}}
@@ -38,24 +45,23 @@ func (c cursor) items(known names) []completionItem {
 		}
 		items = append(items, item)
 	}
-	here := fields.Definition.At(c.path...)
-	for _, v := range here {
-		if c.place == atKey {
-			break
-		}
-		for _, n := range valuesOf(v, known) {
-			add(itemValue, n.name, n.kind, n.description, c.write(n.name))
-		}
-		if v.Type == fields.List { // a list that is not begun
-			for _, n := range valuesOf(v.Each, known) {
-				add(itemValue, n.name, n.kind, n.description, "["+c.write(n.name)+"]")
+	here := fields.Definition.At(path...)
+	if !c.isKey || item && len(c.owner.Fields) == 1 {
+		for _, v := range here {
+			for _, n := range valuesOf(v, known) {
+				add(itemValue, n.name, n.kind, n.description, c.write(n.name))
+			}
+			if v.Type == fields.List { // a list that is not begun
+				for _, n := range valuesOf(v.Each, known) {
+					add(itemValue, n.name, n.kind, n.description, "["+c.write(n.name)+"]")
+				}
 			}
 		}
 	}
+	if !c.isKey && !item {
+		return items
+	}
 	for _, v := range here {
-		if c.place == atValue {
-			break
-		}
 		for _, required := range []bool{true, false} {
 			for _, f := range v.Fields {
 				detail := map[bool]string{true: "required"}[required]
@@ -70,14 +76,10 @@ func (c cursor) items(known names) []completionItem {
 			}
 		}
 	}
-	switch n := len(c.path); {
-	case c.place == atValue:
-	case n == 1 && c.path[0] == "versions":
-		next := nextVersion(c.keys)
-		add(itemField, next, "", "", c.writeKey(next, true))
-	case n == 3 && c.path[0] == "versions" && c.path[2] == "endpoints":
-		url := "https://" + signpost.HostPlaceholder + "/" + c.path[1] + "/"
-		add(itemField, url, "an endpoint of this service", "", c.openQuote()+url)
+	if len(path) == 3 && path[0] == "versions" && path[2] == "endpoints" {
+		opening, _ := c.keyQuotes()
+		url := "https://" + signpost.HostPlaceholder + "/" + path[1] + "/"
+		add(itemField, url, "an endpoint of this service", "", opening+url)
 	}
 	return items
 }
@@ -97,15 +99,6 @@ func valuesOf(v *fields.Value, known names) []name {
 	return append(values, known[v.OrName]...)
 }
 
-// nextVersion returns the first version that does not exist.
-func nextVersion(versions []string) string {
-	for n := 1; ; n++ {
-		if name := fmt.Sprintf("v%d", n); !slices.Contains(versions, name) {
-			return name
-		}
-	}
-}
-
 // write returns a value as it must be inserted at the cursor, with quotes if needed.
 func (c cursor) write(text string) string {
 	switch {
@@ -117,25 +110,21 @@ func (c cursor) write(text string) string {
 	return text
 }
 
-// openQuote returns the quotation mark to start a key with at the cursor.
-func (c cursor) openQuote() string {
+// keyQuotes returns the quotation marks to insert around a key at the cursor. One before the cursor is there already.
+func (c cursor) keyQuotes() (opening, closing string) {
 	if c.json && c.quote == "" {
-		return `"`
+		return `"`, `"`
 	}
-	return ""
+	return "", c.quote
 }
 
 // writeKey returns the text to insert for a key, up to the start of its value.
 func (c cursor) writeKey(name string, collection bool) string {
-	switch {
-	case c.json:
-		return c.openQuote() + name + `": `
-	case c.quote != "":
-		return name + c.quote + ": "
-	case collection && !c.flow: // it starts on the next line
-		return name + ":"
+	opening, closing := c.keyQuotes()
+	if collection && c.owner.Style != tree.Flow && closing == "" {
+		return name + ":" // the value starts on the next line
 	}
-	return name + ": "
+	return opening + name + closing + ": "
 }
 
 // names holds the names that a value or a key can have.
@@ -178,7 +167,7 @@ func (d *document) names() names {
 			add(fields.Features, s.name, "feature", "")
 		case s.kind == contextKey && s.decl != nil:
 			add(fields.ContextKeys, s.name, "context key", s.value.Text)
-		case s.kind == contextKey && !strings.Contains(s.name, mark):
+		case s.kind == contextKey:
 			add(fields.ContextKeys, s.name, "context key", "")
 		}
 	}

@@ -7,24 +7,48 @@ import (
 	"signpost/internal/tree"
 )
 
-// cursor describes what the author is typing.
+// place is a key or a scalar value of a document.
+type place struct {
+	node  *tree.Node
+	owner *tree.Node // the object or the list that it is in
+	isKey bool
+	path  []string // steps to the value, also of a key; "" is a list item
+}
+
+// placeAt returns the place at an offset in a value of an owner, or nil.
+func placeAt(n, owner *tree.Node, offset int, path []string) *place {
+	if !contains(n, offset) {
+		return nil
+	}
+	if n.Kind != tree.Object && n.Kind != tree.List {
+		return &place{n, owner, false, path}
+	}
+	step := func(name string) []string { return append(path[:len(path):len(path)], name) }
+	for _, f := range n.Fields {
+		if contains(f.Key, offset) {
+			return &place{f.Key, n, true, step(f.Key.Text)}
+		}
+		if found := placeAt(f.Value, n, offset, step(f.Key.Text)); found != nil {
+			return found
+		}
+	}
+	for _, item := range n.Items {
+		if found := placeAt(item, n, offset, step("")); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+func contains(n *tree.Node, offset int) bool { return n.Start() <= offset && offset <= n.End() }
+
+// cursor is the place where the author is typing.
 type cursor struct {
-	place cursorPlace
-	path  []string // steps to the value or, for a key, to its object; "" is a list item
-	keys  []string // other keys of the object
-	flow  bool     // inside braces or brackets, as all of JSON is
+	place
 	json  bool
 	quote string // opening quotation mark of the word, or ""
 	start int    // offset of the word, after its quotation mark
 }
-
-type cursorPlace int
-
-const (
-	atKey cursorPlace = iota
-	atValue
-	atItem // of a list, which may be a value or the first key of an object
-)
 
 // mark is put at the cursor before the text is parsed. It is a letter that nobody uses.
 const mark = "\ue000"
@@ -43,74 +67,46 @@ func (d *document) cursor(offset int) (cursor, bool) {
 	if !strings.ContainsAny(strings.TrimLeft(before[line:], " -\"'"), " :,[{\"'") {
 		slices.Reverse(endings) // the first word of a line is a key
 	}
-	quote, brackets := "", ""
-	for _, at := range tree.Open(before) {
-		switch before[at] {
-		case '{':
-			brackets = "}" + brackets
-		case '[':
-			brackets = "]" + brackets
-		default:
-			quote = before[at : at+1]
-		}
-	}
+	quote, brackets := closing(before)
 	for _, tail := range [][2]string{{"", after}, {quote, rest}, {quote, brackets + rest}, {quote, brackets}} {
 		for _, ending := range endings {
 			text := before + mark + tail[0] + ending + tail[1]
 			if root := tree.Parse([]byte(text), tree.Options{}).Root; root != nil {
-				c := cursor{json: d.isJSON()}
-				if c.find(root, nil) && c.start >= line {
-					return c, !c.json || c.flow
-				}
-				return c, false
+				return d.cursorIn(root, offset, line)
 			}
 		}
 	}
 	return cursor{}, false
 }
 
-// find fills in the place of the mark in a value, and reports whether it is there.
-func (c *cursor) find(n *tree.Node, path []string) bool {
-	step := func(name string) []string { return append(path[:len(path):len(path)], name) }
-	for _, f := range n.Fields {
-		switch {
-		case strings.Contains(f.Key.Text, mark):
-			c.at(f.Key, n, atKey, path)
-			for _, other := range n.Fields {
-				if other.Key != f.Key {
-					c.keys = append(c.keys, other.Key.Text)
-				}
-			}
-			if len(c.keys) == 0 && len(path) > 0 && path[len(path)-1] == "" {
-				c.place = atItem
-			}
-			return true
-		case strings.Contains(f.Value.Text, mark):
-			c.at(f.Value, n, atValue, step(f.Key.Text))
-			return f.Value.Style != tree.BlockText
-		case c.find(f.Value, step(f.Key.Text)):
-			return true
+// closing returns the quotation mark and the brackets that close what is open at the end of a text.
+func closing(text string) (quote, brackets string) {
+	for _, at := range tree.Open(text) {
+		switch text[at] {
+		case '{':
+			brackets = "}" + brackets
+		case '[':
+			brackets = "]" + brackets
+		default:
+			quote = text[at : at+1]
 		}
 	}
-	for _, item := range n.Items {
-		if strings.Contains(item.Text, mark) {
-			c.at(item, n, atItem, step(""))
-			return item.Style != tree.BlockText
-		}
-		if c.find(item, step("")) {
-			return true
-		}
-	}
-	return false
+	return quote, brackets
 }
 
-func (c *cursor) at(word, container *tree.Node, place cursorPlace, path []string) {
-	c.place, c.path, c.flow, c.start = place, path, container.Style == tree.Flow, word.Start()
-	switch word.Style {
+// cursorIn returns the cursor in a text with the mark, unless nothing can be completed there.
+func (d *document) cursorIn(root *tree.Node, offset, line int) (cursor, bool) {
+	at := placeAt(root, nil, offset+1, nil) // inside the mark
+	if at == nil || at.owner == nil || at.node.Style == tree.BlockText || !strings.Contains(at.node.Text, mark) {
+		return cursor{}, false
+	}
+	c := cursor{place: *at, json: d.isJSON()}
+	switch c.node.Style {
 	case tree.DoubleQuoted:
 		c.quote = `"`
 	case tree.SingleQuoted:
 		c.quote = "'"
 	}
-	c.start += len(c.quote)
+	c.start = c.node.Start() + len(c.quote)
+	return c, c.start >= line && (!c.json || c.owner.Style == tree.Flow) // all of JSON is inside braces or brackets
 }

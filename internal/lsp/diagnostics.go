@@ -4,31 +4,15 @@ import (
 	"strings"
 
 	"signpost"
-	"signpost/definition"
 )
 
 // diagnostics returns the findings of a document as the protocol has them.
-func (w *workspace) diagnostics(doc *document) []diagnostic {
+func (s *server) diagnostics(doc *document) []diagnostic {
 	found := []diagnostic{}
-	for _, f := range w.findings(doc) {
+	for _, f := range s.findings(doc) {
 		found = append(found, doc.diagnostic(f))
 	}
 	return found
-}
-
-// findings lints a document together with its directory. A file that is not a definition has none: editors open all
-// kinds of YAML.
-func (w *workspace) findings(doc *document) []signpost.Finding {
-	if doc.definition() == nil {
-		return nil
-	}
-	var own []signpost.Finding
-	for _, f := range definition.Lint(w.together(doc)...) {
-		if f.File == doc.name() {
-			own = append(own, f)
-		}
-	}
-	return own
 }
 
 func (d *document) diagnostic(f signpost.Finding) diagnostic {
@@ -50,6 +34,5 @@ func (d *document) diagnostic(f signpost.Finding) diagnostic {
 
 // extent returns the offsets between which a finding is shown.
 func (d *document) extent(f signpost.Finding) (from, to int) {
-	t := d.tree()
-	return t.Offset(f.Line, f.Column), t.Offset(f.Line, f.Column+max(f.Width, 1))
+	return d.lines.Offset(f.Line, f.Column), d.lines.Offset(f.Line, f.Column+max(f.Width, 1))
 }

@@ -12,14 +12,12 @@ import (
 	"signpost/internal/tree"
 )
 
-// document is the text of an open file. It is immutable: an edit creates a new one, so that findings can be computed
-// while the author types.
+// document is the text of an open file. An edit creates a new one.
 type document struct {
 	uri     string
 	path    string // "" if the URI is not a file
 	version int
-	full    string         // the text as the editor has it
-	text    string         // without a byte order mark, like the text of the tree
+	text    string
 	lines   *tree.Document // of the text; the protocol recognizes the same line endings as YAML
 
 	tree func() *tree.Document   // the parsed text
@@ -27,10 +25,10 @@ type document struct {
 	last *document               // the last version that parsed, if this one does not
 }
 
+// newDocument returns a document. A byte order mark is not part of the text, for editors as for the tree.
 func newDocument(uri string, version int, text string) *document {
-	d := &document{uri: uri, path: pathOf(uri), version: version, full: text}
-	d.text = strings.TrimPrefix(text, tree.ByteOrderMark)
-	d.lines = tree.Positions([]byte(text), false)
+	d := &document{uri: uri, path: pathOf(uri), version: version, text: strings.TrimPrefix(text, tree.ByteOrderMark)}
+	d.lines = tree.Positions([]byte(d.text), false)
 	d.tree = sync.OnceValue(func() *tree.Document { return tree.Parse([]byte(d.text), tree.Options{JSON: d.isJSON()}) })
 	d.file = sync.OnceValue(func() *definition.File { return definition.Parse(d.name(), []byte(d.text)) })
 	return d
@@ -42,12 +40,12 @@ func (d *document) edit(version int, changes []contentChange) *document {
 	if last != nil {
 		last.last = nil // it parsed, so what came before is never asked for
 	}
-	d = newDocument(d.uri, version, d.full) // without changes, the version counts all the same
+	d = newDocument(d.uri, version, d.text) // without changes, the version counts all the same
 	for _, c := range changes {
 		text := c.Text
 		if c.Range != nil {
-			from, to := d.fullOffset(c.Range.Start), d.fullOffset(c.Range.End)
-			text = d.full[:min(from, to)] + c.Text + d.full[max(from, to):]
+			from, to := d.offset(c.Range.Start), d.offset(c.Range.End)
+			text = d.text[:min(from, to)] + c.Text + d.text[max(from, to):]
 		}
 		d = newDocument(d.uri, version, text)
 	}
@@ -61,14 +59,6 @@ func (d *document) parsed() *document {
 		return d
 	}
 	return d.last
-}
-
-// fullOffset returns the offset of a position in the full text.
-func (d *document) fullOffset(p position) int {
-	if p == (position{}) {
-		return 0
-	}
-	return d.offset(p) + len(d.full) - len(d.text)
 }
 
 // name returns the name that findings use for the document. Its extension determines the format.
@@ -94,12 +84,11 @@ func (d *document) definition() *definition.File {
 // offset returns the byte offset of a position. Positions outside the text are clamped.
 func (d *document) offset(p position) int {
 	at, line := d.lines.Offset(p.Line+1, 1), string(d.lines.Line(p.Line+1))
-	left := p.Character - d.unitsBefore(p.Line)
 	for i, r := range line {
-		if left <= 0 {
+		if p.Character <= 0 {
 			return at + i
 		}
-		left -= utf16.RuneLen(r)
+		p.Character -= utf16.RuneLen(r)
 	}
 	return at + len(line)
 }
@@ -107,19 +96,11 @@ func (d *document) offset(p position) int {
 // position returns the position of a byte offset.
 func (d *document) position(offset int) position {
 	line, _ := d.lines.Position(offset)
-	units := d.unitsBefore(line - 1)
+	units := 0
 	for _, r := range d.text[d.lines.Offset(line, 1):offset] {
 		units += utf16.RuneLen(r)
 	}
 	return position{line - 1, units}
-}
-
-// unitsBefore returns what precedes the text of a line: the first line may have a byte order mark, which editors count.
-func (d *document) unitsBefore(line int) int {
-	if line == 0 && len(d.full) > len(d.text) {
-		return 1
-	}
-	return 0
 }
 
 func (d *document) span(from, to int) span { return span{d.position(from), d.position(to)} }

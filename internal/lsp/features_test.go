@@ -142,7 +142,6 @@ func TestCompletion(t *testing.T) {
 		{name: "context keys", text: "context_keys: {user.profile: The profile}\n" + endpoint + "        context_obj:\n          - key: ¦\n",
 			want: []string{"plugin-login-flow.access_token", "signedDeviceInfoToken", "user.profile"}},
 		{name: "required", text: endpoint + "        context_obj:\n          - required: ¦\n", want: []string{"true", "false"}, insert: "true"},
-		{name: "versions", text: "versions:\n  ¦", want: []string{"v1"}, insert: "v1:"},
 		{name: "endpoints", text: "versions:\n  v1:\n    endpoints:\n      ¦", want: []string{"https://{{host}}/v1/"}, insert: "https://{{host}}/v1/"},
 		{name: "rules to allow", text: endpoint + "        allow:\n          dup¦", want: []string{"duplicate-name"}, not: []string{"syntax", "unused-allow"}, insert: "duplicate-name: "},
 		{name: "JSON fields", file: "feeds.json", text: `{"service": "A", ¦}`, want: []string{"versions"}, insert: `"versions": `},
@@ -186,17 +185,15 @@ func TestCompletion(t *testing.T) {
 func TestHover(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"a field", strings.Replace(sports, "mime_type", "mime¦_type", 1), "content type"},
-		{"an endpoint", strings.Replace(sports, "v1/media", "v1/me¦dia", 1), "`plugin-login-flow.access_token`, required"},
-		{"a shared modifier", strings.Replace(sports, "[limit]", "[li¦mit]", 1), "sets the query parameter `limit`"},
-		{"a built-in feature", strings.Replace(sports, "[authen", "[auth¦en", 1), "Built in. Appends `plugin-login-flow.access_token`, required"},
-		{"a feature of the file", "features:\n  ki¦ds: {url_suffix: [/kids, /family], context_obj: [{key: user.age, type: ctx, required: true}, {key: b, type: ctx}]}\n" + sports,
-			"Appends `user.age`, required, and `b`, optional, to the endpoints whose URL ends in `/kids` or `/family`."},
-		{"a built-in feature that is overridden", "features:\n  authentication: {url_suffix: /matches}\n" + strings.Replace(sports, "[authen", "[auth¦en", 1),
-			"Overrides a built-in feature for the endpoints whose URL ends in `/matches`."},
-		{"a context key", "context_keys: {user.age: The *age*}\nfeatures:\n  kids: {context_obj: [{key: us¦er.age, type: ctx}]}\n" + sports, `The \*age\*`},
-		{"an endpoint without keys", strings.Replace(sports, "v1/matches", "v1/mat¦ches", 1), "get no context keys"},
-		{"an endpoint of a file with errors", strings.Replace(strings.Replace(sports, "v1/media", "v1/me¦dia", 1), "method: get", "method: put", 1), "Fix the errors"},
+		{"an endpoint", strings.Replace(sports, "v1/media", "v1/me¦dia", 1), `"key": "plugin-login-flow.access_token"`},
 		{"an endpoint of the second version", strings.ReplaceAll(sports, "[limit]", "[]") + "  v2:\n    endpoints:\n      https://{{host}}/v2/li¦st: {name: Two, method: get, mime_type: text/csv}\n", `"name": "Two"`},
+		{"an endpoint of a file with errors", strings.Replace(strings.Replace(sports, "v1/media", "v1/me¦dia", 1), "method: get", "method: put", 1), "Fix the errors"},
+		{"a shared modifier", strings.Replace(sports, "[limit]", "[li¦mit]", 1), "```yaml\nlimit: {kind: number, id: limit, name: Page size, key: limit, label: Limit, defaultValue: 20}\n```"},
+		{"a built-in feature", strings.Replace(sports, "[authen", "[auth¦en", 1),
+			"Built in. Appends the context key `plugin-login-flow.access_token` to the endpoints whose URL ends in `/media`; required: true."},
+		{"a built-in feature for all", strings.Replace(sports, "[authentication", "[geo¦-restriction", 1), "to every endpoint; required: false."},
+		{"a feature of the file", "features:\n  ki¦ds:\n    context_obj: [{key: user.age, type: ctx}]\n" + sports, "```yaml\nkids:\n    context_obj: [{key: user.age, type: ctx}]\n```"},
+		{"a context key", "context_keys: {user.age: The age}\nfeatures:\n  kids: {context_obj: [{key: us¦er.age, type: ctx}]}\n" + sports, "user.age: The age\n"},
 		{"a value", strings.Replace(sports, "name: Matches", "name: Mat¦ches", 1), ""},
 		{"a finding", strings.Replace(sports, "method: get", "method: G¦ET", 1), "The rule: a method is get or post"},
 	} {
@@ -252,37 +249,6 @@ func TestWhileTyping(t *testing.T) {
 	var nothing *hover
 	if e.call("textDocument/hover", in, &nothing); nothing != nil && !strings.Contains(nothing.Contents.Value, "syntax") {
 		t.Errorf("hover shows %v", nothing)
-	}
-}
-
-// TestByteOrderMark checks that editors count a byte order mark as a character of the first line.
-func TestByteOrderMark(t *testing.T) {
-	marked := strings.Replace(strings.TrimPrefix(sports, "service: Sports\n"), "[limit]", "[l¦imit]", 1)
-	e, path, text, in := opened(t, "feeds.yaml", "\ufeff"+marked)
-	var place location
-	e.call("textDocument/definition", in, &place)
-	if want := (span{position{2, 2}, position{2, 7}}); place.Range != want {
-		t.Errorf("the definition is at %v, not %v", place.Range, want)
-	}
-	in.NewName = "size"
-	var edit workspaceEdit
-	e.call("textDocument/rename", in, &edit)
-	if got, want := apply(text, path, edit), strings.ReplaceAll(strings.Replace(text, "  limit:", "  size:", 1), "[limit]", "[size]"); got != want {
-		t.Errorf("renamed to\n%s", got)
-	}
-	var places []location
-	e.call("textDocument/references", placeParams{TextDocument: in.TextDocument, Position: position{0, 12}}, &places)
-	if want := (span{position{0, 10}, position{0, 24}}); len(places) != 1 || places[0].Range != want {
-		t.Errorf("references on the first line: %v", places)
-	}
-	// Changes on the first line, then the mark itself is deleted.
-	e.change(path, 2, contentChange{Range: &span{position{0, 1}, position{0, 7}}, Text: "enabel"})
-	if found := e.diagnostics(path, 2); len(found) != 1 || found[0].Range != (span{position{0, 1}, position{0, 7}}) {
-		t.Errorf("findings of the first line: %+v", found)
-	}
-	e.change(path, 3, contentChange{Range: &span{position{0, 0}, position{0, 1}}})
-	if found := e.diagnostics(path, 3); len(found) != 1 || found[0].Range != (span{position{0, 0}, position{0, 6}}) {
-		t.Errorf("findings without the mark: %+v", found)
 	}
 }
 
@@ -406,7 +372,7 @@ func TestOutline(t *testing.T) {
 	list = func(symbols []documentSymbol, indent string) {
 		for _, s := range symbols {
 			line := indent + s.Name + " " + s.Detail
-			if slices.Equal(s.Tags, []int{tagOfDeprecatedSymbol}) {
+			if slices.Equal(s.Tags, []int{tagDeprecated}) {
 				line += ", deprecated"
 			}
 			lines = append(lines, strings.TrimRight(line, " "))
@@ -414,7 +380,7 @@ func TestOutline(t *testing.T) {
 		}
 	}
 	list(out, "")
-	want := []string{"v1", "  https://{{host}}/v1/matches Matches", "    limit", "  https://{{host}}/v1/media Media, deprecated", "    limit", "modifiers", "  limit Page size"}
+	want := []string{"modifiers", "  limit Page size", "v1", "  https://{{host}}/v1/matches Matches", "  https://{{host}}/v1/media Media, deprecated"}
 	if !slices.Equal(lines, want) {
 		t.Errorf("the outline is\n%s", strings.Join(lines, "\n"))
 	}
@@ -426,7 +392,7 @@ func apply(text, path string, edit workspaceEdit) string {
 	edits := edit.Changes[doc.uri]
 	slices.SortFunc(edits, func(a, b textEdit) int { return b.Range.Start.compare(a.Range.Start) })
 	for _, e := range edits {
-		text = text[:doc.fullOffset(e.Range.Start)] + e.NewText + text[doc.fullOffset(e.Range.End):]
+		text = text[:doc.offset(e.Range.Start)] + e.NewText + text[doc.offset(e.Range.End):]
 	}
 	return text
 }

@@ -28,7 +28,7 @@ func FuzzMessages(f *testing.F) {
 			}
 		}
 		panicked := &panicLog{}
-		if err := Serve(t.Context(), strings.NewReader(in.String()), &out, Options{Log: panicked.logger()}); err != nil && !errors.Is(err, ErrNoShutdown) {
+		if err := Serve(strings.NewReader(in.String()), &out, Options{Log: panicked.logger()}); err != nil && !errors.Is(err, ErrNoShutdown) {
 			t.Fatal(err)
 		}
 		if panicked.said != "" {
@@ -64,6 +64,9 @@ func FuzzCursor(f *testing.F) {
 			c, ok := doc.cursor(offset)
 			if ok && (c.start < 0 || c.start > offset || strings.ContainsAny(doc.text[c.start:offset], "\r\n")) {
 				t.Fatalf("offset %d of %q: the word begins at %d", offset, doc.text, c.start)
+			}
+			if !ok {
+				continue
 			}
 			for _, item := range c.items(doc.names()) {
 				if item.Label == "" || item.TextEdit.NewText == "" {

@@ -1,76 +1,49 @@
 package lsp
 
 import (
+	"cmp"
+
 	"signpost/internal/tree"
 )
 
-// documentSymbol returns the outline of a document: versions with their endpoints, shared modifiers, features. While the
-// text does not parse, it is that of the last text that did.
+// documentSymbol returns the outline of a document: versions with their endpoints, shared modifiers, features and context
+// keys. While the text does not parse, it is that of the last text that did.
 func (s *server) documentSymbol(doc *document, _ placeParams) (any, error) {
 	out := []documentSymbol{}
 	if doc = doc.parsed(); doc == nil {
 		return out, nil
 	}
-	root := doc.tree().Root
-	for _, f := range root.Get("versions").Fields {
-		version := doc.symbol(f, symbolNamespace, "")
-		for _, e := range f.Value.Get("endpoints").Fields {
-			endpoint := doc.symbol(e, symbolInterface, e.Value.Get("name").Text)
-			for _, m := range e.Value.Get("modifiers").Items {
-				if id := modifierID(m); id != nil {
-					endpoint.Children = append(endpoint.Children, doc.symbolOf(id.Text, id, m, symbolField))
-				}
+	kinds := map[string]int{"modifiers": symbolField, "features": symbolModule, "context_keys": symbolKey}
+	for _, f := range doc.tree().Root.Fields {
+		if kind := kinds[f.Key.Text]; kind != 0 {
+			out = append(out, doc.symbol(f, symbolNamespace, doc.symbols(f.Value, kind)))
+		}
+		if f.Key.Text == "versions" {
+			for _, v := range f.Value.Fields {
+				out = append(out, doc.symbol(v, symbolNamespace, doc.symbols(v.Value.Get("endpoints"), symbolInterface)))
 			}
-			version.Children = append(version.Children, endpoint)
 		}
-		out = append(out, version)
-	}
-	for _, group := range []struct {
-		field string
-		kind  int
-	}{{"modifiers", symbolField}, {"features", symbolModule}, {"context_keys", symbolKey}} {
-		key, value := root.Field(group.field)
-		if key == nil || len(value.Fields) == 0 {
-			continue
-		}
-		parent := doc.symbol(tree.Field{Key: key, Value: value}, symbolNamespace, "")
-		for _, f := range value.Fields {
-			parent.Children = append(parent.Children, doc.symbol(f, group.kind, f.Value.Get("name").Text))
-		}
-		out = append(out, parent)
 	}
 	return out, nil
 }
 
-// modifierID returns the node that names an item of an endpoint's modifiers.
-func modifierID(n *tree.Node) *tree.Node {
-	if n.Kind == tree.String {
-		return n
-	}
-	if _, id := n.Field("id"); id != nil && id.Text != "" {
-		return id
-	}
-	return nil
-}
-
-func (d *document) symbol(f tree.Field, kind int, detail string) documentSymbol {
-	out := d.symbolOf(f.Key.Text, f.Key, f.Value, kind)
-	out.Detail = detail
-	if _, deprecated := f.Value.Field("deprecated"); deprecated != nil {
-		out.Tags = []int{tagOfDeprecatedSymbol}
+// symbols returns a symbol for each field of an object.
+func (d *document) symbols(n *tree.Node, kind int) []documentSymbol {
+	var out []documentSymbol
+	for _, f := range n.Fields {
+		out = append(out, d.symbol(f, kind, nil))
 	}
 	return out
 }
 
-// tagOfDeprecatedSymbol differs from the tag of a diagnostic.
-const tagOfDeprecatedSymbol = 1
-
-// symbolOf returns a symbol named at one node and extending to the end of another. Its name is never empty, because
-// editors reject that.
-func (d *document) symbolOf(name string, at, to *tree.Node, kind int) documentSymbol {
-	if name == "" {
-		name = `""`
+// symbol returns the symbol of a field. Its name is never empty, because editors reject that.
+func (d *document) symbol(f tree.Field, kind int, children []documentSymbol) documentSymbol {
+	out := documentSymbol{
+		Name: cmp.Or(f.Key.Text, `""`), Detail: f.Value.Get("name").Text, Kind: kind, SelectionRange: d.nodeSpan(f.Key), Children: children,
+		Range: d.span(min(f.Key.Start(), f.Value.Start()), max(f.Key.End(), f.Value.End())),
 	}
-	from, end := min(at.Start(), to.Start()), max(at.End(), to.End())
-	return documentSymbol{Name: name, Kind: kind, Range: d.span(from, end), SelectionRange: d.nodeSpan(at)}
+	if _, deprecated := f.Value.Field("deprecated"); deprecated != nil {
+		out.Tags = []int{tagDeprecated}
+	}
+	return out
 }

@@ -152,6 +152,9 @@ const (
 	symbolKey       = 20
 )
 
+// tagDeprecated is the tag of a deprecated symbol. Tags of diagnostics have other numbers.
+const tagDeprecated = 1
+
 type prepareRename struct {
 	Range       span   `json:"range"`
 	Placeholder string `json:"placeholder"`

@@ -5,16 +5,13 @@
 package lsp
 
 import (
-	"context"
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"runtime/debug"
-	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/sourcegraph/jsonrpc2"
 )
@@ -34,18 +31,31 @@ const (
 	codeRequestFailed  = -32803
 )
 
-// Serve speaks the protocol on in and out until the editor sends exit, in ends, or ctx is done. It writes only protocol
-// messages to out. It returns nil after a proper shutdown and exit, and ErrNoShutdown otherwise.
-func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error {
+// server is a session with one editor.
+type server struct {
+	opts        Options
+	out         *bufio.Writer
+	handlers    map[string]handler    // by method
+	documents   map[string]*document  // the open ones, by URI, with their unsaved text
+	files       map[string]cachedFile // read from disk, by path
+	changed     bool                  // since findings were published
+	initialized bool
+	shutDown    bool
+}
+
+// handler answers one kind of request about a document.
+type handler func(doc *document, in placeParams) (any, error)
+
+// Serve speaks the protocol on in and out until the editor sends exit or in ends. It writes only protocol messages to
+// out. It returns nil after a proper shutdown and exit, and ErrNoShutdown otherwise.
+//
+// Messages are handled one after the other, so responses are about the text at the time of the request. Findings are
+// published as soon as no further message waits: while the author types on, they are out of date at once.
+func Serve(in io.Reader, out io.Writer, opts Options) error {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &server{opts: opts, workspace: &workspace{files: &fileCache{}}, due: make(chan *workspace, 1), exited: make(chan struct{})}
-	linted := make(chan struct{})
-	finish := sync.OnceFunc(func() { // publishes the findings that are due
-		close(s.due)
-		<-linted
-	})
+	s := &server{opts: opts, out: bufio.NewWriter(out), documents: make(map[string]*document), files: make(map[string]cachedFile)}
 	s.handlers = map[string]handler{
 		"textDocument/completion":     s.completion,
 		"textDocument/hover":          s.hover,
@@ -56,94 +66,70 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error
 		"textDocument/documentSymbol": s.documentSymbol,
 		"textDocument/codeAction":     s.codeAction,
 	}
-	stream := jsonrpc2.NewBufferedStream(streams{in, out, finish}, jsonrpc2.VSCodeObjectCodec{})
-	conn := jsonrpc2.NewConn(ctx, stream, jsonrpc2.HandlerWithError(s.handle).SuppressErrClosed(), jsonrpc2.SetLogger(quiet{opts.Log}))
-	go func() {
-		defer close(linted)
-		s.lintAll(ctx, conn)
-	}()
-	select {
-	case <-conn.DisconnectNotify():
-	case <-s.exited:
+	messages := bufio.NewReader(in)
+	for {
+		if messages.Buffered() == 0 {
+			s.publish()
+		}
+		var body json.RawMessage
+		if err := (jsonrpc2.VSCodeObjectCodec{}).ReadObject(messages, &body); err != nil {
+			if !errors.Is(err, io.EOF) {
+				opts.Log.Warn("message cannot be read", "error", err)
+			}
+			return ErrNoShutdown
+		}
+		var req jsonrpc2.Request
+		if err := json.Unmarshal(body, &req); err != nil {
+			opts.Log.Warn("message ignored", "error", err)
+			continue
+		}
+		if req.Method == "exit" {
+			s.publish()
+			if !s.shutDown {
+				return ErrNoShutdown
+			}
+			return nil
+		}
+		s.handle(&req)
 	}
-	finish()
-	conn.Close()
-	if !s.shutDown.Load() {
-		return ErrNoShutdown
-	}
-	return nil
 }
 
-// streams joins the two directions. When the input ends, the findings that are still due are written first.
-type streams struct {
-	io.Reader
-	io.Writer
-	finish func()
-}
-
-func (s streams) Read(p []byte) (int, error) {
-	n, err := s.Reader.Read(p)
-	if err != nil && n == 0 {
-		s.finish()
-	}
-	return n, err
-}
-
-func (s streams) Close() error { return nil }
-
-// quiet redirects the log output of package jsonrpc2.
-type quiet struct{ log *slog.Logger }
-
-func (q quiet) Printf(format string, args ...any) {
-	q.log.Warn(strings.TrimSpace(fmt.Sprintf(format, args...)))
-}
-
-// server is a session with one editor. Package jsonrpc2 calls handle sequentially, so requests are answered in order,
-// from the text at the time of the request. Only findings are computed in the background.
-type server struct {
-	opts        Options
-	handlers    map[string]handler // by method
-	workspace   *workspace
-	due         chan *workspace // to be linted next; a newer one replaces it
-	initialized bool
-	shutDown    atomic.Bool
-	exited      chan struct{}
-}
-
-// handler answers one kind of request about a document.
-type handler func(doc *document, in placeParams) (any, error)
-
-// handle returns the response to a message. A notification has none.
-func (s *server) handle(_ context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.Request) (any, error) {
+// handle handles a message and, unless it is a notification, sends the response.
+func (s *server) handle(req *jsonrpc2.Request) {
 	params := json.RawMessage("{}") // they may be omitted
 	if req.Params != nil {
 		params = *req.Params
 	}
-	select {
-	case <-s.exited: // ignore everything after exit
-		return nil, nil
-	default:
+	if req.Notif {
+		_, err := s.safely(func() (any, error) { return nil, s.notification(req.Method, params) })
+		if err != nil {
+			s.opts.Log.Warn("notification ignored", "method", req.Method, "error", err)
+		}
+		return
 	}
-	switch {
-	case req.Method == "exit":
-		close(s.exited)
-		return nil, nil
-	case req.Notif && (!s.initialized || s.shutDown.Load()):
-		return nil, nil // ignored, as the protocol requires
-	case req.Notif:
-		return nil, s.notification(req.Method, params)
-	}
+	resp := &jsonrpc2.Response{ID: req.ID}
 	result, err := s.safely(func() (any, error) { return s.answer(req.Method, params) })
-	if coded := new(jsonrpc2.Error); err != nil && !errors.As(err, &coded) {
-		err = &jsonrpc2.Error{Code: codeRequestFailed, Message: err.Error()}
+	if err == nil {
+		err = resp.SetResult(result)
 	}
-	return result, err
+	if err != nil && !errors.As(err, &resp.Error) {
+		resp.Error = &jsonrpc2.Error{Code: codeRequestFailed, Message: err.Error()}
+	}
+	s.send(resp)
+}
+
+// send writes a message to the editor.
+func (s *server) send(message any) {
+	err := jsonrpc2.VSCodeObjectCodec{}.WriteObject(s.out, message)
+	if err = errors.Join(err, s.out.Flush()); err != nil {
+		s.opts.Log.Warn("message not sent", "error", err)
+	}
 }
 
 // answer returns the response to a request.
 func (s *server) answer(method string, params json.RawMessage) (any, error) {
 	switch {
-	case s.shutDown.Load():
+	case s.shutDown:
 		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: "the server is shut down"}
 	case method == "initialize" && s.initialized:
 		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: "the server is already initialized"}
@@ -153,7 +139,7 @@ func (s *server) answer(method string, params json.RawMessage) (any, error) {
 	case !s.initialized:
 		return nil, &jsonrpc2.Error{Code: codeNotInitialized, Message: "send initialize first"}
 	case method == "shutdown":
-		s.shutDown.Store(true)
+		s.shutDown = true
 		return nil, nil
 	}
 	answer := s.handlers[method]
@@ -161,21 +147,14 @@ func (s *server) answer(method string, params json.RawMessage) (any, error) {
 		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: fmt.Sprintf("method %q is not supported", method)}
 	}
 	var in placeParams
-	if err := decode(params, &in); err != nil {
-		return nil, err
+	if err := json.Unmarshal(params, &in); err != nil {
+		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: err.Error()}
 	}
-	doc := s.workspace.documents[in.TextDocument.URI]
+	doc := s.documents[in.TextDocument.URI]
 	if doc == nil {
 		return nil, nil // it is not open
 	}
 	return answer(doc, in)
-}
-
-func decode(params json.RawMessage, into any) error {
-	if err := json.Unmarshal(params, into); err != nil {
-		return &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: err.Error()}
-	}
-	return nil
 }
 
 // capabilities returns what the server tells the editor about itself.
@@ -196,63 +175,57 @@ func (s *server) capabilities() any {
 	}
 }
 
-// notification applies a message that expects no response to the workspace.
+// notification handles a message that expects no response.
 func (s *server) notification(method string, params json.RawMessage) error {
+	if !s.initialized || s.shutDown {
+		return nil // ignored, as the protocol requires
+	}
 	var in changeParams
-	if err := decode(params, &in); err != nil {
+	if err := json.Unmarshal(params, &in); err != nil {
 		return err
 	}
 	uri := in.TextDocument.URI
 	switch method {
 	case "textDocument/didOpen":
-		s.workspace = s.workspace.with(uri, newDocument(uri, in.TextDocument.Version, in.TextDocument.Text))
+		s.documents[uri] = newDocument(uri, in.TextDocument.Version, in.TextDocument.Text)
 	case "textDocument/didChange":
-		doc := s.workspace.documents[uri]
+		doc := s.documents[uri]
 		if doc == nil {
 			return fmt.Errorf("document %q is not open", uri)
 		}
-		s.workspace = s.workspace.with(uri, doc.edit(in.TextDocument.Version, in.ContentChanges))
+		s.documents[uri] = doc.edit(in.TextDocument.Version, in.ContentChanges)
 	case "textDocument/didClose":
-		s.workspace = s.workspace.with(uri, nil)
+		delete(s.documents, uri)
+		s.sendDiagnostics(publishDiagnostics{uri, 0, []diagnostic{}})
 	case "textDocument/didSave", "workspace/didChangeWatchedFiles": // another file of the directory may have changed
 	default:
 		return nil // such as initialized, or an extension of the protocol
 	}
-	select {
-	case <-s.due:
-	default:
-	}
-	s.due <- s.workspace
+	s.changed = true
 	return nil
 }
 
-// lintAll publishes the findings of all open documents whenever something has changed.
-func (s *server) lintAll(ctx context.Context, conn *jsonrpc2.Conn) {
-	publish := func(uri string, version int, found []diagnostic) {
-		err := conn.Notify(ctx, "textDocument/publishDiagnostics", publishDiagnostics{uri, version, found})
-		if err != nil && !errors.Is(err, jsonrpc2.ErrClosed) {
-			s.opts.Log.Warn("findings not sent", "error", err)
-		}
+// publish sends the findings of all open documents if something has changed.
+func (s *server) publish() {
+	if !s.changed {
+		return
 	}
-	published := make(map[string]bool) // URIs
-	for w := range s.due {
-		for uri := range published {
-			if w.documents[uri] == nil {
-				publish(uri, 0, []diagnostic{})
-				delete(published, uri)
-			}
-		}
-		for uri, doc := range w.documents {
-			if len(s.due) > 0 {
-				break // the text has changed meanwhile
-			}
-			s.safely(func() (any, error) {
-				publish(uri, doc.version, w.diagnostics(doc))
-				published[uri] = true
-				return nil, nil
-			})
-		}
+	s.changed = false
+	for uri, doc := range s.documents {
+		s.safely(func() (any, error) {
+			s.sendDiagnostics(publishDiagnostics{uri, doc.version, s.diagnostics(doc)})
+			return nil, nil
+		})
 	}
+}
+
+func (s *server) sendDiagnostics(found publishDiagnostics) {
+	message := &jsonrpc2.Request{Method: "textDocument/publishDiagnostics", Notif: true}
+	if err := message.SetParams(found); err != nil {
+		s.opts.Log.Warn("findings not sent", "error", err)
+		return
+	}
+	s.send(message)
 }
 
 // safely turns a panic into an error: a bug in one response must not end the session.

@@ -45,7 +45,7 @@ func startEditor(t *testing.T) *editor {
 	toEditor, fromServer := io.Pipe()
 	e := &editor{t: t, found: make(chan publishDiagnostics, 100), served: make(chan error, 1)}
 	go func() {
-		e.served <- Serve(context.Background(), toServer, fromServer, Options{Version: "v1.2.3"})
+		e.served <- Serve(toServer, fromServer, Options{Version: "v1.2.3"})
 		fromServer.Close()
 	}()
 	pipes := struct {
@@ -180,7 +180,7 @@ func TestExitWithoutShutdown(t *testing.T) {
 	if err := <-e.served; !errors.Is(err, ErrNoShutdown) {
 		t.Errorf("Serve returns %v", err)
 	}
-	if err := Serve(t.Context(), strings.NewReader(""), io.Discard, Options{}); !errors.Is(err, ErrNoShutdown) {
+	if err := Serve(strings.NewReader(""), io.Discard, Options{}); !errors.Is(err, ErrNoShutdown) {
 		t.Errorf("Serve returns %v if the editor hangs up", err)
 	}
 }
@@ -197,7 +197,7 @@ func TestBadParams(t *testing.T) {
 		writeMessage(&in, body)
 	}
 	var log strings.Builder
-	if err := Serve(t.Context(), strings.NewReader(in.String()), &out, Options{Log: slog.New(slog.NewTextHandler(&log, nil))}); err != nil {
+	if err := Serve(strings.NewReader(in.String()), &out, Options{Log: slog.New(slog.NewTextHandler(&log, nil))}); err != nil {
 		t.Errorf("Serve returns %v", err)
 	}
 	bodies, err := unframe(out.String())
@@ -224,7 +224,7 @@ func TestEndOfInput(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		writeMessage(&in, `{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"file:///nowhere/`+name+`.yaml","version":7,"text":"versions: {v1: {endpoints: 5}}"}}}`)
 	}
-	if err := Serve(t.Context(), strings.NewReader(in.String()), &out, Options{}); !errors.Is(err, ErrNoShutdown) {
+	if err := Serve(strings.NewReader(in.String()), &out, Options{}); !errors.Is(err, ErrNoShutdown) {
 		t.Errorf("Serve returns %v", err)
 	}
 	for _, name := range []string{"a", "b"} {
