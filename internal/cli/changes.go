@@ -5,13 +5,26 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"signpost/diff"
 	"signpost/internal/spell"
 )
+
+const accepted diff.Level = "accepted"
+
+// levels lists the levels of changes, most severe first.
+var levels = []diff.Level{diff.Breaking, diff.Notable, diff.Compatible, accepted}
+
+// levelOf returns the level of a change, or that it is accepted.
+func levelOf(change diff.AcceptedChange) diff.Level {
+	if change.Accepted != nil {
+		return accepted
+	}
+	return change.Level
+}
 
 // summary counts the changes by level, and accepted ones separately.
 func summary(changes []diff.AcceptedChange) string {
@@ -23,7 +36,7 @@ func summary(changes []diff.AcceptedChange) string {
 		counts[levelOf(change)]++
 	}
 	var parts []string
-	for _, level := range append(levels, accepted) {
+	for _, level := range levels {
 		if level != accepted || counts[level] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[level], level))
 		}
@@ -62,7 +75,7 @@ func groupChanges(changes []diff.AcceptedChange) []*changeGroup {
 			g.versions = append(g.versions, change.Version)
 		}
 	}
-	weight := func(g *changeGroup) int { return slices.Index(append(levels, accepted), levelOf(g.AcceptedChange)) }
+	weight := func(g *changeGroup) int { return slices.Index(levels, levelOf(g.AcceptedChange)) }
 	slices.SortStableFunc(groups, func(a, b *changeGroup) int { return cmp.Compare(weight(a), weight(b)) })
 	return groups
 }
@@ -73,16 +86,6 @@ func (g *changeGroup) more() string {
 		return ""
 	}
 	return " and " + spell.Count(g.others, "other endpoint")
-}
-
-const accepted diff.Level = "accepted"
-
-// levelOf returns the level of a change, or that it is accepted.
-func levelOf(change diff.AcceptedChange) diff.Level {
-	if change.Accepted != nil {
-		return accepted
-	}
-	return change.Level
 }
 
 // why returns the reason for which the change is accepted, or "".
@@ -125,7 +128,7 @@ const markdownTitle = "### Changes to the endpoints manifest\n\n"
 
 // changesMarkdown returns a comment on a pull request. Remarks come first; a collapsed section at the end has the
 // entries that would accept the failing changes. It is never empty, because an empty comment cannot be posted.
-func changesMarkdown(changes []diff.AcceptedChange, remarks, entries []string) string {
+func changesMarkdown(changes []diff.AcceptedChange, remarks []string, entries string) string {
 	var out strings.Builder
 	out.WriteString(markdownTitle)
 	for _, remark := range remarks {
@@ -156,9 +159,9 @@ func changesMarkdown(changes []diff.AcceptedChange, remarks, entries []string) s
 		}
 		row(markdownCode(g.Service), level, markdownText(strings.Join(g.versions, ", ")), markdownCode(g.Endpoint)+g.more(), message, "`"+g.Rule+"`")
 	}
-	if len(entries) > 0 {
+	if entries != "" {
 		fmt.Fprintf(&out, "\n<details><summary>Accept what fails</summary>\n\nAdd to the file of accepted changes, with the reason:\n\n```yaml\n%s```\n\n</details>\n",
-			strings.ReplaceAll(strings.Join(entries, ""), "```", "'''"))
+			strings.ReplaceAll(entries, "```", "'''"))
 	}
 	return out.String()
 }
@@ -180,26 +183,14 @@ func failureMarkdown(failure error) string {
 	return out
 }
 
+// markup matches characters with a meaning in Markdown.
+var markup = regexp.MustCompile("[\\\\`*_\\[\\]<>|~&]")
+
 // markdownText escapes markup and table delimiters. A zero-width space keeps @name and #1 from becoming a mention or a
 // reference; GitHub offers no other way.
 func markdownText(text string) string {
-	var out strings.Builder
-	for _, r := range text {
-		switch {
-		case r == '@' || r == '#':
-			out.WriteRune(r)
-			out.WriteString("&#8203;")
-			continue
-		case r < ' ':
-			r = ' '
-		case !unicode.IsPrint(r): // a control character, or one that changes the direction of text
-			r = unicode.ReplacementChar
-		case strings.ContainsRune("\\`*_[]<>|~&", r):
-			out.WriteByte('\\')
-		}
-		out.WriteRune(r)
-	}
-	return out.String()
+	text = markup.ReplaceAllString(printable(text), `\$0`)
+	return strings.NewReplacer("@", "@&#8203;", "#", "#&#8203;").Replace(text)
 }
 
 // markdownCode returns text in a code span that is safe inside a table.
@@ -211,5 +202,5 @@ func markdownCode(text string) string {
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	return fence + printable(strings.NewReplacer("|", `\|`, "\n", " ", "\r", " ").Replace(text)) + fence
+	return fence + strings.ReplaceAll(printable(text), "|", `\|`) + fence
 }

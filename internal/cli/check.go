@@ -21,19 +21,17 @@ import (
 // defaultCheckTimeout is the timeout of each request. Apps do not wait longer for a feed, either.
 const defaultCheckTimeout = 10 * time.Second
 
-// checkFlags holds the flags of check.
+// checkFlags holds the flags of check. Those that need no conversion are in the options.
 type checkFlags struct {
+	client.CheckOptions
 	format     enum
 	probe      bool
-	follow     int
 	context    pairs
 	params     pairs
 	values     string
 	feedSchema string
 	sendTo     string
 	registered []string
-	ignore     []string
-	timeout    time.Duration
 }
 
 func (c *CLI) checkCommand() *cobra.Command {
@@ -45,43 +43,35 @@ func (c *CLI) checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check ADDRESS",
 		Short: "Check a manifest and its feeds over the network, as studios and apps would",
-		Long: `Check fetches a manifest as a studio does and calls its endpoints as apps do. It checks https and the certificate,
-redirects, status, JSON, the manifest with every lint rule that applies, the host in its URLs, CORS, the ETag, and
-whether each get endpoint responds with the content type that it declares. Then it checks the feeds themselves:
-their structure, their links, CORS and caching. Every problem comes with a suggested fix.
-
-Check follows links in feeds breadth first, up to --follow requests, so that endpoints with placeholders are called
-with real values. It calls no URL twice. A link to a registered host that matches no endpoint is a failure: apps
-would call it without context keys. Post endpoints are not called.
+		Long: `Check fetches a manifest as a studio does, calls its get endpoints as apps do, and follows the links in their feeds,
+up to --follow requests. Every problem comes with a suggested fix. The exit status is 1 if a check failed.
 
 --param supplies values for placeholders and --context for context keys; --values reads both from a YAML file, which
 can also set them per endpoint. Context values are only sent to the host of ADDRESS, over https or on this machine,
 and are never printed. Pass them in the environment, as SIGNPOST_CONTEXT, to keep them out of the process list.
 
 --send-to sends requests for the host of ADDRESS to another server, with that host in Host and X-Forwarded-Host, so
-that you can check feeds before you deploy them. An ADDRESS with an explicit port is fetched directly.
-
-Results are printed to standard output, a summary to standard error. The exit status is 1 if a check failed.`,
+that you can check feeds before you deploy them. An ADDRESS with an explicit port is fetched directly.`,
 		Example: `  signpost check https://feeds.example.com/v1/endpoints-manifest
   signpost check https://feeds.example.com/v1/endpoints-manifest --values values.yaml --format junit > check.xml
   signpost check https://feeds.example.com/v1/endpoints-manifest --send-to http://localhost:3000
   signpost check http://localhost:8080/v1/endpoints-manifest --probe=false`,
 		Args: usageArgs(cobra.ExactArgs(1)),
-		RunE: run(func(cmd *cobra.Command, args []string) error { return c.check(cmd, args[0], f) }),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.check(cmd, args[0], f) },
 	}
 	f.format.addTo(cmd, "format", "output format")
 	flags := cmd.Flags()
 	flags.BoolVar(&f.probe, "probe", true, "call the get endpoints")
-	flags.IntVar(&f.follow, "follow", client.DefaultFollow, "maximum number of feed links to call; 0 for none")
+	flags.IntVar(&f.Follow, "follow", client.DefaultFollow, "maximum number of feed links to call; 0 for none")
 	flags.Var(&f.context, "context", "value of a context key, for the endpoints that declare it (repeatable)")
 	flags.Var(&f.params, "param", "value of a placeholder, for the endpoints that contain it (repeatable)")
 	flags.StringVar(&f.values, "values", "", "YAML file with params and context, and with overrides under endpoints, by URL or path")
 	flags.StringVar(&f.feedSchema, "feed-schema", "", "JSON Schema file to validate every feed against")
 	flags.StringVar(&f.sendTo, "send-to", "", "send requests for the host of ADDRESS to this server, such as http://localhost:3000")
-	addIgnoreFlag(cmd, &f.ignore, "ignore failures and warnings of a rule or a check (repeatable)", checkRules())
+	addIgnoreFlag(cmd, &f.Ignore, "ignore failures and warnings of a rule or a check (repeatable)", checkRules())
 	addRegisteredFlag(cmd, &f.registered)
 	addNetworkFlags(cmd)
-	flags.DurationVar(&f.timeout, "timeout", defaultCheckTimeout, "timeout of each request")
+	flags.DurationVar(&f.Timeout, "timeout", defaultCheckTimeout, "timeout of each request")
 	return cmd
 }
 
@@ -95,22 +85,19 @@ func checkRules() []string {
 }
 
 // checkOptions converts flags to options, except for the progress.
-func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (client.CheckOptions, error) {
-	var opts client.CheckOptions
+func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (opts client.CheckOptions, err error) {
+	opts = f.CheckOptions
 	switch {
-	case f.timeout <= 0:
-		return opts, usageErrorf("--timeout: %v is not a positive duration, such as 10s", f.timeout)
-	case f.follow < 0:
-		return opts, usageErrorf("--follow: %d is not a number of links", f.follow)
+	case opts.Timeout <= 0:
+		return opts, usageErrorf("--timeout: %v is not a positive duration, such as 10s", opts.Timeout)
+	case opts.Follow < 0:
+		return opts, usageErrorf("--follow: %d is not a number of links", opts.Follow)
 	}
-	if err := checkNames("--ignore", "rule or check", f.ignore, checkRules()); err != nil {
+	if err := checkNames("--ignore", "rule or check", opts.Ignore, checkRules()); err != nil {
 		return opts, err
 	}
-	opts = client.CheckOptions{
-		Options: client.Options{Timeout: f.timeout}, SkipProbes: !f.probe, Follow: cmp.Or(f.follow, -1), Ignore: f.ignore,
-	}
+	opts.SkipProbes, opts.Follow, opts.Transport = !f.probe, cmp.Or(opts.Follow, -1), c.transport
 	var all client.Values
-	var err error
 	if f.values != "" {
 		if all, opts.Endpoints, err = readValues(f.values); err != nil {
 			return opts, err
@@ -141,9 +128,6 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (client
 		return opts, err
 	}
 	served, err := c.serveAll(registered, name)
-	if err != nil {
-		return opts, err
-	}
 	for _, s := range served {
 		for _, v := range s.Versions {
 			opts.Registered = append(opts.Registered, v.Manifest)
@@ -163,8 +147,7 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (client
 		}
 		return m, findings
 	}
-	opts.Transport = c.transport
-	return opts, nil
+	return opts, err
 }
 
 func (c *CLI) check(cmd *cobra.Command, address string, f checkFlags) error {

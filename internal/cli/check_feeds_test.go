@@ -47,7 +47,7 @@ func TestCheckFlags(t *testing.T) {
 		writeFile(t, filepath.Join(dir, name), text)
 	}
 	const notFollowed = "skipped: it needs a value for {{id}}, and no link to it was followed " +
-		"follow more links with --follow, or try again with --param id=VALUE"
+		"follow more links, or give a value for {{id}} (--follow, --param id=VALUE)"
 	for _, test := range []struct {
 		args, check, endpoint string
 		want                  []string // results of the check for the endpoint, or how they begin

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -20,10 +19,10 @@ const maxSchema = 8 << 20
 // other files.
 func readFeedSchema(path string) (func(feed any) []client.Violation, error) {
 	text, err := readfile.Limit(path, maxSchema)
-	if err != nil {
-		return nil, fmt.Errorf("read --feed-schema: %w", err)
+	var validate func(feed any) []client.Violation
+	if err == nil {
+		validate, err = compileFeedSchema(jsonschema.NewCompiler(), path, text)
 	}
-	validate, err := compileFeedSchema(jsonschema.NewCompiler(), path, text)
 	if err != nil {
 		return nil, fmt.Errorf("read --feed-schema: %w", err)
 	}
@@ -62,26 +61,18 @@ func compileFeedSchema(compiler *jsonschema.Compiler, name string, text []byte) 
 // violations returns the innermost reasons why a document is invalid. For anyOf and oneOf it returns the choice itself,
 // because the reasons of the branches contradict each other.
 func violations(err *jsonschema.ValidationError) []client.Violation {
+	alone := *err
 	switch err.ErrorKind.(type) {
 	case *kind.AnyOf, *kind.OneOf:
-	default:
-		if len(err.Causes) > 0 {
-			var all []client.Violation
-			for _, cause := range err.Causes {
-				all = append(all, violations(cause)...)
-			}
-			return all
-		}
+		alone.Causes = nil
 	}
-	pointer := ""
-	for _, token := range err.InstanceLocation {
-		pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
+	if len(alone.Causes) == 0 {
+		out := alone.BasicOutput()
+		return []client.Violation{{Pointer: out.InstanceLocation, Message: out.Error.String()}}
 	}
-	alone := *err
-	alone.Causes = nil
-	_, message, found := strings.Cut(strings.TrimPrefix(alone.Error(), "at '"+pointer), "': ")
-	if !found {
-		message = alone.Error()
+	var all []client.Violation
+	for _, cause := range err.Causes {
+		all = append(all, violations(cause)...)
 	}
-	return []client.Violation{{Pointer: pointer, Message: message}}
+	return all
 }

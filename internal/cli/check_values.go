@@ -112,7 +112,7 @@ func (r *valuesReader) values(n *tree.Node, known ...string) (v client.Values) {
 	for _, f := range r.fields(n, "this must be an object with "+strings.Join(known, ", ")) {
 		switch name := f.Key.Text; {
 		case !slices.Contains(known, name):
-			r.fail(f.Key, "unknown field %q; %s", name, suggest(name, known))
+			r.fail(f.Key, "unknown field %q%s", name, suggest(name, known))
 		case name == "params":
 			v.Params = r.texts(f)
 		case name == "context":

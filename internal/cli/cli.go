@@ -32,6 +32,7 @@ type CLI struct {
 	raw       io.Writer       // standard output for documents and protocols, which are not escaped
 	warnings  []string        // about the environment
 	transport *http.Transport // how the command reaches other machines
+	running   bool            // the command line is understood
 }
 
 // exitError is an error with an exit code. A nil err means the error was already printed.
@@ -67,7 +68,11 @@ func (c *CLI) Main(args []string) int {
 	case err == nil:
 		return exitFine
 	case !errors.As(err, &exit):
-		exit = &exitError{code: exitUsage, err: err} // from cobra: an unknown command, flag or argument
+		exit = &exitError{code: exitFailure, err: err}
+		var argument *source.ArgumentError
+		if !c.running || errors.As(err, &argument) { // cobra rejects an unknown command, flag or argument
+			exit.code = exitUsage
+		}
 	}
 	switch {
 	case exit.err == nil:
@@ -91,15 +96,19 @@ func (c *CLI) Command() *cobra.Command {
 studio imports to learn which feeds the service offers and how to call them, and helps you get it right.
 
 You can also set every flag in the environment: --public-host is SIGNPOST_PUBLIC_HOST. Separate the values
-of a repeatable flag with commas. A flag on the command line takes precedence. A command ignores a variable
-whose value is only valid for another command, such as SIGNPOST_FORMAT=sarif, and warns about a SIGNPOST_
-variable that matches no flag.
+of a repeatable flag with commas. A flag on the command line takes precedence.
 
 Exit status: 0 success, 1 findings, 2 usage error, 3 any other failure.`,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return c.prepare(cmd) },
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			c.running = true
+			if err := c.readEnvironment(cmd); err != nil {
+				return err
+			}
+			return c.openNetwork(cmd)
+		},
 		Version:           buildVersion(),
 		Args:              knownCommand,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}, // replaced by completionCommand
@@ -130,14 +139,6 @@ Exit status: 0 success, 1 findings, 2 usage error, 3 any other failure.`,
 	return root
 }
 
-// prepare does what every command needs before it runs.
-func (c *CLI) prepare(cmd *cobra.Command) error {
-	if err := c.readEnvironment(cmd); err != nil {
-		return err
-	}
-	return c.openNetwork(cmd)
-}
-
 // helpCommand is like cobra's, except that an unknown topic is a usage error.
 func helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
@@ -149,7 +150,7 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 				err = knownCommand(root, rest)
 			}
 			if err != nil {
-				return err
+				return usageErrorf("%w", err)
 			}
 			return cmd.Help()
 		},
@@ -166,22 +167,6 @@ func knownCommand(root *cobra.Command, args []string) error {
 		names = append(names, cmd.Name())
 	}
 	return fmt.Errorf("unknown command %q%s", args[0], didYouMean(args[0], "", names))
-}
-
-// run adapts the body of a command: an error without an exit code is a failure.
-func run(body func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		err := body(cmd, args)
-		var exit *exitError
-		var argument *source.ArgumentError
-		switch {
-		case err == nil || errors.As(err, &exit):
-			return err
-		case errors.As(err, &argument):
-			return &exitError{code: exitUsage, err: err}
-		}
-		return &exitError{code: exitFailure, err: err}
-	}
 }
 
 // usageArgs makes the error for a wrong number of arguments say what the command accepts.

@@ -20,23 +20,19 @@ func (c *CLI) completionCommand() *cobra.Command {
 		Use:   "completion SHELL",
 		Short: "Print a shell completion script",
 		Long: `Completion prints a script that completes Signpost's commands, flags and flag values in your shell. SHELL is
-bash, fish, powershell or zsh. The packages for Debian and Fedora install these scripts.
-
-  bash        requires the package bash-completion
-  zsh         requires "autoload -U compinit; compinit" in ~/.zshrc
-  powershell  add the line from the examples to $PROFILE`,
+bash, fish, powershell or zsh. The packages for Debian and Fedora install these scripts.`,
 		Example: `  signpost completion bash > ~/.local/share/bash-completion/completions/signpost
   signpost completion zsh > "${fpath[1]}/_signpost"
   signpost completion fish > ~/.config/fish/completions/signpost.fish
   signpost completion powershell | Out-String | Invoke-Expression`,
 		Args:      usageArgs(cobra.ExactArgs(1)),
 		ValidArgs: names,
-		RunE: run(func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			generate := shells[args[0]]
 			if generate == nil {
 				return usageErrorf("no completion for the shell %q, only for %s", args[0], strings.Join(names, ", "))
 			}
 			return generate(cmd.Root())
-		}),
+		},
 	}
 }

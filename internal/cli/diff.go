@@ -22,9 +22,6 @@ import (
 	"signpost/internal/spell"
 )
 
-// levels lists the levels of changes, most severe first.
-var levels = []diff.Level{diff.Breaking, diff.Notable, diff.Compatible}
-
 // diffFlags holds the flags of diff. Features that were not given are nil.
 type diffFlags struct {
 	format   enum
@@ -50,32 +47,24 @@ func (c *CLI) diffCommand() *cobra.Command {
 		Short: "Report what changed for studios that registered OLD",
 		Long: `Diff compares two versions of a service and reports what changed for studios that registered the old one: for
 their feeds, for the values that editors saved, and for the requests that apps send. Each change is breaking,
-notable or compatible, and belongs to a rule, such as option-removed.
+notable or compatible, and belongs to a rule: see signpost explain.
 
 OLD and NEW are each a definition, a directory of definitions, a manifest in JSON, the http(s) address of a
 manifest, - for standard input, REV:path for a file or directory at a git revision, or oci://HOST/REPOSITORY:TAG
-for pushed definitions. As in git, the path starts at the root of the repository; REV:./path starts here. If neither
-it nor that of NEW exists at the revision of OLD, everything in NEW counts as added. In directories and registries,
-services are paired by base path.
+for pushed definitions. As in git, the path starts at the root of the repository; REV:./path starts here.
+Services in directories are paired by base path. If OLD has errors, diff compares what it can read.
 
-If one side is a manifest, the other is rendered for the same host. If both are, NEW is compared as if it were served
-for the host of OLD. If OLD has errors, diff compares what it can read. NEW must have no errors.
-
-All services in a directory, and all their versions, count as registered together. --registered adds other sources
-that the studio has registered, so that diff also reports overlap with them.
-
-Changes are printed to standard output, a summary to standard error. The exit status is 1 if a change has the level
-of --fail-on or a more severe one. --accepted names a YAML file of intended changes, by the fingerprint that
---format json prints; they do not affect the exit status.`,
+The exit status is 1 if NEW has errors, or if a change has the level of --fail-on or a more severe one. --accepted
+names a YAML file of intended changes, by the fingerprint that --format json prints, which do not count.`,
 		Example: `  signpost diff origin/main:feeds.yaml feeds.yaml
   signpost diff origin/main:services services
   signpost diff oci://oci.example.com/feeds:prod services
   signpost diff https://feeds.example.com/v1/endpoints-manifest feeds.yaml --format markdown
   signpost diff feeds.yaml feeds.yaml --new-feature authentication --ignore name-changed`,
 		Args: usageArgs(cobra.ExactArgs(2)),
-		RunE: run(func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.diff(cmd.Context(), args, f)
-		}),
+		},
 	}
 	f.format.addTo(cmd, "format", "output format")
 	f.failOn.addTo(cmd, "fail-on", "exit with status 1 on a change of this level or a more severe one")
@@ -115,17 +104,16 @@ func (c *CLI) diff(ctx context.Context, args []string, f diffFlags) error {
 	changes := slices.DeleteFunc(accept.Apply(all, today), func(change diff.AcceptedChange) bool {
 		return slices.Contains(f.ignore, change.Rule)
 	})
-	// none is not a level: Index returns -1, and no change is more severe
-	limit := slices.Index(levels, diff.Level(f.failOn.value))
-	failed := false
-	var entries []string // only if --accepted is used
+	limit := slices.Index(levels, diff.Level(f.failOn.value)) // -1 for none, which is not a level
+	var failed []string                                       // entries that would accept what fails
 	for _, change := range changes {
-		if change.Accepted == nil && slices.Index(levels, change.Level) <= limit {
-			failed = true
-			if f.accepted != "" {
-				entries = append(entries, diff.AcceptanceOf(change.Change))
-			}
+		if slices.Index(levels, levelOf(change)) <= limit {
+			failed = append(failed, diff.AcceptanceOf(change.Change))
 		}
+	}
+	entries := ""
+	if f.accepted != "" {
+		entries = strings.Join(failed, "")
 	}
 
 	switch f.format.value {
@@ -141,11 +129,11 @@ func (c *CLI) diff(ctx context.Context, args []string, f diffFlags) error {
 		printf(c.Stderr, "%s ignored\n", spell.Count(ignored, "change"))
 	}
 	c.reportLines(accept.Unused(today))
-	if len(entries) > 0 && f.format.value == "text" {
+	if entries != "" && f.format.value == "text" {
 		printf(c.Stderr, "To accept what fails, add to %s, with the reason:\n", f.accepted)
-		c.reportLines(strings.Split(strings.TrimSuffix(strings.Join(entries, ""), "\n"), "\n"))
+		io.WriteString(c.Stderr, entries)
 	}
-	if failed {
+	if len(failed) > 0 {
 		return errFindings
 	}
 	return nil
@@ -203,14 +191,6 @@ func (c *CLI) readSide(ctx context.Context, reader *source.Reader, arg string) (
 // served reports whether the side is a single served manifest.
 func (s *diffSide) served() bool { return len(s.services) == 1 && s.services[0].Served }
 
-func (s *diffSide) states() []signpost.Service {
-	var all []signpost.Service
-	for _, service := range s.services {
-		all = append(all, service.State())
-	}
-	return all
-}
-
 // compare returns the changes between OLD and NEW, and remarks for a comment. Errors in OLD do not prevent the
 // comparison. A path of OLD that does not exist at its git revision counts as no service, if that of NEW does not exist
 // there either.
@@ -229,16 +209,16 @@ func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes 
 	}
 	c.reportLines(remarks)
 	new, err := c.readSide(ctx, reader, args[1])
+	if err == nil && len(new.errors) > 0 {
+		err = &invalidError{new.name, new.errors}
+	}
+	if err == nil {
+		err = loadSides(old, new, f)
+	}
+	if err == nil {
+		err = c.pickServed(old, new)
+	}
 	if err != nil {
-		return nil, nil, err
-	}
-	if len(new.errors) > 0 {
-		return nil, nil, &invalidError{new.name, new.errors}
-	}
-	if err := loadSides(old, new, f); err != nil {
-		return nil, nil, err
-	}
-	if err := c.pickServed(old, new); err != nil {
 		return nil, nil, err
 	}
 	registered, err := c.readRegistered(ctx, reader, f.registered, filesOf(slices.Concat(old.services, new.services))...)
@@ -305,7 +285,13 @@ func (c *CLI) compareSides(old, new *diffSide, registered []*source.Service) ([]
 	if err != nil {
 		return nil, err
 	}
-	before, after := old.states(), new.states()
+	var before, after []signpost.Service
+	for _, s := range old.services {
+		before = append(before, s.State())
+	}
+	for _, s := range new.services {
+		after = append(after, s.State())
+	}
 	switch {
 	case directories:
 	case len(before) == 0:

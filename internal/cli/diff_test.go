@@ -175,9 +175,9 @@ func TestMarkdownEscapes(t *testing.T) {
 		escape     func(string) string
 		text, want string
 	}{
-		{markdownText, "a|b `c` <d>\n*e* @f #1 \\", "a\\|b \\`c\\` \\<d\\> \\*e\\* @&#8203;f #&#8203;1 \\\\"},
-		{markdownText, "a\x1b[31m\u202eb\u0085", "a \\[31m\ufffdb\ufffd"},
-		{markdownCode, "a\x1b[31m\u202eb\n", "`a\\u001b[31m\\u202eb `"},
+		{markdownText, "a|b `c` <d> *e* @f #1 \\", "a\\|b \\`c\\` \\<d\\> \\*e\\* @&#8203;f #&#8203;1 \\\\"},
+		{markdownText, "a\x1b[31m\u202eb", "a\\\\u001b\\[31m\\\\u202eb"},
+		{markdownCode, "a\x1b[31m\u202eb", "`a\\u001b[31m\\u202eb`"},
 		{markdownCode, "a|`b``c", "```a\\|`b``c```"},
 	} {
 		if got := test.escape(test.text); got != test.want {

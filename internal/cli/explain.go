@@ -24,7 +24,7 @@ Without an argument, it lists all rules.`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return namesOf(allRules()), cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: run(func(_ *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			rules := allRules()
 			if len(args) == 0 {
 				for _, r := range rules {
@@ -37,31 +37,31 @@ Without an argument, it lists all rules.`,
 				hint := cmp.Or(didYouMean(args[0], "", namesOf(rules)), "; signpost explain lists them")
 				return usageErrorf("there is no rule %q%s", args[0], hint)
 			}
-			printf(c.Stdout, "%s: %s %s\n\n%s", rules[i].name, rules[i].level, safe(rules[i].of), safe(rules[i].text))
+			printf(c.Stdout, "%s: %s\n\n%s", rules[i].name, rules[i].level, safe(rules[i].text))
 			return nil
-		}),
+		},
 	}
 }
 
 // rule is a rule of lint or diff, as explain describes it.
 type rule struct {
-	name, level, of, summary, text string
+	name, level, summary, text string
 }
 
 func allRules() []rule {
 	var rules []rule
 	for _, r := range definition.Rules() {
-		rules = append(rules, rule{r.Name, string(r.Severity), "of lint", r.Summary, forTerminal(ruleText(r.Name))})
+		rules = append(rules, rule{r.Name, string(r.Severity), r.Summary, forTerminal(ruleText(r.Name))})
 	}
 	for _, name := range foreign.Rules {
-		rules = append(rules, rule{name, "warning", "about a manifest of others",
+		rules = append(rules, rule{name, "warning",
 			"in manifests of others: something that the specification does not define", forTerminal(ruleText(name))})
 	}
 	rows := diffRow.FindAllStringSubmatch(docs.Diff, -1)
 	for _, level := range levels {
 		for _, row := range rows {
 			if text := plain(row[3]); row[2] == string(level) {
-				rules = append(rules, rule{row[1], row[2], "change in diff", text, strings.ToUpper(text[:1]) + text[1:] + ".\n"})
+				rules = append(rules, rule{row[1], row[2], text, strings.ToUpper(text[:1]) + text[1:] + ".\n"})
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"signpost/definition"
+	"signpost/internal/source"
 	"signpost/internal/spell"
 )
 
@@ -57,16 +59,18 @@ func addRegisteredFlag(cmd *cobra.Command, sources *[]string) {
 	cmd.Flags().StringSliceVar(sources, "registered", nil, "another source registered in the same studio, to detect overlap with it (repeatable)")
 }
 
-// fromDefinitions completes a flag with names from the definitions that the arguments name. Files that cannot be read
-// are skipped: this is only completion.
+// fromDefinitions completes a flag with names from the definitions on this machine that the arguments name. What cannot
+// be read is skipped: this is only completion.
 func fromDefinitions(names func(*definition.File) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		var all []string
 		for _, arg := range args {
-			if files, err := completable(cmd.Context(), arg); err == nil {
-				for _, f := range files {
-					all = append(all, names(f)...)
-				}
+			if source.IsAddress(arg) || source.IsRegistry(arg) || arg == source.Stdin {
+				continue
+			}
+			documents, _ := new(source.Reader).Read(cmd.Context(), arg)
+			for _, f := range source.ParseDefinitions(documents, definition.Options{}) {
+				all = append(all, names(f)...)
 			}
 		}
 		slices.Sort(all)
@@ -88,19 +92,16 @@ func didYouMean(name, prefix string, known []string) string {
 	return ""
 }
 
-// suggest returns the name that was probably meant, or all that are known.
+// suggest returns the name that was probably meant or else all that are known, as the end of a message.
 func suggest(name string, known []string) string {
-	if near := spell.Nearest(name, known); near != "" {
-		return fmt.Sprintf("did you mean %q?", near)
-	}
-	return "known: " + strings.Join(known, ", ")
+	return cmp.Or(didYouMean(name, "", known), "; known: "+strings.Join(known, ", "))
 }
 
 // checkNames reports a flag value that is not a known name.
 func checkNames(flag, what string, names, known []string) error {
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return usageErrorf("%s: there is no %s %q; %s", flag, what, name, suggest(name, known))
+			return usageErrorf("%s: there is no %s %q%s", flag, what, name, suggest(name, known))
 		}
 	}
 	return nil
@@ -116,8 +117,8 @@ func checkFeatures(flag string, files []*definition.File, features []string) err
 	return checkNames(flag, "feature", features, slices.Compact(names))
 }
 
-// otherNames are flags of other programs that people try, by the name of ours.
-var otherNames = map[string]string{"port": "listen", "address": "listen", "output": "format", "config": "values"}
+// otherNames are our names for flags of other programs that people try.
+var otherNames = map[string]string{"port": "listen", "address": "listen", "output": "format", "version": "api-version"}
 
 // flagError adds the flag that was probably meant to the error for an unknown one.
 func flagError(cmd *cobra.Command, err error) error {
@@ -126,17 +127,10 @@ func flagError(cmd *cobra.Command, err error) error {
 		return err
 	}
 	name := unknown.GetSpecifiedName()
-	var known []string
-	part := "" // a flag with the name as a part of its own, such as api-version
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		known = append(known, f.Name)
-		if f.Name == otherNames[name] || part == "" && slices.Contains(strings.Split(f.Name, "-"), name) {
-			part = f.Name
-		}
-	})
-	hint := didYouMean(name, "--", known)
-	if hint == "" && part != "" {
-		hint = "; did you mean --" + part + "?"
+	if other := otherNames[name]; cmd.Flags().Lookup(other) != nil {
+		name = other
 	}
-	return fmt.Errorf("%w%s", err, hint)
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	return fmt.Errorf("%w%s", err, didYouMean(name, "--", known))
 }

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
@@ -25,18 +25,16 @@ func (c *CLI) importCommand() *cobra.Command {
 		Short: "Create a definition from an OpenAPI 3.0 or 3.1 document",
 		Long: `Import reads an OpenAPI 3.0 or 3.1 document, in YAML or JSON, and prints a definition: an endpoint for each
 GET operation, with its query parameters as modifiers. Anything that could not be imported is reported on
-standard error and as a comment in the definition.
+standard error and as a comment in the definition. The exit status is 3 if there is no endpoint to import.
 
-The document's own server becomes {{host}}; operations on other hosts keep their absolute URLs. References to
-other files are resolved within the directory of the document, or within --root. Import never accesses the network:
-to import from a URL, pipe the document to signpost import -. The exit status is 3 if there is no endpoint to import.`,
+Import never accesses the network: to import from a URL, pipe the document to signpost import -.`,
 		Example: `  signpost import api.yaml > feeds.yaml
   signpost import api.yaml --tag catalogue --path '/shows*' --post
   signpost import api.yaml --security-key bearerAuth=plugin-login-flow.access_token
   signpost import partner.json --third-party --api-version v2
   curl -fsSL https://example.com/openapi.json | signpost import -`,
 		Args: usageArgs(cobra.ExactArgs(1)),
-		RunE: run(func(_ *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			if err := (openapi.Options{Version: opts.Version}).Validate(); err != nil {
 				return usageErrorf("--api-version: %w", err)
 			}
@@ -48,7 +46,7 @@ to import from a URL, pipe the document to signpost import -. The exit status is
 				return usageErrorf("--mime-type: %w", err) // the only remaining possibility
 			}
 			return c.importOpenAPI(args[0], rootDir, opts)
-		}),
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&opts.Tags, "tag", nil, "import only operations with this tag (repeatable)")
@@ -70,28 +68,31 @@ func (c *CLI) importOpenAPI(path, rootDir string, opts openapi.Options) error {
 	}
 	text, name, err := c.readOpenAPI(path)
 	if err != nil {
-		return importError(path, err)
+		return fmt.Errorf("import: %w", err)
 	}
-	if rootDir != "" || path != source.Stdin {
-		root, within, err := openImportRoot(path, rootDir)
+	if path != source.Stdin {
+		rootDir = cmp.Or(rootDir, filepath.Dir(path))
+		if opts.Path = seenFrom(path, rootDir); !fs.ValidPath(opts.Path) {
+			return usageErrorf("--root: %q is not in the directory %q", path, rootDir)
+		}
+	}
+	if rootDir != "" {
+		root, err := os.OpenRoot(rootDir) // no reference or symbolic link leads out of it
 		if err != nil {
-			return err
+			return fmt.Errorf("import: %w", err)
 		}
 		defer root.Close()
-		opts.Files, opts.Path = root.FS(), within
+		opts.Files = root.FS()
 	}
 	result, err := openapi.Import(name, text, opts)
 	if err != nil {
-		return importError(path, err)
+		return fmt.Errorf("import %q: %w", name, err)
 	}
 	for _, note := range result.Notes {
 		printf(c.Stderr, "%s\n", note)
 	}
 	if result.Endpoints == 0 {
-		if result.Operations == 0 {
-			return importError(path, errors.New("the document has no operations"))
-		}
-		return importError(path, fmt.Errorf("none of %s can be an endpoint", spell.Count(result.Operations, "operation")))
+		return fmt.Errorf("import %q: none of %s can be an endpoint", name, spell.Count(result.Operations, "operation"))
 	}
 	printf(c.Stderr, "%s: %s from %s, %s\n", name,
 		spell.Count(result.Endpoints, "endpoint"), spell.Count(result.Operations, "operation"), spell.Count(len(result.Notes), "note"))
@@ -105,39 +106,6 @@ func (c *CLI) readOpenAPI(path string) (text []byte, name string, err error) {
 		text, err = io.ReadAll(io.LimitReader(c.Stdin, openapi.MaxSize+1)) // one more than allowed, so that Import reports the limit
 		return text, "<stdin>", err
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, "", errors.New("is a directory")
-	}
 	text, err = readfile.Limit(path, openapi.MaxSize)
 	return text, path, err
-}
-
-// openImportRoot opens the directory within which references are resolved, and returns the path of the document in it.
-// No reference or symbolic link leads out of it.
-func openImportRoot(path, rootDir string) (root *os.Root, within string, err error) {
-	dir := filepath.Dir(path)
-	within = filepath.Base(path)
-	switch {
-	case path == source.Stdin:
-		dir, within = rootDir, ""
-	case rootDir != "":
-		dir, within = rootDir, seenFrom(path, rootDir)
-		if !fs.ValidPath(within) {
-			return nil, "", usageErrorf("--root: %q is not in the directory %q", path, rootDir)
-		}
-	}
-	root, err = os.OpenRoot(dir)
-	if err != nil {
-		return nil, "", importError(path, fmt.Errorf("open the directory %q: %w", dir, err))
-	}
-	return root, within, nil
-}
-
-// importError names the path only once: errors of package os contain it as well.
-func importError(path string, err error) error {
-	var pathErr *os.PathError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err
-	}
-	return fmt.Errorf("import %q: %w", path, err)
 }

@@ -28,13 +28,13 @@ func (c *CLI) initCommand() *cobra.Command {
 to standard output.`,
 		Example: `  signpost init feeds.yaml`,
 		Args:    usageArgs(cobra.MaximumNArgs(1)),
-		RunE: run(func(_ *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			path := defaultDefinition
 			if len(args) > 0 {
 				path = args[0]
 			}
 			return c.init(path)
-		}),
+		},
 	}
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -31,38 +32,29 @@ type (
 		Time       string       `xml:"time,attr"`
 		Properties struct{}     `xml:"properties"`
 		Cases      []*junitCase `xml:"testcase"`
-		SystemOut  junitOutput  `xml:"system-out"`
-		SystemErr  junitOutput  `xml:"system-err"`
+		SystemOut  junitText    `xml:"system-out"`
+		SystemErr  junitText    `xml:"system-err"`
 	}
 	junitCase struct {
-		Name      string        `xml:"name,attr"`
-		ClassName string        `xml:"classname,attr"`
-		Time      string        `xml:"time,attr"`
-		Failure   *junitFailure `xml:"failure"`
-		Skipped   *junitSkipped `xml:"skipped"`
+		Name      string     `xml:"name,attr"`
+		ClassName string     `xml:"classname,attr"`
+		Time      int        `xml:"time,attr"`
+		Failure   *junitText `xml:"failure"`
+		Skipped   *junitText `xml:"skipped"`
 	}
-	junitFailure struct {
-		Message string `xml:"message,attr"`
-		Type    string `xml:"type,attr"`
+	junitText struct {
+		Message string `xml:"message,attr,omitempty"`
+		Type    string `xml:"type,attr,omitempty"`
 		Text    string `xml:",cdata"`
-	}
-	junitOutput struct {
-		Text string `xml:",cdata"`
-	}
-	junitSkipped struct {
-		Message string `xml:"message,attr"`
 	}
 )
 
 // printJUnit writes results for CI servers: a test case for each check and, for checks of endpoints, for each endpoint.
 // Warnings pass; they are in the output of the suite.
 func printJUnit(w io.Writer, report client.Report, began time.Time) {
-	hostname, err := os.Hostname()
-	if err != nil || hostname == "" {
-		hostname = "localhost"
-	}
+	hostname, _ := os.Hostname()
 	suite := junitSuite{
-		Name: "signpost check " + printable(report.Address), Package: "signpost", Hostname: printable(hostname),
+		Name: "signpost check " + printable(report.Address), Package: "signpost", Hostname: cmp.Or(printable(hostname), "localhost"),
 		Timestamp: began.UTC().Format("2006-01-02T15:04:05"), Time: fmt.Sprintf("%.3f", time.Since(began).Seconds()),
 	}
 	cases := make(map[[2]string]*junitCase)
@@ -70,8 +62,8 @@ func printJUnit(w io.Writer, report client.Report, began time.Time) {
 		key := [2]string{r.Check, r.Endpoint}
 		c := cases[key]
 		if c == nil {
-			c = &junitCase{Name: strings.TrimSuffix(r.Check+" "+printable(r.Endpoint), " "), ClassName: "signpost." + r.Check, Time: "0"}
-			c.Skipped = &junitSkipped{printable(r.Message)} // unless a result follows that is not skipped
+			c = &junitCase{Name: strings.TrimSuffix(r.Check+" "+printable(r.Endpoint), " "), ClassName: "signpost." + r.Check}
+			c.Skipped = &junitText{Message: printable(r.Message)} // unless a result follows that is not skipped
 			cases[key], suite.Cases = c, append(suite.Cases, c)
 		}
 		if r.Status != client.Skipped {
@@ -79,12 +71,12 @@ func printJUnit(w io.Writer, report client.Report, began time.Time) {
 		}
 		switch {
 		case r.Status == client.Warned:
-			suite.SystemOut.Text += fmt.Sprintf("warned: %s: %s", c.Name, junitText(r))
+			suite.SystemOut.Text += fmt.Sprintf("warned: %s: %s", c.Name, describe(r))
 		case r.Status == client.Failed && c.Failure == nil:
-			c.Failure = &junitFailure{Message: printable(r.Message), Type: r.Check, Text: junitText(r)}
+			c.Failure = &junitText{Message: printable(r.Message), Type: r.Check, Text: describe(r)}
 			suite.Failures++
 		case r.Status == client.Failed:
-			c.Failure.Text += junitText(r)
+			c.Failure.Text += describe(r)
 		}
 	}
 	for _, c := range suite.Cases {
@@ -100,8 +92,8 @@ func printJUnit(w io.Writer, report client.Report, began time.Time) {
 	io.WriteString(w, "\n")
 }
 
-// junitText formats a result as text.
-func junitText(r client.Result) string {
+// describe formats a result as text.
+func describe(r client.Result) string {
 	text := printable(r.Message) + "\n"
 	for line := range strings.SplitSeq(r.Hint, "\n") {
 		if line != "" {

@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -35,32 +33,27 @@ func (c *CLI) lintCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lint [FILE|DIR|- ...]",
 		Short: "Check definitions and report mistakes with file, line and column",
-		Long: `Lint checks definitions. It prints findings to standard output and a summary to standard error. Pass a directory to
-check all definitions in it, oci://HOST/REPOSITORY:TAG for pushed ones, or - for standard input. Without an argument,
-lint checks the current directory.
+		Long: `Lint checks definitions: files, directories, oci://HOST/REPOSITORY:TAG for pushed ones, or - for standard input; by
+default, the current directory. The exit status is 1 if there is an error.
 
-Lint treats all files of one run as services of one server, registered in one studio: a duplicate base_path is an
-error, and endpoints that capture each other's feeds are found across files and versions. --registered adds other
-sources that the studio has registered. The exit status is 1 if there is an error.
+All files of one run count as services of one server, registered in one studio, so that endpoints that capture each
+other's feeds are found across files and versions. --registered adds other sources that the studio has registered.
 
 A definition with warnings is still served. If a warning is not a mistake, allow it in the allow field of the endpoint
 or of the file, with the reason:
 
   allow: {overlap-drops-context: these feeds are public}
 
---fix applies the fixes that are certain, such as correcting a misspelt field, prints them, and reports the remaining
-findings. It preserves comments, order and formatting. --fix --dry-run prints a unified diff and writes nothing.
-
---baseline names a file of known findings, which are neither reported nor counted. --update-baseline writes it.`,
+--fix applies the fixes that are certain, such as correcting a misspelt field, and reports the remaining findings.`,
 		Example: `  signpost lint feeds.yaml
   signpost lint --strict --format github services/
   signpost lint --fix feeds.yaml`,
-		RunE: run(func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				args = []string{"."}
 			}
 			return c.lint(cmd.Context(), args, f)
-		}),
+		},
 	}
 	f.format.addTo(cmd, "format", "output format")
 	addRegisteredFlag(cmd, &f.registered)
@@ -174,18 +167,4 @@ func readContextKeys(path string) (map[string]string, error) {
 		return nil, fmt.Errorf("read context keys: %s", findings[0])
 	}
 	return keys, nil
-}
-
-// printGitHub writes findings as workflow commands, which GitHub shows next to the lines of a pull request.
-func printGitHub(w io.Writer, findings []signpost.Finding) {
-	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C") // GitHub decodes them again
-	for _, f := range findings {
-		message := printable(f.Message)
-		if f.Hint != "" {
-			message += "\n" + printable(f.Hint)
-		}
-		printf(w, "::%s file=%s,line=%d,col=%d,endColumn=%d,title=%s::%s\n",
-			f.Severity, property.Replace(f.File), f.Line, f.Column, f.Column+f.Width, property.Replace(f.Rule), data.Replace(message))
-	}
 }

@@ -13,14 +13,10 @@ func (c *CLI) lspCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "lsp",
 		Short: "Run the language server for editors, on standard input and output",
-		Long: `Lsp speaks the Language Server Protocol on standard input and output. With it, your editor shows findings as you
-type, completes fields and names, shows documentation on hover, finds and renames shared modifiers and features,
-and applies fixes.
-
-Your editor starts it: see docs/editors.md for the settings of VS Code, Neovim, Helix and Zed. The server logs its
-own errors to standard error, which editors keep in a log.`,
+		Long: `Lsp speaks the Language Server Protocol on standard input and output. Your editor starts it: see docs/editors.md
+for the settings of VS Code, Neovim, Helix and Zed.`,
 		Args: usageArgs(cobra.NoArgs),
-		RunE: run(func(*cobra.Command, []string) error {
+		RunE: func(*cobra.Command, []string) error {
 			err := lsp.Serve(c.Stdin, c.raw, lsp.Options{
 				Version: buildVersion(),
 				Log:     slog.New(slog.NewTextHandler(c.Stderr, nil)),
@@ -29,6 +25,6 @@ own errors to standard error, which editors keep in a log.`,
 				return &exitError{code: exitFindings, err: err} // as the protocol requires
 			}
 			return err
-		}),
+		},
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -24,21 +25,19 @@ func (c *CLI) matchCommand() *cobra.Command {
 		Short: "Show which endpoint matches a feed, and which context keys the feed gets",
 		Long: `Match finds the endpoint that matches a feed: the one whose URL is the longest prefix of the feed's URL. Only that
 endpoint supplies context keys, so match also shows which other endpoints are prefixes of the feed, and which of
-their keys the feed does not get.
+their keys the feed does not get. The exit status is 1 if no endpoint matches.
 
-Each SOURCE is a definition, a manifest in JSON, a directory, the http(s) address of a manifest, - for standard
-input, REV:path for a file or a directory at a git revision, or oci://HOST/REPOSITORY:TAG for pushed definitions. All
-sources, including those of --registered, and all their versions count as registered in the same studio. The exit
-status is 1 if no endpoint matches.`,
+Each SOURCE is what diff compares: see signpost help diff. All sources, including those of --registered, and all
+their versions count as registered in the same studio.`,
 		Example: `  signpost match feeds.yaml https://feeds.example.com/v1/feeds/media/7
   signpost match services/ https://feeds.example.com/v1/feeds/media/7
   signpost match https://feeds.example.com/v1/endpoints-manifest https://feeds.example.com/v1/feeds --format json`,
 		Args: usageArgs(cobra.MinimumNArgs(2)),
-		RunE: run(func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			f.hostGiven = cmd.Flags().Changed("host")
 			last := len(args) - 1
 			return c.match(cmd.Context(), args[:last], args[last], f)
-		}),
+		},
 	}
 	f.format.addTo(cmd, "format", "output format")
 	cmd.Flags().StringVar(&f.host, "host", "", "hostname for {{host}} (default: the host of the feed)")
@@ -84,21 +83,55 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 	for _, s := range services {
 		versions = append(versions, s.Versions...)
 	}
-	index := match.NewIndex(versions...)
-	m, ok := index.Match(feed)
+	m, ok := match.NewIndex(versions...).Match(feed)
+	json := f.format.value == "json"
 	switch {
-	case f.format.value == "json" && ok:
+	case !ok:
+		if json {
+			printJSON(c.Stdout, nil)
+		}
+		c.reportNoMatch(versions, feed)
+		return errFindings
+	case json:
 		printJSON(c.Stdout, m)
-	case f.format.value == "json":
-		printJSON(c.Stdout, nil)
-	case ok:
+	default:
 		printMatch(c.Stdout, m, len(services) > 1)
 	}
-	if !ok {
-		c.reportNoMatch(index, versions, feed)
-		return errFindings
-	}
 	return nil
+}
+
+// maxNearest is the maximum number of endpoints suggested if none matches.
+const maxNearest = 3
+
+// reportNoMatch reports that no endpoint answers for a feed, with the nearest ones on its host. Scheme, port, a trailing
+// slash and the case of letters do not count, since people get those wrong.
+func (c *CLI) reportNoMatch(versions []signpost.Version, feed string) {
+	host := signpost.CutURL(feed).Hostname()
+	path := func(url string) string { return strings.ToLower(strings.TrimSuffix(signpost.CutURL(url).Path(), "/")) }
+	likeness := func(url string) int { // characters that the paths begin with, less those that the feed would lack
+		a, b, n := path(feed), path(url), 0
+		for n < min(len(a), len(b)) && a[n] == b[n] {
+			n++
+		}
+		return n - (len(b) - n)
+	}
+	var near []string
+	for _, v := range versions {
+		for _, e := range v.Manifest.Endpoints {
+			if strings.EqualFold(signpost.CutURL(e.URL).Hostname(), host) {
+				near = append(near, e.URL)
+			}
+		}
+	}
+	if len(near) == 0 {
+		printf(c.Stderr, "signpost: no endpoint answers for %q: none is on host %s\n", feed, host)
+		return
+	}
+	slices.SortStableFunc(near, func(a, b string) int { return cmp.Compare(likeness(b), likeness(a)) })
+	printf(c.Stderr, "signpost: no endpoint answers for %q; the nearest on host %s:\n", feed, host)
+	for _, url := range near[:min(maxNearest, len(near))] {
+		printf(c.Stderr, "  %s\n", url)
+	}
 }
 
 // registeredTogether reads and loads the sources and what --registered names.

@@ -33,14 +33,14 @@ func (c *CLI) openNetwork(cmd *cobra.Command) error {
 	path := f.Value.String()
 	pem, err := readfile.Limit(path, maxCAFile)
 	if err != nil {
-		return &exitError{code: exitFailure, err: fmt.Errorf("read --%s: %w", f.Name, err)}
+		return fmt.Errorf("read --%s: %w", f.Name, err)
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(pem) {
-		return &exitError{code: exitFailure, err: fmt.Errorf("read --%s: %q holds no certificate in PEM form", f.Name, path)}
+		return fmt.Errorf("read --%s: %q holds no certificate in PEM form", f.Name, path)
 	}
 	c.transport.TLSClientConfig = &tls.Config{RootCAs: pool}
 	return nil
@@ -50,7 +50,7 @@ func (c *CLI) openNetwork(cmd *cobra.Command) error {
 func (c *CLI) reader() *source.Reader {
 	return &source.Reader{
 		Stdin: c.Stdin, Client: client.Options{Transport: c.transport}, Registry: c.registry(),
-		Note: func(message string) { printf(c.Stderr, "%s\n", message) },
+		Note: func(message string) { c.reportLines([]string{message}) },
 	}
 }
 

@@ -15,29 +15,21 @@ func (c *CLI) pushCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "push SOURCE... oci://HOST/REPOSITORY:TAG",
 		Short: "Publish definitions to an OCI registry",
-		Long: `Push stores definitions as one artifact in an OCI registry, which signpost serve can poll. Each file is a layer with
-its path as the title, so oras pull restores the files and an update only transfers what changed.
-SOURCE is a file, a directory, REV:path for either at a git revision, - for standard input, or another artifact.
-
-Push lints the definitions first. If there are errors or, with --strict, warnings, it pushes nothing.
-
-Push prints the artifact with its digest. The same files always have the same digest, and a digest always refers to
-the same files: serve it, or diff against it, to pin a version. To roll back, move the tag to an older digest:
-
-  signpost push oci://oci.example.com/feeds@sha256:… oci://oci.example.com/feeds:prod
+		Long: `Push stores definitions as one artifact in an OCI registry, which signpost serve can poll, and prints the artifact
+with its digest. SOURCE is a file, a directory, REV:path for either at a git revision, - for standard input, or
+another artifact. Push lints the definitions first: if there are errors or, with --strict, warnings, it pushes nothing.
 
 Push reads credentials from the Docker configuration and its credential helpers, where docker login stores them.`,
 		Example: `  signpost push services/ oci://oci.example.com/feeds:prod
-  signpost diff oci://oci.example.com/feeds:prod services/
-  signpost serve oci://oci.example.com/feeds:prod`,
+  signpost push oci://oci.example.com/feeds@sha256:… oci://oci.example.com/feeds:prod`,
 		Args: usageArgs(cobra.MinimumNArgs(2)),
-		RunE: run(func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			target := args[len(args)-1]
 			if !source.IsRegistry(target) {
 				return usageErrorf("%q is not a push target: the last argument must be an artifact, such as oci://oci.example.com/feeds:prod", target)
 			}
 			return c.push(cmd.Context(), args[:len(args)-1], target, strict)
-		}),
+		},
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "also reject definitions with warnings")
 	addNetworkFlags(cmd)

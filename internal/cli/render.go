@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -35,16 +36,11 @@ func (c *CLI) renderCommand() *cobra.Command {
 		Use:   "render FILE",
 		Short: "Print a manifest as the server would send it, or write all manifests as static files",
 		Long: `Render prints the manifest of one version, with the host in its URLs and the context keys of the enabled
-features, indented for readability. FILE can be - for standard input, or oci://HOST/REPOSITORY:TAG/PATH for a pushed
-definition.
+features. FILE can be - for standard input, or oci://HOST/REPOSITORY:TAG/PATH for a pushed definition. With
+--keep-host, {{host}} stays in the URLs, for a service that fills in the host of each request itself.
 
-With --keep-host, {{host}} stays in the URLs, for a service that fills in the host of each request itself: render the
-manifest when you build the service, and replace {{host}} in the keys of "endpoints" when you send it.
-
-With --all, render writes the manifests of every version of every definition, for each host, to
-DIR/{host}/{base_path}/{version}/endpoints-manifest, byte for byte as the server would send them. Use it to publish
-manifests from a file server or an object store. You can then pass several files or directories. Configure the
-store to send Content-Type: application/json, because the file names have no extension.`,
+With --all, render writes the manifests of every version of several files or directories, for each host, to
+DIR/{host}/{base_path}/{version}/endpoints-manifest, to publish them from a file server or an object store.`,
 		Example: `  signpost render feeds.yaml --host feeds.example.com
   signpost render feeds.yaml --api-version v2 --feature authentication --compact
   signpost render feeds.yaml --keep-host --compact > manifest.v1.json
@@ -55,7 +51,7 @@ store to send Content-Type: application/json, because the file names have no ext
 			}
 			return cobra.ExactArgs(1)(cmd, args)
 		}),
-		RunE: run(func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			hosts, err := parseHosts(f.hosts)
 			switch {
 			case err != nil:
@@ -71,24 +67,8 @@ store to send Content-Type: application/json, because the file names have no ext
 			case len(hosts) > 1:
 				return usageErrorf("--host: a manifest has one host, not %d: use --all to write several", len(hosts))
 			}
-			body, err := c.render(cmd.Context(), args[0], hosts[0], f)
-			if err != nil {
-				return err
-			}
-			out := c.Stdout
-			if f.compact && !isTerminal(out) {
-				out = c.raw // byte for byte as the service sends it
-			}
-			if !f.compact {
-				var indented bytes.Buffer
-				if err := json.Indent(&indented, body, "", "  "); err != nil {
-					return err
-				}
-				body = indented.Bytes()
-			}
-			_, err = out.Write(body)
-			return err
-		}),
+			return c.render(cmd.Context(), args[0], hosts[0], f)
+		},
 	}
 	cmd.Flags().StringSliceVar(&f.hosts, "host", []string{"localhost"}, "hostname for {{host}} (repeatable with --all)")
 	cmd.Flags().BoolVar(&f.keepHost, "keep-host", false, "leave {{host}} in the URLs")
@@ -119,34 +99,47 @@ func parseHosts(names []string) ([]string, error) {
 	return hosts, nil
 }
 
-// render returns the manifest of a version of a definition.
-func (c *CLI) render(ctx context.Context, path, host string, f renderFlags) ([]byte, error) {
+// render prints the manifest of a version of a definition.
+func (c *CLI) render(ctx context.Context, path, host string, f renderFlags) error {
 	document, err := c.reader().ReadOne(ctx, path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	file := definition.Parse(document.Name, document.Text)
 	all, err := c.compile([]*definition.File{file}, f.features)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	versions := file.Versions()
-	version := f.version
-	if version == "" {
-		version = versions[0]
-		if len(versions) > 1 {
-			printf(c.Stderr, "printed %s; %s also has %s: choose with --api-version\n", version, file.Name, strings.Join(versions[1:], ", "))
-		}
+	version := cmp.Or(f.version, versions[0])
+	if f.version == "" && len(versions) > 1 {
+		printf(c.Stderr, "printed %s; %s also has %s: choose with --api-version\n", version, file.Name, strings.Join(versions[1:], ", "))
 	}
 	t, ok := all[0][version]
 	if !ok {
-		return nil, usageErrorf("--api-version: %s has no version %q, only %s", file.Name, version, strings.Join(versions, ", "))
+		return usageErrorf("--api-version: %s has no version %q, only %s", file.Name, version, strings.Join(versions, ", "))
 	}
+	var body []byte
 	if f.keepHost {
-		body, err := t.Manifest().MarshalJSON()
-		return append(body, '\n'), err
+		body, err = t.Manifest().MarshalJSON()
+		body = append(body, '\n')
+	} else {
+		body, err = t.Render(host)
 	}
-	return t.Render(host)
+	if err != nil {
+		return err
+	}
+	out := c.Stdout
+	if f.compact && !isTerminal(out) {
+		out = c.raw // byte for byte as the service sends it
+	}
+	if !f.compact {
+		var indented bytes.Buffer
+		json.Indent(&indented, body, "", "  ") // it is valid
+		body = indented.Bytes()
+	}
+	_, err = out.Write(body)
+	return err
 }
 
 // compile returns the templates of definitions by version. If any has errors, it prints all findings.
@@ -181,28 +174,31 @@ func (c *CLI) renderAll(ctx context.Context, args, hosts []string, f renderFlags
 	if err != nil {
 		return err
 	}
-	var paths []string
-	bodies := make(map[string][]byte) // by path
+	type manifest struct {
+		path string
+		body []byte
+	}
+	var manifests []manifest
 	for i, file := range files {
 		for _, version := range file.Versions() {
 			for _, host := range hosts {
-				path := filepath.Join(f.all, host, routes.Path(file.BasePath, version))
-				if bodies[path], err = templates[i][version].Render(host); err != nil {
+				body, err := templates[i][version].Render(host)
+				if err != nil {
 					return err
 				}
-				paths = append(paths, path)
+				manifests = append(manifests, manifest{filepath.Join(f.all, host, routes.Path(file.BasePath, version)), body})
 			}
 		}
 	}
-	for _, path := range paths {
-		err := os.MkdirAll(filepath.Dir(path), 0o755)
+	for _, m := range manifests {
+		err := os.MkdirAll(filepath.Dir(m.path), 0o755)
 		if err == nil {
-			err = source.WriteFile(path, bodies[path], 0o644)
+			err = source.WriteFile(m.path, m.body, 0o644)
 		}
 		if err != nil {
 			return fmt.Errorf("write manifest: %w", err)
 		}
-		printf(c.Stderr, "wrote %s\n", path)
+		printf(c.Stderr, "wrote %s\n", m.path)
 	}
 	printf(c.Stderr, "Configure the web server or object store to send them with Content-Type: application/json.\n")
 	return nil

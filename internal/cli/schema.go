@@ -11,15 +11,14 @@ func (c *CLI) schemaCommand() *cobra.Command {
 		Use:   "schema",
 		Short: "Print the JSON Schema of the definition file",
 		Long: `Schema prints the JSON Schema (2020-12) of the definition file. Save it next to the definition, and editors
-complete fields and flag mistakes. Refer to it in a comment on the first line of YAML, or in a field of JSON:
+complete fields and flag mistakes. Refer to it in a comment on the first line:
 
-  # yaml-language-server: $schema=signpost.schema.json
-  "$schema": "signpost.schema.json"`,
+  # yaml-language-server: $schema=signpost.schema.json`,
 		Example: `  signpost schema > signpost.schema.json`,
 		Args:    usageArgs(cobra.NoArgs),
-		RunE: run(func(*cobra.Command, []string) error {
+		RunE: func(*cobra.Command, []string) error {
 			_, err := c.Stdout.Write(definition.Schema())
 			return err
-		}),
+		},
 	}
 }

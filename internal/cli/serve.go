@@ -64,9 +64,9 @@ header, set --trusted-proxy to its address range.`,
   signpost serve services/ --listen 127.0.0.1:8080 --trusted-proxy 127.0.0.1/32
   signpost serve oci://oci.example.com/feeds:prod --definition-cache /var/cache/signpost
   signpost serve feeds.yaml --listen :443 --acme-domain feeds.example.com --acme-cache /var/lib/signpost`,
-		RunE: run(func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.serve(cmd.Context(), args, f)
-		}),
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.config.Listen, "listen", daemon.DefaultListen, "address to listen on")

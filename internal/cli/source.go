@@ -11,15 +11,6 @@ import (
 	"signpost/internal/spell"
 )
 
-// completable returns the definitions that an argument names, if they are on this machine.
-func completable(ctx context.Context, arg string) ([]*definition.File, error) {
-	if source.IsAddress(arg) || source.IsRegistry(arg) || arg == source.Stdin {
-		return nil, nil
-	}
-	documents, err := (&source.Reader{}).Read(ctx, arg)
-	return source.ParseDefinitions(documents, definition.Options{}), err
-}
-
 // openServices reads the definitions or served manifests that the arguments name, except for those that the command is
 // already about: a directory may contain them.
 func openServices(ctx context.Context, reader *source.Reader, args []string, about ...*definition.File) ([]*source.Service, error) {

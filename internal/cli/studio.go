@@ -65,12 +65,12 @@ and from other sites.`,
   signpost studio feeds.yaml --host feeds.example.com
   signpost studio feeds.yaml --send-to http://localhost:3000
   signpost studio services/ https://feeds.example.com/v1/endpoints-manifest`,
-		RunE: run(func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if !cmd.Flags().Changed("feature") {
 				f.features = nil
 			}
 			return c.studio(cmd.Context(), args, f)
-		}),
+		},
 	}
 	flags := cmd.Flags()
 	f.listen.value = defaultStudioListen

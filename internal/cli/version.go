@@ -15,10 +15,10 @@ func (c *CLI) versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Print the version of Signpost",
 		Args:  usageArgs(cobra.NoArgs),
-		RunE: run(func(*cobra.Command, []string) error {
+		RunE: func(*cobra.Command, []string) error {
 			printf(c.Stdout, "%s", safe(versionLine()))
 			return nil
-		}),
+		},
 	}
 }
 

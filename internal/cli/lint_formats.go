@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"io"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,11 +27,9 @@ func newSARIF(findings []signpost.Finding) object {
 	for _, r := range definition.Rules() {
 		names = append(names, r.Name)
 		text := ruleText(r.Name)
-		first, _, _ := strings.Cut(text, "\n\n")
 		rules = append(rules, object{
 			"id":                   r.Name,
 			"shortDescription":     object{"text": r.Summary},
-			"fullDescription":      object{"text": strings.Join(strings.Fields(plain(first)), " ")},
 			"help":                 object{"text": forTerminal(text), "markdown": text},
 			"helpUri":              docsURL + "/rules.md#" + r.Name,
 			"defaultConfiguration": object{"level": r.Severity}, // SARIF has the same names
@@ -85,4 +85,50 @@ func fileURI(path string) string {
 		u.Scheme = "file"
 	}
 	return u.String()
+}
+
+// newGitLab converts findings to a Code Quality report, which GitLab shows in merge requests. GitLab only finds paths
+// that are relative to the root of the repository.
+func newGitLab(findings []signpost.Finding) []object {
+	issues := []object{}
+	root := repositoryRoot()
+	for i, print := range fingerprints(findings, root) {
+		f, severity := findings[i], "minor"
+		if f.Severity == signpost.SeverityError {
+			severity = "major"
+		}
+		issues = append(issues, object{
+			"description": withHint(f), "check_name": f.Rule, "fingerprint": print, "severity": severity,
+			"location": object{"path": seenFrom(f.File, root), "lines": object{"begin": f.Line}},
+		})
+	}
+	return issues
+}
+
+// repositoryRoot returns the root of the git repository that the working directory is in or, without one, the working
+// directory itself.
+func repositoryRoot() string {
+	here, err := os.Getwd()
+	if err != nil {
+		return "."
+	}
+	for dir := here; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil { // a directory, or a file in a worktree
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			return here
+		}
+	}
+}
+
+// printGitHub writes findings as workflow commands, which GitHub shows next to the lines of a pull request.
+func printGitHub(w io.Writer, findings []signpost.Finding) {
+	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A") // GitHub decodes them again
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	for _, f := range findings {
+		message := strings.TrimSuffix(f.Message+"\n"+f.Hint, "\n")
+		printf(w, "::%s file=%s,line=%d,col=%d,endColumn=%d,title=%s::%s\n",
+			f.Severity, property.Replace(f.File), f.Line, f.Column, f.Column+f.Width, f.Rule, data.Replace(message))
+	}
 }
