@@ -2,6 +2,7 @@ package signpost
 
 import (
 	"fmt"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -43,15 +44,13 @@ func (u URL) check() *urlError {
 	}
 
 	// From here on, check the parts with a plain letter in place of each placeholder.
-	authority, err := replacePlaceholders(u.authority, raw)
-	if err != nil {
-		return err
+	plain := CutURL(replacePlaceholders(raw, "x"))
+	if strings.ContainsAny(plain.raw, "{}") {
+		return malformedPlaceholder(raw)
 	}
-	rest, err := replacePlaceholders(u.Rest(), raw)
-	if err != nil {
-		return err
-	}
-	name, port := host.CutPort(authority)
+	rest := plain.Rest()
+	name, port := host.CutPort(plain.authority)
+	_, escapeErr := url.PathUnescape(rest)
 	_, rawPort := host.CutPort(u.authority)
 	switch {
 	case raw != strings.TrimFunc(raw, isSpace):
@@ -77,7 +76,7 @@ func (u URL) check() *urlError {
 		return badURL("a port is a number from 1 to 65535", "URL %q has port %q", raw, strings.TrimPrefix(rawPort, ":"))
 	case strings.ContainsAny(rest, unescaped) && strings.ContainsAny(bracketedName.ReplaceAllString(rest, "/x$1"), unescaped):
 		return badURL("write it percent-encoded, such as %22 for a quote", "URL %q contains a character that must be percent-encoded", raw)
-	case !validEscapes(rest):
+	case escapeErr != nil:
 		return badURL("a percent sign itself is written %25", "URL %q has a percent sign without two hexadecimal digits", raw)
 	case u.fragment != "":
 		return badURL("remove the # and everything after it: clients do not send it", "URL %q has a fragment", raw)
@@ -132,54 +131,29 @@ func validPort(port string) bool {
 	return err == nil && n > 0
 }
 
-func validEscapes(s string) bool {
-	for {
-		_, after, found := strings.Cut(s, "%")
-		if !found {
-			return true
+// validPlaceholder matches a placeholder. Its name is that of a field of an entry: no braces, quotes, delimiters or spaces.
+var validPlaceholder = regexp.MustCompile(`\{\{[^{}/?#"\\<>&%@:\s\pZ\p{Cc}]+\}\}`)
+
+// replacePlaceholders replaces every placeholder. Those that are malformed keep their braces.
+func replacePlaceholders(url, with string) string {
+	return validPlaceholder.ReplaceAllStringFunc(url, func(found string) string {
+		if found != HostPlaceholder && strings.EqualFold(found, HostPlaceholder) {
+			return found
 		}
-		if len(after) < 2 || strings.Trim(after[:2], "0123456789abcdefABCDEF") != "" {
-			return false
-		}
-		s = after
-	}
+		return with
+	})
 }
 
-// replacePlaceholders replaces every {{name}} in s with the letter x. Stray braces are an error.
-func replacePlaceholders(s, raw string) (string, *urlError) {
-	hint := func(name string, meant bool) string {
-		if meant && validPlaceholder(name) {
-			return "write " + placeholder(name)
+func malformedPlaceholder(url string) *urlError {
+	rest := replacePlaceholders(url, " ")
+	found, hint := rest[strings.IndexAny(rest, "{}"):][:1], "a placeholder is a name in two pairs of braces, such as {{series_id}}"
+	if meant := anyPlaceholder.FindStringSubmatch(rest); meant != nil {
+		found = meant[0]
+		if written := placeholder(meant[1]); validPlaceholder.MatchString(written) {
+			hint = "write " + written
 		}
-		return "a placeholder is a name in two pairs of braces, such as {{series_id}}"
 	}
-	var out strings.Builder
-	out.Grow(len(s))
-	for {
-		i := strings.IndexAny(s, "{}")
-		if i < 0 {
-			out.WriteString(s)
-			return out.String(), nil
-		}
-		out.WriteString(s[:i])
-		s = s[i:]
-		if !strings.HasPrefix(s, "{{") {
-			name, _, closed := strings.Cut(s[1:], "}")
-			return "", badURL(hint(name, closed && s[0] == '{'), "URL %q has a stray %q", raw, s[:1])
-		}
-		name, after, closed := strings.Cut(s[2:], "}}")
-		switch {
-		case !closed:
-			name, _, half := strings.Cut(s[2:], "}")
-			return "", badURL(hint(name, half), "URL %q has a placeholder that is not closed: %q", raw, s)
-		case !validPlaceholder(name) || strings.HasPrefix(after, "}"):
-			return "", badURL(hint(strings.TrimSpace(name), true), "URL %q has a malformed placeholder: %q", raw, s[:len(s)-len(after)])
-		case name != "host" && strings.EqualFold(name, "host"):
-			return "", badURL("write {{host}} in lower case", "URL %q has {{%s}}, which is not {{host}}", raw, name)
-		}
-		out.WriteByte('x')
-		s = after
-	}
+	return badURL(hint, "URL %q has a malformed placeholder: %q", url, found)
 }
 
 // anyPlaceholder matches a placeholder as written for other tools: with one pair of braces, a dollar sign, or spaces.
@@ -198,11 +172,6 @@ func placeholder(name string) string {
 		name = "host"
 	}
 	return "{{" + name + "}}"
-}
-
-// validPlaceholder reports whether name can be the field name of an entry: no braces, quotes or delimiters.
-func validPlaceholder(name string) bool {
-	return name != "" && !strings.ContainsAny(name, "{}/?#\"\\<>&%@:") && !strings.ContainsFunc(name, isSpace)
 }
 
 func isSpace(r rune) bool {

@@ -3,7 +3,6 @@ package warnings
 import (
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -12,52 +11,43 @@ import (
 )
 
 // defaultPorts holds the ports that clients leave out, by scheme.
-var defaultPorts = map[string]string{"https": "443", "http": "80"}
+var defaultPorts = map[string]string{"https": ":443", "http": ":80"}
 
 // unusual reports a URL that is valid but not in the form that clients and entries use. Endpoints are compared with
 // feeds as text, so such an endpoint answers for none of them.
 func (c *checker) unusual() {
-	problem, fixed := unusual(c.url)
+	hint, usual := "", usualForm(c.url)
 	switch {
-	case problem == "":
-	case fixed == "":
-		c.warn("write the host as clients send it, such as xn--bcher-kva.example", nil, "%q %s", c.url, problem)
+	case !isASCII(c.url.Hostname()) && c.url.HasHostPlaceholder(): // its form depends on the host
+		hint = "write the host in Punycode, such as xn--bcher-kva.example"
+	case usual != c.url.String():
+		hint = "write " + usual
 	default:
-		c.warn("write "+fixed, nil, "%q %s", c.url, problem)
+		return
 	}
+	c.warn(hint, nil, "%q is not in the form that clients send: feeds in that form do not match", c.url)
 }
 
-// unusual returns what is unusual about the form of a URL, and its usual form. Both are empty if nothing is; only the
-// latter is if the standard library cannot tell.
-func unusual(u signpost.URL) (problem, fixed string) {
-	name, port := u.Hostname(), u.Port()
-	_, colonPort := host.CutPort(u.Authority())
-	number, _ := strconv.Atoi(port)
-	on := func(authority string) string { return u.WithAuthority(authority).String() }
-	before := strings.TrimSuffix(u.String(), u.Rest())
-	switch parsed, err := host.Parse(name); {
-	case !isASCII(name):
-		problem = "has an international host: clients send it in Punycode, and feeds with that host do not match"
-		if err != nil { // {{host}} is part of it
-			return problem, ""
-		}
-		return problem, on(parsed + colonPort)
-	case strings.HasSuffix(name, "."):
-		return "has a dot after its host: feeds without it do not match", on(strings.TrimSuffix(name, ".") + colonPort)
-	case port != "" && strconv.Itoa(number) == defaultPorts[u.Scheme()]:
-		return fmt.Sprintf("has the default port of %s: clients leave it out, and feeds without it do not match", u.Scheme()), on(name)
-	case port != "" && strconv.Itoa(number) != port:
-		return "has a port that begins with 0: feeds without the 0 do not match", on(name + ":" + strconv.Itoa(number))
-	case strings.HasPrefix(name, "[") && parsed != strings.ToLower(name):
-		return "has an IPv6 address that is not in its shortest form: feeds with that form do not match", on(parsed + colonPort)
-	case strings.HasPrefix(u.Path(), "//"):
-		return "has two slashes after its host: feeds with one do not match", before + "/" + strings.TrimLeft(u.Rest(), "/")
-	case !isASCII(placeholder.ReplaceAllString(u.Rest(), "")):
-		return "has characters that clients percent-encode: feeds with the encoded form do not match", before + escapeNonASCII(u.Rest())
-	case strings.HasSuffix(u.String(), "?") && u.Query() == "":
-		return "ends in a question mark: feeds without it do not match", strings.TrimSuffix(u.String(), "?")
+func usualForm(u signpost.URL) string {
+	name, port := host.CutPort(u.Authority())
+	name = strings.TrimSuffix(name, ".")
+	if parsed, err := host.Parse(name); err == nil && !strings.EqualFold(parsed, name) { // otherwise {{host}} is part of it
+		name = parsed
 	}
-	return "", ""
+	if port != "" {
+		port = ":" + strings.TrimLeft(port, ":0")
+	}
+	if port == defaultPorts[u.Scheme()] {
+		port = ""
+	}
+	rest := u.Rest()
+	if strings.HasPrefix(rest, "//") {
+		rest = "/" + strings.TrimLeft(rest, "/")
+	}
+	if u.Query() == "" {
+		rest = strings.TrimSuffix(rest, "?")
+	}
+	return strings.TrimSuffix(u.String(), u.Authority()+u.Rest()) + name + port + escapeNonASCII(rest)
 }
 
 var (

@@ -65,12 +65,12 @@ func TestOneEndpoint(t *testing.T) {
 		{"https://{{host}}/series/:id", nil, []string{`colon-placeholder: "URL" has ":id" in its path, which is literal text`}},
 		{"https://{{host}}/games/*/plays", nil, []string{`colon-placeholder: "URL" has "*" in its path, which is literal text`}},
 		{"https://{{host}}/games/<game_id>/plays", nil, []string{`colon-placeholder: "URL" has "<game_id>" in its path, which is literal text`}},
-		{"https://{{host}}/v1/münchen/{{bücher}}", nil, []string{`unusual-url: "URL" has characters that clients percent-encode: feeds with the encoded form do not match`}},
+		{"https://{{host}}/v1/münchen/{{bücher}}", nil, []string{`unusual-url: "URL" is not in the form that clients send: feeds in that form do not match`}},
 		{"https://{{host}}/12:30/a:b/:/:7/{{id}}", nil, nil},
 		{"https://localhost/feeds", nil, []string{`local-address: "URL" is on localhost, which apps cannot reach`}},
 		{"https://[::ffff:192.168.0.1]/feeds", nil, []string{`local-address: "URL" is on [::ffff:192.168.0.1], which apps cannot reach`}},
 		{"https://NAS.local./feeds", nil, []string{`local-address: "URL" is on nas.local, which apps cannot reach`,
-			`unusual-url: "URL" has a dot after its host: feeds without it do not match`}},
+			`unusual-url: "URL" is not in the form that clients send: feeds in that form do not match`}},
 		{"https://local.example/feeds", nil, nil},
 		{"https://{{host}}/feeds?limit=1&Sort=x", func(e *signpost.Endpoint) {
 			e.Modifiers = []signpost.Modifier{sort(), signpost.Number(signpost.ModifierInput{Key: "limit"})}
