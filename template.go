@@ -6,9 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
-	"slices"
 	"strings"
 
 	"signpost/internal/spell"
@@ -20,14 +17,14 @@ type Template struct {
 	endpoints []Endpoint // of the manifest with features
 	revision  string
 
-	text []byte // the response without the host
-	cuts []int  // the offsets in text at which the host is inserted
+	pieces [][]byte // of the response: joined by the host, they are all of it
+	size   int      // of the pieces
 
 	// composed holds one URL for each host that {{host}} is only a part of. Not every host fits there.
 	composed []URL
 
-	// collisionGroups holds, by index, endpoints that may get the same URL for some host.
-	collisionGroups [][]int
+	// rivals holds the URLs of endpoints that may get the same URL for some host.
+	rivals []string
 }
 
 // revisionBytes is how many bytes of a SHA-256 hash make up a revision: enough to rule out collisions, short enough to
@@ -62,14 +59,15 @@ func Compile(m Manifest, features ...Feature) (*Template, error) {
 	return t, nil
 }
 
-// write computes text, cuts and revision. Only URLs are split; {{host}} in a name is ordinary text.
+// write computes pieces, size and revision. Only URLs are split; {{host}} in a name is ordinary text.
 func (t *Template) write() error {
 	var out bytes.Buffer
+	var cuts []int // where the host is inserted
 	out.Grow(usualSize * len(t.endpoints))
 	if err := (Manifest{t.endpoints}).encode(&out, func(key []byte) {
 		for i, part := range bytes.Split(key, []byte(HostPlaceholder)) {
 			if i > 0 {
-				t.cuts = append(t.cuts, out.Len())
+				cuts = append(cuts, out.Len())
 			}
 			out.Write(part)
 		}
@@ -77,50 +75,36 @@ func (t *Template) write() error {
 		return err
 	}
 	out.WriteByte('\n')
-	t.text, t.cuts = bytes.Clone(out.Bytes()), slices.Clone(t.cuts) // without the room to grow
-
-	hash := sha256.New()
-	for i, literal := range t.literals() {
-		if i > 0 {
-			io.WriteString(hash, HostPlaceholder)
-		}
-		hash.Write(literal)
+	text := bytes.Clone(out.Bytes()) // without the room to grow
+	t.size = len(text)
+	t.pieces = make([][]byte, 0, len(cuts)+1)
+	from := 0
+	for _, cut := range append(cuts, t.size) {
+		t.pieces = append(t.pieces, text[from:cut])
+		from = cut
 	}
-	t.revision = hex.EncodeToString(hash.Sum(nil)[:revisionBytes])
+	hash := sha256.Sum256(bytes.Join(t.pieces, []byte(HostPlaceholder)))
+	t.revision = hex.EncodeToString(hash[:revisionBytes])
 	return nil
 }
 
-// literals returns the text split at every host. Joining the pieces with the host gives the response.
-func (t *Template) literals() iter.Seq2[int, []byte] {
-	return func(yield func(int, []byte) bool) {
-		from := 0
-		for i, cut := range t.cuts {
-			if !yield(i, t.text[from:cut]) {
-				return
-			}
-			from = cut
-		}
-		yield(len(t.cuts), t.text[from:])
-	}
-}
-
-// groupURLs computes composed and collisionGroups. A host contains no slash, so two URLs can only collide if they have
-// the same scheme and the same text after the authority.
+// groupURLs computes composed and rivals. A host contains no slash, so two URLs can only collide if they have the same
+// scheme and the same text after the authority.
 func (t *Template) groupURLs() {
-	groups := make(map[string][]int)
+	groups := make(map[string][]string)
 	composed := make(map[string]bool)
-	for i, e := range t.endpoints {
+	for _, e := range t.endpoints {
 		u := CutURL(e.URL)
 		if name := u.Hostname(); u.HasHostPlaceholder() && name != HostPlaceholder && !composed[name] {
 			composed[name] = true
 			t.composed = append(t.composed, u)
 		}
 		key := u.scheme + "://" + u.Rest()
-		groups[key] = append(groups[key], i)
+		groups[key] = append(groups[key], e.URL)
 	}
 	for _, group := range groups {
 		if len(group) > 1 {
-			t.collisionGroups = append(t.collisionGroups, group)
+			t.rivals = append(t.rivals, group...)
 		}
 	}
 }
@@ -162,7 +146,7 @@ func (e *HostError) Error() string {
 // Size returns the number of bytes that [Template.Render] returns for a host. It is slightly too large if URLs collide
 // for that host.
 func (t *Template) Size(host string) int {
-	return len(t.text) + len(host)*len(t.cuts)
+	return t.size + len(host)*(len(t.pieces)-1)
 }
 
 // Render returns the manifest for a host as JSON on a single line, with a trailing newline. The host has no port. Since
@@ -172,7 +156,7 @@ func (t *Template) Render(host string) ([]byte, error) {
 	if !plausibleHost(host) {
 		return nil, fmt.Errorf("%q is not a host name or an IP address", host)
 	}
-	if len(t.text) == 0 {
+	if t.size == 0 {
 		return nil, errors.New("the template is empty: use one that Compile returned")
 	}
 	for _, u := range t.composed {
@@ -187,14 +171,7 @@ func (t *Template) Render(host string) ([]byte, error) {
 		}
 		return append(doc, '\n'), nil
 	}
-	out := make([]byte, 0, t.Size(host))
-	for i, literal := range t.literals() {
-		if i > 0 {
-			out = append(out, host...)
-		}
-		out = append(out, literal...)
-	}
-	return out, nil
+	return bytes.Join(t.pieces, []byte(host)), nil
 }
 
 // plausibleHost accepts only hosts that can break out of neither the JSON string nor the authority of the URL.
@@ -204,15 +181,13 @@ func plausibleHost(host string) bool {
 
 // collides reports whether two URLs become the same for this host.
 func (t *Template) collides(host string) bool {
-	for _, group := range t.collisionGroups {
-		seen := make(map[string]bool, len(group))
-		for _, i := range group {
-			url := strings.ReplaceAll(t.endpoints[i].URL, HostPlaceholder, host)
-			if seen[url] {
-				return true
-			}
-			seen[url] = true
+	seen := make(map[string]bool, len(t.rivals))
+	for _, url := range t.rivals {
+		url = strings.ReplaceAll(url, HostPlaceholder, host)
+		if seen[url] {
+			return true
 		}
+		seen[url] = true
 	}
 	return false
 }
