@@ -55,7 +55,7 @@ func (m Manifest) Validate() []Finding {
 // Validate returns all errors in the feature. Paths start at the feature.
 func (f Feature) Validate() []Finding {
 	var v validator
-	v.required(f.Name, "feature", nil, Field("name"))
+	v.required(f.Name, "feature", "", nil, Field("name"))
 	v.contextItems(f.ContextObj)
 	return v.findings
 }
@@ -91,43 +91,26 @@ func (v *validator) replaceURL(fixed string) {
 	}
 }
 
-// required reports an empty field. The last step of the path is its name.
-func (v *validator) required(text, owner string, path Path, more ...step) {
+// required reports an empty field. The last step of its path is its name; hint describes its value.
+func (v *validator) required(text, owner, hint string, path Path, more ...step) {
 	if text == "" {
-		path = path.then(more...)
-		field := path[len(path)-1].(Field)
-		v.add(RuleRequiredField, requiredHints[owner+" "+string(field)], path, "%s has no %s", owner, field)
+		v.add(RuleRequiredField, hint, path.then(more...), "%s has no %s", owner, more[len(more)-1])
 	}
 }
 
-// requiredHints describes the value of a missing field.
-var requiredHints = map[string]string{
-	"endpoint name":        "the label that editors see in the studio",
-	"endpoint method":      "get or post",
-	"endpoint mime_type":   "the content type of the response, usually application/json",
-	"context item key":     "the name of a built-in context key, or of one that a plugin supplies",
-	"context item type":    "ctx or bodyParam",
-	"modifier id":          "unique in the endpoint, and never changed: the studio stores an editor's value under it",
-	"modifier name":        "the name that editors see in the studio",
-	"modifier key":         "the name of the query parameter",
-	"modifier label":       "a short label for the control",
-	"modifier schema type": "string, number or boolean",
-	"option label":         "what editors see in the dropdown",
-}
-
-// oneOf reports a value that is missing, or not one of those known. If it differs in case only, the hint is how to write it.
-func (v *validator) oneOf(value string, known []string, rule, what, owner, hint string, path Path, more ...step) bool {
-	if slices.Contains(known, value) {
+// oneOf reports a value that is missing, or not one of those known. If it differs in case only, the known one is certain.
+func (v *validator) oneOf(value string, known []string, rule, what, owner, write string, path Path, more ...step) bool {
+	last := len(known) - 1
+	switch {
+	case slices.Contains(known, value):
 		return true
-	}
-	if value == "" {
-		v.required(value, owner, path, more...)
+	case value == "":
+		v.required(value, owner, strings.Join(known[:last], ", ")+" or "+known[last], path, more...)
 		return false
 	}
-	last := len(known) - 1
 	v.add(rule, "", path.then(more...), `%s %q is not %s or %q`, what, value, quotedList(known[:last]), known[last])
-	if i := slices.IndexFunc(known, func(name string) bool { return strings.EqualFold(name, value) }); i >= 0 && hint != "" {
-		v.findings[len(v.findings)-1].Hint = hint + known[i]
+	if i := slices.IndexFunc(known, func(name string) bool { return strings.EqualFold(name, value) }); i >= 0 {
+		v.findings[len(v.findings)-1].Hint = write + known[i]
 		v.replace(known[i])
 	}
 	return false
@@ -140,17 +123,9 @@ func (v *validator) endpoint(e Endpoint) {
 			v.replaceURL(repairPlaceholders(e.URL))
 		}
 	}
-	v.required(e.Name, "endpoint", nil, Field("name"))
+	v.required(e.Name, "endpoint", "the label that editors see in the studio", nil, Field("name"))
 	v.oneOf(e.Method, []string{MethodGet, MethodPost}, RuleMethod, "method", "endpoint", "write it in lower case: ", nil, Field("method"))
-	switch {
-	case e.MIMEType == "":
-		v.required(e.MIMEType, "endpoint", nil, Field("mime_type"))
-	case !validMIMEType(e.MIMEType):
-		v.add(RuleMIMEType, "the usual one is application/json", Path{Field("mime_type")},
-			"mime_type %q is not a media type (type/subtype)", e.MIMEType)
-	default:
-		v.topLevelType(e.MIMEType)
-	}
+	v.mimeType(e.MIMEType)
 	v.contextItems(e.ContextObj)
 
 	if len(e.Modifiers) == 0 {
@@ -168,31 +143,36 @@ func (v *validator) endpoint(e Endpoint) {
 	}
 }
 
-func validMIMEType(s string) bool {
-	if s == MIMEJSON { // nearly always
-		return true
-	}
-	mediaType, _, err := mime.ParseMediaType(s)
-	return err == nil && strings.Count(mediaType, "/") == 1 && !strings.Contains(mediaType, "*") && s == strings.TrimSpace(s)
-}
-
 // topLevelTypes are the registered top-level media types. One that begins with x- is private.
 var topLevelTypes = []string{"application", "audio", "example", "font", "haptics", "image", "message", "model", "multipart", "text", "video"}
 
-// topLevelType reports a valid media type whose top-level type does not exist.
-func (v *validator) topLevelType(mimeType string) {
-	top, rest, _ := strings.Cut(mimeType, "/")
-	if lower := strings.ToLower(top); slices.Contains(topLevelTypes, lower) || strings.HasPrefix(lower, "x-") {
+func (v *validator) mimeType(s string) {
+	if s == MIMEJSON { // nearly always
 		return
 	}
-	hint := "the usual one is application/json"
-	near, certain := spell.Only(strings.ToLower(top), topLevelTypes)
-	if near != "" {
-		hint = fmt.Sprintf("did you mean %q?", near+"/"+rest)
+	const usual = "the usual one is application/json"
+	path := Path{Field("mime_type")}
+	mediaType, _, err := mime.ParseMediaType(s) // in lower case
+	top, _, _ := strings.Cut(mediaType, "/")
+	switch {
+	case s == "":
+		v.required(s, "endpoint", "the content type of the response, usually application/json", nil, path...)
+	case err != nil || strings.Count(mediaType, "/") != 1 || strings.Contains(mediaType, "*") || s != strings.TrimSpace(s):
+		v.add(RuleMIMEType, usual, path, "mime_type %q is not a media type (type/subtype)", s)
+	case !slices.Contains(topLevelTypes, top) && !strings.HasPrefix(top, "x-"):
+		v.add(RuleMIMEType, usual, path, "mime_type %q begins with %q, which is not a media type", s, s[:len(top)])
+		v.misspelt(top, topLevelTypes, s[len(top):])
 	}
-	v.add(RuleMIMEType, hint, Path{Field("mime_type")}, "mime_type %q begins with %q, which is not a media type", mimeType, top)
+}
+
+// misspelt suggests the name that is nearest, followed by more, for the last finding. If no other one is near, it is certain.
+func (v *validator) misspelt(name string, known []string, more string) {
+	near, certain := spell.Only(name, known)
+	if near != "" {
+		v.findings[len(v.findings)-1].Hint = fmt.Sprintf("did you mean %q?", near+more)
+	}
 	if certain {
-		v.replace(near + "/" + rest)
+		v.replace(near + more)
 	}
 }
 
@@ -203,7 +183,7 @@ func (v *validator) contextItems(items []ContextItem) {
 	keys, sentAs := make(map[string]bool), make(map[string]string)
 	for i, c := range items {
 		path := Path{Field("context_obj"), Item(i)}
-		v.required(c.Key, "context item", path, Field("key"))
+		v.required(c.Key, "context item", "the name of a built-in context key, or of one that a plugin supplies", path, Field("key"))
 		v.oneOf(c.Type, ContextTypes(), RuleContextType, "context type", "context item", "write ", path, Field("type"))
 		if c.Key == "" {
 			continue
@@ -227,8 +207,8 @@ func (v *validator) contextItems(items []ContextItem) {
 
 // modifier validates one modifier. keys holds the query parameters of the modifiers before it.
 func (v *validator) modifier(m Modifier, path Path, keys map[string]bool) {
-	v.required(m.ID, "modifier", path, Field("id"))
-	v.required(m.Name, "modifier", path, Field("name"))
+	v.required(m.ID, "modifier", "unique in the endpoint, and never changed: the studio stores an editor's value under it", path, Field("id"))
+	v.required(m.Name, "modifier", "the name that editors see in the studio", path, Field("name"))
 	if len(m.Params) == 0 {
 		v.add(RuleRequiredField, "", path.then(Field("params")), "modifier has no params")
 	}
@@ -240,14 +220,10 @@ func (v *validator) modifier(m Modifier, path Path, keys map[string]bool) {
 func (v *validator) param(p Param, path Path, keys map[string]bool) {
 	switch {
 	case p.Key == "":
-		v.required(p.Key, "modifier", path, Field("key"))
+		v.required(p.Key, "modifier", "the name of the query parameter", path, Field("key"))
 	case strings.ContainsAny(p.Key, "?&=#") || strings.ContainsFunc(p.Key, isSpace):
-		name := strings.TrimFunc(p.Key, func(r rune) bool { return isSpace(r) || strings.ContainsRune("?&=#", r) })
-		hint := "write the name of the parameter alone, such as sort"
-		if name != "" && !strings.ContainsAny(name, "?&=#") && !strings.ContainsFunc(name, isSpace) {
-			hint = "write the name of the parameter alone: " + name
-		}
-		v.add(RuleModifierKey, hint, path.then(Field("key")), "modifier key %q is not the name of a query parameter", p.Key)
+		v.add(RuleModifierKey, "write the name of the parameter alone, such as sort", path.then(Field("key")),
+			"modifier key %q is not the name of a query parameter", p.Key)
 	case p.Key == reservedKey:
 		v.add(RuleModifierKeyReserved, "choose another parameter name", path.then(Field("key")),
 			`modifier key "ctx" is reserved: clients send context keys in that parameter`)
@@ -256,9 +232,9 @@ func (v *validator) param(p Param, path Path, keys map[string]bool) {
 			"modifier key %q is used twice in this endpoint", p.Key)
 	}
 	keys[p.Key] = true
-	v.required(p.UI.Label, "modifier", path, Field("ui"), Field("label"))
+	v.required(p.UI.Label, "modifier", "a short label for the control", path, Field("ui"), Field("label"))
 	types := []string{TypeString, TypeNumber, TypeBoolean}
-	if v.oneOf(p.Schema.Type, types, RuleWrongType, "schema.type", "modifier schema", "", path, Field("schema"), Field("type")) {
+	if v.oneOf(p.Schema.Type, types, RuleWrongType, "schema.type", "modifier schema", "write ", path, Field("schema"), Field("type")) {
 		v.options(p, path)
 		v.defaultValue(p, path)
 	}
@@ -295,7 +271,7 @@ func (v *validator) options(p Param, path Path) {
 	}
 	for i, o := range p.UI.Options {
 		value(o.Value, optionsPath, Item(i), Field("value"))
-		v.required(o.Label, "option", optionsPath, Item(i), Field("label"))
+		v.required(o.Label, "option", "what editors see in the dropdown", optionsPath, Item(i), Field("label"))
 	}
 	for i, e := range p.Schema.Enum {
 		if p.UI.Options == nil {
@@ -330,14 +306,8 @@ func (v *validator) defaultValue(p Param, path Path) {
 		allowed = p.Schema.Enum
 	}
 	if text := fmt.Sprint(d); p.Schema.Type == TypeString && len(allowed) > 0 && !slices.Contains(allowed, text) {
-		hint := ""
-		if near := spell.Nearest(text, allowed); near != "" {
-			hint = fmt.Sprintf("did you mean %q?", near)
-		}
-		v.add(RuleModifierDefault, hint, path, "default %q is not one of the options: %s", text, quotedList(allowed))
-		if near, ok := spell.Only(text, allowed); ok {
-			v.replace(near)
-		}
+		v.add(RuleModifierDefault, "", path, "default %q is not one of the options: %s", text, quotedList(allowed))
+		v.misspelt(text, allowed, "")
 	}
 }
 

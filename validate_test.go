@@ -99,7 +99,7 @@ var validateTests = []struct {
 		e.Modifiers[text].Params = append(e.Modifiers[text].Params, e.Modifiers[text].Params[0])
 	},
 		[]string{`modifiers[0].params[1].key modifier-key-duplicate: modifier key "search" is used twice in this endpoint (both controls would set the same parameter)`}},
-	{withKey("?sort"), []string{`modifiers[1].params[0].key modifier-key: modifier key "?sort" is not the name of a query parameter (write the name of the parameter alone: sort)`}},
+	{withKey("?sort"), []string{`modifiers[1].params[0].key modifier-key: modifier key "?sort" is not the name of a query parameter (write the name of the parameter alone, such as sort)`}},
 	{withKey("sort by"), []string{`modifiers[1].params[0].key modifier-key: modifier key "sort by" is not the name of a query parameter (write the name of the parameter alone, such as sort)`}},
 	{withKey("ctx"), []string{`modifiers[1].params[0].key modifier-key-reserved: modifier key "ctx" is reserved: clients send context keys in that parameter (choose another parameter name)`}},
 
