@@ -44,7 +44,7 @@ const mayImport = `.: ./host ./internal/spell
 ./internal/tree: go.yaml.in/yaml/v4 ./internal/spell
 ./internal/warnings: . ./host
 ./internal/wire:
-./match: .
+./match: . ./internal/spell
 ./openapi: . ./internal/routes ./internal/spell ./internal/tree ./internal/warnings
 ./server: github.com/maypok86/otter/v2 golang.org/x/sync/semaphore . ./host ./internal/routes ./internal/wire
 ./studio: . ./client ./contextkeys ./definition ./diff ./host ./internal/foreign ./internal/httpurl ./internal/routes ./internal/source ./match`

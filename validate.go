@@ -108,7 +108,7 @@ func (v *validator) oneOf(value string, known []string, rule, what, owner, write
 		v.required(value, owner, strings.Join(known[:last], ", ")+" or "+known[last], path, more...)
 		return false
 	}
-	v.add(rule, "", path.then(more...), `%s %q is not %s or %q`, what, value, quotedList(known[:last]), known[last])
+	v.add(rule, "", path.then(more...), `%s %q is not %s or %q`, what, value, spell.Quoted(known[:last]), known[last])
 	if i := slices.IndexFunc(known, func(name string) bool { return strings.EqualFold(name, value) }); i >= 0 {
 		v.findings[len(v.findings)-1].Hint = write + known[i]
 		v.replace(known[i])
@@ -279,8 +279,8 @@ func (v *validator) options(p Param, path Path) {
 		}
 	}
 	if p.UI.Options != nil && p.Schema.Enum != nil && !sameSet(p.Schema.Enum, optionValues(p)) {
-		v.add(RuleEnumMismatch, "make it "+quotedList(optionValues(p)), enumPath,
-			"schema.enum is not the values of ui.options: %s", quotedList(p.Schema.Enum))
+		v.add(RuleEnumMismatch, "make it "+spell.Quoted(optionValues(p)), enumPath,
+			"schema.enum is not the values of ui.options: %s", spell.Quoted(p.Schema.Enum))
 	}
 }
 
@@ -306,7 +306,7 @@ func (v *validator) defaultValue(p Param, path Path) {
 		allowed = p.Schema.Enum
 	}
 	if text := fmt.Sprint(d); p.Schema.Type == TypeString && len(allowed) > 0 && !slices.Contains(allowed, text) {
-		v.add(RuleModifierDefault, "", path, "default %q is not one of the options: %s", text, quotedList(allowed))
+		v.add(RuleModifierDefault, "", path, "default %q is not one of the options: %s", text, spell.Quoted(allowed))
 		v.misspelt(text, allowed, "")
 	}
 }
@@ -362,12 +362,4 @@ func optionValues(p Param) []string {
 
 func sameSet(a, b []string) bool {
 	return slices.Equal(a, b) || slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
-}
-
-func quotedList(values []string) string {
-	quoted := make([]string, len(values))
-	for i, v := range values {
-		quoted[i] = fmt.Sprintf("%q", v)
-	}
-	return strings.Join(quoted, ", ")
 }

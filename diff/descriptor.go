@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"mime"
 	"slices"
-	"strconv"
 	"strings"
 
 	"signpost"
+	"signpost/internal/spell"
 )
 
 func (d *differ) descriptor(old, new signpost.Endpoint) {
@@ -185,14 +185,6 @@ func jsonText(value any) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-func quotedList(values []string) string {
-	quoted := make([]string, len(values))
-	for i, v := range values {
-		quoted[i] = strconv.Quote(v)
-	}
-	return strings.Join(quoted, ", ")
-}
-
 // options compares the options of a dropdown by value.
 func (d *differ) options(at place, old, new signpost.Param) {
 	reported := len(d.changes)
@@ -218,7 +210,7 @@ func (d *differ) options(at place, old, new signpost.Param) {
 	same := slices.Equal(old.Schema.Enum, new.Schema.Enum) && len(old.UI.Options) == len(new.UI.Options)
 	if len(d.changes) == reported && !same {
 		d.add(ChangeModifier, at.sub("enum"), slices.Clone(old.Schema.Enum), slices.Clone(new.Schema.Enum),
-			"schema.enum changed from [%s] to [%s]", quotedList(old.Schema.Enum), quotedList(new.Schema.Enum))
+			"schema.enum changed from [%s] to [%s]", spell.Quoted(old.Schema.Enum), spell.Quoted(new.Schema.Enum))
 	}
 }
 

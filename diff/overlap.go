@@ -142,7 +142,7 @@ func (d *differ) takenOver(at *slot, to signpost.Endpoint) {
 		}
 		if g.lost {
 			d.add(ChangeContextShadowed, d.takeover(g), lostKeys{was.URL, texts}, nil,
-				"takes feeds over from %s; lost context keys: %s", g.describe(at), quotedList(texts))
+				"takes feeds over from %s; lost context keys: %s", g.describe(at), spell.Quoted(texts))
 		} else {
 			d.add(ChangeFeedsTakenOver, d.takeover(g), settingsOf(was), settingsOf(to),
 				"takes feeds over from %s: %s", g.describe(at), strings.Join(texts, "; "))

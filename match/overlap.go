@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"signpost"
+	"signpost/internal/spell"
 )
 
 // Rules about everything registered together.
@@ -55,11 +55,10 @@ func Overlaps(versions, registered []signpost.Version) [][]signpost.Finding {
 // overlapChecker checks everything that is registered together.
 type overlapChecker struct {
 	*Index
-	judged int                  // the number of versions that get findings; they come first
-	calls  []string             // how clients call each endpoint
-	keys   map[*node][]keyOwner // of all endpoints with a URL
+	judged int      // the number of versions that get findings; they come first
+	calls  []string // how clients call each endpoint
 
-	reported map[loss]bool
+	reported map[lostKey]bool
 	inside   []bool // the first endpoint of each URL for which overlap-inside-segment was reported
 	insides  int    // their number
 	found    []found
@@ -71,24 +70,21 @@ type found struct {
 	signpost.Finding
 }
 
-// keyOwner is a context key and the first endpoint with a URL that declares it.
-type keyOwner struct {
-	key    string
-	number int
+// loss holds the context keys of an endpoint that feeds lack.
+type loss struct {
+	owner int
+	keys  []string
 }
 
-// loss is a context key that feeds of a URL lack. One finding about the URL that takes it is enough, and of is nil; if
+// lostKey is a context key that feeds of a URL lack. One finding about the URL that takes it is enough, and of is nil; if
 // that URL is not judged, each URL that has the key gets a finding.
-type loss struct {
+type lostKey struct {
 	by, of *node
 	key    string
 }
 
 func newOverlapChecker(versions, registered []signpost.Version) *overlapChecker {
-	o := &overlapChecker{
-		Index: &Index{sites: make(map[string]*site)}, judged: len(versions), keys: make(map[*node][]keyOwner),
-		reported: make(map[loss]bool),
-	}
+	o := &overlapChecker{Index: &Index{sites: make(map[string]*site)}, judged: len(versions), reported: make(map[lostKey]bool)}
 	for _, v := range slices.Concat(versions, registered) {
 		o.addVersion(v)
 		taken := make(map[string]bool, len(v.Manifest.Endpoints))
@@ -96,7 +92,7 @@ func newOverlapChecker(versions, registered []signpost.Version) *overlapChecker 
 			if _, err := signpost.ParseURL(e.URL); err == nil && !taken[e.URL] {
 				taken[e.URL] = true
 				o.add(e)
-				o.describe(e)
+				o.calls = append(o.calls, call(e))
 			}
 		}
 	}
@@ -104,19 +100,14 @@ func newOverlapChecker(versions, registered []signpost.Version) *overlapChecker 
 	return o
 }
 
-// describe notes how clients call an endpoint that was just added.
-func (o *overlapChecker) describe(e signpost.Endpoint) {
-	number := len(o.endpoints) - 1
-	n := o.endpoints[number].node
-	var items []string
+// call describes how clients call an endpoint.
+func call(e signpost.Endpoint) string {
+	parts := []string{e.Method, e.MIMEType}
 	for _, c := range e.ContextObj {
-		items = append(items, fmt.Sprintf("%q %q %v %q", c.Key, c.Type, c.Required, c.Mapper))
-		if !slices.ContainsFunc(o.keys[n], func(k keyOwner) bool { return k.key == c.Key }) {
-			o.keys[n] = append(o.keys[n], keyOwner{c.Key, number})
-		}
+		parts = append(parts, fmt.Sprintf("%q %q %v %q", c.Key, c.Type, c.Required, c.Mapper))
 	}
-	slices.Sort(items)
-	o.calls = append(o.calls, e.Method+"\x00"+e.MIMEType+"\x00"+strings.Join(slices.Compact(items), "\x00"))
+	slices.Sort(parts[2:])
+	return strings.Join(slices.Compact(parts), "\x00")
 }
 
 func (o *overlapChecker) isJudged(number int) bool { return o.endpoints[number].in < o.judged }
@@ -127,13 +118,7 @@ func (o *overlapChecker) source(number int) string { return o.versions[o.endpoin
 func (o *overlapChecker) check(number int) {
 	e := o.endpoints[number]
 	kept := keySet(e.ContextObj)
-	var own []keyOwner // of the same URL, in another version or with other placeholder names
-	for _, k := range o.keys[e.node] {
-		if o.source(k.number) == o.source(number) && !kept[k.key] {
-			own = append(own, k)
-		}
-	}
-	o.lose(number, e.node, own, "", "")
+	o.lose(number, e.node, o.lost(number, e.node, kept), "", "")
 
 	general := generalWords(segments(e.rest()))
 	wants := func(n *node) bool {
@@ -162,7 +147,7 @@ func (o *overlapChecker) check(number int) {
 				o.reportInside(n, different, number, example, f.host)
 				different = -1
 			case reportInside == nil && len(lost) > 0:
-				owner := lost[0].number
+				owner := lost[0].owner
 				reportInside = func() { o.reportInside(n, owner, number, example, f.host) }
 			}
 		}
@@ -180,50 +165,56 @@ func (o *overlapChecker) collide(number int, n *node) bool {
 		slices.ContainsFunc(n.ends, func(other int) bool { return o.endpoints[other].in == e.in })
 }
 
-// lost returns the keys of a URL that feeds lack where the given endpoint answers, without those already reported.
-func (o *overlapChecker) lost(number int, other *node, kept map[string]bool) []keyOwner {
-	var lost []keyOwner
-	for _, k := range o.keys[other] {
-		if !kept[k.key] && !o.reported[o.loss(number, other, k.key)] && (o.isJudged(number) || o.isJudged(k.number)) {
-			lost = append(lost, k)
+// lost returns the keys of a URL that feeds lack where the given endpoint answers, without those already reported. If the
+// endpoint has the same URL, only those of its own service count: other ones are registered twice.
+func (o *overlapChecker) lost(number int, n *node, kept map[string]bool) []loss {
+	var all []loss
+	for _, owner := range n.ends {
+		if n == o.endpoints[number].node && o.source(owner) != o.source(number) || !o.isJudged(number) && !o.isJudged(owner) {
+			continue
+		}
+		for _, c := range o.endpoints[owner].ContextObj {
+			known := func(l loss) bool { return slices.Contains(l.keys, c.Key) }
+			switch last := len(all) - 1; {
+			case kept[c.Key] || o.reported[o.lostKey(number, n, c.Key)] || slices.ContainsFunc(all, known):
+			case last >= 0 && all[last].owner == owner:
+				all[last].keys = append(all[last].keys, c.Key)
+			default:
+				all = append(all, loss{owner, []string{c.Key}})
+			}
 		}
 	}
-	return lost
+	return all
 }
 
-func (o *overlapChecker) loss(number int, other *node, key string) loss {
-	l := loss{by: o.endpoints[number].node, key: key}
-	if !o.isJudged(number) {
-		l.of = other
+func (o *overlapChecker) lostKey(number int, n *node, key string) lostKey {
+	if o.isJudged(number) {
+		n = nil
 	}
-	return l
+	return lostKey{o.endpoints[number].node, n, key}
 }
 
-// lose reports the keys of a URL that feeds lack where the given endpoint answers, in one finding for each endpoint that
-// declares them. on is the host on which that is so, or "".
-func (o *overlapChecker) lose(number int, other *node, lost []keyOwner, example, on string) {
+// lose reports the keys of a URL that feeds lack where the given endpoint answers. on is the host on which that is so, or "".
+func (o *overlapChecker) lose(number int, n *node, lost []loss, example, on string) {
 	if example != "" {
 		example += ","
 	}
-	for len(lost) > 0 {
-		owner, keys := lost[0].number, []string{}
-		for len(lost) > 0 && lost[0].number == owner {
-			keys = append(keys, strconv.Quote(lost[0].key))
-			o.reported[o.loss(number, other, lost[0].key)] = true
-			lost = lost[1:]
+	for _, l := range lost {
+		for _, key := range l.keys {
+			o.reported[o.lostKey(number, n, key)] = true
 		}
 		what := "context key "
-		if len(keys) > 1 {
+		if len(l.keys) > 1 {
 			what = "context keys "
 		}
-		what += strings.Join(keys, ", ") + onHost(on)
-		around, inner := o.endpoints[owner].URL, o.endpoints[number].URL
+		what += spell.Quoted(l.keys) + onHost(on)
+		around, inner := o.endpoints[l.owner].URL, o.endpoints[number].URL
 		if o.isJudged(number) {
 			o.report(number, RuleOverlapDropsContext, "declare the keys here too, if the feeds need them",
-				"feeds of %q%s lose %s: %q shadows %q%s", inner, example, what, inner, around, o.where(number, owner))
+				"feeds of %q%s lose %s: %q shadows %q%s", inner, example, what, inner, around, o.where(number, l.owner))
 		} else {
-			o.report(owner, RuleOverlapDropsContext, "declare the keys there too, if the feeds need them",
-				"feeds of %q%s lose %s: %q%s shadows it", around, example, what, inner, o.where(owner, number))
+			o.report(l.owner, RuleOverlapDropsContext, "declare the keys there too, if the feeds need them",
+				"feeds of %q%s lose %s: %q%s shadows it", around, example, what, inner, o.where(l.owner, number))
 		}
 	}
 }

@@ -1,10 +1,21 @@
-// Package spell suggests known names for misspelt ones, and writes numbers of things.
+// Package spell suggests known names for misspelt ones, and writes lists and numbers of things.
 package spell
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 )
+
+// Quoted returns the values in quotes, separated by commas.
+func Quoted(values []string) string {
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = strconv.Quote(v)
+	}
+	return strings.Join(quoted, ", ")
+}
 
 // Count returns "1 error", "2 errors" and so on.
 func Count(n int, word string) string {
@@ -52,20 +63,7 @@ func Only(name string, candidates []string) (string, bool) {
 	return near, Nearest(name, others) == ""
 }
 
-// Distance is the number of letters to insert, delete, replace or swap with a neighbour to turn a into b. For names
-// that are too long to compare, it is the length of the longer one.
-func Distance(a, b string) int {
-	from, to := []rune(a), []rune(b)
-	if len(from) > maxLength || len(to) > maxLength {
-		if a == b {
-			return 0
-		}
-		return max(len(from), len(to))
-	}
-	return distance(from, to)
-}
-
-// distance implements Distance.
+// distance is the number of letters to insert, delete, replace or swap with a neighbour to turn a into b.
 func distance(a, b []rune) int {
 	before := make([]int, len(b)+1) // the row before the previous one
 	last := make([]int, len(b)+1)
