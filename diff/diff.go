@@ -8,6 +8,7 @@ package diff
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"signpost"
@@ -100,7 +101,12 @@ func (d *differ) compare(olds, news []signpost.Service, services []pair[signpost
 		return register(before, func(s *slot) *signpost.Version { return s.old }), register(after, func(s *slot) *signpost.Version { return s.new })
 	})
 	d.changes = []Change{}
-	moves := serviceMoves(services)
+	added := make(map[string]string) // base paths of added services, by their URLs
+	for _, s := range services {
+		if s.old == nil {
+			added[urls(s.new)] = s.new.BasePath
+		}
+	}
 	for i, s := range services {
 		d.version, d.endpoint, d.deprecations = "", "", nil
 		if s.old != nil {
@@ -117,7 +123,7 @@ func (d *differ) compare(olds, news []signpost.Service, services []pair[signpost
 		case s.new == nil:
 			d.service = s.old.BasePath
 			hint := ""
-			if to := moves[s.old]; to != "" {
+			if to := added[urls(s.old)]; to != "" {
 				hint = fmt.Sprintf("; perhaps moved to %q, which has the same endpoints", to)
 			}
 			d.add(ChangeServiceRemoved, place{}, manifests(s.old.Versions), nil, "service removed, with all of its versions%s", hint)
@@ -155,40 +161,15 @@ func manifests(versions []signpost.Version) map[string]signpost.Manifest {
 	return all
 }
 
-// serviceMoves guesses where removed services went: to the base path of the added service that declares most of their
-// URLs, provided it has more than half of them.
-func serviceMoves(services []pair[signpost.Service]) map[*signpost.Service]string {
-	owner := make(map[string]string) // of added services, by URL
-	for _, s := range services {
-		if s.old == nil {
-			for _, v := range s.new.Versions {
-				for _, e := range v.Manifest.Endpoints {
-					owner[e.URL] = s.new.BasePath
-				}
-			}
+// urls returns the URLs of a service as one text.
+func urls(s *signpost.Service) string {
+	var all []string
+	for _, v := range s.Versions {
+		for _, e := range v.Manifest.Endpoints {
+			all = append(all, e.URL)
 		}
 	}
-	moves := make(map[*signpost.Service]string)
-	for _, s := range services {
-		if s.new != nil || len(owner) == 0 {
-			continue
-		}
-		total, counts := 0, make(map[string]int)
-		for _, v := range s.old.Versions {
-			for _, e := range v.Manifest.Endpoints {
-				total++
-				if to, found := owner[e.URL]; found {
-					counts[to]++
-				}
-			}
-		}
-		for to, n := range counts {
-			if n*2 > total { // a majority, so there is at most one
-				moves[s.old] = to
-			}
-		}
-	}
-	return moves
+	return strings.Join(all, " ")
 }
 
 func (d *differ) compareVersion(at *slot) {
