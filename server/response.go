@@ -74,7 +74,7 @@ func (h *Handler) send(w http.ResponseWriter, r *http.Request, res *response, d 
 	d.event.Status = res.status
 	isHead := r.Method == http.MethodHead
 	if conn := wire.Of(w, r); conn != nil {
-		d.wire = wire.Response{Status: res.status, Header: res.head.lines, Body: res.body, Head: isHead, Observer: d}
+		d.wire = wire.Response{Status: res.status, Header: res.head.lines, Body: res.body, Observer: d}
 		if isHead {
 			d.wire.Body = nil
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"sync/atomic"
 	"time"
 )
@@ -28,7 +27,6 @@ type Response struct {
 	Status int
 	Header []byte // complete lines with CRLF, including Content-Length, but not Date, Connection or Transfer-Encoding
 	Body   []byte // empty for a response to HEAD
-	Head   bool   // responds to HEAD
 	Observer
 }
 
@@ -125,47 +123,43 @@ func (c *Conn) Close() error {
 }
 
 var (
-	crlf = []byte("\r\n")
+	crlf        = []byte("\r\n")
+	emptyLength = []byte("Content-Length: 0\r\n")
 
 	// Fields that net/http adds to a response that sets none, besides Content-Length.
 	dateField, connectionField = []byte("Date: "), []byte("Connection: ")
 )
 
 // split checks that p is the complete head of an empty response with the right status, and returns the parts to send
-// before and after the announced header.
+// before and after the announced header. It leaves out the length, which responses to HEAD, 204 and 304 do not have.
 func (r *Response) split(p []byte) (before, after []byte, err error) {
 	bad := func(why string) ([]byte, []byte, error) {
 		return nil, nil, fmt.Errorf("wire: response not sent: net/http's head %s: %.60q", why, p)
 	}
-	status := firstLine(p)
-	if len(status) < len("HTTP/1.1 200 ") || string(status[:7]) != "HTTP/1." || int(status[9]-'0')*100+int(status[10]-'0')*10+int(status[11]-'0') != r.Status {
+	line, rest := cutLine(p)
+	if len(line) < len("HTTP/1.1 200 ") || string(line[:7]) != "HTTP/1." || int(line[9]-'0')*100+int(line[10]-'0')*10+int(line[11]-'0') != r.Status {
 		return bad(fmt.Sprintf("does not have status %d", r.Status))
 	}
-	before, after = status, p[len(status):]
-	empty := r.Head || r.Status == http.StatusNotModified || r.Status == http.StatusNoContent // no Content-Length from net/http
-	for rest := after; string(rest) != "\r\n"; {
-		line := firstLine(rest)
+	before, after = line, rest
+	for lengths := 0; string(rest) != "\r\n"; {
+		line, rest = cutLine(rest)
 		switch {
 		case bytes.HasPrefix(line, dateField) || bytes.HasPrefix(line, connectionField):
-		case !empty && string(line) == "Content-Length: 0\r\n":
-			empty = true
-			before, after = p[:len(p)-len(rest)], rest[len(line):]
+		case lengths == 0 && bytes.Equal(line, emptyLength):
+			before, after = p[:len(p)-len(rest)-len(line)], rest
+			lengths++
 		default:
 			return bad("is not that of an empty response")
 		}
-		rest = rest[len(line):]
-	}
-	if !empty {
-		return bad("does not declare an empty body")
 	}
 	return before, after, nil
 }
 
-// firstLine returns the first line of p with its CRLF, or nil.
-func firstLine(p []byte) []byte {
+// cutLine returns the first line of p with its CRLF, or nil, and the rest.
+func cutLine(p []byte) (line, rest []byte) {
 	i := bytes.Index(p, crlf)
 	if i < 0 {
-		return nil
+		return nil, p
 	}
-	return p[:i+len(crlf)]
+	return p[:i+len(crlf)], p[i+len(crlf):]
 }

@@ -48,10 +48,13 @@ func (l *Listener) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	c := &Conn{Conn: inner, listener: l, peer: inner.RemoteAddr().String()}
-	for !l.add(c) {
-		oldest, wait := l.ripest()
+	for {
+		ripest, wait := l.add(c)
+		if ripest == nil {
+			return c, nil
+		}
 		if wait <= 0 {
-			oldest.Close()
+			ripest.Close()
 			continue
 		}
 		select {
@@ -62,35 +65,24 @@ func (l *Listener) Accept() (net.Conn, error) {
 			return nil, net.ErrClosed
 		}
 	}
-	return c, nil
 }
 
-// add registers a connection unless the limit is reached.
-func (l *Listener) add(c *Conn) bool {
+// add registers a connection or, at the limit, returns the one that may be closed first, and the time until then. It scans
+// all connections, so that requests need not maintain an order.
+func (l *Listener) add(c *Conn) (ripest *Conn, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.max > 0 && len(l.open) >= l.max {
-		return false
+	if l.max <= 0 || len(l.open) < l.max {
+		c.ripe.Store(l.now() + int64(firstRequest))
+		l.open[c] = true
+		return nil, 0
 	}
-	c.ripe.Store(l.now() + int64(firstRequest))
-	l.open[c] = true
-	return true
-}
-
-// ripest returns the connection that may be closed first, and the time until then. It scans all connections, so that
-// requests need not maintain an order.
-func (l *Listener) ripest() (first *Conn, wait time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for c := range l.open {
-		if first == nil || c.ripe.Load() < first.ripe.Load() {
-			first = c
+	for other := range l.open {
+		if ripest == nil || other.ripe.Load() < ripest.ripe.Load() {
+			ripest = other
 		}
 	}
-	if first == nil {
-		return nil, time.Millisecond // all were closed meanwhile
-	}
-	return first, time.Duration(first.ripe.Load() - l.now())
+	return ripest, time.Duration(ripest.ripe.Load() - l.now())
 }
 
 // remove frees the slot of a connection.

@@ -40,8 +40,8 @@ func TestProve(t *testing.T) {
 // reply announces a response or, if that is not possible, lets net/http write it.
 func reply(w http.ResponseWriter, r *http.Request, status int, body string, header ...string) {
 	if c := Of(w, r); c != nil {
-		res := &Response{Status: status, Head: r.Method == http.MethodHead, Header: []byte(strings.Join(header, "\r\n") + "\r\n"), Observer: unobserved{}}
-		if !res.Head {
+		res := &Response{Status: status, Header: []byte(strings.Join(header, "\r\n") + "\r\n"), Observer: unobserved{}}
+		if r.Method != http.MethodHead {
 			res.Body = []byte(body)
 		}
 		c.Announce(res)
