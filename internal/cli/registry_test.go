@@ -35,11 +35,17 @@ func pushDirectory(t *testing.T) (registry *registrytest.Registry, target string
 // TestRegistrySource passes an artifact in a real registry to every command that reads sources.
 func TestRegistrySource(t *testing.T) {
 	registry, target := pushDirectory(t)
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "error.yaml"), strings.Replace(filmsText, "get", "GET", 1))
+	writeFile(t, filepath.Join(dir, "warning.yaml"), strings.Replace(filmsText, "https", "http", 1))
 	for _, test := range []struct {
 		args string
 		code int
 		want string // in the output
 	}{
+		{"push DIR/error.yaml TARGET", exitFindings, "not pushed: "},
+		{"push --strict DIR/warning.yaml TARGET", exitFindings, "not pushed: "},
+		{"push DIR/warning.yaml DIR/error.yaml", exitUsage, "is not a push target"},
 		{"lint TARGET", exitFine, "2 files: 0 errors, 0 warnings"},
 		{"lint TARGET/films.yaml", exitFine, "1 file: 0 errors, 0 warnings"},
 		{"match TARGET/films.yaml https://feeds.example.com/sport/v1 --registered TARGET/sport.yaml", exitFine, target + "/sport.yaml"},
@@ -56,7 +62,7 @@ func TestRegistrySource(t *testing.T) {
 		{"push TARGET TARGET/films.yaml", exitUsage, "names a file of an artifact"},
 		{"push TARGET/films.yaml oci://" + registry.Host + "/team/films:prod", exitFine, "pushed 1 file to "},
 	} {
-		args := strings.NewReplacer("TARGET", target, "DIR", t.TempDir()).Replace(test.args) + " --ca-file " + registry.CAFile
+		args := strings.NewReplacer("TARGET", target, "DIR", dir).Replace(test.args) + " --ca-file " + registry.CAFile
 		out, errOut, code := runCLI("", strings.Fields(args)...)
 		if code != test.code || !strings.Contains(out+errOut, test.want) {
 			t.Errorf("%s: exit %d, want %d with %q:\n%s%s", test.args, code, test.code, test.want, out, errOut)

@@ -37,13 +37,6 @@ var (
 	unreadable = []string{"source cannot be read: still serving what was read before", "source cannot be read: nothing is served from it yet"}
 )
 
-// Exit codes of the command.
-const (
-	exitFine     = 0
-	exitFindings = 1
-	exitFailure  = 3
-)
-
 // patience is how long tests wait for something that must happen. It measures nothing.
 const patience = 5 * time.Minute
 
@@ -115,7 +108,7 @@ func (p *process) start(t *testing.T, serves func() bool) {
 	}()
 	t.Cleanup(func() {
 		if !p.manual {
-			if code := p.stop(t); code != exitFine {
+			if code := p.stop(t); code != 0 {
 				t.Errorf("serve exited with %d", code)
 			}
 		}

@@ -1,7 +1,6 @@
 package daemon_test
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,24 +18,16 @@ func registryCommand(r *registrytest.Registry, command string, args ...string) *
 	return cmd
 }
 
-// runWith runs a signpost command with access to a registry.
-func runWith(t *testing.T, r *registrytest.Registry, command string, args ...string) (stdout, stderr string, code int) {
-	t.Helper()
-	var out, errOut bytes.Buffer
-	cmd := registryCommand(r, command, args...)
-	cmd.Stdout, cmd.Stderr, cmd.Dir = &out, &errOut, t.TempDir()
-	cmd.Run()
-	return strings.TrimSpace(out.String()), errOut.String(), cmd.ProcessState.ExitCode()
-}
-
-// push publishes a directory and returns the output of push.
+// push publishes definitions and returns the output of push.
 func push(t *testing.T, r *registrytest.Registry, args ...string) string {
 	t.Helper()
-	out, errOut, code := runWith(t, r, "push", args...)
-	if code != exitFine {
-		t.Fatalf("push exited with %d: %s", code, errOut)
+	cmd := registryCommand(r, "push", args...)
+	cmd.Dir = t.TempDir()
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return out
+	return strings.TrimSpace(string(out))
 }
 
 // TestRegistryReplicas runs two replicas that serve from a registry. A tag that moves back and forth reaches both, and
@@ -119,35 +110,5 @@ func TestRegistryReplicas(t *testing.T) {
 		if strings.Contains(p.log.String(), registrytest.Password) {
 			t.Error("the password is in the log")
 		}
-	}
-}
-
-// TestPushLints checks that what lint rejects is not pushed, and that the tag does not move.
-func TestPushLints(t *testing.T) {
-	t.Parallel()
-	registry := registrytest.Start(t)
-	target := "oci://" + registry.Host + "/feeds:prod"
-	path := filepath.Join(t.TempDir(), "feeds.json")
-	write(t, path, feeds("one", 2))
-	pinned := push(t, registry, path, target)
-	for problem, text := range map[string]string{
-		"[method]":     strings.Replace(feeds("two", 2), `"get"`, `"GET"`, 1),
-		"[plain-http]": strings.Replace(feeds("two", 2), "https:", "http:", 1),
-	} {
-		write(t, path, text)
-		out, errOut, code := runWith(t, registry, "push", "--strict", path, target)
-		if code != exitFindings || out != "" || !strings.Contains(errOut, "not pushed: ") || !strings.Contains(errOut, problem) {
-			t.Errorf("with a finding: exit %d, %s%s", code, out, errOut)
-		}
-	}
-	if out, errOut, code := runWith(t, registry, "diff", pinned, target); code != exitFine {
-		t.Errorf("the tag has moved: exit %d, %s%s", code, out, errOut)
-	}
-	write(t, path, feeds("two", 1))
-	if out := push(t, registry, "--strict", path, target); out == pinned || !strings.HasPrefix(out, "oci://") {
-		t.Errorf("pushed %s", out)
-	}
-	if _, errOut, code := runWith(t, registry, "push", path, path); code != 2 || !strings.Contains(errOut, "is not a push target") {
-		t.Errorf("to a file: exit %d, %s", code, errOut)
 	}
 }

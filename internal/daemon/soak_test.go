@@ -92,7 +92,7 @@ func largeManifest(t *testing.T) string {
 
 // anyCertificate returns the flags for https with a certificate.
 func anyCertificate(t *testing.T) []string {
-	flags, _, _ := newAuthority(t).certificateFiles(t, 1)
+	flags, _, _ := certificateFiles(t, 1)
 	return flags
 }
 

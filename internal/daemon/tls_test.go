@@ -2,14 +2,9 @@ package daemon_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -21,74 +16,24 @@ import (
 
 	"signpost/internal/daemon"
 	"signpost/internal/source"
+	"signpost/internal/testkit"
 )
 
-// authority issues certificates for a test.
-type authority struct {
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-	pem  string
-}
-
-func newAuthority(t *testing.T) *authority {
-	t.Helper()
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageCertSign,
-	}
-	a := &authority{}
-	var der []byte
-	a.key, der = sign(t, template, nil)
-	var err error
-	if a.cert, err = x509.ParseCertificate(der); err != nil {
-		t.Fatal(err)
-	}
-	a.pem = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
-	return a
-}
-
-// sign creates a key and a certificate for it, signed by an authority or, without one, self-signed.
-func sign(t *testing.T, template *x509.Certificate, by *authority) (*ecdsa.PrivateKey, []byte) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parent, signer := template, key
-	if by != nil {
-		parent, signer = by.cert, by.key
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, signer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key, der
-}
-
-// issue returns a certificate with a serial number, and its key.
-func (a *authority) issue(t *testing.T, serial int64, names ...string) (cert, key string) {
-	t.Helper()
-	private, der := sign(t, &x509.Certificate{
-		SerialNumber: big.NewInt(serial), DNSNames: names, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}, a)
-	keyDER, err := x509.MarshalECPrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
-		string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: keyDER}))
-}
-
-// certificateFiles returns the flags for https, and the files that they name, with a certificate of the authority.
-func (a *authority) certificateFiles(t *testing.T, serial int64) (flags []string, certFile, keyFile string) {
+// certificateFiles returns the flags for https, the files that they name, and the certificate in them.
+func certificateFiles(t *testing.T, serial int64) (flags []string, files daemon.CertificateFiles, cert string) {
 	t.Helper()
 	dir := t.TempDir()
-	certFile, keyFile = filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
-	cert, key := a.issue(t, serial, "feeds.example.com")
-	write(t, certFile, cert)
-	write(t, keyFile, key)
-	return []string{"--tls-cert", certFile, "--tls-key", keyFile}, certFile, keyFile
+	files = daemon.CertificateFiles{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
+	return []string{"--tls-cert", files.Cert, "--tls-key", files.Key}, files, install(t, files, serial)
+}
+
+// install writes a new certificate and its key.
+func install(t *testing.T, files daemon.CertificateFiles, serial int64) (cert string) {
+	t.Helper()
+	cert, key := testkit.Certificate(t, serial, "feeds.example.com")
+	write(t, files.Cert, cert)
+	write(t, files.Key, key)
+	return cert
 }
 
 // httpsClient trusts only these roots, and opens a new connection for every request.
@@ -104,24 +49,24 @@ func httpsClient(serverName string, roots ...string) *http.Client {
 }
 
 // serial returns the serial number of the certificate that a server presents.
-func serial(t *testing.T, client *http.Client, address string) int64 {
+func serial(t *testing.T, address string) int64 {
 	t.Helper()
-	r, err := fetch(client, address, "")
+	conn, err := tls.Dial("tcp", strings.TrimPrefix(address, "https://"), anyServer)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.TLS.PeerCertificates[0].SerialNumber.Int64()
+	defer conn.Close()
+	return conn.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
 }
 
 func TestHTTPS(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
-	flags, _, _ := ca.certificateFiles(t, 101)
+	flags, _, cert := certificateFiles(t, 101)
 	p := startServe(t, append(flags, "--redirect-listen", "127.0.0.1:0", "--redirect-port", "8443", "--allowed-host", "feeds.example.com")...)
 	if !strings.HasPrefix(p.url, "https://") {
 		t.Fatalf("the address is %s", p.url)
 	}
-	client := httpsClient("feeds.example.com", ca.pem)
+	client := httpsClient("feeds.example.com", cert)
 	r, err := fetch(client, p.url+manifestV1, "feeds.example.com")
 	if err != nil || r.StatusCode != http.StatusOK || r.ProtoMajor != 2 || !strings.Contains(r.body, `"https://feeds.example.com/`) {
 		t.Fatalf("over https: %v %v, %s", r.Response, err, r.body)
@@ -129,7 +74,7 @@ func TestHTTPS(t *testing.T) {
 
 	// TLS 1.2 or newer, with HTTP/1.1 for clients that do not support HTTP/2.
 	limited := func(version uint16) *http.Client {
-		client := httpsClient("feeds.example.com", ca.pem)
+		client := httpsClient("feeds.example.com", cert)
 		transport := client.Transport.(*http.Transport)
 		transport.TLSClientConfig.MinVersion, transport.TLSClientConfig.MaxVersion = version, version
 		transport.ForceAttemptHTTP2 = false
@@ -169,29 +114,29 @@ func TestHTTPS(t *testing.T) {
 // TestCertificateReload replaces the certificate: one file after the other, both at once, and with mistakes.
 func TestCertificateReload(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
-	flags, certFile, keyFile := ca.certificateFiles(t, 100)
-	dir := filepath.Dir(certFile)
+	flags, files, _ := certificateFiles(t, 100)
+	dir := filepath.Dir(files.Cert)
 	// As in a mounted secret, the links of both files go through a link that is swapped.
-	mount := func(generation, cert, key string) {
+	mount := func(serial int64, matching bool) {
 		t.Helper()
-		write(t, filepath.Join(dir, "..."+generation, "tls.crt"), cert)
-		write(t, filepath.Join(dir, "..."+generation, "tls.key"), key)
-		swapLink(t, filepath.Join(dir, "..data"), "..."+generation)
+		generation := fmt.Sprintf("...%d", serial)
+		mounted := daemon.CertificateFiles{Cert: filepath.Join(dir, generation, "tls.crt"), Key: filepath.Join(dir, generation, "tls.key")}
+		if cert := install(t, mounted, serial); !matching {
+			install(t, mounted, serial)
+			write(t, mounted.Cert, cert)
+		}
+		swapLink(t, filepath.Join(dir, "..data"), generation)
 	}
-	cert, key := ca.issue(t, 101, "feeds.example.com")
-	mount("one", cert, key)
-	swapLink(t, certFile, "..data/tls.crt")
-	swapLink(t, keyFile, "..data/tls.key")
+	mount(101, true)
+	swapLink(t, files.Cert, "..data/tls.crt")
+	swapLink(t, files.Key, "..data/tls.key")
 	p := startServe(t, flags...)
-	client := httpsClient("feeds.example.com", ca.pem)
 	shows := func(want int64) {
 		t.Helper()
-		waitFor(t, "another certificate", func() bool { return serial(t, client, p.url+manifestV1) == want })
+		waitFor(t, "another certificate", func() bool { return serial(t, p.url) == want })
 	}
 	shows(101)
-	cert, key = ca.issue(t, 102, "feeds.example.com")
-	mount("two", cert, key)
+	mount(102, true)
 	shows(102)
 	expiry := p.metric(t, `signpost_certificate_expiry_timestamp_seconds{name="feeds.example.com"}`)
 	if left := time.Until(time.Unix(int64(expiry), 0)); left <= 0 || left > time.Hour {
@@ -202,7 +147,6 @@ func TestCertificateReload(t *testing.T) {
 	}
 
 	// A mismatched pair, and a missing file: the old certificate stays, and each problem is logged once.
-	other, _ := ca.issue(t, 103, "feeds.example.com")
 	failures := func(about string) (n int) {
 		for _, line := range p.logged("certificate not replaced: still using the old one") {
 			if strings.Contains(line["error"].(string), about) {
@@ -211,31 +155,29 @@ func TestCertificateReload(t *testing.T) {
 		}
 		return n
 	}
-	mount("mismatch", other, key)
+	mount(103, false)
 	waitFor(t, "the mismatch in the log", func() bool { return failures("private key does not match public key") == 1 })
 	shows(102)
 	p.signal(t, syscall.SIGHUP) // on demand, it is logged again
 	waitFor(t, "the mismatch in the log again", func() bool { return failures("private key does not match public key") == 2 })
-	if err := os.Remove(keyFile); err != nil {
+	if err := os.Remove(files.Key); err != nil {
 		t.Fatal(err)
 	}
 	waitFor(t, "the missing key in the log", func() bool { return failures("no such file or directory") == 1 })
 	shows(102)
-	if err := syscall.Mkfifo(keyFile, 0o600); err != nil {
+	if err := syscall.Mkfifo(files.Key, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "the pipe in the log", func() bool { return failures(keyFile+": not a regular file") == 1 })
-	if err := os.Remove(keyFile); err != nil {
+	waitFor(t, "the pipe in the log", func() bool { return failures(files.Key+": not a regular file") == 1 })
+	if err := os.Remove(files.Key); err != nil {
 		t.Fatal(err)
 	}
 
 	// In place, one file after the other.
-	cert, key = ca.issue(t, 104, "feeds.example.com")
-	write(t, keyFile, key)
-	if err := os.Remove(certFile); err != nil {
+	if err := os.Remove(files.Cert); err != nil {
 		t.Fatal(err)
 	}
-	write(t, certFile, cert)
+	install(t, files, 104)
 	shows(104)
 	waitFor(t, "the certificate in the log", func() bool { return len(p.logged("certificate replaced")) >= 2 })
 	p.signal(t, syscall.SIGHUP)
@@ -259,14 +201,7 @@ func (h *hanging) Read() ([]source.Document, bool, error) {
 // TestCertificateReloadDoesNotWait replaces a certificate while definitions are being read.
 func TestCertificateReloadDoesNotWait(t *testing.T) {
 	t.Parallel()
-	dir, ca := t.TempDir(), newAuthority(t)
-	files := daemon.CertificateFiles{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
-	install := func(serial int64) {
-		cert, key := ca.issue(t, serial, "feeds.example.com")
-		write(t, files.Cert, cert)
-		write(t, files.Key, key)
-	}
-	install(101)
+	_, files, _ := certificateFiles(t, 101)
 	h := &hanging{Fixed: source.Fixed{Documents: []source.Document{{Name: "feeds.json", Text: []byte(feeds("one", 1))}}}, end: make(chan struct{})}
 	d, err := daemon.New(daemon.Config{Sources: []source.Source{h}, Listen: "127.0.0.1:0", Certificate: files})
 	if err != nil {
@@ -281,10 +216,9 @@ func TestCertificateReloadDoesNotWait(t *testing.T) {
 	go func() { ended <- d.Run(ctx, reload) }()
 	reload <- syscall.SIGHUP
 	waitFor(t, "a read that hangs", func() bool { return h.reads.Load() > 1 })
-	install(102)
+	install(t, files, 102)
 	_, addr := d.Address()
-	client := httpsClient("feeds.example.com", ca.pem)
-	waitFor(t, "the new certificate", func() bool { return serial(t, client, "https://"+addr.String()+manifestV1) == 102 })
+	waitFor(t, "the new certificate", func() bool { return serial(t, addr.String()) == 102 })
 	close(h.end)
 	stop()
 	if err := <-ended; err != nil {
