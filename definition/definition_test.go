@@ -88,24 +88,6 @@ func TestLineBreaks(t *testing.T) {
 	}
 }
 
-func TestLimits(t *testing.T) {
-	deep := strings.Repeat("[", maxDepth+2) + strings.Repeat("]", maxDepth+2)
-	for _, test := range []struct{ name, file, text, want string }{
-		{"size", "f.yaml", strings.Repeat("#", MaxSize+1), "f.yaml:1:1: error: the file is larger than 64 MiB [too-large]"},
-		{"deep YAML", "f.yaml", deep, "f.yaml:1:34: error: nested more than 32 levels deep [too-large]"},
-		{"deep JSON", "f.json", deep, "f.json:1:34: error: nested more than 32 levels deep [too-large]"},
-		{"very deep JSON", "f.json", strings.Repeat("[", 200_000), "f.json:1:10001: error: nested more than 32 levels deep [too-large]"},
-		{"alias in itself, as a merge", "f.yaml", "a: &a {<<: *a}\n", "f.yaml:1:12: error: alias *a is inside the value that it names [syntax]"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			findings := Lint(Parse(test.file, []byte(test.text)))
-			if len(findings) != 1 || findings[0].String() != test.want {
-				t.Errorf("got  %v\nwant [%s]", findings, test.want)
-			}
-		})
-	}
-}
-
 func TestFormatIsToldByNameThenByText(t *testing.T) {
 	yamlOnly := "{versions: {v1: {endpoints: {}}}, allow: {no-endpoints: x}} # a comment"
 	jsonOnly := `{"versions": {"v1": {"endpoints": {"https:\/\/{{host}}\/a": {"name": "\ud83d\ude00", "method": "get", "mime_type": "application/json"}}}}}`

@@ -15,9 +15,6 @@ import (
 // MaxSize is the maximum size of a definition file in bytes. A hundred thousand endpoints with modifiers fit.
 const MaxSize = tree.MaxSize
 
-// maxDepth limits the nesting of a file. The deepest value of the format is at level 11.
-const maxDepth = 32
-
 // decoder reads a file in three steps: check compares the tree with the table of fields, and corrects what is clear;
 // read builds the values of the [File]; and lint judges these. A value that cannot be used is broken: nothing more is
 // reported about it, and what is read of it is zero.
@@ -44,7 +41,7 @@ type decoder struct {
 // newDecoder parses the text into a tree, and reports its problems.
 func newDecoder(f *File, text []byte, opts Options) *decoder {
 	f.BasePath, f.deprecations = "/", make(map[signpost.Part]*signpost.Deprecation)
-	f.doc = tree.Parse(text, tree.Options{JSON: f.served || isJSON(f.Name, text), MaxDepth: maxDepth})
+	f.doc = tree.Parse(text, f.served || isJSON(f.Name, text))
 	d := &decoder{File: f, opts: opts, broken: make(map[*tree.Node]bool)}
 	for _, problem := range f.doc.Problems {
 		rule := map[tree.ProblemKind]string{

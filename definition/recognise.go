@@ -38,7 +38,7 @@ func IsDefinition(name string, text []byte) bool {
 		return true
 	}
 	if text[0] == '{' {
-		doc := tree.Parse(text, tree.Options{JSON: isJSON(name, text)})
+		doc := tree.Parse(text, isJSON(name, text))
 		return doc.Failed() && flowField.Match(text) || doc.Root != nil && formatOf(doc.Root) == nil
 	}
 	return slices.ContainsFunc(blockField.FindAllSubmatch(text, -1), func(match [][]byte) bool {

@@ -45,7 +45,7 @@ func TestSchemaAgainstCorpus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = schema.Validate(jsonValue(tree.Parse(text, tree.Options{JSON: filepath.Ext(path) == ".json"}).Root))
+		err = schema.Validate(jsonValue(tree.Parse(text, filepath.Ext(path) == ".json").Root))
 		if (err != nil) != wrong {
 			t.Errorf("lint and the schema disagree about %s: %v", path, err)
 		}

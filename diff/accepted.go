@@ -42,7 +42,7 @@ type Accepted struct {
 // ParseAccepted reads a YAML list of {change, reason, until}. It is strict: a misspelt field could turn acceptance for a month
 // into acceptance forever. All problems become findings.
 func ParseAccepted(name string, text []byte) *Accepted {
-	f := &Accepted{Name: name, doc: tree.Parse(text, tree.Options{})}
+	f := &Accepted{Name: name, doc: tree.Parse(text, false)}
 	f.read()
 	slices.SortStableFunc(f.Findings, func(a, b signpost.Finding) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
 	return f

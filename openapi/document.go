@@ -36,7 +36,7 @@ func (im *importer) parse(f *file, content []byte) error {
 	if im.size += len(content); im.size > MaxSize {
 		return errTooLarge
 	}
-	doc := tree.Parse(content, tree.Options{JSON: json.Valid(bytes.TrimPrefix(content, []byte(tree.ByteOrderMark)))})
+	doc := tree.Parse(content, json.Valid(bytes.TrimPrefix(content, []byte(tree.ByteOrderMark))))
 	im.owners[doc] = f
 	for _, p := range doc.Problems {
 		switch p.Kind {

@@ -67,7 +67,7 @@ func readValues(path string) (all client.Values, endpoints map[string]client.Val
 	if err != nil {
 		return all, nil, fmt.Errorf("read --values: %w", err)
 	}
-	r := valuesReader{path: path, doc: tree.Parse(text, tree.Options{}), endpoints: make(map[string]client.Values)}
+	r := valuesReader{path: path, doc: tree.Parse(text, false), endpoints: make(map[string]client.Values)}
 	for _, p := range r.doc.Problems {
 		if p.Kind == tree.Syntax { // the message may quote the file
 			p.Message = "not valid YAML"

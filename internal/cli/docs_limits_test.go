@@ -35,7 +35,7 @@ func TestDocsLimits(t *testing.T) {
 		{"contextkeys", "MaxCtx = 32 << 10", "contextkeys.md", "`ctx` is longer than 32 KiB |"},
 		{"contextkeys", "MaxBody = 1 << 20", "contextkeys.md", "the body is longer than 1 MiB |"},
 		{"internal/tree", "MaxSize = 64 << 20", "definition.md", "| file size | 64 MiB |"},
-		{"definition", "maxDepth = 32", "definition.md", "| nesting | 32 levels |"},
+		{"internal/tree", "maxDepth = 1000", "definition.md", "| nesting | 1,000 levels |"},
 		{"definition", "maxManifest = 32 << 20", "definition.md", "add to the manifests | 32 MiB |"},
 		{"internal/tree", "MaxSize = 64 << 20", "import.md", "can be up to 64 MiB large"},
 		{"openapi", "maxValues = 10_000", "import.md", "one parameter can have up to 10,000 values"},

@@ -71,7 +71,7 @@ func (d *document) cursor(offset int) (cursor, bool) {
 	for _, tail := range [][2]string{{"", after}, {quote, rest}, {quote, brackets + rest}, {quote, brackets}} {
 		for _, ending := range endings {
 			text := before + mark + tail[0] + ending + tail[1]
-			if root := tree.Parse([]byte(text), tree.Options{}).Root; root != nil {
+			if root := tree.Parse([]byte(text), false).Root; root != nil {
 				return d.cursorIn(root, offset, line)
 			}
 		}

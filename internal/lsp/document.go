@@ -29,7 +29,7 @@ type document struct {
 func newDocument(uri string, version int, text string) *document {
 	d := &document{uri: uri, path: pathOf(uri), version: version, text: strings.TrimPrefix(text, tree.ByteOrderMark)}
 	d.lines = tree.Positions([]byte(d.text), false)
-	d.tree = sync.OnceValue(func() *tree.Document { return tree.Parse([]byte(d.text), tree.Options{JSON: d.isJSON()}) })
+	d.tree = sync.OnceValue(func() *tree.Document { return tree.Parse([]byte(d.text), d.isJSON()) })
 	d.file = sync.OnceValue(func() *definition.File { return definition.Parse(d.name(), []byte(d.text)) })
 	return d
 }

@@ -69,7 +69,7 @@ type explainer struct {
 }
 
 // explainYAML reports why the library could not read the text.
-func (d *Document) explainYAML(err error, maxDepth int) {
+func (d *Document) explainYAML(err error) {
 	e := explainer{Document: d}
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
 	var one *yaml.LoadError
@@ -81,8 +81,8 @@ func (d *Document) explainYAML(err error, maxDepth int) {
 	if strings.Contains(message, "no documents in stream") {
 		return // the caller reports an empty file
 	}
-	if strings.Contains(message, errTooDeep.Error()) {
-		d.tooDeep(e.at, maxDepth)
+	if strings.Contains(message, "exceeded max depth") {
+		d.tooDeep(e.at)
 		return
 	}
 	e.line = e.blockAt(e.at)

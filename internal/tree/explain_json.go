@@ -32,7 +32,7 @@ var jsonMistakes = []struct{ says, chars, message, hint string }{
 var jsonWord = regexp.MustCompile(`^(?s:[\pL\pN_]+|.)`)
 
 // explainJSON reports why a text is not JSON.
-func (d *Document) explainJSON(err error, maxDepth int) {
+func (d *Document) explainJSON(err error) {
 	message, at := err.Error(), 0
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
@@ -50,7 +50,7 @@ func (d *Document) explainJSON(err error, maxDepth int) {
 	closes := r == '}' || r == ']'
 	switch open := Open(string(d.Text[:at])); {
 	case strings.Contains(message, "exceeded max depth"):
-		d.tooDeep(at, maxDepth)
+		d.tooDeep(at)
 		return
 	case len(open) > 0 && (at == len(d.Text) || strings.Contains(message, "in string literal") && (r == '\n' || r == '\r')):
 		e.unclosed(open[len(open)-1])

@@ -11,15 +11,15 @@ import (
 
 // parseJSON returns the root of a JSON document, or nil and problems. It uses the token stream of encoding/json because
 // that gives the offset of every token; YAML parsers only approximate JSON.
-func (d *Document) parseJSON(maxDepth int) *Node {
+func (d *Document) parseJSON() *Node {
 	if len(bytes.TrimSpace(d.Text)) == 0 {
 		return nil
 	}
 	if err := json.Unmarshal(d.Text, new(ignored)); err != nil {
-		d.explainJSON(err, maxDepth)
+		d.explainJSON(err)
 		return nil
 	}
-	r := jsonReader{Document: d, dec: json.NewDecoder(bytes.NewReader(d.Text)), maxDepth: maxDepth, left: d.maxValues()}
+	r := jsonReader{Document: d, dec: json.NewDecoder(bytes.NewReader(d.Text)), left: d.maxValues()}
 	r.dec.UseNumber()
 	return r.value(0)
 }
@@ -32,9 +32,8 @@ func (*ignored) UnmarshalJSON([]byte) error { return nil }
 // jsonReader reads the tokens of a document that is known to be valid.
 type jsonReader struct {
 	*Document
-	dec      *json.Decoder
-	maxDepth int
-	left     int // number of nodes that may still be added
+	dec  *json.Decoder
+	left int // number of nodes that may still be added
 }
 
 // token returns the next token and a node with its position.
@@ -52,8 +51,8 @@ func (r *jsonReader) token() (json.Token, *Node) {
 func (r *jsonReader) value(depth int) *Node {
 	token, n := r.token()
 	switch {
-	case depth > r.maxDepth:
-		r.tooDeep(n.Start(), r.maxDepth)
+	case depth > maxDepth:
+		r.tooDeep(n.Start())
 		return nil
 	case r.left < 0:
 		r.tooLarge(n.Start(), tooManyValues)

@@ -42,7 +42,7 @@ func TestScalars(t *testing.T) {
 		{"<<", "text <<", false},
 	} {
 		list := "[" + test.text + "]"
-		doc := Parse([]byte(list), Options{JSON: test.json})
+		doc := Parse([]byte(list), test.json)
 		got := ""
 		switch {
 		case len(doc.Problems) == 1:
@@ -63,7 +63,7 @@ func TestScalars(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
-	doc := Parse([]byte("a: &k name\n*k : x\n1: y\n? [b]\n: z\n{{c}}: w\n"), Options{})
+	doc := Parse([]byte("a: &k name\n*k : x\n1: y\n? [b]\n: z\n{{c}}: w\n"), false)
 	var keys []string
 	for _, f := range doc.Root.Fields {
 		keys = append(keys, f.Key.Text)
@@ -76,15 +76,14 @@ func TestKeys(t *testing.T) {
 		t.Errorf("problems: %+v", doc.Problems)
 	}
 	// An alias of a key is a duplicate of it.
-	if doc := Parse([]byte("&k a: x\n*k : y\n"), Options{}); len(doc.Problems) != 1 || doc.Problems[0].Kind != DuplicateKey || doc.Problems[0].At.Line() != 2 {
+	if doc := Parse([]byte("&k a: x\n*k : y\n"), false); len(doc.Problems) != 1 || doc.Problems[0].Kind != DuplicateKey || doc.Problems[0].At.Line() != 2 {
 		t.Errorf("problems: %+v", doc.Problems)
 	}
 }
 
 // Nesting counts the same in YAML and JSON, in brackets and by indentation.
 func TestDepth(t *testing.T) {
-	const limit = 5
-	for depth, fails := range map[int]bool{limit: false, limit + 1: true} {
+	for depth, fails := range map[int]bool{maxDepth: false, maxDepth + 1: true} {
 		brackets := strings.Repeat("[", depth) + "1" + strings.Repeat("]", depth)
 		objects := strings.Repeat(`{"a":`, depth) + "1" + strings.Repeat("}", depth)
 		block := ""
@@ -96,7 +95,7 @@ func TestDepth(t *testing.T) {
 			text string
 			json bool
 		}{{brackets, true}, {objects, true}, {brackets, false}, {objects, false}, {block, false}} {
-			if doc := Parse([]byte(test.text), Options{JSON: test.json, MaxDepth: limit}); doc.Failed() != fails {
+			if doc := Parse([]byte(test.text), test.json); doc.Failed() != fails {
 				t.Errorf("%d levels, JSON %v: %q: %+v", depth, test.json, test.text, doc.Problems)
 			}
 		}

@@ -151,18 +151,12 @@ type Document struct {
 	ascii bool    // every character is a single byte
 }
 
-// Options specify the format of a document.
-type Options struct {
-	JSON     bool // read JSON, not YAML
-	MaxDepth int  // maximum nesting depth; 0 means DefaultMaxDepth
-}
-
 const (
 	// MaxSize is the maximum size of a text in bytes. A hundred thousand endpoints with modifiers fit.
 	MaxSize = 64 << 20
 
-	// DefaultMaxDepth limits nesting. Hand-written documents stay far below it, and recursion up to it is cheap.
-	DefaultMaxDepth = 1000
+	// maxDepth limits nesting. Hand-written documents stay far below it, and recursion up to it is cheap.
+	maxDepth = 1000
 
 	// freeValues and bytesPerValue limit the number of values, because a value takes memory however short its text is, up
 	// to a kilobyte in the YAML library: a text may have freeValues, and one for every bytesPerValue bytes. What aliases
@@ -177,16 +171,13 @@ const (
 // ByteOrderMark may precede a text and is not part of it.
 const ByteOrderMark = "\ufeff"
 
-// Parse parses a text. Problems are reported in the Document.
-func Parse(text []byte, opts Options) *Document {
-	if opts.MaxDepth == 0 {
-		opts.MaxDepth = DefaultMaxDepth
-	}
+// Parse parses a text, either JSON or YAML. Problems are reported in the Document.
+func Parse(text []byte, json bool) *Document {
 	large := len(text) > MaxSize
 	if large {
 		text = nil // too large to quote
 	}
-	d := Positions(text, opts.JSON)
+	d := Positions(text, json)
 	switch {
 	case large:
 		d.tooLarge(0, "the file is larger than %d MiB", MaxSize>>20)
@@ -194,9 +185,9 @@ func Parse(text []byte, opts Options) *Document {
 		at := bytes.IndexRune(d.Text, utf8.RuneError)
 		d.syntax("save the file as UTF-8", at, at+1, "the file is not UTF-8 text")
 	case d.JSON:
-		d.Root = d.parseJSON(opts.MaxDepth)
+		d.Root = d.parseJSON()
 	default:
-		d.Root = d.parseYAML(opts.MaxDepth)
+		d.Root = d.parseYAML()
 	}
 	if d.Failed() {
 		d.Root = nil
@@ -243,8 +234,8 @@ func (d *Document) tooLarge(at int, format string, args ...any) {
 	d.problem(TooLarge, d.NodeAt(at, min(at+1, len(d.Text))), "split it into several files", format, args...)
 }
 
-func (d *Document) tooDeep(at, limit int) {
-	d.problem(TooLarge, d.NodeAt(at, min(at+1, len(d.Text))), "a definition is never that deep", "nested more than %d levels deep", limit)
+func (d *Document) tooDeep(at int) {
+	d.problem(TooLarge, d.NodeAt(at, min(at+1, len(d.Text))), "a definition is never that deep", "nested more than %d levels deep", maxDepth)
 }
 
 // maxValues returns the maximum number of values of the document.

@@ -43,7 +43,7 @@ func TestExtents(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for _, text := range []string{test.text, ByteOrderMark + test.text, strings.ReplaceAll(test.text, "\n", "\r\n")} {
-				doc := Parse([]byte(text), Options{JSON: test.json})
+				doc := Parse([]byte(text), test.json)
 				if len(doc.Problems) > 0 {
 					t.Fatalf("%q: %+v", text, doc.Problems)
 				}
@@ -61,7 +61,7 @@ func TestExtents(t *testing.T) {
 
 func TestPositions(t *testing.T) {
 	long := strings.Repeat("é", 3000)
-	doc := Parse([]byte("a: x\n"+`b: ["`+long+`", y]`+"\nc: z"), Options{})
+	doc := Parse([]byte("a: x\n"+`b: ["`+long+`", y]`+"\nc: z"), false)
 	for _, test := range []struct {
 		at           string
 		line, column int
@@ -103,7 +103,7 @@ func TestObjects(t *testing.T) {
 			fmt.Fprintf(&text, "k%d: v%d\n", i, i)
 		}
 		text.WriteString("k0: again\n")
-		doc := Parse([]byte(text.String()), Options{})
+		doc := Parse([]byte(text.String()), false)
 		if len(doc.Root.Fields) != size {
 			t.Errorf("%d fields, not %d", len(doc.Root.Fields), size)
 		}
@@ -123,7 +123,7 @@ func TestObjects(t *testing.T) {
 }
 
 func TestMerge(t *testing.T) {
-	doc := Parse([]byte("a: &a {x: 1, y: 1}\nb: &b {y: 2, z: 2}\nc: {z: 3, <<: [*a, *b]}\nd: {<<: *a, y: 4}\n"), Options{})
+	doc := Parse([]byte("a: &a {x: 1, y: 1}\nb: &b {y: 2, z: 2}\nc: {z: 3, <<: [*a, *b]}\nd: {<<: *a, y: 4}\n"), false)
 	for name, want := range map[string]string{"c": "z3 x1 y1", "d": "y4 x1"} {
 		_, object := doc.Root.Field(name)
 		var got []string
@@ -135,7 +135,7 @@ func TestMerge(t *testing.T) {
 		}
 	}
 	// The finding is where the merge is, not where the anchor is.
-	bad := Parse([]byte("x: &x text\ny:\n  <<: *x\n"), Options{})
+	bad := Parse([]byte("x: &x text\ny:\n  <<: *x\n"), false)
 	wantProblem(t, bad, `3:3 "<<": << cannot merge text (<< takes an alias of an object, such as <<: *defaults)`)
 }
 
@@ -147,13 +147,14 @@ func TestFailures(t *testing.T) {
 	}{
 		{"too many values", "[" + strings.Repeat("1,", 300_000) + "1]", true, "too many values for a file of this size"},
 		{"too many values", "[" + strings.Repeat("1,", 300_000) + "1]", false, "too many values for a file of this size"},
-		{"too deep", strings.Repeat("[", 1002) + strings.Repeat("]", 1002), true, "nested more than 1000 levels deep"},
-		{"too deep", strings.Repeat("[", 1002) + strings.Repeat("]", 1002), false, "nested more than 1000 levels deep"},
+		{"too large", strings.Repeat("#", MaxSize+1), false, "the file is larger than 64 MiB"},
+		{"very deep", strings.Repeat("[", 20_000), true, "nested more than 1000 levels deep"},
+		{"very deep", strings.Repeat("[", 20_000), false, "nested more than 1000 levels deep"},
 		{"not UTF-8", "a: \xff", false, "the file is not UTF-8 text"},
 		{"alias in itself", "a: &a [*a]", false, "alias *a is inside the value that it names"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			doc := Parse([]byte(test.text), Options{JSON: test.json})
+			doc := Parse([]byte(test.text), test.json)
 			if doc.Root != nil || len(doc.Problems) != 1 || !strings.HasPrefix(doc.Problems[0].Message, test.want) {
 				t.Errorf("got %v, %+v", doc.Root, doc.Problems)
 			}
@@ -163,13 +164,13 @@ func TestFailures(t *testing.T) {
 	const size = 200_000
 	for many, failed := range map[int]bool{(freeValues + size/bytesPerValue) / 2: false, (freeValues+size/bytesPerValue)/2 + 1: true} {
 		text := "[" + strings.Repeat("1,", many-1) + "1]"
-		if doc := Parse([]byte(text+strings.Repeat("\n", size-len(text))), Options{}); doc.Failed() != failed {
+		if doc := Parse([]byte(text+strings.Repeat("\n", size-len(text))), false); doc.Failed() != failed {
 			t.Errorf("%d values: %+v", many, doc.Problems)
 		}
 	}
 	// The values behind an alias count every time.
 	bomb := "a: &a [" + strings.Repeat("x,", 1000) + "]\nb: [" + strings.Repeat("*a,", 200) + "]\n"
-	if doc := Parse([]byte(bomb), Options{}); !doc.Failed() || doc.Problems[0].Kind != TooLarge {
+	if doc := Parse([]byte(bomb), false); !doc.Failed() || doc.Problems[0].Kind != TooLarge {
 		t.Errorf("problems: %+v", doc.Problems)
 	}
 }
@@ -190,7 +191,7 @@ func TestYAML12(t *testing.T) {
 		{"%YAML 1.1\n---\na: 1\n", "1"},
 	} {
 		input := []byte(test.text)
-		doc := Parse(input, Options{})
+		doc := Parse(input, false)
 		if len(doc.Problems) > 0 {
 			t.Errorf("%q: %+v", test.text, doc.Problems)
 			continue
@@ -199,7 +200,7 @@ func TestYAML12(t *testing.T) {
 			t.Errorf("%q: no %q in %q; the input is now %q", test.text, test.want, got, input)
 		}
 	}
-	if doc := Parse([]byte("a:\n\t|\n b\n"), Options{}); !doc.Failed() {
+	if doc := Parse([]byte("a:\n\t|\n b\n"), false); !doc.Failed() {
 		t.Error("a tab in the indentation is accepted")
 	}
 }

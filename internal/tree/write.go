@@ -49,7 +49,7 @@ func isPlain(text string, inBrackets bool) bool {
 	if inBrackets {
 		format = "{? %s : %s}"
 	}
-	doc := Parse(fmt.Appendf(nil, format, text, text), Options{})
+	doc := Parse(fmt.Appendf(nil, format, text, text), false)
 	if doc.Root == nil || len(doc.Root.Fields) != 1 {
 		return false
 	}

@@ -46,7 +46,7 @@ func TestWrite(t *testing.T) {
 		{"a:\n", "c", ""},
 		{`{"a": "b"}`, "c", `"c"`},
 	} {
-		doc := Parse([]byte(test.text), Options{JSON: test.text[0] == '{'})
+		doc := Parse([]byte(test.text), test.text[0] == '{')
 		if got, ok := doc.Root.Fields[0].Value.Write(test.value); got != test.want || ok != (test.want != "") {
 			t.Errorf("%v in %q: got %q, %v", test.value, test.text, got, ok)
 		}

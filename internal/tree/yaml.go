@@ -11,29 +11,29 @@ import (
 )
 
 // parseYAML returns the root of a YAML document, or nil and problems.
-func (d *Document) parseYAML(maxDepth int) *Node {
+func (d *Document) parseYAML() *Node {
 	if at := d.crowded(); at >= 0 {
 		d.tooLarge(at, tooManyValues)
 		return nil
 	}
 	text, restore := d.accommodate()
 	var doc yaml.Node
-	err := yaml.Load(text, &doc, yaml.WithPlugin(depthLimit(maxDepth)))
+	err := yaml.Load(text, &doc)
 	for tries := 0; err != nil && tries < maxTabs; tries++ {
 		var ok bool
 		if text, ok = indentTab(text, err); !ok {
 			break
 		}
-		err = yaml.Load(text, &doc, yaml.WithPlugin(depthLimit(maxDepth)))
+		err = yaml.Load(text, &doc)
 	}
 	if err != nil {
-		d.explainYAML(err, maxDepth)
+		d.explainYAML(err)
 		return nil
 	}
 	if len(doc.Content) == 0 {
 		return nil
 	}
-	c := yamlConverter{Document: d, maxDepth: maxDepth, restore: restore, left: d.maxValues(), anchors: make(map[*yaml.Node]*anchor)}
+	c := yamlConverter{Document: d, restore: restore, left: d.maxValues(), anchors: make(map[*yaml.Node]*anchor)}
 	return c.convert(doc.Content[0], 0)
 }
 
@@ -94,21 +94,6 @@ func indentTab(text []byte, err error) ([]byte, bool) {
 	return nil, false
 }
 
-// depthLimit stops the library if brackets alone, or indentation alone, are nested too deep. The converter counts both
-// together.
-type depthLimit int
-
-var errTooDeep = errors.New("nested too deep")
-
-func (limit depthLimit) CheckDepth(depth int, _ *yaml.DepthContext) error {
-	if depth > int(limit)+1 {
-		return errTooDeep
-	}
-	return nil
-}
-
-func (depthLimit) CheckAlias(int, int) error { return nil }
-
 // crowded returns the offset at which a text has more separators than the allowed number of keys with a value, or -1.
 // They are counted before the library reads the text, because it makes tokens of all of them first. As a result, 1 MB of
 // YAML takes at most 250 MB.
@@ -137,11 +122,10 @@ type anchor struct {
 // yamlConverter converts the library's nodes, resolving aliases and merge keys.
 type yamlConverter struct {
 	*Document
-	maxDepth int
-	restore  func(string) string
-	left     int // number of values that may still be added, with aliases expanded
-	anchors  map[*yaml.Node]*anchor
-	failed   bool
+	restore func(string) string
+	left    int // number of values that may still be added, with aliases expanded
+	anchors map[*yaml.Node]*anchor
+	failed  bool
 
 	// The last position, so that a long line that is not ASCII is not read again for each of its nodes.
 	line, column, at int
@@ -207,9 +191,9 @@ func (c *yamlConverter) convert(y *yaml.Node, depth int) *Node {
 func (c *yamlConverter) exceeds(at, depth int) bool {
 	switch {
 	case c.failed:
-	case depth > c.maxDepth:
+	case depth > maxDepth:
 		c.failed = true
-		c.tooDeep(at, c.maxDepth)
+		c.tooDeep(at)
 	case c.left < 0:
 		c.failed = true
 		c.tooLarge(at, tooManyValues)
@@ -248,7 +232,7 @@ func (c *yamlConverter) list(n *Node, y *yaml.Node, depth int) {
 
 func (c *yamlConverter) object(n *Node, y *yaml.Node, depth int) {
 	n.Kind, n.Fields = Object, make([]Field, 0, len(y.Content)/2)
-	var merged []merge
+	var merged []Field
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		key := c.key(y.Content[i])
 		value := c.convert(y.Content[i+1], depth+1)
@@ -259,29 +243,29 @@ func (c *yamlConverter) object(n *Node, y *yaml.Node, depth int) {
 		switch {
 		case key.Kind != String:
 			c.badKey(n, key)
-		case isMerge(y.Content[i]) && value.Kind == List:
-			for _, item := range value.Items {
-				merged = append(merged, merge{key, item})
-			}
-		case isMerge(y.Content[i]):
-			merged = append(merged, merge{key, value})
-		default:
+		case y.Content[i].ShortTag() != "!!merge":
 			c.addField(n, Field{key, value})
+		case value.Kind == List:
+			for _, item := range value.Items {
+				merged = append(merged, Field{key, item})
+			}
+		default:
+			merged = append(merged, Field{key, value})
 		}
 		y.Content[i], y.Content[i+1] = nil, nil // as in list
 	}
 	// An object's own fields override merged ones; of several merged objects, the first wins.
 	for _, m := range merged {
-		if m.Kind != Object {
-			c.problem(BadValue, m.key, "<< takes an alias of an object, such as <<: *defaults", "<< cannot merge %s", m.Kind)
+		if m.Value.Kind != Object {
+			c.problem(BadValue, m.Key, "<< takes an alias of an object, such as <<: *defaults", "<< cannot merge %s", m.Value.Kind)
 			c.Problems[len(c.Problems)-1].Value = n // what it lacks may be in there
 			continue
 		}
-		c.left -= 2 * len(m.Fields)
+		c.left -= 2 * len(m.Value.Fields)
 		if c.exceeds(n.Start(), depth) {
 			return
 		}
-		for _, f := range m.Fields {
+		for _, f := range m.Value.Fields {
 			n.add(f)
 		}
 	}
@@ -322,14 +306,6 @@ func (c *yamlConverter) badKey(object, key *Node) {
 	}
 	c.problem(BadKey, key, "", "a key must be text, not %s", key.Kind)
 }
-
-// merge is a value to merge into an object, with its key <<.
-type merge struct {
-	key *Node
-	*Node
-}
-
-func isMerge(key *yaml.Node) bool { return key.ShortTag() == "!!merge" }
 
 func (c *yamlConverter) scalar(n *Node, y *yaml.Node) {
 	start := n.Start()
