@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -135,40 +136,32 @@ type name struct{ name, kind, description string }
 // names returns the names in the last version of the document that parsed, those that are built in, and the rules.
 func (d *document) names() names {
 	known := make(names)
-	add := func(to fields.Names, text, kind, description string) {
-		for i, n := range known[to] {
-			if n.name == text {
-				known[to][i].description = description
-				return
-			}
+	add := func(to fields.Names, text, description string) {
+		i := slices.IndexFunc(known[to], func(n name) bool { return n.name == text })
+		if i >= 0 {
+			known[to][i].description = description
+		} else {
+			known[to] = append(known[to], name{text, kindOf[to], description})
 		}
-		known[to] = append(known[to], name{text, kind, description})
 	}
 	for _, f := range signpost.BuiltIn() {
-		add(fields.Features, f.Name, "feature", "Built in.")
+		add(fields.Features, f.Name, "Built in.")
 		for _, item := range f.ContextObj {
-			add(fields.ContextKeys, item.Key, "context key", "From the built-in feature "+f.Name+".")
+			add(fields.ContextKeys, item.Key, "From the built-in feature "+f.Name+".")
 		}
 	}
 	for _, r := range definition.Rules() {
 		if r.Severity == signpost.SeverityWarning && r.Name != definition.RuleUnusedAllow { // which cannot be allowed
-			add(fields.Warnings, r.Name, "", r.Summary)
+			add(fields.Warnings, r.Name, r.Summary)
 		}
 	}
-	last := d.parsed()
-	if last == nil {
-		return known
-	}
-	for _, s := range symbols(last.tree().Root) {
-		switch {
-		case s.kind == sharedModifier && s.decl != nil:
-			add(fields.Modifiers, s.name, "shared modifier", s.value.Get("name").Text)
-		case s.kind == feature && s.decl != nil:
-			add(fields.Features, s.name, "feature", "")
-		case s.kind == contextKey && s.decl != nil:
-			add(fields.ContextKeys, s.name, "context key", s.value.Text)
-		case s.kind == contextKey:
-			add(fields.ContextKeys, s.name, "context key", "")
+	if last := d.parsed(); last != nil {
+		for _, s := range symbols(last.tree().Root) {
+			if s.decl != nil {
+				add(s.kind, s.name, cmp.Or(s.value.Text, s.value.Get("name").Text))
+			} else if s.kind == fields.ContextKeys {
+				add(s.kind, s.name, "")
+			}
 		}
 	}
 	return known

@@ -253,72 +253,63 @@ func TestWhileTyping(t *testing.T) {
 }
 
 func TestNavigate(t *testing.T) {
-	e, path, text, in := opened(t, "feeds.yaml", strings.Replace(sports, "[limit]", "[li¦mit]", 1))
-	var definition location
-	e.call("textDocument/definition", in, &definition)
-	if definition.Range.Start != (position{3, 2}) {
-		t.Errorf("defined at %v", definition.Range)
-	}
-	var places []location
-	in.Context.IncludeDeclaration = true
-	e.call("textDocument/references", in, &places)
-	if len(places) != 3 {
-		t.Errorf("referred to from %v", places)
-	}
-
-	in.NewName = "page, size" // quoted, also in a flow collection
-	var edit workspaceEdit
-	e.call("textDocument/rename", in, &edit)
-	got := apply(text, path, edit)
-	want := strings.Replace(strings.ReplaceAll(sports, "[limit]", `["page, size"]`), "  limit:", `  "page, size":`, 1)
-	if got != want {
-		t.Errorf("renamed to\n%s", got)
-	}
-	in.NewName = "true" // YAML would not read it as text
-	e.call("textDocument/rename", in, &edit)
-	if got := apply(text, path, edit); strings.Count(got, `["true"]`) != 2 || !strings.Contains(got, `  "true": {`) {
-		t.Errorf("renamed to\n%s", got)
-	}
-	for name, why := range map[string]string{"": "not a valid name", " a": "not a valid name", "a\nb": "not a valid name", "a\u2028b": "not a valid name"} {
-		in.NewName = name
-		if err := e.try("textDocument/rename", in, nil); err == nil || !strings.Contains(err.Error(), why) {
-			t.Errorf("rename to %q: %v", name, err)
+	for place, want := range map[string]struct{ definition, references int }{ // lines, and how many
+		"[li¦mit]":          {3, 3},
+		"  li¦mit:":         {3, 3},
+		"[auth¦entication]": {-1, 1}, // built in
+		"name: Mat¦ches":    {-1, 0},
+	} {
+		e, _, _, in := opened(t, "feeds.yaml", strings.Replace(sports, strings.Replace(place, "¦", "", 1), place, 1))
+		in.Context.IncludeDeclaration = true
+		var defined *location
+		line := -1
+		if e.call("textDocument/definition", in, &defined); defined != nil {
+			line = defined.Range.Start.Line
 		}
-	}
-	_, in = placeIn(path, strings.Replace(sports, "[authentication]", "[auth¦entication]", 1))
-	in.NewName = "login"
-	for _, method := range []string{"rename", "prepareRename"} {
-		if err := e.try("textDocument/"+method, in, nil); err == nil || !strings.Contains(err.Error(), "is not declared in this file") {
-			t.Errorf("%s of a built-in feature gives %v", method, err)
+		if line != want.definition {
+			t.Errorf("%s is defined on line %d", place, line)
 		}
-	}
-	var nowhere *location
-	if e.call("textDocument/definition", in, &nowhere); nowhere != nil {
-		t.Errorf("a built-in feature is defined at %v", nowhere)
-	}
-	places = nil
-	if e.call("textDocument/references", in, &places); len(places) != 1 {
-		t.Errorf("a built-in feature is referred to from %v", places)
+		var places []location
+		if e.call("textDocument/references", in, &places); len(places) != want.references {
+			t.Errorf("%s is referred to from %v", place, places)
+		}
 	}
 }
 
-// TestRenameRefused renames what has a name that is taken, built in, or nobody's to change.
-func TestRenameRefused(t *testing.T) {
+func TestRename(t *testing.T) {
+	e, path, text, in := opened(t, "feeds.yaml", strings.Replace(sports, "[limit]", "[li¦mit]", 1))
+	for name, written := range map[string]string{"size": "size", "page, size": `"page, size"`, "true": `"true"`} { // as YAML reads it
+		in.NewName = name
+		var edit workspaceEdit
+		e.call("textDocument/rename", in, &edit)
+		want := strings.Replace(strings.ReplaceAll(sports, "[limit]", "["+written+"]"), "  limit:", "  "+written+":", 1)
+		if got := apply(text, path, edit); got != want {
+			t.Errorf("renamed to\n%s", got)
+		}
+	}
 	const features = "features:\n  authentication: {url_suffix: /play}\n  kids: {context_obj: [{key: user.age, type: ctx}]}\n  teens: {context_obj: [{key: user.age, type: ctx}]}\n"
 	for _, test := range []struct{ place, name, why string }{
 		{"ki¦ds", "teens", `feature "teens" already exists`},
 		{"ki¦ds", "geo-restriction", `feature "geo-restriction" is built in: choose another name`},
 		{"authenti¦cation", "login", `feature "authentication" is built in and keeps its name`},
+		{"geo-¦restriction", "login", `feature "geo-restriction" is not declared in this file`},
 		{"user.a¦ge", "age", "only shared modifiers and features can be renamed"},
 		{"url_su¦ffix", "age", "only shared modifiers and features can be renamed"},
+		{"ki¦ds", "", "not a valid name"},
+		{"ki¦ds", " a", "not a valid name"},
+		{"ki¦ds", "a\u2028b", "not a valid name"},
 		{"ki¦ds", "limit", ""},
 		{"ki¦ds", "kids", ""},
 	} {
-		e, _, _, in := opened(t, "feeds.yaml", strings.Replace(features, strings.Replace(test.place, "¦", "", 1), test.place, 1)+sports)
+		text := features + strings.Replace(sports, "[authentication]", "[geo-restriction]", 1)
+		e, _, _, in := opened(t, "feeds.yaml", strings.Replace(text, strings.Replace(test.place, "¦", "", 1), test.place, 1))
 		in.NewName = test.name
 		err := e.try("textDocument/rename", in, nil)
 		if test.why == "" && err != nil || test.why != "" && (err == nil || !strings.Contains(err.Error(), test.why)) {
 			t.Errorf("rename %s to %s gives %v", test.place, test.name, err)
+		}
+		if refused := e.try("textDocument/prepareRename", in, nil); test.name == "login" && refused == nil {
+			t.Errorf("%s can be renamed", test.place)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 )
@@ -27,12 +28,13 @@ func FuzzMessages(f *testing.F) {
 				writeMessage(&in, line)
 			}
 		}
-		panicked := &panicLog{}
-		if err := Serve(strings.NewReader(in.String()), &out, Options{Log: panicked.logger()}); err != nil && !errors.Is(err, ErrNoShutdown) {
+		var panicked strings.Builder
+		log := slog.New(slog.NewTextHandler(&panicked, &slog.HandlerOptions{Level: slog.LevelError}))
+		if err := Serve(strings.NewReader(in.String()), &out, Options{Log: log}); err != nil && !errors.Is(err, ErrNoShutdown) {
 			t.Fatal(err)
 		}
-		if panicked.said != "" {
-			t.Fatal(panicked.said)
+		if panicked.Len() > 0 {
+			t.Fatal(panicked.String())
 		}
 		bodies, err := unframe(out.String())
 		if err != nil {

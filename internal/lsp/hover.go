@@ -93,7 +93,7 @@ func describeSymbol(doc *document, s *symbol) string {
 	}
 	builtIn := signpost.BuiltIn()
 	i := slices.IndexFunc(builtIn, func(f signpost.Feature) bool { return f.Name == s.name })
-	if s.kind != feature || i < 0 {
+	if s.kind != fields.Features || i < 0 {
 		return ""
 	}
 	to := "every endpoint"

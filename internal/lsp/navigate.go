@@ -6,35 +6,31 @@ import (
 	"strings"
 
 	"signpost"
+	"signpost/internal/fields"
 	"signpost/internal/tree"
 )
 
 // symbol is a name that a definition declares in one place and uses in others.
 type symbol struct {
-	kind  symbolKind
+	kind  fields.Names
 	name  string
 	decl  *tree.Node   // its key; nil if built in or missing
 	value *tree.Node   // what it declares
 	uses  []*tree.Node // where it is named
 }
 
-type symbolKind string
+// kindOf is what messages call the names that can be symbols.
+var kindOf = map[fields.Names]string{fields.Modifiers: "modifier", fields.Features: "feature", fields.ContextKeys: "context key"}
 
-const (
-	sharedModifier symbolKind = "modifier"
-	feature        symbolKind = "feature"
-	contextKey     symbolKind = "context key"
-)
-
-// symbols returns the names of a definition in order of first occurrence.
+// symbols returns the names of a definition.
 func symbols(root *tree.Node) []*symbol {
 	type id struct {
-		kind symbolKind
+		kind fields.Names
 		name string
 	}
 	var all []*symbol
 	byID := make(map[id]*symbol)
-	get := func(kind symbolKind, name string) *symbol {
+	get := func(kind fields.Names, name string) *symbol {
 		s := byID[id{kind, name}]
 		if s == nil {
 			s = &symbol{kind: kind, name: name}
@@ -43,7 +39,7 @@ func symbols(root *tree.Node) []*symbol {
 		}
 		return s
 	}
-	use := func(kind symbolKind, n *tree.Node) {
+	use := func(kind fields.Names, n *tree.Node) {
 		if n == nil || n.Kind != tree.String {
 			return
 		}
@@ -55,26 +51,26 @@ func symbols(root *tree.Node) []*symbol {
 	}
 	keys := func(owner *tree.Node) {
 		for _, item := range owner.Get("context_obj").Items {
-			use(contextKey, item.Get("key"))
+			use(fields.ContextKeys, item.Get("key"))
 		}
 	}
-	for field, kind := range map[string]symbolKind{"modifiers": sharedModifier, "features": feature, "context_keys": contextKey} {
+	for field, kind := range map[string]fields.Names{"modifiers": fields.Modifiers, "features": fields.Features, "context_keys": fields.ContextKeys} {
 		for _, f := range root.Get(field).Fields {
 			s := get(kind, f.Key.Text)
 			s.decl, s.value = f.Key, f.Value
-			if kind == feature {
+			if kind == fields.Features {
 				keys(f.Value)
 			}
 		}
 	}
 	for _, item := range root.Get("enable").Items {
-		use(feature, item)
+		use(fields.Features, item)
 	}
 	for _, version := range root.Get("versions").Fields {
 		for _, endpoint := range version.Value.Get("endpoints").Fields {
 			keys(endpoint.Value)
 			for _, item := range endpoint.Value.Get("modifiers").Items {
-				use(sharedModifier, item)
+				use(fields.Modifiers, item)
 			}
 		}
 	}
@@ -123,10 +119,10 @@ func renameable(doc *document, in position) (*symbol, *tree.Node, error) {
 	switch {
 	case doc.tree().Root == nil:
 		return nil, nil, fmt.Errorf("the file does not parse: fix the syntax first, so that no place is missed")
-	case found == nil || found.kind == contextKey:
+	case found == nil || found.kind == fields.ContextKeys:
 		return nil, nil, fmt.Errorf("only shared modifiers and features can be renamed")
 	case found.decl == nil:
-		return nil, nil, fmt.Errorf("%s %q is not declared in this file", found.kind, found.name)
+		return nil, nil, fmt.Errorf("%s %q is not declared in this file", kindOf[found.kind], found.name)
 	case isBuiltIn(found):
 		return nil, nil, fmt.Errorf("feature %q is built in and keeps its name", found.name)
 	}
@@ -134,7 +130,7 @@ func renameable(doc *document, in position) (*symbol, *tree.Node, error) {
 }
 
 func isBuiltIn(s *symbol) bool {
-	return s.kind == feature && slices.ContainsFunc(signpost.BuiltIn(), func(f signpost.Feature) bool { return f.Name == s.name })
+	return s.kind == fields.Features && slices.ContainsFunc(signpost.BuiltIn(), func(f signpost.Feature) bool { return f.Name == s.name })
 }
 
 func (s *server) prepareRename(doc *document, in placeParams) (any, error) {
@@ -170,7 +166,7 @@ func checkNewName(root *tree.Node, renamed *symbol, name string) error {
 	}
 	for _, other := range symbols(root) {
 		if other.kind == renamed.kind && other.name == name && name != renamed.name && other.decl != nil {
-			return fmt.Errorf("%s %q already exists", renamed.kind, name)
+			return fmt.Errorf("%s %q already exists", kindOf[renamed.kind], name)
 		}
 	}
 	if isBuiltIn(&symbol{kind: renamed.kind, name: name}) {

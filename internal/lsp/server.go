@@ -46,12 +46,7 @@ type server struct {
 // handler answers one kind of request about a document.
 type handler func(doc *document, in placeParams) (any, error)
 
-// Serve speaks the protocol on in and out until the editor sends exit or in ends. It writes only protocol messages to
-// out. It returns nil after a proper shutdown and exit, and ErrNoShutdown otherwise.
-//
-// Messages are handled one after the other, so responses are about the text at the time of the request. Findings are
-// published as soon as no further message waits: while the author types on, they are out of date at once.
-func Serve(in io.Reader, out io.Writer, opts Options) error {
+func newServer(out io.Writer, opts Options) *server {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
@@ -66,6 +61,16 @@ func Serve(in io.Reader, out io.Writer, opts Options) error {
 		"textDocument/documentSymbol": s.documentSymbol,
 		"textDocument/codeAction":     s.codeAction,
 	}
+	return s
+}
+
+// Serve speaks the protocol on in and out until the editor sends exit or in ends. It writes only protocol messages to
+// out. It returns nil after a proper shutdown and exit, and ErrNoShutdown otherwise.
+//
+// Messages are handled one after the other, so responses are about the text at the time of the request. Findings are
+// published as soon as no further message waits: while the author types on, they are out of date at once.
+func Serve(in io.Reader, out io.Writer, opts Options) error {
+	s := newServer(out, opts)
 	messages := bufio.NewReader(in)
 	for {
 		if messages.Buffered() == 0 {
@@ -74,13 +79,13 @@ func Serve(in io.Reader, out io.Writer, opts Options) error {
 		var body json.RawMessage
 		if err := (jsonrpc2.VSCodeObjectCodec{}).ReadObject(messages, &body); err != nil {
 			if !errors.Is(err, io.EOF) {
-				opts.Log.Warn("message cannot be read", "error", err)
+				s.opts.Log.Warn("message cannot be read", "error", err)
 			}
 			return ErrNoShutdown
 		}
 		var req jsonrpc2.Request
 		if err := json.Unmarshal(body, &req); err != nil {
-			opts.Log.Warn("message ignored", "error", err)
+			s.opts.Log.Warn("message ignored", "error", err)
 			continue
 		}
 		if req.Method == "exit" {

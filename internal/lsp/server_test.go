@@ -2,7 +2,7 @@ package lsp
 
 import (
 	"bufio"
-	"context"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,58 +10,21 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// patience ends a test that hangs.
-const patience = 5 * time.Minute
-
-// editor is the client side of the protocol, on pipes, with the codec of package jsonrpc2.
+// editor is the other side of a session. Its messages are handled at once, without streams.
 type editor struct {
-	*jsonrpc2.Conn
-	t      *testing.T
-	found  chan publishDiagnostics
-	served chan error
+	*server
+	t   *testing.T
+	out bytes.Buffer
 }
 
-// newEditor starts a server and initializes it.
 func newEditor(t *testing.T) *editor {
-	e := startEditor(t)
-	var out struct {
-		Capabilities map[string]any `json:"capabilities"`
-	}
-	e.call("initialize", struct{}{}, &out)
-	if sync := fmt.Sprint(out.Capabilities["textDocumentSync"]); out.Capabilities["positionEncoding"] != "utf-16" || sync != "map[change:2 openClose:true save:map[]]" {
-		t.Errorf("initialize returns %v", out)
-	}
-	e.notify("initialized", struct{}{})
-	return e
-}
-
-func startEditor(t *testing.T) *editor {
-	toServer, fromEditor := io.Pipe()
-	toEditor, fromServer := io.Pipe()
-	e := &editor{t: t, found: make(chan publishDiagnostics, 100), served: make(chan error, 1)}
-	go func() {
-		e.served <- Serve(toServer, fromServer, Options{Version: "v1.2.3"})
-		fromServer.Close()
-	}()
-	pipes := struct {
-		io.Reader
-		io.Writer
-		io.Closer
-	}{toEditor, fromEditor, fromEditor}
-	stream := jsonrpc2.NewBufferedStream(pipes, jsonrpc2.VSCodeObjectCodec{})
-	e.Conn = jsonrpc2.NewConn(t.Context(), stream, jsonrpc2.HandlerWithError(func(_ context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.Request) (any, error) {
-		var in publishDiagnostics
-		if req.Method == "textDocument/publishDiagnostics" && json.Unmarshal(*req.Params, &in) == nil {
-			e.found <- in
-		}
-		return nil, nil
-	}))
-	t.Cleanup(func() { e.Conn.Close() })
+	e := &editor{t: t}
+	e.server = newServer(&e.out, Options{})
+	e.call("initialize", struct{}{}, nil)
 	return e
 }
 
@@ -73,16 +36,33 @@ func (e *editor) call(method string, in, out any) {
 }
 
 func (e *editor) try(method string, in, out any) error {
-	ctx, cancel := context.WithTimeout(e.t.Context(), patience)
-	defer cancel()
-	return e.Conn.Call(ctx, method, in, out)
+	e.t.Helper()
+	req := &jsonrpc2.Request{Method: method}
+	if err := req.SetParams(in); err != nil {
+		e.t.Fatal(err)
+	}
+	e.out.Reset()
+	e.handle(req)
+	var resp jsonrpc2.Response
+	if err := (jsonrpc2.VSCodeObjectCodec{}).ReadObject(bufio.NewReader(&e.out), &resp); err != nil {
+		e.t.Fatalf("%s: %v", method, err)
+	}
+	if resp.Error != nil {
+		return resp.Error
+	}
+	if out == nil {
+		return nil
+	}
+	return json.Unmarshal(*resp.Result, out)
 }
 
 func (e *editor) notify(method string, in any) {
 	e.t.Helper()
-	if err := e.Conn.Notify(e.t.Context(), method, in); err != nil {
-		e.t.Fatalf("%s: %v", method, err)
+	req := &jsonrpc2.Request{Method: method, Notif: true}
+	if err := req.SetParams(in); err != nil {
+		e.t.Fatal(err)
 	}
+	e.handle(req)
 }
 
 func (e *editor) open(path, text string) {
@@ -99,19 +79,25 @@ func (e *editor) change(path string, version int, changes ...contentChange) {
 	e.notify("textDocument/didChange", in)
 }
 
-// diagnostics waits for the findings of a version of a document.
+// diagnostics returns the findings of a version of a document that were published last.
 func (e *editor) diagnostics(path string, version int) []diagnostic {
 	e.t.Helper()
-	for {
-		select {
-		case got := <-e.found:
-			if got.URI == uriOf(path) && got.Version == version {
-				return got.Diagnostics
-			}
-		case <-time.After(patience):
-			e.t.Fatalf("no diagnostics for version %d of %s", version, path)
+	e.publish()
+	bodies, err := unframe(e.out.String())
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	var found []diagnostic
+	for _, body := range bodies {
+		var message struct{ Params publishDiagnostics }
+		if err := json.Unmarshal([]byte(body), &message); err == nil && message.Params.URI == uriOf(path) && message.Params.Version == version {
+			found = message.Params.Diagnostics
 		}
 	}
+	if found == nil {
+		e.t.Fatalf("no diagnostics for version %d of %s", version, path)
+	}
+	return found
 }
 
 // placeIn returns the text without its mark ¦, and the params of a request about that location.
@@ -143,93 +129,75 @@ versions:
         modifiers: [limit]
 `
 
+// converse sends messages to a server, each a line, and returns what it writes and logs.
+func converse(messages string) (bodies []string, log string, err error) {
+	var in, out, logged strings.Builder
+	for line := range strings.SplitSeq(strings.TrimSpace(messages), "\n") {
+		writeMessage(&in, strings.TrimSpace(line))
+	}
+	err = Serve(strings.NewReader(in.String()), &out, Options{Version: "v1.2.3", Log: slog.New(slog.NewTextHandler(&logged, nil))})
+	bodies, unread := unframe(out.String())
+	return bodies, logged.String(), errors.Join(err, unread)
+}
+
+// TestLifecycle checks the order of a session, and that messages that make no sense do not end it. The findings of a
+// text are published before the end.
 func TestLifecycle(t *testing.T) {
-	e := startEditor(t)
-	code := func(method string) int64 {
-		t.Helper()
-		var failed *jsonrpc2.Error
-		if err := e.try(method, struct{}{}, nil); !errors.As(err, &failed) {
-			t.Fatalf("%s: %v", method, err)
-		}
-		return failed.Code
-	}
-	if got := code("textDocument/hover"); got != codeNotInitialized {
-		t.Errorf("before initialize: code %d", got)
-	}
-	e.call("initialize", struct{}{}, nil)
-	if got := code("initialize"); got != jsonrpc2.CodeInvalidRequest {
-		t.Errorf("initialize again: code %d", got)
-	}
-	if got := code("textDocument/fold"); got != jsonrpc2.CodeMethodNotFound {
-		t.Errorf("unknown method: code %d", got)
-	}
-	e.notify("$/unknown", struct{}{})
-	e.call("shutdown", nil, nil)
-	if got := code("textDocument/hover"); got != jsonrpc2.CodeInvalidRequest {
-		t.Errorf("after shutdown: code %d", got)
-	}
-	e.notify("exit", nil)
-	if err := <-e.served; err != nil {
-		t.Errorf("Serve returns %v", err)
-	}
-}
-
-func TestExitWithoutShutdown(t *testing.T) {
-	e := newEditor(t)
-	e.notify("exit", nil)
-	if err := <-e.served; !errors.Is(err, ErrNoShutdown) {
-		t.Errorf("Serve returns %v", err)
-	}
-	if err := Serve(strings.NewReader(""), io.Discard, Options{}); !errors.Is(err, ErrNoShutdown) {
-		t.Errorf("Serve returns %v if the editor hangs up", err)
-	}
-}
-
-// TestBadParams checks that a request with bad params is answered, and that the session goes on.
-func TestBadParams(t *testing.T) {
-	var in, out strings.Builder
-	for _, body := range []string{`{"jsonrpc":"2.0","id":2,"method":"initialize","params":{}}`,
-		`{"jsonrpc":"2.0","id":1,"method":"textDocument/hover","params":[]}`,
-		`{"jsonrpc":"2.0","method":"textDocument/didOpen","params":[]}`,
-		`{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"file:///nowhere.yaml"}}}`,
-		`{"jsonrpc":"2.0","id":3,"method":"textDocument/hover","params":{"textDocument":{"uri":"file:///nowhere.yaml"}}}`,
-		`{"jsonrpc":"2.0","id":4,"method":"shutdown"}`, `{"jsonrpc":"2.0","method":"exit"}`} {
-		writeMessage(&in, body)
-	}
-	var log strings.Builder
-	if err := Serve(strings.NewReader(in.String()), &out, Options{Log: slog.New(slog.NewTextHandler(&log, nil))}); err != nil {
-		t.Errorf("Serve returns %v", err)
-	}
-	bodies, err := unframe(out.String())
+	bodies, log, err := converse(`
+		{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"file:///early.yaml","version":7,"text":"versions: 5"}}}
+		{"jsonrpc":"2.0","id":1,"method":"textDocument/hover","params":{}}
+		{"jsonrpc":"2.0","id":2,"method":"initialize"}
+		{"jsonrpc":"2.0","id":3,"method":"initialize"}
+		{"jsonrpc":"2.0","method":"$/unknown"}
+		{"jsonrpc":"2.0","id":4,"method":"textDocument/fold","params":{}}
+		{"jsonrpc":"2.0","id":5,"method":"textDocument/hover","params":[]}
+		{"jsonrpc":"2.0","id":6,"method":"textDocument/hover","params":{"textDocument":{"uri":"file:///nowhere.yaml"}}}
+		{"jsonrpc":"2.0","method":"textDocument/didOpen","params":[]}
+		{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"file:///nowhere.yaml"}}}
+		{"jsonrpc":"2.0","id":7,"result":null}
+		{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"file:///nowhere/a.yaml","version":7,"text":"versions: 5"}}}
+		{"jsonrpc":"2.0","id":8,"method":"shutdown"}
+		{"jsonrpc":"2.0","id":9,"method":"textDocument/hover","params":{}}
+		{"jsonrpc":"2.0","method":"exit"}
+		{"jsonrpc":"2.0","id":10,"method":"initialize"}`)
 	if err != nil {
-		t.Fatal(err)
+		t.Errorf("Serve returns %v", err)
 	}
-	all := strings.Join(bodies, "\n")
-	for _, want := range []string{`"id":1,"error":{"code":-32602`, `"capabilities"`, `"id":3,"result":null`, `"id":4,"result":null`} {
-		if !strings.Contains(strings.ReplaceAll(all, `"result":null,"id":`, `"id":`), want) && !strings.Contains(all, want) {
-			t.Errorf("no response has %s:\n%s", want, all)
+	var got []string
+	for _, body := range bodies {
+		var message struct {
+			ID     int
+			Method string
+			Error  struct{ Code int }
 		}
+		if err := json.Unmarshal([]byte(body), &message); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%d %s%d", message.ID, message.Method, message.Error.Code))
 	}
-	for _, want := range []string{`is not open`, "textDocument/didOpen"} {
-		if !strings.Contains(log.String(), want) {
-			t.Errorf("the log does not have %s:\n%s", want, log.String())
-		}
+	want := "1 -32002, 2 0, 3 -32600, 4 -32601, 5 -32602, 6 0, 8 0, 9 -32600, 0 textDocument/publishDiagnostics0"
+	if strings.Join(got, ", ") != want {
+		t.Errorf("the server answers %s, want %s", strings.Join(got, ", "), want)
+	}
+	if !strings.Contains(bodies[1], `"positionEncoding":"utf-16"`) || !strings.Contains(bodies[1], `"version":"v1.2.3"`) {
+		t.Errorf("initialize returns %s", bodies[1])
+	}
+	if last := bodies[len(bodies)-1]; !strings.Contains(last, `"uri":"file:///nowhere/a.yaml","version":7,"diagnostics":[{`) {
+		t.Errorf("the findings are %s", last)
+	}
+	if strings.Count(log, "level=WARN") != 3 || !strings.Contains(log, "is not open") {
+		t.Errorf("the log is\n%s", log)
 	}
 }
 
-// TestEndOfInput checks that an editor that hangs up still gets the findings of what it sent.
-func TestEndOfInput(t *testing.T) {
-	var in, out strings.Builder
-	writeMessage(&in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`)
-	for _, name := range []string{"a", "b"} {
-		writeMessage(&in, `{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"file:///nowhere/`+name+`.yaml","version":7,"text":"versions: {v1: {endpoints: 5}}"}}}`)
-	}
-	if err := Serve(strings.NewReader(in.String()), &out, Options{}); !errors.Is(err, ErrNoShutdown) {
-		t.Errorf("Serve returns %v", err)
-	}
-	for _, name := range []string{"a", "b"} {
-		if !strings.Contains(out.String(), `{"uri":"file:///nowhere/`+name+`.yaml","version":7,"diagnostics":[{`) {
-			t.Errorf("no findings of %s: %s", name, out.String())
+// TestHangUp checks that an editor that does not say goodbye still gets the findings of what it sent.
+func TestHangUp(t *testing.T) {
+	const session = `{"jsonrpc":"2.0","id":1,"method":"initialize"}
+		{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"file:///nowhere/a.yaml","version":7,"text":"versions: 5"}}}`
+	for _, end := range []string{"", "\n" + `{"jsonrpc":"2.0","method":"exit"}`} {
+		bodies, _, err := converse(session + end)
+		if !errors.Is(err, ErrNoShutdown) || len(bodies) != 2 {
+			t.Errorf("Serve returns %v and writes %s", err, bodies)
 		}
 	}
 }
@@ -251,16 +219,4 @@ func unframe(out string) (bodies []string, err error) {
 		}
 		bodies = append(bodies, string(body))
 	}
-}
-
-// panicLog records logged errors, which are bugs of the server.
-type panicLog struct{ said string }
-
-func (l *panicLog) logger() *slog.Logger {
-	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelError}))
-}
-
-func (l *panicLog) Write(line []byte) (int, error) {
-	l.said += string(line)
-	return len(line), nil
 }
