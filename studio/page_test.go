@@ -377,7 +377,7 @@ func TestPageSaysWhoseFeedItIs(t *testing.T) {
 	p := openTab(t, address)
 	p.waitText("#endpoint-name", "Section")
 	p.typeInto(field("section"), "media")
-	p.waitText("#owner", `This feed belongs to Media: both cover the same part of the feed URL, and “Media” spells more of it out.`)
+	p.waitText("#owner", `This feed belongs to Media: this endpoint covers as much of the feed URL but spells less of it out.`)
 	p.waitText("#owner", "Apps send beta with it")
 	p.wait(`!document.querySelector("#copy-URL") && document.querySelector("#send").ariaDisabled === "true"`)
 	p.waitText("#answer-blank", "Nothing to send: this feed belongs to Media.")
@@ -398,7 +398,7 @@ func TestPageSaysWhoseFeedItIs(t *testing.T) {
 	p.click(`document.querySelector("#all-endpoints summary")`)
 	p.typeInto(element("feeds"), "https://localhost/v1/media/7\nhttps://localhost/v1/news")
 	p.click(button("Show"))
-	p.waitText("#landings", "Not Section, which covers the same part of the URL but spells less of it out than Media: the feed loses alpha.")
+	p.waitText("#landings", "Not Section, which covers as much of the feed URL but spells less of it out: the feed loses alpha.")
 	p.wait(`[...document.querySelectorAll(".landed")].some((l) => l.textContent.includes("https://localhost/v1/media/7") && l.closest(".spot").textContent.startsWith("Media"))`)
 	// The match is updated when the state changes.
 	p.register(serveText(t, `{"endpoints":{"https://localhost/v1/media/7":{"name":"Seven","method":"get","mime_type":"application/json"}}}`))

@@ -65,7 +65,6 @@ interface Route {
   pane: string; // whether a narrow window shows the list or the endpoint
   tab: string; // of the answer
   filter: string;
-  show: string; // which endpoints the list has
   send: string; // empty means what fits the source
   base: string; // of the changes
   of: string;

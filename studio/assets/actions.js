@@ -264,7 +264,7 @@ export function open({ source, version, key }, feed) {
 /** choose shows another service, in the view that is shown. @param {string} id */
 export function choose(id) {
   change(() => { state.open["service:" + id] = true; });
-  go({ source: id, version: "", endpoint: "", filter: "", show: "all", base: "registered", of: "" });
+  go({ source: id, version: "", endpoint: "", filter: "", base: "registered", of: "" });
 }
 
 // The deployment, which is that of the tab

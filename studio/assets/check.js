@@ -13,9 +13,6 @@ const statuses = /** @type {Record<string, string>} */ ({ failed: "bad", warned:
 const defaultFollow = 20;
 const maxFollow = 1000;
 
-// A larger file is no schema that somebody wrote.
-const maxSchemaBytes = 1 << 20;
-
 /** checkMark says how the last run went. @param {Source} s */
 export function checkMark(s) {
   const run = state.check;
@@ -83,28 +80,19 @@ const options = () => h("details", { class: "options", id: "check-options" },
         onchange: (/** @type {any} */ event) => readSchema(event.target),
       }),
       state.checking.schema && h("button", { type: "button", class: "small", onclick: clearSchema }, "Remove"))),
-  state.failures.schema && failureBox(state.failures.schema, "schema-failure"),
   h("p", { class: "hint" }, "Endpoints are called with the placeholders and context values that you filled in under Preview."));
 
 /** readSchema keeps the file that was chosen. @param {HTMLInputElement} input */
 async function readSchema(input) {
   const file = input.files?.[0];
-  if (!file) return clearSchema();
-  if (file.size > maxSchemaBytes) {
-    change(() => {
-      state.checking.schema = null;
-      state.failures.schema = { detail: "The file is too large for a schema.", hint: "Choose one of up to 1 MiB." };
-    });
-    return;
-  }
-  const text = await file.text();
-  change(() => { state.checking.schema = { name: file.name, text }; state.failures.schema = null; });
+  const schema = file ? { name: file.name, text: await file.text() } : null;
+  change(() => { state.checking.schema = schema; });
 }
 
 function clearSchema() {
   const input = /** @type {HTMLInputElement | null} */ (document.getElementById("schema"));
   if (input) input.value = "";
-  change(() => { state.checking.schema = null; state.failures.schema = null; });
+  change(() => { state.checking.schema = null; });
 }
 
 /** grouped puts results together that say the same, and what matters most first. @param {CheckResult[]} results */

@@ -98,7 +98,7 @@ function warnings(at) {
       h("button", { type: "button", class: "link", onclick: () => go({ view: "problems" }) }, count(problems, "problem")),
       " with this endpoint"),
     match && match.losers.length > 0 && losing.length === 0 && h("details", { key: "why", class: "why" },
-      h("summary", {}, "Why this endpoint answers"), match.losers.map((other) => h("p", {}, whyNot(other, e.name)))),
+      h("summary", {}, "Why this endpoint answers"), match.losers.map((other) => h("p", {}, whyNot(other)))),
     match?.inside_segment && h("p", { class: "blank-line", key: "inside" },
       "This endpoint’s URL ends in the middle of a path segment of the feed, so the match may be a coincidence."),
   ];

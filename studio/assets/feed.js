@@ -64,7 +64,7 @@ function card(entry) {
   if (Number.isFinite(seconds) && seconds > 0) facts.push(`${Math.max(1, Math.round(seconds / 60))} min`);
   return {
     title: textOf(entry, titleNames) || textOf(entry, ["id", "guid", "slug"]) || "Untitled",
-    picture: pictureOf(entry, 0),
+    picture: urlsOf(entry).find(isPicture)?.url ?? "",
     facts,
     free: entry.extensions?.free === true || entry.free === true,
     links: linksOf(entry),
@@ -73,42 +73,27 @@ function card(entry) {
   };
 }
 
-/**
- * pictureOf returns the URL of the first picture in an entry.
- * @param {any} value
- * @param {number} depth
- * @param {boolean} [named]
- * @returns {string}
- */
-function pictureOf(value, depth, named = false) {
-  if (typeof value === "string") return /^https?:\/\//i.test(value) && (named || pictureEnding.test(value)) ? value : "";
-  if (!value || typeof value !== "object" || depth > maxDepth) return "";
-  for (const [name, inner] of Object.entries(value)) {
-    const content = name === "src" && depth === 1 && !pictureEnding.test(String(inner));
-    const found = pictureOf(inner, depth + 1, pictureNames.test(name) && name !== "link" && !content);
-    if (found) return found;
-  }
-  return "";
+/** urlsOf returns the URLs in an entry, each with the names of the fields that lead to it. @param {any} value @param {string[]} names
+ * @returns {{ url: string, names: string[] }[]} */
+function urlsOf(value, names = []) {
+  if (typeof value === "string") return /^https?:\/\//i.test(value) ? [{ url: value, names }] : [];
+  if (!value || typeof value !== "object" || names.length > maxDepth) return [];
+  return Object.entries(value).flatMap(([name, inner]) => urlsOf(inner, [...names, name]));
 }
+
+/** isPicture reports whether a URL in an entry is that of a picture. In src, such as that of content, it may be anything.
+ * @param {{ url: string, names: string[] }} found */
+const isPicture = ({ url, names }) => pictureEnding.test(url)
+  || pictureNames.test(names[names.length - 1]) && !(names.length === 2 && names[1] === "src");
 
 // An entry leads to a few feeds at most.
 const maxLinks = 5;
 
 /** linksOf returns the URLs in an entry that are no pictures. @param {any} entry @returns {string[]} */
 function linksOf(entry) {
-  /** @type {Set<string>} */
-  const found = new Set();
-  const look = (/** @type {any} */ value, /** @type {number} */ depth, /** @type {boolean} */ picture) => {
-    if (typeof value === "string") {
-      if (!picture && /^https?:\/\//i.test(value) && !pictureEnding.test(value)) found.add(value);
-    } else if (value && typeof value === "object" && depth <= maxDepth) {
-      for (const [name, inner] of Object.entries(value)) {
-        look(inner, depth + 1, picture || (pictureNames.test(name) && name !== "src") || name === "media_group");
-      }
-    }
-  };
-  look(entry, 0, false);
-  return [...found].slice(0, maxLinks);
+  const aboutPictures = (/** @type {string} */ name) => (pictureNames.test(name) && name !== "src") || name === "media_group";
+  const links = urlsOf(entry).filter(({ url, names }) => !pictureEnding.test(url) && !names.some(aboutPictures));
+  return [...new Set(links.map(({ url }) => url))].slice(0, maxLinks);
 }
 
 /**

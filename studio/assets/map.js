@@ -155,5 +155,5 @@ export const landing = (match) => h("div", { class: "landing", key: match.feed }
           match.context_obj.length ? keys(match.context_obj.map((item) => item.key)) : "no context keys", "."),
         match.inside_segment && h("p", { class: "failure" },
           "The endpoint’s URL ends in the middle of a path segment of the feed, so the match may be a coincidence."),
-        match.losers.map((other) => h("p", { class: other.lost_keys.length ? "failure" : "quiet" }, whyNot(other, match.winner.name))),
+        match.losers.map((other) => h("p", { class: other.lost_keys.length ? "failure" : "quiet" }, whyNot(other))),
       ]);

@@ -135,24 +135,15 @@ function placeholders(text, fill, breaks) {
   });
 }
 
-/** whyNot says why an endpoint does not answer for a feed. @param {Loser} other @param {string} winner */
-export function whyNot(other, winner) {
-  const name = value(other.name || other.url, "strong");
-  const lost = other.lost_keys.length ? [": the feed loses ", keys(other.lost_keys), "."] : ".";
-  if (other.reason === "literals") {
-    return ["Not ", name, ", which covers the same part of the URL but spells less of it out than ", value(winner), lost];
-  }
-  if (other.reason === "order") {
-    return ["Not ", name, ", which covers the same part of the URL in the same way but is declared later", lost];
-  }
-  return ["Not ", name, ", which covers less of the URL", lost];
-}
+/** What an endpoint that does not answer for a feed has less of than the one that does. */
+const lacks = {
+  length: "covers less of the feed URL", literals: "covers as much of the feed URL but spells less of it out",
+  order: "covers the feed URL in the same way but is declared later",
+};
+
+/** whyNot says why an endpoint does not answer for a feed. @param {Loser} other */
+export const whyNot = (other) => ["Not ", value(other.name || other.url, "strong"), `, which ${lacks[other.reason]}`,
+  other.lost_keys.length > 0 && [": the feed loses ", keys(other.lost_keys)], "."];
 
 /** whyOther says why a feed belongs to another endpoint than the one that it was composed for. @param {Match} match @param {Endpoint} e */
-export function whyOther({ winner, losers }, e) {
-  switch (losers.find((other) => other.url === e.url)?.reason) {
-    case "literals": return `both cover the same part of the feed URL, and “${winner.name}” spells more of it out`;
-    case "order": return "both cover the same part of the feed URL in the same way, and the one declared first answers";
-    default: return `“${winner.name}” covers more of the feed URL`;
-  }
-}
+export const whyOther = ({ losers }, e) => `this endpoint ${lacks[losers.find((other) => other.url === e.url)?.reason ?? "length"]}`;

@@ -14,7 +14,7 @@ export function previewView() {
   if (!s) return null;
   const at = current();
   const list = h("button", { type: "button", class: "back link", onclick: back }, "‹ Endpoints");
-  if (!at) return [list, h("div", { class: "blank", id: "endpoint-blank", key: "blank" }, h("h2", {}, blankTitle(s)), blankText(s))];
+  if (!at) return [list, h("div", { class: "blank", id: "endpoint-blank", key: "blank" }, blank(s))];
   return h("div", { class: "preview", key: "preview" },
     list,
     addressBar(at),
@@ -179,45 +179,37 @@ function chooseSet(id) {
   });
 }
 
-/** @param {Source} s @returns {Child} */
-function blankTitle(s) {
-  const errors = s.findings.filter((f) => f.severity === "error").length;
-  if (s.versions.length === 0) return errors ? [value(serviceName(s)), " has ", count(errors, "error")] : value(serviceName(s));
-  if (!version(s)) return ["There is no version ", value(state.route.version)];
-  return state.route.endpoint === "" ? "No endpoints" : "This endpoint is gone";
-}
-
-/** blankText says why there is no endpoint to show, and what to do. @param {Source} s @returns {Child} */
-function blankText(s) {
+/** blank says why there is no endpoint to show, and what to do. @param {Source} s @returns {Child[]} */
+function blank(s) {
   const v = version(s);
-  if (s.versions.length === 0) {
-    if (s.failure) return s.kind === "address" ? "The manifest could not be fetched." : "The file could not be read.";
-    if (s.findings.length === 0) return "There is nothing to show for this host.";
-    return [h("p", {}, "So there are no endpoints to show. Fix the problems and save; this page reloads automatically."),
-      h("button", { type: "button", class: "primary", onclick: () => go({ view: "problems" }) }, "Show the problems")];
+  const name = value(serviceName(s));
+  const errors = s.findings.filter((f) => f.severity === "error").length;
+  const title = (/** @type {Child[]} */ ...words) => h("h2", {}, words);
+  const action = (/** @type {() => void} */ onclick, /** @type {Child[]} */ ...words) =>
+    h("button", { type: "button", class: "primary", onclick }, words);
+  if (s.versions.length === 0 && errors > 0) {
+    return [title(name, " has ", count(errors, "error")), h("p", {}, "Fix the problems and save; this page reloads automatically."),
+      action(() => go({ view: "problems" }), "Show the problems")];
   }
+  if (s.versions.length === 0) return [title(name), s.failure ? "It could not be read." : "There is nothing to show for this host."];
   if (!v) {
-    return [h("p", {}, value(serviceName(s)), " has ", plain(s.versions.map((other) => other.name).join(", ")), "."),
-      h("button", { type: "button", class: "primary", onclick: () => go({ version: "", endpoint: "" }, { replace: true }) },
-        "Show ", plain(s.versions[0].name))];
+    return [title("There is no version ", value(state.route.version)),
+      h("p", {}, name, " has ", plain(s.versions.map((other) => other.name).join(", ")), "."),
+      action(() => go({ version: "", endpoint: "" }, { replace: true }), "Show ", plain(s.versions[0].name))];
   }
   if (state.route.endpoint === "") {
-    return s.kind === "address" ? "This manifest has no endpoints. When the service has some, press Update."
-      : "This definition has no endpoints yet. Add one and save the file; this page reloads automatically.";
+    return [title("No endpoints"), s.kind === "address" ? "This manifest has no endpoints. When the service has some, press Update."
+      : "This definition has no endpoints yet. Add one and save the file; this page reloads automatically."];
   }
-  const names = lastNames[endpointID(state.route)];
-  const again = v.endpoints.find((e) => e.name === names);
+  const again = v.endpoints.find((e) => e.name === lastNames[endpointID(state.route)]);
+  const reopen = (/** @type {string} */ key) => {
+    state.typed[endpointID({ source: s.id, version: v.name, endpoint: key })] ??= state.typed[endpointID(state.route)];
+    open({ source: s.id, version: v.name, key });
+  };
   return [
-    h("p", {}, value(serviceName(s)), " has no endpoint ", value(state.route.endpoint, "url"), " in ",
-      plain(v.name || "its manifest"), "."),
-    again && h("button", {
-      type: "button", class: "primary",
-      onclick: () => {
-        const target = { source: s.id, version: v.name, endpoint: again.key };
-        state.typed[endpointID(target)] ??= state.typed[endpointID(state.route)];
-        open({ source: s.id, version: v.name, key: again.key });
-      },
-    }, "Open ", value(again.name), " at ", value(again.key)),
+    title("This endpoint is gone"),
+    h("p", {}, name, " has no endpoint ", value(state.route.endpoint, "url"), " in ", plain(v.name || "its manifest"), "."),
+    again && action(() => reopen(again.key), "Open ", value(again.name), " at ", value(again.key)),
     v.endpoints.length > 0 && h("button", { type: "button", onclick: () => choose(s.id) }, "Show the first endpoint"),
   ];
 }

@@ -6,7 +6,7 @@ import { change, state } from "./store.js";
 
 /** The fields of a route that are texts, and what they are where the address does not say. */
 const texts = /** @type {const} */ ({
-  source: "", version: "", endpoint: "", pane: "list", tab: "cards", filter: "", show: "all", send: "", base: "registered", of: "",
+  source: "", version: "", endpoint: "", pane: "list", tab: "cards", filter: "", send: "", base: "registered", of: "",
   host: "",
 });
 

@@ -17,12 +17,6 @@ const rooms = new Map();
 // From here on a filter helps.
 const manyEndpoints = 8;
 
-/** @param {Source} s @param {Version} v @param {Endpoint} e */
-function isMarked(s, v, e) {
-  const m = marks(s, v, e);
-  return m.lost.length + m.problems + m.changes > 0;
-}
-
 /** listed returns the version of a service whose endpoints are listed. @param {Source} s */
 const listed = (s) => (s === source() ? version(s) : s.versions[0]);
 
@@ -31,9 +25,7 @@ export function sidebar() {
   const s = source();
   const lists = all.flatMap((other) => (other.judged && listed(other)) || []);
   const total = lists.reduce((n, v) => n + v.endpoints.length, 0);
-  const v = s && version(s);
-  const filtered = total >= manyEndpoints || state.route.filter !== "" || state.route.show !== "all";
-  const markedOnes = s && v ? v.endpoints.filter((e) => isMarked(s, v, e)).length : 0;
+  const filtered = total >= manyEndpoints || state.route.filter !== "";
   return h("nav", { class: "sidebar", "aria-label": "Services and endpoints", key: "sidebar" },
     s && h("div", { class: "service-facts", key: "facts" }, facts(s)),
     filtered && h("div", { class: "sidebar-filter", key: "filter" },
@@ -46,11 +38,7 @@ export function sidebar() {
           event.preventDefault();
           focusRow(0);
         },
-      }),
-      (markedOnes > 0 || state.route.show !== "all") && h("button", {
-        type: "button", class: "pill", "aria-pressed": String(state.route.show === "marked"),
-        onclick: () => go({ show: state.route.show === "marked" ? "all" : "marked" }, { replace: true }),
-      }, `Marked ${markedOnes}`)),
+      })),
     h("ul", {
       id: "endpoints", role: "tree", class: "tree", "aria-label": "Endpoints", key: "tree", onkeydown: move, hidden: all.length === 0,
     }, all.map((other) => service(other, other === s))),
@@ -67,7 +55,7 @@ function service(s, chosen) {
   const unfolded = s.judged && Boolean(state.open[key]);
   const fold = () => change(() => { state.open[key] = !unfolded; });
   const v = unfolded ? listed(s) : undefined;
-  const found = v ? matching(s, v) : [];
+  const found = v ? matching(v) : [];
   return h("li", { key: s.id, role: "none", class: "service" + (chosen ? " chosen" : ""), "data-service": s.id },
     h("div", {
       role: "treeitem", "aria-level": 1, "aria-expanded": s.judged ? String(unfolded) : undefined, "aria-selected": String(chosen && !v),
@@ -116,11 +104,10 @@ function facts(s) {
   ];
 }
 
-/** matching returns the endpoints of a version that the filter wants. @param {Source} s @param {Version} v */
-function matching(s, v) {
+/** matching returns the endpoints of a version that the filter wants. @param {Version} v */
+function matching(v) {
   const words = state.route.filter.trim().toLowerCase();
-  const kept = state.route.show === "marked";
-  return v.endpoints.filter((e) => (words === "" || wordsOf(e).all.includes(words)) && (!kept || isMarked(s, v, e)));
+  return v.endpoints.filter((e) => wordsOf(e).all.includes(words));
 }
 
 /**
@@ -135,7 +122,7 @@ function rows(s, v, found, current) {
     return h("p", { class: "blank-line", role: "none" }, v.endpoints.length === 0 ? "No endpoints yet." : "No endpoint matches.");
   }
   const chosen = current && state.route.view === "preview" ? endpoint(v) : undefined;
-  const of = [s.read, v.name, state.route.filter, state.route.show].join("\n");
+  const of = [s.read, v.name, state.route.filter].join("\n");
   let room = rooms.get(s.id);
   if (room?.of !== of) rooms.set(s.id, room = { of, n: page });
   if (chosen) room.n = Math.max(room.n, found.indexOf(chosen) + 1);

@@ -9,7 +9,7 @@ export const state = {
     overlap: new Map(),
   },
   route: {
-    view: "preview", source: "", version: "", endpoint: "", pane: "list", tab: "cards", filter: "", show: "all", send: "",
+    view: "preview", source: "", version: "", endpoint: "", pane: "list", tab: "cards", filter: "", send: "",
     base: "registered", of: "", host: "", features: {}, feeds: [],
   },
   typed: {},
