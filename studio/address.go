@@ -109,7 +109,7 @@ func (s *Studio) update(c call) (any, error) {
 	if c.src.Kind != KindAddress {
 		return nil, failed(http.StatusConflict, "Files are reloaded automatically when they are saved.", "")
 	}
-	return done{}, s.fetch(c.r.Context(), c.src.address, false, false)
+	return object{}, s.fetch(c.r.Context(), c.src.address, false, false)
 }
 
 func (s *Studio) remove(c call) (any, error) {
@@ -120,5 +120,5 @@ func (s *Studio) remove(c call) (any, error) {
 	defer s.mu.Unlock()
 	s.records = slices.DeleteFunc(s.records, func(other *record) bool { return other.ID == c.src.ID })
 	s.bump()
-	return done{}, nil
+	return object{}, nil
 }

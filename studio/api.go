@@ -80,9 +80,6 @@ type call struct {
 	src  *source // nil if the view has no such source
 }
 
-// done is the result of a call that has nothing to tell.
-type done struct{}
-
 // api adapts a function that returns a result for the page, or why there is none. A result that is a function writes the
 // response itself.
 func (s *Studio) api(f func(call) (any, error)) http.HandlerFunc {

@@ -29,26 +29,20 @@ type pageAssets struct {
 }
 
 // loadAssets compresses the assets once, which takes longer than anything else that New does.
-var loadAssets = sync.OnceValues(func() (pageAssets, error) {
+var loadAssets = sync.OnceValue(func() pageAssets {
 	assets, hash := make(map[string]asset), fnv.New64a()
-	entries, err := assetFiles.ReadDir("assets")
-	if err != nil {
-		return pageAssets{}, err
-	}
+	entries, _ := assetFiles.ReadDir("assets") // in memory, as everything here, so it cannot fail
 	for _, entry := range entries {
 		name := entry.Name()
-		body, err := assetFiles.ReadFile("assets/" + name)
-		if err != nil {
-			return pageAssets{}, err
-		}
+		body, _ := assetFiles.ReadFile("assets/" + name)
 		fmt.Fprintf(hash, "%s %s", name, body)
 		var zipped bytes.Buffer
 		zip := gzip.NewWriter(&zipped)
-		zip.Write(body) // into memory, which cannot fail
+		zip.Write(body)
 		zip.Close()
 		assets["/"+strings.TrimSuffix(name, "index.html")] = asset{contentTypes[path.Ext(name)], body, zipped.Bytes()}
 	}
-	return pageAssets{assets, fmt.Sprintf("%x", hash.Sum64())}, nil
+	return pageAssets{assets, fmt.Sprintf("%x", hash.Sum64())}
 })
 
 // contentTypes is fixed, because the system's table may have any type for a module.

@@ -121,7 +121,7 @@ func (s *Studio) accept(c call) (any, error) {
 		r.base, r.since = base, since
 		s.bump()
 	}
-	return done{}, nil
+	return object{}, nil
 }
 
 // text returns the text of a source, to show findings in it.

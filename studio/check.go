@@ -40,16 +40,8 @@ func (v values) given() client.Values {
 	return given
 }
 
-// checkLine is a line of the response to a check: a result, the progress, or the end.
-type checkLine struct {
-	Result *client.Result `json:"result,omitempty"`
-	Done   int            `json:"done,omitempty"`
-	Total  int            `json:"total,omitempty"`
-	End    bool           `json:"end,omitempty"`
-	OK     bool           `json:"ok,omitempty"`
-}
-
-// check runs the checks of signpost check, and writes each result as a line of JSON as soon as it is available.
+// check runs the checks of signpost check, and writes each result as a line of JSON as soon as it is available, the progress
+// between them, and how it ended.
 func (s *Studio) check(c call) (any, error) {
 	address, opts, err := s.checkOptions(c)
 	if err != nil {
@@ -59,27 +51,23 @@ func (s *Studio) check(c call) (any, error) {
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		w.Header().Set("Cache-Control", "no-store")
 		control := http.NewResponseController(w)
-		write := func(line checkLine) {
-			text, err := json.Marshal(line)
-			if err != nil {
-				return
-			}
+		write := func(line object) {
 			control.SetWriteDeadline(time.Now().Add(checkWriteTimeout))
-			w.Write(append(text, '\n'))
+			json.NewEncoder(w).Encode(line) // to a page that may be gone
 			control.Flush()
 		}
-		opts.Progress = func(done, total int) { write(checkLine{Done: done, Total: total}) }
+		opts.Progress = func(done, total int) { write(object{"done": done, "total": total}) }
 		opts.Observe = func(result client.Result) {
 			if c.src.Kind != KindAddress && slices.Contains(overTheNetwork, result.Check) {
 				result = client.Result{Check: result.Check, Status: client.Skipped, Message: "the file is not deployed yet: check its address when it is"}
 			}
-			write(checkLine{Result: &result})
+			write(object{"result": result})
 		}
 		report, err := client.Check(c.r.Context(), address, opts)
 		if err != nil {
-			write(checkLine{Result: &client.Result{Check: "reachable", Status: client.Failed, Message: err.Error()}})
+			write(object{"result": client.Result{Check: "reachable", Status: client.Failed, Message: err.Error()}})
 		}
-		write(checkLine{End: true, OK: report.OK})
+		write(object{"end": true, "ok": report.OK})
 	}, nil
 }
 

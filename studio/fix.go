@@ -22,5 +22,5 @@ func (s *Studio) fix(c call) (any, error) {
 	if err := s.opts.WriteFile(c.src.Path, text, definition.ApplyFixes(c.src.ID, text, *c.src.Findings[i].Fix)); err != nil {
 		return nil, failed(http.StatusConflict, sentence(err.Error()), "")
 	}
-	return done{}, nil
+	return object{}, nil
 }

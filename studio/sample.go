@@ -38,7 +38,7 @@ type sampleFeeds struct {
 	endpoint signpost.Endpoint
 }
 
-// object is a JSON object of a sample.
+// object is a JSON object.
 type object map[string]any
 
 // Words for sample titles.

@@ -75,16 +75,14 @@ func New(opts Options) (*Studio, error) {
 		return nil, fmt.Errorf("listen address %q is not on loopback", opts.Listen)
 	}
 	s := &Studio{
-		opts: opts, origins: ownOrigins(opts.Listen), instance: rand.Text(), rev: 1, views: make(map[string]*view), changed: make(chan struct{}),
+		opts: opts, origins: ownOrigins(opts.Listen), assets: loadAssets(), instance: rand.Text(), rev: 1, views: make(map[string]*view),
+		changed: make(chan struct{}),
 	}
 	var err error
 	if s.host, err = host.ParseName(cmp.Or(opts.Host, DefaultHost)); err != nil {
 		return nil, err
 	}
 	if _, err = parseOrigin(opts.SendTo); err != nil {
-		return nil, err
-	}
-	if s.assets, err = loadAssets(); err != nil {
 		return nil, err
 	}
 	s.handler = s.guard(s.routes())

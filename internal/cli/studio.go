@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -102,15 +101,22 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 		}
 		addresses = append(addresses, address.String())
 	}
-	files, err := c.openStudioFiles(ctx, paths, f.registered)
+	reader := c.reader()
+	arguments, err := readStudio(ctx, reader, paths, f.registered)
 	if err != nil {
 		return err
 	}
 	if len(args) == 0 {
 		shown := studio.File{Definition: definition.Parse(exampleName, example), Text: example, Kind: studio.KindExample}
-		files.arguments = append([]studioArgument{{arg: exampleName, files: []studio.File{shown}}}, files.arguments...)
+		arguments = append(studioArguments{{arg: exampleName, files: []studio.File{shown}}}, arguments...)
 	}
-	if definitions := files.definitions(); len(definitions) > 0 {
+	var definitions []*definition.File
+	for _, file := range arguments.files() {
+		if !file.Registered {
+			definitions = append(definitions, file.Definition)
+		}
+	}
+	if len(definitions) > 0 {
 		if err := checkFeatures("--feature", definitions, f.features); err != nil {
 			return err
 		}
@@ -126,15 +132,15 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 	if err != nil {
 		return usageErrorf("--send-to: %w", err)
 	}
-	page.SetFiles(files.files()...)
+	page.SetFiles(arguments.files()...)
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	go files.watch(ctx, page)
+	go arguments.watch(ctx, reader, page)
 	page.Register(ctx, addresses...)
 
 	address := "http://" + listener.Addr().String() + "/"
 	printf(c.Stdout, "Studio: %s\n", address)
-	printf(c.Stderr, "%s\nPress Ctrl-C to stop.\n", studioHint(args, files))
+	printf(c.Stderr, "%s\nPress Ctrl-C to stop.\n", studioHint(args, arguments))
 	if f.open && isTerminal(c.Stdout) {
 		openBrowser(address)
 	}
@@ -155,7 +161,7 @@ func (c *CLI) readRevision(ctx context.Context, revision, path string) ([]byte, 
 }
 
 // studioHint says what the page shows.
-func studioHint(args []string, files *studioFiles) string {
+func studioHint(args []string, arguments studioArguments) string {
 	if len(args) == 0 {
 		return "This is the built-in example. To see a definition of yours: signpost studio feeds.yaml"
 	}
@@ -164,7 +170,7 @@ func studioHint(args []string, files *studioFiles) string {
 		shown = append(shown, source.Shown(arg))
 	}
 	hint := "Showing " + strings.Join(shown, ", ") + "."
-	if slices.ContainsFunc(files.arguments, func(a studioArgument) bool { return a.watched }) {
+	if _, watched := arguments.watched(); len(watched) > 0 {
 		hint += " The page reloads when you save a file."
 	}
 	return hint

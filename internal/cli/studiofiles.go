@@ -6,16 +6,12 @@ import (
 	"path/filepath"
 	"slices"
 
-	"signpost/definition"
 	"signpost/internal/source"
 	"signpost/studio"
 )
 
-// studioFiles holds the files that the studio page shows, and those that only count as registered.
-type studioFiles struct {
-	read      func(ctx context.Context, args ...string) ([]source.Document, error)
-	arguments []studioArgument
-}
+// studioArguments are the arguments of studio that name files, and those of --registered.
+type studioArguments []*studioArgument
 
 // studioArgument is an argument and what was last read from it.
 type studioArgument struct {
@@ -25,83 +21,69 @@ type studioArgument struct {
 	files      []studio.File
 }
 
-// openStudioFiles reads the arguments.
-func (c *CLI) openStudioFiles(ctx context.Context, args, registered []string) (*studioFiles, error) {
-	all := &studioFiles{read: c.reader().Read}
+// readStudio reads the arguments.
+func readStudio(ctx context.Context, reader *source.Reader, args, registered []string) (studioArguments, error) {
+	var all studioArguments
 	for i, arg := range slices.Concat(args, registered) {
-		a := studioArgument{arg: arg, registered: i >= len(args)}
 		_, err := os.Stat(arg)
-		a.watched = err == nil && arg != source.Stdin
-		if a.files, err = all.look(ctx, a); err != nil {
+		a := &studioArgument{arg: arg, watched: err == nil && arg != source.Stdin, registered: i >= len(args)}
+		if err := a.read(ctx, reader); err != nil {
 			return nil, err
 		}
-		all.arguments = append(all.arguments, a)
+		all = append(all, a)
 	}
 	return all, nil
 }
 
-// files returns all files, in the order of the arguments.
-func (all *studioFiles) files() []studio.File {
-	var files []studio.File
-	for _, a := range all.arguments {
-		files = append(files, a.files...)
-	}
-	return files
-}
-
-// definitions returns the files that get findings.
-func (all *studioFiles) definitions() []*definition.File {
-	var files []*definition.File
-	for _, f := range all.files() {
-		if !f.Registered {
-			files = append(files, f.Definition)
-		}
-	}
-	return files
-}
-
-// watch updates the page whenever a file changes, until ctx is canceled.
-func (all *studioFiles) watch(ctx context.Context, page *studio.Studio) {
-	var paths []string
-	for _, a := range all.arguments {
-		if a.watched {
-			paths = append(paths, a.arg)
-		}
-	}
-	if len(paths) == 0 {
-		return
-	}
-	source.Watcher{Directories: func() []string { return source.DirectoriesOf(paths...) }}.Run(ctx, func(bool) {
-		for i := range all.arguments {
-			a := &all.arguments[i]
-			if !a.watched {
-				continue
-			}
-			files, err := all.look(ctx, *a)
-			if err == nil {
-				a.files = files
-			}
-			for i := range a.files { // which stay, and say why
-				a.files[i].Err = err
-			}
-		}
-		page.SetFiles(all.files()...) // which finds out what has changed
-	})
-}
-
-// look reads an argument.
-func (all *studioFiles) look(ctx context.Context, a studioArgument) ([]studio.File, error) {
-	documents, err := all.read(ctx, a.arg)
+// read reads the argument. If that fails, the files from before stay, and say why.
+func (a *studioArgument) read(ctx context.Context, reader *source.Reader) error {
+	documents, err := reader.Read(ctx, a.arg)
 	if err != nil {
-		return nil, err
+		for i := range a.files {
+			a.files[i].Err = err
+		}
+		return err
 	}
-	var files []studio.File
+	a.files = nil
 	for _, d := range documents {
 		f := studio.File{Definition: d.Parse(), Text: d.Text, Registered: a.registered}
 		if path, err := filepath.Abs(d.Name); err == nil && a.watched {
 			f.Path = path
 		}
-		files = append(files, f)
+		a.files = append(a.files, f)
 	}
-	return files, nil
+	return nil
+}
+
+// files returns all files, in the order of the arguments.
+func (all studioArguments) files() []studio.File {
+	var files []studio.File
+	for _, a := range all {
+		files = append(files, a.files...)
+	}
+	return files
+}
+
+// watched returns the arguments that can change.
+func (all studioArguments) watched() (args studioArguments, paths []string) {
+	for _, a := range all {
+		if a.watched {
+			args, paths = append(args, a), append(paths, a.arg)
+		}
+	}
+	return args, paths
+}
+
+// watch updates the page whenever a file changes, until ctx is canceled.
+func (all studioArguments) watch(ctx context.Context, reader *source.Reader, page *studio.Studio) {
+	watched, paths := all.watched()
+	if len(paths) == 0 {
+		return
+	}
+	source.Watcher{Directories: func() []string { return source.DirectoriesOf(paths...) }}.Run(ctx, func(bool) {
+		for _, a := range watched {
+			a.read(ctx, reader) // its files say if it failed
+		}
+		page.SetFiles(all.files()...) // which finds out what has changed
+	})
 }
