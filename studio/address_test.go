@@ -29,10 +29,7 @@ func TestRegister(t *testing.T) {
 		equal(t, "result", out, object{"source": manifest})
 	}
 	equal(t, "sources", sourceIDs(t, address), []string{"feeds.yaml", manifest})
-	src := sourceOf(t, address, manifest)
-	equal(t, "kind", src["kind"], "address")
-	equal(t, "version", get(t, src, "versions", 0, "name"), "v1")
-	equal(t, "first endpoint of the manifest", get(t, src, "versions", 0, "endpoints", 0, "name"), "Ten")
+	equal(t, "first endpoint of the manifest", get(t, sourceOf(t, address, manifest), "versions", 0, "endpoints", 0, "name"), any("Ten"))
 	equal(t, "remove", statusOf(t, address+"/api/remove", object{"source": manifest}), 200)
 	for _, route := range []string{"update", "remove"} {
 		equal(t, route+" of a removed manifest", statusOf(t, address+"/api/"+route, object{"source": manifest}), 404)

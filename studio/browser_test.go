@@ -204,8 +204,9 @@ func (p *tab) text(selector string) string {
 	return fmt.Sprint(p.eval(fmt.Sprintf("document.querySelector(%s).textContent", quoteJS(selector))))
 }
 
-func quoteJS(text string) string {
-	quoted, err := json.Marshal(text)
+// quoteJS returns a value as JSON, which is JavaScript.
+func quoteJS(value any) string {
+	quoted, err := json.Marshal(value)
 	if err != nil {
 		panic(err)
 	}

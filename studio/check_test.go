@@ -15,11 +15,7 @@ import (
 // check runs the checks of a source, and returns the outcome of each and whether all are fine.
 func check(t *testing.T, address string, in object) (results map[string]string, ok bool) {
 	t.Helper()
-	body, err := json.Marshal(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := http.Post(address+"/api/check", "application/json", strings.NewReader(string(body)))
+	res, err := http.Post(address+"/api/check", "application/json", strings.NewReader(quoteJS(in)))
 	if err != nil {
 		t.Fatal(err)
 	}

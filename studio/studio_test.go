@@ -1,7 +1,6 @@
 package studio_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -114,16 +113,7 @@ func serveText(t *testing.T, text string) string {
 
 // deployed returns the query of a request for a deployment.
 func deployed(deployment object) string {
-	return "?deployment=" + url.QueryEscape(quote(deployment))
-}
-
-// quote returns a value as JSON.
-func quote(value any) string {
-	text, err := json.Marshal(value)
-	if err != nil {
-		panic(err)
-	}
-	return string(text)
+	return "?deployment=" + url.QueryEscape(quoteJS(deployment))
 }
 
 // object is any JSON object.
@@ -137,11 +127,7 @@ func ask(t *testing.T, address string, body any) (int, object) {
 	if body == nil {
 		res, err = http.Get(address)
 	} else {
-		text, marshalErr := json.Marshal(body)
-		if marshalErr != nil {
-			t.Fatal(marshalErr)
-		}
-		res, err = http.Post(address, "application/json", bytes.NewReader(text))
+		res, err = http.Post(address, "application/json", strings.NewReader(quoteJS(body)))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -265,22 +251,6 @@ func TestStateShowsTheFile(t *testing.T) {
 		t.Errorf("status %d, manifest %v", status, manifest)
 	}
 	equal(t, "status", statusOf(t, address+"/v2/endpoints-manifest", nil), 404)
-}
-
-// TestFindingOfAFile checks what the page gets of a finding. The last good text stays beside it.
-func TestFindingOfAFile(t *testing.T) {
-	t.Parallel()
-	s, address := serveFile(t, feedsYAML)
-	show(s, strings.Replace(feedsYAML, "method: get\n", "method: GET\n", 1))
-	bad := sourceOf(t, address, "feeds.yaml")
-	if bad["stale"] != true || get(t, bad, "versions", 0, "endpoints", 0, "method") != "get" {
-		t.Errorf("after an error: stale %v", bad["stale"])
-	}
-	finding := get(t, bad, "findings", 0).(object)
-	equal(t, "fix", get(t, finding, "fix", "message"), "write get")
-	delete(finding, "fix")
-	equal(t, "finding", finding, object{"rule": "method", "severity": "error", "message": `method "GET" is not "get" or "post"`, "file": "feeds.yaml",
-		"line": 9.0, "column": 17.0, "hint": "write it in lower case: get", "width": 3.0, "key": "https://{{host}}/v1/feeds"})
 }
 
 // TestDeployments checks that two tabs look at two deployments of the same file.
