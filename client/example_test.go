@@ -39,19 +39,6 @@ func sendFeed(w http.ResponseWriter, _ *http.Request) {
 	io.WriteString(w, `{"entry":[]}`)
 }
 
-func ExampleFetch() {
-	service := newService(sendFeed)
-	defer service.Close()
-	answer, err := client.Fetch(context.Background(), service.URL+"/v1/endpoints-manifest", client.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(answer.Status, answer.Header.Get("Content-Type"), answer.Header.Get("Signpost-Revision") != "")
-
-	// Output:
-	// 200 application/json true
-}
-
 func ExampleFetchManifest() {
 	service := newService(sendFeed)
 	defer service.Close()

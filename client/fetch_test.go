@@ -178,7 +178,6 @@ func TestExplain(t *testing.T) {
 		t.Errorf("no error: %+v", p)
 	}
 	expired := &requestError{err: context.DeadlineExceeded, timeout: 2 * time.Second}
-	begun := &requestError{err: context.DeadlineExceeded, timeout: 2 * time.Second, begun: true}
 	invalid := func(err error) error { return &tls.CertificateVerificationError{Err: err} }
 	leaf := &x509.Certificate{DNSNames: []string{"a.example"}, NotAfter: time.Unix(0, 0)}
 	for _, test := range []struct {
@@ -187,10 +186,7 @@ func TestExplain(t *testing.T) {
 		hint string
 	}{
 		{fmt.Errorf("send request: %w", expired), Problem{Cause: causeTimeout, Message: "no response within 2s"}, "allow more time"},
-		{fmt.Errorf("send request: %w", begun), Problem{Cause: causeTimeout, Message: "the response did not end within 2s"}, "allow more time"},
 		{os.ErrDeadlineExceeded, Problem{Cause: causeTimeout, Message: "no response in time"}, "allow more time"},
-		{context.Canceled, Problem{Cause: causeCanceled, Message: "the request was canceled"}, "again"},
-		{&requestError{err: io.EOF}, Problem{Message: "the connection was closed without a response"}, "log"},
 		{&requestError{err: io.EOF, begun: true}, Problem{Message: "the connection was closed before the end of the response"}, "log"},
 		{invalid(x509.UnknownAuthorityError{Cert: leaf}), Problem{TLS: true, Cause: causeUnknownAuthority, Message: "the certificate is self-signed; clients will not trust it"}, "whole chain"},
 		{invalid(x509.UnknownAuthorityError{}), Problem{TLS: true, Cause: causeUnknownAuthority, Message: "the certificate is from an authority that clients do not trust"}, "whole chain"},
@@ -223,13 +219,8 @@ func TestNoFlags(t *testing.T) {
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, flag := range regexp.MustCompile(`--[a-z][a-z-]+`).FindAllString(string(text), -1) {
-			if !strings.HasSuffix(file, "_test.go") {
-				t.Errorf("%s names the flag %s", file, flag)
-			}
+		if flag := regexp.MustCompile(`--[a-z][a-z-]+`).Find(text); err != nil || flag != nil && !strings.HasSuffix(file, "_test.go") {
+			t.Errorf("%s names the flag %s, %v", file, flag, err)
 		}
 	}
 }

@@ -85,18 +85,4 @@ func TestStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(t, one(t, report, "links"), "passed: every link has an endpoint that answers for it: 2 links, 1 followed", "")
-
-	ctx, cancel = context.WithCancel(t.Context())
-	defer cancel()
-	feeds := make(map[string]http.HandlerFunc)
-	var paths []string
-	for i := range 50 {
-		paths = append(paths, fmt.Sprintf("/x/%d", i))
-		feeds[paths[i]] = hang
-	}
-	report, err = Check(ctx, address, CheckOptions{Options: site(t, newService(feeds, paths...))})
-	if err != nil || report.OK {
-		t.Errorf("%+v, %v", report, err)
-	}
-	expect(t, resultsOf(report, "probe")[49], "failed: the request was canceled", "")
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
 
@@ -205,41 +204,6 @@ func TestNewRequestAccept(t *testing.T) {
 			}
 		}
 	}
-}
-
-// FuzzSetQuery checks that the given parameters are set exactly once and that all others are unchanged.
-func FuzzSetQuery(f *testing.F) {
-	f.Add("limit=1&a=2", "limit", "5")
-	f.Add("%6cimit=1&limit&limit=2&b", "limit", "a&b=c")
-	f.Add("", "", "")
-	f.Add("a=%zz&&x;y#q", "é", "+ %")
-	f.Fuzz(func(t *testing.T, query, key, value string) {
-		target, fragment, _ := strings.Cut("https://feeds.example.com/v1?"+query, "#")
-		got := setQuery("https://feeds.example.com/v1?"+query, []parameter{{key, value}})
-		base, gotFragment, _ := strings.Cut(got, "#")
-		_, before, _ := strings.Cut(target, "?")
-		_, after, ok := strings.Cut(base, "?")
-		if !ok || gotFragment != fragment {
-			t.Fatalf("%q becomes %q", query, got)
-		}
-		others := func(query string) (pairs []string, values []string) {
-			for pair := range strings.SplitSeq(query, "&") {
-				name, value, _ := strings.Cut(pair, "=")
-				if unescaped, err := url.QueryUnescape(name); err == nil && unescaped == key && pair != "" {
-					value, _ = url.QueryUnescape(value)
-					values = append(values, value)
-				} else if pair != "" {
-					pairs = append(pairs, pair)
-				}
-			}
-			return pairs, values
-		}
-		kept, _ := others(before)
-		left, values := others(after)
-		if diff := cmp.Diff(kept, left); diff != "" || len(values) != 1 || values[0] != value {
-			t.Errorf("%q becomes %q: %q %s", query, got, values, diff)
-		}
-	})
 }
 
 func TestCheckValue(t *testing.T) {

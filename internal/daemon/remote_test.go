@@ -222,7 +222,7 @@ func TestDefinitionCache(t *testing.T) {
 			t.Fatalf("the cache contains %v, %v", files, err)
 		}
 		text, err := os.ReadFile(files[0])
-		return err == nil && string(text) == feeds("four", 2)
+		return err == nil && strings.Contains(string(text), "four")
 	})
 	p.stop(t)
 

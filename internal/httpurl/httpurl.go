@@ -13,25 +13,34 @@ import (
 	"signpost/host"
 )
 
-// ParseAddress validates the address of a manifest, a complete http or https URL. The host of the result is in ASCII.
-func ParseAddress(address string) (*url.URL, error) {
-	u, err := url.Parse(address)
+// parse parses an http or https URL without user info, which label names in errors, and its host.
+func parse(label, text string) (u *url.URL, name string, err error) {
+	u, err = url.Parse(text)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("address %q is not a URL: %w", Redacted(address), WithoutURL(err))
+		return nil, "", fmt.Errorf("%s is not a URL: %w", label, WithoutURL(err))
 	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, fmt.Errorf("address %q does not start with https:// or http://", Redacted(address))
+		return nil, "", fmt.Errorf("%s does not start with https:// or http://", label)
 	case u.User != nil:
-		return nil, fmt.Errorf("address %q has user info before its host, which a studio does not send", Redacted(address))
+		return nil, "", fmt.Errorf("%s has user info before its host, which is not sent", label)
 	case u.Hostname() == "":
-		return nil, fmt.Errorf("address %q has no host", Redacted(address))
-	case strings.Trim(u.Path, "/") == "":
-		return nil, fmt.Errorf("address %q has no path: give the full address of the manifest, such as %s://%s/v1/endpoints-manifest",
-			Redacted(address), u.Scheme, u.Host)
+		return nil, "", fmt.Errorf("%s has no host", label)
 	}
-	name, err := host.Parse(u.Host)
+	if name, err = host.Parse(u.Host); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", label, err)
+	}
+	return u, name, nil
+}
+
+// ParseAddress validates the address of a manifest, a complete http or https URL. The host of the result is in ASCII.
+func ParseAddress(address string) (*url.URL, error) {
+	label := fmt.Sprintf("address %q", Redacted(address))
+	u, name, err := parse(label, address)
 	if err != nil {
-		return nil, fmt.Errorf("address %q: %w", Redacted(address), err)
+		return nil, err
+	}
+	if strings.Trim(u.Path, "/") == "" {
+		return nil, fmt.Errorf("%s has no path: give the full address of the manifest, such as %s://%s/v1/endpoints-manifest", label, u.Scheme, u.Host)
 	}
 	if strings.ContainsFunc(u.Host, func(r rune) bool { return r > unicode.MaxASCII }) {
 		_, port, _ := strings.Cut(u.Host, ":")
@@ -73,19 +82,13 @@ func WithoutURL(err error) error {
 // ParseOrigin parses the origin that requests go to instead of the service's own host: a scheme and a host with an
 // optional port, such as http://localhost:3000.
 func ParseOrigin(text string) (*url.URL, error) {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%q is not a URL: %w", text, WithoutURL(err))
-	case u.Scheme != "http" && u.Scheme != "https" || u.Opaque != "":
-		return nil, fmt.Errorf("%q does not start with http:// or https://", text)
-	case u.User != nil:
-		return nil, fmt.Errorf("%q has user info before its host", u.Redacted())
-	case u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "":
-		return nil, fmt.Errorf("%q has more than a scheme, a host and a port: use %s://%s", text, u.Scheme, u.Host)
+	label := fmt.Sprintf("%q", Redacted(text))
+	u, _, err := parse(label, text)
+	if err != nil {
+		return nil, err
 	}
-	if _, err := host.Parse(u.Host); err != nil {
-		return nil, fmt.Errorf("%q: %w", text, err)
+	if u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("%s has more than a scheme, a host and a port: use %s://%s", label, u.Scheme, u.Host)
 	}
 	return &url.URL{Scheme: u.Scheme, Host: u.Host}, nil
 }

@@ -13,7 +13,7 @@ func TestParseAddress(t *testing.T) {
 		{"ftp://feeds.example.com/x", `address "ftp://feeds.example.com/x" does not start with https:// or http://`},
 		{"https:///v1/endpoints-manifest", `address "https:///v1/endpoints-manifest" has no host`},
 		{"https://:8080/v1/endpoints-manifest", `address "https://:8080/v1/endpoints-manifest" has no host`},
-		{"https://me:secret@feeds.example.com/x", `address "https://me:xxxxx@feeds.example.com/x" has user info before its host, which a studio does not send`},
+		{"https://me:secret@feeds.example.com/x", `address "https://me:xxxxx@feeds.example.com/x" has user info before its host, which is not sent`},
 		{"https://a b/x", `address "https://a b/x" is not a URL: invalid character " " in host name`},
 		{"https://feeds.example.com", `address "https://feeds.example.com" has no path: give the full address of the manifest, such as https://feeds.example.com/v1/endpoints-manifest`},
 		{"https://feeds.example.com/", `address "https://feeds.example.com/" has no path: give the full address of the manifest, such as https://feeds.example.com/v1/endpoints-manifest`},

@@ -33,7 +33,7 @@ func Limit(path string, max int64) ([]byte, error) {
 	case info.Size() > max:
 		err = tooLarge(max)
 	default:
-		text, err = All(f, max) // the file may grow, and files in /proc have no size
+		text, err = read(f, max, info.Size()) // the file may grow, and files in /proc have no size
 	}
 	if _, named := errors.AsType[*fs.PathError](err); err != nil && !named {
 		err = &fs.PathError{Op: "read", Path: path, Err: err}
@@ -41,28 +41,20 @@ func Limit(path string, max int64) ([]byte, error) {
 	return text, err
 }
 
-// chunk is how much All reads at a time.
-const chunk = 1 << 20
+// All reads at most max bytes.
+func All(in io.Reader, max int64) ([]byte, error) { return read(in, max, 0) }
 
-// All reads at most max bytes. It takes no more memory than that for what is too large, and twice that otherwise.
-func All(in io.Reader, max int64) ([]byte, error) {
-	var chunks [][]byte
-	for total := int64(0); ; {
-		next, err := io.ReadAll(io.LimitReader(in, chunk))
-		chunks = append(chunks, next)
-		total += int64(len(next))
-		switch {
-		case err != nil:
-			return nil, err
-		case total > max:
-			return nil, tooLarge(max)
-		case len(next) == chunk:
-		case len(chunks) == 1:
-			return next, nil
-		default:
-			return bytes.Join(chunks, nil), nil
-		}
+// read reads at most max bytes. If size is right, it takes no more memory than that.
+func read(in io.Reader, max, size int64) ([]byte, error) {
+	text := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+	n, err := text.ReadFrom(io.LimitReader(in, max+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case n > max:
+		return nil, tooLarge(max)
 	}
+	return text.Bytes(), nil
 }
 
 func tooLarge(max int64) error { return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, max) }

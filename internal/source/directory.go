@@ -38,12 +38,8 @@ func readError(path string, err error) error {
 	return fmt.Errorf("read definition %q: %w", path, err)
 }
 
-// noDefinitions reports a directory with this many files and no definitions.
-func noDefinitions(dir string, files int) error {
-	if files == 0 {
-		return fmt.Errorf("read definitions in %q: the directory holds no .yaml, .yml or .json file", dir)
-	}
-	return fmt.Errorf("read definitions in %q: none of the .yaml, .yml and .json files in the directory is a definition", dir)
+func noDefinitions(dir string) error {
+	return fmt.Errorf("read definitions in %q: the directory holds no .yaml, .yml or .json file that is a definition", dir)
 }
 
 // candidate reports whether a file below a directory may be a definition, judging by its path. It skips hidden files
@@ -119,7 +115,6 @@ func (r *Reader) readDirectory(dir string) ([]Document, error) {
 
 // keepDefinitions drops documents that are not definitions, with a note for each.
 func (r *Reader) keepDefinitions(dir string, documents []Document) ([]Document, error) {
-	files := len(documents)
 	documents = slices.DeleteFunc(documents, func(d Document) bool {
 		if d.isDefinition() || r.Manifests && isManifest(d.Text) {
 			return false
@@ -130,7 +125,7 @@ func (r *Reader) keepDefinitions(dir string, documents []Document) ([]Document, 
 		return true
 	})
 	if len(documents) == 0 {
-		return nil, noDefinitions(dir, files)
+		return nil, noDefinitions(dir)
 	}
 	return documents, nil
 }

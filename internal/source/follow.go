@@ -42,9 +42,7 @@ func Follow(args []string, opts Options) ([]Source, error) {
 			if err != nil || u.Host == "" {
 				return nil, argumentErrorf("%q is not the address of a definition, such as https://config.example.com/feeds.yaml", Shown(arg))
 			}
-			remote := newRemote(Shown(arg), arg, opts.CacheDir, fetchAddress(arg, opts))
-			remote.single = true
-			all = append(all, remote)
+			all = append(all, newRemote(Shown(arg), arg, opts.CacheDir, fetchAddress(arg, opts)))
 		case IsRegistry(arg):
 			registry := Registry{Transport: opts.Transport, UserAgent: opts.UserAgent}
 			a, err := registry.artifact(arg, false)

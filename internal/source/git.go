@@ -97,13 +97,11 @@ func (g gitPath) inIndex() bool { return strings.HasPrefix(g.revision, ":") }
 // links and submodules are skipped: their targets are not part of the revision. In a merge conflict a file of the index has
 // no version that counts, so the stage must be named.
 func (g gitPath) list(ctx context.Context) ([]gitEntry, error) {
-	args := []string{"ls-tree", "-r", "-z", "--full-tree", g.revision, "--", g.path} // MODE TYPE OBJECT, a tab, PATH
+	args := []string{"ls-tree", "-r", "-z", "--full-tree", g.revision, "--"} // MODE TYPE OBJECT, a tab, PATH
 	if g.inIndex() {
 		args = []string{"ls-files", "-s", "-z", "--full-name", "--", ":(top,literal)" + g.path} // MODE OBJECT STAGE, a tab, PATH
-	} else if _, err := g.git(ctx, "cat-file", "-e", g.object()); err != nil {
-		return nil, g.missing(ctx, err)
-	} else if g.path == "" {
-		args = args[:len(args)-1]
+	} else if g.path != "" {
+		args = append(args, g.path)
 	}
 	out, err := g.git(ctx, args...)
 	if err != nil {
@@ -135,21 +133,20 @@ func (g gitPath) list(ctx context.Context) ([]gitEntry, error) {
 			entries = append(entries, gitEntry{below, object})
 		}
 	}
-	if !found && g.inIndex() {
-		return nil, g.missing(ctx, g.failed(fmt.Sprintf("path '%s' is not in the index", g.path)))
+	if !found {
+		return nil, g.missing(ctx)
 	}
 	return entries, nil
 }
 
-// missing returns err as an fs.ErrNotExist if the revision exists, and so only the path does not. Its message has the
-// spelling that works, if the path was meant to be relative to the current directory.
-func (g gitPath) missing(ctx context.Context, err error) error {
-	if !g.inIndex() {
-		if _, invalid := g.git(ctx, "rev-parse", "--verify", "--quiet", g.revision+"^{tree}"); invalid != nil {
-			return err
-		}
+// missing returns an fs.ErrNotExist for a path that the revision does not have. Its message has the spelling that works, if
+// the path was meant to be relative to the current directory.
+func (g gitPath) missing(ctx context.Context) error {
+	in := "'" + g.revision + "'"
+	if g.inIndex() {
+		in = "the index"
 	}
-	message := err.Error()
+	message := g.failed(fmt.Sprintf("path '%s' does not exist in %s", g.path, in)).Error()
 	_, below := cutRevision(g.name)
 	if here, ok := g.spelling(ctx, "./"+below); ok {
 		message += fmt.Sprintf("; did you mean %s? A path is relative to the root of the repository unless it begins with ./", here)
@@ -176,10 +173,11 @@ func (r *Reader) ConfirmNew(ctx context.Context, old, new string) error {
 		return err
 	}
 	below := new
+	_, missing := os.Stat(new)
 	switch {
 	case new == Stdin || IsAddress(new) || IsRegistry(new):
 		return noPath
-	case !exists(new) && strings.Contains(new, ":"):
+	case missing != nil && strings.Contains(new, ":"):
 		_, below = cutRevision(new)
 	case filepath.IsAbs(new):
 		here, err := os.Getwd()
@@ -200,11 +198,6 @@ func (r *Reader) ConfirmNew(ctx context.Context, old, new string) error {
 		return fmt.Errorf("read definition %q: it does not exist there: did you mean %s?", old, spelling)
 	}
 	return nil
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // read reads the files with a single git process.

@@ -80,7 +80,7 @@ func TestReadRevisionPath(t *testing.T) {
 		{arg: "HEAD:sub/more.yaml", err: "does not exist; did you mean HEAD:packages/feeds/sub/more.yaml? A path is relative to the root of the repository unless it begins with ./"},
 		{arg: ":sub/more.yaml", err: "does not exist; did you mean :packages/feeds/sub/more.yaml? A path is relative to the root of the repository unless it begins with ./"},
 		{arg: "HEAD:other.yaml", err: "does not exist"},
-		{arg: "nowhere:feeds.yaml", err: "invalid object name 'nowhere'"},
+		{arg: "nowhere:feeds.yaml", err: "Not a valid object name nowhere"},
 		{arg: ":1:feeds.yaml", err: "does not exist"},
 	} {
 		documents, err := new(Reader).Read(t.Context(), test.arg)

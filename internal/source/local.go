@@ -3,7 +3,6 @@ package source
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,8 +10,6 @@ import (
 	"time"
 
 	"github.com/opencontainers/go-digest"
-
-	"signpost/definition"
 )
 
 const (
@@ -54,18 +51,10 @@ func sameFile(a, b fs.FileInfo) bool {
 	return a != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// hashFile returns the sum of a file, without keeping its text, or "" if it cannot be read or is too large.
-func hashFile(path string) Sum {
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	sum, err := digest.FromReader(io.LimitReader(f, definition.MaxSize+1))
-	if err != nil {
-		return ""
-	}
-	return sum
+// changed reports whether the text of a file is not what it was, as far as it can be read.
+func (f localFile) changed(name string) bool {
+	now, err := file{name: name}.read()
+	return err != nil || digest.FromBytes(now.Text) != f.document.Sum
 }
 
 func newLocal(path string, note func(message string)) *local {
@@ -85,7 +74,7 @@ func (l *local) Read() ([]Document, bool, error) {
 	for i, f := range listed {
 		known, before := l.files[f.name]
 		due := (i-l.turn+len(listed))%len(listed) < maxHashed
-		if !sameFile(known.info, f.info) || due && hashFile(f.name) != known.document.Sum {
+		if !sameFile(known.info, f.info) || due && known.changed(f.name) {
 			now, err := l.readAtRest(f)
 			switch {
 			case errors.Is(err, fs.ErrNotExist) && isDirectory: // removed since the directory was listed
@@ -111,7 +100,7 @@ func (l *local) Read() ([]Document, bool, error) {
 		}
 	}
 	if len(documents)+len(errs) == 0 {
-		return l.documents, false, noDefinitions(l.path, len(listed))
+		return l.documents, false, noDefinitions(l.path)
 	}
 	l.turn = (l.turn + maxHashed) % len(listed)
 	changed := !slices.EqualFunc(documents, l.documents, sameDocument)

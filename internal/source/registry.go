@@ -269,8 +269,6 @@ func (a *artifact) explainStatus(response *errcode.ErrorResponse) error {
 		return fmt.Errorf("the registry denies access (%s): docker login %s stores credentials", status, a.ref.Registry)
 	case http.StatusNotFound:
 		return fmt.Errorf("%w (%s)", errNoArtifact, status)
-	case http.StatusTooManyRequests:
-		return fmt.Errorf("the registry limits requests (%s): ask less often, or log in for a higher limit", status)
 	}
 	if len(response.Errors) > 0 {
 		return fmt.Errorf("the registry responds with %s: %w", status, response.Errors)

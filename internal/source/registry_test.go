@@ -108,10 +108,8 @@ func TestPush(t *testing.T) {
 	fails(t, "a file that the artifact does not have", err, `the artifact has no definition "other.yaml"`)
 
 	for target, want := range map[string]string{
-		target + "/a.yaml":                    "push to the artifact, " + target,
-		"oci://" + front.Host + "/team/feeds": "has no tag",
-		first.Name:                            "names a digest",
-		"oci://Not A Registry":                "is not an artifact in a registry",
+		target + "/a.yaml": "push to the artifact, " + target,
+		first.Name:         "names a digest",
 	} {
 		_, err := registry.Push(t.Context(), documentsOf(files), target)
 		if fails(t, target, err, want); !errors.As(err, new(*ArgumentError)) {
@@ -247,7 +245,6 @@ func TestRegistryFaults(t *testing.T) {
 		"the registry denies access (401 Unauthorized): docker login " + front.Host: status(401),
 		"the registry denies access (403 Forbidden)":                                status(403),
 		"the registry has no such repository, tag or digest":                        status(404),
-		"the registry limits requests (429 Too Many Requests)":                      status(429),
 		"the registry responds with 500 Internal Server Error":                      status(500),
 		`the registry sent content that does not match its digest`:                  corrupt("/manifests/"),
 		`layer "a.yaml": the registry sent content that does not match its digest`:  corrupt("/blobs/"),

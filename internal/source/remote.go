@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -30,8 +31,7 @@ type Remote struct {
 	cache string // file for the last good state; empty for none
 	fetch fetchFunc
 
-	single bool // it is one document, whose text is cached as it is
-	hurry  chan struct{}
+	hurry chan struct{}
 
 	mu        sync.Mutex // never held while waiting for the network
 	documents []Document // nil until the first success
@@ -131,9 +131,9 @@ func sameDocument(a, b Document) bool { return a.Name == b.Name && a.Sum == b.Su
 // maxCached limits what is cached for one source: the largest artifact, plus JSON escapes.
 const maxCached = 2 * maxArtifact
 
-// cachedDocument is a document of an artifact in the cache.
+// cachedDocument is a document in the cache.
 type cachedDocument struct {
-	Path string `json:"path"`
+	Path string `json:"path"` // empty for the definition at an address
 	Sum  Sum    `json:"sum"`
 	Text string `json:"text"`
 }
@@ -147,16 +147,13 @@ func (r *Remote) Keep() error {
 	if r.cache == "" || len(documents) == 0 {
 		return nil
 	}
-	text := documents[0].Text
-	if !r.single {
-		cached := make([]cachedDocument, len(documents))
-		for i, d := range documents {
-			cached[i] = cachedDocument{d.Path, d.Sum, string(d.Text)}
-		}
-		var err error
-		if text, err = json.Marshal(cached); err != nil {
-			return err
-		}
+	cached := make([]cachedDocument, len(documents))
+	for i, d := range documents {
+		cached[i] = cachedDocument{d.Path, d.Sum, string(d.Text)}
+	}
+	text, err := json.Marshal(cached)
+	if err != nil {
+		return err
 	}
 	if len(text) > maxCached {
 		return fmt.Errorf("write %q: %d bytes are more than the cache takes, %d MiB", r.cache, len(text), maxCached>>20)
@@ -180,9 +177,16 @@ func (r *Remote) Restore() (bool, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	documents := []Document{{Name: r.name, Text: text, Sum: digest.FromBytes(text)}}
-	if err == nil && !r.single {
-		documents, err = r.parseCached(text)
+	var cached []cachedDocument
+	if err == nil {
+		err = json.Unmarshal(text, &cached)
+	}
+	documents := make([]Document, len(cached))
+	for i, d := range cached {
+		documents[i] = Document{Name: strings.TrimSuffix(r.name+"/"+d.Path, "/"), Path: d.Path, Sum: d.Sum, Text: []byte(d.Text)}
+		if digest.FromBytes(documents[i].Text) != d.Sum {
+			err = fmt.Errorf("%s is damaged", documents[i].Name)
+		}
 	}
 	if err != nil {
 		return false, cacheError("read", r.cache, err)
@@ -191,21 +195,6 @@ func (r *Remote) Restore() (bool, error) {
 	defer r.mu.Unlock()
 	r.documents, r.version, r.changed = documents, "", true
 	return true, nil
-}
-
-func (r *Remote) parseCached(text []byte) ([]Document, error) {
-	var cached []cachedDocument
-	if err := json.Unmarshal(text, &cached); err != nil {
-		return nil, err
-	}
-	documents := make([]Document, len(cached))
-	for i, d := range cached {
-		documents[i] = Document{Name: r.name + "/" + d.Path, Path: d.Path, Sum: d.Sum, Text: []byte(d.Text)}
-		if digest.FromBytes(documents[i].Text) != d.Sum {
-			return nil, fmt.Errorf("%s is damaged", documents[i].Name)
-		}
-	}
-	return documents, nil
 }
 
 // cacheError names the file itself rather than the temporary one with its random name, so that the same failure always
