@@ -84,11 +84,10 @@ type Daemon struct {
 	failed   chan error  // receives the error of a listener that failed
 	draining atomic.Bool // shutting down
 
-	servers     []*http.Server   // the manifest server comes first
-	listeners   []*wire.Listener // of the servers
-	addr        net.Addr         // of the manifest listener
-	certificate *certificate     // nil unless it comes from files
-	tls         bool
+	servers     []*http.Server                                  // the manifest server comes first
+	listeners   []*wire.Listener                                // of the servers
+	certificate *certificate                                    // nil unless it comes from files
+	scheme      string                                          // of the manifest server
 	connContext func(context.Context, net.Conn) context.Context // wire.Context, or nil if net/http writes everything
 }
 
@@ -137,10 +136,7 @@ func (d *Daemon) Routes() []string { return d.handler.Routes() }
 
 // Address returns where the manifests are served. Call it after Start.
 func (d *Daemon) Address() (scheme string, addr net.Addr) {
-	if d.tls {
-		return "https", d.addr
-	}
-	return "http", d.addr
+	return d.scheme, d.listeners[0].Addr()
 }
 
 // Run serves until ctx is canceled or a listener fails, and reloads what changes. A signal on reload triggers an

@@ -56,12 +56,14 @@ func (d *Daemon) Start() (err error) {
 	if err != nil {
 		return err
 	}
-	d.tls = config != nil
+	d.scheme = "http"
+	if config != nil {
+		d.scheme = "https"
+	}
 	listener, err := Listen(d.config.Listen, d.config.MaxConnections)
 	if err != nil {
 		return err
 	}
-	d.addr = listener.Addr()
 	if err := d.config.prove(); err != nil {
 		d.config.Log.Warn("plain net/http writes the responses: it does not work as expected by the faster way", "error", err)
 	} else {
@@ -74,11 +76,8 @@ func (d *Daemon) Start() (err error) {
 		if err != nil {
 			return err
 		}
-		_, port, _ := net.SplitHostPort(d.addr.String()) // a TCP address always has both
-		if d.config.RedirectPort > 0 {
-			port = strconv.Itoa(d.config.RedirectPort)
-		}
-		redirect := d.handler.Redirect(port)
+		port := cmp.Or(d.config.RedirectPort, d.listeners[0].Addr().(*net.TCPAddr).Port)
+		redirect := d.handler.Redirect(strconv.Itoa(port))
 		if manager != nil {
 			redirect = manager.HTTPHandler(redirect) // also responds to ACME challenges
 		}

@@ -37,7 +37,7 @@ func largeManifest() string {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -74,7 +74,7 @@ func start(t *testing.T, d *Daemon) string {
 			t.Error(err)
 		}
 	})
-	return d.addr.String()
+	return d.listeners[0].Addr().String()
 }
 
 func serve(d *Daemon, path string) string {
@@ -139,33 +139,46 @@ func TestCannotPublish(t *testing.T) {
 	}
 }
 
-// TestReloadOnDemand checks that a reload on demand logs its result, whatever it is.
+// TestReloadOnDemand adds, changes and removes files, and the directory itself, which is named twice. A reload on demand logs
+// its result, whatever it is, and what cannot be read or is bad does not keep others from changing.
 func TestReloadOnDemand(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "services")
 	file := func(name string) string { return filepath.Join(dir, name+".json") }
-	write(t, file("a"), oneEndpoint("/a", "a"))
-	write(t, file("b"), oneEndpoint("/b", "b"))
-	d, log := newDaemon(t, Config{}, dir)
-	for _, step := range []struct{ file, text, want string }{
-		{"a", oneEndpoint("/a", "a"), `msg="reloaded on demand" definitions=2 changed=0 removed=0 rejected=0 unreadable_sources=0`},
-		{"a", oneEndpoint("/a", "two"), "definitions=2 changed=1 removed=0 rejected=0"},
-		{"a", "{", "changed=1 removed=0 rejected=1"},
-		{"c", `{"versions": {}}`, "definitions=3 changed=1 removed=0 rejected=2"}, // never was good
-		{"b", "", "definitions=2 changed=0 removed=1 rejected=2"},
+	put := func(name, text string) func() { return func() { write(t, file(name), text) } }
+	put("a", oneEndpoint("/a", "a"))()
+	put("b", oneEndpoint("/b", "b"))()
+	d, log := newDaemon(t, Config{}, dir, dir+"/.")
+	for _, step := range []struct {
+		do     func()
+		want   string
+		routes string // that are served
+	}{
+		{func() {}, `msg="reloaded on demand" definitions=2 changed=0 removed=0 rejected=0 unreadable_sources=0`, "/a /b"},
+		{put("a", oneEndpoint("/a", "two")), "definitions=2 changed=1 removed=0 rejected=0", "/a /b"},
+		{put("a", "{"), "changed=1 removed=0 rejected=1", "/a /b"},
+		{put("c", `{"versions": {}}`), "definitions=3 changed=1 removed=0 rejected=2", "/a /b"}, // never was good
+		{func() { os.Remove(file("b")) }, "definitions=2 changed=0 removed=1 rejected=2", "/a"},
+		{func() { os.Remove(file("a")); os.Symlink("/proc/self/mem", file("a")) }, "rejected=2 unreadable_sources=2", "/a"},
+		{put("c", oneEndpoint("/c", "c")), "changed=1 removed=0 rejected=1 unreadable_sources=2", "/a /c"},
+		{func() { os.RemoveAll(dir) }, "definitions=2 changed=0 removed=0 rejected=1 unreadable_sources=2", "/a /c"},
+		{put("d", oneEndpoint("/d", "d")), "definitions=1 changed=1 removed=2 rejected=0 unreadable_sources=0", "/d"},
 	} {
-		if write(t, file(step.file), step.text); step.text == "" {
-			os.Remove(file(step.file))
-		}
+		step.do()
 		reloads(t, d, step.want, func() bool { return strings.Contains(log.String(), step.want) })
+		if got := strings.ReplaceAll(strings.Join(d.Routes(), " "), "/v1/endpoints-manifest", ""); got != step.routes {
+			t.Errorf("%s: %s are served, want %s", step.want, got, step.routes)
+		}
 	}
 	for _, want := range []string{
 		`level=ERROR msg="definition rejected: still serving the last good one" definition=` + file("a"),
 		`level=ERROR msg="definition rejected: there is none to serve in its place" definition=` + file("c"),
 		`level=WARN msg="definition removed: its manifests are no longer served" definition=` + file("b") + " base_path=/b manifests=/b/v1/endpoints-manifest",
+		`level=ERROR msg="source cannot be read: still serving what was read before" error=`,
+		`level=INFO msg="all sources can be read again"`,
 	} {
 		if !strings.Contains(log.String(), want) {
-			t.Errorf("the log does not say %s", want)
+			t.Errorf("the log does not say %s:\n%s", want, log)
 		}
 	}
 }
@@ -221,7 +234,7 @@ func TestShutdownFinishes(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- d.Run(ctx, nil) }()
-		conn, err := net.Dial("tcp", d.addr.String())
+		conn, err := net.Dial("tcp", d.listeners[0].Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}
