@@ -1,7 +1,6 @@
 package signpost_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -37,36 +36,6 @@ func Example() {
 	os.Stdout.Write(response)
 	// Output:
 	// {"endpoints":{"https://api.example.com/v1/feeds":{"name":"Collections","method":"get","mime_type":"application/json","context_obj":[],"modifiers":[{"id":"limit","name":"Page size","params":[{"key":"limit","ui":{"label":"Limit","placeholder":"1 to 100"},"schema":{"type":"number","default":20}}]}]},"https://api.example.com/v1/feeds/media":{"name":"Media","method":"get","mime_type":"application/json","context_obj":[{"key":"plugin-login-flow.access_token","type":"ctx","required":true}]}}}
-}
-
-func ExampleNumber() {
-	limit := signpost.Number(signpost.ModifierInput{
-		ID:           "limit",
-		Name:         "Page size",
-		Key:          "limit",
-		Label:        "Limit",
-		DefaultValue: 20,
-		Placeholder:  "1 to 100",
-	})
-	show(limit)
-	// Output:
-	// {
-	//   "id": "limit",
-	//   "name": "Page size",
-	//   "params": [
-	//     {
-	//       "key": "limit",
-	//       "ui": {
-	//         "label": "Limit",
-	//         "placeholder": "1 to 100"
-	//       },
-	//       "schema": {
-	//         "type": "number",
-	//         "default": 20
-	//       }
-	//     }
-	//   ]
-	// }
 }
 
 // Compile returns all errors of an invalid manifest at once.
@@ -112,14 +81,6 @@ func ExampleCompile_features() {
 	// Media
 	//    plugin-login-flow.access_token
 	//    signedDeviceInfoToken
-}
-
-func show(value any) {
-	out := json.NewEncoder(os.Stdout)
-	out.SetIndent("", "  ")
-	if err := out.Encode(value); err != nil {
-		fmt.Println(err)
-	}
 }
 
 func ExampleURL_Bind() {

@@ -1,7 +1,6 @@
 package contextkeys_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -225,15 +224,5 @@ func TestFromRequestBody(t *testing.T) {
 		if got, ok := errors.AsType[*contextkeys.MalformedError](err); !ok || got.Status != want || strings.Contains(err.Error(), "sesame") {
 			t.Errorf("got %v, want status %d", err, want)
 		}
-	}
-}
-
-func TestContext(t *testing.T) {
-	if _, ok := contextkeys.FromContext(context.Background()).Text("k"); ok {
-		t.Error("a context without values has one")
-	}
-	ctx := contextkeys.NewContext(context.Background(), decode(t, `{"k":"v"}`))
-	if text, ok := contextkeys.FromContext(ctx).Text("k"); text != "v" || !ok {
-		t.Errorf("got %q, %v", text, ok)
 	}
 }

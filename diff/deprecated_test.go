@@ -46,10 +46,3 @@ func TestDiffDeprecated(t *testing.T) {
 		}
 	}
 }
-
-func TestDeprecationOver(t *testing.T) {
-	d := signpost.Deprecation{Until: time.Date(2026, 6, 30, 0, 0, 0, 0, time.UTC)}
-	if d.Over(time.Date(2026, 6, 30, 23, 59, 0, 0, time.UTC)) || !d.Over(time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)) {
-		t.Error("the last day is wrong")
-	}
-}

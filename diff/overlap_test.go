@@ -13,58 +13,13 @@ import (
 	"signpost/match"
 )
 
-// registered is an endpoint as a plain matcher sees it, without an index and independent of how Diff works.
-type registered struct {
-	signpost.Endpoint
-	version  string
-	pattern  *regexp.Regexp
-	literals int
-}
-
 var placeholder = regexp.MustCompile(`\{\{[a-z]+\}\}`)
 
-// register lists the endpoints of versions in tie-breaking order.
-func register(versions []signpost.Version) []registered {
-	var all []registered
-	for _, v := range versions {
-		for _, e := range v.Manifest.Endpoints {
-			text := placeholder.Split(e.URL, -1)
-			for i := range text {
-				text[i] = regexp.QuoteMeta(text[i])
-			}
-			pattern := regexp.MustCompile("^" + strings.Join(text, "[^/?#]+"))
-			pattern.Longest()
-			all = append(all, registered{e, v.Name, pattern, len(placeholder.ReplaceAllString(e.URL, ""))})
-		}
-	}
-	return all
-}
-
-// answers returns the endpoint that answers for a feed: the longest match, then the most literal text, then the first
-// one.
-func answers(all []registered, feed string) *registered {
-	var best *registered
-	longest := 0
-	for i := range all {
-		e := &all[i]
-		at := e.pattern.FindStringIndex(feed)
-		if at == nil {
-			continue
-		}
-		if best == nil || at[1] > longest || at[1] == longest && e.literals > best.literals {
-			best, longest = e, at[1]
-		}
-	}
-	return best
-}
-
-// broken returns what breaks for a feed of old that new answers for, or "" if nothing does.
-func broken(old, new *registered, after []registered) string {
-	if new == nil {
-		return "no endpoint"
-	}
+// broken returns what breaks for a feed that one endpoint answered for and another one does now, or "" if nothing does.
+func broken(was, is match.Match, after []signpost.Version) string {
+	old, new := was.Descriptor, is.Descriptor
 	if old.Method != new.Method || old.MIMEType != new.MIMEType {
-		return "method or type"
+		return "method or type" // or no endpoint at all
 	}
 	find := func(e signpost.Endpoint, key string) *signpost.ContextItem {
 		for i, c := range e.ContextObj {
@@ -75,17 +30,19 @@ func broken(old, new *registered, after []registered) string {
 		return nil
 	}
 	for _, c := range new.ContextObj {
-		if had := find(old.Endpoint, c.Key); c.Required && (had == nil || !had.Required) {
+		if had := find(old, c.Key); c.Required && (had == nil || !had.Required) {
 			return "required key " + c.Key
 		}
 	}
 	for _, c := range old.ContextObj {
-		if find(new.Endpoint, c.Key) != nil {
+		if find(new, c.Key) != nil {
 			continue
 		}
 		// A key that the endpoint itself no longer declares is reported as context-removed, which is notable.
-		dropped := slices.ContainsFunc(after, func(e registered) bool {
-			return e.version == old.version && e.URL == old.URL && find(e.Endpoint, c.Key) == nil
+		dropped := slices.ContainsFunc(after, func(v signpost.Version) bool {
+			return v.Name == was.Version && slices.ContainsFunc(v.Manifest.Endpoints, func(e signpost.Endpoint) bool {
+				return e.URL == old.URL && find(e, c.Key) == nil
+			})
 		})
 		if !dropped {
 			return "lost key " + c.Key
@@ -164,7 +121,7 @@ func edit(random *rand.Rand, versions []signpost.Version) []signpost.Version {
 
 // feedsOf returns feeds for the endpoints: placeholders filled in with text from other URLs or from none, with and
 // without a suffix.
-func feedsOf(all []registered) []string {
+func feedsOf(versions []signpost.Version) []string {
 	values := []string{"z", "a", "b", "ab", "a-b", "az", "zb", "a-z", "z-b", "a-z-b", "z-z", "abz"}
 	suffixes := []string{"", "z", "b", "/", "/a", "/z", "?q=1", "-b"}
 	seen := make(map[string]bool)
@@ -175,11 +132,17 @@ func feedsOf(all []registered) []string {
 			feeds = append(feeds, feed)
 		}
 	}
-	for _, e := range all {
+	var urls []string
+	for _, v := range versions {
+		for _, e := range v.Manifest.Endpoints {
+			urls = append(urls, e.URL)
+		}
+	}
+	for _, url := range urls {
 		for _, first := range values {
 			for _, second := range []string{first, "z", "a"} {
 				n := 0
-				feed := placeholder.ReplaceAllStringFunc(e.URL, func(string) string {
+				feed := placeholder.ReplaceAllStringFunc(url, func(string) string {
 					n++
 					if n == 1 {
 						return first
@@ -202,31 +165,22 @@ var suchAs = regexp.MustCompile(`such as "([^"]*)"`)
 // that feeds are taken over is true of at least one feed.
 func wantBreaking(t testing.TB, old, new []signpost.Version) (brokenFeeds int) {
 	t.Helper()
-	before, after := register(old), register(new)
+	before, after := match.NewIndex(old...), match.NewIndex(new...) // package match tests that they tell who answers
 	changes := diffVersions(old, new)
 	about := func(version, url string) bool {
 		return slices.ContainsFunc(changes, func(c diff.Change) bool {
 			return c.Level == diff.Breaking && c.Version == version && (c.Endpoint == url || c.Rule == diff.ChangeVersionRemoved)
 		})
 	}
-	index := match.NewIndex(new...)
-	for _, feed := range feedsOf(append(slices.Clone(before), after...)) {
-		if m, ok := index.Match(feed); ok { // package match has the same order
-			if is := answers(after, feed); is == nil || is.URL != m.Endpoint || is.version != m.Version {
-				t.Fatalf("%s: package match says %s of %s\nin %s", feed, m.Endpoint, m.Version, jsonOf(t, new))
-			}
-		}
-		was := answers(before, feed)
-		if was == nil {
-			continue
-		}
-		is := answers(after, feed)
-		what := broken(was, is, after)
-		if what == "" {
+	for _, feed := range feedsOf(slices.Concat(old, new)) {
+		was, ok := before.Match(feed)
+		is, answered := after.Match(feed)
+		what := broken(was, is, new)
+		if !ok || what == "" {
 			continue
 		}
 		brokenFeeds++
-		if !about(was.version, was.URL) && (is == nil || !about(is.version, is.URL)) {
+		if !about(was.Version, was.Endpoint) && (!answered || !about(is.Version, is.Endpoint)) {
 			t.Fatalf("%s: %s, and no breaking change says so\nfrom %s\nto   %s\n%s", feed, what, jsonOf(t, old), jsonOf(t, new), jsonOf(t, changes))
 		}
 	}
@@ -239,8 +193,9 @@ func wantBreaking(t testing.TB, old, new []signpost.Version) (brokenFeeds int) {
 			feed = example[1]
 		}
 		feed = placeholder.ReplaceAllString(strings.ReplaceAll(feed, "…", "7"), "7")
-		was, is := answers(before, feed), answers(after, feed)
-		if was == nil || is == nil || is.URL != c.Endpoint || is.version != c.Version || broken(was, is, after) == "" {
+		was, ok := before.Match(feed)
+		is, _ := after.Match(feed)
+		if !ok || is.Endpoint != c.Endpoint || is.Version != c.Version || broken(was, is, new) == "" {
 			t.Fatalf("%s: %s, which is not so for %s\nfrom %s\nto   %s", c.Endpoint, c.Message, feed, jsonOf(t, old), jsonOf(t, new))
 		}
 	}
