@@ -11,11 +11,10 @@ import (
 
 // allowance is an intended warning: an entry in the allow field of an endpoint or of the file.
 type allowance struct {
-	rule   string
-	at     *tree.Node       // name of the rule
-	in     *tree.Node       // endpoint that contains the field; nil for the file
-	used   bool             // by a rule about this file alone
-	unused signpost.Finding // for a rule checked by Lint: what to report if it allows nothing
+	rule string
+	at   *tree.Node // name of the rule
+	in   *tree.Node // endpoint that contains the field; nil for the file
+	used bool       // by a rule about this file alone
 }
 
 // readAllow reads the allow field of an object, which maps rules to reasons. endpoint is nil for the field of the file.
@@ -45,20 +44,24 @@ func (d *decoder) allows(rule string, endpoint *tree.Node) bool {
 	return allowed
 }
 
-// checkAllowances reports allowances that allow nothing.
+// unusedAllow returns the finding about an allowance of a rule that allows nothing.
+func unusedAllow(rule string) signpost.Finding {
+	return signpost.Finding{Rule: RuleUnusedAllow, Severity: signpost.SeverityWarning,
+		Message: fmt.Sprintf("nothing here is reported as %s", rule), Hint: "remove it"}
+}
+
+// checkAllowances reports allowances that allow nothing. Those of togetherRules are left to Lint.
 func (d *decoder) checkAllowances() {
 	names := allowable()
 	failed := slices.ContainsFunc(d.findings, isError)
 	for _, a := range d.allowances {
-		if a.used {
+		known := slices.Contains(names, a.rule)
+		if a.used || slices.Contains(togetherRules, a.rule) || known && failed { // it may allow something once the errors are fixed
 			continue
 		}
-		f := signpost.Finding{Rule: RuleUnusedAllow, Severity: signpost.SeverityWarning}
-		switch known := slices.Contains(names, a.rule); {
-		case known && failed: // the warning may appear once the errors are fixed
-			continue
+		f := unusedAllow(a.rule)
+		switch {
 		case known:
-			f.Message, f.Hint = fmt.Sprintf("nothing here is reported as %s", a.rule), "remove it"
 		case isRule(a.rule):
 			f.Message, f.Hint = fmt.Sprintf("%s cannot be allowed", a.rule), "only warnings can be allowed"
 		default:
@@ -67,10 +70,6 @@ func (d *decoder) checkAllowances() {
 				f.Hint, f.Fix = fmt.Sprintf("did you mean %q?", near), d.replacement(a.at, near)
 			}
 		}
-		if slices.Contains(togetherRules, a.rule) {
-			a.unused = d.finding(f, a.at)
-		} else {
-			d.report(f, a.at)
-		}
+		d.report(f, a.at)
 	}
 }

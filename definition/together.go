@@ -64,9 +64,10 @@ func LintTogether(files, registered []*File) []signpost.Finding {
 	findings = append(findings, overlaps(files, registered, used)...)
 	if len(files)+len(registered) > 1 { // a single file cannot tell whether the allowance is used
 		for _, f := range files {
+			failed := slices.ContainsFunc(f.findings, isError) // it may allow something once the errors are fixed
 			for _, a := range f.allowances {
-				if !a.used && !used[a] {
-					findings = append(findings, a.unused)
+				if !failed && !used[a] {
+					findings = append(findings, f.finding(unusedAllow(a.rule), a.at))
 				}
 			}
 		}
