@@ -146,18 +146,6 @@ func TestOverriddenFeatureKeepsWhatItLeavesOut(t *testing.T) {
 	}
 }
 
-func TestCompileRefusesErrors(t *testing.T) {
-	templates, err := Parse("f.yaml", []byte("service: 5\nversions: {v1: {}}")).Compile(nil)
-	if templates != nil || err == nil {
-		t.Fatalf("got %v, %v", templates, err)
-	}
-	want := "f.yaml:1:10: error: service must be text, not a number [wrong-type]\n" +
-		"f.yaml:2:12: error: version v1 has no endpoints [required-field]"
-	if err.Error() != want {
-		t.Errorf("got\n%v\nwant\n%s", err, want)
-	}
-}
-
 // Spec section 2.5: each endpoint has its own copy of a shared modifier.
 func TestSharedModifiersAreIndependent(t *testing.T) {
 	text := `

@@ -158,22 +158,16 @@ func (d *decoder) readSuffixes(n *tree.Node, feature *signpost.Feature) {
 	if n.Kind != tree.List || d.broken[n] {
 		return
 	}
-	if len(n.Items) == 0 {
+	isEmpty := func(item *tree.Node) bool { return item.Text == "" && !d.broken[item] }
+	if len(n.Items) == 0 || slices.ContainsFunc(n.Items, isEmpty) {
 		d.broken[n] = true
-		d.add(signpost.RuleWrongType, "remove it for every endpoint, or name a suffix", n, "url_suffix is an empty list")
+		d.add(signpost.RuleWrongType, "remove it for every endpoint, or name a suffix", n, "url_suffix is an empty list, or has an empty suffix")
 		return
 	}
-	for i, item := range n.Items {
-		switch {
-		case item.Text == "" && !d.broken[item]:
-			d.broken[item] = true
-			d.add(signpost.RuleWrongType, "remove url_suffix for every endpoint, or name a suffix", item, "a suffix is empty")
-		case i == 0:
-			feature.URLSuffix = item.Text
-		default:
-			feature.URLSuffixes = append(feature.URLSuffixes, item.Text)
-		}
+	for _, item := range n.Items {
+		feature.URLSuffixes = append(feature.URLSuffixes, item.Text)
 	}
+	feature.URLSuffix, feature.URLSuffixes = feature.URLSuffixes[0], feature.URLSuffixes[1:]
 }
 
 // endpoint reads an endpoint into a version.

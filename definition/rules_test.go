@@ -1,7 +1,6 @@
 package definition
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"signpost"
 	"signpost/internal/testkit"
 )
 
@@ -47,10 +45,12 @@ func TestRulesPage(t *testing.T) {
 	testkit.Golden(t, filepath.Join("..", "docs", "rules.md"), out.String())
 }
 
-// TestEveryRule compares the table with the constants of the packages that have rules, and with the corpus, which has a
-// file for every rule and no finding that the table does not have.
+// TestEveryRule compares the table with the constants of the packages that have rules.
 func TestEveryRule(t *testing.T) {
-	declared := make(map[string]bool)
+	var known []string
+	for _, rule := range Rules() {
+		known = append(known, rule.Name)
+	}
 	for _, dir := range []string{"..", "../match", "."} {
 		files, _ := filepath.Glob(filepath.Join(dir, "*.go"))
 		for _, file := range files {
@@ -58,30 +58,10 @@ func TestEveryRule(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, m := range regexp.MustCompile(`\bRule\w+ += "([a-z-]+)"`).FindAllSubmatch(source, -1) {
-				declared[string(m[1])] = true
-			}
-		}
-	}
-	known := make(map[string]signpost.Severity)
-	for _, rule := range Rules() {
-		known[rule.Name] = rule.Severity
-		alone, _ := filepath.Glob(filepath.Join("..", "testdata", "[ew]*", rule.Name+".*"))
-		together, _ := filepath.Glob(filepath.Join("..", "testdata", "together", rule.Name+".*"))
-		if len(alone)+len(together) == 0 {
-			t.Errorf("testdata/err and testdata/warn have no file for %s", rule.Name)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(declared)) {
-		if known[name] == "" {
-			t.Errorf("the table has no rule %s", name)
-		}
-	}
-	for _, input := range slices.Concat(corpus(t, "err"), corpus(t, "warn")) {
-		text, _ := os.ReadFile(input)
-		for _, f := range Lint(Parse(filepath.Base(input), text)) {
-			if known[f.Rule] != f.Severity {
-				t.Errorf("%s: %s is not of severity %s in the table", filepath.Base(input), f.Rule, f.Severity)
+			for _, m := range regexp.MustCompile(`\bRule\w+ += "([a-z-]+)"`).FindAllStringSubmatch(string(source), -1) {
+				if !slices.Contains(known, m[1]) {
+					t.Errorf("the table has no rule %s", m[1])
+				}
 			}
 		}
 	}
