@@ -158,7 +158,7 @@ func statusOf(t *testing.T, address string, body any) int {
 }
 
 // equal reports a value that is not the wanted one.
-func equal(t *testing.T, what string, got, want any) {
+func equal(t testing.TB, what string, got, want any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)

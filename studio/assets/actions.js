@@ -16,7 +16,7 @@ import { refresh } from "./sync.js";
  * @param {string} place
  * @param {() => Promise<void>} action
  */
-export async function attempt(place, action) {
+async function attempt(place, action) {
   if (state.busy[place]) return;
   change(() => {
     state.busy[place] = true;

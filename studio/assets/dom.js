@@ -45,7 +45,7 @@ const made = new WeakMap();
 /** The listeners of each element, by type. @type {WeakMap<Node, Record<string, (event: any) => void>>} */
 const listeners = new WeakMap();
 
-const properties = new Set(["value", "checked", "disabled", "indeterminate", "scrollTop"]);
+const properties = new Set(["value", "checked"]);
 
 /**
  * mount makes a node show children. The focus stays where it is.

@@ -97,15 +97,12 @@ export function destination(at) {
 
 export const contextSet = () => state.sets.find((set) => set.id === state.set) ?? state.sets[0];
 
-/** What a required context key has in sample data, where any value will do. */
-export const sampleValue = "sample-value";
-
 /** @param {string} to @param {string} key @param {boolean} [required] @returns {ContextValue} */
 export function contextValue(to, key, required = false) {
   const set = contextSet();
   const values = set.values[to];
   if (values && Object.hasOwn(values, key)) return values[key];
-  return { text: required && to === sampleData && set.id === "1" ? sampleValue : "", json: false };
+  return { text: required && to === sampleData && set.id === "1" ? "sample-value" : "", json: false }; // any value will do
 }
 
 /** elsewhere returns another destination that the set has a value of the key for. @param {string} to @param {string} key */

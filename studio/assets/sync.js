@@ -86,7 +86,7 @@ export function summary(findings) {
 }
 
 /** keepPlace puts what is shown into the address, where that does not say yet. */
-export function keepPlace() {
+function keepPlace() {
   const s = source();
   if (s && state.route.source === "") state.route.source = s.id;
   const at = current();
