@@ -96,25 +96,14 @@ func (g *github) set(readOnly bool, comments int) {
 	}
 }
 
-// get returns the comments.
-func (g *github) get() (bodies []string) {
+// last returns the number of comments, and the last one.
+func (g *github) last() (n int, body string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, comment := range g.comments {
-		bodies = append(bodies, comment["body"].(string))
+	if n = len(g.comments); n > 0 {
+		body = g.comments[n-1]["body"].(string)
 	}
-	return bodies
-}
-
-// workflow runs the action's steps like a runner, in the current state of a repository.
-type workflow struct {
-	t            *testing.T
-	repository   string
-	temp         string // RUNNER_TEMP, where the binary is kept
-	path         string // PATH, before the action adds to it
-	api          string
-	base, number string // of the pull request; empty for a push
-	inputs       map[string]string
+	return n, body
 }
 
 // job is the result of a run.
@@ -145,24 +134,30 @@ func evaluate(values map[string]string, text string) string {
 	return ""
 }
 
-func (w *workflow) run() (done job) {
-	w.t.Helper()
-	t := w.t
+// runner runs the action's steps like a runner of GitHub.
+type runner struct {
+	t    *testing.T
+	temp string // RUNNER_TEMP, where the binary is kept
+	path string // PATH, before the action adds to it
+	api  string
+}
+
+// run runs the steps in a checkout, for a pull request into a base branch or, if that is empty, for a push.
+func (r runner) run(checkout, base string, inputs map[string]string) (done job) {
+	t := r.t
+	t.Helper()
 	defaults, steps := readAction(t)
-	values := map[string]string{"github.base_ref": w.base, "github.event.pull_request.number": w.number, "github.token": "secret"}
+	values := map[string]string{"github.base_ref": base, "github.token": "secret"}
+	if base != "" {
+		values["github.event.pull_request.number"] = "7"
+	}
 	for name, value := range defaults {
-		if given, ok := w.inputs[name]; ok {
+		if given, ok := inputs[name]; ok {
 			value = given
 		}
 		values["inputs."+name] = strings.Replace(value, "${{ github.token }}", values["github.token"], 1)
 	}
 	action, err := filepath.Abs(repo)
-	if err != nil {
-		t.Fatal(err)
-	}
-	git := exec.Command("git", "rev-parse", "HEAD")
-	git.Dir = w.repository
-	sha, err := git.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,10 +178,10 @@ func (w *workflow) run() (done job) {
 		}
 		// as documented for shell: bash
 		command := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.Run)
-		command.Dir = w.repository
-		command.Env = append(os.Environ(), "RUNNER_TEMP="+w.temp, "GITHUB_ACTION_PATH="+action, "GITHUB_API_URL="+w.api,
-			"GITHUB_REPOSITORY=example/feeds", "GITHUB_SHA="+strings.TrimSpace(string(sha)),
-			"PATH="+strings.Join(append(strings.Fields(read("GITHUB_PATH")), w.path), ":"))
+		command.Dir = checkout
+		command.Env = append(os.Environ(), "RUNNER_TEMP="+r.temp, "GITHUB_ACTION_PATH="+action, "GITHUB_API_URL="+r.api,
+			"GITHUB_REPOSITORY=example/feeds", "GITHUB_SHA="+git(t, checkout, "rev-parse", "HEAD"),
+			"PATH="+strings.Join(append(strings.Fields(read("GITHUB_PATH")), r.path), ":"))
 		for _, name := range []string{"GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_PATH"} {
 			command.Env = append(command.Env, name+"="+filepath.Join(dir, name))
 		}
@@ -211,51 +206,46 @@ func (w *workflow) run() (done job) {
 	return done
 }
 
-// actionRepository is the repository in which pull requests are built, and from which a runner fetches.
-type actionRepository struct {
-	t   *testing.T
-	dir string
-}
-
-func newActionRepository(t *testing.T) *actionRepository {
-	r := &actionRepository{t: t, dir: t.TempDir()}
-	r.git(r.dir, "init", "-q", "-b", "main")
-	r.git(r.dir, "config", "user.name", "Tester")
-	r.git(r.dir, "config", "user.email", "tester@example.com")
-	r.commit("README.md", "Feeds")
-	return r
-}
-
-func (r *actionRepository) git(dir string, args ...string) string {
-	r.t.Helper()
+func git(t *testing.T, dir string, args ...string) string {
+	t.Helper()
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		r.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return strings.TrimSpace(string(out))
 }
 
-func (r *actionRepository) commit(name, text string) {
-	r.t.Helper()
-	writeFile(r.t, filepath.Join(r.dir, name), text)
-	r.git(r.dir, "add", "-A")
-	r.git(r.dir, "commit", "-q", "--allow-empty", "-m", "Change "+name)
+// newRepository returns a git repository with a commit on the branch main.
+func newRepository(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	git(t, dir, "init", "-q", "-b", "main")
+	git(t, dir, "config", "user.name", "Tester")
+	git(t, dir, "config", "user.email", "tester@example.com")
+	commit(t, dir, "README.md", "Feeds")
+	return dir
 }
 
-// pull checks out the merge of a branch into a base branch as a shallow clone, as actions/checkout does for a pull
-// request.
-func (r *actionRepository) pull(base, branch string) string {
-	r.t.Helper()
-	tree := r.git(r.dir, "merge-tree", "--write-tree", base, branch)
-	r.git(r.dir, "update-ref", "refs/pull/7/merge", r.git(r.dir, "commit-tree", tree, "-p", base, "-p", branch, "-m", "Merge"))
-	checkout := r.t.TempDir()
-	r.git(checkout, "init", "-q")
-	r.git(checkout, "remote", "add", "origin", "file://"+r.dir)
-	r.git(checkout, "fetch", "-q", "--depth=1", "origin", "refs/pull/7/merge")
-	r.git(checkout, "checkout", "-q", "--detach", "FETCH_HEAD")
+func commit(t *testing.T, dir, name, text string) {
+	t.Helper()
+	writeFile(t, filepath.Join(dir, name), text)
+	git(t, dir, "add", "-A")
+	git(t, dir, "commit", "-q", "--allow-empty", "-m", "Change "+name)
+}
+
+// pull checks out the merge of the branch feature into main as a shallow clone, as actions/checkout does for a pull request.
+func pull(t *testing.T, dir string) string {
+	t.Helper()
+	tree := git(t, dir, "merge-tree", "--write-tree", "main", "feature")
+	git(t, dir, "update-ref", "refs/pull/7/merge", git(t, dir, "commit-tree", tree, "-p", "main", "-p", "feature", "-m", "Merge"))
+	checkout := t.TempDir()
+	git(t, checkout, "init", "-q")
+	git(t, checkout, "remote", "add", "origin", "file://"+dir)
+	git(t, checkout, "fetch", "-q", "--depth=1", "origin", "refs/pull/7/merge")
+	git(t, checkout, "checkout", "-q", "--detach", "FETCH_HEAD")
 	return checkout
 }
 
@@ -279,125 +269,92 @@ func TestAction(t *testing.T) {
 	for _, need := range []string{"bash", "curl", "jq", "git"} {
 		testkit.Find(t, need, "the GitHub Action")
 	}
-	const both = "{value: newest, label: Newest first}, {value: title, label: Title}"
 	const one = "{value: newest, label: Newest first}"
+	const both = one + ", {value: title, label: Title}"
 	api := new(github)
 	server := httptest.NewServer(api)
 	defer server.Close()
-	r := newActionRepository(t)
-	runner := workflow{t: t, temp: t.TempDir(), path: builtPath(t, false), api: server.URL}
-	start := func(repository, base string, inputs map[string]string) job {
-		t.Helper()
-		w := runner
-		w.repository, w.base, w.inputs = repository, base, inputs
-		if base != "" {
-			w.number = "7"
-		}
-		return w.run()
-	}
+	dir := newRepository(t)
+	runner := runner{t, t.TempDir(), builtPath(t, false), server.URL}
 	inputs := map[string]string{"path": "services"}
-	wantComment := func(comment int, name string) {
+	expect := func(what string, done job, failed bool, texts ...string) {
 		t.Helper()
-		bodies := api.get()
-		if len(bodies) != comment+1 {
-			t.Fatalf("%s: %d comments", name, len(bodies))
+		for _, text := range texts {
+			if !strings.Contains(done.log+done.summary, text) {
+				t.Errorf("%s: no %q in %+v", what, text, done)
+			}
 		}
-		testkit.Golden(t, filepath.Join(repo, "testdata", "action", name+".golden"), bodies[comment])
+		if done.failed != failed {
+			t.Errorf("%s: %+v", what, done)
+		}
+	}
+	expectComment := func(count int, name string) {
+		t.Helper()
+		n, body := api.last()
+		if n != count {
+			t.Fatalf("%s: %d comments", name, n)
+		}
+		testkit.Golden(t, filepath.Join(repo, "testdata", "action", name+".golden"), body)
 	}
 
-	// A push without a definition fails, because the path must be wrong.
-	if done := start(r.dir, "", inputs); !done.failed || !strings.Contains(done.log, "lint failed with exit code 3") {
-		t.Errorf("without definitions: %+v", done)
-	}
+	expect("a push without a definition: the path must be wrong", runner.run(dir, "", inputs), true, "lint failed with exit code 3")
 
-	// The first pull request adds a file.
 	api.set(false, 0)
-	r.git(r.dir, "checkout", "-q", "-b", "feature")
-	r.commit("services/sport.yaml", sportDefinition(both))
-	done := start(r.pull("main", "feature"), "main", inputs)
-	if done.failed {
-		t.Errorf("the first file: %s", done.log)
-	}
-	wantComment(0, "first-file.md")
-	if !strings.Contains(done.summary, "| compatible |") {
-		t.Errorf("the summary of the first file: %s", done.summary)
-	}
+	git(t, dir, "checkout", "-q", "-b", "feature")
+	commit(t, dir, "services/sport.yaml", sportDefinition(both))
+	expect("a pull request that adds a file", runner.run(pull(t, dir), "main", inputs), false, "| compatible |")
+	expectComment(1, "first-file.md")
 
-	// The same pull request with a mistake in the file: there are annotations, and the comment says why nothing was
-	// compared.
-	r.commit("services/sport.yaml", sportDefinition(both, "      feeds: {name: Feeds, method: GET, mime_type: application/json}\n"))
-	done = start(r.pull("main", "feature"), "main", inputs)
-	if !done.failed || !strings.Contains(done.log, "::error file=services/sport.yaml,line=9,") || !strings.Contains(done.log, "lint failed with exit code 1") {
-		t.Errorf("an invalid file: %+v", done)
-	}
-	wantComment(0, "invalid-file.md")
+	// There are annotations, and the comment says why nothing was compared.
+	commit(t, dir, "services/sport.yaml", sportDefinition(both, "      feeds: {name: Feeds, method: GET, mime_type: application/json}\n"))
+	expect("a mistake in the file", runner.run(pull(t, dir), "main", inputs), true, "::error file=services/sport.yaml,line=9,", "lint failed with exit code 1")
+	expectComment(1, "invalid-file.md")
 
 	// Merged without the mistake. The next one breaks something, in a long discussion. When its job runs, the base branch has
 	// moved on: what that added is not reported as missing.
-	r.commit("services/sport.yaml", sportDefinition(both))
-	r.git(r.dir, "branch", "-qf", "main", "feature")
+	commit(t, dir, "services/sport.yaml", sportDefinition(both))
+	git(t, dir, "branch", "-qf", "main", "feature")
 	api.set(false, 150)
-	r.commit("services/sport.yaml", sportDefinition(one, "      https://{{host}}/v1/matches/live: {name: Live, method: post, mime_type: application/json}\n"))
-	merged := r.pull("main", "feature")
-	r.git(r.dir, "checkout", "-q", "main")
-	r.commit("services/news.yaml", "base_path: /news\nversions: {v1: {endpoints: {\"https://{{host}}/news/v1/feeds\": {name: News, method: get, mime_type: application/json}}}}\n")
-	done = start(merged, "main", inputs)
-	if !done.failed || !strings.Contains(done.log, "diff failed with exit code 1") || strings.Contains(done.log, "lint failed") {
-		t.Errorf("a breaking change: %+v", done)
-	}
-	wantComment(150, "breaking-change.md")
+	commit(t, dir, "services/sport.yaml", sportDefinition(one, "      https://{{host}}/v1/matches/live: {name: Live, method: post, mime_type: application/json}\n"))
+	merged := pull(t, dir)
+	git(t, dir, "checkout", "-q", "main")
+	commit(t, dir, "services/news.yaml", "base_path: /news\nversions: {v1: {endpoints: {\"https://{{host}}/news/v1/feeds\": {name: News, method: get, mime_type: application/json}}}}\n")
+	expect("a breaking change", runner.run(merged, "main", inputs), true, "diff failed with exit code 1")
+	expectComment(151, "breaking-change.md")
 
-	// Accepted with a reason, the change passes, and the comment is updated.
-	entries := ""
+	// Accepted with a reason, the change passes, and the comment is updated. An absolute path means the same.
 	compare := exec.Command(filepath.Join(runner.temp, "signpost", "signpost"), "diff", "main~1:services", "feature:services", "--format", "json")
-	compare.Dir = r.dir
+	compare.Dir = dir
 	out, _ := compare.Output() // the exit code is 1
 	var changes []struct{ Level, Fingerprint string }
 	if err := json.Unmarshal(out, &changes); err != nil || len(changes) == 0 {
 		t.Fatalf("%v: %s", err, out)
 	}
+	entries := ""
 	for _, c := range changes {
 		if c.Level == "breaking" {
 			entries += fmt.Sprintf("- {change: %s, reason: The apps are updated}\n", c.Fingerprint)
 		}
 	}
-	r.git(r.dir, "checkout", "-q", "feature")
-	r.commit("accepted.yaml", entries)
+	git(t, dir, "checkout", "-q", "feature")
+	commit(t, dir, "accepted.yaml", entries)
 	accepting := map[string]string{"path": "services", "accepted": "accepted.yaml"}
-	merged = r.pull("main", "feature")
-	if done := start(merged, "main", accepting); done.failed {
-		t.Errorf("an accepted change: %+v", done)
-	}
-	wantComment(150, "accepted-change.md")
-	// In a fork, the token is read-only. That does not fail the job.
+	merged = pull(t, dir)
+	expect("an accepted change", runner.run(merged, "main", accepting), false)
+	expectComment(151, "accepted-change.md")
 	api.set(true, 0)
-	done = start(merged, "main", accepting)
-	if done.failed || !strings.Contains(done.log, "::notice title=Signpost::The token may not write comments") || !strings.Contains(done.summary, "accepted") {
-		t.Errorf("a fork: %+v", done)
-	}
+	expect("a fork, with a read-only token", runner.run(merged, "main", accepting), false, "::notice title=Signpost::The token may not write comments", "accepted")
 
-	// Another base branch differs from main: nothing has changed, so there is nothing to report.
-	r.git(r.dir, "branch", "-q", "release/2")
-	r.git(r.dir, "checkout", "-q", "-b", "backport")
-	r.commit("README.md", "A backport")
 	api.set(false, 0)
-	merged = r.pull("release/2", "backport")
-	done = start(merged, "release/2", inputs)
-	if done.failed || !strings.Contains(done.summary, "No changes.") {
-		t.Errorf("another base branch: %+v", done)
-	}
-	// Against main, there are changes. An absolute path means the same as a relative one.
-	done = start(merged, "release/2", map[string]string{"path": filepath.Join(merged, "services"), "base": "main", "comment": "false"})
-	if !done.failed || !strings.Contains(done.summary, "option-removed") || !strings.Contains(done.summary, "service-removed") {
-		t.Errorf("an explicit base: %+v", done)
-	}
-	if bodies := api.get(); len(bodies) > 0 {
-		t.Errorf("comments were written: %q", bodies)
+	git(t, dir, "branch", "-q", "release/2", "main~1")
+	explicit := map[string]string{"path": filepath.Join(merged, "services"), "base": "release/2", "comment": "false"}
+	expect("an explicit base and an absolute path", runner.run(merged, "main", explicit), true, "option-removed", "service-added")
+	if n, body := api.last(); n > 0 {
+		t.Errorf("a comment was written: %q", body)
 	}
 
-	// A push is linted, but not compared.
-	if done := start(r.dir, "", inputs); done.failed || done.summary != "" {
-		t.Errorf("a push: %+v", done)
+	if done := runner.run(dir, "", inputs); done.failed || done.summary != "" {
+		t.Errorf("a push is linted, but not compared: %+v", done)
 	}
 }
 
@@ -422,44 +379,35 @@ func TestActionInputs(t *testing.T) {
 // TestPreCommitHooks runs the entries of .pre-commit-hooks.yaml on matching files, as pre-commit would.
 func TestPreCommitHooks(t *testing.T) {
 	t.Parallel()
-	text := readFile(t, filepath.Join(repo, ".pre-commit-hooks.yaml"))
 	var hooks []struct {
-		ID, Name, Entry, Language, Files string
-		PassFilenames                    *bool `yaml:"pass_filenames"`
+		ID, Entry, Language, Files string
+		PassFilenames              *bool `yaml:"pass_filenames"`
 	}
-	if err := yaml.Unmarshal([]byte(text), &hooks); err != nil {
+	if err := yaml.Unmarshal([]byte(readFile(t, filepath.Join(repo, ".pre-commit-hooks.yaml"))), &hooks); err != nil {
 		t.Fatal(err)
 	}
-	r := newActionRepository(t)
-	r.commit("feeds.yaml", sportDefinition("{value: newest, label: Newest first}, {value: title, label: Title}"))
-	good, broken := sportDefinition("{value: newest, label: Newest first}, {value: title, label: Title}, {value: rating, label: Rating}"), sportDefinition("{value: newest, label: Newest first}")
-	for _, hook := range hooks {
-		if hook.Language != "golang" || hook.Name == "" {
-			t.Errorf("hook %+v", hook)
+	if files := regexp.MustCompile(hooks[0].Files); !files.MatchString("services/feeds.yaml") || files.MatchString("docker-compose.yaml") {
+		t.Errorf("%s applies to the files %s", hooks[0].ID, files)
+	}
+	if pass := hooks[1].PassFilenames; pass == nil || *pass {
+		t.Errorf("%s gets file names", hooks[1].ID)
+	}
+	good := sportDefinition("{value: newest, label: Newest first}")
+	dir := newRepository(t)
+	commit(t, dir, "feeds.yaml", good)
+	for i, test := range []struct{ id, args, broken string }{
+		{"signpost-lint", "feeds.yaml", strings.Replace(good, "method: get", "method: GET", 1)},
+		{"signpost-diff", "HEAD:feeds.yaml feeds.yaml", strings.Replace(good, "method: get", "method: post", 1)},
+	} {
+		if hooks[i].ID != test.id || hooks[i].Language != "golang" {
+			t.Errorf("hook %+v", hooks[i])
 		}
-		args := strings.Fields(hook.Entry)[1:]
-		bad := broken
-		switch hook.ID {
-		case "signpost-lint":
-			if !regexp.MustCompile(hook.Files).MatchString("services/feeds.yaml") || regexp.MustCompile(hook.Files).MatchString("docker-compose.yaml") {
-				t.Errorf("%s applies to the files %s", hook.ID, hook.Files)
-			}
-			args, bad = append(args, "feeds.yaml"), strings.Replace(broken, "method: get", "method: GET", 1)
-		case "signpost-diff":
-			if hook.PassFilenames == nil || *hook.PassFilenames {
-				t.Errorf("%s gets file names", hook.ID)
-			}
-			args = append(args, "HEAD:feeds.yaml", "feeds.yaml")
-		default:
-			t.Errorf("the test does not support hook %s", hook.ID)
-		}
-		for definition, want := range map[string]bool{good: true, bad: false} {
-			writeFile(t, filepath.Join(r.dir, "feeds.yaml"), definition)
-			command := exec.Command("signpost", args...) // testscript.Main put it on the PATH
-			command.Dir = r.dir
-			out, err := command.CombinedOutput()
-			if (err == nil) != want {
-				t.Errorf("%s: %v\n%s", hook.ID, err, out)
+		for definition, want := range map[string]bool{good: true, test.broken: false} {
+			writeFile(t, filepath.Join(dir, "feeds.yaml"), definition)
+			command := exec.Command("signpost", strings.Fields(hooks[i].Entry + " " + test.args)[1:]...) // testscript.Main put it on the PATH
+			command.Dir = dir
+			if out, err := command.CombinedOutput(); (err == nil) != want {
+				t.Errorf("%s: %v\n%s", test.id, err, out)
 			}
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -109,51 +107,6 @@ func compareWithLibrary(t *testing.T, old, new, printed string) {
 	printJSON(&want, changes)
 	if diff := cmp.Diff(want.String(), printed); diff != "" {
 		t.Errorf("the command differs from the library (-library +command):\n%s", diff)
-	}
-}
-
-// TestDiffLikeTheLibrary compares random services by command and by library, so that the property tests of package diff
-// hold for both.
-func TestDiffLikeTheLibrary(t *testing.T) {
-	t.Parallel()
-	random := rand.New(rand.NewPCG(3, 4))
-	pick := func(texts ...string) string { return texts[random.IntN(len(texts))] }
-	service := func() string {
-		var b strings.Builder
-		fmt.Fprintf(&b, "base_path: %s\nenable: [%s]\nversions:\n", pick("/", "/", "/", "/x"), pick("", "", "geo-restriction"))
-		for version := range 1 + random.IntN(2) {
-			fmt.Fprintf(&b, "  v%d:\n    endpoints:\n", version+1)
-			urls := make(map[string]bool)
-			for range 1 + random.IntN(4) {
-				url := "https://" + pick("{{host}}", "{{host}}", "feeds.example.com")
-				for range 1 + random.IntN(2) {
-					url += "/" + pick("a", "b", "ab", "{{x}}", "a-{{y}}")
-				}
-				if !urls[url] {
-					urls[url] = true
-					fmt.Fprintf(&b, "      %s: {name: N, method: %s, mime_type: application/json, context_obj: [%s]%s}\n", url, pick("get", "get", "post"),
-						pick("", "", "{key: k, type: ctx, required: true}"), pick("", "", ", deprecated: {since: 2020-01-01, until: 2020-02-01}"))
-				}
-			}
-		}
-		return b.String()
-	}
-	dir := t.TempDir()
-	old, new := filepath.Join(dir, "old.yaml"), filepath.Join(dir, "new.yaml")
-	breaking := 0
-	for range 60 {
-		if err := errors.Join(os.WriteFile(old, []byte(service()), 0o644), os.WriteFile(new, []byte(service()), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-		out, errOut, code := runCLI("", "diff", old, new, "--format", "json")
-		if code != exitFine && code != exitFindings || out == "" {
-			t.Fatalf("exited with %d: %s\n%s", code, errOut, readFile(t, new))
-		}
-		compareWithLibrary(t, old, new, out)
-		breaking += code
-	}
-	if breaking < 20 || breaking == 60 {
-		t.Errorf("%d of 60 changes are breaking", breaking)
 	}
 }
 

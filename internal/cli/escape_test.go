@@ -6,17 +6,14 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"signpost/internal/escape"
-	"signpost/internal/testkit"
 )
 
 // controls returns every character that a terminal might act on: C0, DEL, C1 and the format characters that change the
@@ -42,15 +39,9 @@ var hostileText = "A" + string(controls()) + "\x1b]0;owned\a\x1b[2J\u009b2J\u202
 // begin. Newlines and tabs are allowed.
 func runEscaped(t *testing.T, args ...string) {
 	t.Helper()
-	var out, errs testkit.Buffer
-	c := CLI{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, LookupEnv: func(string) (string, bool) { return "", false }}
-	c.Main(args)
-	checkEscaped(t, fmt.Sprintf("%.200q", args), out.String(), errs.String())
-}
-
-func checkEscaped(t *testing.T, name string, streams ...string) {
-	t.Helper()
-	for i, text := range streams {
+	out, errs, _ := runCLI("", args...)
+	name := fmt.Sprintf("%.200q", args)
+	for i, text := range []string{out, errs} {
 		for at, r := range text {
 			invalid := r == 0xfffd && !strings.HasPrefix(text[at:], "\ufffd")
 			if r != '\n' && r != '\t' && (escape.Unsafe(r) || invalid) {
@@ -140,14 +131,10 @@ func TestControlCharactersInNames(t *testing.T) {
 			writeFile(t, filepath.Join(dir, name+ending), text)
 		}
 	}
-	for some := range slices.Chunk(controls()[1:], 12) { // a name cannot have NUL, and has up to 255 bytes
-		name := ""
-		for _, r := range some {
-			name += string(r) + ciCommand
-		}
-		write(dir, name)
+	for some := range slices.Chunk(controls()[1:], 50) { // a name cannot have NUL, and has up to 255 bytes
+		write(dir, strings.Join(strings.Split(string(some), ""), "a")+ciCommand)
 	}
-	write(dir, "\xff"+ciCommand)
+	write(dir, "\xff\n"+ciCommand)
 	name := "\xff" + string(controls()[1:]) + "\n" + ciCommand
 	write(one, name)
 	path := filepath.Join(one, name)
@@ -194,17 +181,15 @@ func TestControlCharacters(t *testing.T) {
 	good := filepath.Join(dir, "good.json")
 	writeFile(t, good, definition("", names, ""))
 	for name, text := range map[string]string{
-		"other.json":     strings.ReplaceAll(definition("", names, `, "modifiers": [`+modifier+`}]`), "owned", "changed"),
-		"urls.json":      definition("", names+"/"+hostileText, ""),
-		"hosts.json":     definition("", "https://"+hostileText+".example/", ""),
-		"fields.json":    definition(q+": 1, ", names, ", "+q+": 1"),
-		"features.json":  definition(`"enable": [`+q+`], "features": {`+quote("x"+hostileText)+`: {"url_suffix": `+q+`, "context_obj": []}}, `, names, ""),
-		"modifiers.json": definition(`"modifiers": {`+q+`: `+modifier+`, "defaultValue": `+quote("B"+hostileText)+`}}, `, names, `, "modifiers": [`+quote("n"+hostileText)+`]`),
-		"base.json":      definition(`"base_path": `+quote("/"+hostileText)+`, `, names, ""),
-		"versions.json":  strings.Replace(definition("", names, ""), `"v1"`, q, 1),
-		"allow.json":     definition("", names, `, "allow": {`+q+`: `+q+`}, "deprecated": {"since": `+q+`, "use": `+q+`}`),
-		"manifest.json":  `{"endpoints": {"https://a.example/v1/feeds": {` + endpoint(`, `+q+`: 1`) + `}}}`,
-		"syntax.yaml":    "a: " + hostileText + "\n b: {",
+		"other.json":    strings.ReplaceAll(definition("", names, `, "modifiers": [`+modifier+`}]`), "owned", "changed"),
+		"urls.json":     definition("", names+"/"+hostileText, ""),
+		"hosts.json":    definition("", "https://"+hostileText+".example/", ""),
+		"versions.json": strings.Replace(definition("", names, ""), `"v1"`, q, 1),
+		"fields.json": definition(q+`: 1, "base_path": `+quote("/"+hostileText)+`, "enable": [`+q+`], "features": {`+quote("x"+hostileText)+`: {"url_suffix": `+q+`}}, `+
+			`"modifiers": {`+q+`: `+modifier+`, "defaultValue": `+quote("B"+hostileText)+`}}, `, names,
+			", "+q+`: 1, "modifiers": [`+quote("n"+hostileText)+`], "allow": {`+q+`: `+q+`}, "deprecated": {"since": `+q+`, "use": `+q+`}`),
+		"manifest.json": `{"endpoints": {"https://a.example/v1/feeds": {` + endpoint(`, `+q+`: 1`) + `}}}`,
+		"syntax.yaml":   "a: " + hostileText + "\n b: {",
 		"api.json": `{"openapi": "3.0.0", "info": {"title": ` + q + `, "version": "1"}, "servers": [{"url": "https://a.example/v1"}, {"url": ` + q + `}], ` + q + `: 1,
 			"paths": {"/feeds": {"get": {"summary": ` + q + `, "description": ` + q + `, ` + q + `: 1, "parameters": [{"name": ` + q + `, "in": "query", "description": ` + q + `,
 			"schema": {"type": ` + q + `, "enum": [` + q + `]}}, {"$ref": ` + quote("#/components/"+hostileText) + `}], "security": [{` + q + `: []}]}},
@@ -273,32 +258,6 @@ func TestControlCharactersOfServers(t *testing.T) {
 	}
 }
 
-// TestControlCharactersInLogs sends requests with control characters to serve.
-func TestControlCharactersInLogs(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "x\u202e.json")
-	writeFile(t, path, `{"service": "\u001b\u009b\u202e", "versions": {"v1": {"endpoints": {"https://{{host}}/v1/feeds": {"name": "\u009b\u202e", "method": "get", "mime_type": "application/json"}}}}}`)
-	for _, format := range []string{"text", "json"} {
-		addr := testkit.FreeAddress(t)
-		p := testkit.Start(t, addr, exec.Command("signpost", "serve", path, "--listen", addr, "--log-level", "debug", "--log-format", format))
-		conn, err := net.Dial("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		conn.SetDeadline(time.Now().Add(patience))
-		fmt.Fprintf(conn, "GET /%%1b[2J%%c2%%9b\u202e HTTP/1.1\r\nHost: a\u202e\u009b\r\nX-Request-Id: \u202e\u009b\r\nTraceparent: \u202e\r\n\r\n")
-		fmt.Fprintf(conn, "GET /v1/endpoints-manifest HTTP/1.1\r\nHost: a.example\r\nUser-Agent: \u202e\r\n\r\n\x1b[2J \u202e\r\n\r\n")
-		conn.Read(make([]byte, 4<<10))
-		conn.Close()
-		p.Process.Signal(syscall.SIGTERM)
-		<-p.Done
-		checkEscaped(t, "serve with a log of "+format, p.Log.String())
-		if !strings.Contains(p.Log.String(), "request") {
-			t.Errorf("requests are not logged: %s", p.Log.String())
-		}
-	}
-}
-
 // Escaping a JSON document does not change what it says, and a terminal still gets its colours.
 func TestEscaping(t *testing.T) {
 	t.Parallel()
@@ -315,19 +274,11 @@ func TestEscaping(t *testing.T) {
 	if want := "\\u001b[31merror\\u001b[0m é€😀👨\u200d👩 \\xff\\u000d\n\ta"; out.String() != want {
 		t.Errorf("%q", out.String())
 	}
-	for _, char := range []string{"é", "€", "😀"} { // a write that ends inside a character is escaped, not lost
-		for end := 1; end < len(char); end++ {
-			out.Reset()
-			io.WriteString(e, char[:end])
-			io.WriteString(e, char[end:])
-			want := ""
-			for _, b := range []byte(char) {
-				want += fmt.Sprintf(`\x%02x`, b)
-			}
-			if out.String() != want {
-				t.Errorf("%q in two writes gives %q", char, out.String())
-			}
-		}
+	out.Reset()
+	io.WriteString(e, "€"[:1]) // a write that ends inside a character is escaped, not lost
+	io.WriteString(e, "€"[1:])
+	if want := `\xe2\x82\xac`; out.String() != want {
+		t.Errorf("a character in two writes gives %q", out.String())
 	}
 	out.Reset()
 	printf(e, "%s %q %5d|%-4s|%v %s", palette(true).wrap(red, "error\x1b"), "a\x1b", 7, "\n", fmt.Errorf("b\r"), safe("\n"))

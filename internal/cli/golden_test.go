@@ -1,12 +1,13 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"signpost/internal/testkit"
 )
 
 // corpus returns the inputs in a directory of the golden corpus.
@@ -33,7 +34,7 @@ var patientEnv = map[string]string{"SIGNPOST_TIMEOUT": patience.String()}
 
 // runCLI runs a command line and returns its output and exit code.
 func runCLI(stdin string, args ...string) (stdout, stderr string, code int) {
-	var out, err bytes.Buffer
+	var out, err testkit.Buffer
 	c := CLI{Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &err,
 		LookupEnv: func(name string) (string, bool) { value, ok := patientEnv[name]; return value, ok }}
 	code = c.Main(args)

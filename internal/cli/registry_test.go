@@ -2,13 +2,11 @@ package cli
 
 import (
 	"net/http"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"signpost/internal/registrytest"
-	"signpost/internal/testkit"
 )
 
 const (
@@ -16,33 +14,26 @@ const (
 	sportText = "base_path: /sport\nversions: {v1: {endpoints: {'https://{{host}}/sport/v1': {name: Sport, method: get, mime_type: application/json}}}}\n"
 )
 
-// pushDirectory pushes two definitions to a real registry and returns the artifact.
-func pushDirectory(t *testing.T) (registry *registrytest.Registry, target string) {
-	t.Helper()
-	registry = registrytest.Start(t)
-	t.Setenv("DOCKER_CONFIG", registry.Config)
-	dir := t.TempDir()
-	for name, text := range map[string]string{"films.yaml": filmsText, "sport.yaml": sportText} {
-		writeFile(t, filepath.Join(dir, name), text)
-	}
-	target = "oci://" + registry.Host + "/team/feeds:prod"
-	if out, errOut, code := runCLI("", "push", dir, target, "--ca-file", registry.CAFile); code != exitFine {
-		t.Fatalf("push exited with %d: %s%s", code, out, errOut)
-	}
-	return registry, target
-}
-
 // TestRegistrySource passes an artifact in a real registry to every command that reads sources.
 func TestRegistrySource(t *testing.T) {
-	registry, target := pushDirectory(t)
+	registry := registrytest.Start(t)
+	t.Setenv("DOCKER_CONFIG", registry.Config)
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "error.yaml"), strings.Replace(filmsText, "get", "GET", 1))
-	writeFile(t, filepath.Join(dir, "warning.yaml"), strings.Replace(filmsText, "https", "http", 1))
+	for name, text := range map[string]string{
+		"services/films.yaml": filmsText,
+		"services/sport.yaml": sportText,
+		"error.yaml":          strings.Replace(filmsText, "get", "GET", 1),
+		"warning.yaml":        strings.Replace(filmsText, "https", "http", 1),
+	} {
+		writeFile(t, filepath.Join(dir, name), text)
+	}
+	target := "oci://" + registry.Host + "/team/feeds:prod"
 	for _, test := range []struct {
 		args string
 		code int
 		want string // in the output
 	}{
+		{"push DIR/services TARGET", exitFine, "pushed 2 files to " + target},
 		{"push DIR/error.yaml TARGET", exitFindings, "not pushed: "},
 		{"push --strict DIR/warning.yaml TARGET", exitFindings, "not pushed: "},
 		{"push DIR/warning.yaml DIR/error.yaml", exitUsage, "is not a push target"},
@@ -79,19 +70,6 @@ func TestRegistrySource(t *testing.T) {
 		out, errOut, code := runCLI("", "match", target, "https://feeds.example.com/sport/v1", "--ca-file", registry.CAFile)
 		if want := `signpost: read definitions "` + target + `": ` + test.want + "\n"; code != exitFailure || out != "" || errOut != want {
 			t.Errorf("%d: exit %d, %q, want %q", test.status, code, errOut, want)
-		}
-	}
-}
-
-// TestRegistryStudio shows an artifact in the studio page.
-func TestRegistryStudio(t *testing.T) {
-	registry, target := pushDirectory(t)
-	addr := testkit.FreeAddress(t)
-	testkit.Start(t, addr, exec.Command("signpost", "studio", target, "--listen", addr, "--ca-file", registry.CAFile))
-	_, state := testkit.Get(t, nil, "http://"+addr+"/api/state")
-	for _, want := range []string{target + "/films.yaml", target + "/sport.yaml", "https://localhost/sport/v1"} {
-		if !strings.Contains(state, want) {
-			t.Errorf("the page does not contain %q: %.500s", want, state)
 		}
 	}
 }

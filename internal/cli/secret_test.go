@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -61,10 +60,8 @@ func TestSecretInAddress(t *testing.T) {
 	server := secretServer(t)
 	run := func(t *testing.T, args ...string) {
 		t.Helper()
-		var out, errs bytes.Buffer
-		c := CLI{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, LookupEnv: func(string) (string, bool) { return "", false }}
-		status := c.Main(args)
-		if text := out.String() + errs.String(); strings.Contains(text, secret) {
+		out, errs, status := runCLI("", args...)
+		if text := out + errs; strings.Contains(text, secret) {
 			t.Errorf("%q prints %s", args, text)
 		} else if status > exitFindings && !strings.Contains(text, "127.0.0.1") {
 			t.Errorf("%q fails without naming the address: %s", args, text)
