@@ -1,9 +1,6 @@
 package signpost
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Feature is an optional capability of a deployment. Enabling it adds context keys to the matching endpoints.
 type Feature struct {
@@ -11,11 +8,6 @@ type Feature struct {
 	URLSuffix   string   // restricts the feature to URLs with this suffix; empty means every endpoint
 	URLSuffixes []string // further suffixes, if URLSuffix is not empty
 	ContextObj  []ContextItem
-}
-
-// AppliesTo reports whether the feature applies to the endpoint with a URL.
-func (f Feature) AppliesTo(url string) bool {
-	return strings.HasSuffix(url, f.URLSuffix) || slices.ContainsFunc(f.URLSuffixes, func(suffix string) bool { return strings.HasSuffix(url, suffix) })
 }
 
 // Names of the built-in features.

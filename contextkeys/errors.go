@@ -18,15 +18,10 @@ type MissingError struct {
 
 func (e *MissingError) Error() string {
 	text := fmt.Sprintf("required context key %q is missing: ", e.Item.Key)
-	switch e.Sent {
-	case "":
+	if e.Sent == "" {
 		text += "it goes into the "
-	case `""`:
-		text += "an empty string counts as no value; send one in the "
-	case "null":
-		text += "null counts as no value; send one in the "
-	default:
-		text += fmt.Sprintf("the string %s counts as no value; send one in the ", e.Sent)
+	} else {
+		text += e.Sent + " counts as no value; send one in the "
 	}
 	text += place(e.Item.Type)
 	if name := e.Item.SentAs(); name != e.Item.Key {

@@ -57,7 +57,7 @@ func ExampleMiddleware() {
 	// 200 OK text/plain; charset=utf-8
 	// token of 6 bytes, profile 7 true
 	// 400 Bad Request application/problem+json
-	// {"type":"about:blank","title":"Bad Request","status":400,"detail":"The required context key \"plugin-login-flow.access_token\" is missing: the string \"undefined\" counts as no value; send one in the ctx query parameter.","key":"plugin-login-flow.access_token"}
+	// {"type":"about:blank","title":"Bad Request","status":400,"detail":"The required context key \"plugin-login-flow.access_token\" is missing: \"undefined\" counts as no value; send one in the ctx query parameter.","key":"plugin-login-flow.access_token"}
 }
 
 // A service whose apps log in on 401 sends its own response for a missing key.
@@ -103,7 +103,7 @@ func ExampleEncode() {
 	// Output:
 	// ?ctx=eyJwbHVnaW4tbG9naW4tZmxvdy5hY2Nlc3NfdG9rZW4iOiJzM2NyM3QiLCJwcm9maWxlIjo3fQ
 	// {"plugin-login-flow.access_token":"s3cr3t","profile":7}
-	// required context key "plugin-login-flow.access_token" is missing: an empty string counts as no value; send one in the ctx query parameter
+	// required context key "plugin-login-flow.access_token" is missing: "" counts as no value; send one in the ctx query parameter
 }
 
 func ExampleDecode() {

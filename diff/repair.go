@@ -58,16 +58,10 @@ func repairEndpoint(e *signpost.Endpoint, wrong []signpost.Path, now *signpost.E
 	if now == nil {
 		now = &signpost.Endpoint{Name: e.Name, Method: e.Method, MIMEType: e.MIMEType}
 	}
-	items, modifiers := make(map[int]bool), make(map[int]bool)
+	items, modifiers := make(map[any]bool), make(map[any]bool) // by step
 	for _, path := range wrong {
-		if len(path) == 0 {
+		if len(path) == 0 { // it is in the manifest twice
 			continue
-		}
-		item := -1
-		if len(path) > 1 {
-			if i, ok := path[1].(signpost.Item); ok {
-				item = int(i)
-			}
 		}
 		switch path[0] {
 		case signpost.Field("name"):
@@ -77,9 +71,9 @@ func repairEndpoint(e *signpost.Endpoint, wrong []signpost.Path, now *signpost.E
 		case signpost.Field("mime_type"):
 			e.MIMEType = now.MIMEType
 		case signpost.Field("context_obj"):
-			items[item] = true
+			items[path[1]] = true
 		case signpost.Field("modifiers"):
-			modifiers[item] = true
+			modifiers[path[1]] = true
 		}
 	}
 	e.ContextObj = replaceItems(e.ContextObj, now.ContextObj, items, func(c *signpost.ContextItem) string { return c.Key })
@@ -88,7 +82,7 @@ func repairEndpoint(e *signpost.Endpoint, wrong []signpost.Path, now *signpost.E
 
 // replaceItems replaces the wrong items with those of now that have the same key, or drops them. Keys in the result are
 // unique.
-func replaceItems[T any](old, now []T, wrong map[int]bool, key func(*T) string) []T {
+func replaceItems[T any](old, now []T, wrong map[any]bool, key func(*T) string) []T {
 	current := make(map[string]*T, len(now))
 	for i := range now {
 		current[key(&now[i])] = &now[i]
@@ -97,7 +91,7 @@ func replaceItems[T any](old, now []T, wrong map[int]bool, key func(*T) string) 
 	seen := make(map[string]bool)
 	for i := range old {
 		item := &old[i]
-		if wrong[i] {
+		if wrong[signpost.Item(i)] {
 			item = current[key(item)]
 		}
 		if item != nil && !seen[key(item)] {
