@@ -58,31 +58,6 @@ func ExampleCompile() {
 	//   hint: the usual one is application/json
 }
 
-// Enabling other features compiles the same manifest to a different template.
-func ExampleCompile_features() {
-	manifest := signpost.NewManifest(
-		signpost.Endpoint{URL: "https://{{host}}/v1/feeds", Name: "Collections", Method: "get", MIMEType: "application/json"},
-		signpost.Endpoint{URL: "https://{{host}}/v1/media", Name: "Media", Method: "get", MIMEType: "application/json"},
-	)
-	template, err := signpost.Compile(manifest, signpost.GeoRestriction(), signpost.Authentication())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, endpoint := range template.Manifest().Endpoints {
-		fmt.Println(endpoint.Name)
-		for _, item := range endpoint.ContextObj {
-			fmt.Println("  ", item.Key)
-		}
-	}
-	// Output:
-	// Collections
-	//    signedDeviceInfoToken
-	// Media
-	//    plugin-login-flow.access_token
-	//    signedDeviceInfoToken
-}
-
 func ExampleURL_Bind() {
 	u, err := signpost.ParseURL("https://feeds.example.com/series/{{series_id}}/episodes")
 	if err != nil {

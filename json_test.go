@@ -84,15 +84,6 @@ func TestJSONRenderDoesNotEscapeHTML(t *testing.T) {
 	wantDocument(t, render(t, "api.example.com", m), `{"endpoints": {"https://api.example.com/a?b&c": `+descriptor+`}}`)
 }
 
-// Characters that JSON must escape do not end the string early.
-func TestJSONEscapesWhatItMust(t *testing.T) {
-	want := "tab\tquote\"line\nnul\x00back\\slash"
-	m := signpost.NewManifest(named("https://{{host}}/v1/feeds", want))
-	if got := parse(t, render(t, "api.example.com", m)).Endpoints[0].Name; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
 // Every default is written as it was given, even 0, false and empty text.
 func TestJSONDefaults(t *testing.T) {
 	for _, test := range []struct {
