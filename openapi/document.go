@@ -18,8 +18,6 @@ import (
 // MaxSize is the maximum size in bytes of a document: of its files together, and again with all references resolved.
 const MaxSize = tree.MaxSize
 
-var errTooLarge = fmt.Errorf("the document is larger than %d MiB", MaxSize>>20)
-
 // maxDepth limits chains of references.
 const maxDepth = 32
 
@@ -34,7 +32,7 @@ type file struct {
 // parse parses a file.
 func (im *importer) parse(f *file, content []byte) error {
 	if im.size += len(content); im.size > MaxSize {
-		return errTooLarge
+		return fmt.Errorf("the document is larger than %d MiB", MaxSize>>20)
 	}
 	doc := tree.Parse(content, json.Valid(bytes.TrimPrefix(content, []byte(tree.ByteOrderMark))))
 	im.owners[doc] = f
@@ -141,24 +139,12 @@ func (im *importer) read(path string) ([]byte, error) {
 	if !fs.ValidPath(path) {
 		return nil, errors.New("it is outside the directory within which references are followed (--root)")
 	}
-	info, err := fs.Stat(im.opts.Files, path)
-	switch {
-	case err != nil:
-	case !info.Mode().IsRegular():
-		return nil, errors.New("it is not a regular file")
-	case info.Size() > MaxSize:
-		return nil, errTooLarge
-	default:
-		var content []byte
-		if content, err = fs.ReadFile(im.opts.Files, path); err == nil {
-			return content, nil
-		}
-	}
+	content, err := fs.ReadFile(im.opts.Files, path)
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
 		err = pathErr.Err // the reference already names the path
 	}
-	return nil, err
+	return content, err
 }
 
 // The following functions read nodes. All of them accept nil, since any part of a document may be missing.

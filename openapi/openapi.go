@@ -207,18 +207,14 @@ func (im *importer) setVersions(used []*operation) []*operation {
 			versions[op.version] = true
 		}
 	}
-	mixed, fallback := len(versions) > 0, "v1"
+	fallback := "v1"
 	if len(versions) == 1 {
 		for fallback = range versions {
 		}
 	}
 	for _, op := range used {
-		if op.version != "" {
-			continue
-		}
-		op.version, versions[fallback] = fallback, true
-		if mixed && strings.Contains(op.url, signpost.HostPlaceholder) {
-			op.note(op.key, "its URL names no version; it goes into %s (--api-version puts all endpoints into one)", fallback)
+		if op.version == "" {
+			op.version, versions[fallback] = fallback, true
 		}
 	}
 	return slices.DeleteFunc(used, func(op *operation) bool {

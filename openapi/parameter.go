@@ -41,6 +41,7 @@ func (p *parameter) note(format string, args ...any) {
 // addModifiers converts the query parameters of an operation to modifiers.
 func (im *importer) addModifiers(op *operation) {
 	for _, p := range im.parameters(op) {
+		im.spent += bytesPerItem * len(p.node.Fields)
 		if (p.in == "path" || p.in == "") && strings.Contains(op.url, "{{"+p.name+"}}") {
 			continue
 		}
@@ -101,8 +102,6 @@ func (im *importer) modifier(p *parameter) (m modifier, err error) {
 	s := im.shape(schema)
 	findings := signpost.Text(signpost.ModifierInput{ID: p.name, Name: p.name, Key: p.name, Label: p.name}).Validate()
 	switch {
-	case p.in == "path":
-		return m, errors.New("it does not occur in the path")
 	case p.in != "query":
 		return m, fmt.Errorf("it is in %q, and only query parameters become modifiers", p.in)
 	case p.name == contextParameter:

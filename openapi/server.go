@@ -2,7 +2,6 @@ package openapi
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/url"
 	"path"
@@ -28,8 +27,6 @@ func (im *importer) url(op *operation) (string, error) {
 		s.origin = "https://" + signpost.HostPlaceholder
 	case s.origin == "":
 		return "", fmt.Errorf("its server %q is not an absolute URL, which --third-party needs", cmp.Or(s.path, "/"))
-	case s.userInfo:
-		return "", errors.New("its server has user info before its host")
 	case !im.opts.ThirdParty:
 		op.note(s.node, "%s is not the document's own server: the URL stays absolute", s.origin)
 	}
@@ -51,11 +48,10 @@ func (im *importer) url(op *operation) (string, error) {
 
 // server is a server of the document, with the defaults of its variables filled in.
 type server struct {
-	node     *tree.Node
-	origin   string // without user info; empty if the URL is relative to the document
-	host     string // with the port, for comparison: http and https make no difference
-	path     string // without a trailing slash
-	userInfo bool
+	node   *tree.Node
+	origin string // without user info; empty if the URL is relative to the document
+	host   string // with the port, for comparison: http and https make no difference
+	path   string // without a trailing slash
 }
 
 func newServer(n *tree.Node) server {
@@ -72,8 +68,7 @@ func newServer(n *tree.Node) server {
 	u := signpost.CutURL(raw)
 	s := server{node: n, path: strings.TrimSuffix(path.Join("/", u.Path()), "/")}
 	if host := u.Authority(); host != "" {
-		at := strings.LastIndexByte(host, '@')
-		host, s.userInfo = host[at+1:], at >= 0
+		host = host[strings.LastIndexByte(host, '@')+1:]
 		s.origin = cmp.Or(u.Scheme(), "https") + "://" + host
 		s.host = strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(host), ":443"), ":80")
 	}
