@@ -48,13 +48,13 @@ func (d *decoder) check(n *tree.Node, v *fields.Value, what string) {
 		case d.isExtension(f.Key.Text) && v.Of(f.Key.Text) == nil:
 			continue
 		case v.Each != nil:
-			if v.Each.What == "version" && !v.Keys.MatchString(f.Key.Text) {
+			if v.Each == fields.Version && !v.Keys.MatchString(f.Key.Text) {
 				d.wrongVersion(n, f)
 			}
 			if v.Each.What == "endpoint" {
 				d.within = f
 			}
-			d.check(f.Value, v.Each, call(v.Each, f))
+			d.check(f.Value, v.Each, strings.Replace(v.Each.What, fields.Key, f.Key.Text, 1))
 			if v.Each.What == "endpoint" {
 				d.within = tree.Field{}
 			}
@@ -66,17 +66,6 @@ func (d *decoder) check(n *tree.Node, v *fields.Value, what string) {
 			d.check(f.Value, known.Value, known.Name)
 		}
 	}
-}
-
-// call returns what messages call the value of a free key.
-func call(v *fields.Value, f tree.Field) string {
-	switch v.What {
-	case "version":
-		return "version " + f.Key.Text
-	case "the reason to allow a warning":
-		return "the reason to allow " + f.Key.Text
-	}
-	return v.What
 }
 
 // kindOf is the kind of node that a type of the table has. Scalars and dates have several.

@@ -76,18 +76,6 @@ func TestJSONAndYAMLGiveTheSamePlaces(t *testing.T) {
 	}
 }
 
-// A line may end in a carriage return. The line shown must be the right one.
-func TestLineBreaks(t *testing.T) {
-	for _, end := range []string{"\n", "\r\n", "\r"} {
-		text := strings.Join([]string{"# one", "service: 5", "versions: {v1: {endpoints: {}}}", "allow: {no-endpoints: x}", ""}, end)
-		f := Parse("f.yaml", []byte(text))
-		findings := Lint(f)
-		if len(findings) != 1 || findings[0].Line != 2 || findings[0].Column != 10 || f.Line(2) != "service: 5" {
-			t.Errorf("lines that end in %q: %v, %q", end, findings, f.Line(2))
-		}
-	}
-}
-
 func TestFormatIsToldByNameThenByText(t *testing.T) {
 	yamlOnly := "{versions: {v1: {endpoints: {}}}, allow: {no-endpoints: x}} # a comment"
 	jsonOnly := `{"versions": {"v1": {"endpoints": {"https:\/\/{{host}}\/a": {"name": "\ud83d\ude00", "method": "get", "mime_type": "application/json"}}}}}`

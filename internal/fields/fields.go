@@ -33,9 +33,12 @@ const (
 	Warnings // the rules that can be allowed
 )
 
+// Key stands for the free key of a value in [Value.What].
+const Key = "{key}"
+
 // Value describes a value of the definition file.
 type Value struct {
-	What string // what messages call it, such as "context item"; a field is called by its name
+	What string // what messages call it, such as "context item", with Key for its own key; a field is called by its name
 	Doc  string // for people, where the field has no Doc of its own
 	Type Type
 

@@ -30,7 +30,7 @@ var Definition = &Value{
 		{Name: "modifiers", Doc: "Modifiers that endpoints use by name.",
 			Value: &Value{Type: Object, Each: modifier, Form: "give each one a name: modifiers: {limit: {kind: number, …}}"}},
 		{Name: "versions", Required: true, Doc: "The API versions of the service: v1, v2 and so on.",
-			Value: &Value{Type: Object, Each: version, Keys: regexp.MustCompile("^v[1-9][0-9]*$"), Form: "such as versions: {v1: {endpoints: {…}}}", Schema: `"minProperties": 1`}},
+			Value: &Value{Type: Object, Each: Version, Keys: regexp.MustCompile("^v[1-9][0-9]*$"), Form: "such as versions: {v1: {endpoints: {…}}}", Schema: `"minProperties": 1`}},
 		{Name: "allow", Value: allow, Doc: "Warnings that are meant in the whole file, each with the reason."},
 	},
 }
@@ -50,7 +50,8 @@ var (
 	text     = &Value{}
 	required = &Value{Schema: nonEmpty}
 
-	version = &Value{What: "version", Type: Object, Form: "such as v1: {endpoints: {…}}", Fields: []Field{
+	// Version is an API version.
+	Version = &Value{What: "version " + Key, Type: Object, Form: "such as v1: {endpoints: {…}}", Fields: []Field{
 		{Name: "endpoints", Required: true, Doc: "Endpoints by URL. {{host}} stands for the hostname of the request for the manifest.",
 			Value: &Value{Type: Object, Each: endpoint, Keys: regexp.MustCompile(`^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\s]+([/?#][^\s"<>\\^` + "`" + `|]*)?$`),
 				Form: "the URL is the key: https://{{host}}/v1/feeds: {name: Feeds, method: get, mime_type: application/json}"}},
@@ -142,7 +143,7 @@ var (
 			{Name: "label", Value: required, Required: true, Doc: "What editors see."},
 		}}}}
 
-	allow = &Value{Type: Object, Each: &Value{What: "the reason to allow a warning", Schema: nonEmpty}, Names: Warnings,
+	allow = &Value{Type: Object, Each: &Value{What: "the reason to allow " + Key, Schema: nonEmpty}, Names: Warnings,
 		Doc: "Warnings that are meant here, each with the reason.", Form: "such as {plain-http: the partner has no TLS}"}
 
 	deprecated = &Value{What: "deprecated", Type: Object, Doc: "It is going to be removed. This is not part of the manifest.", Form: "such as deprecated: {since: 2026-01-31}",

@@ -85,6 +85,9 @@ func TestPositions(t *testing.T) {
 	if got := string(doc.Line(1)); got != "a: x" || doc.Line(0) != nil || doc.Line(4) != nil {
 		t.Errorf("line 1 is %q, or there are lines before the first or behind the last", got)
 	}
+	if line, column := Parse([]byte("a: x\rb: y\r\nc: z\r"), false).Position(11); line != 3 || column != 1 {
+		t.Errorf("after carriage returns, the third line begins at %d:%d", line, column)
+	}
 	for _, test := range []struct {
 		line, column int
 		text         string
