@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -146,44 +145,4 @@ func TestLint(t *testing.T) {
 		return signpost.NewManifest(endpoint("https://feeds.example.com/v1/feeds")), nil
 	}
 	expect(t, one(t, check(t, address, opts), "host"), "passed: ", "")
-}
-
-// TestFeedSchema checks feeds against a schema. The feed of /b may repeat a context value.
-func TestFeedSchema(t *testing.T) {
-	service := newService(map[string]http.HandlerFunc{"/a": answer(200, `{"entry": [1.0]}`, jsonType), "/b": answer(200, `{}`, jsonType)}, "/a", "/b")
-	service.manifest.Endpoints[1].ContextObj = []signpost.ContextItem{tokenItem}
-	violations := make([]Violation, maxViolations+1)
-	violations[0] = Violation{"", `missing property "entry"`}
-	violations[1] = Violation{"/" + secret, secret + " does not match"}
-	for _, test := range []struct {
-		a, b int // number of violations
-		want string
-	}{
-		{0, 0, "passed: every feed is valid against the schema: 2 feeds"},
-		{1, 0, `failed: the feed: missing property "entry"`},
-		{0, 2, `failed: the feed: missing property "entry"; failed: (hidden: it repeats a context value): (hidden: it repeats a context value)`},
-		{maxViolations + 1, 0, "failed: 1 more violation of the schema"},
-	} {
-		opts := CheckOptions{Options: Options{Transport: inMemory(service)}, Context: map[string]string{"token": secret}}
-		opts.FeedSchema = func(v any) []Violation {
-			entry, ok := v.(map[string]any)["entry"].([]any)
-			if !ok {
-				return violations[:test.b]
-			}
-			if entry[0] != json.Number("1.0") {
-				t.Errorf("numbers are %T", entry[0])
-			}
-			return violations[:test.a]
-		}
-		if test.a > maxViolations {
-			violations[1] = Violation{}
-		}
-		var got []string
-		for _, r := range resultsOf(check(t, address, opts), "feed") {
-			got = append(got, fmt.Sprintf("%s: %s", r.Status, r.Message))
-		}
-		if text := strings.Join(got, "; "); !strings.HasSuffix(text, test.want) || len(got) != max(1, test.a+test.b) {
-			t.Errorf("got  %s\nwant %s", text, test.want)
-		}
-	}
 }

@@ -14,7 +14,6 @@ import (
 	"signpost"
 	"signpost/host"
 	"signpost/internal/foreign"
-	"signpost/internal/httpurl"
 	"signpost/internal/routes"
 	"signpost/internal/spell"
 	"signpost/internal/warnings"
@@ -73,14 +72,8 @@ func (c *checker) checkRedirect(context.Context) {
 		c.add(Passed, "", "no redirect")
 		return
 	}
+	c.addProblem("", Explain(&StatusError{Status: c.answer.Status, Redirect: c.answer.Redirect}))
 	c.blocked = "the address redirects"
-	if c.answer.Redirect == "" {
-		c.add(Failed, "send the manifest itself", "the response is %s, without a Location", statusText(c.answer.Status))
-		return
-	}
-	shown := httpurl.Redacted(c.answer.Redirect) // services repeat the query
-	c.add(Failed, fmt.Sprintf("studios store the address that they are given: register %s, if that is the right one", shown),
-		"the address redirects to %q", shown)
 }
 
 func (c *checker) checkStatus(context.Context) {
@@ -88,15 +81,13 @@ func (c *checker) checkStatus(context.Context) {
 		c.add(Passed, "", "200 OK")
 		return
 	}
-	c.blocked = "the response is not a manifest"
-	r := c.add(Failed, manifestHint(c.answer.Status), "the response is %s, not 200 OK", statusText(c.answer.Status))
+	problem := Explain(&StatusError{Status: c.answer.Status})
 	const maxNames = 5 // in the hint
 	if manifests := listedManifests(c.answer.Status, c.answer.Body); len(manifests) > 0 {
-		r.Hint = "the manifests of this server are at: " + strings.Join(manifests[:min(maxNames, len(manifests))], ", ")
+		problem.Hint = "the manifests of this server are at: " + strings.Join(manifests[:min(maxNames, len(manifests))], ", ")
 	}
-	if c.answer.Status == http.StatusMisdirectedRequest {
-		r.Cause = causeHostNotAllowed
-	}
+	c.addProblem("", problem)
+	c.blocked = "the response is not a manifest"
 }
 
 // listedManifests returns the manifests that Signpost lists in a 404 that it writes itself.
@@ -108,22 +99,6 @@ func listedManifests(status int, body []byte) []string {
 		return nil
 	}
 	return problem.Manifests
-}
-
-// manifestHints has hints for the status of a manifest response.
-var manifestHints = map[int]string{
-	http.StatusNotFound:           "correct the path: a manifest is at {base_url}/v1/endpoints-manifest",
-	http.StatusBadRequest:         "check that the service is meant to be called by this host, and that its port speaks https or plain http as the address says",
-	http.StatusUnauthorized:       "studios send no credentials: make the manifest public",
-	http.StatusForbidden:          "studios send no credentials: make the manifest public",
-	http.StatusMisdirectedRequest: "configure the service to answer for this host",
-}
-
-func manifestHint(status int) string {
-	if status >= 500 {
-		return "check that the service runs, and that the proxy in front of it reaches it; look at its log"
-	}
-	return cmp.Or(manifestHints[status], "respond to every GET request with the manifest")
 }
 
 func (c *checker) checkJSON(context.Context) {
@@ -302,11 +277,8 @@ func (c *checker) checkCORS(ctx context.Context) {
 	case strings.ContainsAny(allowed, ", "):
 		c.add(Failed, "make sure that the header is set by either the proxy or the service, not both",
 			"Access-Control-Allow-Origin has more than one value, which browsers reject: %q", allowed)
-	case credentials && allowed == "*":
-		c.add(Warned, "remove Access-Control-Allow-Credentials", "credentials are allowed for every origin, which browsers reject")
-	case credentials && reflected:
-		c.add(Warned, "remove Access-Control-Allow-Credentials: a manifest needs none",
-			"pages of every origin can read it with the visitor's credentials")
+	case credentials && (allowed == "*" || reflected):
+		c.add(Warned, "remove Access-Control-Allow-Credentials: a manifest needs none", "credentials are allowed for every origin")
 	case reflected && !slices.Contains(vary, "*") && !slices.Contains(vary, "origin"):
 		c.add(Warned, "send Vary: Origin or, simpler, Access-Control-Allow-Origin: *",
 			"the allowed origin is that of the request, without Vary: Origin: a cache would send it to other origins")

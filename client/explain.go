@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -58,11 +59,8 @@ func Explain(err error) Problem {
 	switch {
 	case err == nil:
 		return Problem{}
-	case errors.As(err, &status) && status.Redirect != "":
-		return Problem{Message: fmt.Sprintf("the address redirects to %q", httpurl.Redacted(status.Redirect)),
-			Hint: "studios store the address that they are given: use the target, if it is the right one"}
 	case errors.As(err, &status):
-		return Problem{Message: fmt.Sprintf("the response is %s, not 200 OK", statusText(status.Status)), Hint: manifestHint(status.Status)}
+		return explainStatus(status)
 	case errors.As(err, &verify):
 		p := Problem{TLS: true, Message: "the certificate is not trusted: " + strings.TrimPrefix(verify.Err.Error(), "x509: ")}
 		switch {
@@ -118,4 +116,28 @@ func Explain(err error) Problem {
 		return Problem{Message: err.Error(), Hint: hint}
 	}
 	return Problem{Message: fmt.Sprintf("the request failed: %v", request.err), Hint: hint}
+}
+
+// manifestHints has hints for the status of a manifest response.
+var manifestHints = map[int]string{
+	http.StatusNotFound:           "correct the path: a manifest is at {base_url}/v1/endpoints-manifest",
+	http.StatusBadRequest:         "check that the service is meant to be called by this host, and that its port speaks https or plain http as the address says",
+	http.StatusUnauthorized:       "studios send no credentials: make the manifest public",
+	http.StatusForbidden:          "studios send no credentials: make the manifest public",
+	http.StatusMisdirectedRequest: "configure the service to answer for this host",
+}
+
+func explainStatus(e *StatusError) Problem {
+	p := Problem{Message: fmt.Sprintf("the response is %s, not 200 OK", statusText(e.Status)),
+		Hint: cmp.Or(manifestHints[e.Status], "respond to every GET request with the manifest")}
+	switch {
+	case e.Redirect != "": // services repeat the query of the address
+		p.Message = fmt.Sprintf("the address redirects to %q", httpurl.Redacted(e.Redirect))
+		p.Hint = "studios store the address that they are given: use the target, if it is the right one"
+	case e.Status == http.StatusMisdirectedRequest:
+		p.Cause = causeHostNotAllowed
+	case e.Status >= 500:
+		p.Hint = "check that the service runs, and that the proxy in front of it reaches it; look at its log"
+	}
+	return p
 }

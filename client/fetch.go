@@ -47,11 +47,7 @@ type StatusError struct {
 }
 
 func (e *StatusError) Error() string {
-	if e.Redirect != "" {
-		return fmt.Sprintf("fetch %q: it redirects to %q: studios store the address that they are given, so use that one",
-			e.Address, httpurl.Redacted(e.Redirect))
-	}
-	return fmt.Sprintf("fetch %q: the response is %s, not 200 OK", e.Address, statusText(e.Status))
+	return fmt.Sprintf("fetch %q: %s", e.Address, explainStatus(e).Message)
 }
 
 // Fetch fetches the manifest at an address. The response is 200 OK and complete. For any other status, including

@@ -43,7 +43,7 @@ func TestFetch(t *testing.T) {
 	for _, test := range []struct{ path, err string }{ // without an error, the body is doc
 		{"/plain", ""},
 		{"/gzip", ""},
-		{"/moved", `: it redirects to "` + server.URL + `/plain": studios store the address that they are given, so use that one`},
+		{"/moved", `: the address redirects to "` + server.URL + `/plain"`},
 		{"/choices", ": the response is 300 Multiple Choices, not 200 OK"},
 		{"/made", ": the response is 201 Created, not 200 OK"},
 		{"/cut", ": unexpected EOF"},

@@ -27,8 +27,8 @@ import (
 
 // TestCheckServices checks services that exist only in testdata, and compares results and requests. An archive has
 //
-//   - in its comment, options of the check: address, param, context, follow, ignore, registered, send-to, limit, an endpoint
-//     with its Values as JSON, and checks, the ones whose results are shown,
+//   - in its comment, options of the check: address, param, context, follow, ignore, registered, send-to, limit, schema, an
+//     endpoint with its Values as JSON, and checks, the ones whose results are shown,
 //   - endpoints, a line for each: a URL, and fields that differ from a plain get endpoint,
 //   - responses, named by URL, by path if they are on every host, and by a request header that they depend on. They begin with
 //     a status and, if the response is not complete, with what happens: abort, cut, stall, endless. Feeds need only a body.
@@ -117,6 +117,14 @@ func (s *services) set(line string) {
 		s.opts.SendTo, _ = url.Parse(value)
 	case "registered":
 		s.opts.Registered = append(s.opts.Registered, signpost.NewManifest(endpoint(value)))
+	case "schema": // a feed holds its violations, each a pointer and a message
+		s.opts.FeedSchema = func(feed any) (violations []Violation) {
+			found, _ := feed.(map[string]any)["violations"].([]any)
+			for _, v := range found {
+				violations = append(violations, Violation{v.([]any)[0].(string), fmt.Sprint(v.([]any)[1])})
+			}
+			return violations
+		}
 	case "endpoint":
 		of, values, _ := strings.Cut(value, " ")
 		var v Values

@@ -48,8 +48,11 @@ func NewRequest(ctx context.Context, e signpost.Endpoint, call Call) (*http.Requ
 	if err != nil {
 		return nil, err
 	}
-	if err := checkBodyParams(e, call.Context); err != nil {
-		return nil, err
+	for _, item := range e.ContextObj {
+		inBody := item.Type == signpost.ContextBodyParam && e.Method != signpost.MethodPost
+		if inBody && (item.Required || call.Context[item.Key] != nil) {
+			return nil, fmt.Errorf("endpoint %q: context key %q belongs in the body, but a get request has none", e.URL, item.Key)
+		}
 	}
 	encoded, err := contextkeys.Encode(e.ContextObj, call.Context)
 	if err != nil {
@@ -130,17 +133,6 @@ func modifierQuery(e signpost.Endpoint, values map[string]string) ([]parameter, 
 	return query, nil
 }
 
-// checkBodyParams reports a context key that cannot be sent because a get request has no body.
-func checkBodyParams(e signpost.Endpoint, values map[string]any) error {
-	for _, item := range e.ContextObj {
-		inBody := item.Type == signpost.ContextBodyParam && e.Method != signpost.MethodPost
-		if inBody && (item.Required || values[item.Key] != nil) {
-			return fmt.Errorf("endpoint %q: context key %q belongs in the body, but a %s request has none", e.URL, item.Key, e.Method)
-		}
-	}
-	return nil
-}
-
 // escape escapes a query component. A space becomes %20, which all servers decode alike.
 func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
@@ -152,22 +144,16 @@ func setQuery(target string, query []parameter) string {
 	}
 	target, fragment, hasFragment := strings.Cut(target, "#")
 	target, existing, _ := strings.Cut(target, "?")
-	set := make(map[string]string, len(query)) // by key; empty once it is written
+	pairs := strings.Split(existing, "&")
 	for _, p := range query {
-		set[p.key] = escape(p.key) + "=" + escape(p.value)
-	}
-	var pairs []string
-	for pair := range strings.SplitSeq(existing, "&") {
-		name, _, _ := strings.Cut(pair, "=")
-		key, err := url.QueryUnescape(name)
-		if replacement, ok := set[key]; ok && err == nil && pair != "" {
-			pair, set[key] = replacement, ""
+		set := escape(p.key) + "=" + escape(p.value)
+		for i, pair := range pairs {
+			name, _, _ := strings.Cut(pair, "=")
+			if key, err := url.QueryUnescape(name); err == nil && key == p.key && pair != "" {
+				pairs[i], set = set, ""
+			}
 		}
-		pairs = append(pairs, pair)
-	}
-	for _, p := range query {
-		pairs = append(pairs, set[p.key])
-		set[p.key] = ""
+		pairs = append(pairs, set)
 	}
 	pairs = slices.DeleteFunc(pairs, func(pair string) bool { return pair == "" })
 	target += "?" + strings.Join(pairs, "&")

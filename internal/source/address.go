@@ -17,8 +17,8 @@ import (
 	"signpost/internal/readfile"
 )
 
-// fetchTimeout limits one attempt, so that a server that hangs counts as down.
-const fetchTimeout = 15 * time.Second
+// addressTimeout limits one attempt, so that a server that hangs counts as down. A definition is one small file.
+const addressTimeout = 15 * time.Second
 
 // maxRedirects is how many redirects are followed.
 const maxRedirects = 5
@@ -43,7 +43,7 @@ func safeRedirect(req *http.Request, via []*http.Request) error {
 
 // fetchAddress fetches the definition at an http or https URL. Its version is its ETag.
 func fetchAddress(address string, opts Options) fetchFunc {
-	sender := &http.Client{Transport: opts.Transport, Timeout: fetchTimeout, CheckRedirect: safeRedirect}
+	sender := &http.Client{Transport: opts.Transport, Timeout: addressTimeout, CheckRedirect: safeRedirect}
 	return func(ctx context.Context, etag string, _ []Document) ([]Document, string, error) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {

@@ -38,9 +38,7 @@ func readError(path string, err error) error {
 	return fmt.Errorf("read definition %q: %w", path, err)
 }
 
-func noDefinitions(dir string) error {
-	return fmt.Errorf("read definitions in %q: the directory holds no .yaml, .yml or .json file that is a definition", dir)
-}
+var errNoDefinitions = errors.New("the directory holds no .yaml, .yml or .json file that is a definition")
 
 // candidate reports whether a file below a directory may be a definition, judging by its path. It skips hidden files
 // and directories, which a mounted Kubernetes ConfigMap contains, as well as Node.js packages and JSON schemas.
@@ -110,11 +108,14 @@ func (r *Reader) readDirectory(dir string) ([]Document, error) {
 			return nil, err
 		}
 	}
-	return r.keepDefinitions(dir, documents)
+	if documents, err = r.keepDefinitions(documents); err != nil {
+		return nil, readError(dir, err)
+	}
+	return documents, nil
 }
 
 // keepDefinitions drops documents that are not definitions, with a note for each.
-func (r *Reader) keepDefinitions(dir string, documents []Document) ([]Document, error) {
+func (r *Reader) keepDefinitions(documents []Document) ([]Document, error) {
 	documents = slices.DeleteFunc(documents, func(d Document) bool {
 		if d.isDefinition() || r.Manifests && isManifest(d.Text) {
 			return false
@@ -125,7 +126,7 @@ func (r *Reader) keepDefinitions(dir string, documents []Document) ([]Document, 
 		return true
 	})
 	if len(documents) == 0 {
-		return nil, noDefinitions(dir)
+		return nil, errNoDefinitions
 	}
 	return documents, nil
 }

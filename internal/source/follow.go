@@ -49,7 +49,8 @@ func Follow(args []string, opts Options) ([]Source, error) {
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, newRemote(arg, arg, opts.CacheDir, a.poll(opts.Note)))
+			a.keep = (&Reader{Note: opts.Note}).keepDefinitions
+			all = append(all, newRemote(arg, arg, opts.CacheDir, a.fetch))
 		default:
 			all = append(all, newLocal(arg, opts.Note))
 		}

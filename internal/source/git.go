@@ -40,7 +40,10 @@ func (r *Reader) readRevision(ctx context.Context, name string) ([]Document, err
 	if err != nil || len(entries) == 1 && entries[0].path == "" {
 		return documents, err
 	}
-	return r.keepDefinitions(name, documents)
+	if documents, err = r.keepDefinitions(documents); err != nil {
+		return nil, readError(name, err)
+	}
+	return documents, nil
 }
 
 func parseRevision(ctx context.Context, name string) (gitPath, error) {

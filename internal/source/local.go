@@ -100,7 +100,7 @@ func (l *local) Read() ([]Document, bool, error) {
 		}
 	}
 	if len(documents)+len(errs) == 0 {
-		return l.documents, false, noDefinitions(l.path)
+		return l.documents, false, readError(l.path, errNoDefinitions)
 	}
 	l.turn = (l.turn + maxHashed) % len(listed)
 	changed := !slices.EqualFunc(documents, l.documents, sameDocument)

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"golang.org/x/sync/errgroup"
@@ -65,6 +64,7 @@ type artifact struct {
 	within string // file or directory within the artifact; empty for all of it
 	ref    registry.Reference
 	repo   *remote.Repository
+	keep   func([]Document) ([]Document, error) // drops what is not a definition
 }
 
 // cutArtifact splits host/repository:tag/path, the name of a file in an artifact, into the artifact and the path.
@@ -231,7 +231,11 @@ func (a *artifact) fetch(ctx context.Context, version string, before []Document)
 		})
 	}
 	group.Wait()
-	return documents, string(desc.Digest), cmp.Or(errs...) // the first one, so that the same failure has the same message
+	if err := cmp.Or(errs...); err != nil { // the first one, so that the same failure has the same message
+		return nil, "", err
+	}
+	documents, err = a.keep(documents)
+	return documents, string(desc.Digest), err
 }
 
 var errNoArtifact = errors.New("the registry has no such repository, tag or digest")
@@ -282,26 +286,10 @@ func (r *Reader) readRegistry(ctx context.Context, arg string) ([]Document, erro
 	if err != nil {
 		return nil, err
 	}
+	a.keep = r.keepDefinitions
 	documents, _, err := a.fetch(ctx, "", nil)
 	if err != nil {
 		return nil, fmt.Errorf("read definitions %q: %w", arg, err)
 	}
-	return r.keepDefinitions(arg, documents)
-}
-
-// registryTimeout limits one attempt to fetch updates, so that a registry that hangs counts as down.
-const registryTimeout = time.Minute
-
-// poll returns the function that polls the artifact for its definitions.
-func (a *artifact) poll(note func(message string)) fetchFunc {
-	return func(ctx context.Context, version string, before []Document) ([]Document, string, error) {
-		ctx, cancel := context.WithTimeoutCause(ctx, registryTimeout, fmt.Errorf("no response within %v", registryTimeout))
-		defer cancel()
-		documents, next, err := a.fetch(ctx, version, before)
-		if err != nil || next == version {
-			return nil, version, err
-		}
-		documents, err = (&Reader{Note: note}).keepDefinitions(a.name, documents)
-		return documents, next, err
-	}
+	return documents, nil
 }

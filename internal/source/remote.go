@@ -25,6 +25,9 @@ import (
 // returns no documents. The text of unchanged ones may come from before.
 type fetchFunc func(ctx context.Context, version string, before []Document) (documents []Document, next string, err error)
 
+// fetchTimeout limits one attempt, so that a registry that hangs counts as down.
+const fetchTimeout = time.Minute
+
 // Remote is a source on another machine. Read returns what the last Fetch received.
 type Remote struct {
 	name  string
@@ -79,6 +82,8 @@ func (r *Remote) Fetch(ctx context.Context) bool {
 	r.mu.Lock()
 	version, before := r.version, r.documents
 	r.mu.Unlock()
+	ctx, cancel := context.WithTimeoutCause(ctx, fetchTimeout, fmt.Errorf("no response within %v", fetchTimeout))
+	defer cancel()
 	documents, version, err := r.fetch(ctx, version, before)
 
 	r.mu.Lock()
