@@ -44,39 +44,31 @@ type Problem struct {
 // Explain explains an error of [Fetch] or [Send].
 func Explain(err error) Problem {
 	var (
-		hostname x509.HostnameError
-		invalid  x509.CertificateInvalidError
-		unknown  x509.UnknownAuthorityError
-		verify   *tls.CertificateVerificationError
-		record   tls.RecordHeaderError
-		dns      *net.DNSError
-		op       *net.OpError
-		timed    net.Error
-		status   *StatusError
-		request  = &requestError{} // stays zero for other kinds of errors
+		unknown x509.UnknownAuthorityError
+		verify  *tls.CertificateVerificationError
+		record  tls.RecordHeaderError
+		dns     *net.DNSError
+		op      *net.OpError
+		timed   net.Error
+		status  *StatusError
+		request = &requestError{} // stays zero for other kinds of errors
 	)
 	isRequest := errors.As(err, &request)
+	closed := errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)
 	switch {
 	case err == nil:
 		return Problem{}
 	case errors.As(err, &status):
 		return explainStatus(status)
 	case errors.As(err, &verify):
-		p := Problem{TLS: true, Message: "the certificate is not trusted: " + strings.TrimPrefix(verify.Err.Error(), "x509: ")}
-		switch {
-		case errors.As(err, &hostname):
-			p.Hint = "get a certificate that includes this name"
-		case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-			p.Hint = "renew it, make sure that the server has loaded the new one, and check the clocks"
-		case errors.As(err, &unknown):
+		p := Problem{TLS: true, Message: "the certificate is not trusted: " + strings.TrimPrefix(verify.Err.Error(), "x509: "),
+			Hint: "get a certificate for this name, valid now, from an authority that clients trust, " +
+				"and make the server send the whole chain, with the intermediate certificates"}
+		if errors.As(err, &unknown) {
 			p.Cause, p.Message = causeUnknownAuthority, "the certificate is from an authority that clients do not trust"
 			if c := unknown.Cert; c != nil && c.Issuer.String() == c.Subject.String() {
 				p.Message = "the certificate is self-signed; clients will not trust it"
 			}
-			p.Hint = "get a certificate from an authority that clients trust, " +
-				"and make the server send the whole chain, with the intermediate certificates"
-		default:
-			p.Hint = "get another certificate"
 		}
 		return p
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
@@ -100,22 +92,18 @@ func Explain(err error) Problem {
 		return Problem{Message: fmt.Sprintf("cannot resolve the host %q: %s", dns.Name, dns.Err), Hint: "correct the host, or its DNS record"}
 	case errors.Is(err, syscall.ECONNREFUSED) && errors.As(err, &op) && op.Addr != nil:
 		return Problem{Message: fmt.Sprintf("nothing listens at %s", op.Addr), Hint: "start the service, or correct host and port"}
-	case errors.Is(err, io.ErrUnexpectedEOF), strings.Contains(err.Error(), "stream error"): // the latter is for HTTP/2
+	case errors.Is(err, io.ErrUnexpectedEOF), request.begun && closed, strings.Contains(err.Error(), "stream error"): // of HTTP/2
 		return Problem{Message: "the response is cut off",
 			Hint: "look at the service's log, and at the limits of a proxy in front of it"}
-	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
-		p := Problem{Message: "the connection was closed without a response",
+	case closed:
+		return Problem{Message: "the connection was closed without a response",
 			Hint: "look at the log of the service and of a proxy in front of it"}
-		if request.begun {
-			p.Message = "the connection was closed before the end of the response"
-		}
-		return p
 	}
-	const hint = "check that the address is right, and what answers there"
-	if !isRequest {
-		return Problem{Message: err.Error(), Hint: hint}
+	p := Problem{Message: err.Error(), Hint: "check that the address is right, and what answers there"}
+	if isRequest {
+		p.Message = fmt.Sprintf("the request failed: %v", request.err)
 	}
-	return Problem{Message: fmt.Sprintf("the request failed: %v", request.err), Hint: hint}
+	return p
 }
 
 // manifestHints has hints for the status of a manifest response.

@@ -51,12 +51,7 @@ func (r Registry) Push(ctx context.Context, documents []Document, target string)
 	}
 	a.resolve(ctx) // finds out whether it speaks plain http; whatever else fails, fails again
 	result := Pushed{Files: len(documents)}
-	stored := make(map[digest.Digest]bool)
 	for i, desc := range append([]ocispec.Descriptor{manifest.Config}, manifest.Layers...) {
-		if stored[desc.Digest] {
-			continue
-		}
-		stored[desc.Digest] = true
 		exists, err := a.repo.Blobs().Exists(ctx, desc)
 		if err != nil {
 			return failed(err)
