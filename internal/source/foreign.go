@@ -11,12 +11,21 @@ import (
 // has no endpoint that can be read.
 func Errors(services ...*Service) (errors, warnings []signpost.Finding) {
 	var files []*definition.File
-	readable := make(map[string]bool)
+	readable := make(map[string]bool) // manifests, by name
 	for _, s := range services {
 		files = append(files, s.File)
-		readable[s.File.Name] = s.Served && s.readable()
+		if s.Served {
+			versions := s.File.Readable(nil)
+			readable[s.File.Name] = len(versions) > 0 && len(versions[0].Manifest.Endpoints) > 0
+		}
 	}
-	for _, f := range definition.Errors(files...) {
+	found := definition.Errors(files...)
+	for _, f := range found {
+		if f.Rule == definition.RuleSyntax || f.Rule == definition.RuleTooLarge {
+			readable[f.File] = false
+		}
+	}
+	for _, f := range found {
 		if readable[f.File] {
 			warnings = append(warnings, foreign.Finding(f))
 		} else {
@@ -24,16 +33,4 @@ func Errors(services ...*Service) (errors, warnings []signpost.Finding) {
 		}
 	}
 	return errors, warnings
-}
-
-// readable reports whether a manifest can be used, in spite of what is wrong in it.
-func (s *Service) readable() bool {
-	errors := definition.Errors(s.File)
-	for _, f := range errors {
-		if f.Rule == definition.RuleSyntax || f.Rule == definition.RuleTooLarge {
-			return false
-		}
-	}
-	versions := s.File.Readable(nil)
-	return len(errors) == 0 || len(versions) > 0 && len(versions[0].Manifest.Endpoints) > 0
 }
