@@ -27,7 +27,7 @@ func dial(t *testing.T, p *process) net.Conn {
 	return conn
 }
 
-// TestRawRequests sends headers and bodies that are too large or ambiguous. There is one response to each.
+// TestRawRequests sends headers that are too large, and a body that is ambiguous. There is one response to each.
 func TestRawRequests(t *testing.T) {
 	t.Parallel()
 	p := startServe(t)
@@ -36,13 +36,9 @@ func TestRawRequests(t *testing.T) {
 	for _, test := range []struct {
 		name, request, want string
 	}{
-		{"valid request", get + "\r\n", "200"},
 		{"large header", get + "X-Large: " + strings.Repeat("x", limit-100) + "\r\n\r\n", "200"},
 		{"larger header", get + "X-Large: " + strings.Repeat("x", limit+slack) + "\r\n\r\n", "431"},
 		{"many headers", get + strings.Repeat("X-Many: x\r\n", (limit+slack)/10) + "\r\n", "431"},
-		{"body", get + "Content-Length: 11\r\n\r\n0123456789a", "413"},
-		{"two lengths", get + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nx", "400"},
-		{"two hosts", get + "Host: b\r\n\r\n", "400"},
 		{"OPTIONS * with two lengths, and what looks like a second request",
 			"OPTIONS * HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: b\r\n\r\n", ""},
 	} {
