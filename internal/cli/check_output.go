@@ -9,23 +9,16 @@ import (
 	"signpost/internal/spell"
 )
 
-// checkStatuses lists the statuses of results and their colours.
-var checkStatuses = []struct {
-	status client.Status
-	colour string
-}{{client.Passed, green}, {client.Failed, red}, {client.Warned, yellow}, {client.Skipped, "2"}}
+// statuses lists the statuses of results, as the summary counts them.
+var statuses = []client.Status{client.Passed, client.Failed, client.Warned, client.Skipped}
+
+var statusColours = map[client.Status]string{client.Passed: green, client.Failed: red, client.Warned: yellow, client.Skipped: "2"}
 
 // printReport writes results for people, one per line with the hint below.
 func printReport(w io.Writer, report client.Report) {
 	p := paletteOf(w)
-	const statusWidth = len("skipped")
 	for _, r := range report.Results {
-		var status safe
-		for _, s := range checkStatuses {
-			if s.status == r.Status {
-				status = p.wrap(s.colour, fmt.Sprintf("%-*s", statusWidth, r.Status))
-			}
-		}
+		status := p.wrap(statusColours[r.Status], fmt.Sprintf("%-7s", r.Status))
 		message := r.Message
 		if r.Endpoint != "" && !strings.Contains(message, `"`+r.Endpoint+`"`) {
 			message = r.Endpoint + ": " + message
@@ -43,15 +36,13 @@ func printReport(w io.Writer, report client.Report) {
 
 // reportSummary counts the results by status.
 func reportSummary(report client.Report) string {
+	counts := make(map[client.Status]int)
+	for _, r := range report.Results {
+		counts[r.Status]++
+	}
 	var parts []string
-	for _, s := range checkStatuses {
-		n := 0
-		for _, r := range report.Results {
-			if r.Status == s.status {
-				n++
-			}
-		}
-		parts = append(parts, fmt.Sprintf("%d %s", n, s.status))
+	for _, status := range statuses {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[status], status))
 	}
 	if report.Ignored > 0 {
 		parts = append(parts, fmt.Sprintf("%d ignored", report.Ignored))
