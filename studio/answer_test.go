@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -24,7 +23,7 @@ func TestPageAnswers(t *testing.T) {
 	const bytes = `{"entry":[{"id":1,"title":"A","series_id":9007199254740993,"n":[12345678901234567890,1.10,1e400,-0,"\u00e9\/"]}],"b":1,"a":2,"2":0,"1":0,"b":3}`
 	var posted atomic.Int64
 	hold, ended := make(chan struct{}), make(chan struct{}, 3)
-	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	feeds := answerWith(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		switch r.URL.Path {
 		case "/slow":
@@ -63,8 +62,7 @@ func TestPageAnswers(t *testing.T) {
 				io.WriteString(w, `{"title":"`+strings.Repeat("x", 1000)+`"},`)
 			}
 		}
-	}))
-	t.Cleanup(feeds.Close)
+	})
 	text := "versions:\n  v1:\n    endpoints:\n"
 	for _, path := range []string{"slow", "bytes", "series/{{series_id}}", "bom", "array", "empty", "invalid", "error", "moved", "large", "late"} {
 		text += fmt.Sprintf("      \"%s/%s\": {name: \"Feed %[2]s\", method: get, mime_type: application/json, modifiers: [{kind: number, id: l, name: Limit, key: limit, label: Limit, defaultValue: 20}]}\n", feeds.URL, path)
@@ -179,7 +177,7 @@ func TestPageWithSlowPictures(t *testing.T) {
 	t.Parallel()
 	var loading, most atomic.Int64
 	hold := make(chan struct{})
-	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	feeds := answerWith(t, func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, ".png") {
 			for n := loading.Add(1); ; {
 				if old := most.Load(); n <= old || most.CompareAndSwap(old, n) {
@@ -200,8 +198,7 @@ func TestPageWithSlowPictures(t *testing.T) {
 			entries = append(entries, fmt.Sprintf(`{"title":"x","image":"http://%s/%d.png"}`, r.Host, i))
 		}
 		fmt.Fprintf(w, `{"entry":[%s]}`, strings.Join(entries, ","))
-	}))
-	t.Cleanup(feeds.Close)
+	})
 	_, address := serveFile(t, "versions: {v1: {endpoints: {"+feeds.URL+"/x: {name: X, method: get, mime_type: application/json, modifiers: [{kind: number, id: l, name: L, key: limit, label: Limit, defaultValue: 20}]}}}}")
 	p := openTab(t, address+published)
 	p.waitURL(feeds.URL + "/x?limit=20")
@@ -222,7 +219,7 @@ func TestPageWithSlowPictures(t *testing.T) {
 // TestPageSendsElsewhere reaches a feed service on this machine before it is deployed, and one whose port {{host}} lacks.
 func TestPageSendsElsewhere(t *testing.T) {
 	t.Parallel()
-	local := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	local := answerWith(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if strings.HasSuffix(r.URL.Path, "/endpoints-manifest") {
 			fmt.Fprint(w, `{"endpoints":{"https://127.0.0.1/v1/shows":{"name":"Shows","method":"get","mime_type":"application/json"},
@@ -230,8 +227,7 @@ func TestPageSendsElsewhere(t *testing.T) {
 			return
 		}
 		fmt.Fprintf(w, `{"title":%q,"entry":[{"title":"For %s","content":"https://127.0.0.1/v1/series/2"}]}`, r.URL.RawQuery, r.Host)
-	}))
-	t.Cleanup(local.Close)
+	})
 	s, address := serve(t, studio.Options{Host: "feeds.example.com"})
 	show(s, feedsYAML)
 	p := openTab(t, address+published)

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"signpost/definition"
 	"signpost/studio"
 )
 
@@ -32,7 +31,7 @@ versions:
 	s, address := serve(t, studio.Options{ReadRevision: func(_ context.Context, revision, _ string) ([]byte, error) {
 		return []byte(revisions[revision]), nil
 	}})
-	s.SetFiles(studio.File{Definition: definition.Parse("feeds.yaml", []byte(text)), Text: []byte(text), Path: "/feeds.yaml"})
+	show(s, text)
 	rules := func(in object) []string {
 		t.Helper()
 		in["source"] = "feeds.yaml"
@@ -60,13 +59,13 @@ versions:
 	// The base path counts for all bases, also after a restart.
 	_, base := ask(t, address+"/api/base", object{"source": "feeds.yaml"})
 	moved := revisions["base-path"]
-	s.SetFiles(studio.File{Definition: definition.Parse("feeds.yaml", []byte(moved)), Text: []byte(moved), Path: "/feeds.yaml"})
+	show(s, moved)
 	want := []string{"breaking base-path-changed"}
 	for _, name := range []string{"registered", "previous"} {
 		equal(t, name, rules(object{"base": name}), want)
 	}
 	restarted, again := serve(t, studio.Options{})
-	restarted.SetFiles(studio.File{Definition: definition.Parse("feeds.yaml", []byte(moved)), Text: []byte(moved), Path: "/feeds.yaml"})
+	show(restarted, moved)
 	if status, out := ask(t, again+"/api/accept", base); status != 200 {
 		t.Fatalf("restore: %d %v", status, out)
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -43,14 +42,13 @@ func check(t *testing.T, address string, in object) (results map[string]string, 
 // TestCheckOfAFile checks that what was not sent over the network is not reported as working.
 func TestCheckOfAFile(t *testing.T) {
 	t.Parallel()
-	local := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	local := answerWith(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if r.URL.Path == "/v1/broken" {
 			w.Header().Set("Content-Type", "text/html")
 		}
 		w.Write([]byte("{}"))
-	}))
-	t.Cleanup(local.Close)
+	})
 	s, address := serve(t, studio.Options{Host: "feeds.example.com", SendTo: local.URL})
 	show(s, `versions: {v1: {endpoints: {"https://{{host}}/v1/good": {name: Good, method: get, mime_type: application/json}, "https://{{host}}/v1/broken": {name: Broken, method: get, mime_type: application/json}}}}`)
 	results, ok := check(t, address, object{"source": "feeds.yaml", "version": "v1", "send": "origin"})

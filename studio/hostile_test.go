@@ -108,7 +108,7 @@ func TestPageShowsHostileFeedsAsText(t *testing.T) {
 	t.Parallel()
 	const script = `<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>`
 	var feeds *httptest.Server
-	feeds = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	feeds = answerWith(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/feed":
 			w.Header().Set("Content-Type", "application/json")
@@ -126,8 +126,7 @@ func TestPageShowsHostileFeedsAsText(t *testing.T) {
 			w.Header().Set("Content-Type", "image/png")
 			io.WriteString(w, script)
 		}
-	}))
-	t.Cleanup(feeds.Close)
+	})
 	_, address := serveFile(t, "versions: {v1: {endpoints: {"+feeds.URL+"/feed: {name: X, method: get, mime_type: application/json}, \""+
 		feeds.URL+"/series/{{series_id}}\": {name: Series, method: get, mime_type: application/json}}}}")
 	p := openTab(t, address+published)
@@ -157,7 +156,7 @@ func TestPageShowsHostileFeedsAsText(t *testing.T) {
 func TestPageOfAnotherSiteIsRejected(t *testing.T) {
 	t.Parallel()
 	_, address := serveFile(t, feedsYAML)
-	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	evil := answerWith(t, func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, `<!doctype html><iframe name=frame></iframe>
 <form action="%[1]s/api/register" method=post enctype=text/plain target=frame><input name='{"address":"https://evil.example/v1","keep":true,"a":"' value='"}'></form>
 <script type=module>
@@ -174,8 +173,7 @@ window.read = got.join("");
 await import("%[1]s/studio.js").then(() => { window.read += "script"; }, () => {});
 window.done = true;
 </script>`, address)
-	}))
-	t.Cleanup(evil.Close)
+	})
 	p := openTab(t, "about:blank")
 	p.expect("frame-ancestors")
 	p.do(chromedp.Navigate(evil.URL))

@@ -96,9 +96,6 @@ func TestFindingsTogether(t *testing.T) {
 	s, address := serve(t, studio.Options{})
 	wide := "base_path: /wide\nversions: {v1: {endpoints: {\"https://{{host}}/v1/feeds\": {name: Wide, method: get, mime_type: application/json, context_obj: [{key: token, type: ctx}]}}}}"
 	narrow := "versions: {v1: {endpoints: {\"https://{{host}}/v1/feeds/new\": {name: New, method: get, mime_type: application/json}}}}"
-	file := func(name, text string) studio.File {
-		return studio.File{Definition: definition.Parse(name, []byte(text)), Text: []byte(text)}
-	}
 	found := func() string { return fmt.Sprint(sourceOf(t, address, "new.yaml")["findings"]) }
 	s.SetFiles(file("new.yaml", narrow))
 	equal(t, "alone", found(), "[]")

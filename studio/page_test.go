@@ -16,7 +16,6 @@ import (
 	"signpost"
 	"signpost/client"
 	"signpost/contextkeys"
-	"signpost/definition"
 	"signpost/studio"
 )
 
@@ -269,7 +268,7 @@ func TestPageSaysWhatIsWrong(t *testing.T) {
 	// A syntax error takes neither title nor switches away.
 	p.service("feeds.yaml")
 	p.waitText(".title", "Example feeds")
-	s.SetFiles(studio.File{Definition: definition.Parse("feeds.yaml", []byte("versions: [")), Text: []byte("versions: [")})
+	show(s, "versions: [")
 	p.waitText("#notes", "The file has errors.")
 	p.waitText(".title", "Example feeds")
 	p.waitText(".quiet-line", "parental-control")
@@ -288,7 +287,7 @@ func TestPageRegistersAndUpdates(t *testing.T) {
 	var slow, down atomic.Bool
 	hold, asked := make(chan struct{}), make(chan struct{}, 1)
 	text.Store(manifest)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := answerWith(t, func(w http.ResponseWriter, r *http.Request) {
 		if slow.Load() {
 			asked <- struct{}{}
 			select {
@@ -300,8 +299,7 @@ func TestPageRegistersAndUpdates(t *testing.T) {
 			w.WriteHeader(http.StatusInternalServerError)
 		}
 		io.WriteString(w, text.Load().(string))
-	}))
-	t.Cleanup(server.Close)
+	})
 	_, address := serveFile(t, feedsYAML)
 	p := openTab(t, address+published)
 	p.waitText("#endpoint-name", "Feeds")

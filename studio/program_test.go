@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -215,7 +214,7 @@ func TestPageSurvivesARestart(t *testing.T) {
 // TestPageChecksWithWhatIsFilledIn runs the checks of the real program with values, another number of links and a schema.
 func TestPageChecksWithWhatIsFilledIn(t *testing.T) {
 	t.Parallel()
-	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	service := answerWith(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Access-Control-Allow-Origin", "*")
 		w.Header().Set("Cache-Control", "private")
@@ -233,8 +232,7 @@ func TestPageChecksWithWhatIsFilledIn(t *testing.T) {
 		default:
 			fmt.Fprint(w, `{"entry":7}`)
 		}
-	}))
-	t.Cleanup(service.Close)
+	})
 	path, _ := writeFile(t, `versions: {v1: {endpoints: {
   "https://{{host}}/v1/shows": {name: Shows, method: get, mime_type: application/json},
   "https://{{host}}/v1/series/{{id}}": {name: Series, method: get, mime_type: application/json},

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -84,7 +83,7 @@ func TestCompose(t *testing.T) {
 func TestSend(t *testing.T) {
 	t.Parallel()
 	var seen atomic.Int64
-	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	feeds := answerWith(t, func(w http.ResponseWriter, r *http.Request) {
 		seen.Add(1)
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Set-Cookie", "a=b")
@@ -97,8 +96,7 @@ func TestSend(t *testing.T) {
 			w.Header().Set("Content-Type", "image/png")
 			w.Write([]byte{0xff, 0xfe})
 		}
-	}))
-	t.Cleanup(feeds.Close)
+	})
 	endpoints := "versions:\n  v1:\n    endpoints:\n"
 	for _, url := range []string{feeds.URL + "/moved", feeds.URL + "/binary", "http://127.0.0.1:1/down"} {
 		endpoints += fmt.Sprintf("      %s: {name: X, method: get, mime_type: application/json}\n", url)
@@ -137,11 +135,10 @@ func TestSend(t *testing.T) {
 // TestSendTo sends what is for the service's own host to another origin, and nothing else.
 func TestSendTo(t *testing.T) {
 	t.Parallel()
-	local := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	local := answerWith(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"host":%q,"forwarded":%q,"path":%q}`, r.Host, r.Header.Get("X-Forwarded-Host"), r.URL.Path)
-	}))
-	t.Cleanup(local.Close)
+	})
 	var elsewhere string
 	s, address := serve(t, studio.Options{Host: "feeds.example.com", Client: client.Options{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
 		if "http://"+req.URL.Host == local.URL {

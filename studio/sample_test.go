@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -107,7 +106,7 @@ func TestPictures(t *testing.T) {
 	t.Parallel()
 	const pixel = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
 	var asked atomic.Int64
-	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	service := answerWith(t, func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
 		w.Header().Set("Content-Type", "image/png")
 		switch r.URL.Path {
@@ -132,8 +131,7 @@ func TestPictures(t *testing.T) {
 		default:
 			http.NotFound(w, r)
 		}
-	}))
-	t.Cleanup(service.Close)
+	})
 	_, address := serveFile(t, "versions: {v1: {endpoints: {"+service.URL+"/feed: {name: X, method: get, mime_type: application/json}}}}")
 	_, answer := ask(t, address+"/api/send", object{"source": "feeds.yaml", "version": "v1", "endpoint": service.URL + "/feed"})
 	for path, want := range map[string]int{

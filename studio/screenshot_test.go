@@ -10,7 +10,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"signpost/definition"
 	"signpost/studio"
 )
 
@@ -65,9 +64,6 @@ versions: {v1: {endpoints: {"https://{{host}}/v1/matches": {name: Matches, metho
 
 // showFour shows four services, one of them broken and one changed.
 func showFour(s *studio.Studio) {
-	file := func(name, text string) studio.File {
-		return studio.File{Definition: definition.Parse(name, []byte(text)), Text: []byte(text)}
-	}
 	simple := func(title, path string) string {
 		return fmt.Sprintf("service: %s\nbase_path: /%s\nversions: {v1: {endpoints: {\"https://{{host}}/v1/%s\": {name: %s, method: get, mime_type: application/json}}}}\n",
 			title, path, path, title)

@@ -5,7 +5,6 @@ import (
 	"go/parser"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os/exec"
 	"strings"
 	"sync/atomic"
@@ -18,12 +17,11 @@ import (
 func TestSnippets(t *testing.T) {
 	t.Parallel()
 	var got atomic.Value
-	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	feeds := answerWith(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		got.Store(fmt.Sprintf("%s %s|%s|%s|%s|%s|%s|%s", r.Method, r.URL, r.Header.Get("Accept"), r.Header.Get("Content-Type"),
 			r.Header.Get("X-Forwarded-Host"), r.Header.Get("X-Forwarded-Proto"), r.Host, body))
-	}))
-	t.Cleanup(feeds.Close)
+	})
 	here := strings.TrimPrefix(feeds.URL, "http://")
 	_, address := serve(t, studio.Options{SendTo: feeds.URL})
 	for send, c := range map[string]struct{ origin, want string }{

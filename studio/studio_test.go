@@ -63,7 +63,12 @@ func serveFile(t testing.TB, text string) (*studio.Studio, string) {
 
 // show shows a text as feeds.yaml.
 func show(s *studio.Studio, text string) {
-	s.SetFiles(studio.File{Definition: definition.Parse("feeds.yaml", []byte(text)), Text: []byte(text)})
+	s.SetFiles(file("feeds.yaml", text))
+}
+
+// file is a definition to show.
+func file(name, text string) studio.File {
+	return studio.File{Definition: definition.Parse(name, []byte(text)), Text: []byte(text), Path: "/" + name}
 }
 
 // sourceOf returns a source as the page receives it.
@@ -100,14 +105,20 @@ func registered(t *testing.T, address, manifest string) object {
 	return sourceOf(t, address, manifest)
 }
 
+// answerWith starts a server.
+func answerWith(t *testing.T, handler http.HandlerFunc) *httptest.Server {
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return server
+}
+
 // serveText starts a server that responds with a text, and returns the address of a manifest on it.
 func serveText(t *testing.T, text string) string {
 	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server := answerWith(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Signpost-Revision", "0123456789abcdef")
 		io.WriteString(w, text)
-	}))
-	t.Cleanup(server.Close)
+	})
 	return server.URL + "/v1/endpoints-manifest"
 }
 
