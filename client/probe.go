@@ -292,12 +292,12 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 	case declared == signpost.MIMEForm:
 		p.set(Warned, "declare the type of the response",
 			"%s with %s; mime_type is %q, which no response to a get request has", status, told, declared)
+	case isJSON(got) && isJSON(declared) && !readable:
+		p.set(Failed, "look at what it sends instead of the feed", "%s with %s, but the body is not JSON", status, told)
 	case got != declared && isJSON(got) && isJSON(declared):
 		p.set(Warned, "both are JSON, but clients may rely on the type: make them the same", "%s with %s, not %q", status, told, declared)
 	case got != declared:
 		p.set(Failed, "send the type that mime_type declares, or correct mime_type", "%s with %s, not %q", status, told, declared)
-	case isJSON(got) && !readable:
-		p.set(Failed, "look at what it sends instead of the feed", "%s with %s, but the body is not JSON", status, told)
 	default:
 		p.set(Passed, "", "%s, %s", status, declared)
 	}
