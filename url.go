@@ -170,9 +170,6 @@ func escapeQuery(s string) string { return strings.ReplaceAll(url.QueryEscape(s)
 // Clients treat %2e as a dot.
 func dotSegment(path string) string {
 	for segment := range strings.SplitSeq(path, "/") {
-		if len(segment) > len("%2e%2e") {
-			continue
-		}
 		if dots := strings.ReplaceAll(strings.ToLower(segment), "%2e", "."); dots == "." || dots == ".." {
 			return segment
 		}

@@ -110,6 +110,7 @@ var validateTests = []struct {
 	{withDefault(number, json.Number(".5")), []string{`modifiers[1].params[0].schema.default modifier-default: default .5 is not a number (write a number, without quotes)`}},
 	{withDefault(number, json.Number("1e400")), []string{`modifiers[1].params[0].schema.default modifier-default: default 1e400 is not a number (write a number, without quotes)`}},
 	{withDefault(number, math.Inf(1)), []string{`modifiers[1].params[0].schema.default modifier-default: default +Inf is not a number (write a number, without quotes)`}},
+	{withDefault(number, math.Inf(-1)), []string{`modifiers[1].params[0].schema.default modifier-default: default -Inf is not a number (write a number, without quotes)`}},
 	{withDefault(number, []any{1}), []string{`modifiers[1].params[0].schema.default modifier-default: default [1] is not a number (write a number, without quotes)`}},
 	{withDefault(dropdown, "newst"), []string{`modifiers[3].params[0].schema.default modifier-default: default "newst" is not one of the options: "newest", "title" (did you mean "newest"?)`}},
 	{withDefault(dropdown, ""), []string{`modifiers[3].params[0].schema.default modifier-default: default "" is not one of the options: "newest", "title"`}},
@@ -122,6 +123,7 @@ var validateTests = []struct {
 		[]string{"modifiers[3].params[0].ui.options select-options: a select has no options (list each value with its label)"}},
 	{withOption(""), []string{"modifiers[3].params[0].ui.options[1].value select-options: an option has an empty value (an empty value looks like no choice at all)"}},
 	{withOption("newest"), []string{`modifiers[3].params[0].ui.options[1].value select-options: option value "newest" is duplicated`}},
+	{param(text, func(p *signpost.Param) { p.Schema.Enum = []string{"a"} }), nil},
 	{param(text, func(p *signpost.Param) { p.Schema.Enum = []string{"a", "a"} }),
 		[]string{`modifiers[0].params[0].schema.enum[1] select-options: option value "a" is duplicated`}},
 	{param(number, func(p *signpost.Param) {
