@@ -118,14 +118,10 @@ func (d *Document) addField(n *Node, f Field) {
 // jsonNumber matches numbers that may be written in a document, including YAML, because they are served as written.
 var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
-func isJSONNumber(text string) bool {
-	return text != "" && (text[0] == '-' || '0' <= text[0] && text[0] <= '9') && jsonNumber.MatchString(text)
-}
-
 // checkNumber reports a number that would not be served as the number that it looks like.
 func (d *Document) checkNumber(n *Node) {
 	f, err := strconv.ParseFloat(n.Text, 64)
-	if isJSONNumber(n.Text) && err == nil && !math.IsInf(f, 0) {
+	if jsonNumber.MatchString(n.Text) && err == nil && !math.IsInf(f, 0) {
 		return
 	}
 	d.problem(BadValue, n, "put it in quotes if it is text; if it is a number, write it in plain digits", "%s is not a plain number", n.Text)

@@ -20,6 +20,7 @@ func TestScalars(t *testing.T) {
 		{`"12"`, "text 12", true},
 
 		{"12", "a number 12", false},
+		{"0", "a number 0", false},
 		{"123456789012345678901234567890", "a number 123456789012345678901234567890", false},
 		{"1e400", "1e400 is not a plain number", false},
 		{"017", "017 is not a plain number", false},

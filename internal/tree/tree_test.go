@@ -92,7 +92,7 @@ func TestPositions(t *testing.T) {
 		line, column int
 		text         string
 		first        int
-	}{{2, 2000, strings.Repeat("é", 10), 1995}, {1, 2, "a: x", 1}, {7, 1, "", 1}} {
+	}{{2, 2000, strings.Repeat("é", 10), 1995}, {2, 3009, `ééééé", y]`, 3001}, {1, 2, "a: x", 1}, {7, 1, "", 1}} {
 		if text, first := doc.Snippet(test.line, test.column, 10); text != test.text || first != test.first {
 			t.Errorf("got %q from %d", text, first)
 		}

@@ -56,7 +56,7 @@ func TestWrite(t *testing.T) {
 // TestOpen marks the brackets and quotes that are open with ¦.
 func TestOpen(t *testing.T) {
 	for _, marked := range []string{
-		`a: ¦[b, ¦{c: d, e: [f]`, `a: [b] ¦"c \" d`, "# {\na: ¦{", "a: it's ¦{b ¦'c [", "https://{{host}}/a: ¦[", "a: 'b\nc: ¦[", "a: ] ¦[", `{"a": "\\"}`,
+		`a: ¦[b, ¦{c: d, e: [f]`, `a: [b] ¦"c \" d`, "# {\na: ¦{", "a: it's ¦{b ¦'c [", "https://{{host}}/a: ¦[", "a: 'b\nc: ¦[", "a: ] ¦[", "a: ¦[ # {", `{"a": "\\"}`,
 	} {
 		text, got := strings.ReplaceAll(marked, "¦", ""), ""
 		last := 0

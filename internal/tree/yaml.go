@@ -321,7 +321,7 @@ func (c *yamlConverter) scalar(n *Node, y *yaml.Node) {
 		c.checkNumber(n)
 	case "!!str":
 		// The library treats a number that is too large as text.
-		if n.Style == Plain && y.Style&yaml.TaggedStyle == 0 && isJSONNumber(y.Value) {
+		if n.Style == Plain && y.Style&yaml.TaggedStyle == 0 && jsonNumber.MatchString(y.Value) {
 			n.Kind = Number
 			c.checkNumber(n)
 		}
