@@ -108,8 +108,9 @@ const maxNearest = 3
 func (c *CLI) reportNoMatch(versions []signpost.Version, feed string) {
 	host := signpost.CutURL(feed).Hostname()
 	path := func(url string) string { return strings.ToLower(strings.TrimSuffix(signpost.CutURL(url).Path(), "/")) }
+	a := path(feed)
 	likeness := func(url string) int { // characters that the paths begin with, less those that the feed would lack
-		a, b, n := path(feed), path(url), 0
+		b, n := path(url), 0
 		for n < min(len(a), len(b)) && a[n] == b[n] {
 			n++
 		}
