@@ -67,7 +67,7 @@ func TestDiagnosticsOfOtherFiles(t *testing.T) {
 	path := filepath.Join(dir, "unused.yaml")
 	e.open(path, strings.ReplaceAll(sports, "        modifiers: [limit]\n", ""))
 	found := e.diagnostics(path, 1)
-	if len(found) != 1 || found[0].Code != "unused-modifier" || !slices.Equal(found[0].Tags, []int{tagUnnecessary}) {
+	if len(found) != 1 || found[0].Code != "unused-modifier" || !slices.Equal(found[0].Tags, []int{1}) {
 		t.Errorf("findings: %+v", found)
 	}
 }
@@ -172,6 +172,9 @@ func TestCompletion(t *testing.T) {
 				if i == 0 && test.insert != "" && item.TextEdit.NewText != test.insert {
 					t.Errorf("%q inserts %q", label, item.TextEdit.NewText)
 				}
+			}
+			if versions, ok := byLabel["versions"]; ok && (versions.Documentation == nil || versions.Documentation.Value == "") {
+				t.Error("versions is not explained")
 			}
 			for _, label := range test.not {
 				if _, ok := byLabel[label]; ok {
@@ -352,6 +355,9 @@ func TestQuickFix(t *testing.T) {
 	if e.call("textDocument/codeAction", in, &actions); len(actions) != 1 || actions[0].Kind != fixAll {
 		t.Errorf("beside the finding: %v", actions)
 	}
+	if ask(t, "codeAction", "feeds.yaml", "¦"+sports, &actions); len(actions) != 0 {
+		t.Errorf("without findings: %v", actions)
+	}
 }
 
 func TestOutline(t *testing.T) {
@@ -363,7 +369,7 @@ func TestOutline(t *testing.T) {
 	list = func(symbols []documentSymbol, indent string) {
 		for _, s := range symbols {
 			line := indent + s.Name + " " + s.Detail
-			if slices.Equal(s.Tags, []int{tagDeprecated}) {
+			if slices.Equal(s.Tags, []int{1}) {
 				line += ", deprecated"
 			}
 			lines = append(lines, strings.TrimRight(line, " "))

@@ -179,8 +179,10 @@ func TestLifecycle(t *testing.T) {
 	if strings.Join(got, ", ") != want {
 		t.Errorf("the server answers %s, want %s", strings.Join(got, ", "), want)
 	}
-	if !strings.Contains(bodies[1], `"positionEncoding":"utf-16"`) || !strings.Contains(bodies[1], `"version":"v1.2.3"`) {
-		t.Errorf("initialize returns %s", bodies[1])
+	for _, want := range []string{`"positionEncoding":"utf-16"`, `"version":"v1.2.3"`, `"textDocumentSync":{"change":2,"openClose":true,"save":{}}`} {
+		if !strings.Contains(bodies[1], want) {
+			t.Errorf("initialize returns %s, without %s", bodies[1], want)
+		}
 	}
 	if last := bodies[len(bodies)-1]; !strings.Contains(last, `"uri":"file:///nowhere/a.yaml","version":7,"diagnostics":[{`) {
 		t.Errorf("the findings are %s", last)
