@@ -320,8 +320,9 @@ func (c *yamlConverter) scalar(n *Node, y *yaml.Node) {
 		n.Kind = Number
 		c.checkNumber(n)
 	case "!!str":
-		// The library treats a number that is too large as text.
-		if n.Style == Plain && y.Style&yaml.TaggedStyle == 0 && jsonNumber.MatchString(y.Value) {
+		// The library treats a number that is too large as text. The expression alone takes 2 % of the time of a lint.
+		digit := y.Value != "" && strings.IndexByte("-0123456789", y.Value[0]) >= 0
+		if digit && n.Style == Plain && y.Style&yaml.TaggedStyle == 0 && jsonNumber.MatchString(y.Value) {
 			n.Kind = Number
 			c.checkNumber(n)
 		}
