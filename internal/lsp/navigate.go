@@ -54,7 +54,9 @@ func symbols(root *tree.Node) []*symbol {
 			use(fields.ContextKeys, item.Get("key"))
 		}
 	}
-	for field, kind := range map[string]fields.Names{"modifiers": fields.Modifiers, "features": fields.Features, "context_keys": fields.ContextKeys} {
+	for field, kind := range map[string]fields.Names{
+		"modifiers": fields.Modifiers, "features": fields.Features, "context_keys": fields.ContextKeys,
+	} {
 		for _, f := range root.Get(field).Fields {
 			s := get(kind, f.Key.Text)
 			s.decl, s.value = f.Key, f.Value
