@@ -18,6 +18,8 @@ import (
 // MaxSize is the maximum size in bytes of a document: of its files together, and again with all references resolved.
 const MaxSize = tree.MaxSize
 
+var errTooLarge = fmt.Errorf("the document is larger than %d MiB", MaxSize>>20)
+
 // maxDepth limits chains of references.
 const maxDepth = 32
 
@@ -32,7 +34,7 @@ type file struct {
 // parse parses a file.
 func (im *importer) parse(f *file, content []byte) error {
 	if im.size += len(content); im.size > MaxSize {
-		return fmt.Errorf("the document is larger than %d MiB", MaxSize>>20)
+		return errTooLarge
 	}
 	doc := tree.Parse(content, json.Valid(bytes.TrimPrefix(content, []byte(tree.ByteOrderMark))))
 	im.owners[doc] = f
@@ -139,7 +141,17 @@ func (im *importer) read(path string) ([]byte, error) {
 	if !fs.ValidPath(path) {
 		return nil, errors.New("it is outside the directory within which references are followed (--root)")
 	}
-	content, err := fs.ReadFile(im.opts.Files, path)
+	info, err := fs.Stat(im.opts.Files, path)
+	var content []byte
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular(): // a FIFO would block
+		err = errors.New("it is not a regular file")
+	case info.Size() > MaxSize:
+		err = errTooLarge
+	default:
+		content, err = fs.ReadFile(im.opts.Files, path)
+	}
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
 		err = pathErr.Err // the reference already names the path

@@ -2,6 +2,7 @@ package openapi_test
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -354,12 +355,13 @@ func TestFiles(t *testing.T) {
 	files := fstest.MapFS{
 		"docs/beside.yaml": {Data: []byte("{name: beside, in: query, schema: {type: string}}")},
 		"docs/empty.yaml":  {},
+		"docs/pipe.yaml":   {Mode: fs.ModeNamedPipe, Data: []byte("{name: pipe, in: query, schema: {type: string}}")},
 		"above.yaml":       {Data: []byte("{name: above, in: query, schema: {type: string}}")},
 	}
 	good := []string{"beside.yaml", "./beside.yaml", "beside.yaml#", "%62eside.yaml", "../above.yaml"}
 	for _, ref := range append([]string{
 		"../../docs/beside.yaml", "/docs/beside.yaml", "file:///docs/beside.yaml", "file:beside.yaml", "https://example.com/beside.yaml",
-		"//example.com/beside.yaml", "empty.yaml", "gone.yaml", ".", "beside.yaml#/x", "beside.yaml#x", "%",
+		"//example.com/beside.yaml", "empty.yaml", "gone.yaml", "pipe.yaml", ".", "beside.yaml#/x", "beside.yaml#x", "%",
 	}, good...) {
 		text := "openapi: 3.1.0\npaths: {/a: {get: {parameters: [{$ref: '" + ref + "'}]}}}"
 		for _, opts := range []openapi.Options{{Files: files, Path: "docs/api.yaml"}, {}} {
