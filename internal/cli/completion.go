@@ -20,7 +20,8 @@ func (c *CLI) completionCommand() *cobra.Command {
 		Use:   "completion SHELL",
 		Short: "Print a shell completion script",
 		Long: `Completion prints a script that completes Signpost's commands, flags and flag values in your shell. SHELL is
-bash, fish, powershell or zsh. The packages for Debian and Fedora install these scripts.`,
+bash, fish, powershell or zsh. The packages for Debian and Fedora install these scripts. Bash needs
+the package bash-completion, and zsh compinit in ~/.zshrc.`,
 		Example: `  signpost completion bash > ~/.local/share/bash-completion/completions/signpost
   signpost completion zsh > "${fpath[1]}/_signpost"
   signpost completion fish > ~/.config/fish/completions/signpost.fish
