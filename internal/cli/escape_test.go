@@ -6,14 +6,17 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"signpost/internal/escape"
+	"signpost/internal/testkit"
 )
 
 // controls returns every character that a terminal might act on: C0, DEL, C1 and the format characters that change the
@@ -40,8 +43,12 @@ var hostileText = "A" + string(controls()) + "\x1b]0;owned\a\x1b[2J\u009b2J\u202
 func runEscaped(t *testing.T, args ...string) {
 	t.Helper()
 	out, errs, _ := runCLI("", args...)
-	name := fmt.Sprintf("%.200q", args)
-	for i, text := range []string{out, errs} {
+	checkEscaped(t, fmt.Sprintf("%.200q", args), out, errs)
+}
+
+func checkEscaped(t *testing.T, name string, streams ...string) {
+	t.Helper()
+	for i, text := range streams {
 		for at, r := range text {
 			invalid := r == 0xfffd && !strings.HasPrefix(text[at:], "\ufffd")
 			if r != '\n' && r != '\t' && (escape.Unsafe(r) || invalid) {
@@ -274,15 +281,49 @@ func TestEscaping(t *testing.T) {
 	if want := "\\u001b[31merror\\u001b[0m é€😀👨\u200d👩 \\xff\\u000d\n\ta"; out.String() != want {
 		t.Errorf("%q", out.String())
 	}
-	out.Reset()
-	io.WriteString(e, "€"[:1]) // a write that ends inside a character is escaped, not lost
-	io.WriteString(e, "€"[1:])
-	if want := `\xe2\x82\xac`; out.String() != want {
-		t.Errorf("a character in two writes gives %q", out.String())
+	for _, char := range []string{"é", "€", "😀"} { // a write that ends inside a character is escaped, not lost
+		for end := 1; end < len(char); end++ {
+			out.Reset()
+			io.WriteString(e, char[:end])
+			io.WriteString(e, char[end:])
+			want := ""
+			for _, b := range []byte(char) {
+				want += fmt.Sprintf(`\x%02x`, b)
+			}
+			if out.String() != want {
+				t.Errorf("%q in two writes gives %q", char, out.String())
+			}
+		}
 	}
 	out.Reset()
 	printf(e, "%s %q %5d|%-4s|%v %s", palette(true).wrap(red, "error\x1b"), "a\x1b", 7, "\n", fmt.Errorf("b\r"), safe("\n"))
 	if want := "\x1b[31merror\\u001b\x1b[0m \"a\\x1b\"     7|\\u000a   |b\\u000d \n"; out.String() != want {
 		t.Errorf("%q", out.String())
+	}
+}
+
+// TestControlCharactersInLogs sends requests with control characters to serve.
+func TestControlCharactersInLogs(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x\u202e.json")
+	writeFile(t, path, `{"service": "\u001b\u009b\u202e", "versions": {"v1": {"endpoints": {"https://{{host}}/v1/feeds": {"name": "\u009b\u202e", "method": "get", "mime_type": "application/json"}}}}}`)
+	for _, format := range []string{"text", "json"} {
+		addr := testkit.FreeAddress(t)
+		p := testkit.Start(t, addr, exec.Command("signpost", "serve", path, "--listen", addr, "--log-level", "debug", "--log-format", format))
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn.SetDeadline(time.Now().Add(patience))
+		fmt.Fprintf(conn, "GET /%%1b[2J%%c2%%9b\u202e HTTP/1.1\r\nHost: a\u202e\u009b\r\nX-Request-Id: \u202e\u009b\r\nTraceparent: \u202e\r\n\r\n")
+		fmt.Fprintf(conn, "GET /v1/endpoints-manifest HTTP/1.1\r\nHost: a.example\r\nUser-Agent: \u202e\r\n\r\n\x1b[2J \u202e\r\n\r\n")
+		conn.Read(make([]byte, 4<<10))
+		conn.Close()
+		p.Process.Signal(syscall.SIGTERM)
+		<-p.Done
+		checkEscaped(t, "serve with a log of "+format, p.Log.String())
+		if !strings.Contains(p.Log.String(), "request") {
+			t.Errorf("requests are not logged: %s", p.Log.String())
+		}
 	}
 }
