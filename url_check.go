@@ -131,17 +131,29 @@ func validPort(port string) bool {
 	return err == nil && n > 0
 }
 
-// validPlaceholder matches a placeholder. Its name is that of a field of an entry: no braces, quotes, delimiters or spaces.
-var validPlaceholder = regexp.MustCompile(`\{\{[^{}/?#"\\<>&%@:\s\pZ\p{Cc}]+\}\}`)
+// validName reports whether a placeholder can have a name, which is that of a field of an entry: no braces, quotes,
+// delimiters or spaces.
+func validName(name string) bool {
+	return name != "" && !strings.ContainsAny(name, `{}/?#"\<>&%@:`) && !strings.ContainsFunc(name, isSpace) &&
+		(name == "host" || !strings.EqualFold(name, "host"))
+}
 
 // replacePlaceholders replaces every placeholder. Those that are malformed keep their braces.
 func replacePlaceholders(url, with string) string {
-	return validPlaceholder.ReplaceAllStringFunc(url, func(found string) string {
-		if found != HostPlaceholder && strings.EqualFold(found, HostPlaceholder) {
-			return found
+	var out strings.Builder
+	for {
+		before, after, ok := strings.Cut(url, "}}")
+		if !ok {
+			out.WriteString(url)
+			return out.String()
 		}
-		return with
-	})
+		if i := strings.LastIndex(before, "{{"); i >= 0 && validName(before[i+2:]) {
+			out.WriteString(before[:i] + with)
+		} else {
+			out.WriteString(before + "}}")
+		}
+		url = after
+	}
 }
 
 func malformedPlaceholder(url string) *urlError {
@@ -149,8 +161,8 @@ func malformedPlaceholder(url string) *urlError {
 	found, hint := rest[strings.IndexAny(rest, "{}"):][:1], "a placeholder is a name in two pairs of braces, such as {{series_id}}"
 	if meant := anyPlaceholder.FindStringSubmatch(rest); meant != nil {
 		found = meant[0]
-		if written := placeholder(meant[1]); validPlaceholder.MatchString(written) {
-			hint = "write " + written
+		if name := placeholderName(meant[1]); validName(name) {
+			hint = "write {{" + name + "}}"
 		}
 	}
 	return badURL(hint, "URL %q has a malformed placeholder: %q", url, found)
@@ -162,16 +174,16 @@ var anyPlaceholder = regexp.MustCompile(`\$?\{\{?\s*([^\s{}]+)\s*\}\}?`)
 // repairPlaceholders returns a URL with all its placeholders in the form {{name}}. Capitals of {{host}} are lower-cased.
 func repairPlaceholders(url string) string {
 	return anyPlaceholder.ReplaceAllStringFunc(url, func(found string) string {
-		return placeholder(anyPlaceholder.FindStringSubmatch(found)[1])
+		return "{{" + placeholderName(anyPlaceholder.FindStringSubmatch(found)[1]) + "}}"
 	})
 }
 
-// placeholder returns {{name}}. A host in capitals is lower-cased.
-func placeholder(name string) string {
+// placeholderName lower-cases a host in capitals.
+func placeholderName(name string) string {
 	if strings.EqualFold(name, "host") {
-		name = "host"
+		return "host"
 	}
-	return "{{" + name + "}}"
+	return name
 }
 
 func isSpace(r rune) bool {

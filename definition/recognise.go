@@ -24,7 +24,7 @@ func isMark(name string, object bool) bool {
 var (
 	// blockField matches a top-level field of block YAML, and whether its value is on the same line. Unlike parsing, this
 	// also recognises a definition with a syntax error.
-	blockField = regexp.MustCompile(`(?m)^["']?([A-Za-z_]+)["']?[ \t]*:(?:[ \t]+([^\s#{])|[ \t\r]|$)`)
+	blockField = regexp.MustCompile(`^["']?([A-Za-z_]+)["']?[ \t]*:(?:[ \t]+([^\s#{])|\s|$)`)
 
 	// flowField matches a field of a flow mapping or of broken JSON, on any level.
 	flowField = regexp.MustCompile(`["'{,\s](versions|base_path|context_keys)["']?\s*:`)
@@ -41,9 +41,12 @@ func IsDefinition(name string, text []byte) bool {
 		doc := tree.Parse(text, isJSON(name, text))
 		return doc.Failed() && flowField.Match(text) || doc.Root != nil && formatOf(doc.Root) == nil
 	}
-	return slices.ContainsFunc(blockField.FindAllSubmatch(text, -1), func(match [][]byte) bool {
-		return isMark(string(match[1]), match[2] == nil)
-	})
+	for line := range bytes.Lines(text) {
+		if match := blockField.FindSubmatch(line); match != nil && isMark(string(match[1]), match[2] == nil) {
+			return true
+		}
+	}
+	return false
 }
 
 // format is a format that users confuse with a definition.

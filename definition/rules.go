@@ -125,8 +125,11 @@ func (d *decoder) checkVersionsInURLs() {
 		for _, e := range v.manifest.Endpoints {
 			u := signpost.CutURL(e.URL)
 			at, segments := v.endpoints[e.URL], strings.Split(u.Path(), "/")
-			i := slices.IndexFunc(segments, routes.ValidVersion)
-			if _, err := signpost.ParseURL(e.URL); i < 0 || err != nil || !u.HasHostPlaceholder() {
+			i := slices.IndexFunc(segments, func(s string) bool { return s != v.name && routes.ValidVersion(s) })
+			if i < 0 || !u.HasHostPlaceholder() {
+				continue
+			}
+			if _, err := signpost.ParseURL(e.URL); err != nil {
 				continue
 			}
 			if other := routes.OtherVersion(u, v.name, declared); other != "" {

@@ -36,7 +36,6 @@ func (d *decoder) keepPlaces() {
 	d.allowances = slices.DeleteFunc(d.allowances, func(a *allowance) bool { return !slices.Contains(togetherRules, a.rule) })
 	for i := range d.versions {
 		v := &d.versions[i]
-		v.manifest = signpost.NewManifest(v.manifest.Endpoints...) // in few pieces of memory, unlike what was read
 		v.places = make([]place, 0, len(v.manifest.Endpoints))
 		for _, e := range v.manifest.Endpoints {
 			f := v.endpoints[e.URL]

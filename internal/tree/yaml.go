@@ -100,9 +100,14 @@ func indentTab(text []byte, err error) ([]byte, bool) {
 func (d *Document) crowded() int {
 	left := d.maxValues() / 2
 	for i, c := range d.Text {
-		spaced := i+1 == len(d.Text) || strings.IndexByte(" \t\r\n,[]{}", d.Text[i+1]) >= 0
-		if c == ',' || c == '[' || c == '{' || spaced && (c == '-' || c == '?' || c == ':') || c == ':' && i > 0 && strings.IndexByte(`"'`, d.Text[i-1]) >= 0 {
+		switch c {
+		case ',', '[', '{':
 			left--
+		case '-', '?', ':':
+			spaced := i+1 == len(d.Text) || strings.IndexByte(" \t\r\n,[]{}", d.Text[i+1]) >= 0
+			if spaced || c == ':' && i > 0 && strings.IndexByte(`"'`, d.Text[i-1]) >= 0 {
+				left--
+			}
 		}
 		if left < 0 {
 			return i
@@ -243,7 +248,7 @@ func (c *yamlConverter) object(n *Node, y *yaml.Node, depth int) {
 		switch {
 		case key.Kind != String:
 			c.badKey(n, key)
-		case y.Content[i].ShortTag() != "!!merge":
+		case key.Text != "<<" || y.Content[i].ShortTag() != "!!merge":
 			c.addField(n, Field{key, value})
 		case value.Kind == List:
 			for _, item := range value.Items {

@@ -57,6 +57,9 @@ var (
 
 // escapeNonASCII percent-encodes characters that are not ASCII, except in placeholders.
 func escapeNonASCII(rest string) string {
+	if isASCII(rest) {
+		return rest
+	}
 	return placeholderOr.ReplaceAllStringFunc(rest, func(text string) string {
 		if strings.HasPrefix(text, "{{") {
 			return text
