@@ -14,10 +14,7 @@ import (
 // FreeAddress returns an unused loopback address.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	return l.Addr().String()
 }
@@ -35,15 +32,13 @@ func Start(t testing.TB, address string, cmd *exec.Cmd) *Process {
 	name := filepath.Base(cmd.Path)
 	p := &Process{Cmd: cmd, Done: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = &p.Log, &p.Log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	OK(t, cmd.Start())
 	go func() { cmd.Wait(); close(p.Done) }()
 	t.Cleanup(func() {
 		cmd.Process.Signal(syscall.SIGTERM)
 		select {
 		case <-p.Done:
-		case <-time.After(patience):
+		case <-time.After(Patience):
 			cmd.Process.Kill()
 			<-p.Done
 		}
@@ -73,24 +68,14 @@ func Get(t testing.TB, client *http.Client, url string, header ...string) (*http
 	if client == nil {
 		client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}
-	req, err := http.NewRequest(http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := Must(http.NewRequest(http.MethodGet, url, nil))(t)
 	for i := 0; i+1 < len(header); i += 2 {
 		if header[i] == "Host" {
 			req.Host = header[i+1]
 		}
 		req.Header.Set(header[i], header[i+1])
 	}
-	res, err := client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := Must(client.Do(req))(t)
 	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res, string(body)
+	return res, string(Must(io.ReadAll(res.Body))(t))
 }

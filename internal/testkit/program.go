@@ -58,11 +58,7 @@ func Program(t testing.TB, name string) string {
 		}
 		return path, nil
 	}))
-	path, err := build.(func() (string, error))()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return Must(build.(func() (string, error))())(t)
 }
 
 // Find returns the path of an installed program, on PATH or where make unpacked it. If there is none, it skips the test
@@ -83,14 +79,9 @@ func Find(t testing.TB, name, notTested string) string {
 func Missing(t testing.TB, program, notTested string) {
 	t.Helper()
 	if path := os.Getenv(notTestedVariable); path != "" {
-		file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := Must(os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644))(t)
 		defer file.Close()
-		if _, err := fmt.Fprintf(file, "%s: %s is not installed\n", notTested, program); err != nil {
-			t.Fatal(err)
-		}
+		Must(fmt.Fprintf(file, "%s: %s is not installed\n", notTested, program))(t)
 	}
 	t.Skipf("NOT TESTED: %s: %s is not installed; make test installs it", notTested, program)
 }

@@ -16,16 +16,16 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// patience bounds every wait. A wait ends when the thing happens; the bound only keeps a run that is broken from hanging,
+// Patience bounds every wait. A wait ends when the thing happens; the bound only keeps a run that is broken from hanging,
 // so it is far beyond what a busy machine needs.
-const patience = 5 * time.Minute
+const Patience = 5 * time.Minute
 
 // Eventually waits until happened returns true. What names the event in the failure.
 func Eventually(t testing.TB, what string, happened func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !happened(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(Patience); !happened(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("did not happen within %v: %s", patience, what)
+			t.Fatalf("did not happen within %v: %s", Patience, what)
 		}
 	}
 }
@@ -77,9 +77,7 @@ func Update() bool { return *update }
 func Golden[T ~string | ~[]byte](t testing.TB, path string, got T) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		OK(t, os.WriteFile(path, []byte(got), 0o644))
 		return
 	}
 	want, err := os.ReadFile(path)
@@ -98,10 +96,7 @@ type Variant struct{ Name, Text string }
 // they first occur, by those that begin with +.
 func Variants(t testing.TB, path string) []Variant {
 	t.Helper()
-	archive, err := txtar.ParseFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archive := Must(txtar.ParseFile(path))(t)
 	variants := []Variant{{"no change", string(archive.Comment)}}
 	for _, f := range archive.Files {
 		var old, new strings.Builder
