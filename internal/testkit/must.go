@@ -5,7 +5,17 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
+
+// Equal reports a value that is not the wanted one.
+func Equal(t testing.TB, what string, got, want any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
 
 // OK ends the test unless err is nil.
 func OK(t testing.TB, err error) {
