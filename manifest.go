@@ -66,6 +66,16 @@ const (
 // ContextTypes returns the ways in which clients send context keys.
 func ContextTypes() []string { return []string{ContextCtx, ContextBodyParam} }
 
+// Place names the part of a request that carries the item, such as "request body", or returns "" if its type is unknown.
+func (c ContextItem) Place() string {
+	return map[string]string{ContextCtx: "ctx query parameter", ContextBodyParam: "request body"}[c.Type]
+}
+
+// SentWith reports whether a request with the method can carry the item.
+func (c ContextItem) SentWith(method string) bool {
+	return c.Place() != "" && (c.Type != ContextBodyParam || method == MethodPost)
+}
+
 // NewManifest returns a manifest with copies of the endpoints. If several of them share a modifier or a context list,
 // changing it in one endpoint does not change it in the others.
 func NewManifest(endpoints ...Endpoint) Manifest {

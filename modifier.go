@@ -82,6 +82,18 @@ func Kinds() []Kind {
 	}
 }
 
+// Kind returns the kind of modifier that has such a param. If none of the builders could have made it, the type is used
+// instead.
+func (p Param) Kind() string {
+	switch {
+	case p.Schema.Type != TypeString:
+		return p.Schema.Type
+	case len(p.UI.Options) > 0 || len(p.Schema.Enum) > 0:
+		return KindSelect
+	}
+	return KindText
+}
+
 // ModifierInput holds the inputs for building a modifier of any kind.
 type ModifierInput struct {
 	ID           string

@@ -174,11 +174,11 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe
 	for _, item := range e.ContextObj {
 		value := context[item.Key]
 		switch {
-		case item.Type == signpost.ContextBodyParam: // NewRequest reports it
-		case item.Type == signpost.ContextCtx && refusal == "" && value != nil:
+		case item.Place() != "" && !item.SentWith(e.Method): // NewRequest reports it
+		case item.Place() != "" && refusal == "" && value != nil:
 			p.sent[item.Key] = value
 		case !item.Required:
-		case item.Type != signpost.ContextCtx:
+		case item.Place() == "":
 			unsent = fmt.Sprintf("it requires %s with type %q, which this check cannot send", item.Key, item.Type)
 		case refusal != "":
 			unsent = fmt.Sprintf("it requires %s, which is not sent because %s", item.Key, refusal)
@@ -323,7 +323,7 @@ func (p *probe) statusHint() string {
 		switch {
 		case p.sent[item.Key] != nil:
 			sent = append(sent, item.Key)
-		case item.Type == signpost.ContextCtx:
+		case item.SentWith(p.endpoint.Method):
 			unsent = append(unsent, item.Key)
 		}
 	}

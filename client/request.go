@@ -49,8 +49,8 @@ func NewRequest(ctx context.Context, e signpost.Endpoint, call Call) (*http.Requ
 		return nil, err
 	}
 	for _, item := range e.ContextObj {
-		inBody := item.Type == signpost.ContextBodyParam && e.Method != signpost.MethodPost
-		if inBody && (item.Required || call.Context[item.Key] != nil) {
+		unsendable := item.Place() != "" && !item.SentWith(e.Method)
+		if unsendable && (item.Required || call.Context[item.Key] != nil) {
 			return nil, fmt.Errorf("endpoint %q: context key %q belongs in the body, but a get request has none", e.URL, item.Key)
 		}
 	}

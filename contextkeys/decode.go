@@ -37,7 +37,7 @@ func Decode(ctx string) (Values, error) {
 	if err != nil {
 		return Values{}, err
 	}
-	return Values{ctx: params}, nil
+	return Values{parts: map[string]map[string]any{signpost.ContextCtx: params}}, nil
 }
 
 func decodeCtx(ctx string, unique func(name string) bool) (map[string]any, error) {

@@ -1,6 +1,7 @@
 package contextkeys
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 
@@ -59,8 +60,5 @@ func bad(kind, key, reason string, args ...any) error {
 
 // place names the part of a request that carries context items of this type.
 func place(kind string) string {
-	if kind == signpost.ContextBodyParam {
-		return "request body"
-	}
-	return "ctx query parameter"
+	return cmp.Or(signpost.ContextItem{Type: kind}.Place(), "ctx query parameter")
 }

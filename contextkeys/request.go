@@ -33,13 +33,15 @@ func FromRequest(r *http.Request, items []signpost.ContextItem) (Values, error) 
 	if err != nil {
 		return Values{}, err
 	}
-	v := Values{items: slices.Clone(items)}
-	if v.ctx, err = decodeCtx(ctx, sentIn(signpost.ContextCtx, items)); err != nil {
+	inCtx, err := decodeCtx(ctx, sentIn(signpost.ContextCtx, items))
+	if err != nil {
 		return Values{}, err
 	}
-	if v.body, err = bodyParameters(r, items); err != nil {
+	inBody, err := bodyParameters(r, items)
+	if err != nil {
 		return Values{}, err
 	}
+	v := Values{slices.Clone(items), map[string]map[string]any{signpost.ContextCtx: inCtx, signpost.ContextBodyParam: inBody}}
 	for _, item := range items {
 		value, sent := v.sent(item)
 		if !item.Required || !noValue(value) {

@@ -28,8 +28,8 @@ import (
 // A form carries only text, so lookups do not distinguish 20 from "20" or true from "true". An object or an array is
 // neither text nor number nor boolean: Text, Number, Int64 and Bool report false for it, and [Values.JSON] returns it.
 type Values struct {
-	items     []signpost.ContextItem
-	ctx, body map[string]any // as sent: string, json.Number, bool, nil, or json.RawMessage for an object or array
+	items []signpost.ContextItem
+	parts map[string]map[string]any // by type, as sent: string, json.Number, bool, nil, or json.RawMessage for an object or array
 }
 
 // Text returns a string, number or boolean as it was written.
@@ -87,9 +87,9 @@ func (v Values) Int64(key string) (int64, bool) {
 // a string, a json.Number, a bool, nil, or a json.RawMessage that holds an object or an array.
 func (v Values) All() iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
-		for _, part := range []map[string]any{v.ctx, v.body} {
-			for _, name := range slices.Sorted(maps.Keys(part)) {
-				if !yield(name, part[name]) {
+		for _, kind := range signpost.ContextTypes() {
+			for _, name := range slices.Sorted(maps.Keys(v.parts[kind])) {
+				if !yield(name, v.parts[kind][name]) {
 					return
 				}
 			}
@@ -113,17 +113,19 @@ func (v Values) lookup(key string) any {
 			return value
 		}
 	}
-	if value, ok := v.ctx[key]; ok {
-		return value
+	for _, kind := range signpost.ContextTypes() {
+		if value, ok := v.parts[kind][key]; ok {
+			return value
+		}
 	}
-	return v.body[key]
+	return nil
 }
 
 // sent returns the value that was sent for an item, which may be null, and whether there was one.
 func (v Values) sent(item signpost.ContextItem) (value any, ok bool) {
-	part := v.ctx
-	if item.Type == signpost.ContextBodyParam {
-		part = v.body
+	part, known := v.parts[item.Type]
+	if !known {
+		part = v.parts[signpost.ContextCtx]
 	}
 	value, ok = part[item.SentAs()]
 	return value, ok

@@ -140,7 +140,7 @@ func (d *differ) param(at place, old, new signpost.Param) {
 	d.text(ChangeModifier, at, "label", old.UI.Label, new.UI.Label)
 	d.text(ChangeModifier, at, "placeholder", old.UI.Placeholder, new.UI.Placeholder)
 
-	was, is := kind(old), kind(new)
+	was, is := old.Kind(), new.Kind()
 	switch {
 	case old.Schema.Type == new.Schema.Type && was == signpost.KindSelect && is == signpost.KindText:
 		d.add(ChangeModifier, at.sub("kind"), was, is, "kind changed from select to text, which takes every value that an option had")
@@ -161,17 +161,6 @@ func (d *differ) param(at place, old, new signpost.Param) {
 	default:
 		d.add(ChangeDefault, in, old.Schema.Default, new.Schema.Default, "default changed from %s to %s", before, after)
 	}
-}
-
-// kind returns the modifier kind of a param. If none of the builders could have made it, the type is used instead.
-func kind(p signpost.Param) string {
-	switch {
-	case p.Schema.Type != signpost.TypeString:
-		return p.Schema.Type
-	case len(p.UI.Options) > 0 || len(p.Schema.Enum) > 0:
-		return signpost.KindSelect
-	}
-	return signpost.KindText
 }
 
 // jsonText returns a value as it appears in the manifest, where 20 and json.Number("20") are the same.

@@ -159,7 +159,7 @@ func (d *draft) usable(in request) (call client.Call, open []string) {
 	for _, item := range e.ContextObj {
 		value := in.Context[item.Key]
 		switch {
-		case !sendable(e, item):
+		case !item.SentWith(e.Method):
 		case value.Text != "" && value.JSON:
 			if !json.Valid([]byte(value.Text)) {
 				problem("context:"+item.Key, "The value of %s is not JSON.", item.Key)

@@ -57,7 +57,7 @@ func sampleTitle(n int) string {
 
 // handler answers as a feed service does: without a required context key, it rejects a request.
 func (s sampleFeeds) handler() http.Handler {
-	items := slices.DeleteFunc(slices.Clone(s.endpoint.ContextObj), func(item signpost.ContextItem) bool { return !sendable(s.endpoint, item) })
+	items := slices.DeleteFunc(slices.Clone(s.endpoint.ContextObj), func(item signpost.ContextItem) bool { return !item.SentWith(s.endpoint.Method) })
 	return contextkeys.Middleware(items)(s)
 }
 

@@ -7,7 +7,7 @@ type VNode = { tag: string, key: any, props: Record<string, any>, children: VNod
 /** Child can stand inside an element. */
 type Child = VNode | string | number | null | undefined | false | any[];
 
-type Param = { key: string, label: string, placeholder: string, control: "text" | "number" | "toggle" | "select",
+type Param = { key: string, label: string, placeholder: string, control: string,
   options: { value: string, label: string }[], default: string | null };
 type Modifier = { id: string, name: string, params: Param[], deprecated: string };
 type ContextField = { key: string, type: string, required: boolean, sent_as: string, sent: boolean, feature: string, about: string };

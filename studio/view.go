@@ -45,7 +45,7 @@ type param struct {
 	Key         string            `json:"key"`
 	Label       string            `json:"label"`
 	Placeholder string            `json:"placeholder"`
-	Control     string            `json:"control"` // text, number, toggle or select
+	Control     string            `json:"control"` // the kind of modifier; the page treats one that it does not know as text
 	Options     []signpost.Option `json:"options"`
 	Default     *string           `json:"default"` // as written in a URL; nil if there is none
 }
@@ -59,7 +59,7 @@ func newEndpoint(e signpost.Endpoint, key string) endpoint {
 	}
 	for _, item := range e.ContextObj {
 		view.Context = append(view.Context, contextField{
-			Key: item.Key, Type: item.Type, Required: item.Required, SentAs: item.SentAs(), Sent: sendable(e, item),
+			Key: item.Key, Type: item.Type, Required: item.Required, SentAs: item.SentAs(), Sent: item.SentWith(e.Method),
 		})
 	}
 	defaults := client.Defaults(e)
@@ -91,22 +91,17 @@ func deprecation(d *signpost.Deprecation) string {
 	return text
 }
 
-// control chooses the control for a param: a dropdown if there are options, otherwise by type.
+// control chooses the control for a param: a dropdown if there are options, otherwise that of its kind.
 func control(p signpost.Param, defaults map[string]string) param {
-	view := param{Key: p.Key, Label: p.UI.Label, Placeholder: p.UI.Placeholder, Control: "text", Options: p.UI.Options}
+	view := param{Key: p.Key, Label: p.UI.Label, Placeholder: p.UI.Placeholder, Control: p.Kind(), Options: p.UI.Options}
 	if len(view.Options) == 0 {
 		view.Options = []signpost.Option{}
 		for _, value := range p.Schema.Enum {
 			view.Options = append(view.Options, signpost.Option{Value: value, Label: value})
 		}
 	}
-	switch {
-	case len(view.Options) > 0:
-		view.Control = "select"
-	case p.Schema.Type == signpost.TypeNumber:
-		view.Control = "number"
-	case p.Schema.Type == signpost.TypeBoolean:
-		view.Control = "toggle"
+	if len(view.Options) > 0 {
+		view.Control = signpost.KindSelect
 	}
 	switch p.Schema.Default.(type) {
 	case nil, map[string]any, []any: // not a possible value of a control
@@ -115,11 +110,6 @@ func control(p signpost.Param, defaults map[string]string) param {
 		view.Default = &value
 	}
 	return view
-}
-
-// sendable reports whether a request to the endpoint can carry a context item.
-func sendable(e signpost.Endpoint, item signpost.ContextItem) bool {
-	return item.Type == signpost.ContextCtx || item.Type == signpost.ContextBodyParam && e.Method == signpost.MethodPost
 }
 
 // onHost reports whether a URL, which may have placeholders, is on a host.

@@ -224,17 +224,14 @@ func printMatch(w io.Writer, m match.Match, several bool) {
 
 // delivery describes how a client sends a context key in a request with the given method.
 func delivery(item signpost.ContextItem, method string) string {
-	how := fmt.Sprintf("by %q, which Signpost does not know", item.Type) // in somebody else's manifest
-	switch item.Type {
-	case signpost.ContextCtx:
-		how = "in the ctx query parameter"
-	case signpost.ContextBodyParam:
-		how = "in the request body"
+	how := "in the " + item.Place()
+	if item.Place() == "" {
+		how = fmt.Sprintf("by %q, which Signpost does not know", item.Type) // in somebody else's manifest
 	}
 	if item.Mapper != "" {
 		how += ", as " + item.SentAs()
 	}
-	if item.Type == signpost.ContextBodyParam && method == signpost.MethodGet {
+	if item.Place() != "" && !item.SentWith(method) {
 		how += " (not sent: a get request has no body)"
 	}
 	return how

@@ -62,7 +62,7 @@ function details(at) {
     e.foreign && [h("dt", {}, "Host"), h("dd", {}, "a third party’s, not that of the manifest")],
     h("dt", {}, "From"), h("dd", {}, value(s.path || s.id), v.name && [", ", value(v.name)]),
     e.modifiers.map((m) => m.params.map((p) => [h("dt", {}, value(p.label || p.key)), h("dd", {},
-      code(p.key), ", ", p.control, p.default !== null && [", default ", value(p.default || "empty")], modifierName(m, p))])));
+      code(p.key), ", ", plain(p.control), p.default !== null && [", default ", value(p.default || "empty")], modifierName(m, p))])));
 }
 
 /** @param {Modifier} m @param {Param} p */
@@ -184,7 +184,7 @@ function paramRow(at, param, modifier) {
     /** @type {HTMLElement | null} */ (input)?.focus();
   };
   return row(name, {
-    label: param.label || param.key, key: "?" + param.key, id: param.control === "toggle" ? "" : id,
+    label: param.label || param.key, key: "?" + param.key, id: param.control === "boolean" ? "" : id,
     about: modifier.deprecated && h("span", { class: "problem about" }, plain(modifier.deprecated)),
     control: control(param, now, name, id),
     below: changed && h("p", { class: "back-to" }, h("button", {
@@ -196,7 +196,7 @@ function paramRow(at, param, modifier) {
 
 /** shown is how a control shows a value. @param {Param} param @param {string} text */
 function shown(param, text) {
-  if (param.control === "toggle") return text === "true" ? "on" : "off";
+  if (param.control === "boolean") return text === "true" ? "on" : "off";
   return param.options.find((option) => option.value === text)?.label || text;
 }
 
@@ -205,7 +205,7 @@ function control(param, now, name, id) {
   const set = (/** @type {string} */ text) => type("modifiers", param.key, text);
   const oninput = (/** @type {any} */ event) => set(event.target.value);
   switch (param.control) {
-    case "toggle":
+    case "boolean":
       return segments(id + "-group", param.label, [["", "not set"], ["false", "off"], ["true", "on"]].map(([text, label]) => ({
         value: text, label, checked: now === text, onchoose: () => set(text),
       })), { title: param.placeholder ? plain(param.placeholder) : undefined });

@@ -55,7 +55,7 @@ export const typedFor = (at) => state.typed[at.id] ?? { params: {}, modifiers: {
 function fits(param, text) {
   if (text === "") return true;
   if (param.control === "select") return param.options.some((option) => option.value === text);
-  return param.control !== "toggle" || text === "true" || text === "false";
+  return param.control !== "boolean" || text === "true" || text === "false";
 }
 
 /**
