@@ -33,28 +33,20 @@ func (s *sink) reset() {
 
 // hits returns requests that are answered by a lookup.
 func hits(h *Handler) map[string]*http.Request {
-	request := func(method, host string, header ...string) *http.Request {
-		r := httptest.NewRequest(method, manifestPath, nil)
-		r.Host = host
-		for i := 0; i < len(header); i += 2 {
-			r.Header.Add(header[i], header[i+1])
-		}
-		return r
-	}
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, request("GET", "feeds.example.com"))
+	h.ServeHTTP(w, newRequest("GET", "feeds.example.com"))
 	tag := w.Header().Get("ETag")
 	return map[string]*http.Request{
-		"plain":       request("GET", "feeds.example.com"),
-		"port":        request("GET", "feeds.example.com:8080"),
-		"IPv4":        request("GET", "192.0.2.1:8080"),
-		"gzip":        request("GET", "feeds.example.com", "Accept-Encoding", "br;q=1.0, gzip;q=0.8, *;q=0.1"),
-		"HEAD":        request("HEAD", "feeds.example.com"),
-		"304":         request("GET", "feeds.example.com", "If-None-Match", `"x", W/`+tag),
-		"304 of gzip": request("GET", "feeds.example.com", "If-None-Match", strings.TrimSuffix(tag, `"`)+`-gzip"`, "Accept-Encoding", "gzip"),
-		"OPTIONS":     request("OPTIONS", "feeds.example.com"),
-		"405":         request("DELETE", "feeds.example.com"),
-		"421":         request("GET", "other.example.com"),
+		"plain":       newRequest("GET", "feeds.example.com"),
+		"port":        newRequest("GET", "feeds.example.com:8080"),
+		"IPv4":        newRequest("GET", "192.0.2.1:8080"),
+		"gzip":        newRequest("GET", "feeds.example.com", "Accept-Encoding", "br;q=1.0, gzip;q=0.8, *;q=0.1"),
+		"HEAD":        newRequest("HEAD", "feeds.example.com"),
+		"304":         newRequest("GET", "feeds.example.com", "If-None-Match", `"x", W/`+tag),
+		"304 of gzip": newRequest("GET", "feeds.example.com", "If-None-Match", strings.TrimSuffix(tag, `"`)+`-gzip"`, "Accept-Encoding", "gzip"),
+		"OPTIONS":     newRequest("OPTIONS", "feeds.example.com"),
+		"405":         newRequest("DELETE", "feeds.example.com"),
+		"421":         newRequest("GET", "other.example.com"),
 		"404":         httptest.NewRequest("GET", "/wp-login.php", nil),
 	}
 }

@@ -2,13 +2,13 @@ package server
 
 import (
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"signpost"
+	"signpost/internal/testkit"
 )
 
 // TestExtendedHeadersAreNotShared checks that extending a header value, which all responses share, does not affect the
@@ -28,43 +28,29 @@ func TestExtendedHeadersAreNotShared(t *testing.T) {
 	}
 }
 
-// TestHeadsDoNotShareMemory derives two heads from one, with all amounts of spare capacity after the common part.
-func TestHeadsDoNotShareMemory(t *testing.T) {
-	for length := range 100 {
-		common := head{}.with(newField("Cache-Control", strings.Repeat("a", length)))
-		plain, gzip := common.with(newField("Etag", "plain")), common.with(newField("Etag", "gzip"))
-		if !strings.HasSuffix(string(plain.lines), "Etag: plain\r\n") || plain.fields[1].values[0] != "plain" {
-			t.Fatalf("after %d bytes: %q and %q", length, plain.lines, gzip.lines)
-		}
-	}
-}
-
 // TestUnchangedManifestsStayInTheCache checks that cached manifests survive a change of others, and are not used once their
 // headers have changed.
 func TestUnchangedManifestsStayInTheCache(t *testing.T) {
-	events := make(chan Event, 1)
-	h := newHandler(t, Options{Observe: func(_ *http.Request, e Event) { events <- e }})
+	h, events := observed(t)
 	address := listen(t, h)
 	deprecated := map[string]signpost.Deprecation{"v1": {Since: time.Unix(1, 0)}}
 	for i, step := range []struct {
-		a, b       string // manifests, compiled again in each step, as in a reload
-		deprecated map[string]signpost.Deprecation
-		wantA      string
-		wantB      string
+		a, b         string // manifests, compiled again in each step, as in a reload
+		deprecated   map[string]signpost.Deprecation
+		wantA, wantB string
 	}{
 		{"a", "b", nil, CacheMiss, CacheMiss},
 		{"a", "changed", nil, CacheHit, CacheMiss},
 		{"a", "b", deprecated, CacheMiss, CacheHit},
 		{"b", "a", nil, CacheHit, CacheHit},
 	} {
-		a, b := Service{BasePath: "/a", Versions: v1(compile(t, step.a)).Versions, Deprecated: step.deprecated}, Service{BasePath: "/b", Versions: v1(compile(t, step.b)).Versions}
-		if err := h.Publish(a, b); err != nil {
-			t.Fatal(err)
-		}
+		a := at("/a", compile(t, step.a))
+		a.Deprecated = step.deprecated
+		testkit.OK(t, h.Publish(a, at("/b", compile(t, step.b))))
 		for path, want := range map[string][2]string{"/a": {step.a, step.wantA}, "/b": {step.b, step.wantB}} {
 			got := send(t, address, "GET", path+manifestPath, "Host: feeds.example.com")
 			wantManifest(t, got, compile(t, want[0]), "feeds.example.com")
-			if e := nextEvent(t, events); e.Cache != want[1] || (got.Header.Get("Deprecation") != "") != (path == "/a" && step.deprecated != nil) {
+			if e := <-events; e.Cache != want[1] || (got.Header.Get("Deprecation") != "") != (path == "/a" && step.deprecated != nil) {
 				t.Errorf("step %d: %s is a %s, want a %s, with headers %v", i, path, e.Cache, want[1], got.Header)
 			}
 		}

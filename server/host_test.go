@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -24,85 +25,75 @@ func TestHostPolicy(t *testing.T) {
 	limitedProxied := Options{TrustedProxies: loopback, AllowedHosts: limited.AllowedHosts}
 	deaf := Options{TrustedProxies: elsewhere}
 	public := Options{PublicHost: "Public.Example.com:443", TrustedProxies: loopback}
-	const good = "Host: feeds.example.com"
 
 	for _, c := range []struct {
-		name   string
-		opts   Options
-		target string // empty means the manifest's path
-		lines  []string
-		status int    // zero means 200
-		want   string // the host in the manifest
+		name    string
+		opts    Options
+		request string // its headers, or all of it
+		want    string // the host in the manifest, or the status of an error
 	}{
-		{"plain", open, "", []string{"Host: feeds.example.com"}, 0, "feeds.example.com"},
-		{"port", open, "", []string{"Host: feeds.example.com:8080"}, 0, "feeds.example.com"},
-		{"IPv6", open, "", []string{"Host: [2001:DB8::0:1]:80"}, 0, "[2001:db8::1]"},
-		{"empty", open, "", []string{"Host:"}, 400, ""},
+		{"port", open, "Host: feeds.example.com:8080", "feeds.example.com"},
+		{"IPv6", open, "Host: [2001:DB8::0:1]:80", "[2001:db8::1]"},
+		{"empty", open, "Host:", "400"},
 
-		{"absolute form", open, "http://feeds.example.com" + manifestPath, []string{"Host: evil.example"}, 0, "feeds.example.com"},
-		{"absolute form, IDN", open, "http://bücher.example:80" + manifestPath, []string{"Host: evil.example"}, 0, "xn--bcher-kva.example"},
-		{"absolute form, user info", open, "http://evil@feeds.example.com" + manifestPath, []string{good}, 400, ""},
+		{"absolute form", open, "GET http://feeds.example.com" + manifestPath + "\nHost: evil.example", "feeds.example.com"},
+		{"absolute form, IDN", open, "GET http://bücher.example:80" + manifestPath + "\nHost: evil.example", "xn--bcher-kva.example"},
+		{"absolute form, user info", open, "GET http://evil@feeds.example.com" + manifestPath + "\nHost: feeds.example.com", "400"},
 
-		{"allowed", limited, "", []string{"Host: Feeds.example.com:80"}, 0, "feeds.example.com"},
-		{"allowed below", limited, "", []string{"Host: a.tenants.example.com"}, 0, "a.tenants.example.com"},
-		{"allowed IPv6", limited, "", []string{"Host: [0::1]"}, 0, "[::1]"},
-		{"not allowed", limited, "", []string{"Host: evil.example"}, 421, ""},
-		{"not allowed below an exact one", limited, "", []string{"Host: evil.feeds.example.com"}, 421, ""},
-		{"not allowed with the name in front", limited, "", []string{"Host: feeds.example.com.evil.example"}, 421, ""},
-		{"the suffix itself", limited, "", []string{"Host: tenants.example.com"}, 421, ""},
-		{"the suffix without its dot", limited, "", []string{"Host: eviltenants.example.com"}, 421, ""},
+		{"allowed", limited, "Host: Feeds.example.com:80", "feeds.example.com"},
+		{"allowed below", limited, "Host: a.tenants.example.com", "a.tenants.example.com"},
+		{"allowed IPv6", limited, "Host: [0::1]", "[::1]"},
+		{"not allowed", limited, "Host: evil.example", "421"},
+		{"not allowed below an exact one", limited, "Host: evil.feeds.example.com", "421"},
+		{"not allowed with the name in front", limited, "Host: feeds.example.com.evil.example", "421"},
+		{"the suffix itself", limited, "Host: tenants.example.com", "421"},
+		{"the suffix without its dot", limited, "Host: eviltenants.example.com", "421"},
 
-		{"forwarded by an untrusted peer", open, "", []string{good, "X-Forwarded-Host: evil.example", "Forwarded: host=evil.example"}, 0, "feeds.example.com"},
-		{"forwarded by a peer outside the range", deaf, "", []string{good, "X-Forwarded-Host: evil.example", "Forwarded: host=evil.example"}, 0, "feeds.example.com"},
-		{"malformed, from an untrusted peer", open, "", []string{good, `X-Forwarded-Host: "evil`, `Forwarded: host="evil`}, 0, "feeds.example.com"},
-		{"trusted, nothing forwarded", proxied, "", []string{good}, 0, "feeds.example.com"},
-		{"X-Forwarded-Host", proxied, "", []string{"Host: evil.internal", "X-Forwarded-Host: Feeds.example.com:443"}, 0, "feeds.example.com"},
-		{"X-Forwarded-Host over a bad Host", proxied, "", []string{"Host:", "X-Forwarded-Host: feeds.example.com"}, 0, "feeds.example.com"},
-		{"X-Forwarded-Host, agreeing", proxied, "", []string{"Host: evil.internal", "X-Forwarded-Host: feeds.example.com, FEEDS.example.com.:443"}, 0, "feeds.example.com"},
-		{"X-Forwarded-Host, disagreeing", proxied, "", []string{good, "X-Forwarded-Host: evil.example, feeds.example.com"}, 400, ""},
-		{"X-Forwarded-Host, empty member", proxied, "", []string{good, "X-Forwarded-Host: feeds.example.com,"}, 400, ""},
-		{"X-Forwarded-Host, not allowed", limitedProxied, "", []string{good, "X-Forwarded-Host: evil.example"}, 421, ""},
-		{"X-Forwarded-Host, allowed", limitedProxied, "", []string{"Host: evil.internal", "X-Forwarded-Host: a.tenants.example.com"}, 0, "a.tenants.example.com"},
+		{"forwarded by an untrusted peer", open, "Host: feeds.example.com\nX-Forwarded-Host: evil.example\nForwarded: host=evil.example", "feeds.example.com"},
+		{"forwarded by a peer outside the range", deaf, "Host: feeds.example.com\nX-Forwarded-Host: evil.example\nForwarded: host=evil.example", "feeds.example.com"},
+		{"malformed, from an untrusted peer", open, "Host: feeds.example.com\n" + `X-Forwarded-Host: "evil` + "\n" + `Forwarded: host="evil`, "feeds.example.com"},
+		{"trusted, nothing forwarded", proxied, "Host: feeds.example.com", "feeds.example.com"},
+		{"X-Forwarded-Host", proxied, "Host: evil.internal\nX-Forwarded-Host: Feeds.example.com:443", "feeds.example.com"},
+		{"X-Forwarded-Host, agreeing", proxied, "Host: evil.internal\nX-Forwarded-Host: feeds.example.com, FEEDS.example.com.:443", "feeds.example.com"},
+		{"X-Forwarded-Host, disagreeing", proxied, "Host: feeds.example.com\nX-Forwarded-Host: evil.example, feeds.example.com", "400"},
+		{"X-Forwarded-Host, empty member", proxied, "Host: feeds.example.com\nX-Forwarded-Host: feeds.example.com,", "400"},
+		{"X-Forwarded-Host, not allowed", limitedProxied, "Host: feeds.example.com\nX-Forwarded-Host: evil.example", "421"},
+		{"X-Forwarded-Host, allowed", limitedProxied, "Host: evil.internal\nX-Forwarded-Host: a.tenants.example.com", "a.tenants.example.com"},
 
-		{"Forwarded", proxied, "", []string{"Host: evil.internal", "Forwarded: for=192.0.2.43;host=feeds.example.com;proto=https"}, 0, "feeds.example.com"},
-		{"Forwarded, quoted", proxied, "", []string{"Host: evil.internal", `Forwarded: For="[2001:db8::1]:47011" ; HOST="feeds.\example.com:443"`}, 0, "feeds.example.com"},
-		{"Forwarded, separators quoted", proxied, "", []string{"Host: evil.internal", `Forwarded: for="a,host=evil.example;\"b";host=feeds.example.com`}, 0, "feeds.example.com"},
-		{"Forwarded, element without host", proxied, "", []string{"Host: evil.internal", "Forwarded: for=192.0.2.43, host=feeds.example.com, , for=192.0.2.44;;"}, 0, "feeds.example.com"},
-		{"Forwarded, no host, then the other", proxied, "", []string{"Host: evil.internal", "Forwarded: for=192.0.2.43", "X-Forwarded-Host: feeds.example.com"}, 0, "feeds.example.com"},
-		{"both headers, agreeing", proxied, "", []string{"Host: evil.internal", "Forwarded: host=feeds.example.com", "X-Forwarded-Host: FEEDS.example.com:443"}, 0, "feeds.example.com"},
-		{"both headers, disagreeing", proxied, "", []string{good, "Forwarded: host=feeds.example.com", "X-Forwarded-Host: evil.example"}, 400, ""},
-		{"both headers, disagreeing the other way", proxied, "", []string{good, "Forwarded: host=evil.example", "X-Forwarded-Host: feeds.example.com"}, 400, ""},
-		{"Forwarded, disagreeing", proxied, "", []string{good, "Forwarded: host=evil.example, host=feeds.example.com"}, 400, ""},
-		{"Forwarded, empty host", proxied, "", []string{good, "Forwarded: host="}, 400, ""},
-		{"Forwarded, open quote", proxied, "", []string{good, `Forwarded: host="evil.example`}, 400, ""},
-		{"Forwarded, no separator", proxied, "", []string{good, `Forwarded: host="feeds.example.com"for=evil`}, 400, ""},
-		{"Forwarded, malformed after a host", proxied, "", []string{good, "Forwarded: host=feeds.example.com, evil"}, 400, ""},
-		{"Forwarded, not allowed", limitedProxied, "", []string{good, "Forwarded: host=evil.example"}, 421, ""},
+		{"Forwarded", proxied, "Host: evil.internal\nForwarded: for=192.0.2.43;host=feeds.example.com;proto=https", "feeds.example.com"},
+		{"Forwarded, quoted", proxied, "Host: evil.internal\n" + `Forwarded: For="[2001:db8::1]:47011" ; HOST="feeds.\example.com:443"`, "feeds.example.com"},
+		{"Forwarded, separators quoted", proxied, "Host: evil.internal\n" + `Forwarded: for="a,host=evil.example;\"b";host=feeds.example.com`, "feeds.example.com"},
+		{"Forwarded, element without host", proxied, "Host: evil.internal\nForwarded: for=192.0.2.43, host=feeds.example.com, , for=192.0.2.44;;", "feeds.example.com"},
+		{"Forwarded, no host, then the other", proxied, "Host: evil.internal\nForwarded: for=192.0.2.43\nX-Forwarded-Host: feeds.example.com", "feeds.example.com"},
+		{"both headers, agreeing", proxied, "Host: evil.internal\nForwarded: host=feeds.example.com\nX-Forwarded-Host: FEEDS.example.com:443", "feeds.example.com"},
+		{"both headers, disagreeing", proxied, "Host: feeds.example.com\nForwarded: host=feeds.example.com\nX-Forwarded-Host: evil.example", "400"},
+		{"Forwarded, disagreeing", proxied, "Host: feeds.example.com\nForwarded: host=evil.example, host=feeds.example.com", "400"},
+		{"Forwarded, empty host", proxied, "Host: feeds.example.com\nForwarded: host=", "400"},
+		{"Forwarded, open quote", proxied, "Host: feeds.example.com\n" + `Forwarded: host="evil.example`, "400"},
+		{"Forwarded, no separator", proxied, "Host: feeds.example.com\n" + `Forwarded: host="feeds.example.com"for=evil`, "400"},
+		{"Forwarded, malformed after a host", proxied, "Host: feeds.example.com\nForwarded: host=feeds.example.com, evil", "400"},
 
-		{"public", public, "", []string{"Host: evil.example", "X-Forwarded-Host: evil.example"}, 0, "public.example.com"},
+		{"public", public, "Host: evil.example\nX-Forwarded-Host: evil.example", "public.example.com"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			address := listen(t, newHandler(t, c.opts, v1(template)))
-			target, status := c.target, c.status
-			if target == "" {
-				target = manifestPath
+			if !strings.HasPrefix(c.request, "GET ") {
+				c.request = "GET " + manifestPath + "\n" + c.request
 			}
-			if status == 0 {
-				status = http.StatusOK
-			}
-			a := send(t, address, "GET", target, c.lines...)
-			wantStatus(t, a, status)
-			if status == http.StatusOK {
-				wantManifest(t, a, template, c.want)
-			}
+			a := ask(t, listen(t, newHandler(t, c.opts, v1(template))), c.request)
+			checkAnswer(t, a)
 			if bytes.Contains(bytes.ToLower(a.raw), []byte("evil")) {
 				t.Errorf("the response repeats the request: %q", a.raw)
 			}
+			if status, err := strconv.Atoi(c.want); err == nil {
+				wantStatus(t, a, status)
+				return
+			}
+			wantManifest(t, a, template, c.want)
 			wantVary := "Accept-Encoding"
 			if c.opts.TrustedProxies != nil && c.opts.PublicHost == "" {
 				wantVary += ", Forwarded, X-Forwarded-Host"
 			}
-			if got := a.Header.Get("Vary"); status == http.StatusOK && got != wantVary {
+			if got := a.Header.Get("Vary"); got != wantVary {
 				t.Errorf("Vary is %q, want %q", got, wantVary)
 			}
 		})
@@ -126,10 +117,8 @@ func TestTrustedPeers(t *testing.T) {
 		"@":                   false, // a Unix socket
 		"":                    false,
 	} {
-		r := httptest.NewRequest("GET", manifestPath, nil)
-		r.Host, r.RemoteAddr = "own.example", peer
-		r.Header.Set("X-Forwarded-Host", "forwarded.example")
-		w := httptest.NewRecorder()
+		r, w := newRequest("GET", "own.example", "X-Forwarded-Host", "forwarded.example"), httptest.NewRecorder()
+		r.RemoteAddr = peer
 		h.ServeHTTP(w, r)
 		want := "https://own.example/"
 		if trusted {
@@ -148,10 +137,8 @@ func TestHostsThatDoNotFit(t *testing.T) {
 	observe := func(_ *http.Request, e Event) { refused = append(refused, e.Refused) }
 	h := newHandler(t, Options{Observe: observe}, v1(compileURL(t, "https://media.{{host}}/v1/feeds")))
 	for _, host := range []string{"192.0.2.1", strings.Repeat(strings.Repeat("a", 49)+".", 5) + "b"} { // the second one has 251 characters
-		r := httptest.NewRequest("GET", manifestPath, nil)
-		r.Host = host
 		w := httptest.NewRecorder()
-		if h.ServeHTTP(w, r); w.Code != http.StatusMisdirectedRequest {
+		if h.ServeHTTP(w, newRequest("GET", host)); w.Code != http.StatusMisdirectedRequest {
 			t.Errorf("%s: status %d", host, w.Code)
 		}
 	}

@@ -100,15 +100,14 @@ func TestRenderedOnce(t *testing.T) {
 }
 
 func TestRenderingFails(t *testing.T) {
-	events := make(chan Event, 1)
-	h := newHandler(t, Options{Observe: func(_ *http.Request, e Event) { events <- e }}, v1(compile(t, "a")))
+	h, events := observed(t, v1(compile(t, "a")))
 	h.hosts.public = "not a host" // New would reject it
 	a := send(t, listen(t, h), "GET", manifestPath, "Host: feeds.example.com")
 	wantStatus(t, a, http.StatusInternalServerError)
 	if strings.Contains(string(a.raw), "not a host") {
 		t.Errorf("the response reveals the internal error: %q", a.raw)
 	}
-	if e := nextEvent(t, events); e.Status != a.StatusCode || e.Err == nil || !strings.Contains(e.Err.Error(), "not a host") || e.Version != "v1" {
+	if e := <-events; e.Status != a.StatusCode || e.Err == nil || !strings.Contains(e.Err.Error(), "not a host") || e.Version != "v1" {
 		t.Errorf("observed: %+v", e)
 	}
 	checkManifests(t, h)
@@ -129,12 +128,7 @@ func TestManyAtOnce(t *testing.T) {
 			h := newHandler(t, Options{CacheBytes: bytes}, services[0])
 			get := func() {
 				host := fmt.Sprintf("h%d.example.com", rand.IntN(40))
-				r := httptest.NewRequest("GET", manifestPath, nil)
-				r.Host = host
-				if rand.IntN(2) == 0 {
-					r.Header.Set("Accept-Encoding", "gzip")
-				}
-				w := httptest.NewRecorder()
+				r, w := newRequest("GET", host, "Accept-Encoding", []string{"identity", "gzip"}[rand.IntN(2)]), httptest.NewRecorder()
 				h.ServeHTTP(w, r)
 				a := answer{Response: w.Result(), body: w.Body.Bytes()}
 				a.Request = r
@@ -152,26 +146,18 @@ func TestManyAtOnce(t *testing.T) {
 			var clients sync.WaitGroup
 			for range 8 {
 				clients.Go(func() {
-					for range 25 {
+					for i := range 25 {
 						get()
+						if err := h.Publish(services[i%2]); err != nil {
+							t.Error(err)
+						}
 					}
 				})
 			}
-			done := make(chan struct{})
-			go func() { clients.Wait(); close(done) }()
-			for i := 1; ; i++ {
-				if err := h.Publish(services[i%2]); err != nil {
-					t.Error(err)
-				}
-				select {
-				case <-done:
-					checkManifests(t, h)
-					if entries, _ := h.CacheSize(); (entries == 0) != (bytes == 1) {
-						t.Errorf("%d entries in a cache of %d bytes", entries, bytes)
-					}
-					return
-				default:
-				}
+			clients.Wait()
+			checkManifests(t, h)
+			if entries, _ := h.CacheSize(); (entries == 0) != (bytes == 1) {
+				t.Errorf("%d entries in a cache of %d bytes", entries, bytes)
 			}
 		})
 	}
@@ -277,9 +263,7 @@ func TestRoomForLargeManifests(t *testing.T) {
 		template *signpost.Template
 		want     int64
 	}{{small, 500 + DefaultInFlightBytes}, {big, 500 + inFlightManifests*int64(big.Size(""))}} {
-		if err := h.Publish(v1(test.template)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, h.Publish(v1(test.template)))
 		if got := h.manifests.limit.Load(); got != test.want {
 			t.Errorf("the limit is %d, want %d", got, test.want)
 		}

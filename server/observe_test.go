@@ -9,10 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-)
 
-// patience is how long tests wait for something that must happen. It measures nothing.
-const patience = 5 * time.Minute
+	"signpost/internal/testkit"
+)
 
 // transports serves a handler in the three ways in which serve can, and returns the addresses.
 func transports(t *testing.T, h http.Handler) map[string]string {
@@ -28,42 +27,29 @@ func transports(t *testing.T, h http.Handler) map[string]string {
 	return addresses
 }
 
-// anyCertificate returns a client for all of transports.
-func anyCertificate(t *testing.T) *http.Client {
+// call sends a request for a host, or for that of the address, over any of the transports.
+func call(t *testing.T, method, address, host string) *http.Response {
+	t.Helper()
+	r := testkit.Must(http.NewRequest(method, address, nil))(t)
+	r.Host = host
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true, DisableCompression: true}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport, Timeout: patience}
+	return testkit.Must((&http.Client{Transport: transport}).Do(r))(t)
 }
 
-func nextEvent(t *testing.T, events <-chan Event) Event {
+// observed returns a handler and what it observes.
+func observed(t *testing.T, services ...Service) (*Handler, <-chan Event) {
 	t.Helper()
-	select {
-	case e := <-events:
-		return e
-	case <-time.After(patience):
-		t.Fatal("nothing was observed")
-		return Event{}
-	}
+	events := make(chan Event, 2)
+	return newHandler(t, Options{AllowedHosts: []string{"feeds.example.com", "127.0.0.1"}, Observe: func(_ *http.Request, e Event) { events <- e }}, services...), events
 }
 
 // TestObserve checks that every kind of response is observed in the same way over every transport.
 func TestObserve(t *testing.T) {
-	events := make(chan Event, 1)
-	template := compile(t, "a")
-	h := newHandler(t, Options{AllowedHosts: []string{"feeds.example.com"}, Observe: func(_ *http.Request, e Event) {
-		if e.Duration <= 0 {
-			t.Errorf("no duration: %+v", e)
-		}
-		e.Duration = 0
-		events <- e
-	}}, Service{BasePath: "/a", Versions: v1(template).Versions})
-	rendered, err := template.Render("feeds.example.com")
-	if err != nil {
-		t.Fatal(err)
-	}
-	body := len(rendered)
 	const path, host = "/a" + manifestPath, "feeds.example.com"
-	client := anyCertificate(t)
+	template := compile(t, "a")
+	h, events := observed(t, at("/a", template))
+	body := len(testkit.Must(template.Render(host))(t))
 	for name, address := range transports(t, h) {
 		h.manifests.cache.InvalidateAll() // makes the first one a miss
 		for _, test := range []struct {
@@ -79,21 +65,14 @@ func TestObserve(t *testing.T) {
 			{"GET", path, "a..b", Event{Status: 400, Bytes: len(h.problems[badHost].body), Refused: RefusedMalformed}},
 			{"GET", "/", host, Event{Status: 404, Bytes: len(h.table.Load().notFound.body)}},
 		} {
-			r, err := http.NewRequest(test.method, address+test.path, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r.Host = test.host
-			response, err := client.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			response := call(t, test.method, address+test.path, test.host)
 			io.Copy(io.Discard, response.Body)
 			response.Body.Close()
 			if test.path == path {
 				test.want.BasePath, test.want.Version = "/a", "v1"
 			}
-			if got := nextEvent(t, events); got != test.want {
+			got := <-events
+			if test.want.Duration = got.Duration; got != test.want || got.Duration <= 0 {
 				t.Errorf("%s: %s %s for %s: %+v, want %+v", name, test.method, test.path, test.host, got, test.want)
 			}
 		}
@@ -112,20 +91,13 @@ func TestObservedWhenWritten(t *testing.T) {
 		select {
 		case <-read:
 			done <- nil
-		case <-time.After(patience):
+		case <-time.After(testkit.Patience):
 			done <- errors.New("observed before the response was written")
 		}
 	}}, v1(compile(t, "a")))
 	for name, address := range transports(t, h) {
 		for _, method := range []string{"GET", "HEAD", "DELETE"} {
-			r, err := http.NewRequest(method, address+manifestPath, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			response, err := anyCertificate(t).Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			response := call(t, method, address+manifestPath, "")
 			length := response.ContentLength
 			if method == "HEAD" {
 				length = 0
@@ -145,15 +117,11 @@ func TestObservedWhenWritten(t *testing.T) {
 
 // TestDisconnectsAreObserved checks that a client that disconnects is observed as such.
 func TestDisconnectsAreObserved(t *testing.T) {
-	events := make(chan Event, 1)
-	h := newHandler(t, Options{Observe: func(_ *http.Request, e Event) { events <- e }}, v1(compile(t, strings.Repeat("a", 3<<20))))
+	h, events := observed(t, v1(compile(t, strings.Repeat("a", 3<<20))))
 	for name, address := range transports(t, h) {
-		response, err := anyCertificate(t).Get(address + manifestPath)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := call(t, "GET", address+manifestPath, "")
 		response.Body.Close() // ends the connection, or the stream
-		if e := nextEvent(t, events); e.Err == nil || e.Status != http.StatusOK || int64(e.Bytes) >= response.ContentLength {
+		if e := <-events; e.Err == nil || e.Status != http.StatusOK || int64(e.Bytes) >= response.ContentLength {
 			t.Errorf("%s: status %d, %d bytes of %d, error %v", name, e.Status, e.Bytes, response.ContentLength, e.Err)
 		}
 	}
@@ -161,16 +129,12 @@ func TestDisconnectsAreObserved(t *testing.T) {
 
 // TestObservedBehindABuffer checks that a response that an outer handler buffers is observed exactly once.
 func TestObservedBehindABuffer(t *testing.T) {
-	events := make(chan Event, 2)
-	h := newHandler(t, Options{Observe: func(_ *http.Request, e Event) { events <- e }}, v1(compile(t, "a")))
-	for name, address := range transports(t, http.TimeoutHandler(h, patience, "too late")) {
-		response, err := anyCertificate(t).Get(address + manifestPath)
-		if err != nil {
-			t.Fatal(err)
-		}
+	h, events := observed(t, v1(compile(t, "a")))
+	for name, address := range transports(t, http.TimeoutHandler(h, testkit.Patience, "too late")) {
+		response := call(t, "GET", address+manifestPath, "")
 		body, err := io.ReadAll(response.Body)
 		response.Body.Close()
-		if e := nextEvent(t, events); err != nil || e.Status != 200 || e.Err != nil || e.Bytes != len(body) || len(events) > 0 {
+		if e := <-events; err != nil || e.Status != 200 || e.Err != nil || e.Bytes != len(body) || len(events) > 0 {
 			t.Errorf("%s: %+v, %v", name, e, err)
 		}
 	}

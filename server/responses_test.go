@@ -25,7 +25,7 @@ func TestResponses(t *testing.T) {
 	deprecated := Service{Versions: versions, Deprecated: map[string]signpost.Deprecation{"v2": {Since: since, Until: until}, "v10": {Since: since}, "v3": {}}}
 	var many []Service
 	for i := range maxListed + 3 {
-		many = append(many, Service{BasePath: fmt.Sprintf("/s%02d", i), Versions: v1(template).Versions})
+		many = append(many, at(fmt.Sprintf("/s%02d", i), template))
 	}
 	around := func(h *Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

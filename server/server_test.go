@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"signpost"
+	"signpost/internal/testkit"
 	"signpost/internal/wire"
 )
 
@@ -28,38 +29,35 @@ const manifestPath = "/v1/endpoints-manifest"
 func compile(t testing.TB, name string) *signpost.Template {
 	t.Helper()
 	limit := signpost.Number(signpost.ModifierInput{ID: "limit", Name: "Page size", Key: "limit", Label: "Limit", DefaultValue: 20})
-	template, err := signpost.Compile(signpost.NewManifest(
+	return testkit.Must(signpost.Compile(signpost.NewManifest(
 		signpost.Endpoint{URL: "https://{{host}}/v1/feeds", Name: name, Method: "get", MIMEType: signpost.MIMEJSON, Modifiers: []signpost.Modifier{limit}},
 		signpost.Endpoint{URL: "https://{{host}}/v1/feeds/media", Name: name + " media", Method: "get", MIMEType: signpost.MIMEJSON},
 		signpost.Endpoint{URL: "https://{{host}}/v1/feeds/series/{{series_id}}/episodes", Name: name + " episodes", Method: "get", MIMEType: signpost.MIMEJSON},
 		signpost.Endpoint{URL: "https://third.example.net/feeds?a=1&b=2", Name: name + " of others", Method: "get", MIMEType: signpost.MIMEFeed},
-	), signpost.Authentication())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return template
+	), signpost.Authentication()))(t)
 }
 
-func v1(template *signpost.Template) Service {
-	return Service{Versions: map[string]*signpost.Template{"v1": template}}
+func compileURL(t testing.TB, url string) *signpost.Template {
+	t.Helper()
+	e := signpost.Endpoint{URL: url, Name: "a", Method: "get", MIMEType: signpost.MIMEJSON}
+	return testkit.Must(signpost.Compile(signpost.NewManifest(e)))(t)
+}
+
+func v1(template *signpost.Template) Service { return at("", template) }
+
+func at(basePath string, template *signpost.Template) Service {
+	return Service{BasePath: basePath, Versions: map[string]*signpost.Template{"v1": template}}
 }
 
 func newHandler(t testing.TB, opts Options, services ...Service) *Handler {
 	t.Helper()
-	h, err := New(opts, services...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
+	return testkit.Must(New(opts, services...))(t)
 }
 
 // listen serves the handler on loopback, like the daemon, and returns the address.
 func listen(t testing.TB, h http.Handler) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := testkit.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	srv := &http.Server{Handler: h, ConnContext: wire.Context}
 	go srv.Serve(wire.NewListener(l, 0))
 	t.Cleanup(func() { srv.Close() })
@@ -87,15 +85,7 @@ func (a answer) plain(t testing.TB) []byte {
 	if a.Header.Get("Content-Encoding") != "gzip" {
 		return a.body
 	}
-	r, err := gzip.NewReader(bytes.NewReader(a.body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	body, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return body
+	return testkit.Must(io.ReadAll(testkit.Must(gzip.NewReader(bytes.NewReader(a.body)))(t)))(t)
 }
 
 // send sends a request with the header lines and checks the invariants of every response.
@@ -106,6 +96,16 @@ func send(t testing.TB, address, method, target string, lines ...string) answer 
 	return a
 }
 
+// newRequest returns a request for the manifest, with headers as names and values in turn.
+func newRequest(method, host string, header ...string) *http.Request {
+	r := httptest.NewRequest(method, manifestPath, nil)
+	r.Host = host
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Add(header[i], header[i+1])
+	}
+	return r
+}
+
 // ask sends a request, given as its first line and headers, on a connection of its own.
 func ask(t testing.TB, address, request string) answer {
 	t.Helper()
@@ -114,30 +114,18 @@ func ask(t testing.TB, address, request string) answer {
 		first += " HTTP/1.1"
 	}
 	method, _, _ := strings.Cut(first, " ")
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := testkit.Must(net.Dial("tcp", address))(t)
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(patience))
+	conn.SetDeadline(time.Now().Add(testkit.Patience))
 	head := strings.TrimSuffix(first+"\n"+lines, "\n") + "\n\n"
-	if _, err := io.WriteString(conn, strings.ReplaceAll(head, "\n", "\r\n")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(io.WriteString(conn, strings.ReplaceAll(head, "\n", "\r\n")))(t)
 	conn.(*net.TCPConn).CloseWrite() // there is no other request, and no body
-	raw, err := io.ReadAll(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := testkit.Must(io.ReadAll(conn))(t)
 	response, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(raw)), &http.Request{Method: method})
 	if err != nil {
 		t.Fatalf("%v in response %.500q", err, raw)
 	}
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer{response, body, raw}
+	return answer{response, testkit.Must(io.ReadAll(response.Body))(t), raw}
 }
 
 // checkAnswer checks what is true of every response. TestResponses shows the rest.
@@ -172,10 +160,7 @@ func wantStatus(t testing.TB, a answer, status int) {
 func wantManifest(t testing.TB, a answer, template *signpost.Template, host string) {
 	t.Helper()
 	wantStatus(t, a, http.StatusOK)
-	want, err := template.Render(host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := testkit.Must(template.Render(host))(t)
 	if diff := cmp.Diff(string(want), string(a.plain(t))); diff != "" {
 		t.Errorf("manifest (-want +got):\n%s", diff)
 	}
@@ -183,109 +168,76 @@ func wantManifest(t testing.TB, a answer, template *signpost.Template, host stri
 
 func TestMounting(t *testing.T) {
 	template := compile(t, "a")
-	under := newHandler(t, Options{}, Service{BasePath: "/feeds/", Versions: map[string]*signpost.Template{"v1": template}})
-	root := newHandler(t, Options{}, Service{BasePath: "/", Versions: map[string]*signpost.Template{"v1": template}})
+	root := newHandler(t, Options{}, at("/", template))
 	mux := http.NewServeMux()
-	mux.Handle("/feeds/", under)
+	mux.Handle("/feeds/", newHandler(t, Options{}, at("/feeds/", template)))
 	mux.Handle("/stripped/", http.StripPrefix("/stripped", root))
 	mux.Handle("/", root)
 	address := listen(t, mux)
-	for _, target := range []string{"/feeds" + manifestPath, "/stripped" + manifestPath, manifestPath, "/v1/endpoints%2Dmanifest"} {
-		wantManifest(t, send(t, address, "GET", target, "Host: feeds.example.com"), template, "feeds.example.com")
+	for _, prefix := range []string{"/feeds", "/stripped", ""} {
+		wantManifest(t, send(t, address, "GET", prefix+manifestPath, "Host: feeds.example.com"), template, "feeds.example.com")
 	}
-	wantStatus(t, send(t, address, "GET", "/feeds/v2/endpoints-manifest", "Host: feeds.example.com"), http.StatusNotFound)
 }
 
-func compileURL(t testing.TB, url string) *signpost.Template {
+// checkMessage expects an error: a problem, a colon, and what to do.
+func checkMessage(t testing.TB, name string, err error) {
 	t.Helper()
-	template, err := signpost.Compile(signpost.NewManifest(
-		signpost.Endpoint{URL: url, Name: "a", Method: "get", MIMEType: signpost.MIMEJSON}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return template
-}
-
-// checkMessage expects a problem, a colon, and what to do.
-func checkMessage(t testing.TB, err error) {
-	t.Helper()
-	if s := err.Error(); !strings.Contains(s, ": ") || strings.HasSuffix(s, ".") || strings.Contains(s, "\n") {
-		t.Errorf("error %q does not say what to do", s)
+	if s := fmt.Sprint(err); err == nil || !strings.Contains(s, ": ") || strings.HasSuffix(s, ".") || strings.Contains(s, "\n") {
+		t.Errorf("%s: error %q does not say what to do", name, s)
 	}
 }
 
 func TestOptionsAreChecked(t *testing.T) {
-	prefix := netip.MustParsePrefix("::ffff:10.0.0.0/104")
-	for name, opts := range map[string]Options{
-		"public host":           {PublicHost: "https://feeds.example.com"},
-		"public host refused":   {PublicHost: "feeds.example.com", AllowedHosts: []string{"*.feeds.example.com"}},
-		"allowed host":          {AllowedHosts: []string{"a b"}},
-		"allowed all":           {AllowedHosts: []string{"*"}},
-		"allowed glob":          {AllowedHosts: []string{"*feeds.example.com"}},
-		"allowed twice":         {AllowedHosts: []string{"*.*.example.com"}},
-		"allowed below address": {AllowedHosts: []string{"*.192.0.2.1"}},
-		"trusted nothing":       {TrustedProxies: []netip.Prefix{{}}},
-		"trusted mapped":        {TrustedProxies: []netip.Prefix{prefix}},
-		"cache":                 {CacheBytes: -1},
-		"cache control":         {CacheControl: "no-cache\r\nEvil: 1"},
-		"origin path":           {CORSOrigin: "https://studio.example.com/"},
-		"origin capitals":       {CORSOrigin: "https://Studio.example.com"},
-		"origin usual port":     {CORSOrigin: "https://studio.example.com:443"},
-		"origin scheme":         {CORSOrigin: "ftp://studio.example.com"},
-		"origin line":           {CORSOrigin: "https://studio.example.com\r\nEvil: 1"},
-		"origin null":           {CORSOrigin: "null"},
-	} {
-		h, err := New(opts)
-		if err == nil {
-			t.Errorf("%s: accepted", name)
-			continue
-		}
-		if h != nil {
-			t.Errorf("%s: New returns a handler and an error", name)
-		}
-		checkMessage(t, err)
+	good := []Options{{PublicHost: "Feeds.Example.com:443"}, {AllowedHosts: []string{"*.Example.com.", "[::1]", "bücher.example", "*.bücher.example"}}}
+	for _, origin := range []string{"http://localhost:3000", "http://[::1]:3000", "*"} {
+		good = append(good, Options{CORSOrigin: origin})
 	}
-	for name, opts := range map[string]Options{
-		"public host": {PublicHost: "Feeds.Example.com:443"},
-		"pattern":     {AllowedHosts: []string{"*.Example.com.", "[::1]", "bücher.example", "*.bücher.example"}},
-		"origin port": {CORSOrigin: "http://localhost:3000"},
-		"origin IPv6": {CORSOrigin: "http://[::1]:3000"},
-		"star":        {CORSOrigin: "*"},
-	} {
+	for _, opts := range good {
 		if _, err := New(opts); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%+v: %v", opts, err)
 		}
+	}
+	bad := []Options{
+		{PublicHost: "https://feeds.example.com"}, {PublicHost: "feeds.example.com", AllowedHosts: []string{"*.feeds.example.com"}},
+		{TrustedProxies: []netip.Prefix{{}}}, {TrustedProxies: []netip.Prefix{netip.MustParsePrefix("::ffff:10.0.0.0/104")}},
+		{CacheBytes: -1}, {CacheControl: "no-cache\r\nEvil: 1"},
+	}
+	for _, host := range []string{"a b", "*", "*feeds.example.com", "*.*.example.com", "*.192.0.2.1"} {
+		bad = append(bad, Options{AllowedHosts: []string{host}})
+	}
+	const origin = "https://studio.example.com"
+	for _, origin := range []string{origin + "/", "https://Studio.example.com", origin + ":443", "ftp://studio.example.com", origin + "\r\nEvil: 1", "null"} {
+		bad = append(bad, Options{CORSOrigin: origin})
+	}
+	for _, opts := range bad {
+		h, err := New(opts)
+		if h != nil {
+			t.Errorf("%+v: New returns a handler", opts)
+		}
+		checkMessage(t, fmt.Sprintf("%+v", opts), err)
 	}
 }
 
 func TestPublishIsChecked(t *testing.T) {
 	good := compile(t, "a")
 	h := newHandler(t, Options{}, v1(good))
-	one := map[string]*signpost.Template{"v1": good}
 	for name, services := range map[string][]Service{
 		"version":        {{Versions: map[string]*signpost.Template{"1": good}}},
 		"no versions":    {{}},
-		"nil":            {{Versions: map[string]*signpost.Template{"v1": nil}}},
-		"not compiled":   {{Versions: map[string]*signpost.Template{"v1": {}}}},
+		"nil":            {v1(nil)},
+		"not compiled":   {v1(new(signpost.Template))},
 		"foreign":        {{Versions: map[string]*signpost.Template{"v1": good, "v2": good}}},
-		"same path":      {{BasePath: "/a", Versions: one}, {BasePath: "/a/", Versions: one}},
-		"same root":      {{BasePath: "", Versions: one}, {BasePath: "/", Versions: one}},
-		"relative":       {{BasePath: "a", Versions: one}},
-		"good, then bad": {{BasePath: "/a", Versions: one}, {BasePath: "b", Versions: one}},
+		"same path":      {at("/a", good), at("/a/", good)},
+		"same root":      {at("", good), at("/", good)},
+		"relative":       {at("a", good)},
+		"good, then bad": {at("/a", good), at("b", good)},
 	} {
-		err := h.Publish(services...)
-		if err == nil {
-			t.Errorf("%s: accepted", name)
-			continue
-		}
-		checkMessage(t, err)
+		checkMessage(t, name, h.Publish(services...))
 		if diff := cmp.Diff([]string{manifestPath}, h.Routes()); diff != "" {
 			t.Errorf("%s: routes changed (-want +got):\n%s", name, diff)
 		}
 	}
-	if err := h.Publish(Service{BasePath: "/a-b/c.d_e~F0/", Versions: one}); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, h.Publish(at("/a-b/c.d_e~F0/", good)))
 	h.Routes()[0] = "of the caller"
 	if diff := cmp.Diff([]string{"/a-b/c.d_e~F0" + manifestPath}, h.Routes()); diff != "" {
 		t.Errorf("routes (-want +got):\n%s", diff)
