@@ -12,10 +12,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-)
 
-// patience is how long tests wait for something that must happen. It measures nothing.
-const patience = 5 * time.Minute
+	"signpost/internal/testkit"
+)
 
 // start serves the handler on connections of this package and returns the address.
 func start(t testing.TB, h http.HandlerFunc) string {
@@ -26,11 +25,7 @@ func start(t testing.TB, h http.HandlerFunc) string {
 
 func listen(t testing.TB) *net.TCPListener {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l.(*net.TCPListener)
+	return testkit.Must(net.Listen("tcp", "127.0.0.1:0"))(t).(*net.TCPListener)
 }
 
 func serve(t testing.TB, srv *http.Server, l *Listener) {
@@ -41,12 +36,9 @@ func serve(t testing.TB, srv *http.Server, l *Listener) {
 
 func dial(t testing.TB, address string) net.Conn {
 	t.Helper()
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := testkit.Must(net.Dial("tcp", address))(t)
 	t.Cleanup(func() { conn.Close() })
-	conn.SetDeadline(time.Now().Add(patience))
+	conn.SetDeadline(time.Now().Add(testkit.Patience))
 	return conn
 }
 
@@ -62,17 +54,6 @@ type outcome struct {
 type observer chan outcome
 
 func (o observer) Written(body int, err error) { o <- outcome{body, err} }
-
-func (o observer) wait(t testing.TB) outcome {
-	t.Helper()
-	select {
-	case got := <-o:
-		return got
-	case <-time.After(patience):
-		t.Fatal("the observer was not told")
-		return outcome{}
-	}
-}
 
 // response returns a response to r with a body.
 func response(r *http.Request, status int, body string, o Observer) *Response {
@@ -94,15 +75,12 @@ func TestAnnounce(t *testing.T) {
 	for method, want := range map[string]string{"GET": body, "HEAD": ""} {
 		conn := dial(t, address)
 		fmt.Fprintf(conn, "%s / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", method)
-		res, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := testkit.Must(http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method}))(t)
 		got, err := io.ReadAll(res.Body)
 		if err != nil || string(got) != want || res.ContentLength != int64(len(body)) || res.Header.Get("X-Test") != "yes" || res.Header.Get("Date") == "" {
 			t.Errorf("%s: %v with a body of %d bytes, %v", method, res.Header, len(got), err)
 		}
-		if told := observed.wait(t); told.err != nil || told.body != len(want) {
+		if told := <-observed; told.err != nil || told.body != len(want) {
 			t.Errorf("%s: the observer was told of %d bytes, %v", method, told.body, told.err)
 		}
 	}
@@ -111,22 +89,18 @@ func TestAnnounce(t *testing.T) {
 // TestFailsClosed runs handlers that break their announcement. Of would never give them the connection; here they have
 // it anyway. The client must get nothing, and the observer an error.
 func TestFailsClosed(t *testing.T) {
-	for name, write := range map[string]func(http.ResponseWriter, *http.Request, Observer){
-		"another status": func(w http.ResponseWriter, _ *http.Request, _ Observer) { w.WriteHeader(http.StatusAccepted) },
-		"informational":  func(w http.ResponseWriter, _ *http.Request, _ Observer) { w.WriteHeader(http.StatusEarlyHints) },
-		"a body":         func(w http.ResponseWriter, _ *http.Request, _ Observer) { io.WriteString(w, "written") },
-		"a long body":    func(w http.ResponseWriter, _ *http.Request, _ Observer) { w.Write(make([]byte, 100_000)) },
-		"a header":       func(w http.ResponseWriter, _ *http.Request, _ Observer) { w.Header().Set("X-Own", "1") },
-		"a length":       func(w http.ResponseWriter, _ *http.Request, _ Observer) { w.Header().Set("Content-Length", "9") },
-		"a head of 8 kB": func(w http.ResponseWriter, _ *http.Request, _ Observer) {
-			w.Header().Set("Connection", strings.Repeat("a", 8<<10))
-		},
-		"flushed": func(w http.ResponseWriter, _ *http.Request, _ Observer) { w.(http.Flusher).Flush() }, // chunked
-		"aborted": func(http.ResponseWriter, *http.Request, Observer) { panic(http.ErrAbortHandler) },
-		"announced twice": func(_ http.ResponseWriter, r *http.Request, o Observer) {
-			connOf(r).Announce(response(r, http.StatusOK, "again", o))
-		},
-		"hijacked": func(w http.ResponseWriter, _ *http.Request, _ Observer) {
+	for name, write := range map[string]func(http.ResponseWriter){
+		"another status":  func(w http.ResponseWriter) { w.WriteHeader(http.StatusAccepted) },
+		"informational":   func(w http.ResponseWriter) { w.WriteHeader(http.StatusEarlyHints) },
+		"a body":          func(w http.ResponseWriter) { io.WriteString(w, "written") },
+		"a long body":     func(w http.ResponseWriter) { w.Write(make([]byte, 100_000)) },
+		"a header":        func(w http.ResponseWriter) { w.Header().Set("X-Own", "1") },
+		"a length":        func(w http.ResponseWriter) { w.Header().Set("Content-Length", "9") },
+		"a head of 8 kB":  func(w http.ResponseWriter) { w.Header().Set("Connection", strings.Repeat("a", 8<<10)) },
+		"flushed":         func(w http.ResponseWriter) { w.(http.Flusher).Flush() }, // chunked
+		"aborted":         func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+		"announced twice": func(http.ResponseWriter) {},
+		"hijacked": func(w http.ResponseWriter) {
 			conn, buffered, err := w.(http.Hijacker).Hijack()
 			if err != nil {
 				t.Error(err)
@@ -138,21 +112,22 @@ func TestFailsClosed(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			observed := make(observer, 3)
+			observed, announced := make(observer, 3), 1
+			if name == "announced twice" {
+				announced = 2
+			}
 			conn := dial(t, start(t, func(w http.ResponseWriter, r *http.Request) {
-				connOf(r).Announce(response(r, http.StatusOK, "announced", observed))
-				write(w, r, observed)
+				for range announced {
+					connOf(r).Announce(response(r, http.StatusOK, "announced", observed))
+				}
+				write(w)
 			}))
 			fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
 			if got, _ := io.ReadAll(conn); len(got) > 0 { // a reset is fine, too
 				t.Errorf("%q was sent", got)
 			}
-			announced := 1
-			if name == "announced twice" {
-				announced = 2
-			}
 			for range announced {
-				if told := observed.wait(t); told.err == nil || told.body != 0 {
+				if told := <-observed; told.err == nil || told.body != 0 {
 					t.Errorf("the observer was told of %d bytes, %v", told.body, told.err)
 				}
 			}
@@ -181,44 +156,36 @@ func TestWriteByAnotherRequest(t *testing.T) {
 	if bytes.Contains(got, []byte("secret")) || bytes.Contains(got, []byte("X-Test")) || bytes.Count(got, []byte("HTTP/1.1")) != 1 {
 		t.Errorf("%q was sent", got)
 	}
-	if told := observed.wait(t); !errors.Is(told.err, errNotSent) {
+	if told := <-observed; !errors.Is(told.err, errNotSent) {
 		t.Errorf("the observer was told %v", told.err)
 	}
 }
 
 func TestOf(t *testing.T) {
 	type wrapped struct{ http.ResponseWriter }
-	for name, test := range map[string]struct {
-		of   func(http.ResponseWriter, *http.Request) *Conn
-		want bool
-	}{
-		"as it is":        {Of, true},
-		"another context": {func(w http.ResponseWriter, r *http.Request) *Conn { return Of(w, r.WithContext(context.Background())) }, false},
-		"a context around": {func(w http.ResponseWriter, r *http.Request) *Conn {
+	for name, of := range map[string]func(http.ResponseWriter, *http.Request) *Conn{
+		"yes: as it is": Of,
+		"yes: a context around": func(w http.ResponseWriter, r *http.Request) *Conn {
 			return Of(w, r.WithContext(context.WithValue(r.Context(), t, 1)))
-		}, true},
-		"behind a buffer": {func(w http.ResponseWriter, r *http.Request) *Conn { return Of(&wrapped{w}, r) }, false},
-		"a header is set": {func(w http.ResponseWriter, r *http.Request) *Conn {
+		},
+		"another context": func(w http.ResponseWriter, r *http.Request) *Conn { return Of(w, r.WithContext(context.Background())) },
+		"behind a buffer": func(w http.ResponseWriter, r *http.Request) *Conn { return Of(&wrapped{w}, r) },
+		"a header is set": func(w http.ResponseWriter, r *http.Request) *Conn {
 			w.Header().Set("Vary", "Origin")
 			return Of(w, r)
-		}, false},
-		"another peer": {func(w http.ResponseWriter, r *http.Request) *Conn {
+		},
+		"another peer": func(w http.ResponseWriter, r *http.Request) *Conn {
 			r.RemoteAddr = "192.0.2.1:1234"
 			return Of(w, r)
-		}, false},
-		"HTTP/2": {func(w http.ResponseWriter, r *http.Request) *Conn {
+		},
+		"HTTP/2": func(w http.ResponseWriter, r *http.Request) *Conn {
 			r.ProtoMajor = 2
 			return Of(w, r)
-		}, false},
+		},
 	} {
 		var got *Conn
-		address := start(t, func(w http.ResponseWriter, r *http.Request) { got = test.of(w, r) })
-		res, err := http.Get("http://" + address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res.Body.Close()
-		if (got != nil) != test.want {
+		testkit.Get(t, nil, "http://"+start(t, func(w http.ResponseWriter, r *http.Request) { got = of(w, r) }))
+		if (got != nil) != strings.HasPrefix(name, "yes") {
 			t.Errorf("%s: %v", name, got != nil)
 		}
 	}

@@ -56,21 +56,14 @@ func TestLongestIdleMakesWay(t *testing.T) {
 	var conns []net.Conn
 	for range maxOpen {
 		conn := dial(t, address)
-		if err := ask(conn, "/"); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, ask(conn, "/"))
 		waitIdle(t, listener, conn)
 		conns = append(conns, conn)
 	}
-	if err := ask(conns[0], "/"); err != nil { // makes the second one the longest idle
-		t.Fatal(err)
-	}
+	testkit.OK(t, ask(conns[0], "/")) // makes the second one the longest idle
 	waitIdle(t, listener, conns[0])
-	late := dial(t, address)
-	if err := ask(late, "/"); err != nil { // before the others, since it may not have been accepted yet
-		t.Fatal(err)
-	}
-	conns = append(conns, late)
+	conns = append(conns, dial(t, address))
+	testkit.OK(t, ask(conns[maxOpen], "/")) // before the others, since it may not have been accepted yet
 	for i, conn := range conns {
 		if err := ask(conn, "/"); (err != nil) != (i == 1) {
 			t.Errorf("connection %d: %v", i, err)
@@ -104,14 +97,10 @@ func TestBusyConnectionsStay(t *testing.T) {
 	conn := dial(t, address)
 	go func() { late <- ask(conn, "/") }()
 	finish <- struct{}{} // one becomes idle and is replaced; the late one cannot be answered before
-	if err := <-late; err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, <-late)
 	close(finish)
 	for range maxOpen {
-		if err := <-answered; err != nil {
-			t.Error(err)
-		}
+		testkit.OK(t, <-answered)
 	}
 }
 
@@ -132,9 +121,7 @@ func TestStalledConnectionsMakeWay(t *testing.T) {
 				<-started
 			}
 		}
-		if err := ask(dial(t, address), "/"); err != nil {
-			t.Error(err)
-		}
+		testkit.OK(t, ask(dial(t, address), "/"))
 	}
 }
 
@@ -160,13 +147,8 @@ func TestClosedWindowsMakeWay(t *testing.T) {
 			"\x00\x00\x0b\x01\x05\x00\x00\x00\x01\x82\x84\x87\x01\x06silent") // HEADERS: GET, /, https, host
 		<-started
 	}
-	res, err := srv.Client().Get(srv.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	if text, err := io.ReadAll(res.Body); string(text) != "manifest" || res.ProtoMajor != 2 {
-		t.Errorf("%s %q, %v", res.Proto, text, err)
+	if res, text := testkit.Get(t, srv.Client(), srv.URL); text != "manifest" || res.ProtoMajor != 2 {
+		t.Errorf("%s %q", res.Proto, text)
 	}
 }
 
@@ -174,18 +156,14 @@ func TestAcceptEndsWithTheListener(t *testing.T) {
 	l := listen(t)
 	listener := NewListener(l, 1)
 	dial(t, l.Addr().String())
-	if _, err := listener.Accept(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(listener.Accept())(t)
 	dial(t, l.Addr().String())
 	ended := make(chan error)
 	go func() {
 		_, err := listener.Accept() // no slot
 		ended <- err
 	}()
-	if err := listener.Close(); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, listener.Close())
 	if err := <-ended; !errors.Is(err, net.ErrClosed) {
 		t.Errorf("Accept ended with %v", err)
 	}

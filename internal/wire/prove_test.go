@@ -9,8 +9,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"signpost/internal/testkit"
 )
 
 func TestProve(t *testing.T) {
@@ -69,18 +72,16 @@ func TestWireSequences(t *testing.T) {
 	t.Parallel()
 	length := sequenceTime
 	if text := os.Getenv("SIGNPOST_SOAK_SEQUENCES"); text != "" {
-		var err error
-		if length, err = time.ParseDuration(text); err != nil {
-			t.Fatal(err)
-		}
+		length = testkit.Must(time.ParseDuration(text))(t)
 	}
 	seed, end := rand.Uint64(), time.Now().Add(length)
-	var n [16]int // so many, because net/http rests for half a second before it closes some connections
+	var n atomic.Int64
 	var all sync.WaitGroup
-	for i := range n {
+	for i := range 16 { // so many, because net/http rests for half a second before it closes some connections
 		all.Go(func() {
 			random := rand.New(rand.NewPCG(seed, uint64(i)))
-			for ; n[i] == 0 || time.Now().Before(end) && !t.Failed(); n[i]++ {
+			for first := true; first || time.Now().Before(end) && !t.Failed(); first = false {
+				n.Add(1)
 				text := newSequence(random) + "GET /none HTTP/1.1\r\nHost: last.example.com\r\nConnection: close\r\n\r\n"
 				cuts := random.Uint64()
 				if err := compare(http.HandlerFunc(sequenceHandler), func() io.Reader { return &pieces{text, rand.New(rand.NewPCG(cuts, 0))} }); err != nil {
@@ -90,11 +91,7 @@ func TestWireSequences(t *testing.T) {
 		})
 	}
 	all.Wait()
-	total := 0
-	for _, count := range n {
-		total += count
-	}
-	t.Logf("soak: %d sequences of seed %d", total, seed)
+	t.Logf("soak: %d sequences of seed %d", n.Load(), seed)
 }
 
 // pieces is a reader that returns a text in pieces of random size.
