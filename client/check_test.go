@@ -13,19 +13,14 @@ import (
 	"time"
 
 	"signpost"
+	"signpost/internal/testkit"
 	"signpost/server"
 )
 
 // TestCheckSignpost checks Signpost's own server.
 func TestCheckSignpost(t *testing.T) {
-	v1, err := signpost.Compile(signpost.NewManifest(endpoint("https://{{host}}/v1/feeds")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	handler, err := server.New(server.Options{}, server.Service{Versions: map[string]*signpost.Template{"v1": v1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v1 := testkit.Must(signpost.Compile(signpost.NewManifest(endpoint("https://{{host}}/v1/feeds"))))(t)
+	handler := testkit.Must(server.New(server.Options{}, server.Service{Versions: map[string]*signpost.Template{"v1": v1}}))(t)
 	mux := http.NewServeMux()
 	mux.Handle("/v1/endpoints-manifest", handler)
 	mux.Handle("/v1/feeds", answer(200, `{"entries": []}`, jsonType, "Access-Control-Allow-Origin: *"))
@@ -96,10 +91,7 @@ func TestCheckUnreachable(t *testing.T) {
 			opts.Transport.(*http.Transport).ForceAttemptHTTP2 = http2
 			opts.limit = 100_000
 			check, want, _ := strings.Cut(name, " ")
-			report, err := Check(t.Context(), address, CheckOptions{Options: opts})
-			if err != nil {
-				t.Fatal(err)
-			}
+			report := testkit.Must(Check(t.Context(), address, CheckOptions{Options: opts}))(t)
 			expect(t, one(t, report, check), want, "")
 		}
 	}

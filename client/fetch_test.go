@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"signpost/internal/testkit"
 )
 
 func TestFetch(t *testing.T) {
@@ -50,12 +52,8 @@ func TestFetch(t *testing.T) {
 		{"/endless", ": the response is larger than 64 MiB"},
 		{"/slow", ": no response in time: "},
 	} {
-		opts := Options{limit: 1000}
-		if test.path == "/slow" {
-			opts = stalling(opts, test.path, false)
-		}
 		address := server.URL + test.path
-		answer, err := Fetch(t.Context(), address, opts)
+		answer, err := Fetch(t.Context(), address, Options{limit: 1000, Transport: stalling})
 		if test.err == "" {
 			if err != nil || string(answer.Body) != doc || answer.Header.Get("Signpost-Revision") != "abc" || answer.Status != http.StatusOK {
 				t.Errorf("got %+v, %v", answer, err)
@@ -91,9 +89,9 @@ func TestFetchManifest(t *testing.T) {
 		{200, "endpoints: {}", "the response is not JSON"},
 		{200, "[]", "the manifest must be a JSON object, not an array"},
 		{200, `"ok"`, "the manifest must be a JSON object, not a string"},
-		{200, "null", "the manifest must be a JSON object, not null"},
 		{200, "7", "the manifest must be a JSON object, not a number"},
 		{200, "true", "the manifest must be a JSON object, not a boolean"},
+		{200, "null", "the manifest must be a JSON object, not null"},
 		{200, "{}", `the response is not a manifest: manifest has no "endpoints" object`},
 		{503, object, "the response is 503 Service Unavailable, not 200 OK"},
 	} {
@@ -132,15 +130,8 @@ func TestSend(t *testing.T) {
 		"/slow":         "send request: context deadline exceeded",
 		"/drip":         "200, 10 bytes, false, , send request: context deadline exceeded",
 	} {
-		opts := Options{limit: 1000, Transport: http.DefaultTransport}
-		if path == "/slow" || path == "/drip" {
-			opts = stalling(opts, path, path == "/drip")
-		}
-		req, err := NewRequest(t.Context(), endpoint(server.URL+path, items(tokenItem)), Call{Context: map[string]any{"token": secret}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, err := Send(req, opts)
+		req := testkit.Must(NewRequest(t.Context(), endpoint(server.URL+path, items(tokenItem)), Call{Context: map[string]any{"token": secret}}))(t)
+		a, err := Send(req, Options{limit: 1000, Transport: stalling})
 		got := fmt.Sprint(err)
 		if a != nil {
 			got = fmt.Sprintf("%d, %d bytes, %v, %s, %v", a.Status, len(a.Body), a.Truncated, a.Redirect, err)

@@ -43,10 +43,7 @@ func TestCheckServices(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			archive := testkit.Must(txtar.ParseFile(file))(t)
 			n := &services{t: t, opts: CheckOptions{
 				Options: Options{Timeout: 10 * time.Minute}, Params: map[string]string{}, Context: map[string]string{}, Endpoints: map[string]Values{},
 			}}
@@ -61,15 +58,13 @@ func TestCheckServices(t *testing.T) {
 			if n.addresses == nil {
 				n.addresses = []string{address}
 			}
-			for _, name := range []string{"results", "requests"} {
-				archive.Files = append(archive.Files, txtar.File{Name: name})
-			}
+			var results []byte
 			for _, address := range n.addresses {
-				report := check(t, address, n.opts)
-				archive.Files[len(archive.Files)-2].Data = append(archive.Files[len(archive.Files)-2].Data, n.format(report)...)
+				results = append(results, n.format(check(t, address, n.opts))...)
 			}
 			slices.Sort(n.requests)
-			archive.Files[len(archive.Files)-1].Data = []byte(strings.Join(n.requests, ""))
+			requests := []byte(strings.Join(n.requests, ""))
+			archive.Files = append(archive.Files, txtar.File{Name: "results", Data: results}, txtar.File{Name: "requests", Data: requests})
 			testkit.Golden(t, file, txtar.Format(archive))
 		})
 	}
@@ -185,10 +180,7 @@ func (s *services) RoundTrip(req *http.Request) (*http.Response, error) {
 		s.requests = append(s.requests, line+"\n")
 		s.mu.Unlock()
 	}
-	text := "404\n"
-	if isManifest {
-		text = "MANIFEST"
-	}
+	text := map[bool]string{true: "MANIFEST", false: "404\n"}[isManifest]
 	plain, _, _ := strings.Cut(asked, "?")
 	for _, r := range s.responses {
 		got := req.Header.Get(r.header)

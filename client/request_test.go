@@ -13,6 +13,8 @@ import (
 
 	"signpost"
 	"signpost/contextkeys"
+
+	"signpost/internal/testkit"
 )
 
 func TestDefaults(t *testing.T) {
@@ -25,10 +27,13 @@ func TestDefaults(t *testing.T) {
 	if diff := cmp.Diff(want, Defaults(e)); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := NewRequest(t.Context(), e, Call{Modifiers: Defaults(e)}); err != nil {
-		t.Errorf("the defaults do not fit their controls: %v", err)
-	}
+	testkit.Must(NewRequest(t.Context(), e, Call{Modifiers: Defaults(e)}))(t) // they fit their controls
 }
+
+const origin = "https://feeds.example.com"
+
+// values are those of modifiers and placeholders.
+type values = map[string]string
 
 func TestNewRequestURL(t *testing.T) {
 	controls := modifiers(signpost.Number(input("limit", 20)), signpost.Text(input("q", nil)), signpost.Boolean(input("new one", nil)))
@@ -37,51 +42,37 @@ func TestNewRequestURL(t *testing.T) {
 		call      Call
 		want      string
 	}{
-		{"as it is", "https://feeds.example.com/v1", Call{}, "https://feeds.example.com/v1"},
-		{"modifiers in the order of the manifest", "https://feeds.example.com/v1",
-			Call{Modifiers: map[string]string{"new one": "true", "q": "a&b=c d+é", "limit": "5"}},
-			"https://feeds.example.com/v1?limit=5&q=a%26b%3Dc%20d%2B%C3%A9&new%20one=true"},
-		{"not chosen", "https://feeds.example.com/v1", Call{Modifiers: map[string]string{"q": ""}}, "https://feeds.example.com/v1"},
-		{"a query is kept", "https://feeds.example.com/v1?a=1", Call{Modifiers: map[string]string{"limit": "5"}}, "https://feeds.example.com/v1?a=1&limit=5"},
-		{"an empty query", "https://feeds.example.com/v1?", Call{Modifiers: map[string]string{"limit": "5"}}, "https://feeds.example.com/v1?limit=5"},
-		{"an open query", "https://feeds.example.com/v1?a=1&", Call{Modifiers: map[string]string{"limit": "5"}}, "https://feeds.example.com/v1?a=1&limit=5"},
-		{"before the fragment", "https://feeds.example.com/v1#a?b", Call{Modifiers: map[string]string{"limit": "5"}}, "https://feeds.example.com/v1?limit=5#a?b"},
-		{"a parameter of the feed is replaced", "https://feeds.example.com/v1",
-			Call{Feed: "https://feeds.example.com/v1?limit=10&a=1&%6Cimit=30&limit", Modifiers: map[string]string{"limit": "5"}}, "https://feeds.example.com/v1?limit=5&a=1"},
-		{"unless nothing is chosen", "https://feeds.example.com/v1", Call{Feed: "https://feeds.example.com/v1?limit=10", Modifiers: map[string]string{"limit": ""}}, "https://feeds.example.com/v1?limit=10"},
-		{"and the rest is as written", "https://feeds.example.com/v1?a=%zz&B=1;2&q=x", Call{Modifiers: map[string]string{"q": "5"}}, "https://feeds.example.com/v1?a=%zz&B=1;2&q=5"},
-		{"undeclared context is left out", "https://feeds.example.com/v1", Call{Context: map[string]any{"token": secret}}, "https://feeds.example.com/v1"},
-		{"a placeholder", "https://feeds.example.com/series/{{id}}/episodes", Call{Params: map[string]string{"id": "7"}}, "https://feeds.example.com/series/7/episodes"},
-		{"a value stays in its segment", "https://feeds.example.com/series/{{id}}/e", Call{Params: map[string]string{"id": "../a/b?c#d e%2F"}},
-			"https://feeds.example.com/series/..%2Fa%2Fb%3Fc%23d%20e%252F/e"},
-		{"and in its parameter", "https://feeds.example.com/e?id={{id}}", Call{Params: map[string]string{"id": "7&admin=1+2"}}, "https://feeds.example.com/e?id=7%26admin%3D1%2B2"},
-		{"a value is not looked at again", "https://feeds.example.com/{{a}}/{{b}}/{{a}}", Call{Params: map[string]string{"a": "{{b}}", "b": "x"}},
-			"https://feeds.example.com/%7B%7Bb%7D%7D/x/%7B%7Bb%7D%7D"},
-		{"a feed below the endpoint", "https://feeds.example.com/series/{{id}}", Call{Feed: "HTTPS://Feeds.example.com/series/7/more?a=1", Modifiers: map[string]string{"limit": "5"}},
+		{"as it is", "/v1", Call{}, "/v1"},
+		{"modifiers in the order of the manifest", "/v1", Call{Modifiers: values{"new one": "true", "q": "a&b=c d+é", "limit": "5"}},
+			"/v1?limit=5&q=a%26b%3Dc%20d%2B%C3%A9&new%20one=true"},
+		{"not chosen", "/v1", Call{Modifiers: values{"q": ""}}, "/v1"},
+		{"a query is kept", "/v1?a=1", Call{Modifiers: values{"limit": "5"}}, "/v1?a=1&limit=5"},
+		{"an empty query", "/v1?", Call{Modifiers: values{"limit": "5"}}, "/v1?limit=5"},
+		{"an open query", "/v1?a=1&", Call{Modifiers: values{"limit": "5"}}, "/v1?a=1&limit=5"},
+		{"before the fragment", "/v1#a?b", Call{Modifiers: values{"limit": "5"}}, "/v1?limit=5#a?b"},
+		{"a parameter of the feed is replaced", "/v1", Call{Feed: origin + "/v1?limit=1&a=1&%6Cimit=3&limit", Modifiers: values{"limit": "5"}}, "/v1?limit=5&a=1"},
+		{"unless nothing is chosen", "/v1", Call{Feed: origin + "/v1?limit=10", Modifiers: values{"limit": ""}}, "/v1?limit=10"},
+		{"and the rest is as written", "/v1?a=%zz&B=1;2&q=x", Call{Modifiers: values{"q": "5"}}, "/v1?a=%zz&B=1;2&q=5"},
+		{"undeclared context is left out", "/v1", Call{Context: map[string]any{"token": secret}}, "/v1"},
+		{"a placeholder", "/series/{{id}}/episodes", Call{Params: values{"id": "7"}}, "/series/7/episodes"},
+		{"a value stays in its segment", "/series/{{id}}/e", Call{Params: values{"id": "../a/b?c#d e%2F"}}, "/series/..%2Fa%2Fb%3Fc%23d%20e%252F/e"},
+		{"and in its parameter", "/e?id={{id}}", Call{Params: values{"id": "7&admin=1+2"}}, "/e?id=7%26admin%3D1%2B2"},
+		{"a value is not looked at again", "/{{a}}/{{b}}/{{a}}", Call{Params: values{"a": "{{b}}", "b": "x"}}, "/%7B%7Bb%7D%7D/x/%7B%7Bb%7D%7D"},
+		{"a feed below the endpoint", "/series/{{id}}", Call{Feed: "HTTPS://Feeds.example.com/series/7/more?a=1", Modifiers: values{"limit": "5"}},
 			"https://Feeds.example.com/series/7/more?a=1&limit=5"},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			req, err := NewRequest(t.Context(), endpoint(test.url, controls), test.call)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := req.URL.String(); got != test.want {
-				t.Errorf("got  %s\nwant %s", got, test.want)
-			}
-			if req.Method != http.MethodGet || req.Body != nil {
-				t.Errorf("%s with body %v", req.Method, req.Body)
-			}
-		})
+		req := testkit.Must(NewRequest(t.Context(), endpoint(origin+test.url, controls), test.call))(t)
+		if got := strings.TrimPrefix(req.URL.String(), origin); got != test.want || req.Method != http.MethodGet || req.Body != nil {
+			t.Errorf("%s:\ngot  %s %s with body %v\nwant %s", test.name, req.Method, got, req.Body, test.want)
+		}
 	}
 }
 
 func TestNewRequestErrors(t *testing.T) {
-	token := signpost.ContextItem{Key: "token", Type: signpost.ContextCtx, Required: true}
 	body := signpost.ContextItem{Key: "token", Type: signpost.ContextBodyParam}
-	requiredBody := body
-	requiredBody.Required = true
-	values := map[string]any{"token": secret}
-	const base = "https://feeds.example.com/v1"
+	requiredBody := signpost.ContextItem{Key: "token", Type: signpost.ContextBodyParam, Required: true}
+	given := map[string]any{"token": secret}
+	const base = origin + "/v1"
 	for _, test := range []struct {
 		name string
 		e    signpost.Endpoint
@@ -90,36 +81,27 @@ func TestNewRequestErrors(t *testing.T) {
 	}{
 		{"host", endpoint("https://{{host}}/v1"), Call{}, "still contains {{host}}: resolve the manifest first"},
 		{"method", endpoint(base, method("delete")), Call{}, `has method "delete", which is not "get" or "post"`},
-		{"no value", endpoint(base + "/{{a}}/{{b}}"), Call{Params: map[string]string{"a": ""}}, "needs a value for {{a}}, {{b}}"},
-		{"no placeholder", endpoint(base + "/{{a}}"), Call{Params: map[string]string{"a": "1", "z": "1", "c": "1"}}, "has no placeholder {{c}}"},
-		{"placeholder in the host", endpoint("https://{{region}}.example.com/"), Call{Params: map[string]string{"region": "evil.example.net/"}}, "has a placeholder in its host"},
-		{"dot segments", endpoint(base + "/{{a}}/x"), Call{Params: map[string]string{"a": ".."}}, `would get the path "/v1/../x", which leads elsewhere`},
+		{"no value", endpoint(base + "/{{a}}/{{b}}"), Call{Params: values{"a": ""}}, "needs a value for {{a}}, {{b}}"},
+		{"no placeholder", endpoint(base + "/{{a}}"), Call{Params: values{"a": "1", "z": "1", "c": "1"}}, "has no placeholder {{c}}"},
+		{"placeholder in the host", endpoint("https://{{region}}.example.com/"), Call{Params: values{"region": "evil.example.net/"}}, "has a placeholder in its host"},
+		{"dot segments", endpoint(base + "/{{a}}/x"), Call{Params: values{"a": ".."}}, `would get the path "/v1/../x", which leads elsewhere`},
 		{"another host", endpoint(base), Call{Feed: "https://evil.example.net/v1"}, "is not on the host of endpoint"},
 		{"another scheme", endpoint(base), Call{Feed: "http://feeds.example.com/v1"}, "is not on the host of endpoint"},
 		{"user info", endpoint(base), Call{Feed: "https://feeds.example.com@evil.example.net/v1"}, "is not on the host of endpoint"},
 		{"backslash", endpoint(base), Call{Feed: `https://feeds.example.com\@evil.example.net/v1`}, "is not on the host of endpoint"},
 		{"an open feed", endpoint(base), Call{Feed: base + "/{{a}}"}, "still has placeholders"},
-		{"value", endpoint(base, modifiers(signpost.Number(input("limit", nil)))), Call{Modifiers: map[string]string{"limit": " 5"}}, `modifier "limit" takes a number, not " 5"`},
-		{"no modifier", endpoint(base), Call{Modifiers: map[string]string{"z": "", "b": "1"}}, `has no modifier with the key "b"`},
-		{"required context", endpoint(base, items(token)), Call{}, `endpoint "https://feeds.example.com/v1": required context key "token" is missing`},
-		{"body of a get", endpoint(base, items(body)), Call{Context: values}, `context key "token" belongs in the body, but a get request has none`},
+		{"value", endpoint(base, modifiers(signpost.Number(input("limit", nil)))), Call{Modifiers: values{"limit": " 5"}}, `modifier "limit" takes a number, not " 5"`},
+		{"no modifier", endpoint(base), Call{Modifiers: values{"z": "", "b": "1"}}, `has no modifier with the key "b"`},
+		{"required context", endpoint(base, items(tokenItem)), Call{}, `endpoint "https://feeds.example.com/v1": required context key "token" is missing`},
+		{"body of a get", endpoint(base, items(body)), Call{Context: given}, `context key "token" belongs in the body, but a get request has none`},
 		{"required in the body of a get", endpoint(base, items(requiredBody)), Call{}, `context key "token" belongs in the body, but a get request has none`},
 		{"required in a body", endpoint(base, items(requiredBody), post), Call{}, `required context key "token" is missing`},
-		{"nested context", endpoint(base, items(token)), Call{Context: map[string]any{"token": []string{secret}}}, `value of context key "token"`},
-		{"not a URL, with ctx in it", endpoint("https://feeds.example.com:port/v1", items(token)), Call{Context: values}, "build request to endpoint"},
+		{"nested context", endpoint(base, items(tokenItem)), Call{Context: map[string]any{"token": []string{secret}}}, `value of context key "token"`},
+		{"not a URL, with ctx in it", endpoint("https://feeds.example.com:port/v1", items(tokenItem)), Call{Context: given}, "build request to endpoint"},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			req, err := NewRequest(t.Context(), test.e, test.call)
-			if err == nil {
-				t.Fatalf("got %s, want an error", req.URL)
-			}
-			if !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got  %v\nwant %s", err, test.want)
-			}
-			if shows(err.Error()) {
-				t.Errorf("the error contains a context value: %v", err)
-			}
-		})
+		if _, err := NewRequest(t.Context(), test.e, test.call); err == nil || !strings.Contains(err.Error(), test.want) || shows(err.Error()) {
+			t.Errorf("%s:\ngot  %v\nwant %s", test.name, err, test.want)
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 
 	"signpost"
 	"signpost/host"
+	"signpost/internal/testkit"
 )
 
 const (
@@ -114,22 +115,18 @@ func site(t *testing.T, handler http.Handler) Options {
 	return network(t, map[string]*httptest.Server{asked + ":443": serve(t, handler, true)})
 }
 
-// stalling returns options with which requests for a path get no response, or only the beginning of one, until their
-// time is over. No time passes.
-func stalling(opts Options, path string, begun bool) Options {
-	base := opts.Transport
-	opts.Transport = roundTrip(func(req *http.Request) (*http.Response, error) {
-		switch {
-		case req.URL.Path != path:
-			return base.RoundTrip(req)
-		case begun:
-			body := io.MultiReader(strings.NewReader(`{"endpoint`), iotest.ErrReader(context.DeadlineExceeded))
-			return &http.Response{StatusCode: 200, Request: req, Body: io.NopCloser(body)}, nil
-		}
+// stalling is a transport that gives no response at /slow, and only the beginning of one at /drip, until the time of the
+// request is over. No time passes.
+var stalling = roundTrip(func(req *http.Request) (*http.Response, error) {
+	switch req.URL.Path {
+	case "/slow":
 		return nil, context.DeadlineExceeded
-	})
-	return opts
-}
+	case "/drip":
+		body := io.MultiReader(strings.NewReader(`{"endpoint`), iotest.ErrReader(context.DeadlineExceeded))
+		return &http.Response{StatusCode: 200, Request: req, Body: io.NopCloser(body)}, nil
+	}
+	return http.DefaultTransport.RoundTrip(req)
+})
 
 type roundTrip func(*http.Request) (*http.Response, error)
 
@@ -167,32 +164,19 @@ func endless(w http.ResponseWriter, r *http.Request) {
 
 func aborts(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-// service is a feed service with its manifest.
-type service struct {
-	manifest signpost.Manifest
-	feeds    map[string]http.HandlerFunc // by path; others are not found
-}
-
-// newService returns a service with endpoints at paths of asked.
-func newService(feeds map[string]http.HandlerFunc, paths ...string) *service {
-	s := &service{feeds: feeds}
+// newService returns a service with endpoints at paths of asked, and feeds by path. Other feeds are not found.
+func newService(feeds map[string]http.HandlerFunc, paths ...string) http.Handler {
+	var endpoints []signpost.Endpoint
 	for i, path := range paths {
-		s.manifest.Endpoints = append(s.manifest.Endpoints, endpoint("https://"+asked+path, func(e *signpost.Endpoint) { e.Name = fmt.Sprintf("Feed %d", i) }))
+		endpoints = append(endpoints, endpoint("https://"+asked+path, func(e *signpost.Endpoint) { e.Name = fmt.Sprintf("Feed %d", i) }))
 	}
-	return s
-}
-
-func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	handler := s.feeds[r.URL.Path]
-	switch {
-	case r.URL.Path == "/v1/endpoints-manifest":
-		w.Header().Set("Content-Type", "application/json")
-		json.NewEncoder(w).Encode(s.manifest)
-	case handler == nil:
-		http.NotFound(w, r)
-	default:
-		handler(w, r)
+	manifest, _ := json.Marshal(signpost.NewManifest(endpoints...))
+	mux := http.NewServeMux()
+	mux.Handle("/v1/endpoints-manifest", answer(200, string(manifest), jsonType))
+	for path, feed := range feeds {
+		mux.Handle(path, feed)
 	}
+	return mux
 }
 
 // inMemory returns a transport that calls a handler.
@@ -211,10 +195,7 @@ func check(t *testing.T, address string, opts CheckOptions) Report {
 	t.Helper()
 	var observed []Result
 	opts.Observe = func(r Result) { observed = append(observed, r) }
-	report, err := Check(t.Context(), address, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := testkit.Must(Check(t.Context(), address, opts))(t)
 	var got []string
 	failed := false
 	for _, r := range report.Results {
