@@ -9,10 +9,10 @@ import (
 
 var benchmarkSizes = []int{10, 1000} // endpoints
 
-func benchmarkManifest(endpoints int) signpost.Manifest {
+func benchmarkManifest(b *testing.B, endpoints int) signpost.Manifest {
 	var m signpost.Manifest
 	for i := range endpoints {
-		e := goodEndpoint()
+		e := goodEndpoint(b)
 		e.URL = fmt.Sprintf("https://{{host}}/v1/feeds/%d/{{id}}", i)
 		m.Endpoints = append(m.Endpoints, e)
 	}
@@ -21,7 +21,7 @@ func benchmarkManifest(endpoints int) signpost.Manifest {
 
 func BenchmarkCompile(b *testing.B) {
 	for _, size := range benchmarkSizes {
-		m := benchmarkManifest(size)
+		m := benchmarkManifest(b, size)
 		b.Run(fmt.Sprintf("endpoints=%d", size), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -36,7 +36,7 @@ func BenchmarkCompile(b *testing.B) {
 // BenchmarkRender renders for a usual host, and for one for which two URLs become the same.
 func BenchmarkRender(b *testing.B) {
 	for _, size := range benchmarkSizes {
-		m := benchmarkManifest(size)
+		m := benchmarkManifest(b, size)
 		m.Endpoints = append(m.Endpoints, feed("https://colliding.example.com/v1/feeds/0/{{id}}"))
 		template := compile(b, m)
 		for _, host := range []string{"api.example.com", "colliding.example.com"} {

@@ -1,11 +1,11 @@
 package signpost_test
 
 import (
-	"errors"
+	"cmp"
+	"slices"
+	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"signpost"
 )
@@ -19,64 +19,51 @@ func ctx(keys ...string) []signpost.ContextItem {
 	return items
 }
 
-func TestFeaturesApply(t *testing.T) {
+// Section 2.4, rules 2 to 4.
+func TestSpec2_4Features(t *testing.T) {
 	const token, device = "plugin-login-flow.access_token", "signedDeviceInfoToken"
 	tokenItem := signpost.ContextItem{Key: token, Type: "ctx", Required: true}
-	tests := []struct {
-		name     string
-		declared []signpost.ContextItem
-		features []signpost.Feature
-		want     []signpost.ContextItem // on https://{{host}}/v1/media
+	mapped := signpost.ContextItem{Key: device, Type: "ctx", Required: true, Mapper: "d"}
+	auth, geo := signpost.Authentication(), signpost.GeoRestriction()
+	type features = []signpost.Feature
+	type items = []signpost.ContextItem
+	for _, test := range []struct {
+		name, path string // /media if empty
+		declared   items
+		features   features
+		want       items
 	}{
-		{"in the order authentication, geo-restriction, others as given", nil,
-			[]signpost.Feature{{Name: "z", ContextObj: ctx("z")}, signpost.GeoRestriction(), {Name: "a", ContextObj: ctx("a")}, signpost.Authentication()},
-			[]signpost.ContextItem{tokenItem, ctx(device)[0], ctx("z")[0], ctx("a")[0]}},
-		{"after the declared items", ctx("b", "a"),
-			[]signpost.Feature{signpost.GeoRestriction()},
-			ctx("b", "a", device)},
-		{"a declared key stands", []signpost.ContextItem{{Key: device, Type: "ctx", Required: true, Mapper: "d"}},
-			[]signpost.Feature{signpost.GeoRestriction()},
-			[]signpost.ContextItem{{Key: device, Type: "ctx", Required: true, Mapper: "d"}}},
-		{"a declared key does not keep out the others", ctx("b"),
-			[]signpost.Feature{{Name: "x", ContextObj: ctx("a", "b", "c")}},
-			ctx("b", "a", "c")},
-		{"of two features with one key the first stands", nil,
-			[]signpost.Feature{{Name: "x", ContextObj: []signpost.ContextItem{tokenItem}}, {Name: "y", ContextObj: ctx(token)}},
-			[]signpost.ContextItem{tokenItem}},
-		{"twice is once", nil,
-			[]signpost.Feature{signpost.GeoRestriction(), signpost.GeoRestriction()},
-			ctx(device)},
-		{"an override keeps its place", nil,
-			[]signpost.Feature{signpost.GeoRestriction(), {Name: signpost.FeatureAuthentication, URLSuffix: "/media", ContextObj: ctx("other.token")}},
-			ctx("other.token", device)},
-		{"a suffix that does not match", nil,
-			[]signpost.Feature{{Name: "kids", URLSuffix: "/kids", ContextObj: ctx("age")}},
-			nil},
-	}
-	for _, test := range tests {
+		{"none", "", nil, nil, nil},
+		{"authentication is for the URL that ends in /media", "", nil, features{auth}, items{tokenItem}},
+		{"collection", "/feeds", nil, features{auth}, nil},
+		{"trailing slash", "/media/", nil, features{auth}, nil},
+		{"below", "/media/42", nil, features{auth}, nil},
+		{"query", "/media?page=2", nil, features{auth}, nil},
+		{"inside a segment", "/multimedia", nil, features{auth}, nil},
+		{"geo-restriction is for all", "/feeds/series/{{series_id}}/episodes", nil, features{geo, auth}, ctx(device)},
+		{"in the order authentication, geo-restriction, others as given", "", nil,
+			features{{Name: "z", ContextObj: ctx("z")}, geo, {Name: "a", ContextObj: ctx("a")}, auth},
+			append(items{tokenItem}, ctx(device, "z", "a")...)},
+		{"after the declared items", "", ctx("b", "a"), features{geo}, ctx("b", "a", device)},
+		{"a declared key stands", "", items{mapped}, features{geo}, items{mapped}},
+		{"a declared key does not keep out the others", "", ctx("b"), features{{Name: "x", ContextObj: ctx("a", "b", "c")}}, ctx("b", "a", "c")},
+		{"of two features with one key the first stands", "", nil,
+			features{{Name: "x", ContextObj: items{tokenItem}}, {Name: "y", ContextObj: ctx(token)}}, items{tokenItem}},
+		{"twice is once", "", nil, features{geo, geo}, ctx(device)},
+		{"an override keeps its place", "", nil,
+			features{geo, {Name: signpost.FeatureAuthentication, URLSuffix: "/media", ContextObj: ctx("other.token")}}, ctx("other.token", device)},
+		{"further suffixes", "", nil,
+			features{{Name: "kids", URLSuffix: "/kids", URLSuffixes: []string{"/media"}, ContextObj: ctx("age")}}, ctx("age")},
+		{"a suffix longer than the URL", "", nil, features{{Name: "kids", URLSuffix: strings.Repeat("/", 99), ContextObj: ctx("age")}}, nil},
+	} {
 		t.Run(test.name, func(t *testing.T) {
-			e := feed("https://{{host}}/v1/media")
+			e := feed("https://{{host}}/v1" + cmp.Or(test.path, "/media"))
 			e.ContextObj = test.declared
 			got := compile(t, signpost.NewManifest(e), test.features...).Manifest().Endpoints[0].ContextObj
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("context_obj (-want +got):\n%s", diff)
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})
-	}
-}
-
-// A key added by a feature may clash with one that an endpoint declares, so that one value overwrites the other.
-// Validate reports this for the manifest as written; Compile must report it for the manifest as served.
-func TestFeaturesDoNotMakeAManifestInvalid(t *testing.T) {
-	e := feed("https://{{host}}/v1/feeds")
-	e.ContextObj = []signpost.ContextItem{{Key: "device", Type: "ctx", Mapper: "signedDeviceInfoToken"}}
-	template, err := signpost.Compile(signpost.NewManifest(e), signpost.GeoRestriction())
-	if err == nil {
-		t.Fatalf("compiled to a manifest with findings: %v", template.Manifest().Validate())
-	}
-	var invalid *signpost.InvalidError
-	if !errors.As(err, &invalid) || invalid.Findings[0].Rule != signpost.RuleContextDuplicate {
-		t.Errorf("got %v, want a finding of the rule %s", err, signpost.RuleContextDuplicate)
 	}
 }
 

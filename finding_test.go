@@ -15,8 +15,8 @@ func TestFindingString(t *testing.T) {
 	if got, want := f.String(), `https://{{host}}/a.modifiers[0][12].id: warning: method "put" [method]`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	f.File, f.Line, f.Column = "feeds.yaml", 14, 17
-	if got, want := f.String(), `feeds.yaml:14:17: warning: method "put" [method]`; got != want {
+	f.File, f.Line, f.Column = "feeds.yaml", 1, 17
+	if got, want := f.String(), `feeds.yaml:1:17: warning: method "put" [method]`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

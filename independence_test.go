@@ -46,72 +46,37 @@ func TestSpec2_5FullValuesAreFull(t *testing.T) {
 	}
 }
 
+// Neither a change of the input nor one of another endpoint shows, although the endpoints share their lists, which have spare
+// capacity, and get items from the same features.
 func TestSpec2_5InputsStayApart(t *testing.T) {
-	// The two endpoints and the feature share their lists, and each list has spare capacity.
 	inputs := func() ([]signpost.Endpoint, []signpost.Feature) {
-		first, second := fullEndpoint("https://{{host}}/kids"), fullEndpoint("https://{{host}}/more/kids")
-		first.ContextObj = append(make([]signpost.ContextItem, 0, 8), first.ContextObj...)
-		second.ContextObj, second.Modifiers = first.ContextObj, first.Modifiers
-		return []signpost.Endpoint{first, second}, []signpost.Feature{fullFeature(), signpost.Authentication(), signpost.GeoRestriction()}
+		e := fullEndpoint("https://{{host}}/kids")
+		e.ContextObj = append(make([]signpost.ContextItem, 0, 8), e.ContextObj...)
+		endpoints := []signpost.Endpoint{e, e, e}
+		endpoints[1].URL, endpoints[2].URL = "https://{{host}}/more/kids", "https://api.example.com/kids"
+		return endpoints, []signpost.Feature{fullFeature(), signpost.Authentication(), signpost.GeoRestriction()}
 	}
-	tests := []struct {
-		name  string
-		build func([]signpost.Endpoint, []signpost.Feature) (look func() any)
-	}{
-		{"NewManifest", func(endpoints []signpost.Endpoint, _ []signpost.Feature) func() any {
-			m := signpost.NewManifest(endpoints...)
-			return func() any { return m }
-		}},
-		{"Template.Manifest", func(endpoints []signpost.Endpoint, features []signpost.Feature) func() any {
-			template := compile(t, signpost.Manifest{Endpoints: endpoints}, features...)
-			return func() any { return template.Manifest() }
-		}},
-		{"Template.Render", func(endpoints []signpost.Endpoint, features []signpost.Feature) func() any {
-			template := compile(t, signpost.Manifest{Endpoints: endpoints}, features...)
-			return func() any { return rendered(t, template, "api.example.com") }
-		}},
-		{"Template.Render where URLs meet", func(endpoints []signpost.Endpoint, features []signpost.Feature) func() any {
-			endpoints = append(endpoints, fullEndpoint("https://api.example.com/kids"))
-			template := compile(t, signpost.Manifest{Endpoints: endpoints}, features...)
-			return func() any { return rendered(t, template, "api.example.com") }
-		}},
+	endpoints, features := inputs()
+	m, template := signpost.NewManifest(endpoints...), compile(t, signpost.Manifest{Endpoints: endpoints}, features...)
+	look := func() []any {
+		meeting := rendered(t, template, "api.example.com") // two URLs become the same
+		return []any{m, template.Manifest(), rendered(t, template, "other.example.com"), meeting}
 	}
-	for _, test := range tests {
-		endpoints, features := inputs()
-		look := test.build(endpoints, features)
-		wantEndpoints, wantFeatures := inputs()
-		if diff := cmp.Diff(wantEndpoints, endpoints); diff != "" {
-			t.Errorf("%s changed the endpoints it was given (-want +got):\n%s", test.name, diff)
-		}
-		if diff := cmp.Diff(wantFeatures, features); diff != "" {
-			t.Errorf("%s changed the features it was given (-want +got):\n%s", test.name, diff)
-		}
-
-		scribble(reflect.ValueOf(&endpoints))
-		scribble(reflect.ValueOf(&features))
-		want := test.build(inputs())()
-		if diff := cmp.Diff(want, look()); diff != "" {
-			t.Errorf("%s: a change of the input shows (-want +got):\n%s", test.name, diff)
-		}
+	want := look()
+	wantEndpoints, wantFeatures := inputs()
+	if diff := cmp.Diff([]any{wantEndpoints, wantFeatures}, []any{endpoints, features}); diff != "" {
+		t.Errorf("the input was changed (-want +got):\n%s", diff)
 	}
-}
-
-// Lists that two endpoints share in the input, or get from the same feature, are separate in the result.
-func TestSpec2_5EndpointsStayApart(t *testing.T) {
-	shared := fullEndpoint("https://{{host}}/kids")
-	other := shared
-	other.URL = "https://{{host}}/more/kids"
-	manifests := map[string]func() signpost.Manifest{
-		"NewManifest": func() signpost.Manifest { return signpost.NewManifest(shared, other) },
-		"Template.Manifest": func() signpost.Manifest {
-			return compile(t, signpost.NewManifest(shared, other), fullFeature(), signpost.GeoRestriction()).Manifest()
-		},
+	scribble(reflect.ValueOf(&endpoints))
+	scribble(reflect.ValueOf(&features))
+	if diff := cmp.Diff(want, look()); diff != "" {
+		t.Errorf("a change of the input shows (-want +got):\n%s", diff)
 	}
-	for name, build := range manifests {
-		m := build()
+	for _, m := range []signpost.Manifest{m, template.Manifest()} {
+		second := m.Endpoints[1].Clone()
 		scribble(reflect.ValueOf(&m.Endpoints[0]))
-		if diff := cmp.Diff(build().Endpoints[1], m.Endpoints[1]); diff != "" {
-			t.Errorf("%s: a change of the first endpoint shows in the second (-want +got):\n%s", name, diff)
+		if diff := cmp.Diff(second, m.Endpoints[1]); diff != "" {
+			t.Errorf("a change of the first endpoint shows in the second (-want +got):\n%s", diff)
 		}
 	}
 }
@@ -124,6 +89,7 @@ func TestSpec2_5OutputsStayApart(t *testing.T) {
 	bad := signpost.NewManifest(signpost.Endpoint{URL: "https://{{host}}/kids", Modifiers: []signpost.Modifier{{}}})
 	results := map[string]func() any{
 		"Template.Manifest":               func() any { return new(template.Manifest()) },
+		"Template.Endpoint":               func() any { e, _ := template.Endpoint("https://{{host}}/kids"); return &e },
 		"Template.Render":                 func() any { return new(rendered(t, template, "other.example.com")) },
 		"Template.Render where URLs meet": func() any { return new(rendered(t, template, "api.example.com")) },
 		"Template.Render without a host":  func() any { return new(rendered(t, hostless, "api.example.com")) },

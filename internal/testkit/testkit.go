@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -87,6 +88,35 @@ func Golden[T ~string | ~[]byte](t testing.TB, path string, got T) {
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("%s (-want +got); if the change is intended, run go test -update:\n%s", filepath.Base(path), diff)
 	}
+}
+
+// Cases compares a golden file of inputs with their answers, or rewrites the answers with -update. An input is a line, which
+// may be in Go's quotes; the lines below it that begin with a tab are its answer. Blank lines and lines that begin with #
+// stay as they are.
+func Cases(t testing.TB, path string, answer func(input string) string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil || len(text) == 0 {
+		t.Fatalf("no cases in %s: %v", path, err)
+	}
+	var out strings.Builder
+	for line := range strings.Lines(string(text)) {
+		if line[0] == '\t' {
+			continue
+		}
+		out.WriteString(line)
+		if line == "\n" || line[0] == '#' {
+			continue
+		}
+		input := strings.TrimSuffix(line, "\n")
+		if unquoted, err := strconv.Unquote(input); err == nil {
+			input = unquoted
+		}
+		for line := range strings.Lines(answer(input)) {
+			out.WriteString("\t" + strings.TrimSuffix(line, "\n") + "\n")
+		}
+	}
+	Golden(t, path, out.String())
 }
 
 // Variant is a text with one change.
