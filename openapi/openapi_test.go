@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -224,129 +225,50 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-func TestVersions(t *testing.T) {
-	const answer = "{get: {responses: {'200': {content: {application/json: {}}}}}}"
-	for _, c := range []struct {
-		server string
-		paths  []string
-		opts   openapi.Options
-		want   string // the versions
-	}{
-		{"/", []string{"/a"}, openapi.Options{}, "v1"},
-		{"/v2", []string{"/a"}, openapi.Options{}, "v2"},
-		{"/", []string{"/v2/a", "/b"}, openapi.Options{}, "v2"},
-		{"/", []string{"/v10/a", "/v2/a"}, openapi.Options{}, "v2 v10"},
-		{"/", []string{"/v3/a", "/v2/a", "/b"}, openapi.Options{}, "v1 v2 v3"},
-		{"/", []string{"/v2/v3", "/v2/a"}, openapi.Options{}, "v2"},
-		{"/", []string{"/v01/a", "/vx/b"}, openapi.Options{}, "v1"},
-		{"/", []string{"/v0/a"}, openapi.Options{}, "v1"}, // versions of a definition begin at v1
-		{"/", []string{"/v1/a", "/v2/a"}, openapi.Options{Version: "v9"}, "v9"},
-		{"https://api.example.com/v4", []string{"/a"}, openapi.Options{ThirdParty: true}, "v1"},
-		{"https://api.example.com/v4", []string{"/a"}, openapi.Options{ThirdParty: true, Version: "v4"}, "v4"},
-	} {
-		text := "openapi: 3.0.0\nservers: [{url: '" + c.server + "'}]\npaths:\n"
-		for _, p := range c.paths {
-			text += "  " + p + ": " + answer + "\n"
-		}
-		result := importText(t, text, c.opts)
-		if all := endpoints(t, result); len(all) != len(c.paths) {
-			t.Errorf("%q gives %d endpoints: %v", c.paths, len(all), result.Notes)
-		}
-		if got := strings.Join(definition.Parse("feeds.yaml", result.Definition).Versions(), " "); got != c.want {
-			t.Errorf("%s and %q give the versions %s, want %s", c.server, c.paths, got, c.want)
-		}
-	}
-}
-
-// TestPaths checks that a path is imported as clients send it. A trailing slash in the document is allowed, except in
-// /media/, which the feature for /media misses.
+// TestPaths imports paths of a document. It shows the version, URL, name and type of each endpoint, the shared modifiers, what
+// lint finds, and the notes.
 func TestPaths(t *testing.T) {
-	for path, want := range map[string]struct {
-		url      string
-		findings int
-	}{
-		"/media":           {"https://{{host}}/media", 0},
-		"/shows/":          {"https://{{host}}/shows/", 0},
-		"/media/":          {"https://{{host}}/media/", 1},
-		"/v1/münchen/{id}": {"https://{{host}}/v1/m%C3%BCnchen/{{id}}", 0},
-	} {
-		result := importText(t, "openapi: 3.0.0\npaths: {'"+path+"': {get: {responses: {'200': {content: {application/json: {}}}}}}}", openapi.Options{})
-		if got := endpoints(t, result)[0].URL; got != want.url {
-			t.Errorf("%s becomes %s", path, got)
+	testkit.Cases(t, "testdata/paths.golden", func(paths string) string {
+		opts := openapi.Options{MIMEType: "text/csv"}
+		if strings.Contains(paths, "responses") {
+			opts.MIMEType = ""
 		}
-		if got := lint(t, result); len(got) != want.findings {
-			t.Errorf("lint finds %v in %s", got, path)
-		}
-	}
-}
-
-// TestNames checks that endpoints get distinct names, and the path where nothing else tells them apart.
-func TestNames(t *testing.T) {
-	for _, c := range []struct{ paths, want string }{
-		{"/a: {get: {summary: A}}", "A"},
-		{"/a: {summary: A, get: {operationId: listA}}", "A"},
-		{"/a: {get: {operationId: listA}}", "List A"},
-		{"/a: {get: {}}", "GET /a"},
-		{"/a: {get: {summary: A, operationId: a}}", "A"},
-		{"/a: {get: {summary: X, operationId: a}}, /b: {get: {summary: X, operationId: b}}", "A | B"},
-		{"/a: {get: {operationId: x}}, /b: {get: {summary: X}}", "GET /a | GET /b"},
-		{"/v1/a: {get: {summary: X}}, /v2/a: {get: {summary: X}}", "X | X"},
-		{"/a: {get: {}}, /b: {get: {summary: GET /a}}", "GET /a | GET /b"},
-	} {
-		var names []string
-		for _, e := range endpoints(t, importText(t, "openapi: 3.0.0\npaths: {"+c.paths+"}", openapi.Options{})) {
-			names = append(names, e.Name)
-		}
-		if got := strings.Join(names, " | "); got != c.want {
-			t.Errorf("%s gives the names %s, want %s", c.paths, got, c.want)
-		}
-	}
-}
-
-// TestSharedModifiers checks that only modifiers of imported operations are shared.
-func TestSharedModifiers(t *testing.T) {
-	const p = "parameters: [{name: limit, in: query, schema: {type: integer}}]"
-	for methods, want := range map[string]bool{
-		"/a: {get: {" + p + "}}, /b: {get: {" + p + "}}":                                         true,
-		"/a: {get: {" + p + "}}":                                                                 false,
-		"/a: {get: {" + p + "}}, /a/: {get: {deprecated: true, " + p + "}}":                      false,
-		"/v1/a: {get: {" + p + "}}, /v1/v2: {get: {" + p + "}}, /v2/c: {get: {}}":                false, // two versions in a URL
-		"/a: {get: {" + p + "}}, '/{host}': {get: {" + p + "}}, '/{host}/b': {get: {" + p + "}}": false, // invalid URLs
-	} {
-		result := importText(t, "openapi: 3.0.0\npaths: {"+methods+"}", openapi.Options{})
-		if got := strings.Contains(string(result.Definition), "\nmodifiers:\n"); got != want {
-			t.Errorf("%s: shared is %v:\n%s", methods, got, result.Definition)
-		}
-		for _, f := range lint(t, result) {
-			if f.Rule == "unused-modifier" {
-				t.Errorf("%s: %v", methods, f)
+		result := importText(t, "openapi: 3.0.0\npaths: {"+paths+"}", opts)
+		file := definition.Parse("feeds.yaml", result.Definition)
+		var out strings.Builder
+		for _, version := range file.Readable(nil) {
+			for _, e := range version.Manifest.Endpoints {
+				fmt.Fprintln(&out, version.Name, e.URL, strconv.Quote(e.Name), e.MIMEType)
 			}
 		}
-	}
+		if _, shared, ok := strings.Cut(string(result.Definition), "\nmodifiers:\n"); ok {
+			shared, _, _ = strings.Cut(shared, "\n\n")
+			fmt.Fprintln(&out, "shared:", strings.TrimSpace(shared))
+		}
+		for _, f := range lint(t, result) {
+			fmt.Fprintln(&out, "lint:", f.Rule)
+		}
+		return out.String() + notes(result)
+	})
 }
 
-// TestContentTypes checks which type of which response an endpoint gets.
-func TestContentTypes(t *testing.T) {
-	const unusable = "no response has a content type that a manifest can have; using application/json"
-	for responses, want := range map[string]struct{ mimeType, note string }{
-		"200: {content: {text/csv: {}, application/json: {}}}":                              {"application/json", ""},
-		"200: {content: {application/xml: {}, text/a+json: {}}}":                            {"text/a+json", ""},
-		"200: {content: {json: {}, text/csv: {}}}":                                          {"text/csv", ""},
-		"200: {content: {image/*: {}}}":                                                     {"image/jpeg", `content type "image/*" is imported as image/jpeg`},
-		"200: {content: {application/x-www-form-urlencoded: {}}}":                           {"application/json", unusable},
-		"200: {content: {'*/*': {}}}":                                                       {"application/json", unusable},
-		"200: {description: nothing}":                                                       {"application/json", unusable},
-		"400: {content: {text/csv: {}}}":                                                    {"application/json", unusable},
-		"default: {content: {text/css: {}}}, 404: {}, 200: {content: {text/csv: {}}}":       {"text/csv", ""},
-		"2XX: {content: {text/css: {}}}, 226: {content: {text/csv: {}}}, default: {}":       {"text/csv", ""},
-		"400: {content: {text/css: {}}}, default: {content: {text/csv: {}}}, 500: {}":       {"text/csv", ""},
-		"default: {content: {text/css: {}}}, 2xx: {content: {text/csv; charset=utf-8: {}}}": {"text/csv", ""},
-	} {
-		result := importText(t, "openapi: 3.0.0\npaths: {/a: {get: {responses: {"+responses+"}}}}", openapi.Options{})
-		if got := endpoints(t, result)[0].MIMEType; got != want.mimeType {
-			t.Errorf("%s gives %s", responses, got)
+// notes lists the notes of an import.
+func notes(r *openapi.Result) string {
+	var out strings.Builder
+	for _, n := range r.Notes {
+		fmt.Fprintln(&out, "note:", n.Message)
+	}
+	return out.String()
+}
+
+// URLs of third parties do not tell the version.
+func TestVersionOption(t *testing.T) {
+	for want, opts := range map[string]openapi.Options{"v4": {}, "v9": {Version: "v9"}, "v1": {ThirdParty: true}, "v5": {ThirdParty: true, Version: "v5"}} {
+		result := importText(t, "openapi: 3.0.0\nservers: [{url: 'https://api.example.com/v4'}]\npaths: {/a: {get: {}}}", opts)
+		endpoints(t, result)
+		if got := definition.Parse("feeds.yaml", result.Definition).Versions(); len(got) != 1 || got[0] != want {
+			t.Errorf("%+v gives the versions %q", opts, got)
 		}
-		wantNote(t, responses, result, want.note)
 	}
 }
 
