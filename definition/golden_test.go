@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,53 +17,38 @@ import (
 	"signpost/internal/testkit"
 )
 
-// corpus returns the inputs in a directory under testdata.
-func corpus(t testing.TB, dir string) []string {
+// corpus returns the inputs in directories under testdata, with their paths.
+func corpus(t testing.TB, dirs ...string) iter.Seq2[string, []byte] {
 	t.Helper()
-	all, err := filepath.Glob(filepath.Join("..", "testdata", dir, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var inputs []string
-	for _, path := range all {
-		if filepath.Ext(path) != ".golden" {
-			inputs = append(inputs, path)
+	return func(yield func(string, []byte) bool) {
+		for _, dir := range dirs {
+			all, _ := filepath.Glob(filepath.Join("..", "testdata", dir, "*"))
+			all = slices.DeleteFunc(all, func(path string) bool { return filepath.Ext(path) == ".golden" })
+			if len(all) == 0 {
+				t.Fatalf("testdata/%s holds no input", dir)
+			}
+			for _, path := range all {
+				text, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !yield(path, text) {
+					return
+				}
+			}
 		}
 	}
-	if len(inputs) == 0 {
-		t.Fatalf("testdata/%s holds no input", dir)
-	}
-	return inputs
 }
 
-// parseFile parses an input of the corpus under its base name.
-func parseFile(t testing.TB, path string) *File {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Parse(filepath.Base(path), text)
-}
-
-// described formats findings with their line, position, hint and fix.
+// described renders findings with their fixes.
 func described(file *File, findings []signpost.Finding) string {
 	var out strings.Builder
 	for _, f := range findings {
-		fmt.Fprintln(&out, f)
-		number := fmt.Sprint(f.Line)
-		gutter := strings.Repeat(" ", len(number))
-		if line := []rune(file.Line(f.Line)); len(line) > 0 {
-			fmt.Fprintf(&out, "%s |\n%s | %s\n", gutter, number, strings.ToValidUTF8(string(line), "\ufffd"))
-			fmt.Fprintf(&out, "%s | %s^%s\n", gutter, strings.Repeat(" ", f.Column-1), strings.Repeat("~", f.Width-1))
-		}
-		if f.Hint != "" {
-			fmt.Fprintf(&out, "%s = hint: %s\n", gutter, f.Hint)
-		}
+		out.WriteString(Renderer{}.Render(file, f))
 		if f.Fix != nil {
-			fmt.Fprintf(&out, "%s = fix: %s\n", gutter, f.Fix.Message)
+			fmt.Fprintf(&out, "  = fix: %s\n", f.Fix.Message)
 			for _, e := range f.Fix.Edits {
-				fmt.Fprintf(&out, "%s     %d:%d-%d:%d %q\n", gutter, e.Line, e.Column, e.EndLine, e.EndColumn, e.Text)
+				fmt.Fprintf(&out, "      %d:%d-%d:%d %q\n", e.Line, e.Column, e.EndLine, e.EndColumn, e.Text)
 			}
 		}
 	}
@@ -70,9 +56,9 @@ func described(file *File, findings []signpost.Finding) string {
 }
 
 func TestGoldenOK(t *testing.T) {
-	for _, input := range corpus(t, "ok") {
+	for input, text := range corpus(t, "ok") {
 		t.Run(filepath.Base(input), func(t *testing.T) {
-			file := parseFile(t, input)
+			file := Parse(filepath.Base(input), text)
 			if findings := Lint(file); len(findings) > 0 {
 				t.Fatalf("findings:\n%s", described(file, findings))
 			}
@@ -101,9 +87,9 @@ func TestGoldenOK(t *testing.T) {
 // TestGoldenFindings lints inputs. Each must have a finding of the rule that it is named after, and none that is more
 // severe than its directory says. A file with an error does not compile.
 func TestGoldenFindings(t *testing.T) {
-	for _, input := range slices.Concat(corpus(t, "err"), corpus(t, "warn")) {
+	for input, text := range corpus(t, "err", "warn") {
 		t.Run(filepath.Base(input), func(t *testing.T) {
-			file := parseFile(t, input)
+			file := Parse(filepath.Base(input), text)
 			findings := Lint(file)
 			out := described(file, findings)
 			rule, _, _ := strings.Cut(filepath.Base(input), ".")
@@ -126,14 +112,10 @@ func TestGoldenFindings(t *testing.T) {
 // TestGoldenTogether lints the files of an archive together. Those whose names begin with registered- are passed as
 // registered.
 func TestGoldenTogether(t *testing.T) {
-	for _, input := range corpus(t, "together") {
+	for input, text := range corpus(t, "together") {
 		t.Run(filepath.Base(input), func(t *testing.T) {
-			archive, err := txtar.ParseFile(input)
-			if err != nil {
-				t.Fatal(err)
-			}
 			var files, registered []*File
-			for _, f := range archive.Files {
+			for _, f := range txtar.Parse(text).Files {
 				parse := Parse
 				if filepath.Ext(f.Name) == ".json" {
 					parse = ParseManifest
