@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"signpost/diff"
+	"signpost/internal/testkit"
 )
 
 // An entry is valid on its last day, but not on the next.
@@ -66,25 +67,11 @@ func FuzzParse(f *testing.F) {
 
 // A mistake in the file is reported where it is: an entry that is read differently than meant could accept too much.
 func TestAcceptedMistakes(t *testing.T) {
-	for text, want := range map[string]string{
-		"- {change: [1], reason: x}":                      `1:12 wrong-type change must be text, not a list`,
-		"- {change: abc, reason: x}":                      `1:12 wrong-type "abc" is not a fingerprint (12 hexadecimal digits)`,
-		"- {change: abcdef012345, reason: ''}":            `1:3 required-field the entry has no reason`,
-		"- {reason: x}":                                   `1:3 required-field the entry has no change`,
-		"- {chnge: abcdef012345, reason: x}":              `1:4 unknown-field unknown field "chnge"`,
-		"- {change: abcdef012345, reason: x, until: May}": `1:44 wrong-type "May" is not a date`,
-		"- abc": `1:3 wrong-type an accepted change must be an object, not text`,
-		"a: b":  `1:1 wrong-type accepted changes must be a list, not an object`,
-		"- {change: abcdef012345, reason: x}\n- {change: abcdef012345, reason: y}": `2:3 duplicate-key change "abcdef012345" is already accepted on line 1`,
-		"- {change: abcdef012345, reason: x, reason: y}":                           `1:37 duplicate-key "reason" is already used on line 1, column 26`,
-		"- {change": `1:3 syntax`,
-	} {
-		var got []string
+	testkit.Cases(t, "testdata/accepted.golden", func(text string) string {
+		var out strings.Builder
 		for _, f := range diff.ParseAccepted("accepted.yaml", []byte(text)).Findings {
-			got = append(got, fmt.Sprintf("%d:%d %s %s", f.Line, f.Column, f.Rule, f.Message))
+			fmt.Fprintf(&out, "%v\nhint: %s\n", f, f.Hint)
 		}
-		if len(got) != 1 || !strings.HasPrefix(got[0], want) {
-			t.Errorf("%s\n\tgot  %q\n\twant %q", text, got, want)
-		}
-	}
+		return out.String()
+	})
 }
