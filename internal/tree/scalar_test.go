@@ -1,85 +1,63 @@
 package tree
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+
+	"signpost/internal/testkit"
 )
 
-func TestScalars(t *testing.T) {
-	for _, test := range []struct {
-		text, want string
-		json       bool
-	}{
-		{"12", "a number 12", true},
-		{"-0.5e+3", "a number -0.5e+3", true},
-		{"123456789012345678901234567890", "a number 123456789012345678901234567890", true},
-		{"1e400", "1e400 is not a plain number", true},
-		{"true", "true or false true", true},
-		{"null", "null ", true},
-		{`"12"`, "text 12", true},
-
-		{"12", "a number 12", false},
-		{"0", "a number 0", false},
-		{"123456789012345678901234567890", "a number 123456789012345678901234567890", false},
-		{"1e400", "1e400 is not a plain number", false},
-		{"017", "017 is not a plain number", false},
-		{"1_000", "1_000 is not a plain number", false},
-		{".5", ".5 is not a plain number", false},
-		{".inf", ".inf is not a plain number", false},
-		{"+1", "+1 is not a plain number", false},
-		{"'12'", "text 12", false},
-		{"!!str 12", "text 12", false},
-		{"!!str 123456789012345678901234567890", "text 123456789012345678901234567890", false},
-		{"'123456789012345678901234567890'", "text 123456789012345678901234567890", false},
-		{"12 or so", "text 12 or so", false},
-		{"True", "true or false true", false},
-		{"'true'", "text true", false},
-		{"yes", "text yes", false},
-		{"~", "null ", false},
-		{"2026-01-01", "text 2026-01-01, a date", false},
-		{"'2026-01-01'", "text 2026-01-01", false},
-		{"!label x", "tag !label is not supported", false},
-		{"<<", "text <<", false},
-	} {
-		list := "[" + test.text + "]"
-		doc := Parse([]byte(list), test.json)
-		got := ""
-		switch {
-		case len(doc.Problems) == 1:
-			got = doc.Problems[0].Message
-			if doc.Problems[0].Value != doc.Root.Items[0] || doc.Problems[0].Kind != BadValue {
-				t.Errorf("%s: the problem is with something else: %+v", list, doc.Problems[0])
-			}
-		case len(doc.Problems) == 0:
-			got = fmt.Sprint(doc.Root.Items[0].Kind, " ", doc.Root.Items[0].Text)
-			if doc.Root.Items[0].Date {
-				got += ", a date"
+// TestTrees shows the trees of documents, and what is wrong with them.
+func TestTrees(t *testing.T) {
+	testkit.Cases(t, "testdata/trees.golden", func(text string) string {
+		input := []byte(text)
+		out := dump(Parse(input, false))
+		if string(input) != text {
+			t.Errorf("%q is now %q", text, input)
+		}
+		for _, other := range []string{ByteOrderMark + text, strings.ReplaceAll(text, "\n", "\r\n")} {
+			if got := dump(Parse([]byte(other), false)); got != out {
+				t.Errorf("%q:\n%s\n%q:\n%s", text, out, other, got)
 			}
 		}
-		if got != test.want {
-			t.Errorf("%s (JSON %v): got %q, want %q", list, test.json, got, test.want)
+		if json.Valid(input) {
+			if asJSON := dump(Parse(input, true)); asJSON != out {
+				return out + "as JSON:\n" + asJSON
+			}
 		}
-	}
+		return out
+	})
 }
 
-func TestKeys(t *testing.T) {
-	doc := Parse([]byte("a: &k name\n*k : x\n1: y\n? [b]\n: z\n{{c}}: w\n"), false)
-	var keys []string
-	for _, f := range doc.Root.Fields {
-		keys = append(keys, f.Key.Text)
+// dump lists the values of a tree, with their extents, and the problems.
+func dump(doc *Document) string {
+	var out strings.Builder
+	written := func(n *Node) string { return strings.ReplaceAll(string(n.doc.Text[n.start:n.end]), "\r\n", "\n") }
+	var visit func(path string, n *Node)
+	visit = func(path string, n *Node) {
+		if path != "" {
+			fmt.Fprintf(&out, "%s: %v %q: %q\n", path[1:], n.Kind, written(n), n.Text)
+		}
+		if n.Date {
+			fmt.Fprintln(&out, path[1:], "is a date")
+		}
+		for _, f := range n.Fields {
+			name := written(f.Key)
+			if name != f.Key.Text {
+				name += " (" + f.Key.Text + ")"
+			}
+			visit(path+" "+name, f.Value)
+		}
+		for i, item := range n.Items {
+			visit(fmt.Sprintf("%s %d", path, i), item)
+		}
 	}
-	if got := strings.Join(keys, " "); got != "a name 1" {
-		t.Errorf("keys: %s", got)
+	if doc.Root != nil {
+		visit("", doc.Root)
 	}
-	if len(doc.Problems) != 2 || doc.Problems[0].Kind != BadKey || doc.Problems[0].Message != "a key must be text, not a list" ||
-		doc.Problems[1].Message != "a key must be text, not an object" || doc.Problems[0].At.Line() != 4 {
-		t.Errorf("problems: %+v", doc.Problems)
-	}
-	// An alias of a key is a duplicate of it.
-	if doc := Parse([]byte("&k a: x\n*k : y\n"), false); len(doc.Problems) != 1 || doc.Problems[0].Kind != DuplicateKey || doc.Problems[0].At.Line() != 2 {
-		t.Errorf("problems: %+v", doc.Problems)
-	}
+	return out.String() + problems(doc)
 }
 
 // Nesting counts the same in YAML and JSON, in brackets and by indentation.

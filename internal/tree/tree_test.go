@@ -3,61 +3,9 @@ package tree
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 )
-
-// written lists the keys and values of a tree as they appear in the text.
-func written(n *Node) []string {
-	all := []string{string(n.doc.Text[n.start:n.end])}
-	for _, f := range n.Fields {
-		all = append(append(all, string(n.doc.Text[f.Key.start:f.Key.end])), written(f.Value)...)
-	}
-	for _, item := range n.Items {
-		all = append(all, written(item)...)
-	}
-	return all
-}
-
-func TestExtents(t *testing.T) {
-	for _, test := range []struct {
-		name, text string
-		json       bool
-		want       []string // without the root
-	}{
-		{"JSON", `{"a": [1, -2.5e3, true, null, "x\"y"], "b" :{ } }`, true,
-			[]string{`"a"`, `[1, -2.5e3, true, null, "x\"y"]`, "1", "-2.5e3", "true", "null", `"x\"y"`, `"b"`, "{ }"}},
-		{"plain", "a: b c # d\n'e f':   g\n", false, []string{"a", "b c", "'e f'", "g"}},
-		{"quoted", `{a: "x \" y", b: 'it''s', "c": ''}`, false, []string{"a", `"x \" y"`, "b", "'it''s'", `"c"`, "''"}},
-		{"over lines", "a: one\n  two\n\n  three  \nb: \"x\n  y\"\n", false, []string{"a", "one\n  two\n\n  three", "b", "\"x\n  y\""}},
-		{"flow", "a: [x, {y: z,\n  # why\n  w: [] }, ]\n", false, []string{"a", "[x, {y: z,\n  # why\n  w: ", "x", "{y: z,\n  # why\n  w: ", "y", "z", "w", ""}},
-		{"block list", "a:\n  - x\n  - y: z\n", false, []string{"a", "- x\n  - y: z", "x", "y: z", "y", "z"}},
-		{"nothing", "a:\nb: x\n", false, []string{"a", "", "b", "x"}},
-		{"properties", "a: &n !!str x\nb: *n\n", false, []string{"a", "x", "b", "x"}},
-		{"properties of a list", "a: &n [x]\n", false, []string{"a", "&n [x", "x"}},
-		{"literal", "a: |\n  x\n   y\n\n  z\n\nb: c\n", false, []string{"a", "|", "b", "c"}},
-		{"not ASCII", "ä: {ö: über, 😀: x}\n", false, []string{"ä", "{ö: über, 😀: x", "ö", "über", "😀", "x"}},
-		{"alias as a key", "a: &k x\n*k : y\n", false, []string{"a", "x", "*k", "y"}},
-		{"URL", "https://{{host}}/a: {x: https://h/b}\n", false, []string{"https://{{host}}/a", "{x: https://h/b", "x", "https://h/b"}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			for _, text := range []string{test.text, ByteOrderMark + test.text, strings.ReplaceAll(test.text, "\n", "\r\n")} {
-				doc := Parse([]byte(text), test.json)
-				if len(doc.Problems) > 0 {
-					t.Fatalf("%q: %+v", text, doc.Problems)
-				}
-				got := written(doc.Root)[1:]
-				for i := range got {
-					got[i] = strings.ReplaceAll(got[i], "\r\n", "\n")
-				}
-				if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", test.want) {
-					t.Errorf("%q:\ngot  %q\nwant %q", text, got, test.want)
-				}
-			}
-		})
-	}
-}
 
 func TestPositions(t *testing.T) {
 	long := strings.Repeat("é", 3000)
@@ -125,23 +73,6 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-func TestMerge(t *testing.T) {
-	doc := Parse([]byte("a: &a {x: 1, y: 1}\nb: &b {y: 2, z: 2}\nc: {z: 3, <<: [*a, *b]}\nd: {<<: *a, y: 4}\n"), false)
-	for name, want := range map[string]string{"c": "z3 x1 y1", "d": "y4 x1"} {
-		_, object := doc.Root.Field(name)
-		var got []string
-		for _, f := range object.Fields {
-			got = append(got, f.Key.Text+f.Value.Text)
-		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%s has %v, not %s", name, got, want)
-		}
-	}
-	// The finding is where the merge is, not where the anchor is.
-	bad := Parse([]byte("x: &x text\ny:\n  <<: *x\n"), false)
-	wantProblem(t, bad, `3:3 "<<": << cannot merge text (<< takes an alias of an object, such as <<: *defaults)`)
-}
-
 func TestFailures(t *testing.T) {
 	for _, test := range []struct {
 		name, text string
@@ -153,8 +84,6 @@ func TestFailures(t *testing.T) {
 		{"too large", strings.Repeat("#", MaxSize+1), false, "the file is larger than 64 MiB"},
 		{"very deep", strings.Repeat("[", 20_000), true, "nested more than 1000 levels deep"},
 		{"very deep", strings.Repeat("[", 20_000), false, "nested more than 1000 levels deep"},
-		{"not UTF-8", "a: \xff", false, "the file is not UTF-8 text"},
-		{"alias in itself", "a: &a [*a]", false, "alias *a is inside the value that it names"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			doc := Parse([]byte(test.text), test.json)
@@ -176,46 +105,4 @@ func TestFailures(t *testing.T) {
 	if doc := Parse([]byte(bomb), false); !doc.Failed() || doc.Problems[0].Kind != TooLarge {
 		t.Errorf("problems: %+v", doc.Problems)
 	}
-}
-
-// The library reads YAML 1.1 and is stricter than YAML 1.2 about tabs.
-func TestYAML12(t *testing.T) {
-	for _, test := range []struct{ text, want string }{
-		{"a: |\n  \tx\n  y\nb: z\n", "\tx\ny\n"},
-		{"a: |-\n\n    \tx\nb: z\n", "\n\tx"},
-		{"- &a |\n \tx\n- {a: *a, b: z}\n", "\tx\n"},
-		{"c:\n  - d:\n    a: |\n       \tx\n    b: z\n", "\tx\n"},
-		{"c:\n  - - >\n       \tx\n", "\tx\n"},
-		{"a: |\n  x\u2028y\n  z\nb: z # \u2028 \u2029\n", "x\u2028y\nz\n"},
-		{"a: \"x\u0085y\u2029\"\nb: z\n", "x\u0085y\u2029"},
-		{"a: x\u0085y\nb: \u0378\n", "x\u0085y"},
-		{"%YAML 1.2\n---\na: 1\n", "1"},
-		{"# about\n\n%YAML 1.2\n---\na: 1\n", "1"},
-		{"%YAML 1.1\n---\na: 1\n", "1"},
-	} {
-		input := []byte(test.text)
-		doc := Parse(input, false)
-		if len(doc.Problems) > 0 {
-			t.Errorf("%q: %+v", test.text, doc.Problems)
-			continue
-		}
-		if got := texts(doc.Root); !slices.Contains(got, test.want) || string(input) != test.text {
-			t.Errorf("%q: no %q in %q; the input is now %q", test.text, test.want, got, input)
-		}
-	}
-	if doc := Parse([]byte("a:\n\t|\n b\n"), false); !doc.Failed() {
-		t.Error("a tab in the indentation is accepted")
-	}
-}
-
-// texts lists the texts of a tree.
-func texts(n *Node) []string {
-	all := []string{n.Text}
-	for _, f := range n.Fields {
-		all = append(all, texts(f.Value)...)
-	}
-	for _, item := range n.Items {
-		all = append(all, texts(item)...)
-	}
-	return all
 }
