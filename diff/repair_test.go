@@ -9,8 +9,20 @@ import (
 	"signpost/diff"
 )
 
-func repairedDiff(old, new []signpost.Version) []diff.Change {
-	return diff.Diff(signpost.Service{Versions: old, Invalid: true}, signpost.Service{Versions: new})
+// repairedDiff compares an invalid service, alone and beside another one, which must leave the old state as it is.
+func repairedDiff(t *testing.T, old, new []signpost.Version) []diff.Change {
+	t.Helper()
+	before := jsonOf(t, old)
+	olds := services(signpost.Service{BasePath: "/", Versions: old, Invalid: true}, service("/other"))
+	news := services(signpost.Service{BasePath: "/", Versions: new}, service("/other"))
+	changes := diff.Diff(olds[0], news[0])
+	if got := diff.Services(olds, news); len(got) != len(changes) {
+		t.Errorf("beside another service: %s, not %s", jsonOf(t, got), jsonOf(t, changes))
+	}
+	if diff := cmp.Diff(before, jsonOf(t, olds[0].Versions)); diff != "" {
+		t.Errorf("the old state itself has changed:\n%s", diff)
+	}
+	return changes
 }
 
 // Fixing errors of the old state is not a change; other edits are.
@@ -39,15 +51,11 @@ func TestDiffOfRepairs(t *testing.T) {
 		if len(old[0].Manifest.Validate()) == 0 {
 			t.Errorf("%s: nothing is wrong with it", name)
 		}
-		before := jsonOf(t, old)
-		if changes := repairedDiff(old, new); len(changes) > 0 {
+		if changes := repairedDiff(t, old, new); len(changes) > 0 {
 			t.Errorf("%s: %s", name, jsonOf(t, changes))
 		}
-		if diff := cmp.Diff(before, jsonOf(t, old)); diff != "" {
-			t.Errorf("%s: the old state itself has changed:\n%s", name, diff)
-		}
 		new[0].Manifest.Endpoints[0].ContextObj = append(new[0].Manifest.Endpoints[0].ContextObj, signpost.ContextItem{Key: "new", Type: "ctx", Required: true})
-		if changes := repairedDiff(old, new); len(changes) != 1 || changes[0].Rule != diff.ChangeContextRequired {
+		if changes := repairedDiff(t, old, new); len(changes) != 1 || changes[0].Rule != diff.ChangeContextRequired {
 			t.Errorf("%s, and something else: %s", name, jsonOf(t, changes))
 		}
 	}
@@ -55,11 +63,11 @@ func TestDiffOfRepairs(t *testing.T) {
 	// A URL that could not be registered is not missed. A removed endpoint is, whatever was wrong with it.
 	bad, gone := feed("feeds"), feed(url)
 	gone.Method = "GET"
-	changes := repairedDiff(v1(bad, gone), v1())
+	changes := repairedDiff(t, v1(bad, gone), v1())
 	if len(changes) != 1 || changes[0].Rule != diff.ChangeEndpointRemoved || changes[0].Endpoint != url {
 		t.Errorf("endpoints that are gone: %s", jsonOf(t, changes))
 	}
-	if changes := repairedDiff(v1(gone), nil); len(changes) != 1 || changes[0].Rule != diff.ChangeVersionRemoved {
+	if changes := repairedDiff(t, v1(gone), nil); len(changes) != 1 || changes[0].Rule != diff.ChangeVersionRemoved {
 		t.Errorf("a version that is gone: %s", jsonOf(t, changes))
 	}
 }
