@@ -4,12 +4,14 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
 
 	"signpost"
 	"signpost/contextkeys"
+	"signpost/internal/testkit"
 )
 
 const tokenKey = "plugin-login-flow.access_token"
@@ -24,54 +26,34 @@ var items = []signpost.ContextItem{
 }
 
 func TestEncode(t *testing.T) {
-	type named string
-	for name, test := range map[string]struct {
-		values          map[string]any
-		ctx, json, form string
-	}{
-		"all": {
-			map[string]any{tokenKey: "t", "user_account.profile": 7, "signedDeviceInfoToken": "s", "device": "a&b=é +", "limit": json.Number("20.0")},
-			`{"` + tokenKey + `":"t","profile":7,"signedDeviceInfoToken":"s"}`, `{"d":"a\u0026b=é +","limit":20.0}`, "d=a%26b%3D%C3%A9+%2B&limit=20.0",
-		},
-		"required alone": {map[string]any{tokenKey: "t", "device": named("a")}, `{"` + tokenKey + `":"t"}`, `{"d":"a"}`, "d=a"},
-		"optional as nil": {
-			map[string]any{tokenKey: "t", "user_account.profile": nil, "device": true, "limit": nil}, `{"` + tokenKey + `":"t"}`, `{"d":true}`, "d=true",
-		},
-		"optional, and not a value to some": {
-			map[string]any{tokenKey: "t", "user_account.profile": "", "signedDeviceInfoToken": "undefined", "device": true, "limit": "null"},
-			`{"` + tokenKey + `":"t","profile":"","signedDeviceInfoToken":"undefined"}`, `{"d":true,"limit":"null"}`, "d=true&limit=null",
-		},
-		"an object and an array, written as JSON": {
-			map[string]any{tokenKey: json.RawMessage(`{"a": [1]}`), "device": json.RawMessage(`[ "x" ]`)},
-			`{"` + tokenKey + `":{"a":[1]}}`, `{"d":["x"]}`, "d=%5B%22x%22%5D",
-		},
-		"not declared, or by an alias": {
-			map[string]any{tokenKey: 1.5, "password": "sesame", "profile": "sesame", "device": false, "d": "sesame"},
-			`{"` + tokenKey + `":1.5}`, `{"d":false}`, "d=false",
-		},
+	testkit.Cases(t, "testdata/encode.golden", func(text string) string {
+		var raw map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(text), &raw); err != nil {
+			t.Fatal(err)
+		}
+		values := make(map[string]any)
+		for key, value := range raw {
+			if values[key] = value; value[0] != '{' && value[0] != '[' {
+				values[key] = all(decode(t, `{"k":`+string(value)+`}`))["k"]
+			}
+		}
+		var out strings.Builder
+		ctx, err := contextkeys.Encode(items, values)
+		object, _ := base64.RawURLEncoding.DecodeString(ctx)
+		fmt.Fprintln(&out, "ctx", string(object), err)
+		for _, mimeType := range []string{signpost.MIMEJSON, signpost.MIMEForm} {
+			body, contentType, err := contextkeys.EncodeBody(items, values, mimeType)
+			fmt.Fprintln(&out, contentType, string(body), err)
+		}
+		return out.String()
+	})
+	// A body is a form only if the endpoint says so.
+	for mimeType, want := range map[string]string{
+		"Application/X-WWW-Form-URLEncoded; charset=utf-8": signpost.MIMEForm, signpost.MIMEFeed: signpost.MIMEJSON, "text/xml": signpost.MIMEJSON,
 	} {
-		t.Run(name, func(t *testing.T) {
-			ctx, err := contextkeys.Encode(items, test.values)
-			if err != nil {
-				t.Fatal(err)
-			}
-			text, err := base64.RawURLEncoding.DecodeString(ctx)
-			if err != nil || string(text) != test.ctx {
-				t.Errorf("ctx holds %s, %v, want %s", text, err, test.ctx)
-			}
-			for mimeType, want := range map[string]string{
-				signpost.MIMEForm: test.form, "Application/X-WWW-Form-URLEncoded; charset=utf-8": test.form,
-				signpost.MIMEJSON: test.json, signpost.MIMEFeed: test.json, "text/xml": test.json,
-			} {
-				body, contentType, err := contextkeys.EncodeBody(items, test.values, mimeType)
-				if err != nil || string(body) != want {
-					t.Errorf("for %s the body is %s, %v, want %s", mimeType, body, err, want)
-				}
-				if isForm := contentType == signpost.MIMEForm; isForm != (want == test.form) || !isForm && contentType != signpost.MIMEJSON {
-					t.Errorf("for %s the Content-Type is %s", mimeType, contentType)
-				}
-			}
-		})
+		if _, got, err := contextkeys.EncodeBody(items, map[string]any{"device": "a"}, mimeType); err != nil || got != want {
+			t.Errorf("for %s the Content-Type is %s, %v", mimeType, got, err)
+		}
 	}
 }
 
@@ -95,15 +77,7 @@ func TestEncodeRefuses(t *testing.T) {
 		values map[string]any
 		want   string
 	}{
-		{"a required key is missing", items, map[string]any{"user_account.profile": "sesame"},
-			`required context key "plugin-login-flow.access_token" is missing: it goes into the ctx query parameter`},
-		{"a required key is nil", items, map[string]any{tokenKey: nil},
-			`required context key "plugin-login-flow.access_token" is missing: it goes into the ctx query parameter`},
-		{"a required key is empty", items, map[string]any{tokenKey: ""},
-			`required context key "plugin-login-flow.access_token" is missing: "" counts as no value; send one in the ctx query parameter`},
-		{"a required key is undefined", items, map[string]any{tokenKey: "undefined"},
-			`required context key "plugin-login-flow.access_token" is missing: "undefined" counts as no value; send one in the ctx query parameter`},
-		{"a required key is null as text", items, map[string]any{tokenKey: named("null")},
+		{"a required key of another type", items, map[string]any{tokenKey: named("null")},
 			`required context key "plugin-login-flow.access_token" is missing: "null" counts as no value; send one in the ctx query parameter`},
 		{"two under one name", aliases, map[string]any{"a": "sesame", "x": "sesame"}, `context key "x" and another one are both sent as "x"`},
 		{"an object", aliases, map[string]any{"a": map[string]any{"b": "sesame"}}, `value of context key "a" is a map[string]interface {}: use a string, a number or a boolean`},
@@ -122,8 +96,7 @@ func TestEncodeRefuses(t *testing.T) {
 		})
 	}
 	_, _, err := contextkeys.EncodeBody(items, map[string]any{tokenKey: "t"}, signpost.MIMEJSON)
-	const want = `required context key "device" is missing: it goes into the request body as "d"`
-	if missing, ok := errors.AsType[*contextkeys.MissingError](err); !ok || missing.Item != items[3] || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
+	if missing, ok := errors.AsType[*contextkeys.MissingError](err); !ok || missing.Item != items[3] {
+		t.Errorf("got %v", err)
 	}
 }
