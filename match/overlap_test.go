@@ -1,6 +1,7 @@
 package match_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -10,9 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"signpost"
+	"signpost/internal/testkit"
 	"signpost/match"
 )
 
@@ -21,187 +21,61 @@ func feed(url string) signpost.Endpoint {
 	return signpost.Endpoint{URL: url, Name: "Feed", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON}
 }
 
-// together returns a version of a service. Each endpoint is given as its path, or = and its URL, followed by its context
-// keys, separated by spaces.
+// together returns a version of a service, whose source may be followed by @ and its name. Each endpoint is given as its path,
+// or = and its URL, preceded by what is unusual about it and followed by its context keys. Those with ! are required.
 func together(source string, endpoints ...string) signpost.Version {
-	v := signpost.Version{Name: "v1", Source: source}
+	source, name, _ := strings.Cut(source, "@")
+	v := signpost.Version{Name: cmp.Or(name, "v1"), Source: source}
 	for _, text := range endpoints {
-		path, keys, _ := strings.Cut(text, " ")
-		e := feed("https://{{host}}" + path)
-		if absolute, ok := strings.CutPrefix(path, "="); ok {
-			e = feed(absolute)
-		}
-		for _, key := range strings.Fields(keys) {
-			e.ContextObj = append(e.ContextObj, signpost.ContextItem{Key: key, Type: signpost.ContextCtx})
+		e := feed("")
+		for word := range strings.FieldsSeq(text) {
+			switch {
+			case word == "post":
+				e.Method = signpost.MethodPost
+			case word == "feed":
+				e.MIMEType = signpost.MIMEFeed
+			case word == "named":
+				e.Name = "Another"
+			case e.URL == "":
+				e.URL = strings.TrimPrefix("https://{{host}}"+word, "https://{{host}}=")
+			default:
+				key, required := strings.CutSuffix(word, "!")
+				e.ContextObj = append(e.ContextObj, signpost.ContextItem{Key: key, Type: signpost.ContextCtx, Required: required})
+			}
 		}
 		v.Manifest.Endpoints = append(v.Manifest.Endpoints, e)
 	}
 	return v
 }
 
-// overlaps returns the findings for services registered together, formatted as source, rule and message.
-func overlaps(judged, registered []signpost.Version) []string {
-	for _, some := range [][]signpost.Version{judged, registered} {
-		for i, v := range some {
-			some[i].Places = make(map[string]string)
-			for j, e := range v.Manifest.Endpoints {
-				some[i].Places[e.URL] = fmt.Sprintf("%s:%d", v.Source, j+1)
+// services reads versions that are separated by semicolons: a source, a colon, and endpoints that are separated by commas.
+func services(text string) []signpost.Version {
+	var all []signpost.Version
+	for service := range strings.SplitSeq(text, "; ") {
+		if source, endpoints, ok := strings.Cut(service, ": "); ok {
+			v := together(source, strings.Split(endpoints, ", ")...)
+			v.Places = make(map[string]string)
+			for i, e := range v.Manifest.Endpoints {
+				v.Places[e.URL] = fmt.Sprintf("%s:%d", v.Source, i+1)
 			}
+			all = append(all, v)
 		}
 	}
-	var texts []string
-	for i, findings := range match.Overlaps(judged, registered) {
-		for _, f := range findings {
-			texts = append(texts, strings.ReplaceAll(fmt.Sprintf("%s %s: %s", judged[i].Source, f.Rule, f.Message), "https://{{host}}", ""))
-		}
-	}
-	return texts
-}
-
-// Two versions of a service are registered in the same studio, which uses one descriptor for a URL.
-func TestVersionsWithOneURL(t *testing.T) {
-	post := func(v signpost.Version) signpost.Version {
-		v.Manifest.Endpoints[0].Method = signpost.MethodPost
-		return v
-	}
-	required := func(v signpost.Version) signpost.Version {
-		v.Manifest.Endpoints[0].ContextObj[0].Required = true
-		return v
-	}
-	const twice = `a registered-twice: "/feeds" is declared with other settings by another version (a:1)`
-	for _, test := range []struct {
-		name   string
-		v1, v2 signpost.Version
-		want   []string
-	}{
-		{"alike", together("a", "/feeds k"), together("a", "/feeds k"), nil},
-		{"another method", together("a", "/feeds"), post(together("a", "/feeds")), []string{twice}},
-		{"another item", together("a", "/feeds k"), required(together("a", "/feeds k")), []string{twice}},
-		{"fewer keys", together("a", "/feeds k"), together("a", "/feeds"), []string{twice}},
-		{"more keys", together("a", "/feeds"), together("a", "/feeds k"),
-			[]string{`a overlap-drops-context: feeds of "/feeds" lose context key "k": "/feeds" shadows "/feeds" (a:1)`}},
-		{"another service", together("a", "/feeds"), post(together("b", "/feeds")),
-			[]string{`b registered-twice: "/feeds" is also declared by another service (a:1)`}},
-	} {
-		test.v2.Name = "v2"
-		if diff := cmp.Diff(test.want, overlaps([]signpost.Version{test.v1, test.v2}, nil)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", test.name, diff)
-		}
-	}
+	return all
 }
 
 func TestOverlaps(t *testing.T) {
-	type services = []signpost.Version
-	for _, test := range []struct {
-		name       string
-		judged     services
-		registered services
-		want       []string
-	}{
-		{"one file, nested", services{together("a", "/feeds k", "/feeds/sport")}, nil,
-			[]string{`a overlap-drops-context: feeds of "/feeds/sport" lose context key "k": "/feeds/sport" shadows "/feeds"`}},
-		{"two files, nested", services{together("a", "/feeds k l"), together("b", "/feeds/sport l")}, nil,
-			[]string{`b overlap-drops-context: feeds of "/feeds/sport" lose context key "k": "/feeds/sport" shadows "/feeds" (a:1)`}},
-		{"the other way round", services{together("b", "/feeds/sport"), together("a", "/films", "/feeds k")}, nil,
-			[]string{`b overlap-drops-context: feeds of "/feeds/sport" lose context key "k": "/feeds/sport" shadows "/feeds" (a:2)`}},
-		{"a third one in between", services{together("a", "/feeds k"), together("b", "/feeds/sport k"), together("c", "/feeds/sport/live")}, nil,
-			[]string{`c overlap-drops-context: feeds of "/feeds/sport/live" lose context key "k": "/feeds/sport/live" shadows "/feeds/sport" (b:1)`}},
-		{"lost on the way", services{together("a", "/feeds k"), together("b", "/feeds/sport"), together("c", "/feeds/sport/live")}, nil,
-			[]string{`b overlap-drops-context: feeds of "/feeds/sport" lose context key "k": "/feeds/sport" shadows "/feeds" (a:1)`,
-				`c overlap-drops-context: feeds of "/feeds/sport/live" lose context key "k": "/feeds/sport/live" shadows "/feeds" (a:1)`}},
-		{"two that lose different keys", services{together("a", "/feeds k"), together("b", "/feeds/sport l"), together("c", "/feeds/sport/live k")}, nil,
-			[]string{`b overlap-drops-context: feeds of "/feeds/sport" lose context key "k": "/feeds/sport" shadows "/feeds" (a:1)`,
-				`c overlap-drops-context: feeds of "/feeds/sport/live" lose context key "l": "/feeds/sport/live" shadows "/feeds/sport" (b:1)`}},
-		{"nothing to lose", services{together("a", "/feeds"), together("b", "/feeds/sport k")}, nil, nil},
-		{"nothing lost", services{together("a", "/feeds k"), together("b", "/feeds/sport k")}, nil, nil},
-		{"apart", services{together("a", "/feeds k"), together("b", "/films")}, nil, nil},
-		{"versions of one file", services{together("a", "/feeds k"), together("a", "/feeds/v2/sport")}, nil,
-			[]string{`a overlap-drops-context: feeds of "/feeds/v2/sport" lose context key "k": "/feeds/v2/sport" shadows "/feeds" (a:1)`}},
-		{"the same URL in two versions of one file", services{together("a", "/feeds"), together("a", "/feeds k")}, nil,
-			[]string{`a overlap-drops-context: feeds of "/feeds" lose context key "k": "/feeds" shadows "/feeds" (a:1)`}},
-
-		{"registered besides, around", services{together("b", "/feeds/sport")}, services{together("a", "/feeds k")},
-			[]string{`b overlap-drops-context: feeds of "/feeds/sport" lose context key "k": "/feeds/sport" shadows "/feeds" (a:1)`}},
-		{"registered besides, inside", services{together("a", "/feeds k")}, services{together("b", "/feeds/sport")},
-			[]string{`a overlap-drops-context: feeds of "/feeds" lose context key "k": "/feeds/sport" (b:1) shadows it`}},
-		{"only besides", services{together("c", "/films")}, services{together("a", "/feeds k"), together("b", "/feeds/sport", "/feed", "/feeds k")}, nil},
-
-		{"registered twice", services{together("a", "/feeds k"), together("b", "/feeds")}, nil,
-			[]string{`b registered-twice: "/feeds" is also declared by another service (a:1)`}},
-		{"registered three times", services{together("a", "/feeds"), together("b", "/feeds"), together("c", "/feeds")}, nil,
-			[]string{`b registered-twice: "/feeds" is also declared by another service (a:1)`, `c registered-twice: "/feeds" is also declared by another service (a:1)`}},
-		{"registered twice, under another name", services{together("a", "/feeds/{{id}}"), together("b", "/feeds/{{series_id}}")}, nil,
-			[]string{`b registered-twice: "/feeds/{{series_id}}" is also declared by another service, as "/feeds/{{id}}" (a:1)`}},
-		{"registered besides, too", services{together("a", "/feeds"), together("a", "/feeds")}, services{together("b", "/feeds"), together("c", "/feeds")},
-			[]string{`a registered-twice: "/feeds" is also declared by another service (b:1)`, `a registered-twice: "/feeds" is also declared by another service (b:1)`}},
-		{"in versions of one service", services{together("a", "/feeds"), together("a", "/feeds")}, nil, nil},
-
-		{"inside a segment", services{together("a", "/media k"), together("b", "/media-archive k l")}, nil,
-			[]string{`a overlap-inside-segment: "/media" is also the beginning of "/media-archive" (b:1)`}},
-		{"inside a segment, alike", services{together("a", "/media k", "/media-archive k"), together("b", "/media-old k")}, nil, nil},
-		{"inside a segment, registered besides", services{together("b", "/media-archive")}, services{together("a", "/media k")},
-			[]string{`b overlap-inside-segment: "/media-archive" begins like "/media" (a:1)`}},
-		{"inside and around", services{together("a", "/feeds k"), together("b", "/feeds/med k"), together("c", "/feeds/media")}, nil,
-			[]string{`b overlap-inside-segment: "/feeds/med" is also the beginning of "/feeds/media" (c:1)`,
-				`c overlap-drops-context: feeds of "/feeds/media" lose context key "k": "/feeds/media" shadows "/feeds" (a:1)`}},
-
-		{"a placeholder around", services{together("a", "/{{x}} k"), together("b", "/sport/live")}, nil,
-			[]string{`b overlap-drops-context: feeds of "/sport/live" lose context key "k": "/sport/live" shadows "/{{x}}" (a:1)`}},
-		{"a placeholder beside text", services{together("a", "/series/new k"), together("b", "/series/{{id}}/episodes")}, nil,
-			[]string{`b overlap-drops-context: feeds of "/series/{{id}}/episodes", such as "/series/new/episodes", lose context key "k": "/series/{{id}}/episodes" shadows "/series/new" (a:1)`}},
-		{"placeholders that cross", services{together("a", "/{{kind}}/media k"), together("b", "/sports/{{page}}")}, nil,
-			[]string{`b overlap-drops-context: feeds of "/sports/{{page}}", such as "/sports/media", lose context key "k": "/sports/{{page}}" shadows "/{{kind}}/media" (a:1)`}},
-		{"where both cross", services{together("a", "/{{kind}}/media k"), together("b", "/sports/{{page}}"), together("c", "/sports/media")}, nil,
-			[]string{`c overlap-drops-context: feeds of "/sports/media" lose context key "k": "/sports/media" shadows "/{{kind}}/media" (a:1)`,
-				`b overlap-inside-segment`}},
-		{"a value that begins like a URL", services{together("a", "/{{x}}-{{y}}")}, services{together("b", "/a-b"), together("c", "/a-b k")},
-			[]string{`a overlap-inside-segment: "/{{x}}-{{y}}" begins like "/a-b" (c:1), such as "/a-b…"`}},
-		{"lost on the way, from another URL", services{together("a", "/ab k", "/{{x}}-{{y}}/ab")}, services{together("b", "/a-{{x}} k", "/{{y}}/{{y}}")},
-			[]string{`a overlap-inside-segment: "/ab" is also the beginning of feeds of "/{{x}}-{{y}}/ab", such as "/ab-…/ab"`,
-				`a overlap-drops-context: feeds of "/ab", such as "/ab/…", lose context key "k": "/{{y}}/{{y}}" (b:2) shadows it`,
-				`a overlap-drops-context: feeds of "/{{x}}-{{y}}/ab", such as "/a-…/ab", lose context key "k": "/{{x}}-{{y}}/ab" shadows "/a-{{x}}" (b:1)`}},
-		{"placeholders on both sides", services{together("a", "/a-b k m", "/{{x}}-{{y}}/a-{{x}} k", "/a-b/{{x}} k")}, nil,
-			[]string{`a overlap-drops-context: feeds of "/{{x}}-{{y}}/a-{{x}}", such as "/a-b/a-…", lose context key "m": "/{{x}}-{{y}}/a-{{x}}" shadows "/a-b"`,
-				`a overlap-drops-context: feeds of "/a-b/{{x}}", such as "/a-b/…", lose context key "m": "/a-b/{{x}}" shadows "/a-b"`}},
-		{"inside a segment, beside a placeholder", services{together("a", "/{{x}}/med k", "/films/media")}, nil,
-			[]string{`a overlap-inside-segment: "/{{x}}/med" is also the beginning of "/films/media"`}},
-		{"a loss that an allowance does not cover", services{together("a", "/shows k", "/shows/free", "/shows/free/{{id}}/purchases")}, nil,
-			[]string{`a overlap-drops-context: feeds of "/shows/free" lose context key "k": "/shows/free" shadows "/shows"`,
-				`a overlap-drops-context: feeds of "/shows/free/{{id}}/purchases", such as "/shows/free/…/purchases", lose context key "k": "/shows/free/{{id}}/purchases" shadows "/shows"`}},
-		{"a directory", services{together("a", "/feeds/ k", "/feeds/sport")}, nil,
-			[]string{`a overlap-drops-context: feeds of "/feeds/sport" lose context key "k": "/feeds/sport" shadows "/feeds/"`}},
-		{"a whole host", services{together("a", " k", "/feeds")}, nil,
-			[]string{`a overlap-drops-context: feeds of "/feeds" lose context key "k": "/feeds" shadows ""`}},
-		{"several keys", services{together("a", "/feeds k l", "/feeds/sport")}, nil,
-			[]string{`a overlap-drops-context: feeds of "/feeds/sport" lose context keys "k", "l": "/feeds/sport" shadows "/feeds"`}},
-
-		{"an absolute URL below one with {{host}}", services{together("a", "/feeds k"), together("b", "=https://feeds.example.com/feeds/sport")}, nil,
-			[]string{`b overlap-drops-context: feeds of "https://feeds.example.com/feeds/sport" lose context key "k" on feeds.example.com: "https://feeds.example.com/feeds/sport" shadows "/feeds" (a:1)`}},
-		{"above one", services{together("a", "/feeds/{{id}}"), together("b", "=https://feeds.example.com/feeds k")}, nil,
-			[]string{`a overlap-drops-context: feeds of "/feeds/{{id}}", such as "https://feeds.example.com/feeds/…", lose context key "k" on feeds.example.com: "/feeds/{{id}}" shadows "https://feeds.example.com/feeds" (b:1)`}},
-		{"in one manifest", services{together("a", "/feeds k", "=https://feeds.example.com/feeds/sport")}, nil,
-			[]string{`a overlap-drops-context: feeds of "https://feeds.example.com/feeds/sport" lose context key "k" on feeds.example.com: "https://feeds.example.com/feeds/sport" shadows "/feeds"`}},
-		{"on a part of the host", services{together("a", "=https://cdn.{{host}}/feeds k", "=https://cdn.example.com/feeds/sport")}, nil,
-			[]string{`a overlap-drops-context: feeds of "https://cdn.example.com/feeds/sport" lose context key "k" on example.com: "https://cdn.example.com/feeds/sport" shadows "https://cdn.{{host}}/feeds"`}},
-		{"on another port or scheme", services{together("a", "/feeds k", "=https://feeds.example.com:8443/feeds/sport", "=http://feeds.example.com/feeds/sport")}, nil, nil},
-		{"an address is no part of a host", services{together("a", "=https://cdn.{{host}}/feeds k", "=https://cdn.10.0.0.1/feeds/sport")}, nil, nil},
-		{"the same URL on a host", services{together("a", "/feeds k"), together("b", "=https://b.example/feeds k", "=https://a.example/feeds l")}, nil,
-			[]string{`a overlap-drops-context: feeds of "/feeds" lose context key "l" on a.example: "/feeds" shadows "https://a.example/feeds" (b:2)`}},
-		{"URLs that are invalid", services{together("a", "/feeds k", "/feeds/{a}", "/feeds/#x"), together("b", "/{{")}, nil, nil},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			got := overlaps(test.judged, test.registered)
-			if test.name == "where both cross" { // b answers for /sports/media2 and lacks the key of a
-				if !slices.ContainsFunc(got, func(s string) bool { return s == test.want[0] }) {
-					t.Errorf("got %q", got)
-				}
-				return
+	testkit.Cases(t, "testdata/overlaps.golden", func(text string) string {
+		var out strings.Builder
+		before, after, _ := strings.Cut(text, " | ")
+		judged := services(before)
+		for i, findings := range match.Overlaps(judged, services(after)) {
+			for _, f := range findings {
+				fmt.Fprintln(&out, judged[i].Source, f.Rule+":", strings.ReplaceAll(f.Message, "https://{{host}}", ""))
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("findings (-want +got):\n%s", diff)
-			}
-		})
-	}
+		}
+		return out.String()
+	})
 }
 
 // Without a place function, findings name the source or, within one service, the version.
@@ -220,32 +94,6 @@ func TestOverlapsNameTheSource(t *testing.T) {
 	a.Name = ""
 	if got := message(a, b); !strings.HasSuffix(got, `shadows "https://{{host}}/feeds"`) {
 		t.Error(got)
-	}
-}
-
-// Endpoints differ by method, type, or any part of a context item.
-func TestOverlapInsideSegmentOnlyWhereItMatters(t *testing.T) {
-	for name, edit := range map[string]func(*signpost.Endpoint){
-		"method":   func(e *signpost.Endpoint) { e.Method = signpost.MethodPost },
-		"type":     func(e *signpost.Endpoint) { e.MIMEType = signpost.MIMEFeed },
-		"key":      func(e *signpost.Endpoint) { e.ContextObj[0].Key = "l" },
-		"required": func(e *signpost.Endpoint) { e.ContextObj[0].Required = true },
-		"fewer":    func(e *signpost.Endpoint) { e.ContextObj = nil },
-		"more": func(e *signpost.Endpoint) {
-			e.ContextObj = append(e.ContextObj, signpost.ContextItem{Key: "l", Type: signpost.ContextCtx})
-		},
-		"nothing": func(e *signpost.Endpoint) {},
-		"name":    func(e *signpost.Endpoint) { e.Name = "Another" },
-	} {
-		v := together("a", "/media k", "/media2 k")
-		edit(&v.Manifest.Endpoints[1])
-		want := 1
-		if name == "nothing" || name == "name" {
-			want = 0
-		}
-		if got := match.Overlaps([]signpost.Version{v}, nil)[0]; len(got) != want {
-			t.Errorf("another %s: %v", name, got)
-		}
 	}
 }
 
