@@ -233,8 +233,7 @@ func (v *validator) param(p Param, path Path, keys map[string]bool) {
 	}
 	keys[p.Key] = true
 	v.required(p.UI.Label, "modifier", "a short label for the control", path, Field("ui"), Field("label"))
-	types := []string{TypeString, TypeNumber, TypeBoolean}
-	if v.oneOf(p.Schema.Type, types, RuleWrongType, "schema.type", "modifier schema", "write ", path, Field("schema"), Field("type")) {
+	if v.oneOf(p.Schema.Type, ValueTypes(), RuleWrongType, "schema.type", "modifier schema", "write ", path, Field("schema"), Field("type")) {
 		v.options(p, path)
 		v.defaultValue(p, path)
 	}

@@ -3,6 +3,7 @@ package fields
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"signpost"
 )
@@ -125,12 +126,12 @@ var (
 	}
 	schema = &Value{Type: Object,
 		Fields: []Field{
-			{Name: "type", Value: &Value{Values: []string{"string", "number", "boolean"}}, Required: true, Doc: "The type of the value."},
+			{Name: "type", Value: &Value{Values: signpost.ValueTypes()}, Required: true, Doc: "The type of the value."},
 			{Name: "default", Value: &Value{Type: Scalar}, Doc: "What is filled in beforehand."},
 			{Name: "enum", Value: &Value{Type: List, Each: &Value{What: "a value of enum", Schema: nonEmpty}, Schema: `"minItems": 1, "uniqueItems": true`}, Doc: "The values of the options."},
 		},
 		Schema: `"allOf": [{"if": {"properties": {"type": {"const": "string"}}, "required": ["type"]}, "else": {"properties": {"enum": false}}},` +
-			typed("type", "string", "default", "string") + "," + typed("type", "number", "default", "number") + "," + typed("type", "boolean", "default", "boolean") + "]",
+			typedByType() + "]",
 	}
 
 	key = Field{Name: "key", Required: true, Doc: "The name of the query parameter. Clients use ctx themselves.",
@@ -172,6 +173,15 @@ func typedByKind() string {
 		all += ", " + typed("kind", kind.Name, "defaultValue", kind.Type)
 	}
 	return all
+}
+
+// typedByType returns the JSON Schema that ties a default to the type beside it.
+func typedByType() string {
+	var all []string
+	for _, name := range signpost.ValueTypes() {
+		all = append(all, typed("type", name, "default", name))
+	}
+	return strings.Join(all, ",")
 }
 
 // typed returns the JSON Schema that ties the type of a field to the value of another.
