@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -105,21 +106,18 @@ func startPebble(t *testing.T) *pebbleServer {
 	dir := t.TempDir()
 	cert, key := testkit.Certificate(t, 2, "localhost")
 	s := &pebbleServer{apiRoot: filepath.Join(dir, "cert.pem"), tlsAddr: quietAddress(t), httpAddr: quietAddress(t), client: httpsClient("localhost", cert)}
-	write(t, s.apiRoot, cert)
-	write(t, filepath.Join(dir, "key.pem"), key)
+	testkit.Write(t, s.apiRoot, cert)
+	testkit.Write(t, filepath.Join(dir, "key.pem"), key)
 	api, management, dns := quietAddress(t), quietAddress(t), quietAddress(t)
 	s.directory = fmt.Sprintf("https://localhost:%d/dir", port(api))
 	s.management = "https://" + management
-	config, err := json.Marshal(map[string]any{"pebble": map[string]any{
+	config := testkit.Must(json.Marshal(map[string]any{"pebble": map[string]any{
 		"listenAddress": api, "managementListenAddress": management,
 		"certificate": s.apiRoot, "privateKey": filepath.Join(dir, "key.pem"),
 		"tlsPort": port(s.tlsAddr), "httpPort": port(s.httpAddr),
 		"keyAlgorithm": "ecdsa", "retryAfter": map[string]int{"authz": 1, "order": 1},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, filepath.Join(dir, "config.json"), string(config))
+	}}))(t)
+	testkit.Write(t, filepath.Join(dir, "config.json"), string(config))
 
 	challenges := quietAddress(t)
 	testkit.Start(t, challenges, exec.Command(testkit.Program(t, "pebble-challtestsrv"),
@@ -141,12 +139,7 @@ func (s *pebbleServer) root(t *testing.T) string {
 	return r.body
 }
 
-func port(address string) int {
-	_, text, _ := net.SplitHostPort(address)
-	var n int
-	fmt.Sscan(text, &n)
-	return n
-}
+func port(address string) int { return int(netip.MustParseAddrPort(address).Port()) }
 
 // quietAddress returns an unused address with a port that the system does not assign on its own.
 func quietAddress(t *testing.T) string {

@@ -3,14 +3,12 @@ package daemon_test
 import (
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"signpost/internal/testkit"
 )
@@ -18,15 +16,9 @@ import (
 // send writes raw bytes, and returns everything until the server closes the connection.
 func send(t *testing.T, p *process, request string) string {
 	t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := dial(t, p)
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(patience))
-	if _, err := io.WriteString(conn, request); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(io.WriteString(conn, request))(t)
 	answer, err := io.ReadAll(conn)
 	if err != nil && !strings.Contains(err.Error(), "connection reset") { // the server does not read what it rejects
 		t.Fatal(err)
@@ -59,8 +51,8 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "feeds.json")
-	write(t, path, feeds("one", 3))
-	write(t, filepath.Join(dir, "b.json"), strings.Replace(service("/b", "b", 1), "feeds", "b", 1))
+	testkit.Write(t, path, feeds("one", 3))
+	testkit.Write(t, filepath.Join(dir, "b.json"), strings.Replace(service("/b", "b", 1), "feeds", "b", 1))
 	p := startServe(t, dir, "--allowed-host", "*.example.com,127.0.0.1", "--trusted-proxy", "10.0.0.0/8", "--feature", "authentication")
 	for name, want := range map[string]string{
 		"sources": "[" + dir + "]", "features": "[authentication]", "allowed_hosts": "[*.example.com 127.0.0.1]", "trusted_proxies": "[10.0.0.0/8]",
@@ -119,7 +111,7 @@ func TestMetrics(t *testing.T) {
 
 	// A reload that changes a revision and replaces a service, and one that fails.
 	replace(t, path, strings.Replace(feeds("two", 3), "https:", "http:", 1))
-	write(t, filepath.Join(dir, "b.json"), strings.Replace(service("/c", "c", 1), "feeds", "c", 1))
+	testkit.Write(t, filepath.Join(dir, "b.json"), strings.Replace(service("/c", "c", 1), "feeds", "c", 1))
 	p.signal(t, syscall.SIGHUP)
 	waitFor(t, "another revision", func() bool {
 		revision := p.get(t, manifestV1).Header.Get("Signpost-Revision")
@@ -143,8 +135,7 @@ func TestMetrics(t *testing.T) {
 // TestReady checks /readyz from start to shutdown.
 func TestReady(t *testing.T) {
 	t.Parallel()
-	source := newSource(t)
-	source.set("", http.StatusServiceUnavailable)
+	source := newSource(t, "", http.StatusServiceUnavailable)
 	p := startServe(t, source.URL, "--poll-interval", "50ms", "--shutdown-delay", "1h")
 	is := func(path string, status int) bool { return mustFetch(t, p.admin+path).StatusCode == status }
 	if !is("/healthz", 200) || !is("/readyz", 503) {

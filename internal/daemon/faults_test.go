@@ -1,29 +1,21 @@
 package daemon_test
 
 import (
-	"errors"
 	"net"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"signpost/internal/testkit"
 )
 
-// dial connects with small buffers, so that unread data soon blocks the sender.
+// dial connects to the manifest listener.
 func dial(t *testing.T, p *process) net.Conn {
 	t.Helper()
-	dialer := net.Dialer{Control: func(_, _ string, c syscall.RawConn) error {
-		var err error
-		controlErr := c.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) })
-		return errors.Join(controlErr, err)
-	}}
 	_, address, _ := strings.Cut(p.url, "://")
-	conn, err := dialer.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := testkit.Must(net.Dial("tcp", address))(t)
 	t.Cleanup(func() { conn.Close() })
-	conn.SetDeadline(time.Now().Add(patience))
+	conn.SetDeadline(time.Now().Add(testkit.Patience))
 	return conn
 }
 

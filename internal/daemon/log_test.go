@@ -1,11 +1,10 @@
 package daemon_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -37,11 +36,11 @@ func TestJSONLog(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	bad, clash := filepath.Join(dir, "bad.json"), filepath.Join(dir, "clash")
-	write(t, bad, `{"versions": 1}`)
-	write(t, filepath.Join(clash, "a.json"), feeds("a", 1))
-	write(t, filepath.Join(clash, "b.json"), feeds("b", 1))
+	testkit.Write(t, bad, `{"versions": 1}`)
+	testkit.Write(t, filepath.Join(clash, "a.json"), feeds("a", 1))
+	testkit.Write(t, filepath.Join(clash, "b.json"), feeds("b", 1))
 	good := filepath.Join(dir, "good.json")
-	write(t, good, strings.Replace(feeds("one", 2), "https:", "http:", 1)) // a warning
+	testkit.Write(t, good, strings.Replace(feeds("one", 2), "https:", "http:", 1)) // a warning
 	formats := []string{"--log-format json", "--log-format=json", ""}
 	for name, test := range map[string]struct {
 		args string
@@ -106,24 +105,13 @@ func TestJSONLog(t *testing.T) {
 // logger.
 func talkative(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			defer conn.Close()
-			if _, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
-				fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%sHTTP/1.1 200 OK\r\n\r\n", len(service("/more", "more", 1)), service("/more", "more", 1))
-			}
-		}
-	}()
-	return "http://" + l.Addr().String() + "/feeds.json"
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, _ := w.(http.Hijacker).Hijack()
+		text := service("/more", "more", 1)
+		fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%sHTTP/1.1 200 OK\r\n\r\n", len(text), text)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL + "/feeds.json"
 }
 
 // openServer is the warning of a server that accepts requests for all hosts.

@@ -1,9 +1,10 @@
 package daemon
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
+
+	"signpost/internal/testkit"
 )
 
 func TestContainerLimit(t *testing.T) {
@@ -21,13 +22,7 @@ func TestContainerLimit(t *testing.T) {
 		for name, text := range map[string]string{
 			"proc/self/cgroup": test.group, "sys/fs/cgroup/memory.max": test.limit, "sys/fs/cgroup/system.slice/signpost.service/memory.max": test.limit,
 		} {
-			path := filepath.Join(root, name)
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Write(t, filepath.Join(root, name), text)
 		}
 		if got := containerLimit(root); got != test.want {
 			t.Errorf("%q with %q: %d, want %d", test.group, test.limit, got, test.want)

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"signpost/internal/testkit"
 )
 
 // TestNotify plays the role of systemd: a real socket receives readiness, reloads and the stop.
@@ -17,27 +19,20 @@ func TestNotify(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "notify")
 	name, env := "\x00"+path, "@"+path // an abstract socket
-	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	socket := testkit.Must(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"}))(t)
 	defer socket.Close()
 	receive := func(want ...string) {
 		t.Helper()
-		socket.SetReadDeadline(time.Now().Add(patience))
+		socket.SetReadDeadline(time.Now().Add(testkit.Patience))
 		message := make([]byte, 4096)
-		n, err := socket.Read(message)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := testkit.Must(socket.Read(message))(t)
 		for _, part := range want {
 			if !strings.Contains("\n"+string(message[:n])+"\n", "\n"+part) {
 				t.Errorf("systemd received %q, want %q", message[:n], part)
 			}
 		}
 	}
-	source := newSource(t)
-	source.set("", http.StatusServiceUnavailable)
+	source := newSource(t, "", http.StatusServiceUnavailable)
 	cmd := exec.Command("signpost", serveArgs([]string{source.URL, "--poll-interval", "1h"})...)
 	cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+env)
 	p := startCommand(t, cmd)

@@ -1,7 +1,6 @@
 package daemon_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,8 +8,8 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -37,14 +36,7 @@ var (
 	unreadable = []string{"source cannot be read: still serving what was read before", "source cannot be read: nothing is served from it yet"}
 )
 
-// patience is how long tests wait for something that must happen. It measures nothing.
-const patience = 5 * time.Minute
-
-// waitFor waits until a condition holds.
-func waitFor(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	testkit.Eventually(t, what, holds)
-}
+var waitFor = testkit.Eventually
 
 // process is a running signpost serve: this test binary, which testscript.Main put on the PATH. If the race detector is
 // on, it is on there as well.
@@ -56,7 +48,6 @@ type process struct {
 	admin  string
 	moved  string // where plain http is redirected
 	manual bool   // the test itself stops it
-	plain  bool   // built without the race detector
 }
 
 // startServe starts signpost serve and waits until it serves. If it is still running when the test ends, it must exit
@@ -69,9 +60,7 @@ func startServe(t *testing.T, args ...string) *process {
 // startPlain is startServe without the race detector, if the tests run with it: it takes time and memory of its own.
 func startPlain(t *testing.T, args ...string) *process {
 	t.Helper()
-	p := startCommand(t, exec.Command(testkit.Program(t, "signpost"), serveArgs(args)...))
-	p.plain = true
-	return p
+	return startCommand(t, exec.Command(testkit.Program(t, "signpost"), serveArgs(args)...))
 }
 
 func serveArgs(args []string) []string {
@@ -99,9 +88,7 @@ func (p *process) start(t *testing.T, serves func() bool) {
 	if p.cmd.Dir == "" {
 		p.cmd.Dir = t.TempDir()
 	}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, p.cmd.Start())
 	go func() {
 		p.cmd.Wait()
 		close(p.ended)
@@ -148,9 +135,7 @@ func (p *process) logged(msgs ...string) []map[string]any {
 
 func (p *process) signal(t *testing.T, s os.Signal) {
 	t.Helper()
-	if err := p.cmd.Process.Signal(s); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, p.cmd.Process.Signal(s))
 }
 
 // stop stops the process and returns its exit code.
@@ -160,7 +145,7 @@ func (p *process) stop(t *testing.T) int {
 	p.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-p.ended:
-	case <-time.After(patience):
+	case <-time.After(testkit.Patience):
 		p.cmd.Process.Kill()
 		t.Error("serve did not exit after SIGTERM")
 	}
@@ -209,11 +194,7 @@ func (p *process) get(t *testing.T, path string) reply {
 
 func mustFetch(t *testing.T, address string) reply {
 	t.Helper()
-	r, err := fetch(http.DefaultClient, address, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return testkit.Must(fetch(http.DefaultClient, address, ""))(t)
 }
 
 // metric returns the value of a metric. Labels are written as in the text format.
@@ -225,9 +206,7 @@ func (p *process) metric(t *testing.T, name string) float64 {
 		return 0
 	}
 	var value float64
-	if _, err := fmt.Sscan(match[1], &value); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(fmt.Sscan(match[1], &value))(t)
 	return value
 }
 
@@ -238,16 +217,11 @@ func feeds(name string, endpoints int) string {
 }
 
 func service(basePath, name string, endpoints int) string {
-	var text bytes.Buffer
-	fmt.Fprintf(&text, `{"base_path": %q, "versions": {"v1": {"endpoints": {`, basePath)
+	var all []string
 	for i := range endpoints {
-		if i > 0 {
-			text.WriteByte(',')
-		}
-		fmt.Fprintf(&text, "\n"+`"https://{{host}}/v1/feeds/%[1]d/list": {"name": "%[2]s #%[1]d", "method": "get", "mime_type": "application/json"}`, i, name)
+		all = append(all, fmt.Sprintf(`"https://{{host}}/v1/feeds/%[1]d/list": {"name": "%[2]s #%[1]d", "method": "get", "mime_type": "application/json"}`, i, name))
 	}
-	text.WriteString("}}}}\n")
-	return text.String()
+	return fmt.Sprintf(`{"base_path": %q, "versions": {"v1": {"endpoints": {%s}}}}`, basePath, strings.Join(all, ",\n"))
 }
 
 // names returns the names of the definitions that a manifest comes from, and the number of its endpoints.
@@ -258,13 +232,10 @@ func names(manifest string) (distinct []string, endpoints int, err error) {
 	if err := json.Unmarshal([]byte(manifest), &m); err != nil {
 		return nil, 0, err
 	}
-	seen := make(map[string]bool)
 	for _, e := range m.Endpoints {
-		name, _, _ := strings.Cut(e.Name, " #")
-		if !seen[name] {
+		if name, _, _ := strings.Cut(e.Name, " #"); !slices.Contains(distinct, name) {
 			distinct = append(distinct, name)
 		}
-		seen[name] = true
 	}
 	return distinct, len(m.Endpoints), nil
 }
@@ -277,26 +248,15 @@ func (p *process) serves(t *testing.T, path, name string) bool {
 	return r.StatusCode == http.StatusOK && err == nil && len(got) == 1 && got[0] == name
 }
 
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // replace is an atomic write.
 func replace(t *testing.T, path, text string) {
 	t.Helper()
-	write(t, path+".new", text)
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Write(t, path+".new", text)
+	testkit.OK(t, os.Rename(path+".new", path))
 }
 
 // swapLink makes a symbolic link, or replaces it in one step.
 func swapLink(t *testing.T, link, target string) {
 	t.Helper()
-	if err := errors.Join(os.Symlink(target, link+"_tmp"), os.Rename(link+"_tmp", link)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, errors.Join(os.Symlink(target, link+"_tmp"), os.Rename(link+"_tmp", link)))
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"signpost/internal/registrytest"
+
+	"signpost/internal/testkit"
 )
 
 // registryCommand returns a signpost command with access to a registry.
@@ -24,17 +26,14 @@ func TestRegistry(t *testing.T) {
 	t.Parallel()
 	registry := registrytest.Start(t)
 	target, dir, cache := "oci://"+registry.Host+"/team/feeds:prod", t.TempDir(), filepath.Join(t.TempDir(), "cache")
-	write(t, filepath.Join(dir, "sport", "feeds.json"), service("/sport", "sport", 5))
+	testkit.Write(t, filepath.Join(dir, "sport", "feeds.json"), service("/sport", "sport", 5))
 	var digests []string
 	push := func(name string) {
 		t.Helper()
-		write(t, filepath.Join(dir, "feeds.json"), feeds(name, 5))
+		testkit.Write(t, filepath.Join(dir, "feeds.json"), feeds(name, 5))
 		cmd := registryCommand(registry, "push", dir, target)
 		cmd.Dir = t.TempDir()
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := testkit.Must(cmd.Output())(t)
 		_, digest, _ := strings.Cut(strings.TrimSpace(string(out)), "@")
 		digests = append(digests, digest)
 	}

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"signpost/internal/testkit"
 )
 
 const manifestV1 = "/v1/endpoints-manifest"
@@ -31,9 +33,9 @@ func TestReloadOneOfMany(t *testing.T) {
 	base := func(i int) string { return fmt.Sprintf("/s%d", i) }
 	generation := func(i int) string { return service(base(changing), fmt.Sprint(i), endpoints) }
 	for i := range services {
-		write(t, file(i), service(base(i), fmt.Sprint(-i), endpoints))
+		testkit.Write(t, file(i), service(base(i), fmt.Sprint(-i), endpoints))
 	}
-	write(t, file(changing), generation(0))
+	testkit.Write(t, file(changing), generation(0))
 	p := startServe(t, dir)
 
 	var published, requests, unchanged atomic.Int64
@@ -98,11 +100,11 @@ func TestReloadOneOfMany(t *testing.T) {
 		case 1:
 			replace(t, file(changing), `{"versions": 1}`)
 		case 3:
-			write(t, file(changing), "")
+			testkit.Write(t, file(changing), "")
 		case 5:
-			write(t, file(changing), text[:len(text)*2/3])
+			testkit.Write(t, file(changing), text[:len(text)*2/3])
 		case 4, 6:
-			write(t, file(changing), text) // in place, so that a partial file may be read
+			testkit.Write(t, file(changing), text) // in place, so that a partial file may be read
 		default:
 			replace(t, file(changing), text)
 		}
@@ -138,15 +140,13 @@ func TestReloadLinks(t *testing.T) {
 	mount := func(generation string) {
 		t.Helper()
 		path := filepath.Join(dir, "..."+generation, "feeds.json")
-		write(t, path, feeds(generation, 2))
-		if err := os.Chtimes(path, then, then); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Write(t, path, feeds(generation, 2))
+		testkit.OK(t, os.Chtimes(path, then, then))
 		swapLink(t, filepath.Join(dir, "..data"), "..."+generation)
 	}
 	checkOut := func(commit string) {
 		t.Helper()
-		write(t, filepath.Join(checkouts, ".worktrees", commit, "services", "feeds.json"), feeds(commit, 2))
+		testkit.Write(t, filepath.Join(checkouts, ".worktrees", commit, "services", "feeds.json"), feeds(commit, 2))
 		link := filepath.Join(checkouts, "link")
 		old, _ := filepath.EvalSymlinks(link)
 		swapLink(t, link, filepath.Join(".worktrees", commit))

@@ -1,8 +1,6 @@
 package daemon_test
 
 import (
-	"crypto/sha256"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -12,28 +10,32 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
-	"signpost/internal/source"
+	"signpost/internal/testkit"
 )
 
 // definitionSource is an HTTP server with a definition, which a test can make fail.
 type definitionSource struct {
 	*httptest.Server
-	mu                    sync.Mutex
-	text                  string
-	status                int
-	requests, notModified int
-	hang                  chan struct{} // if set, responses wait until it is closed
+	mu     sync.Mutex
+	text   string
+	status int
 }
 
-func newSource(t *testing.T) *definitionSource {
-	s := &definitionSource{status: http.StatusOK}
-	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
+func newSource(t *testing.T, text string, status int) *definitionSource {
+	s := &definitionSource{text: text, status: status}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		w.WriteHeader(s.status)
+		io.WriteString(w, s.text)
+	}))
 	t.Cleanup(s.Close)
 	return s
 }
@@ -42,37 +44,6 @@ func (s *definitionSource) set(text string, status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.text, s.status = text, status
-}
-
-// counts returns the number of requests so far, and how many of them were answered with 304.
-func (s *definitionSource) counts() (requests, notModified int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.requests, s.notModified
-}
-
-func (s *definitionSource) serve(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	s.requests++
-	text, status, hang := s.text, s.status, s.hang
-	tag := fmt.Sprintf(`"%x"`, sha256.Sum256([]byte(text)))
-	if status == http.StatusOK && r.Header.Get("If-None-Match") == tag {
-		s.notModified++
-		status = http.StatusNotModified
-	}
-	s.mu.Unlock()
-	if hang != nil {
-		select {
-		case <-hang:
-		case <-r.Context().Done():
-			return
-		}
-	}
-	w.Header().Set("ETag", tag)
-	w.WriteHeader(status)
-	if status == http.StatusOK {
-		io.WriteString(w, text)
-	}
 }
 
 // failures returns the number of logged source errors that contain a text.
@@ -88,8 +59,7 @@ func failures(p *process, about string) (n int) {
 // TestRemote follows a definition at an address through changes and outages.
 func TestRemote(t *testing.T) {
 	t.Parallel()
-	remote := newSource(t)
-	remote.set(feeds("one", 2), http.StatusOK)
+	remote := newSource(t, feeds("one", 2), http.StatusOK)
 	p := startServe(t, strings.Replace(remote.URL, "http://", "http://user:secret@", 1)+"/feeds.json", "--poll-interval", "20ms")
 	served := func(name string) {
 		t.Helper()
@@ -100,7 +70,6 @@ func TestRemote(t *testing.T) {
 		waitFor(t, "the metric to change", func() bool { return p.metric(t, "signpost_last_reload_successful") == want })
 	}
 	served("one")
-	waitFor(t, "conditional requests", func() bool { all, notModified := remote.counts(); return notModified >= 3 && all == notModified+1 })
 	remote.set(feeds("two", 2), http.StatusOK)
 	served("two")
 
@@ -130,18 +99,19 @@ func TestRemote(t *testing.T) {
 // TestRemoteHangs uses a source that accepts requests and does not respond. Everything else continues to work.
 func TestRemoteHangs(t *testing.T) {
 	t.Parallel()
-	remote := newSource(t)
-	remote.set(service("/remote", "one", 2), http.StatusOK)
+	var requests atomic.Int64 // all but the first hang
+	remote := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if requests.Add(1) > 1 {
+			<-r.Context().Done()
+			return
+		}
+		io.WriteString(w, service("/remote", "one", 2))
+	}))
+	t.Cleanup(remote.Close)
 	file := filepath.Join(t.TempDir(), "feeds.json")
-	write(t, file, feeds("one", 2))
+	testkit.Write(t, file, feeds("one", 2))
 	p := startServe(t, file, remote.URL, "--poll-interval", "10ms")
-	hang := make(chan struct{})
-	t.Cleanup(func() { close(hang) }) // before the server is closed, which waits for its requests
-	remote.mu.Lock()
-	remote.hang = hang
-	before := remote.requests
-	remote.mu.Unlock()
-	waitFor(t, "a request that hangs", func() bool { now, _ := remote.counts(); return now > before })
+	waitFor(t, "a request that hangs", func() bool { return requests.Load() > 1 })
 	replace(t, file, feeds("two", 2))
 	p.signal(t, syscall.SIGHUP)
 	waitFor(t, "the file to be loaded", func() bool { return p.serves(t, manifestV1, "two") })
@@ -150,30 +120,12 @@ func TestRemoteHangs(t *testing.T) {
 	}
 }
 
-// TestRemoteDowngrade checks that a source does not leave https. Package source tests the other limits of a source.
-func TestRemoteDowngrade(t *testing.T) {
-	t.Parallel()
-	plain := newSource(t)
-	plain.set(feeds("one", 2), http.StatusOK)
-	secure := httptest.NewTLSServer(http.RedirectHandler(plain.URL, http.StatusFound))
-	t.Cleanup(secure.Close)
-	all, err := source.Follow([]string{secure.URL}, source.Options{Transport: secure.Client().Transport})
-	if err != nil {
-		t.Fatal(err)
-	}
-	all[0].(*source.Remote).Fetch(t.Context())
-	if documents, _, err := all[0].Read(); err == nil || !strings.Contains(err.Error(), "redirected from https to http") {
-		t.Errorf("%v, %v", documents, err)
-	}
-}
-
 // TestDefinitionCache starts serve while its source is down or bad. Before that, every write to a file fails with "file too
 // large", which needs neither a small disk nor privileges: serving continues, and the definition is cached once there is room.
 func TestDefinitionCache(t *testing.T) {
 	t.Parallel()
-	remote, cache := newSource(t), filepath.Join(t.TempDir(), "made", "cache")
+	remote, cache := newSource(t, feeds("one", 2), http.StatusOK), filepath.Join(t.TempDir(), "made", "cache")
 	args := serveArgs([]string{remote.URL, "--poll-interval", "20ms", "--definition-cache", cache})
-	remote.set(feeds("one", 2), http.StatusOK)
 	p := startCommand(t, exec.Command("bash", append([]string{"-c", `ulimit -S -f 0; exec signpost "$@"`, "signpost"}, args...)...))
 	waitFor(t, "the full disk in the log", func() bool { return len(p.logged(notCached)) == 1 })
 	if message := p.logged(notCached)[0]["error"].(string); !strings.HasSuffix(message, ".definition\": file too large") {
@@ -186,9 +138,7 @@ func TestDefinitionCache(t *testing.T) {
 	if n := len(p.logged(notCached)); n != 1 {
 		t.Errorf("the full disk is logged %d times", n)
 	}
-	if err := unix.Prlimit(p.cmd.Process.Pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}, nil); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, unix.Prlimit(p.cmd.Process.Pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}, nil))
 	waitFor(t, "the definition to be cached", func() bool { return len(p.logged("definitions are cached again")) == 1 })
 	p.kill()
 
@@ -236,29 +186,23 @@ func TestLogCannotBeWritten(t *testing.T) {
 		t.Skip("this system has no /dev/full")
 	}
 	unread, full, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer unread.Close()
 	full.SetWriteDeadline(time.Now().Add(10 * time.Millisecond))
 	if n, err := full.Write(make([]byte, 1<<22)); err == nil {
 		t.Fatalf("a pipe holds %d bytes", n)
 	}
 	gone, broken, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	gone.Close()
 	for name, stderr := range map[string]*os.File{"full disk": disk, "full pipe": full, "broken pipe": broken} {
 		t.Run(name, func(t *testing.T) {
 			defer stderr.Close()
 			path, listen := filepath.Join(t.TempDir(), "feeds.json"), quietAddress(t)
-			write(t, path, feeds("one", 2))
+			testkit.Write(t, path, feeds("one", 2))
 			cmd := exec.Command("signpost", "serve", path, "--listen", listen, "--access-log")
 			cmd.Stderr, cmd.Dir = stderr, t.TempDir()
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, cmd.Start())
 			t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 			for _, generation := range []string{"one", "two", "three"} {
 				replace(t, path, feeds(generation, 2))

@@ -35,46 +35,31 @@ func largeManifest() string {
 		strings.Repeat("long", 15_000), strings.Join(endpoints, ",\n"))
 }
 
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // newDaemon returns a daemon that has loaded the sources, with its log.
 func newDaemon(t *testing.T, config Config, sources ...string) (*Daemon, *testkit.Buffer) {
 	t.Helper()
 	log := new(testkit.Buffer)
 	config.Log, config.Listen = slog.New(slog.NewTextHandler(log, nil)), "127.0.0.1:0"
-	var err error
-	if config.Sources, err = source.Follow(sources, source.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	d, err := New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config.Sources = testkit.Must(source.Follow(sources, source.Options{}))(t)
+	d := testkit.Must(New(config))(t)
 	d.Load(t.Context())
 	return d, log
 }
 
-// start serves until the test ends, and returns the address.
-func start(t *testing.T, d *Daemon) string {
+// start serves until the test ends or calls stop, and returns the address.
+func start(t *testing.T, d *Daemon) (address string, stop func()) {
 	t.Helper()
-	if err := d.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
+	testkit.OK(t, d.Start())
+	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx, nil) }()
 	t.Cleanup(func() {
-		stop()
+		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 	})
-	return d.listeners[0].Addr().String()
+	return d.listeners[0].Addr().String(), cancel
 }
 
 func serve(d *Daemon, path string) string {
@@ -99,26 +84,26 @@ func TestReloadClash(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name+".json") }
 	for _, name := range []string{"a", "b", "c"} {
-		write(t, file(name), oneEndpoint("/"+name, name))
+		testkit.Write(t, file(name), oneEndpoint("/"+name, name))
 	}
 	d, log := newDaemon(t, Config{}, file("a"), file("b"), file("c"))
 	shows := func(path, name string) bool {
 		return strings.Contains(serve(d, path+"/v1/endpoints-manifest"), `"`+name+`"`)
 	}
-	write(t, file("a"), oneEndpoint("/b", "a on b"))
+	testkit.Write(t, file("a"), oneEndpoint("/b", "a on b"))
 	reloads(t, d, "a clash", func() bool {
 		return strings.Contains(log.String(), `base_path \"/b\" is already used by `+file("b")) && strings.Contains(log.String(), "rule=base-path")
 	})
 	if !shows("/a", "a") || !shows("/b", "b") {
 		t.Error("the clash has changed what is served")
 	}
-	write(t, file("b"), "{") // even if its definition is bad now
-	write(t, file("c"), oneEndpoint("/c", "c again"))
+	testkit.Write(t, file("b"), "{") // even if its definition is bad now
+	testkit.Write(t, file("c"), oneEndpoint("/c", "c again"))
 	reloads(t, d, "another service to change", func() bool { return shows("/c", "c again") })
 	if !shows("/a", "a") || !shows("/b", "b") {
 		t.Error("a bad definition has lost its base path")
 	}
-	write(t, file("b"), oneEndpoint("/d", "b on d"))
+	testkit.Write(t, file("b"), oneEndpoint("/d", "b on d"))
 	reloads(t, d, "both to move", func() bool { return shows("/b", "a on b") && shows("/d", "b on d") })
 	if serve(d, "/a/v1/endpoints-manifest") != "" {
 		t.Error("the old base path is still served")
@@ -129,10 +114,10 @@ func TestReloadClash(t *testing.T) {
 func TestCannotPublish(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.json")
-	write(t, path, oneEndpoint("/a", "a"))
+	testkit.Write(t, path, oneEndpoint("/a", "a"))
 	d, log := newDaemon(t, Config{}, path)
 	d.publisher.basePath = "not a path" // the flag would not accept it
-	write(t, path, oneEndpoint("/a", "again"))
+	testkit.Write(t, path, oneEndpoint("/a", "again"))
 	reloads(t, d, "the defect", func() bool { return strings.Contains(log.String(), "it cannot be published") })
 	if !strings.Contains(serve(d, "/a/v1/endpoints-manifest"), `"a"`) || strings.Count(log.String(), "definition rejected: still serving") != 1 {
 		t.Errorf("the log is %s", log)
@@ -145,7 +130,7 @@ func TestReloadOnDemand(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "services")
 	file := func(name string) string { return filepath.Join(dir, name+".json") }
-	put := func(name, text string) func() { return func() { write(t, file(name), text) } }
+	put := func(name, text string) func() { return func() { testkit.Write(t, file(name), text) } }
 	put("a", oneEndpoint("/a", "a"))()
 	put("b", oneEndpoint("/b", "b"))()
 	d, log := newDaemon(t, Config{}, dir, dir+"/.")
@@ -188,8 +173,8 @@ func TestSlowClients(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	small, large := filepath.Join(dir, "small.json"), filepath.Join(dir, "large.json")
-	write(t, small, oneEndpoint("/", "small"))
-	write(t, large, largeManifest())
+	testkit.Write(t, small, oneEndpoint("/", "small"))
+	testkit.Write(t, large, largeManifest())
 	const get = "GET /v1/endpoints-manifest HTTP/1.1\r\nHost: a.example.com\r\n"
 	long, short := 4*time.Minute, 50*time.Millisecond
 	for name, test := range map[string]struct {
@@ -206,10 +191,8 @@ func TestSlowClients(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d, _ := newDaemon(t, Config{timeouts: test.timeouts, IdleTimeout: test.idle}, test.definition)
-			conn, err := net.Dial("tcp", start(t, d))
-			if err != nil {
-				t.Fatal(err)
-			}
+			address, _ := start(t, d)
+			conn := testkit.Must(net.Dial("tcp", address))(t)
 			defer conn.Close()
 			io.WriteString(conn, test.send)
 			testkit.Eventually(t, "the server to close the connection", func() bool { return d.connections() == 0 })
@@ -221,29 +204,18 @@ func TestSlowClients(t *testing.T) {
 func TestShutdownFinishes(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "large.json")
-	write(t, path, largeManifest())
+	testkit.Write(t, path, largeManifest())
 	for _, test := range []struct {
 		timeout time.Duration
 		until   string // in the log, when the client reads on
 		whole   bool   // it gets all of the response
 	}{{4 * time.Minute, "shutting down", true}, {time.Millisecond, "msg=stopped", false}} {
 		d, log := newDaemon(t, Config{ShutdownTimeout: test.timeout}, path)
-		if err := d.Start(); err != nil {
-			t.Fatal(err)
-		}
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- d.Run(ctx, nil) }()
-		conn, err := net.Dial("tcp", d.listeners[0].Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		address, stop := start(t, d)
+		conn := testkit.Must(net.Dial("tcp", address))(t)
 		conn.(*net.TCPConn).SetReadBuffer(64 << 10) // so that unread data soon blocks the server
 		io.WriteString(conn, "GET /v1/endpoints-manifest HTTP/1.1\r\nHost: a.example.com\r\n\r\n")
-		res, err := http.ReadResponse(bufio.NewReaderSize(conn, 1024), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := testkit.Must(http.ReadResponse(bufio.NewReaderSize(conn, 1024), nil))(t)
 		stop()
 		log.WaitFor(t, test.until)
 		body, err := io.ReadAll(res.Body)
@@ -251,8 +223,8 @@ func TestShutdownFinishes(t *testing.T) {
 			t.Errorf("%v: %d of %d bytes, %v", test.timeout, len(body), res.ContentLength, err)
 		}
 		conn.Close()
-		if err := <-ended; err != nil || strings.Contains(log.String(), "cut off") == test.whole {
-			t.Errorf("%v: %v, the log is %s", test.timeout, err, log)
+		if log.WaitFor(t, "msg=stopped"); strings.Contains(log.String(), "cut off") == test.whole {
+			t.Errorf("%v: the log is %s", test.timeout, log)
 		}
 	}
 }
@@ -261,20 +233,16 @@ func TestShutdownFinishes(t *testing.T) {
 func TestPlainNetHTTP(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "feeds.json")
-	write(t, path, oneEndpoint("/", "a"))
+	testkit.Write(t, path, oneEndpoint("/", "a"))
 	d, log := newDaemon(t, Config{prove: func() error { return errors.New("another layout") }}, path)
-	address := start(t, d)
-	if err := proveWire(); err != nil {
-		t.Errorf("with this release of Go: %v", err)
-	}
+	address, _ := start(t, d)
+	testkit.OK(t, proveWire()) // with this release of Go
 	if d.connContext != nil || !strings.Contains(log.String(), "another layout") {
 		t.Errorf("the log is %s", log)
 	}
-	res, err := http.Get("http://" + address + "/v1/endpoints-manifest")
-	if err != nil || res.StatusCode != http.StatusOK {
-		t.Fatal(res, err)
+	if res, body := testkit.Get(t, nil, "http://"+address+"/v1/endpoints-manifest"); res.StatusCode != http.StatusOK {
+		t.Error(res.Status, body)
 	}
-	res.Body.Close()
 }
 
 // TestLogWriter checks that a writer that blocks holds up nobody, and that what was dropped or failed is counted.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"crypto/tls"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -20,6 +21,8 @@ import (
 
 	"signpost/internal/daemon"
 	"signpost/server"
+
+	"signpost/internal/testkit"
 )
 
 // The tests in this file attack a server, or load it. They run with make soak only, which sets the number of attackers.
@@ -35,10 +38,7 @@ func soak(t *testing.T, variable string) int {
 	if os.Getenv(variable) == "" {
 		t.Skip("for make soak, which sets " + variable)
 	}
-	n, err := strconv.Atoi(os.Getenv(variable))
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := testkit.Must(strconv.Atoi(os.Getenv(variable)))(t)
 	return n
 }
 
@@ -54,9 +54,7 @@ func memory(t *testing.T, p *process, field string) int {
 	}
 	_, after, _ := strings.Cut(string(status), field+":")
 	var kilobytes int
-	if _, err := fmt.Sscan(after, &kilobytes); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(fmt.Sscan(after, &kilobytes))(t)
 	return kilobytes >> 10
 }
 
@@ -74,7 +72,7 @@ func checkGrowth(t *testing.T, p *process, base int, format string, args ...any)
 // if the server is too busy.
 func checkServed(t *testing.T, p *process, host string) {
 	t.Helper()
-	client := &http.Client{Timeout: patience, Transport: &http.Transport{TLSClientConfig: anyServer.Clone(), ForceAttemptHTTP2: true, DisableKeepAlives: true}}
+	client := &http.Client{Timeout: testkit.Patience, Transport: &http.Transport{TLSClientConfig: anyServer.Clone(), ForceAttemptHTTP2: true, DisableKeepAlives: true}}
 	waitFor(t, "another client gets the manifest for "+host, func() bool {
 		r, err := fetch(client, p.url+manifestV1, host)
 		return err == nil && r.StatusCode == http.StatusOK
@@ -83,11 +81,13 @@ func checkServed(t *testing.T, p *process, host string) {
 
 var anyServer = &tls.Config{InsecureSkipVerify: true}
 
-// largeManifest writes a definition whose manifest has half a megabyte.
-func largeManifest(t *testing.T) string {
+// startLarge serves a manifest of half a megabyte, and returns the memory of the server after the first request.
+func startLarge(t *testing.T, args ...string) (p *process, base int) {
 	path := filepath.Join(t.TempDir(), "feeds.json")
-	write(t, path, feeds(strings.Repeat("a", 400), 1000))
-	return path
+	testkit.Write(t, path, feeds(strings.Repeat("a", 400), 1000))
+	p = startPlain(t, append(args, path)...)
+	checkServed(t, p, "feeds.example.com")
+	return p, memory(t, p, resident)
 }
 
 // anyCertificate returns the flags for https with a certificate.
@@ -136,9 +136,7 @@ func attackers(t *testing.T, p *process, clients int, attack func(i int, conn ne
 // request is still served, and those that do not fit get 503.
 func TestBurstOfHosts(t *testing.T) {
 	clients := soak(t, "SIGNPOST_SOAK_CLIENTS")
-	p := startPlain(t, largeManifest(t))
-	checkServed(t, p, "feeds.example.com")
-	base := memory(t, p, resident)
+	p, base := startLarge(t)
 	var mu sync.Mutex
 	var conns []net.Conn
 	attackers(t, p, clients, func(i int, conn net.Conn) {
@@ -156,7 +154,7 @@ func TestBurstOfHosts(t *testing.T) {
 	}
 	count := make(map[int]int) // by status; 0 for a connection that has made way for another
 	for _, conn := range conns {
-		conn.SetDeadline(time.Now().Add(patience))
+		conn.SetDeadline(time.Now().Add(testkit.Patience))
 		status := 0
 		if res, err := http.ReadResponse(bufio.NewReader(conn), nil); err == nil {
 			status = res.StatusCode
@@ -175,9 +173,7 @@ func TestBurstOfHosts(t *testing.T) {
 // overHTTP2 runs clients that send the same kind of frames over HTTP/2, and read nothing. Another client is served.
 func overHTTP2(t *testing.T, frames func(client int) []byte) {
 	clients := soak(t, "SIGNPOST_SOAK_HTTP2_CLIENTS")
-	p := startPlain(t, append([]string{largeManifest(t)}, anyCertificate(t)...)...)
-	checkServed(t, p, "feeds.example.com")
-	base := memory(t, p, resident)
+	p, base := startLarge(t, anyCertificate(t)...)
 	connected := attackers(t, p, clients, func(i int, conn net.Conn) {
 		conn.SetDeadline(time.Now().Add(2 * time.Second))
 		conn.Write(frames(i)) // the server may stop reading
@@ -273,7 +269,7 @@ func TestIdleConnections(t *testing.T) {
 
 // asks sends a request and reports whether it was served.
 func asks(conn net.Conn) bool {
-	conn.SetDeadline(time.Now().Add(patience))
+	conn.SetDeadline(time.Now().Add(testkit.Patience))
 	fmt.Fprintf(conn, "HEAD %s HTTP/1.1\r\nHost: a.example.com\r\n\r\n", manifestV1)
 	res, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: http.MethodHead})
 	return err == nil && res.StatusCode == http.StatusOK
@@ -289,7 +285,7 @@ func TestMadeUpHosts(t *testing.T) {
 
 func madeUpHosts(t *testing.T, hosts int, args ...string) {
 	path := filepath.Join(t.TempDir(), "feeds.json")
-	write(t, path, feeds("one", 100)) // some 10 kB
+	testkit.Write(t, path, feeds("one", 100)) // some 10 kB
 	p := startPlain(t, append(args, path)...)
 	ask := func(from, to int) {
 		var clients sync.WaitGroup
@@ -339,16 +335,12 @@ var slowKinds = []struct{ start, drip string }{
 func TestManySlowClients(t *testing.T) {
 	clients := soak(t, "SIGNPOST_SOAK_SLOW")
 	var files syscall.Rlimit // package os has already raised the soft limit to the hard one
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files))
 	if most := int(files.Cur) - 1000; clients > most {
 		clients = most
 		t.Logf("only %d clients: the limit of open files is %d", clients, files.Cur)
 	}
-	p := startPlain(t, largeManifest(t))
-	checkServed(t, p, "feeds.example.com")
-	base := memory(t, p, resident)
+	p, base := startLarge(t)
 	var connected, cut atomic.Int64
 	var slow sync.WaitGroup
 	stop, dialing := make(chan struct{}), make(chan struct{}, 100) // the kernel drops what does not fit into the listener's queue
@@ -357,7 +349,7 @@ func TestManySlowClients(t *testing.T) {
 		slow.Go(func() {
 			for {
 				dialing <- struct{}{}
-				conn, err := net.DialTimeout("tcp", strings.TrimPrefix(p.url, "http://"), patience)
+				conn, err := net.DialTimeout("tcp", strings.TrimPrefix(p.url, "http://"), testkit.Patience)
 				<-dialing
 				if err != nil {
 					t.Errorf("a slow client cannot connect: %v", err)
@@ -389,15 +381,14 @@ func TestManySlowClients(t *testing.T) {
 	checkGrowth(t, p, base, "5 requests among %d slow clients, cut off %d times, took %v", clients, cut.Load(), took)
 }
 
-// hold keeps a connection for as long as the server allows it, or until stop is closed. It reads nothing.
+// hold keeps a connection for as long as the server allows it, or until stop is closed. It reads a byte per second.
 func hold(conn net.Conn, start, drip string, stop <-chan struct{}) {
 	if _, err := io.WriteString(conn, start); err != nil {
 		return
 	}
-	raw, err := conn.(*net.TCPConn).SyscallConn()
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
-	for err == nil {
+	for {
 		select {
 		case <-stop:
 			return
@@ -406,12 +397,8 @@ func hold(conn net.Conn, start, drip string, stop <-chan struct{}) {
 		if _, err := io.WriteString(conn, drip); err != nil {
 			return
 		}
-		gone := false // whether the peer has closed the connection
-		err = raw.Control(func(fd uintptr) {
-			n, _, err := syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-			gone = err == nil && n == 0 || err != nil && err != syscall.EAGAIN
-		})
-		if gone {
+		conn.SetReadDeadline(time.Now().Add(time.Millisecond))
+		if _, err := conn.Read(make([]byte, 1)); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 			return
 		}
 	}

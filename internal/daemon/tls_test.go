@@ -31,8 +31,8 @@ func certificateFiles(t *testing.T, serial int64) (flags []string, files daemon.
 func install(t *testing.T, files daemon.CertificateFiles, serial int64) (cert string) {
 	t.Helper()
 	cert, key := testkit.Certificate(t, serial, "feeds.example.com")
-	write(t, files.Cert, cert)
-	write(t, files.Key, key)
+	testkit.Write(t, files.Cert, cert)
+	testkit.Write(t, files.Key, key)
 	return cert
 }
 
@@ -51,10 +51,7 @@ func httpsClient(serverName string, roots ...string) *http.Client {
 // serial returns the serial number of the certificate that a server presents.
 func serial(t *testing.T, address string) int64 {
 	t.Helper()
-	conn, err := tls.Dial("tcp", strings.TrimPrefix(address, "https://"), anyServer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := testkit.Must(tls.Dial("tcp", strings.TrimPrefix(address, "https://"), anyServer))(t)
 	defer conn.Close()
 	return conn.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
 }
@@ -123,7 +120,7 @@ func TestCertificateReload(t *testing.T) {
 		mounted := daemon.CertificateFiles{Cert: filepath.Join(dir, generation, "tls.crt"), Key: filepath.Join(dir, generation, "tls.key")}
 		if cert := install(t, mounted, serial); !matching {
 			install(t, mounted, serial)
-			write(t, mounted.Cert, cert)
+			testkit.Write(t, mounted.Cert, cert)
 		}
 		swapLink(t, filepath.Join(dir, "..data"), generation)
 	}
@@ -160,23 +157,15 @@ func TestCertificateReload(t *testing.T) {
 	shows(102)
 	p.signal(t, syscall.SIGHUP) // on demand, it is logged again
 	waitFor(t, "the mismatch in the log again", func() bool { return failures("private key does not match public key") == 2 })
-	if err := os.Remove(files.Key); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.Remove(files.Key))
 	waitFor(t, "the missing key in the log", func() bool { return failures("no such file or directory") == 1 })
 	shows(102)
-	if err := syscall.Mkfifo(files.Key, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, syscall.Mkfifo(files.Key, 0o600))
 	waitFor(t, "the pipe in the log", func() bool { return failures(files.Key+": not a regular file") == 1 })
-	if err := os.Remove(files.Key); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.Remove(files.Key))
 
 	// In place, one file after the other.
-	if err := os.Remove(files.Cert); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.Remove(files.Cert))
 	install(t, files, 104)
 	shows(104)
 	waitFor(t, "the certificate in the log", func() bool { return len(p.logged("certificate replaced")) >= 2 })
@@ -203,14 +192,9 @@ func TestCertificateReloadDoesNotWait(t *testing.T) {
 	t.Parallel()
 	_, files, _ := certificateFiles(t, 101)
 	h := &hanging{Fixed: source.Fixed{Documents: []source.Document{{Name: "feeds.json", Text: []byte(feeds("one", 1))}}}, end: make(chan struct{})}
-	d, err := daemon.New(daemon.Config{Sources: []source.Source{h}, Listen: "127.0.0.1:0", Certificate: files})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := testkit.Must(daemon.New(daemon.Config{Sources: []source.Source{h}, Listen: "127.0.0.1:0", Certificate: files}))(t)
 	d.Load(t.Context())
-	if err := d.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, d.Start())
 	ctx, stop := context.WithCancel(t.Context())
 	reload, ended := make(chan os.Signal, 1), make(chan error)
 	go func() { ended <- d.Run(ctx, reload) }()
