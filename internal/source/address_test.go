@@ -6,11 +6,13 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"signpost/internal/testkit"
 )
 
 // TestFollowAddress polls a definition at a URL with a token in its query.
 func TestFollowAddress(t *testing.T) {
-	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect to another host was followed") }))
+	elsewhere := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect to another host was followed") }))
 	defer elsewhere.Close()
 	var respond http.HandlerFunc
 	mux := http.NewServeMux()
@@ -21,21 +23,18 @@ func TestFollowAddress(t *testing.T) {
 		}
 		io.WriteString(w, "moved")
 	})
-	server := httptest.NewServer(mux)
+	server := httptest.NewTLSServer(mux)
 	address := server.URL + "/feeds.yaml?token=s3cr3t"
-	sources, err := Follow([]string{address}, Options{UserAgent: "tester"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sources := testkit.Must(Follow([]string{address}, Options{UserAgent: "tester", Transport: server.Client().Transport}))(t)
 	s := sources[0].(*Remote)
-	text := "one"
-	etag := `"1"`
+	text, etag, unchanged := "one", `"1"`, 0
 	good := func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("User-Agent") != "tester" || r.URL.Query().Get("token") != "s3cr3t" {
 			t.Errorf("request for %s by %s", r.URL, r.UserAgent())
 		}
 		w.Header().Set("ETag", etag)
 		if r.Header.Get("If-None-Match") == etag {
+			unchanged++
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
@@ -61,7 +60,9 @@ func TestFollowAddress(t *testing.T) {
 	if s.Version() != `"1"` {
 		t.Errorf("the version is %s", s.Version())
 	}
-	step("unchanged", good, false, "one", "")
+	if step("unchanged", good, false, "one", ""); unchanged != 1 {
+		t.Error("the request was not conditional")
+	}
 	text, etag = "two", `"2"`
 	step("changed", good, true, "two", "")
 	etag = `"3"`
@@ -75,12 +76,13 @@ func TestFollowAddress(t *testing.T) {
 	}
 	step("another host", redirect(strings.Replace(elsewhere.URL, "127.0.0.1", "localhost", 1)), true, "two", "redirected to another host")
 	step("another port, with a query", redirect(elsewhere.URL), true, "two", "redirected to another host")
+	step("plain http", redirect(strings.Replace(address, "https", "http", 1)), true, "two", "redirected from https to http")
 	step("in circles", redirect(address), true, "two", "more than 5 redirects")
 	step("moved on the same host", redirect("/moved.yaml"), true, "moved", "")
 	server.Close()
 	if !s.Fetch(t.Context()) {
 		t.Error("a server that is gone is not news")
 	}
-	_, _, err = s.Read()
+	_, _, err := s.Read()
 	fails(t, "gone", err, "nothing listens at ")
 }

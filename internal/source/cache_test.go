@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/opencontainers/go-digest"
+
+	"signpost/internal/testkit"
 )
 
 // TestCache keeps what was read, and restores it. The same failure always has the same message, so that it is logged once.
@@ -24,12 +26,12 @@ func TestCache(t *testing.T) {
 	if !a.Fetch(t.Context()) {
 		t.Error("nothing was fetched")
 	}
-	must(t, a.Keep())
+	testkit.OK(t, a.Keep())
 	if ok, _ := a.Restore(); ok {
 		t.Error("what nobody has read was kept")
 	}
 	a.Read()
-	must(t, a.Keep())
+	testkit.OK(t, a.Keep())
 	b := source("oci://b.example.com/feeds:prod", "two")
 	if ok, err := b.Restore(); ok || err != nil {
 		t.Errorf("another source is restored: %v, %v", ok, err)
@@ -43,16 +45,15 @@ func TestCache(t *testing.T) {
 		t.Errorf("restored %+v, %v, %v, version %q", documents, changed, err, b.Version())
 	}
 
-	text, err := os.ReadFile(a.cache)
-	must(t, err)
+	text := testkit.Must(os.ReadFile(a.cache))(t)
 	for damaged, want := range map[string]string{strings.Replace(string(text), "one", "two", 1): "is damaged", "": "unexpected end"} {
-		must(t, os.WriteFile(a.cache, []byte(damaged), 0o600))
+		testkit.OK(t, os.WriteFile(a.cache, []byte(damaged), 0o600))
 		if ok, err := a.Restore(); ok || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("a damaged copy: %v, %v", ok, err)
 		}
 	}
-	must(t, os.Remove(a.cache))
-	must(t, os.Mkdir(a.cache, 0o700)) // blocks the path
+	testkit.OK(t, os.Remove(a.cache))
+	testkit.OK(t, os.Mkdir(a.cache, 0o700)) // blocks the path
 	first, second := a.Keep(), a.Keep()
 	if first == nil || second == nil || first.Error() != second.Error() || strings.Contains(first.Error(), temporary) {
 		t.Errorf("%v, then %v", first, second)

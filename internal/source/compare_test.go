@@ -18,16 +18,14 @@ import (
 // each command; its name may be followed by the address from which it was fetched. F(URL) in it is an endpoint.
 func TestCompare(t *testing.T) {
 	const path = "testdata/compare.txtar"
-	archive, err := txtar.ParseFile(path)
-	must(t, err)
+	archive := testkit.Must(txtar.ParseFile(path))(t)
 	archive.Files = slices.DeleteFunc(archive.Files, func(f txtar.File) bool { return f.Name == "output" })
 	files := make(map[string]Document)
 	for _, f := range archive.Files {
 		name, address, fetched := strings.Cut(f.Name, " ")
 		d := Document{Name: name, Text: expandEndpoints(f.Data)}
 		if fetched {
-			d.Address, err = url.Parse(address)
-			must(t, err)
+			d.Address = testkit.Must(url.Parse(address))(t)
 		}
 		files[name] = d
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"signpost/definition"
+	"signpost/internal/testkit"
 )
 
 const definitionText = "versions:\n  v1:\n    endpoints: {}\n"
@@ -28,16 +29,7 @@ func tree(t *testing.T, files map[string]string) string {
 // write writes a file, and the directories above it.
 func write(t *testing.T, text string, path ...string) {
 	t.Helper()
-	name := filepath.Join(path...)
-	must(t, os.MkdirAll(filepath.Dir(name), 0o755))
-	must(t, os.WriteFile(name, []byte(text), 0o644))
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Write(t, filepath.Join(path...), text)
 }
 
 // services is a realistic directory: definitions, and other files.
@@ -71,10 +63,7 @@ func TestReadDirectory(t *testing.T) {
 	dir := tree(t, services)
 	var notes []string
 	r := Reader{Note: func(message string) { notes = append(notes, strings.ReplaceAll(message, dir+"/", "")) }}
-	documents, err := r.Read(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	documents := testkit.Must(r.Read(t.Context(), dir))(t)
 	want := []string{"a/broken.json", "a/deep/er/media.json", "a/empty.yaml", "a/feeds.yml", "b.yaml", "only-a-path.yaml"}
 	if diff := cmp.Diff(want, pathsOf(documents)); diff != "" {
 		t.Errorf("read (-want +got):\n%s", diff)
@@ -89,17 +78,13 @@ func TestReadDirectory(t *testing.T) {
 
 	// Files named explicitly are read, whatever they are; with Manifests, those are included.
 	r = Reader{Manifests: true}
-	documents, err = r.Read(t.Context(), filepath.Join(dir, "package.json"), filepath.Join(dir, "saved"))
-	if diff := cmp.Diff([]string{"package.json", "manifest.json"}, pathsOf(documents)); err != nil || diff != "" {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
+	documents = testkit.Must(r.Read(t.Context(), filepath.Join(dir, "package.json"), filepath.Join(dir, "saved")))(t)
+	if diff := cmp.Diff([]string{"package.json", "manifest.json"}, pathsOf(documents)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
-	_, err = r.ReadOne(t.Context(), filepath.Join(dir, "a"))
+	_, err := r.ReadOne(t.Context(), filepath.Join(dir, "a"))
 	fails(t, "one of several", err, "holds 4 definitions: name one of them")
-	for _, empty := range []string{filepath.Join(dir, ".git"), filepath.Join(dir, "node_modules")} { // named explicitly
-		if _, err := r.Read(t.Context(), empty); err != nil {
-			t.Error(err)
-		}
-	}
+	testkit.Must(r.Read(t.Context(), filepath.Join(dir, ".git"), filepath.Join(dir, "node_modules")))(t) // named explicitly
 }
 
 // TestReadDirectoryLinks follows symbolic links as Kubernetes creates them, but not in cycles.
@@ -108,10 +93,10 @@ func TestReadDirectoryLinks(t *testing.T) {
 	for link, target := range map[string]string{
 		"..data": "..v1", "feeds.yaml": "..data/feeds.yaml", "sub": "..data/sub", "loop": ".", "again": "sub", "nowhere.yaml": "gone",
 	} {
-		must(t, os.Symlink(target, filepath.Join(dir, link)))
+		testkit.OK(t, os.Symlink(target, filepath.Join(dir, link)))
 	}
 	link := filepath.Join(t.TempDir(), "current")
-	must(t, os.Symlink(dir, link))
+	testkit.OK(t, os.Symlink(dir, link))
 	for _, arg := range []string{dir, link, link + "/"} {
 		documents, err := new(Reader).Read(t.Context(), arg)
 		if diff := cmp.Diff([]string{"again/media.yaml", "feeds.yaml"}, pathsOf(documents)); err != nil || diff != "" {
@@ -124,7 +109,7 @@ func TestReadDirectoryLinks(t *testing.T) {
 func TestReadPipes(t *testing.T) {
 	dir := tree(t, map[string]string{"feeds.yaml": definitionText})
 	pipe := filepath.Join(dir, "pipe.yaml")
-	must(t, syscall.Mkfifo(pipe, 0o600))
+	testkit.OK(t, syscall.Mkfifo(pipe, 0o600))
 	want := fmt.Sprintf("read definition %q: not a regular file", pipe)
 	for _, arg := range []string{dir, pipe} {
 		if _, err := new(Reader).Read(t.Context(), arg); err == nil || err.Error() != want {
@@ -137,7 +122,7 @@ func TestReadPipes(t *testing.T) {
 func TestReadLarge(t *testing.T) {
 	path := filepath.Join(tree(t, map[string]string{"large.yaml": ""}), "large.yaml")
 	for size, want := range map[int64]int{1000: 1000, definition.MaxSize + 1: definition.MaxSize + 1, 1 << 40: definition.MaxSize + 1} {
-		must(t, os.Truncate(path, size))
+		testkit.OK(t, os.Truncate(path, size))
 		documents, err := new(Reader).Read(t.Context(), path)
 		if err != nil || len(documents[0].Text) != want {
 			t.Errorf("%d bytes: %d, %v", size, len(documents[0].Text), err)
@@ -149,8 +134,7 @@ func TestReadLarge(t *testing.T) {
 func TestFollowTruncated(t *testing.T) {
 	dir := tree(t, map[string]string{"a.yaml": definitionText, "b.yaml": definitionText, "c.yaml": "openapi: 3.1.0\n"})
 	var notes []string
-	sources, err := Follow([]string{dir}, Options{Note: func(message string) { notes = append(notes, message) }})
-	must(t, err)
+	sources := testkit.Must(Follow([]string{dir}, Options{Note: func(message string) { notes = append(notes, message) }}))(t)
 	read := func(want ...string) {
 		t.Helper()
 		documents, _, err := sources[0].Read()

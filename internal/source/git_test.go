@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"signpost/internal/testkit"
 )
 
 func TestCutRevision(t *testing.T) {
@@ -38,7 +40,7 @@ func repository(t *testing.T) string {
 	t.Helper()
 	dir := tree(t, map[string]string{"feeds.yaml": service("root"), "packages/feeds/feeds.yaml": service("package"), "packages/feeds/sub/more.yaml": service("more"), "plain.yaml": service("plain"),
 		"packages/feeds/package.json": `{"name": "x"}`, "packages/feeds/node_modules/x.yaml": service("x"), "packages/feeds/.hidden.yaml": service("x")})
-	must(t, os.Symlink("feeds.yaml", filepath.Join(dir, "packages", "feeds", "link.yaml")))
+	testkit.OK(t, os.Symlink("feeds.yaml", filepath.Join(dir, "packages", "feeds", "link.yaml")))
 	git(t, dir, "init", "-q", "-b", "main")
 	git(t, dir, "add", ".")
 	git(t, dir, "commit", "-q", "-m", "one")

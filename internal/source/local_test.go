@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/opencontainers/go-digest"
+
+	"signpost/internal/testkit"
 )
 
 // follows is a local source with a clock that the test moves: no file has to rest, unless rest is called.
@@ -20,45 +22,52 @@ func follows(path string) *local {
 	return l
 }
 
+const otherText = "versions:\n  v2:\n    endpoints: {}\n" // as long as definitionText
+
+// writeUnseen writes a file in place, and leaves its size and modification time as they are.
+func writeUnseen(t *testing.T, text, path string) {
+	t.Helper()
+	info := testkit.Must(os.Stat(path))(t)
+	write(t, text, path)
+	testkit.OK(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
+}
+
 // TestLocalChanges checks that every change is noticed, also that to a file of the same size and time, as after a
 // ConfigMap swap.
 func TestLocalChanges(t *testing.T) {
-	dir := tree(t, map[string]string{"a.yaml": definitionText, "b/c.yaml": definitionText, "d.yaml": definitionText})
+	files := map[string]string{"a.yaml": definitionText, "b/c.yaml": definitionText, "d.yaml": definitionText}
+	dir := tree(t, files)
+	path, next := filepath.Join(dir, "b", "c.yaml"), filepath.Join(dir, "b", ".next")
 	l := follows(dir)
-	check := func(wantChanged bool, want map[string]string) {
+	check := func(wantChanged bool) {
 		t.Helper()
 		documents, changed, err := l.Read()
-		got := make(map[string]string)
+		if diff := cmp.Diff(files, textsOf(documents)); diff != "" || changed != wantChanged || err != nil {
+			t.Errorf("changed: %v, %v (-want +got):\n%s", changed, err, diff)
+		}
 		for _, d := range documents {
-			if got[d.Path] = string(d.Text); digest.FromBytes(d.Text) != d.Sum {
+			if digest.FromBytes(d.Text) != d.Sum {
 				t.Errorf("the sum of %s is %s", d.Path, d.Sum)
 			}
 		}
-		if diff := cmp.Diff(want, got); diff != "" || changed != wantChanged || err != nil {
-			t.Errorf("changed: %v, %v (-want +got):\n%s", changed, err, diff)
-		}
 	}
-	check(true, map[string]string{"a.yaml": definitionText, "b/c.yaml": definitionText, "d.yaml": definitionText})
-	check(false, map[string]string{"a.yaml": definitionText, "b/c.yaml": definitionText, "d.yaml": definitionText})
-	path := filepath.Join(dir, "b", "c.yaml")
-	info, err := os.Stat(path)
-	must(t, err)
-	other, next := strings.Replace(definitionText, "v1", "v2", 1), filepath.Join(dir, "b", ".next")
-	write(t, other, next)
-	must(t, os.Chtimes(next, info.ModTime(), info.ModTime()))
-	must(t, os.Rename(next, path))
-	check(true, map[string]string{"a.yaml": definitionText, "b/c.yaml": other, "d.yaml": definitionText})
-	must(t, os.Chtimes(path, time.Time{}, time.Now())) // read again, but not changed
-	check(false, map[string]string{"a.yaml": definitionText, "b/c.yaml": other, "d.yaml": definitionText})
-	must(t, os.Rename(filepath.Join(dir, "d.yaml"), filepath.Join(dir, "e.yaml")))
-	check(true, map[string]string{"a.yaml": definitionText, "b/c.yaml": other, "e.yaml": definitionText})
-
-	// The same file, size and modification time.
-	info, err = os.Stat(path)
-	must(t, err)
-	write(t, definitionText, path)
-	must(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
-	check(true, map[string]string{"a.yaml": definitionText, "b/c.yaml": definitionText, "e.yaml": definitionText})
+	check(true)
+	check(false)
+	files["b/c.yaml"] = otherText
+	write(t, otherText, next)
+	info := testkit.Must(os.Stat(path))(t)
+	testkit.OK(t, os.Chtimes(next, info.ModTime(), info.ModTime()))
+	testkit.OK(t, os.Rename(next, path))
+	check(true)
+	testkit.OK(t, os.Chtimes(path, time.Time{}, time.Now())) // read again, but not changed
+	check(false)
+	testkit.OK(t, os.Rename(filepath.Join(dir, "d.yaml"), filepath.Join(dir, "e.yaml")))
+	files["e.yaml"] = definitionText
+	delete(files, "d.yaml")
+	check(true)
+	writeUnseen(t, definitionText, path)
+	files["b/c.yaml"] = definitionText
+	check(true)
 }
 
 // TestLocalHashesInTurns checks that such a change is noticed among more files than are hashed at a time.
@@ -69,20 +78,12 @@ func TestLocalHashesInTurns(t *testing.T) {
 	}
 	dir := tree(t, files)
 	l := follows(dir)
-	if _, _, err := l.Read(); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "120.yaml")
-	info, err := os.Stat(path)
-	must(t, err)
-	write(t, strings.Replace(definitionText, "v1", "v2", 1), path)
-	must(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
+	l.Read()
+	writeUnseen(t, otherText, filepath.Join(dir, "120.yaml"))
 	found := false
 	for range 3 {
 		_, changed, err := l.Read()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		found = found || changed
 	}
 	if !found {
@@ -99,21 +100,21 @@ func TestLocalKeepsWhatItCannotRead(t *testing.T) {
 		t.Fatal(documents, err)
 	}
 	path := filepath.Join(dir, "a.yaml")
-	must(t, os.Remove(path))
-	must(t, syscall.Mkfifo(path, 0o600))
+	testkit.OK(t, os.Remove(path))
+	testkit.OK(t, syscall.Mkfifo(path, 0o600))
 	for range 2 {
 		documents, changed, err := l.Read()
 		if err == nil || !strings.HasSuffix(err.Error(), "not a regular file") || changed || len(documents) != 2 || string(documents[0].Text) != definitionText {
 			t.Errorf("%v, %v, %v", documents, changed, err)
 		}
 	}
-	must(t, os.Remove(path))
+	testkit.OK(t, os.Remove(path))
 	write(t, "service: again\n"+definitionText, path)
 	if documents, changed, err := l.Read(); err != nil || !changed || !strings.HasPrefix(string(documents[0].Text), "service: again") {
 		t.Errorf("%v, %v, %v", documents, changed, err)
 	}
 	for _, name := range []string{"a.yaml", "b.yaml"} {
-		must(t, os.Remove(filepath.Join(dir, name)))
+		testkit.OK(t, os.Remove(filepath.Join(dir, name)))
 	}
 	if documents, changed, err := l.Read(); err == nil || changed || len(documents) != 2 {
 		t.Errorf("a directory without definitions: %v, %v, %v", documents, changed, err)

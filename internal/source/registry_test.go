@@ -25,26 +25,29 @@ import (
 
 	"signpost/definition"
 	"signpost/internal/registrytest"
+	"signpost/internal/testkit"
 )
 
-// startRegistry starts a registry, and returns how to access it with its credentials.
-func startRegistry(t *testing.T) (*registrytest.Registry, Registry) {
+// startRegistry starts a registry, and returns how to access it with its credentials, and an artifact in it.
+func startRegistry(t *testing.T) (front *registrytest.Registry, registry Registry, target string) {
 	t.Helper()
-	r := registrytest.Start(t)
-	t.Setenv("DOCKER_CONFIG", r.Config)
-	pem, err := os.ReadFile(r.CAFile)
-	must(t, err)
+	front = registrytest.Start(t)
+	t.Setenv("DOCKER_CONFIG", front.Config)
 	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(pem)
-	return r, Registry{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}
+	pool.AppendCertsFromPEM([]byte(testkit.Read(t, front.CAFile)))
+	return front, Registry{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}, "oci://" + front.Host + "/feeds:prod"
 }
 
 // push stores files, and returns the result.
 func push(t *testing.T, registry Registry, files map[string]string, target string) Pushed {
 	t.Helper()
-	pushed, err := registry.Push(t.Context(), documentsOf(files), target)
-	must(t, err)
-	return pushed
+	return testkit.Must(registry.Push(t.Context(), documentsOf(files), target))(t)
+}
+
+// readFrom reads an artifact.
+func readFrom(t *testing.T, registry Registry, target string) ([]Document, error) {
+	t.Helper()
+	return (&Reader{Registry: registry}).Read(t.Context(), target)
 }
 
 func documentsOf(texts map[string]string) []Document {
@@ -73,7 +76,7 @@ func fails(t *testing.T, what string, err error, want string) {
 }
 
 func TestPush(t *testing.T) {
-	front, registry := startRegistry(t)
+	front, registry, _ := startRegistry(t)
 	files := map[string]string{"a.yaml": definitionText, "b/c.json": `{"versions": {}}`, "b/same.yaml": definitionText}
 	target := "oci://" + front.Host + "/team/feeds:prod"
 	first := push(t, registry, files, target)
@@ -93,7 +96,7 @@ func TestPush(t *testing.T) {
 	// can be named by itself, as its findings name it.
 	for within, want := range map[string][]string{"": {"a.yaml", "b/c.json", "b/same.yaml"}, "/a.yaml": {"a.yaml"}, "/b": {"b/c.json", "b/same.yaml"}, "/b/c.json": {"b/c.json"}} {
 		for name, texts := range map[string]map[string]string{target: changed, first.Name: files} {
-			documents, err := (&Reader{Registry: registry}).Read(t.Context(), name+within)
+			documents, err := readFrom(t, registry, name+within)
 			if err != nil || !slices.Equal(pathsOf(documents), want) {
 				t.Errorf("%s%s holds %q, not %q; %v", name, within, pathsOf(documents), want, err)
 			}
@@ -104,7 +107,7 @@ func TestPush(t *testing.T) {
 			}
 		}
 	}
-	_, err := (&Reader{Registry: registry}).Read(t.Context(), target+"/other.yaml")
+	_, err := readFrom(t, registry, target+"/other.yaml")
 	fails(t, "a file that the artifact does not have", err, `the artifact has no definition "other.yaml"`)
 
 	for target, want := range map[string]string{
@@ -122,19 +125,18 @@ func TestPush(t *testing.T) {
 
 // TestCredentials uses the credentials of a helper, wrong ones, and none.
 func TestCredentials(t *testing.T) {
-	front, registry := startRegistry(t)
-	target := "oci://" + front.Host + "/feeds:prod"
+	front, registry, target := startRegistry(t)
 	push(t, registry, map[string]string{"a.yaml": definitionText}, target)
 	bin := t.TempDir()
 	write(t, fmt.Sprintf("#!/bin/sh\necho '{\"ServerURL\": \"%s\", \"Username\": \"%s\", \"Secret\": \"%s\"}'\n", front.Host, registrytest.User, registrytest.Password), bin, "docker-credential-test")
-	must(t, os.Chmod(filepath.Join(bin, "docker-credential-test"), 0o700))
+	testkit.OK(t, os.Chmod(filepath.Join(bin, "docker-credential-test"), 0o700))
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	read := func(config string) error {
 		t.Setenv("DOCKER_CONFIG", tree(t, map[string]string{"config.json": config}))
-		_, err := (&Reader{Registry: registry}).Read(t.Context(), target)
+		_, err := readFrom(t, registry, target)
 		return err
 	}
-	must(t, read(fmt.Sprintf(`{"credHelpers": {%q: "test"}}`, front.Host)))
+	testkit.OK(t, read(fmt.Sprintf(`{"credHelpers": {%q: "test"}}`, front.Host)))
 	fails(t, "without credentials", read("{}"), "the Docker configuration has none for it: docker login "+front.Host)
 	fails(t, "with wrong credentials", read(fmt.Sprintf(`{"auths": {%q: {"auth": "bm9ib2R5Ondyb25n"}}}`, front.Host)), "the registry denies access (401 Unauthorized)")
 	t.Setenv("DOCKER_CONFIG", front.Config)
@@ -145,15 +147,13 @@ func TestCredentials(t *testing.T) {
 // follow returns a source, which is followed.
 func follow(t *testing.T, registry Registry, arg, cacheDir string) *Remote {
 	t.Helper()
-	sources, err := Follow([]string{arg}, Options{Transport: registry.Transport, CacheDir: cacheDir})
-	must(t, err)
-	return sources[0].(*Remote)
+	return testkit.Must(Follow([]string{arg}, Options{Transport: registry.Transport, CacheDir: cacheDir}))(t)[0].(*Remote)
 }
 
 // TestFollowRegistry moves a tag back and forth. Only files that have changed are fetched.
 func TestFollowRegistry(t *testing.T) {
-	front, registry := startRegistry(t)
-	target, cacheDir := "oci://"+front.Host+"/feeds:prod", t.TempDir()
+	front, registry, target := startRegistry(t)
+	cacheDir := t.TempDir()
 	var blobs atomic.Int32
 	front.Fail(func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/blobs/") && !strings.Contains(r.URL.Path, "/uploads/") {
@@ -181,10 +181,10 @@ func TestFollowRegistry(t *testing.T) {
 	}
 	step(true, 2, first)
 	step(false, 0, first)
-	must(t, s.Keep())
+	testkit.OK(t, s.Keep())
 	push(t, registry, second, target)
 	step(true, 1, second)
-	must(t, s.Keep())
+	testkit.OK(t, s.Keep())
 	push(t, registry, first, target)
 	step(true, 1, first)
 
@@ -209,8 +209,7 @@ func TestFollowRegistry(t *testing.T) {
 // TestRegistryFaults makes a registry fail in every possible way. Each failure is reported, and the previous state
 // stays.
 func TestRegistryFaults(t *testing.T) {
-	front, registry := startRegistry(t)
-	target := "oci://" + front.Host + "/feeds:prod"
+	front, registry, target := startRegistry(t)
 	good := map[string]string{"a.yaml": definitionText, "b.yaml": "base_path: /b\n" + definitionText}
 	push(t, registry, good, target)
 	s := follow(t, registry, target, "")
@@ -266,8 +265,7 @@ func TestRegistryFaults(t *testing.T) {
 	front.Fail(nil)
 
 	// Artifacts of other kinds, pushed as they are.
-	a, err := registry.artifact(target, false)
-	must(t, err)
+	a := testkit.Must(registry.artifact(target, false))(t)
 	layer := func(title string, size int64) ocispec.Descriptor {
 		d := ocispec.Descriptor{MediaType: "application/yaml", Digest: digest.FromString(definitionText), Size: int64(len(definitionText))}
 		if size > 0 {
@@ -294,12 +292,11 @@ func TestRegistryFaults(t *testing.T) {
 		"the directory holds no .yaml, .yml or .json file":                         layers(),
 	} {
 		manifest, _, err := pack(documentsOf(good))
-		must(t, err)
+		testkit.OK(t, err)
 		change(&manifest)
-		body, err := json.Marshal(manifest)
-		must(t, err)
+		body := testkit.Must(json.Marshal(manifest))(t)
 		desc := ocispec.Descriptor{MediaType: manifest.MediaType, Digest: digest.FromBytes(body), Size: int64(len(body))}
-		must(t, a.repo.Manifests().PushReference(t.Context(), desc, bytes.NewReader(body), "prod"))
+		testkit.OK(t, a.repo.Manifests().PushReference(t.Context(), desc, bytes.NewReader(body), "prod"))
 		check("another artifact", want, t.Context())
 	}
 
@@ -316,8 +313,7 @@ func TestRegistryFaults(t *testing.T) {
 
 // TestRegistryRedirects reads from a registry that sends blobs to another host, as large registries do.
 func TestRegistryRedirects(t *testing.T) {
-	front, registry := startRegistry(t)
-	target := "oci://" + front.Host + "/feeds:prod"
+	front, registry, target := startRegistry(t)
 	files := map[string]string{"a.yaml": definitionText, "b.yaml": "base_path: /b\n" + definitionText}
 	push(t, registry, files, target)
 	var fetched atomic.Int32
@@ -327,12 +323,8 @@ func TestRegistryRedirects(t *testing.T) {
 			t.Errorf("another host gets %q", r.Header)
 		}
 	})
-	read := func() (int, error) {
-		documents, err := (&Reader{Registry: registry}).Read(t.Context(), target)
-		return len(documents), err
-	}
-	if n, err := read(); err != nil || n != 2 || fetched.Load() != 2 {
-		t.Errorf("%d files, %d fetched from another host, %v", n, fetched.Load(), err)
+	if documents, err := readFrom(t, registry, target); err != nil || len(documents) != 2 || fetched.Load() != 2 {
+		t.Errorf("%d files, %d fetched from another host, %v", len(documents), fetched.Load(), err)
 	}
 	asked := make(chan string, 10)
 	other := front.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -356,7 +348,7 @@ func TestRegistryRedirects(t *testing.T) {
 			http.Redirect(w, r, test.to, http.StatusTemporaryRedirect)
 			return true
 		})
-		_, err := read()
+		_, err := readFrom(t, registry, target)
 		fails(t, test.to, err, test.want)
 	}
 	close(asked)
@@ -372,12 +364,11 @@ func TestRegistryRedirects(t *testing.T) {
 
 // TestPlainRegistry uses a registry on this machine that speaks plain http.
 func TestPlainRegistry(t *testing.T) {
-	front, _ := startRegistry(t)
+	front, _, _ := startRegistry(t)
 	target := "oci://" + front.PlainHost + "/feeds:prod"
 	files := map[string]string{"a.yaml": definitionText}
 	push(t, Registry{}, files, target)
-	documents, err := new(Reader).Read(t.Context(), target)
-	if err != nil || len(documents) != 1 || string(documents[0].Text) != definitionText {
+	if documents, err := readFrom(t, Registry{}, target); err != nil || !cmp.Equal(textsOf(documents), files) {
 		t.Errorf("%v, %v", documents, err)
 	}
 	transport := roundTrip(func(req *http.Request) (*http.Response, error) {
@@ -386,7 +377,7 @@ func TestPlainRegistry(t *testing.T) {
 		}
 		return nil, tls.RecordHeaderError{RecordHeader: [5]byte([]byte("HTTP/"))}
 	})
-	_, err = (&Reader{Registry: Registry{Transport: transport}}).Read(t.Context(), "oci://oci.example.com/feeds:prod")
+	_, err := readFrom(t, Registry{Transport: transport}, "oci://oci.example.com/feeds:prod")
 	fails(t, "another machine", err, "the registry speaks plain http, which is only used for registries on this machine")
 }
 
@@ -420,6 +411,6 @@ func TestManyLayers(t *testing.T) {
 	transport := roundTrip(func(req *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: 200, Request: req, Header: header, ContentLength: int64(len(body)), Body: io.NopCloser(strings.NewReader(body))}, nil
 	})
-	_, err := (&Reader{Registry: Registry{Transport: transport}}).Read(t.Context(), "oci://oci.example.com/feeds:prod")
+	_, err := readFrom(t, Registry{Transport: transport}, "oci://oci.example.com/feeds:prod")
 	fails(t, "many layers", err, "the artifact has more than 20000 layers")
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"signpost/internal/testkit"
 )
 
 // TestWatcher looks when it is demanded, when something arrives, when the ticker ticks, and when a file changes, also in
@@ -43,7 +45,7 @@ func TestWatcher(t *testing.T) {
 	ticks <- time.Time{}
 	want("a tick", false)
 	below := filepath.Join(dir, "below")
-	must(t, os.Mkdir(below, 0o755))
+	testkit.OK(t, os.Mkdir(below, 0o755))
 	want("a new directory", false)
 	for watched := false; !watched; { // Run receives again once it watches the directory
 		select {

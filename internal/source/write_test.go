@@ -4,22 +4,23 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"signpost/internal/testkit"
 )
 
 // TestReplaceFile writes through a symbolic link, keeps the mode, and never overwrites a text that it has not seen.
 func TestReplaceFile(t *testing.T) {
 	dir := tree(t, map[string]string{"feeds.yaml": "old"})
 	file, link := filepath.Join(dir, "feeds.yaml"), filepath.Join(dir, "link.yaml")
-	must(t, os.Chmod(file, 0o640))
-	must(t, os.Symlink("feeds.yaml", link))
+	testkit.OK(t, os.Chmod(file, 0o640))
+	testkit.OK(t, os.Symlink("feeds.yaml", link))
 	fails(t, "a text that has changed", ReplaceFile(link, []byte("older"), []byte("new")), "has changed since it was read")
-	must(t, ReplaceFile(link, []byte("old"), []byte("new")))
+	testkit.OK(t, ReplaceFile(link, []byte("old"), []byte("new")))
 	target, err := os.Readlink(link)
 	if err != nil || target != "feeds.yaml" {
 		t.Errorf("the link is now %q, %v", target, err)
 	}
-	info, err := os.Stat(file)
-	must(t, err)
+	info := testkit.Must(os.Stat(file))(t)
 	if text, _ := os.ReadFile(file); string(text) != "new" || info.Mode().Perm() != 0o640 {
 		t.Errorf("%q with mode %v", text, info.Mode())
 	}
