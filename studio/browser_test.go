@@ -23,7 +23,7 @@ import (
 )
 
 // waitTime is how long the page may take for anything. It is far more than necessary, for busy machines.
-const waitTime = 3 * time.Minute
+const waitTime = testkit.Patience
 
 // chromium is started once for all tests, because starting it takes longer than most of them run.
 var chromium struct {

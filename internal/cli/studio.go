@@ -29,11 +29,10 @@ const defaultStudioListen = "127.0.0.1:8079"
 
 // Limits of the studio's server. Only local browsers use it; a slow feed may take most of the write timeout.
 const (
-	studioReadHeaderTimeout = 5 * time.Second
-	studioWriteTimeout      = time.Minute
-	studioIdleTimeout       = 2 * time.Minute
-	studioMaxHeaderBytes    = 16 << 10
-	studioShutdownTimeout   = 3 * time.Second
+	studioIdleTimeout     = 2 * time.Minute // also of a connection that a browser has opened to have one
+	studioWriteTimeout    = time.Minute
+	studioMaxHeaderBytes  = 16 << 10
+	studioShutdownTimeout = 3 * time.Second
 )
 
 // studioFlags holds the flags of studio.
@@ -181,7 +180,7 @@ func (c *CLI) serveStudio(ctx context.Context, listener net.Listener, page http.
 	srv := &http.Server{
 		Handler:           page,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
-		ReadHeaderTimeout: studioReadHeaderTimeout, // handlers limit bodies themselves
+		ReadHeaderTimeout: studioIdleTimeout, // handlers limit bodies themselves
 		WriteTimeout:      studioWriteTimeout,
 		IdleTimeout:       studioIdleTimeout,
 		MaxHeaderBytes:    studioMaxHeaderBytes,
