@@ -49,7 +49,8 @@ func TestEncode(t *testing.T) {
 	})
 	// A body is a form only if the endpoint says so.
 	for mimeType, want := range map[string]string{
-		"Application/X-WWW-Form-URLEncoded; charset=utf-8": signpost.MIMEForm, signpost.MIMEFeed: signpost.MIMEJSON, "text/xml": signpost.MIMEJSON,
+		"Application/X-WWW-Form-URLEncoded; charset=utf-8": signpost.MIMEForm,
+		signpost.MIMEFeed: signpost.MIMEJSON, "text/xml": signpost.MIMEJSON,
 	} {
 		if _, got, err := contextkeys.EncodeBody(items, map[string]any{"device": "a"}, mimeType); err != nil || got != want {
 			t.Errorf("for %s the Content-Type is %s, %v", mimeType, got, err)

@@ -82,7 +82,8 @@ func TestMiddlewareLimits(t *testing.T) {
 		{object, `{"d":"a"}` + strings.Repeat(" ", contextkeys.MaxBody-9), "device=a "},
 		{form, fields(contextkeys.MaxKeys), "device=sesame "},
 		{form, fields(contextkeys.MaxKeys + 1), "400 : The request body has more than 256 fields."},
-		{object, `{"d":"sesame"}` + strings.Repeat(" ", contextkeys.MaxBody-13), "413 : The request body is longer than the service accepts."},
+		{object, `{"d":"sesame"}` + strings.Repeat(" ", contextkeys.MaxBody-13),
+			"413 : The request body is longer than the service accepts."},
 		{object, `{"list":` + strings.Repeat("[", 20000), "400 : The request body is not JSON: invalid at byte 10008 of 20008."},
 	} {
 		if got := try(t, items[3:], "POST", "", test.contentType, test.body); strings.TrimSuffix(got, test.body) != test.want {

@@ -2,81 +2,62 @@ package host_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
 
 	"signpost"
 	"signpost/host"
+	"signpost/internal/testkit"
 )
 
 func TestParse(t *testing.T) {
+	testkit.Cases(t, "testdata/hosts.golden", func(in string) string {
+		got, err := host.Parse(in)
+		name, nameErr := host.ParseName(in)
+		if (got == "") != (err != nil) || (name == "") != (nameErr != nil) {
+			t.Errorf("%q becomes %q, %v, or as a name %q, %v", in, got, err, name, nameErr)
+		}
+		out := got
+		if err != nil {
+			out = "error: " + err.Error()
+		}
+		for i, is := range []func(string) bool{host.IsIP, host.IsLoopback, host.IsLocal} {
+			if is(in) {
+				out += []string{", an IP address", ", loopback", ", local"}[i]
+			}
+		}
+		if name != got {
+			out += fmt.Sprintf("\nas a name: %v", nameErr)
+		}
+		return out
+	})
+}
+
+// Names have at most 253 characters, in parts of at most 63. What is longer is rejected before any work.
+func TestParseLength(t *testing.T) {
 	label63 := strings.Repeat("a", 63)
 	name253 := strings.Repeat(label63+".", 3) + strings.Repeat("b", 61)
-	for in, want := range map[string]string{
-		"feeds.example.com":       "feeds.example.com",
-		"feeds.example.com:8080":  "feeds.example.com",
-		"feeds.example.com:":      "feeds.example.com",
-		"feeds.example.com:0":     "feeds.example.com",
-		"feeds.example.com:65535": "feeds.example.com",
-		"FEEDS.Example.COM":       "feeds.example.com",
-		"feeds.example.com.":      "feeds.example.com",
-		"feeds.example.com.:80":   "feeds.example.com",
-		"localhost":               "localhost",
-		"a_b.example.com":         "a_b.example.com",
-		"r3---sn.example.com":     "r3---sn.example.com",
-		"1.example":               "1.example",
-		"192.0.2.1":               "192.0.2.1",
-		"192.0.2.1:80":            "192.0.2.1",
-		"192.0.2.1.":              "192.0.2.1",
-		"１９２.0.2.1":               "192.0.2.1",
-		"[::1]":                   "[::1]",
-		"[::1]:8080":              "[::1]",
-		"[::1]:":                  "[::1]",
-		"[2001:DB8:0:0::1]":       "[2001:db8::1]",
-		"[::ffff:192.0.2.1]":      "[::ffff:192.0.2.1]",
-		"bücher.example":          "xn--bcher-kva.example",
-		"BÜCHER.example:80":       "xn--bcher-kva.example",
-		"xn--bcher-kva.example":   "xn--bcher-kva.example",
-		"a_b.bücher.example":      "a_b.xn--bcher-kva.example",
-		"r3---sn.bücher.example":  "r3---sn.xn--bcher-kva.example",
-		"straße.example":          "xn--strae-oqa.example",
-		"日本":                      "xn--wgv71a",
-		"example。com":             "example.com",
-		"example.com。":            "example.com",
-		"ｅｘａｍｐｌｅ.com":             "example.com",
-		label63 + ".example":      label63 + ".example",
-		name253:                   name253,
-		name253 + ".:443":         name253,
-	} {
-		got, err := host.Parse(in)
-		if err != nil || got != want {
-			t.Errorf("Parse(%q) = %q, %v, want %q", in, got, err, want)
+	for in, want := range map[string]string{label63 + ".example": label63 + ".example", name253: name253, name253 + ".:443": name253} {
+		if got, err := host.Parse(in); err != nil || got != want {
+			t.Errorf("Parse(%q) = %q, %v", in, got, err)
 		}
 	}
-	for _, in := range []string{
-		"", ".", "..", ":80", "[]", "[", "]", "[::1", "::1]", "a..b", ".example.com", "example.com..", "a.\u00ad.b", "\u00ad",
-		"1.2.3.256", "127.1", "127.0x1", "0x7f.0x1", "example.0x", "1.2.3.0xABC", "1.2.3.4.5", "0177.0.0.1", "2130706433", "example.123", "1.2.3.4.example.5", "１２７.1",
-		"::1", "2001:db8::1", "1:2", "[::1]80", "[::1].", "[::1].:80", "[::1]x:80", "x[::1]", "-", "-a.example", "a-.example", "a.-", "_.-", "[::1%eth0]", "[fe80::1%25eth0]", "[192.0.2.1]", "[v1.a]", "[[::1]]",
-		"example.com:80:80", "example.com:-1", "example.com:+1", "example.com:65536", "example.com:http", "example.com: 80", "example.com:８０",
-		"https://example.com", "example.com/", "user@example.com", "user:password@example.com", "example.com?a", "example.com#a", `example.com\a`,
-		"exam ple.com", " example.com", "example.com ", "example.com\t", "example.com\r\nEvil: 1", "example\x00.com", "a,b", "a;b", `a"b`, "a'b", "a<b", "a%41b", "%", "{{host}}", "a*b", "*",
-		"example.com／evil", "example.com：80", "user＠example.com", "example．com？a", "a％41b", "℀.example", "exa\u200bmple\u3000.com", "\xff.example", "\ufffd.example", "xn--a.bücher", "\u202eexample",
-		name253 + "b", strings.Repeat("ü.", 127) + "a", strings.Repeat("a", 64) + ".example", strings.Repeat("a.", 127) + "a", strings.Repeat("a", 300), strings.Repeat("ü", 300), strings.Repeat("a", 1<<20), strings.Repeat("ü", 1<<20), strings.Repeat("@", 1<<20),
+	const longest = 4*253 + len(":65535")
+	for in, want := range map[string]string{
+		label63 + "a.example":           `a.example" has a part of 64 characters: each part between two dots has 1 to 63 characters`,
+		name253 + "b":                   `host "` + name253 + `b" has 254 characters: at most 253 are allowed`,
+		strings.Repeat("ü.", 127) + "a": "at most 253 are allowed",
+		strings.Repeat("a.", 127) + "a": "has 255 characters: at most 253 are allowed",
+		strings.Repeat("a", longest):    "has 1018 characters: at most 253 are allowed",
+		strings.Repeat("a", longest+1):  "host is too long: 1019 bytes, but a host name has at most 253 characters",
+		strings.Repeat("ü", 300):        `host "`,
+		strings.Repeat("ü", 1<<20):      "host is too long",
+		strings.Repeat("@", 1<<20):      "host is too long",
 	} {
-		got, err := host.Parse(in)
-		if err == nil {
-			t.Errorf("Parse(%.80q) = %q, want an error", in, got)
-			continue
-		}
-		if got != "" {
-			t.Errorf("Parse(%.80q) = %q beside error %v", in, got, err)
-		}
-		if s := err.Error(); !strings.Contains(s, ": ") || strings.HasSuffix(s, ".") || strings.Contains(s, "\n") {
-			t.Errorf("error %q does not say what to do", s)
-		}
-		if len(err.Error()) > 12_000 {
-			t.Errorf("Parse(%.80q) has an error of %d bytes", in, len(err.Error()))
+		if got, err := host.Parse(in); err == nil || got != "" || !strings.Contains(err.Error(), want) || len(err.Error()) > 12_000 {
+			t.Errorf("Parse(%.80q) = %q, %v", in, got, err)
 		}
 	}
 }
@@ -124,22 +105,6 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func TestParseName(t *testing.T) {
-	for in, want := range map[string]string{"Feeds.Example.com.": "feeds.example.com", "[::1]": "[::1]", "bücher.example": "xn--bcher-kva.example"} {
-		if got, err := host.ParseName(in); err != nil || got != want {
-			t.Errorf("ParseName(%q) = %q, %v", in, got, err)
-		}
-	}
-	for _, in := range []string{"", "a b", "localhost:3000", "a:", "[::1]:80"} {
-		if got, err := host.ParseName(in); err == nil || got != "" {
-			t.Errorf("ParseName(%q) = %q, %v", in, got, err)
-		}
-	}
-	if _, err := host.ParseName("localhost:3000"); !strings.Contains(err.Error(), "https://{{host}}:3000/") {
-		t.Errorf("the error does not say where the port goes: %v", err)
-	}
-}
-
 func TestEqual(t *testing.T) {
 	for _, test := range []struct {
 		a, b string
@@ -157,56 +122,5 @@ func TestEqual(t *testing.T) {
 		if got := host.Equal(test.a, test.b); got != test.want {
 			t.Errorf("Equal(%q, %q) = %v", test.a, test.b, got)
 		}
-	}
-}
-
-func TestKindsOfHosts(t *testing.T) {
-	for _, test := range []struct {
-		in                  string
-		ip, loopback, local bool
-	}{
-		{"127.0.0.1", true, true, true},
-		{"127.8.0.1:80", true, true, true},
-		{"[::1]:80", true, true, true},
-		{"[::ffff:127.0.0.1]", true, true, true},
-		{"192.0.2.1", true, false, false},
-		{"[2001:db8::1]", true, false, false},
-		{"10.0.0.1", true, false, true},
-		{"[::ffff:10.0.0.1]", true, false, true},
-		{"169.254.1.1", true, false, true},
-		{"0.0.0.0", true, false, true},
-		{"[fd00::1]", true, false, true},
-		{"localhost", false, true, true},
-		{"a.LOCALHOST.", false, true, true},
-		{"nas.local", false, false, true},
-		{"localhost.example", false, false, false},
-		{"notlocalhost", false, false, false},
-		{"::1", false, false, false}, // not a host
-		{"", false, false, false},
-	} {
-		if ip, loopback, local := host.IsIP(test.in), host.IsLoopback(test.in), host.IsLocal(test.in); ip != test.ip || loopback != test.loopback || local != test.local {
-			t.Errorf("%q: IP %v, loopback %v, local %v", test.in, ip, loopback, local)
-		}
-	}
-}
-
-func TestErrors(t *testing.T) {
-	for in, want := range map[string]string{
-		"":                       `host is empty: give a name such as feeds.example.com`,
-		"a..b":                   `host "a..b" has nothing between two dots: each part between two dots has 1 to 63 characters`,
-		strings.Repeat("a", 64):  `host "` + strings.Repeat("a", 64) + `" has a part of 64 characters: each part between two dots has 1 to 63 characters`,
-		strings.Repeat("a", 254): `host "` + strings.Repeat("a", 254) + `" has 254 characters: at most 253 are allowed`,
-		strings.Repeat("a", 4*253+len(":65535")+1): "host is too long: 1019 bytes, but a host name has at most 253 characters",
-		"a-.example": `host "a-.example" has a hyphen at the beginning or end of "a-": put a letter or a digit there`,
-		"1.2.3.256":  `host "1.2.3.256" is not an IPv4 address: write four numbers from 0 to 255, such as 192.0.2.1`,
-		"a b":        `host "a b" contains ' ': use letters, digits, "-", "_" and "."`,
-	} {
-		if _, err := host.Parse(in); err == nil || err.Error() != want {
-			t.Errorf("Parse(%.80q): %v", in, err)
-		}
-	}
-	longest := strings.Repeat("a", 4*253+len(":65535"))
-	if _, err := host.Parse(longest); err == nil || !strings.HasPrefix(err.Error(), `host "aaa`) {
-		t.Errorf("an authority that could be a host: %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"signpost"
 	"signpost/internal/routes"
+	"signpost/internal/testkit"
 )
 
 func TestValidVersion(t *testing.T) {
@@ -21,35 +22,9 @@ func TestValidVersion(t *testing.T) {
 }
 
 func TestOtherVersion(t *testing.T) {
-	tests := []struct{ url, want string }{ // in v1 of a service with v1, v2 and v10
-		{"https://{{host}}/v1/feeds", ""},
-		{"https://{{host}}/v2/feeds", "v2"},
-		{"https://{{host}}/v2", "v2"},
-		{"https://{{host}}/v10/feeds", "v10"},
-		{"https://{{host}}/api/v2/feeds", "v2"},
-		{"https://{{host}}:8443/v2/feeds", "v2"},
-		{"https://{{host}}/v2?a=b", "v2"},
-		{"https://{{host}}/v2#a", "v2"},
-		{"https://{{host}}/v1/compare/v2", "v2"},
-		{"https://{{host}}/feeds", ""},
-		{"https://{{host}}", ""},
-		{"https://{{host}}/v3/feeds", ""}, // the service has no such version
-		{"https://{{host}}/v22/feeds", ""},
-		{"https://{{host}}/v2-beta/feeds", ""},
-		{"https://{{host}}/V2/feeds", ""},
-		{"https://{{host}}/{{v2}}/feeds", ""},
-		{"https://{{host}}/feeds?next=/v2/feeds", ""},
-		{"https://{{host}}/feeds#/v2/feeds", ""},
-		{"https://v2.{{host}}/feeds", ""},              // not a path segment
-		{"https://partner.example.net/v2/catalog", ""}, // a third party's version
-		{"/v2/feeds", ""},                              // not a URL, which the url rule reports
-		{"", ""},
-	}
-	for _, test := range tests {
-		if got := routes.OtherVersion(signpost.CutURL(test.url), "v1", map[string]bool{"v1": true, "v2": true, "v10": true}); got != test.want {
-			t.Errorf("%s: got %q, want %q", test.url, got, test.want)
-		}
-	}
+	testkit.Cases(t, "testdata/versions.golden", func(url string) string {
+		return routes.OtherVersion(signpost.CutURL(url), "v1", map[string]bool{"v1": true, "v2": true, "v10": true})
+	})
 	if got := routes.OtherVersion(signpost.CutURL("https://{{host}}/v2/feeds"), "v1", nil); got != "" {
 		t.Errorf("without declared versions: got %q", got)
 	}

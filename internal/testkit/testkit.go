@@ -85,7 +85,7 @@ func Golden[T ~string | ~[]byte](t testing.TB, path string, got T) {
 	if err != nil {
 		t.Fatalf("%v; run go test -update to create it", err)
 	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got), "\n")); diff != "" { // of lines
 		t.Errorf("%s (-want +got); if the change is intended, run go test -update:\n%s", filepath.Base(path), diff)
 	}
 }

@@ -24,11 +24,11 @@ func TestExplainYAML(t *testing.T) {
 
 // problems lists the problems of a document.
 func problems(doc *Document) string {
+	kinds := [...]string{Syntax: "syntax", TooLarge: "too large", DuplicateKey: "duplicate key", BadKey: "bad key", BadValue: "bad value"}
 	var out strings.Builder
 	for _, p := range doc.Problems {
-		kind := [...]string{Syntax: "syntax", TooLarge: "too large", DuplicateKey: "duplicate key", BadKey: "bad key", BadValue: "bad value"}[p.Kind]
 		line, column := doc.Position(p.At.Start())
-		fmt.Fprintf(&out, "%d:%d %q: %s: %s (%s)\n", line, column, doc.Text[p.At.Start():p.At.End()], kind, p.Message, p.Hint)
+		fmt.Fprintf(&out, "%d:%d %q: %s: %s (%s)\n", line, column, doc.Text[p.At.Start():p.At.End()], kinds[p.Kind], p.Message, p.Hint)
 		if p.Value != nil {
 			fmt.Fprintf(&out, "the value is %v %q\n", p.Value.Kind, p.Value.Text)
 		}
