@@ -2,73 +2,58 @@ package lsp
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"signpost/internal/testkit"
 )
 
+// found returns the findings of a version of a document, one per line.
+func (e *editor) found(path string, version int) (lines string) {
+	e.t.Helper()
+	for _, d := range e.diagnostics(path, version) {
+		lines += fmt.Sprintf("%v-%v %d %s%v\n", d.Range.Start, d.Range.End, d.Severity, d.Code, d.Tags)
+	}
+	return lines
+}
+
 func TestDiagnosticsFollowTheText(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "feeds.yaml")
+	path := filepath.Join(t.TempDir(), "feeds.yaml")
 	e := newEditor(t)
-
-	// 🏈 is one character, two UTF-16 units and four bytes.
-	text := strings.Replace(sports, "{kind: number,", "{kind: number, placeholder: 🏈, ", 1)
-	text = strings.Replace(text, "label: Limit", "lable: Limit", 1)
+	expect := func(version int, want string) {
+		t.Helper()
+		testkit.Equal(t, fmt.Sprint("findings of version ", version), e.found(path, version), want)
+	}
+	// 🏈 is one character, two UTF-16 units and four bytes. An incremental change comes after it.
+	text := strings.NewReplacer("{kind: number,", "{kind: number, placeholder: 🏈, ", "label: Limit", "lable: Limit").Replace(sports)
 	e.open(path, text)
-	found := slices.DeleteFunc(e.diagnostics(path, 1), func(d diagnostic) bool { return d.Code != "unknown-field" })
-	if len(found) != 1 || found[0].Severity != severityError || found[0].Source != "signpost" {
-		t.Fatalf("findings: %+v", found)
-	}
-	line := strings.Split(text, "\n")[3]
-	from := len([]rune(line[:strings.Index(line, "lable")])) + 1 // one more unit than characters
-	if want := (span{position{3, from}, position{3, from + len("lable")}}); found[0].Range != want {
-		t.Errorf("the finding is at %v, not at %v", found[0].Range, want)
-	}
-
-	// An incremental change at a UTF-16 position after the football.
-	e.change(path, 2, contentChange{Range: &found[0].Range, Text: "label"})
-	if found := e.diagnostics(path, 2); len(found) != 0 {
-		t.Errorf("after the change: %+v", found)
-	}
-	// Several changes are applied in order.
+	expect(1, "{3 82}-{3 87} 1 unknown-field[]\n")
+	e.change(path, 2, contentChange{Range: &span{position{3, 82}, position{3, 87}}, Text: "label"})
+	expect(2, "")
+	// Several changes are applied in order, and a version without changes counts.
 	e.change(path, 3, contentChange{Text: "versions:\n  v1:\n"}, contentChange{Range: &span{position{2, 0}, position{2, 0}}, Text: "    endpoint: {}\n"})
-	atField := func(d diagnostic) bool { return d.Range.Start == position{2, 4} }
-	if found := e.diagnostics(path, 3); !slices.ContainsFunc(found, atField) {
-		t.Errorf("after two changes: %+v", found)
-	}
-	// A version without changes counts.
 	e.change(path, 4)
-	if found := e.diagnostics(path, 4); !slices.ContainsFunc(found, atField) {
-		t.Errorf("after a version without changes: %+v", found)
-	}
+	expect(4, "{1 2}-{1 4} 2 no-endpoints[]\n{2 4}-{2 12} 1 unknown-field[]\n")
 	e.notify("textDocument/didClose", placeParams{TextDocument: documentID{uriOf(path)}})
-	if found := e.diagnostics(path, 0); len(found) != 0 {
-		t.Errorf("after closing: %+v", found)
-	}
+	expect(0, "")
 }
 
 func TestDiagnosticsOfOtherFiles(t *testing.T) {
 	dir := t.TempDir()
 	e := newEditor(t)
-	for name, text := range map[string]string{
-		"compose.yaml": "services:\n  web:\n    image: nginx\n",
-		"package.json": `{"name": "x", "version": "1.0.0"}`,
-		"empty.yaml":   "\n",
+	for name, test := range map[string]struct{ text, want string }{
+		"compose.yaml": {"services:\n  web:\n    image: nginx\n", ""},
+		"package.json": {`{"name": "x", "version": "1.0.0"}`, ""},
+		"empty.yaml":   {"\n", ""},
+		// Editors fade what is unused.
+		"unused.yaml": {strings.ReplaceAll(sports, "        modifiers: [limit]\n", ""), "{3 2}-{3 7} 2 unused-modifier[1]\n"},
 	} {
-		e.open(filepath.Join(dir, name), text)
-		if found := e.diagnostics(filepath.Join(dir, name), 1); len(found) != 0 {
-			t.Errorf("%s: %+v", name, found)
-		}
-	}
-	// Editors fade what is unused.
-	path := filepath.Join(dir, "unused.yaml")
-	e.open(path, strings.ReplaceAll(sports, "        modifiers: [limit]\n", ""))
-	found := e.diagnostics(path, 1)
-	if len(found) != 1 || found[0].Code != "unused-modifier" || !slices.Equal(found[0].Tags, []int{1}) {
-		t.Errorf("findings: %+v", found)
+		e.open(filepath.Join(dir, name), test.text)
+		testkit.Equal(t, name, e.found(filepath.Join(dir, name), 1), test.want)
 	}
 }
 
@@ -77,36 +62,20 @@ func TestDiagnosticsOfOtherFiles(t *testing.T) {
 func TestRegisteredTogether(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	mine, other, far := filepath.Join(dir, "a.yaml"), filepath.Join(dir, "b.yaml"), filepath.Join(outside, "c.yaml")
-	for _, path := range []string{other, far} {
-		if err := os.WriteFile(path, []byte(sports), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	rules := func(e *editor, version int) []string {
-		var rules []string
-		for _, d := range e.diagnostics(mine, version) {
-			rules = append(rules, d.Code)
-		}
-		return rules
-	}
+	testkit.Write(t, other, sports)
+	testkit.Write(t, far, sports)
 	e := newEditor(t)
 	e.open(mine, sports)
-	if got := rules(e, 1); !slices.Contains(got, "base-path") {
-		t.Errorf("with another service at the same base path: %v", got)
+	if got := e.found(mine, 1); !strings.Contains(got, "base-path") {
+		t.Errorf("with another service at the same base path: %s", got)
 	}
 	// The editor's text takes precedence over the file on disk.
 	e.open(other, "base_path: /other\n"+strings.ReplaceAll(sports, "/v1/", "/other/v1/"))
-	if got := rules(e, 1); len(got) != 0 {
-		t.Errorf("with the other base path in the editor: %v", got)
-	}
-	if err := cmp.Or(os.Remove(other), os.Symlink(far, other)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Equal(t, "with the other base path in the editor", e.found(mine, 1), "")
+	testkit.OK(t, cmp.Or(os.Remove(other), os.Symlink(far, other)))
 	e = newEditor(t)
 	e.open(mine, sports)
-	if got := rules(e, 1); len(got) != 0 {
-		t.Errorf("with a link that leads elsewhere: %v", got)
-	}
+	testkit.Equal(t, "with a link that leads elsewhere", e.found(mine, 1), "")
 }
 
 // opened starts an editor with a text, without its mark ¦, and returns the params of a request about the marked place.
@@ -124,6 +93,11 @@ func ask(t *testing.T, method, file, text string, out any) {
 	t.Helper()
 	e, _, _, in := opened(t, file, text)
 	e.call("textDocument/"+method, in, out)
+}
+
+// marked returns a text in which a place is marked with ¦.
+func marked(text, place string) string {
+	return strings.Replace(text, strings.Replace(place, "¦", "", 1), place, 1)
 }
 
 func TestCompletion(t *testing.T) {
@@ -157,130 +131,109 @@ func TestCompletion(t *testing.T) {
 		{name: "a field that is there", text: "service: A\nservice¦", not: []string{"service"}},
 		{name: "free text", text: "service: ¦", not: []string{"versions", "get"}},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			var out completionList
-			ask(t, "completion", cmp.Or(test.file, "feeds.yaml"), test.text, &out)
-			byLabel := make(map[string]completionItem)
-			for _, item := range out.Items {
-				byLabel[item.Label] = item
-			}
-			for i, label := range test.want {
-				item, ok := byLabel[label]
-				if !ok {
-					t.Errorf("%q is not offered, but %d others", label, len(out.Items))
-				}
-				if i == 0 && test.insert != "" && item.TextEdit.NewText != test.insert {
-					t.Errorf("%q inserts %q", label, item.TextEdit.NewText)
-				}
-			}
-			if versions, ok := byLabel["versions"]; ok && (versions.Documentation == nil || versions.Documentation.Value == "") {
+		var out completionList
+		ask(t, "completion", cmp.Or(test.file, "feeds.yaml"), test.text, &out)
+		inserts := make(map[string]string) // by label
+		for _, item := range out.Items {
+			inserts[item.Label] = item.TextEdit.NewText
+			if item.Label == "versions" && (item.Documentation == nil || item.Documentation.Value == "") {
 				t.Error("versions is not explained")
 			}
-			for _, label := range test.not {
-				if _, ok := byLabel[label]; ok {
-					t.Errorf("%q is offered", label)
-				}
+		}
+		for i, label := range test.want {
+			if got, ok := inserts[label]; !ok || i == 0 && test.insert != "" && got != test.insert {
+				t.Errorf("%s: %q inserts %q: %v", test.name, label, got, inserts)
 			}
-		})
+		}
+		for _, label := range test.not {
+			if _, ok := inserts[label]; ok {
+				t.Errorf("%s: %q is offered", test.name, label)
+			}
+		}
 	}
 }
 
 func TestHover(t *testing.T) {
-	for _, test := range []struct{ name, text, want string }{
-		{"a field", strings.Replace(sports, "mime_type", "mime¦_type", 1), "content type"},
-		{"an endpoint", strings.Replace(sports, "v1/media", "v1/me¦dia", 1), `"key": "plugin-login-flow.access_token"`},
-		{"an endpoint of the second version", strings.ReplaceAll(sports, "[limit]", "[]") + "  v2:\n    endpoints:\n      https://{{host}}/v2/li¦st: {name: Two, method: get, mime_type: text/csv}\n", `"name": "Two"`},
-		{"an endpoint of a file with errors", strings.Replace(strings.Replace(sports, "v1/media", "v1/me¦dia", 1), "method: get", "method: put", 1), "Fix the errors"},
-		{"a shared modifier", strings.Replace(sports, "[limit]", "[li¦mit]", 1), "```yaml\nlimit: {kind: number, id: limit, name: Page size, key: limit, label: Limit, defaultValue: 20}\n```"},
-		{"a built-in feature", strings.Replace(sports, "[authen", "[auth¦en", 1),
+	for _, test := range []struct{ text, want string }{
+		{marked(sports, "mime¦_type"), "content type"},
+		{marked(sports, "v1/me¦dia"), `"key": "plugin-login-flow.access_token"`},
+		{strings.ReplaceAll(sports, "[limit]", "[]") + // in the second version
+			"  v2:\n    endpoints:\n      https://{{host}}/v2/li¦st: {name: Two, method: get, mime_type: text/csv}\n", `"name": "Two"`},
+		{strings.Replace(marked(sports, "v1/me¦dia"), "method: get", "method: put", 1), "Fix the errors"},
+		{marked(sports, "[li¦mit]"), "```yaml\nlimit: {kind: number, id: limit, name: Page size, key: limit, label: Limit, defaultValue: 20}\n```"},
+		{marked(sports, "[auth¦en"),
 			"Built in. Appends the context key `plugin-login-flow.access_token` to the endpoints whose URL ends in `/media`; required: true."},
-		{"a built-in feature for all", strings.Replace(sports, "[authentication", "[geo¦-restriction", 1), "to every endpoint; required: false."},
-		{"a feature of the file", "features:\n  ki¦ds:\n    context_obj: [{key: user.age, type: ctx}]\n" + sports, "```yaml\nkids:\n    context_obj: [{key: user.age, type: ctx}]\n```"},
-		{"a context key", "context_keys: {user.age: The age}\nfeatures:\n  kids: {context_obj: [{key: us¦er.age, type: ctx}]}\n" + sports, "user.age: The age\n"},
-		{"a value", strings.Replace(sports, "name: Matches", "name: Mat¦ches", 1), ""},
-		{"a finding", strings.Replace(sports, "method: get", "method: G¦ET", 1), "The rule: a method is get or post"},
+		{strings.Replace(sports, "[authentication", "[geo¦-restriction", 1), "to every endpoint; required: false."},
+		{"features:\n  ki¦ds:\n    context_obj: [{key: user.age, type: ctx}]\n" + sports, "```yaml\nkids:\n    context_obj: [{key: user.age, type: ctx}]\n```"},
+		{"context_keys: {user.age: The age}\nfeatures:\n  kids: {context_obj: [{key: us¦er.age, type: ctx}]}\n" + sports, "user.age: The age\n"},
+		{marked(sports, "name: Mat¦ches"), ""},
+		{strings.Replace(sports, "method: get", "method: G¦ET", 1), `is not "get" or "post"` + "\n\nwrite it in lower case: get\n\nThe rule: a method is get or post"},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			var out hover
-			ask(t, "hover", "feeds.yaml", test.text, &out)
-			if !strings.Contains(out.Contents.Value, test.want) || test.want == "" && out.Contents.Value != "" {
-				t.Errorf("hover shows %q", out.Contents.Value)
-			}
-		})
+		var out hover
+		ask(t, "hover", "feeds.yaml", test.text, &out)
+		if !strings.Contains(out.Contents.Value, test.want) || test.want == "" && out.Contents.Value != "" {
+			t.Errorf("hover in %s\nshows %q", test.text, out.Contents.Value)
+		}
 	}
 }
 
 // TestWhileTyping checks that hover, outline and completion know the last text that parsed, navigation does not, and rename
-// refuses.
+// refuses. Of a text that never parsed there is nothing to show.
 func TestWhileTyping(t *testing.T) {
-	e, path, text, in := opened(t, "feeds.yaml", strings.Replace(sports, "v1/media", "v1/me¦dia", 1))
+	e, path, text, in := opened(t, "feeds.yaml", marked(sports, "v1/me¦dia"))
 	broken := text + "        modifiers: [limit\n"
 	e.change(path, 2, contentChange{Text: broken})
 	e.change(path, 3, contentChange{Text: broken + "x"})
-	var shown hover
-	if e.call("textDocument/hover", in, &shown); !strings.Contains(shown.Contents.Value, `"name": "Media"`) {
-		t.Errorf("hover shows %q", shown.Contents.Value)
+	answers := func(method string, in placeParams, want string) {
+		t.Helper()
+		var out any
+		err := e.try("textDocument/"+method, in, &out)
+		if got := fmt.Sprint(out, err); !strings.Contains(got, want) {
+			t.Errorf("%s gives %s, not %s", method, got, want)
+		}
 	}
-	var outline []documentSymbol
-	if e.call("textDocument/documentSymbol", in, &outline); len(outline) != 2 {
-		t.Errorf("the outline is %v", outline)
-	}
-	var offered completionList
+	answers("hover", in, `"name": "Media"`)
+	answers("documentSymbol", in, "detail:Media")
 	typing, at := placeIn(path, strings.Replace(sports, "modifiers: [limit]", "modifiers: [¦", 1))
 	e.change(path, 4, contentChange{Text: typing})
-	e.call("textDocument/completion", at, &offered)
-	if !slices.ContainsFunc(offered.Items, func(i completionItem) bool { return i.Label == "limit" }) {
-		t.Errorf("offered: %+v", offered.Items)
-	}
-	_, in = placeIn(path, strings.Replace(sports, "[limit]", "[li¦mit]", 1))
-	var place *location
-	if e.call("textDocument/definition", in, &place); place != nil {
-		t.Errorf("the definition is at %v of a text that does not parse", place)
-	}
+	answers("completion", at, "kind:12 label:limit")
+	answers("completion", at, "kind:5 label:kind")
+	_, in = placeIn(path, marked(sports, "[li¦mit]"))
 	in.NewName = "size"
-	if err := e.try("textDocument/rename", in, nil); err == nil || !strings.Contains(err.Error(), "does not parse") {
-		t.Errorf("rename gives %v", err)
-	}
-	// Of a text that never parsed there is nothing to show.
+	answers("definition", in, "<nil> <nil>")
+	answers("rename", in, "code -32803 message: the file does not parse")
 	other := filepath.Join(filepath.Dir(path), "other.yaml")
 	e.open(other, "versions: {")
 	in.TextDocument.URI = uriOf(other)
-	outline = nil
-	if e.call("textDocument/documentSymbol", in, &outline); outline == nil || len(outline) > 0 {
-		t.Errorf("the outline is %v", outline)
-	}
-	var nothing *hover
-	if e.call("textDocument/hover", in, &nothing); nothing != nil && !strings.Contains(nothing.Contents.Value, "syntax") {
-		t.Errorf("hover shows %v", nothing)
-	}
+	answers("documentSymbol", in, "[] <nil>")
+	answers("hover", in, "<nil> <nil>")
 }
 
 func TestNavigate(t *testing.T) {
-	for place, want := range map[string]struct{ definition, references int }{ // lines, and how many
-		"[li¦mit]":          {3, 3},
-		"  li¦mit:":         {3, 3},
+	for place, want := range map[string][]int{ // line of the definition, and lines of references
+		"[li¦mit]":          {3, 3, 11, 16},
+		"  li¦mit:":         {3, 3, 11, 16},
 		"[auth¦entication]": {-1, 1}, // built in
-		"name: Mat¦ches":    {-1, 0},
+		"name: Mat¦ches":    {-1},
 	} {
-		e, _, _, in := opened(t, "feeds.yaml", strings.Replace(sports, strings.Replace(place, "¦", "", 1), place, 1))
+		e, _, _, in := opened(t, "feeds.yaml", marked(sports, place))
 		in.Context.IncludeDeclaration = true
 		var defined *location
-		line := -1
+		got := []int{-1}
 		if e.call("textDocument/definition", in, &defined); defined != nil {
-			line = defined.Range.Start.Line
-		}
-		if line != want.definition {
-			t.Errorf("%s is defined on line %d", place, line)
+			got[0] = defined.Range.Start.Line
 		}
 		var places []location
-		if e.call("textDocument/references", in, &places); len(places) != want.references {
-			t.Errorf("%s is referred to from %v", place, places)
+		e.call("textDocument/references", in, &places)
+		for _, p := range places {
+			got = append(got, p.Range.Start.Line)
 		}
+		testkit.Equal(t, place, got, want)
 	}
 }
 
 func TestRename(t *testing.T) {
-	e, path, text, in := opened(t, "feeds.yaml", strings.Replace(sports, "[limit]", "[li¦mit]", 1))
+	e, path, text, in := opened(t, "feeds.yaml", marked(sports, "[li¦mit]"))
 	for name, written := range map[string]string{"size": "size", "page, size": `"page, size"`, "true": `"true"`} { // as YAML reads it
 		in.NewName = name
 		var edit workspaceEdit
@@ -305,7 +258,7 @@ func TestRename(t *testing.T) {
 		{"ki¦ds", "kids", ""},
 	} {
 		text := features + strings.Replace(sports, "[authentication]", "[geo-restriction]", 1)
-		e, _, _, in := opened(t, "feeds.yaml", strings.Replace(text, strings.Replace(test.place, "¦", "", 1), test.place, 1))
+		e, _, _, in := opened(t, "feeds.yaml", marked(text, test.place))
 		in.NewName = test.name
 		err := e.try("textDocument/rename", in, nil)
 		if test.why == "" && err != nil || test.why != "" && (err == nil || !strings.Contains(err.Error(), test.why)) {
@@ -318,69 +271,57 @@ func TestRename(t *testing.T) {
 }
 
 func TestQuickFix(t *testing.T) {
-	marked := strings.ReplaceAll(sports, "method: get", "method: GET")
-	e, path, text, in := opened(t, "feeds.yaml", strings.Replace(marked, "GET", "¦GET", 1))
+	e, path, text, in := opened(t, "feeds.yaml", strings.Replace(strings.ReplaceAll(sports, "method: get", "method: GET"), "GET", "¦GET", 1))
+	fixed := map[string]string{quickFix: strings.Replace(text, "GET", "get", 1), fixAll: sports}
 	line := in.Position.Line
-	in.Range = span{position{line, 0}, position{line, 80}}
-	var actions []codeAction
-	e.call("textDocument/codeAction", in, &actions)
-	var kinds []string
-	for _, a := range actions {
-		kinds = append(kinds, a.Kind)
-		if got := apply(text, path, a.Edit); a.Kind == quickFix && got != strings.Replace(text, "GET", "get", 1) {
-			t.Errorf("%s gives\n%s", a.Title, got)
+	for _, test := range []struct {
+		only string // kinds are hierarchical
+		last int    // line of the range
+		want []string
+	}{
+		{"", line, []string{quickFix, fixAll}}, {"", line - 1, []string{fixAll}}, // only fixes in the range are offered one by one
+		{"source", line, []string{fixAll}}, {"source.fixAll", line, []string{fixAll}}, {"quickfix", line, []string{quickFix}},
+		{"sour", line, nil}, {"refactor", line, nil}, {"source.fixAll.eslint", line, nil},
+	} {
+		in.Context.Only = nil
+		if test.only != "" {
+			in.Context.Only = []string{test.only}
 		}
-		if got := apply(text, path, a.Edit); a.Kind == fixAll && got != sports {
-			t.Errorf("%s gives\n%s", a.Title, got)
-		}
-	}
-	if !slices.Equal(kinds, []string{quickFix, fixAll}) {
-		t.Errorf("the actions are %v", kinds)
-	}
-	// Kinds are hierarchical.
-	for only, want := range map[string]string{"source": fixAll, "source.fixAll": fixAll, "quickfix": quickFix, "sour": "", "refactor": "", "source.fixAll.eslint": ""} {
-		in.Context.Only = []string{only}
+		in.Range = span{position{0, 0}, position{test.last, 80}}
+		var actions []codeAction
 		e.call("textDocument/codeAction", in, &actions)
-		got := ""
+		var kinds []string
 		for _, a := range actions {
-			got += a.Kind
+			kinds = append(kinds, a.Kind)
+			testkit.Equal(t, a.Title, apply(text, path, a.Edit), fixed[a.Kind])
 		}
-		if got != want {
-			t.Errorf("only %s gives %q", only, got)
-		}
+		testkit.Equal(t, fmt.Sprintf("actions for %q up to line %d", test.only, test.last), kinds, test.want)
 	}
-	// Only fixes in the range are offered one by one.
-	in.Context.Only = nil
-	in.Range = span{position{0, 0}, position{line - 1, 80}}
-	if e.call("textDocument/codeAction", in, &actions); len(actions) != 1 || actions[0].Kind != fixAll {
-		t.Errorf("beside the finding: %v", actions)
-	}
-	if ask(t, "codeAction", "feeds.yaml", "¦"+sports, &actions); len(actions) != 0 {
-		t.Errorf("without findings: %v", actions)
-	}
+	var actions []codeAction
+	ask(t, "codeAction", "feeds.yaml", "¦"+sports, &actions)
+	testkit.Equal(t, "without findings", len(actions), 0)
 }
 
 func TestOutline(t *testing.T) {
 	deprecated := strings.Replace(sports, "        name: Media\n", "        name: Media\n        deprecated: {since: 2020-01-01}\n", 1)
 	var out []documentSymbol
 	ask(t, "documentSymbol", "feeds.yaml", "¦"+deprecated, &out)
-	var lines []string
+	got := "\n"
 	var list func([]documentSymbol, string)
 	list = func(symbols []documentSymbol, indent string) {
 		for _, s := range symbols {
-			line := indent + s.Name + " " + s.Detail
-			if slices.Equal(s.Tags, []int{1}) {
-				line += ", deprecated"
-			}
-			lines = append(lines, strings.TrimRight(line, " "))
-			list(s.Children, indent+"  ")
+			got += fmt.Sprintln(indent, s.Name, s.Detail, s.Kind, s.Tags)
+			list(s.Children, indent+" ")
 		}
 	}
 	list(out, "")
-	want := []string{"modifiers", "  limit Page size", "v1", "  https://{{host}}/v1/matches Matches", "  https://{{host}}/v1/media Media, deprecated"}
-	if !slices.Equal(lines, want) {
-		t.Errorf("the outline is\n%s", strings.Join(lines, "\n"))
-	}
+	testkit.Equal(t, "outline", got, `
+ modifiers  3 []
+  limit Page size 8 []
+ v1  3 []
+  https://{{host}}/v1/matches Matches 11 []
+  https://{{host}}/v1/media Media 11 [1]
+`)
 }
 
 // apply applies an edit to the text of a file, last change first.

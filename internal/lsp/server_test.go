@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/sourcegraph/jsonrpc2"
+
+	"signpost/internal/testkit"
 )
 
 // editor is the other side of a session. Its messages are handled at once, without streams.
@@ -30,23 +32,17 @@ func newEditor(t *testing.T) *editor {
 
 func (e *editor) call(method string, in, out any) {
 	e.t.Helper()
-	if err := e.try(method, in, out); err != nil {
-		e.t.Fatalf("%s: %v", method, err)
-	}
+	testkit.OK(e.t, e.try(method, in, out))
 }
 
 func (e *editor) try(method string, in, out any) error {
 	e.t.Helper()
 	req := &jsonrpc2.Request{Method: method}
-	if err := req.SetParams(in); err != nil {
-		e.t.Fatal(err)
-	}
+	testkit.OK(e.t, req.SetParams(in))
 	e.out.Reset()
 	e.handle(req)
 	var resp jsonrpc2.Response
-	if err := (jsonrpc2.VSCodeObjectCodec{}).ReadObject(bufio.NewReader(&e.out), &resp); err != nil {
-		e.t.Fatalf("%s: %v", method, err)
-	}
+	testkit.OK(e.t, jsonrpc2.VSCodeObjectCodec{}.ReadObject(bufio.NewReader(&e.out), &resp))
 	if resp.Error != nil {
 		return resp.Error
 	}
@@ -59,9 +55,7 @@ func (e *editor) try(method string, in, out any) error {
 func (e *editor) notify(method string, in any) {
 	e.t.Helper()
 	req := &jsonrpc2.Request{Method: method, Notif: true}
-	if err := req.SetParams(in); err != nil {
-		e.t.Fatal(err)
-	}
+	testkit.OK(e.t, req.SetParams(in))
 	e.handle(req)
 }
 
@@ -83,12 +77,8 @@ func (e *editor) change(path string, version int, changes ...contentChange) {
 func (e *editor) diagnostics(path string, version int) []diagnostic {
 	e.t.Helper()
 	e.publish()
-	bodies, err := unframe(e.out.String())
-	if err != nil {
-		e.t.Fatal(err)
-	}
 	var found []diagnostic
-	for _, body := range bodies {
+	for _, body := range testkit.Must(unframe(e.out.String()))(e.t) {
 		var message struct{ Params publishDiagnostics }
 		if err := json.Unmarshal([]byte(body), &message); err == nil && message.Params.URI == uriOf(path) && message.Params.Version == version {
 			found = message.Params.Diagnostics
@@ -160,9 +150,7 @@ func TestLifecycle(t *testing.T) {
 		{"jsonrpc":"2.0","id":9,"method":"textDocument/hover","params":{}}
 		{"jsonrpc":"2.0","method":"exit"}
 		{"jsonrpc":"2.0","id":10,"method":"initialize"}`)
-	if err != nil {
-		t.Errorf("Serve returns %v", err)
-	}
+	testkit.OK(t, err)
 	var got []string
 	for _, body := range bodies {
 		var message struct {
@@ -170,15 +158,11 @@ func TestLifecycle(t *testing.T) {
 			Method string
 			Error  struct{ Code int }
 		}
-		if err := json.Unmarshal([]byte(body), &message); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, json.Unmarshal([]byte(body), &message))
 		got = append(got, fmt.Sprintf("%d %s%d", message.ID, message.Method, message.Error.Code))
 	}
-	want := "1 -32002, 2 0, 3 -32600, 4 -32601, 5 -32602, 6 0, 8 0, 9 -32600, 0 textDocument/publishDiagnostics0"
-	if strings.Join(got, ", ") != want {
-		t.Errorf("the server answers %s, want %s", strings.Join(got, ", "), want)
-	}
+	testkit.Equal(t, "answers", strings.Join(got, ", "),
+		"1 -32002, 2 0, 3 -32600, 4 -32601, 5 -32602, 6 0, 8 0, 9 -32600, 0 textDocument/publishDiagnostics0")
 	for _, want := range []string{`"positionEncoding":"utf-16"`, `"version":"v1.2.3"`, `"textDocumentSync":{"change":2,"openClose":true,"save":{}}`} {
 		if !strings.Contains(bodies[1], want) {
 			t.Errorf("initialize returns %s, without %s", bodies[1], want)
