@@ -129,7 +129,18 @@ func TestCompletion(t *testing.T) {
 		{name: "an endpoint in JSON", file: "feeds.json", text: `{"versions": {"v2": {"endpoints": {¦}}}}`, want: []string{"https://{{host}}/v2/"}, insert: `"https://{{host}}/v2/`},
 		{name: "both forms of a modifier", text: "modifiers:\n  limit:\n    ¦", want: []string{"kind", "params"}, not: []string{"method"}},
 		{name: "a field that is there", text: "service: A\nservice¦", not: []string{"service"}},
-		{name: "free text", text: "service: ¦", not: []string{"versions", "get"}},
+		{name: "before other lines", text: endpoint + "        na¦\n        method: get\n      https://{{host}}/v1/media:\n        name: B\n",
+			want: []string{"name"}, not: []string{"method"}, insert: "name: "},
+		{name: "a list before other fields", text: "enable: [a¦\nservice: A\nmodifiers: {}", want: []string{"authentication"}, insert: "authentication"},
+		{name: "a quoted item", text: "enable:\n  - \"a¦", want: []string{"authentication"}, insert: "authentication"},
+		{name: "an open list in a flow", text: "modifiers:\n  m: {kind: select, options: [{value: a, label: A},\n     {va¦", want: []string{"value"}, not: []string{"key"}},
+		{name: "after block text", text: "x-note: |\n  some: {text\nser¦", want: []string{"service"}, insert: "service: "},
+		{name: "after a quote in a quote", text: "service: \"x\\\"{\"\nfeatures: {kids: {u¦", want: []string{"url_suffix"}},
+		{name: "free text", text: "service: ¦"},
+		{name: "block text", text: endpoint + "        method: |\n          p¦\n"},
+		{name: "a comment", text: endpoint + "        method: # ¦"},
+		{name: "a text of two lines", text: endpoint + "        method: a\n          p¦"},
+		{name: "JSON before its brace", file: "feeds.json", text: "¦"},
 	} {
 		var out completionList
 		ask(t, "completion", cmp.Or(test.file, "feeds.yaml"), test.text, &out)
@@ -144,6 +155,9 @@ func TestCompletion(t *testing.T) {
 			if got, ok := inserts[label]; !ok || i == 0 && test.insert != "" && got != test.insert {
 				t.Errorf("%s: %q inserts %q: %v", test.name, label, got, inserts)
 			}
+		}
+		if test.want == nil && test.not == nil && len(inserts) > 0 {
+			t.Errorf("%s: offered: %v", test.name, inserts)
 		}
 		for _, label := range test.not {
 			if _, ok := inserts[label]; ok {
