@@ -129,7 +129,7 @@ func cloneVersions(versions []signpost.Version) []signpost.Version {
 
 // For any two manifests, valid or not, there are changes if and only if the documents differ.
 func FuzzDiff(f *testing.F) {
-	for _, test := range diffCases() {
+	for _, test := range diffCases(f) {
 		if len(test.old) == 1 && len(test.new) == 1 {
 			f.Add([]byte(jsonOf(f, test.old[0].Manifest)), []byte(jsonOf(f, test.new[0].Manifest)))
 		}

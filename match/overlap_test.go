@@ -16,36 +16,10 @@ import (
 	"signpost/match"
 )
 
-// feed returns a valid endpoint with only the required fields.
-func feed(url string) signpost.Endpoint {
-	return signpost.Endpoint{URL: url, Name: "Feed", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON}
-}
-
-// together returns a version of a service, whose source may be followed by @ and its name. Each endpoint is given as its path,
-// or = and its URL, preceded by what is unusual about it and followed by its context keys. Those with ! are required.
-func together(source string, endpoints ...string) signpost.Version {
+// together returns a version of a service, whose source may be followed by @ and its name.
+func together(source, endpoints string) signpost.Version {
 	source, name, _ := strings.Cut(source, "@")
-	v := signpost.Version{Name: cmp.Or(name, "v1"), Source: source}
-	for _, text := range endpoints {
-		e := feed("")
-		for word := range strings.FieldsSeq(text) {
-			switch {
-			case word == "post":
-				e.Method = signpost.MethodPost
-			case word == "feed":
-				e.MIMEType = signpost.MIMEFeed
-			case word == "named":
-				e.Name = "Another"
-			case e.URL == "":
-				e.URL = strings.TrimPrefix("https://{{host}}"+word, "https://{{host}}=")
-			default:
-				key, required := strings.CutSuffix(word, "!")
-				e.ContextObj = append(e.ContextObj, signpost.ContextItem{Key: key, Type: signpost.ContextCtx, Required: required})
-			}
-		}
-		v.Manifest.Endpoints = append(v.Manifest.Endpoints, e)
-	}
-	return v
+	return signpost.Version{Name: cmp.Or(name, "v1"), Source: source, Manifest: signpost.Manifest{Endpoints: testkit.Endpoints(endpoints)}}
 }
 
 // services reads versions that are separated by semicolons: a source, a colon, and endpoints that are separated by commas.
@@ -53,7 +27,7 @@ func services(text string) []signpost.Version {
 	var all []signpost.Version
 	for service := range strings.SplitSeq(text, "; ") {
 		if source, endpoints, ok := strings.Cut(service, ": "); ok {
-			v := together(source, strings.Split(endpoints, ", ")...)
+			v := together(source, endpoints)
 			v.Places = make(map[string]string)
 			for i, e := range v.Manifest.Endpoints {
 				v.Places[e.URL] = fmt.Sprintf("%s:%d", v.Source, i+1)
@@ -127,7 +101,7 @@ func FuzzOverlaps(f *testing.F) {
 					endpoints = append(endpoints, path)
 				}
 			}
-			versions = append(versions, together(strconv.Itoa(i/2), endpoints...))
+			versions = append(versions, together(strconv.Itoa(i/2), strings.Join(endpoints, ", ")))
 		}
 		n := random.IntN(len(versions) + 1)
 		findings := match.Overlaps(versions[:n], versions[n:])

@@ -5,6 +5,7 @@ package testkit
 import (
 	"bytes"
 	"flag"
+	"iter"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -95,28 +96,53 @@ func Golden[T ~string | ~[]byte](t testing.TB, path string, got T) {
 // stay as they are.
 func Cases(t testing.TB, path string, answer func(input string) string) {
 	t.Helper()
+	var out strings.Builder
+	for line, input := range cases(t, path) {
+		out.WriteString(line)
+		if input != nil {
+			for line := range strings.Lines(answer(*input)) {
+				out.WriteString("\t" + strings.TrimSuffix(line, "\n") + "\n")
+			}
+		}
+	}
+	Golden(t, path, out.String())
+}
+
+// Inputs returns the inputs of a golden file of cases.
+func Inputs(t testing.TB, path string) []string {
+	t.Helper()
+	var all []string
+	for _, input := range cases(t, path) {
+		if input != nil {
+			all = append(all, *input)
+		}
+	}
+	return all
+}
+
+// cases returns the lines of a golden file of cases without the answers, each with its input, if it is one.
+func cases(t testing.TB, path string) iter.Seq2[string, *string] {
+	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil || len(text) == 0 {
 		t.Fatalf("no cases in %s: %v", path, err)
 	}
-	var out strings.Builder
-	for line := range strings.Lines(string(text)) {
-		if line[0] == '\t' {
-			continue
-		}
-		out.WriteString(line)
-		if line == "\n" || line[0] == '#' {
-			continue
-		}
-		input := strings.TrimSuffix(line, "\n")
-		if unquoted, err := strconv.Unquote(input); err == nil {
-			input = unquoted
-		}
-		for line := range strings.Lines(answer(input)) {
-			out.WriteString("\t" + strings.TrimSuffix(line, "\n") + "\n")
+	return func(yield func(string, *string) bool) {
+		for line := range strings.Lines(string(text)) {
+			input := new(strings.TrimSuffix(line, "\n"))
+			switch unquoted, err := strconv.Unquote(*input); {
+			case line[0] == '\t':
+				continue
+			case line[0] == '#' || *input == "":
+				input = nil
+			case err == nil:
+				*input = unquoted
+			}
+			if !yield(line, input) {
+				return
+			}
 		}
 	}
-	Golden(t, path, out.String())
 }
 
 // Variant is a text with one change.
