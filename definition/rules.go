@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"signpost"
 	"signpost/internal/routes"
@@ -145,6 +146,11 @@ func (d *decoder) checkVersionsInURLs() {
 
 // typographic matches text in typographic quotes, such as “Games” or „Spiele“.
 var typographic = regexp.MustCompile(`(?s)^[\p{Pi}\p{Pf}\p{Ps}](.+)[\p{Pi}\p{Pf}]$`)
+
+// inTypographicQuotes asks the expression only if the text ends in a character that is not ASCII, as all such quotes are.
+func inTypographicQuotes(text string) bool {
+	return text != "" && text[len(text)-1] >= utf8.RuneSelf && typographic.MatchString(text)
+}
 
 // quotable are the fields whose value is not checked otherwise, so that quotes around it go unnoticed.
 var quotable = []string{"name", "id", "key", "label", "value"}
