@@ -17,7 +17,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/sassoftware/go-rpmutils"
 
@@ -81,43 +80,21 @@ func TestReproducible(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no git repository to copy")
 	}
-	date, err := (&release{repo: repoDir}).sourceDate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("SOURCE_DATE_EPOCH", fmt.Sprint(date.Unix()))
+	t.Setenv("SOURCE_DATE_EPOCH", fmt.Sprint(sourceDate(t)))
 	dir := t.TempDir()
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
-		text, err := os.ReadFile(filepath.Join(repoDir, name))
-		if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(repoDir, name)); errors.Is(err, fs.ErrNotExist) {
 			continue // removed, but still in the index
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, text, 0o666)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Write(t, filepath.Join(dir, name), testkit.Read(t, filepath.Join(repoDir, name)))
 	}
 	again := filepath.Join(t.TempDir(), "again")
 	r := release{repo: dir, out: again, version: testVersion, owner: testOwner, log: t.Output()}
-	if err := r.run([]string{"linux/" + runtime.GOARCH}); err != nil {
-		t.Fatal(err)
-	}
-	first, second := read(t, filepath.Join(built, "SHA256SUMS")), read(t, filepath.Join(again, "SHA256SUMS"))
+	testkit.OK(t, r.run([]string{"linux/" + runtime.GOARCH}))
+	first, second := testkit.Read(t, filepath.Join(built, "SHA256SUMS")), testkit.Read(t, filepath.Join(again, "SHA256SUMS"))
 	if first != second {
 		t.Errorf("the same version gives different bytes:\n%s\n%s", first, second)
 	}
-}
-
-func read(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 func TestChecksums(t *testing.T) {
@@ -133,23 +110,16 @@ func TestChecksums(t *testing.T) {
 		}
 		return nil
 	})
-	if lines := strings.Count(read(t, filepath.Join(built, "SHA256SUMS")), "\n"); lines != files-1 {
+	if lines := strings.Count(testkit.Read(t, filepath.Join(built, "SHA256SUMS")), "\n"); lines != files-1 {
 		t.Errorf("%d checksums for %d files", lines, files-1)
 	}
 }
 
 func TestArchive(t *testing.T) {
-	f, err := os.Open(one(t, "*.tar.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(os.Open(one(t, "*.tar.gz")))(t)
 	defer f.Close()
-	unzipped, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	root := t.TempDir()
-	untar(t, unzipped, root)
+	untar(t, testkit.Must(gzip.NewReader(f))(t), root)
 	dir := filepath.Join(root, "signpost_"+testNumber+"_linux_"+runtime.GOARCH)
 	for name, want := range map[string]string{
 		"completions/signpost.bash": "bash completion", "completions/_signpost": "#compdef signpost",
@@ -157,28 +127,23 @@ func TestArchive(t *testing.T) {
 		"man/man1/signpost.1": testVersion, "man/man1/signpost-serve.1": ".SH OPTIONS",
 		"README.md": "# Signpost", "CHANGELOG.md": "#", "THIRD_PARTY_LICENSES": "github.com/spf13/cobra",
 	} {
-		if !strings.Contains(strings.ReplaceAll(read(t, filepath.Join(dir, name)), `\-`, "-"), want) {
+		if !strings.Contains(strings.ReplaceAll(testkit.Read(t, filepath.Join(dir, name)), `\-`, "-"), want) {
 			t.Errorf("%s does not contain %q", name, want)
 		}
 	}
-	checkPages(t, dir, func(name string) string {
-		if !forUsers(name) {
-			return ""
-		}
-		return filepath.Join(dir, name)
-	})
+	checkPages(t, dir, forUsers, func(name string) string { return filepath.Join(dir, name) })
 	checkVersion(t, exec.Command(filepath.Join(dir, "signpost"), "version"))
 }
 
 // checkPages checks the documentation in a directory: every relative link leads to a file there, and every file that a
-// page names is where path says. Path returns "" for files that need not be there.
-func checkPages(t *testing.T, dir string, path func(name string) string) {
+// page names and that is included is where path says.
+func checkPages(t *testing.T, dir string, included func(name string) bool, path func(name string) string) {
 	t.Helper()
 	links, named := 0, 0
 	top, _ := filepath.Glob(filepath.Join(dir, "*.md"))
 	docs, _ := filepath.Glob(filepath.Join(dir, "docs/*.md"))
 	for _, page := range append(top, docs...) {
-		text := read(t, page)
+		text := testkit.Read(t, page)
 		for _, link := range regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`).FindAllStringSubmatch(text, -1) {
 			links++
 			if _, err := os.Stat(filepath.Join(filepath.Dir(page), filepath.FromSlash(link[1]))); err != nil {
@@ -186,12 +151,11 @@ func checkPages(t *testing.T, dir string, path func(name string) string) {
 			}
 		}
 		for _, name := range regexp.MustCompile(`(?m)(?:^|[^/\w-])((?:bench|cmd|deploy|docs|examples|internal|testdata|tools)/[\w./-]*\w)`).FindAllStringSubmatch(text, -1) {
-			file := path(name[1])
-			if file == "" {
+			if !included(name[1]) {
 				continue
 			}
 			named++
-			if _, err := os.Stat(file); err != nil {
+			if _, err := os.Stat(path(name[1])); err != nil {
 				t.Errorf("%s names a file that is missing: %v", filepath.Base(page), err)
 			}
 		}
@@ -210,14 +174,11 @@ func forUsers(name string) bool {
 func checkPackagedPages(t *testing.T, root string) {
 	t.Helper()
 	doc := filepath.Join(root, "usr/share/doc/signpost")
-	checkPages(t, doc, func(name string) string {
-		if !forUsers(name) {
-			return ""
-		}
+	checkPages(t, doc, forUsers, func(name string) string {
 		_, below, _ := strings.Cut(name, "/")
 		return filepath.Join(doc, "examples", below)
 	})
-	paths := regexp.MustCompile("(?m)^\\| `(/[^`]+)` \\|").FindAllStringSubmatch(read(t, filepath.Join(doc, "docs/install.md")), -1)
+	paths := regexp.MustCompile("(?m)^\\| `(/[^`]+)` \\|").FindAllStringSubmatch(testkit.Read(t, filepath.Join(doc, "docs/install.md")), -1)
 	if len(paths) < 4 {
 		t.Errorf("docs/install.md lists %d installed paths", len(paths))
 	}
@@ -230,7 +191,7 @@ func checkPackagedPages(t *testing.T, root string) {
 
 // TestClone: the pages name files that are in a clone.
 func TestClone(t *testing.T) {
-	checkPages(t, repoDir, func(name string) string { return filepath.Join(repoDir, name) })
+	checkPages(t, repoDir, func(string) bool { return true }, func(name string) string { return filepath.Join(repoDir, name) })
 }
 
 func checkVersion(t *testing.T, cmd *exec.Cmd) {
@@ -247,14 +208,10 @@ func TestDeb(t *testing.T) {
 	onLinux(t)
 	dpkg := testkit.Find(t, "dpkg", "the Debian package")
 	root := t.TempDir()
-	for _, dir := range []string{"var/lib/dpkg/info", "var/lib/dpkg/updates"} {
-		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
+	for _, dir := range []string{"info", "updates"} {
+		testkit.OK(t, os.MkdirAll(filepath.Join(root, "var/lib/dpkg", dir), 0o755))
 	}
-	if err := os.WriteFile(filepath.Join(root, "var/lib/dpkg/status"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Write(t, filepath.Join(root, "var/lib/dpkg/status"), "")
 	run := func(args ...string) string {
 		t.Helper()
 		args = append([]string{"--root=" + root, "--log=/dev/null", "--force-script-chrootless", "--force-not-root"}, args...)
@@ -276,22 +233,20 @@ func TestDeb(t *testing.T) {
 	checkVersion(t, exec.Command(program, "version"))
 	serveExample(t, exec.Command(program, "serve", "--listen=:8080", filepath.Join(root, "etc/signpost/definitions")))
 
-	unit := read(t, filepath.Join(root, "usr/lib/systemd/system/signpost.service"))
+	unit := testkit.Read(t, filepath.Join(root, "usr/lib/systemd/system/signpost.service"))
 	if !strings.Contains(unit, "\nExecStart=/usr/bin/signpost serve /etc/signpost/definitions\n") || !strings.Contains(unit, "\nDynamicUser=yes\n") {
 		t.Errorf("the unit does not run the installed program as a dynamic user:\n%s", unit)
 	}
 	checkPackagedPages(t, root)
 	doc := filepath.Join(root, "usr/share/doc/signpost")
-	if !strings.Contains(read(t, filepath.Join(doc, "copyright")), "github.com/spf13/cobra") {
+	if !strings.Contains(testkit.Read(t, filepath.Join(doc, "copyright")), "github.com/spf13/cobra") {
 		t.Error("the licenses are not installed")
 	}
-	if read(t, filepath.Join(doc, "examples/systemd/signpost.service")) != unit {
+	if testkit.Read(t, filepath.Join(doc, "examples/systemd/signpost.service")) != unit {
 		t.Error("the unit among the examples is not the installed one")
 	}
 	state := filepath.Join(root, "var/lib/private/signpost")
-	if err := errors.Join(os.MkdirAll(state, 0o700), os.Symlink("private/signpost", filepath.Join(root, "var/lib/signpost"))); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, errors.Join(os.MkdirAll(state, 0o700), os.Symlink("private/signpost", filepath.Join(root, "var/lib/signpost"))))
 	example := filepath.Join(root, "etc/signpost/definitions/example.yaml")
 	expect := func(when string, there map[string]bool) {
 		t.Helper()
@@ -319,9 +274,7 @@ func serveExample(t *testing.T, cmd *exec.Cmd) {
 	if res.StatusCode != http.StatusOK || !strings.Contains(body, `{"endpoints":{"https://feeds.example.com/v1/`) {
 		t.Errorf("the manifest: %s\n%s", res.Status, body)
 	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, cmd.Process.Signal(syscall.SIGTERM))
 	if <-p.Done; !cmd.ProcessState.Success() {
 		t.Errorf("it ended with %v", cmd.ProcessState)
 	}
@@ -329,31 +282,18 @@ func serveExample(t *testing.T, cmd *exec.Cmd) {
 
 // TestRPM reads the package with a different library than the one that wrote it.
 func TestRPM(t *testing.T) {
-	f, err := os.Open(one(t, "*.rpm"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(os.Open(one(t, "*.rpm")))(t)
 	defer f.Close()
-	pkg, err := rpmutils.ReadRpm(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	nevra, err := pkg.Header.GetNEVRA()
-	if err != nil {
-		t.Fatal(err)
-	}
+	pkg := testkit.Must(rpmutils.ReadRpm(f))(t)
+	nevra := testkit.Must(pkg.Header.GetNEVRA())(t)
 	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
 	if nevra.Name != "signpost" || nevra.Version != "1.2.3~rc.1" || nevra.Arch != arch {
 		t.Errorf("the package is %v", nevra)
 	}
-	infos, err := pkg.Header.GetFiles()
-	if err != nil {
-		t.Fatal(err)
-	}
 	modes := make(map[string]int)
-	for _, info := range infos {
+	for _, info := range testkit.Must(pkg.Header.GetFiles())(t) {
 		modes[info.Name()] = info.Mode() & 0o777
-		if info.UserName() != "root" || int64(info.Mtime()) != mustDate(t).Unix() {
+		if info.UserName() != "root" || int64(info.Mtime()) != sourceDate(t) {
 			t.Errorf("%s belongs to %s and has the date %d", info.Name(), info.UserName(), info.Mtime())
 		}
 	}
@@ -367,24 +307,16 @@ func TestRPM(t *testing.T) {
 		}
 	}
 	root := t.TempDir()
-	if err := pkg.ExpandPayload(root); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, pkg.ExpandPayload(root))
 	program := filepath.Join(root, "usr/bin/signpost")
-	if err := os.Chmod(program, 0o755); err != nil { // the library does not restore the mode
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.Chmod(program, 0o755)) // the library does not restore the mode
 	checkVersion(t, exec.Command(program, "version"))
 	checkPackagedPages(t, root)
 }
 
-func mustDate(t *testing.T) time.Time {
+func sourceDate(t *testing.T) int64 {
 	t.Helper()
-	date, err := (&release{repo: repoDir}).sourceDate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return date
+	return testkit.Must((&release{repo: repoDir}).sourceDate())(t).Unix()
 }
 
 func untar(t *testing.T, r io.Reader, root string) {
@@ -394,24 +326,14 @@ func untar(t *testing.T, r io.Reader, root string) {
 		if err == io.EOF {
 			return
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		path := filepath.Join(root, filepath.Clean("/"+header.Name))
 		if header.Typeflag == tar.TypeDir {
-			if err := os.MkdirAll(path, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, os.MkdirAll(path, 0o755))
 			continue
 		}
-		text, err := io.ReadAll(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, text, fs.FileMode(header.Mode)); err != nil {
-			t.Fatal(err)
-		}
-		if header.Uid != 0 || header.ModTime.Unix() != mustDate(t).Unix() {
+		testkit.OK(t, os.WriteFile(path, testkit.Must(io.ReadAll(in))(t), fs.FileMode(header.Mode)))
+		if header.Uid != 0 || header.ModTime.Unix() != sourceDate(t) {
 			t.Errorf("%s belongs to %d and has the date %v", header.Name, header.Uid, header.ModTime)
 		}
 	}
@@ -423,9 +345,7 @@ func TestSBOM(t *testing.T) {
 		Metadata                             struct{ Component component }
 		Components                           []component
 	}
-	if err := json.Unmarshal([]byte(read(t, one(t, "*_sbom.cdx.json"))), &doc); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, json.Unmarshal([]byte(testkit.Read(t, one(t, "*_sbom.cdx.json"))), &doc))
 	if doc.BOMFormat != "CycloneDX" || doc.Metadata.Component.Version != testVersion ||
 		!regexp.MustCompile(`^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`).MatchString(doc.SerialNumber) {
 		t.Errorf("the SBOM starts with %+v", doc)
@@ -457,30 +377,21 @@ func TestSBOM(t *testing.T) {
 func TestOutputDirectory(t *testing.T) {
 	dir := t.TempDir()
 	old := filepath.Join(dir, "signpost_1.0.0_linux_amd64.tar.gz")
-	if err := os.WriteFile(old, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := emptyOutput(dir); err != nil {
-		t.Errorf("with an earlier release: %v", err)
-	}
+	testkit.Write(t, old, "")
+	testkit.OK(t, emptyOutput(dir))
 	if _, err := os.Stat(old); err == nil {
 		t.Error("the earlier release is still there")
 	}
 	letter := filepath.Join(dir, "letter.txt")
-	if err := errors.Join(os.WriteFile(letter, nil, 0o644), os.WriteFile(old, nil, 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Write(t, letter, "")
+	testkit.Write(t, old, "")
 	if err := emptyOutput(dir); err == nil || !strings.Contains(err.Error(), "letter.txt") {
 		t.Errorf("with another file: %v", err)
 	}
 	for _, path := range []string{letter, old} {
-		if _, err := os.Stat(path); err != nil {
-			t.Error(err)
-		}
+		testkit.Must(os.Stat(path))(t)
 	}
-	if err := emptyOutput(filepath.Join(dir, "new")); err != nil {
-		t.Errorf("a new directory: %v", err)
-	}
+	testkit.OK(t, emptyOutput(filepath.Join(dir, "new")))
 }
 
 func TestVersions(t *testing.T) {
