@@ -81,12 +81,12 @@ func nginx(t *testing.T, s *site) string {
 	file = replace(t, file, "listen 80;", "listen "+s.plain+";")
 	file = replace(t, file, "/etc/ssl/localhost/fullchain.pem", s.cert.certFile)
 	file = replace(t, file, "/etc/ssl/localhost/key.pem", s.cert.keyFile)
-	writeFile(t, filepath.Join(dir, "signpost.conf"), file)
+	testkit.Write(t, filepath.Join(dir, "signpost.conf"), file)
 	user := ""
 	if os.Getuid() == 0 {
 		user = "user root;\n" // other users cannot read the directories of a test
 	}
-	writeFile(t, filepath.Join(dir, "nginx.conf"), user+`daemon off;
+	testkit.Write(t, filepath.Join(dir, "nginx.conf"), user+`daemon off;
 worker_processes 1;
 pid nginx.pid;
 error_log stderr;
@@ -109,7 +109,7 @@ func caddy(t *testing.T, s *site, dir, file string) string {
 	program := testkit.Find(t, "caddy", "the Caddyfile in deploy")
 	https := testkit.FreeAddress(t)
 	options := fmt.Sprintf("{\n\tadmin off\n\tskip_install_trust\n\tdefault_bind 127.0.0.1\n\thttps_port %s\n\thttp_port %s\n}\n\n", port(https), port(s.plain))
-	writeFile(t, filepath.Join(dir, "Caddyfile"), options+file)
+	testkit.Write(t, filepath.Join(dir, "Caddyfile"), options+file)
 	cmd := exec.Command(program, "run", "--adapter", "caddyfile", "--config", filepath.Join(dir, "Caddyfile"))
 	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
 	testkit.Start(t, https, cmd)
@@ -132,10 +132,7 @@ func (r *router) start(t *testing.T, s *site) string {
 		}}
 	}
 	services := map[string]http.Handler{"signpost:http": to(s.signpost), "signpost:80": to(s.signpost), "feeds:3000": to(s.feeds)}
-	cert, err := tls.LoadX509KeyPair(s.cert.certFile, s.cert.keyFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cert := testkit.Must(tls.LoadX509KeyPair(s.cert.certFile, s.cert.keyFile))(t)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if host, _, _ := strings.Cut(req.Host, ":"); host != strings.Replace(r.host, "feeds.example.com", publicHost, 1) {
 			http.Error(w, "no rule for this host", http.StatusNotFound)
@@ -319,7 +316,7 @@ func newCertificate(t *testing.T, host string) certificate {
 	c := certificate{filepath.Join(dir, "fullchain.pem"), filepath.Join(dir, "key.pem"), x509.NewCertPool()}
 	cert, key := testkit.Certificate(t, 1, host)
 	c.pool.AppendCertsFromPEM([]byte(cert))
-	writeFile(t, c.certFile, cert)
-	writeFile(t, c.keyFile, key)
+	testkit.Write(t, c.certFile, cert)
+	testkit.Write(t, c.keyFile, key)
 	return c
 }

@@ -23,21 +23,7 @@ const (
 
 func readFile(t *testing.T, elem ...string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(elem...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
-func writeFile(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	return testkit.Read(t, filepath.Join(elem...))
 }
 
 // replace replaces a text in a file of deploy, which must contain it.
@@ -122,11 +108,7 @@ func checkShutdown(t *testing.T, args []string, killedAfter time.Duration) {
 	sum := time.Duration(0)
 	for _, name := range []string{"--shutdown-delay", "--shutdown-timeout"} {
 		if text := flagValue(t, args, name); text != "" {
-			d, err := time.ParseDuration(text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			sum += d
+			sum += testkit.Must(time.ParseDuration(text))(t)
 		}
 	}
 	if sum == 0 || killedAfter <= sum {

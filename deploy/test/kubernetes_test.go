@@ -26,6 +26,8 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"signpost/internal/testkit"
 )
 
 var kubernetesDir = filepath.Join(deployDir, "kubernetes")
@@ -54,9 +56,7 @@ func decoder(t *testing.T) runtime.Decoder {
 	for _, add := range []func(*runtime.Scheme) error{
 		appsv1.AddToScheme, autoscalingv2.AddToScheme, corev1.AddToScheme, networkingv1.AddToScheme, policyv1.AddToScheme, gatewayv1.Install,
 	} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, add(scheme))
 	}
 	scheme.AddKnownTypeWithName(schema.GroupVersionKind{Group: "monitoring.coreos.com", Version: "v1", Kind: "PodMonitor"}, &podMonitor{})
 	return json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme, scheme, json.SerializerOptions{Yaml: true, Strict: true})
@@ -66,9 +66,7 @@ func decoder(t *testing.T) runtime.Decoder {
 func copyKubernetes(t *testing.T) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "my-signpost")
-	if err := os.CopyFS(dir, os.DirFS(kubernetesDir)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.CopyFS(dir, os.DirFS(kubernetesDir)))
 	return dir
 }
 
@@ -85,10 +83,7 @@ func buildIn(t *testing.T, dir string) (all []runtime.Object) {
 		t.Fatalf("kustomize build %s: %v", filepath.Base(dir), err)
 	}
 	for _, resource := range built.Resources() {
-		text, err := resource.AsYAML()
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testkit.Must(resource.AsYAML())(t)
 		object, _, err := decoder(t).Decode(text, nil, nil)
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", filepath.Base(dir), err, text)
@@ -247,7 +242,7 @@ func startPod(t *testing.T, c corev1.Container, files map[string]string, host st
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
-		writeFile(t, filepath.Join(dir, name), text)
+		testkit.Write(t, filepath.Join(dir, name), text)
 	}
 	var args []string
 	for _, arg := range c.Args[1:] {
@@ -310,9 +305,9 @@ func TestTwoInstances(t *testing.T) {
 	file := filepath.Join(dir, "example", "kustomization.yaml")
 	uncommented := regexp.MustCompile(`(?m)^# (namePrefix|labels|components):`).ReplaceAllString(readFile(t, file), "$1:")
 	uncommented = regexp.MustCompile(`(?m)^#   `).ReplaceAllString(uncommented, "  ")
-	writeFile(t, file, uncommented)
+	testkit.Write(t, file, uncommented)
 	films := buildIn(t, filepath.Join(dir, "example"))
-	writeFile(t, filepath.Join(dir, "first", "kustomization.yaml"), "resources: [../base]\ncomponents: [../podmonitor]\nnamespace: feeds\n")
+	testkit.Write(t, filepath.Join(dir, "first", "kustomization.yaml"), "resources: [../base]\ncomponents: [../podmonitor]\nnamespace: feeds\n")
 	first := buildIn(t, filepath.Join(dir, "first"))
 
 	names := make(map[string]bool)

@@ -18,24 +18,19 @@ var prometheusDir = filepath.Join(deployDir, "prometheus")
 // rulesFile is a Prometheus file of alert rules.
 type rulesFile struct {
 	Groups []struct {
-		Name  string `json:"name"`
+		Name  string
 		Rules []struct {
-			Alert       string            `json:"alert"`
-			Expr        string            `json:"expr"`
-			For         string            `json:"for"`
-			Labels      map[string]string `json:"labels"`
-			Annotations map[string]string `json:"annotations"`
-		} `json:"rules"`
-	} `json:"groups"`
+			Alert, Expr, For    string
+			Labels, Annotations map[string]string
+		}
+	}
 }
 
 // TestAlerts checks that the alerts use metrics that exist, and that each alert is tested and documented, and each metric
 // documented.
 func TestAlerts(t *testing.T) {
 	var file rulesFile
-	if err := yaml.UnmarshalStrict([]byte(readFile(t, prometheusDir, "alerts.yml")), &file); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, yaml.UnmarshalStrict([]byte(readFile(t, prometheusDir, "alerts.yml")), &file))
 	exposed := exposedMetrics(t)
 	tests, page := readFile(t, prometheusDir, "alerts_test.yml"), readFile(t, repoDir, "docs", "watch.md")
 	count := 0
@@ -78,7 +73,7 @@ func TestAlerts(t *testing.T) {
 func exposedMetrics(t *testing.T) []string {
 	t.Helper()
 	dir, cert := t.TempDir(), newCertificate(t, "feeds.example.com")
-	writeFile(t, filepath.Join(dir, "feeds.yaml"), feeds("One"))
+	testkit.Write(t, filepath.Join(dir, "feeds.yaml"), feeds("One"))
 	_, admin := startSignpost(t, nil, dir, "--tls-cert", cert.certFile, "--tls-key", cert.keyFile)
 	_, text := get(t, "http://"+admin+"/metrics")
 	var names []string
@@ -125,8 +120,8 @@ func TestPromtool(t *testing.T) {
 		dir := t.TempDir()
 		// Debian builds Prometheus without Kubernetes service discovery.
 		config := strings.Replace(block[1], "kubernetes_sd_configs:\n      - role: pod\n", "static_configs:\n      - targets: [localhost:8081]\n", 1)
-		writeFile(t, filepath.Join(dir, "prometheus.yml"), config)
-		writeFile(t, filepath.Join(dir, "alerts.yml"), readFile(t, prometheusDir, "alerts.yml"))
+		testkit.Write(t, filepath.Join(dir, "prometheus.yml"), config)
+		testkit.Write(t, filepath.Join(dir, "alerts.yml"), readFile(t, prometheusDir, "alerts.yml"))
 		promtool(dir, "check", "config", "prometheus.yml")
 		if want := "job_name: " + alertsJob(t) + "\n"; !strings.Contains(block[1], want) {
 			t.Errorf("no %q in\n%s", want, block[1])

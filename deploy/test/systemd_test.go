@@ -66,11 +66,7 @@ func TestUnit(t *testing.T) {
 		}
 	}
 	args = append(args, asFlags(variables(t, false))...)
-	stop, err := strconv.Atoi(u.get(t, "TimeoutStopSec"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkShutdown(t, args, time.Duration(stop)*time.Second)
+	checkShutdown(t, args, time.Duration(testkit.Must(strconv.Atoi(u.get(t, "TimeoutStopSec")))(t))*time.Second)
 	files, _ := strconv.Atoi(u.get(t, "LimitNOFILE"))
 	if most, err := strconv.Atoi(flagValue(t, args, "--max-connections")); err != nil || files <= most {
 		t.Errorf("%d files for %d connections: %v", files, most, err)
@@ -98,7 +94,7 @@ func TestUnit(t *testing.T) {
 func TestUnitEnvironment(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "definitions", "feeds.yaml"), feeds("Feeds"))
+	testkit.Write(t, filepath.Join(dir, "definitions", "feeds.yaml"), feeds("Feeds"))
 	var env []string
 	for name, value := range variables(t, false) {
 		if !strings.HasSuffix(name, "_LISTEN") { // replaced by free addresses
@@ -126,9 +122,9 @@ func TestUnitAnalyzed(t *testing.T) {
 		t.Run("drop-in "+dropIn, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "signpost.service")
 			// verify checks that the program exists
-			writeFile(t, path, replace(t, readFile(t, systemdDir, "signpost.service"), "/usr/local/bin/signpost", testkit.Program(t, "signpost")))
+			testkit.Write(t, path, replace(t, readFile(t, systemdDir, "signpost.service"), "/usr/local/bin/signpost", testkit.Program(t, "signpost")))
 			if dropIn != "" {
-				writeFile(t, filepath.Join(path+".d", dropIn), readFile(t, systemdDir, dropIn))
+				testkit.Write(t, filepath.Join(path+".d", dropIn), readFile(t, systemdDir, dropIn))
 			}
 			for _, args := range [][]string{
 				{"verify", "--man=no", path},
@@ -149,12 +145,10 @@ func TestUnitAnalyzed(t *testing.T) {
 func TestInstall(t *testing.T) {
 	root := t.TempDir()
 	for _, dir := range []string{"usr/local/bin", "etc/systemd/system"} { // exist on every machine
-		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
 	}
 	definition := filepath.Join(t.TempDir(), "feeds.yaml")
-	writeFile(t, definition, feeds("Feeds"))
+	testkit.Write(t, definition, feeds("Feeds"))
 	installs := regexp.MustCompile(`(?m)^install .*$`).FindAllString(readFile(t, repoDir, "docs", "operate.md"), -1)
 	if len(installs) == 0 {
 		t.Fatal("the page installs nothing")
@@ -181,8 +175,6 @@ func TestInstall(t *testing.T) {
 	u.read(t, filepath.Join(root, "etc/systemd/system/signpost.service"))
 	command := strings.Fields(u.get(t, "ExecStart"))
 	for _, path := range []string{command[0], command[len(command)-1] + "/feeds.yaml", u.get(t, "EnvironmentFile")} {
-		if _, err := os.Stat(filepath.Join(root, path)); err != nil {
-			t.Errorf("the unit names what the page does not install: %v", err)
-		}
+		testkit.Must(os.Stat(filepath.Join(root, path)))(t) // the page installs what the unit names
 	}
 }
