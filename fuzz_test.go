@@ -86,28 +86,11 @@ func FuzzManifest(f *testing.F) {
 // readManifest reads a manifest by the specification alone, without package signpost.
 func readManifest(t *testing.T, doc []byte) {
 	t.Helper()
-	var manifest struct {
-		Endpoints map[string]struct {
-			Name, Method string
-			MIMEType     string `json:"mime_type"`
-			ContextObj   []struct {
-				Key, Type string
-				Required  *bool
-			} `json:"context_obj"`
-			Modifiers []struct {
-				ID, Name string
-				Params   []struct {
-					Key    string
-					UI     struct{ Label string }
-					Schema struct{ Type string }
-				}
-			}
-		}
-	}
+	var manifest struct{ Endpoints map[string]any }
 	if err := json.Unmarshal(doc, &manifest); err != nil || manifest.Endpoints == nil {
 		t.Fatalf("%s: %v", doc, err)
 	}
-	for key, e := range manifest.Endpoints {
+	for key, descriptor := range manifest.Endpoints {
 		if strings.Contains(key, "{{host}}") {
 			t.Errorf("%q has {{host}} in it", key)
 		}
@@ -119,23 +102,31 @@ func readManifest(t *testing.T, doc []byte) {
 		if _, err := host.Parse(u.Host); err != nil && strings.Trim(u.Host, "\x00-\x7f") == "" {
 			t.Errorf("%q: no request can be for its host: %v", key, err)
 		}
-		if e.Name == "" || e.Method != "get" && e.Method != "post" || strings.Count(strings.SplitN(e.MIMEType, ";", 2)[0], "/") != 1 {
-			t.Errorf("%s: %+v", key, e)
-		}
-		for _, item := range e.ContextObj {
-			if item.Key == "" || item.Type != "ctx" && item.Type != "bodyParam" || item.Required == nil {
-				t.Errorf("%s: %+v", key, item)
-			}
-		}
-		for _, modifier := range e.Modifiers {
-			if modifier.ID == "" || modifier.Name == "" || len(modifier.Params) == 0 {
-				t.Errorf("%s: %+v", key, modifier)
-			}
-			for _, p := range modifier.Params {
-				if p.Key == "" || p.UI.Label == "" || !slices.Contains([]string{"string", "number", "boolean"}, p.Schema.Type) {
-					t.Errorf("%s: %+v", key, p)
+		for _, e := range objects(t, []any{descriptor}, "name", "method", "mime_type", "context_obj") {
+			objects(t, e["context_obj"], "key", "type", "required")
+			for _, m := range objects(t, e["modifiers"], "id", "name", "params") {
+				for _, p := range objects(t, m["params"], "key", "ui", "schema") {
+					objects(t, []any{p["ui"]}, "label")
+					objects(t, []any{p["schema"]}, "type")
 				}
 			}
 		}
 	}
+}
+
+// objects returns the objects of a list, which must have these fields, with a value.
+func objects(t *testing.T, list any, fields ...string) []map[string]any {
+	t.Helper()
+	var all []map[string]any
+	items, _ := list.([]any)
+	for _, item := range items {
+		object, _ := item.(map[string]any)
+		for _, name := range fields {
+			if value, ok := object[name]; !ok || value == "" || value == nil {
+				t.Errorf("%v has no %s", item, name)
+			}
+		}
+		all = append(all, object)
+	}
+	return all
 }
