@@ -9,74 +9,55 @@ import (
 	"testing"
 
 	"signpost"
+	"signpost/internal/testkit"
 )
 
-// Definitions with %s in place of a piece of text.
-const (
-	atTop      = "%sversions: {v1: {endpoints: {}}}\n"
-	beforeOne  = "%sversions:\n  v1:\n    endpoints:\n      https://{{host}}/v1/media: {name: Media, method: get, mime_type: application/json}\n"
-	inEndpoint = "versions:\n  v1:\n    endpoints:\n      https://{{host}}/a:\n%s        mime_type: application/json\n"
-	inContext  = "versions:\n  v1:\n    endpoints:\n      https://{{host}}/a: {name: A, method: post, mime_type: application/json, context_obj: [{key: k, %s}]}\n"
-	ofUnused   = "%smodifiers: {m: {kind: text, id: m, name: M, key: m, label: M}}\nversions: {v1: {endpoints: {}}}\n"
-	inModifier = "allow: {unused-modifier: x, no-endpoints: x}\nmodifiers:\n  m:\n    id: m\n    name: M\n    key: m\n    label: M\n    %sversions: {v1: {endpoints: {}}}\n"
-	inFlow     = "allow: {unused-modifier: x, no-endpoints: x}\nmodifiers: {m: {%s, id: m, name: M, key: m, label: M}}\nversions: {v1: {endpoints: {}}}\n"
-	jsonSelect = `{"allow": {"unused-modifier": "y"}, "modifiers": {"m": {"kind": "select", "id": "m", "name": "M", "key": "m", "label": "M", %s}}, "versions": {"v1": {"endpoints": {}}}}`
-)
-
-// TestFix fixes mistakes. Everything else stays byte for byte the same, whatever the line endings.
+// TestFix shows what is wrong with a changed definition, the lines that fixes write, and what is left then.
 func TestFix(t *testing.T) {
-	for _, test := range []struct{ name, in, old, new string }{
-		{"a quoted name", inEndpoint, "        name: A\n        'mehtod'  :   \"GET\" # loud\n", "        name: A\n        'method'  :   \"get\" # loud\n"},
-		{"a context type", inContext, "type: bodyparam, required: 'TRUE'", "type: bodyParam, required: true"},
-		{"bare options", inFlow, "kind: select, options: [football, table-tennis, 'on']",
-			"kind: select, options: [{value: football, label: Football}, {value: table-tennis, label: Table tennis}, {value: 'on', label: 'On'}]"},
-		{"options in lines", inModifier, "kind: select\n    options:\n      - football # the first\n      - true\n",
-			"kind: select\n    options:\n      - {value: football, label: Football} # the first\n      - {value: \"true\", label: \"True\"}\n"},
-		{"an option that needs quotes", inFlow, `kind: select, options: ["a, b"]`, `kind: select, options: [{value: "a, b", label: "A, b"}]`},
-		{"an option with &, < and >", inFlow, `kind: select, options: ["R&D <new>"]`, `kind: select, options: [{value: "R&D <new>", label: "R&D <new>"}]`},
-		{"two that touch", inFlow, "kin: dropdown, options: [{value: a, label: A}]", "kind: select, options: [{value: a, label: A}]"},
-		{"JSON", "%s", `{"servce": 5, "versions": {"1": {"endpoints": {}}}}`, `{"service": "5", "versions": {"v1": {"endpoints": {}}}}`},
-		{"options in JSON", jsonSelect, `"options":["a b", 1]`, `"options":[{"value": "a b", "label": "A b"}, {"value": "1", "label": "1"}]`},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			name := "f.yaml"
-			if strings.HasPrefix(fmt.Sprintf(test.in, test.old), "{") {
-				name = "f.json"
+	fixable := testkit.Variants(t, "testdata/mistakes.txtar")[0].Text
+	testkit.Cases(t, "testdata/fixes.golden", func(input string) string {
+		name, text := "f.json", input
+		if input[0] != '{' {
+			old, new, _ := strings.Cut(input, " => ")
+			if name, text = "f.yaml", strings.Replace(fixable, old, new, 1); !strings.Contains(fixable, old) {
+				t.Errorf("there is no %s", old)
 			}
-			for _, end := range []string{"\n", "\r\n"} {
-				for _, mark := range []string{"", "\ufeff"} {
-					old := mark + strings.ReplaceAll(fmt.Sprintf(test.in, test.old), "\n", end)
-					want := mark + strings.ReplaceAll(fmt.Sprintf(test.in, test.new), "\n", end)
-					fixed := Options{}.Fix(name, []byte(old))
-					if string(fixed.Text) != want || len(slices.DeleteFunc(Lint(fixed.File), func(f signpost.Finding) bool { return f.Rule == RuleNoEndpoints })) > 0 {
-						t.Errorf("got\n%q\nwant\n%q\nleft: %v", fixed.Text, want, Lint(fixed.File))
-					}
-				}
-			}
-		})
-	}
+		}
+		return fixedLines(t, name, text)
+	})
 }
 
-// There is no fix for what would change what apps send, or for what a person has to decide.
-func TestNoFix(t *testing.T) {
-	for _, test := range []struct{ in, text string }{
-		{inEndpoint, "        name: A\n        method: put\n"},
-		{inContext, "type: header"},
-		{beforeOne, "context_keys: {k: K}\nfeatures: {f: {context_obj: [{key: kk, type: ctx}]}}\n"},
-		{inFlow, "kind: select, options: [{value: ab, label: A}, {value: ac, label: B}], defaultValue: ad"},
-		{inFlow, "kind: text, lable: again"},
-		{inEndpoint, "        name: A\n        method: |\n          GET\n"},
-		{ofUnused, "x-allow: &a {plain-http: x, duplicate-name: x}\nallow: {<<: *a, unused-modifier: x}\n"},
-		{atTop, "allow:\n  ? plain-http\n  : x\n  ? duplicate-name\n  : x\n"},
-		{inFlow, `kind: select, options: ["a\nb"]`},
-		{"%s", "versions: {v1: {endpoints: {\"https://{{host}}/v1/:id\": &e {name: A, method: get, mime_type: application/json}, \"https://{{host}}/v1/{{id}}\": {<<: *e, name: B}}}}\n"},
-	} {
-		text := fmt.Sprintf(test.in, test.text)
-		fixed := Options{}.Fix("f.yaml", []byte(text))
-		if len(fixed.Applied) > 0 || string(fixed.Text) != text || len(Lint(fixed.File)) == 0 {
-			t.Errorf("%q: fixed %v, left %v", test.text, fixed.Applied, Lint(fixed.File))
+// fixedLines lists the findings about a text, the lines that fixes write, and the findings that are left. Everything else stays
+// byte for byte the same, whatever the line endings.
+func fixedLines(t *testing.T, name, text string) string {
+	t.Helper()
+	checkFix(t, name, []byte(text))
+	fixed := Options{}.Fix(name, []byte(text))
+	crlf := func(text string) string { return strings.ReplaceAll(text, "\n", "\r\n") }
+	for old, want := range map[string]string{crlf(text): crlf(string(fixed.Text)), "\ufeff" + text: "\ufeff" + string(fixed.Text)} {
+		if got := (Options{}).Fix(name, []byte(old)); string(got.Text) != want {
+			t.Errorf("got\n%q\nwant\n%q", got.Text, want)
 		}
 	}
+	var out strings.Builder
+	for _, f := range Lint(Parse(name, []byte(text))) {
+		fmt.Fprintf(&out, "%d:%d %s\n", f.Line, f.Column, f.Message)
+	}
+	lines := strings.Split(string(fixed.Text), "\n")
+	for _, line := range lines {
+		if !slices.Contains(strings.Split(text, "\n"), line) {
+			fmt.Fprintf(&out, "+ %s\n", line)
+		}
+	}
+	if added := len(lines) - strings.Count(text, "\n") - 1; added != 0 {
+		fmt.Fprintf(&out, "%d lines more\n", added)
+	}
+	if len(fixed.Applied) > 0 {
+		for _, f := range Lint(fixed.File) {
+			fmt.Fprintf(&out, "left: %d:%d %s\n", f.Line, f.Column, f.Message)
+		}
+	}
+	return out.String()
 }
 
 // A fix is not applied if it leaves more errors than before, or as many errors and more warnings.
@@ -91,7 +72,8 @@ func TestFixNoWorse(t *testing.T) {
 		{"method: post", "method: put", false},
 		{"{{host}}/a", "{{host}}", false}, // a warning more
 	} {
-		text := []byte(strings.Replace(fmt.Sprintf(inContext, "type: ctx"), "https", "http", 1))
+		text := []byte("versions:\n  v1:\n    endpoints:\n" +
+			"      http://{{host}}/a: {name: A, method: post, mime_type: application/json, context_obj: [{key: k, type: ctx}]}\n")
 		start := bytes.Index(text, []byte(test.old))
 		f := Fixed{Text: text, File: Parse("f.yaml", text)}
 		fix := f.File.write(f.File.doc.NodeAt(start, start+len(test.old)), test.new)

@@ -20,6 +20,7 @@ func TestMistakes(t *testing.T) {
 				fmt.Fprintf(&out, "        fix: %s\n", f.Fix.Message)
 			}
 		}
+		fixedLines(t, "f.yaml", v.Text)
 	}
 	testkit.Golden(t, "testdata/mistakes.golden", out.String())
 }
