@@ -3,7 +3,6 @@ package daemon_test
 import (
 	"fmt"
 	"io"
-	"net/http"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -130,39 +129,4 @@ func TestMetrics(t *testing.T) {
 		return p.metric(t, `signpost_reloads_total{result="failure"}`) == 1 && p.metric(t, "signpost_last_reload_successful") == 0 &&
 			p.metric(t, `signpost_definition_findings{severity="error"}`) > 0
 	})
-}
-
-// TestReady checks /readyz from start to shutdown.
-func TestReady(t *testing.T) {
-	t.Parallel()
-	source := newSource(t, "", http.StatusServiceUnavailable)
-	p := startServe(t, source.URL, "--poll-interval", "50ms", "--shutdown-delay", "1h")
-	is := func(path string, status int) bool { return mustFetch(t, p.admin+path).StatusCode == status }
-	if !is("/healthz", 200) || !is("/readyz", 503) {
-		t.Error("without a definition it is not healthy, or is ready")
-	}
-	if r := p.get(t, manifestV1); r.StatusCode != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "" {
-		t.Errorf("without a definition the response is %v, %v", r.Status, r.Header)
-	}
-	source.set("{}", http.StatusOK)
-	waitFor(t, "an invalid definition to be rejected", func() bool { return len(p.logged(rejected...)) > 0 })
-	if !is("/readyz", 503) {
-		t.Error("it is ready with a bad definition")
-	}
-	source.set(feeds("one", 2), http.StatusOK)
-	waitFor(t, "the server to become ready", func() bool { return is("/readyz", 200) })
-	if !p.serves(t, manifestV1, "one") {
-		t.Error("it is ready without a manifest")
-	}
-
-	// During the shutdown delay, it serves but is not ready.
-	p.signal(t, syscall.SIGTERM)
-	waitFor(t, "the shutdown", func() bool { return len(p.logged("shutting down")) > 0 })
-	if !is("/readyz", 503) || !is("/healthz", 200) || !p.serves(t, manifestV1, "one") {
-		t.Error("while it shuts down, it is ready, is not healthy, or does not serve")
-	}
-	if !p.get(t, manifestV1).Close {
-		t.Error("while it shuts down, responses do not tell clients to connect elsewhere")
-	}
-	p.kill()
 }

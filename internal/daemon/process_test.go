@@ -100,7 +100,7 @@ func (p *process) start(t *testing.T, serves func() bool) {
 			}
 		}
 		if t.Failed() || strings.Contains(p.log.String(), "DATA RACE") || strings.Contains(p.log.String(), "panic") {
-			t.Errorf("log of %s:\n%s", p.cmd, tail(p.log.String()))
+			t.Errorf("log of %s:\n%s", p.cmd, p.log.String()[max(0, len(p.log.String())-8000):])
 		}
 	})
 	waitFor(t, "serving", func() bool {
@@ -111,11 +111,6 @@ func (p *process) start(t *testing.T, serves func() bool) {
 		}
 		return serves()
 	})
-}
-
-func tail(s string) string {
-	const most = 8000
-	return s[max(0, len(s)-most):]
 }
 
 // logged returns the log entries with one of these messages.

@@ -56,44 +56,65 @@ func failures(p *process, about string) (n int) {
 	return n
 }
 
-// TestRemote follows a definition at an address through changes and outages.
+// TestRemote follows a definition at an address through changes and outages, and /readyz from start to shutdown.
 func TestRemote(t *testing.T) {
 	t.Parallel()
-	remote := newSource(t, feeds("one", 2), http.StatusOK)
-	p := startServe(t, strings.Replace(remote.URL, "http://", "http://user:secret@", 1)+"/feeds.json", "--poll-interval", "20ms")
-	served := func(name string) {
-		t.Helper()
-		waitFor(t, name+" to be served", func() bool { return p.serves(t, manifestV1, name) })
-	}
+	remote := newSource(t, "", http.StatusServiceUnavailable)
+	p := startServe(t, strings.Replace(remote.URL, "http://", "http://user:secret@", 1)+"/feeds.json", "--poll-interval", "20ms", "--shutdown-delay", "1h")
+	is := func(path string, status int) bool { return mustFetch(t, p.admin+path).StatusCode == status }
 	well := func(want float64) {
 		t.Helper()
 		waitFor(t, "the metric to change", func() bool { return p.metric(t, "signpost_last_reload_successful") == want })
 	}
-	served("one")
-	remote.set(feeds("two", 2), http.StatusOK)
-	served("two")
+	if r := p.get(t, manifestV1); r.StatusCode != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "" {
+		t.Errorf("without a definition the response is %v, %v", r.Status, r.Header)
+	}
+	if !is("/healthz", 200) || !is("/readyz", 503) {
+		t.Error("without a definition it is not healthy, or is ready")
+	}
+	remote.set("{}", http.StatusOK)
+	waitFor(t, "an invalid definition to be rejected", func() bool { return len(p.logged(rejected...)) == 1 })
+	if !is("/readyz", 503) {
+		t.Error("it is ready with a bad definition")
+	}
+	remote.set(feeds("one", 2), http.StatusOK)
+	waitFor(t, "the server to become ready", func() bool { return is("/readyz", 200) })
+	if !p.serves(t, manifestV1, "one") {
+		t.Error("it is ready without a manifest")
+	}
 
 	// An invalid definition or an error changes nothing. Each is logged once.
 	remote.set(feeds("three", 2), http.StatusInternalServerError)
 	waitFor(t, "the status in the log", func() bool { return failures(p, "the response is 500 Internal Server Error, not 200 OK") == 1 })
 	well(0)
-	remote.set(feeds("two", 2), http.StatusOK)
-	waitFor(t, "the recovery in the log", func() bool { return len(p.logged("all sources can be read again")) == 1 })
+	remote.set(feeds("one", 2), http.StatusOK)
+	waitFor(t, "the recovery in the log", func() bool { return len(p.logged("all sources can be read again")) == 2 })
 	well(1)
-	remote.set("<html>", http.StatusOK)
-	waitFor(t, "the invalid definition to be rejected", func() bool { return len(p.logged(rejected...)) == 1 })
-	well(0)
-	remote.set("", http.StatusOK)
-	waitFor(t, "the empty definition to be rejected", func() bool { return len(p.logged(rejected...)) == 2 })
+	for i, bad := range []string{"<html>", ""} {
+		remote.set(bad, http.StatusOK)
+		waitFor(t, "the definition to be rejected", func() bool { return len(p.logged(rejected...)) == 2+i })
+		well(0)
+	}
 	remote.set(feeds("four", 2), http.StatusOK)
-	served("four")
+	waitFor(t, "another definition to be served", func() bool { return p.serves(t, manifestV1, "four") })
 	well(1)
-	if n := failures(p, ""); n != 1 {
-		t.Errorf("%d failures are logged, want 1", n)
+	if n := failures(p, ""); n != 2 {
+		t.Errorf("%d failures are logged, want 2", n)
 	}
 	if strings.Contains(p.log.String(), "secret") {
 		t.Error("the log contains the password of the URL")
 	}
+
+	// During the shutdown delay, it serves but is not ready.
+	p.signal(t, syscall.SIGTERM)
+	waitFor(t, "the shutdown", func() bool { return len(p.logged("shutting down")) > 0 })
+	if !is("/readyz", 503) || !is("/healthz", 200) || !p.serves(t, manifestV1, "four") {
+		t.Error("while it shuts down, it is ready, is not healthy, or does not serve")
+	}
+	if !p.get(t, manifestV1).Close {
+		t.Error("while it shuts down, responses do not tell clients to connect elsewhere")
+	}
+	p.kill()
 }
 
 // TestRemoteHangs uses a source that accepts requests and does not respond. Everything else continues to work.
