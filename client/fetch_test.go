@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,6 +19,7 @@ import (
 	"signpost/internal/testkit"
 )
 
+// TestFetch checks Fetch and Send, which shows more of a response, with the same server.
 func TestFetch(t *testing.T) {
 	const doc = `{"endpoints":{}}`
 	mux := http.NewServeMux()
@@ -39,6 +39,8 @@ func TestFetch(t *testing.T) {
 	mux.HandleFunc("/moved", answer(301, "", "Location: /plain"))
 	mux.HandleFunc("/choices", answer(300, ""))
 	mux.HandleFunc("/made", answer(201, "", "Location: /plain"))
+	mux.HandleFunc("/bad-redirect", answer(302, "", "Location: http://a b/"))
+	mux.HandleFunc("/exact", answer(200, strings.Repeat(" ", 1000)))
 	mux.HandleFunc("/cut", cutOff)
 	mux.HandleFunc("/endless", endless)
 	server := serve(t, mux, false)
@@ -72,6 +74,26 @@ func TestFetch(t *testing.T) {
 	secure := serve(t, mux, true)
 	if _, err := Fetch(t.Context(), secure.URL+"/plain", Options{}); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("an unknown certificate: %v", err)
+	}
+
+	for path, want := range map[string]string{
+		"/moved":        "301, 0 bytes, false, " + server.URL + "/plain, <nil>",
+		"/bad-redirect": `failed to parse Location header`,
+		"/exact":        "200, 1000 bytes, false, , <nil>",
+		"/endless":      "200, 1000 bytes, true, , <nil>",
+		"/cut":          "200, 1 bytes, false, , send request: unexpected EOF",
+		"/slow":         "send request: context deadline exceeded",
+		"/drip":         "200, 10 bytes, false, , send request: context deadline exceeded",
+	} {
+		req := testkit.Must(NewRequest(t.Context(), endpoint(server.URL+path, items(tokenItem)), Call{Context: map[string]any{"token": secret}}))(t)
+		a, err := Send(req, Options{limit: 1000, Transport: stalling})
+		got := fmt.Sprint(err)
+		if a != nil {
+			got = fmt.Sprintf("%d, %d bytes, %v, %s, %v", a.Status, len(a.Body), a.Truncated, a.Redirect, err)
+		}
+		if !strings.Contains(got, want) || shows(got) {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
 	}
 }
 
@@ -112,57 +134,21 @@ func TestFetchManifest(t *testing.T) {
 	}
 }
 
-func TestSend(t *testing.T) {
-	mux := http.NewServeMux()
-	mux.HandleFunc("/redirect", answer(302, "", "Location: /elsewhere"))
-	mux.HandleFunc("/elsewhere", func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") })
-	mux.HandleFunc("/bad-redirect", answer(302, "", "Location: http://a b/"))
-	mux.HandleFunc("/exact", answer(200, strings.Repeat(" ", 1000)))
-	mux.HandleFunc("/endless", endless)
-	mux.HandleFunc("/short", cutOff)
-	server := serve(t, mux, false)
-	for path, want := range map[string]string{
-		"/redirect":     "302, 0 bytes, false, " + server.URL + "/elsewhere, <nil>",
-		"/bad-redirect": `failed to parse Location header`,
-		"/exact":        "200, 1000 bytes, false, , <nil>",
-		"/endless":      "200, 1000 bytes, true, , <nil>",
-		"/short":        "200, 1 bytes, false, , send request: unexpected EOF",
-		"/slow":         "send request: context deadline exceeded",
-		"/drip":         "200, 10 bytes, false, , send request: context deadline exceeded",
-	} {
-		req := testkit.Must(NewRequest(t.Context(), endpoint(server.URL+path, items(tokenItem)), Call{Context: map[string]any{"token": secret}}))(t)
-		a, err := Send(req, Options{limit: 1000, Transport: stalling})
-		got := fmt.Sprint(err)
-		if a != nil {
-			got = fmt.Sprintf("%d, %d bytes, %v, %s, %v", a.Status, len(a.Body), a.Truncated, a.Redirect, err)
-		}
-		if !strings.Contains(got, want) || shows(got) {
-			t.Errorf("%s: %s, want %s", path, got, want)
-		}
-	}
-}
-
 // TestSendReleases checks that every response is closed and the timer of its request stopped, so that neither leaks.
 func TestSendReleases(t *testing.T) {
-	closed := 0
+	body, end, err := os.Pipe()
+	testkit.OK(t, err)
+	end.Close()
 	var ctx context.Context
 	opts := Options{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
 		ctx = req.Context()
-		return &http.Response{StatusCode: 200, Request: req, Body: closer{strings.NewReader("{}"), &closed}}, nil
+		return &http.Response{StatusCode: 200, Request: req, Body: body}, nil
 	})}
-	req := httptest.NewRequest("GET", "https://feeds.example.com/v1", nil)
-	req.RequestURI = ""
-	if answer, err := Send(req, opts); err != nil || string(answer.Body) != "{}" || closed != 1 || ctx.Err() == nil {
-		t.Errorf("%+v, %v, closed %d times, %v", answer, err, closed, ctx.Err())
+	testkit.Must(Send(testkit.Must(http.NewRequest("GET", origin, nil))(t), opts))(t)
+	if err := body.Close(); !errors.Is(err, os.ErrClosed) || ctx.Err() == nil {
+		t.Errorf("closed: %v, stopped: %v", err, ctx.Err())
 	}
 }
-
-type closer struct {
-	io.Reader
-	closed *int
-}
-
-func (c closer) Close() error { *c.closed++; return nil }
 
 func TestExplain(t *testing.T) {
 	if p := Explain(nil); p != (Problem{}) {

@@ -21,7 +21,7 @@ func TestNegotiation(t *testing.T) {
 		}},
 		{"Accept-Encoding", acceptsGzip, []string{
 			"gzip", "GZip", "x-gzip", "gzip, deflate, br", "br;q=1.0, gzip;q=0.8, *;q=0.1", "deflate|gzip", "*", "*;q=0.5", "identity, gzip",
-			"gzip ; q=0.001", "gzip, *;q=0", "identity;q=0.5, gzip;q=0.5", "identity;q=0, *",
+			"gzip ; q=0.001", "gzip;q=1", "gzip, *;q=0", "identity;q=0.5, gzip;q=0.5", "identity;q=0, *",
 			"gzip;q=0, x-gzip", // two names of one coding
 		}, []string{
 			"", "identity", "gzip;q=0", "gzip; q=0, *", "gzip;a=b;q=0", "*;q=0", "gzip;q=0.5, identity", "identity;q=0.9, *;q=0.5",
