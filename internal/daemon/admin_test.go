@@ -2,7 +2,6 @@ package daemon_test
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -11,19 +10,6 @@ import (
 
 	"signpost/internal/testkit"
 )
-
-// send writes raw bytes, and returns everything until the server closes the connection.
-func send(t *testing.T, p *process, request string) string {
-	t.Helper()
-	conn := dial(t, p)
-	defer conn.Close()
-	testkit.Must(io.WriteString(conn, request))(t)
-	answer, err := io.ReadAll(conn)
-	if err != nil && !strings.Contains(err.Error(), "connection reset") { // the server does not read what it rejects
-		t.Fatal(err)
-	}
-	return string(answer)
-}
 
 // hostile are requests with as much client-supplied data as possible, one for each %d.
 var hostile = []string{
@@ -129,4 +115,26 @@ func TestMetrics(t *testing.T) {
 		return p.metric(t, `signpost_reloads_total{result="failure"}`) == 1 && p.metric(t, "signpost_last_reload_successful") == 0 &&
 			p.metric(t, `signpost_definition_findings{severity="error"}`) > 0
 	})
+}
+
+// TestRawRequests sends headers that are too large, and a body that is ambiguous. There is one response to each.
+func TestRawRequests(t *testing.T) {
+	t.Parallel()
+	p := startServe(t)
+	const limit, slack = 16 << 10, 4096 // net/http adds the slack
+	const get = "GET " + manifestV1 + " HTTP/1.1\r\nHost: a.example.com\r\nConnection: close\r\n"
+	for _, test := range []struct {
+		name, request, want string
+	}{
+		{"large header", get + "X-Large: " + strings.Repeat("x", limit-100) + "\r\n\r\n", "200"},
+		{"larger header", get + "X-Large: " + strings.Repeat("x", limit+slack) + "\r\n\r\n", "431"},
+		{"many headers", get + strings.Repeat("X-Many: x\r\n", (limit+slack)/10) + "\r\n", "431"},
+		{"OPTIONS * with two lengths, and what looks like a second request",
+			"OPTIONS * HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: b\r\n\r\n", ""},
+	} {
+		answer := send(t, p, test.request)
+		if !strings.HasPrefix(answer, "HTTP/1.1 "+test.want) || strings.Count(answer, "HTTP/1.1 ") != 1 {
+			t.Errorf("%s: the response is %.100q, want %s", test.name, answer, test.want)
+		}
+	}
 }

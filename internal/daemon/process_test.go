@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -190,6 +191,29 @@ func (p *process) get(t *testing.T, path string) reply {
 func mustFetch(t *testing.T, address string) reply {
 	t.Helper()
 	return testkit.Must(fetch(http.DefaultClient, address, ""))(t)
+}
+
+// dial connects to the manifest listener.
+func dial(t *testing.T, p *process) net.Conn {
+	t.Helper()
+	_, address, _ := strings.Cut(p.url, "://")
+	conn := testkit.Must(net.Dial("tcp", address))(t)
+	t.Cleanup(func() { conn.Close() })
+	conn.SetDeadline(time.Now().Add(testkit.Patience))
+	return conn
+}
+
+// send writes raw bytes, and returns everything until the server closes the connection.
+func send(t *testing.T, p *process, request string) string {
+	t.Helper()
+	conn := dial(t, p)
+	defer conn.Close()
+	testkit.Must(io.WriteString(conn, request))(t)
+	answer, err := io.ReadAll(conn)
+	if err != nil && !strings.Contains(err.Error(), "connection reset") { // the server does not read what it rejects
+		t.Fatal(err)
+	}
+	return string(answer)
 }
 
 // metric returns the value of a metric. Labels are written as in the text format.

@@ -2,8 +2,8 @@ package daemon_test
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/tls"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -19,10 +19,11 @@ import (
 	"testing"
 	"time"
 
-	"signpost/internal/daemon"
-	"signpost/server"
+	"golang.org/x/net/http2"
 
+	"signpost/internal/daemon"
 	"signpost/internal/testkit"
+	"signpost/server"
 )
 
 // The tests in this file attack a server, or load it. They run with make soak only, which sets the number of attackers.
@@ -171,12 +172,14 @@ func TestBurstOfHosts(t *testing.T) {
 }
 
 // overHTTP2 runs clients that send the same kind of frames over HTTP/2, and read nothing. Another client is served.
-func overHTTP2(t *testing.T, frames func(client int) []byte) {
+func overHTTP2(t *testing.T, frames func(f *http2.Framer, client int)) {
 	clients := soak(t, "SIGNPOST_SOAK_HTTP2_CLIENTS")
 	p, base := startLarge(t, anyCertificate(t)...)
 	connected := attackers(t, p, clients, func(i int, conn net.Conn) {
+		text := bytes.NewBufferString(http2.ClientPreface)
+		frames(http2.NewFramer(text, nil), i)
 		conn.SetDeadline(time.Now().Add(2 * time.Second))
-		conn.Write(frames(i)) // the server may stop reading
+		conn.Write(text.Bytes()) // the server may stop reading
 	})
 	start := time.Now()
 	checkServed(t, p, "feeds.example.com")
@@ -185,52 +188,35 @@ func overHTTP2(t *testing.T, frames func(client int) []byte) {
 
 // TestClosedWindows opens as many streams as possible, each for a different host, without accepting a byte of a body.
 func TestClosedWindows(t *testing.T) {
-	overHTTP2(t, func(client int) []byte { return closedStreams(client, 250) })
+	overHTTP2(t, func(f *http2.Framer, client int) { closedStreams(f, client, 250) })
 }
 
 // TestUnreadPings opens such streams and then sends as many PING frames as net/http queues replies for.
 func TestUnreadPings(t *testing.T) {
-	var pings []byte
-	for range 9000 {
-		pings = appendFrame(pings, framePing, 0, 0, make([]byte, 8))
-	}
-	overHTTP2(t, func(client int) []byte { return append(closedStreams(client, 8), pings...) })
+	overHTTP2(t, func(f *http2.Framer, client int) {
+		closedStreams(f, client, 8)
+		for range 9000 {
+			f.WritePing(false, [8]byte{})
+		}
+	})
 }
 
 // TestLargeFrames sends a frame of unknown type, as large as net/http accepts by default.
 func TestLargeFrames(t *testing.T) {
-	frame := make([]byte, 1<<20-1)
-	overHTTP2(t, func(int) []byte {
-		return appendFrame(appendFrame([]byte(preface), frameSettings, 0, 0, nil), 0xfe, 0, 0, frame)
+	overHTTP2(t, func(f *http2.Framer, _ int) {
+		f.WriteSettings()
+		f.WriteRawFrame(0xfe, 0, 0, make([]byte, 1<<20-1))
 	})
 }
 
-const (
-	preface        = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-	frameHeaders   = 1
-	frameSettings  = 4
-	framePing      = 6
-	flagEndStream  = 1
-	flagEndHeaders = 4
-)
-
-// closedStreams returns what a client sends to open streams in which it accepts no data, each for a different host.
-func closedStreams(client, streams int) []byte {
-	text := appendFrame([]byte(preface), frameSettings, 0, 0, []byte{0, 4, 0, 0, 0, 0}) // an initial window of zero
+// closedStreams opens streams in which a client accepts no data, each for a different host.
+func closedStreams(f *http2.Framer, client, streams int) {
+	f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
 	for s := range streams {
 		host := fmt.Sprintf("h%d-%d.example.com", client, s)
-		block := []byte{0x82, 0x87} // GET, https
-		block = append(append(block, 0x04, byte(len(manifestV1))), manifestV1...)
-		block = append(append(block, 0x01, byte(len(host))), host...)
-		text = appendFrame(text, frameHeaders, flagEndStream|flagEndHeaders, 1+2*s, block)
+		block := fmt.Appendf(nil, "\x82\x87\x04%c%s\x01%c%s", len(manifestV1), manifestV1, len(host), host) // GET, https, path and host
+		f.WriteHeaders(http2.HeadersFrameParam{StreamID: uint32(1 + 2*s), BlockFragment: block, EndStream: true, EndHeaders: true})
 	}
-	return text
-}
-
-// appendFrame appends an HTTP/2 frame.
-func appendFrame(text []byte, kind, flags byte, stream int, payload []byte) []byte {
-	text = append(text, byte(len(payload)>>16), byte(len(payload)>>8), byte(len(payload)), kind, flags)
-	return append(binary.BigEndian.AppendUint32(text, uint32(stream)), payload...)
 }
 
 // TestIdleConnections opens more idle connections than allowed. Those that have been idle longest are replaced, and every
@@ -314,11 +300,11 @@ func madeUpHosts(t *testing.T, hosts int, args ...string) {
 	if after := memory(t, p, resident); after > half+32 {
 		t.Errorf("memory grew from %d MB to %d MB although the cache was full", half, after)
 	}
-	bytes := p.metric(t, "signpost_cache_bytes")
-	if bytes > server.DefaultCacheBytes || bytes < server.DefaultCacheBytes*9/10 {
-		t.Errorf("the cache holds %v bytes, but should be full", bytes)
+	cached := p.metric(t, "signpost_cache_bytes")
+	if cached > server.DefaultCacheBytes || cached < server.DefaultCacheBytes*9/10 {
+		t.Errorf("the cache holds %v bytes, but should be full", cached)
 	}
-	checkGrowth(t, p, base, "%d hosts in %v; the cache holds %.1f MB", hosts, time.Since(start).Round(time.Millisecond), bytes/(1<<20))
+	checkGrowth(t, p, base, "%d hosts in %v; the cache holds %.1f MB", hosts, time.Since(start).Round(time.Millisecond), cached/(1<<20))
 }
 
 // slowKinds are the ways to hold a connection: what is sent first, and what trickles in after it.
