@@ -13,7 +13,6 @@ import (
 
 	"signpost"
 	"signpost/contextkeys"
-
 	"signpost/internal/testkit"
 )
 

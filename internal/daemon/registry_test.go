@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"signpost/internal/registrytest"
-
 	"signpost/internal/testkit"
 )
 

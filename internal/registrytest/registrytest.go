@@ -55,8 +55,7 @@ type Registry struct {
 func Start(t testing.TB) *Registry {
 	t.Helper()
 	r := &Registry{test: t, program: testkit.Find(t, "docker-registry", "OCI registries"), dir: t.TempDir()}
-	hash, err := bcrypt.GenerateFromPassword([]byte(Password), bcrypt.MinCost)
-	r.must(err)
+	hash := testkit.Must(bcrypt.GenerateFromPassword([]byte(Password), bcrypt.MinCost))(t)
 	r.write("htpasswd", User+":"+string(hash)+"\n")
 	r.Start()
 
@@ -87,8 +86,7 @@ func Start(t testing.TB) *Registry {
 	r.PlainHost = plain.Listener.Addr().String()
 
 	auth := map[string]string{"auth": base64.StdEncoding.EncodeToString([]byte(User + ":" + Password))}
-	config, err := json.Marshal(map[string]any{"auths": map[string]any{r.Host: auth, r.PlainHost: auth}})
-	r.must(err)
+	config := testkit.Must(json.Marshal(map[string]any{"auths": map[string]any{r.Host: auth, r.PlainHost: auth}}))(t)
 	r.Config = filepath.Dir(r.write("docker/config.json", string(config)))
 	return r
 }
@@ -129,7 +127,7 @@ func (r *Registry) Start() {
 "storage": {"filesystem": {"rootdirectory": %q}}, "http": {"net": "unix", "addr": %q, "relativeurls": true},
 "auth": {"htpasswd": {"realm": "test", "path": %q}}}`, filepath.Join(r.dir, "data"), r.socket(), filepath.Join(r.dir, "htpasswd")))
 	cmd := exec.Command(r.program, "serve", config)
-	r.must(cmd.Start())
+	testkit.OK(r.test, cmd.Start())
 	r.stop = sync.OnceFunc(func() {
 		cmd.Process.Kill()
 		cmd.Wait()
@@ -154,17 +152,9 @@ func (r *Registry) Fail(fault func(http.ResponseWriter, *http.Request) bool) {
 	r.fault = fault
 }
 
-func (r *Registry) must(err error) {
-	r.test.Helper()
-	if err != nil {
-		r.test.Fatal(err)
-	}
-}
-
 func (r *Registry) write(name, text string) (path string) {
 	r.test.Helper()
 	path = filepath.Join(r.dir, name)
-	r.must(os.MkdirAll(filepath.Dir(path), 0o700))
-	r.must(os.WriteFile(path, []byte(text), 0o600))
+	testkit.Write(r.test, path, text)
 	return path
 }
