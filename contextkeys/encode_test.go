@@ -47,13 +47,15 @@ func TestEncode(t *testing.T) {
 		}
 		return out.String()
 	})
-	// A body is a form only if the endpoint says so.
+	// A body is a form only if the endpoint says so. Values may have types of their own.
+	type named string
 	for mimeType, want := range map[string]string{
 		"Application/X-WWW-Form-URLEncoded; charset=utf-8": signpost.MIMEForm,
 		signpost.MIMEFeed: signpost.MIMEJSON, "text/xml": signpost.MIMEJSON,
 	} {
-		if _, got, err := contextkeys.EncodeBody(items, map[string]any{"device": "a"}, mimeType); err != nil || got != want {
-			t.Errorf("for %s the Content-Type is %s, %v", mimeType, got, err)
+		body, got, err := contextkeys.EncodeBody(items, map[string]any{"device": named("x")}, mimeType)
+		if err != nil || got != want || !strings.Contains(string(body), "x") {
+			t.Errorf("for %s the Content-Type of %s is %s, %v", mimeType, body, got, err)
 		}
 	}
 }
