@@ -38,7 +38,7 @@ func dump(doc *Document) string {
 	var visit func(path string, n *Node)
 	visit = func(path string, n *Node) {
 		if path != "" {
-			fmt.Fprintf(&out, "%s: %v %q: %q\n", path[1:], n.Kind, written(n), n.Text)
+			fmt.Fprintf(&out, "%s: %v of width %d, %q: %q\n", path[1:], n.Kind, n.Width(), written(n), n.Text)
 		}
 		if n.Date {
 			fmt.Fprintln(&out, path[1:], "is a date")

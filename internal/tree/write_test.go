@@ -39,6 +39,7 @@ func TestWrite(t *testing.T) {
 		{"a: b", "c: d", `"c: d"`},
 		{"a: b", "yes", `"yes"`},
 		{"a: 'b'", "it's", "'it''s'"},
+		{`a: "b"`, "c", `"c"`},
 		{`a: "b"`, "R&D", `"R&D"`},
 		{"a: 5", "5", `"5"`},
 		{"a: 'true'", true, "true"},
