@@ -9,8 +9,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -62,66 +64,16 @@ func start(t *testing.T, d *Daemon) (address string, stop func()) {
 	return d.listeners[0].Addr().String(), cancel
 }
 
-func serve(d *Daemon, path string) string {
-	for _, s := range d.publisher.served {
-		if s.current != nil && s.current.BasePath+"/v1/endpoints-manifest" == path {
-			text, _ := s.current.Versions["v1"].Render("a.example.com")
-			return string(text)
-		}
+// whatIsServed returns the base paths that are served, and the names of their endpoints.
+func whatIsServed(d *Daemon) string {
+	var all []string
+	for _, route := range d.Routes() {
+		w := httptest.NewRecorder()
+		d.handler.ServeHTTP(w, httptest.NewRequest("GET", route, nil))
+		name := regexp.MustCompile(`"name":"(.*?)"`).FindStringSubmatch(w.Body.String())[1]
+		all = append(all, strings.TrimSuffix(route, "/v1/endpoints-manifest")+" "+name)
 	}
-	return ""
-}
-
-// reloads reloads on demand until something has happened: what was just written has to come to rest first.
-func reloads(t *testing.T, d *Daemon, what string, happened func() bool) {
-	t.Helper()
-	testkit.Eventually(t, what, func() bool { d.publisher.reload(t.Context(), true); return happened() })
-}
-
-// TestReloadClash moves a service to the base path of another one. The one already there keeps it until it moves away.
-func TestReloadClash(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	file := func(name string) string { return filepath.Join(dir, name+".json") }
-	for _, name := range []string{"a", "b", "c"} {
-		testkit.Write(t, file(name), oneEndpoint("/"+name, name))
-	}
-	d, log := newDaemon(t, Config{}, file("a"), file("b"), file("c"))
-	shows := func(path, name string) bool {
-		return strings.Contains(serve(d, path+"/v1/endpoints-manifest"), `"`+name+`"`)
-	}
-	testkit.Write(t, file("a"), oneEndpoint("/b", "a on b"))
-	reloads(t, d, "a clash", func() bool {
-		return strings.Contains(log.String(), `base_path \"/b\" is already used by `+file("b")) && strings.Contains(log.String(), "rule=base-path")
-	})
-	if !shows("/a", "a") || !shows("/b", "b") {
-		t.Error("the clash has changed what is served")
-	}
-	testkit.Write(t, file("b"), "{") // even if its definition is bad now
-	testkit.Write(t, file("c"), oneEndpoint("/c", "c again"))
-	reloads(t, d, "another service to change", func() bool { return shows("/c", "c again") })
-	if !shows("/a", "a") || !shows("/b", "b") {
-		t.Error("a bad definition has lost its base path")
-	}
-	testkit.Write(t, file("b"), oneEndpoint("/d", "b on d"))
-	reloads(t, d, "both to move", func() bool { return shows("/b", "a on b") && shows("/d", "b on d") })
-	if serve(d, "/a/v1/endpoints-manifest") != "" {
-		t.Error("the old base path is still served")
-	}
-}
-
-// TestCannotPublish checks that a definition that passes lint but cannot be published is rejected like any bad one.
-func TestCannotPublish(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "a.json")
-	testkit.Write(t, path, oneEndpoint("/a", "a"))
-	d, log := newDaemon(t, Config{}, path)
-	d.publisher.basePath = "not a path" // the flag would not accept it
-	testkit.Write(t, path, oneEndpoint("/a", "again"))
-	reloads(t, d, "the defect", func() bool { return strings.Contains(log.String(), "it cannot be published") })
-	if !strings.Contains(serve(d, "/a/v1/endpoints-manifest"), `"a"`) || strings.Count(log.String(), "definition rejected: still serving") != 1 {
-		t.Errorf("the log is %s", log)
-	}
+	return strings.Join(all, ", ")
 }
 
 // TestReloadOnDemand adds, changes and removes files, and the directory itself, which is named twice. A reload on demand logs
@@ -134,36 +86,48 @@ func TestReloadOnDemand(t *testing.T) {
 	put("a", oneEndpoint("/a", "a"))()
 	put("b", oneEndpoint("/b", "b"))()
 	d, log := newDaemon(t, Config{}, dir, dir+"/.")
+	rejected := func(name string) string {
+		return `level=ERROR msg="definition rejected: still serving the last good one" definition=` + file(name)
+	}
 	for _, step := range []struct {
 		do     func()
-		want   string
-		routes string // that are served
+		want   string // the result of the reload
+		served string
+		also   string // in the log
 	}{
-		{func() {}, `msg="reloaded on demand" definitions=2 changed=0 removed=0 rejected=0 unreadable_sources=0`, "/a /b"},
-		{put("a", oneEndpoint("/a", "two")), "definitions=2 changed=1 removed=0 rejected=0", "/a /b"},
-		{put("a", "{"), "changed=1 removed=0 rejected=1", "/a /b"},
-		{put("c", `{"versions": {}}`), "definitions=3 changed=1 removed=0 rejected=2", "/a /b"}, // never was good
-		{func() { os.Remove(file("b")) }, "definitions=2 changed=0 removed=1 rejected=2", "/a"},
-		{func() { os.Remove(file("a")); os.Symlink("/proc/self/mem", file("a")) }, "rejected=2 unreadable_sources=2", "/a"},
-		{put("c", oneEndpoint("/c", "c")), "changed=1 removed=0 rejected=1 unreadable_sources=2", "/a /c"},
-		{func() { os.RemoveAll(dir) }, "definitions=2 changed=0 removed=0 rejected=1 unreadable_sources=2", "/a /c"},
-		{put("d", oneEndpoint("/d", "d")), "definitions=1 changed=1 removed=2 rejected=0 unreadable_sources=0", "/d"},
+		{func() {}, "definitions=2 changed=0 removed=0 rejected=0 unreadable_sources=0", "/a a, /b b", `msg="reloaded on demand" definitions=2`},
+		{put("a", oneEndpoint("/a", "two")), "definitions=2 changed=1 removed=0 rejected=0", "/a two, /b b", ""},
+		{put("a", "{"), "changed=1 removed=0 rejected=1", "/a two, /b b", rejected("a")},
+		{put("c", `{"versions": {}}`), "definitions=3 changed=1 removed=0 rejected=2", "/a two, /b b", // never was good
+			`level=ERROR msg="definition rejected: there is none to serve in its place" definition=` + file("c")},
+		{func() { os.Remove(file("b")) }, "definitions=2 changed=0 removed=1 rejected=2", "/a two",
+			`level=WARN msg="definition removed: its manifests are no longer served" definition=` + file("b") + " base_path=/b manifests=/b/v1/endpoints-manifest"},
+		{func() { os.Remove(file("a")); os.Symlink("/proc/self/mem", file("a")) }, "rejected=2 unreadable_sources=2", "/a two",
+			`level=ERROR msg="source cannot be read: still serving what was read before" error=`},
+		{put("c", oneEndpoint("/c", "c")), "changed=1 removed=0 rejected=1 unreadable_sources=2", "/a two, /c c", ""},
+		{func() { os.RemoveAll(dir) }, "definitions=2 changed=0 removed=0 rejected=1 unreadable_sources=2", "/a two, /c c", ""},
+		{put("d", oneEndpoint("/d", "d")), "definitions=1 changed=1 removed=2 rejected=0 unreadable_sources=0", "/d d",
+			`level=INFO msg="all sources can be read again"`},
+
+		// A service that moves to the base path of another one has to wait until that one moves away.
+		{put("e", oneEndpoint("/e", "e")), "definitions=2 changed=1 removed=0 rejected=0", "/d d, /e e", ""},
+		{put("d", oneEndpoint("/e", "d on e")), "changed=1 removed=0 rejected=1", "/d d, /e e",
+			`msg="base_path \"/e\" is already used by ` + file("e") + `" definition=` + file("d") + " line=1 column=1 rule=base-path"},
+		{put("e", "{"), "changed=1 removed=0 rejected=2", "/d d, /e e", rejected("e")},
+		{put("e", oneEndpoint("/f", "e on f")), "changed=2 removed=0 rejected=0", "/e d on e, /f e on f", ""},
+
+		// What passes lint but cannot be published is rejected like any bad definition.
+		{func() { d.publisher.basePath = "not a path"; put("d", oneEndpoint("/e", "again"))() }, "changed=1 removed=0 rejected=1", "/e d on e, /f e on f",
+			"it cannot be published"},
 	} {
+		log.Reset()
 		step.do()
-		reloads(t, d, step.want, func() bool { return strings.Contains(log.String(), step.want) })
-		if got := strings.ReplaceAll(strings.Join(d.Routes(), " "), "/v1/endpoints-manifest", ""); got != step.routes {
-			t.Errorf("%s: %s are served, want %s", step.want, got, step.routes)
-		}
-	}
-	for _, want := range []string{
-		`level=ERROR msg="definition rejected: still serving the last good one" definition=` + file("a"),
-		`level=ERROR msg="definition rejected: there is none to serve in its place" definition=` + file("c"),
-		`level=WARN msg="definition removed: its manifests are no longer served" definition=` + file("b") + " base_path=/b manifests=/b/v1/endpoints-manifest",
-		`level=ERROR msg="source cannot be read: still serving what was read before" error=`,
-		`level=INFO msg="all sources can be read again"`,
-	} {
-		if !strings.Contains(log.String(), want) {
-			t.Errorf("the log does not say %s:\n%s", want, log)
+		testkit.Eventually(t, step.want, func() bool { // what was just written has to come to rest first
+			d.publisher.reload(t.Context(), true)
+			return strings.Contains(log.String(), step.want)
+		})
+		if got := whatIsServed(d); got != step.served || !strings.Contains(log.String(), step.also) {
+			t.Errorf("%s: %s are served, want %s; the log is\n%s", step.want, got, step.served, log)
 		}
 	}
 }
