@@ -90,6 +90,7 @@ func TestBusyConnectionsStay(t *testing.T) {
 	answered := make(chan error, maxOpen)
 	for range maxOpen {
 		conn := dial(t, address)
+		testkit.OK(t, ask(conn, "/")) // so that it was idle
 		go func() { answered <- ask(conn, "/busy") }()
 		<-started
 	}
