@@ -291,14 +291,9 @@ func TestNginxCacheKey(t *testing.T) {
 				file = replace(t, file, "proxy_pass http://signpost;", "proxy_pass http://signpost;\nproxy_cache manifests;\n"+test.key)
 				return "proxy_cache_path manifests keys_zone=manifests:1m;\n" + file // created by nginx, below its prefix
 			}, "--cache-control=public, max-age=60")
-			for _, host := range []string{"one.example.com", "two.example.com"} {
-				want := "one.example.com"
-				if host == "two.example.com" {
-					want = test.want
-				}
-				if _, got := testkit.Get(t, client, "https://"+publicHost+manifestPath, "Host", host); !strings.Contains(got, "https://"+want+"/v1/matches") {
-					t.Errorf("for %s:\n%s\nnot that of %s", host, got, want)
-				}
+			testkit.Get(t, client, "https://"+publicHost+manifestPath, "Host", "one.example.com")
+			if _, got := testkit.Get(t, client, "https://"+publicHost+manifestPath, "Host", "two.example.com"); !strings.Contains(got, "https://"+test.want+"/v1/matches") {
+				t.Errorf("for two.example.com:\n%s\nnot that of %s", got, test.want)
 			}
 		})
 	}

@@ -3,7 +3,8 @@
 package deploy
 
 import (
-	"net"
+	"fmt"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,10 +36,7 @@ func replace(t *testing.T, text, old, new string) string {
 	return strings.ReplaceAll(text, old, new)
 }
 
-func port(address string) string {
-	_, port, _ := net.SplitHostPort(address)
-	return port
-}
+func port(address string) string { return fmt.Sprint(netip.MustParseAddrPort(address).Port()) }
 
 // feeds is a definition with one endpoint of the given name.
 func feeds(name string) string {
