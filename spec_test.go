@@ -37,8 +37,9 @@ func TestSpec1_2HostIsReplacedByTheHostname(t *testing.T) {
 	template := compile(t, signpost.NewManifest(feed("https://{{host}}/v1/feeds")))
 	for _, host := range []string{"localhost", "a", "my-host_1.internal", "xn--bcher-kva.example", "API.Example.COM",
 		"192.0.2.7", "[::1]", "[2001:db8::1]", "[::ffff:192.0.2.7]"} {
-		if got := urls(t, string(rendered(t, template, host))); got[0] != "https://"+host+"/v1/feeds" {
-			t.Errorf("Render(%q) gave %q", host, got)
+		doc := rendered(t, template, host)
+		if got := urls(t, string(doc)); got[0] != "https://"+host+"/v1/feeds" || len(doc) != template.Size(host) {
+			t.Errorf("Render(%q) gave %q, of size %d, not %d", host, got, len(doc), template.Size(host))
 		}
 	}
 	for _, host := range []string{"", " ", "a b", "a\n", "a\x00", "a:80", "::1", "[::1]:80", "[", "[]", "[::1", "[[::1]]", "[::1%25eth0]",
@@ -80,6 +81,22 @@ func TestSpec2_5ModifierKinds(t *testing.T) {
 				"schema": {"type": "string", "default": "title", "enum": ["newest", "title"]}}]},
 			{"id": "page", "name": "Page", "params": [{"key": "page", "ui": {"label": "Page"}, "schema": {"type": "number"}}]}]
 	}}}`)
+	e.Modifiers = append(e.Modifiers, signpost.Modifier{Params: []signpost.Param{{Schema: signpost.Schema{Type: "string", Enum: []string{"a"}}}}})
+	for i, want := range []string{"text", "number", "boolean", "select", "number", "select"} {
+		if got := e.Modifiers[i].Params[0].Kind(); got != want {
+			t.Errorf("modifier %d is of kind %s, want %s", i, got, want)
+		}
+	}
+}
+
+// Sections 2.3 and 5.3: only a post request has a body.
+func TestSpec2_3ContextTypes(t *testing.T) {
+	for kind, want := range map[string][2]bool{"ctx": {true, true}, "bodyParam": {false, true}, "header": {false, false}} {
+		item := signpost.ContextItem{Key: "k", Type: kind}
+		if got := [2]bool{item.SentWith("get"), item.SentWith("post")}; got != want || (item.Place() == "") != (kind == "header") {
+			t.Errorf("%s is sent by get and post: %v, in the %s", kind, got, item.Place())
+		}
+	}
 }
 
 // Section 4.1, rule 4, for many requests at a time. The race detector looks on.

@@ -25,9 +25,9 @@ func TestRenderHostThatDoesNotFit(t *testing.T) {
 	} {
 		m := signpost.NewManifest(feed("https://{{host}}/b"), feed(url))
 		template := compile(t, m)
+		misfit := new(signpost.HostError)
 		for _, host := range hosts {
 			doc, err := template.Render(host)
-			misfit := new(signpost.HostError)
 			if doc != nil || !errors.As(err, &misfit) || misfit.Host != host || misfit.URL.String() != url {
 				t.Errorf("%s for %q: %s, %v", url, host, doc, err)
 			} else if want := fmt.Sprintf("host %q does not fit into %q", host, url); err.Error() != want {
@@ -40,9 +40,13 @@ func TestRenderHostThatDoesNotFit(t *testing.T) {
 		if _, err := template.Render("b.example"); err != nil {
 			t.Errorf("%s: %v", url, err)
 		}
-		if _, err := template.Render("a b"); errors.As(err, new(*signpost.HostError)) {
-			t.Errorf("what is not a host at all is %v", err)
+		_, renderErr := template.Render("a b")
+		if _, err := m.ForHost("a b"); err == nil || renderErr == nil || err.Error() != renderErr.Error() || errors.As(err, &misfit) {
+			t.Errorf("what is not a host at all is %v, %v", renderErr, err)
 		}
+	}
+	if doc, err := new(signpost.Template).Render("a"); err == nil {
+		t.Errorf("an empty template gives %s", doc)
 	}
 	// An address fits where {{host}} is the whole host.
 	for _, host := range []string{"192.0.2.1", "[::1]", long} {

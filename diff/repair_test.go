@@ -60,6 +60,11 @@ func TestDiffOfRepairs(t *testing.T) {
 		}
 	}
 
+	twice := signpost.Service{Versions: v1(good(), good()), Invalid: true}
+	if changes := diff.Diff(twice, signpost.Service{Versions: v1(good())}); len(changes) > 0 {
+		t.Errorf("an endpoint twice: %s", jsonOf(t, changes))
+	}
+
 	// A URL that could not be registered is not missed. A removed endpoint is, whatever was wrong with it.
 	bad, gone := feed("feeds"), feed(url)
 	gone.Method = "GET"
