@@ -29,7 +29,7 @@ type actionStep struct {
 // readAction reads the inputs with their defaults, and the steps, of action.yml.
 func readAction(t *testing.T) (inputs map[string]string, steps []actionStep) {
 	t.Helper()
-	text := readFile(t, filepath.Join(repo, "action.yml"))
+	text := testkit.Read(t, filepath.Join(repo, "action.yml"))
 	var action struct {
 		Inputs map[string]struct{ Default string }
 		Runs   struct {
@@ -37,9 +37,7 @@ func readAction(t *testing.T) (inputs map[string]string, steps []actionStep) {
 			Steps []actionStep
 		}
 	}
-	if err := yaml.Unmarshal([]byte(text), &action); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, yaml.Unmarshal([]byte(text), &action))
 	if action.Runs.Using != "composite" || len(action.Runs.Steps) == 0 {
 		t.Fatalf("not a composite action: %+v", action)
 	}
@@ -96,14 +94,14 @@ func (g *github) set(readOnly bool, comments int) {
 	}
 }
 
-// last returns the number of comments, and the last one.
-func (g *github) last() (n int, body string) {
+// bodies returns the texts of all comments.
+func (g *github) bodies() (all []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if n = len(g.comments); n > 0 {
-		body = g.comments[n-1]["body"].(string)
+	for _, c := range g.comments {
+		all = append(all, c["body"].(string))
 	}
-	return n, body
+	return all
 }
 
 // job is the result of a run.
@@ -157,16 +155,10 @@ func (r runner) run(checkout, base string, inputs map[string]string) (done job) 
 		}
 		values["inputs."+name] = strings.Replace(value, "${{ github.token }}", values["github.token"], 1)
 	}
-	action, err := filepath.Abs(repo)
-	if err != nil {
-		t.Fatal(err)
-	}
+	action := testkit.Must(filepath.Abs(repo))(t)
 	dir := t.TempDir()
-	read := func(name string) string { // a file that steps append to
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil && !os.IsNotExist(err) {
-			t.Fatal(err)
-		}
+	read := func(name string) string { // a file that steps append to, if they have something to say
+		text, _ := os.ReadFile(filepath.Join(dir, name))
 		return string(text)
 	}
 	for _, step := range steps {
@@ -231,7 +223,7 @@ func newRepository(t *testing.T) string {
 
 func commit(t *testing.T, dir, name, text string) {
 	t.Helper()
-	writeFile(t, filepath.Join(dir, name), text)
+	testkit.Write(t, filepath.Join(dir, name), text)
 	git(t, dir, "add", "-A")
 	git(t, dir, "commit", "-q", "--allow-empty", "-m", "Change "+name)
 }
@@ -290,11 +282,11 @@ func TestAction(t *testing.T) {
 	}
 	expectComment := func(count int, name string) {
 		t.Helper()
-		n, body := api.last()
-		if n != count {
-			t.Fatalf("%s: %d comments", name, n)
+		all := api.bodies()
+		if len(all) != count {
+			t.Fatalf("%s: comments %q", name, all)
 		}
-		testkit.Golden(t, filepath.Join(repo, "testdata", "action", name+".golden"), body)
+		testkit.Golden(t, filepath.Join(repo, "testdata", "action", name+".golden"), all[count-1])
 	}
 
 	expect("a push without a definition: the path must be wrong", runner.run(dir, "", inputs), true, "lint failed with exit code 3")
@@ -349,9 +341,7 @@ func TestAction(t *testing.T) {
 	git(t, dir, "branch", "-q", "release/2", "main~1")
 	explicit := map[string]string{"path": filepath.Join(merged, "services"), "base": "release/2", "comment": "false"}
 	expect("an explicit base and an absolute path", runner.run(merged, "main", explicit), true, "option-removed", "service-added")
-	if n, body := api.last(); n > 0 {
-		t.Errorf("a comment was written: %q", body)
-	}
+	testkit.Equal(t, "comments", len(api.bodies()), 0)
 
 	if done := runner.run(dir, "", inputs); done.failed || done.summary != "" {
 		t.Errorf("a push is linted, but not compared: %+v", done)
@@ -362,7 +352,7 @@ func TestAction(t *testing.T) {
 func TestActionInputs(t *testing.T) {
 	t.Parallel()
 	inputs, steps := readAction(t)
-	text := readFile(t, filepath.Join(repo, "docs", "ci.md"))
+	text := testkit.Read(t, filepath.Join(repo, "docs", "ci.md"))
 	for name := range inputs {
 		if !strings.Contains(text, "`"+name+"`") {
 			t.Errorf("docs/ci.md does not explain the input %q", name)
@@ -383,9 +373,7 @@ func TestPreCommitHooks(t *testing.T) {
 		ID, Entry, Language, Files string
 		PassFilenames              *bool `yaml:"pass_filenames"`
 	}
-	if err := yaml.Unmarshal([]byte(readFile(t, filepath.Join(repo, ".pre-commit-hooks.yaml"))), &hooks); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, yaml.Unmarshal([]byte(testkit.Read(t, filepath.Join(repo, ".pre-commit-hooks.yaml"))), &hooks))
 	if files := regexp.MustCompile(hooks[0].Files); !files.MatchString("services/feeds.yaml") || files.MatchString("docker-compose.yaml") {
 		t.Errorf("%s applies to the files %s", hooks[0].ID, files)
 	}
@@ -403,7 +391,7 @@ func TestPreCommitHooks(t *testing.T) {
 			t.Errorf("hook %+v", hooks[i])
 		}
 		for definition, want := range map[string]bool{good: true, test.broken: false} {
-			writeFile(t, filepath.Join(dir, "feeds.yaml"), definition)
+			testkit.Write(t, filepath.Join(dir, "feeds.yaml"), definition)
 			command := exec.Command("signpost", strings.Fields(hooks[i].Entry + " " + test.args)[1:]...) // testscript.Main put it on the PATH
 			command.Dir = dir
 			if out, err := command.CombinedOutput(); (err == nil) != want {

@@ -6,10 +6,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"signpost/client"
+	"signpost/internal/testkit"
 )
 
 // TestCheckFlags checks that the flags of check have an effect. What check finds is tested in package client.
@@ -44,7 +46,7 @@ func TestCheckFlags(t *testing.T) {
 		"wide.json": `{"endpoints": {"https://feeds.example.com/v1": {"name": "All", "method": "get", "mime_type": "application/json",
 			"context_obj": [{"key": "token", "type": "ctx", "required": true}]}}}`,
 	} {
-		writeFile(t, filepath.Join(dir, name), text)
+		testkit.Write(t, filepath.Join(dir, name), text)
 	}
 	const notFollowed = "skipped: it needs a value for {{id}}, and no link to it was followed " +
 		"follow more links, or give a value for {{id}} (--follow, --param id=VALUE)"
@@ -77,11 +79,7 @@ func TestCheckFlags(t *testing.T) {
 				got = append(got, fmt.Sprintf("%s: %s %s", r.Status, r.Message, r.Hint))
 			}
 		}
-		fits := len(got) == len(test.want)
-		for i := range test.want {
-			fits = fits && strings.HasPrefix(got[i], test.want[i])
-		}
-		if !fits {
+		if !slices.EqualFunc(got, test.want, strings.HasPrefix) {
 			t.Errorf("%q: %s of %s gives %q, want %q", test.args, test.check, test.endpoint, got, test.want)
 		}
 		if ignored := strings.HasSuffix(errOut, ", 1 ignored\n"); ignored != strings.Contains(test.args, "--ignore") {

@@ -3,14 +3,12 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"signpost/definition"
@@ -26,41 +24,23 @@ func TestGoldenDiff(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, path := range corpus(t, "diff") {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			archive := testkit.Must(txtar.ParseFile(path))(t)
+			archive.Files = slices.DeleteFunc(archive.Files, func(f txtar.File) bool { return filepath.Ext(f.Name) != ".yaml" })
 			dir := t.TempDir()
-			old, new := filepath.Join(dir, "old.yaml"), filepath.Join(dir, "new.yaml")
-			want := make(map[string]string)
-			inputs := 0
-			for _, f := range archive.Files {
-				if filepath.Ext(f.Name) != ".yaml" {
-					want[f.Name] = string(f.Data)
-					continue
-				}
-				inputs++
-				if strings.Contains(f.Name, "/") {
-					old, new = filepath.Join(dir, "old"), filepath.Join(dir, "new")
-				}
-				file := filepath.Join(dir, f.Name)
-				if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, f.Data, 0o644)); err != nil {
-					t.Fatal(err)
-				}
+			testkit.OK(t, txtar.Write(archive, dir))
+			old, new := filepath.Join(dir, "old"), filepath.Join(dir, "new")
+			_, err := os.Stat(old)
+			files := err != nil
+			if files {
+				old, new = old+".yaml", new+".yaml"
 			}
-			archive.Files = archive.Files[:inputs]
 			var changes []diff.Change
 			for _, format := range []string{"text", "json", "markdown"} {
 				out, errOut, code := runCLI("", "diff", old, new, "--format", format)
 				archive.Files = append(archive.Files, txtar.File{Name: format, Data: []byte(out)})
-				if diff := cmp.Diff(want[format], out); diff != "" && !testkit.Update() {
-					t.Errorf("%s changed (-want +got); if that is intended, run go test -update:\n%s", format, diff)
-				}
 				if format == "json" {
-					if err := json.Unmarshal([]byte(out), &changes); err != nil {
-						t.Fatalf("%v in %s%s", err, out, errOut)
-					}
-					if filepath.Ext(old) != "" {
+					testkit.OK(t, json.Unmarshal([]byte(out), &changes))
+					if files {
 						compareWithLibrary(t, old, new, out)
 					}
 				}
@@ -69,11 +49,7 @@ func TestGoldenDiff(t *testing.T) {
 					t.Errorf("exited with %d, want %d:\n%s%s", code, wantCode, out, errOut)
 				}
 			}
-			if testkit.Update() {
-				if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
+			testkit.Golden(t, path, txtar.Format(archive))
 			rule := strings.TrimSuffix(filepath.Base(path), ".txtar")
 			for !slices.ContainsFunc(changes, func(c diff.Change) bool { return c.Rule == rule }) {
 				i := strings.LastIndex(rule, "-")
@@ -99,15 +75,10 @@ func TestGoldenDiff(t *testing.T) {
 // are those of the command.
 func compareWithLibrary(t *testing.T, old, new, printed string) {
 	t.Helper()
-	changes, err := definition.Diff(definition.Parse(old, []byte(readFile(t, old))), definition.Parse(new, []byte(readFile(t, new))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	changes := testkit.Must(definition.Diff(definition.Parse(old, []byte(testkit.Read(t, old))), definition.Parse(new, []byte(testkit.Read(t, new)))))(t)
 	var want bytes.Buffer
 	printJSON(&want, changes)
-	if diff := cmp.Diff(want.String(), printed); diff != "" {
-		t.Errorf("the command differs from the library (-library +command):\n%s", diff)
-	}
+	testkit.Equal(t, "the command differs from the library", printed, want.String())
 }
 
 // TestDiffPage keeps the table of rules in docs/diff.md in sync with the program.
@@ -117,9 +88,7 @@ func TestDiffPage(t *testing.T) {
 	for _, row := range diffRow.FindAllStringSubmatch(docs.Diff, -1) {
 		have[row[1]] = diff.Level(row[2])
 	}
-	if diff := cmp.Diff(diff.Rules(), have); diff != "" {
-		t.Errorf("rules in docs/diff.md (-want +page):\n%s", diff)
-	}
+	testkit.Equal(t, "rules in docs/diff.md", have, diff.Rules())
 }
 
 func TestMarkdownEscapes(t *testing.T) {
@@ -133,8 +102,6 @@ func TestMarkdownEscapes(t *testing.T) {
 		{markdownCode, "a\x1b[31m\u202eb", "`a\\u001b[31m\\u202eb`"},
 		{markdownCode, "a|`b``c", "```a\\|`b``c```"},
 	} {
-		if got := test.escape(test.text); got != test.want {
-			t.Errorf("%q becomes %s, want %s", test.text, got, test.want)
-		}
+		testkit.Equal(t, test.text, test.escape(test.text), test.want)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"signpost/internal/testkit"
 )
 
 // TestDocsLimits keeps the limits and defaults that the docs repeat in prose in sync with the constants in the code: if one
@@ -40,18 +42,15 @@ func TestDocsLimits(t *testing.T) {
 		{"internal/tree", "MaxSize = 64 << 20", "import.md", "can be up to 64 MiB large"},
 		{"openapi", "maxValues = 10_000", "import.md", "one parameter can have up to 10,000 values"},
 	} {
-		files, err := filepath.Glob(filepath.Join(repo, test.dir, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := testkit.Must(filepath.Glob(filepath.Join(repo, test.dir, "*.go")))(t)
 		source := ""
 		for _, file := range files {
-			source += readFile(t, file)
+			source += testkit.Read(t, file)
 		}
 		if !regexp.MustCompile(`(?m)^(const |\t)` + strings.Replace(regexp.QuoteMeta(test.constant), " ", " +", 1) + `( |$)`).MatchString(source) {
 			t.Errorf("%s no longer has %s: adapt docs/%s, which says %q", test.dir, test.constant, test.page, test.text)
 		}
-		if page := readFile(t, filepath.Join(repo, "docs", test.page)); !strings.Contains(strings.Join(strings.Fields(page), " "), test.text) {
+		if page := testkit.Read(t, filepath.Join(repo, "docs", test.page)); !strings.Contains(strings.Join(strings.Fields(page), " "), test.text) {
 			t.Errorf("docs/%s does not say %q, but %s has %s", test.page, test.text, test.dir, test.constant)
 		}
 	}

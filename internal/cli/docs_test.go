@@ -42,7 +42,7 @@ func TestDocs(t *testing.T) {
 	}
 	for _, page := range docsPages(t) {
 		t.Run(filepath.Base(page), func(t *testing.T) {
-			text := readFile(t, page)
+			text := testkit.Read(t, page)
 			if canIsolate() {
 				t.Parallel()
 			}
@@ -85,7 +85,7 @@ func runPage(t *testing.T, page, text string) {
 			}
 		case file != "":
 			path := filepath.Join(open().dir, file)
-			writeFile(t, path, block[2])
+			testkit.Write(t, path, block[2])
 		case language != "text" && language != "yaml" && language != "mermaid": // the map of packages, which imports_test.go checks
 			t.Errorf("a block of %q is not tested: name its file, or make it console", block[1])
 		}
@@ -120,7 +120,7 @@ func TestDocsFlags(t *testing.T) {
 		})
 	}
 	for _, page := range docsPages(t) {
-		text := readFile(t, page)
+		text := testkit.Read(t, page)
 		for _, name := range regexp.MustCompile(`--[a-z][a-z-]+|SIGNPOST_[A-Z_]+[A-Z]`).FindAllString(text, -1) {
 			if !known[name] {
 				t.Errorf("%s names %s, which no command has", filepath.Base(page), name)
@@ -133,9 +133,9 @@ func TestDocsFlags(t *testing.T) {
 // page.
 func TestDocsLinks(t *testing.T) {
 	t.Parallel()
-	index := readFile(t, filepath.Join(repo, "docs", "README.md"))
+	index := testkit.Read(t, filepath.Join(repo, "docs", "README.md"))
 	for _, page := range docsPages(t) {
-		text := readFile(t, page)
+		text := testkit.Read(t, page)
 		if name := filepath.Base(page); filepath.Base(filepath.Dir(page)) == "docs" && name != "README.md" && !strings.Contains(index, "]("+name+")") {
 			t.Errorf("docs/README.md does not link to %s", name)
 		}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -74,7 +76,7 @@ func TestPrint(t *testing.T) {
 	}
 	direct := regexp.MustCompile(`fmt\.Fprint\w*\((c\.Std\w+|w|out),`)
 	for _, file := range files {
-		text := readFile(t, file)
+		text := testkit.Read(t, file)
 		if found := direct.FindString(text); found != "" && file != "output.go" && !strings.HasSuffix(file, "_test.go") {
 			t.Errorf("%s has %s: use printf", file, found)
 		}
@@ -135,7 +137,7 @@ func TestControlCharactersInNames(t *testing.T) {
 	write := func(dir, name string) {
 		t.Helper()
 		for ending, text := range texts {
-			writeFile(t, filepath.Join(dir, name+ending), text)
+			testkit.Write(t, filepath.Join(dir, name+ending), text)
 		}
 	}
 	for some := range slices.Chunk(controls()[1:], 50) { // a name cannot have NUL, and has up to 255 bytes
@@ -169,10 +171,7 @@ func TestControlCharactersInNames(t *testing.T) {
 func TestControlCharacters(t *testing.T) {
 	t.Parallel()
 	quote := func(text string) string {
-		out, err := json.Marshal(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := testkit.Must(json.Marshal(text))(t)
 		return string(out)
 	}
 	q := quote(hostileText)
@@ -186,7 +185,7 @@ func TestControlCharacters(t *testing.T) {
 	const names = "https://{{host}}/v1/feeds"
 	dir := t.TempDir()
 	good := filepath.Join(dir, "good.json")
-	writeFile(t, good, definition("", names, ""))
+	testkit.Write(t, good, definition("", names, ""))
 	for name, text := range map[string]string{
 		"other.json":    strings.ReplaceAll(definition("", names, `, "modifiers": [`+modifier+`}]`), "owned", "changed"),
 		"urls.json":     definition("", names+"/"+hostileText, ""),
@@ -205,13 +204,13 @@ func TestControlCharacters(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(dir, name)
-			writeFile(t, path, text)
+			testkit.Write(t, path, text)
 			everyCommand(t, path, good)
 		})
 	}
 	raw := t.TempDir() // each character as it is, in a definition of its own
 	for _, r := range controls() {
-		writeFile(t, filepath.Join(raw, fmt.Sprintf("%x.yaml", r)), "nam"+string(r)+"e: x"+string(r)+"y\nmodifers: '"+string(r)+"'\nversions: {}\n")
+		testkit.Write(t, filepath.Join(raw, fmt.Sprintf("%x.yaml", r)), "nam"+string(r)+"e: x"+string(r)+"y\nmodifers: '"+string(r)+"'\nversions: {}\n")
 	}
 	runCommands(t, raw, good, lintCommands)
 }
@@ -235,32 +234,23 @@ func TestControlCharactersOfServers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer l.Close()
-			go func() {
-				for {
-					conn, err := l.Accept()
-					if err != nil {
-						return
-					}
-					conn.SetDeadline(time.Now().Add(patience))
-					conn.Read(make([]byte, 4<<10))
-					conn.Write([]byte(strings.ReplaceAll(answer, "HOST", l.Addr().String())))
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				conn, _, err := w.(http.Hijacker).Hijack()
+				if err == nil {
+					io.WriteString(conn, strings.ReplaceAll(answer, "HOST", r.Host))
 					conn.Close()
 				}
-			}()
-			address := "http://" + l.Addr().String() + "/v1/endpoints-manifest"
+			}))
+			defer srv.Close()
+			address := srv.URL + "/v1/endpoints-manifest"
 			for _, format := range []string{"text", "json", "junit"} {
 				runEscaped(t, "check", address, "--format", format)
 			}
 			runEscaped(t, "diff", address, address)
-			runEscaped(t, "match", address, "http://"+l.Addr().String()+"/feeds/1")
+			runEscaped(t, "match", address, srv.URL+"/feeds/1")
 			runEscaped(t, "lint", address)
 			runEscaped(t, "lint", "--registered", address, "example.yaml")
-			runEscaped(t, "push", "example.yaml", "oci://"+l.Addr().String()+"/a:b")
+			runEscaped(t, "push", "example.yaml", strings.Replace(srv.URL, "http", "oci", 1)+"/a:b")
 		})
 	}
 }
@@ -306,15 +296,12 @@ func TestEscaping(t *testing.T) {
 func TestControlCharactersInLogs(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x\u202e.json")
-	writeFile(t, path, `{"service": "\u001b\u009b\u202e", "versions": {"v1": {"endpoints": {"https://{{host}}/v1/feeds": {"name": "\u009b\u202e", "method": "get", "mime_type": "application/json"}}}}}`)
+	testkit.Write(t, path, `{"service": "\u001b\u009b\u202e", "versions": {"v1": {"endpoints": {"https://{{host}}/v1/feeds": {"name": "\u009b\u202e", "method": "get", "mime_type": "application/json"}}}}}`)
 	for _, format := range []string{"text", "json"} {
 		addr := testkit.FreeAddress(t)
 		p := testkit.Start(t, addr, exec.Command("signpost", "serve", path, "--listen", addr, "--log-level", "debug", "--log-format", format))
-		conn, err := net.Dial("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		conn.SetDeadline(time.Now().Add(patience))
+		conn := testkit.Must(net.Dial("tcp", addr))(t)
+		conn.SetDeadline(time.Now().Add(testkit.Patience))
 		fmt.Fprintf(conn, "GET /%%1b[2J%%c2%%9b\u202e HTTP/1.1\r\nHost: a\u202e\u009b\r\nX-Request-Id: \u202e\u009b\r\nTraceparent: \u202e\r\n\r\n")
 		fmt.Fprintf(conn, "GET /v1/endpoints-manifest HTTP/1.1\r\nHost: a.example\r\nUser-Agent: \u202e\r\n\r\n\x1b[2J \u202e\r\n\r\n")
 		conn.Read(make([]byte, 4<<10))

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,10 +11,7 @@ import (
 // corpus returns the inputs in a directory of the golden corpus.
 func corpus(t *testing.T, folder string) []string {
 	t.Helper()
-	all, err := filepath.Glob(filepath.Join("..", "..", "testdata", folder, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := testkit.Must(filepath.Glob(filepath.Join("..", "..", "testdata", folder, "*")))(t)
 	var inputs []string
 	for _, path := range all {
 		if filepath.Ext(path) != ".golden" {
@@ -30,7 +25,7 @@ func corpus(t *testing.T, folder string) []string {
 }
 
 // patientEnv keeps check from giving up on a busy machine.
-var patientEnv = map[string]string{"SIGNPOST_TIMEOUT": patience.String()}
+var patientEnv = map[string]string{"SIGNPOST_TIMEOUT": testkit.Patience.String()}
 
 // runCLI runs a command line and returns its output and exit code.
 func runCLI(stdin string, args ...string) (stdout, stderr string, code int) {
@@ -65,23 +60,5 @@ func TestCorpus(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-// readFile returns the text of a file.
-func readFile(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
-// writeFile writes a file, in a directory that need not exist.
-func writeFile[T ~string | ~[]byte](t *testing.T, path string, text T) {
-	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
-		t.Fatal(err)
 	}
 }

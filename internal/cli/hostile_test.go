@@ -149,7 +149,7 @@ func TestHostileInput(t *testing.T) {
 		size = 1 << 20
 	}
 	other := filepath.Join(t.TempDir(), "other.yaml")
-	writeFile(t, other, oneEndpoint)
+	testkit.Write(t, other, oneEndpoint)
 	run := func(t *testing.T, commands ...[]string) {
 		t.Helper()
 		memory, cpu := 0, time.Duration(0)
@@ -172,7 +172,7 @@ func TestHostileInput(t *testing.T) {
 		t.Helper()
 		path := filepath.Join(t.TempDir(), "feeds.yaml")
 		per := (len(expand(text, 200)) - len(expand(text, 100))) / 100
-		writeFile(t, path, expand(text, max(2, size/per)))
+		testkit.Write(t, path, expand(text, max(2, size/per)))
 		return path
 	}
 	for _, name := range slices.Sorted(maps.Keys(hostileDefinitions)) {
@@ -199,9 +199,7 @@ func TestHostileInput(t *testing.T) {
 func cost(t *testing.T, args ...string) (memory int, cpu time.Duration) {
 	t.Helper()
 	cmd := exec.Command(testkit.Program(t, "signpost"), args...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, cmd.Start())
 	ended := make(chan struct{})
 	go func() {
 		cmd.Wait()

@@ -53,33 +53,20 @@ func TestLicenses(t *testing.T) {
 		sections = append(sections, strings.Repeat("=", 80)+"\n"+strings.Join(modules, "\n")+"\n"+strings.Repeat("-", 80)+"\n"+text)
 	}
 	slices.Sort(sections)
-	got := licensesHead + "\n" + strings.Join(sections, "\n")
-
-	path := filepath.Join(repo, "THIRD_PARTY_LICENSES")
-	if testkit.Update() {
-		writeFile(t, path, got)
-		return
-	}
-	want := readFile(t, path)
-	if want != got {
-		t.Error("THIRD_PARTY_LICENSES is out of date: run make licenses")
-	}
+	testkit.Golden(t, filepath.Join(repo, "THIRD_PARTY_LICENSES"), licensesHead+"\n"+strings.Join(sections, "\n"))
 }
 
 // licenseFiles returns the texts of a module's licenses and notices.
 func licenseFiles(t *testing.T, dir string) []string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := testkit.Must(os.ReadDir(dir))(t)
 	var texts []string
 	for _, e := range entries {
 		name := strings.ToUpper(e.Name())
 		if e.IsDir() || !strings.HasPrefix(name, "LICEN") && !strings.HasPrefix(name, "COPYING") && !strings.HasPrefix(name, "NOTICE") && name != "PATENTS" {
 			continue
 		}
-		text := readFile(t, filepath.Join(dir, e.Name()))
+		text := testkit.Read(t, filepath.Join(dir, e.Name()))
 		texts = append(texts, strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n")+"\n")
 	}
 	return texts

@@ -2,14 +2,13 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"signpost/internal/testkit"
 )
@@ -99,7 +98,7 @@ versions:
 func TestNeovim(t *testing.T) {
 	t.Parallel()
 	nvim := testkit.Find(t, "nvim", "the language server in an editor")
-	page := readFile(t, filepath.Join(repo, "docs", "editors.md"))
+	page := testkit.Read(t, filepath.Join(repo, "docs", "editors.md"))
 	settings := regexp.MustCompile("(?ms)^```lua lua/signpost.lua\n(.*?)^```$").FindStringSubmatch(page)
 	if settings == nil {
 		t.Fatal("docs/editors.md has no settings for Neovim")
@@ -111,8 +110,7 @@ func TestNeovim(t *testing.T) {
 		"work/feeds.yaml":              neovimFeeds,
 		"script.lua":                   neovimScript,
 	} {
-		path := filepath.Join(dir, name)
-		writeFile(t, path, text)
+		testkit.Write(t, filepath.Join(dir, name), text)
 	}
 	cmd := exec.CommandContext(t.Context(), nvim, "--headless", "-c", "luafile "+filepath.Join(dir, "script.lua"))
 	cmd.Dir = filepath.Join(dir, "work")
@@ -120,29 +118,17 @@ func TestNeovim(t *testing.T) {
 		"XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "SEEN="+filepath.Join(dir, "seen.json"))
 	cmd.WaitDelay = time.Second
 	printed, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("nvim: %v\n%s", err, printed)
-	}
-	text, err := os.ReadFile(filepath.Join(dir, "seen.json"))
-	if err != nil {
-		t.Fatalf("%v\n%s", err, printed)
-	}
 	var seen map[string]any
-	if err := json.Unmarshal(text, &seen); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	if seen["failed"] != nil {
+	text, unread := os.ReadFile(filepath.Join(dir, "seen.json"))
+	if err := errors.Join(err, unread, json.Unmarshal(text, &seen)); err != nil || seen["failed"] != nil {
 		log, _ := os.ReadFile(filepath.Join(dir, "cache", "nvim", "lsp.log"))
-		t.Fatalf("%s\nseen so far: %s\nnvim said: %s\nits log: %s", seen["failed"], text, printed, log)
+		t.Fatalf("nvim: %v\nseen so far: %s\nnvim said: %s\nits log: %s", err, text, printed, log)
 	}
-	want := map[string]any{
+	testkit.Equal(t, "Neovim shows", seen, map[string]any{
 		"findings":   []any{`10:17-20 method: method "GET" is not "get" or "post"`},
 		"omnifunc":   "v:lua.vim.lsp.omnifunc",
 		"fixed":      "        method: get",
 		"completion": []any{"limit", "sort"},
 		"completed":  "          - sort",
-	}
-	if diff := cmp.Diff(want, seen); diff != "" {
-		t.Errorf("Neovim shows (-want +got):\n%s", diff)
-	}
+	})
 }

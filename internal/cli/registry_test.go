@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"signpost/internal/registrytest"
+	"signpost/internal/testkit"
 )
 
 const (
@@ -25,7 +26,7 @@ func TestRegistrySource(t *testing.T) {
 		"error.yaml":          strings.Replace(filmsText, "get", "GET", 1),
 		"warning.yaml":        strings.Replace(filmsText, "https", "http", 1),
 	} {
-		writeFile(t, filepath.Join(dir, name), text)
+		testkit.Write(t, filepath.Join(dir, name), text)
 	}
 	target := "oci://" + registry.Host + "/team/feeds:prod"
 	for _, test := range []struct {

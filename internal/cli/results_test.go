@@ -14,10 +14,7 @@ import (
 // TestStudioPanic checks that a panic in a handler of the page is logged.
 func TestStudioPanic(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := testkit.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	var errOut testkit.Buffer
 	c := CLI{Stderr: &errOut}
 	ctx, stop := context.WithCancel(t.Context())

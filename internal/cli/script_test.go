@@ -39,7 +39,7 @@ func TestScript(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("ADDR", testkit.FreeAddress(t))
-			env.Setenv("SIGNPOST_TIMEOUT", patience.String())
+			env.Setenv("SIGNPOST_TIMEOUT", testkit.Patience.String())
 			if name := filepath.Base(env.WorkDir); !strings.Contains(name, "serve") && !strings.Contains(name, "studio") {
 				env.Setenv("PATH", plain+string(os.PathListSeparator)+env.Getenv("PATH"))
 			}
@@ -91,7 +91,7 @@ func httpCommand(ts *testscript.TestScript, neg bool, args []string) {
 		req.Header.Set(name, value)
 	}
 	var res *http.Response
-	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(testkit.Patience); ; time.Sleep(10 * time.Millisecond) {
 		if res, err = http.DefaultTransport.RoundTrip(req); err == nil || time.Now().After(deadline) {
 			break
 		}

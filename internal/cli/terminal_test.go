@@ -17,9 +17,6 @@ import (
 	"signpost/internal/testkit"
 )
 
-// patience is how long tests wait for something that must happen. It measures nothing.
-const patience = 5 * time.Minute
-
 // terminal is a shell into which the commands of a page are typed, word for word, as a reader would. It starts in an
 // empty directory or, for a page that builds Signpost, in a clone of the repository. If the system allows it, the shell
 // has its own network namespace with only loopback, so that port 8080 is free whatever else is running.
@@ -66,10 +63,7 @@ var downloadModules = sync.OnceValue(func() error {
 // builds is set, links it instead of building it.
 func builtPath(t *testing.T, builds bool) string {
 	t.Helper()
-	real, err := exec.LookPath("go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	real := testkit.Must(exec.LookPath("go"))(t)
 	dir := t.TempDir()
 	script := fmt.Sprintf(`#!/bin/sh
 command=; out=; before=; program=
@@ -90,9 +84,7 @@ elif [ -x "$program" ] && [ "$command" = build ] && ! %t; then
 fi
 exec '%s' "$@"
 `, filepath.Dir(testkit.Program(t, "signpost")), builds, real)
-	if err := os.WriteFile(filepath.Join(dir, "go"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(filepath.Join(dir, "go"), []byte(script), 0o755))
 	return dir + string(os.PathListSeparator) + os.Getenv("PATH")
 }
 
@@ -101,9 +93,7 @@ func newTerminal(t *testing.T, inClone, builds bool) *terminal {
 	term := &terminal{dir: t.TempDir()}
 	if inClone {
 		cloneInto(t, term.dir)
-		if err := downloadModules(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, downloadModules())
 	}
 	term.shell = exec.Command("bash", "--noprofile", "--norc")
 	term.shell.Dir = term.dir
@@ -113,30 +103,25 @@ func newTerminal(t *testing.T, inClone, builds bool) *terminal {
 	}
 	// What a page builds comes from the build cache of the program, wherever the clone is, and is linked without symbols,
 	// which takes half the time.
-	term.shell.Env = append(os.Environ(), "GOFLAGS=-trimpath -vet=off '-ldflags=-s -w'", "CGO_ENABLED=0", "SIGNPOST_TIMEOUT="+patience.String(),
+	term.shell.Env = append(os.Environ(), "GOFLAGS=-trimpath -vet=off '-ldflags=-s -w'", "CGO_ENABLED=0", "SIGNPOST_TIMEOUT="+testkit.Patience.String(),
 		"PATH="+filepath.Dir(testkit.Program(t, "signpost"))+string(os.PathListSeparator)+path)
 	if canIsolate() {
 		term.shell.SysProcAttr = isolated()
 	}
-	in, err := term.shell.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := testkit.Must(term.shell.StdinPipe())(t)
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	term.in, term.done = in, bufio.NewReader(reader)
 	term.shell.ExtraFiles = []*os.File{writer} // descriptor 3 of the shell
-	if err := term.shell.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, term.shell.Start())
 	writer.Close()
 	t.Cleanup(func() {
 		// A job is a process group: go run, for example, is two processes.
 		fmt.Fprintln(in, "for job in $(jobs -p); do kill -- -$job; done; wait; exit")
 		in.Close()
-		timer := time.AfterFunc(patience, func() { term.shell.Process.Kill() })
+		timer := time.AfterFunc(testkit.Patience, func() { term.shell.Process.Kill() })
 		term.shell.Wait()
 		timer.Stop()
 		reader.Close()
@@ -151,25 +136,10 @@ func newTerminal(t *testing.T, inClone, builds bool) *terminal {
 // cloneInto copies the repository from the working tree, without ignored files.
 func cloneInto(t *testing.T, dir string) {
 	t.Helper()
-	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-	list.Dir = repo
-	names, err := list.Output()
-	if err != nil {
-		t.Fatalf("git ls-files: %v", err)
-	}
-	for name := range strings.SplitSeq(strings.TrimSuffix(string(names), "\x00"), "\x00") {
-		text, err := os.ReadFile(filepath.Join(repo, name))
-		if err != nil {
-			continue // removed, but not committed yet
-		}
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, text, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
+	// A file that is removed, but not yet committed, is listed. A copy that fails for another reason fails the page.
+	cmd := exec.Command("sh", "-c", `git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$0" 2>/dev/null; true`, dir)
+	cmd.Dir = repo
+	testkit.OK(t, cmd.Run())
 }
 
 // run types a command and compares what it prints on both streams. A command that ends in & runs until the page ends;
@@ -183,10 +153,10 @@ func (term *terminal) run(t *testing.T, command, want string) {
 		t.Fatalf("$ %s\nended the shell: %v", command, err)
 	}
 	printed := func() string {
-		return strings.TrimSuffix(strings.ReplaceAll(readFile(t, out), "\r", ""), "\n")
+		return strings.TrimSuffix(strings.ReplaceAll(testkit.Read(t, out), "\r", ""), "\n")
 	}
 	if strings.HasSuffix(command, "&") {
-		for deadline := time.Now().Add(patience); !matches(want, printed()) && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(testkit.Patience); !matches(want, printed()) && time.Now().Before(deadline); {
 			time.Sleep(10 * time.Millisecond)
 		}
 	}
